@@ -1,0 +1,189 @@
+# gpufilter: `make` builds, `make demo` shows, `make test` tests, `make help` lists the rest.
+
+BUILD ?= build
+PREFIX ?= /usr/local
+DESTDIR ?=
+CC ?= cc
+NVCC ?= $(firstword $(wildcard /usr/local/cuda/bin/nvcc) $(shell command -v nvcc 2>/dev/null))
+# 1: build the CUDA backend; 0: only the CPU backend. By default, if there is an nvcc.
+CUDA ?= $(if $(NVCC),1,0)
+# Architectures to make cubins for; PTX goes in for the newest.
+CUDA_ARCHS ?= $(filter $(shell $(NVCC) --list-gpu-code 2>/dev/null | sed 's/sm_//'),75 80 86 89 90 100 120)
+SANITIZE ?=
+
+VERSION := $(shell sed -n 's/.*GF_VERSION "\(.*\)".*/\1/p' src/version.h)
+PACKAGES := libpng libjpeg zlib
+
+PKG_CFLAGS := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
+PKG_LIBS := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null)
+CMOCKA_CFLAGS := $(shell pkg-config --cflags cmocka 2>/dev/null)
+CMOCKA_LIBS := $(shell pkg-config --libs cmocka 2>/dev/null)
+
+CPPFLAGS += -D_GNU_SOURCE -Iinclude -Isrc $(PKG_CFLAGS)
+# Contraction off on both compilers: the picture must not depend on who rounds once and who twice.
+CFLAGS ?= -O3 -g
+GF_CFLAGS := -std=c17 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -fPIC \
+  -fvisibility=default -ffp-contract=off -fno-math-errno -fno-trapping-math -pthread
+NVCCFLAGS ?= -O3
+GF_NVCCFLAGS := -std=c++17 -fmad=false -Xcompiler -fPIC,-Wall,-Wextra -lineinfo
+
+ifneq ($(SANITIZE),)
+GF_CFLAGS += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
+LDFLAGS += -fsanitize=$(SANITIZE)
+endif
+
+# What is the program's alone; the rest of src/ is the library.
+CLI_SRC := $(wildcard $(addprefix src/,$(addsuffix .c,main cli options help list man completion report report_json trace)))
+LIB_SRC := $(filter-out $(CLI_SRC),$(wildcard src/*.c)) $(wildcard src/filters/*.c)
+LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
+CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/%.o)
+LIBS = $(PKG_LIBS) -lm -pthread
+
+ifeq ($(CUDA),1)
+CPPFLAGS += -DGF_WITH_CUDA
+CUDA_HOME := $(patsubst %/bin/,%,$(dir $(realpath $(NVCC))))
+CUDA_OBJ := $(patsubst %.cu,$(BUILD)/%.o,$(wildcard cuda/*.cu))
+CUDA_NEWEST := $(lastword $(CUDA_ARCHS))
+GENCODE := $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
+  -gencode arch=compute_$(CUDA_NEWEST),code=compute_$(CUDA_NEWEST)
+CUDA_LIBDIR := $(firstword $(wildcard $(CUDA_HOME)/targets/x86_64-linux/lib $(CUDA_HOME)/targets/sbsa-linux/lib \
+  $(CUDA_HOME)/lib64 /usr/lib/x86_64-linux-gnu))
+LIBS += -L$(CUDA_LIBDIR) -lcudart_static -ldl -lrt -lstdc++
+endif
+
+LIB_A := $(BUILD)/libgpufilter.a
+LIB_SO := $(BUILD)/libgpufilter.so
+PROGRAM := $(BUILD)/gpufilter
+TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+
+all: detected $(PROGRAM) $(LIB_SO) ## the program and the libraries, in build/
+
+detected:
+	@sh tests/detect.sh "$(CUDA)" "$(NVCC)" "$(CUDA_ARCHS)" $(PACKAGES)
+
+$(PROGRAM): $(CLI_OBJ) $(LIB_A)
+	$(CC) $(LDFLAGS) -o $@ $(CLI_OBJ) $(LIB_A) $(LIBS)
+
+$(LIB_A): $(LIB_OBJ) $(CUDA_OBJ)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(LIB_SO): $(LIB_OBJ) $(CUDA_OBJ)
+	$(CC) -shared -Wl,-soname,libgpufilter.so.0 $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(BUILD)/%.o: %.c | $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(GF_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/%.o: %.cu | $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(NVCC) $(GF_NVCCFLAGS) $(NVCCFLAGS) $(GENCODE) -DGF_WITH_CUDA -Iinclude -Isrc -MMD -MP -c -o $@ $<
+
+$(BUILD)/tests/%: tests/%.c $(LIB_A)
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -Itests $(CMOCKA_CFLAGS) $(GF_CFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(LIB_A) $(CMOCKA_LIBS) $(LIBS)
+
+# A build folder belongs to one set of flags: say so instead of linking a mixture.
+FLAGS_NOW := CUDA=$(CUDA) ARCHS=$(CUDA_ARCHS) SANITIZE=$(SANITIZE) CFLAGS=$(CFLAGS)
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(FLAGS_NOW)' | cmp -s - $@ || { [ ! -e $@ ] || { echo "flags changed: rebuilding in $(BUILD)"; \
+	  find $(BUILD) -name '*.o' -delete; rm -f $(LIB_A) $(LIB_SO) $(PROGRAM); }; echo '$(FLAGS_NOW)' > $@; }
+
+test: ## installs what is missing, builds, runs every test
+	@tests/packages.sh test
+	@$(MAKE) --no-print-directory BUILD=$(BUILD) CUDA=$(CUDA) test-only
+
+test-only: all $(TESTS)
+	@GPUFILTER=$(abspath $(PROGRAM)) tests/run.sh $(TESTS) tests/run-cli.sh tests/selftest.sh
+
+demo: ## installs what is missing, builds, filters a sample picture
+	@tests/packages.sh build
+	@$(MAKE) --no-print-directory BUILD=$(BUILD) CUDA=$(CUDA) all
+	$(PROGRAM) --verbose -i samples/harbour.png -o $(BUILD)/demo.png blur,equalize
+	@echo "before: samples/harbour.png"
+	@echo "after:  $(BUILD)/demo.png"
+
+selftest: $(PROGRAM) ## every filter on every device of this machine against the CPU backend
+	$(PROGRAM) --selftest
+
+# Leaks are looked for too; CUDA is left out, since its driver is not instrumented.
+asan: ## the tests under the address sanitizer
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)-asan CUDA=0 SANITIZE=address CFLAGS='-O1 -g' test-only
+
+ubsan: ## the tests under the undefined-behaviour sanitizer
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)-ubsan CUDA=0 SANITIZE=undefined CFLAGS='-O1 -g' test-only
+
+FORMATTED = $(wildcard include/gpufilter/*.h src/*.[ch] src/filters/*.c tests/*.[ch] cuda/*.cu cuda/*.cuh)
+format: ## clang-format over the tree
+	clang-format -i $(FORMATTED)
+
+lint: ## cppcheck and shellcheck, where they are
+	-cppcheck --quiet --enable=warning,portability --inline-suppr --suppress=missingIncludeSystem \
+	  -D_GNU_SOURCE -Iinclude -Isrc src src/filters
+	-shellcheck tests/*.sh tests/cli/*.sh samples/*.sh
+
+BINDIR = $(PREFIX)/bin
+LIBDIR = $(PREFIX)/lib
+INCLUDEDIR = $(PREFIX)/include
+MANDIR = $(PREFIX)/share/man/man1
+COMPLETIONDIR = $(PREFIX)/share/bash-completion/completions
+SONAME := libgpufilter.so.0
+INSTALLED = $(BINDIR)/gpufilter $(LIBDIR)/libgpufilter.a $(LIBDIR)/libgpufilter.so $(LIBDIR)/$(SONAME) \
+  $(LIBDIR)/libgpufilter.so.$(VERSION) $(LIBDIR)/pkgconfig/gpufilter.pc $(INCLUDEDIR)/gpufilter \
+  $(MANDIR)/gpufilter.1 $(COMPLETIONDIR)/gpufilter
+
+# Requires.private and Libs.private: what a program needs besides that links libgpufilter.a.
+define PKG_CONFIG_FILE
+prefix=$(PREFIX)
+libdir=$(LIBDIR)
+includedir=$(INCLUDEDIR)
+
+Name: gpufilter
+Description: image filters on NVIDIA GPUs, and the same pictures without one
+Version: $(VERSION)
+Requires.private: $(PACKAGES)
+Cflags: -I$${includedir}
+Libs: -L$${libdir} -lgpufilter
+Libs.private: $(filter-out $(PKG_LIBS),$(LIBS))
+endef
+
+# The manual and the completion are the program's own words: written by it, so that they cannot disagree with it.
+install: all ## program, libraries, headers, manual, completion, to DESTDIR and PREFIX
+	install -d $(addprefix $(DESTDIR),$(sort $(dir $(INSTALLED))) $(INCLUDEDIR)/gpufilter)
+	$(PROGRAM) --man > $(BUILD)/gpufilter.1
+	$(PROGRAM) --completion=bash > $(BUILD)/gpufilter.bash
+	$(file > $(BUILD)/gpufilter.pc,$(PKG_CONFIG_FILE))
+	install -m 755 $(PROGRAM) $(DESTDIR)$(BINDIR)/gpufilter
+	install -m 644 $(LIB_A) $(DESTDIR)$(LIBDIR)/libgpufilter.a
+	install -m 755 $(LIB_SO) $(DESTDIR)$(LIBDIR)/libgpufilter.so.$(VERSION)
+	ln -sf libgpufilter.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
+	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libgpufilter.so
+	install -m 644 include/gpufilter/*.h $(DESTDIR)$(INCLUDEDIR)/gpufilter
+	install -m 644 $(BUILD)/gpufilter.pc $(DESTDIR)$(LIBDIR)/pkgconfig/gpufilter.pc
+	install -m 644 $(BUILD)/gpufilter.1 $(DESTDIR)$(MANDIR)/gpufilter.1
+	install -m 644 $(BUILD)/gpufilter.bash $(DESTDIR)$(COMPLETIONDIR)/gpufilter
+
+uninstall: ## removes what install put there
+	rm -rf $(addprefix $(DESTDIR),$(INSTALLED))
+
+.PHONY: install uninstall
+
+clean: ## removes the build folder
+	rm -rf $(BUILD)
+
+# The table between the marks of the README is the declarations' own.
+readme: $(PROGRAM) ## brings the filter table of the README up to date
+	@{ sed '/<!-- filters/q' README.md; $(PROGRAM) --list=markdown; sed -n '/<!-- \/filters/,$$p' README.md; } > $(BUILD)/README.md
+	@cmp -s $(BUILD)/README.md README.md || cp $(BUILD)/README.md README.md
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 14
+
+FORCE:
+.PHONY: all detected test test-only demo selftest asan ubsan format lint readme clean help FORCE
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -1,0 +1,69 @@
+/* What CUDA devices there are, without starting one where that can be avoided. */
+#include <cuda_runtime.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backend.h"
+#include "check.cuh"
+
+/* Device nodes of the driver on Linux, WSL 2 and Tegra. */
+static bool has_device_node(void)
+{
+    static const char *const nodes[] = {"/dev/nvidiactl", "/dev/dxg", "/dev/nvhost-gpu",
+                                        "/dev/nvgpu/igpu0/ctrl"};
+    for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
+        if (!access(nodes[i], F_OK))
+            return true;
+    }
+    return false;
+}
+
+extern "C" bool gf_backend_cuda_likely(const char **why_not)
+{
+    if (!has_device_node()) {
+        *why_not = "there is no NVIDIA GPU";
+        return false;
+    }
+    void *const driver = dlopen("libcuda.so.1", RTLD_LAZY);
+    if (!driver) {
+        *why_not = "there is a GPU but no driver library (libcuda.so.1)";
+        return false;
+    }
+    dlclose(driver);
+    return true;
+}
+
+extern "C" int gf_device_count(const char **why)
+{
+    int count = 0;
+    const cudaError_t code = cudaGetDeviceCount(&count);
+    cudaGetLastError();
+    if (why)
+        *why = code == cudaSuccess ? "" : cudaGetErrorString(code);
+    return code == cudaSuccess ? count : 0;
+}
+
+extern "C" enum gf_status gf_device_describe(int index, struct gf_device_info *info,
+                                             struct gf_error *error)
+{
+    cudaDeviceProp properties;
+    const int count = gf_device_count(NULL);
+    if (index < 0 || index >= count)
+        return gf_fail(error, GF_ERROR_UNAVAILABLE, "cuda:%d: no such device (there are %d)", index,
+                       count);
+    GF_CUDA_TRY(cudaGetDeviceProperties(&properties, index), index, error);
+    memset(info, 0, sizeof *info);
+    info->index = index;
+    snprintf(info->name, sizeof info->name, "%.63s", properties.name);
+    info->major = properties.major;
+    info->minor = properties.minor;
+    info->multiprocessors = properties.multiProcessorCount;
+    info->memory_bytes = properties.totalGlobalMem;
+    info->l2_bytes = (uint64_t)properties.l2CacheSize;
+    info->copy_engines = properties.asyncEngineCount;
+    GF_CUDA_TRY(cudaDriverGetVersion(&info->driver_version), index, error);
+    GF_CUDA_TRY(cudaRuntimeGetVersion(&info->runtime_version), index, error);
+    return GF_OK;
+}

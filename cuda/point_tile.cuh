@@ -1,0 +1,45 @@
+/* Tiles: 512 pixels of a row, a warp's, which pass through shared memory so that accesses to the
+ * picture adjoin whatever a pixel's size. */
+#ifndef GF_POINT_TILE_CUH
+#define GF_POINT_TILE_CUH
+
+#include "band.cuh"
+
+enum { TILE = 512 };
+
+struct tile {
+    unsigned row, first, pixels;
+};
+
+static __device__ __forceinline__ struct tile tile_of(unsigned index, const struct band *band,
+                                                      unsigned row_tiles)
+{
+    const struct place at = place_of(index, band->rows, row_tiles);
+    const unsigned first = at.column * TILE;
+    const unsigned left = band->width - first;
+    return {at.row, first, left < TILE ? left : TILE};
+}
+
+/* Copies `bytes`, at most VECTORS * 512, by the lanes of a warp; both ends begin on a vector. */
+template <int VECTORS>
+static __device__ __forceinline__ void copy_tile(unsigned char *__restrict__ to,
+                                                 const unsigned char *__restrict__ from,
+                                                 unsigned bytes, unsigned lane)
+{
+    const unsigned full = bytes / VECTOR;
+    uint4 v[VECTORS];
+#pragma unroll
+    for (int k = 0; k < VECTORS; k++) {
+        if (lane + k * WARP < full)
+            v[k] = ((const uint4 *)from)[lane + k * WARP];
+    }
+#pragma unroll
+    for (int k = 0; k < VECTORS; k++) {
+        if (lane + k * WARP < full)
+            ((uint4 *)to)[lane + k * WARP] = v[k];
+    }
+    if (lane < bytes % VECTOR)
+        to[full * VECTOR + lane] = from[full * VECTOR + lane];
+}
+
+#endif

@@ -1,0 +1,60 @@
+/* What a run did and when: every decode, copy, kernel and encode leaves a span. */
+#ifndef GPUFILTER_PROFILE_H
+#define GPUFILTER_PROFILE_H
+
+#include <stddef.h>
+
+#include "gpufilter/image.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum gf_span_kind {
+    GF_SPAN_START,     /* CUDA initialisation */
+    GF_SPAN_DECODE,    /* bytes: samples produced */
+    GF_SPAN_UPLOAD,    /* bytes: copied to the device */
+    GF_SPAN_STAGE,     /* bytes: read by the stage + written by it */
+    GF_SPAN_STATISTIC, /* bytes: read */
+    GF_SPAN_DOWNLOAD,  /* bytes: copied from the device */
+    GF_SPAN_ENCODE,    /* bytes: samples consumed */
+    GF_SPAN_KINDS
+};
+
+struct gf_span {
+    enum gf_span_kind kind;
+    int stage;            /* index into gf_profile.stages for STAGE and STATISTIC, else -1 */
+    int lane;             /* which lane; -1: the reader or the writer */
+    double begin_s, end_s; /* seconds since the run began */
+    size_t bytes;
+};
+
+struct gf_profile_stage {
+    char name[96]; /* "blur", "gamma+invert" for fused point filters, "histogram luma" */
+    int segment;
+};
+
+struct gf_profile {
+    const struct gf_span *spans; /* in no particular order */
+    size_t span_count;
+    const struct gf_profile_stage *stages; /* in the order of the chain */
+    int stage_count;
+    double wall_s;           /* from the start of the run to the renamed output */
+    char device[96];         /* "cuda:0 NVIDIA H200" or "cpu, 2 threads" */
+    char reason[160];        /* why that device ran */
+    int lanes, segments;
+    int band_rows;           /* of the first segment */
+    struct gf_format in, out;
+    char in_file[8], out_file[8]; /* "PNG", "JPEG", "PNM", "PAM"; empty for pictures in memory */
+    /* Peaks measured on this machine in this run, bytes/s; 0: not measured. */
+    double device_copy_peak; /* device copy (CPU backend: memcpy), read + written */
+    double upload_peak, download_peak; /* over PCIe from and to pinned memory */
+};
+
+/* "decode", "upload", "stage", ... */
+const char *gf_span_kind_name(enum gf_span_kind kind);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,96 @@
+/* What a device can do for the scheduler, which does not know which one it drives. A lane is one line of
+ * work: a stream of a CUDA device with its buffers, or a thread of the CPU backend. Calls on one lane come
+ * from one thread at a time; they may return before the work is done, in order, and wait() waits for it. */
+#ifndef GF_BACKEND_H
+#define GF_BACKEND_H
+
+#include "gpufilter/pipeline.h"
+#include "span.h"
+#include "stage.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct gf_backend;
+
+struct gf_lane {
+    struct gf_backend *backend;
+    struct gf_spans *spans;
+    int index;
+};
+
+struct gf_backend_calls {
+    /* Stages read and write host memory where it lies; upload and download are never called. */
+    bool unified;
+    /* Bytes of a band that keep the device busy without leaving its cache or starving its link. */
+    size_t band_bytes_least, band_bytes_most;
+
+    /* Waits for the start-up. Every call below comes after it. */
+    enum gf_status (*ready)(struct gf_backend *, struct gf_error *);
+    void (*close)(struct gf_backend *);
+    /* "cuda:0 NVIDIA H200", "cpu, 2 threads" */
+    void (*describe)(struct gf_backend *, char *text, size_t size);
+
+    /* Memory for views, 256-byte aligned; NULL where there is none left. */
+    void *(*alloc)(struct gf_backend *, size_t size);
+    void (*release)(struct gf_backend *, void *memory, size_t size);
+    uint64_t (*free_bytes)(struct gf_backend *);
+    /* Makes copies from and to host memory fast; where that fails they are merely slower. */
+    bool (*pin)(struct gf_backend *, void *data, size_t size);
+    void (*unpin)(struct gf_backend *, void *data);
+
+    enum gf_status (*lane_open)(struct gf_backend *, int index, struct gf_spans *, struct gf_lane **,
+                                struct gf_error *);
+    void (*lane_close)(struct gf_lane *);
+    void (*lane_enter)(struct gf_lane *); /* the calling thread is going to use the lane */
+
+    /* The stage's constants where its kernels read them, until unload. */
+    enum gf_status (*load)(struct gf_backend *, const struct gf_stage *, const void **constants,
+                           struct gf_error *);
+    void (*unload)(struct gf_backend *, const void *constants);
+
+    /* Copies src's rows to dst, which has the same y, rows and row bytes. */
+    enum gf_status (*upload)(struct gf_lane *, const struct gf_view *dst, const struct gf_view *src,
+                             struct gf_error *);
+    enum gf_status (*download)(struct gf_lane *, const struct gf_view *dst, const struct gf_view *src,
+                               struct gf_error *);
+    size_t (*scratch)(const struct gf_stage *, int rows);
+    enum gf_status (*run)(struct gf_lane *, const struct gf_stage *, const void *constants,
+                          const struct gf_view *in, const struct gf_view *out, void *scratch,
+                          struct gf_error *);
+    /* A lane's own partial histogram: opened empty, added to, taken (added into *into) and closed. */
+    enum gf_status (*statistic_open)(struct gf_lane *, enum gf_statistic, struct gf_format,
+                                     struct gf_error *);
+    enum gf_status (*statistic_add)(struct gf_lane *, const struct gf_view *, struct gf_error *);
+    enum gf_status (*statistic_take)(struct gf_lane *, struct gf_histogram *into, struct gf_error *);
+    void (*statistic_close)(struct gf_lane *);
+
+    /* Ends a span that began with the lane's last mark; kind GF_SPAN_START only sets that beginning. */
+    void (*mark)(struct gf_lane *, enum gf_span_kind, int stage, size_t bytes);
+    enum gf_status (*wait)(struct gf_lane *, struct gf_error *);
+
+    /* Measured peaks in bytes/s for the profile. */
+    void (*measure)(struct gf_backend *, struct gf_profile *);
+};
+
+struct gf_backend {
+    const struct gf_backend_calls *calls;
+};
+
+enum gf_status gf_backend_cpu_open(int threads, struct gf_backend **backend,
+                                   struct gf_error *error) GF_CHECKED;
+int gf_cpu_count(void); /* processors this process may run on */
+
+/* Starts the device in the background; errors come from ready(). At most `budget` bytes of its memory are
+ * used (0: what is free). Built without CUDA: GF_ERROR_UNAVAILABLE.
+ * (cuda/backend.cu, or backend_none.c) */
+enum gf_status gf_backend_cuda_open(int device, uint64_t budget, struct gf_spans *spans,
+                                    struct gf_backend **backend, struct gf_error *error) GF_CHECKED;
+/* Whether it is worth trying: a driver library and a device node, without the cost of starting it. */
+bool gf_backend_cuda_likely(const char **why_not);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,278 @@
+#include "bilateral.h"
+
+#include <string.h>
+
+#include "clones.h"
+#include "stencil.h"
+
+struct bilateral {
+    double sigma_s, sigma_r;
+    int border;
+};
+
+static const struct gf_param bilateral_params[] = {
+    GF_PARAM(struct bilateral, sigma_s, 2, 0.1, 50, "standard deviation in space, in pixels"),
+    GF_PARAM(struct bilateral, sigma_r, 0.1, 0.001, 10, "standard deviation in colour, of 0..1"),
+    GF_PARAM_BORDER(struct bilateral),
+    {0},
+};
+
+static int radius_of(const struct bilateral *bilateral)
+{
+    return (int)ceil(2 * bilateral->sigma_s);
+}
+
+static bool bilateral_whole(const void *params)
+{
+    return ((const struct bilateral *)params)->border == GF_BORDER_WRAP;
+}
+
+static void bilateral_needs(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
+{
+    const struct bilateral *const bilateral = stage->params;
+    gf_needs_radius(stage, radius_of(bilateral), bilateral->border, y0, y1, first, end);
+}
+
+static enum gf_status bilateral_prepare(struct gf_stage *stage, struct gf_error *error)
+{
+    const struct bilateral *const bilateral = stage->params;
+    const enum gf_status status =
+        gf_stage_constants(stage, sizeof(struct gf_bilateral_weights), error);
+    if (status)
+        return status;
+    struct gf_bilateral_weights *const weights = stage->constants;
+    const double log2_e = 1.4426950408889634, max = stage->in.bits == 8 ? 255 : 65535;
+    weights->radius = radius_of(bilateral);
+    weights->border = bilateral->border;
+    weights->colour = (float)(-log2_e / (2 * pow(bilateral->sigma_r * max, 2)));
+    for (int i = 0; i <= weights->radius; i++)
+        weights->space[i] = (float)(-log2_e * i * i / (2 * pow(bilateral->sigma_s, 2)));
+    return GF_OK;
+}
+
+/* The picture goes through in strips of COLUMNS columns: their rows are held as floats, a plane for each
+ * channel, in a ring of as many rows as the window has. RUN results of a row are computed at once. */
+enum { COLUMNS = 1024, RUN = 64 };
+
+struct work {
+    const struct gf_bilateral_weights *weights;
+    struct gf_format format;
+    int sides;            /* 2 radius + 1 */
+    size_t plane, slot;   /* floats of a channel's row, and of a row */
+    float *slots;
+};
+
+static size_t carve(struct work *work, void *base, const struct gf_stage *stage, int radius)
+{
+    struct gf_carver carver = {.base = base};
+    *work = (struct work){.weights = stage->constants, .format = stage->in, .sides = 2 * radius + 1};
+    work->plane = ((size_t)COLUMNS + RUN + 2 * (size_t)radius + 15) / 16 * 16;
+    work->slot = work->plane * (size_t)work->format.channels;
+    work->slots = gf_carve(&carver, work->slot * (size_t)work->sides * sizeof(float));
+    return carver.used;
+}
+
+static size_t bilateral_scratch(const struct gf_stage *stage, int rows)
+{
+    struct work work;
+    (void)rows;
+    return carve(&work, NULL, stage, radius_of(stage->params));
+}
+
+static float *slot(const struct work *work, int row)
+{
+    return work->slots + (size_t)((row + work->weights->radius) % work->sides) * work->slot;
+}
+
+static inline float sample(const unsigned char *row, size_t at, int bits)
+{
+    return bits == 8 ? row[at] : ((const gf_u16_any *)row)[at];
+}
+
+GF_CLONES static void convert(const unsigned char *row, int bits, int channels, size_t first, int count,
+                              float *restrict plane)
+{
+    if (bits == 8) {
+        for (int i = 0; i < count; i++)
+            plane[i] = row[first + (size_t)i * (size_t)channels];
+    } else {
+        for (int i = 0; i < count; i++)
+            plane[i] = ((const gf_u16_any *)row)[first + (size_t)i * (size_t)channels];
+    }
+}
+
+/* Columns x0 - radius .. x0 + count + radius - 1 of a row into its slot. */
+static void fill_slot(const struct work *work, const struct gf_view *in, int row, int x0, int count)
+{
+    const struct gf_format format = work->format;
+    const int radius = work->weights->radius, border = work->weights->border;
+    const int from = gf_border_index(row, format.height, border);
+    const int left = x0 < radius ? radius - x0 : 0; /* columns beyond the left edge */
+    const int right = x0 + count + radius > format.width ? x0 + count + radius - format.width : 0;
+    const int total = count + 2 * radius;
+    for (int c = 0; c < format.channels; c++) {
+        float *const plane = slot(work, row) + (size_t)c * work->plane;
+        memset(plane, 0, work->plane * sizeof *plane);
+        if (from < 0)
+            continue;
+        const unsigned char *const samples = gf_view_row(in, from);
+        const size_t first = (size_t)(x0 - radius + left) * (size_t)format.channels + (size_t)c;
+        convert(samples, format.bits, format.channels, first, total - left - right, plane + left);
+        for (int i = 0; i < total; i++) {
+            if (i == left)
+                i = total - right;
+            const int x = i < total ? gf_border_index(x0 - radius + i, format.width, border) : -1;
+            if (x >= 0)
+                plane[i] = sample(samples, (size_t)x * (size_t)format.channels + (size_t)c, format.bits);
+        }
+    }
+}
+
+/* 2^x for x <= 0, to 2e-7: the exponent by adding 1.5 * 2^23, which rounds to an integer in the low bits, and
+ * a minimax polynomial for the rest. */
+static inline float power_of_two(float x)
+{
+    const float clamped = x > -126.0f ? x : -126.0f;
+    const float shifted = clamped + 12582912.0f;
+    const float f = clamped - (shifted - 12582912.0f);
+    const float p =
+        ((((0.0013264727f * f + 0.009671513f) * f + 0.055507336f) * f + 0.24022242f) * f + 0.693147f) * f +
+        1.0f;
+    uint32_t exponent, bits;
+    memcpy(&exponent, &shifted, sizeof exponent);
+    memcpy(&bits, &p, sizeof bits);
+    bits += exponent << 23;
+    float result;
+    memcpy(&result, &bits, sizeof result);
+    return result;
+}
+
+/* Weights, and sums of weights times differences from the centre: differences, since they lose less. */
+struct sums {
+    float weight[RUN], colour[4][RUN];
+};
+
+/* One tap for RUN pixels; colours and channels are constants where this is inlined. */
+static inline __attribute__((always_inline)) void add_tap(int colours, int channels, float space,
+                                                          float colour, const float *centre,
+                                                          const float *tap, size_t plane,
+                                                          struct sums *restrict sums)
+{
+    for (int i = 0; i < RUN; i++) {
+        float difference[4], distance = 0.0f;
+        for (int c = 0; c < channels; c++)
+            difference[c] = tap[(size_t)c * plane + (size_t)i] - centre[(size_t)c * plane + (size_t)i];
+        for (int c = 0; c < colours; c++)
+            distance += difference[c] * difference[c];
+        const float weight = power_of_two(distance * colour + space);
+        sums->weight[i] += weight;
+        for (int c = 0; c < channels; c++)
+            sums->colour[c][i] += weight * difference[c];
+    }
+}
+
+#define GF_BILATERAL_ROW(colours, channels)                                                        \
+    GF_CLONES static void add_row_##channels(const struct gf_bilateral_weights *weights, int dy,   \
+                                             const float *centre, const float *row, size_t plane,  \
+                                             struct sums *restrict sums)                           \
+    {                                                                                              \
+        const int radius = weights->radius;                                                        \
+        for (int dx = -radius; dx <= radius; dx++)                                                 \
+            add_tap(colours, channels, weights->space[dx < 0 ? -dx : dx] + weights->space[dy],     \
+                    weights->colour, centre, row + radius + dx, plane, sums);                      \
+    }
+GF_BILATERAL_ROW(1, 1)
+GF_BILATERAL_ROW(1, 2)
+GF_BILATERAL_ROW(3, 3)
+GF_BILATERAL_ROW(3, 4)
+
+/* Sums of a row of the window go to the total: long sums of floats lose less in two levels. */
+static void add_sums(struct sums *restrict total, struct sums *restrict row, int channels)
+{
+    for (int i = 0; i < RUN; i++)
+        total->weight[i] += row->weight[i];
+    for (int c = 0; c < channels; c++) {
+        for (int i = 0; i < RUN; i++)
+            total->colour[c][i] += row->colour[c][i];
+    }
+}
+
+/* RUN results of row y from column x of the strip on. */
+static void run(const struct work *work, int y, int x, struct sums *total)
+{
+    static void (*const add_row[])(const struct gf_bilateral_weights *, int, const float *,
+                                   const float *, size_t, struct sums *restrict) = {
+        add_row_1, add_row_2, add_row_3, add_row_4};
+    const int radius = work->weights->radius, channels = work->format.channels;
+    const float *const centre = slot(work, y) + radius + x;
+    memset(total, 0, sizeof *total);
+    for (int dy = -radius; dy <= radius; dy++) {
+        struct sums sums = {0};
+        add_row[channels - 1](work->weights, dy < 0 ? -dy : dy, centre, slot(work, y + dy) + x,
+                              work->plane, &sums);
+        add_sums(total, &sums, channels);
+    }
+    for (int c = 0; c < channels; c++) {
+        for (int i = 0; i < RUN; i++)
+            total->colour[c][i] =
+                centre[(size_t)c * work->plane + (size_t)i] + total->colour[c][i] / total->weight[i];
+    }
+}
+
+static void strip_row(const struct work *work, const struct gf_view *out, int y, int x0, int count)
+{
+    const int channels = work->format.channels;
+    const float max = work->format.bits == 8 ? 255.0f : 65535.0f;
+    for (int x = 0; x < count; x += RUN) {
+        struct sums total;
+        run(work, y, x, &total);
+        const size_t at = (size_t)(x0 + x) * (size_t)channels;
+        for (int i = 0; i < RUN && x + i < count; i++) {
+            for (int c = 0; c < channels; c++) {
+                const int v = gf_round_sample(total.colour[c][i], max);
+                const size_t to = at + (size_t)(i * channels + c);
+                if (work->format.bits == 8)
+                    gf_view_row(out, y)[to] = (unsigned char)v;
+                else
+                    ((gf_u16_any *)gf_view_row(out, y))[to] = (uint16_t)v;
+            }
+        }
+    }
+}
+
+static void bilateral_cpu(const struct gf_stage *stage, const struct gf_view *in,
+                          const struct gf_view *out, void *scratch)
+{
+    struct work work;
+    carve(&work, scratch, stage, radius_of(stage->params));
+    const int radius = work.weights->radius, width = out->format.width;
+    for (int x0 = 0; x0 < width; x0 += COLUMNS) {
+        const int count = width - x0 < COLUMNS ? width - x0 : COLUMNS;
+        for (int row = out->y - radius; row < out->y + radius; row++)
+            fill_slot(&work, in, row, x0, count);
+        for (int y = out->y; y < out->y + out->rows; y++) {
+            fill_slot(&work, in, y + radius, x0, count);
+            strip_row(&work, out, y, x0, count);
+        }
+    }
+}
+
+extern gf_launcher gf_bilateral_cuda;
+
+const struct gf_filter gf_bilateral_filter = {
+    .name = "bilateral",
+    .summary = "Smoothing that keeps edges",
+    .definition = "Mean of a square window of radius r = ceil(2 sigma_s) with weights exp(-d^2 / 2 sigma_s^2 "
+                  "- |dc|^2 / 2 sigma_r^2),\ndc the Euclidean difference of the colours in 0..1; alpha is "
+                  "averaged with the same weights.",
+    .params = bilateral_params,
+    .params_size = sizeof(struct bilateral),
+    .kind = GF_STENCIL,
+    .tolerance = 1,
+    .whole = bilateral_whole,
+    .needs = bilateral_needs,
+    .prepare = bilateral_prepare,
+    .cpu_scratch = bilateral_scratch,
+    .cpu = bilateral_cpu,
+    .cuda = GF_CUDA({"tiled", gf_bilateral_cuda}),
+};

@@ -1,0 +1,112 @@
+#include "clones.h"
+#include "gauss_rows.h"
+#include "stencil.h"
+#include "stencils.h"
+
+struct blur {
+    double sigma;
+    int border;
+};
+
+static const struct gf_param blur_params[] = {
+    GF_PARAM(struct blur, sigma, 1.5, 0.1, 250, "standard deviation, in pixels"),
+    GF_PARAM_BORDER(struct blur),
+    {0},
+};
+
+static bool blur_whole(const void *params)
+{
+    return ((const struct blur *)params)->border == GF_BORDER_WRAP;
+}
+
+static void blur_needs(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
+{
+    const struct blur *const blur = stage->params;
+    gf_needs_radius(stage, gf_gauss_radius(blur->sigma), blur->border, y0, y1, first, end);
+}
+
+static enum gf_status blur_prepare(struct gf_stage *stage, struct gf_error *error)
+{
+    const struct blur *const blur = stage->params;
+    const enum gf_status status = gf_stage_constants(stage, sizeof(struct gf_blur), error);
+    if (status)
+        return status;
+    struct gf_blur *const constants = stage->constants;
+    gf_gauss_init(&constants->gauss, blur->sigma);
+    constants->border = blur->border;
+    return GF_OK;
+}
+
+static size_t blur_scratch(const struct gf_stage *stage, int rows)
+{
+    (void)rows;
+    return gf_gauss_scratch(stage->in, gf_gauss_radius(((const struct blur *)stage->params)->sigma));
+}
+
+static size_t blur_device_scratch(const struct gf_stage *stage, int rows)
+{
+    const struct blur *const blur = stage->params;
+    return gf_gauss_device_scratch(stage->in, gf_gauss_radius(blur->sigma), rows);
+}
+
+GF_CLONES static void round_sums(unsigned char *restrict row, const uint32_t *sums, size_t count,
+                                 int shift)
+{
+    const uint32_t half = 1u << (shift - 1);
+    for (size_t i = 0; i < count; i++)
+        row[i] = (unsigned char)((sums[i] + half) >> shift);
+}
+
+static void finish8(const struct gf_gauss_job *job, int row, size_t first, size_t count,
+                    const uint32_t *sums)
+{
+    round_sums(gf_view_row(job->out, row) + first, sums, count,
+               job->gauss->shift + GF_GAUSS_FRACTION);
+}
+
+GF_CLONES static void round_floats(gf_u16_any *restrict row, const float *blurred, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        row[i] = (uint16_t)gf_round_flat(blurred[i], 65535.0f);
+}
+
+static void finish16(const struct gf_gauss_job *job, int row, size_t first, size_t count,
+                     const float *blurred)
+{
+    round_floats((gf_u16_any *)gf_view_row(job->out, row) + first, blurred, count);
+}
+
+static void blur_cpu(const struct gf_stage *stage, const struct gf_view *in,
+                     const struct gf_view *out, void *scratch)
+{
+    const struct gf_blur *const constants = stage->constants;
+    gf_gauss_run(&(struct gf_gauss_job){
+        .gauss = &constants->gauss,
+        .border = constants->border,
+        .in = in,
+        .out = out,
+        .scratch = scratch,
+        .finish8 = finish8,
+        .finish16 = finish16,
+    });
+}
+
+extern gf_launcher gf_blur_cuda;
+
+const struct gf_filter gf_blur_filter = {
+    .name = "blur",
+    .summary = "Gaussian blur",
+    .definition = "Taps exp(-i^2 / 2 sigma^2), i = -r..r with r = ceil(3 sigma), normalised; columns "
+                  "first, then rows.\n8 bits: fixed point, the same bits on every machine; 16 bits: "
+                  "float.",
+    .params = blur_params,
+    .params_size = sizeof(struct blur),
+    .kind = GF_STENCIL,
+    .whole = blur_whole,
+    .needs = blur_needs,
+    .prepare = blur_prepare,
+    .cpu_scratch = blur_scratch,
+    .cuda_scratch = blur_device_scratch,
+    .cpu = blur_cpu,
+    .cuda = GF_CUDA({"tiled", gf_blur_cuda}),
+};

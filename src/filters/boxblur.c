@@ -1,0 +1,210 @@
+#include <string.h>
+
+#include "clones.h"
+#include "stencil.h"
+#include "stencils.h"
+
+struct boxblur {
+    int radius, border;
+};
+
+static const struct gf_param boxblur_params[] = {
+    GF_PARAM_INT(struct boxblur, radius, 1, 0, 500, "in pixels: the window is 2 radius + 1 on a side"),
+    GF_PARAM_BORDER(struct boxblur),
+    {0},
+};
+
+static bool boxblur_whole(const void *params)
+{
+    return ((const struct boxblur *)params)->border == GF_BORDER_WRAP;
+}
+
+static void boxblur_needs(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
+{
+    const struct boxblur *const box = stage->params;
+    gf_needs_radius(stage, box->radius, box->border, y0, y1, first, end);
+}
+
+static enum gf_status boxblur_prepare(struct gf_stage *stage, struct gf_error *error)
+{
+    const struct boxblur *const params = stage->params;
+    const enum gf_status status = gf_stage_constants(stage, sizeof(struct gf_box), error);
+    if (status)
+        return status;
+    const uint32_t n = (uint32_t)((2 * params->radius + 1) * (2 * params->radius + 1));
+    int shift = 0;
+    while (n >> (shift + 1))
+        shift++;
+    /* 2^(63 + shift) / n by two steps of long division in base 2^32. */
+    const uint64_t high = (UINT64_C(1) << (31 + shift)) / n;
+    const uint64_t rest = (UINT64_C(1) << (31 + shift)) % n;
+    struct gf_box *const box = stage->constants;
+    *box = (struct gf_box){
+        .radius = params->radius,
+        .border = params->border,
+        .mean = {.half = n / 2, .multiplier = (uint32_t)high + 1, .shift = shift,
+                 .multiplier16 = (high << 32) + (rest << 32) / n + 1, .reciprocal = 1.0 / n},
+    };
+    return GF_OK;
+}
+
+/* Column sums of the window's rows, kept up as the window moves down; then running sums along the row. */
+struct work {
+    unsigned char *zeros;
+    uint32_t *columns; /* of the picture's samples, with room for the border on either side */
+    void *sums;        /* of windows: uint32_t for 8 bits, double (exact) for 16 */
+};
+
+static size_t carve(struct work *work, void *base, struct gf_format format, int radius)
+{
+    struct gf_carver carver = {.base = base};
+    const size_t samples = gf_samples(format);
+    const size_t halo = (size_t)radius * (size_t)format.channels;
+    work->zeros = gf_carve(&carver, gf_row_bytes(format));
+    work->columns = gf_carve(&carver, (samples + 2 * halo) * sizeof *work->columns);
+    work->sums = gf_carve(&carver, samples * (format.bits == 8 ? sizeof(uint32_t) : sizeof(double)));
+    return carver.used;
+}
+
+static size_t boxblur_scratch(const struct gf_stage *stage, int rows)
+{
+    struct work work;
+    (void)rows;
+    return carve(&work, NULL, stage->in, ((const struct boxblur *)stage->params)->radius);
+}
+
+GF_CLONES static void move_columns8(uint32_t *restrict columns, const unsigned char *enter,
+                                    const unsigned char *leave, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        columns[i] += (uint32_t)enter[i] - leave[i];
+}
+
+GF_CLONES static void move_columns16(uint32_t *restrict columns, const gf_u16_any *enter,
+                                     const gf_u16_any *leave, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        columns[i] += (uint32_t)enter[i] - leave[i];
+}
+
+static void move_columns(const struct work *work, const struct gf_box *box, const struct gf_view *in,
+                         int enter, int leave)
+{
+    const struct gf_format format = in->format;
+    const unsigned char *rows[2] = {work->zeros, work->zeros};
+    gf_stencil_rows(in, enter, 1, box->border, work->zeros, &rows[0]);
+    if (leave < enter)
+        gf_stencil_rows(in, leave, 1, box->border, work->zeros, &rows[1]);
+    uint32_t *const columns = work->columns + (size_t)box->radius * (size_t)format.channels;
+    if (format.bits == 8)
+        move_columns8(columns, rows[0], rows[1], gf_samples(format));
+    else
+        move_columns16(columns, (const gf_u16_any *)rows[0], (const gf_u16_any *)rows[1],
+                       gf_samples(format));
+}
+
+/* The number of channels is a constant wherever this is inlined, so that the sums stay in registers. */
+#define SLIDE(name, type)                                                                          \
+    static inline void name(const uint32_t *columns, type *restrict sums, size_t width, int radius, \
+                            size_t channels)                                                       \
+    {                                                                                              \
+        type sum[4] = {0};                                                                         \
+        const size_t window = (2 * (size_t)radius + 1) * channels;                                 \
+        for (size_t i = 0; i < window; i += channels)                                              \
+            for (size_t c = 0; c < channels; c++)                                                  \
+                sum[c] += (type)columns[i + c];                                                    \
+        for (size_t c = 0; c < channels; c++)                                                      \
+            sums[c] = sum[c];                                                                      \
+        for (size_t i = channels; i < width * channels; i += channels)                             \
+            for (size_t c = 0; c < channels; c++)                                                  \
+                sums[i + c] = sum[c] += (type)columns[i + c + window - channels] -                 \
+                                        (type)columns[i + c - channels];                           \
+    }                                                                                              \
+    static void name##_any(const uint32_t *columns, type *sums, size_t width, int radius,          \
+                           int channels)                                                           \
+    {                                                                                              \
+        switch (channels) {                                                                        \
+        case 1:                                                                                    \
+            name(columns, sums, width, radius, 1);                                                 \
+            break;                                                                                 \
+        case 2:                                                                                    \
+            name(columns, sums, width, radius, 2);                                                 \
+            break;                                                                                 \
+        case 3:                                                                                    \
+            name(columns, sums, width, radius, 3);                                                 \
+            break;                                                                                 \
+        default:                                                                                   \
+            name(columns, sums, width, radius, 4);                                                 \
+        }                                                                                          \
+    }
+SLIDE(slide8, uint32_t)
+SLIDE(slide16, double)
+
+GF_CLONES static void divide8(const struct gf_box_mean *mean, const uint32_t *sums,
+                              unsigned char *restrict row, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        row[i] = (unsigned char)gf_box_mean8(mean, sums[i]);
+}
+
+GF_CLONES static void divide16(const struct gf_box_mean *mean, const double *sums,
+                               gf_u16_any *restrict row, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        row[i] = (uint16_t)gf_box_mean_double(mean, sums[i]);
+}
+
+static void boxblur_cpu(const struct gf_stage *stage, const struct gf_view *in,
+                        const struct gf_view *out, void *scratch)
+{
+    const struct gf_box *const box = stage->constants;
+    const struct gf_format format = in->format;
+    const size_t samples = gf_samples(format);
+    const size_t width = (size_t)format.width;
+    struct work work;
+    carve(&work, scratch, format, box->radius);
+    memset(work.zeros, 0, gf_row_bytes(format));
+    uint32_t *const columns = work.columns + (size_t)box->radius * (size_t)format.channels;
+    memset(columns, 0, samples * sizeof *columns);
+    for (int y = out->y - box->radius; y < out->y + box->radius; y++)
+        move_columns(&work, box, in, y, y);
+    for (int y = out->y; y < out->y + out->rows; y++) {
+        const int leave = y - box->radius - 1;
+        move_columns(&work, box, in, y + box->radius, y > out->y ? leave : y + box->radius);
+        gf_stencil_pad(columns, format.width, box->radius,
+                       (size_t)format.channels * sizeof *columns, box->border);
+        if (format.bits == 8) {
+            slide8_any(work.columns, work.sums, width, box->radius, format.channels);
+            divide8(&box->mean, work.sums, gf_view_row(out, y), samples);
+        } else {
+            slide16_any(work.columns, work.sums, width, box->radius, format.channels);
+            divide16(&box->mean, work.sums, (gf_u16_any *)gf_view_row(out, y), samples);
+        }
+    }
+}
+
+/* Column sums of the band, between the two kernels: 16 bits where they fit. */
+static size_t boxblur_device_scratch(const struct gf_stage *stage, int rows)
+{
+    return gf_box_device_pitch(stage->in, ((const struct boxblur *)stage->params)->radius) *
+           (size_t)rows;
+}
+
+extern gf_launcher gf_boxblur_cuda;
+
+const struct gf_filter gf_boxblur_filter = {
+    .name = "boxblur",
+    .summary = "mean of a square window",
+    .definition = "Mean of the (2 radius + 1)^2 window, exact, rounded half up. The time hardly depends on "
+                  "the radius.",
+    .params = boxblur_params,
+    .params_size = sizeof(struct boxblur),
+    .kind = GF_STENCIL,
+    .whole = boxblur_whole,
+    .needs = boxblur_needs,
+    .prepare = boxblur_prepare,
+    .cpu_scratch = boxblur_scratch,
+    .cuda_scratch = boxblur_device_scratch,
+    .cpu = boxblur_cpu,
+    .cuda = GF_CUDA({"running", gf_boxblur_cuda}),
+};

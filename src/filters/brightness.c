@@ -1,0 +1,30 @@
+/* brightness: adds a constant. */
+#include "point.h"
+
+struct brightness {
+    double x;
+};
+
+static const struct gf_param params[] = {
+    GF_PARAM(struct brightness, x, 0, -1, 1, "what is added, as a part of the full scale"),
+    {0},
+};
+
+static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
+                            struct gf_error *error)
+{
+    (void)error;
+    const struct brightness *const brightness = stage->params;
+    gf_point_linear(builder, 0, 1, brightness->x * (stage->in.bits == 8 ? 255 : 65535));
+    return GF_OK;
+}
+
+const struct gf_filter gf_brightness_filter = {
+    .name = "brightness",
+    .summary = "lighter or darker",
+    .definition = "v + x M for each colour sample, clamped.",
+    .params = params,
+    .params_size = sizeof(struct brightness),
+    .kind = GF_POINT,
+    .point = point,
+};

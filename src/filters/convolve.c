@@ -1,0 +1,270 @@
+#include <math.h>
+#include <string.h>
+
+#include "clones.h"
+#include "stencil.h"
+#include "stencils.h"
+
+struct convolve {
+    struct gf_matrix kernel;
+    double divisor, bias;
+    int border;
+};
+
+static const struct gf_param convolve_params[] = {
+    GF_PARAM_MATRIX(struct convolve, kernel,
+                    "weights in rows of equal length, such as 0 -1 0/-1 5 -1/0 -1 0; sides odd, up to 31"),
+    GF_PARAM(struct convolve, divisor, 0, -1e9, 1e9,
+             "divides the sum; 0: the sum of the weights, or 1 where that is 0"),
+    GF_PARAM(struct convolve, bias, 0, -255, 255,
+             "added to the result, in steps of 8 bits whatever the depth: 128 is middle gray"),
+    GF_PARAM_BORDER(struct convolve),
+    {0},
+};
+
+static bool convolve_whole(const void *params)
+{
+    return ((const struct convolve *)params)->border == GF_BORDER_WRAP;
+}
+
+static void convolve_needs(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
+{
+    const struct convolve *const convolve = stage->params;
+    gf_needs_radius(stage, convolve->kernel.height / 2, convolve->border, y0, y1, first, end);
+}
+
+static enum gf_status convolve_prepare(struct gf_stage *stage, struct gf_error *error)
+{
+    const struct convolve *const params = stage->params;
+    const struct gf_matrix *const kernel = &params->kernel;
+    const enum gf_status status = gf_stage_constants(stage, sizeof(struct gf_convolve), error);
+    if (status)
+        return status;
+    struct gf_convolve *const convolve = stage->constants;
+    double sum = 0;
+    for (int i = 0; i < kernel->width * kernel->height; i++) {
+        convolve->weight[i] = kernel->value[i];
+        sum += (double)kernel->value[i];
+    }
+    if (fabs(sum) < 1e-6) /* of weights with decimals, which cancel but for rounding */
+        sum = 0;
+    const double divisor = params->divisor != 0 ? params->divisor : sum != 0 ? sum : 1;
+    convolve->width = kernel->width;
+    convolve->height = kernel->height;
+    convolve->border = params->border;
+    convolve->divisor = (float)divisor;
+    convolve->bias = (float)(params->bias * (stage->in.bits == 8 ? 1 : 257));
+    convolve->keep_alpha = gf_has_alpha(stage->in) && fabs(sum / divisor - 1) > 1e-3;
+    return GF_OK;
+}
+
+enum { RUN = 768 }; /* samples at once: whole pixels and whole vectors */
+
+/* A ring of rows in float, each with room for the border on either side. */
+struct work {
+    unsigned char *zeros;
+    float *ring;
+    size_t ring_pitch; /* floats */
+    const float **taps; /* where each weight other than 0 finds its samples */
+    float *weights;
+    float *sums;
+};
+
+static size_t carve(struct work *work, void *base, struct gf_format format,
+                    const struct gf_matrix *kernel)
+{
+    struct gf_carver carver = {.base = base};
+    const size_t count = (size_t)(kernel->width * kernel->height);
+    const size_t halo = (size_t)(kernel->width - 1) * (size_t)format.channels;
+    work->zeros = gf_carve(&carver, gf_row_bytes(format));
+    work->ring_pitch = gf_samples(format) + halo;
+    work->ring = gf_carve(&carver, (size_t)kernel->height * work->ring_pitch * sizeof(float));
+    work->taps = gf_carve(&carver, count * sizeof *work->taps);
+    work->weights = gf_carve(&carver, count * sizeof *work->weights);
+    work->sums = gf_carve(&carver, RUN * sizeof *work->sums);
+    return carver.used;
+}
+
+static size_t convolve_scratch(const struct gf_stage *stage, int rows)
+{
+    struct work work;
+    (void)rows;
+    return carve(&work, NULL, stage->in, &((const struct convolve *)stage->params)->kernel);
+}
+
+GF_CLONES static void widen8(float *restrict to, const unsigned char *from, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        to[i] = (float)from[i];
+}
+
+GF_CLONES static void widen16(float *restrict to, const gf_u16_any *from, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        to[i] = (float)from[i];
+}
+
+/* Row `row` of the picture as the border has it, into its place in the ring. */
+static void fetch(const struct gf_convolve *convolve, const struct work *work, const struct gf_view *in,
+                  int row, int slot)
+{
+    const struct gf_format format = in->format;
+    const int pad = convolve->width / 2;
+    const unsigned char *from;
+    gf_stencil_rows(in, row, 1, convolve->border, work->zeros, &from);
+    float *const to =
+        work->ring + (size_t)slot * work->ring_pitch + (size_t)pad * (size_t)format.channels;
+    if (format.bits == 8)
+        widen8(to, from, gf_samples(format));
+    else
+        widen16(to, (const gf_u16_any *)from, gf_samples(format));
+    gf_stencil_pad(to, format.width, pad, (size_t)format.channels * sizeof *to, convolve->border);
+}
+
+/* Adds the taps one after the other, four in a pass. */
+GF_CLONES static void correlate(const float *const *taps, const float *weights, int count,
+                                size_t first, float *restrict sums, size_t run)
+{
+    for (size_t i = 0; i < run; i++)
+        sums[i] = 0;
+    int k = 0;
+    for (; k + 3 < count; k += 4) {
+        const float *const a = taps[k] + first, *const b = taps[k + 1] + first;
+        const float *const c = taps[k + 2] + first, *const d = taps[k + 3] + first;
+        for (size_t i = 0; i < run; i++) {
+            float sum = sums[i];
+            sum = sum + weights[k] * a[i];
+            sum = sum + weights[k + 1] * b[i];
+            sum = sum + weights[k + 2] * c[i];
+            sum = sum + weights[k + 3] * d[i];
+            sums[i] = sum;
+        }
+    }
+    for (; k < count; k++) {
+        const float *const a = taps[k] + first;
+        for (size_t i = 0; i < run; i++)
+            sums[i] = sums[i] + weights[k] * a[i];
+    }
+}
+
+GF_CLONES static void finish8(const float *sums, unsigned char *restrict out, size_t count,
+                              float divisor, float bias)
+{
+    for (size_t i = 0; i < count; i++)
+        out[i] = (unsigned char)gf_round_flat(gf_convolve_finish(sums[i], divisor, bias), 255.0f);
+}
+
+GF_CLONES static void finish16(const float *sums, gf_u16_any *restrict out, size_t count,
+                               float divisor, float bias)
+{
+    for (size_t i = 0; i < count; i++)
+        out[i] =
+            (uint16_t)gf_round_flat(gf_convolve_finish(sums[i], divisor, bias), 65535.0f);
+}
+
+/* Where there is alpha the colour is premultiplied, so the bias is weighted by the pixel's own alpha. */
+static void add_bias(float bias, float *sums, const unsigned char *in, size_t count,
+                     struct gf_format format)
+{
+    const size_t channels = (size_t)format.channels;
+    for (size_t i = 0; i < count; i += channels) {
+        const size_t at = i + channels - 1;
+        const float alpha = format.bits == 8 ? (float)in[at] / 255.0f
+                                             : (float)((const gf_u16_any *)in)[at] / 65535.0f;
+        for (size_t c = i; c < at; c++)
+            sums[c] = sums[c] + bias * alpha;
+    }
+}
+
+static void keep_alpha(const unsigned char *in, unsigned char *out, size_t count, struct gf_format format)
+{
+    const size_t sample = (size_t)(format.bits / 8);
+    const size_t pixel = sample * (size_t)format.channels;
+    for (size_t i = pixel - sample; i < count * sample; i += pixel)
+        memcpy(out + i, in + i, sample);
+}
+
+static void finish(const struct gf_convolve *convolve, const struct work *work,
+                   const struct gf_view *in, const struct gf_view *out, int y, size_t first,
+                   size_t count)
+{
+    const struct gf_format format = in->format;
+    const size_t offset = first * (size_t)(format.bits / 8);
+    const unsigned char *const from = gf_view_row(in, y) + offset;
+    unsigned char *const to = gf_view_row(out, y) + offset;
+    float bias = convolve->bias, divisor = convolve->divisor;
+    if (gf_has_alpha(format) && bias != 0.0f) {
+        for (size_t i = 0; i < count; i++)
+            work->sums[i] = gf_convolve_finish(work->sums[i], divisor, 0.0f);
+        add_bias(bias, work->sums, from, count, format);
+        bias = 0.0f;
+        divisor = 1.0f;
+    }
+    if (format.bits == 8)
+        finish8(work->sums, to, count, divisor, bias);
+    else
+        finish16(work->sums, (gf_u16_any *)to, count, divisor, bias);
+    if (convolve->keep_alpha)
+        keep_alpha(from, to, count, format);
+}
+
+static int list_taps(const struct gf_convolve *convolve, const struct work *work, int top_slot,
+                     int channels)
+{
+    int count = 0;
+    for (int j = 0; j < convolve->height; j++) {
+        const float *const row =
+            work->ring + (size_t)((top_slot + j) % convolve->height) * work->ring_pitch;
+        for (int i = 0; i < convolve->width; i++) {
+            const float weight = convolve->weight[j * convolve->width + i];
+            if (weight == 0)
+                continue;
+            work->weights[count] = weight;
+            work->taps[count++] = row + i * channels;
+        }
+    }
+    return count;
+}
+
+static void convolve_cpu(const struct gf_stage *stage, const struct gf_view *in,
+                         const struct gf_view *out, void *scratch)
+{
+    const struct gf_convolve *const convolve = stage->constants;
+    const size_t samples = gf_samples(in->format);
+    const int reach = convolve->height / 2;
+    struct work work;
+    carve(&work, scratch, in->format, &((const struct convolve *)stage->params)->kernel);
+    memset(work.zeros, 0, gf_row_bytes(in->format));
+    int slot = 0;
+    for (int row = out->y - reach; row < out->y + reach; row++)
+        fetch(convolve, &work, in, row, slot++);
+    for (int y = out->y; y < out->y + out->rows; y++) {
+        slot %= convolve->height;
+        fetch(convolve, &work, in, y + reach, slot++);
+        const int count = list_taps(convolve, &work, slot, in->format.channels);
+        for (size_t x = 0; x < samples; x += RUN) {
+            const size_t n = samples - x < RUN ? samples - x : RUN;
+            correlate(work.taps, work.weights, count, x, work.sums, n);
+            finish(convolve, &work, in, out, y, x, n);
+        }
+    }
+}
+
+extern gf_launcher gf_convolve_cuda;
+
+const struct gf_filter gf_convolve_filter = {
+    .name = "convolve",
+    .summary = "correlation with a kernel of your own",
+    .definition = "Sum of weight * sample over the kernel laid over the pixel, not flipped, divided by "
+                  "divisor, plus bias.\nAlpha is filtered with the colour where the weights sum to the "
+                  "divisor (smoothing, sharpening), else kept.",
+    .params = convolve_params,
+    .params_size = sizeof(struct convolve),
+    .kind = GF_STENCIL,
+    .whole = convolve_whole,
+    .needs = convolve_needs,
+    .prepare = convolve_prepare,
+    .cpu_scratch = convolve_scratch,
+    .cpu = convolve_cpu,
+    .cuda = GF_CUDA({"tiled", gf_convolve_cuda}),
+};

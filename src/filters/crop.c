@@ -1,0 +1,115 @@
+#include "crop.h"
+
+#include <string.h>
+
+#include "stage.h"
+
+struct crop {
+    struct gf_length w, h, x, y;
+};
+
+static const struct gf_param crop_params[] = {
+    GF_PARAM_LENGTH(struct crop, w, 0, 1e9, "columns to keep, pixels or % of the picture (all)"),
+    GF_PARAM_LENGTH(struct crop, h, 0, 1e9, "rows to keep, pixels or % of the picture (all)"),
+    GF_PARAM_LENGTH(struct crop, x, 0, 1e9, "first column, pixels or % of the picture (centred)"),
+    GF_PARAM_LENGTH(struct crop, y, 0, 1e9, "first row, pixels or % of the picture (centred)"),
+    {0},
+};
+
+/* One side of the rectangle; may leave the picture. */
+struct side {
+    double first, count;
+};
+
+static double pixels(struct gf_length length, int whole)
+{
+    return length.unit == GF_PERCENT ? length.value * whole / 100 : length.value;
+}
+
+/* Offsets are rounded down and sizes to the nearest, so that 50 % at 50 % never leaves the picture. */
+static struct side side_of(struct gf_length size, struct gf_length at, int whole)
+{
+    const double count = size.unit == GF_UNSET ? whole : floor(pixels(size, whole) + 0.5);
+    const double centred = count < whole ? floor((whole - count) / 2) : 0;
+    return (struct side){.first = at.unit == GF_UNSET ? centred : floor(pixels(at, whole)),
+                         .count = count};
+}
+
+static enum gf_status check_side(struct side side, int whole, const char *size, const char *at,
+                                 const char *what, struct gf_error *error)
+{
+    if (side.count < 1)
+        return gf_fail(error, GF_ERROR_USAGE, "%s=%.0f leaves nothing of the picture's %d %s", size,
+                       side.count, whole, what);
+    if (side.first + side.count > whole)
+        return gf_fail(error, GF_ERROR_USAGE, "%s=%.0f at %s=%.0f is outside the picture's %d %s", size,
+                       side.count, at, side.first, whole, what);
+    return GF_OK;
+}
+
+static enum gf_status crop_shape(const void *params, struct gf_format in, struct gf_format *out,
+                                 struct gf_error *error)
+{
+    const struct crop *const crop = params;
+    const struct side columns = side_of(crop->w, crop->x, in.width);
+    const struct side rows = side_of(crop->h, crop->y, in.height);
+    enum gf_status status = check_side(columns, in.width, "w", "x", "columns", error);
+    if (!status)
+        status = check_side(rows, in.height, "h", "y", "rows", error);
+    if (status)
+        return status;
+    out->width = (int)columns.count;
+    out->height = (int)rows.count;
+    return GF_OK;
+}
+
+static struct gf_crop_origin origin(const struct gf_stage *stage)
+{
+    const struct crop *const crop = stage->params;
+    return (struct gf_crop_origin){.x = (int)side_of(crop->w, crop->x, stage->in.width).first,
+                                   .y = (int)side_of(crop->h, crop->y, stage->in.height).first};
+}
+
+static void crop_needs(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
+{
+    const int y = origin(stage).y;
+    *first = y0 + y;
+    *end = y1 + y;
+}
+
+static enum gf_status crop_prepare(struct gf_stage *stage, struct gf_error *error)
+{
+    const struct gf_crop_origin at = origin(stage);
+    const enum gf_status status = gf_stage_constants(stage, sizeof at, error);
+    if (!status)
+        memcpy(stage->constants, &at, sizeof at);
+    return status;
+}
+
+static void crop_cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
+                     void *scratch)
+{
+    const struct gf_crop_origin *const at = stage->constants;
+    const struct gf_format format = out->format;
+    const size_t skipped = (size_t)at->x * (size_t)(format.channels * format.bits / 8);
+    (void)scratch;
+    for (int y = out->y; y < out->y + out->rows; y++)
+        memcpy(gf_view_row(out, y), gf_view_row(in, y + at->y) + skipped, gf_row_bytes(format));
+}
+
+extern gf_launcher gf_crop_cuda;
+
+const struct gf_filter gf_crop_filter = {
+    .name = "crop",
+    .summary = "A rectangle of the picture",
+    .definition = "Columns x..x+w-1 of rows y..y+h-1. A size that is not given is the picture's, an "
+                  "offset that is not given centres\nthe rectangle. It must lie within the picture.",
+    .params = crop_params,
+    .params_size = sizeof(struct crop),
+    .kind = GF_GEOMETRY,
+    .shape = crop_shape,
+    .needs = crop_needs,
+    .prepare = crop_prepare,
+    .cpu = crop_cpu,
+    .cuda = GF_CUDA({"funnel", gf_crop_cuda}),
+};

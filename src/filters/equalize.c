@@ -1,0 +1,95 @@
+/* equalize: levels out the histogram. */
+#include <stdlib.h>
+
+#include "point.h"
+
+struct equalize {
+    int mode;
+};
+
+enum { BY_LUMA, BY_CHANNEL, JOINTLY, BY_LIGHTNESS };
+
+static const char *const mode_names[] = {"luma", "channel", "joint", "lightness", NULL};
+
+static const struct gf_param params[] = {
+    GF_PARAM_CHOICE(
+        struct equalize, mode, BY_LUMA, mode_names,
+        "luma: one table from the luma; channel: one each; joint: one from all samples; lightness: "
+        "CIELAB L*, the colour kept"),
+    {0},
+};
+
+static enum gf_statistic statistic(const void *params_)
+{
+    static const enum gf_statistic statistics[] = {
+        [BY_LUMA] = GF_STATISTIC_LUMA,
+        [BY_CHANNEL] = GF_STATISTIC_CHANNELS,
+        [JOINTLY] = GF_STATISTIC_JOINT,
+        [BY_LIGHTNESS] = GF_STATISTIC_LIGHTNESS,
+    };
+    const struct equalize *const equalize = params_;
+    return statistics[equalize->mode];
+}
+
+/* 8 bits: in the arithmetic of OpenCV's equalizeHist, to agree with it bit for bit (it rounds a
+ * half to even, and the scale to single precision). 16 bits: exact, a half up. */
+static double level(uint64_t passed, uint64_t total, int bins)
+{
+    if (bins == 256)
+        return fmin(rint((float)passed * (255.0f / (float)total)), 255);
+    return (double)((passed * 2 * 65535 + total) / (2 * total));
+}
+
+/* Returns false where the table is the identity: at most one level is there. */
+static bool fill_table(const uint64_t *count, int bins, double *table)
+{
+    int first = 0;
+    while (first < bins - 1 && !count[first])
+        first++;
+    uint64_t total = 0; /* N - c0 */
+    for (int v = first + 1; v < bins; v++)
+        total += count[v];
+    uint64_t passed = 0; /* c[v] - c0 */
+    for (int v = 0; v < bins; v++) {
+        passed += v > first ? count[v] : 0;
+        table[v] = total ? level(passed, total, bins) : v;
+    }
+    return total;
+}
+
+static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
+                            struct gf_error *error)
+{
+    const struct equalize *const equalize = stage->params;
+    const struct gf_histogram *const histogram = stage->histogram;
+    double *const table = malloc((size_t)(histogram->channels * histogram->bins) * sizeof *table);
+    if (!table)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    bool changed = false;
+    for (int c = 0; c < histogram->channels; c++) {
+        const int at = c * histogram->bins;
+        changed |= fill_table(histogram->count + at, histogram->bins, table + at);
+    }
+    enum gf_status status = GF_OK;
+    if (changed && equalize->mode == BY_LIGHTNESS)
+        status = gf_point_lightness(builder, table, error);
+    else if (changed)
+        gf_point_levels(builder, histogram->channels, table);
+    free(table);
+    return status;
+}
+
+const struct gf_filter gf_equalize_filter = {
+    .name = "equalize",
+    .summary = "histogram equalisation",
+    .definition =
+        "With c the cumulative histogram of N pixels and c0 its first value that is not zero:\n"
+        "round((c[v] - c0) M / (N - c0)); the identity where N = c0. Pixels of zero alpha are not "
+        "counted.",
+    .params = params,
+    .params_size = sizeof(struct equalize),
+    .kind = GF_POINT,
+    .tolerance = 1,
+    .statistic = statistic,
+    .point = point,
+};

@@ -1,0 +1,49 @@
+/* grayscale: one channel of luma. */
+#include "point.h"
+
+struct grayscale {
+    int weights;
+};
+
+enum { BT601, BT709 };
+
+static const char *const weights_names[] = {"bt601", "bt709", NULL};
+
+static const struct gf_param params[] = {
+    GF_PARAM_CHOICE(struct grayscale, weights, BT601, weights_names, "luma weights"),
+    {0},
+};
+
+static enum gf_status shape(const void *params_, struct gf_format in, struct gf_format *out,
+                            struct gf_error *error)
+{
+    (void)params_;
+    (void)error;
+    out->channels = gf_has_alpha(in) ? 2 : 1;
+    return GF_OK;
+}
+
+static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
+                            struct gf_error *error)
+{
+    (void)error;
+    const struct grayscale *const grayscale = stage->params;
+    if (grayscale->weights == BT601)
+        gf_point_gray(builder, (const int[3]){77, 150, 29}, 256);
+    else
+        gf_point_gray(builder, (const int[3]){13933, 46871, 4732}, 65536);
+    return GF_OK;
+}
+
+const struct gf_filter gf_grayscale_filter = {
+    .name = "grayscale",
+    .summary = "luma, in one channel",
+    .definition = "bt601: (77 R + 150 G + 29 B) / 256. bt709: (13933 R + 46871 G + 4732 B) / "
+                  "65536. Alpha is\n"
+                  "kept. Gray pictures stay as they are.",
+    .params = params,
+    .params_size = sizeof(struct grayscale),
+    .kind = GF_POINT,
+    .shape = shape,
+    .point = point,
+};

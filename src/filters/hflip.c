@@ -1,0 +1,17 @@
+#include "orient.h"
+
+static enum gf_status hflip_prepare(struct gf_stage *stage, struct gf_error *error)
+{
+    return gf_orient_prepare((struct gf_orient){.mirror_x = true}, stage, error);
+}
+
+const struct gf_filter gf_hflip_filter = {
+    .name = "hflip",
+    .alias = "flop",
+    .summary = "Left and right exchanged",
+    .definition = "Pixel (x, y) of the result is pixel (width - 1 - x, y) of the picture.",
+    .kind = GF_GEOMETRY,
+    .prepare = hflip_prepare,
+    .cpu = gf_orient_cpu,
+    .cuda = GF_CUDA({"words", gf_orient_cuda}),
+};

@@ -1,0 +1,18 @@
+/* invert: the negative. */
+#include "point.h"
+
+static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
+                            struct gf_error *error)
+{
+    (void)error;
+    gf_point_linear(builder, 0, -1, stage->in.bits == 8 ? 255 : 65535);
+    return GF_OK;
+}
+
+const struct gf_filter gf_invert_filter = {
+    .name = "invert",
+    .summary = "negative",
+    .definition = "M - v for each colour sample.",
+    .kind = GF_POINT,
+    .point = point,
+};

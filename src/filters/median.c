@@ -1,0 +1,244 @@
+#include "median.h"
+
+#include <string.h>
+
+#include "clones.h"
+#include "stencil.h"
+
+/* Samples of a row at once in the small windows, so that their planes stay in the first-level cache. */
+enum { CHUNK = 1024, RADIUS_SMALL = 2, HALO = 2 * RADIUS_SMALL * 4, PLANE = CHUNK + HALO };
+enum { COARSE_SHIFT = 6, COARSE_BINS = 65536 >> COARSE_SHIFT };
+
+#define SAMPLE uint8_t
+#define SAMPLE_ANY uint8_t
+#define SAMPLE_NAME(name) name##_8
+#include "median_small.h"
+#define SAMPLE uint16_t
+#define SAMPLE_ANY gf_u16_any
+#define SAMPLE_NAME(name) name##_16
+#include "median_small.h"
+
+static const struct gf_param median_params[] = {
+    GF_PARAM_INT(struct gf_median, radius, 1, 1, GF_MEDIAN_RADIUS_MAX, "the window has 2 radius + 1 rows and columns"),
+    GF_PARAM_BORDER(struct gf_median),
+    {0},
+};
+
+static bool median_whole(const void *params)
+{
+    return ((const struct gf_median *)params)->border == GF_BORDER_WRAP;
+}
+
+static void median_needs(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
+{
+    const struct gf_median *const median = stage->params;
+    gf_needs_radius(stage, median->radius, median->border, y0, y1, first, end);
+}
+
+/* A histogram of the window: a bin for each sample value and, in 16 bits, the sums of 64 bins each. */
+struct window {
+    uint16_t *fine, *coarse;
+    int median, below; /* the bin that the last search ended at, and how many samples lie below it */
+};
+
+/* Rows of the window with the border filled in, one slot for each row of it: row y lies in slot
+ * (y + radius) mod (2 radius + 1). */
+struct work {
+    struct gf_format format;
+    int radius, border, sides; /* 2 radius + 1 */
+    size_t slot_bytes, pad_bytes;
+    unsigned char *slots;
+    void *planes;
+    struct window window;
+};
+
+static size_t carve(struct work *work, void *base, const struct gf_stage *stage)
+{
+    const struct gf_median *const median = stage->params;
+    const struct gf_format format = stage->in;
+    struct gf_carver carver = {.base = base};
+    *work = (struct work){.format = format, .radius = median->radius, .border = median->border};
+    work->sides = 2 * work->radius + 1;
+    const size_t sample_bytes = (size_t)format.bits / 8;
+    work->pad_bytes = (size_t)(work->radius * format.channels) * sample_bytes;
+    work->slot_bytes = (gf_row_bytes(format) + 2 * work->pad_bytes + 63) / 64 * 64;
+    work->slots = gf_carve(&carver, work->slot_bytes * (size_t)work->sides);
+    if (work->radius <= RADIUS_SMALL) {
+        work->planes = gf_carve(&carver, (size_t)work->sides * PLANE * sample_bytes);
+    } else {
+        work->window.fine = gf_carve(&carver, sizeof(uint16_t) << format.bits);
+        work->window.coarse = gf_carve(&carver, sizeof(uint16_t) * COARSE_BINS);
+    }
+    return carver.used;
+}
+
+static size_t median_scratch(const struct gf_stage *stage, int rows)
+{
+    struct work work;
+    (void)rows;
+    return carve(&work, NULL, stage);
+}
+
+static unsigned char *slot(const struct work *work, int row)
+{
+    return work->slots + (size_t)((row + work->radius) % work->sides) * work->slot_bytes;
+}
+
+static void fill_slot(const struct work *work, const struct gf_view *in, int row)
+{
+    const int from = gf_border_index(row, work->format.height, work->border);
+    unsigned char *const samples = slot(work, row) + work->pad_bytes;
+    const size_t pixel_bytes = (size_t)(work->format.channels * work->format.bits / 8);
+    if (from < 0)
+        memset(samples, 0, gf_row_bytes(work->format));
+    else
+        memcpy(samples, gf_view_row(in, from), gf_row_bytes(work->format));
+    gf_stencil_pad(samples, work->format.width, work->radius, pixel_bytes, work->border);
+}
+
+static void small_row(const struct work *work, int y, unsigned char *out)
+{
+    const size_t samples = gf_samples(work->format), step = (size_t)work->format.channels;
+    const bool is_wide = work->format.bits == 16;
+    for (size_t x = 0; x < samples; x += CHUNK) {
+        const size_t count = samples - x < CHUNK ? samples - x : CHUNK;
+        const uint8_t *rows8[2 * RADIUS_SMALL + 1];
+        const uint16_t *rows16[2 * RADIUS_SMALL + 1];
+        for (int i = 0; i < work->sides; i++) {
+            const unsigned char *const row = slot(work, y - work->radius + i);
+            rows8[i] = row + x;
+            rows16[i] = (const uint16_t *)row + x;
+        }
+        gf_u16_any *const wide_out = (gf_u16_any *)out + x;
+        if (work->radius == 1 && is_wide)
+            median3_row_16(rows16, work->planes, wide_out, count, step);
+        else if (work->radius == 1)
+            median3_row_8(rows8, work->planes, out + x, count, step);
+        else if (is_wide)
+            median5_row_16(rows16, work->planes, wide_out, count, step);
+        else
+            median5_row_8(rows8, work->planes, out + x, count, step);
+    }
+}
+
+#define BY_DEPTH static inline __attribute__((always_inline))
+
+BY_DEPTH int load(int bits, const unsigned char *row, size_t at)
+{
+    return bits == 8 ? row[at] : ((const uint16_t *)row)[at];
+}
+
+/* Adds one column of the window to the histogram, or takes it away. */
+BY_DEPTH void count_column(int bits, struct window *window, const unsigned char *const *rows, int sides,
+                           size_t at, int change)
+{
+    int below = 0;
+    for (int i = 0; i < sides; i++) {
+        const int v = load(bits, rows[i], at);
+        window->fine[v] = (uint16_t)(window->fine[v] + change);
+        if (bits > 8)
+            window->coarse[v >> COARSE_SHIFT] = (uint16_t)(window->coarse[v >> COARSE_SHIFT] + change);
+        below += v < window->median;
+    }
+    window->below += change * below;
+}
+
+/* Moves to the bin that holds the sample of that rank, by whole coarse bins where it can: most medians are
+ * near the last one (T. S. Huang's algorithm). */
+BY_DEPTH int find(int bits, struct window *window, int rank)
+{
+    const int step = 1 << COARSE_SHIFT, mask = step - 1;
+    const uint16_t *const fine = window->fine, *const coarse = window->coarse;
+    int median = window->median, below = window->below;
+    while (below > rank) {
+        if (bits > 8 && !(median & mask) && below - coarse[(median >> COARSE_SHIFT) - 1] > rank)
+            below -= coarse[(median -= step) >> COARSE_SHIFT];
+        else
+            below -= fine[--median];
+    }
+    while (below + fine[median] <= rank) {
+        if (bits > 8 && !(median & mask) && below + coarse[median >> COARSE_SHIFT] <= rank) {
+            below += coarse[median >> COARSE_SHIFT];
+            median += step;
+        } else {
+            below += fine[median++];
+        }
+    }
+    window->median = median;
+    window->below = below;
+    return median;
+}
+
+/* One channel of a row. The histogram is empty before and after. */
+BY_DEPTH void slide_channel(int bits, struct work *work, const unsigned char *const *rows,
+                            unsigned char *out, int channel)
+{
+    struct window window = work->window;
+    const size_t step = (size_t)work->format.channels;
+    const int sides = work->sides, width = work->format.width;
+    window.median = window.below = 0;
+    size_t at = (size_t)channel;
+    for (int i = 0; i < sides - 1; i++)
+        count_column(bits, &window, rows, sides, at + (size_t)i * step, 1);
+    for (int x = 0; x < width; x++, at += step) {
+        count_column(bits, &window, rows, sides, at + (size_t)(sides - 1) * step, 1);
+        const int median = find(bits, &window, sides * sides / 2);
+        if (bits == 8)
+            out[at] = (unsigned char)median;
+        else
+            ((gf_u16_any *)out)[at] = (uint16_t)median;
+        count_column(bits, &window, rows, sides, at, -1);
+    }
+    for (int i = 0; i < sides - 1; i++)
+        count_column(bits, &window, rows, sides, at + (size_t)i * step, -1);
+}
+
+static void slide_row(struct work *work, int y, unsigned char *out)
+{
+    const unsigned char *rows[2 * GF_MEDIAN_RADIUS_MAX + 1];
+    for (int i = 0; i < work->sides; i++)
+        rows[i] = slot(work, y - work->radius + i);
+    for (int channel = 0; channel < work->format.channels; channel++) {
+        if (work->format.bits == 8)
+            slide_channel(8, work, rows, out, channel);
+        else
+            slide_channel(16, work, rows, out, channel);
+    }
+}
+
+static void median_cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
+                       void *scratch)
+{
+    struct work work;
+    carve(&work, scratch, stage);
+    if (work.window.fine) {
+        memset(work.window.fine, 0, sizeof(uint16_t) << work.format.bits);
+        memset(work.window.coarse, 0, sizeof(uint16_t) * COARSE_BINS);
+    }
+    for (int row = out->y - work.radius; row < out->y + work.radius; row++)
+        fill_slot(&work, in, row);
+    for (int y = out->y; y < out->y + out->rows; y++) {
+        fill_slot(&work, in, y + work.radius);
+        if (work.radius <= RADIUS_SMALL)
+            small_row(&work, y, gf_view_row(out, y));
+        else
+            slide_row(&work, y, gf_view_row(out, y));
+    }
+}
+
+extern gf_launcher gf_median_cuda;
+
+const struct gf_filter gf_median_filter = {
+    .name = "median",
+    .summary = "Median of a square window",
+    .definition = "The median of the (2 radius + 1)^2 samples around each, every channel by itself.\nExact, "
+                  "in integers.",
+    .params = median_params,
+    .params_size = sizeof(struct gf_median),
+    .kind = GF_STENCIL,
+    .whole = median_whole,
+    .needs = median_needs,
+    .cpu_scratch = median_scratch,
+    .cpu = median_cpu,
+    .cuda = GF_CUDA({"network", gf_median_cuda}),
+};

@@ -1,0 +1,81 @@
+/* normalize: stretches the levels that are there over the whole scale. */
+#include <stdlib.h>
+
+#include "point.h"
+
+struct normalize {
+    double clip;
+    int mode;
+};
+
+enum { BY_CHANNEL, BY_LUMA };
+
+static const char *const mode_names[] = {"channel", "luma", NULL};
+
+static const struct gf_param params[] = {
+    GF_PARAM(struct normalize, clip, 0, 0, 49.9, "per cent of the pixels to clip at either end"),
+    GF_PARAM_CHOICE(struct normalize, mode, BY_CHANNEL, mode_names,
+                    "each channel by itself, or all by their luma"),
+    {0},
+};
+
+static enum gf_statistic statistic(const void *params_)
+{
+    const struct normalize *const normalize = params_;
+    return normalize->mode == BY_LUMA ? GF_STATISTIC_LUMA : GF_STATISTIC_CHANNELS;
+}
+
+/* The lowest and the highest level with more than `clip` pixels at or beyond it. */
+static void find_range(const uint64_t *count, int bins, double clip_percent, int *low, int *high)
+{
+    uint64_t total = 0;
+    for (int v = 0; v < bins; v++)
+        total += count[v];
+    const double clip = (double)total * clip_percent / 100;
+    uint64_t below = 0, above = 0;
+    for (*low = 0; *low < bins - 1; (*low)++) {
+        below += count[*low];
+        if ((double)below > clip)
+            break;
+    }
+    for (*high = bins - 1; *high > 0; (*high)--) {
+        above += count[*high];
+        if ((double)above > clip)
+            break;
+    }
+}
+
+static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
+                            struct gf_error *error)
+{
+    const struct normalize *const normalize = stage->params;
+    const struct gf_histogram *const histogram = stage->histogram;
+    const int bins = histogram->bins;
+    double *const value = malloc((size_t)(histogram->channels * bins) * sizeof *value);
+    if (!value)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    for (int c = 0; c < histogram->channels; c++) {
+        int low, high;
+        find_range(histogram->count + c * bins, bins, normalize->clip, &low, &high);
+        for (int v = 0; v < bins; v++) {
+            const double stretched = (double)(v - low) * (bins - 1) / (high - low);
+            value[c * bins + v] = high <= low ? v : fmin(fmax(stretched, 0), bins - 1);
+        }
+    }
+    gf_point_levels(builder, histogram->channels, value);
+    free(value);
+    return GF_OK;
+}
+
+const struct gf_filter gf_normalize_filter = {
+    .name = "normalize",
+    .summary = "stretches the levels to the full scale",
+    .definition = "(v - low) M / (high - low), clamped. low and high: the first levels from either "
+                  "end at which more\n"
+                  "than clip % of the pixels are passed. Pixels of zero alpha are not counted.",
+    .params = params,
+    .params_size = sizeof(struct normalize),
+    .kind = GF_POINT,
+    .statistic = statistic,
+    .point = point,
+};

@@ -1,0 +1,60 @@
+#include "orient.h"
+
+struct rotate {
+    int angle; /* index into angles */
+};
+
+static const char *const angles[] = {"90", "180", "270", NULL};
+
+static const struct gf_param rotate_params[] = {
+    GF_PARAM_CHOICE(struct rotate, angle, 0, angles, "degrees, clockwise"),
+    {0},
+};
+
+static struct gf_orient rotation(const void *params)
+{
+    static const struct gf_orient turn[] = {
+        {.transpose = true, .mirror_x = true},
+        {.mirror_x = true, .mirror_y = true},
+        {.transpose = true, .mirror_y = true},
+    };
+    return turn[((const struct rotate *)params)->angle];
+}
+
+static enum gf_status rotate_shape(const void *params, struct gf_format in, struct gf_format *out,
+                                   struct gf_error *error)
+{
+    (void)error;
+    gf_orient_shape(rotation(params), in, out);
+    return GF_OK;
+}
+
+static bool rotate_whole(const void *params)
+{
+    return gf_orient_whole(rotation(params));
+}
+
+static void rotate_needs(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
+{
+    gf_orient_needs(rotation(stage->params), stage, y0, y1, first, end);
+}
+
+static enum gf_status rotate_prepare(struct gf_stage *stage, struct gf_error *error)
+{
+    return gf_orient_prepare(rotation(stage->params), stage, error);
+}
+
+const struct gf_filter gf_rotate_filter = {
+    .name = "rotate",
+    .summary = "Rotation by quarter turns, clockwise",
+    .definition = "An exact permutation of the pixels: 90 moves the top row to the right edge.",
+    .params = rotate_params,
+    .params_size = sizeof(struct rotate),
+    .kind = GF_GEOMETRY,
+    .shape = rotate_shape,
+    .whole = rotate_whole,
+    .needs = rotate_needs,
+    .prepare = rotate_prepare,
+    .cpu = gf_orient_cpu,
+    .cuda = GF_CUDA({"tiled", gf_orient_cuda}),
+};

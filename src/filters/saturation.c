@@ -1,0 +1,33 @@
+/* saturation: paler or more colourful at the same lightness. */
+#include "point.h"
+
+struct saturation {
+    double factor;
+};
+
+static const struct gf_param params[] = {
+    GF_PARAM(struct saturation, factor, 1, 0, 10, "0 is gray, above 1 more colourful"),
+    {0},
+};
+
+static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
+                            struct gf_error *error)
+{
+    (void)error;
+    const struct saturation *const saturation = stage->params;
+    gf_point_saturate(builder, saturation->factor);
+    return GF_OK;
+}
+
+const struct gf_filter gf_saturation_filter = {
+    .name = "saturation",
+    .summary = "more or less colour",
+    .definition = "sRGB to CIELAB (D65), a* and b* times factor, back to sRGB, clamped. Gray "
+                  "pictures stay as\n"
+                  "they are.",
+    .params = params,
+    .params_size = sizeof(struct saturation),
+    .kind = GF_POINT,
+    .tolerance = 1,
+    .point = point,
+};

@@ -1,0 +1,124 @@
+/* threshold: black and white. */
+#include <stdlib.h>
+
+#include "point.h"
+
+struct threshold {
+    double value; /* NaN: otsu */
+};
+
+static const char *const words[] = {"otsu", NULL};
+
+static const struct gf_param params[] = {
+    GF_PARAM_WORD(struct threshold, value, 0.5, 0, 1, words,
+                  "part of the full scale, or otsu: the split that separates best"),
+    {0},
+};
+
+static enum gf_status shape(const void *params_, struct gf_format in, struct gf_format *out,
+                            struct gf_error *error)
+{
+    (void)params_;
+    (void)error;
+    out->channels = gf_has_alpha(in) ? 2 : 1;
+    return GF_OK;
+}
+
+static enum gf_statistic statistic(const void *params_)
+{
+    const struct threshold *const threshold = params_;
+    return isnan(threshold->value) ? GF_STATISTIC_LUMA : GF_STATISTIC_NONE;
+}
+
+/* The variance between the classes v..split and split + 1.., for each split, in scikit-image's
+ * arithmetic, so that ties fall as they do there: weights in single precision, summed from either
+ * end. */
+struct classes {
+    float *below, *above; /* pixels */
+    double *mean_below, *mean_above;
+};
+
+static int best_split(const uint64_t *count, int first, int last, const struct classes *classes)
+{
+    float weight = 0;
+    double sum = 0;
+    for (int v = first; v <= last; v++) {
+        weight += (float)count[v];
+        sum += (double)(float)count[v] * v;
+        classes->below[v] = weight;
+        classes->mean_below[v] = sum / (double)weight;
+    }
+    weight = 0;
+    sum = 0;
+    for (int v = last; v >= first; v--) {
+        weight += (float)count[v];
+        sum += (double)(float)count[v] * v;
+        classes->above[v] = weight;
+        classes->mean_above[v] = sum / (double)weight;
+    }
+    double best = -1;
+    int split = last;
+    for (int v = first; v < last; v++) {
+        const float weights = classes->below[v] * classes->above[v + 1];
+        const double distance = classes->mean_below[v] - classes->mean_above[v + 1];
+        const double variance = (double)weights * (distance * distance);
+        if (variance > best) {
+            best = variance;
+            split = v;
+        }
+    }
+    return split;
+}
+
+static enum gf_status find_otsu(const struct gf_histogram *histogram, int *split,
+                                struct gf_error *error)
+{
+    int first = 0, last = histogram->bins - 1;
+    while (first < last && !histogram->count[first])
+        first++;
+    while (last > first && !histogram->count[last])
+        last--;
+    const size_t bins = (size_t)histogram->bins;
+    double *const memory = malloc(3 * bins * sizeof *memory);
+    if (!memory)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    const struct classes classes = {.below = (float *)memory,
+                                    .above = (float *)memory + bins,
+                                    .mean_below = memory + bins,
+                                    .mean_above = memory + 2 * bins};
+    *split = best_split(histogram->count, first, last, &classes);
+    free(memory);
+    return GF_OK;
+}
+
+static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
+                            struct gf_error *error)
+{
+    const struct threshold *const threshold = stage->params;
+    double least = ceil(threshold->value * (stage->in.bits == 8 ? 255 : 65535));
+    if (isnan(threshold->value)) {
+        int split = 0;
+        const enum gf_status status = find_otsu(stage->histogram, &split, error);
+        if (status)
+            return status;
+        least = split + 1;
+    }
+    gf_point_gray(builder, (const int[3]){77, 150, 29}, 256);
+    gf_point_step(builder, least);
+    return GF_OK;
+}
+
+const struct gf_filter gf_threshold_filter = {
+    .name = "threshold",
+    .summary = "black and white by a threshold",
+    .definition =
+        "M where the luma, rounded to a sample, is value M or more, else 0; in one channel. Alpha "
+        "is kept.\n"
+        "otsu: M above the level that makes the variance between the two classes largest.",
+    .params = params,
+    .params_size = sizeof(struct threshold),
+    .kind = GF_POINT,
+    .shape = shape,
+    .statistic = statistic,
+    .point = point,
+};

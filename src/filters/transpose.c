@@ -1,0 +1,41 @@
+#include "orient.h"
+
+static const struct gf_orient transposed = {.transpose = true};
+
+static enum gf_status transpose_shape(const void *params, struct gf_format in, struct gf_format *out,
+                                      struct gf_error *error)
+{
+    (void)params;
+    (void)error;
+    gf_orient_shape(transposed, in, out);
+    return GF_OK;
+}
+
+static bool transpose_whole(const void *params)
+{
+    (void)params;
+    return gf_orient_whole(transposed);
+}
+
+static void transpose_needs(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
+{
+    gf_orient_needs(transposed, stage, y0, y1, first, end);
+}
+
+static enum gf_status transpose_prepare(struct gf_stage *stage, struct gf_error *error)
+{
+    return gf_orient_prepare(transposed, stage, error);
+}
+
+const struct gf_filter gf_transpose_filter = {
+    .name = "transpose",
+    .summary = "Rows become columns",
+    .definition = "Pixel (x, y) of the result is pixel (y, x) of the picture.",
+    .kind = GF_GEOMETRY,
+    .shape = transpose_shape,
+    .whole = transpose_whole,
+    .needs = transpose_needs,
+    .prepare = transpose_prepare,
+    .cpu = gf_orient_cpu,
+    .cuda = GF_CUDA({"tiled", gf_orient_cuda}),
+};

@@ -1,0 +1,32 @@
+#include "orient.h"
+
+static const struct gf_orient flipped = {.mirror_y = true};
+
+static bool vflip_whole(const void *params)
+{
+    (void)params;
+    return gf_orient_whole(flipped);
+}
+
+static void vflip_needs(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
+{
+    gf_orient_needs(flipped, stage, y0, y1, first, end);
+}
+
+static enum gf_status vflip_prepare(struct gf_stage *stage, struct gf_error *error)
+{
+    return gf_orient_prepare(flipped, stage, error);
+}
+
+const struct gf_filter gf_vflip_filter = {
+    .name = "vflip",
+    .alias = "flip",
+    .summary = "Top and bottom exchanged",
+    .definition = "Pixel (x, y) of the result is pixel (x, height - 1 - y) of the picture.",
+    .kind = GF_GEOMETRY,
+    .whole = vflip_whole,
+    .needs = vflip_needs,
+    .prepare = vflip_prepare,
+    .cpu = gf_orient_cpu,
+    .cuda = GF_CUDA({"rows", gf_orient_cuda}),
+};

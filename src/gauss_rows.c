@@ -1,0 +1,179 @@
+#include "gauss_rows.h"
+
+#include <string.h>
+
+#include "clones.h"
+#include "stencil.h"
+
+enum { RUN16 = 512 }; /* samples of a 16-bit row at once: sums and taps' rows stay in the first-level cache */
+
+struct work {
+    const unsigned char **rows;
+    unsigned char *zeros;
+    void *mid; /* GF_GAUSS_LINES rows after the vertical pass, with room for the border on either side */
+    size_t mid_pitch; /* samples */
+    struct gf_gauss_pairs *pairs;
+    uint32_t *words;
+    void *sums;
+};
+
+static size_t carve(struct work *work, void *base, struct gf_format format, int radius)
+{
+    struct gf_carver carver = {.base = base};
+    const size_t channels = (size_t)format.channels;
+    const size_t halo = (size_t)radius * channels;
+    const bool wide = format.bits > 8;
+    work->rows = gf_carve(&carver, (size_t)(GF_GAUSS_LINES + 2 * radius) * sizeof *work->rows);
+    work->zeros = gf_carve(&carver, gf_row_bytes(format));
+    work->mid_pitch = (gf_samples(format) + 2 * halo + channels + 31) / 32 * 32;
+    work->mid = gf_carve(&carver, GF_GAUSS_LINES * work->mid_pitch *
+                                      (wide ? sizeof(float) : sizeof(uint16_t)));
+    work->sums = gf_carve(&carver, (wide ? RUN16 : GF_GAUSS_CHUNK) * sizeof(uint32_t));
+    if (!wide) {
+        work->pairs = gf_carve(&carver, sizeof *work->pairs);
+        work->words = gf_carve(&carver, (GF_GAUSS_CHUNK + 2 * halo) * sizeof *work->words);
+    }
+    return carver.used;
+}
+
+size_t gf_gauss_scratch(struct gf_format format, int radius)
+{
+    struct work work;
+    return carve(&work, NULL, format, radius);
+}
+
+/* The rows that a block of output rows is made of. A band may end before the block does: rows that only
+ * the missing output rows would need are not there, and zeros stand for them. */
+static void block_rows(const struct gf_gauss_job *job, const struct work *work, int y, int lines)
+{
+    const int radius = job->gauss->radius;
+    gf_stencil_rows(job->in, y - radius, lines + 2 * radius, job->border, work->zeros, work->rows);
+    for (int i = lines; i < GF_GAUSS_LINES; i++)
+        work->rows[i + 2 * radius] = work->zeros;
+}
+
+static void run8(const struct gf_gauss_job *job, const struct work *work, int y, int lines)
+{
+    const struct gf_gauss_simd *const simd = job->simd ? job->simd : gf_gauss_simd_best();
+    const struct gf_format format = job->in->format;
+    const size_t samples = gf_samples(format);
+    const size_t halo = (size_t)job->gauss->radius * (size_t)format.channels;
+    const size_t pixel = (size_t)format.channels * sizeof(uint16_t);
+    uint16_t *const mid = work->mid;
+    simd->vertical(work->pairs, work->rows, mid + halo, work->mid_pitch, samples);
+    for (int i = 0; i < lines; i++) {
+        uint16_t *const line = mid + (size_t)i * work->mid_pitch;
+        gf_stencil_pad(line + halo, format.width, job->gauss->radius, pixel, job->border);
+        memset(line + samples + 2 * halo, 0, pixel); /* meets a zero tap */
+        for (size_t x = 0; x < samples; x += GF_GAUSS_CHUNK) {
+            const size_t count = samples - x < GF_GAUSS_CHUNK ? samples - x : GF_GAUSS_CHUNK;
+            simd->horizontal(work->pairs, line + x, format.channels, work->words, work->sums, count);
+            job->finish8(job, y + i, x, count, work->sums);
+        }
+    }
+}
+
+/* Four taps at a time, since the running sum then leaves the registers a quarter as often; one by one is
+ * the order of the additions nevertheless. */
+GF_CLONES static void vertical16(const struct gf_gauss *gauss, const unsigned char *const *rows,
+                                 float *restrict mid, size_t first, size_t count)
+{
+    const int radius = gauss->radius;
+    const gf_u16_any *const centre = (const gf_u16_any *)rows[radius] + first;
+    const float *const tap = gauss->real;
+    for (size_t i = 0; i < count; i++)
+        mid[i] = tap[0] * (float)centre[i];
+    int k = 1;
+    for (; k + 3 <= radius; k += 4) {
+        const gf_u16_any *above[4], *below[4];
+        for (int j = 0; j < 4; j++) {
+            above[j] = (const gf_u16_any *)rows[radius - k - j] + first;
+            below[j] = (const gf_u16_any *)rows[radius + k + j] + first;
+        }
+        for (size_t i = 0; i < count; i++) { /* sums of two samples are exact in float, too */
+            float sum = mid[i];
+            sum = sum + tap[k] * (float)(above[0][i] + below[0][i]);
+            sum = sum + tap[k + 1] * (float)(above[1][i] + below[1][i]);
+            sum = sum + tap[k + 2] * (float)(above[2][i] + below[2][i]);
+            sum = sum + tap[k + 3] * (float)(above[3][i] + below[3][i]);
+            mid[i] = sum;
+        }
+    }
+    for (; k <= radius; k++) {
+        const gf_u16_any *const above = (const gf_u16_any *)rows[radius - k] + first;
+        const gf_u16_any *const below = (const gf_u16_any *)rows[radius + k] + first;
+        for (size_t i = 0; i < count; i++)
+            mid[i] = mid[i] + tap[k] * (float)(above[i] + below[i]);
+    }
+}
+
+GF_CLONES static void horizontal16(const struct gf_gauss *gauss, const float *centre,
+                                   ptrdiff_t channels, float *restrict sums, size_t count)
+{
+    const float *const tap = gauss->real;
+    for (size_t i = 0; i < count; i++)
+        sums[i] = tap[0] * centre[i];
+    int k = 1;
+    for (; k + 3 <= gauss->radius; k += 4) {
+        const float *const left = centre - (k + 3) * channels;
+        const float *const right = centre + k * channels;
+        for (size_t i = 0; i < count; i++) {
+            const float *const l = left + i, *const r = right + i;
+            float sum = sums[i];
+            sum = sum + tap[k] * (l[3 * channels] + r[0]);
+            sum = sum + tap[k + 1] * (l[2 * channels] + r[channels]);
+            sum = sum + tap[k + 2] * (l[channels] + r[2 * channels]);
+            sum = sum + tap[k + 3] * (l[0] + r[3 * channels]);
+            sums[i] = sum;
+        }
+    }
+    for (; k <= gauss->radius; k++) {
+        const float *const left = centre - k * channels;
+        const float *const right = centre + k * channels;
+        for (size_t i = 0; i < count; i++)
+            sums[i] = sums[i] + tap[k] * (left[i] + right[i]);
+    }
+}
+
+static void run16(const struct gf_gauss_job *job, const struct work *work, int y, int lines)
+{
+    const struct gf_format format = job->in->format;
+    const size_t samples = gf_samples(format);
+    const size_t halo = (size_t)job->gauss->radius * (size_t)format.channels;
+    const size_t pixel = (size_t)format.channels * sizeof(float);
+    for (size_t x = 0; x < samples; x += RUN16) {
+        const size_t count = samples - x < RUN16 ? samples - x : RUN16;
+        for (int i = 0; i < lines; i++) {
+            float *const line = (float *)work->mid + (size_t)i * work->mid_pitch + halo;
+            vertical16(job->gauss, work->rows + i, line + x, x, count);
+        }
+    }
+    for (int i = 0; i < lines; i++) {
+        float *const line = (float *)work->mid + (size_t)i * work->mid_pitch + halo;
+        gf_stencil_pad(line, format.width, job->gauss->radius, pixel, job->border);
+        for (size_t x = 0; x < samples; x += RUN16) {
+            const size_t count = samples - x < RUN16 ? samples - x : RUN16;
+            horizontal16(job->gauss, line + x, format.channels, work->sums, count);
+            job->finish16(job, y + i, x, count, work->sums);
+        }
+    }
+}
+
+void gf_gauss_run(const struct gf_gauss_job *job)
+{
+    const struct gf_format format = job->in->format;
+    struct work work;
+    carve(&work, job->scratch, format, job->gauss->radius);
+    memset(work.zeros, 0, gf_row_bytes(format));
+    if (format.bits == 8)
+        gf_gauss_pairs_init(work.pairs, job->gauss);
+    const int end = job->out->y + job->out->rows;
+    for (int y = job->out->y; y < end; y += GF_GAUSS_LINES) {
+        const int lines = end - y < GF_GAUSS_LINES ? end - y : GF_GAUSS_LINES;
+        block_rows(job, &work, y, lines);
+        if (format.bits == 8)
+            run8(job, &work, y, lines);
+        else
+            run16(job, &work, y, lines);
+    }
+}

@@ -1,0 +1,46 @@
+/* The two inner loops of the fixed-point Gaussian on the CPU. Each level computes the same sums; they
+ * differ in speed alone. On x86 two taps at a time go through pmaddwd, which multiplies pairs of 16-bit
+ * integers and adds them in 32 bits. */
+#ifndef GF_GAUSS_SIMD_H
+#define GF_GAUSS_SIMD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gauss.h"
+
+enum {
+    GF_GAUSS_LINES = 8,    /* rows that the vertical pass makes at once */
+    GF_GAUSS_CHUNK = 2048, /* samples of a row that the horizontal pass makes at once */
+    GF_GAUSS_LEAD = 3,     /* pairs of zero taps before the first */
+};
+
+/* The taps in pairs, low half first: even[GF_GAUSS_LEAD + m] holds taps 2m and 2m + 1 (counted from the
+ * topmost, 0), odd[...] taps 2m - 1 and 2m. Zero taps before and after make every one of the
+ * GF_GAUSS_LINES rows of a block take part in every pair of input rows. */
+struct gf_gauss_pairs {
+    const struct gf_gauss *gauss;
+    int32_t even[GF_GAUSS_RADIUS_MAX + 1 + 2 * GF_GAUSS_LEAD];
+    int32_t odd[GF_GAUSS_RADIUS_MAX + 1 + 2 * GF_GAUSS_LEAD];
+};
+
+void gf_gauss_pairs_init(struct gf_gauss_pairs *pairs, const struct gf_gauss *gauss);
+
+struct gf_gauss_simd {
+    const char *name;
+    /* Output row i, i < GF_GAUSS_LINES, at mid + i * mid_pitch, from rows[i] .. rows[i + 2 radius];
+     * there are GF_GAUSS_LINES + 2 radius of them. */
+    void (*vertical)(const struct gf_gauss_pairs *pairs, const unsigned char *const *rows,
+                     uint16_t *mid, size_t mid_pitch, size_t count);
+    /* sums[i] for i < count <= GF_GAUSS_CHUNK, over the samples mid[i + k * channels], k = 0..2 radius.
+     * mid has (2 radius + 1) * channels samples past count; work holds GF_GAUSS_CHUNK + 2 radius *
+     * channels words, sums GF_GAUSS_CHUNK. */
+    void (*horizontal)(const struct gf_gauss_pairs *pairs, const uint16_t *mid, int channels,
+                       uint32_t *work, uint32_t *sums, size_t count);
+};
+
+/* 0 is plain C; higher levels are faster. NULL where this processor has no such level. */
+const struct gf_gauss_simd *gf_gauss_simd_level(int level);
+const struct gf_gauss_simd *gf_gauss_simd_best(void);
+
+#endif

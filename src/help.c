@@ -1,0 +1,214 @@
+#include "help.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SCREEN_WIDTH = 80, OPTION_COLUMN = 34 };
+
+static const struct gf_example examples[] = {
+    {"gpufilter -i in.png -o out.png blur,equalize", "two filters, one after the other"},
+    {"gpufilter -i photo.jpg -o photo.png", "no chain: convert"},
+    {"gpufilter -i photo.jpg -o small.jpg 'resize=w=1600,unsharp=sigma=1:amount=0.8'",
+     "parameters by name"},
+    {"cat in.png | gpufilter -i - -o - 'blur=2,sobel' | next-tool", "in a pipe"},
+    {"gpufilter --profile -i big.jpg -o out.png blur=sigma=3,equalize=mode=lightness",
+     "where the time goes"},
+};
+
+const struct gf_example *gf_example_at(int index)
+{
+    return index >= 0 && index < (int)(sizeof examples / sizeof *examples) ? &examples[index]
+                                                                           : NULL;
+}
+
+void gf_help_wrap(FILE *file, const char *text, int column, int indent)
+{
+    int at = column;
+    bool first = true; /* of its line */
+    for (const char *word = text + strspn(text, " \n"); *word;) {
+        const int length = (int)strcspn(word, " \n");
+        if (!first && at + 1 + length > SCREEN_WIDTH) {
+            fprintf(file, "\n%*s", indent, "");
+            at = indent;
+            first = true;
+        }
+        at += fprintf(file, "%s%.*s", first ? "" : " ", length, word);
+        first = false;
+        word += length;
+        word += strspn(word, " \n");
+    }
+    putc('\n', file);
+}
+
+static void print_option(FILE *file, const struct gf_option *option)
+{
+    char usage[120], limits[80], text[320];
+    gf_option_usage(option, usage, sizeof usage);
+    gf_option_limits(option, limits, sizeof limits);
+    snprintf(text, sizeof text, "%s%s%s%s", option->help, *limits ? " (" : "", limits,
+             *limits ? ")" : "");
+    const char letter[] = {'-', option->letter, ',', '\0'};
+    int column = fprintf(file, "  %3s %s", option->letter ? letter : "", usage);
+    if (column + 1 >= OPTION_COLUMN) {
+        putc('\n', file);
+        column = 0;
+    }
+    fprintf(file, "%*s", OPTION_COLUMN - column, "");
+    gf_help_wrap(file, text, OPTION_COLUMN, OPTION_COLUMN);
+}
+
+static void print_filter_names(FILE *file)
+{
+    char text[1024] = "";
+    const struct gf_filter *filter;
+    for (int i = 0; (filter = gf_filter_at(i)); i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i ? ", " : "",
+                 gf_filter_name(filter));
+    fprintf(file, "\nFilters:\n  ");
+    gf_help_wrap(file, text, 2, 2);
+}
+
+void gf_help_print(FILE *file)
+{
+    fputs("Usage: gpufilter -i FILE -o FILE [OPTION]... [CHAIN]\n"
+          "Filters a picture on an NVIDIA GPU, or on the CPU with the same result.\n"
+          "CHAIN is FILTER[=VALUE:NAME=VALUE...][,FILTER...]; without it the file is only\n"
+          "converted.\n"
+          "\nExamples:\n",
+          file);
+    for (int i = 0; gf_example_at(i); i++)
+        fprintf(file, "  %s\n", gf_example_at(i)->command);
+    print_filter_names(file);
+    const struct gf_option *option;
+    for (int i = 0; (option = gf_option_at(i)); i++) {
+        if (option->group)
+            fprintf(file, "\n%s:\n", option->group);
+        if (!option->hidden)
+            print_option(file, option);
+    }
+    fputs("\n--profile counts a stage as busy while at least one lane is in it; overlap is\n"
+          "1 - (time with any stage busy) / (sum of the stages' busy times).\n"
+          "\nExit status: 0 done; 1 input or output failed; 2 usage; 3 not on this machine.\n",
+          file);
+}
+
+static void append(char *text, size_t size, const char *more)
+{
+    const size_t length = strlen(text);
+    if (length + 1 < size)
+        snprintf(text + length, size - length, "%s", more);
+}
+
+void gf_help_range(const struct gf_param *param, char *text, size_t size)
+{
+    text[0] = '\0';
+    switch (param->type) {
+    case GF_TYPE_FLOAT:
+    case GF_TYPE_INT:
+    case GF_TYPE_WORD:
+        snprintf(text, size, "%.9g..%.9g", param->least, param->greatest);
+        break;
+    case GF_TYPE_CHOICE:
+        break;
+    case GF_TYPE_LENGTH:
+        snprintf(text, size, "pixels or %%");
+        break;
+    case GF_TYPE_MATRIX:
+        snprintf(text, size, "matrix up to %dx%d", GF_MATRIX_SIDE_MAX, GF_MATRIX_SIDE_MAX);
+        break;
+    }
+    for (int i = 0; param->choices && param->choices[i]; i++) {
+        append(text, size, i ? ", " : *text ? " or " : "");
+        append(text, size, param->choices[i]);
+    }
+}
+
+void gf_help_default(const struct gf_param *param, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (param->required)
+        return;
+    if (param->type == GF_TYPE_CHOICE)
+        snprintf(text, size, "%s", param->choices[(int)param->value]);
+    else if (param->type == GF_TYPE_WORD && isnan(param->value))
+        snprintf(text, size, "%s", param->choices[0]);
+    else if (param->type != GF_TYPE_LENGTH && param->type != GF_TYPE_MATRIX)
+        snprintf(text, size, "%.9g", param->value);
+}
+
+void gf_help_limits(const struct gf_param *param, char *text, size_t size)
+{
+    char range[120], value[40];
+    gf_help_range(param, range, sizeof range);
+    gf_help_default(param, value, sizeof value);
+    snprintf(text, size, "%s%s%s", range, *value ? "; default " : "",
+             param->required ? "; required" : value);
+}
+
+/* A value that the parameter surely takes: its default, or one to begin with. */
+static void example_value(const struct gf_param *param, char *text, size_t size)
+{
+    gf_help_default(param, text, size);
+    if (!*text)
+        snprintf(text, size, "%s",
+                 param->type == GF_TYPE_LENGTH   ? "50%"
+                 : param->type == GF_TYPE_MATRIX ? "0 -1 0/-1 5 -1/0 -1 0"
+                 : param->type == GF_TYPE_CHOICE ? param->choices[0]
+                                                 : "");
+    if (!*text)
+        snprintf(text, size, "%.9g", param->least);
+}
+
+void gf_help_example(const struct gf_filter *filter, char *text, size_t size)
+{
+    snprintf(text, size, "%s", gf_filter_name(filter));
+    const struct gf_param *const params = gf_filter_params(filter);
+    for (int i = 0; i < 2 && params[i].name; i++) {
+        char value[80];
+        example_value(&params[i], value, sizeof value);
+        append(text, size, i ? ":" : "=");
+        if (i) {
+            append(text, size, params[i].name);
+            append(text, size, "=");
+        }
+        append(text, size, value);
+    }
+}
+
+static void print_param(FILE *file, const struct gf_param *param)
+{
+    char limits[200], text[480];
+    gf_help_limits(param, limits, sizeof limits);
+    snprintf(text, sizeof text, "%s (%s)", param->help, limits);
+    const int column = fprintf(file, "  %-10s ", param->name);
+    gf_help_wrap(file, text, column, 13);
+}
+
+void gf_help_filter(FILE *file, const struct gf_filter *filter)
+{
+    const struct gf_param *const params = gf_filter_params(filter);
+    char example[160];
+    fprintf(file, "%s: %s\n", gf_filter_name(filter), gf_filter_summary(filter));
+    if (gf_filter_alias(filter))
+        fprintf(file, "Also called %s.\n", gf_filter_alias(filter));
+    if (gf_filter_definition(filter)) {
+        fputs("\n  ", file);
+        gf_help_wrap(file, gf_filter_definition(filter), 2, 2);
+    }
+    fprintf(file, "\n%s\n",
+            params->name ? "Parameters, in their order by position:" : "No parameters.");
+    for (const struct gf_param *param = params; param->name; param++)
+        print_param(file, param);
+    gf_help_example(filter, example, sizeof example);
+    fprintf(file, "\nExample:\n  gpufilter -i in.png -o out.png '%s'\n", example);
+}
+
+void gf_help_version(FILE *file)
+{
+    fprintf(file, "gpufilter %s\n", gf_version());
+#ifdef GF_WITH_CUDA
+    fputs("backends: cuda, cpu\n", file);
+#else
+    fputs("backends: cpu (built without CUDA)\n", file);
+#endif
+}

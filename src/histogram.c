@@ -1,0 +1,206 @@
+/* Histograms on the CPU. Bins of a piece of a row are found first, in vectors, then counted: in
+ * several tables in turn, since an increment of a counter that was just stored waits for the store.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clones.h"
+#include "colour.h"
+#include "stage.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+enum { PIECE = 1024, TURNS = 4, CHANNELS_MAX = 3 };
+
+/* Of 8-bit samples. Pixels of zero alpha go to the bin past the last. */
+struct tally {
+    uint32_t count[CHANNELS_MAX][TURNS][257];
+};
+
+struct lightness {
+    uint32_t curve[GF_LIGHTNESS_SEGMENTS + 1];
+    float linear[65536];
+};
+
+static struct lightness lightness_8, lightness_16;
+static pthread_once_t lightness_once = PTHREAD_ONCE_INIT;
+
+static void fill_lightness(uint32_t *curve, float *linear, int max)
+{
+    for (int i = 0; i <= GF_LIGHTNESS_SEGMENTS; i++) {
+        const double light = 116 * gf_lab_f_exact((double)i / GF_LIGHTNESS_SEGMENTS) - 16;
+        curve[i] = (uint32_t)floor(light / 100 * max * 4096 + 0.5);
+    }
+    for (int v = 0; v <= max; v++)
+        linear[v] = (float)gf_srgb_decode_exact((double)v / max);
+}
+
+static void fill_both(void)
+{
+    fill_lightness(lightness_8.curve, lightness_8.linear, 255);
+    fill_lightness(lightness_16.curve, lightness_16.linear, 65535);
+}
+
+static const struct lightness *lightness_of(int bits)
+{
+    pthread_once(&lightness_once, fill_both);
+    return bits == 8 ? &lightness_8 : &lightness_16;
+}
+
+void *gf_lightness_tables(int bits, size_t *size)
+{
+    const struct lightness *const from = lightness_of(bits);
+    const size_t samples = (size_t)1 << bits;
+    *size = sizeof(struct gf_lightness) + samples * sizeof(float);
+    struct gf_lightness *const tables = malloc(*size);
+    if (tables) {
+        memcpy(tables->curve, from->curve, sizeof tables->curve);
+        memcpy(tables->linear, from->linear, samples * sizeof(float));
+    }
+    return tables;
+}
+
+int gf_statistic_channels(enum gf_statistic statistic, struct gf_format format)
+{
+    return statistic == GF_STATISTIC_CHANNELS ? gf_colour_channels(format) : 1;
+}
+
+INLINE uint32_t sample(const void *in, int bits, int index)
+{
+    return bits == 8 ? ((const uint8_t *)in)[index] : ((const uint16_t *)in)[index];
+}
+
+/* `channel`: of CHANNELS, JOINT and gray; the others mix three. */
+INLINE void find_bins(const void *in, int n, const int bits, const int channels, const bool luma,
+                      int channel, uint32_t *bin)
+{
+    for (int i = 0; i < n; i++) {
+        const int at = i * channels;
+        bin[i] =
+            luma ? (uint32_t)gf_luma601((int)sample(in, bits, at), (int)sample(in, bits, at + 1),
+                                        (int)sample(in, bits, at + 2))
+                 : sample(in, bits, at + channel);
+        if (channels % 2 == 0)
+            bin[i] = sample(in, bits, at + channels - 1) ? bin[i] : 1u << bits;
+    }
+}
+
+INLINE void find_bins_of(const void *in, int n, const int bits, int channels, bool luma,
+                         int channel, uint32_t *bin)
+{
+    if (channels == 1)
+        find_bins(in, n, bits, 1, false, 0, bin);
+    else if (channels == 2)
+        find_bins(in, n, bits, 2, false, 0, bin);
+    else if (channels == 3 && luma)
+        find_bins(in, n, bits, 3, true, 0, bin);
+    else if (channels == 3)
+        find_bins(in, n, bits, 3, false, channel, bin);
+    else if (luma)
+        find_bins(in, n, bits, 4, true, 0, bin);
+    else
+        find_bins(in, n, bits, 4, false, channel, bin);
+}
+
+GF_CLONES static void find_bins_8(const void *in, int n, int channels, bool luma, int channel,
+                                  uint32_t *bin)
+{
+    find_bins_of(in, n, 8, channels, luma, channel, bin);
+}
+
+GF_CLONES static void find_bins_16(const void *in, int n, int channels, bool luma, int channel,
+                                   uint32_t *bin)
+{
+    find_bins_of(in, n, 16, channels, luma, channel, bin);
+}
+
+static void find_lightness(const void *in, int n, struct gf_format format, uint32_t *bin)
+{
+    const struct lightness *const tables = lightness_of(format.bits);
+    const int green = format.channels >= 3 ? 1 : 0;
+    for (int i = 0; i < n; i++) {
+        const int at = i * format.channels;
+        const struct gf_rgb p = {tables->linear[sample(in, format.bits, at)],
+                                 tables->linear[sample(in, format.bits, at + green)],
+                                 tables->linear[sample(in, format.bits, at + 2 * green)]};
+        bin[i] = (uint32_t)gf_lightness_bin(p, tables->curve);
+        if (gf_has_alpha(format) && !sample(in, format.bits, at + format.channels - 1))
+            bin[i] = 1u << format.bits;
+    }
+}
+
+static void count_8(const uint32_t *bin, int n, uint32_t count[TURNS][257])
+{
+    int i = 0;
+    for (; i + TURNS <= n; i += TURNS) {
+        for (int turn = 0; turn < TURNS; turn++)
+            count[turn][bin[i + turn]]++;
+    }
+    for (; i < n; i++)
+        count[0][bin[i]]++;
+}
+
+static void count_16(const uint32_t *bin, int n, uint64_t *count)
+{
+    for (int i = 0; i < n; i++) {
+        if (bin[i] < 65536)
+            count[bin[i]]++;
+    }
+}
+
+static void flush(struct tally *tally, struct gf_histogram *histogram)
+{
+    for (int c = 0; c < histogram->channels; c++) {
+        for (int turn = 0; turn < TURNS; turn++) {
+            for (int v = 0; v < 256; v++)
+                histogram->count[c * 256 + v] += tally->count[c][turn][v];
+        }
+    }
+    memset(tally, 0, sizeof *tally);
+}
+
+static void add_piece(const void *in, int n, struct gf_format format, enum gf_statistic statistic,
+                      struct tally *tally, struct gf_histogram *histogram)
+{
+    uint32_t bin[PIECE];
+    const bool each = statistic == GF_STATISTIC_CHANNELS || statistic == GF_STATISTIC_JOINT;
+    const int planes = each ? gf_colour_channels(format) : 1;
+    for (int plane = 0; plane < planes; plane++) {
+        const int to = statistic == GF_STATISTIC_CHANNELS ? plane : 0;
+        if (statistic == GF_STATISTIC_LIGHTNESS)
+            find_lightness(in, n, format, bin);
+        else if (format.bits == 8)
+            find_bins_8(in, n, format.channels, !each, plane, bin);
+        else
+            find_bins_16(in, n, format.channels, !each, plane, bin);
+        if (format.bits == 8)
+            count_8(bin, n, tally->count[to]);
+        else
+            count_16(bin, n, histogram->count + (ptrdiff_t)to * 65536);
+    }
+}
+
+void gf_histogram_add(const struct gf_view *view, enum gf_statistic statistic,
+                      struct gf_histogram *histogram)
+{
+    const struct gf_format format = view->format;
+    const int pixel_bytes = format.channels * format.bits / 8;
+    struct tally tally = {0};
+    uint64_t pending = 0; /* pixels in tally, whose counters have 32 bits */
+    for (int y = view->y; y < view->y + view->rows; y++) {
+        const unsigned char *const row = gf_view_row(view, y);
+        for (int x = 0; x < format.width; x += PIECE) {
+            const int n = format.width - x < PIECE ? format.width - x : PIECE;
+            add_piece(row + (ptrdiff_t)x * pixel_bytes, n, format, statistic, &tally, histogram);
+            pending += (uint64_t)n;
+            if (pending > (uint64_t)1 << 29) {
+                if (format.bits == 8)
+                    flush(&tally, histogram);
+                pending = 0;
+            }
+        }
+    }
+    if (format.bits == 8)
+        flush(&tally, histogram);
+}

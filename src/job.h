@@ -1,0 +1,57 @@
+/* One segment of a run under way, and what its threads share: a reader that decodes rows into a ring of
+ * bands (reader.c), lanes that filter bands (worker.c), and the calling thread, which hands finished bands
+ * to the sink (schedule.c). */
+#ifndef GF_JOB_H
+#define GF_JOB_H
+
+#include "bands.h"
+#include "place.h"
+#include "ring.h"
+#include "schedule.h"
+
+/* One segment under way. The lock guards the counters below it; `changed` tells of every change. */
+struct gf_job {
+    struct gf_run *run;
+    const struct gf_segment *segment;
+    struct gf_bands bands;
+    struct gf_place in, out;
+    struct gf_ring *in_ring, *out_ring;
+    const void *constants[GF_CUTS_MAX];
+    bool decode_in_place; /* nothing to filter: rows are decoded where the result lies */
+    bool pass_through;    /* nothing to filter: the sink reads the input's band */
+    bool first_on_host;   /* the first stage reads the whole picture, which only host memory holds */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int ready;   /* bands whose input is there */
+    int next;    /* band that the next free lane takes */
+    int written; /* bands taken by the sink */
+    bool *done;  /* [band] */
+    enum gf_status status; /* the first failure of any thread */
+    struct gf_error error;
+};
+
+/* A lane with its buffers, carved from one allocation for the whole run. */
+struct gf_worker {
+    struct gf_job *job;
+    struct gf_lane *lane;
+    pthread_t thread;
+    unsigned char *arena;
+    unsigned char *in, *between[2], *scratch;
+    struct gf_ring host; /* for a first stage on the host: its result and its scratch */
+};
+
+/* Stops the job: the first failure of any thread is the one that is kept. */
+void gf_job_fail(struct gf_job *job, enum gf_status status, const struct gf_error *error);
+/* Sets one of the job's counters and tells everybody. */
+void gf_job_publish(struct gf_job *job, int *counter, int value);
+
+/* Where band b's input, which starts at first_row, is decoded to. */
+unsigned char *gf_job_input_slot(const struct gf_job *job, int b, int first_row);
+/* Band b's input and its result in host memory. */
+struct gf_view gf_job_host_input(const struct gf_job *job, int b, struct gf_rows rows);
+struct gf_view gf_job_host_output(const struct gf_job *job, int b, struct gf_rows rows);
+
+void *gf_reader_main(void *job);    /* thread: struct gf_job */
+void *gf_worker_main(void *worker); /* thread: struct gf_worker */
+
+#endif

@@ -1,0 +1,200 @@
+/* The manual page, in the man macros. */
+#include <string.h>
+
+#include "gpufilter/status.h"
+#include "help.h"
+#include "report.h"
+
+/* Text in which nothing is markup: dashes stay ASCII dashes, a dot begins no request. */
+static void put_text(FILE *file, const char *text)
+{
+    bool first = true; /* of its line */
+    for (; *text; text++) {
+        if (first && (*text == '.' || *text == '\''))
+            fputs("\\&", file);
+        first = *text == '\n';
+        if (*text == '\\')
+            fputs("\\e", file);
+        else if (*text == '-')
+            fputs("\\-", file);
+        else
+            putc(*text, file);
+    }
+}
+
+static void put_line(FILE *file, const char *text)
+{
+    put_text(file, text);
+    putc('\n', file);
+}
+
+/* A tagged paragraph, the tag in bold. */
+static void put_tag(FILE *file, const char *tag)
+{
+    fputs(".TP\n\\fB", file);
+    put_text(file, tag);
+    fputs("\\fR\n", file);
+}
+
+static void put_head(FILE *file)
+{
+    fprintf(file, ".TH GPUFILTER 1 \"\" \"gpufilter %s\" \"User commands\"\n", gf_version());
+    fputs(
+        ".SH NAME\ngpufilter \\- filter pictures on an NVIDIA GPU, or on the CPU with the same "
+        "result\n"
+        ".SH SYNOPSIS\n.B gpufilter\n\\fB\\-i\\fR \\fIfile\\fR \\fB\\-o\\fR \\fIfile\\fR "
+        "[\\fIoption\\fR]... [\\fIchain\\fR]\n"
+        ".SH DESCRIPTION\n"
+        "Reads a picture, runs it through a chain of filters and writes the result, complete or "
+        "not at "
+        "all.\nWithout a chain the picture is only converted to the format of the output.\n"
+        "The result does not depend on the device, nor on the number of lanes, bands or threads.\n"
+        "Options and the chain come in any order; \\fB\\-\\-\\fR ends the options, and a value "
+        "follows "
+        "its option after \\(lq=\\(rq or as the next argument.\n"
+        ".SH CHAINS\n"
+        "A chain is filters separated by commas: \\fIname\\fR, or \\fIname\\fB=\\fIvalue\\fR with "
+        "values "
+        "separated by colons.\nThe first parameters go by position, any by name as "
+        "\\fIkey\\fB=\\fIvalue\\fR; nothing goes by position after a name.\nRows of a matrix are "
+        "separated by \\(lq/\\(rq or \\(lq|\\(rq, its numbers by spaces.\nA value that holds a "
+        "comma or "
+        "a colon is quoted with \\(aq\\(aq or \"\", or escaped with a backslash.\n"
+        ".PP\n"
+        "Adjacent filters that need only the pixel itself are evaluated together and rounded "
+        "once.\n",
+        file);
+}
+
+static void put_options(FILE *file)
+{
+    const struct gf_option *option;
+    fputs(".SH OPTIONS\n", file);
+    for (int i = 0; (option = gf_option_at(i)); i++) {
+        char usage[120], limits[80], tag[160];
+        gf_option_usage(option, usage, sizeof usage);
+        gf_option_limits(option, limits, sizeof limits);
+        snprintf(tag, sizeof tag, "%s%c%s%s", option->letter ? "-" : "",
+                 option->letter ? option->letter : '-', option->letter ? ", " : "",
+                 option->letter ? usage : usage + 1);
+        if (option->group)
+            fprintf(file, ".SS %s\n", option->group);
+        put_tag(file, tag);
+        put_text(file, option->help);
+        if (*limits) {
+            fputs("\n(", file);
+            put_text(file, limits);
+            putc(')', file);
+        }
+        putc('\n', file);
+    }
+}
+
+static void put_filter(FILE *file, const struct gf_filter *filter)
+{
+    char example[160];
+    fprintf(file, ".SS %s\n", gf_filter_name(filter));
+    put_text(file, gf_filter_summary(filter));
+    if (gf_filter_alias(filter))
+        fprintf(file, ".\nAlso called %s", gf_filter_alias(filter));
+    fputs(".\n", file);
+    if (gf_filter_definition(filter)) {
+        fputs(".PP\n", file);
+        put_line(file, gf_filter_definition(filter));
+    }
+    for (const struct gf_param *param = gf_filter_params(filter); param->name; param++) {
+        char limits[200];
+        gf_help_limits(param, limits, sizeof limits);
+        put_tag(file, param->name);
+        put_text(file, param->help);
+        fputs(" (", file);
+        put_text(file, limits);
+        fputs(")\n", file);
+    }
+    gf_help_example(filter, example, sizeof example);
+    fputs(".PP\nExample:\n\\fB", file);
+    put_text(file, example);
+    fputs("\\fR\n", file);
+}
+
+static void put_profile(FILE *file)
+{
+    fputs(".SH PROFILE\n"
+          "\\fB\\-\\-profile\\fR prints a row for each stage in the order of the data: decode, "
+          "upload, each "
+          "stage of the chain and the histograms taken for it, download, encode.\n"
+          "A stage is busy while at least one lane is in it, so that \\fIbusy ms\\fR is the union "
+          "of its "
+          "intervals, not their sum.\n"
+          "\\fIbytes\\fR are the samples that a codec made or took, the bytes copied, or those "
+          "that a "
+          "stage read and wrote; \\fIGB/s\\fR is bytes by busy time; \\fI% peak\\fR is of the "
+          "bandwidth "
+          "measured in the same run: of a copy in device memory for stages (in host memory on the "
+          "CPU), of "
+          "PCIe for upload and download. Codecs have none.\n"
+          ".PP\n"
+          "\\fIoverlap\\fR is 1 \\- (time during which any stage was busy) / (sum of the "
+          "stages\\(aq busy "
+          "times): 0 when one thing happened after the other, 75 % when four always ran at once. "
+          "The CUDA start\\-up is in neither, and stands in a line of its own.\n"
+          "The stage that bounds the run is the one with the largest busy time.\n"
+          ".PP\n"
+          "\\fB\\-\\-profile=json\\fR prints one object with these keys, which stay:\n",
+          file);
+    const struct gf_report_key *key;
+    for (int i = 0; (key = gf_report_key_at(i)); i++) {
+        put_tag(file, key->path);
+        put_line(file, key->help);
+    }
+    fputs(".PP\n"
+          "\\fB\\-\\-trace\\fR writes Chrome\\(aqs trace\\-event format: a track for the reader, "
+          "for each "
+          "lane and for the writer; spans of one track that overlap are put on further tracks "
+          "beside it.\n",
+          file);
+}
+
+static void put_exits(FILE *file)
+{
+    fputs(".SH EXIT STATUS\n", file);
+    for (int code = 0; code < 4; code++) {
+        bool first = true;
+        for (int status = 0; status < GF_STATUS_COUNT; status++) {
+            if (gf_status_exit(status) != code)
+                continue;
+            char text[16];
+            snprintf(text, sizeof text, "%d", code);
+            if (first)
+                put_tag(file, text);
+            else
+                fputs("; ", file);
+            put_text(file, gf_status_meaning(status));
+            first = false;
+        }
+        putc('\n', file);
+    }
+    fputs(
+        ".TP\n\\fB129, 130, 143\\fR\nended by SIGHUP, SIGINT, SIGTERM; no output is left behind\n",
+        file);
+}
+
+void gf_man_print(FILE *file)
+{
+    put_head(file);
+    put_options(file);
+    fputs(".SH FILTERS\nParameters stand in their order by position.\n", file);
+    const struct gf_filter *filter;
+    for (int i = 0; (filter = gf_filter_at(i)); i++)
+        put_filter(file, filter);
+    put_profile(file);
+    put_exits(file);
+    fputs(".SH EXAMPLES\n", file);
+    for (int i = 0; gf_example_at(i); i++) {
+        fputs(".PP\n", file);
+        put_text(file, gf_example_at(i)->help);
+        fputs(":\n.PP\n.RS\n.nf\n", file);
+        put_line(file, gf_example_at(i)->command);
+        fputs(".fi\n.RE\n", file);
+    }
+}

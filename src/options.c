@@ -1,0 +1,210 @@
+/* The table of options, and what help says of one. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+
+#define AT(member) offsetof(struct gf_command, member)
+#define KI 1024.0
+#define LEAST_BUDGET (KI * KI)
+#define GREATEST_BUDGET (KI * KI * KI * KI)
+
+/* A table of a few lines an option. */
+/* clang-format off */
+static const struct gf_choice formats[] = {
+    {"png", GF_FILE_PNG}, {"jpeg", GF_FILE_JPEG}, {"pnm", GF_FILE_PNM}, {"pam", GF_FILE_PAM},
+    {"jpg", GF_FILE_JPEG}, {0},
+};
+static const struct gf_choice subsamplings[] = {
+    {"420", GF_SUBSAMPLING_420}, {"422", GF_SUBSAMPLING_422}, {"444", GF_SUBSAMPLING_444}, {0},
+};
+static const struct gf_choice devices[] = {
+    {"auto", GF_DEVICE_AUTO}, {"cpu", GF_DEVICE_CPU}, {"cuda", GF_DEVICE_CUDA}, {0},
+};
+static const struct gf_choice profiles[] = {
+    {"table", GF_PROFILE_TABLE}, {"json", GF_PROFILE_JSON}, {0},
+};
+static const struct gf_choice lists[] = {
+    {"text", GF_LIST_TEXT}, {"markdown", GF_LIST_MARKDOWN}, {0},
+};
+static const struct gf_choice extents[] = {
+    {"small", GF_SELFTEST_SMALL}, {"full", GF_SELFTEST_FULL}, {0},
+};
+static const struct gf_choice shells[] = {{"bash", 0}, {0}};
+
+static const struct gf_option options[] = {
+    {.group = "Files", .name = "input", .letter = 'i', .argument = "FILE", .type = GF_OPTION_FILE,
+     .offset = AT(input),
+     .help = "the picture to read: PNG, JPEG, PNM or PAM, known by its content; - is standard "
+             "input"},
+    {.name = "output", .letter = 'o', .argument = "FILE", .type = GF_OPTION_FILE,
+     .offset = AT(output),
+     .help = "the picture to write, complete or not at all, in the format of its extension; - is "
+             "standard output"},
+    {.name = "format", .type = GF_OPTION_CHOICE, .choices = formats, .offset = AT(options.format),
+     .help = "the output's format, whatever its extension"},
+    {.name = "quality", .argument = "N", .type = GF_OPTION_INT, .least = 1, .greatest = 100,
+     .offset = AT(options.quality),
+     .help = "JPEG quality"},
+    {.name = "subsampling", .type = GF_OPTION_CHOICE, .choices = subsamplings,
+     .offset = AT(options.subsampling),
+     .help = "JPEG chroma subsampling"},
+    {.name = "progressive", .type = GF_OPTION_SWITCH, .value = true,
+     .offset = AT(options.progressive),
+     .help = "write a progressive JPEG"},
+    {.name = "png-level", .argument = "N", .type = GF_OPTION_INT, .least = 0, .greatest = 9,
+     .offset = AT(options.png_level),
+     .help = "PNG compression level"},
+    {.name = "strip", .type = GF_OPTION_SWITCH, .value = true, .offset = AT(options.strip),
+     .help = "write no ICC profile, EXIF, XMP or density"},
+    {.name = "no-autorotate", .type = GF_OPTION_SWITCH, .value = false,
+     .offset = AT(options.autorotate),
+     .help = "leave the EXIF orientation unapplied"},
+    {.name = "allow-truncated", .type = GF_OPTION_SWITCH, .value = true,
+     .offset = AT(options.allow_truncated),
+     .help = "keep what a truncated picture still gives"},
+    {.name = "max-pixels", .argument = "N", .type = GF_OPTION_COUNT, .least = 1, .greatest = 1e12,
+     .offset = AT(options.max_pixels),
+     .help = "refuse a larger input; suffixes k, M, G"},
+
+    {.group = "Device and memory", .name = "device", .type = GF_OPTION_DEVICE, .choices = devices,
+     .greatest = 1023, .offset = AT(options.device),
+     .help = "where to run; auto takes a GPU if there is one"},
+    {.name = "lanes", .argument = "N", .type = GF_OPTION_INT, .least = 0, .greatest = 64,
+     .offset = AT(options.lanes),
+     .help = "bands in flight; 0 chooses"},
+    {.name = "band-rows", .argument = "N", .type = GF_OPTION_INT, .least = 0, .greatest = 1e6,
+     .offset = AT(options.band_rows),
+     .help = "rows of a band; 0 chooses"},
+    {.name = "threads", .argument = "N", .type = GF_OPTION_INT, .least = 0, .greatest = 1024,
+     .offset = AT(options.threads),
+     .help = "threads of the CPU backend; 0 is one for each processor"},
+    {.name = "memory", .argument = "SIZE", .type = GF_OPTION_SIZE, .least = LEAST_BUDGET,
+     .greatest = GREATEST_BUDGET, .offset = AT(options.memory_bytes),
+     .help = "budget of host memory for buffers; suffixes K, M, G"},
+    {.name = "device-memory", .argument = "SIZE", .type = GF_OPTION_SIZE, .least = LEAST_BUDGET,
+     .greatest = GREATEST_BUDGET, .offset = AT(options.device_memory_bytes),
+     .help = "budget of device memory; without it, what is free"},
+
+    {.group = "Reports", .name = "profile", .type = GF_OPTION_CHOICE, .optional = true,
+     .value = GF_PROFILE_TABLE, .choices = profiles, .offset = AT(profile),
+     .help = "time, bytes and bandwidth of every stage, on standard output (on standard error if "
+             "the picture goes there)"},
+    {.name = "trace", .argument = "FILE", .type = GF_OPTION_FILE, .offset = AT(trace),
+     .help = "write a timeline for Perfetto or chrome://tracing"},
+    {.name = "verbose", .letter = 'v', .type = GF_OPTION_SWITCH, .value = true,
+     .offset = AT(verbose),
+     .help = "say which device ran and why, sizes, bands and time"},
+    {.name = "quiet", .letter = 'q', .type = GF_OPTION_SWITCH, .value = true, .offset = AT(quiet),
+     .help = "no warnings"},
+
+    {.group = "Information", .name = "help", .letter = 'h', .argument = "FILTER",
+     .type = GF_OPTION_FILTER, .optional = true, .action = GF_ACTION_HELP, .offset = AT(topic),
+     .help = "this text, or a filter's definition, parameters and an example"},
+    {.name = "list", .type = GF_OPTION_CHOICE, .optional = true, .choices = lists,
+     .value = GF_LIST_TEXT, .action = GF_ACTION_LIST, .offset = AT(detail),
+     .help = "the filters with their parameters"},
+    {.name = "devices", .type = GF_OPTION_SWITCH, .action = GF_ACTION_DEVICES,
+     .help = "the GPUs of this machine, or why there is none"},
+    {.name = "selftest", .type = GF_OPTION_CHOICE, .optional = true, .choices = extents,
+     .value = GF_SELFTEST_FULL, .action = GF_ACTION_SELFTEST, .offset = AT(detail),
+     .help = "run every filter on every device against the CPU"},
+    {.name = "version", .letter = 'V', .type = GF_OPTION_SWITCH, .action = GF_ACTION_VERSION,
+     .help = "the version"},
+    {.name = "man", .type = GF_OPTION_SWITCH, .hidden = true, .action = GF_ACTION_MAN,
+     .help = "print this manual page in roff"},
+    {.name = "completion", .type = GF_OPTION_CHOICE, .hidden = true, .choices = shells,
+     .action = GF_ACTION_COMPLETION, .offset = AT(detail),
+     .help = "print a script that completes command lines"},
+};
+/* clang-format on */
+enum { OPTION_COUNT = sizeof options / sizeof *options };
+
+const struct gf_option *gf_option_at(int index)
+{
+    return index >= 0 && index < OPTION_COUNT ? &options[index] : NULL;
+}
+
+struct gf_command gf_command_default(void)
+{
+    return (struct gf_command){.options = gf_options_default()};
+}
+
+bool gf_choice_alias(const struct gf_choice *choices, int index)
+{
+    for (int i = 0; i < index; i++) {
+        if (choices[i].value == choices[index].value)
+            return true;
+    }
+    return false;
+}
+
+/* 1073741824 is "1G" in steps of 1024, 1000000000 in steps of 1000. */
+void gf_option_number(double value, enum gf_option_type type, char *text, size_t size)
+{
+    const double base = type == GF_OPTION_SIZE ? KI : 1000;
+    const char *const suffix[] = {"", type == GF_OPTION_SIZE ? "K" : "k", "M", "G", "T"};
+    int step = 0;
+    for (; type != GF_OPTION_INT && step < 4 && value >= base && fmod(value, base) == 0; step++)
+        value /= base;
+    snprintf(text, size, "%.15g%s", value, suffix[step]);
+}
+
+void gf_option_choices(const struct gf_choice *choices, const char *separator, const char *more,
+                       char *text, size_t size)
+{
+    size_t length = 0;
+    text[0] = '\0';
+    for (int i = 0; choices[i].name && length < size; i++) {
+        if (!gf_choice_alias(choices, i))
+            length += (size_t)snprintf(text + length, size - length, "%s%s", i ? separator : "",
+                                       choices[i].name);
+    }
+    if (length < size)
+        snprintf(text + length, size - length, "%s", more);
+}
+
+void gf_option_usage(const struct gf_option *option, char *text, size_t size)
+{
+    char value[120] = "";
+    if (option->argument)
+        snprintf(value, sizeof value, "%s", option->argument);
+    else if (option->choices)
+        gf_option_choices(option->choices, "|", option->type == GF_OPTION_DEVICE ? "[:N]" : "",
+                          value, sizeof value);
+    /* Only a filter's name may also stand apart: "--help blur". */
+    const char *const open = !option->optional                  ? "="
+                             : option->type == GF_OPTION_FILTER ? " ["
+                                                                : "[=";
+    snprintf(text, size, "--%s%s%s%s", option->name, *value ? open : "", value,
+             option->optional ? "]" : "");
+}
+
+void gf_option_limits(const struct gf_option *option, char *text, size_t size)
+{
+    const struct gf_command defaults = gf_command_default();
+    const void *const member = (const char *)&defaults + option->offset;
+    char least[32], greatest[32], value[32];
+    text[0] = '\0';
+    if (option->type == GF_OPTION_CHOICE && !option->action && !option->optional) {
+        for (const struct gf_choice *choice = option->choices; choice->name; choice++) {
+            if (choice->value == *(const int *)member) {
+                snprintf(text, size, "default %s", choice->name);
+                return;
+            }
+        }
+    }
+    if (option->type != GF_OPTION_INT && option->type != GF_OPTION_COUNT &&
+        option->type != GF_OPTION_SIZE)
+        return;
+    gf_option_number(option->least, option->type, least, sizeof least);
+    gf_option_number(option->greatest, option->type, greatest, sizeof greatest);
+    const double number =
+        option->type == GF_OPTION_INT ? *(const int *)member : (double)*(const uint64_t *)member;
+    gf_option_number(number, option->type, value, sizeof value);
+    /* 0 is what is chosen when running. */
+    const bool chosen = number == 0;
+    snprintf(text, size, "%s..%s%s%s", least, greatest, chosen ? "" : "; default ",
+             chosen ? "" : value);
+}

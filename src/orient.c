@@ -1,0 +1,151 @@
+#include "orient.h"
+
+#include <string.h>
+
+/* A tile of the result: few columns, since each is a row of the input (and rows a power of two apart fall
+ * on few lines of the cache), and many rows, so that each line of the input is used whole. */
+enum { TILE_COLUMNS = 16, TILE_ROWS = 128 };
+
+void gf_orient_shape(struct gf_orient orient, struct gf_format in, struct gf_format *out)
+{
+    out->width = orient.transpose ? in.height : in.width;
+    out->height = orient.transpose ? in.width : in.height;
+}
+
+bool gf_orient_whole(struct gf_orient orient)
+{
+    return orient.transpose || orient.mirror_y;
+}
+
+void gf_orient_needs(struct gf_orient orient, const struct gf_stage *stage, int y0, int y1, int *first,
+                     int *end)
+{
+    const int height = stage->in.height;
+    *first = orient.transpose ? 0 : orient.mirror_y ? height - y1 : y0;
+    *end = orient.transpose ? height : orient.mirror_y ? height - y0 : y1;
+}
+
+enum gf_status gf_orient_prepare(struct gf_orient orient, struct gf_stage *stage, struct gf_error *error)
+{
+    const enum gf_status status = gf_stage_constants(stage, sizeof orient, error);
+    if (!status)
+        memcpy(stage->constants, &orient, sizeof orient);
+    return status;
+}
+
+/* Inlined all the way up, so that the size of a pixel is a constant. */
+#define BY_PIXEL_SIZE static inline __attribute__((always_inline))
+
+BY_PIXEL_SIZE void copy_pixels(size_t size, const unsigned char *src, ptrdiff_t step, unsigned char *dst,
+                            int count)
+{
+    for (int x = 0; x < count; x++)
+        memcpy(dst + (size_t)x * size, src + x * step, size);
+}
+
+BY_PIXEL_SIZE void mirror_rows(size_t size, struct gf_orient orient, const struct gf_view *in,
+                               const struct gf_view *out)
+{
+    const int width = out->format.width, height = out->format.height;
+    for (int y = out->y; y < out->y + out->rows; y++) {
+        const unsigned char *const src = gf_view_row(in, orient.mirror_y ? height - 1 - y : y);
+        copy_pixels(size, src + (size_t)(width - 1) * size, -(ptrdiff_t)size, gf_view_row(out, y), width);
+    }
+}
+
+BY_PIXEL_SIZE void transpose_tile(size_t size, struct gf_orient orient, const struct gf_view *in,
+                                  const struct gf_view *out, int x0, int y0)
+{
+    const int width = out->format.width, height = out->format.height;
+    const int columns = width - x0 < TILE_COLUMNS ? width - x0 : TILE_COLUMNS;
+    const int end = out->y + out->rows, y1 = end - y0 < TILE_ROWS ? end : y0 + TILE_ROWS;
+    const unsigned char *const top = gf_view_row(in, orient.mirror_x ? width - 1 - x0 : x0);
+    const ptrdiff_t step = orient.mirror_x ? -(ptrdiff_t)in->pitch : (ptrdiff_t)in->pitch;
+    for (int y = y0; y < y1; y++) {
+        const size_t column = (size_t)(orient.mirror_y ? height - 1 - y : y);
+        copy_pixels(size, top + column * size, step, gf_view_row(out, y) + (size_t)x0 * size, columns);
+    }
+}
+
+BY_PIXEL_SIZE void permute(size_t size, struct gf_orient orient, const struct gf_view *in,
+                           const struct gf_view *out)
+{
+    if (!orient.transpose) {
+        mirror_rows(size, orient, in, out);
+        return;
+    }
+    for (int y = out->y; y < out->y + out->rows; y += TILE_ROWS) {
+        for (int x = 0; x < out->format.width; x += TILE_COLUMNS)
+            transpose_tile(size, orient, in, out, x, y);
+    }
+}
+
+void gf_orient_cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
+                   void *scratch)
+{
+    struct gf_orient orient;
+    (void)scratch;
+    memcpy(&orient, stage->constants, sizeof orient);
+    if (!orient.transpose && !orient.mirror_x) {
+        for (int y = out->y; y < out->y + out->rows; y++)
+            memcpy(gf_view_row(out, y), gf_view_row(in, orient.mirror_y ? out->format.height - 1 - y : y),
+                   gf_row_bytes(out->format));
+        return;
+    }
+    switch (out->format.channels * out->format.bits / 8) {
+    case 1:
+        permute(1, orient, in, out);
+        break;
+    case 2:
+        permute(2, orient, in, out);
+        break;
+    case 3:
+        permute(3, orient, in, out);
+        break;
+    case 4:
+        permute(4, orient, in, out);
+        break;
+    case 6:
+        permute(6, orient, in, out);
+        break;
+    case 8:
+        permute(8, orient, in, out);
+        break;
+    }
+}
+
+static enum gf_status orient_shape(const void *params, struct gf_format in, struct gf_format *out,
+                                   struct gf_error *error)
+{
+    (void)error;
+    gf_orient_shape(*(const struct gf_orient *)params, in, out);
+    return GF_OK;
+}
+
+static bool orient_whole(const void *params)
+{
+    return gf_orient_whole(*(const struct gf_orient *)params);
+}
+
+static void orient_needs(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
+{
+    gf_orient_needs(*(const struct gf_orient *)stage->params, stage, y0, y1, first, end);
+}
+
+static enum gf_status orient_prepare(struct gf_stage *stage, struct gf_error *error)
+{
+    return gf_orient_prepare(*(const struct gf_orient *)stage->params, stage, error);
+}
+
+const struct gf_filter gf_orient = {
+    .name = "orient",
+    .summary = "Upright picture, by its EXIF orientation",
+    .params_size = sizeof(struct gf_orient),
+    .kind = GF_GEOMETRY,
+    .shape = orient_shape,
+    .whole = orient_whole,
+    .needs = orient_needs,
+    .prepare = orient_prepare,
+    .cpu = gf_orient_cpu,
+    .cuda = GF_CUDA({"tiled", gf_orient_cuda}),
+};

@@ -1,0 +1,152 @@
+/* Point filters: each output pixel from the same input pixel. A run of adjacent ones is compiled
+ * into one program, which both backends evaluate: a table for what the first of them do to a
+ * sample, then operations on unrounded floats, then one rounding.
+ *
+ * A filter's point() calls the functions below in the order of what it does. Colour only: alpha is
+ * left alone, except by premultiply, unpremultiply and narrow. Each operation clamps its result to
+ * 0..M. */
+#ifndef GF_POINT_H
+#define GF_POINT_H
+
+#include "colour.h"
+#include "stage.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum gf_point_kind {
+    GF_POINT_LINEAR,        /* (v - a) b + c */
+    GF_POINT_POWER,         /* M (v / M)^a */
+    GF_POINT_STEP,          /* round(v) >= a ? M : 0 */
+    GF_POINT_GRAY,          /* one channel: (R a + G b + B c) / d, d a power of two */
+    GF_POINT_DECODE,        /* sRGB samples to linear light, 0..1 */
+    GF_POINT_SATURATE,      /* linear light: CIELAB a* and b* times a */
+    GF_POINT_RELIGHT,       /* linear light: CIELAB L* through the level table */
+    GF_POINT_ENCODE,        /* linear light to sRGB samples */
+    GF_POINT_ENCODE_8,      /* the same, rounded to 8 bits, through a table */
+    GF_POINT_PREMULTIPLY,   /* to 16 bits: v a times alpha / b; a: 65535 / b; b: the straight
+                               picture's M */
+    GF_POINT_UNPREMULTIPLY, /* from 16 bits; a: 65535 / M */
+    GF_POINT_NARROW         /* straight colour and alpha from 16 bits: v / a */
+};
+
+/* max is the M of the operation's result. */
+struct gf_point_op {
+    int kind;
+    float max;
+    float a, b, c, d;
+};
+
+enum {
+    GF_POINT_OPS_MAX = 3 * GF_POINT_RUN_MAX,
+    /* The table of ENCODE_8: sRGB rounded to 8 bits for linear light i / ENCODE_STEPS. Fine enough
+     * to be within 0.1 of a step before rounding, even where sRGB is steepest. */
+    GF_POINT_ENCODE_STEPS = 16383
+};
+
+enum gf_point_table {
+    GF_POINT_NO_TABLE,
+    GF_POINT_SAMPLES, /* rounded, and all that there is to do: there are no operations */
+    GF_POINT_FLOATS   /* what the operations start from */
+};
+
+/* stage->constants of gf_point. Tables follow at byte offsets from its start, each a multiple
+ * of 16. */
+struct gf_point_program {
+    int table;  /* enum gf_point_table */
+    int tables; /* 1 for all colour channels, or one each */
+    int count;  /* of op */
+    /* FLOATS, and SAMPLES of 16 bits: [tables][M + 1]. SAMPLES of 8 bits: [256][4], the entries of
+     * every channel side by side, alpha's too. */
+    unsigned table_at;
+    unsigned curve_at;  /* RELIGHT: gf_lightness.curve */
+    unsigned level_at;  /* RELIGHT: float [M + 1], the new fy */
+    unsigned encode_at; /* ENCODE_8: bytes [ENCODE_STEPS + 1] */
+    struct gf_point_op op[GF_POINT_OPS_MAX];
+};
+
+static inline const void *gf_point_block(const struct gf_point_program *program, unsigned offset)
+{
+    return (const char *)program + offset;
+}
+
+/* What point() appends with. */
+struct gf_point_builder;
+
+/* (v - pivot) scale + offset */
+void gf_point_linear(struct gf_point_builder *builder, double pivot, double scale, double offset);
+/* M (v / M)^exponent */
+void gf_point_power(struct gf_point_builder *builder, double exponent);
+/* M where the sample, rounded, is `least` or more, else 0. */
+void gf_point_step(struct gf_point_builder *builder, double least);
+/* From three channels to one; weights in 1/total, a power of two. Nothing where there is one
+ * already. */
+void gf_point_gray(struct gf_point_builder *builder, const int weight[3], int total);
+/* CIELAB a* and b* times factor. Nothing where there is one channel. */
+void gf_point_saturate(struct gf_point_builder *builder, double factor);
+void gf_point_premultiply(struct gf_point_builder *builder);
+void gf_point_unpremultiply(struct gf_point_builder *builder, int bits);
+/* From 16 bits to `bits`, alpha too. */
+void gf_point_narrow(struct gf_point_builder *builder, int bits);
+/* By tables, [tables][M + 1], 1 for all colour channels or one for each: only for filters that ask
+ * for a statistic, since those come first in their run. */
+void gf_point_levels(struct gf_point_builder *builder, int tables, const double *value);
+/* The same for L*, [M + 1]. */
+enum gf_status gf_point_lightness(struct gf_point_builder *builder, const double *value,
+                                  struct gf_error *error) GF_CHECKED;
+
+/* gf_point's entry on the CPU (point_cpu.c). */
+void gf_point_cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
+                  void *scratch);
+
+/* Evaluation, shared by both backends. */
+
+GF_HD float gf_point_linear_of(const struct gf_point_op *op, float v)
+{
+    return gf_clamp((v - op->a) * op->b + op->c, op->max);
+}
+
+GF_HD float gf_point_power_of(const struct gf_point_op *op, float v)
+{
+    return gf_clamp(powf(v / op->max, op->a) * op->max, op->max);
+}
+
+GF_HD float gf_point_step_of(const struct gf_point_op *op, float v)
+{
+    return (float)(int)(v + 0.5f) >= op->a ? op->max : 0.0f;
+}
+
+/* Exact for unrounded inputs that are samples: the weights' sum times M is below 2^24. */
+GF_HD float gf_point_gray_of(const struct gf_point_op *op, float r, float g, float b)
+{
+    return ((r * op->a + g * op->b) + b * op->c) * op->d;
+}
+
+GF_HD float gf_point_encode_of(const struct gf_point_op *op, float x)
+{
+    return gf_clamp(gf_srgb_encode(x) * op->max, op->max);
+}
+
+GF_HD float gf_point_encode_8_of(const unsigned char *table, float x)
+{
+    return (float)table[(int)(x * (float)GF_POINT_ENCODE_STEPS + 0.5f)];
+}
+
+/* alpha: of the straight picture, 0..M; becomes alpha * op->a */
+GF_HD float gf_point_premultiply_of(const struct gf_point_op *op, float v, float alpha)
+{
+    return gf_clamp(v * op->a * alpha / op->b, op->max);
+}
+
+/* alpha: 0..65535; becomes alpha / op->a. The colour of zero alpha is 0. */
+GF_HD float gf_point_unpremultiply_of(const struct gf_point_op *op, float v, float alpha)
+{
+    const float straight = gf_clamp(v * op->max / (alpha > 0.0f ? alpha : 1.0f), op->max);
+    return alpha > 0.0f ? straight : 0.0f;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

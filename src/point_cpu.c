@@ -1,0 +1,370 @@
+/* Evaluation of point programs on the CPU: a row at a time through a table, or, where there are
+ * operations, in pieces of a row held as planes of floats. */
+#include <string.h>
+
+#include "clones.h"
+#include "point.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+enum { PIECE = 512 };
+
+struct planes {
+    float colour[3][PIECE];
+    float alpha[PIECE];
+};
+
+/* Eight samples of a row with one load and one store; the table has every channel's entry side by
+ * side. */
+INLINE void map_8(const uint8_t *restrict in, uint8_t *restrict out, size_t n, const int channels,
+                  const uint8_t *restrict table)
+{
+    const int words = channels == 3 ? 3 : 1; /* until the channels come round again */
+    size_t i = 0;
+    for (; i + 8 * (size_t)words <= n; i += 8 * (size_t)words) {
+        for (int k = 0; k < words; k++) {
+            uint64_t from, to = 0;
+            memcpy(&from, in + i + 8 * k, 8);
+            for (int j = 0; j < 8; j++)
+                to |= (uint64_t)table[4 * (from >> 8 * j & 255) + (8 * k + j) % channels] << 8 * j;
+            memcpy(out + i + 8 * k, &to, 8);
+        }
+    }
+    for (; i < n; i++)
+        out[i] = table[4 * in[i] + i % (size_t)channels];
+}
+
+INLINE void map_16(const uint16_t *restrict in, uint16_t *restrict out, size_t n,
+                   const int channels, const uint16_t *const table[3])
+{
+    const int colours = channels >= 3 ? 3 : 1;
+    for (size_t i = 0; i < n; i++) {
+        for (int c = 0; c < colours; c++)
+            out[i * (size_t)channels + (size_t)c] = table[c][in[i * (size_t)channels + (size_t)c]];
+        if (channels != colours)
+            out[i * (size_t)channels + (size_t)colours] =
+                in[i * (size_t)channels + (size_t)colours];
+    }
+}
+
+static void map_row_8(const struct gf_point_program *program, const uint8_t *in, uint8_t *out,
+                      size_t width, int channels)
+{
+    const uint8_t *const table = gf_point_block(program, program->table_at);
+    switch (channels) {
+    case 1:
+        map_8(in, out, width, 1, table);
+        break;
+    case 2:
+        map_8(in, out, 2 * width, 2, table);
+        break;
+    case 3:
+        map_8(in, out, 3 * width, 3, table);
+        break;
+    default:
+        map_8(in, out, 4 * width, 4, table);
+    }
+}
+
+static void map_row_16(const struct gf_point_program *program, const uint16_t *in, uint16_t *out,
+                       size_t width, int channels)
+{
+    const uint16_t *const first = gf_point_block(program, program->table_at);
+    const int step = program->tables == 1 ? 0 : 65536;
+    const uint16_t *const table[3] = {first, first + step, first + 2 * step};
+    switch (channels) {
+    case 1:
+        map_16(in, out, width, 1, table);
+        break;
+    case 2:
+        map_16(in, out, width, 2, table);
+        break;
+    case 3:
+        map_16(in, out, width, 3, table);
+        break;
+    default:
+        map_16(in, out, width, 4, table);
+    }
+}
+
+INLINE void split(const void *in, int bits, int n, const int channels, struct planes *planes)
+{
+    const uint8_t *const bytes = in;
+    const uint16_t *const words = in;
+    for (int c = 0; c < channels; c++) {
+        float *const plane =
+            channels % 2 == 0 && c == channels - 1 ? planes->alpha : planes->colour[c];
+        if (bits == 8) {
+            for (int i = 0; i < n; i++)
+                plane[i] = bytes[i * channels + c];
+        } else {
+            for (int i = 0; i < n; i++)
+                plane[i] = words[i * channels + c];
+        }
+    }
+}
+
+GF_CLONES static void split_planes(const void *in, struct gf_format format, int n,
+                                   struct planes *planes)
+{
+    switch (format.channels) {
+    case 1:
+        split(in, format.bits, n, 1, planes);
+        break;
+    case 2:
+        split(in, format.bits, n, 2, planes);
+        break;
+    case 3:
+        split(in, format.bits, n, 3, planes);
+        break;
+    default:
+        split(in, format.bits, n, 4, planes);
+    }
+}
+
+INLINE void join(void *out, int bits, int n, const int channels, const struct planes *planes)
+{
+    uint8_t *const bytes = out;
+    uint16_t *const words = out;
+    for (int c = 0; c < channels; c++) {
+        const float *const plane =
+            channels % 2 == 0 && c == channels - 1 ? planes->alpha : planes->colour[c];
+        if (bits == 8) {
+            for (int i = 0; i < n; i++)
+                bytes[i * channels + c] = (uint8_t)(int)(plane[i] + 0.5f);
+        } else {
+            for (int i = 0; i < n; i++)
+                words[i * channels + c] = (uint16_t)(int)(plane[i] + 0.5f);
+        }
+    }
+}
+
+/* Every operation has clamped its result to 0..M. */
+GF_CLONES static void join_planes(void *out, struct gf_format format, int n,
+                                  const struct planes *planes)
+{
+    switch (format.channels) {
+    case 1:
+        join(out, format.bits, n, 1, planes);
+        break;
+    case 2:
+        join(out, format.bits, n, 2, planes);
+        break;
+    case 3:
+        join(out, format.bits, n, 3, planes);
+        break;
+    default:
+        join(out, format.bits, n, 4, planes);
+    }
+}
+
+/* From here on all of a piece is computed, whatever its length: loops of one length, no remainders.
+ */
+GF_CLONES static void linear(const struct gf_point_op op, float *v)
+{
+    for (int i = 0; i < PIECE; i++)
+        v[i] = gf_point_linear_of(&op, v[i]);
+}
+
+static void power(const struct gf_point_op op, float *v)
+{
+    for (int i = 0; i < PIECE; i++)
+        v[i] = gf_point_power_of(&op, v[i]);
+}
+
+GF_CLONES static void step(const struct gf_point_op op, float *v)
+{
+    for (int i = 0; i < PIECE; i++)
+        v[i] = gf_point_step_of(&op, v[i]);
+}
+
+static void decode(const struct gf_point_op op, float *v)
+{
+    for (int i = 0; i < PIECE; i++)
+        v[i] = gf_srgb_decode(v[i] / op.max);
+}
+
+GF_CLONES static void encode(const struct gf_point_op op, float *v)
+{
+    for (int i = 0; i < PIECE; i++)
+        v[i] = gf_point_encode_of(&op, v[i]);
+}
+
+static void encode_8(const unsigned char *table, float *v)
+{
+    for (int i = 0; i < PIECE; i++)
+        v[i] = gf_point_encode_8_of(table, v[i]);
+}
+
+GF_CLONES static void gray(const struct gf_point_op op, struct planes *p)
+{
+    for (int i = 0; i < PIECE; i++)
+        p->colour[0][i] = gf_point_gray_of(&op, p->colour[0][i], p->colour[1][i], p->colour[2][i]);
+}
+
+GF_CLONES static void saturate(const struct gf_point_op op, struct planes *p)
+{
+    const float factor = op.a;
+    for (int i = 0; i < PIECE; i++) {
+        const struct gf_rgb from = {p->colour[0][i], p->colour[1][i], p->colour[2][i]};
+        const struct gf_rgb to = gf_saturate(from, factor);
+        p->colour[0][i] = to.r;
+        p->colour[1][i] = to.g;
+        p->colour[2][i] = to.b;
+    }
+}
+
+static void find_levels(const struct gf_point_program *program, const struct planes *p,
+                        float *new_fy)
+{
+    const uint32_t *const curve = gf_point_block(program, program->curve_at);
+    const float *const level = gf_point_block(program, program->level_at);
+    for (int i = 0; i < PIECE; i++) {
+        const struct gf_rgb from = {p->colour[0][i], p->colour[1][i], p->colour[2][i]};
+        new_fy[i] = level[gf_lightness_bin(from, curve)];
+    }
+}
+
+GF_CLONES static void relight(const float *new_fy, struct planes *p)
+{
+    for (int i = 0; i < PIECE; i++) {
+        const struct gf_rgb from = {p->colour[0][i], p->colour[1][i], p->colour[2][i]};
+        const struct gf_rgb to = gf_relight(from, new_fy[i]);
+        p->colour[0][i] = to.r;
+        p->colour[1][i] = to.g;
+        p->colour[2][i] = to.b;
+    }
+}
+
+GF_CLONES static void premultiply(const struct gf_point_op op, float *restrict v,
+                                  const float *restrict alpha)
+{
+    for (int i = 0; i < PIECE; i++)
+        v[i] = gf_point_premultiply_of(&op, v[i], alpha[i]);
+}
+
+GF_CLONES static void unpremultiply(const struct gf_point_op op, float *restrict v,
+                                    const float *restrict alpha)
+{
+    for (int i = 0; i < PIECE; i++)
+        v[i] = gf_point_unpremultiply_of(&op, v[i], alpha[i]);
+}
+
+GF_CLONES static void multiply(float *v, float factor)
+{
+    for (int i = 0; i < PIECE; i++)
+        v[i] *= factor;
+}
+
+GF_CLONES static void divide(float *v, float divisor)
+{
+    for (int i = 0; i < PIECE; i++)
+        v[i] /= divisor;
+}
+
+static void apply_channelwise(const struct gf_point_program *program, const struct gf_point_op *op,
+                              float *v, const float *alpha)
+{
+    switch (op->kind) {
+    case GF_POINT_LINEAR:
+        linear(*op, v);
+        break;
+    case GF_POINT_POWER:
+        power(*op, v);
+        break;
+    case GF_POINT_STEP:
+        step(*op, v);
+        break;
+    case GF_POINT_DECODE:
+        decode(*op, v);
+        break;
+    case GF_POINT_ENCODE:
+        encode(*op, v);
+        break;
+    case GF_POINT_ENCODE_8:
+        encode_8(gf_point_block(program, program->encode_at), v);
+        break;
+    case GF_POINT_PREMULTIPLY:
+        premultiply(*op, v, alpha);
+        break;
+    case GF_POINT_UNPREMULTIPLY:
+        unpremultiply(*op, v, alpha);
+        break;
+    default:
+        divide(v, op->a);
+    }
+}
+
+static void apply(const struct gf_point_program *program, const struct gf_point_op *op,
+                  int *colours, struct planes *p)
+{
+    float new_fy[PIECE];
+    switch (op->kind) {
+    case GF_POINT_GRAY:
+        gray(*op, p);
+        *colours = 1;
+        return;
+    case GF_POINT_SATURATE:
+        saturate(*op, p);
+        return;
+    case GF_POINT_RELIGHT:
+        find_levels(program, p, new_fy);
+        relight(new_fy, p);
+        return;
+    }
+    for (int c = 0; c < *colours; c++)
+        apply_channelwise(program, op, p->colour[c], p->alpha);
+    if (op->kind == GF_POINT_PREMULTIPLY)
+        multiply(p->alpha, op->a);
+    else if (op->kind == GF_POINT_UNPREMULTIPLY || op->kind == GF_POINT_NARROW)
+        divide(p->alpha, op->a);
+}
+
+static void look_up(const struct gf_point_program *program, struct gf_format in, struct planes *p)
+{
+    const float *const first = gf_point_block(program, program->table_at);
+    const int stride = program->tables == 1 ? 0 : 1 << in.bits;
+    for (int c = 0; c < gf_colour_channels(in); c++) {
+        const float *const table = first + c * stride;
+        for (int i = 0; i < PIECE; i++)
+            p->colour[c][i] = table[(int)p->colour[c][i]];
+    }
+}
+
+static void evaluate_row(const struct gf_stage *stage, const uint8_t *in, uint8_t *out)
+{
+    const struct gf_point_program *const program = stage->constants;
+    const int in_size = stage->in.channels * stage->in.bits / 8;
+    const int out_size = stage->out.channels * stage->out.bits / 8;
+    _Alignas(64) struct planes planes = {0};
+    for (int x = 0; x < stage->in.width; x += PIECE) {
+        const int n = stage->in.width - x < PIECE ? stage->in.width - x : PIECE;
+        int colours = gf_colour_channels(stage->in);
+        if (n < PIECE) /* nothing left from the piece before that is no sample */
+            memset(&planes, 0, sizeof planes);
+        split_planes(in + (ptrdiff_t)x * in_size, stage->in, n, &planes);
+        if (program->table == GF_POINT_FLOATS)
+            look_up(program, stage->in, &planes);
+        for (int i = 0; i < program->count; i++)
+            apply(program, &program->op[i], &colours, &planes);
+        join_planes(out + (ptrdiff_t)x * out_size, stage->out, n, &planes);
+    }
+}
+
+void gf_point_cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
+                  void *scratch)
+{
+    (void)scratch;
+    const struct gf_point_program *const program = stage->constants;
+    const size_t width = (size_t)stage->in.width;
+    for (int y = out->y; y < out->y + out->rows; y++) {
+        const uint8_t *const from = gf_view_row(in, y);
+        uint8_t *const to = gf_view_row(out, y);
+        if (program->table != GF_POINT_SAMPLES)
+            evaluate_row(stage, from, to);
+        else if (stage->in.bits == 8)
+            map_row_8(program, from, to, width, stage->in.channels);
+        else
+            map_row_16(program, (const uint16_t *)from, (uint16_t *)to, width, stage->in.channels);
+    }
+}

@@ -1,0 +1,60 @@
+/* Between straight alpha and premultiplied 16-bit colour, in which stencils mix pixels. */
+#include "point.h"
+
+static enum gf_status premultiply_shape(const void *params, struct gf_format in,
+                                        struct gf_format *out, struct gf_error *error)
+{
+    (void)params;
+    (void)in;
+    (void)error;
+    out->bits = 16;
+    return GF_OK;
+}
+
+static enum gf_status premultiply_point(const struct gf_stage *stage,
+                                        struct gf_point_builder *builder, struct gf_error *error)
+{
+    (void)stage;
+    (void)error;
+    gf_point_premultiply(builder);
+    return GF_OK;
+}
+
+const struct gf_filter gf_premultiply = {
+    .name = "premultiply",
+    .summary = "colour times alpha",
+    .kind = GF_POINT,
+    .shape = premultiply_shape,
+    .point = premultiply_point,
+};
+
+static enum gf_status unpremultiply_shape(const void *params, struct gf_format in,
+                                          struct gf_format *out, struct gf_error *error)
+{
+    (void)in;
+    (void)error;
+    const struct gf_unpremultiply *const unpremultiply = params;
+    out->bits = unpremultiply->bits;
+    return GF_OK;
+}
+
+static enum gf_status unpremultiply_point(const struct gf_stage *stage,
+                                          struct gf_point_builder *builder, struct gf_error *error)
+{
+    (void)error;
+    const struct gf_unpremultiply *const unpremultiply = stage->params;
+    if (unpremultiply->straight)
+        gf_point_narrow(builder, unpremultiply->bits);
+    else
+        gf_point_unpremultiply(builder, unpremultiply->bits);
+    return GF_OK;
+}
+
+const struct gf_filter gf_unpremultiply = {
+    .name = "unpremultiply",
+    .summary = "colour divided by alpha",
+    .params_size = sizeof(struct gf_unpremultiply),
+    .kind = GF_POINT,
+    .shape = unpremultiply_shape,
+    .point = unpremultiply_point,
+};

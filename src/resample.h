@@ -1,0 +1,126 @@
+/* Resampling by separable kernels: the weights that prepare() computes once for both backends, and what a
+ * sample becomes before the sums and after them.
+ *
+ * Columns first: each input row becomes a row of floats of the result's width, clamped to 0..M (overshoot
+ * does not feed the second pass); then rows. Sums run in the order of the input's pixels, one product rounded
+ * and added after the other, on both backends alike. */
+#ifndef GF_RESAMPLE_H
+#define GF_RESAMPLE_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "stage.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum gf_resample_kernel {
+    GF_RESAMPLE_LANCZOS3,
+    GF_RESAMPLE_CUBIC,
+    GF_RESAMPLE_LINEAR,
+    GF_RESAMPLE_NEAREST,
+    GF_RESAMPLE_AREA,
+};
+
+/* Output index i lies at (i + offset + 0.5) * scale in the input's axis. */
+struct gf_resample_axis {
+    int in, out, offset;
+    double scale;
+};
+
+enum { GF_RESAMPLE_GROUP = 4 }; /* outputs that the device makes from one run of inputs */
+
+/* Where one axis' arrays start in the block, in bytes. Output i is the sum of weight[i * taps + k] times input
+ * start[i] + k, k < count[i]; for the nearest, input start[i].
+ * The same for the device: outputs 4 g .. 4 g + 3 are sums of the inputs group_start[g] + k, k < group_count[g],
+ * times group_weight[(g * group_taps + k) * 4 + ..]; zero where an input is none of an output's. Groups of
+ * columns start and end at multiples of 4. */
+struct gf_resample_table {
+    size_t start, count, weight, group_start, group_count, group_weight;
+    int taps, group_taps;
+};
+
+struct gf_resample {
+    enum gf_resample_kernel kernel;
+    bool linear; /* sums are of linear light, in 0..1 */
+    struct gf_resample_axis column_axis, row_axis;
+    struct gf_resample_table columns, rows;
+    size_t decode; /* float[M + 1]: linear light of a sample, where linear */
+};
+
+static inline const int *gf_resample_ints(const void *block, size_t offset)
+{
+    return (const int *)((const char *)block + offset);
+}
+
+static inline const float *gf_resample_floats(const void *block, size_t offset)
+{
+    return (const float *)((const char *)block + offset);
+}
+
+/* The inputs that outputs i0 .. i1 - 1 are made of; for the nearest, no fewer than those. */
+void gf_resample_needs(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis, int i0, int i1,
+                       int *first, int *end);
+
+/* No output is made of more inputs than that. */
+int gf_resample_taps_most(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis);
+
+/* Fills stage->constants with a struct gf_resample and its arrays. */
+enum gf_status gf_resample_prepare(struct gf_stage *stage, enum gf_resample_kernel kernel, bool linear,
+                                   const struct gf_resample_axis *column_axis,
+                                   const struct gf_resample_axis *row_axis,
+                                   struct gf_error *error) GF_CHECKED;
+
+/* ---- linear light ---- */
+
+/* x^(1/2.4) for 0.003 < x <= 1, to 4e-7: c c^(1/4), c the cube root by two steps of Halley's iteration from a
+ * guess at the exponent. Only operations that round alike on host and device. */
+GF_HD float gf_resample_root(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits = bits / 3 + 709954000u;
+    float c;
+    memcpy(&c, &bits, sizeof c);
+    for (int i = 0; i < 2; i++) {
+        const float cube = c * c * c;
+        c = c * (cube + (x + x)) / ((cube + cube) + x);
+    }
+    return c * sqrtf(sqrtf(c));
+}
+
+GF_HD float gf_resample_unit(float v)
+{
+    return v > 0.0f ? (v < 1.0f ? v : 1.0f) : 0.0f;
+}
+
+/* sRGB's transfer function (IEC 61966-2-1). */
+GF_HD float gf_resample_encode(float light)
+{
+    const float x = gf_resample_unit(light);
+    return x > 0.0031308f ? 1.055f * gf_resample_root(x) - 0.055f : 12.92f * x;
+}
+
+/* Colour and alpha of 16 bits, premultiplied as sRGB values: the colour's linear light, premultiplied. */
+GF_HD float gf_resample_decode_premultiplied(uint32_t colour, uint32_t alpha, const float *decode)
+{
+    if (alpha == 0)
+        return 0.0f;
+    const uint32_t straight = (colour * 65535u + alpha / 2) / alpha;
+    return decode[straight < 65535u ? straight : 65535u] * ((float)alpha * (1.0f / 65535.0f));
+}
+
+/* And back, in 0..1. */
+GF_HD float gf_resample_encode_premultiplied(float light, float alpha)
+{
+    const float a = gf_resample_unit(alpha);
+    return a > 0.0f ? gf_resample_encode(light / a) * a : 0.0f;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,456 @@
+#include "schedule.h"
+
+#include <stdlib.h>
+
+#include "job.h"
+
+struct state {
+    struct gf_run *run;
+    struct gf_bands *bands; /* [segment] */
+    bool *on_device;        /* [segment]: where its result lies, if it lies whole */
+    struct gf_ring in_ring, out_ring;
+    struct gf_worker *worker;
+    int workers; /* opened */
+    size_t arena_bytes, in_bytes, between_bytes, scratch_bytes;
+    struct gf_job job;
+    struct gf_place store;     /* the last segment's whole result */
+    struct gf_place image_out; /* the caller's, until the last segment takes it over */
+    pthread_t reader;
+    bool reading;
+    struct gf_histogram histogram;
+};
+
+/* The calling thread is the writer: it hands finished bands to the sink. */
+static void write_bands(struct gf_job *job)
+{
+    struct gf_sink *const sink = job->run->sink;
+    struct gf_error error = {0};
+    enum gf_status status = GF_OK;
+    for (int b = 0; !status && b < job->bands.count; b++) {
+        pthread_mutex_lock(&job->lock);
+        while (!job->status && !job->done[b])
+            pthread_cond_wait(&job->changed, &job->lock);
+        const bool going = !job->status;
+        pthread_mutex_unlock(&job->lock);
+        if (!going)
+            return;
+        const struct gf_view view = gf_job_host_output(job, b, gf_bands_rows(&job->bands, job->segment, b));
+        const double begin_s = gf_now();
+        status = sink->write(sink, view.rows, view.data, view.pitch, &error);
+        gf_spans_add(job->run->spans, GF_SPAN_ENCODE, -1, -1, begin_s, gf_now(), gf_view_bytes(&view));
+        gf_job_publish(job, &job->written, b + 1);
+    }
+    const double begin_s = gf_now();
+    if (!status)
+        status = sink->finish(sink, &error);
+    gf_spans_add(job->run->spans, GF_SPAN_ENCODE, -1, -1, begin_s, gf_now(), 0);
+    if (status)
+        gf_job_fail(job, status, &error);
+}
+
+static enum gf_status start_thread(pthread_t *thread, void *(*main)(void *), void *argument,
+                                   struct gf_error *error)
+{
+    return pthread_create(thread, NULL, main, argument)
+               ? gf_fail(error, GF_ERROR_MEMORY, "cannot start a thread")
+               : GF_OK;
+}
+
+static void run_lanes(struct state *state)
+{
+    struct gf_job *const job = &state->job;
+    int started = 0;
+    const int count = job->bands.count < state->workers ? job->bands.count : state->workers;
+    for (; started < count; started++) {
+        struct gf_error error = {0};
+        state->worker[started].job = job;
+        const enum gf_status status =
+            start_thread(&state->worker[started].thread, gf_worker_main, &state->worker[started], &error);
+        if (status) {
+            gf_job_fail(job, status, &error);
+            break;
+        }
+    }
+    if (job->out.kind == GF_PLACE_STREAM)
+        write_bands(job);
+    for (int i = 0; i < started; i++)
+        pthread_join(state->worker[i].thread, NULL);
+}
+
+static enum gf_status open_statistics(struct state *state, struct gf_error *error)
+{
+    const struct gf_segment *const segment = state->job.segment;
+    enum gf_status status = GF_OK;
+    for (int i = 0; !status && i < state->workers; i++) {
+        state->run->backend->calls->lane_enter(state->worker[i].lane);
+        status = state->run->backend->calls->statistic_open(state->worker[i].lane, segment->statistic,
+                                                            segment->out, error);
+    }
+    return status;
+}
+
+/* Adds up the lanes' partial histograms. */
+static enum gf_status take_statistics(struct state *state, struct gf_error *error)
+{
+    const struct gf_segment *const segment = state->job.segment;
+    struct gf_histogram *const histogram = &state->histogram;
+    free(histogram->count);
+    *histogram = (struct gf_histogram){
+        .channels = gf_statistic_channels(segment->statistic, segment->out), .bins = 1 << segment->out.bits};
+    histogram->count = calloc((size_t)histogram->channels * (size_t)histogram->bins, sizeof(uint64_t));
+    if (!histogram->count)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    enum gf_status status = GF_OK;
+    for (int i = 0; !status && i < state->workers; i++) {
+        status = state->run->backend->calls->statistic_take(state->worker[i].lane, histogram, error);
+        state->run->backend->calls->statistic_close(state->worker[i].lane);
+    }
+    return status;
+}
+
+static enum gf_status load_stages(struct state *state, struct gf_error *error)
+{
+    struct gf_job *const job = &state->job;
+    enum gf_status status = GF_OK;
+    for (int i = 0; !status && i < job->segment->count; i++) {
+        struct gf_stage *const stage = &job->run->plan->stage[job->segment->first + i];
+        stage->histogram = i ? NULL : &state->histogram;
+        status = gf_stage_prepare(stage, error);
+        if (!status)
+            status = job->run->backend->calls->load(job->run->backend, stage, &job->constants[i], error);
+    }
+    return status;
+}
+
+static void unload_stages(struct gf_job *job)
+{
+    for (int i = 0; i < job->segment->count; i++) {
+        if (job->constants[i])
+            job->run->backend->calls->unload(job->run->backend, job->constants[i]);
+        job->constants[i] = NULL;
+        gf_stage_release(&job->run->plan->stage[job->segment->first + i]);
+    }
+}
+
+static enum gf_status place_output(struct state *state, int s, struct gf_error *error)
+{
+    struct gf_job *const job = &state->job;
+    struct gf_run *const run = state->run;
+    const bool last = s + 1 == run->plan->segment_count;
+    /* Elsewhere than on unified memory the reader is already at work and knows neither of these. */
+    const bool idle = !job->segment->count && run->backend->calls->unified;
+    if (last && run->sink) {
+        if (idle && job->in.kind == GF_PLACE_STREAM)
+            job->pass_through = true;
+        return GF_OK;
+    }
+    if (last) {
+        job->out = state->image_out;
+        state->image_out = (struct gf_place){0};
+        return GF_OK;
+    }
+    if (idle && job->in.kind == GF_PLACE_MEMORY) { /* it lies whole already */
+        job->out = job->in;
+        job->out.owned_bytes = 0;
+        job->out.pinned = false;
+        return GF_OK;
+    }
+    if (idle)
+        job->decode_in_place = true;
+    return gf_place_alloc(run->backend, job->segment->out, state->on_device[s], &job->out, error);
+}
+
+/* Whether the bands of the segment each read most of a picture, as a transpose's do, that lies in host memory
+ * because the device had no room for it. */
+static bool starts_on_host(const struct state *state, int s)
+{
+    const struct gf_plan *const plan = state->run->plan;
+    const struct gf_segment *const segment = &plan->segment[s];
+    return s && !state->run->backend->calls->unified && !state->on_device[s - 1] &&
+           gf_stage_whole(&plan->stage[segment->first]) &&
+           state->bands[s].in_rows > segment->in.height / 2;
+}
+
+static enum gf_status open_job(struct state *state, int s, struct gf_error *error)
+{
+    struct gf_job *const job = &state->job;
+    *job = (struct gf_job){.run = state->run,
+                        .segment = &state->run->plan->segment[s],
+                        .bands = state->bands[s],
+                        .first_on_host = starts_on_host(state, s),
+                        .in_ring = &state->in_ring,
+                        .out_ring = &state->out_ring};
+    pthread_mutex_init(&job->lock, NULL);
+    pthread_cond_init(&job->changed, NULL);
+    if (s)
+        job->in = state->store;
+    job->done = calloc((size_t)job->bands.count, sizeof *job->done);
+    return job->done ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+}
+
+static void close_job(struct state *state)
+{
+    struct gf_job *const job = &state->job;
+    if (!job->segment)
+        return;
+    if (state->reading)
+        pthread_join(state->reader, NULL);
+    state->reading = false;
+    unload_stages(job);
+    for (int i = 0; i < state->workers; i++)
+        gf_ring_free(&state->worker[i].host, state->run->backend);
+    gf_place_free(state->run->backend, &job->in);
+    state->store = job->out;
+    free(job->done);
+    pthread_cond_destroy(&job->changed);
+    pthread_mutex_destroy(&job->lock);
+    job->segment = NULL;
+}
+
+static size_t round_up(size_t bytes)
+{
+    return (bytes + 255) / 256 * 256;
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* No more than there are bands in any segment. */
+static int worker_count(const struct state *state)
+{
+    int most = 1;
+    for (int s = 0; s < state->run->plan->segment_count; s++)
+        most = state->bands[s].count > most ? state->bands[s].count : most;
+    return most < state->run->lanes ? most : state->run->lanes;
+}
+
+/* Cuts every segment into bands and takes the largest of what they need. */
+static enum gf_status measure_segments(struct state *state, struct gf_error *error)
+{
+    struct gf_run *const run = state->run;
+    const int count = run->plan->segment_count;
+    const bool unified = run->backend->calls->unified;
+    state->bands = calloc((size_t)count, sizeof *state->bands);
+    state->on_device = calloc((size_t)count, sizeof *state->on_device);
+    state->worker = calloc((size_t)run->lanes, sizeof *state->worker);
+    if (!state->bands || !state->on_device || !state->worker)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    for (int s = 0; s < count; s++) {
+        const struct gf_segment *const segment = &run->plan->segment[s];
+        struct gf_bands *const bands = &state->bands[s];
+        const struct gf_bands_budget budget = {.bytes = run->options->memory_bytes,
+                                               .is_limit = run->memory_is_limit,
+                                               .streams_in = !s && run->source,
+                                               .streams_out = s + 1 == count && run->sink};
+        *bands = gf_bands_cut(run->plan, segment, run->backend, run->band_rows, run->lanes, &budget);
+        if (!unified || segment->count > 1)
+            state->between_bytes = larger(state->between_bytes, round_up(bands->between_bytes));
+        state->scratch_bytes = larger(state->scratch_bytes, round_up(bands->scratch_bytes));
+    }
+    run->first_band_rows = state->bands[0].rows;
+    return GF_OK;
+}
+
+/* On a device: which pictures between segments lie there, namely those that leave room for the lanes; and
+ * what the lanes need to take their input from the host. */
+static void divide_memory(struct state *state)
+{
+    const struct gf_run *const run = state->run;
+    const struct gf_backend *const backend = run->backend;
+    state->in_bytes = round_up(state->bands[0].in_bytes);
+    const size_t lane_bytes = state->in_bytes + 2 * state->between_bytes + state->scratch_bytes;
+    const uint64_t taken = (uint64_t)worker_count(state) * lane_bytes;
+    const uint64_t free_bytes = backend->calls->free_bytes(run->backend);
+    uint64_t before = 0;
+    for (int s = 0; s + 1 < run->plan->segment_count; s++) {
+        const struct gf_format format = run->plan->segment[s].out;
+        const uint64_t bytes = (uint64_t)gf_band_pitch(backend, format) * (uint64_t)format.height;
+        state->on_device[s] = taken + before + bytes <= free_bytes;
+        before = state->on_device[s] ? bytes : 0;
+        if (!state->on_device[s])
+            state->in_bytes = larger(state->in_bytes, starts_on_host(state, s + 1)
+                                                          ? state->between_bytes
+                                                          : round_up(state->bands[s + 1].in_bytes));
+    }
+}
+
+static enum gf_status open_workers(struct state *state, struct gf_error *error)
+{
+    struct gf_backend *const backend = state->run->backend;
+    const int count = worker_count(state);
+    state->arena_bytes = state->in_bytes + 2 * state->between_bytes + state->scratch_bytes;
+    for (int i = 0; i < count; i++) {
+        struct gf_worker *const worker = &state->worker[i];
+        const enum gf_status status =
+            backend->calls->lane_open(backend, i, state->run->spans, &worker->lane, error);
+        if (status)
+            return status;
+        state->workers++;
+        if (!state->arena_bytes)
+            continue;
+        worker->arena = backend->calls->alloc(backend, state->arena_bytes);
+        if (!worker->arena)
+            return gf_fail(error, backend->calls->unified ? GF_ERROR_MEMORY : GF_ERROR_DEVICE_MEMORY,
+                           "out of memory for %d lanes of %zu MB", count, state->arena_bytes >> 20);
+        worker->in = worker->arena;
+        worker->between[0] = worker->in + state->in_bytes;
+        worker->between[1] = worker->between[0] + state->between_bytes;
+        worker->scratch = worker->between[1] + state->between_bytes;
+    }
+    return GF_OK;
+}
+
+/* Two slots a worker: a band of the first stage's result, and the stage's scratch. */
+static enum gf_status open_host_stage(struct state *state, struct gf_error *error)
+{
+    const struct gf_job *const job = &state->job;
+    struct gf_backend *const backend = state->run->backend;
+    const struct gf_stage *const stage = &state->run->plan->stage[job->segment->first];
+    const int rows = (int)(job->bands.between_bytes / gf_band_pitch(backend, stage->out));
+    const size_t scratch = stage->filter->cpu_scratch ? stage->filter->cpu_scratch(stage, rows) : 0;
+    enum gf_status status = GF_OK;
+    for (int i = 0; !status && i < state->workers; i++) {
+        status = gf_ring_alloc(&state->worker[i].host, larger(job->bands.between_bytes, scratch), 2,
+                               error);
+        if (!status)
+            gf_ring_pin(&state->worker[i].host, backend);
+    }
+    return status;
+}
+
+/* No more slots than bands: they are pinned, and pinning touches them. */
+static enum gf_status alloc_ring(struct gf_ring *ring, size_t slot_bytes, const struct gf_bands *bands,
+                                 int lanes, struct gf_error *error)
+{
+    return gf_ring_alloc(ring, slot_bytes, bands->count < lanes + 2 ? bands->count : lanes + 2, error);
+}
+
+static enum gf_status alloc_rings(struct state *state, struct gf_error *error)
+{
+    const struct gf_run *const run = state->run;
+    const struct gf_bands *const first = &state->bands[0];
+    const struct gf_bands *const last = &state->bands[run->plan->segment_count - 1];
+    enum gf_status status = GF_OK;
+    if (run->source)
+        status = alloc_ring(&state->in_ring, first->in_bytes, first, run->lanes, error);
+    if (!status && run->sink)
+        status = alloc_ring(&state->out_ring, last->out_bytes, last, run->lanes, error);
+    return status;
+}
+
+static enum gf_status start_reader(struct state *state, struct gf_error *error)
+{
+    if (!state->run->source)
+        return GF_OK;
+    const enum gf_status status = start_thread(&state->reader, gf_reader_main, &state->job, error);
+    state->reading = !status;
+    return status;
+}
+
+/* The caller's pictures, pinned before the first copy rather than between two. */
+static void take_images(struct state *state)
+{
+    const struct gf_run *const run = state->run;
+    if (run->image_in)
+        state->job.in = gf_place_image(run->backend, run->image_in);
+    if (run->image_out)
+        state->image_out = gf_place_image(run->backend, run->image_out);
+}
+
+/* The first segment, up to where its lanes can start: the reader decodes while the device starts. */
+static enum gf_status begin(struct state *state, struct gf_error *error)
+{
+    struct gf_run *const run = state->run;
+    struct gf_backend *const backend = run->backend;
+    const bool unified = backend->calls->unified;
+    enum gf_status status = open_job(state, 0, error);
+    if (!status && unified)
+        take_images(state);
+    if (!status && unified)
+        status = place_output(state, 0, error);
+    if (!status)
+        status = start_reader(state, error);
+    if (!status)
+        status = backend->calls->ready(backend, error);
+    if (!status && !unified) {
+        take_images(state);
+        gf_ring_pin(&state->in_ring, backend);
+        gf_ring_pin(&state->out_ring, backend);
+        divide_memory(state);
+    }
+    if (!status)
+        status = open_workers(state, error);
+    if (!status && !unified)
+        status = place_output(state, 0, error);
+    return status;
+}
+
+static enum gf_status run_segment(struct state *state, int s, struct gf_error *error)
+{
+    enum gf_status status = GF_OK;
+    if (s) {
+        status = open_job(state, s, error);
+        if (!status)
+            status = place_output(state, s, error);
+        if (!status && state->job.first_on_host)
+            status = open_host_stage(state, error);
+    }
+    if (!status)
+        status = load_stages(state, error);
+    if (!status && state->job.segment->statistic)
+        status = open_statistics(state, error);
+    if (status)
+        return status;
+    run_lanes(state);
+    if (state->reading) { /* damage behind the last band counts too */
+        pthread_join(state->reader, NULL);
+        state->reading = false;
+    }
+    status = state->job.status;
+    if (status && error)
+        *error = state->job.error;
+    if (!status && state->job.segment->statistic)
+        status = take_statistics(state, error);
+    return status;
+}
+
+static void clean_up(struct state *state)
+{
+    struct gf_backend *const backend = state->run->backend;
+    gf_place_free(backend, &state->store);
+    gf_place_free(backend, &state->image_out);
+    for (int i = 0; i < state->workers; i++) {
+        backend->calls->lane_close(state->worker[i].lane);
+        if (state->worker[i].arena)
+            backend->calls->release(backend, state->worker[i].arena, state->arena_bytes);
+    }
+    gf_ring_free(&state->in_ring, backend);
+    gf_ring_free(&state->out_ring, backend);
+    free(state->histogram.count);
+    free(state->worker);
+    free(state->on_device);
+    free(state->bands);
+}
+
+enum gf_status gf_schedule(struct gf_run *run, struct gf_error *error)
+{
+    struct state state = {.run = run};
+    enum gf_status status = measure_segments(&state, error);
+    if (!status)
+        status = alloc_rings(&state, error);
+    if (!status)
+        status = begin(&state, error);
+    for (int s = 0; !status && s < run->plan->segment_count; s++) {
+        status = run_segment(&state, s, error);
+        if (!status)
+            close_job(&state);
+    }
+    if (status && state.job.segment) {
+        gf_job_fail(&state.job, status, &(struct gf_error){0}); /* stops the reader */
+        close_job(&state);
+    }
+    clean_up(&state);
+    return status;
+}

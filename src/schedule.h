@@ -1,0 +1,28 @@
+/* One picture through one backend: a reader thread fills a ring of input bands, lanes filter them, and the
+ * calling thread hands finished bands to the sink in order. */
+#ifndef GF_SCHEDULE_H
+#define GF_SCHEDULE_H
+
+#include "backend.h"
+#include "codec.h"
+#include "plan.h"
+
+struct gf_run {
+    struct gf_plan *plan;
+    struct gf_backend *backend;
+    const struct gf_options *options;
+    bool memory_is_limit; /* the user's; else memory_bytes is what is good to have */
+    struct gf_spans *spans;
+    int lanes;
+    int band_rows; /* 0: chosen */
+    /* Where the picture comes from and goes to: a codec, or memory. */
+    struct gf_source *source;
+    const struct gf_image *image_in;
+    struct gf_sink *sink;
+    const struct gf_image *image_out;
+    int first_band_rows; /* result: rows of a band of the first segment */
+};
+
+enum gf_status gf_schedule(struct gf_run *run, struct gf_error *error) GF_CHECKED;
+
+#endif

@@ -1,0 +1,44 @@
+/* What the stencils of the CPU backend share: rows above and below the picture, columns beside it, and
+ * scratch memory cut into arrays. */
+#ifndef GF_STENCIL_H
+#define GF_STENCIL_H
+
+#include <stdint.h>
+
+#include "stage.h"
+
+/* Rows of 16-bit pictures may start at any address. */
+#if defined(__GNUC__)
+typedef uint16_t gf_u16_any __attribute__((aligned(1), may_alias));
+#else
+typedef uint16_t gf_u16_any;
+#endif
+
+/* Takes arrays from a block of scratch memory, each on a multiple of 64. With a base of NULL it only
+ * measures: run the same calls to learn the size. */
+struct gf_carver {
+    unsigned char *base;
+    size_t used;
+};
+
+static inline void *gf_carve(struct gf_carver *carver, size_t size)
+{
+    void *const array = carver->base ? carver->base + carver->used : NULL;
+    carver->used += (size + 63) / 64 * 64;
+    return array;
+}
+
+/* rows[i] is row first + i of the picture extended by the border, or `zeros` (a row of them) where that is
+ * constant. */
+void gf_stencil_rows(const struct gf_view *in, int first, int count, int border,
+                     const unsigned char *zeros, const unsigned char **rows);
+
+/* Fills `pad` pixels on either side of the `width` pixels that stand at `row`. */
+void gf_stencil_pad(void *row, int width, int pad, size_t pixel_bytes, int border);
+
+static inline size_t gf_samples(struct gf_format format)
+{
+    return (size_t)format.width * (size_t)format.channels;
+}
+
+#endif

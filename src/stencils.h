@@ -1,0 +1,57 @@
+/* The constants of the stencils, as prepare() leaves them for both backends. */
+#ifndef GF_STENCILS_H
+#define GF_STENCILS_H
+
+#include "gauss.h"
+#include "gpufilter/filter.h"
+#include "gpufilter/image.h"
+#include "stencil_math.h"
+
+struct gf_blur {
+    struct gf_gauss gauss;
+    int border;
+};
+
+struct gf_unsharp {
+    struct gf_gauss gauss;
+    int border;
+    float amount;
+    float limit; /* in steps of the sample format */
+};
+
+struct gf_box {
+    struct gf_box_mean mean;
+    int radius, border;
+};
+
+/* Bytes from one row of column sums to the next on the device: 16-bit sums where they fit. */
+static inline int gf_box_narrow(struct gf_format format, int radius)
+{
+    return format.bits == 8 && (2 * radius + 1) * 255 <= 65535;
+}
+
+static inline size_t gf_box_device_pitch(struct gf_format format, int radius)
+{
+    const size_t samples = (size_t)format.width * (size_t)format.channels;
+    return (samples * (gf_box_narrow(format, radius) ? 2 : 4) + 255) / 256 * 256;
+}
+
+struct gf_convolve {
+    int width, height; /* of the kernel */
+    int border;
+    int keep_alpha; /* the alpha channel is passed through */
+    float divisor, bias; /* bias in steps of the sample format */
+    float weight[GF_MATRIX_SIDE_MAX * GF_MATRIX_SIDE_MAX]; /* row by row, tightly */
+};
+
+struct gf_sobel {
+    float scale;
+    int border;
+};
+
+struct gf_normalmap {
+    float slope; /* times a Sobel difference of gf_luma601_fine gives strength * gradient */
+    int border;
+};
+
+#endif

@@ -1,0 +1,314 @@
+#!/bin/bash
+# What `make bench` runs: gpufilter --device=cpu beside the image tools of the distribution, whole processes,
+# turn by turn, medians. Argument: the program. Environment:
+#   BENCH_PICTURE=FILE   the photograph (scaled to 6000x4000); without it a large one of a wallpaper package,
+#                        else the sample
+#   RUNS=5               counted runs after a warm-up; a tool that takes over SLOW_S=8 s gets SLOW_RUNS=2
+#   BENCH_TASKS='blur2 png', BENCH_TOOLS='gpufilter vips'   only these
+#   BENCH_DIR=DIR        where the pictures go (a new folder in /var/tmp; needs 3 GB for the memory test)
+#   RESULTS=FILE.json    where the figures go (tests/bench/results/cpu-DATE.json)
+#   GF_COMMIT=NAME       the commit, where there is no git to ask
+# JPEG is quality 90 and 4:2:0 everywhere (ffmpeg: -q:v 2, the nearest that its encoder has); PNG is each tool's
+# default level. Memory is that of the largest process, by GNU time.
+set -u
+export LC_ALL=C
+program=$(readlink -f "${1:?the program}")
+here=$(dirname "$(readlink -f "$0")")
+RUNS=${RUNS:-5} SLOW_S=${SLOW_S:-8} SLOW_RUNS=${SLOW_RUNS:-2}
+tasks=${BENCH_TASKS:-copy blur2 blur2eq blur20 unsharp rot90 sobel median3 half png memory}
+results=${RESULTS:-$here/results/cpu-$(date -u +%Y-%m-%d).json}
+mkdir -p "$(dirname "$results")" || exit 1
+work=$(mktemp -d "${BENCH_DIR:-/var/tmp}/gpufilter-bench.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+gnu_time=$(type -P time)
+[ -n "$gnu_time" ] || echo "bench: no GNU time on the PATH: memory is not measured" >&2
+
+# ---- the tools ----
+
+# A program itself, not a script that wraps it: a wrapper's start would be counted.
+binary() { # NAME PATTERN VERSION_OPTION -> the path of the first whose version matches
+    local path
+    while read -r path; do
+        [ "$(head -c 4 "$path" 2>/dev/null | tail -c 3)" = ELF ] || continue
+        "$path" "$3" 2>&1 | head -5 | grep -q "$2" && echo "$path" && return
+    done < <(type -ap "$1")
+}
+vips=$(binary vips '^vips' --version)
+magick=$(binary magick ImageMagick -version)
+[ -n "$magick" ] || magick=$(binary convert ImageMagick -version)
+gm=$(binary gm GraphicsMagick version)
+ffmpeg=$(binary ffmpeg '^ffmpeg' -version)
+gmic=$(binary gmic 'Magic for Image' -version)
+
+version_of() {
+    case $1 in
+        gpufilter) "$program" --version ;;
+        vips) "$vips" --version ;;
+        magick) "$magick" -version | sed 's/^Version: //' ;;
+        gm) "$gm" version ;;
+        ffmpeg) "$ffmpeg" -version ;;
+        gmic) "$gmic" -version 2>&1 | grep -o 'Version [0-9.]*' ;;
+    esac 2>/dev/null | head -1 | cut -c1-60 | tr -d '"\\'
+}
+
+tools=
+for tool in gpufilter vips magick gm ffmpeg gmic; do
+    [ "$tool" = gpufilter ] || [ -n "${!tool}" ] || continue
+    case " ${BENCH_TOOLS:-$tool} " in *" $tool "*) tools="$tools $tool" ;; esac
+done
+
+# ---- the commands ----
+
+chain_of() {
+    case $1 in
+        copy) ;; blur2 | png | memory) echo blur=2 ;; blur2eq) echo blur=2,equalize ;; blur20) echo blur=20 ;;
+        unsharp) echo unsharp=1 ;; rot90) echo rotate=90 ;; sobel) echo sobel ;; median3) echo median=1 ;;
+        half) echo resize=50%:50% ;;
+    esac
+}
+
+vips_command() { # TASK IN OUT SUFFIX
+    case $1 in
+        copy) echo "exec $vips copy $2 $3$4" ;;
+        blur2 | png) echo "exec $vips gaussblur $2 $3$4 2" ;;
+        blur2eq) # two processes: the first keeps what it computed
+            echo "$vips gaussblur $2 $work/t.v 2 && $vips hist_equal $work/t.v $3$4" ;;
+        blur20) echo "exec $vips gaussblur $2 $3$4 20" ;;
+        unsharp) echo "exec $vips sharpen $2 $3$4 --sigma 1" ;;
+        rot90) echo "exec $vips rot $2 $3$4 d90" ;;
+        sobel) echo "exec $vips sobel $2 $3$4" ;;
+        median3) echo "exec $vips rank $2 $3$4 3 3 4" ;;
+        half) echo "exec $vips resize $2 $3$4 0.5" ;;
+    esac
+}
+
+magick_options() { # TASK MEDIAN
+    case $1 in
+        copy) ;; blur2 | png) echo -blur 0x2 ;; blur2eq) echo -blur 0x2 -equalize ;; blur20) echo -blur 0x20 ;;
+        unsharp) echo -unsharp 0x1+1+0 ;; rot90) echo -rotate 90 ;; sobel) echo -edge 1 ;; median3) echo "$2" ;;
+        half) echo -filter Lanczos -resize 50% ;;
+    esac
+}
+
+gmic_options() {
+    case $1 in
+        copy) ;; blur2 | png) echo -blur 2 ;; blur2eq) echo -blur 2 -equalize 256 ;; blur20) echo -blur 20 ;;
+        unsharp) echo -unsharp 1,1 -cut 0,255 ;; rot90) echo -rotate 90 ;;
+        sobel) echo -gradient_norm -cut 0,255 ;; median3) echo -median 3 ;;
+        half) echo -resize 50%,50%,1,3,6 -cut 0,255 ;;
+    esac
+}
+
+ffmpeg_filter() {
+    case $1 in
+        copy) ;; blur2 | png) echo gblur=sigma=2 ;; blur2eq) echo gblur=sigma=2,histeq ;;
+        blur20) echo gblur=sigma=20 ;; unsharp) echo unsharp=5:5:1:5:5:1 ;; rot90) echo transpose=1 ;;
+        sobel) echo sobel ;; median3) echo median=radius=1 ;; half) echo scale=iw/2:ih/2:flags=lanczos ;;
+    esac
+}
+
+command_of() { # TOOL TASK IN OUT; options that only JPEG takes are left out for PNG
+    local jpeg=1 filter
+    [ "${4##*.}" = jpg ] || jpeg=
+    case $1 in
+        gpufilter) echo "exec $program --device=cpu -i $3 -o $4 ${jpeg:+--quality=90 --subsampling=420} $(chain_of "$2")" ;;
+        vips) vips_command "$2" "$3" "$4" "${jpeg:+[Q=90,subsample_mode=on]}" ;;
+        magick) echo "exec $magick $3 $(magick_options "$2" '-statistic Median 3x3') ${jpeg:+-quality 90 -sampling-factor 4:2:0} $4" ;;
+        gm) echo "exec $gm convert $3 $(magick_options "$2" '-median 1') ${jpeg:+-quality 90 -sampling-factor 2x2} $4" ;;
+        gmic) echo "exec $gmic -v - $3 $(gmic_options "$2") -o $4${jpeg:+,90}" ;;
+        ffmpeg)
+            filter=$(ffmpeg_filter "$2")
+            echo "exec $ffmpeg -nostdin -v error -y -i $3 ${filter:+-vf $filter} ${jpeg:+-q:v 2 -pix_fmt yuvj420p} -frames:v 1 -update 1 $4" ;;
+    esac
+}
+
+# ---- measuring ----
+
+# once COMMAND OUT -> "wall_ms cpu_ms peak_mb out_kb status" (peak -1: not measured)
+once() {
+    local status=0 TIMEFORMAT='%3R %3U %3S'
+    rm -f "$2" "$work/peak"
+    if [ -n "$gnu_time" ]; then
+        { time "$gnu_time" -q -f %M -o "$work/peak" sh -c "$1" </dev/null >/dev/null 2>"$work/messages" || status=$?; } 2>"$work/time"
+    else
+        { time sh -c "$1" </dev/null >/dev/null 2>"$work/messages" || status=$?; } 2>"$work/time"
+    fi
+    [ -s "$2" ] || status=${status/#0/1} # no output is no success
+    awk -v status="$status" -v peak="$(tail -1 "$work/peak" 2>/dev/null)" -v size="$(stat -c %s "$2" 2>/dev/null)" \
+        '{printf "%.0f %.0f %.1f %.0f %d\n", $1 * 1000, ($2 + $3) * 1000, (peak == "" ? -1 : peak / 1024),
+            size / 1024, status}' "$work/time"
+}
+
+median() { # FILE COLUMN
+    cut -d' ' -f"$2" "$1" | sort -n | awk '{v[NR] = $1} END {print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2}'
+}
+
+# Every tool once to warm up, then in turns. Appends "task tool wall cpu peak out_kb runs" to the figures.
+measure_task() { # TASK IN OUT TOOLS
+    local task=$1 round tool command wall cpu peak size status column
+    local -A runs=()
+    rm -f "$work"/sample.*
+    for ((round = 0; round <= RUNS; round++)); do
+        for tool in $4; do
+            [ "$round" -le "${runs[$tool]:-$RUNS}" ] || continue
+            command=$(command_of "$tool" "$task" "$2" "$3")
+            read -r wall cpu peak size status < <(once "$command" "$3")
+            if [ "$status" != 0 ]; then
+                echo "bench: $tool failed at $task: $(head -1 "$work/messages" | cut -c1-100)" >&2
+                runs[$tool]=-1
+                rm -f "$work/sample.$tool"
+            elif [ "$round" = 0 ]; then
+                runs[$tool]=$RUNS
+                [ "$wall" -le $((SLOW_S * 1000)) ] || runs[$tool]=$((SLOW_RUNS < RUNS ? SLOW_RUNS : RUNS))
+            else
+                echo "$wall $cpu $peak $size" >>"$work/sample.$tool"
+            fi
+        done
+    done
+    for tool in $4; do
+        [ -s "$work/sample.$tool" ] || continue
+        echo "$task $tool $(for column in 1 2 3 4; do median "$work/sample.$tool" $column; done | tr '\n' ' ')" \
+            "$(wc -l <"$work/sample.$tool")" >>"$work/figures"
+    done
+}
+
+figure() { # TASK TOOL COLUMN -> the number, or nothing
+    awk -v task="$1" -v tool="$2" -v column="$3" '$1 == task && $2 == tool {print $column}' "$work/figures"
+}
+
+# ---- the pictures ----
+
+# Photographs that the comparison was first made with come first, then the largest there is.
+find_photograph() {
+    local folder name
+    for name in life_by_Aitzol_Berasategi picosdeeuropa_by_Aitzol_Berasategi Kleiber_by_Lukas_Baubkus; do
+        [ ! -f "/usr/share/backgrounds/$name.jpg" ] || { echo "/usr/share/backgrounds/$name.jpg"; return; }
+    done
+    for folder in /usr/share/backgrounds /usr/share/wallpapers /usr/share/pixmaps/backgrounds; do
+        find "$folder" -type f \( -iname '*.jpg' -o -iname '*.jpeg' \) -size +500k -printf '%s %p\n' 2>/dev/null
+    done | sort -rn | head -1 | cut -d' ' -f2-
+}
+
+make_pictures() {
+    local photograph=${BENCH_PICTURE:-$(find_photograph)}
+    source=$photograph
+    if [ -z "$photograph" ]; then
+        photograph=$here/../../samples/harbour.png
+        source='samples/harbour.png enlarged: smoother than a photograph, so codecs have less to do'
+    fi
+    "$program" --device=cpu --strip -i "$photograph" -o "$work/in.jpg" --quality=90 --subsampling=420 \
+        'resize=w=6000:h=4000:fit=cover' || exit 1
+    "$program" --device=cpu -i "$work/in.jpg" -o "$work/in.ppm" || exit 1
+    case " $tasks " in *" png "*) "$program" --device=cpu -i "$work/in.jpg" -o "$work/in.png" || exit 1 ;; esac
+}
+
+# 20000x20000 samples of the photograph (its rows do not line up, which nothing here minds), 1.2 GB.
+measure_memory() {
+    local i free_kb wall cpu peak size status
+    free_kb=$(df -Pk "$work" | awk 'NR == 2 {print $4}')
+    if [ "$free_kb" -lt 2600000 ]; then
+        echo "bench: memory test left out: $work has less than 2.6 GB free" >&2
+        return
+    fi
+    {
+        printf 'P6\n20000 20000\n255\n'
+        for ((i = 0; i < 17; i++)); do tail -c 72000000 "$work/in.ppm"; done | head -c 1200000000
+    } >"$work/large.ppm"
+    read -r wall cpu peak size status < <(
+        once "$(command_of gpufilter memory "$work/large.ppm" "$work/large-out.ppm")" "$work/large-out.ppm")
+    if [ "$status" = 0 ]; then
+        echo "memory gpufilter $wall $cpu $peak $size 1" >>"$work/figures"
+    else
+        echo "bench: memory test failed: $(head -1 "$work/messages")" >&2
+    fi
+    rm -f "$work"/large*.ppm
+}
+
+# ---- reporting ----
+
+print_table() { # TITLE COLUMN FORMAT
+    local task tool value
+    printf '\n%-10s' "$1"
+    for tool in $tools; do printf '%11s' "$tool"; done
+    echo
+    for task in $tasks; do
+        grep -q "^$task " "$work/figures" || continue
+        printf '%-10s' "$task"
+        for tool in $tools; do
+            value=$(figure "$task" "$tool" "$2")
+            case $value in '' | -1*) printf '%11s' - ;; *) printf "%11$3" "$value" ;; esac
+        done
+        echo
+    done
+}
+
+# bar NAME MEASURED FACTOR REFERENCE UNIT: measured <= factor * reference
+bar() {
+    local verdict
+    verdict=$(awk -v m="${2:--1}" -v f="$3" -v r="${4:--1}" 'BEGIN {
+        printf "%s %.1f", (m < 0 || r < 0 ? "NOT_MEASURED" : m <= f * r ? "ok" : "MISSED"), (r < 0 ? -1 : f * r)}')
+    echo "$1|${verdict#* }|${2:--1}|$5|$(echo "${verdict% *}" | tr _ ' ')" >>"$work/bars"
+}
+
+judge() {
+    local task
+    : >"$work/bars"
+    for task in blur2 blur2eq; do
+        bar "$(chain_of $task): wall time, vips'" "$(figure $task gpufilter 3)" 1 "$(figure $task vips 3)" ms
+        bar "$(chain_of $task): memory, a third of ImageMagick's" "$(figure $task gpufilter 5)" 0.333333 \
+            "$(figure $task magick 5)" MB
+    done
+    bar "blur=20: 1.5 x blur=2" "$(figure blur20 gpufilter 3)" 1.5 "$(figure blur2 gpufilter 3)" ms
+    bar "20000x20000 PNM, blur=2: memory" "$(figure memory gpufilter 5)" 1 200 MB
+    printf '\n%-50s %12s %12s\n' bar 'at most' measured
+    awk -F'|' '{printf "%-50s %9s %-2s %9s %-2s  %s\n", $1, ($2 < 0 ? "-" : $2), $4, ($3 < 0 ? "-" : sprintf("%.1f", $3)), $4, $5}' "$work/bars"
+}
+
+write_json() {
+    local tool separator=
+    echo '{'
+    echo "  \"date\": \"$(date -u +%Y-%m-%dT%H:%M:%SZ)\","
+    echo "  \"commit\": \"$commit\","
+    echo "  \"cpu\": \"$cpu_model\", \"threads\": $(nproc),"
+    echo "  \"system\": \"$system\","
+    echo "  \"picture\": \"$(echo "$source" | tr -d '"\\'), 6000x4000\","
+    printf '  "versions": {'
+    for tool in $tools; do
+        printf '%s"%s": "%s"' "$separator" "$tool" "$(version_of "$tool")"
+        separator=', '
+    done
+    printf '},\n  "figures": [\n'
+    awk '{printf "%s    {\"task\": \"%s\", \"tool\": \"%s\", \"wall_ms\": %s, \"cpu_ms\": %s, \"peak_mb\": %s, \"out_kb\": %s, \"runs\": %s}",
+        (NR > 1 ? ",\n" : ""), $1, $2, $3, $4, ($5 < 0 ? "null" : $5), $6, $7} END {print ""}' "$work/figures"
+    printf '  ],\n  "bars": [\n'
+    awk -F'|' '{printf "%s    {\"name\": \"%s\", \"at_most\": %s, \"measured\": %s, \"unit\": \"%s\", \"verdict\": \"%s\"}",
+        (NR > 1 ? ",\n" : ""), $1, ($2 < 0 ? "null" : $2), ($3 < 0 ? "null" : $3), $4, $5} END {print ""}' "$work/bars"
+    printf '  ]\n}\n'
+}
+
+commit=$(git -C "$here" describe --always --dirty 2>/dev/null || echo "${GF_COMMIT:-unknown}")
+cpu_model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1 | tr -d '"\\')
+system=$(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release | tr -d '"\\')
+: >"$work/figures"
+make_pictures
+echo "$(nproc) threads of $cpu_model, $system, commit $commit"
+echo "picture: $source, 6000x4000, $(($(stat -c %s "$work/in.jpg") / 1024)) KB as JPEG"
+for tool in $tools; do echo "$tool: $(version_of "$tool")"; done
+for tool in vips magick gm ffmpeg gmic; do [ -n "${!tool}" ] || echo "$tool: not installed"; done
+for task in $tasks; do
+    case $task in
+        memory) measure_memory ;;
+        png) measure_task png "$work/in.png" "$work/out.png" "$tools" ;;
+        *) measure_task "$task" "$work/in.jpg" "$work/out.jpg" "$tools" ;;
+    esac
+    rm -f "$work/t.v"
+done
+print_table 'wall ms' 3 '.0f'
+print_table 'cpu ms' 4 '.0f'
+print_table 'peak MB' 5 '.0f'
+print_table 'output KB' 6 '.0f'
+echo "medians of $RUNS runs in turns, after a warm-up; tools over $SLOW_S s: of $SLOW_RUNS"
+judge
+write_json >"$results" || exit 1
+echo "written to $results"

@@ -1,0 +1,253 @@
+/* Every filter as kernels alone: its chain is planned as always, but each stage runs on the whole
+ * picture in device memory, again and again. The sum of its steps, histograms included, is the
+ * chain's time. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan.h"
+#include "stages.h"
+
+enum { CHAIN_TEXT = 8192, POISON = 0xa5 };
+
+struct spec {
+    const char *chain; /* "convolve=@5": a 5x5 kernel without zeros */
+    const char *note, *npp;
+    double bar_ms;
+    int channels, bits; /* 0: RGB8 */
+};
+
+/* The bars are the issue's, for an H200. */
+static const double POINT_BAR_MS = 0.055;
+static const struct spec specs[] = {
+    {"blur=2", "13 taps", "gauss13", 0.25, 0, 0},
+    {"blur=5", "31 taps", "gauss31", 0.60, 0, 0},
+    {"blur=20", "121 taps", NULL, 0, 0, 0},
+    {"unsharp=1", NULL, "unsharp", 0, 0, 0},
+    {"unsharp=5:1.5", NULL, NULL, 0, 0, 0},
+    {"boxblur=4", "9x9", "box9", 0, 0, 0},
+    {"boxblur=50", NULL, NULL, 0, 0, 0},
+    {"convolve=@3", "3x3", "convolve3", 0, 0, 0},
+    {"convolve=@5", "5x5", "convolve5", 0, 0, 0},
+    {"convolve=@31", "31x31", "convolve31", 0, 0, 0},
+    {"sobel", NULL, "gradient", 0.12, 0, 0},
+    {"sobel", "NPP: horizontal", "sobel1", 0, 0, 0},
+    {"normalmap", NULL, NULL, 0, 0, 0},
+    {"median=1", "3x3", "median3", 0.20, 0, 0},
+    {"median=2", "5x5", "median5", 0, 0, 0},
+    {"median=5", "11x11", "median11", 0, 0, 0},
+    {"bilateral=2", "radius 4", "bilateral4", 0, 0, 0},
+    {"bilateral=2.5", "radius 5", "bilateral5", 0, 0, 0},
+    {"equalize", "luma", "equalize", 0.15, 0, 0},
+    {"equalize=channel", NULL, "equalize", 0, 0, 0},
+    {"equalize=joint", NULL, "equalize", 0, 0, 0},
+    {"equalize=lightness", NULL, NULL, 0, 0, 0},
+    {"normalize", NULL, "normalize", 0, 0, 0},
+    {"normalize=clip=1:mode=luma", NULL, NULL, 0, 0, 0},
+    {"threshold=otsu", NULL, NULL, 0, 0, 0},
+    {"transpose", NULL, "transpose", 0.075, 0, 0},
+    {"rotate=90", NULL, "rotate90", 0, 0, 0},
+    {"rotate=180", NULL, "rotate180", 0, 0, 0},
+    {"rotate=270", NULL, "rotate90", 0, 0, 0},
+    {"hflip", NULL, "hflip", 0, 0, 0},
+    {"vflip", NULL, "vflip", 0, 0, 0},
+    {"crop=50%:50%", NULL, "crop", 0, 0, 0},
+    {"resize=50%:50%:kernel=lanczos3", NULL, "lanczos", 0, 0, 0},
+    {"resize=50%:50%:kernel=cubic", NULL, "cubic", 0, 0, 0},
+    {"resize=50%:50%:kernel=linear", NULL, "linear", 0, 0, 0},
+    {"resize=50%:50%:kernel=nearest", NULL, "nearest", 0, 0, 0},
+    {"resize=50%:50%:kernel=area", NULL, "super", 0, 0, 0},
+    {"resize=50%:50%:light=linear", NULL, NULL, 0, 0, 0},
+    {"grayscale", NULL, "gray601", POINT_BAR_MS, 0, 0},
+    {"grayscale=bt709", NULL, "gray709", POINT_BAR_MS, 0, 0},
+    {"threshold=0.5", NULL, "threshold", POINT_BAR_MS, 0, 0},
+    {"invert", NULL, "invert", POINT_BAR_MS, 0, 0},
+    {"gamma=2.2", NULL, "gamma", POINT_BAR_MS, 0, 0},
+    {"brightness=0.1", NULL, "brightness", POINT_BAR_MS, 0, 0},
+    {"contrast=1.5", NULL, "table", POINT_BAR_MS, 0, 0},
+    {"saturation=1.5", NULL, "saturation", POINT_BAR_MS, 0, 0},
+    {"gamma=2.2,contrast=1.2,invert", NULL, NULL, 0, 0, 0}, /* one stage */
+    {"blur=2", "13 taps", NULL, 0, 1, 8},
+    {"blur=2", "13 taps", NULL, 0, 4, 8},
+    {"blur=2", "13 taps", NULL, 0, 3, 16},
+    {"median=1", "3x3", NULL, 0, 1, 8},
+    {"median=1", "3x3", NULL, 0, 3, 16},
+    {"sobel", NULL, NULL, 0, 1, 8},
+    {"sobel", NULL, NULL, 0, 3, 16},
+    {"equalize", "luma", NULL, 0, 1, 8},
+    {"equalize", "luma", NULL, 0, 3, 16},
+    {"transpose", NULL, NULL, 0, 1, 8},
+    {"transpose", NULL, NULL, 0, 4, 8},
+    {"resize=50%:50%:kernel=lanczos3", NULL, NULL, 0, 3, 16},
+    {"gamma=2.2", NULL, NULL, 0, 1, 8},
+    {"gamma=2.2", NULL, NULL, 0, 3, 16},
+};
+
+/* ---- one chain ---- */
+
+static bool run_plan(struct gf_plan *plan, const struct pictures *frames, struct bench_row *row)
+{
+    struct pictures pictures = *frames;
+    bool ok = true, keep = true;
+    for (int s = 0; ok && s < plan->segment_count; s++) {
+        const struct gf_segment *const segment = &plan->segment[s];
+        const enum gf_statistic statistic = s ? plan->segment[s - 1].statistic : GF_STATISTIC_NONE;
+        struct gf_histogram histogram = {0};
+        if (statistic)
+            ok = bench_run_statistic(statistic, &pictures, &histogram, row);
+        for (int i = 0; ok && i < segment->count; i++) {
+            struct gf_stage *const stage = &plan->stage[segment->first + i];
+            stage->histogram = i ? NULL : &histogram;
+            ok = bench_run_stage(stage, &pictures, keep, row);
+            stage->histogram = NULL;
+            keep = false;
+        }
+        free(histogram.count);
+    }
+    if (!keep)
+        bench_free_pictures(&pictures);
+    row->bytes = bench_picture_bytes(plan->in) + bench_picture_bytes(plan->out);
+    return ok;
+}
+
+/* "convolve=@3" becomes a kernel of that side, positive weights without symmetry. */
+static void expand(const char *chain, char *text)
+{
+    const char *const at = strchr(chain, '@');
+    size_t length = (size_t)snprintf(text, CHAIN_TEXT, "%.*s", at ? (int)(at - chain) : 64, chain);
+    const int side = at ? atoi(at + 1) : 0;
+    for (int i = 0; i < side * side && length < CHAIN_TEXT; i++)
+        length += (size_t)snprintf(text + length, CHAIN_TEXT - length, "%s%d",
+                                   !i         ? ""
+                                   : i % side ? " "
+                                              : "/",
+                                   (i * 7 + 3) % 11 + 1);
+}
+
+static void run_chain(const struct spec *spec, const struct pictures *frames, struct bench_row *row)
+{
+    static char text[CHAIN_TEXT];
+    struct gf_chain chain;
+    struct gf_plan plan;
+    struct gf_error error = {0};
+    expand(spec->chain, text);
+    if (gf_chain_parse(text, &chain, &error)) {
+        bench_fail(row, error.text, "");
+        return;
+    }
+    if (gf_plan_make(&chain, frames->format, 1, &plan, &error)) {
+        bench_fail(row, error.text, "");
+    } else {
+        run_plan(&plan, frames, row);
+        gf_plan_free(&plan);
+    }
+    gf_chain_free(&chain);
+}
+
+/* ---- NPP beside it ---- */
+
+static bool npp_wrote(struct npp_job *job, size_t bytes, int *code)
+{
+    struct bench_digest digest;
+    return bench_fill(job->out[0], POISON, bytes) && bench_once(npp_run, job, code) &&
+           bench_digest(job->out[0], bytes, bytes, 1, &digest) && digest.differing;
+}
+
+static void run_npp(const char *name, const struct pictures *frames, const struct pictures *results,
+                    struct bench_row *row)
+{
+    struct npp_job job = {.name = name};
+    for (int i = 0; i < BENCH_TURNS; i++) {
+        job.in[i] = frames->data[i];
+        job.out[i] = results->data[i];
+    }
+    for (const char *way; (way = npp_way(name, job.way)) != NULL; job.way++) {
+        int code = 0;
+        const double ms =
+            npp_wrote(&job, results->bytes, &code) ? bench_time(npp_run, &job, &code) : -1;
+        if (ms > 0 && (!row->npp_ms || ms < row->npp_ms)) {
+            row->npp_ms = ms;
+            snprintf(row->npp, sizeof row->npp, "%s", way);
+        } else if (ms < 0) {
+            const size_t length = strlen(row->npp_failed);
+            snprintf(row->npp_failed + length, sizeof row->npp_failed - length, "%s%s: status %d",
+                     length ? ", " : "", way, code);
+        }
+    }
+}
+
+/* ---- all of them ---- */
+
+/* The frame in that format, twice. */
+static bool make_frames(const unsigned char *frame, struct gf_format format,
+                        struct pictures *frames)
+{
+    bool ok = bench_alloc_pictures(frames, format) && frames->pitch == gf_row_bytes(format);
+    for (int i = 0; ok && i < BENCH_TURNS; i++)
+        ok = bench_convert_frame(frame, frames->data[i], format);
+    return ok;
+}
+
+static void name_row(struct bench_row *row, const struct spec *spec, struct gf_format format)
+{
+    static const char *const formats[] = {"", "gray", "graya", "RGB", "RGBA"};
+    snprintf(row->name, sizeof row->name, "%.*s", (int)strcspn(spec->chain, "@"), spec->chain);
+    if (strchr(spec->chain, '@'))
+        row->name[strcspn(row->name, "=")] = '\0';
+    snprintf(row->note, sizeof row->note, "%s", spec->note ? spec->note : "");
+    snprintf(row->format, sizeof row->format, "%s%d", formats[format.channels], format.bits);
+    row->bar_ms = spec->bar_ms;
+}
+
+static void measure_copy(struct bench_report *report, const struct pictures *frames,
+                         const struct pictures *results)
+{
+    struct bench_copy copy = {.bytes = frames->bytes};
+    for (int i = 0; i < BENCH_TURNS; i++) {
+        copy.src[i] = frames->data[i];
+        copy.dst[i] = results->data[i];
+    }
+    int code = 0;
+    bench_time(bench_copy_kernel, &copy, &code); /* brings the clocks up */
+    const double by_kernel_ms = bench_time(bench_copy_kernel, &copy, &code);
+    const double by_runtime_ms = bench_time(bench_copy_device, &copy, &code);
+    report->copy_ms = by_kernel_ms < by_runtime_ms ? by_kernel_ms : by_runtime_ms;
+    report->copy_bytes = 2 * frames->bytes;
+}
+
+static void run_spec(struct bench_report *report, const struct spec *spec, struct gf_format format,
+                     const struct pictures *frames, const struct pictures *results)
+{
+    if (report->rows == BENCH_ROWS)
+        return;
+    struct bench_row *const row = &report->row[report->rows++];
+    name_row(row, spec, format);
+    run_chain(spec, frames, row);
+    if (spec->npp)
+        run_npp(spec->npp, frames, results, row);
+    report_row(report, row);
+}
+
+void bench_kernels(struct bench_report *report, const unsigned char *frame, int width, int height)
+{
+    struct pictures frames = {0}, results = {0}, others = {0};
+    const struct gf_format rgb8 = {width, height, 3, 8};
+    if (!make_frames(frame, rgb8, &frames) || !bench_alloc_pictures(&results, rgb8)) {
+        fprintf(stderr, "bench: out of device memory\n");
+    } else {
+        measure_copy(report, &frames, &results);
+        report_rows_head(report);
+    }
+    for (size_t i = 0; report->copy_ms > 0 && i < sizeof specs / sizeof *specs; i++) {
+        const struct spec *const spec = &specs[i];
+        const struct gf_format format =
+            spec->channels ? (struct gf_format){width, height, spec->channels, spec->bits} : rgb8;
+        if (!spec->channels)
+            run_spec(report, spec, format, &frames, &results);
+        else if (make_frames(frame, format, &others))
+            run_spec(report, spec, format, &others, &results);
+        bench_free_pictures(&others);
+    }
+    bench_free_pictures(&frames);
+    bench_free_pictures(&results);
+}

@@ -1,0 +1,51 @@
+/* NVIDIA's NPP on the benchmark's frame: what its calls share. */
+#ifndef GF_BENCH_NPP_CUH
+#define GF_BENCH_NPP_CUH
+
+#include <npp.h>
+
+#include "bench.h"
+
+enum { NPP_LEVELS = 256 };
+
+/* What NPP's calls take again and again, made once. */
+struct npp {
+    NppStreamContext context;
+    int width, height, step; /* of the frame; step in bytes */
+    NppiSize size;
+    Npp8u *work, *scratch;   /* a frame between two calls; what the calls themselves ask for */
+    Npp32f *taps13, *taps31; /* Gaussian, sigma 2 and 5 */
+    Npp32f *matrix;          /* weights of 3x3, 5x5 and 31x31, one after the other */
+    Npp32s *matrix_int;
+    Npp32s *histogram, *levels, *values; /* [3][256] */
+    Npp8u *palette;                      /* [3][256] */
+    Npp8u *extremes;                     /* least and greatest of three channels */
+};
+extern struct npp npp;
+
+struct npp_io {
+    const Npp8u *in;
+    Npp8u *out;
+    int value; /* the way's: taps, side, radius, axis, interpolation */
+};
+
+struct npp_way {
+    const char *name, *way; /* the task, and what does it */
+    NppStatus (*call)(struct npp_io io);
+    int value;
+};
+extern const struct npp_way npp_ways[]; /* ends with a NULL name */
+
+/* Gaussian taps for 13 or 31. */
+static inline const Npp32f *npp_taps(int count)
+{
+    return count == 13 ? npp.taps13 : npp.taps31;
+}
+
+/* Where the weights of a side begin in npp.matrix. */
+static inline int npp_matrix_at(int side)
+{
+    return side == 3 ? 0 : side == 5 ? 3 * 3 : 3 * 3 + 5 * 5;
+}
+
+#endif

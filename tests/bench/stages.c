@@ -1,0 +1,227 @@
+#include "stages.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan.h"
+
+enum { POISON = 0xa5, OTHER_POISON = 0x5a };
+
+static struct gf_view view_of(const struct pictures *pictures, int turn)
+{
+    return (struct gf_view){.data = pictures->data[turn],
+                            .pitch = pictures->pitch,
+                            .format = pictures->format,
+                            .rows = pictures->format.height};
+}
+
+void bench_free_pictures(struct pictures *pictures)
+{
+    for (int i = 0; i < BENCH_TURNS; i++)
+        bench_free(pictures->data[i]);
+    *pictures = (struct pictures){0};
+}
+
+bool bench_alloc_pictures(struct pictures *pictures, struct gf_format format)
+{
+    *pictures = (struct pictures){.format = format, .pitch = (gf_row_bytes(format) + 15) / 16 * 16};
+    pictures->bytes = pictures->pitch * (size_t)format.height;
+    for (int i = 0; i < BENCH_TURNS; i++)
+        pictures->data[i] = bench_alloc(pictures->bytes);
+    if (pictures->data[0] && pictures->data[1])
+        return true;
+    bench_free_pictures(pictures);
+    return false;
+}
+
+size_t bench_picture_bytes(struct gf_format format)
+{
+    return gf_row_bytes(format) * (size_t)format.height;
+}
+
+bool bench_fail(struct bench_row *row, const char *what, const char *why)
+{
+    if (!*row->fault)
+        snprintf(row->fault, sizeof row->fault, "%.60s%s%.90s", what, *why ? ": " : "", why);
+    return false;
+}
+
+static void add_step(struct bench_row *row, const char *name, double ms, size_t bytes)
+{
+    if (row->steps < BENCH_STEPS) {
+        struct bench_step *const step = &row->step[row->steps++];
+        *step = (struct bench_step){.ms = ms, .bytes = bytes};
+        snprintf(step->name, sizeof step->name, "%s", name);
+    }
+    row->ms += ms;
+}
+
+/* ---- one stage ---- */
+
+struct stage_call {
+    const struct gf_stage *stage;
+    struct pictures in, out;
+    void *constants, *scratch;
+};
+
+static int launch_stage(void *context, int turn, void *stream)
+{
+    const struct stage_call *const call = context;
+    const struct gf_launch launch = {.stage = call->stage,
+                                     .in = view_of(&call->in, turn),
+                                     .out = view_of(&call->out, turn),
+                                     .scratch = call->scratch,
+                                     .constants = call->constants,
+                                     .stream = stream};
+    return call->stage->filter->cuda[0].launch(&launch);
+}
+
+static bool digest_result(const struct stage_call *call, int turn, struct bench_digest *digest)
+{
+    return bench_digest(call->out.data[turn], call->out.pitch, gf_row_bytes(call->out.format),
+                        call->out.format.height, digest);
+}
+
+/* The result of one launch over memory that holds nothing but `poison`. */
+static bool poisoned_result(struct stage_call *call, int poison, struct bench_digest *digest,
+                            struct bench_row *row)
+{
+    int code = 0;
+    for (int i = 0; i < BENCH_TURNS; i++) {
+        if (!bench_fill(call->out.data[i], poison, call->out.bytes))
+            return bench_fail(row, "cannot fill memory", "");
+    }
+    if (!bench_once(launch_stage, call, &code))
+        return bench_fail(row, call->stage->filter->name, bench_error_text(code));
+    return digest_result(call, 0, digest) ? true : bench_fail(row, "cannot read the result", "");
+}
+
+/* Whatever was there before, the result is the same, and it is a picture: all of it was written.
+ * Then the time, after which both turns must have the same result still. */
+static bool time_stage(struct stage_call *call, struct bench_row *row)
+{
+    struct bench_digest first, second, after[BENCH_TURNS];
+    char name[64];
+    int code = 0;
+    if (!poisoned_result(call, POISON, &first, row) ||
+        !poisoned_result(call, OTHER_POISON, &second, row))
+        return false;
+    gf_plan_stage_name(call->stage, name, sizeof name);
+    if (first.sum != second.sum)
+        return bench_fail(row, name, "did not write all of its result");
+    if (!first.differing)
+        return bench_fail(row, name, "its result is all one value");
+    const double ms = bench_time(launch_stage, call, &code);
+    if (ms < 0)
+        return bench_fail(row, name, bench_error_text(code));
+    for (int i = 0; i < BENCH_TURNS; i++) {
+        if (!digest_result(call, i, &after[i]) || after[i].sum != first.sum)
+            return bench_fail(row, name, "its result changed from run to run");
+    }
+    add_step(row, name, ms,
+             bench_picture_bytes(call->stage->in) + bench_picture_bytes(call->stage->out));
+    return true;
+}
+
+bool bench_run_stage(struct gf_stage *stage, struct pictures *pictures, bool keep,
+                     struct bench_row *row)
+{
+    struct stage_call call = {.stage = stage, .in = *pictures};
+    struct gf_error error = {0};
+    if (!stage->filter->cuda || !stage->filter->cuda[0].launch)
+        return bench_fail(row, stage->filter->name, "has no kernel");
+    if (gf_stage_prepare(stage, &error))
+        return bench_fail(row, error.text, "");
+    const size_t scratch =
+        stage->filter->cuda_scratch ? stage->filter->cuda_scratch(stage, stage->out.height) : 0;
+    bool ok = bench_alloc_pictures(&call.out, stage->out);
+    if (ok && scratch)
+        ok = (call.scratch = bench_alloc(scratch)) != NULL;
+    if (ok && stage->constants_size)
+        ok = (call.constants = bench_alloc(stage->constants_size)) != NULL &&
+             bench_copy_in(call.constants, stage->constants, stage->constants_size);
+    ok = ok ? time_stage(&call, row) : bench_fail(row, "out of device memory", "");
+    bench_free(call.scratch);
+    bench_free(call.constants);
+    if (!keep)
+        bench_free_pictures(pictures);
+    *pictures = call.out;
+    return ok;
+}
+
+/* ---- one histogram ---- */
+
+struct statistic_call {
+    enum gf_statistic statistic;
+    struct pictures in;
+    unsigned long long *count;
+    void *tables;
+};
+
+static int launch_statistic(void *context, int turn, void *stream)
+{
+    const struct statistic_call *const call = context;
+    const struct gf_view view = view_of(&call->in, turn);
+    return gf_histogram_cuda(&view, call->statistic, call->count, call->tables, stream);
+}
+
+static bool upload_tables(struct statistic_call *call)
+{
+    size_t size;
+    if (call->statistic != GF_STATISTIC_LIGHTNESS)
+        return true;
+    void *const tables = gf_lightness_tables(call->in.format.bits, &size);
+    call->tables = tables ? bench_alloc(size) : NULL;
+    const bool ok = call->tables && bench_copy_in(call->tables, tables, size);
+    free(tables);
+    return ok;
+}
+
+/* One clean histogram, each pixel counted once (there are none of zero alpha here), then the time.
+ */
+static bool time_statistic(struct statistic_call *call, struct gf_histogram *histogram,
+                           size_t bytes, struct bench_row *row)
+{
+    static const char *const names[GF_STATISTIC_KINDS] = {"", "histogram channel", "histogram luma",
+                                                          "histogram joint", "histogram lightness"};
+    int code = 0;
+    if (!bench_fill(call->count, 0, bytes) || !bench_once(launch_statistic, call, &code))
+        return bench_fail(row, names[call->statistic], bench_error_text(code));
+    if (!bench_copy_out(histogram->count, call->count, bytes))
+        return bench_fail(row, "cannot read the histogram", "");
+    uint64_t total = 0;
+    for (size_t i = 0; i < bytes / sizeof *histogram->count; i++)
+        total += histogram->count[i];
+    const struct gf_format format = call->in.format;
+    const uint64_t pixels = (uint64_t)format.width * (uint64_t)format.height;
+    const int samples =
+        call->statistic == GF_STATISTIC_CHANNELS || call->statistic == GF_STATISTIC_JOINT
+            ? gf_colour_channels(format)
+            : 1;
+    if (total != pixels * (uint64_t)samples)
+        return bench_fail(row, names[call->statistic], "does not count every pixel once");
+    const double ms = bench_time(launch_statistic, call, &code);
+    if (ms < 0)
+        return bench_fail(row, names[call->statistic], bench_error_text(code));
+    add_step(row, names[call->statistic], ms, bench_picture_bytes(format));
+    return true;
+}
+
+bool bench_run_statistic(enum gf_statistic statistic, const struct pictures *pictures,
+                         struct gf_histogram *histogram, struct bench_row *row)
+{
+    struct statistic_call call = {.statistic = statistic, .in = *pictures};
+    *histogram =
+        (struct gf_histogram){.channels = gf_statistic_channels(statistic, pictures->format),
+                              .bins = 1 << pictures->format.bits};
+    const size_t bytes =
+        (size_t)histogram->channels * (size_t)histogram->bins * sizeof *histogram->count;
+    histogram->count = malloc(bytes);
+    call.count = bench_alloc(bytes);
+    bool ok = histogram->count && call.count && upload_tables(&call);
+    ok = ok ? time_statistic(&call, histogram, bytes, row) : bench_fail(row, "out of memory", "");
+    bench_free(call.count);
+    bench_free(call.tables);
+    return ok;
+}

@@ -1,0 +1,30 @@
+/* Stages and histograms by themselves, on whole pictures in device memory. */
+#ifndef GF_BENCH_STAGES_H
+#define GF_BENCH_STAGES_H
+
+#include "results.h"
+#include "stage.h"
+
+/* The same picture in two places, rows as the program keeps them on a device. */
+struct pictures {
+    struct gf_format format;
+    size_t pitch, bytes;
+    unsigned char *data[BENCH_TURNS];
+};
+
+bool bench_alloc_pictures(struct pictures *pictures, struct gf_format format);
+void bench_free_pictures(struct pictures *pictures);
+size_t bench_picture_bytes(struct gf_format format); /* without padding */
+
+/* Notes the row's first failure; always false. */
+bool bench_fail(struct bench_row *row, const char *what, const char *why);
+
+/* Each checks what its kernel writes, times it and adds a step to the row. False: the row has a
+ * fault. A stage: *pictures becomes its result; what they were is freed unless `keep`. */
+bool bench_run_stage(struct gf_stage *stage, struct pictures *pictures, bool keep,
+                     struct bench_row *row);
+/* A histogram, whose count the caller frees. */
+bool bench_run_statistic(enum gf_statistic statistic, const struct pictures *pictures,
+                         struct gf_histogram *histogram, struct bench_row *row);
+
+#endif

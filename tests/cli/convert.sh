@@ -1,0 +1,51 @@
+# From format to format, through files and pipes.
+begin "PNM to PNG and back"
+run 0 gpufilter -i in.png -o back.ppm
+silent
+run 0 gpufilter -i back.ppm -o back.png
+same in.png back.png
+
+begin "16 bits stay 16 bits"
+run 0 gpufilter -i gray16.pgm -o g.png
+run 0 gpufilter -i g.png -o g.pgm
+[ "$(head -n 3 g.pgm | tail -n 1)" = 65535 ] || problem "g.pgm has no 16 bits"
+run 0 gpufilter -i g.pgm -o g2.png
+same g.png g2.png
+
+begin "the format of the input is its content's, that of the output its extension's"
+cp in.png lies.jpg
+run 0 gpufilter -i lies.jpg -o a.PPM
+run 0 gpufilter -i in.png -o b.ppm
+same a.PPM b.ppm
+
+begin "--format decides"
+run 0 gpufilter -i in.ppm -o x.dat --format=jpg
+[ "$(head -c 3 x.dat | od -An -tx1 | tr -d ' ')" = ffd8ff ] || problem "x.dat is no JPEG"
+run 0 gpufilter -i in.ppm -o x.dat --format=pam
+[ "$(head -n 1 x.dat)" = P7 ] || problem "x.dat is no PAM"
+
+begin "pipes: the format of the input, or --format"
+gpufilter -i - -o - hflip,hflip <in.png >piped.png || problem "failed"
+same in.png piped.png
+# shellcheck disable=SC2002 # a pipe is what is tested
+cat in.png | gpufilter -i - -o - --format=pnm | cat >piped.ppm
+gpufilter -i in.png -o direct.ppm
+same direct.ppm piped.ppm
+
+begin "an option of the encoder arrives there"
+run 0 gpufilter -i in.ppm -o q10.jpg --quality=10
+run 0 gpufilter -i in.ppm -o q95.jpg --quality=95
+[ "$(wc -c <q10.jpg)" -lt "$(wc -c <q95.jpg)" ] || problem "quality does not change the size"
+run 0 gpufilter -i in.ppm -o p.jpg --progressive
+run 0 gpufilter -i in.ppm -o p.png --png-level=0
+[ "$(wc -c <p.png)" -gt "$(wc -c <in.png)" ] || problem "level 0 is not larger"
+
+begin "the same picture whatever the lanes, bands and threads"
+chain='blur=2,equalize,rotate=90,gamma=1.2,invert'
+run 0 gpufilter -i in.png -o one.ppm --device=cpu --lanes=1 --threads=1 "$chain"
+run 0 gpufilter -i in.png -o many.ppm --device=cpu --lanes=3 --threads=4 --band-rows=7 "$chain"
+same one.ppm many.ppm
+run 0 gpufilter -i in.png -o rows.ppm --device=cpu --lanes=8 --band-rows=1 "$chain"
+same one.ppm rows.ppm
+run 0 gpufilter -i in.png -o tight.ppm --device=cpu --memory=1M "$chain"
+same one.ppm tight.ppm

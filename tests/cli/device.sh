@@ -1,0 +1,22 @@
+# Which device runs, and what is said when it is not there.
+begin "a CUDA device that is not there"
+run 3 gpufilter --device=cuda:999 -i in.png -o out.png blur
+stderr_like '.*'
+absent out.png
+
+begin "auto finds one"
+run 0 gpufilter --device=auto -i in.png -o auto.ppm blur,equalize
+silent
+run 0 gpufilter --device=cpu -i in.png -o cpu.ppm blur,equalize
+same auto.ppm cpu.ppm
+
+begin "no GPU: --device=cuda says why, and so does --devices"
+run 0 gpufilter --devices
+if grep -q '^cuda:0 ' stdout; then
+    skip "there is a GPU"
+else
+    stdout_has '^cuda    none: .'
+    run 3 gpufilter --device=cuda -i in.png -o out.png blur
+    stderr_like '.*'
+    absent out.png
+fi

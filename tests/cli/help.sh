@@ -1,0 +1,55 @@
+# What the program says of itself.
+begin "--help fits on two screens of 80 columns"
+run 0 gpufilter --help
+silent
+stdout_has '^Usage: gpufilter -i FILE -o FILE'
+stdout_has '--quality=N  *JPEG quality (1..100; default 90)'
+[ "$(wc -l <stdout)" -le 80 ] || problem "--help has $(wc -l <stdout) lines"
+[ "$(awk 'length > 80' stdout | wc -l)" -eq 0 ] || problem "a line of --help is too long"
+
+begin "--help FILTER"
+run 0 gpufilter --help blur
+stdout_has '^blur: '
+stdout_has '(0.1..250; default 1.5)'
+stdout_has "-o out.png 'blur=1.5:border=edge'"
+run 0 gpufilter -h flop
+stdout_has '^hflip: '
+run 2 gpufilter --help blurr
+stderr_is "gpufilter: unknown filter 'blurr'; did you mean 'blur'?"
+
+begin "--list, as text and for the README"
+run 0 gpufilter --list
+silent
+stdout_has '^vflip .*(alias flip)$'
+stdout_has 'sigma=1.5 border=edge'
+run 0 gpufilter --list=markdown
+stdout_has '^| `blur` | '
+[ "$(grep -c '^|' stdout)" -eq "$(wc -l <stdout)" ] || problem "the table has a broken row"
+
+begin "--version, --devices"
+run 0 gpufilter --version
+stdout_has '^gpufilter [0-9]'
+run 0 gpufilter --devices
+stdout_has '^cpu '
+stdout_has '^cuda'
+silent
+
+begin "the manual is clean roff"
+run 0 gpufilter --man
+silent
+stdout_has '^\.TH GPUFILTER 1'
+if command -v groff >/dev/null; then
+    mv stdout gpufilter.1
+    run 0 groff -man -Tascii -ww -z gpufilter.1
+    silent
+fi
+
+begin "standard output that cannot be written is an error"
+if [ -e /dev/full ]; then
+    gpufilter --help >/dev/full 2>stderr
+    [ $? -eq 1 ] || problem "full: exit status is not 1"
+    stderr_is "gpufilter: standard output: No space left on device"
+fi
+gpufilter --help >&- 2>stderr
+[ $? -eq 1 ] || problem "closed: exit status is not 1"
+stderr_is "gpufilter: standard output: Bad file descriptor"

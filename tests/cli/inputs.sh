@@ -1,0 +1,101 @@
+# What cannot be read: one line that names the file, exit status 1, no output, nothing left behind.
+mkdir out
+
+# refused LIKE ARGUMENT...
+refused()
+{
+    like=$1
+    shift
+    run 1 gpufilter "$@" -o out/x.png blur
+    stderr_like "$like"
+    only out ''
+}
+
+begin "missing, empty, a folder, unreadable"
+refused 'missing.png: No such file or directory' -i missing.png
+: >empty.png
+refused 'empty.png: ' -i empty.png
+refused 'out: ' -i out
+gpufilter -i - -o out/x.png </dev/null 2>stderr
+[ $? -eq 1 ] || problem "an empty pipe is accepted"
+stderr_like 'stdin: '
+only out ''
+if [ "$(id -u)" -ne 0 ]; then
+    cp in.png secret.png
+    chmod 0 secret.png
+    refused 'secret.png: Permission denied' -i secret.png
+fi
+
+begin "no picture at all"
+echo 'hello, this is a text' >text.png
+refused 'text.png: ' -i text.png
+printf 'P9\n1 1\n' >p9.ppm
+refused 'p9.ppm: ' -i p9.ppm
+
+begin "truncated PNG, JPEG, PNM"
+for file in in.png in.jpg in.ppm; do
+    for part in 3 50 90; do
+        head -c $(($(wc -c <$file) * part / 100)) $file >cut.dat
+        refused 'cut.dat: ' -i cut.dat
+    done
+done
+
+begin "--allow-truncated keeps what there is"
+head -c $(($(wc -c <in.jpg) * 80 / 100)) in.jpg >cut.jpg
+run 0 gpufilter -i cut.jpg -o kept.ppm --allow-truncated
+stderr_like 'warning: cut.jpg: '
+[ "$(head -n 2 kept.ppm | tail -n 1)" = '77 55' ] || problem "kept.ppm is not whole"
+run 0 gpufilter -i cut.jpg -o kept.ppm --allow-truncated --quiet
+silent
+
+begin "a damaged PNG"
+size=$(wc -c <in.png)
+{ head -c $((size / 2)) in.png && printf 'XXXX' && tail -c +$((size / 2 + 5)) in.png; } >damaged.png
+refused 'damaged.png: ' -i damaged.png
+
+begin "a header of 30000x30000 on a tiny file"
+{ png_header 30000 30000 && printf '\170\234\003\000\000\000\000\001' | png_chunk IDAT &&
+    printf '' | png_chunk IEND; } >huge.png
+refused 'huge.png: ' -i huge.png
+printf 'P5\n30000 30000\n255\nabc' >huge.pgm
+refused 'huge.pgm: ' -i huge.pgm
+if command -v /usr/bin/time >/dev/null; then
+    /usr/bin/time -f %M -o peak "$GPUFILTER" --device=cpu -i huge.pgm -o out/x.png vflip 2>/dev/null
+    peak=$(tail -n 1 peak)
+    [ "$peak" -lt 400000 ] || problem "a header alone took $peak kB"
+fi
+
+begin "--max-pixels"
+refused 'in.png: .*77x55' -i in.png --max-pixels=4234
+run 0 gpufilter -i in.png -o exact.png --max-pixels=4235
+printf 'P5\n40000 40000\n255\nabc' >giga.pgm
+refused 'giga.pgm: .*40000x40000' -i giga.pgm
+
+begin "dimensions of zero, of nonsense"
+printf 'P5\n0 10\n255\n' >zero.pgm
+refused 'zero.pgm: ' -i zero.pgm
+printf 'P5\n99999999999999999999 10\n255\n' >far.pgm
+refused 'far.pgm: ' -i far.pgm
+printf 'P5\n-3 10\n255\n' >minus.pgm
+refused 'minus.pgm: ' -i minus.pgm
+
+begin "a text chunk that unpacks to 256 MB"
+{
+    png_header 1 1
+    # A zlib stream of zeros: deflate out of gzip, and the checksum 1 + n * 65536 with n = 2^28 mod 65521.
+    n=$((268435456 % 65521))
+    { printf 'Comment\000\000\170\234' && head -c 268435456 /dev/zero | gzip -1nc | tail -c +11 | head -c -8 &&
+        be32 $((n << 16 | 1)); } | png_chunk zTXt
+    printf '\170\234\143\140\000\000\000\002\000\001' | png_chunk IDAT
+    printf '' | png_chunk IEND
+} >bomb.png
+run 0 gpufilter -i bomb.png -o bomb.ppm
+if command -v /usr/bin/time >/dev/null; then
+    /usr/bin/time -f %M -o peak "$GPUFILTER" -i bomb.png -o bomb.ppm 2>/dev/null
+    peak=$(tail -n 1 peak)
+    [ "$peak" -lt 200000 ] || problem "the chunk took $peak kB"
+fi
+
+begin "a name with a line break is still one line"
+refused 'two?lines.png: No such file or directory' -i 'two
+lines.png'

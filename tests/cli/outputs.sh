@@ -1,0 +1,93 @@
+# What cannot be written, and what must survive: outputs are complete or absent.
+mkdir out
+
+begin "a folder that is not there, or is the target"
+run 1 gpufilter -i in.ppm -o nowhere/x.png
+stderr_like 'nowhere/x.png: No such file or directory'
+run 1 gpufilter -i in.ppm -o out --format=png
+stderr_like 'out: '
+only out ''
+
+begin "a folder that cannot be written"
+if [ "$(id -u)" -eq 0 ]; then
+    skip "root may write anywhere"
+else
+    mkdir locked && chmod 500 locked
+    run 1 gpufilter -i in.ppm -o locked/x.png
+    stderr_like 'locked/x.png: Permission denied'
+fi
+
+begin "a full disk"
+if [ -e /dev/full ]; then
+    run 1 gpufilter -i in.ppm -o /dev/full --format=png
+    stderr_like '/dev/full: No space left on device'
+    gpufilter -i in.ppm -o - --format=png >/dev/full 2>stderr
+    [ $? -eq 1 ] || problem "full standard output: exit status is not 1"
+    stderr_like 'stdout: No space left on device'
+fi
+
+begin "a file over the limit of its size"
+printf old >out/x.ppm
+(
+    ulimit -f 4
+    run 1 gpufilter -i in.ppm -o out/x.ppm
+    stderr_like 'out/x.ppm: File too large'
+    [ -z "$problems" ] || printf '%s\n' "$problems" >complaints
+)
+[ ! -e complaints ] || problem "$(cat complaints)"
+[ "$(cat out/x.ppm)" = old ] || problem "the old file is gone"
+only out x.ppm
+
+begin "a failing input leaves an existing output as it was"
+run 1 gpufilter -i missing.png -o out/x.ppm
+head -c 5000 in.ppm >cut.ppm
+run 1 gpufilter -i cut.ppm -o out/x.ppm vflip
+[ "$(cat out/x.ppm)" = old ] || problem "the old file is gone"
+only out x.ppm
+
+begin "the same file for input and output"
+gpufilter -i in.ppm -o expected.ppm vflip
+cp in.ppm both.ppm
+run 0 gpufilter -i both.ppm -o both.ppm vflip
+silent
+same both.ppm expected.ppm
+
+begin "permissions are kept, links are followed"
+cp in.ppm mode.ppm
+chmod 640 mode.ppm
+ln -s mode.ppm link.ppm
+run 0 gpufilter -i in.ppm -o link.ppm vflip
+[ -L link.ppm ] || problem "the link became a file"
+same mode.ppm expected.ppm
+[ "$(ls -l mode.ppm | cut -c 1-10)" = -rw-r----- ] || problem "the mode changed"
+
+begin "/dev/null and a FIFO"
+run 0 gpufilter -i in.ppm -o /dev/null --format=png
+[ -c /dev/null ] || problem "/dev/null was replaced"
+mkfifo fifo
+cat fifo >from_fifo.ppm &
+run 0 gpufilter -i in.ppm -o fifo --format=pnm vflip
+wait $!
+same from_fifo.ppm expected.ppm
+
+begin "a pipe that nobody reads"
+gpufilter -i in.ppm -o - --format=pnm 2>stderr | true
+{ gpufilter -i in.ppm -o - --format=pnm 2>stderr; echo $? >status; } | { exec <&-; sleep 0.2; }
+# A pipe may take so small a picture before its reader goes.
+if [ "$(cat status)" -ne 0 ]; then
+    [ "$(cat status)" -eq 1 ] || problem "exit status $(cat status)"
+    stderr_like 'stdout: Broken pipe'
+fi
+
+begin "closed standard streams"
+gpufilter -i in.ppm -o - --format=pnm >&- 2>stderr
+[ $? -eq 1 ] || problem "closed stdout: exit status is not 1"
+stderr_like 'stdout: '
+gpufilter -i - -o out/y.ppm <&- 2>stderr
+[ $? -eq 1 ] || problem "closed stdin: exit status is not 1"
+stderr_like 'stdin: '
+absent out/y.ppm
+gpufilter -i missing.png -o out/y.ppm 2>&-
+[ $? -eq 1 ] || problem "closed stderr: exit status is not 1"
+gpufilter -i in.ppm -o out/y.ppm vflip <&- >&- 2>&- || problem "all closed: it failed"
+same out/y.ppm expected.ppm

@@ -1,0 +1,45 @@
+# SIGINT, SIGTERM and SIGHUP in the middle of a picture: the exit status says so, no file is left.
+mkdir out
+printf old >out/x.ppm
+
+# A shell has its jobs in the background ignore SIGINT, and the program leaves that so: env undoes it.
+interrupt()
+{
+    mkfifo feed
+    env --default-signal="$1" "$GPUFILTER" -i feed -o out/x.ppm vflip 2>stderr &
+    job=$!
+    exec 9>feed
+    head -c 3000 in.ppm >&9
+    sleep 0.5
+    kill -"$1" $job
+    wait $job
+    got=$?
+    exec 9>&-
+    rm feed
+}
+
+for each in INT:130 TERM:143 HUP:129; do
+    begin "SIG${each%:*}"
+    if ! env --default-signal true 2>/dev/null; then
+        skip "no env --default-signal here"
+        continue
+    fi
+    interrupt "${each%:*}"
+    [ "$got" -eq "${each#*:}" ] || problem "exit status $got, not ${each#*:}"
+    [ "$(cat out/x.ppm)" = old ] || problem "the old file is gone"
+    only out x.ppm
+done
+
+begin "an ignored SIGINT stays ignored"
+mkfifo feed
+(trap '' INT && exec "$GPUFILTER" -i feed -o out/y.ppm vflip) &
+job=$!
+exec 9>feed
+head -c 3000 in.ppm >&9
+sleep 0.3
+kill -INT "$job"
+tail -c +3001 in.ppm >&9
+exec 9>&-
+wait "$job" || problem "it failed"
+gpufilter -i in.ppm -o expected.ppm vflip
+same out/y.ppm expected.ppm

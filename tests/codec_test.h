@@ -1,0 +1,354 @@
+/* What the tests of the codecs share: a folder of their own, pictures, whole files in memory. */
+#ifndef CODEC_TEST_H
+#define CODEC_TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "codec.h"
+
+static char folder[200];
+static int warnings;
+static char last_warning[400];
+static struct gf_error failure; /* of the last call */
+
+__attribute__((unused)) static int make_folder(void **state)
+{
+    (void)state;
+    const char *const base = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%s/gpufilter-test.XXXXXX", base && *base ? base : "/tmp");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+__attribute__((unused)) static int remove_folder(void **state)
+{
+    (void)state;
+    DIR *const entries = opendir(folder);
+    for (struct dirent *entry; entries && (entry = readdir(entries));)
+        unlinkat(dirfd(entries), entry->d_name, 0);
+    closedir(entries);
+    return rmdir(folder);
+}
+
+/* A path in the folder, good for the next seven calls. */
+__attribute__((unused)) static const char *in_folder(const char *name)
+{
+    static char paths[8][300];
+    static int next;
+    char *const path = paths[next++ % 8];
+    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    return path;
+}
+
+__attribute__((unused)) static int entries_in_folder(void)
+{
+    int count = -2; /* . and .. */
+    DIR *const entries = opendir(folder);
+    while (readdir(entries))
+        count++;
+    closedir(entries);
+    return count;
+}
+
+static void take_warning(void *context, const char *text)
+{
+    (void)context;
+    warnings++;
+    snprintf(last_warning, sizeof last_warning, "%s", text);
+}
+
+__attribute__((unused)) static struct gf_options plain_options(void)
+{
+    warnings = 0;
+    last_warning[0] = 0;
+    return (struct gf_options){.max_pixels = 1000000000,
+                               .autorotate = true,
+                               .quality = 90,
+                               .png_level = 1,
+                               .warn = take_warning};
+}
+
+struct bytes {
+    unsigned char *data;
+    size_t size;
+};
+
+__attribute__((unused)) static void append(struct bytes *bytes, const void *data, size_t size)
+{
+    bytes->data = realloc(bytes->data, bytes->size + size + 1);
+    assert_non_null(bytes->data);
+    if (size)
+        memcpy(bytes->data + bytes->size, data, size);
+    bytes->size += size;
+}
+
+__attribute__((unused)) static void save(const char *path, const void *data, size_t size)
+{
+    FILE *const file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(data, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+__attribute__((unused)) static struct bytes load(const char *path)
+{
+    struct bytes bytes = {0};
+    unsigned char block[4096];
+    FILE *const file = fopen(path, "rb");
+    assert_non_null(file);
+    for (size_t n; (n = fread(block, 1, sizeof block, file));)
+        append(&bytes, block, n);
+    fclose(file);
+    return bytes;
+}
+
+/* ---- pictures ---- */
+
+struct picture {
+    struct gf_format format;
+    unsigned char *data; /* tightly packed */
+    struct gf_metadata metadata;
+};
+
+__attribute__((unused)) static void free_picture(struct picture *picture)
+{
+    free(picture->data);
+    gf_metadata_free(&picture->metadata);
+}
+
+/* Xorshift: nothing that deflate could find again. */
+__attribute__((unused)) static unsigned next_random(unsigned *seed)
+{
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 17;
+    *seed ^= *seed << 5;
+    return *seed >> 8;
+}
+
+__attribute__((unused)) static size_t picture_bytes(struct gf_format format)
+{
+    return gf_row_bytes(format) * (size_t)format.height;
+}
+
+__attribute__((unused)) static struct picture random_picture(int width, int height, int channels,
+                                                             int bits)
+{
+    struct picture picture = {.format = {width, height, channels, bits},
+                              .metadata = {.orientation = 1}};
+    unsigned seed = (unsigned)(width * 7 + channels * 3 + bits) * 2654435761u;
+    picture.data = malloc(picture_bytes(picture.format));
+    assert_non_null(picture.data);
+    for (size_t i = 0; i < picture_bytes(picture.format); i++)
+        picture.data[i] = (unsigned char)next_random(&seed);
+    return picture;
+}
+
+/* Soft gradients, which JPEG keeps nearly. */
+__attribute__((unused)) static struct picture smooth_picture(int width, int height, int channels,
+                                                             int bits)
+{
+    struct picture picture = random_picture(width, height, channels, bits);
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++)
+            for (int c = 0; c < channels; c++) {
+                const unsigned value =
+                    (unsigned)(40 + 160 * (c == 1 ? y : x) / (c == 1 ? height : width));
+                const size_t at =
+                    ((size_t)y * (size_t)width + (size_t)x) * (size_t)channels + (size_t)c;
+                if (bits == 16)
+                    ((uint16_t *)(void *)picture.data)[at] = (uint16_t)(value * 257);
+                else
+                    picture.data[at] = (unsigned char)value;
+            }
+    return picture;
+}
+
+/* In rows of three and with a pitch that is not tight: neither may matter, and nothing be written
+ * between. */
+static enum gf_status read_rows_of(struct gf_source *source, unsigned char *data)
+{
+    const struct gf_format format = source->format;
+    const size_t row = gf_row_bytes(format), pitch = row + 6;
+    unsigned char *const band = malloc(3 * pitch);
+    enum gf_status status = GF_OK;
+    for (int y = 0; !status && y < format.height; y += 3) {
+        const int rows = format.height - y < 3 ? format.height - y : 3;
+        memset(band, 0xa5, 3 * pitch);
+        status = source->read(source, rows, band, pitch, &failure);
+        for (int r = 0; !status && r < rows; r++) {
+            memcpy(data + (size_t)(y + r) * row, band + (size_t)r * pitch, row);
+            for (size_t i = row; i < pitch; i++)
+                assert_int_equal(band[(size_t)r * pitch + i], 0xa5);
+        }
+    }
+    free(band);
+    if (!status && source->finish)
+        status = source->finish(source, &failure);
+    return status;
+}
+
+static struct gf_blob copy_blob(struct gf_blob blob)
+{
+    struct gf_blob copy = {malloc(blob.size + 1), blob.size};
+    if (blob.size)
+        memcpy(copy.data, blob.data, blob.size);
+    return copy;
+}
+
+static enum gf_status decode_input(struct gf_input *input, const struct gf_options *options,
+                                   struct picture *picture)
+{
+    struct gf_source *source = NULL;
+    enum gf_status status = gf_source_open(input, options, &source, &failure);
+    if (status)
+        return status;
+    picture->format = source->format;
+    picture->data = calloc(1, picture_bytes(source->format));
+    assert_non_null(picture->data);
+    picture->metadata = source->metadata;
+    picture->metadata.icc = copy_blob(source->metadata.icc);
+    picture->metadata.exif = copy_blob(source->metadata.exif);
+    picture->metadata.xmp = copy_blob(source->metadata.xmp);
+    status = read_rows_of(source, picture->data);
+    source->close(source);
+    if (status)
+        free_picture(picture);
+    return status;
+}
+
+__attribute__((unused)) static enum gf_status
+decode(const char *path, const struct gf_options *options, struct picture *picture)
+{
+    struct gf_input *input = NULL;
+    *picture = (struct picture){0};
+    memset(&failure, 0, sizeof failure);
+    enum gf_status status = gf_input_open(path, false, &input, &failure);
+    if (!status)
+        status = decode_input(input, options, picture);
+    gf_input_close(input);
+    assert_int_equal(status, failure.status);
+    return status;
+}
+
+static enum gf_status encode_output(struct gf_output *output, const struct picture *picture,
+                                    enum gf_file_format format, const struct gf_options *options)
+{
+    struct gf_sink *sink = NULL;
+    const size_t row = gf_row_bytes(picture->format);
+    enum gf_status status =
+        gf_sink_open(output, format, picture->format, &picture->metadata, options, &sink, &failure);
+    for (int y = 0; !status && y < picture->format.height; y += 5) {
+        const int rows = picture->format.height - y < 5 ? picture->format.height - y : 5;
+        status = sink->write(sink, rows, picture->data + (size_t)y * row, row, &failure);
+    }
+    if (!status)
+        status = sink->finish(sink, &failure);
+    if (sink)
+        sink->close(sink);
+    return status;
+}
+
+__attribute__((unused)) static enum gf_status
+encode(const char *path, const struct picture *picture, const struct gf_options *options)
+{
+    struct gf_output *output = NULL;
+    enum gf_file_format format;
+    memset(&failure, 0, sizeof failure);
+    enum gf_status status = gf_sink_format(path, options, GF_FILE_PNG, &format, &failure);
+    if (!status)
+        status = gf_output_open(path, &output, &failure);
+    if (!status)
+        status = encode_output(output, picture, format, options);
+    if (!status)
+        status = gf_output_commit(output, &failure);
+    gf_output_close(output);
+    assert_int_equal(status, failure.status);
+    return status;
+}
+
+__attribute__((unused)) static void assert_same_pixels(const struct picture *a,
+                                                       const struct picture *b)
+{
+    assert_memory_equal(&a->format, &b->format, sizeof a->format);
+    assert_memory_equal(a->data, b->data, picture_bytes(a->format));
+}
+
+/* The message of the last failure: one line that names the file and says that. */
+__attribute__((unused)) static void assert_failure_says(const char *words)
+{
+    if (!strstr(failure.text, words) || strchr(failure.text, '\n'))
+        fail_msg("\"%s\" does not say \"%s\"", failure.text, words);
+}
+
+__attribute__((unused)) static void
+assert_refused(const char *path, const struct gf_options *options, const char *words)
+{
+    struct picture picture;
+    if (decode(path, options, &picture) != GF_ERROR_INPUT)
+        fail_msg("%s was read, instead of: %s", path, words);
+    assert_failure_says(words);
+    assert_failure_says(strrchr(path, '/') + 1);
+}
+
+__attribute__((unused)) static long peak_kilobytes(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+}
+
+/* ---- chunks of PNG ---- */
+
+#include <zlib.h>
+
+__attribute__((unused)) static void put_be32(unsigned char *to, uint32_t value)
+{
+    for (int i = 0; i < 4; i++)
+        to[i] = (unsigned char)(value >> (24 - 8 * i));
+}
+
+__attribute__((unused)) static uint32_t get_be32(const unsigned char *from)
+{
+    return (uint32_t)from[0] << 24 | (uint32_t)from[1] << 16 | (uint32_t)from[2] << 8 | from[3];
+}
+
+__attribute__((unused)) static void append_chunk(struct bytes *png, const char *name,
+                                                 const void *data, size_t size)
+{
+    unsigned char word[4];
+    put_be32(word, (uint32_t)size);
+    append(png, word, 4);
+    append(png, name, 4);
+    append(png, data, size);
+    put_be32(word, (uint32_t)crc32(crc32(0, (const Bytef *)name, 4), data, (uInt)size));
+    append(png, word, 4);
+}
+
+enum { PNG_HEADER_BYTES = 8 + 25 }; /* the signature and IHDR */
+
+/* The same file with one more chunk behind IHDR. */
+__attribute__((unused)) static struct bytes with_chunk(struct bytes png, const char *name,
+                                                       const void *data, size_t size)
+{
+    struct bytes more = {0};
+    append(&more, png.data, PNG_HEADER_BYTES);
+    append_chunk(&more, name, data, size);
+    append(&more, png.data + PNG_HEADER_BYTES, png.size - PNG_HEADER_BYTES);
+    return more;
+}
+
+#endif

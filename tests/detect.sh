@@ -1,0 +1,20 @@
+#!/bin/sh
+# Prints what the build found and what it did not, and why that matters. Arguments: CUDA NVCC ARCHS PACKAGES...
+cuda=$1 nvcc=$2 archs=$3
+shift 3
+missing=
+for package in "$@"; do
+    version=$(pkg-config --modversion "$package" 2>/dev/null) && found="$found $package $version," || missing="$missing $package"
+done
+echo "found:${found%,}"
+if [ -n "$missing" ]; then
+    echo "missing:$missing (Debian, Ubuntu: apt-get install pkg-config libpng-dev libjpeg-dev zlib1g-dev)" >&2
+    exit 1
+fi
+if [ "$cuda" = 1 ]; then
+    echo "CUDA: $nvcc, cubins for sm_$(echo "$archs" | sed 's/ /, sm_/g'), PTX for the newest"
+elif [ -n "$nvcc" ]; then
+    echo "CUDA: left out (CUDA=0): the program will have the CPU backend only"
+else
+    echo "CUDA: no nvcc found: the program will have the CPU backend only"
+fi

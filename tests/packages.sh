@@ -1,0 +1,31 @@
+#!/bin/sh
+# Installs the distribution's packages that the build (and, with "test", the tests) still lack. Asks for root only
+# when something is missing. Debian and Ubuntu; elsewhere it names what to install.
+set -eu
+wanted=${1:-build}
+have() { command -v "$1" >/dev/null 2>&1; }
+library() { have pkg-config && pkg-config --exists "$1"; }
+
+missing=
+have cc || have gcc || missing="$missing gcc libc6-dev"
+have pkg-config || missing="$missing pkg-config"
+library libpng || missing="$missing libpng-dev"
+library libjpeg || missing="$missing libjpeg-dev"
+library zlib || missing="$missing zlib1g-dev"
+[ "$wanted" != test ] || library cmocka || missing="$missing libcmocka-dev"
+[ -n "$missing" ] || exit 0
+
+echo "installing:$missing"
+if ! have apt-get; then
+    echo "$0: no apt-get here; please install the equivalents of:$missing" >&2
+    exit 1
+fi
+root=
+if [ "$(id -u)" != 0 ]; then
+    have sudo || { echo "$0: needs root to run: apt-get install$missing" >&2; exit 1; }
+    root=sudo
+fi
+export DEBIAN_FRONTEND=noninteractive
+$root apt-get update -qq
+# shellcheck disable=SC2086 # a list of words
+$root apt-get install -y -qq --no-install-recommends $missing

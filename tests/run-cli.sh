@@ -1,0 +1,166 @@
+#!/bin/sh
+# The tests of the command line. Each tests/cli/*.sh is read in a shell of its own, in an empty folder with
+# three small pictures; it prints TAP through the functions below. Names as arguments choose some of them:
+# tests/run-cli.sh usage signals. The program is $GPUFILTER.
+here=$(cd "$(dirname "$0")" && pwd)
+: "${GPUFILTER:=$here/../build/gpufilter}"
+case $GPUFILTER in
+/*) ;;
+*) GPUFILTER=$PWD/$GPUFILTER ;;
+esac
+export GPUFILTER LC_ALL=C
+
+gpufilter()
+{
+    "$GPUFILTER" "$@"
+}
+
+# begin NAME: what follows, up to the next begin, is one test.
+begin()
+{
+    finish
+    name=$1 problems=
+}
+
+finish()
+{
+    [ -n "$name" ] || return 0
+    if [ -z "$problems" ]; then
+        echo "ok - $script: $name"
+    else
+        printf '%s\n' "$problems" | sed 's/^/# /'
+        echo "not ok - $script: $name"
+    fi
+    name=
+}
+
+skip()
+{
+    echo "ok - $script: $name # SKIP $1"
+    name=
+}
+
+problem()
+{
+    problems=${problems:+$problems
+}$1
+}
+
+# run STATUS COMMAND...: what it printed is in the files stdout and stderr.
+run()
+{
+    wanted=$1
+    shift
+    "$@" >stdout 2>stderr
+    got=$?
+    [ "$got" -eq "$wanted" ] || problem "$*: exit status $got, not $wanted: $(head -n 3 stderr)"
+}
+
+# Exactly this one line of diagnostics.
+stderr_is()
+{
+    printf '%s\n' "$1" | cmp -s - stderr || problem "stderr is not '$1' but '$(cat stderr)'"
+}
+
+# One line of diagnostics that matches the pattern of grep.
+stderr_like()
+{
+    [ "$(wc -l <stderr)" -eq 1 ] && grep -q "^gpufilter: $1" stderr ||
+        problem "stderr is not one line like '$1' but '$(cat stderr)'"
+}
+
+stdout_has()
+{
+    grep -qe "$1" stdout || problem "stdout has nothing like '$1'"
+}
+
+silent()
+{
+    [ ! -s stderr ] || problem "stderr is not empty: '$(cat stderr)'"
+}
+
+absent()
+{
+    for file; do
+        [ ! -e "$file" ] || problem "$file is there"
+    done
+}
+
+same()
+{
+    cmp -s "$1" "$2" || problem "$1 and $2 differ"
+}
+
+# Nothing but these names in the folder: no temporary file was left.
+only()
+{
+    folder=$1
+    shift
+    [ "$(ls -A "$folder")" = "$(printf '%s\n' "$@" | sort)" ] ||
+        problem "$folder holds: $(ls -A "$folder" | tr '\n' ' ')"
+}
+
+# be32 NUMBER: four bytes, the highest first.
+be32()
+{
+    # shellcheck disable=SC2059 # the octal digits are the format
+    printf "$(printf '\\%03o\\%03o\\%03o\\%03o' $(($1 >> 24 & 255)) $(($1 >> 16 & 255)) $(($1 >> 8 & 255)) \
+        $(($1 & 255)))"
+}
+
+# png_chunk TYPE: a PNG chunk of what comes in; its checksum is gzip's.
+png_chunk()
+{
+    { printf %s "$1" && cat; } >chunk
+    be32 $(($(wc -c <chunk) - 4))
+    cat chunk
+    # shellcheck disable=SC2046 # four numbers
+    set -- $(gzip -1c <chunk | tail -c 8 | head -c 4 | od -An -tu1)
+    be32 $(($4 << 24 | $3 << 16 | $2 << 8 | $1))
+    rm chunk
+}
+
+png_header()
+{
+    printf '\211PNG\r\n\032\n'
+    { be32 "$1" && be32 "$2" && printf '\010\000\000\000\000'; } | png_chunk IHDR
+}
+
+# 77x55 pixels with edges, ramps and grain.
+make_pictures()
+{
+    awk 'BEGIN {
+        print "P3\n77 55\n255"
+        for (y = 0; y < 55; y++)
+            for (x = 0; x < 77; x++)
+                printf "%d %d %d\n", x * 3, (x * 7 + y * 13) % 256, int(x / 8 + y / 8) % 2 * 200 + y
+    }' >in.ppm
+    awk 'BEGIN {
+        print "P2\n40 30\n65535"
+        for (i = 0; i < 1200; i++)
+            print i * 7919 % 65536
+    }' >gray16.pgm
+    gpufilter -i in.ppm -o in.png
+    gpufilter -i in.ppm -o in.jpg
+}
+
+run_script()
+{
+    script=$1 name=
+    folder=$(mktemp -d)
+    cd "$folder" || exit 1
+    make_pictures
+    # shellcheck disable=SC1090
+    . "$here/cli/$script.sh"
+    finish
+    cd / && rm -rf "$folder"
+}
+
+if [ $# -eq 0 ]; then
+    for each in "$here"/cli/*.sh; do
+        set -- "$@" "$(basename "$each" .sh)"
+    done
+fi
+for each; do
+    (run_script "$each")
+done

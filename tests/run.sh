@@ -1,0 +1,33 @@
+#!/bin/sh
+# Runs the test programs and scripts given as arguments. Each prints TAP ("ok", "not ok", "# SKIP"); one that
+# ends without its plan, or badly without saying which test failed, counts as a failure. Closes with the count.
+passed=0 failed=0 skipped=0
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+export CMOCKA_MESSAGE_OUTPUT=TAP
+
+for test in "$@"; do
+    printf '%s\n' "== $test"
+    "$test" >"$log" 2>&1
+    status=$?
+    skips=$(grep -ciE '^ok.*# *skip' "$log")
+    oks=$(grep -cE '^ok' "$log")
+    bad=$(grep -cE '^not ok' "$log")
+    if [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; then
+        bad=1
+        echo "not ok - $test ended with status $status" >>"$log"
+    fi
+    if [ "$((oks + bad))" -eq 0 ]; then
+        bad=1
+        echo "not ok - $test ran no test" >>"$log"
+    fi
+    if [ "$bad" -gt 0 ]; then
+        cat "$log"
+    else
+        grep -iE '^ok.*# *skip' "$log"
+    fi
+    passed=$((passed + oks - skips)) failed=$((failed + bad)) skipped=$((skipped + skips))
+done
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

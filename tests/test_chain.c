@@ -1,0 +1,374 @@
+/* The chain's grammar, its messages, and what it does with nonsense. Values go into the filters'
+ * own parameter structs; they are read back here through the declarations, as help and the man page
+ * do. */
+#include <math.h>
+
+#include "support.h"
+
+static struct gf_chain chain;
+
+static void parse(const char *text)
+{
+    struct gf_error error = {0};
+    assert_ok(text, gf_chain_parse(text, &chain, &error), &error);
+}
+
+static const struct gf_param *param_of(int item, const char *name)
+{
+    const struct gf_param *param = gf_filter_params(chain.item[item].filter);
+    while (param->name && strcmp(param->name, name))
+        param++;
+    if (!param->name)
+        fail_msg("%s has no parameter %s", gf_filter_name(chain.item[item].filter), name);
+    return param;
+}
+
+static const void *member(int item, const char *name)
+{
+    return (const char *)chain.item[item].params + param_of(item, name)->offset;
+}
+
+static double number(int item, const char *name)
+{
+    const enum gf_param_type type = param_of(item, name)->type;
+    return type == GF_TYPE_INT || type == GF_TYPE_CHOICE ? *(const int *)member(item, name)
+                                                         : *(const double *)member(item, name);
+}
+
+static void assert_number(const char *text, int item, const char *name, double expected)
+{
+    parse(text);
+    const double value = number(item, name);
+    if (value != expected)
+        fail_msg("%s: %s is %g instead of %g", text, name, value, expected);
+    gf_chain_free(&chain);
+}
+
+static void assert_error(const char *text, const char *expected)
+{
+    struct gf_error error = {0};
+    const enum gf_status status = gf_chain_parse(text, &chain, &error);
+    if (status != GF_ERROR_USAGE || strcmp(error.text, expected))
+        fail_msg("'%s': %s, \"%s\" instead of \"%s\"", text, gf_status_name(status), error.text,
+                 expected);
+    assert_null(chain.item);
+    assert_int_equal(chain.count, 0);
+}
+
+/* ---- what it takes ---- */
+
+static void test_names(void **state)
+{
+    (void)state;
+    static const char *const empty[] = {NULL, "", "  ", "\t\n"};
+    for (int i = 0; i < 4; i++) {
+        parse(empty[i]);
+        assert_int_equal(chain.count, 0);
+        gf_chain_free(&chain);
+    }
+    parse(" blur , equalize,flip ,flop");
+    static const char *const names[] = {"blur", "equalize", "vflip", "hflip"};
+    assert_int_equal(chain.count, 4);
+    for (int i = 0; i < 4; i++)
+        assert_string_equal(gf_filter_name(chain.item[i].filter), names[i]);
+    gf_chain_free(&chain);
+}
+
+static void test_positions(void **state)
+{
+    (void)state;
+    assert_number("blur=2.5", 0, "sigma", 2.5);
+    assert_number("blur=2.5:wrap", 0, "border", GF_BORDER_WRAP);
+    assert_number("blur= 2.5 : wrap ", 0, "sigma", 2.5);
+    assert_number("blur=sigma=3", 0, "sigma", 3);
+    assert_number("blur=border=reflect:sigma=3", 0, "sigma", 3);
+    assert_number("blur=3:border=constant", 0, "border", GF_BORDER_CONSTANT);
+    assert_number("blur= border= constant ", 0, "border", GF_BORDER_CONSTANT);
+    assert_number("unsharp=2:0.5:0.1:wrap", 0, "threshold", 0.1);
+    assert_number("blur=1,blur=2,blur=3", 2, "sigma", 3);
+    assert_number("boxblur=+7", 0, "radius", 7);
+    assert_number("brightness=-.5", 0, "x", -0.5);
+    assert_number("gamma=1e1", 0, "value", 10);
+}
+
+static void test_quotes(void **state)
+{
+    (void)state;
+    assert_number("blur='2':\"wrap\"", 0, "sigma", 2);
+    assert_number("blur=sigma='2.25'", 0, "sigma", 2.25);
+    assert_number("blur=\\2", 0, "sigma", 2);
+    assert_error("blur='2:wrap'", "blur: sigma=2:wrap is not a number");
+    assert_error("blur=2\\,blur", "blur: sigma=2,blur is not a number");
+    assert_error("blur=2\\:wrap", "blur: sigma=2:wrap is not a number");
+    assert_error("blur='2\\'",
+                 "blur: sigma=2\\ is not a number"); /* '' takes a backslash as it is */
+    assert_error("blur=\"2\\\"3\"", "blur: sigma=2\"3 is not a number");
+    assert_error("blur='2", "blur: a quote is left open, or a value is too long");
+    assert_error("blur=\"2'", "blur: a quote is left open, or a value is too long");
+}
+
+static void test_defaults(void **state)
+{
+    (void)state;
+    const struct gf_filter *filter;
+    for (int i = 0; (filter = gf_filter_at(i)); i++) {
+        char text[200];
+        parse(default_chain(filter, text, sizeof text));
+        const bool named = strchr(text, '=');
+        for (const struct gf_param *param = gf_filter_params(filter); param->name; param++) {
+            assert_non_null(param->help);
+            assert_true(param->offset < filter->params_size);
+            if (named || param->required)
+                continue;
+            if (param->type == GF_TYPE_LENGTH)
+                assert_int_equal(((const struct gf_length *)member(0, param->name))->unit,
+                                 GF_UNSET);
+            else if (isnan(param->value))
+                assert_true(isnan(number(0, param->name)));
+            else
+                assert_true(number(0, param->name) == param->value);
+            if (param->type != GF_TYPE_CHOICE && !isnan(param->value))
+                assert_true(param->value >= param->least && param->value <= param->greatest);
+        }
+        gf_chain_free(&chain);
+    }
+}
+
+static void test_registry(void **state)
+{
+    (void)state;
+    const struct gf_filter *filter;
+    int count = 0;
+    for (; (filter = gf_filter_at(count)); count++) {
+        assert_ptr_equal(gf_filter_find(gf_filter_name(filter)), filter);
+        if (gf_filter_alias(filter))
+            assert_ptr_equal(gf_filter_find(gf_filter_alias(filter)), filter);
+        assert_true(*gf_filter_summary(filter) && *gf_filter_definition(filter));
+        assert_string_equal(gf_filter_suggest(gf_filter_name(filter)), gf_filter_name(filter));
+        assert_true(filter->kind == GF_POINT ? filter->point && !filter->cpu
+                                             : filter->cpu && !filter->point);
+    }
+    assert_int_equal(count, 23);
+    assert_null(gf_filter_at(-1));
+    assert_null(gf_filter_find("nothing"));
+    assert_string_equal(gf_filter_name(gf_filter_find("flip")), "vflip");
+    assert_string_equal(gf_filter_name(gf_filter_find("flop")), "hflip");
+}
+
+static void test_words(void **state)
+{
+    (void)state;
+    parse("threshold=otsu");
+    assert_true(isnan(number(0, "value")));
+    gf_chain_free(&chain);
+    assert_number("threshold=0.25", 0, "value", 0.25);
+    assert_number("threshold=value=0.25", 0, "value", 0.25);
+    assert_number("rotate=270", 0, "angle", 2);
+    assert_number("equalize=mode=lightness", 0, "mode", 3);
+}
+
+static void assert_length(const char *text, const char *name, double value, enum gf_unit unit)
+{
+    parse(text);
+    const struct gf_length *const length = member(0, name);
+    assert_true(length->value == value);
+    assert_int_equal(length->unit, unit);
+    gf_chain_free(&chain);
+}
+
+static void test_lengths(void **state)
+{
+    (void)state;
+    assert_length("crop=20:30%", "w", 20, GF_PIXELS);
+    assert_length("crop=20:30%", "h", 30, GF_PERCENT);
+    assert_length("crop=20:30%", "x", 0, GF_UNSET);
+    assert_length("crop=w=640px", "w", 640, GF_PIXELS);
+    assert_length("crop=w=12.5%", "w", 12.5, GF_PERCENT);
+    assert_error("crop=w=12.5", "crop: w=12.5 is not a whole number of pixels");
+    assert_error("crop=w=12%%", "crop: w=12%% is not a length (pixels, or per cent as in 50%)");
+    assert_error("crop=w=wide", "crop: w=wide is not a length (pixels, or per cent as in 50%)");
+    assert_error("crop=w=-4", "crop: w=-4 is outside 0..1e+09");
+}
+
+static void test_matrices(void **state)
+{
+    (void)state;
+    static const char *const same[] = {
+        "convolve=1 2 3/4 5 6/7 8 9", "convolve=kernel='1 2 3|4 5 6|7 8 9'",
+        "convolve= 1  2 3 / 4 5 6 /\t7 8 9 ", "convolve=1 2 3/4 5 6|7 8 9:1"};
+    for (size_t i = 0; i < 4; i++) {
+        parse(same[i]);
+        const struct gf_matrix *const matrix = member(0, "kernel");
+        assert_int_equal(matrix->width, 3);
+        assert_int_equal(matrix->height, 3);
+        for (int k = 0; k < 9; k++)
+            assert_true(matrix->value[k] == (float)(k + 1));
+        gf_chain_free(&chain);
+    }
+    parse("convolve=-.5");
+    assert_int_equal(((const struct gf_matrix *)member(0, "kernel"))->width, 1);
+    gf_chain_free(&chain);
+    assert_error("convolve=1 2/3 4", "convolve: kernel is 2x2; both sides must be odd");
+    assert_error("convolve=1 2 3/4 5",
+                 "convolve: kernel=1 2 3/4 5 is not a matrix with rows of one length");
+    assert_error("convolve=1 2 3/4 5 6 7",
+                 "convolve: kernel=1 2 3/4 5 6 7 is not a matrix with rows of one "
+                 "length");
+    assert_error("convolve=1 2 3/",
+                 "convolve: kernel=1 2 3/ is not a matrix with rows of one length");
+    assert_error("convolve=1 x 3",
+                 "convolve: kernel=1 x 3 is not a matrix such as 0 1 0/1 -4 1/0 1 0");
+    assert_error("convolve=1 1e300 3",
+                 "convolve: kernel=1 1e300 3 is not a matrix such as 0 1 0/1 -4 1/0 1 0");
+}
+
+/* 31 x 31 numbers, written at length, and one more column, and one more row. */
+static void test_largest_matrix(void **state)
+{
+    (void)state;
+    for (int more = 0; more < 3; more++) {
+        const int columns = 31 + 2 * (more == 1), rows = 31 + 2 * (more == 2);
+        char *const text = calloc(1, 40000), *end = text;
+        assert_non_null(text);
+        end += sprintf(end, "convolve=");
+        for (int i = 0; i < rows * columns; i++)
+            end += sprintf(end, "%s-0.%012d", i % columns ? " " : i ? "/" : "", i);
+        if (!more) {
+            parse(text);
+            const struct gf_matrix *const matrix = member(0, "kernel");
+            assert_int_equal(matrix->width, 31);
+            assert_int_equal(matrix->height, 31);
+            assert_true(matrix->value[960] == -960e-12f);
+            gf_chain_free(&chain);
+        } else {
+            assert_error(text, "convolve: kernel is larger than 31x31");
+        }
+        free(text);
+    }
+}
+
+/* ---- what it says ---- */
+
+static void test_errors(void **state)
+{
+    (void)state;
+    assert_error("blur=sigma=999", "blur: sigma=999 is outside 0.1..250");
+    assert_error("blur=0", "blur: sigma=0 is outside 0.1..250");
+    assert_error("blur=two", "blur: sigma=two is not a number");
+    assert_error("blur=0x10", "blur: sigma=0x10 is not a number");
+    assert_error("blur=nan", "blur: sigma=nan is not a number");
+    assert_error("blur=inf", "blur: sigma=inf is not a number");
+    assert_error("blur=1e999", "blur: sigma=1e999 is not a number");
+    assert_error("blur=2 3", "blur: sigma=2 3 is not a number");
+    assert_error("blur=2,5", "unknown filter '5' (--list shows them)");
+    assert_error("boxblur=1.5", "boxblur: radius=1.5 is not a whole number");
+    assert_error("blur=2:reflekt", "blur: border=reflekt is none of edge, reflect, wrap, constant");
+    assert_error("blur=2:edge:1", "blur: one value too many: '1'");
+    assert_error("invert=1", "invert: one value too many: '1'");
+    assert_error("blur=border=edge:2",
+                 "blur: '2' comes after a named parameter, so it needs its name");
+    assert_error("blur=2:sigma=3", "blur: sigma is given twice");
+    assert_error("blur=sigma=2:sigma=3", "blur: sigma is given twice");
+    assert_error("blur=", "blur: an empty parameter");
+    assert_error("blur=2:", "blur: an empty parameter");
+    assert_error("blur=sigma=", "blur: sigma= is not a number");
+    assert_error("blur,", "the chain ends with ','");
+    assert_error("blur,,blur", "a filter's name is missing at ',blur'");
+    assert_error(",", "a filter's name is missing at ','");
+    assert_error("=2", "a filter's name is missing at '=2'");
+    assert_error("threshold=otso", "threshold: value=otso is not a number");
+    assert_error("rotate=45", "rotate: angle=45 is none of 90, 180, 270");
+    struct gf_error error = {0};
+    assert_int_equal(gf_chain_parse("convolve", &chain, &error), GF_ERROR_USAGE);
+    assert_int_equal(strncmp(error.text, "convolve: kernel is missing: ", 29), 0);
+}
+
+static void test_suggestions(void **state)
+{
+    (void)state;
+    assert_error("blurr", "unknown filter 'blurr'; did you mean 'blur'?");
+    assert_error("qualize", "unknown filter 'qualize'; did you mean 'equalize'?");
+    assert_error("equalise", "unknown filter 'equalise'; did you mean 'equalize'?");
+    assert_error("tarnspose", "unknown filter 'tarnspose'; did you mean 'transpose'?");
+    assert_error("greyscale", "unknown filter 'greyscale'; did you mean 'grayscale'?");
+    assert_error("Blur", "unknown filter 'Blur'; did you mean 'blur'?");
+    assert_error("blur=sigmа=2", "blur: sigma=sigmа=2 is not a number"); /* a Cyrillic letter */
+    assert_error("blur=sgima=2", "blur: unknown parameter 'sgima'; did you mean 'sigma'?");
+    assert_error("blur=zoom=2", "blur: unknown parameter 'zoom'");
+    assert_error("xyzzy", "unknown filter 'xyzzy' (--list shows them)");
+    assert_error("q", "unknown filter 'q' (--list shows them)");
+}
+
+/* ---- nonsense ---- */
+
+static void try_text(const char *text)
+{
+    struct gf_error error = {0};
+    const enum gf_status status = gf_chain_parse(text, &chain, &error);
+    assert_true(status == GF_OK || status == GF_ERROR_USAGE);
+    assert_true(!status || error.text[0]);
+    assert_null(strchr(error.text, '\n'));
+    if (!status)
+        gf_chain_free(&chain);
+}
+
+/* Scraps of chains at random, and chains with a few bytes changed. */
+static void test_fuzz(void **state)
+{
+    (void)state;
+    static const char *const scraps[] = {
+        "blur",   "crop", "convolve", "threshold", "unsharp", "resize",   "=",    ":", ",", "'",
+        "\"",     "\\",   " ",        "1",         "-",       ".5",       "%",    "/", "|", "sigma",
+        "kernel", "w=",   "otsu",     "1 2 3",     "e9",      "\x80\xff", "wrap", "\n"};
+    uint64_t seed = 1;
+    for (int i = 0; i < 60000; i++) {
+        char text[300] = "";
+        const int parts = random_below(&seed, 14);
+        for (int p = 0; p < parts; p++)
+            strcat(text, scraps[random_below(&seed, sizeof scraps / sizeof *scraps)]);
+        try_text(text);
+    }
+    for (int i = 0; i < 30000; i++) {
+        char text[] =
+            "blur=2:wrap,convolve='1 2 3/4 5 6/7 8 9':bias=3,crop=w=50%:h=20,threshold=otsu";
+        for (int change = 0; change < 3; change++)
+            text[random_below(&seed, sizeof text - 1)] = (char)(1 + random_below(&seed, 255));
+        try_text(text);
+    }
+}
+
+/* Values and names of any length. */
+static void test_long_texts(void **state)
+{
+    (void)state;
+    static const char *const heads[] = {
+        "", "blur=", "blur=sigma=", "blur=border=", "convolve=", "crop=", "'"};
+    char *const text = malloc(100100);
+    assert_non_null(text);
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        for (size_t length = 30; length < 100000; length = length * 3 + 1) {
+            const size_t head = (size_t)sprintf(text, "%s", heads[i]);
+            memset(text + head, i % 2 ? 'x' : '7', length);
+            text[head + length] = '\0';
+            try_text(text);
+        }
+    }
+    memset(text, ',', 100000);
+    text[100000] = '\0';
+    try_text(text);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names),          cmocka_unit_test(test_positions),
+        cmocka_unit_test(test_quotes),         cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_registry),       cmocka_unit_test(test_words),
+        cmocka_unit_test(test_lengths),        cmocka_unit_test(test_matrices),
+        cmocka_unit_test(test_largest_matrix), cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_suggestions),    cmocka_unit_test(test_fuzz),
+        cmocka_unit_test(test_long_texts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

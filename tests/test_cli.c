@@ -1,0 +1,559 @@
+/* The option parser, the arithmetic of the profile and what is generated from the tables. The
+ * program's files are compiled in: the library does not have them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../src/cli.c"
+#include "../src/completion.c"
+#include "../src/help.c"
+#include "../src/list.c"
+#include "../src/man.c"
+#include "../src/options.c"
+#include "../src/report.c"
+#include "../src/report_json.c"
+#include "../src/trace.c"
+
+enum { ARGUMENTS_MAX = 16 };
+
+/* Splits the line at spaces, so that a test reads like a command line; "''" is an empty argument.
+ */
+static enum gf_status parse(const char *line, struct gf_command *command, struct gf_error *error)
+{
+    static char text[512]; /* the command keeps pointers to it */
+    char *argv[ARGUMENTS_MAX] = {"gpufilter"};
+    int argc = 1;
+    snprintf(text, sizeof text, "%s", line);
+    for (char *word = strtok(text, " "); word && argc < ARGUMENTS_MAX; word = strtok(NULL, " "))
+        argv[argc++] = strcmp(word, "''") ? word : "";
+    *error = (struct gf_error){0};
+    return gf_command_parse(argc, argv, command, error);
+}
+
+static struct gf_command parsed(const char *line)
+{
+    struct gf_command command;
+    struct gf_error error;
+    if (parse(line, &command, &error))
+        fail_msg("%s: %s", line, error.text);
+    return command;
+}
+
+static void assert_refused(const char *line, const char *message)
+{
+    struct gf_command command;
+    struct gf_error error;
+    if (!parse(line, &command, &error))
+        fail_msg("accepted: %s", line);
+    assert_int_equal(error.status, GF_ERROR_USAGE);
+    assert_string_equal(error.text, message);
+}
+
+static void test_files_and_chain(void **state)
+{
+    static const char *const lines[] = {
+        "-i a.png -o b.png blur",
+        "blur -i a.png -o b.png",
+        "-ia.png -ob.png -- blur",
+        "--input=a.png --output=b.png blur",
+        "--input a.png blur --output b.png",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        const struct gf_command command = parsed(lines[i]);
+        assert_int_equal(command.action, GF_ACTION_RUN);
+        assert_string_equal(command.input, "a.png");
+        assert_string_equal(command.output, "b.png");
+        assert_string_equal(command.chain, "blur");
+    }
+    assert_null(parsed("-i a -o b").chain);
+    assert_string_equal(parsed("-i - -o -").input, "-");
+    assert_string_equal(parsed("-i a -o b -- -v").chain, "-v");
+    assert_string_equal(parsed("-i a -o b -").chain, "-");
+}
+
+static void test_values(void **state)
+{
+    (void)state;
+    const struct gf_command command = parsed(
+        "-i a -o b --quality 77 --png-level=9 --subsampling=444 --format=jpg --progressive --strip "
+        "--no-autorotate --allow-truncated --lanes=3 -vq");
+    assert_int_equal(command.options.quality, 77);
+    assert_int_equal(command.options.png_level, 9);
+    assert_int_equal(command.options.subsampling, GF_SUBSAMPLING_444);
+    assert_int_equal(command.options.format, GF_FILE_JPEG);
+    assert_true(command.options.progressive);
+    assert_true(command.options.strip);
+    assert_false(command.options.autorotate);
+    assert_true(command.options.allow_truncated);
+    assert_int_equal(command.options.lanes, 3);
+    assert_true(command.verbose);
+    assert_true(command.quiet);
+    assert_int_equal(parsed("-i a -o b --quality=1 --quality=2").options.quality, 2);
+}
+
+static void test_sizes(void **state)
+{
+    (void)state;
+    assert_true(parsed("-i a -o b --memory=512M").options.memory_bytes == 512ull << 20);
+    assert_true(parsed("-i a -o b --memory=1.5g").options.memory_bytes == 1536ull << 20);
+    assert_true(parsed("-i a -o b --memory 2GiB").options.memory_bytes == 2ull << 30);
+    assert_true(parsed("-i a -o b --memory=1048576").options.memory_bytes == 1ull << 20);
+    assert_true(parsed("-i a -o b --device-memory=64MB").options.device_memory_bytes == 64ull
+                                                                                            << 20);
+    assert_true(parsed("-i a -o b --max-pixels=2k").options.max_pixels == 2000);
+    assert_true(parsed("-i a -o b --max-pixels=1.5M").options.max_pixels == 1500000);
+    assert_true(parsed("-i a -o b").options.max_pixels == 1000000000);
+}
+
+static void test_device(void **state)
+{
+    (void)state;
+    assert_int_equal(parsed("-i a -o b").options.device, GF_DEVICE_AUTO);
+    assert_int_equal(parsed("-i a -o b --device=cpu").options.device, GF_DEVICE_CPU);
+    assert_int_equal(parsed("-i a -o b --device=cuda").options.device_index, 0);
+    const struct gf_command command = parsed("-i a -o b --device cuda:3");
+    assert_int_equal(command.options.device, GF_DEVICE_CUDA);
+    assert_int_equal(command.options.device_index, 3);
+    assert_int_equal(parsed("-i a -o b --device=cuda:3 --device=cuda").options.device_index, 0);
+}
+
+static void test_actions(void **state)
+{
+    (void)state;
+    assert_int_equal(parsed("--help").action, GF_ACTION_HELP);
+    assert_null(parsed("--help").topic);
+    assert_string_equal(parsed("--help blur").topic, "blur");
+    assert_string_equal(parsed("-h blur").topic, "blur");
+    assert_string_equal(parsed("--help=flop").topic, "flop");
+    assert_null(parsed("--help -v").topic);
+    assert_int_equal(parsed("-i a --help").action, GF_ACTION_HELP);
+    assert_int_equal(parsed("--list").detail, GF_LIST_TEXT);
+    assert_int_equal(parsed("--list=markdown").detail, GF_LIST_MARKDOWN);
+    assert_int_equal(parsed("--selftest").detail, GF_SELFTEST_FULL);
+    assert_int_equal(parsed("--selftest=small").detail, GF_SELFTEST_SMALL);
+    assert_int_equal(parsed("--devices").action, GF_ACTION_DEVICES);
+    assert_int_equal(parsed("-V").action, GF_ACTION_VERSION);
+    assert_int_equal(parsed("--man").action, GF_ACTION_MAN);
+    assert_int_equal(parsed("--completion=bash").action, GF_ACTION_COMPLETION);
+    assert_int_equal(parsed("-i a -o b").profile, GF_PROFILE_OFF);
+    assert_int_equal(parsed("-i a -o b --profile").profile, GF_PROFILE_TABLE);
+    assert_int_equal(parsed("-i a -o b --profile=json").profile, GF_PROFILE_JSON);
+    assert_string_equal(parsed("-i a -o b --profile blur").chain, "blur");
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    assert_refused("", "-i FILE is missing: the picture to read (--help explains)");
+    assert_refused("-i a blur", "-o FILE is missing: the picture to write");
+    assert_refused("-i a -i b", "--input is given twice: 'a' and 'b'");
+    assert_refused("-i '' -o b", "--input: the name of the file is empty");
+    assert_refused("-i a -o", "--output needs a value: --output=FILE");
+    assert_refused("-i -o b", "--input needs a value: --input=FILE");
+    assert_refused("--qualty=9", "unknown option '--qualty=9'; did you mean '--quality'?");
+    assert_refused("--prog", "unknown option '--prog'; did you mean '--progressive'?");
+    assert_refused("-format=png", "unknown option '-format=png'; did you mean '--format'?");
+    assert_refused("--zzz", "unknown option '--zzz' (--help lists them)");
+    assert_refused("-x", "unknown option '-x' (--help lists them)");
+    assert_refused("--strip=yes", "--strip takes no value");
+    assert_refused("--quality=0", "--quality=0 is outside 1..100");
+    assert_refused("--quality -5", "--quality=-5 is outside 1..100");
+    assert_refused("--quality=ninety", "--quality=ninety is not a number");
+    assert_refused("--quality=9x", "--quality=9x is not a number");
+    assert_refused("--quality=", "--quality= is not a number");
+    assert_refused("--lanes=2.5", "--lanes=2.5 is not a whole number");
+    assert_refused("--memory=1K", "--memory=1K is outside 1M..1T");
+    assert_refused("--memory=much",
+                   "--memory=much is not a number with or without a suffix K, M, G");
+    assert_refused("--memory=1MX", "--memory=1MX is not a number with or without a suffix K, M, G");
+    assert_refused("--max-pixels=1MB",
+                   "--max-pixels=1MB is not a number with or without a suffix K, M, G");
+    assert_refused("--max-pixels=0", "--max-pixels=0 is outside 1..1T");
+    assert_refused("--format=gif", "--format=gif is none of png, jpeg, pnm, pam");
+    assert_refused("--format=jpge",
+                   "--format=jpge is none of png, jpeg, pnm, pam; did you mean 'jpeg'?");
+    assert_refused("--device=cudda",
+                   "--device=cudda is none of auto, cpu, cuda, cuda:N; did you mean 'cuda'?");
+    assert_refused("--device=cuda:x",
+                   "--device=cuda:x is none of auto, cpu, cuda, cuda:N; did you mean 'cuda'?");
+    assert_refused("--device=cuda:-1", "--device=cuda:-1 is none of auto, cpu, cuda, cuda:N");
+    assert_refused("--help blurr", "unknown filter 'blurr'; did you mean 'blur'?");
+    assert_refused("-i a -o b blur sobel",
+                   "two chains, 'blur' and 'sobel': filters are joined by commas, "
+                   "files named by -i and -o");
+    assert_refused("-i a -o b --trace=b", "--trace and --output are the same file");
+}
+
+/* Whatever the table says of an option, the parser does. */
+static void test_table(void **state)
+{
+    const struct gf_option *option;
+    (void)state;
+    for (int i = 0; (option = gf_option_at(i)); i++) {
+        char usage[120], limits[80], line[160];
+        assert_non_null(option->help);
+        for (int k = 0; k < i; k++) {
+            assert_string_not_equal(option->name, gf_option_at(k)->name);
+            assert_true(!option->letter || option->letter != gf_option_at(k)->letter);
+        }
+        gf_option_usage(option, usage, sizeof usage);
+        gf_option_limits(option, limits, sizeof limits);
+        assert_memory_equal(usage + 2, option->name, strlen(option->name));
+        for (int k = 0; option->choices && option->choices[k].name; k++) {
+            snprintf(line, sizeof line, "-i a -o b --%s=%s", option->name, option->choices[k].name);
+            parsed(line);
+        }
+        if (option->type != GF_OPTION_INT && option->type != GF_OPTION_COUNT &&
+            option->type != GF_OPTION_SIZE)
+            continue;
+        assert_memory_equal(limits + strcspn(limits, "."), "..", 2);
+        const double tried[] = {option->least, option->greatest, option->least - 1,
+                                option->greatest + 1};
+        for (int k = 0; k < 4; k++) {
+            struct gf_command command;
+            struct gf_error error;
+            snprintf(line, sizeof line, "-i a -o b --%s=%.0f", option->name, tried[k]);
+            assert_int_equal(parse(line, &command, &error), k < 2 ? GF_OK : GF_ERROR_USAGE);
+        }
+    }
+    assert_null(gf_option_at(-1));
+}
+
+/* In ms: decode 0..2, uploads 1..2 and 2..3, blur 2..4 and 3..5 on two lanes, encode 5..8. */
+static const struct gf_span spans[] = {
+    {GF_SPAN_START, -1, -1, 0.0, 0.0015, 0},
+    {GF_SPAN_ENCODE, -1, -1, 0.005, 0.008, 3000000},
+    {GF_SPAN_STAGE, 0, 1, 0.003, 0.005, 2000000},
+    {GF_SPAN_STAGE, 0, 0, 0.002, 0.004, 4000000},
+    {GF_SPAN_STATISTIC, 1, 0, 0.004, 0.0045, 1000000},
+    {GF_SPAN_UPLOAD, -1, 1, 0.002, 0.003, 1500000},
+    {GF_SPAN_UPLOAD, -1, 0, 0.001, 0.002, 1500000},
+    {GF_SPAN_DECODE, -1, -1, 0.0, 0.002, 3000000},
+};
+static const struct gf_profile_stage stages[] = {{"blur", 0}, {"equalize", 1}};
+static const struct gf_profile profile = {
+    .spans = spans,
+    .span_count = sizeof spans / sizeof *spans,
+    .stages = stages,
+    .stage_count = 2,
+    .wall_s = 0.01,
+    .device = "cuda:0 \"Quoted\\ \x01GPU\"",
+    .reason = "there is a GPU",
+    .lanes = 2,
+    .segments = 2,
+    .band_rows = 16,
+    .in = {1000, 1000, 3, 8},
+    .out = {1000, 1000, 3, 8},
+    .device_copy_peak = 4e9,
+    .upload_peak = 3e9,
+};
+
+static struct gf_report report_of(const struct gf_profile *of)
+{
+    struct gf_report report;
+    struct gf_error error;
+    assert_int_equal(gf_report_make(of, &report, &error), GF_OK);
+    return report;
+}
+
+static void assert_near(double value, double expected)
+{
+    if (!(fabs(value - expected) < 1e-9 * (1 + fabs(expected))))
+        fail_msg("%.12g is not %.12g", value, expected);
+}
+
+static void test_report(void **state)
+{
+    static const char *const names[] = {"decode", "upload", "blur", "equalize histogram", "encode"};
+    static const double busy_ms[] = {2, 2, 3, 0.5, 3};
+    (void)state;
+    struct gf_report report = report_of(&profile);
+    assert_int_equal(report.count, 5);
+    for (int i = 0; i < 5; i++) {
+        assert_string_equal(report.row[i].name, names[i]);
+        assert_near(report.row[i].busy_s * 1e3, busy_ms[i]);
+    }
+    assert_int_equal(report.row[1].calls, 2);
+    assert_near(report.row[1].rate, 1.5e9);
+    assert_near(report.row[1].percent, 50);
+    assert_near(report.row[2].bytes, 6e6);
+    assert_near(report.row[2].rate, 2e9);
+    assert_near(report.row[2].percent, 50);
+    assert_int_equal(report.row[3].segment, 1);
+    assert_near(report.row[3].percent, 50);
+    assert_true(isnan(report.row[0].percent) && isnan(report.row[4].percent));
+    assert_near(report.start_end_s - report.start_begin_s, 0.0015);
+    assert_near(report.sum_s, 0.0105);
+    assert_near(report.union_s, 0.008);
+    assert_near(report.overlap, 1 - 8 / 10.5);
+    assert_int_equal(report.bound, 2); /* the first of two that are equally long */
+    gf_report_free(&report);
+}
+
+static void test_report_of_nothing(void **state)
+{
+    (void)state;
+    const struct gf_profile empty = {.device = "cpu, 1 thread"};
+    struct gf_report report = report_of(&empty);
+    assert_int_equal(report.count, 0);
+    assert_int_equal(report.bound, -1);
+    assert_near(report.overlap, 0);
+    gf_report_free(&report);
+}
+
+/* What a printer prints; free it. */
+struct text {
+    char *data;
+    size_t size;
+    FILE *file;
+};
+
+static struct text *text_begin(void)
+{
+    struct text *const text = calloc(1, sizeof *text);
+    assert_non_null(text);
+    text->file = open_memstream(&text->data, &text->size);
+    assert_non_null(text->file);
+    return text;
+}
+
+static const char *text_end(struct text *text)
+{
+    assert_int_equal(fclose(text->file), 0);
+    return text->data;
+}
+
+static void text_free(struct text *text)
+{
+    free(text->data);
+    free(text);
+}
+
+static void test_table_form(void **state)
+{
+    (void)state;
+    struct gf_report report = report_of(&profile);
+    struct text *const text = text_begin();
+    gf_report_table(&report, &profile, text->file);
+    const char *const table = text_end(text);
+    assert_non_null(
+        strstr(table, "stage                calls     busy ms     bytes      GB/s  % peak\n"));
+    assert_non_null(
+        strstr(table, "blur                     2       3.000    6.0 MB      2.00    50.0\n"));
+    assert_non_null(
+        strstr(table, "encode                   1       3.000    3.0 MB      1.00       -\n"));
+    assert_non_null(strstr(table, "\noverlap    24 %: 10.500 ms of work in 8.000 ms\n"));
+    assert_non_null(strstr(table, "\nbound by   blur: busy for 30 % of the wall time\n"));
+    assert_non_null(strstr(table, "\nCUDA start 1.5 ms, over at 1.5 ms\n"));
+    text_free(text);
+    gf_report_free(&report);
+}
+
+static void test_bytes(void **state)
+{
+    static const struct {
+        double bytes;
+        const char *text;
+    } cases[] = {{0, "0 B"},        {999, "999 B"},     {1000, "1.0 kB"},   {99949, "99.9 kB"},
+                 {99950, "100 kB"}, {999400, "999 kB"}, {999600, "1.0 MB"}, {99532800, "99.5 MB"},
+                 {1.5e9, "1.5 GB"}, {2e12, "2.0 TB"},   {3e15, "3000 TB"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[32];
+        format_bytes(cases[i].bytes, text, sizeof text);
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
+static void test_json(void **state)
+{
+    const struct gf_report_key *key;
+    (void)state;
+    struct gf_report report = report_of(&profile);
+    struct text *const text = text_begin();
+    gf_report_json(&report, &profile, text->file);
+    const char *const json = text_end(text);
+    for (int i = 0; (key = gf_report_key_at(i)); i++) {
+        char quoted[64];
+        const char *const dot = strchr(key->path, '.');
+        snprintf(quoted, sizeof quoted, "\"%s\": ", dot ? dot + 1 : key->path);
+        assert_non_null(strstr(json, quoted));
+    }
+    assert_non_null(strstr(json, "\"device\": \"cuda:0 \\\"Quoted\\\\ \\u0001GPU\\\"\""));
+    assert_non_null(strstr(json, "\"download_gb_s\": null}"));
+    assert_non_null(strstr(
+        json, "{\"name\": \"upload\", \"kind\": \"upload\", \"segment\": null, \"calls\": 2, "
+              "\"busy_ms\": 2.000000, \"bytes\": 3000000, \"gb_s\": 1.500000, "
+              "\"peak_percent\": 50.000000},\n"));
+    assert_non_null(strstr(json, "\"peak_percent\": null}\n  ]\n}\n"));
+    text_free(text);
+    gf_report_free(&report);
+}
+
+static int count_of(const char *text, const char *part)
+{
+    int count = 0;
+    for (const char *at = text; (at = strstr(at, part)); at++)
+        count++;
+    return count;
+}
+
+static void test_trace(void **state)
+{
+    struct gf_error error;
+    (void)state;
+    struct text *const text = text_begin();
+    assert_int_equal(gf_trace_write(&profile, text->file, &error), GF_OK);
+    const char *const trace = text_end(text);
+    assert_int_equal(count_of(trace, "\"ph\": \"X\""), (int)profile.span_count);
+    assert_int_equal(count_of(trace, "\"thread_name\""), 5); /* start, reader, two lanes, writer */
+    assert_non_null(strstr(trace, "\"name\": \"lane 1\""));
+    assert_non_null(strstr(trace,
+                           "\"name\": \"blur\", \"cat\": \"stage\", \"pid\": 1, \"tid\": 2001, "
+                           "\"ts\": 2000.000, \"dur\": 2000.000, \"args\": {\"bytes\": 4000000, "
+                           "\"GB/s\": 2.000}}"));
+    assert_int_equal(count_of(trace, "{"), count_of(trace, "}"));
+    text_free(text);
+}
+
+/* Spans of one lane that overlap without nesting lie on tracks of their own. */
+static void test_trace_layers(void **state)
+{
+    static const struct gf_span crossing[] = {
+        {GF_SPAN_STAGE, 0, 0, 0.000, 0.002, 0},
+        {GF_SPAN_UPLOAD, -1, 0, 0.001, 0.003, 0},
+        {GF_SPAN_DOWNLOAD, -1, 0, 0.002, 0.004, 0},
+    };
+    struct gf_profile crossed = profile;
+    struct gf_error error;
+    (void)state;
+    crossed.spans = crossing;
+    crossed.span_count = 3;
+    struct text *const text = text_begin();
+    assert_int_equal(gf_trace_write(&crossed, text->file, &error), GF_OK);
+    const char *const trace = text_end(text);
+    assert_int_equal(count_of(trace, "\"thread_name\""), 2);
+    assert_non_null(strstr(trace, "\"name\": \"lane 0 (2)\""));
+    assert_non_null(strstr(trace, "\"cat\": \"upload\", \"pid\": 1, \"tid\": 2002"));
+    assert_non_null(strstr(trace, "\"cat\": \"download\", \"pid\": 1, \"tid\": 2001"));
+    text_free(text);
+}
+
+static void test_help(void **state)
+{
+    const struct gf_option *option;
+    const struct gf_filter *filter;
+    (void)state;
+    struct text *const text = text_begin();
+    gf_help_print(text->file);
+    for (int i = 0; (filter = gf_filter_at(i)); i++)
+        gf_help_filter(text->file, filter);
+    const char *const help = text_end(text);
+    for (const char *line = help; *line; line += strcspn(line, "\n") + 1) {
+        const size_t length = strcspn(line, "\n");
+        if (length > 100 || (length && line[length - 1] == ' '))
+            fail_msg("'%.*s' is too long or ends in a space", (int)length, line);
+    }
+    for (int i = 0; (option = gf_option_at(i)); i++) {
+        char usage[120];
+        gf_option_usage(option, usage, sizeof usage);
+        assert_int_equal(!strstr(help, usage), option->hidden);
+    }
+    text_free(text);
+}
+
+/* The examples of --help FILTER and of the manual are chains that the parser takes. */
+static void test_filter_examples(void **state)
+{
+    const struct gf_filter *filter;
+    (void)state;
+    for (int i = 0; (filter = gf_filter_at(i)); i++) {
+        struct gf_pipeline *pipeline;
+        const struct gf_options cpu = {.device = GF_DEVICE_CPU};
+        struct gf_error error;
+        char example[160];
+        gf_help_example(filter, example, sizeof example);
+        if (gf_pipeline_open(example, &cpu, &pipeline, &error))
+            fail_msg("%s: %s", example, error.text);
+        gf_pipeline_close(pipeline);
+    }
+}
+
+static void test_manual(void **state)
+{
+    const struct gf_option *option;
+    const struct gf_filter *filter;
+    (void)state;
+    struct text *const text = text_begin();
+    gf_man_print(text->file);
+    const char *const manual = text_end(text);
+    for (int i = 0; (option = gf_option_at(i)); i++) {
+        struct text *const tag = text_begin();
+        put_text(tag->file, "--");
+        put_text(tag->file, option->name);
+        assert_non_null(strstr(manual, text_end(tag)));
+        text_free(tag);
+    }
+    for (int i = 0; (filter = gf_filter_at(i)); i++) {
+        char heading[64];
+        snprintf(heading, sizeof heading, ".SS %s\n", gf_filter_name(filter));
+        assert_non_null(strstr(manual, heading));
+    }
+    text_free(text);
+}
+
+static void test_markup(void **state)
+{
+    (void)state;
+    struct text *const text = text_begin();
+    put_text(text->file, ".a-b\\c\n'd");
+    assert_string_equal(text_end(text), "\\&.a\\-b\\ec\n\\&'d");
+    text_free(text);
+}
+
+static void test_list(void **state)
+{
+    const struct gf_filter *filter;
+    (void)state;
+    struct text *const text = text_begin();
+    gf_help_list(text->file, GF_LIST_MARKDOWN);
+    const char *const list = text_end(text);
+    int count = 0;
+    for (; (filter = gf_filter_at(count)); count++) {
+        char cell[64];
+        snprintf(cell, sizeof cell, "\n| `%s`", gf_filter_name(filter));
+        assert_non_null(strstr(list, cell));
+    }
+    assert_int_equal(count_of(list, "\n"), count + 2);
+    text_free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_files_and_chain),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_device),
+        cmocka_unit_test(test_actions),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_report),
+        cmocka_unit_test(test_report_of_nothing),
+        cmocka_unit_test(test_table_form),
+        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_trace),
+        cmocka_unit_test(test_trace_layers),
+        cmocka_unit_test(test_help),
+        cmocka_unit_test(test_filter_examples),
+        cmocka_unit_test(test_manual),
+        cmocka_unit_test(test_markup),
+        cmocka_unit_test(test_list),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,507 @@
+/* Damaged and hostile picture files: one clear line each, neither memory nor time spent on them. */
+#include "codec_test.h"
+
+#include "formats.h"
+
+static struct bytes encoded(const char *name, int width, int height, int channels, bool progressive)
+{
+    struct gf_options options = plain_options();
+    options.progressive = progressive;
+    struct picture picture = smooth_picture(width, height, channels, 8);
+    assert_int_equal(encode(in_folder(name), &picture, &options), GF_OK);
+    free_picture(&picture);
+    return load(in_folder(name));
+}
+
+/* An Adam7 PNG of 16x16 gray pixels: libpng is not asked to write it, so that the test says what is
+ * in it. */
+static struct bytes interlaced_png(void)
+{
+    static const int widths[] = {2, 2, 4, 4, 8, 8, 16}, heights[] = {2, 2, 2, 4, 4, 8, 8};
+    unsigned char header[13] = {0, 0, 0, 16, 0, 0, 0, 16, 8, 0, 0, 0, 1}, rows[512] = {0},
+                  packed[600];
+    struct bytes png = {0};
+    size_t size = 0;
+    uLongf packed_size = sizeof packed;
+    unsigned seed = 3;
+    for (int pass = 0; pass < 7; pass++)
+        for (int y = 0; y < heights[pass]; y++) {
+            rows[size++] = 0;
+            for (int x = 0; x < widths[pass]; x++)
+                rows[size++] = (unsigned char)next_random(&seed);
+        }
+    assert_int_equal(compress(packed, &packed_size, rows, size), Z_OK);
+    append(&png, "\x89PNG\r\n\x1a\n", 8);
+    append_chunk(&png, "IHDR", header, sizeof header);
+    append_chunk(&png, "IDAT", packed, packed_size);
+    append_chunk(&png, "IEND", "", 0);
+    return png;
+}
+
+/* ---- cut off ---- */
+
+static void check_cuts(const char *name, struct bytes file, size_t until, bool may_be_allowed)
+{
+    struct gf_options options = plain_options();
+    for (size_t size = 8; size < until; size += 1 + until / 97) {
+        save(in_folder(name), file.data, size);
+        assert_refused(in_folder(name), &options, "truncated");
+    }
+    options.allow_truncated = true;
+    for (size_t size = until / 3; may_be_allowed && size < until; size += until / 7) {
+        struct picture picture;
+        warnings = 0;
+        save(in_folder(name), file.data, size);
+        if (decode(in_folder(name), &options, &picture))
+            fail_msg("%zu bytes: %s", size, failure.text);
+        assert_int_equal(warnings, 1);
+        assert_non_null(strstr(last_warning, "truncated"));
+        free_picture(&picture);
+    }
+    free(file.data);
+}
+
+static void test_truncated_files(void **state)
+{
+    (void)state;
+    struct bytes file = encoded("a.png", 300, 200, 3, false);
+    check_cuts("a.png", file, file.size, true);
+    file = interlaced_png();
+    check_cuts("a.png", file, file.size, true);
+    file = encoded("a.jpg", 300, 200, 3, false);
+    check_cuts("a.jpg", file, file.size, true);
+    file = encoded("a.jpg", 300, 200, 3, true);
+    check_cuts("a.jpg", file, file.size, true);
+    file = encoded("a.ppm", 30, 20, 3, false);
+    check_cuts("a.ppm", file, file.size, false);
+    file = encoded("a.pam", 30, 20, 4, false);
+    check_cuts("a.pam", file, file.size, false);
+    file = (struct bytes){0};
+    append(&file, "P3 4 4 255", 10);
+    for (int i = 0; i < 48; i++)
+        append(&file, " 255", 4);
+    check_cuts("a.ppm", file, file.size - 3, false); /* "2" is a number, too */
+}
+
+static void test_messages_name_the_row(void **state)
+{
+    (void)state;
+    const struct gf_options options = plain_options();
+    struct bytes file = encoded("a.pgm", 10, 9, 1, false);
+    save(in_folder("a.pgm"), file.data, file.size - 51);
+    assert_refused(in_folder("a.pgm"), &options, "truncated after row 3 of 9");
+    free(file.data);
+    file = interlaced_png();
+    save(in_folder("a.png"), file.data, 8 + 25 + 8 + 30);
+    assert_refused(in_folder("a.png"), &options, "truncated in pass");
+    free(file.data);
+    struct picture noise = random_picture(100, 500, 3, 8), back;
+    assert_int_equal(encode(in_folder("a.png"), &noise, &options), GF_OK);
+    file = load(in_folder("a.png"));
+    save(in_folder("a.png"), file.data, file.size / 2);
+    if (decode(in_folder("a.png"), &options, &back) != GF_ERROR_INPUT)
+        fail();
+    int row = 0, rows = 0;
+    assert_int_equal(
+        sscanf(strstr(failure.text, "truncated"), "truncated after row %d of %d", &row, &rows), 2);
+    assert_in_range(row, 240, 260);
+    assert_int_equal(rows, 500);
+    free(file.data);
+    free_picture(&noise);
+}
+
+static void test_allowed_truncation_keeps_what_is_there(void **state)
+{
+    (void)state;
+    struct gf_options options = plain_options();
+    struct picture noise = random_picture(100, 500, 3, 8), back;
+    assert_int_equal(encode(in_folder("a.png"), &noise, &options), GF_OK);
+    struct bytes file = load(in_folder("a.png"));
+    save(in_folder("a.png"), file.data, file.size / 2);
+    options.allow_truncated = true;
+    assert_int_equal(decode(in_folder("a.png"), &options, &back), GF_OK);
+    assert_memory_equal(back.data, noise.data, 300 * 240);
+    for (size_t i = 300 * 260; i < 300 * 500; i++)
+        assert_int_equal(back.data[i], 0);
+    free(file.data);
+    free_picture(&back);
+    free_picture(&noise);
+}
+
+static void test_empty_and_missing(void **state)
+{
+    (void)state;
+    const struct gf_options options = plain_options();
+    save(in_folder("a.png"), "", 0);
+    assert_refused(in_folder("a.png"), &options, "a.png: empty file");
+    save(in_folder("a.png"), "\x89PN", 3);
+    assert_refused(in_folder("a.png"), &options, "not a PNG");
+    assert_refused(in_folder("none.png"), &options, "No such file or directory");
+    struct picture picture;
+    assert_int_equal(decode(folder, &options, &picture), GF_ERROR_INPUT);
+    assert_failure_says("is a directory");
+}
+
+/* ---- corrupt ---- */
+
+static const unsigned char *find_chunk(struct bytes png, const char *name)
+{
+    for (size_t at = 8; at + 12 <= png.size; at += 12 + get_be32(png.data + at))
+        if (!memcmp(png.data + at + 4, name, 4))
+            return png.data + at;
+    fail_msg("no %s", name);
+    return NULL;
+}
+
+static void check_flipped(struct bytes file, size_t at, const char *name, const char *words)
+{
+    const struct gf_options options = plain_options();
+    file.data[at] ^= 0x55;
+    save(in_folder(name), file.data, file.size);
+    assert_refused(in_folder(name), &options, words);
+    file.data[at] ^= 0x55;
+}
+
+static void test_corrupt_png(void **state)
+{
+    (void)state;
+    struct bytes png = encoded("a.png", 64, 64, 3, false);
+    const size_t idat = (size_t)(find_chunk(png, "IDAT") - png.data);
+    const size_t end = idat + 8 + get_be32(png.data + idat);
+    check_flipped(png, 8 + 8 + 13, "a.png", "corrupt in the header"); /* IHDR's checksum */
+    check_flipped(png, end, "a.png", "corrupt after row 63 of 64: IDAT: CRC error");
+    check_flipped(png, end + 4, "a.png", "after row 64 of 64"); /* IEND's length */
+    check_flipped(png, idat + 30, "a.png", "corrupt");          /* deflate's data */
+    check_flipped(png, idat + 8, "a.png", "corrupt");           /* zlib's header */
+    free(png.data);
+}
+
+/* The IDAT of a file in exchange for another. */
+static struct bytes with_idat(struct bytes png, const void *data, size_t size)
+{
+    struct bytes other = {0};
+    const unsigned char *const idat = find_chunk(png, "IDAT");
+    append(&other, png.data, (size_t)(idat - png.data));
+    append_chunk(&other, "IDAT", data, size);
+    append_chunk(&other, "IEND", "", 0);
+    return other;
+}
+
+static void test_idat_of_the_wrong_length(void **state)
+{
+    (void)state;
+    const struct gf_options options = plain_options();
+    struct bytes png = encoded("a.png", 8, 8, 1, false), other;
+    unsigned char rows[8 * 9 + 100] = {0}, packed[200];
+    for (int change = -9; change <= 100; change += 109) {
+        uLongf size = sizeof packed;
+        assert_int_equal(compress(packed, &size, rows, (uLong)(72 + change)), Z_OK);
+        other = with_idat(png, packed, size);
+        save(in_folder("a.png"), other.data, other.size);
+        free(other.data);
+        struct picture picture;
+        if (change < 0) {
+            assert_refused(in_folder("a.png"), &options, "after row 7 of 8: Not enough image data");
+            continue;
+        }
+        assert_int_equal(decode(in_folder("a.png"), &options, &picture), GF_OK);
+        assert_int_equal(warnings, 1);
+        free_picture(&picture);
+    }
+    uLongf size = sizeof packed;
+    assert_int_equal(compress(packed, &size, rows, 72), Z_OK);
+    packed[size - 1] ^= 1; /* Adler-32 */
+    other = with_idat(png, packed, size);
+    save(in_folder("a.png"), other.data, other.size);
+    assert_refused(in_folder("a.png"), &options, "incorrect data check");
+    free(other.data);
+    free(png.data);
+}
+
+static void test_corrupt_jpeg(void **state)
+{
+    (void)state;
+    struct gf_options options = plain_options();
+    struct picture noise = random_picture(64, 64, 3, 8), back;
+    assert_int_equal(encode(in_folder("a.jpg"), &noise, &options), GF_OK);
+    struct bytes jpeg = load(in_folder("a.jpg"));
+    memcpy(jpeg.data + jpeg.size / 4, "\xff\x7e", 2); /* no marker that there is */
+    save(in_folder("a.jpg"), jpeg.data, jpeg.size);
+    assert_refused(in_folder("a.jpg"), &options, "corrupt after row");
+    memset(jpeg.data + jpeg.size / 4, 0x7e, 400);
+    save(in_folder("a.jpg"), jpeg.data, jpeg.size);
+    assert_refused(in_folder("a.jpg"), &options, "corrupt after row");
+    options.allow_truncated = true;
+    if (decode(in_folder("a.jpg"), &options, &back))
+        fail_msg("%s", failure.text);
+    assert_int_equal(warnings, 1);
+    free_picture(&back);
+    free_picture(&noise);
+    free(jpeg.data);
+}
+
+static unsigned char *frame_header(struct bytes jpeg)
+{
+    for (size_t at = 2; at + 9 < jpeg.size;
+         at += 2 + (size_t)(jpeg.data[at + 2] << 8 | jpeg.data[at + 3]))
+        if (jpeg.data[at + 1] == 0xc0 || jpeg.data[at + 1] == 0xc2)
+            return jpeg.data + at;
+    fail();
+    return NULL;
+}
+
+static void test_unsupported_jpeg(void **state)
+{
+    (void)state;
+    const struct gf_options options = plain_options();
+    struct bytes jpeg = encoded("a.jpg", 16, 16, 3, false);
+    unsigned char *const header = frame_header(jpeg);
+    header[4] = 13; /* bits */
+    save(in_folder("a.jpg"), jpeg.data, jpeg.size);
+    assert_refused(in_folder("a.jpg"), &options, "precision 13");
+    header[4] = 8;
+    header[1] = 0xc6;
+    save(in_folder("a.jpg"), jpeg.data, jpeg.size);
+    assert_refused(in_folder("a.jpg"), &options, "SOF type 0xc6");
+    free(jpeg.data);
+}
+
+/* ---- larger than they are ---- */
+
+/* AddressSanitizer's shadow is an eighth of what is allocated, touched or not. */
+#ifdef __SANITIZE_ADDRESS__
+enum { BOMB_KILOBYTES = 1 << 20 };
+#else
+enum { BOMB_KILOBYTES = 64 << 10 };
+#endif
+
+static struct bytes png_of_size(uint32_t width, uint32_t height, bool interlaced)
+{
+    struct bytes png = interlaced_png();
+    put_be32(png.data + 16, width);
+    put_be32(png.data + 20, height);
+    png.data[25] = 2; /* RGB */
+    png.data[28] = interlaced;
+    put_be32(png.data + 29, (uint32_t)crc32(0, png.data + 12, 17));
+    return png;
+}
+
+struct feed {
+    const char *path;
+    struct bytes bytes;
+};
+
+static void *feed_main(void *argument)
+{
+    const struct feed *const feed = argument;
+    const int fd = open(feed->path, O_WRONLY);
+    for (size_t at = 0; at < feed->bytes.size;) {
+        const ssize_t n = write(fd, feed->bytes.data + at, feed->bytes.size - at);
+        if (n < 0)
+            break;
+        at += (size_t)n;
+    }
+    close(fd);
+    return NULL;
+}
+
+static void check_bomb(const char *name, struct bytes file, const char *words,
+                       const char *words_of_pipe)
+{
+    const struct gf_options options = plain_options();
+    const long before = peak_kilobytes();
+    save(in_folder(name), file.data, file.size);
+    assert_refused(in_folder(name), &options, words);
+    assert_int_equal(unlink(in_folder(name)), 0);
+    assert_int_equal(mkfifo(in_folder(name), 0600), 0);
+    struct feed feed = {in_folder(name), file};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, feed_main, &feed), 0);
+    /* Not decode(): it would hold all of the pixels. */
+    struct gf_input *input = NULL;
+    struct gf_source *source = NULL;
+    assert_int_equal(gf_input_open(feed.path, false, &input, &failure), GF_OK);
+    enum gf_status status = gf_source_open(input, &options, &source, &failure);
+    if (!status) {
+        unsigned char *const row = calloc(4, gf_row_bytes(source->format));
+        for (int y = 0; !status && y < source->format.height; y += 2)
+            status = source->read(source, 2, row, gf_row_bytes(source->format), &failure);
+        free(row);
+        source->close(source);
+    }
+    assert_int_equal(status, GF_ERROR_INPUT);
+    assert_failure_says(words_of_pipe);
+    gf_input_close(input);
+    pthread_join(thread, NULL);
+    unlink(in_folder(name));
+    free(file.data);
+    assert_in_range(peak_kilobytes() - before, 0, BOMB_KILOBYTES);
+}
+
+static void test_header_bombs(void **state)
+{
+    (void)state;
+    check_bomb("a.png", png_of_size(30000, 30000, false), "truncated: 30000x30000", "corrupt");
+    check_bomb("a.png", png_of_size(30000, 30000, true), "truncated: 30000x30000", "corrupt");
+    check_bomb("a.png", png_of_size(70000, 30000, false),
+               "70000x30000 is 2100000000 pixels, over --max-pixels",
+               "over --max-pixels=1000000000");
+    check_bomb("a.png", png_of_size(900000000, 1, false), "a side is over", "a side is over");
+    check_bomb("a.png", png_of_size(0x7fffffff, 0x7fffffff, true), "over --max-pixels",
+               "over --max-pixels");
+    struct bytes pnm = {0};
+    append(&pnm, "P6 30000 30000 255 abc", 22);
+    check_bomb("a.ppm", pnm, "truncated after row 0 of 30000", "truncated after row 0 of 30000");
+    for (int progressive = 0; progressive <= 1; progressive++) {
+        struct bytes jpeg = encoded("a.jpg", 16, 16, 3, progressive);
+        memcpy(frame_header(jpeg) + 5, "\x75\x30\x75\x30", 4);
+        check_bomb("a.jpg", jpeg, "truncated: 30000x30000", "corrupt");
+    }
+}
+
+static void test_max_pixels(void **state)
+{
+    (void)state;
+    struct gf_options options = plain_options();
+    struct picture picture = random_picture(10, 10, 1, 8), back;
+    static const char *const names[] = {"a.png", "a.jpg", "a.pgm", "a.pam"};
+    for (int i = 0; i < 4; i++) {
+        options.max_pixels = 100;
+        assert_int_equal(encode(in_folder(names[i]), &picture, &options), GF_OK);
+        assert_int_equal(decode(in_folder(names[i]), &options, &back), GF_OK);
+        free_picture(&back);
+        options.max_pixels = 99;
+        assert_refused(in_folder(names[i]), &options, "10x10 is 100 pixels, over --max-pixels=99");
+    }
+    free_picture(&picture);
+}
+
+/* Zeros, a gigabyte of them, in a megabyte: one piece of deflate's that repeats. */
+static struct bytes gigabyte(void)
+{
+    enum { PIECE = 16 << 20, PIECES = 64 };
+    struct bytes packed = {0};
+    unsigned char *const zeros = calloc(1, PIECE), *const piece = malloc(PIECE);
+    z_stream zlib = {.next_in = zeros, .avail_in = PIECE, .next_out = piece, .avail_out = PIECE};
+    assert_int_equal(deflateInit2(&zlib, 1, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    assert_int_equal(deflate(&zlib, Z_FULL_FLUSH), Z_OK);
+    append(&packed, "\x78\x01", 2);
+    for (int i = 0; i < PIECES; i++)
+        append(&packed, piece, zlib.total_out);
+    append(&packed, "\x03\x00\x00\x00\x40\x01", 6); /* the end; the checksum of zeros */
+    deflateEnd(&zlib);
+    free(zeros);
+    free(piece);
+    return packed;
+}
+
+static void check_chunk_bomb(const char *chunk, const char *header, size_t header_size, int warned)
+{
+    const struct gf_options options = plain_options();
+    struct bytes png = encoded("a.png", 8, 8, 3, false), packed = gigabyte(), text = {0};
+    append(&text, header, header_size);
+    append(&text, packed.data, packed.size);
+    struct bytes bomb = with_chunk(png, chunk, text.data, text.size);
+    save(in_folder("a.png"), bomb.data, bomb.size);
+    const long before = peak_kilobytes();
+    struct picture picture;
+    warnings = 0;
+    assert_int_equal(decode(in_folder("a.png"), &options, &picture), GF_OK);
+    assert_int_equal(warnings, warned);
+    assert_int_equal(picture.metadata.icc.size + picture.metadata.xmp.size, 0);
+    assert_in_range(peak_kilobytes() - before, 0, BOMB_KILOBYTES);
+    free_picture(&picture);
+    free(png.data);
+    free(packed.data);
+    free(text.data);
+    free(bomb.data);
+}
+
+static void test_chunk_bombs(void **state)
+{
+    (void)state;
+    check_chunk_bomb("zTXt", "Comment\0", 9, 0);
+    check_chunk_bomb("iTXt", "Comment\0\1\0\0", 12, 0);
+    check_chunk_bomb("iTXt", "XML:com.adobe.xmp\0\1\0\0", 22, 1);
+    check_chunk_bomb("iCCP", "profile\0", 9, 1);
+}
+
+static void test_damaged_metadata_is_left_out(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *chunk, *data;
+        size_t size;
+    } cases[] = {{"iCCP", "name without end", 16},
+                 {"iCCP", "n\0\0not zlib", 11},
+                 {"iCCP", "", 0},
+                 {"iTXt", "XML:com.adobe.xmp\0\0\0", 20},
+                 {"iTXt", "XML:com.adobe.xmp\0\1\0\0\0x", 23},
+                 {"eXIf", "XX\0*", 4},
+                 {"eXIf", "MM\0*\xff\xff\xff\xff", 8},
+                 {"pHYs", "\0\0", 2},
+                 {"tEXt", "x", 1},
+                 {"zzZz", "unknown", 7}};
+    const struct gf_options options = plain_options();
+    struct bytes png = encoded("a.png", 8, 8, 3, false);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bytes file = with_chunk(png, cases[i].chunk, cases[i].data, cases[i].size);
+        struct picture picture;
+        save(in_folder("a.png"), file.data, file.size);
+        assert_int_equal(decode(in_folder("a.png"), &options, &picture), GF_OK);
+        assert_int_equal(picture.metadata.icc.size + picture.metadata.xmp.size, 0);
+        assert_int_equal(picture.metadata.orientation, 1);
+        free_picture(&picture);
+        file.data[PNG_HEADER_BYTES + 8 + cases[i].size] ^=
+            1; /* the checksum: ancillary, so no error */
+        save(in_folder("a.png"), file.data, file.size);
+        assert_int_equal(decode(in_folder("a.png"), &options, &picture), GF_OK);
+        free_picture(&picture);
+        free(file.data);
+    }
+    struct bytes file = with_chunk(png, "ZZZZ", "critical", 8);
+    save(in_folder("a.png"), file.data, file.size);
+    assert_refused(in_folder("a.png"), &options, "corrupt in the header: ZZZZ");
+    free(file.data);
+    free(png.data);
+}
+
+/* Hundreds of scans that say nothing new. */
+static void test_scan_bomb(void **state)
+{
+    (void)state;
+    struct gf_options options = plain_options();
+    struct bytes jpeg = encoded("a.jpg", 16, 16, 3, true), bomb = {0};
+    size_t scan = jpeg.size - 2;
+    while (memcmp(jpeg.data + scan, "\xff\xda", 2) != 0)
+        scan--;
+    append(&bomb, jpeg.data, scan);
+    for (int i = 0; i < 500; i++)
+        append(&bomb, jpeg.data + scan, jpeg.size - 2 - scan);
+    append(&bomb, "\xff\xd9", 2);
+    options.allow_truncated = true; /* else it is refused for the first scan that repeats another */
+    save(in_folder("a.jpg"), bomb.data, bomb.size);
+    assert_refused(in_folder("a.jpg"), &options, "over 100 scans");
+    free(bomb.data);
+    free(jpeg.data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_header_bombs), /* first: the peak of memory never falls again */
+        cmocka_unit_test(test_chunk_bombs),
+        cmocka_unit_test(test_truncated_files),
+        cmocka_unit_test(test_messages_name_the_row),
+        cmocka_unit_test(test_allowed_truncation_keeps_what_is_there),
+        cmocka_unit_test(test_empty_and_missing),
+        cmocka_unit_test(test_corrupt_png),
+        cmocka_unit_test(test_idat_of_the_wrong_length),
+        cmocka_unit_test(test_corrupt_jpeg),
+        cmocka_unit_test(test_unsupported_jpeg),
+        cmocka_unit_test(test_max_pixels),
+        cmocka_unit_test(test_damaged_metadata_is_left_out),
+        cmocka_unit_test(test_scan_bomb),
+    };
+    return cmocka_run_group_tests_name("damage", tests, make_folder, remove_folder);
+}

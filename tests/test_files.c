@@ -1,0 +1,522 @@
+/* Inputs that are read twice, outputs that appear complete or not at all. */
+#include "codec_test.h"
+
+#include <errno.h>
+#include <signal.h>
+
+/* The library asks for this one path before it writes without a name: saying no makes it take a
+ * named temporary file, as it does where the file system cannot do without. */
+static bool named_only;
+int access(const char *path, int mode)
+{
+    if (named_only && !strcmp(path, "/proc/self/fd")) {
+        errno = ENOENT;
+        return -1;
+    }
+    return faccessat(AT_FDCWD, path, mode, 0);
+}
+
+/* ---- inputs ---- */
+
+enum { LONG_BYTES = 1 << 20 };
+
+static unsigned char *long_text(void)
+{
+    unsigned char *const text = malloc(LONG_BYTES);
+    unsigned seed = 9;
+    for (int i = 0; i < LONG_BYTES; i++)
+        text[i] = (unsigned char)next_random(&seed);
+    return text;
+}
+
+struct feed {
+    const char *path;
+    const unsigned char *data;
+    size_t size;
+};
+
+static void *feed_main(void *argument)
+{
+    const struct feed *const feed = argument;
+    const int fd = open(feed->path, O_WRONLY);
+    for (size_t at = 0; at < feed->size;) {
+        const size_t piece = feed->size - at < 777 ? feed->size - at : 777;
+        const ssize_t n = write(fd, feed->data + at, piece);
+        if (n < 0)
+            break;
+        at += (size_t)n;
+    }
+    close(fd);
+    return NULL;
+}
+
+static void check_reading(struct gf_input *input, const unsigned char *text, size_t size)
+{
+    unsigned char *const back = malloc(LONG_BYTES + 1);
+    static const size_t pieces[] = {1, 100, 300000, 7, 70000};
+    size_t at = 0, got;
+    assert_int_equal(gf_input_peek(input, back, 10, &got, &failure), GF_OK);
+    assert_memory_equal(back, text, 10);
+    for (int i = 0; at < size; i++) {
+        const size_t piece = size - at < pieces[i % 5] ? size - at : pieces[i % 5];
+        assert_int_equal(gf_input_read(input, back + at, piece, &got, &failure), GF_OK);
+        assert_int_equal(got, piece);
+        at += got;
+        if (i == 2) {
+            assert_int_equal(gf_input_peek(input, back + at, 50, &got, &failure), GF_OK);
+            assert_int_equal(got, 50);
+        }
+    }
+    assert_memory_equal(back, text, size);
+    free(back);
+}
+
+static void check_end(struct gf_input *input)
+{
+    unsigned char byte;
+    size_t got;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(gf_input_read(input, &byte, 1, &got, &failure), GF_OK);
+        assert_int_equal(got, 0);
+    }
+}
+
+static void test_input_of_a_file(void **state)
+{
+    (void)state;
+    unsigned char *const text = long_text();
+    struct gf_input *input = NULL;
+    save(in_folder("in"), text, LONG_BYTES);
+    assert_int_equal(gf_input_open(in_folder("in"), false, &input, &failure), GF_OK);
+    assert_int_equal(gf_input_size(input), LONG_BYTES);
+    assert_string_equal(gf_input_name(input), in_folder("in"));
+    for (int i = 0; i < 3; i++) {
+        check_reading(input, text, i == 1 ? 500000 : LONG_BYTES);
+        if (i == 2)
+            check_end(input);
+        assert_int_equal(gf_input_rewind(input, &failure), GF_OK);
+    }
+    gf_input_close(input);
+    free(text);
+    unlink(in_folder("in"));
+}
+
+static void check_pipe(bool keep)
+{
+    unsigned char *const text = long_text();
+    struct gf_input *input = NULL;
+    struct feed feed = {in_folder("pipe"), text, LONG_BYTES};
+    pthread_t thread;
+    assert_int_equal(mkfifo(feed.path, 0600), 0);
+    assert_int_equal(pthread_create(&thread, NULL, feed_main, &feed), 0);
+    assert_int_equal(gf_input_open(feed.path, keep, &input, &failure), GF_OK);
+    assert_int_equal(gf_input_size(input), -1);
+    for (int i = 0; i < 4; i++) {
+        check_reading(input, text, i == 0 ? 90 : i == 1 ? 400000 : LONG_BYTES);
+        if (i == 0 || keep) { /* the beginning is still in the buffer */
+            if (i == 3)
+                check_end(input);
+            assert_int_equal(gf_input_rewind(input, &failure), GF_OK);
+            continue;
+        }
+        assert_int_equal(gf_input_rewind(input, &failure), GF_ERROR_INPUT);
+        assert_failure_says("cannot be read a second time");
+        break;
+    }
+    unsigned char rest[4096];
+    size_t got = 1;
+    while (got)
+        assert_int_equal(gf_input_read(input, rest, sizeof rest, &got, &failure), GF_OK);
+    pthread_join(thread, NULL);
+    gf_input_close(input);
+    unlink(feed.path);
+    free(text);
+}
+
+static void test_input_of_a_pipe(void **state)
+{
+    (void)state;
+    check_pipe(true);
+    check_pipe(false);
+}
+
+static void test_empty_pipe(void **state)
+{
+    (void)state;
+    struct feed feed = {in_folder("pipe"), NULL, 0};
+    pthread_t thread;
+    struct picture picture;
+    const struct gf_options options = plain_options();
+    assert_int_equal(mkfifo(feed.path, 0600), 0);
+    assert_int_equal(pthread_create(&thread, NULL, feed_main, &feed), 0);
+    assert_int_equal(decode(feed.path, &options, &picture), GF_ERROR_INPUT);
+    assert_failure_says("empty file");
+    pthread_join(thread, NULL);
+    unlink(feed.path);
+}
+
+/* ---- outputs ---- */
+
+static struct gf_output *opened(const char *path)
+{
+    struct gf_output *output = NULL;
+    if (gf_output_open(path, &output, &failure))
+        fail_msg("%s", failure.text);
+    return output;
+}
+
+static void put(struct gf_output *output, const char *text)
+{
+    assert_int_equal(gf_output_write(output, text, strlen(text), &failure), GF_OK);
+}
+
+static void assert_content(const char *path, const char *text)
+{
+    struct bytes bytes = load(path);
+    assert_int_equal(bytes.size, strlen(text));
+    assert_memory_equal(bytes.data, text, bytes.size);
+    free(bytes.data);
+}
+
+static mode_t mode_of(const char *path)
+{
+    struct stat file;
+    assert_int_equal(stat(path, &file), 0);
+    return file.st_mode & 07777;
+}
+
+/* Every test of outputs runs with and without a name for what is being written. */
+static int with_names(void **state)
+{
+    (void)state;
+    named_only = true;
+    return 0;
+}
+
+static int without_names(void **state)
+{
+    (void)state;
+    named_only = false;
+    return 0;
+}
+
+static void test_output_appears_by_commit(void **state)
+{
+    (void)state;
+    const char *const path = in_folder("out");
+    const mode_t mask = umask(027);
+    struct gf_output *output = opened(path);
+    assert_string_equal(gf_output_name(output), path);
+    put(output, "new");
+    assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(entries_in_folder(), named_only);
+    assert_int_equal(gf_output_commit(output, &failure), GF_OK);
+    gf_output_close(output);
+    umask(mask);
+    assert_content(path, "new");
+    assert_int_equal(mode_of(path), 0640);
+    assert_int_equal(entries_in_folder(), 1);
+    unlink(path);
+}
+
+static void test_output_that_is_abandoned(void **state)
+{
+    (void)state;
+    const char *const path = in_folder("out");
+    for (int exists = 0; exists <= 1; exists++) {
+        if (exists)
+            save(path, "old", 3);
+        struct gf_output *output = opened(path);
+        put(output, "new");
+        gf_output_close(output);
+        assert_int_equal(entries_in_folder(), exists);
+        if (exists)
+            assert_content(path, "old");
+    }
+    unlink(path);
+}
+
+static void test_output_over_another(void **state)
+{
+    (void)state;
+    const char *const path = in_folder("out");
+    save(path, "old", 3);
+    chmod(path, 0604);
+    struct gf_output *output = opened(path);
+    put(output, "dropped");
+    assert_int_equal(gf_output_rewind(output, &failure), GF_OK);
+    put(output, "new");
+    assert_content(path, "old");
+    assert_int_equal(gf_output_commit(output, &failure), GF_OK);
+    gf_output_close(output);
+    assert_content(path, "new");
+    assert_int_equal(mode_of(path), 0604);
+    assert_int_equal(entries_in_folder(), 1);
+    unlink(path);
+}
+
+static void test_long_output(void **state)
+{
+    (void)state;
+    unsigned char *const text = long_text();
+    struct gf_output *output = opened(in_folder("out"));
+    static const size_t pieces[] = {1, 5000, LONG_BYTES, 333333, LONG_BYTES - 1, 17};
+    for (size_t i = 0; i < 6; i++) {
+        assert_int_equal(gf_output_write(output, text, pieces[i], &failure), GF_OK);
+        if (i == 3)
+            assert_int_equal(gf_output_rewind(output, &failure), GF_OK);
+    }
+    assert_int_equal(gf_output_commit(output, &failure), GF_OK);
+    gf_output_close(output);
+    struct bytes bytes = load(in_folder("out"));
+    assert_int_equal(bytes.size, LONG_BYTES - 1 + 17);
+    assert_memory_equal(bytes.data, text, LONG_BYTES - 1);
+    assert_memory_equal(bytes.data + LONG_BYTES - 1, text, 17);
+    free(bytes.data);
+    free(text);
+    unlink(in_folder("out"));
+}
+
+static void test_output_through_a_link(void **state)
+{
+    (void)state;
+    for (int dangling = 0; dangling <= 1; dangling++) {
+        if (!dangling)
+            save(in_folder("real"), "old", 3);
+        assert_int_equal(symlink("real", in_folder("link")), 0);
+        struct gf_output *output = opened(in_folder("link"));
+        put(output, "new");
+        assert_int_equal(gf_output_commit(output, &failure), GF_OK);
+        gf_output_close(output);
+        struct stat link;
+        assert_int_equal(lstat(in_folder("link"), &link), 0);
+        assert_true(S_ISLNK(link.st_mode));
+        assert_content(in_folder("real"), "new");
+        unlink(in_folder("real"));
+        unlink(in_folder("link"));
+    }
+    assert_int_equal(symlink("loop", in_folder("loop")), 0);
+    struct gf_output *output = NULL;
+    assert_int_equal(gf_output_open(in_folder("loop"), &output, &failure), GF_ERROR_OUTPUT);
+    assert_failure_says(strerror(ELOOP));
+    unlink(in_folder("loop"));
+}
+
+static void check_unwritable(const char *path, const char *words)
+{
+    struct gf_output *output = NULL;
+    assert_int_equal(gf_output_open(path, &output, &failure), GF_ERROR_OUTPUT);
+    assert_failure_says(words);
+    assert_failure_says(path);
+}
+
+static void test_unwritable_outputs(void **state)
+{
+    (void)state;
+    check_unwritable(in_folder("none/out.png"), strerror(ENOENT));
+    check_unwritable(folder, "is a directory");
+    check_unwritable(in_folder("out/"), strerror(ENOENT));
+    save(in_folder("out"), "old", 3);
+    check_unwritable(in_folder("out/x"), strerror(ENOTDIR));
+    chmod(in_folder("out"), 0444);
+    check_unwritable(in_folder("out"), "is read-only");
+    assert_content(in_folder("out"), "old");
+    unlink(in_folder("out"));
+    if (geteuid()) {
+        chmod(folder, 0555);
+        check_unwritable(in_folder("out"), strerror(EACCES));
+        chmod(folder, 0755);
+    }
+    assert_int_equal(entries_in_folder(), 0);
+}
+
+static void test_full_disk(void **state)
+{
+    (void)state;
+    const struct rlimit small = {100000, RLIM_INFINITY};
+    struct rlimit before;
+    struct gf_options options = plain_options();
+    struct picture noise = random_picture(1000, 1000, 3, 8);
+    getrlimit(RLIMIT_FSIZE, &before);
+    signal(SIGXFSZ, SIG_IGN);
+    save(in_folder("a.png"), "old", 3);
+    static const char *const names[] = {"a.png", "a.jpg", "a.ppm"};
+    for (int i = 0; i < 3; i++) {
+        setrlimit(RLIMIT_FSIZE, &small);
+        assert_int_equal(encode(in_folder(names[i]), &noise, &options), GF_ERROR_OUTPUT);
+        setrlimit(RLIMIT_FSIZE, &before);
+        assert_failure_says(strerror(EFBIG));
+        assert_failure_says(names[i]);
+        assert_int_equal(entries_in_folder(), 1);
+    }
+    assert_content(in_folder("a.png"), "old");
+    unlink(in_folder("a.png"));
+    options.format = GF_FILE_PNG;
+    assert_int_equal(encode("/dev/full", &noise, &options), GF_ERROR_OUTPUT);
+    assert_failure_says(strerror(ENOSPC));
+    assert_int_equal(encode("/dev/null", &noise, &options), GF_OK);
+    free_picture(&noise);
+}
+
+static void test_input_and_output_may_be_the_same(void **state)
+{
+    (void)state;
+    const struct gf_options options = plain_options();
+    struct picture picture = random_picture(40, 30, 3, 8), back;
+    assert_int_equal(encode(in_folder("a.ppm"), &picture, &options), GF_OK);
+    struct gf_input *input = NULL;
+    assert_int_equal(gf_input_open(in_folder("a.ppm"), false, &input, &failure), GF_OK);
+    picture.data[0] ^= 1;
+    assert_int_equal(encode(in_folder("a.ppm"), &picture, &options), GF_OK);
+    assert_int_equal(decode_input(input, &options, &back), GF_OK);
+    picture.data[0] ^= 1;
+    assert_same_pixels(&picture, &back); /* as it was when it was opened */
+    gf_input_close(input);
+    free_picture(&back);
+    free_picture(&picture);
+    unlink(in_folder("a.ppm"));
+}
+
+static void test_abandoned_names_are_removed(void **state)
+{
+    (void)state;
+    named_only = true;
+    struct gf_output *outputs[70]; /* more than there are slots: those go by close */
+    for (int i = 0; i < 70; i++)
+        outputs[i] = opened(in_folder(i % 2 ? "a" : "b"));
+    assert_int_equal(entries_in_folder(), 70);
+    gf_abandon_outputs();
+    assert_int_equal(entries_in_folder(), 6);
+    for (int i = 0; i < 70; i++)
+        gf_output_close(outputs[i]);
+    assert_int_equal(entries_in_folder(), 0);
+    struct gf_output *const output = opened(in_folder("a")); /* the slots are free again */
+    gf_abandon_outputs();
+    assert_int_equal(entries_in_folder(), 0);
+    gf_output_close(output);
+    named_only = false;
+}
+
+/* ---- standard output ---- */
+
+static int redirect_stdout(int to)
+{
+    fflush(stdout);
+    const int saved = dup(STDOUT_FILENO);
+    dup2(to, STDOUT_FILENO);
+    return saved;
+}
+
+static void restore_stdout(int saved)
+{
+    dup2(saved, STDOUT_FILENO);
+    close(saved);
+}
+
+static void test_stdout_comes_out_by_commit(void **state)
+{
+    (void)state;
+    int ends[2];
+    char text[20];
+    assert_int_equal(pipe(ends), 0);
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    const int saved = redirect_stdout(ends[1]);
+    struct gf_output *const output = opened("-");
+    put(output, "dropped");
+    assert_int_equal(gf_output_rewind(output, &failure), GF_OK);
+    put(output, "picture");
+    const ssize_t before = read(ends[0], text, sizeof text);
+    const enum gf_status status = gf_output_commit(output, &failure);
+    gf_output_close(output);
+    restore_stdout(saved);
+    assert_int_equal(before, -1);
+    assert_int_equal(status, GF_OK);
+    assert_int_equal(read(ends[0], text, sizeof text), 7);
+    assert_memory_equal(text, "picture", 7);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+static void *drain_main(void *argument)
+{
+    const int fd = *(int *)argument;
+    size_t total = 0;
+    char block[1000];
+    for (ssize_t n; (n = read(fd, block, sizeof block)) > 0;)
+        total += (size_t)n;
+    return (void *)total;
+}
+
+static void test_stdout_that_does_not_block(void **state)
+{
+    (void)state;
+    int ends[2];
+    unsigned char *const text = long_text();
+    assert_int_equal(pipe(ends), 0);
+    fcntl(ends[1], F_SETFL, O_NONBLOCK);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, drain_main, &ends[0]), 0);
+    const int saved = redirect_stdout(ends[1]);
+    struct gf_output *const output = opened("-");
+    enum gf_status status = gf_output_write(output, text, LONG_BYTES, &failure);
+    if (!status)
+        status = gf_output_commit(output, &failure);
+    gf_output_close(output);
+    restore_stdout(saved);
+    close(ends[1]);
+    void *total;
+    pthread_join(thread, &total);
+    assert_int_equal(status, GF_OK);
+    assert_int_equal((size_t)total, LONG_BYTES);
+    close(ends[0]);
+    free(text);
+}
+
+static void test_closed_pipe(void **state)
+{
+    (void)state;
+    int ends[2];
+    signal(SIGPIPE, SIG_IGN);
+    assert_int_equal(pipe(ends), 0);
+    close(ends[0]);
+    const int saved = redirect_stdout(ends[1]);
+    struct gf_output *output = opened("-");
+    put(output, "picture");
+    const enum gf_status status = gf_output_commit(output, &failure);
+    gf_output_close(output);
+    close(STDOUT_FILENO);
+    struct gf_error closed = {0};
+    output = NULL;
+    const enum gf_status status_of_closed = gf_output_open("-", &output, &closed);
+    restore_stdout(saved);
+    assert_int_equal(status, GF_ERROR_OUTPUT);
+    assert_failure_says("stdout: Broken pipe");
+    assert_int_equal(status_of_closed, GF_ERROR_OUTPUT);
+    assert_string_equal(closed.text, "stdout: Bad file descriptor");
+    close(ends[1]);
+}
+
+#define BOTH_WAYS(test) \
+    cmocka_unit_test(test), cmocka_unit_test_setup_teardown(test, with_names, without_names)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_input_of_a_file),
+        cmocka_unit_test(test_input_of_a_pipe),
+        cmocka_unit_test(test_empty_pipe),
+        BOTH_WAYS(test_output_appears_by_commit),
+        BOTH_WAYS(test_output_that_is_abandoned),
+        BOTH_WAYS(test_output_over_another),
+        BOTH_WAYS(test_long_output),
+        BOTH_WAYS(test_output_through_a_link),
+        BOTH_WAYS(test_unwritable_outputs),
+        BOTH_WAYS(test_full_disk),
+        BOTH_WAYS(test_input_and_output_may_be_the_same),
+        cmocka_unit_test(test_abandoned_names_are_removed),
+        cmocka_unit_test(test_stdout_comes_out_by_commit),
+        cmocka_unit_test(test_stdout_that_does_not_block),
+        cmocka_unit_test(test_closed_pipe),
+    };
+    return cmocka_run_group_tests_name("files", tests, make_folder, remove_folder);
+}

@@ -1,0 +1,433 @@
+/* What must not matter to the picture does not: bands, lanes, threads, pitch, streaming, whether
+ * the device has memory of its own. Every filter and chains of them, bit for bit. */
+#include "runner.h"
+
+static const struct gf_format sizes[] = {
+    {.width = 1, .height = 1}, {.width = 1, .height = 23},  {.width = 23, .height = 1},
+    {.width = 3, .height = 3}, {.width = 77, .height = 55},
+};
+
+static void check_ways(const char *chain, const struct gf_image *input)
+{
+    struct fake_device device[3];
+    for (int i = 0; i < 3; i++)
+        fake_open(&device[i]);
+    const struct way ways[] = {
+        {.name = "bands of 1 row on 3 lanes", .lanes = 3, .band_rows = 1},
+        {.name = "bands of 7 rows, padded", .lanes = 1, .band_rows = 7, .padding = 6},
+        {.name = "streams, 4 lanes",
+         .lanes = 4,
+         .band_rows = 4,
+         .streams_in = true,
+         .streams_out = true},
+        {.name = "streams, chosen bands", .lanes = 2, .streams_in = true, .streams_out = true},
+        {.name = "a device, padded",
+         .device = &device[0],
+         .lanes = 3,
+         .band_rows = 5,
+         .padding = 10},
+        {.name = "a device, streams",
+         .device = &device[1],
+         .lanes = 2,
+         .band_rows = 3,
+         .streams_in = true,
+         .streams_out = true},
+        {.name = "a device, chosen bands, streams in",
+         .device = &device[2],
+         .lanes = 4,
+         .streams_in = true},
+    };
+    struct gf_image expected = reference(chain, input, 0);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        assert_way(chain, ways[i], input, &expected);
+    picture_free(&expected);
+}
+
+static void check_chain(const char *chain, void *context)
+{
+    int *const checked = context, before = *checked;
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        for (int kind = 0; kind < 8; kind++) {
+            struct gf_format format = sizes[s], out;
+            format.channels = kind % 4 + 1;
+            format.bits = kind < 4 ? 8 : 16;
+            if (!chain_format(chain, format, 1, &out))
+                continue;
+            struct gf_image input = picture_random(format, 0, 7 * s + (uint64_t)kind);
+            check_ways(chain, &input);
+            picture_free(&input);
+            ++*checked;
+        }
+    }
+    if (*checked == before)
+        fail_msg("%s: no picture suits it", chain);
+}
+
+static void test_every_filter(void **state)
+{
+    (void)state;
+    int checked = 0;
+    each_filter_chain(check_chain, &checked);
+    assert_true(checked > 1000);
+}
+
+static const char *const chains[] = {
+    "",
+    "blur,equalize,transpose",
+    "crop=w=80%:h=80%,rotate=270,median",
+    "equalize,equalize",
+    "resize=w=130%:h=40%,blur=2",
+    "blur=2,sobel,normalmap",
+    "gamma=1.7,contrast=1.4,invert,blur,brightness=0.1,invert",
+    "transpose,transpose,hflip,vflip",
+    "normalize,median,equalize=lightness,unsharp",
+    "vflip,equalize=channel,rotate=180,normalize=clip=1",
+    "grayscale,threshold=otsu,boxblur=4",
+    "blur=border=wrap,boxblur=3:reflect,convolve=1 2 1/0 0 0/-1 -2 -1,unsharp=1:1",
+    "median=2,saturation=1.4,equalize=joint,resize=w=50%",
+    "boxblur=20,transpose,boxblur=3:constant,crop=w=50%:h=50%:x=0:y=50%",
+};
+
+static void test_chains(void **state)
+{
+    (void)state;
+    int checked = 0;
+    for (size_t i = 0; i < sizeof chains / sizeof *chains; i++)
+        check_chain(chains[i], &checked);
+}
+
+/* Pictures between segments that the device cannot hold lie in host memory; stages that read them
+ * whole run there too. */
+static void test_host_store(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
+        const struct gf_format format = format_of(61, 1000, 3, 8);
+        struct gf_format out;
+        if (!chain_format(chains[i], format, 1, &out))
+            continue;
+        struct gf_image input = picture_random(format, 0, i);
+        struct gf_image expected = reference(chains[i], &input, 0);
+        for (int rows = 1; rows <= 7; rows += 3) {
+            struct fake_device device;
+            fake_open(&device);
+            device.memory_bytes = gf_row_bytes(format) * (uint64_t)format.height * 9 / 10;
+            struct way way = {.name = "a device with little memory",
+                              .device = &device,
+                              .lanes = 1,
+                              .band_rows = rows,
+                              .streams_in = true,
+                              .streams_out = true};
+            assert_way(chains[i], way, &input, &expected);
+        }
+        picture_free(&input);
+        picture_free(&expected);
+    }
+}
+
+static void test_orientations(void **state)
+{
+    (void)state;
+    for (int orientation = 1; orientation <= 8; orientation++) {
+        struct gf_image input = picture_random(format_of(19, 12, 3, 8), 0, 3);
+        struct gf_image expected = reference("blur", &input, orientation);
+        struct fake_device device;
+        fake_open(&device);
+        assert_way("blur",
+                   (struct way){.name = "oriented, streams",
+                                .lanes = 2,
+                                .band_rows = 2,
+                                .streams_in = true,
+                                .streams_out = true,
+                                .orientation = orientation},
+                   &input, &expected);
+        assert_way("blur",
+                   (struct way){.name = "oriented, a device",
+                                .device = &device,
+                                .lanes = 2,
+                                .band_rows = 3,
+                                .orientation = orientation},
+                   &input, &expected);
+        picture_free(&input);
+        picture_free(&expected);
+    }
+}
+
+/* EXIF 2.32, tag 274, says where the stored row 0 and column 0 are to be seen; here, where each
+ * pixel goes. */
+static void test_orientation_of_pixels(void **state)
+{
+    (void)state;
+    enum { W = 4, H = 3 };
+    struct gf_image input = picture_random(format_of(W, H, 1, 8), 0, 3);
+    for (int orientation = 1; orientation <= 8; orientation++) {
+        struct gf_image output = reference("", &input, orientation);
+        assert_int_equal(output.format.width, orientation < 5 ? W : H);
+        for (int y = 0; y < H; y++) {
+            for (int x = 0; x < W; x++) {
+                const int seen[9][2] = {[1] = {x, y},
+                                        [2] = {W - 1 - x, y},
+                                        [3] = {W - 1 - x, H - 1 - y},
+                                        [4] = {x, H - 1 - y},
+                                        [5] = {y, x},
+                                        [6] = {H - 1 - y, x},
+                                        [7] = {H - 1 - y, W - 1 - x},
+                                        [8] = {y, W - 1 - x}};
+                assert_int_equal(sample_at(&output, seen[orientation][0], seen[orientation][1], 0),
+                                 sample_at(&input, x, y, 0));
+            }
+        }
+        picture_free(&output);
+    }
+    picture_free(&input);
+}
+
+/* Rows that no band wants are read all the same, before, and after, the ones wanted. */
+static void test_skipped_rows(void **state)
+{
+    (void)state;
+    static const char *const crops[] = {"crop=5:1:0:0", "crop=5:1:3:49", "crop=9:4:3:23",
+                                        "crop=9:4:3:46,blur"};
+    for (size_t i = 0; i < 4; i++) {
+        struct gf_image input = picture_random(format_of(20, 50, 3, 8), 0, i);
+        struct gf_image expected = reference(crops[i], &input, 0);
+        for (int rows = 1; rows < 6; rows += 2)
+            assert_way(crops[i],
+                       (struct way){.name = "skipping",
+                                    .lanes = 2,
+                                    .band_rows = rows,
+                                    .streams_in = true,
+                                    .streams_out = true},
+                       &input, &expected);
+        picture_free(&input);
+        picture_free(&expected);
+    }
+}
+
+/* ---- spans ---- */
+
+static size_t bytes_of(const struct gf_spans *spans, enum gf_span_kind kind, int stage, int *calls)
+{
+    size_t bytes = 0;
+    *calls = 0;
+    for (size_t i = 0; i < spans->count; i++) {
+        const struct gf_span *const span = &spans->item[i];
+        assert_true(span->end_s >= span->begin_s && span->begin_s >= 0);
+        if (span->kind != kind || (stage >= 0 && span->stage != stage))
+            continue;
+        bytes += span->bytes;
+        ++*calls;
+    }
+    return bytes;
+}
+
+/* invert,equalize,transpose on 16 x 40 gray in bands of 8 rows: 5 bands, 640 bytes. */
+static void check_spans(struct fake_device *device, bool on_device)
+{
+    struct gf_image input = picture_random(format_of(16, 40, 1, 8), 0, 1), output;
+    struct gf_spans spans;
+    struct gf_error error = {0};
+    struct way way = {.name = "spans",
+                      .device = device,
+                      .lanes = 2,
+                      .band_rows = 8,
+                      .streams_in = true,
+                      .streams_out = true,
+                      .spans = &spans};
+    int calls;
+    gf_spans_init(&spans);
+    gf_spans_restart(&spans, true);
+    assert_ok("spans", run_way("invert,equalize,transpose", &way, &input, &output, &error), &error);
+    assert_int_equal(bytes_of(&spans, GF_SPAN_DECODE, -1, &calls), 640);
+    assert_int_equal(calls, 5);
+    assert_int_equal(bytes_of(&spans, GF_SPAN_ENCODE, -1, &calls), 640);
+    assert_int_equal(calls, 2 + 1); /* 16 rows now, and the end of the file */
+    for (int stage = 0; stage < 2; stage++) {
+        assert_int_equal(bytes_of(&spans, GF_SPAN_STAGE, stage, &calls), 2 * 640);
+        assert_int_equal(calls, 5);
+    }
+    (void)bytes_of(&spans, GF_SPAN_STAGE, 2, &calls);
+    assert_int_equal(calls, 2);
+    assert_int_equal(bytes_of(&spans, GF_SPAN_STATISTIC, 1, &calls), 640);
+    assert_int_equal(calls, 5);
+    assert_int_equal(bytes_of(&spans, GF_SPAN_UPLOAD, -1, &calls), on_device ? 640 : 0);
+    assert_int_equal(bytes_of(&spans, GF_SPAN_DOWNLOAD, -1, &calls), on_device ? 640 : 0);
+    assert_int_equal(calls, on_device ? 2 : 0);
+    gf_spans_free(&spans);
+    picture_free(&input);
+    picture_free(&output);
+}
+
+static void test_spans(void **state)
+{
+    (void)state;
+    struct fake_device device;
+    fake_open(&device);
+    check_spans(NULL, false);
+    check_spans(&device, true);
+}
+
+static void test_profile(void **state)
+{
+    (void)state;
+    struct gf_image input = picture_random(format_of(16, 40, 1, 8), 0, 1), output = {0};
+    struct gf_options options = gf_options_default();
+    struct gf_pipeline *pipeline;
+    struct gf_error error = {0};
+    options.device = GF_DEVICE_CPU;
+    options.threads = 3;
+    options.band_rows = 8;
+    options.profile = true;
+    assert_ok("open", gf_pipeline_open("invert,gamma=2,equalize", &options, &pipeline, &error),
+              &error);
+    for (int run = 0; run < 3; run++) { /* each run's profile is its own */
+        assert_ok("run", gf_pipeline_run_image(pipeline, &input, &output, &error), &error);
+        const struct gf_profile *const profile = gf_pipeline_profile(pipeline);
+        assert_int_equal(profile->span_count, 5 + 5 + 5);
+        assert_int_equal(profile->stage_count, 2);
+        assert_string_equal(profile->stages[0].name, "invert+gamma");
+        assert_string_equal(profile->stages[1].name, "equalize");
+        assert_int_equal(profile->stages[1].segment, 1);
+        assert_int_equal(profile->segments, 2);
+        assert_int_equal(profile->lanes, 3);
+        assert_int_equal(profile->band_rows, 8);
+        assert_string_equal(profile->device, "cpu, 3 threads");
+        assert_true(profile->device_copy_peak > 0);
+        assert_true(same_format(profile->in, input.format) &&
+                    same_format(profile->out, input.format));
+        for (size_t i = 0; i < profile->span_count; i++) {
+            assert_true(profile->spans[i].begin_s >= 0 &&
+                        profile->spans[i].end_s <= profile->wall_s);
+            assert_in_range(profile->spans[i].lane, 0, 2);
+        }
+    }
+    gf_pipeline_close(pipeline);
+    gf_image_free(&output);
+    picture_free(&input);
+}
+
+/* The rows that neighbouring bands share are decoded once, and uploaded with each. */
+static void test_halos(void **state)
+{
+    (void)state;
+    struct gf_image input = picture_random(format_of(16, 40, 1, 8), 0, 1), output;
+    struct gf_error error = {0};
+    struct fake_device device;
+    fake_open(&device);
+    struct way way = {.name = "halos",
+                      .device = &device,
+                      .lanes = 2,
+                      .band_rows = 10,
+                      .streams_in = true,
+                      .streams_out = true};
+    assert_ok("halos", run_way("boxblur=2", &way, &input, &output, &error), &error);
+    assert_int_equal(device.uploads, 4);
+    assert_int_equal(device.upload_bytes, 16 * (12 + 14 + 14 + 12));
+    assert_int_equal(device.download_bytes, 16 * 40);
+    picture_free(&input);
+    picture_free(&output);
+}
+
+static void test_budget(void **state)
+{
+    (void)state;
+    struct gf_image input = picture_random(format_of(64, 100, 3, 8), 0, 5);
+    struct gf_image expected = reference("median,equalize,boxblur=3", &input, 0), output;
+    struct gf_error error = {0};
+    struct way way = {.name = "no memory",
+                      .lanes = 3,
+                      .streams_in = true,
+                      .streams_out = true,
+                      .memory_bytes = 1};
+    assert_ok("budget", run_way("median,equalize,boxblur=3", &way, &input, &output, &error),
+              &error);
+    assert_int_equal(way.first_band_rows, 1);
+    assert_same("budget", &output, &expected);
+    picture_free(&output);
+    way.memory_bytes = 64 * 3 * 5 * 20; /* 5 slots of input */
+    assert_ok("budget", run_way("median,equalize,boxblur=3", &way, &input, &output, &error),
+              &error);
+    assert_in_range(way.first_band_rows, 4, 18);
+    picture_free(&output);
+    picture_free(&expected);
+    picture_free(&input);
+}
+
+/* A pipeline is opened once and run on pictures of any size, on any number of threads. */
+static void test_reuse(void **state)
+{
+    (void)state;
+    struct gf_pipeline *pipeline[2];
+    struct gf_error error = {0};
+    for (int i = 0; i < 2; i++) {
+        struct gf_options options = gf_options_default();
+        options.device = GF_DEVICE_CPU;
+        options.threads = 1 + 3 * i;
+        assert_ok("open", gf_pipeline_open("blur,equalize", &options, &pipeline[i], &error),
+                  &error);
+    }
+    for (int run = 0; run < 6; run++) {
+        struct gf_image input =
+            picture_random(format_of(5 + 31 * run, 90 - 13 * run, run % 4 + 1, 8), 0, 9);
+        struct gf_image output[2] = {{.data = NULL}, {.data = NULL}};
+        for (int i = 0; i < 2; i++)
+            assert_ok("run", gf_pipeline_run_image(pipeline[i], &input, &output[i], &error),
+                      &error);
+        assert_int_equal(compare(&output[0], &output[1]).most, 0);
+        gf_image_free(&output[0]);
+        gf_image_free(&output[1]);
+        picture_free(&input);
+    }
+    gf_pipeline_close(pipeline[0]);
+    gf_pipeline_close(pipeline[1]);
+}
+
+/* Pictures in memory that cannot be: said, not tried. */
+static void test_bad_pictures(void **state)
+{
+    (void)state;
+    struct gf_image input = picture_random(format_of(16, 40, 1, 8), 0, 1), output = {0};
+    struct gf_options options = gf_options_default();
+    struct gf_pipeline *pipeline;
+    struct gf_error error = {0};
+    options.device = GF_DEVICE_CPU;
+    assert_ok("open", gf_pipeline_open("transpose", &options, &pipeline, &error), &error);
+    const struct gf_format bad[] = {format_of(0, 40, 1, 8), format_of(16, -1, 1, 8),
+                                    format_of(16, 40, 5, 8), format_of(16, 40, 1, 12),
+                                    format_of(17, 40, 1, 8)};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct gf_image image = input;
+        image.format = bad[i];
+        assert_int_equal(gf_pipeline_run_image(pipeline, &image, &output, &error), GF_ERROR_USAGE);
+        assert_null(output.data);
+    }
+    struct gf_image wrong = picture_new(format_of(16, 40, 1, 8), 0);
+    assert_int_equal(gf_pipeline_run_image(pipeline, &input, &wrong, &error), GF_ERROR_USAGE);
+    picture_free(&wrong);
+    wrong = input;
+    wrong.format = format_of(40, 16, 1, 8);
+    wrong.pitch = 40;
+    assert_int_equal(gf_pipeline_run_image(pipeline, &input, &wrong, &error), GF_ERROR_USAGE);
+    assert_non_null(strstr(error.text, "overlaps"));
+    gf_pipeline_close(pipeline);
+    picture_free(&input);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_filter),
+        cmocka_unit_test(test_chains),
+        cmocka_unit_test(test_host_store),
+        cmocka_unit_test(test_orientations),
+        cmocka_unit_test(test_orientation_of_pixels),
+        cmocka_unit_test(test_profile),
+        cmocka_unit_test(test_bad_pictures),
+        cmocka_unit_test(test_skipped_rows),
+        cmocka_unit_test(test_spans),
+        cmocka_unit_test(test_halos),
+        cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_reuse),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

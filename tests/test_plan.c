@@ -1,0 +1,319 @@
+/* Where a chain is cut, what is fused, what is put around stencils of pictures with alpha, which
+ * rows a band needs: arithmetic, without a pixel. */
+#include "bands.h"
+#include "plan.h"
+#include "support.h"
+
+static struct gf_chain chain;
+static struct gf_plan plan;
+
+static void make_plan(const char *text, struct gf_format in, int orientation)
+{
+    struct gf_error error = {0};
+    assert_ok(text, gf_chain_parse(text, &chain, &error), &error);
+    assert_ok(text, gf_plan_make(&chain, in, orientation, &plan, &error), &error);
+}
+
+static void drop_plan(void)
+{
+    gf_plan_free(&plan);
+    gf_chain_free(&chain);
+}
+
+/* "blur | equalize+invert | transpose": stages by name, segments between bars. */
+static void describe(char *text, size_t size)
+{
+    size_t length = 0;
+    text[0] = '\0';
+    for (int s = 0; s < plan.segment_count; s++) {
+        for (int i = 0; i < plan.segment[s].count; i++) {
+            char name[96];
+            gf_plan_stage_name(&plan.stage[plan.segment[s].first + i], name, sizeof name);
+            length += (size_t)snprintf(text + length, size - length, "%s%s", i ? " " : "", name);
+        }
+        if (s + 1 < plan.segment_count)
+            length += (size_t)snprintf(text + length, size - length, "|");
+    }
+}
+
+static void assert_plan(const char *chain_text, int channels, const char *expected)
+{
+    char text[2000];
+    make_plan(chain_text, format_of(40, 30, channels, 8), 1);
+    describe(text, sizeof text);
+    if (strcmp(text, expected))
+        fail_msg("'%s' on %d channels: '%s' instead of '%s'", chain_text, channels, text, expected);
+    for (int i = 0; i + 1 < plan.stage_count; i++)
+        assert_true(same_format(plan.stage[i].out, plan.stage[i + 1].in));
+    for (int s = 0; s < plan.segment_count; s++) {
+        assert_true(same_format(plan.segment[s].in, s ? plan.segment[s - 1].out : plan.in));
+        assert_int_equal(plan.segment[s].first,
+                         s ? plan.segment[s - 1].first + plan.segment[s - 1].count : 0);
+    }
+    assert_true(same_format(plan.segment[plan.segment_count - 1].out, plan.out));
+    drop_plan();
+}
+
+static void test_segments(void **state)
+{
+    (void)state;
+    assert_plan("", 3, "");
+    assert_plan("blur", 3, "blur");
+    assert_plan("blur,sobel,crop=10:10", 3, "blur sobel crop");
+    assert_plan("blur,equalize", 3, "blur|equalize");
+    assert_plan("equalize", 3, "|equalize");
+    assert_plan("equalize,equalize", 3, "|equalize|equalize");
+    assert_plan("transpose", 1, "|transpose");
+    assert_plan("blur,transpose,hflip,vflip", 1, "blur|transpose hflip|vflip");
+    assert_plan("blur=border=wrap,blur", 1, "|blur blur");
+    assert_plan("threshold,blur", 1, "threshold blur");
+    assert_plan("threshold=otsu,blur", 1, "|threshold blur");
+    assert_plan("vflip,equalize,vflip", 1, "|vflip|equalize|vflip");
+}
+
+static void test_fusing(void **state)
+{
+    (void)state;
+    assert_plan("gamma=2,invert,contrast=2", 3, "gamma+invert+contrast");
+    assert_plan("invert,blur,invert,invert", 3, "invert blur invert+invert");
+    assert_plan("gamma=2,equalize,invert,brightness=0.1", 3, "gamma|equalize+invert+brightness");
+    assert_plan("equalize,normalize,invert", 3, "|equalize|normalize+invert");
+    assert_plan("grayscale,invert,saturation=2", 3, "grayscale+invert+saturation");
+}
+
+static void test_alpha(void **state)
+{
+    (void)state;
+    for (int channels = 2; channels <= 4; channels += 2) {
+        assert_plan("invert", channels, "invert");
+        assert_plan("hflip", channels, "hflip");
+        assert_plan("blur", channels, "premultiply blur unpremultiply");
+        assert_plan("gamma=2,blur,boxblur,invert", channels,
+                    "gamma+premultiply blur boxblur unpremultiply+invert");
+        assert_plan("blur,hflip,blur", channels, "premultiply blur hflip blur unpremultiply");
+        assert_plan("blur,equalize,blur", channels,
+                    "premultiply blur unpremultiply|equalize+premultiply blur unpremultiply");
+        assert_plan("blur,transpose,blur", channels,
+                    "premultiply blur|transpose blur unpremultiply");
+    }
+    make_plan("blur,boxblur", format_of(9, 9, 4, 8), 1);
+    assert_int_equal(plan.stage[0].out.bits, 16);
+    assert_int_equal(plan.stage[2].out.bits, 16);
+    assert_int_equal(plan.out.bits, 8);
+    drop_plan();
+    make_plan("blur", format_of(9, 9, 2, 16), 1);
+    assert_int_equal(plan.out.bits, 16);
+    drop_plan();
+}
+
+static bool always(const void *params)
+{
+    (void)params;
+    return true;
+}
+
+/* A stencil whose colours come out straight: what follows starts from straight colour again. */
+static void test_keeps_alpha(void **state)
+{
+    (void)state;
+    const struct gf_filter edges = {.name = "edges", .kind = GF_STENCIL, .keeps_alpha = always};
+    struct gf_chain_item items[] = {{.filter = &edges}, {.filter = &edges}};
+    const struct gf_chain twice = {.item = items, .count = 2};
+    struct gf_error error = {0};
+    char text[200];
+    assert_ok("edges", gf_plan_make(&twice, format_of(9, 9, 4, 8), 1, &plan, &error), &error);
+    describe(text, sizeof text);
+    assert_string_equal(text, "premultiply edges unpremultiply+premultiply edges unpremultiply");
+    const struct gf_point_run *const run = plan.stage[2].params;
+    const struct gf_unpremultiply *const back = run->item[0].params;
+    assert_true(back->straight);
+    assert_int_equal(back->bits, 8);
+    assert_int_equal(plan.out.bits, 8);
+    gf_plan_free(&plan);
+}
+
+static void test_long_chains(void **state)
+{
+    (void)state;
+    char text[4000] = "invert", name[96];
+    for (int i = 1; i < 40; i++)
+        strcat(text, ",invert");
+    make_plan(text, format_of(8, 8, 3, 8), 1);
+    assert_int_equal(plan.stage_count, 2);                 /* runs of at most 32 */
+    gf_plan_stage_name(&plan.stage[0], name, sizeof name); /* cut to size, not beyond */
+    assert_int_equal(strlen(name), sizeof name - 1);
+    assert_int_equal(((const struct gf_point_run *)plan.stage[1].params)->count, 8);
+    drop_plan();
+
+    strcpy(text, "median");
+    for (int i = 1; i < 300; i++)
+        strcat(text, ",median");
+    make_plan(text, format_of(8, 8, 3, 8), 1);
+    assert_int_equal(plan.stage_count, 300);
+    int stages = 0;
+    for (int s = 0; s < plan.segment_count; s++) {
+        assert_true(plan.segment[s].count < GF_CUTS_MAX);
+        assert_int_equal(plan.segment[s].first, stages);
+        stages += plan.segment[s].count;
+    }
+    assert_int_equal(stages, 300);
+    drop_plan();
+}
+
+static void test_orientation(void **state)
+{
+    (void)state;
+    for (int orientation = 0; orientation <= 9; orientation++) {
+        make_plan("invert", format_of(40, 30, 3, 8), orientation);
+        const bool turned = orientation >= 5 && orientation <= 8;
+        const bool moved = orientation >= 2 && orientation <= 8;
+        assert_int_equal(plan.out.width, turned ? 30 : 40);
+        assert_int_equal(plan.stage_count, moved ? 2 : 1);
+        if (moved)
+            assert_ptr_equal(plan.stage[0].filter, &gf_orient);
+        /* A mirror image from left to right goes band by band; the others need the whole picture.
+         */
+        assert_int_equal(plan.segment_count, moved && orientation != 2 ? 2 : 1);
+        drop_plan();
+    }
+}
+
+static void test_impossible(void **state)
+{
+    (void)state;
+    struct gf_error error = {0};
+    assert_ok("parse", gf_chain_parse("blur,crop=50:50,blur", &chain, &error), &error);
+    assert_int_equal(gf_plan_make(&chain, format_of(40, 30, 4, 8), 1, &plan, &error),
+                     GF_ERROR_USAGE);
+    assert_int_equal(strncmp(error.text, "crop: ", 6), 0);
+    assert_null(plan.stage);
+    assert_int_equal(gf_plan_make(&chain, format_of(60, 60, 4, 8), 1, &plan, &error), GF_OK);
+    drop_plan();
+}
+
+/* ---- rows ---- */
+
+static void assert_rows(int y0, int y1, int cut, int first, int end)
+{
+    struct gf_rows rows[GF_CUTS_MAX + 1];
+    const struct gf_segment *const segment = &plan.segment[plan.segment_count - 1];
+    gf_segment_rows(&plan, segment, y0, y1, rows);
+    assert_int_equal(rows[segment->count].first, y0);
+    assert_int_equal(rows[segment->count].end, y1);
+    assert_int_equal(rows[cut].first, first);
+    assert_int_equal(rows[cut].end, end);
+}
+
+static void test_rows(void **state)
+{
+    (void)state;
+    make_plan("boxblur=2,invert,boxblur=3", format_of(20, 100, 1, 8), 1);
+    assert_rows(50, 60, 2, 47, 63);
+    assert_rows(50, 60, 1, 47, 63);
+    assert_rows(50, 60, 0, 45, 65);
+    assert_rows(0, 1, 0, 0, 6);
+    assert_rows(4, 5, 0, 0, 10);
+    assert_rows(96, 100, 0, 91, 100);
+    assert_rows(0, 100, 0, 0, 100);
+    drop_plan();
+    make_plan("boxblur=2,crop=20:10:0:40", format_of(20, 100, 1, 8), 1);
+    assert_rows(3, 4, 1, 43, 44);
+    assert_rows(3, 4, 0, 41, 46);
+    drop_plan();
+    make_plan("boxblur=2:wrap", format_of(20, 100, 1, 8), 1);
+    assert_rows(50, 60, 0, 48, 62);
+    assert_rows(1, 2, 0, 0, 100);
+    assert_rows(98, 99, 0, 0, 100);
+    drop_plan();
+}
+
+/* ---- bands ---- */
+
+static size_t no_scratch(const struct gf_stage *stage, int rows)
+{
+    (void)stage;
+    (void)rows;
+    return 0;
+}
+
+static void check_bands(const struct gf_backend *backend, int rows, int lanes, uint64_t bytes,
+                        bool is_limit)
+{
+    const struct gf_bands_budget budget = {
+        .bytes = bytes, .is_limit = is_limit, .streams_in = true, .streams_out = true};
+    for (int s = 0; s < plan.segment_count; s++) {
+        const struct gf_segment *const segment = &plan.segment[s];
+        const struct gf_bands bands = gf_bands_cut(&plan, segment, backend, rows, lanes, &budget);
+        int next = 0;
+        for (int b = 0; b < bands.count; b++) {
+            struct gf_rows cut[GF_CUTS_MAX + 1];
+            const struct gf_rows band = gf_bands_rows(&bands, segment, b);
+            assert_int_equal(band.first, next);
+            assert_true(band.end > band.first && band.end - band.first <= bands.rows);
+            next = band.end;
+            gf_segment_rows(&plan, segment, band.first, band.end, cut);
+            assert_true(cut[0].end - cut[0].first <= bands.in_rows);
+        }
+        assert_int_equal(next, segment->out.height);
+        assert_true(!rows || bands.rows <= rows);
+        assert_true(bands.in_bytes >= gf_row_bytes(segment->in) * (size_t)bands.in_rows);
+        if (bands.rows > 1 && is_limit)
+            assert_true((bands.in_bytes + bands.out_bytes) * (uint64_t)(lanes + 2) <= bytes);
+    }
+}
+
+static void test_bands(void **state)
+{
+    (void)state;
+    struct gf_backend_calls calls = {
+        .unified = true, .band_bytes_least = 4096, .band_bytes_most = 65536, .scratch = no_scratch};
+    const struct gf_backend backend = {.calls = &calls};
+    static const char *const chains[] = {"", "blur=9", "resize=w=30%:h=210%,median",
+                                         "transpose,crop=h=33%"};
+    for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
+        for (int height = 1; height < 3000; height = 3 * height + 1) {
+            make_plan(chains[i], format_of(333, height < 4 ? 4 : height, 3, 8), 1);
+            calls.unified = i % 2;
+            for (int lanes = 1; lanes < 30; lanes += 9) {
+                check_bands(&backend, 0, lanes, 1 << 20, false);
+                check_bands(&backend, 0, lanes, 1 << 20, true);
+                check_bands(&backend, 7, lanes, 1 << 30, true);
+                check_bands(&backend, 100000, lanes, 1, true);
+            }
+            drop_plan();
+        }
+    }
+}
+
+/* A picture between segments is in no ring: it is not paid for, and a transpose's bands are not cut
+ * down to single rows for it. */
+static void test_whole_pictures_are_free(void **state)
+{
+    (void)state;
+    struct gf_backend_calls calls = {
+        .band_bytes_least = 1 << 20, .band_bytes_most = 8 << 20, .scratch = no_scratch};
+    const struct gf_backend backend = {.calls = &calls};
+    const struct gf_bands_budget budget = {.bytes = 512 << 20, .streams_out = true};
+    make_plan("transpose", format_of(7680, 4320, 3, 8), 1);
+    const struct gf_bands bands = gf_bands_cut(&plan, &plan.segment[1], &backend, 0, 4, &budget);
+    assert_true(bands.rows > 100);
+    drop_plan();
+    /* A budget that nobody asked for does not make halos most of the work. */
+    const struct gf_bands_budget small = {
+        .bytes = 1 << 20, .streams_in = true, .streams_out = true};
+    make_plan("blur=50", format_of(1000, 4320, 3, 8), 1);
+    assert_true(gf_bands_cut(&plan, &plan.segment[0], &backend, 0, 4, &small).rows >= 150);
+    drop_plan();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_segments),    cmocka_unit_test(test_fusing),
+        cmocka_unit_test(test_alpha),       cmocka_unit_test(test_keeps_alpha),
+        cmocka_unit_test(test_long_chains), cmocka_unit_test(test_orientation),
+        cmocka_unit_test(test_impossible),  cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_bands),       cmocka_unit_test(test_whole_pictures_are_free),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
