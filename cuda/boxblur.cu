@@ -1,5 +1,5 @@
-/* Box blur in two kernels with running sums: down the columns into scratch memory, then along the rows in
- * shared memory. The time grows little with the radius. */
+/* Box blur in two kernels with running sums: down the columns into scratch memory, then along the
+ * rows in shared memory. The time grows little with the radius. */
 #include "stencil.cuh"
 #include "stencils.h"
 
@@ -16,8 +16,8 @@ struct columns_args {
     int radius, strip; /* strip: rows that a thread slides its window over */
 };
 
-static __device__ __forceinline__ void add_four(const unsigned char *row, long long at, long long samples,
-                                                unsigned sum[4], bool subtract)
+static __device__ __forceinline__ void add_four(const unsigned char *row, long long at,
+                                                long long samples, unsigned sum[4], bool subtract)
 {
     const unsigned word = load_bytes(row, at, samples);
 #pragma unroll
@@ -91,14 +91,16 @@ struct rows_args {
     struct gf_box_mean mean;
 };
 
-/* The planes of one row: a channel each, of column sums, with room for the window on either side. */
+/* The planes of one row: a channel each, of column sums, with room for the window on either side.
+ */
 struct box_shape {
     int width;  /* pixels of the tile */
     int plane;  /* words from one channel to the next */
     int blocks; /* sums of RUN columns that a plane has */
 };
 
-/* One word of padding for every RUN: threads that slide RUN columns apart then meet different banks. */
+/* One word of padding for every RUN: threads that slide RUN columns apart then meet different
+ * banks. */
 static __host__ __device__ __forceinline__ int padded(int i)
 {
     return i + i / RUN;
@@ -114,8 +116,9 @@ static __host__ __device__ __forceinline__ struct box_shape shape_of_box(int cha
 }
 
 template <class Sum>
-static __device__ __forceinline__ void load_sums(const struct rows_args &args, const struct box_shape &shape,
-                                                 unsigned *planes, int x0, int line, int lines)
+static __device__ __forceinline__ void load_sums(const struct rows_args &args,
+                                                 const struct box_shape &shape, unsigned *planes,
+                                                 int x0, int line, int lines)
 {
     const struct picture &p = args.p;
     for (int i = threadIdx.x; i < shape.width + 2 * args.radius; i += THREADS) {
@@ -136,13 +139,14 @@ static __device__ __forceinline__ int mean_of(const struct gf_box_mean &mean, un
     return gf_box_mean8(&mean, sum);
 }
 
-static __device__ __forceinline__ int mean_of(const struct gf_box_mean &mean, unsigned long long sum)
+static __device__ __forceinline__ int mean_of(const struct gf_box_mean &mean,
+                                              unsigned long long sum)
 {
     return gf_box_mean16(&mean, sum);
 }
 
-/* RUN pixels of one channel: the first window from sums of whole runs and what is left over, the others by
- * sliding. */
+/* RUN pixels of one channel: the first window from sums of whole runs and what is left over, the
+ * others by sliding. */
 template <class Window, class Sample>
 static __device__ __forceinline__ void slide(const struct rows_args &args, const unsigned *plane,
                                              const unsigned *blocks, int run, Sample *to)

@@ -9,10 +9,11 @@ struct convolve_args {
     float weight[GF_MATRIX_SIDE_MAX * GF_MATRIX_SIDE_MAX];
 };
 
-/* Row by row and from left to right, as on the CPU. Eight results share each weight, and four new samples
- * serve four of them. */
-static __device__ __forceinline__ void correlate(const struct convolve_args &args, const float *first,
-                                                 int row_pitch, float sum[PLANES_OCTET])
+/* Row by row and from left to right, as on the CPU. Eight results share each weight, and four new
+ * samples serve four of them. */
+static __device__ __forceinline__ void correlate(const struct convolve_args &args,
+                                                 const float *first, int row_pitch,
+                                                 float sum[PLANES_OCTET])
 {
 #pragma unroll
     for (int i = 0; i < PLANES_OCTET; i++)
@@ -41,8 +42,8 @@ static __device__ __forceinline__ void correlate(const struct convolve_args &arg
 }
 
 /* centre: the pixel's plane of alpha, where there is one. */
-static __device__ __forceinline__ float finish(const struct convolve_args &args, float sum, bool alpha,
-                                               const float *centre)
+static __device__ __forceinline__ float finish(const struct convolve_args &args, float sum,
+                                               bool alpha, const float *centre)
 {
     if (alpha && args.keep_alpha)
         return *centre;
@@ -70,8 +71,8 @@ __global__ void __launch_bounds__(PLANES_THREADS) convolve_kernel(const struct c
         if (!find_item(p, shape, tile, i, &item))
             continue;
         float sum[PLANES_OCTET];
-        correlate(args, planes + item.row * row_pitch + item.channel * shape.plane + item.first, row_pitch,
-                  sum);
+        correlate(args, planes + item.row * row_pitch + item.channel * shape.plane + item.first,
+                  row_pitch, sum);
         const bool alpha = p.channels % 2 == 0 && item.channel == p.channels - 1;
         const float *const centre = planes + (item.row + shape.reach_y) * row_pitch +
                                     (p.channels - 1) * shape.plane + item.first + shape.reach_x;

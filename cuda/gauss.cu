@@ -1,12 +1,12 @@
-/* The Gaussian's vertical pass into scratch memory: for 8 bits and radii beyond the fused kernel's, and
- * for 16 bits. */
+/* The Gaussian's vertical pass into scratch memory: for 8 bits and radii beyond the fused kernel's,
+ * and for 16 bits. */
 #include "gauss.cuh"
 
 enum {
     LANES = 32,
-    ROWS8 = 8,  /* that a thread makes of each of its four columns */
+    ROWS8 = 8, /* that a thread makes of each of its four columns */
     ROWS16 = 4,
-    FRONT = 8,  /* zero taps before the first: ROWS8 */
+    FRONT = 8, /* zero taps before the first: ROWS8 */
     BLOCK_ROWS8 = GAUSS_THREADS / LANES * ROWS8,
     BLOCK_ROWS16 = GAUSS_THREADS / LANES * ROWS16,
 };
@@ -20,8 +20,8 @@ struct columns8_args {
     unsigned tap[(FRONT + 2 * GF_GAUSS_RADIUS_MAX + 1 + FRONT + 8) / 2];
 };
 
-/* Adds what four rows, turned to columns of bytes, give to the eight output rows; two: the first pair of
- * taps that the topmost row takes of them. */
+/* Adds what four rows, turned to columns of bytes, give to the eight output rows; two: the first
+ * pair of taps that the topmost row takes of them. */
 static __device__ __forceinline__ void add_rows(const struct columns8_args &args, int two,
                                                 const unsigned column[4], unsigned sum[4][ROWS8])
 {
@@ -43,7 +43,8 @@ static __device__ __forceinline__ void add_rows(const struct columns8_args &args
     }
 }
 
-__global__ void __launch_bounds__(GAUSS_THREADS) blur_columns8_kernel(const struct columns8_args args)
+__global__ void __launch_bounds__(GAUSS_THREADS)
+    blur_columns8_kernel(const struct columns8_args args)
 {
     extern __shared__ long long rows[];
     const struct picture &p = args.p;
@@ -110,8 +111,8 @@ struct columns16_args {
     float real[GF_GAUSS_RADIUS_MAX + 1];
 };
 
-static __device__ __forceinline__ void load_four(const unsigned char *start, bool zero, long long at,
-                                                 long long samples, float v[4])
+static __device__ __forceinline__ void load_four(const unsigned char *start, bool zero,
+                                                 long long at, long long samples, float v[4])
 {
     const unsigned short *const row = (const unsigned short *)start + at;
     uint2 four = make_uint2(0, 0);
@@ -127,9 +128,10 @@ static __device__ __forceinline__ void load_four(const unsigned char *start, boo
     v[3] = float_of_high(four.y);
 }
 
-/* Four rows of four columns. Of the rows k above and k below them, only one each is new at every k; row j
- * (from the topmost output row on) stays in place j % 4. */
-__global__ void __launch_bounds__(GAUSS_THREADS) blur_columns16_kernel(const struct columns16_args args)
+/* Four rows of four columns. Of the rows k above and k below them, only one each is new at every k;
+ * row j (from the topmost output row on) stays in place j % 4. */
+__global__ void __launch_bounds__(GAUSS_THREADS)
+    blur_columns16_kernel(const struct columns16_args args)
 {
     extern __shared__ long long rows[];
     const struct picture &p = args.p;
@@ -169,8 +171,8 @@ __global__ void __launch_bounds__(GAUSS_THREADS) blur_columns16_kernel(const str
 #pragma unroll
             for (int j = 0; j < 4 * ROWS16; j++) {
                 const int r = j / 4, c = j % 4;
-                sum[r][c] = sum[r][c] +
-                            tap * (above[(r + ROWS16 - i) % ROWS16][c] + below[(r + i) % ROWS16][c]);
+                sum[r][c] = sum[r][c] + tap * (above[(r + ROWS16 - i) % ROWS16][c] +
+                                               below[(r + i) % ROWS16][c]);
             }
         }
     }

@@ -32,8 +32,8 @@ static __device__ __forceinline__ int height_at(const struct picture &p, int x, 
 
 /* at: the height above and to the left of the pixel. */
 template <class Sample>
-static __device__ __forceinline__ void normal_at(const struct normalmap_args &args, const int *at, int x,
-                                                 int y, Sample *to)
+static __device__ __forceinline__ void normal_at(const struct normalmap_args &args, const int *at,
+                                                 int x, int y, Sample *to)
 {
     const struct picture &p = args.p;
     const int *const here = at + PITCH, *const below = at + 2 * PITCH;

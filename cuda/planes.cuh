@@ -1,6 +1,6 @@
-/* A tile of the picture in shared memory as floats, with what the kernel reaches around it: row by row, in
- * each row a plane for each channel, so that neighbours stand side by side. A thread makes eight pixels of
- * one channel of one row from it. */
+/* A tile of the picture in shared memory as floats, with what the kernel reaches around it: row by
+ * row, in each row a plane for each channel, so that neighbours stand side by side. A thread makes
+ * eight pixels of one channel of one row from it. */
 #ifndef GF_PLANES_CUH
 #define GF_PLANES_CUH
 
@@ -9,14 +9,16 @@
 enum { PLANES_THREADS = 256, PLANES_OCTET = 8 };
 
 struct planes_shape {
-    int width, height; /* of the tile, in pixels; width is a multiple of 8, width * channels one of 16 */
+    int width,
+        height; /* of the tile, in pixels; width is a multiple of 8, width * channels one of 16 */
     int reach_x, reach_y;
     int plane; /* floats from one channel to the next */
 };
 
 /* The largest tile that fits into 48 KB beside its result. */
-static inline struct planes_shape shape_of_planes(const struct picture &p, int bits, int kernel_width,
-                                                  int kernel_height, size_t *bytes)
+static inline struct planes_shape shape_of_planes(const struct picture &p, int bits,
+                                                  int kernel_width, int kernel_height,
+                                                  size_t *bytes)
 {
     static const int sizes[][2] = {{192, 32}, {192, 16}, {96, 32}, {96, 16}, {96, 8}, {96, 4}};
     struct planes_shape shape = {};
@@ -26,7 +28,8 @@ static inline struct planes_shape shape_of_planes(const struct picture &p, int b
         shape.width = sizes[i][0] / p.channels;
         shape.height = sizes[i][1];
         shape.plane = shape.width + (kernel_width + 3) / 4 * 4;
-        *bytes = (size_t)(shape.plane * p.channels * (shape.height + kernel_height - 1)) * sizeof(float) +
+        *bytes = (size_t)(shape.plane * p.channels * (shape.height + kernel_height - 1)) *
+                     sizeof(float) +
                  (size_t)(shape.width * p.channels * shape.height * (bits / 8));
         if (*bytes <= 48 * 1024)
             break;
@@ -44,8 +47,8 @@ struct planes_tile {
     int x0, y0, lines;
 };
 
-static __device__ __forceinline__ struct planes_tile tile_of_planes(const struct picture &p,
-                                                                    const struct planes_shape &shape)
+static __device__ __forceinline__ struct planes_tile
+tile_of_planes(const struct picture &p, const struct planes_shape &shape)
 {
     const int across = (p.width + shape.width - 1) / shape.width;
     const int down = blockIdx.x / across;
@@ -57,7 +60,8 @@ static __device__ __forceinline__ struct planes_tile tile_of_planes(const struct
 }
 
 template <class Sample>
-static __device__ __forceinline__ void load_planes(const struct picture &p, const struct planes_shape &shape,
+static __device__ __forceinline__ void load_planes(const struct picture &p,
+                                                   const struct planes_shape &shape,
                                                    const struct planes_tile &tile, float *planes)
 {
     const int lane = threadIdx.x % 32, warps = PLANES_THREADS / 32;
@@ -80,7 +84,8 @@ struct planes_item {
     int row, channel, first; /* first: pixel of the tile */
 };
 
-static __device__ __forceinline__ bool find_item(const struct picture &p, const struct planes_shape &shape,
+static __device__ __forceinline__ bool find_item(const struct picture &p,
+                                                 const struct planes_shape &shape,
                                                  const struct planes_tile &tile, int i,
                                                  struct planes_item *item)
 {
@@ -99,8 +104,9 @@ static __device__ __forceinline__ void load_quad(const float *from, float v[4])
 }
 
 template <class Sample>
-static __device__ __forceinline__ void store_planes(const struct picture &p, const struct planes_shape &shape,
-                                                    const struct planes_tile &tile, const Sample *staging)
+static __device__ __forceinline__ void
+store_planes(const struct picture &p, const struct planes_shape &shape,
+             const struct planes_tile &tile, const Sample *staging)
 {
     const int size = (int)sizeof(Sample), pitch = shape.width * p.channels * size;
     store_tile(p, (const unsigned char *)staging, pitch, pitch, tile.lines, tile.y0,

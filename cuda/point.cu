@@ -26,9 +26,9 @@ extern "C" int gf_point_cuda(const struct gf_launch *launch)
     const unsigned char *const block = (const unsigned char *)launch->constants;
     if (host->table == GF_POINT_SAMPLES)
         return launch_tables(&band, stage->in, block + host->table_at, host->tables, stream);
-    bool step;
-    if (is_luma8(stage, host, &step))
-        return launch_luma8(&band, step, host->op[1].a, stream);
+    bool step, fine;
+    if (is_luma8(stage, host, &step, &fine))
+        return launch_luma8(&band, step, fine, host->op[1].a, stream);
     if (is_saturate8(stage, host))
         return stage->in.channels == 3 ? launch_saturate8<3>(&band, host, block, stream)
                                        : launch_saturate8<4>(&band, host, block, stream);

@@ -5,84 +5,92 @@
 #include "band.cuh"
 
 enum {
-    TABLE_THREADS = 384,
-    TABLE_VECTORS = 2 /* of a thread at a time, loaded before either is used */
+    TABLE_THREADS = 256,
+    TABLE_WAVES = 8, /* blocks that come after each other on a multiprocessor, so that their starts overlap */
+    TABLE_WORDS = 256 / 4 * WARP /* of one table in shared memory, all lanes' copies */
 };
 
-/* An entry has every channel's byte; byte k of a word looks up at entry * 128 + offset, which one
- * dp4a computes. `offset` names the thread's copy of the table and the channel. */
-static __device__ __forceinline__ unsigned look_up_word(const unsigned char *table, unsigned word,
-                                                        unsigned a, unsigned b, unsigned c,
-                                                        unsigned d)
+/* Each lane of a warp has a copy of the tables in its own bank of shared memory, so that no look-up waits for
+ * another whatever the picture (Best Practices Guide 9.2.3.1). A word holds four entries: entry v of a lane
+ * lies at (v / 4) * 128 + v % 4, which a dp4a makes of the byte's upper six bits and its lower two. A table so
+ * packed takes 8 KB; one entry a word would take 32, and as much longer to fill for every block. */
+static __device__ __forceinline__ unsigned look_up_word(unsigned word, const unsigned char *a,
+                                                        const unsigned char *b, const unsigned char *c,
+                                                        const unsigned char *d)
 {
-    const unsigned v0 = table[__dp4a(word, 0x80u, a)];
-    const unsigned v1 = table[__dp4a(word, 0x8000u, b)];
-    const unsigned v2 = table[__dp4a(word, 0x800000u, c)];
-    const unsigned v3 = table[__dp4a(word, 0x80000000u, d)];
+    const unsigned upper = word & 0xfcfcfcfcu, lower = word & 0x03030303u;
+    const unsigned v0 = a[__dp4a(upper, 0x20u, lower & 3u)];
+    const unsigned v1 = b[__dp4a(upper, 0x2000u, lower >> 8 & 3u)];
+    const unsigned v2 = c[__dp4a(upper, 0x200000u, lower >> 16 & 3u)];
+    const unsigned v3 = d[__dp4a(upper, 0x20000000u, lower >> 24)];
     return __byte_perm(__byte_perm(v0, v1, 0x0040), __byte_perm(v2, v3, 0x0040), 0x5410);
 }
 
-template <int CHANNELS>
-static __device__ __forceinline__ uint4 look_up_vector(const unsigned char *table, uint4 v,
-                                                       unsigned copy, unsigned column)
+/* TABLES: 1 for all channels, or one for each. */
+template <int CHANNELS, int TABLES>
+static __device__ __forceinline__ const unsigned char *table_of(const unsigned char *copy, unsigned channel)
 {
-    if (CHANNELS == 3) { /* a vector begins with channel 16 column mod 3 */
-        const unsigned first = column % 3;
-        const unsigned a = copy + first;
-        const unsigned b = copy + (first == 2 ? 0 : first + 1);
-        const unsigned c = copy + (first == 0 ? 2 : first - 1);
-        return make_uint4(
-            look_up_word(table, v.x, a, b, c, a), look_up_word(table, v.y, b, c, a, b),
-            look_up_word(table, v.z, c, a, b, c), look_up_word(table, v.w, a, b, c, a));
-    }
-    const unsigned a = copy, b = copy + 1 % CHANNELS, c = copy + 2 % CHANNELS,
-                   d = copy + 3 % CHANNELS;
-    return make_uint4(look_up_word(table, v.x, a, b, c, d), look_up_word(table, v.y, a, b, c, d),
-                      look_up_word(table, v.z, a, b, c, d), look_up_word(table, v.w, a, b, c, d));
+    return TABLES == 1 ? copy : copy + channel % CHANNELS * (4 * TABLE_WORDS);
 }
 
-/* 8 bits. Each lane of a warp has a copy of the table in its own bank of shared memory, so that no
- * look-up waits for another whatever the picture (Best Practices Guide 9.2.3.1). The blocks stay,
- * since the copies take a while to make. */
-template <int CHANNELS>
-__global__ void __launch_bounds__(TABLE_THREADS)
-    table8_kernel(const struct band band, unsigned full, unsigned tail, const unsigned *entries)
+template <int CHANNELS, int TABLES>
+static __device__ __forceinline__ uint4 look_up_vector(const unsigned char *copy, uint4 v, unsigned column)
 {
-    __shared__ uint4 copies[256 * WARP / 4];
+    /* A vector of three channels begins with channel 16 column mod 3; of others, with the first. */
+    const unsigned first = CHANNELS == 3 && TABLES > 1 ? column % 3 : 0;
+    const unsigned char *table[4];
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+        table[k] = table_of<CHANNELS, TABLES>(copy, first + (unsigned)k);
+    const unsigned char *const a = table[0], *const b = table[1], *const c = table[2], *const d = table[3];
+    if (CHANNELS == 3)
+        return make_uint4(look_up_word(v.x, a, b, c, a), look_up_word(v.y, b, c, a, b),
+                          look_up_word(v.z, c, a, b, c), look_up_word(v.w, a, b, c, a));
+    return make_uint4(look_up_word(v.x, a, b, c, d), look_up_word(v.y, a, b, c, d),
+                      look_up_word(v.z, a, b, c, d), look_up_word(v.w, a, b, c, d));
+}
+
+template <int CHANNELS, int TABLES>
+static __device__ __forceinline__ void look_up_tail(const unsigned char *copy, const unsigned char *in,
+                                                    unsigned char *out, unsigned tail, unsigned column)
+{
+    const unsigned first = CHANNELS == 3 ? column % 3 : 0;
+#pragma unroll 1
+    for (unsigned i = 0; i < tail; i++) {
+        const unsigned char *const table = table_of<CHANNELS, TABLES>(copy, first + i);
+        out[i] = table[(in[i] & ~3u) * WARP + (in[i] & 3u)];
+    }
+}
+
+/* 8 bits. A block's first load is under way while it fills its tables. */
+template <int CHANNELS, int TABLES>
+__global__ void __launch_bounds__(TABLE_THREADS)
+    table8_kernel(const struct band band, unsigned full, unsigned tail, const unsigned *tables)
+{
+    __shared__ unsigned copies[TABLES * TABLE_WORDS];
     const unsigned row_items = full + (tail ? 1 : 0);
     const unsigned items = band.rows * row_items;
-    for (int i = (int)threadIdx.x; i < 256 * WARP / 4; i += TABLE_THREADS) {
-        const unsigned entry = entries[i / (WARP / 4)];
-        copies[i] = make_uint4(entry, entry, entry, entry);
-    }
+    const unsigned char *const copy = (const unsigned char *)(copies + threadIdx.x % WARP);
+    unsigned item = blockIdx.x * TABLE_THREADS + threadIdx.x;
+    struct place at = place_of(item, band.rows, row_items);
+    uint4 v = make_uint4(0, 0, 0, 0);
+    if (item < items && at.column < full)
+        v = ((const uint4 *)(band.in + at.row * band.in_pitch))[at.column];
+    for (int i = (int)threadIdx.x; i < TABLES * TABLE_WORDS; i += TABLE_THREADS)
+        copies[i] = tables[i / WARP];
     __syncthreads();
-    const unsigned char *const table = (const unsigned char *)copies;
-    const unsigned copy = 4 * (threadIdx.x % WARP);
-    const unsigned tile = TABLE_THREADS * TABLE_VECTORS;
-    for (unsigned first = blockIdx.x * tile; first < items; first += gridDim.x * tile) {
-        uint4 v[TABLE_VECTORS];
-        struct place at[TABLE_VECTORS];
-#pragma unroll
-        for (int k = 0; k < TABLE_VECTORS; k++) {
-            at[k] =
-                place_of(first + (unsigned)k * TABLE_THREADS + threadIdx.x, band.rows, row_items);
-            if (at[k].row < band.rows && at[k].column < full)
-                v[k] = ((const uint4 *)(band.in + at[k].row * band.in_pitch))[at[k].column];
-        }
-#pragma unroll
-        for (int k = 0; k < TABLE_VECTORS; k++) {
-            const size_t offset = (size_t)at[k].column * VECTOR;
-            unsigned char *const out = band.out + at[k].row * band.out_pitch + offset;
-            if (at[k].row < band.rows && at[k].column < full) {
-                *(uint4 *)out = look_up_vector<CHANNELS>(table, v[k], copy, at[k].column);
-            } else if (at[k].row < band.rows && at[k].column == full) {
-                const unsigned char *const in = band.in + at[k].row * band.in_pitch + offset;
-                const unsigned channel = CHANNELS == 3 ? at[k].column % 3 : 0;
-#pragma unroll 1
-                for (unsigned i = 0; i < tail; i++)
-                    out[i] = table[in[i] * 128u + copy + (channel + i) % CHANNELS];
-            }
-        }
+    while (item < items) {
+        const size_t offset = (size_t)at.column * VECTOR;
+        unsigned char *const out = band.out + at.row * band.out_pitch + offset;
+        if (at.column < full)
+            *(uint4 *)out = look_up_vector<CHANNELS, TABLES>(copy, v, at.column);
+        else
+            look_up_tail<CHANNELS, TABLES>(copy, band.in + at.row * band.in_pitch + offset, out, tail,
+                                           at.column);
+        item += gridDim.x * TABLE_THREADS;
+        at = place_of(item, band.rows, row_items);
+        if (item < items && at.column < full)
+            v = ((const uint4 *)(band.in + at.row * band.in_pitch))[at.column];
     }
 }
 
@@ -126,17 +134,19 @@ __global__ void __launch_bounds__(TABLE_THREADS)
     }
 }
 
-template <int CHANNELS>
-static int launch_table8(const struct band *band, const unsigned *entries, cudaStream_t stream)
+template <int CHANNELS, int TABLES>
+static int launch_table8(const struct band *band, const unsigned *tables, cudaStream_t stream)
 {
     const size_t bytes = (size_t)band->width * CHANNELS;
     const unsigned full = (unsigned)(bytes / VECTOR), tail = (unsigned)(bytes % VECTOR);
-    unsigned blocks = blocks_for(band->rows * (full + !!tail), TABLE_THREADS * TABLE_VECTORS);
+    const unsigned needed = blocks_for(band->rows * (full + !!tail), TABLE_THREADS);
+    unsigned blocks;
     const cudaError_t status =
-        resident_blocks((const void *)table8_kernel<CHANNELS>, TABLE_THREADS, 0, blocks, &blocks);
+        resident_blocks((const void *)table8_kernel<CHANNELS, TABLES>, TABLE_THREADS, 0, needed, &blocks);
     if (status != cudaSuccess)
         return status;
-    table8_kernel<CHANNELS><<<blocks, TABLE_THREADS, 0, stream>>>(*band, full, tail, entries);
+    blocks = blocks * TABLE_WAVES < needed ? blocks * TABLE_WAVES : needed;
+    table8_kernel<CHANNELS, TABLES><<<blocks, TABLE_THREADS, 0, stream>>>(*band, full, tail, tables);
     return cudaGetLastError();
 }
 
@@ -155,10 +165,12 @@ static int launch_tables(const struct band *band, struct gf_format format, const
                          int tables, cudaStream_t stream)
 {
     static int (*const launch8[])(const struct band *, const unsigned *, cudaStream_t) = {
-        launch_table8<1>, launch_table8<2>, launch_table8<3>, launch_table8<4>};
+        launch_table8<1, 1>, launch_table8<2, 2>, launch_table8<3, 3>, launch_table8<4, 4>};
     static int (*const launch16[])(const struct band *, const unsigned short *, int,
                                    cudaStream_t) = {launch_table16<1>, launch_table16<2>,
                                                     launch_table16<3>, launch_table16<4>};
+    if (format.bits == 8 && format.channels == 3 && tables == 1)
+        return launch_table8<3, 1>(band, (const unsigned *)table, stream);
     if (format.bits == 8)
         return launch8[format.channels - 1](band, (const unsigned *)table, stream);
     return launch16[format.channels - 1](band, (const unsigned short *)table,

@@ -1,5 +1,5 @@
-/* Sobel's magnitude. 8 bits: each thread rolls down a strip of 16 samples, two of them in a register;
- * nothing is fetched twice but the strip's ends. 16 bits: tiles in shared memory. */
+/* Sobel's magnitude. 8 bits: each thread rolls down a strip of 16 samples, two of them in a
+ * register; nothing is fetched twice but the strip's ends. 16 bits: tiles in shared memory. */
 #include "planes.cuh"
 #include "stencils.h"
 
@@ -13,14 +13,15 @@ enum {
 struct sobel8_args {
     struct picture p;
     float scale; /* / 255 */
-    unsigned left, right; /* selectors for the samples one pixel to the left and right: see sobel_row */
-    unsigned alpha;       /* mask of the bytes that are alpha */
+    unsigned left,
+        right;      /* selectors for the samples one pixel to the left and right: see sobel_row */
+    unsigned alpha; /* mask of the bytes that are alpha */
     /* First samples of the pixels that stand for those left and right of the picture; -1: zeros. */
     long long before, behind;
 };
 
-/* Words 0 and 5 are the samples beside the chunk, words 1 to 4 the chunk itself. At the ends of the row
- * they are put together in `room`, byte by byte. */
+/* Words 0 and 5 are the samples beside the chunk, words 1 to 4 the chunk itself. At the ends of the
+ * row they are put together in `room`, byte by byte. */
 static __device__ __forceinline__ void load_chunk(const struct sobel8_args &args, long long offset,
                                                   bool zero, long long first, long long samples,
                                                   unsigned *room, unsigned word[6])
@@ -60,10 +61,11 @@ static __device__ __forceinline__ unsigned halves(unsigned word, int odd)
     return __byte_perm(word, 0, odd ? 0x4341 : 0x4240);
 }
 
-/* Along the row: slope = right - left + BIAS, smooth = left + 2 here + right, of word / 2, even or odd
- * samples in turn. */
-static __device__ __forceinline__ void sobel_row(const struct sobel8_args &args, const unsigned word[6],
-                                                 unsigned slope[8], unsigned smooth[8])
+/* Along the row: slope = right - left + BIAS, smooth = left + 2 here + right, of word / 2, even or
+ * odd samples in turn. */
+static __device__ __forceinline__ void sobel_row(const struct sobel8_args &args,
+                                                 const unsigned word[6], unsigned slope[8],
+                                                 unsigned smooth[8])
 {
 #pragma unroll
     for (int w = 0; w < 4; w++) {
@@ -71,7 +73,8 @@ static __device__ __forceinline__ void sobel_row(const struct sobel8_args &args,
         const unsigned right = __byte_perm(word[w + 1], word[w + 2], args.right);
 #pragma unroll
         for (int odd = 0; odd < 2; odd++) {
-            const unsigned l = halves(left, odd), r = halves(right, odd), h = halves(word[w + 1], odd);
+            const unsigned l = halves(left, odd), r = halves(right, odd),
+                           h = halves(word[w + 1], odd);
             slope[2 * w + odd] = r - l + (BIAS << 16 | BIAS);
             smooth[2 * w + odd] = l + 2 * h + r;
         }
@@ -84,10 +87,10 @@ static __device__ __forceinline__ float gradient_of(unsigned pair, unsigned sele
     return __uint_as_float(__byte_perm(pair, 0x4B00u, selector)) - (8388608.0f + 4 * BIAS);
 }
 
-/* sqrt(x^2 + y^2) scale, clamped and rounded, in byte 1. v / sqrt(v) is the root of v (Best Practices Guide,
- * 11.1.3); the squares are exact but for a term that keeps 0 from meeting the root's infinity. Clamping is
- * free in a multiplication that ends in 0..1; the addition truncates to 8 fraction bits, with a half added
- * above them. */
+/* sqrt(x^2 + y^2) scale, clamped and rounded, in byte 1. v / sqrt(v) is the root of v (Best
+ * Practices Guide, 11.1.3); the squares are exact but for a term that keeps 0 from meeting the
+ * root's infinity. Clamping is free in a multiplication that ends in 0..1; the addition truncates
+ * to 8 fraction bits, with a half added above them. */
 static __device__ __forceinline__ unsigned magnitude(float x, float y, float scale)
 {
     const float square = __fmaf_rn(x, x, __fmaf_rn(y, y, 1e-20f));
@@ -102,15 +105,18 @@ static __device__ __forceinline__ unsigned magnitudes(const unsigned gx[2], cons
     unsigned result[2][2];
 #pragma unroll
     for (int odd = 0; odd < 2; odd++) {
-        result[0][odd] = magnitude(gradient_of(gx[odd], 0x5410), gradient_of(gy[odd], 0x5410), scale);
-        result[1][odd] = magnitude(gradient_of(gx[odd], 0x5432), gradient_of(gy[odd], 0x5432), scale);
+        result[0][odd] =
+            magnitude(gradient_of(gx[odd], 0x5410), gradient_of(gy[odd], 0x5410), scale);
+        result[1][odd] =
+            magnitude(gradient_of(gx[odd], 0x5432), gradient_of(gy[odd], 0x5432), scale);
     }
     return __byte_perm(__byte_perm(result[0][0], result[0][1], 0x0051),
                        __byte_perm(result[1][0], result[1][1], 0x0051), 0x5410);
 }
 
-static __device__ __forceinline__ void store_chunk(unsigned char *row, long long first, long long samples,
-                                                   const unsigned out[4], unsigned *room)
+static __device__ __forceinline__ void store_chunk(unsigned char *row, long long first,
+                                                   long long samples, const unsigned out[4],
+                                                   unsigned *room)
 {
     if (first + CHUNK <= samples) {
         *(uint4 *)(row + first) = make_uint4(out[0], out[1], out[2], out[3]);
@@ -126,15 +132,15 @@ static __device__ __forceinline__ void store_chunk(unsigned char *row, long long
 
 /* What is kept of the two rows above the newest, by pairs of samples. */
 struct sobel_state {
-    unsigned slope[8];  /* of the last row */
-    unsigned slopes[8]; /* of the row before, plus twice the last's */
+    unsigned slope[8];           /* of the last row */
+    unsigned slopes[8];          /* of the row before, plus twice the last's */
     unsigned before[8], last[8]; /* smoothed */
 };
 
 /* Takes in a row; gx and gy are of the row above it, biased by 4 BIAS. */
-static __device__ __forceinline__ void advance(const struct sobel8_args &args, const unsigned word[6],
-                                               struct sobel_state *state, unsigned gx[4][2],
-                                               unsigned gy[4][2])
+static __device__ __forceinline__ void advance(const struct sobel8_args &args,
+                                               const unsigned word[6], struct sobel_state *state,
+                                               unsigned gx[4][2], unsigned gy[4][2])
 {
     unsigned slope[8], smooth[8];
     sobel_row(args, word, slope, smooth);
@@ -183,7 +189,8 @@ __global__ void __launch_bounds__(THREADS) sobel8_kernel(const struct sobel8_arg
 #pragma unroll
         for (int w = 0; w < 4; w++)
             out[w] = (magnitudes(gx[w], gy[w], args.scale) & ~args.alpha) | (here[w] & args.alpha);
-        store_chunk(p.out + (long long)(line + i) * (long long)p.out_pitch, first, samples, out, room);
+        store_chunk(p.out + (long long)(line + i) * (long long)p.out_pitch, first, samples, out,
+                    room);
     }
 }
 
@@ -206,8 +213,8 @@ static int launch_sobel8(const struct gf_launch *launch, const struct gf_sobel *
     args.behind = border_sample(args.p, args.p.width);
     const long long samples = (long long)args.p.width * channels;
     const int across = (int)((samples + CHUNK * THREADS - 1) / (CHUNK * THREADS));
-    sobel8_kernel<<<across * ceil_div(args.p.rows, STRIP), THREADS, 0, (cudaStream_t)launch->stream>>>(
-        args);
+    sobel8_kernel<<<across * ceil_div(args.p.rows, STRIP), THREADS, 0,
+                    (cudaStream_t)launch->stream>>>(args);
     return cudaGetLastError();
 }
 
@@ -238,8 +245,8 @@ __global__ void __launch_bounds__(PLANES_THREADS) sobel16_kernel(const struct so
         for (int row = 0; row < 3; row++) {
 #pragma unroll
             for (int quad = 0; quad < 12; quad += 4)
-                load_quad(planes + (item.row + row) * row_pitch + item.channel * shape.plane + item.first +
-                              quad,
+                load_quad(planes + (item.row + row) * row_pitch + item.channel * shape.plane +
+                              item.first + quad,
                           v[row] + quad);
         }
         const bool alpha = p.channels % 2 == 0 && item.channel == p.channels - 1;
@@ -247,13 +254,13 @@ __global__ void __launch_bounds__(PLANES_THREADS) sobel16_kernel(const struct so
             staging + (item.row * shape.width + item.first) * p.channels + item.channel;
 #pragma unroll
         for (int j = 0; j < PLANES_OCTET; j++) {
-            const float x = v[0][j + 2] - v[0][j] + 2.0f * (v[1][j + 2] - v[1][j]) + v[2][j + 2] - v[2][j];
-            const float y = v[2][j] + 2.0f * v[2][j + 1] + v[2][j + 2] - v[0][j] - 2.0f * v[0][j + 1] -
-                            v[0][j + 2];
+            const float x =
+                v[0][j + 2] - v[0][j] + 2.0f * (v[1][j + 2] - v[1][j]) + v[2][j + 2] - v[2][j];
+            const float y = v[2][j] + 2.0f * v[2][j + 1] + v[2][j + 2] - v[0][j] -
+                            2.0f * v[0][j + 1] - v[0][j + 2];
             const float square = x * x + y * y;
             const float result = square * rsqrt_normal(fmaxf(square, 1.0f)) * args.scale;
-            to[j * p.channels] =
-                (unsigned short)round_bits(alpha ? v[1][j + 1] : result, 65535.0f);
+            to[j * p.channels] = (unsigned short)round_bits(alpha ? v[1][j + 1] : result, 65535.0f);
         }
     }
     __syncthreads();
@@ -275,5 +282,6 @@ static int launch_sobel16(const struct gf_launch *launch, const struct gf_sobel 
 extern "C" int gf_sobel_cuda(const struct gf_launch *launch)
 {
     const struct gf_sobel *const sobel = (const struct gf_sobel *)launch->stage->constants;
-    return launch->in.format.bits == 8 ? launch_sobel8(launch, sobel) : launch_sobel16(launch, sobel);
+    return launch->in.format.bits == 8 ? launch_sobel8(launch, sobel)
+                                       : launch_sobel16(launch, sobel);
 }

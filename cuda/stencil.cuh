@@ -1,9 +1,10 @@
-/* What the stencils on the device share. A block makes a tile: it finds its rows and columns beyond the
- * picture by the border's rule, gathers its results in shared memory and writes them 16 bytes at a time.
+/* What the stencils on the device share. A block makes a tile: it finds its rows and columns beyond
+ * the picture by the border's rule, gathers its results in shared memory and writes them 16 bytes
+ * at a time.
  *
- * Parameters go to the kernels by value, coefficients included. They lie in constant memory, a bank of it
- * that belongs to that one launch: nothing to fill beforehand, no slot to share, and two lanes or two
- * pictures at once cannot disturb each other. All of them together may take 4 KB. */
+ * Parameters go to the kernels by value, coefficients included. They lie in constant memory, a bank
+ * of it that belongs to that one launch: nothing to fill beforehand, no slot to share, and two
+ * lanes or two pictures at once cannot disturb each other. All of them together may take 4 KB. */
 #ifndef GF_STENCIL_CUH
 #define GF_STENCIL_CUH
 
@@ -57,11 +58,11 @@ static __device__ __forceinline__ int pixel_of(const struct picture &p, int samp
     return (int)((unsigned)sample * p.per_channel >> 16);
 }
 
-/* Where rows of the picture extended by the border start in the input, once for the whole block; a row of
- * zeros gets any row's place. Rows outside low..high are not in the view: whatever is computed of them is
- * thrown away, and the nearest row stands for them. */
-static __device__ __forceinline__ void list_rows(const struct picture &p, long long *offset, int count,
-                                                 int first, int low, int high)
+/* Where rows of the picture extended by the border start in the input, once for the whole block; a
+ * row of zeros gets any row's place. Rows outside low..high are not in the view: whatever is
+ * computed of them is thrown away, and the nearest row stands for them. */
+static __device__ __forceinline__ void list_rows(const struct picture &p, long long *offset,
+                                                 int count, int first, int low, int high)
 {
     for (int i = threadIdx.x; i < count; i += blockDim.x) {
         const int index = gf_border_index(min(max(first + i, low), high), p.height, p.border);
@@ -74,8 +75,9 @@ static __device__ __forceinline__ bool row_is_zero(const struct picture &p, int 
     return p.border == GF_BORDER_CONSTANT && (row < 0 || row >= p.height);
 }
 
-/* Integers below 2^23 become floats, and floats integers, by way of 2^23 + v, whose last bits are v: the
- * unit for conversions runs at an eighth of the speed of additions (Best Practices Guide, 11.1.1). */
+/* Integers below 2^23 become floats, and floats integers, by way of 2^23 + v, whose last bits are
+ * v: the unit for conversions runs at an eighth of the speed of additions (Best Practices
+ * Guide, 11.1.1). */
 static __device__ __forceinline__ float float_of(unsigned v)
 {
     return __uint_as_float(0x4B000000u | v) - 8388608.0f;
@@ -117,10 +119,11 @@ static __device__ __forceinline__ unsigned load_bytes(const unsigned char *row, 
     return word;
 }
 
-/* Writes `rows` rows of `bytes` (a multiple of 16) from shared memory to the output's rows from y on, at
- * byte `start` (a multiple of 16) of each, as far as the picture goes. */
-static __device__ __forceinline__ void store_tile(const struct picture &p, const unsigned char *staging,
-                                                  int pitch, int bytes, int rows, int y, long long start,
+/* Writes `rows` rows of `bytes` (a multiple of 16) from shared memory to the output's rows from y
+ * on, at byte `start` (a multiple of 16) of each, as far as the picture goes. */
+static __device__ __forceinline__ void store_tile(const struct picture &p,
+                                                  const unsigned char *staging, int pitch,
+                                                  int bytes, int rows, int y, long long start,
                                                   long long row_bytes)
 {
     const int chunks = bytes / 16;
@@ -128,7 +131,8 @@ static __device__ __forceinline__ void store_tile(const struct picture &p, const
         const int row = i / chunks, chunk = i - row * chunks;
         const unsigned char *const from = staging + row * pitch + 16 * chunk;
         const long long at = start + 16 * chunk;
-        unsigned char *const to = p.out + (long long)(y + row - p.out_y) * (long long)p.out_pitch + at;
+        unsigned char *const to =
+            p.out + (long long)(y + row - p.out_y) * (long long)p.out_pitch + at;
         if (at + 16 <= row_bytes) {
             *(uint4 *)to = *(const uint4 *)from;
         } else {

@@ -90,9 +90,9 @@ struct gf_bands gf_bands_cut(const struct gf_plan *plan, const struct gf_segment
     struct gf_bands bands = {.in_pitch = gf_band_pitch(backend, segment->in),
                              .out_pitch = gf_band_pitch(backend, segment->out)};
     const int halo = halo_rows(plan, segment);
-    const int least = budget->is_limit || rows || halo < 2 ? 1 : halo / 2;
     bands.rows = rows ? clamp(rows, 1, segment->out.height)
                       : choose_rows(&bands, segment, backend, lanes, halo);
+    const int least = budget->is_limit ? 1 : rows ? bands.rows : clamp(halo / 2, 1, bands.rows);
     measure(&bands, plan, segment, backend);
     while (bands.rows > least && host_bytes(&bands, segment, backend, lanes, budget) > budget->bytes) {
         bands.rows = bands.rows / 2 > least ? bands.rows / 2 : least;

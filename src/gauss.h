@@ -1,16 +1,16 @@
 /* The taps of a Gaussian, computed once for both backends: exp(-i^2 / (2 sigma^2)), i = -r..r with
  * r = ceil(3 sigma), normalised.
  *
- * Pictures of 8 bits are blurred in fixed point, so that every machine makes the same picture bit for
- * bit. The taps are scaled by 2^shift and sum to exactly that. The vertical pass comes first, since a
- * band then shares only input rows with its neighbours and computes nothing twice; its result has
- * GF_GAUSS_FRACTION fraction bits (<= 255 * 128, so that it fits a signed 16-bit multiplier). The
- * horizontal sum is below 2^32 even with the half that rounds it; sums are exact modulo 2^32, so their
- * order does not matter.
+ * Pictures of 8 bits are blurred in fixed point, so that every machine makes the same picture bit
+ * for bit. The taps are scaled by 2^shift and sum to exactly that. The vertical pass comes first,
+ * since a band then shares only input rows with its neighbours and computes nothing twice; its
+ * result has GF_GAUSS_FRACTION fraction bits (<= 255 * 128, so that it fits a signed 16-bit
+ * multiplier). The horizontal sum is below 2^32 even with the half that rounds it; sums are exact
+ * modulo 2^32, so their order does not matter.
  *
- * Pictures of 16 bits are blurred in float. Both passes compute, on either backend and in this order,
- *     acc = tap[0] * s(0);  for k = 1..r: acc = acc + tap[k] * (s(-k) + s(k))
- * and the intermediate stays float. */
+ * Pictures of 16 bits are blurred in float, and the intermediate stays float. Both passes begin
+ * with tap[0] * s(0) and add tap[k] * (s(-k) + s(k)) for k = 1..r in that order, on either
+ * backend. */
 #ifndef GF_GAUSS_H
 #define GF_GAUSS_H
 
@@ -30,7 +30,7 @@ enum {
 
 struct gf_gauss {
     int radius;
-    int shift;                              /* 14..17 */
+    int shift;                               /* 14..17 */
     uint16_t fixed[GF_GAUSS_RADIUS_MAX + 1]; /* by distance from the centre, <= 32767 */
     float real[GF_GAUSS_RADIUS_MAX + 1];
 };
@@ -46,7 +46,8 @@ void gf_gauss_init(struct gf_gauss *gauss, double sigma);
 
 /* Up to this radius pictures of 8 bits are blurred on the device in one kernel, without scratch. */
 enum { GF_GAUSS_FUSED_MAX = 16 };
-/* Bytes from one row of the vertical pass's result to the next on the device, where two kernels do it. */
+/* Bytes from one row of the vertical pass's result to the next on the device, where two kernels do
+ * it. */
 size_t gf_gauss_mid_pitch(struct gf_format format);
 size_t gf_gauss_device_scratch(struct gf_format format, int radius, int rows);
 

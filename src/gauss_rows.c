@@ -5,12 +5,15 @@
 #include "clones.h"
 #include "stencil.h"
 
-enum { RUN16 = 512 }; /* samples of a 16-bit row at once: sums and taps' rows stay in the first-level cache */
+enum {
+    RUN16 = 512
+}; /* samples of a 16-bit row at once: sums and taps' rows stay in the first-level cache */
 
 struct work {
     const unsigned char **rows;
     unsigned char *zeros;
-    void *mid; /* GF_GAUSS_LINES rows after the vertical pass, with room for the border on either side */
+    void *mid; /* GF_GAUSS_LINES rows after the vertical pass, with room for the border on either
+                  side */
     size_t mid_pitch; /* samples */
     struct gf_gauss_pairs *pairs;
     uint32_t *words;
@@ -42,8 +45,8 @@ size_t gf_gauss_scratch(struct gf_format format, int radius)
     return carve(&work, NULL, format, radius);
 }
 
-/* The rows that a block of output rows is made of. A band may end before the block does: rows that only
- * the missing output rows would need are not there, and zeros stand for them. */
+/* The rows that a block of output rows is made of. A band may end before the block does: rows that
+ * only the missing output rows would need are not there, and zeros stand for them. */
 static void block_rows(const struct gf_gauss_job *job, const struct work *work, int y, int lines)
 {
     const int radius = job->gauss->radius;
@@ -67,14 +70,15 @@ static void run8(const struct gf_gauss_job *job, const struct work *work, int y,
         memset(line + samples + 2 * halo, 0, pixel); /* meets a zero tap */
         for (size_t x = 0; x < samples; x += GF_GAUSS_CHUNK) {
             const size_t count = samples - x < GF_GAUSS_CHUNK ? samples - x : GF_GAUSS_CHUNK;
-            simd->horizontal(work->pairs, line + x, format.channels, work->words, work->sums, count);
+            simd->horizontal(work->pairs, line + x, format.channels, work->words, work->sums,
+                             count);
             job->finish8(job, y + i, x, count, work->sums);
         }
     }
 }
 
-/* Four taps at a time, since the running sum then leaves the registers a quarter as often; one by one is
- * the order of the additions nevertheless. */
+/* Four taps at a time, since the running sum then leaves the registers a quarter as often; one by
+ * one is the order of the additions nevertheless. */
 GF_CLONES static void vertical16(const struct gf_gauss *gauss, const unsigned char *const *rows,
                                  float *restrict mid, size_t first, size_t count)
 {

@@ -1,5 +1,5 @@
-/* Gaussian blur of bands on the CPU. What becomes of the sums is the caller's: blur rounds them, unsharp
- * compares them with the picture. */
+/* Gaussian blur of bands on the CPU. What becomes of the sums is the caller's: blur rounds them,
+ * unsharp compares them with the picture. */
 #ifndef GF_GAUSS_ROWS_H
 #define GF_GAUSS_ROWS_H
 
@@ -10,8 +10,8 @@
 struct gf_gauss_job {
     const struct gf_gauss *gauss;
     int border;
-    const struct gf_view *in, *out; /* of the same format */
-    void *scratch;                  /* gf_gauss_scratch bytes */
+    const struct gf_view *in, *out;   /* of the same format */
+    void *scratch;                    /* gf_gauss_scratch bytes */
     const struct gf_gauss_simd *simd; /* NULL: the best */
     const void *context;
     /* 8 bits: samples first .. first + count - 1 of a row; the blurred sample is

@@ -89,9 +89,10 @@ GF_CLONES static void interleave(const uint16_t *mid, int channels, uint32_t *wo
         work[i] = mid[i] | (uint32_t)next[i] << 16;
 }
 
-__attribute__((target("avx2"))) static void
-vertical_avx2(const struct gf_gauss_pairs *pairs, const unsigned char *const *rows, uint16_t *mid,
-              size_t mid_pitch, size_t count)
+__attribute__((target("avx2"))) static void vertical_avx2(const struct gf_gauss_pairs *pairs,
+                                                          const unsigned char *const *rows,
+                                                          uint16_t *mid, size_t mid_pitch,
+                                                          size_t count)
 {
     const int steps = pairs->gauss->radius + GF_GAUSS_LINES / 2;
     const __m128i shift = _mm_cvtsi32_si128(pairs->gauss->shift - GF_GAUSS_FRACTION);
@@ -117,17 +118,18 @@ vertical_avx2(const struct gf_gauss_pairs *pairs, const unsigned char *const *ro
 #pragma GCC unroll 8
         for (int i = 0; i < GF_GAUSS_LINES; i++) {
             const __m256i words = _mm256_srl_epi32(sum[i], shift);
-            const __m128i packed = _mm_packus_epi32(_mm256_castsi256_si128(words),
-                                                    _mm256_extracti128_si256(words, 1));
+            const __m128i packed =
+                _mm_packus_epi32(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
             _mm_storeu_si128((__m128i *)(mid + (size_t)i * mid_pitch + x), packed);
         }
     }
     vertical_rest(pairs, rows, mid, mid_pitch, x, count);
 }
 
-__attribute__((target("avx2"))) static void
-horizontal_avx2(const struct gf_gauss_pairs *pairs, const uint16_t *mid, int channels,
-                uint32_t *work, uint32_t *sums, size_t count)
+__attribute__((target("avx2"))) static void horizontal_avx2(const struct gf_gauss_pairs *pairs,
+                                                            const uint16_t *mid, int channels,
+                                                            uint32_t *work, uint32_t *sums,
+                                                            size_t count)
 {
     enum { WIDTH = 8, VECTORS = 4 };
     const int radius = pairs->gauss->radius;

@@ -1,6 +1,6 @@
-/* The two inner loops of the fixed-point Gaussian on the CPU. Each level computes the same sums; they
- * differ in speed alone. On x86 two taps at a time go through pmaddwd, which multiplies pairs of 16-bit
- * integers and adds them in 32 bits. */
+/* The two inner loops of the fixed-point Gaussian on the CPU. Each level computes the same sums;
+ * they differ in speed alone. On x86 two taps at a time go through pmaddwd, which multiplies pairs
+ * of 16-bit integers and adds them in 32 bits. */
 #ifndef GF_GAUSS_SIMD_H
 #define GF_GAUSS_SIMD_H
 
@@ -15,8 +15,8 @@ enum {
     GF_GAUSS_LEAD = 3,     /* pairs of zero taps before the first */
 };
 
-/* The taps in pairs, low half first: even[GF_GAUSS_LEAD + m] holds taps 2m and 2m + 1 (counted from the
- * topmost, 0), odd[...] taps 2m - 1 and 2m. Zero taps before and after make every one of the
+/* The taps in pairs, low half first: even[GF_GAUSS_LEAD + m] holds taps 2m and 2m + 1 (counted from
+ * the topmost, 0), odd[...] taps 2m - 1 and 2m. Zero taps before and after make every one of the
  * GF_GAUSS_LINES rows of a block take part in every pair of input rows. */
 struct gf_gauss_pairs {
     const struct gf_gauss *gauss;
@@ -32,9 +32,9 @@ struct gf_gauss_simd {
      * there are GF_GAUSS_LINES + 2 radius of them. */
     void (*vertical)(const struct gf_gauss_pairs *pairs, const unsigned char *const *rows,
                      uint16_t *mid, size_t mid_pitch, size_t count);
-    /* sums[i] for i < count <= GF_GAUSS_CHUNK, over the samples mid[i + k * channels], k = 0..2 radius.
-     * mid has (2 radius + 1) * channels samples past count; work holds GF_GAUSS_CHUNK + 2 radius *
-     * channels words, sums GF_GAUSS_CHUNK. */
+    /* sums[i] for i < count <= GF_GAUSS_CHUNK, over the samples mid[i + k * channels], k = 0..2
+     * radius. mid has (2 radius + 1) * channels samples past count; work holds GF_GAUSS_CHUNK + 2
+     * radius * channels words, sums GF_GAUSS_CHUNK. */
     void (*horizontal)(const struct gf_gauss_pairs *pairs, const uint16_t *mid, int channels,
                        uint32_t *work, uint32_t *sums, size_t count);
 };

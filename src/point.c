@@ -240,7 +240,7 @@ static void write_samples(const struct gf_point_builder *builder, struct gf_form
     }
     const int colours = gf_colour_channels(in);
     for (int i = 0; i < 4 * 256; i++) {
-        const int v = i / 4, channel = i % 4;
+        const int channel = i / 256, v = i % 256;
         const double *const table = builder->value + (builder->tables == 1 ? 0 : channel * 256);
         bytes[i] = (uint8_t)(channel < colours ? rounded(table[v]) : v);
     }

@@ -57,8 +57,8 @@ struct gf_point_program {
     int table;  /* enum gf_point_table */
     int tables; /* 1 for all colour channels, or one each */
     int count;  /* of op */
-    /* FLOATS, and SAMPLES of 16 bits: [tables][M + 1]. SAMPLES of 8 bits: [256][4], the entries of
-     * every channel side by side, alpha's too. */
+    /* FLOATS, and SAMPLES of 16 bits: [tables][M + 1]. SAMPLES of 8 bits: [4][256],
+     * alpha's too. */
     unsigned table_at;
     unsigned curve_at;  /* RELIGHT: gf_lightness.curve */
     unsigned level_at;  /* RELIGHT: float [M + 1], the new fy */

@@ -14,8 +14,7 @@ struct planes {
     float alpha[PIECE];
 };
 
-/* Eight samples of a row with one load and one store; the table has every channel's entry side by
- * side. */
+/* Eight samples of a row with one load and one store; table: [channel][256]. */
 INLINE void map_8(const uint8_t *restrict in, uint8_t *restrict out, size_t n, const int channels,
                   const uint8_t *restrict table)
 {
@@ -26,12 +25,12 @@ INLINE void map_8(const uint8_t *restrict in, uint8_t *restrict out, size_t n, c
             uint64_t from, to = 0;
             memcpy(&from, in + i + 8 * k, 8);
             for (int j = 0; j < 8; j++)
-                to |= (uint64_t)table[4 * (from >> 8 * j & 255) + (8 * k + j) % channels] << 8 * j;
+                to |= (uint64_t)table[(from >> 8 * j & 255) + 256 * (size_t)((8 * k + j) % channels)] << 8 * j;
             memcpy(out + i + 8 * k, &to, 8);
         }
     }
     for (; i < n; i++)
-        out[i] = table[4 * in[i] + i % (size_t)channels];
+        out[i] = table[in[i] + 256 * (i % (size_t)channels)];
 }
 
 INLINE void map_16(const uint16_t *restrict in, uint16_t *restrict out, size_t n,

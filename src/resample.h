@@ -104,13 +104,14 @@ GF_HD float gf_resample_encode(float light)
     return x > 0.0031308f ? 1.055f * gf_resample_root(x) - 0.055f : 12.92f * x;
 }
 
-/* Colour and alpha of 16 bits, premultiplied as sRGB values: the colour's linear light, premultiplied. */
-GF_HD float gf_resample_decode_premultiplied(uint32_t colour, uint32_t alpha, const float *decode)
+/* Colour and alpha in 0..max, premultiplied as sRGB values: the colour's linear light, premultiplied. */
+GF_HD float gf_resample_decode_premultiplied(uint32_t colour, uint32_t alpha, uint32_t max,
+                                             const float *decode)
 {
     if (alpha == 0)
         return 0.0f;
-    const uint32_t straight = (colour * 65535u + alpha / 2) / alpha;
-    return decode[straight < 65535u ? straight : 65535u] * ((float)alpha * (1.0f / 65535.0f));
+    const uint32_t straight = (colour * max + alpha / 2) / alpha;
+    return decode[straight < max ? straight : max] * ((float)alpha / (float)max);
 }
 
 /* And back, in 0..1. */

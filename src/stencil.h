@@ -1,5 +1,5 @@
-/* What the stencils of the CPU backend share: rows above and below the picture, columns beside it, and
- * scratch memory cut into arrays. */
+/* What the stencils of the CPU backend share: rows above and below the picture, columns beside it,
+ * and scratch memory cut into arrays. */
 #ifndef GF_STENCIL_H
 #define GF_STENCIL_H
 
@@ -14,8 +14,8 @@ typedef uint16_t gf_u16_any __attribute__((aligned(1), may_alias));
 typedef uint16_t gf_u16_any;
 #endif
 
-/* Takes arrays from a block of scratch memory, each on a multiple of 64. With a base of NULL it only
- * measures: run the same calls to learn the size. */
+/* Takes arrays from a block of scratch memory, each on a multiple of 64. With a base of NULL it
+ * only measures: run the same calls to learn the size. */
 struct gf_carver {
     unsigned char *base;
     size_t used;
@@ -28,8 +28,8 @@ static inline void *gf_carve(struct gf_carver *carver, size_t size)
     return array;
 }
 
-/* rows[i] is row first + i of the picture extended by the border, or `zeros` (a row of them) where that is
- * constant. */
+/* rows[i] is row first + i of the picture extended by the border, or `zeros` (a row of them) where
+ * that is constant. */
 void gf_stencil_rows(const struct gf_view *in, int first, int count, int border,
                      const unsigned char *zeros, const unsigned char **rows);
 

@@ -1,6 +1,6 @@
-/* What the stencils compute at one sample or pixel, for both compilers. Plain float arithmetic in a fixed
- * order: both backends round alike. Only reciprocal square roots differ: the device has an instruction for
- * them (Best Practices Guide, 11.1.3), good to two units in the last place. */
+/* What the stencils compute at one sample or pixel, for both compilers. Plain float arithmetic in a
+ * fixed order: both backends round alike. Only reciprocal square roots differ: the device has an
+ * instruction for them (Best Practices Guide, 11.1.3), good to two units in the last place. */
 #ifndef GF_STENCIL_MATH_H
 #define GF_STENCIL_MATH_H
 
@@ -23,18 +23,18 @@ GF_HD float gf_unsharp_sample(float v, float blurred, float amount, float limit)
     return fabsf(difference) > limit ? v + amount * difference : v;
 }
 
-/* The fixed-point Gaussian's sum, with 24 fraction bits, as a float: its upper 23 bits, which convert
- * exactly. */
+/* The fixed-point Gaussian's sum, with 24 fraction bits, as a float: its upper 23 bits, which
+ * convert exactly. */
 enum { GF_UNSHARP_DROP = 9 };
 GF_HD float gf_unsharp_blurred(uint32_t sum)
 {
     return (float)(int)(sum >> GF_UNSHARP_DROP) * (1.0f / 32768.0f);
 }
 
-/* The mean of n samples from their sum, rounded half up: (sum + n / 2) / n in integers, for odd n up to
- * 1001 x 1001, by a multiplication. With m = floor(2^(31 + shift) / n) + 1, shift = floor(log2 n), the
- * error of num * m / 2^(31 + shift) is below 1 / n as long as 256 n < 2^30. Doubling num leaves
- * 32 bits to shift out, which costs nothing. */
+/* The mean of n samples from their sum, rounded half up: (sum + n / 2) / n in integers, for odd n
+ * up to 1001 x 1001, by a multiplication. With m = floor(2^(31 + shift) / n) + 1, shift =
+ * floor(log2 n), the error of num * m / 2^(31 + shift) is below 1 / n as long as 256 n < 2^30.
+ * Doubling num leaves 32 bits to shift out, which costs nothing. */
 struct gf_box_mean {
     uint32_t half; /* n / 2 */
     uint32_t multiplier;
@@ -65,9 +65,9 @@ GF_HD int gf_box_mean16(const struct gf_box_mean *mean, uint64_t sum)
 }
 #endif
 
-/* The same by doubles, which hold the sums exactly, for vectors on the CPU: the added half of a unit
- * outweighs the rounding errors of the reciprocal and the product, and is too small to reach the next
- * integer. */
+/* The same by doubles, which hold the sums exactly, for vectors on the CPU: the added half of a
+ * unit outweighs the rounding errors of the reciprocal and the product, and is too small to reach
+ * the next integer. */
 GF_HD int gf_box_mean_double(const struct gf_box_mean *mean, double sum)
 {
     return (int)((sum + ((double)mean->half + 0.5)) * mean->reciprocal);
@@ -85,8 +85,8 @@ GF_HD int gf_luma601_fine(int r, int g, int b)
     return 77 * r + 150 * g + 29 * b;
 }
 
-/* The squared length of the vector (-strength gx, -strength gy, 1), and a component n/length of it as a
- * sample. */
+/* The squared length of the vector (-strength gx, -strength gy, 1), and a component n/length of it
+ * as a sample. */
 GF_HD float gf_normal_square(float x, float y)
 {
     return x * x + y * y + 1.0f;

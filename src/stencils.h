@@ -24,12 +24,13 @@ struct gf_box {
     int radius, border;
 };
 
-/* Bytes from one row of column sums to the next on the device: 16-bit sums where they fit. */
+/* Whether the sum of a window's column fits 16 bits, as the device then stores it. */
 static inline int gf_box_narrow(struct gf_format format, int radius)
 {
     return format.bits == 8 && (2 * radius + 1) * 255 <= 65535;
 }
 
+/* Bytes from one row of column sums to the next in the device's scratch memory. */
 static inline size_t gf_box_device_pitch(struct gf_format format, int radius)
 {
     const size_t samples = (size_t)format.width * (size_t)format.channels;
@@ -39,8 +40,8 @@ static inline size_t gf_box_device_pitch(struct gf_format format, int radius)
 struct gf_convolve {
     int width, height; /* of the kernel */
     int border;
-    int keep_alpha; /* the alpha channel is passed through */
-    float divisor, bias; /* bias in steps of the sample format */
+    int keep_alpha;                                        /* the alpha channel is passed through */
+    float divisor, bias;                                   /* bias in steps of the sample format */
     float weight[GF_MATRIX_SIDE_MAX * GF_MATRIX_SIDE_MAX]; /* row by row, tightly */
 };
 

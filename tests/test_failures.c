@@ -282,7 +282,7 @@ static char folder[] = "/tmp/gpufilter-test-XXXXXX";
 
 static const char *in_folder(const char *name)
 {
-    static char path[4][100];
+    static char path[4][400];
     static int next;
     next = (next + 1) % 4;
     snprintf(path[next], sizeof path[next], "%s/%s", folder, name);
@@ -366,7 +366,7 @@ static void test_no_partial_output(void **state)
 /* Input and output may be one file; after the device failed the input is read again, even from a
  * pipe. */
 struct feed {
-    char from[100], to[100];
+    char from[400], to[400];
 };
 
 static void *feed_pipe(void *argument)

@@ -40,7 +40,8 @@ static enum gf_status blur_prepare(struct gf_stage *stage, struct gf_error *erro
 static size_t blur_scratch(const struct gf_stage *stage, int rows)
 {
     (void)rows;
-    return gf_gauss_scratch(stage->in, gf_gauss_radius(((const struct blur *)stage->params)->sigma));
+    return gf_gauss_scratch(stage->in,
+                            gf_gauss_radius(((const struct blur *)stage->params)->sigma));
 }
 
 static size_t blur_device_scratch(const struct gf_stage *stage, int rows)
@@ -96,9 +97,10 @@ extern gf_launcher gf_blur_cuda;
 const struct gf_filter gf_blur_filter = {
     .name = "blur",
     .summary = "Gaussian blur",
-    .definition = "Taps exp(-i^2 / 2 sigma^2), i = -r..r with r = ceil(3 sigma), normalised; columns "
-                  "first, then rows.\n8 bits: fixed point, the same bits on every machine; 16 bits: "
-                  "float.",
+    .definition =
+        "Taps exp(-i^2 / 2 sigma^2), i = -r..r with r = ceil(3 sigma), normalised; columns "
+        "first, then rows.\n8 bits: fixed point, the same bits on every machine; 16 bits: "
+        "float.",
     .params = blur_params,
     .params_size = sizeof(struct blur),
     .kind = GF_STENCIL,

@@ -9,7 +9,8 @@ struct boxblur {
 };
 
 static const struct gf_param boxblur_params[] = {
-    GF_PARAM_INT(struct boxblur, radius, 1, 0, 500, "in pixels: the window is 2 radius + 1 on a side"),
+    GF_PARAM_INT(struct boxblur, radius, 1, 0, 500,
+                 "in pixels: the window is 2 radius + 1 on a side"),
     GF_PARAM_BORDER(struct boxblur),
     {0},
 };
@@ -42,13 +43,17 @@ static enum gf_status boxblur_prepare(struct gf_stage *stage, struct gf_error *e
     *box = (struct gf_box){
         .radius = params->radius,
         .border = params->border,
-        .mean = {.half = n / 2, .multiplier = (uint32_t)high + 1, .shift = shift,
-                 .multiplier16 = (high << 32) + (rest << 32) / n + 1, .reciprocal = 1.0 / n},
+        .mean = {.half = n / 2,
+                 .multiplier = (uint32_t)high + 1,
+                 .shift = shift,
+                 .multiplier16 = (high << 32) + (rest << 32) / n + 1,
+                 .reciprocal = 1.0 / n},
     };
     return GF_OK;
 }
 
-/* Column sums of the window's rows, kept up as the window moves down; then running sums along the row. */
+/* Column sums of the window's rows, kept up as the window moves down; then running sums along the
+ * row. */
 struct work {
     unsigned char *zeros;
     uint32_t *columns; /* of the picture's samples, with room for the border on either side */
@@ -62,7 +67,8 @@ static size_t carve(struct work *work, void *base, struct gf_format format, int 
     const size_t halo = (size_t)radius * (size_t)format.channels;
     work->zeros = gf_carve(&carver, gf_row_bytes(format));
     work->columns = gf_carve(&carver, (samples + 2 * halo) * sizeof *work->columns);
-    work->sums = gf_carve(&carver, samples * (format.bits == 8 ? sizeof(uint32_t) : sizeof(double)));
+    work->sums =
+        gf_carve(&carver, samples * (format.bits == 8 ? sizeof(uint32_t) : sizeof(double)));
     return carver.used;
 }
 
@@ -87,8 +93,8 @@ GF_CLONES static void move_columns16(uint32_t *restrict columns, const gf_u16_an
         columns[i] += (uint32_t)enter[i] - leave[i];
 }
 
-static void move_columns(const struct work *work, const struct gf_box *box, const struct gf_view *in,
-                         int enter, int leave)
+static void move_columns(const struct work *work, const struct gf_box *box,
+                         const struct gf_view *in, int enter, int leave)
 {
     const struct gf_format format = in->format;
     const unsigned char *rows[2] = {work->zeros, work->zeros};
@@ -103,39 +109,40 @@ static void move_columns(const struct work *work, const struct gf_box *box, cons
                        gf_samples(format));
 }
 
-/* The number of channels is a constant wherever this is inlined, so that the sums stay in registers. */
-#define SLIDE(name, type)                                                                          \
-    static inline void name(const uint32_t *columns, type *restrict sums, size_t width, int radius, \
-                            size_t channels)                                                       \
-    {                                                                                              \
-        type sum[4] = {0};                                                                         \
-        const size_t window = (2 * (size_t)radius + 1) * channels;                                 \
-        for (size_t i = 0; i < window; i += channels)                                              \
-            for (size_t c = 0; c < channels; c++)                                                  \
-                sum[c] += (type)columns[i + c];                                                    \
-        for (size_t c = 0; c < channels; c++)                                                      \
-            sums[c] = sum[c];                                                                      \
-        for (size_t i = channels; i < width * channels; i += channels)                             \
-            for (size_t c = 0; c < channels; c++)                                                  \
-                sums[i + c] = sum[c] += (type)columns[i + c + window - channels] -                 \
-                                        (type)columns[i + c - channels];                           \
-    }                                                                                              \
-    static void name##_any(const uint32_t *columns, type *sums, size_t width, int radius,          \
-                           int channels)                                                           \
-    {                                                                                              \
-        switch (channels) {                                                                        \
-        case 1:                                                                                    \
-            name(columns, sums, width, radius, 1);                                                 \
-            break;                                                                                 \
-        case 2:                                                                                    \
-            name(columns, sums, width, radius, 2);                                                 \
-            break;                                                                                 \
-        case 3:                                                                                    \
-            name(columns, sums, width, radius, 3);                                                 \
-            break;                                                                                 \
-        default:                                                                                   \
-            name(columns, sums, width, radius, 4);                                                 \
-        }                                                                                          \
+/* The number of channels is a constant wherever this is inlined, so that the sums stay in
+ * registers. */
+#define SLIDE(name, type) \
+    static inline void name(const uint32_t *columns, type *restrict sums, size_t width, \
+                            int radius, size_t channels) \
+    { \
+        type sum[4] = {0}; \
+        const size_t window = (2 * (size_t)radius + 1) * channels; \
+        for (size_t i = 0; i < window; i += channels) \
+            for (size_t c = 0; c < channels; c++) \
+                sum[c] += (type)columns[i + c]; \
+        for (size_t c = 0; c < channels; c++) \
+            sums[c] = sum[c]; \
+        for (size_t i = channels; i < width * channels; i += channels) \
+            for (size_t c = 0; c < channels; c++) \
+                sums[i + c] = sum[c] += \
+                    (type)columns[i + c + window - channels] - (type)columns[i + c - channels]; \
+    } \
+    static void name##_any(const uint32_t *columns, type *sums, size_t width, int radius, \
+                           int channels) \
+    { \
+        switch (channels) { \
+        case 1: \
+            name(columns, sums, width, radius, 1); \
+            break; \
+        case 2: \
+            name(columns, sums, width, radius, 2); \
+            break; \
+        case 3: \
+            name(columns, sums, width, radius, 3); \
+            break; \
+        default: \
+            name(columns, sums, width, radius, 4); \
+        } \
     }
 SLIDE(slide8, uint32_t)
 SLIDE(slide16, double)
@@ -195,8 +202,9 @@ extern gf_launcher gf_boxblur_cuda;
 const struct gf_filter gf_boxblur_filter = {
     .name = "boxblur",
     .summary = "mean of a square window",
-    .definition = "Mean of the (2 radius + 1)^2 window, exact, rounded half up. The time hardly depends on "
-                  "the radius.",
+    .definition =
+        "Mean of the (2 radius + 1)^2 window, exact, rounded half up. The time hardly depends on "
+        "the radius.",
     .params = boxblur_params,
     .params_size = sizeof(struct boxblur),
     .kind = GF_STENCIL,

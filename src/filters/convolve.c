@@ -12,8 +12,9 @@ struct convolve {
 };
 
 static const struct gf_param convolve_params[] = {
-    GF_PARAM_MATRIX(struct convolve, kernel,
-                    "weights in rows of equal length, such as 0 -1 0/-1 5 -1/0 -1 0; sides odd, up to 31"),
+    GF_PARAM_MATRIX(
+        struct convolve, kernel,
+        "weights in rows of equal length, such as 0 -1 0/-1 5 -1/0 -1 0; sides odd, up to 31"),
     GF_PARAM(struct convolve, divisor, 0, -1e9, 1e9,
              "divides the sum; 0: the sum of the weights, or 1 where that is 0"),
     GF_PARAM(struct convolve, bias, 0, -255, 255,
@@ -64,7 +65,7 @@ enum { RUN = 768 }; /* samples at once: whole pixels and whole vectors */
 struct work {
     unsigned char *zeros;
     float *ring;
-    size_t ring_pitch; /* floats */
+    size_t ring_pitch;  /* floats */
     const float **taps; /* where each weight other than 0 finds its samples */
     float *weights;
     float *sums;
@@ -105,8 +106,8 @@ GF_CLONES static void widen16(float *restrict to, const gf_u16_any *from, size_t
 }
 
 /* Row `row` of the picture as the border has it, into its place in the ring. */
-static void fetch(const struct gf_convolve *convolve, const struct work *work, const struct gf_view *in,
-                  int row, int slot)
+static void fetch(const struct gf_convolve *convolve, const struct work *work,
+                  const struct gf_view *in, int row, int slot)
 {
     const struct gf_format format = in->format;
     const int pad = convolve->width / 2;
@@ -158,11 +159,11 @@ GF_CLONES static void finish16(const float *sums, gf_u16_any *restrict out, size
                                float divisor, float bias)
 {
     for (size_t i = 0; i < count; i++)
-        out[i] =
-            (uint16_t)gf_round_flat(gf_convolve_finish(sums[i], divisor, bias), 65535.0f);
+        out[i] = (uint16_t)gf_round_flat(gf_convolve_finish(sums[i], divisor, bias), 65535.0f);
 }
 
-/* Where there is alpha the colour is premultiplied, so the bias is weighted by the pixel's own alpha. */
+/* Where there is alpha the colour is premultiplied, so the bias is weighted by the pixel's own
+ * alpha. */
 static void add_bias(float bias, float *sums, const unsigned char *in, size_t count,
                      struct gf_format format)
 {
@@ -176,7 +177,8 @@ static void add_bias(float bias, float *sums, const unsigned char *in, size_t co
     }
 }
 
-static void keep_alpha(const unsigned char *in, unsigned char *out, size_t count, struct gf_format format)
+static void keep_alpha(const unsigned char *in, unsigned char *out, size_t count,
+                       struct gf_format format)
 {
     const size_t sample = (size_t)(format.bits / 8);
     const size_t pixel = sample * (size_t)format.channels;
@@ -255,9 +257,10 @@ extern gf_launcher gf_convolve_cuda;
 const struct gf_filter gf_convolve_filter = {
     .name = "convolve",
     .summary = "correlation with a kernel of your own",
-    .definition = "Sum of weight * sample over the kernel laid over the pixel, not flipped, divided by "
-                  "divisor, plus bias.\nAlpha is filtered with the colour where the weights sum to the "
-                  "divisor (smoothing, sharpening), else kept.",
+    .definition =
+        "Sum of weight * sample over the kernel laid over the pixel, not flipped, divided by "
+        "divisor, plus bias.\nAlpha is filtered with the colour where the weights sum to the "
+        "divisor (smoothing, sharpening), else kept.",
     .params = convolve_params,
     .params_size = sizeof(struct convolve),
     .kind = GF_STENCIL,

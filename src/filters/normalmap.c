@@ -20,8 +20,8 @@ static bool normalmap_whole(const void *params)
     return ((const struct normalmap *)params)->border == GF_BORDER_WRAP;
 }
 
-static enum gf_status normalmap_shape(const void *params, struct gf_format in, struct gf_format *out,
-                                      struct gf_error *error)
+static enum gf_status normalmap_shape(const void *params, struct gf_format in,
+                                      struct gf_format *out, struct gf_error *error)
 {
     (void)params;
     (void)error;
@@ -31,7 +31,8 @@ static enum gf_status normalmap_shape(const void *params, struct gf_format in, s
 
 static void normalmap_needs(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
 {
-    gf_needs_radius(stage, 1, ((const struct normalmap *)stage->params)->border, y0, y1, first, end);
+    gf_needs_radius(stage, 1, ((const struct normalmap *)stage->params)->border, y0, y1, first,
+                    end);
 }
 
 static enum gf_status normalmap_prepare(struct gf_stage *stage, struct gf_error *error)
@@ -40,9 +41,8 @@ static enum gf_status normalmap_prepare(struct gf_stage *stage, struct gf_error 
     const double max = stage->in.bits == 8 ? 255 : 65535;
     const enum gf_status status = gf_stage_constants(stage, sizeof(struct gf_normalmap), error);
     if (!status)
-        *(struct gf_normalmap *)stage->constants =
-            (struct gf_normalmap){.slope = (float)(params->strength / (8 * 256 * max)),
-                                  .border = params->border};
+        *(struct gf_normalmap *)stage->constants = (struct gf_normalmap){
+            .slope = (float)(params->strength / (8 * 256 * max)), .border = params->border};
     return status;
 }
 
@@ -95,8 +95,8 @@ GF_CLONES static void heights16(const gf_u16_any *row, int channels, int32_t *re
             height[x] = 256 * row[(ptrdiff_t)x * channels];
     } else {
         for (ptrdiff_t x = 0; x < width; x++)
-            height[x] = gf_luma601_fine(row[channels * x], row[channels * x + 1],
-                                        row[channels * x + 2]);
+            height[x] =
+                gf_luma601_fine(row[channels * x], row[channels * x + 1], row[channels * x + 2]);
     }
 }
 
@@ -121,9 +121,10 @@ GF_CLONES static void normals(const struct work *work, int width, float slope, f
     float *restrict const green = work->normal[1];
     float *restrict const blue = work->normal[2];
     for (int i = 0; i < width; i++) {
-        const int gx = above[i + 2] - above[i] + 2 * (here[i + 2] - here[i]) + below[i + 2] - below[i];
-        const int gy = below[i] + 2 * below[i + 1] + below[i + 2] - above[i] - 2 * above[i + 1] -
-                       above[i + 2];
+        const int gx =
+            above[i + 2] - above[i] + 2 * (here[i + 2] - here[i]) + below[i + 2] - below[i];
+        const int gy =
+            below[i] + 2 * below[i + 1] + below[i + 2] - above[i] - 2 * above[i + 1] - above[i + 2];
         const float x = -(slope * (float)gx), y = -(slope * (float)gy);
         const float reciprocal = 1.0f / sqrtf(gf_normal_square(x, y));
         red[i] = gf_normal_sample(x, reciprocal, max);
@@ -155,8 +156,8 @@ GF_CLONES static void store16(const struct work *work, gf_u16_any *restrict to, 
 }
 
 /* The result is premultiplied, as the input was. */
-static void store_alpha(const struct work *work, const struct gf_view *in, const struct gf_view *out,
-                        int y)
+static void store_alpha(const struct work *work, const struct gf_view *in,
+                        const struct gf_view *out, int y)
 {
     const int channels = in->format.channels;
     const float max = in->format.bits == 8 ? 255.0f : 65535.0f;
@@ -208,9 +209,10 @@ extern gf_launcher gf_normalmap_cuda;
 const struct gf_filter gf_normalmap_filter = {
     .name = "normalmap",
     .summary = "normals of the picture taken as a height field",
-    .definition = "Unit normal (-s gx, -s gy, 1), out = (n / 2 + 1/2) M in R, G, B; gx (to the right) and gy "
-                  "(downwards) are\nSobel differences / 8 of v / M, v the bt601 luma, not rounded. Alpha is "
-                  "kept.",
+    .definition =
+        "Unit normal (-s gx, -s gy, 1), out = (n / 2 + 1/2) M in R, G, B; gx (to the right) and gy "
+        "(downwards) are\nSobel differences / 8 of v / M, v the bt601 luma, not rounded. Alpha is "
+        "kept.",
     .params = normalmap_params,
     .params_size = sizeof(struct normalmap),
     .kind = GF_STENCIL,

@@ -172,19 +172,23 @@ GF_CLONES static void to_floats(const unsigned char *row, int bits, size_t count
     }
 }
 
-static void to_light(const unsigned char *row, struct gf_format format, const float *decode, float *floats)
+static void to_light(const unsigned char *row, struct gf_format format, const float *decode,
+                     float *floats)
 {
     const gf_u16_any *const wide = (const gf_u16_any *)row;
+    const bool is_wide = format.bits == 16, has_alpha = gf_has_alpha(format);
     const size_t count = gf_samples(format), channels = (size_t)format.channels;
+    const uint32_t max = is_wide ? 65535 : 255;
     for (size_t i = 0; i < count; i += channels) {
-        const size_t alpha = i + channels - 1;
-        for (size_t c = i; c < i + channels; c++) {
-            if (!gf_has_alpha(format))
-                floats[c] = decode[format.bits == 8 ? row[c] : wide[c]];
-            else if (c < alpha)
-                floats[c] = gf_resample_decode_premultiplied(wide[c], wide[alpha], decode);
+        const size_t last = i + channels - 1;
+        const uint32_t alpha = is_wide ? wide[last] : row[last];
+        for (size_t c = i; c <= last; c++) {
+            const uint32_t v = is_wide ? wide[c] : row[c];
+            if (!has_alpha)
+                floats[c] = decode[v];
             else
-                floats[c] = (float)wide[alpha] * (1.0f / 65535.0f);
+                floats[c] = c < last ? gf_resample_decode_premultiplied(v, alpha, max, decode)
+                                     : (float)alpha / (float)max;
         }
     }
 }
@@ -268,24 +272,25 @@ GF_CLONES static void encode(float *sums, size_t count, float max)
         sums[i] = gf_resample_encode(sums[i]) * max;
 }
 
-static void encode_premultiplied(float *sums, struct gf_format format)
+static void encode_premultiplied(float *sums, struct gf_format format, float max)
 {
     const size_t count = gf_samples(format), channels = (size_t)format.channels;
     for (size_t i = 0; i < count; i += channels) {
         float *const alpha = &sums[i + channels - 1];
         for (size_t c = i; &sums[c] < alpha; c++)
-            sums[c] = gf_resample_encode_premultiplied(sums[c], *alpha) * 65535.0f;
-        *alpha *= 65535.0f;
+            sums[c] = gf_resample_encode_premultiplied(sums[c], *alpha) * max;
+        *alpha *= max;
     }
 }
 
 static void finish_row(const struct work *work, unsigned char *row)
 {
     const struct gf_format format = work->out;
+    const float max = format.bits == 8 ? 255.0f : 65535.0f;
     if (work->resample->linear && gf_has_alpha(format))
-        encode_premultiplied(work->sums, format);
+        encode_premultiplied(work->sums, format, max);
     else if (work->resample->linear)
-        encode(work->sums, gf_samples(format), format.bits == 8 ? 255.0f : 65535.0f);
+        encode(work->sums, gf_samples(format), max);
     to_samples(work->sums, format.bits, gf_samples(format), row);
 }
 

@@ -79,7 +79,8 @@ GF_CLONES static void columns16(const gf_u16_any *above, const gf_u16_any *here,
     }
 }
 
-/* smooth and slope point at the row's first sample; the border stands `channels` samples before it. */
+/* smooth and slope point at the row's first sample; the border stands `channels` samples before it.
+ */
 GF_CLONES static void magnitudes8(const int16_t *smooth, const int16_t *slope, ptrdiff_t channels,
                                   float scale, unsigned char *restrict out, ptrdiff_t count)
 {
@@ -158,8 +159,9 @@ extern gf_launcher gf_sobel_cuda;
 const struct gf_filter gf_sobel_filter = {
     .name = "sobel",
     .summary = "magnitude of the gradient",
-    .definition = "scale * sqrt(gx^2 + gy^2) of each colour channel, gx and gy the 3x3 Sobel differences. "
-                  "Alpha is kept.",
+    .definition =
+        "scale * sqrt(gx^2 + gy^2) of each colour channel, gx and gy the 3x3 Sobel differences. "
+        "Alpha is kept.",
     .params = sobel_params,
     .params_size = sizeof(struct sobel),
     .kind = GF_STENCIL,

@@ -112,8 +112,9 @@ extern gf_launcher gf_unsharp_cuda;
 const struct gf_filter gf_unsharp_filter = {
     .name = "unsharp",
     .summary = "sharpens by unsharp masking",
-    .definition = "v + amount * (v - blur(v)) where |v - blur(v)| exceeds threshold * M, else v; blur is "
-                  "the filter of that name, not rounded.",
+    .definition =
+        "v + amount * (v - blur(v)) where |v - blur(v)| exceeds threshold * M, else v; blur is "
+        "the filter of that name, not rounded.",
     .params = unsharp_params,
     .params_size = sizeof(struct unsharp),
     .kind = GF_STENCIL,

@@ -82,7 +82,7 @@ static bool make_frame(struct bench_report *report, const char *path, unsigned c
 
 static int finish(struct bench_report *report, const char *results)
 {
-    int faults = 0;
+    int faults = !report->rows + !report->runs; /* a part that did not even begin */
     report_summary(report);
     for (int i = 0; i < report->rows; i++)
         faults += *report->row[i].fault != 0;
@@ -94,7 +94,7 @@ static int finish(struct bench_report *report, const char *results)
     }
     printf("written to %s\n", results);
     if (faults)
-        printf("%d rows FAILED\n", faults);
+        printf("%d rows or parts FAILED\n", faults);
     return faults != 0;
 }
 

@@ -49,7 +49,7 @@ version_of() {
         gm) "$gm" version ;;
         ffmpeg) "$ffmpeg" -version ;;
         gmic) "$gmic" -version 2>&1 | grep -o 'Version [0-9.]*' ;;
-    esac 2>/dev/null | head -1 | cut -c1-60 | tr -d '"\\'
+    esac 2>/dev/null | head -1 | sed 's, https*:.*,,; s, Copyright.*,,' | cut -c1-60 | tr -d '"\\'
 }
 
 tools=
@@ -156,6 +156,7 @@ measure_task() { # TASK IN OUT TOOLS
             read -r wall cpu peak size status < <(once "$command" "$3")
             if [ "$status" != 0 ]; then
                 echo "bench: $tool failed at $task: $(head -1 "$work/messages" | cut -c1-100)" >&2
+                [ "$tool" != gpufilter ] || failed=1
                 runs[$tool]=-1
                 rm -f "$work/sample.$tool"
             elif [ "$round" = 0 ]; then
@@ -221,6 +222,7 @@ measure_memory() {
         echo "memory gpufilter $wall $cpu $peak $size 1" >>"$work/figures"
     else
         echo "bench: memory test failed: $(head -1 "$work/messages")" >&2
+        failed=1
     fi
     rm -f "$work"/large*.ppm
 }
@@ -291,6 +293,7 @@ commit=$(git -C "$here" describe --always --dirty 2>/dev/null || echo "${GF_COMM
 cpu_model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1 | tr -d '"\\')
 system=$(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release | tr -d '"\\')
 : >"$work/figures"
+failed=0
 make_pictures
 echo "$(nproc) threads of $cpu_model, $system, commit $commit"
 echo "picture: $source, 6000x4000, $(($(stat -c %s "$work/in.jpg") / 1024)) KB as JPEG"
@@ -312,3 +315,4 @@ echo "medians of $RUNS runs in turns, after a warm-up; tools over $SLOW_S s: of 
 judge
 write_json >"$results" || exit 1
 echo "written to $results"
+exit "$failed"

@@ -209,7 +209,7 @@ def tones(rgb, gray, gray16):
     lightness = np.clip(np.floor(lab[:, :, 0] * 2.55 + 0.5), 0, 255).astype(np.uint8)
     lab[:, :, 0] = equalising(histogram(lightness))[lightness] / 2.55
     golden("equalize=lightness", "rgb.ppm",
-           rounded(np.clip(skimage.color.lab2rgb(lab), 0, 1) * 255, rgb), 3, 950)
+           rounded(np.clip(skimage.color.lab2rgb(lab), 0, 1) * 255, rgb))
 
     dim = (rgb // 3 + 40).astype(np.uint8)
     write("dim.ppm", dim)
@@ -239,7 +239,7 @@ def tones(rgb, gray, gray16):
         lab = skimage.color.rgb2lab(rgb)
         lab[:, :, 1:] *= factor
         golden(f"saturation={factor}", "rgb.ppm",
-               rounded(np.clip(skimage.color.lab2rgb(lab), 0, 1) * 255, rgb), 2, 990)
+               rounded(np.clip(skimage.color.lab2rgb(lab), 0, 1) * 255, rgb))
 
 
 # ---- geometry ----
@@ -277,7 +277,7 @@ def geometry(rgb, gray, gray16, rgba):
     light = np.clip(resize_floats(light, 23, HEIGHT), 0, 1)
     light = np.clip(resize_floats(light, 23, 16), 0, 1)
     back = np.where(light <= 0.0031308, 12.92 * light, 1.055 * light ** (1 / 2.4) - 0.055)
-    golden("resize=23:16:light=linear", "rgb.ppm", rounded(back * 255, rgb), 2, 990)
+    golden("resize=23:16:light=linear", "rgb.ppm", rounded(back * 255, rgb))
 
 
 def main():
