@@ -8,7 +8,9 @@ NVCC ?= $(firstword $(wildcard /usr/local/cuda/bin/nvcc) $(shell command -v nvcc
 # 1: build the CUDA backend; 0: only the CPU backend. By default, if there is an nvcc.
 CUDA ?= $(if $(NVCC),1,0)
 # Architectures to make cubins for; PTX goes in for the newest.
-CUDA_ARCHS ?= $(filter $(shell $(NVCC) --list-gpu-code 2>/dev/null | sed 's/sm_//'),75 80 86 89 90 100 120)
+ifndef CUDA_ARCHS
+CUDA_ARCHS := $(if $(NVCC),$(filter $(shell $(NVCC) --list-gpu-code 2>/dev/null | sed 's/sm_//'),75 80 86 89 90 100 120))
+endif
 SANITIZE ?=
 
 VERSION := $(shell sed -n 's/.*GF_VERSION "\(.*\)".*/\1/p' src/version.h)
@@ -74,11 +76,11 @@ $(LIB_A): $(LIB_OBJ) $(CUDA_OBJ)
 $(LIB_SO): $(LIB_OBJ) $(CUDA_OBJ)
 	$(CC) -shared -Wl,-soname,libgpufilter.so.0 $(LDFLAGS) -o $@ $^ $(LIBS)
 
-$(BUILD)/%.o: %.c | $(BUILD)/flags
+$(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(GF_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$(BUILD)/%.o: %.cu | $(BUILD)/flags
+$(BUILD)/%.o: %.cu
 	@mkdir -p $(@D)
 	$(NVCC) $(GF_NVCCFLAGS) $(NVCCFLAGS) $(GENCODE) -DGF_WITH_CUDA -Iinclude -Isrc -MMD -MP -c -o $@ $<
 
@@ -86,12 +88,13 @@ $(BUILD)/tests/%: tests/%.c $(LIB_A)
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) -Itests $(CMOCKA_CFLAGS) $(GF_CFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(LIB_A) $(CMOCKA_LIBS) $(LIBS)
 
-# A build folder belongs to one set of flags: say so instead of linking a mixture.
+# A build folder belongs to one set of flags: start over instead of linking a mixture. Done before make looks
+# at what is there.
 FLAGS_NOW := CUDA=$(CUDA) ARCHS=$(CUDA_ARCHS) SANITIZE=$(SANITIZE) CFLAGS=$(CFLAGS)
-$(BUILD)/flags: FORCE
-	@mkdir -p $(@D)
-	@echo '$(FLAGS_NOW)' | cmp -s - $@ || { [ ! -e $@ ] || { echo "flags changed: rebuilding in $(BUILD)"; \
-	  find $(BUILD) -name '*.o' -delete; rm -f $(LIB_A) $(LIB_SO) $(PROGRAM); }; echo '$(FLAGS_NOW)' > $@; }
+ifneq ($(filter-out clean help format lint,$(or $(MAKECMDGOALS),all)),)
+$(shell mkdir -p $(BUILD); echo '$(FLAGS_NOW)' | cmp -s - $(BUILD)/flags || { \
+  find $(BUILD) -name '*.o' -delete; rm -f $(LIB_A) $(LIB_SO) $(PROGRAM); echo '$(FLAGS_NOW)' > $(BUILD)/flags; })
+endif
 
 test: ## installs what is missing, builds, runs every test
 	@tests/packages.sh test
@@ -175,6 +178,34 @@ uninstall: ## removes what install put there
 clean: ## removes the build folder
 	rm -rf $(BUILD)
 
+# The benchmarks. NPP is only compared with: its headers and libraries, where the toolkit (or NPP_HOME) has them.
+NPP_HOME ?= $(CUDA_HOME)
+NPP_HEADER := $(firstword $(wildcard $(addsuffix /npp.h,$(NPP_HOME)/include $(NPP_HOME)/targets/*/include /usr/include)))
+NPP_LIBDIR := $(firstword $(dir $(wildcard $(addsuffix /libnppif.so*,$(NPP_HOME)/targets/*/lib $(NPP_HOME)/lib64 \
+  $(NPP_HOME)/lib /usr/lib/*-linux-gnu))))
+NPP_LIBS := $(if $(NPP_HEADER),$(foreach l,if ig ist itc ial idei icc c,$(firstword \
+  $(wildcard $(NPP_LIBDIR)libnpp$(l).so $(NPP_LIBDIR)libnpp$(l).so.*))))
+NPP_CU := $(wildcard tests/bench/npp*.cu)
+BENCH_SRC := $(filter-out $(if $(NPP_LIBS),tests/bench/npp_none.c,$(NPP_CU)),$(wildcard tests/bench/*.c tests/bench/*.cu))
+BENCH_GPU := $(BUILD)/bench-gpu
+
+$(NPP_CU:%.cu=$(BUILD)/%.o): GF_NVCCFLAGS += $(addprefix -I,$(filter-out /usr/include/,$(dir $(NPP_HEADER))))
+
+$(BENCH_GPU): $(addprefix $(BUILD)/,$(addsuffix .o,$(basename $(BENCH_SRC)))) $(LIB_A)
+	$(CC) $(LDFLAGS) -o $@ $^ $(NPP_LIBS) $(sort $(NPP_LIBS:%=-Wl,-rpath,$(NPP_LIBDIR))) $(LIBS)
+
+bench: $(PROGRAM) ## the CPU backend beside vips, ImageMagick and others: tables, and JSON in tests/bench/results
+	@bash tests/bench/cpu.sh $(PROGRAM)
+
+ifeq ($(CUDA),1)
+bench-gpu: $(PROGRAM) $(BENCH_GPU) ## kernels beside NPP's, the pipeline and the start on a GPU: tables and JSON
+	@sh tests/bench/gpu.sh $(BENCH_GPU) $(PROGRAM)
+else
+bench-gpu:
+	@echo "bench-gpu: this build has no CUDA backend (no nvcc, or CUDA=0)" >&2; exit 3
+endif
+.PHONY: bench bench-gpu
+
 # The table between the marks of the README is the declarations' own.
 readme: $(PROGRAM) ## brings the filter table of the README up to date
 	@{ sed '/<!-- filters/q' README.md; $(PROGRAM) --list=markdown; sed -n '/<!-- \/filters/,$$p' README.md; } > $(BUILD)/README.md
@@ -183,7 +214,6 @@ readme: $(PROGRAM) ## brings the filter table of the README up to date
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 14
 
-FORCE:
-.PHONY: all detected test test-only demo selftest asan ubsan format lint readme clean help FORCE
+.PHONY: all detected test test-only demo selftest asan ubsan format lint readme clean help
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -20,6 +20,15 @@ struct block {
     bool used;
 };
 
+/* The histogram that all lanes add to, and the tables for that of lightness. */
+struct statistic {
+    enum gf_statistic kind;
+    size_t bytes, capacity;
+    unsigned long long *count; /* [channels][bins] */
+    void *tables;
+    int table_bits; /* of the pictures that the tables are for; 0: none */
+};
+
 struct cuda_backend {
     struct gf_backend base;
     int device;
@@ -33,7 +42,8 @@ struct cuda_backend {
     pthread_mutex_t lock; /* guards used_bytes and blocks */
     uint64_t used_bytes;
     struct block block[BLOCKS_KEPT]; /* for stages' constants, kept for the next stage */
-    cudaEvent_t base_event;          /* when the device's clock read what the host's read at base_s */
+    struct statistic statistic;
+    cudaEvent_t base_event; /* when the device's clock read what the host's read at base_s */
     double base_s;
 };
 
@@ -49,10 +59,6 @@ struct cuda_lane {
     cudaStream_t stream;
     struct mark mark[MARKS_MAX];
     int marks, events; /* set since the last wait; created */
-    enum gf_statistic statistic;
-    size_t count_bytes;
-    unsigned long long *count; /* [channels][bins] */
-    void *tables;
 };
 
 static struct cuda_backend *backend_of(struct gf_backend *backend)
@@ -122,6 +128,8 @@ static void cuda_close(struct gf_backend *backend)
     if (cuda_ready(backend, NULL) == GF_OK) {
         for (int i = 0; i < BLOCKS_KEPT; i++)
             cudaFree(cuda->block[i].data);
+        cudaFree(cuda->statistic.count);
+        cudaFree(cuda->statistic.tables);
         cudaEventDestroy(cuda->base_event);
     }
     pthread_mutex_destroy(&cuda->lock);
@@ -251,8 +259,6 @@ static void cuda_lane_close(struct gf_lane *lane)
     struct cuda_lane *const cuda = (struct cuda_lane *)lane;
     for (int i = 0; i < cuda->events; i++)
         cudaEventDestroy(cuda->mark[i].event);
-    cudaFree(cuda->count);
-    cudaFree(cuda->tables);
     if (cuda->stream)
         cudaStreamDestroy(cuda->stream);
     free(cuda);
@@ -336,41 +342,59 @@ static enum gf_status cuda_run(struct gf_lane *lane, const struct gf_stage *stag
 
 /* ---- statistics ---- */
 
-static enum gf_status load_lightness_tables(struct cuda_lane *cuda, int bits, struct gf_error *error)
+static enum gf_status load_lightness_tables(struct cuda_lane *lane, struct statistic *statistic,
+                                            int bits, struct gf_error *error)
 {
     size_t size;
+    if (statistic->table_bits == bits)
+        return GF_OK;
     void *const tables = gf_lightness_tables(bits, &size);
     if (!tables)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    cudaError_t code = cudaMalloc(&cuda->tables, size);
+    cudaFree(statistic->tables);
+    statistic->tables = NULL;
+    statistic->table_bits = 0;
+    cudaError_t code = cudaMalloc(&statistic->tables, size);
     if (code == cudaSuccess)
-        code = cudaMemcpyAsync(cuda->tables, tables, size, cudaMemcpyHostToDevice, cuda->stream);
+        code = cudaMemcpyAsync(statistic->tables, tables, size, cudaMemcpyHostToDevice, lane->stream);
     if (code == cudaSuccess)
-        code = cudaStreamSynchronize(cuda->stream);
+        code = cudaStreamSynchronize(lane->stream);
     free(tables);
-    return code == cudaSuccess
-               ? GF_OK
-               : gf_cuda_fail(error, device_of(&cuda->base), "tables of lightness", code);
+    if (code != cudaSuccess)
+        return gf_cuda_fail(error, device_of(&lane->base), "tables of lightness", code);
+    statistic->table_bits = bits;
+    return GF_OK;
 }
 
-static enum gf_status cuda_statistic_open(struct gf_lane *lane, enum gf_statistic statistic,
+/* The lanes add to one histogram, by 64-bit atomics; the first one opens it and gives it. */
+static enum gf_status cuda_statistic_open(struct gf_lane *lane, enum gf_statistic kind,
                                           struct gf_format format, struct gf_error *error)
 {
     struct cuda_lane *const cuda = (struct cuda_lane *)lane;
-    const size_t counters = (size_t)gf_statistic_channels(statistic, format) << format.bits;
-    cuda->statistic = statistic;
-    cuda->count_bytes = counters * sizeof *cuda->count;
-    GF_CUDA_TRY(cudaMalloc(&cuda->count, cuda->count_bytes), device_of(lane), error);
-    GF_CUDA_TRY(cudaMemsetAsync(cuda->count, 0, cuda->count_bytes, cuda->stream), device_of(lane), error);
-    return statistic == GF_STATISTIC_LIGHTNESS ? load_lightness_tables(cuda, format.bits, error) : GF_OK;
+    struct statistic *const statistic = &backend_of(lane->backend)->statistic;
+    if (lane->index)
+        return GF_OK;
+    statistic->kind = kind;
+    statistic->bytes = ((size_t)gf_statistic_channels(kind, format) << format.bits) * sizeof *statistic->count;
+    if (statistic->capacity < statistic->bytes) {
+        cudaFree(statistic->count);
+        statistic->count = NULL;
+        statistic->capacity = 0;
+        GF_CUDA_TRY(cudaMalloc(&statistic->count, statistic->bytes), device_of(lane), error);
+        statistic->capacity = statistic->bytes;
+    }
+    GF_CUDA_TRY(cudaMemsetAsync(statistic->count, 0, statistic->bytes, cuda->stream), device_of(lane), error);
+    GF_CUDA_TRY(cudaStreamSynchronize(cuda->stream), device_of(lane), error);
+    return kind == GF_STATISTIC_LIGHTNESS ? load_lightness_tables(cuda, statistic, format.bits, error)
+                                          : GF_OK;
 }
 
 static enum gf_status cuda_statistic_add(struct gf_lane *lane, const struct gf_view *view,
                                          struct gf_error *error)
 {
-    struct cuda_lane *const cuda = (struct cuda_lane *)lane;
-    GF_CUDA_TRY((cudaError_t)gf_histogram_cuda(view, cuda->statistic, cuda->count, cuda->tables,
-                                               cuda->stream),
+    const struct statistic *const statistic = &backend_of(lane->backend)->statistic;
+    GF_CUDA_TRY((cudaError_t)gf_histogram_cuda(view, statistic->kind, statistic->count, statistic->tables,
+                                               ((struct cuda_lane *)lane)->stream),
                 device_of(lane), error);
     return GF_OK;
 }
@@ -378,15 +402,18 @@ static enum gf_status cuda_statistic_add(struct gf_lane *lane, const struct gf_v
 static enum gf_status cuda_statistic_take(struct gf_lane *lane, struct gf_histogram *into,
                                           struct gf_error *error)
 {
-    struct cuda_lane *const cuda = (struct cuda_lane *)lane;
-    unsigned long long *const count = (unsigned long long *)malloc(cuda->count_bytes);
+    const struct statistic *const statistic = &backend_of(lane->backend)->statistic;
+    const cudaStream_t stream = ((struct cuda_lane *)lane)->stream;
+    if (lane->index)
+        return GF_OK;
+    unsigned long long *const count = (unsigned long long *)malloc(statistic->bytes);
     if (!count)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    cudaError_t code = cudaMemcpyAsync(count, cuda->count, cuda->count_bytes, cudaMemcpyDeviceToHost,
-                                       cuda->stream);
+    cudaError_t code =
+        cudaMemcpyAsync(count, statistic->count, statistic->bytes, cudaMemcpyDeviceToHost, stream);
     if (code == cudaSuccess)
-        code = cudaStreamSynchronize(cuda->stream);
-    for (size_t i = 0; code == cudaSuccess && i < cuda->count_bytes / sizeof *count; i++)
+        code = cudaStreamSynchronize(stream);
+    for (size_t i = 0; code == cudaSuccess && i < statistic->bytes / sizeof *count; i++)
         into->count[i] += count[i];
     free(count);
     return code == cudaSuccess ? GF_OK : gf_cuda_fail(error, device_of(lane), "histogram", code);
@@ -394,11 +421,7 @@ static enum gf_status cuda_statistic_take(struct gf_lane *lane, struct gf_histog
 
 static void cuda_statistic_close(struct gf_lane *lane)
 {
-    struct cuda_lane *const cuda = (struct cuda_lane *)lane;
-    cudaFree(cuda->count);
-    cudaFree(cuda->tables);
-    cuda->count = NULL;
-    cuda->tables = NULL;
+    (void)lane; /* kept for the next run: cudaFree waits for the whole device */
 }
 
 /* ---- spans ---- */
@@ -486,7 +509,7 @@ static struct gf_backend_calls make_calls(void)
     memset(&calls, 0, sizeof calls);
     /* 1 MB moves at 45 GB/s over PCIe 5, 4 MB at 52; larger bands only fill the pipeline later. */
     calls.band_bytes_least = (size_t)1 << 20;
-    calls.band_bytes_most = (size_t)8 << 20;
+    calls.band_bytes_most = (size_t)16 << 20;
     calls.ready = cuda_ready;
     calls.close = cuda_close;
     calls.describe = cuda_describe;

@@ -5,8 +5,8 @@
 
 #include "stage.h"
 
-/* A tile of the result and, around it, `radius` pixels on each side, as floats in shared memory: a strip of
- * rows at a time, as many as fit, so that any radius works. Warps lie along rows. */
+/* A tile of the result and, around it, `radius` pixels on each side, as floats in shared memory: a
+ * strip of rows at a time, as many as fit, so that any radius works. Warps lie along rows. */
 constexpr int TILE_COLUMNS = 32;
 constexpr int TILE_THREADS_Y = 8;
 constexpr int TILE_ROWS = 2 * TILE_THREADS_Y; /* a thread makes two pixels, one below the other */
@@ -21,13 +21,14 @@ struct bilateral_band {
     size_t in_pitch, out_pitch;
     int in_first, first, rows, width, height, bits;
     int radius, border;
-    float colour;       /* of struct gf_bilateral_weights */
+    float colour; /* of struct gf_bilateral_weights */
     const float *space;
 };
 
-/* Colours of a pixel, alpha last; three channels take the room of four, so that one access reads a pixel. */
-template <int CHANNELS>
-struct __align__(CHANNELS == 3 ? 16 : 4 * CHANNELS) colours {
+/* Colours of a pixel, alpha last; three channels take the room of four, so that one access reads a
+ * pixel. */
+template <int CHANNELS> struct __align__(CHANNELS == 3 ? 16 : 4 * CHANNELS) colours
+{
     float v[CHANNELS == 3 ? 4 : CHANNELS];
 };
 
@@ -40,10 +41,10 @@ static __device__ __forceinline__ float power_of_two(float x)
 }
 
 template <int CHANNELS>
-static __device__ __forceinline__ struct colours<CHANNELS> load_pixel(const struct bilateral_band &band,
-                                                                      int x, int y)
-{
-    struct colours<CHANNELS> pixel = {};
+static __device__ __forceinline__ struct colours<CHANNELS>
+load_pixel(const struct bilateral_band &band, int x, int y) {
+    struct colours<CHANNELS> pixel = {
+    };
     const int column = gf_border_index(x, band.width, band.border);
     const int row = gf_border_index(y, band.height, band.border);
     if (column < 0 || row < 0)
@@ -72,9 +73,9 @@ static __device__ __forceinline__ void store_pixel(const struct bilateral_band &
     }
 }
 
-/* Weights, and sums of weights times differences from the centre: differences, since they lose less. */
-template <int CHANNELS>
-struct sums {
+/* Weights, and sums of weights times differences from the centre: differences, since they lose
+ * less. */
+template <int CHANNELS> struct sums {
     float weight, colour[CHANNELS];
 
     __device__ __forceinline__ void add_tap(const struct colours<CHANNELS> &centre,
@@ -87,7 +88,8 @@ struct sums {
         for (int c = 0; c < CHANNELS; c++) {
             difference[c] = tap.v[c] - centre.v[c];
             if (c < COLOURS)
-                distance = c ? fmaf(difference[c], difference[c], distance) : difference[c] * difference[c];
+                distance = c ? fmaf(difference[c], difference[c], distance)
+                             : difference[c] * difference[c];
         }
         const float w = power_of_two(fmaf(distance, colour_factor, space));
         weight += w;
@@ -122,7 +124,8 @@ static __global__ void __launch_bounds__(THREADS) bilateral_kernel(struct bilate
         /* Beyond the band's last row there may be no input: a row that is not made needs none. */
         const int last = min(y0 + TILE_ROWS, end) - 1 + radius;
         pixel_type centre[2] = {};
-        struct sums<CHANNELS> total[2] = {};
+        struct sums<CHANNELS> total[2] = {
+        };
 #pragma unroll
         for (int k = 0; k < 2; k++) {
             if (x < band.width && y + k < end)
@@ -142,7 +145,8 @@ static __global__ void __launch_bounds__(THREADS) bilateral_kernel(struct bilate
                 const float above = dy <= radius ? space[abs(dy)] : NO_WEIGHT;
                 const float below = dy > -radius ? space[abs(dy - 1)] : NO_WEIGHT;
                 const pixel_type *const row = strip + i * columns + tx + radius;
-                struct sums<CHANNELS> sum[2] = {};
+                struct sums<CHANNELS> sum[2] = {
+                };
 #pragma unroll 4
                 for (int dx = -radius; dx <= radius; dx++) {
                     const pixel_type tap = row[dx];
@@ -170,7 +174,8 @@ template <int CHANNELS>
 static int launch_tiles(const struct bilateral_band &band, cudaStream_t stream)
 {
     const int strips = (band.rows + TILE_ROWS - 1) / TILE_ROWS;
-    const dim3 grid((band.width + TILE_COLUMNS - 1) / TILE_COLUMNS, strips < GRID_Y ? strips : GRID_Y);
+    const dim3 grid((band.width + TILE_COLUMNS - 1) / TILE_COLUMNS,
+                    strips < GRID_Y ? strips : GRID_Y);
     bilateral_kernel<CHANNELS><<<grid, THREADS, 0, stream>>>(band);
     return cudaGetLastError();
 }

@@ -1,8 +1,11 @@
 #include "median.cuh"
 
-/* Windows of 3x3 and 5x5 by networks of minima and maxima. A word holds two samples of 16 bits from rows that
- * follow each other, for the windows of two rows of the result: the minimum and maximum of such pairs is one
- * instruction each from sm_90 on, and neighbours to the left and right are always whole words. */
+#include <limits.h>
+
+/* Windows of 3x3 and 5x5 by networks of minima and maxima. A word holds two samples of 16 bits from
+ * rows that follow each other, for the windows of two rows of the result: the minimum and maximum
+ * of such pairs is one instruction each from sm_90 on, and neighbours to the left and right are
+ * always whole words. */
 #define NET static __device__ __forceinline__
 #define NET_TYPE uint32_t
 #define NET_MIN(a, b) __vminu2(a, b)
@@ -70,8 +73,8 @@ static __device__ __forceinline__ void store_span(unsigned char *row, int x, int
     }
 }
 
-/* The medians of rows 1 and 2 of the four: one result in the odd bytes of each word's halves. The samples'
- * own bytes below them order samples that are equal already, so they do no harm. */
+/* The medians of rows 1 and 2 of the four: one result in the odd bytes of each word's halves. The
+ * samples' own bytes below them order samples that are equal already, so they do no harm. */
 template <int CHANNELS>
 static __device__ __forceinline__ void median_pairs(const uint32_t (&rows)[4][WORDS],
                                                     uint32_t (&result)[SPAN])
@@ -115,10 +118,10 @@ static __global__ void __launch_bounds__(BYTE_THREADS) median3_bytes_kernel(stru
         load_span<CHANNELS>(band, band.first + start, x, rows[1]);
         const int end = min(start + BYTE_ROWS, band.rows);
         for (int i = start; i < end; i += 2) {
+            /* Below the band's last row there may be no input: its neighbour is then read twice. */
             const bool two = i + 1 < band.rows;
             load_span<CHANNELS>(band, band.first + i + 1, x, rows[2]);
-            if (two) /* else the row below is none of the band's input */
-                load_span<CHANNELS>(band, band.first + i + 2, x, rows[3]);
+            load_span<CHANNELS>(band, band.first + i + 1 + two, x, rows[3]);
             uint32_t result[SPAN], upper[SPAN / 4], lower[SPAN / 4];
             median_pairs<CHANNELS>(rows, result);
 #pragma unroll
@@ -153,7 +156,8 @@ static __device__ __forceinline__ uint32_t load_sample(const unsigned char *row,
     return bits == 8 ? __ldg(row + at) : __ldg((const uint16_t *)row + at);
 }
 
-static __device__ __forceinline__ void store_sample(unsigned char *row, int at, int bits, uint32_t v)
+static __device__ __forceinline__ void store_sample(unsigned char *row, int at, int bits,
+                                                    uint32_t v)
 {
     if (bits == 8)
         row[at] = (unsigned char)v;
@@ -163,13 +167,11 @@ static __device__ __forceinline__ void store_sample(unsigned char *row, int at, 
 
 template <int SIDES>
 static __device__ __forceinline__ uint32_t window_median(uint32_t (&rank)[SIDES][SIDES]);
-template <>
-__device__ __forceinline__ uint32_t window_median<3>(uint32_t (&rank)[3][3])
+template <> __device__ __forceinline__ uint32_t window_median<3>(uint32_t (&rank)[3][3])
 {
     return net_median3(rank);
 }
-template <>
-__device__ __forceinline__ uint32_t window_median<5>(uint32_t (&rank)[5][5])
+template <> __device__ __forceinline__ uint32_t window_median<5>(uint32_t (&rank)[5][5])
 {
     return net_median5(rank);
 }
@@ -183,8 +185,8 @@ static __device__ __forceinline__ void sort_column(uint32_t (&v)[5])
     net_sort5(v);
 }
 
-/* A thread sorts its column of the windows of two rows, the block's threads exchange what they sorted, and
- * all but the outermost find the medians of the windows around them. */
+/* A thread sorts its column of the windows of two rows, the block's threads exchange what they
+ * sorted, and all but the outermost find the medians of the windows around them. */
 template <int RADIUS>
 static __global__ void __launch_bounds__(THREADS) median_columns_kernel(struct median_band band)
 {
@@ -200,7 +202,8 @@ static __global__ void __launch_bounds__(THREADS) median_columns_kernel(struct m
         uint32_t v[SIDES + 1];
 #pragma unroll
         for (int k = 0; k < SIDES - 1; k++)
-            v[k] = load_sample(median_row(band, band.first + start - RADIUS + k), column, band.bits);
+            v[k] =
+                load_sample(median_row(band, band.first + start - RADIUS + k), column, band.bits);
         const int end = min(start + ROWS, band.rows);
         for (int i = start, set = 0; i < end; i += 2, set ^= 1) {
             const bool two = i + 1 < band.rows;
@@ -249,19 +252,18 @@ static dim3 grid_of(size_t samples, int samples_a_block, int rows, int rows_a_bl
     return dim3((unsigned int)blocks, strips < GRID_Y ? strips : GRID_Y);
 }
 
-template <int CHANNELS>
-static int launch_bytes(const struct median_band &band, cudaStream_t stream)
+template <int CHANNELS> static int launch_bytes(const struct median_band &band, cudaStream_t stream)
 {
-    const dim3 grid = grid_of((size_t)band.width * CHANNELS, BYTE_THREADS * SPAN, band.rows, BYTE_ROWS);
+    const dim3 grid =
+        grid_of((size_t)band.width * CHANNELS, BYTE_THREADS * SPAN, band.rows, BYTE_ROWS);
     median3_bytes_kernel<CHANNELS><<<grid, BYTE_THREADS, 0, stream>>>(band);
     return cudaGetLastError();
 }
 
-template <int RADIUS>
-static int launch_columns(const struct median_band &band, cudaStream_t stream)
+template <int RADIUS> static int launch_columns(const struct median_band &band, cudaStream_t stream)
 {
-    const dim3 grid = grid_of((size_t)band.width * band.channels, THREADS - 2 * RADIUS * band.channels,
-                              band.rows, ROWS);
+    const dim3 grid = grid_of((size_t)band.width * band.channels,
+                              THREADS - 2 * RADIUS * band.channels, band.rows, ROWS);
     median_columns_kernel<RADIUS><<<grid, THREADS, 0, stream>>>(band);
     return cudaGetLastError();
 }
@@ -284,6 +286,8 @@ static int launch_median3(const struct median_band &band, cudaStream_t stream)
 
 extern "C" int gf_median_cuda(const struct gf_launch *launch)
 {
+    if (gf_row_bytes(launch->in.format) > INT_MAX / 2)
+        return cudaErrorInvalidValue; /* samples of a row are counted in int */
     const struct gf_median *const median = (const struct gf_median *)launch->stage->params;
     struct median_band band = {};
     band.in = launch->in.data;

@@ -18,14 +18,15 @@ struct median_band {
 };
 
 /* A row of the picture, or NULL where the border's constant stands for it. */
-static __device__ __forceinline__ const unsigned char *median_row(const struct median_band &band, int row)
+static __device__ __forceinline__ const unsigned char *median_row(const struct median_band &band,
+                                                                  int row)
 {
     const int from = gf_border_index(row, band.height, band.border);
     return from < 0 ? NULL : band.in + (from - band.in_first) * (ptrdiff_t)band.in_pitch;
 }
 
-/* The sample of a row that stands for `sample`, counted from the left edge of the picture and at most
- * reach pixels left of it; -1 for the border's constant. */
+/* The sample of a row that stands for `sample`, counted from the left edge of the picture and at
+ * most reach pixels left of it; -1 for the border's constant. */
 static __device__ __forceinline__ int median_column(int sample, int channels, int width, int border,
                                                     int reach)
 {

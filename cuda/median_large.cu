@@ -1,8 +1,9 @@
 #include "median.cuh"
 
-/* Windows of 7x7 to 31x31: a thread goes down one column of samples with a histogram of its window in shared
- * memory, adding a row of the window and taking one away at each step. Of 16-bit samples the histogram is of
- * the upper byte; the lower one is found four bits at a time among the samples of that bin. */
+/* Windows of 7x7 to 31x31: a thread goes down one column of samples with a histogram of its window
+ * in shared memory, adding a row of the window and taking one away at each step. Of 16-bit samples
+ * the histogram is of the upper byte; the lower one is found four bits at a time among the samples
+ * of that bin. */
 
 constexpr int THREADS = 64;
 constexpr int ROWS = 128; /* of a thread */
@@ -35,7 +36,8 @@ struct column {
 };
 
 template <int BITS>
-static __device__ __forceinline__ int sample_at(const struct median_band &band, const unsigned char *row,
+static __device__ __forceinline__ int sample_at(const struct median_band &band,
+                                                const unsigned char *row,
                                                 const struct column &column, int dx)
 {
     int pixel = column.pixel + dx;
@@ -47,12 +49,12 @@ static __device__ __forceinline__ int sample_at(const struct median_band &band, 
     return BITS == 8 ? __ldg(row + at) : __ldg((const uint16_t *)row + at);
 }
 
-/* Adds row y of the window (change 1) or takes it away (-1). Returns how many of its samples lie below the
- * bin `limit`. */
+/* Adds row y of the window (change 1) or takes it away (-1). Returns how many of its samples lie
+ * below the bin `limit`. */
 template <int BITS>
-static __device__ __forceinline__ int count_row(const struct median_band &band,
-                                                const struct counters &histogram,
-                                                const struct column &column, int y, int change, int limit)
+static __device__ __forceinline__ int
+count_row(const struct median_band &band, const struct counters &histogram,
+          const struct column &column, int y, int change, int limit)
 {
     const unsigned char *const row = median_row(band, y);
     int below = 0;
@@ -65,9 +67,11 @@ static __device__ __forceinline__ int count_row(const struct median_band &band,
     return below;
 }
 
-/* The next four bits of the sample of rank `rank` among those of the window that start with `prefix`. */
+/* The next four bits of the sample of rank `rank` among those of the window that start with
+ * `prefix`. */
 static __device__ int next_nibble(const struct median_band &band, const struct counters &nibbles,
-                                  const struct column &column, int y, int prefix, int shift, int *rank)
+                                  const struct column &column, int y, int prefix, int shift,
+                                  int *rank)
 {
     nibbles.clear(NIBBLES);
     for (int dy = -band.radius; dy <= band.radius; dy++) {
@@ -128,7 +132,8 @@ int gf_median_large(const struct median_band &band, cudaStream_t stream)
 {
     const size_t samples = (size_t)band.width * band.channels;
     const int strips = (band.rows + ROWS - 1) / ROWS;
-    const dim3 grid((unsigned int)((samples + THREADS - 1) / THREADS), strips < GRID_Y ? strips : GRID_Y);
+    const dim3 grid((unsigned int)((samples + THREADS - 1) / THREADS),
+                    strips < GRID_Y ? strips : GRID_Y);
     if (band.bits == 8)
         median_slide_kernel<8><<<grid, THREADS, 0, stream>>>(band);
     else

@@ -24,6 +24,9 @@ extern "C" int gf_point_cuda(const struct gf_launch *launch)
         return cudaSuccess;
     band = join_rows(band, gf_row_bytes(stage->in), gf_row_bytes(stage->out));
     const unsigned char *const block = (const unsigned char *)launch->constants;
+    const unsigned char *const host_table = (const unsigned char *)gf_point_block(host, host->table_at);
+    if (host->table == GF_POINT_SAMPLES && is_negative(host_table, stage->in, host->tables))
+        return launch_invert8(&band, stage->in, stream);
     if (host->table == GF_POINT_SAMPLES)
         return launch_tables(&band, stage->in, block + host->table_at, host->tables, stream);
     bool step, fine;

@@ -105,12 +105,6 @@ apply(const struct program &program, const struct gf_point_op &op, int *colours,
         for (int i = 0; i < PIXELS; i++)
             p->alpha[i] /= op.a;
         break;
-    case GF_POINT_NARROW:
-        each_sample(p, *colours, [&](float v, float) { return v / op.a; });
-#pragma unroll
-        for (int i = 0; i < PIXELS; i++)
-            p->alpha[i] /= op.a;
-        break;
     }
 }
 

@@ -134,6 +134,44 @@ __global__ void __launch_bounds__(TABLE_THREADS)
     }
 }
 
+/* The negative needs no table. */
+__global__ void __launch_bounds__(TABLE_THREADS)
+    invert8_kernel(const struct band band, unsigned full, unsigned tail)
+{
+    const unsigned row_items = full + (tail ? 1 : 0);
+    const struct place at = place_of(blockIdx.x * TABLE_THREADS + threadIdx.x, band.rows, row_items);
+    if (at.row >= band.rows || at.column >= row_items)
+        return;
+    const unsigned char *const in = band.in + at.row * band.in_pitch + (size_t)at.column * VECTOR;
+    unsigned char *const out = band.out + at.row * band.out_pitch + (size_t)at.column * VECTOR;
+    if (at.column < full) {
+        const uint4 v = *(const uint4 *)in;
+        *(uint4 *)out = make_uint4(~v.x, ~v.y, ~v.z, ~v.w);
+    } else {
+#pragma unroll 1
+        for (unsigned i = 0; i < tail; i++)
+            out[i] = (unsigned char)~in[i];
+    }
+}
+
+/* table: on the host */
+static bool is_negative(const unsigned char *table, struct gf_format format, int tables)
+{
+    bool negative = format.bits == 8 && format.channels % 2 == 1 && tables == 1;
+    for (int v = 0; negative && v < 256; v++)
+        negative = table[v] == 255 - v;
+    return negative;
+}
+
+static int launch_invert8(const struct band *band, struct gf_format format, cudaStream_t stream)
+{
+    const size_t bytes = (size_t)band->width * (size_t)format.channels;
+    const unsigned full = (unsigned)(bytes / VECTOR), tail = (unsigned)(bytes % VECTOR);
+    const unsigned blocks = blocks_for(band->rows * (full + !!tail), TABLE_THREADS);
+    invert8_kernel<<<blocks, TABLE_THREADS, 0, stream>>>(*band, full, tail);
+    return cudaGetLastError();
+}
+
 template <int CHANNELS, int TABLES>
 static int launch_table8(const struct band *band, const unsigned *tables, cudaStream_t stream)
 {

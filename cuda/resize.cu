@@ -1,45 +1,29 @@
-#include "resample.h"
-
-#include <cuda_runtime.h>
-
-struct resize_band {
-    const unsigned char *in; /* row in_first of the picture */
-    unsigned char *out;      /* row first of the result */
-    size_t in_pitch, out_pitch;
-    int in_first, first, rows;
-    int in_width, width, height, bits;
-    bool linear;
-    float max; /* what the first pass is clamped to: 1 or M */
-    const float *decode;
-    /* Of struct gf_resample_table: the arrays of groups of columns (for the nearest, of columns), those of rows
-     * and of groups of rows. */
-    const int *column_start, *column_count, *row_start, *row_count, *group_start, *group_count;
-    const float *column_weight, *group_weight;
-    int column_taps, group_taps;
-};
+#include "resize.cuh"
 
 constexpr int THREADS = 256;
 constexpr int WARPS = THREADS / 32;
 constexpr int GROUP = GF_RESAMPLE_GROUP;
 constexpr int GRID_Y = 32768;
 
-/* ---- weighted sums: both passes in one kernel ----
+/* Both passes in one kernel.
  *
- * A block makes a tile of 32 columns and up to 32 rows. It goes down the input 32 rows at a time and, in each
- * such strip, from left to right: a segment of the strip is converted to floats in shared memory; each warp
- * adds it to four columns of the first pass, a lane for each row; the strip's part of the first pass is
- * exchanged through shared memory and added to the sums of the second, a lane for each column. Nothing but
- * the input and the result touches global memory, whatever the ratio. */
+ * A block makes a tile of 32 columns and up to 32 rows. It goes down the input 32 rows at a time
+ * and, in each such strip, from left to right: a segment of the strip is converted to floats in
+ * shared memory; each warp adds it to four columns of the first pass, a lane for each row; the
+ * strip's part of the first pass is exchanged through shared memory and added to the sums of the
+ * second, a lane for each column. Nothing but the input and the result touches global memory,
+ * whatever the ratio. */
 constexpr int TILE = 32;
-constexpr int STRIP = 32;                     /* input rows: the lanes of a warp */
-constexpr int QUADS = TILE / GROUP;           /* groups of columns: one for each warp */
+constexpr int STRIP = 32;           /* input rows: the lanes of a warp */
+constexpr int QUADS = TILE / GROUP; /* groups of columns: one for each warp */
 static_assert(QUADS == WARPS, "a warp for each group of columns");
-/* Floats of a segment's row. Lanes that read four floats each at the same place of 32 rows meet every bank
- * once in a quarter of a warp, since 252 / 4 is odd. */
+/* Floats of a segment's row. Lanes that read four floats each at the same place of 32 rows meet
+ * every bank once in a quarter of a warp, since 252 / 4 is odd. */
 constexpr int SEGMENT = 252;
 
 /* Four samples that reach behind the end of the row: 0 there. Not inlined: it is rare. */
-static __device__ __noinline__ uint2 load_tail(const unsigned char *row, int at, int samples, int bits)
+static __device__ __noinline__ uint2 load_tail(const unsigned char *row, int at, int samples,
+                                               int bits)
 {
     uint64_t four = 0;
     for (int i = 0; at + i < samples && i < 4; i++) {
@@ -50,7 +34,8 @@ static __device__ __noinline__ uint2 load_tail(const unsigned char *row, int at,
 }
 
 /* Samples at .. at + 3 of a row, packed. */
-static __device__ __forceinline__ uint2 load_four(const unsigned char *row, int at, int samples, int bits)
+static __device__ __forceinline__ uint2 load_four(const unsigned char *row, int at, int samples,
+                                                  int bits)
 {
     if (at + 4 > samples)
         return load_tail(row, at, samples, bits);
@@ -65,12 +50,14 @@ static __device__ __forceinline__ float4 convert(const struct resize_band &band,
     uint32_t v[4];
 #pragma unroll
     for (int i = 0; i < 4; i++)
-        v[i] = band.bits == 8 ? four.x >> (8 * i) & 0xff : (i < 2 ? four.x : four.y) >> (16 * (i % 2)) & 0xffff;
+        v[i] = band.bits == 8 ? four.x >> (8 * i) & 0xff
+                              : (i < 2 ? four.x : four.y) >> (16 * (i % 2)) & 0xffff;
     const uint32_t max = band.bits == 8 ? 255 : 65535;
     float f[4];
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-        const int alpha = i / CHANNELS * CHANNELS + CHANNELS - 1; /* with alpha, four samples are whole pixels */
+        const int alpha =
+            i / CHANNELS * CHANNELS + CHANNELS - 1; /* with alpha, four samples are whole pixels */
         if (!band.linear)
             f[i] = (float)v[i];
         else if (CHANNELS % 2 == 1)
@@ -83,10 +70,12 @@ static __device__ __forceinline__ float4 convert(const struct resize_band &band,
     return make_float4(f[0], f[1], f[2], f[3]);
 }
 
-/* Pixels x .. x1 - 1 of a strip to the segment, each warp a row at a time: all of a thread's loads first. */
+/* Pixels x .. x1 - 1 of a strip to the segment, each warp a row at a time: all of a thread's loads
+ * first. */
 template <int CHANNELS>
 static __device__ __forceinline__ void load_segment(const struct resize_band &band, int x, int x1,
-                                                    int strip_y, int strip_end, float (*segment)[SEGMENT])
+                                                    int strip_y, int strip_end,
+                                                    float (*segment)[SEGMENT])
 {
     constexpr int ROWS = STRIP / WARPS;
     const int warp = threadIdx.x / 32, samples = band.in_width * CHANNELS;
@@ -97,7 +86,8 @@ static __device__ __forceinline__ void load_segment(const struct resize_band &ba
 #pragma unroll
         for (int k = 0; k < ROWS; k++) {
             if (strip_y + warp + k * WARPS < strip_end)
-                four[k] = load_four(top + k * WARPS * band.in_pitch, x * CHANNELS + 4 * i, samples, band.bits);
+                four[k] = load_four(top + k * WARPS * band.in_pitch, x * CHANNELS + 4 * i, samples,
+                                    band.bits);
         }
 #pragma unroll
         for (int k = 0; k < ROWS; k++) {
@@ -134,7 +124,8 @@ static __device__ __forceinline__ void add_four_pixels(const float *segment, con
     }
 }
 
-static __device__ __forceinline__ void store_sample(const struct resize_band &band, int row, int at, float v)
+static __device__ __forceinline__ void store_sample(const struct resize_band &band, int row, int at,
+                                                    float v)
 {
     unsigned char *const to = band.out + row * band.out_pitch;
     if (band.bits == 8)
@@ -144,29 +135,29 @@ static __device__ __forceinline__ void store_sample(const struct resize_band &ba
 }
 
 /* The column of the tile and its first row that sums k of this thread belong to. */
-template <int CHANNELS>
-static __device__ __forceinline__ int item_column(int k)
+template <int CHANNELS> static __device__ __forceinline__ int item_column(int k)
 {
     return (threadIdx.x + k * THREADS) % (TILE * CHANNELS);
 }
 
-template <int CHANNELS>
-static __device__ __forceinline__ int item_row(int k)
+template <int CHANNELS> static __device__ __forceinline__ int item_row(int k)
 {
     return (threadIdx.x + k * THREADS) / (TILE * CHANNELS) * GROUP;
 }
 
-/* Not inlined: a dozen copies would cost the common case registers. alpha: 1 where there is none. */
+/* Not inlined: a dozen copies would cost the common case registers. alpha: 1 where there is none.
+ */
 static __device__ __noinline__ float encode(float light, float alpha)
 {
     return gf_resample_encode_premultiplied(light, alpha);
 }
 
-/* Sums to samples. Those of linear light with alpha are exchanged through shared memory first (`floats`, which
- * holds a tile), since a colour needs its pixel's alpha. */
+/* Sums to samples. Those of linear light with alpha are exchanged through shared memory first
+ * (`floats`, which holds a tile), since a colour needs its pixel's alpha. */
 template <int CHANNELS>
-static __device__ __forceinline__ void finish_tile(const struct resize_band &band, int tile_y, int tile_rows,
-                                                   const float (&result)[CHANNELS][GROUP], float *floats)
+static __device__ __forceinline__ void
+finish_tile(const struct resize_band &band, int tile_y, int tile_rows,
+            const float (&result)[CHANNELS][GROUP], float *floats)
 {
     constexpr int COLUMNS = TILE * CHANNELS;
     const bool is_exchanged = band.linear && CHANNELS % 2 == 0;
@@ -176,7 +167,8 @@ static __device__ __forceinline__ void finish_tile(const struct resize_band &ban
         for (int k = 0; k < CHANNELS; k++) {
 #pragma unroll
             for (int i = 0; i < GROUP; i++)
-                floats[(item_row<CHANNELS>(k) + i) * COLUMNS + item_column<CHANNELS>(k)] = result[k][i];
+                floats[(item_row<CHANNELS>(k) + i) * COLUMNS + item_column<CHANNELS>(k)] =
+                    result[k][i];
         }
         __syncthreads();
     }
@@ -193,7 +185,8 @@ static __device__ __forceinline__ void finish_tile(const struct resize_band &ban
                 continue;
             float v = result[k][i];
             if (is_exchanged) {
-                const float alpha = floats[row * COLUMNS + column / CHANNELS * CHANNELS + CHANNELS - 1];
+                const float alpha =
+                    floats[row * COLUMNS + column / CHANNELS * CHANNELS + CHANNELS - 1];
                 v = (column % CHANNELS == CHANNELS - 1 ? v : encode(v, alpha)) * max;
             } else if (band.linear) {
                 v = encode(v, 1.0f) * max;
@@ -203,9 +196,11 @@ static __device__ __forceinline__ void finish_tile(const struct resize_band &ban
     }
 }
 
-/* tile_rows: a multiple of 4, at most 32. Tiles start at multiples of 4 rows of the result, as groups do. */
+/* tile_rows: a multiple of 4, at most 32. Tiles start at multiples of 4 rows of the result, as
+ * groups do. */
 template <int CHANNELS>
-static __global__ void __launch_bounds__(THREADS) resize_kernel(struct resize_band band, int tile_rows)
+static __global__ void __launch_bounds__(THREADS)
+    resize_kernel(struct resize_band band, int tile_rows)
 {
     constexpr int SEGMENT_PIXELS = SEGMENT / CHANNELS / 4 * 4;
     /* Odd: lanes that write a column of the strip meet every bank once. */
@@ -222,11 +217,13 @@ static __global__ void __launch_bounds__(THREADS) resize_kernel(struct resize_ba
     const int left = band.column_start[blockIdx.x * QUADS];
     const int right = band.column_start[end_quad] + band.column_count[end_quad];
     const int band_end = band.first + band.rows, origin = band.first / GROUP * GROUP;
-    for (int tile_y = origin + blockIdx.y * tile_rows; tile_y < band_end; tile_y += GRID_Y * tile_rows) {
-        /* Rows of the result that this tile makes: a group may reach beyond the band, and the input of those
-         * rows is not there. */
+    for (int tile_y = origin + blockIdx.y * tile_rows; tile_y < band_end;
+         tile_y += GRID_Y * tile_rows) {
+        /* Rows of the result that this tile makes: a group may reach beyond the band, and the input
+         * of those rows is not there. */
         const int y0 = max(tile_y, band.first), y1 = min(tile_y + tile_rows, band_end);
-        const int top = band.row_start[y0], bottom = band.row_start[y1 - 1] + band.row_count[y1 - 1];
+        const int top = band.row_start[y0],
+                  bottom = band.row_start[y1 - 1] + band.row_count[y1 - 1];
         float result[CHANNELS][GROUP] = {};
         for (int strip_y = top; strip_y < bottom; strip_y += STRIP) {
             const int strip_end = min(strip_y + STRIP, bottom);
@@ -256,7 +253,8 @@ static __global__ void __launch_bounds__(THREADS) resize_kernel(struct resize_ba
                     continue;
                 const int column = item_column<CHANNELS>(k);
                 const int start = band.group_start[group], count = band.group_count[group];
-                const float *const weight = band.group_weight + (size_t)group * band.group_taps * GROUP;
+                const float *const weight =
+                    band.group_weight + (size_t)group * band.group_taps * GROUP;
                 const int end = min(start + count, strip_end);
                 for (int y = max(start, strip_y); y < end; y++) {
                     const float4 w = __ldg((const float4 *)weight + (y - start));
@@ -272,61 +270,8 @@ static __global__ void __launch_bounds__(THREADS) resize_kernel(struct resize_ba
     }
 }
 
-/* ---- nearest: a thread for each pixel ---- */
-
-template <int PIXEL>
-static __global__ void __launch_bounds__(THREADS) pick_kernel(struct resize_band band)
-{
-    const int x = blockIdx.x * THREADS + threadIdx.x;
-    if (x >= band.width)
-        return;
-    const size_t from = (size_t)__ldg(band.column_start + x) * PIXEL;
-    for (int i = blockIdx.y; i < band.rows; i += GRID_Y) {
-        const int y = __ldg(band.row_start + band.first + i) - band.in_first;
-        const unsigned char *const in = band.in + y * (ptrdiff_t)band.in_pitch + from;
-        unsigned char *const out = band.out + i * band.out_pitch + (size_t)x * PIXEL;
-        if (PIXEL % 2 == 0) {
-#pragma unroll
-            for (int k = 0; k < PIXEL / 2; k++)
-                ((uint16_t *)out)[k] = __ldg((const uint16_t *)in + k);
-        } else {
-#pragma unroll
-            for (int k = 0; k < PIXEL; k++)
-                out[k] = __ldg(in + k);
-        }
-    }
-}
-
-/* ---- launchers ---- */
-
-template <int PIXEL>
-static int launch_pick(const struct resize_band &band, cudaStream_t stream)
-{
-    const dim3 grid((band.width + THREADS - 1) / THREADS, band.rows < GRID_Y ? band.rows : GRID_Y);
-    pick_kernel<PIXEL><<<grid, THREADS, 0, stream>>>(band);
-    return cudaGetLastError();
-}
-
-static int pick(const struct resize_band &band, int pixel_bytes, cudaStream_t stream)
-{
-    switch (pixel_bytes) {
-    case 1:
-        return launch_pick<1>(band, stream);
-    case 2:
-        return launch_pick<2>(band, stream);
-    case 3:
-        return launch_pick<3>(band, stream);
-    case 4:
-        return launch_pick<4>(band, stream);
-    case 6:
-        return launch_pick<6>(band, stream);
-    default:
-        return launch_pick<8>(band, stream);
-    }
-}
-
-/* The height of a tile for which the fewest strips are made for a row of the result: the last strip of a tile
- * is seldom full. */
+/* The height of a tile for which the fewest strips are made for a row of the result: the last strip
+ * of a tile is seldom full. */
 static int best_tile_rows(const struct gf_resample *resample)
 {
     const double scale = resample->row_axis.scale;
@@ -359,7 +304,8 @@ extern "C" int gf_resize_cuda(const struct gf_launch *launch)
     const struct gf_format format = launch->out.format;
     const void *const block = launch->constants;
     const bool nearest = resample->kernel == GF_RESAMPLE_NEAREST;
-    const struct gf_resample_table *const columns = &resample->columns, *const rows = &resample->rows;
+    const struct gf_resample_table *const columns = &resample->columns, *const rows =
+                                                                            &resample->rows;
     struct resize_band band = {};
     band.in = launch->in.data;
     band.in_pitch = launch->in.pitch;
@@ -387,7 +333,7 @@ extern "C" int gf_resize_cuda(const struct gf_launch *launch)
     band.group_taps = rows->group_taps;
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     if (nearest)
-        return pick(band, format.channels * format.bits / 8, stream);
+        return gf_resize_nearest(band, format.channels * format.bits / 8, stream);
     const int tile_rows = best_tile_rows(resample);
     switch (format.channels) {
     case 1:

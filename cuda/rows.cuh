@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-/* Row i of the result is row_bytes bytes of source row i from `skipped` on. Source rows have in_bytes bytes. */
+/* Row i of the result is row_bytes bytes of source row i from `skipped` on. Source rows have
+ * in_bytes bytes. */
 struct gf_row_copy {
     const unsigned char *in; /* source row of result row 0; a multiple of 16, as are the steps */
     ptrdiff_t in_step;       /* negative: rows come in reverse order */

@@ -57,14 +57,17 @@ static int halo_rows(const struct gf_plan *plan, const struct gf_segment *segmen
     return halo < segment->in.height - 1 ? halo : 0;
 }
 
-/* About a sixteenth of the picture, within the backend's limits; enough bands for every lane; and no fewer rows
+/* About a sixteenth of the picture, or an eighth where it is copied one way only and the pipeline need not fill
+ * quickly, within the backend's limits; enough bands for every lane; and no fewer rows
  * than the halo, or more would be copied than filtered. */
-static int choose_rows(const struct gf_bands *bands, const struct gf_segment *segment,
-                       const struct gf_backend *backend, int lanes, int halo)
+static int choose_rows(const struct gf_bands *bands, const struct gf_plan *plan,
+                       const struct gf_segment *segment, const struct gf_backend *backend, int lanes,
+                       int halo)
 {
     const int64_t row = (int64_t)larger(bands->in_pitch, bands->out_pitch);
     const int64_t height = segment->out.height;
-    const int64_t bytes = clamp(row * height / 16, (int64_t)backend->calls->band_bytes_least,
+    const int64_t share = row * height / (plan->segment_count > 1 ? 8 : 16);
+    const int64_t bytes = clamp(share, (int64_t)backend->calls->band_bytes_least,
                                 (int64_t)backend->calls->band_bytes_most);
     int64_t rows = clamp(bytes / row, 1, height);
     if (backend->calls->unified && rows > (height + 2 * lanes - 1) / (2 * lanes))
@@ -91,7 +94,7 @@ struct gf_bands gf_bands_cut(const struct gf_plan *plan, const struct gf_segment
                              .out_pitch = gf_band_pitch(backend, segment->out)};
     const int halo = halo_rows(plan, segment);
     bands.rows = rows ? clamp(rows, 1, segment->out.height)
-                      : choose_rows(&bands, segment, backend, lanes, halo);
+                      : choose_rows(&bands, plan, segment, backend, lanes, halo);
     const int least = budget->is_limit ? 1 : rows ? bands.rows : clamp(halo / 2, 1, bands.rows);
     measure(&bands, plan, segment, backend);
     while (bands.rows > least && host_bytes(&bands, segment, backend, lanes, budget) > budget->bytes) {

@@ -1,5 +1,6 @@
-/* What bilateral's prepare() leaves in stage->constants for both backends. Weights are powers of two:
- * 2^(space[|dx|] + space[|dy|] + colour d), d the squared distance of the colours in samples. */
+/* What bilateral's prepare() leaves in stage->constants for both backends. Weights are powers of
+ * two: 2^(space[|dx|] + space[|dy|] + colour d), d the squared distance of the colours in samples.
+ */
 #ifndef GF_BILATERAL_H
 #define GF_BILATERAL_H
 

@@ -1,17 +1,15 @@
-/* Networks of minima and maxima for the 3x3 and 5x5 medians, for whatever type the includer names: samples
- * in loops that the compiler turns into vectors, pairs of samples on the device. Before each inclusion define
- *   NET             how the functions are declared (static inline ...)
- *   NET_TYPE        what is ordered
- *   NET_MIN(a, b), NET_MAX(a, b)
- *   NET_NAME(name)  the function's name for this type
- * All four are undefined again at the end. What a caller does not use of a result costs nothing: the compiler
- * leaves out the minima and maxima that only lead there. */
+/* Networks of minima and maxima for the 3x3 and 5x5 medians, for whatever type the includer names:
+ * samples in loops that the compiler turns into vectors, pairs of samples on the device. Before
+ * each inclusion define NET             how the functions are declared (static inline ...) NET_TYPE
+ * what is ordered NET_MIN(a, b), NET_MAX(a, b) NET_NAME(name)  the function's name for this type
+ * All four are undefined again at the end. What a caller does not use of a result costs nothing:
+ * the compiler leaves out the minima and maxima that only lead there. */
 
-#define NET_ORDER(low, high)                                                                       \
-    do {                                                                                           \
-        const NET_TYPE net_least_ = NET_MIN(low, high);                                            \
-        high = NET_MAX(low, high);                                                                 \
-        low = net_least_;                                                                          \
+#define NET_ORDER(low, high) \
+    do { \
+        const NET_TYPE net_least_ = NET_MIN(low, high); \
+        high = NET_MAX(low, high); \
+        low = net_least_; \
     } while (0)
 
 NET void NET_NAME(net_sort3)(NET_TYPE v[3])
@@ -39,19 +37,21 @@ NET NET_TYPE NET_NAME(net_middle)(NET_TYPE a, NET_TYPE b, NET_TYPE c)
     return NET_MAX(NET_MIN(a, b), NET_MIN(NET_MAX(a, b), c));
 }
 
-/* The median of three sorted columns, rank[i] holding what came i-th in each: the middle of the largest
- * minimum, the middle middle and the smallest maximum. */
+/* The median of three sorted columns, rank[i] holding what came i-th in each: the middle of the
+ * largest minimum, the middle middle and the smallest maximum. */
 NET NET_TYPE NET_NAME(net_median3)(NET_TYPE rank[3][3])
 {
     const NET_TYPE low = NET_MAX(NET_MAX(rank[0][0], rank[0][1]), rank[0][2]);
     const NET_TYPE high = NET_MIN(NET_MIN(rank[2][0], rank[2][1]), rank[2][2]);
-    return NET_NAME(net_middle)(low, NET_NAME(net_middle)(rank[1][0], rank[1][1], rank[1][2]), high);
+    return NET_NAME(net_middle)(low, NET_NAME(net_middle)(rank[1][0], rank[1][1], rank[1][2]),
+                                high);
 }
 
-/* The median of five sorted columns. With the ranks sorted across the columns too, element j of rank i is no
- * less than (i + 1)(j + 1) and no greater than (5 - i)(5 - j) elements, so that only 13 can be the median; six
- * are less and six greater for certain. The rest is a selection network for the 252 ways in which such a
- * matrix can be cut into ones above zeros, found by search and proved on all of them (0-1 principle). */
+/* The median of five sorted columns. With the ranks sorted across the columns too, element j of
+ * rank i is no less than (i + 1)(j + 1) and no greater than (5 - i)(5 - j) elements, so that only
+ * 13 can be the median; six are less and six greater for certain. The rest is a selection network
+ * for the 252 ways in which such a matrix can be cut into ones above zeros, found by search and
+ * proved on all of them (0-1 principle). */
 NET NET_TYPE NET_NAME(net_median5)(NET_TYPE rank[5][5])
 {
     NET_NAME(net_sort5)(rank[0]);

@@ -1,5 +1,6 @@
-/* The 3x3 and 5x5 medians of one row, for one sample type. Before each inclusion define SAMPLE, its type in
- * memory that may start anywhere (SAMPLE_ANY), and SAMPLE_NAME(name). Undefined again at the end. */
+/* The 3x3 and 5x5 medians of one row, for one sample type. Before each inclusion define SAMPLE, its
+ * type in memory that may start anywhere (SAMPLE_ANY), and SAMPLE_NAME(name). Undefined again at
+ * the end. */
 
 #define NET static inline __attribute__((always_inline))
 #define NET_TYPE SAMPLE
@@ -8,8 +9,8 @@
 #define NET_NAME(name) SAMPLE_NAME(name)
 #include "median_net.h"
 
-/* rows[i] points at the first sample of the window's row i, `step` samples between its columns; each column is
- * sorted once, into one plane a rank, for all windows that it lies in. */
+/* rows[i] points at the first sample of the window's row i, `step` samples between its columns;
+ * each column is sorted once, into one plane a rank, for all windows that it lies in. */
 GF_CLONES static void SAMPLE_NAME(median3_row)(const SAMPLE *const *rows, SAMPLE *restrict plane,
                                                SAMPLE_ANY *restrict out, size_t count, size_t step)
 {
@@ -52,10 +53,8 @@ GF_CLONES static void SAMPLE_NAME(median5_row)(const SAMPLE *const *rows, SAMPLE
     for (size_t i = 0; i < count; i++) {
         const size_t j = i + step, k = j + step, l = k + step, m = l + step;
         SAMPLE rank[5][5] = {
-            {p0[i], p0[j], p0[k], p0[l], p0[m]},
-            {p1[i], p1[j], p1[k], p1[l], p1[m]},
-            {p2[i], p2[j], p2[k], p2[l], p2[m]},
-            {p3[i], p3[j], p3[k], p3[l], p3[m]},
+            {p0[i], p0[j], p0[k], p0[l], p0[m]}, {p1[i], p1[j], p1[k], p1[l], p1[m]},
+            {p2[i], p2[j], p2[k], p2[l], p2[m]}, {p3[i], p3[j], p3[k], p3[l], p3[m]},
             {p4[i], p4[j], p4[k], p4[l], p4[m]},
         };
         out[i] = SAMPLE_NAME(net_median5)(rank);

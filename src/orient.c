@@ -2,8 +2,9 @@
 
 #include <string.h>
 
-/* A tile of the result: few columns, since each is a row of the input (and rows a power of two apart fall
- * on few lines of the cache), and many rows, so that each line of the input is used whole. */
+/* A tile of the result: few columns, since each is a row of the input (and rows a power of two
+ * apart fall on few lines of the cache), and many rows, so that each line of the input is used
+ * whole. */
 enum { TILE_COLUMNS = 16, TILE_ROWS = 128 };
 
 void gf_orient_shape(struct gf_orient orient, struct gf_format in, struct gf_format *out)
@@ -17,15 +18,16 @@ bool gf_orient_whole(struct gf_orient orient)
     return orient.transpose || orient.mirror_y;
 }
 
-void gf_orient_needs(struct gf_orient orient, const struct gf_stage *stage, int y0, int y1, int *first,
-                     int *end)
+void gf_orient_needs(struct gf_orient orient, const struct gf_stage *stage, int y0, int y1,
+                     int *first, int *end)
 {
     const int height = stage->in.height;
     *first = orient.transpose ? 0 : orient.mirror_y ? height - y1 : y0;
     *end = orient.transpose ? height : orient.mirror_y ? height - y0 : y1;
 }
 
-enum gf_status gf_orient_prepare(struct gf_orient orient, struct gf_stage *stage, struct gf_error *error)
+enum gf_status gf_orient_prepare(struct gf_orient orient, struct gf_stage *stage,
+                                 struct gf_error *error)
 {
     const enum gf_status status = gf_stage_constants(stage, sizeof orient, error);
     if (!status)
@@ -36,8 +38,8 @@ enum gf_status gf_orient_prepare(struct gf_orient orient, struct gf_stage *stage
 /* Inlined all the way up, so that the size of a pixel is a constant. */
 #define BY_PIXEL_SIZE static inline __attribute__((always_inline))
 
-BY_PIXEL_SIZE void copy_pixels(size_t size, const unsigned char *src, ptrdiff_t step, unsigned char *dst,
-                            int count)
+BY_PIXEL_SIZE void copy_pixels(size_t size, const unsigned char *src, ptrdiff_t step,
+                               unsigned char *dst, int count)
 {
     for (int x = 0; x < count; x++)
         memcpy(dst + (size_t)x * size, src + x * step, size);
@@ -49,7 +51,8 @@ BY_PIXEL_SIZE void mirror_rows(size_t size, struct gf_orient orient, const struc
     const int width = out->format.width, height = out->format.height;
     for (int y = out->y; y < out->y + out->rows; y++) {
         const unsigned char *const src = gf_view_row(in, orient.mirror_y ? height - 1 - y : y);
-        copy_pixels(size, src + (size_t)(width - 1) * size, -(ptrdiff_t)size, gf_view_row(out, y), width);
+        copy_pixels(size, src + (size_t)(width - 1) * size, -(ptrdiff_t)size, gf_view_row(out, y),
+                    width);
     }
 }
 
@@ -63,7 +66,8 @@ BY_PIXEL_SIZE void transpose_tile(size_t size, struct gf_orient orient, const st
     const ptrdiff_t step = orient.mirror_x ? -(ptrdiff_t)in->pitch : (ptrdiff_t)in->pitch;
     for (int y = y0; y < y1; y++) {
         const size_t column = (size_t)(orient.mirror_y ? height - 1 - y : y);
-        copy_pixels(size, top + column * size, step, gf_view_row(out, y) + (size_t)x0 * size, columns);
+        copy_pixels(size, top + column * size, step, gf_view_row(out, y) + (size_t)x0 * size,
+                    columns);
     }
 }
 
@@ -80,15 +84,16 @@ BY_PIXEL_SIZE void permute(size_t size, struct gf_orient orient, const struct gf
     }
 }
 
-void gf_orient_cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
-                   void *scratch)
+void gf_orient_cpu(const struct gf_stage *stage, const struct gf_view *in,
+                   const struct gf_view *out, void *scratch)
 {
     struct gf_orient orient;
     (void)scratch;
     memcpy(&orient, stage->constants, sizeof orient);
     if (!orient.transpose && !orient.mirror_x) {
         for (int y = out->y; y < out->y + out->rows; y++)
-            memcpy(gf_view_row(out, y), gf_view_row(in, orient.mirror_y ? out->format.height - 1 - y : y),
+            memcpy(gf_view_row(out, y),
+                   gf_view_row(in, orient.mirror_y ? out->format.height - 1 - y : y),
                    gf_row_bytes(out->format));
         return;
     }

@@ -33,6 +33,11 @@ struct gf_place gf_place_image(struct gf_backend *backend, const struct gf_image
     };
 }
 
+struct gf_place gf_place_borrow(const struct gf_place *place)
+{
+    return (struct gf_place){.kind = place->kind, .view = place->view};
+}
+
 void gf_place_free(struct gf_backend *backend, struct gf_place *place)
 {
     if (place->pinned)

@@ -24,6 +24,8 @@ enum gf_status gf_place_alloc(struct gf_backend *backend, struct gf_format forma
                               struct gf_place *place, struct gf_error *error) GF_CHECKED;
 /* The caller's picture where it lies. */
 struct gf_place gf_place_image(struct gf_backend *backend, const struct gf_image *image);
+/* The same place for somebody who does not free it. */
+struct gf_place gf_place_borrow(const struct gf_place *place);
 void gf_place_free(struct gf_backend *backend, struct gf_place *place);
 
 static inline struct gf_view gf_view_make(unsigned char *data, size_t pitch,

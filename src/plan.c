@@ -44,12 +44,12 @@ static enum gf_status add_item(struct builder *b, const struct gf_filter *filter
     return GF_OK;
 }
 
-static enum gf_status add_straight(struct builder *b, bool is_straight, struct gf_error *error)
+static enum gf_status add_straight(struct builder *b, struct gf_error *error)
 {
     struct gf_unpremultiply *const params = own(b->plan, sizeof *params);
     if (!params)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    *params = (struct gf_unpremultiply){.bits = b->straight_bits, .straight = is_straight};
+    *params = (struct gf_unpremultiply){.bits = b->straight_bits};
     b->straight_bits = 0;
     return add_item(b, &gf_unpremultiply, params, error);
 }
@@ -60,19 +60,14 @@ static enum gf_status add_filter(struct builder *b, const struct gf_filter *filt
                                  struct gf_error *error)
 {
     enum gf_status status = GF_OK;
-    const bool stencil = filter->kind == GF_STENCIL;
-    if (stencil && gf_has_alpha(b->format) && !b->straight_bits) {
+    if (filter->kind == GF_STENCIL && gf_has_alpha(b->format) && !b->straight_bits) {
         const int bits = b->format.bits;
         status = add_item(b, &gf_premultiply, NULL, error);
         b->straight_bits = bits;
     } else if (filter->kind == GF_POINT && b->straight_bits) {
-        status = add_straight(b, false, error);
+        status = add_straight(b, error);
     }
-    if (!status)
-        status = add_item(b, filter, params, error);
-    if (!status && stencil && b->straight_bits && filter->keeps_alpha && filter->keeps_alpha(params))
-        status = add_straight(b, true, error);
-    return status;
+    return status ? status : add_item(b, filter, params, error);
 }
 
 static enum gf_status add_orientation(struct builder *b, int orientation, struct gf_error *error)
@@ -99,7 +94,7 @@ static enum gf_status add_chain(struct builder *b, const struct gf_chain *chain,
     for (int i = 0; !status && i < chain->count; i++)
         status = add_filter(b, chain->item[i].filter, chain->item[i].params, error);
     if (!status && b->straight_bits)
-        status = add_straight(b, false, error);
+        status = add_straight(b, error);
     return status;
 }
 

@@ -135,15 +135,6 @@ void gf_point_unpremultiply(struct gf_point_builder *builder, int bits)
                                          .a = (float)(65535 / max)});
 }
 
-void gf_point_narrow(struct gf_point_builder *builder, int bits)
-{
-    builder->format.bits = bits;
-    const double max = max_of(builder->format);
-    if (bits != 16)
-        append(builder, (struct gf_point_op){
-                            .kind = GF_POINT_NARROW, .max = (float)max, .a = (float)(65535 / max)});
-}
-
 void gf_point_levels(struct gf_point_builder *builder, int tables, const double *value)
 {
     builder->tables = tables;

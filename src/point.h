@@ -3,8 +3,7 @@
  * sample, then operations on unrounded floats, then one rounding.
  *
  * A filter's point() calls the functions below in the order of what it does. Colour only: alpha is
- * left alone, except by premultiply, unpremultiply and narrow. Each operation clamps its result to
- * 0..M. */
+ * left alone, except by premultiply and unpremultiply. Each operation clamps its result to 0..M. */
 #ifndef GF_POINT_H
 #define GF_POINT_H
 
@@ -27,8 +26,7 @@ enum gf_point_kind {
     GF_POINT_ENCODE_8,      /* the same, rounded to 8 bits, through a table */
     GF_POINT_PREMULTIPLY,   /* to 16 bits: v a times alpha / b; a: 65535 / b; b: the straight
                                picture's M */
-    GF_POINT_UNPREMULTIPLY, /* from 16 bits; a: 65535 / M */
-    GF_POINT_NARROW         /* straight colour and alpha from 16 bits: v / a */
+    GF_POINT_UNPREMULTIPLY  /* from 16 bits; a: 65535 / M */
 };
 
 /* max is the M of the operation's result. */
@@ -87,8 +85,6 @@ void gf_point_gray(struct gf_point_builder *builder, const int weight[3], int to
 void gf_point_saturate(struct gf_point_builder *builder, double factor);
 void gf_point_premultiply(struct gf_point_builder *builder);
 void gf_point_unpremultiply(struct gf_point_builder *builder, int bits);
-/* From 16 bits to `bits`, alpha too. */
-void gf_point_narrow(struct gf_point_builder *builder, int bits);
 /* By tables, [tables][M + 1], 1 for all colour channels or one for each: only for filters that ask
  * for a statistic, since those come first in their run. */
 void gf_point_levels(struct gf_point_builder *builder, int tables, const double *value);

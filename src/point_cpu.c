@@ -315,7 +315,7 @@ static void apply(const struct gf_point_program *program, const struct gf_point_
         apply_channelwise(program, op, p->colour[c], p->alpha);
     if (op->kind == GF_POINT_PREMULTIPLY)
         multiply(p->alpha, op->a);
-    else if (op->kind == GF_POINT_UNPREMULTIPLY || op->kind == GF_POINT_NARROW)
+    else if (op->kind == GF_POINT_UNPREMULTIPLY)
         divide(p->alpha, op->a);
 }
 

@@ -43,10 +43,7 @@ static enum gf_status unpremultiply_point(const struct gf_stage *stage,
 {
     (void)error;
     const struct gf_unpremultiply *const unpremultiply = stage->params;
-    if (unpremultiply->straight)
-        gf_point_narrow(builder, unpremultiply->bits);
-    else
-        gf_point_unpremultiply(builder, unpremultiply->bits);
+    gf_point_unpremultiply(builder, unpremultiply->bits);
     return GF_OK;
 }
 

@@ -8,8 +8,8 @@ static double sinc(double x)
     return x == 0 ? 1 : sin(pi * x) / (pi * x);
 }
 
-/* The kernels with their customary parameters: Lanczos of 3 lobes, Keys' cubic with a = -1/2, the triangle and
- * the box, which is open on the left. */
+/* The kernels with their customary parameters: Lanczos of 3 lobes, Keys' cubic with a = -1/2, the
+ * triangle and the box, which is open on the left. */
 static double kernel_at(enum gf_resample_kernel kernel, double at)
 {
     const double x = fabs(at);
@@ -41,7 +41,8 @@ static double kernel_radius(enum gf_resample_kernel kernel)
     }
 }
 
-/* Inputs first .. end - 1 of output i: those whose centres lie under the kernel, widened when shrinking. */
+/* Inputs first .. end - 1 of output i: those whose centres lie under the kernel, widened when
+ * shrinking. */
 struct window {
     double centre, widening;
     int first, end;
@@ -52,7 +53,8 @@ static int at_most(double v, int most)
     return v < most ? (int)v : most;
 }
 
-static struct window window_of(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis, int i)
+static struct window window_of(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis,
+                               int i)
 {
     struct window window = {.centre = ((double)i + axis->offset + 0.5) * axis->scale,
                             .widening = axis->scale > 1 ? axis->scale : 1};
@@ -65,8 +67,8 @@ static struct window window_of(enum gf_resample_kernel kernel, const struct gf_r
     return window;
 }
 
-void gf_resample_needs(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis, int i0, int i1,
-                       int *first, int *end)
+void gf_resample_needs(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis, int i0,
+                       int i1, int *first, int *end)
 {
     if (kernel != GF_RESAMPLE_NEAREST) {
         *first = window_of(kernel, axis, i0).first;
@@ -88,7 +90,8 @@ int gf_resample_taps_most(enum gf_resample_kernel kernel, const struct gf_resamp
 
 static void fill_nearest(const struct gf_resample_axis *axis, int *start)
 {
-    /* By addition of steps, as Pillow does: the product would round to the other neighbour at times. */
+    /* By addition of steps, as Pillow does: the product would round to the other neighbour at
+     * times. */
     double at = (axis->offset + 0.5) * axis->scale;
     for (int i = 0; i < axis->out; i++, at += axis->scale)
         start[i] = at_most(at, axis->in - 1);
@@ -103,15 +106,16 @@ static void fill_weights(enum gf_resample_kernel kernel, const struct gf_resampl
         sum += kernel_at(kernel, (at - window.centre + 0.5) / window.widening);
     for (int at = window.first; at < window.end; at++) {
         const double w = kernel_at(kernel, (at - window.centre + 0.5) / window.widening);
-        weight[at - window.first] = sum != 0 ? (float)(w / sum) : 1.0f / (float)(window.end - window.first);
+        weight[at - window.first] =
+            sum != 0 ? (float)(w / sum) : 1.0f / (float)(window.end - window.first);
     }
     *start = window.first;
     *count = window.end - window.first;
 }
 
 /* First and last input of group g, on multiples of `step`. */
-static void group_span(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis, int g, int step,
-                       int *first, int *end)
+static void group_span(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis, int g,
+                       int step, int *first, int *end)
 {
     const int i0 = g * GF_RESAMPLE_GROUP;
     const int i1 = axis->out - i0 < GF_RESAMPLE_GROUP ? axis->out : i0 + GF_RESAMPLE_GROUP;
@@ -132,8 +136,8 @@ static size_t take(size_t *used, size_t count, size_t size)
     return at;
 }
 
-static struct gf_resample_table lay_out(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis,
-                                        int step, size_t *used)
+static struct gf_resample_table lay_out(enum gf_resample_kernel kernel,
+                                        const struct gf_resample_axis *axis, int step, size_t *used)
 {
     struct gf_resample_table table = {0};
     const size_t outputs = (size_t)axis->out, groups = (size_t)groups_of(axis);
@@ -160,8 +164,8 @@ static struct gf_resample_table lay_out(enum gf_resample_kernel kernel, const st
     return table;
 }
 
-static void fill_table(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis, int step,
-                       const struct gf_resample_table *table, char *block)
+static void fill_table(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis,
+                       int step, const struct gf_resample_table *table, char *block)
 {
     int *const start = (int *)(block + table->start);
     if (kernel == GF_RESAMPLE_NEAREST) {
@@ -175,19 +179,22 @@ static void fill_table(enum gf_resample_kernel kernel, const struct gf_resample_
     float *const group_weight = (float *)(block + table->group_weight);
     for (int i = 0; i < axis->out; i++) {
         const float *const own = weight + (size_t)i * (size_t)table->taps;
-        fill_weights(kernel, axis, i, &start[i], &count[i], weight + (size_t)i * (size_t)table->taps);
+        fill_weights(kernel, axis, i, &start[i], &count[i],
+                     weight + (size_t)i * (size_t)table->taps);
         const int g = i / GF_RESAMPLE_GROUP;
         int end;
         group_span(kernel, axis, g, step, &group_start[g], &end);
         group_count[g] = end - group_start[g];
-        float *const shared = group_weight + (size_t)g * (size_t)table->group_taps * GF_RESAMPLE_GROUP;
+        float *const shared =
+            group_weight + (size_t)g * (size_t)table->group_taps * GF_RESAMPLE_GROUP;
         for (int k = 0; k < count[i]; k++)
-            shared[(start[i] - group_start[g] + k) * GF_RESAMPLE_GROUP + i % GF_RESAMPLE_GROUP] = own[k];
+            shared[(start[i] - group_start[g] + k) * GF_RESAMPLE_GROUP + i % GF_RESAMPLE_GROUP] =
+                own[k];
     }
 }
 
-enum gf_status gf_resample_prepare(struct gf_stage *stage, enum gf_resample_kernel kernel, bool linear,
-                                   const struct gf_resample_axis *column_axis,
+enum gf_status gf_resample_prepare(struct gf_stage *stage, enum gf_resample_kernel kernel,
+                                   bool linear, const struct gf_resample_axis *column_axis,
                                    const struct gf_resample_axis *row_axis, struct gf_error *error)
 {
     struct gf_resample resample = {.kernel = kernel,
@@ -208,6 +215,7 @@ enum gf_status gf_resample_prepare(struct gf_stage *stage, enum gf_resample_kern
     fill_table(kernel, column_axis, GF_RESAMPLE_GROUP, &resample.columns, block);
     fill_table(kernel, row_axis, 1, &resample.rows, block);
     for (int i = 0; resample.linear && i < samples; i++)
-        ((float *)(block + resample.decode))[i] = (float)gf_srgb_decode_exact((double)i / (samples - 1));
+        ((float *)(block + resample.decode))[i] =
+            (float)gf_srgb_decode_exact((double)i / (samples - 1));
     return GF_OK;
 }

@@ -1,9 +1,9 @@
-/* Resampling by separable kernels: the weights that prepare() computes once for both backends, and what a
- * sample becomes before the sums and after them.
+/* Resampling by separable kernels: the weights that prepare() computes once for both backends, and
+ * what a sample becomes before the sums and after them.
  *
- * Columns first: each input row becomes a row of floats of the result's width, clamped to 0..M (overshoot
- * does not feed the second pass); then rows. Sums run in the order of the input's pixels, one product rounded
- * and added after the other, on both backends alike. */
+ * Columns first: each input row becomes a row of floats of the result's width, clamped to 0..M
+ * (overshoot does not feed the second pass); then rows. Sums run in the order of the input's
+ * pixels, one product rounded and added after the other, on both backends alike. */
 #ifndef GF_RESAMPLE_H
 #define GF_RESAMPLE_H
 
@@ -33,11 +33,11 @@ struct gf_resample_axis {
 
 enum { GF_RESAMPLE_GROUP = 4 }; /* outputs that the device makes from one run of inputs */
 
-/* Where one axis' arrays start in the block, in bytes. Output i is the sum of weight[i * taps + k] times input
- * start[i] + k, k < count[i]; for the nearest, input start[i].
- * The same for the device: outputs 4 g .. 4 g + 3 are sums of the inputs group_start[g] + k, k < group_count[g],
- * times group_weight[(g * group_taps + k) * 4 + ..]; zero where an input is none of an output's. Groups of
- * columns start and end at multiples of 4. */
+/* Where one axis' arrays start in the block, in bytes. Output i is the sum of weight[i * taps + k]
+ * times input start[i] + k, k < count[i]; for the nearest, input start[i]. The same for the device:
+ * outputs 4 g .. 4 g + 3 are sums of the inputs group_start[g] + k, k < group_count[g], times
+ * group_weight[(g * group_taps + k) * 4 + ..]; zero where an input is none of an output's. Groups
+ * of columns start and end at multiples of 4. */
 struct gf_resample_table {
     size_t start, count, weight, group_start, group_count, group_weight;
     int taps, group_taps;
@@ -62,22 +62,28 @@ static inline const float *gf_resample_floats(const void *block, size_t offset)
 }
 
 /* The inputs that outputs i0 .. i1 - 1 are made of; for the nearest, no fewer than those. */
-void gf_resample_needs(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis, int i0, int i1,
-                       int *first, int *end);
+void gf_resample_needs(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis, int i0,
+                       int i1, int *first, int *end);
 
 /* No output is made of more inputs than that. */
 int gf_resample_taps_most(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis);
 
 /* Fills stage->constants with a struct gf_resample and its arrays. */
-enum gf_status gf_resample_prepare(struct gf_stage *stage, enum gf_resample_kernel kernel, bool linear,
-                                   const struct gf_resample_axis *column_axis,
+enum gf_status gf_resample_prepare(struct gf_stage *stage, enum gf_resample_kernel kernel,
+                                   bool linear, const struct gf_resample_axis *column_axis,
                                    const struct gf_resample_axis *row_axis,
                                    struct gf_error *error) GF_CHECKED;
 
+/* The CPU's scratch memory, and its entry. */
+size_t gf_resample_scratch(const struct gf_stage *stage, enum gf_resample_kernel kernel,
+                           const struct gf_resample_axis *rows);
+void gf_resample_cpu(const struct gf_stage *stage, const struct gf_view *in,
+                     const struct gf_view *out, void *scratch);
+
 /* ---- linear light ---- */
 
-/* x^(1/2.4) for 0.003 < x <= 1, to 4e-7: c c^(1/4), c the cube root by two steps of Halley's iteration from a
- * guess at the exponent. Only operations that round alike on host and device. */
+/* x^(1/2.4) for 0.003 < x <= 1, to 4e-7: c c^(1/4), c the cube root by two steps of Halley's
+ * iteration from a guess at the exponent. Only operations that round alike on host and device. */
 GF_HD float gf_resample_root(float x)
 {
     uint32_t bits;
@@ -104,7 +110,8 @@ GF_HD float gf_resample_encode(float light)
     return x > 0.0031308f ? 1.055f * gf_resample_root(x) - 0.055f : 12.92f * x;
 }
 
-/* Colour and alpha in 0..max, premultiplied as sRGB values: the colour's linear light, premultiplied. */
+/* Colour and alpha in 0..max, premultiplied as sRGB values: the colour's linear light,
+ * premultiplied. */
 GF_HD float gf_resample_decode_premultiplied(uint32_t colour, uint32_t alpha, uint32_t max,
                                              const float *decode)
 {

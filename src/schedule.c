@@ -14,7 +14,7 @@ struct state {
     size_t arena_bytes, in_bytes, between_bytes, scratch_bytes;
     struct gf_job job;
     struct gf_place store;     /* the last segment's whole result */
-    struct gf_place image_out; /* the caller's, until the last segment takes it over */
+    struct gf_place image_in, image_out; /* the caller's, pinned for the whole run */
     pthread_t reader;
     bool reading;
     struct gf_histogram histogram;
@@ -145,14 +145,11 @@ static enum gf_status place_output(struct state *state, int s, struct gf_error *
         return GF_OK;
     }
     if (last) {
-        job->out = state->image_out;
-        state->image_out = (struct gf_place){0};
+        job->out = gf_place_borrow(&state->image_out);
         return GF_OK;
     }
     if (idle && job->in.kind == GF_PLACE_MEMORY) { /* it lies whole already */
-        job->out = job->in;
-        job->out.owned_bytes = 0;
-        job->out.pinned = false;
+        job->out = gf_place_borrow(&job->in);
         return GF_OK;
     }
     if (idle)
@@ -349,12 +346,14 @@ static enum gf_status start_reader(struct state *state, struct gf_error *error)
     return status;
 }
 
-/* The caller's pictures, pinned before the first copy rather than between two. */
+/* The caller's pictures: pinning and unpinning take as long as a copy, so neither comes between two. */
 static void take_images(struct state *state)
 {
     const struct gf_run *const run = state->run;
     if (run->image_in)
-        state->job.in = gf_place_image(run->backend, run->image_in);
+        state->image_in = gf_place_image(run->backend, run->image_in);
+    if (run->image_in)
+        state->job.in = gf_place_borrow(&state->image_in);
     if (run->image_out)
         state->image_out = gf_place_image(run->backend, run->image_out);
 }
@@ -420,6 +419,7 @@ static void clean_up(struct state *state)
 {
     struct gf_backend *const backend = state->run->backend;
     gf_place_free(backend, &state->store);
+    gf_place_free(backend, &state->image_in);
     gf_place_free(backend, &state->image_out);
     for (int i = 0; i < state->workers; i++) {
         backend->calls->lane_close(state->worker[i].lane);

@@ -107,9 +107,6 @@ struct gf_filter {
     /* Input rows first..end-1 for output rows y0..y1-1, within the picture; both ends never decrease
      * with y0, y1 unless whole(). NULL: the same rows. */
     void (*needs)(const struct gf_stage *stage, int y0, int y1, int *first, int *end);
-    /* A stencil whose colours come out straight, with the alpha of the same pixel (edges, normals: dividing by
-     * alpha would mean nothing). It copies the alpha channel itself. NULL: no. */
-    bool (*keeps_alpha)(const void *params);
     /* The histogram of its input that it wants; NULL: none. */
     enum gf_statistic (*statistic)(const void *params);
 
@@ -174,8 +171,7 @@ extern const struct gf_filter gf_point; /* its params are a struct gf_point_run;
 /* Internal point filters that the planner puts around stencils of pictures with alpha. The colour is held
  * premultiplied in 16 bits: p = v * 65535/M * a/M, alpha a * 65535/M. */
 struct gf_unpremultiply {
-    int bits;      /* of the straight picture */
-    bool straight; /* the colour is straight already (keeps_alpha): only the depth changes */
+    int bits; /* of the straight picture */
 };
 extern const struct gf_filter gf_premultiply;   /* no params: NULL */
 extern const struct gf_filter gf_unpremultiply;

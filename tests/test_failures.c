@@ -231,7 +231,7 @@ static void test_redone_on_cpu(void **state)
     static const char chain[] = "blur,equalize,rotate=90";
     struct gf_image input = picture_random(format_of(40, 300, 3, 8), 0, 1), output = {0};
     struct gf_error error = {0};
-    for (int run = 1; run < 50; run += 16) {
+    for (int run = 1; run < 20; run += 6) {
         struct warnings warnings = {0};
         struct fake_device device;
         fake_open(&device);

@@ -106,32 +106,6 @@ static void test_alpha(void **state)
     drop_plan();
 }
 
-static bool always(const void *params)
-{
-    (void)params;
-    return true;
-}
-
-/* A stencil whose colours come out straight: what follows starts from straight colour again. */
-static void test_keeps_alpha(void **state)
-{
-    (void)state;
-    const struct gf_filter edges = {.name = "edges", .kind = GF_STENCIL, .keeps_alpha = always};
-    struct gf_chain_item items[] = {{.filter = &edges}, {.filter = &edges}};
-    const struct gf_chain twice = {.item = items, .count = 2};
-    struct gf_error error = {0};
-    char text[200];
-    assert_ok("edges", gf_plan_make(&twice, format_of(9, 9, 4, 8), 1, &plan, &error), &error);
-    describe(text, sizeof text);
-    assert_string_equal(text, "premultiply edges unpremultiply+premultiply edges unpremultiply");
-    const struct gf_point_run *const run = plan.stage[2].params;
-    const struct gf_unpremultiply *const back = run->item[0].params;
-    assert_true(back->straight);
-    assert_int_equal(back->bits, 8);
-    assert_int_equal(plan.out.bits, 8);
-    gf_plan_free(&plan);
-}
-
 static void test_long_chains(void **state)
 {
     (void)state;
@@ -310,7 +284,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_segments),    cmocka_unit_test(test_fusing),
-        cmocka_unit_test(test_alpha),       cmocka_unit_test(test_keeps_alpha),
+        cmocka_unit_test(test_alpha),      
         cmocka_unit_test(test_long_chains), cmocka_unit_test(test_orientation),
         cmocka_unit_test(test_impossible),  cmocka_unit_test(test_rows),
         cmocka_unit_test(test_bands),       cmocka_unit_test(test_whole_pictures_are_free),

@@ -277,25 +277,6 @@ static void test_alpha(void **state)
     }
 }
 
-/* Of straight colour only the depth changes. */
-static void test_narrow(void **state)
-{
-    (void)state;
-    const struct gf_unpremultiply straight = {.bits = 8, .straight = true};
-    const struct gf_filter *const filter = &gf_unpremultiply;
-    const void *const params = &straight;
-    for (int channels = 1; channels <= 4; channels++) {
-        struct gf_image in = picture_random(format_of(77, 55, channels, 16), 4, 5);
-        struct gf_image out = run_filter(&filter, &params, 1, &in);
-        for (int i = 0; i < 77 * 55 * channels; i++) {
-            const int x = i / channels % 77, y = i / channels / 77, c = i % channels;
-            assert_int_equal(sample_at(&out, x, y, c), (sample_at(&in, x, y, c) + 128) / 257);
-        }
-        picture_free(&out);
-        picture_free(&in);
-    }
-}
-
 /* Every value at every alpha. */
 static void test_alpha_round_trip(void **state)
 {
@@ -381,7 +362,6 @@ int main(void)
         cmocka_unit_test(test_runs),       cmocka_unit_test(test_gray_stays_gray),
         cmocka_unit_test(test_alpha),      cmocka_unit_test(test_alpha_round_trip),
         cmocka_unit_test(test_histograms), cmocka_unit_test(test_flat),
-        cmocka_unit_test(test_narrow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,22 +50,24 @@ static enum gf_status bilateral_prepare(struct gf_stage *stage, struct gf_error 
     return GF_OK;
 }
 
-/* The picture goes through in strips of COLUMNS columns: their rows are held as floats, a plane for each
- * channel, in a ring of as many rows as the window has. RUN results of a row are computed at once. */
+/* The picture goes through in strips of COLUMNS columns: their rows are held as floats, a plane for
+ * each channel, in a ring of as many rows as the window has. RUN results of a row are computed at
+ * once. */
 enum { COLUMNS = 1024, RUN = 64 };
 
 struct work {
     const struct gf_bilateral_weights *weights;
     struct gf_format format;
-    int sides;            /* 2 radius + 1 */
-    size_t plane, slot;   /* floats of a channel's row, and of a row */
+    int sides;          /* 2 radius + 1 */
+    size_t plane, slot; /* floats of a channel's row, and of a row */
     float *slots;
 };
 
 static size_t carve(struct work *work, void *base, const struct gf_stage *stage, int radius)
 {
     struct gf_carver carver = {.base = base};
-    *work = (struct work){.weights = stage->constants, .format = stage->in, .sides = 2 * radius + 1};
+    *work =
+        (struct work){.weights = stage->constants, .format = stage->in, .sides = 2 * radius + 1};
     work->plane = ((size_t)COLUMNS + RUN + 2 * (size_t)radius + 15) / 16 * 16;
     work->slot = work->plane * (size_t)work->format.channels;
     work->slots = gf_carve(&carver, work->slot * (size_t)work->sides * sizeof(float));
@@ -89,8 +91,8 @@ static inline float sample(const unsigned char *row, size_t at, int bits)
     return bits == 8 ? row[at] : ((const gf_u16_any *)row)[at];
 }
 
-GF_CLONES static void convert(const unsigned char *row, int bits, int channels, size_t first, int count,
-                              float *restrict plane)
+GF_CLONES static void convert(const unsigned char *row, int bits, int channels, size_t first,
+                              int count, float *restrict plane)
 {
     if (bits == 8) {
         for (int i = 0; i < count; i++)
@@ -123,20 +125,23 @@ static void fill_slot(const struct work *work, const struct gf_view *in, int row
                 i = total - right;
             const int x = i < total ? gf_border_index(x0 - radius + i, format.width, border) : -1;
             if (x >= 0)
-                plane[i] = sample(samples, (size_t)x * (size_t)format.channels + (size_t)c, format.bits);
+                plane[i] =
+                    sample(samples, (size_t)x * (size_t)format.channels + (size_t)c, format.bits);
         }
     }
 }
 
-/* 2^x for x <= 0, to 2e-7: the exponent by adding 1.5 * 2^23, which rounds to an integer in the low bits, and
- * a minimax polynomial for the rest. */
+/* 2^x for x <= 0, to 2e-7: the exponent by adding 1.5 * 2^23, which rounds to an integer in the low
+ * bits, and a minimax polynomial for the rest. */
 static inline float power_of_two(float x)
 {
     const float clamped = x > -126.0f ? x : -126.0f;
     const float shifted = clamped + 12582912.0f;
     const float f = clamped - (shifted - 12582912.0f);
     const float p =
-        ((((0.0013264727f * f + 0.009671513f) * f + 0.055507336f) * f + 0.24022242f) * f + 0.693147f) * f +
+        ((((0.0013264727f * f + 0.009671513f) * f + 0.055507336f) * f + 0.24022242f) * f +
+         0.693147f) *
+            f +
         1.0f;
     uint32_t exponent, bits;
     memcpy(&exponent, &shifted, sizeof exponent);
@@ -147,7 +152,8 @@ static inline float power_of_two(float x)
     return result;
 }
 
-/* Weights, and sums of weights times differences from the centre: differences, since they lose less. */
+/* Weights, and sums of weights times differences from the centre: differences, since they lose
+ * less. */
 struct sums {
     float weight[RUN], colour[4][RUN];
 };
@@ -161,7 +167,8 @@ static inline __attribute__((always_inline)) void add_tap(int colours, int chann
     for (int i = 0; i < RUN; i++) {
         float difference[4], distance = 0.0f;
         for (int c = 0; c < channels; c++)
-            difference[c] = tap[(size_t)c * plane + (size_t)i] - centre[(size_t)c * plane + (size_t)i];
+            difference[c] =
+                tap[(size_t)c * plane + (size_t)i] - centre[(size_t)c * plane + (size_t)i];
         for (int c = 0; c < colours; c++)
             distance += difference[c] * difference[c];
         const float weight = power_of_two(distance * colour + space);
@@ -171,15 +178,15 @@ static inline __attribute__((always_inline)) void add_tap(int colours, int chann
     }
 }
 
-#define GF_BILATERAL_ROW(colours, channels)                                                        \
-    GF_CLONES static void add_row_##channels(const struct gf_bilateral_weights *weights, int dy,   \
-                                             const float *centre, const float *row, size_t plane,  \
-                                             struct sums *restrict sums)                           \
-    {                                                                                              \
-        const int radius = weights->radius;                                                        \
-        for (int dx = -radius; dx <= radius; dx++)                                                 \
-            add_tap(colours, channels, weights->space[dx < 0 ? -dx : dx] + weights->space[dy],     \
-                    weights->colour, centre, row + radius + dx, plane, sums);                      \
+#define GF_BILATERAL_ROW(colours, channels) \
+    GF_CLONES static void add_row_##channels(const struct gf_bilateral_weights *weights, int dy, \
+                                             const float *centre, const float *row, size_t plane, \
+                                             struct sums *restrict sums) \
+    { \
+        const int radius = weights->radius; \
+        for (int dx = -radius; dx <= radius; dx++) \
+            add_tap(colours, channels, weights->space[dx < 0 ? -dx : dx] + weights->space[dy], \
+                    weights->colour, centre, row + radius + dx, plane, sums); \
     }
 GF_BILATERAL_ROW(1, 1)
 GF_BILATERAL_ROW(1, 2)
@@ -214,8 +221,8 @@ static void run(const struct work *work, int y, int x, struct sums *total)
     }
     for (int c = 0; c < channels; c++) {
         for (int i = 0; i < RUN; i++)
-            total->colour[c][i] =
-                centre[(size_t)c * work->plane + (size_t)i] + total->colour[c][i] / total->weight[i];
+            total->colour[c][i] = centre[(size_t)c * work->plane + (size_t)i] +
+                                  total->colour[c][i] / total->weight[i];
     }
 }
 
@@ -262,9 +269,10 @@ extern gf_launcher gf_bilateral_cuda;
 const struct gf_filter gf_bilateral_filter = {
     .name = "bilateral",
     .summary = "Smoothing that keeps edges",
-    .definition = "Mean of a square window of radius r = ceil(2 sigma_s) with weights exp(-d^2 / 2 sigma_s^2 "
-                  "- |dc|^2 / 2 sigma_r^2),\ndc the Euclidean difference of the colours in 0..1; alpha is "
-                  "averaged with the same weights.",
+    .definition =
+        "Mean of a square window of radius r = ceil(2 sigma_s) with weights exp(-d^2 / 2 sigma_s^2 "
+        "- |dc|^2 / 2 sigma_r^2),\ndc the Euclidean difference of the colours in 0..1; alpha is "
+        "averaged with the same weights.",
     .params = bilateral_params,
     .params_size = sizeof(struct bilateral),
     .kind = GF_STENCIL,

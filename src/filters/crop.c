@@ -26,7 +26,8 @@ static double pixels(struct gf_length length, int whole)
     return length.unit == GF_PERCENT ? length.value * whole / 100 : length.value;
 }
 
-/* Offsets are rounded down and sizes to the nearest, so that 50 % at 50 % never leaves the picture. */
+/* Offsets are rounded down and sizes to the nearest, so that 50 % at 50 % never leaves the picture.
+ */
 static struct side side_of(struct gf_length size, struct gf_length at, int whole)
 {
     const double count = size.unit == GF_UNSET ? whole : floor(pixels(size, whole) + 0.5);
@@ -42,8 +43,8 @@ static enum gf_status check_side(struct side side, int whole, const char *size, 
         return gf_fail(error, GF_ERROR_USAGE, "%s=%.0f leaves nothing of the picture's %d %s", size,
                        side.count, whole, what);
     if (side.first + side.count > whole)
-        return gf_fail(error, GF_ERROR_USAGE, "%s=%.0f at %s=%.0f is outside the picture's %d %s", size,
-                       side.count, at, side.first, whole, what);
+        return gf_fail(error, GF_ERROR_USAGE, "%s=%.0f at %s=%.0f is outside the picture's %d %s",
+                       size, side.count, at, side.first, whole, what);
     return GF_OK;
 }
 
@@ -86,8 +87,8 @@ static enum gf_status crop_prepare(struct gf_stage *stage, struct gf_error *erro
     return status;
 }
 
-static void crop_cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
-                     void *scratch)
+static void crop_cpu(const struct gf_stage *stage, const struct gf_view *in,
+                     const struct gf_view *out, void *scratch)
 {
     const struct gf_crop_origin *const at = stage->constants;
     const struct gf_format format = out->format;
@@ -102,8 +103,9 @@ extern gf_launcher gf_crop_cuda;
 const struct gf_filter gf_crop_filter = {
     .name = "crop",
     .summary = "A rectangle of the picture",
-    .definition = "Columns x..x+w-1 of rows y..y+h-1. A size that is not given is the picture's, an "
-                  "offset that is not given centres\nthe rectangle. It must lie within the picture.",
+    .definition =
+        "Columns x..x+w-1 of rows y..y+h-1. A size that is not given is the picture's, an "
+        "offset that is not given centres\nthe rectangle. It must lie within the picture.",
     .params = crop_params,
     .params_size = sizeof(struct crop),
     .kind = GF_GEOMETRY,

@@ -5,7 +5,8 @@
 #include "clones.h"
 #include "stencil.h"
 
-/* Samples of a row at once in the small windows, so that their planes stay in the first-level cache. */
+/* Samples of a row at once in the small windows, so that their planes stay in the first-level
+ * cache. */
 enum { CHUNK = 1024, RADIUS_SMALL = 2, HALO = 2 * RADIUS_SMALL * 4, PLANE = CHUNK + HALO };
 enum { COARSE_SHIFT = 6, COARSE_BINS = 65536 >> COARSE_SHIFT };
 
@@ -19,7 +20,8 @@ enum { COARSE_SHIFT = 6, COARSE_BINS = 65536 >> COARSE_SHIFT };
 #include "median_small.h"
 
 static const struct gf_param median_params[] = {
-    GF_PARAM_INT(struct gf_median, radius, 1, 1, GF_MEDIAN_RADIUS_MAX, "the window has 2 radius + 1 rows and columns"),
+    GF_PARAM_INT(struct gf_median, radius, 1, 1, GF_MEDIAN_RADIUS_MAX,
+                 "the window has 2 radius + 1 rows and columns"),
     GF_PARAM_BORDER(struct gf_median),
     {0},
 };
@@ -35,10 +37,12 @@ static void median_needs(const struct gf_stage *stage, int y0, int y1, int *firs
     gf_needs_radius(stage, median->radius, median->border, y0, y1, first, end);
 }
 
-/* A histogram of the window: a bin for each sample value and, in 16 bits, the sums of 64 bins each. */
+/* A histogram of the window: a bin for each sample value and, in 16 bits, the sums of 64 bins each.
+ */
 struct window {
     uint16_t *fine, *coarse;
-    int median, below; /* the bin that the last search ended at, and how many samples lie below it */
+    int median,
+        below; /* the bin that the last search ended at, and how many samples lie below it */
 };
 
 /* Rows of the window with the border filled in, one slot for each row of it: row y lies in slot
@@ -129,22 +133,23 @@ BY_DEPTH int load(int bits, const unsigned char *row, size_t at)
 }
 
 /* Adds one column of the window to the histogram, or takes it away. */
-BY_DEPTH void count_column(int bits, struct window *window, const unsigned char *const *rows, int sides,
-                           size_t at, int change)
+BY_DEPTH void count_column(int bits, struct window *window, const unsigned char *const *rows,
+                           int sides, size_t at, int change)
 {
     int below = 0;
     for (int i = 0; i < sides; i++) {
         const int v = load(bits, rows[i], at);
         window->fine[v] = (uint16_t)(window->fine[v] + change);
         if (bits > 8)
-            window->coarse[v >> COARSE_SHIFT] = (uint16_t)(window->coarse[v >> COARSE_SHIFT] + change);
+            window->coarse[v >> COARSE_SHIFT] =
+                (uint16_t)(window->coarse[v >> COARSE_SHIFT] + change);
         below += v < window->median;
     }
     window->below += change * below;
 }
 
-/* Moves to the bin that holds the sample of that rank, by whole coarse bins where it can: most medians are
- * near the last one (T. S. Huang's algorithm). */
+/* Moves to the bin that holds the sample of that rank, by whole coarse bins where it can: most
+ * medians are near the last one (T. S. Huang's algorithm). */
 BY_DEPTH int find(int bits, struct window *window, int rank)
 {
     const int step = 1 << COARSE_SHIFT, mask = step - 1;
@@ -206,8 +211,8 @@ static void slide_row(struct work *work, int y, unsigned char *out)
     }
 }
 
-static void median_cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
-                       void *scratch)
+static void median_cpu(const struct gf_stage *stage, const struct gf_view *in,
+                       const struct gf_view *out, void *scratch)
 {
     struct work work;
     carve(&work, scratch, stage);
@@ -231,8 +236,9 @@ extern gf_launcher gf_median_cuda;
 const struct gf_filter gf_median_filter = {
     .name = "median",
     .summary = "Median of a square window",
-    .definition = "The median of the (2 radius + 1)^2 samples around each, every channel by itself.\nExact, "
-                  "in integers.",
+    .definition =
+        "The median of the (2 radius + 1)^2 samples around each, every channel by itself.\nExact, "
+        "in integers.",
     .params = median_params,
     .params_size = sizeof(struct gf_median),
     .kind = GF_STENCIL,

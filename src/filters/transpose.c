@@ -2,8 +2,8 @@
 
 static const struct gf_orient transposed = {.transpose = true};
 
-static enum gf_status transpose_shape(const void *params, struct gf_format in, struct gf_format *out,
-                                      struct gf_error *error)
+static enum gf_status transpose_shape(const void *params, struct gf_format in,
+                                      struct gf_format *out, struct gf_error *error)
 {
     (void)params;
     (void)error;
