@@ -30,8 +30,19 @@ struct gf_job {
     struct gf_error error;
 };
 
+/* The threads of the lanes, which stay from segment to segment: starting them takes longer than a band. */
+struct gf_crew {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct gf_job *job; /* the order under way */
+    int orders;         /* given so far */
+    int working;        /* threads that have not finished it */
+    bool dismissed;
+};
+
 /* A lane with its buffers, carved from one allocation for the whole run. */
 struct gf_worker {
+    struct gf_crew *crew;
     struct gf_job *job;
     struct gf_lane *lane;
     pthread_t thread;
@@ -51,7 +62,14 @@ unsigned char *gf_job_input_slot(const struct gf_job *job, int b, int first_row)
 struct gf_view gf_job_host_input(const struct gf_job *job, int b, struct gf_rows rows);
 struct gf_view gf_job_host_output(const struct gf_job *job, int b, struct gf_rows rows);
 
-void *gf_reader_main(void *job);    /* thread: struct gf_job */
-void *gf_worker_main(void *worker); /* thread: struct gf_worker */
+void *gf_reader_main(void *job); /* thread: struct gf_job */
+
+/* Starts a thread for each worker whose lane is open; `started` counts them, also on failure. */
+enum gf_status gf_crew_start(struct gf_crew *crew, struct gf_worker *workers, int count, int *started,
+                             struct gf_error *error) GF_CHECKED;
+/* Gives `count` threads a job; waits until they have done it. */
+void gf_crew_order(struct gf_crew *crew, struct gf_job *job, int count);
+void gf_crew_wait(struct gf_crew *crew);
+void gf_crew_dismiss(struct gf_crew *crew, struct gf_worker *workers, int started);
 
 #endif

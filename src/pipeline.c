@@ -262,6 +262,7 @@ static enum gf_status run_transfer(struct gf_pipeline *pipeline, const struct tr
     enum gf_status status = attempt(pipeline, transfer, &failure);
     while (status && recover(pipeline, status, &failure, &failure)) {
         status = rewind_transfer(transfer, &failure);
+        pipeline->spans.count = 0; /* the profile is of the attempt that succeeds */
         if (!status)
             status = attempt(pipeline, transfer, &failure);
     }

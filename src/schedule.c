@@ -10,7 +10,9 @@ struct state {
     bool *on_device;        /* [segment]: where its result lies, if it lies whole */
     struct gf_ring in_ring, out_ring;
     struct gf_worker *worker;
-    int workers; /* opened */
+    int workers; /* whose lanes are open */
+    struct gf_crew crew;
+    int threads; /* of the crew; 0 before it is there */
     size_t arena_bytes, in_bytes, between_bytes, scratch_bytes;
     struct gf_job job;
     struct gf_place store;     /* the last segment's whole result */
@@ -48,33 +50,12 @@ static void write_bands(struct gf_job *job)
         gf_job_fail(job, status, &error);
 }
 
-static enum gf_status start_thread(pthread_t *thread, void *(*main)(void *), void *argument,
-                                   struct gf_error *error)
-{
-    return pthread_create(thread, NULL, main, argument)
-               ? gf_fail(error, GF_ERROR_MEMORY, "cannot start a thread")
-               : GF_OK;
-}
-
 static void run_lanes(struct state *state)
 {
-    struct gf_job *const job = &state->job;
-    int started = 0;
-    const int count = job->bands.count < state->workers ? job->bands.count : state->workers;
-    for (; started < count; started++) {
-        struct gf_error error = {0};
-        state->worker[started].job = job;
-        const enum gf_status status =
-            start_thread(&state->worker[started].thread, gf_worker_main, &state->worker[started], &error);
-        if (status) {
-            gf_job_fail(job, status, &error);
-            break;
-        }
-    }
-    if (job->out.kind == GF_PLACE_STREAM)
-        write_bands(job);
-    for (int i = 0; i < started; i++)
-        pthread_join(state->worker[i].thread, NULL);
+    gf_crew_order(&state->crew, &state->job, state->workers);
+    if (state->job.out.kind == GF_PLACE_STREAM)
+        write_bands(&state->job);
+    gf_crew_wait(&state->crew);
 }
 
 static enum gf_status open_statistics(struct state *state, struct gf_error *error)
@@ -341,9 +322,8 @@ static enum gf_status start_reader(struct state *state, struct gf_error *error)
 {
     if (!state->run->source)
         return GF_OK;
-    const enum gf_status status = start_thread(&state->reader, gf_reader_main, &state->job, error);
-    state->reading = !status;
-    return status;
+    state->reading = !pthread_create(&state->reader, NULL, gf_reader_main, &state->job);
+    return state->reading ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "cannot start a thread");
 }
 
 /* The caller's pictures: pinning and unpinning take as long as a copy, so neither comes between two. */
@@ -383,6 +363,8 @@ static enum gf_status begin(struct state *state, struct gf_error *error)
         status = open_workers(state, error);
     if (!status && !unified)
         status = place_output(state, 0, error);
+    if (!status)
+        status = gf_crew_start(&state->crew, state->worker, state->workers, &state->threads, error);
     return status;
 }
 
@@ -418,6 +400,8 @@ static enum gf_status run_segment(struct state *state, int s, struct gf_error *e
 static void clean_up(struct state *state)
 {
     struct gf_backend *const backend = state->run->backend;
+    if (state->threads)
+        gf_crew_dismiss(&state->crew, state->worker, state->threads);
     gf_place_free(backend, &state->store);
     gf_place_free(backend, &state->image_in);
     gf_place_free(backend, &state->image_out);

@@ -153,11 +153,9 @@ static int take_band(struct gf_job *job)
     return going ? b : -1;
 }
 
-void *gf_worker_main(void *argument)
+static void work(struct gf_worker *worker)
 {
-    struct gf_worker *const worker = argument;
     struct gf_job *const job = worker->job;
-    job->run->backend->calls->lane_enter(worker->lane);
     for (int b; (b = take_band(job)) >= 0;) {
         struct gf_error error = {0};
         const enum gf_status status = filter_band(worker, b, &error);
@@ -170,5 +168,73 @@ void *gf_worker_main(void *argument)
         pthread_cond_broadcast(&job->changed);
         pthread_mutex_unlock(&job->lock);
     }
+}
+
+static void *worker_main(void *argument)
+{
+    struct gf_worker *const worker = argument;
+    struct gf_crew *const crew = worker->crew;
+    int orders = 0;
+    worker->lane->backend->calls->lane_enter(worker->lane);
+    pthread_mutex_lock(&crew->lock);
+    for (;;) {
+        while (crew->orders == orders && !crew->dismissed)
+            pthread_cond_wait(&crew->changed, &crew->lock);
+        if (crew->dismissed)
+            break;
+        orders = crew->orders;
+        worker->job = crew->job;
+        pthread_mutex_unlock(&crew->lock);
+        work(worker);
+        pthread_mutex_lock(&crew->lock);
+        crew->working--;
+        pthread_cond_broadcast(&crew->changed);
+    }
+    pthread_mutex_unlock(&crew->lock);
     return NULL;
+}
+
+enum gf_status gf_crew_start(struct gf_crew *crew, struct gf_worker *workers, int count, int *started,
+                             struct gf_error *error)
+{
+    *crew = (struct gf_crew){0};
+    pthread_mutex_init(&crew->lock, NULL);
+    pthread_cond_init(&crew->changed, NULL);
+    for (*started = 0; *started < count; ++*started) {
+        struct gf_worker *const worker = &workers[*started];
+        worker->crew = crew;
+        if (pthread_create(&worker->thread, NULL, worker_main, worker))
+            return gf_fail(error, GF_ERROR_MEMORY, "cannot start a thread");
+    }
+    return GF_OK;
+}
+
+void gf_crew_order(struct gf_crew *crew, struct gf_job *job, int count)
+{
+    pthread_mutex_lock(&crew->lock);
+    crew->job = job;
+    crew->working = count;
+    crew->orders++;
+    pthread_cond_broadcast(&crew->changed);
+    pthread_mutex_unlock(&crew->lock);
+}
+
+void gf_crew_wait(struct gf_crew *crew)
+{
+    pthread_mutex_lock(&crew->lock);
+    while (crew->working)
+        pthread_cond_wait(&crew->changed, &crew->lock);
+    pthread_mutex_unlock(&crew->lock);
+}
+
+void gf_crew_dismiss(struct gf_crew *crew, struct gf_worker *workers, int started)
+{
+    pthread_mutex_lock(&crew->lock);
+    crew->dismissed = true;
+    pthread_cond_broadcast(&crew->changed);
+    pthread_mutex_unlock(&crew->lock);
+    for (int i = 0; i < started; i++)
+        pthread_join(workers[i].thread, NULL);
+    pthread_cond_destroy(&crew->changed);
+    pthread_mutex_destroy(&crew->lock);
 }
