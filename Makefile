@@ -113,6 +113,11 @@ demo: ## installs what is missing, builds, filters a sample picture
 selftest: $(PROGRAM) ## every filter on every device of this machine against the CPU backend
 	$(PROGRAM) --selftest
 
+# Memory, races, uninitialised reads and barriers of every kernel, on the short self-test.
+sanitize-gpu: $(PROGRAM) ## compute-sanitizer's four tools over the short self-test
+	@for tool in memcheck racecheck initcheck synccheck; do echo "== $$tool"; \
+	  compute-sanitizer --tool $$tool --error-exitcode 9 $(PROGRAM) --selftest=small | tail -n 2 || exit 1; done
+
 # Leaks are looked for too; CUDA is left out, since its driver is not instrumented.
 asan: ## the tests under the address sanitizer
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)-asan CUDA=0 SANITIZE=address CFLAGS='-O1 -g' test-only
@@ -206,14 +211,15 @@ bench-gpu:
 endif
 .PHONY: bench bench-gpu
 
-# The table between the marks of the README is the declarations' own.
-readme: $(PROGRAM) ## brings the filter table of the README up to date
-	@{ sed '/<!-- filters/q' README.md; $(PROGRAM) --list=markdown; sed -n '/<!-- \/filters/,$$p' README.md; } > $(BUILD)/README.md
+# What stands between the README's marks is the declarations' own, and the newest results'.
+readme: $(PROGRAM) ## brings the README's tables up to date
+	@{ sed '/<!-- filters/q' README.md; $(PROGRAM) --list=markdown; sed -n '/<!-- \/filters/,/<!-- figures/p' README.md; \
+	  tests/bench/figures.sh tests/bench/results; sed -n '/<!-- \/figures/,$$p' README.md; } > $(BUILD)/README.md
 	@cmp -s $(BUILD)/README.md README.md || cp $(BUILD)/README.md README.md
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 14
 
-.PHONY: all detected test test-only demo selftest asan ubsan format lint readme clean help
+.PHONY: all detected test test-only demo selftest sanitize-gpu asan ubsan format lint readme clean help
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

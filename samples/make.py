@@ -32,14 +32,14 @@ def noise(rng, cell):
 def main():
     rng = np.random.default_rng(SEED)
     y, x = np.mgrid[0:HEIGHT, 0:WIDTH].astype(float)
-    haze = np.array([0.72, 0.68, 0.66])
-    sky = np.stack([0.52 + 0.22 * y / HEIGHT, 0.58 + 0.10 * y / HEIGHT, 0.70 - 0.05 * y / HEIGHT], -1)
+    haze = np.array([0.70, 0.70, 0.70])
+    sky = np.stack([0.66 + 0.10 * y / HEIGHT, 0.68 + 0.07 * y / HEIGHT, 0.72 + 0.02 * y / HEIGHT], -1)
     clouds = sum(noise(rng, c) * c for c in (12, 25, 50, 100)) / 187
     picture = sky + 0.16 * np.clip(clouds - 0.48, 0, 1)[..., None]
     sun = np.exp(-((x - 455) ** 2 + (y - 120) ** 2) / (2 * 26.0 ** 2))
     picture += sun[..., None] * np.array([0.18, 0.13, 0.05])
     texture = (noise(rng, 3) + noise(rng, 7)) / 2
-    colours = [(0.50, 0.50, 0.58), (0.42, 0.45, 0.50), (0.36, 0.42, 0.40), (0.30, 0.36, 0.30)]
+    colours = [(0.46, 0.47, 0.50), (0.40, 0.42, 0.43), (0.33, 0.37, 0.33), (0.26, 0.30, 0.25)]
     for k, colour in enumerate(colours):
         line = ridge(rng, 0.62, 210 + 45 * k, 120 - 22 * k)
         depth = 0.55 - 0.13 * k

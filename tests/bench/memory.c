@@ -90,8 +90,12 @@ static double run_chain(struct bench_report *report, const char *chain, int lane
     options.band_rows = rows;
     options.profile = true;
     enum gf_status status = gf_pipeline_open(chain, &options, &pipeline, &error);
+    struct gf_image result = *out; /* of the same bytes, whatever the shape */
     if (!status)
-        status = run_pipeline(pipeline, in, out, run, &error);
+        status = gf_pipeline_format(pipeline, in->format, &result.format, &error);
+    result.pitch = gf_row_bytes(result.format);
+    if (!status)
+        status = run_pipeline(pipeline, in, &result, run, &error);
     if (status)
         snprintf(run->fault, sizeof run->fault, "%.150s", error.text);
     gf_pipeline_close(pipeline);

@@ -1,0 +1,62 @@
+#!/bin/sh
+# The README's tables of figures, from the newest results of `make bench-gpu` and `make bench`. Argument: the folder.
+set -eu
+gpu=$(ls "$1"/gpu-*.json | tail -n 1)
+cpu=$(ls "$1"/cpu-*.json | tail -n 1)
+
+# value KEY: of the line "KEY": "text" or "KEY": number
+fields='
+function value(key,  s) {
+    s = $0
+    if (!match(s, "\"" key "\": ")) return ""
+    s = substr(s, RSTART + RLENGTH)
+    if (substr(s, 1, 1) == "\"") { s = substr(s, 2); return substr(s, 1, index(s, "\"") - 1) }
+    match(s, /^[-0-9.]+/)
+    return substr(s, 1, RLENGTH)
+}'
+
+awk "$fields"'
+/"date"/ { date = substr(value("date"), 1, 10) }
+/"commit"/ { commit = value("commit") }
+/"gpu"/ { gpu = value("gpu") }
+/"driver":/ { driver = value("driver") }
+/"copy":/ {
+    printf "%s, driver %s, %s, commit %s. Kernels alone on a 7680x4320 RGB8 frame, medians; bandwidth counts the picture\n", gpu, driver, date, commit
+    printf "read once and written once. The device copies it in %.3f ms (%.0f GB/s).\n\n", value("ms"), value("gb_s")
+    print "| chain | ms | GB/s | % of copy | NPP, ms |\n| --- | --- | --- | --- | --- |"
+}
+/"chain":/ && /"format": "RGB8"/ && !/"failed"/ {
+    note = value("note"); npp = value("npp_ms")
+    if (note ~ /NPP/) next
+    printf "| `%s`%s | %.3f | %.0f | %.0f | %s |\n", value("chain"), note == "" ? "" : " (" note ")", value("ms"), value("gb_s"), value("percent_of_copy"), npp == "" ? "" : sprintf("%.3f", npp)
+}
+/memory to memory/ {
+    if (!seen++) print "\nThe whole pipeline, 8K RGB8 from memory to memory, first upload to last download:\n"
+    printf "- `%s`: %.2f ms, at most %.2f ms wanted\n", substr(value("name"), 1, index(value("name"), ", memory") - 1), value("measured"), value("at_most")
+}' "$gpu"
+
+awk "$fields"'
+/"date"/ { date = substr(value("date"), 1, 10) }
+/"commit"/ { commit = value("commit") }
+/"cpu":/ { cpu = value("cpu"); threads = value("threads") }
+/"task":/ {
+    task = value("task"); tool = value("tool")
+    if (!(task in seen)) { seen[task] = 1; tasks[++n] = task }
+    if (!(tool in known)) { known[tool] = 1; tools[++m] = tool }
+    wall[task, tool] = value("wall_ms"); peak[task, tool] = value("peak_mb")
+}
+END {
+    printf "\nWithout a GPU: %s, %d threads, %s, commit %s. A 24-megapixel photograph, JPEG to JPEG (png: PNG to PNG) with whole\n", cpu, threads, date, commit
+    printf "processes, milliseconds of wall time, medians of interleaved runs; in brackets the peak of memory in MB.\n\n|  |"
+    for (j = 1; j <= m; j++) printf " %s |", tools[j]
+    printf "\n| --- |"
+    for (j = 1; j <= m; j++) printf " --- |"
+    for (i = 1; i <= n; i++) {
+        printf "\n| %s |", tasks[i]
+        for (j = 1; j <= m; j++) {
+            w = wall[tasks[i], tools[j]]
+            if (w == "") printf "  |"; else printf " %.0f (%.0f) |", w, peak[tasks[i], tools[j]]
+        }
+    }
+    print ""
+}' "$cpu"
