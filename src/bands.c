@@ -57,14 +57,22 @@ static int halo_rows(const struct gf_plan *plan, const struct gf_segment *segmen
     return halo < segment->in.height - 1 ? halo : 0;
 }
 
+/* Bytes that a row of a band takes. Of a picture that the first stage must see whole the band holds no rows: one
+ * of 20000x100 that is turned would else go in bands of a few rows of 100 pixels. */
+static int64_t row_bytes(const struct gf_bands *bands, const struct gf_plan *plan, const struct gf_segment *segment)
+{
+    const bool whole = segment->count && gf_stage_whole(&plan->stage[segment->first]);
+    return (int64_t)(whole ? bands->out_pitch : larger(bands->in_pitch, bands->out_pitch));
+}
+
 /* About a sixteenth of the picture, or an eighth where it is copied one way only and the pipeline need not fill
- * quickly, within the backend's limits; enough bands for every lane; and no fewer rows
- * than the halo, or more would be copied than filtered. */
+ * quickly, within the backend's limits; enough bands for every lane; and no fewer rows than the halo, or more
+ * would be copied than filtered. */
 static int choose_rows(const struct gf_bands *bands, const struct gf_plan *plan,
                        const struct gf_segment *segment, const struct gf_backend *backend, int lanes,
                        int halo)
 {
-    const int64_t row = (int64_t)larger(bands->in_pitch, bands->out_pitch);
+    const int64_t row = row_bytes(bands, plan, segment);
     const int64_t height = segment->out.height;
     const int64_t share = row * height / (plan->segment_count > 1 ? 8 : 16);
     const int64_t bytes = clamp(share, (int64_t)backend->calls->band_bytes_least,
@@ -83,7 +91,7 @@ static uint64_t host_bytes(const struct gf_bands *bands, const struct gf_segment
                           (budget->streams_out ? bands->out_bytes : 0);
     const uint64_t lane =
         bands->scratch_bytes + (segment->count > 1 ? 2 * (uint64_t)bands->between_bytes : 0);
-    return ring * (uint64_t)(lanes + 2) + (backend->calls->unified ? lane * (uint64_t)lanes : 0);
+    return ring * (uint64_t)(lanes + 1) + (backend->calls->unified ? lane * (uint64_t)lanes : 0);
 }
 
 struct gf_bands gf_bands_cut(const struct gf_plan *plan, const struct gf_segment *segment,

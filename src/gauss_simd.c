@@ -153,7 +153,7 @@ __attribute__((target("avx2"))) static void horizontal_avx2(const struct gf_gaus
     }
 }
 
-__attribute__((target("avx512f,avx512bw"))) static void
+__attribute__((target("avx512f,avx512bw,avx512vnni"))) static void
 vertical_avx512(const struct gf_gauss_pairs *pairs, const unsigned char *const *rows, uint16_t *mid,
                 size_t mid_pitch, size_t count)
 {
@@ -179,8 +179,8 @@ vertical_avx512(const struct gf_gauss_pairs *pairs, const unsigned char *const *
             for (int i = 0; i < GF_GAUSS_LINES; i++) {
                 const int32_t *const taps = i % 2 ? pairs->odd : pairs->even;
                 const __m512i tap = _mm512_set1_epi32(taps[GF_GAUSS_LEAD + j - i / 2]);
-                sum[i][0] = _mm512_add_epi32(sum[i][0], _mm512_madd_epi16(both[0], tap));
-                sum[i][1] = _mm512_add_epi32(sum[i][1], _mm512_madd_epi16(both[1], tap));
+                sum[i][0] = _mm512_dpwssd_epi32(sum[i][0], both[0], tap);
+                sum[i][1] = _mm512_dpwssd_epi32(sum[i][1], both[1], tap);
             }
         }
 #pragma GCC unroll 8
@@ -194,7 +194,7 @@ vertical_avx512(const struct gf_gauss_pairs *pairs, const unsigned char *const *
     vertical_rest(pairs, rows, mid, mid_pitch, x, count);
 }
 
-__attribute__((target("avx512f,avx512bw"))) static void
+__attribute__((target("avx512f,avx512bw,avx512vnni"))) static void
 horizontal_avx512(const struct gf_gauss_pairs *pairs, const uint16_t *mid, int channels,
                   uint32_t *work, uint32_t *sums, size_t count)
 {
@@ -211,7 +211,7 @@ horizontal_avx512(const struct gf_gauss_pairs *pairs, const uint16_t *mid, int c
 #pragma GCC unroll 8
             for (int i = 0; i < VECTORS; i++) {
                 const __m512i both = _mm512_loadu_si512(at + i * WIDTH);
-                sum[i] = _mm512_add_epi32(sum[i], _mm512_madd_epi16(both, tap));
+                sum[i] = _mm512_dpwssd_epi32(sum[i], both, tap);
             }
         }
 #pragma GCC unroll 8
@@ -230,7 +230,8 @@ const struct gf_gauss_simd *gf_gauss_simd_level(int level)
     static const struct gf_gauss_simd avx512 = {"avx512", vertical_avx512, horizontal_avx512};
     if (level == 1 && __builtin_cpu_supports("avx2"))
         return &avx2;
-    if (level == 2 && __builtin_cpu_supports("avx512bw"))
+    if (level == 2 && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512vnni"))
         return &avx512;
 #endif
     return level == 0 ? &plain : NULL;

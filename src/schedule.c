@@ -302,7 +302,7 @@ static enum gf_status open_host_stage(struct state *state, struct gf_error *erro
 static enum gf_status alloc_ring(struct gf_ring *ring, size_t slot_bytes, const struct gf_bands *bands,
                                  int lanes, struct gf_error *error)
 {
-    return gf_ring_alloc(ring, slot_bytes, bands->count < lanes + 2 ? bands->count : lanes + 2, error);
+    return gf_ring_alloc(ring, slot_bytes, bands->count < lanes + 1 ? bands->count : lanes + 1, error);
 }
 
 static enum gf_status alloc_rings(struct state *state, struct gf_error *error)

@@ -232,7 +232,7 @@ static void check_bands(const struct gf_backend *backend, int rows, int lanes, u
         assert_true(!rows || bands.rows <= rows);
         assert_true(bands.in_bytes >= gf_row_bytes(segment->in) * (size_t)bands.in_rows);
         if (bands.rows > 1 && is_limit)
-            assert_true((bands.in_bytes + bands.out_bytes) * (uint64_t)(lanes + 2) <= bytes);
+            assert_true((bands.in_bytes + bands.out_bytes) * (uint64_t)(lanes + 1) <= bytes);
     }
 }
 
