@@ -1,3 +1,4 @@
+#include "convolve_small.cuh"
 #include "planes.cuh"
 #include "stencils.h"
 
@@ -93,6 +94,8 @@ extern "C" int gf_convolve_cuda(const struct gf_launch *launch)
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     const int bits = launch->in.format.bits;
     size_t shared;
+    if (small_fits(convolve, launch->in.format))
+        return launch_small(launch, convolve);
     struct convolve_args args = {};
     args.p = picture_of(launch, convolve->border);
     args.shape = shape_of_planes(args.p, bits, convolve->width, convolve->height, &shared);

@@ -1,4 +1,5 @@
-/* Normals of a tile of heights in shared memory. */
+/* Normals of a tile of heights in shared memory, but for RGB8. */
+#include "normalmap_rgb8.cuh"
 #include "stencil.cuh"
 #include "stencils.h"
 
@@ -92,6 +93,8 @@ extern "C" int gf_normalmap_cuda(const struct gf_launch *launch)
         (const struct gf_normalmap *)launch->stage->constants;
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     struct normalmap_args args = {};
+    if (launch->in.format.bits == 8 && launch->in.format.channels == 3)
+        return launch_rgb8(launch, normalmap);
     args.p = picture_of(launch, normalmap->border);
     args.slope = normalmap->slope;
     args.max = launch->in.format.bits == 8 ? 255.0f : 65535.0f;

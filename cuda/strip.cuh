@@ -27,13 +27,14 @@ template <class Sample, int BESIDE, int ROWS> struct strip_tables {
 };
 
 struct strip {
-    const unsigned char *in;
-    const long long *row;    /* of the strip's topmost row */
-    const int *from;         /* of the sample 4 BESIDE bytes before the lane's own */
-    int byte, rest;          /* where the lane's own begin in the row, and what is left from there */
-    int line, lines;         /* of the band */
-    bool beside;             /* whether the bytes beside the warp's exist */
-    bool first, last;        /* lane of the warp */
+    const unsigned char *in;     /* the lane's own bytes of the view's first row */
+    const unsigned char *beside; /* the words beside the warp's that its outer lanes load */
+    unsigned char *out;          /* the lane's own bytes of the next row to store */
+    const long long *row;        /* of the strip's topmost row */
+    const int *from;             /* of the lane's own first sample */
+    int lane, lines;
+    int rest;   /* bytes from the lane's own to the end of the row */
+    bool plain; /* the row goes on beyond the warp's bytes on either side */
 };
 
 template <int BESIDE> struct strip_row {
@@ -76,17 +77,16 @@ find_strip(const struct picture &p, struct strip_tables<Sample, BESIDE, ROWS> &t
     }
     __syncthreads();
     struct strip strip;
-    strip.line = threadIdx.x / STRIP_LANES * rows;
-    strip.row = tables.row + strip.line;
-    strip.lines = min(rows, lines - strip.line);
-    strip.line += top;
-    strip.in = p.in;
-    strip.from = tables.from + lane * STRIP_CHUNK / size;
-    strip.byte = left + lane * STRIP_CHUNK;
-    strip.first = lane == 0;
-    strip.last = lane == STRIP_LANES - 1;
-    strip.rest = row_bytes - strip.byte;
-    strip.beside = strip.first ? left > 0 : strip.rest >= STRIP_CHUNK + 4 * BESIDE;
+    const int line = (int)threadIdx.x / STRIP_LANES * rows, byte = left + lane * STRIP_CHUNK;
+    strip.lane = lane;
+    strip.row = tables.row + line;
+    strip.lines = min(rows, lines - line);
+    strip.from = tables.from + (4 * BESIDE + lane * STRIP_CHUNK) / size;
+    strip.in = p.in + byte;
+    strip.beside = strip.in + (lane == 0 ? -4 * BESIDE : (int)STRIP_CHUNK);
+    strip.out = p.out + (long long)(top + line) * (long long)p.out_pitch + byte;
+    strip.rest = row_bytes - byte;
+    strip.plain = left > 0 && left + STRIP_BYTES + 4 * BESIDE <= row_bytes;
     return strip;
 }
 
@@ -104,33 +104,47 @@ static __device__ __noinline__ unsigned gather_word(const unsigned char *row, co
     return word;
 }
 
+/* Where the warp's bytes reach the ends of the row. */
 template <class Sample, int BESIDE>
-static __device__ __forceinline__ void fetch_row(const struct strip &strip, int i,
-                                                 struct strip_row<BESIDE> *row)
+static __device__ __forceinline__ void gather_row(const struct picture &p,
+                                                  const struct strip &strip, long long offset,
+                                                  struct strip_row<BESIDE> *row)
 {
     constexpr int PER_WORD = 4 / sizeof(Sample);
+    const unsigned char *const start = p.in + offset;
+    const int *const beside = strip.from + (strip.lane == 0 ? -BESIDE : 4) * PER_WORD;
+    if (strip.rest >= STRIP_CHUNK)
+        row->own = __ldg((const uint4 *)(strip.in + offset));
+    else
+        row->own = make_uint4(gather_word<Sample>(start, strip.from),
+                              gather_word<Sample>(start, strip.from + PER_WORD),
+                              gather_word<Sample>(start, strip.from + 2 * PER_WORD),
+                              gather_word<Sample>(start, strip.from + 3 * PER_WORD));
+    if (strip.lane == 0 || strip.lane == STRIP_LANES - 1) {
+#pragma unroll
+        for (int w = 0; w < BESIDE; w++)
+            row->beside[w] = gather_word<Sample>(start, beside + w * PER_WORD);
+    }
+}
+
+template <class Sample, int BESIDE>
+static __device__ __forceinline__ void fetch_row(const struct picture &p, const struct strip &strip,
+                                                 int i, struct strip_row<BESIDE> *row)
+{
     const long long offset = strip.row[i];
     row->own = make_uint4(0, 0, 0, 0);
 #pragma unroll
     for (int w = 0; w < BESIDE; w++)
         row->beside[w] = 0;
-    if (offset < 0)
-        return;
-    const unsigned char *const start = strip.in + offset, *const own = start + strip.byte;
-    const int *const from = strip.from + BESIDE * PER_WORD;
-    if (strip.rest >= STRIP_CHUNK)
-        row->own = __ldg((const uint4 *)own);
-    else
-        row->own = make_uint4(gather_word<Sample>(start, from),
-                              gather_word<Sample>(start, from + PER_WORD),
-                              gather_word<Sample>(start, from + 2 * PER_WORD),
-                              gather_word<Sample>(start, from + 3 * PER_WORD));
-    if (strip.first || strip.last) {
-        const int words = strip.first ? -BESIDE : STRIP_CHUNK / 4;
+    if (offset >= 0 && strip.plain) {
+        row->own = __ldg((const uint4 *)(strip.in + offset));
 #pragma unroll
-        for (int w = 0; w < BESIDE; w++)
-            row->beside[w] = strip.beside ? __ldg((const unsigned *)own + words + w)
-                                          : gather_word<Sample>(start, from + (words + w) * PER_WORD);
+        for (int w = 0; w < BESIDE; w++) {
+            if (strip.lane == 0 || strip.lane == STRIP_LANES - 1)
+                row->beside[w] = __ldg((const unsigned *)(strip.beside + offset) + w);
+        }
+    } else if (offset >= 0) {
+        gather_row<Sample>(p, strip, offset, row);
     }
 }
 
@@ -148,25 +162,31 @@ static __device__ __forceinline__ void join_row(const struct strip &strip,
     for (int w = 0; w < BESIDE; w++) {
         const unsigned left = __shfl_up_sync(0xFFFFFFFFu, own[4 - BESIDE + w], 1);
         const unsigned right = __shfl_down_sync(0xFFFFFFFFu, own[w], 1);
-        word[w] = strip.first ? row.beside[w] : left;
-        word[BESIDE + 4 + w] = strip.last ? row.beside[w] : right;
+        word[w] = strip.lane == 0 ? row.beside[w] : left;
+        word[BESIDE + 4 + w] = strip.lane == STRIP_LANES - 1 ? row.beside[w] : right;
     }
 }
 
-static __device__ __forceinline__ void store_row(const struct picture &p, const struct strip &strip,
-                                                 int i, const unsigned word[4])
+static __device__ __noinline__ void store_rest(unsigned char *to, int rest, uint4 own)
 {
-    unsigned char *const to = p.out + (long long)(strip.line + i) * (long long)p.out_pitch +
-                              strip.byte;
-    if (strip.rest >= STRIP_CHUNK) {
-        *(uint4 *)to = make_uint4(word[0], word[1], word[2], word[3]);
-        return;
-    }
+    const unsigned word[4] = {own.x, own.y, own.z, own.w};
 #pragma unroll
     for (int b = 0; b < STRIP_CHUNK; b++) {
-        if (b < strip.rest)
+        if (b < rest)
             to[b] = (unsigned char)(word[b / 4] >> 8 * (b % 4));
     }
+}
+
+/* Stores the next row. */
+static __device__ __forceinline__ void store_row(const struct picture &p, struct strip &strip,
+                                                 const unsigned word[4])
+{
+    const uint4 own = make_uint4(word[0], word[1], word[2], word[3]);
+    if (strip.rest >= STRIP_CHUNK)
+        *(uint4 *)strip.out = own;
+    else
+        store_rest(strip.out, strip.rest, own);
+    strip.out += p.out_pitch;
 }
 
 /* Samples of 8 bits as they are in the halves of a word are halves of a float, v times 2^-24:
@@ -181,7 +201,8 @@ static __device__ __forceinline__ __half2 tiny_halves(unsigned word, int odd)
 /* The upper half of one pair and the lower half of the next. */
 static __device__ __forceinline__ __half2 between(__half2 before, __half2 after)
 {
-    const unsigned pair = __byte_perm(*(const unsigned *)&before, *(const unsigned *)&after, 0x5432);
+    const unsigned pair =
+        __byte_perm(*(const unsigned *)&before, *(const unsigned *)&after, 0x5432);
     return *(const __half2 *)&pair;
 }
 
