@@ -238,6 +238,9 @@ static enum gf_status cuda_load(struct gf_backend *backend, const struct gf_stag
     *constants = block->data;
     GF_CUDA_TRY(cudaMemcpy(block->data, stage->constants, stage->constants_size, cudaMemcpyHostToDevice),
                 cuda->device, error);
+    /* From pageable memory it may return while the last of it is still on the way, and the lanes' streams do not
+     * wait for the default one. */
+    GF_CUDA_TRY(cudaStreamSynchronize(0), cuda->device, error);
     return GF_OK;
 }
 

@@ -15,21 +15,13 @@ struct sobel_args {
     float scale;
 };
 
-/* The square root as the device has an instruction for it, without care for denormal arguments:
- * there are none. */
-static __device__ __forceinline__ float root_of(float square)
-{
-    float root;
-    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(square));
-    return root;
-}
-
-/* sqrt(x^2 + y^2) scale, clamped and rounded, in byte 1. Clamping is free in a multiplication that
+/* sqrt(x^2 + y^2) scale, clamped and rounded, in byte 1, with the root as v rsqrtf(v) (Best Practices Guide
+ * 11.1.3). That is NaN for 0, which clamps to 0. Clamping is free in a multiplication that
  * ends in 0..1; the addition truncates to 8 fraction bits, with a half added above them. */
 static __device__ __forceinline__ unsigned magnitude8(float x, float y, float scale)
 {
-    const float root = root_of(__fmaf_rn(x, x, y * y));
-    return __float_as_uint(__fmaf_rz(__saturatef(root * scale), 255.0f, 32768.5f));
+    const float square = __fmaf_rn(x, x, y * y);
+    return __float_as_uint(__fmaf_rz(__saturatef(square * rsqrt_normal(square) * scale), 255.0f, 32768.5f));
 }
 
 /* What is kept of the two rows above the newest. `smooth` is theirs by turns, so that none is ever
@@ -146,7 +138,9 @@ struct sobel16_state {
 /* In the lower 16 bits. */
 static __device__ __forceinline__ unsigned magnitude16(float x, float y, float scale)
 {
-    const float result = fminf(root_of(__fmaf_rn(x, x, y * y)) * scale, 65535.0f);
+    const float square = __fmaf_rn(x, x, y * y);
+    const float root = square * rsqrt_normal(fmaxf(square, 1e-30f));
+    const float result = fminf(root * scale, 65535.0f);
     return __float_as_uint(__fadd_rz(result + 0.5f, 8388608.0f));
 }
 

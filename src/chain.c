@@ -61,14 +61,14 @@ static enum gf_status set_choice(const struct gf_filter *filter, const struct gf
     }
     char choices[160];
     describe_choices(param->choices, choices, sizeof choices);
-    return gf_fail(error, GF_ERROR_USAGE, "%s: %s=%s is none of %s", filter->name, param->name, text,
+    return gf_fail(error, GF_ERROR_USAGE, "%s: %s=%.60s is none of %s", filter->name, param->name, text,
                    choices);
 }
 
 static enum gf_status outside(const struct gf_filter *filter, const struct gf_param *param,
                               const char *text, struct gf_error *error)
 {
-    return gf_fail(error, GF_ERROR_USAGE, "%s: %s=%s is outside %g..%g", filter->name, param->name,
+    return gf_fail(error, GF_ERROR_USAGE, "%s: %s=%.60s is outside %g..%g", filter->name, param->name,
                    text, param->least, param->greatest);
 }
 

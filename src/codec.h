@@ -91,7 +91,7 @@ enum gf_file_format gf_file_format_of(const unsigned char *bytes, size_t size);
 /* `format` is of the rows to come. What the file format cannot hold is converted in write(): 16 bits to
  * 8 for JPEG (v * 255 / 65535, rounded), alpha dropped for JPEG and PNM (composited on nothing: the
  * colour is kept as it is) with one warning through options->warn. metadata is written unless options->strip,
- * with orientation 1, or as it is where options->autorotate is off and the pixels still lie as they did. */
+ * with orientation 1, or as it is where options->autorotate is off. */
 enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_format,
                             struct gf_format format, const struct gf_metadata *metadata,
                             const struct gf_options *options, struct gf_sink **sink,

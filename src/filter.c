@@ -66,6 +66,11 @@ const char *gf_filter_definition(const struct gf_filter *filter)
     return filter->definition;
 }
 
+const char *gf_filter_example(const struct gf_filter *filter)
+{
+    return filter->example;
+}
+
 const struct gf_param *gf_filter_params(const struct gf_filter *filter)
 {
     static const struct gf_param none[] = {{0}};

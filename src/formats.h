@@ -29,6 +29,9 @@ enum gf_status gf_pnm_sink_open(struct gf_output *output, enum gf_file_format fi
 void gf_warn(const struct gf_options *options, const char *format, ...) GF_PRINTF(2, 3);
 
 enum { GF_SIDE_MAX = 1 << 24 }; /* pixels: a row of it still fits in memory */
+/* Of a caller's picture; `name` stands first in the message. */
+enum gf_status gf_format_check(struct gf_format format, const char *name,
+                               struct gf_error *error) GF_CHECKED; /* in image.c */
 /* Refuses a picture without pixels, over options->max_pixels, or with too long a side. */
 enum gf_status gf_size_check(const char *name, uint64_t width, uint64_t height,
                              const struct gf_options *options, struct gf_error *error) GF_CHECKED;

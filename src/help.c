@@ -1,5 +1,6 @@
 #include "help.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -161,7 +162,10 @@ static void example_value(const struct gf_param *param, char *text, size_t size)
 
 void gf_help_example(const struct gf_filter *filter, char *text, size_t size)
 {
-    snprintf(text, size, "%s", gf_filter_name(filter));
+    const char *const example = gf_filter_example(filter);
+    snprintf(text, size, "%s", example ? example : gf_filter_name(filter));
+    if (example)
+        return;
     const struct gf_param *const params = gf_filter_params(filter);
     for (int i = 0; i < 2 && params[i].name; i++) {
         char value[80];
@@ -173,6 +177,16 @@ void gf_help_example(const struct gf_filter *filter, char *text, size_t size)
         }
         append(text, size, value);
     }
+}
+
+/* Whether it speaks of M, alone among its neighbours. */
+static bool names_full_scale(const char *text)
+{
+    for (const char *at = text; (at = strchr(at, 'M')); at++) {
+        if ((at == text || !isalnum((unsigned char)at[-1])) && !isalnum((unsigned char)at[1]))
+            return true;
+    }
+    return false;
 }
 
 static void print_param(FILE *file, const struct gf_param *param)
@@ -194,6 +208,8 @@ void gf_help_filter(FILE *file, const struct gf_filter *filter)
     if (gf_filter_definition(filter)) {
         fputs("\n  ", file);
         gf_help_wrap(file, gf_filter_definition(filter), 2, 2);
+        if (names_full_scale(gf_filter_definition(filter)))
+            fputs("  v is a sample, M the full scale: 255, or 65535 in 16 bits.\n", file);
     }
     fprintf(file, "\n%s\n",
             params->name ? "Parameters, in their order by position:" : "No parameters.");

@@ -183,7 +183,9 @@ void gf_man_print(FILE *file)
 {
     put_head(file);
     put_options(file);
-    fputs(".SH FILTERS\nParameters stand in their order by position.\n", file);
+    fputs(".SH FILTERS\nParameters stand in their order by position. "
+          "v is a sample, M the full scale: 255, or 65535 in 16 bits.\n",
+          file);
     const struct gf_filter *filter;
     for (int i = 0; (filter = gf_filter_at(i)); i++)
         put_filter(file, filter);

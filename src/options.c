@@ -14,7 +14,7 @@
 /* clang-format off */
 static const struct gf_choice formats[] = {
     {"png", GF_FILE_PNG}, {"jpeg", GF_FILE_JPEG}, {"pnm", GF_FILE_PNM}, {"pam", GF_FILE_PAM},
-    {"jpg", GF_FILE_JPEG}, {0},
+    {"jpg", GF_FILE_JPEG}, {"ppm", GF_FILE_PNM}, {"pgm", GF_FILE_PNM}, {0},
 };
 static const struct gf_choice subsamplings[] = {
     {"420", GF_SUBSAMPLING_420}, {"422", GF_SUBSAMPLING_422}, {"444", GF_SUBSAMPLING_444}, {0},

@@ -144,7 +144,7 @@ static enum gf_status orient_prepare(struct gf_stage *stage, struct gf_error *er
 
 const struct gf_filter gf_orient = {
     .name = "orient",
-    .summary = "Upright picture, by its EXIF orientation",
+    .summary = "upright picture, by its EXIF orientation",
     .params_size = sizeof(struct gf_orient),
     .kind = GF_GEOMETRY,
     .shape = orient_shape,

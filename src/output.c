@@ -154,13 +154,14 @@ static enum gf_status open_named(struct gf_output *output, struct gf_error *erro
         char *const name = make_name(output->target);
         if (!name)
             return fail_memory(error);
+        remember(output, name); /* before it exists: a signal may come in between */
         output->fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (output->fd >= 0) {
-            remember(output, name);
+        if (output->fd >= 0)
             return GF_OK;
-        }
-        free(name);
-        if (errno != EEXIST && errno != EINTR)
+        const int why = errno;
+        forget(output, false);
+        errno = why;
+        if (why != EEXIST && why != EINTR)
             break;
     }
     return fail_errno(output, error);

@@ -7,6 +7,7 @@
 
 #include "backend.h"
 #include "codec.h"
+#include "formats.h"
 #include "pipeline_internal.h"
 #include "plan.h"
 #include "schedule.h"
@@ -20,6 +21,7 @@ struct gf_pipeline {
     struct gf_backend *backend;
     bool on_cuda;
     int band_rows; /* of the next attempt; 0: chosen */
+    bool has_run;
     struct gf_spans spans;
     struct gf_profile profile;
     struct gf_profile_stage *stages;
@@ -274,8 +276,9 @@ static enum gf_status run_transfer(struct gf_pipeline *pipeline, const struct tr
 /* The spans' origin is where pipeline_open started for the first run, so that the start-up is in the profile. */
 static void begin_profile(struct gf_pipeline *pipeline)
 {
-    if (pipeline->profile.wall_s > 0)
+    if (pipeline->has_run)
         gf_spans_restart(&pipeline->spans, pipeline->options.profile);
+    pipeline->has_run = true;
 }
 
 static void end_profile(struct gf_pipeline *pipeline)
@@ -339,7 +342,9 @@ enum gf_status gf_pipeline_format(struct gf_pipeline *pipeline, struct gf_format
                                   struct gf_format *output, struct gf_error *error)
 {
     struct gf_plan plan;
-    const enum gf_status status = gf_plan_make(&pipeline->chain, input, 1, &plan, error);
+    enum gf_status status = gf_format_check(input, "input", error);
+    if (!status)
+        status = gf_plan_make(&pipeline->chain, input, 1, &plan, error);
     if (status)
         return status;
     *output = plan.out;
@@ -349,11 +354,13 @@ enum gf_status gf_pipeline_format(struct gf_pipeline *pipeline, struct gf_format
 
 static enum gf_status check_image(const struct gf_image *image, const char *name, struct gf_error *error)
 {
-    const struct gf_format *const format = &image->format;
-    if (!image->data || format->width < 1 || format->height < 1 || format->channels < 1 ||
-        format->channels > 4 || (format->bits != 8 && format->bits != 16) ||
-        image->pitch < gf_row_bytes(*format))
-        return gf_fail(error, GF_ERROR_USAGE, "%s: not a picture of 1 to 4 channels of 8 or 16 bits", name);
+    const enum gf_status status = gf_format_check(image->format, name, error);
+    if (status)
+        return status;
+    if (!image->data || image->pitch < gf_row_bytes(image->format))
+        return gf_fail(error, GF_ERROR_USAGE, "%s: no pixels, or rows that overlap", name);
+    if (image->format.bits == 16 && ((uintptr_t)image->data | image->pitch) % 2)
+        return gf_fail(error, GF_ERROR_USAGE, "%s: samples of 16 bits at odd addresses", name);
     return GF_OK;
 }
 

@@ -141,14 +141,6 @@ static enum gf_status bind_stages(struct builder *b, struct gf_error *error)
     return status;
 }
 
-static enum gf_statistic stage_statistic(const struct gf_stage *stage)
-{
-    if (stage->filter != &gf_point)
-        return statistic_of(stage->filter, stage->params);
-    const struct gf_point_run *const run = stage->params;
-    return statistic_of(run->item[0].filter, run->item[0].params);
-}
-
 static enum gf_status cut_segments(struct gf_plan *plan, struct gf_error *error)
 {
     plan->segment = calloc((size_t)plan->stage_count + 1, sizeof *plan->segment);
@@ -159,7 +151,7 @@ static enum gf_status cut_segments(struct gf_plan *plan, struct gf_error *error)
     plan->segment_count = 1;
     for (int i = 0; i < plan->stage_count; i++) {
         const struct gf_stage *const stage = &plan->stage[i];
-        const enum gf_statistic statistic = stage_statistic(stage);
+        const enum gf_statistic statistic = statistic_of(stage->filter, stage->params);
         if (statistic || gf_stage_whole(stage) || segment->count + 2 >= GF_CUTS_MAX) {
             segment->statistic = statistic;
             segment = &plan->segment[plan->segment_count++];

@@ -97,6 +97,27 @@ static void fill_nearest(const struct gf_resample_axis *axis, int *start)
         start[i] = at_most(at, axis->in - 1);
 }
 
+/* To 16 significant bits. */
+static float shortened(float v)
+{
+    uint32_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    bits = (bits + 0x80) & ~(uint32_t)0xff;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+/* What rounding took from a short weight is given to the next: flat areas stay as they are. */
+static void shorten_weights(float *weight, int count)
+{
+    double owed = 0;
+    for (int k = 0; k < count; k++) {
+        const double whole = weight[k] + owed;
+        weight[k] = shortened((float)whole);
+        owed = whole - weight[k];
+    }
+}
+
 static void fill_weights(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis, int i,
                          int *start, int *count, float *weight)
 {
@@ -137,10 +158,10 @@ static size_t take(size_t *used, size_t count, size_t size)
 }
 
 static struct gf_resample_table lay_out(enum gf_resample_kernel kernel,
-                                        const struct gf_resample_axis *axis, int step, size_t *used)
+                                        const struct gf_resample_axis *axis, size_t *used)
 {
     struct gf_resample_table table = {0};
-    const size_t outputs = (size_t)axis->out, groups = (size_t)groups_of(axis);
+    const size_t outputs = (size_t)axis->out;
     table.start = take(used, outputs, sizeof(int));
     if (kernel == GF_RESAMPLE_NEAREST)
         return table;
@@ -149,23 +170,29 @@ static struct gf_resample_table lay_out(enum gf_resample_kernel kernel,
         if (window.end - window.first > table.taps)
             table.taps = window.end - window.first;
     }
-    for (int g = 0; g < groups_of(axis); g++) {
-        int first, end;
-        group_span(kernel, axis, g, step, &first, &end);
-        if (end - first > table.group_taps)
-            table.group_taps = end - first;
-    }
     table.count = take(used, outputs, sizeof(int));
     table.weight = take(used, outputs * (size_t)table.taps, sizeof(float));
-    table.group_start = take(used, groups, sizeof(int));
-    table.group_count = take(used, groups, sizeof(int));
-    table.group_weight =
-        take(used, groups * (size_t)table.group_taps * GF_RESAMPLE_GROUP, sizeof(float));
     return table;
 }
 
+static void lay_out_groups(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis,
+                           int step, struct gf_resample_table *table, size_t *used)
+{
+    const size_t groups = (size_t)groups_of(axis);
+    for (int g = 0; g < groups_of(axis); g++) {
+        int first, end;
+        group_span(kernel, axis, g, step, &first, &end);
+        if (end - first > table->group_taps)
+            table->group_taps = end - first;
+    }
+    table->group_start = take(used, groups, sizeof(int));
+    table->group_count = take(used, groups, sizeof(int));
+    table->group_weight =
+        take(used, groups * (size_t)table->group_taps * GF_RESAMPLE_GROUP, sizeof(float));
+}
+
 static void fill_table(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis,
-                       int step, const struct gf_resample_table *table, char *block)
+                       bool is_short, const struct gf_resample_table *table, char *block)
 {
     int *const start = (int *)(block + table->start);
     if (kernel == GF_RESAMPLE_NEAREST) {
@@ -173,14 +200,25 @@ static void fill_table(enum gf_resample_kernel kernel, const struct gf_resample_
         return;
     }
     int *const count = (int *)(block + table->count);
-    float *const weight = (float *)(block + table->weight);
+    for (int i = 0; i < axis->out; i++) {
+        float *const own = (float *)(block + table->weight) + (size_t)i * (size_t)table->taps;
+        fill_weights(kernel, axis, i, &start[i], &count[i], own);
+        if (is_short)
+            shorten_weights(own, count[i]);
+    }
+}
+
+static void fill_groups(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis,
+                        int step, const struct gf_resample_table *table, char *block)
+{
+    const int *const start = gf_resample_ints(block, table->start);
+    const int *const count = gf_resample_ints(block, table->count);
     int *const group_start = (int *)(block + table->group_start);
     int *const group_count = (int *)(block + table->group_count);
     float *const group_weight = (float *)(block + table->group_weight);
     for (int i = 0; i < axis->out; i++) {
-        const float *const own = weight + (size_t)i * (size_t)table->taps;
-        fill_weights(kernel, axis, i, &start[i], &count[i],
-                     weight + (size_t)i * (size_t)table->taps);
+        const float *const own =
+            gf_resample_floats(block, table->weight) + (size_t)i * (size_t)table->taps;
         const int g = i / GF_RESAMPLE_GROUP;
         int end;
         group_span(kernel, axis, g, step, &group_start[g], &end);
@@ -203,8 +241,14 @@ enum gf_status gf_resample_prepare(struct gf_stage *stage, enum gf_resample_kern
                                    .row_axis = *row_axis};
     const int samples = 1 << stage->in.bits;
     size_t used = (sizeof resample + 15) / 16 * 16;
-    resample.columns = lay_out(kernel, column_axis, GF_RESAMPLE_GROUP, &used);
-    resample.rows = lay_out(kernel, row_axis, 1, &used);
+    resample.columns = lay_out(kernel, column_axis, &used);
+    resample.rows = lay_out(kernel, row_axis, &used);
+    resample.walk = gf_resample_walk_plan(&resample, stage->in, &used);
+    const bool has_groups = kernel != GF_RESAMPLE_NEAREST && !resample.walk.group;
+    if (has_groups) {
+        lay_out_groups(kernel, column_axis, GF_RESAMPLE_GROUP, &resample.columns, &used);
+        lay_out_groups(kernel, row_axis, 1, &resample.rows, &used);
+    }
     if (resample.linear)
         resample.decode = take(&used, (size_t)samples, sizeof(float));
     const enum gf_status status = gf_stage_constants(stage, used, error);
@@ -212,8 +256,14 @@ enum gf_status gf_resample_prepare(struct gf_stage *stage, enum gf_resample_kern
         return status;
     char *const block = stage->constants;
     memcpy(block, &resample, sizeof resample);
-    fill_table(kernel, column_axis, GF_RESAMPLE_GROUP, &resample.columns, block);
-    fill_table(kernel, row_axis, 1, &resample.rows, block);
+    fill_table(kernel, column_axis, stage->in.bits == 8 && !resample.linear, &resample.columns,
+               block);
+    fill_table(kernel, row_axis, false, &resample.rows, block);
+    if (has_groups) {
+        fill_groups(kernel, column_axis, GF_RESAMPLE_GROUP, &resample.columns, block);
+        fill_groups(kernel, row_axis, 1, &resample.rows, block);
+    }
+    gf_resample_walk_fill(&resample, stage->in.bits, block);
     for (int i = 0; resample.linear && i < samples; i++)
         ((float *)(block + resample.decode))[i] =
             (float)gf_srgb_decode_exact((double)i / (samples - 1));

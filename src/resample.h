@@ -3,7 +3,9 @@
  *
  * Columns first: each input row becomes a row of floats of the result's width, clamped to 0..M
  * (overshoot does not feed the second pass); then rows. Sums run in the order of the input's
- * pixels, one product rounded and added after the other, on both backends alike. */
+ * pixels, one product rounded and added after the other, on both backends alike. Columns' weights
+ * for samples of 8 bits have 16 bits: their products are exact, so that a fused multiply-add, where
+ * there is one, rounds as two steps do. */
 #ifndef GF_RESAMPLE_H
 #define GF_RESAMPLE_H
 
@@ -43,11 +45,46 @@ struct gf_resample_table {
     int taps, group_taps;
 };
 
+/* How the columns of struct gf_resample_walk lie in the input. */
+enum gf_resample_width {
+    GF_RESAMPLE_NARROW, /* window is what gf_resample_walk_window() says */
+    GF_RESAMPLE_WIDE,   /* a multiple of 4 */
+    GF_RESAMPLE_HALVES, /* as the first, and column i starts 2 i pixels behind column 0; groups at
+                         * either end may start before the picture or end behind it */
+};
+
+/* The same again for threads on the device that each make `group` adjacent columns and walk down
+ * the rows. Column i of group g is the sum of inputs column_start[g] + k, k < window, times
+ * column_weight[((k / 4 * groups + g) * 4 + k % 4) * group + i]. Row r of the first pass goes to
+ * results row_first[r] + j, j < reach, times row_weight[r * stride + j]; the int behind those says
+ * how many results are complete then. Where rows are gathered instead (enlarging), the last `reach`
+ * rows make result y, times row_weight[y * stride + j]. */
+struct gf_resample_walk {
+    int group; /* 0: pictures of this kind are not made so */
+    int window, reach;
+    bool gathers;
+    enum gf_resample_width width_kind;
+    size_t column_start, column_weight, row_first, row_weight;
+};
+
+/* What ratios up to 2 take, or, gathering, up to 1. */
+static inline int gf_resample_walk_window(int group, int reach, bool gathers)
+{
+    return gathers ? reach + group : 2 * (reach + group - 1);
+}
+
+/* reach: 2, 4 or 6 */
+static inline int gf_resample_walk_stride(int reach)
+{
+    return reach == 2 ? 4 : 8;
+}
+
 struct gf_resample {
     enum gf_resample_kernel kernel;
     bool linear; /* sums are of linear light, in 0..1 */
     struct gf_resample_axis column_axis, row_axis;
     struct gf_resample_table columns, rows;
+    struct gf_resample_walk walk;
     size_t decode; /* float[M + 1]: linear light of a sample, where linear */
 };
 
@@ -59,6 +96,14 @@ static inline const int *gf_resample_ints(const void *block, size_t offset)
 static inline const float *gf_resample_floats(const void *block, size_t offset)
 {
     return (const float *)((const char *)block + offset);
+}
+
+/* What the first pass is clamped to: where no weight is negative, nothing needs to be. */
+static inline float gf_resample_most(const struct gf_resample *resample, int bits)
+{
+    if (resample->kernel == GF_RESAMPLE_LINEAR || resample->kernel == GF_RESAMPLE_AREA)
+        return INFINITY;
+    return resample->linear ? 1.0f : bits == 8 ? 255.0f : 65535.0f;
 }
 
 /* The inputs that outputs i0 .. i1 - 1 are made of; for the nearest, no fewer than those. */
@@ -73,6 +118,12 @@ enum gf_status gf_resample_prepare(struct gf_stage *stage, enum gf_resample_kern
                                    bool linear, const struct gf_resample_axis *column_axis,
                                    const struct gf_resample_axis *row_axis,
                                    struct gf_error *error) GF_CHECKED;
+
+/* In resample_walk.c: the tables' places behind *used, and what is in them once those of rows and
+ * columns are filled. */
+struct gf_resample_walk gf_resample_walk_plan(const struct gf_resample *resample,
+                                              struct gf_format format, size_t *used);
+void gf_resample_walk_fill(const struct gf_resample *resample, int bits, char *block);
 
 /* The CPU's scratch memory, and its entry. */
 size_t gf_resample_scratch(const struct gf_stage *stage, enum gf_resample_kernel kernel,

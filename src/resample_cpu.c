@@ -126,8 +126,8 @@ static void make_slot(const struct work *work, const struct gf_view *in, int row
     else
         to_floats(samples, work->in.bits, gf_samples(work->in), work->source);
     memset(work->source + gf_samples(work->in), 0, LANES * sizeof(float));
-    const float max = resample->linear ? 1.0f : work->in.bits == 8 ? 255.0f : 65535.0f;
-    add_columns(resample, work->source, work->in.channels, max, slot(work, row));
+    add_columns(resample, work->source, work->in.channels,
+                gf_resample_most(resample, work->in.bits), slot(work, row));
 }
 
 GF_CLONES static void to_samples(const float *sums, int bits, size_t count,

@@ -91,6 +91,7 @@ struct gf_point_builder; /* point.h */
 
 struct gf_filter {
     const char *name, *alias, *summary, *definition;
+    const char *example; /* a chain for its help, where one made of the defaults would show nothing; or NULL */
     const struct gf_param *params; /* or NULL */
     size_t params_size;
     enum gf_kind kind;
@@ -147,7 +148,8 @@ struct gf_filter {
      .help = help_}
 /* Every stencil's: int border, of enum gf_border. */
 #define GF_PARAM_BORDER(type_)                                                                     \
-    GF_PARAM_CHOICE(type_, border, 0, gf_border_names, "what lies beyond the picture")
+    GF_PARAM_CHOICE(type_, border, 0, gf_border_names,                                             \
+                    "what lies beyond the picture; reflect does not repeat the edge, constant is 0")
 
 extern const char *const gf_border_names[]; /* edge, reflect, wrap, constant */
 

@@ -25,6 +25,7 @@ begin()
 finish()
 {
     [ -n "$name" ] || return 0
+    echo >>"$count"
     if [ -z "$problems" ]; then
         echo "ok - $script: $name"
     else
@@ -36,6 +37,7 @@ finish()
 
 skip()
 {
+    echo >>"$count"
     echo "ok - $script: $name # SKIP $1"
     name=
 }
@@ -161,6 +163,9 @@ if [ $# -eq 0 ]; then
         set -- "$@" "$(basename "$each" .sh)"
     done
 fi
+count=$(mktemp) # a line for each test
+trap 'rm -f "$count"' EXIT
 for each; do
-    (run_script "$each")
+    (run_script "$each") || { echo >>"$count"; echo "not ok - $each: broke off"; }
 done
+echo "1..$(wc -l <"$count")"

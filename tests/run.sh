@@ -17,9 +17,10 @@ for test in "$@"; do
         bad=1
         echo "not ok - $test ended with status $status" >>"$log"
     fi
-    if [ "$((oks + bad))" -eq 0 ]; then
+    plan=$(sed -n 's/^1\.\.\([0-9]*\)$/\1/p' "$log" | head -n 1)
+    if [ "$bad" -eq 0 ] && { [ -z "$plan" ] || [ "$oks" -ne "$plan" ]; }; then
         bad=1
-        echo "not ok - $test ran no test" >>"$log"
+        echo "not ok - $test ran $oks of ${plan:-an unknown number of} tests" >>"$log"
     fi
     if [ "$bad" -gt 0 ]; then
         cat "$log"

@@ -394,13 +394,17 @@ static void test_bad_pictures(void **state)
     assert_ok("open", gf_pipeline_open("transpose", &options, &pipeline, &error), &error);
     const struct gf_format bad[] = {format_of(0, 40, 1, 8), format_of(16, -1, 1, 8),
                                     format_of(16, 40, 5, 8), format_of(16, 40, 1, 12),
-                                    format_of(17, 40, 1, 8)};
+                                    format_of(17, 40, 1, 8), format_of((1 << 24) + 1, 1, 1, 8)};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct gf_image image = input;
         image.format = bad[i];
         assert_int_equal(gf_pipeline_run_image(pipeline, &image, &output, &error), GF_ERROR_USAGE);
         assert_null(output.data);
     }
+    struct gf_image odd = picture_new(format_of(16, 40, 1, 16), 1);
+    assert_int_equal(gf_pipeline_run_image(pipeline, &odd, &output, &error), GF_ERROR_USAGE);
+    assert_non_null(strstr(error.text, "odd addresses"));
+    picture_free(&odd);
     struct gf_image wrong = picture_new(format_of(16, 40, 1, 8), 0);
     assert_int_equal(gf_pipeline_run_image(pipeline, &input, &wrong, &error), GF_ERROR_USAGE);
     picture_free(&wrong);

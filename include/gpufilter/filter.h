@@ -58,6 +58,8 @@ const char *gf_filter_alias(const struct gf_filter *filter); /* or NULL */
 const char *gf_filter_summary(const struct gf_filter *filter);
 /* What the filter computes, in a few lines of plain text. */
 const char *gf_filter_definition(const struct gf_filter *filter);
+/* A chain of the filter alone that does something worth seeing; NULL: one of its defaults does. */
+const char *gf_filter_example(const struct gf_filter *filter);
 /* The parameters in the order in which they are taken by position; ends with a NULL name. */
 const struct gf_param *gf_filter_params(const struct gf_filter *filter);
 

@@ -15,14 +15,14 @@ extern "C" {
 #endif
 
 struct gf_format {
-    int width, height; /* pixels, 1 or more */
+    int width, height; /* pixels, 1..16777216 */
     int channels;      /* 1..4 */
     int bits;          /* 8 or 16 */
 };
 
 struct gf_image {
     struct gf_format format;
-    size_t pitch; /* bytes from one row to the next, at least gf_row_bytes */
+    size_t pitch; /* bytes from one row to the next, at least gf_row_bytes; at 16 bits it and data are even */
     unsigned char *data;
     bool owned; /* by gf_image_alloc */
 };

@@ -12,7 +12,8 @@ struct bilateral {
 
 static const struct gf_param bilateral_params[] = {
     GF_PARAM(struct bilateral, sigma_s, 2, 0.1, 50, "standard deviation in space, in pixels"),
-    GF_PARAM(struct bilateral, sigma_r, 0.1, 0.001, 10, "standard deviation in colour, of 0..1"),
+    GF_PARAM(struct bilateral, sigma_r, 0.1, 0.001, 10,
+             "standard deviation in colour, as a part of the full scale"),
     GF_PARAM_BORDER(struct bilateral),
     {0},
 };
@@ -268,7 +269,7 @@ extern gf_launcher gf_bilateral_cuda;
 
 const struct gf_filter gf_bilateral_filter = {
     .name = "bilateral",
-    .summary = "Smoothing that keeps edges",
+    .summary = "smoothing that keeps edges",
     .definition =
         "Mean of a square window of radius r = ceil(2 sigma_s) with weights exp(-d^2 / 2 sigma_s^2 "
         "- |dc|^2 / 2 sigma_r^2),\ndc the Euclidean difference of the colours in 0..1; alpha is "

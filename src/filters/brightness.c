@@ -23,6 +23,7 @@ const struct gf_filter gf_brightness_filter = {
     .name = "brightness",
     .summary = "lighter or darker",
     .definition = "v + x M for each colour sample, clamped.",
+    .example = "brightness=0.1",
     .params = params,
     .params_size = sizeof(struct brightness),
     .kind = GF_POINT,

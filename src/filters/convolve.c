@@ -261,6 +261,7 @@ const struct gf_filter gf_convolve_filter = {
         "Sum of weight * sample over the kernel laid over the pixel, not flipped, divided by "
         "divisor, plus bias.\nAlpha is filtered with the colour where the weights sum to the "
         "divisor (smoothing, sharpening), else kept.",
+    .example = "convolve=0 -1 0/-1 5 -1/0 -1 0",
     .params = convolve_params,
     .params_size = sizeof(struct convolve),
     .kind = GF_STENCIL,

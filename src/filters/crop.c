@@ -9,10 +9,10 @@ struct crop {
 };
 
 static const struct gf_param crop_params[] = {
-    GF_PARAM_LENGTH(struct crop, w, 0, 1e9, "columns to keep, pixels or % of the picture (all)"),
-    GF_PARAM_LENGTH(struct crop, h, 0, 1e9, "rows to keep, pixels or % of the picture (all)"),
-    GF_PARAM_LENGTH(struct crop, x, 0, 1e9, "first column, pixels or % of the picture (centred)"),
-    GF_PARAM_LENGTH(struct crop, y, 0, 1e9, "first row, pixels or % of the picture (centred)"),
+    GF_PARAM_LENGTH(struct crop, w, 0, 1e9, "columns to keep; all where it is not given"),
+    GF_PARAM_LENGTH(struct crop, h, 0, 1e9, "rows to keep; all where it is not given"),
+    GF_PARAM_LENGTH(struct crop, x, 0, 1e9, "first column; centred where it is not given"),
+    GF_PARAM_LENGTH(struct crop, y, 0, 1e9, "first row; centred where it is not given"),
     {0},
 };
 
@@ -102,10 +102,11 @@ extern gf_launcher gf_crop_cuda;
 
 const struct gf_filter gf_crop_filter = {
     .name = "crop",
-    .summary = "A rectangle of the picture",
+    .summary = "a rectangle of the picture",
     .definition =
         "Columns x..x+w-1 of rows y..y+h-1. A size that is not given is the picture's, an "
         "offset that is not given centres\nthe rectangle. It must lie within the picture.",
+    .example = "crop=w=50%:h=50%",
     .params = crop_params,
     .params_size = sizeof(struct crop),
     .kind = GF_GEOMETRY,

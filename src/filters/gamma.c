@@ -6,7 +6,7 @@ struct gamma {
 };
 
 static const struct gf_param params[] = {
-    GF_PARAM(struct gamma, value, 1, 0.01, 100, "exponent is 1/value: above 1 lightens"),
+    GF_PARAM(struct gamma, value, 1, 0.01, 100, "the exponent is 1 / value: above 1 lightens"),
     {0},
 };
 
@@ -23,6 +23,7 @@ const struct gf_filter gf_gamma_filter = {
     .name = "gamma",
     .summary = "gamma correction",
     .definition = "M (v / M)^(1 / value) for each colour sample.",
+    .example = "gamma=2.2",
     .params = params,
     .params_size = sizeof(struct gamma),
     .kind = GF_POINT,

@@ -21,7 +21,7 @@ enum { COARSE_SHIFT = 6, COARSE_BINS = 65536 >> COARSE_SHIFT };
 
 static const struct gf_param median_params[] = {
     GF_PARAM_INT(struct gf_median, radius, 1, 1, GF_MEDIAN_RADIUS_MAX,
-                 "the window has 2 radius + 1 rows and columns"),
+                 "in pixels: the window is 2 radius + 1 on a side"),
     GF_PARAM_BORDER(struct gf_median),
     {0},
 };
@@ -235,7 +235,7 @@ extern gf_launcher gf_median_cuda;
 
 const struct gf_filter gf_median_filter = {
     .name = "median",
-    .summary = "Median of a square window",
+    .summary = "median of a square window",
     .definition =
         "The median of the (2 radius + 1)^2 samples around each, every channel by itself.\nExact, "
         "in integers.",

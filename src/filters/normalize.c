@@ -73,6 +73,7 @@ const struct gf_filter gf_normalize_filter = {
     .definition = "(v - low) M / (high - low), clamped. low and high: the first levels from either "
                   "end at which more\n"
                   "than clip % of the pixels are passed. Pixels of zero alpha are not counted.",
+    .example = "normalize=clip=1",
     .params = params,
     .params_size = sizeof(struct normalize),
     .kind = GF_POINT,

@@ -46,7 +46,7 @@ static enum gf_status rotate_prepare(struct gf_stage *stage, struct gf_error *er
 
 const struct gf_filter gf_rotate_filter = {
     .name = "rotate",
-    .summary = "Rotation by quarter turns, clockwise",
+    .summary = "rotation by quarter turns, clockwise",
     .definition = "An exact permutation of the pixels: 90 moves the top row to the right edge.",
     .params = rotate_params,
     .params_size = sizeof(struct rotate),

@@ -29,7 +29,7 @@ static enum gf_status transpose_prepare(struct gf_stage *stage, struct gf_error 
 
 const struct gf_filter gf_transpose_filter = {
     .name = "transpose",
-    .summary = "Rows become columns",
+    .summary = "rows become columns",
     .definition = "Pixel (x, y) of the result is pixel (y, x) of the picture.",
     .kind = GF_GEOMETRY,
     .shape = transpose_shape,

@@ -12,7 +12,7 @@ static const struct gf_param unsharp_params[] = {
     GF_PARAM(struct unsharp, sigma, 1, 0.1, 250, "standard deviation of the blur, in pixels"),
     GF_PARAM(struct unsharp, amount, 1, 0, 10, "how much of the difference is added"),
     GF_PARAM(struct unsharp, threshold, 0, 0, 1,
-             "differences up to this are left alone, as a fraction of the sample range"),
+             "differences up to this are left alone, as a part of the full scale"),
     GF_PARAM_BORDER(struct unsharp),
     {0},
 };

@@ -21,7 +21,7 @@ static enum gf_status vflip_prepare(struct gf_stage *stage, struct gf_error *err
 const struct gf_filter gf_vflip_filter = {
     .name = "vflip",
     .alias = "flip",
-    .summary = "Top and bottom exchanged",
+    .summary = "top and bottom exchanged",
     .definition = "Pixel (x, y) of the result is pixel (x, height - 1 - y) of the picture.",
     .kind = GF_GEOMETRY,
     .whole = vflip_whole,
