@@ -12,6 +12,9 @@ ifndef CUDA_ARCHS
 CUDA_ARCHS := $(if $(NVCC),$(filter $(shell $(NVCC) --list-gpu-code 2>/dev/null | sed 's/sm_//'),75 80 86 89 90 100 120))
 endif
 SANITIZE ?=
+# demo and test build with a job for each processor, unless make was told how many.
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 
 VERSION := $(shell sed -n 's/.*GF_VERSION "\(.*\)".*/\1/p' src/version.h)
 PACKAGES := libpng libjpeg zlib
@@ -98,14 +101,14 @@ endif
 
 test: ## installs what is missing, builds, runs every test
 	@tests/packages.sh test
-	@$(MAKE) --no-print-directory BUILD=$(BUILD) CUDA=$(CUDA) test-only
+	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD) CUDA=$(CUDA) test-only
 
 test-only: all $(TESTS)
 	@GPUFILTER=$(abspath $(PROGRAM)) tests/run.sh $(TESTS) tests/run-cli.sh tests/selftest.sh
 
 demo: ## installs what is missing, builds, filters a sample picture
 	@tests/packages.sh build
-	@$(MAKE) --no-print-directory BUILD=$(BUILD) CUDA=$(CUDA) all
+	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD) CUDA=$(CUDA) all
 	$(PROGRAM) --verbose -i samples/harbour.png -o $(BUILD)/demo.png blur,equalize
 	@echo "before: samples/harbour.png"
 	@echo "after:  $(BUILD)/demo.png"
@@ -116,14 +119,15 @@ selftest: $(PROGRAM) ## every filter on every device of this machine against the
 # Memory, races, uninitialised reads and barriers of every kernel, on the short self-test.
 sanitize-gpu: $(PROGRAM) ## compute-sanitizer's four tools over the short self-test
 	@for tool in memcheck racecheck initcheck synccheck; do echo "== $$tool"; \
-	  compute-sanitizer --tool $$tool --error-exitcode 9 $(PROGRAM) --selftest=small | tail -n 2 || exit 1; done
+	  compute-sanitizer --tool $$tool --error-exitcode 9 $(PROGRAM) --selftest=small >$(BUILD)/$$tool.log 2>&1; \
+	  status=$$?; tail -n 2 $(BUILD)/$$tool.log; [ $$status -eq 0 ] || exit 1; done
 
 # Leaks are looked for too; CUDA is left out, since its driver is not instrumented.
 asan: ## the tests under the address sanitizer
-	@$(MAKE) --no-print-directory BUILD=$(BUILD)-asan CUDA=0 SANITIZE=address CFLAGS='-O1 -g' test-only
+	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD)-asan CUDA=0 SANITIZE=address CFLAGS='-O1 -g' test-only
 
 ubsan: ## the tests under the undefined-behaviour sanitizer
-	@$(MAKE) --no-print-directory BUILD=$(BUILD)-ubsan CUDA=0 SANITIZE=undefined CFLAGS='-O1 -g' test-only
+	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD)-ubsan CUDA=0 SANITIZE=undefined CFLAGS='-O1 -g' test-only
 
 FORMATTED = $(wildcard include/gpufilter/*.h src/*.[ch] src/filters/*.c tests/*.[ch] cuda/*.cu cuda/*.cuh)
 format: ## clang-format over the tree

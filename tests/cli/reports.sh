@@ -37,7 +37,7 @@ cp trace.json stdout
 stdout_has '"traceEvents": \['
 stdout_has '"name": "reader"'
 stdout_has '"name": "writer"'
-stdout_has '"name": "lane 0"'
+stdout_has '"name": "lane [01]"' # a lane alone may have been quick enough for all of it
 stdout_has '"name": "blur", "cat": "stage".*"GB/s": '
 if command -v python3 >/dev/null; then
     run 0 python3 -c 'import json; t = json.load(open("trace.json"))["traceEvents"]
