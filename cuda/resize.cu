@@ -21,8 +21,9 @@ static int resize_by_walking(const struct gf_launch *launch, const struct gf_res
     walk.reach = plan->reach;
     walk.gathers = plan->gathers;
     walk.width_kind = plan->width_kind;
-    walk.max = gf_resample_most(resample, format.bits) /
-               (resample->linear ? 1.0f : format.bits == 8 ? 256.0f : 65536.0f);
+    walk.max = gf_resample_most(resample, format.bits) / (resample->linear   ? 1.0f
+                                                          : format.bits == 8 ? 256.0f
+                                                                             : 65536.0f);
     walk.decode = gf_resample_floats(block, resample->decode);
     walk.column_start = gf_resample_ints(block, plan->column_start);
     walk.column_weight = gf_resample_floats(block, plan->column_weight);

@@ -11,8 +11,8 @@ struct resize_band {
     unsigned char *out;      /* row first of the result */
     size_t in_pitch, out_pitch;
     int in_first, first, rows;
-    int in_width, width, bits;
     bool linear;
+    int in_width, width, bits;
     float max; /* what the first pass is clamped to */
     const float *decode;
     /* Of struct gf_resample_table: the arrays of groups of columns (for the nearest, of columns),
@@ -33,7 +33,7 @@ struct resize_walk {
     bool gathers;
     enum gf_resample_width width_kind;
     float max; /* what the first pass is clamped to, in the units of its sums */
-    int tall; /* rows of a thread, set at the launch */
+    int tall;  /* rows of a thread, set at the launch */
     const float *decode;
     const int *column_start, *row_start, *row_count, *row_first;
     const float *column_weight, *row_weight;

@@ -41,8 +41,8 @@ static __device__ __forceinline__ void store_pixels(unsigned char *to, const uin
         constexpr uint32_t LOW_MASK = PIXEL < 4 ? (1u << (8 * (PIXEL % 4))) - 1 : ~0u;
         constexpr uint32_t HIGH_MASK = PIXEL < 8 ? (1u << (8 * (PIXEL % 4))) - 1 : ~0u;
         const int bit = i * PIXEL * 8, at = bit / 32, shift = bit % 32;
-        const uint64_t v = (pixel[i].x & LOW_MASK) | (uint64_t)(PIXEL > 4 ? pixel[i].y & HIGH_MASK : 0)
-                                                         << 32;
+        const uint64_t v =
+            (pixel[i].x & LOW_MASK) | (uint64_t)(PIXEL > 4 ? pixel[i].y & HIGH_MASK : 0) << 32;
         word[at] |= (uint32_t)(v << shift);
         if (shift + PIXEL * 8 > 32 && at + 1 < PIXEL)
             word[at + 1] |= (uint32_t)((v << shift) >> 32);

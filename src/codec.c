@@ -143,29 +143,13 @@ enum gf_status gf_size_check(const char *name, uint64_t width, uint64_t height,
     return GF_OK;
 }
 
-static void describe_truncated(char *text, size_t size, const char *name, int64_t row, int64_t rows)
-{
-    if (row < 0)
-        snprintf(text, size, "%s: truncated in the header", name);
-    else
-        snprintf(text, size, "%s: truncated after row %lld of %lld", name, (long long)row,
-                 (long long)rows);
-}
-
 enum gf_status gf_fail_truncated(struct gf_error *error, const char *name, int64_t row,
                                  int64_t rows)
 {
-    char text[400];
-    describe_truncated(text, sizeof text, name, row, rows);
-    return gf_fail(error, GF_ERROR_INPUT, "%s", text);
-}
-
-void gf_warn_truncated(const struct gf_options *options, const char *name, int64_t row,
-                       int64_t rows)
-{
-    char text[400];
-    describe_truncated(text, sizeof text, name, row, rows);
-    gf_warn(options, "%s", text);
+    if (row < 0)
+        return gf_fail(error, GF_ERROR_INPUT, "%s: truncated in the header", name);
+    return gf_fail(error, GF_ERROR_INPUT, "%s: truncated after row %lld of %lld", name,
+                   (long long)row, (long long)rows);
 }
 
 /* ---- samples ---- */
@@ -192,11 +176,6 @@ GF_CLONES static void swap_bytes(const uint16_t *src, uint16_t *dst, size_t coun
 {
     for (size_t i = 0; i < count; i++)
         dst[i] = (uint16_t)(src[i] << 8 | src[i] >> 8);
-}
-
-void gf_samples_swap(const void *src, void *dst, size_t count)
-{
-    swap_bytes(src, dst, count);
 }
 
 void gf_samples_big_endian(const void *src, void *dst, size_t count)

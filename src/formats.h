@@ -39,16 +39,12 @@ enum gf_status gf_size_check(const char *name, uint64_t width, uint64_t height,
 /* "in.png: truncated in the header", or "... after row 412 of 2160". */
 enum gf_status gf_fail_truncated(struct gf_error *error, const char *name, int64_t row,
                                  int64_t rows);
-/* The same as a warning, where options->allow_truncated lets it pass. */
-void gf_warn_truncated(const struct gf_options *options, const char *name, int64_t row,
-                       int64_t rows);
 
 /* Sets the rows that a damaged file does not have to zero. */
 void gf_rows_clear(unsigned char *data, size_t pitch, int rows, size_t row_bytes);
 
 /* Samples; src and dst may be the same. */
 void gf_samples_narrow(const void *src, void *dst, size_t count); /* 16 bits to 8 */
-void gf_samples_swap(const void *src, void *dst, size_t count);   /* the bytes of 16 bits */
 void gf_samples_big_endian(const void *src, void *dst,
                            size_t count); /* native 16 bits to or from a file's */
 /* Pixels without their alpha: 2 channels to 1, 4 to 3. */

@@ -27,8 +27,8 @@ enum gf_status gf_image_alloc(struct gf_image *image, struct gf_format format,
     image->owned = true;
     image->data = gf_pages_alloc(image->pitch * (size_t)format.height);
     if (!image->data)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory for a picture of %dx%d",
-                       format.width, format.height);
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory for a picture of %dx%d", format.width,
+                       format.height);
     return GF_OK;
 }
 

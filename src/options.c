@@ -63,7 +63,7 @@ static const struct gf_option options[] = {
      .help = "leave the EXIF orientation unapplied"},
     {.name = "allow-truncated", .type = GF_OPTION_SWITCH, .value = true,
      .offset = AT(options.allow_truncated),
-     .help = "keep what a truncated picture still gives"},
+     .help = "keep what a truncated PNG or JPEG still gives"},
     {.name = "max-pixels", .argument = "N", .type = GF_OPTION_COUNT, .least = 1, .greatest = 1e12,
      .offset = AT(options.max_pixels),
      .help = "refuse a larger input; suffixes k, M, G"},

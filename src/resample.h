@@ -56,9 +56,9 @@ enum gf_resample_width {
 /* The same again for threads on the device that each make `group` adjacent columns and walk down
  * the rows. Column i of group g is the sum of inputs column_start[g] + k, k < window, times
  * column_weight[((k / 4 * groups + g) * 4 + k % 4) * group + i]. Row r of the first pass goes to
- * results row_first[r] + j, j < reach, times row_weight[r * stride + j]; the int behind those says
- * how many results are complete then. Where rows are gathered instead (enlarging), the last `reach`
- * rows make result y, times row_weight[y * stride + j]. */
+ * results row_first[r] + j, j < reach, times row_weight[r * stride + j]; behind those is 1 where
+ * result row_first[r] is complete then. Where rows are gathered instead (enlarging), the last
+ * `reach` rows make result y, times row_weight[y * stride + j]. */
 struct gf_resample_walk {
     int group; /* 0: pictures of this kind are not made so */
     int window, reach;

@@ -13,22 +13,34 @@ static void window_of(enum gf_resample_kernel kernel, const struct gf_resample_a
     gf_resample_needs(kernel, axis, i, i + 1, start, end);
 }
 
-/* The most outputs that an input has a part in, or, where they are `gathered`, the most inputs of
- * an output. Counted from the first output that is not finished before that input. */
+/* The row after which an output is complete: its last, but one output at a time; those that end
+ * with the picture wait for rows behind it, which nothing is added of. `before`: that of the output
+ * before it, or -1. */
+static int completion_of(int end, int before)
+{
+    return end - 1 > before ? end - 1 : before + 1;
+}
+
+/* The most outputs that an input has a part in, counted from the first that is not complete, or,
+ * where they are `gathered`, the most inputs of an output. */
 static int reach_of(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis,
                     bool gathers)
 {
-    int most = 0, unfinished = 0;
+    int most = 0, unfinished = 0, before = -1;
     for (int i = 0; i < axis->out; i++) {
-        int start, end, its_end, unused;
+        int start, end;
         window_of(kernel, axis, i, &start, &end);
-        for (;; unfinished++) {
-            window_of(kernel, axis, unfinished, &unused, &its_end);
-            if (its_end > start)
+        most = gathers && end - start > most ? end - start : most;
+        while (!gathers) {
+            int its_start, its_end;
+            window_of(kernel, axis, unfinished, &its_start, &its_end);
+            const int completion = completion_of(its_end, before);
+            if (completion >= start)
                 break;
+            before = completion;
+            unfinished++;
         }
-        const int reach = gathers ? end - start : i - unfinished + 1;
-        most = reach > most ? reach : most;
+        most = !gathers && i - unfinished + 1 > most ? i - unfinished + 1 : most;
     }
     return most;
 }
@@ -65,18 +77,19 @@ static size_t take(size_t *used, size_t count)
 }
 
 /* The columns' part of the plan, for a reach of 2, 4 or 6. */
-static void plan_columns(const struct gf_resample *resample, int channels,
+static void plan_columns(const struct gf_resample *resample, struct gf_format format,
                          struct gf_resample_walk *walk)
 {
     const struct gf_resample_axis *const axis = &resample->column_axis;
     const bool halves = !walk->gathers && axis->scale == 2 && axis->offset == 0;
-    walk->group = channels == 1 || (channels == 3 && halves && walk->reach == 2) ? 4 : 2;
+    const bool is_small = format.channels * format.bits == 24 && halves && walk->reach == 2;
+    walk->group = format.channels == 1 || is_small ? 4 : 2;
     walk->window = gf_resample_walk_window(walk->group, walk->reach, walk->gathers);
     const int span = span_of(resample->kernel, axis, walk->group);
     if (halves && span <= walk->window) {
         walk->width_kind = GF_RESAMPLE_HALVES;
     } else if (span > walk->window || resample->linear) {
-        walk->group = channels == 1 ? 4 : 2;
+        walk->group = format.channels == 1 ? 4 : 2;
         walk->width_kind = GF_RESAMPLE_WIDE;
         walk->window = (span_of(resample->kernel, axis, walk->group) + 3) / 4 * 4;
         walk->reach = walk->gathers || walk->reach > 2 ? 6 : 2;
@@ -86,15 +99,15 @@ static void plan_columns(const struct gf_resample *resample, int channels,
 struct gf_resample_walk gf_resample_walk_plan(const struct gf_resample *resample,
                                               struct gf_format format, size_t *used)
 {
-    const struct gf_resample_axis *const columns = &resample->column_axis,
-                                         *const rows = &resample->row_axis;
+    const struct gf_resample_axis *const columns = &resample->column_axis, *const rows =
+                                                                               &resample->row_axis;
     struct gf_resample_walk walk = {.gathers = rows->scale <= 1};
     if (resample->kernel == GF_RESAMPLE_NEAREST || !is_walked(format, resample->linear))
         return (struct gf_resample_walk){0};
     const int reach = reach_of(resample->kernel, rows, walk.gathers);
     const bool has_negative = isfinite(gf_resample_most(resample, format.bits));
     walk.reach = resample->linear || reach > 4 ? 6 : reach > 2 || has_negative ? 4 : 2;
-    plan_columns(resample, format.channels, &walk);
+    plan_columns(resample, format, &walk);
     if (reach > walk.reach || walk.window > WINDOW_MOST || walk.window > columns->in)
         return (struct gf_resample_walk){0};
     const size_t groups = (size_t)groups_of(columns, walk.group);
@@ -103,8 +116,9 @@ struct gf_resample_walk gf_resample_walk_plan(const struct gf_resample *resample
     walk.column_weight =
         take(used, (size_t)(walk.window + 3) / 4 * 4 * groups * (size_t)walk.group);
     if (!walk.gathers)
-        walk.row_first = take(used, (size_t)rows->in);
-    walk.row_weight = take(used, (size_t)(walk.gathers ? rows->out : rows->in) * stride);
+        walk.row_first = take(used, (size_t)(rows->in + walk.reach));
+    walk.row_weight =
+        take(used, (size_t)(walk.gathers ? rows->out : rows->in + walk.reach) * stride);
     return walk;
 }
 
@@ -144,13 +158,15 @@ static void fill_rows(const struct gf_resample *resample, float scale, char *blo
     const size_t stride = (size_t)gf_resample_walk_stride(walk->reach);
     float *const to = (float *)(block + walk->row_weight);
     int *const row_first = (int *)(block + walk->row_first);
-    int finished = 0;
-    for (int r = 0; r < axis->in && !walk->gathers; r++) {
-        row_first[r] = finished;
-        int ends = 0;
-        for (; finished < axis->out && start[finished] + count[finished] == r + 1; finished++)
-            ends++;
-        memcpy(&to[(size_t)r * stride + (size_t)walk->reach], &ends, sizeof ends);
+    int completed = 0, before = -1;
+    for (int r = 0; r < axis->in + walk->reach && !walk->gathers; r++) {
+        row_first[r] = completed;
+        if (completed == axis->out ||
+            completion_of(start[completed] + count[completed], before) != r)
+            continue;
+        to[(size_t)r * stride + (size_t)walk->reach] = 1;
+        before = r;
+        completed++;
     }
     for (int i = 0; i < axis->out; i++) {
         const float *const weight =

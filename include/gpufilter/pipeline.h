@@ -1,4 +1,4 @@
-/* A chain of filters, opened once and run on any number of pictures, in files or in memory. */
+/* A chain of filters, opened once and run on any number of pictures, in files or in memory, one at a time. */
 #ifndef GPUFILTER_PIPELINE_H
 #define GPUFILTER_PIPELINE_H
 

@@ -59,9 +59,17 @@ static enum gf_status convolve_prepare(struct gf_stage *stage, struct gf_error *
     return GF_OK;
 }
 
-enum { RUN = 768 }; /* samples at once: whole pixels and whole vectors */
+/* The picture goes through in strips of columns, so that the ring does not grow with its width. */
+enum {
+    RUN = 768, /* samples at once: whole pixels and whole vectors */
+    STRIP = 8192
+};
 
-/* A ring of rows in float, each with room for the border on either side. */
+struct strip {
+    int first, columns;
+};
+
+/* A ring of a strip's rows in float, each with room for what lies on either side. */
 struct work {
     unsigned char *zeros;
     float *ring;
@@ -76,9 +84,9 @@ static size_t carve(struct work *work, void *base, struct gf_format format,
 {
     struct gf_carver carver = {.base = base};
     const size_t count = (size_t)(kernel->width * kernel->height);
-    const size_t halo = (size_t)(kernel->width - 1) * (size_t)format.channels;
+    const int columns = format.width < STRIP ? format.width : STRIP;
     work->zeros = gf_carve(&carver, gf_row_bytes(format));
-    work->ring_pitch = gf_samples(format) + halo;
+    work->ring_pitch = (size_t)(columns + kernel->width - 1) * (size_t)format.channels;
     work->ring = gf_carve(&carver, (size_t)kernel->height * work->ring_pitch * sizeof(float));
     work->taps = gf_carve(&carver, count * sizeof *work->taps);
     work->weights = gf_carve(&carver, count * sizeof *work->weights);
@@ -105,21 +113,44 @@ GF_CLONES static void widen16(float *restrict to, const gf_u16_any *from, size_t
         to[i] = (float)from[i];
 }
 
-/* Row `row` of the picture as the border has it, into its place in the ring. */
+/* `count` columns of a row from `first` on, all of them within the picture. */
+static void widen(const unsigned char *row, struct gf_format format, int first, int count,
+                  float *to)
+{
+    const size_t at = (size_t)first * (size_t)format.channels;
+    const size_t samples = (size_t)count * (size_t)format.channels;
+    if (format.bits == 8)
+        widen8(to, row + at, samples);
+    else
+        widen16(to, (const gf_u16_any *)row + at, samples);
+}
+
+/* Row `row` of the picture as the border has it, as far as the strip needs it, into its place in
+ * the ring. */
 static void fetch(const struct gf_convolve *convolve, const struct work *work,
-                  const struct gf_view *in, int row, int slot)
+                  const struct gf_view *in, struct strip strip, int row, int slot)
 {
     const struct gf_format format = in->format;
-    const int pad = convolve->width / 2;
+    const int pad = convolve->width / 2, begin = strip.first - pad;
+    const int end = strip.first + strip.columns + pad;
+    const int first = begin < 0 ? 0 : begin, last = end < format.width ? end : format.width;
+    const size_t channels = (size_t)format.channels;
     const unsigned char *from;
     gf_stencil_rows(in, row, 1, convolve->border, work->zeros, &from);
-    float *const to =
-        work->ring + (size_t)slot * work->ring_pitch + (size_t)pad * (size_t)format.channels;
-    if (format.bits == 8)
-        widen8(to, from, gf_samples(format));
-    else
-        widen16(to, (const gf_u16_any *)from, gf_samples(format));
-    gf_stencil_pad(to, format.width, pad, (size_t)format.channels * sizeof *to, convolve->border);
+    float *const to = work->ring + (size_t)slot * work->ring_pitch;
+    widen(from, format, first, last - first, to + (size_t)(first - begin) * channels);
+    for (int x = begin; x < end; x++) {
+        if (x == first)
+            x = last;
+        if (x == end)
+            break;
+        const int inside = gf_border_index(x, format.width, convolve->border);
+        float *const pixel = to + (size_t)(x - begin) * channels;
+        if (inside < 0)
+            memset(pixel, 0, channels * sizeof *pixel);
+        else
+            widen(from, format, inside, 1, pixel);
+    }
 }
 
 /* Adds the taps one after the other, four in a pass. */
@@ -228,27 +259,37 @@ static int list_taps(const struct gf_convolve *convolve, const struct work *work
     return count;
 }
 
+static void convolve_strip(const struct gf_convolve *convolve, const struct work *work,
+                           const struct gf_view *in, const struct gf_view *out, struct strip strip)
+{
+    const size_t channels = (size_t)in->format.channels;
+    const size_t start = (size_t)strip.first * channels, samples = (size_t)strip.columns * channels;
+    const int reach = convolve->height / 2;
+    int slot = 0;
+    for (int row = out->y - reach; row < out->y + reach; row++)
+        fetch(convolve, work, in, strip, row, slot++);
+    for (int y = out->y; y < out->y + out->rows; y++) {
+        slot %= convolve->height;
+        fetch(convolve, work, in, strip, y + reach, slot++);
+        const int count = list_taps(convolve, work, slot, in->format.channels);
+        for (size_t x = 0; x < samples; x += RUN) {
+            const size_t n = samples - x < RUN ? samples - x : RUN;
+            correlate(work->taps, work->weights, count, x, work->sums, n);
+            finish(convolve, work, in, out, y, start + x, n);
+        }
+    }
+}
+
 static void convolve_cpu(const struct gf_stage *stage, const struct gf_view *in,
                          const struct gf_view *out, void *scratch)
 {
-    const struct gf_convolve *const convolve = stage->constants;
-    const size_t samples = gf_samples(in->format);
-    const int reach = convolve->height / 2;
+    const int width = in->format.width;
     struct work work;
     carve(&work, scratch, in->format, &((const struct convolve *)stage->params)->kernel);
     memset(work.zeros, 0, gf_row_bytes(in->format));
-    int slot = 0;
-    for (int row = out->y - reach; row < out->y + reach; row++)
-        fetch(convolve, &work, in, row, slot++);
-    for (int y = out->y; y < out->y + out->rows; y++) {
-        slot %= convolve->height;
-        fetch(convolve, &work, in, y + reach, slot++);
-        const int count = list_taps(convolve, &work, slot, in->format.channels);
-        for (size_t x = 0; x < samples; x += RUN) {
-            const size_t n = samples - x < RUN ? samples - x : RUN;
-            correlate(work.taps, work.weights, count, x, work.sums, n);
-            finish(convolve, &work, in, out, y, x, n);
-        }
+    for (int x = 0; x < width; x += STRIP) {
+        const struct strip strip = {x, width - x < STRIP ? width - x : STRIP};
+        convolve_strip(stage->constants, &work, in, out, strip);
     }
 }
 
