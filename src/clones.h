@@ -4,7 +4,7 @@
 #define GF_CLONES_H
 
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) &&   \
-    !defined(__SANITIZE_ADDRESS__) && !defined(GF_NO_CLONES)
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define GF_CLONES __attribute__((target_clones("default", "avx2", "arch=x86-64-v4")))
 #else
 #define GF_CLONES
