@@ -100,6 +100,10 @@ enum gf_status gf_sink_format(const char *path, const struct gf_options *options
                               struct gf_error *error) GF_CHECKED;
 /* The format of the input by its first bytes, GF_FILE_AUTO where unknown. */
 enum gf_file_format gf_file_format_of(const unsigned char *bytes, size_t size);
+/* By the extension of a picture's name, likewise. */
+enum gf_file_format gf_file_format_named(const char *path);
+/* Without its dot. */
+const char *gf_file_format_extension(enum gf_file_format format);
 
 /* `format` is of the rows to come. What the file format cannot hold is converted in write(): 16 bits to
  * 8 for JPEG (v * 255 / 65535, rounded), alpha dropped for JPEG and PNM (composited on nothing: the

@@ -221,7 +221,8 @@ static enum gf_status open_output(struct gf_pipeline *pipeline, struct transfer 
                                   struct gf_format result, struct gf_error *error)
 {
     const struct gf_target *const target = transfer->target;
-    enum gf_status status = target->choose(target->context, transfer->number, result, &transfer->path, error);
+    enum gf_status status = target->choose(target->context, transfer->number, transfer->own_format, result,
+                                            &transfer->path, error);
     if (!status)
         status = gf_sink_format(transfer->path, &pipeline->options, transfer->own_format,
                                 &transfer->file_format, error);
@@ -463,10 +464,11 @@ enum gf_status gf_pipeline_run_pictures(struct gf_pipeline *pipeline, const char
     return status;
 }
 
-static enum gf_status choose_fixed(void *context, int number, struct gf_format result, const char **path,
-                                   struct gf_error *error)
+static enum gf_status choose_fixed(void *context, int number, enum gf_file_format content,
+                                   struct gf_format result, const char **path, struct gf_error *error)
 {
     (void)number;
+    (void)content;
     (void)result;
     (void)error;
     *path = context;
@@ -481,21 +483,23 @@ enum gf_status gf_pipeline_run_file(struct gf_pipeline *pipeline, const char *in
     return gf_pipeline_run_pictures(pipeline, input, &target, error);
 }
 
-enum gf_status gf_pipeline_peek(struct gf_pipeline *pipeline, const char *path, struct gf_format *in,
-                                struct gf_format *out, struct gf_error *error)
+enum gf_status gf_pipeline_peek(struct gf_pipeline *pipeline, const char *path, struct gf_peek *peek,
+                                struct gf_error *error)
 {
     struct gf_input *input = NULL;
     struct gf_source *source = NULL;
     struct gf_plan plan = {0};
     enum gf_status status = gf_input_open(path, false, &input, error);
     if (!status)
+        status = recognise(input, &peek->content, error);
+    if (!status)
         status = gf_source_open(input, &pipeline->options, &source, error);
     if (!status)
         status = gf_plan_make(&pipeline->chain, source->format,
                               pipeline->options.autorotate ? source->metadata.orientation : 1, &plan, error);
     if (!status) {
-        *in = source->format;
-        *out = plan.out;
+        peek->in = source->format;
+        peek->out = plan.out;
         gf_plan_free(&plan);
     }
     if (source)
@@ -503,6 +507,11 @@ enum gf_status gf_pipeline_peek(struct gf_pipeline *pipeline, const char *path, 
     if (input)
         gf_input_close(input);
     return status;
+}
+
+void gf_pipeline_explain(struct gf_pipeline *pipeline, const char *reason)
+{
+    snprintf(pipeline->profile.reason, sizeof pipeline->profile.reason, "%.159s", reason);
 }
 
 void gf_pipeline_share_gate(struct gf_pipeline *pipeline, struct gf_gate *gate)
