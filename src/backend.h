@@ -59,10 +59,9 @@ struct gf_backend_calls {
     enum gf_status (*run)(struct gf_lane *, const struct gf_stage *, const void *constants,
                           const struct gf_view *in, const struct gf_view *out, void *scratch,
                           struct gf_error *);
-    /* A lane's part of a histogram: opened empty on all lanes, in order of their index; added to; taken (added
-     * into *into) from all lanes when their work is done; closed. */
-    enum gf_status (*statistic_open)(struct gf_lane *, enum gf_statistic, struct gf_format,
-                                     struct gf_error *);
+    /* A lane's part of the histogram of its input that a stage wants: opened empty on all lanes, in order of
+     * their index; added to; taken (added into *into) from all lanes when their work is done; closed. */
+    enum gf_status (*statistic_open)(struct gf_lane *, const struct gf_stage *, struct gf_error *);
     enum gf_status (*statistic_add)(struct gf_lane *, const struct gf_view *, struct gf_error *);
     enum gf_status (*statistic_take)(struct gf_lane *, struct gf_histogram *into, struct gf_error *);
     void (*statistic_close)(struct gf_lane *);

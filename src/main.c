@@ -172,12 +172,13 @@ static void print_line(void *context, const char *text)
     puts(text);
 }
 
-static enum gf_status selftest(bool small_only, struct gf_error *error)
+static enum gf_status selftest(const struct gf_command *command, struct gf_error *error)
 {
+    const bool small_only = command->detail == GF_SELFTEST_SMALL;
     struct gf_selftest_counts counts = {0};
     /* Should a device take the process with it, the cases before it have been printed. */
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
-    const enum gf_status status = gf_selftest(small_only, print_line, NULL, &counts, error);
+    const enum gf_status status = gf_selftest(small_only, command->chain, print_line, NULL, &counts, error);
     printf("%d passed, %d failed, %d skipped\n", counts.passed, counts.failed, counts.skipped);
     return status;
 }
@@ -202,7 +203,7 @@ static enum gf_status act(struct gf_command *command, struct gf_error *error)
         gf_help_version(stdout);
         break;
     case GF_ACTION_SELFTEST:
-        return selftest(command->detail == GF_SELFTEST_SMALL, error);
+        return selftest(command, error);
     case GF_ACTION_MAN:
         gf_man_print(stdout);
         break;

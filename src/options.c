@@ -86,6 +86,8 @@ static const struct gf_option options[] = {
     {.name = "device-memory", .argument = "SIZE", .type = GF_OPTION_SIZE, .least = LEAST_BUDGET,
      .greatest = GREATEST_BUDGET, .offset = AT(options.device_memory_bytes),
      .help = "budget of device memory; without it, what is free"},
+    {.name = "no-fuse", .type = GF_OPTION_SWITCH, .value = true, .offset = AT(options.apart),
+     .help = "run adjacent point filters one by one, rounding after each"},
 
     {.group = "Reports", .name = "profile", .type = GF_OPTION_CHOICE, .optional = true,
      .value = GF_PROFILE_TABLE, .choices = profiles, .offset = AT(profile),
@@ -109,7 +111,7 @@ static const struct gf_option options[] = {
      .help = "the GPUs of this machine, or why there is none"},
     {.name = "selftest", .type = GF_OPTION_CHOICE, .optional = true, .choices = extents,
      .value = GF_SELFTEST_FULL, .action = GF_ACTION_SELFTEST, .offset = AT(detail),
-     .help = "run every filter on every device against the CPU"},
+     .help = "run every filter and variant on every device against the CPU; a chain names those to test"},
     {.name = "version", .letter = 'V', .type = GF_OPTION_SWITCH, .action = GF_ACTION_VERSION,
      .help = "the version"},
     {.name = "man", .type = GF_OPTION_SWITCH, .hidden = true, .action = GF_ACTION_MAN,

@@ -56,6 +56,19 @@ static void warn(const struct gf_pipeline *pipeline, const char *text)
         pipeline->options.warn(pipeline->options.warn_context, text);
 }
 
+static void warn_of_variants(const struct gf_pipeline *pipeline)
+{
+    for (int i = 0; i < pipeline->chain.count; i++) {
+        const struct gf_chain_item *const item = &pipeline->chain.item[i];
+        char text[200];
+        if (!item->kernel)
+            continue;
+        snprintf(text, sizeof text, "%s: variant=%s names CUDA kernels; the CPU makes the same picture its own way",
+                 item->filter->name, item->kernel->name);
+        warn(pipeline, text);
+    }
+}
+
 static enum gf_status use_cpu(struct gf_pipeline *pipeline, const char *reason, struct gf_error *error)
 {
     if (pipeline->backend)
@@ -64,6 +77,7 @@ static enum gf_status use_cpu(struct gf_pipeline *pipeline, const char *reason, 
     pipeline->on_cuda = false;
     pipeline->band_rows = pipeline->options.band_rows;
     snprintf(pipeline->profile.reason, sizeof pipeline->profile.reason, "%.159s", reason);
+    warn_of_variants(pipeline);
     return gf_backend_cpu_open(pipeline->options.threads, &pipeline->backend, error);
 }
 
@@ -105,6 +119,7 @@ enum gf_status gf_pipeline_open(const char *chain, const struct gf_options *opti
         opened->options.threads = gf_cpu_count();
     gf_spans_init(&opened->spans);
     enum gf_status status = gf_chain_parse(chain, &opened->chain, error);
+    opened->chain.apart = options->apart;
     if (!status) {
         gf_spans_restart(&opened->spans, options->profile);
         status = choose_device(opened, error);

@@ -61,11 +61,11 @@ static void run_lanes(struct state *state)
 static enum gf_status open_statistics(struct state *state, struct gf_error *error)
 {
     const struct gf_segment *const segment = state->job.segment;
+    const struct gf_stage *const wanting = &state->run->plan->stage[segment->first + segment->count];
     enum gf_status status = GF_OK;
     for (int i = 0; !status && i < state->workers; i++) {
         state->run->backend->calls->lane_enter(state->worker[i].lane);
-        status = state->run->backend->calls->statistic_open(state->worker[i].lane, segment->statistic,
-                                                            segment->out, error);
+        status = state->run->backend->calls->statistic_open(state->worker[i].lane, wanting, error);
     }
     return status;
 }

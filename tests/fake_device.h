@@ -374,14 +374,14 @@ static void fake_mark(struct gf_lane *lane, enum gf_span_kind kind, int stage, s
 
 /* ---- statistics ---- */
 
-static enum gf_status fake_statistic_open(struct gf_lane *lane, enum gf_statistic statistic,
-                                          struct gf_format format, struct gf_error *error)
+static enum gf_status fake_statistic_open(struct gf_lane *lane, const struct gf_stage *stage,
+                                          struct gf_error *error)
 {
     struct fake_lane *const fake = (struct fake_lane *)lane;
     (void)error;
-    fake->statistic = statistic;
-    fake->histogram = (struct gf_histogram){.channels = gf_statistic_channels(statistic, format),
-                                            .bins = 1 << format.bits};
+    fake->statistic = gf_stage_statistic(stage);
+    fake->histogram = (struct gf_histogram){.channels = gf_statistic_channels(fake->statistic, stage->in),
+                                            .bins = 1 << stage->in.bits};
     fake->histogram.count =
         calloc((size_t)fake->histogram.channels * (size_t)fake->histogram.bins, sizeof(uint64_t));
     assert_non_null(fake->histogram.count);

@@ -24,6 +24,7 @@ struct gf_options {
     uint64_t memory_bytes;       /* budget of host memory for buffers; 0: chosen */
     uint64_t device_memory_bytes; /* budget of device memory; 0: what is free */
     uint64_t max_pixels;         /* a larger input is refused */
+    bool apart;                  /* do not fuse adjacent point filters: the picture is rounded after each */
     bool autorotate;             /* apply the EXIF orientation */
     bool allow_truncated;        /* a truncated JPEG or PNG: keep what could be decoded */
     bool strip;                  /* write no ICC profile, EXIF, XMP or density */
@@ -79,12 +80,12 @@ int gf_device_count(const char **why);
 enum gf_status gf_device_describe(int index, struct gf_device_info *info,
                                   struct gf_error *error) GF_CHECKED;
 
-/* Runs every filter, size and depth on every device against the CPU backend, with guard bytes around
- * every buffer. One call of line for each case; GF_ERROR_DEVICE where one failed. */
+/* Runs every filter, variant, size and depth on every device against the CPU backend, with guard bytes around
+ * every buffer. `filters` is a chain of those to test; NULL or "": all. One call of line for each case; GF_ERROR_DEVICE where one failed. */
 struct gf_selftest_counts {
     int passed, failed, skipped;
 };
-enum gf_status gf_selftest(bool small_only, void (*line)(void *context, const char *text),
+enum gf_status gf_selftest(bool small_only, const char *filters, void (*line)(void *context, const char *text),
                            void *context, struct gf_selftest_counts *counts,
                            struct gf_error *error) GF_CHECKED;
 
