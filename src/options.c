@@ -22,6 +22,12 @@ static const struct gf_choice subsamplings[] = {
 static const struct gf_choice devices[] = {
     {"auto", GF_DEVICE_AUTO}, {"cpu", GF_DEVICE_CPU}, {"cuda", GF_DEVICE_CUDA}, {0},
 };
+static const struct gf_choice host_memories[] = {
+    {"pinned", GF_HOST_PINNED}, {"pageable", GF_HOST_PAGEABLE}, {0},
+};
+static const struct gf_choice transfers[] = {
+    {"copy", GF_TRANSFER_COPY}, {"zero-copy", GF_TRANSFER_ZERO_COPY}, {0},
+};
 static const struct gf_choice profiles[] = {
     {"table", GF_PROFILE_TABLE}, {"json", GF_PROFILE_JSON}, {0},
 };
@@ -86,6 +92,11 @@ static const struct gf_option options[] = {
     {.name = "device-memory", .argument = "SIZE", .type = GF_OPTION_SIZE, .least = LEAST_BUDGET,
      .greatest = GREATEST_BUDGET, .offset = AT(options.device_memory_bytes),
      .help = "budget of device memory; without it, what is free"},
+    {.name = "host-memory", .type = GF_OPTION_CHOICE, .choices = host_memories,
+     .offset = AT(options.host_memory),
+     .help = "pageable shows what copies to a GPU cost from memory that is not pinned"},
+    {.name = "transfer", .type = GF_OPTION_CHOICE, .choices = transfers, .offset = AT(options.transfer),
+     .help = "zero-copy lets kernels read and write pinned host memory over PCIe, without copies"},
     {.name = "no-fuse", .type = GF_OPTION_SWITCH, .value = true, .offset = AT(options.apart),
      .help = "run adjacent point filters one by one, rounding after each"},
 
