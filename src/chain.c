@@ -151,6 +151,11 @@ static enum gf_status set_value(const struct gf_filter *filter, const struct gf_
         return set_length(filter, param, text, member, error);
     case GF_TYPE_MATRIX:
         return set_matrix(filter, param, text, member, error);
+    case GF_TYPE_FILE:
+        if (strlen(text) >= GF_FILE_NAME_SIZE)
+            return not_a(filter, param, text, "a name of a file: it is too long", error);
+        strcpy(member, text);
+        return GF_OK;
     case GF_TYPE_WORD:
         if (!strcmp(text, param->choices[0])) {
             *(double *)member = NAN;
@@ -243,9 +248,8 @@ static enum gf_status check_params(const struct gf_filter *filter, unsigned give
     return status ? gf_fail(error, status, "%s: %s", filter->name, detail.text) : GF_OK;
 }
 
-/* The parameters after "name=", up to ',' or the end; *text moves there. */
-static enum gf_status parse_params(const struct gf_filter *filter, const char **text, void *params,
-                                   struct gf_error *error)
+enum gf_status gf_params_parse(const struct gf_filter *filter, const char **text, void *params,
+                               struct gf_error *error)
 {
     char token[TOKEN_MAX];
     int position = 0;
@@ -285,7 +289,7 @@ static enum gf_status parse_item(const char **text, struct gf_chain_item *item, 
     if (!item->params)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     *text = stop;
-    return parse_params(item->filter, text, item->params, error);
+    return gf_params_parse(item->filter, text, item->params, error);
 }
 
 enum gf_status gf_chain_parse(const char *text, struct gf_chain *chain, struct gf_error *error)

@@ -217,6 +217,10 @@ struct gf_chain {
 };
 enum gf_status gf_chain_parse(const char *text, struct gf_chain *chain, struct gf_error *error) GF_CHECKED;
 void gf_chain_free(struct gf_chain *chain);
+/* The parameters after a name, "=value:key=value", up to ',' or the end; *text moves there. Needs the
+ * filter's name, params and check alone: labs are read by it too. */
+enum gf_status gf_params_parse(const struct gf_filter *filter, const char **text, void *params,
+                               struct gf_error *error) GF_CHECKED;
 
 #ifdef __cplusplus
 }
