@@ -123,6 +123,9 @@ static const struct gf_option options[] = {
     {.name = "selftest", .type = GF_OPTION_CHOICE, .optional = true, .choices = extents,
      .value = GF_SELFTEST_FULL, .action = GF_ACTION_SELFTEST, .offset = AT(detail),
      .help = "run every filter and variant on every device against the CPU; a chain names those to test"},
+    {.name = "lab", .argument = "NAME[:KEY=VALUE...]", .type = GF_OPTION_LAB, .optional = true,
+     .action = GF_ACTION_LAB, .offset = AT(lab),
+     .help = "the microbenchmarks of single techniques, one of them run, or all"},
     {.name = "version", .letter = 'V', .type = GF_OPTION_SWITCH, .action = GF_ACTION_VERSION,
      .help = "the version"},
     {.name = "man", .type = GF_OPTION_SWITCH, .hidden = true, .action = GF_ACTION_MAN,
@@ -142,6 +145,12 @@ const struct gf_option *gf_option_at(int index)
 struct gf_command gf_command_default(void)
 {
     return (struct gf_command){.options = gf_options_default()};
+}
+
+bool gf_option_apart(const struct gf_option *option)
+{
+    return option->optional &&
+           (option->type == GF_OPTION_FILTER || option->type == GF_OPTION_LAB);
 }
 
 bool gf_choice_alias(const struct gf_choice *choices, int index)
@@ -186,10 +195,7 @@ void gf_option_usage(const struct gf_option *option, char *text, size_t size)
     else if (option->choices)
         gf_option_choices(option->choices, "|", option->type == GF_OPTION_DEVICE ? "[:N]" : "",
                           value, sizeof value);
-    /* Only a filter's name may also stand apart: "--help blur". */
-    const char *const open = !option->optional                  ? "="
-                             : option->type == GF_OPTION_FILTER ? " ["
-                                                                : "[=";
+    const char *const open = !option->optional ? "=" : gf_option_apart(option) ? " [" : "[=";
     snprintf(text, size, "--%s%s%s%s", option->name, *value ? open : "", value,
              option->optional ? "]" : "");
 }

@@ -403,6 +403,8 @@ static size_t append_value(char *text, size_t length, const struct gf_param *par
         return append(text, length, "%s", set == SET_LEAST ? "40%" : "70%");
     case GF_TYPE_MATRIX:
         return append_matrix(text, length, set == SET_GREATEST ? GF_MATRIX_SIDE_MAX : 3);
+    case GF_TYPE_FILE:
+        break;
     }
     return length;
 }
