@@ -35,6 +35,9 @@ const char *gf_input_name(const struct gf_input *input); /* for messages: the pa
 /* Up to size bytes; fewer only at the end. An I/O error is an error, the end is not. */
 enum gf_status gf_input_read(struct gf_input *input, void *data, size_t size, size_t *got,
                              struct gf_error *error) GF_CHECKED;
+/* What is there without waiting for more, one byte at least; none at the end. */
+enum gf_status gf_input_read_some(struct gf_input *input, void *data, size_t size, size_t *got,
+                                  struct gf_error *error) GF_CHECKED;
 /* The next bytes without consuming them, for recognising the format. */
 enum gf_status gf_input_peek(struct gf_input *input, void *data, size_t size, size_t *got,
                              struct gf_error *error) GF_CHECKED;
