@@ -115,7 +115,11 @@ static void say_notes(const struct gf_batch *batch, struct gf_batch_item *item)
     char *rest = item->notes;
     for (char *line; request->say && (line = strsep(&rest, "\n"));) {
         if (*line)
-            request->say(request->context, *line == 'w' ? GF_SAY_WARNING : GF_SAY_ERROR, line + 1);
+            request->say(request->context,
+                         *line == 'w'   ? GF_SAY_WARNING
+                         : *line == 'p' ? GF_SAY_PICTURE
+                                        : GF_SAY_ERROR,
+                         line + 1);
     }
     free(item->notes);
     item->notes = NULL;
@@ -355,7 +359,8 @@ static void choose_devices(struct gf_batch *batch)
     const enum gf_device_kind kind = request->options.device;
     snprintf(batch->reason, sizeof batch->reason, "asked for");
     batch->falls_back = kind == GF_DEVICE_AUTO;
-    if (kind == GF_DEVICE_AUTO && gf_cost_choose(request, batch->reason, sizeof batch->reason) == GF_DEVICE_CPU)
+    if (kind == GF_DEVICE_AUTO && !request->devices &&
+        gf_cost_choose(request, batch->reason, sizeof batch->reason) == GF_DEVICE_CPU)
         return;
     if (kind == GF_DEVICE_CPU)
         return;
@@ -385,6 +390,14 @@ static void say_plan(const struct gf_batch *batch)
         request->say(request->context, GF_SAY_PLAN, line);
         free(line);
     }
+}
+
+static void say_choice(const struct gf_batch *batch, int workers)
+{
+    char text[300];
+    snprintf(text, sizeof text, "%zu files on %s by %d worker%s: %s", batch->count, batch->devices ? "CUDA" : "the CPU",
+             workers, workers == 1 ? "" : "s", batch->reason);
+    batch->request->say(batch->request->context, GF_SAY_CHOICE, text);
 }
 
 static enum gf_status conclude(const struct gf_batch *batch, struct gf_error *error)
@@ -417,7 +430,10 @@ static enum gf_status run(struct gf_batch *batch, struct gf_error *error)
         return status;
     }
     choose_devices(batch);
-    status = run_workers(batch, divide_work(batch), error);
+    const int workers = divide_work(batch);
+    if (batch->request->verbose && batch->count > 1)
+        say_choice(batch, workers);
+    status = run_workers(batch, workers, error);
     gf_gate_close(&batch->gate);
     return status ? status : conclude(batch, error);
 }

@@ -8,7 +8,13 @@
 #include "joblog.h"
 #include "target.h"
 
-enum gf_batch_kind { GF_SAY_ERROR, GF_SAY_WARNING, GF_SAY_PLAN };
+enum gf_batch_kind {
+    GF_SAY_ERROR,
+    GF_SAY_WARNING,
+    GF_SAY_PLAN,
+    GF_SAY_CHOICE,  /* which device, and why */
+    GF_SAY_PICTURE, /* one of several is done */
+};
 
 /* How far it is; a copy. */
 struct gf_batch_state {
@@ -24,15 +30,17 @@ struct gf_batch_request {
     struct gf_options options; /* threads and memory_bytes are of all workers together */
     const struct gf_inputs *inputs;
     const struct gf_template *output;
-    const int *device; /* CUDA devices to share the work; NULL: options.device says it */
+    const int *device; /* CUDA devices to share the work; none: options.device says it */
     int devices;
     bool skip_existing, update, fail_fast;
+    bool verbose; /* GF_SAY_CHOICE and GF_SAY_PICTURE are wanted */
     bool dry_run;             /* says what would be done, as GF_SAY_PLAN */
     int shard, shards;        /* 1..shards; shards 0: everything */
     struct gf_joblog *log;    /* may be NULL, as may each of the following */
     struct gf_resume *resume;
     /* Calls of one thread at a time, but not always the same one. */
     void (*say)(void *context, enum gf_batch_kind kind, const char *text);
+    /* Of a single input. */
     void (*picture)(void *context, const char *input, const char *output, const struct gf_profile *profile);
     /* In the calling thread, every tick_s seconds and at the end. */
     void (*tick)(void *context, const struct gf_batch_state *state, bool at_end);

@@ -110,9 +110,12 @@ static void picture_done(void *context, int number, const char *path, const stru
                                               .job = batch->job};
         worker->log_status = gf_joblog_add(request->log, &entry, &worker->log_error);
     }
+    if (request->verbose && request->inputs->count > 1)
+        fprintf(worker->notes_file, "p%s -> %s: %dx%d, %s, %.3f s\n", worker->input->path, path, profile->in.width,
+                profile->in.height, profile->device, profile->wall_s);
     pthread_mutex_lock(&batch->lock);
     count_picture(batch, profile);
-    if (request->picture)
+    if (request->picture && request->inputs->count == 1)
         request->picture(request->context, worker->input->path, path, profile);
     pthread_mutex_unlock(&batch->lock);
 }

@@ -12,7 +12,7 @@ enum { GF_BATCH_DEVICES_MAX = 64, GF_BATCH_WORKERS_MAX = 256 };
 
 struct gf_batch_item {
     char *output; /* NULL: chosen when the header is known, or standard output */
-    char *notes;  /* lines to be said, the first letter of each its kind: 'e' or 'w' */
+    char *notes;  /* lines to be said, the first letter of each its kind: 'e', 'w', 'p' for a picture */
     enum gf_outcome outcome;
 };
 

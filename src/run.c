@@ -36,6 +36,8 @@ static void say(void *context, enum gf_batch_kind kind, const char *text)
     gf_progress_clear(&session->progress);
     if (kind == GF_SAY_PLAN)
         puts(text);
+    else if (kind == GF_SAY_CHOICE || kind == GF_SAY_PICTURE)
+        session->complain("", text);
     else
         session->complain(kind == GF_SAY_WARNING ? "warning: " : "", text);
 }
@@ -239,6 +241,7 @@ static enum gf_status run(struct session *session, struct gf_error *error)
         .dry_run = command->dry_run,
         .shard = command->shard,
         .shards = command->shards,
+        .verbose = command->verbose,
         .log = session->log,
         .resume = session->resume,
         .say = say,
