@@ -201,7 +201,7 @@ static enum gf_status act(struct gf_command *command, struct gf_error *error)
         gf_man_print(stdout);
         break;
     case GF_ACTION_COMPLETION:
-        gf_completion_print(stdout);
+        gf_completion_print(stdout, command->detail);
         break;
     }
     return GF_OK;

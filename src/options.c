@@ -42,7 +42,9 @@ static const struct gf_choice progresses[] = {
     {"auto", GF_PROGRESS_AUTO}, {"bar", GF_PROGRESS_BAR}, {"lines", GF_PROGRESS_LINES},
     {"json", GF_PROGRESS_JSON}, {"none", GF_PROGRESS_NONE}, {0},
 };
-static const struct gf_choice shells[] = {{"bash", 0}, {0}};
+static const struct gf_choice shells[] = {
+    {"bash", GF_SHELL_BASH}, {"zsh", GF_SHELL_ZSH}, {"fish", GF_SHELL_FISH}, {0},
+};
 
 static const struct gf_option options[] = {
     {.group = "Files", .name = "input", .letter = 'i', .argument = "FILE", .type = GF_OPTION_INPUT,
