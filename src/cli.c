@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
+#include "codec.h"
 #include "gpufilter/filter.h"
 #include "suggest.h"
 #include "value.h"
@@ -351,6 +353,10 @@ static enum gf_status read_short(struct reader *reader, const char *text)
 static enum gf_status read_operand(struct reader *reader, const char *text)
 {
     const char **const chain = &reader->command->chain;
+    /* What a shell makes of -i *.jpg. */
+    if (gf_file_format_named(text) != GF_FILE_AUTO && !access(text, F_OK))
+        return gf_fail(reader->error, GF_ERROR_USAGE,
+                       "'%.80s' is a file, where a chain was expected: quote the pattern, or give each file an -i", text);
     if (reader->in_environment)
         return gf_fail(reader->error, GF_ERROR_USAGE, "'%.80s' is no option", text);
     if (*chain)

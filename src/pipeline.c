@@ -214,6 +214,8 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
     if (!pipeline->store.backend)
         gf_store_open(&pipeline->store, pipeline->backend);
     const struct gf_options options = resolved(pipeline);
+    /* One band at a time: the more rows it has, the less often the device is waited for. */
+    const int large_rows = (int)(pipeline->backend->calls->band_bytes_most / gf_row_bytes(plan->in)) + 1;
     struct gf_run run = {.plan = plan,
                          .backend = pipeline->backend,
                          .store = &pipeline->store,
@@ -222,7 +224,9 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
                          .memory_is_limit = pipeline->options.memory_bytes != 0,
                          .spans = &pipeline->spans,
                          .lanes = lanes_of(pipeline),
-                         .band_rows = pipeline->band_rows,
+                         .band_rows = !pipeline->band_rows && options.serial && pipeline->on_cuda
+                                          ? large_rows
+                                          : pipeline->band_rows,
                          .source = source,
                          .sink = sink,
                          .image_in = transfer->image_in,
