@@ -18,7 +18,8 @@ static enum gf_status fail_memory(struct gf_error *error)
 
 /* ---- the names of the outputs ---- */
 
-/* Whether the name depends on what only the header tells: {w}, {h}, or {ext} of a name that has no known one. */
+/* Whether the name depends on what only the header tells: {w}, {h}, or {ext} of a name that has no
+ * known one. */
 static bool needs_header(const struct gf_template *output, const char *input)
 {
     if (output->has_size)
@@ -46,14 +47,16 @@ static enum gf_status name_output(struct gf_batch *batch, size_t index, struct g
         if (alone)
             return GF_OK;
         return gf_fail(error, GF_ERROR_USAGE,
-                       "%s: a stream among other inputs needs an output without {w} and {h}, and --format for {ext}",
+                       "%s: a stream among other inputs needs an output without {w} and {h}, and "
+                       "--format for {ext}",
                        input->path);
     }
     if (unread) {
         struct gf_options options = batch->options;
         struct gf_peek peek;
         options.device = GF_DEVICE_CPU;
-        enum gf_status status = *peeker ? GF_OK : gf_pipeline_open(request->chain, &options, peeker, error);
+        enum gf_status status =
+            *peeker ? GF_OK : gf_pipeline_open(request->chain, &options, peeker, error);
         if (status)
             return status;
         if (gf_pipeline_peek(*peeker, input->path, &peek, &(struct gf_error){0}))
@@ -62,11 +65,13 @@ static enum gf_status name_output(struct gf_batch *batch, size_t index, struct g
         values.height = peek.out.height;
         values.content = peek.content;
     }
-    const enum gf_status status = gf_template_expand(output, &values, &batch->item[index].output, error);
+    const enum gf_status status =
+        gf_template_expand(output, &values, &batch->item[index].output, error);
     enum gf_file_format format;
     /* An extension without a meaning is not found out picture by picture. */
     return status ? status
-                  : gf_sink_format(batch->item[index].output, &batch->options, GF_FILE_AUTO, &format, error);
+                  : gf_sink_format(batch->item[index].output, &batch->options, GF_FILE_AUTO,
+                                   &format, error);
 }
 
 static enum gf_status check_chain(const char *text, struct gf_error *error)
@@ -78,12 +83,16 @@ static enum gf_status check_chain(const char *text, struct gf_error *error)
 }
 
 /* A file that is filtered in its place would be filtered twice if it was done, but not logged. */
-static enum gf_status check_in_place(const struct gf_batch *batch, size_t index, struct gf_error *error)
+static enum gf_status check_in_place(const struct gf_batch *batch, size_t index,
+                                     struct gf_error *error)
 {
-    const char *const input = batch->request->inputs->item[index].path, *const output = batch->item[index].output;
+    const char *const input = batch->request->inputs->item[index].path, *const output =
+                                                                            batch->item[index]
+                                                                                .output;
     if (!batch->request->resume || !output || !gf_target_is_input(output, input))
         return GF_OK;
-    return gf_fail(error, GF_ERROR_USAGE, "%s: is its own output: --resume could filter it twice", input);
+    return gf_fail(error, GF_ERROR_USAGE, "%s: is its own output: --resume could filter it twice",
+                   input);
 }
 
 static enum gf_status name_outputs(struct gf_batch *batch, struct gf_error *error)
@@ -149,16 +158,19 @@ static void stop(struct gf_batch *batch, enum gf_status status, const struct gf_
     batch->stopped = true;
 }
 
-static void log_without_picture(struct gf_batch_worker *worker, enum gf_outcome outcome, const char *why)
+static void log_without_picture(struct gf_batch_worker *worker, enum gf_outcome outcome,
+                                const char *why)
 {
     const struct gf_batch *const batch = worker->batch;
     /* What the log says to be done stands in it. */
-    const bool logged = outcome == GF_OUTCOME_DONE || (outcome == GF_OUTCOME_SKIPPED && batch->request->resume);
+    const bool logged =
+        outcome == GF_OUTCOME_DONE || (outcome == GF_OUTCOME_SKIPPED && batch->request->resume);
     if (!batch->request->log || logged || worker->log_status)
         return;
     const struct gf_joblog_entry entry = {.index = worker->index + 1,
                                           .input = worker->input->path,
-                                          .output = worker->path ? worker->path : worker->item->output,
+                                          .output =
+                                              worker->path ? worker->path : worker->item->output,
                                           .outcome = outcome,
                                           .message = why,
                                           .bytes_in = -1,
@@ -167,8 +179,8 @@ static void log_without_picture(struct gf_batch_worker *worker, enum gf_outcome 
     worker->log_status = gf_joblog_add(batch->request->log, &entry, &worker->log_error);
 }
 
-static void finish_item(struct gf_batch_worker *worker, enum gf_outcome outcome, enum gf_status status,
-                        const struct gf_error *why)
+static void finish_item(struct gf_batch_worker *worker, enum gf_outcome outcome,
+                        enum gf_status status, const struct gf_error *why)
 {
     struct gf_batch *const batch = worker->batch;
     const bool alone = batch->request->inputs->count == 1;
@@ -201,7 +213,8 @@ static void do_item(struct gf_batch_worker *worker)
     enum gf_status status = GF_OK;
     free(worker->path);
     worker->path = NULL;
-    enum gf_outcome outcome = gf_batch_consider(worker->batch, worker->index, why.text, sizeof why.text);
+    enum gf_outcome outcome =
+        gf_batch_consider(worker->batch, worker->index, why.text, sizeof why.text);
     if (outcome == GF_OUTCOME_FAILED)
         status = GF_ERROR_OUTPUT;
     if (outcome == GF_OUTCOME_WAITING) {
@@ -265,7 +278,8 @@ static struct timespec after(double seconds)
 
 static void watch(struct gf_batch *batch)
 {
-    const double tick_s = batch->request->tick && batch->request->tick_s > 0 ? batch->request->tick_s : 3600;
+    const double tick_s =
+        batch->request->tick && batch->request->tick_s > 0 ? batch->request->tick_s : 3600;
     struct timespec next = after(tick_s);
     pthread_mutex_lock(&batch->lock);
     while (batch->working) {
@@ -278,8 +292,8 @@ static void watch(struct gf_batch *batch)
     pthread_mutex_unlock(&batch->lock);
 }
 
-static enum gf_status open_worker(struct gf_batch_worker *worker, struct gf_batch *batch, int number,
-                                  struct gf_error *error)
+static enum gf_status open_worker(struct gf_batch_worker *worker, struct gf_batch *batch,
+                                  int number, struct gf_error *error)
 {
     const int device = batch->devices ? number % batch->devices : -1;
     *worker = (struct gf_batch_worker){.batch = batch, .home = device, .device = device};
@@ -327,8 +341,8 @@ static uint64_t physical_bytes(void)
     return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : (uint64_t)1 << 30;
 }
 
-/* A worker for each processor, each doing everything itself, where there are pictures enough to keep them busy to
- * the end; else fewer, each with all processors. Returns how many. */
+/* A worker for each processor, each doing everything itself, where there are pictures enough to
+ * keep them busy to the end; else fewer, each with all processors. Returns how many. */
 static int divide_work(struct gf_batch *batch)
 {
     enum { TURNS = 4 };
@@ -346,10 +360,11 @@ static int divide_work(struct gf_batch *batch)
     /* Half for bands, half for pictures that lie whole. */
     gf_gate_open(&batch->gate, memory ? memory / 2 : physical_bytes() / 4);
     if (memory && workers > 1)
-        options->memory_bytes = memory / 2 / (uint64_t)workers > least ? memory / 2 / (uint64_t)workers : least;
+        options->memory_bytes =
+            memory / 2 / (uint64_t)workers > least ? memory / 2 / (uint64_t)workers : least;
     if (options->device_memory_bytes && batch->devices)
-        options->device_memory_bytes =
-            options->device_memory_bytes * (uint64_t)batch->devices / (uint64_t)(workers + batch->devices - 1);
+        options->device_memory_bytes = options->device_memory_bytes * (uint64_t)batch->devices /
+                                       (uint64_t)(workers + batch->devices - 1);
     return workers ? workers : 1;
 }
 
@@ -395,8 +410,8 @@ static void say_plan(const struct gf_batch *batch)
 static void say_choice(const struct gf_batch *batch, int workers)
 {
     char text[300];
-    snprintf(text, sizeof text, "%zu files on %s by %d worker%s: %s", batch->count, batch->devices ? "CUDA" : "the CPU",
-             workers, workers == 1 ? "" : "s", batch->reason);
+    snprintf(text, sizeof text, "%zu files on %s by %d worker%s: %s", batch->count,
+             batch->devices ? "CUDA" : "the CPU", workers, workers == 1 ? "" : "s", batch->reason);
     batch->request->say(batch->request->context, GF_SAY_CHOICE, text);
 }
 
@@ -415,8 +430,8 @@ static enum gf_status conclude(const struct gf_batch *batch, struct gf_error *er
         snprintf(more, sizeof more, ", %zu not begun (--fail-fast)", left);
     else if (state->skipped)
         snprintf(more, sizeof more, ", %zu skipped", state->skipped);
-    return gf_fail(error, GF_ERROR_INPUT, "%zu of %zu files failed, %zu done%s", state->failed, state->files,
-                   state->done, more);
+    return gf_fail(error, GF_ERROR_INPUT, "%zu of %zu files failed, %zu done%s", state->failed,
+                   state->files, state->done, more);
 }
 
 static enum gf_status run(struct gf_batch *batch, struct gf_error *error)

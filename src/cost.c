@@ -7,7 +7,8 @@
 #include "batch_work.h"
 #include "codec.h"
 
-/* Measured on an H200 machine: from exec to the first kernel, and from the last one to the end of the process. */
+/* Measured on an H200 machine: from exec to the first kernel, and from the last one to the end of
+ * the process. */
 static const double cuda_start_s = 0.20, cuda_end_s = 0.09;
 /* Upload and download of 3 bytes a pixel, and light kernels. */
 static const double cuda_pixel_ns = 0.15;
@@ -16,16 +17,17 @@ static const double cuda_speed = 1500;
 /* Opening, planning, writing: what a file takes whatever its size. */
 static const double file_s = 100e-6;
 
-/* Nanoseconds of one thread (AVX-512, 8-bit RGB) for a pixel of the result: each + row * radius + tap * window. The
- * radius is in rows, as the stage needs them; the window counts its pixels. */
+/* Nanoseconds of one thread (AVX-512, 8-bit RGB) for a pixel of the result: each + row * radius +
+ * tap * window. The radius is in rows, as the stage needs them; the window counts its pixels. */
 static const struct {
     const char *name;
     double each, row, tap;
 } stages[] = {
-    {"blur", 0.8, 0.15, 0},     {"unsharp", 1.2, 0.15, 0},  {"boxblur", 1.0, 0.01, 0},  {"sobel", 0.8, 0, 0},
-    {"normalmap", 0.8, 0, 0},   {"convolve", 0.5, 0, 0.08}, {"median", 0.4, 0.4, 0},    {"bilateral", 5, 0, 1.1},
-    {"equalize", 1.2, 0, 0},    {"normalize", 2.2, 0, 0},   {"threshold", 0.7, 0, 0},   {"transpose", 1.3, 0, 0},
-    {"rotate", 1.2, 0, 0},      {"resize", 6, 0, 0},        {"saturation", 8.5, 0, 0},
+    {"blur", 0.8, 0.15, 0},   {"unsharp", 1.2, 0.15, 0}, {"boxblur", 1.0, 0.01, 0},
+    {"sobel", 0.8, 0, 0},     {"normalmap", 0.8, 0, 0},  {"convolve", 0.5, 0, 0.08},
+    {"median", 0.4, 0.4, 0},  {"bilateral", 5, 0, 1.1},  {"equalize", 1.2, 0, 0},
+    {"normalize", 2.2, 0, 0}, {"threshold", 0.7, 0, 0},  {"transpose", 1.3, 0, 0},
+    {"rotate", 1.2, 0, 0},    {"resize", 6, 0, 0},       {"saturation", 8.5, 0, 0},
 };
 /* A large window's median is another algorithm. */
 enum { MEDIAN_SMALL = 2 };
@@ -86,13 +88,14 @@ static double encode_ns(enum gf_file_format format)
     return format == GF_FILE_JPEG ? 4.2 : format == GF_FILE_PNG ? 40 : 1;
 }
 
-/* Codecs run on the CPU either way. A single picture's are one thread each, side by side where it streams through;
- * those of many pictures share all processors. */
+/* Codecs run on the CPU either way. A single picture's are one thread each, side by side where it
+ * streams through; those of many pictures share all processors. */
 static double codec_s(const struct gf_cost_work *work)
 {
     const double sum = work->decode_ns + work->encode_ns;
     const double most = work->decode_ns > work->encode_ns ? work->decode_ns : work->encode_ns;
-    const double busy = work->files < (size_t)work->processors ? (double)work->files : work->processors;
+    const double busy =
+        work->files < (size_t)work->processors ? (double)work->files : work->processors;
     const double each = work->pixels * 1e-9 * (work->files == 1 && !work->in_turn ? most : sum);
     return (each + file_s) * (double)work->files / busy;
 }
@@ -106,16 +109,20 @@ double gf_cost_cpu_s(const struct gf_cost_work *work)
 double gf_cost_cuda_s(const struct gf_cost_work *work)
 {
     const double all = work->pixels * (double)work->files * 1e-9;
-    return cuda_start_s + codec_s(work) + all * (cuda_pixel_ns + work->filter_ns / cuda_speed) + cuda_end_s;
+    return cuda_start_s + codec_s(work) + all * (cuda_pixel_ns + work->filter_ns / cuda_speed) +
+           cuda_end_s;
 }
 
 enum gf_device_kind gf_cost_decide(const struct gf_cost_work *work, char *reason, size_t size)
 {
     const double cpu_s = gf_cost_cpu_s(work), cuda_s = gf_cost_cuda_s(work);
     const bool cpu = cpu_s <= cuda_s;
-    snprintf(reason, size, "it should be done sooner, %.2f s (%s: %.2f s) for %zu file%s of %.1f Mpixel, %d processor%s",
+    snprintf(reason, size,
+             "it should be done sooner, %.2f s (%s: %.2f s) for %zu file%s of %.1f Mpixel, %d "
+             "processor%s",
              cpu ? cpu_s : cuda_s, cpu ? "a GPU" : "the CPU", cpu ? cuda_s : cpu_s, work->files,
-             work->files == 1 ? "" : "s", work->pixels * 1e-6, work->processors, work->processors == 1 ? "" : "s");
+             work->files == 1 ? "" : "s", work->pixels * 1e-6, work->processors,
+             work->processors == 1 ? "" : "s");
     return cpu ? GF_DEVICE_CPU : GF_DEVICE_CUDA;
 }
 
@@ -129,12 +136,14 @@ struct sample {
     bool in_turn;
 };
 
-static void add_sample(struct sample *sample, const struct gf_batch_request *request, const struct gf_chain *chain,
-                       struct gf_format format, enum gf_file_format in)
+static void add_sample(struct sample *sample, const struct gf_batch_request *request,
+                       const struct gf_chain *chain, struct gf_format format,
+                       enum gf_file_format in)
 {
     struct gf_plan plan = {0};
     if (!gf_plan_make(chain, format, 1, &plan, NULL)) {
-        const double pixels = (double)format.width * format.height, out = (double)plan.out.width * plan.out.height;
+        const double pixels = (double)format.width * format.height,
+                     out = (double)plan.out.width * plan.out.height;
         enum gf_file_format file = request->options.format;
         if (file == GF_FILE_AUTO && !request->output->is_pattern)
             file = gf_file_format_named(request->output->text);
@@ -149,8 +158,8 @@ static void add_sample(struct sample *sample, const struct gf_batch_request *req
 }
 
 /* Of what cannot be looked into, a stream, one large picture is assumed. */
-static void look(struct sample *sample, const struct gf_batch_request *request, const struct gf_chain *chain,
-                 const char *path)
+static void look(struct sample *sample, const struct gf_batch_request *request,
+                 const struct gf_chain *chain, const char *path)
 {
     const struct gf_format unknown = {.width = 7680, .height = 4320, .channels = 3, .bits = 8};
     struct gf_input *input = NULL;
@@ -163,7 +172,8 @@ static void look(struct sample *sample, const struct gf_batch_request *request, 
         add_sample(sample, request, chain, unknown, GF_FILE_PNM);
         return;
     }
-    if (!gf_input_open(path, false, &input, NULL) && !gf_input_peek(input, head, sizeof head, &got, NULL) &&
+    if (!gf_input_open(path, false, &input, NULL) &&
+        !gf_input_peek(input, head, sizeof head, &got, NULL) &&
         !gf_source_open(input, &options, &source, NULL)) {
         add_sample(sample, request, chain, source->format, gf_file_format_of(head, got));
         source->close(source);
@@ -171,7 +181,8 @@ static void look(struct sample *sample, const struct gf_batch_request *request, 
     gf_input_close(input);
 }
 
-static bool take_samples(const struct gf_batch_request *request, size_t files, struct gf_cost_work *work)
+static bool take_samples(const struct gf_batch_request *request, size_t files,
+                         struct gf_cost_work *work)
 {
     const size_t first = request->shards ? (size_t)(request->shard - 1) : 0;
     const size_t step = request->shards ? (size_t)request->shards : 1;
@@ -199,7 +210,8 @@ static bool take_samples(const struct gf_batch_request *request, size_t files, s
     return true;
 }
 
-enum gf_device_kind gf_cost_choose(const struct gf_batch_request *request, char *reason, size_t size)
+enum gf_device_kind gf_cost_choose(const struct gf_batch_request *request, char *reason,
+                                   size_t size)
 {
     const size_t step = request->shards ? (size_t)request->shards : 1;
     const size_t first = request->shards ? (size_t)(request->shard - 1) : 0;

@@ -1,5 +1,6 @@
-/* A budget of bytes that several pipelines share: who wants more than is left waits, in order of arrival.
- * Somebody alone always gets in: one large picture is no different from a run without a budget. */
+/* A budget of bytes that several pipelines share: who wants more than is left waits, in order of
+ * arrival. Somebody alone always gets in: one large picture is no different from a run without a
+ * budget. */
 #ifndef GF_GATE_H
 #define GF_GATE_H
 

@@ -29,8 +29,9 @@ struct gf_stage_times gf_stage_times_of(const struct gf_profile *profile)
 {
     struct gf_stage_times ms = {.total = profile->wall_s * 1e3};
     double *const kinds[GF_SPAN_KINDS] = {
-        [GF_SPAN_DECODE] = &ms.decode,    [GF_SPAN_UPLOAD] = &ms.upload,     [GF_SPAN_STAGE] = &ms.filter,
-        [GF_SPAN_STATISTIC] = &ms.filter, [GF_SPAN_DOWNLOAD] = &ms.download, [GF_SPAN_ENCODE] = &ms.encode};
+        [GF_SPAN_DECODE] = &ms.decode,     [GF_SPAN_UPLOAD] = &ms.upload,
+        [GF_SPAN_STAGE] = &ms.filter,      [GF_SPAN_STATISTIC] = &ms.filter,
+        [GF_SPAN_DOWNLOAD] = &ms.download, [GF_SPAN_ENCODE] = &ms.encode};
     for (size_t i = 0; i < profile->span_count; i++) {
         const struct gf_span *const span = &profile->spans[i];
         if (kinds[span->kind])
@@ -42,13 +43,18 @@ struct gf_stage_times gf_stage_times_of(const struct gf_profile *profile)
 /* Bytes of the UTF-8 character at text; 0 where there is none. */
 static int utf8_length(const unsigned char *text)
 {
-    const int length = *text < 0x80 ? 1 : *text < 0xc2 ? 0 : *text < 0xe0 ? 2 : *text < 0xf0 ? 3 : *text < 0xf5 ? 4 : 0;
+    const int length = *text < 0x80   ? 1
+                       : *text < 0xc2 ? 0
+                       : *text < 0xe0 ? 2
+                       : *text < 0xf0 ? 3
+                       : *text < 0xf5 ? 4
+                                      : 0;
     for (int i = 1; i < length; i++) {
         if ((text[i] & 0xc0) != 0x80)
             return 0;
     }
-    if ((*text == 0xe0 && text[1] < 0xa0) || (*text == 0xed && text[1] > 0x9f) || (*text == 0xf0 && text[1] < 0x90) ||
-        (*text == 0xf4 && text[1] > 0x8f))
+    if ((*text == 0xe0 && text[1] < 0xa0) || (*text == 0xed && text[1] > 0x9f) ||
+        (*text == 0xf0 && text[1] < 0x90) || (*text == 0xf4 && text[1] > 0x8f))
         return 0;
     return length;
 }
@@ -80,12 +86,13 @@ static void put_entry(FILE *file, const struct gf_joblog_entry *entry)
     put_string(file, "output", entry->output ? entry->output : "");
     put_string(file, "status", outcome_names[entry->outcome]);
     put_string(file, "message", entry->message ? entry->message : "");
-    fprintf(file, "\"bytes_in\":%lld,\"bytes_out\":%lld,\"width\":%d,\"height\":%d,", entry->bytes_in,
-            entry->bytes_out, entry->width, entry->height);
-    fprintf(file,
-            "\"ms\":{\"total\":%.3f,\"decode\":%.3f,\"upload\":%.3f,\"filter\":%.3f,\"download\":%.3f,"
-            "\"encode\":%.3f},",
-            ms->total, ms->decode, ms->upload, ms->filter, ms->download, ms->encode);
+    fprintf(file, "\"bytes_in\":%lld,\"bytes_out\":%lld,\"width\":%d,\"height\":%d,",
+            entry->bytes_in, entry->bytes_out, entry->width, entry->height);
+    fprintf(
+        file,
+        "\"ms\":{\"total\":%.3f,\"decode\":%.3f,\"upload\":%.3f,\"filter\":%.3f,\"download\":%.3f,"
+        "\"encode\":%.3f},",
+        ms->total, ms->decode, ms->upload, ms->filter, ms->download, ms->encode);
     put_string(file, "device", entry->device ? entry->device : "");
     fprintf(file, "\"job\":\"%016llx\"}\n", (unsigned long long)entry->job);
 }
@@ -95,7 +102,8 @@ static enum gf_status fail_log(const struct gf_joblog *log, struct gf_error *err
     return gf_fail(error, GF_ERROR_OUTPUT, "%s: %s", log->name, strerror(errno));
 }
 
-/* A line that a killed run left unfinished is ended: it will be taken for damaged, the next one not. */
+/* A line that a killed run left unfinished is ended: it will be taken for damaged, the next one
+ * not. */
 static enum gf_status end_torn_line(struct gf_joblog *log, struct gf_error *error)
 {
     struct stat file;
@@ -123,7 +131,9 @@ enum gf_status gf_joblog_open(const char *path, struct gf_joblog **log, struct g
     if (!opened->name || !opened->memory)
         status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     if (!status) {
-        opened->fd = standard ? dup(STDOUT_FILENO) : open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+        opened->fd = standard
+                         ? dup(STDOUT_FILENO)
+                         : open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
         if (opened->fd < 0)
             status = fail_log(opened, error);
     }
@@ -151,7 +161,8 @@ void gf_joblog_close(struct gf_joblog *log)
     free(log);
 }
 
-enum gf_status gf_joblog_add(struct gf_joblog *log, const struct gf_joblog_entry *entry, struct gf_error *error)
+enum gf_status gf_joblog_add(struct gf_joblog *log, const struct gf_joblog_entry *entry,
+                             struct gf_error *error)
 {
     enum gf_status status = GF_OK;
     pthread_mutex_lock(&log->lock);
@@ -188,9 +199,11 @@ static const uint64_t hash_start = 0xcbf29ce484222325u;
 
 uint64_t gf_job_name(const char *chain, const struct gf_options *options)
 {
-    const int values[] = {(int)options->format, options->quality,    (int)options->subsampling, options->progressive,
-                          options->png_level,   options->autorotate, options->allow_truncated,  options->strip};
-    const uint64_t hash = hash_bytes(hash_start, chain ? chain : "", strlen(chain ? chain : "") + 1);
+    const int values[] = {(int)options->format,     options->quality,   (int)options->subsampling,
+                          options->progressive,     options->png_level, options->autorotate,
+                          options->allow_truncated, options->strip};
+    const uint64_t hash =
+        hash_bytes(hash_start, chain ? chain : "", strlen(chain ? chain : "") + 1);
     return hash_bytes(hash, values, sizeof values);
 }
 
@@ -226,7 +239,8 @@ static struct record *find_record(const struct gf_resume *resume, uint64_t key)
 
 static bool grow(struct gf_resume *resume)
 {
-    struct gf_resume grown = {.capacity = resume->capacity ? 2 * resume->capacity : 1024, .count = resume->count};
+    struct gf_resume grown = {.capacity = resume->capacity ? 2 * resume->capacity : 1024,
+                              .count = resume->count};
     grown.record = calloc(grown.capacity, sizeof *grown.record);
     if (!grown.record)
         return false;
@@ -239,8 +253,8 @@ static bool grow(struct gf_resume *resume)
     return true;
 }
 
-/* A string from behind its first quote, unescaped into `to`, which has room for all of it; NULL where it does not
- * end. */
+/* A string from behind its first quote, unescaped into `to`, which has room for all of it; NULL
+ * where it does not end. */
 static const char *read_string(const char *at, char *to)
 {
     for (; *at != '"'; at++) {
@@ -309,12 +323,15 @@ static bool keep_line(struct gf_resume *resume, const struct line *line)
     resume->count += !record->key;
     /* What was skipped says nothing about how it came to be. */
     if (done || strcmp(line->status, outcome_names[GF_OUTCOME_SKIPPED]))
-        *record = (struct record){.job = strtoull(line->job, NULL, 16), .bytes_out = (long long)line->bytes_out, .done = done};
+        *record = (struct record){.job = strtoull(line->job, NULL, 16),
+                                  .bytes_out = (long long)line->bytes_out,
+                                  .done = done};
     record->key = key;
     return true;
 }
 
-static enum gf_status read_lines(struct gf_resume *resume, FILE *file, const char *path, struct gf_error *error)
+static enum gf_status read_lines(struct gf_resume *resume, FILE *file, const char *path,
+                                 struct gf_error *error)
 {
     char *text = NULL, *room = NULL;
     size_t capacity = 0, room_bytes = 0;
@@ -368,10 +385,11 @@ void gf_resume_free(struct gf_resume *resume)
     free(resume);
 }
 
-bool gf_resume_done(const struct gf_resume *resume, const char *input, const char *output, uint64_t job)
+bool gf_resume_done(const struct gf_resume *resume, const char *input, const char *output,
+                    uint64_t job)
 {
     const struct record *const record = find_record(resume, key_of(input, output));
     struct stat file;
-    return record->key && record->done && record->job == job && !stat(output, &file) && S_ISREG(file.st_mode) &&
-           file.st_size == record->bytes_out;
+    return record->key && record->done && record->job == job && !stat(output, &file) &&
+           S_ISREG(file.st_mode) && file.st_size == record->bytes_out;
 }

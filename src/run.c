@@ -59,9 +59,9 @@ static void tell_run(const char *input, const char *output, const struct gf_prof
     fprintf(stderr, "gpufilter: %d segment%s, bands of %d rows, %d lane%s\n", profile->segments,
             profile->segments == 1 ? "" : "s", profile->band_rows, profile->lanes,
             profile->lanes == 1 ? "" : "s");
-    fprintf(stderr, "gpufilter: %s: %s%s%dx%d %s, %d bits, in %.3f s (%.1f Mpixel/s)\n",
-            output, profile->out_file, *profile->out_file ? ", " : "", out->width,
-            out->height, gf_channels_name(out->channels), out->bits, profile->wall_s,
+    fprintf(stderr, "gpufilter: %s: %s%s%dx%d %s, %d bits, in %.3f s (%.1f Mpixel/s)\n", output,
+            profile->out_file, *profile->out_file ? ", " : "", out->width, out->height,
+            gf_channels_name(out->channels), out->bits, profile->wall_s,
             profile->wall_s > 0 ? pixels / profile->wall_s * 1e-6 : 0.0);
 }
 
@@ -102,7 +102,8 @@ static enum gf_status write_trace(const struct gf_profile *profile, struct gf_ou
 }
 
 /* Of a single input; of a stream the last picture's trace. */
-static void picture(void *context, const char *input, const char *output, const struct gf_profile *profile)
+static void picture(void *context, const char *input, const char *output,
+                    const struct gf_profile *profile)
 {
     struct session *const session = context;
     struct gf_command *const command = session->command;
@@ -136,8 +137,8 @@ static enum gf_status open_inputs(struct session *session, struct gf_error *erro
 {
     const struct gf_command *const command = session->command;
     const bool several = command->inputs > 1 || gf_inputs_is_group(command->input[0]);
-    enum gf_status status =
-        gf_template_parse(command->output, command->options.format, several, &session->output, error);
+    enum gf_status status = gf_template_parse(command->output, command->options.format, several,
+                                              &session->output, error);
     char *const outputs = status ? NULL : gf_template_folder(&session->output);
     if (!status && !outputs)
         status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
@@ -150,7 +151,8 @@ static enum gf_status open_inputs(struct session *session, struct gf_error *erro
         status = gf_inputs_expand(&request, &session->inputs, error);
     free(outputs);
     if (!status && session->inputs.count > 1 && (command->profile || command->trace))
-        return gf_fail(error, GF_ERROR_USAGE, "--profile and --trace are of one picture, not of %zu",
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "--profile and --trace are of one picture, not of %zu",
                        session->inputs.count);
     return status;
 }
@@ -180,8 +182,8 @@ static enum gf_status open_session(struct session *session, struct gf_error *err
         status = gf_output_open(command->trace, &session->trace, error);
     if (!status)
         status = open_logs(session, error);
-    session->progress = gf_progress_make(stderr, command->quiet ? GF_PROGRESS_NONE : command->progress,
-                                         session->inputs.count);
+    session->progress = gf_progress_make(
+        stderr, command->quiet ? GF_PROGRESS_NONE : command->progress, session->inputs.count);
     return status;
 }
 
@@ -208,7 +210,9 @@ static enum gf_status find_devices(struct session *session, int *count, struct g
     *count = *count < GF_COMMAND_DEVICES_MAX ? *count : GF_COMMAND_DEVICES_MAX;
     for (int i = 0; i < *count; i++)
         session->all_devices[i] = i;
-    return *count ? GF_OK : gf_fail(error, GF_ERROR_UNAVAILABLE, "--device=cuda:all: no CUDA device: %s", why);
+    return *count
+               ? GF_OK
+               : gf_fail(error, GF_ERROR_UNAVAILABLE, "--device=cuda:all: no CUDA device: %s", why);
 }
 
 static void drop_warning(void *context, const char *text)
@@ -227,7 +231,8 @@ static enum gf_status run(struct session *session, struct gf_error *error)
     if (status)
         return status;
     command->options.profile = command->profile || session->trace;
-    command->options.warn = command->quiet ? NULL : drop_warning; /* the batch puts its own in its place */
+    command->options.warn =
+        command->quiet ? NULL : drop_warning; /* the batch puts its own in its place */
     const struct gf_batch_request request = {
         .chain = session->chain ? session->chain : command->chain,
         .options = command->options,
@@ -252,7 +257,8 @@ static enum gf_status run(struct session *session, struct gf_error *error)
     return gf_batch_run(&request, &state, error);
 }
 
-enum gf_status gf_run_command(struct gf_command *command, void (*complain)(const char *kind, const char *text),
+enum gf_status gf_run_command(struct gf_command *command,
+                              void (*complain)(const char *kind, const char *text),
                               struct gf_error *error)
 {
     struct session session = {.command = command, .complain = complain};

@@ -159,16 +159,16 @@ uint64_t gf_store_free_bytes(const struct gf_store *store)
     return bytes;
 }
 
-enum gf_status gf_store_lane(struct gf_store *store, int index, struct gf_spans *spans, struct gf_lane **lane,
-                             struct gf_error *error)
+enum gf_status gf_store_lane(struct gf_store *store, int index, struct gf_spans *spans,
+                             struct gf_lane **lane, struct gf_error *error)
 {
     if (index >= store->lanes) {
         struct gf_lane **const grown = realloc(store->lane, ((size_t)index + 1) * sizeof *grown);
         if (!grown)
             return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
         store->lane = grown;
-        const enum gf_status status =
-            store->backend->calls->lane_open(store->backend, index, spans, &store->lane[index], error);
+        const enum gf_status status = store->backend->calls->lane_open(store->backend, index, spans,
+                                                                       &store->lane[index], error);
         if (status)
             return status;
         store->lanes = index + 1;

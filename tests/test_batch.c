@@ -1,5 +1,5 @@
-/* A batch over several devices: who does which picture is left to chance, what comes of it is not. The devices are
- * tests/fake_device.h's, of which some fail. */
+/* A batch over several devices: who does which picture is left to chance, what comes of it is not.
+ * The devices are tests/fake_device.h's, of which some fail. */
 #include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -125,8 +125,8 @@ static bool is_right(int index)
     FILE *const file = fopen(in_folder(name), "rb");
     bool right = false;
     if (file) {
-        const int length =
-            snprintf(head, sizeof head, "P6\n%d %d\n255\n", expected.format.width, expected.format.height);
+        const int length = snprintf(head, sizeof head, "P6\n%d %d\n255\n", expected.format.width,
+                                    expected.format.height);
         const size_t size = fread(got, 1, bytes + 20, file);
         right = size == bytes + (size_t)length && !memcmp(got, head, (size_t)length) &&
                 !memcmp(got + length, expected.data, bytes);
@@ -147,8 +147,8 @@ static int right_outputs(void)
     return right;
 }
 
-static enum gf_status run(enum gf_device_kind kind, int devices, int threads, struct gf_batch_state *batch,
-                          struct gf_error *error)
+static enum gf_status run(enum gf_device_kind kind, int devices, int threads,
+                          struct gf_batch_state *batch, struct gf_error *error)
 {
     static const int index[DEVICES] = {0, 1, 2};
     const char *const argument = in_folder("in");
@@ -162,7 +162,8 @@ static enum gf_status run(enum gf_device_kind kind, int devices, int threads, st
     world.warnings = world.errors = world.pipelines = world.on_cpu = 0;
     memset(world.opened, 0, sizeof world.opened);
     assert_ok("inputs", gf_inputs_expand(&inputs_request, &inputs, error), error);
-    assert_ok("output", gf_template_parse(in_folder("out/"), GF_FILE_AUTO, true, &output, error), error);
+    assert_ok("output", gf_template_parse(in_folder("out/"), GF_FILE_AUTO, true, &output, error),
+              error);
     const struct gf_batch_request request = {.chain = chain,
                                              .options = options,
                                              .inputs = &inputs,
@@ -201,12 +202,14 @@ static void test_devices_share_the_work(void **state)
         assert_int_equal(batch.done, PICTURES);
         assert_int_equal(world.warnings + world.errors, 0);
         assert_int_equal(world.on_cpu, 0);
-        /* Workers belong to devices in turn; one that came late may have found nothing left to do. */
+        /* Workers belong to devices in turn; one that came late may have found nothing left to do.
+         */
         assert_true(world.pipelines <= threads && world.opened[0] >= world.opened[2]);
     }
 }
 
-/* Wherever the device fails, here at the n-th stage of a pipeline, its pictures are done on the others. */
+/* Wherever the device fails, here at the n-th stage of a pipeline, its pictures are done on the
+ * others. */
 static void test_a_failing_device(void **state)
 {
     (void)state;
@@ -223,7 +226,8 @@ static void test_a_failing_device(void **state)
             assert_int_equal(world.errors, 0);
             assert_true(world.warnings <= 1);
             if (world.warnings)
-                assert_non_null(strstr(world.said[0], "launch failure; the picture is done on cuda:"));
+                assert_non_null(
+                    strstr(world.said[0], "launch failure; the picture is done on cuda:"));
         }
     }
 }
@@ -338,9 +342,12 @@ static void test_gate(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_devices_share_the_work),     cmocka_unit_test(test_a_failing_device),
-        cmocka_unit_test(test_all_devices_fail),           cmocka_unit_test(test_a_device_that_is_not_there),
-        cmocka_unit_test(test_a_device_that_is_too_small), cmocka_unit_test(test_gate),
+        cmocka_unit_test(test_devices_share_the_work),
+        cmocka_unit_test(test_a_failing_device),
+        cmocka_unit_test(test_all_devices_fail),
+        cmocka_unit_test(test_a_device_that_is_not_there),
+        cmocka_unit_test(test_a_device_that_is_too_small),
+        cmocka_unit_test(test_gate),
     };
     return cmocka_run_group_tests_name("batch", tests, make_folder, remove_folder);
 }

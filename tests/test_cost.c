@@ -1,4 +1,5 @@
-/* The choice of `auto` against what was measured on real machines: it must be right where the difference is large. */
+/* The choice of `auto` against what was measured on real machines: it must be right where the
+ * difference is large. */
 #include "cost.h"
 #include "support.h"
 
@@ -15,8 +16,8 @@ static double filter_ns(const char *text, struct gf_format format)
     return ns;
 }
 
-static enum gf_device_kind decide(const char *chain, struct gf_format format, size_t files, double decode_ns,
-                                  double encode_ns, int processors)
+static enum gf_device_kind decide(const char *chain, struct gf_format format, size_t files,
+                                  double decode_ns, double encode_ns, int processors)
 {
     char reason[160];
     const struct gf_cost_work work = {.files = files,
@@ -39,10 +40,11 @@ static void test_filters(void **state)
     static const struct {
         const char *chain;
         double ns;
-    } measured[] = {{"blur=2", 1.35},   {"blur=5", 2.25},      {"blur=20", 10.2},    {"boxblur=50", 1.55},
-                    {"median=1", 0.43}, {"median=5", 139},     {"median=10", 266},   {"bilateral=2", 125},
-                    {"equalize", 1.18}, {"saturation=2", 8.5}, {"transpose", 1.29},  {"resize=50%:50%", 3.3},
-                    {"invert", 0.78},   {"sobel", 0.84},       {"bilateral=4", 306}};
+    } measured[] = {{"blur=2", 1.35},      {"blur=5", 2.25},     {"blur=20", 10.2},
+                    {"boxblur=50", 1.55},  {"median=1", 0.43},   {"median=5", 139},
+                    {"median=10", 266},    {"bilateral=2", 125}, {"equalize", 1.18},
+                    {"saturation=2", 8.5}, {"transpose", 1.29},  {"resize=50%:50%", 3.3},
+                    {"invert", 0.78},      {"sobel", 0.84},      {"bilateral=4", 306}};
     (void)state;
     for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
         const double ns = filter_ns(measured[i].chain, frame);
@@ -59,7 +61,8 @@ static void test_one_picture(void **state)
     /* 8K PNM, 16 processors: 0.09 s on the CPU, 0.33 s on the GPU. */
     assert_int_equal(decide("blur=2,equalize", frame, 1, 0.5, 1, 16), GF_DEVICE_CPU);
     assert_int_equal(decide("blur=2", hd, 1, 5, 4.2, 2), GF_DEVICE_CPU);
-    assert_int_equal(decide("blur=2", (struct gf_format){16, 16, 3, 8}, 1, 5, 4.2, 1), GF_DEVICE_CPU);
+    assert_int_equal(decide("blur=2", (struct gf_format){16, 16, 3, 8}, 1, 5, 4.2, 1),
+                     GF_DEVICE_CPU);
     /* A bilateral filter of that size takes the CPU a second and more. */
     assert_int_equal(decide("bilateral=2.5", frame, 1, 0.5, 1, 2), GF_DEVICE_CUDA);
     assert_int_equal(decide("bilateral=10", frame, 1, 0.5, 1, 16), GF_DEVICE_CUDA);
