@@ -74,6 +74,9 @@ static inline size_t gf_batch_index(const struct gf_batch *batch, size_t turn)
     return batch->first + turn * batch->step;
 }
 
+/* Names every output that can be named now; refuses those that would come into each other's way. */
+enum gf_status gf_batch_name_outputs(struct gf_batch *batch, struct gf_error *error) GF_CHECKED;
+
 /* Whether there is nothing to be done for the file, or nothing that may be; *why says it. */
 enum gf_outcome gf_batch_consider(const struct gf_batch *batch, size_t index, char *why,
                                   size_t size);

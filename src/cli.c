@@ -382,6 +382,9 @@ static enum gf_status check(const struct gf_command *command, struct gf_error *e
         return gf_fail(error, GF_ERROR_USAGE, "two chains: '%.80s', and --chain-file", command->chain);
     if (command->resume && command->log && strcmp(command->resume, command->log))
         return gf_fail(error, GF_ERROR_USAGE, "--log and --resume are not the same file: --resume goes on in its log");
+    const char *const log = command->log ? command->log : command->resume;
+    if (log && !strcmp(log, command->output))
+        return gf_fail(error, GF_ERROR_USAGE, "the log and --output are the same file");
     if (command->trace && !strcmp(command->trace, command->output))
         return gf_fail(error, GF_ERROR_USAGE, "--trace and --output are the same file");
     return GF_OK;

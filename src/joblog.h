@@ -18,6 +18,7 @@
 #include "gpufilter/pipeline.h"
 
 enum gf_outcome { GF_OUTCOME_WAITING, GF_OUTCOME_DONE, GF_OUTCOME_FAILED, GF_OUTCOME_SKIPPED };
+extern const char *const gf_outcome_names[]; /* as the log has them */
 
 /* Milliseconds that some thread or lane was busy with each kind of work. */
 struct gf_stage_times {

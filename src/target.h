@@ -62,9 +62,6 @@ enum gf_status gf_template_expand(const struct gf_template *template,
  * belongs to input i; NULL is one that is not known yet, or of a file that cannot be read. */
 enum gf_status gf_targets_check(const struct gf_inputs *inputs, char *const *path,
                                 struct gf_error *error) GF_CHECKED;
-/* Whether both paths lead to the same file or, where it is not there, would. */
-bool gf_target_is_input(const char *output, const char *input);
-
 /* The folders of the path that are not there yet. */
 enum gf_status gf_target_make_folders(const char *path, struct gf_error *error) GF_CHECKED;
 

@@ -9,6 +9,8 @@
 
 #include "../src/cli.c"
 #include "../src/completion.c"
+#include "../src/completion_fish.c"
+#include "../src/completion_zsh.c"
 #include "../src/help.c"
 #include "../src/list.c"
 #include "../src/man.c"
