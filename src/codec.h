@@ -65,6 +65,8 @@ void gf_output_set_manner(struct gf_output *output, struct gf_output_manner mann
 int64_t gf_output_size(const struct gf_output *output); /* bytes written so far */
 enum gf_status gf_output_open(const char *path, struct gf_output **output,
                               struct gf_error *error) GF_CHECKED;
+/* The path behind symbolic links, also where nothing is there yet; malloc. NULL with errno. */
+char *gf_output_resolve(const char *path);
 const char *gf_output_name(const struct gf_output *output);
 enum gf_status gf_output_write(struct gf_output *output, const void *data, size_t size,
                                struct gf_error *error) GF_CHECKED;

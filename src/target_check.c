@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "codec.h"
 #include "target.h"
 
 static enum gf_status fail_memory(struct gf_error *error)
@@ -44,17 +45,11 @@ static char *real_folder(const char *folder)
     return result;
 }
 
-/* Links followed; malloc. */
-static char *real_path(struct folder_memo *memo, const char *path)
+/* The real path of a file in a folder that need not be there; malloc. */
+static char *real_name(struct folder_memo *memo, const char *path)
 {
-    struct stat file;
     const char *const slash = strrchr(path, '/');
     const size_t length = slash ? (size_t)(slash - path) + 1 : 0;
-    if (!lstat(path, &file) && S_ISLNK(file.st_mode)) {
-        char *const real = realpath(path, NULL);
-        if (real)
-            return real;
-    }
     if (!memo->given || strncmp(memo->given, path, length) || memo->given[length]) {
         free(memo->given);
         free(memo->real);
@@ -65,6 +60,18 @@ static char *real_path(struct folder_memo *memo, const char *path)
     if (!memo->real || asprintf(&result, "%s/%s", memo->real, path + length) < 0)
         return NULL;
     return result;
+}
+
+/* Links followed, as the output does it; malloc. */
+static char *real_path(struct folder_memo *memo, const char *path)
+{
+    struct stat file;
+    if (lstat(path, &file) || !S_ISLNK(file.st_mode))
+        return real_name(memo, path);
+    char *const behind = gf_output_resolve(path);
+    char *const real = behind ? real_name(memo, behind) : NULL;
+    free(behind);
+    return real;
 }
 
 static void forget(struct folder_memo *memo)

@@ -78,6 +78,9 @@ stderr_like "'many/a.ppm' and 'other/a/a.ppm' would both be written to 'out6//*a
 ln -s many/sub link
 run 2 gpufilter -i many/sub/d.png -i link/d.png -o '{dir}/x.png'
 stderr_like '.* would both be written to '
+mkdir linked && ln -s b.ppm linked/a.ppm
+run 2 gpufilter -i many -o linked
+stderr_like "'many/a.ppm' and 'many/b.ppm' would both be written to 'linked/a.ppm'"
 run 2 gpufilter -i many/a.ppm -i many/b.ppm -o 'many/{stem}{w}.ppm' -i many/b77.ppm --format=ppm resize=77:55
 [ "$(wc -l <stderr)" -eq 1 ] || problem "not one line: $(cat stderr)"
 absent out6
