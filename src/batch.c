@@ -256,7 +256,7 @@ static int divide_work(struct gf_batch *batch)
     if (options->serial)
         options->threads = 1;
     /* Half for bands, half for pictures that lie whole. */
-    gf_gate_open(&batch->gate, memory ? memory / 2 : physical_bytes() / 4);
+    gf_gate_open(&batch->gate, memory ? memory / 2 : physical_bytes() / 4, workers);
     if (memory && workers > 1)
         options->memory_bytes =
             memory / 2 / (uint64_t)workers > least ? memory / 2 / (uint64_t)workers : least;

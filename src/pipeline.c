@@ -283,6 +283,8 @@ static enum gf_status schedule_in_turn(struct gf_pipeline *pipeline, struct gf_p
     if (bytes)
         gf_gate_enter(pipeline->gate, bytes);
     const enum gf_status status = schedule(pipeline, plan, source, sink, transfer, error);
+    if (bytes > 0 && bytes > pipeline->gate->share)
+        gf_store_drop_unused(&pipeline->store); /* or what is kept would add up to more than the budget */
     if (bytes)
         gf_gate_leave(pipeline->gate, bytes);
     return status;

@@ -86,7 +86,7 @@ static void *allocate(struct gf_store *store, bool on_host, size_t size)
     return on_host ? gf_pages_alloc(size) : store->backend->calls->alloc(store->backend, size);
 }
 
-static void drop_unused(struct gf_store *store)
+void gf_store_drop_unused(struct gf_store *store)
 {
     for (int i = 0; i < store->blocks; i++) {
         if (store->block[i].data && !store->block[i].taken)
@@ -100,7 +100,7 @@ static void *take(struct gf_store *store, bool on_host, size_t size)
     if (!block) {
         void *data = allocate(store, on_host, size);
         if (!data) { /* what lies idle may be in its way */
-            drop_unused(store);
+            gf_store_drop_unused(store);
             data = allocate(store, on_host, size);
         }
         block = data ? new_entry(store) : NULL;

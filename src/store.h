@@ -35,5 +35,7 @@ enum gf_status gf_store_lane(struct gf_store *store, int index, struct gf_spans 
 /* Between two pictures: what the last one did not use is given back, so that memory follows the
  * pictures. */
 void gf_store_settle(struct gf_store *store);
+/* Gives back all that is not taken. */
+void gf_store_drop_unused(struct gf_store *store);
 
 #endif

@@ -327,7 +327,7 @@ static void test_gate(void **state)
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     uint64_t inside = 0, most = 0;
     int crowd = 0;
-    gf_gate_open(&gate, 100);
+    gf_gate_open(&gate, 100, VISITORS);
     for (int i = 0; i < VISITORS; i++) {
         visitor[i] = (struct visitor){&gate, bytes[i], &lock, &inside, &most, &crowd};
         assert_int_equal(pthread_create(&thread[i], NULL, visit, &visitor[i]), 0);
