@@ -82,7 +82,8 @@ static void finish_item(struct gf_batch_worker *worker, enum gf_outcome outcome,
 {
     struct gf_batch *const batch = worker->batch;
     const bool alone = batch->request->inputs->count == 1;
-    if (outcome == GF_OUTCOME_FAILED && !alone)
+    /* What ends the whole run is said at its end. */
+    if (outcome == GF_OUTCOME_FAILED && !alone && status != GF_ERROR_UNAVAILABLE)
         fprintf(worker->notes_file, "e%s\n", why->text);
     fflush(worker->notes_file);
     const long length = ftell(worker->notes_file);

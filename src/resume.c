@@ -161,9 +161,13 @@ static enum gf_status read_lines(struct gf_resume *resume, FILE *file, const cha
             room = malloc(6 * capacity);
             room_bytes = room ? 6 * capacity : 0;
         }
+        if (!room) {
+            status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+            break;
+        }
         struct line line = {room, room + capacity, room + 2 * capacity, room + 3 * capacity, -1};
-        const bool whole = room && read_line(text, &line, room + 4 * capacity, room + 5 * capacity);
-        if (!room || (whole && !keep_line(resume, &line)))
+        if (read_line(text, &line, room + 4 * capacity, room + 5 * capacity) &&
+            !keep_line(resume, &line))
             status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     }
     if (!status && ferror(file))

@@ -28,9 +28,9 @@ enum gf_status gf_words_split(const char *text, char ***words, int *count, struc
     const size_t length = strlen(text),
                  most = length / 2 + 2; /* a word takes a letter and a space */
     char **const list = malloc(most * sizeof *list + length + most);
-    char *to = (char *)(list + most);
     if (!list)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    char *to = (char *)(list + most);
     *count = 0;
     for (const char *from = text + strspn(text, " \t\n\r\v\f"); *from;
          from += strspn(from, " \t\n\r\v\f")) {

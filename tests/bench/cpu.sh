@@ -289,7 +289,7 @@ measure_batch() {
 
 # 100,000 pictures of a few pixels: what a file costs, and that memory and descriptors do not grow with them.
 measure_files() {
-    local folder begin
+    local folder wall growth descriptors
     folder=$(mktemp -d /dev/shm/gpufilter-bench.XXXXXX 2>/dev/null) || folder=$work/files
     mkdir -p "$folder/in"
     "$program" --device=cpu -i "$work/in.jpg" -o "$folder/tiny.ppm" resize=16:16 || failed=1
