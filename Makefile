@@ -234,11 +234,13 @@ bench: $(PROGRAM) ## the CPU backend beside vips, ImageMagick and others: tables
 ifeq ($(CUDA),1)
 bench-gpu: $(PROGRAM) $(BENCH_GPU) ## kernels beside NPP's, the pipeline and the start on a GPU: tables and JSON
 	@sh tests/bench/gpu.sh $(BENCH_GPU) $(PROGRAM)
+techniques: $(PROGRAM) ## every technique of the guides shown on a GPU: tests/bench/results/techniques.md
+	@bash tests/bench/techniques.sh $(PROGRAM) $(or $(RESULTS_DIR),tests/bench/results)
 else
-bench-gpu:
-	@echo "bench-gpu: this build has no CUDA backend (no nvcc, or CUDA=0)" >&2; exit 3
+bench-gpu techniques:
+	@echo "$@: this build has no CUDA backend (no nvcc, or CUDA=0)" >&2; exit 3
 endif
-.PHONY: bench bench-gpu
+.PHONY: bench bench-gpu techniques
 
 # What stands between the README's marks is the declarations' own, and the newest results'.
 readme: $(PROGRAM) ## brings the README's tables up to date
