@@ -20,26 +20,31 @@ static __device__ __forceinline__ struct tile tile_of(unsigned index, const stru
     return {at.row, first, left < TILE ? left : TILE};
 }
 
-/* Copies `bytes`, at most VECTORS * 512, by the lanes of a warp; both ends begin on a vector. */
-template <int VECTORS>
+/* Copies `bytes`, at most VECTORS * 512, by the lanes of a warp, an ACCESS each at a time; both ends
+ * begin on a vector. */
+template <int VECTORS, class ACCESS>
 static __device__ __forceinline__ void copy_tile(unsigned char *__restrict__ to,
                                                  const unsigned char *__restrict__ from,
                                                  unsigned bytes, unsigned lane)
 {
-    const unsigned full = bytes / VECTOR;
-    uint4 v[VECTORS];
+    const unsigned full = bytes / sizeof(ACCESS);
+#pragma unroll 1
+    for (int round = 0; round < VECTOR / (int)sizeof(ACCESS); round++) {
+        const unsigned first = lane + round * (VECTORS * WARP);
+        ACCESS v[VECTORS];
 #pragma unroll
-    for (int k = 0; k < VECTORS; k++) {
-        if (lane + k * WARP < full)
-            v[k] = ((const uint4 *)from)[lane + k * WARP];
-    }
+        for (int k = 0; k < VECTORS; k++) {
+            if (first + k * WARP < full)
+                v[k] = ((const ACCESS *)from)[first + k * WARP];
+        }
 #pragma unroll
-    for (int k = 0; k < VECTORS; k++) {
-        if (lane + k * WARP < full)
-            ((uint4 *)to)[lane + k * WARP] = v[k];
+        for (int k = 0; k < VECTORS; k++) {
+            if (first + k * WARP < full)
+                ((ACCESS *)to)[first + k * WARP] = v[k];
+        }
     }
-    if (lane < bytes % VECTOR)
-        to[full * VECTOR + lane] = from[full * VECTOR + lane];
+    if (lane < bytes % sizeof(ACCESS))
+        to[full * sizeof(ACCESS) + lane] = from[full * sizeof(ACCESS) + lane];
 }
 
 #endif
