@@ -13,7 +13,7 @@ enum {
 struct program {
     struct band band;
     int in_channels, out_channels;
-    unsigned row_tiles;
+    unsigned tile, row_tiles; /* pixels of a tile; tiles of a row */
     const unsigned char *block; /* gf_point_program and its tables, on the device */
     int table, tables, count;
     unsigned table_at, curve_at, level_at, encode_at;
@@ -161,11 +161,11 @@ static __global__ void __launch_bounds__(PROGRAM_WARPS *WARP)
     const unsigned index = blockIdx.x * PROGRAM_WARPS + warp;
     if (index >= program.band.rows * program.row_tiles)
         return;
-    const struct tile tile = tile_of(index, &program.band, program.row_tiles);
+    const struct tile tile = tile_of(index, &program.band, program.row_tiles, program.tile);
     const unsigned in_bytes = (unsigned)program.in_channels * sizeof(IN);
     const unsigned out_bytes = (unsigned)program.out_channels * sizeof(OUT);
-    unsigned char *const from = (unsigned char *)shared + warp * (TILE * (in_bytes + out_bytes));
-    unsigned char *const to = from + TILE * in_bytes;
+    unsigned char *const from = (unsigned char *)shared + warp * (program.tile * (in_bytes + out_bytes));
+    unsigned char *const to = from + program.tile * in_bytes;
     copy_tile<8, ACCESS>(from,
                  program.band.in + tile.row * program.band.in_pitch + (size_t)tile.first * in_bytes,
                  tile.pixels * in_bytes, lane);
@@ -188,6 +188,15 @@ static __global__ void __launch_bounds__(PROGRAM_WARPS *WARP)
                  to, tile.pixels * out_bytes, lane);
 }
 
+/* Tables for 16-bit samples, of 256 KB each, are read through the first-level cache, of which shared
+ * memory is a part: tiles are smaller where there are any. */
+static unsigned tile_pixels(const struct gf_stage *stage, const struct gf_point_program *program)
+{
+    if (stage->in.bits == 8)
+        return TILE;
+    return program->level_at ? TILE / 4 : program->table == GF_POINT_FLOATS ? TILE / 2 : TILE;
+}
+
 static void fill_program(struct program *to, const struct gf_launch *launch,
                          const struct band *band)
 {
@@ -196,7 +205,8 @@ static void fill_program(struct program *to, const struct gf_launch *launch,
     to->band = *band;
     to->in_channels = stage->in.channels;
     to->out_channels = stage->out.channels;
-    to->row_tiles = blocks_for(band->width, TILE);
+    to->tile = tile_pixels(stage, from);
+    to->row_tiles = blocks_for(band->width, to->tile);
     to->block = (const unsigned char *)launch->constants;
     to->table = from->table;
     to->tables = from->tables;
@@ -215,7 +225,7 @@ static int launch_program(const struct program *program, int in_bits, int out_bi
     const unsigned blocks = blocks_for(program->band.rows * program->row_tiles, PROGRAM_WARPS);
     const unsigned threads = PROGRAM_WARPS * WARP;
     const size_t size =
-        (size_t)PROGRAM_WARPS * TILE *
+        (size_t)PROGRAM_WARPS * program->tile *
         (size_t)(program->in_channels * in_bits + program->out_channels * out_bits) / 8;
     if (in_bits == 8 && out_bits == 8)
         program_kernel<uint8_t, uint8_t, ACCESS><<<blocks, threads, size, stream>>>(*program);

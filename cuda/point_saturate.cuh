@@ -142,7 +142,7 @@ __global__ void __launch_bounds__(SATURATE_WARPS *WARP, 2)
     unsigned *const words = (unsigned *)pixels;
     const unsigned tiles = band.rows * row_tiles;
     for (unsigned index = blockIdx.x * warps + warp; index < tiles; index += gridDim.x * warps) {
-        const struct tile tile = tile_of(index, &band, row_tiles);
+        const struct tile tile = tile_of(index, &band, row_tiles, TILE);
         const size_t offset = (size_t)tile.first * CHANNELS;
         const unsigned bytes = tile.pixels * CHANNELS;
         copy_tile<CHANNELS, ACCESS>(pixels, band.in + tile.row * band.in_pitch + offset, bytes, lane);

@@ -5,19 +5,19 @@
 
 #include "band.cuh"
 
-enum { TILE = 512 };
+enum { TILE = 512 }; /* at most */
 
 struct tile {
     unsigned row, first, pixels;
 };
 
 static __device__ __forceinline__ struct tile tile_of(unsigned index, const struct band *band,
-                                                      unsigned row_tiles)
+                                                      unsigned row_tiles, unsigned pixels)
 {
     const struct place at = place_of(index, band->rows, row_tiles);
-    const unsigned first = at.column * TILE;
+    const unsigned first = at.column * pixels;
     const unsigned left = band->width - first;
-    return {at.row, first, left < TILE ? left : TILE};
+    return {at.row, first, left < pixels ? left : pixels};
 }
 
 /* Copies `bytes`, at most VECTORS * 512, by the lanes of a warp, an ACCESS each at a time; both ends

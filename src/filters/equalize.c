@@ -104,6 +104,6 @@ const struct gf_filter gf_equalize_filter = {
     .cuda = GF_CUDA({GF_KERNEL("powf", gf_point_powf_cuda, "lightness: roots by powf (Best Practices 11.1.5)"),
                    .refuses = refuses_roots},
                   {GF_KERNEL("cbrtf", gf_point_cbrtf_cuda,
-                             "lightness: roots by cbrtf, as the default (Best Practices 11.1.5)"),
+                             "lightness: roots by cbrtf (Best Practices 11.1.5)"),
                    .refuses = refuses_roots}),
 };
