@@ -35,15 +35,12 @@ struct power_of_two {
     }
 };
 
+/* A pixel of the picture. */
 template <int CHANNELS>
 static __device__ __forceinline__ struct colours<CHANNELS>
-load_pixel(const struct bilateral_band &band, int x, int y) {
+pixel_at(const struct bilateral_band &band, int column, int row) {
     struct colours<CHANNELS> pixel = {
     };
-    const int column = gf_border_index(x, band.width, band.border);
-    const int row = gf_border_index(y, band.height, band.border);
-    if (column < 0 || row < 0)
-        return pixel;
     const unsigned char *const from = band.in + (row - band.in_first) * (ptrdiff_t)band.in_pitch;
     const size_t at = (size_t)column * CHANNELS;
 #pragma unroll
@@ -51,6 +48,17 @@ load_pixel(const struct bilateral_band &band, int x, int y) {
         pixel.v[c] = band.bits == 8 ? (float)__ldg(from + at + c)
                                     : (float)__ldg((const uint16_t *)from + at + c);
     return pixel;
+}
+
+/* The same of the picture extended by the border. */
+template <int CHANNELS>
+static __device__ __forceinline__ struct colours<CHANNELS>
+load_pixel(const struct bilateral_band &band, int x, int y) {
+    const int column = gf_border_index(x, band.width, band.border);
+    const int row = gf_border_index(y, band.height, band.border);
+    if (column < 0 || row < 0)
+        return {};
+    return pixel_at<CHANNELS>(band, column, row);
 }
 
 template <int CHANNELS>

@@ -24,19 +24,19 @@ struct power_of_e_intrinsic {
     }
 };
 
-/* The window of pixel x, y, whose pixels pixel_at(dx, dy) gives; colour and space: factors of the squared
+/* The window of pixel x, y, whose pixels tap_at(dx, dy) gives; colour and space: factors of the squared
  * distances. */
 template <int CHANNELS, class Power, class PixelAt>
 static __device__ __forceinline__ void filter_pixel(const struct bilateral_band &band, float space, int x, int y,
-                                                    const PixelAt &pixel_at)
+                                                    const PixelAt &tap_at)
 {
     const int radius = band.radius;
-    struct colours<CHANNELS> centre = pixel_at(0, 0);
+    struct colours<CHANNELS> centre = tap_at(0, 0);
     struct sums<CHANNELS> total = {};
     for (int dy = -radius; dy <= radius; dy++) {
         struct sums<CHANNELS> sum = {};
         for (int dx = -radius; dx <= radius; dx++)
-            sum.add_tap(centre, pixel_at(dx, dy), (float)(dx * dx + dy * dy) * space, band.colour, Power());
+            sum.add_tap(centre, tap_at(dx, dy), (float)(dx * dx + dy * dy) * space, band.colour, Power());
         total.add(sum);
     }
 #pragma unroll
@@ -47,7 +47,7 @@ static __device__ __forceinline__ void filter_pixel(const struct bilateral_band 
 
 /* The window from global memory (Best Practices 9.2.1). */
 template <int CHANNELS, class Power>
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(THREADS, 4)
     bilateral_window_kernel(const struct bilateral_band band, const float space)
 {
     const int x = blockIdx.x * TILE_COLUMNS + threadIdx.x;
@@ -55,9 +55,15 @@ static __global__ void __launch_bounds__(THREADS)
         return;
     for (int row = blockIdx.y * TILE_ROWS + threadIdx.y; row < band.rows; row += GRID_Y * TILE_ROWS) {
         const int y = band.first + row;
-        filter_pixel<CHANNELS, Power>(band, space, x, y, [&](int dx, int dy) {
-            return load_pixel<CHANNELS>(band, x + dx, y + dy);
-        });
+        const int radius = band.radius;
+        if (x >= radius && x < band.width - radius && y >= radius && y < band.height - radius)
+            filter_pixel<CHANNELS, Power>(band, space, x, y, [&](int dx, int dy) {
+                return pixel_at<CHANNELS>(band, x + dx, y + dy);
+            });
+        else
+            filter_pixel<CHANNELS, Power>(band, space, x, y, [&](int dx, int dy) {
+                return load_pixel<CHANNELS>(band, x + dx, y + dy);
+            });
     }
 }
 

@@ -60,12 +60,20 @@ static __device__ __forceinline__ void correlate_global(const Args &args, const 
     struct spot spot;
     if (!find_spot(p, &spot))
         return;
-    const float sum = correlate(args, weight, [&](int dy) {
-        return [&, dy](int dx) -> float {
-            const int column = gf_border_index(spot.x + dx, p.width, p.border);
-            return sample_of<Sample>(p, column, spot.channel, p.out_y + spot.row + dy);
-        };
-    });
+    float sum;
+    if (is_inner(p, spot, args.width / 2, args.height / 2)) {
+        const unsigned char *const centre = centre_of<Sample>(p, spot);
+        sum = correlate(args, weight, [&](int dy) {
+            const Sample *const row = (const Sample *)(centre + dy * (int)p.in_pitch);
+            return [&, row](int dx) -> float { return row[dx * p.channels]; };
+        });
+    } else {
+        sum = correlate(args, weight, [&](int dy) {
+            return [&, dy](int dx) -> float {
+                return sample_of<Sample>(p, spot.x + dx, spot.channel, p.out_y + spot.row + dy);
+            };
+        });
+    }
     finish_spot<Sample>(args, spot, sum);
 }
 
@@ -102,14 +110,16 @@ __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
     struct spot spot;
     if (!find_spot(p, &spot))
         return;
-    const bool rows_by_texture = p.border == GF_BORDER_EDGE || p.border == GF_BORDER_CONSTANT;
+    const bool inner = is_inner(p, spot, args.width / 2, args.height / 2);
+    const bool rows_as_they_are = inner || p.border == GF_BORDER_EDGE || p.border == GF_BORDER_CONSTANT;
+    const bool columns_as_they_are = inner || args.columns_by_texture;
     const float sum = correlate(args, args.weights.value, [&](int dy) {
         int y = p.out_y + spot.row + dy;
-        if (!rows_by_texture)
+        if (!rows_as_they_are)
             y = gf_border_index(y, p.height, p.border);
         return [&, y](int dx) -> float {
             int x = spot.x + dx;
-            if (!args.columns_by_texture)
+            if (!columns_as_they_are)
                 x = gf_border_index(x, p.width, p.border);
             return tex2D<Sample>(args.texture, (float)(x * p.channels + spot.channel) + 0.5f,
                                  (float)(y - args.texture_y) + 0.5f);

@@ -21,11 +21,14 @@ __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
     struct spot spot;
     if (!find_spot(p, &spot))
         return;
+    const bool inner = is_inner(p, spot, radius, radius);
+    const unsigned char *const centre = centre_of<Sample>(p, spot);
     int count = 0;
     for (int dy = -radius; dy <= radius; dy++) {
         for (int dx = -radius; dx <= radius; dx++) {
-            const int column = gf_border_index(spot.x + dx, p.width, p.border);
-            const unsigned v = sample_of<Sample>(p, column, spot.channel, p.out_y + spot.row + dy);
+            const unsigned v =
+                inner ? *(const Sample *)(centre + dy * (int)p.in_pitch + dx * p.channels * (int)sizeof(Sample))
+                      : sample_of<Sample>(p, spot.x + dx, spot.channel, p.out_y + spot.row + dy);
             int at = count++;
             for (; at > 0 && sorted[at - 1] > v; at--)
                 sorted[at] = sorted[at - 1];
@@ -78,10 +81,17 @@ __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS) median_registers_
     struct spot spot;
     if (!find_spot(p, &spot))
         return;
-    *out_sample<Sample>(p, spot) = (Sample)window_median<RADIUS>([&](int dx, int dy) {
-        const int column = gf_border_index(spot.x + dx, p.width, p.border);
-        return sample_of<Sample>(p, column, spot.channel, p.out_y + spot.row + dy);
-    });
+    Sample *const to = out_sample<Sample>(p, spot);
+    if (is_inner(p, spot, RADIUS, RADIUS)) {
+        const unsigned char *const centre = centre_of<Sample>(p, spot);
+        *to = (Sample)window_median<RADIUS>([&](int dx, int dy) -> unsigned {
+            return ((const Sample *)(centre + dy * (int)p.in_pitch))[dx * p.channels];
+        });
+    } else {
+        *to = (Sample)window_median<RADIUS>([&](int dx, int dy) {
+            return sample_of<Sample>(p, spot.x + dx, spot.channel, p.out_y + spot.row + dy);
+        });
+    }
 }
 
 /* The same from a tile in shared memory (Best Practices 9.2.3). */

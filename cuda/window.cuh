@@ -8,6 +8,8 @@
 #ifndef GF_WINDOW_CUH
 #define GF_WINDOW_CUH
 
+#include <limits.h>
+
 #include "stencil.cuh"
 
 enum { WINDOW_COLUMNS = 32, WINDOW_ROWS = 8 }; /* of a block: a warp lies along a row */
@@ -44,15 +46,34 @@ static inline unsigned window_blocks(const struct picture &p)
            (unsigned)ceil_div(p.rows, WINDOW_ROWS);
 }
 
-/* A sample of the picture extended by the border; `column` is already looked up. */
+/* A sample of the picture extended by the border. */
 template <class Sample>
-static __device__ __forceinline__ unsigned sample_of(const struct picture &p, int column, int channel, int y)
+static __device__ __forceinline__ unsigned sample_of(const struct picture &p, int x, int channel, int y)
 {
-    const int row = gf_border_index(y, p.height, p.border);
+    const int column = gf_border_index(x, p.width, p.border), row = gf_border_index(y, p.height, p.border);
     if (row < 0 || column < 0)
         return 0;
     const Sample *const from = (const Sample *)(p.in + (long long)(row - p.in_y) * (long long)p.in_pitch);
     return from[(long long)column * p.channels + channel];
+}
+
+/* The spot's own sample in the input. */
+template <class Sample>
+static __device__ __forceinline__ const unsigned char *centre_of(const struct picture &p, const struct spot &spot)
+{
+    const Sample *const row =
+        (const Sample *)(p.in + (long long)(p.out_y + spot.row - p.in_y) * (long long)p.in_pitch);
+    return (const unsigned char *)(row + spot.sample);
+}
+
+/* Whether a window of that reach lies within the picture, as most do: they need no rule for what is beyond,
+ * and find their samples by offsets of 32 bits. */
+static __device__ __forceinline__ bool is_inner(const struct picture &p, const struct spot &spot, int reach_x,
+                                                int reach_y)
+{
+    const int y = p.out_y + spot.row;
+    return spot.x >= reach_x && spot.x < p.width - reach_x && y >= reach_y && y < p.height - reach_y &&
+           (long long)reach_y * (long long)p.in_pitch < INT_MAX;
 }
 
 template <class Sample>
@@ -71,13 +92,24 @@ __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
     struct spot spot;
     if (!find_spot(p, &spot))
         return;
+    typedef typename Op::sample Sample;
+    typedef typename Op::middle Middle;
+    Sample *const to = out_sample<Sample>(p, spot);
     const int y = p.out_y + spot.row;
-    *out_sample<typename Op::sample>(p, spot) = args.op.row([&](int dx) {
-        const int column = gf_border_index(spot.x + dx, p.width, p.border);
-        return args.op.column([&](int dy) -> typename Op::middle {
-            return sample_of<typename Op::sample>(p, column, spot.channel, y + dy);
+    if (is_inner(p, spot, args.op.radius, args.op.radius)) {
+        const unsigned char *const centre = centre_of<Sample>(p, spot);
+        const int pitch = (int)p.in_pitch;
+        *to = args.op.row([&](int dx) {
+            const unsigned char *const column = centre + dx * p.channels * (int)sizeof(Sample);
+            return args.op.column([&](int dy) -> Middle { return *(const Sample *)(column + dy * pitch); });
         });
-    });
+    } else {
+        *to = args.op.row([&](int dx) {
+            return args.op.column([&](int dy) -> Middle {
+                return sample_of<Sample>(p, spot.x + dx, spot.channel, y + dy);
+            });
+        });
+    }
 }
 
 /* Separable: 2 n reads instead of n * n, at the price of a second kernel that writes and reads what lies
@@ -90,11 +122,19 @@ __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
     struct spot spot;
     if (!find_spot(p, &spot))
         return;
-    typename Op::stored *const to =
-        (typename Op::stored *)(args.middle + (size_t)spot.row * args.middle_pitch) + spot.sample;
-    *to = (typename Op::stored)args.op.column([&](int dy) -> typename Op::middle {
-        return sample_of<typename Op::sample>(p, spot.x, spot.channel, p.out_y + spot.row + dy);
-    });
+    typedef typename Op::sample Sample;
+    typedef typename Op::middle Middle;
+    typedef typename Op::stored Stored;
+    Stored *const to = (Stored *)(args.middle + (size_t)spot.row * args.middle_pitch) + spot.sample;
+    if (is_inner(p, spot, 0, args.op.radius)) {
+        const unsigned char *const centre = centre_of<Sample>(p, spot);
+        const int pitch = (int)p.in_pitch;
+        *to = (Stored)args.op.column([&](int dy) -> Middle { return *(const Sample *)(centre + dy * pitch); });
+    } else {
+        *to = (Stored)args.op.column([&](int dy) -> Middle {
+            return sample_of<Sample>(p, spot.x, spot.channel, p.out_y + spot.row + dy);
+        });
+    }
 }
 
 template <class Op>
@@ -105,12 +145,19 @@ __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
     struct spot spot;
     if (!find_spot(p, &spot))
         return;
-    const typename Op::stored *const from =
-        (const typename Op::stored *)(args.middle + (size_t)spot.row * args.middle_pitch) + spot.channel;
-    *out_sample<typename Op::sample>(p, spot) = args.op.row([&](int dx) -> typename Op::middle {
-        const int column = gf_border_index(spot.x + dx, p.width, p.border);
-        return column < 0 ? 0 : from[(long long)column * p.channels];
-    });
+    typedef typename Op::middle Middle;
+    typedef typename Op::stored Stored;
+    typename Op::sample *const to = out_sample<typename Op::sample>(p, spot);
+    const Stored *const row = (const Stored *)(args.middle + (size_t)spot.row * args.middle_pitch);
+    if (is_inner(p, spot, args.op.radius, 0)) {
+        const Stored *const centre = row + spot.sample;
+        *to = args.op.row([&](int dx) -> Middle { return centre[dx * p.channels]; });
+    } else {
+        *to = args.op.row([&](int dx) -> Middle {
+            const int column = gf_border_index(spot.x + dx, p.width, p.border);
+            return column < 0 ? 0 : row[(long long)column * p.channels + spot.channel];
+        });
+    }
 }
 
 template <class Op> static int launch_square(const struct gf_launch *launch, int border, const Op &op)
