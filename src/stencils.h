@@ -24,6 +24,13 @@ struct gf_box {
     int radius, border;
 };
 
+/* Whether the device does it in one kernel, without scratch: sums of whole windows fit 16 bits. */
+enum { GF_BOX_SMALL_MAX = 7 };
+static inline int gf_box_small(struct gf_format format, int radius)
+{
+    return format.bits == 8 && format.channels % 2 == 1 && radius >= 1 && radius <= GF_BOX_SMALL_MAX;
+}
+
 /* Whether the sum of a window's column fits 16 bits, as the device then stores it. */
 static inline int gf_box_narrow(struct gf_format format, int radius)
 {

@@ -193,8 +193,8 @@ static void boxblur_cpu(const struct gf_stage *stage, const struct gf_view *in,
 /* Column sums of the band, between the two kernels: 16 bits where they fit. */
 static size_t boxblur_device_scratch(const struct gf_stage *stage, int rows)
 {
-    return gf_box_device_pitch(stage->in, ((const struct boxblur *)stage->params)->radius) *
-           (size_t)rows;
+    const int radius = ((const struct boxblur *)stage->params)->radius;
+    return gf_box_small(stage->in, radius) ? 0 : gf_box_device_pitch(stage->in, radius) * (size_t)rows;
 }
 
 /* ---- variants ---- */
@@ -226,8 +226,8 @@ extern gf_launcher gf_boxblur_cuda, gf_boxblur_global_cuda, gf_boxblur_separable
 
 static const struct gf_kernel kernels[] = {
     {GF_KERNEL("running", gf_boxblur_cuda,
-               "running sums, columns in registers, then rows in padded shared memory: the time does not "
-               "grow with the radius")},
+               "running sums of columns in registers, then rows: at 8 bits up to radius 7 by shuffles, else by "
+               "running sums in padded shared memory, whatever the radius")},
     {GF_KERNEL("global", gf_boxblur_global_cuda,
                "a thread a sample, the whole window from global memory (Best Practices 9.2.1)"),
      .refuses = refuses_window},
