@@ -1,0 +1,131 @@
+/* Kernels that count a histogram without clusters. */
+#ifndef GF_EQUALIZE_WAYS_CUH
+#define GF_EQUALIZE_WAYS_CUH
+
+#include "equalize_variants.cuh"
+
+/* ---- global memory (Programming Guide 2.2.5) ---- */
+
+struct global_tally {
+    unsigned long long *count;
+    unsigned stride;
+
+    __device__ __forceinline__ void add(int channel, unsigned level, bool counted)
+    {
+        if (counted)
+            atomicAdd(&count[(unsigned)channel * stride + level], 1ull);
+    }
+};
+
+template <int BITS, int COUNT, int MIXTURE>
+__global__ void __launch_bounds__(count_threads<BITS>)
+    count_global_kernel(const struct bins_task task, unsigned long long *count)
+{
+    struct global_tally tally = {count, task.stride};
+    for_each_level<BITS, COUNT, MIXTURE>(task, tally);
+}
+
+struct global_way {
+    template <int BITS, int COUNT, int MIXTURE>
+    static cudaError_t launch(const struct counting &counting)
+    {
+        const int threads = count_threads<BITS>;
+        unsigned blocks = blocks_of(counting.task, threads);
+        const cudaError_t status =
+            resident_blocks((const void *)count_global_kernel<BITS, COUNT, MIXTURE>, threads, 0,
+                            blocks, &blocks);
+        if (status != cudaSuccess)
+            return status;
+        count_global_kernel<BITS, COUNT, MIXTURE>
+            <<<blocks, threads, 0, counting.task.stream>>>(counting.task, counting.count);
+        return cudaGetLastError();
+    }
+};
+
+/* ---- tables in shared memory (Programming Guide 2.2.3.2, 2.2.3.8) ---- */
+
+enum tables { ONE_TABLE, TABLE_A_WARP, AGGREGATED };
+
+/* Counters first .. first + size - 1; what lies beyond them is another block's. */
+template <int TABLES> struct table_tally {
+    unsigned *table;
+    unsigned stride, first, size;
+
+    __device__ __forceinline__ void add(int channel, unsigned level, bool counted)
+    {
+        const unsigned at = (unsigned)channel * stride + level - first;
+        const bool mine = counted && at < size;
+        if (TABLES == AGGREGATED) {
+            const unsigned same = __match_any_sync(~0u, mine ? at : ~0u);
+            const bool leads = (same & ((1u << threadIdx.x % WARP) - 1)) == 0;
+            if (mine && leads)
+                atomicAdd(&table[at], (unsigned)__popc(same));
+        } else if (mine) {
+            atomicAdd(&table[at], 1u);
+        }
+    }
+};
+
+/* A row of blocks for each part of the table. */
+template <int BITS, int COUNT, int MIXTURE, int TABLES>
+__global__ void __launch_bounds__(count_threads<BITS>)
+    count_table_kernel(const struct bins_task task, unsigned size, unsigned long long *count)
+{
+    extern __shared__ unsigned table[];
+    const unsigned threads = count_threads<BITS>;
+    const unsigned copies = TABLES == TABLE_A_WARP ? threads / WARP : 1;
+    const unsigned own = TABLES == TABLE_A_WARP ? threadIdx.x / WARP * size : 0;
+    const unsigned first = blockIdx.y * size;
+    for (unsigned i = threadIdx.x; i < copies * size; i += threads)
+        table[i] = 0;
+    __syncthreads();
+    struct table_tally<TABLES> tally = {table + own, task.stride, first, size};
+    for_each_level<BITS, COUNT, MIXTURE>(task, tally);
+    __syncthreads();
+    for (unsigned i = threadIdx.x; i < size; i += threads) {
+        unsigned sum = 0;
+        for (unsigned copy = 0; copy < copies; copy++)
+            sum += table[copy * size + i];
+        if (sum)
+            atomicAdd(&count[first + i], (unsigned long long)sum);
+    }
+}
+
+/* The parts that a table must be counted in, since a block has only so much shared memory. */
+static inline cudaError_t cut_table(unsigned counters, unsigned *size)
+{
+    int device = 0, bytes = 0;
+    cudaError_t status = cudaGetDevice(&device);
+    if (status == cudaSuccess)
+        status = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    *size = counters;
+    for (unsigned part = 65536; *size * sizeof(unsigned) > (size_t)bytes; part /= 2)
+        *size = part;
+    return status;
+}
+
+template <int TABLES> struct table_way {
+    /* All parts' blocks are there at once and read the picture side by side, once from memory. */
+    template <int BITS, int COUNT, int MIXTURE>
+    static cudaError_t launch(const struct counting &counting)
+    {
+        const auto kernel = count_table_kernel<BITS, COUNT, MIXTURE, TABLES>;
+        const int threads = count_threads<BITS>, copies = TABLES == TABLE_A_WARP ? threads / WARP : 1;
+        unsigned size, resident = 0, needed = blocks_of(counting.task, threads);
+        cudaError_t status = cut_table(counting.counters, &size);
+        const size_t bytes = size * sizeof(unsigned) * copies;
+        if (status == cudaSuccess)
+            status = cudaFuncSetAttribute((const void *)kernel,
+                                          cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+        const unsigned parts = counting.counters / size;
+        if (status == cudaSuccess)
+            status = resident_blocks((const void *)kernel, threads, bytes, needed * parts, &resident);
+        if (status != cudaSuccess)
+            return status;
+        const dim3 blocks(resident / parts ? resident / parts : 1, parts);
+        kernel<<<blocks, threads, bytes, counting.task.stream>>>(counting.task, size, counting.count);
+        return cudaGetLastError();
+    }
+};
+
+#endif
