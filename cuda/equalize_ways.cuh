@@ -44,12 +44,25 @@ struct global_way {
 
 /* ---- tables in shared memory (Programming Guide 2.2.3.2, 2.2.3.8) ---- */
 
-enum tables { ONE_TABLE, TABLE_A_WARP, AGGREGATED };
+enum tables { ONE_TABLE, TABLE_A_WARP, TABLE_A_LANE, AGGREGATED };
+
+/* Tables in a block of that many threads. */
+static constexpr __host__ __device__ unsigned copies_of(int tables, unsigned threads)
+{
+    return tables == TABLE_A_WARP ? threads / WARP : tables == TABLE_A_LANE ? (unsigned)WARP : 1u;
+}
+
+/* Counter i of a copy. A lane's lie in a bank of its own; a warp's one after another. */
+template <int TABLES>
+static __device__ __forceinline__ unsigned place_in_copy(unsigned i, unsigned copy, unsigned size)
+{
+    return TABLES == TABLE_A_LANE ? i * WARP + copy : copy * size + i;
+}
 
 /* Counters first .. first + size - 1; what lies beyond them is another block's. */
 template <int TABLES> struct table_tally {
     unsigned *table;
-    unsigned stride, first, size;
+    unsigned stride, first, size, copy;
 
     __device__ __forceinline__ void add(int channel, unsigned level, bool counted)
     {
@@ -61,7 +74,7 @@ template <int TABLES> struct table_tally {
             if (mine && leads)
                 atomicAdd(&table[at], (unsigned)__popc(same));
         } else if (mine) {
-            atomicAdd(&table[at], 1u);
+            atomicAdd(&table[place_in_copy<TABLES>(at, copy, size)], 1u);
         }
     }
 };
@@ -73,19 +86,21 @@ __global__ void __launch_bounds__(count_threads<BITS>)
 {
     extern __shared__ unsigned table[];
     const unsigned threads = count_threads<BITS>;
-    const unsigned copies = TABLES == TABLE_A_WARP ? threads / WARP : 1;
-    const unsigned own = TABLES == TABLE_A_WARP ? threadIdx.x / WARP * size : 0;
+    const unsigned copies = copies_of(TABLES, threads);
+    const unsigned copy = TABLES == TABLE_A_WARP   ? threadIdx.x / WARP
+                          : TABLES == TABLE_A_LANE ? threadIdx.x % WARP
+                                                   : 0;
     const unsigned first = blockIdx.y * size;
     for (unsigned i = threadIdx.x; i < copies * size; i += threads)
         table[i] = 0;
     __syncthreads();
-    struct table_tally<TABLES> tally = {table + own, task.stride, first, size};
+    struct table_tally<TABLES> tally = {table, task.stride, first, size, copy};
     for_each_level<BITS, COUNT, MIXTURE>(task, tally);
     __syncthreads();
     for (unsigned i = threadIdx.x; i < size; i += threads) {
         unsigned sum = 0;
-        for (unsigned copy = 0; copy < copies; copy++)
-            sum += table[copy * size + i];
+        for (unsigned k = 0; k < copies; k++) /* each lane begins with another, of another bank */
+            sum += table[place_in_copy<TABLES>(i, (k + i) % copies, size)];
         if (sum)
             atomicAdd(&count[first + i], (unsigned long long)sum);
     }
@@ -110,10 +125,10 @@ template <int TABLES> struct table_way {
     static cudaError_t launch(const struct counting &counting)
     {
         const auto kernel = count_table_kernel<BITS, COUNT, MIXTURE, TABLES>;
-        const int threads = count_threads<BITS>, copies = TABLES == TABLE_A_WARP ? threads / WARP : 1;
+        const int threads = count_threads<BITS>;
         unsigned size, resident = 0, needed = blocks_of(counting.task, threads);
         cudaError_t status = cut_table(counting.counters, &size);
-        const size_t bytes = size * sizeof(unsigned) * copies;
+        const size_t bytes = size * sizeof(unsigned) * copies_of(TABLES, threads);
         if (status == cudaSuccess)
             status = cudaFuncSetAttribute((const void *)kernel,
                                           cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);

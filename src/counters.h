@@ -20,7 +20,7 @@ extern gf_counter gf_histogram_global_cuda, gf_histogram_shared_cuda, gf_histogr
  * (gf_counter_8_bits, which see, where there is nothing else to refuse). */
 #define GF_HISTOGRAM_COUNTERS(refuses_, refuses_wide_)                                             \
     {GF_COUNTER("lanes", gf_histogram_cuda,                                                        \
-                "the default: 8 bits, a copy of each shared counter for every lane or two, so that no " \
+                "what runs by default: 8 bits, a copy of each shared counter for every lane or two, so that no " \
                 "lanes collide; 16 bits, shared counters of 16 bits (Programming Guide 2.2.3.2)"), \
      .refuses = refuses_},                                                                         \
     {GF_COUNTER("global", gf_histogram_global_cuda,                                                \

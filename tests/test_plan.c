@@ -179,6 +179,44 @@ static void test_impossible(void **state)
     drop_plan();
 }
 
+static void assert_refused(const char *text, int bits, const char *expected)
+{
+    struct gf_error error = {0};
+    assert_ok(text, gf_chain_parse(text, &chain, &error), &error);
+    assert_int_equal(gf_plan_make(&chain, format_of(40, 30, 3, bits), 1, &plan, &error), GF_ERROR_USAGE);
+    assert_string_equal(error.text, expected);
+    gf_chain_free(&chain);
+}
+
+/* A variant that cannot give the default's picture says so, and only then. */
+static void test_refusals(void **state)
+{
+    (void)state;
+    assert_refused("normalize=clip=1:variant=warp", 8,
+                   "normalize: variant=warp takes clip=0 only: it finds the lowest and the highest level, "
+                   "and counts nothing");
+    assert_refused("invert,normalize=0.1:luma:variant=atomic-ref", 16,
+                   "normalize: variant=atomic-ref takes clip=0 only: it finds the lowest and the highest "
+                   "level, and counts nothing");
+    assert_refused("equalize=variant=warp", 16,
+                   "equalize: variant=warp takes 8 bits only: 65,536 counters for each warp do not fit in "
+                   "a block's shared memory");
+    assert_refused("threshold=otsu:variant=warp", 16,
+                   "threshold: variant=warp takes 8 bits only: 65,536 counters for each warp do not fit in "
+                   "a block's shared memory");
+    assert_refused("threshold=0.3:variant=cluster", 8,
+                   "threshold: variant=cluster counts levels, which only value=otsu asks for");
+    static const char *const taken[] = {
+        "normalize=variant=warp",          "normalize=mode=luma:variant=groups", "equalize=variant=warp",
+        "equalize=channel:variant=global", "threshold=otsu:variant=shared",      "threshold=0.3"};
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
+        make_plan(taken[i], format_of(40, 30, 3, 8), 1);
+        drop_plan();
+    }
+    make_plan("equalize=variant=shared", format_of(40, 30, 3, 16), 1);
+    drop_plan();
+}
+
 /* ---- rows ---- */
 
 static void assert_rows(int y0, int y1, int cut, int first, int end)
@@ -301,7 +339,7 @@ static void test_whole_pictures_are_free(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_apart),
+        cmocka_unit_test(test_apart),       cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_segments),    cmocka_unit_test(test_fusing),
         cmocka_unit_test(test_alpha),      
         cmocka_unit_test(test_long_chains), cmocka_unit_test(test_orientation),

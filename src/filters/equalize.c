@@ -1,6 +1,7 @@
 /* equalize: levels out the histogram. */
 #include <stdlib.h>
 
+#include "counters.h"
 #include "point.h"
 
 struct equalize {
@@ -92,4 +93,5 @@ const struct gf_filter gf_equalize_filter = {
     .tolerance = 1,
     .statistic = statistic,
     .point = point,
+    .cuda = GF_CUDA(GF_HISTOGRAM_COUNTERS(NULL, gf_counter_8_bits)),
 };

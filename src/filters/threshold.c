@@ -1,6 +1,7 @@
 /* threshold: black and white. */
 #include <stdlib.h>
 
+#include "counters.h"
 #include "point.h"
 
 struct threshold {
@@ -108,6 +109,19 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
     return GF_OK;
 }
 
+/* Of the variants that count. */
+static const char *only_otsu(const struct gf_stage *stage)
+{
+    const struct gf_point_run *const run = stage->params;
+    return statistic(run->item[0].params) ? NULL : "counts levels, which only value=otsu asks for";
+}
+
+static const char *only_otsu_of_8_bits(const struct gf_stage *stage)
+{
+    const char *const why = only_otsu(stage);
+    return why ? why : gf_counter_8_bits(stage);
+}
+
 const struct gf_filter gf_threshold_filter = {
     .name = "threshold",
     .summary = "black and white by a threshold",
@@ -121,4 +135,5 @@ const struct gf_filter gf_threshold_filter = {
     .shape = shape,
     .statistic = statistic,
     .point = point,
+    .cuda = GF_CUDA(GF_HISTOGRAM_COUNTERS(only_otsu, only_otsu_of_8_bits)),
 };
