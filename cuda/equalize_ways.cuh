@@ -7,6 +7,7 @@
 /* ---- global memory (Programming Guide 2.2.5) ---- */
 
 struct global_tally {
+    static constexpr bool together = false, takes_words = false;
     unsigned long long *count;
     unsigned stride;
 
@@ -52,28 +53,29 @@ static constexpr __host__ __device__ unsigned copies_of(int tables, unsigned thr
     return tables == TABLE_A_WARP ? threads / WARP : tables == TABLE_A_LANE ? (unsigned)WARP : 1u;
 }
 
-/* Counter i of a copy. A lane's lie in a bank of its own; a warp's one after another. */
+/* Counter i of a copy of size + 1. A lane's lie in a bank of its own; a warp's one after another. */
 template <int TABLES>
 static __device__ __forceinline__ unsigned place_in_copy(unsigned i, unsigned copy, unsigned size)
 {
-    return TABLES == TABLE_A_LANE ? i * WARP + copy : copy * size + i;
+    return TABLES == TABLE_A_LANE ? i * WARP + copy : copy * (size + 1) + i;
 }
 
-/* Counters first .. first + size - 1; what lies beyond them is another block's. */
+/* Counters first .. first + size - 1. What lies beyond them is another block's, and goes to a counter behind
+ * them, as what is not to be counted does: lanes that add to one counter are cheaper than a branch. */
 template <int TABLES> struct table_tally {
+    static constexpr bool together = TABLES == AGGREGATED, takes_words = false;
     unsigned *table;
     unsigned stride, first, size, copy;
 
     __device__ __forceinline__ void add(int channel, unsigned level, bool counted)
     {
-        const unsigned at = (unsigned)channel * stride + level - first;
-        const bool mine = counted && at < size;
+        const unsigned inside = min((unsigned)channel * stride + level - first, size);
+        const unsigned at = counted ? inside : size;
         if (TABLES == AGGREGATED) {
-            const unsigned same = __match_any_sync(~0u, mine ? at : ~0u);
-            const bool leads = (same & ((1u << threadIdx.x % WARP) - 1)) == 0;
-            if (mine && leads)
+            const unsigned same = __match_any_sync(~0u, at);
+            if ((same & ((1u << threadIdx.x % WARP) - 1)) == 0)
                 atomicAdd(&table[at], (unsigned)__popc(same));
-        } else if (mine) {
+        } else {
             atomicAdd(&table[place_in_copy<TABLES>(at, copy, size)], 1u);
         }
     }
@@ -91,7 +93,7 @@ __global__ void __launch_bounds__(count_threads<BITS>)
                           : TABLES == TABLE_A_LANE ? threadIdx.x % WARP
                                                    : 0;
     const unsigned first = blockIdx.y * size;
-    for (unsigned i = threadIdx.x; i < copies * size; i += threads)
+    for (unsigned i = threadIdx.x; i < copies * (size + 1); i += threads)
         table[i] = 0;
     __syncthreads();
     struct table_tally<TABLES> tally = {table, task.stride, first, size, copy};
@@ -106,6 +108,11 @@ __global__ void __launch_bounds__(count_threads<BITS>)
     }
 }
 
+static inline size_t table_bytes(int tables, unsigned size, int threads)
+{
+    return (size + 1) * sizeof(unsigned) * copies_of(tables, (unsigned)threads);
+}
+
 /* The parts that a table must be counted in, since a block has only so much shared memory. */
 static inline cudaError_t cut_table(unsigned counters, unsigned *size)
 {
@@ -114,7 +121,7 @@ static inline cudaError_t cut_table(unsigned counters, unsigned *size)
     if (status == cudaSuccess)
         status = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
     *size = counters;
-    for (unsigned part = 65536; *size * sizeof(unsigned) > (size_t)bytes; part /= 2)
+    for (unsigned part = 65536; table_bytes(ONE_TABLE, *size, 0) > (size_t)bytes; part /= 2)
         *size = part;
     return status;
 }
@@ -128,7 +135,7 @@ template <int TABLES> struct table_way {
         const int threads = count_threads<BITS>;
         unsigned size, resident = 0, needed = blocks_of(counting.task, threads);
         cudaError_t status = cut_table(counting.counters, &size);
-        const size_t bytes = size * sizeof(unsigned) * copies_of(TABLES, threads);
+        const size_t bytes = table_bytes(TABLES, size, threads);
         if (status == cudaSuccess)
             status = cudaFuncSetAttribute((const void *)kernel,
                                           cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);

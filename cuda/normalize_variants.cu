@@ -13,15 +13,69 @@ namespace cg = cooperative_groups;
 enum { THREADS = 512, NONE = 0xffffffffu, COLOURS = 3 };
 enum way { BY_SHARED, BY_WARP, BY_GROUPS, BY_ATOMIC };
 
-/* Of each channel; low is NONE where nothing was counted. */
-template <int CHANNELS> struct extremes {
-    unsigned low[CHANNELS], high[CHANNELS];
+/* Of each channel; low is NONE where nothing was counted. Without alpha and mixtures, whole words are taken as
+ * pairs of 16 bits, whose halves are of the same channels again after three words of RGB, or in each of gray. */
+template <int BITS, int COUNT, int MIXTURE> struct extremes {
+    static constexpr bool together = false, takes_words = MIXTURE == EACH && COUNT % 2 == 1;
+    static constexpr int channels = levels_of<COUNT, MIXTURE>;
+    static constexpr int period = COUNT == 3 ? 3 : 1, splits = BITS == 8 ? 2 : 1;
+    static constexpr int pairs = period * splits;
+    unsigned low[channels], high[channels];
+    unsigned low_pair[pairs], high_pair[pairs];
+
+    __device__ __forceinline__ extremes()
+    {
+#pragma unroll
+        for (int c = 0; c < channels; c++) {
+            low[c] = NONE;
+            high[c] = 0;
+        }
+#pragma unroll
+        for (int i = 0; i < pairs; i++) {
+            low_pair[i] = NONE;
+            high_pair[i] = 0;
+        }
+    }
 
     __device__ __forceinline__ void add(int channel, unsigned level, bool counted)
     {
-        if (counted) {
-            low[channel] = min(low[channel], level);
-            high[channel] = max(high[channel], level);
+        low[channel] = min(low[channel], counted ? level : NONE);
+        high[channel] = max(high[channel], counted ? level : 0);
+    }
+
+    __device__ __forceinline__ void add_pair(int i, unsigned two)
+    {
+        low_pair[i] = __vminu2(low_pair[i], two);
+        high_pair[i] = __vmaxu2(high_pair[i], two);
+    }
+
+    __device__ __forceinline__ void add_words(const unsigned *w)
+    {
+#pragma unroll
+        for (int i = 0; i < item<BITS, COUNT>::words; i++) {
+            if (BITS == 8) { /* samples 0 and 2, then 1 and 3 */
+                add_pair(i % period * 2, w[i] & 0x00ff00ffu);
+                add_pair(i % period * 2 + 1, w[i] >> 8 & 0x00ff00ffu);
+            } else {
+                add_pair(i % period, w[i]);
+            }
+        }
+    }
+
+    /* Into low and high; `any`: words were taken, without which the pairs hold no levels. */
+    __device__ __forceinline__ void take_pairs()
+    {
+#pragma unroll
+        for (int i = 0; takes_words && i < pairs; i++) {
+            const bool any = BITS == 8 ? low_pair[i] <= 0x00ff00ffu
+                                       : low_pair[i] != NONE || high_pair[i] == NONE;
+#pragma unroll
+            for (int half = 0; half < 2; half++) {
+                const int sample = BITS == 8 ? i / 2 * 4 + i % 2 + 2 * half : 2 * i + half;
+                const int channel = sample % channels;
+                add(channel, low_pair[i] >> 16 * half & 65535u, any);
+                add(channel, high_pair[i] >> 16 * half & 65535u, any);
+            }
         }
     }
 };
@@ -128,16 +182,11 @@ template <int BITS, int COUNT, int MIXTURE, int WAY>
 __global__ void __launch_bounds__(THREADS)
     extremes_kernel(const struct bins_task task, unsigned long long *count)
 {
-    constexpr int channels = levels_of<COUNT, MIXTURE>;
-    struct extremes<channels> found;
-#pragma unroll
-    for (int c = 0; c < channels; c++) {
-        found.low[c] = NONE;
-        found.high[c] = 0;
-    }
+    struct extremes<BITS, COUNT, MIXTURE> found;
     for_each_level<BITS, COUNT, MIXTURE>(task, found);
+    found.take_pairs();
 #pragma unroll
-    for (int c = 0; c < channels; c++) {
+    for (int c = 0; c < found.channels; c++) {
         reduce_block<WAY>(&found.low[c], &found.high[c]);
         if (threadIdx.x == 0 && found.low[c] != NONE) {
             mark(&count[(unsigned)c * task.stride + found.low[c]]);

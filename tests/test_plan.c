@@ -199,11 +199,15 @@ static void test_refusals(void **state)
                    "normalize: variant=atomic-ref takes clip=0 only: it finds the lowest and the highest "
                    "level, and counts nothing");
     assert_refused("equalize=variant=warp", 16,
-                   "equalize: variant=warp takes 8 bits only: 65,536 counters for each warp do not fit in "
-                   "a block's shared memory");
+                   "equalize: variant=warp takes 8 bits only: several tables of 65,536 counters do not "
+                   "fit in a block's shared memory");
     assert_refused("threshold=otsu:variant=warp", 16,
-                   "threshold: variant=warp takes 8 bits only: 65,536 counters for each warp do not fit in "
-                   "a block's shared memory");
+                   "threshold: variant=warp takes 8 bits only: several tables of 65,536 counters do not "
+                   "fit in a block's shared memory");
+    assert_refused("equalize=variant=packed", 8,
+                   "equalize: variant=packed takes 16 bits only: small tables need not be packed");
+    assert_refused("threshold=0.3:variant=packed", 8,
+                   "threshold: variant=packed counts levels, which only value=otsu asks for");
     assert_refused("threshold=0.3:variant=cluster", 8,
                    "threshold: variant=cluster counts levels, which only value=otsu asks for");
     static const char *const taken[] = {

@@ -84,7 +84,7 @@ static bool has_room(const struct gf_lab_run *run, int way, int bins)
         cudaSuccess)
         return false;
     const int tables = way == A_WARP ? TABLE_A_WARP : TABLE_A_LANE;
-    return (size_t)bins * sizeof(unsigned) * copies_of(tables, count_threads<16>) <= (size_t)bytes;
+    return table_bytes(tables, (unsigned)bins, count_threads<16>) <= (size_t)bytes;
 }
 
 static bool is_possible(const struct gf_lab_run *run, int way, int bins)

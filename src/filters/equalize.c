@@ -93,5 +93,5 @@ const struct gf_filter gf_equalize_filter = {
     .tolerance = 1,
     .statistic = statistic,
     .point = point,
-    .cuda = GF_CUDA(GF_HISTOGRAM_COUNTERS(NULL, gf_counter_8_bits)),
+    .cuda = GF_CUDA(GF_HISTOGRAM_COUNTERS(NULL, gf_counter_8_bits, gf_counter_16_bits)),
 };

@@ -122,6 +122,12 @@ static const char *only_otsu_of_8_bits(const struct gf_stage *stage)
     return why ? why : gf_counter_8_bits(stage);
 }
 
+static const char *only_otsu_of_16_bits(const struct gf_stage *stage)
+{
+    const char *const why = only_otsu(stage);
+    return why ? why : gf_counter_16_bits(stage);
+}
+
 const struct gf_filter gf_threshold_filter = {
     .name = "threshold",
     .summary = "black and white by a threshold",
@@ -135,5 +141,5 @@ const struct gf_filter gf_threshold_filter = {
     .shape = shape,
     .statistic = statistic,
     .point = point,
-    .cuda = GF_CUDA(GF_HISTOGRAM_COUNTERS(only_otsu, only_otsu_of_8_bits)),
+    .cuda = GF_CUDA(GF_HISTOGRAM_COUNTERS(only_otsu, only_otsu_of_8_bits, only_otsu_of_16_bits)),
 };
