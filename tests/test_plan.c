@@ -221,6 +221,37 @@ static void test_refusals(void **state)
     drop_plan();
 }
 
+#ifdef GF_WITH_CUDA
+static void assert_counting(const char *text, int bits, const char *name, bool extremes)
+{
+    make_plan(text, format_of(40, 30, 3, bits), 1);
+    const struct gf_kernel *const counting = gf_stage_counting(&plan.stage[0]);
+    assert_string_equal(counting ? counting->name : "", name);
+    assert_int_equal(counting && counting->count_extremes, extremes);
+    assert_ptr_equal(gf_stage_counter(&plan.stage[0]), counting ? counting->count : gf_histogram_cuda);
+    drop_plan();
+}
+#endif
+
+/* What counts by default: the filter's first counter, where it does not refuse. */
+static void test_counters(void **state)
+{
+    (void)state;
+#ifdef GF_WITH_CUDA
+    assert_counting("normalize", 8, "atomic-ref", true);
+    assert_counting("normalize,invert", 16, "atomic-ref", true);
+    assert_counting("normalize=clip=1", 8, "", false);
+    assert_counting("normalize=variant=vectors", 8, "atomic-ref", true);
+    assert_counting("normalize=variant=warp", 8, "warp", true);
+    assert_counting("equalize", 8, "lanes", false);
+    assert_counting("equalize", 16, "", false);
+    assert_counting("equalize=variant=global", 16, "global", false);
+    assert_counting("blur", 8, "", false);
+#else
+    skip();
+#endif
+}
+
 /* ---- rows ---- */
 
 static void assert_rows(int y0, int y1, int cut, int first, int end)
@@ -344,6 +375,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_apart),       cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_counters),
         cmocka_unit_test(test_segments),    cmocka_unit_test(test_fusing),
         cmocka_unit_test(test_alpha),      
         cmocka_unit_test(test_long_chains), cmocka_unit_test(test_orientation),

@@ -122,15 +122,20 @@ template <int WAY> static __device__ __forceinline__ unsigned sum_block(unsigned
     }
 }
 
+static __device__ __forceinline__ unsigned sum_of(unsigned v)
+{
+    return v;
+}
+
 static __device__ __forceinline__ unsigned sum_of(uint4 v)
 {
     return (v.x + v.y) + (v.z + v.w);
 }
 
-/* A block takes a stretch of THREADS * each vectors. */
-template <int WAY>
+/* A block takes a stretch of THREADS * each vectors, or single elements. */
+template <int WAY, typename VECTOR>
 static __global__ void __launch_bounds__(THREADS)
-    sum_kernel(const uint4 *in, int count, int each, unsigned *total)
+    sum_kernel(const VECTOR *in, int count, int each, unsigned *total)
 {
     const int first = (int)blockIdx.x * THREADS * each + (int)threadIdx.x;
     unsigned sum = 0;
@@ -196,13 +201,16 @@ struct lab {
     unsigned right;
 };
 
+template <typename VECTOR>
 static void launch_way(const struct lab *lab, int way, int each)
 {
-    static void (*const kernels[WAYS])(const uint4 *, int, int, unsigned *) = {
-        sum_kernel<EVERY_THREAD>, sum_kernel<INTERLEAVED>, sum_kernel<TREE>,  sum_kernel<SHUFFLE>,
-        sum_kernel<REDUX>,        sum_kernel<GROUPS>,      sum_kernel<BLOCK_ATOMIC>};
-    kernels[way]<<<lab_blocks(lab->vectors, (size_t)THREADS * each), THREADS>>>(
-        (const uint4 *)lab->in.data, lab->vectors, each, lab->total.data);
+    static void (*const kernels[WAYS])(const VECTOR *, int, int, unsigned *) = {
+        sum_kernel<EVERY_THREAD, VECTOR>, sum_kernel<INTERLEAVED, VECTOR>, sum_kernel<TREE, VECTOR>,
+        sum_kernel<SHUFFLE, VECTOR>,      sum_kernel<REDUX, VECTOR>,       sum_kernel<GROUPS, VECTOR>,
+        sum_kernel<BLOCK_ATOMIC, VECTOR>};
+    const int count = (int)((size_t)lab->vectors * sizeof(uint4) / sizeof(VECTOR));
+    kernels[way]<<<lab_blocks(count, (size_t)THREADS * each), THREADS>>>(
+        (const VECTOR *)lab->in.data, count, each, lab->total.data);
 }
 
 /* Checks one clean sum, and times: the total then goes on growing, in the same time. */
@@ -292,22 +300,23 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     snprintf(result->rows_name, sizeof result->rows_name, "elements a thread");
     for (int way = 0; way < WAYS; way++)
         column[way] = gf_lab_column(result, way_names[way], "GB/s", 0);
+    gf_lab_row(result, 1, "1");
+    for (int way = 0; way < WAYS; way++)
+        LAB_DO(measure(&lab, column[way], &first[way], [&] { launch_way<unsigned>(&lab, way, 1); }));
     for (int each = 1; each <= VECTORS_MAX; each *= 2) {
         gf_lab_row(result, 4 * each, "%d", 4 * each);
         for (int way = 0; way < WAYS; way++)
-            LAB_DO(measure(&lab, column[way], &gb_s[way], [&] { launch_way(&lab, way, each); }));
-        if (each == 1)
-            std::copy(gb_s, gb_s + WAYS, first);
+            LAB_DO(measure(&lab, column[way], &gb_s[way], [&] { launch_way<uint4>(&lab, way, each); }));
     }
     LAB_DO(measure_grids(&lab, column[SHUFFLE]));
     gf_lab_check(result, !lab.wrong, "every sum is the CPU's (%d differ)", lab.wrong);
     gf_lab_claim(result, first[TREE] > first[INTERLEAVED],
-                 "shared memory without bank conflicts and idle lanes: %.2f times as fast (4 elements)",
+                 "halves, without bank conflicts and idle lanes: %.2f times as fast as modulo (1 element)",
                  first[TREE] / first[INTERLEAVED]);
     gf_lab_claim(result, first[EVERY_THREAD] < first[SHUFFLE],
-                 "atomics sparingly: one a thread reaches %.3f of one a block's (4 elements)",
+                 "atomics sparingly: one a thread reaches %.3f of one a block's (1 element)",
                  first[EVERY_THREAD] / first[SHUFFLE]);
-    gf_lab_note(result, "shuffles against a tree in shared memory: %.2f times as fast (4 elements), %.2f (%d)",
+    gf_lab_note(result, "shuffles against halves in shared memory: %.2f times as fast (1 element), %.2f (%d)",
                 first[SHUFFLE] / first[TREE], gb_s[SHUFFLE] / gb_s[TREE], 4 * VECTORS_MAX);
     return GF_OK;
 }

@@ -94,16 +94,16 @@ const struct gf_filter gf_normalize_filter = {
     .kind = GF_POINT,
     .statistic = statistic,
     .point = point,
-    .cuda = GF_CUDA(EXTREMES("shared", gf_extremes_shared_cuda,
-                             "lowest and highest level by a tree in each block's shared memory, in "
-                             "place of a histogram (Best Practices 9.2.3)"),
+    .cuda = GF_CUDA(EXTREMES("atomic-ref", gf_extremes_atomic_cuda,
+                             "lowest and highest level, in place of a histogram: the threads of a block by "
+                             "cuda::atomic_ref of block scope; the default where clip=0 (Programming "
+                             "Guide 2.2.5)"),
+                    EXTREMES("shared", gf_extremes_shared_cuda,
+                             "the same by a tree in the block's shared memory (Best Practices 9.2.3)"),
                     EXTREMES("warp", gf_extremes_warp_cuda,
                              "by shuffles within each warp, then one warp over what the warps found "
                              "(Programming Guide 2.2.6)"),
                     EXTREMES("groups", gf_extremes_groups_cuda,
                              "by cooperative groups' reduce over a tile as large as the block "
-                             "(Programming Guide 2.2.6)"),
-                    EXTREMES("atomic-ref", gf_extremes_atomic_cuda,
-                             "by cuda::atomic_ref of block scope, fetch_min and fetch_max of every "
-                             "thread (Programming Guide 2.2.5)")),
+                             "(Programming Guide 2.2.6)")),
 };
