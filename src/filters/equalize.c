@@ -1,6 +1,7 @@
 /* equalize: levels out the histogram. */
 #include <stdlib.h>
 
+#include "counters.h"
 #include "point.h"
 
 struct equalize {
@@ -101,9 +102,10 @@ const struct gf_filter gf_equalize_filter = {
     .tolerance = 1,
     .statistic = statistic,
     .point = point,
-    .cuda = GF_CUDA({GF_KERNEL("powf", gf_point_powf_cuda, "lightness: roots by powf (Best Practices 11.1.5)"),
-                   .refuses = refuses_roots},
-                  {GF_KERNEL("cbrtf", gf_point_cbrtf_cuda,
-                             "lightness: roots by cbrtf (Best Practices 11.1.5)"),
-                   .refuses = refuses_roots}),
+    .cuda = GF_CUDA(GF_HISTOGRAM_COUNTERS(NULL, gf_counter_8_bits, gf_counter_16_bits),
+                    {GF_KERNEL("powf", gf_point_powf_cuda, "lightness: roots by powf (Best Practices 11.1.5)"),
+                     .refuses = refuses_roots},
+                    {GF_KERNEL("cbrtf", gf_point_cbrtf_cuda,
+                               "lightness: roots by cbrtf (Best Practices 11.1.5)"),
+                     .refuses = refuses_roots}),
 };
