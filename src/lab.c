@@ -104,6 +104,9 @@ static enum gf_status parse_values(const char *name, const char *text,
         status = check_plot(lab, request->common.plot, error);
     memmove(block, block + sizeof request->common, own_size);
     request->params = block;
+    struct gf_error detail = {0};
+    if (lab && lab->check && !status && (status = lab->check(block, &detail)))
+        gf_fail(error, status, "%s: %s", name, detail.text);
     return status;
 }
 
@@ -182,6 +185,24 @@ static enum gf_status judge(const struct gf_lab *lab, const struct gf_lab_result
     return GF_OK;
 }
 
+/* What it ran with, as a user would write it. */
+static void describe(const struct gf_lab *lab, const struct gf_lab_run *run, char *text, size_t size)
+{
+    size_t length = 0;
+    for (const struct gf_param *param = lab->params; param && param->name && length < size; param++) {
+        const void *const member = (const char *)run->params + param->offset;
+        const int whole = param->type == GF_TYPE_INT || param->type == GF_TYPE_CHOICE ? *(const int *)member : 0;
+        if (param->type == GF_TYPE_CHOICE)
+            length += (size_t)snprintf(text + length, size - length, "%s=%s ", param->name,
+                                       param->choices[whole]);
+        else
+            length += (size_t)snprintf(text + length, size - length, "%s=%.9g ", param->name,
+                                       param->type == GF_TYPE_INT ? whole : *(const double *)member);
+    }
+    if (length < size)
+        snprintf(text + length, size - length, "runs=%d", run->runs);
+}
+
 /* The defaults of the lab's own parameters; NULL when out of memory. */
 static void *default_params(const struct gf_lab *lab)
 {
@@ -201,6 +222,7 @@ enum gf_status gf_lab_run(const struct gf_lab *lab, const struct gf_device_info 
     const double begin_s = now_s();
     enum gf_status status = GF_ERROR_MEMORY;
     if (run.params) {
+        describe(lab, &run, result->settings, sizeof result->settings);
         status = lab->run(&run, result, &detail);
         /* Also after a failure: the next lab should find the device as this one did. */
         struct gf_error end_error = {0};

@@ -55,6 +55,8 @@ struct gf_lab {
     const struct gf_param *params; /* or NULL; GF_PARAM_INT and the like (stage.h) */
     size_t params_size;
     struct gf_lab_axes axes;
+    /* What cannot be said of one parameter alone; may be NULL. "most=1 is ..." without the lab's name. */
+    enum gf_status (*check)(const void *params, struct gf_error *error);
     enum gf_status (*run)(const struct gf_lab_run *run, struct gf_lab_result *result,
                           struct gf_error *error);
 };
@@ -112,7 +114,7 @@ struct gf_lab_result {
     struct gf_lab_remark remark[GF_LAB_REMARKS_MAX];
     bool full; /* something found no room: an error */
     /* Filled by gf_lab_run(). */
-    char device[128];
+    char device[128], settings[GF_LAB_TEXT_SIZE]; /* "size=256 runs=15" */
     double elapsed_s;
 };
 

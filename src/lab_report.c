@@ -137,7 +137,7 @@ void gf_lab_table(FILE *file, const struct gf_lab *lab, const struct gf_lab_resu
     fprintf(file, "%s: %s\n", lab->name, lab->summary);
     fprintf(file, "  guide %s%s%s\n", lab->guide, lab->figure ? "; " : "",
             lab->figure ? lab->figure : "");
-    fprintf(file, "  here  %s, %.2f s\n\n", result->device, result->elapsed_s);
+    fprintf(file, "  here  %s; %s; %.2f s\n\n", result->device, result->settings, result->elapsed_s);
     put_rows(file, result);
     if (result->remarks)
         putc('\n', file);
@@ -153,6 +153,7 @@ static const struct gf_lab_key keys[] = {
     {"guide", "number of the guide, and section"},
     {"figure", "the guide's figure on its hardware, or null"},
     {"device", "what it ran on"},
+    {"settings", "the values of its parameters"},
     {"elapsed_s", "of the whole lab"},
     {"rows_name", "what the rows are named by"},
     {"columns", "a list; of each: name, unit"},
@@ -207,7 +208,8 @@ void gf_lab_json(FILE *file, const struct gf_lab *lab, const struct gf_lab_resul
     json_text(file, "summary", lab->summary, ",\n  ");
     json_text(file, "guide", lab->guide, ",\n  ");
     json_text(file, "figure", lab->figure, ",\n  ");
-    json_text(file, "device", result->device, ",\n  \"elapsed_s\": ");
+    json_text(file, "device", result->device, ",\n  ");
+    json_text(file, "settings", result->settings, ",\n  \"elapsed_s\": ");
     json_number(file, result->elapsed_s);
     fputs(",\n  ", file);
     json_text(file, "rows_name", result->rows_name, ",\n  \"columns\": [");

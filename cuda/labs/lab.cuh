@@ -134,6 +134,42 @@ static inline unsigned int lab_blocks(size_t count, size_t of_one_block)
     return (unsigned int)((count + of_one_block - 1) / of_one_block);
 }
 
+/* The columns of a lab that compares kernels: time, bandwidth, spread, and speed-up over the first row that
+ * lab_row() adds, or over the first after lab_restart(). */
+struct lab_columns {
+    int time, rate, spread, speedup;
+    double first_s;
+};
+
+static inline struct lab_columns lab_columns_add(struct gf_lab_result *result, const char *rows_name)
+{
+    struct lab_columns columns = {};
+    snprintf(result->rows_name, sizeof result->rows_name, "%s", rows_name);
+    columns.time = gf_lab_column(result, "time", "ms", 3);
+    columns.rate = gf_lab_column(result, "bandwidth", "GB/s", 0);
+    columns.spread = gf_lab_column(result, "spread", "%", 1);
+    columns.speedup = gf_lab_column(result, "speed-up", "times", 2);
+    return columns;
+}
+
+static inline void lab_restart(struct lab_columns *columns)
+{
+    columns->first_s = 0.0;
+}
+
+/* bytes: the least that the task must move. */
+static inline void lab_row(struct gf_lab_result *result, struct lab_columns *columns, double x,
+                           const char *label, double bytes, const struct lab_time &time)
+{
+    if (columns->first_s == 0.0)
+        columns->first_s = time.median_s;
+    gf_lab_row(result, x, "%s", label);
+    gf_lab_value(result, columns->time, 1e3 * time.median_s);
+    gf_lab_value(result, columns->rate, lab_gb_s(bytes, time));
+    gf_lab_value(result, columns->spread, 100.0 * time.spread);
+    gf_lab_value(result, columns->speedup, columns->first_s / time.median_s);
+}
+
 /* A pair of events, and their time. */
 struct lab_interval {
     cudaEvent_t begin = NULL, end = NULL;
