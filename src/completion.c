@@ -50,13 +50,10 @@ static void put_params(FILE *file)
     const struct gf_filter *filter;
     fputs("_gpufilter_params() # filter\n{\n    case $1 in\n", file);
     for (int i = 0; (filter = gf_filter_at(i)); i++) {
-        const struct gf_param *const params = gf_filter_params(filter);
-        if (!params->name)
-            continue;
         put_pattern(file, filter, "");
-        for (const struct gf_param *param = params; param->name; param++)
-            fprintf(file, "%s%s", param == params ? "" : " ", param->name);
-        fputs("' ;;\n", file);
+        for (const struct gf_param *param = gf_filter_params(filter); param->name; param++)
+            fprintf(file, "%s ", param->name);
+        fputs("variant' ;;\n", file);
     }
     fputs("    *) words= ;;\n    esac\n}\n", file);
 }
@@ -76,6 +73,11 @@ static void put_param_values(FILE *file)
                 fprintf(file, "%s%s", k ? " " : "", param->choices[k]);
             fputs("' ;;\n", file);
         }
+        const char *name, *summary;
+        put_pattern(file, filter, ".variant");
+        for (int k = 0; (name = gf_filter_variant(filter, k, &summary)); k++)
+            fprintf(file, "%s%s", k ? " " : "", name);
+        fputs("' ;;\n", file);
     }
     fputs("    *) words= ;;\n    esac\n}\n", file);
 }

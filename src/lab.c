@@ -91,8 +91,10 @@ static enum gf_status parse_values(const char *name, const char *text,
     gf_lab_params(lab, params);
     for (int i = 0; lab && lab->params && lab->params[i].name; i++)
         params[i].offset += sizeof request->common;
-    const struct gf_filter declared = {
-        .name = name, .params = params, .params_size = sizeof request->common + own_size};
+    const struct gf_filter declared = {.name = name,
+                                       .kind = GF_GEOMETRY, /* not a point filter: it has no variants */
+                                       .params = params,
+                                       .params_size = sizeof request->common + own_size};
     char *const block = calloc(1, declared.params_size + 1);
     if (!block)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");

@@ -173,12 +173,13 @@ static void print_line(void *context, const char *text)
     puts(text);
 }
 
-static enum gf_status selftest(bool small_only, struct gf_error *error)
+static enum gf_status selftest(const struct gf_command *command, struct gf_error *error)
 {
+    const bool small_only = command->detail == GF_SELFTEST_SMALL;
     struct gf_selftest_counts counts = {0};
     /* Should a device take the process with it, the cases before it have been printed. */
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
-    const enum gf_status status = gf_selftest(small_only, print_line, NULL, &counts, error);
+    const enum gf_status status = gf_selftest(small_only, command->chain, print_line, NULL, &counts, error);
     printf("%d passed, %d failed, %d skipped\n", counts.passed, counts.failed, counts.skipped);
     return status;
 }
@@ -271,12 +272,12 @@ static enum gf_status act(struct gf_command *command, struct gf_error *error)
         gf_help_list(stdout, command->detail);
         break;
     case GF_ACTION_DEVICES:
-        return gf_help_devices(stdout, error);
+        return gf_help_devices(stdout, command->detail == GF_DEVICES_MEASURE, error);
     case GF_ACTION_VERSION:
         gf_help_version(stdout);
         break;
     case GF_ACTION_SELFTEST:
-        return selftest(command->detail == GF_SELFTEST_SMALL, error);
+        return selftest(command, error);
     case GF_ACTION_LAB:
         return run_labs(command, error);
     case GF_ACTION_MAN:

@@ -102,6 +102,25 @@ static void put_param(FILE *file, const struct gf_param *param)
     fputs(")\n", file);
 }
 
+static void put_variants(FILE *file, const struct gf_filter *filter)
+{
+    const char *name, *summary;
+    if (!gf_filter_variant(filter, 1, &summary))
+        return;
+    put_tag(file, "variant");
+    fputs("of the CUDA kernels, first the default; the picture is the same:\n", file);
+    for (int i = 0; (name = gf_filter_variant(filter, i, &summary)); i++) {
+        fputs(i ? "; \\fB" : "\\fB", file);
+        put_text(file, name);
+        fputs("\\fR", file);
+        if (summary) {
+            fputs(", ", file);
+            put_text(file, summary);
+        }
+        putc('\n', file);
+    }
+}
+
 static void put_filter(FILE *file, const struct gf_filter *filter)
 {
     char example[160];
@@ -116,6 +135,7 @@ static void put_filter(FILE *file, const struct gf_filter *filter)
     }
     for (const struct gf_param *param = gf_filter_params(filter); param->name; param++)
         put_param(file, param);
+    put_variants(file, filter);
     gf_help_example(filter, example, sizeof example);
     fputs(".PP\nExample:\n\\fB", file);
     put_text(file, example);
