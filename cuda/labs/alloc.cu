@@ -1,5 +1,5 @@
-/* Device memory for each piece of work: allocated and freed each time, kept and reused, or from a pool in the
- * order of a stream (Best Practices Guide, 9.3). */
+/* Device memory for each piece of work: allocated and freed each time, kept and reused, or from a
+ * pool in the order of a stream (Best Practices Guide, 9.3). */
 #include "lab.h"
 
 struct alloc {
@@ -20,7 +20,8 @@ constexpr int SIZE_COUNT = sizeof SIZES / sizeof *SIZES;
 constexpr size_t WORDS = 65536; /* that the work writes, at the end of its memory */
 
 /* The work: small, so that what surrounds it shows. */
-static __global__ void __launch_bounds__(THREADS) work_kernel(const uint32_t *in, uint32_t *memory, uint32_t *out)
+static __global__ void __launch_bounds__(THREADS)
+    work_kernel(const uint32_t *in, uint32_t *memory, uint32_t *out)
 {
     const unsigned int i = blockIdx.x * THREADS + threadIdx.x;
     memory[i] = in[i] + 1;
@@ -50,14 +51,18 @@ static enum gf_status make_reference(const struct gf_lab_run *run, struct workpl
     for (uint32_t &word : words)
         word++;
     LAB_DO(place.reference.alloc(run, WORDS, error));
-    LAB_TRY(cudaMemcpy(place.reference.data, words.data(), place.in.bytes(), cudaMemcpyHostToDevice));
+    LAB_TRY(
+        cudaMemcpy(place.reference.data, words.data(), place.in.bytes(), cudaMemcpyHostToDevice));
     return GF_OK;
 }
 
 enum { MALLOC, POOL_RELEASING, POOL_KEEPING, REUSE, WAYS };
 
 static const char *const way_names[] = {
-    "cudaMalloc, cudaFree", "pool, released when idle", "pool, kept", "allocated once",
+    "cudaMalloc, cudaFree",
+    "pool, released when idle",
+    "pool, kept",
+    "allocated once",
 };
 
 static enum gf_status one_piece(const struct gf_lab_run *run, int way, size_t bytes,
@@ -68,9 +73,8 @@ static enum gf_status one_piece(const struct gf_lab_run *run, int way, size_t by
         LAB_TRY(cudaMalloc(&memory, bytes));
     else if (way != REUSE)
         LAB_TRY(cudaMallocAsync(&memory, bytes, 0));
-    work_kernel<<<WORDS / THREADS, THREADS>>>(place.in.data,
-                                              (uint32_t *)(memory + bytes - WORDS * sizeof(uint32_t)),
-                                              place.out.data);
+    work_kernel<<<WORDS / THREADS, THREADS>>>(
+        place.in.data, (uint32_t *)(memory + bytes - WORDS * sizeof(uint32_t)), place.out.data);
     const cudaError_t launched = cudaGetLastError();
     if (way == MALLOC)
         LAB_TRY(cudaFree(memory));
@@ -81,8 +85,9 @@ static enum gf_status one_piece(const struct gf_lab_run *run, int way, size_t by
 }
 
 /* Between timings the device is idle: that is when a pool gives back what is over its threshold. */
-static enum gf_status measure(const struct gf_lab_run *run, int way, size_t bytes, struct workplace &place,
-                              uint64_t *wrong, struct lab_time *time, struct gf_error *error)
+static enum gf_status measure(const struct gf_lab_run *run, int way, size_t bytes,
+                              struct workplace &place, uint64_t *wrong, struct lab_time *time,
+                              struct gf_error *error)
 {
     const int rounds = ((const struct alloc *)run->params)->rounds;
     uint64_t threshold = way == POOL_KEEPING ? UINT64_MAX : 0, different;
@@ -90,18 +95,16 @@ static enum gf_status measure(const struct gf_lab_run *run, int way, size_t byte
         LAB_TRY(cudaMemPoolSetAttribute(place.pool, cudaMemPoolAttrReleaseThreshold, &threshold));
     LAB_DO(place.out.poison(run, WORDS, error));
     const auto pieces = [&]() -> enum gf_status {
-        for (int i = 0; i < rounds; i++) {
-            LAB_DO(one_piece(run, way, bytes, place, error));
-            if (way == POOL_RELEASING)
-                LAB_TRY(cudaStreamSynchronize(0));
-        }
-        return GF_OK;
-    };
-    LAB_DO(lab_time_host(run, pieces, time, error));
-    LAB_DO(lab_different(run, place.out.data, place.reference.data, WORDS, &different, error));
-    *wrong += different;
-    time->median_s /= rounds;
+        for (int i = 0; i < rounds; i++){LAB_DO(one_piece(run, way, bytes, place, error));
+                                         if (way == POOL_RELEASING)
+                                             LAB_TRY(cudaStreamSynchronize(0));}
     return GF_OK;
+};
+LAB_DO(lab_time_host(run, pieces, time, error));
+LAB_DO(lab_different(run, place.out.data, place.reference.data, WORDS, &different, error));
+*wrong += different;
+time->median_s /= rounds;
+return GF_OK;
 }
 
 static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
@@ -115,7 +118,8 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     if (pools) {
         cudaMemPool_t pool;
         LAB_TRY(cudaDeviceGetDefaultMemPool(&pool, run->device.index));
-        LAB_TRY(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &place.threshold_before));
+        LAB_TRY(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold,
+                                        &place.threshold_before));
         place.pool = pool;
     }
     LAB_DO(place.in.random(run, WORDS, 1, error));
@@ -148,7 +152,8 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
         gf_lab_claim(result, times[POOL_KEEPING][1].median_s < times[MALLOC][1].median_s,
                      "a pool that keeps its memory is near: %.2f times as long as reusing",
                      times[POOL_KEEPING][1].median_s / times[REUSE][1].median_s);
-    gf_lab_note(result, "us of the host's clock for one piece of work, allocation, kernel and release; "
+    gf_lab_note(result,
+                "us of the host's clock for one piece of work, allocation, kernel and release; "
                 "the pool that releases is synchronised after each");
     return GF_OK;
 }

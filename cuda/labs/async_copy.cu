@@ -1,5 +1,5 @@
-/* Global memory to shared memory: by a register (load, store), or by the copy that goes round the registers
- * and, at 16 bytes, round L1 (Best Practices Guide, 9.2.3.4). */
+/* Global memory to shared memory: by a register (load, store), or by the copy that goes round the
+ * registers and, at 16 bytes, round L1 (Best Practices Guide, 9.2.3.4). */
 #include "lab.h"
 
 struct async_copy {
@@ -19,7 +19,8 @@ static const struct gf_param async_copy_params[] = {
 constexpr int THREADS = 256;
 constexpr int WARPS = THREADS / 32;
 
-template <typename T> static __device__ __forceinline__ uint32_t weigh(const T &element, size_t index)
+template <typename T>
+static __device__ __forceinline__ uint32_t weigh(const T &element, size_t index)
 {
     constexpr int WORDS = sizeof(T) / 4;
     uint32_t words[WORDS], sum = 0;
@@ -37,8 +38,8 @@ static __device__ __forceinline__ uint32_t add_up(uint32_t sum)
     return sum;
 }
 
-/* The guide's kernels, but that each thread then uses what it copied: a sum of the words, each times an odd
- * number of its place, so that a word in the wrong place shows. */
+/* The guide's kernels, but that each thread then uses what it copied: a sum of the words, each
+ * times an odd number of its place, so that a word in the wrong place shows. */
 template <typename T, bool ASYNC>
 static __global__ void __launch_bounds__(THREADS)
     copy_kernel(const T *memory, size_t elements, int count, uint32_t *sums)
@@ -73,7 +74,8 @@ static __global__ void __launch_bounds__(THREADS)
     reference_kernel(const uint32_t *memory, size_t words, uint32_t *total)
 {
     uint32_t sum = 0;
-    for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < words; i += (size_t)gridDim.x * THREADS)
+    for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < words;
+         i += (size_t)gridDim.x * THREADS)
         sum += weigh(memory[i], i);
     sum = add_up(sum);
     if (threadIdx.x % 32 == 0)
@@ -111,10 +113,10 @@ static const struct {
 enum { WAYS = 6, PLAIN_WAYS = 3 };
 
 /* One way with one chunk, checked and timed; the sum is of what whole chunks hold. */
-static enum gf_status measure(const struct gf_lab_run *run, int way, const lab_memory<uint4> &memory,
-                              size_t bytes, int bytes_of_thread, lab_memory<uint32_t> &sums,
-                              lab_memory<uint32_t> &totals, int *wrong, struct lab_time *time,
-                              struct gf_error *error)
+static enum gf_status measure(const struct gf_lab_run *run, int way,
+                              const lab_memory<uint4> &memory, size_t bytes, int bytes_of_thread,
+                              lab_memory<uint32_t> &sums, lab_memory<uint32_t> &totals, int *wrong,
+                              struct lab_time *time, struct gf_error *error)
 {
     const size_t warps = bytes / ((size_t)THREADS * bytes_of_thread) * WARPS;
     uint32_t total[2];
@@ -133,7 +135,8 @@ static enum gf_status measure(const struct gf_lab_run *run, int way, const lab_m
 static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
                           struct gf_error *error)
 {
-    static const int sizes[] = {16, 32, 48, 64, 96, 128, 192}; /* of a thread: 4 to 48 KB of a block */
+    static const int sizes[] = {16, 32,  48, 64,
+                                96, 128, 192}; /* of a thread: 4 to 48 KB of a block */
     enum { SIZES = sizeof sizes / sizeof *sizes };
     const struct async_copy *const params = (const struct async_copy *)run->params;
     const size_t most = params->size * LAB_MB;
@@ -164,9 +167,11 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
             }
         }
     }
-    gf_lab_check(result, !wrong, "every copy's words add up as those of the array (%d sums differ)", wrong);
+    gf_lab_check(result, !wrong, "every copy's words add up as those of the array (%d sums differ)",
+                 wrong);
     gf_lab_claim(result, faster > SIZES * PLAIN_WAYS * 3 / 4,
-                 "the asynchronous copy is faster in nearly all cases: in %d of %d, at best %.2f times the plain one",
+                 "the asynchronous copy is faster in nearly all cases: in %d of %d, at best %.2f "
+                 "times the plain one",
                  faster, SIZES * PLAIN_WAYS, best[1] / best[0]);
     gf_lab_claim(result, best_async > PLAIN_WAYS,
                  "8 or 16 bytes an element are best: here it is %s", ways[best_async].name);

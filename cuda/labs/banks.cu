@@ -1,5 +1,5 @@
-/* Shared memory has 32 banks of 4 bytes: what a warp reads in one go from w words of one bank takes w
- * turns (Best Practices Guide, 9.2.3.1; Programming Guide, 2.2.4.2). */
+/* Shared memory has 32 banks of 4 bytes: what a warp reads in one go from w words of one bank takes
+ * w turns (Best Practices Guide, 9.2.3.1; Programming Guide, 2.2.4.2). */
 #include "lab.h"
 
 struct banks {
@@ -7,7 +7,8 @@ struct banks {
 };
 
 static const struct gf_param banks_params[] = {
-    GF_PARAM_INT(struct banks, loads, 8192, 64, 1000000, "of each thread, rounded up to a multiple of 64"),
+    GF_PARAM_INT(struct banks, loads, 8192, 64, 1000000,
+                 "of each thread, rounded up to a multiple of 64"),
     {0},
 };
 
@@ -16,7 +17,7 @@ static const struct gf_param banks_params[] = {
 
 constexpr int THREADS = 256;
 constexpr int WARP = 32;
-constexpr int SWEEP = 64;                         /* loads with the lane's base */
+constexpr int SWEEP = 64;                          /* loads with the lane's base */
 constexpr int WORDS = (WARP - 1) * 33 + SWEEP + 4; /* the furthest word, and some to move by */
 constexpr int BLOCKS_OF_SM = 4;
 
@@ -32,7 +33,8 @@ static __global__ void __launch_bounds__(THREADS)
     uint32_t sum = 0;
 #pragma unroll 1
     for (int k = 0; k < sweeps; k++) {
-        /* All lanes move alike, so that they stay as far apart; the move keeps sweeps from being one. */
+        /* All lanes move alike, so that they stay as far apart; the move keeps sweeps from being
+         * one. */
         const uint32_t *const from = tile + lane * stride + k % 4;
 #pragma unroll
         for (int i = 0; i < SWEEP; i++)
@@ -104,7 +106,10 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     const int slower = gf_lab_column(result, "over stride 1", "times", 2);
     const double plain_s = times[PLAIN].median_s;
     for (int i = 0; i < STRIDES; i++) {
-        gf_lab_row(result, NAN, i == BROADCAST ? "0, broadcast" : i == PADDED ? "33, padded" : "%d",
+        gf_lab_row(result, NAN,
+                   i == BROADCAST ? "0, broadcast"
+                   : i == PADDED  ? "33, padded"
+                                  : "%d",
                    strides[i]);
         gf_lab_value(result, ways, ways_of(strides[i]));
         gf_lab_value(result, time_column, 1e3 * times[i].median_s);
@@ -112,13 +117,16 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
         gf_lab_value(result, rate, lab_gb_s(sizeof(uint32_t) * loads, times[i]));
         gf_lab_value(result, slower, times[i].median_s / plain_s);
     }
-    gf_lab_check(result, !wrong, "every stride adds up what a sum from global memory does (%llu bytes differ)",
+    gf_lab_check(result, !wrong,
+                 "every stride adds up what a sum from global memory does (%llu bytes differ)",
                  (unsigned long long)wrong);
-    gf_lab_claim(result, times[PADDED].median_s < times[WORST].median_s,
-                 "padded beats unpadded: stride 32 takes %.1f times as long as 33 (guide: 32 turns)",
-                 times[WORST].median_s / times[PADDED].median_s);
+    gf_lab_claim(
+        result, times[PADDED].median_s < times[WORST].median_s,
+        "padded beats unpadded: stride 32 takes %.1f times as long as 33 (guide: 32 turns)",
+        times[WORST].median_s / times[PADDED].median_s);
     gf_lab_claim(result, times[TWO].median_s > 1.5 * plain_s && times[TWO].median_s < 2.5 * plain_s,
-                 "two-way conflicts take twice the time: %.2f times", times[TWO].median_s / plain_s);
+                 "two-way conflicts take twice the time: %.2f times",
+                 times[TWO].median_s / plain_s);
     gf_lab_claim(result, times[BROADCAST].median_s < 1.1 * plain_s,
                  "one word for all lanes is a broadcast, without conflict: %.2f of stride 1's time",
                  times[BROADCAST].median_s / plain_s);

@@ -1,5 +1,6 @@
-/* Constant memory serves one address at a time: as fast as a register where all lanes agree, slower by the
- * number of different addresses where they do not (Best Practices Guide, 9.2.6; Programming Guide, 2.2.3.5). */
+/* Constant memory serves one address at a time: as fast as a register where all lanes agree, slower
+ * by the number of different addresses where they do not (Best Practices Guide, 9.2.6; Programming
+ * Guide, 2.2.3.5). */
 #include "lab.h"
 
 struct constant {
@@ -7,7 +8,8 @@ struct constant {
 };
 
 static const struct gf_param constant_params[] = {
-    GF_PARAM_INT(struct constant, loads, 4096, 64, 1000000, "of each thread, rounded up to a multiple of 64"),
+    GF_PARAM_INT(struct constant, loads, 4096, 64, 1000000,
+                 "of each thread, rounded up to a multiple of 64"),
     {0},
 };
 
@@ -17,8 +19,9 @@ static const struct gf_param constant_params[] = {
 constexpr int THREADS = 256;
 constexpr int WARP = 32;
 constexpr int SWEEP = 64;
-constexpr int APART = 9;                            /* words; odd, so that shared memory has no conflicts */
-constexpr int WORDS = (WARP - 1) * APART + SWEEP + 2; /* 1.4 KB: within the nearest constant cache */
+constexpr int APART = 9; /* words; odd, so that shared memory has no conflicts */
+constexpr int WORDS =
+    (WARP - 1) * APART + SWEEP + 2; /* 1.4 KB: within the nearest constant cache */
 constexpr int BLOCKS_OF_SM = 8;
 
 static __constant__ uint32_t constant_table[WORDS];
@@ -33,7 +36,8 @@ static __host__ __device__ __forceinline__ int base_of(int lane, int different)
 
 template <int MEMORY>
 static __global__ void __launch_bounds__(THREADS)
-    read_kernel(const uint32_t *__restrict__ global_table, uint32_t *sums, int different, int sweeps)
+    read_kernel(const uint32_t *__restrict__ global_table, uint32_t *sums, int different,
+                int sweeps)
 {
     __shared__ uint32_t shared_table[MEMORY == SHARED ? WORDS : 1];
     if (MEMORY == SHARED) {
@@ -72,7 +76,8 @@ typedef void kernel(const uint32_t *table, uint32_t *sums, int different, int sw
 static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
                           struct gf_error *error)
 {
-    static kernel *const kernels[] = {read_kernel<CONSTANT>, read_kernel<GLOBAL>, read_kernel<SHARED>};
+    static kernel *const kernels[] = {read_kernel<CONSTANT>, read_kernel<GLOBAL>,
+                                      read_kernel<SHARED>};
     static const char *const names[] = {"constant", "global (L1)", "shared"};
     const struct constant *const params = (const struct constant *)run->params;
     const int sweeps = (params->loads + SWEEP - 1) / SWEEP;
@@ -84,7 +89,8 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     double rates[MEMORIES][6];
     size_t wrong = 0;
     LAB_DO(table.random(run, WORDS, 1, error));
-    LAB_TRY(cudaMemcpyToSymbol(constant_table, table.data, table.bytes(), 0, cudaMemcpyDeviceToDevice));
+    LAB_TRY(
+        cudaMemcpyToSymbol(constant_table, table.data, table.bytes(), 0, cudaMemcpyDeviceToDevice));
     LAB_TRY(cudaMemcpy(host_table, table.data, table.bytes(), cudaMemcpyDeviceToHost));
 
     snprintf(result->rows_name, sizeof result->rows_name, "different addresses in a warp");
@@ -114,24 +120,33 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
         gf_lab_value(result, slower, rates[CONSTANT][0] / rates[CONSTANT][row]);
     }
     gf_lab_check(result, !wrong, "every thread's sum is the host's (%zu differ)", wrong);
-    gf_lab_claim(result, rates[CONSTANT][0] >= 0.9 * rates[SHARED][0] && rates[CONSTANT][0] >= 0.9 * rates[GLOBAL][0],
-                 "where all lanes agree constant memory is the fastest: %.2f of shared, %.2f of global memory's rate",
+    gf_lab_claim(result,
+                 rates[CONSTANT][0] >= 0.9 * rates[SHARED][0] &&
+                     rates[CONSTANT][0] >= 0.9 * rates[GLOBAL][0],
+                 "where all lanes agree constant memory is the fastest: %.2f of shared, %.2f of "
+                 "global memory's rate",
                  rates[CONSTANT][0] / rates[SHARED][0], rates[CONSTANT][0] / rates[GLOBAL][0]);
-    gf_lab_claim(result, rates[CONSTANT][0] > 8.0 * rates[CONSTANT][5],
-                 "different addresses are served one after the other: 32 take %.1f times as long as 1",
-                 rates[CONSTANT][0] / rates[CONSTANT][5]);
+    gf_lab_claim(
+        result, rates[CONSTANT][0] > 8.0 * rates[CONSTANT][5],
+        "different addresses are served one after the other: 32 take %.1f times as long as 1",
+        rates[CONSTANT][0] / rates[CONSTANT][5]);
     return GF_OK;
 }
 #endif
 
 const struct gf_lab gf_lab_constant = {
     .name = "constant",
-    .summary = "constant memory with one address in a warp and with several, beside global and shared",
+    .summary =
+        "constant memory with one address in a warp and with several, beside global and shared",
     .guide = "4, 9.2.6; 5, 2.2.3.5",
     .figure = "as fast as a register where lanes agree; the cost is linear in different addresses",
     .params = constant_params,
     .params_size = sizeof(struct constant),
-    .axes = {.x = "different addresses in a warp", .x_unit = "", .y = "loads of all threads",
-             .y_unit = "G loads/s", .log_x = true, .log_y = true},
+    .axes = {.x = "different addresses in a warp",
+             .x_unit = "",
+             .y = "loads of all threads",
+             .y_unit = "G loads/s",
+             .log_x = true,
+             .log_y = true},
     .run = GF_LAB_RUN(run),
 };

@@ -1,5 +1,6 @@
-/* A working set that every part of a stream of data meets again: kept in L2 by an access policy window, with
- * a hit ratio of 1 and with one that lets no more persist than fits (Best Practices Guide, 9.2.2). */
+/* A working set that every part of a stream of data meets again: kept in L2 by an access policy
+ * window, with a hit ratio of 1 and with one that lets no more persist than fits (Best Practices
+ * Guide, 9.2.2). */
 #include "lab.h"
 
 struct l2_window {
@@ -7,7 +8,8 @@ struct l2_window {
 };
 
 static const struct gf_param l2_window_params[] = {
-    GF_PARAM_INT(struct l2_window, size, 1024, 64, 8192, "of the streamed data, half read and half written, in MB"),
+    GF_PARAM_INT(struct l2_window, size, 1024, 64, 8192,
+                 "of the streamed data, half read and half written, in MB"),
     GF_PARAM_INT(struct l2_window, least, 10, 1, 1000, "the smallest working set, in MB"),
     GF_PARAM_INT(struct l2_window, most, 60, 1, 1000, "the largest working set, in MB"),
     GF_PARAM_INT(struct l2_window, step, 5, 1, 1000, "from one working set to the next, in MB"),
@@ -18,7 +20,8 @@ static enum gf_status check(const void *params, struct gf_error *error)
 {
     const struct l2_window *const window = (const struct l2_window *)params;
     if (window->most < window->least)
-        return gf_fail(error, GF_ERROR_USAGE, "most=%d is less than least=%d", window->most, window->least);
+        return gf_fail(error, GF_ERROR_USAGE, "most=%d is less than least=%d", window->most,
+                       window->least);
     return GF_OK;
 }
 
@@ -27,9 +30,11 @@ static enum gf_status check(const void *params, struct gf_error *error)
 
 constexpr int THREADS = 256;
 
-/* The guide's kernel also writes the working set, by threads that race for it; this one has a result. */
+/* The guide's kernel also writes the working set, by threads that race for it; this one has a
+ * result. */
 static __global__ void __launch_bounds__(THREADS)
-    stream_kernel(const uint32_t *persistent, int persistent_count, const uint32_t *in, uint32_t *out, int count)
+    stream_kernel(const uint32_t *persistent, int persistent_count, const uint32_t *in,
+                  uint32_t *out, int count)
 {
     const int i = (int)(blockIdx.x * THREADS + threadIdx.x);
     if (i < count)
@@ -37,8 +42,8 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 static __global__ void __launch_bounds__(THREADS)
-    check_kernel(const uint32_t *persistent, int persistent_count, const uint32_t *in, const uint32_t *out,
-                 int count, unsigned long long *wrong)
+    check_kernel(const uint32_t *persistent, int persistent_count, const uint32_t *in,
+                 const uint32_t *out, int count, unsigned long long *wrong)
 {
     const int i = (int)(blockIdx.x * THREADS + threadIdx.x);
     if (i < count && out[i] != 2 * in[i] + persistent[i % persistent_count])
@@ -80,8 +85,10 @@ struct window {
         value.accessPolicyWindow.hitProp = cudaAccessPropertyPersisting;
         value.accessPolicyWindow.missProp = cudaAccessPropertyStreaming;
         if (!bytes)
-            value.accessPolicyWindow.hitProp = value.accessPolicyWindow.missProp = cudaAccessPropertyNormal;
-        const cudaError_t code = cudaStreamSetAttribute(stream, cudaStreamAttributeAccessPolicyWindow, &value);
+            value.accessPolicyWindow.hitProp = value.accessPolicyWindow.missProp =
+                cudaAccessPropertyNormal;
+        const cudaError_t code =
+            cudaStreamSetAttribute(stream, cudaStreamAttributeAccessPolicyWindow, &value);
         return code ? code : cudaCtxResetPersistingL2Cache();
     }
 };
@@ -92,8 +99,9 @@ struct buffers {
 };
 
 /* With the window as it is. */
-static enum gf_status measure(const struct gf_lab_run *run, struct buffers &buffers, int persistent_count,
-                              cudaStream_t stream, struct lab_time *time, struct gf_error *error)
+static enum gf_status measure(const struct gf_lab_run *run, struct buffers &buffers,
+                              int persistent_count, cudaStream_t stream, struct lab_time *time,
+                              struct gf_error *error)
 {
     const int count = (int)buffers.in.count;
     const unsigned int blocks = lab_blocks(count, THREADS);
@@ -120,8 +128,10 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     int set_aside_most = 0, window_most = 0;
     unsigned long long wrong = 0;
     double best = 0.0, past = 1e9;
-    LAB_TRY(cudaDeviceGetAttribute(&set_aside_most, cudaDevAttrMaxPersistingL2CacheSize, run->device.index));
-    LAB_TRY(cudaDeviceGetAttribute(&window_most, cudaDevAttrMaxAccessPolicyWindowSize, run->device.index));
+    LAB_TRY(cudaDeviceGetAttribute(&set_aside_most, cudaDevAttrMaxPersistingL2CacheSize,
+                                   run->device.index));
+    LAB_TRY(cudaDeviceGetAttribute(&window_most, cudaDevAttrMaxAccessPolicyWindowSize,
+                                   run->device.index));
     snprintf(result->rows_name, sizeof result->rows_name, "working set (MB)");
     if (!set_aside_most) {
         gf_lab_row(result, NAN, "none");
@@ -139,7 +149,8 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     if (opened == cudaErrorUnsupportedLimit) {
         cudaGetLastError();
         gf_lab_row(result, NAN, "none");
-        gf_lab_reason(result, "L2 cannot be set aside here (under MPS or in a MIG slice it is not ours to)");
+        gf_lab_reason(
+            result, "L2 cannot be set aside here (under MPS or in a MIG slice it is not ours to)");
         return GF_OK;
     }
     LAB_TRY(opened);
@@ -157,13 +168,16 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
         struct lab_time times[WAYS];
         gf_lab_row(result, size, "%d", size);
         for (int way = 0; way < WAYS; way++) {
-            LAB_TRY(window.set(buffers.persistent.data, way == WITHOUT ? 0 : bytes, way == TUNED ? tuned : 1.0f));
+            LAB_TRY(window.set(buffers.persistent.data, way == WITHOUT ? 0 : bytes,
+                               way == TUNED ? tuned : 1.0f));
             LAB_DO(measure(run, buffers, persistent_count, window.stream, &times[way], error));
-            gf_lab_value(result, columns[way], lab_gb_s(3.0 * sizeof(uint32_t) * (double)count, times[way]));
+            gf_lab_value(result, columns[way],
+                         lab_gb_s(3.0 * sizeof(uint32_t) * (double)count, times[way]));
         }
         const double gain = times[WITHOUT].median_s / times[FULL].median_s - 1.0;
         gf_lab_value(result, full_gain, 100.0 * gain);
-        gf_lab_value(result, tuned_gain, 100.0 * (times[WITHOUT].median_s / times[TUNED].median_s - 1.0));
+        gf_lab_value(result, tuned_gain,
+                     100.0 * (times[WITHOUT].median_s / times[TUNED].median_s - 1.0));
         gf_lab_value(result, ratio_column, tuned);
         if (size * LAB_MB <= (size_t)set_aside_most)
             best = std::max(best, gain);
@@ -171,13 +185,19 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
             past = std::min(past, gain);
     }
     LAB_TRY(cudaMemcpy(&wrong, buffers.wrong.data, sizeof wrong, cudaMemcpyDeviceToHost));
-    gf_lab_check(result, !wrong, "every element is right, whatever the window (%llu are wrong)", wrong);
-    gf_lab_claim(result, best > 0.05, "a working set that fits is faster with a window: up to %.0f %% (guide: 50 %%)",
+    gf_lab_check(result, !wrong, "every element is right, whatever the window (%llu are wrong)",
+                 wrong);
+    gf_lab_claim(result, best > 0.05,
+                 "a working set that fits is faster with a window: up to %.0f %% (guide: 50 %%)",
                  100.0 * best);
     if (past < 1e9)
-        gf_lab_claim(result, past < 0.0, "one that does not fit is slower with a hit ratio of 1: by %.0f %% at worst (guide: 10 %%)",
+        gf_lab_claim(result, past < 0.0,
+                     "one that does not fit is slower with a hit ratio of 1: by %.0f %% at worst "
+                     "(guide: 10 %%)",
                      -100.0 * past);
-    gf_lab_note(result, "%.1f MB of %.1f MB of L2 are set aside; bandwidth counts a read of the working set for each element",
+    gf_lab_note(result,
+                "%.1f MB of %.1f MB of L2 are set aside; bandwidth counts a read of the working "
+                "set for each element",
                 set_aside_most * 1e-6, (double)run->device.l2_bytes * 1e-6);
     return GF_OK;
 }

@@ -1,6 +1,7 @@
-/* Pixels of three samples: one is added to each. Interleaved ones lie 3 or 12 bytes apart, so that the lanes
- * of a warp load and store with gaps; the guide's remedies are shared memory, planes, and an aligned struct
- * of four (CUDA Performance Optimization, "Coalescing: structures of size other than 4, 8 or 16"). */
+/* Pixels of three samples: one is added to each. Interleaved ones lie 3 or 12 bytes apart, so that
+ * the lanes of a warp load and store with gaps; the guide's remedies are shared memory, planes, and
+ * an aligned struct of four (CUDA Performance Optimization, "Coalescing: structures of size other
+ * than 4, 8 or 16"). */
 #include "lab.h"
 
 struct layout {
@@ -20,7 +21,8 @@ constexpr int THREADS = 256;
 template <typename T> struct three {
     T sample[3];
 };
-template <typename T> struct __align__(4 * sizeof(T)) four {
+template <typename T> struct __align__(4 * sizeof(T)) four
+{
     T sample[4];
 };
 
@@ -46,8 +48,8 @@ static __global__ void __launch_bounds__(THREADS) straight_kernel(const T *in, T
     ((three<T> *)out)[i] = pixel;
 }
 
-/* Words come and go in the order of memory; each thread finds its pixel in shared memory. Three words apart
- * is coprime to the 32 banks, and bytes of one word are broadcast: no conflicts. */
+/* Words come and go in the order of memory; each thread finds its pixel in shared memory. Three
+ * words apart is coprime to the 32 banks, and bytes of one word are broadcast: no conflicts. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS) shared_kernel(const T *in, T *out, int pixels)
 {
@@ -134,7 +136,7 @@ static __global__ void __launch_bounds__(THREADS)
 enum { STRAIGHT, SHARED, PLANES, ALIGNED, VECTOR, WAYS };
 
 static const char *const way_names[] = {
-    "interleaved, straight", "interleaved, through shared memory", "three planes",
+    "interleaved, straight",   "interleaved, through shared memory", "three planes",
     "struct of four, aligned", "four pixels as three vectors",
 };
 
@@ -181,7 +183,8 @@ static enum gf_status compare(const struct gf_lab_run *run, const char *kind,
         lab_row(result, columns, NAN, label, 6.0 * sizeof(T) * pixels, times[way]);
     }
     LAB_TRY(cudaMemcpy(&wrong, counter.data, sizeof wrong, cudaMemcpyDeviceToHost));
-    gf_lab_check(result, !wrong, "%s: every layout has one added to each sample (%llu are wrong)", kind, wrong);
+    gf_lab_check(result, !wrong, "%s: every layout has one added to each sample (%llu are wrong)",
+                 kind, wrong);
     return GF_OK;
 }
 
@@ -193,11 +196,13 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     LAB_DO(compare<float>(run, "float3", &columns, times[0], result, error));
     LAB_DO(compare<unsigned char>(run, "RGB8", &columns, times[1], result, error));
     for (int kind = 0; kind < 2; kind++)
-        gf_lab_claim(result, times[kind][SHARED].median_s < times[kind][STRAIGHT].median_s,
-                     "%s: through shared memory takes %.2f of the straight time (guide: 359 / 3302)",
-                     kind ? "RGB8" : "float3",
-                     times[kind][SHARED].median_s / times[kind][STRAIGHT].median_s);
-    gf_lab_note(result, "bandwidth counts three samples a pixel; the struct of four moves a third more");
+        gf_lab_claim(
+            result, times[kind][SHARED].median_s < times[kind][STRAIGHT].median_s,
+            "%s: through shared memory takes %.2f of the straight time (guide: 359 / 3302)",
+            kind ? "RGB8" : "float3",
+            times[kind][SHARED].median_s / times[kind][STRAIGHT].median_s);
+    gf_lab_note(result,
+                "bandwidth counts three samples a pixel; the struct of four moves a third more");
     return GF_OK;
 }
 #endif

@@ -1,6 +1,6 @@
-/* C = A B of the guide, A a column of tiles and B a row of them: what shared memory saves in redundant
- * reads (Best Practices Guide, 9.2.3.2). The same for a colour matrix: A is 3 x 3, B the three planes of
- * a picture. */
+/* C = A B of the guide, A a column of tiles and B a row of them: what shared memory saves in
+ * redundant reads (Best Practices Guide, 9.2.3.2). The same for a colour matrix: A is 3 x 3, B the
+ * three planes of a picture. */
 #include "lab.h"
 
 struct matmul {
@@ -8,7 +8,8 @@ struct matmul {
 };
 
 static const struct gf_param matmul_params[] = {
-    GF_PARAM_INT(struct matmul, side, 8192, 32, 16384, "rows and columns of C, rounded up to a multiple of 32"),
+    GF_PARAM_INT(struct matmul, side, 8192, 32, 16384,
+                 "rows and columns of C, rounded up to a multiple of 32"),
     GF_PARAM_INT(struct matmul, size, 256, 1, 2048, "of the three planes of the picture, in MB"),
     {0},
 };
@@ -147,8 +148,9 @@ struct product {
 };
 
 static enum gf_status multiply(const struct gf_lab_run *run, const struct product &product,
-                               struct lab_columns *columns, int flops_column, struct lab_time *times,
-                               struct gf_lab_result *result, struct gf_error *error)
+                               struct lab_columns *columns, int flops_column,
+                               struct lab_time *times, struct gf_lab_result *result,
+                               struct gf_error *error)
 {
     const size_t a_count = (size_t)product.rows * product.depth;
     const size_t b_count = (size_t)product.columns * product.depth;
@@ -161,7 +163,8 @@ static enum gf_status multiply(const struct gf_lab_run *run, const struct produc
     LAB_DO(reference.alloc(run, c_count, error));
     reference_kernel<<<dim3(lab_blocks(product.columns, TILE), lab_blocks(product.rows, TILE)),
                        dim3(TILE, TILE)>>>(a.data, product.depth, b.data, product.columns, 1,
-                                           reference.data, product.rows, product.columns, product.depth);
+                                           reference.data, product.rows, product.columns,
+                                           product.depth);
     LAB_LAUNCHED();
     lab_restart(columns);
     for (int i = 0; i < product.count; i++) {
@@ -170,12 +173,12 @@ static enum gf_status multiply(const struct gf_lab_run *run, const struct produc
             way->launch<<<product.grid, way->block>>>(a.data, b.data, c.data, product.columns);
         };
         LAB_DO(product_row(run, columns, flops_column, way->label, bytes,
-                           2.0 * (double)c_count * product.depth, c, reference, launch, &worst, &times[i],
-                           result, error));
+                           2.0 * (double)c_count * product.depth, c, reference, launch, &worst,
+                           &times[i], result, error));
     }
     gf_lab_check(result, worst <= product_tolerance(product.depth),
-                 "%dx%d times %dx%d: worst difference from a product in double %.2g",
-                 product.rows, product.depth, product.depth, product.columns, worst);
+                 "%dx%d times %dx%d: worst difference from a product in double %.2g", product.rows,
+                 product.depth, product.depth, product.columns, worst);
     return GF_OK;
 }
 
@@ -197,7 +200,8 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     };
     const int side = (params->side + TILE - 1) / TILE * TILE;
     const int pixels = (int)(params->size * LAB_MB / (CHANNELS * sizeof(float)));
-    const struct product square_product = {side, side, TILE, dim3(side / TILE, side / TILE), ways, 3};
+    const struct product square_product = {side, side, TILE, dim3(side / TILE, side / TILE),
+                                           ways, 3};
     const struct product colour_product = {
         CHANNELS, pixels, CHANNELS, dim3(lab_blocks(pixels, COLUMNS)), colour_ways, 4};
     struct lab_time times[3], colour_times[4];
@@ -208,9 +212,10 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     gf_lab_claim(result, times[1].median_s < times[0].median_s,
                  "a tile of A in shared memory is faster: %.2f times (guide: 144.4 / 119.9)",
                  times[0].median_s / times[1].median_s);
-    gf_lab_claim(result, times[2].median_s < times[1].median_s,
-                 "both tiles are faster still: %.2f times over nothing shared (guide: 195.5 / 119.9)",
-                 times[0].median_s / times[2].median_s);
+    gf_lab_claim(
+        result, times[2].median_s < times[1].median_s,
+        "both tiles are faster still: %.2f times over nothing shared (guide: 195.5 / 119.9)",
+        times[0].median_s / times[2].median_s);
     gf_lab_claim(result, colour_times[2].median_s < colour_times[0].median_s,
                  "so is the colour matrix with both tiles: %.2f times",
                  colour_times[0].median_s / colour_times[2].median_s);

@@ -1,6 +1,6 @@
-/* C = A At of the guide: the second factor is read down its columns, 32 floats apart, unless it goes through
- * shared memory; there the columns of a tile lie in one bank, unless it is padded (Best Practices Guide,
- * 9.2.3.3). */
+/* C = A At of the guide: the second factor is read down its columns, 32 floats apart, unless it
+ * goes through shared memory; there the columns of a tile lie in one bank, unless it is padded
+ * (Best Practices Guide, 9.2.3.3). */
 #include "lab.h"
 
 struct matmul_at {
@@ -26,10 +26,11 @@ static __global__ void __launch_bounds__(TILE *TILE) simple_kernel(const float *
     c[(size_t)row * n + column] = sum;
 }
 
-/* PITCH 32: the lanes of a warp write a column of the transposed tile, which lies in one bank: 32 turns.
- * PITCH 33: the extra word moves each row one bank on, and the column meets all banks. */
+/* PITCH 32: the lanes of a warp write a column of the transposed tile, which lies in one bank: 32
+ * turns. PITCH 33: the extra word moves each row one bank on, and the column meets all banks. */
 template <int PITCH>
-static __global__ void __launch_bounds__(TILE *TILE) coalesced_kernel(const float *a, float *c, int n)
+static __global__ void __launch_bounds__(TILE *TILE)
+    coalesced_kernel(const float *a, float *c, int n)
 {
     __shared__ float a_tile[TILE][TILE], transposed_tile[TILE][PITCH];
     const int row = (int)(blockIdx.y * TILE + threadIdx.y);
@@ -73,8 +74,8 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     const int flops = gf_lab_column(result, "rate", "Tflop/s", 2);
     for (int i = 0; i < 3; i++) {
         const auto launch = [&] { ways[i].launch<<<grid, block>>>(a.data, c.data, n); };
-        LAB_DO(product_row(run, &columns, flops, ways[i].label, bytes, 2.0 * (double)c_count * TILE, c,
-                           reference, launch, &worst, &times[i], result, error));
+        LAB_DO(product_row(run, &columns, flops, ways[i].label, bytes, 2.0 * (double)c_count * TILE,
+                           c, reference, launch, &worst, &times[i], result, error));
     }
     gf_lab_check(result, worst <= product_tolerance(TILE),
                  "%dx%d: worst difference from a product in double %.2g", n, n, worst);

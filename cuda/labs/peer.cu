@@ -1,5 +1,5 @@
-/* One address space for the host and all GPUs, and copies between two GPUs that do not go through the host
- * (Best Practices Guide, 9.1.4). */
+/* One address space for the host and all GPUs, and copies between two GPUs that do not go through
+ * the host (Best Practices Guide, 9.1.4). */
 #include "lab.h"
 
 struct peer {
@@ -16,9 +16,11 @@ static const struct gf_param peer_params[] = {
 
 constexpr int THREADS = 256;
 
-static __global__ void __launch_bounds__(THREADS) copy_kernel(const uint4 *in, uint4 *out, size_t count)
+static __global__ void __launch_bounds__(THREADS)
+    copy_kernel(const uint4 *in, uint4 *out, size_t count)
 {
-    for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < count; i += (size_t)gridDim.x * THREADS)
+    for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < count;
+         i += (size_t)gridDim.x * THREADS)
         out[i] = in[i];
 }
 
@@ -46,7 +48,8 @@ struct peer_memory {
     }
 };
 
-/* With unified addresses a pointer tells where it points, and pinned memory has one for both sides. */
+/* With unified addresses a pointer tells where it points, and pinned memory has one for both sides.
+ */
 static enum gf_status check_addresses(const struct gf_lab_run *run, const void *device_pointer,
                                       struct gf_lab_result *result, struct gf_error *error)
 {
@@ -64,9 +67,12 @@ static enum gf_status check_addresses(const struct gf_lab_run *run, const void *
         gf_lab_note(result, "this GPU has no unified addresses");
         return GF_OK;
     }
-    gf_lab_check(result, mapped == host && of_host.type == cudaMemoryTypeHost &&
-                     of_device.type == cudaMemoryTypeDevice && of_device.device == run->device.index,
-                 "unified addresses: pinned memory has one pointer for both sides, a pointer names its device");
+    gf_lab_check(result,
+                 mapped == host && of_host.type == cudaMemoryTypeHost &&
+                     of_device.type == cudaMemoryTypeDevice &&
+                     of_device.device == run->device.index,
+                 "unified addresses: pinned memory has one pointer for both sides, a pointer names "
+                 "its device");
     return GF_OK;
 }
 
@@ -77,8 +83,9 @@ struct peer_columns {
 /* A copy to the other device and back, checked by what returns. */
 static enum gf_status measure(const struct gf_lab_run *run, const char *label, bool by_kernel,
                               const struct peer_memory &there, const lab_memory<uint4> &source,
-                              lab_memory<uint4> &target, const struct peer_columns &columns, uint64_t *wrong,
-                              double *rate, struct gf_lab_result *result, struct gf_error *error)
+                              lab_memory<uint4> &target, const struct peer_columns &columns,
+                              uint64_t *wrong, double *rate, struct gf_lab_result *result,
+                              struct gf_error *error)
 {
     const size_t bytes = source.bytes();
     const int here = run->device.index;
@@ -112,9 +119,10 @@ static enum gf_status measure(const struct gf_lab_run *run, const char *label, b
     return GF_OK;
 }
 
-static enum gf_status measure_peers(const struct gf_lab_run *run, int other, const lab_memory<uint4> &source,
-                                    const struct peer_columns &columns, struct gf_lab_result *result,
-                                    struct gf_error *error)
+static enum gf_status measure_peers(const struct gf_lab_run *run, int other,
+                                    const lab_memory<uint4> &source,
+                                    const struct peer_columns &columns,
+                                    struct gf_lab_result *result, struct gf_error *error)
 {
     struct peer_memory there = {run->device.index, other};
     lab_memory<uint4> target;
@@ -123,22 +131,24 @@ static enum gf_status measure_peers(const struct gf_lab_run *run, int other, con
     int possible = 0;
     LAB_DO(target.alloc(run, source.count, error));
     LAB_TRY(there.alloc(source.bytes()));
-    LAB_DO(measure(run, "copy through the host", false, there, source, target, columns, &wrong, &staged, result,
-                   error));
+    LAB_DO(measure(run, "copy through the host", false, there, source, target, columns, &wrong,
+                   &staged, result, error));
     LAB_TRY(cudaDeviceCanAccessPeer(&possible, run->device.index, other));
     if (possible) {
         LAB_TRY(cudaDeviceEnablePeerAccess(other, 0));
         there.accessible = true;
-        LAB_DO(measure(run, "copy from GPU to GPU", false, there, source, target, columns, &wrong, &direct,
-                       result, error));
-        LAB_DO(measure(run, "a kernel's loads and stores", true, there, source, target, columns, &wrong, &loads,
-                       result, error));
-        gf_lab_claim(result, direct > staged, "going round the host is faster: %.2f times", direct / staged);
+        LAB_DO(measure(run, "copy from GPU to GPU", false, there, source, target, columns, &wrong,
+                       &direct, result, error));
+        LAB_DO(measure(run, "a kernel's loads and stores", true, there, source, target, columns,
+                       &wrong, &loads, result, error));
+        gf_lab_claim(result, direct > staged, "going round the host is faster: %.2f times",
+                     direct / staged);
     } else {
         gf_lab_row(result, NAN, "copy from GPU to GPU");
         gf_lab_reason(result, "cuda:%d cannot access cuda:%d's memory", run->device.index, other);
     }
-    gf_lab_check(result, !wrong, "what came back is what was sent (%llu bytes differ)", (unsigned long long)wrong);
+    gf_lab_check(result, !wrong, "what came back is what was sent (%llu bytes differ)",
+                 (unsigned long long)wrong);
     return GF_OK;
 }
 

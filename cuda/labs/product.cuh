@@ -6,10 +6,11 @@
 
 constexpr int TILE = 32; /* the guide's w: the depth of the product and the side of a block */
 
-/* c[row][column] = sum of a[row * a_step + i] * b[i * b_row_step + column * b_column_step], in double. */
+/* c[row][column] = sum of a[row * a_step + i] * b[i * b_row_step + column * b_column_step], in
+ * double. */
 static __global__ void __launch_bounds__(TILE *TILE)
-    reference_kernel(const float *a, int a_step, const float *b, size_t b_row_step, int b_column_step,
-                     float *c, int rows, int columns, int depth)
+    reference_kernel(const float *a, int a_step, const float *b, size_t b_row_step,
+                     int b_column_step, float *c, int rows, int columns, int depth)
 {
     const int column = (int)(blockIdx.x * TILE + threadIdx.x);
     const int row = (int)(blockIdx.y * TILE + threadIdx.y);
@@ -32,9 +33,9 @@ static inline double product_tolerance(int depth)
 template <typename Launch>
 static enum gf_status product_row(const struct gf_lab_run *run, struct lab_columns *columns,
                                   int flops_column, const char *label, double bytes, double flops,
-                                  lab_memory<float> &c, const lab_memory<float> &reference, Launch launch,
-                                  double *worst, struct lab_time *time, struct gf_lab_result *result,
-                                  struct gf_error *error)
+                                  lab_memory<float> &c, const lab_memory<float> &reference,
+                                  Launch launch, double *worst, struct lab_time *time,
+                                  struct gf_lab_result *result, struct gf_error *error)
 {
     double difference;
     LAB_DO(c.alloc(run, reference.count, error));

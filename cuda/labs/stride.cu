@@ -1,5 +1,5 @@
-/* A copy of every s-th float: each warp touches s times the sectors that it uses, until every lane has a
- * sector of its own (Best Practices Guide, 9.2.1.4). */
+/* A copy of every s-th float: each warp touches s times the sectors that it uses, until every lane
+ * has a sector of its own (Best Practices Guide, 9.2.1.4). */
 #include "lab.h"
 
 struct stride {
@@ -62,12 +62,15 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     for (int stride = 1; stride <= params->most; stride++) {
         const int count = (int)(span / stride);
         const unsigned int blocks = lab_blocks(count, THREADS);
-        const auto copy = [&] { copy_kernel<<<blocks, THREADS>>>(in.data, out.data, count, stride); };
+        const auto copy = [&] {
+            copy_kernel<<<blocks, THREADS>>>(in.data, out.data, count, stride);
+        };
         struct lab_time time;
         LAB_DO(out.poison(run, span, error));
         copy();
-        check_kernel<<<lab_blocks(span, THREADS), THREADS>>>(
-            (const uint32_t *)in.data, (const uint32_t *)out.data, span, stride, count, counter.data);
+        check_kernel<<<lab_blocks(span, THREADS), THREADS>>>((const uint32_t *)in.data,
+                                                             (const uint32_t *)out.data, span,
+                                                             stride, count, counter.data);
         LAB_LAUNCHED();
         LAB_DO(lab_time(run, LAB_WARM, copy, &time, error));
         const double rate = lab_gb_s(2.0 * sizeof(float) * count, time);
@@ -81,11 +84,13 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
         gf_lab_value(result, used, 100.0 / (stride < SECTOR ? stride : SECTOR));
     }
     LAB_TRY(cudaMemcpy(&wrong, counter.data, sizeof wrong, cudaMemcpyDeviceToHost));
-    gf_lab_check(result, !wrong, "every copy took each stride-th float and no other (%llu are wrong)", wrong);
+    gf_lab_check(result, !wrong,
+                 "every copy took each stride-th float and no other (%llu are wrong)", wrong);
     gf_lab_claim(result, second > 0.4 * first && second < 0.6 * first,
                  "stride 2 reaches %.2f of stride 1 (guide: 0.50)", second / first);
-    gf_lab_claim(result, last < second, "coalesced beats strided: stride %d reaches %.3f of stride 1",
-                 params->most, last / first);
+    gf_lab_claim(result, last < second,
+                 "coalesced beats strided: stride %d reaches %.3f of stride 1", params->most,
+                 last / first);
     return GF_OK;
 }
 #endif
@@ -94,7 +99,8 @@ const struct gf_lab gf_lab_stride = {
     .name = "stride",
     .summary = "coalescing: what a copy of every s-th float reaches",
     .guide = "4, 9.2.1.4; 2",
-    .figure = "V100: stride 2 uses 50 % of what is loaded, falling until 32 sectors serve 32 threads",
+    .figure =
+        "V100: stride 2 uses 50 % of what is loaded, falling until 32 sectors serve 32 threads",
     .params = stride_params,
     .params_size = sizeof(struct stride),
     .axes = {.x = "stride", .x_unit = "floats", .y = "effective bandwidth", .y_unit = "GB/s"},

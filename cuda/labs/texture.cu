@@ -1,7 +1,7 @@
-/* Fetches through a texture beside plain loads of the same: of each element, of a neighbourhood with the
- * borders clamped or wrapped, and between four elements (Best Practices Guide, 9.2.5). The Programming
- * Guide, 2.2.3.7, says that they have no advantage left; filtering by hardware rounds the fraction to
- * eight bits. */
+/* Fetches through a texture beside plain loads of the same: of each element, of a neighbourhood
+ * with the borders clamped or wrapped, and between four elements (Best Practices Guide, 9.2.5). The
+ * Programming Guide, 2.2.3.7, says that they have no advantage left; filtering by hardware rounds
+ * the fraction to eight bits. */
 #include "lab.h"
 
 struct texture {
@@ -9,7 +9,8 @@ struct texture {
 };
 
 static const struct gf_param texture_params[] = {
-    GF_PARAM_INT(struct texture, side, 8192, 64, 11000, "rows and columns of the picture of floats"),
+    GF_PARAM_INT(struct texture, side, 8192, 64, 11000,
+                 "rows and columns of the picture of floats"),
     {0},
 };
 
@@ -22,7 +23,7 @@ constexpr int TILE_WIDTH = 32, TILE_HEIGHT = 8;
 struct picture {
     const float *data;
     int n;
-    cudaTextureObject_t linear; /* of the memory itself: no borders, no filter */
+    cudaTextureObject_t linear;              /* of the memory itself: no borders, no filter */
     cudaTextureObject_t clamp, wrap, filter; /* of an array; wrap by coordinates in 0..1 */
 };
 
@@ -32,10 +33,12 @@ struct place {
 
 static __device__ __forceinline__ struct place here(void)
 {
-    return {(int)(blockIdx.x * TILE_WIDTH + threadIdx.x), (int)(blockIdx.y * TILE_HEIGHT + threadIdx.y)};
+    return {(int)(blockIdx.x * TILE_WIDTH + threadIdx.x),
+            (int)(blockIdx.y * TILE_HEIGHT + threadIdx.y)};
 }
 
-/* Where the bilinear kernels look: turned by some degrees and enlarged, at times beyond the border. */
+/* Where the bilinear kernels look: turned by some degrees and enlarged, at times beyond the border.
+ */
 static __device__ __forceinline__ float2 looked_at(struct place at)
 {
     return make_float2(0.874f * (float)at.x - 0.123f * (float)at.y + 31.31f,
@@ -52,7 +55,8 @@ static __device__ __forceinline__ int wrapped(int i, int n)
 }
 
 template <bool TEXTURE>
-static __global__ void __launch_bounds__(TILE_WIDTH *TILE_HEIGHT) copy_kernel(struct picture in, float *out)
+static __global__ void __launch_bounds__(TILE_WIDTH *TILE_HEIGHT)
+    copy_kernel(struct picture in, float *out)
 {
     const struct place at = here();
     if (at.x >= in.n || at.y >= in.n)
@@ -124,7 +128,8 @@ struct textures {
     textures &operator=(const textures &) = delete;
     ~textures()
     {
-        for (cudaTextureObject_t object : {picture.linear, picture.clamp, picture.wrap, picture.filter}) {
+        for (cudaTextureObject_t object :
+             {picture.linear, picture.clamp, picture.wrap, picture.filter}) {
             if (object)
                 cudaDestroyTextureObject(object);
         }
@@ -162,7 +167,8 @@ static enum gf_status prepare(const struct gf_lab_run *run, const lab_memory<flo
     picture->data = in.data;
     picture->n = n;
     LAB_TRY(cudaMallocArray(&textures->array, &format, n, n));
-    LAB_TRY(cudaMemcpy2DToArray(textures->array, 0, 0, in.data, row, row, n, cudaMemcpyDeviceToDevice));
+    LAB_TRY(
+        cudaMemcpy2DToArray(textures->array, 0, 0, in.data, row, row, n, cudaMemcpyDeviceToDevice));
     LAB_TRY(textures->make_linear(in.bytes()));
     LAB_TRY(textures->make(&picture->clamp, cudaAddressModeClamp, false));
     LAB_TRY(textures->make(&picture->wrap, cudaAddressModeWrap, false));
@@ -172,9 +178,9 @@ static enum gf_status prepare(const struct gf_lab_run *run, const lab_memory<flo
 
 typedef void kernel(struct picture in, float *out);
 
-/* Plain loads first: they are the reference of the other, and of the copy the input is. Random values lie in
- * -1..1, and the fraction of the hardware's filter is off by 1/512 at most, in both directions, and by what
- * adding a half rounds away of a coordinate. */
+/* Plain loads first: they are the reference of the other, and of the copy the input is. Random
+ * values lie in -1..1, and the fraction of the hardware's filter is off by 1/512 at most, in both
+ * directions, and by what adding a half rounds away of a coordinate. */
 static const struct {
     const char *label;
     kernel *plain, *texture;
@@ -192,7 +198,8 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
 {
     const struct texture *const params = (const struct texture *)run->params;
     const int n = params->side;
-    const dim3 grid(lab_blocks(n, TILE_WIDTH), lab_blocks(n, TILE_HEIGHT)), block(TILE_WIDTH, TILE_HEIGHT);
+    const dim3 grid(lab_blocks(n, TILE_WIDTH), lab_blocks(n, TILE_HEIGHT)),
+        block(TILE_WIDTH, TILE_HEIGHT);
     lab_memory<float> in, plain_out, texture_out;
     struct textures textures;
     double gain[WAYS];
@@ -207,18 +214,25 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     for (int way = 0; way < WAYS; way++) {
         struct lab_time plain, texture;
         double worst;
-        const auto by_loads = [&] { ways[way].plain<<<grid, block>>>(textures.picture, plain_out.data); };
-        const auto by_texture = [&] { ways[way].texture<<<grid, block>>>(textures.picture, texture_out.data); };
+        const auto by_loads = [&] {
+            ways[way].plain<<<grid, block>>>(textures.picture, plain_out.data);
+        };
+        const auto by_texture = [&] {
+            ways[way].texture<<<grid, block>>>(textures.picture, texture_out.data);
+        };
         LAB_DO(plain_out.alloc(run, in.count, error));
         LAB_DO(texture_out.alloc(run, in.count, error));
-        LAB_TRY(cudaMemset(plain_out.data, 0xff, plain_out.bytes())); /* NaN differs from everything */
+        LAB_TRY(
+            cudaMemset(plain_out.data, 0xff, plain_out.bytes())); /* NaN differs from everything */
         LAB_TRY(cudaMemset(texture_out.data, 0xff, texture_out.bytes()));
         by_loads();
         by_texture();
         LAB_LAUNCHED();
-        LAB_DO(lab_worst(run, way == COPY ? in.data : plain_out.data, texture_out.data, in.count, &worst, error));
-        gf_lab_check(result, worst <= ways[way].tolerance, "%s: both ways differ by %.2g at most (allowed: %.2g)",
-                     ways[way].label, worst, ways[way].tolerance);
+        LAB_DO(lab_worst(run, way == COPY ? in.data : plain_out.data, texture_out.data, in.count,
+                         &worst, error));
+        gf_lab_check(result, worst <= ways[way].tolerance,
+                     "%s: both ways differ by %.2g at most (allowed: %.2g)", ways[way].label, worst,
+                     ways[way].tolerance);
         LAB_DO(lab_time(run, LAB_WARM, by_loads, &plain, error));
         LAB_DO(lab_time(run, LAB_WARM, by_texture, &texture, error));
         gain[way] = plain.median_s / texture.median_s;
@@ -228,11 +242,13 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
         gf_lab_value(result, speedup, gain[way]);
         gf_lab_value(result, worst_column, worst);
     }
-    gf_lab_claim(result, gain[COPY] < 1.05 && gain[CLAMP] < 1.05 && gain[WRAP] < 1.05,
-                 "guide 5: fetches have no advantage over loads; here %.2f, %.2f clamped, %.2f wrapped",
-                 gain[COPY], gain[CLAMP], gain[WRAP]);
+    gf_lab_claim(
+        result, gain[COPY] < 1.05 && gain[CLAMP] < 1.05 && gain[WRAP] < 1.05,
+        "guide 5: fetches have no advantage over loads; here %.2f, %.2f clamped, %.2f wrapped",
+        gain[COPY], gain[CLAMP], gain[WRAP]);
     gf_lab_claim(result, gain[BILINEAR] > 1.0,
-                 "guides 1 and 4: the hardware filters faster, %.2f times as fast, with a fraction of 8 bits",
+                 "guides 1 and 4: the hardware filters faster, %.2f times as fast, with a fraction "
+                 "of 8 bits",
                  gain[BILINEAR]);
     return GF_OK;
 }

@@ -1,5 +1,5 @@
-/* Host memory to device memory and back: pageable and pinned, in one piece and in many, and read or written
- * by a kernel where it lies (Best Practices Guide, 9.1). */
+/* Host memory to device memory and back: pageable and pinned, in one piece and in many, and read or
+ * written by a kernel where it lies (Best Practices Guide, 9.1). */
 #include "lab.h"
 
 struct transfer {
@@ -20,9 +20,11 @@ constexpr int THREADS = 256;
 constexpr size_t SMALL_BYTES = 16 * LAB_MB; /* of what goes in small pieces, which take long */
 
 /* The kernel of zero copy: coalesced, each element once. */
-static __global__ void __launch_bounds__(THREADS) copy_kernel(const uint4 *in, uint4 *out, size_t count)
+static __global__ void __launch_bounds__(THREADS)
+    copy_kernel(const uint4 *in, uint4 *out, size_t count)
 {
-    for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < count; i += (size_t)gridDim.x * THREADS)
+    for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < count;
+         i += (size_t)gridDim.x * THREADS)
         out[i] = in[i];
 }
 
@@ -57,8 +59,8 @@ struct transfer_buffers {
     }
 };
 
-static enum gf_status open_buffers(const struct gf_lab_run *run, size_t bytes, struct transfer_buffers *buffers,
-                                   struct gf_error *error)
+static enum gf_status open_buffers(const struct gf_lab_run *run, size_t bytes,
+                                   struct transfer_buffers *buffers, struct gf_error *error)
 {
     constexpr size_t PAGE = 4096;
     const size_t whole_pages = (bytes + PAGE - 1) / PAGE * PAGE;
@@ -97,28 +99,39 @@ static const struct way ways[] = {
     {"pinned, pieces of 4 KB", way::PINNED, 4096, false},
     {"zero copy, by a kernel", way::PINNED, 0, true},
 };
-enum { PAGEABLE_ONE, REGISTERED_ONE, PINNED_ONE, PIECES_1M, PIECES_64K, PIECES_4K, ZERO_COPY, WAYS };
+enum {
+    PAGEABLE_ONE,
+    REGISTERED_ONE,
+    PINNED_ONE,
+    PIECES_1M,
+    PIECES_64K,
+    PIECES_4K,
+    ZERO_COPY,
+    WAYS
+};
 
-static enum gf_status move(const struct gf_lab_run *run, const struct way &way, void *to, const void *from,
-                           size_t bytes, cudaMemcpyKind kind, cudaStream_t stream, struct gf_error *error)
+static enum gf_status move(const struct gf_lab_run *run, const struct way &way, void *to,
+                           const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream,
+                           struct gf_error *error)
 {
     if (way.kernel) {
-        copy_kernel<<<run->device.multiprocessors * 8, THREADS, 0, stream>>>((const uint4 *)from, (uint4 *)to,
-                                                                             bytes / sizeof(uint4));
+        copy_kernel<<<run->device.multiprocessors * 8, THREADS, 0, stream>>>(
+            (const uint4 *)from, (uint4 *)to, bytes / sizeof(uint4));
         LAB_LAUNCHED();
         return GF_OK;
     }
     const size_t piece = way.piece ? way.piece : bytes;
     for (size_t at = 0; at < bytes; at += piece)
-        LAB_TRY(cudaMemcpyAsync((char *)to + at, (const char *)from + at, std::min(piece, bytes - at), kind,
-                                stream));
+        LAB_TRY(cudaMemcpyAsync((char *)to + at, (const char *)from + at,
+                                std::min(piece, bytes - at), kind, stream));
     return GF_OK;
 }
 
 /* Down from the random source, up into the poisoned target: the target should equal the source. */
 static enum gf_status measure(const struct gf_lab_run *run, const struct way &way,
-                              struct transfer_buffers &buffers, struct lab_time *up, struct lab_time *down,
-                              size_t *bytes, uint64_t *wrong, struct gf_error *error)
+                              struct transfer_buffers &buffers, struct lab_time *up,
+                              struct lab_time *down, size_t *bytes, uint64_t *wrong,
+                              struct gf_error *error)
 {
     void *const host = way.memory == way::PAGEABLE     ? buffers.pageable.data
                        : way.memory == way::REGISTERED ? buffers.registered.data
@@ -128,10 +141,12 @@ static enum gf_status measure(const struct gf_lab_run *run, const struct way &wa
     memset(host, 0xa5, buffers.bytes);
     LAB_TRY(cudaMemset(buffers.target.data, 0x5a, buffers.bytes));
     const auto to_host = [&] {
-        return move(run, way, host, buffers.source.data, *bytes, cudaMemcpyDeviceToHost, buffers.down, error);
+        return move(run, way, host, buffers.source.data, *bytes, cudaMemcpyDeviceToHost,
+                    buffers.down, error);
     };
     const auto to_device = [&] {
-        return move(run, way, buffers.target.data, host, *bytes, cudaMemcpyHostToDevice, buffers.up, error);
+        return move(run, way, buffers.target.data, host, *bytes, cudaMemcpyHostToDevice, buffers.up,
+                    error);
     };
     LAB_DO(lab_time_host(run, to_host, down, error));
     LAB_DO(lab_time_host(run, to_device, up, error));
@@ -146,18 +161,20 @@ static enum gf_status measure_both(const struct gf_lab_run *run, struct transfer
 {
     uint64_t different;
     lab_memory<unsigned char> second;
-    LAB_TRY(cudaMemcpy(buffers.pinned.data, buffers.source.data, buffers.bytes, cudaMemcpyDeviceToHost));
+    LAB_TRY(cudaMemcpy(buffers.pinned.data, buffers.source.data, buffers.bytes,
+                       cudaMemcpyDeviceToHost));
     LAB_TRY(cudaMemset(buffers.target.data, 0x5a, buffers.bytes));
     memset(buffers.back.data, 0xa5, buffers.bytes);
     const auto both = [&]() -> enum gf_status {
-        LAB_TRY(cudaMemcpyAsync(buffers.target.data, buffers.pinned.data, buffers.bytes, cudaMemcpyHostToDevice,
-                                buffers.up));
-        LAB_TRY(cudaMemcpyAsync(buffers.back.data, buffers.source.data, buffers.bytes, cudaMemcpyDeviceToHost,
-                                buffers.down));
+        LAB_TRY(cudaMemcpyAsync(buffers.target.data, buffers.pinned.data, buffers.bytes,
+                                cudaMemcpyHostToDevice, buffers.up));
+        LAB_TRY(cudaMemcpyAsync(buffers.back.data, buffers.source.data, buffers.bytes,
+                                cudaMemcpyDeviceToHost, buffers.down));
         return GF_OK;
     };
     LAB_DO(lab_time_host(run, both, time, error));
-    LAB_DO(lab_different(run, buffers.source.data, buffers.target.data, buffers.bytes, &different, error));
+    LAB_DO(lab_different(run, buffers.source.data, buffers.target.data, buffers.bytes, &different,
+                         error));
     *wrong += different;
     *wrong += memcmp(buffers.back.data, buffers.pinned.data, buffers.bytes) != 0;
     return GF_OK;
@@ -191,14 +208,18 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     gf_lab_value(result, up_column, lab_gb_s((double)buffers.bytes, both));
     gf_lab_value(result, down_column, lab_gb_s((double)buffers.bytes, both));
     gf_lab_value(result, spread, 100.0 * both.spread);
-    gf_lab_check(result, !wrong, "what came back is what was sent, by every way (%llu bytes differ)",
+    gf_lab_check(result, !wrong,
+                 "what came back is what was sent, by every way (%llu bytes differ)",
                  (unsigned long long)wrong);
     gf_lab_claim(result, up_rates[PINNED_ONE] > up_rates[PAGEABLE_ONE],
-                 "pinned beats pageable memory: %.2f times as fast", up_rates[PINNED_ONE] / up_rates[PAGEABLE_ONE]);
+                 "pinned beats pageable memory: %.2f times as fast",
+                 up_rates[PINNED_ONE] / up_rates[PAGEABLE_ONE]);
     gf_lab_claim(result, up_rates[PINNED_ONE] > up_rates[PIECES_4K],
                  "one large copy beats many small: %.1f times pieces of 4 KB, %.2f times 64 KB",
-                 up_rates[PINNED_ONE] / up_rates[PIECES_4K], up_rates[PINNED_ONE] / up_rates[PIECES_64K]);
-    gf_lab_note(result, "zero copy reaches %.2f of the copy, and overlaps with the kernel that uses it",
+                 up_rates[PINNED_ONE] / up_rates[PIECES_4K],
+                 up_rates[PINNED_ONE] / up_rates[PIECES_64K]);
+    gf_lab_note(result,
+                "zero copy reaches %.2f of the copy, and overlaps with the kernel that uses it",
                 up_rates[ZERO_COPY] / up_rates[PINNED_ONE]);
     return GF_OK;
 }

@@ -1,5 +1,6 @@
-/* The transpose of a matrix of floats, from the naive one of CME 213's lecture on: it moves what a copy
- * moves, so the copy is its bound (Programming Guide, 2.2.4.1-2; Best Practices Guide, 9.2.3.3). */
+/* The transpose of a matrix of floats, from the naive one of CME 213's lecture on: it moves what a
+ * copy moves, so the copy is its bound (Programming Guide, 2.2.4.1-2; Best Practices
+ * Guide, 9.2.3.3). */
 #include "lab.h"
 
 struct transpose {
@@ -35,7 +36,8 @@ static __global__ void __launch_bounds__(THREADS) copy_kernel(const float4 *in, 
 }
 
 /* A warp reads a row's piece and writes a column's: 32 sectors for 32 floats. */
-static __global__ void __launch_bounds__(THREADS) naive_1d_kernel(const float *in, float *out, int n)
+static __global__ void __launch_bounds__(THREADS)
+    naive_1d_kernel(const float *in, float *out, int n)
 {
     const int i = (int)(blockIdx.x * THREADS + threadIdx.x);
     const int column = i % n, row = i / n;
@@ -51,8 +53,8 @@ static __global__ void __launch_bounds__(1024) naive_2d_kernel(const float *in, 
     out[(size_t)column * n + row] = in[(size_t)row * n + column];
 }
 
-/* PITCH 32: a column of the tile lies in one bank, and its reading is serialised 32 times. PITCH 33: the
- * extra word moves each row one bank on, so that a column meets all banks. */
+/* PITCH 32: a column of the tile lies in one bank, and its reading is serialised 32 times. PITCH
+ * 33: the extra word moves each row one bank on, so that a column meets all banks. */
 template <int PITCH>
 static __global__ void __launch_bounds__(THREADS) shared_kernel(const float *in, float *out, int n)
 {
@@ -69,9 +71,10 @@ static __global__ void __launch_bounds__(THREADS) shared_kernel(const float *in,
         out[(size_t)(column0 + i) * n + row0 + lane] = tile[lane][i];
 }
 
-/* 16 bytes an access on both sides: a thread turns 4 x 4 floats in registers. The tile's rows hold 16
- * vectors; vector v of row r stands at v ^ (r / 4 % 8), so that the eight lanes that are served at once
- * meet eight different groups of four banks, writing down a column as well as reading along a row. */
+/* 16 bytes an access on both sides: a thread turns 4 x 4 floats in registers. The tile's rows hold
+ * 16 vectors; vector v of row r stands at v ^ (r / 4 % 8), so that the eight lanes that are served
+ * at once meet eight different groups of four banks, writing down a column as well as reading along
+ * a row. */
 static __global__ void __launch_bounds__(THREADS) vector_kernel(const float *in, float *out, int n)
 {
     __shared__ float4 tile[WIDE_TILE][WIDE_BLOCKS];
@@ -80,7 +83,8 @@ static __global__ void __launch_bounds__(THREADS) vector_kernel(const float *in,
     float block[4][4];
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-        const float4 v = *(const float4 *)(in + (size_t)(row0 + 4 * down + i) * n + column0 + 4 * across);
+        const float4 v =
+            *(const float4 *)(in + (size_t)(row0 + 4 * down + i) * n + column0 + 4 * across);
         block[i][0] = v.x, block[i][1] = v.y, block[i][2] = v.z, block[i][3] = v.w;
     }
 #pragma unroll
@@ -101,15 +105,16 @@ static __global__ void __launch_bounds__(1024)
 {
     const int column = (int)(blockIdx.x * TILE + threadIdx.x);
     const int row = (int)(blockIdx.y * TILE + threadIdx.y);
-    if (__float_as_uint(out[(size_t)column * n + row]) != __float_as_uint(in[(size_t)row * n + column]))
+    if (__float_as_uint(out[(size_t)column * n + row]) !=
+        __float_as_uint(in[(size_t)row * n + column]))
         atomicAdd(wrong, 1);
 }
 
 enum { NAIVE_1D, NAIVE_2D, NAIVE_8X32, SHARED, PADDED, VECTOR, WAYS };
 
 static const char *const way_names[] = {
-    "1D, naive", "2D, 32x32 blocks", "2D, 8x32 blocks", "shared 32x32", "shared 32x33, padded",
-    "16 bytes a thread, 64x64",
+    "1D, naive",    "2D, 32x32 blocks",     "2D, 8x32 blocks",
+    "shared 32x32", "shared 32x33, padded", "16 bytes a thread, 64x64",
 };
 
 static void launch(int way, const float *in, float *out, int n)
@@ -174,7 +179,8 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     for (int way = 0; way < WAYS; way++) {
         LAB_DO(out.poison(run, in.count, error));
         launch(way, in.data, out.data, n);
-        check_kernel<<<dim3(n / TILE, n / TILE), dim3(TILE, TILE)>>>(in.data, out.data, n, counter.data);
+        check_kernel<<<dim3(n / TILE, n / TILE), dim3(TILE, TILE)>>>(in.data, out.data, n,
+                                                                     counter.data);
         LAB_LAUNCHED();
         const auto again = [&] { launch(way, in.data, out.data, n); };
         LAB_DO(lab_time(run, LAB_WARM, again, &times[way], error));
@@ -184,7 +190,8 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     lab_row(result, &columns, NAN, "copy, the bound", bytes, copy);
     gf_lab_value(result, part, 100.0);
     LAB_TRY(cudaMemcpy(&wrong, counter.data, sizeof wrong, cudaMemcpyDeviceToHost));
-    gf_lab_check(result, !wrong, "every transpose puts each element where it belongs (%llu are wrong)", wrong);
+    gf_lab_check(result, !wrong,
+                 "every transpose puts each element where it belongs (%llu are wrong)", wrong);
     gf_lab_claim(result, times[SHARED].median_s < times[NAIVE_1D].median_s,
                  "shared memory beats the naive kernel: %.2f times as fast (guide: 290 / 30)",
                  times[NAIVE_1D].median_s / times[SHARED].median_s);
