@@ -111,10 +111,14 @@ static enum gf_status parse_values(const char *name, const char *text,
     memcpy(&request->common, block, sizeof request->common);
     if (lab && !status)
         status = check_plot(lab, request->common.plot, error);
+    if (!lab) { /* each has its own, by default */
+        free(block);
+        return status;
+    }
     memmove(block, block + sizeof request->common, own_size);
     request->params = block;
     struct gf_error detail = {0};
-    if (lab && lab->check && !status && (status = lab->check(block, &detail)))
+    if (lab->check && !status && (status = lab->check(block, &detail)))
         gf_fail(error, status, "%s: %s", name, detail.text);
     return status;
 }
@@ -180,8 +184,7 @@ static double now_s(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* The first result that was wrong, as the program's one line. */
-static enum gf_status judge(const struct gf_lab *lab, const struct gf_lab_result *result,
+enum gf_status gf_lab_judge(const struct gf_lab *lab, const struct gf_lab_result *result,
                             struct gf_error *error)
 {
     for (int i = 0; i < result->remarks; i++) {
@@ -251,5 +254,5 @@ enum gf_status gf_lab_run(const struct gf_lab *lab, const struct gf_device_info 
     if (status)
         return gf_fail(error, status, "%s: %s", lab->name,
                        *detail.text ? detail.text : "out of memory");
-    return judge(lab, result, error);
+    return gf_lab_judge(lab, result, error);
 }

@@ -153,7 +153,7 @@ struct gf_lab_request {
     const struct gf_lab *lab; /* NULL: all of them */
     bool help;                /* NAME:help */
     struct gf_lab_common common;
-    void *params; /* the lab's own struct; malloc */
+    void *params; /* the lab's own struct; malloc. NULL for all: the defaults */
 };
 
 /* The labs in the order of labs.def; NULL past the last one. */
@@ -174,6 +174,9 @@ void gf_lab_request_free(struct gf_lab_request *request);
 /* Makes the device current; GF_ERROR_UNAVAILABLE says why there is none. */
 enum gf_status gf_lab_open(int device, struct gf_device_info *info,
                            struct gf_error *error) GF_CHECKED;
+/* GF_OK, or the first result that was wrong as the program's one line. */
+enum gf_status gf_lab_judge(const struct gf_lab *lab, const struct gf_lab_result *result,
+                            struct gf_error *error) GF_CHECKED;
 /* Runs a lab on it. A wrong result or too many rows are errors too; what was found till then is in
  * *result. params: NULL for the defaults. */
 enum gf_status gf_lab_run(const struct gf_lab *lab, const struct gf_device_info *info, int runs,

@@ -91,6 +91,25 @@ else
     done <labs
 fi
 
+begin "all labs as JSON"
+run 0 gpufilter --devices
+if ! grep -q '^cuda:0 ' stdout; then
+    skip "there is no GPU"
+else
+    run 0 gpufilter --lab=all:runs=1:format=json
+    silent
+    sed -n 's/^  "lab": "\(.*\)",$/\1/p' stdout | cmp -s - labs || problem "not every lab is there"
+    if command -v python3 >/dev/null; then
+        mv stdout labs.json
+        run 0 python3 -c 'import json; labs = json.load(open("labs.json"))
+for lab in labs:
+    for row in lab["rows"]:
+        assert len(row["values"]) == len(lab["columns"]), lab["lab"]
+        assert row["reason"] or any(v is not None for v in row["values"]), lab["lab"]'
+        silent
+    fi
+fi
+
 begin "a lab's JSON and its plot or data"
 run 0 gpufilter --devices
 if ! grep -q '^cuda:0 ' stdout; then
