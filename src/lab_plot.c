@@ -85,8 +85,8 @@ static void put_script(FILE *file, const char *path, const struct gf_lab *lab,
     put_axis(file, "x", axes->x, axes->x_unit, axes->log_x && !axes->bars);
     put_axis(file, "y", axes->y, axes->y_unit, axes->log_y);
     if (axes->bars)
-        fputs("set style data histograms\nset style fill solid 0.6 border -1\nset xtics rotate by "
-              "-35\n",
+        fputs("set style data histograms\nset style fill solid 0.6 border -1\n"
+              "set xtics rotate by -35\nset rmargin 8\n",
               file);
     bool first = true;
     for (int i = 0; i < result->columns; i++) {
