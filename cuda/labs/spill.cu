@@ -26,10 +26,10 @@ static __host__ __device__ __forceinline__ float mixed(float a, float b)
     return fmaf(a, 0.5f, 0.25f * b);
 }
 
-/* MIN_BLOCKS of a multiprocessor leave each thread its 64 K registers / (256 * MIN_BLOCKS). */
-template <int MIN_BLOCKS>
-static __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
-    mix_kernel(const float *in, float *out, int rounds)
+/* MOST registers a thread. The bounds of a launch would say the same by the blocks of a
+ * multiprocessor, whose number is not that of every GPU. */
+template <int MOST>
+static __global__ void __maxnreg__(MOST) mix_kernel(const float *in, float *out, int rounds)
 {
     const int i = (int)(blockIdx.x * THREADS + threadIdx.x);
     const int threads = (int)(gridDim.x * THREADS);
@@ -52,8 +52,7 @@ static __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 
 /* The same with an index that only the run knows: registers have no addresses, so that the array is
  * in local memory however many of them are free. */
-static __global__ void __launch_bounds__(THREADS)
-    indexed_kernel(const float *in, float *out, int rounds)
+static __global__ void __maxnreg__(255) indexed_kernel(const float *in, float *out, int rounds)
 {
     const int i = (int)(blockIdx.x * THREADS + threadIdx.x);
     const int threads = (int)(gridDim.x * THREADS);
@@ -110,13 +109,13 @@ static const struct {
     const char *name;
     mix *kernel;
 } ways[] = {
-    {"1 block at least", mix_kernel<1>},
-    {"2 blocks", mix_kernel<2>},
-    {"3 blocks", mix_kernel<3>},
-    {"4 blocks", mix_kernel<4>},
-    {"6 blocks", mix_kernel<6>},
-    {"8 blocks", mix_kernel<8>},
-    {"an index of the run", indexed_kernel},
+    {"255, the most there are", mix_kernel<255>},
+    {"80", mix_kernel<80>},
+    {"64", mix_kernel<64>},
+    {"48", mix_kernel<48>},
+    {"40", mix_kernel<40>},
+    {"32", mix_kernel<32>},
+    {"255, an index of the run", indexed_kernel},
 };
 constexpr int WAYS = sizeof ways / sizeof *ways, BOUND = WAYS - 1;
 
@@ -132,7 +131,7 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     uint64_t different = 0;
     LAB_DO(in.random(run, (size_t)threads * VALUES, 1, error));
 
-    snprintf(result->rows_name, sizeof result->rows_name, "__launch_bounds__");
+    snprintf(result->rows_name, sizeof result->rows_name, "registers at most");
     const int registers = gf_lab_column(result, "registers", "a thread", 0);
     const int local = gf_lab_column(result, "local", "B/thread", 0);
     const int occupancy = gf_lab_column(result, "occupancy", "%", 0);
