@@ -38,7 +38,7 @@ LDFLAGS += -fsanitize=$(SANITIZE)
 endif
 
 # What is the program's alone; the rest of src/ is the library.
-CLI_SRC := $(wildcard $(addprefix src/,$(addsuffix .c,main cli options help list man completion report report_json trace)))
+CLI_SRC := $(wildcard $(addprefix src/,$(addsuffix .c,main cli options help list devices man completion report report_json trace)))
 # The labs are the program's too, in an archive of their own, which the tests link.
 LAB_SRC := $(wildcard src/lab*.c)
 LIB_SRC := $(filter-out $(CLI_SRC) $(LAB_SRC),$(wildcard src/*.c)) $(wildcard src/filters/*.c)
@@ -49,8 +49,11 @@ LIBS = $(PKG_LIBS) -lm -pthread
 ifeq ($(CUDA),1)
 CPPFLAGS += -DGF_WITH_CUDA
 CUDA_HOME := $(patsubst %/bin/,%,$(dir $(realpath $(NVCC))))
+CPPFLAGS += -isystem $(CUDA_HOME)/include
 CUDA_OBJ := $(patsubst %.cu,$(BUILD)/%.o,$(wildcard cuda/*.cu))
 LAB_CU := $(wildcard cuda/labs/*.cu)
+comma := ,
+space := $(subst ,, )
 CUDA_NEWEST := $(lastword $(CUDA_ARCHS))
 CUBINS := $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a))
 GENCODE := $(CUBINS) -gencode arch=compute_$(CUDA_NEWEST),code=compute_$(CUDA_NEWEST)
@@ -121,7 +124,7 @@ endif
 
 $(BUILD)/%.o: %.cu
 	@mkdir -p $(@D)
-	$(NVCC) $(GF_NVCCFLAGS) $(NVCCFLAGS) $(GENCODE) -DGF_WITH_CUDA -Iinclude -Isrc -MMD -MP -c -o $@ $<
+	$(NVCC) $(GF_NVCCFLAGS) $(NVCCFLAGS) $(GENCODE) -DGF_WITH_CUDA -DGF_ARCHITECTURES=$(subst $(space),$(comma),$(strip $(CUDA_ARCHS))) -Iinclude -Isrc -MMD -MP -c -o $@ $<
 
 $(BUILD)/tests/%: tests/%.c $(LAB_A) $(LIB_A)
 	@mkdir -p $(@D)

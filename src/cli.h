@@ -23,6 +23,7 @@ enum gf_action {
 /* Values of gf_command.profile, .detail of --list and .detail of --selftest. */
 enum gf_profile_form { GF_PROFILE_OFF, GF_PROFILE_TABLE, GF_PROFILE_JSON };
 enum gf_list_form { GF_LIST_TEXT, GF_LIST_MARKDOWN };
+enum gf_devices_form { GF_DEVICES_TEXT, GF_DEVICES_MEASURE };
 enum gf_selftest_extent { GF_SELFTEST_SMALL, GF_SELFTEST_FULL };
 
 /* What a command line asks for. The strings are argv's. */

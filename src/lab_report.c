@@ -1,4 +1,4 @@
-/* What the labs say: the list, a lab's help, its result as a table, as JSON, as data for a plot. */
+/* What the labs say: the list, a lab's help, its result as a table and as JSON. */
 #include <math.h>
 #include <string.h>
 
@@ -34,7 +34,7 @@ void gf_lab_list(FILE *file)
         gf_help_wrap(file, text, column, INDENT);
         put_params(file, lab);
     }
-    fputs("\n--lab=NAME[:KEY=VALUE...] runs one, --lab=all every one, --lab=NAME:help explains one.\n",
+    fputs("\n--lab=NAME[:KEY=VALUE...] runs one, --lab=all every one; --lab=NAME:help explains\n",
           file);
 }
 
@@ -137,7 +137,8 @@ void gf_lab_table(FILE *file, const struct gf_lab *lab, const struct gf_lab_resu
     fprintf(file, "%s: %s\n", lab->name, lab->summary);
     fprintf(file, "  guide %s%s%s\n", lab->guide, lab->figure ? "; " : "",
             lab->figure ? lab->figure : "");
-    fprintf(file, "  here  %s, %.2f s\n\n", result->device, result->elapsed_s);
+    fprintf(file, "  here  %s; %s; %.2f s\n\n", result->device, result->settings,
+            result->elapsed_s);
     put_rows(file, result);
     if (result->remarks)
         putc('\n', file);
@@ -153,14 +154,17 @@ static const struct gf_lab_key keys[] = {
     {"guide", "number of the guide, and section"},
     {"figure", "the guide's figure on its hardware, or null"},
     {"device", "what it ran on"},
+    {"settings", "the values of its parameters"},
     {"elapsed_s", "of the whole lab"},
     {"rows_name", "what the rows are named by"},
     {"columns", "a list; of each: name, unit"},
-    {"rows", "a list; of each: label, x (its place on the plot's axis, or null), values (a number or null "
-             "for each column), reason (a remark, or why there are no values; or null)"},
+    {"rows",
+     "a list; of each: label, x (its place on the plot's axis, or null), values (a number or null "
+     "for each column), reason (a remark, or why there are no values; or null)"},
     {"remarks", "a list; of each: kind, text"},
-    {"remarks.kind", "right or wrong: a computed result that was checked; agrees or differs: a claim of "
-                     "the guide beside this GPU's figure; note"},
+    {"remarks.kind",
+     "right or wrong: a computed result that was checked; agrees or differs: a claim of "
+     "the guide beside this GPU's figure; note"},
 };
 
 const struct gf_lab_key *gf_lab_key_at(int index)
@@ -207,7 +211,8 @@ void gf_lab_json(FILE *file, const struct gf_lab *lab, const struct gf_lab_resul
     json_text(file, "summary", lab->summary, ",\n  ");
     json_text(file, "guide", lab->guide, ",\n  ");
     json_text(file, "figure", lab->figure, ",\n  ");
-    json_text(file, "device", result->device, ",\n  \"elapsed_s\": ");
+    json_text(file, "device", result->device, ",\n  ");
+    json_text(file, "settings", result->settings, ",\n  \"elapsed_s\": ");
     json_number(file, result->elapsed_s);
     fputs(",\n  ", file);
     json_text(file, "rows_name", result->rows_name, ",\n  \"columns\": [");
@@ -228,38 +233,4 @@ void gf_lab_json(FILE *file, const struct gf_lab *lab, const struct gf_lab_resul
         json_text(file, "text", result->remark[i].text, "}");
     }
     fputs("]\n}\n", file);
-}
-
-/* ---- Data ---- */
-
-/* Within double quotes of gnuplot's; none of them is an escape. */
-static void put_quoted(FILE *file, const char *text)
-{
-    putc('"', file);
-    for (; *text; text++)
-        putc(*text == '"' || *text == '\\' || *text == '\n' ? '\'' : *text, file);
-    putc('"', file);
-}
-
-void gf_lab_data(FILE *file, const struct gf_lab *lab, const struct gf_lab_result *result)
-{
-    fprintf(file, "# %s on %s\n# label, %s (%s)", lab->name, result->device, lab->axes.x,
-            lab->axes.x_unit);
-    for (int i = 0; i < result->columns; i++)
-        fprintf(file, ", %s (%s)", result->column[i].name, result->column[i].unit);
-    putc('\n', file);
-    for (int k = 0; k < result->rows; k++) {
-        const struct gf_lab_row *const row = &result->row[k];
-        if (!lab->axes.bars && isnan(row->x))
-            continue;
-        put_quoted(file, row->label);
-        fprintf(file, " %.9g", isnan(row->x) ? (double)k : row->x);
-        for (int i = 0; i < result->columns; i++) {
-            if (isfinite(row->value[i]))
-                fprintf(file, " %.9g", row->value[i]);
-            else
-                fputs(" NaN", file);
-        }
-        putc('\n', file);
-    }
 }

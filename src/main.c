@@ -184,9 +184,10 @@ static enum gf_status selftest(const struct gf_command *command, struct gf_error
     return status;
 }
 
-/* What a lab found is shown also where some of it is wrong. */
+/* What a lab found is shown also where some of it is wrong. *shown: whether anything was. */
 static enum gf_status show_lab(const struct gf_lab *lab, const struct gf_lab_request *request,
-                               const struct gf_device_info *device, struct gf_error *error)
+                               const struct gf_device_info *device, const char *separator,
+                               bool *shown, struct gf_error *error)
 {
     struct gf_lab_result *const result = calloc(1, sizeof *result);
     char said[2 * GF_FILE_NAME_SIZE + 100] = "";
@@ -194,8 +195,10 @@ static enum gf_status show_lab(const struct gf_lab *lab, const struct gf_lab_req
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     enum gf_status status =
         gf_lab_run(lab, device, request->common.runs, request->params, result, error);
-    if (!result->rows && status)
+    *shown = result->rows || !status;
+    if (!*shown)
         goto done;
+    fputs(separator, stdout);
     if (request->common.form == GF_LAB_JSON)
         gf_lab_json(stdout, lab, result);
     else
@@ -214,12 +217,16 @@ static enum gf_status show_labs(const struct gf_lab_request *request,
                                 const struct gf_device_info *device, struct gf_error *error)
 {
     const bool json = request->common.form == GF_LAB_JSON;
+    const char *separator = "";
     const struct gf_lab *lab;
     enum gf_status status = GF_OK;
+    fputs(json ? "[\n" : "", stdout);
     for (int i = 0; (lab = gf_lab_at(i)); i++) {
         struct gf_error detail = {0};
-        fputs(json ? i ? ",\n" : "[\n" : i ? "\n" : "", stdout);
-        const enum gf_status one = show_lab(lab, request, device, &detail);
+        bool shown = false;
+        const enum gf_status one = show_lab(lab, request, device, separator, &shown, &detail);
+        if (shown)
+            separator = json ? ",\n" : "\n";
         if (one && status)
             complain("", detail.text);
         if (one && !status) {
@@ -236,6 +243,7 @@ static enum gf_status run_labs(const struct gf_command *command, struct gf_error
 {
     struct gf_lab_request request;
     struct gf_device_info device;
+    bool shown = false;
     if (!command->lab) {
         gf_lab_list(stdout);
         return GF_OK;
@@ -250,7 +258,7 @@ static enum gf_status run_labs(const struct gf_command *command, struct gf_error
     } else {
         status = gf_lab_open(command->options.device_index, &device, error);
         if (!status)
-            status = request.lab ? show_lab(request.lab, &request, &device, error)
+            status = request.lab ? show_lab(request.lab, &request, &device, "", &shown, error)
                                  : show_labs(&request, &device, error);
     }
     gf_lab_request_free(&request);
@@ -272,7 +280,7 @@ static enum gf_status act(struct gf_command *command, struct gf_error *error)
         gf_help_list(stdout, command->detail);
         break;
     case GF_ACTION_DEVICES:
-        return gf_help_devices(stdout, error);
+        return gf_help_devices(stdout, command->detail == GF_DEVICES_MEASURE, error);
     case GF_ACTION_VERSION:
         gf_help_version(stdout);
         break;

@@ -1,5 +1,5 @@
-/* A copy whose every address is shifted by some floats: a warp then touches five sectors of 32 bytes
- * where four would do, and a line more (Best Practices Guide, 9.2.1.3). */
+/* A copy whose every address is shifted by some floats: a warp then touches five sectors of 32
+ * bytes where four would do, and a line more (Best Practices Guide, 9.2.1.3). */
 #include "lab.h"
 
 struct offset {
@@ -79,8 +79,10 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
         struct lab_time time, read_time;
         LAB_DO(verify(run, shifted, out, &wrong, error));
         LAB_DO(verify(run, read_shifted, out, &wrong, error));
-        LAB_DO(lab_time(run, LAB_WARM, [&] { shifted.launch(); }, &time, error));
-        LAB_DO(lab_time(run, LAB_WARM, [&] { read_shifted.launch(); }, &read_time, error));
+        LAB_DO(lab_time(
+            run, LAB_WARM, [&] { shifted.launch(); }, &time, error));
+        LAB_DO(lab_time(
+            run, LAB_WARM, [&] { read_shifted.launch(); }, &read_time, error));
         const double rate = lab_gb_s(bytes, time);
         if (offset == 0)
             aligned = rate;
@@ -95,9 +97,10 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     gf_lab_check(result, !wrong, "every copy equals its input, shifted (%llu bytes differ)",
                  (unsigned long long)wrong);
     if (misaligned > 0.0)
-        gf_lab_claim(result, misaligned < 0.97 * aligned,
-                     "a misaligned copy is slower: the slowest reaches %.2f of offset 0 (guide: about 9/10)",
-                     misaligned / aligned);
+        gf_lab_claim(
+            result, misaligned < 0.97 * aligned,
+            "a misaligned copy is slower: the slowest reaches %.2f of offset 0 (guide: about 9/10)",
+            misaligned / aligned);
     return GF_OK;
 }
 #endif
