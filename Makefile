@@ -55,8 +55,8 @@ LAB_CU := $(wildcard cuda/labs/*.cu)
 comma := ,
 space := $(subst ,, )
 CUDA_NEWEST := $(lastword $(CUDA_ARCHS))
-GENCODE := $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
-  -gencode arch=compute_$(CUDA_NEWEST),code=compute_$(CUDA_NEWEST)
+CUBINS := $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a))
+GENCODE := $(CUBINS) -gencode arch=compute_$(CUDA_NEWEST),code=compute_$(CUDA_NEWEST)
 CUDA_LIBDIR := $(firstword $(wildcard $(CUDA_HOME)/targets/x86_64-linux/lib $(CUDA_HOME)/targets/sbsa-linux/lib \
   $(CUDA_HOME)/lib64 /usr/lib/x86_64-linux-gnu))
 LIBS += -L$(CUDA_LIBDIR) -lcudart_static -ldl -lrt -lstdc++
@@ -102,6 +102,20 @@ ifeq ($(CUDA),1)
 # Contracted, as the guides' examples are; declared as in C, where the members left out are zero.
 $(BUILD)/cuda/labs/%.o: GF_NVCCFLAGS := $(filter-out -fmad=false,$(GF_NVCCFLAGS)) \
   -Xcompiler -Wno-missing-field-initializers
+# The lab of compiler flags: one source under each of them.
+$(BUILD)/cuda/labs/flags_ftz.o: GF_NVCCFLAGS += -ftz=true
+$(BUILD)/cuda/labs/flags_div.o: GF_NVCCFLAGS += -prec-div=false
+$(BUILD)/cuda/labs/flags_sqrt.o: GF_NVCCFLAGS += -prec-sqrt=false
+$(BUILD)/cuda/labs/flags_fast.o: GF_NVCCFLAGS += -use_fast_math
+
+# Device code that launches kernels is relocatable and linked with the device's runtime, which PTX cannot be. All
+# of it in one object, so that nothing that is linked with it need know.
+$(BUILD)/cuda/labs/dynamic_parallelism.o: cuda/labs/dynamic_parallelism.cu
+	@mkdir -p $(@D)
+	$(NVCC) -rdc=true $(GF_NVCCFLAGS) $(NVCCFLAGS) $(CUBINS) -DGF_WITH_CUDA -Iinclude -Isrc -MMD -MP -MF $(@:.o=.d) \
+	  -MT $@ -c -o $(@:.o=.relocatable.o) $<
+	$(NVCC) -dlink -Xcompiler -fPIC $(CUBINS) -o $(@:.o=.linked.o) $(@:.o=.relocatable.o) -lcudadevrt
+	$(LD) -r -o $@ $(@:.o=.relocatable.o) $(@:.o=.linked.o) $(CUDA_LIBDIR)/libcudadevrt.a
 else
 $(BUILD)/cuda/labs/%.o: cuda/labs/%.cu
 	@mkdir -p $(@D)

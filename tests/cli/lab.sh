@@ -3,7 +3,7 @@ begin "--lab lists every lab"
 run 0 gpufilter --lab
 silent
 sed -n 's/^\([a-z][a-z0-9-]*\) .*/\1/p' stdout | grep -v '^--' >labs
-for lab in offset stride transpose matmul-at l2-window; do
+for lab in offset stride transpose matmul-at l2-window occupancy work-per-thread spill; do
     grep -qx "$lab" labs || problem "$lab is not in the list"
 done
 [ "$(awk 'length > 82' stdout | wc -l)" -eq 0 ] || problem "a line of --lab is too long"
@@ -72,6 +72,13 @@ small()
     transfer) echo size=17 ;;
     peer) echo size=1 ;;
     alloc) echo rounds=2 ;;
+    occupancy | work-per-thread | latency) echo size=1 ;;
+    concurrent) echo kernels=2 ;;
+    integer) echo shift=0 ;;
+    intrinsics | powers | flags) echo arguments=1024 ;;
+    precision) echo size=1:arguments=1024 ;;
+    divergence | spill) echo blocks=1 ;;
+    dynamic-parallelism) echo most=64 ;;
     esac
 }
 

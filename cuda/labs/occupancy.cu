@@ -1,0 +1,254 @@
+/* Occupancy: what block size, registers and shared memory leave of it, and what it is worth (Best
+ * Practices Guide, 10.1 to 10.4; Programming Guide, 2.2.7). */
+#include "lab.h"
+
+struct occupancy {
+    int size;
+};
+
+static const struct gf_param occupancy_params[] = {
+    GF_PARAM_INT(struct occupancy, size, 256, 1, 4096,
+                 "of each of the two arrays that are copied, in MB"),
+    {0},
+};
+
+#ifdef __CUDACC__
+#include "lab.cuh"
+
+constexpr int BLOCK_MOST = 1024, BLOCK = 256;
+
+/* One float a thread: the latency is hidden by other warps or not at all. */
+static __global__ void __launch_bounds__(BLOCK_MOST)
+    copy_kernel(const float *in, float *out, int count)
+{
+    const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i < count)
+        out[i] = in[i];
+}
+
+/* HELD floats of a thread, all in registers before the first is written: the more, the fewer
+ * threads fit, and the more loads each has in flight. */
+template <int HELD>
+static __global__ void __launch_bounds__(BLOCK) held_kernel(const float *in, float *out, int count)
+{
+    const int i = (int)(blockIdx.x * blockDim.x * HELD + threadIdx.x);
+    float value[HELD], most = -INFINITY;
+#pragma unroll
+    for (int k = 0; k < HELD; k++) {
+        const int at = i + k * (int)blockDim.x;
+        value[k] = at < count ? in[at] : -INFINITY;
+        most = fmaxf(most, value[k]);
+    }
+#pragma unroll
+    for (int k = 0; k < HELD; k++) {
+        const int at = i + k * (int)blockDim.x;
+        if (at < count && most >= value[k]) /* always: keeps every value until all are there */
+            out[at] = value[k];
+    }
+}
+
+/* The guide's example: a kernel that is given 40 registers, as one of 37 is, because they come in
+ * eights. */
+constexpr int GUIDE_REGISTERS = 40, GUIDE_HELD = 40;
+static __global__ void __maxnreg__(GUIDE_REGISTERS)
+    guide_kernel(const float *in, float *out, int count)
+{
+    float value[GUIDE_HELD];
+    const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+#pragma unroll
+    for (int k = 0; k < GUIDE_HELD; k++)
+        value[k] = in[(i + k) % count];
+#pragma unroll 1
+    for (int round = 0; round < 2; round++) {
+#pragma unroll
+        for (int k = 0; k < GUIDE_HELD; k++)
+            value[k] = fmaf(value[k], 0.5f, value[(k + 7) % GUIDE_HELD]);
+    }
+    float sum = 0.0f;
+#pragma unroll
+    for (int k = 0; k < GUIDE_HELD; k++)
+        sum += value[k];
+    if (i < count)
+        out[i] = sum;
+}
+
+typedef void kernel(const float *in, float *out, int count);
+
+/* What all rows of the table are made of. */
+struct bench {
+    const struct gf_lab_run *run;
+    struct gf_lab_result *result;
+    lab_memory<float> in, out;
+    int count, most_threads, shared_of_all, shared_of_block, shared_reserved;
+    int registers_column, shared_column, blocks_column, occupancy_column, rate_column;
+    uint64_t different = 0;
+
+    enum gf_status begin(int size, struct gf_error *error)
+    {
+        const int device = run->device.index;
+        count = (int)(size * LAB_MB / sizeof(float));
+        LAB_DO(in.random(run, count, 1, error));
+        LAB_DO(out.alloc(run, count, error));
+        LAB_TRY(
+            cudaDeviceGetAttribute(&most_threads, cudaDevAttrMaxThreadsPerMultiProcessor, device));
+        LAB_TRY(cudaDeviceGetAttribute(&shared_of_all, cudaDevAttrMaxSharedMemoryPerMultiprocessor,
+                                       device));
+        LAB_TRY(cudaDeviceGetAttribute(&shared_of_block, cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                                       device));
+        LAB_TRY(cudaDeviceGetAttribute(&shared_reserved, cudaDevAttrReservedSharedMemoryPerBlock,
+                                       device));
+        snprintf(result->rows_name, sizeof result->rows_name, "limited by");
+        registers_column = gf_lab_column(result, "registers", "a thread", 0);
+        shared_column = gf_lab_column(result, "shared", "B/block", 0);
+        blocks_column = gf_lab_column(result, "blocks", "per SM", 0);
+        occupancy_column = gf_lab_column(result, "occupancy", "%", 1);
+        rate_column = gf_lab_column(result, "copy", "GB/s", 0);
+        return GF_OK;
+    }
+
+    /* The rest of a row that was begun: blocks of that size, the theoretical occupancy. */
+    enum gf_status theory(kernel *kernel, int block, size_t shared, double *occupancy,
+                          struct gf_error *error)
+    {
+        struct cudaFuncAttributes attributes;
+        int blocks;
+        LAB_TRY(cudaFuncGetAttributes(&attributes, kernel));
+        LAB_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, block, shared));
+        *occupancy = (double)blocks * block / most_threads;
+        gf_lab_value(result, registers_column, attributes.numRegs);
+        gf_lab_value(result, shared_column, (double)shared);
+        gf_lab_value(result, blocks_column, blocks);
+        gf_lab_value(result, occupancy_column, 100.0 * *occupancy);
+        return GF_OK;
+    }
+
+    /* And the time of a kernel that copies; held: floats of a thread. */
+    enum gf_status row(kernel *kernel, int block, size_t shared, int held, double *occupancy,
+                       double *gb_s, struct gf_error *error)
+    {
+        struct lab_time time;
+        uint64_t these;
+        LAB_DO(theory(kernel, block, shared, occupancy, error));
+        LAB_TRY(cudaMemset(out.data, 0xa5, out.bytes()));
+        LAB_DO(lab_time(
+            run, LAB_WARM,
+            [&] {
+                kernel<<<lab_blocks(count, (size_t)block * held), block, shared>>>(in.data,
+                                                                                   out.data, count);
+            },
+            &time, error));
+        LAB_DO(lab_different(run, in.data, out.data, count, &these, error));
+        different += these;
+        *gb_s = lab_gb_s(2.0 * in.bytes(), time);
+        gf_lab_value(result, rate_column, *gb_s);
+        return GF_OK;
+    }
+};
+
+static enum gf_status block_sizes(struct bench &bench, double *best_gb_s, struct gf_error *error)
+{
+    double occupancy = 0.0, gb_s = 0.0, of_32 = 0.0, of_32_occupancy = 0.0, of_768 = 0.0,
+           at_100 = 0.0, at_75 = 0.0;
+    *best_gb_s = 0.0;
+    for (const int block : {32, 64, 96, 128, 192, 256, 320, 384, 512, 640, 768, 1024}) {
+        gf_lab_row(bench.result, block, "block of %d", block);
+        LAB_DO(bench.row(copy_kernel, block, 0, 1, &occupancy, &gb_s, error));
+        *best_gb_s = std::max(*best_gb_s, gb_s);
+        if (block == 32) {
+            of_32 = gb_s;
+            of_32_occupancy = occupancy;
+        } else if (block == 256)
+            at_100 = gb_s;
+        else if (block == 768) {
+            of_768 = occupancy;
+            at_75 = gb_s;
+        }
+    }
+    gf_lab_claim(bench.result, of_32_occupancy == 0.5 && of_768 == 0.75,
+                 "blocks of 32 leave %.0f %% (guide 5: 50 %%), blocks of 768 %.0f %% (75 %%)",
+                 100.0 * of_32_occupancy, 100.0 * of_768);
+    gf_lab_claim(bench.result, of_32 < 0.9 * *best_gb_s,
+                 "blocks of at least 64 threads should be used: 32 reach %.2f of the best",
+                 of_32 / *best_gb_s);
+    gf_lab_claim(bench.result, at_75 > 0.85 * at_100,
+                 "more occupancy is not as much more performance: 768 reach %.2f of what 256 do",
+                 at_75 / at_100);
+    return GF_OK;
+}
+
+static enum gf_status registers(struct bench &bench, double best_gb_s, struct gf_error *error)
+{
+    static const struct {
+        int held;
+        kernel *kernel;
+    } ways[] = {
+        {4, held_kernel<4>}, {16, held_kernel<16>}, {48, held_kernel<48>}, {96, held_kernel<96>}};
+    double occupancy = 0.0, gb_s = 0.0, of_128 = 0.0, of_320 = 0.0;
+    for (const auto &way : ways) {
+        gf_lab_row(bench.result, NAN, "%d floats in registers", way.held);
+        LAB_DO(bench.row(way.kernel, BLOCK, 0, way.held, &occupancy, &gb_s, error));
+    }
+    gf_lab_claim(
+        bench.result, gb_s > 0.8 * best_gb_s,
+        "loads of one thread in flight hide latency too: at %.0f %% occupancy %.2f of the best",
+        100.0 * occupancy, gb_s / best_gb_s);
+    gf_lab_row(bench.result, NAN, "40 registers, 128 threads");
+    LAB_DO(bench.theory(guide_kernel, 128, 0, &of_128, error));
+    gf_lab_row(bench.result, NAN, "40 registers, 320 threads");
+    LAB_DO(bench.theory(guide_kernel, 320, 0, &of_320, error));
+    gf_lab_claim(
+        bench.result, of_128 == 0.75 && of_320 == 0.625,
+        "37 to 40 registers: %.0f %% with 128 threads, %.1f %% with 320 (guide: 75 and 63 %%)",
+        100.0 * of_128, 100.0 * of_320);
+    return GF_OK;
+}
+
+/* As the guide has it: more and more dynamic shared memory for the same kernel. */
+static enum gf_status shared_memory(struct bench &bench, struct gf_error *error)
+{
+    const struct gf_lab_run *const run = bench.run;
+    double occupancy = 0.0, gb_s = 0.0, first = 0.0;
+    LAB_TRY(cudaFuncSetAttribute(copy_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 bench.shared_of_block));
+    for (int blocks = bench.most_threads / BLOCK; blocks >= 1; blocks /= 2) {
+        const int shared =
+            std::min(bench.shared_of_all / blocks - bench.shared_reserved, bench.shared_of_block) /
+            128 * 128;
+        gf_lab_row(bench.result, NAN, "shared memory, %d block%s", blocks, blocks == 1 ? "" : "s");
+        LAB_DO(bench.row(copy_kernel, BLOCK, shared, 1, &occupancy, &gb_s, error));
+        first = first == 0.0 ? gb_s : first;
+    }
+    gf_lab_claim(
+        bench.result, gb_s < 0.7 * first,
+        "low occupancy cannot hide latency: at %.1f %% %.2f of the bandwidth of full occupancy",
+        100.0 * occupancy, gb_s / first);
+    return GF_OK;
+}
+
+static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
+                          struct gf_error *error)
+{
+    const struct occupancy *const params = (const struct occupancy *)run->params;
+    struct bench bench = {run, result};
+    double best_gb_s;
+    LAB_DO(bench.begin(params->size, error));
+    LAB_DO(block_sizes(bench, &best_gb_s, error));
+    LAB_DO(registers(bench, best_gb_s, error));
+    LAB_DO(shared_memory(bench, error));
+    gf_lab_check(result, !bench.different, "every copy equals its input (%llu bytes differ)",
+                 (unsigned long long)bench.different);
+    return GF_OK;
+}
+#endif
+
+const struct gf_lab gf_lab_occupancy = {
+    .name = "occupancy",
+    .summary =
+        "what block size, registers and shared memory leave of occupancy, and what it is worth",
+    .guide = "4, 10.1 to 10.4; 5, 2.2.7; 1; 3",
+    .figure = "V100, 37 registers: 75 % with blocks of 128 threads, 63 % with 320",
+    .params = occupancy_params,
+    .params_size = sizeof(struct occupancy),
+    .axes = {.x = "block size", .x_unit = "threads", .y = "effective bandwidth", .y_unit = "GB/s"},
+    .run = GF_LAB_RUN(run),
+};
