@@ -59,14 +59,16 @@ void gf_lab_help(FILE *file, const struct gf_lab *lab)
 
 /* ---- The table ---- */
 
-static void put_number(char *text, size_t size, double value, int decimals)
+static void put_number(char *text, size_t size, double value, const struct gf_lab_column *column)
 {
+    const bool part = !strcmp(column->unit, "%");
+    const double least = 0.5 * pow(10, -column->decimals);
     if (isnan(value))
         snprintf(text, size, "-");
-    else if (fabs(value) >= 1e9 || (value && fabs(value) < 0.5 * pow(10, -decimals)))
+    else if (fabs(value) >= 1e9 || (value && fabs(value) < least && !part))
         snprintf(text, size, "%.3g", value); /* a worst error of 1e-7 is not 0 */
     else
-        snprintf(text, size, "%.*f", decimals, value);
+        snprintf(text, size, "%.*f", column->decimals, value);
 }
 
 static int widest(int width, const char *text)
@@ -89,7 +91,7 @@ static int column_width(const struct gf_lab_result *result, int column)
     int width = widest(widest(5, at->name), at->unit);
     for (int i = 0; i < result->rows; i++) {
         char text[64];
-        put_number(text, sizeof text, result->row[i].value[column], at->decimals);
+        put_number(text, sizeof text, result->row[i].value[column], at);
         width = widest(width, text);
     }
     return width;
@@ -120,7 +122,7 @@ static void put_rows(FILE *file, const struct gf_lab_result *result)
         fprintf(file, "  %-*s", first, row->label);
         for (int i = 0; i < result->columns && has_values(result, row); i++) {
             char text[64];
-            put_number(text, sizeof text, row->value[i], result->column[i].decimals);
+            put_number(text, sizeof text, row->value[i], &result->column[i]);
             fprintf(file, "  %*s", width[i], text);
         }
         fprintf(file, "%s%s\n", *row->reason ? "  " : "", row->reason);

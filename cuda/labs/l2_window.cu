@@ -191,10 +191,10 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
                  "a working set that fits is faster with a window: up to %.0f %% (guide: 50 %%)",
                  100.0 * best);
     if (past < 1e9)
-        gf_lab_claim(result, past < 0.0,
-                     "one that does not fit is slower with a hit ratio of 1: by %.0f %% at worst "
-                     "(guide: 10 %%)",
-                     -100.0 * past);
+        gf_lab_claim(
+            result, past < 0.0,
+            "one that does not fit loses with a hit ratio of 1: %+.0f %% at worst (guide: -10 %%)",
+            100.0 * past);
     gf_lab_note(result,
                 "%.1f MB of %.1f MB of L2 are set aside; bandwidth counts a read of the working "
                 "set for each element",

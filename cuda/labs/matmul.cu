@@ -217,7 +217,7 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
         "both tiles are faster still: %.2f times over nothing shared (guide: 195.5 / 119.9)",
         times[0].median_s / times[2].median_s);
     gf_lab_claim(result, colour_times[2].median_s < colour_times[0].median_s,
-                 "so is the colour matrix with both tiles: %.2f times",
+                 "the same for a colour matrix: both tiles %.2f times over nothing shared",
                  colour_times[0].median_s / colour_times[2].median_s);
     gf_lab_note(result, "bandwidth counts A, B and C once");
     return GF_OK;

@@ -22,17 +22,11 @@ constexpr int TILE = 32;
 constexpr int WIDE_TILE = 64; /* of the vectorised kernel: 16 x 16 blocks of 4 x 4 */
 constexpr int WIDE_BLOCKS = WIDE_TILE / 4;
 
-/* Four independent vectors a thread; the matrix is a multiple of what a block takes. */
+/* The matrix is a multiple of what a block takes. */
 static __global__ void __launch_bounds__(THREADS) copy_kernel(const float4 *in, float4 *out)
 {
-    const size_t first = (size_t)blockIdx.x * THREADS * 4 + threadIdx.x;
-    float4 v[4];
-#pragma unroll
-    for (int k = 0; k < 4; k++)
-        v[k] = in[first + k * THREADS];
-#pragma unroll
-    for (int k = 0; k < 4; k++)
-        out[first + k * THREADS] = v[k];
+    const size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
+    out[i] = in[i];
 }
 
 /* A warp reads a row's piece and writes a column's: 32 sectors for 32 floats. */
@@ -79,7 +73,8 @@ static __global__ void __launch_bounds__(THREADS) vector_kernel(const float *in,
 {
     __shared__ float4 tile[WIDE_TILE][WIDE_BLOCKS];
     const int across = threadIdx.x % WIDE_BLOCKS, down = threadIdx.x / WIDE_BLOCKS;
-    const int column0 = (int)blockIdx.x * WIDE_TILE, row0 = (int)blockIdx.y * WIDE_TILE;
+    /* Blocks that run together stand below each other, and write pieces of the same rows. */
+    const int column0 = (int)blockIdx.y * WIDE_TILE, row0 = (int)blockIdx.x * WIDE_TILE;
     float block[4][4];
 #pragma unroll
     for (int i = 0; i < 4; i++) {
@@ -148,8 +143,8 @@ static enum gf_status time_copy(const struct gf_lab_run *run, const lab_memory<f
                                 struct gf_lab_result *result, struct gf_error *error)
 {
     const auto copy = [&] {
-        copy_kernel<<<lab_blocks(in.count / 4, 4 * THREADS), THREADS>>>((const float4 *)in.data,
-                                                                        (float4 *)out.data);
+        copy_kernel<<<lab_blocks(in.count / 4, THREADS), THREADS>>>((const float4 *)in.data,
+                                                                    (float4 *)out.data);
     };
     uint64_t different;
     LAB_DO(out.poison(run, in.count, error));
