@@ -8,6 +8,7 @@
 
 #include "backend.h"
 #include "check.cuh"
+#include "probe.cuh"
 #include "pages.h"
 #include "plan.h"
 
@@ -71,6 +72,16 @@ static struct cuda_backend *backend_of(struct gf_backend *backend)
 static int device_of(const struct gf_lane *lane)
 {
     return ((struct cuda_backend *)lane->backend)->device;
+}
+
+cudaStream_t gf_cuda_stream(const struct gf_lane *lane)
+{
+    return ((const struct cuda_lane *)lane)->stream;
+}
+
+int gf_cuda_device(const struct gf_lane *lane)
+{
+    return device_of(lane);
 }
 
 /* ---- start ---- */
@@ -554,6 +565,8 @@ static struct gf_backend_calls make_calls(void)
     calls.mark = cuda_mark;
     calls.wait = cuda_wait;
     calls.measure = cuda_measure;
+    calls.inspect = gf_cuda_inspect;
+    calls.time = gf_cuda_time;
     return calls;
 }
 
