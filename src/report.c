@@ -142,8 +142,7 @@ const char *gf_channels_name(int channels)
     return channels >= 1 && channels <= 4 ? names[channels - 1] : "?";
 }
 
-/* Three or four significant digits and a decimal unit: "99.5 MB". */
-static void format_bytes(double bytes, char *text, size_t size)
+void gf_report_bytes(double bytes, char *text, size_t size)
 {
     static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
     int unit = 0;
@@ -163,7 +162,7 @@ static void format_percent(double percent, char *text, size_t size)
 static void print_row(const struct gf_report_row *row, int width, FILE *file)
 {
     char bytes[32], rate[32] = "-", percent[32];
-    format_bytes(row->bytes, bytes, sizeof bytes);
+    gf_report_bytes(row->bytes, bytes, sizeof bytes);
     if (row->rate > 0)
         snprintf(rate, sizeof rate, "%.2f", row->rate * 1e-9);
     format_percent(row->percent, percent, sizeof percent);
