@@ -38,7 +38,7 @@ LDFLAGS += -fsanitize=$(SANITIZE)
 endif
 
 # What is the program's alone; the rest of src/ is the library.
-CLI_SRC := $(wildcard $(addprefix src/,$(addsuffix .c,main cli options help list man completion report report_json trace)))
+CLI_SRC := $(wildcard $(addprefix src/,$(addsuffix .c,main cli options help list devices man completion report report_json trace)))
 # The labs are the program's too, in an archive of their own, which the tests link.
 LAB_SRC := $(wildcard src/lab*.c)
 # So are --profile=compare and --explain, with a copy of the CPU's code that has no vector instructions.
@@ -53,8 +53,11 @@ LIBS = $(PKG_LIBS) -lm -pthread
 ifeq ($(CUDA),1)
 CPPFLAGS += -DGF_WITH_CUDA
 CUDA_HOME := $(patsubst %/bin/,%,$(dir $(realpath $(NVCC))))
+CPPFLAGS += -isystem $(CUDA_HOME)/include
 CUDA_OBJ := $(patsubst %.cu,$(BUILD)/%.o,$(wildcard cuda/*.cu))
 LAB_CU := $(wildcard cuda/labs/*.cu)
+comma := ,
+space := $(subst ,, )
 CUDA_NEWEST := $(lastword $(CUDA_ARCHS))
 GENCODE := $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
   -gencode arch=compute_$(CUDA_NEWEST),code=compute_$(CUDA_NEWEST)
@@ -127,7 +130,7 @@ endif
 
 $(BUILD)/%.o: %.cu
 	@mkdir -p $(@D)
-	$(NVCC) $(GF_NVCCFLAGS) $(NVCCFLAGS) $(GENCODE) -DGF_WITH_CUDA -Iinclude -Isrc -MMD -MP -c -o $@ $<
+	$(NVCC) $(GF_NVCCFLAGS) $(NVCCFLAGS) $(GENCODE) -DGF_WITH_CUDA -DGF_ARCHITECTURES=$(subst $(space),$(comma),$(strip $(CUDA_ARCHS))) -Iinclude -Isrc -MMD -MP -c -o $@ $<
 
 $(BUILD)/tests/%: tests/%.c $(LAB_A) $(COMPARE_A) $(LIB_A)
 	@mkdir -p $(@D)

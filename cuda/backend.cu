@@ -8,7 +8,11 @@
 
 #include "backend.h"
 #include "check.cuh"
+<<<<<<< HEAD
 #include "probe.cuh"
+=======
+#include "numa.h"
+>>>>>>> main
 #include "pages.h"
 #include "plan.h"
 
@@ -41,6 +45,7 @@ struct cuda_backend {
     enum gf_status status; /* of the start */
     struct gf_error error;
     char name[64];
+    int numa_node;
     int architecture; /* 90 for compute capability 9.0 */
     pthread_mutex_t lock; /* guards used_bytes and blocks */
     uint64_t used_bytes;
@@ -103,6 +108,7 @@ static enum gf_status start(struct cuda_backend *cuda)
     if (status)
         return status;
     memcpy(cuda->name, info.name, sizeof cuda->name);
+    cuda->numa_node = info.numa_node;
     cuda->architecture = 10 * info.major + info.minor;
     GF_CUDA_TRY(cudaEventCreate(&cuda->base_event), cuda->device, error);
     GF_CUDA_TRY(cudaEventRecord(cuda->base_event, 0), cuda->device, error);
@@ -201,6 +207,7 @@ static bool cuda_pin(struct gf_backend *backend, void *data, size_t size)
 {
     if (backend_of(backend)->options.pageable)
         return false;
+    gf_numa_prefer(data, size, backend_of(backend)->numa_node);
     const bool pinned = cudaHostRegister(data, size, cudaHostRegisterDefault) == cudaSuccess;
     if (!pinned)
         cudaGetLastError();

@@ -33,4 +33,11 @@ enum gf_status gf_device_describe(int index, struct gf_device_info *info, struct
     return gf_fail(error, GF_ERROR_UNAVAILABLE, "cuda:%d: %s", index, reason);
 }
 
+enum gf_status gf_device_code(int index, int *architecture, bool *built_in, struct gf_error *error)
+{
+    (void)architecture;
+    (void)built_in;
+    return gf_fail(error, GF_ERROR_UNAVAILABLE, "cuda:%d: %s", index, reason);
+}
+
 #endif

@@ -210,7 +210,8 @@ static enum gf_status unknown_param(const struct gf_filter *filter, const char *
     int distance = 0;
     for (const struct gf_param *param = gf_filter_params(filter); param->name; param++)
         gf_suggest_consider(name, param->name, &best, &distance);
-    gf_suggest_consider(name, "variant", &best, &distance);
+    if (gf_filter_kernel(filter, 0))
+        gf_suggest_consider(name, "variant", &best, &distance);
     return gf_fail(error, GF_ERROR_USAGE, "%s: unknown parameter '%.60s'%s%s%s", filter->name, name,
                    best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
 }

@@ -241,7 +241,7 @@ static enum gf_status next_value(struct reader *reader, const struct gf_option *
 
 static enum gf_status read_long(struct reader *reader, const char *text)
 {
-    const size_t length = strcspn(text + 2, "=");
+    const size_t length = strcspn(text + 2, "=:"); /* --devices:measure too */
     const struct gf_option *const option = find_name(text + 2, length);
     if (!option)
         return unknown_option(text, reader->error);

@@ -31,6 +31,7 @@ enum gf_profile_form {
     GF_PROFILE_COMPARE_CSV,
 };
 enum gf_list_form { GF_LIST_TEXT, GF_LIST_MARKDOWN };
+enum gf_devices_form { GF_DEVICES_TEXT, GF_DEVICES_MEASURE };
 enum gf_selftest_extent { GF_SELFTEST_SMALL, GF_SELFTEST_FULL };
 
 /* What a command line asks for. The strings are argv's. */

@@ -325,7 +325,7 @@ static enum gf_status act(struct gf_command *command, struct gf_error *error)
         gf_help_list(stdout, command->detail);
         break;
     case GF_ACTION_DEVICES:
-        return gf_help_devices(stdout, error);
+        return gf_help_devices(stdout, command->detail == GF_DEVICES_MEASURE, error);
     case GF_ACTION_VERSION:
         gf_help_version(stdout);
         break;

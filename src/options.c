@@ -38,6 +38,7 @@ static const struct gf_choice lists[] = {
 static const struct gf_choice extents[] = {
     {"small", GF_SELFTEST_SMALL}, {"full", GF_SELFTEST_FULL}, {0},
 };
+static const struct gf_choice device_forms[] = {{"measure", GF_DEVICES_MEASURE}, {0}};
 static const struct gf_choice shells[] = {{"bash", 0}, {0}};
 
 static const struct gf_option options[] = {
@@ -123,8 +124,9 @@ static const struct gf_option options[] = {
     {.name = "list", .type = GF_OPTION_CHOICE, .optional = true, .choices = lists,
      .value = GF_LIST_TEXT, .action = GF_ACTION_LIST, .offset = AT(detail),
      .help = "the filters with their parameters"},
-    {.name = "devices", .type = GF_OPTION_SWITCH, .action = GF_ACTION_DEVICES,
-     .help = "the GPUs of this machine, or why there is none"},
+    {.name = "devices", .type = GF_OPTION_CHOICE, .optional = true, .choices = device_forms,
+     .value = GF_DEVICES_TEXT, .action = GF_ACTION_DEVICES, .offset = AT(detail),
+     .help = "the GPUs of this machine, or why there is none; with their bandwidths measured"},
     {.name = "selftest", .type = GF_OPTION_CHOICE, .optional = true, .choices = extents,
      .value = GF_SELFTEST_FULL, .action = GF_ACTION_SELFTEST, .offset = AT(detail),
      .help = "run every filter and variant on every device against the CPU; a chain names those to test"},

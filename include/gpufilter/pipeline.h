@@ -79,10 +79,17 @@ struct gf_device_info {
     uint64_t memory_bytes, l2_bytes;
     int copy_engines;
     int driver_version, runtime_version; /* 13000 is 13.0 */
+    double memory_bandwidth;             /* bytes/s by clock and bus width; 0: not told */
+    bool ecc;
+    char pci_bus_id[16]; /* "0000:01:00.0" */
+    int numa_node;       /* -1: there is only one, or it is not known */
 };
 int gf_device_count(const char **why);
 enum gf_status gf_device_describe(int index, struct gf_device_info *info,
                                   struct gf_error *error) GF_CHECKED;
+/* The architecture of the machine code that the device would run, 90 for sm_90, and whether it is the program's own;
+ * else the driver compiles it from PTX. Starts the device. */
+enum gf_status gf_device_code(int index, int *architecture, bool *built_in, struct gf_error *error) GF_CHECKED;
 
 /* Runs every filter, variant, size and depth on every device against the CPU backend, with guard bytes around
  * every buffer. `filters` is a chain of those to test; NULL or "": all. One call of line for each case; GF_ERROR_DEVICE where one failed. */
