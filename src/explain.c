@@ -129,7 +129,7 @@ static void name_variant(const struct gf_stage *stage, bool counts, struct gf_ex
 {
     const struct gf_kernel *const usual = gf_filter_kernel(gf_stage_variants(stage), 0);
     const struct gf_kernel *const asked = stage->kernel;
-    const struct gf_kernel *const kernel = asked && (counts ? asked->count : asked->launch) ? asked : usual;
+    const struct gf_kernel *const kernel = asked && (counts ? !!asked->count : !!asked->launch) ? asked : usual;
     found->variant = kernel ? kernel->name : NULL;
     found->technique = kernel ? kernel->summary : NULL;
     /* The usual counter is no variant of the filter that wants the histogram. */
@@ -137,20 +137,41 @@ static void name_variant(const struct gf_stage *stage, bool counts, struct gf_ex
         found->variant = found->technique = NULL;
 }
 
-/* Adds up the bytes of every band; returns those of the input that the i-th stage reads. */
+/* Bytes that the i-th stage reads for a band; of a picture that it must see whole, the band's share. */
+static double bytes_read(const struct gf_stage *stage, struct gf_rows in, struct gf_rows out)
+{
+    const double row_bytes = (double)gf_row_bytes(stage->in);
+    return gf_stage_whole(stage)
+               ? row_bytes * (double)stage->in.height * (double)(out.end - out.first) / (double)stage->out.height
+               : row_bytes * (double)(in.end - in.first);
+}
+
+/* Of all bands: read and written by the i-th stage. */
 static double stage_bytes(const struct gf_plan *plan, const struct gf_segment *segment,
-                          const struct gf_bands *bands, int i, bool in, bool out)
+                          const struct gf_bands *bands, int i)
+{
+    const struct gf_stage *const stage = &plan->stage[segment->first + i];
+    double bytes = 0;
+    for (int b = 0; b < bands->count; b++) {
+        struct gf_rows cut[GF_CUTS_MAX + 1];
+        const struct gf_rows rows = gf_bands_rows(bands, segment, b);
+        gf_segment_rows(plan, segment, rows.first, rows.end, cut);
+        bytes += bytes_read(stage, cut[i], cut[i + 1]) +
+                 (double)(cut[i + 1].end - cut[i + 1].first) * (double)gf_row_bytes(stage->out);
+    }
+    return bytes;
+}
+
+/* Of all bands: the rows at the cut, which are what is uploaded. */
+static double cut_bytes(const struct gf_plan *plan, const struct gf_segment *segment,
+                        const struct gf_bands *bands, int i, struct gf_format format)
 {
     double bytes = 0;
     for (int b = 0; b < bands->count; b++) {
         struct gf_rows cut[GF_CUTS_MAX + 1];
         const struct gf_rows rows = gf_bands_rows(bands, segment, b);
-        const struct gf_stage *const stage = i < segment->count ? &plan->stage[segment->first + i] : NULL;
         gf_segment_rows(plan, segment, rows.first, rows.end, cut);
-        if (in)
-            bytes += (double)(cut[i].end - cut[i].first) * (double)gf_row_bytes(stage ? stage->in : segment->out);
-        if (out)
-            bytes += (double)(cut[i + 1].end - cut[i + 1].first) * (double)gf_row_bytes(stage->out);
+        bytes += (double)(cut[i].end - cut[i].first) * (double)gf_row_bytes(format);
     }
     return bytes;
 }
@@ -164,7 +185,7 @@ static enum gf_status explain_stage(const struct explainer *explainer, const str
     struct gf_error why = {0};
     gf_plan_stage_name(stage, found->name, sizeof found->name);
     found->filters = stage->filter == &gf_point ? ((const struct gf_point_run *)stage->params)->count : 1;
-    found->bytes = stage_bytes(plan, segment, bands, i, true, true);
+    found->bytes = stage_bytes(plan, segment, bands, i);
     if (!explainer->lane)
         return GF_OK;
     name_variant(stage, false, found);
@@ -204,7 +225,9 @@ static void add_copies(const struct explainer *explainer, int s, struct gf_expla
     if (run->backend->calls->unified)
         return;
     if (!s || !explainer->layout->on_device[s - 1])
-        found->up_bytes = stage_bytes(run->plan, segment, bands, found->first_on_host, true, false);
+        found->up_bytes = found->first_on_host
+                              ? cut_bytes(run->plan, segment, bands, 1, run->plan->stage[segment->first].out)
+                              : cut_bytes(run->plan, segment, bands, 0, segment->in);
     if (last || !found->keeps_on_device)
         found->down_bytes = (double)gf_row_bytes(segment->out) * (double)segment->out.height;
     const double copied = found->up_bytes + found->down_bytes;

@@ -3,7 +3,7 @@
 #include "help.h"
 #include "report.h"
 
-enum { NAME = 12 };
+enum { INDENT = 4 };
 
 static void put_format(FILE *file, struct gf_format format)
 {
@@ -31,7 +31,7 @@ static void put_size(FILE *file, const char *what, const int *size)
 
 static void put_kernel(FILE *file, const struct gf_kernel_use *use)
 {
-    fprintf(file, "%*s%s: ", NAME + 2, "", use->name);
+    fprintf(file, "%*s%s: ", INDENT, "", use->name);
     put_size(file, "grid", use->grid);
     put_size(file, ", block", use->block);
     if (use->cluster > 1)
@@ -45,15 +45,15 @@ static void put_kernel(FILE *file, const struct gf_kernel_use *use)
 static void put_stage(FILE *file, const struct gf_explanation *explanation,
                       const struct gf_explained_stage *stage)
 {
-    fprintf(file, "  %-*s", NAME - 1, stage->name);
-    put_amount(file, stage->statistic ? " reads" : " reads and writes", stage->bytes, explanation->copy_peak);
+    fprintf(file, "  %s: ", stage->name);
+    put_amount(file, stage->statistic ? "reads" : "reads and writes", stage->bytes, explanation->copy_peak);
     if (stage->filters > 1)
         fprintf(file, "; %d filters fused", stage->filters);
     if (stage->variant)
         fprintf(file, "; variant %s: %s", stage->variant, stage->technique);
     putc('\n', file);
     if (*stage->unknown)
-        fprintf(file, "%*skernels are not known: %s\n", NAME + 2, "", stage->unknown);
+        fprintf(file, "%*skernels are not known: %s\n", INDENT, "", stage->unknown);
     for (int i = 0; i < stage->kernels && i < GF_EXPLAIN_KERNELS; i++)
         put_kernel(file, &stage->kernel[i]);
 }
@@ -79,13 +79,13 @@ static void put_segment(FILE *file, const struct gf_explanation *explanation, in
         fputs("; the first stage runs on the CPU, since the device has no room for its input", file);
     putc('\n', file);
     if (segment->up_bytes) {
-        put_amount(file, "  upload     ", segment->up_bytes, explanation->upload_peak);
+        put_amount(file, "  upload", segment->up_bytes, explanation->upload_peak);
         putc('\n', file);
     }
     for (int i = 0; i < segment->stages; i++)
         put_stage(file, explanation, &segment->stage[i]);
     if (segment->down_bytes) {
-        put_amount(file, "  download   ", segment->down_bytes, explanation->download_peak);
+        put_amount(file, "  download", segment->down_bytes, explanation->download_peak);
         putc('\n', file);
     }
     if (s + 1 < explanation->segments)
