@@ -146,18 +146,17 @@ static enum gf_status open_row(struct variants *v, const struct gf_stage *stage,
 }
 
 /* A variant that cannot run here or on this picture is a row that says why. */
-static enum gf_status add_row(struct variants *v, const struct gf_kernel *kernel, bool first,
+static enum gf_status add_row(struct variants *v, const struct gf_kernel *kernel, const char *name, bool chosen,
                               struct gf_error *error)
 {
-    const struct gf_stage *const asked = v->what->stage;
-    struct gf_stage stage = *asked;
+    struct gf_stage stage = *v->what->stage;
     struct gf_error why = {0};
-    struct gf_compare_row *const row = gf_compare_add_row(v->group, kernel->name);
+    struct gf_compare_row *const row = gf_compare_add_row(v->group, name);
     if (!row)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     stage.kernel = kernel;
     row->summary = kernel->summary;
-    row->chosen = asked->kernel ? asked->kernel == kernel : first;
+    row->chosen = chosen;
     const char *const refused = kernel->refuses ? kernel->refuses(&stage) : NULL;
     if (refused) {
         snprintf(row->refused, sizeof row->refused, "%s", refused);
@@ -173,28 +172,46 @@ static enum gf_status add_row(struct variants *v, const struct gf_kernel *kernel
     return status;
 }
 
-/* Variants with a counter of their own count; the others are kernels of the stage. The first is the default in
- * both. The second one shown is the naive one, where none bears that name. */
+/* Of a filter that wants a histogram some variants count and the others are kernels of the stage. */
+static bool belongs(const struct variants *v, const struct gf_kernel *kernel)
+{
+    return v->what->counts ? kernel->count != NULL : kernel->launch || !kernel->count;
+}
+
+/* What the chain runs without a variant: the first kernel, or the counter that all filters share, which may have no
+ * name among the filter's variants. */
+static const struct gf_kernel *usual(const struct variants *v)
+{
+    const struct gf_filter *const filter = gf_stage_variants(v->what->stage);
+    struct gf_stage plain = *v->what->stage;
+    const struct gf_kernel *kernel;
+    plain.kernel = NULL;
+    for (int i = 0; v->what->counts && (kernel = gf_filter_kernel(filter, i)); i++) {
+        if (kernel->count && kernel->count == gf_stage_counter(&plain))
+            return kernel;
+    }
+    return gf_filter_kernel(filter, 0);
+}
+
+/* The naive one bears that name, or is the second. */
 static enum gf_status add_rows(struct variants *v, struct gf_error *error)
 {
     const struct gf_filter *const filter = gf_stage_variants(v->what->stage);
-    const struct gf_kernel *kernel;
+    const struct gf_kernel *const first = usual(v), *const asked = v->what->stage->kernel;
+    const struct gf_kernel *const chosen = asked && belongs(v, asked) ? asked : first;
     enum gf_status status = GF_OK;
-    bool chosen = false;
-    v->group->naive = -1;
+    if (first)
+        status = add_row(v, first, belongs(v, first) ? first->name : "default", first == chosen, error);
+    const struct gf_kernel *kernel;
     for (int i = 0; !status && (kernel = gf_filter_kernel(filter, i)); i++) {
-        if (i && (v->what->counts ? !kernel->count : kernel->count && !kernel->launch))
-            continue;
-        status = add_row(v, kernel, !i, error);
-        if (!strcmp(kernel->name, "naive"))
-            v->group->naive = v->group->rows - 1;
+        if (kernel != first && belongs(v, kernel))
+            status = add_row(v, kernel, kernel->name, kernel == chosen, error);
     }
-    for (int i = 0; i < v->group->rows; i++)
-        chosen |= v->group->row[i].chosen;
-    if (v->group->rows)
-        v->group->row[0].chosen |= !chosen; /* the variant asked for is one of the other half */
-    if (v->group->naive < 0 && v->group->rows > 1)
-        v->group->naive = 1;
+    v->group->naive = v->group->rows > 1 ? 1 : -1;
+    for (int i = 0; i < v->group->rows; i++) {
+        if (!strcmp(v->group->row[i].name, "naive"))
+            v->group->naive = i;
+    }
     return status;
 }
 
