@@ -8,11 +8,8 @@
 
 #include "backend.h"
 #include "check.cuh"
-<<<<<<< HEAD
 #include "probe.cuh"
-=======
 #include "numa.h"
->>>>>>> main
 #include "pages.h"
 #include "plan.h"
 

@@ -364,7 +364,7 @@ static void test_bytes(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[32];
-        format_bytes(cases[i].bytes, text, sizeof text);
+        gf_report_bytes(cases[i].bytes, text, sizeof text);
         assert_string_equal(text, cases[i].text);
     }
 }
