@@ -104,12 +104,10 @@ static const struct gf_option options[] = {
 
     {.group = "Reports", .name = "profile", .type = GF_OPTION_CHOICE, .optional = true,
      .value = GF_PROFILE_TABLE, .choices = profiles, .offset = AT(profile),
-     .help = "time, bytes and bandwidth of every stage, on standard output (on standard error if "
-             "the picture goes there); compare: every variant and setting beside each other, -o is "
-             "not needed"},
+     .help = "time, bytes and bandwidth of every stage; compare: every variant and setting beside "
+             "each other, -o not needed; on standard error if the picture goes to standard output"},
     {.name = "explain", .type = GF_OPTION_SWITCH, .action = GF_ACTION_EXPLAIN,
-     .help = "say what would run for the chain and the picture: device, segments, bands, kernels, "
-             "bytes, and the time that the measured bandwidths allow"},
+     .help = "say what would run and where: bands, kernels, bytes, the time that bandwidths allow"},
     {.name = "trace", .argument = "FILE", .type = GF_OPTION_FILE, .offset = AT(trace),
      .help = "write a timeline for Perfetto or chrome://tracing"},
     {.name = "verbose", .letter = 'v', .type = GF_OPTION_SWITCH, .value = true,
