@@ -100,7 +100,7 @@ double gf_compare_estimate(double kernels_s, double transfers_s, int streams);
 
 /* One stage, or the histogram that it wants, on whole pictures in host memory. */
 struct gf_compare_case {
-    const struct gf_stage *stage; /* prepared, unless `counts` */
+    const struct gf_stage *stage; /* prepared for the CPU, unless `counts` */
     bool counts;
     const struct gf_image *in, *out;      /* of the CPU; out: not where it counts */
     const struct gf_histogram *histogram; /* of the CPU, where it counts */

@@ -121,18 +121,29 @@ static enum gf_status measure_row(struct variants *v, const struct gf_work *work
     return status ? status : time_row(v, work, row, error);
 }
 
-/* The variant with what it needs: constants or a histogram, and scratch. */
-static enum gf_status open_row(struct variants *v, const struct gf_stage *stage, struct gf_compare_row *row,
+/* The variant's own constants on the device: what they hold may depend on it. */
+static enum gf_status load_constants(const struct variants *v, struct gf_stage *stage, const void **constants,
+                                     struct gf_error *error)
+{
+    struct gf_backend *const backend = v->bench->backend;
+    stage->constants = NULL;
+    stage->constants_size = 0;
+    const enum gf_status status = gf_stage_prepare(stage, error);
+    return status ? status : backend->calls->load(backend, stage, constants, error);
+}
+
+/* The variant with what it needs: constants and scratch, or an empty histogram. */
+static enum gf_status open_row(struct variants *v, struct gf_stage *stage, struct gf_compare_row *row,
                                struct gf_error *error)
 {
     struct gf_backend *const backend = v->bench->backend;
     const struct gf_backend_calls *const calls = backend->calls;
     struct gf_work work = {
         .stage = stage, .in = v->in.view, .out = v->out.view, .counts = v->what->counts};
-    const size_t scratch = work.counts ? 0 : calls->scratch(stage, stage->out.height);
     enum gf_status status = work.counts ? calls->statistic_open(v->bench->lane, stage, error)
-                                        : calls->load(backend, stage, &work.constants, error);
-    if (!status && scratch && !(work.scratch = calls->alloc(backend, scratch)))
+                                        : load_constants(v, stage, &work.constants, error);
+    const size_t scratch = work.counts || status ? 0 : calls->scratch(stage, stage->out.height);
+    if (scratch && !(work.scratch = calls->alloc(backend, scratch)))
         status = gf_fail(error, GF_ERROR_DEVICE_MEMORY, "no device memory for its scratch");
     if (!status)
         status = measure_row(v, &work, row, error);
@@ -142,6 +153,8 @@ static enum gf_status open_row(struct variants *v, const struct gf_stage *stage,
         calls->unload(backend, work.constants);
     if (work.counts)
         calls->statistic_close(v->bench->lane);
+    else
+        gf_stage_release(stage);
     return status;
 }
 
@@ -250,13 +263,24 @@ static void close_pictures(struct variants *v)
     free(v->counted.count);
 }
 
+/* A picture that the device has no room for makes one row, which says so. */
 enum gf_status gf_compare_device_rows(const struct gf_bench *bench, const struct gf_compare_case *what,
                                       struct gf_compare_group *group, struct gf_error *error)
 {
     struct variants v = {.bench = bench, .what = what, .group = group};
-    enum gf_status status = open_pictures(&v, error);
+    struct gf_error why = {0};
+    enum gf_status status = open_pictures(&v, &why);
     if (!status)
-        status = add_rows(&v, error);
+        status = add_rows(&v, &why);
     close_pictures(&v);
+    if (status == GF_ERROR_DEVICE_MEMORY) {
+        struct gf_compare_row *const row = gf_compare_add_row(group, "all");
+        if (!row)
+            return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        snprintf(row->refused, sizeof row->refused, "%.159s", why.text);
+        return GF_OK;
+    }
+    if (status && error)
+        *error = why;
     return status;
 }

@@ -49,9 +49,11 @@ static void put_stage(FILE *file, const struct gf_explanation *explanation,
     put_amount(file, stage->statistic ? "reads" : "reads and writes", stage->bytes, explanation->copy_peak);
     if (stage->filters > 1)
         fprintf(file, "; %d filters fused", stage->filters);
-    if (stage->variant)
-        fprintf(file, "; variant %s: %s", stage->variant, stage->technique);
     putc('\n', file);
+    if (stage->variant) {
+        const int column = fprintf(file, "%*svariant %s: ", INDENT, "", stage->variant);
+        gf_help_wrap(file, stage->technique ? stage->technique : "", column, INDENT);
+    }
     if (*stage->unknown)
         fprintf(file, "%*skernels are not known: %s\n", INDENT, "", stage->unknown);
     for (int i = 0; i < stage->kernels && i < GF_EXPLAIN_KERNELS; i++)

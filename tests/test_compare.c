@@ -48,6 +48,15 @@ static enum gf_statistic of_channels(const void *params)
     return GF_STATISTIC_CHANNELS;
 }
 
+/* A variant may have constants of its own. */
+static enum gf_status prepare_for_kernel(struct gf_stage *stage, struct gf_error *error)
+{
+    const enum gf_status status = gf_stage_constants(stage, sizeof stage->kernel, error);
+    if (!status)
+        memcpy(stage->constants, &stage->kernel, sizeof stage->kernel);
+    return status;
+}
+
 static size_t no_scratch(const struct gf_stage *stage, int rows)
 {
     (void)stage;
@@ -59,6 +68,7 @@ static size_t no_scratch(const struct gf_stage *stage, int rows)
 static const struct gf_filter variants = {
     .name = "invert",
     .kind = GF_GEOMETRY,
+    .prepare = prepare_for_kernel,
     .cpu = invert_cpu,
     .cuda = (const struct gf_kernel[]){
         {.name = "fast", .launch = launches_nothing, .summary = "the default"},
@@ -101,6 +111,8 @@ static enum gf_status fake_time(struct gf_lane *lane, const struct gf_work *work
 {
     (void)lane;
     (void)error;
+    if (work->stage->filter == &variants)
+        assert_memory_equal(work->constants, &work->stage->kernel, sizeof work->stage->kernel);
     for (int i = 0; i < runs; i++)
         seconds[i] = seconds_of(work, cold) * (1 + 0.1 * (i % 3));
     return GF_OK;
@@ -138,10 +150,11 @@ static void open_probe(struct fake_device *device)
 }
 
 /* The groups of a chain of that one filter on a noisy picture; `asked` is the variant given. */
-static struct gf_compare compare_of(const struct gf_filter *filter, const char *asked)
+static struct gf_compare compare_on(uint64_t memory_bytes, const struct gf_filter *filter, const char *asked)
 {
     struct fake_device device;
     open_probe(&device);
+    device.memory_bytes = memory_bytes;
     struct gf_chain_item item = {.filter = filter};
     for (int i = 0; asked && filter->cuda[i].name; i++) {
         if (!strcmp(filter->cuda[i].name, asked))
@@ -165,6 +178,11 @@ static struct gf_compare compare_of(const struct gf_filter *filter, const char *
     gf_spans_free(&spans);
     picture_free(&picture);
     return compare;
+}
+
+static struct gf_compare compare_of(const struct gf_filter *filter, const char *asked)
+{
+    return compare_on(0, filter, asked);
 }
 
 static const struct gf_compare_row *row_of(const struct gf_compare_group *group, const char *name)
@@ -213,6 +231,16 @@ static void test_what_cannot_run_says_why(void **state)
     assert_true(isnan(row_of(group, "far")->difference));
     assert_true(row_of(group, "plain")->chosen);
     assert_false(row_of(group, "fast")->chosen);
+    gf_compare_free(&compare);
+}
+
+static void test_a_picture_that_does_not_fit(void **state)
+{
+    (void)state;
+    struct gf_compare compare = compare_on(8000, &variants, NULL);
+    assert_int_equal(compare.group[0].rows, 1);
+    assert_non_null(strstr(row_of(&compare.group[0], "all")->refused, "out of memory for a picture of 50x40"));
+    assert_true(compare.group[0].cpu.runs > 0);
     gf_compare_free(&compare);
 }
 
@@ -579,6 +607,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows_of_a_stage),
         cmocka_unit_test(test_what_cannot_run_says_why),
+        cmocka_unit_test(test_a_picture_that_does_not_fit),
         cmocka_unit_test(test_the_kernel_of_least_occupancy),
         cmocka_unit_test(test_rows_of_a_histogram),
         cmocka_unit_test(test_times),
