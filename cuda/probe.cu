@@ -17,18 +17,22 @@ static enum gf_status capture(struct gf_lane *lane, const struct gf_work *work, 
 {
     const cudaStream_t stream = gf_cuda_stream(lane);
     /* Relaxed: launchers may make texture objects, which has nothing to do with a stream. */
-    GF_CUDA_TRY(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), gf_cuda_device(lane), error);
+    GF_CUDA_TRY(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), gf_cuda_device(lane),
+                error);
     const enum gf_status status = gf_work_run(lane, work, error);
     const cudaError_t code = cudaStreamEndCapture(stream, graph);
     if (status)
         return status;
-    return code == cudaSuccess ? GF_OK : gf_cuda_fail(error, gf_cuda_device(lane), "cudaStreamEndCapture", code);
+    return code == cudaSuccess
+               ? GF_OK
+               : gf_cuda_fail(error, gf_cuda_device(lane), "cudaStreamEndCapture", code);
 }
 
 /* "void rows_kernel<(int)3>(const uchar *, ...)" is "rows_kernel<3>". */
 static void name_kernel(const void *function, struct gf_kernel_use *use)
 {
-    static const char *const noise[] = {"void ", "(anonymous namespace)::", "(int)", "(bool)", "unsigned "};
+    static const char *const noise[] = {"void ", "(anonymous namespace)::", "(int)", "(bool)",
+                                        "unsigned "};
     const char *mangled = NULL;
     int failed = 1;
     if (cudaFuncGetName(&mangled, function) != cudaSuccess || !mangled)
@@ -52,14 +56,16 @@ static void name_kernel(const void *function, struct gf_kernel_use *use)
     free(name);
 }
 
-static enum gf_status find_occupancy(const cudaKernelNodeParams *node, int device, struct gf_kernel_use *use,
-                                     struct gf_error *error)
+static enum gf_status find_occupancy(const cudaKernelNodeParams *node, int device,
+                                     struct gf_kernel_use *use, struct gf_error *error)
 {
     const int threads = use->block[0] * use->block[1] * use->block[2];
     int blocks = 0, most = 0;
-    GF_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, node->func, threads, node->sharedMemBytes),
+    GF_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, node->func, threads,
+                                                              node->sharedMemBytes),
                 device, error);
-    GF_CUDA_TRY(cudaDeviceGetAttribute(&most, cudaDevAttrMaxThreadsPerMultiProcessor, device), device, error);
+    GF_CUDA_TRY(cudaDeviceGetAttribute(&most, cudaDevAttrMaxThreadsPerMultiProcessor, device),
+                device, error);
     use->occupancy = (double)(blocks * ((threads + WARP - 1) / WARP)) / (most / WARP);
     return GF_OK;
 }
@@ -74,7 +80,8 @@ static enum gf_status describe(cudaGraphNode_t node, int device, struct gf_kerne
     GF_CUDA_TRY(cudaGraphKernelNodeGetParams(node, &kernel), device, error);
     GF_CUDA_TRY(cudaFuncGetAttributes(&attributes, kernel.func), device, error);
     const dim3 grid = kernel.gridDim, block = kernel.blockDim;
-    const int sizes[] = {(int)grid.x, (int)grid.y, (int)grid.z, (int)block.x, (int)block.y, (int)block.z};
+    const int sizes[] = {(int)grid.x,  (int)grid.y,  (int)grid.z,
+                         (int)block.x, (int)block.y, (int)block.z};
     memcpy(use->grid, sizes, sizeof use->grid);
     memcpy(use->block, sizes + 3, sizeof use->block);
     use->registers = attributes.numRegs;
@@ -82,7 +89,8 @@ static enum gf_status describe(cudaGraphNode_t node, int device, struct gf_kerne
     use->local_bytes = attributes.localSizeBytes;
     use->cluster = 1;
     memset(&value, 0, sizeof value);
-    if (cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributeClusterDimension, &value) == cudaSuccess &&
+    if (cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributeClusterDimension, &value) ==
+            cudaSuccess &&
         value.clusterDim.x)
         use->cluster = (int)(value.clusterDim.x * value.clusterDim.y * value.clusterDim.z);
     name_kernel(kernel.func, use);
@@ -90,8 +98,8 @@ static enum gf_status describe(cudaGraphNode_t node, int device, struct gf_kerne
     return find_occupancy(&kernel, device, use, error);
 }
 
-static enum gf_status describe_all(cudaGraph_t graph, int device, struct gf_kernel_use *use, int capacity,
-                                   int *count, struct gf_error *error)
+static enum gf_status describe_all(cudaGraph_t graph, int device, struct gf_kernel_use *use,
+                                   int capacity, int *count, struct gf_error *error)
 {
     cudaGraphNode_t node[NODES_MAX];
     size_t nodes = NODES_MAX;
@@ -110,8 +118,9 @@ static enum gf_status describe_all(cudaGraph_t graph, int device, struct gf_kern
     return status;
 }
 
-enum gf_status gf_cuda_inspect(struct gf_lane *lane, const struct gf_work *work, struct gf_kernel_use *use,
-                               int capacity, int *count, struct gf_error *error)
+enum gf_status gf_cuda_inspect(struct gf_lane *lane, const struct gf_work *work,
+                               struct gf_kernel_use *use, int capacity, int *count,
+                               struct gf_error *error)
 {
     cudaGraph_t graph = NULL;
     enum gf_status status = capture(lane, work, &graph, error);
@@ -137,11 +146,13 @@ static cudaError_t flush_cache(const struct timer *timer, int value)
     return cudaMemsetAsync(timer->flush, value, timer->flush_bytes, timer->stream);
 }
 
-static enum gf_status open_timer(struct gf_lane *lane, int runs, struct timer *timer, struct gf_error *error)
+static enum gf_status open_timer(struct gf_lane *lane, int runs, struct timer *timer,
+                                 struct gf_error *error)
 {
     const int device = gf_cuda_device(lane);
     int cache_bytes = 0;
-    GF_CUDA_TRY(cudaDeviceGetAttribute(&cache_bytes, cudaDevAttrL2CacheSize, device), device, error);
+    GF_CUDA_TRY(cudaDeviceGetAttribute(&cache_bytes, cudaDevAttrL2CacheSize, device), device,
+                error);
     timer->stream = gf_cuda_stream(lane);
     timer->flush_bytes = 2 * (size_t)(cache_bytes > 0 ? cache_bytes : 64 << 20);
     timer->flush = lane->backend->calls->alloc(lane->backend, timer->flush_bytes);
@@ -164,10 +175,10 @@ static void close_timer(struct gf_lane *lane, int runs, struct timer *timer)
         lane->backend->calls->release(lane->backend, timer->flush, timer->flush_bytes);
 }
 
-/* Everything is queued before anything is waited for. The first flushes give the host a head start, so that no
- * event waits for a launch; warm runs then follow one that is not timed. */
-static enum gf_status queue_runs(struct gf_lane *lane, const struct gf_work *work, bool cold, int runs,
-                                 const struct timer *timer, struct gf_error *error)
+/* Everything is queued before anything is waited for. The first flushes give the host a head start,
+ * so that no event waits for a launch; warm runs then follow one that is not timed. */
+static enum gf_status queue_runs(struct gf_lane *lane, const struct gf_work *work, bool cold,
+                                 int runs, const struct timer *timer, struct gf_error *error)
 {
     const int device = gf_cuda_device(lane);
     enum gf_status status = GF_OK;
@@ -197,7 +208,8 @@ enum gf_status gf_cuda_time(struct gf_lane *lane, const struct gf_work *work, bo
     status = status ? status : waited;
     for (int i = 0; !status && i < runs; i++) {
         float ms = 0;
-        const cudaError_t code = cudaEventElapsedTime(&ms, timer.event[2 * i], timer.event[2 * i + 1]);
+        const cudaError_t code =
+            cudaEventElapsedTime(&ms, timer.event[2 * i], timer.event[2 * i + 1]);
         seconds[i] = 1e-3 * (double)ms;
         status = code == cudaSuccess
                      ? GF_OK

@@ -1,5 +1,5 @@
-/* Looking at a stage's kernels and timing them, for --explain and --profile=compare: two of the CUDA backend's
- * calls, which backend.h describes. */
+/* Looking at a stage's kernels and timing them, for --explain and --profile=compare: two of the
+ * CUDA backend's calls, which backend.h describes. */
 #ifndef GF_PROBE_CUH
 #define GF_PROBE_CUH
 
@@ -7,8 +7,9 @@
 
 #include "backend.h"
 
-enum gf_status gf_cuda_inspect(struct gf_lane *lane, const struct gf_work *work, struct gf_kernel_use *use,
-                               int capacity, int *count, struct gf_error *error);
+enum gf_status gf_cuda_inspect(struct gf_lane *lane, const struct gf_work *work,
+                               struct gf_kernel_use *use, int capacity, int *count,
+                               struct gf_error *error);
 enum gf_status gf_cuda_time(struct gf_lane *lane, const struct gf_work *work, bool cold, int runs,
                             double *seconds, struct gf_error *error);
 

@@ -5,77 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec.h"
 #include "gpufilter/pipeline.h"
 #include "pipeline_internal.h"
 
-/* Seconds of a row's warm runs, and of its cold ones. A stage takes a thousandth on a GPU, a tenth on two cores. */
+/* Seconds of a row's warm runs, and of its cold ones. A stage takes a thousandth on a GPU, a tenth
+ * on two cores. */
 static const double device_budget_s = 0.05, cpu_budget_s = 0.25;
-
-/* ---- differences ---- */
-
-static int row_difference8(const unsigned char *a, const unsigned char *b, size_t count)
-{
-    unsigned char worst = 0;
-    for (size_t i = 0; i < count; i++) {
-        const unsigned char d = a[i] > b[i] ? a[i] - b[i] : b[i] - a[i];
-        worst = d > worst ? d : worst;
-    }
-    return worst;
-}
-
-static int row_difference16(const uint16_t *a, const uint16_t *b, size_t count)
-{
-    uint16_t worst = 0;
-    for (size_t i = 0; i < count; i++) {
-        const uint16_t d = a[i] > b[i] ? a[i] - b[i] : b[i] - a[i];
-        worst = d > worst ? d : worst;
-    }
-    return worst;
-}
-
-int gf_compare_images(const struct gf_image *a, const struct gf_image *b)
-{
-    const size_t samples = (size_t)a->format.width * (size_t)a->format.channels;
-    int worst = 0;
-    for (int y = 0; y < a->format.height; y++) {
-        const unsigned char *const p = a->data + (size_t)y * a->pitch, *const q = b->data + (size_t)y * b->pitch;
-        const int d = a->format.bits == 8
-                          ? row_difference8(p, q, samples)
-                          : row_difference16((const void *)p, (const void *)q, samples);
-        worst = d > worst ? d : worst;
-    }
-    return worst;
-}
-
-/* The lowest and the highest level that are there, as a histogram of two levels would say it. */
-static void keep_extremes(const uint64_t *count, int bins, int extreme[2])
-{
-    extreme[0] = extreme[1] = -1;
-    for (int i = 0; i < bins; i++) {
-        if (!count[i])
-            continue;
-        extreme[0] = extreme[0] < 0 ? i : extreme[0];
-        extreme[1] = i;
-    }
-}
-
-double gf_compare_histograms(const struct gf_histogram *a, const struct gf_histogram *b, bool extremes_only)
-{
-    double worst = 0;
-    for (int c = 0; c < a->channels; c++) {
-        const uint64_t *const p = a->count + (size_t)c * (size_t)a->bins;
-        const uint64_t *const q = b->count + (size_t)c * (size_t)a->bins;
-        int x[2], y[2];
-        keep_extremes(p, a->bins, x);
-        keep_extremes(q, a->bins, y);
-        for (int i = 0; extremes_only && i < 2; i++)
-            worst = fmax(worst, abs(x[i] - y[i]));
-        for (int i = 0; !extremes_only && i < a->bins; i++)
-            worst = fmax(worst, p[i] > q[i] ? (double)(p[i] - q[i]) : (double)(q[i] - p[i]));
-    }
-    return worst;
-}
 
 /* ---- groups ---- */
 
@@ -85,11 +20,8 @@ struct gf_compare_row *gf_compare_add_row(struct gf_compare_group *group, const 
     if (!row)
         return NULL;
     group->row = row;
-    row[group->rows] = (struct gf_compare_row){.rate = NAN,
-                                               .copy_percent = NAN,
-                                               .over_naive = NAN,
-                                               .over_cpu = NAN,
-                                               .difference = NAN};
+    row[group->rows] = (struct gf_compare_row){
+        .rate = NAN, .copy_percent = NAN, .over_naive = NAN, .over_cpu = NAN, .difference = NAN};
     snprintf(row[group->rows].name, sizeof row->name, "%.39s", name);
     return &row[group->rows++];
 }
@@ -125,8 +57,8 @@ static double least_bytes(const struct gf_stage *stage, bool counts)
     return counts ? in : in + (double)gf_row_bytes(stage->out) * (double)stage->out.height;
 }
 
-static struct gf_compare_group *add_group(struct gf_compare *compare, const struct gf_stage *stage, int segment,
-                                          bool counts)
+static struct gf_compare_group *add_group(struct gf_compare *compare, const struct gf_stage *stage,
+                                          int segment, bool counts)
 {
     struct gf_compare_group *const grown =
         realloc(compare->group, (size_t)(compare->groups + 1) * sizeof *grown);
@@ -148,15 +80,15 @@ static struct gf_compare_group *add_group(struct gf_compare *compare, const stru
 }
 
 /* The CPU's result, which the rows are held against, and then the rows. */
-static enum gf_status compare_case(struct gf_bench *bench, const struct gf_compare_case *what, int segment,
-                                   struct gf_histogram *histogram, struct gf_compare *compare,
-                                   struct gf_error *error)
+static enum gf_status compare_case(struct gf_bench *bench, const struct gf_compare_case *what,
+                                   int segment, struct gf_histogram *histogram,
+                                   struct gf_compare *compare, struct gf_error *error)
 {
     struct gf_compare_group *const group = add_group(compare, what->stage, segment, what->counts);
     if (!group)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    enum gf_status status = gf_compare_cpu_time(what, false, bench->threads, bench->budget_s, what->out,
-                                                histogram, &group->cpu, error);
+    enum gf_status status = gf_compare_cpu_time(what, false, bench->threads, bench->budget_s,
+                                                what->out, histogram, &group->cpu, error);
     if (!status)
         status = bench->lane ? gf_compare_device_rows(bench, what, group, error)
                              : gf_compare_cpu_rows(bench, what, group, error);
@@ -164,13 +96,16 @@ static enum gf_status compare_case(struct gf_bench *bench, const struct gf_compa
     return status;
 }
 
-static enum gf_status compare_histogram(struct gf_bench *bench, const struct gf_stage *stage, int segment,
-                                        const struct gf_image *picture, struct gf_histogram *histogram,
-                                        struct gf_compare *compare, struct gf_error *error)
+static enum gf_status compare_histogram(struct gf_bench *bench, const struct gf_stage *stage,
+                                        int segment, const struct gf_image *picture,
+                                        struct gf_histogram *histogram, struct gf_compare *compare,
+                                        struct gf_error *error)
 {
-    *histogram = (struct gf_histogram){.channels = gf_statistic_channels(gf_stage_statistic(stage), stage->in),
-                                       .bins = 1 << stage->in.bits};
-    histogram->count = calloc((size_t)histogram->channels * (size_t)histogram->bins, sizeof(uint64_t));
+    *histogram = (struct gf_histogram){
+        .channels = gf_statistic_channels(gf_stage_statistic(stage), stage->in),
+        .bins = 1 << stage->in.bits};
+    histogram->count =
+        calloc((size_t)histogram->channels * (size_t)histogram->bins, sizeof(uint64_t));
     if (!histogram->count)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     const struct gf_compare_case what = {
@@ -180,7 +115,8 @@ static enum gf_status compare_histogram(struct gf_bench *bench, const struct gf_
 
 /* *picture becomes the stage's result. */
 static enum gf_status compare_stage(struct gf_bench *bench, struct gf_stage *stage, int segment,
-                                    struct gf_image *picture, struct gf_compare *compare, struct gf_error *error)
+                                    struct gf_image *picture, struct gf_compare *compare,
+                                    struct gf_error *error)
 {
     struct gf_image result = {0};
     enum gf_status status = gf_stage_prepare(stage, error);
@@ -195,8 +131,9 @@ static enum gf_status compare_stage(struct gf_bench *bench, struct gf_stage *sta
     return status;
 }
 
-enum gf_status gf_compare_stages(struct gf_bench *bench, struct gf_plan *plan, const struct gf_image *picture,
-                                 struct gf_compare *compare, struct gf_error *error)
+enum gf_status gf_compare_stages(struct gf_bench *bench, struct gf_plan *plan,
+                                 const struct gf_image *picture, struct gf_compare *compare,
+                                 struct gf_error *error)
 {
     struct gf_image now = *picture; /* of each stage's input; the caller's is not owned here */
     enum gf_status status = GF_OK;
@@ -205,7 +142,8 @@ enum gf_status gf_compare_stages(struct gf_bench *bench, struct gf_plan *plan, c
         const struct gf_segment *const segment = &plan->segment[s];
         struct gf_histogram histogram = {0};
         if (s && plan->segment[s - 1].statistic)
-            status = compare_histogram(bench, &plan->stage[segment->first], s, &now, &histogram, compare, error);
+            status = compare_histogram(bench, &plan->stage[segment->first], s, &now, &histogram,
+                                       compare, error);
         for (int i = 0; !status && i < segment->count; i++) {
             struct gf_stage *const stage = &plan->stage[segment->first + i];
             stage->histogram = i ? NULL : &histogram;
@@ -217,61 +155,11 @@ enum gf_status gf_compare_stages(struct gf_bench *bench, struct gf_plan *plan, c
     return status;
 }
 
-/* ---- the picture ---- */
-
-static enum gf_status read_rows(struct gf_source *source, struct gf_image *picture, struct gf_error *error)
-{
-    enum gf_status status = gf_image_alloc(picture, source->format, error);
-    if (!status)
-        status = source->read(source, picture->format.height, picture->data, picture->pitch, error);
-    if (!status && source->finish)
-        status = source->finish(source, error);
-    return status;
-}
-
-/* The stages see the picture upright, as they would in a run. */
-static enum gf_status turn_upright(struct gf_image *picture, int orientation, struct gf_error *error)
-{
-    const struct gf_chain nothing = {0};
-    struct gf_plan plan;
-    struct gf_image upright = {0};
-    struct gf_times times;
-    enum gf_status status = gf_plan_make(&nothing, picture->format, orientation, &plan, error);
-    if (!status && plan.stage_count) {
-        const struct gf_compare_case what = {.stage = &plan.stage[0], .in = picture};
-        status = gf_image_alloc(&upright, plan.out, error);
-        if (!status)
-            status = gf_compare_cpu_time(&what, false, 1, 0, &upright, NULL, &times, error);
-        gf_image_free(picture);
-        *picture = upright;
-    }
-    gf_plan_free(&plan);
-    return status;
-}
-
-static enum gf_status read_picture(const char *path, const struct gf_options *options, struct gf_image *picture,
-                                   struct gf_error *error)
-{
-    struct gf_input *input = NULL;
-    struct gf_source *source = NULL;
-    enum gf_status status = gf_input_open(path, false, &input, error);
-    if (!status)
-        status = gf_source_open(input, options, &source, error);
-    if (!status)
-        status = read_rows(source, picture, error);
-    if (!status && options->autorotate)
-        status = turn_upright(picture, source->metadata.orientation, error);
-    if (source)
-        source->close(source);
-    if (input)
-        gf_input_close(input);
-    return status;
-}
-
 /* ---- the whole ---- */
 
-static enum gf_status open_bench(struct gf_pipeline *pipeline, struct gf_spans *spans, struct gf_bench *bench,
-                                 struct gf_compare *compare, struct gf_error *error)
+static enum gf_status open_bench(struct gf_pipeline *pipeline, struct gf_spans *spans,
+                                 struct gf_bench *bench, struct gf_compare *compare,
+                                 struct gf_error *error)
 {
     enum gf_status status = gf_pipeline_start(pipeline, &bench->backend, &compare->on_cuda, error);
     if (status)
@@ -301,7 +189,8 @@ static enum gf_status compare_chain(struct gf_pipeline *pipeline, const struct g
     struct gf_plan plan = {0};
     struct gf_spans spans;
     gf_spans_init(&spans);
-    enum gf_status status = gf_plan_make(gf_pipeline_chain(pipeline), picture->format, 1, &plan, error);
+    enum gf_status status =
+        gf_plan_make(gf_pipeline_chain(pipeline), picture->format, 1, &plan, error);
     if (!status) {
         compare->in = plan.in;
         compare->out = plan.out;
@@ -316,8 +205,9 @@ static enum gf_status compare_chain(struct gf_pipeline *pipeline, const struct g
     return status;
 }
 
-enum gf_status gf_compare_file(const char *input, const char *chain, const struct gf_options *options,
-                               struct gf_compare *compare, struct gf_error *error)
+enum gf_status gf_compare_file(const char *input, const char *chain,
+                               const struct gf_options *options, struct gf_compare *compare,
+                               struct gf_error *error)
 {
     const double begin_s = gf_now();
     struct gf_pipeline *pipeline = NULL;
@@ -326,7 +216,7 @@ enum gf_status gf_compare_file(const char *input, const char *chain, const struc
     *compare = (struct gf_compare){0};
     enum gf_status status = gf_pipeline_open(chain, &settings, &pipeline, error);
     if (!status)
-        status = read_picture(input, &settings, &picture, error);
+        status = gf_compare_read(input, &settings, &picture, error);
     if (!status)
         status = compare_chain(pipeline, &picture, compare, error);
     /* What follows opens pipelines of its own: they all run on the device that was taken. */

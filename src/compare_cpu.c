@@ -1,5 +1,5 @@
-/* A stage on the CPU, timed on a number of threads: the picture is cut into bands which the threads take, as the
- * CPU backend's lanes do. */
+/* A stage on the CPU, timed on a number of threads: the picture is cut into bands which the threads
+ * take, as the CPU backend's lanes do. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ struct crew {
     struct gf_view in, out;
     int threads, band_rows, bands;
     double budget_s;
-    atomic_int next; /* band */
+    atomic_int next;      /* band */
     pthread_mutex_t gate; /* held until the barrier is there */
     pthread_barrier_t barrier;
     bool done;
@@ -67,7 +67,8 @@ static void do_band(const struct member *member, int b)
         return;
     }
     const struct gf_view band = part(&crew->in, first, rows);
-    (crew->plain ? gf_plain_histogram_add : gf_histogram_add)(&band, gf_stage_statistic(stage), &histogram);
+    (crew->plain ? gf_plain_histogram_add : gf_histogram_add)(&band, gf_stage_statistic(stage),
+                                                              &histogram);
 }
 
 static size_t histogram_bytes(const struct gf_histogram *histogram)
@@ -75,8 +76,8 @@ static size_t histogram_bytes(const struct gf_histogram *histogram)
     return (size_t)histogram->channels * (size_t)histogram->bins * sizeof *histogram->count;
 }
 
-/* By the first member, while the others wait: notes a run and says whether there is another. The first run warms
- * caches and pages up, and counts only where it takes all the time there is. */
+/* By the first member, while the others wait: notes a run and says whether there is another. The
+ * first run warms caches and pages up, and counts only where it takes all the time there is. */
 static void end_run(struct crew *crew, double seconds)
 {
     if (!crew->wanted) {
@@ -119,8 +120,9 @@ static enum gf_status open_member(struct member *member, struct gf_error *error)
     const struct gf_filter *const filter = member->crew->filter;
     if (what->counts) {
         const enum gf_statistic statistic = gf_stage_statistic(what->stage);
-        member->histogram = (struct gf_histogram){
-            .channels = gf_statistic_channels(statistic, what->stage->in), .bins = 1 << what->stage->in.bits};
+        member->histogram =
+            (struct gf_histogram){.channels = gf_statistic_channels(statistic, what->stage->in),
+                                  .bins = 1 << what->stage->in.bits};
         member->histogram.count = calloc(1, histogram_bytes(&member->histogram));
         return member->histogram.count ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     }
@@ -139,8 +141,8 @@ static void close_member(struct member *member, struct gf_histogram *sum)
     gf_pages_free(member->scratch, member->scratch_bytes);
 }
 
-/* The calling thread is the first member. Where a thread cannot be started there are fewer; nobody passes the gate
- * before it is known how many. */
+/* The calling thread is the first member. Where a thread cannot be started there are fewer; nobody
+ * passes the gate before it is known how many. */
 static void run_members(struct crew *crew, struct member *member)
 {
     int started = 1;
@@ -165,13 +167,15 @@ static int band_rows(const struct gf_image *image, int threads)
     return rows < 1 ? 1 : rows > (size_t)most ? most : (int)rows;
 }
 
-enum gf_status gf_compare_cpu_time(const struct gf_compare_case *what, bool plain, int threads, double budget_s,
-                                   const struct gf_image *out, struct gf_histogram *histogram,
-                                   struct gf_times *times, struct gf_error *error)
+enum gf_status gf_compare_cpu_time(const struct gf_compare_case *what, bool plain, int threads,
+                                   double budget_s, const struct gf_image *out,
+                                   struct gf_histogram *histogram, struct gf_times *times,
+                                   struct gf_error *error)
 {
     const struct gf_image *const cut = what->counts ? what->in : out;
     struct crew crew = {.what = what,
-                        .filter = plain ? gf_plain_filter(what->stage->filter->name) : what->stage->filter,
+                        .filter = plain ? gf_plain_filter(what->stage->filter->name)
+                                        : what->stage->filter,
                         .plain = plain,
                         .in = whole(what->in),
                         .threads = threads < THREADS_MOST ? threads : THREADS_MOST,
@@ -207,9 +211,10 @@ static double difference_of(const struct gf_compare_case *what, const struct gf_
                         : gf_compare_images(out, what->out);
 }
 
-static enum gf_status add_cpu_row(const struct gf_bench *bench, const struct gf_compare_case *what, bool plain,
-                                  int threads, const struct gf_image *out, struct gf_histogram *histogram,
-                                  struct gf_compare_group *group, struct gf_error *error)
+static enum gf_status add_cpu_row(const struct gf_bench *bench, const struct gf_compare_case *what,
+                                  bool plain, int threads, const struct gf_image *out,
+                                  struct gf_histogram *histogram, struct gf_compare_group *group,
+                                  struct gf_error *error)
 {
     char name[sizeof group->row->name];
     snprintf(name, sizeof name, "%s, %d thread%s", plain ? "scalar" : "vector", threads,
@@ -221,10 +226,11 @@ static enum gf_status add_cpu_row(const struct gf_bench *bench, const struct gf_
         memset(out->data, 0xa5, out->pitch * (size_t)out->format.height);
     if (histogram->count)
         memset(histogram->count, 0, histogram_bytes(histogram));
-    row->summary = plain ? "compiled without vector instructions" : "the widest vectors that the processor has";
+    row->summary = plain ? "compiled without vector instructions"
+                         : "the widest vectors that the processor has";
     row->chosen = !plain && threads == bench->threads;
-    const enum gf_status status = gf_compare_cpu_time(what, plain, threads, bench->budget_s, out, histogram,
-                                                      &row->warm, error);
+    const enum gf_status status = gf_compare_cpu_time(what, plain, threads, bench->budget_s, out,
+                                                      histogram, &row->warm, error);
     if (!status)
         row->difference = difference_of(what, out, histogram);
     return status;

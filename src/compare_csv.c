@@ -86,7 +86,8 @@ static void put_kernel(struct line *line, const struct gf_compare_row *row)
     put_number(line, 100 * use->occupancy);
 }
 
-static void put_row(FILE *file, const struct gf_compare_group *group, const struct gf_compare_row *row)
+static void put_row(FILE *file, const struct gf_compare_group *group,
+                    const struct gf_compare_row *row)
 {
     struct line line = {.file = file};
     put_text(&line, group->statistic ? "statistic" : "stage");

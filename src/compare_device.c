@@ -1,5 +1,5 @@
-/* A stage's variants on a device: each runs once to be held against the CPU's result, is then looked at and timed,
- * warm and cold. */
+/* A stage's variants on a device: each runs once to be held against the CPU's result, is then
+ * looked at and timed, warm and cold. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,8 @@ static size_t image_bytes(const struct gf_image *image)
 
 static struct gf_view whole(const struct gf_image *image)
 {
-    return gf_view_make(image->data, image->pitch, image->format, (struct gf_rows){0, image->format.height});
+    return gf_view_make(image->data, image->pitch, image->format,
+                        (struct gf_rows){0, image->format.height});
 }
 
 static enum gf_status copy(const struct variants *v, bool up, const struct gf_image *image,
@@ -50,8 +51,8 @@ static enum gf_status poison(struct variants *v, struct gf_error *error)
     return copy(v, true, &v->result, &v->out, error);
 }
 
-static enum gf_status check_picture(struct variants *v, const struct gf_work *work, struct gf_compare_row *row,
-                                    struct gf_error *error)
+static enum gf_status check_picture(struct variants *v, const struct gf_work *work,
+                                    struct gf_compare_row *row, struct gf_error *error)
 {
     const struct gf_backend_calls *const calls = v->bench->backend->calls;
     enum gf_status status = poison(v, error);
@@ -79,13 +80,13 @@ static enum gf_status check_histogram(struct variants *v, const struct gf_work *
         status = calls->statistic_take(v->bench->lane, &v->counted, error);
     const struct gf_kernel *const kernel = work->stage->kernel;
     if (!status)
-        row->difference =
-            gf_compare_histograms(&v->counted, v->what->histogram, kernel && kernel->count_extremes);
+        row->difference = gf_compare_histograms(&v->counted, v->what->histogram,
+                                                kernel && kernel->count_extremes);
     return status;
 }
 
-static enum gf_status time_runs(const struct variants *v, const struct gf_work *work, bool cold, int runs,
-                                struct gf_times *times, struct gf_error *error)
+static enum gf_status time_runs(const struct variants *v, const struct gf_work *work, bool cold,
+                                int runs, struct gf_times *times, struct gf_error *error)
 {
     double seconds[GF_TIMES_MOST];
     const enum gf_status status =
@@ -96,8 +97,8 @@ static enum gf_status time_runs(const struct variants *v, const struct gf_work *
 }
 
 /* What a single run takes says how many there are. */
-static enum gf_status time_row(const struct variants *v, const struct gf_work *work, struct gf_compare_row *row,
-                               struct gf_error *error)
+static enum gf_status time_row(const struct variants *v, const struct gf_work *work,
+                               struct gf_compare_row *row, struct gf_error *error)
 {
     if (!v->bench->backend->calls->time)
         return GF_OK;
@@ -110,20 +111,21 @@ static enum gf_status time_row(const struct variants *v, const struct gf_work *w
     return status;
 }
 
-static enum gf_status measure_row(struct variants *v, const struct gf_work *work, struct gf_compare_row *row,
-                                  struct gf_error *error)
+static enum gf_status measure_row(struct variants *v, const struct gf_work *work,
+                                  struct gf_compare_row *row, struct gf_error *error)
 {
     const struct gf_backend_calls *const calls = v->bench->backend->calls;
     enum gf_status status =
         work->counts ? check_histogram(v, work, row, error) : check_picture(v, work, row, error);
     if (!status && calls->inspect)
-        status = calls->inspect(v->bench->lane, work, row->kernel, GF_COMPARE_KERNELS, &row->kernels, error);
+        status = calls->inspect(v->bench->lane, work, row->kernel, GF_COMPARE_KERNELS,
+                                &row->kernels, error);
     return status ? status : time_row(v, work, row, error);
 }
 
 /* The variant's own constants on the device: what they hold may depend on it. */
-static enum gf_status load_constants(const struct variants *v, struct gf_stage *stage, const void **constants,
-                                     struct gf_error *error)
+static enum gf_status load_constants(const struct variants *v, struct gf_stage *stage,
+                                     const void **constants, struct gf_error *error)
 {
     struct gf_backend *const backend = v->bench->backend;
     stage->constants = NULL;
@@ -133,8 +135,8 @@ static enum gf_status load_constants(const struct variants *v, struct gf_stage *
 }
 
 /* The variant with what it needs: constants and scratch, or an empty histogram. */
-static enum gf_status open_row(struct variants *v, struct gf_stage *stage, struct gf_compare_row *row,
-                               struct gf_error *error)
+static enum gf_status open_row(struct variants *v, struct gf_stage *stage,
+                               struct gf_compare_row *row, struct gf_error *error)
 {
     struct gf_backend *const backend = v->bench->backend;
     const struct gf_backend_calls *const calls = backend->calls;
@@ -159,8 +161,8 @@ static enum gf_status open_row(struct variants *v, struct gf_stage *stage, struc
 }
 
 /* A variant that cannot run here or on this picture is a row that says why. */
-static enum gf_status add_row(struct variants *v, const struct gf_kernel *kernel, const char *name, bool chosen,
-                              struct gf_error *error)
+static enum gf_status add_row(struct variants *v, const struct gf_kernel *kernel, const char *name,
+                              bool chosen, struct gf_error *error)
 {
     struct gf_stage stage = *v->what->stage;
     struct gf_error why = {0};
@@ -185,14 +187,15 @@ static enum gf_status add_row(struct variants *v, const struct gf_kernel *kernel
     return status;
 }
 
-/* Of a filter that wants a histogram some variants count and the others are kernels of the stage. */
+/* Of a filter that wants a histogram some variants count and the others are kernels of the stage.
+ */
 static bool belongs(const struct variants *v, const struct gf_kernel *kernel)
 {
     return v->what->counts ? kernel->count != NULL : kernel->launch || !kernel->count;
 }
 
-/* What the chain runs without a variant: the first kernel, or the counter that all filters share, which may have no
- * name among the filter's variants. */
+/* What the chain runs without a variant: the first kernel, or the counter that all filters share,
+ * which may have no name among the filter's variants. */
 static const struct gf_kernel *usual(const struct variants *v)
 {
     const struct gf_filter *const filter = gf_stage_variants(v->what->stage);
@@ -214,7 +217,8 @@ static enum gf_status add_rows(struct variants *v, struct gf_error *error)
     const struct gf_kernel *const chosen = asked && belongs(v, asked) ? asked : first;
     enum gf_status status = GF_OK;
     if (first)
-        status = add_row(v, first, belongs(v, first) ? first->name : "default", first == chosen, error);
+        status =
+            add_row(v, first, belongs(v, first) ? first->name : "default", first == chosen, error);
     const struct gf_kernel *kernel;
     for (int i = 0; !status && (kernel = gf_filter_kernel(filter, i)); i++) {
         if (kernel != first && belongs(v, kernel))
@@ -239,7 +243,8 @@ static enum gf_status open_pictures(struct variants *v, struct gf_error *error)
         status = gf_image_alloc(&v->result, what->out->format, error);
     if (!status && what->counts) {
         v->counted = *what->histogram;
-        v->counted.count = calloc((size_t)v->counted.channels * (size_t)v->counted.bins, sizeof(uint64_t));
+        v->counted.count =
+            calloc((size_t)v->counted.channels * (size_t)v->counted.bins, sizeof(uint64_t));
         status = v->counted.count ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     }
     if (status)
@@ -264,7 +269,8 @@ static void close_pictures(struct variants *v)
 }
 
 /* A picture that the device has no room for makes one row, which says so. */
-enum gf_status gf_compare_device_rows(const struct gf_bench *bench, const struct gf_compare_case *what,
+enum gf_status gf_compare_device_rows(const struct gf_bench *bench,
+                                      const struct gf_compare_case *what,
                                       struct gf_compare_group *group, struct gf_error *error)
 {
     struct variants v = {.bench = bench, .what = what, .group = group};

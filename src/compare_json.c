@@ -1,5 +1,5 @@
-/* The comparison for scripts: JSON and CSV. Every key and column is described here once: the manual prints the
- * lists. */
+/* The comparison for scripts: JSON and CSV. Every key and column is described here once: the manual
+ * prints the lists. */
 #include <math.h>
 
 #include "compare.h"
@@ -31,13 +31,16 @@ static const struct gf_report_key keys[] = {
     {"stages.variants.refused", "why it did not run, or null"},
     {"stages.variants.runs", "number of timed runs; 0: none"},
     {"stages.variants.warm_ms", "median; with warm_least_ms and warm_most_ms"},
-    {"stages.variants.cold_ms", "with the second-level cache flushed before each run; with cold_least_ms and "
-                                "cold_most_ms"},
+    {"stages.variants.cold_ms",
+     "with the second-level cache flushed before each run; with cold_least_ms and "
+     "cold_most_ms"},
     {"stages.variants.gb_s", "bytes / warm_ms, in 10^9 bytes a second"},
     {"stages.variants.copy_percent", "of peaks.device_copy_gb_s"},
-    {"stages.variants.over_naive", "speed-up over the naive variant (without a GPU: over the first row)"},
+    {"stages.variants.over_naive",
+     "speed-up over the naive variant (without a GPU: over the first row)"},
     {"stages.variants.over_cpu", "speed-up over cpu_ms"},
-    {"stages.variants.difference", "the largest from the CPU's picture, in steps of a sample, or in counts"},
+    {"stages.variants.difference",
+     "the largest from the CPU's picture, in steps of a sample, or in counts"},
     {"stages.variants.kernels", "a list in the order of their launch; of each:"},
     {"stages.variants.kernels.name", "of the function"},
     {"stages.variants.kernels.grid", "blocks: x, y, z"},
@@ -58,10 +61,12 @@ static const struct gf_report_key keys[] = {
     {"pipeline.runs", "number of timed runs"},
     {"pipeline.total_ms", "from call to return, median; with total_least_ms and total_most_ms"},
     {"pipeline.window_ms", "from the first copy's or stage's beginning to the last one's end"},
-    {"pipeline.overlap", "1 - (time during which any stage was busy) / (sum of the stages' busy times)"},
+    {"pipeline.overlap",
+     "1 - (time during which any stage was busy) / (sum of the stages' busy times)"},
     {"pipeline.kernels_ms", "tE: the kernels' time where nothing overlaps"},
     {"pipeline.transfers_ms", "tT: the copies', likewise"},
-    {"pipeline.estimate_ms", "the longer of both + the shorter / lanes (Best Practices Guide 9.1.2)"},
+    {"pipeline.estimate_ms",
+     "the longer of both + the shorter / lanes (Best Practices Guide 9.1.2)"},
 };
 
 static const struct gf_report_key columns[] = {

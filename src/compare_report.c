@@ -61,8 +61,8 @@ static void put_speed_up(FILE *file, double factor)
 
 static void put_format(FILE *file, struct gf_format format)
 {
-    fprintf(file, "%dx%d %s, %d bits", format.width, format.height, gf_channels_name(format.channels),
-            format.bits);
+    fprintf(file, "%dx%d %s, %d bits", format.width, format.height,
+            gf_channels_name(format.channels), format.bits);
 }
 
 /* ---- stages ---- */
@@ -77,14 +77,18 @@ static void put_kernel(FILE *file, const struct gf_compare_row *row)
     }
     fprintf(file, " %5d %7zu %6zu %4.0f%%", use->registers, use->shared_bytes, use->local_bytes,
             100 * use->occupancy);
-    snprintf(text, sizeof text, use->block[2] > 1 ? "%dx%dx%d" : use->block[1] > 1 ? "%dx%d" : "%d",
+    snprintf(text, sizeof text,
+             use->block[2] > 1   ? "%dx%dx%d"
+             : use->block[1] > 1 ? "%dx%d"
+                                 : "%d",
              use->block[0], use->block[1], use->block[2]);
     put_cell(file, 11, text);
     fprintf(file, " %7d", row->kernels);
 }
 
-static void put_row(FILE *file, const struct gf_compare *compare, const struct gf_compare_group *group,
-                    const struct gf_compare_row *row, int width)
+static void put_row(FILE *file, const struct gf_compare *compare,
+                    const struct gf_compare_group *group, const struct gf_compare_row *row,
+                    int width)
 {
     fprintf(file, "%c %-*s", row->chosen ? '*' : ' ', width, row->name);
     if (*row->refused) {
@@ -117,8 +121,8 @@ static int name_width(const struct gf_compare *compare)
     return width;
 }
 
-static void put_group(FILE *file, const struct gf_compare *compare, const struct gf_compare_group *group,
-                      int width)
+static void put_group(FILE *file, const struct gf_compare *compare,
+                      const struct gf_compare_group *group, int width)
 {
     char bytes[32];
     gf_report_bytes(group->bytes, bytes, sizeof bytes);
@@ -130,14 +134,18 @@ static void put_group(FILE *file, const struct gf_compare *compare, const struct
     }
     fprintf(file, "; at least %s; CPU, %d thread%s: %.3f ms\n", bytes, compare->threads,
             compare->threads == 1 ? "" : "s", group->cpu.median_s * 1e3);
-    fprintf(file, "  %-*s %9s %18s", width, compare->on_cuda ? "variant" : "way", compare->on_cuda ? "warm ms" : "ms",
-            "least..most");
+    fprintf(file, "  %-*s %9s %18s", width, compare->on_cuda ? "variant" : "way",
+            compare->on_cuda ? "warm ms" : "ms", "least..most");
     if (compare->on_cuda)
         fprintf(file, " %9s", "cold ms");
     fprintf(file, " %8s %6s %7s %7s", "GB/s", "% copy",
-            group->naive < 0 ? "" : compare->on_cuda ? "x naive" : "x first", "x CPU");
+            group->naive < 0   ? ""
+            : compare->on_cuda ? "x naive"
+                               : "x first",
+            "x CPU");
     if (compare->on_cuda)
-        fprintf(file, " %5s %7s %6s %5s %11s %7s", "regs", "shared", "spills", "occ.", "block", "kernels");
+        fprintf(file, " %5s %7s %6s %5s %11s %7s", "regs", "shared", "spills", "occ.", "block",
+                "kernels");
     fprintf(file, " %5s\n", "diff.");
     for (int i = 0; i < group->rows; i++)
         put_row(file, compare, group, &group->row[i], width);
@@ -166,8 +174,9 @@ static void put_run(FILE *file, const struct gf_compare_run *run)
 static void put_runs(FILE *file, const struct gf_compare *compare)
 {
     fputs("\nthe whole chain, from memory to memory\n", file);
-    fprintf(file, "  %-22s %5s %9s %10s %18s %10s %8s %11s %12s %11s\n", "setting", "lanes", "band rows",
-            "total ms", "least..most", "window ms", "overlap", "kernels ms", "transfers ms", "estimate ms");
+    fprintf(file, "  %-22s %5s %9s %10s %18s %10s %8s %11s %12s %11s\n", "setting", "lanes",
+            "band rows", "total ms", "least..most", "window ms", "overlap", "kernels ms",
+            "transfers ms", "estimate ms");
     for (int i = 0; i < compare->runs; i++)
         put_run(file, &compare->run[i]);
 }
@@ -180,8 +189,8 @@ static void put_head(FILE *file, const struct gf_compare *compare)
     put_format(file, compare->in);
     fputs(" to ", file);
     put_format(file, compare->out);
-    fprintf(file, "\ndevice     %s (%s)\nCPU        %d thread%s\n", compare->device, compare->reason,
-            compare->threads, compare->threads == 1 ? "" : "s");
+    fprintf(file, "\ndevice     %s (%s)\nCPU        %d thread%s\n", compare->device,
+            compare->reason, compare->threads, compare->threads == 1 ? "" : "s");
     fprintf(file, "copy       %.1f GB/s, read and written", compare->copy_peak * 1e-9);
     if (compare->upload_peak > 0)
         fprintf(file, "; upload %.1f GB/s, download %.1f GB/s", compare->upload_peak * 1e-9,
@@ -191,17 +200,23 @@ static void put_head(FILE *file, const struct gf_compare *compare)
 
 static void put_legend(FILE *file, const struct gf_compare *compare)
 {
-    fputs("\n* what the chain runs. diff.: the largest difference from the CPU's picture or counts (!: more than the "
+    fputs("\n* what the chain runs. diff.: the largest difference from the CPU's picture or counts "
+          "(!: more than the "
           "filter declares).\n",
           file);
     if (compare->on_cuda)
-        fputs("regs, spills (bytes of local memory), occ. (theoretical occupancy) of a thread or block of the kernel "
-              "of least occupancy;\nshared in bytes a block. cold: the second-level cache was flushed before each "
-              "run.\nestimate: the longer of kernels and transfers + the shorter / lanes (Best Practices 9.1.2), "
+        fputs("regs, spills (bytes of local memory), occ. (theoretical occupancy) of a thread or "
+              "block of the kernel "
+              "of least occupancy;\nshared in bytes a block. cold: the second-level cache was "
+              "flushed before each "
+              "run.\nestimate: the longer of kernels and transfers + the shorter / lanes (Best "
+              "Practices 9.1.2), "
               "from one lane's; of the window.\n",
               file);
     else
-        fputs("scalar: the same code compiled without vector instructions. x first: over the first row.\n", file);
+        fputs("scalar: the same code compiled without vector instructions. x first: over the first "
+              "row.\n",
+              file);
     fprintf(file, "all of this took %.1f s\n", compare->wall_s);
 }
 

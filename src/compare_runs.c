@@ -28,7 +28,8 @@ double gf_compare_estimate(double kernels_s, double transfers_s, int streams)
 }
 
 /* Busy time of the spans of one kind and stage; the intervals are scratch. */
-static double busy(const struct gf_profile *profile, int kind, int stage, struct gf_interval *interval)
+static double busy(const struct gf_profile *profile, int kind, int stage,
+                   struct gf_interval *interval)
 {
     size_t count = 0;
     for (size_t i = 0; i < profile->span_count; i++) {
@@ -65,8 +66,9 @@ static struct summary summarise(const struct gf_profile *profile, struct gf_inte
     return summary;
 }
 
-static enum gf_status run_once(struct gf_pipeline *pipeline, const struct runs *runs, struct gf_image *out,
-                               double *total_s, struct summary *summary, struct gf_error *error)
+static enum gf_status run_once(struct gf_pipeline *pipeline, const struct runs *runs,
+                               struct gf_image *out, double *total_s, struct summary *summary,
+                               struct gf_error *error)
 {
     const double begin_s = gf_now();
     const enum gf_status status = gf_pipeline_run_image(pipeline, runs->picture, out, error);
@@ -82,8 +84,9 @@ static enum gf_status run_once(struct gf_pipeline *pipeline, const struct runs *
     return GF_OK;
 }
 
-static enum gf_status repeat(struct gf_pipeline *pipeline, const struct runs *runs, struct gf_image *out,
-                             struct gf_compare_run *run, struct gf_error *error)
+static enum gf_status repeat(struct gf_pipeline *pipeline, const struct runs *runs,
+                             struct gf_image *out, struct gf_compare_run *run,
+                             struct gf_error *error)
 {
     const double budget_s = runs->compare->on_cuda ? device_budget_s : cpu_budget_s;
     double total_s[GF_TIMES_MOST], window_s[GF_TIMES_MOST];
@@ -138,7 +141,8 @@ static enum gf_status repeat_pinned(struct gf_pipeline *pipeline, const struct r
 }
 
 /* A setting that cannot be had here is a row that says why. */
-static enum gf_status measure(const struct runs *runs, struct gf_compare_run *run, struct gf_error *error)
+static enum gf_status measure(const struct runs *runs, struct gf_compare_run *run,
+                              struct gf_error *error)
 {
     struct gf_pipeline *pipeline = NULL;
     struct gf_error why = {0};
@@ -159,7 +163,8 @@ static enum gf_status measure(const struct runs *runs, struct gf_compare_run *ru
 
 static struct gf_compare_run *new_run(struct gf_compare *compare, const char *name, int value)
 {
-    struct gf_compare_run *const grown = realloc(compare->run, (size_t)(compare->runs + 1) * sizeof *grown);
+    struct gf_compare_run *const grown =
+        realloc(compare->run, (size_t)(compare->runs + 1) * sizeof *grown);
     if (!grown)
         return NULL;
     compare->run = grown;
@@ -170,8 +175,8 @@ static struct gf_compare_run *new_run(struct gf_compare *compare, const char *na
 }
 
 /* Adds the row of those options. */
-static enum gf_status add(const struct runs *runs, const char *name, int value, const struct gf_options *options,
-                          struct gf_error *error)
+static enum gf_status add(const struct runs *runs, const char *name, int value,
+                          const struct gf_options *options, struct gf_error *error)
 {
     struct gf_compare_run *const run = new_run(runs->compare, name, value);
     if (!run)
@@ -230,11 +235,13 @@ static enum gf_status add_memory(const struct runs *runs, struct gf_error *error
     if (status)
         return status;
     if ((gf_row_bytes(runs->compare->in) | gf_row_bytes(runs->compare->out)) % 16)
-        return add_refused(runs, "transfer=zero-copy", "the picture's rows are no multiples of 16 bytes", error);
+        return add_refused(runs, "transfer=zero-copy",
+                           "the picture's rows are no multiples of 16 bytes", error);
     return add(runs, "transfer=zero-copy", 0, &options, error);
 }
 
-static enum gf_status count_stages(const struct runs *runs, bool apart, int *count, struct gf_error *error)
+static enum gf_status count_stages(const struct runs *runs, bool apart, int *count,
+                                   struct gf_error *error)
 {
     struct gf_chain chain;
     struct gf_plan plan;
@@ -282,7 +289,8 @@ static enum gf_status add_bands(const struct runs *runs, struct gf_error *error)
 
 /* ---- the guide's estimate ---- */
 
-/* The kernels' and the transfers' times of a row's kind, from one lane: a row where nothing else overlaps. */
+/* The kernels' and the transfers' times of a row's kind, from one lane: a row where nothing else
+ * overlaps. */
 static enum gf_status estimate_kind(const struct runs *runs, const struct gf_options *options,
                                     struct gf_compare_run *alone, struct gf_error *error)
 {

@@ -6,7 +6,6 @@
 
 #include "codec.h"
 #include "pipeline_internal.h"
-#include "place.h"
 
 /* One run being explained. */
 struct explainer {
@@ -15,121 +14,15 @@ struct explainer {
     struct gf_lane *lane; /* NULL: there are no kernels to look at */
 };
 
-/* ---- kernels ---- */
-
-/* Rows `rows` of a picture of that format on the device; data NULL where it has no room for them. */
-static struct gf_view place_rows(struct gf_backend *backend, struct gf_format format, struct gf_rows rows)
-{
-    const size_t pitch = gf_band_pitch(backend, format);
-    unsigned char *const data = backend->calls->alloc(backend, pitch * (size_t)(rows.end - rows.first));
-    return gf_view_make(data, pitch, format, rows);
-}
-
-static void drop_rows(struct gf_backend *backend, const struct gf_view *view)
-{
-    if (view->data)
-        backend->calls->release(backend, view->data, view->pitch * (size_t)view->rows);
-}
-
-/* What is not known of the picture yet, its histogram, is taken to be flat: that its values are in use may decide
- * which kernel runs, how many of each does not. */
-static enum gf_status make_flat(const struct gf_stage *stage, struct gf_histogram *histogram,
-                                struct gf_error *error)
-{
-    const enum gf_statistic statistic = gf_stage_statistic(stage);
-    *histogram = (struct gf_histogram){0};
-    if (!statistic)
-        return GF_OK;
-    histogram->channels = gf_statistic_channels(statistic, stage->in);
-    histogram->bins = 1 << stage->in.bits;
-    const size_t counters = (size_t)histogram->channels * (size_t)histogram->bins;
-    histogram->count = calloc(counters, sizeof *histogram->count);
-    if (!histogram->count)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    for (size_t i = 0; i < counters; i++)
-        histogram->count[i] = 1;
-    return GF_OK;
-}
-
-/* The kernels of one band. The memory is the device's own, since kernels are chosen by its alignment too. */
-static enum gf_status look(const struct explainer *explainer, struct gf_work *work, struct gf_rows in,
-                           struct gf_rows out, struct gf_explained_stage *found, struct gf_error *error)
-{
-    struct gf_backend *const backend = explainer->run->backend;
-    const struct gf_backend_calls *const calls = backend->calls;
-    const struct gf_stage *const stage = work->stage;
-    const size_t scratch = work->counts ? 0 : calls->scratch(stage, out.end - out.first);
-    work->in = place_rows(backend, stage->in, in);
-    work->out = work->counts ? (struct gf_view){0} : place_rows(backend, stage->out, out);
-    work->scratch = scratch ? calls->alloc(backend, scratch) : NULL;
-    enum gf_status status = GF_OK;
-    if (!work->in.data || (!work->counts && !work->out.data) || (scratch && !work->scratch))
-        status = gf_fail(error, GF_ERROR_DEVICE_MEMORY, "no device memory for a band");
-    if (!status)
-        status = calls->inspect(explainer->lane, work, found->kernel, GF_EXPLAIN_KERNELS, &found->kernels, error);
-    drop_rows(backend, &work->in);
-    drop_rows(backend, &work->out);
-    if (work->scratch)
-        calls->release(backend, work->scratch, scratch);
-    return status;
-}
-
-static enum gf_status look_at_stage(const struct explainer *explainer, struct gf_stage *stage,
-                                    struct gf_rows in, struct gf_rows out, struct gf_explained_stage *found,
-                                    struct gf_error *error)
-{
-    struct gf_backend *const backend = explainer->run->backend;
-    struct gf_work work = {.stage = stage};
-    struct gf_histogram histogram;
-    enum gf_status status = make_flat(stage, &histogram, error);
-    stage->histogram = &histogram;
-    if (!status)
-        status = gf_stage_prepare(stage, error);
-    if (!status)
-        status = backend->calls->load(backend, stage, &work.constants, error);
-    if (!status)
-        status = look(explainer, &work, in, out, found, error);
-    if (work.constants)
-        backend->calls->unload(backend, work.constants);
-    gf_stage_release(stage);
-    stage->histogram = NULL;
-    free(histogram.count);
-    return status;
-}
-
-static enum gf_status look_at_histogram(const struct explainer *explainer, const struct gf_stage *wanting,
-                                        struct gf_rows in, struct gf_explained_stage *found,
-                                        struct gf_error *error)
-{
-    const struct gf_backend_calls *const calls = explainer->run->backend->calls;
-    struct gf_work work = {.stage = wanting, .counts = true};
-    enum gf_status status = calls->statistic_open(explainer->lane, wanting, error);
-    if (!status)
-        status = look(explainer, &work, in, in, found, error);
-    calls->statistic_close(explainer->lane);
-    return status;
-}
-
-/* What the device refuses is said in place of the kernels. */
-static enum gf_status settle(enum gf_status status, const struct gf_error *why, struct gf_explained_stage *found,
-                             struct gf_error *error)
-{
-    if (status == GF_ERROR_UNAVAILABLE || status == GF_ERROR_DEVICE_MEMORY) {
-        snprintf(found->unknown, sizeof found->unknown, "%.159s", why->text);
-        return GF_OK;
-    }
-    if (status && error)
-        *error = *why;
-    return status;
-}
-
 /* ---- stages ---- */
 
-static void name_variant(const struct gf_stage *stage, bool counts, struct gf_explained_stage *found)
+static void name_variant(const struct gf_stage *stage, bool counts,
+                         struct gf_explained_stage *found)
 {
     const struct gf_kernel *const usual = gf_filter_kernel(gf_stage_variants(stage), 0);
     const struct gf_kernel *const asked = stage->kernel;
-    const struct gf_kernel *const kernel = asked && (counts ? !!asked->count : !!asked->launch) ? asked : usual;
+    const struct gf_kernel *const kernel =
+        asked && (counts ? !!asked->count : !!asked->launch) ? asked : usual;
     found->variant = kernel ? kernel->name : NULL;
     found->technique = kernel ? kernel->summary : NULL;
     /* The usual counter is no variant of the filter that wants the histogram. */
@@ -137,13 +30,14 @@ static void name_variant(const struct gf_stage *stage, bool counts, struct gf_ex
         found->variant = found->technique = NULL;
 }
 
-/* Bytes that the i-th stage reads for a band; of a picture that it must see whole, the band's share. */
+/* Bytes that the i-th stage reads for a band; of a picture that it must see whole, the band's
+ * share. */
 static double bytes_read(const struct gf_stage *stage, struct gf_rows in, struct gf_rows out)
 {
     const double row_bytes = (double)gf_row_bytes(stage->in);
-    return gf_stage_whole(stage)
-               ? row_bytes * (double)stage->in.height * (double)(out.end - out.first) / (double)stage->out.height
-               : row_bytes * (double)(in.end - in.first);
+    return gf_stage_whole(stage) ? row_bytes * (double)stage->in.height *
+                                       (double)(out.end - out.first) / (double)stage->out.height
+                                 : row_bytes * (double)(in.end - in.first);
 }
 
 /* Of all bands: read and written by the i-th stage. */
@@ -177,27 +71,28 @@ static double cut_bytes(const struct gf_plan *plan, const struct gf_segment *seg
 }
 
 static enum gf_status explain_stage(const struct explainer *explainer, const struct gf_bands *bands,
-                                    const struct gf_segment *segment, int i, const struct gf_rows *cut,
-                                    struct gf_explained_stage *found, struct gf_error *error)
+                                    const struct gf_segment *segment, int i,
+                                    const struct gf_rows *cut, struct gf_explained_stage *found,
+                                    struct gf_error *error)
 {
     const struct gf_plan *const plan = explainer->run->plan;
     struct gf_stage *const stage = &plan->stage[segment->first + i];
-    struct gf_error why = {0};
     gf_plan_stage_name(stage, found->name, sizeof found->name);
-    found->filters = stage->filter == &gf_point ? ((const struct gf_point_run *)stage->params)->count : 1;
+    found->filters =
+        stage->filter == &gf_point ? ((const struct gf_point_run *)stage->params)->count : 1;
     found->bytes = stage_bytes(plan, segment, bands, i);
     if (!explainer->lane)
         return GF_OK;
     name_variant(stage, false, found);
-    return settle(look_at_stage(explainer, stage, cut[i], cut[i + 1], found, &why), &why, found, error);
+    return gf_explain_stage_kernels(explainer->lane, stage, cut[i], cut[i + 1], found, error);
 }
 
-static enum gf_status explain_histogram(const struct explainer *explainer, const struct gf_segment *segment,
-                                        struct gf_rows rows, struct gf_explained_stage *found,
-                                        struct gf_error *error)
+static enum gf_status explain_histogram(const struct explainer *explainer,
+                                        const struct gf_segment *segment, struct gf_rows rows,
+                                        struct gf_explained_stage *found, struct gf_error *error)
 {
-    const struct gf_stage *const wanting = &explainer->run->plan->stage[segment->first + segment->count];
-    struct gf_error why = {0};
+    const struct gf_stage *const wanting =
+        &explainer->run->plan->stage[segment->first + segment->count];
     char name[sizeof found->name - 12];
     gf_plan_stage_name(wanting, name, sizeof name);
     snprintf(found->name, sizeof found->name, "%s histogram", name);
@@ -207,13 +102,14 @@ static enum gf_status explain_histogram(const struct explainer *explainer, const
     if (!explainer->lane)
         return GF_OK;
     name_variant(wanting, true, found);
-    return settle(look_at_histogram(explainer, wanting, rows, found, &why), &why, found, error);
+    return gf_explain_histogram_kernels(explainer->lane, wanting, rows, found, error);
 }
 
 /* ---- segments ---- */
 
-/* A picture that lies on the device moves through its memory alone; any other crosses the bus, and what arrives is
- * written there and what leaves is read there. With zero copy the stages at either end read and write across it. */
+/* A picture that lies on the device moves through its memory alone; any other crosses the bus, and
+ * what arrives is written there and what leaves is read there. With zero copy the stages at either
+ * end read and write across it. */
 static void add_copies(const struct explainer *explainer, int s, struct gf_explained_segment *found)
 {
     const struct gf_run *const run = explainer->run;
@@ -225,9 +121,10 @@ static void add_copies(const struct explainer *explainer, int s, struct gf_expla
     if (run->backend->calls->unified)
         return;
     if (!s || !explainer->layout->on_device[s - 1])
-        found->up_bytes = found->first_on_host
-                              ? cut_bytes(run->plan, segment, bands, 1, run->plan->stage[segment->first].out)
-                              : cut_bytes(run->plan, segment, bands, 0, segment->in);
+        found->up_bytes =
+            found->first_on_host
+                ? cut_bytes(run->plan, segment, bands, 1, run->plan->stage[segment->first].out)
+                : cut_bytes(run->plan, segment, bands, 0, segment->in);
     if (last || !found->keeps_on_device)
         found->down_bytes = (double)gf_row_bytes(segment->out) * (double)segment->out.height;
     const double copied = found->up_bytes + found->down_bytes;
@@ -251,7 +148,8 @@ static enum gf_status explain_stages(const struct explainer *explainer, int s,
     if (!found->stage)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     for (int i = 0; !status && i < segment->count; i++)
-        status = explain_stage(explainer, bands, segment, i, cut, &found->stage[found->stages++], error);
+        status =
+            explain_stage(explainer, bands, segment, i, cut, &found->stage[found->stages++], error);
     if (!status && segment->statistic)
         status = explain_histogram(explainer, segment, rows, &found->stage[found->stages++], error);
     return status;
@@ -278,8 +176,8 @@ static enum gf_status explain_segment(const struct explainer *explainer, int s,
     return status;
 }
 
-static enum gf_status explain_segments(const struct explainer *explainer, struct gf_explanation *explanation,
-                                       struct gf_error *error)
+static enum gf_status explain_segments(const struct explainer *explainer,
+                                       struct gf_explanation *explanation, struct gf_error *error)
 {
     const int count = explainer->run->plan->segment_count;
     enum gf_status status = GF_OK;
@@ -287,7 +185,8 @@ static enum gf_status explain_segments(const struct explainer *explainer, struct
     if (!explanation->segment)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     for (int s = 0; !status && s < count; s++)
-        status = explain_segment(explainer, s, &explanation->segment[explanation->segments++], error);
+        status =
+            explain_segment(explainer, s, &explanation->segment[explanation->segments++], error);
     return status;
 }
 
@@ -326,7 +225,8 @@ double gf_explain_seconds(const struct gf_explanation *explanation, bool togethe
     for (int s = 0; s < explanation->segments; s++) {
         const struct gf_explained_segment *const segment = &explanation->segment[s];
         const double up = segment->up_bytes ? segment->up_bytes / explanation->upload_peak : 0;
-        const double down = segment->down_bytes ? segment->down_bytes / explanation->download_peak : 0;
+        const double down =
+            segment->down_bytes ? segment->down_bytes / explanation->download_peak : 0;
         const double device = segment->device_bytes / explanation->copy_peak;
         seconds += together ? fmax(fmax(up, down), device) : up + down + device;
     }
@@ -347,7 +247,8 @@ static enum gf_status explain_source(struct gf_pipeline *pipeline, struct gf_sou
     const struct gf_options options = gf_pipeline_resolved(pipeline);
     const int orientation = options.autorotate ? source->metadata.orientation : 1;
     if (!status)
-        status = gf_plan_make(gf_pipeline_chain(pipeline), source->format, orientation, &plan, error);
+        status =
+            gf_plan_make(gf_pipeline_chain(pipeline), source->format, orientation, &plan, error);
     if (status)
         return status;
     gf_spans_init(&spans);
@@ -363,7 +264,8 @@ static enum gf_status explain_source(struct gf_pipeline *pipeline, struct gf_sou
     status = gf_explain_plan(&run, explanation, error);
     if (!status) {
         backend->calls->measure(backend, &peaks);
-        snprintf(explanation->reason, sizeof explanation->reason, "%s", gf_pipeline_profile(pipeline)->reason);
+        snprintf(explanation->reason, sizeof explanation->reason, "%s",
+                 gf_pipeline_profile(pipeline)->reason);
         explanation->copy_peak = peaks.device_copy_peak;
         explanation->upload_peak = peaks.upload_peak;
         explanation->download_peak = peaks.download_peak;
@@ -373,8 +275,9 @@ static enum gf_status explain_source(struct gf_pipeline *pipeline, struct gf_sou
     return status;
 }
 
-enum gf_status gf_explain_file(const char *input, const char *chain, const struct gf_options *options,
-                               struct gf_explanation *explanation, struct gf_error *error)
+enum gf_status gf_explain_file(const char *input, const char *chain,
+                               const struct gf_options *options, struct gf_explanation *explanation,
+                               struct gf_error *error)
 {
     struct gf_pipeline *pipeline = NULL;
     struct gf_input *opened = NULL;

@@ -7,8 +7,8 @@ enum { INDENT = 4 };
 
 static void put_format(FILE *file, struct gf_format format)
 {
-    fprintf(file, "%dx%d %s, %d bits", format.width, format.height, gf_channels_name(format.channels),
-            format.bits);
+    fprintf(file, "%dx%d %s, %d bits", format.width, format.height,
+            gf_channels_name(format.channels), format.bits);
 }
 
 static void put_amount(FILE *file, const char *what, double bytes, double peak)
@@ -36,7 +36,8 @@ static void put_kernel(FILE *file, const struct gf_kernel_use *use)
     put_size(file, ", block", use->block);
     if (use->cluster > 1)
         fprintf(file, ", clusters of %d blocks", use->cluster);
-    fprintf(file, "; %d registers, %zu bytes of shared memory, ", use->registers, use->shared_bytes);
+    fprintf(file, "; %d registers, %zu bytes of shared memory, ", use->registers,
+            use->shared_bytes);
     if (use->local_bytes)
         fprintf(file, "%zu bytes of local memory a thread, ", use->local_bytes);
     fprintf(file, "occupancy %.0f %%\n", 100 * use->occupancy);
@@ -46,7 +47,8 @@ static void put_stage(FILE *file, const struct gf_explanation *explanation,
                       const struct gf_explained_stage *stage)
 {
     fprintf(file, "  %s: ", stage->name);
-    put_amount(file, stage->statistic ? "reads" : "reads and writes", stage->bytes, explanation->copy_peak);
+    put_amount(file, stage->statistic ? "reads" : "reads and writes", stage->bytes,
+               explanation->copy_peak);
     if (stage->filters > 1)
         fprintf(file, "; %d filters fused", stage->filters);
     putc('\n', file);
@@ -62,8 +64,8 @@ static void put_stage(FILE *file, const struct gf_explanation *explanation,
 
 static void put_bands(FILE *file, const struct gf_explained_segment *segment)
 {
-    fprintf(file, "%d band%s of %d row%s", segment->bands, segment->bands == 1 ? "" : "s", segment->band_rows,
-            segment->band_rows == 1 ? "" : "s");
+    fprintf(file, "%d band%s of %d row%s", segment->bands, segment->bands == 1 ? "" : "s",
+            segment->band_rows, segment->band_rows == 1 ? "" : "s");
     if (segment->whole)
         fputs(", which see the whole picture", file);
     else if (segment->in.height != segment->out.height)
@@ -78,7 +80,8 @@ static void put_segment(FILE *file, const struct gf_explanation *explanation, in
     fprintf(file, "\nsegment %d  ", s + 1);
     put_bands(file, segment);
     if (segment->first_on_host)
-        fputs("; the first stage runs on the CPU, since the device has no room for its input", file);
+        fputs("; the first stage runs on the CPU, since the device has no room for its input",
+              file);
     putc('\n', file);
     if (segment->up_bytes) {
         put_amount(file, "  upload", segment->up_bytes, explanation->upload_peak);
@@ -103,11 +106,13 @@ static void put_settings(FILE *file, const struct gf_explanation *explanation)
     if (explanation->on_cuda)
         fprintf(file, "; host memory %s, %s",
                 explanation->options.host_memory == GF_HOST_PAGEABLE ? "pageable" : "pinned",
-                explanation->options.transfer == GF_TRANSFER_ZERO_COPY ? "read and written where it lies"
-                                                                       : "copied");
+                explanation->options.transfer == GF_TRANSFER_ZERO_COPY
+                    ? "read and written where it lies"
+                    : "copied");
     fprintf(file, "%s\n", explanation->options.apart ? "; point filters apart" : "");
     fprintf(file, "bandwidth  %s %.1f GB/s, read and written",
-            explanation->on_cuda ? "device copy" : "copy by one thread", explanation->copy_peak * 1e-9);
+            explanation->on_cuda ? "device copy" : "copy by one thread",
+            explanation->copy_peak * 1e-9);
     if (explanation->upload_peak > 0)
         fprintf(file, "; upload %.1f GB/s, download %.1f GB/s", explanation->upload_peak * 1e-9,
                 explanation->download_peak * 1e-9);
@@ -128,13 +133,19 @@ static void put_total(FILE *file, const struct gf_explanation *explanation)
         put_amount(file, ", download", down, explanation->download_peak);
         fputs(", ", file);
     }
-    put_amount(file, explanation->on_cuda ? "device memory" : "memory", device, explanation->copy_peak);
+    put_amount(file, explanation->on_cuda ? "device memory" : "memory", device,
+               explanation->copy_peak);
     if (explanation->copy_peak > 0 && explanation->on_cuda)
-        fprintf(file, "\ntime       at least %.3f ms where copies and kernels overlap, %.3f ms one after the other; "
-                      "the codecs' comes on top\n",
-                gf_explain_seconds(explanation, true) * 1e3, gf_explain_seconds(explanation, false) * 1e3);
+        fprintf(file,
+                "\ntime       at least %.3f ms where copies and kernels overlap, %.3f ms one after "
+                "the other; "
+                "the codecs' comes on top\n",
+                gf_explain_seconds(explanation, true) * 1e3,
+                gf_explain_seconds(explanation, false) * 1e3);
     else
-        fprintf(file, "\ntime       at least %.3f ms by one thread's copy; arithmetic and the codecs' come on top\n",
+        fprintf(file,
+                "\ntime       at least %.3f ms by one thread's copy; arithmetic and the codecs' "
+                "come on top\n",
                 gf_explain_seconds(explanation, false) * 1e3);
 }
 

@@ -7,7 +7,8 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-enum gf_status gf_layout_make(const struct gf_run *run, struct gf_layout *layout, struct gf_error *error)
+enum gf_status gf_layout_make(const struct gf_run *run, struct gf_layout *layout,
+                              struct gf_error *error)
 {
     const int count = run->plan->segment_count;
     const bool unified = run->backend->calls->unified;
@@ -22,10 +23,13 @@ enum gf_status gf_layout_make(const struct gf_run *run, struct gf_layout *layout
                                                .is_limit = run->memory_is_limit,
                                                .streams_in = !s && run->source,
                                                .streams_out = s + 1 == count && run->sink};
-        *bands = gf_bands_cut(run->plan, segment, run->backend, run->band_rows, run->lanes, &budget);
+        *bands =
+            gf_bands_cut(run->plan, segment, run->backend, run->band_rows, run->lanes, &budget);
         if (!unified || segment->count > 1)
-            layout->between_bytes = larger(layout->between_bytes, gf_layout_round(bands->between_bytes));
-        layout->scratch_bytes = larger(layout->scratch_bytes, gf_layout_round(bands->scratch_bytes));
+            layout->between_bytes =
+                larger(layout->between_bytes, gf_layout_round(bands->between_bytes));
+        layout->scratch_bytes =
+            larger(layout->scratch_bytes, gf_layout_round(bands->scratch_bytes));
     }
     return GF_OK;
 }
@@ -68,8 +72,9 @@ void gf_layout_divide(const struct gf_run *run, struct gf_layout *layout)
         layout->on_device[s] = taken + before + bytes <= free_bytes;
         before = layout->on_device[s] ? bytes : 0;
         if (!layout->on_device[s])
-            layout->in_bytes = larger(layout->in_bytes, gf_layout_starts_on_host(run, layout, s + 1)
-                                                            ? layout->between_bytes
-                                                            : gf_layout_round(layout->bands[s + 1].in_bytes));
+            layout->in_bytes =
+                larger(layout->in_bytes, gf_layout_starts_on_host(run, layout, s + 1)
+                                             ? layout->between_bytes
+                                             : gf_layout_round(layout->bands[s + 1].in_bytes));
     }
 }

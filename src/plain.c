@@ -1,4 +1,5 @@
-/* Compiled only into the copy that plain.h describes; the names of the filters here are those of the copy. */
+/* Compiled only into the copy that plain.h describes; the names of the filters here are those of
+ * the copy. */
 #ifdef GF_PLAIN
 #include "plain.h"
 
@@ -11,7 +12,8 @@
 const struct gf_filter *gf_plain_filter(const char *name)
 {
     static const struct gf_filter *const filters[] = {
-        &gf_point, &gf_orient,
+        &gf_point,
+        &gf_orient,
 #define GF_FILTER(stem) &gf_##stem##_filter,
 #include "filters/filters.def"
 #undef GF_FILTER

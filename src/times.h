@@ -9,8 +9,8 @@ struct gf_times {
 
 enum { GF_TIMES_MOST = 15 };
 
-/* How many runs of about one_s seconds each fit into the budget: 3 to GF_TIMES_MOST, or one where already one does
- * not fit. */
+/* How many runs of about one_s seconds each fit into the budget: 3 to GF_TIMES_MOST, or one where
+ * already one does not fit. */
 int gf_times_runs(double one_s, double budget_s);
 /* Sorts the seconds. */
 struct gf_times gf_times_of(double *seconds, int runs);

@@ -1,5 +1,5 @@
-/* --profile=compare and --explain: what is measured of a device that is none, the arithmetic of the rows, and the
- * keys that scripts count on. */
+/* --profile=compare and --explain: what is measured of a device that is none, the arithmetic of the
+ * rows, and the keys that scripts count on. */
 #include "compare.h"
 #include "explain.h"
 #include "fake_device.h"
@@ -15,8 +15,8 @@ static int launches_nothing(const struct gf_launch *launch)
     return 0;
 }
 
-static int counts_nothing(const struct gf_view *view, enum gf_statistic statistic, unsigned long long *count,
-                          const void *tables, void *stream)
+static int counts_nothing(const struct gf_view *view, enum gf_statistic statistic,
+                          unsigned long long *count, const void *tables, void *stream)
 {
     (void)view;
     (void)statistic;
@@ -32,8 +32,8 @@ static const char *always_refuses(const struct gf_stage *stage)
     return "takes nothing at all";
 }
 
-static void invert_cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
-                       void *scratch)
+static void invert_cpu(const struct gf_stage *stage, const struct gf_view *in,
+                       const struct gf_view *out, void *scratch)
 {
     (void)scratch;
     for (int y = out->y; y < out->y + out->rows; y++) {
@@ -70,25 +70,27 @@ static const struct gf_filter variants = {
     .kind = GF_GEOMETRY,
     .prepare = prepare_for_kernel,
     .cpu = invert_cpu,
-    .cuda = (const struct gf_kernel[]){
-        {.name = "fast", .launch = launches_nothing, .summary = "the default"},
-        {.name = "plain", .launch = launches_nothing, .summary = "slower"},
-        {.name = "naive", .launch = launches_nothing, .summary = "slowest"},
-        {.name = "never", .launch = launches_nothing, .refuses = always_refuses},
-        {.name = "far", .launch = launches_nothing, .architecture = 900},
-        {.name = "hungry", .launch = launches_nothing, .scratch = no_scratch},
-        {0}},
+    .cuda =
+        (const struct gf_kernel[]){
+            {.name = "fast", .launch = launches_nothing, .summary = "the default"},
+            {.name = "plain", .launch = launches_nothing, .summary = "slower"},
+            {.name = "naive", .launch = launches_nothing, .summary = "slowest"},
+            {.name = "never", .launch = launches_nothing, .refuses = always_refuses},
+            {.name = "far", .launch = launches_nothing, .architecture = 900},
+            {.name = "hungry", .launch = launches_nothing, .scratch = no_scratch},
+            {0}},
 };
 static const struct gf_filter counting = {
     .name = "counting",
     .kind = GF_GEOMETRY,
     .cpu = invert_cpu,
     .statistic = of_channels,
-    .cuda = (const struct gf_kernel[]){
-        {.name = "stage", .launch = launches_nothing},
-        {.name = "slow", .count = counts_nothing},
-        {.name = "half", .count = counts_nothing, .count_extremes = true},
-        {0}},
+    .cuda =
+        (const struct gf_kernel[]){
+            {.name = "stage", .launch = launches_nothing},
+            {.name = "slow", .count = counts_nothing},
+            {.name = "half", .count = counts_nothing, .count_extremes = true},
+            {0}},
 };
 
 static double seconds_of(const struct gf_work *work, bool cold)
@@ -96,8 +98,8 @@ static double seconds_of(const struct gf_work *work, bool cold)
     static const struct {
         const char *name;
         double seconds;
-    } clock[] = {{"fast", 1e-3}, {"plain", 2e-3}, {"naive", 8e-3}, {"hungry", 4e-3}, {"stage", 1e-3},
-                 {"slow", 3e-3}, {"half", 1e-3}};
+    } clock[] = {{"fast", 1e-3},  {"plain", 2e-3}, {"naive", 8e-3}, {"hungry", 4e-3},
+                 {"stage", 1e-3}, {"slow", 3e-3},  {"half", 1e-3}};
     for (size_t i = 0; i < sizeof clock / sizeof *clock; i++) {
         if (!strcmp(work->stage->kernel->name, clock[i].name))
             return clock[i].seconds * (cold ? 1.5 : 1);
@@ -106,8 +108,8 @@ static double seconds_of(const struct gf_work *work, bool cold)
     return 0;
 }
 
-static enum gf_status fake_time(struct gf_lane *lane, const struct gf_work *work, bool cold, int runs,
-                                double *seconds, struct gf_error *error)
+static enum gf_status fake_time(struct gf_lane *lane, const struct gf_work *work, bool cold,
+                                int runs, double *seconds, struct gf_error *error)
 {
     (void)lane;
     (void)error;
@@ -118,23 +120,34 @@ static enum gf_status fake_time(struct gf_lane *lane, const struct gf_work *work
     return GF_OK;
 }
 
-static enum gf_status fake_inspect(struct gf_lane *lane, const struct gf_work *work, struct gf_kernel_use *use,
-                                   int capacity, int *count, struct gf_error *error)
+static enum gf_status fake_inspect(struct gf_lane *lane, const struct gf_work *work,
+                                   struct gf_kernel_use *use, int capacity, int *count,
+                                   struct gf_error *error)
 {
     (void)lane;
     (void)error;
     assert_true(capacity >= 2);
     fake_check_view((struct fake_device *)lane->backend, &work->in, "inspect");
-    use[0] = (struct gf_kernel_use){.name = "first<3>", .grid = {4, 5, 1}, .block = {32, 8, 1}, .cluster = 1,
-                                    .registers = 40, .shared_bytes = 1024, .occupancy = 1};
-    use[1] = (struct gf_kernel_use){.name = "second", .grid = {7, 1, 1}, .block = {256, 1, 1}, .cluster = 2,
-                                    .registers = 64, .local_bytes = 16, .occupancy = 0.5};
+    use[0] = (struct gf_kernel_use){.name = "first<3>",
+                                    .grid = {4, 5, 1},
+                                    .block = {32, 8, 1},
+                                    .cluster = 1,
+                                    .registers = 40,
+                                    .shared_bytes = 1024,
+                                    .occupancy = 1};
+    use[1] = (struct gf_kernel_use){.name = "second",
+                                    .grid = {7, 1, 1},
+                                    .block = {256, 1, 1},
+                                    .cluster = 2,
+                                    .registers = 64,
+                                    .local_bytes = 16,
+                                    .occupancy = 0.5};
     *count = 2;
     return GF_OK;
 }
 
-static enum gf_status load_near(struct gf_backend *backend, const struct gf_stage *stage, const void **constants,
-                                struct gf_error *error)
+static enum gf_status load_near(struct gf_backend *backend, const struct gf_stage *stage,
+                                const void **constants, struct gf_error *error)
 {
     if (stage->kernel && stage->kernel->architecture == 900)
         return gf_fail(error, GF_ERROR_UNAVAILABLE, "variant=far needs more");
@@ -150,7 +163,8 @@ static void open_probe(struct fake_device *device)
 }
 
 /* The groups of a chain of that one filter on a noisy picture; `asked` is the variant given. */
-static struct gf_compare compare_on(uint64_t memory_bytes, const struct gf_filter *filter, const char *asked)
+static struct gf_compare compare_on(uint64_t memory_bytes, const struct gf_filter *filter,
+                                    const char *asked)
 {
     struct fake_device device;
     open_probe(&device);
@@ -166,7 +180,8 @@ static struct gf_compare compare_on(uint64_t memory_bytes, const struct gf_filte
     struct gf_spans spans;
     struct gf_error error = {0};
     struct gf_compare compare = {.on_cuda = true, .threads = 2};
-    struct gf_bench bench = {.backend = &device.base, .threads = 2, .budget_s = 0.01, .copy_peak = 24e6};
+    struct gf_bench bench = {
+        .backend = &device.base, .threads = 2, .budget_s = 0.01, .copy_peak = 24e6};
     gf_spans_init(&spans);
     assert_ok("plan", gf_plan_make(&chain, picture.format, 1, &plan, &error), &error);
     assert_ok("ready", fake_ready(&device.base, &error), &error);
@@ -206,8 +221,10 @@ static void test_rows_of_a_stage(void **state)
     assert_true(group->bytes == 2 * 50 * 40 * 3);
     const struct gf_compare_row *const fast = row_of(group, "fast");
     assert_true(fast->chosen);
-    assert_int_equal(fast->warm.runs, 6); /* 10 ms of budget, 1.5 of the cold run that says how many */
-    assert_true(fabs(fast->warm.least_s - 1e-3) < 1e-9 && fabs(fast->warm.median_s - 1.1e-3) < 1e-9 &&
+    assert_int_equal(fast->warm.runs,
+                     6); /* 10 ms of budget, 1.5 of the cold run that says how many */
+    assert_true(fabs(fast->warm.least_s - 1e-3) < 1e-9 &&
+                fabs(fast->warm.median_s - 1.1e-3) < 1e-9 &&
                 fabs(fast->warm.most_s - 1.2e-3) < 1e-9);
     assert_true(fabs(fast->cold.median_s - 1.65e-3) < 1e-9);
     assert_true(fabs(fast->rate - 12000 / 1.1e-3) < 1);
@@ -239,7 +256,8 @@ static void test_a_picture_that_does_not_fit(void **state)
     (void)state;
     struct gf_compare compare = compare_on(8000, &variants, NULL);
     assert_int_equal(compare.group[0].rows, 1);
-    assert_non_null(strstr(row_of(&compare.group[0], "all")->refused, "out of memory for a picture of 50x40"));
+    assert_non_null(
+        strstr(row_of(&compare.group[0], "all")->refused, "out of memory for a picture of 50x40"));
     assert_true(compare.group[0].cpu.runs > 0);
     gf_compare_free(&compare);
 }
@@ -263,7 +281,8 @@ static void test_rows_of_a_histogram(void **state)
     const struct gf_compare_group *const counts = &compare.group[0];
     assert_string_equal(counts->name, "counting histogram");
     assert_true(counts->statistic && counts->bytes == 50 * 40 * 3);
-    assert_int_equal(counts->rows, 3); /* the counter that all filters share, and the two of its own */
+    assert_int_equal(counts->rows,
+                     3); /* the counter that all filters share, and the two of its own */
     assert_string_equal(counts->row[0].name, "default");
     assert_true(counts->row[0].chosen);
     for (int i = 0; i < 3; i++)
@@ -304,8 +323,9 @@ static void test_differences(void **state)
         struct gf_image a = picture_random((struct gf_format){31, 9, 2, bits}, 2, 3);
         struct gf_image b = picture_random((struct gf_format){31, 9, 2, bits}, 6, 3);
         assert_int_equal(gf_compare_images(&a, &b), 0);
-        sample_set(&b, 30, 8, 1, sample_at(&a, 30, 8, 1) < 100 ? sample_at(&a, 30, 8, 1) + 77
-                                                               : sample_at(&a, 30, 8, 1) - 77);
+        sample_set(&b, 30, 8, 1,
+                   sample_at(&a, 30, 8, 1) < 100 ? sample_at(&a, 30, 8, 1) + 77
+                                                 : sample_at(&a, 30, 8, 1) - 77);
         assert_int_equal(gf_compare_images(&a, &b), 77);
         assert_int_equal(gf_compare_images(&b, &a), 77);
         picture_free(&a);
@@ -323,10 +343,25 @@ static void test_differences(void **state)
 
 static void test_scalar_copies_make_the_same_picture(void **state)
 {
-    static const char *const chains[] = {"blur=2", "boxblur=5", "convolve=0 1 0/1 4 1/0 1 0", "unsharp", "sobel",
-                                         "normalmap", "median=2", "bilateral", "equalize=mode=lightness",
-                                         "normalize", "threshold=otsu", "transpose", "rotate=90", "hflip", "vflip",
-                                         "resize=w=60%:h=70%", "crop=20:20:1:1", "saturation=1.5", "gamma=2.2"};
+    static const char *const chains[] = {"blur=2",
+                                         "boxblur=5",
+                                         "convolve=0 1 0/1 4 1/0 1 0",
+                                         "unsharp",
+                                         "sobel",
+                                         "normalmap",
+                                         "median=2",
+                                         "bilateral",
+                                         "equalize=mode=lightness",
+                                         "normalize",
+                                         "threshold=otsu",
+                                         "transpose",
+                                         "rotate=90",
+                                         "hflip",
+                                         "vflip",
+                                         "resize=w=60%:h=70%",
+                                         "crop=20:20:1:1",
+                                         "saturation=1.5",
+                                         "gamma=2.2"};
     (void)state;
     for (size_t i = 0; i < 2 * sizeof chains / sizeof *chains; i++) {
         const struct gf_format format = {53, 47, i % 2 ? 4 : 3, i % 2 ? 16 : 8};
@@ -340,7 +375,8 @@ static void test_scalar_copies_make_the_same_picture(void **state)
         struct gf_bench bench = {.backend = backend, .threads = 3};
         assert_ok(chains[i / 2], gf_chain_parse(chains[i / 2], &chain, &error), &error);
         assert_ok(chains[i / 2], gf_plan_make(&chain, format, 1, &plan, &error), &error);
-        assert_ok(chains[i / 2], gf_compare_stages(&bench, &plan, &picture, &compare, &error), &error);
+        assert_ok(chains[i / 2], gf_compare_stages(&bench, &plan, &picture, &compare, &error),
+                  &error);
         for (int g = 0; g < compare.groups; g++) {
             const struct gf_compare_group *const group = &compare.group[g];
             assert_int_equal(group->rows, 5); /* scalar on 1 and 3 threads; vector on 1, 2 and 3 */
@@ -349,7 +385,8 @@ static void test_scalar_copies_make_the_same_picture(void **state)
             assert_true(group->row[4].chosen && group->naive == 0);
             for (int r = 0; r < group->rows; r++) {
                 if (group->row[r].difference > group->tolerance || !group->row[r].warm.runs)
-                    fail_msg("%s: %s differs by %g", group->name, group->row[r].name, group->row[r].difference);
+                    fail_msg("%s: %s differs by %g", group->name, group->row[r].name,
+                             group->row[r].difference);
             }
         }
         gf_compare_free(&compare);
@@ -381,7 +418,8 @@ static void test_settings_of_the_cpu(void **state)
     struct gf_error error = {0};
     options.device = GF_DEVICE_CPU;
     options.threads = 3;
-    assert_ok("runs", gf_compare_runs("gamma=2,invert", &options, &picture, &compare, &error), &error);
+    assert_ok("runs", gf_compare_runs("gamma=2,invert", &options, &picture, &compare, &error),
+              &error);
     const int rows = compare.run[0].band_rows;
     assert_string_equal(compare.run[0].name, "as asked");
     assert_int_equal(compare.run[0].lanes, 3);
@@ -399,7 +437,8 @@ static void test_settings_of_the_cpu(void **state)
     }
     gf_compare_free(&compare);
     assert_ok("runs", gf_compare_runs("blur", &options, &picture, &compare, &error), &error);
-    assert_string_equal(run_of(&compare, "no-fuse")->refused, "the chain has no adjacent point filters");
+    assert_string_equal(run_of(&compare, "no-fuse")->refused,
+                        "the chain has no adjacent point filters");
     gf_compare_free(&compare);
     picture_free(&picture);
 }
@@ -463,15 +502,18 @@ static void test_json(void **state)
             fail_msg("%s is not there", key->path);
     }
     assert_non_null(strstr(json.text, "\"device\": \"cuda:0 \\\"Fake\\\"\""));
-    assert_non_null(strstr(json.text, "{\"name\": \"never\", \"summary\": null, \"chosen\": false, \"refused\": "
-                                      "\"takes nothing at all\", \"runs\": 0, \"warm_ms\": null, "));
-    assert_non_null(strstr(json.text, "{\"name\": \"second\", \"grid\": [7, 1, 1], \"block\": [256, 1, 1], "
-                                      "\"cluster\": 2, \"registers\": 64, \"shared_bytes\": 0, \"local_bytes\": 16, "
-                                      "\"occupancy_percent\": 50.000000}"));
-    assert_non_null(strstr(json.text, "\"total_ms\": 3.000000, \"total_least_ms\": 2.000000, \"total_most_ms\": "
-                                      "4.000000, \"window_ms\": 2.500000, \"overlap\": 0.250000, "
-                                      "\"kernels_ms\": 1.000000, \"transfers_ms\": 2.000000, "
-                                      "\"estimate_ms\": 2.250000}"));
+    assert_non_null(strstr(
+        json.text, "{\"name\": \"never\", \"summary\": null, \"chosen\": false, \"refused\": "
+                   "\"takes nothing at all\", \"runs\": 0, \"warm_ms\": null, "));
+    assert_non_null(strstr(
+        json.text, "{\"name\": \"second\", \"grid\": [7, 1, 1], \"block\": [256, 1, 1], "
+                   "\"cluster\": 2, \"registers\": 64, \"shared_bytes\": 0, \"local_bytes\": 16, "
+                   "\"occupancy_percent\": 50.000000}"));
+    assert_non_null(strstr(
+        json.text, "\"total_ms\": 3.000000, \"total_least_ms\": 2.000000, \"total_most_ms\": "
+                   "4.000000, \"window_ms\": 2.500000, \"overlap\": 0.250000, "
+                   "\"kernels_ms\": 1.000000, \"transfers_ms\": 2.000000, "
+                   "\"estimate_ms\": 2.250000}"));
     free(json.text);
     gf_compare_free(&compare);
 }
@@ -493,10 +535,12 @@ static void test_csv(void **state)
     (void)state;
     struct gf_compare compare = whole_comparison();
     struct written csv = write_form(gf_compare_csv, &compare);
-    static const char header[] =
-        "kind,name,variant,chosen,refused,runs,median_ms,least_ms,most_ms,cold_ms,bytes,gb_s,copy_percent,"
-        "over_naive,over_cpu,difference,kernels,kernel,grid,block,cluster,registers,shared_bytes,local_bytes,"
-        "occupancy_percent,lanes,band_rows,host_memory,transfer,fused,window_ms,overlap,estimate_ms\n";
+    static const char header[] = "kind,name,variant,chosen,refused,runs,median_ms,least_ms,most_ms,"
+                                 "cold_ms,bytes,gb_s,copy_percent,"
+                                 "over_naive,over_cpu,difference,kernels,kernel,grid,block,cluster,"
+                                 "registers,shared_bytes,local_bytes,"
+                                 "occupancy_percent,lanes,band_rows,host_memory,transfer,fused,"
+                                 "window_ms,overlap,estimate_ms\n";
     assert_memory_equal(csv.text, header, sizeof header - 1);
     int lines = 0;
     for (const char *line = csv.text; *line; line = strchr(line, '\n') + 1, lines++)
@@ -528,7 +572,8 @@ static void test_table(void **state)
 
 /* ---- --explain ---- */
 
-static struct gf_explanation explanation_of(struct fake_device *device, const char *text, struct gf_format format)
+static struct gf_explanation explanation_of(struct fake_device *device, const char *text,
+                                            struct gf_format format)
 {
     static struct gf_source source;
     static struct gf_sink sink;
@@ -542,8 +587,14 @@ static struct gf_explanation explanation_of(struct fake_device *device, const ch
     gf_spans_init(&spans);
     assert_ok(text, gf_chain_parse(text, &chain, &error), &error);
     assert_ok(text, gf_plan_make(&chain, format, 1, &plan, &error), &error);
-    const struct gf_run run = {.plan = &plan, .backend = &device->base, .options = &options, .spans = &spans,
-                               .lanes = 2, .band_rows = 10, .source = &source, .sink = &sink};
+    const struct gf_run run = {.plan = &plan,
+                               .backend = &device->base,
+                               .options = &options,
+                               .spans = &spans,
+                               .lanes = 2,
+                               .band_rows = 10,
+                               .source = &source,
+                               .sink = &sink};
     assert_ok(text, fake_ready(&device->base, &error), &error);
     assert_ok(text, gf_explain_plan(&run, &explanation, &error), &error);
     fake_assert_clean(text, device);
@@ -561,8 +612,8 @@ static void test_explanation(void **state)
     struct fake_device device;
     open_probe(&device);
     /* Radius 2: bands of 10 rows read 14, but 12 at the edges. */
-    struct gf_explanation found =
-        explanation_of(&device, "boxblur=2,gamma=2,invert,equalize,transpose", (struct gf_format){32, 40, 3, 8});
+    struct gf_explanation found = explanation_of(
+        &device, "boxblur=2,gamma=2,invert,equalize,transpose", (struct gf_format){32, 40, 3, 8});
     const double picture = 32 * 40 * 3;
     assert_int_equal(found.segments, 3);
     assert_int_equal(found.lanes, 2);
@@ -584,7 +635,8 @@ static void test_explanation(void **state)
     found.upload_peak = found.download_peak = 1e3;
     found.copy_peak = 1e6;
     const double up = found.segment[0].up_bytes / 1e3, down = picture / 1e3;
-    assert_true(fabs(gf_explain_seconds(&found, true) - up - found.segment[1].device_bytes / 1e6 - down) < 1e-9);
+    assert_true(fabs(gf_explain_seconds(&found, true) - up - found.segment[1].device_bytes / 1e6 -
+                     down) < 1e-9);
     assert_true(gf_explain_seconds(&found, false) > gf_explain_seconds(&found, true));
     gf_explain_free(&found);
 }
@@ -595,7 +647,8 @@ static void test_explanation_without_memory(void **state)
     struct fake_device device;
     open_probe(&device);
     device.memory_bytes = 8000; /* less than a picture: it goes by host memory */
-    struct gf_explanation found = explanation_of(&device, "equalize,transpose", (struct gf_format){64, 40, 3, 8});
+    struct gf_explanation found =
+        explanation_of(&device, "equalize,transpose", (struct gf_format){64, 40, 3, 8});
     assert_false(found.segment[0].keeps_on_device);
     assert_true(found.segment[0].down_bytes == 64 * 40 * 3);
     assert_true(found.segment[2].first_on_host);
