@@ -202,7 +202,11 @@ static void cuda_release(struct gf_backend *backend, void *memory, size_t size)
 
 static bool cuda_pin(struct gf_backend *backend, void *data, size_t size)
 {
+    struct cudaPointerAttributes attributes;
     if (backend_of(backend)->options.pageable)
+        return false;
+    /* The caller's own pinned memory stays as it is: to pin it again would be an error. */
+    if (cudaPointerGetAttributes(&attributes, data) == cudaSuccess && attributes.type == cudaMemoryTypeHost)
         return false;
     gf_numa_prefer(data, size, backend_of(backend)->numa_node);
     const bool pinned = cudaHostRegister(data, size, cudaHostRegisterDefault) == cudaSuccess;
