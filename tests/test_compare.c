@@ -368,7 +368,7 @@ static void test_scalar_copies_make_the_same_picture(void **state)
         struct gf_chain chain;
         struct gf_plan plan;
         struct gf_error error = {0};
-        struct gf_image picture = picture_random(format, 1, i);
+        struct gf_image picture = picture_random(format, 2, i);
         struct gf_compare compare = {.threads = 3};
         struct gf_backend *backend;
         assert_ok("cpu", gf_backend_cpu_open(3, &backend, &error), &error);
