@@ -83,10 +83,15 @@ static inline double ulp_error(float value, double exact)
     return std::isnan(distance) ? INFINITY : ldexp(distance, 23 - exponent);
 }
 
+/* How far a result may be off: in ulp of the exact value or absolute, whichever is more. */
+struct bounds {
+    double ulp, absolute;
+};
+
 struct measured {
     struct lab_time time;
     double worst_ulp, worst; /* error, in ulp of the exact value, and absolute */
-    double worst_sum; /* of the sums that were timed: error over the sum of absolute values */
+    int beyond;              /* results, and sums of those that were timed, beyond the bounds */
 
     double ps_a_call() const
     {
@@ -94,7 +99,9 @@ struct measured {
     }
 };
 
-template <typename Exact> static double sum_error(float sum, float x, Exact exact)
+/* Each call within the bounds, and the roundings of adding them up. */
+template <typename Exact>
+static bool sum_is_right(float sum, float x, Exact exact, const struct bounds &bounds)
 {
     double expected = 0.0, size = 0.0;
     int bits;
@@ -106,15 +113,14 @@ template <typename Exact> static double sum_error(float sum, float x, Exact exac
         expected += exact((double)argument);
         size += fabs(exact((double)argument));
     }
-    const double error = fabs(sum - expected) / size;
-    return std::isnan(error) ? INFINITY : error;
+    return fabs(sum - expected) <= CALLS * bounds.absolute + size * ldexp(bounds.ulp + CALLS, -23);
 }
 
 /* exact: double(double). */
 template <typename Exact>
 static enum gf_status measure(const struct gf_lab_run *run, evaluate *kernel, Exact exact,
-                              const struct arguments &x, struct measured *measured,
-                              struct gf_error *error)
+                              const struct arguments &x, const struct bounds &bounds,
+                              struct measured *measured, struct gf_error *error)
 {
     const int count = (int)x.host.size();
     lab_memory<float> out;
@@ -127,8 +133,10 @@ static enum gf_status measure(const struct gf_lab_run *run, evaluate *kernel, Ex
     *measured = {};
     for (int i = 0; i < count; i++) {
         const double y = exact((double)x.host[i]);
-        measured->worst_ulp = std::max(measured->worst_ulp, ulp_error(values[i], y));
-        measured->worst = std::max(measured->worst, fabs(values[i] - y));
+        const double ulp = ulp_error(values[i], y), absolute = fabs(values[i] - y);
+        measured->worst_ulp = std::max(measured->worst_ulp, ulp);
+        measured->worst = std::max(measured->worst, absolute);
+        measured->beyond += !(ulp <= bounds.ulp || absolute <= bounds.absolute);
     }
     LAB_DO(lab_time(
         run, LAB_WARM,
@@ -140,7 +148,7 @@ static enum gf_status measure(const struct gf_lab_run *run, evaluate *kernel, Ex
     const int checked = std::min(count, SUMS_CHECKED);
     LAB_TRY(cudaMemcpy(values.data(), out.data, checked * sizeof(float), cudaMemcpyDeviceToHost));
     for (int i = 0; i < checked; i++)
-        measured->worst_sum = std::max(measured->worst_sum, sum_error(values[i], x.host[i], exact));
+        measured->beyond += !sum_is_right(values[i], x.host[i], exact, bounds);
     return GF_OK;
 }
 

@@ -158,7 +158,7 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
         (const struct dynamic_parallelism *)run->params;
     struct bench bench = {run};
     struct cudaFuncAttributes attributes;
-    double host = 0.0, device = 0.0, flat = 0.0;
+    double host = 0.0, device = 0.0, flat = 0.0, host_one = 0.0, device_one = 0.0;
     if (cudaFuncGetAttributes(&attributes, parent_kernel) != cudaSuccess) {
         cudaGetLastError();
         gf_lab_note(
@@ -181,6 +181,8 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
             children, [&] { return bench.from_device(children, error); }, &device, error));
         LAB_DO(bench.time(
             children, [&] { return bench.flat(children, error); }, &flat, error));
+        host_one = children == 1 ? host : host_one;
+        device_one = children == 1 ? device : device_one;
         gf_lab_row(result, children, "%d", children);
         gf_lab_value(result, by_host, host);
         gf_lab_value(result, by_device, device);
@@ -193,6 +195,8 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     gf_lab_claim(result, device < host,
                  "launches of the device spare the host's part: at the last row %.2f times as fast",
                  host / device);
+    gf_lab_note(result, "one child takes %.1f us from the device, %.1f from the host", device_one,
+                host_one);
     gf_lab_note(result, "one grid with blocks to spare takes 1/%.1f of the device's launches' time",
                 device / flat);
     return GF_OK;

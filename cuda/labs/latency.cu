@@ -159,7 +159,7 @@ static void claims(const struct gf_lab_run *run, struct gf_lab_result *result,
                      found.knee_bytes * multiprocessors < 4.0 * needed,
                  "saturation needs %.0f ns x %.0f GB/s = %.0f KB in flight, %.1f of a "
                  "multiprocessor (guide: 74 KB "
-                 "in all); 9/10 is reached with %.0f",
+                 "in all); 9/10 is reached with %.0f KB",
                  found.memory_ns, found.best_gb_s, needed / 1024, needed / 1024 / multiprocessors,
                  found.knee_bytes / 1024.0);
     gf_lab_claim(result, found.best_of_4_gb_s > 0.9 * found.best_gb_s,
