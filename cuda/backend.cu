@@ -8,6 +8,7 @@
 
 #include "backend.h"
 #include "check.cuh"
+#include "numa.h"
 #include "pages.h"
 #include "plan.h"
 
@@ -33,13 +34,14 @@ struct statistic {
 struct cuda_backend {
     struct gf_backend base;
     int device;
-    uint64_t budget; /* 0: what is free */
+    struct gf_cuda_options options;
     struct gf_spans *spans;
     pthread_t starter;
     bool started;
     enum gf_status status; /* of the start */
     struct gf_error error;
     char name[64];
+    int numa_node;
     int architecture; /* 90 for compute capability 9.0 */
     pthread_mutex_t lock; /* guards used_bytes and blocks */
     uint64_t used_bytes;
@@ -92,6 +94,7 @@ static enum gf_status start(struct cuda_backend *cuda)
     if (status)
         return status;
     memcpy(cuda->name, info.name, sizeof cuda->name);
+    cuda->numa_node = info.numa_node;
     cuda->architecture = 10 * info.major + info.minor;
     GF_CUDA_TRY(cudaEventCreate(&cuda->base_event), cuda->device, error);
     GF_CUDA_TRY(cudaEventRecord(cuda->base_event, 0), cuda->device, error);
@@ -155,9 +158,9 @@ static uint64_t cuda_free_bytes(struct gf_backend *backend)
         return 0;
     available -= available / 32; /* the driver needs some itself */
     pthread_mutex_lock(&cuda->lock);
-    const uint64_t left = cuda->budget > cuda->used_bytes ? cuda->budget - cuda->used_bytes : 0;
+    const uint64_t left = cuda->options.budget > cuda->used_bytes ? cuda->options.budget - cuda->used_bytes : 0;
     pthread_mutex_unlock(&cuda->lock);
-    return cuda->budget && left < available ? left : available;
+    return cuda->options.budget && left < available ? left : available;
 }
 
 static void count_bytes(struct cuda_backend *cuda, int64_t bytes)
@@ -188,7 +191,9 @@ static void cuda_release(struct gf_backend *backend, void *memory, size_t size)
 
 static bool cuda_pin(struct gf_backend *backend, void *data, size_t size)
 {
-    (void)backend;
+    if (backend_of(backend)->options.pageable)
+        return false;
+    gf_numa_prefer(data, size, backend_of(backend)->numa_node);
     const bool pinned = cudaHostRegister(data, size, cudaHostRegisterDefault) == cudaSuccess;
     if (!pinned)
         cudaGetLastError();
@@ -199,6 +204,16 @@ static void cuda_unpin(struct gf_backend *backend, void *data)
 {
     (void)backend;
     cudaHostUnregister(data);
+}
+
+/* Best Practices Guide 9.1.3; with unified virtual addressing the addresses are the same. */
+static bool cuda_reaches(struct gf_backend *backend, const struct gf_view *host)
+{
+    struct cudaPointerAttributes attributes;
+    if (!backend_of(backend)->options.zero_copy || ((uintptr_t)host->data | host->pitch) % 16)
+        return false;
+    return cudaPointerGetAttributes(&attributes, host->data) == cudaSuccess &&
+           attributes.type == cudaMemoryTypeHost && attributes.devicePointer == host->data;
 }
 
 /* ---- stages' constants ---- */
@@ -538,6 +553,7 @@ static struct gf_backend_calls make_calls(void)
     calls.free_bytes = cuda_free_bytes;
     calls.pin = cuda_pin;
     calls.unpin = cuda_unpin;
+    calls.reaches = cuda_reaches;
     calls.lane_open = cuda_lane_open;
     calls.lane_close = cuda_lane_close;
     calls.lane_enter = cuda_lane_enter;
@@ -557,16 +573,17 @@ static struct gf_backend_calls make_calls(void)
     return calls;
 }
 
-extern "C" enum gf_status gf_backend_cuda_open(int device, uint64_t budget, struct gf_spans *spans,
-                                               struct gf_backend **backend, struct gf_error *error)
+extern "C" enum gf_status gf_backend_cuda_open(const struct gf_cuda_options *options,
+                                               struct gf_spans *spans, struct gf_backend **backend,
+                                               struct gf_error *error)
 {
     static const struct gf_backend_calls calls = make_calls();
     struct cuda_backend *const opened = (struct cuda_backend *)calloc(1, sizeof *opened);
     if (!opened)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     opened->base.calls = &calls;
-    opened->device = device;
-    opened->budget = budget;
+    opened->device = options->device;
+    opened->options = *options;
     opened->spans = spans;
     pthread_mutex_init(&opened->lock, NULL);
     if (pthread_create(&opened->starter, NULL, start_main, opened)) {

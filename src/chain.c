@@ -151,6 +151,11 @@ static enum gf_status set_value(const struct gf_filter *filter, const struct gf_
         return set_length(filter, param, text, member, error);
     case GF_TYPE_MATRIX:
         return set_matrix(filter, param, text, member, error);
+    case GF_TYPE_FILE:
+        if (strlen(text) >= GF_FILE_NAME_SIZE)
+            return not_a(filter, param, text, "a name of a file: it is too long", error);
+        strcpy(member, text);
+        return GF_OK;
     case GF_TYPE_WORD:
         if (!strcmp(text, param->choices[0])) {
             *(double *)member = NAN;
@@ -205,7 +210,8 @@ static enum gf_status unknown_param(const struct gf_filter *filter, const char *
     int distance = 0;
     for (const struct gf_param *param = gf_filter_params(filter); param->name; param++)
         gf_suggest_consider(name, param->name, &best, &distance);
-    gf_suggest_consider(name, "variant", &best, &distance);
+    if (gf_filter_kernel(filter, 0))
+        gf_suggest_consider(name, "variant", &best, &distance);
     return gf_fail(error, GF_ERROR_USAGE, "%s: unknown parameter '%.60s'%s%s%s", filter->name, name,
                    best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
 }
@@ -227,7 +233,7 @@ static enum gf_status parse_param(struct gf_chain_item *item, const char *raw, c
     int index = 0;
     if (length) {
         token[length] = '\0';
-        if (!strcmp(token, "variant")) {
+        if (!strcmp(token, "variant") && gf_filter_kernel(filter, 0)) {
             *position = 32;
             return set_variant(item, trim(token + length + 1), error);
         }
@@ -288,6 +294,12 @@ static enum gf_status parse_params(struct gf_chain_item *item, const char **text
             return status;
     }
     return check_params(filter, given, item->params, error);
+}
+
+enum gf_status gf_params_parse(const struct gf_filter *filter, const char **text, void *params,
+                               struct gf_error *error)
+{
+    return parse_params(&(struct gf_chain_item){.filter = filter, .params = params}, text, error);
 }
 
 static enum gf_status parse_item(const char **text, struct gf_chain_item *item, struct gf_error *error)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "help.h"
+#include "lab.h"
 
 static bool separate_value(const struct gf_option *option)
 {
@@ -18,7 +19,7 @@ static void put_option_names(FILE *file)
             fprintf(file, "-%c ", option->letter);
         fprintf(file, "--%s%s ", option->name, separate_value(option) ? "=" : "");
         /* The forms of an optional value are words of their own. */
-        if (option->optional && option->choices)
+        if (option->optional && (option->choices || option->type == GF_OPTION_LAB))
             fprintf(file, "--%s= ", option->name);
     }
     fputs("'\n", file);
@@ -81,6 +82,15 @@ static void put_param_values(FILE *file)
     fputs("    *) words= ;;\n    esac\n}\n", file);
 }
 
+static void put_lab_names(FILE *file)
+{
+    const struct gf_lab *lab;
+    fputs("kind=words words='all", file);
+    for (int i = 0; (lab = gf_lab_at(i)); i++)
+        fprintf(file, " %s", lab->name);
+    fputs("' ;;\n", file);
+}
+
 static void put_option_values(FILE *file)
 {
     const struct gf_option *option;
@@ -98,6 +108,8 @@ static void put_option_values(FILE *file)
             fputs("kind=file ;;\n", file);
         } else if (option->type == GF_OPTION_FILTER) {
             fputs("kind=words words=$_gpufilter_filters ;;\n", file);
+        } else if (option->type == GF_OPTION_LAB) {
+            put_lab_names(file);
         } else if (option->choices) {
             char choices[120];
             gf_option_choices(option->choices, " ", "", choices, sizeof choices);
@@ -116,7 +128,7 @@ static void put_separate(FILE *file, const char *variable, bool always)
     fprintf(file, "%s='", variable);
     for (int i = 0; (option = gf_option_at(i)); i++) {
         if (always ? !separate_value(option)
-                   : !option->optional || option->type != GF_OPTION_FILTER)
+                   : !gf_option_apart(option))
             continue;
         if (option->letter)
             fprintf(file, " -%c", option->letter);

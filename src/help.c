@@ -117,6 +117,9 @@ void gf_help_range(const struct gf_param *param, char *text, size_t size)
     case GF_TYPE_MATRIX:
         snprintf(text, size, "matrix up to %dx%d", GF_MATRIX_SIDE_MAX, GF_MATRIX_SIDE_MAX);
         break;
+    case GF_TYPE_FILE:
+        snprintf(text, size, "file");
+        break;
     }
     for (int i = 0; param->choices && param->choices[i]; i++) {
         append(text, size, i ? ", " : *text ? " or " : "");
@@ -133,7 +136,8 @@ void gf_help_default(const struct gf_param *param, char *text, size_t size)
         snprintf(text, size, "%s", param->choices[(int)param->value]);
     else if (param->type == GF_TYPE_WORD && isnan(param->value))
         snprintf(text, size, "%s", param->choices[0]);
-    else if (param->type != GF_TYPE_LENGTH && param->type != GF_TYPE_MATRIX)
+    else if (param->type != GF_TYPE_LENGTH && param->type != GF_TYPE_MATRIX &&
+             param->type != GF_TYPE_FILE)
         snprintf(text, size, "%.9g", param->value);
 }
 

@@ -85,9 +85,13 @@ static enum gf_status use_cuda(struct gf_pipeline *pipeline, const char *reason,
 {
     pipeline->on_cuda = true;
     snprintf(pipeline->profile.reason, sizeof pipeline->profile.reason, "%.159s", reason);
-    return gf_backend_cuda_open(pipeline->options.device_index,
-                                pipeline->options.device_memory_bytes, &pipeline->spans,
-                                &pipeline->backend, error);
+    const struct gf_cuda_options options = {
+        .device = pipeline->options.device_index,
+        .budget = pipeline->options.device_memory_bytes,
+        .pageable = pipeline->options.host_memory == GF_HOST_PAGEABLE,
+        .zero_copy = pipeline->options.transfer == GF_TRANSFER_ZERO_COPY,
+    };
+    return gf_backend_cuda_open(&options, &pipeline->spans, &pipeline->backend, error);
 }
 
 static enum gf_status choose_device(struct gf_pipeline *pipeline, struct gf_error *error)
@@ -120,6 +124,8 @@ enum gf_status gf_pipeline_open(const char *chain, const struct gf_options *opti
     gf_spans_init(&opened->spans);
     enum gf_status status = gf_chain_parse(chain, &opened->chain, error);
     opened->chain.apart = options->apart;
+    if (!status && options->transfer == GF_TRANSFER_ZERO_COPY && options->host_memory == GF_HOST_PAGEABLE)
+        status = gf_fail(error, GF_ERROR_USAGE, "zero copy needs pinned host memory, not pageable");
     if (!status) {
         gf_spans_restart(&opened->spans, options->profile);
         status = choose_device(opened, error);

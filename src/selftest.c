@@ -403,6 +403,8 @@ static size_t append_value(char *text, size_t length, const struct gf_param *par
         return append(text, length, "%s", set == SET_LEAST ? "40%" : "70%");
     case GF_TYPE_MATRIX:
         return append_matrix(text, length, set == SET_GREATEST ? GF_MATRIX_SIDE_MAX : 3);
+    case GF_TYPE_FILE:
+        break;
     }
     return length;
 }
@@ -546,8 +548,9 @@ static enum gf_status run_backend(struct test *test, struct gf_error *error)
 
 static enum gf_status test_device(struct test *test, int device, struct gf_error *error)
 {
+    const struct gf_cuda_options options = {.device = device};
     enum gf_status status = device < 0 ? gf_backend_cpu_open(1, &test->backend, error)
-                                       : gf_backend_cuda_open(device, 0, &test->spans, &test->backend, error);
+                                       : gf_backend_cuda_open(&options, &test->spans, &test->backend, error);
     if (status)
         return status;
     status = test->backend->calls->ready(test->backend, error);

@@ -247,6 +247,10 @@ enum gf_status gf_chain_parse(const char *text, struct gf_chain *chain, struct g
 void gf_chain_free(struct gf_chain *chain);
 /* The variants of a filter, first the default; NULL past the last one. */
 const struct gf_kernel *gf_filter_kernel(const struct gf_filter *filter, int index);
+/* The parameters after a name, "=value:key=value", up to ',' or the end; *text moves there. Needs the
+ * filter's name, params and check alone: labs are read by it too. */
+enum gf_status gf_params_parse(const struct gf_filter *filter, const char **text, void *params,
+                               struct gf_error *error) GF_CHECKED;
 
 #ifdef __cplusplus
 }

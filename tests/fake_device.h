@@ -28,6 +28,7 @@ struct fake_device {
     int fail_run;          /* the n-th stage run fails; 0: none */
     bool fail_late;        /* in wait(), not in the call */
     bool unavailable;      /* ready() fails */
+    bool zero_copy;        /* stages take pinned host memory */
     /* What it saw. */
     pthread_mutex_t lock;
     struct fake_block block[FAKE_BLOCKS];
@@ -227,11 +228,18 @@ static void fake_check_view(struct fake_device *device, const struct gf_view *vi
         inside |= block->data && view->data >= block->data &&
                   view->data + bytes <= block->data + block->size;
     }
+    for (size_t i = 0; i < sizeof device->pinned / sizeof *device->pinned; i++)
+        inside |= device->zero_copy && device->pinned[i] && view->data >= (unsigned char *)device->pinned[i];
     pthread_mutex_unlock(&device->lock);
     snprintf(text, sizeof text, "%s: a view outside the device's memory or badly aligned", what);
     if (!inside || (uintptr_t)view->data % 16 || view->pitch % 16 || view->rows < 1 ||
         view->y < 0 || view->y + view->rows > view->format.height)
         fake_complain(device, text);
+}
+
+static bool fake_reaches(struct gf_backend *backend, const struct gf_view *host)
+{
+    return ((struct fake_device *)backend)->zero_copy && !(((uintptr_t)host->data | host->pitch) % 16);
 }
 
 /* ---- lanes ---- */
@@ -512,6 +520,7 @@ static inline void fake_open(struct fake_device *device)
                   .download = fake_download,
                   .scratch = fake_scratch,
                   .run = fake_run,
+                  .reaches = fake_reaches,
                   .statistic_open = fake_statistic_open,
                   .statistic_add = fake_statistic_add,
                   .statistic_take = fake_statistic_take,

@@ -17,7 +17,10 @@ enum gf_param_type {
     GF_TYPE_WORD,   /* double, least..greatest, or the word choices[0], held as NaN */
     GF_TYPE_LENGTH, /* struct gf_length: pixels ("640"), or per cent of the input ("50%") */
     GF_TYPE_MATRIX, /* struct gf_matrix: "0 1 0/1 -4 1/0 1 0" */
+    GF_TYPE_FILE,   /* char[GF_FILE_NAME_SIZE], the name of a file; "" where none is given */
 };
+
+enum { GF_FILE_NAME_SIZE = 4096 };
 
 enum gf_unit { GF_UNSET, GF_PIXELS, GF_PERCENT };
 
