@@ -15,8 +15,8 @@ struct power_of_e {
     }
 };
 
-/* e^x by a multiplication and the unit for special functions; the error grows with x, but where x is far
- * from 0 the weight is next to nothing (Best Practices 11.1.6). */
+/* e^x by a multiplication and the unit for special functions; the error grows with x, but where x
+ * is far from 0 the weight is next to nothing (Best Practices 11.1.6). */
 struct power_of_e_intrinsic {
     __device__ __forceinline__ float operator()(float x) const
     {
@@ -24,19 +24,22 @@ struct power_of_e_intrinsic {
     }
 };
 
-/* The window of pixel x, y, whose pixels tap_at(dx, dy) gives; colour and space: factors of the squared
- * distances. */
+/* The window of pixel x, y, whose pixels tap_at(dx, dy) gives; colour and space: factors of the
+ * squared distances. */
 template <int CHANNELS, class Power, class PixelAt>
-static __device__ __forceinline__ void filter_pixel(const struct bilateral_band &band, float space, int x, int y,
-                                                    const PixelAt &tap_at)
+static __device__ __forceinline__ void filter_pixel(const struct bilateral_band &band, float space,
+                                                    int x, int y, const PixelAt &tap_at)
 {
     const int radius = band.radius;
     struct colours<CHANNELS> centre = tap_at(0, 0);
-    struct sums<CHANNELS> total = {};
+    struct sums<CHANNELS> total = {
+    };
     for (int dy = -radius; dy <= radius; dy++) {
-        struct sums<CHANNELS> sum = {};
+        struct sums<CHANNELS> sum = {
+        };
         for (int dx = -radius; dx <= radius; dx++)
-            sum.add_tap(centre, tap_at(dx, dy), (float)(dx * dx + dy * dy) * space, band.colour, Power());
+            sum.add_tap(centre, tap_at(dx, dy), (float)(dx * dx + dy * dy) * space, band.colour,
+                        Power());
         total.add(sum);
     }
 #pragma unroll
@@ -53,7 +56,8 @@ static __global__ void __launch_bounds__(THREADS, 4)
     const int x = blockIdx.x * TILE_COLUMNS + threadIdx.x;
     if (x >= band.width)
         return;
-    for (int row = blockIdx.y * TILE_ROWS + threadIdx.y; row < band.rows; row += GRID_Y * TILE_ROWS) {
+    for (int row = blockIdx.y * TILE_ROWS + threadIdx.y; row < band.rows;
+         row += GRID_Y * TILE_ROWS) {
         const int y = band.first + row;
         const int radius = band.radius;
         if (x >= radius && x < band.width - radius && y >= radius && y < band.height - radius)
@@ -67,8 +71,8 @@ static __global__ void __launch_bounds__(THREADS, 4)
     }
 }
 
-/* The window from a tile in shared memory, where pixels lie as floats, converted once (Best Practices
- * 9.2.3). */
+/* The window from a tile in shared memory, where pixels lie as floats, converted once (Best
+ * Practices 9.2.3). */
 template <int CHANNELS, class Power>
 static __global__ void __launch_bounds__(THREADS)
     bilateral_tile_kernel(const struct bilateral_band band, const float space)
@@ -82,11 +86,13 @@ static __global__ void __launch_bounds__(THREADS)
         const int y0 = band.first + start, lines = min(TILE_ROWS, band.rows - start) + 2 * radius;
         for (int i = threadIdx.y; i < lines; i += TILE_ROWS) {
             for (int j = threadIdx.x; j < columns; j += TILE_COLUMNS)
-                tile[i * columns + j] = load_pixel<CHANNELS>(band, x0 - radius + j, y0 - radius + i);
+                tile[i * columns + j] =
+                    load_pixel<CHANNELS>(band, x0 - radius + j, y0 - radius + i);
         }
         __syncthreads();
         const int row = start + (int)threadIdx.y;
-        const pixel_type *const centre = tile + (threadIdx.y + radius) * columns + threadIdx.x + radius;
+        const pixel_type *const centre =
+            tile + (threadIdx.y + radius) * columns + threadIdx.x + radius;
         if (x < band.width && row < band.rows)
             filter_pixel<CHANNELS, Power>(band, space, x, band.first + row, [&](int dx, int dy) {
                 return centre[dy * columns + dx];
@@ -103,12 +109,14 @@ static float make_natural(const struct gf_launch *launch, struct bilateral_band 
     return ((const struct gf_bilateral_weights *)launch->stage->constants)->space[1] * ln_2;
 }
 
-template <int CHANNELS, class Power, bool TILED> static int launch_pixels(const struct gf_launch *launch)
+template <int CHANNELS, class Power, bool TILED>
+static int launch_pixels(const struct gf_launch *launch)
 {
     struct bilateral_band band = band_of(launch);
     const float space = make_natural(launch, &band);
     const int strips = (band.rows + TILE_ROWS - 1) / TILE_ROWS;
-    const dim3 grid((band.width + TILE_COLUMNS - 1) / TILE_COLUMNS, strips < GRID_Y ? strips : GRID_Y);
+    const dim3 grid((band.width + TILE_COLUMNS - 1) / TILE_COLUMNS,
+                    strips < GRID_Y ? strips : GRID_Y);
     const dim3 threads(TILE_COLUMNS, TILE_ROWS);
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     const size_t tile = (size_t)(TILE_COLUMNS + 2 * band.radius) * (TILE_ROWS + 2 * band.radius) *

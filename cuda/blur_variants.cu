@@ -15,7 +15,8 @@ extern "C" int gf_blur_global_cuda(const struct gf_launch *launch)
     const struct gf_blur *const blur = blur_of(launch);
     const struct gf_gauss *const taps = &((const struct gf_blur *)launch->constants)->gauss;
     if (launch->in.format.bits == 8) {
-        const gauss_op8<global_taps<uint16_t>> op = {blur->gauss.radius, blur->gauss.shift, {taps->fixed}};
+        const gauss_op8<global_taps<uint16_t>> op = {
+            blur->gauss.radius, blur->gauss.shift, {taps->fixed}};
         return launch_square(launch, blur->border, op);
     }
     const gauss_op16<global_taps<float>> op = {blur->gauss.radius, {taps->real}};
@@ -47,10 +48,10 @@ template <bool ASYNC> static int launch_tiled(const struct gf_launch *launch, bo
 {
     const struct gf_blur *const blur = blur_of(launch);
     return launch->in.format.bits == 8
-               ? launch_tile_stencil<gauss_constant8, ASYNC>(launch, blur->border,
-                                                             gauss_constant_op8(&blur->gauss), padded)
-               : launch_tile_stencil<gauss_constant16, ASYNC>(launch, blur->border,
-                                                              gauss_constant_op16(&blur->gauss), padded);
+               ? launch_tile_stencil<gauss_constant8, ASYNC>(
+                     launch, blur->border, gauss_constant_op8(&blur->gauss), padded)
+               : launch_tile_stencil<gauss_constant16, ASYNC>(
+                     launch, blur->border, gauss_constant_op16(&blur->gauss), padded);
 }
 
 extern "C" int gf_blur_shared_cuda(const struct gf_launch *launch)
@@ -81,13 +82,14 @@ struct vector_args {
     unsigned short tap[RUN - 1 + 2 * GF_GAUSS_FUSED_MAX + 1 + 2 * RUN];
 };
 
-/* RUN results in COLUMNS columns from what lies 0, 1, ... from the first result's topmost tap: each value is
- * read once and serves all results (Best Practices 9.2.7). load(i, v) reads the i-th. */
+/* RUN results in COLUMNS columns from what lies 0, 1, ... from the first result's topmost tap: each
+ * value is read once and serves all results (Best Practices 9.2.7). load(i, v) reads the i-th. */
 template <int COLUMNS, class Load>
-static __device__ __forceinline__ void blur_run(const struct vector_args &args, int drop, const Load &load,
-                                                unsigned sum[RUN][COLUMNS])
+static __device__ __forceinline__ void blur_run(const struct vector_args &args, int drop,
+                                                const Load &load, unsigned sum[RUN][COLUMNS])
 {
-    unsigned tap[2 * RUN - 1]; /* those that the value before RUN of them, up to the last, is worth */
+    unsigned
+        tap[2 * RUN - 1]; /* those that the value before RUN of them, up to the last, is worth */
 #pragma unroll
     for (int i = 0; i < RUN - 1; i++)
         tap[RUN + i] = 0;
@@ -118,11 +120,12 @@ static __device__ __forceinline__ void blur_run(const struct vector_args &args, 
         sum[i / COLUMNS][i % COLUMNS] >>= drop;
 }
 
-/* Down the columns: RUN rows of four samples, which come as one word (Best Practices 9.2.3: a bank gives 32
- * bits a cycle, and four separate bytes cost four of them). */
+/* Down the columns: RUN rows of four samples, which come as one word (Best Practices 9.2.3: a bank
+ * gives 32 bits a cycle, and four separate bytes cost four of them). */
 static __device__ __forceinline__ void vector_columns(const struct vector_args &args,
                                                       const struct tile_place &place,
-                                                      const unsigned char *raw, int skipped, unsigned *middle)
+                                                      const unsigned char *raw, int skipped,
+                                                      unsigned *middle)
 {
     const int columns = args.tile.width + 2 * args.tile.halo, words = (skipped + columns + 3) / 4;
     const int last = place.lines + 2 * args.radius - 1;
@@ -132,7 +135,8 @@ static __device__ __forceinline__ void vector_columns(const struct vector_args &
         blur_run<4>(
             args, args.shift - GF_GAUSS_FRACTION,
             [&](int k, unsigned v[4]) {
-                /* What lies below the last row meets no tap, or counts for no line that there is. */
+                /* What lies below the last row meets no tap, or counts for no line that there is.
+                 */
                 const int row = min(run * RUN + k, last);
                 const unsigned four = ((const unsigned *)(raw + row * args.tile.pitch))[word];
 #pragma unroll
@@ -154,16 +158,18 @@ static __device__ __forceinline__ void vector_columns(const struct vector_args &
 
 /* Along the lines: RUN neighbouring pixels of a channel. The lanes stand on 32 lines. */
 static __device__ __forceinline__ void vector_rows(const struct vector_args &args,
-                                                   const struct tile_place &place, const unsigned *middle,
-                                                   unsigned char *results)
+                                                   const struct tile_place &place,
+                                                   const unsigned *middle, unsigned char *results)
 {
     const int channels = args.p.channels, lane = threadIdx.x % 32;
-    for (int i = threadIdx.x / 32; lane < place.lines && i < args.tile.width / RUN; i += TILE_WARPS) {
+    for (int i = threadIdx.x / 32; lane < place.lines && i < args.tile.width / RUN;
+         i += TILE_WARPS) {
         const int octet = i / channels, first = octet * RUN * channels + i - octet * channels;
         const unsigned *const from = middle + lane * args.middle_pitch + first;
         unsigned sum[RUN][1];
-        blur_run<1>(args, args.shift + GF_GAUSS_FRACTION,
-                    [&](int k, unsigned v[1]) { v[0] = from[k * channels]; }, sum);
+        blur_run<1>(
+            args, args.shift + GF_GAUSS_FRACTION,
+            [&](int k, unsigned v[1]) { v[0] = from[k * channels]; }, sum);
 #pragma unroll
         for (int j = 0; j < RUN; j++)
             results[lane * args.results_pitch + first + j * channels] = (unsigned char)sum[j][0];

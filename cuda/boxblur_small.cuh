@@ -1,7 +1,7 @@
-/* Box blur of 8-bit pictures without alpha, radius up to GF_BOX_SMALL_MAX, in one kernel: a lane owns 16
- * bytes of a row and rolls down a strip of rows with the sums of its columns in registers, two of 16 bits in
- * a word. What lies beside its columns comes from other lanes by shuffles; the outermost lanes of a warp
- * only keep sums for the others. */
+/* Box blur of 8-bit pictures without alpha, radius up to GF_BOX_SMALL_MAX, in one kernel: a lane
+ * owns 16 bytes of a row and rolls down a strip of rows with the sums of its columns in registers,
+ * two of 16 bits in a word. What lies beside its columns comes from other lanes by shuffles; the
+ * outermost lanes of a warp only keep sums for the others. */
 #ifndef GF_BOXBLUR_SMALL_CUH
 #define GF_BOXBLUR_SMALL_CUH
 
@@ -23,14 +23,15 @@ struct small_args {
 
 template <int RADIUS, int CHANNELS> struct small_shape {
     static constexpr int HALO = RADIUS * CHANNELS;
-    static constexpr int WORDS = (HALO + 3) / 4; /* beside the lane's own four */
+    static constexpr int WORDS = (HALO + 3) / 4;  /* beside the lane's own four */
     static constexpr int LANES = (WORDS + 3) / 4; /* that they belong to, on either side */
-    static constexpr int BYTES = (SMALL_LANES - 2 * LANES) * SMALL_CHUNK; /* that a warp makes of a row */
+    static constexpr int BYTES =
+        (SMALL_LANES - 2 * LANES) * SMALL_CHUNK; /* that a warp makes of a row */
     static constexpr int ROWS = SMALL_ROWS * SMALL_WARPS + 2 * RADIUS;
 };
 
-/* What the block's warps look up: where rows begin (-1: a row of zeros), and, where its columns reach beyond
- * the row, which sample stands for each (-1: zero). */
+/* What the block's warps look up: where rows begin (-1: a row of zeros), and, where its columns
+ * reach beyond the row, which sample stands for each (-1: zero). */
 template <int ROWS> struct small_tables {
     long long row[ROWS];
     int from[SMALL_LANES * SMALL_CHUNK];
@@ -71,7 +72,8 @@ static __device__ __forceinline__ void count_chunk(const uint4 &chunk, unsigned 
     const unsigned word[4] = {chunk.x, chunk.y, chunk.z, chunk.w};
 #pragma unroll
     for (int w = 0; w < 4; w++) {
-        const unsigned even = __byte_perm(word[w], 0, 0x4240), odd = __byte_perm(word[w], 0, 0x4341);
+        const unsigned even = __byte_perm(word[w], 0, 0x4240),
+                       odd = __byte_perm(word[w], 0, 0x4341);
         sum[w][0] += ADD ? even : 0u - even;
         sum[w][1] += ADD ? odd : 0u - odd;
     }
@@ -79,7 +81,8 @@ static __device__ __forceinline__ void count_chunk(const uint4 &chunk, unsigned 
 
 /* The lane's sums with those beside them. All lanes of the warp take part. */
 template <class Shape>
-static __device__ __forceinline__ void join_sums(const unsigned sum[4][2], unsigned all[4 + 2 * Shape::WORDS][2])
+static __device__ __forceinline__ void join_sums(const unsigned sum[4][2],
+                                                 unsigned all[4 + 2 * Shape::WORDS][2])
 {
     constexpr int WORDS = Shape::WORDS;
 #pragma unroll
@@ -99,22 +102,28 @@ static __device__ __forceinline__ void join_sums(const unsigned sum[4][2], unsig
 static __device__ __forceinline__ unsigned pair_at(const unsigned (*all)[2], int i)
 {
     const unsigned *const word = all[i / 4];
-    return i % 4 < 2 ? word[i % 4] : __byte_perm(word[i % 4 - 2], all[i / 4 + 1][i % 4 - 2], 0x5432);
+    return i % 4 < 2 ? word[i % 4]
+                     : __byte_perm(word[i % 4 - 2], all[i / 4 + 1][i % 4 - 2], 0x5432);
 }
 
-/* (sum + n / 2) / n for four samples of a word: byte 3 of a product with 2^24 / n. For n up to 225 and sums
- * up to 255 n it stays below 2^32, and what rounding the factor up adds is less than 2^24 / n. */
-static __device__ __forceinline__ unsigned mean_word(const struct small_args &args, unsigned even, unsigned odd)
+/* (sum + n / 2) / n for four samples of a word: byte 3 of a product with 2^24 / n. For n up to 225
+ * and sums up to 255 n it stays below 2^32, and what rounding the factor up adds is less than 2^24
+ * / n. */
+static __device__ __forceinline__ unsigned mean_word(const struct small_args &args, unsigned even,
+                                                     unsigned odd)
 {
     even += args.half;
     odd += args.half;
-    const unsigned low = __byte_perm((even & 0xFFFFu) * args.multiplier, (odd & 0xFFFFu) * args.multiplier, 0x0073);
-    const unsigned high = __byte_perm((even >> 16) * args.multiplier, (odd >> 16) * args.multiplier, 0x0073);
+    const unsigned low =
+        __byte_perm((even & 0xFFFFu) * args.multiplier, (odd & 0xFFFFu) * args.multiplier, 0x0073);
+    const unsigned high =
+        __byte_perm((even >> 16) * args.multiplier, (odd >> 16) * args.multiplier, 0x0073);
     return __byte_perm(low, high, 0x5410);
 }
 
 template <int RADIUS, int CHANNELS>
-static __device__ __forceinline__ uint4 mean_row(const struct small_args &args, const unsigned sum[4][2])
+static __device__ __forceinline__ uint4 mean_row(const struct small_args &args,
+                                                 const unsigned sum[4][2])
 {
     typedef small_shape<RADIUS, CHANNELS> Shape;
     unsigned all[4 + 2 * Shape::WORDS][2], mean[4];
@@ -143,10 +152,12 @@ static __device__ __noinline__ void store_part(unsigned char *to, int count, uin
     }
 }
 
-/* Fills the tables of the block's `lines` rows from band row `top` on, and columns from byte `left` on. */
+/* Fills the tables of the block's `lines` rows from band row `top` on, and columns from byte `left`
+ * on. */
 template <int RADIUS, int CHANNELS, int ROWS>
-static __device__ __forceinline__ void fill_tables(const struct picture &p, struct small_tables<ROWS> &tables,
-                                                   int top, int lines, int left, int row_bytes)
+static __device__ __forceinline__ void fill_tables(const struct picture &p,
+                                                   struct small_tables<ROWS> &tables, int top,
+                                                   int lines, int left, int row_bytes)
 {
     for (int i = threadIdx.x; i < lines + 2 * RADIUS; i += SMALL_THREADS) {
         const int index = gf_border_index(p.out_y + top - RADIUS + i, p.height, p.border);
@@ -178,8 +189,8 @@ __global__ void __launch_bounds__(SMALL_THREADS) box_small_kernel(const struct s
     fill_tables<RADIUS, CHANNELS>(p, tables, top, block_lines, left, row_bytes);
     const int lines = min((int)SMALL_ROWS, block_lines - first);
     const int byte = left + lane * SMALL_CHUNK;
-    const struct small_strip strip = {p.in, tables.row + first, tables.from + lane * SMALL_CHUNK, byte,
-                                      byte >= 0 && byte + SMALL_CHUNK <= row_bytes};
+    const struct small_strip strip = {p.in, tables.row + first, tables.from + lane * SMALL_CHUNK,
+                                      byte, byte >= 0 && byte + SMALL_CHUNK <= row_bytes};
     const bool is_inner = lane >= Shape::LANES && lane < SMALL_LANES - Shape::LANES;
     unsigned char *out = p.out + (long long)(top + first) * (long long)p.out_pitch + byte;
     unsigned sum[4][2] = {};
@@ -206,17 +217,21 @@ __global__ void __launch_bounds__(SMALL_THREADS) box_small_kernel(const struct s
     }
 }
 
-template <int RADIUS, int CHANNELS> static int launch_small_as(const struct gf_launch *launch, const struct gf_box *box)
+template <int RADIUS, int CHANNELS>
+static int launch_small_as(const struct gf_launch *launch, const struct gf_box *box)
 {
     const unsigned n = (2 * RADIUS + 1) * (2 * RADIUS + 1);
-    const struct small_args args = {picture_of(launch, box->border), n / 2 * 0x10001u, ((1u << 24) + n - 1) / n};
+    const struct small_args args = {picture_of(launch, box->border), n / 2 * 0x10001u,
+                                    ((1u << 24) + n - 1) / n};
     const int blocks = ceil_div(args.p.width * CHANNELS, small_shape<RADIUS, CHANNELS>::BYTES) *
                        ceil_div(args.p.rows, SMALL_ROWS * SMALL_WARPS);
-    box_small_kernel<RADIUS, CHANNELS><<<blocks, SMALL_THREADS, 0, (cudaStream_t)launch->stream>>>(args);
+    box_small_kernel<RADIUS, CHANNELS>
+        <<<blocks, SMALL_THREADS, 0, (cudaStream_t)launch->stream>>>(args);
     return cudaGetLastError();
 }
 
-template <int RADIUS> static int launch_small_of(const struct gf_launch *launch, const struct gf_box *box)
+template <int RADIUS>
+static int launch_small_of(const struct gf_launch *launch, const struct gf_box *box)
 {
     return launch->in.format.channels == 1 ? launch_small_as<RADIUS, 1>(launch, box)
                                            : launch_small_as<RADIUS, 3>(launch, box);
@@ -225,7 +240,8 @@ template <int RADIUS> static int launch_small_of(const struct gf_launch *launch,
 /* Where gf_box_small says so. */
 static int launch_small(const struct gf_launch *launch, const struct gf_box *box)
 {
-    static int (*const by_radius[GF_BOX_SMALL_MAX])(const struct gf_launch *, const struct gf_box *) = {
+    static int (*const by_radius[GF_BOX_SMALL_MAX])(const struct gf_launch *,
+                                                    const struct gf_box *) = {
         launch_small_of<1>, launch_small_of<2>, launch_small_of<3>, launch_small_of<4>,
         launch_small_of<5>, launch_small_of<6>, launch_small_of<7>,
     };

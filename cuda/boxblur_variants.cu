@@ -68,8 +68,9 @@ extern "C" int gf_boxblur_separable_cuda(const struct gf_launch *launch)
 {
     const int border = box_of(launch)->border;
     const size_t pitch = gf_box_wide_pitch(launch->in.format);
-    return launch->in.format.bits == 8 ? launch_separable(launch, border, pitch, op_of<box_op8>(launch))
-                                       : launch_separable(launch, border, pitch, op_of<box_op16>(launch));
+    return launch->in.format.bits == 8
+               ? launch_separable(launch, border, pitch, op_of<box_op8>(launch))
+               : launch_separable(launch, border, pitch, op_of<box_op16>(launch));
 }
 
 template <bool ASYNC> static int launch_tiled(const struct gf_launch *launch, bool padded)
@@ -77,7 +78,8 @@ template <bool ASYNC> static int launch_tiled(const struct gf_launch *launch, bo
     const int border = box_of(launch)->border;
     return launch->in.format.bits == 8
                ? launch_tile_stencil<box_op8, ASYNC>(launch, border, op_of<box_op8>(launch), padded)
-               : launch_tile_stencil<box_op16, ASYNC>(launch, border, op_of<box_op16>(launch), padded);
+               : launch_tile_stencil<box_op16, ASYNC>(launch, border, op_of<box_op16>(launch),
+                                                      padded);
 }
 
 extern "C" int gf_boxblur_shared_cuda(const struct gf_launch *launch)

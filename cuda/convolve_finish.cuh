@@ -7,7 +7,8 @@
 
 /* The result in steps, not rounded. centre: the pixel's alpha, where there is one. */
 template <class Args>
-static __device__ __forceinline__ float finish(const Args &args, float sum, bool alpha, const float *centre)
+static __device__ __forceinline__ float finish(const Args &args, float sum, bool alpha,
+                                               const float *centre)
 {
     if (alpha && args.keep_alpha)
         return *centre;

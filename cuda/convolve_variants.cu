@@ -1,4 +1,5 @@
-/* The way to convolve.cu's kernels, one technique at a time: where the weights lie, where the picture. */
+/* The way to convolve.cu's kernels, one technique at a time: where the weights lie, where the
+ * picture. */
 #include "convolve_finish.cuh"
 #include "stencils.h"
 #include "texture.cuh"
@@ -22,14 +23,16 @@ template <class Weights> struct correlate_args {
     float divisor, bias, max;
     struct raw_tile tile;
     cudaTextureObject_t texture;
-    int texture_y, columns_by_texture; /* its first row; whether it knows the border's columns too */
+    int texture_y,
+        columns_by_texture; /* its first row; whether it knows the border's columns too */
     Weights weights;
 };
 
-/* row_at(dy) gives what gives the sample at dx of that row. Row by row and from left to right, as on the
- * CPU. */
+/* row_at(dy) gives what gives the sample at dx of that row. Row by row and from left to right, as
+ * on the CPU. */
 template <class Args, class RowAt>
-static __device__ __forceinline__ float correlate(const Args &args, const float *weight, const RowAt &row_at)
+static __device__ __forceinline__ float correlate(const Args &args, const float *weight,
+                                                  const RowAt &row_at)
 {
     const int left = args.width / 2, top = args.height / 2;
     float sum = 0.0f;
@@ -42,14 +45,16 @@ static __device__ __forceinline__ float correlate(const Args &args, const float 
 }
 
 template <class Sample, class Args>
-static __device__ __forceinline__ void finish_spot(const Args &args, const struct spot &spot, float sum)
+static __device__ __forceinline__ void finish_spot(const Args &args, const struct spot &spot,
+                                                   float sum)
 {
     const struct picture &p = args.p;
     float alpha = 0.0f;
     if (p.channels % 2 == 0)
         alpha = sample_of<Sample>(p, spot.x, p.channels - 1, p.out_y + spot.row);
     const bool is_alpha = p.channels % 2 == 0 && spot.channel == p.channels - 1;
-    *out_sample<Sample>(p, spot) = (Sample)gf_round_flat(finish(args, sum, is_alpha, &alpha), args.max);
+    *out_sample<Sample>(p, spot) =
+        (Sample)gf_round_flat(finish(args, sum, is_alpha, &alpha), args.max);
 }
 
 /* The picture from global memory, a sample a thread (Best Practices 9.2.1). */
@@ -84,8 +89,8 @@ __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
     correlate_global<Sample>(args, args.weights.value);
 }
 
-/* The weights copied to shared memory first, where a warp that reads one word of it gets a broadcast (Best
- * Practices 9.2.3.1). */
+/* The weights copied to shared memory first, where a warp that reads one word of it gets a
+ * broadcast (Best Practices 9.2.3.1). */
 template <class Sample>
 __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
     convolve_shared_taps_kernel(const struct correlate_args<struct global_weights> args)
@@ -98,10 +103,11 @@ __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
     correlate_global<Sample>(args, weight);
 }
 
-/* The picture through the texture unit (Best Practices 9.2.5), which looks up rows beyond the picture by
- * itself, and columns where a texel is a pixel or the border a constant: three samples are no texel, and
- * interleaved samples have no column of their own to be clamped to. It cannot reflect without repeating the
- * edge, nor wrap but with coordinates of 0..1: there the index is computed. */
+/* The picture through the texture unit (Best Practices 9.2.5), which looks up rows beyond the
+ * picture by itself, and columns where a texel is a pixel or the border a constant: three samples
+ * are no texel, and interleaved samples have no column of their own to be clamped to. It cannot
+ * reflect without repeating the edge, nor wrap but with coordinates of 0..1: there the index is
+ * computed. */
 template <class Sample>
 __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
     convolve_texture_kernel(const struct correlate_args<struct constant_weights> args)
@@ -111,7 +117,8 @@ __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
     if (!find_spot(p, &spot))
         return;
     const bool inner = is_inner(p, spot, args.width / 2, args.height / 2);
-    const bool rows_as_they_are = inner || p.border == GF_BORDER_EDGE || p.border == GF_BORDER_CONSTANT;
+    const bool rows_as_they_are =
+        inner || p.border == GF_BORDER_EDGE || p.border == GF_BORDER_CONSTANT;
     const bool columns_as_they_are = inner || args.columns_by_texture;
     const float sum = correlate(args, args.weights.value, [&](int dy) {
         int y = p.out_y + spot.row + dy;
@@ -128,8 +135,8 @@ __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
     finish_spot<Sample>(args, spot, sum);
 }
 
-/* The picture from a tile in shared memory, which the block loads once (Best Practices 9.2.3). The lanes of
- * a warp lie along a line, where nothing is to be gained by padding. */
+/* The picture from a tile in shared memory, which the block loads once (Best Practices 9.2.3). The
+ * lanes of a warp lie along a line, where nothing is to be gained by padding. */
 template <class Sample, bool ASYNC>
 __global__ void __launch_bounds__(TILE_THREADS)
     convolve_tile_kernel(const struct correlate_args<struct constant_weights> args)
@@ -151,7 +158,8 @@ __global__ void __launch_bounds__(TILE_THREADS)
             continue;
         const float sum = correlate(args, args.weights.value, [&](int dy) {
             const Sample *const centre =
-                (const Sample *)(raw + (line + tile.reach_y + dy) * tile.pitch + skipped) + tile.halo + column;
+                (const Sample *)(raw + (line + tile.reach_y + dy) * tile.pitch + skipped) +
+                tile.halo + column;
             return [&, centre](int dx) -> float { return centre[dx * p.channels]; };
         });
         finish_spot<Sample>(args, spot, sum);
@@ -160,10 +168,11 @@ __global__ void __launch_bounds__(TILE_THREADS)
 
 /* ---- launchers ---- */
 
-template <class Weights> static struct correlate_args<Weights> args_of(const struct gf_launch *launch)
-{
+template <class Weights>
+static struct correlate_args<Weights> args_of(const struct gf_launch *launch) {
     const struct gf_convolve *const convolve = (const struct gf_convolve *)launch->stage->constants;
-    struct correlate_args<Weights> args = {};
+    struct correlate_args<Weights> args = {
+    };
     args.p = picture_of(launch, convolve->border);
     args.width = convolve->width;
     args.height = convolve->height;
@@ -174,15 +183,15 @@ template <class Weights> static struct correlate_args<Weights> args_of(const str
     return args;
 }
 
-static struct correlate_args<struct global_weights> global_args(const struct gf_launch *launch)
-{
+static struct correlate_args<struct global_weights>
+global_args(const struct gf_launch *launch) {
     struct correlate_args<struct global_weights> args = args_of<struct global_weights>(launch);
     args.weights.value = ((const struct gf_convolve *)launch->constants)->weight;
     return args;
 }
 
-static struct correlate_args<struct constant_weights> constant_args(const struct gf_launch *launch)
-{
+static struct correlate_args<struct constant_weights>
+constant_args(const struct gf_launch *launch) {
     const struct gf_convolve *const convolve = (const struct gf_convolve *)launch->stage->constants;
     struct correlate_args<struct constant_weights> args = args_of<struct constant_weights>(launch);
     for (int i = 0; i < convolve->width * convolve->height; i++)
@@ -196,13 +205,15 @@ static int launch_window(const struct gf_launch *launch, const Args &args, void 
                          void (*kernel16)(Args))
 {
     void (*const kernel)(Args) = launch->in.format.bits == 8 ? kernel8 : kernel16;
-    kernel<<<window_blocks(args.p), dim3(WINDOW_COLUMNS, WINDOW_ROWS), 0, (cudaStream_t)launch->stream>>>(args);
+    kernel<<<window_blocks(args.p), dim3(WINDOW_COLUMNS, WINDOW_ROWS), 0,
+             (cudaStream_t)launch->stream>>>(args);
     return cudaGetLastError();
 }
 
 extern "C" int gf_convolve_global_cuda(const struct gf_launch *launch)
 {
-    return launch_window(launch, global_args(launch), convolve_window_kernel<unsigned char, struct global_weights>,
+    return launch_window(launch, global_args(launch),
+                         convolve_window_kernel<unsigned char, struct global_weights>,
                          convolve_window_kernel<unsigned short, struct global_weights>);
 }
 
@@ -225,7 +236,8 @@ extern "C" int gf_convolve_texture_cuda(const struct gf_launch *launch)
     struct correlate_args<struct constant_weights> args = constant_args(launch);
     struct gf_texture_kind kind = {};
     kind.channels = 1;
-    kind.address = args.p.border == GF_BORDER_CONSTANT ? cudaAddressModeBorder : cudaAddressModeClamp;
+    kind.address =
+        args.p.border == GF_BORDER_CONSTANT ? cudaAddressModeBorder : cudaAddressModeClamp;
     kind.filter = cudaFilterModePoint;
     kind.read = cudaReadModeElementType;
     int first, end;
@@ -247,9 +259,11 @@ extern "C" int gf_convolve_texture_cuda(const struct gf_launch *launch)
 template <class Sample, bool ASYNC> static int launch_tile_of(const struct gf_launch *launch)
 {
     struct correlate_args<struct constant_weights> args = constant_args(launch);
-    args.tile = raw_tile_of(args.p, 8 * (int)sizeof(Sample), TILE_WIDTH, args.width / 2, args.height / 2);
-    convolve_tile_kernel<Sample, ASYNC><<<raw_tile_blocks(args.p, TILE_WIDTH), TILE_THREADS,
-                                          raw_tile_bytes(args.tile), (cudaStream_t)launch->stream>>>(args);
+    args.tile =
+        raw_tile_of(args.p, 8 * (int)sizeof(Sample), TILE_WIDTH, args.width / 2, args.height / 2);
+    convolve_tile_kernel<Sample, ASYNC>
+        <<<raw_tile_blocks(args.p, TILE_WIDTH), TILE_THREADS, raw_tile_bytes(args.tile),
+           (cudaStream_t)launch->stream>>>(args);
     return cudaGetLastError();
 }
 

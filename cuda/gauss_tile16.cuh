@@ -1,12 +1,13 @@
-/* The Gaussian of 16-bit pictures, radius up to GF_GAUSS_FUSED_MAX: both passes in one kernel, in float and
- * in the order that gauss.h states. */
+/* The Gaussian of 16-bit pictures, radius up to GF_GAUSS_FUSED_MAX: both passes in one kernel, in
+ * float and in the order that gauss.h states. */
 #ifndef GF_GAUSS_TILE16_CUH
 #define GF_GAUSS_TILE16_CUH
 
 #include "gauss_common.cuh"
 
 enum {
-    TILE16_SAMPLES = 384, /* of a row: whole octets of pixels and 16-byte chunks for 1 to 4 channels */
+    TILE16_SAMPLES =
+        384, /* of a row: whole octets of pixels and 16-byte chunks for 1 to 4 channels */
     STAGING16_PITCH = 2 * TILE16_SAMPLES + 16,
 };
 
@@ -24,7 +25,8 @@ struct tile16_shape {
     int row;   /* floats from one row to the next */
 };
 
-static __host__ __device__ __forceinline__ struct tile16_shape shape_of_tile16(int channels, int radius)
+static __host__ __device__ __forceinline__ struct tile16_shape shape_of_tile16(int channels,
+                                                                               int radius)
 {
     struct tile16_shape shape;
     shape.width = TILE16_SAMPLES / channels;
@@ -35,13 +37,14 @@ static __host__ __device__ __forceinline__ struct tile16_shape shape_of_tile16(i
     return shape;
 }
 
-/* Where a thread's two columns come from if the tile reaches beyond the row: samples, and masks of those
- * that count. */
+/* Where a thread's two columns come from if the tile reaches beyond the row: samples, and masks of
+ * those that count. */
 struct edge_pair {
     unsigned from[2], mask[2];
 };
 
-static __device__ __forceinline__ struct edge_pair edge_pair_at(const struct picture &p, int left, int sample)
+static __device__ __forceinline__ struct edge_pair edge_pair_at(const struct picture &p, int left,
+                                                                int sample)
 {
     struct edge_pair edge;
 #pragma unroll
@@ -55,8 +58,8 @@ static __device__ __forceinline__ struct edge_pair edge_pair_at(const struct pic
 }
 
 /* Two samples of a row. `inside` goes one way for the whole block. */
-static __device__ __forceinline__ unsigned load_pair(const unsigned char *row, bool inside, long long byte,
-                                                     const struct edge_pair &edge)
+static __device__ __forceinline__ unsigned load_pair(const unsigned char *row, bool inside,
+                                                     long long byte, const struct edge_pair &edge)
 {
     if (inside)
         return __ldg((const unsigned *)(row + byte));
@@ -67,8 +70,9 @@ static __device__ __forceinline__ unsigned load_pair(const unsigned char *row, b
 
 /* The vertical pass: a thread takes two neighbouring columns through the tile. */
 template <int RADIUS, class Args>
-static __device__ __forceinline__ void blur_columns16(const Args &args, const struct tile16_shape &shape,
-                                                      const long long *rows, float *planes, int x0, int y0)
+static __device__ __forceinline__ void
+blur_columns16(const Args &args, const struct tile16_shape &shape, const long long *rows,
+               float *planes, int x0, int y0)
 {
     const struct picture &p = args.p;
     const int left = x0 - RADIUS, pixels = min(shape.width, p.width - x0) + 2 * RADIUS;
@@ -84,8 +88,9 @@ static __device__ __forceinline__ void blur_columns16(const Args &args, const st
 #pragma unroll
         for (int j = 0; j < 2; j++) {
             const int at = max(sample + j, 0), pixel = pixel_of(p, at);
-            to[j] = sample + j >= 0 && pixel < pixels ? planes + (at - pixel * p.channels) * shape.plane + pixel
-                                                      : nullptr;
+            to[j] = sample + j >= 0 && pixel < pixels
+                        ? planes + (at - pixel * p.channels) * shape.plane + pixel
+                        : nullptr;
         }
         float v[TILE_ROWS + 2 * RADIUS][2];
 #pragma unroll
@@ -113,7 +118,8 @@ static __device__ __forceinline__ void blur_columns16(const Args &args, const st
 
 /* Eight samples of one channel. */
 template <int RADIUS, class Args>
-static __device__ __forceinline__ void blur_octet16(const Args &args, const float *from, float sum[OCTET])
+static __device__ __forceinline__ void blur_octet16(const Args &args, const float *from,
+                                                    float sum[OCTET])
 {
     constexpr int SPAN = (OCTET + 2 * RADIUS + 3) / 4 * 4;
     float v[SPAN];
@@ -132,13 +138,14 @@ static __device__ __forceinline__ void blur_octet16(const Args &args, const floa
 }
 
 template <int RADIUS, class Args>
-static __device__ __forceinline__ void blur_rows16(const Args &args, const struct tile16_shape &shape,
-                                                   const float *planes, unsigned char *staging, int x0, int y0,
-                                                   int lines)
+static __device__ __forceinline__ void
+blur_rows16(const Args &args, const struct tile16_shape &shape, const float *planes,
+            unsigned char *staging, int x0, int y0, int lines)
 {
     const struct picture &p = args.p;
     const int quarter = shape.width / OCTET / 4;
-    for (int item = threadIdx.x; item < quarter * 4 * p.channels * TILE_ROWS; item += GAUSS_THREADS) {
+    for (int item = threadIdx.x; item < quarter * 4 * p.channels * TILE_ROWS;
+         item += GAUSS_THREADS) {
         const int rest = item >> 3, strip = rest / quarter;
         const int octet = (rest - strip * quarter) * 4 + (item & 3);
         const int high = strip / p.channels, channel = strip - high * p.channels;
@@ -149,7 +156,8 @@ static __device__ __forceinline__ void blur_rows16(const Args &args, const struc
             (const unsigned short *)(p.in + (long long)(y0 + row - p.in_y) * (long long)p.in_pitch);
         unsigned short *const to = (unsigned short *)(staging + row * STAGING16_PITCH);
         float sum[OCTET];
-        blur_octet16<RADIUS>(args, planes + row * shape.row + channel * shape.plane + octet * OCTET, sum);
+        blur_octet16<RADIUS>(args, planes + row * shape.row + channel * shape.plane + octet * OCTET,
+                             sum);
 #pragma unroll
         for (int i = 0; i < OCTET; i++)
             to[(octet * OCTET + i) * p.channels + channel] = (unsigned short)args.finish.sample16(
@@ -172,19 +180,20 @@ __global__ void __launch_bounds__(GAUSS_THREADS, RADIUS > 6 ? 2 : 3)
     const int x0 = (blockIdx.x - down * across) * shape.width;
     const int y0 = p.out_y + down * TILE_ROWS;
     const int lines = min(TILE_ROWS, p.out_y + p.rows - y0);
-    list_rows(p, rows, TILE_ROWS + 2 * RADIUS, y0 - RADIUS, y0 - args.radius, y0 + lines - 1 + args.radius);
+    list_rows(p, rows, TILE_ROWS + 2 * RADIUS, y0 - RADIUS, y0 - args.radius,
+              y0 + lines - 1 + args.radius);
     __syncthreads();
     blur_columns16<RADIUS>(args, shape, rows, planes, x0, y0);
     __syncthreads();
     blur_rows16<RADIUS>(args, shape, planes, staging, x0, y0, lines);
     __syncthreads();
-    store_tile(p, staging, STAGING16_PITCH, 2 * TILE16_SAMPLES, lines, y0, 2 * (long long)x0 * p.channels,
-               2 * (long long)p.width * p.channels);
+    store_tile(p, staging, STAGING16_PITCH, 2 * TILE16_SAMPLES, lines, y0,
+               2 * (long long)x0 * p.channels, 2 * (long long)p.width * p.channels);
 }
 
 template <int RADIUS, class Finish>
-static int launch_tile16(const struct gf_launch *launch, const struct picture &p, const struct gf_gauss *gauss,
-                         const Finish &finish)
+static int launch_tile16(const struct gf_launch *launch, const struct picture &p,
+                         const struct gf_gauss *gauss, const Finish &finish)
 {
     const struct tile16_shape shape = shape_of_tile16(p.channels, RADIUS);
     struct tile16_args<Finish> args = {
@@ -194,10 +203,11 @@ static int launch_tile16(const struct gf_launch *launch, const struct picture &p
     args.finish = finish;
     for (int k = 0; k <= gauss->radius; k++)
         args.tap[k] = gauss->real[k];
-    const size_t shared = (TILE_ROWS + 2 * RADIUS) * sizeof(long long) + TILE_ROWS * shape.row * sizeof(float) +
-                          TILE_ROWS * STAGING16_PITCH;
+    const size_t shared = (TILE_ROWS + 2 * RADIUS) * sizeof(long long) +
+                          TILE_ROWS * shape.row * sizeof(float) + TILE_ROWS * STAGING16_PITCH;
     const int tiles = ceil_div(p.width, shape.width) * ceil_div(p.rows, TILE_ROWS);
-    blur_tile16_kernel<RADIUS, Finish><<<tiles, GAUSS_THREADS, shared, (cudaStream_t)launch->stream>>>(args);
+    blur_tile16_kernel<RADIUS, Finish>
+        <<<tiles, GAUSS_THREADS, shared, (cudaStream_t)launch->stream>>>(args);
     return cudaGetLastError();
 }
 

@@ -6,8 +6,8 @@
 #include "stencil_math.h"
 #include "window.cuh"
 
-/* Where the taps lie. As a part of the kernel's parameters they are in constant memory, whose cache serves
- * a warp that reads one address in a single access (Best Practices 9.2.6). */
+/* Where the taps lie. As a part of the kernel's parameters they are in constant memory, whose cache
+ * serves a warp that reads one address in a single access (Best Practices 9.2.6). */
 template <class Tap> struct constant_taps {
     Tap value[GF_GAUSS_RADIUS_MAX + 1];
     __device__ __forceinline__ Tap operator[](int k) const

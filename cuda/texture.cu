@@ -3,8 +3,8 @@
 #include <pthread.h>
 #include <string.h>
 
-/* What tells one texture from another. The stream is part of it, so that one event knows when the last
- * work with it is over. Padding is zero: compared as bytes. */
+/* What tells one texture from another. The stream is part of it, so that one event knows when the
+ * last work with it is over. Padding is zero: compared as bytes. */
 struct key {
     const void *data;
     cudaStream_t stream;
@@ -29,7 +29,8 @@ static unsigned long long openings;
 
 static cudaError_t create(const struct key *key, struct entry *entry)
 {
-    const int bits[4] = {key->bits, key->kind.channels > 1 ? key->bits : 0, key->kind.channels > 2 ? key->bits : 0,
+    const int bits[4] = {key->bits, key->kind.channels > 1 ? key->bits : 0,
+                         key->kind.channels > 2 ? key->bits : 0,
                          key->kind.channels > 3 ? key->bits : 0};
     struct cudaResourceDesc resource = {};
     resource.resType = cudaResourceTypePitch2D;
@@ -57,8 +58,8 @@ static cudaError_t create(const struct key *key, struct entry *entry)
     return cudaSuccess;
 }
 
-/* The work that reads it may still be running: that is waited for. It is the one opened longest ago of many,
- * so there is hardly ever anything to wait for. */
+/* The work that reads it may still be running: that is waited for. It is the one opened longest ago
+ * of many, so there is hardly ever anything to wait for. */
 static void destroy(struct entry *entry, int device)
 {
     cudaSetDevice(entry->key.device);
@@ -91,25 +92,27 @@ static struct entry *find(const struct key *key, cudaError_t *status)
 }
 
 /* Where a texture may lie; as it is, or a copy. */
-static cudaError_t place_rows(const struct gf_view *view, int first, int end, void *scratch, cudaStream_t stream,
-                              struct key *key)
+static cudaError_t place_rows(const struct gf_view *view, int first, int end, void *scratch,
+                              cudaStream_t stream, struct key *key)
 {
     key->data = gf_view_row(view, first);
     key->pitch = view->pitch;
-    if ((size_t)key->data % GF_TEXTURE_ALIGNMENT == 0 && key->pitch % GF_TEXTURE_PITCH_ALIGNMENT == 0)
+    if ((size_t)key->data % GF_TEXTURE_ALIGNMENT == 0 &&
+        key->pitch % GF_TEXTURE_PITCH_ALIGNMENT == 0)
         return cudaSuccess;
     void *const to = (void *)(((size_t)scratch + GF_TEXTURE_ALIGNMENT - 1) / GF_TEXTURE_ALIGNMENT *
                               GF_TEXTURE_ALIGNMENT);
-    const cudaError_t status =
-        cudaMemcpy2DAsync(to, gf_texture_pitch(view->format), key->data, key->pitch, gf_row_bytes(view->format),
-                          (size_t)(end - first), cudaMemcpyDeviceToDevice, stream);
+    const cudaError_t status = cudaMemcpy2DAsync(
+        to, gf_texture_pitch(view->format), key->data, key->pitch, gf_row_bytes(view->format),
+        (size_t)(end - first), cudaMemcpyDeviceToDevice, stream);
     key->data = to;
     key->pitch = gf_texture_pitch(view->format);
     return status;
 }
 
-int gf_texture_open(const struct gf_view *view, int first, int end, const struct gf_texture_kind *kind,
-                    void *scratch, cudaStream_t stream, struct gf_texture *texture)
+int gf_texture_open(const struct gf_view *view, int first, int end,
+                    const struct gf_texture_kind *kind, void *scratch, cudaStream_t stream,
+                    struct gf_texture *texture)
 {
     struct key key;
     memset(&key, 0, sizeof key);

@@ -1,10 +1,11 @@
-/* Stencils as the guides begin with them: a thread makes one sample, and everything it needs it reads from
- * global memory. The variants of blur and boxblur are made of these and of window_tile.cuh.
+/* Stencils as the guides begin with them: a thread makes one sample, and everything it needs it
+ * reads from global memory. The variants of blur and boxblur are made of these and of
+ * window_tile.cuh.
  *
  * An Op is a stencil of two passes:
- *     sample, middle, stored      types of a sample, of a column's result, and of that in scratch memory
- *     radius
- *     middle column(at), sample row(at)   at(k) is what lies k samples (rows, pixels) from the middle one */
+ *     sample, middle, stored      types of a sample, of a column's result, and of that in scratch
+ * memory radius middle column(at), sample row(at)   at(k) is what lies k samples (rows, pixels)
+ * from the middle one */
 #ifndef GF_WINDOW_CUH
 #define GF_WINDOW_CUH
 
@@ -48,36 +49,41 @@ static inline unsigned window_blocks(const struct picture &p)
 
 /* A sample of the picture extended by the border. */
 template <class Sample>
-static __device__ __forceinline__ unsigned sample_of(const struct picture &p, int x, int channel, int y)
+static __device__ __forceinline__ unsigned sample_of(const struct picture &p, int x, int channel,
+                                                     int y)
 {
-    const int column = gf_border_index(x, p.width, p.border), row = gf_border_index(y, p.height, p.border);
+    const int column = gf_border_index(x, p.width, p.border),
+              row = gf_border_index(y, p.height, p.border);
     if (row < 0 || column < 0)
         return 0;
-    const Sample *const from = (const Sample *)(p.in + (long long)(row - p.in_y) * (long long)p.in_pitch);
+    const Sample *const from =
+        (const Sample *)(p.in + (long long)(row - p.in_y) * (long long)p.in_pitch);
     return from[(long long)column * p.channels + channel];
 }
 
 /* The spot's own sample in the input. */
 template <class Sample>
-static __device__ __forceinline__ const unsigned char *centre_of(const struct picture &p, const struct spot &spot)
+static __device__ __forceinline__ const unsigned char *centre_of(const struct picture &p,
+                                                                 const struct spot &spot)
 {
     const Sample *const row =
         (const Sample *)(p.in + (long long)(p.out_y + spot.row - p.in_y) * (long long)p.in_pitch);
     return (const unsigned char *)(row + spot.sample);
 }
 
-/* Whether a window of that reach lies within the picture, as most do: they need no rule for what is beyond,
- * and find their samples by offsets of 32 bits. */
-static __device__ __forceinline__ bool is_inner(const struct picture &p, const struct spot &spot, int reach_x,
-                                                int reach_y)
+/* Whether a window of that reach lies within the picture, as most do: they need no rule for what is
+ * beyond, and find their samples by offsets of 32 bits. */
+static __device__ __forceinline__ bool is_inner(const struct picture &p, const struct spot &spot,
+                                                int reach_x, int reach_y)
 {
     const int y = p.out_y + spot.row;
-    return spot.x >= reach_x && spot.x < p.width - reach_x && y >= reach_y && y < p.height - reach_y &&
-           (long long)reach_y * (long long)p.in_pitch < INT_MAX;
+    return spot.x >= reach_x && spot.x < p.width - reach_x && y >= reach_y &&
+           y < p.height - reach_y && (long long)reach_y * (long long)p.in_pitch < INT_MAX;
 }
 
 template <class Sample>
-static __device__ __forceinline__ Sample *out_sample(const struct picture &p, const struct spot &spot)
+static __device__ __forceinline__ Sample *out_sample(const struct picture &p,
+                                                     const struct spot &spot)
 {
     return (Sample *)(p.out + (size_t)spot.row * p.out_pitch) + spot.sample;
 }
@@ -101,7 +107,8 @@ __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
         const int pitch = (int)p.in_pitch;
         *to = args.op.row([&](int dx) {
             const unsigned char *const column = centre + dx * p.channels * (int)sizeof(Sample);
-            return args.op.column([&](int dy) -> Middle { return *(const Sample *)(column + dy * pitch); });
+            return args.op.column(
+                [&](int dy) -> Middle { return *(const Sample *)(column + dy * pitch); });
         });
     } else {
         *to = args.op.row([&](int dx) {
@@ -112,8 +119,8 @@ __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
     }
 }
 
-/* Separable: 2 n reads instead of n * n, at the price of a second kernel that writes and reads what lies
- * between (the guides' tiled convolution). */
+/* Separable: 2 n reads instead of n * n, at the price of a second kernel that writes and reads what
+ * lies between (the guides' tiled convolution). */
 template <class Op>
 __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
     window_columns_kernel(const struct window_args<Op> args)
@@ -129,7 +136,8 @@ __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
     if (is_inner(p, spot, 0, args.op.radius)) {
         const unsigned char *const centre = centre_of<Sample>(p, spot);
         const int pitch = (int)p.in_pitch;
-        *to = (Stored)args.op.column([&](int dy) -> Middle { return *(const Sample *)(centre + dy * pitch); });
+        *to = (Stored)args.op.column(
+            [&](int dy) -> Middle { return *(const Sample *)(centre + dy * pitch); });
     } else {
         *to = (Stored)args.op.column([&](int dy) -> Middle {
             return sample_of<Sample>(p, spot.x, spot.channel, p.out_y + spot.row + dy);
@@ -160,19 +168,24 @@ __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
     }
 }
 
-template <class Op> static int launch_square(const struct gf_launch *launch, int border, const Op &op)
+template <class Op>
+static int launch_square(const struct gf_launch *launch, int border, const Op &op)
 {
-    const struct window_args<Op> args = {picture_of(launch, border), NULL, 0, op};
+    const struct window_args<Op> args = {
+        picture_of(launch, border), NULL, 0, op
+    };
     window_square_kernel<Op><<<window_blocks(args.p), dim3(WINDOW_COLUMNS, WINDOW_ROWS), 0,
                                (cudaStream_t)launch->stream>>>(args);
     return cudaGetLastError();
 }
 
 template <class Op>
-static int launch_separable(const struct gf_launch *launch, int border, size_t middle_pitch, const Op &op)
+static int launch_separable(const struct gf_launch *launch, int border, size_t middle_pitch,
+                            const Op &op)
 {
-    const struct window_args<Op> args = {picture_of(launch, border), (unsigned char *)launch->scratch,
-                                         middle_pitch, op};
+    const struct window_args<Op> args = {
+        picture_of(launch, border), (unsigned char *)launch->scratch, middle_pitch, op
+    };
     const unsigned blocks = window_blocks(args.p);
     const dim3 threads(WINDOW_COLUMNS, WINDOW_ROWS);
     const cudaStream_t stream = (cudaStream_t)launch->stream;

@@ -1,5 +1,5 @@
-/* A tile of the picture in shared memory, with what the stencil reaches around it, as its bytes are; and a
- * stencil of two passes (an Op of window.cuh) over it. */
+/* A tile of the picture in shared memory, with what the stencil reaches around it, as its bytes
+ * are; and a stencil of two passes (an Op of window.cuh) over it. */
 #ifndef GF_WINDOW_TILE_CUH
 #define GF_WINDOW_TILE_CUH
 
@@ -16,16 +16,18 @@ enum { TILE_WIDTH = 96, TILE_WIDE = 192 };
 enum { TILE_SHARED_MOST = 64 * 1024 };
 
 struct raw_tile {
-    int width;          /* samples */
-    int halo;           /* samples on either side */
+    int width;            /* samples */
+    int halo;             /* samples on either side */
     int reach_x, reach_y; /* pixels, rows */
-    int pitch;          /* bytes: room for the halo, and for beginning on a chunk */
+    int pitch;            /* bytes: room for the halo, and for beginning on a chunk */
 };
 
-static inline struct raw_tile raw_tile_of(const struct picture &p, int bits, int width, int reach_x, int reach_y)
+static inline struct raw_tile raw_tile_of(const struct picture &p, int bits, int width, int reach_x,
+                                          int reach_y)
 {
     struct raw_tile tile = {width, reach_x * p.channels, reach_x, reach_y, 0};
-    tile.pitch = ((width + 2 * tile.halo) * (bits / 8) + 2 * (TILE_CHUNK - 1)) / TILE_CHUNK * TILE_CHUNK;
+    tile.pitch =
+        ((width + 2 * tile.halo) * (bits / 8) + 2 * (TILE_CHUNK - 1)) / TILE_CHUNK * TILE_CHUNK;
     return tile;
 }
 
@@ -44,7 +46,8 @@ struct tile_place {
     int sample, row, lines;
 };
 
-static __device__ __forceinline__ struct tile_place place_of_tile(const struct picture &p, int width)
+static __device__ __forceinline__ struct tile_place place_of_tile(const struct picture &p,
+                                                                  int width)
 {
     const int across = (p.width * p.channels + width - 1) / width;
     const int down = blockIdx.x / across;
@@ -55,11 +58,11 @@ static __device__ __forceinline__ struct tile_place place_of_tile(const struct p
     return place;
 }
 
-/* A chunk that reaches beyond the row, by the border's rule. (A reference to the kernel's parameters would
- * have them copied to local memory.) */
+/* A chunk that reaches beyond the row, by the border's rule. (A reference to the kernel's
+ * parameters would have them copied to local memory.) */
 template <class Sample>
-static __device__ __noinline__ void gather_chunk(const Sample *row, int first, int reach, int width, int channels,
-                                                 int border, Sample *to)
+static __device__ __noinline__ void gather_chunk(const Sample *row, int first, int reach, int width,
+                                                 int channels, int border, Sample *to)
 {
     for (int i = 0; i < TILE_CHUNK / (int)sizeof(Sample); i++) {
         const int pixel = (first + i + reach * channels) / channels - reach;
@@ -68,17 +71,19 @@ static __device__ __noinline__ void gather_chunk(const Sample *row, int first, i
     }
 }
 
-/* Fills the tile, 16 bytes at a time, and returns the byte of its rows at which the halo begins. With ASYNC
- * the bytes do not go through registers (Best Practices 9.2.3.4); before compute capability 8.0 they do
- * all the same. Ends with a barrier. */
+/* Fills the tile, 16 bytes at a time, and returns the byte of its rows at which the halo begins.
+ * With ASYNC the bytes do not go through registers (Best Practices 9.2.3.4); before compute
+ * capability 8.0 they do all the same. Ends with a barrier. */
 template <class Sample, bool ASYNC>
-static __device__ __forceinline__ int load_tile(const struct picture &p, const struct raw_tile &tile,
+static __device__ __forceinline__ int load_tile(const struct picture &p,
+                                                const struct raw_tile &tile,
                                                 const struct tile_place &place, unsigned char *raw)
 {
     const int size = (int)sizeof(Sample), row_bytes = p.width * p.channels * size;
     const int begin = (place.sample - tile.halo) * size;
     const int start = begin & ~(TILE_CHUNK - 1);
-    const int chunks = (begin - start + (tile.width + 2 * tile.halo) * size + TILE_CHUNK - 1) / TILE_CHUNK;
+    const int chunks =
+        (begin - start + (tile.width + 2 * tile.halo) * size + TILE_CHUNK - 1) / TILE_CHUNK;
     for (int i = threadIdx.x; i < (place.lines + 2 * tile.reach_y) * chunks; i += TILE_THREADS) {
         const int line = i / chunks, chunk = i - line * chunks;
         const int y = p.out_y + place.row - tile.reach_y + line;
@@ -89,8 +94,8 @@ static __device__ __forceinline__ int load_tile(const struct picture &p, const s
         if (index < 0)
             *(uint4 *)to = make_uint4(0, 0, 0, 0);
         else if (at < 0 || at + TILE_CHUNK > row_bytes)
-            gather_chunk((const Sample *)row, at / size, tile.reach_x + TILE_CHUNK, p.width, p.channels,
-                         p.border, (Sample *)to);
+            gather_chunk((const Sample *)row, at / size, tile.reach_x + TILE_CHUNK, p.width,
+                         p.channels, p.border, (Sample *)to);
         else if (ASYNC)
             __pipeline_memcpy_async(to, row + at, TILE_CHUNK);
         else
@@ -105,8 +110,10 @@ static __device__ __forceinline__ int load_tile(const struct picture &p, const s
 }
 
 /* Writes the lines of results that lie in shared memory, a word a thread. */
-static __device__ __forceinline__ void store_lines(const struct picture &p, const struct tile_place &place,
-                                                   const unsigned char *results, int pitch, int width, int size)
+static __device__ __forceinline__ void store_lines(const struct picture &p,
+                                                   const struct tile_place &place,
+                                                   const unsigned char *results, int pitch,
+                                                   int width, int size)
 {
     const int words = width * size / 4, row_bytes = p.width * p.channels * size;
     for (int i = threadIdx.x; i < place.lines * words; i += TILE_THREADS) {
@@ -131,11 +138,12 @@ template <class Op> struct tile_stencil_args {
     Op op;
 };
 
-/* Both passes on one tile, so that what lies between never leaves the multiprocessor (Best Practices
- * 9.2.3). The lanes of a warp lie along a line in the first pass, and on 32 lines, each going along its own,
- * in the second. */
+/* Both passes on one tile, so that what lies between never leaves the multiprocessor (Best
+ * Practices 9.2.3). The lanes of a warp lie along a line in the first pass, and on 32 lines, each
+ * going along its own, in the second. */
 template <class Op, bool ASYNC>
-__global__ void __launch_bounds__(TILE_THREADS) tile_stencil_kernel(const struct tile_stencil_args<Op> args)
+__global__ void __launch_bounds__(TILE_THREADS)
+    tile_stencil_kernel(const struct tile_stencil_args<Op> args)
 {
     typedef typename Op::sample Sample;
     typedef typename Op::middle Middle;
@@ -163,21 +171,25 @@ __global__ void __launch_bounds__(TILE_THREADS) tile_stencil_kernel(const struct
     store_lines(p, place, raw, args.results_pitch, tile.width, (int)sizeof(Sample));
 }
 
-/* Not padded, lines begin on multiples of 32 words: the 32 lanes that stand on 32 lines all meet the same
- * bank, and each access takes 32 turns. With an odd number of words from line to line each meets a bank
- * of its own (Best Practices 9.2.3.3, Programming Guide 2.2.4.2.2). */
+/* Not padded, lines begin on multiples of 32 words: the 32 lanes that stand on 32 lines all meet
+ * the same bank, and each access takes 32 turns. With an odd number of words from line to line each
+ * meets a bank of its own (Best Practices 9.2.3.3, Programming Guide 2.2.4.2.2). */
 template <class Op, bool ASYNC>
-static int launch_tile_stencil(const struct gf_launch *launch, int border, const Op &op, bool padded)
+static int launch_tile_stencil(const struct gf_launch *launch, int border, const Op &op,
+                               bool padded)
 {
-    struct tile_stencil_args<Op> args = {picture_of(launch, border), {}, 0, 0, op};
+    struct tile_stencil_args<Op> args = {
+        picture_of(launch, border), {}, 0, 0, op
+    };
     const int size = (int)sizeof(typename Op::sample);
     args.tile = raw_tile_of(args.p, 8 * size, TILE_WIDTH, op.radius, op.radius);
     const int words = TILE_WIDTH + 2 * args.tile.halo;
     args.middle_pitch = padded ? words | 1 : (words + 31) / 32 * 32;
     args.results_pitch = TILE_WIDTH * size + (padded ? 4 : 0);
     const size_t shared = raw_tile_bytes(args.tile) + (size_t)TILE_LINES * args.middle_pitch * 4;
-    const cudaError_t status = cudaFuncSetAttribute(
-        tile_stencil_kernel<Op, ASYNC>, cudaFuncAttributeMaxDynamicSharedMemorySize, TILE_SHARED_MOST);
+    const cudaError_t status =
+        cudaFuncSetAttribute(tile_stencil_kernel<Op, ASYNC>,
+                             cudaFuncAttributeMaxDynamicSharedMemorySize, TILE_SHARED_MOST);
     if (status != cudaSuccess)
         return status;
     tile_stencil_kernel<Op, ASYNC><<<raw_tile_blocks(args.p, TILE_WIDTH), TILE_THREADS, shared,

@@ -28,7 +28,8 @@ struct gf_box {
 enum { GF_BOX_SMALL_MAX = 7 };
 static inline int gf_box_small(struct gf_format format, int radius)
 {
-    return format.bits == 8 && format.channels % 2 == 1 && radius >= 1 && radius <= GF_BOX_SMALL_MAX;
+    return format.bits == 8 && format.channels % 2 == 1 && radius >= 1 &&
+           radius <= GF_BOX_SMALL_MAX;
 }
 
 /* Whether the sum of a window's column fits 16 bits, as the device then stores it. */
@@ -51,8 +52,8 @@ static inline size_t gf_box_wide_pitch(struct gf_format format)
     return (samples * 4 + 255) / 256 * 256;
 }
 
-/* The variants of blur, boxblur and convolve read whole windows from global memory up to this reach in
- * pixels, and hold tiles in shared memory up to that one. */
+/* The variants of blur and boxblur read whole windows from global memory up to this reach
+ * in pixels, and hold tiles in shared memory up to that one. */
 enum { GF_WINDOW_REACH_MAX = 60, GF_WINDOW_TILE_REACH_MAX = GF_GAUSS_FUSED_MAX };
 
 struct gf_convolve {

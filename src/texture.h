@@ -1,5 +1,5 @@
-/* What pictures in device memory need to be read as textures. Where a view's rows are not laid out so, they
- * are first copied to scratch memory that is. */
+/* What pictures in device memory need to be read as textures. Where a view's rows are not laid out
+ * so, they are first copied to scratch memory that is. */
 #ifndef GF_TEXTURE_H
 #define GF_TEXTURE_H
 

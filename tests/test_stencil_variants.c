@@ -1,4 +1,5 @@
-/* What the stencils' variants refuse, on both sides of each limit, and the scratch memory they ask for. */
+/* What the stencils' variants refuse, on both sides of each limit, and the scratch memory they ask
+ * for. */
 #include "plan.h"
 #include "stencils.h"
 #include "support.h"
@@ -21,33 +22,44 @@ static const struct {
     {"blur=250:variant=separable", 40, 30, 4, 16, NULL},
     {"blur=5.33:variant=shared", 40, 30, 4, 16, NULL},
     {"blur=5.34:variant=shared", 40, 30, 4, 16,
-     "blur: variant=shared takes sigma up to 5.33: what the taps reach has to fit into shared memory"},
+     "blur: variant=shared takes sigma up to 5.33: what the taps reach has to fit into shared "
+     "memory"},
     {"blur=5.34:variant=padded", 40, 30, 3, 8,
-     "blur: variant=padded takes sigma up to 5.33: what the taps reach has to fit into shared memory"},
+     "blur: variant=padded takes sigma up to 5.33: what the taps reach has to fit into shared "
+     "memory"},
     {"blur=5.34:variant=async", 40, 30, 3, 8,
-     "blur: variant=async takes sigma up to 5.33: what the taps reach has to fit into shared memory"},
+     "blur: variant=async takes sigma up to 5.33: what the taps reach has to fit into shared "
+     "memory"},
     {"blur=5:variant=vector", 40, 30, 3, 8, NULL},
     {"blur=6:variant=vector", 40, 30, 3, 8,
-     "blur: variant=vector takes sigma up to 5.33: what the taps reach has to fit into shared memory"},
-    {"blur=5:variant=vector", 40, 30, 3, 16, "blur: variant=vector takes pictures of 8 bits without alpha"},
-    {"blur=5:variant=vector", 40, 30, 4, 8, "blur: variant=vector takes pictures of 8 bits without alpha"},
+     "blur: variant=vector takes sigma up to 5.33: what the taps reach has to fit into shared "
+     "memory"},
+    {"blur=5:variant=vector", 40, 30, 3, 16,
+     "blur: variant=vector takes pictures of 8 bits without alpha"},
+    {"blur=5:variant=vector", 40, 30, 4, 8,
+     "blur: variant=vector takes pictures of 8 bits without alpha"},
     {"boxblur=60:variant=global", 40, 30, 3, 8, NULL},
     {"boxblur=61:variant=global", 40, 30, 3, 8,
      "boxblur: variant=global takes a radius up to 60: its work grows with the square"},
     {"boxblur=500:variant=separable", 40, 30, 3, 8, NULL},
     {"boxblur=16:variant=async", 40, 30, 3, 16, NULL},
     {"boxblur=17:variant=shared", 40, 30, 3, 16,
-     "boxblur: variant=shared takes a radius up to 16: what the window reaches has to fit into shared memory"},
+     "boxblur: variant=shared takes a radius up to 16: what the window reaches has to fit into "
+     "shared memory"},
     {"convolve=1:variant=texture", 131072, 65000, 1, 8, NULL},
     {"convolve=1:variant=texture", 131073, 10, 1, 8,
-     "convolve: variant=texture takes rows of up to 131072 samples, and 65000 of them: textures are no larger"},
+     "convolve: variant=texture takes rows of up to 131072 samples, and 65000 of them: textures "
+     "are no larger"},
     {"convolve=1:variant=texture", 65536, 10, 3, 16,
-     "convolve: variant=texture takes rows of up to 131072 samples, and 65000 of them: textures are no larger"},
+     "convolve: variant=texture takes rows of up to 131072 samples, and 65000 of them: textures "
+     "are no larger"},
     {"convolve=1:variant=texture", 10, 65001, 1, 8,
-     "convolve: variant=texture takes rows of up to 131072 samples, and 65000 of them: textures are no larger"},
+     "convolve: variant=texture takes rows of up to 131072 samples, and 65000 of them: textures "
+     "are no larger"},
     {"median=5:variant=local", 40, 30, 3, 8, NULL},
     {"median=6:variant=local", 40, 30, 3, 8,
-     "median: variant=local takes a radius up to 5: a thread has to hold its window, and its work grows with the "
+     "median: variant=local takes a radius up to 5: a thread has to hold its window, and its work "
+     "grows with the "
      "fourth power"},
     {"median=2:variant=registers", 40, 30, 3, 8, NULL},
     {"median=3:variant=registers", 40, 30, 3, 8,
@@ -57,14 +69,16 @@ static const struct {
     {"bilateral=50:variant=intrinsic", 40, 30, 3, 8, NULL},
     {"bilateral=8:variant=shared", 40, 30, 3, 8, NULL},
     {"bilateral=8.1:variant=shared", 40, 30, 3, 8,
-     "bilateral: variant=shared takes sigma_s up to 8: what the window reaches has to fit into shared memory"},
+     "bilateral: variant=shared takes sigma_s up to 8: what the window reaches has to fit into "
+     "shared memory"},
 };
 
 static void test_refusals(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const struct gf_format format = format_of(cases[i].width, cases[i].height, cases[i].channels, cases[i].bits);
+        const struct gf_format format =
+            format_of(cases[i].width, cases[i].height, cases[i].channels, cases[i].bits);
         struct gf_error error = {0};
         assert_ok(cases[i].chain, gf_chain_parse(cases[i].chain, &chain, &error), &error);
         const enum gf_status status = gf_plan_make(&chain, format, 1, &plan, &error);

@@ -1,15 +1,42 @@
-/* The stencils on a GPU against the CPU backend where their kernels change with a parameter, which the
- * self-test's extremes and defaults step over: radii at which another kernel takes over, every variant,
- * every border, in bands. Skipped where there is no GPU. */
+/* The stencils on a GPU against the CPU backend where their kernels change with a parameter, which
+ * the self-test's extremes and defaults step over: radii at which another kernel takes over, every
+ * variant, every border, in bands. Skipped where there is no GPU. */
 #include "support.h"
 
 /* Parameters; a border and a variant are appended. */
 static const char *const chains[] = {
-    "blur=0.3",  "blur=1",    "blur=1.01", "blur=2",    "blur=2.01", "blur=3.33", "blur=3.34", "blur=5.33",
-    "blur=5.34", "blur=9",    "unsharp=1", "unsharp=2", "unsharp=3", "unsharp=5", "unsharp=7", "boxblur=0",
-    "boxblur=1", "boxblur=2", "boxblur=3", "boxblur=4", "boxblur=5", "boxblur=6", "boxblur=7", "boxblur=8",
-    "boxblur=16", "boxblur=40", "median=1", "median=2", "median=3", "median=5",
-    "convolve=1 2 3/4 5 -6/7 8 9", "convolve=1 2 -3 4 5/-1 2 3 4 5.5/5 4 3 2 1:divisor=7:bias=3",
+    "blur=0.3",
+    "blur=1",
+    "blur=1.01",
+    "blur=2",
+    "blur=2.01",
+    "blur=3.33",
+    "blur=3.34",
+    "blur=5.33",
+    "blur=5.34",
+    "blur=9",
+    "unsharp=1",
+    "unsharp=2",
+    "unsharp=3",
+    "unsharp=5",
+    "unsharp=7",
+    "boxblur=0",
+    "boxblur=1",
+    "boxblur=2",
+    "boxblur=3",
+    "boxblur=4",
+    "boxblur=5",
+    "boxblur=6",
+    "boxblur=7",
+    "boxblur=8",
+    "boxblur=16",
+    "boxblur=40",
+    "median=1",
+    "median=2",
+    "median=3",
+    "median=5",
+    "convolve=1 2 3/4 5 -6/7 8 9",
+    "convolve=1 2 -3 4 5/-1 2 3 4 5.5/5 4 3 2 1:divisor=7:bias=3",
     "convolve=1 2 3 4 5 6 7/-1 2 -3 4 -5 6 7/7 6 5 4 3 2 1",
 };
 static const char *const borders[] = {"edge", "reflect", "wrap", "constant"};
@@ -17,7 +44,8 @@ static const char *const borders[] = {"edge", "reflect", "wrap", "constant"};
 enum { WIDTH = 203, HEIGHT = 67, BAND_ROWS = 24 };
 
 /* False: the variant refuses it. */
-static bool run(const char *text, enum gf_device_kind device, const struct gf_image *in, struct gf_image *out)
+static bool run(const char *text, enum gf_device_kind device, const struct gf_image *in,
+                struct gf_image *out)
 {
     struct gf_options options = gf_options_default();
     struct gf_pipeline *pipeline = NULL;
@@ -45,7 +73,8 @@ static void check_chain(const char *chain, const char *border, const struct gf_i
     assert_true(run(text, GF_DEVICE_CPU, in, &expected));
     for (int v = 0; gf_filter_kernel(filter, v); v++) {
         struct gf_image result = {0};
-        snprintf(text, sizeof text, "%s:border=%s:variant=%s", chain, border, gf_filter_kernel(filter, v)->name);
+        snprintf(text, sizeof text, "%s:border=%s:variant=%s", chain, border,
+                 gf_filter_kernel(filter, v)->name);
         if (run(text, GF_DEVICE_CUDA, in, &result)) {
             const struct difference d = compare(&result, &expected);
             if (d.most > filter->tolerance)
@@ -106,8 +135,9 @@ static void test_rgba8(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gray8),        cmocka_unit_test(test_rgb8),  cmocka_unit_test(test_rgb16),
-        cmocka_unit_test(test_gray_alpha16), cmocka_unit_test(test_rgba8),
+        cmocka_unit_test(test_gray8), cmocka_unit_test(test_rgb8),
+        cmocka_unit_test(test_rgb16), cmocka_unit_test(test_gray_alpha16),
+        cmocka_unit_test(test_rgba8),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -279,10 +279,11 @@ extern gf_launcher gf_bilateral_cuda, gf_bilateral_global_cuda, gf_bilateral_int
 
 static const struct gf_kernel kernels[] = {
     {GF_KERNEL("tiled", gf_bilateral_cuda,
-               "powers of two by ex2, exponents from tables, two pixels a thread, strips of the window in "
-               "shared memory")},
+               "powers of two by ex2, exponents from tables, two pixels a thread, strips of "
+               "the window in shared memory")},
     {GF_KERNEL("global", gf_bilateral_global_cuda,
-               "a thread a pixel, window from global memory, weights by expf (Best Practices 9.2.1)")},
+               "a thread a pixel, window from global memory, weights by expf (Best Practices "
+               "9.2.1)")},
     {GF_KERNEL("intrinsic", gf_bilateral_intrinsic_cuda,
                "the same, weights by __expf (Best Practices 11.1.6)")},
     {GF_KERNEL("shared", gf_bilateral_shared_cuda,
