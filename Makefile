@@ -124,7 +124,7 @@ endif
 
 $(BUILD)/%.o: %.cu
 	@mkdir -p $(@D)
-	$(NVCC) $(GF_NVCCFLAGS) $(NVCCFLAGS) $(GENCODE) -DGF_WITH_CUDA -DGF_ARCHITECTURES=$(subst $(space),$(comma),$(strip $(CUDA_ARCHS))) -Iinclude -Isrc -MMD -MP -c -o $@ $<
+	$(NVCC) $(GF_NVCCFLAGS) $(NVCCFLAGS) $(GENCODE) -DGF_WITH_CUDA '-DGF_ARCHITECTURES=$(subst $(space),\$(comma),$(strip $(CUDA_ARCHS)))' -Iinclude -Isrc -MMD -MP -c -o $@ $<
 
 $(BUILD)/tests/%: tests/%.c $(LAB_A) $(LIB_A)
 	@mkdir -p $(@D)
