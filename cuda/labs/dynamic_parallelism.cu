@@ -40,15 +40,22 @@ static __global__ void __launch_bounds__(THREADS) child_kernel(const float *in, 
     out[i] = changed(in[i]);
 }
 
-/* A thread launches each child, on its block's own stream of no order. */
+/* Children of no order among themselves; before 12.0 those of a block are in order. */
+#if CUDART_VERSION >= 12000
+#define CHILD_STREAM cudaStreamFireAndForget
+#else
+#define CHILD_STREAM 0
+#endif
+
+/* A thread launches each child. */
 static __global__ void __launch_bounds__(THREADS)
     parent_kernel(const uint32_t *sizes, const float *in, float *out, int children)
 {
     const int child = (int)(blockIdx.x * blockDim.x + threadIdx.x);
     if (child < children) {
         const size_t at = (size_t)child * CHILD_MOST;
-        child_kernel<<<size_of(sizes[child]) / THREADS, THREADS, 0, cudaStreamFireAndForget>>>(
-            in + at, out + at);
+        child_kernel<<<size_of(sizes[child]) / THREADS, THREADS, 0, CHILD_STREAM>>>(in + at,
+                                                                                    out + at);
     }
 }
 

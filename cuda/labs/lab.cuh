@@ -34,6 +34,15 @@
 /* After a launch outside lab_time(). */
 #define LAB_LAUNCHED() LAB_TRY(cudaGetLastError())
 
+/* A kernel of at most so many registers a thread, in blocks of up to `threads`. Toolkits before 12.4
+ * know only how many blocks a multiprocessor should hold, which says the same where it holds as many
+ * threads. */
+#if CUDART_VERSION >= 12040
+#define LAB_REGISTERS(threads, most) __maxnreg__(most)
+#else
+#define LAB_REGISTERS(threads, most) __launch_bounds__(threads, 65536 / ((threads) * (most)))
+#endif
+
 constexpr size_t LAB_MB = 1000000; /* as in GB/s */
 
 /* In lab.cu. Random 32-bit words, or floats in -1..1, the same for the same seed. */

@@ -26,10 +26,9 @@ static __host__ __device__ __forceinline__ float mixed(float a, float b)
     return fmaf(a, 0.5f, 0.25f * b);
 }
 
-/* MOST registers a thread. The bounds of a launch would say the same by the blocks of a
- * multiprocessor, whose number is not that of every GPU. */
 template <int MOST>
-static __global__ void __maxnreg__(MOST) mix_kernel(const float *in, float *out, int rounds)
+static __global__ void LAB_REGISTERS(THREADS, MOST)
+    mix_kernel(const float *in, float *out, int rounds)
 {
     const int i = (int)(blockIdx.x * THREADS + threadIdx.x);
     const int threads = (int)(gridDim.x * THREADS);
@@ -52,7 +51,8 @@ static __global__ void __maxnreg__(MOST) mix_kernel(const float *in, float *out,
 
 /* The same with an index that only the run knows: registers have no addresses, so that the array is
  * in local memory however many of them are free. */
-static __global__ void __maxnreg__(255) indexed_kernel(const float *in, float *out, int rounds)
+static __global__ void LAB_REGISTERS(THREADS, 255)
+    indexed_kernel(const float *in, float *out, int rounds)
 {
     const int i = (int)(blockIdx.x * THREADS + threadIdx.x);
     const int threads = (int)(gridDim.x * THREADS);
