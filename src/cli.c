@@ -369,17 +369,34 @@ static enum gf_status read_operand(struct reader *reader, const char *text)
     return GF_OK;
 }
 
+/* What is there without a picture being written. */
+static enum gf_status check_report(const struct gf_command *command, struct gf_error *error)
+{
+    if (command->trace)
+        return gf_fail(error, GF_ERROR_USAGE, "--trace is of a run that writes a picture: -o FILE is missing");
+    if (command->action == GF_ACTION_EXPLAIN || command->profile >= GF_PROFILE_COMPARE)
+        return GF_OK;
+    return gf_fail(error, GF_ERROR_USAGE, "-o FILE is missing: the picture to write");
+}
+
 static enum gf_status check(const struct gf_command *command, struct gf_error *error)
 {
-    if (command->action != GF_ACTION_RUN)
+    if (command->action != GF_ACTION_RUN && command->action != GF_ACTION_EXPLAIN)
         return GF_OK;
     if (!command->inputs)
         return gf_fail(error, GF_ERROR_USAGE,
                        "-i FILE is missing: the picture to read (--help explains)");
-    if (!command->output)
-        return gf_fail(error, GF_ERROR_USAGE, "-o FILE is missing: the picture to write");
     if (command->chain && command->chain_file)
         return gf_fail(error, GF_ERROR_USAGE, "two chains: '%.80s', and --chain-file", command->chain);
+    const bool report = command->action == GF_ACTION_EXPLAIN || command->profile >= GF_PROFILE_COMPARE;
+    if (report && command->inputs > 1)
+        return gf_fail(error, GF_ERROR_USAGE, "--explain and --profile=compare are of one picture, not of %d",
+                       command->inputs);
+    if (!command->output)
+        return check_report(command, error);
+    if (command->profile >= GF_PROFILE_COMPARE && !strcmp(command->input[0], "-"))
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "--profile=compare with -o reads the picture twice: not from standard input");
     if (command->resume && command->log && strcmp(command->resume, command->log))
         return gf_fail(error, GF_ERROR_USAGE, "--log and --resume are not the same file: --resume goes on in its log");
     const char *const log = command->log ? command->log : command->resume;

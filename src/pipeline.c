@@ -162,7 +162,7 @@ void gf_pipeline_close(struct gf_pipeline *pipeline)
     free(pipeline);
 }
 
-static int lanes_of(const struct gf_pipeline *pipeline)
+int gf_pipeline_lanes(const struct gf_pipeline *pipeline)
 {
     if (pipeline->options.serial)
         return 1;
@@ -198,8 +198,7 @@ static enum gf_status describe_run(struct gf_pipeline *pipeline, const struct gf
     return GF_OK;
 }
 
-/* The run's own options: budgets that were left open get their values here. */
-static struct gf_options resolved(const struct gf_pipeline *pipeline)
+struct gf_options gf_pipeline_resolved(const struct gf_pipeline *pipeline)
 {
     struct gf_options options = pipeline->options;
     if (!options.memory_bytes)
@@ -213,7 +212,7 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
 {
     if (!pipeline->store.backend)
         gf_store_open(&pipeline->store, pipeline->backend);
-    const struct gf_options options = resolved(pipeline);
+    const struct gf_options options = gf_pipeline_resolved(pipeline);
     /* One band at a time: the more rows it has, the less often the device is waited for. */
     const int large_rows = (int)(pipeline->backend->calls->band_bytes_most / gf_row_bytes(plan->in)) + 1;
     struct gf_run run = {.plan = plan,
@@ -223,7 +222,7 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
                          .options = &options,
                          .memory_is_limit = pipeline->options.memory_bytes != 0,
                          .spans = &pipeline->spans,
-                         .lanes = lanes_of(pipeline),
+                         .lanes = gf_pipeline_lanes(pipeline),
                          .band_rows = !pipeline->band_rows && options.serial && pipeline->on_cuda
                                           ? large_rows
                                           : pipeline->band_rows,
@@ -635,4 +634,23 @@ void gf_pipeline_replace_backend(struct gf_pipeline *pipeline, struct gf_backend
 struct gf_options *gf_pipeline_options(struct gf_pipeline *pipeline)
 {
     return &pipeline->options;
+}
+
+const struct gf_chain *gf_pipeline_chain(const struct gf_pipeline *pipeline)
+{
+    return &pipeline->chain;
+}
+
+enum gf_status gf_pipeline_start(struct gf_pipeline *pipeline, struct gf_backend **backend, bool *on_cuda,
+                                 struct gf_error *error)
+{
+    struct gf_error failure = {0};
+    enum gf_status status = pipeline->backend->calls->ready(pipeline->backend, &failure);
+    while (status && recover(pipeline, status, &failure, &failure))
+        status = pipeline->backend->calls->ready(pipeline->backend, &failure);
+    if (status && error)
+        *error = failure;
+    *backend = pipeline->backend;
+    *on_cuda = pipeline->on_cuda;
+    return status;
 }

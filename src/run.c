@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "batch.h"
-#include "chain_file.h"
 #include "codec.h"
 #include "progress.h"
 #include "report.h"
@@ -22,7 +21,6 @@ struct session {
     struct gf_resume *resume;
     struct gf_output *trace;
     struct gf_progress progress;
-    char *chain; /* of a file */
     int all_devices[GF_COMMAND_DEVICES_MAX];
     enum gf_status report_status; /* of the profile and the trace */
     struct gf_error report_error;
@@ -63,6 +61,12 @@ static void tell_run(const char *input, const char *output, const struct gf_prof
             profile->out_file, *profile->out_file ? ", " : "", out->width, out->height,
             gf_channels_name(out->channels), out->bits, profile->wall_s,
             profile->wall_s > 0 ? pixels / profile->wall_s * 1e-6 : 0.0);
+}
+
+/* Whether the run's own spans are asked for; a comparison has runs of its own. */
+static bool is_profiled(const struct gf_command *command)
+{
+    return command->profile && command->profile < GF_PROFILE_COMPARE;
 }
 
 static enum gf_status show_profile(const struct gf_command *command,
@@ -111,7 +115,7 @@ static void picture(void *context, const char *input, const char *output,
     gf_progress_clear(&session->progress);
     if (command->verbose)
         tell_run(input, output, profile);
-    if (command->profile && !*status)
+    if (is_profiled(command) && !*status)
         *status = show_profile(command, profile, &session->report_error);
     if (session->trace && !*status)
         *status = write_trace(profile, session->trace, &session->report_error);
@@ -173,8 +177,6 @@ static enum gf_status open_session(struct session *session, struct gf_error *err
 {
     struct gf_command *const command = session->command;
     enum gf_status status = check_terminals(command, error);
-    if (!status && command->chain_file)
-        status = gf_chain_file_read(command->chain_file, &session->chain, error);
     if (!status)
         status = open_inputs(session, error);
     /* Opened first: where they cannot be written, nobody should wait for a picture to learn so. */
@@ -195,7 +197,6 @@ static void close_session(struct session *session)
     gf_resume_free(session->resume);
     if (session->trace)
         gf_output_close(session->trace);
-    free(session->chain);
 }
 
 /* ---- running ---- */
@@ -224,17 +225,17 @@ static void drop_warning(void *context, const char *text)
 static enum gf_status run(struct session *session, struct gf_error *error)
 {
     struct gf_command *const command = session->command;
-    const bool reports = command->verbose || command->profile || session->trace;
+    const bool reports = command->verbose || is_profiled(command) || session->trace;
     struct gf_batch_state state;
     int devices;
     const enum gf_status status = find_devices(session, &devices, error);
     if (status)
         return status;
-    command->options.profile = command->profile || session->trace;
+    command->options.profile = is_profiled(command) || session->trace;
     command->options.warn =
         command->quiet ? NULL : drop_warning; /* the batch puts its own in its place */
     const struct gf_batch_request request = {
-        .chain = session->chain ? session->chain : command->chain,
+        .chain = command->chain,
         .options = command->options,
         .inputs = &session->inputs,
         .output = &session->output,

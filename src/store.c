@@ -30,6 +30,8 @@ static void drop(struct gf_store *store, struct gf_block *block)
 
 void gf_store_close(struct gf_store *store)
 {
+    if (!store->backend)
+        return;
     for (int i = 0; i < store->lanes; i++)
         store->backend->calls->lane_close(store->lane[i]);
     for (int i = 0; i < store->blocks; i++) {
