@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "spool.h"
@@ -43,12 +44,30 @@ static struct slot *slot_take(const char *path)
     return NULL;
 }
 
-void gf_abandon_outputs(void)
+static atomic_bool abandoning;
+
+static void sleep_ms(long milliseconds)
+{
+    const struct timespec time = {.tv_nsec = milliseconds * 1000000};
+    nanosleep(&time, NULL);
+}
+
+static void remove_names(void)
 {
     for (int i = 0; i < TEMPORARY_MAX; i++) {
         if (atomic_load(&slots[i].state) == SLOT_SET)
             unlink(slots[i].path);
     }
+}
+
+/* Other threads go on meanwhile: those that are about to make a name wait, those that just did are met again. */
+void gf_abandon_outputs(void)
+{
+    atomic_store(&abandoning, true);
+    remove_names();
+    sleep_ms(3);
+    remove_names();
+    atomic_store(&abandoning, false);
 }
 
 /* ---- the output ---- */
@@ -126,6 +145,8 @@ static void remember(struct gf_output *output, char *temporary)
 {
     output->temporary = temporary;
     output->slot = slot_take(temporary);
+    while (atomic_load(&abandoning))
+        sleep_ms(100);
 }
 
 /* The name is gone: renamed, or unlinked here. */
