@@ -269,6 +269,9 @@ $(BENCH_GPU): $(addprefix $(BUILD)/,$(addsuffix .o,$(basename $(BENCH_SRC)))) $(
 bench: $(PROGRAM) ## the CPU backend beside vips, ImageMagick and others: tables, and JSON in tests/bench/results
 	@bash tests/bench/cpu.sh $(PROGRAM)
 
+bench-batch: $(PROGRAM) ## thousands of JPEGs by every device and codec, single ones by auto: tables and JSON
+	@bash tests/bench/batch.sh $(PROGRAM)
+
 ifeq ($(CUDA),1)
 bench-gpu: $(PROGRAM) $(BENCH_GPU) ## kernels beside NPP's, the pipeline and the start on a GPU: tables and JSON
 	@sh tests/bench/gpu.sh $(BENCH_GPU) $(PROGRAM)
@@ -278,7 +281,7 @@ else
 bench-gpu techniques:
 	@echo "$@: this build has no CUDA backend (no nvcc, or CUDA=0)" >&2; exit 3
 endif
-.PHONY: bench bench-gpu techniques
+.PHONY: bench bench-batch bench-gpu techniques
 
 # What stands between the README's marks is the declarations' own, and the newest results'.
 readme: $(PROGRAM) ## brings the README's tables up to date

@@ -1,0 +1,139 @@
+#!/bin/bash
+# What `make bench-batch` runs: many JPEGs of 1080p from and to memory by every device and codec that there is, beside
+# what the codecs alone allow; and single pictures, where `auto` must not be slower than the CPU. Whole processes, turn
+# by turn, medians. Argument: the program. Environment:
+#   BENCH_FILES=2000, RUNS=3   pictures, and counted runs after a warm-up
+#   RESULTS=FILE.json          where the figures go (tests/bench/results/batch-DATE.json)
+#   GF_COMMIT=NAME             the commit, where there is no git to ask
+set -u
+export LC_ALL=C
+program=$(readlink -f "${1:?the program}")
+here=$(dirname "$(readlink -f "$0")")
+files=${BENCH_FILES:-2000} RUNS=${RUNS:-3}
+results=${RESULTS:-$here/results/batch-$(date -u +%Y-%m-%d).json}
+mkdir -p "$(dirname "$results")" || exit 1
+work=$(mktemp -d /dev/shm/gpufilter-bench.XXXXXX) || exit 1
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+
+# ---- the pictures ----
+
+mapfile -t photographs < <(ls /usr/share/backgrounds/*.jpg "${BENCH_PICTURES:-/nowhere}"/*.jpg 2>/dev/null)
+[ ${#photographs[@]} -gt 0 ] || photographs=("$here/../../samples/harbour.png")
+mkdir "$work/made" "$work/in"
+count=0
+for photograph in "${photographs[@]}"; do
+    "$program" --device=cpu --strip -i "$photograph" -o "$work/made/$((count++)).jpg" --quality=90 --subsampling=420 \
+        'resize=w=1920:h=1080:fit=cover' || exit 1
+done
+for ((i = 0; i < files; i++)); do
+    cp "$work/made/$((i % count)).jpg" "$work/in/$(printf %06d "$i").jpg" || exit 1
+done
+"$program" --device=cpu -i "$work/made/0.jpg" -o "$work/large.ppm" 'resize=w=7680:h=4320:fit=cover' || exit 1
+"$program" --device=cpu -i "$work/large.ppm" -o "$work/large.jpg" || exit 1
+
+# ---- the commands: NAME|ARGUMENTS ----
+
+"$program" --devices | grep -q '^cuda:0 ' && cuda=1 || cuda=
+"$program" --help | grep -q -- ' --codec=' && codec=1 || codec=
+chain=blur=2,equalize
+many="-q -i $work/in -o $work/out/"
+commands=("codecs alone|--device=cpu $many" "cpu|--device=cpu $many $chain")
+[ -z "$cuda" ] || commands+=("cuda${codec:+, codec=cpu}|--device=cuda ${codec:+--codec=cpu} $many $chain")
+[ -z "$cuda" ] || [ -z "$codec" ] ||
+    commands+=("cuda, codec=gpu|--device=cuda --codec=gpu $many $chain")
+commands+=("auto|$many $chain")
+singles=()
+for one in large.ppm large.jpg made/0.jpg; do
+    for each in $chain bilateral=2.5; do
+        for device in cpu ${cuda:+cuda} auto; do
+            singles+=("${one##*/} $each $device|--device=$device -q -i $work/$one -o $work/one.${one##*.} $each")
+        done
+    done
+done
+
+# ---- measuring ----
+
+measure() { # LIST OF NAME|ARGUMENTS -> lines "name|ms" in $work/figures
+    local round each begin end
+    local -A samples=()
+    for ((round = 0; round <= RUNS; round++)); do
+        for each in "$@"; do
+            rm -rf "$work/out"
+            begin=$(date +%s%N)
+            # shellcheck disable=SC2086 # the arguments are words
+            if ! "$program" ${each#*|} 2>"$work/messages"; then
+                echo "bench: ${each%%|*} failed: $(head -1 "$work/messages" | cut -c1-100)" >&2
+                failed=1
+            fi
+            end=$(date +%s%N)
+            [ $round = 0 ] || samples[${each%%|*}]+="$(((end - begin) / 10000)) "
+        done
+    done
+    for each in "$@"; do
+        echo "${each%%|*}|$(echo "${samples[${each%%|*}]}" | tr ' ' '\n' | grep . | sort -n |
+            awk '{v[NR] = $1} END {print (NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2) / 100}')" >>"$work/figures"
+    done
+}
+
+figure() { # NAME -> ms
+    awk -F'|' -v name="$1" '$1 == name {print $2}' "$work/figures"
+}
+
+# bar NAME MEASURED LEAST UNIT
+bar() {
+    [ -n "$2" ] && [ -n "$3" ] || return 0
+    echo "$1|$3|$2|$4|$(awk -v m="$2" -v l="$3" 'BEGIN {print (m >= l ? "ok" : "MISSED")}')" >>"$work/bars"
+}
+
+rate() { # NAME -> pictures/s
+    local ms
+    ms=$(figure "$1")
+    [ -z "$ms" ] || awk -v ms="$ms" -v n="$files" 'BEGIN {printf "%.1f", 1000 * n / ms}'
+}
+
+failed=0
+: >"$work/figures"
+: >"$work/bars"
+commit=$(git -C "$here" describe --always --dirty 2>/dev/null || echo "${GF_COMMIT:-unknown}")
+cpu_model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1 | tr -d '"\\')
+gpu=$("$program" --devices | sed -n 's/^cuda:0  *//p' | head -1 | tr -d '"\\')
+echo "$(nproc) threads of $cpu_model; GPU: ${gpu:-none}; commit $commit; $files JPEGs of 1920x1080, $chain"
+measure "${commands[@]}"
+measure "${singles[@]}"
+
+printf '\n%-24s %10s %12s\n' many ms pictures/s
+for each in "${commands[@]}"; do
+    printf '%-24s %10.0f %12s\n' "${each%%|*}" "$(figure "${each%%|*}")" "$(rate "${each%%|*}")"
+done
+printf '\n%-40s %10s\n' one ms
+for each in "${singles[@]}"; do
+    printf '%-40s %10.1f\n' "${each%%|*}" "$(figure "${each%%|*}")"
+done
+
+floor=$(rate 'codecs alone')
+bar "codec=cpu: 85 % of what the codecs alone allow" "$(rate "cuda${codec:+, codec=cpu}")" \
+    "$(awk -v f="$floor" 'BEGIN {printf "%.1f", 0.85 * f}')" pictures/s
+bar "codec=gpu" "$(rate 'cuda, codec=gpu')" 3000 pictures/s
+if [ -n "$cuda" ]; then
+    for one in large.ppm large.jpg 0.jpg; do
+        for each in $chain bilateral=2.5; do
+            bar "$one $each: the CPU's time within 110 % of auto's" \
+                "$(awk -v c="$(figure "$one $each cpu")" -v a="$(figure "$one $each auto")" 'BEGIN {printf "%.0f", 110 * c / a}')" 100 %
+        done
+    done
+fi
+if [ -s "$work/bars" ]; then
+    printf '\n%-60s %10s %10s\n' bar 'at least' measured
+    awk -F'|' '{printf "%-60s %10s %10s %-10s %s\n", $1, $2, $3, $4, $5}' "$work/bars"
+fi
+{
+    echo "{\"date\": \"$(date -u +%Y-%m-%dT%H:%M:%SZ)\", \"commit\": \"$commit\", \"cpu\": \"$cpu_model\", \"threads\": $(nproc),"
+    echo " \"gpu\": \"$gpu\", \"files\": $files, \"chain\": \"$chain\", \"runs\": $RUNS, \"figures\": ["
+    awk -F'|' '{printf "%s  {\"name\": \"%s\", \"ms\": %s}", (NR > 1 ? ",\n" : ""), $1, $2} END {print "],"}' "$work/figures"
+    echo ' "bars": ['
+    awk -F'|' '{printf "%s  {\"name\": \"%s\", \"at_least\": %s, \"measured\": %s, \"unit\": \"%s\", \"verdict\": \"%s\"}",
+        (NR > 1 ? ",\n" : ""), $1, $2, $3, $4, $5} END {print "]}"}' "$work/bars"
+} >"$results" || exit 1
+echo "written to $results"
+exit $failed
