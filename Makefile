@@ -268,18 +268,23 @@ bench: $(PROGRAM) ## the CPU backend beside vips, ImageMagick and others: tables
 ifeq ($(CUDA),1)
 bench-gpu: $(PROGRAM) $(BENCH_GPU) ## kernels beside NPP's, the pipeline and the start on a GPU: tables and JSON
 	@sh tests/bench/gpu.sh $(BENCH_GPU) $(PROGRAM)
+compare: $(PROGRAM) ## the variants of every filter side by side on a GPU: tests/bench/results/compare-DATE.txt
+	@sh tests/bench/compare.sh $(PROGRAM) $(or $(RESULTS),tests/bench/results/compare-$(shell date -u +%Y-%m-%d).txt)
+
 techniques: $(PROGRAM) ## every technique of the guides shown on a GPU: tests/bench/results/techniques.md
 	@bash tests/bench/techniques.sh $(PROGRAM) $(or $(RESULTS_DIR),tests/bench/results)
 else
-bench-gpu techniques:
+bench-gpu compare techniques:
 	@echo "$@: this build has no CUDA backend (no nvcc, or CUDA=0)" >&2; exit 3
 endif
-.PHONY: bench bench-gpu techniques
+.PHONY: bench bench-gpu compare techniques
 
 # What stands between the README's marks is the declarations' own, and the newest results'.
 readme: $(PROGRAM) ## brings the README's tables up to date
 	@{ sed '/<!-- filters/q' README.md; $(PROGRAM) --list=markdown; sed -n '/<!-- \/filters/,/<!-- figures/p' README.md; \
-	  tests/bench/figures.sh tests/bench/results; sed -n '/<!-- \/figures/,$$p' README.md; } > $(BUILD)/README.md
+	  tests/bench/figures.sh tests/bench/results; sed -n '/<!-- \/figures/,$$p' README.md; } > $(BUILD)/README.figures
+	@{ sed '/<!-- worth/q' $(BUILD)/README.figures; tests/bench/worth.sh tests/bench/results; \
+	  sed -n '/<!-- \/worth/,$$p' $(BUILD)/README.figures; } > $(BUILD)/README.md
 	@cmp -s $(BUILD)/README.md README.md || cp $(BUILD)/README.md README.md
 
 help: ## this list
