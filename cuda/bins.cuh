@@ -69,14 +69,6 @@ template <int BITS> static __device__ __forceinline__ unsigned luma_at(const uns
                                 (int)sample_at<BITS>(w, i + 2));
 }
 
-/* Called, since it is long, and there once for each pixel of an item: half of all code otherwise. */
-static __device__ __noinline__ unsigned lightness_of(const struct gf_lightness *lightness, unsigned r,
-                                                     unsigned g, unsigned b)
-{
-    const struct gf_rgb p = {lightness->linear[r], lightness->linear[g], lightness->linear[b]};
-    return (unsigned)gf_lightness_bin(p, lightness->curve);
-}
-
 /* Level number c of the pixel whose samples begin at number i. */
 template <int BITS, int COUNT, int MIXTURE>
 static __device__ __forceinline__ unsigned level_at(const unsigned *w, int i, int c,
@@ -87,8 +79,10 @@ static __device__ __forceinline__ unsigned level_at(const unsigned *w, int i, in
         return sample_at<BITS>(w, i + c);
     if (MIXTURE == LUMA_OF_3)
         return luma_at<BITS>(w, i);
-    return lightness_of(lightness, sample_at<BITS>(w, i), sample_at<BITS>(w, i + green),
-                        sample_at<BITS>(w, i + 2 * green));
+    const struct gf_rgb linear = {lightness->linear[sample_at<BITS>(w, i)],
+                                  lightness->linear[sample_at<BITS>(w, i + green)],
+                                  lightness->linear[sample_at<BITS>(w, i + 2 * green)]};
+    return (unsigned)gf_lightness_bin(linear, lightness->curve);
 }
 
 template <int BITS, int COUNT, int MIXTURE, class TALLY>
@@ -156,9 +150,7 @@ static __device__ __forceinline__ void for_each_level(const struct bins_task &ta
 #pragma unroll
         for (int k = 0; k < item::groups; k++) {
             const unsigned index = first + (unsigned)k * blockDim.x + threadIdx.x;
-            unsigned rows = band.rows;
-            asm volatile("" : "+r"(rows)); /* else there is a copy of the loop for a single row */
-            const struct place at = place_of(index, rows, task.full);
+            const struct place at = place_of(index, band.rows, task.full);
             there[k] = index < items;
             if (there[k])
                 load_item<BITS, COUNT>(
