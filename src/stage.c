@@ -14,6 +14,12 @@ enum gf_status gf_stage_bind(struct gf_stage *stage, const struct gf_filter *fil
     return status ? gf_fail(error, status, "%s: %s", filter->name, detail.text) : GF_OK;
 }
 
+const struct gf_filter *gf_stage_variants(const struct gf_stage *stage)
+{
+    const struct gf_point_run *const run = stage->filter == &gf_point ? stage->params : NULL;
+    return run && run->count == 1 ? run->item[0].filter : stage->filter;
+}
+
 gf_launcher *gf_stage_launcher(const struct gf_stage *stage)
 {
     return stage->kernel && stage->kernel->launch ? stage->kernel->launch : stage->filter->cuda[0].launch;

@@ -213,6 +213,8 @@ extern const struct gf_filter gf_orient;
 enum gf_status gf_stage_bind(struct gf_stage *stage, const struct gf_filter *filter, const void *params,
                              struct gf_format in, struct gf_error *error) GF_CHECKED;
 /* The kernels that the stage runs: its variant's, or the default's where the variant has none of its own. */
+/* The filter whose variants the stage can run: its own, or that of the only one in a run of point filters. */
+const struct gf_filter *gf_stage_variants(const struct gf_stage *stage);
 gf_launcher *gf_stage_launcher(const struct gf_stage *stage);
 gf_counter *gf_stage_counter(const struct gf_stage *stage);
 /* Whose counter that is: the variant's, or one of count_first (which needs no architecture); NULL:
