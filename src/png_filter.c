@@ -71,23 +71,28 @@ GF_CLONES void gf_png_apply_plain(enum gf_png_filter filter, const uint8_t *row,
 void gf_png_undo_plain(enum gf_png_filter filter, uint8_t *row, const uint8_t *above, size_t bytes,
                        int bpp)
 {
-    const uint8_t *const left = row - bpp, *const corner = above - bpp;
+    const size_t first = (size_t)bpp < bytes ? (size_t)bpp : bytes; /* left of it are zeros */
     switch (filter) {
     case GF_PNG_SUB:
-        for (size_t i = 0; i < bytes; i++)
-            row[i] = (uint8_t)(row[i] + left[i]);
+        for (size_t i = first; i < bytes; i++)
+            row[i] = (uint8_t)(row[i] + *(row + i - bpp));
         break;
     case GF_PNG_UP:
         for (size_t i = 0; i < bytes; i++)
             row[i] = (uint8_t)(row[i] + above[i]);
         break;
     case GF_PNG_AVERAGE:
-        for (size_t i = 0; i < bytes; i++)
-            row[i] = (uint8_t)(row[i] + (left[i] + above[i]) / 2);
+        for (size_t i = 0; i < first; i++)
+            row[i] = (uint8_t)(row[i] + above[i] / 2);
+        for (size_t i = first; i < bytes; i++)
+            row[i] = (uint8_t)(row[i] + (*(row + i - bpp) + above[i]) / 2);
         break;
     case GF_PNG_PAETH:
-        for (size_t i = 0; i < bytes; i++)
-            row[i] = (uint8_t)(row[i] + gf_png_paeth(left[i], above[i], corner[i]));
+        for (size_t i = 0; i < first; i++)
+            row[i] = (uint8_t)(row[i] + above[i]);
+        for (size_t i = first; i < bytes; i++)
+            row[i] = (uint8_t)(row[i] + gf_png_paeth(*(row + i - bpp), above[i],
+                                                     *(above + i - bpp)));
         break;
     default:
         break;

@@ -28,7 +28,8 @@ struct gf_png_filters {
                  uint64_t sums[GF_PNG_FILTERS]);
     void (*apply)(enum gf_png_filter filter, const uint8_t *row, const uint8_t *above, size_t bytes,
                   int bpp, uint8_t *out);
-    /* In place. `above` is the row above as it is after this call; zeros for the first. */
+    /* In place. `above` is the row above with its filter undone, zeros for the first. Nothing before the rows
+     * is read, so that there need be no margin. */
     void (*undo)(enum gf_png_filter filter, uint8_t *row, const uint8_t *above, size_t bytes,
                  int bpp);
 };

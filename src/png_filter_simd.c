@@ -122,16 +122,16 @@ AVX2_INLINE void store_pixel(uint8_t *at, __m128i pixel, int bpp)
     memcpy(at, &word, (size_t)bpp);
 }
 
-/* As above, on the samples of one pixel, in 16 bits, where fewer instructions follow one another. */
+/* As above, on the samples of one pixel, in 16 bits: `left` is what everything waits for, and here the fewest
+ * instructions follow one another from it to the result. */
 AVX2_INLINE __m128i paeth_pixel(__m128i left, __m128i above, __m128i corner)
 {
     const __m128i above_off = _mm_sub_epi16(above, corner), left_off = _mm_sub_epi16(left, corner);
     const __m128i to_left = _mm_abs_epi16(above_off), to_above = _mm_abs_epi16(left_off);
     const __m128i to_corner = _mm_abs_epi16(_mm_add_epi16(above_off, left_off));
-    const __m128i least = _mm_min_epi16(to_corner, _mm_min_epi16(to_left, to_above));
-    const __m128i else_corner =
-        _mm_blendv_epi8(corner, above, _mm_cmpeq_epi16(least, to_above));
-    return _mm_blendv_epi8(else_corner, left, _mm_cmpeq_epi16(least, to_left));
+    const __m128i other = _mm_blendv_epi8(above, corner, _mm_cmpgt_epi16(to_above, to_corner));
+    const __m128i least = _mm_min_epi16(to_above, to_corner);
+    return _mm_blendv_epi8(left, other, _mm_cmpgt_epi16(to_left, least));
 }
 
 AVX2_INLINE void undo_sub(uint8_t *row, size_t bytes, int bpp)
@@ -157,12 +157,11 @@ AVX2_INLINE void undo_average(uint8_t *row, const uint8_t *above, size_t bytes, 
 
 AVX2_INLINE void undo_paeth(uint8_t *row, const uint8_t *above, size_t bytes, int bpp)
 {
-    const __m128i byte = _mm_set1_epi16(255);
     __m128i left = _mm_setzero_si128(), corner = left;
     for (size_t i = 0; i < bytes; i += (size_t)bpp) {
         const __m128i up = _mm_cvtepu8_epi16(load_pixel(above + i, bpp));
         const __m128i x = _mm_cvtepu8_epi16(load_pixel(row + i, bpp));
-        left = _mm_and_si128(_mm_add_epi16(x, paeth_pixel(left, up, corner)), byte);
+        left = _mm_add_epi8(x, paeth_pixel(left, up, corner)); /* the upper halves stay 0 */
         corner = up;
         store_pixel(row + i, _mm_packus_epi16(left, left), bpp);
     }
@@ -204,7 +203,7 @@ AVX2 static void undo_avx2(enum gf_png_filter filter, uint8_t *row, const uint8_
     else if (bpp == 2)
         undo_pixels(filter, row, above, bytes, 2);
     else
-        gf_png_undo_plain(filter, row, above, bytes, bpp);
+        undo_pixels(filter, row, above, bytes, 1);
 }
 
 const struct gf_png_filters gf_png_filters_avx2 = {"avx2", sums_avx2, apply_avx2, undo_avx2};
