@@ -219,7 +219,14 @@ else
 bench-gpu:
 	@echo "bench-gpu: this build has no CUDA backend (no nvcc, or CUDA=0)" >&2; exit 3
 endif
-.PHONY: bench bench-gpu
+
+BENCH_PNG := $(BUILD)/bench-png
+$(BENCH_PNG): $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/bench/png/*.c)) $(LIB_A)
+	$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+bench-png: $(PROGRAM) $(BENCH_PNG) ## PNG written and read beside libpng, level by level: tables and JSON
+	@bash tests/bench/png/png.sh $(BENCH_PNG) $(PROGRAM)
+.PHONY: bench bench-gpu bench-png
 
 # What stands between the README's marks is the declarations' own, and the newest results'.
 readme: $(PROGRAM) ## brings the README's tables up to date
