@@ -99,6 +99,31 @@ void gf_png_undo_plain(enum gf_png_filter filter, uint8_t *row, const uint8_t *a
     }
 }
 
+static void undo_two_plain(uint8_t *row, uint8_t *next, const uint8_t *above, size_t bytes, int bpp)
+{
+    gf_png_undo_plain(GF_PNG_PAETH, row, above, bytes, bpp);
+    gf_png_undo_plain(GF_PNG_PAETH, next, row, bytes, bpp);
+}
+
+int gf_png_undo_rows(const struct gf_png_filters *filters, uint8_t *rows, int count,
+                     const uint8_t *above, size_t bytes, int bpp)
+{
+    const size_t step = bytes + 1;
+    uint8_t *row = rows;
+    for (int y = 0; y < count; y++, above = row + 1, row += step) {
+        if (row[0] >= GF_PNG_FILTERS)
+            return y;
+        if (row[0] == GF_PNG_PAETH && y + 1 < count && row[step] == GF_PNG_PAETH) {
+            filters->undo_two(row + 1, row + step + 1, above, bytes, bpp);
+            row += step;
+            y++;
+        } else {
+            filters->undo((enum gf_png_filter)row[0], row + 1, above, bytes, bpp);
+        }
+    }
+    return count;
+}
+
 void gf_png_filter_row(const struct gf_png_filters *filters, const uint8_t *row,
                        const uint8_t *above, size_t bytes, int bpp, uint8_t *out)
 {
@@ -114,7 +139,7 @@ void gf_png_filter_row(const struct gf_png_filters *filters, const uint8_t *row,
 const struct gf_png_filters *gf_png_filters_level(int level)
 {
     static const struct gf_png_filters plain = {"plain", gf_png_sums_plain, gf_png_apply_plain,
-                                                gf_png_undo_plain};
+                                                gf_png_undo_plain, undo_two_plain};
 #if defined(__x86_64__) && defined(__GNUC__)
     if (level == 1 && __builtin_cpu_supports("avx2"))
         return &gf_png_filters_avx2;

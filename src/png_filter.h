@@ -32,6 +32,8 @@ struct gf_png_filters {
      * is read, so that there need be no margin. */
     void (*undo)(enum gf_png_filter filter, uint8_t *row, const uint8_t *above, size_t bytes,
                  int bpp);
+    /* Two rows with the Paeth filter, the most usual and the slowest one, `next` below `row`. */
+    void (*undo_two)(uint8_t *row, uint8_t *next, const uint8_t *above, size_t bytes, int bpp);
 };
 
 /* The best for this processor; every one that it has, the plain one first, NULL behind the last. */
@@ -42,6 +44,10 @@ const struct gf_png_filters *gf_png_filters_level(int level);
  * the first. */
 void gf_png_filter_row(const struct gf_png_filters *filters, const uint8_t *row,
                        const uint8_t *above, size_t bytes, int bpp, uint8_t *out);
+
+/* Undoes `count` rows that each follow their filter's number. Returns how many come before a number that is none. */
+int gf_png_undo_rows(const struct gf_png_filters *filters, uint8_t *rows, int count,
+                     const uint8_t *above, size_t bytes, int bpp);
 
 /* The plain functions, which also do the ends of rows for the others. */
 uint8_t gf_png_paeth(uint8_t left, uint8_t above, uint8_t corner);

@@ -4,6 +4,7 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
+#include <stdbool.h>
 #include <string.h>
 
 #define AVX2 __attribute__((target("avx2")))
@@ -167,6 +168,60 @@ AVX2_INLINE void undo_paeth(uint8_t *row, const uint8_t *above, size_t bytes, in
     }
 }
 
+/* Two rows side by side, the lower one a pixel behind: neither waits for the other's instructions. */
+struct two_rows {
+    uint8_t *row, *next;
+    const uint8_t *above;
+    __m128i left, corner;
+};
+
+/* Pixel i of the row, the one before it of the next. */
+AVX2_INLINE void undo_two_pixels(struct two_rows *two, size_t i, int bpp, bool row, bool next)
+{
+    const __m128i zero = _mm_setzero_si128();
+    const __m128i up = row ? _mm_cvtepu8_epi16(load_pixel(two->above + i, bpp)) : zero;
+    const __m128i above = _mm_unpacklo_epi64(up, two->left);
+    const __m128i x = _mm_unpacklo_epi32(row ? load_pixel(two->row + i, bpp) : zero,
+                                         next ? load_pixel(two->next + i - bpp, bpp) : zero);
+    two->left = _mm_add_epi8(_mm_cvtepu8_epi16(x), paeth_pixel(two->left, above, two->corner));
+    two->corner = above;
+    const __m128i packed = _mm_packus_epi16(two->left, two->left);
+    if (row)
+        store_pixel(two->row + i, packed, bpp);
+    if (next)
+        store_pixel(two->next + i - bpp, _mm_srli_epi64(packed, 32), bpp);
+}
+
+AVX2_INLINE void undo_two_paeth(uint8_t *row, uint8_t *next, const uint8_t *above, size_t bytes,
+                                int bpp)
+{
+    const __m128i zero = _mm_setzero_si128();
+    struct two_rows two = {row, next, above, zero, zero};
+    undo_two_pixels(&two, 0, bpp, true, false);
+    two.left = _mm_unpacklo_epi64(two.left, zero); /* left of the next row's first pixel are zeros */
+    two.corner = _mm_unpacklo_epi64(two.corner, zero);
+    for (size_t i = (size_t)bpp; i < bytes; i += (size_t)bpp)
+        undo_two_pixels(&two, i, bpp, true, true);
+    undo_two_pixels(&two, bytes, bpp, false, true);
+}
+
+AVX2 static void undo_two_avx2(uint8_t *row, uint8_t *next, const uint8_t *above, size_t bytes,
+                               int bpp)
+{
+    if (bpp == 3)
+        undo_two_paeth(row, next, above, bytes, 3);
+    else if (bpp == 4)
+        undo_two_paeth(row, next, above, bytes, 4);
+    else if (bpp == 1)
+        undo_two_paeth(row, next, above, bytes, 1);
+    else if (bpp == 2)
+        undo_two_paeth(row, next, above, bytes, 2);
+    else {
+        gf_png_filters_avx2.undo(GF_PNG_PAETH, row, above, bytes, bpp);
+        gf_png_filters_avx2.undo(GF_PNG_PAETH, next, row, bytes, bpp);
+    }
+}
+
 /* Loops with bpp as a constant. */
 AVX2_INLINE void undo_pixels(enum gf_png_filter filter, uint8_t *row, const uint8_t *above,
                              size_t bytes, int bpp)
@@ -206,6 +261,7 @@ AVX2 static void undo_avx2(enum gf_png_filter filter, uint8_t *row, const uint8_
         undo_pixels(filter, row, above, bytes, 1);
 }
 
-const struct gf_png_filters gf_png_filters_avx2 = {"avx2", sums_avx2, apply_avx2, undo_avx2};
+const struct gf_png_filters gf_png_filters_avx2 = {"avx2", sums_avx2, apply_avx2, undo_avx2,
+                                                 undo_two_avx2};
 
 #endif

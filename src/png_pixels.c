@@ -29,8 +29,9 @@ struct gf_png_pixels {
     bool ending;
     int whole_rows; /* before the fault, which is set where these are fewer than the picture's */
     struct gf_png_fault fault;
-    /* the caller's: */
-    int row;
+    /* The caller's: rows that have their filters undone, up to the end of the block that row `row` is in. */
+    int row, ready;
+    bool bad_filter;
 };
 
 /* ---- unpacking ---- */
@@ -174,19 +175,22 @@ static int reach_block(struct gf_png_pixels *pixels, int b)
     return rows;
 }
 
-/* Undoes the filter of the next row, the y-th of its block. NULL where the filter's number is none. */
-static const uint8_t *undo_row(struct gf_png_pixels *pixels, uint8_t *block, int y)
+/* Makes block b ready, whose rows are the next ones. */
+static void undo_block(struct gf_png_pixels *pixels, int b)
 {
     const size_t filtered = pixels->row_bytes + 1;
-    const int bpp = pixels->format.channels * pixels->format.bits / 8;
-    uint8_t *const row = block + filtered * (size_t)y;
-    if (row[0] >= GF_PNG_FILTERS)
-        return NULL;
-    pixels->filters->undo((enum gf_png_filter)row[0], row + 1,
-                          y ? row + 1 - filtered : pixels->above, pixels->row_bytes, bpp);
-    if (y + 1 == pixels->block_rows)
-        memcpy(pixels->above, row + 1, pixels->row_bytes);
-    return row + 1;
+    const int first = b * pixels->block_rows, rest = reach_block(pixels, b) - first;
+    const int rows = rest < pixels->block_rows ? rest : pixels->block_rows;
+    uint8_t *const block = pixels->slot[b % pixels->slots];
+    const int done =
+        rows < 0 ? 0
+                 : gf_png_undo_rows(pixels->filters, block, rows, pixels->above, pixels->row_bytes,
+                                    pixels->format.channels * pixels->format.bits / 8);
+    pixels->ready = first + done;
+    pixels->bad_filter = done < rows;
+    if (done == pixels->block_rows)
+        memcpy(pixels->above, block + filtered * (size_t)done - pixels->row_bytes,
+               pixels->row_bytes);
 }
 
 int gf_png_pixels_read(struct gf_png_pixels *pixels, int rows, unsigned char *dst, size_t pitch,
@@ -194,15 +198,15 @@ int gf_png_pixels_read(struct gf_png_pixels *pixels, int rows, unsigned char *ds
 {
     for (int done = 0; done < rows; done++, dst += pitch, pixels->row++) {
         const int b = pixels->row / pixels->block_rows, y = pixels->row % pixels->block_rows;
-        if (pixels->row >= reach_block(pixels, b)) {
-            *fault = pixels->fault;
+        if (!y)
+            undo_block(pixels, b);
+        if (pixels->row >= pixels->ready) {
+            *fault = pixels->bad_filter ? (struct gf_png_fault){.text = "bad adaptive filter value"}
+                                        : pixels->fault;
             return done;
         }
-        const uint8_t *const row = undo_row(pixels, pixels->slot[b % pixels->slots], y);
-        if (!row) {
-            *fault = (struct gf_png_fault){.text = "bad adaptive filter value"};
-            return done;
-        }
+        const uint8_t *const row =
+            pixels->slot[b % pixels->slots] + (pixels->row_bytes + 1) * (size_t)y + 1;
         if (pixels->format.bits == 16)
             gf_samples_big_endian(row, dst, pixels->row_bytes / 2);
         else

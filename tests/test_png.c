@@ -124,6 +124,37 @@ static void test_every_paeth(void **state)
             }
 }
 
+/* Rows one below the other, by twos where they allow it: filters that follow one another in every order. */
+static void test_undoing_rows(void **state)
+{
+    (void)state;
+    static const int pixels[] = {1, 2, 3, 4, 6, 8};
+    enum { ROWS = 60, WIDTH = 13, ROW = WIDTH * 8 };
+    const struct gf_png_filters *filters;
+    unsigned seed = 21;
+    for (int level = 0; (filters = gf_png_filters_level(level)); level++)
+        for (int p = 0; p < 6; p++)
+            for (int width = 1; width <= WIDTH; width += 4) {
+                const size_t bytes = (size_t)(pixels[p] * width), step = bytes + 1;
+                uint8_t wanted[(ROWS + 1) * (ROW + 2 * GF_PNG_MARGIN)] = {0};
+                uint8_t rows[ROWS * (ROW + 1) + GF_PNG_MARGIN] = {0}, zeros[ROW + GF_PNG_MARGIN] = {0};
+                const size_t pitch = bytes + 2 * GF_PNG_MARGIN;
+                for (int y = 0; y < ROWS; y++) {
+                    uint8_t *const row = wanted + (size_t)(y + 1) * pitch + GF_PNG_MARGIN;
+                    const unsigned any = next_random(&seed);
+                    for (size_t i = 0; i < bytes; i++)
+                        row[i] = (uint8_t)next_random(&seed);
+                    rows[(size_t)y * step] = any % 3 ? GF_PNG_PAETH : any / 3 % 5;
+                    filters->apply(rows[(size_t)y * step], row, row - pitch, bytes, pixels[p],
+                                   rows + (size_t)y * step + 1);
+                }
+                assert_int_equal(gf_png_undo_rows(filters, rows, ROWS, zeros, bytes, pixels[p]), ROWS);
+                for (int y = 0; y < ROWS; y++)
+                    assert_memory_equal(rows + (size_t)y * step + 1,
+                                        wanted + (size_t)(y + 1) * pitch + GF_PNG_MARGIN, bytes);
+            }
+}
+
 /* ---- deflate ---- */
 
 static void check_lengths(const uint32_t *frequency, int symbols, int longest)
@@ -536,6 +567,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_filters),
         cmocka_unit_test(test_every_paeth),
+        cmocka_unit_test(test_undoing_rows),
         cmocka_unit_test(test_prefix_codes),
         cmocka_unit_test(test_deflate_fast),
         cmocka_unit_test(test_adler),
