@@ -3,6 +3,7 @@
 #   BENCH_PICTURE=FILE     the photograph of 24 megapixels, BENCH_PICTURE33=FILE the one of 33; without them large ones
 #                          of a wallpaper package, else the sample. Both are scaled (Lanczos) to 6000x4000 and 7680x4320.
 #   BENCH_PICTURES='NAME=FILE ...'  more pictures, taken as they are
+#   BENCH_LEVELS=16        only these levels, in this order (1234690)
 #   BENCH_DIR=DIR          where the files go (a new folder in /dev/shm, else in /var/tmp)
 #   RESULTS=FILE.json      where the figures go (tests/bench/results/png-DATE-THREADS.json)
 #   GF_COMMIT=NAME         the commit, where there is no git to ask
