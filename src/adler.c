@@ -8,8 +8,9 @@ enum {
     STEPS = 170 /* what is added up until then stays below 1 << 32, by 4 % */
 };
 
-/* The first sum adds up the bytes, the second the first after each byte: a byte counts in it once for itself and
- * once for each byte behind it. By columns of LANES bytes, whose own second sums count whole steps. */
+/* The first sum adds up the bytes, the second the first after each byte: a byte counts in it once
+ * for itself and once for each byte behind it. By columns of LANES bytes, whose own second sums
+ * count whole steps. */
 GF_CLONES static void add_steps(const uint8_t *data, int steps, uint32_t *first, uint32_t *second)
 {
     uint32_t sum[LANES] = {0}, sums[LANES] = {0};

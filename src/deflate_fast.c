@@ -9,8 +9,8 @@ enum {
     FIRST_LENGTH = 257, /* the symbol of the shortest run */
     SYMBOLS = 286,
     SHORTEST = 3,
-    LONGEST = 258, /* bytes of a run */
-    LOOK = 8,      /* a run is looked for where it fills this many bytes: one comparison */
+    LONGEST = 258,  /* bytes of a run */
+    LOOK = 8,       /* a run is looked for where it fills this many bytes: one comparison */
     CODE_BITS = 14, /* four of these and seven bits that wait for their byte's end fill a word */
     SAMPLE_BYTES = 2048,
     SAMPLE_STEP = 4, /* one piece in so many is looked at */
@@ -141,8 +141,8 @@ static void fit_code(const uint8_t *data, size_t size, uint8_t *lengths)
     uint32_t frequency[4][SYMBOLS] = {0};
     const size_t step = size > 8 * (size_t)SAMPLE_BYTES ? SAMPLE_STEP : 1;
     for (size_t at = 0; at < size; at += step * SAMPLE_BYTES)
-        count_piece(data + at,
-                    data + (size - at < SAMPLE_BYTES ? size : at + SAMPLE_BYTES), frequency);
+        count_piece(data + at, data + (size - at < SAMPLE_BYTES ? size : at + SAMPLE_BYTES),
+                    frequency);
     for (int s = 0; s < SYMBOLS; s++) {
         const uint32_t sum = frequency[0][s] + frequency[1][s] + frequency[2][s] + frequency[3][s];
         frequency[0][s] = sum ? 4 * sum : 1;
@@ -164,8 +164,9 @@ static void fill_codes(const uint8_t *lengths, struct codes *codes)
     }
 }
 
-/* The head of a block: the code lengths of all symbols, which are none of them 0, and of one distance. Each is
- * written as a symbol of a third code; of its symbols for repetitions none is used. */
+/* The head of a block: the code lengths of all symbols, which are none of them 0, and of one
+ * distance. Each is written as a symbol of a third code; of its symbols for repetitions none is
+ * used. */
 static void put_head(struct bits *bits, const uint8_t *lengths, bool last)
 {
     static const uint8_t order[LENGTH_SYMBOLS] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,

@@ -17,7 +17,8 @@ static int by_frequency(const void *a, const void *b)
     return x->symbol - y->symbol;
 }
 
-/* Joins the two rarest until one is left. Leaves stand sorted before the nodes, which come sorted. */
+/* Joins the two rarest until one is left. Leaves stand sorted before the nodes, which come sorted.
+ */
 static int build_tree(struct node *node, int leaves)
 {
     int leaf = 0, inner = leaves, count = leaves;
@@ -35,8 +36,8 @@ static int build_tree(struct node *node, int leaves)
     return count;
 }
 
-/* How many codes have each length: those over `longest` are cut to it, and shorter ones lengthened until
- * together they fit. */
+/* How many codes have each length: those over `longest` are cut to it, and shorter ones lengthened
+ * until together they fit. */
 static void bound_lengths(int *of_length, int longest)
 {
     uint32_t taken = 0; /* of 1 << longest */
@@ -46,7 +47,8 @@ static void bound_lengths(int *of_length, int longest)
         int length = longest - 1;
         while (!of_length[length])
             length--;
-        /* One of these goes a bit down and takes one of the longest as its sibling: one place is won. */
+        /* One of these goes a bit down and takes one of the longest as its sibling: one place is
+         * won. */
         of_length[length]--;
         of_length[length + 1] += 2;
         of_length[longest]--;

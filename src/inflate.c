@@ -36,8 +36,7 @@ void gf_inflate_feed(struct gf_inflate *of, const uint8_t *data, size_t size)
     of->state.avail_in = (uint32_t)size;
 }
 
-enum gf_inflate_result gf_inflate_run(struct gf_inflate *of, uint8_t *out, size_t room,
-                                      size_t *got)
+enum gf_inflate_result gf_inflate_run(struct gf_inflate *of, uint8_t *out, size_t room, size_t *got)
 {
     struct inflate_state *const state = &of->state;
     state->next_out = out;
@@ -116,8 +115,7 @@ void gf_inflate_feed(struct gf_inflate *of, const uint8_t *data, size_t size)
     of->stream.avail_in = (uInt)size;
 }
 
-enum gf_inflate_result gf_inflate_run(struct gf_inflate *of, uint8_t *out, size_t room,
-                                      size_t *got)
+enum gf_inflate_result gf_inflate_run(struct gf_inflate *of, uint8_t *out, size_t room, size_t *got)
 {
     z_stream *const stream = &of->stream;
     stream->next_out = out;

@@ -1,5 +1,5 @@
-/* A zlib stream, unpacked piece by piece: by ISA-L where the build found it, which takes half of zlib's time for
- * photographs, else by zlib. */
+/* A zlib stream, unpacked piece by piece: by ISA-L where the build found it, which takes half of
+ * zlib's time for photographs, else by zlib. */
 #ifndef GF_INFLATE_H
 #define GF_INFLATE_H
 

@@ -91,8 +91,8 @@ void gf_png_undo_plain(enum gf_png_filter filter, uint8_t *row, const uint8_t *a
         for (size_t i = 0; i < first; i++)
             row[i] = (uint8_t)(row[i] + above[i]);
         for (size_t i = first; i < bytes; i++)
-            row[i] = (uint8_t)(row[i] + gf_png_paeth(*(row + i - bpp), above[i],
-                                                     *(above + i - bpp)));
+            row[i] =
+                (uint8_t)(row[i] + gf_png_paeth(*(row + i - bpp), above[i], *(above + i - bpp)));
         break;
     default:
         break;

@@ -1,5 +1,5 @@
-/* PNG's filters for AVX2. Filtering knows the whole row and goes by vectors; undoing it goes from pixel to pixel,
- * a pixel's samples side by side. */
+/* PNG's filters for AVX2. Filtering knows the whole row and goes by vectors; undoing it goes from
+ * pixel to pixel, a pixel's samples side by side. */
 #include "png_filter.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -32,8 +32,8 @@ AVX2_INLINE __m256i average(__m256i a, __m256i b)
     return _mm256_sub_epi8(_mm256_avg_epu8(a, b), odd);
 }
 
-/* In bytes: with `left` and `above` on the same side of the corner its distance is the sum of the two others, so
- * that it is never chosen; else it is their difference. */
+/* In bytes: with `left` and `above` on the same side of the corner its distance is the sum of the
+ * two others, so that it is never chosen; else it is their difference. */
 AVX2_INLINE __m256i paeth(__m256i left, __m256i above, __m256i corner)
 {
     const __m256i zero = _mm256_setzero_si256();
@@ -76,8 +76,7 @@ AVX2 static void sums_avx2(const uint8_t *row, const uint8_t *above, size_t byte
         sum[GF_PNG_NONE] = add_distances(sum[GF_PNG_NONE], at.x, zero);
         sum[GF_PNG_SUB] = add_distances(sum[GF_PNG_SUB], at.x, at.left);
         sum[GF_PNG_UP] = add_distances(sum[GF_PNG_UP], at.x, at.above);
-        sum[GF_PNG_AVERAGE] =
-            add_distances(sum[GF_PNG_AVERAGE], at.x, average(at.left, at.above));
+        sum[GF_PNG_AVERAGE] = add_distances(sum[GF_PNG_AVERAGE], at.x, average(at.left, at.above));
         sum[GF_PNG_PAETH] =
             add_distances(sum[GF_PNG_PAETH], at.x, paeth(at.left, at.above, at.corner));
     }
@@ -123,8 +122,8 @@ AVX2_INLINE void store_pixel(uint8_t *at, __m128i pixel, int bpp)
     memcpy(at, &word, (size_t)bpp);
 }
 
-/* As above, on the samples of one pixel, in 16 bits: `left` is what everything waits for, and here the fewest
- * instructions follow one another from it to the result. */
+/* As above, on the samples of one pixel, in 16 bits: `left` is what everything waits for, and here
+ * the fewest instructions follow one another from it to the result. */
 AVX2_INLINE __m128i paeth_pixel(__m128i left, __m128i above, __m128i corner)
 {
     const __m128i above_off = _mm_sub_epi16(above, corner), left_off = _mm_sub_epi16(left, corner);
@@ -168,7 +167,8 @@ AVX2_INLINE void undo_paeth(uint8_t *row, const uint8_t *above, size_t bytes, in
     }
 }
 
-/* Two rows side by side, the lower one a pixel behind: neither waits for the other's instructions. */
+/* Two rows side by side, the lower one a pixel behind: neither waits for the other's instructions.
+ */
 struct two_rows {
     uint8_t *row, *next;
     const uint8_t *above;
@@ -198,7 +198,8 @@ AVX2_INLINE void undo_two_paeth(uint8_t *row, uint8_t *next, const uint8_t *abov
     const __m128i zero = _mm_setzero_si128();
     struct two_rows two = {row, next, above, zero, zero};
     undo_two_pixels(&two, 0, bpp, true, false);
-    two.left = _mm_unpacklo_epi64(two.left, zero); /* left of the next row's first pixel are zeros */
+    two.left =
+        _mm_unpacklo_epi64(two.left, zero); /* left of the next row's first pixel are zeros */
     two.corner = _mm_unpacklo_epi64(two.corner, zero);
     for (size_t i = (size_t)bpp; i < bytes; i += (size_t)bpp)
         undo_two_pixels(&two, i, bpp, true, true);
@@ -262,6 +263,6 @@ AVX2 static void undo_avx2(enum gf_png_filter filter, uint8_t *row, const uint8_
 }
 
 const struct gf_png_filters gf_png_filters_avx2 = {"avx2", sums_avx2, apply_avx2, undo_avx2,
-                                                 undo_two_avx2};
+                                                   undo_two_avx2};
 
 #endif

@@ -93,7 +93,8 @@ static bool read_head(struct gf_png_idat *idat, struct gf_png_fault *fault)
     return true;
 }
 
-/* Some bytes of the chunk, which has some left. What a truncated file still has of it comes first. */
+/* Some bytes of the chunk, which has some left. What a truncated file still has of it comes first.
+ */
 static bool read_some(struct gf_png_idat *idat, size_t *size, struct gf_png_fault *fault)
 {
     const size_t most = idat->left < BUFFER_BYTES ? idat->left : BUFFER_BYTES;

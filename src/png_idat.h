@@ -1,5 +1,5 @@
-/* The contents of a PNG's IDAT chunks, checked and unpacked, and the chunks behind them. It takes over where libpng
- * has read the head of the first one. */
+/* The contents of a PNG's IDAT chunks, checked and unpacked, and the chunks behind them. It takes
+ * over where libpng has read the head of the first one. */
 #ifndef GF_PNG_IDAT_H
 #define GF_PNG_IDAT_H
 
@@ -23,7 +23,8 @@ void gf_png_idat_close(struct gf_png_idat *idat);
 /* The next `size` bytes; false where a fault leaves fewer, `got`. */
 bool gf_png_idat_read(struct gf_png_idat *idat, uint8_t *out, size_t size, size_t *got,
                       struct gf_png_fault *fault);
-/* When all that is wanted was read: the stream must end, with its checksum. More of it is a warning. */
+/* When all that is wanted was read: the stream must end, with its checksum. More of it is a
+ * warning. */
 bool gf_png_idat_end(struct gf_png_idat *idat, struct gf_png_fault *fault);
 /* Then: the chunks up to the end of the file. */
 bool gf_png_idat_trailer(struct gf_png_idat *idat, struct gf_png_fault *fault);

@@ -24,8 +24,7 @@ static int at_least_one(size_t count)
 
 struct gf_png_cut gf_png_cut_make(int height, size_t row_bytes, int bpp, int level)
 {
-    struct gf_png_cut cut = {
-        .height = height, .bpp = bpp, .level = level, .row_bytes = row_bytes};
+    struct gf_png_cut cut = {.height = height, .bpp = bpp, .level = level, .row_bytes = row_bytes};
     const size_t filtered = row_bytes + 1;
     cut.pitch = (row_bytes + 2 * GF_PNG_MARGIN + 31) / 32 * 32;
     cut.rows = at_least_one(STRIPE_BYTES / filtered);
@@ -41,7 +40,8 @@ struct gf_png_cut gf_png_cut_make(int height, size_t row_bytes, int bpp, int lev
     const size_t packed = level == GF_PNG_FAST_LEVEL
                               ? gf_deflate_fast_bound(stripe_bytes)
                               : compressBound((uLong)stripe_bytes) + stripe_bytes / 1000;
-    cut.chunk_bytes = HEAD_BYTES + ZLIB_HEAD_BYTES + packed + FLUSH_BYTES + ADLER_BYTES + TAIL_BYTES;
+    cut.chunk_bytes =
+        HEAD_BYTES + ZLIB_HEAD_BYTES + packed + FLUSH_BYTES + ADLER_BYTES + TAIL_BYTES;
     return cut;
 }
 
@@ -65,7 +65,8 @@ bool gf_png_packer_open(struct gf_png_packer *packer, const struct gf_png_cut *c
         return false;
     if (cut->level == GF_PNG_FAST_LEVEL)
         return true;
-    /* The strategy that libpng takes for filtered rows: from level 4 on smaller than the default one. */
+    /* The strategy that libpng takes for filtered rows: from level 4 on smaller than the default
+     * one. */
     packer->zlib_open = deflateInit2(&packer->zlib, cut->level, Z_DEFLATED, -WINDOW_BITS,
                                      MEMORY_LEVEL, Z_FILTERED) == Z_OK;
     return packer->zlib_open;

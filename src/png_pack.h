@@ -44,8 +44,8 @@ struct gf_png_stripe {
     size_t filtered_bytes; /* of the stripe's own rows */
     uint32_t adler;        /* of these */
 };
-/* Rows that stripe `index` keeps of those before its own: the window and the row above that, as far as the picture
- * has them. Above the picture's first row lies one of zeros. */
+/* Rows that stripe `index` keeps of those before its own: the window and the row above that, as far
+ * as the picture has them. Above the picture's first row lies one of zeros. */
 int gf_png_stripe_above(const struct gf_png_cut *cut, int index);
 int gf_png_stripe_rows(const struct gf_png_cut *cut, int index); /* its own */
 /* `row` counts from the stripe's own first. */

@@ -29,7 +29,8 @@ struct gf_png_pixels {
     bool ending;
     int whole_rows; /* before the fault, which is set where these are fewer than the picture's */
     struct gf_png_fault fault;
-    /* The caller's: rows that have their filters undone, up to the end of the block that row `row` is in. */
+    /* The caller's: rows that have their filters undone, up to the end of the block that row `row`
+     * is in. */
     int row, ready;
     bool bad_filter;
 };
@@ -49,7 +50,8 @@ static bool unpack_block(struct gf_png_pixels *pixels, int b)
     if (whole && rows == rest)
         whole = gf_png_idat_end(pixels->idat, &fault);
     int whole_rows = first + (int)(got / filtered);
-    whole_rows -= whole_rows == pixels->format.height; /* the last row stands for the stream's end */
+    whole_rows -=
+        whole_rows == pixels->format.height; /* the last row stands for the stream's end */
     pthread_mutex_lock(&pixels->lock);
     if (!whole) {
         pixels->whole_rows = whole_rows;
@@ -91,9 +93,9 @@ static void cut_blocks(struct gf_png_pixels *pixels)
     /* Undoing a filter may look a little past a row. */
     pixels->slot_bytes = filtered * (size_t)pixels->block_rows + GF_PNG_MARGIN;
     pixels->above_bytes = pixels->row_bytes + GF_PNG_MARGIN;
-    pixels->slots = !pixels->threaded                        ? 1
-                    : pixels->slot_bytes > LARGE_BYTES       ? LARGE_BLOCKS
-                                                             : BLOCKS;
+    pixels->slots = !pixels->threaded                  ? 1
+                    : pixels->slot_bytes > LARGE_BYTES ? LARGE_BLOCKS
+                                                       : BLOCKS;
     pixels->slots = pixels->slots < pixels->blocks ? pixels->slots : pixels->blocks;
 }
 
@@ -128,7 +130,8 @@ enum gf_status gf_png_pixels_open(struct gf_input *input, struct gf_format forma
     enum gf_status status = GF_OK;
     if (!opened->idat || !alloc_blocks(opened))
         status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    if (status || (opened->threaded && pthread_create(&opened->thread, NULL, thread_main, opened))) {
+    if (status ||
+        (opened->threaded && pthread_create(&opened->thread, NULL, thread_main, opened))) {
         opened->threaded = false;
         gf_png_pixels_close(opened);
         return status ? status : gf_fail(error, GF_ERROR_MEMORY, "cannot start a thread");

@@ -11,8 +11,8 @@
 
 enum { MEMORY_BYTES = 64 << 20, MEMORY_SHARE = 4 /* of the budget, where one is given */ };
 
-/* Stripe k is filled in slot k % slots, packed by whichever thread comes, and written when it is its turn. The
- * counters only grow; the lock guards them and `done`. */
+/* Stripe k is filled in slot k % slots, packed by whichever thread comes, and written when it is
+ * its turn. The counters only grow; the lock guards them and `done`. */
 struct gf_png_stripes {
     struct gf_output *output;
     struct gf_format format;
@@ -111,7 +111,8 @@ static int packer_count(const struct gf_png_stripes *stripes, const struct gf_op
     return count > 1 ? count : 1;
 }
 
-/* One is being filled, one waits for two that are being packed: finished ones are written in order. */
+/* One is being filled, one waits for two that are being packed: finished ones are written in order.
+ */
 static int slot_count(const struct gf_png_stripes *stripes)
 {
     const int count = stripes->packers + stripes->packers / 2 + 1;
@@ -160,8 +161,7 @@ enum gf_status gf_png_stripes_open(struct gf_output *output, struct gf_format fo
                                   format.channels * format.bits / 8, options->png_level);
     opened->packers = packer_count(opened, options);
     opened->slots = slot_count(opened);
-    enum gf_status status =
-        open_slots(opened) && open_packers(opened) ? GF_OK : fail_memory(error);
+    enum gf_status status = open_slots(opened) && open_packers(opened) ? GF_OK : fail_memory(error);
     if (!status && opened->packers > 1)
         status = start_threads(opened, error);
     if (status) {
@@ -233,7 +233,8 @@ static enum gf_status write_packed(struct gf_png_stripes *stripes, int most, str
     return status;
 }
 
-/* The rows that the new stripe refers to are the last ones of the stripe before it, or were before that. */
+/* The rows that the new stripe refers to are the last ones of the stripe before it, or were before
+ * that. */
 static void begin_stripe(struct gf_png_stripes *stripes, int index)
 {
     const struct gf_png_cut *const cut = &stripes->cut;

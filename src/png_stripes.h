@@ -1,5 +1,6 @@
-/* The pixels of a PNG, packed in stripes of rows by several threads: filtered, deflated each by itself, joined into
- * one zlib stream. Where stripes begin depends on the picture alone, and so does every byte. */
+/* The pixels of a PNG, packed in stripes of rows by several threads: filtered, deflated each by
+ * itself, joined into one zlib stream. Where stripes begin depends on the picture alone, and so
+ * does every byte. */
 #ifndef GF_PNG_STRIPES_H
 #define GF_PNG_STRIPES_H
 
@@ -7,7 +8,8 @@
 
 struct gf_png_stripes;
 
-/* Writes IDAT chunks to `output`. options: threads (1: all is done by the caller), png_level, memory_bytes. */
+/* Writes IDAT chunks to `output`. options: threads (1: all is done by the caller), png_level,
+ * memory_bytes. */
 enum gf_status gf_png_stripes_open(struct gf_output *output, struct gf_format format,
                                    const struct gf_options *options,
                                    struct gf_png_stripes **stripes,

@@ -1,5 +1,5 @@
-/* PNG, out: gray, gray + alpha, RGB and RGBA in 8 and 16 bits. The chunks before and behind the pixels are made here,
- * the pixels in stripes. */
+/* PNG, out: gray, gray + alpha, RGB and RGBA in 8 and 16 bits. The chunks before and behind the
+ * pixels are made here, the pixels in stripes. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,8 +29,8 @@ static enum gf_status write_header(struct gf_output *output, struct gf_format fo
 {
     static const unsigned char signature[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
     static const unsigned char colour_types[] = {0, 4, 2, 6}; /* by channels */
-    unsigned char header[13] = {[8] = (unsigned char)format.bits,
-                                [9] = colour_types[format.channels - 1]};
+    unsigned char header[13] = {
+        [8] = (unsigned char)format.bits, [9] = colour_types[format.channels - 1]};
     put_be32(header, (uint32_t)format.width);
     put_be32(header + 4, (uint32_t)format.height);
     const enum gf_status status = gf_output_write(output, signature, sizeof signature, error);
@@ -96,10 +96,10 @@ static enum gf_status write_metadata(struct gf_output *output, const struct gf_m
     if (!status)
         status = write_density(output, metadata, error);
     if (!status && metadata->exif.size && metadata->exif.size < LONGEST_CHUNK)
-        status = gf_png_chunk_write(output, "eXIf", metadata->exif.data, metadata->exif.size, error);
-    if (!status && metadata->xmp.size)
         status =
-            write_headed(output, "iTXt", xmp_head, sizeof xmp_head, &metadata->xmp, error);
+            gf_png_chunk_write(output, "eXIf", metadata->exif.data, metadata->exif.size, error);
+    if (!status && metadata->xmp.size)
+        status = write_headed(output, "iTXt", xmp_head, sizeof xmp_head, &metadata->xmp, error);
     return status;
 }
 

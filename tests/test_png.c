@@ -39,17 +39,20 @@ struct row_test {
     uint64_t sums[GF_PNG_FILTERS];
 };
 
-/* kind 0: anything; 1: only extremes, where differences wrap; 2: neighbours that are nearly equal. */
+/* kind 0: anything; 1: only extremes, where differences wrap; 2: neighbours that are nearly equal.
+ */
 static void fill_rows(struct row_test *test, size_t bytes, int kind, unsigned *seed)
 {
     memset(test, 0, sizeof *test);
     for (size_t i = 0; i < bytes; i++) {
         static const uint8_t extremes[] = {0, 255, 127, 128, 1, 254};
         const unsigned a = next_random(seed), b = next_random(seed);
-        test->row[GF_PNG_MARGIN + i] =
-            (uint8_t)(kind == 0 ? a : kind == 1 ? extremes[a % 6] : 100 + a % 4);
-        test->above[GF_PNG_MARGIN + i] =
-            (uint8_t)(kind == 0 ? b : kind == 1 ? extremes[b % 6] : 100 + b % 4);
+        test->row[GF_PNG_MARGIN + i] = (uint8_t)(kind == 0   ? a
+                                                 : kind == 1 ? extremes[a % 6]
+                                                             : 100 + a % 4);
+        test->above[GF_PNG_MARGIN + i] = (uint8_t)(kind == 0   ? b
+                                                   : kind == 1 ? extremes[b % 6]
+                                                               : 100 + b % 4);
     }
 }
 
@@ -59,8 +62,7 @@ static void check_filter(const struct gf_png_filters *filters, struct row_test *
     uint8_t *const row = test->row + GF_PNG_MARGIN, *const above = test->above + GF_PNG_MARGIN;
     uint64_t sum = 0;
     for (size_t i = 0; i < bytes; i++) {
-        const int guess =
-            predicted(filter, *(row + i - bpp), above[i], *(above + i - bpp));
+        const int guess = predicted(filter, *(row + i - bpp), above[i], *(above + i - bpp));
         test->wanted[i] = (uint8_t)(row[i] - guess);
         sum += (uint64_t)abs((int8_t)test->wanted[i]);
     }
@@ -124,7 +126,8 @@ static void test_every_paeth(void **state)
             }
 }
 
-/* Rows one below the other, by twos where they allow it: filters that follow one another in every order. */
+/* Rows one below the other, by twos where they allow it: filters that follow one another in every
+ * order. */
 static void test_undoing_rows(void **state)
 {
     (void)state;
@@ -137,7 +140,8 @@ static void test_undoing_rows(void **state)
             for (int width = 1; width <= WIDTH; width += 4) {
                 const size_t bytes = (size_t)(pixels[p] * width), step = bytes + 1;
                 uint8_t wanted[(ROWS + 1) * (ROW + 2 * GF_PNG_MARGIN)] = {0};
-                uint8_t rows[ROWS * (ROW + 1) + GF_PNG_MARGIN] = {0}, zeros[ROW + GF_PNG_MARGIN] = {0};
+                uint8_t rows[ROWS * (ROW + 1) + GF_PNG_MARGIN] = {0},
+                                                zeros[ROW + GF_PNG_MARGIN] = {0};
                 const size_t pitch = bytes + 2 * GF_PNG_MARGIN;
                 for (int y = 0; y < ROWS; y++) {
                     uint8_t *const row = wanted + (size_t)(y + 1) * pitch + GF_PNG_MARGIN;
@@ -148,7 +152,8 @@ static void test_undoing_rows(void **state)
                     filters->apply(rows[(size_t)y * step], row, row - pitch, bytes, pixels[p],
                                    rows + (size_t)y * step + 1);
                 }
-                assert_int_equal(gf_png_undo_rows(filters, rows, ROWS, zeros, bytes, pixels[p]), ROWS);
+                assert_int_equal(gf_png_undo_rows(filters, rows, ROWS, zeros, bytes, pixels[p]),
+                                 ROWS);
                 for (int y = 0; y < ROWS; y++)
                     assert_memory_equal(rows + (size_t)y * step + 1,
                                         wanted + (size_t)(y + 1) * pitch + GF_PNG_MARGIN, bytes);
@@ -188,7 +193,8 @@ static void test_prefix_codes(void **state)
     check_lengths(frequency, 30, 5);
     for (int round = 0; round < 100; round++) {
         for (int s = 0; s < 286; s++)
-            frequency[s] = next_random(&seed) % 3 ? 1 + (next_random(&seed) >> (next_random(&seed) % 24)) : 0;
+            frequency[s] =
+                next_random(&seed) % 3 ? 1 + (next_random(&seed) >> (next_random(&seed) % 24)) : 0;
         frequency[0] = frequency[285] = 1;
         check_lengths(frequency, 286, 9 + round % 7);
     }
@@ -197,7 +203,8 @@ static void test_prefix_codes(void **state)
 /* Two pieces one behind the other, the first of `first` bytes, as stripes are. */
 static void check_deflate(const uint8_t *data, size_t size, size_t first)
 {
-    uint8_t *const packed = malloc(gf_deflate_fast_bound(first) + gf_deflate_fast_bound(size - first));
+    uint8_t *const packed =
+        malloc(gf_deflate_fast_bound(first) + gf_deflate_fast_bound(size - first));
     uint8_t *const back = malloc(size + 1);
     assert_true(packed && back);
     size_t length = 0;
@@ -207,8 +214,8 @@ static void check_deflate(const uint8_t *data, size_t size, size_t first)
     }
     if (first < size)
         length += gf_deflate_fast(data + first, size - first, true, packed + length);
-    z_stream stream = {.next_in = packed, .avail_in = (uInt)length, .next_out = back,
-                       .avail_out = (uInt)size + 1};
+    z_stream stream = {
+        .next_in = packed, .avail_in = (uInt)length, .next_out = back, .avail_out = (uInt)size + 1};
     assert_int_equal(inflateInit2(&stream, -15), Z_OK);
     assert_int_equal(inflate(&stream, Z_FINISH), Z_STREAM_END);
     assert_int_equal(stream.total_out, size);
@@ -359,14 +366,15 @@ static void test_files(void **state)
             }
 }
 
-/* Of several stripes; of rows longer than deflate's window, and than a stripe; a last stripe of one row. */
+/* Of several stripes; of rows longer than deflate's window, and than a stripe; a last stripe of one
+ * row. */
 static void test_stripes(void **state)
 {
     (void)state;
     static const struct gf_format formats[] = {
-        {700, 400, 3, 8},   {301, 290, 4, 16},  {999, 1311, 1, 8},  {257, 601, 2, 8},
-        {40000, 17, 1, 8},  {20000, 23, 3, 8},  {150000, 5, 2, 8},  {1, 140000, 1, 16},
-        {400, 219, 3, 8},   {70000, 9, 4, 16}};
+        {700, 400, 3, 8},  {301, 290, 4, 16}, {999, 1311, 1, 8}, {257, 601, 2, 8},
+        {40000, 17, 1, 8}, {20000, 23, 3, 8}, {150000, 5, 2, 8}, {1, 140000, 1, 16},
+        {400, 219, 3, 8},  {70000, 9, 4, 16}};
     for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
         static const int levels[] = {0, 1, 2, 6};
         struct picture picture = varied_picture(formats[f].width, formats[f].height,

@@ -1,4 +1,5 @@
-/* One picture through a codec, once, with its time. Files lie where the caller says; pixels are 8-bit RGB. */
+/* One picture through a codec, once, with its time. Files lie where the caller says; pixels are
+ * 8-bit RGB. */
 #ifndef GF_BENCH_PNG_CODECS_H
 #define GF_BENCH_PNG_CODECS_H
 

@@ -1,6 +1,7 @@
-/* What `make bench-png` runs: PNG written and read by gpufilter's codec beside libpng at the same level, in one process,
- * turn by turn, medians. Arguments: folder for files, results, commit, system, then NAME=FILE for each photograph;
- * the bars are judged on those named photo24 and photo33. */
+/* What `make bench-png` runs: PNG written and read by gpufilter's codec beside libpng at the same
+ * level, in one process, turn by turn, medians. Arguments: folder for files, results, commit,
+ * system, then NAME=FILE for each photograph; the bars are judged on those named photo24 and
+ * photo33. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,9 +70,14 @@ static void record(const char *picture, const char *what, int level, int threads
     if (figure_count == FIGURES)
         bench_fail("figures", "too many");
     const int runs = measured->runs;
-    figures[figure_count++] =
-        (struct figure){picture, what, level, threads, median(measured->wall_ms, runs),
-                        median(measured->cpu_ms, runs), measured->bytes, runs};
+    figures[figure_count++] = (struct figure){picture,
+                                              what,
+                                              level,
+                                              threads,
+                                              median(measured->wall_ms, runs),
+                                              median(measured->cpu_ms, runs),
+                                              measured->bytes,
+                                              runs};
     const struct figure *const f = &figures[figure_count - 1];
     char codec[16];
     snprintf(codec, sizeof codec, threads ? "%d" : "libpng", threads);
@@ -144,7 +150,8 @@ static void bar(FILE *json, const char *name, const char *relation, double wante
 {
     const bool met = *relation == '>' ? measured >= wanted : measured <= wanted;
     printf("%-62s %s %6.2f  %8.3f  %s\n", name, relation, wanted, measured, met ? "ok" : "MISSED");
-    fprintf(json, "%s\n    {\"name\": \"%s\", \"%s\": %.2f, \"measured\": %.3f, \"verdict\": \"%s\"}",
+    fprintf(json,
+            "%s\n    {\"name\": \"%s\", \"%s\": %.2f, \"measured\": %.3f, \"verdict\": \"%s\"}",
             separator, name, *relation == '>' ? "at_least" : "at_most", wanted, measured,
             met ? "ok" : "MISSED");
     separator = ",";
@@ -157,7 +164,8 @@ static void judge_threads(FILE *json, int level, int threads, double wanted)
     char name[100];
     if (!libpng || !ours)
         return;
-    snprintf(name, sizeof name, "33 megapixels, level %d, %d threads: times libpng", level, threads);
+    snprintf(name, sizeof name, "33 megapixels, level %d, %d threads: times libpng", level,
+             threads);
     bar(json, name, ">=", wanted, libpng->wall_ms / ours->wall_ms);
     snprintf(name, sizeof name, "33 megapixels, level %d: file, of libpng's", level);
     if (threads == 2)
@@ -214,8 +222,8 @@ int main(int count, char **argument)
     FILE *const json = fopen(argument[2], "w");
     if (!json)
         bench_fail(argument[2], "cannot be written");
-    printf("%-8s %-16s %5s %8s %9s %9s %8s\n", "picture", "", "level", "threads", "wall ms", "CPU ms",
-           "MB");
+    printf("%-8s %-16s %5s %8s %9s %9s %8s\n", "picture", "", "level", "threads", "wall ms",
+           "CPU ms", "MB");
     for (int i = 5; i < count; i++) {
         struct bench_picture picture = {.name = argument[i]};
         char *const equals = strchr(argument[i], '=');
