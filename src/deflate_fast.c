@@ -240,6 +240,17 @@ static void put_data(struct bits *to, const uint8_t *data, size_t size, const st
     *to = bits;
 }
 
+bool gf_deflate_mostly_runs(const uint8_t *data, size_t size)
+{
+    size_t looks = 0, runs = 0;
+    for (size_t piece = 0; piece < size; piece += (size_t)SAMPLE_STEP * SAMPLE_BYTES) {
+        const size_t end = size - piece < SAMPLE_BYTES ? size : piece + SAMPLE_BYTES;
+        for (size_t at = piece + LOOK; at + LOOK <= end; at += LOOK, looks++)
+            runs += run_starts(data + at);
+    }
+    return 5 * runs > 4 * looks;
+}
+
 /* ---- blocks ---- */
 
 static void put_stored_head(struct bits *bits, size_t size, bool last)

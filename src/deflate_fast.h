@@ -15,4 +15,8 @@ size_t gf_deflate_fast_bound(size_t size);
  * that others can follow. Refers to nothing before `data`. Returns their size. */
 size_t gf_deflate_fast(const uint8_t *data, size_t size, bool last, uint8_t *out);
 
+/* Whether four fifths of it are runs, by a sample: then it is no photograph but something drawn, in
+ * which a search for repetitions finds more, in little time. */
+bool gf_deflate_mostly_runs(const uint8_t *data, size_t size);
+
 #endif

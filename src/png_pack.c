@@ -12,6 +12,7 @@ enum {
     TAIL_BYTES = 4,
     ZLIB_HEAD_BYTES = 2,
     ADLER_BYTES = 4,
+    LEVEL_OF_DRAWINGS = 4, /* zlib's, for the stripes that the fast level leaves to it */
     WINDOW_BITS = 15,
     MEMORY_LEVEL = 8,
     FLUSH_BYTES = 16 /* that an empty block and a few bits can take */
@@ -30,7 +31,7 @@ struct gf_png_cut gf_png_cut_make(int height, size_t row_bytes, int bpp, int lev
     cut.rows = at_least_one(STRIPE_BYTES / filtered);
     cut.rows = cut.rows < height ? cut.rows : height;
     cut.count = (height + cut.rows - 1) / cut.rows;
-    if (level > GF_PNG_FAST_LEVEL)
+    if (level)
         cut.window_rows = (int)((GF_PNG_WINDOW + filtered - 1) / filtered);
     if (cut.window_rows > height)
         cut.window_rows = height;
@@ -59,17 +60,15 @@ int gf_png_stripe_rows(const struct gf_png_cut *cut, int index)
 
 bool gf_png_packer_open(struct gf_png_packer *packer, const struct gf_png_cut *cut)
 {
+    const int level = cut->level == GF_PNG_FAST_LEVEL ? LEVEL_OF_DRAWINGS : cut->level;
     packer->filters = gf_png_filters();
     packer->filtered = malloc(cut->filtered_bytes);
-    if (!packer->filtered)
-        return false;
-    if (cut->level == GF_PNG_FAST_LEVEL)
-        return true;
+    packer->other = malloc(cut->chunk_bytes);
     /* The strategy that libpng takes for filtered rows: from level 4 on smaller than the default
      * one. */
-    packer->zlib_open = deflateInit2(&packer->zlib, cut->level, Z_DEFLATED, -WINDOW_BITS,
-                                     MEMORY_LEVEL, Z_FILTERED) == Z_OK;
-    return packer->zlib_open;
+    packer->zlib_open = deflateInit2(&packer->zlib, level, Z_DEFLATED, -WINDOW_BITS, MEMORY_LEVEL,
+                                     Z_FILTERED) == Z_OK;
+    return packer->filtered && packer->other && packer->zlib_open;
 }
 
 void gf_png_packer_close(struct gf_png_packer *packer)
@@ -77,19 +76,18 @@ void gf_png_packer_close(struct gf_png_packer *packer)
     if (packer->zlib_open)
         deflateEnd(&packer->zlib);
     free(packer->filtered);
+    free(packer->other);
 }
 
-/* The rows of the window, then the stripe's own. Returns where these begin. */
-static uint8_t *filter_rows(struct gf_png_packer *packer, const struct gf_png_cut *cut,
-                            struct gf_png_stripe *stripe)
+/* Rows from `first` on, which count from the stripe's own first, to where they belong. */
+static uint8_t *filter_rows(const struct gf_png_packer *packer, const struct gf_png_cut *cut,
+                            const struct gf_png_stripe *stripe, int first, int end)
 {
-    const int above = gf_png_stripe_above(cut, stripe->index);
-    const int rows = gf_png_stripe_rows(cut, stripe->index);
-    uint8_t *out = packer->filtered, *own = out;
-    for (int y = above > cut->window_rows ? 1 - above : -above; y < rows; y++) {
+    const size_t filtered = cut->row_bytes + 1;
+    uint8_t *const begin = packer->filtered + filtered * (size_t)(cut->window_rows + first);
+    uint8_t *out = begin;
+    for (int y = first; y < end; y++, out += filtered) {
         const uint8_t *const row = gf_png_stripe_row(cut, stripe, y);
-        if (!y)
-            own = out;
         if (cut->level) {
             gf_png_filter_row(packer->filters, row, row - cut->pitch, cut->row_bytes, cut->bpp,
                               out);
@@ -97,28 +95,45 @@ static uint8_t *filter_rows(struct gf_png_packer *packer, const struct gf_png_cu
             out[0] = GF_PNG_NONE;
             memcpy(out + 1, row, cut->row_bytes);
         }
-        out += cut->row_bytes + 1;
     }
-    stripe->filtered_bytes = (size_t)(out - own);
-    return own;
+    return begin;
 }
 
-static size_t deflate_stripe(struct gf_png_packer *packer, const uint8_t *own, size_t size,
-                             bool last, uint8_t *out, size_t room)
+/* By zlib, with the window. 0 where that takes more than `room`. */
+static size_t deflate_rows(struct gf_png_packer *packer, const struct gf_png_cut *cut,
+                           const struct gf_png_stripe *stripe, const uint8_t *own, uint8_t *out,
+                           size_t room)
 {
     z_stream *const zlib = &packer->zlib;
-    const size_t before = (size_t)(own - packer->filtered);
+    const int above = gf_png_stripe_above(cut, stripe->index);
+    const int rows = above < cut->window_rows ? above : cut->window_rows;
+    const size_t before = (size_t)(own - filter_rows(packer, cut, stripe, -rows, 0));
     const size_t window = before < GF_PNG_WINDOW ? before : GF_PNG_WINDOW;
+    const bool last = stripe->index + 1 == cut->count;
     if (deflateReset(zlib) != Z_OK ||
         (window && deflateSetDictionary(zlib, own - window, (uInt)window) != Z_OK))
         return 0;
     zlib->next_in = (unsigned char *)own;
-    zlib->avail_in = (uInt)size;
+    zlib->avail_in = (uInt)stripe->filtered_bytes;
     zlib->next_out = out;
     zlib->avail_out = (uInt)room;
     const int result = deflate(zlib, last ? Z_FINISH : Z_SYNC_FLUSH);
     const bool done = last ? result == Z_STREAM_END : result == Z_OK && zlib->avail_out;
     return done ? room - zlib->avail_out : 0;
+}
+
+/* In one pass; what is not like a photograph also by zlib, if that turns out smaller. */
+static size_t deflate_fast(struct gf_png_packer *packer, const struct gf_png_cut *cut,
+                           const struct gf_png_stripe *stripe, const uint8_t *own, uint8_t *out)
+{
+    const bool last = stripe->index + 1 == cut->count;
+    const size_t packed = gf_deflate_fast(own, stripe->filtered_bytes, last, out);
+    if (!gf_deflate_mostly_runs(own, stripe->filtered_bytes))
+        return packed;
+    const size_t smaller = deflate_rows(packer, cut, stripe, own, packer->other, packed - 1);
+    if (smaller)
+        memcpy(out, packer->other, smaller);
+    return smaller ? smaller : packed;
 }
 
 /* Deflate, a window of 32 KB, and how hard was tried; together a multiple of 31. */
@@ -154,22 +169,20 @@ void gf_png_stripe_end(struct gf_png_stripe *stripe, uint32_t adler)
 bool gf_png_pack(struct gf_png_packer *packer, const struct gf_png_cut *cut,
                  struct gf_png_stripe *stripe)
 {
-    const bool last = stripe->index + 1 == cut->count;
-    const uint8_t *const own = filter_rows(packer, cut, stripe);
+    const int rows = gf_png_stripe_rows(cut, stripe->index);
+    const uint8_t *const own = filter_rows(packer, cut, stripe, 0, rows);
     uint8_t *const data = stripe->chunk + HEAD_BYTES;
-    size_t size = 0;
-    if (!stripe->index) {
+    const size_t head = stripe->index ? 0 : ZLIB_HEAD_BYTES;
+    if (head)
         put_zlib_head(data, cut->level);
-        size = ZLIB_HEAD_BYTES;
-    }
+    stripe->filtered_bytes = (size_t)rows * (cut->row_bytes + 1);
     stripe->adler = gf_adler32(own, stripe->filtered_bytes);
-    const size_t room = cut->chunk_bytes - HEAD_BYTES - size - ADLER_BYTES - TAIL_BYTES;
-    const size_t packed =
-        cut->level == GF_PNG_FAST_LEVEL
-            ? gf_deflate_fast(own, stripe->filtered_bytes, last, data + size)
-            : deflate_stripe(packer, own, stripe->filtered_bytes, last, data + size, room);
-    stripe->data_bytes = size + packed;
-    if (!last)
+    const size_t room = cut->chunk_bytes - HEAD_BYTES - head - ADLER_BYTES - TAIL_BYTES;
+    const size_t packed = cut->level == GF_PNG_FAST_LEVEL
+                              ? deflate_fast(packer, cut, stripe, own, data + head)
+                              : deflate_rows(packer, cut, stripe, own, data + head, room);
+    stripe->data_bytes = head + packed;
+    if (stripe->index + 1 < cut->count)
         stripe->chunk_bytes = gf_png_chunk_close(stripe->chunk, "IDAT", stripe->data_bytes);
     return packed > 0;
 }

@@ -29,7 +29,8 @@ struct gf_png_cut gf_png_cut_make(int height, size_t row_bytes, int bpp, int lev
 /* What one thread needs. */
 struct gf_png_packer {
     const struct gf_png_filters *filters;
-    uint8_t *filtered;
+    uint8_t *filtered; /* the window, then the stripe */
+    uint8_t *other;    /* a second try at packing it */
     z_stream zlib;
     bool zlib_open;
 };

@@ -102,8 +102,8 @@ static int packer_count(const struct gf_png_stripes *stripes, const struct gf_op
     const uint64_t budget =
         options->memory_bytes ? options->memory_bytes / MEMORY_SHARE : MEMORY_BYTES;
     const uint64_t slot_bytes = cut->raw_bytes + cut->chunk_bytes;
-    const uint64_t each =
-        slot_bytes + slot_bytes / 2 + cut->filtered_bytes + ((uint64_t)256 << 10); /* zlib's */
+    const uint64_t each = slot_bytes + slot_bytes / 2 + cut->filtered_bytes + cut->chunk_bytes +
+                          ((uint64_t)256 << 10); /* zlib's */
     const uint64_t affordable = budget > 2 * slot_bytes ? (budget - 2 * slot_bytes) / each : 1;
     int count = options->threads > 0 ? options->threads : gf_cpu_count();
     count = count < cut->count ? count : cut->count;

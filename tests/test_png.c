@@ -448,8 +448,6 @@ static void test_failing_output(void **state)
     free_picture(&picture);
 }
 
-/* ---- reading what others write ---- */
-
 static void write_by_libpng(const char *path, const struct picture *picture, int filters, int idat)
 {
     FILE *const file = fopen(path, "wb");
@@ -473,6 +471,38 @@ static void write_by_libpng(const char *path, const struct picture *picture, int
     png_destroy_write_struct(&png, &info);
     fclose(file);
 }
+
+static int64_t size_of(const char *path)
+{
+    struct stat file;
+    assert_int_equal(stat(path, &file), 0);
+    return file.st_size;
+}
+
+/* What is drawn, on an even ground and with shapes that come again, goes to zlib also at level 1,
+ * which would else write twice as much as libpng. */
+static void test_drawings(void **state)
+{
+    (void)state;
+    const struct gf_options options = plain_options();
+    struct picture picture = random_picture(1200, 900, 3, 8),
+                   letters = random_picture(1200, 12, 3, 8);
+    const size_t row = gf_row_bytes(picture.format);
+    memset(picture.data, 240, picture_bytes(picture.format));
+    for (int y = 0; y < 900; y++)
+        for (int x = 0; x < 1200; x += 100)
+            if (y % 60 < 12)
+                memcpy(picture.data + (size_t)y * row + (size_t)x * 3,
+                       letters.data + (size_t)(y % 60) * row + (size_t)(x * 7 % 900) * 3, 24);
+    check_file(&picture, 1);
+    assert_int_equal(encode(in_folder("a.png"), &picture, &options), GF_OK);
+    write_by_libpng(in_folder("b.png"), &picture, PNG_ALL_FILTERS, 8192);
+    assert_true(size_of(in_folder("a.png")) < 3 * size_of(in_folder("b.png")) / 2);
+    free_picture(&letters);
+    free_picture(&picture);
+}
+
+/* ---- reading what others write ---- */
 
 static void test_reading_filters(void **state)
 {
@@ -584,6 +614,7 @@ int main(void)
         cmocka_unit_test(test_stripes_know_the_window),
         cmocka_unit_test(test_closing_early),
         cmocka_unit_test(test_failing_output),
+        cmocka_unit_test(test_drawings),
         cmocka_unit_test(test_reading_filters),
         cmocka_unit_test(test_damage_by_threads),
         cmocka_unit_test(test_odd_files),
