@@ -44,8 +44,10 @@ LDFLAGS += -fsanitize=$(SANITIZE)
 endif
 
 # What is the program's alone; the rest of src/ is the library.
-CLI_SRC := $(wildcard $(addprefix src/,$(addsuffix .c,main cli options help list man completion report report_json trace)))
-LIB_SRC := $(filter-out $(CLI_SRC),$(wildcard src/*.c)) $(wildcard src/filters/*.c)
+CLI_SRC := $(wildcard $(addprefix src/,$(addsuffix .c,main cli options help list devices man completion report report_json trace)))
+# The labs are the program's too, in an archive of their own, which the tests link.
+LAB_SRC := $(wildcard src/lab*.c)
+LIB_SRC := $(filter-out $(CLI_SRC) $(LAB_SRC),$(wildcard src/*.c)) $(wildcard src/filters/*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/%.o)
 LIBS = $(PKG_LIBS) -lm -pthread
@@ -53,16 +55,25 @@ LIBS = $(PKG_LIBS) -lm -pthread
 ifeq ($(CUDA),1)
 CPPFLAGS += -DGF_WITH_CUDA
 CUDA_HOME := $(patsubst %/bin/,%,$(dir $(realpath $(NVCC))))
+CPPFLAGS += -isystem $(CUDA_HOME)/include
 CUDA_OBJ := $(patsubst %.cu,$(BUILD)/%.o,$(wildcard cuda/*.cu))
+LAB_CU := $(wildcard cuda/labs/*.cu)
+comma := ,
+space := $(subst ,, )
 CUDA_NEWEST := $(lastword $(CUDA_ARCHS))
 GENCODE := $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
   -gencode arch=compute_$(CUDA_NEWEST),code=compute_$(CUDA_NEWEST)
 CUDA_LIBDIR := $(firstword $(wildcard $(CUDA_HOME)/targets/x86_64-linux/lib $(CUDA_HOME)/targets/sbsa-linux/lib \
   $(CUDA_HOME)/lib64 /usr/lib/x86_64-linux-gnu))
 LIBS += -L$(CUDA_LIBDIR) -lcudart_static -ldl -lrt -lstdc++
+else
+# Without CUDA the labs are their declarations, which are C.
+LAB_CU := $(patsubst %,cuda/labs/%.cu,$(shell sed -n 's/^GF_LAB(\(.*\))$$/\1/p' cuda/labs/labs.def))
 endif
+LAB_OBJ = $(LAB_SRC:%.c=$(BUILD)/%.o) $(LAB_CU:%.cu=$(BUILD)/%.o)
 
 LIB_A := $(BUILD)/libgpufilter.a
+LAB_A := $(BUILD)/liblabs.a
 LIB_SO := $(BUILD)/libgpufilter.so
 PROGRAM := $(BUILD)/gpufilter
 TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
@@ -75,10 +86,14 @@ all: detected $(PROGRAM) $(LIB_SO) ## the program and the libraries, in build/
 detected:
 	@sh tests/detect.sh "$(CUDA)" "$(NVCC)" "$(CUDA_ARCHS)" "$(ISAL)" $(PACKAGES)
 
-$(PROGRAM): $(CLI_OBJ) $(LIB_A)
-	$(CC) $(LDFLAGS) -o $@ $(CLI_OBJ) $(LIB_A) $(LIBS)
+$(PROGRAM): $(CLI_OBJ) $(LAB_A) $(LIB_A)
+	$(CC) $(LDFLAGS) -o $@ $(CLI_OBJ) $(LAB_A) $(LIB_A) $(LIBS)
 
 $(LIB_A): $(LIB_OBJ) $(CUDA_OBJ)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(LAB_A): $(LAB_OBJ)
 	@rm -f $@
 	$(AR) rcs $@ $^
 
@@ -89,20 +104,30 @@ $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(GF_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
+ifeq ($(CUDA),1)
+# Contracted, as the guides' examples are; declared as in C, where the members left out are zero.
+$(BUILD)/cuda/labs/%.o: GF_NVCCFLAGS := $(filter-out -fmad=false,$(GF_NVCCFLAGS)) \
+  -Xcompiler -Wno-missing-field-initializers
+else
+$(BUILD)/cuda/labs/%.o: cuda/labs/%.cu
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(GF_CFLAGS) $(CFLAGS) -MMD -MP -x c -c -o $@ $<
+endif
+
 $(BUILD)/%.o: %.cu
 	@mkdir -p $(@D)
-	$(NVCC) $(GF_NVCCFLAGS) $(NVCCFLAGS) $(GENCODE) -DGF_WITH_CUDA -Iinclude -Isrc -MMD -MP -c -o $@ $<
+	$(NVCC) $(GF_NVCCFLAGS) $(NVCCFLAGS) $(GENCODE) -DGF_WITH_CUDA -DGF_ARCHITECTURES=$(subst $(space),$(comma),$(strip $(CUDA_ARCHS))) -Iinclude -Isrc -MMD -MP -c -o $@ $<
 
-$(BUILD)/tests/%: tests/%.c $(LIB_A)
+$(BUILD)/tests/%: tests/%.c $(LAB_A) $(LIB_A)
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -Itests $(CMOCKA_CFLAGS) $(GF_CFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(LIB_A) $(CMOCKA_LIBS) $(LIBS)
+	$(CC) $(CPPFLAGS) -Itests $(CMOCKA_CFLAGS) $(GF_CFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(LAB_A) $(LIB_A) $(CMOCKA_LIBS) $(LIBS)
 
 # A build folder belongs to one set of flags: start over instead of linking a mixture. Done before make looks
 # at what is there.
 FLAGS_NOW := CUDA=$(CUDA) ISAL=$(ISAL) ARCHS=$(CUDA_ARCHS) SANITIZE=$(SANITIZE) CFLAGS=$(CFLAGS)
 ifneq ($(filter-out clean help format lint,$(or $(MAKECMDGOALS),all)),)
 $(shell mkdir -p $(BUILD); echo '$(FLAGS_NOW)' | cmp -s - $(BUILD)/flags || { \
-  find $(BUILD) -name '*.o' -delete; rm -f $(LIB_A) $(LIB_SO) $(PROGRAM); echo '$(FLAGS_NOW)' > $(BUILD)/flags; })
+  find $(BUILD) -name '*.o' -delete; rm -f $(LIB_A) $(LAB_A) $(LIB_SO) $(PROGRAM); echo '$(FLAGS_NOW)' > $(BUILD)/flags; })
 endif
 
 test: ## installs what is missing, builds, runs every test
@@ -135,7 +160,7 @@ asan: ## the tests under the address sanitizer
 ubsan: ## the tests under the undefined-behaviour sanitizer
 	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD)-ubsan CUDA=0 SANITIZE=undefined CFLAGS='-O1 -g' test-only
 
-FORMATTED = $(wildcard include/gpufilter/*.h src/*.[ch] src/filters/*.c tests/*.[ch] cuda/*.cu cuda/*.cuh)
+FORMATTED = $(wildcard include/gpufilter/*.h src/*.[ch] src/filters/*.c tests/*.[ch] cuda/*.cu cuda/*.cuh cuda/labs/*.cu cuda/labs/*.cuh)
 format: ## clang-format over the tree
 	clang-format -i $(FORMATTED)
 

@@ -8,6 +8,7 @@
 
 #include "backend.h"
 #include "check.cuh"
+#include "numa.h"
 #include "pages.h"
 #include "plan.h"
 
@@ -23,6 +24,7 @@ struct block {
 /* The histogram that all lanes add to, and the tables for that of lightness. */
 struct statistic {
     enum gf_statistic kind;
+    gf_counter *counter;
     size_t bytes, capacity;
     unsigned long long *count; /* [channels][bins] */
     void *tables;
@@ -32,13 +34,15 @@ struct statistic {
 struct cuda_backend {
     struct gf_backend base;
     int device;
-    uint64_t budget; /* 0: what is free */
+    struct gf_cuda_options options;
     struct gf_spans *spans;
     pthread_t starter;
     bool started;
     enum gf_status status; /* of the start */
     struct gf_error error;
     char name[64];
+    int numa_node;
+    int architecture; /* 90 for compute capability 9.0 */
     pthread_mutex_t lock; /* guards used_bytes and blocks */
     uint64_t used_bytes;
     struct block block[BLOCKS_KEPT]; /* for stages' constants, kept for the next stage */
@@ -90,6 +94,8 @@ static enum gf_status start(struct cuda_backend *cuda)
     if (status)
         return status;
     memcpy(cuda->name, info.name, sizeof cuda->name);
+    cuda->numa_node = info.numa_node;
+    cuda->architecture = 10 * info.major + info.minor;
     GF_CUDA_TRY(cudaEventCreate(&cuda->base_event), cuda->device, error);
     GF_CUDA_TRY(cudaEventRecord(cuda->base_event, 0), cuda->device, error);
     GF_CUDA_TRY(cudaEventSynchronize(cuda->base_event), cuda->device, error);
@@ -152,9 +158,9 @@ static uint64_t cuda_free_bytes(struct gf_backend *backend)
         return 0;
     available -= available / 32; /* the driver needs some itself */
     pthread_mutex_lock(&cuda->lock);
-    const uint64_t left = cuda->budget > cuda->used_bytes ? cuda->budget - cuda->used_bytes : 0;
+    const uint64_t left = cuda->options.budget > cuda->used_bytes ? cuda->options.budget - cuda->used_bytes : 0;
     pthread_mutex_unlock(&cuda->lock);
-    return cuda->budget && left < available ? left : available;
+    return cuda->options.budget && left < available ? left : available;
 }
 
 static void count_bytes(struct cuda_backend *cuda, int64_t bytes)
@@ -185,7 +191,9 @@ static void cuda_release(struct gf_backend *backend, void *memory, size_t size)
 
 static bool cuda_pin(struct gf_backend *backend, void *data, size_t size)
 {
-    (void)backend;
+    if (backend_of(backend)->options.pageable)
+        return false;
+    gf_numa_prefer(data, size, backend_of(backend)->numa_node);
     const bool pinned = cudaHostRegister(data, size, cudaHostRegisterDefault) == cudaSuccess;
     if (!pinned)
         cudaGetLastError();
@@ -196,6 +204,16 @@ static void cuda_unpin(struct gf_backend *backend, void *data)
 {
     (void)backend;
     cudaHostUnregister(data);
+}
+
+/* Best Practices Guide 9.1.3; with unified virtual addressing the addresses are the same. */
+static bool cuda_reaches(struct gf_backend *backend, const struct gf_view *host)
+{
+    struct cudaPointerAttributes attributes;
+    if (!backend_of(backend)->options.zero_copy || ((uintptr_t)host->data | host->pitch) % 16)
+        return false;
+    return cudaPointerGetAttributes(&attributes, host->data) == cudaSuccess &&
+           attributes.type == cudaMemoryTypeHost && attributes.devicePointer == host->data;
 }
 
 /* ---- stages' constants ---- */
@@ -222,12 +240,25 @@ static struct block *find_block(struct cuda_backend *cuda, size_t size)
     return empty;
 }
 
+static enum gf_status check_architecture(const struct cuda_backend *cuda, const struct gf_stage *stage,
+                                         struct gf_error *error)
+{
+    const int least = stage->kernel ? stage->kernel->architecture : 0;
+    if (cuda->architecture >= least)
+        return GF_OK;
+    return gf_fail(error, GF_ERROR_UNAVAILABLE,
+                   "variant=%s needs compute capability %d.%d; cuda:%d, %s, has %d.%d", stage->kernel->name,
+                   least / 10, least % 10, cuda->device, cuda->name, cuda->architecture / 10,
+                   cuda->architecture % 10);
+}
+
 static enum gf_status cuda_load(struct gf_backend *backend, const struct gf_stage *stage,
                                 const void **constants, struct gf_error *error)
 {
     struct cuda_backend *const cuda = backend_of(backend);
-    if (!stage->constants_size)
-        return GF_OK;
+    const enum gf_status status = check_architecture(cuda, stage, error);
+    if (status || !stage->constants_size)
+        return status;
     pthread_mutex_lock(&cuda->lock);
     struct block *const block = find_block(cuda, stage->constants_size);
     if (block)
@@ -322,11 +353,6 @@ static enum gf_status cuda_download(struct gf_lane *lane, const struct gf_view *
     return copy(lane, dst, src, cudaMemcpyDeviceToHost, error);
 }
 
-static size_t cuda_scratch(const struct gf_stage *stage, int rows)
-{
-    return stage->filter->cuda_scratch ? stage->filter->cuda_scratch(stage, rows) : 0;
-}
-
 static enum gf_status cuda_run(struct gf_lane *lane, const struct gf_stage *stage, const void *constants,
                                const struct gf_view *in, const struct gf_view *out, void *scratch,
                                struct gf_error *error)
@@ -339,7 +365,7 @@ static enum gf_status cuda_run(struct gf_lane *lane, const struct gf_stage *stag
     launch.scratch = scratch;
     launch.constants = constants;
     launch.stream = ((struct cuda_lane *)lane)->stream;
-    const cudaError_t code = (cudaError_t)stage->filter->cuda[0].launch(&launch);
+    const cudaError_t code = (cudaError_t)gf_stage_launcher(stage)(&launch);
     return code == cudaSuccess ? GF_OK : gf_cuda_fail(error, device_of(lane), stage->filter->name, code);
 }
 
@@ -370,14 +396,20 @@ static enum gf_status load_lightness_tables(struct cuda_lane *lane, struct stati
 }
 
 /* The lanes add to one histogram, by 64-bit atomics; the first one opens it and gives it. */
-static enum gf_status cuda_statistic_open(struct gf_lane *lane, enum gf_statistic kind,
-                                          struct gf_format format, struct gf_error *error)
+static enum gf_status cuda_statistic_open(struct gf_lane *lane, const struct gf_stage *stage,
+                                          struct gf_error *error)
 {
+    const enum gf_statistic kind = gf_stage_statistic(stage);
+    const struct gf_format format = stage->in;
     struct cuda_lane *const cuda = (struct cuda_lane *)lane;
     struct statistic *const statistic = &backend_of(lane->backend)->statistic;
     if (lane->index)
         return GF_OK;
+    const enum gf_status status = check_architecture(backend_of(lane->backend), stage, error);
+    if (status)
+        return status;
     statistic->kind = kind;
+    statistic->counter = gf_stage_counter(stage);
     statistic->bytes = ((size_t)gf_statistic_channels(kind, format) << format.bits) * sizeof *statistic->count;
     if (statistic->capacity < statistic->bytes) {
         cudaFree(statistic->count);
@@ -396,7 +428,7 @@ static enum gf_status cuda_statistic_add(struct gf_lane *lane, const struct gf_v
                                          struct gf_error *error)
 {
     const struct statistic *const statistic = &backend_of(lane->backend)->statistic;
-    GF_CUDA_TRY((cudaError_t)gf_histogram_cuda(view, statistic->kind, statistic->count, statistic->tables,
+    GF_CUDA_TRY((cudaError_t)statistic->counter(view, statistic->kind, statistic->count, statistic->tables,
                                                ((struct cuda_lane *)lane)->stream),
                 device_of(lane), error);
     return GF_OK;
@@ -521,6 +553,7 @@ static struct gf_backend_calls make_calls(void)
     calls.free_bytes = cuda_free_bytes;
     calls.pin = cuda_pin;
     calls.unpin = cuda_unpin;
+    calls.reaches = cuda_reaches;
     calls.lane_open = cuda_lane_open;
     calls.lane_close = cuda_lane_close;
     calls.lane_enter = cuda_lane_enter;
@@ -528,7 +561,7 @@ static struct gf_backend_calls make_calls(void)
     calls.unload = cuda_unload;
     calls.upload = cuda_upload;
     calls.download = cuda_download;
-    calls.scratch = cuda_scratch;
+    calls.scratch = gf_stage_cuda_scratch;
     calls.run = cuda_run;
     calls.statistic_open = cuda_statistic_open;
     calls.statistic_add = cuda_statistic_add;
@@ -540,16 +573,17 @@ static struct gf_backend_calls make_calls(void)
     return calls;
 }
 
-extern "C" enum gf_status gf_backend_cuda_open(int device, uint64_t budget, struct gf_spans *spans,
-                                               struct gf_backend **backend, struct gf_error *error)
+extern "C" enum gf_status gf_backend_cuda_open(const struct gf_cuda_options *options,
+                                               struct gf_spans *spans, struct gf_backend **backend,
+                                               struct gf_error *error)
 {
     static const struct gf_backend_calls calls = make_calls();
     struct cuda_backend *const opened = (struct cuda_backend *)calloc(1, sizeof *opened);
     if (!opened)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     opened->base.calls = &calls;
-    opened->device = device;
-    opened->budget = budget;
+    opened->device = options->device;
+    opened->options = *options;
     opened->spans = spans;
     pthread_mutex_init(&opened->lock, NULL);
     if (pthread_create(&opened->starter, NULL, start_main, opened)) {

@@ -7,6 +7,12 @@
 
 #include "backend.h"
 #include "check.cuh"
+#include "numa.h"
+
+/* Of the architectures that it was built for, the one that the driver takes is seen in any kernel. */
+__global__ void __launch_bounds__(32) probe_kernel()
+{
+}
 
 /* Device nodes of the driver on Linux, WSL 2 and Tegra. */
 static bool has_device_node(void)
@@ -63,7 +69,27 @@ extern "C" enum gf_status gf_device_describe(int index, struct gf_device_info *i
     info->memory_bytes = properties.totalGlobalMem;
     info->l2_bytes = (uint64_t)properties.l2CacheSize;
     info->copy_engines = properties.asyncEngineCount;
+    info->ecc = properties.ECCEnabled;
+    GF_CUDA_TRY(cudaDeviceGetPCIBusId(info->pci_bus_id, sizeof info->pci_bus_id, index), index, error);
+    info->numa_node = gf_numa_node(info->pci_bus_id);
+    int clock_khz = 0, bus_bits = 0;
+    GF_CUDA_TRY(cudaDeviceGetAttribute(&clock_khz, cudaDevAttrMemoryClockRate, index), index, error);
+    GF_CUDA_TRY(cudaDeviceGetAttribute(&bus_bits, cudaDevAttrGlobalMemoryBusWidth, index), index, error);
+    info->memory_bandwidth = 2e3 * clock_khz * (bus_bits / 8); /* Best Practices Guide 8.2.1 */
     GF_CUDA_TRY(cudaDriverGetVersion(&info->driver_version), index, error);
     GF_CUDA_TRY(cudaRuntimeGetVersion(&info->runtime_version), index, error);
+    return GF_OK;
+}
+
+extern "C" enum gf_status gf_device_code(int index, int *architecture, bool *built_in, struct gf_error *error)
+{
+    static const int built_for[] = {GF_ARCHITECTURES};
+    struct cudaFuncAttributes attributes;
+    GF_CUDA_TRY(cudaSetDevice(index), index, error);
+    GF_CUDA_TRY(cudaFuncGetAttributes(&attributes, probe_kernel), index, error);
+    *architecture = attributes.binaryVersion;
+    *built_in = false;
+    for (size_t i = 0; i < sizeof built_for / sizeof *built_for; i++)
+        *built_in |= built_for[i] == attributes.binaryVersion;
     return GF_OK;
 }

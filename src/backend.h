@@ -39,6 +39,8 @@ struct gf_backend_calls {
     /* Makes copies from and to host memory fast; where that fails they are merely slower. */
     bool (*pin)(struct gf_backend *, void *data, size_t size);
     void (*unpin)(struct gf_backend *, void *data);
+    /* Whether stages can read and write that host memory where it lies; NULL: never. */
+    bool (*reaches)(struct gf_backend *, const struct gf_view *host);
 
     enum gf_status (*lane_open)(struct gf_backend *, int index, struct gf_spans *, struct gf_lane **,
                                 struct gf_error *);
@@ -59,10 +61,9 @@ struct gf_backend_calls {
     enum gf_status (*run)(struct gf_lane *, const struct gf_stage *, const void *constants,
                           const struct gf_view *in, const struct gf_view *out, void *scratch,
                           struct gf_error *);
-    /* A lane's part of a histogram: opened empty on all lanes, in order of their index; added to; taken (added
-     * into *into) from all lanes when their work is done; closed. */
-    enum gf_status (*statistic_open)(struct gf_lane *, enum gf_statistic, struct gf_format,
-                                     struct gf_error *);
+    /* A lane's part of the histogram of its input that a stage wants: opened empty on all lanes, in order of
+     * their index; added to; taken (added into *into) from all lanes when their work is done; closed. */
+    enum gf_status (*statistic_open)(struct gf_lane *, const struct gf_stage *, struct gf_error *);
     enum gf_status (*statistic_add)(struct gf_lane *, const struct gf_view *, struct gf_error *);
     enum gf_status (*statistic_take)(struct gf_lane *, struct gf_histogram *into, struct gf_error *);
     void (*statistic_close)(struct gf_lane *);
@@ -83,10 +84,15 @@ enum gf_status gf_backend_cpu_open(int threads, struct gf_backend **backend,
                                    struct gf_error *error) GF_CHECKED;
 int gf_cpu_count(void); /* processors this process may run on */
 
-/* Starts the device in the background; errors come from ready(). At most `budget` bytes of its memory are
- * used (0: what is free). Built without CUDA: GF_ERROR_UNAVAILABLE.
+/* Starts the device in the background; errors come from ready(). Built without CUDA: GF_ERROR_UNAVAILABLE.
  * (cuda/backend.cu, or backend_none.c) */
-enum gf_status gf_backend_cuda_open(int device, uint64_t budget, struct gf_spans *spans,
+struct gf_cuda_options {
+    int device;
+    uint64_t budget; /* bytes of its memory; 0: what is free */
+    bool pageable;   /* host memory is not pinned */
+    bool zero_copy;  /* pinned host memory is read and written where it lies */
+};
+enum gf_status gf_backend_cuda_open(const struct gf_cuda_options *options, struct gf_spans *spans,
                                     struct gf_backend **backend, struct gf_error *error) GF_CHECKED;
 /* Whether it is worth trying: a driver library and a device node, without the cost of starting it. */
 bool gf_backend_cuda_likely(const char **why_not);

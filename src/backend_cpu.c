@@ -136,13 +136,13 @@ static enum gf_status cpu_run(struct gf_lane *lane, const struct gf_stage *stage
     return GF_OK;
 }
 
-static enum gf_status cpu_statistic_open(struct gf_lane *lane, enum gf_statistic statistic,
-                                         struct gf_format format, struct gf_error *error)
+static enum gf_status cpu_statistic_open(struct gf_lane *lane, const struct gf_stage *stage,
+                                         struct gf_error *error)
 {
     struct cpu_lane *const cpu = (struct cpu_lane *)lane;
-    cpu->statistic = statistic;
-    cpu->histogram = (struct gf_histogram){.channels = gf_statistic_channels(statistic, format),
-                                           .bins = 1 << format.bits};
+    cpu->statistic = gf_stage_statistic(stage);
+    cpu->histogram = (struct gf_histogram){.channels = gf_statistic_channels(cpu->statistic, stage->in),
+                                           .bins = 1 << stage->in.bits};
     cpu->histogram.count = calloc((size_t)cpu->histogram.channels * (size_t)cpu->histogram.bins,
                                   sizeof *cpu->histogram.count);
     return cpu->histogram.count ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");

@@ -11,11 +11,10 @@ bool gf_backend_cuda_likely(const char **why_not)
     return false;
 }
 
-enum gf_status gf_backend_cuda_open(int device, uint64_t budget, struct gf_spans *spans,
+enum gf_status gf_backend_cuda_open(const struct gf_cuda_options *options, struct gf_spans *spans,
                                     struct gf_backend **backend, struct gf_error *error)
 {
-    (void)device;
-    (void)budget;
+    (void)options;
     (void)spans;
     (void)backend;
     return gf_fail(error, GF_ERROR_UNAVAILABLE, "--device=cuda: %s", reason);
@@ -31,6 +30,13 @@ int gf_device_count(const char **why)
 enum gf_status gf_device_describe(int index, struct gf_device_info *info, struct gf_error *error)
 {
     (void)info;
+    return gf_fail(error, GF_ERROR_UNAVAILABLE, "cuda:%d: %s", index, reason);
+}
+
+enum gf_status gf_device_code(int index, int *architecture, bool *built_in, struct gf_error *error)
+{
+    (void)architecture;
+    (void)built_in;
     return gf_fail(error, GF_ERROR_UNAVAILABLE, "cuda:%d: %s", index, reason);
 }
 

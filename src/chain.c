@@ -151,6 +151,11 @@ static enum gf_status set_value(const struct gf_filter *filter, const struct gf_
         return set_length(filter, param, text, member, error);
     case GF_TYPE_MATRIX:
         return set_matrix(filter, param, text, member, error);
+    case GF_TYPE_FILE:
+        if (strlen(text) >= GF_FILE_NAME_SIZE)
+            return not_a(filter, param, text, "a name of a file: it is too long", error);
+        strcpy(member, text);
+        return GF_OK;
     case GF_TYPE_WORD:
         if (!strcmp(text, param->choices[0])) {
             *(double *)member = NAN;
@@ -181,6 +186,23 @@ static void set_defaults(const struct gf_filter *filter, void *params)
     }
 }
 
+static enum gf_status set_variant(struct gf_chain_item *item, const char *text, struct gf_error *error)
+{
+    char names[400] = "";
+    const struct gf_kernel *kernel;
+    if (item->kernel)
+        return gf_fail(error, GF_ERROR_USAGE, "%s: variant is given twice", item->filter->name);
+    for (int i = 0; (kernel = gf_filter_kernel(item->filter, i)); i++) {
+        if (!strcmp(text, kernel->name)) {
+            item->kernel = kernel;
+            return GF_OK;
+        }
+        const size_t length = strlen(names);
+        snprintf(names + length, sizeof names - length, "%s%s", i ? ", " : "", kernel->name);
+    }
+    return gf_fail(error, GF_ERROR_USAGE, "%s: variant=%.60s is none of %s", item->filter->name, text, names);
+}
+
 static enum gf_status unknown_param(const struct gf_filter *filter, const char *name,
                                     struct gf_error *error)
 {
@@ -188,6 +210,8 @@ static enum gf_status unknown_param(const struct gf_filter *filter, const char *
     int distance = 0;
     for (const struct gf_param *param = gf_filter_params(filter); param->name; param++)
         gf_suggest_consider(name, param->name, &best, &distance);
+    if (gf_filter_kernel(filter, 0))
+        gf_suggest_consider(name, "variant", &best, &distance);
     return gf_fail(error, GF_ERROR_USAGE, "%s: unknown parameter '%.60s'%s%s%s", filter->name, name,
                    best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
 }
@@ -200,14 +224,19 @@ static size_t key_length(const char *text)
 }
 
 /* One "value" or "key=value"; *position counts those by position, `given` has a bit for each parameter. */
-static enum gf_status parse_param(const struct gf_filter *filter, const char *raw, char *token, int *position,
-                                  unsigned *given, void *params, struct gf_error *error)
+static enum gf_status parse_param(struct gf_chain_item *item, const char *raw, char *token, int *position,
+                                  unsigned *given, struct gf_error *error)
 {
+    const struct gf_filter *const filter = item->filter;
     const struct gf_param *const list = gf_filter_params(filter);
     const size_t length = key_length(raw + strspn(raw, " \t\n"));
     int index = 0;
     if (length) {
         token[length] = '\0';
+        if (!strcmp(token, "variant") && gf_filter_kernel(filter, 0)) {
+            *position = 32;
+            return set_variant(item, trim(token + length + 1), error);
+        }
         while (list[index].name && strcmp(list[index].name, token))
             index++;
         if (!list[index].name)
@@ -226,7 +255,7 @@ static enum gf_status parse_param(const struct gf_filter *filter, const char *ra
     if (*given & 1u << index)
         return gf_fail(error, GF_ERROR_USAGE, "%s: %s is given twice", filter->name, list[index].name);
     *given |= 1u << index;
-    return set_value(filter, &list[index], trim(token), params, error);
+    return set_value(filter, &list[index], trim(token), item->params, error);
 }
 
 static enum gf_status check_params(const struct gf_filter *filter, unsigned given, const void *params,
@@ -244,13 +273,13 @@ static enum gf_status check_params(const struct gf_filter *filter, unsigned give
 }
 
 /* The parameters after "name=", up to ',' or the end; *text moves there. */
-static enum gf_status parse_params(const struct gf_filter *filter, const char **text, void *params,
-                                   struct gf_error *error)
+static enum gf_status parse_params(struct gf_chain_item *item, const char **text, struct gf_error *error)
 {
+    const struct gf_filter *const filter = item->filter;
     char token[TOKEN_MAX];
     int position = 0;
     unsigned given = 0;
-    set_defaults(filter, params);
+    set_defaults(filter, item->params);
     while (**text == '=' || **text == ':') {
         const char *const raw = *text + 1;
         *text = next_token(raw, ":,", token);
@@ -260,11 +289,17 @@ static enum gf_status parse_params(const struct gf_filter *filter, const char **
         char *const value = trim(token);
         if (!*value)
             return gf_fail(error, GF_ERROR_USAGE, "%s: an empty parameter", filter->name);
-        const enum gf_status status = parse_param(filter, raw, value, &position, &given, params, error);
+        const enum gf_status status = parse_param(item, raw, value, &position, &given, error);
         if (status)
             return status;
     }
-    return check_params(filter, given, params, error);
+    return check_params(filter, given, item->params, error);
+}
+
+enum gf_status gf_params_parse(const struct gf_filter *filter, const char **text, void *params,
+                               struct gf_error *error)
+{
+    return parse_params(&(struct gf_chain_item){.filter = filter, .params = params}, text, error);
 }
 
 static enum gf_status parse_item(const char **text, struct gf_chain_item *item, struct gf_error *error)
@@ -285,7 +320,7 @@ static enum gf_status parse_item(const char **text, struct gf_chain_item *item, 
     if (!item->params)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     *text = stop;
-    return parse_params(item->filter, text, item->params, error);
+    return parse_params(item, text, error);
 }
 
 enum gf_status gf_chain_parse(const char *text, struct gf_chain *chain, struct gf_error *error)

@@ -202,6 +202,9 @@ static enum gf_status set(const struct gf_option *option, const char *value,
         return set_file(option, value, member, error);
     case GF_OPTION_FILTER:
         return set_filter(value, member, error);
+    case GF_OPTION_LAB:
+        *(const char **)member = value;
+        return GF_OK;
     case GF_OPTION_CHOICE:
         return set_choice(option, value, member, error);
     case GF_OPTION_DEVICE:
@@ -219,10 +222,9 @@ static enum gf_status next_value(struct reader *reader, const struct gf_option *
                                  const char **value)
 {
     const char *const text = reader->next < reader->argc ? reader->argv[reader->next] : NULL;
-    /* Where a value is optional, what follows is rather the chain; --help has no chain. */
-    const bool wanted = option->optional
-                            ? option->type == GF_OPTION_FILTER && text && text[0] != '-'
-                            : takes_value(option);
+    /* Where a value is optional, what follows is rather the chain; --help and --lab have no chain. */
+    const bool wanted = option->optional ? gf_option_apart(option) && text && text[0] != '-'
+                                         : takes_value(option);
     *value = NULL;
     if (!wanted)
         return GF_OK;
@@ -239,7 +241,7 @@ static enum gf_status next_value(struct reader *reader, const struct gf_option *
 
 static enum gf_status read_long(struct reader *reader, const char *text)
 {
-    const size_t length = strcspn(text + 2, "=");
+    const size_t length = strcspn(text + 2, "=:"); /* --devices:measure too */
     const struct gf_option *const option = find_name(text + 2, length);
     if (!option)
         return unknown_option(text, reader->error);

@@ -15,6 +15,7 @@ enum gf_action {
     GF_ACTION_DEVICES,
     GF_ACTION_VERSION,
     GF_ACTION_SELFTEST,
+    GF_ACTION_LAB,
     GF_ACTION_MAN,
     GF_ACTION_COMPLETION,
 };
@@ -22,6 +23,7 @@ enum gf_action {
 /* Values of gf_command.profile, .detail of --list and .detail of --selftest. */
 enum gf_profile_form { GF_PROFILE_OFF, GF_PROFILE_TABLE, GF_PROFILE_JSON };
 enum gf_list_form { GF_LIST_TEXT, GF_LIST_MARKDOWN };
+enum gf_devices_form { GF_DEVICES_TEXT, GF_DEVICES_MEASURE };
 enum gf_selftest_extent { GF_SELFTEST_SMALL, GF_SELFTEST_FULL };
 
 /* What a command line asks for. The strings are argv's. */
@@ -29,6 +31,7 @@ struct gf_command {
     enum gf_action action;
     int detail;                                 /* the choice given to the action */
     const char *topic;                          /* the filter given to --help, or NULL */
+    const char *lab;                            /* what is given to --lab, or NULL */
     const char *input, *output, *chain, *trace; /* NULL: not given */
     int profile;                                /* enum gf_profile_form */
     bool verbose, quiet;
@@ -39,6 +42,7 @@ enum gf_option_type {
     GF_OPTION_SWITCH, /* no value */
     GF_OPTION_FILE,   /* const char *; "-" is standard input or output */
     GF_OPTION_FILTER, /* const char *, a filter's name */
+    GF_OPTION_LAB,    /* const char *, a lab and its parameters */
     GF_OPTION_INT,    /* int, least..greatest */
     GF_OPTION_COUNT,  /* uint64_t, least..greatest, suffixes k, M, G, T of 1000 */
     GF_OPTION_SIZE,   /* uint64_t, least..greatest, suffixes K, M, G, T of 1024 */
@@ -85,6 +89,8 @@ void gf_option_choices(const struct gf_choice *choices, const char *separator, c
                        char *text, size_t size);
 /* A value of that type as a user writes it: "1G". */
 void gf_option_number(double value, enum gf_option_type type, char *text, size_t size);
+/* Whether its value, which may be left out, may also be the next argument: "--help blur". */
+bool gf_option_apart(const struct gf_option *option);
 /* Whether a choice repeats the value of an earlier one. */
 bool gf_choice_alias(const struct gf_choice *choices, int index);
 

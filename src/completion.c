@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "help.h"
+#include "lab.h"
 
 static bool separate_value(const struct gf_option *option)
 {
@@ -18,7 +19,7 @@ static void put_option_names(FILE *file)
             fprintf(file, "-%c ", option->letter);
         fprintf(file, "--%s%s ", option->name, separate_value(option) ? "=" : "");
         /* The forms of an optional value are words of their own. */
-        if (option->optional && option->choices)
+        if (option->optional && (option->choices || option->type == GF_OPTION_LAB))
             fprintf(file, "--%s= ", option->name);
     }
     fputs("'\n", file);
@@ -49,13 +50,10 @@ static void put_params(FILE *file)
     const struct gf_filter *filter;
     fputs("_gpufilter_params() # filter\n{\n    case $1 in\n", file);
     for (int i = 0; (filter = gf_filter_at(i)); i++) {
-        const struct gf_param *const params = gf_filter_params(filter);
-        if (!params->name)
-            continue;
         put_pattern(file, filter, "");
-        for (const struct gf_param *param = params; param->name; param++)
-            fprintf(file, "%s%s", param == params ? "" : " ", param->name);
-        fputs("' ;;\n", file);
+        for (const struct gf_param *param = gf_filter_params(filter); param->name; param++)
+            fprintf(file, "%s ", param->name);
+        fputs("variant' ;;\n", file);
     }
     fputs("    *) words= ;;\n    esac\n}\n", file);
 }
@@ -75,8 +73,22 @@ static void put_param_values(FILE *file)
                 fprintf(file, "%s%s", k ? " " : "", param->choices[k]);
             fputs("' ;;\n", file);
         }
+        const char *name, *summary;
+        put_pattern(file, filter, ".variant");
+        for (int k = 0; (name = gf_filter_variant(filter, k, &summary)); k++)
+            fprintf(file, "%s%s", k ? " " : "", name);
+        fputs("' ;;\n", file);
     }
     fputs("    *) words= ;;\n    esac\n}\n", file);
+}
+
+static void put_lab_names(FILE *file)
+{
+    const struct gf_lab *lab;
+    fputs("kind=words words='all", file);
+    for (int i = 0; (lab = gf_lab_at(i)); i++)
+        fprintf(file, " %s", lab->name);
+    fputs("' ;;\n", file);
 }
 
 static void put_option_values(FILE *file)
@@ -96,6 +108,8 @@ static void put_option_values(FILE *file)
             fputs("kind=file ;;\n", file);
         } else if (option->type == GF_OPTION_FILTER) {
             fputs("kind=words words=$_gpufilter_filters ;;\n", file);
+        } else if (option->type == GF_OPTION_LAB) {
+            put_lab_names(file);
         } else if (option->choices) {
             char choices[120];
             gf_option_choices(option->choices, " ", "", choices, sizeof choices);
@@ -114,7 +128,7 @@ static void put_separate(FILE *file, const char *variable, bool always)
     fprintf(file, "%s='", variable);
     for (int i = 0; (option = gf_option_at(i)); i++) {
         if (always ? !separate_value(option)
-                   : !option->optional || option->type != GF_OPTION_FILTER)
+                   : !gf_option_apart(option))
             continue;
         if (option->letter)
             fprintf(file, " -%c", option->letter);

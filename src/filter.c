@@ -71,6 +71,26 @@ const char *gf_filter_example(const struct gf_filter *filter)
     return filter->example;
 }
 
+const struct gf_kernel *gf_filter_kernel(const struct gf_filter *filter, int index)
+{
+    const struct gf_kernel *const lists[] = {
+        filter->kind == GF_POINT && filter != &gf_point ? gf_point.cuda : NULL, filter->cuda};
+    for (int list = 0; list < 2; list++) {
+        for (const struct gf_kernel *kernel = lists[list]; kernel && kernel->name; kernel++) {
+            if (!index--)
+                return kernel;
+        }
+    }
+    return NULL;
+}
+
+const char *gf_filter_variant(const struct gf_filter *filter, int index, const char **summary)
+{
+    const struct gf_kernel *const kernel = gf_filter_kernel(filter, index);
+    *summary = kernel ? kernel->summary : NULL;
+    return kernel ? kernel->name : NULL;
+}
+
 const struct gf_param *gf_filter_params(const struct gf_filter *filter)
 {
     static const struct gf_param none[] = {{0}};

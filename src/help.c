@@ -117,6 +117,9 @@ void gf_help_range(const struct gf_param *param, char *text, size_t size)
     case GF_TYPE_MATRIX:
         snprintf(text, size, "matrix up to %dx%d", GF_MATRIX_SIDE_MAX, GF_MATRIX_SIDE_MAX);
         break;
+    case GF_TYPE_FILE:
+        snprintf(text, size, "file");
+        break;
     }
     for (int i = 0; param->choices && param->choices[i]; i++) {
         append(text, size, i ? ", " : *text ? " or " : "");
@@ -133,7 +136,8 @@ void gf_help_default(const struct gf_param *param, char *text, size_t size)
         snprintf(text, size, "%s", param->choices[(int)param->value]);
     else if (param->type == GF_TYPE_WORD && isnan(param->value))
         snprintf(text, size, "%s", param->choices[0]);
-    else if (param->type != GF_TYPE_LENGTH && param->type != GF_TYPE_MATRIX)
+    else if (param->type != GF_TYPE_LENGTH && param->type != GF_TYPE_MATRIX &&
+             param->type != GF_TYPE_FILE)
         snprintf(text, size, "%.9g", param->value);
 }
 
@@ -189,6 +193,18 @@ static bool names_full_scale(const char *text)
     return false;
 }
 
+static void print_variants(FILE *file, const struct gf_filter *filter)
+{
+    const char *name, *summary;
+    if (!gf_filter_variant(filter, 1, &summary))
+        return;
+    fputs("\nVariants of its CUDA kernels, variant=NAME, first the default; the picture is the same:\n", file);
+    for (int i = 0; (name = gf_filter_variant(filter, i, &summary)); i++) {
+        const int column = fprintf(file, "  %-12s ", name);
+        gf_help_wrap(file, summary ? summary : "", column, 15);
+    }
+}
+
 static void print_param(FILE *file, const struct gf_param *param)
 {
     char limits[200], text[480];
@@ -215,6 +231,7 @@ void gf_help_filter(FILE *file, const struct gf_filter *filter)
             params->name ? "Parameters, in their order by position:" : "No parameters.");
     for (const struct gf_param *param = params; param->name; param++)
         print_param(file, param);
+    print_variants(file, filter);
     gf_help_example(filter, example, sizeof example);
     fprintf(file, "\nExample:\n  gpufilter -i in.png -o out.png '%s'\n", example);
 }

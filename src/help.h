@@ -11,7 +11,8 @@ void gf_help_print(FILE *file);
 void gf_help_filter(FILE *file, const struct gf_filter *filter);
 void gf_help_list(FILE *file, enum gf_list_form form);
 void gf_help_version(FILE *file);
-enum gf_status gf_help_devices(FILE *file, struct gf_error *error) GF_CHECKED;
+/* measure: with the bandwidths that each device reaches. */
+enum gf_status gf_help_devices(FILE *file, bool measure, struct gf_error *error) GF_CHECKED;
 
 void gf_man_print(FILE *file);
 void gf_completion_print(FILE *file);

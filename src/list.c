@@ -1,7 +1,6 @@
-/* --list, in its two forms, and --devices. */
+/* --list, in its two forms. */
 #include <string.h>
 
-#include "backend.h"
 #include "help.h"
 
 /* "sigma=1.5 border=edge"; what has no default stands without "=". */
@@ -75,35 +74,4 @@ void gf_help_list(FILE *file, enum gf_list_form form)
         else
             print_text(file, filter);
     }
-}
-
-static void print_device(FILE *file, const struct gf_device_info *info)
-{
-    const double gib = 1.0 / (1 << 30), mib = 1.0 / (1 << 20);
-    fprintf(file,
-            "cuda:%d  %s: sm_%d%d, %d multiprocessors, %.1f GiB, L2 %.0f MiB, %d copy engine%s\n",
-            info->index, info->name, info->major, info->minor, info->multiprocessors,
-            (double)info->memory_bytes * gib, (double)info->l2_bytes * mib, info->copy_engines,
-            info->copy_engines == 1 ? "" : "s");
-    fprintf(file, "        driver for CUDA %d.%d, runtime %d.%d\n", info->driver_version / 1000,
-            info->driver_version % 1000 / 10, info->runtime_version / 1000,
-            info->runtime_version % 1000 / 10);
-}
-
-enum gf_status gf_help_devices(FILE *file, struct gf_error *error)
-{
-    const char *why = NULL;
-    const int count = gf_device_count(&why);
-    for (int i = 0; i < count; i++) {
-        struct gf_device_info info;
-        const enum gf_status status = gf_device_describe(i, &info, error);
-        if (status)
-            return status;
-        print_device(file, &info);
-    }
-    if (!count)
-        fprintf(file, "cuda    none: %s\n", why ? why : "no CUDA device");
-    const int processors = gf_cpu_count();
-    fprintf(file, "cpu     %d processor%s\n", processors, processors == 1 ? "" : "s");
-    return GF_OK;
 }

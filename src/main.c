@@ -11,6 +11,7 @@
 #include "codec.h"
 #include "gpufilter/gpufilter.h"
 #include "help.h"
+#include "lab.h"
 #include "report.h"
 
 /* A closed standard stream would give its number to the next file that is opened, and what is meant
@@ -172,13 +173,87 @@ static void print_line(void *context, const char *text)
     puts(text);
 }
 
-static enum gf_status selftest(bool small_only, struct gf_error *error)
+static enum gf_status selftest(const struct gf_command *command, struct gf_error *error)
 {
+    const bool small_only = command->detail == GF_SELFTEST_SMALL;
     struct gf_selftest_counts counts = {0};
     /* Should a device take the process with it, the cases before it have been printed. */
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
-    const enum gf_status status = gf_selftest(small_only, print_line, NULL, &counts, error);
+    const enum gf_status status = gf_selftest(small_only, command->chain, print_line, NULL, &counts, error);
     printf("%d passed, %d failed, %d skipped\n", counts.passed, counts.failed, counts.skipped);
+    return status;
+}
+
+/* What a lab found is shown also where some of it is wrong. */
+static enum gf_status show_lab(const struct gf_lab *lab, const struct gf_lab_request *request,
+                               const struct gf_device_info *device, struct gf_error *error)
+{
+    struct gf_lab_result *const result = calloc(1, sizeof *result);
+    char said[2 * GF_FILE_NAME_SIZE + 100] = "";
+    if (!result)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    enum gf_status status =
+        gf_lab_run(lab, device, request->common.runs, request->params, result, error);
+    if (!result->rows && status)
+        goto done;
+    if (request->common.form == GF_LAB_JSON)
+        gf_lab_json(stdout, lab, result);
+    else
+        gf_lab_table(stdout, lab, result);
+    if (!status && *request->common.plot)
+        status = gf_lab_draw(request->common.plot, lab, result, said, sizeof said, error);
+    if (*said)
+        fprintf(stderr, "gpufilter: %s\n", said);
+done:
+    free(result);
+    return status;
+}
+
+/* All of them, in spite of those that fail; the first failure is the program's. */
+static enum gf_status show_labs(const struct gf_lab_request *request,
+                                const struct gf_device_info *device, struct gf_error *error)
+{
+    const bool json = request->common.form == GF_LAB_JSON;
+    const struct gf_lab *lab;
+    enum gf_status status = GF_OK;
+    for (int i = 0; (lab = gf_lab_at(i)); i++) {
+        struct gf_error detail = {0};
+        fputs(json ? i ? ",\n" : "[\n" : i ? "\n" : "", stdout);
+        const enum gf_status one = show_lab(lab, request, device, &detail);
+        if (one && status)
+            complain("", detail.text);
+        if (one && !status) {
+            status = one;
+            *error = detail;
+        }
+        fflush(stdout);
+    }
+    fputs(json ? "]\n" : "", stdout);
+    return status;
+}
+
+static enum gf_status run_labs(const struct gf_command *command, struct gf_error *error)
+{
+    struct gf_lab_request request;
+    struct gf_device_info device;
+    if (!command->lab) {
+        gf_lab_list(stdout);
+        return GF_OK;
+    }
+    enum gf_status status = gf_lab_parse(command->lab, &request, error);
+    if (status)
+        return status;
+    if (request.help) {
+        gf_lab_help(stdout, request.lab);
+    } else if (command->options.device == GF_DEVICE_CPU) {
+        status = gf_fail(error, GF_ERROR_USAGE, "labs run on a GPU: not with --device=cpu");
+    } else {
+        status = gf_lab_open(command->options.device_index, &device, error);
+        if (!status)
+            status = request.lab ? show_lab(request.lab, &request, &device, error)
+                                 : show_labs(&request, &device, error);
+    }
+    gf_lab_request_free(&request);
     return status;
 }
 
@@ -197,12 +272,14 @@ static enum gf_status act(struct gf_command *command, struct gf_error *error)
         gf_help_list(stdout, command->detail);
         break;
     case GF_ACTION_DEVICES:
-        return gf_help_devices(stdout, error);
+        return gf_help_devices(stdout, command->detail == GF_DEVICES_MEASURE, error);
     case GF_ACTION_VERSION:
         gf_help_version(stdout);
         break;
     case GF_ACTION_SELFTEST:
-        return selftest(command->detail == GF_SELFTEST_SMALL, error);
+        return selftest(command, error);
+    case GF_ACTION_LAB:
+        return run_labs(command, error);
     case GF_ACTION_MAN:
         gf_man_print(stdout);
         break;

@@ -3,6 +3,7 @@
 
 #include "gpufilter/status.h"
 #include "help.h"
+#include "lab.h"
 #include "report.h"
 
 /* Text in which nothing is markup: dashes stay ASCII dashes, a dot begins no request. */
@@ -90,6 +91,36 @@ static void put_options(FILE *file)
     }
 }
 
+static void put_param(FILE *file, const struct gf_param *param)
+{
+    char limits[200];
+    gf_help_limits(param, limits, sizeof limits);
+    put_tag(file, param->name);
+    put_text(file, param->help);
+    fputs(" (", file);
+    put_text(file, limits);
+    fputs(")\n", file);
+}
+
+static void put_variants(FILE *file, const struct gf_filter *filter)
+{
+    const char *name, *summary;
+    if (!gf_filter_variant(filter, 1, &summary))
+        return;
+    put_tag(file, "variant");
+    fputs("of the CUDA kernels, first the default; the picture is the same:\n", file);
+    for (int i = 0; (name = gf_filter_variant(filter, i, &summary)); i++) {
+        fputs(i ? "; \\fB" : "\\fB", file);
+        put_text(file, name);
+        fputs("\\fR", file);
+        if (summary) {
+            fputs(", ", file);
+            put_text(file, summary);
+        }
+        putc('\n', file);
+    }
+}
+
 static void put_filter(FILE *file, const struct gf_filter *filter)
 {
     char example[160];
@@ -102,15 +133,9 @@ static void put_filter(FILE *file, const struct gf_filter *filter)
         fputs(".PP\n", file);
         put_line(file, gf_filter_definition(filter));
     }
-    for (const struct gf_param *param = gf_filter_params(filter); param->name; param++) {
-        char limits[200];
-        gf_help_limits(param, limits, sizeof limits);
-        put_tag(file, param->name);
-        put_text(file, param->help);
-        fputs(" (", file);
-        put_text(file, limits);
-        fputs(")\n", file);
-    }
+    for (const struct gf_param *param = gf_filter_params(filter); param->name; param++)
+        put_param(file, param);
+    put_variants(file, filter);
     gf_help_example(filter, example, sizeof example);
     fputs(".PP\nExample:\n\\fB", file);
     put_text(file, example);
@@ -155,6 +180,41 @@ static void put_profile(FILE *file)
           file);
 }
 
+static void put_lab(FILE *file, const struct gf_lab *lab)
+{
+    fprintf(file, ".SS %s\n", lab->name);
+    put_text(file, lab->summary);
+    fputs(" (guide ", file);
+    put_text(file, lab->guide);
+    fputs(").\n", file);
+    for (const struct gf_param *param = lab->params; param && param->name; param++)
+        put_param(file, param);
+}
+
+static void put_labs(FILE *file)
+{
+    fputs(".SH LABS\n"
+          "\\fB\\-\\-lab\\fR lists the microbenchmarks of single techniques of the CUDA guides; "
+          "\\fB\\-\\-lab=\\fIname\\fR[\\fB:\\fIkey\\fB=\\fIvalue\\fR...] runs one, "
+          "\\fB\\-\\-lab=all\\fR every one, \\fB\\-\\-lab=\\fIname\\fB:help\\fR explains "
+          "one.\nEach prints the guide\\(aqs figure and this GPU\\(aqs, and checks what it computes: a "
+          "wrong result is an error. The GPU is that of \\fB\\-\\-device\\fR. All take these "
+          "parameters (plot only where there is a curve):\n",
+          file);
+    for (const struct gf_param *param = gf_lab_common_params(); param->name; param++)
+        put_param(file, param);
+    const struct gf_lab *lab;
+    for (int i = 0; (lab = gf_lab_at(i)); i++)
+        put_lab(file, lab);
+    fputs(".PP\nWith format=json a lab is one object, all of them an array of such, with these keys, "
+          "which stay:\n", file);
+    const struct gf_lab_key *key;
+    for (int i = 0; (key = gf_lab_key_at(i)); i++) {
+        put_tag(file, key->path);
+        put_line(file, key->help);
+    }
+}
+
 static void put_exits(FILE *file)
 {
     fputs(".SH EXIT STATUS\n", file);
@@ -190,6 +250,7 @@ void gf_man_print(FILE *file)
     for (int i = 0; (filter = gf_filter_at(i)); i++)
         put_filter(file, filter);
     put_profile(file);
+    put_labs(file);
     put_exits(file);
     fputs(".SH EXAMPLES\n", file);
     for (int i = 0; gf_example_at(i); i++) {

@@ -22,6 +22,12 @@ static const struct gf_choice subsamplings[] = {
 static const struct gf_choice devices[] = {
     {"auto", GF_DEVICE_AUTO}, {"cpu", GF_DEVICE_CPU}, {"cuda", GF_DEVICE_CUDA}, {0},
 };
+static const struct gf_choice host_memories[] = {
+    {"pinned", GF_HOST_PINNED}, {"pageable", GF_HOST_PAGEABLE}, {0},
+};
+static const struct gf_choice transfers[] = {
+    {"copy", GF_TRANSFER_COPY}, {"zero-copy", GF_TRANSFER_ZERO_COPY}, {0},
+};
 static const struct gf_choice profiles[] = {
     {"table", GF_PROFILE_TABLE}, {"json", GF_PROFILE_JSON}, {0},
 };
@@ -31,6 +37,7 @@ static const struct gf_choice lists[] = {
 static const struct gf_choice extents[] = {
     {"small", GF_SELFTEST_SMALL}, {"full", GF_SELFTEST_FULL}, {0},
 };
+static const struct gf_choice device_forms[] = {{"measure", GF_DEVICES_MEASURE}, {0}};
 static const struct gf_choice shells[] = {{"bash", 0}, {0}};
 
 static const struct gf_option options[] = {
@@ -87,6 +94,13 @@ static const struct gf_option options[] = {
     {.name = "device-memory", .argument = "SIZE", .type = GF_OPTION_SIZE, .least = LEAST_BUDGET,
      .greatest = GREATEST_BUDGET, .offset = AT(options.device_memory_bytes),
      .help = "budget of device memory; without it, what is free"},
+    {.name = "host-memory", .type = GF_OPTION_CHOICE, .choices = host_memories,
+     .offset = AT(options.host_memory),
+     .help = "pageable shows what copies to a GPU cost from memory that is not pinned"},
+    {.name = "transfer", .type = GF_OPTION_CHOICE, .choices = transfers, .offset = AT(options.transfer),
+     .help = "zero-copy lets kernels read and write pinned host memory over PCIe, without copies"},
+    {.name = "no-fuse", .type = GF_OPTION_SWITCH, .value = true, .offset = AT(options.apart),
+     .help = "run adjacent point filters one by one, rounding after each"},
 
     {.group = "Reports", .name = "profile", .type = GF_OPTION_CHOICE, .optional = true,
      .value = GF_PROFILE_TABLE, .choices = profiles, .offset = AT(profile),
@@ -106,11 +120,15 @@ static const struct gf_option options[] = {
     {.name = "list", .type = GF_OPTION_CHOICE, .optional = true, .choices = lists,
      .value = GF_LIST_TEXT, .action = GF_ACTION_LIST, .offset = AT(detail),
      .help = "the filters with their parameters"},
-    {.name = "devices", .type = GF_OPTION_SWITCH, .action = GF_ACTION_DEVICES,
-     .help = "the GPUs of this machine, or why there is none"},
+    {.name = "devices", .type = GF_OPTION_CHOICE, .optional = true, .choices = device_forms,
+     .value = GF_DEVICES_TEXT, .action = GF_ACTION_DEVICES, .offset = AT(detail),
+     .help = "the GPUs of this machine, or why there is none; with their bandwidths measured"},
     {.name = "selftest", .type = GF_OPTION_CHOICE, .optional = true, .choices = extents,
      .value = GF_SELFTEST_FULL, .action = GF_ACTION_SELFTEST, .offset = AT(detail),
-     .help = "run every filter on every device against the CPU"},
+     .help = "run every filter and variant on every device against the CPU; a chain names those to test"},
+    {.name = "lab", .argument = "NAME[:KEY=VALUE...]", .type = GF_OPTION_LAB, .optional = true,
+     .action = GF_ACTION_LAB, .offset = AT(lab),
+     .help = "the microbenchmarks of single techniques, one of them run, or all"},
     {.name = "version", .letter = 'V', .type = GF_OPTION_SWITCH, .action = GF_ACTION_VERSION,
      .help = "the version"},
     {.name = "man", .type = GF_OPTION_SWITCH, .hidden = true, .action = GF_ACTION_MAN,
@@ -130,6 +148,12 @@ const struct gf_option *gf_option_at(int index)
 struct gf_command gf_command_default(void)
 {
     return (struct gf_command){.options = gf_options_default()};
+}
+
+bool gf_option_apart(const struct gf_option *option)
+{
+    return option->optional &&
+           (option->type == GF_OPTION_FILTER || option->type == GF_OPTION_LAB);
 }
 
 bool gf_choice_alias(const struct gf_choice *choices, int index)
@@ -174,10 +198,7 @@ void gf_option_usage(const struct gf_option *option, char *text, size_t size)
     else if (option->choices)
         gf_option_choices(option->choices, "|", option->type == GF_OPTION_DEVICE ? "[:N]" : "",
                           value, sizeof value);
-    /* Only a filter's name may also stand apart: "--help blur". */
-    const char *const open = !option->optional                  ? "="
-                             : option->type == GF_OPTION_FILTER ? " ["
-                                                                : "[=";
+    const char *const open = !option->optional ? "=" : gf_option_apart(option) ? " [" : "[=";
     snprintf(text, size, "--%s%s%s%s", option->name, *value ? open : "", value,
              option->optional ? "]" : "");
 }

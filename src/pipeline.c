@@ -56,6 +56,19 @@ static void warn(const struct gf_pipeline *pipeline, const char *text)
         pipeline->options.warn(pipeline->options.warn_context, text);
 }
 
+static void warn_of_variants(const struct gf_pipeline *pipeline)
+{
+    for (int i = 0; i < pipeline->chain.count; i++) {
+        const struct gf_chain_item *const item = &pipeline->chain.item[i];
+        char text[200];
+        if (!item->kernel)
+            continue;
+        snprintf(text, sizeof text, "%s: variant=%s names CUDA kernels; the CPU makes the same picture its own way",
+                 item->filter->name, item->kernel->name);
+        warn(pipeline, text);
+    }
+}
+
 static enum gf_status use_cpu(struct gf_pipeline *pipeline, const char *reason, struct gf_error *error)
 {
     if (pipeline->backend)
@@ -64,6 +77,7 @@ static enum gf_status use_cpu(struct gf_pipeline *pipeline, const char *reason, 
     pipeline->on_cuda = false;
     pipeline->band_rows = pipeline->options.band_rows;
     snprintf(pipeline->profile.reason, sizeof pipeline->profile.reason, "%.159s", reason);
+    warn_of_variants(pipeline);
     return gf_backend_cpu_open(pipeline->options.threads, &pipeline->backend, error);
 }
 
@@ -71,9 +85,13 @@ static enum gf_status use_cuda(struct gf_pipeline *pipeline, const char *reason,
 {
     pipeline->on_cuda = true;
     snprintf(pipeline->profile.reason, sizeof pipeline->profile.reason, "%.159s", reason);
-    return gf_backend_cuda_open(pipeline->options.device_index,
-                                pipeline->options.device_memory_bytes, &pipeline->spans,
-                                &pipeline->backend, error);
+    const struct gf_cuda_options options = {
+        .device = pipeline->options.device_index,
+        .budget = pipeline->options.device_memory_bytes,
+        .pageable = pipeline->options.host_memory == GF_HOST_PAGEABLE,
+        .zero_copy = pipeline->options.transfer == GF_TRANSFER_ZERO_COPY,
+    };
+    return gf_backend_cuda_open(&options, &pipeline->spans, &pipeline->backend, error);
 }
 
 static enum gf_status choose_device(struct gf_pipeline *pipeline, struct gf_error *error)
@@ -105,6 +123,9 @@ enum gf_status gf_pipeline_open(const char *chain, const struct gf_options *opti
         opened->options.threads = gf_cpu_count();
     gf_spans_init(&opened->spans);
     enum gf_status status = gf_chain_parse(chain, &opened->chain, error);
+    opened->chain.apart = options->apart;
+    if (!status && options->transfer == GF_TRANSFER_ZERO_COPY && options->host_memory == GF_HOST_PAGEABLE)
+        status = gf_fail(error, GF_ERROR_USAGE, "zero copy needs pinned host memory, not pageable");
     if (!status) {
         gf_spans_restart(&opened->spans, options->profile);
         status = choose_device(opened, error);

@@ -8,6 +8,7 @@
 struct item {
     const struct gf_filter *filter;
     const void *params;
+    const struct gf_kernel *kernel;
 };
 
 struct builder {
@@ -15,6 +16,7 @@ struct builder {
     struct item *item;
     int count;
     struct gf_format format; /* after the items so far */
+    bool apart;              /* point filters stand alone */
     int straight_bits;       /* while the colour is premultiplied: the depth to go back to; else 0 */
 };
 
@@ -28,18 +30,17 @@ static void *own(struct gf_plan *plan, size_t size)
     return grown[plan->owned_count++] = calloc(1, size);
 }
 
-static enum gf_status add_item(struct builder *b, const struct gf_filter *filter, const void *params,
-                               struct gf_error *error)
+static enum gf_status add_item(struct builder *b, struct item item, struct gf_error *error)
 {
     struct gf_stage probe;
-    const enum gf_status status = gf_stage_bind(&probe, filter, params, b->format, error);
+    const enum gf_status status = gf_stage_bind(&probe, item.filter, item.params, b->format, error);
     if (status)
         return status;
     struct item *const grown = realloc(b->item, (size_t)(b->count + 1) * sizeof *grown);
     if (!grown)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     b->item = grown;
-    b->item[b->count++] = (struct item){.filter = filter, .params = params};
+    b->item[b->count++] = item;
     b->format = probe.out;
     return GF_OK;
 }
@@ -51,23 +52,23 @@ static enum gf_status add_straight(struct builder *b, struct gf_error *error)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     *params = (struct gf_unpremultiply){.bits = b->straight_bits};
     b->straight_bits = 0;
-    return add_item(b, &gf_unpremultiply, params, error);
+    return add_item(b, (struct item){.filter = &gf_unpremultiply, .params = params}, error);
 }
 
 /* Stencils work on premultiplied colour, point filters on straight colour, geometry on either. A run of
  * stencils stays premultiplied, in 16 bits. */
-static enum gf_status add_filter(struct builder *b, const struct gf_filter *filter, const void *params,
-                                 struct gf_error *error)
+static enum gf_status add_filter(struct builder *b, struct item item, struct gf_error *error)
 {
+    const struct gf_filter *const filter = item.filter;
     enum gf_status status = GF_OK;
     if (filter->kind == GF_STENCIL && gf_has_alpha(b->format) && !b->straight_bits) {
         const int bits = b->format.bits;
-        status = add_item(b, &gf_premultiply, NULL, error);
+        status = add_item(b, (struct item){.filter = &gf_premultiply}, error);
         b->straight_bits = bits;
     } else if (filter->kind == GF_POINT && b->straight_bits) {
         status = add_straight(b, error);
     }
-    return status ? status : add_item(b, filter, params, error);
+    return status ? status : add_item(b, item, error);
 }
 
 static enum gf_status add_orientation(struct builder *b, int orientation, struct gf_error *error)
@@ -84,15 +85,17 @@ static enum gf_status add_orientation(struct builder *b, int orientation, struct
     };
     return orientation < 2 || orientation > 8
                ? GF_OK
-               : add_item(b, &gf_orient, &undo[orientation], error);
+               : add_item(b, (struct item){.filter = &gf_orient, .params = &undo[orientation]}, error);
 }
 
 static enum gf_status add_chain(struct builder *b, const struct gf_chain *chain, int orientation,
                                 struct gf_error *error)
 {
     enum gf_status status = add_orientation(b, orientation, error);
-    for (int i = 0; !status && i < chain->count; i++)
-        status = add_filter(b, chain->item[i].filter, chain->item[i].params, error);
+    for (int i = 0; !status && i < chain->count; i++) {
+        const struct gf_chain_item *const item = &chain->item[i];
+        status = add_filter(b, (struct item){item->filter, item->params, item->kernel}, error);
+    }
     if (!status && b->straight_bits)
         status = add_straight(b, error);
     return status;
@@ -103,6 +106,14 @@ static enum gf_statistic statistic_of(const struct gf_filter *filter, const void
     return filter->statistic ? filter->statistic(params) : GF_STATISTIC_NONE;
 }
 
+/* Whether item i joins the run that starts at item `first`. */
+static bool joins_run(const struct builder *b, int first, int i)
+{
+    const struct item *const item = &b->item[i];
+    return i < b->count && !b->apart && i - first < GF_POINT_RUN_MAX && item->filter->kind == GF_POINT && !item->kernel &&
+           !b->item[first].kernel && !statistic_of(item->filter, item->params);
+}
+
 /* The run of point filters that starts at item i, as one stage; a filter that wants a histogram starts one. */
 static enum gf_status bind_run(struct builder *b, int *i, struct gf_stage *stage, struct gf_format in,
                                struct gf_error *error)
@@ -110,12 +121,21 @@ static enum gf_status bind_run(struct builder *b, int *i, struct gf_stage *stage
     struct gf_point_run *const run = own(b->plan, sizeof *run);
     if (!run)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    const int first = *i;
     do {
         run->item[run->count].filter = b->item[*i].filter;
         run->item[run->count++].params = b->item[(*i)++].params;
-    } while (*i < b->count && run->count < GF_POINT_RUN_MAX && b->item[*i].filter->kind == GF_POINT &&
-             !statistic_of(b->item[*i].filter, b->item[*i].params));
+    } while (joins_run(b, first, *i));
     return gf_stage_bind(stage, &gf_point, run, in, error);
+}
+
+static enum gf_status bind_kernel(struct gf_stage *stage, const struct item *item, struct gf_error *error)
+{
+    stage->kernel = item->kernel;
+    const char *const why =
+        item->kernel && item->kernel->refuses ? item->kernel->refuses(stage) : NULL;
+    return why ? gf_fail(error, GF_ERROR_USAGE, "%s: variant=%s %s", item->filter->name, item->kernel->name, why)
+               : GF_OK;
 }
 
 static enum gf_status bind_stages(struct builder *b, struct gf_error *error)
@@ -128,12 +148,15 @@ static enum gf_status bind_stages(struct builder *b, struct gf_error *error)
     enum gf_status status = GF_OK;
     for (int i = 0; !status && i < b->count;) {
         struct gf_stage *const stage = &plan->stage[plan->stage_count];
+        const struct item *const item = &b->item[i];
         if (b->item[i].filter->kind == GF_POINT) {
             status = bind_run(b, &i, stage, format, error);
         } else {
-            status = gf_stage_bind(stage, b->item[i].filter, b->item[i].params, format, error);
+            status = gf_stage_bind(stage, item->filter, item->params, format, error);
             i++;
         }
+        if (!status)
+            status = bind_kernel(stage, item, error);
         format = stage->out;
         plan->stage_count += !status;
     }
@@ -167,7 +190,7 @@ enum gf_status gf_plan_make(const struct gf_chain *chain, struct gf_format in, i
                             struct gf_plan *plan, struct gf_error *error)
 {
     *plan = (struct gf_plan){.in = in, .out = in};
-    struct builder b = {.plan = plan, .format = in};
+    struct builder b = {.plan = plan, .format = in, .apart = chain->apart};
     enum gf_status status = add_chain(&b, chain, orientation, error);
     if (!status)
         status = bind_stages(&b, error);

@@ -336,5 +336,6 @@ const struct gf_filter gf_point = {
     .statistic = statistic,
     .prepare = prepare,
     .cpu = gf_point_cpu,
-    .cuda = GF_CUDA({"vectors", gf_point_cuda}),
+    .cuda = GF_CUDA({GF_KERNEL("vectors", gf_point_cuda,
+                             "16 bytes a thread; one table, or a program, for the whole run")}),
 };

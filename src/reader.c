@@ -3,6 +3,7 @@
 
 #include "job.h"
 #include "pages.h"
+#include "range.h"
 
 /* Whether the ring's buffer for band b is free: the band before it there has been used up. */
 static bool wait_for_slot(struct gf_job *job, int b)
@@ -20,8 +21,10 @@ static bool wait_for_slot(struct gf_job *job, int b)
 static enum gf_status decode_rows(struct gf_job *job, int rows, unsigned char *dst, struct gf_error *error)
 {
     const double begin_s = gf_now();
+    gf_range_begin(gf_span_kind_name(GF_SPAN_DECODE));
     const enum gf_status status =
         job->run->source->read(job->run->source, rows, dst, job->bands.in_pitch, error);
+    gf_range_end();
     gf_spans_add(job->run->spans, GF_SPAN_DECODE, -1, -1, begin_s, gf_now(),
                  gf_row_bytes(job->segment->in) * (size_t)rows);
     return status;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "job.h"
+#include "range.h"
 
 struct state {
     struct gf_run *run;
@@ -38,7 +39,9 @@ static void write_bands(struct gf_job *job)
             return;
         const struct gf_view view = gf_job_host_output(job, b, gf_bands_rows(&job->bands, job->segment, b));
         const double begin_s = gf_now();
+        gf_range_begin(gf_span_kind_name(GF_SPAN_ENCODE));
         status = sink->write(sink, view.rows, view.data, view.pitch, &error);
+        gf_range_end();
         gf_spans_add(job->run->spans, GF_SPAN_ENCODE, -1, -1, begin_s, gf_now(), gf_view_bytes(&view));
         gf_job_publish(job, &job->written, b + 1);
     }
@@ -61,11 +64,11 @@ static void run_lanes(struct state *state)
 static enum gf_status open_statistics(struct state *state, struct gf_error *error)
 {
     const struct gf_segment *const segment = state->job.segment;
+    const struct gf_stage *const wanting = &state->run->plan->stage[segment->first + segment->count];
     enum gf_status status = GF_OK;
     for (int i = 0; !status && i < state->workers; i++) {
         state->run->backend->calls->lane_enter(state->worker[i].lane);
-        status = state->run->backend->calls->statistic_open(state->worker[i].lane, segment->statistic,
-                                                            segment->out, error);
+        status = state->run->backend->calls->statistic_open(state->worker[i].lane, wanting, error);
     }
     return status;
 }

@@ -20,6 +20,9 @@ struct test {
     struct gf_spans spans;
     char device[96];
     bool small_only;
+    int architecture;        /* of the GPU, 90 for 9.0 */
+    struct gf_chain filters; /* those to test; empty: all */
+    const struct gf_kernel *kernel; /* the variant under test; NULL: the default, or the CPU's */
     /* Of the line under way: a filter at one depth and number of channels. */
     int cases, failures, worst;
     char first_failure[300];
@@ -236,12 +239,40 @@ static enum gf_status run_stage(struct test *test, struct gf_stage *stage, struc
     return status;
 }
 
+/* The lowest and the highest level that are there; -1, -1: none. */
+static void find_extremes(const uint64_t *count, int bins, int *low, int *high)
+{
+    *low = *high = -1;
+    for (int i = 0; i < bins; i++) {
+        if (!count[i])
+            continue;
+        *low = *low < 0 ? i : *low;
+        *high = i;
+    }
+}
+
+static bool same_histogram(const struct gf_histogram *a, const struct gf_histogram *b, bool extremes_only)
+{
+    const size_t counters = (size_t)a->channels * (size_t)a->bins;
+    if (!extremes_only)
+        return !memcmp(a->count, b->count, counters * sizeof *a->count);
+    for (int c = 0; c < a->channels; c++) {
+        int low[2], high[2];
+        find_extremes(a->count + c * a->bins, a->bins, &low[0], &high[0]);
+        find_extremes(b->count + c * a->bins, a->bins, &low[1], &high[1]);
+        if (low[0] != low[1] || high[0] != high[1])
+            return false;
+    }
+    return true;
+}
+
 /* The histogram of the picture by the CPU, held against the device's. */
-static enum gf_status run_statistic(struct test *test, enum gf_statistic statistic,
+static enum gf_status run_statistic(struct test *test, const struct gf_stage *stage,
                                     const struct gf_image *picture, struct gf_histogram *histogram,
                                     struct gf_error *error)
 {
     const struct gf_backend_calls *const calls = test->backend->calls;
+    const enum gf_statistic statistic = gf_stage_statistic(stage);
     const struct gf_format format = picture->format;
     *histogram = (struct gf_histogram){.channels = gf_statistic_channels(statistic, format),
                                        .bins = 1 << format.bits};
@@ -260,7 +291,7 @@ static enum gf_status run_statistic(struct test *test, enum gf_statistic statist
                    picture->data + (size_t)y * picture->pitch, gf_row_bytes(format));
         const struct gf_view host = view_in(buffer.host, format, 0, format.height);
         gf_histogram_add(&host, statistic, histogram);
-        status = calls->statistic_open(test->lane, statistic, format, error);
+        status = calls->statistic_open(test->lane, stage, error);
     }
     const struct gf_view view = view_in(buffer.device, format, 0, format.height);
     if (!status)
@@ -270,7 +301,7 @@ static enum gf_status run_statistic(struct test *test, enum gf_statistic statist
     if (!status)
         status = calls->statistic_take(test->lane, &other, error);
     calls->statistic_close(test->lane);
-    if (!status && memcmp(histogram->count, other.count, counters * sizeof(uint64_t)))
+    if (!status && !same_histogram(histogram, &other, test->kernel && test->kernel->count_extremes))
         note_failure(test, "its histogram differs");
     free(other.count);
     guarded_free(test, &buffer);
@@ -311,17 +342,16 @@ static enum gf_status run_case(struct test *test, const struct gf_chain *chain, 
     struct gf_plan plan;
     struct gf_error refusal;
     if (gf_plan_make(chain, format, 1, &plan, &refusal))
-        return GF_OK; /* not for this format: crop of 17 columns from 3 */
+        return GF_OK; /* not for this format: crop of 17 columns from 3, or a variant that refuses it */
     struct gf_image picture;
     enum gf_status status = gf_image_alloc(&picture, format, error);
     if (!status)
         fill_picture(&picture);
     for (int s = 0; !status && s < plan.segment_count; s++) {
         const struct gf_segment *const segment = &plan.segment[s];
-        const enum gf_statistic statistic = s ? plan.segment[s - 1].statistic : GF_STATISTIC_NONE;
         struct gf_histogram histogram = {0};
-        if (statistic)
-            status = run_statistic(test, statistic, &picture, &histogram, error);
+        if (s && plan.segment[s - 1].statistic)
+            status = run_statistic(test, &plan.stage[segment->first], &picture, &histogram, error);
         for (int i = 0; !status && i < segment->count; i++)
             status = run_stage(test, &plan.stage[segment->first + i], &picture, i ? NULL : &histogram,
                                error);
@@ -373,6 +403,8 @@ static size_t append_value(char *text, size_t length, const struct gf_param *par
         return append(text, length, "%s", set == SET_LEAST ? "40%" : "70%");
     case GF_TYPE_MATRIX:
         return append_matrix(text, length, set == SET_GREATEST ? GF_MATRIX_SIDE_MAX : 3);
+    case GF_TYPE_FILE:
+        break;
     }
     return length;
 }
@@ -430,8 +462,12 @@ static enum gf_status run_sizes(struct test *test, const struct gf_chain *chain,
 static void report(struct test *test, const struct gf_filter *filter, int channels, int bits)
 {
     char text[480];
-    const char *const variant = on_cpu(test) ? "bands" : filter->cuda ? filter->cuda[0].name : "point";
-    snprintf(text, sizeof text, "%-8.60s %-11s %-10s %2d bits x %d: %3d cases, largest difference %d: %s%s",
+    const char *const variant = on_cpu(test)   ? "bands"
+                                : test->kernel ? test->kernel->name
+                                               : gf_filter_kernel(filter, 0)->name;
+    if (!test->cases)
+        return; /* a variant that takes no picture of this kind */
+    snprintf(text, sizeof text, "%-8.60s %-11s %-12s %2d bits x %d: %3d cases, largest difference %d: %s%s",
              test->device, filter->name, variant, bits, channels, test->cases, test->worst,
              test->failures ? "FAILED: " : "ok", test->failures ? test->first_failure : "");
     test->line(test->context, text);
@@ -449,11 +485,44 @@ static enum gf_status run_filter(struct test *test, const struct gf_filter *filt
         struct gf_error refusal = {0};
         if (gf_chain_parse(text, &chain, &refusal))
             continue; /* a combination that the filter refuses by itself */
+        chain.item[0].kernel = test->kernel;
         status = run_sizes(test, &chain, set, channels, bits, error);
         gf_chain_free(&chain);
     }
     if (!status)
         report(test, filter, channels, bits);
+    return status;
+}
+
+static bool is_chosen(const struct test *test, const struct gf_filter *filter)
+{
+    for (int i = 0; i < test->filters.count; i++) {
+        if (test->filters.item[i].filter == filter)
+            return true;
+    }
+    return !test->filters.count;
+}
+
+/* The default and, on a GPU, the variants that this one can run. */
+static enum gf_status run_variants(struct test *test, const struct gf_filter *filter, char *text,
+                                   struct gf_error *error)
+{
+    enum gf_status status = GF_OK;
+    for (int v = 0; !status && (v == 0 || (!on_cpu(test) && gf_filter_kernel(filter, v))); v++) {
+        test->kernel = v ? gf_filter_kernel(filter, v) : NULL;
+        if (test->kernel && test->kernel->architecture > test->architecture) {
+            char line[200];
+            snprintf(line, sizeof line, "%-8.60s %-11s %-12s skipped: needs compute capability %d.%d",
+                     test->device, filter->name, test->kernel->name, test->kernel->architecture / 10,
+                     test->kernel->architecture % 10);
+            test->line(test->context, line);
+            test->counts->skipped++;
+            continue;
+        }
+        for (int format = 0; !status && format < 8; format++)
+            status = run_filter(test, filter, format % 4 + 1, format < 4 ? 8 : 16, text, error);
+    }
+    test->kernel = NULL;
     return status;
 }
 
@@ -467,8 +536,8 @@ static enum gf_status run_backend(struct test *test, struct gf_error *error)
     if (!status)
         test->backend->calls->lane_enter(test->lane);
     for (int i = 0; !status && gf_filter_at(i); i++) {
-        for (int format = 0; !status && format < 8; format++)
-            status = run_filter(test, gf_filter_at(i), format % 4 + 1, format < 4 ? 8 : 16, text, error);
+        if (is_chosen(test, gf_filter_at(i)))
+            status = run_variants(test, gf_filter_at(i), text, error);
     }
     if (test->lane)
         test->backend->calls->lane_close(test->lane);
@@ -479,27 +548,35 @@ static enum gf_status run_backend(struct test *test, struct gf_error *error)
 
 static enum gf_status test_device(struct test *test, int device, struct gf_error *error)
 {
+    const struct gf_cuda_options options = {.device = device};
     enum gf_status status = device < 0 ? gf_backend_cpu_open(1, &test->backend, error)
-                                       : gf_backend_cuda_open(device, 0, &test->spans, &test->backend, error);
+                                       : gf_backend_cuda_open(&options, &test->spans, &test->backend, error);
     if (status)
         return status;
     status = test->backend->calls->ready(test->backend, error);
     snprintf(test->device, sizeof test->device, device < 0 ? "cpu" : "cuda:%d", device);
+    struct gf_device_info info = {0};
+    if (!status && device >= 0)
+        status = gf_device_describe(device, &info, error);
+    test->architecture = 10 * info.major + info.minor;
     if (!status)
         status = run_backend(test, error);
     test->backend->calls->close(test->backend);
     return status;
 }
 
-enum gf_status gf_selftest(bool small_only, void (*line)(void *context, const char *text), void *context,
+enum gf_status gf_selftest(bool small_only, const char *filters, void (*line)(void *context, const char *text), void *context,
                            struct gf_selftest_counts *counts, struct gf_error *error)
 {
     *counts = (struct gf_selftest_counts){0};
     struct test test = {.line = line, .context = context, .counts = counts, .small_only = small_only};
+    enum gf_status status = gf_chain_parse(filters, &test.filters, error);
+    if (status)
+        return status;
     gf_spans_init(&test.spans);
     const char *why = "";
     const int devices = gf_device_count(&why);
-    enum gf_status status = test_device(&test, -1, error);
+    status = test_device(&test, -1, error);
     for (int device = 0; !status && device < devices; device++)
         status = test_device(&test, device, error);
     if (!devices) {
@@ -509,6 +586,7 @@ enum gf_status gf_selftest(bool small_only, void (*line)(void *context, const ch
         counts->skipped++;
     }
     gf_spans_free(&test.spans);
+    gf_chain_free(&test.filters);
     if (!status && counts->failed)
         status = gf_fail(error, GF_ERROR_DEVICE, "%d of %d cases failed", counts->failed,
                          counts->failed + counts->passed);

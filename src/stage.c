@@ -14,6 +14,29 @@ enum gf_status gf_stage_bind(struct gf_stage *stage, const struct gf_filter *fil
     return status ? gf_fail(error, status, "%s: %s", filter->name, detail.text) : GF_OK;
 }
 
+gf_launcher *gf_stage_launcher(const struct gf_stage *stage)
+{
+    return stage->kernel && stage->kernel->launch ? stage->kernel->launch : stage->filter->cuda[0].launch;
+}
+
+gf_counter *gf_stage_counter(const struct gf_stage *stage)
+{
+    gf_counter *const usual = GF_LAUNCHER(gf_histogram_cuda);
+    return stage->kernel && stage->kernel->count ? stage->kernel->count : usual;
+}
+
+size_t gf_stage_cuda_scratch(const struct gf_stage *stage, int rows)
+{
+    if (stage->kernel && stage->kernel->scratch)
+        return stage->kernel->scratch(stage, rows);
+    return stage->filter->cuda_scratch ? stage->filter->cuda_scratch(stage, rows) : 0;
+}
+
+enum gf_statistic gf_stage_statistic(const struct gf_stage *stage)
+{
+    return stage->filter->statistic ? stage->filter->statistic(stage->params) : GF_STATISTIC_NONE;
+}
+
 enum gf_status gf_stage_prepare(struct gf_stage *stage, struct gf_error *error)
 {
     gf_stage_release(stage);

@@ -49,6 +49,7 @@ struct gf_histogram {
 struct gf_stage {
     const struct gf_filter *filter;
     const void *params; /* the filter's own struct */
+    const struct gf_kernel *kernel; /* the variant asked for; NULL: the default */
     struct gf_format in, out;
     const struct gf_histogram *histogram; /* of the stage's input, where it asked for one */
     /* Computed once by prepare() for both backends: taps, tables. A flat block without pointers, since the
@@ -75,17 +76,37 @@ struct gf_launch {
 };
 typedef int gf_launcher(const struct gf_launch *launch);
 
+/* Adds the view's pixels to count[channels][bins], 64-bit counters in device memory; `tables` is
+ * gf_lightness_tables on the device for LIGHTNESS, else NULL. The rules of launchers hold. */
+typedef int gf_counter(const struct gf_view *view, enum gf_statistic statistic, unsigned long long *count,
+                       const void *tables, void *stream);
+
+/* A variant of a filter's kernels, chosen by `variant=name`; all give the default's picture, within the
+ * filter's tolerance. The table is the same in a build without CUDA, so that a chain is; only the functions are
+ * missing there. */
 struct gf_kernel {
-    const char *name; /* of the variant: "tiled" */
-    gf_launcher *launch;
+    const char *name;     /* "tiled" */
+    const char *summary;  /* the technique, and the guide's section it is of */
+    gf_launcher *launch;  /* NULL: the default's */
+    gf_counter *count;    /* of a filter that wants a statistic; NULL: gf_histogram_cuda */
+    bool count_extremes;  /* count only marks the lowest and the highest level that are there */
+    int architecture;     /* the least compute capability, 90 for 9.0; 0: any that is built for */
+    /* Why it cannot run this stage ("takes 8 bits only"); NULL, the function or its result: it can. */
+    const char *(*refuses)(const struct gf_stage *stage);
+    size_t (*scratch)(const struct gf_stage *stage, int rows); /* NULL: the filter's cuda_scratch */
 };
 
-/* The variants of a filter, first the default; empty in a build without CUDA. */
 #ifdef GF_WITH_CUDA
-#define GF_CUDA(...) ((const struct gf_kernel[]){__VA_ARGS__, {0}})
+#define GF_LAUNCHER(function_) function_
 #else
-#define GF_CUDA(...) NULL
+#define GF_LAUNCHER(function_) NULL
 #endif
+#define GF_KERNEL(name_, launcher_, summary_)                                                      \
+    .name = name_, .launch = GF_LAUNCHER(launcher_), .summary = summary_
+#define GF_COUNTER(name_, counter_, summary_)                                                      \
+    .name = name_, .count = GF_LAUNCHER(counter_), .summary = summary_
+/* The variants of a filter, first the default: {GF_KERNEL("tiled", gf_blur_cuda, "..."), .refuses = ...}, ... */
+#define GF_CUDA(...) ((const struct gf_kernel[]){__VA_ARGS__, {0}})
 
 struct gf_point_builder; /* point.h */
 
@@ -124,6 +145,8 @@ struct gf_filter {
      * Called from several threads at once, each with its own scratch (64-byte aligned). */
     void (*cpu)(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
                 void *scratch);
+    /* Variants, first the default. Of a point filter only those that it has besides gf_point's: they are
+     * launched on a stage of gf_point with a run of that one filter. */
     const struct gf_kernel *cuda;
 };
 
@@ -159,7 +182,7 @@ void gf_needs_radius(const struct gf_stage *stage, int radius, int border, int y
                      int *end);
 
 /* A run of adjacent point filters is one stage of this pseudo-filter: read once, evaluated in float or
- * through one table, rounded once, written once. */
+ * through one table, rounded once, written once. A filter whose variant was chosen stands alone. */
 enum { GF_POINT_RUN_MAX = 32 };
 struct gf_point_run {
     int count;
@@ -188,6 +211,10 @@ extern const struct gf_filter gf_orient;
 /* Binds a filter to an input format: sets out by shape(). Does not prepare. */
 enum gf_status gf_stage_bind(struct gf_stage *stage, const struct gf_filter *filter, const void *params,
                              struct gf_format in, struct gf_error *error) GF_CHECKED;
+/* The kernels that the stage runs: its variant's, or the default's where the variant has none of its own. */
+gf_launcher *gf_stage_launcher(const struct gf_stage *stage);
+gf_counter *gf_stage_counter(const struct gf_stage *stage);
+size_t gf_stage_cuda_scratch(const struct gf_stage *stage, int rows);
 enum gf_status gf_stage_prepare(struct gf_stage *stage, struct gf_error *error) GF_CHECKED;
 void gf_stage_release(struct gf_stage *stage); /* frees constants */
 void gf_stage_needs(const struct gf_stage *stage, int y0, int y1, int *first, int *end);
@@ -198,10 +225,9 @@ enum gf_status gf_stage_constants(struct gf_stage *stage, size_t size, struct gf
 /* Histogram of rows y0..y1-1 of view, added to histogram->count (CPU). */
 void gf_histogram_add(const struct gf_view *view, enum gf_statistic statistic,
                       struct gf_histogram *histogram);
-/* Device: adds the view's pixels to count[channels][bins] (64-bit counters, device memory).
- * In cuda/histogram.cu. `tables` is gf_lightness_tables on the device for LIGHTNESS, else NULL. */
-int gf_histogram_cuda(const struct gf_view *view, enum gf_statistic statistic,
-                      unsigned long long *count, const void *tables, void *stream);
+/* The default of counters, in cuda/histogram.cu. */
+extern gf_counter gf_histogram_cuda;
+enum gf_statistic gf_stage_statistic(const struct gf_stage *stage); /* that it wants of its input */
 /* The block that LIGHTNESS needs for that depth, computed once; malloc. NULL when out of memory. */
 void *gf_lightness_tables(int bits, size_t *size);
 int gf_statistic_channels(enum gf_statistic statistic, struct gf_format format);
@@ -210,13 +236,21 @@ int gf_statistic_channels(enum gf_statistic statistic, struct gf_format format);
 struct gf_chain_item {
     const struct gf_filter *filter;
     void *params; /* malloc */
+    const struct gf_kernel *kernel; /* of variant=name; NULL: not given */
 };
 struct gf_chain {
     struct gf_chain_item *item;
     int count;
+    bool apart; /* adjacent point filters are not fused: rounded after each */
 };
 enum gf_status gf_chain_parse(const char *text, struct gf_chain *chain, struct gf_error *error) GF_CHECKED;
 void gf_chain_free(struct gf_chain *chain);
+/* The variants of a filter, first the default; NULL past the last one. */
+const struct gf_kernel *gf_filter_kernel(const struct gf_filter *filter, int index);
+/* The parameters after a name, "=value:key=value", up to ',' or the end; *text moves there. Needs the
+ * filter's name, params and check alone: labs are read by it too. */
+enum gf_status gf_params_parse(const struct gf_filter *filter, const char **text, void *params,
+                               struct gf_error *error) GF_CHECKED;
 
 #ifdef __cplusplus
 }

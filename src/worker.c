@@ -3,11 +3,28 @@
 #include <string.h>
 
 #include "job.h"
+#include "range.h"
 
 /* Whether stages reach the place without a copy. */
 static bool reachable(const struct gf_job *job, enum gf_place_kind kind)
 {
     return job->run->backend->calls->unified || kind == GF_PLACE_MEMORY;
+}
+
+/* Whether the stages of a device take that host memory as it lies: zero copy. */
+static bool reaches(const struct gf_job *job, const struct gf_view *host)
+{
+    struct gf_backend *const backend = job->run->backend;
+    return backend->calls->reaches && backend->calls->reaches(backend, host);
+}
+
+/* A range of the stage's name, as the profile has it. */
+static void begin_stage(const struct gf_job *job, int index, const char *suffix)
+{
+    char name[128];
+    gf_plan_stage_name(&job->run->plan->stage[index], name, sizeof name - 16);
+    strcat(name, suffix);
+    gf_range_begin(name);
 }
 
 /* The stages that the backend runs: all of them, or all but the first. */
@@ -54,14 +71,34 @@ static enum gf_status fetch_input(struct gf_worker *worker, int b, const struct 
     const struct gf_rows rows = cut[first_stage(job)];
     const struct gf_view host =
         job->first_on_host ? run_on_host(worker, rows) : gf_job_host_input(job, b, rows);
+    if (first_stage(job) < job->segment->count && reaches(job, &host)) {
+        *view = host;
+        calls->mark(worker->lane, GF_SPAN_START, -1, 0);
+        return GF_OK;
+    }
     if (first_stage(job) == job->segment->count && job->out.kind == GF_PLACE_MEMORY)
         *view = gf_view_part(&job->out.view, rows);
     else
         *view = gf_view_make(worker->in, gf_band_pitch(job->run->backend, host.format), host.format, rows);
     calls->mark(worker->lane, GF_SPAN_START, -1, 0);
+    gf_range_begin(gf_span_kind_name(GF_SPAN_UPLOAD));
     const enum gf_status status = calls->upload(worker->lane, view, &host, error);
+    gf_range_end();
     calls->mark(worker->lane, GF_SPAN_UPLOAD, -1, gf_view_bytes(view));
     return status;
+}
+
+/* Where the segment's i-th stage writes: the last one to the result's place where it can. */
+static struct gf_view stage_output(const struct gf_worker *worker, int b, int i, struct gf_rows rows)
+{
+    const struct gf_job *const job = worker->job;
+    const struct gf_format format = job->run->plan->stage[job->segment->first + i].out;
+    if (i + 1 == job->segment->count) {
+        const struct gf_view out = gf_job_host_output(job, b, rows);
+        if (reachable(job, job->out.kind) || reaches(job, &out))
+            return out;
+    }
+    return gf_view_make(worker->between[i % 2], gf_band_pitch(job->run->backend, format), format, rows);
 }
 
 static enum gf_status run_stages(struct gf_worker *worker, int b, const struct gf_rows *cut,
@@ -73,13 +110,10 @@ static enum gf_status run_stages(struct gf_worker *worker, int b, const struct g
     for (int i = first_stage(job); !status && i < job->segment->count; i++) {
         const int index = job->segment->first + i;
         const struct gf_stage *const stage = &job->run->plan->stage[index];
-        const bool last = i + 1 == job->segment->count;
-        const struct gf_view out =
-            last && reachable(job, job->out.kind)
-                ? gf_job_host_output(job, b, cut[i + 1])
-                : gf_view_make(worker->between[i % 2], gf_band_pitch(job->run->backend, stage->out),
-                            stage->out, cut[i + 1]);
+        const struct gf_view out = stage_output(worker, b, i, cut[i + 1]);
+        begin_stage(job, index, "");
         status = calls->run(worker->lane, stage, job->constants[i], view, &out, worker->scratch, error);
+        gf_range_end();
         calls->mark(worker->lane, GF_SPAN_STAGE, index,
                     stage_bytes(stage, cut[i], &out));
         *view = out;
@@ -107,7 +141,9 @@ static enum gf_status deliver(struct gf_worker *worker, int b, struct gf_rows ro
         copy_rows(&out, &from);
         return GF_OK;
     }
+    gf_range_begin(gf_span_kind_name(GF_SPAN_DOWNLOAD));
     const enum gf_status status = calls->download(worker->lane, &out, &from, error);
+    gf_range_end();
     calls->mark(worker->lane, GF_SPAN_DOWNLOAD, -1, gf_view_bytes(&from));
     return status;
 }
@@ -126,7 +162,9 @@ static enum gf_status filter_band(struct gf_worker *worker, int b, struct gf_err
         status = run_stages(worker, b, cut, &view, error);
     if (!status && segment->statistic) {
         const struct gf_view result = gf_view_part(&view, rows);
+        begin_stage(job, segment->first + segment->count, " histogram");
         status = calls->statistic_add(worker->lane, &result, error);
+        gf_range_end();
         calls->mark(worker->lane, GF_SPAN_STATISTIC, segment->first + segment->count,
                     gf_view_bytes(&result));
     }

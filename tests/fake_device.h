@@ -28,6 +28,7 @@ struct fake_device {
     int fail_run;          /* the n-th stage run fails; 0: none */
     bool fail_late;        /* in wait(), not in the call */
     bool unavailable;      /* ready() fails */
+    bool zero_copy;        /* stages take pinned host memory */
     /* What it saw. */
     pthread_mutex_t lock;
     struct fake_block block[FAKE_BLOCKS];
@@ -227,11 +228,18 @@ static void fake_check_view(struct fake_device *device, const struct gf_view *vi
         inside |= block->data && view->data >= block->data &&
                   view->data + bytes <= block->data + block->size;
     }
+    for (size_t i = 0; i < sizeof device->pinned / sizeof *device->pinned; i++)
+        inside |= device->zero_copy && device->pinned[i] && view->data >= (unsigned char *)device->pinned[i];
     pthread_mutex_unlock(&device->lock);
     snprintf(text, sizeof text, "%s: a view outside the device's memory or badly aligned", what);
     if (!inside || (uintptr_t)view->data % 16 || view->pitch % 16 || view->rows < 1 ||
         view->y < 0 || view->y + view->rows > view->format.height)
         fake_complain(device, text);
+}
+
+static bool fake_reaches(struct gf_backend *backend, const struct gf_view *host)
+{
+    return ((struct fake_device *)backend)->zero_copy && !(((uintptr_t)host->data | host->pitch) % 16);
 }
 
 /* ---- lanes ---- */
@@ -374,14 +382,14 @@ static void fake_mark(struct gf_lane *lane, enum gf_span_kind kind, int stage, s
 
 /* ---- statistics ---- */
 
-static enum gf_status fake_statistic_open(struct gf_lane *lane, enum gf_statistic statistic,
-                                          struct gf_format format, struct gf_error *error)
+static enum gf_status fake_statistic_open(struct gf_lane *lane, const struct gf_stage *stage,
+                                          struct gf_error *error)
 {
     struct fake_lane *const fake = (struct fake_lane *)lane;
     (void)error;
-    fake->statistic = statistic;
-    fake->histogram = (struct gf_histogram){.channels = gf_statistic_channels(statistic, format),
-                                            .bins = 1 << format.bits};
+    fake->statistic = gf_stage_statistic(stage);
+    fake->histogram = (struct gf_histogram){.channels = gf_statistic_channels(fake->statistic, stage->in),
+                                            .bins = 1 << stage->in.bits};
     fake->histogram.count =
         calloc((size_t)fake->histogram.channels * (size_t)fake->histogram.bins, sizeof(uint64_t));
     assert_non_null(fake->histogram.count);
@@ -512,6 +520,7 @@ static inline void fake_open(struct fake_device *device)
                   .download = fake_download,
                   .scratch = fake_scratch,
                   .run = fake_run,
+                  .reaches = fake_reaches,
                   .statistic_open = fake_statistic_open,
                   .statistic_add = fake_statistic_add,
                   .statistic_take = fake_statistic_take,

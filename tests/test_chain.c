@@ -283,6 +283,35 @@ static void test_errors(void **state)
     assert_int_equal(strncmp(error.text, "convolve: kernel is missing: ", 29), 0);
 }
 
+/* Every variant can be chosen, by a name of its own, and says what it is. */
+static void test_variants(void **state)
+{
+    (void)state;
+    const struct gf_filter *filter;
+    for (int i = 0; (filter = gf_filter_at(i)); i++) {
+        const struct gf_kernel *kernel;
+        assert_non_null(gf_filter_kernel(filter, 0));
+        for (int v = 0; (kernel = gf_filter_kernel(filter, v)); v++) {
+            struct gf_error refusal = {0};
+            char text[200];
+            assert_non_null(kernel->summary);
+            for (int k = 0; k < v; k++)
+                assert_string_not_equal(kernel->name, gf_filter_kernel(filter, k)->name);
+            const char *const needed = strcmp(filter->name, "convolve") ? "" : "1:";
+            snprintf(text, sizeof text, "%s=%svariant=%s", filter->name, needed, kernel->name);
+            if (gf_chain_parse(text, &chain, &refusal))
+                continue; /* a parameter without a default is missing: crop's */
+            assert_ptr_equal(chain.item[0].kernel, kernel);
+            gf_chain_free(&chain);
+        }
+    }
+    struct gf_error error = {0};
+    assert_int_equal(gf_chain_parse("blur=variant=quickest", &chain, &error), GF_ERROR_USAGE);
+    assert_int_equal(strncmp(error.text, "blur: variant=quickest is none of tiled", 39), 0);
+    assert_error("blur=variant=tiled:variant=tiled", "blur: variant is given twice");
+    assert_error("blur=variant=tiled:2", "blur: '2' comes after a named parameter, so it needs its name");
+}
+
 static void test_suggestions(void **state)
 {
     (void)state;
@@ -295,6 +324,7 @@ static void test_suggestions(void **state)
     assert_error("blur=sigmа=2", "blur: sigma=sigmа=2 is not a number"); /* a Cyrillic letter */
     assert_error("blur=sgima=2", "blur: unknown parameter 'sgima'; did you mean 'sigma'?");
     assert_error("blur=zoom=2", "blur: unknown parameter 'zoom'");
+    assert_error("blur=varient=tiled", "blur: unknown parameter 'varient'; did you mean 'variant'?");
     assert_error("xyzzy", "unknown filter 'xyzzy' (--list shows them)");
     assert_error("q", "unknown filter 'q' (--list shows them)");
 }
@@ -367,6 +397,7 @@ int main(void)
         cmocka_unit_test(test_registry),       cmocka_unit_test(test_words),
         cmocka_unit_test(test_lengths),        cmocka_unit_test(test_matrices),
         cmocka_unit_test(test_largest_matrix), cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_variants),
         cmocka_unit_test(test_suggestions),    cmocka_unit_test(test_fuzz),
         cmocka_unit_test(test_long_texts),
     };

@@ -9,9 +9,10 @@ static const struct gf_format sizes[] = {
 
 static void check_ways(const char *chain, const struct gf_image *input)
 {
-    struct fake_device device[3];
-    for (int i = 0; i < 3; i++)
+    struct fake_device device[4];
+    for (int i = 0; i < 4; i++)
         fake_open(&device[i]);
+    device[3].zero_copy = true;
     const struct way ways[] = {
         {.name = "bands of 1 row on 3 lanes", .lanes = 3, .band_rows = 1},
         {.name = "bands of 7 rows, padded", .lanes = 1, .band_rows = 7, .padding = 6},
@@ -30,6 +31,12 @@ static void check_ways(const char *chain, const struct gf_image *input)
          .device = &device[1],
          .lanes = 2,
          .band_rows = 3,
+         .streams_in = true,
+         .streams_out = true},
+        {.name = "zero copy, streams",
+         .device = &device[3],
+         .lanes = 2,
+         .band_rows = 6,
          .streams_in = true,
          .streams_out = true},
         {.name = "a device, chosen bands, streams in",
@@ -328,6 +335,27 @@ static void test_halos(void **state)
     picture_free(&output);
 }
 
+/* With zero copy the stages at either end of a segment take host memory: nothing is copied, unless it does not
+ * lie as kernels want it. */
+static void test_zero_copy(void **state)
+{
+    (void)state;
+    for (int odd = 0; odd < 2; odd++) {
+        struct gf_image input = picture_random(format_of(64, 40, 3, 8), 0, 1), output;
+        struct gf_error error = {0};
+        struct fake_device device;
+        fake_open(&device);
+        device.zero_copy = true;
+        struct way way = {.name = "zero copy", .device = &device, .lanes = 2, .band_rows = 10, .padding = odd};
+        assert_ok("zero copy", run_way("blur,invert,equalize", &way, &input, &output, &error), &error);
+        assert_int_equal(device.uploads > 0, odd);
+        assert_int_equal(device.downloads > 0, odd);
+        assert_int_equal(device.complaints, 0);
+        picture_free(&input);
+        picture_free(&output);
+    }
+}
+
 static void test_budget(void **state)
 {
     (void)state;
@@ -430,6 +458,7 @@ int main(void)
         cmocka_unit_test(test_skipped_rows),
         cmocka_unit_test(test_spans),
         cmocka_unit_test(test_halos),
+        cmocka_unit_test(test_zero_copy),
         cmocka_unit_test(test_budget),
         cmocka_unit_test(test_reuse),
     };

@@ -54,6 +54,20 @@ static void assert_plan(const char *chain_text, int channels, const char *expect
     drop_plan();
 }
 
+/* A point filter whose variant was chosen stands alone, and all do where fusing is off. */
+static void test_apart(void **state)
+{
+    (void)state;
+    assert_plan("invert,gamma=2:variant=vectors,invert,invert", 3, "invert gamma invert+invert");
+    struct gf_error error = {0};
+    assert_ok("parse", gf_chain_parse("invert,gamma=2,blur", &chain, &error), &error);
+    chain.apart = true;
+    assert_ok("plan", gf_plan_make(&chain, format_of(40, 30, 3, 8), 1, &plan, &error), &error);
+    assert_int_equal(plan.stage_count, 3);
+    assert_null(plan.stage[0].kernel);
+    drop_plan();
+}
+
 static void test_segments(void **state)
 {
     (void)state;
@@ -287,6 +301,7 @@ static void test_whole_pictures_are_free(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_apart),
         cmocka_unit_test(test_segments),    cmocka_unit_test(test_fusing),
         cmocka_unit_test(test_alpha),      
         cmocka_unit_test(test_long_chains), cmocka_unit_test(test_orientation),

@@ -17,7 +17,10 @@ enum gf_param_type {
     GF_TYPE_WORD,   /* double, least..greatest, or the word choices[0], held as NaN */
     GF_TYPE_LENGTH, /* struct gf_length: pixels ("640"), or per cent of the input ("50%") */
     GF_TYPE_MATRIX, /* struct gf_matrix: "0 1 0/1 -4 1/0 1 0" */
+    GF_TYPE_FILE,   /* char[GF_FILE_NAME_SIZE], the name of a file; "" where none is given */
 };
+
+enum { GF_FILE_NAME_SIZE = 4096 };
 
 enum gf_unit { GF_UNSET, GF_PIXELS, GF_PERCENT };
 
@@ -62,6 +65,9 @@ const char *gf_filter_definition(const struct gf_filter *filter);
 const char *gf_filter_example(const struct gf_filter *filter);
 /* The parameters in the order in which they are taken by position; ends with a NULL name. */
 const struct gf_param *gf_filter_params(const struct gf_filter *filter);
+/* The variants of its CUDA kernels, by `variant=name` in a chain, first the default; all give the same picture.
+ * *summary: the technique. NULL past the last one. */
+const char *gf_filter_variant(const struct gf_filter *filter, int index, const char **summary);
 
 #ifdef __cplusplus
 }

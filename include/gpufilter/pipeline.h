@@ -13,6 +13,8 @@ extern "C" {
 
 enum gf_device_kind { GF_DEVICE_AUTO, GF_DEVICE_CPU, GF_DEVICE_CUDA };
 enum gf_file_format { GF_FILE_AUTO, GF_FILE_PNG, GF_FILE_JPEG, GF_FILE_PNM, GF_FILE_PAM };
+enum gf_host_memory { GF_HOST_PINNED, GF_HOST_PAGEABLE };
+enum gf_transfer { GF_TRANSFER_COPY, GF_TRANSFER_ZERO_COPY };
 enum gf_subsampling { GF_SUBSAMPLING_420, GF_SUBSAMPLING_422, GF_SUBSAMPLING_444 };
 
 struct gf_options {
@@ -25,6 +27,9 @@ struct gf_options {
     uint64_t memory_bytes;       /* budget of host memory for buffers; 0: chosen */
     uint64_t device_memory_bytes; /* budget of device memory; 0: what is free */
     uint64_t max_pixels;         /* a larger input is refused */
+    enum gf_host_memory host_memory; /* of buffers that a GPU copies from and to */
+    enum gf_transfer transfer;   /* zero copy: kernels read and write pinned host memory themselves */
+    bool apart;                  /* do not fuse adjacent point filters: the picture is rounded after each */
     bool autorotate;             /* apply the EXIF orientation */
     bool allow_truncated;        /* a truncated JPEG or PNG: keep what could be decoded */
     bool strip;                  /* write no ICC profile, EXIF, XMP or density */
@@ -75,17 +80,24 @@ struct gf_device_info {
     uint64_t memory_bytes, l2_bytes;
     int copy_engines;
     int driver_version, runtime_version; /* 13000 is 13.0 */
+    double memory_bandwidth;             /* bytes/s by clock and bus width; 0: not told */
+    bool ecc;
+    char pci_bus_id[16]; /* "0000:01:00.0" */
+    int numa_node;       /* -1: there is only one, or it is not known */
 };
 int gf_device_count(const char **why);
 enum gf_status gf_device_describe(int index, struct gf_device_info *info,
                                   struct gf_error *error) GF_CHECKED;
+/* The architecture of the machine code that the device would run, 90 for sm_90, and whether it is the program's own;
+ * else the driver compiles it from PTX. Starts the device. */
+enum gf_status gf_device_code(int index, int *architecture, bool *built_in, struct gf_error *error) GF_CHECKED;
 
-/* Runs every filter, size and depth on every device against the CPU backend, with guard bytes around
- * every buffer. One call of line for each case; GF_ERROR_DEVICE where one failed. */
+/* Runs every filter, variant, size and depth on every device against the CPU backend, with guard bytes around
+ * every buffer. `filters` is a chain of those to test; NULL or "": all. One call of line for each case; GF_ERROR_DEVICE where one failed. */
 struct gf_selftest_counts {
     int passed, failed, skipped;
 };
-enum gf_status gf_selftest(bool small_only, void (*line)(void *context, const char *text),
+enum gf_status gf_selftest(bool small_only, const char *filters, void (*line)(void *context, const char *text),
                            void *context, struct gf_selftest_counts *counts,
                            struct gf_error *error) GF_CHECKED;
 

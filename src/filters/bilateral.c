@@ -283,5 +283,6 @@ const struct gf_filter gf_bilateral_filter = {
     .prepare = bilateral_prepare,
     .cpu_scratch = bilateral_scratch,
     .cpu = bilateral_cpu,
-    .cuda = GF_CUDA({"tiled", gf_bilateral_cuda}),
+    .cuda = GF_CUDA({GF_KERNEL("tiled", gf_bilateral_cuda,
+                             "window from shared memory")}),
 };

@@ -110,5 +110,6 @@ const struct gf_filter gf_blur_filter = {
     .cpu_scratch = blur_scratch,
     .cuda_scratch = blur_device_scratch,
     .cpu = blur_cpu,
-    .cuda = GF_CUDA({"tiled", gf_blur_cuda}),
+    .cuda = GF_CUDA({GF_KERNEL("tiled", gf_blur_cuda,
+                             "columns, then rows, through shared memory; fixed point")}),
 };

@@ -214,5 +214,6 @@ const struct gf_filter gf_boxblur_filter = {
     .cpu_scratch = boxblur_scratch,
     .cuda_scratch = boxblur_device_scratch,
     .cpu = boxblur_cpu,
-    .cuda = GF_CUDA({"running", gf_boxblur_cuda}),
+    .cuda = GF_CUDA({GF_KERNEL("running", gf_boxblur_cuda,
+                             "running sums, columns then rows")}),
 };

@@ -311,5 +311,6 @@ const struct gf_filter gf_convolve_filter = {
     .prepare = convolve_prepare,
     .cpu_scratch = convolve_scratch,
     .cpu = convolve_cpu,
-    .cuda = GF_CUDA({"tiled", gf_convolve_cuda}),
+    .cuda = GF_CUDA({GF_KERNEL("tiled", gf_convolve_cuda,
+                             "tile in shared memory, taps as kernel parameters (constant bank)")}),
 };

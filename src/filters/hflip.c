@@ -13,5 +13,6 @@ const struct gf_filter gf_hflip_filter = {
     .kind = GF_GEOMETRY,
     .prepare = hflip_prepare,
     .cpu = gf_orient_cpu,
-    .cuda = GF_CUDA({"words", gf_orient_cuda}),
+    .cuda = GF_CUDA({GF_KERNEL("words", gf_orient_cuda,
+                             "words reversed")}),
 };

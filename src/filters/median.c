@@ -246,5 +246,6 @@ const struct gf_filter gf_median_filter = {
     .needs = median_needs,
     .cpu_scratch = median_scratch,
     .cpu = median_cpu,
-    .cuda = GF_CUDA({"network", gf_median_cuda}),
+    .cuda = GF_CUDA({GF_KERNEL("network", gf_median_cuda,
+                             "sorting network in registers")}),
 };

@@ -223,5 +223,6 @@ const struct gf_filter gf_normalmap_filter = {
     .prepare = normalmap_prepare,
     .cpu_scratch = normalmap_scratch,
     .cpu = normalmap_cpu,
-    .cuda = GF_CUDA({"tiled", gf_normalmap_cuda}),
+    .cuda = GF_CUDA({GF_KERNEL("tiled", gf_normalmap_cuda,
+                             "tile in shared memory, rsqrtf")}),
 };

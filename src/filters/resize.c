@@ -154,5 +154,6 @@ const struct gf_filter gf_resize_filter = {
     .prepare = resize_prepare,
     .cpu_scratch = resize_scratch,
     .cpu = gf_resample_cpu,
-    .cuda = GF_CUDA({"tiled", gf_resize_cuda}),
+    .cuda = GF_CUDA({GF_KERNEL("tiled", gf_resize_cuda,
+                             "rows, then columns, through shared memory")}),
 };

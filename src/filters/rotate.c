@@ -56,5 +56,6 @@ const struct gf_filter gf_rotate_filter = {
     .needs = rotate_needs,
     .prepare = rotate_prepare,
     .cpu = gf_orient_cpu,
-    .cuda = GF_CUDA({"tiled", gf_orient_cuda}),
+    .cuda = GF_CUDA({GF_KERNEL("tiled", gf_orient_cuda,
+                             "tile through padded shared memory")}),
 };

@@ -171,5 +171,6 @@ const struct gf_filter gf_sobel_filter = {
     .prepare = sobel_prepare,
     .cpu_scratch = sobel_scratch,
     .cpu = sobel_cpu,
-    .cuda = GF_CUDA({"rolling", gf_sobel_cuda}),
+    .cuda = GF_CUDA({GF_KERNEL("rolling", gf_sobel_cuda,
+                             "three rows rolling through registers")}),
 };

@@ -74,7 +74,7 @@ static int launch_stage(void *context, int turn, void *stream)
                                      .scratch = call->scratch,
                                      .constants = call->constants,
                                      .stream = stream};
-    return call->stage->filter->cuda[0].launch(&launch);
+    return gf_stage_launcher(call->stage)(&launch);
 }
 
 static bool digest_result(const struct stage_call *call, int turn, struct bench_digest *digest)
@@ -129,12 +129,11 @@ bool bench_run_stage(struct gf_stage *stage, struct pictures *pictures, bool kee
 {
     struct stage_call call = {.stage = stage, .in = *pictures};
     struct gf_error error = {0};
-    if (!stage->filter->cuda || !stage->filter->cuda[0].launch)
+    if (!gf_stage_launcher(stage))
         return bench_fail(row, stage->filter->name, "has no kernel");
     if (gf_stage_prepare(stage, &error))
         return bench_fail(row, error.text, "");
-    const size_t scratch =
-        stage->filter->cuda_scratch ? stage->filter->cuda_scratch(stage, stage->out.height) : 0;
+    const size_t scratch = gf_stage_cuda_scratch(stage, stage->out.height);
     bool ok = bench_alloc_pictures(&call.out, stage->out);
     if (ok && scratch)
         ok = (call.scratch = bench_alloc(scratch)) != NULL;

@@ -29,6 +29,9 @@ stdout_has '^| `blur` | '
 begin "--version, --devices"
 run 0 gpufilter --version
 stdout_has '^gpufilter [0-9]'
+run 0 gpufilter --devices:measure
+stdout_has 'measured: .*a copy in memory [0-9]'
+run 2 gpufilter --devices=fast
 run 0 gpufilter --devices
 stdout_has '^cpu '
 stdout_has '^cuda'

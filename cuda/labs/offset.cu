@@ -1,0 +1,114 @@
+/* A copy whose every address is shifted by some floats: a warp then touches five sectors of 32 bytes
+ * where four would do, and a line more (Best Practices Guide, 9.2.1.3). */
+#include "lab.h"
+
+struct offset {
+    int size, most;
+};
+
+static const struct gf_param offset_params[] = {
+    GF_PARAM_INT(struct offset, size, 256, 1, 4096, "of each of the two arrays, in MB"),
+    GF_PARAM_INT(struct offset, most, 32, 1, 64, "the largest offset, in floats"),
+    {0},
+};
+
+#ifdef __CUDACC__
+#include "lab.cuh"
+
+constexpr int THREADS = 256;
+constexpr int SECTOR = 8; /* floats of 32 bytes */
+
+/* The guide's kernel: one float a thread. */
+static __global__ void __launch_bounds__(THREADS)
+    copy_kernel(const float *in, float *out, int count, int in_offset, int out_offset)
+{
+    const int i = (int)(blockIdx.x * THREADS + threadIdx.x);
+    if (i < count)
+        out[i + out_offset] = in[i + in_offset];
+}
+
+struct copy {
+    const float *in;
+    float *out;
+    int count, in_offset, out_offset;
+
+    void launch() const
+    {
+        copy_kernel<<<lab_blocks(count, THREADS), THREADS>>>(in, out, count, in_offset, out_offset);
+    }
+};
+
+/* Right is: the copy, and nothing before it. */
+static enum gf_status verify(const struct gf_lab_run *run, const struct copy &copy,
+                             const lab_memory<float> &out, uint64_t *wrong, struct gf_error *error)
+{
+    uint64_t different;
+    std::vector<unsigned char> before(copy.out_offset * sizeof(float));
+    LAB_TRY(cudaMemset(out.data, 0xa5, out.bytes()));
+    copy.launch();
+    LAB_LAUNCHED();
+    LAB_DO(lab_different(run, copy.in + copy.in_offset, copy.out + copy.out_offset, copy.count,
+                         &different, error));
+    LAB_TRY(cudaMemcpy(before.data(), out.data, before.size(), cudaMemcpyDeviceToHost));
+    *wrong += different;
+    for (const unsigned char byte : before)
+        *wrong += byte != 0xa5;
+    return GF_OK;
+}
+
+static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
+                          struct gf_error *error)
+{
+    const struct offset *const params = (const struct offset *)run->params;
+    const int count = (int)(params->size * LAB_MB / sizeof(float));
+    const double bytes = 2.0 * count * sizeof(float);
+    lab_memory<float> in, out;
+    uint64_t wrong = 0;
+    double aligned = 0.0, misaligned = 0.0;
+    LAB_DO(in.random(run, count + params->most, 1, error));
+    LAB_DO(out.alloc(run, count + params->most, error));
+
+    snprintf(result->rows_name, sizeof result->rows_name, "offset (floats)");
+    const int both = gf_lab_column(result, "read and write", "GB/s", 0);
+    const int spread = gf_lab_column(result, "spread", "%", 1);
+    const int part = gf_lab_column(result, "of offset 0", "%", 1);
+    const int read = gf_lab_column(result, "read alone", "GB/s", 0);
+    for (int offset = 0; offset <= params->most; offset++) {
+        const struct copy shifted = {in.data, out.data, count, offset, offset};
+        const struct copy read_shifted = {in.data, out.data, count, offset, 0};
+        struct lab_time time, read_time;
+        LAB_DO(verify(run, shifted, out, &wrong, error));
+        LAB_DO(verify(run, read_shifted, out, &wrong, error));
+        LAB_DO(lab_time(run, LAB_WARM, [&] { shifted.launch(); }, &time, error));
+        LAB_DO(lab_time(run, LAB_WARM, [&] { read_shifted.launch(); }, &read_time, error));
+        const double rate = lab_gb_s(bytes, time);
+        if (offset == 0)
+            aligned = rate;
+        else if (offset % SECTOR && (misaligned == 0.0 || rate < misaligned))
+            misaligned = rate;
+        gf_lab_row(result, offset, "%d", offset);
+        gf_lab_value(result, both, rate);
+        gf_lab_value(result, spread, 100.0 * time.spread);
+        gf_lab_value(result, part, 100.0 * rate / aligned);
+        gf_lab_value(result, read, lab_gb_s(bytes, read_time));
+    }
+    gf_lab_check(result, !wrong, "every copy equals its input, shifted (%llu bytes differ)",
+                 (unsigned long long)wrong);
+    if (misaligned > 0.0)
+        gf_lab_claim(result, misaligned < 0.97 * aligned,
+                     "a misaligned copy is slower: the slowest reaches %.2f of offset 0 (guide: about 9/10)",
+                     misaligned / aligned);
+    return GF_OK;
+}
+#endif
+
+const struct gf_lab gf_lab_offset = {
+    .name = "offset",
+    .summary = "coalescing: what a copy loses when warps do not start at a multiple of 32 bytes",
+    .guide = "4, 9.2.1.3; 5, 2.2.4.1; 1; 2",
+    .figure = "V100: 790 GB/s at offset 0, about 9/10 of that at others",
+    .params = offset_params,
+    .params_size = sizeof(struct offset),
+    .axes = {.x = "offset", .x_unit = "floats", .y = "effective bandwidth", .y_unit = "GB/s"},
+    .run = GF_LAB_RUN(run),
+};
