@@ -62,8 +62,7 @@ static const struct gf_option options[] = {
      .help = "write a progressive JPEG"},
     {.name = "png-level", .argument = "N", .type = GF_OPTION_INT, .least = 0, .greatest = 9,
      .offset = AT(options.png_level),
-     .help = "PNG compression: 1 is quick and made for photographs, 2 to 9 are zlib's effort, 0 is "
-             "none"},
+     .help = "PNG compression; 1 is quick"},
     {.name = "strip", .type = GF_OPTION_SWITCH, .value = true, .offset = AT(options.strip),
      .help = "write no ICC profile, EXIF, XMP or density"},
     {.name = "no-autorotate", .type = GF_OPTION_SWITCH, .value = false,
@@ -87,7 +86,7 @@ static const struct gf_option options[] = {
      .help = "rows of a band; 0 chooses"},
     {.name = "threads", .argument = "N", .type = GF_OPTION_INT, .least = 0, .greatest = 1024,
      .offset = AT(options.threads),
-     .help = "threads of the CPU backend and of PNG; 0 is one for each processor"},
+     .help = "threads of the CPU and of PNG; 0 is one for each processor"},
     {.name = "memory", .argument = "SIZE", .type = GF_OPTION_SIZE, .least = LEAST_BUDGET,
      .greatest = GREATEST_BUDGET, .offset = AT(options.memory_bytes),
      .help = "budget of host memory for buffers; suffixes K, M, G"},
