@@ -1,6 +1,7 @@
 #include "png_idat.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@ struct gf_png_idat {
     uint32_t left, crc;             /* of the chunk */
     unsigned char head[HEAD_BYTES]; /* of the first chunk behind the last IDAT */
     bool behind;                    /* that chunk has been reached */
+    char message[80];               /* of a fault */
     unsigned char buffer[BUFFER_BYTES];
 };
 
@@ -33,6 +35,12 @@ static bool corrupt(struct gf_png_fault *fault, const char *text)
 {
     *fault = (struct gf_png_fault){.text = text};
     return false;
+}
+
+static bool corrupt_stream(struct gf_png_idat *idat, struct gf_png_fault *fault)
+{
+    snprintf(idat->message, sizeof idat->message, "IDAT: %s", gf_inflate_message(idat->inflate));
+    return corrupt(fault, idat->message);
 }
 
 struct gf_png_idat *gf_png_idat_open(struct gf_input *input, const struct gf_options *options,
@@ -151,7 +159,7 @@ bool gf_png_idat_read(struct gf_png_idat *idat, uint8_t *out, size_t size, size_
             gf_inflate_run(idat->inflate, out + *got, room, &some);
         *got += some;
         if (result == GF_INFLATE_BAD)
-            return corrupt(fault, gf_inflate_message(idat->inflate));
+            return corrupt_stream(idat, fault);
         if (result == GF_INFLATE_END && *got < size)
             return corrupt(fault, "Not enough image data");
         if (result == GF_INFLATE_HUNGRY && !feed(idat, fault))
@@ -180,7 +188,7 @@ bool gf_png_idat_end(struct gf_png_idat *idat, struct gf_png_fault *fault)
         size_t got;
         const enum gf_inflate_result result = gf_inflate_run(idat->inflate, &more, 1, &got);
         if (result == GF_INFLATE_BAD)
-            return corrupt(fault, gf_inflate_message(idat->inflate));
+            return corrupt_stream(idat, fault);
         if (got) {
             gf_warn(idat->options, "%s: Too much image data", gf_input_name(idat->input));
             return skip_idat(idat, fault);
