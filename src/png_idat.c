@@ -8,7 +8,13 @@
 #include "formats.h"
 #include "inflate.h"
 
-enum { BUFFER_BYTES = 64 << 10, HEAD_BYTES = 8, CRC_BYTES = 4, LONGEST_CHUNK = 0x7fffffff };
+enum {
+    BUFFER_BYTES = 64 << 10,
+    HEAD_BYTES = 8,
+    CRC_BYTES = 4,
+    SURPLUS_BYTES = 1024,
+    LONGEST_CHUNK = 0x7fffffff
+};
 
 struct gf_png_idat {
     struct gf_input *input;
@@ -181,24 +187,24 @@ static bool skip_idat(struct gf_png_idat *idat, struct gf_png_fault *fault)
     }
 }
 
+/* What is too much is unpacked, too, since it may be the sign of damage, but not without end. */
 bool gf_png_idat_end(struct gf_png_idat *idat, struct gf_png_fault *fault)
 {
-    for (;;) {
-        uint8_t more;
+    uint8_t more[SURPLUS_BYTES];
+    size_t surplus = 0;
+    enum gf_inflate_result result;
+    do {
         size_t got;
-        const enum gf_inflate_result result = gf_inflate_run(idat->inflate, &more, 1, &got);
+        result = gf_inflate_run(idat->inflate, more, SURPLUS_BYTES - surplus, &got);
+        surplus += got;
         if (result == GF_INFLATE_BAD)
             return corrupt_stream(idat, fault);
-        if (got) {
-            gf_warn(idat->options, "%s: Too much image data", gf_input_name(idat->input));
-            return skip_idat(idat, fault);
-        }
-        if (result == GF_INFLATE_END)
-            break;
-        if (!feed(idat, fault))
+        if (result == GF_INFLATE_HUNGRY && !feed(idat, fault))
             return false;
-    }
-    if (gf_inflate_left(idat->inflate) || idat->left)
+    } while (result != GF_INFLATE_END && surplus < SURPLUS_BYTES);
+    if (surplus)
+        gf_warn(idat->options, "%s: Too much image data", gf_input_name(idat->input));
+    else if (gf_inflate_left(idat->inflate) || idat->left)
         gf_warn(idat->options, "%s: Extra compressed data", gf_input_name(idat->input));
     return skip_idat(idat, fault);
 }
