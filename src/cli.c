@@ -288,15 +288,28 @@ static enum gf_status read_operand(struct reader *reader, const char *text)
     return GF_OK;
 }
 
+/* What is there without a picture being written. */
+static enum gf_status check_report(const struct gf_command *command, struct gf_error *error)
+{
+    if (command->trace)
+        return gf_fail(error, GF_ERROR_USAGE, "--trace is of a run that writes a picture: -o FILE is missing");
+    if (command->action == GF_ACTION_EXPLAIN || command->profile >= GF_PROFILE_COMPARE)
+        return GF_OK;
+    return gf_fail(error, GF_ERROR_USAGE, "-o FILE is missing: the picture to write");
+}
+
 static enum gf_status check(const struct gf_command *command, struct gf_error *error)
 {
-    if (command->action != GF_ACTION_RUN)
+    if (command->action != GF_ACTION_RUN && command->action != GF_ACTION_EXPLAIN)
         return GF_OK;
     if (!command->input)
         return gf_fail(error, GF_ERROR_USAGE,
                        "-i FILE is missing: the picture to read (--help explains)");
     if (!command->output)
-        return gf_fail(error, GF_ERROR_USAGE, "-o FILE is missing: the picture to write");
+        return check_report(command, error);
+    if (command->profile >= GF_PROFILE_COMPARE && !strcmp(command->input, "-"))
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "--profile=compare with -o reads the picture twice: not from standard input");
     if (command->trace && !strcmp(command->trace, command->output))
         return gf_fail(error, GF_ERROR_USAGE, "--trace and --output are the same file");
     return GF_OK;

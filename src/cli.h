@@ -10,6 +10,7 @@
 
 enum gf_action {
     GF_ACTION_RUN,
+    GF_ACTION_EXPLAIN,
     GF_ACTION_HELP,
     GF_ACTION_LIST,
     GF_ACTION_DEVICES,
@@ -21,7 +22,14 @@ enum gf_action {
 };
 
 /* Values of gf_command.profile, .detail of --list and .detail of --selftest. */
-enum gf_profile_form { GF_PROFILE_OFF, GF_PROFILE_TABLE, GF_PROFILE_JSON };
+enum gf_profile_form {
+    GF_PROFILE_OFF,
+    GF_PROFILE_TABLE,
+    GF_PROFILE_JSON,
+    GF_PROFILE_COMPARE, /* and the ones below: variants and settings beside each other, no picture needed */
+    GF_PROFILE_COMPARE_JSON,
+    GF_PROFILE_COMPARE_CSV,
+};
 enum gf_list_form { GF_LIST_TEXT, GF_LIST_MARKDOWN };
 enum gf_devices_form { GF_DEVICES_TEXT, GF_DEVICES_MEASURE };
 enum gf_selftest_extent { GF_SELFTEST_SMALL, GF_SELFTEST_FULL };
@@ -80,7 +88,7 @@ struct gf_command gf_command_default(void);
 enum gf_status gf_command_parse(int argc, char *const *argv, struct gf_command *command,
                                 struct gf_error *error) GF_CHECKED;
 
-/* "--device=auto|cpu|cuda[:N]", "--profile[=table|json]", without the short form. */
+/* "--device=auto|cpu|cuda[:N]", "--profile[=table|json|...]", without the short form. */
 void gf_option_usage(const struct gf_option *option, char *text, size_t size);
 /* "1..100; default 90", empty where there is nothing to say. */
 void gf_option_limits(const struct gf_option *option, char *text, size_t size);

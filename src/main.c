@@ -9,6 +9,8 @@
 
 #include "cli.h"
 #include "codec.h"
+#include "compare.h"
+#include "explain.h"
 #include "gpufilter/gpufilter.h"
 #include "help.h"
 #include "lab.h"
@@ -93,19 +95,25 @@ static void tell_run(const struct gf_command *command, const struct gf_profile *
             profile->wall_s > 0 ? pixels / profile->wall_s * 1e-6 : 0.0);
 }
 
+/* Standard output, unless it takes the picture or the trace. */
+static FILE *report_file(const struct gf_command *command)
+{
+    const bool taken = (command->output && !strcmp(command->output, "-")) ||
+                       (command->trace && !strcmp(command->trace, "-"));
+    return taken ? stderr : stdout;
+}
+
 static enum gf_status show_profile(const struct gf_command *command,
                                    const struct gf_profile *profile, struct gf_error *error)
 {
-    const bool taken =
-        !strcmp(command->output, "-") || (command->trace && !strcmp(command->trace, "-"));
     struct gf_report report;
     const enum gf_status status = gf_report_make(profile, &report, error);
     if (status)
         return status;
     if (command->profile == GF_PROFILE_JSON)
-        gf_report_json(&report, profile, taken ? stderr : stdout);
+        gf_report_json(&report, profile, report_file(command));
     else
-        gf_report_table(&report, profile, taken ? stderr : stdout);
+        gf_report_table(&report, profile, report_file(command));
     gf_report_free(&report);
     return flush_stdout(error);
 }
@@ -133,15 +141,15 @@ static enum gf_status filter(struct gf_command *command, struct gf_output *trace
                              struct gf_error *error)
 {
     struct gf_pipeline *pipeline = NULL;
-    command->options.profile = command->profile || trace;
-    command->options.warn = command->quiet ? NULL : warn;
+    const bool profiled = command->profile && command->profile < GF_PROFILE_COMPARE;
+    command->options.profile = profiled || trace;
     enum gf_status status = gf_pipeline_open(command->chain, &command->options, &pipeline, error);
     if (!status)
         status = gf_pipeline_run_file(pipeline, command->input, command->output, error);
     const struct gf_profile *const profile = status ? NULL : gf_pipeline_profile(pipeline);
     if (!status && command->verbose)
         tell_run(command, profile);
-    if (!status && command->profile)
+    if (!status && profiled)
         status = show_profile(command, profile, error);
     if (!status && trace)
         status = write_trace(profile, trace, error);
@@ -149,19 +157,62 @@ static enum gf_status filter(struct gf_command *command, struct gf_output *trace
     return status;
 }
 
-static enum gf_status run(struct gf_command *command, struct gf_error *error)
+static enum gf_status compare(const struct gf_command *command, struct gf_error *error)
 {
-    struct gf_output *trace = NULL;
+    struct gf_compare found;
+    const enum gf_status status =
+        gf_compare_file(command->input, command->chain, &command->options, &found, error);
+    if (status)
+        return status;
+    if (command->profile == GF_PROFILE_COMPARE_JSON)
+        gf_compare_json(&found, report_file(command));
+    else if (command->profile == GF_PROFILE_COMPARE_CSV)
+        gf_compare_csv(&found, report_file(command));
+    else
+        gf_compare_table(&found, report_file(command));
+    gf_compare_free(&found);
+    return flush_stdout(error);
+}
+
+/* Nobody types a picture, and none is fit for a terminal. */
+static enum gf_status check_terminals(const struct gf_command *command, struct gf_error *error)
+{
     if (!strcmp(command->input, "-") && isatty(STDIN_FILENO))
         return gf_fail(error, GF_ERROR_USAGE,
                        "standard input is a terminal: pipe a picture in, or name one with -i");
-    if (!strcmp(command->output, "-") && isatty(STDOUT_FILENO))
+    if (command->action == GF_ACTION_RUN && command->output && !strcmp(command->output, "-") &&
+        isatty(STDOUT_FILENO))
         return gf_fail(error, GF_ERROR_USAGE,
                        "standard output is a terminal: redirect it, or name a file with -o");
-    /* Opened first: where it cannot be written, nobody should wait for a picture to learn so. */
-    enum gf_status status = command->trace ? gf_output_open(command->trace, &trace, error) : GF_OK;
+    return GF_OK;
+}
+
+static enum gf_status explain(struct gf_command *command, struct gf_error *error)
+{
+    struct gf_explanation found;
+    command->options.warn = command->quiet ? NULL : warn;
+    enum gf_status status = check_terminals(command, error);
     if (!status)
+        status = gf_explain_file(command->input, command->chain, &command->options, &found, error);
+    if (status)
+        return status;
+    gf_explain_print(&found, stdout);
+    gf_explain_free(&found);
+    return GF_OK;
+}
+
+static enum gf_status run(struct gf_command *command, struct gf_error *error)
+{
+    struct gf_output *trace = NULL;
+    command->options.warn = command->quiet ? NULL : warn;
+    enum gf_status status = check_terminals(command, error);
+    /* Opened first: where it cannot be written, nobody should wait for a picture to learn so. */
+    if (!status && command->trace)
+        status = gf_output_open(command->trace, &trace, error);
+    if (!status && command->output)
         status = filter(command, trace, error);
+    if (!status && command->profile >= GF_PROFILE_COMPARE)
+        status = compare(command, error);
     if (trace)
         gf_output_close(trace);
     return status;
@@ -184,9 +235,10 @@ static enum gf_status selftest(const struct gf_command *command, struct gf_error
     return status;
 }
 
-/* What a lab found is shown also where some of it is wrong. */
+/* What a lab found is shown also where some of it is wrong. *shown: whether anything was. */
 static enum gf_status show_lab(const struct gf_lab *lab, const struct gf_lab_request *request,
-                               const struct gf_device_info *device, struct gf_error *error)
+                               const struct gf_device_info *device, const char *separator,
+                               bool *shown, struct gf_error *error)
 {
     struct gf_lab_result *const result = calloc(1, sizeof *result);
     char said[2 * GF_FILE_NAME_SIZE + 100] = "";
@@ -194,8 +246,10 @@ static enum gf_status show_lab(const struct gf_lab *lab, const struct gf_lab_req
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     enum gf_status status =
         gf_lab_run(lab, device, request->common.runs, request->params, result, error);
-    if (!result->rows && status)
+    *shown = result->rows || !status;
+    if (!*shown)
         goto done;
+    fputs(separator, stdout);
     if (request->common.form == GF_LAB_JSON)
         gf_lab_json(stdout, lab, result);
     else
@@ -214,12 +268,16 @@ static enum gf_status show_labs(const struct gf_lab_request *request,
                                 const struct gf_device_info *device, struct gf_error *error)
 {
     const bool json = request->common.form == GF_LAB_JSON;
+    const char *separator = "";
     const struct gf_lab *lab;
     enum gf_status status = GF_OK;
+    fputs(json ? "[\n" : "", stdout);
     for (int i = 0; (lab = gf_lab_at(i)); i++) {
         struct gf_error detail = {0};
-        fputs(json ? i ? ",\n" : "[\n" : i ? "\n" : "", stdout);
-        const enum gf_status one = show_lab(lab, request, device, &detail);
+        bool shown = false;
+        const enum gf_status one = show_lab(lab, request, device, separator, &shown, &detail);
+        if (shown)
+            separator = json ? ",\n" : "\n";
         if (one && status)
             complain("", detail.text);
         if (one && !status) {
@@ -236,6 +294,7 @@ static enum gf_status run_labs(const struct gf_command *command, struct gf_error
 {
     struct gf_lab_request request;
     struct gf_device_info device;
+    bool shown = false;
     if (!command->lab) {
         gf_lab_list(stdout);
         return GF_OK;
@@ -250,7 +309,7 @@ static enum gf_status run_labs(const struct gf_command *command, struct gf_error
     } else {
         status = gf_lab_open(command->options.device_index, &device, error);
         if (!status)
-            status = request.lab ? show_lab(request.lab, &request, &device, error)
+            status = request.lab ? show_lab(request.lab, &request, &device, "", &shown, error)
                                  : show_labs(&request, &device, error);
     }
     gf_lab_request_free(&request);
@@ -262,6 +321,8 @@ static enum gf_status act(struct gf_command *command, struct gf_error *error)
     switch (command->action) {
     case GF_ACTION_RUN:
         return run(command, error);
+    case GF_ACTION_EXPLAIN:
+        return explain(command, error);
     case GF_ACTION_HELP:
         if (command->topic)
             gf_help_filter(stdout, gf_filter_find(command->topic));

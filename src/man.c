@@ -4,6 +4,7 @@
 #include "gpufilter/status.h"
 #include "help.h"
 #include "lab.h"
+#include "compare.h"
 #include "report.h"
 
 /* Text in which nothing is markup: dashes stay ASCII dashes, a dot begins no request. */
@@ -142,6 +143,15 @@ static void put_filter(FILE *file, const struct gf_filter *filter)
     fputs("\\fR\n", file);
 }
 
+static void put_keys(FILE *file, const struct gf_report_key *(*key_at)(int index))
+{
+    const struct gf_report_key *key;
+    for (int i = 0; (key = key_at(i)); i++) {
+        put_tag(file, key->path);
+        put_line(file, key->help);
+    }
+}
+
 static void put_profile(FILE *file)
 {
     fputs(".SH PROFILE\n"
@@ -167,11 +177,7 @@ static void put_profile(FILE *file)
           ".PP\n"
           "\\fB\\-\\-profile=json\\fR prints one object with these keys, which stay:\n",
           file);
-    const struct gf_report_key *key;
-    for (int i = 0; (key = gf_report_key_at(i)); i++) {
-        put_tag(file, key->path);
-        put_line(file, key->help);
-    }
+    put_keys(file, gf_report_key_at);
     fputs(".PP\n"
           "\\fB\\-\\-trace\\fR writes Chrome\\(aqs trace\\-event format: a track for the reader, "
           "for each "
@@ -215,6 +221,32 @@ static void put_labs(FILE *file)
     }
 }
 
+static void put_compare(FILE *file)
+{
+    fputs(".SH COMPARISON\n"
+          "\\fB\\-\\-profile=compare\\fR runs each stage of the chain on the whole picture in every variant that its "
+          "filter has, and each histogram that a stage wants in every way of counting, and holds the result against "
+          "the CPU backend\\(aqs. No picture is written unless \\fB\\-o\\fR is given.\n"
+          "Times are of the device\\(aqs clock: the median of up to 15 runs, the least and the most. \\fIwarm\\fR "
+          "runs follow one another; before \\fIcold\\fR ones the second\\-level cache is flushed. \\fIGB/s\\fR "
+          "counts the input once and the result once, which is the least that must move.\n"
+          "A filter that was fused with its neighbours shows its variants under \\fB\\-\\-no\\-fuse\\fR.\n"
+          ".PP\n"
+          "The rows of the whole chain differ from the first in one setting each. \\fIestimate\\fR is the Best "
+          "Practices Guide\\(aqs (9.1.2): the longer of the kernels\\(aq and the copies\\(aq time and the n\\-th part of "
+          "the shorter, n being the lanes. It counts copies up and down one after the other; a GPU with two copy "
+          "engines can beat it.\n"
+          "Without a GPU the rows are the CPU backend\\(aqs: on one thread up to all, with vector instructions and "
+          "without.\n"
+          ".PP\n"
+          "\\fB\\-\\-profile=compare:json\\fR prints one object with these keys, which stay:\n",
+          file);
+    put_keys(file, gf_compare_key_at);
+    fputs(".PP\n\\fB\\-\\-profile=compare:csv\\fR prints these columns (RFC 4180), empty where there is nothing to say:\n",
+          file);
+    put_keys(file, gf_compare_column_at);
+}
+
 static void put_exits(FILE *file)
 {
     fputs(".SH EXIT STATUS\n", file);
@@ -250,6 +282,7 @@ void gf_man_print(FILE *file)
     for (int i = 0; (filter = gf_filter_at(i)); i++)
         put_filter(file, filter);
     put_profile(file);
+    put_compare(file);
     put_labs(file);
     put_exits(file);
     fputs(".SH EXAMPLES\n", file);

@@ -29,7 +29,8 @@ static const struct gf_choice transfers[] = {
     {"copy", GF_TRANSFER_COPY}, {"zero-copy", GF_TRANSFER_ZERO_COPY}, {0},
 };
 static const struct gf_choice profiles[] = {
-    {"table", GF_PROFILE_TABLE}, {"json", GF_PROFILE_JSON}, {0},
+    {"table", GF_PROFILE_TABLE}, {"json", GF_PROFILE_JSON}, {"compare", GF_PROFILE_COMPARE},
+    {"compare:json", GF_PROFILE_COMPARE_JSON}, {"compare:csv", GF_PROFILE_COMPARE_CSV}, {0},
 };
 static const struct gf_choice lists[] = {
     {"text", GF_LIST_TEXT}, {"markdown", GF_LIST_MARKDOWN}, {0},
@@ -103,8 +104,10 @@ static const struct gf_option options[] = {
 
     {.group = "Reports", .name = "profile", .type = GF_OPTION_CHOICE, .optional = true,
      .value = GF_PROFILE_TABLE, .choices = profiles, .offset = AT(profile),
-     .help = "time, bytes and bandwidth of every stage, on standard output (on standard error if "
-             "the picture goes there)"},
+     .help = "time, bytes and bandwidth of every stage; compare: every variant and setting beside "
+             "each other, -o not needed; on standard error if the picture goes to standard output"},
+    {.name = "explain", .type = GF_OPTION_SWITCH, .action = GF_ACTION_EXPLAIN,
+     .help = "say what would run and where: bands, kernels, bytes, the time that bandwidths allow"},
     {.name = "trace", .argument = "FILE", .type = GF_OPTION_FILE, .offset = AT(trace),
      .help = "write a timeline for Perfetto or chrome://tracing"},
     {.name = "verbose", .letter = 'v', .type = GF_OPTION_SWITCH, .value = true,

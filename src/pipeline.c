@@ -150,7 +150,7 @@ void gf_pipeline_close(struct gf_pipeline *pipeline)
     free(pipeline);
 }
 
-static int lanes_of(const struct gf_pipeline *pipeline)
+int gf_pipeline_lanes(const struct gf_pipeline *pipeline)
 {
     if (pipeline->options.lanes)
         return pipeline->options.lanes;
@@ -184,8 +184,7 @@ static enum gf_status describe_run(struct gf_pipeline *pipeline, const struct gf
     return GF_OK;
 }
 
-/* The run's own options: budgets that were left open get their values here. */
-static struct gf_options resolved(const struct gf_pipeline *pipeline)
+struct gf_options gf_pipeline_resolved(const struct gf_pipeline *pipeline)
 {
     struct gf_options options = pipeline->options;
     if (!options.memory_bytes)
@@ -197,13 +196,13 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
                                struct gf_sink *sink, const struct transfer *transfer,
                                struct gf_error *error)
 {
-    const struct gf_options options = resolved(pipeline);
+    const struct gf_options options = gf_pipeline_resolved(pipeline);
     struct gf_run run = {.plan = plan,
                          .backend = pipeline->backend,
                          .options = &options,
                          .memory_is_limit = pipeline->options.memory_bytes != 0,
                          .spans = &pipeline->spans,
-                         .lanes = lanes_of(pipeline),
+                         .lanes = gf_pipeline_lanes(pipeline),
                          .band_rows = pipeline->band_rows,
                          .source = source,
                          .sink = sink,
@@ -448,4 +447,23 @@ void gf_pipeline_replace_backend(struct gf_pipeline *pipeline, struct gf_backend
 struct gf_options *gf_pipeline_options(struct gf_pipeline *pipeline)
 {
     return &pipeline->options;
+}
+
+const struct gf_chain *gf_pipeline_chain(const struct gf_pipeline *pipeline)
+{
+    return &pipeline->chain;
+}
+
+enum gf_status gf_pipeline_start(struct gf_pipeline *pipeline, struct gf_backend **backend, bool *on_cuda,
+                                 struct gf_error *error)
+{
+    struct gf_error failure = {0};
+    enum gf_status status = pipeline->backend->calls->ready(pipeline->backend, &failure);
+    while (status && recover(pipeline, status, &failure, &failure))
+        status = pipeline->backend->calls->ready(pipeline->backend, &failure);
+    if (status && error)
+        *error = failure;
+    *backend = pipeline->backend;
+    *on_cuda = pipeline->on_cuda;
+    return status;
 }

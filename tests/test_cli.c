@@ -143,6 +143,12 @@ static void test_actions(void **state)
     assert_int_equal(parsed("-i a -o b --profile").profile, GF_PROFILE_TABLE);
     assert_int_equal(parsed("-i a -o b --profile=json").profile, GF_PROFILE_JSON);
     assert_string_equal(parsed("-i a -o b --profile blur").chain, "blur");
+    assert_int_equal(parsed("-i a --profile=compare blur").profile, GF_PROFILE_COMPARE);
+    assert_int_equal(parsed("-i a --profile=compare:json").profile, GF_PROFILE_COMPARE_JSON);
+    assert_int_equal(parsed("-i - --profile=compare:csv").profile, GF_PROFILE_COMPARE_CSV);
+    assert_string_equal(parsed("-i a -o b --profile=compare").output, "b");
+    assert_int_equal(parsed("--explain -i a blur").action, GF_ACTION_EXPLAIN);
+    assert_string_equal(parsed("--explain -i a blur").chain, "blur");
 }
 
 static void test_refusals(void **state)
@@ -150,6 +156,17 @@ static void test_refusals(void **state)
     (void)state;
     assert_refused("", "-i FILE is missing: the picture to read (--help explains)");
     assert_refused("-i a blur", "-o FILE is missing: the picture to write");
+    assert_refused("-i a --profile=json blur", "-o FILE is missing: the picture to write");
+    assert_refused("--profile=compare blur", "-i FILE is missing: the picture to read (--help explains)");
+    assert_refused("--explain blur", "-i FILE is missing: the picture to read (--help explains)");
+    assert_refused("--explain=yes -i a", "--explain takes no value");
+    assert_refused("-i a --profile=compare:xml",
+                   "--profile=compare:xml is none of table, json, compare, compare:json, compare:csv; did you "
+                   "mean 'compare:csv'?");
+    assert_refused("-i a --profile=compare --trace=t",
+                   "--trace is of a run that writes a picture: -o FILE is missing");
+    assert_refused("-i - -o b --profile=compare",
+                   "--profile=compare with -o reads the picture twice: not from standard input");
     assert_refused("-i a -i b", "--input is given twice: 'a' and 'b'");
     assert_refused("-i '' -o b", "--input: the name of the file is empty");
     assert_refused("-i a -o", "--output needs a value: --output=FILE");
@@ -364,7 +381,7 @@ static void test_bytes(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[32];
-        format_bytes(cases[i].bytes, text, sizeof text);
+        gf_report_bytes(cases[i].bytes, text, sizeof text);
         assert_string_equal(text, cases[i].text);
     }
 }

@@ -31,6 +31,10 @@ offers 'gpufilter --subsampling 44' '444'
 offers 'gpufilter --device=c' 'cpu cuda'
 offers 'gpufilter --quality ' ''
 
+begin "labs"
+offers 'gpufilter --lab=off' 'offset'
+offers 'gpufilter --lab mat' 'matmul matmul-at'
+
 begin "files"
 offers 'gpufilter -i in.p' 'in.png in.ppm'
 offers 'gpufilter -v --output=in.j' 'in.jpg'
