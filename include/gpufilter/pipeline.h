@@ -22,7 +22,8 @@ struct gf_options {
     int device_index;            /* CUDA device */
     int lanes;                   /* bands in flight; 0: chosen */
     int band_rows;               /* rows of a band; 0: chosen */
-    int threads;                 /* of the CPU backend; 0: one for each processor */
+    int threads;                 /* of the CPU backend, and as many of a PNG's encoder; 0: one for each
+                                  * processor; 1: a PNG is coded without any thread of its own */
     uint64_t memory_bytes;       /* budget of host memory for buffers; 0: chosen */
     uint64_t device_memory_bytes; /* budget of device memory; 0: what is free */
     uint64_t max_pixels;         /* a larger input is refused */
@@ -37,7 +38,7 @@ struct gf_options {
     int quality;                 /* JPEG, 1..100 */
     enum gf_subsampling subsampling;
     bool progressive;            /* JPEG */
-    int png_level;               /* zlib's, 0..9 */
+    int png_level;               /* 0..9: 1 is a quick one of our own, the others are zlib's */
     void (*warn)(void *context, const char *text); /* may be NULL; called from any thread */
     void *warn_context;
 };
