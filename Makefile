@@ -44,7 +44,7 @@ LDFLAGS += -fsanitize=$(SANITIZE)
 endif
 
 # What is the program's alone; the rest of src/ is the library.
-CLI_SRC := $(wildcard $(addprefix src/,$(addsuffix .c,main cli options help list devices man completion report report_json trace)))
+CLI_SRC := $(wildcard $(addprefix src/,$(addsuffix .c,main cli options help list devices man completion completion_zsh completion_fish report report_json trace run progress)))
 # The labs are the program's too, in an archive of their own, which the tests link.
 LAB_SRC := $(wildcard src/lab*.c)
 # So are --profile=compare and --explain, with a copy of the CPU's code that has no vector instructions.
@@ -208,10 +208,12 @@ LIBDIR = $(PREFIX)/lib
 INCLUDEDIR = $(PREFIX)/include
 MANDIR = $(PREFIX)/share/man/man1
 COMPLETIONDIR = $(PREFIX)/share/bash-completion/completions
+ZSHDIR = $(PREFIX)/share/zsh/site-functions
+FISHDIR = $(PREFIX)/share/fish/vendor_completions.d
 SONAME := libgpufilter.so.0
 INSTALLED = $(BINDIR)/gpufilter $(LIBDIR)/libgpufilter.a $(LIBDIR)/libgpufilter.so $(LIBDIR)/$(SONAME) \
   $(LIBDIR)/libgpufilter.so.$(VERSION) $(LIBDIR)/pkgconfig/gpufilter.pc $(INCLUDEDIR)/gpufilter \
-  $(MANDIR)/gpufilter.1 $(COMPLETIONDIR)/gpufilter
+  $(MANDIR)/gpufilter.1 $(COMPLETIONDIR)/gpufilter $(ZSHDIR)/_gpufilter $(FISHDIR)/gpufilter.fish
 
 # Requires.private and Libs.private: what a program needs besides that links libgpufilter.a.
 define PKG_CONFIG_FILE
@@ -232,7 +234,7 @@ endef
 install: all ## program, libraries, headers, manual, completion, to DESTDIR and PREFIX
 	install -d $(addprefix $(DESTDIR),$(sort $(dir $(INSTALLED))) $(INCLUDEDIR)/gpufilter)
 	$(PROGRAM) --man > $(BUILD)/gpufilter.1
-	$(PROGRAM) --completion=bash > $(BUILD)/gpufilter.bash
+	for shell in bash zsh fish; do $(PROGRAM) --completion=$$shell > $(BUILD)/gpufilter.$$shell || exit 1; done
 	$(file > $(BUILD)/gpufilter.pc,$(PKG_CONFIG_FILE))
 	install -m 755 $(PROGRAM) $(DESTDIR)$(BINDIR)/gpufilter
 	install -m 644 $(LIB_A) $(DESTDIR)$(LIBDIR)/libgpufilter.a
@@ -243,6 +245,8 @@ install: all ## program, libraries, headers, manual, completion, to DESTDIR and 
 	install -m 644 $(BUILD)/gpufilter.pc $(DESTDIR)$(LIBDIR)/pkgconfig/gpufilter.pc
 	install -m 644 $(BUILD)/gpufilter.1 $(DESTDIR)$(MANDIR)/gpufilter.1
 	install -m 644 $(BUILD)/gpufilter.bash $(DESTDIR)$(COMPLETIONDIR)/gpufilter
+	install -m 644 $(BUILD)/gpufilter.zsh $(DESTDIR)$(ZSHDIR)/_gpufilter
+	install -m 644 $(BUILD)/gpufilter.fish $(DESTDIR)$(FISHDIR)/gpufilter.fish
 
 uninstall: ## removes what install put there
 	rm -rf $(addprefix $(DESTDIR),$(INSTALLED))

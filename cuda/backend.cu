@@ -209,6 +209,7 @@ static bool cuda_pin(struct gf_backend *backend, void *data, size_t size)
     if (cudaPointerGetAttributes(&attributes, data) == cudaSuccess && attributes.type == cudaMemoryTypeHost)
         return false;
     gf_numa_prefer(data, size, backend_of(backend)->numa_node);
+    gf_pages_populate(data, size);
     const bool pinned = cudaHostRegister(data, size, cudaHostRegisterDefault) == cudaSuccess;
     if (!pinned)
         cudaGetLastError();

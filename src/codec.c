@@ -60,6 +60,33 @@ static const struct {
     {"pnm", GF_FILE_PNM}, {"ppm", GF_FILE_PNM},  {"pgm", GF_FILE_PNM},   {"pam", GF_FILE_PAM},
 };
 
+static const char *extension_of(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    const char *const dot = strrchr(slash ? slash + 1 : path, '.');
+    return dot ? dot + 1 : "";
+}
+
+enum gf_file_format gf_file_format_named(const char *path)
+{
+    const char *const extension = extension_of(path);
+    for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++) {
+        if (!strcasecmp(extension, extensions[i].extension))
+            return extensions[i].format;
+    }
+    return strcasecmp(extension, "pbm") ? GF_FILE_AUTO : GF_FILE_PNM; /* read, not written */
+}
+
+const char *gf_file_format_extension(enum gf_file_format format)
+{
+    static const char *const names[] = {[GF_FILE_AUTO] = "png",
+                                        [GF_FILE_PNG] = "png",
+                                        [GF_FILE_JPEG] = "jpg",
+                                        [GF_FILE_PNM] = "pnm",
+                                        [GF_FILE_PAM] = "pam"};
+    return names[format];
+}
+
 static bool is_special_file(const char *path)
 {
     struct stat file;
@@ -73,11 +100,9 @@ enum gf_status gf_sink_format(const char *path, const struct gf_options *options
     *format = options->format;
     if (*format != GF_FILE_AUTO)
         return GF_OK;
-    const char *const slash = strrchr(path, '/');
-    const char *const name = slash ? slash + 1 : path;
-    const char *const dot = strrchr(name, '.');
-    for (size_t i = 0; dot && i < sizeof extensions / sizeof *extensions; i++) {
-        if (!strcasecmp(dot + 1, extensions[i].extension)) {
+    const char *const extension = extension_of(path);
+    for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++) {
+        if (!strcasecmp(extension, extensions[i].extension)) {
             *format = extensions[i].format;
             return GF_OK;
         }

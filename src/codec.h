@@ -35,20 +35,38 @@ const char *gf_input_name(const struct gf_input *input); /* for messages: the pa
 /* Up to size bytes; fewer only at the end. An I/O error is an error, the end is not. */
 enum gf_status gf_input_read(struct gf_input *input, void *data, size_t size, size_t *got,
                              struct gf_error *error) GF_CHECKED;
+/* What is there without waiting for more, one byte at least; none at the end. */
+enum gf_status gf_input_read_some(struct gf_input *input, void *data, size_t size, size_t *got,
+                                  struct gf_error *error) GF_CHECKED;
 /* The next bytes without consuming them, for recognising the format. */
 enum gf_status gf_input_peek(struct gf_input *input, void *data, size_t size, size_t *got,
                              struct gf_error *error) GF_CHECKED;
 enum gf_status gf_input_rewind(struct gf_input *input, struct gf_error *error) GF_CHECKED;
-/* Size of a regular file, else -1. */
+/* Size of a regular file from the start on, else -1. */
 int64_t gf_input_size(const struct gf_input *input);
+/* The last bytes that were read, 64 KB at most, are to be read again. */
+enum gf_status gf_input_give_back(struct gf_input *input, const void *data, size_t size,
+                                  struct gf_error *error) GF_CHECKED;
+/* The next byte is the first of another picture: gf_input_rewind comes back to here. */
+void gf_input_start_here(struct gf_input *input);
+bool gf_input_is_stream(const struct gf_input *input); /* no regular file */
 
 /* An output that appears complete or not at all. (output.c) Bytes go to a temporary file in the target's
  * folder (unnamed where the file system can), renamed over the target by commit; standard output is
  * spooled likewise and copied out by commit. Permissions of an existing target are kept; a symbolic link is
  * followed; a target that is no regular file (/dev/null, a FIFO) is written by commit. */
 struct gf_output;
+/* What commit does beside, both off by default. */
+struct gf_output_manner {
+    bool no_clobber; /* a file that is there is an error, also one that appears at the last moment */
+    bool sync;       /* the file and its folder are on the disk when commit returns */
+};
+void gf_output_set_manner(struct gf_output *output, struct gf_output_manner manner);
+int64_t gf_output_size(const struct gf_output *output); /* bytes written so far */
 enum gf_status gf_output_open(const char *path, struct gf_output **output,
                               struct gf_error *error) GF_CHECKED;
+/* The path behind symbolic links, also where nothing is there yet; malloc. NULL with errno. */
+char *gf_output_resolve(const char *path);
 const char *gf_output_name(const struct gf_output *output);
 enum gf_status gf_output_write(struct gf_output *output, const void *data, size_t size,
                                struct gf_error *error) GF_CHECKED;
@@ -87,6 +105,10 @@ enum gf_status gf_sink_format(const char *path, const struct gf_options *options
                               struct gf_error *error) GF_CHECKED;
 /* The format of the input by its first bytes, GF_FILE_AUTO where unknown. */
 enum gf_file_format gf_file_format_of(const unsigned char *bytes, size_t size);
+/* By the extension of a picture's name, likewise. */
+enum gf_file_format gf_file_format_named(const char *path);
+/* Without its dot. */
+const char *gf_file_format_extension(enum gf_file_format format);
 
 /* `format` is of the rows to come. What the file format cannot hold is converted in write(): 16 bits to
  * 8 for JPEG (v * 255 / 65535, rounded), alpha dropped for JPEG and PNM (composited on nothing: the

@@ -15,6 +15,7 @@ struct variants {
     const struct gf_bench *bench;
     const struct gf_compare_case *what;
     struct gf_compare_group *group;
+    struct gf_store store;   /* of the pictures on the device */
     struct gf_place in, out; /* on the device */
     struct gf_image result;  /* what came back */
     struct gf_histogram counted;
@@ -236,9 +237,10 @@ static enum gf_status open_pictures(struct variants *v, struct gf_error *error)
 {
     struct gf_backend *const backend = v->bench->backend;
     const struct gf_compare_case *const what = v->what;
-    enum gf_status status = gf_place_alloc(backend, what->in->format, true, &v->in, error);
+    gf_store_open(&v->store, backend);
+    enum gf_status status = gf_place_alloc(&v->store, what->in->format, true, &v->in, error);
     if (!status && !what->counts)
-        status = gf_place_alloc(backend, what->out->format, true, &v->out, error);
+        status = gf_place_alloc(&v->store, what->out->format, true, &v->out, error);
     if (!status && !what->counts)
         status = gf_image_alloc(&v->result, what->out->format, error);
     if (!status && what->counts) {
@@ -262,8 +264,7 @@ static void close_pictures(struct variants *v)
         backend->calls->unpin(backend, v->what->in->data);
     if (v->pinned_result)
         backend->calls->unpin(backend, v->result.data);
-    gf_place_free(backend, &v->in);
-    gf_place_free(backend, &v->out);
+    gf_store_close(&v->store);
     gf_image_free(&v->result);
     free(v->counted.count);
 }

@@ -12,7 +12,7 @@
 
 #include "spool.h"
 
-enum { BUFFER_BYTES = 256 << 10 };
+enum { BUFFER_BYTES = 256 << 10, GIVEN_BACK_MOST = 64 << 10 };
 
 struct gf_input {
     char *name;
@@ -22,11 +22,13 @@ struct gf_input {
     int64_t base; /* where a regular file's bytes begin: standard input may have been read before */
     int64_t size; /* of a regular file, else -1 */
     int64_t position; /* of the next byte that is not in the buffer yet */
-    int spool;        /* a stream's bytes so far, -1: none are kept */
+    int spool;        /* a stream's bytes since the start, -1: none are kept */
+    int64_t spool_base; /* where they begin in that file */
     int64_t spooled;
     int spool_errno;   /* why they are not kept any more */
+    bool given_back;   /* what the buffer holds is not what was read into it last */
     size_t first, end; /* the part of the buffer not taken yet */
-    unsigned char buffer[BUFFER_BYTES];
+    unsigned char buffer[BUFFER_BYTES + GIVEN_BACK_MOST];
 };
 
 static enum gf_status fail_errno(const struct gf_input *input, struct gf_error *error)
@@ -57,7 +59,7 @@ static ssize_t read_once(struct gf_input *input, void *data, size_t size)
     if (input->position < input->spooled) {
         const int64_t left = input->spooled - input->position;
         return pread(input->spool, data, left < (int64_t)size ? (size_t)left : size,
-                     input->position);
+                     input->spool_base + input->position);
     }
     const ssize_t got = read(input->fd, data, size);
     if (got > 0)
@@ -198,6 +200,21 @@ enum gf_status gf_input_read(struct gf_input *input, void *data, size_t size, si
     return status;
 }
 
+enum gf_status gf_input_read_some(struct gf_input *input, void *data, size_t size, size_t *got,
+                                  struct gf_error *error)
+{
+    if (input->first == input->end) {
+        const enum gf_status status = take(input, input->buffer, BUFFER_BYTES, &input->end, error);
+        input->first = 0;
+        if (status)
+            return status;
+    }
+    *got = input->end - input->first < size ? input->end - input->first : size;
+    memcpy(data, input->buffer + input->first, *got);
+    input->first += *got;
+    return GF_OK;
+}
+
 enum gf_status gf_input_peek(struct gf_input *input, void *data, size_t size, size_t *got,
                              struct gf_error *error)
 {
@@ -219,7 +236,7 @@ enum gf_status gf_input_peek(struct gf_input *input, void *data, size_t size, si
 
 enum gf_status gf_input_rewind(struct gf_input *input, struct gf_error *error)
 {
-    const bool all_buffered = input->position == (int64_t)input->end;
+    const bool all_buffered = !input->given_back && input->position == (int64_t)input->end;
     if (all_buffered) {
         input->first = 0;
         return GF_OK;
@@ -229,6 +246,59 @@ enum gf_status gf_input_rewind(struct gf_input *input, struct gf_error *error)
                        input->spool_errno ? strerror(input->spool_errno) : "it was not kept");
     input->position = 0;
     input->first = input->end = 0;
-    input->at_end = false;
+    input->at_end = input->given_back = false;
     return GF_OK;
+}
+
+enum gf_status gf_input_give_back(struct gf_input *input, const void *data, size_t size, struct gf_error *error)
+{
+    const size_t left = input->end - input->first;
+    if (size <= input->first) {
+        input->first -= size;
+        return GF_OK;
+    }
+    if (left + size > sizeof input->buffer)
+        return gf_fail(error, GF_ERROR_INPUT, "%s: too much was read ahead", input->name);
+    memmove(input->buffer + size, input->buffer + input->first, left);
+    memcpy(input->buffer, data, size);
+    input->first = 0;
+    input->end = size + left;
+    input->given_back = true;
+    return GF_OK;
+}
+
+/* The spool begins with what is not taken yet. */
+static void restart_spool(struct gf_input *input, int64_t taken, size_t left)
+{
+    if (input->position < input->spooled) { /* being read a second time */
+        input->spool_base += taken;
+        input->spooled -= taken;
+        return;
+    }
+    input->spool_base = input->spooled = 0;
+    if (ftruncate(input->spool, 0) || lseek(input->spool, 0, SEEK_SET))
+        input->spool_errno = errno;
+    keep(input, input->buffer, left);
+}
+
+void gf_input_start_here(struct gf_input *input)
+{
+    const size_t left = input->end - input->first;
+    const int64_t taken = input->position - (int64_t)left;
+    memmove(input->buffer, input->buffer + input->first, left);
+    if (input->regular) {
+        input->base += taken;
+        input->size -= input->size < 0 ? 0 : taken;
+    } else if (input->spool >= 0) {
+        restart_spool(input, taken, left);
+    }
+    input->position = (int64_t)left;
+    input->first = 0;
+    input->end = left;
+    input->given_back = false;
+}
+
+bool gf_input_is_stream(const struct gf_input *input)
+{
+    return !input->regular;
 }

@@ -63,6 +63,13 @@ struct gf_view gf_job_host_input(const struct gf_job *job, int b, struct gf_rows
 struct gf_view gf_job_host_output(const struct gf_job *job, int b, struct gf_rows rows);
 
 void *gf_reader_main(void *job); /* thread: struct gf_job */
+/* The reader's steps, for a caller that takes them itself: band b's rows, of which *held are in the ring
+ * from the band before; and what follows the last band's. */
+enum gf_status gf_reader_band(struct gf_job *job, int b, struct gf_rows *held, struct gf_error *error) GF_CHECKED;
+enum gf_status gf_reader_end(struct gf_job *job, struct gf_rows held, struct gf_error *error) GF_CHECKED;
+
+/* Band b through the stages, on the calling thread. */
+enum gf_status gf_worker_band(struct gf_worker *worker, int b, struct gf_error *error) GF_CHECKED;
 
 /* Starts a thread for each worker whose lane is open; `started` counts them, also on failure. */
 enum gf_status gf_crew_start(struct gf_crew *crew, struct gf_worker *workers, int count, int *started,

@@ -64,7 +64,10 @@ void gf_layout_divide(const struct gf_run *run, struct gf_layout *layout)
     layout->in_bytes = gf_layout_round(layout->bands[0].in_bytes);
     const size_t lane_bytes = layout->in_bytes + 2 * layout->between_bytes + layout->scratch_bytes;
     const uint64_t taken = (uint64_t)gf_layout_lanes(run, layout) * lane_bytes;
-    const uint64_t free_bytes = backend->calls->free_bytes(run->backend);
+    /* Asking takes a while, and a single segment leaves nothing between. */
+    const uint64_t free_bytes = run->plan->segment_count < 2 ? 0
+                                : run->store                 ? gf_store_free_bytes(run->store)
+                                             : backend->calls->free_bytes(run->backend);
     uint64_t before = 0;
     for (int s = 0; s + 1 < run->plan->segment_count; s++) {
         const struct gf_format format = run->plan->segment[s].out;

@@ -1,12 +1,14 @@
 /* gpufilter, the program: the only place that prints to the streams and exits. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "chain_file.h"
 #include "cli.h"
 #include "codec.h"
 #include "compare.h"
@@ -15,6 +17,8 @@
 #include "help.h"
 #include "lab.h"
 #include "report.h"
+#include "run.h"
+#include "words.h"
 
 /* A closed standard stream would give its number to the next file that is opened, and what is meant
  * for the stream would end in that file. The stand-ins fail as the closed stream would: not for
@@ -34,6 +38,15 @@ static void on_signal(int number)
     _exit(128 + number);
 }
 
+static bool pipe_is_ignored; /* by whoever started us: then a closed pipe is told of as an error */
+
+/* Whether standard output is a pipe that nobody reads any more: nothing to complain about, the reader had enough. */
+static bool reader_is_gone(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return !pipe_is_ignored && poll(&out, 1, 0) > 0 && (out.revents & POLLERR);
+}
+
 /* What the shell ignores for us (a job in the background, nohup) stays ignored. */
 static void catch_signals(void)
 {
@@ -46,6 +59,8 @@ static void catch_signals(void)
             sigaction(ending[i], &action, NULL);
     }
     /* A closed pipe and a file at its limit are errors of write(). */
+    struct sigaction pipe;
+    pipe_is_ignored = !sigaction(SIGPIPE, NULL, &pipe) && pipe.sa_handler == SIG_IGN;
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
 }
@@ -62,12 +77,6 @@ static void complain(const char *kind, const char *text)
     fprintf(stderr, "gpufilter: %s%s\n", kind, line);
 }
 
-static void warn(void *context, const char *text)
-{
-    (void)context;
-    complain("warning: ", text);
-}
-
 /* Catches what went wrong with standard output up to here: a full disk, a closed stream. */
 static enum gf_status flush_stdout(struct gf_error *error)
 {
@@ -78,21 +87,10 @@ static enum gf_status flush_stdout(struct gf_error *error)
                    errno ? strerror(errno) : "cannot write");
 }
 
-static void tell_run(const struct gf_command *command, const struct gf_profile *profile)
+static void warn(void *context, const char *text)
 {
-    const struct gf_format *const in = &profile->in, *const out = &profile->out;
-    const double pixels = (double)in->width * (double)in->height;
-    fprintf(stderr, "gpufilter: %s: %s%s%dx%d %s, %d bits\n", command->input, profile->in_file,
-            *profile->in_file ? ", " : "", in->width, in->height, gf_channels_name(in->channels),
-            in->bits);
-    fprintf(stderr, "gpufilter: ran on %s: %s\n", profile->device, profile->reason);
-    fprintf(stderr, "gpufilter: %d segment%s, bands of %d rows, %d lane%s\n", profile->segments,
-            profile->segments == 1 ? "" : "s", profile->band_rows, profile->lanes,
-            profile->lanes == 1 ? "" : "s");
-    fprintf(stderr, "gpufilter: %s: %s%s%dx%d %s, %d bits, in %.3f s (%.1f Mpixel/s)\n",
-            command->output, profile->out_file, *profile->out_file ? ", " : "", out->width,
-            out->height, gf_channels_name(out->channels), out->bits, profile->wall_s,
-            profile->wall_s > 0 ? pixels / profile->wall_s * 1e-6 : 0.0);
+    (void)context;
+    complain("warning: ", text);
 }
 
 /* Standard output, unless it takes the picture or the trace. */
@@ -103,65 +101,11 @@ static FILE *report_file(const struct gf_command *command)
     return taken ? stderr : stdout;
 }
 
-static enum gf_status show_profile(const struct gf_command *command,
-                                   const struct gf_profile *profile, struct gf_error *error)
-{
-    struct gf_report report;
-    const enum gf_status status = gf_report_make(profile, &report, error);
-    if (status)
-        return status;
-    if (command->profile == GF_PROFILE_JSON)
-        gf_report_json(&report, profile, report_file(command));
-    else
-        gf_report_table(&report, profile, report_file(command));
-    gf_report_free(&report);
-    return flush_stdout(error);
-}
-
-static enum gf_status write_trace(const struct gf_profile *profile, struct gf_output *output,
-                                  struct gf_error *error)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *const memory = open_memstream(&text, &size);
-    if (!memory)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    enum gf_status status = gf_trace_write(profile, memory, error);
-    if (fclose(memory) && !status)
-        status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    if (!status)
-        status = gf_output_write(output, text, size, error);
-    if (!status)
-        status = gf_output_commit(output, error);
-    free(text);
-    return status;
-}
-
-static enum gf_status filter(struct gf_command *command, struct gf_output *trace,
-                             struct gf_error *error)
-{
-    struct gf_pipeline *pipeline = NULL;
-    const bool profiled = command->profile && command->profile < GF_PROFILE_COMPARE;
-    command->options.profile = profiled || trace;
-    enum gf_status status = gf_pipeline_open(command->chain, &command->options, &pipeline, error);
-    if (!status)
-        status = gf_pipeline_run_file(pipeline, command->input, command->output, error);
-    const struct gf_profile *const profile = status ? NULL : gf_pipeline_profile(pipeline);
-    if (!status && command->verbose)
-        tell_run(command, profile);
-    if (!status && profiled)
-        status = show_profile(command, profile, error);
-    if (!status && trace)
-        status = write_trace(profile, trace, error);
-    gf_pipeline_close(pipeline);
-    return status;
-}
-
 static enum gf_status compare(const struct gf_command *command, struct gf_error *error)
 {
     struct gf_compare found;
     const enum gf_status status =
-        gf_compare_file(command->input, command->chain, &command->options, &found, error);
+        gf_compare_file(command->input[0], command->chain, &command->options, &found, error);
     if (status)
         return status;
     if (command->profile == GF_PROFILE_COMPARE_JSON)
@@ -174,16 +118,12 @@ static enum gf_status compare(const struct gf_command *command, struct gf_error 
     return flush_stdout(error);
 }
 
-/* Nobody types a picture, and none is fit for a terminal. */
-static enum gf_status check_terminals(const struct gf_command *command, struct gf_error *error)
+/* Nobody types a picture. */
+static enum gf_status check_terminal(const struct gf_command *command, struct gf_error *error)
 {
-    if (!strcmp(command->input, "-") && isatty(STDIN_FILENO))
+    if (!strcmp(command->input[0], "-") && isatty(STDIN_FILENO))
         return gf_fail(error, GF_ERROR_USAGE,
                        "standard input is a terminal: pipe a picture in, or name one with -i");
-    if (command->action == GF_ACTION_RUN && command->output && !strcmp(command->output, "-") &&
-        isatty(STDOUT_FILENO))
-        return gf_fail(error, GF_ERROR_USAGE,
-                       "standard output is a terminal: redirect it, or name a file with -o");
     return GF_OK;
 }
 
@@ -191,9 +131,9 @@ static enum gf_status explain(struct gf_command *command, struct gf_error *error
 {
     struct gf_explanation found;
     command->options.warn = command->quiet ? NULL : warn;
-    enum gf_status status = check_terminals(command, error);
+    enum gf_status status = check_terminal(command, error);
     if (!status)
-        status = gf_explain_file(command->input, command->chain, &command->options, &found, error);
+        status = gf_explain_file(command->input[0], command->chain, &command->options, &found, error);
     if (status)
         return status;
     gf_explain_print(&found, stdout);
@@ -203,18 +143,11 @@ static enum gf_status explain(struct gf_command *command, struct gf_error *error
 
 static enum gf_status run(struct gf_command *command, struct gf_error *error)
 {
-    struct gf_output *trace = NULL;
+    enum gf_status status = command->output ? gf_run_command(command, complain, error)
+                                            : check_terminal(command, error);
     command->options.warn = command->quiet ? NULL : warn;
-    enum gf_status status = check_terminals(command, error);
-    /* Opened first: where it cannot be written, nobody should wait for a picture to learn so. */
-    if (!status && command->trace)
-        status = gf_output_open(command->trace, &trace, error);
-    if (!status && command->output)
-        status = filter(command, trace, error);
     if (!status && command->profile >= GF_PROFILE_COMPARE)
         status = compare(command, error);
-    if (trace)
-        gf_output_close(trace);
     return status;
 }
 
@@ -345,7 +278,7 @@ static enum gf_status act(struct gf_command *command, struct gf_error *error)
         gf_man_print(stdout);
         break;
     case GF_ACTION_COMPLETION:
-        gf_completion_print(stdout);
+        gf_completion_print(stdout, command->detail);
         break;
     }
     return GF_OK;
@@ -355,9 +288,18 @@ int main(int argc, char **argv)
 {
     struct gf_command command = {0};
     struct gf_error error = {0};
+    const char *const environment = getenv("GPUFILTER_OPTS");
+    char **words = NULL, *chain = NULL;
+    int count = 0;
     occupy_streams();
     catch_signals();
-    enum gf_status status = gf_command_parse(argc, argv, &command, &error);
+    enum gf_status status = gf_words_split(environment ? environment : "", &words, &count, &error);
+    if (!status)
+        status = gf_command_parse_after(count, words, argc, argv, &command, &error);
+    if (!status && command.chain_file) {
+        status = gf_chain_file_read(command.chain_file, &chain, &error);
+        command.chain = chain;
+    }
     if (!status)
         status = act(&command, &error);
     struct gf_error flush_error = {0};
@@ -365,6 +307,12 @@ int main(int argc, char **argv)
     if (!status && flushed) {
         status = flushed;
         error = flush_error;
+    }
+    free(chain);
+    free(words);
+    if (status == GF_ERROR_OUTPUT && reader_is_gone()) {
+        signal(SIGPIPE, SIG_DFL);
+        raise(SIGPIPE);
     }
     if (status)
         complain("", error.text);

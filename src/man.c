@@ -143,6 +143,48 @@ static void put_filter(FILE *file, const struct gf_filter *filter)
     fputs("\\fR\n", file);
 }
 
+static void put_batches(FILE *file)
+{
+    fputs(".SH BATCHES\n"
+          "With a folder, a quoted pattern, \\fB@\\fR\\fIlist\\fR or several \\fB\\-i\\fR every picture goes its "
+          "own way: one that fails does not stop the others, and the order of what is said is that of the inputs.\n"
+          "A folder gives its PNG, JPEG, PNM and PAM files, sorted, without hidden ones.\n"
+          ".PP\n"
+          "\\fB\\-o\\fR is then a folder, which keeps the names and the subfolders of a recursive search, or a template "
+          "with these fields; a brace itself is doubled. Missing folders are made.\n",
+          file);
+    static const struct {
+        const char *field, *help;
+    } fields[] = {{"{dir}", "the input's folder: below the searched one, or as it was named, without . and .."},
+                  {"{stem}, {ext}", "the parts of its name; the extension of --format where that is given"},
+                  {"{n}, {n:4}", "its number in the whole list, from 1, with that many digits at least; for a single "
+                                 "input the number of the picture in it"},
+                  {"{w}, {h}", "the size of the result"}};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        put_tag(file, fields[i].field);
+        put_line(file, fields[i].help);
+    }
+    fputs(".PP\n"
+          "Two inputs that would be written to one file are refused before anything runs, as is an output that is "
+          "another input.\n"
+          ".PP\n"
+          "\\fB\\-\\-log\\fR appends one JSON object a line when a picture is finished: \\fIindex\\fR, "
+          "\\fIinput\\fR, \\fIoutput\\fR, \\fIstatus\\fR (ok, failed, skipped), \\fImessage\\fR, "
+          "\\fIbytes_in\\fR, \\fIbytes_out\\fR (\\-1: unknown), \\fIwidth\\fR, \\fIheight\\fR, \\fIms\\fR "
+          "(total, decode, upload, filter, download, encode), \\fIdevice\\fR and \\fIjob\\fR, which names the chain "
+          "and the options.\n"
+          "\\fB\\-\\-resume\\fR leaves out what such a log says to be done by the same job, if the output is there "
+          "in that size.\n"
+          ".SH ENVIRONMENT\n",
+          file);
+    put_tag(file, "GPUFILTER_OPTS");
+    put_line(file, "options that come before those of the command line, quoted as in a shell");
+    put_tag(file, "NO_COLOR");
+    put_line(file, "where set, the bar has no colour");
+    put_tag(file, "TMPDIR");
+    put_line(file, "where standard output is held back until a picture is complete");
+}
+
 static void put_keys(FILE *file, const struct gf_report_key *(*key_at)(int index))
 {
     const struct gf_report_key *key;
@@ -281,6 +323,7 @@ void gf_man_print(FILE *file)
     const struct gf_filter *filter;
     for (int i = 0; (filter = gf_filter_at(i)); i++)
         put_filter(file, filter);
+    put_batches(file);
     put_profile(file);
     put_compare(file);
     put_labs(file);

@@ -18,7 +18,7 @@ enum { BUFFER_BYTES = 1 << 20, LINKS_MAX = 40, NAME_TRIES = 100 };
 
 /* ---- names that a signal handler has to remove ---- */
 
-enum { TEMPORARY_MAX = 64 };
+enum { TEMPORARY_MAX = 256 }; /* a batch has one for each of its workers */
 enum slot_state { SLOT_FREE, SLOT_BEING_SET, SLOT_SET };
 
 /* Static, and never freed: the handler may come at any time, in any thread. */
@@ -61,6 +61,8 @@ struct gf_output {
     int fd;
     bool to_stdout, exists;
     bool failed; /* a write went wrong: nothing may be committed */
+    struct gf_output_manner manner;
+    int64_t written; /* bytes, those held in the buffer left out */
     size_t held;
     unsigned char buffer[BUFFER_BYTES];
 };
@@ -83,7 +85,7 @@ static size_t folder_length(const char *path)
 }
 
 /* Follows symbolic links by hand, since the last one may lead to a file that does not exist yet. */
-static char *resolve_links(const char *path)
+char *gf_output_resolve(const char *path)
 {
     char *at = strdup(path);
     for (int i = 0; at && i < LINKS_MAX; i++) {
@@ -228,7 +230,7 @@ static enum gf_status open_path(struct gf_output *output, const char *path, stru
         return gf_fail(error, GF_ERROR_OUTPUT, "%s: is a directory", path);
     if (output->to_stdout || (!stat(path, &file) && !S_ISREG(file.st_mode)))
         return open_spooled(output, error);
-    output->target = resolve_links(path);
+    output->target = gf_output_resolve(path);
     if (!output->target)
         return fail_errno(output, error);
     return open_beside(output, error);
@@ -253,6 +255,16 @@ enum gf_status gf_output_open(const char *path, struct gf_output **output, struc
     return GF_OK;
 }
 
+void gf_output_set_manner(struct gf_output *output, struct gf_output_manner manner)
+{
+    output->manner = manner;
+}
+
+int64_t gf_output_size(const struct gf_output *output)
+{
+    return output->written + (int64_t)output->held;
+}
+
 const char *gf_output_name(const struct gf_output *output)
 {
     return output->name;
@@ -261,8 +273,10 @@ const char *gf_output_name(const struct gf_output *output)
 static enum gf_status put(struct gf_output *output, const void *data, size_t size,
                           struct gf_error *error)
 {
-    if (gf_write_fully(output->fd, data, size))
+    if (gf_write_fully(output->fd, data, size)) {
+        output->written += (int64_t)size;
         return GF_OK;
+    }
     output->failed = true;
     if (output->target)
         return fail_errno(output, error);
@@ -295,6 +309,7 @@ enum gf_status gf_output_write(struct gf_output *output, const void *data, size_
 enum gf_status gf_output_rewind(struct gf_output *output, struct gf_error *error)
 {
     output->held = 0;
+    output->written = 0;
     output->failed = false;
     if (ftruncate(output->fd, 0) || lseek(output->fd, 0, SEEK_SET) < 0)
         return fail_errno(output, error);
@@ -323,8 +338,56 @@ static enum gf_status name_unnamed(struct gf_output *output, struct gf_error *er
     return fail_errno(output, error);
 }
 
-static enum gf_status commit_beside(struct gf_output *output, struct gf_error *error)
+static enum gf_status fail_exists(const struct gf_output *output, struct gf_error *error)
 {
+    return gf_fail(error, GF_ERROR_OUTPUT, "%s: is there already (--no-clobber)", output->name);
+}
+
+/* A new file needs no other name first. False with EEXIST: somebody was faster. */
+static bool link_target(struct gf_output *output)
+{
+    char self[64];
+    snprintf(self, sizeof self, "/proc/self/fd/%d", output->fd);
+    return !linkat(AT_FDCWD, self, AT_FDCWD, output->target, AT_SYMLINK_FOLLOW);
+}
+
+static enum gf_status rename_over(struct gf_output *output, struct gf_error *error)
+{
+    const unsigned flags = output->manner.no_clobber ? RENAME_NOREPLACE : 0;
+    if (renameat2(AT_FDCWD, output->temporary, AT_FDCWD, output->target, flags)) {
+        /* A file system may know no flags: then what was not there when it was opened is taken for absent. */
+        const bool unknown = flags && (errno == EINVAL || errno == ENOSYS);
+        if (errno == EEXIST)
+            return fail_exists(output, error);
+        if (!unknown || rename(output->temporary, output->target))
+            return fail_errno(output, error);
+    }
+    forget(output, false);
+    return GF_OK;
+}
+
+static enum gf_status sync_folder(const struct gf_output *output, struct gf_error *error)
+{
+    char *const folder = strndup(output->target, folder_length(output->target));
+    if (!folder)
+        return fail_memory(error);
+    const int fd = open(*folder ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    free(folder);
+    if (fd < 0)
+        return fail_errno(output, error);
+    const enum gf_status status = fsync(fd) && errno != EINVAL ? fail_errno(output, error) : GF_OK;
+    close(fd);
+    return status;
+}
+
+static enum gf_status name_target(struct gf_output *output, struct gf_error *error)
+{
+    if (!output->temporary && !output->exists) {
+        if (link_target(output))
+            return GF_OK;
+        if (errno == EEXIST && output->manner.no_clobber)
+            return fail_exists(output, error);
+    }
     if (!output->temporary) {
         const enum gf_status status = name_unnamed(output, error);
         if (status)
@@ -336,10 +399,15 @@ static enum gf_status commit_beside(struct gf_output *output, struct gf_error *e
         if (close(fd) && errno != EINTR)
             return fail_errno(output, error);
     }
-    if (rename(output->temporary, output->target))
+    return rename_over(output, error);
+}
+
+static enum gf_status commit_beside(struct gf_output *output, struct gf_error *error)
+{
+    if (output->manner.sync && fsync(output->fd))
         return fail_errno(output, error);
-    forget(output, false);
-    return GF_OK;
+    const enum gf_status status = name_target(output, error);
+    return status || !output->manner.sync ? status : sync_folder(output, error);
 }
 
 static bool copy_out(struct gf_output *output, int to)

@@ -22,6 +22,8 @@ struct gf_pipeline {
     bool on_cuda;
     int band_rows; /* of the next attempt; 0: chosen */
     bool has_run;
+    struct gf_store store;
+    struct gf_gate *gate; /* NULL: memory is not shared */
     struct gf_spans spans;
     struct gf_profile profile;
     struct gf_profile_stage *stages;
@@ -30,8 +32,11 @@ struct gf_pipeline {
 /* One picture from somewhere to somewhere; an attempt that a device failed is made again. */
 struct transfer {
     struct gf_input *input;
-    struct gf_output *output;
-    enum gf_file_format file_format;
+    const struct gf_target *target;
+    int number;               /* of the picture in the input, from 1 */
+    enum gf_file_format own_format, file_format; /* the input's and the output's */
+    const char *path;         /* what the target chose */
+    struct gf_output *output; /* opened when the result's format is known */
     const struct gf_image *image_in, *image_out;
 };
 
@@ -56,6 +61,16 @@ static void warn(const struct gf_pipeline *pipeline, const char *text)
         pipeline->options.warn(pipeline->options.warn_context, text);
 }
 
+static void close_backend(struct gf_pipeline *pipeline)
+{
+    if (!pipeline->backend)
+        return;
+    if (pipeline->store.backend)
+        gf_store_close(&pipeline->store);
+    pipeline->backend->calls->close(pipeline->backend);
+    pipeline->backend = NULL;
+}
+
 static void warn_of_variants(const struct gf_pipeline *pipeline)
 {
     for (int i = 0; i < pipeline->chain.count; i++) {
@@ -71,9 +86,7 @@ static void warn_of_variants(const struct gf_pipeline *pipeline)
 
 static enum gf_status use_cpu(struct gf_pipeline *pipeline, const char *reason, struct gf_error *error)
 {
-    if (pipeline->backend)
-        pipeline->backend->calls->close(pipeline->backend);
-    pipeline->backend = NULL;
+    close_backend(pipeline);
     pipeline->on_cuda = false;
     pipeline->band_rows = pipeline->options.band_rows;
     snprintf(pipeline->profile.reason, sizeof pipeline->profile.reason, "%.159s", reason);
@@ -127,7 +140,7 @@ enum gf_status gf_pipeline_open(const char *chain, const struct gf_options *opti
     if (!status && options->transfer == GF_TRANSFER_ZERO_COPY && options->host_memory == GF_HOST_PAGEABLE)
         status = gf_fail(error, GF_ERROR_USAGE, "zero copy needs pinned host memory, not pageable");
     if (!status) {
-        gf_spans_restart(&opened->spans, options->profile);
+        gf_spans_restart(&opened->spans, options->profile || options->spans);
         status = choose_device(opened, error);
     }
     if (status) {
@@ -142,8 +155,7 @@ void gf_pipeline_close(struct gf_pipeline *pipeline)
 {
     if (!pipeline)
         return;
-    if (pipeline->backend)
-        pipeline->backend->calls->close(pipeline->backend);
+    close_backend(pipeline);
     gf_chain_free(&pipeline->chain);
     gf_spans_free(&pipeline->spans);
     free(pipeline->stages);
@@ -152,6 +164,8 @@ void gf_pipeline_close(struct gf_pipeline *pipeline)
 
 int gf_pipeline_lanes(const struct gf_pipeline *pipeline)
 {
+    if (pipeline->options.serial)
+        return 1;
     if (pipeline->options.lanes)
         return pipeline->options.lanes;
     return pipeline->on_cuda ? CUDA_LANES : pipeline->options.threads;
@@ -196,14 +210,22 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
                                struct gf_sink *sink, const struct transfer *transfer,
                                struct gf_error *error)
 {
+    if (!pipeline->store.backend)
+        gf_store_open(&pipeline->store, pipeline->backend);
     const struct gf_options options = gf_pipeline_resolved(pipeline);
+    /* One band at a time: the more rows it has, the less often the device is waited for. */
+    const int large_rows = (int)(pipeline->backend->calls->band_bytes_most / gf_row_bytes(plan->in)) + 1;
     struct gf_run run = {.plan = plan,
                          .backend = pipeline->backend,
+                         .store = &pipeline->store,
+                         .serial = options.serial,
                          .options = &options,
                          .memory_is_limit = pipeline->options.memory_bytes != 0,
                          .spans = &pipeline->spans,
                          .lanes = gf_pipeline_lanes(pipeline),
-                         .band_rows = pipeline->band_rows,
+                         .band_rows = !pipeline->band_rows && options.serial && pipeline->on_cuda
+                                          ? large_rows
+                                          : pipeline->band_rows,
                          .source = source,
                          .sink = sink,
                          .image_in = transfer->image_in,
@@ -211,11 +233,64 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
     enum gf_status status = gf_schedule(&run, error);
     if (status == GF_ERROR_DEVICE_MEMORY)
         pipeline->band_rows = run.first_band_rows / 2;
+    if (status)
+        gf_store_close(&pipeline->store);
+    else
+        gf_store_settle(&pipeline->store);
     return status ? status : describe_run(pipeline, plan, &run, error);
 }
 
+/* On the first attempt: the output's name may depend on the size of the result. */
+static enum gf_status open_output(struct gf_pipeline *pipeline, struct transfer *transfer,
+                                  struct gf_format result, struct gf_error *error)
+{
+    const struct gf_target *const target = transfer->target;
+    enum gf_status status = target->choose(target->context, transfer->number, transfer->own_format, result,
+                                            &transfer->path, error);
+    if (!status)
+        status = gf_sink_format(transfer->path, &pipeline->options, transfer->own_format,
+                                &transfer->file_format, error);
+    if (!status)
+        status = gf_output_open(transfer->path, &transfer->output, error);
+    if (!status)
+        gf_output_set_manner(transfer->output,
+                             (struct gf_output_manner){.no_clobber = pipeline->options.no_clobber,
+                                                       .sync = pipeline->options.sync});
+    return status;
+}
+
+/* Bytes of the pictures that lie whole in host memory at one time: those before and behind a segment. */
+static uint64_t whole_bytes(const struct gf_pipeline *pipeline, const struct gf_plan *plan)
+{
+    uint64_t most = 0, before = 0;
+    if (pipeline->on_cuda) /* they lie on the device, where there is room */
+        return 0;
+    for (int s = 0; s + 1 < plan->segment_count; s++) {
+        const struct gf_format format = plan->segment[s].out;
+        const uint64_t bytes = (uint64_t)gf_row_bytes(format) * (uint64_t)format.height;
+        most = before + bytes > most ? before + bytes : most;
+        before = bytes;
+    }
+    return most;
+}
+
+static enum gf_status schedule_in_turn(struct gf_pipeline *pipeline, struct gf_plan *plan,
+                                       struct gf_source *source, struct gf_sink *sink,
+                                       const struct transfer *transfer, struct gf_error *error)
+{
+    const uint64_t bytes = pipeline->gate ? whole_bytes(pipeline, plan) : 0;
+    if (bytes)
+        gf_gate_enter(pipeline->gate, bytes);
+    const enum gf_status status = schedule(pipeline, plan, source, sink, transfer, error);
+    if (bytes > 0 && bytes > pipeline->gate->share)
+        gf_store_drop_unused(&pipeline->store); /* or what is kept would add up to more than the budget */
+    if (bytes)
+        gf_gate_leave(pipeline->gate, bytes);
+    return status;
+}
+
 /* Opens what the attempt needs afresh, runs it, closes it. */
-static enum gf_status attempt(struct gf_pipeline *pipeline, const struct transfer *transfer,
+static enum gf_status attempt(struct gf_pipeline *pipeline, struct transfer *transfer,
                               struct gf_error *error)
 {
     struct gf_source *source = NULL;
@@ -229,11 +304,13 @@ static enum gf_status attempt(struct gf_pipeline *pipeline, const struct transfe
     const int orientation = source && pipeline->options.autorotate ? source->metadata.orientation : 1;
     status = gf_plan_make(&pipeline->chain, source ? source->format : transfer->image_in->format, orientation,
                           &plan, error);
+    if (!status && transfer->target && !transfer->output)
+        status = open_output(pipeline, transfer, plan.out, error);
     if (!status && transfer->output)
         status = gf_sink_open(transfer->output, transfer->file_format, plan.out, &source->metadata,
                               &pipeline->options, &sink, error);
     if (!status)
-        status = schedule(pipeline, &plan, source, sink, transfer, error);
+        status = schedule_in_turn(pipeline, &plan, source, sink, transfer, error);
     if (sink)
         sink->close(sink);
     if (source)
@@ -276,7 +353,7 @@ static bool recover(struct gf_pipeline *pipeline, enum gf_status failure, const 
     return use_cpu(pipeline, reason, error) == GF_OK;
 }
 
-static enum gf_status run_transfer(struct gf_pipeline *pipeline, const struct transfer *transfer,
+static enum gf_status run_transfer(struct gf_pipeline *pipeline, struct transfer *transfer,
                                    struct gf_error *error)
 {
     struct gf_error failure = {0};
@@ -297,7 +374,7 @@ static enum gf_status run_transfer(struct gf_pipeline *pipeline, const struct tr
 static void begin_profile(struct gf_pipeline *pipeline)
 {
     if (pipeline->has_run)
-        gf_spans_restart(&pipeline->spans, pipeline->options.profile);
+        gf_spans_restart(&pipeline->spans, pipeline->options.profile || pipeline->options.spans);
     pipeline->has_run = true;
 }
 
@@ -329,33 +406,143 @@ static enum gf_status recognise(struct gf_input *input, enum gf_file_format *for
     return status;
 }
 
+static enum gf_status fail_several(const char *path, struct gf_error *error)
+{
+    return gf_fail(error, GF_ERROR_OUTPUT,
+                   "%s: the input holds more than one picture: number the outputs by {n}, or write to -", path);
+}
+
+/* Whether another picture follows in the input, which then starts with it. Only PNM and PAM are written one
+ * after another. */
+static enum gf_status find_next(struct transfer *transfer, bool *found, struct gf_error *error)
+{
+    unsigned char head[8];
+    size_t got = 0;
+    *found = false;
+    if (transfer->own_format != GF_FILE_PNM && transfer->own_format != GF_FILE_PAM)
+        return GF_OK;
+    gf_input_start_here(transfer->input);
+    enum gf_status status = gf_input_peek(transfer->input, head, sizeof head, &got, error);
+    /* Behind the numbers of plain text there may be a few line breaks. */
+    while (!status && got && (*head == '\n' || *head == '\r' || *head == ' ')) {
+        status = gf_input_read(transfer->input, head, 1, &got, error);
+        if (!status)
+            status = gf_input_peek(transfer->input, head, sizeof head, &got, error);
+    }
+    if (status)
+        return status;
+    gf_input_start_here(transfer->input);
+    const enum gf_file_format format = gf_file_format_of(head, got);
+    *found = format == GF_FILE_PNM || format == GF_FILE_PAM;
+    return GF_OK;
+}
+
+static void describe_files(struct gf_pipeline *pipeline, const struct transfer *transfer)
+{
+    struct gf_profile *const profile = &pipeline->profile;
+    snprintf(profile->in_file, sizeof profile->in_file, "%s", file_format_name(transfer->own_format));
+    snprintf(profile->out_file, sizeof profile->out_file, "%s", file_format_name(transfer->file_format));
+    profile->in_bytes = gf_input_size(transfer->input);
+    profile->out_bytes = gf_output_size(transfer->output);
+}
+
+static enum gf_status run_picture(struct gf_pipeline *pipeline, struct transfer *transfer, bool *more,
+                                  struct gf_error *error)
+{
+    const struct gf_target *const target = transfer->target;
+    *more = false;
+    enum gf_status status = recognise(transfer->input, &transfer->own_format, error);
+    if (!status)
+        status = run_transfer(pipeline, transfer, error);
+    if (!status)
+        describe_files(pipeline, transfer);
+    if (!status && !target->several)
+        status = find_next(transfer, more, error);
+    if (!status && *more)
+        status = fail_several(transfer->path, error);
+    if (!status)
+        status = gf_output_commit(transfer->output, error);
+    if (!status)
+        end_profile(pipeline);
+    if (!status && target->done)
+        target->done(target->context, transfer->number, transfer->path, &pipeline->profile);
+    if (transfer->output)
+        gf_output_close(transfer->output);
+    transfer->output = NULL;
+    /* Only now: of a live stream the next one may be long in coming. */
+    return status || !target->several ? status : find_next(transfer, more, error);
+}
+
+enum gf_status gf_pipeline_run_pictures(struct gf_pipeline *pipeline, const char *input,
+                                        const struct gf_target *target, struct gf_error *error)
+{
+    struct transfer transfer = {.target = target};
+    bool more = true;
+    begin_profile(pipeline);
+    enum gf_status status = gf_input_open(input, pipeline->on_cuda, &transfer.input, error);
+    while (!status && more) {
+        if (transfer.number++)
+            begin_profile(pipeline);
+        status = run_picture(pipeline, &transfer, &more, error);
+    }
+    if (transfer.input)
+        gf_input_close(transfer.input);
+    return status;
+}
+
+static enum gf_status choose_fixed(void *context, int number, enum gf_file_format content,
+                                   struct gf_format result, const char **path, struct gf_error *error)
+{
+    (void)number;
+    (void)content;
+    (void)result;
+    (void)error;
+    *path = context;
+    return GF_OK;
+}
+
 enum gf_status gf_pipeline_run_file(struct gf_pipeline *pipeline, const char *input, const char *output,
                                     struct gf_error *error)
 {
-    struct transfer transfer = {0};
-    enum gf_file_format own_format = GF_FILE_AUTO;
-    begin_profile(pipeline);
-    enum gf_status status = gf_input_open(input, pipeline->on_cuda, &transfer.input, error);
+    const struct gf_target target = {
+        .choose = choose_fixed, .several = !strcmp(output, "-"), .context = (void *)output};
+    return gf_pipeline_run_pictures(pipeline, input, &target, error);
+}
+
+enum gf_status gf_pipeline_peek(struct gf_pipeline *pipeline, const char *path, struct gf_peek *peek,
+                                struct gf_error *error)
+{
+    struct gf_input *input = NULL;
+    struct gf_source *source = NULL;
+    struct gf_plan plan = {0};
+    enum gf_status status = gf_input_open(path, false, &input, error);
     if (!status)
-        status = recognise(transfer.input, &own_format, error);
+        status = recognise(input, &peek->content, error);
     if (!status)
-        status = gf_sink_format(output, &pipeline->options, own_format, &transfer.file_format, error);
-    snprintf(pipeline->profile.in_file, sizeof pipeline->profile.in_file, "%s", file_format_name(own_format));
-    snprintf(pipeline->profile.out_file, sizeof pipeline->profile.out_file, "%s",
-             file_format_name(transfer.file_format));
+        status = gf_source_open(input, &pipeline->options, &source, error);
     if (!status)
-        status = gf_output_open(output, &transfer.output, error);
-    if (!status)
-        status = run_transfer(pipeline, &transfer, error);
-    if (!status)
-        status = gf_output_commit(transfer.output, error);
-    if (transfer.output)
-        gf_output_close(transfer.output);
-    if (transfer.input)
-        gf_input_close(transfer.input);
-    if (!status)
-        end_profile(pipeline);
+        status = gf_plan_make(&pipeline->chain, source->format,
+                              pipeline->options.autorotate ? source->metadata.orientation : 1, &plan, error);
+    if (!status) {
+        peek->in = source->format;
+        peek->out = plan.out;
+        gf_plan_free(&plan);
+    }
+    if (source)
+        source->close(source);
+    if (input)
+        gf_input_close(input);
     return status;
+}
+
+void gf_pipeline_explain(struct gf_pipeline *pipeline, const char *reason)
+{
+    snprintf(pipeline->profile.reason, sizeof pipeline->profile.reason, "%.159s", reason);
+}
+
+void gf_pipeline_share_gate(struct gf_pipeline *pipeline, struct gf_gate *gate)
+{
+    pipeline->gate = gate;
 }
 
 enum gf_status gf_pipeline_format(struct gf_pipeline *pipeline, struct gf_format input,
@@ -423,7 +610,7 @@ enum gf_status gf_pipeline_run_image(struct gf_pipeline *pipeline, const struct 
     if (status)
         return status;
     begin_profile(pipeline);
-    const struct transfer transfer = {.image_in = input, .image_out = output};
+    struct transfer transfer = {.image_in = input, .image_out = output};
     status = run_transfer(pipeline, &transfer, error);
     if (!status)
         end_profile(pipeline);
@@ -439,7 +626,7 @@ const struct gf_profile *gf_pipeline_profile(const struct gf_pipeline *pipeline)
 
 void gf_pipeline_replace_backend(struct gf_pipeline *pipeline, struct gf_backend *backend, bool on_cuda)
 {
-    pipeline->backend->calls->close(pipeline->backend);
+    close_backend(pipeline);
     pipeline->backend = backend;
     pipeline->on_cuda = on_cuda;
 }

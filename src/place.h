@@ -2,8 +2,8 @@
 #ifndef GF_PLACE_H
 #define GF_PLACE_H
 
-#include "backend.h"
 #include "plan.h"
+#include "store.h"
 
 enum gf_place_kind {
     GF_PLACE_STREAM, /* passes by in the bands of a ring */
@@ -14,19 +14,19 @@ enum gf_place_kind {
 struct gf_place {
     enum gf_place_kind kind;
     struct gf_view view; /* the whole picture */
-    size_t owned_bytes;  /* to be freed: 0, no */
-    bool pinned;
+    bool stored;         /* in memory of the store */
+    bool pinned;         /* the caller's, for as long as the place is there */
 };
 
 /* Room for a whole picture. on_device: in the backend's memory; where that has none left any more,
  * GF_ERROR_DEVICE_MEMORY. */
-enum gf_status gf_place_alloc(struct gf_backend *backend, struct gf_format format, bool on_device,
+enum gf_status gf_place_alloc(struct gf_store *store, struct gf_format format, bool on_device,
                               struct gf_place *place, struct gf_error *error) GF_CHECKED;
 /* The caller's picture where it lies. */
 struct gf_place gf_place_image(struct gf_backend *backend, const struct gf_image *image);
 /* The same place for somebody who does not free it. */
 struct gf_place gf_place_borrow(const struct gf_place *place);
-void gf_place_free(struct gf_backend *backend, struct gf_place *place);
+void gf_place_free(struct gf_store *store, struct gf_place *place);
 
 static inline struct gf_view gf_view_make(unsigned char *data, size_t pitch,
                                           struct gf_format format, struct gf_rows rows)

@@ -237,6 +237,15 @@ static enum gf_status pnm_read(struct gf_source *source, int rows, unsigned char
     return status;
 }
 
+/* What was read ahead may be another picture's. */
+static enum gf_status pnm_finish(struct gf_source *source, struct gf_error *error)
+{
+    struct gf_pnm_reader *const reader = &((struct pnm_source *)source)->reader;
+    const size_t left = reader->end - reader->first;
+    reader->end = reader->first;
+    return gf_input_give_back(reader->input, reader->buffer + reader->first, left, error);
+}
+
 static void pnm_close(struct gf_source *source)
 {
     struct pnm_source *const pnm = (struct pnm_source *)source;
@@ -270,7 +279,7 @@ enum gf_status gf_pnm_source_open(struct gf_input *input, const struct gf_option
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     memset(pnm, 0, offsetof(struct pnm_source, reader.buffer));
     pnm->base =
-        (struct gf_source){.metadata = {.orientation = 1}, .read = pnm_read, .close = pnm_close};
+        (struct gf_source){.metadata = {.orientation = 1}, .read = pnm_read, .finish = pnm_finish, .close = pnm_close};
     pnm->reader.input = input;
     pnm->reader.error = error;
     pnm->options = *options;

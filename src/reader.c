@@ -42,7 +42,7 @@ static enum gf_status skip_rows(struct gf_job *job, int rows, unsigned char *buf
     return status;
 }
 
-static enum gf_status read_band(struct gf_job *job, int b, struct gf_rows *held, struct gf_error *error)
+enum gf_status gf_reader_band(struct gf_job *job, int b, struct gf_rows *held, struct gf_error *error)
 {
     struct gf_rows cut[GF_CUTS_MAX + 1];
     const struct gf_rows rows = gf_bands_rows(&job->bands, job->segment, b);
@@ -64,30 +64,39 @@ static enum gf_status read_band(struct gf_job *job, int b, struct gf_rows *held,
     return status;
 }
 
+/* What no band wants is read all the same: damage after the last row used is damage. */
+enum gf_status gf_reader_end(struct gf_job *job, struct gf_rows held, struct gf_error *error)
+{
+    struct gf_source *const source = job->run->source;
+    const int rest = job->segment->in.height - held.end;
+    enum gf_status status = GF_OK;
+    if (rest > 0) {
+        const size_t bytes = job->bands.in_pitch * (size_t)job->bands.in_rows;
+        unsigned char *const buffer = gf_pages_alloc(bytes);
+        status = buffer ? skip_rows(job, rest, buffer, error)
+                        : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        gf_pages_free(buffer, bytes);
+    }
+    if (!status && source->finish)
+        status = source->finish(source, error);
+    return status;
+}
+
 void *gf_reader_main(void *argument)
 {
     struct gf_job *const job = argument;
-    struct gf_source *const source = job->run->source;
     struct gf_error error = {0};
     struct gf_rows held = {0, 0};
     enum gf_status status = GF_OK;
     for (int b = 0; !status && b < job->bands.count; b++) {
         if (!wait_for_slot(job, b))
             return NULL;
-        status = read_band(job, b, &held, &error);
+        status = gf_reader_band(job, b, &held, &error);
         if (!status)
             gf_job_publish(job, &job->ready, b + 1);
     }
-    /* What no band wants is read all the same: damage after the last row used is damage. */
-    const int rest = job->segment->in.height - held.end;
-    if (!status && rest > 0) {
-        unsigned char *const buffer = gf_pages_alloc(job->bands.in_pitch * (size_t)job->bands.in_rows);
-        status = buffer ? skip_rows(job, rest, buffer, &error)
-                        : gf_fail(&error, GF_ERROR_MEMORY, "out of memory");
-        gf_pages_free(buffer, job->bands.in_pitch * (size_t)job->bands.in_rows);
-    }
-    if (!status && source->finish)
-        status = source->finish(source, &error);
+    if (!status)
+        status = gf_reader_end(job, held, &error);
     if (status)
         gf_job_fail(job, status, &error);
     return NULL;

@@ -2,22 +2,19 @@
 #ifndef GF_RING_H
 #define GF_RING_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
-#include "backend.h"
+#include "store.h"
 
 struct gf_ring {
     unsigned char *data;
     size_t slot_bytes;
     int count;
-    bool pinned;
 };
 
-enum gf_status gf_ring_alloc(struct gf_ring *ring, size_t slot_bytes, int count,
+enum gf_status gf_ring_alloc(struct gf_ring *ring, struct gf_store *store, size_t slot_bytes, int count,
                              struct gf_error *error) GF_CHECKED;
-void gf_ring_pin(struct gf_ring *ring, struct gf_backend *backend);
-void gf_ring_free(struct gf_ring *ring, struct gf_backend *backend);
+void gf_ring_free(struct gf_ring *ring, struct gf_store *store);
 
 static inline unsigned char *gf_ring_slot(const struct gf_ring *ring, int band)
 {

@@ -8,6 +8,8 @@
 
 struct state {
     struct gf_run *run;
+    struct gf_store *store;
+    struct gf_store own_store; /* where the caller keeps none */
     struct gf_layout layout;
     struct gf_ring in_ring, out_ring;
     struct gf_worker *worker;
@@ -16,17 +18,36 @@ struct state {
     int threads; /* of the crew; 0 before it is there */
     size_t arena_bytes;
     struct gf_job job;
-    struct gf_place store;     /* the last segment's whole result */
+    struct gf_place between;   /* the last segment's whole result */
     struct gf_place image_in, image_out; /* the caller's, pinned for the whole run */
     pthread_t reader;
     bool reading;
     struct gf_histogram histogram;
 };
 
+static enum gf_status write_band(struct gf_job *job, int b, struct gf_error *error)
+{
+    struct gf_sink *const sink = job->run->sink;
+    const struct gf_view view = gf_job_host_output(job, b, gf_bands_rows(&job->bands, job->segment, b));
+    const double begin_s = gf_now();
+    gf_range_begin(gf_span_kind_name(GF_SPAN_ENCODE));
+    const enum gf_status status = sink->write(sink, view.rows, view.data, view.pitch, error);
+    gf_range_end();
+    gf_spans_add(job->run->spans, GF_SPAN_ENCODE, -1, -1, begin_s, gf_now(), gf_view_bytes(&view));
+    return status;
+}
+
+static enum gf_status finish_sink(struct gf_job *job, struct gf_error *error)
+{
+    const double begin_s = gf_now();
+    const enum gf_status status = job->run->sink->finish(job->run->sink, error);
+    gf_spans_add(job->run->spans, GF_SPAN_ENCODE, -1, -1, begin_s, gf_now(), 0);
+    return status;
+}
+
 /* The calling thread is the writer: it hands finished bands to the sink. */
 static void write_bands(struct gf_job *job)
 {
-    struct gf_sink *const sink = job->run->sink;
     struct gf_error error = {0};
     enum gf_status status = GF_OK;
     for (int b = 0; !status && b < job->bands.count; b++) {
@@ -37,18 +58,11 @@ static void write_bands(struct gf_job *job)
         pthread_mutex_unlock(&job->lock);
         if (!going)
             return;
-        const struct gf_view view = gf_job_host_output(job, b, gf_bands_rows(&job->bands, job->segment, b));
-        const double begin_s = gf_now();
-        gf_range_begin(gf_span_kind_name(GF_SPAN_ENCODE));
-        status = sink->write(sink, view.rows, view.data, view.pitch, &error);
-        gf_range_end();
-        gf_spans_add(job->run->spans, GF_SPAN_ENCODE, -1, -1, begin_s, gf_now(), gf_view_bytes(&view));
+        status = write_band(job, b, &error);
         gf_job_publish(job, &job->written, b + 1);
     }
-    const double begin_s = gf_now();
     if (!status)
-        status = sink->finish(sink, &error);
-    gf_spans_add(job->run->spans, GF_SPAN_ENCODE, -1, -1, begin_s, gf_now(), 0);
+        status = finish_sink(job, &error);
     if (status)
         gf_job_fail(job, status, &error);
 }
@@ -59,6 +73,33 @@ static void run_lanes(struct state *state)
     if (state->job.out.kind == GF_PLACE_STREAM)
         write_bands(&state->job);
     gf_crew_wait(&state->crew);
+}
+
+/* Band by band, each from the decoder to the encoder: nobody waits, and the band is still in the cache. */
+static void run_serially(struct state *state)
+{
+    struct gf_job *const job = &state->job;
+    struct gf_worker *const worker = &state->worker[0];
+    const bool reads = job->in.kind == GF_PLACE_STREAM, writes = job->out.kind == GF_PLACE_STREAM;
+    struct gf_error error = {0};
+    struct gf_rows held = {0, 0};
+    enum gf_status status = GF_OK;
+    worker->job = job;
+    worker->lane->backend->calls->lane_enter(worker->lane);
+    for (int b = 0; !status && b < job->bands.count; b++) {
+        if (reads)
+            status = gf_reader_band(job, b, &held, &error);
+        if (!status)
+            status = gf_worker_band(worker, b, &error);
+        if (!status && writes)
+            status = write_band(job, b, &error);
+    }
+    if (!status && reads)
+        status = gf_reader_end(job, held, &error);
+    if (!status && writes)
+        status = finish_sink(job, &error);
+    if (status)
+        gf_job_fail(job, status, &error);
 }
 
 static enum gf_status open_statistics(struct state *state, struct gf_error *error)
@@ -138,7 +179,7 @@ static enum gf_status place_output(struct state *state, int s, struct gf_error *
     }
     if (idle)
         job->decode_in_place = true;
-    return gf_place_alloc(run->backend, job->segment->out, state->layout.on_device[s], &job->out, error);
+    return gf_place_alloc(state->store, job->segment->out, state->layout.on_device[s], &job->out, error);
 }
 
 static enum gf_status open_job(struct state *state, int s, struct gf_error *error)
@@ -153,7 +194,7 @@ static enum gf_status open_job(struct state *state, int s, struct gf_error *erro
     pthread_mutex_init(&job->lock, NULL);
     pthread_cond_init(&job->changed, NULL);
     if (s)
-        job->in = state->store;
+        job->in = state->between;
     job->done = calloc((size_t)job->bands.count, sizeof *job->done);
     return job->done ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
 }
@@ -168,9 +209,9 @@ static void close_job(struct state *state)
     state->reading = false;
     unload_stages(job);
     for (int i = 0; i < state->workers; i++)
-        gf_ring_free(&state->worker[i].host, state->run->backend);
-    gf_place_free(state->run->backend, &job->in);
-    state->store = job->out;
+        gf_ring_free(&state->worker[i].host, state->store);
+    gf_place_free(state->store, &job->in);
+    state->between = job->out;
     free(job->done);
     pthread_cond_destroy(&job->changed);
     pthread_mutex_destroy(&job->lock);
@@ -185,13 +226,13 @@ static enum gf_status open_workers(struct state *state, struct gf_error *error)
     for (int i = 0; i < count; i++) {
         struct gf_worker *const worker = &state->worker[i];
         const enum gf_status status =
-            backend->calls->lane_open(backend, i, state->run->spans, &worker->lane, error);
+            gf_store_lane(state->store, i, state->run->spans, &worker->lane, error);
         if (status)
             return status;
         state->workers++;
         if (!state->arena_bytes)
             continue;
-        worker->arena = backend->calls->alloc(backend, state->arena_bytes);
+        worker->arena = gf_store_take(state->store, state->arena_bytes);
         if (!worker->arena)
             return gf_fail(error, backend->calls->unified ? GF_ERROR_MEMORY : GF_ERROR_DEVICE_MEMORY,
                            "out of memory for %d lanes of %zu MB", count, state->arena_bytes >> 20);
@@ -218,19 +259,21 @@ static enum gf_status open_host_stage(struct state *state, struct gf_error *erro
     const size_t scratch = stage->filter->cpu_scratch ? stage->filter->cpu_scratch(stage, rows) : 0;
     enum gf_status status = GF_OK;
     for (int i = 0; !status && i < state->workers; i++) {
-        status = gf_ring_alloc(&state->worker[i].host, larger(job->bands.between_bytes, scratch), 2,
+        status = gf_ring_alloc(&state->worker[i].host, state->store, larger(job->bands.between_bytes, scratch), 2,
                                error);
         if (!status)
-            gf_ring_pin(&state->worker[i].host, backend);
+            gf_store_pin(state->store, state->worker[i].host.data);
     }
     return status;
 }
 
 /* No more slots than bands: they are pinned, and pinning touches them. */
-static enum gf_status alloc_ring(struct gf_ring *ring, size_t slot_bytes, const struct gf_bands *bands,
-                                 int lanes, struct gf_error *error)
+static enum gf_status alloc_ring(struct state *state, struct gf_ring *ring, size_t slot_bytes,
+                                 const struct gf_bands *bands, struct gf_error *error)
 {
-    return gf_ring_alloc(ring, slot_bytes, bands->count < lanes + 1 ? bands->count : lanes + 1, error);
+    const int lanes = state->run->lanes;
+    return gf_ring_alloc(ring, state->store, slot_bytes, bands->count < lanes + 1 ? bands->count : lanes + 1,
+                         error);
 }
 
 static enum gf_status alloc_rings(struct state *state, struct gf_error *error)
@@ -240,15 +283,15 @@ static enum gf_status alloc_rings(struct state *state, struct gf_error *error)
     const struct gf_bands *const last = &state->layout.bands[run->plan->segment_count - 1];
     enum gf_status status = GF_OK;
     if (run->source)
-        status = alloc_ring(&state->in_ring, first->in_bytes, first, run->lanes, error);
+        status = alloc_ring(state, &state->in_ring, first->in_bytes, first, error);
     if (!status && run->sink)
-        status = alloc_ring(&state->out_ring, last->out_bytes, last, run->lanes, error);
+        status = alloc_ring(state, &state->out_ring, last->out_bytes, last, error);
     return status;
 }
 
 static enum gf_status start_reader(struct state *state, struct gf_error *error)
 {
-    if (!state->run->source)
+    if (!state->run->source || state->run->serial)
         return GF_OK;
     state->reading = !pthread_create(&state->reader, NULL, gf_reader_main, &state->job);
     return state->reading ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "cannot start a thread");
@@ -283,15 +326,15 @@ static enum gf_status begin(struct state *state, struct gf_error *error)
         status = backend->calls->ready(backend, error);
     if (!status && !unified) {
         take_images(state);
-        gf_ring_pin(&state->in_ring, backend);
-        gf_ring_pin(&state->out_ring, backend);
+        gf_store_pin(state->store, state->in_ring.data);
+        gf_store_pin(state->store, state->out_ring.data);
         gf_layout_divide(run, &state->layout);
     }
     if (!status)
         status = open_workers(state, error);
     if (!status && !unified)
         status = place_output(state, 0, error);
-    if (!status)
+    if (!status && !run->serial)
         status = gf_crew_start(&state->crew, state->worker, state->workers, &state->threads, error);
     return status;
 }
@@ -312,7 +355,10 @@ static enum gf_status run_segment(struct state *state, int s, struct gf_error *e
         status = open_statistics(state, error);
     if (status)
         return status;
-    run_lanes(state);
+    if (state->run->serial)
+        run_serially(state);
+    else
+        run_lanes(state);
     if (state->reading) { /* damage behind the last band counts too */
         pthread_join(state->reader, NULL);
         state->reading = false;
@@ -327,19 +373,17 @@ static enum gf_status run_segment(struct state *state, int s, struct gf_error *e
 
 static void clean_up(struct state *state)
 {
-    struct gf_backend *const backend = state->run->backend;
     if (state->threads)
         gf_crew_dismiss(&state->crew, state->worker, state->threads);
-    gf_place_free(backend, &state->store);
-    gf_place_free(backend, &state->image_in);
-    gf_place_free(backend, &state->image_out);
-    for (int i = 0; i < state->workers; i++) {
-        backend->calls->lane_close(state->worker[i].lane);
-        if (state->worker[i].arena)
-            backend->calls->release(backend, state->worker[i].arena, state->arena_bytes);
-    }
-    gf_ring_free(&state->in_ring, backend);
-    gf_ring_free(&state->out_ring, backend);
+    gf_place_free(state->store, &state->between);
+    gf_place_free(state->store, &state->image_in);
+    gf_place_free(state->store, &state->image_out);
+    for (int i = 0; i < state->workers; i++)
+        gf_store_give(state->store, state->worker[i].arena);
+    gf_ring_free(&state->in_ring, state->store);
+    gf_ring_free(&state->out_ring, state->store);
+    if (state->store == &state->own_store)
+        gf_store_close(state->store);
     free(state->histogram.count);
     free(state->worker);
     gf_layout_free(&state->layout);
@@ -347,7 +391,11 @@ static void clean_up(struct state *state)
 
 enum gf_status gf_schedule(struct gf_run *run, struct gf_error *error)
 {
-    struct state state = {.run = run};
+    struct state state = {.run = run, .store = run->store};
+    if (!state.store) {
+        state.store = &state.own_store;
+        gf_store_open(state.store, run->backend);
+    }
     enum gf_status status = gf_layout_make(run, &state.layout, error);
     if (!status) {
         run->first_band_rows = state.layout.bands[0].rows;

@@ -6,15 +6,18 @@
 #include "backend.h"
 #include "codec.h"
 #include "plan.h"
+#include "store.h"
 
 struct gf_run {
     struct gf_plan *plan;
     struct gf_backend *backend;
+    struct gf_store *store; /* of that backend, kept by the caller; NULL: of this run alone */
     const struct gf_options *options;
     bool memory_is_limit; /* the user's; else memory_bytes is what is good to have */
     struct gf_spans *spans;
     int lanes;
     int band_rows; /* 0: chosen */
+    bool serial;   /* one lane, and the calling thread does everything: pictures run side by side instead */
     /* Where the picture comes from and goes to: a codec, or memory. */
     struct gf_source *source;
     const struct gf_image *image_in;

@@ -148,7 +148,7 @@ static enum gf_status deliver(struct gf_worker *worker, int b, struct gf_rows ro
     return status;
 }
 
-static enum gf_status filter_band(struct gf_worker *worker, int b, struct gf_error *error)
+enum gf_status gf_worker_band(struct gf_worker *worker, int b, struct gf_error *error)
 {
     const struct gf_job *const job = worker->job;
     const struct gf_segment *const segment = job->segment;
@@ -196,7 +196,7 @@ static void work(struct gf_worker *worker)
     struct gf_job *const job = worker->job;
     for (int b; (b = take_band(job)) >= 0;) {
         struct gf_error error = {0};
-        const enum gf_status status = filter_band(worker, b, &error);
+        const enum gf_status status = gf_worker_band(worker, b, &error);
         if (status) {
             gf_job_fail(job, status, &error);
             break;

@@ -188,9 +188,9 @@ static void test_smaller_bands(void **state)
         assert_non_null(strstr(warnings.last, "trying with bands of 46 rows"));
         assert_int_equal(gf_pipeline_profile(pipeline)->band_rows, 46);
         assert_string_equal(gf_pipeline_profile(pipeline)->device, "fake:0");
-        fake_assert_clean("smaller bands", &device);
     }
     gf_pipeline_close(pipeline);
+    fake_assert_clean("smaller bands", &device);
     assert_true(device.closed);
     picture_free(&input);
 }

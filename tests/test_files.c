@@ -381,13 +381,13 @@ static void test_abandoned_names_are_removed(void **state)
 {
     (void)state;
     named_only = true;
-    struct gf_output *outputs[70]; /* more than there are slots: those go by close */
-    for (int i = 0; i < 70; i++)
+    struct gf_output *outputs[262]; /* more than there are slots: those go by close */
+    for (int i = 0; i < 262; i++)
         outputs[i] = opened(in_folder(i % 2 ? "a" : "b"));
-    assert_int_equal(entries_in_folder(), 70);
+    assert_int_equal(entries_in_folder(), 262);
     gf_abandon_outputs();
     assert_int_equal(entries_in_folder(), 6);
-    for (int i = 0; i < 70; i++)
+    for (int i = 0; i < 262; i++)
         gf_output_close(outputs[i]);
     assert_int_equal(entries_in_folder(), 0);
     struct gf_output *const output = opened(in_folder("a")); /* the slots are free again */

@@ -34,6 +34,10 @@ struct gf_options {
     bool allow_truncated;        /* a truncated JPEG or PNG: keep what could be decoded */
     bool strip;                  /* write no ICC profile, EXIF, XMP or density */
     bool profile;                /* record spans and measure the machine's peaks */
+    bool spans;                  /* record spans */
+    bool serial;                 /* the calling thread does everything: for a pipeline on each of many threads */
+    bool no_clobber;             /* an output that is there already is an error */
+    bool sync;                   /* an output is on the disk when its run returns */
     enum gf_file_format format;  /* of the output; GF_FILE_AUTO: by its extension */
     int quality;                 /* JPEG, 1..100 */
     enum gf_subsampling subsampling;

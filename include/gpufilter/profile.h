@@ -46,6 +46,7 @@ struct gf_profile {
     int band_rows;           /* of the first segment */
     struct gf_format in, out;
     char in_file[8], out_file[8]; /* "PNG", "JPEG", "PNM", "PAM"; empty for pictures in memory */
+    long long in_bytes, out_bytes; /* of the files; in_bytes is -1 for a stream */
     /* Peaks measured on this machine in this run, bytes/s; 0: not measured. */
     double device_copy_peak; /* device copy (CPU backend: memcpy), read + written */
     double upload_peak, download_peak; /* over PCIe from and to pinned memory */

@@ -25,7 +25,7 @@ begin "the manual and the completion name the labs"
 run 0 gpufilter --man
 stdout_has "^.SS l2-window"
 run 0 gpufilter --completion=bash
-stdout_has "\-\-lab) kind=words words='all offset "
+stdout_has "\-\-lab) kind=words offers='all offset "
 
 begin "what is wrong with a lab's name or parameters is said, GPU or not"
 run 2 gpufilter --lab=ofset

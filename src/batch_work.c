@@ -1,0 +1,245 @@
+/* One worker's work on one file: whether it is wanted, where its result goes, on which device it is
+ * done. */
+#include "batch_work.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+bool gf_batch_is_stream(const char *path)
+{
+    struct stat file;
+    return !strcmp(path, "-") || (!stat(path, &file) && !S_ISREG(file.st_mode));
+}
+
+/* ---- whether ---- */
+
+static bool is_older(const struct stat *a, const struct stat *b)
+{
+    return a->st_mtim.tv_sec != b->st_mtim.tv_sec ? a->st_mtim.tv_sec < b->st_mtim.tv_sec
+                                                  : a->st_mtim.tv_nsec < b->st_mtim.tv_nsec;
+}
+
+enum gf_outcome gf_batch_consider(const struct gf_batch *batch, size_t index, char *why,
+                                  size_t size)
+{
+    const struct gf_batch_request *const request = batch->request;
+    const char *const input = request->inputs->item[index].path, *const output =
+                                                                     batch->item[index].output;
+    struct stat there, source;
+    *why = '\0';
+    if (!output)
+        return GF_OUTCOME_WAITING;
+    if (request->resume && gf_resume_done(request->resume, input, output, batch->job)) {
+        snprintf(why, size, "done before, says the log");
+        return GF_OUTCOME_SKIPPED;
+    }
+    if (stat(output, &there) || !S_ISREG(there.st_mode))
+        return GF_OUTCOME_WAITING;
+    if (request->skip_existing) {
+        snprintf(why, size, "is there already");
+        return GF_OUTCOME_SKIPPED;
+    }
+    if (request->update && !stat(input, &source) && !is_older(&there, &source)) {
+        snprintf(why, size, "is up to date");
+        return GF_OUTCOME_SKIPPED;
+    }
+    if (request->options.no_clobber) {
+        snprintf(why, size, "%.300s: is there already (--no-clobber)", output);
+        return GF_OUTCOME_FAILED;
+    }
+    return GF_OUTCOME_WAITING;
+}
+
+/* ---- where to ---- */
+
+static enum gf_status choose_path(void *context, int number, enum gf_file_format content,
+                                  struct gf_format result, const char **path,
+                                  struct gf_error *error)
+{
+    struct gf_batch_worker *const worker = context;
+    const struct gf_template *const output = worker->batch->request->output;
+    const bool alone = worker->batch->request->inputs->count == 1;
+    const struct gf_target_values values = {.input = worker->input,
+                                            .number = alone ? (size_t)number : worker->index + 1,
+                                            .width = result.width,
+                                            .height = result.height,
+                                            .content = content};
+    enum gf_status status = GF_OK;
+    free(worker->path);
+    worker->path = NULL;
+    if (output->is_stdout)
+        worker->path = strdup("-");
+    else if (worker->item->output)
+        worker->path = strdup(worker->item->output);
+    else
+        status = gf_template_expand(output, &values, &worker->path, error);
+    if (!status && !worker->path)
+        status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    if (!status && output->is_pattern)
+        status = gf_target_make_folders(worker->path, error);
+    *path = worker->path;
+    return status;
+}
+
+/* ---- what came of it ---- */
+
+static void count_picture(struct gf_batch *batch, const struct gf_profile *profile)
+{
+    batch->state.pictures++;
+    batch->state.megapixels += 1e-6 * (double)profile->in.width * (double)profile->in.height;
+    for (size_t i = 0; i < profile->span_count; i++) {
+        const struct gf_span *const span = &profile->spans[i];
+        batch->state.busy_s[span->kind] += span->end_s - span->begin_s;
+    }
+}
+
+static void picture_done(void *context, int number, const char *path,
+                         const struct gf_profile *profile)
+{
+    struct gf_batch_worker *const worker = context;
+    struct gf_batch *const batch = worker->batch;
+    const struct gf_batch_request *const request = batch->request;
+    (void)number;
+    if (request->log && !worker->log_status) {
+        const struct gf_joblog_entry entry = {.index = worker->index + 1,
+                                              .input = worker->input->path,
+                                              .output = path,
+                                              .outcome = GF_OUTCOME_DONE,
+                                              .bytes_in = profile->in_bytes,
+                                              .bytes_out = profile->out_bytes,
+                                              .width = profile->in.width,
+                                              .height = profile->in.height,
+                                              .ms = gf_stage_times_of(profile),
+                                              .device = profile->device,
+                                              .job = batch->job};
+        worker->log_status = gf_joblog_add(request->log, &entry, &worker->log_error);
+    }
+    if (request->verbose && request->inputs->count > 1)
+        fprintf(worker->notes_file, "p%s -> %s: %dx%d, %s, %.3f s\n", worker->input->path, path,
+                profile->in.width, profile->in.height, profile->device, profile->wall_s);
+    pthread_mutex_lock(&batch->lock);
+    count_picture(batch, profile);
+    if (request->picture && request->inputs->count == 1)
+        request->picture(request->context, worker->input->path, path, profile);
+    pthread_mutex_unlock(&batch->lock);
+}
+
+/* ---- on which device ---- */
+
+static void note_warning(void *context, const char *text)
+{
+    struct gf_batch_worker *const worker = context;
+    flockfile(worker->notes_file);
+    fprintf(worker->notes_file, "w%s\n", text);
+    funlockfile(worker->notes_file);
+}
+
+static enum gf_status open_pipeline(struct gf_batch_worker *worker, struct gf_error *error)
+{
+    const struct gf_batch *const batch = worker->batch;
+    const struct gf_batch_request *const request = batch->request;
+    struct gf_options options = batch->options;
+    /* A single input may be a stream, which only the pipeline itself can read a second time. */
+    options.device = worker->device < 0                                 ? GF_DEVICE_CPU
+                     : batch->falls_back && request->inputs->count == 1 ? GF_DEVICE_AUTO
+                                                                        : GF_DEVICE_CUDA;
+    options.device_index = worker->device < 0 ? 0 : batch->device[worker->device].index;
+    options.warn = request->options.warn ? note_warning : NULL;
+    options.warn_context = worker;
+    const enum gf_status status =
+        request->open
+            ? request->open(request->context, request->chain, &options, &worker->pipeline, error)
+            : gf_pipeline_open(request->chain, &options, &worker->pipeline, error);
+    if (!status) {
+        gf_pipeline_share_gate(worker->pipeline, &worker->batch->gate);
+        gf_pipeline_explain(worker->pipeline, batch->reason);
+    }
+    return status;
+}
+
+/* The next device that still works, going round from the worker's home; -1: none. */
+static int other_device(const struct gf_batch_worker *worker)
+{
+    const struct gf_batch *const batch = worker->batch;
+    for (int i = 1; i <= batch->devices; i++) {
+        const int device = (worker->home + i) % batch->devices;
+        if (!batch->device[device].failed)
+            return device;
+    }
+    return -1;
+}
+
+static void go_to(struct gf_batch_worker *worker, int device)
+{
+    if (worker->device == device)
+        return;
+    gf_pipeline_close(worker->pipeline);
+    worker->pipeline = NULL;
+    worker->device = device;
+}
+
+/* After a failure of the worker's device: the file is done again elsewhere. A device that is too
+ * small for one picture may do for the next one; one that fails is left by all. False: there is
+ * nowhere to go. */
+static bool move(struct gf_batch_worker *worker, enum gf_status failure, const struct gf_error *why)
+{
+    struct gf_batch *const batch = worker->batch;
+    const bool broken =
+        failure == GF_ERROR_DEVICE || (failure == GF_ERROR_UNAVAILABLE && batch->falls_back);
+    int device = -1;
+    if (worker->device < 0 || (!broken && failure != GF_ERROR_DEVICE_MEMORY))
+        return false;
+    if (broken) {
+        pthread_mutex_lock(&batch->lock);
+        batch->device[worker->device].failed = true;
+        device = other_device(worker);
+        pthread_mutex_unlock(&batch->lock);
+    }
+    if (device < 0 && !batch->falls_back)
+        return false;
+    if (broken)
+        worker->home = device;
+    go_to(worker, device);
+    if (failure != GF_ERROR_UNAVAILABLE && batch->request->options.warn) {
+        char where[32] = "the CPU";
+        if (device >= 0)
+            snprintf(where, sizeof where, "cuda:%d", batch->device[device].index);
+        fprintf(worker->notes_file, "w%s; the picture is done on %s\n", why->text, where);
+    }
+    return true;
+}
+
+/* Back from the CPU, or away from a device that another worker found to fail. */
+static void go_home(struct gf_batch_worker *worker)
+{
+    struct gf_batch *const batch = worker->batch;
+    pthread_mutex_lock(&batch->lock);
+    if (worker->home >= 0 && batch->device[worker->home].failed) {
+        const int device = other_device(worker);
+        if (device >= 0 || batch->falls_back)
+            worker->home = device;
+    }
+    pthread_mutex_unlock(&batch->lock);
+    go_to(worker, worker->home);
+}
+
+enum gf_status gf_batch_do_file(struct gf_batch_worker *worker, struct gf_error *why)
+{
+    const struct gf_batch_request *const request = worker->batch->request;
+    const struct gf_target target = {
+        .choose = choose_path,
+        .done = picture_done,
+        .several = request->output->is_stdout ||
+                   (request->inputs->count == 1 && request->output->has_number),
+        .context = worker};
+    enum gf_status status;
+    go_home(worker);
+    do {
+        status = worker->pipeline ? GF_OK : open_pipeline(worker, why);
+        if (!status)
+            status = gf_pipeline_run_pictures(worker->pipeline, worker->input->path, &target, why);
+        /* A stream that was read cannot be read again from the start. */
+    } while (status && !gf_batch_is_stream(worker->input->path) && move(worker, status, why));
+    return status;
+}

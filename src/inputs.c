@@ -1,0 +1,255 @@
+#include "inputs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "codec.h"
+
+/* One expansion under way. */
+struct search {
+    const struct gf_inputs_request *request;
+    struct gf_inputs *inputs;
+    struct gf_error *error;
+    struct stat outputs; /* of the folder that is not entered */
+    bool skips;
+};
+
+static enum gf_status fail_memory(struct gf_error *error)
+{
+    return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+}
+
+/* Takes the path over. */
+static enum gf_status add(struct search *search, char *path, size_t below)
+{
+    struct gf_inputs *const inputs = search->inputs;
+    if (!path)
+        return fail_memory(search->error);
+    if (inputs->count == inputs->capacity) {
+        const size_t capacity = inputs->capacity ? 2 * inputs->capacity : 16;
+        struct gf_input_name *const grown = realloc(inputs->item, capacity * sizeof *grown);
+        if (!grown) {
+            free(path);
+            return fail_memory(search->error);
+        }
+        inputs->item = grown;
+        inputs->capacity = capacity;
+    }
+    inputs->item[inputs->count++] = (struct gf_input_name){.path = path, .below = below};
+    return GF_OK;
+}
+
+static int compare(const void *a, const void *b)
+{
+    return strcmp(((const struct gf_input_name *)a)->path, ((const struct gf_input_name *)b)->path);
+}
+
+static void sort_from(struct gf_inputs *inputs, size_t first)
+{
+    if (inputs->count > first)
+        qsort(inputs->item + first, inputs->count - first, sizeof *inputs->item, compare);
+}
+
+/* ---- folders ---- */
+
+static enum gf_status search_folder(struct search *search, const char *folder, size_t below);
+
+static bool is_output_folder(const struct search *search, const struct stat *file)
+{
+    return search->skips && file->st_dev == search->outputs.st_dev &&
+           file->st_ino == search->outputs.st_ino;
+}
+
+/* Takes the path over. */
+static enum gf_status take_entry(struct search *search, const struct dirent *entry, char *path,
+                                 size_t below)
+{
+    struct stat file;
+    enum gf_status status = GF_OK;
+    bool is_folder = entry->d_type == DT_DIR, is_file = entry->d_type == DT_REG;
+    if (!path)
+        return fail_memory(search->error);
+    if (entry->d_type == DT_UNKNOWN && !lstat(path, &file)) {
+        is_folder = S_ISDIR(file.st_mode);
+        is_file = S_ISREG(file.st_mode);
+    }
+    /* A link counts as the file that it leads to. */
+    if (!is_folder && !is_file && !stat(path, &file))
+        is_file = S_ISREG(file.st_mode);
+    if (is_file && gf_file_format_named(path) != GF_FILE_AUTO)
+        return add(search, path, below);
+    if (is_folder && search->request->recursive && !stat(path, &file) &&
+        !is_output_folder(search, &file))
+        status = search_folder(search, path, below);
+    free(path);
+    return status;
+}
+
+/* below: the length of the part of the path that the user gave, with its slash. */
+static enum gf_status search_folder(struct search *search, const char *folder, size_t below)
+{
+    DIR *const listing = opendir(*folder ? folder : ".");
+    const size_t length = strlen(folder);
+    const char *const slash = length && folder[length - 1] != '/' ? "/" : "";
+    enum gf_status status = GF_OK;
+    if (!listing)
+        return gf_fail(search->error, GF_ERROR_INPUT, "%s: %s", *folder ? folder : ".",
+                       strerror(errno));
+    errno = 0;
+    for (const struct dirent *entry; !status && (entry = readdir(listing)); errno = 0) {
+        char *path = NULL;
+        if (entry->d_name[0] == '.')
+            continue;
+        if (asprintf(&path, "%s%s%s", folder, slash, entry->d_name) < 0)
+            path = NULL;
+        status = take_entry(search, entry, path, below);
+    }
+    if (!status && errno)
+        status = gf_fail(search->error, GF_ERROR_INPUT, "%s: %s", folder, strerror(errno));
+    closedir(listing);
+    return status;
+}
+
+static enum gf_status take_folder(struct search *search, const char *folder)
+{
+    const size_t first = search->inputs->count, length = strlen(folder);
+    const bool here = !strcmp(folder, ".");
+    const size_t below = here ? 0 : length + (folder[length - 1] != '/');
+    const enum gf_status status = search_folder(search, here ? "" : folder, below);
+    if (status)
+        return status;
+    sort_from(search->inputs, first);
+    if (search->inputs->count == first)
+        return gf_fail(
+            search->error, GF_ERROR_INPUT, "%s: holds no PNG, JPEG, PNM or PAM file%s", folder,
+            search->request->recursive ? "" : " (--recursive searches the folders in it, too)");
+    return GF_OK;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat file;
+    return !stat(path, &file) && S_ISDIR(file.st_mode);
+}
+
+static enum gf_status take_path(struct search *search, const char *path)
+{
+    return is_folder(path) ? take_folder(search, path) : add(search, strdup(path), 0);
+}
+
+/* ---- patterns ---- */
+
+static bool is_pattern(const char *text)
+{
+    struct stat file;
+    return strpbrk(text, "*?[") && lstat(text, &file);
+}
+
+static enum gf_status take_pattern(struct search *search, const char *pattern)
+{
+    const size_t first = search->inputs->count;
+    glob_t found = {0};
+    enum gf_status status = GF_OK;
+    const int failed = glob(pattern, GLOB_NOSORT, NULL, &found);
+    if (failed)
+        return gf_fail(search->error, failed == GLOB_NOSPACE ? GF_ERROR_MEMORY : GF_ERROR_INPUT,
+                       failed == GLOB_NOMATCH ? "%s: no such file" : "%s: cannot be read", pattern);
+    for (size_t i = 0; !status && i < found.gl_pathc; i++) {
+        if (!is_folder(found.gl_pathv[i]))
+            status = add(search, strdup(found.gl_pathv[i]), 0);
+    }
+    sort_from(search->inputs, first);
+    for (size_t i = 0; !status && search->request->recursive && i < found.gl_pathc; i++) {
+        if (is_folder(found.gl_pathv[i]))
+            status = take_folder(search, found.gl_pathv[i]);
+    }
+    globfree(&found);
+    if (!status && search->inputs->count == first)
+        return gf_fail(search->error, GF_ERROR_INPUT,
+                       "%s: only folders (--recursive searches them)", pattern);
+    return status;
+}
+
+/* ---- lists ---- */
+
+static enum gf_status take_lines(struct search *search, FILE *file, const char *name)
+{
+    const int end = search->request->nul_separated ? '\0' : '\n';
+    char *line = NULL;
+    size_t capacity = 0;
+    ssize_t length;
+    enum gf_status status = GF_OK;
+    errno = 0;
+    while (!status && (length = getdelim(&line, &capacity, end, file)) >= 0) {
+        if (length && line[length - 1] == end)
+            line[--length] = '\0';
+        if (strlen(line) != (size_t)length)
+            status = gf_fail(search->error, GF_ERROR_INPUT,
+                             "%s: holds NUL bytes: -0 reads such a list", name);
+        else if (length)
+            status = take_path(search, line);
+    }
+    if (!status && ferror(file))
+        status = gf_fail(search->error, GF_ERROR_INPUT, "%s: %s", name, strerror(errno));
+    free(line);
+    return status;
+}
+
+static enum gf_status take_list(struct search *search, const char *path)
+{
+    const bool standard = !strcmp(path, "-");
+    const size_t first = search->inputs->count;
+    FILE *const file = standard ? stdin : fopen(path, "re");
+    if (!file)
+        return gf_fail(search->error, GF_ERROR_INPUT, "%s: %s", path, strerror(errno));
+    enum gf_status status = take_lines(search, file, standard ? "stdin" : path);
+    if (!standard)
+        fclose(file);
+    if (!status && search->inputs->count == first)
+        status = gf_fail(search->error, GF_ERROR_INPUT, "%s: the list names no file",
+                         standard ? "stdin" : path);
+    return status;
+}
+
+/* ---- all of them ---- */
+
+bool gf_inputs_is_group(const char *argument)
+{
+    return (argument[0] == '@' && argument[1]) || is_pattern(argument) || is_folder(argument);
+}
+
+enum gf_status gf_inputs_expand(const struct gf_inputs_request *request, struct gf_inputs *inputs,
+                                struct gf_error *error)
+{
+    struct search search = {.request = request, .inputs = inputs, .error = error};
+    enum gf_status status = GF_OK;
+    *inputs = (struct gf_inputs){0};
+    search.skips = request->outputs && !stat(request->outputs, &search.outputs);
+    for (int i = 0; !status && i < request->count; i++) {
+        const char *const argument = request->argument[i];
+        if (argument[0] == '@' && argument[1])
+            status = take_list(&search, argument + 1);
+        else if (!strcmp(argument, "-"))
+            status = add(&search, strdup(argument), 0);
+        else if (is_pattern(argument))
+            status = take_pattern(&search, argument);
+        else
+            status = take_path(&search, argument);
+    }
+    if (status)
+        gf_inputs_free(inputs);
+    return status;
+}
+
+void gf_inputs_free(struct gf_inputs *inputs)
+{
+    for (size_t i = 0; i < inputs->count; i++)
+        free(inputs->item[i].path);
+    free(inputs->item);
+    *inputs = (struct gf_inputs){0};
+}
