@@ -38,7 +38,7 @@ LDFLAGS += -fsanitize=$(SANITIZE)
 endif
 
 # What is the program's alone; the rest of src/ is the library.
-CLI_SRC := $(wildcard $(addprefix src/,$(addsuffix .c,main cli options help list devices man completion report report_json trace)))
+CLI_SRC := $(wildcard $(addprefix src/,$(addsuffix .c,main cli options help list devices man completion report report_json trace run progress)))
 # The labs are the program's too, in an archive of their own, which the tests link.
 LAB_SRC := $(wildcard src/lab*.c)
 LIB_SRC := $(filter-out $(CLI_SRC) $(LAB_SRC),$(wildcard src/*.c)) $(wildcard src/filters/*.c)

@@ -62,7 +62,19 @@ static enum gf_status name_output(struct gf_batch *batch, size_t index, struct g
         values.height = peek.out.height;
         values.content = peek.content;
     }
-    return gf_template_expand(output, &values, &batch->item[index].output, error);
+    const enum gf_status status = gf_template_expand(output, &values, &batch->item[index].output, error);
+    enum gf_file_format format;
+    /* An extension without a meaning is not found out picture by picture. */
+    return status ? status
+                  : gf_sink_format(batch->item[index].output, &batch->options, GF_FILE_AUTO, &format, error);
+}
+
+static enum gf_status check_chain(const char *text, struct gf_error *error)
+{
+    struct gf_chain chain = {0};
+    const enum gf_status status = gf_chain_parse(text, &chain, error);
+    gf_chain_free(&chain);
+    return status;
 }
 
 /* A file that is filtered in its place would be filtered twice if it was done, but not logged. */
@@ -136,8 +148,9 @@ static void stop(struct gf_batch *batch, enum gf_status status, const struct gf_
 static void log_without_picture(struct gf_batch_worker *worker, enum gf_outcome outcome, const char *why)
 {
     const struct gf_batch *const batch = worker->batch;
-    /* What an earlier run has done stands in its log. */
-    if (!batch->request->log || outcome == GF_OUTCOME_DONE || worker->log_status)
+    /* What the log says to be done stands in it. */
+    const bool logged = outcome == GF_OUTCOME_DONE || (outcome == GF_OUTCOME_SKIPPED && batch->request->resume);
+    if (!batch->request->log || logged || worker->log_status)
         return;
     const struct gf_joblog_entry entry = {.index = worker->index + 1,
                                           .input = worker->input->path,
@@ -395,7 +408,9 @@ static enum gf_status conclude(const struct gf_batch *batch, struct gf_error *er
 
 static enum gf_status run(struct gf_batch *batch, struct gf_error *error)
 {
-    enum gf_status status = name_outputs(batch, error);
+    enum gf_status status = check_chain(batch->request->chain, error);
+    if (!status)
+        status = name_outputs(batch, error);
     if (status || batch->request->dry_run || !batch->count) {
         if (!status && batch->request->dry_run)
             say_plan(batch);

@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -16,6 +17,8 @@ struct reader {
     int next;
     struct gf_command *command;
     struct gf_error *error;
+    bool in_environment;
+    bool given[128]; /* by the option's place in the table: files that were named */
 };
 
 static bool takes_value(const struct gf_option *option)
@@ -140,32 +143,94 @@ static enum gf_status set_choice(const struct gf_option *option, const char *tex
     return no_choice(option, text, error);
 }
 
-/* A choice, the last of which also takes an index: "cuda:1". */
+/* "0,2,3" behind "cuda:". */
+static bool read_devices(const struct gf_option *option, const char *text, struct gf_command *command)
+{
+    for (const char *at = text;; at++) {
+        char *end;
+        const long index = strtol(at, &end, 10);
+        if (!isdigit((unsigned char)*at) || index > option->greatest ||
+            command->devices == GF_COMMAND_DEVICES_MAX)
+            return false;
+        for (int i = 0; i < command->devices; i++) {
+            if (command->device[i] == index)
+                return false;
+        }
+        command->device[command->devices++] = (int)index;
+        if (!*end)
+            return true;
+        if (*end != ',')
+            return false;
+        at = end;
+    }
+}
+
+/* A choice, the last of which also takes indices: "cuda:1", "cuda:0,2", "cuda:all". */
 static enum gf_status set_device(const struct gf_option *option, const char *text,
                                  struct gf_command *command, struct gf_error *error)
 {
     static const char prefix[] = "cuda:";
-    double index;
-    command->options.device_index = 0;
+    command->options.device_index = command->devices = 0;
+    command->all_devices = false;
     if (strncmp(text, prefix, strlen(prefix)))
         return set_choice(option, text, &command->options.device, error);
-    if (!gf_value_whole_number(text + strlen(prefix), &index) || index != floor(index) ||
-        index < 0 || index > option->greatest)
-        return no_choice(option, text, error);
     command->options.device = GF_DEVICE_CUDA;
-    command->options.device_index = (int)index;
+    command->all_devices = !strcmp(text + strlen(prefix), "all");
+    if (command->all_devices)
+        return GF_OK;
+    if (!read_devices(option, text + strlen(prefix), command))
+        return no_choice(option, text, error);
+    command->options.device_index = command->device[0];
     return GF_OK;
 }
 
-static enum gf_status set_file(const struct gf_option *option, const char *text,
-                               const char **member, struct gf_error *error)
+static int place_of(const struct gf_option *option)
 {
-    if (*member)
+    int place = 0;
+    while (gf_option_at(place) != option)
+        place++;
+    return place;
+}
+
+static enum gf_status set_file(const struct reader *reader, const struct gf_option *option, const char *text,
+                               const char **member)
+{
+    struct gf_error *const error = reader->error;
+    /* One of the environment gives way. */
+    if (*member && reader->given[place_of(option)])
         return gf_fail(error, GF_ERROR_USAGE, "--%s is given twice: '%.100s' and '%.100s'",
                        option->name, *member, text);
     if (!*text)
         return gf_fail(error, GF_ERROR_USAGE, "--%s: the name of the file is empty", option->name);
     *member = text;
+    return GF_OK;
+}
+
+static enum gf_status add_input(const struct gf_option *option, const char *text, struct gf_command *command,
+                                struct gf_error *error)
+{
+    if (!*text)
+        return gf_fail(error, GF_ERROR_USAGE, "--%s: the name of the file is empty", option->name);
+    if (command->inputs == GF_COMMAND_INPUTS_MAX)
+        return gf_fail(error, GF_ERROR_USAGE, "--%s is given more than %d times: name a folder, or a list by @FILE",
+                       option->name, GF_COMMAND_INPUTS_MAX);
+    command->input[command->inputs++] = text;
+    return GF_OK;
+}
+
+/* K counts from 1, as parts of something do; what counts from 0 is told what to do. */
+static enum gf_status set_shard(const struct gf_option *option, const char *text, struct gf_command *command,
+                                struct gf_error *error)
+{
+    int part, of, end = 0;
+    if (sscanf(text, "%9d/%9d%n", &part, &of, &end) != 2 || text[end] || of < 1)
+        return gf_fail(error, GF_ERROR_USAGE, "--%s=%.60s is not K/N, the K-th of N parts", option->name, text);
+    if (part < 1 || part > of)
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "--%s=%.60s: K is outside 1..%d; with an index that counts from 0: --%s=$((INDEX + 1))/%d",
+                       option->name, text, of, option->name, of);
+    command->shard = part;
+    command->shards = of;
     return GF_OK;
 }
 
@@ -182,9 +247,10 @@ static enum gf_status set_filter(const char *text, const char **member, struct g
 }
 
 /* value: NULL where none was given. */
-static enum gf_status set(const struct gf_option *option, const char *value,
-                          struct gf_command *command, struct gf_error *error)
+static enum gf_status set(struct reader *reader, const struct gf_option *option, const char *value)
 {
+    struct gf_command *const command = reader->command;
+    struct gf_error *const error = reader->error;
     void *const member = (char *)command + option->offset;
     if (option->action && !command->action)
         command->action = option->action;
@@ -198,8 +264,15 @@ static enum gf_status set(const struct gf_option *option, const char *value,
     switch (option->type) {
     case GF_OPTION_SWITCH:
         return gf_fail(error, GF_ERROR_USAGE, "--%s takes no value", option->name);
-    case GF_OPTION_FILE:
-        return set_file(option, value, member, error);
+    case GF_OPTION_FILE: {
+        const enum gf_status status = set_file(reader, option, value, member);
+        reader->given[place_of(option)] = true;
+        return status;
+    }
+    case GF_OPTION_INPUT:
+        return add_input(option, value, command, error);
+    case GF_OPTION_SHARD:
+        return set_shard(option, value, command, error);
     case GF_OPTION_FILTER:
         return set_filter(value, member, error);
     case GF_OPTION_LAB:
@@ -251,7 +324,7 @@ static enum gf_status read_long(struct reader *reader, const char *text)
         if (status)
             return status;
     }
-    return set(option, value, reader->command, reader->error);
+    return set(reader, option, value);
 }
 
 /* "-i", "-iFILE", "-vq". */
@@ -268,7 +341,7 @@ static enum gf_status read_short(struct reader *reader, const char *text)
             value = at + 1;
         else if (!at[1])
             status = next_value(reader, option, &value);
-        status = status ? status : set(option, value, reader->command, reader->error);
+        status = status ? status : set(reader, option, value);
         if (status || attached)
             return status;
     }
@@ -278,6 +351,8 @@ static enum gf_status read_short(struct reader *reader, const char *text)
 static enum gf_status read_operand(struct reader *reader, const char *text)
 {
     const char **const chain = &reader->command->chain;
+    if (reader->in_environment)
+        return gf_fail(reader->error, GF_ERROR_USAGE, "'%.80s' is no option", text);
     if (*chain)
         return gf_fail(
             reader->error, GF_ERROR_USAGE,
@@ -292,31 +367,52 @@ static enum gf_status check(const struct gf_command *command, struct gf_error *e
 {
     if (command->action != GF_ACTION_RUN)
         return GF_OK;
-    if (!command->input)
+    if (!command->inputs)
         return gf_fail(error, GF_ERROR_USAGE,
                        "-i FILE is missing: the picture to read (--help explains)");
     if (!command->output)
         return gf_fail(error, GF_ERROR_USAGE, "-o FILE is missing: the picture to write");
+    if (command->chain && command->chain_file)
+        return gf_fail(error, GF_ERROR_USAGE, "two chains: '%.80s', and --chain-file", command->chain);
+    if (command->resume && command->log && strcmp(command->resume, command->log))
+        return gf_fail(error, GF_ERROR_USAGE, "--log and --resume are not the same file: --resume goes on in its log");
     if (command->trace && !strcmp(command->trace, command->output))
         return gf_fail(error, GF_ERROR_USAGE, "--trace and --output are the same file");
     return GF_OK;
 }
 
-enum gf_status gf_command_parse(int argc, char *const *argv, struct gf_command *command,
-                                struct gf_error *error)
+static enum gf_status read_arguments(struct reader *reader)
 {
-    struct reader reader = {argc, argv, 1, command, error};
     enum gf_status status = GF_OK;
     bool options_ended = false;
-    *command = gf_command_default();
-    while (!status && reader.next < argc) {
-        const char *const text = argv[reader.next++];
+    while (!status && reader->next < reader->argc) {
+        const char *const text = reader->argv[reader->next++];
         if (options_ended || text[0] != '-' || !text[1])
-            status = read_operand(&reader, text);
+            status = read_operand(reader, text);
         else if (!strcmp(text, "--"))
             options_ended = true;
         else
-            status = text[1] == '-' ? read_long(&reader, text) : read_short(&reader, text);
+            status = text[1] == '-' ? read_long(reader, text) : read_short(reader, text);
     }
+    return status;
+}
+
+enum gf_status gf_command_parse_after(int count, char *const *environment, int argc, char *const *argv,
+                                      struct gf_command *command, struct gf_error *error)
+{
+    struct gf_error detail;
+    struct reader before = {count, environment, 0, command, &detail, true, {0}};
+    struct reader reader = {argc, argv, 1, command, error, false, {0}};
+    *command = gf_command_default();
+    enum gf_status status = read_arguments(&before);
+    if (status)
+        return gf_fail(error, status, "GPUFILTER_OPTS: %.300s", detail.text);
+    status = read_arguments(&reader);
     return status ? status : check(command, error);
+}
+
+enum gf_status gf_command_parse(int argc, char *const *argv, struct gf_command *command,
+                                struct gf_error *error)
+{
+    return gf_command_parse_after(0, NULL, argc, argv, command, error);
 }

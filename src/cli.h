@@ -26,13 +26,26 @@ enum gf_list_form { GF_LIST_TEXT, GF_LIST_MARKDOWN };
 enum gf_devices_form { GF_DEVICES_TEXT, GF_DEVICES_MEASURE };
 enum gf_selftest_extent { GF_SELFTEST_SMALL, GF_SELFTEST_FULL };
 
+enum gf_progress_form { GF_PROGRESS_AUTO, GF_PROGRESS_BAR, GF_PROGRESS_LINES, GF_PROGRESS_JSON, GF_PROGRESS_NONE };
+
+enum { GF_COMMAND_INPUTS_MAX = 2048, GF_COMMAND_DEVICES_MAX = 64 };
+
 /* What a command line asks for. The strings are argv's. */
 struct gf_command {
     enum gf_action action;
     int detail;                                 /* the choice given to the action */
     const char *topic;                          /* the filter given to --help, or NULL */
     const char *lab;                            /* what is given to --lab, or NULL */
-    const char *input, *output, *chain, *trace; /* NULL: not given */
+    const char *input[GF_COMMAND_INPUTS_MAX];
+    int inputs;
+    const char *output, *chain, *trace; /* NULL: not given */
+    const char *chain_file, *log, *resume;
+    bool recursive, nul_separated, skip_existing, update, fail_fast, dry_run;
+    int shard, shards; /* 0: not given */
+    int progress;      /* enum gf_progress_form */
+    int device[GF_COMMAND_DEVICES_MAX];
+    int devices;      /* named by --device=cuda:0,1 */
+    bool all_devices; /* --device=cuda:all */
     int profile;                                /* enum gf_profile_form */
     bool verbose, quiet;
     struct gf_options options;
@@ -41,13 +54,15 @@ struct gf_command {
 enum gf_option_type {
     GF_OPTION_SWITCH, /* no value */
     GF_OPTION_FILE,   /* const char *; "-" is standard input or output */
+    GF_OPTION_INPUT,  /* as a file, but any number of times */
+    GF_OPTION_SHARD,  /* shard and shards: "K/N" */
     GF_OPTION_FILTER, /* const char *, a filter's name */
     GF_OPTION_LAB,    /* const char *, a lab and its parameters */
     GF_OPTION_INT,    /* int, least..greatest */
     GF_OPTION_COUNT,  /* uint64_t, least..greatest, suffixes k, M, G, T of 1000 */
     GF_OPTION_SIZE,   /* uint64_t, least..greatest, suffixes K, M, G, T of 1024 */
     GF_OPTION_CHOICE, /* int */
-    GF_OPTION_DEVICE, /* int, and options.device_index: a choice, the last one also as NAME:N */
+    GF_OPTION_DEVICE, /* a choice, the last one also as NAME:N, NAME:N,N... and NAME:all */
 };
 
 struct gf_choice {
@@ -79,6 +94,9 @@ struct gf_command gf_command_default(void);
 /* Reads argv[1] and on. Every error is one of usage. */
 enum gf_status gf_command_parse(int argc, char *const *argv, struct gf_command *command,
                                 struct gf_error *error) GF_CHECKED;
+/* The same after options of the environment, which the command line overrides. */
+enum gf_status gf_command_parse_after(int count, char *const *environment, int argc, char *const *argv,
+                                      struct gf_command *command, struct gf_error *error) GF_CHECKED;
 
 /* "--device=auto|cpu|cuda[:N]", "--profile[=table|json]", without the short form. */
 void gf_option_usage(const struct gf_option *option, char *text, size_t size);

@@ -104,7 +104,7 @@ static void put_option_values(FILE *file)
         if (option->letter)
             fprintf(file, "-%c|", option->letter);
         fprintf(file, "--%s) ", option->name);
-        if (option->type == GF_OPTION_FILE) {
+        if (option->type == GF_OPTION_FILE || option->type == GF_OPTION_INPUT) {
             fputs("kind=file ;;\n", file);
         } else if (option->type == GF_OPTION_FILTER) {
             fputs("kind=words words=$_gpufilter_filters ;;\n", file);

@@ -210,6 +210,11 @@ static enum gf_status take_list(struct search *search, const char *path)
 
 /* ---- all of them ---- */
 
+bool gf_inputs_is_group(const char *argument)
+{
+    return (argument[0] == '@' && argument[1]) || is_pattern(argument) || is_folder(argument);
+}
+
 enum gf_status gf_inputs_expand(const struct gf_inputs_request *request, struct gf_inputs *inputs,
                                 struct gf_error *error)
 {

@@ -26,6 +26,9 @@ struct gf_inputs_request {
     const char *outputs; /* a folder that no search enters, or NULL: the results of the run before lie there */
 };
 
+/* Whether the argument may stand for more than one picture. */
+bool gf_inputs_is_group(const char *argument);
+
 /* A folder gives the files that have a picture's extension; hidden names are left out, links to folders are not
  * followed. A name in a list is a file or a folder, nothing else. A file that is missing is an input all the
  * same, which then fails by itself; that there is nothing at all is an error. */

@@ -1,6 +1,7 @@
 /* gpufilter, the program: the only place that prints to the streams and exits. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,8 @@
 #include "help.h"
 #include "lab.h"
 #include "report.h"
+#include "run.h"
+#include "words.h"
 
 /* A closed standard stream would give its number to the next file that is opened, and what is meant
  * for the stream would end in that file. The stand-ins fail as the closed stream would: not for
@@ -32,6 +35,15 @@ static void on_signal(int number)
     _exit(128 + number);
 }
 
+static bool pipe_is_ignored; /* by whoever started us: then a closed pipe is told of as an error */
+
+/* Whether standard output is a pipe that nobody reads any more: nothing to complain about, the reader had enough. */
+static bool reader_is_gone(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return !pipe_is_ignored && poll(&out, 1, 0) > 0 && (out.revents & POLLERR);
+}
+
 /* What the shell ignores for us (a job in the background, nohup) stays ignored. */
 static void catch_signals(void)
 {
@@ -44,6 +56,8 @@ static void catch_signals(void)
             sigaction(ending[i], &action, NULL);
     }
     /* A closed pipe and a file at its limit are errors of write(). */
+    struct sigaction pipe;
+    pipe_is_ignored = !sigaction(SIGPIPE, NULL, &pipe) && pipe.sa_handler == SIG_IGN;
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
 }
@@ -60,12 +74,6 @@ static void complain(const char *kind, const char *text)
     fprintf(stderr, "gpufilter: %s%s\n", kind, line);
 }
 
-static void warn(void *context, const char *text)
-{
-    (void)context;
-    complain("warning: ", text);
-}
-
 /* Catches what went wrong with standard output up to here: a full disk, a closed stream. */
 static enum gf_status flush_stdout(struct gf_error *error)
 {
@@ -74,97 +82,6 @@ static enum gf_status flush_stdout(struct gf_error *error)
         return GF_OK;
     return gf_fail(error, GF_ERROR_OUTPUT, "standard output: %s",
                    errno ? strerror(errno) : "cannot write");
-}
-
-static void tell_run(const struct gf_command *command, const struct gf_profile *profile)
-{
-    const struct gf_format *const in = &profile->in, *const out = &profile->out;
-    const double pixels = (double)in->width * (double)in->height;
-    fprintf(stderr, "gpufilter: %s: %s%s%dx%d %s, %d bits\n", command->input, profile->in_file,
-            *profile->in_file ? ", " : "", in->width, in->height, gf_channels_name(in->channels),
-            in->bits);
-    fprintf(stderr, "gpufilter: ran on %s: %s\n", profile->device, profile->reason);
-    fprintf(stderr, "gpufilter: %d segment%s, bands of %d rows, %d lane%s\n", profile->segments,
-            profile->segments == 1 ? "" : "s", profile->band_rows, profile->lanes,
-            profile->lanes == 1 ? "" : "s");
-    fprintf(stderr, "gpufilter: %s: %s%s%dx%d %s, %d bits, in %.3f s (%.1f Mpixel/s)\n",
-            command->output, profile->out_file, *profile->out_file ? ", " : "", out->width,
-            out->height, gf_channels_name(out->channels), out->bits, profile->wall_s,
-            profile->wall_s > 0 ? pixels / profile->wall_s * 1e-6 : 0.0);
-}
-
-static enum gf_status show_profile(const struct gf_command *command,
-                                   const struct gf_profile *profile, struct gf_error *error)
-{
-    const bool taken =
-        !strcmp(command->output, "-") || (command->trace && !strcmp(command->trace, "-"));
-    struct gf_report report;
-    const enum gf_status status = gf_report_make(profile, &report, error);
-    if (status)
-        return status;
-    if (command->profile == GF_PROFILE_JSON)
-        gf_report_json(&report, profile, taken ? stderr : stdout);
-    else
-        gf_report_table(&report, profile, taken ? stderr : stdout);
-    gf_report_free(&report);
-    return flush_stdout(error);
-}
-
-static enum gf_status write_trace(const struct gf_profile *profile, struct gf_output *output,
-                                  struct gf_error *error)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *const memory = open_memstream(&text, &size);
-    if (!memory)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    enum gf_status status = gf_trace_write(profile, memory, error);
-    if (fclose(memory) && !status)
-        status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    if (!status)
-        status = gf_output_write(output, text, size, error);
-    if (!status)
-        status = gf_output_commit(output, error);
-    free(text);
-    return status;
-}
-
-static enum gf_status filter(struct gf_command *command, struct gf_output *trace,
-                             struct gf_error *error)
-{
-    struct gf_pipeline *pipeline = NULL;
-    command->options.profile = command->profile || trace;
-    command->options.warn = command->quiet ? NULL : warn;
-    enum gf_status status = gf_pipeline_open(command->chain, &command->options, &pipeline, error);
-    if (!status)
-        status = gf_pipeline_run_file(pipeline, command->input, command->output, error);
-    const struct gf_profile *const profile = status ? NULL : gf_pipeline_profile(pipeline);
-    if (!status && command->verbose)
-        tell_run(command, profile);
-    if (!status && command->profile)
-        status = show_profile(command, profile, error);
-    if (!status && trace)
-        status = write_trace(profile, trace, error);
-    gf_pipeline_close(pipeline);
-    return status;
-}
-
-static enum gf_status run(struct gf_command *command, struct gf_error *error)
-{
-    struct gf_output *trace = NULL;
-    if (!strcmp(command->input, "-") && isatty(STDIN_FILENO))
-        return gf_fail(error, GF_ERROR_USAGE,
-                       "standard input is a terminal: pipe a picture in, or name one with -i");
-    if (!strcmp(command->output, "-") && isatty(STDOUT_FILENO))
-        return gf_fail(error, GF_ERROR_USAGE,
-                       "standard output is a terminal: redirect it, or name a file with -o");
-    /* Opened first: where it cannot be written, nobody should wait for a picture to learn so. */
-    enum gf_status status = command->trace ? gf_output_open(command->trace, &trace, error) : GF_OK;
-    if (!status)
-        status = filter(command, trace, error);
-    if (trace)
-        gf_output_close(trace);
-    return status;
 }
 
 static void print_line(void *context, const char *text)
@@ -261,7 +178,7 @@ static enum gf_status act(struct gf_command *command, struct gf_error *error)
 {
     switch (command->action) {
     case GF_ACTION_RUN:
-        return run(command, error);
+        return gf_run_command(command, complain, error);
     case GF_ACTION_HELP:
         if (command->topic)
             gf_help_filter(stdout, gf_filter_find(command->topic));
@@ -294,9 +211,14 @@ int main(int argc, char **argv)
 {
     struct gf_command command = {0};
     struct gf_error error = {0};
+    const char *const environment = getenv("GPUFILTER_OPTS");
+    char **words = NULL;
+    int count = 0;
     occupy_streams();
     catch_signals();
-    enum gf_status status = gf_command_parse(argc, argv, &command, &error);
+    enum gf_status status = gf_words_split(environment ? environment : "", &words, &count, &error);
+    if (!status)
+        status = gf_command_parse_after(count, words, argc, argv, &command, &error);
     if (!status)
         status = act(&command, &error);
     struct gf_error flush_error = {0};
@@ -304,6 +226,11 @@ int main(int argc, char **argv)
     if (!status && flushed) {
         status = flushed;
         error = flush_error;
+    }
+    free(words);
+    if (status == GF_ERROR_OUTPUT && reader_is_gone()) {
+        signal(SIGPIPE, SIG_DFL);
+        raise(SIGPIPE);
     }
     if (status)
         complain("", error.text);

@@ -38,17 +38,23 @@ static const struct gf_choice extents[] = {
     {"small", GF_SELFTEST_SMALL}, {"full", GF_SELFTEST_FULL}, {0},
 };
 static const struct gf_choice device_forms[] = {{"measure", GF_DEVICES_MEASURE}, {0}};
+static const struct gf_choice progresses[] = {
+    {"auto", GF_PROGRESS_AUTO}, {"bar", GF_PROGRESS_BAR}, {"lines", GF_PROGRESS_LINES},
+    {"json", GF_PROGRESS_JSON}, {"none", GF_PROGRESS_NONE}, {0},
+};
 static const struct gf_choice shells[] = {{"bash", 0}, {0}};
 
 static const struct gf_option options[] = {
-    {.group = "Files", .name = "input", .letter = 'i', .argument = "FILE", .type = GF_OPTION_FILE,
-     .offset = AT(input),
+    {.group = "Files", .name = "input", .letter = 'i', .argument = "FILE", .type = GF_OPTION_INPUT,
      .help = "the picture to read: PNG, JPEG, PNM or PAM, known by its content; - is standard "
-             "input"},
+             "input. Also a folder, a quoted pattern, @LIST with a name a line (@-: from standard input); as "
+             "often as wanted"},
     {.name = "output", .letter = 'o', .argument = "FILE", .type = GF_OPTION_FILE,
      .offset = AT(output),
      .help = "the picture to write, complete or not at all, in the format of its extension; - is "
-             "standard output"},
+             "standard output. A folder, or a template with {dir}, {stem}, {ext}, {n}, {w}, {h} for several"},
+    {.name = "chain-file", .argument = "FILE", .type = GF_OPTION_FILE, .offset = AT(chain_file),
+     .help = "the chain from a file: filters on one or more lines, # begins a comment"},
     {.name = "format", .type = GF_OPTION_CHOICE, .choices = formats, .offset = AT(options.format),
      .help = "the output's format, whatever its extension"},
     {.name = "quality", .argument = "N", .type = GF_OPTION_INT, .least = 1, .greatest = 100,
@@ -75,9 +81,35 @@ static const struct gf_option options[] = {
      .offset = AT(options.max_pixels),
      .help = "refuse a larger input; suffixes k, M, G"},
 
+    {.group = "Batches", .name = "recursive", .letter = 'r', .type = GF_OPTION_SWITCH, .value = true,
+     .offset = AT(recursive),
+     .help = "search the folders in a folder, too"},
+    {.name = "null", .letter = '0', .type = GF_OPTION_SWITCH, .value = true, .offset = AT(nul_separated),
+     .help = "names in a list end with NUL"},
+    {.name = "log", .argument = "FILE", .type = GF_OPTION_FILE, .offset = AT(log),
+     .help = "append a line of JSON for every picture"},
+    {.name = "resume", .argument = "FILE", .type = GF_OPTION_FILE, .offset = AT(resume),
+     .help = "do what that log does not say is done, and go on in it"},
+    {.name = "skip-existing", .type = GF_OPTION_SWITCH, .value = true, .offset = AT(skip_existing),
+     .help = "leave outputs that are there"},
+    {.name = "update", .type = GF_OPTION_SWITCH, .value = true, .offset = AT(update),
+     .help = "leave outputs that are no older than their input"},
+    {.name = "no-clobber", .type = GF_OPTION_SWITCH, .value = true, .offset = AT(options.no_clobber),
+     .help = "an output that is there is an error"},
+    {.name = "fail-fast", .type = GF_OPTION_SWITCH, .value = true, .offset = AT(fail_fast),
+     .help = "begin no file after the first that failed"},
+    {.name = "sync", .type = GF_OPTION_SWITCH, .value = true, .offset = AT(options.sync),
+     .help = "flush every output to the disk"},
+    {.name = "dry-run", .letter = 'n', .type = GF_OPTION_SWITCH, .value = true, .offset = AT(dry_run),
+     .help = "print what would be done"},
+    {.name = "shard", .argument = "K/N", .type = GF_OPTION_SHARD,
+     .help = "only the K-th of N parts of the inputs, K from 1"},
+    {.name = "progress", .type = GF_OPTION_CHOICE, .choices = progresses, .offset = AT(progress),
+     .help = "on standard error; auto is a bar on a terminal, else a line now and then"},
+
     {.group = "Device and memory", .name = "device", .type = GF_OPTION_DEVICE, .choices = devices,
      .greatest = 1023, .offset = AT(options.device),
-     .help = "where to run; auto takes a GPU if there is one"},
+     .help = "where to run; auto takes the one that is done sooner. Several GPUs: cuda:0,1 or cuda:all"},
     {.name = "lanes", .argument = "N", .type = GF_OPTION_INT, .least = 0, .greatest = 64,
      .offset = AT(options.lanes),
      .help = "bands in flight; 0 chooses"},
@@ -111,7 +143,7 @@ static const struct gf_option options[] = {
      .offset = AT(verbose),
      .help = "say which device ran and why, sizes, bands and time"},
     {.name = "quiet", .letter = 'q', .type = GF_OPTION_SWITCH, .value = true, .offset = AT(quiet),
-     .help = "no warnings"},
+     .help = "no warnings, no progress"},
 
     {.group = "Information", .name = "help", .letter = 'h', .argument = "FILTER",
      .type = GF_OPTION_FILTER, .optional = true, .action = GF_ACTION_HELP, .offset = AT(topic),

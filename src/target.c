@@ -76,7 +76,7 @@ static enum gf_status read_parts(struct gf_template *template, struct gf_error *
     enum gf_status status = GF_OK;
     for (const char *at = template->text; !status && *at;) {
         if (*at == '{' && at[1] != '{') {
-            struct gf_target_part part;
+            struct gf_target_part part = {0};
             status = read_field(at + 1, &part, error);
             if (!status)
                 status = add_part(template, part, error);
@@ -88,10 +88,15 @@ static enum gf_status read_parts(struct gf_template *template, struct gf_error *
     return status;
 }
 
-static bool is_folder(const char *path)
+static bool is_folder(const char *path, bool several)
 {
     struct stat file;
-    return path[strlen(path) - 1] == '/' || (!stat(path, &file) && S_ISDIR(file.st_mode));
+    const char *const slash = strrchr(path, '/');
+    if (slash && !slash[1])
+        return true;
+    if (!stat(path, &file))
+        return S_ISDIR(file.st_mode);
+    return several && strcmp(path, "-") && !strpbrk(slash ? slash : path, ".{}");
 }
 
 /* FOLDER is FOLDER/{below}/{stem}.{ext}. */
@@ -109,15 +114,15 @@ static enum gf_status read_folder(struct gf_template *template, struct gf_error 
     return status;
 }
 
-enum gf_status gf_template_parse(const char *output, enum gf_file_format format, struct gf_template *template,
-                                 struct gf_error *error)
+enum gf_status gf_template_parse(const char *output, enum gf_file_format format, bool several,
+                                 struct gf_template *template, struct gf_error *error)
 {
     *template = (struct gf_template){
         .text = strdup(output), .is_stdout = !strcmp(output, "-"), .format = format};
     if (!template->text)
         return fail_memory(error);
     const enum gf_status status =
-        is_folder(output) ? read_folder(template, error) : read_parts(template, error);
+        is_folder(output, several) ? read_folder(template, error) : read_parts(template, error);
     if (status)
         gf_template_free(template);
     return status;

@@ -36,8 +36,9 @@ struct gf_template {
     int parts;
 };
 
-enum gf_status gf_template_parse(const char *output, enum gf_file_format format, struct gf_template *template,
-                                 struct gf_error *error) GF_CHECKED;
+/* several: there may be more than one input, so that a bare name without an extension is a folder to be made. */
+enum gf_status gf_template_parse(const char *output, enum gf_file_format format, bool several,
+                                 struct gf_template *template, struct gf_error *error) GF_CHECKED;
 void gf_template_free(struct gf_template *template);
 /* The folder that holds every output, or "" where the template begins with a field; malloc. */
 char *gf_template_folder(const struct gf_template *template);

@@ -65,12 +65,12 @@ static void test_files_and_chain(void **state)
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         const struct gf_command command = parsed(lines[i]);
         assert_int_equal(command.action, GF_ACTION_RUN);
-        assert_string_equal(command.input, "a.png");
+        assert_string_equal(command.input[0], "a.png");
         assert_string_equal(command.output, "b.png");
         assert_string_equal(command.chain, "blur");
     }
     assert_null(parsed("-i a -o b").chain);
-    assert_string_equal(parsed("-i - -o -").input, "-");
+    assert_string_equal(parsed("-i - -o -").input[0], "-");
     assert_string_equal(parsed("-i a -o b -- -v").chain, "-v");
     assert_string_equal(parsed("-i a -o b -").chain, "-");
 }
@@ -150,7 +150,8 @@ static void test_refusals(void **state)
     (void)state;
     assert_refused("", "-i FILE is missing: the picture to read (--help explains)");
     assert_refused("-i a blur", "-o FILE is missing: the picture to write");
-    assert_refused("-i a -i b", "--input is given twice: 'a' and 'b'");
+    assert_refused("-i a -i b", "-o FILE is missing: the picture to write");
+    assert_refused("-i a -o b -o c", "--output is given twice: 'b' and 'c'");
     assert_refused("-i '' -o b", "--input: the name of the file is empty");
     assert_refused("-i a -o", "--output needs a value: --output=FILE");
     assert_refused("-i -o b", "--input needs a value: --input=FILE");

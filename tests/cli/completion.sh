@@ -24,7 +24,7 @@ offers()
 }
 
 begin "options and their choices"
-offers 'gpufilter --prog' '--progressive'
+offers 'gpufilter --progressi' '--progressive'
 offers 'gpufilter --max' '--max-pixels='
 offers 'gpufilter --format=p' 'pam png pnm'
 offers 'gpufilter --subsampling 44' '444'

@@ -1,0 +1,151 @@
+#include "progress.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* A run of seconds needs no lines. */
+static const double bar_tick_s = 0.1, lines_tick_s = 10, json_tick_s = 1;
+enum { BAR_CELLS = 24, COLUMNS_LEAST = 40 };
+
+const char *gf_progress_bound(const struct gf_batch_state *state)
+{
+    const double *const busy = state->busy_s;
+    const struct {
+        const char *name;
+        double busy_s;
+    } kinds[] = {{"decode", busy[GF_SPAN_DECODE]},
+                 {"upload", busy[GF_SPAN_UPLOAD]},
+                 {"filter", busy[GF_SPAN_STAGE] + busy[GF_SPAN_STATISTIC]},
+                 {"download", busy[GF_SPAN_DOWNLOAD]},
+                 {"encode", busy[GF_SPAN_ENCODE]}};
+    size_t most = 0;
+    for (size_t i = 1; i < sizeof kinds / sizeof *kinds; i++)
+        most = kinds[i].busy_s > kinds[most].busy_s ? i : most;
+    return kinds[most].busy_s > 0 ? kinds[most].name : "";
+}
+
+struct gf_progress gf_progress_make(FILE *file, enum gf_progress_form form, size_t inputs)
+{
+    struct gf_progress progress = {.file = file, .form = form, .columns = 80};
+    const char *const terminal = getenv("TERM"), *const no_colour = getenv("NO_COLOR");
+    const bool dumb = !terminal || !strcmp(terminal, "dumb");
+    const bool interactive = isatty(fileno(file)) && !dumb;
+    struct winsize window;
+    if (form == GF_PROGRESS_AUTO)
+        progress.form = inputs < 2 ? GF_PROGRESS_NONE : interactive ? GF_PROGRESS_BAR : GF_PROGRESS_LINES;
+    if (!ioctl(fileno(file), TIOCGWINSZ, &window) && window.ws_col >= COLUMNS_LEAST)
+        progress.columns = window.ws_col;
+    progress.colour = interactive && !(no_colour && *no_colour);
+    progress.tick_s = progress.form == GF_PROGRESS_BAR     ? bar_tick_s
+                      : progress.form == GF_PROGRESS_LINES ? lines_tick_s
+                                                           : json_tick_s;
+    return progress;
+}
+
+struct rates {
+    size_t finished;
+    double files_per_s, pictures_per_s, left_s; /* left_s -1: unknown */
+};
+
+static struct rates rates_of(const struct gf_batch_state *state)
+{
+    struct rates rates = {.finished = state->done + state->failed + state->skipped, .left_s = -1};
+    const double worked = (double)(state->done + state->failed); /* what was skipped took no time */
+    if (state->elapsed_s > 0) {
+        rates.files_per_s = worked / state->elapsed_s;
+        rates.pictures_per_s = (double)state->pictures / state->elapsed_s;
+    }
+    if (rates.files_per_s > 0)
+        rates.left_s = (double)(state->files - rates.finished) / rates.files_per_s;
+    return rates;
+}
+
+static void put_duration(char *text, size_t size, double seconds)
+{
+    const long whole = (long)(seconds + 0.5);
+    if (seconds < 0)
+        snprintf(text, size, "?");
+    else if (whole < 3600)
+        snprintf(text, size, "%ld:%02ld", whole / 60, whole % 60);
+    else
+        snprintf(text, size, "%ld:%02ld:%02ld", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+static void show_json(const struct gf_progress *progress, const struct gf_batch_state *state, bool at_end)
+{
+    const struct rates rates = rates_of(state);
+    char left[32] = "null";
+    if (rates.left_s >= 0)
+        snprintf(left, sizeof left, "%.1f", rates.left_s);
+    fprintf(progress->file,
+            "{\"files\":%zu,\"done\":%zu,\"failed\":%zu,\"skipped\":%zu,\"pictures\":%zu,\"megapixels\":%.3f,"
+            "\"elapsed_s\":%.3f,\"pictures_per_s\":%.1f,\"eta_s\":%s,\"bound_by\":\"%s\",\"at_end\":%s}\n",
+            state->files, state->done, state->failed, state->skipped, state->pictures, state->megapixels,
+            state->elapsed_s, rates.pictures_per_s, left, gf_progress_bound(state), at_end ? "true" : "false");
+}
+
+static void show_line(const struct gf_progress *progress, const struct gf_batch_state *state)
+{
+    const struct rates rates = rates_of(state);
+    char failed[40] = "", left[32];
+    if (state->failed)
+        snprintf(failed, sizeof failed, ", %zu failed", state->failed);
+    put_duration(left, sizeof left, rates.left_s);
+    fprintf(progress->file,
+            "gpufilter: %zu of %zu files%s, %.0f Mpixel, %.1f pictures/s, %s left, bound by %s\n",
+            rates.finished, state->files, failed, state->megapixels, rates.pictures_per_s, left,
+            *gf_progress_bound(state) ? gf_progress_bound(state) : "nothing yet");
+}
+
+static void show_bar(struct gf_progress *progress, const struct gf_batch_state *state, bool at_end)
+{
+    const struct rates rates = rates_of(state);
+    const double part = state->files ? (double)rates.finished / (double)state->files : 1;
+    const int filled = (int)(part * BAR_CELLS);
+    char cells[BAR_CELLS + 1], left[32], text[200], failed[40] = "";
+    memset(cells, '-', BAR_CELLS);
+    memset(cells, '#', (size_t)filled);
+    cells[BAR_CELLS] = '\0';
+    put_duration(left, sizeof left, at_end ? state->elapsed_s : rates.left_s);
+    if (state->failed)
+        snprintf(failed, sizeof failed, " %zu failed", state->failed);
+    snprintf(text, sizeof text, " %3.0f%% %zu/%zu%s %.0f MP %.1f/s %s %s %s", 100 * part, rates.finished,
+             state->files, failed, state->megapixels, rates.pictures_per_s, at_end ? "in" : "left", left,
+             gf_progress_bound(state));
+    fprintf(progress->file, "\r%s[%s]%s%.*s\033[K", progress->colour ? "\033[32m" : "", cells,
+            progress->colour ? "\033[0m" : "", progress->columns - BAR_CELLS - 3, text);
+    progress->drawn = !at_end;
+    if (at_end)
+        putc('\n', progress->file);
+}
+
+void gf_progress_show(struct gf_progress *progress, const struct gf_batch_state *state, bool at_end)
+{
+    switch (progress->form) {
+    case GF_PROGRESS_BAR:
+        if (!at_end || progress->started)
+            show_bar(progress, state, at_end);
+        break;
+    case GF_PROGRESS_LINES:
+        if (!at_end || progress->started)
+            show_line(progress, state);
+        break;
+    case GF_PROGRESS_JSON:
+        show_json(progress, state, at_end);
+        break;
+    case GF_PROGRESS_AUTO:
+    case GF_PROGRESS_NONE:
+        break;
+    }
+    progress->started = true;
+    fflush(progress->file);
+}
+
+void gf_progress_clear(struct gf_progress *progress)
+{
+    if (progress->drawn)
+        fputs("\r\033[K", progress->file);
+    progress->drawn = false;
+}

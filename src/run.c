@@ -1,0 +1,266 @@
+#include "run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "batch.h"
+#include "chain_file.h"
+#include "codec.h"
+#include "progress.h"
+#include "report.h"
+
+/* One run of the program. */
+struct session {
+    struct gf_command *command;
+    void (*complain)(const char *kind, const char *text);
+    struct gf_inputs inputs;
+    struct gf_template output;
+    struct gf_joblog *log;
+    struct gf_resume *resume;
+    struct gf_output *trace;
+    struct gf_progress progress;
+    char *chain; /* of a file */
+    int all_devices[GF_COMMAND_DEVICES_MAX];
+    enum gf_status report_status; /* of the profile and the trace */
+    struct gf_error report_error;
+};
+
+/* ---- what is told ---- */
+
+static void say(void *context, enum gf_batch_kind kind, const char *text)
+{
+    struct session *const session = context;
+    gf_progress_clear(&session->progress);
+    if (kind == GF_SAY_PLAN)
+        puts(text);
+    else
+        session->complain(kind == GF_SAY_WARNING ? "warning: " : "", text);
+}
+
+static void tick(void *context, const struct gf_batch_state *state, bool at_end)
+{
+    struct session *const session = context;
+    gf_progress_show(&session->progress, state, at_end);
+}
+
+static void tell_run(const char *input, const char *output, const struct gf_profile *profile)
+{
+    const struct gf_format *const in = &profile->in, *const out = &profile->out;
+    const double pixels = (double)in->width * (double)in->height;
+    fprintf(stderr, "gpufilter: %s: %s%s%dx%d %s, %d bits\n", input, profile->in_file,
+            *profile->in_file ? ", " : "", in->width, in->height, gf_channels_name(in->channels),
+            in->bits);
+    fprintf(stderr, "gpufilter: ran on %s: %s\n", profile->device, profile->reason);
+    fprintf(stderr, "gpufilter: %d segment%s, bands of %d rows, %d lane%s\n", profile->segments,
+            profile->segments == 1 ? "" : "s", profile->band_rows, profile->lanes,
+            profile->lanes == 1 ? "" : "s");
+    fprintf(stderr, "gpufilter: %s: %s%s%dx%d %s, %d bits, in %.3f s (%.1f Mpixel/s)\n",
+            output, profile->out_file, *profile->out_file ? ", " : "", out->width,
+            out->height, gf_channels_name(out->channels), out->bits, profile->wall_s,
+            profile->wall_s > 0 ? pixels / profile->wall_s * 1e-6 : 0.0);
+}
+
+static enum gf_status show_profile(const struct gf_command *command,
+                                   const struct gf_profile *profile, struct gf_error *error)
+{
+    const bool taken =
+        !strcmp(command->output, "-") || (command->trace && !strcmp(command->trace, "-"));
+    struct gf_report report;
+    const enum gf_status status = gf_report_make(profile, &report, error);
+    if (status)
+        return status;
+    if (command->profile == GF_PROFILE_JSON)
+        gf_report_json(&report, profile, taken ? stderr : stdout);
+    else
+        gf_report_table(&report, profile, taken ? stderr : stdout);
+    gf_report_free(&report);
+    return GF_OK;
+}
+
+static enum gf_status write_trace(const struct gf_profile *profile, struct gf_output *output,
+                                  struct gf_error *error)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *const memory = open_memstream(&text, &size);
+    if (!memory)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    enum gf_status status = gf_trace_write(profile, memory, error);
+    if (fclose(memory) && !status)
+        status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    if (!status)
+        status = gf_output_write(output, text, size, error);
+    if (!status)
+        status = gf_output_commit(output, error);
+    free(text);
+    return status;
+}
+
+/* Of a single input; of a stream the last picture's trace. */
+static void picture(void *context, const char *input, const char *output, const struct gf_profile *profile)
+{
+    struct session *const session = context;
+    struct gf_command *const command = session->command;
+    enum gf_status *const status = &session->report_status;
+    gf_progress_clear(&session->progress);
+    if (command->verbose)
+        tell_run(input, output, profile);
+    if (command->profile && !*status)
+        *status = show_profile(command, profile, &session->report_error);
+    if (session->trace && !*status)
+        *status = write_trace(profile, session->trace, &session->report_error);
+}
+
+/* ---- what is opened before ---- */
+
+static enum gf_status check_terminals(const struct gf_command *command, struct gf_error *error)
+{
+    for (int i = 0; i < command->inputs; i++) {
+        const bool standard = !strcmp(command->input[i], "-") || !strcmp(command->input[i], "@-");
+        if (standard && isatty(STDIN_FILENO))
+            return gf_fail(error, GF_ERROR_USAGE,
+                           "standard input is a terminal: pipe a picture in, or name one with -i");
+    }
+    if (!command->dry_run && !strcmp(command->output, "-") && isatty(STDOUT_FILENO))
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "standard output is a terminal: redirect it, or name a file with -o");
+    return GF_OK;
+}
+
+static enum gf_status open_inputs(struct session *session, struct gf_error *error)
+{
+    const struct gf_command *const command = session->command;
+    const bool several = command->inputs > 1 || gf_inputs_is_group(command->input[0]);
+    enum gf_status status =
+        gf_template_parse(command->output, command->options.format, several, &session->output, error);
+    char *const outputs = status ? NULL : gf_template_folder(&session->output);
+    if (!status && !outputs)
+        status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    const struct gf_inputs_request request = {.argument = command->input,
+                                              .count = command->inputs,
+                                              .recursive = command->recursive,
+                                              .nul_separated = command->nul_separated,
+                                              .outputs = outputs && *outputs ? outputs : NULL};
+    if (!status)
+        status = gf_inputs_expand(&request, &session->inputs, error);
+    free(outputs);
+    if (!status && session->inputs.count > 1 && (command->profile || command->trace))
+        return gf_fail(error, GF_ERROR_USAGE, "--profile and --trace are of one picture, not of %zu",
+                       session->inputs.count);
+    return status;
+}
+
+static enum gf_status open_logs(struct session *session, struct gf_error *error)
+{
+    const struct gf_command *const command = session->command;
+    const char *const log = command->log ? command->log : command->resume;
+    enum gf_status status = GF_OK;
+    if (command->resume)
+        status = gf_resume_read(command->resume, &session->resume, error);
+    if (!status && log && !command->dry_run)
+        status = gf_joblog_open(log, &session->log, error);
+    return status;
+}
+
+static enum gf_status open_session(struct session *session, struct gf_error *error)
+{
+    struct gf_command *const command = session->command;
+    enum gf_status status = check_terminals(command, error);
+    if (!status && command->chain_file)
+        status = gf_chain_file_read(command->chain_file, &session->chain, error);
+    if (!status)
+        status = open_inputs(session, error);
+    /* Opened first: where they cannot be written, nobody should wait for a picture to learn so. */
+    if (!status && command->trace)
+        status = gf_output_open(command->trace, &session->trace, error);
+    if (!status)
+        status = open_logs(session, error);
+    session->progress = gf_progress_make(stderr, command->quiet ? GF_PROGRESS_NONE : command->progress,
+                                         session->inputs.count);
+    return status;
+}
+
+static void close_session(struct session *session)
+{
+    gf_inputs_free(&session->inputs);
+    gf_template_free(&session->output);
+    gf_joblog_close(session->log);
+    gf_resume_free(session->resume);
+    if (session->trace)
+        gf_output_close(session->trace);
+    free(session->chain);
+}
+
+/* ---- running ---- */
+
+static enum gf_status find_devices(struct session *session, int *count, struct gf_error *error)
+{
+    const char *why = "";
+    *count = session->command->devices;
+    if (!session->command->all_devices)
+        return GF_OK;
+    *count = gf_device_count(&why);
+    *count = *count < GF_COMMAND_DEVICES_MAX ? *count : GF_COMMAND_DEVICES_MAX;
+    for (int i = 0; i < *count; i++)
+        session->all_devices[i] = i;
+    return *count ? GF_OK : gf_fail(error, GF_ERROR_UNAVAILABLE, "--device=cuda:all: no CUDA device: %s", why);
+}
+
+static void drop_warning(void *context, const char *text)
+{
+    (void)context;
+    (void)text;
+}
+
+static enum gf_status run(struct session *session, struct gf_error *error)
+{
+    struct gf_command *const command = session->command;
+    const bool reports = command->verbose || command->profile || session->trace;
+    struct gf_batch_state state;
+    int devices;
+    const enum gf_status status = find_devices(session, &devices, error);
+    if (status)
+        return status;
+    command->options.profile = command->profile || session->trace;
+    command->options.warn = command->quiet ? NULL : drop_warning; /* the batch puts its own in its place */
+    const struct gf_batch_request request = {
+        .chain = session->chain ? session->chain : command->chain,
+        .options = command->options,
+        .inputs = &session->inputs,
+        .output = &session->output,
+        .device = command->all_devices ? session->all_devices : command->device,
+        .devices = devices,
+        .skip_existing = command->skip_existing,
+        .update = command->update,
+        .fail_fast = command->fail_fast,
+        .dry_run = command->dry_run,
+        .shard = command->shard,
+        .shards = command->shards,
+        .log = session->log,
+        .resume = session->resume,
+        .say = say,
+        .picture = reports ? picture : NULL,
+        .tick = session->progress.form == GF_PROGRESS_NONE ? NULL : tick,
+        .tick_s = session->progress.tick_s,
+        .context = session};
+    return gf_batch_run(&request, &state, error);
+}
+
+enum gf_status gf_run_command(struct gf_command *command, void (*complain)(const char *kind, const char *text),
+                              struct gf_error *error)
+{
+    struct session session = {.command = command, .complain = complain};
+    enum gf_status status = open_session(&session, error);
+    if (!status)
+        status = run(&session, error);
+    gf_progress_clear(&session.progress);
+    if (!status && session.report_status) {
+        status = session.report_status;
+        *error = session.report_error;
+    }
+    close_session(&session);
+    return status;
+}

@@ -1,0 +1,241 @@
+# Many pictures: what -i and -o may name, what is left alone, what fails, what the log says.
+mkdir -p many/sub/deep
+for each in a b c; do cp in.ppm "many/$each.ppm"; done
+cp in.png many/sub/d.png
+cp in.jpg many/sub/deep/e.JPG
+cp in.ppm many/.hidden.ppm
+echo 'no picture' >many/notes.txt
+gpufilter -i in.ppm -o expected.ppm invert
+head -c 3000 in.ppm >cut.ppm
+
+# listed FOLDER: the files in it, one line.
+listed()
+{
+    (cd "$1" && find . -type f | sed 's,^\./,,' | sort | tr '\n' ' ')
+}
+
+# holds FOLDER 'NAME NAME '
+holds()
+{
+    [ "$(listed "$1")" = "$2" ] || problem "$1 holds $(listed "$1"), not $2"
+}
+
+begin "a folder into a folder that is not there yet"
+run 0 gpufilter -i many -o out1 invert
+silent
+holds out1 'a.ppm b.ppm c.ppm '
+same out1/b.ppm expected.ppm
+
+begin "--recursive keeps the folders, and does not search where the results go"
+run 0 gpufilter -i many --recursive -o many/out invert
+holds many/out 'a.ppm b.ppm c.ppm sub/d.png sub/deep/e.JPG '
+run 0 gpufilter -i many -r -o many/out invert
+holds many/out 'a.ppm b.ppm c.ppm sub/d.png sub/deep/e.JPG '
+rm -r many/out
+
+begin "files, patterns and folders together, --format and the extension"
+run 0 gpufilter -i in.png -i 'many/[ab]*.ppm' -i many/sub -o out2/ --format=jpg
+holds out2 'a.jpg b.jpg d.jpg in.jpg '
+
+begin "the fields of a template"
+run 0 gpufilter -i many/b.ppm -i many/sub/d.png -o 'out3/{dir}/{n:3}_{stem}_{w}x{h}.{ext}' resize=50%
+holds out3 'many/001_b_39x28.ppm many/sub/002_d_39x28.png '
+run 0 gpufilter -i in.ppm -o 'out3/{{x}}.ppm'
+[ -f 'out3/{x}.ppm' ] || problem "no {x}.ppm but $(listed out3)"
+run 2 gpufilter -i in.ppm -o 'out3/{stme}.png'
+stderr_like ".*'{stme}' is none of"
+run 0 gpufilter -i ./../"$(basename "$PWD")"/in.ppm -o 'out3/{dir}/up.ppm'
+[ -f "out3/$(basename "$PWD")/up.ppm" ] || problem "dots in {dir}: $(listed out3)"
+
+begin "lists: names as they are, a line or a NUL each, from a file or standard input"
+cp in.ppm 'two words.ppm'
+cp in.ppm "new
+line*.ppm"
+printf 'in.ppm\ntwo words.ppm\n\nin.png' >list
+run 0 gpufilter -i @list -o out4
+holds out4 'in.png in.ppm two words.ppm '
+printf 'in.ppm\0new\nline*.ppm\0' >list0
+gpufilter -0 -i @- -o out5 <list0 2>stderr || problem "-0 failed: $(cat stderr)"
+[ "$(find out5 -type f | wc -l)" -eq 3 ] || problem "-0: $(listed out5)" # a line break counts
+run 1 gpufilter -i @list0 -o out6
+stderr_like 'list0: holds NUL bytes: -0'
+: >empty
+run 1 gpufilter -i @empty -o out6
+stderr_like 'empty: the list names no file'
+mkdir bare
+run 1 gpufilter -i bare -o out6
+stderr_like 'bare: holds no'
+run 1 gpufilter -i 'bare/*.png' -o out6
+stderr_like 'bare/\*.png: no such file'
+absent out6
+
+begin "two inputs for one output are refused before anything is written"
+run 2 gpufilter -i in.ppm -i in.png -o out6/x.png
+stderr_like "'in.*' and 'in.*' would both be written to 'out6/x.png'"
+mkdir -p other/a && cp in.ppm other/a/a.ppm
+run 2 gpufilter -i many/a.ppm -i other/a/a.ppm -o out6/
+stderr_like "'many/a.ppm' and 'other/a/a.ppm' would both be written to 'out6//*a.ppm'"
+ln -s many/sub link
+run 2 gpufilter -i many/sub/d.png -i link/d.png -o '{dir}/x.png'
+stderr_like '.* would both be written to '
+run 2 gpufilter -i many/a.ppm -i many/b.ppm -o 'many/{stem}{w}.ppm' -i many/b77.ppm --format=ppm resize=77:55
+[ "$(wc -l <stderr)" -eq 1 ] || problem "not one line: $(cat stderr)"
+absent out6
+[ -z "$(find . -newer list0 -name 'x.png' -print)" ] || problem "something was written"
+
+begin "an output over another input is refused, over its own not"
+cp many/a.ppm a.ppm && cp many/b.ppm b.ppm
+run 2 gpufilter -i a.ppm -i b.ppm -o '{n}.ppm' -i 1.ppm
+stderr_like "the output of 'a.ppm' would be written over the input '1.ppm'"
+run 0 gpufilter -i a.ppm -i b.ppm -o '{stem}.ppm' invert
+same a.ppm expected.ppm
+same b.ppm expected.ppm
+run 2 gpufilter -i a.ppm -i b.ppm -o '{stem}.ppm' --resume=log0 invert
+stderr_like 'a.ppm: is its own output: --resume could filter it twice'
+
+begin "bad files do not stop the others; what is said is in order"
+mkdir mixed
+cp cut.ppm mixed/1.ppm; cp in.ppm mixed/2.ppm; echo junk >mixed/3.png; cp in.png mixed/4.png; : >mixed/5.jpg
+run 1 gpufilter -i mixed -i mixed/6.png -o out7 --log=log7 invert
+holds out7 '2.ppm 4.png '
+[ "$(sed 's/: .*mixed/ mixed/; s/:.*//; s/.*mixed/mixed/' stderr | head -n 4 | tr '\n' ' ')" = \
+    'mixed/1.ppm mixed/3.png mixed/5.jpg mixed/6.png ' ] || problem "order: $(cat stderr)"
+[ "$(tail -n 1 stderr)" = 'gpufilter: 4 of 6 files failed, 2 done' ] || problem "summary: $(tail -n 1 stderr)"
+
+begin "the log: a line of JSON for each"
+if ! command -v python3 >/dev/null; then
+    skip "no python3 here"
+else
+    run 0 python3 - log7 <<'END'
+import json, sys
+lines = [json.loads(line) for line in open(sys.argv[1])]
+assert sorted(line["index"] for line in lines) == [1, 2, 3, 4, 5, 6], lines
+by = {line["input"]: line for line in lines}
+assert {name for name, line in by.items() if line["status"] == "ok"} == {"mixed/2.ppm", "mixed/4.png"}
+good = by["mixed/2.ppm"]
+assert good["output"] == "out7/2.ppm" and good["bytes_in"] == 44428 and good["bytes_out"] == 12718, good
+assert (good["width"], good["height"]) == (77, 55) and good["device"] and good["message"] == ""
+assert set(good["ms"]) == {"total", "decode", "upload", "filter", "download", "encode"}
+assert good["ms"]["total"] > 0 and good["ms"]["decode"] > 0
+assert "truncated" in by["mixed/1.ppm"]["message"] and by["mixed/1.ppm"]["status"] == "failed"
+END
+fi
+
+begin "names that are no UTF-8 go through the log and back"
+mkdir bytes
+cp in.ppm "$(printf 'bytes/\377"\\\t\n.ppm')"
+cp in.ppm "$(printf 'bytes/\303\244.ppm')"
+run 0 gpufilter -i bytes -o out8 --log=log8 invert
+rm -f out8/*
+run 0 gpufilter -i bytes -o out8 --resume=log8 invert
+[ "$(find out8 -type f -print0 | tr -dc '\0' | wc -c)" -eq 2 ] || problem "what is gone was not done again"
+touch -d @1 out8/*
+run 0 gpufilter -i bytes -o out8 --resume=log8 invert
+[ -z "$(find out8 -type f -newermt @2)" ] || problem "what is done was done again"
+
+begin "--resume: what is done is left, what failed, is gone, was cut or had another chain is not"
+run 0 gpufilter -i many -o out9 --log=log9 invert
+cp log9 log9.first
+touch -d @1 out9/*
+rm out9/a.ppm
+printf x >>out9/b.ppm && touch -d @1 out9/b.ppm
+run 0 gpufilter -i many -o out9 --resume=log9 invert
+same out9/a.ppm expected.ppm
+same out9/b.ppm expected.ppm
+[ -n "$(find out9/c.ppm ! -newermt @2)" ] || problem "c.ppm was done again"
+[ "$(wc -l <log9)" -eq 5 ] || problem "the log has $(wc -l <log9) lines"
+touch -d @1 out9/*
+run 0 gpufilter -i many -o out9 --resume=log9 blur
+[ "$(find out9 -type f -newermt @2 | wc -l)" -eq 3 ] || problem "another chain: not all were done again"
+run 0 gpufilter -i mixed/2.ppm -o out9/2.ppm --resume=never_written invert
+[ "$(wc -l <never_written)" -eq 1 ] || problem "a new log was not begun"
+run 2 gpufilter -i in.ppm -o x.ppm --log=l1 --resume=l2
+stderr_like '--log and --resume are not the same file'
+
+begin "a torn last line of the log is passed over and ended"
+head -c $(($(wc -c <log9.first) - 20)) log9.first >log9.torn
+run 0 gpufilter -i many -o out9 --resume=log9.torn invert
+[ "$(grep -c '^{.*}$' log9.torn)" -ge 3 ] || problem "$(cat log9.torn)"
+[ "$(tail -n 1 log9.torn | tail -c 2)" = '}' ] || problem "the last line is torn"
+touch -d @1 out9/*
+run 0 gpufilter -i many -o out9 --resume=log9.torn invert
+[ -z "$(find out9 -type f -newermt @2)" ] || problem "what is done was done again"
+
+begin "a log that cannot be written"
+run 1 gpufilter -i many -o out10 --log=nowhere/log invert
+stderr_like 'nowhere/log: No such file or directory'
+absent out10
+if [ -e /dev/full ]; then
+    run 1 gpufilter -i many -o out10 --log=/dev/full invert
+    grep -q '^gpufilter: /dev/full: No space left on device$' stderr || problem "$(cat stderr)"
+fi
+
+begin "--skip-existing, --update, --no-clobber"
+mkdir out11
+printf old >out11/b.ppm
+run 0 gpufilter -i many -o out11 --skip-existing invert
+silent
+[ "$(cat out11/b.ppm)" = old ] || problem "--skip-existing: b.ppm was written"
+same out11/c.ppm expected.ppm
+run 1 gpufilter -i many -o out11 --no-clobber invert
+[ "$(grep -c 'is there already (--no-clobber)$' stderr)" -eq 3 ] || problem "$(cat stderr)"
+[ "$(cat out11/b.ppm)" = old ] || problem "--no-clobber: b.ppm was written"
+touch -d @1 out11/b.ppm
+printf newer >out11/a.ppm
+run 0 gpufilter -i many -o out11 --update invert
+same out11/b.ppm expected.ppm
+[ "$(cat out11/a.ppm)" = newer ] || problem "--update: a.ppm was written"
+run 1 gpufilter -i in.ppm -o out11/c.ppm --no-clobber
+stderr_is 'gpufilter: out11/c.ppm: is there already (--no-clobber)'
+run 0 gpufilter -i in.ppm -o out11/new.ppm --no-clobber --sync
+gpufilter -i in.ppm -o plain.ppm && same out11/new.ppm plain.ppm
+run 0 gpufilter -i in.ppm -o out11/new.ppm --sync invert
+same out11/new.ppm expected.ppm
+
+begin "--fail-fast"
+run 1 gpufilter -i cut.ppm -i many -o out12 --fail-fast --threads=1 invert
+[ "$(tail -n 1 stderr)" = 'gpufilter: 1 of 4 files failed, 0 done, 3 not begun (--fail-fast)' ] || problem "$(cat stderr)"
+absent out12/a.ppm
+
+begin "--dry-run writes nothing and says everything"
+run 0 gpufilter -i many -o out11 -n --update --log=log13 invert
+stdout_has '^many/a.ppm -> out11/a.ppm (skipped: is up to date)$'
+run 0 gpufilter -i many -i mixed/2.ppm -o 'out13/{stem}.png' --dry-run invert
+[ "$(cat stdout)" = 'many/a.ppm -> out13/a.png
+many/b.ppm -> out13/b.png
+many/c.ppm -> out13/c.png
+mixed/2.ppm -> out13/2.png' ] || problem "$(cat stdout)"
+absent out13 log13
+
+begin "mistakes of all pictures are found before the first"
+run 2 gpufilter -i many -o 'out14/{stem}.xyz' invert
+stderr_like '.*the extension says no format'
+run 2 gpufilter -i many -o out14 inverted
+stderr_like "unknown filter 'inverted'"
+run 2 gpufilter -i many -o out14 --profile invert
+stderr_like '--profile and --trace are of one picture, not of 3'
+absent out14
+
+begin "the shards together are the whole, whatever K and N"
+for shards in 1 2 3 5; do
+    rm -rf out15
+    for shard in $(seq $shards); do
+        run 0 gpufilter -i many -r -o out15 --shard="$shard/$shards" --log=log15.$shards invert
+    done
+    holds out15 'a.ppm b.ppm c.ppm sub/d.png sub/deep/e.JPG '
+    [ "$(sed 's/.*"input":"\([^"]*\).*/\1/' log15.$shards | sort | uniq -d | wc -l)" -eq 0 ] || problem "done twice"
+    [ "$(wc -l <log15.$shards)" -eq 5 ] || problem "$shards shards: $(wc -l <log15.$shards) pictures"
+done
+run 2 gpufilter -i many -o out15 --shard=0/3
+stderr_like '--shard=0/3: K is outside 1..3; with an index that counts from 0: --shard=\$((INDEX + 1))/3'
+run 2 gpufilter -i many -o out15 --shard=4/3
+run 2 gpufilter -i many -o out15 --shard=1
+stderr_like '--shard=1 is not K/N'
+
+begin "the same pictures for any number of workers and whatever memory"
+run 0 gpufilter -i many -r -o out16 blur,equalize,rotate=90
+for more in --threads=1 --threads=7 --memory=1M; do
+    rm -rf out17
+    run 0 gpufilter -i many -r -o out17 $more blur,equalize,rotate=90
+    diff -r out16 out17 >/dev/null || problem "$more: other pictures"
+done
