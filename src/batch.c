@@ -333,6 +333,11 @@ static int divide_work(struct gf_batch *batch)
     int threads = options->threads > 0 ? options->threads : gf_cpu_count();
     threads = threads < GF_BATCH_WORKERS_MAX ? threads : GF_BATCH_WORKERS_MAX;
     int workers = batch->count < (size_t)threads ? (int)batch->count : threads;
+    if (batch->devices && options->codec != GF_CODEC_AUTO && options->codec != GF_CODEC_CPU) {
+        /* Each waits most of the time for the GPU's decoder, which is fast with many pictures at once. */
+        workers = batch->count < GF_BATCH_CODEC_WORKERS ? (int)batch->count : GF_BATCH_CODEC_WORKERS;
+        options->serial = true;
+    }
     if (batch->request->output->is_stdout)
         workers = 1;
     if (workers == threads && batch->count >= (size_t)(TURNS * threads) && !options->lanes)
