@@ -13,6 +13,8 @@
 
 /* Groups are of a power of two, since a decoder's state is made for one number of pictures. */
 enum { GROUP_LOG_MOST = 6, GROUP_MOST = 1 << GROUP_LOG_MOST, DEVICES_MOST = 64, SIDE_MOST = 16384 };
+/* More at once are slower, and the first use of each takes 11 ms. */
+enum { ENCODERS = 4 };
 
 /* One caller's picture. */
 struct request {
@@ -21,8 +23,8 @@ struct request {
     size_t size;
     nvjpegImage_t image;
     nvjpegOutputFormat_t format;
-    bool done;
-    bool declined;
+    bool done, declined;
+    pthread_cond_t answered; /* of its own: an answer wakes nobody else */
 };
 
 struct decoder {
@@ -30,11 +32,18 @@ struct decoder {
     nvjpegOutputFormat_t format; /* that it is initialised for */
 };
 
+struct encoder {
+    cudaStream_t stream;
+    nvjpegEncoderState_t state;
+    nvjpegEncoderParams_t params;
+    bool busy;
+};
+
 struct gf_jpeg_device {
     int device, users;
     pthread_t thread;
     pthread_mutex_t lock;
-    pthread_cond_t changed;
+    pthread_cond_t started_now, wanted, encoder_freed;
     struct request *first, **last; /* waiting */
     bool started, ended;
     enum gf_status status;
@@ -43,15 +52,7 @@ struct gf_jpeg_device {
     nvjpegHandle_t handle;
     cudaStream_t stream;
     struct decoder decoder[GROUP_LOG_MOST + 1];
-};
-
-struct gf_jpeg_encoder {
-    struct gf_jpeg_device *codec;
-    cudaStream_t stream;
-    nvjpegEncoderState_t state;
-    nvjpegEncoderParams_t params;
-    unsigned char *data;
-    size_t capacity;
+    struct encoder encoder[ENCODERS];
 };
 
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -129,11 +130,12 @@ static int take_group(struct gf_jpeg_device *codec, struct request **group)
     return log;
 }
 
-static void answer(struct gf_jpeg_device *codec, struct request *const *group, int count)
+static void answer(struct request *const *group, int count)
 {
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
         group[i]->done = true;
-    pthread_cond_broadcast(&codec->changed);
+        pthread_cond_signal(&group[i]->answered);
+    }
 }
 
 static void serve(struct gf_jpeg_device *codec)
@@ -142,48 +144,23 @@ static void serve(struct gf_jpeg_device *codec)
     pthread_mutex_lock(&codec->lock);
     for (;;) {
         while (!codec->first && !codec->ended)
-            pthread_cond_wait(&codec->changed, &codec->lock);
+            pthread_cond_wait(&codec->wanted, &codec->lock);
         if (!codec->first)
             break;
         const int log = take_group(codec, group);
         pthread_mutex_unlock(&codec->lock);
         decode(codec, group, log);
         pthread_mutex_lock(&codec->lock);
-        answer(codec, group, 1 << log);
+        answer(group, 1 << log);
     }
     pthread_mutex_unlock(&codec->lock);
-}
-
-static void *codec_main(void *argument)
-{
-    struct gf_jpeg_device *const codec = (struct gf_jpeg_device *)argument;
-    struct gf_error error;
-    memset(&error, 0, sizeof error);
-    const enum gf_status status = start(codec, &error);
-    pthread_mutex_lock(&codec->lock);
-    codec->status = status;
-    codec->error = error;
-    codec->started = true;
-    pthread_cond_broadcast(&codec->changed);
-    pthread_mutex_unlock(&codec->lock);
-    if (!status)
-        serve(codec);
-    for (int log = 0; log <= GROUP_LOG_MOST; log++) {
-        if (codec->decoder[log].state)
-            codec->call.JpegStateDestroy(codec->decoder[log].state);
-    }
-    if (codec->stream)
-        cudaStreamDestroy(codec->stream);
-    if (codec->handle)
-        codec->call.Destroy(codec->handle);
-    return NULL;
 }
 
 static enum gf_status wait_started(struct gf_jpeg_device *codec, struct gf_error *error)
 {
     pthread_mutex_lock(&codec->lock);
     while (!codec->started)
-        pthread_cond_wait(&codec->changed, &codec->lock);
+        pthread_cond_wait(&codec->started_now, &codec->lock);
     pthread_mutex_unlock(&codec->lock);
     if (codec->status)
         *error = codec->error;
@@ -211,17 +188,155 @@ extern "C" enum gf_status gf_jpeg_device_decode(struct gf_jpeg_device *codec, un
     request.format = nature->components == 1 ? NVJPEG_OUTPUT_Y : NVJPEG_OUTPUT_RGBI;
     request.image.channel[0] = out->data;
     request.image.pitch[0] = out->pitch;
+    pthread_cond_init(&request.answered, NULL);
     pthread_mutex_lock(&codec->lock);
     *codec->last = &request;
     codec->last = &request.next;
-    pthread_cond_broadcast(&codec->changed);
+    pthread_cond_signal(&codec->wanted);
     while (!request.done)
-        pthread_cond_wait(&codec->changed, &codec->lock);
+        pthread_cond_wait(&request.answered, &codec->lock);
     pthread_mutex_unlock(&codec->lock);
+    pthread_cond_destroy(&request.answered);
     return request.declined ? gf_fail(error, GF_ERROR_INPUT, "nvJPEG declines it") : GF_OK;
 }
 
+/* ---- encoding ---- */
+
+static enum gf_status fail_call(struct gf_error *error, const char *call, nvjpegStatus_t status)
+{
+    return gf_fail(error, GF_ERROR_DEVICE, "nvJPEG: %s fails (status %d)", call, (int)status);
+}
+
+#define TRY_NVJPEG(codec, name, ...)                                                                   \
+    do {                                                                                               \
+        const nvjpegStatus_t nvjpeg_status_ = (codec)->call.name(__VA_ARGS__);                         \
+        if (nvjpeg_status_)                                                                            \
+            return fail_call(error, #name, nvjpeg_status_);                                            \
+    } while (0)
+
+static enum gf_status open_encoder(struct gf_jpeg_device *codec, struct encoder *encoder, struct gf_error *error)
+{
+    if (encoder->params)
+        return GF_OK;
+    GF_CUDA_TRY(cudaStreamCreateWithFlags(&encoder->stream, cudaStreamNonBlocking), codec->device, error);
+    TRY_NVJPEG(codec, EncoderStateCreate, codec->handle, &encoder->state, encoder->stream);
+    TRY_NVJPEG(codec, EncoderParamsCreate, codec->handle, &encoder->params, encoder->stream);
+    return GF_OK;
+}
+
+static void close_encoder(struct gf_jpeg_device *codec, struct encoder *encoder)
+{
+    if (encoder->params)
+        codec->call.EncoderParamsDestroy(encoder->params);
+    if (encoder->state)
+        codec->call.EncoderStateDestroy(encoder->state);
+    if (encoder->stream)
+        cudaStreamDestroy(encoder->stream);
+}
+
+static enum gf_status encode(struct gf_jpeg_device *codec, struct encoder *encoder, const struct gf_view *in,
+                             const struct gf_options *options, struct gf_error *error)
+{
+    static const nvjpegChromaSubsampling_t samplings[] = {NVJPEG_CSS_420, NVJPEG_CSS_422, NVJPEG_CSS_444};
+    const bool gray = in->format.channels == 1;
+    const nvjpegChromaSubsampling_t sampling = gray ? NVJPEG_CSS_GRAY : samplings[options->subsampling];
+    nvjpegImage_t image;
+    memset(&image, 0, sizeof image);
+    image.channel[0] = in->data;
+    image.pitch[0] = in->pitch;
+    TRY_NVJPEG(codec, EncoderParamsSetQuality, encoder->params, options->quality, encoder->stream);
+    TRY_NVJPEG(codec, EncoderParamsSetSamplingFactors, encoder->params, sampling, encoder->stream);
+    if (gray)
+        TRY_NVJPEG(codec, EncodeYUV, codec->handle, encoder->state, encoder->params, &image, NVJPEG_CSS_GRAY,
+                   in->format.width, in->format.height, encoder->stream);
+    else
+        TRY_NVJPEG(codec, EncodeImage, codec->handle, encoder->state, encoder->params, &image, NVJPEG_INPUT_RGBI,
+                   in->format.width, in->format.height, encoder->stream);
+    return GF_OK;
+}
+
+static bool reserve(struct gf_jpeg_bytes *bytes, size_t size)
+{
+    if (bytes->capacity >= size)
+        return true;
+    free(bytes->data);
+    bytes->data = (unsigned char *)malloc(size);
+    bytes->capacity = bytes->data ? size : 0;
+    return bytes->data != NULL;
+}
+
+static enum gf_status run_encoder(struct gf_jpeg_device *codec, struct encoder *encoder, const struct gf_view *in,
+                                  const struct gf_options *options, struct gf_jpeg_bytes *out,
+                                  struct gf_error *error)
+{
+    enum gf_status status = open_encoder(codec, encoder, error);
+    if (!status)
+        status = encode(codec, encoder, in, options, error);
+    if (status)
+        return status;
+    TRY_NVJPEG(codec, EncodeRetrieveBitstream, codec->handle, encoder->state, NULL, &out->size, encoder->stream);
+    if (!reserve(out, out->size))
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    TRY_NVJPEG(codec, EncodeRetrieveBitstream, codec->handle, encoder->state, out->data, &out->size, encoder->stream);
+    GF_CUDA_TRY(cudaStreamSynchronize(encoder->stream), codec->device, error);
+    return GF_OK;
+}
+
+extern "C" enum gf_status gf_jpeg_device_encode(struct gf_jpeg_device *codec, const struct gf_view *in,
+                                                const struct gf_options *options, struct gf_jpeg_bytes *out,
+                                                struct gf_error *error)
+{
+    enum gf_status status = wait_started(codec, error);
+    if (status)
+        return status;
+    int free_one = 0;
+    pthread_mutex_lock(&codec->lock);
+    for (;;) {
+        for (free_one = 0; free_one < ENCODERS && codec->encoder[free_one].busy;)
+            free_one++;
+        if (free_one < ENCODERS)
+            break;
+        pthread_cond_wait(&codec->encoder_freed, &codec->lock);
+    }
+    struct encoder *const encoder = &codec->encoder[free_one];
+    encoder->busy = true;
+    pthread_mutex_unlock(&codec->lock);
+    status = run_encoder(codec, encoder, in, options, out, error);
+    pthread_mutex_lock(&codec->lock);
+    encoder->busy = false;
+    pthread_cond_signal(&codec->encoder_freed);
+    pthread_mutex_unlock(&codec->lock);
+    return status;
+}
+
 /* ---- the one of a device ---- */
+
+static void *codec_main(void *argument)
+{
+    struct gf_jpeg_device *const codec = (struct gf_jpeg_device *)argument;
+    struct gf_error error;
+    memset(&error, 0, sizeof error);
+    const enum gf_status status = start(codec, &error);
+    pthread_mutex_lock(&codec->lock);
+    codec->status = status;
+    codec->error = error;
+    codec->started = true;
+    pthread_cond_broadcast(&codec->started_now);
+    pthread_mutex_unlock(&codec->lock);
+    if (!status)
+        serve(codec);
+    for (int log = 0; log <= GROUP_LOG_MOST; log++) {
+        if (codec->decoder[log].state)
+            codec->call.JpegStateDestroy(codec->decoder[log].state);
+    }
+    for (int i = 0; i < ENCODERS; i++)
+        close_encoder(codec, &codec->encoder[i]);
+    if (codec->stream)
+        cudaStreamDestroy(codec->stream);
+    if (codec->handle)
+        codec->call.Destroy(codec->handle);
+    return NULL;
+}
 
 static struct gf_jpeg_device *create(int device)
 {
@@ -231,7 +346,9 @@ static struct gf_jpeg_device *create(int device)
     codec->device = device;
     codec->last = &codec->first;
     pthread_mutex_init(&codec->lock, NULL);
-    pthread_cond_init(&codec->changed, NULL);
+    pthread_cond_init(&codec->started_now, NULL);
+    pthread_cond_init(&codec->wanted, NULL);
+    pthread_cond_init(&codec->encoder_freed, NULL);
     if (!pthread_create(&codec->thread, NULL, codec_main, codec))
         return codec;
     free(codec);
@@ -265,117 +382,14 @@ extern "C" void gf_jpeg_device_close(struct gf_jpeg_device *codec)
         return;
     pthread_mutex_lock(&codec->lock);
     codec->ended = true;
-    pthread_cond_broadcast(&codec->changed);
+    pthread_cond_signal(&codec->wanted);
     pthread_mutex_unlock(&codec->lock);
     pthread_join(codec->thread, NULL);
-    pthread_cond_destroy(&codec->changed);
+    pthread_cond_destroy(&codec->encoder_freed);
+    pthread_cond_destroy(&codec->wanted);
+    pthread_cond_destroy(&codec->started_now);
     pthread_mutex_destroy(&codec->lock);
     free(codec);
-}
-
-/* ---- encoding ---- */
-
-static enum gf_status fail_encoder(struct gf_error *error, const char *call, nvjpegStatus_t status)
-{
-    return gf_fail(error, GF_ERROR_DEVICE, "nvJPEG: %s fails (status %d)", call, (int)status);
-}
-
-#define TRY_NVJPEG(codec, name, ...)                                                                   \
-    do {                                                                                               \
-        const nvjpegStatus_t nvjpeg_status_ = (codec)->call.name(__VA_ARGS__);                         \
-        if (nvjpeg_status_)                                                                            \
-            return fail_encoder(error, #name, nvjpeg_status_);                                         \
-    } while (0)
-
-static enum gf_status open_encoder(struct gf_jpeg_encoder *encoder, struct gf_error *error)
-{
-    struct gf_jpeg_device *const codec = encoder->codec;
-    GF_CUDA_TRY(cudaSetDevice(codec->device), codec->device, error);
-    GF_CUDA_TRY(cudaStreamCreateWithFlags(&encoder->stream, cudaStreamNonBlocking), codec->device, error);
-    TRY_NVJPEG(codec, EncoderStateCreate, codec->handle, &encoder->state, encoder->stream);
-    TRY_NVJPEG(codec, EncoderParamsCreate, codec->handle, &encoder->params, encoder->stream);
-    return GF_OK;
-}
-
-extern "C" enum gf_status gf_jpeg_encoder_open(struct gf_jpeg_device *codec, struct gf_jpeg_encoder **encoder,
-                                               struct gf_error *error)
-{
-    enum gf_status status = wait_started(codec, error);
-    if (status)
-        return status;
-    struct gf_jpeg_encoder *const opened = (struct gf_jpeg_encoder *)calloc(1, sizeof *opened);
-    if (!opened)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    opened->codec = codec;
-    status = open_encoder(opened, error);
-    if (status)
-        gf_jpeg_encoder_close(opened);
-    else
-        *encoder = opened;
-    return status;
-}
-
-extern "C" void gf_jpeg_encoder_close(struct gf_jpeg_encoder *encoder)
-{
-    if (!encoder)
-        return;
-    if (encoder->params)
-        encoder->codec->call.EncoderParamsDestroy(encoder->params);
-    if (encoder->state)
-        encoder->codec->call.EncoderStateDestroy(encoder->state);
-    if (encoder->stream)
-        cudaStreamDestroy(encoder->stream);
-    free(encoder->data);
-    free(encoder);
-}
-
-static enum gf_status encode(struct gf_jpeg_encoder *encoder, const struct gf_view *in,
-                             const struct gf_options *options, struct gf_error *error)
-{
-    static const nvjpegChromaSubsampling_t samplings[] = {NVJPEG_CSS_420, NVJPEG_CSS_422, NVJPEG_CSS_444};
-    const struct gf_jpeg_device *const codec = encoder->codec;
-    const bool gray = in->format.channels == 1;
-    const nvjpegChromaSubsampling_t sampling = gray ? NVJPEG_CSS_GRAY : samplings[options->subsampling];
-    nvjpegImage_t image;
-    memset(&image, 0, sizeof image);
-    image.channel[0] = in->data;
-    image.pitch[0] = in->pitch;
-    TRY_NVJPEG(codec, EncoderParamsSetQuality, encoder->params, options->quality, encoder->stream);
-    TRY_NVJPEG(codec, EncoderParamsSetSamplingFactors, encoder->params, sampling, encoder->stream);
-    if (gray)
-        TRY_NVJPEG(codec, EncodeYUV, codec->handle, encoder->state, encoder->params, &image, NVJPEG_CSS_GRAY,
-                   in->format.width, in->format.height, encoder->stream);
-    else
-        TRY_NVJPEG(codec, EncodeImage, codec->handle, encoder->state, encoder->params, &image, NVJPEG_INPUT_RGBI,
-                   in->format.width, in->format.height, encoder->stream);
-    return GF_OK;
-}
-
-static bool reserve(struct gf_jpeg_encoder *encoder, size_t size)
-{
-    if (encoder->capacity >= size)
-        return true;
-    free(encoder->data);
-    encoder->data = (unsigned char *)malloc(size);
-    encoder->capacity = encoder->data ? size : 0;
-    return encoder->data != NULL;
-}
-
-extern "C" enum gf_status gf_jpeg_encoder_run(struct gf_jpeg_encoder *encoder, const struct gf_view *in,
-                                              const struct gf_options *options, const unsigned char **data,
-                                              size_t *size, struct gf_error *error)
-{
-    const struct gf_jpeg_device *const codec = encoder->codec;
-    const enum gf_status status = encode(encoder, in, options, error);
-    if (status)
-        return status;
-    TRY_NVJPEG(codec, EncodeRetrieveBitstream, codec->handle, encoder->state, NULL, size, encoder->stream);
-    if (!reserve(encoder, *size))
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    TRY_NVJPEG(codec, EncodeRetrieveBitstream, codec->handle, encoder->state, encoder->data, size, encoder->stream);
-    GF_CUDA_TRY(cudaStreamSynchronize(encoder->stream), codec->device, error);
-    *data = encoder->data;
-    return GF_OK;
 }
 
 #else

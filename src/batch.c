@@ -323,6 +323,12 @@ static uint64_t physical_bytes(void)
     return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : (uint64_t)1 << 30;
 }
 
+static int codec_workers(void)
+{
+    const char *const text = getenv("GF_CODEC_WORKERS");
+    return text ? atoi(text) : GF_BATCH_CODEC_WORKERS;
+}
+
 /* A worker for each processor, each doing everything itself, where there are pictures enough to keep them busy to
  * the end; else fewer, each with all processors. Returns how many. */
 static int divide_work(struct gf_batch *batch)
@@ -335,7 +341,7 @@ static int divide_work(struct gf_batch *batch)
     int workers = batch->count < (size_t)threads ? (int)batch->count : threads;
     if (batch->devices && options->codec != GF_CODEC_AUTO && options->codec != GF_CODEC_CPU) {
         /* Each waits most of the time for the GPU's decoder, which is fast with many pictures at once. */
-        workers = batch->count < GF_BATCH_CODEC_WORKERS ? (int)batch->count : GF_BATCH_CODEC_WORKERS;
+        workers = batch->count < (size_t)codec_workers() ? (int)batch->count : codec_workers();
         options->serial = true;
     }
     if (batch->request->output->is_stdout)

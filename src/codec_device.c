@@ -17,9 +17,9 @@ enum gf_status gf_codec_device_open(struct gf_codec_device *codec, int device, b
 
 void gf_codec_device_close(struct gf_codec_device *codec)
 {
-    gf_jpeg_encoder_close(codec->encoder);
     gf_jpeg_device_close(codec->jpeg);
-    free(codec->bytes);
+    free(codec->in.data);
+    free(codec->out.data);
     *codec = (struct gf_codec_device){0};
 }
 
@@ -32,14 +32,15 @@ static enum gf_status give_up(struct gf_codec_device *codec, enum gf_status stat
     return GF_OK;
 }
 
-static bool reserve(struct gf_codec_device *codec, size_t size)
+static bool reserve(struct gf_jpeg_bytes *bytes, size_t size)
 {
-    if (codec->capacity >= size)
+    bytes->size = size;
+    if (bytes->capacity >= size)
         return true;
-    free(codec->bytes);
-    codec->bytes = malloc(size);
-    codec->capacity = codec->bytes ? size : 0;
-    return codec->bytes;
+    free(bytes->data);
+    bytes->data = malloc(size);
+    bytes->capacity = bytes->data ? size : 0;
+    return bytes->data;
 }
 
 static bool suits(const struct gf_jpeg_nature *nature, struct gf_format format)
@@ -62,17 +63,17 @@ enum gf_status gf_codec_device_decode(struct gf_codec_device *codec, struct gf_i
     *image = (struct gf_image){.format = format, .pitch = (gf_row_bytes(format) + 15) / 16 * 16};
     if (!codec->jpeg || size < 0 || size > FILE_BYTES_MOST)
         return GF_OK;
-    if (!reserve(codec, (size_t)size))
+    if (!reserve(&codec->in, (size_t)size))
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    enum gf_status status = gf_input_copy(input, codec->bytes, error);
+    enum gf_status status = gf_input_copy(input, codec->in.data, error);
     struct gf_jpeg_nature nature;
-    if (status || !gf_jpeg_check(codec->bytes, (size_t)size, &nature) || !suits(&nature, format))
+    if (status || !gf_jpeg_check(codec->in.data, (size_t)size, &nature) || !suits(&nature, format))
         return status;
     image->data = gf_store_take(store, image->pitch * (size_t)format.height);
     if (!image->data)
         return GF_OK;
     const struct gf_view view = view_of(image);
-    status = gf_jpeg_device_decode(codec->jpeg, codec->bytes, &nature, &view, error);
+    status = gf_jpeg_device_decode(codec->jpeg, codec->in.data, &nature, &view, error);
     if (!status)
         return GF_OK;
     gf_store_give(store, image->data);
@@ -94,13 +95,8 @@ enum gf_status gf_codec_device_encode(struct gf_codec_device *codec, const struc
                                       struct gf_sink *sink, const struct gf_options *options,
                                       struct gf_error *error)
 {
-    enum gf_status status = GF_OK;
     const struct gf_view view = view_of(image);
-    const unsigned char *data;
-    size_t size;
-    if (!codec->encoder)
-        status = gf_jpeg_encoder_open(codec->jpeg, &codec->encoder, error);
-    if (!status)
-        status = gf_jpeg_encoder_run(codec->encoder, &view, options, &data, &size, error);
-    return status ? status : gf_jpeg_sink_splice(sink, data, size, error);
+    const enum gf_status status =
+        gf_jpeg_device_encode(codec->jpeg, &view, options, &codec->out, error);
+    return status ? status : gf_jpeg_sink_splice(sink, codec->out.data, codec->out.size, error);
 }

@@ -10,9 +10,7 @@
 /* A pipeline's own. Zeroed: none. */
 struct gf_codec_device {
     struct gf_jpeg_device *jpeg;
-    struct gf_jpeg_encoder *encoder; /* opened with the first picture */
-    unsigned char *bytes;            /* of the input */
-    size_t capacity;
+    struct gf_jpeg_bytes in, out;
     bool required; /* that there is none is an error */
 };
 

@@ -13,7 +13,6 @@ extern "C" {
 #endif
 
 struct gf_jpeg_device;
-struct gf_jpeg_encoder;
 
 /* The device's codec, which all callers in the process share, starting in the background: errors come from the calls
  * below, GF_ERROR_UNAVAILABLE where nvJPEG is not there. */
@@ -29,15 +28,15 @@ enum gf_status gf_jpeg_device_decode(struct gf_jpeg_device *codec, unsigned char
                                      const struct gf_jpeg_nature *nature, const struct gf_view *out,
                                      struct gf_error *error) GF_CHECKED;
 
-/* An encoder is used by one thread at a time. */
-enum gf_status gf_jpeg_encoder_open(struct gf_jpeg_device *codec, struct gf_jpeg_encoder **encoder,
-                                    struct gf_error *error) GF_CHECKED;
-void gf_jpeg_encoder_close(struct gf_jpeg_encoder *encoder);
-/* A baseline JPEG of `in`, RGB or gray of 8 bits in device memory, without metadata. *data is the encoder's, until its next
- * call. */
-enum gf_status gf_jpeg_encoder_run(struct gf_jpeg_encoder *encoder, const struct gf_view *in,
-                                   const struct gf_options *options, const unsigned char **data, size_t *size,
-                                   struct gf_error *error) GF_CHECKED;
+/* A baseline JPEG of `in`, RGB or gray of 8 bits in device memory, without metadata; out grows as needed and is the
+ * caller's to free. */
+struct gf_jpeg_bytes {
+    unsigned char *data;
+    size_t size, capacity;
+};
+enum gf_status gf_jpeg_device_encode(struct gf_jpeg_device *codec, const struct gf_view *in,
+                                     const struct gf_options *options, struct gf_jpeg_bytes *out,
+                                     struct gf_error *error) GF_CHECKED;
 
 #ifdef __cplusplus
 }

@@ -36,28 +36,13 @@ enum gf_status gf_jpeg_device_decode(struct gf_jpeg_device *codec, unsigned char
     return gf_jpeg_device_open(0, &codec, error);
 }
 
-enum gf_status gf_jpeg_encoder_open(struct gf_jpeg_device *codec, struct gf_jpeg_encoder **encoder,
-                                    struct gf_error *error)
+enum gf_status gf_jpeg_device_encode(struct gf_jpeg_device *codec, const struct gf_view *in,
+                                     const struct gf_options *options, struct gf_jpeg_bytes *out,
+                                     struct gf_error *error)
 {
-    (void)encoder;
-    return gf_jpeg_device_open(0, &codec, error);
-}
-
-void gf_jpeg_encoder_close(struct gf_jpeg_encoder *encoder)
-{
-    (void)encoder;
-}
-
-enum gf_status gf_jpeg_encoder_run(struct gf_jpeg_encoder *encoder, const struct gf_view *in,
-                                   const struct gf_options *options, const unsigned char **data, size_t *size,
-                                   struct gf_error *error)
-{
-    (void)encoder;
     (void)in;
     (void)options;
-    (void)data;
-    (void)size;
-    struct gf_jpeg_device *codec;
+    (void)out;
     return gf_jpeg_device_open(0, &codec, error);
 }
 

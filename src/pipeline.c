@@ -291,7 +291,8 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
                          .memory_is_limit = pipeline->options.memory_bytes != 0,
                          .spans = &pipeline->spans,
                          .lanes = lanes_of(pipeline),
-                         .band_rows = pipeline->band_rows,
+                         /* Nothing is to be copied meanwhile: one band, and a launch a stage. */
+                         .band_rows = ends.in.data && ends.out.data ? plan->in.height : pipeline->band_rows,
                          .source = ends.in.data ? NULL : source,
                          .sink = ends.out.data ? NULL : sink,
                          .image_in = ends.in.data ? &ends.in : transfer->image_in,
