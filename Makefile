@@ -38,10 +38,14 @@ LDFLAGS += -fsanitize=$(SANITIZE)
 endif
 
 # What is the program's alone; the rest of src/ is the library.
-CLI_SRC := $(wildcard $(addprefix src/,$(addsuffix .c,main cli options help list devices man completion report report_json trace run progress)))
+CLI_SRC := $(wildcard $(addprefix src/,$(addsuffix .c,main cli options help list devices man completion completion_zsh completion_fish report report_json trace run progress)))
 # The labs are the program's too, in an archive of their own, which the tests link.
 LAB_SRC := $(wildcard src/lab*.c)
-LIB_SRC := $(filter-out $(CLI_SRC) $(LAB_SRC),$(wildcard src/*.c)) $(wildcard src/filters/*.c)
+# So are --profile=compare and --explain, with a copy of the CPU's code that has no vector instructions.
+COMPARE_SRC := $(wildcard src/compare*.c src/explain*.c)
+PLAIN_SRC := $(wildcard $(addprefix src/,$(addsuffix .c,plain gauss* histogram orient point* premultiply resample* stencil))) \
+  $(wildcard src/filters/*.c)
+LIB_SRC := $(filter-out $(CLI_SRC) $(LAB_SRC) $(COMPARE_SRC) src/plain.c,$(wildcard src/*.c)) $(wildcard src/filters/*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/%.o)
 LIBS = $(PKG_LIBS) -lm -pthread
@@ -55,8 +59,8 @@ LAB_CU := $(wildcard cuda/labs/*.cu)
 comma := ,
 space := $(subst ,, )
 CUDA_NEWEST := $(lastword $(CUDA_ARCHS))
-GENCODE := $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
-  -gencode arch=compute_$(CUDA_NEWEST),code=compute_$(CUDA_NEWEST)
+CUBINS := $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a))
+GENCODE := $(CUBINS) -gencode arch=compute_$(CUDA_NEWEST),code=compute_$(CUDA_NEWEST)
 CUDA_LIBDIR := $(firstword $(wildcard $(CUDA_HOME)/targets/x86_64-linux/lib $(CUDA_HOME)/targets/sbsa-linux/lib \
   $(CUDA_HOME)/lib64 /usr/lib/x86_64-linux-gnu))
 LIBS += -L$(CUDA_LIBDIR) -lcudart_static -ldl -lrt -lstdc++
@@ -66,7 +70,10 @@ LAB_CU := $(patsubst %,cuda/labs/%.cu,$(shell sed -n 's/^GF_LAB(\(.*\))$$/\1/p' 
 endif
 LAB_OBJ = $(LAB_SRC:%.c=$(BUILD)/%.o) $(LAB_CU:%.cu=$(BUILD)/%.o)
 
+COMPARE_OBJ := $(COMPARE_SRC:%.c=$(BUILD)/%.o) $(BUILD)/plain.o
+
 LIB_A := $(BUILD)/libgpufilter.a
+COMPARE_A := $(BUILD)/libcompare.a
 LAB_A := $(BUILD)/liblabs.a
 LIB_SO := $(BUILD)/libgpufilter.so
 PROGRAM := $(BUILD)/gpufilter
@@ -80,8 +87,8 @@ all: detected $(PROGRAM) $(LIB_SO) ## the program and the libraries, in build/
 detected:
 	@sh tests/detect.sh "$(CUDA)" "$(NVCC)" "$(CUDA_ARCHS)" $(PACKAGES)
 
-$(PROGRAM): $(CLI_OBJ) $(LAB_A) $(LIB_A)
-	$(CC) $(LDFLAGS) -o $@ $(CLI_OBJ) $(LAB_A) $(LIB_A) $(LIBS)
+$(PROGRAM): $(CLI_OBJ) $(LAB_A) $(COMPARE_A) $(LIB_A)
+	$(CC) $(LDFLAGS) -o $@ $(CLI_OBJ) $(LAB_A) $(COMPARE_A) $(LIB_A) $(LIBS)
 
 $(LIB_A): $(LIB_OBJ) $(CUDA_OBJ)
 	@rm -f $@
@@ -90,6 +97,19 @@ $(LIB_A): $(LIB_OBJ) $(CUDA_OBJ)
 $(LAB_A): $(LAB_OBJ)
 	@rm -f $@
 	$(AR) rcs $@ $^
+
+$(COMPARE_A): $(COMPARE_OBJ)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+# Every name but two becomes local, so that the copy and the original do not meet.
+$(BUILD)/plain.o: $(PLAIN_SRC:%.c=$(BUILD)/plain/%.o)
+	$(CC) -r -nostdlib -o $@ $^
+	objcopy --keep-global-symbol=gf_plain_filter --keep-global-symbol=gf_plain_histogram_add $@
+
+$(BUILD)/plain/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -UGF_WITH_CUDA -DGF_PLAIN $(GF_CFLAGS) $(CFLAGS) -fno-tree-vectorize -MMD -MP -c -o $@ $<
 
 $(LIB_SO): $(LIB_OBJ) $(CUDA_OBJ)
 	$(CC) -shared -Wl,-soname,libgpufilter.so.0 $(LDFLAGS) -o $@ $^ $(LIBS)
@@ -102,6 +122,20 @@ ifeq ($(CUDA),1)
 # Contracted, as the guides' examples are; declared as in C, where the members left out are zero.
 $(BUILD)/cuda/labs/%.o: GF_NVCCFLAGS := $(filter-out -fmad=false,$(GF_NVCCFLAGS)) \
   -Xcompiler -Wno-missing-field-initializers
+# The lab of compiler flags: one source under each of them.
+$(BUILD)/cuda/labs/flags_ftz.o: GF_NVCCFLAGS += -ftz=true
+$(BUILD)/cuda/labs/flags_div.o: GF_NVCCFLAGS += -prec-div=false
+$(BUILD)/cuda/labs/flags_sqrt.o: GF_NVCCFLAGS += -prec-sqrt=false
+$(BUILD)/cuda/labs/flags_fast.o: GF_NVCCFLAGS += -use_fast_math
+
+# Device code that launches kernels is relocatable and linked with the device's runtime, which PTX cannot be. All
+# of it in one object, so that nothing that is linked with it need know.
+$(BUILD)/cuda/labs/dynamic_parallelism.o: cuda/labs/dynamic_parallelism.cu
+	@mkdir -p $(@D)
+	$(NVCC) -rdc=true $(GF_NVCCFLAGS) $(NVCCFLAGS) $(CUBINS) -DGF_WITH_CUDA -Iinclude -Isrc -MMD -MP -MF $(@:.o=.d) \
+	  -MT $@ -c -o $(@:.o=.relocatable.o) $<
+	$(NVCC) -dlink -Xcompiler -fPIC $(CUBINS) -o $(@:.o=.linked.o) $(@:.o=.relocatable.o) -lcudadevrt
+	$(LD) -r -o $@ $(@:.o=.relocatable.o) $(@:.o=.linked.o) $(CUDA_LIBDIR)/libcudadevrt.a
 else
 $(BUILD)/cuda/labs/%.o: cuda/labs/%.cu
 	@mkdir -p $(@D)
@@ -110,18 +144,18 @@ endif
 
 $(BUILD)/%.o: %.cu
 	@mkdir -p $(@D)
-	$(NVCC) $(GF_NVCCFLAGS) $(NVCCFLAGS) $(GENCODE) -DGF_WITH_CUDA -DGF_ARCHITECTURES=$(subst $(space),$(comma),$(strip $(CUDA_ARCHS))) -Iinclude -Isrc -MMD -MP -c -o $@ $<
+	$(NVCC) $(GF_NVCCFLAGS) $(NVCCFLAGS) $(GENCODE) -DGF_WITH_CUDA '-DGF_ARCHITECTURES=$(subst $(space),\$(comma),$(strip $(CUDA_ARCHS)))' -Iinclude -Isrc -MMD -MP -c -o $@ $<
 
-$(BUILD)/tests/%: tests/%.c $(LAB_A) $(LIB_A)
+$(BUILD)/tests/%: tests/%.c $(LAB_A) $(COMPARE_A) $(LIB_A)
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -Itests $(CMOCKA_CFLAGS) $(GF_CFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(LAB_A) $(LIB_A) $(CMOCKA_LIBS) $(LIBS)
+	$(CC) $(CPPFLAGS) -Itests $(CMOCKA_CFLAGS) $(GF_CFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(LAB_A) $(COMPARE_A) $(LIB_A) $(CMOCKA_LIBS) $(LIBS)
 
 # A build folder belongs to one set of flags: start over instead of linking a mixture. Done before make looks
 # at what is there.
 FLAGS_NOW := CUDA=$(CUDA) ARCHS=$(CUDA_ARCHS) SANITIZE=$(SANITIZE) CFLAGS=$(CFLAGS)
 ifneq ($(filter-out clean help format lint,$(or $(MAKECMDGOALS),all)),)
 $(shell mkdir -p $(BUILD); echo '$(FLAGS_NOW)' | cmp -s - $(BUILD)/flags || { \
-  find $(BUILD) -name '*.o' -delete; rm -f $(LIB_A) $(LAB_A) $(LIB_SO) $(PROGRAM); echo '$(FLAGS_NOW)' > $(BUILD)/flags; })
+  find $(BUILD) -name '*.o' -delete; rm -f $(LIB_A) $(LAB_A) $(COMPARE_A) $(LIB_SO) $(PROGRAM); echo '$(FLAGS_NOW)' > $(BUILD)/flags; })
 endif
 
 test: ## installs what is missing, builds, runs every test
@@ -168,10 +202,12 @@ LIBDIR = $(PREFIX)/lib
 INCLUDEDIR = $(PREFIX)/include
 MANDIR = $(PREFIX)/share/man/man1
 COMPLETIONDIR = $(PREFIX)/share/bash-completion/completions
+ZSHDIR = $(PREFIX)/share/zsh/site-functions
+FISHDIR = $(PREFIX)/share/fish/vendor_completions.d
 SONAME := libgpufilter.so.0
 INSTALLED = $(BINDIR)/gpufilter $(LIBDIR)/libgpufilter.a $(LIBDIR)/libgpufilter.so $(LIBDIR)/$(SONAME) \
   $(LIBDIR)/libgpufilter.so.$(VERSION) $(LIBDIR)/pkgconfig/gpufilter.pc $(INCLUDEDIR)/gpufilter \
-  $(MANDIR)/gpufilter.1 $(COMPLETIONDIR)/gpufilter
+  $(MANDIR)/gpufilter.1 $(COMPLETIONDIR)/gpufilter $(ZSHDIR)/_gpufilter $(FISHDIR)/gpufilter.fish
 
 # Requires.private and Libs.private: what a program needs besides that links libgpufilter.a.
 define PKG_CONFIG_FILE
@@ -192,7 +228,7 @@ endef
 install: all ## program, libraries, headers, manual, completion, to DESTDIR and PREFIX
 	install -d $(addprefix $(DESTDIR),$(sort $(dir $(INSTALLED))) $(INCLUDEDIR)/gpufilter)
 	$(PROGRAM) --man > $(BUILD)/gpufilter.1
-	$(PROGRAM) --completion=bash > $(BUILD)/gpufilter.bash
+	for shell in bash zsh fish; do $(PROGRAM) --completion=$$shell > $(BUILD)/gpufilter.$$shell || exit 1; done
 	$(file > $(BUILD)/gpufilter.pc,$(PKG_CONFIG_FILE))
 	install -m 755 $(PROGRAM) $(DESTDIR)$(BINDIR)/gpufilter
 	install -m 644 $(LIB_A) $(DESTDIR)$(LIBDIR)/libgpufilter.a
@@ -203,6 +239,8 @@ install: all ## program, libraries, headers, manual, completion, to DESTDIR and 
 	install -m 644 $(BUILD)/gpufilter.pc $(DESTDIR)$(LIBDIR)/pkgconfig/gpufilter.pc
 	install -m 644 $(BUILD)/gpufilter.1 $(DESTDIR)$(MANDIR)/gpufilter.1
 	install -m 644 $(BUILD)/gpufilter.bash $(DESTDIR)$(COMPLETIONDIR)/gpufilter
+	install -m 644 $(BUILD)/gpufilter.zsh $(DESTDIR)$(ZSHDIR)/_gpufilter
+	install -m 644 $(BUILD)/gpufilter.fish $(DESTDIR)$(FISHDIR)/gpufilter.fish
 
 uninstall: ## removes what install put there
 	rm -rf $(addprefix $(DESTDIR),$(INSTALLED))
@@ -234,11 +272,13 @@ bench: $(PROGRAM) ## the CPU backend beside vips, ImageMagick and others: tables
 ifeq ($(CUDA),1)
 bench-gpu: $(PROGRAM) $(BENCH_GPU) ## kernels beside NPP's, the pipeline and the start on a GPU: tables and JSON
 	@sh tests/bench/gpu.sh $(BENCH_GPU) $(PROGRAM)
+techniques: $(PROGRAM) ## every technique of the guides shown on a GPU: tests/bench/results/techniques.md
+	@bash tests/bench/techniques.sh $(PROGRAM) $(or $(RESULTS_DIR),tests/bench/results)
 else
-bench-gpu:
-	@echo "bench-gpu: this build has no CUDA backend (no nvcc, or CUDA=0)" >&2; exit 3
+bench-gpu techniques:
+	@echo "$@: this build has no CUDA backend (no nvcc, or CUDA=0)" >&2; exit 3
 endif
-.PHONY: bench bench-gpu
+.PHONY: bench bench-gpu techniques
 
 # What stands between the README's marks is the declarations' own, and the newest results'.
 readme: $(PROGRAM) ## brings the README's tables up to date

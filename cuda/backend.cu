@@ -8,6 +8,7 @@
 
 #include "backend.h"
 #include "check.cuh"
+#include "probe.cuh"
 #include "numa.h"
 #include "pages.h"
 #include "plan.h"
@@ -73,6 +74,16 @@ static struct cuda_backend *backend_of(struct gf_backend *backend)
 static int device_of(const struct gf_lane *lane)
 {
     return ((struct cuda_backend *)lane->backend)->device;
+}
+
+cudaStream_t gf_cuda_stream(const struct gf_lane *lane)
+{
+    return ((const struct cuda_lane *)lane)->stream;
+}
+
+int gf_cuda_device(const struct gf_lane *lane)
+{
+    return device_of(lane);
 }
 
 /* ---- start ---- */
@@ -191,9 +202,14 @@ static void cuda_release(struct gf_backend *backend, void *memory, size_t size)
 
 static bool cuda_pin(struct gf_backend *backend, void *data, size_t size)
 {
+    struct cudaPointerAttributes attributes;
     if (backend_of(backend)->options.pageable)
         return false;
+    /* The caller's own pinned memory stays as it is: to pin it again would be an error. */
+    if (cudaPointerGetAttributes(&attributes, data) == cudaSuccess && attributes.type == cudaMemoryTypeHost)
+        return false;
     gf_numa_prefer(data, size, backend_of(backend)->numa_node);
+    gf_pages_populate(data, size);
     const bool pinned = cudaHostRegister(data, size, cudaHostRegisterDefault) == cudaSuccess;
     if (!pinned)
         cudaGetLastError();
@@ -570,6 +586,8 @@ static struct gf_backend_calls make_calls(void)
     calls.mark = cuda_mark;
     calls.wait = cuda_wait;
     calls.measure = cuda_measure;
+    calls.inspect = gf_cuda_inspect;
+    calls.time = gf_cuda_time;
     return calls;
 }
 

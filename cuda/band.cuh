@@ -17,6 +17,28 @@ struct band {
     unsigned width, rows; /* pixels, below 2^31 */
 };
 
+static inline struct band band_of(const struct gf_launch *launch)
+{
+    struct band band;
+    band.in = gf_view_row(&launch->in, launch->out.y);
+    band.out = launch->out.data;
+    band.in_pitch = launch->in.pitch;
+    band.out_pitch = launch->out.pitch;
+    band.width = (unsigned)launch->stage->in.width;
+    band.rows = (unsigned)launch->out.rows;
+    return band;
+}
+
+/* Rows from `first` on of a band that does not fit one launch's indices: at most `most` of them. */
+static inline struct band rows_of(const struct band *band, unsigned first, unsigned most)
+{
+    struct band rows = *band;
+    rows.in += first * band->in_pitch;
+    rows.out += first * band->out_pitch;
+    rows.rows = band->rows - first < most ? band->rows - first : most;
+    return rows;
+}
+
 /* At most this many pixels go into one long row, so that indices of vectors fit in 32 bits. */
 enum { LONG_ROW_MAX = 1 << 30 };
 
@@ -29,6 +51,13 @@ static inline struct band join_rows(struct band band, size_t in_bytes, size_t ou
         band.rows = 1;
     }
     return band;
+}
+
+/* A row's items of `size` bytes, and what bytes are left behind the last whole one. */
+static inline unsigned whole_items(size_t row_bytes, size_t size, unsigned *tail)
+{
+    *tail = (unsigned)(row_bytes % size);
+    return (unsigned)(row_bytes / size);
 }
 
 /* Where an item of work (a vector, a tile) lies: its row, and its index in that row. */

@@ -1,5 +1,6 @@
-/* Box blur in two kernels with running sums: down the columns into scratch memory, then along the
- * rows in shared memory. The time grows little with the radius. */
+/* Box blur in two kernels with running sums, where boxblur_small.cuh's does not do: down the columns into
+ * scratch memory, then along the rows in shared memory. The time grows little with the radius. */
+#include "boxblur_small.cuh"
 #include "stencil.cuh"
 #include "stencils.h"
 
@@ -244,6 +245,8 @@ static int launch_box(const struct gf_launch *launch, const struct gf_box *box)
 extern "C" int gf_boxblur_cuda(const struct gf_launch *launch)
 {
     const struct gf_box *const box = (const struct gf_box *)launch->stage->constants;
+    if (gf_box_small(launch->in.format, box->radius))
+        return launch_small(launch, box);
     if (launch->in.format.bits == 16)
         return launch_box<unsigned short, unsigned, unsigned long long>(launch, box);
     return gf_box_narrow(launch->in.format, box->radius)

@@ -1,3 +1,4 @@
+#include "convolve_finish.cuh"
 #include "convolve_small.cuh"
 #include "planes.cuh"
 #include "stencils.h"
@@ -40,18 +41,6 @@ static __device__ __forceinline__ void correlate(const struct convolve_args &arg
                 v[i] = v[i + 4];
         }
     }
-}
-
-/* centre: the pixel's plane of alpha, where there is one. */
-static __device__ __forceinline__ float finish(const struct convolve_args &args, float sum,
-                                               bool alpha, const float *centre)
-{
-    if (alpha && args.keep_alpha)
-        return *centre;
-    if (args.p.channels % 2 || args.bias == 0.0f)
-        return gf_convolve_finish(sum, args.divisor, args.bias);
-    const float v = gf_convolve_finish(sum, args.divisor, 0.0f);
-    return alpha ? v : v + args.bias * (*centre / args.max);
 }
 
 template <class Sample>

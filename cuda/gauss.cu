@@ -1,5 +1,4 @@
-/* The Gaussian's vertical pass into scratch memory: for 8 bits and radii beyond the fused kernel's,
- * and for 16 bits. */
+/* The Gaussian's vertical pass into scratch memory, for radii beyond the fused kernels'. */
 #include "gauss.cuh"
 
 enum {

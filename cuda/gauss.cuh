@@ -5,6 +5,7 @@
 #include "gauss_rows16.cuh"
 #include "gauss_rows8.cuh"
 #include "gauss_tile.cuh"
+#include "gauss_tile16.cuh"
 
 /* In gauss.cu: the vertical pass into scratch memory. */
 int gf_gauss_columns(const struct gf_launch *launch, const struct picture &p,
@@ -21,6 +22,11 @@ static int launch_gauss(const struct gf_launch *launch, const struct gf_gauss *g
                : radius <= 6  ? launch_tile<6>(launch, p, gauss, finish)
                : radius <= 10 ? launch_tile<10>(launch, p, gauss, finish)
                               : launch_tile<16>(launch, p, gauss, finish);
+    if (radius <= GF_GAUSS_FUSED_MAX)
+        return radius <= 3    ? launch_tile16<3>(launch, p, gauss, finish)
+               : radius <= 6  ? launch_tile16<6>(launch, p, gauss, finish)
+               : radius <= 10 ? launch_tile16<10>(launch, p, gauss, finish)
+                              : launch_tile16<16>(launch, p, gauss, finish);
     const int status = gf_gauss_columns(launch, p, gauss);
     if (status)
         return status;

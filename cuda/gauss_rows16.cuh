@@ -1,4 +1,4 @@
-/* The Gaussian of 16-bit pictures: the horizontal pass over what gf_gauss_columns left in scratch
+/* The Gaussian of 16-bit pictures, any radius: the horizontal pass over what gf_gauss_columns left in scratch
  * memory, in float and in the order that gauss.h states. */
 #ifndef GF_GAUSS_ROWS16_CUH
 #define GF_GAUSS_ROWS16_CUH

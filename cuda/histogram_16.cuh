@@ -1,5 +1,5 @@
-/* Histograms of 16-bit samples: each block counts in shared memory with counters of 16 bits, where
- * a block can have 128 KB of it, else straight into the picture's. */
+/* Histograms of 16-bit samples by packed counters: each block counts in shared memory with counters of 16
+ * bits, where a block can have 128 KB of it, else straight into the picture's. */
 #ifndef GF_HISTOGRAM_16_CUH
 #define GF_HISTOGRAM_16_CUH
 
@@ -134,17 +134,24 @@ __global__ void __launch_bounds__(THREADS_16)
     }
 }
 
-template <int COUNT> static cudaError_t launch_16(const struct request *request)
+static inline cudaError_t packed_fits(bool *fits)
 {
-    constexpr unsigned vectors = COUNT == 3 ? 3 : 1, pixels = vectors * 8 / COUNT;
-    const struct band *const band = &request->band;
-    const int size = WORDS_16 * 4;
     int device = 0, available = 0;
     cudaError_t status = cudaGetDevice(&device);
     if (status == cudaSuccess)
         status =
             cudaDeviceGetAttribute(&available, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-    const bool use_shared = available >= size;
+    *fits = available >= WORDS_16 * 4;
+    return status;
+}
+
+template <int COUNT> static cudaError_t launch_16(const struct request *request)
+{
+    constexpr unsigned vectors = COUNT == 3 ? 3 : 1, pixels = vectors * 8 / COUNT;
+    const struct band *const band = &request->band;
+    const int size = WORDS_16 * 4;
+    bool use_shared = false;
+    cudaError_t status = packed_fits(&use_shared);
     if (status == cudaSuccess && use_shared)
         status = cudaFuncSetAttribute((const void *)histogram16_kernel<COUNT>,
                                       cudaFuncAttributeMaxDynamicSharedMemorySize, size);

@@ -4,6 +4,7 @@
 #ifndef GF_NORMALMAP_RGB8_CUH
 #define GF_NORMALMAP_RGB8_CUH
 
+#include "roots.cuh"
 #include "stencil.cuh"
 #include "stencils.h"
 
@@ -141,6 +142,7 @@ static __device__ __forceinline__ unsigned rgb8_sample(float n)
 }
 
 /* Takes in a row; the normals are the row's above it. */
+template <class ROOT>
 static __device__ __forceinline__ void rgb8_advance(float scale, const float h[RGB8_RUN + 2],
                                                     int turn, struct rgb8_state *state,
                                                     unsigned word[6])
@@ -151,7 +153,7 @@ static __device__ __forceinline__ void rgb8_advance(float scale, const float h[R
         const float slope = h[i + 2] - h[i], smooth = h[i] + h[i + 2] + 2.0f * h[i + 1];
         const float x = -scale * (state->slopes[i] + slope);
         const float y = -scale * (smooth - state->smooth[turn][i]);
-        const float reciprocal = rsqrt_normal(__fmaf_rn(x, x, __fmaf_rn(y, y, 1.0f)));
+        const float reciprocal = ROOT::reciprocal(__fmaf_rn(x, x, __fmaf_rn(y, y, 1.0f)));
         v[3 * i] = rgb8_sample(x * reciprocal);
         v[3 * i + 1] = rgb8_sample(y * reciprocal);
         v[3 * i + 2] = rgb8_sample(reciprocal);
@@ -205,6 +207,7 @@ static __device__ __forceinline__ struct rgb8_place rgb8_find(const struct pictu
     return place;
 }
 
+template <class ROOT>
 __global__ void __launch_bounds__(RGB8_THREADS, RGB8_BLOCKS)
     normalmap_rgb8_kernel(const struct rgb8_args args)
 {
@@ -236,7 +239,7 @@ __global__ void __launch_bounds__(RGB8_THREADS, RGB8_BLOCKS)
     for (int i = 0; i < 2; i++) {
         rgb8_heights(place, fetch, in, h);
         rgb8_load(p, place, i + 1, &fetch);
-        rgb8_advance(args.slope, h, i, &state, word);
+        rgb8_advance<ROOT>(args.slope, h, i, &state, word);
         __syncwarp();
     }
 #pragma unroll 1
@@ -248,12 +251,13 @@ __global__ void __launch_bounds__(RGB8_THREADS, RGB8_BLOCKS)
             rgb8_heights(place, fetch, in, h);
             if (base + turn + 1 < lines)
                 rgb8_load(p, place, base + turn + 3, &fetch);
-            rgb8_advance(args.slope, h, turn, &state, word);
+            rgb8_advance<ROOT>(args.slope, h, turn, &state, word);
             rgb8_store(p, place, top + line + base + turn, word, out);
         }
     }
 }
 
+template <class ROOT>
 static int launch_rgb8(const struct gf_launch *launch, const struct gf_normalmap *normalmap)
 {
     struct rgb8_args args = {};
@@ -261,7 +265,7 @@ static int launch_rgb8(const struct gf_launch *launch, const struct gf_normalmap
     args.slope = normalmap->slope;
     const int blocks =
         ceil_div(args.p.width, RGB8_PIXELS) * ceil_div(args.p.rows, RGB8_ROWS * RGB8_WARPS);
-    normalmap_rgb8_kernel<<<blocks, RGB8_THREADS, 0, (cudaStream_t)launch->stream>>>(args);
+    normalmap_rgb8_kernel<ROOT><<<blocks, RGB8_THREADS, 0, (cudaStream_t)launch->stream>>>(args);
     return cudaGetLastError();
 }
 

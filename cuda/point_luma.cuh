@@ -43,9 +43,39 @@ static __device__ __forceinline__ unsigned luma_of(const unsigned char *rgb, lum
     return (__dp4a(pixel, weights.coarse, 0u) * 256 + __dp4a(pixel, weights.fine, 32768u)) >> 16;
 }
 
-/* 16 pixels a thread: three vectors in, one out. STEP: 255 where the luma is `least` or more, else
- * 0. */
+/* What a thread makes of three of what it stores: 16, 4 or 1 pixels. STEP: 255 where the luma is
+ * `least` or more, else 0. */
 template <bool STEP, bool FINE>
+static __device__ __forceinline__ uint4 lumas(const uint4 *in, unsigned least, luma_weights weights)
+{
+    const uint4 a = in[0], b = in[1], c = in[2];
+    uint4 y = make_uint4(
+        luma_of_4<FINE>(a.x, a.y, a.z, weights), luma_of_4<FINE>(a.w, b.x, b.y, weights),
+        luma_of_4<FINE>(b.z, b.w, c.x, weights), luma_of_4<FINE>(c.y, c.z, c.w, weights));
+    if (STEP) {
+        const unsigned four = least * 0x01010101u;
+        y = make_uint4(__vcmpgeu4(y.x, four), __vcmpgeu4(y.y, four), __vcmpgeu4(y.z, four),
+                       __vcmpgeu4(y.w, four));
+    }
+    return y;
+}
+
+template <bool STEP, bool FINE>
+static __device__ __forceinline__ unsigned lumas(const unsigned *in, unsigned least, luma_weights weights)
+{
+    const unsigned y = luma_of_4<FINE>(in[0], in[1], in[2], weights);
+    return STEP ? __vcmpgeu4(y, least * 0x01010101u) : y;
+}
+
+template <bool STEP, bool FINE>
+static __device__ __forceinline__ unsigned char lumas(const unsigned char *in, unsigned least,
+                                                      luma_weights weights)
+{
+    const unsigned y = luma_of(in, weights);
+    return (unsigned char)(STEP ? (y >= least ? 255 : 0) : y);
+}
+
+template <bool STEP, bool FINE, class ACCESS>
 __global__ void __launch_bounds__(LUMA_THREADS)
     luma8_kernel(const struct band band, unsigned full, unsigned tail, unsigned least,
                  luma_weights weights)
@@ -54,26 +84,15 @@ __global__ void __launch_bounds__(LUMA_THREADS)
     const struct place at = place_of(blockIdx.x * LUMA_THREADS + threadIdx.x, band.rows, row_items);
     if (at.row >= band.rows || at.column >= row_items)
         return;
-    const unsigned char *const in = band.in + at.row * band.in_pitch + (size_t)at.column * 48;
-    unsigned char *const out = band.out + at.row * band.out_pitch + (size_t)at.column * 16;
+    const unsigned char *const in =
+        band.in + at.row * band.in_pitch + (size_t)at.column * (3 * sizeof(ACCESS));
+    unsigned char *const out = band.out + at.row * band.out_pitch + (size_t)at.column * sizeof(ACCESS);
     if (at.column < full) {
-        const uint4 a = ((const uint4 *)in)[0], b = ((const uint4 *)in)[1],
-                    c = ((const uint4 *)in)[2];
-        uint4 y = make_uint4(
-            luma_of_4<FINE>(a.x, a.y, a.z, weights), luma_of_4<FINE>(a.w, b.x, b.y, weights),
-            luma_of_4<FINE>(b.z, b.w, c.x, weights), luma_of_4<FINE>(c.y, c.z, c.w, weights));
-        if (STEP) {
-            const unsigned four = least * 0x01010101u;
-            y = make_uint4(__vcmpgeu4(y.x, four), __vcmpgeu4(y.y, four), __vcmpgeu4(y.z, four),
-                           __vcmpgeu4(y.w, four));
-        }
-        *(uint4 *)out = y;
+        *(ACCESS *)out = lumas<STEP, FINE>((const ACCESS *)in, least, weights);
     } else {
 #pragma unroll 1
-        for (unsigned i = 0; i < tail; i++) {
-            const unsigned y = luma_of(in + 3 * i, weights);
-            out[i] = (unsigned char)(STEP ? (y >= least ? 255 : 0) : y);
-        }
+        for (unsigned i = 0; i < tail; i++)
+            out[i] = lumas<STEP, FINE>(in + 3 * i, least, weights);
     }
 }
 
@@ -98,17 +117,19 @@ static bool is_luma8(const struct gf_stage *stage, const struct gf_point_program
     return (has_weights(op, BT601) && (program->count == 1 || *step)) || (*fine && program->count == 1);
 }
 
+template <class ACCESS>
 static int launch_luma8(const struct band *band, bool step, bool fine, float least, cudaStream_t stream)
 {
-    const unsigned full = band->width / 16, tail = band->width % 16;
+    unsigned tail;
+    const unsigned full = whole_items(band->width, sizeof(ACCESS), &tail);
     const unsigned blocks = blocks_for(band->rows * (full + !!tail), LUMA_THREADS);
     if (fine)
-        luma8_kernel<false, true><<<blocks, LUMA_THREADS, 0, stream>>>(*band, full, tail, 0, BT709);
+        luma8_kernel<false, true, ACCESS><<<blocks, LUMA_THREADS, 0, stream>>>(*band, full, tail, 0, BT709);
     else if (step)
-        luma8_kernel<true, false>
+        luma8_kernel<true, false, ACCESS>
             <<<blocks, LUMA_THREADS, 0, stream>>>(*band, full, tail, (unsigned)least, BT601);
     else
-        luma8_kernel<false, false><<<blocks, LUMA_THREADS, 0, stream>>>(*band, full, tail, 0, BT601);
+        luma8_kernel<false, false, ACCESS><<<blocks, LUMA_THREADS, 0, stream>>>(*band, full, tail, 0, BT601);
     return cudaGetLastError();
 }
 

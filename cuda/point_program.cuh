@@ -7,26 +7,26 @@
 
 enum {
     PROGRAM_WARPS = 4,
-    PIXELS = 2 /* of a thread at a time; 4 take so many registers that some are spilled */
+    PROGRAM_PIXELS = 2 /* of a thread at a time; 4 take so many registers that some are spilled */
 };
 
 struct program {
     struct band band;
     int in_channels, out_channels;
-    unsigned row_tiles;
+    unsigned tile, row_tiles; /* pixels of a tile; tiles of a row */
     const unsigned char *block; /* gf_point_program and its tables, on the device */
     int table, tables, count;
     unsigned table_at, curve_at, level_at, encode_at;
     struct gf_point_op op[GF_POINT_OPS_MAX];
 };
 
-struct pixels {
+template <int PIXELS> struct pixels {
     float colour[3][PIXELS];
     float alpha[PIXELS];
 };
 
-template <typename FUNCTION>
-static __device__ __forceinline__ void each_sample(struct pixels *p, int colours, FUNCTION function)
+template <int PIXELS, typename FUNCTION>
+static __device__ __forceinline__ void each_sample(struct pixels<PIXELS> *p, int colours, FUNCTION function)
 {
 #pragma unroll
     for (int c = 0; c < 3; c++) {
@@ -38,8 +38,8 @@ static __device__ __forceinline__ void each_sample(struct pixels *p, int colours
     }
 }
 
-template <typename FUNCTION>
-static __device__ __forceinline__ void each_pixel(struct pixels *p, FUNCTION function)
+template <int PIXELS, typename FUNCTION>
+static __device__ __forceinline__ void each_pixel(struct pixels<PIXELS> *p, FUNCTION function)
 {
 #pragma unroll
     for (int i = 0; i < PIXELS; i++) {
@@ -52,8 +52,9 @@ static __device__ __forceinline__ void each_pixel(struct pixels *p, FUNCTION fun
 }
 
 /* One operation on all of a thread's pixels: which one is asked once for all of them. */
-static __device__ __forceinline__ void
-apply(const struct program &program, const struct gf_point_op &op, int *colours, struct pixels *p)
+template <int PIXELS>
+static __device__ __forceinline__ void apply(const struct program &program, const struct gf_point_op &op,
+                                             int *colours, struct pixels<PIXELS> *p)
 {
     const unsigned char *const encode = program.block + program.encode_at;
     const uint32_t *const curve = (const uint32_t *)(program.block + program.curve_at);
@@ -109,9 +110,9 @@ apply(const struct program &program, const struct gf_point_op &op, int *colours,
 }
 
 /* Neighbouring lanes take neighbouring pixels: i of a thread's is pixel at + i * WARP + lane. */
-template <typename SAMPLE>
+template <typename SAMPLE, int PIXELS>
 static __device__ __forceinline__ void
-take_pixels(const struct program &program, const SAMPLE *tile, unsigned at, struct pixels *p)
+take_pixels(const struct program &program, const SAMPLE *tile, unsigned at, struct pixels<PIXELS> *p)
 {
     const int channels = program.in_channels;
     const int colours = channels >= 3 ? 3 : 1;
@@ -132,9 +133,9 @@ take_pixels(const struct program &program, const SAMPLE *tile, unsigned at, stru
 }
 
 /* Every operation has clamped its result to 0..M. */
-template <typename SAMPLE>
+template <typename SAMPLE, int PIXELS>
 static __device__ __forceinline__ void put_pixels(int channels, SAMPLE *tile, unsigned at,
-                                                  const struct pixels *p)
+                                                  const struct pixels<PIXELS> *p)
 {
     const int colours = channels >= 3 ? 3 : 1;
 #pragma unroll
@@ -150,8 +151,9 @@ static __device__ __forceinline__ void put_pixels(int channels, SAMPLE *tile, un
     }
 }
 
-template <typename IN, typename OUT>
-__global__ void __launch_bounds__(PROGRAM_WARPS *WARP)
+/* Static, since a file may compile it with other roots (GF_ROOTS_BY_POWF). */
+template <typename IN, typename OUT, class ACCESS>
+static __global__ void __launch_bounds__(PROGRAM_WARPS *WARP)
     program_kernel(const __grid_constant__ struct program program)
 {
     extern __shared__ uint4 shared[];
@@ -159,20 +161,20 @@ __global__ void __launch_bounds__(PROGRAM_WARPS *WARP)
     const unsigned index = blockIdx.x * PROGRAM_WARPS + warp;
     if (index >= program.band.rows * program.row_tiles)
         return;
-    const struct tile tile = tile_of(index, &program.band, program.row_tiles);
+    const struct tile tile = tile_of(index, &program.band, program.row_tiles, program.tile);
     const unsigned in_bytes = (unsigned)program.in_channels * sizeof(IN);
     const unsigned out_bytes = (unsigned)program.out_channels * sizeof(OUT);
-    unsigned char *const from = (unsigned char *)shared + warp * (TILE * (in_bytes + out_bytes));
-    unsigned char *const to = from + TILE * in_bytes;
-    copy_tile<8>(from,
+    unsigned char *const from = (unsigned char *)shared + warp * (program.tile * (in_bytes + out_bytes));
+    unsigned char *const to = from + program.tile * in_bytes;
+    copy_tile<8, ACCESS>(from,
                  program.band.in + tile.row * program.band.in_pitch + (size_t)tile.first * in_bytes,
                  tile.pixels * in_bytes, lane);
     __syncwarp();
     /* What lies beyond a short tile is computed too (any sample is a valid one), and not copied
      * out. */
 #pragma unroll 1
-    for (unsigned at = lane; at < tile.pixels; at += PIXELS * WARP) {
-        struct pixels p;
+    for (unsigned at = lane; at < tile.pixels; at += PROGRAM_PIXELS * WARP) {
+        struct pixels<PROGRAM_PIXELS> p;
         int colours = program.in_channels >= 3 ? 3 : 1;
         take_pixels(program, (const IN *)from, at, &p);
 #pragma unroll 1
@@ -181,9 +183,18 @@ __global__ void __launch_bounds__(PROGRAM_WARPS *WARP)
         put_pixels(program.out_channels, (OUT *)to, at, &p);
     }
     __syncwarp();
-    copy_tile<8>(program.band.out + tile.row * program.band.out_pitch +
+    copy_tile<8, ACCESS>(program.band.out + tile.row * program.band.out_pitch +
                      (size_t)tile.first * out_bytes,
                  to, tile.pixels * out_bytes, lane);
+}
+
+/* Tables for 16-bit samples, of 256 KB each, are read through the first-level cache, of which shared
+ * memory is a part: tiles are smaller where there are any. */
+static unsigned tile_pixels(const struct gf_stage *stage, const struct gf_point_program *program)
+{
+    if (stage->in.bits == 8)
+        return TILE;
+    return program->level_at ? TILE / 4 : program->table == GF_POINT_FLOATS ? TILE / 2 : TILE;
 }
 
 static void fill_program(struct program *to, const struct gf_launch *launch,
@@ -194,7 +205,8 @@ static void fill_program(struct program *to, const struct gf_launch *launch,
     to->band = *band;
     to->in_channels = stage->in.channels;
     to->out_channels = stage->out.channels;
-    to->row_tiles = blocks_for(band->width, TILE);
+    to->tile = tile_pixels(stage, from);
+    to->row_tiles = blocks_for(band->width, to->tile);
     to->block = (const unsigned char *)launch->constants;
     to->table = from->table;
     to->tables = from->tables;
@@ -206,22 +218,23 @@ static void fill_program(struct program *to, const struct gf_launch *launch,
     memcpy(to->op, from->op, sizeof to->op);
 }
 
+template <class ACCESS>
 static int launch_program(const struct program *program, int in_bits, int out_bits,
                           cudaStream_t stream)
 {
     const unsigned blocks = blocks_for(program->band.rows * program->row_tiles, PROGRAM_WARPS);
     const unsigned threads = PROGRAM_WARPS * WARP;
     const size_t size =
-        (size_t)PROGRAM_WARPS * TILE *
+        (size_t)PROGRAM_WARPS * program->tile *
         (size_t)(program->in_channels * in_bits + program->out_channels * out_bits) / 8;
     if (in_bits == 8 && out_bits == 8)
-        program_kernel<uint8_t, uint8_t><<<blocks, threads, size, stream>>>(*program);
+        program_kernel<uint8_t, uint8_t, ACCESS><<<blocks, threads, size, stream>>>(*program);
     else if (in_bits == 8)
-        program_kernel<uint8_t, uint16_t><<<blocks, threads, size, stream>>>(*program);
+        program_kernel<uint8_t, uint16_t, ACCESS><<<blocks, threads, size, stream>>>(*program);
     else if (out_bits == 8)
-        program_kernel<uint16_t, uint8_t><<<blocks, threads, size, stream>>>(*program);
+        program_kernel<uint16_t, uint8_t, ACCESS><<<blocks, threads, size, stream>>>(*program);
     else
-        program_kernel<uint16_t, uint16_t><<<blocks, threads, size, stream>>>(*program);
+        program_kernel<uint16_t, uint16_t, ACCESS><<<blocks, threads, size, stream>>>(*program);
     return cudaGetLastError();
 }
 

@@ -116,7 +116,7 @@ static __device__ __forceinline__ void saturate_rgba(const struct saturation *s,
  * back to samples; the two constants; a tile for each warp. */
 enum { DECODE_BYTES = 256 * WARP * 4, ENCODE_BYTES = GF_POINT_ENCODE_STEPS + 1 };
 
-template <int CHANNELS>
+template <int CHANNELS, class ACCESS>
 __global__ void __launch_bounds__(SATURATE_WARPS *WARP, 2)
     saturate8_kernel(const struct band band, unsigned row_tiles, const float *linear,
                      const uint4 *encode_from, float factor)
@@ -142,10 +142,10 @@ __global__ void __launch_bounds__(SATURATE_WARPS *WARP, 2)
     unsigned *const words = (unsigned *)pixels;
     const unsigned tiles = band.rows * row_tiles;
     for (unsigned index = blockIdx.x * warps + warp; index < tiles; index += gridDim.x * warps) {
-        const struct tile tile = tile_of(index, &band, row_tiles);
+        const struct tile tile = tile_of(index, &band, row_tiles, TILE);
         const size_t offset = (size_t)tile.first * CHANNELS;
         const unsigned bytes = tile.pixels * CHANNELS;
-        copy_tile<CHANNELS>(pixels, band.in + tile.row * band.in_pitch + offset, bytes, lane);
+        copy_tile<CHANNELS, ACCESS>(pixels, band.in + tile.row * band.in_pitch + offset, bytes, lane);
         __syncwarp();
         /* What lies beyond a short tile is computed too, and not copied out. */
 #pragma unroll 1
@@ -159,7 +159,7 @@ __global__ void __launch_bounds__(SATURATE_WARPS *WARP, 2)
             }
         }
         __syncwarp();
-        copy_tile<CHANNELS>(band.out + tile.row * band.out_pitch + offset, pixels, bytes, lane);
+        copy_tile<CHANNELS, ACCESS>(band.out + tile.row * band.out_pitch + offset, pixels, bytes, lane);
         __syncwarp();
     }
 }
@@ -174,7 +174,7 @@ static bool is_saturate8(const struct gf_stage *stage, const struct gf_point_pro
            program->op[1].kind == GF_POINT_ENCODE_8;
 }
 
-template <int CHANNELS>
+template <int CHANNELS, class ACCESS>
 static int launch_saturate8(const struct band *band, const struct gf_point_program *program,
                             const unsigned char *block, cudaStream_t stream)
 {
@@ -188,17 +188,17 @@ static int launch_saturate8(const struct band *band, const struct gf_point_progr
         warps /= 2;
     const int size = fixed + warps * each;
     if (status == cudaSuccess)
-        status = cudaFuncSetAttribute(saturate8_kernel<CHANNELS>,
+        status = cudaFuncSetAttribute(saturate8_kernel<CHANNELS, ACCESS>,
                                       cudaFuncAttributeMaxDynamicSharedMemorySize, size);
     if (status != cudaSuccess)
         return status;
     const unsigned row_tiles = blocks_for(band->width, TILE);
     unsigned blocks = blocks_for(band->rows * row_tiles, (unsigned)warps);
-    status = resident_blocks((const void *)saturate8_kernel<CHANNELS>, warps * WARP, (size_t)size,
+    status = resident_blocks((const void *)saturate8_kernel<CHANNELS, ACCESS>, warps * WARP, (size_t)size,
                              blocks, &blocks);
     if (status != cudaSuccess)
         return status;
-    saturate8_kernel<CHANNELS><<<blocks, warps * WARP, size, stream>>>(
+    saturate8_kernel<CHANNELS, ACCESS><<<blocks, warps * WARP, size, stream>>>(
         *band, row_tiles, (const float *)(block + program->table_at),
         (const uint4 *)(block + program->encode_at), program->op[0].a);
     return cudaGetLastError();

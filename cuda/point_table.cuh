@@ -33,11 +33,20 @@ static __device__ __forceinline__ const unsigned char *table_of(const unsigned c
     return TABLES == 1 ? copy : copy + channel % CHANNELS * (4 * TABLE_WORDS);
 }
 
-template <int CHANNELS, int TABLES>
-static __device__ __forceinline__ uint4 look_up_vector(const unsigned char *copy, uint4 v, unsigned column)
+/* The channel that item `column` of a row begins with: of three channels 16, 4 or 1 times column mod 3, which
+ * are the same. */
+template <int CHANNELS, int TABLES, class ACCESS>
+static __device__ __forceinline__ unsigned first_channel(unsigned column)
 {
-    /* A vector of three channels begins with channel 16 column mod 3; of others, with the first. */
-    const unsigned first = CHANNELS == 3 && TABLES > 1 ? column % 3 : 0;
+    if (TABLES == 1)
+        return 0;
+    return CHANNELS == 3 || sizeof(ACCESS) == 1 ? column % CHANNELS : 0;
+}
+
+template <int CHANNELS, int TABLES>
+static __device__ __forceinline__ uint4 look_up(const unsigned char *copy, uint4 v, unsigned column)
+{
+    const unsigned first = first_channel<CHANNELS, TABLES, uint4>(column);
     const unsigned char *table[4];
 #pragma unroll
     for (int k = 0; k < 4; k++)
@@ -48,6 +57,23 @@ static __device__ __forceinline__ uint4 look_up_vector(const unsigned char *copy
                           look_up_word(v.z, c, a, b, c), look_up_word(v.w, a, b, c, a));
     return make_uint4(look_up_word(v.x, a, b, c, d), look_up_word(v.y, a, b, c, d),
                       look_up_word(v.z, a, b, c, d), look_up_word(v.w, a, b, c, d));
+}
+
+template <int CHANNELS, int TABLES>
+static __device__ __forceinline__ unsigned look_up(const unsigned char *copy, unsigned v, unsigned column)
+{
+    const unsigned first = first_channel<CHANNELS, TABLES, unsigned>(column);
+    return look_up_word(v, table_of<CHANNELS, TABLES>(copy, first), table_of<CHANNELS, TABLES>(copy, first + 1),
+                        table_of<CHANNELS, TABLES>(copy, first + 2),
+                        table_of<CHANNELS, TABLES>(copy, first + 3));
+}
+
+template <int CHANNELS, int TABLES>
+static __device__ __forceinline__ unsigned char look_up(const unsigned char *copy, unsigned char v,
+                                                        unsigned column)
+{
+    const unsigned first = first_channel<CHANNELS, TABLES, unsigned char>(column);
+    return table_of<CHANNELS, TABLES>(copy, first)[(v & ~3u) * WARP + (v & 3u)];
 }
 
 template <int CHANNELS, int TABLES>
@@ -63,7 +89,7 @@ static __device__ __forceinline__ void look_up_tail(const unsigned char *copy, c
 }
 
 /* 8 bits. A block's first load is under way while it fills its tables. */
-template <int CHANNELS, int TABLES>
+template <int CHANNELS, int TABLES, class ACCESS>
 __global__ void __launch_bounds__(TABLE_THREADS)
     table8_kernel(const struct band band, unsigned full, unsigned tail, const unsigned *tables)
 {
@@ -73,29 +99,29 @@ __global__ void __launch_bounds__(TABLE_THREADS)
     const unsigned char *const copy = (const unsigned char *)(copies + threadIdx.x % WARP);
     unsigned item = blockIdx.x * TABLE_THREADS + threadIdx.x;
     struct place at = place_of(item, band.rows, row_items);
-    uint4 v = make_uint4(0, 0, 0, 0);
+    ACCESS v = ACCESS();
     if (item < items && at.column < full)
-        v = ((const uint4 *)(band.in + at.row * band.in_pitch))[at.column];
+        v = ((const ACCESS *)(band.in + at.row * band.in_pitch))[at.column];
     for (int i = (int)threadIdx.x; i < TABLES * TABLE_WORDS; i += TABLE_THREADS)
         copies[i] = tables[i / WARP];
     __syncthreads();
     while (item < items) {
-        const size_t offset = (size_t)at.column * VECTOR;
+        const size_t offset = (size_t)at.column * sizeof(ACCESS);
         unsigned char *const out = band.out + at.row * band.out_pitch + offset;
         if (at.column < full)
-            *(uint4 *)out = look_up_vector<CHANNELS, TABLES>(copy, v, at.column);
+            *(ACCESS *)out = look_up<CHANNELS, TABLES>(copy, v, at.column);
         else
             look_up_tail<CHANNELS, TABLES>(copy, band.in + at.row * band.in_pitch + offset, out, tail,
                                            at.column);
         item += gridDim.x * TABLE_THREADS;
         at = place_of(item, band.rows, row_items);
         if (item < items && at.column < full)
-            v = ((const uint4 *)(band.in + at.row * band.in_pitch))[at.column];
+            v = ((const ACCESS *)(band.in + at.row * band.in_pitch))[at.column];
     }
 }
 
 /* 16 bits: the table is too large to copy; look-ups go through the first-level cache. */
-template <int CHANNELS>
+template <int CHANNELS, class ACCESS>
 __global__ void __launch_bounds__(TABLE_THREADS)
     table16_kernel(const struct band band, unsigned full, unsigned tail,
                    const unsigned short *table, int step)
@@ -105,26 +131,30 @@ __global__ void __launch_bounds__(TABLE_THREADS)
     const unsigned item = blockIdx.x * TABLE_THREADS + threadIdx.x;
     if (item < items) {
         const struct place at = place_of(item, band.rows, row_items);
-        const size_t offset = (size_t)at.column * VECTOR;
+        constexpr int SAMPLES = sizeof(ACCESS) / 2;
+        const size_t offset = (size_t)at.column * sizeof(ACCESS);
         const unsigned char *const in = band.in + at.row * band.in_pitch + offset;
         unsigned char *const out = band.out + at.row * band.out_pitch + offset;
-        const int first = CHANNELS == 3 ? (int)(at.column % 3 * 2 % 3) : 0;
-        if (at.column < full) {
-            const uint4 v = *(const uint4 *)in;
-            unsigned word[4] = {v.x, v.y, v.z, v.w};
+        const int first = (int)(at.column % CHANNELS * SAMPLES % CHANNELS);
+        if (SAMPLES > 1 && at.column < full) {
+            ACCESS v = *(const ACCESS *)in;
+            unsigned word[(SAMPLES + 1) / 2];
+            memcpy(word, &v, sizeof v);
 #pragma unroll
-            for (int k = 0; k < 8; k++) {
-                const int channel = CHANNELS == 3 ? (first + k) % 3 : k % CHANNELS;
+            for (int k = 0; k < SAMPLES; k++) {
+                const int channel = (first + k) % CHANNELS;
                 const unsigned sample = word[k / 2] >> 16 * (k % 2) & 65535u;
                 if (CHANNELS % 2 == 1 || channel < CHANNELS - 1) {
                     const unsigned to = table[(int)sample + channel * step];
                     word[k / 2] = __byte_perm(word[k / 2], to, k % 2 ? 0x5410 : 0x3254);
                 }
             }
-            *(uint4 *)out = make_uint4(word[0], word[1], word[2], word[3]);
+            memcpy(&v, word, sizeof v);
+            *(ACCESS *)out = v;
         } else {
+            const int samples = SAMPLES == 1 ? 1 : (int)tail / 2;
 #pragma unroll 1
-            for (int k = 0; k < (int)tail / 2; k++) {
+            for (int k = 0; k < samples; k++) {
                 const int channel = (first + k) % CHANNELS;
                 const unsigned short sample = ((const unsigned short *)in)[k];
                 const bool alpha = CHANNELS % 2 == 0 && channel == CHANNELS - 1;
@@ -134,7 +164,23 @@ __global__ void __launch_bounds__(TABLE_THREADS)
     }
 }
 
+static __device__ __forceinline__ uint4 negative(uint4 v)
+{
+    return make_uint4(~v.x, ~v.y, ~v.z, ~v.w);
+}
+
+static __device__ __forceinline__ unsigned negative(unsigned v)
+{
+    return ~v;
+}
+
+static __device__ __forceinline__ unsigned char negative(unsigned char v)
+{
+    return (unsigned char)~v;
+}
+
 /* The negative needs no table. */
+template <class ACCESS>
 __global__ void __launch_bounds__(TABLE_THREADS)
     invert8_kernel(const struct band band, unsigned full, unsigned tail)
 {
@@ -142,11 +188,11 @@ __global__ void __launch_bounds__(TABLE_THREADS)
     const struct place at = place_of(blockIdx.x * TABLE_THREADS + threadIdx.x, band.rows, row_items);
     if (at.row >= band.rows || at.column >= row_items)
         return;
-    const unsigned char *const in = band.in + at.row * band.in_pitch + (size_t)at.column * VECTOR;
-    unsigned char *const out = band.out + at.row * band.out_pitch + (size_t)at.column * VECTOR;
+    const size_t offset = (size_t)at.column * sizeof(ACCESS);
+    const unsigned char *const in = band.in + at.row * band.in_pitch + offset;
+    unsigned char *const out = band.out + at.row * band.out_pitch + offset;
     if (at.column < full) {
-        const uint4 v = *(const uint4 *)in;
-        *(uint4 *)out = make_uint4(~v.x, ~v.y, ~v.z, ~v.w);
+        *(ACCESS *)out = negative(*(const ACCESS *)in);
     } else {
 #pragma unroll 1
         for (unsigned i = 0; i < tail; i++)
@@ -163,52 +209,62 @@ static bool is_negative(const unsigned char *table, struct gf_format format, int
     return negative;
 }
 
+template <class ACCESS>
 static int launch_invert8(const struct band *band, struct gf_format format, cudaStream_t stream)
 {
-    const size_t bytes = (size_t)band->width * (size_t)format.channels;
-    const unsigned full = (unsigned)(bytes / VECTOR), tail = (unsigned)(bytes % VECTOR);
+    unsigned tail;
+    const unsigned full = whole_items((size_t)band->width * (size_t)format.channels, sizeof(ACCESS), &tail);
     const unsigned blocks = blocks_for(band->rows * (full + !!tail), TABLE_THREADS);
-    invert8_kernel<<<blocks, TABLE_THREADS, 0, stream>>>(*band, full, tail);
+    invert8_kernel<ACCESS><<<blocks, TABLE_THREADS, 0, stream>>>(*band, full, tail);
     return cudaGetLastError();
 }
 
-template <int CHANNELS, int TABLES>
+template <int CHANNELS, int TABLES, class ACCESS>
 static int launch_table8(const struct band *band, const unsigned *tables, cudaStream_t stream)
 {
-    const size_t bytes = (size_t)band->width * CHANNELS;
-    const unsigned full = (unsigned)(bytes / VECTOR), tail = (unsigned)(bytes % VECTOR);
+    const void *const kernel = (const void *)table8_kernel<CHANNELS, TABLES, ACCESS>;
+    unsigned tail, blocks;
+    const unsigned full = whole_items((size_t)band->width * CHANNELS, sizeof(ACCESS), &tail);
     const unsigned needed = blocks_for(band->rows * (full + !!tail), TABLE_THREADS);
-    unsigned blocks;
-    const cudaError_t status =
-        resident_blocks((const void *)table8_kernel<CHANNELS, TABLES>, TABLE_THREADS, 0, needed, &blocks);
+    const cudaError_t status = resident_blocks(kernel, TABLE_THREADS, 0, needed, &blocks);
     if (status != cudaSuccess)
         return status;
     blocks = blocks * TABLE_WAVES < needed ? blocks * TABLE_WAVES : needed;
-    table8_kernel<CHANNELS, TABLES><<<blocks, TABLE_THREADS, 0, stream>>>(*band, full, tail, tables);
+    table8_kernel<CHANNELS, TABLES, ACCESS><<<blocks, TABLE_THREADS, 0, stream>>>(*band, full, tail, tables);
     return cudaGetLastError();
 }
 
-template <int CHANNELS>
+template <int CHANNELS, class ACCESS>
 static int launch_table16(const struct band *band, const unsigned short *table, int step,
                           cudaStream_t stream)
 {
-    const size_t bytes = (size_t)band->width * CHANNELS * 2;
-    const unsigned full = (unsigned)(bytes / VECTOR), tail = (unsigned)(bytes % VECTOR);
+    unsigned tail;
+    const unsigned full = whole_items((size_t)band->width * CHANNELS * 2, sizeof(ACCESS), &tail);
     const unsigned blocks = blocks_for(band->rows * (full + !!tail), TABLE_THREADS);
-    table16_kernel<CHANNELS><<<blocks, TABLE_THREADS, 0, stream>>>(*band, full, tail, table, step);
+    table16_kernel<CHANNELS, ACCESS><<<blocks, TABLE_THREADS, 0, stream>>>(*band, full, tail, table, step);
     return cudaGetLastError();
 }
 
+/* What holds a sample of 16 bits at least. */
+template <class ACCESS> struct access16 {
+    typedef ACCESS type;
+};
+template <> struct access16<unsigned char> {
+    typedef unsigned short type;
+};
+
+template <class ACCESS>
 static int launch_tables(const struct band *band, struct gf_format format, const void *table,
                          int tables, cudaStream_t stream)
 {
+    typedef typename access16<ACCESS>::type wide;
     static int (*const launch8[])(const struct band *, const unsigned *, cudaStream_t) = {
-        launch_table8<1, 1>, launch_table8<2, 2>, launch_table8<3, 3>, launch_table8<4, 4>};
-    static int (*const launch16[])(const struct band *, const unsigned short *, int,
-                                   cudaStream_t) = {launch_table16<1>, launch_table16<2>,
-                                                    launch_table16<3>, launch_table16<4>};
+        launch_table8<1, 1, ACCESS>, launch_table8<2, 2, ACCESS>, launch_table8<3, 3, ACCESS>,
+        launch_table8<4, 4, ACCESS>};
+    static int (*const launch16[])(const struct band *, const unsigned short *, int, cudaStream_t) = {
+        launch_table16<1, wide>, launch_table16<2, wide>, launch_table16<3, wide>, launch_table16<4, wide>};
     if (format.bits == 8 && format.channels == 3 && tables == 1)
-        return launch_table8<3, 1>(band, (const unsigned *)table, stream);
+        return launch_table8<3, 1, ACCESS>(band, (const unsigned *)table, stream);
     if (format.bits == 8)
         return launch8[format.channels - 1](band, (const unsigned *)table, stream);
     return launch16[format.channels - 1](band, (const unsigned short *)table,

@@ -5,41 +5,46 @@
 
 #include "band.cuh"
 
-enum { TILE = 512 };
+enum { TILE = 512 }; /* at most */
 
 struct tile {
     unsigned row, first, pixels;
 };
 
 static __device__ __forceinline__ struct tile tile_of(unsigned index, const struct band *band,
-                                                      unsigned row_tiles)
+                                                      unsigned row_tiles, unsigned pixels)
 {
     const struct place at = place_of(index, band->rows, row_tiles);
-    const unsigned first = at.column * TILE;
+    const unsigned first = at.column * pixels;
     const unsigned left = band->width - first;
-    return {at.row, first, left < TILE ? left : TILE};
+    return {at.row, first, left < pixels ? left : pixels};
 }
 
-/* Copies `bytes`, at most VECTORS * 512, by the lanes of a warp; both ends begin on a vector. */
-template <int VECTORS>
+/* Copies `bytes`, at most VECTORS * 512, by the lanes of a warp, an ACCESS each at a time; both ends
+ * begin on a vector. */
+template <int VECTORS, class ACCESS>
 static __device__ __forceinline__ void copy_tile(unsigned char *__restrict__ to,
                                                  const unsigned char *__restrict__ from,
                                                  unsigned bytes, unsigned lane)
 {
-    const unsigned full = bytes / VECTOR;
-    uint4 v[VECTORS];
+    const unsigned full = bytes / sizeof(ACCESS);
+#pragma unroll 1
+    for (int round = 0; round < VECTOR / (int)sizeof(ACCESS); round++) {
+        const unsigned first = lane + round * (VECTORS * WARP);
+        ACCESS v[VECTORS];
 #pragma unroll
-    for (int k = 0; k < VECTORS; k++) {
-        if (lane + k * WARP < full)
-            v[k] = ((const uint4 *)from)[lane + k * WARP];
-    }
+        for (int k = 0; k < VECTORS; k++) {
+            if (first + k * WARP < full)
+                v[k] = ((const ACCESS *)from)[first + k * WARP];
+        }
 #pragma unroll
-    for (int k = 0; k < VECTORS; k++) {
-        if (lane + k * WARP < full)
-            ((uint4 *)to)[lane + k * WARP] = v[k];
+        for (int k = 0; k < VECTORS; k++) {
+            if (first + k * WARP < full)
+                ((ACCESS *)to)[first + k * WARP] = v[k];
+        }
     }
-    if (lane < bytes % VECTOR)
-        to[full * VECTOR + lane] = from[full * VECTOR + lane];
+    if (lane < bytes % sizeof(ACCESS))
+        to[full * sizeof(ACCESS) + lane] = from[full * sizeof(ACCESS) + lane];
 }
 
 #endif

@@ -42,13 +42,10 @@ static int resize_by_walking(const struct gf_launch *launch, const struct gf_res
     return gf_resize_walk_rgba16(walk, stream);
 }
 
-extern "C" int gf_resize_cuda(const struct gf_launch *launch)
+static struct resize_band band_of(const struct gf_launch *launch, const struct gf_resample *resample)
 {
-    const struct gf_resample *const resample = (const struct gf_resample *)launch->stage->constants;
     const struct gf_format format = launch->out.format;
     const void *const block = launch->constants;
-    if (resample->walk.group)
-        return resize_by_walking(launch, resample);
     const bool nearest = resample->kernel == GF_RESAMPLE_NEAREST;
     const struct gf_resample_table *const columns = &resample->columns, *const rows =
                                                                             &resample->rows;
@@ -76,8 +73,25 @@ extern "C" int gf_resize_cuda(const struct gf_launch *launch)
     band.group_count = gf_resample_ints(block, rows->group_count);
     band.group_weight = gf_resample_floats(block, rows->group_weight);
     band.group_taps = rows->group_taps;
+    return band;
+}
+
+extern "C" int gf_resize_cuda(const struct gf_launch *launch)
+{
+    const struct gf_resample *const resample = (const struct gf_resample *)launch->stage->constants;
+    const struct gf_format format = launch->out.format;
     const cudaStream_t stream = (cudaStream_t)launch->stream;
-    if (nearest)
+    if (resample->walk.group)
+        return resize_by_walking(launch, resample);
+    const struct resize_band band = band_of(launch, resample);
+    if (resample->kernel == GF_RESAMPLE_NEAREST)
         return gf_resize_nearest(band, format.channels * format.bits / 8, stream);
     return gf_resize_tiles(band, resample, format.channels, stream);
+}
+
+extern "C" int gf_resize_shared_cuda(const struct gf_launch *launch)
+{
+    const struct gf_resample *const resample = (const struct gf_resample *)launch->stage->constants;
+    return gf_resize_tiles(band_of(launch, resample), resample, launch->out.format.channels,
+                           (cudaStream_t)launch->stream);
 }

@@ -201,11 +201,9 @@ static __global__ void __launch_bounds__(THREADS) transpose_kernel(struct turn t
 template <int PIXEL> static int launch_transpose(struct turn turn, cudaStream_t stream)
 {
     /* The band's rows are these columns of the input; tiles start at multiples of their size. */
-    const int last = turn.out_first + turn.out_rows - 1;
-    const int low = turn.mirror_y ? turn.in_width - 1 - last : turn.out_first;
-    const int high = turn.mirror_y ? turn.in_width - 1 - turn.out_first : last;
+    const int low = turn_first_column(turn), end = low + turn.out_rows;
     turn.first_column = low / TILE_COLUMNS * TILE_COLUMNS;
-    turn.column_tiles = (high - turn.first_column) / TILE_COLUMNS + 1;
+    turn.column_tiles = (end - 1 - turn.first_column) / TILE_COLUMNS + 1;
     const size_t tiles = (size_t)turn.column_tiles *
                          (((size_t)turn.out_width + tile<PIXEL>::ROWS - 1) / tile<PIXEL>::ROWS);
     transpose_kernel<PIXEL><<<(unsigned int)tiles, THREADS, 0, stream>>>(turn);

@@ -20,6 +20,27 @@ struct gf_lane {
     int index;
 };
 
+/* One piece of a stage's work, for those who look at it or time it: its kernels from `in` to `out`, or the
+ * count of `in` for the histogram that the stage wants, after statistic_open. */
+struct gf_work {
+    const struct gf_stage *stage;
+    const void *constants;
+    struct gf_view in, out;
+    void *scratch;
+    bool counts;
+};
+
+/* A kernel as a launcher starts it. */
+struct gf_kernel_use {
+    char name[72];
+    int grid[3], block[3];
+    int cluster;         /* blocks; 1: none */
+    int registers;       /* of a thread */
+    size_t shared_bytes; /* of a block, static and dynamic */
+    size_t local_bytes;  /* of a thread: spilled registers, and arrays that are indexed at run time */
+    double occupancy;    /* theoretical: resident warps by those that a multiprocessor can hold, 0..1 */
+};
+
 struct gf_backend_calls {
     /* Stages read and write host memory where it lies; upload and download are never called. */
     bool unified;
@@ -74,11 +95,29 @@ struct gf_backend_calls {
 
     /* Measured peaks in bytes/s for the profile. */
     void (*measure)(struct gf_backend *, struct gf_profile *);
+
+    /* The two below are NULL where there is no such thing; the lane is idle. */
+    /* The kernels that the work would launch, nothing of which runs; *count may exceed capacity. */
+    enum gf_status (*inspect)(struct gf_lane *, const struct gf_work *, struct gf_kernel_use *use,
+                              int capacity, int *count, struct gf_error *);
+    /* The seconds of each of `runs` runs on the device's clock. cold: its cache holds nothing of them. */
+    enum gf_status (*time)(struct gf_lane *, const struct gf_work *, bool cold, int runs, double *seconds,
+                           struct gf_error *);
 };
 
 struct gf_backend {
     const struct gf_backend_calls *calls;
 };
+
+/* Queues the work on the lane. */
+static inline enum gf_status gf_work_run(struct gf_lane *lane, const struct gf_work *work,
+                                         struct gf_error *error)
+{
+    const struct gf_backend_calls *const calls = lane->backend->calls;
+    return work->counts ? calls->statistic_add(lane, &work->in, error)
+                        : calls->run(lane, work->stage, work->constants, &work->in, &work->out,
+                                     work->scratch, error);
+}
 
 enum gf_status gf_backend_cpu_open(int threads, struct gf_backend **backend,
                                    struct gf_error *error) GF_CHECKED;

@@ -3,108 +3,15 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "batch_work.h"
-#include "codec.h"
 #include "cost.h"
 
 static enum gf_status fail_memory(struct gf_error *error)
 {
     return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-}
-
-/* ---- the names of the outputs ---- */
-
-/* Whether the name depends on what only the header tells: {w}, {h}, or {ext} of a name that has no known one. */
-static bool needs_header(const struct gf_template *output, const char *input)
-{
-    if (output->has_size)
-        return true;
-    for (int i = 0; i < output->parts; i++) {
-        if (output->part[i].field == GF_FIELD_EXT && output->format == GF_FILE_AUTO &&
-            gf_file_format_named(input) == GF_FILE_AUTO)
-            return true;
-    }
-    return false;
-}
-
-/* Names the output of one input, where that can be done now. */
-static enum gf_status name_output(struct gf_batch *batch, size_t index, struct gf_pipeline **peeker,
-                                  struct gf_error *error)
-{
-    const struct gf_batch_request *const request = batch->request;
-    const struct gf_template *const output = request->output;
-    const struct gf_input_name *const input = &request->inputs->item[index];
-    struct gf_target_values values = {.input = input, .number = index + 1};
-    const bool alone = request->inputs->count == 1, unread = needs_header(output, input->path);
-    if (output->is_stdout || (alone && output->has_number))
-        return GF_OK;
-    if (unread && gf_batch_is_stream(input->path)) {
-        if (alone)
-            return GF_OK;
-        return gf_fail(error, GF_ERROR_USAGE,
-                       "%s: a stream among other inputs needs an output without {w} and {h}, and --format for {ext}",
-                       input->path);
-    }
-    if (unread) {
-        struct gf_options options = batch->options;
-        struct gf_peek peek;
-        options.device = GF_DEVICE_CPU;
-        enum gf_status status = *peeker ? GF_OK : gf_pipeline_open(request->chain, &options, peeker, error);
-        if (status)
-            return status;
-        if (gf_pipeline_peek(*peeker, input->path, &peek, &(struct gf_error){0}))
-            return GF_OK; /* it will fail by itself */
-        values.width = peek.out.width;
-        values.height = peek.out.height;
-        values.content = peek.content;
-    }
-    const enum gf_status status = gf_template_expand(output, &values, &batch->item[index].output, error);
-    enum gf_file_format format;
-    /* An extension without a meaning is not found out picture by picture. */
-    return status ? status
-                  : gf_sink_format(batch->item[index].output, &batch->options, GF_FILE_AUTO, &format, error);
-}
-
-static enum gf_status check_chain(const char *text, struct gf_error *error)
-{
-    struct gf_chain chain = {0};
-    const enum gf_status status = gf_chain_parse(text, &chain, error);
-    gf_chain_free(&chain);
-    return status;
-}
-
-/* A file that is filtered in its place would be filtered twice if it was done, but not logged. */
-static enum gf_status check_in_place(const struct gf_batch *batch, size_t index, struct gf_error *error)
-{
-    const char *const input = batch->request->inputs->item[index].path, *const output = batch->item[index].output;
-    if (!batch->request->resume || !output || !gf_target_is_input(output, input))
-        return GF_OK;
-    return gf_fail(error, GF_ERROR_USAGE, "%s: is its own output: --resume could filter it twice", input);
-}
-
-static enum gf_status name_outputs(struct gf_batch *batch, struct gf_error *error)
-{
-    const struct gf_inputs *const inputs = batch->request->inputs;
-    struct gf_pipeline *peeker = NULL;
-    enum gf_status status = GF_OK;
-    for (size_t i = 0; !status && i < inputs->count; i++) {
-        status = name_output(batch, i, &peeker, error);
-        if (!status)
-            status = check_in_place(batch, i, error);
-    }
-    gf_pipeline_close(peeker);
-    if (status || inputs->count < 2 || batch->request->output->is_stdout)
-        return status;
-    char **const path = calloc(inputs->count, sizeof *path);
-    for (size_t i = 0; path && i < inputs->count; i++)
-        path[i] = batch->item[i].output;
-    status = path ? gf_targets_check(inputs, path, error) : fail_memory(error);
-    free(path);
-    return status;
 }
 
 /* ---- what is said ---- */
@@ -115,7 +22,11 @@ static void say_notes(const struct gf_batch *batch, struct gf_batch_item *item)
     char *rest = item->notes;
     for (char *line; request->say && (line = strsep(&rest, "\n"));) {
         if (*line)
-            request->say(request->context, *line == 'w' ? GF_SAY_WARNING : GF_SAY_ERROR, line + 1);
+            request->say(request->context,
+                         *line == 'w'   ? GF_SAY_WARNING
+                         : *line == 'p' ? GF_SAY_PICTURE
+                                        : GF_SAY_ERROR,
+                         line + 1);
     }
     free(item->notes);
     item->notes = NULL;
@@ -145,16 +56,19 @@ static void stop(struct gf_batch *batch, enum gf_status status, const struct gf_
     batch->stopped = true;
 }
 
-static void log_without_picture(struct gf_batch_worker *worker, enum gf_outcome outcome, const char *why)
+static void log_without_picture(struct gf_batch_worker *worker, enum gf_outcome outcome,
+                                const char *why)
 {
     const struct gf_batch *const batch = worker->batch;
     /* What the log says to be done stands in it. */
-    const bool logged = outcome == GF_OUTCOME_DONE || (outcome == GF_OUTCOME_SKIPPED && batch->request->resume);
+    const bool logged =
+        outcome == GF_OUTCOME_DONE || (outcome == GF_OUTCOME_SKIPPED && batch->request->resume);
     if (!batch->request->log || logged || worker->log_status)
         return;
     const struct gf_joblog_entry entry = {.index = worker->index + 1,
                                           .input = worker->input->path,
-                                          .output = worker->path ? worker->path : worker->item->output,
+                                          .output =
+                                              worker->path ? worker->path : worker->item->output,
                                           .outcome = outcome,
                                           .message = why,
                                           .bytes_in = -1,
@@ -163,12 +77,13 @@ static void log_without_picture(struct gf_batch_worker *worker, enum gf_outcome 
     worker->log_status = gf_joblog_add(batch->request->log, &entry, &worker->log_error);
 }
 
-static void finish_item(struct gf_batch_worker *worker, enum gf_outcome outcome, enum gf_status status,
-                        const struct gf_error *why)
+static void finish_item(struct gf_batch_worker *worker, enum gf_outcome outcome,
+                        enum gf_status status, const struct gf_error *why)
 {
     struct gf_batch *const batch = worker->batch;
     const bool alone = batch->request->inputs->count == 1;
-    if (outcome == GF_OUTCOME_FAILED && !alone)
+    /* What ends the whole run is said at its end. */
+    if (outcome == GF_OUTCOME_FAILED && !alone && status != GF_ERROR_UNAVAILABLE)
         fprintf(worker->notes_file, "e%s\n", why->text);
     fflush(worker->notes_file);
     const long length = ftell(worker->notes_file);
@@ -197,7 +112,8 @@ static void do_item(struct gf_batch_worker *worker)
     enum gf_status status = GF_OK;
     free(worker->path);
     worker->path = NULL;
-    enum gf_outcome outcome = gf_batch_consider(worker->batch, worker->index, why.text, sizeof why.text);
+    enum gf_outcome outcome =
+        gf_batch_consider(worker->batch, worker->index, why.text, sizeof why.text);
     if (outcome == GF_OUTCOME_FAILED)
         status = GF_ERROR_OUTPUT;
     if (outcome == GF_OUTCOME_WAITING) {
@@ -261,7 +177,8 @@ static struct timespec after(double seconds)
 
 static void watch(struct gf_batch *batch)
 {
-    const double tick_s = batch->request->tick && batch->request->tick_s > 0 ? batch->request->tick_s : 3600;
+    const double tick_s =
+        batch->request->tick && batch->request->tick_s > 0 ? batch->request->tick_s : 3600;
     struct timespec next = after(tick_s);
     pthread_mutex_lock(&batch->lock);
     while (batch->working) {
@@ -274,8 +191,8 @@ static void watch(struct gf_batch *batch)
     pthread_mutex_unlock(&batch->lock);
 }
 
-static enum gf_status open_worker(struct gf_batch_worker *worker, struct gf_batch *batch, int number,
-                                  struct gf_error *error)
+static enum gf_status open_worker(struct gf_batch_worker *worker, struct gf_batch *batch,
+                                  int number, struct gf_error *error)
 {
     const int device = batch->devices ? number % batch->devices : -1;
     *worker = (struct gf_batch_worker){.batch = batch, .home = device, .device = device};
@@ -323,14 +240,8 @@ static uint64_t physical_bytes(void)
     return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : (uint64_t)1 << 30;
 }
 
-static int codec_workers(void)
-{
-    const char *const text = getenv("GF_CODEC_WORKERS");
-    return text ? atoi(text) : GF_BATCH_CODEC_WORKERS;
-}
-
-/* A worker for each processor, each doing everything itself, where there are pictures enough to keep them busy to
- * the end; else fewer, each with all processors. Returns how many. */
+/* A worker for each processor, each doing everything itself, where there are pictures enough to
+ * keep them busy to the end; else fewer, each with all processors. Returns how many. */
 static int divide_work(struct gf_batch *batch)
 {
     enum { TURNS = 4 };
@@ -339,9 +250,9 @@ static int divide_work(struct gf_batch *batch)
     int threads = options->threads > 0 ? options->threads : gf_cpu_count();
     threads = threads < GF_BATCH_WORKERS_MAX ? threads : GF_BATCH_WORKERS_MAX;
     int workers = batch->count < (size_t)threads ? (int)batch->count : threads;
-    if (batch->devices && options->codec != GF_CODEC_AUTO && options->codec != GF_CODEC_CPU) {
+    if (batch->devices && options->codec == GF_CODEC_GPU) {
         /* Each waits most of the time for the GPU's decoder, which is fast with many pictures at once. */
-        workers = batch->count < (size_t)codec_workers() ? (int)batch->count : codec_workers();
+        workers = batch->count < GF_BATCH_CODEC_WORKERS ? (int)batch->count : GF_BATCH_CODEC_WORKERS;
         options->serial = true;
     }
     if (batch->request->output->is_stdout)
@@ -351,12 +262,13 @@ static int divide_work(struct gf_batch *batch)
     if (options->serial)
         options->threads = 1;
     /* Half for bands, half for pictures that lie whole. */
-    gf_gate_open(&batch->gate, memory ? memory / 2 : physical_bytes() / 4);
+    gf_gate_open(&batch->gate, memory ? memory / 2 : physical_bytes() / 4, workers);
     if (memory && workers > 1)
-        options->memory_bytes = memory / 2 / (uint64_t)workers > least ? memory / 2 / (uint64_t)workers : least;
+        options->memory_bytes =
+            memory / 2 / (uint64_t)workers > least ? memory / 2 / (uint64_t)workers : least;
     if (options->device_memory_bytes && batch->devices)
-        options->device_memory_bytes =
-            options->device_memory_bytes * (uint64_t)batch->devices / (uint64_t)(workers + batch->devices - 1);
+        options->device_memory_bytes = options->device_memory_bytes * (uint64_t)batch->devices /
+                                       (uint64_t)(workers + batch->devices - 1);
     return workers ? workers : 1;
 }
 
@@ -365,8 +277,10 @@ static void choose_devices(struct gf_batch *batch)
     const struct gf_batch_request *const request = batch->request;
     const enum gf_device_kind kind = request->options.device;
     snprintf(batch->reason, sizeof batch->reason, "asked for");
-    batch->falls_back = kind == GF_DEVICE_AUTO;
-    if (kind == GF_DEVICE_AUTO && gf_cost_choose(request, batch->reason, sizeof batch->reason) == GF_DEVICE_CPU)
+    const bool gpu_wanted = request->options.codec == GF_CODEC_GPU;
+    batch->falls_back = kind == GF_DEVICE_AUTO && !gpu_wanted;
+    if (kind == GF_DEVICE_AUTO && !request->devices && !gpu_wanted &&
+        gf_cost_choose(request, batch->reason, sizeof batch->reason) == GF_DEVICE_CPU)
         return;
     if (kind == GF_DEVICE_CPU)
         return;
@@ -377,6 +291,14 @@ static void choose_devices(struct gf_batch *batch)
 }
 
 /* ---- the whole ---- */
+
+static enum gf_status check_chain(const char *text, struct gf_error *error)
+{
+    struct gf_chain chain = {0};
+    const enum gf_status status = gf_chain_parse(text, &chain, error);
+    gf_chain_free(&chain);
+    return status;
+}
 
 static void say_plan(const struct gf_batch *batch)
 {
@@ -398,6 +320,14 @@ static void say_plan(const struct gf_batch *batch)
     }
 }
 
+static void say_choice(const struct gf_batch *batch, int workers)
+{
+    char text[300];
+    snprintf(text, sizeof text, "%zu files on %s by %d worker%s: %s", batch->count,
+             batch->devices ? "CUDA" : "the CPU", workers, workers == 1 ? "" : "s", batch->reason);
+    batch->request->say(batch->request->context, GF_SAY_CHOICE, text);
+}
+
 static enum gf_status conclude(const struct gf_batch *batch, struct gf_error *error)
 {
     const struct gf_batch_state *const state = &batch->state;
@@ -413,22 +343,25 @@ static enum gf_status conclude(const struct gf_batch *batch, struct gf_error *er
         snprintf(more, sizeof more, ", %zu not begun (--fail-fast)", left);
     else if (state->skipped)
         snprintf(more, sizeof more, ", %zu skipped", state->skipped);
-    return gf_fail(error, GF_ERROR_INPUT, "%zu of %zu files failed, %zu done%s", state->failed, state->files,
-                   state->done, more);
+    return gf_fail(error, GF_ERROR_INPUT, "%zu of %zu files failed, %zu done%s", state->failed,
+                   state->files, state->done, more);
 }
 
 static enum gf_status run(struct gf_batch *batch, struct gf_error *error)
 {
     enum gf_status status = check_chain(batch->request->chain, error);
     if (!status)
-        status = name_outputs(batch, error);
+        status = gf_batch_name_outputs(batch, error);
     if (status || batch->request->dry_run || !batch->count) {
         if (!status && batch->request->dry_run)
             say_plan(batch);
         return status;
     }
     choose_devices(batch);
-    status = run_workers(batch, divide_work(batch), error);
+    const int workers = divide_work(batch);
+    if (batch->request->verbose && batch->count > 1)
+        say_choice(batch, workers);
+    status = run_workers(batch, workers, error);
     gf_gate_close(&batch->gate);
     return status ? status : conclude(batch, error);
 }

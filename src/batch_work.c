@@ -1,4 +1,5 @@
-/* One worker's work on one file: whether it is wanted, where its result goes, on which device it is done. */
+/* One worker's work on one file: whether it is wanted, where its result goes, on which device it is
+ * done. */
 #include "batch_work.h"
 
 #include <stdlib.h>
@@ -19,10 +20,12 @@ static bool is_older(const struct stat *a, const struct stat *b)
                                                   : a->st_mtim.tv_nsec < b->st_mtim.tv_nsec;
 }
 
-enum gf_outcome gf_batch_consider(const struct gf_batch *batch, size_t index, char *why, size_t size)
+enum gf_outcome gf_batch_consider(const struct gf_batch *batch, size_t index, char *why,
+                                  size_t size)
 {
     const struct gf_batch_request *const request = batch->request;
-    const char *const input = request->inputs->item[index].path, *const output = batch->item[index].output;
+    const char *const input = request->inputs->item[index].path, *const output =
+                                                                     batch->item[index].output;
     struct stat there, source;
     *why = '\0';
     if (!output)
@@ -50,8 +53,9 @@ enum gf_outcome gf_batch_consider(const struct gf_batch *batch, size_t index, ch
 
 /* ---- where to ---- */
 
-static enum gf_status choose_path(void *context, int number, enum gf_file_format content, struct gf_format result,
-                                  const char **path, struct gf_error *error)
+static enum gf_status choose_path(void *context, int number, enum gf_file_format content,
+                                  struct gf_format result, const char **path,
+                                  struct gf_error *error)
 {
     struct gf_batch_worker *const worker = context;
     const struct gf_template *const output = worker->batch->request->output;
@@ -90,7 +94,8 @@ static void count_picture(struct gf_batch *batch, const struct gf_profile *profi
     }
 }
 
-static void picture_done(void *context, int number, const char *path, const struct gf_profile *profile)
+static void picture_done(void *context, int number, const char *path,
+                         const struct gf_profile *profile)
 {
     struct gf_batch_worker *const worker = context;
     struct gf_batch *const batch = worker->batch;
@@ -110,9 +115,12 @@ static void picture_done(void *context, int number, const char *path, const stru
                                               .job = batch->job};
         worker->log_status = gf_joblog_add(request->log, &entry, &worker->log_error);
     }
+    if (request->verbose && request->inputs->count > 1)
+        fprintf(worker->notes_file, "p%s -> %s: %dx%d, %s, %.3f s\n", worker->input->path, path,
+                profile->in.width, profile->in.height, profile->device, profile->wall_s);
     pthread_mutex_lock(&batch->lock);
     count_picture(batch, profile);
-    if (request->picture)
+    if (request->picture && request->inputs->count == 1)
         request->picture(request->context, worker->input->path, path, profile);
     pthread_mutex_unlock(&batch->lock);
 }
@@ -133,15 +141,16 @@ static enum gf_status open_pipeline(struct gf_batch_worker *worker, struct gf_er
     const struct gf_batch_request *const request = batch->request;
     struct gf_options options = batch->options;
     /* A single input may be a stream, which only the pipeline itself can read a second time. */
-    options.device = worker->device < 0                                     ? GF_DEVICE_CPU
+    options.device = worker->device < 0                                 ? GF_DEVICE_CPU
                      : batch->falls_back && request->inputs->count == 1 ? GF_DEVICE_AUTO
-                                                                           : GF_DEVICE_CUDA;
+                                                                        : GF_DEVICE_CUDA;
     options.device_index = worker->device < 0 ? 0 : batch->device[worker->device].index;
     options.warn = request->options.warn ? note_warning : NULL;
     options.warn_context = worker;
     const enum gf_status status =
-        request->open ? request->open(request->context, request->chain, &options, &worker->pipeline, error)
-                      : gf_pipeline_open(request->chain, &options, &worker->pipeline, error);
+        request->open
+            ? request->open(request->context, request->chain, &options, &worker->pipeline, error)
+            : gf_pipeline_open(request->chain, &options, &worker->pipeline, error);
     if (!status) {
         gf_pipeline_share_gate(worker->pipeline, &worker->batch->gate);
         gf_pipeline_explain(worker->pipeline, batch->reason);
@@ -170,12 +179,14 @@ static void go_to(struct gf_batch_worker *worker, int device)
     worker->device = device;
 }
 
-/* After a failure of the worker's device: the file is done again elsewhere. A device that is too small for one
- * picture may do for the next one; one that fails is left by all. False: there is nowhere to go. */
+/* After a failure of the worker's device: the file is done again elsewhere. A device that is too
+ * small for one picture may do for the next one; one that fails is left by all. False: there is
+ * nowhere to go. */
 static bool move(struct gf_batch_worker *worker, enum gf_status failure, const struct gf_error *why)
 {
     struct gf_batch *const batch = worker->batch;
-    const bool broken = failure == GF_ERROR_DEVICE || (failure == GF_ERROR_UNAVAILABLE && batch->falls_back);
+    const bool broken =
+        failure == GF_ERROR_DEVICE || (failure == GF_ERROR_UNAVAILABLE && batch->falls_back);
     int device = -1;
     if (worker->device < 0 || (!broken && failure != GF_ERROR_DEVICE_MEMORY))
         return false;
@@ -216,11 +227,12 @@ static void go_home(struct gf_batch_worker *worker)
 enum gf_status gf_batch_do_file(struct gf_batch_worker *worker, struct gf_error *why)
 {
     const struct gf_batch_request *const request = worker->batch->request;
-    const struct gf_target target = {.choose = choose_path,
-                                     .done = picture_done,
-                                     .several = request->output->is_stdout ||
-                                                (request->inputs->count == 1 && request->output->has_number),
-                                     .context = worker};
+    const struct gf_target target = {
+        .choose = choose_path,
+        .done = picture_done,
+        .several = request->output->is_stdout ||
+                   (request->inputs->count == 1 && request->output->has_number),
+        .context = worker};
     enum gf_status status;
     go_home(worker);
     do {

@@ -12,7 +12,8 @@ enum { GF_BATCH_DEVICES_MAX = 64, GF_BATCH_WORKERS_MAX = 256, GF_BATCH_CODEC_WOR
 
 struct gf_batch_item {
     char *output; /* NULL: chosen when the header is known, or standard output */
-    char *notes;  /* lines to be said, the first letter of each its kind: 'e' or 'w' */
+    char *notes; /* lines to be said, the first letter of each its kind: 'e', 'w', 'p' for a picture
+                  */
     enum gf_outcome outcome;
 };
 
@@ -48,7 +49,8 @@ struct gf_batch {
 struct gf_batch_worker {
     struct gf_batch *batch;
     pthread_t thread;
-    int home, device; /* where it belongs and where it is: an index into batch->device, or -1, the CPU */
+    int home,
+        device; /* where it belongs and where it is: an index into batch->device, or -1, the CPU */
     struct gf_pipeline *pipeline;
     /* The file under way. */
     const struct gf_input_name *input;
@@ -62,7 +64,8 @@ struct gf_batch_worker {
     struct gf_error log_error;
 };
 
-/* Whether the input's file is no regular one: it can be read once, and has no header to look at before. */
+/* Whether the input's file is no regular one: it can be read once, and has no header to look at
+ * before. */
 bool gf_batch_is_stream(const char *path);
 
 /* The input's place in the list, for its j-th turn. */
@@ -71,10 +74,15 @@ static inline size_t gf_batch_index(const struct gf_batch *batch, size_t turn)
     return batch->first + turn * batch->step;
 }
 
-/* Whether there is nothing to be done for the file, or nothing that may be; *why says it. */
-enum gf_outcome gf_batch_consider(const struct gf_batch *batch, size_t index, char *why, size_t size);
+/* Names every output that can be named now; refuses those that would come into each other's way. */
+enum gf_status gf_batch_name_outputs(struct gf_batch *batch, struct gf_error *error) GF_CHECKED;
 
-/* Does one file, whatever it takes: reading, filtering, writing, another device. Sets *why where it fails. */
+/* Whether there is nothing to be done for the file, or nothing that may be; *why says it. */
+enum gf_outcome gf_batch_consider(const struct gf_batch *batch, size_t index, char *why,
+                                  size_t size);
+
+/* Does one file, whatever it takes: reading, filtering, writing, another device. Sets *why where it
+ * fails. */
 enum gf_status gf_batch_do_file(struct gf_batch_worker *worker, struct gf_error *why) GF_CHECKED;
 
 #endif

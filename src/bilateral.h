@@ -4,7 +4,10 @@
 #ifndef GF_BILATERAL_H
 #define GF_BILATERAL_H
 
-enum { GF_BILATERAL_RADIUS_MAX = 100 };
+enum {
+    GF_BILATERAL_RADIUS_MAX = 100,
+    GF_BILATERAL_TILE_MAX = 16, /* of the variant that holds a tile in shared memory at once */
+};
 
 struct gf_bilateral_weights {
     int radius, border;

@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
+#include "codec.h"
 #include "gpufilter/filter.h"
 #include "suggest.h"
 #include "value.h"
@@ -351,6 +353,10 @@ static enum gf_status read_short(struct reader *reader, const char *text)
 static enum gf_status read_operand(struct reader *reader, const char *text)
 {
     const char **const chain = &reader->command->chain;
+    /* What a shell makes of -i *.jpg. */
+    if (gf_file_format_named(text) != GF_FILE_AUTO && !access(text, F_OK))
+        return gf_fail(reader->error, GF_ERROR_USAGE,
+                       "'%.80s' is a file, where a chain was expected: quote the pattern, or give each file an -i", text);
     if (reader->in_environment)
         return gf_fail(reader->error, GF_ERROR_USAGE, "'%.80s' is no option", text);
     if (*chain)
@@ -363,19 +369,39 @@ static enum gf_status read_operand(struct reader *reader, const char *text)
     return GF_OK;
 }
 
+/* What is there without a picture being written. */
+static enum gf_status check_report(const struct gf_command *command, struct gf_error *error)
+{
+    if (command->trace)
+        return gf_fail(error, GF_ERROR_USAGE, "--trace is of a run that writes a picture: -o FILE is missing");
+    if (command->action == GF_ACTION_EXPLAIN || command->profile >= GF_PROFILE_COMPARE)
+        return GF_OK;
+    return gf_fail(error, GF_ERROR_USAGE, "-o FILE is missing: the picture to write");
+}
+
 static enum gf_status check(const struct gf_command *command, struct gf_error *error)
 {
-    if (command->action != GF_ACTION_RUN)
+    if (command->action != GF_ACTION_RUN && command->action != GF_ACTION_EXPLAIN)
         return GF_OK;
     if (!command->inputs)
         return gf_fail(error, GF_ERROR_USAGE,
                        "-i FILE is missing: the picture to read (--help explains)");
-    if (!command->output)
-        return gf_fail(error, GF_ERROR_USAGE, "-o FILE is missing: the picture to write");
     if (command->chain && command->chain_file)
         return gf_fail(error, GF_ERROR_USAGE, "two chains: '%.80s', and --chain-file", command->chain);
+    const bool report = command->action == GF_ACTION_EXPLAIN || command->profile >= GF_PROFILE_COMPARE;
+    if (report && command->inputs > 1)
+        return gf_fail(error, GF_ERROR_USAGE, "--explain and --profile=compare are of one picture, not of %d",
+                       command->inputs);
+    if (!command->output)
+        return check_report(command, error);
+    if (command->profile >= GF_PROFILE_COMPARE && !strcmp(command->input[0], "-"))
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "--profile=compare with -o reads the picture twice: not from standard input");
     if (command->resume && command->log && strcmp(command->resume, command->log))
         return gf_fail(error, GF_ERROR_USAGE, "--log and --resume are not the same file: --resume goes on in its log");
+    const char *const log = command->log ? command->log : command->resume;
+    if (log && !strcmp(log, command->output))
+        return gf_fail(error, GF_ERROR_USAGE, "the log and --output are the same file");
     if (command->trace && !strcmp(command->trace, command->output))
         return gf_fail(error, GF_ERROR_USAGE, "--trace and --output are the same file");
     return GF_OK;

@@ -10,6 +10,7 @@
 
 enum gf_action {
     GF_ACTION_RUN,
+    GF_ACTION_EXPLAIN,
     GF_ACTION_HELP,
     GF_ACTION_LIST,
     GF_ACTION_DEVICES,
@@ -21,11 +22,19 @@ enum gf_action {
 };
 
 /* Values of gf_command.profile, .detail of --list and .detail of --selftest. */
-enum gf_profile_form { GF_PROFILE_OFF, GF_PROFILE_TABLE, GF_PROFILE_JSON };
+enum gf_profile_form {
+    GF_PROFILE_OFF,
+    GF_PROFILE_TABLE,
+    GF_PROFILE_JSON,
+    GF_PROFILE_COMPARE, /* and the ones below: variants and settings beside each other, no picture needed */
+    GF_PROFILE_COMPARE_JSON,
+    GF_PROFILE_COMPARE_CSV,
+};
 enum gf_list_form { GF_LIST_TEXT, GF_LIST_MARKDOWN };
 enum gf_devices_form { GF_DEVICES_TEXT, GF_DEVICES_MEASURE };
 enum gf_selftest_extent { GF_SELFTEST_SMALL, GF_SELFTEST_FULL };
 
+enum gf_shell { GF_SHELL_BASH, GF_SHELL_ZSH, GF_SHELL_FISH };
 enum gf_progress_form { GF_PROGRESS_AUTO, GF_PROGRESS_BAR, GF_PROGRESS_LINES, GF_PROGRESS_JSON, GF_PROGRESS_NONE };
 
 enum { GF_COMMAND_INPUTS_MAX = 2048, GF_COMMAND_DEVICES_MAX = 64 };
@@ -98,7 +107,7 @@ enum gf_status gf_command_parse(int argc, char *const *argv, struct gf_command *
 enum gf_status gf_command_parse_after(int count, char *const *environment, int argc, char *const *argv,
                                       struct gf_command *command, struct gf_error *error) GF_CHECKED;
 
-/* "--device=auto|cpu|cuda[:N]", "--profile[=table|json]", without the short form. */
+/* "--device=auto|cpu|cuda[:N]", "--profile[=table|json|...]", without the short form. */
 void gf_option_usage(const struct gf_option *option, char *text, size_t size);
 /* "1..100; default 90", empty where there is nothing to say. */
 void gf_option_limits(const struct gf_option *option, char *text, size_t size);

@@ -35,6 +35,9 @@ const char *gf_input_name(const struct gf_input *input); /* for messages: the pa
 /* Up to size bytes; fewer only at the end. An I/O error is an error, the end is not. */
 enum gf_status gf_input_read(struct gf_input *input, void *data, size_t size, size_t *got,
                              struct gf_error *error) GF_CHECKED;
+/* What is there without waiting for more, one byte at least; none at the end. */
+enum gf_status gf_input_read_some(struct gf_input *input, void *data, size_t size, size_t *got,
+                                  struct gf_error *error) GF_CHECKED;
 /* The next bytes without consuming them, for recognising the format. */
 enum gf_status gf_input_peek(struct gf_input *input, void *data, size_t size, size_t *got,
                              struct gf_error *error) GF_CHECKED;
@@ -64,6 +67,8 @@ void gf_output_set_manner(struct gf_output *output, struct gf_output_manner mann
 int64_t gf_output_size(const struct gf_output *output); /* bytes written so far */
 enum gf_status gf_output_open(const char *path, struct gf_output **output,
                               struct gf_error *error) GF_CHECKED;
+/* The path behind symbolic links, also where nothing is there yet; malloc. NULL with errno. */
+char *gf_output_resolve(const char *path);
 const char *gf_output_name(const struct gf_output *output);
 enum gf_status gf_output_write(struct gf_output *output, const void *data, size_t size,
                                struct gf_error *error) GF_CHECKED;

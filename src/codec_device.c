@@ -7,12 +7,10 @@
 /* A larger file is a picture too large for the device's decoder. */
 enum { FILE_BYTES_MOST = 256 << 20 };
 
-enum gf_status gf_codec_device_open(struct gf_codec_device *codec, int device, bool required,
-                                    struct gf_error *error)
+enum gf_status gf_codec_device_open(struct gf_codec_device *codec, int device, struct gf_error *error)
 {
-    *codec = (struct gf_codec_device){.required = required};
-    const enum gf_status status = gf_jpeg_device_open(device, &codec->jpeg, error);
-    return required ? status : GF_OK;
+    *codec = (struct gf_codec_device){0};
+    return gf_jpeg_device_open(device, &codec->jpeg, error);
 }
 
 void gf_codec_device_close(struct gf_codec_device *codec)
@@ -21,15 +19,6 @@ void gf_codec_device_close(struct gf_codec_device *codec)
     free(codec->in.data);
     free(codec->out.data);
     *codec = (struct gf_codec_device){0};
-}
-
-/* The codec is not there: for good, and without harm unless it was asked for. */
-static enum gf_status give_up(struct gf_codec_device *codec, enum gf_status status)
-{
-    if (status != GF_ERROR_UNAVAILABLE || codec->required)
-        return status;
-    gf_codec_device_close(codec);
-    return GF_OK;
 }
 
 static bool reserve(struct gf_jpeg_bytes *bytes, size_t size)
@@ -78,7 +67,7 @@ enum gf_status gf_codec_device_decode(struct gf_codec_device *codec, struct gf_i
         return GF_OK;
     gf_store_give(store, image->data);
     image->data = NULL;
-    return status == GF_ERROR_INPUT ? GF_OK : give_up(codec, status);
+    return status == GF_ERROR_INPUT ? GF_OK : status;
 }
 
 bool gf_codec_device_encodes(const struct gf_codec_device *codec, enum gf_file_format file_format,

@@ -11,10 +11,9 @@
 struct gf_codec_device {
     struct gf_jpeg_device *jpeg;
     struct gf_jpeg_bytes in, out;
-    bool required; /* that there is none is an error */
 };
 
-enum gf_status gf_codec_device_open(struct gf_codec_device *codec, int device, bool required,
+enum gf_status gf_codec_device_open(struct gf_codec_device *codec, int device,
                                     struct gf_error *error) GF_CHECKED;
 void gf_codec_device_close(struct gf_codec_device *codec);
 

@@ -51,12 +51,15 @@ GF_HD float gf_clamp(float v, float max)
     return v > 0.0f ? (v < max ? v : max) : 0.0f;
 }
 
-/* Cube root of x >= 0. The host's: a guess from the exponent (off by 3.2 % at most), then two steps
+/* Cube root of x >= 0. The device's: cbrtf (Best Practices Guide 11.1.5), or powf, where a kernel
+ * shows what that costs. The host's: a guess from the exponent (off by 3.2 % at most), then two steps
  * of Halley's iteration, which leave an error of 2 ulp; unlike the C library's it runs in vectors.
  */
 GF_HD float gf_cbrt(float x)
 {
-#ifdef __CUDA_ARCH__
+#if defined(__CUDA_ARCH__) && defined(GF_ROOTS_BY_POWF)
+    return powf(x, 1.0f / 3.0f);
+#elif defined(__CUDA_ARCH__)
     return cbrtf(x);
 #else
     uint32_t bits;
@@ -92,8 +95,12 @@ GF_HD float gf_srgb_decode(float v)
 
 GF_HD float gf_srgb_encode(float x)
 {
+#if defined(__CUDA_ARCH__) && defined(GF_ROOTS_BY_POWF)
+    const float power = 1.055f * powf(x, 1.0f / 2.4f) - 0.055f;
+#else
     const float root = gf_cbrt(x);
     const float power = 1.055f * (root * sqrtf(sqrtf(root))) - 0.055f;
+#endif
     return x > 0.0031308f ? power : 12.92f * x;
 }
 

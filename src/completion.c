@@ -1,6 +1,7 @@
-/* The bash completion: the script's words come from the tables, its grammar is the chain's. */
+/* The completion of command lines for bash. */
 #include <string.h>
 
+#include "completion.h"
 #include "help.h"
 #include "lab.h"
 
@@ -25,7 +26,7 @@ static void put_option_names(FILE *file)
     fputs("'\n", file);
 }
 
-static void put_filter_names(FILE *file)
+void gf_completion_filter_names(FILE *file)
 {
     const struct gf_filter *filter;
     fputs("_gpufilter_filters='", file);
@@ -42,10 +43,10 @@ static void put_pattern(FILE *file, const struct gf_filter *filter, const char *
     fprintf(file, "    %s%s", gf_filter_name(filter), suffix);
     if (alias)
         fprintf(file, "|%s%s", alias, suffix);
-    fputs(") words='", file);
+    fputs(") offers='", file);
 }
 
-static void put_params(FILE *file)
+void gf_completion_params(FILE *file)
 {
     const struct gf_filter *filter;
     fputs("_gpufilter_params() # filter\n{\n    case $1 in\n", file);
@@ -55,10 +56,10 @@ static void put_params(FILE *file)
             fprintf(file, "%s ", param->name);
         fputs("variant' ;;\n", file);
     }
-    fputs("    *) words= ;;\n    esac\n}\n", file);
+    fputs("    *) offers= ;;\n    esac\n}\n", file);
 }
 
-static void put_param_values(FILE *file)
+void gf_completion_param_values(FILE *file)
 {
     const struct gf_filter *filter;
     fputs("_gpufilter_values() # filter.parameter\n{\n    case $1 in\n", file);
@@ -79,13 +80,13 @@ static void put_param_values(FILE *file)
             fprintf(file, "%s%s", k ? " " : "", name);
         fputs("' ;;\n", file);
     }
-    fputs("    *) words= ;;\n    esac\n}\n", file);
+    fputs("    *) offers= ;;\n    esac\n}\n", file);
 }
 
 static void put_lab_names(FILE *file)
 {
     const struct gf_lab *lab;
-    fputs("kind=words words='all", file);
+    fputs("kind=words offers='all", file);
     for (int i = 0; (lab = gf_lab_at(i)); i++)
         fprintf(file, " %s", lab->name);
     fputs("' ;;\n", file);
@@ -94,8 +95,8 @@ static void put_lab_names(FILE *file)
 static void put_option_values(FILE *file)
 {
     const struct gf_option *option;
-    fputs("# What follows an option: sets kind to file, words or nothing, and words.\n"
-          "_gpufilter_option() # option\n{\n    kind= words=\n    case $1 in\n",
+    fputs("# What follows an option: sets kind to file, words or nothing, and offers.\n"
+          "_gpufilter_option() # option\n{\n    kind= offers=\n    case $1 in\n",
           file);
     for (int i = 0; (option = gf_option_at(i)); i++) {
         if (option->type == GF_OPTION_SWITCH)
@@ -107,13 +108,13 @@ static void put_option_values(FILE *file)
         if (option->type == GF_OPTION_FILE || option->type == GF_OPTION_INPUT) {
             fputs("kind=file ;;\n", file);
         } else if (option->type == GF_OPTION_FILTER) {
-            fputs("kind=words words=$_gpufilter_filters ;;\n", file);
+            fputs("kind=words offers=$_gpufilter_filters ;;\n", file);
         } else if (option->type == GF_OPTION_LAB) {
             put_lab_names(file);
         } else if (option->choices) {
             char choices[120];
             gf_option_choices(option->choices, " ", "", choices, sizeof choices);
-            fprintf(file, "kind=words words='%s' ;;\n", choices);
+            fprintf(file, "kind=words offers='%s' ;;\n", choices);
         } else {
             fputs("kind=none ;;\n", file);
         }
@@ -166,12 +167,12 @@ static const char grammar[] =
     "    [[ $quote ]] && kept=$opened\n"
     "}\n"
     "\n"
-    "# Splits the chain in current into head and stem; words are what may stand for the stem.\n"
+    "# Splits the chain in current into head and stem; offers are what may stand for the stem.\n"
     "_gpufilter_chain()\n"
     "{\n"
     "    local item=${current##*,} name given piece order\n"
     "    head=${current%\"$item\"} stem=$item\n"
-    "    kind=words words=$_gpufilter_filters space=\n"
+    "    kind=words offers=$_gpufilter_filters space=\n"
     "    [[ $item == *=* ]] || return\n"
     "    name=${item%%=*} given=${item#*=} piece=${item#*=}\n"
     "    piece=${piece##*:}\n"
@@ -183,18 +184,18 @@ static const char grammar[] =
     "    fi\n"
     "    local by_name by_position=\n"
     "    _gpufilter_params \"$name\"\n"
-    "    by_name=($words)\n"
+    "    by_name=($offers)\n"
     "    if [[ $given != *=* ]]; then\n"
     "        order=${given//[^:]/}\n"
     "        _gpufilter_values \"$name.${by_name[${#order}]}\"\n"
-    "        by_position=$words\n"
+    "        by_position=$offers\n"
     "    fi\n"
-    "    words=\"$by_position ${by_name[*]/%/=}\"\n"
+    "    offers=\"$by_position ${by_name[*]/%/=}\"\n"
     "}\n"
     "\n"
     "_gpufilter()\n"
     "{\n"
-    "    local current previous quote ended kept head= stem kind words space=1 IFS=$' \\t\\n'\n"
+    "    local current previous quote ended kept head= stem kind offers space=1 IFS=$' \\t\\n'\n"
     "    _gpufilter_read_line\n"
     "    stem=$current\n"
     "    if [[ ! $ended && ($_gpufilter_separate == *\" $previous \"* ||\n"
@@ -204,7 +205,7 @@ static const char grammar[] =
     "        head=${current%%=*}= stem=${current#*=}\n"
     "        _gpufilter_option \"${current%%=*}\"\n"
     "    elif [[ ! $ended && $current == -* ]]; then\n"
-    "        kind=words words=$_gpufilter_options\n"
+    "        kind=words offers=$_gpufilter_options\n"
     "    else\n"
     "        _gpufilter_chain\n"
     "    fi\n"
@@ -214,7 +215,7 @@ static const char grammar[] =
     "        mapfile -t found < <(compgen -f -- \"$stem\")\n"
     "        compopt -o filenames 2>/dev/null ;;\n"
     "    words)\n"
-    "        mapfile -t found < <(compgen -W \"$words\" -- \"$stem\") ;;\n"
+    "        mapfile -t found < <(compgen -W \"$offers\" -- \"$stem\") ;;\n"
     "    esac\n"
     "    [[ ! $space || (${#found[@]} -eq 1 && ${found[0]} == *=) ]] &&\n"
     "        compopt -o nospace 2>/dev/null\n"
@@ -231,15 +232,30 @@ static const char grammar[] =
     "complete -F _gpufilter gpufilter\n";
 /* clang-format on */
 
-void gf_completion_print(FILE *file)
+static void print_bash(FILE *file)
 {
     fputs("# bash completion for gpufilter, made by gpufilter --completion=bash\n", file);
     put_option_names(file);
-    put_filter_names(file);
+    gf_completion_filter_names(file);
     put_separate(file, "_gpufilter_separate", true);
     put_separate(file, "_gpufilter_optional", false);
-    put_params(file);
-    put_param_values(file);
+    gf_completion_params(file);
+    gf_completion_param_values(file);
     put_option_values(file);
     fputs(grammar, file);
+}
+
+void gf_completion_print(FILE *file, enum gf_shell shell)
+{
+    switch (shell) {
+    case GF_SHELL_BASH:
+        print_bash(file);
+        break;
+    case GF_SHELL_ZSH:
+        gf_completion_zsh(file);
+        break;
+    case GF_SHELL_FISH:
+        gf_completion_fish(file);
+        break;
+    }
 }

@@ -1,8 +1,8 @@
 #include "gate.h"
 
-void gf_gate_open(struct gf_gate *gate, uint64_t budget)
+void gf_gate_open(struct gf_gate *gate, uint64_t budget, int users)
 {
-    *gate = (struct gf_gate){.budget = budget};
+    *gate = (struct gf_gate){.budget = budget, .share = budget / (uint64_t)(users > 0 ? users : 1)};
     pthread_mutex_init(&gate->lock, NULL);
     pthread_cond_init(&gate->changed, NULL);
 }

@@ -55,7 +55,5 @@ size_t gf_gauss_mid_pitch(struct gf_format format)
 
 size_t gf_gauss_device_scratch(struct gf_format format, int radius, int rows)
 {
-    if (format.bits == 8 && radius <= GF_GAUSS_FUSED_MAX)
-        return 0;
-    return gf_gauss_mid_pitch(format) * (size_t)rows;
+    return radius <= GF_GAUSS_FUSED_MAX ? 0 : gf_gauss_mid_pitch(format) * (size_t)rows;
 }

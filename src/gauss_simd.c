@@ -2,7 +2,7 @@
 
 #include "clones.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(GF_PLAIN)
 #define HAVE_X86 1
 #include <immintrin.h>
 #endif

@@ -15,7 +15,7 @@ void gf_help_version(FILE *file);
 enum gf_status gf_help_devices(FILE *file, bool measure, struct gf_error *error) GF_CHECKED;
 
 void gf_man_print(FILE *file);
-void gf_completion_print(FILE *file);
+void gf_completion_print(FILE *file, enum gf_shell shell);
 
 /* What a parameter takes ("0.1..250", "edge, reflect", "pixels or %") and its default ("1.5"; empty
  * where there is none). */

@@ -200,6 +200,21 @@ enum gf_status gf_input_read(struct gf_input *input, void *data, size_t size, si
     return status;
 }
 
+enum gf_status gf_input_read_some(struct gf_input *input, void *data, size_t size, size_t *got,
+                                  struct gf_error *error)
+{
+    if (input->first == input->end) {
+        const enum gf_status status = take(input, input->buffer, BUFFER_BYTES, &input->end, error);
+        input->first = 0;
+        if (status)
+            return status;
+    }
+    *got = input->end - input->first < size ? input->end - input->first : size;
+    memcpy(data, input->buffer + input->first, *got);
+    input->first += *got;
+    return GF_OK;
+}
+
 enum gf_status gf_input_peek(struct gf_input *input, void *data, size_t size, size_t *got,
                              struct gf_error *error)
 {

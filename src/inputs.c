@@ -61,11 +61,13 @@ static enum gf_status search_folder(struct search *search, const char *folder, s
 
 static bool is_output_folder(const struct search *search, const struct stat *file)
 {
-    return search->skips && file->st_dev == search->outputs.st_dev && file->st_ino == search->outputs.st_ino;
+    return search->skips && file->st_dev == search->outputs.st_dev &&
+           file->st_ino == search->outputs.st_ino;
 }
 
 /* Takes the path over. */
-static enum gf_status take_entry(struct search *search, const struct dirent *entry, char *path, size_t below)
+static enum gf_status take_entry(struct search *search, const struct dirent *entry, char *path,
+                                 size_t below)
 {
     struct stat file;
     enum gf_status status = GF_OK;
@@ -81,7 +83,8 @@ static enum gf_status take_entry(struct search *search, const struct dirent *ent
         is_file = S_ISREG(file.st_mode);
     if (is_file && gf_file_format_named(path) != GF_FILE_AUTO)
         return add(search, path, below);
-    if (is_folder && search->request->recursive && !stat(path, &file) && !is_output_folder(search, &file))
+    if (is_folder && search->request->recursive && !stat(path, &file) &&
+        !is_output_folder(search, &file))
         status = search_folder(search, path, below);
     free(path);
     return status;
@@ -95,7 +98,8 @@ static enum gf_status search_folder(struct search *search, const char *folder, s
     const char *const slash = length && folder[length - 1] != '/' ? "/" : "";
     enum gf_status status = GF_OK;
     if (!listing)
-        return gf_fail(search->error, GF_ERROR_INPUT, "%s: %s", *folder ? folder : ".", strerror(errno));
+        return gf_fail(search->error, GF_ERROR_INPUT, "%s: %s", *folder ? folder : ".",
+                       strerror(errno));
     errno = 0;
     for (const struct dirent *entry; !status && (entry = readdir(listing)); errno = 0) {
         char *path = NULL;
@@ -121,8 +125,9 @@ static enum gf_status take_folder(struct search *search, const char *folder)
         return status;
     sort_from(search->inputs, first);
     if (search->inputs->count == first)
-        return gf_fail(search->error, GF_ERROR_INPUT, "%s: holds no PNG, JPEG, PNM or PAM file%s", folder,
-                       search->request->recursive ? "" : " (--recursive searches the folders in it, too)");
+        return gf_fail(
+            search->error, GF_ERROR_INPUT, "%s: holds no PNG, JPEG, PNM or PAM file%s", folder,
+            search->request->recursive ? "" : " (--recursive searches the folders in it, too)");
     return GF_OK;
 }
 
@@ -165,7 +170,8 @@ static enum gf_status take_pattern(struct search *search, const char *pattern)
     }
     globfree(&found);
     if (!status && search->inputs->count == first)
-        return gf_fail(search->error, GF_ERROR_INPUT, "%s: only folders (--recursive searches them)", pattern);
+        return gf_fail(search->error, GF_ERROR_INPUT,
+                       "%s: only folders (--recursive searches them)", pattern);
     return status;
 }
 
@@ -183,7 +189,8 @@ static enum gf_status take_lines(struct search *search, FILE *file, const char *
         if (length && line[length - 1] == end)
             line[--length] = '\0';
         if (strlen(line) != (size_t)length)
-            status = gf_fail(search->error, GF_ERROR_INPUT, "%s: holds NUL bytes: -0 reads such a list", name);
+            status = gf_fail(search->error, GF_ERROR_INPUT,
+                             "%s: holds NUL bytes: -0 reads such a list", name);
         else if (length)
             status = take_path(search, line);
     }
@@ -204,7 +211,8 @@ static enum gf_status take_list(struct search *search, const char *path)
     if (!standard)
         fclose(file);
     if (!status && search->inputs->count == first)
-        status = gf_fail(search->error, GF_ERROR_INPUT, "%s: the list names no file", standard ? "stdin" : path);
+        status = gf_fail(search->error, GF_ERROR_INPUT, "%s: the list names no file",
+                         standard ? "stdin" : path);
     return status;
 }
 

@@ -22,9 +22,14 @@ enum { OF_ALL = 2 };
 static const struct gf_param common_params[] = {
     GF_PARAM_INT(struct gf_lab_common, runs, 15, 1, 1000,
                  "timings that each figure is the median of"),
-    {.name = "format", .type = GF_TYPE_CHOICE, .offset = offsetof(struct gf_lab_common, form),
-     .choices = forms, .help = "a table to read, or JSON"},
-    {.name = "plot", .type = GF_TYPE_FILE, .offset = offsetof(struct gf_lab_common, plot),
+    {.name = "format",
+     .type = GF_TYPE_CHOICE,
+     .offset = offsetof(struct gf_lab_common, form),
+     .choices = forms,
+     .help = "a table to read, or JSON"},
+    {.name = "plot",
+     .type = GF_TYPE_FILE,
+     .offset = offsetof(struct gf_lab_common, plot),
      .help = "draw the curve to this file (.png or .svg) by gnuplot"},
     {0},
 };
@@ -92,7 +97,8 @@ static enum gf_status parse_values(const char *name, const char *text,
     for (int i = 0; lab && lab->params && lab->params[i].name; i++)
         params[i].offset += sizeof request->common;
     const struct gf_filter declared = {.name = name,
-                                       .kind = GF_GEOMETRY, /* not a point filter: it has no variants */
+                                       .kind =
+                                           GF_GEOMETRY, /* not a point filter: it has no variants */
                                        .params = params,
                                        .params_size = sizeof request->common + own_size};
     char *const block = calloc(1, declared.params_size + 1);
@@ -100,16 +106,25 @@ static enum gf_status parse_values(const char *name, const char *text,
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     enum gf_status status = gf_params_parse(&declared, &text, block, error);
     if (!status && *text)
-        status = gf_fail(error, GF_ERROR_USAGE, "%s: one lab at a time, or all: '%.60s'", name, text);
+        status =
+            gf_fail(error, GF_ERROR_USAGE, "%s: one lab at a time, or all: '%.60s'", name, text);
     memcpy(&request->common, block, sizeof request->common);
     if (lab && !status)
         status = check_plot(lab, request->common.plot, error);
+    if (!lab) { /* each has its own, by default */
+        free(block);
+        return status;
+    }
     memmove(block, block + sizeof request->common, own_size);
     request->params = block;
+    struct gf_error detail = {0};
+    if (lab->check && !status && (status = lab->check(block, &detail)))
+        gf_fail(error, status, "%s: %s", name, detail.text);
     return status;
 }
 
-enum gf_status gf_lab_parse(const char *text, struct gf_lab_request *request, struct gf_error *error)
+enum gf_status gf_lab_parse(const char *text, struct gf_lab_request *request,
+                            struct gf_error *error)
 {
     char name[64];
     const size_t length = strcspn(text, ":=,");
@@ -169,8 +184,7 @@ static double now_s(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* The first result that was wrong, as the program's one line. */
-static enum gf_status judge(const struct gf_lab *lab, const struct gf_lab_result *result,
+enum gf_status gf_lab_judge(const struct gf_lab *lab, const struct gf_lab_result *result,
                             struct gf_error *error)
 {
     for (int i = 0; i < result->remarks; i++) {
@@ -182,6 +196,28 @@ static enum gf_status judge(const struct gf_lab *lab, const struct gf_lab_result
         return gf_fail(error, GF_ERROR_MEMORY, "%s: the lab's result has no room for all it found",
                        lab->name);
     return GF_OK;
+}
+
+/* What it ran with, as a user would write it. */
+static void describe(const struct gf_lab *lab, const struct gf_lab_run *run, char *text,
+                     size_t size)
+{
+    size_t length = 0;
+    for (const struct gf_param *param = lab->params; param && param->name && length < size;
+         param++) {
+        const void *const member = (const char *)run->params + param->offset;
+        const int whole =
+            param->type == GF_TYPE_INT || param->type == GF_TYPE_CHOICE ? *(const int *)member : 0;
+        if (param->type == GF_TYPE_CHOICE)
+            length += (size_t)snprintf(text + length, size - length, "%s=%s ", param->name,
+                                       param->choices[whole]);
+        else
+            length +=
+                (size_t)snprintf(text + length, size - length, "%s=%.9g ", param->name,
+                                 param->type == GF_TYPE_INT ? whole : *(const double *)member);
+    }
+    if (length < size)
+        snprintf(text + length, size - length, "runs=%d", run->runs);
 }
 
 /* The defaults of the lab's own parameters; NULL when out of memory. */
@@ -203,6 +239,7 @@ enum gf_status gf_lab_run(const struct gf_lab *lab, const struct gf_device_info 
     const double begin_s = now_s();
     enum gf_status status = GF_ERROR_MEMORY;
     if (run.params) {
+        describe(lab, &run, result->settings, sizeof result->settings);
         status = lab->run(&run, result, &detail);
         /* Also after a failure: the next lab should find the device as this one did. */
         struct gf_error end_error = {0};
@@ -217,5 +254,5 @@ enum gf_status gf_lab_run(const struct gf_lab *lab, const struct gf_device_info 
     if (status)
         return gf_fail(error, status, "%s: %s", lab->name,
                        *detail.text ? detail.text : "out of memory");
-    return judge(lab, result, error);
+    return gf_lab_judge(lab, result, error);
 }

@@ -1,5 +1,5 @@
-/* The labs: microbenchmarks of single techniques of the guides (gpufilter --lab). A lab is one file,
- * cuda/labs/<stem>.cu, and one line of cuda/labs/labs.def. The file holds
+/* The labs: microbenchmarks of single techniques of the guides (gpufilter --lab). A lab is one
+ * file, cuda/labs/<stem>.cu, and one line of cuda/labs/labs.def. The file holds
  *
  *   #include "lab.h"
  *   struct with the parameters, and their declarations          plain C: a build without CUDA
@@ -8,14 +8,15 @@
  *   #endif                                                      parameters
  *   const struct gf_lab gf_lab_<stem> = {...};
  *
- * run() leaves everything that it found in a struct gf_lab_result; table, JSON, plot and data file are
- * made of that (lab_report.c, lab_plot.c), and a lab prints nothing. What a lab must do:
- *   - time on random data, never on zeros; poison what a kernel is to write, and check all of it against
- *     a reference (gf_lab_check): a wrong result is an error of the program;
- *   - state what the guide says as a claim (gf_lab_claim) with the measured number: where this GPU says
- *     otherwise, that is a finding and no error;
- *   - be right and finish on any GPU from sm_75 with 8 GB on, and end within about 2 s on a large one.
- * Labs are compiled with contraction of a * b + c, as the guides' examples are (filters are not). */
+ * run() leaves everything that it found in a struct gf_lab_result; table, JSON, plot and data file
+ * are made of that (lab_report.c, lab_plot.c), and a lab prints nothing. What a lab must do:
+ *   - time on random data, never on zeros; poison what a kernel is to write, and check all of it
+ * against a reference (gf_lab_check): a wrong result is an error of the program;
+ *   - state what the guide says as a claim (gf_lab_claim) with the measured number: where this GPU
+ * says otherwise, that is a finding and no error;
+ *   - be right and finish on any GPU from sm_75 with 8 GB on, and end within about 2 s on a large
+ * one. Labs are compiled with contraction of a * b + c, as the guides' examples are (filters are
+ * not). */
 #ifndef GF_LAB_H
 #define GF_LAB_H
 
@@ -32,8 +33,8 @@ extern "C" {
 /* What run() is called with. */
 struct gf_lab_run {
     struct gf_device_info device; /* the current device */
-    int runs;                     /* timings that a figure is the median of: give it to lab_time() */
-    const void *params;           /* the lab's own struct */
+    int runs;           /* timings that a figure is the median of: give it to lab_time() */
+    const void *params; /* the lab's own struct */
 };
 
 struct gf_lab_result;
@@ -48,13 +49,16 @@ struct gf_lab_axes {
 };
 
 struct gf_lab {
-    const char *name;            /* "async-copy"; the stem with '-' for '_' */
-    const char *summary;         /* what it teaches, in a line */
-    const char *guide;           /* techniques.md: "4, 9.2.3.4" (guide and section) */
-    const char *figure;          /* the guide's figure with its hardware: "V100: 790 GB/s"; or NULL */
+    const char *name;    /* "async-copy"; the stem with '-' for '_' */
+    const char *summary; /* what it teaches, in a line */
+    const char *guide;   /* techniques.md: "4, 9.2.3.4" (guide and section) */
+    const char *figure;  /* the guide's figure with its hardware: "V100: 790 GB/s"; or NULL */
     const struct gf_param *params; /* or NULL; GF_PARAM_INT and the like (stage.h) */
     size_t params_size;
     struct gf_lab_axes axes;
+    /* What cannot be said of one parameter alone; may be NULL. "most=1 is ..." without the lab's
+     * name. */
+    enum gf_status (*check)(const void *params, struct gf_error *error);
     enum gf_status (*run)(const struct gf_lab_run *run, struct gf_lab_result *result,
                           struct gf_error *error);
 };
@@ -112,7 +116,7 @@ struct gf_lab_result {
     struct gf_lab_remark remark[GF_LAB_REMARKS_MAX];
     bool full; /* something found no room: an error */
     /* Filled by gf_lab_run(). */
-    char device[128];
+    char device[128], settings[GF_LAB_TEXT_SIZE]; /* "size=256 runs=15" */
     double elapsed_s;
 };
 
@@ -125,8 +129,10 @@ void gf_lab_value(struct gf_lab_result *result, int column, double value);
 /* Says something beside the row begun last: why it has no values, which kernel it is. */
 void gf_lab_reason(struct gf_lab_result *result, const char *format, ...) GF_PRINTF(2, 3);
 
-/* Whether a computed result was right: "all 33 copies equal their input". Not right: exit status 1. */
-void gf_lab_check(struct gf_lab_result *result, bool right, const char *format, ...) GF_PRINTF(3, 4);
+/* Whether a computed result was right: "all 33 copies equal their input". Not right: exit status 1.
+ */
+void gf_lab_check(struct gf_lab_result *result, bool right, const char *format, ...)
+    GF_PRINTF(3, 4);
 /* What the guide says, with the number measured here: "padded takes 0.31 of unpadded's time". */
 void gf_lab_claim(struct gf_lab_result *result, bool agrees, const char *format, ...)
     GF_PRINTF(3, 4);
@@ -139,21 +145,22 @@ enum gf_lab_form { GF_LAB_TABLE, GF_LAB_JSON };
 /* What every lab takes besides its own parameters. */
 struct gf_lab_common {
     int runs;
-    int form;                       /* enum gf_lab_form */
-    char plot[GF_FILE_NAME_SIZE];   /* ""; ends in .png or .svg */
+    int form;                     /* enum gf_lab_form */
+    char plot[GF_FILE_NAME_SIZE]; /* ""; ends in .png or .svg */
 };
 
 struct gf_lab_request {
     const struct gf_lab *lab; /* NULL: all of them */
     bool help;                /* NAME:help */
     struct gf_lab_common common;
-    void *params; /* the lab's own struct; malloc */
+    void *params; /* the lab's own struct; malloc. NULL for all: the defaults */
 };
 
 /* The labs in the order of labs.def; NULL past the last one. */
 const struct gf_lab *gf_lab_at(int index);
 const struct gf_lab *gf_lab_find(const char *name);
-/* The lab's parameters and those of every lab, for help; ends with a NULL name. lab NULL: of all. */
+/* The lab's parameters and those of every lab, for help; ends with a NULL name. lab NULL: of all.
+ */
 enum { GF_LAB_PARAMS_MAX = 12 };
 void gf_lab_params(const struct gf_lab *lab, struct gf_param params[GF_LAB_PARAMS_MAX]);
 /* Those of every lab alone; the last, plot, is taken only by labs with a curve. */
@@ -165,7 +172,11 @@ enum gf_status gf_lab_parse(const char *text, struct gf_lab_request *request,
 void gf_lab_request_free(struct gf_lab_request *request);
 
 /* Makes the device current; GF_ERROR_UNAVAILABLE says why there is none. */
-enum gf_status gf_lab_open(int device, struct gf_device_info *info, struct gf_error *error) GF_CHECKED;
+enum gf_status gf_lab_open(int device, struct gf_device_info *info,
+                           struct gf_error *error) GF_CHECKED;
+/* GF_OK, or the first result that was wrong as the program's one line. */
+enum gf_status gf_lab_judge(const struct gf_lab *lab, const struct gf_lab_result *result,
+                            struct gf_error *error) GF_CHECKED;
 /* Runs a lab on it. A wrong result or too many rows are errors too; what was found till then is in
  * *result. params: NULL for the defaults. */
 enum gf_status gf_lab_run(const struct gf_lab *lab, const struct gf_device_info *info, int runs,
@@ -186,8 +197,8 @@ const struct gf_lab_key *gf_lab_key_at(int index);
 
 /* The rows that have an x, in columns with a heading, as gnuplot reads them. */
 void gf_lab_data(FILE *file, const struct gf_lab *lab, const struct gf_lab_result *result);
-/* Draws the curve into path by gnuplot, from PATH. Where there is none, the data goes to path with .dat for
- * its extension. *said is a line to tell the user. */
+/* Draws the curve into path by gnuplot, from PATH. Where there is none, the data goes to path with
+ * .dat for its extension. *said is a line to tell the user. */
 enum gf_status gf_lab_draw(const char *path, const struct gf_lab *lab,
                            const struct gf_lab_result *result, char *said, size_t said_size,
                            struct gf_error *error) GF_CHECKED;

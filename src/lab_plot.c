@@ -1,6 +1,7 @@
-/* A lab's curve, drawn by gnuplot: the script goes in by standard input, the picture comes back by standard
- * output, so that no name of a file reaches gnuplot, nor any shell. */
+/* A lab's curve, drawn by gnuplot: the script goes in by standard input, the picture comes back by
+ * standard output, so that no name of a file reaches gnuplot, nor any shell. */
 #include <errno.h>
+#include <math.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,14 +13,51 @@
 
 extern char **environ;
 
+/* Within double quotes of gnuplot's; none of them is an escape. */
+static void put_quoted(FILE *file, const char *text)
+{
+    putc('"', file);
+    for (; *text; text++)
+        putc(*text == '"' || *text == '\\' || *text == '\n' ? '\'' : *text, file);
+    putc('"', file);
+}
+
+void gf_lab_data(FILE *file, const struct gf_lab *lab, const struct gf_lab_result *result)
+{
+    fprintf(file, "# %s on %s\n# label, %s (%s)", lab->name, result->device, lab->axes.x,
+            lab->axes.x_unit);
+    for (int i = 0; i < result->columns; i++)
+        fprintf(file, ", %s (%s)", result->column[i].name, result->column[i].unit);
+    putc('\n', file);
+    for (int k = 0; k < result->rows; k++) {
+        const struct gf_lab_row *const row = &result->row[k];
+        if (!lab->axes.bars && isnan(row->x))
+            continue;
+        put_quoted(file, row->label);
+        fprintf(file, " %.9g", isnan(row->x) ? (double)k : row->x);
+        for (int i = 0; i < result->columns; i++) {
+            if (isfinite(row->value[i]))
+                fprintf(file, " %.9g", row->value[i]);
+            else
+                fputs(" NaN", file);
+        }
+        putc('\n', file);
+    }
+}
+
 static bool is_curve(const struct gf_lab *lab, const struct gf_lab_column *column)
 {
     return !strcmp(column->unit, lab->axes.y_unit);
 }
 
-static void put_axis(FILE *file, const char *axis, const char *name, const char *unit, bool logarithmic)
+static void put_axis(FILE *file, const char *axis, const char *name, const char *unit,
+                     bool logarithmic)
 {
-    fprintf(file, "set %slabel \"%s%s%s%s\"\n", axis, name, *unit ? " (" : "", unit, *unit ? ")" : "");
+    char text[200];
+    snprintf(text, sizeof text, "%s%s%s%s", name, *unit ? " (" : "", unit, *unit ? ")" : "");
+    fprintf(file, "set %slabel ", axis);
+    put_quoted(file, text);
+    putc('\n', file);
     if (logarithmic)
         fprintf(file, "set logscale %s %s\n", axis, *axis == 'x' ? "2" : "10");
     else if (*axis == 'y')
@@ -37,21 +75,27 @@ static void put_script(FILE *file, const char *path, const struct gf_lab *lab,
         fputs("set terminal svg size 900,540 noenhanced\n", file);
     else
         fputs("if (strstrt(GPVAL_TERMINALS, \"pngcairo\")) { set terminal pngcairo size 900,540 "
-              "noenhanced } else { set terminal png size 900,540 noenhanced }\n", file);
-    fprintf(file, "set title \"%s: %s\"\nset grid\nset key below\nset datafile missing \"NaN\"\n",
-            lab->name, result->device);
+              "noenhanced } else { set terminal png size 900,540 noenhanced }\n",
+              file);
+    char title[200];
+    snprintf(title, sizeof title, "%s: %s", lab->name, result->device);
+    fputs("set title ", file);
+    put_quoted(file, title);
+    fputs("\nset grid\nset key below\nset datafile missing \"NaN\"\n", file);
     put_axis(file, "x", axes->x, axes->x_unit, axes->log_x && !axes->bars);
     put_axis(file, "y", axes->y, axes->y_unit, axes->log_y);
     if (axes->bars)
-        fputs("set style data histograms\nset style fill solid 0.6 border -1\nset xtics rotate by -35\n",
+        fputs("set style data histograms\nset style fill solid 0.6 border -1\n"
+              "set xtics rotate by -35\nset rmargin 8\n",
               file);
     bool first = true;
     for (int i = 0; i < result->columns; i++) {
         if (!is_curve(lab, &result->column[i]))
             continue;
-        fprintf(file, "%s$data using %s%d%s title \"%s\"%s", first ? "plot " : ", ",
-                axes->bars ? "" : "2:", i + 3, axes->bars ? ":xtic(1)" : "", result->column[i].name,
-                axes->bars ? "" : " with linespoints");
+        fprintf(file, "%s$data using %s%d%s title ", first ? "plot " : ", ",
+                axes->bars ? "" : "2:", i + 3, axes->bars ? ":xtic(1)" : "");
+        put_quoted(file, result->column[i].name);
+        fputs(axes->bars ? "" : " with linespoints", file);
         first = false;
     }
     putc('\n', file);
@@ -119,8 +163,8 @@ static enum gf_status keep_data(const char *path, const struct gf_lab *lab,
     gf_lab_data(scratch, lab, result);
     const enum gf_status status = copy_file(scratch, name, error);
     if (!status)
-        snprintf(said, said_size, "%s: there is no gnuplot to draw %s; its data is in %s", lab->name,
-                 path, name);
+        snprintf(said, said_size, "%s: there is no gnuplot to draw %s; its data is in %s",
+                 lab->name, path, name);
     return status;
 }
 

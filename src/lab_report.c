@@ -1,4 +1,4 @@
-/* What the labs say: the list, a lab's help, its result as a table, as JSON, as data for a plot. */
+/* What the labs say: the list, a lab's help, its result as a table and as JSON. */
 #include <math.h>
 #include <string.h>
 
@@ -34,7 +34,7 @@ void gf_lab_list(FILE *file)
         gf_help_wrap(file, text, column, INDENT);
         put_params(file, lab);
     }
-    fputs("\n--lab=NAME[:KEY=VALUE...] runs one, --lab=all every one, --lab=NAME:help explains one.\n",
+    fputs("\n--lab=NAME[:KEY=VALUE...] runs one, --lab=all every one; --lab=NAME:help explains\n",
           file);
 }
 
@@ -59,14 +59,16 @@ void gf_lab_help(FILE *file, const struct gf_lab *lab)
 
 /* ---- The table ---- */
 
-static void put_number(char *text, size_t size, double value, int decimals)
+static void put_number(char *text, size_t size, double value, const struct gf_lab_column *column)
 {
+    const bool part = !strcmp(column->unit, "%");
+    const double least = 0.5 * pow(10, -column->decimals);
     if (isnan(value))
         snprintf(text, size, "-");
-    else if (fabs(value) >= 1e9 || (value && fabs(value) < 0.5 * pow(10, -decimals)))
+    else if (fabs(value) >= 1e9 || (value && fabs(value) < least && !part))
         snprintf(text, size, "%.3g", value); /* a worst error of 1e-7 is not 0 */
     else
-        snprintf(text, size, "%.*f", decimals, value);
+        snprintf(text, size, "%.*f", column->decimals, value);
 }
 
 static int widest(int width, const char *text)
@@ -89,7 +91,7 @@ static int column_width(const struct gf_lab_result *result, int column)
     int width = widest(widest(5, at->name), at->unit);
     for (int i = 0; i < result->rows; i++) {
         char text[64];
-        put_number(text, sizeof text, result->row[i].value[column], at->decimals);
+        put_number(text, sizeof text, result->row[i].value[column], at);
         width = widest(width, text);
     }
     return width;
@@ -120,7 +122,7 @@ static void put_rows(FILE *file, const struct gf_lab_result *result)
         fprintf(file, "  %-*s", first, row->label);
         for (int i = 0; i < result->columns && has_values(result, row); i++) {
             char text[64];
-            put_number(text, sizeof text, row->value[i], result->column[i].decimals);
+            put_number(text, sizeof text, row->value[i], &result->column[i]);
             fprintf(file, "  %*s", width[i], text);
         }
         fprintf(file, "%s%s\n", *row->reason ? "  " : "", row->reason);
@@ -137,7 +139,8 @@ void gf_lab_table(FILE *file, const struct gf_lab *lab, const struct gf_lab_resu
     fprintf(file, "%s: %s\n", lab->name, lab->summary);
     fprintf(file, "  guide %s%s%s\n", lab->guide, lab->figure ? "; " : "",
             lab->figure ? lab->figure : "");
-    fprintf(file, "  here  %s, %.2f s\n\n", result->device, result->elapsed_s);
+    fprintf(file, "  here  %s; %s; %.2f s\n\n", result->device, result->settings,
+            result->elapsed_s);
     put_rows(file, result);
     if (result->remarks)
         putc('\n', file);
@@ -153,14 +156,17 @@ static const struct gf_lab_key keys[] = {
     {"guide", "number of the guide, and section"},
     {"figure", "the guide's figure on its hardware, or null"},
     {"device", "what it ran on"},
+    {"settings", "the values of its parameters"},
     {"elapsed_s", "of the whole lab"},
     {"rows_name", "what the rows are named by"},
     {"columns", "a list; of each: name, unit"},
-    {"rows", "a list; of each: label, x (its place on the plot's axis, or null), values (a number or null "
-             "for each column), reason (a remark, or why there are no values; or null)"},
+    {"rows",
+     "a list; of each: label, x (its place on the plot's axis, or null), values (a number or null "
+     "for each column), reason (a remark, or why there are no values; or null)"},
     {"remarks", "a list; of each: kind, text"},
-    {"remarks.kind", "right or wrong: a computed result that was checked; agrees or differs: a claim of "
-                     "the guide beside this GPU's figure; note"},
+    {"remarks.kind",
+     "right or wrong: a computed result that was checked; agrees or differs: a claim of "
+     "the guide beside this GPU's figure; note"},
 };
 
 const struct gf_lab_key *gf_lab_key_at(int index)
@@ -207,7 +213,8 @@ void gf_lab_json(FILE *file, const struct gf_lab *lab, const struct gf_lab_resul
     json_text(file, "summary", lab->summary, ",\n  ");
     json_text(file, "guide", lab->guide, ",\n  ");
     json_text(file, "figure", lab->figure, ",\n  ");
-    json_text(file, "device", result->device, ",\n  \"elapsed_s\": ");
+    json_text(file, "device", result->device, ",\n  ");
+    json_text(file, "settings", result->settings, ",\n  \"elapsed_s\": ");
     json_number(file, result->elapsed_s);
     fputs(",\n  ", file);
     json_text(file, "rows_name", result->rows_name, ",\n  \"columns\": [");
@@ -228,38 +235,4 @@ void gf_lab_json(FILE *file, const struct gf_lab *lab, const struct gf_lab_resul
         json_text(file, "text", result->remark[i].text, "}");
     }
     fputs("]\n}\n", file);
-}
-
-/* ---- Data ---- */
-
-/* Within double quotes of gnuplot's; none of them is an escape. */
-static void put_quoted(FILE *file, const char *text)
-{
-    putc('"', file);
-    for (; *text; text++)
-        putc(*text == '"' || *text == '\\' || *text == '\n' ? '\'' : *text, file);
-    putc('"', file);
-}
-
-void gf_lab_data(FILE *file, const struct gf_lab *lab, const struct gf_lab_result *result)
-{
-    fprintf(file, "# %s on %s\n# label, %s (%s)", lab->name, result->device, lab->axes.x,
-            lab->axes.x_unit);
-    for (int i = 0; i < result->columns; i++)
-        fprintf(file, ", %s (%s)", result->column[i].name, result->column[i].unit);
-    putc('\n', file);
-    for (int k = 0; k < result->rows; k++) {
-        const struct gf_lab_row *const row = &result->row[k];
-        if (!lab->axes.bars && isnan(row->x))
-            continue;
-        put_quoted(file, row->label);
-        fprintf(file, " %.9g", isnan(row->x) ? (double)k : row->x);
-        for (int i = 0; i < result->columns; i++) {
-            if (isfinite(row->value[i]))
-                fprintf(file, " %.9g", row->value[i]);
-            else
-                fputs(" NaN", file);
-        }
-        putc('\n', file);
-    }
 }

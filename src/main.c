@@ -8,8 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "chain_file.h"
 #include "cli.h"
 #include "codec.h"
+#include "compare.h"
+#include "explain.h"
 #include "gpufilter/gpufilter.h"
 #include "help.h"
 #include "lab.h"
@@ -84,6 +87,70 @@ static enum gf_status flush_stdout(struct gf_error *error)
                    errno ? strerror(errno) : "cannot write");
 }
 
+static void warn(void *context, const char *text)
+{
+    (void)context;
+    complain("warning: ", text);
+}
+
+/* Standard output, unless it takes the picture or the trace. */
+static FILE *report_file(const struct gf_command *command)
+{
+    const bool taken = (command->output && !strcmp(command->output, "-")) ||
+                       (command->trace && !strcmp(command->trace, "-"));
+    return taken ? stderr : stdout;
+}
+
+static enum gf_status compare(const struct gf_command *command, struct gf_error *error)
+{
+    struct gf_compare found;
+    const enum gf_status status =
+        gf_compare_file(command->input[0], command->chain, &command->options, &found, error);
+    if (status)
+        return status;
+    if (command->profile == GF_PROFILE_COMPARE_JSON)
+        gf_compare_json(&found, report_file(command));
+    else if (command->profile == GF_PROFILE_COMPARE_CSV)
+        gf_compare_csv(&found, report_file(command));
+    else
+        gf_compare_table(&found, report_file(command));
+    gf_compare_free(&found);
+    return flush_stdout(error);
+}
+
+/* Nobody types a picture. */
+static enum gf_status check_terminal(const struct gf_command *command, struct gf_error *error)
+{
+    if (!strcmp(command->input[0], "-") && isatty(STDIN_FILENO))
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "standard input is a terminal: pipe a picture in, or name one with -i");
+    return GF_OK;
+}
+
+static enum gf_status explain(struct gf_command *command, struct gf_error *error)
+{
+    struct gf_explanation found;
+    command->options.warn = command->quiet ? NULL : warn;
+    enum gf_status status = check_terminal(command, error);
+    if (!status)
+        status = gf_explain_file(command->input[0], command->chain, &command->options, &found, error);
+    if (status)
+        return status;
+    gf_explain_print(&found, stdout);
+    gf_explain_free(&found);
+    return GF_OK;
+}
+
+static enum gf_status run(struct gf_command *command, struct gf_error *error)
+{
+    enum gf_status status = command->output ? gf_run_command(command, complain, error)
+                                            : check_terminal(command, error);
+    command->options.warn = command->quiet ? NULL : warn;
+    if (!status && command->profile >= GF_PROFILE_COMPARE)
+        status = compare(command, error);
+    return status;
+}
+
 static void print_line(void *context, const char *text)
 {
     (void)context;
@@ -101,9 +168,10 @@ static enum gf_status selftest(const struct gf_command *command, struct gf_error
     return status;
 }
 
-/* What a lab found is shown also where some of it is wrong. */
+/* What a lab found is shown also where some of it is wrong. *shown: whether anything was. */
 static enum gf_status show_lab(const struct gf_lab *lab, const struct gf_lab_request *request,
-                               const struct gf_device_info *device, struct gf_error *error)
+                               const struct gf_device_info *device, const char *separator,
+                               bool *shown, struct gf_error *error)
 {
     struct gf_lab_result *const result = calloc(1, sizeof *result);
     char said[2 * GF_FILE_NAME_SIZE + 100] = "";
@@ -111,8 +179,10 @@ static enum gf_status show_lab(const struct gf_lab *lab, const struct gf_lab_req
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     enum gf_status status =
         gf_lab_run(lab, device, request->common.runs, request->params, result, error);
-    if (!result->rows && status)
+    *shown = result->rows || !status;
+    if (!*shown)
         goto done;
+    fputs(separator, stdout);
     if (request->common.form == GF_LAB_JSON)
         gf_lab_json(stdout, lab, result);
     else
@@ -131,12 +201,16 @@ static enum gf_status show_labs(const struct gf_lab_request *request,
                                 const struct gf_device_info *device, struct gf_error *error)
 {
     const bool json = request->common.form == GF_LAB_JSON;
+    const char *separator = "";
     const struct gf_lab *lab;
     enum gf_status status = GF_OK;
+    fputs(json ? "[\n" : "", stdout);
     for (int i = 0; (lab = gf_lab_at(i)); i++) {
         struct gf_error detail = {0};
-        fputs(json ? i ? ",\n" : "[\n" : i ? "\n" : "", stdout);
-        const enum gf_status one = show_lab(lab, request, device, &detail);
+        bool shown = false;
+        const enum gf_status one = show_lab(lab, request, device, separator, &shown, &detail);
+        if (shown)
+            separator = json ? ",\n" : "\n";
         if (one && status)
             complain("", detail.text);
         if (one && !status) {
@@ -153,6 +227,7 @@ static enum gf_status run_labs(const struct gf_command *command, struct gf_error
 {
     struct gf_lab_request request;
     struct gf_device_info device;
+    bool shown = false;
     if (!command->lab) {
         gf_lab_list(stdout);
         return GF_OK;
@@ -167,7 +242,7 @@ static enum gf_status run_labs(const struct gf_command *command, struct gf_error
     } else {
         status = gf_lab_open(command->options.device_index, &device, error);
         if (!status)
-            status = request.lab ? show_lab(request.lab, &request, &device, error)
+            status = request.lab ? show_lab(request.lab, &request, &device, "", &shown, error)
                                  : show_labs(&request, &device, error);
     }
     gf_lab_request_free(&request);
@@ -178,7 +253,9 @@ static enum gf_status act(struct gf_command *command, struct gf_error *error)
 {
     switch (command->action) {
     case GF_ACTION_RUN:
-        return gf_run_command(command, complain, error);
+        return run(command, error);
+    case GF_ACTION_EXPLAIN:
+        return explain(command, error);
     case GF_ACTION_HELP:
         if (command->topic)
             gf_help_filter(stdout, gf_filter_find(command->topic));
@@ -201,7 +278,7 @@ static enum gf_status act(struct gf_command *command, struct gf_error *error)
         gf_man_print(stdout);
         break;
     case GF_ACTION_COMPLETION:
-        gf_completion_print(stdout);
+        gf_completion_print(stdout, command->detail);
         break;
     }
     return GF_OK;
@@ -212,13 +289,17 @@ int main(int argc, char **argv)
     struct gf_command command = {0};
     struct gf_error error = {0};
     const char *const environment = getenv("GPUFILTER_OPTS");
-    char **words = NULL;
+    char **words = NULL, *chain = NULL;
     int count = 0;
     occupy_streams();
     catch_signals();
     enum gf_status status = gf_words_split(environment ? environment : "", &words, &count, &error);
     if (!status)
         status = gf_command_parse_after(count, words, argc, argv, &command, &error);
+    if (!status && command.chain_file) {
+        status = gf_chain_file_read(command.chain_file, &chain, &error);
+        command.chain = chain;
+    }
     if (!status)
         status = act(&command, &error);
     struct gf_error flush_error = {0};
@@ -227,6 +308,7 @@ int main(int argc, char **argv)
         status = flushed;
         error = flush_error;
     }
+    free(chain);
     free(words);
     if (status == GF_ERROR_OUTPUT && reader_is_gone()) {
         signal(SIGPIPE, SIG_DFL);

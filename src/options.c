@@ -32,7 +32,8 @@ static const struct gf_choice transfers[] = {
     {"copy", GF_TRANSFER_COPY}, {"zero-copy", GF_TRANSFER_ZERO_COPY}, {0},
 };
 static const struct gf_choice profiles[] = {
-    {"table", GF_PROFILE_TABLE}, {"json", GF_PROFILE_JSON}, {0},
+    {"table", GF_PROFILE_TABLE}, {"json", GF_PROFILE_JSON}, {"compare", GF_PROFILE_COMPARE},
+    {"compare:json", GF_PROFILE_COMPARE_JSON}, {"compare:csv", GF_PROFILE_COMPARE_CSV}, {0},
 };
 static const struct gf_choice lists[] = {
     {"text", GF_LIST_TEXT}, {"markdown", GF_LIST_MARKDOWN}, {0},
@@ -45,7 +46,9 @@ static const struct gf_choice progresses[] = {
     {"auto", GF_PROGRESS_AUTO}, {"bar", GF_PROGRESS_BAR}, {"lines", GF_PROGRESS_LINES},
     {"json", GF_PROGRESS_JSON}, {"none", GF_PROGRESS_NONE}, {0},
 };
-static const struct gf_choice shells[] = {{"bash", 0}, {0}};
+static const struct gf_choice shells[] = {
+    {"bash", GF_SHELL_BASH}, {"zsh", GF_SHELL_ZSH}, {"fish", GF_SHELL_FISH}, {0},
+};
 
 static const struct gf_option options[] = {
     {.group = "Files", .name = "input", .letter = 'i', .argument = "FILE", .type = GF_OPTION_INPUT,
@@ -129,7 +132,7 @@ static const struct gf_option options[] = {
      .greatest = GREATEST_BUDGET, .offset = AT(options.device_memory_bytes),
      .help = "budget of device memory; without it, what is free"},
     {.name = "codec", .type = GF_OPTION_CHOICE, .choices = codecs, .offset = AT(options.codec),
-     .help = "where JPEGs are decoded and encoded; gpu is nvJPEG, auto takes it for many pictures"},
+     .help = "where JPEGs are decoded and encoded; gpu is nvJPEG, which takes long to start: for many pictures on few processors"},
     {.name = "host-memory", .type = GF_OPTION_CHOICE, .choices = host_memories,
      .offset = AT(options.host_memory),
      .help = "pageable shows what copies to a GPU cost from memory that is not pinned"},
@@ -140,8 +143,10 @@ static const struct gf_option options[] = {
 
     {.group = "Reports", .name = "profile", .type = GF_OPTION_CHOICE, .optional = true,
      .value = GF_PROFILE_TABLE, .choices = profiles, .offset = AT(profile),
-     .help = "time, bytes and bandwidth of every stage, on standard output (on standard error if "
-             "the picture goes there)"},
+     .help = "time, bytes and bandwidth of every stage; compare: every variant and setting beside "
+             "each other, -o not needed; on standard error if the picture goes to standard output"},
+    {.name = "explain", .type = GF_OPTION_SWITCH, .action = GF_ACTION_EXPLAIN,
+     .help = "say what would run and where: bands, kernels, bytes, the time that bandwidths allow"},
     {.name = "trace", .argument = "FILE", .type = GF_OPTION_FILE, .offset = AT(trace),
      .help = "write a timeline for Perfetto or chrome://tracing"},
     {.name = "verbose", .letter = 'v', .type = GF_OPTION_SWITCH, .value = true,

@@ -85,7 +85,7 @@ static size_t folder_length(const char *path)
 }
 
 /* Follows symbolic links by hand, since the last one may lead to a file that does not exist yet. */
-static char *resolve_links(const char *path)
+char *gf_output_resolve(const char *path)
 {
     char *at = strdup(path);
     for (int i = 0; at && i < LINKS_MAX; i++) {
@@ -230,7 +230,7 @@ static enum gf_status open_path(struct gf_output *output, const char *path, stru
         return gf_fail(error, GF_ERROR_OUTPUT, "%s: is a directory", path);
     if (output->to_stdout || (!stat(path, &file) && !S_ISREG(file.st_mode)))
         return open_spooled(output, error);
-    output->target = resolve_links(path);
+    output->target = gf_output_resolve(path);
     if (!output->target)
         return fail_errno(output, error);
     return open_beside(output, error);

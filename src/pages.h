@@ -10,6 +10,9 @@ extern "C" {
 #endif
 
 void *gf_pages_alloc(size_t size); /* zeroed; NULL when there is none */
+/* Has the kernel give the pages now, by several threads where there are many: clearing them takes most of the time
+ * of pinning. What they hold stays. */
+void gf_pages_populate(void *pages, size_t size);
 void gf_pages_free(void *pages, size_t size);
 
 #ifdef __cplusplus

@@ -108,11 +108,10 @@ static enum gf_status use_cuda(struct gf_pipeline *pipeline, const char *reason,
         .pageable = pipeline->options.host_memory == GF_HOST_PAGEABLE,
         .zero_copy = pipeline->options.transfer == GF_TRANSFER_ZERO_COPY,
     };
-    const enum gf_codec codec = pipeline->options.codec;
     const enum gf_status status = gf_backend_cuda_open(&options, &pipeline->spans, &pipeline->backend, error);
-    if (status || codec == GF_CODEC_AUTO || codec == GF_CODEC_CPU)
+    if (status || pipeline->options.codec != GF_CODEC_GPU)
         return status;
-    return gf_codec_device_open(&pipeline->codec, options.device, codec == GF_CODEC_GPU, error);
+    return gf_codec_device_open(&pipeline->codec, options.device, error);
 }
 
 static enum gf_status choose_device(struct gf_pipeline *pipeline, struct gf_error *error)
@@ -174,7 +173,7 @@ void gf_pipeline_close(struct gf_pipeline *pipeline)
     free(pipeline);
 }
 
-static int lanes_of(const struct gf_pipeline *pipeline)
+int gf_pipeline_lanes(const struct gf_pipeline *pipeline)
 {
     if (pipeline->options.serial)
         return 1;
@@ -210,8 +209,7 @@ static enum gf_status describe_run(struct gf_pipeline *pipeline, const struct gf
     return GF_OK;
 }
 
-/* The run's own options: budgets that were left open get their values here. */
-static struct gf_options resolved(const struct gf_pipeline *pipeline)
+struct gf_options gf_pipeline_resolved(const struct gf_pipeline *pipeline)
 {
     struct gf_options options = pipeline->options;
     if (!options.memory_bytes)
@@ -282,7 +280,9 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
         gf_store_open(&pipeline->store, pipeline->backend);
     struct ends ends;
     enum gf_status status = take_ends(pipeline, transfer, plan, &ends, error);
-    const struct gf_options options = resolved(pipeline);
+    const struct gf_options options = gf_pipeline_resolved(pipeline);
+    /* One band at a time: the more rows it has, the less often the device is waited for. */
+    const int large_rows = (int)(pipeline->backend->calls->band_bytes_most / gf_row_bytes(plan->in)) + 1;
     struct gf_run run = {.plan = plan,
                          .backend = pipeline->backend,
                          .store = &pipeline->store,
@@ -290,9 +290,10 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
                          .options = &options,
                          .memory_is_limit = pipeline->options.memory_bytes != 0,
                          .spans = &pipeline->spans,
-                         .lanes = lanes_of(pipeline),
-                         /* Nothing is to be copied meanwhile: one band, and a launch a stage. */
-                         .band_rows = ends.in.data && ends.out.data ? plan->in.height : pipeline->band_rows,
+                         .lanes = gf_pipeline_lanes(pipeline),
+                         .band_rows = !pipeline->band_rows && options.serial && pipeline->on_cuda
+                                          ? large_rows
+                                          : pipeline->band_rows,
                          .source = ends.in.data ? NULL : source,
                          .sink = ends.out.data ? NULL : sink,
                          .image_in = ends.in.data ? &ends.in : transfer->image_in,
@@ -355,6 +356,8 @@ static enum gf_status schedule_in_turn(struct gf_pipeline *pipeline, struct gf_p
     if (bytes)
         gf_gate_enter(pipeline->gate, bytes);
     const enum gf_status status = schedule(pipeline, plan, source, sink, transfer, error);
+    if (bytes > 0 && bytes > pipeline->gate->share)
+        gf_store_drop_unused(&pipeline->store); /* or what is kept would add up to more than the budget */
     if (bytes)
         gf_gate_leave(pipeline->gate, bytes);
     return status;
@@ -705,4 +708,23 @@ void gf_pipeline_replace_backend(struct gf_pipeline *pipeline, struct gf_backend
 struct gf_options *gf_pipeline_options(struct gf_pipeline *pipeline)
 {
     return &pipeline->options;
+}
+
+const struct gf_chain *gf_pipeline_chain(const struct gf_pipeline *pipeline)
+{
+    return &pipeline->chain;
+}
+
+enum gf_status gf_pipeline_start(struct gf_pipeline *pipeline, struct gf_backend **backend, bool *on_cuda,
+                                 struct gf_error *error)
+{
+    struct gf_error failure = {0};
+    enum gf_status status = pipeline->backend->calls->ready(pipeline->backend, &failure);
+    while (status && recover(pipeline, status, &failure, &failure))
+        status = pipeline->backend->calls->ready(pipeline->backend, &failure);
+    if (status && error)
+        *error = failure;
+    *backend = pipeline->backend;
+    *on_cuda = pipeline->on_cuda;
+    return status;
 }

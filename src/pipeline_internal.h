@@ -39,5 +39,13 @@ void gf_pipeline_share_gate(struct gf_pipeline *pipeline, struct gf_gate *gate);
 void gf_pipeline_replace_backend(struct gf_pipeline *pipeline, struct gf_backend *backend, bool on_cuda);
 /* The pipeline's own options; a change holds from the next run on. */
 struct gf_options *gf_pipeline_options(struct gf_pipeline *pipeline);
+const struct gf_chain *gf_pipeline_chain(const struct gf_pipeline *pipeline);
+/* The backend, whose start-up is over; under `auto` the CPU's where the GPU does not start. */
+enum gf_status gf_pipeline_start(struct gf_pipeline *pipeline, struct gf_backend **backend, bool *on_cuda,
+                                 struct gf_error *error) GF_CHECKED;
+/* Lanes of the next run, unless there are fewer bands. */
+int gf_pipeline_lanes(const struct gf_pipeline *pipeline);
+/* The options of the next run: budgets that were left open have their values. */
+struct gf_options gf_pipeline_resolved(const struct gf_pipeline *pipeline);
 
 #endif

@@ -69,6 +69,11 @@ static inline const void *gf_point_block(const struct gf_point_program *program,
     return (const char *)program + offset;
 }
 
+/* gamma's parameters: its own kernels compute with them, where the program has a table. */
+struct gf_gamma {
+    double value;
+};
+
 /* What point() appends with. */
 struct gf_point_builder;
 
@@ -91,6 +96,9 @@ void gf_point_levels(struct gf_point_builder *builder, int tables, const double 
 /* The same for L*, [M + 1]. */
 enum gf_status gf_point_lightness(struct gf_point_builder *builder, const double *value,
                                   struct gf_error *error) GF_CHECKED;
+
+/* refuses() of a variant that shows what only colour needs. */
+const char *gf_point_refuses_gray(const struct gf_stage *stage);
 
 /* gf_point's entry on the CPU (point_cpu.c). */
 void gf_point_cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,

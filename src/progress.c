@@ -34,7 +34,9 @@ struct gf_progress gf_progress_make(FILE *file, enum gf_progress_form form, size
     const bool interactive = isatty(fileno(file)) && !dumb;
     struct winsize window;
     if (form == GF_PROGRESS_AUTO)
-        progress.form = inputs < 2 ? GF_PROGRESS_NONE : interactive ? GF_PROGRESS_BAR : GF_PROGRESS_LINES;
+        progress.form = inputs < 2    ? GF_PROGRESS_NONE
+                        : interactive ? GF_PROGRESS_BAR
+                                      : GF_PROGRESS_LINES;
     if (!ioctl(fileno(file), TIOCGWINSZ, &window) && window.ws_col >= COLUMNS_LEAST)
         progress.columns = window.ws_col;
     progress.colour = interactive && !(no_colour && *no_colour);
@@ -73,17 +75,21 @@ static void put_duration(char *text, size_t size, double seconds)
         snprintf(text, size, "%ld:%02ld:%02ld", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
-static void show_json(const struct gf_progress *progress, const struct gf_batch_state *state, bool at_end)
+static void show_json(const struct gf_progress *progress, const struct gf_batch_state *state,
+                      bool at_end)
 {
     const struct rates rates = rates_of(state);
     char left[32] = "null";
     if (rates.left_s >= 0)
         snprintf(left, sizeof left, "%.1f", rates.left_s);
     fprintf(progress->file,
-            "{\"files\":%zu,\"done\":%zu,\"failed\":%zu,\"skipped\":%zu,\"pictures\":%zu,\"megapixels\":%.3f,"
-            "\"elapsed_s\":%.3f,\"pictures_per_s\":%.1f,\"eta_s\":%s,\"bound_by\":\"%s\",\"at_end\":%s}\n",
-            state->files, state->done, state->failed, state->skipped, state->pictures, state->megapixels,
-            state->elapsed_s, rates.pictures_per_s, left, gf_progress_bound(state), at_end ? "true" : "false");
+            "{\"files\":%zu,\"done\":%zu,\"failed\":%zu,\"skipped\":%zu,\"pictures\":%zu,"
+            "\"megapixels\":%.3f,"
+            "\"elapsed_s\":%.3f,\"pictures_per_s\":%.1f,\"eta_s\":%s,\"bound_by\":\"%s\",\"at_"
+            "end\":%s}\n",
+            state->files, state->done, state->failed, state->skipped, state->pictures,
+            state->megapixels, state->elapsed_s, rates.pictures_per_s, left,
+            gf_progress_bound(state), at_end ? "true" : "false");
 }
 
 static void show_line(const struct gf_progress *progress, const struct gf_batch_state *state)
@@ -111,9 +117,9 @@ static void show_bar(struct gf_progress *progress, const struct gf_batch_state *
     put_duration(left, sizeof left, at_end ? state->elapsed_s : rates.left_s);
     if (state->failed)
         snprintf(failed, sizeof failed, " %zu failed", state->failed);
-    snprintf(text, sizeof text, " %3.0f%% %zu/%zu%s %.0f MP %.1f/s %s %s %s", 100 * part, rates.finished,
-             state->files, failed, state->megapixels, rates.pictures_per_s, at_end ? "in" : "left", left,
-             gf_progress_bound(state));
+    snprintf(text, sizeof text, " %3.0f%% %zu/%zu%s %.0f MP %.1f/s %s %s %s", 100 * part,
+             rates.finished, state->files, failed, state->megapixels, rates.pictures_per_s,
+             at_end ? "in" : "left", left, gf_progress_bound(state));
     fprintf(progress->file, "\r%s[%s]%s%.*s\033[K", progress->colour ? "\033[32m" : "", cells,
             progress->colour ? "\033[0m" : "", progress->columns - BAR_CELLS - 3, text);
     progress->drawn = !at_end;

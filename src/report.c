@@ -6,32 +6,7 @@
 #include <string.h>
 
 #include "gpufilter/pipeline.h"
-
-struct interval {
-    double begin_s, end_s;
-};
-
-static int by_begin(const void *a, const void *b)
-{
-    const double x = ((const struct interval *)a)->begin_s,
-                 y = ((const struct interval *)b)->begin_s;
-    return (x > y) - (x < y);
-}
-
-/* The time that the intervals cover together; sorts them. */
-static double union_of(struct interval *interval, size_t count)
-{
-    double total = 0, end_s = -INFINITY;
-    qsort(interval, count, sizeof *interval, by_begin);
-    for (size_t i = 0; i < count; i++) {
-        const double begin_s = fmax(interval[i].begin_s, end_s);
-        if (interval[i].end_s > begin_s) {
-            total += interval[i].end_s - begin_s;
-            end_s = interval[i].end_s;
-        }
-    }
-    return total;
-}
+#include "span.h"
 
 static double peak_of(const struct gf_profile *profile, enum gf_span_kind kind)
 {
@@ -63,7 +38,7 @@ void gf_report_name(const struct gf_profile *profile, enum gf_span_kind kind, in
 
 /* Appends the row of one kind and stage, if it has any spans. The intervals are scratch. */
 static void add_row(const struct gf_profile *profile, enum gf_span_kind kind, int stage,
-                    struct interval *interval, struct gf_report *report)
+                    struct gf_interval *interval, struct gf_report *report)
 {
     struct gf_report_row *const row = &report->row[report->count];
     size_t count = 0;
@@ -72,13 +47,13 @@ static void add_row(const struct gf_profile *profile, enum gf_span_kind kind, in
         const struct gf_span *const span = &profile->spans[i];
         if (span->kind != kind || span->stage != stage)
             continue;
-        interval[count++] = (struct interval){span->begin_s, span->end_s};
+        interval[count++] = (struct gf_interval){span->begin_s, span->end_s};
         row->bytes += (double)span->bytes;
     }
     if (!count)
         return;
     row->calls = (int)count;
-    row->busy_s = union_of(interval, count);
+    row->busy_s = gf_intervals_union(interval, count);
     const double peak = peak_of(profile, kind);
     if (row->busy_s > 0)
         row->rate = row->bytes / row->busy_s;
@@ -89,7 +64,7 @@ static void add_row(const struct gf_profile *profile, enum gf_span_kind kind, in
     report->count++;
 }
 
-static void add_rows(const struct gf_profile *profile, struct interval *interval,
+static void add_rows(const struct gf_profile *profile, struct gf_interval *interval,
                      struct gf_report *report)
 {
     add_row(profile, GF_SPAN_DECODE, -1, interval, report);
@@ -113,16 +88,16 @@ static void add_start(const struct gf_profile *profile, struct gf_report *report
     }
 }
 
-static void add_totals(const struct gf_profile *profile, struct interval *interval,
+static void add_totals(const struct gf_profile *profile, struct gf_interval *interval,
                        struct gf_report *report)
 {
     size_t count = 0;
     for (size_t i = 0; i < profile->span_count; i++) {
         const struct gf_span *const span = &profile->spans[i];
         if (span->kind != GF_SPAN_START)
-            interval[count++] = (struct interval){span->begin_s, span->end_s};
+            interval[count++] = (struct gf_interval){span->begin_s, span->end_s};
     }
-    report->union_s = union_of(interval, count);
+    report->union_s = gf_intervals_union(interval, count);
     report->bound = -1;
     for (int i = 0; i < report->count; i++) {
         report->sum_s += report->row[i].busy_s;
@@ -138,7 +113,7 @@ enum gf_status gf_report_make(const struct gf_profile *profile, struct gf_report
                               struct gf_error *error)
 {
     const size_t rows = 4 + 2 * (size_t)profile->stage_count;
-    struct interval *const interval = malloc((profile->span_count + 1) * sizeof *interval);
+    struct gf_interval *const interval = malloc((profile->span_count + 1) * sizeof *interval);
     *report = (struct gf_report){.bound = -1};
     /* One more than can be filled: a row is tried in place. */
     report->row = malloc((rows + 1) * sizeof *report->row);
@@ -167,8 +142,7 @@ const char *gf_channels_name(int channels)
     return channels >= 1 && channels <= 4 ? names[channels - 1] : "?";
 }
 
-/* Three or four significant digits and a decimal unit: "99.5 MB". */
-static void format_bytes(double bytes, char *text, size_t size)
+void gf_report_bytes(double bytes, char *text, size_t size)
 {
     static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
     int unit = 0;
@@ -188,7 +162,7 @@ static void format_percent(double percent, char *text, size_t size)
 static void print_row(const struct gf_report_row *row, int width, FILE *file)
 {
     char bytes[32], rate[32] = "-", percent[32];
-    format_bytes(row->bytes, bytes, sizeof bytes);
+    gf_report_bytes(row->bytes, bytes, sizeof bytes);
     if (row->rate > 0)
         snprintf(rate, sizeof rate, "%.2f", row->rate * 1e-9);
     format_percent(row->percent, percent, sizeof percent);

@@ -54,6 +54,9 @@ void gf_report_name(const struct gf_profile *profile, enum gf_span_kind kind, in
 /* The text as a JSON string, quotes included. */
 void gf_json_string(FILE *file, const char *text);
 
+/* Three or four significant digits and a decimal unit: "99.5 MB". */
+void gf_report_bytes(double bytes, char *text, size_t size);
+
 /* "gray", "gray and alpha", "RGB", "RGBA". */
 const char *gf_channels_name(int channels);
 

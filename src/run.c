@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "batch.h"
-#include "chain_file.h"
 #include "codec.h"
 #include "progress.h"
 #include "report.h"
@@ -22,7 +21,6 @@ struct session {
     struct gf_resume *resume;
     struct gf_output *trace;
     struct gf_progress progress;
-    char *chain; /* of a file */
     int all_devices[GF_COMMAND_DEVICES_MAX];
     enum gf_status report_status; /* of the profile and the trace */
     struct gf_error report_error;
@@ -36,6 +34,8 @@ static void say(void *context, enum gf_batch_kind kind, const char *text)
     gf_progress_clear(&session->progress);
     if (kind == GF_SAY_PLAN)
         puts(text);
+    else if (kind == GF_SAY_CHOICE || kind == GF_SAY_PICTURE)
+        session->complain("", text);
     else
         session->complain(kind == GF_SAY_WARNING ? "warning: " : "", text);
 }
@@ -57,10 +57,16 @@ static void tell_run(const char *input, const char *output, const struct gf_prof
     fprintf(stderr, "gpufilter: %d segment%s, bands of %d rows, %d lane%s\n", profile->segments,
             profile->segments == 1 ? "" : "s", profile->band_rows, profile->lanes,
             profile->lanes == 1 ? "" : "s");
-    fprintf(stderr, "gpufilter: %s: %s%s%dx%d %s, %d bits, in %.3f s (%.1f Mpixel/s)\n",
-            output, profile->out_file, *profile->out_file ? ", " : "", out->width,
-            out->height, gf_channels_name(out->channels), out->bits, profile->wall_s,
+    fprintf(stderr, "gpufilter: %s: %s%s%dx%d %s, %d bits, in %.3f s (%.1f Mpixel/s)\n", output,
+            profile->out_file, *profile->out_file ? ", " : "", out->width, out->height,
+            gf_channels_name(out->channels), out->bits, profile->wall_s,
             profile->wall_s > 0 ? pixels / profile->wall_s * 1e-6 : 0.0);
+}
+
+/* Whether the run's own spans are asked for; a comparison has runs of its own. */
+static bool is_profiled(const struct gf_command *command)
+{
+    return command->profile && command->profile < GF_PROFILE_COMPARE;
 }
 
 static enum gf_status show_profile(const struct gf_command *command,
@@ -100,7 +106,8 @@ static enum gf_status write_trace(const struct gf_profile *profile, struct gf_ou
 }
 
 /* Of a single input; of a stream the last picture's trace. */
-static void picture(void *context, const char *input, const char *output, const struct gf_profile *profile)
+static void picture(void *context, const char *input, const char *output,
+                    const struct gf_profile *profile)
 {
     struct session *const session = context;
     struct gf_command *const command = session->command;
@@ -108,7 +115,7 @@ static void picture(void *context, const char *input, const char *output, const 
     gf_progress_clear(&session->progress);
     if (command->verbose)
         tell_run(input, output, profile);
-    if (command->profile && !*status)
+    if (is_profiled(command) && !*status)
         *status = show_profile(command, profile, &session->report_error);
     if (session->trace && !*status)
         *status = write_trace(profile, session->trace, &session->report_error);
@@ -134,8 +141,8 @@ static enum gf_status open_inputs(struct session *session, struct gf_error *erro
 {
     const struct gf_command *const command = session->command;
     const bool several = command->inputs > 1 || gf_inputs_is_group(command->input[0]);
-    enum gf_status status =
-        gf_template_parse(command->output, command->options.format, several, &session->output, error);
+    enum gf_status status = gf_template_parse(command->output, command->options.format, several,
+                                              &session->output, error);
     char *const outputs = status ? NULL : gf_template_folder(&session->output);
     if (!status && !outputs)
         status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
@@ -148,7 +155,8 @@ static enum gf_status open_inputs(struct session *session, struct gf_error *erro
         status = gf_inputs_expand(&request, &session->inputs, error);
     free(outputs);
     if (!status && session->inputs.count > 1 && (command->profile || command->trace))
-        return gf_fail(error, GF_ERROR_USAGE, "--profile and --trace are of one picture, not of %zu",
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "--profile and --trace are of one picture, not of %zu",
                        session->inputs.count);
     return status;
 }
@@ -169,8 +177,6 @@ static enum gf_status open_session(struct session *session, struct gf_error *err
 {
     struct gf_command *const command = session->command;
     enum gf_status status = check_terminals(command, error);
-    if (!status && command->chain_file)
-        status = gf_chain_file_read(command->chain_file, &session->chain, error);
     if (!status)
         status = open_inputs(session, error);
     /* Opened first: where they cannot be written, nobody should wait for a picture to learn so. */
@@ -178,8 +184,8 @@ static enum gf_status open_session(struct session *session, struct gf_error *err
         status = gf_output_open(command->trace, &session->trace, error);
     if (!status)
         status = open_logs(session, error);
-    session->progress = gf_progress_make(stderr, command->quiet ? GF_PROGRESS_NONE : command->progress,
-                                         session->inputs.count);
+    session->progress = gf_progress_make(
+        stderr, command->quiet ? GF_PROGRESS_NONE : command->progress, session->inputs.count);
     return status;
 }
 
@@ -191,7 +197,6 @@ static void close_session(struct session *session)
     gf_resume_free(session->resume);
     if (session->trace)
         gf_output_close(session->trace);
-    free(session->chain);
 }
 
 /* ---- running ---- */
@@ -206,7 +211,9 @@ static enum gf_status find_devices(struct session *session, int *count, struct g
     *count = *count < GF_COMMAND_DEVICES_MAX ? *count : GF_COMMAND_DEVICES_MAX;
     for (int i = 0; i < *count; i++)
         session->all_devices[i] = i;
-    return *count ? GF_OK : gf_fail(error, GF_ERROR_UNAVAILABLE, "--device=cuda:all: no CUDA device: %s", why);
+    return *count
+               ? GF_OK
+               : gf_fail(error, GF_ERROR_UNAVAILABLE, "--device=cuda:all: no CUDA device: %s", why);
 }
 
 static void drop_warning(void *context, const char *text)
@@ -218,16 +225,17 @@ static void drop_warning(void *context, const char *text)
 static enum gf_status run(struct session *session, struct gf_error *error)
 {
     struct gf_command *const command = session->command;
-    const bool reports = command->verbose || command->profile || session->trace;
+    const bool reports = command->verbose || is_profiled(command) || session->trace;
     struct gf_batch_state state;
     int devices;
     const enum gf_status status = find_devices(session, &devices, error);
     if (status)
         return status;
-    command->options.profile = command->profile || session->trace;
-    command->options.warn = command->quiet ? NULL : drop_warning; /* the batch puts its own in its place */
+    command->options.profile = is_profiled(command) || session->trace;
+    command->options.warn =
+        command->quiet ? NULL : drop_warning; /* the batch puts its own in its place */
     const struct gf_batch_request request = {
-        .chain = session->chain ? session->chain : command->chain,
+        .chain = command->chain,
         .options = command->options,
         .inputs = &session->inputs,
         .output = &session->output,
@@ -239,6 +247,7 @@ static enum gf_status run(struct session *session, struct gf_error *error)
         .dry_run = command->dry_run,
         .shard = command->shard,
         .shards = command->shards,
+        .verbose = command->verbose,
         .log = session->log,
         .resume = session->resume,
         .say = say,
@@ -249,7 +258,8 @@ static enum gf_status run(struct session *session, struct gf_error *error)
     return gf_batch_run(&request, &state, error);
 }
 
-enum gf_status gf_run_command(struct gf_command *command, void (*complain)(const char *kind, const char *text),
+enum gf_status gf_run_command(struct gf_command *command,
+                              void (*complain)(const char *kind, const char *text),
                               struct gf_error *error)
 {
     struct session session = {.command = command, .complain = complain};

@@ -1,11 +1,12 @@
-/* The program's main action: the inputs, the batch, and what is told of it. Prints as main.c does, which gives it the
- * function for diagnostics. */
+/* The program's main action: the inputs, the batch, and what is told of it. Prints as main.c does,
+ * which gives it the function for diagnostics. */
 #ifndef GF_RUN_H
 #define GF_RUN_H
 
 #include "cli.h"
 
-enum gf_status gf_run_command(struct gf_command *command, void (*complain)(const char *kind, const char *text),
+enum gf_status gf_run_command(struct gf_command *command,
+                              void (*complain)(const char *kind, const char *text),
                               struct gf_error *error) GF_CHECKED;
 
 #endif

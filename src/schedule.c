@@ -3,20 +3,20 @@
 #include <stdlib.h>
 
 #include "job.h"
+#include "layout.h"
 #include "range.h"
 
 struct state {
     struct gf_run *run;
     struct gf_store *store;
     struct gf_store own_store; /* where the caller keeps none */
-    struct gf_bands *bands; /* [segment] */
-    bool *on_device;        /* [segment]: where its result lies, if it lies whole */
+    struct gf_layout layout;
     struct gf_ring in_ring, out_ring;
     struct gf_worker *worker;
     int workers; /* whose lanes are open */
     struct gf_crew crew;
     int threads; /* of the crew; 0 before it is there */
-    size_t arena_bytes, in_bytes, between_bytes, scratch_bytes;
+    size_t arena_bytes;
     struct gf_job job;
     struct gf_place between;   /* the last segment's whole result */
     struct gf_place image_in, image_out; /* the caller's, pinned for the whole run */
@@ -179,18 +179,7 @@ static enum gf_status place_output(struct state *state, int s, struct gf_error *
     }
     if (idle)
         job->decode_in_place = true;
-    return gf_place_alloc(state->store, job->segment->out, state->on_device[s], &job->out, error);
-}
-
-/* Whether the bands of the segment each read most of a picture, as a transpose's do, that lies in host memory
- * because the device had no room for it. */
-static bool starts_on_host(const struct state *state, int s)
-{
-    const struct gf_plan *const plan = state->run->plan;
-    const struct gf_segment *const segment = &plan->segment[s];
-    return s && !state->run->backend->calls->unified && !state->on_device[s - 1] &&
-           gf_stage_whole(&plan->stage[segment->first]) &&
-           state->bands[s].in_rows > segment->in.height / 2;
+    return gf_place_alloc(state->store, job->segment->out, state->layout.on_device[s], &job->out, error);
 }
 
 static enum gf_status open_job(struct state *state, int s, struct gf_error *error)
@@ -198,8 +187,8 @@ static enum gf_status open_job(struct state *state, int s, struct gf_error *erro
     struct gf_job *const job = &state->job;
     *job = (struct gf_job){.run = state->run,
                         .segment = &state->run->plan->segment[s],
-                        .bands = state->bands[s],
-                        .first_on_host = starts_on_host(state, s),
+                        .bands = state->layout.bands[s],
+                        .first_on_host = gf_layout_starts_on_host(state->run, &state->layout, s),
                         .in_ring = &state->in_ring,
                         .out_ring = &state->out_ring};
     pthread_mutex_init(&job->lock, NULL);
@@ -229,80 +218,11 @@ static void close_job(struct state *state)
     job->segment = NULL;
 }
 
-static size_t round_up(size_t bytes)
-{
-    return (bytes + 255) / 256 * 256;
-}
-
-static size_t larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
-/* No more than there are bands in any segment. */
-static int worker_count(const struct state *state)
-{
-    int most = 1;
-    for (int s = 0; s < state->run->plan->segment_count; s++)
-        most = state->bands[s].count > most ? state->bands[s].count : most;
-    return most < state->run->lanes ? most : state->run->lanes;
-}
-
-/* Cuts every segment into bands and takes the largest of what they need. */
-static enum gf_status measure_segments(struct state *state, struct gf_error *error)
-{
-    struct gf_run *const run = state->run;
-    const int count = run->plan->segment_count;
-    const bool unified = run->backend->calls->unified;
-    state->bands = calloc((size_t)count, sizeof *state->bands);
-    state->on_device = calloc((size_t)count, sizeof *state->on_device);
-    state->worker = calloc((size_t)run->lanes, sizeof *state->worker);
-    if (!state->bands || !state->on_device || !state->worker)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    for (int s = 0; s < count; s++) {
-        const struct gf_segment *const segment = &run->plan->segment[s];
-        struct gf_bands *const bands = &state->bands[s];
-        const struct gf_bands_budget budget = {.bytes = run->options->memory_bytes,
-                                               .is_limit = run->memory_is_limit,
-                                               .streams_in = !s && run->source,
-                                               .streams_out = s + 1 == count && run->sink};
-        *bands = gf_bands_cut(run->plan, segment, run->backend, run->band_rows, run->lanes, &budget);
-        if (!unified || segment->count > 1)
-            state->between_bytes = larger(state->between_bytes, round_up(bands->between_bytes));
-        state->scratch_bytes = larger(state->scratch_bytes, round_up(bands->scratch_bytes));
-    }
-    run->first_band_rows = state->bands[0].rows;
-    return GF_OK;
-}
-
-/* On a device: which pictures between segments lie there, namely those that leave room for the lanes; and
- * what the lanes need to take their input from the host. */
-static void divide_memory(struct state *state)
-{
-    const struct gf_run *const run = state->run;
-    const struct gf_backend *const backend = run->backend;
-    state->in_bytes = round_up(state->bands[0].in_bytes);
-    const size_t lane_bytes = state->in_bytes + 2 * state->between_bytes + state->scratch_bytes;
-    const uint64_t taken = (uint64_t)worker_count(state) * lane_bytes;
-    const uint64_t free_bytes = run->plan->segment_count > 1 ? gf_store_free_bytes(state->store) : 0;
-    uint64_t before = 0;
-    for (int s = 0; s + 1 < run->plan->segment_count; s++) {
-        const struct gf_format format = run->plan->segment[s].out;
-        const uint64_t bytes = (uint64_t)gf_band_pitch(backend, format) * (uint64_t)format.height;
-        state->on_device[s] = taken + before + bytes <= free_bytes;
-        before = state->on_device[s] ? bytes : 0;
-        if (!state->on_device[s])
-            state->in_bytes = larger(state->in_bytes, starts_on_host(state, s + 1)
-                                                          ? state->between_bytes
-                                                          : round_up(state->bands[s + 1].in_bytes));
-    }
-}
-
 static enum gf_status open_workers(struct state *state, struct gf_error *error)
 {
     struct gf_backend *const backend = state->run->backend;
-    const int count = worker_count(state);
-    state->arena_bytes = state->in_bytes + 2 * state->between_bytes + state->scratch_bytes;
+    const int count = gf_layout_lanes(state->run, &state->layout);
+    state->arena_bytes = state->layout.in_bytes + 2 * state->layout.between_bytes + state->layout.scratch_bytes;
     for (int i = 0; i < count; i++) {
         struct gf_worker *const worker = &state->worker[i];
         const enum gf_status status =
@@ -317,11 +237,16 @@ static enum gf_status open_workers(struct state *state, struct gf_error *error)
             return gf_fail(error, backend->calls->unified ? GF_ERROR_MEMORY : GF_ERROR_DEVICE_MEMORY,
                            "out of memory for %d lanes of %zu MB", count, state->arena_bytes >> 20);
         worker->in = worker->arena;
-        worker->between[0] = worker->in + state->in_bytes;
-        worker->between[1] = worker->between[0] + state->between_bytes;
-        worker->scratch = worker->between[1] + state->between_bytes;
+        worker->between[0] = worker->in + state->layout.in_bytes;
+        worker->between[1] = worker->between[0] + state->layout.between_bytes;
+        worker->scratch = worker->between[1] + state->layout.between_bytes;
     }
     return GF_OK;
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
 }
 
 /* Two slots a worker: a band of the first stage's result, and the stage's scratch. */
@@ -354,8 +279,8 @@ static enum gf_status alloc_ring(struct state *state, struct gf_ring *ring, size
 static enum gf_status alloc_rings(struct state *state, struct gf_error *error)
 {
     const struct gf_run *const run = state->run;
-    const struct gf_bands *const first = &state->bands[0];
-    const struct gf_bands *const last = &state->bands[run->plan->segment_count - 1];
+    const struct gf_bands *const first = &state->layout.bands[0];
+    const struct gf_bands *const last = &state->layout.bands[run->plan->segment_count - 1];
     enum gf_status status = GF_OK;
     if (run->source)
         status = alloc_ring(state, &state->in_ring, first->in_bytes, first, error);
@@ -403,7 +328,7 @@ static enum gf_status begin(struct state *state, struct gf_error *error)
         take_images(state);
         gf_store_pin(state->store, state->in_ring.data);
         gf_store_pin(state->store, state->out_ring.data);
-        divide_memory(state);
+        gf_layout_divide(run, &state->layout);
     }
     if (!status)
         status = open_workers(state, error);
@@ -461,8 +386,7 @@ static void clean_up(struct state *state)
         gf_store_close(state->store);
     free(state->histogram.count);
     free(state->worker);
-    free(state->on_device);
-    free(state->bands);
+    gf_layout_free(&state->layout);
 }
 
 enum gf_status gf_schedule(struct gf_run *run, struct gf_error *error)
@@ -472,7 +396,12 @@ enum gf_status gf_schedule(struct gf_run *run, struct gf_error *error)
         state.store = &state.own_store;
         gf_store_open(state.store, run->backend);
     }
-    enum gf_status status = measure_segments(&state, error);
+    enum gf_status status = gf_layout_make(run, &state.layout, error);
+    if (!status) {
+        run->first_band_rows = state.layout.bands[0].rows;
+        state.worker = calloc((size_t)run->lanes, sizeof *state.worker);
+        status = state.worker ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    }
     if (!status)
         status = alloc_rings(&state, error);
     if (!status)

@@ -1,5 +1,6 @@
 #include "span.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -67,4 +68,25 @@ const char *gf_span_kind_name(enum gf_span_kind kind)
         [GF_SPAN_ENCODE] = "encode",
     };
     return names[kind];
+}
+
+static int by_begin(const void *a, const void *b)
+{
+    const double x = ((const struct gf_interval *)a)->begin_s,
+                 y = ((const struct gf_interval *)b)->begin_s;
+    return (x > y) - (x < y);
+}
+
+double gf_intervals_union(struct gf_interval *interval, size_t count)
+{
+    double total = 0, end_s = -INFINITY;
+    qsort(interval, count, sizeof *interval, by_begin);
+    for (size_t i = 0; i < count; i++) {
+        const double begin_s = fmax(interval[i].begin_s, end_s);
+        if (interval[i].end_s > begin_s) {
+            total += interval[i].end_s - begin_s;
+            end_s = interval[i].end_s;
+        }
+    }
+    return total;
 }

@@ -19,6 +19,12 @@ struct gf_spans {
     size_t count, capacity;
 };
 
+struct gf_interval {
+    double begin_s, end_s;
+};
+/* The time that the intervals cover together; sorts them. */
+double gf_intervals_union(struct gf_interval *interval, size_t count);
+
 double gf_now(void); /* seconds, monotonic */
 
 void gf_spans_init(struct gf_spans *spans);

@@ -14,15 +14,32 @@ enum gf_status gf_stage_bind(struct gf_stage *stage, const struct gf_filter *fil
     return status ? gf_fail(error, status, "%s: %s", filter->name, detail.text) : GF_OK;
 }
 
+const struct gf_filter *gf_stage_variants(const struct gf_stage *stage)
+{
+    const struct gf_point_run *const run = stage->filter == &gf_point ? stage->params : NULL;
+    return run && run->count == 1 ? run->item[0].filter : stage->filter;
+}
+
 gf_launcher *gf_stage_launcher(const struct gf_stage *stage)
 {
     return stage->kernel && stage->kernel->launch ? stage->kernel->launch : stage->filter->cuda[0].launch;
 }
 
+const struct gf_kernel *gf_stage_counting(const struct gf_stage *stage)
+{
+    if (stage->kernel && stage->kernel->count)
+        return stage->kernel;
+    if (stage->filter != &gf_point)
+        return NULL;
+    const struct gf_point_run *const run = stage->params;
+    const struct gf_kernel *const first = run->item[0].filter->cuda;
+    return first && first->count && !(first->refuses && first->refuses(stage)) ? first : NULL;
+}
+
 gf_counter *gf_stage_counter(const struct gf_stage *stage)
 {
-    gf_counter *const usual = GF_LAUNCHER(gf_histogram_cuda);
-    return stage->kernel && stage->kernel->count ? stage->kernel->count : usual;
+    const struct gf_kernel *const counting = gf_stage_counting(stage);
+    return counting ? counting->count : GF_LAUNCHER(gf_histogram_cuda);
 }
 
 size_t gf_stage_cuda_scratch(const struct gf_stage *stage, int rows)

@@ -88,7 +88,7 @@ struct gf_kernel {
     const char *name;     /* "tiled" */
     const char *summary;  /* the technique, and the guide's section it is of */
     gf_launcher *launch;  /* NULL: the default's */
-    gf_counter *count;    /* of a filter that wants a statistic; NULL: gf_histogram_cuda */
+    gf_counter *count;    /* of a filter that wants a statistic; NULL: the default's */
     bool count_extremes;  /* count only marks the lowest and the highest level that are there */
     int architecture;     /* the least compute capability, 90 for 9.0; 0: any that is built for */
     /* Why it cannot run this stage ("takes 8 bits only"); NULL, the function or its result: it can. */
@@ -146,7 +146,8 @@ struct gf_filter {
     void (*cpu)(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
                 void *scratch);
     /* Variants, first the default. Of a point filter only those that it has besides gf_point's: they are
-     * launched on a stage of gf_point with a run of that one filter. */
+     * launched on a stage of gf_point with a run of that one filter; its first counter is its default one, for
+     * what it does not refuse. */
     const struct gf_kernel *cuda;
 };
 
@@ -212,8 +213,13 @@ extern const struct gf_filter gf_orient;
 enum gf_status gf_stage_bind(struct gf_stage *stage, const struct gf_filter *filter, const void *params,
                              struct gf_format in, struct gf_error *error) GF_CHECKED;
 /* The kernels that the stage runs: its variant's, or the default's where the variant has none of its own. */
+/* The filter whose variants the stage can run: its own, or that of the only one in a run of point filters. */
+const struct gf_filter *gf_stage_variants(const struct gf_stage *stage);
 gf_launcher *gf_stage_launcher(const struct gf_stage *stage);
 gf_counter *gf_stage_counter(const struct gf_stage *stage);
+/* Whose counter that is: the variant's, or else the first of the filter's own that does not refuse (and needs no
+ * architecture); NULL: gf_histogram_cuda. */
+const struct gf_kernel *gf_stage_counting(const struct gf_stage *stage);
 size_t gf_stage_cuda_scratch(const struct gf_stage *stage, int rows);
 enum gf_status gf_stage_prepare(struct gf_stage *stage, struct gf_error *error) GF_CHECKED;
 void gf_stage_release(struct gf_stage *stage); /* frees constants */

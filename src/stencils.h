@@ -24,6 +24,14 @@ struct gf_box {
     int radius, border;
 };
 
+/* Whether the device does it in one kernel, without scratch: sums of whole windows fit 16 bits. */
+enum { GF_BOX_SMALL_MAX = 7 };
+static inline int gf_box_small(struct gf_format format, int radius)
+{
+    return format.bits == 8 && format.channels % 2 == 1 && radius >= 1 &&
+           radius <= GF_BOX_SMALL_MAX;
+}
+
 /* Whether the sum of a window's column fits 16 bits, as the device then stores it. */
 static inline int gf_box_narrow(struct gf_format format, int radius)
 {
@@ -36,6 +44,17 @@ static inline size_t gf_box_device_pitch(struct gf_format format, int radius)
     const size_t samples = (size_t)format.width * (size_t)format.channels;
     return (samples * (gf_box_narrow(format, radius) ? 2 : 4) + 255) / 256 * 256;
 }
+
+/* The same where they always take 32 bits. */
+static inline size_t gf_box_wide_pitch(struct gf_format format)
+{
+    const size_t samples = (size_t)format.width * (size_t)format.channels;
+    return (samples * 4 + 255) / 256 * 256;
+}
+
+/* The variants of blur and boxblur read whole windows from global memory up to this reach
+ * in pixels, and hold tiles in shared memory up to that one. */
+enum { GF_WINDOW_REACH_MAX = 60, GF_WINDOW_TILE_REACH_MAX = GF_GAUSS_FUSED_MAX };
 
 struct gf_convolve {
     int width, height; /* of the kernel */

@@ -30,6 +30,8 @@ static void drop(struct gf_store *store, struct gf_block *block)
 
 void gf_store_close(struct gf_store *store)
 {
+    if (!store->backend)
+        return;
     for (int i = 0; i < store->lanes; i++)
         store->backend->calls->lane_close(store->lane[i]);
     for (int i = 0; i < store->blocks; i++) {
@@ -86,7 +88,7 @@ static void *allocate(struct gf_store *store, bool on_host, size_t size)
     return on_host ? gf_pages_alloc(size) : store->backend->calls->alloc(store->backend, size);
 }
 
-static void drop_unused(struct gf_store *store)
+void gf_store_drop_unused(struct gf_store *store)
 {
     for (int i = 0; i < store->blocks; i++) {
         if (store->block[i].data && !store->block[i].taken)
@@ -100,7 +102,7 @@ static void *take(struct gf_store *store, bool on_host, size_t size)
     if (!block) {
         void *data = allocate(store, on_host, size);
         if (!data) { /* what lies idle may be in its way */
-            drop_unused(store);
+            gf_store_drop_unused(store);
             data = allocate(store, on_host, size);
         }
         block = data ? new_entry(store) : NULL;
@@ -159,16 +161,16 @@ uint64_t gf_store_free_bytes(const struct gf_store *store)
     return bytes;
 }
 
-enum gf_status gf_store_lane(struct gf_store *store, int index, struct gf_spans *spans, struct gf_lane **lane,
-                             struct gf_error *error)
+enum gf_status gf_store_lane(struct gf_store *store, int index, struct gf_spans *spans,
+                             struct gf_lane **lane, struct gf_error *error)
 {
     if (index >= store->lanes) {
         struct gf_lane **const grown = realloc(store->lane, ((size_t)index + 1) * sizeof *grown);
         if (!grown)
             return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
         store->lane = grown;
-        const enum gf_status status =
-            store->backend->calls->lane_open(store->backend, index, spans, &store->lane[index], error);
+        const enum gf_status status = store->backend->calls->lane_open(store->backend, index, spans,
+                                                                       &store->lane[index], error);
         if (status)
             return status;
         store->lanes = index + 1;

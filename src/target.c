@@ -24,7 +24,8 @@ static const struct {
     {"n", GF_FIELD_NUMBER}, {"w", GF_FIELD_WIDTH},   {"h", GF_FIELD_HEIGHT},
 };
 
-static enum gf_status add_part(struct gf_template *template, struct gf_target_part part, struct gf_error *error)
+static enum gf_status add_part(struct gf_template *template, struct gf_target_part part,
+                               struct gf_error *error)
 {
     if (template->parts == GF_TARGET_PARTS_MAX)
         return gf_fail(error, GF_ERROR_USAGE, "--output: more than %d parts", GF_TARGET_PARTS_MAX);
@@ -36,7 +37,8 @@ static enum gf_status add_part(struct gf_template *template, struct gf_target_pa
 }
 
 /* "stem}..." or "n:4}...", behind the brace. */
-static enum gf_status read_field(const char *text, struct gf_target_part *part, struct gf_error *error)
+static enum gf_status read_field(const char *text, struct gf_target_part *part,
+                                 struct gf_error *error)
 {
     const size_t length = strcspn(text, "}"), name = strcspn(text, ":}");
     for (size_t i = 0; text[length] && i < sizeof fields / sizeof *fields; i++) {
@@ -49,14 +51,16 @@ static enum gf_status read_field(const char *text, struct gf_target_part *part, 
         if (part->field == GF_FIELD_NUMBER && part->digits && name + 2 == length)
             return GF_OK;
     }
-    return gf_fail(error, GF_ERROR_USAGE,
-                   "--output: '{%.*s' is none of {dir}, {stem}, {ext}, {n}, {n:1}..{n:9}, {w}, {h}; a brace "
-                   "itself is {{ or }}",
-                   (int)(length < 40 ? length + (text[length] == '}') : 40), text);
+    return gf_fail(
+        error, GF_ERROR_USAGE,
+        "--output: '{%.*s' is none of {dir}, {stem}, {ext}, {n}, {n:1}..{n:9}, {w}, {h}; a brace "
+        "itself is {{ or }}",
+        (int)(length < 40 ? length + (text[length] == '}') : 40), text);
 }
 
 /* Text up to a field; the braces that stand for themselves are made single in place. */
-static enum gf_status read_text(struct gf_template *template, const char **from, struct gf_error *error)
+static enum gf_status read_text(struct gf_template *template, const char **from,
+                                struct gf_error *error)
 {
     char *const begin = template->text + (*from - template->text), *to = begin;
     const char *at = *from;
@@ -106,11 +110,13 @@ static enum gf_status read_folder(struct gf_template *template, struct gf_error 
                                                 GF_FIELD_STEM, GF_FIELD_TEXT,  GF_FIELD_EXT};
     static const char *const text[] = {"/", NULL, "/", NULL, ".", NULL};
     enum gf_status status = add_part(
-        template, (struct gf_target_part){.text = template->text, .length = strlen(template->text)}, error);
+        template, (struct gf_target_part){.text = template->text, .length = strlen(template->text)},
+        error);
     for (size_t i = 0; !status && i < sizeof rest / sizeof *rest; i++)
-        status = add_part(template,
-                          (struct gf_target_part){.field = rest[i], .text = text[i], .length = text[i] ? 1 : 0},
-                          error);
+        status = add_part(
+            template,
+            (struct gf_target_part){.field = rest[i], .text = text[i], .length = text[i] ? 1 : 0},
+            error);
     return status;
 }
 
@@ -150,13 +156,16 @@ char *gf_template_folder(const struct gf_template *template)
 
 /* ---- expansion ---- */
 
-/* Appends the folders of `path` without "." and "..", which would lead out of where outputs belong. */
+/* Appends the folders of `path` without "." and "..", which would lead out of where outputs belong.
+ */
 static void put_folders(FILE *file, const char *path, size_t length)
 {
     bool first = true;
     for (size_t at = 0; at < length;) {
-        const size_t name = strcspn(path + at, "/") < length - at ? strcspn(path + at, "/") : length - at;
-        const bool dots = (name == 1 && path[at] == '.') || (name == 2 && !strncmp(path + at, "..", 2));
+        const size_t name =
+            strcspn(path + at, "/") < length - at ? strcspn(path + at, "/") : length - at;
+        const bool dots =
+            (name == 1 && path[at] == '.') || (name == 2 && !strncmp(path + at, "..", 2));
         if (name && !dots) {
             fprintf(file, "%s%.*s", first ? "" : "/", (int)name, path + at);
             first = false;
@@ -165,8 +174,8 @@ static void put_folders(FILE *file, const char *path, size_t length)
     }
 }
 
-static void put_extension(FILE *file, const struct gf_template *template, const struct gf_target_values *values,
-                          const char *dot)
+static void put_extension(FILE *file, const struct gf_template *template,
+                          const struct gf_target_values *values, const char *dot)
 {
     const enum gf_file_format named = gf_file_format_named(values->input->path);
     if (template->format != GF_FILE_AUTO)
@@ -177,8 +186,8 @@ static void put_extension(FILE *file, const struct gf_template *template, const 
         fputs(gf_file_format_extension(named != GF_FILE_AUTO ? named : values->content), file);
 }
 
-static void put_part(FILE *file, const struct gf_template *template, const struct gf_target_part *part,
-                     const struct gf_target_values *values)
+static void put_part(FILE *file, const struct gf_template *template,
+                     const struct gf_target_part *part, const struct gf_target_values *values)
 {
     const char *const path = strcmp(values->input->path, "-") ? values->input->path : "stdin";
     const size_t below = values->input->below;
@@ -225,8 +234,9 @@ static void squeeze_slashes(char *path)
     *to = '\0';
 }
 
-enum gf_status gf_template_expand(const struct gf_template *template, const struct gf_target_values *values,
-                                  char **path, struct gf_error *error)
+enum gf_status gf_template_expand(const struct gf_template *template,
+                                  const struct gf_target_values *values, char **path,
+                                  struct gf_error *error)
 {
     size_t size = 0;
     *path = NULL;
@@ -274,159 +284,5 @@ enum gf_status gf_target_make_folders(const char *path, struct gf_error *error)
         }
     }
     free(folder);
-    return status;
-}
-
-/* ---- the same file ---- */
-
-/* The folder's real path, of the last one asked for: names come folder by folder. */
-struct folder_memo {
-    char *given, *real;
-};
-
-/* The real path of a folder that may not be there yet: of its part that is, with the rest as it stands. */
-static char *real_folder(const char *folder)
-{
-    char *const real = realpath(*folder ? folder : ".", NULL);
-    if (real)
-        return real;
-    char *const parent = strdup(folder);
-    char *result = NULL;
-    if (!parent)
-        return NULL;
-    size_t end = strlen(parent);
-    while (end && parent[end - 1] == '/')
-        parent[--end] = '\0';
-    char *const slash = strrchr(parent, '/');
-    const char *const name = slash ? slash + 1 : parent;
-    char *const above = slash == parent ? strdup("/") : slash ? strndup(parent, (size_t)(slash - parent)) : strdup("");
-    char *const base = above && *parent ? real_folder(above) : NULL;
-    if (base && asprintf(&result, "%s/%s", strcmp(base, "/") ? base : "", name) < 0)
-        result = NULL;
-    free(base);
-    free(above);
-    free(parent);
-    return result;
-}
-
-/* Links followed; malloc. */
-static char *real_path(struct folder_memo *memo, const char *path)
-{
-    struct stat file;
-    const char *const slash = strrchr(path, '/');
-    const size_t length = slash ? (size_t)(slash - path) + 1 : 0;
-    if (!lstat(path, &file) && S_ISLNK(file.st_mode)) {
-        char *const real = realpath(path, NULL);
-        if (real)
-            return real;
-    }
-    if (!memo->given || strncmp(memo->given, path, length) || memo->given[length]) {
-        free(memo->given);
-        free(memo->real);
-        memo->given = strndup(path, length);
-        memo->real = memo->given ? real_folder(memo->given) : NULL;
-    }
-    char *result = NULL;
-    if (!memo->real || asprintf(&result, "%s/%s", memo->real, path + length) < 0)
-        return NULL;
-    return result;
-}
-
-static void forget(struct folder_memo *memo)
-{
-    free(memo->given);
-    free(memo->real);
-}
-
-bool gf_target_is_input(const char *output, const char *input)
-{
-    struct folder_memo memo = {0};
-    char *const a = real_path(&memo, output), *const b = real_path(&memo, input);
-    const bool same = a && b && !strcmp(a, b);
-    free(a);
-    free(b);
-    forget(&memo);
-    return same;
-}
-
-struct place {
-    char *path;
-    size_t index;
-};
-
-static int compare_places(const void *a, const void *b)
-{
-    const struct place *const x = a, *const y = b;
-    const int order = strcmp(x->path, y->path);
-    return order ? order : (x->index > y->index) - (x->index < y->index);
-}
-
-static void free_places(struct place *place, size_t count)
-{
-    for (size_t i = 0; place && i < count; i++)
-        free(place[i].path);
-    free(place);
-}
-
-/* The real paths, sorted; *count leaves out what has none. */
-static struct place *sorted_places(const struct gf_inputs *inputs, char *const *path, size_t *count)
-{
-    struct place *const place = calloc(inputs->count + 1, sizeof *place);
-    struct folder_memo memo = {0};
-    *count = 0;
-    for (size_t i = 0; place && i < inputs->count; i++) {
-        const char *const name = path ? path[i] : inputs->item[i].path;
-        if (!name || !strcmp(name, "-"))
-            continue;
-        char *const real = real_path(&memo, name);
-        if (!real)
-            continue; /* what is wrong with it shows when it is opened */
-        place[(*count)++] = (struct place){.path = real, .index = i};
-    }
-    forget(&memo);
-    if (place)
-        qsort(place, *count, sizeof *place, compare_places);
-    return place;
-}
-
-static enum gf_status check_twins(const struct gf_inputs *inputs, char *const *path, const struct place *output,
-                                  size_t count, struct gf_error *error)
-{
-    for (size_t i = 1; i < count; i++) {
-        const size_t a = output[i - 1].index, b = output[i].index;
-        if (!strcmp(output[i - 1].path, output[i].path))
-            return gf_fail(error, GF_ERROR_USAGE,
-                           "'%.120s' and '%.120s' would both be written to '%.120s'; {dir}, {stem}, {ext} and "
-                           "{n} in -o tell outputs apart",
-                           inputs->item[a].path, inputs->item[b].path, path[a]);
-    }
-    return GF_OK;
-}
-
-static enum gf_status check_inputs(const struct gf_inputs *inputs, const struct place *output, size_t outputs,
-                                   const struct place *input, size_t count, struct gf_error *error)
-{
-    for (size_t i = 0, k = 0; i < outputs; i++) {
-        while (k < count && strcmp(input[k].path, output[i].path) < 0)
-            k++;
-        if (k < count && !strcmp(input[k].path, output[i].path) && input[k].index != output[i].index)
-            return gf_fail(error, GF_ERROR_USAGE, "the output of '%.120s' would be written over the input '%.120s'",
-                           inputs->item[output[i].index].path, inputs->item[input[k].index].path);
-    }
-    return GF_OK;
-}
-
-enum gf_status gf_targets_check(const struct gf_inputs *inputs, char *const *path, struct gf_error *error)
-{
-    size_t outputs, count = 0;
-    struct place *const output = sorted_places(inputs, path, &outputs);
-    struct place *const input = sorted_places(inputs, NULL, &count);
-    enum gf_status status = output && input ? GF_OK : fail_memory(error);
-    if (!status)
-        status = check_twins(inputs, path, output, outputs, error);
-    if (!status)
-        status = check_inputs(inputs, output, outputs, input, count, error);
-    free_places(output, outputs);
-    free_places(input, count);
     return status;
 }

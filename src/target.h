@@ -1,5 +1,6 @@
-/* Where results go: -o names a file, "-", a folder, or a template with fields in braces. The names of all outputs
- * are known and found to be different before anything runs, unless a stream's size or number is part of one. */
+/* Where results go: -o names a file, "-", a folder, or a template with fields in braces. The names
+ * of all outputs are known and found to be different before anything runs, unless a stream's size
+ * or number is part of one. */
 #ifndef GF_TARGET_H
 #define GF_TARGET_H
 
@@ -12,8 +13,9 @@ enum gf_target_field {
     GF_FIELD_BELOW, /* of an input found by a search as {dir}, else nothing: what -o FOLDER keeps */
     GF_FIELD_STEM,  /* {stem}: the input's name without folder and extension */
     GF_FIELD_EXT,   /* {ext}: --format's, or the input's own */
-    GF_FIELD_NUMBER, /* {n}, {n:4}: of the input in the list, or of the picture in the only input; from 1 */
-    GF_FIELD_WIDTH, /* {w}, {h}: of the result */
+    GF_FIELD_NUMBER, /* {n}, {n:4}: of the input in the list, or of the picture in the only input;
+                        from 1 */
+    GF_FIELD_WIDTH,  /* {w}, {h}: of the result */
     GF_FIELD_HEIGHT,
 };
 
@@ -36,7 +38,8 @@ struct gf_template {
     int parts;
 };
 
-/* several: there may be more than one input, so that a bare name without an extension is a folder to be made. */
+/* several: there may be more than one input, so that a bare name without an extension is a folder
+ * to be made. */
 enum gf_status gf_template_parse(const char *output, enum gf_file_format format, bool several,
                                  struct gf_template *template, struct gf_error *error) GF_CHECKED;
 void gf_template_free(struct gf_template *template);
@@ -51,16 +54,14 @@ struct gf_target_values {
     enum gf_file_format content; /* of the input, for {ext} where its name says none */
 };
 /* The path, malloc. */
-enum gf_status gf_template_expand(const struct gf_template *template, const struct gf_target_values *values,
-                                  char **path, struct gf_error *error) GF_CHECKED;
+enum gf_status gf_template_expand(const struct gf_template *template,
+                                  const struct gf_target_values *values, char **path,
+                                  struct gf_error *error) GF_CHECKED;
 
-/* Refuses two inputs that write the same output, and an output that is another input. path[i] belongs to input
- * i; NULL is one that is not known yet, or of a file that cannot be read. */
+/* Refuses two inputs that write the same output, and an output that is another input. path[i]
+ * belongs to input i; NULL is one that is not known yet, or of a file that cannot be read. */
 enum gf_status gf_targets_check(const struct gf_inputs *inputs, char *const *path,
                                 struct gf_error *error) GF_CHECKED;
-/* Whether both paths lead to the same file or, where it is not there, would. */
-bool gf_target_is_input(const char *output, const char *input);
-
 /* The folders of the path that are not there yet. */
 enum gf_status gf_target_make_folders(const char *path, struct gf_error *error) GF_CHECKED;
 

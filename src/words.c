@@ -25,13 +25,15 @@ static bool take_word(const char **from, char **to)
 
 enum gf_status gf_words_split(const char *text, char ***words, int *count, struct gf_error *error)
 {
-    const size_t length = strlen(text), most = length / 2 + 2; /* a word takes a letter and a space */
+    const size_t length = strlen(text),
+                 most = length / 2 + 2; /* a word takes a letter and a space */
     char **const list = malloc(most * sizeof *list + length + most);
-    char *to = (char *)(list + most);
     if (!list)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    char *to = (char *)(list + most);
     *count = 0;
-    for (const char *from = text + strspn(text, " \t\n\r\v\f"); *from; from += strspn(from, " \t\n\r\v\f")) {
+    for (const char *from = text + strspn(text, " \t\n\r\v\f"); *from;
+         from += strspn(from, " \t\n\r\v\f")) {
         list[(*count)++] = to;
         if (!take_word(&from, &to)) {
             free(list);

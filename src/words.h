@@ -5,6 +5,7 @@
 #include "gpufilter/status.h"
 
 /* words[count] is NULL; one block, for free(). */
-enum gf_status gf_words_split(const char *text, char ***words, int *count, struct gf_error *error) GF_CHECKED;
+enum gf_status gf_words_split(const char *text, char ***words, int *count,
+                              struct gf_error *error) GF_CHECKED;
 
 #endif

@@ -10,6 +10,8 @@ for test in "$@"; do
     printf '%s\n' "== $test"
     "$test" >"$log" 2>&1
     status=$?
+    # What cmocka skips it calls "not ok" before its version 2.
+    sed -i 's/^not ok\( .*# *SKIP\)/ok\1/' "$log"
     skips=$(grep -ciE '^ok.*# *skip' "$log")
     oks=$(grep -cE '^ok' "$log")
     bad=$(grep -cE '^not ok' "$log")

@@ -9,10 +9,13 @@
 
 #include "../src/cli.c"
 #include "../src/completion.c"
+#include "../src/completion_fish.c"
+#include "../src/completion_zsh.c"
 #include "../src/help.c"
 #include "../src/list.c"
 #include "../src/man.c"
 #include "../src/options.c"
+#include "../src/progress.c"
 #include "../src/report.c"
 #include "../src/report_json.c"
 #include "../src/trace.c"
@@ -143,6 +146,12 @@ static void test_actions(void **state)
     assert_int_equal(parsed("-i a -o b --profile").profile, GF_PROFILE_TABLE);
     assert_int_equal(parsed("-i a -o b --profile=json").profile, GF_PROFILE_JSON);
     assert_string_equal(parsed("-i a -o b --profile blur").chain, "blur");
+    assert_int_equal(parsed("-i a --profile=compare blur").profile, GF_PROFILE_COMPARE);
+    assert_int_equal(parsed("-i a --profile=compare:json").profile, GF_PROFILE_COMPARE_JSON);
+    assert_int_equal(parsed("-i - --profile=compare:csv").profile, GF_PROFILE_COMPARE_CSV);
+    assert_string_equal(parsed("-i a -o b --profile=compare").output, "b");
+    assert_int_equal(parsed("--explain -i a blur").action, GF_ACTION_EXPLAIN);
+    assert_string_equal(parsed("--explain -i a blur").chain, "blur");
 }
 
 static void test_refusals(void **state)
@@ -152,6 +161,17 @@ static void test_refusals(void **state)
     assert_refused("-i a blur", "-o FILE is missing: the picture to write");
     assert_refused("-i a -i b", "-o FILE is missing: the picture to write");
     assert_refused("-i a -o b -o c", "--output is given twice: 'b' and 'c'");
+    assert_refused("-i a --profile=json blur", "-o FILE is missing: the picture to write");
+    assert_refused("--profile=compare blur", "-i FILE is missing: the picture to read (--help explains)");
+    assert_refused("--explain blur", "-i FILE is missing: the picture to read (--help explains)");
+    assert_refused("--explain=yes -i a", "--explain takes no value");
+    assert_refused("-i a --profile=compare:xml",
+                   "--profile=compare:xml is none of table, json, compare, compare:json, compare:csv; did you "
+                   "mean 'compare:csv'?");
+    assert_refused("-i a --profile=compare --trace=t",
+                   "--trace is of a run that writes a picture: -o FILE is missing");
+    assert_refused("-i - -o b --profile=compare",
+                   "--profile=compare with -o reads the picture twice: not from standard input");
     assert_refused("-i '' -o b", "--input: the name of the file is empty");
     assert_refused("-i a -o", "--output needs a value: --output=FILE");
     assert_refused("-i -o b", "--input needs a value: --input=FILE");
@@ -365,7 +385,7 @@ static void test_bytes(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[32];
-        format_bytes(cases[i].bytes, text, sizeof text);
+        gf_report_bytes(cases[i].bytes, text, sizeof text);
         assert_string_equal(text, cases[i].text);
     }
 }
@@ -533,9 +553,104 @@ static void test_list(void **state)
     text_free(text);
 }
 
+/* ---- batches ---- */
+
+static void test_batch_options(void **state)
+{
+    (void)state;
+    const struct gf_command command =
+        parsed("-i a -i b -i @c -o d -r0n --shard=2/3 --log=e --update --sync --progress=json");
+    assert_int_equal(command.inputs, 3);
+    assert_string_equal(command.input[2], "@c");
+    assert_true(command.recursive && command.nul_separated && command.dry_run && command.update);
+    assert_true(command.options.sync);
+    assert_int_equal(command.shard, 2);
+    assert_int_equal(command.shards, 3);
+    assert_int_equal(command.progress, GF_PROGRESS_JSON);
+    assert_refused("-i a -o b --shard=1", "--shard=1 is not K/N, the K-th of N parts");
+    assert_refused("-i a -o b --shard=1/0", "--shard=1/0 is not K/N, the K-th of N parts");
+    assert_refused("-i a -o b --shard=0/4", "--shard=0/4: K is outside 1..4; with an index that counts from 0: "
+                                            "--shard=$((INDEX + 1))/4");
+    assert_refused("-i a -o b --log=c --resume=d",
+                   "--log and --resume are not the same file: --resume goes on in its log");
+    assert_string_equal(parsed("-i a -o b --log=c --resume=c").resume, "c");
+    assert_refused("-i a -o b blur --chain-file=c", "two chains: 'blur', and --chain-file");
+}
+
+static void test_devices(void **state)
+{
+    (void)state;
+    struct gf_command command = parsed("-i a -o b --device=cuda:2,0,11");
+    assert_int_equal(command.devices, 3);
+    assert_int_equal(command.device[0], 2);
+    assert_int_equal(command.device[2], 11);
+    assert_int_equal(command.options.device_index, 2);
+    command = parsed("-i a -o b --device=cuda:all");
+    assert_true(command.all_devices && !command.devices);
+    assert_int_equal(command.options.device, GF_DEVICE_CUDA);
+    command = parsed("-i a -o b --device=cuda:1,2 --device=cpu");
+    assert_true(!command.devices && command.options.device == GF_DEVICE_CPU);
+    static const char *const wrong[] = {"0,", ",0", "0,0", "0 1", "0,x", "1-2", "-1", "9999", "1,all"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char line[80], message[120];
+        if (strchr(wrong[i], ' '))
+            continue;
+        snprintf(line, sizeof line, "-i a -o b --device=cuda:%s", wrong[i]);
+        snprintf(message, sizeof message, "--device=cuda:%s is none of auto, cpu, cuda, cuda:N", wrong[i]);
+        struct gf_error error;
+        assert_int_equal(parse(line, &command, &error), GF_ERROR_USAGE);
+        assert_memory_equal(error.text, message, strlen(message));
+    }
+}
+
+/* What is shown of that state. */
+static void assert_shown(enum gf_progress_form form, const struct gf_batch_state *batch, bool at_end,
+                         const char *expected)
+{
+    char text[600] = "";
+    FILE *const file = fmemopen(text, sizeof text, "w");
+    assert_non_null(file);
+    struct gf_progress progress = gf_progress_make(stderr, form, 2);
+    progress.file = file;
+    progress.colour = false;
+    progress.columns = 100;
+    progress.started = true;
+    gf_progress_show(&progress, batch, at_end);
+    fclose(file);
+    assert_string_equal(text, expected);
+}
+
+static void test_progress(void **state)
+{
+    (void)state;
+    struct gf_batch_state batch = {
+        .files = 200, .done = 45, .failed = 5, .skipped = 50, .pictures = 45, .megapixels = 93.3, .elapsed_s = 10};
+    batch.busy_s[GF_SPAN_DECODE] = 3;
+    batch.busy_s[GF_SPAN_STAGE] = batch.busy_s[GF_SPAN_STATISTIC] = 2;
+    /* 50 files in 10 s, what was skipped left out; 100 are left. */
+    assert_shown(GF_PROGRESS_LINES, &batch, false,
+                 "gpufilter: 100 of 200 files, 5 failed, 93 Mpixel, 4.5 pictures/s, 0:20 left, bound by filter\n");
+    assert_shown(GF_PROGRESS_BAR, &batch, false,
+                 "\r[############------------]  50% 100/200 5 failed 93 MP 4.5/s left 0:20 filter\033[K");
+    batch.busy_s[GF_SPAN_DECODE] = 5;
+    assert_shown(GF_PROGRESS_JSON, &batch, false,
+                 "{\"files\":200,\"done\":45,\"failed\":5,\"skipped\":50,\"pictures\":45,\"megapixels\":93.300,"
+                 "\"elapsed_s\":10.000,\"pictures_per_s\":4.5,\"eta_s\":20.0,\"bound_by\":\"decode\","
+                 "\"at_end\":false}\n");
+    batch = (struct gf_batch_state){.files = 7, .skipped = 7, .elapsed_s = 4000};
+    assert_shown(GF_PROGRESS_LINES, &batch, true,
+                 "gpufilter: 7 of 7 files, 0 Mpixel, 0.0 pictures/s, ? left, bound by nothing yet\n");
+    assert_shown(GF_PROGRESS_BAR, &batch, true,
+                 "\r[########################] 100% 7/7 0 MP 0.0/s in 1:06:40 \033[K\n");
+    assert_shown(GF_PROGRESS_NONE, &batch, true, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_batch_options),
+        cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_progress),
         cmocka_unit_test(test_files_and_chain),
         cmocka_unit_test(test_values),
         cmocka_unit_test(test_sizes),

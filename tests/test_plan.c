@@ -179,6 +179,79 @@ static void test_impossible(void **state)
     drop_plan();
 }
 
+static void assert_refused(const char *text, int bits, const char *expected)
+{
+    struct gf_error error = {0};
+    assert_ok(text, gf_chain_parse(text, &chain, &error), &error);
+    assert_int_equal(gf_plan_make(&chain, format_of(40, 30, 3, bits), 1, &plan, &error), GF_ERROR_USAGE);
+    assert_string_equal(error.text, expected);
+    gf_chain_free(&chain);
+}
+
+/* A variant that cannot give the default's picture says so, and only then. */
+static void test_refusals(void **state)
+{
+    (void)state;
+    assert_refused("normalize=clip=1:variant=warp", 8,
+                   "normalize: variant=warp takes clip=0 only: it finds the lowest and the highest level, "
+                   "and counts nothing");
+    assert_refused("invert,normalize=0.1:luma:variant=atomic-ref", 16,
+                   "normalize: variant=atomic-ref takes clip=0 only: it finds the lowest and the highest "
+                   "level, and counts nothing");
+    assert_refused("equalize=variant=warp", 16,
+                   "equalize: variant=warp takes 8 bits only: several tables of 65,536 counters do not "
+                   "fit in a block's shared memory");
+    assert_refused("threshold=otsu:variant=warp", 16,
+                   "threshold: variant=warp takes 8 bits only: several tables of 65,536 counters do not "
+                   "fit in a block's shared memory");
+    assert_refused("equalize=variant=packed", 8,
+                   "equalize: variant=packed takes 16 bits only: small tables need not be packed");
+    assert_refused("threshold=0.3:variant=packed", 8,
+                   "threshold: variant=packed counts levels, which only value=otsu asks for");
+    assert_refused("threshold=0.3:variant=cluster", 8,
+                   "threshold: variant=cluster counts levels, which only value=otsu asks for");
+    static const char *const taken[] = {
+        "normalize=variant=warp",          "normalize=mode=luma:variant=groups", "equalize=variant=warp",
+        "equalize=channel:variant=global", "threshold=otsu:variant=shared",      "threshold=0.3"};
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
+        make_plan(taken[i], format_of(40, 30, 3, 8), 1);
+        drop_plan();
+    }
+    make_plan("equalize=variant=shared", format_of(40, 30, 3, 16), 1);
+    drop_plan();
+}
+
+#ifdef GF_WITH_CUDA
+static void assert_counting(const char *text, int bits, const char *name, bool extremes)
+{
+    make_plan(text, format_of(40, 30, 3, bits), 1);
+    const struct gf_kernel *const counting = gf_stage_counting(&plan.stage[0]);
+    assert_string_equal(counting ? counting->name : "", name);
+    assert_int_equal(counting && counting->count_extremes, extremes);
+    assert_ptr_equal(gf_stage_counter(&plan.stage[0]), counting ? counting->count : gf_histogram_cuda);
+    drop_plan();
+}
+#endif
+
+/* What counts by default: the filter's first counter, where it does not refuse. */
+static void test_counters(void **state)
+{
+    (void)state;
+#ifdef GF_WITH_CUDA
+    assert_counting("normalize", 8, "atomic-ref", true);
+    assert_counting("normalize,invert", 16, "atomic-ref", true);
+    assert_counting("normalize=clip=1", 8, "", false);
+    assert_counting("normalize=variant=vectors", 8, "atomic-ref", true);
+    assert_counting("normalize=variant=warp", 8, "warp", true);
+    assert_counting("equalize", 8, "lanes", false);
+    assert_counting("equalize", 16, "", false);
+    assert_counting("equalize=variant=global", 16, "global", false);
+    assert_counting("blur", 8, "", false);
+#else
+    skip();
+#endif
+}
+
 /* ---- rows ---- */
 
 static void assert_rows(int y0, int y1, int cut, int first, int end)
@@ -301,7 +374,8 @@ static void test_whole_pictures_are_free(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_apart),
+        cmocka_unit_test(test_apart),       cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_counters),
         cmocka_unit_test(test_segments),    cmocka_unit_test(test_fusing),
         cmocka_unit_test(test_alpha),      
         cmocka_unit_test(test_long_chains), cmocka_unit_test(test_orientation),

@@ -78,16 +78,16 @@ static unsigned int blocks_for(size_t count)
     return std::min(lab_blocks(count, THREADS), (unsigned int)BLOCKS_MAX);
 }
 
-enum gf_status lab_fill_words(const struct gf_lab_run *run, void *memory, size_t bytes, uint32_t seed,
-                              struct gf_error *error)
+enum gf_status lab_fill_words(const struct gf_lab_run *run, void *memory, size_t bytes,
+                              uint32_t seed, struct gf_error *error)
 {
     fill_bytes_kernel<<<blocks_for(bytes), THREADS>>>((unsigned char *)memory, bytes, seed);
     LAB_LAUNCHED();
     return GF_OK;
 }
 
-enum gf_status lab_fill_floats(const struct gf_lab_run *run, float *memory, size_t count, uint32_t seed,
-                               struct gf_error *error)
+enum gf_status lab_fill_floats(const struct gf_lab_run *run, float *memory, size_t count,
+                               uint32_t seed, struct gf_error *error)
 {
     fill_floats_kernel<<<blocks_for(count), THREADS>>>(memory, count, seed);
     LAB_LAUNCHED();
@@ -101,8 +101,8 @@ enum gf_status lab_different_bytes(const struct gf_lab_run *run, const void *a, 
     unsigned long long count = 0;
     LAB_DO(counter.alloc(run, 1, error));
     LAB_TRY(cudaMemset(counter.data, 0, sizeof count));
-    different_kernel<<<blocks_for(bytes), THREADS>>>((const unsigned char *)a, (const unsigned char *)b,
-                                                     bytes, counter.data);
+    different_kernel<<<blocks_for(bytes), THREADS>>>((const unsigned char *)a,
+                                                     (const unsigned char *)b, bytes, counter.data);
     LAB_LAUNCHED();
     LAB_TRY(cudaMemcpy(&count, counter.data, sizeof count, cudaMemcpyDeviceToHost));
     *different = count;

@@ -1,4 +1,5 @@
-/* What labs share on the device: memory with random or poisoned contents, comparison, timing by events.
+/* What labs share on the device: memory with random or poisoned contents, comparison, timing by
+ * events.
  *
  * Within run(const struct gf_lab_run *run, struct gf_lab_result *result, struct gf_error *error):
  *
@@ -21,51 +22,61 @@
 #include "../check.cuh"
 #include "lab.h"
 
-/* Both return from the calling function; LAB_TRY takes a CUDA call, LAB_DO a function of this program. */
+/* Both return from the calling function; LAB_TRY takes a CUDA call, LAB_DO a function of this
+ * program. */
 #define LAB_TRY(call) GF_CUDA_TRY(call, run->device.index, error)
-#define LAB_DO(call)                                                                               \
-    do {                                                                                           \
-        const enum gf_status lab_status = (call);                                                  \
-        if (lab_status)                                                                            \
-            return lab_status;                                                                     \
+#define LAB_DO(call) \
+    do { \
+        const enum gf_status lab_status = (call); \
+        if (lab_status) \
+            return lab_status; \
     } while (0)
 /* After a launch outside lab_time(). */
 #define LAB_LAUNCHED() LAB_TRY(cudaGetLastError())
 
+/* A kernel of at most so many registers a thread, in blocks of up to `threads`. Toolkits before 12.4
+ * know only how many blocks a multiprocessor should hold, which says the same where it holds as many
+ * threads. */
+#if CUDART_VERSION >= 12040
+#define LAB_REGISTERS(threads, most) __maxnreg__(most)
+#else
+#define LAB_REGISTERS(threads, most) __launch_bounds__(threads, 65536 / ((threads) * (most)))
+#endif
+
 constexpr size_t LAB_MB = 1000000; /* as in GB/s */
 
 /* In lab.cu. Random 32-bit words, or floats in -1..1, the same for the same seed. */
-enum gf_status lab_fill_words(const struct gf_lab_run *run, void *memory, size_t bytes, uint32_t seed,
-                              struct gf_error *error);
-enum gf_status lab_fill_floats(const struct gf_lab_run *run, float *memory, size_t count, uint32_t seed,
-                               struct gf_error *error);
+enum gf_status lab_fill_words(const struct gf_lab_run *run, void *memory, size_t bytes,
+                              uint32_t seed, struct gf_error *error);
+enum gf_status lab_fill_floats(const struct gf_lab_run *run, float *memory, size_t count,
+                               uint32_t seed, struct gf_error *error);
 /* Bytes in which the two differ. */
 enum gf_status lab_different_bytes(const struct gf_lab_run *run, const void *a, const void *b,
                                    size_t bytes, uint64_t *different, struct gf_error *error);
 /* The greatest |a - b|; a NaN on either side is infinite. */
 enum gf_status lab_worst(const struct gf_lab_run *run, const float *a, const float *b, size_t count,
                          double *worst, struct gf_error *error);
-/* Reads enough to push everything else out of L2 (written lines would be written back later, in the time of
- * what follows). */
+/* Reads enough to push everything else out of L2 (written lines would be written back later, in the
+ * time of what follows). */
 enum gf_status lab_flush(const struct gf_lab_run *run, struct gf_error *error);
 
 template <typename T>
-static enum gf_status lab_different(const struct gf_lab_run *run, const T *a, const T *b, size_t count,
-                                    uint64_t *different, struct gf_error *error)
+static enum gf_status lab_different(const struct gf_lab_run *run, const T *a, const T *b,
+                                    size_t count, uint64_t *different, struct gf_error *error)
 {
     return lab_different_bytes(run, a, b, count * sizeof(T), different, error);
 }
 
-static inline enum gf_status lab_randomise(const struct gf_lab_run *run, float *memory, size_t count,
-                                           uint32_t seed, struct gf_error *error)
+static inline enum gf_status lab_randomise(const struct gf_lab_run *run, float *memory,
+                                           size_t count, uint32_t seed, struct gf_error *error)
 {
     return lab_fill_floats(run, memory, count, seed, error);
 }
 
 /* Every other type: any bits. */
 template <typename T>
-static enum gf_status lab_randomise(const struct gf_lab_run *run, T *memory, size_t count, uint32_t seed,
-                                    struct gf_error *error)
+static enum gf_status lab_randomise(const struct gf_lab_run *run, T *memory, size_t count,
+                                    uint32_t seed, struct gf_error *error)
 {
     return lab_fill_words(run, memory, count * sizeof(T), seed, error);
 }
@@ -134,6 +145,43 @@ static inline unsigned int lab_blocks(size_t count, size_t of_one_block)
     return (unsigned int)((count + of_one_block - 1) / of_one_block);
 }
 
+/* The columns of a lab that compares kernels: time, bandwidth, spread, and speed-up over the first
+ * row that lab_row() adds, or over the first after lab_restart(). */
+struct lab_columns {
+    int time, rate, spread, speedup;
+    double first_s;
+};
+
+static inline struct lab_columns lab_columns_add(struct gf_lab_result *result,
+                                                 const char *rows_name)
+{
+    struct lab_columns columns = {};
+    snprintf(result->rows_name, sizeof result->rows_name, "%s", rows_name);
+    columns.time = gf_lab_column(result, "time", "ms", 3);
+    columns.rate = gf_lab_column(result, "bandwidth", "GB/s", 0);
+    columns.spread = gf_lab_column(result, "spread", "%", 1);
+    columns.speedup = gf_lab_column(result, "speed-up", "times", 2);
+    return columns;
+}
+
+static inline void lab_restart(struct lab_columns *columns)
+{
+    columns->first_s = 0.0;
+}
+
+/* bytes: the least that the task must move. */
+static inline void lab_row(struct gf_lab_result *result, struct lab_columns *columns, double x,
+                           const char *label, double bytes, const struct lab_time &time)
+{
+    if (columns->first_s == 0.0)
+        columns->first_s = time.median_s;
+    gf_lab_row(result, x, "%s", label);
+    gf_lab_value(result, columns->time, 1e3 * time.median_s);
+    gf_lab_value(result, columns->rate, lab_gb_s(bytes, time));
+    gf_lab_value(result, columns->spread, 100.0 * time.spread);
+    gf_lab_value(result, columns->speedup, columns->first_s / time.median_s);
+}
+
 /* A pair of events, and their time. */
 struct lab_interval {
     cudaEvent_t begin = NULL, end = NULL;
@@ -160,9 +208,9 @@ enum lab_cache {
     LAB_COLD  /* L2 flushed before each call */
 };
 
-/* Times launch() on the default stream (streams made without cudaStreamNonBlocking are in its order too):
- * one call to warm up, one to see how long it takes, then run->runs intervals. launch() must give the same
- * result however often it is called, and not synchronise. */
+/* Times launch() on the default stream (streams made without cudaStreamNonBlocking are in its order
+ * too): one call to warm up, one to see how long it takes, then run->runs intervals. launch() must
+ * give the same result however often it is called, and not synchronise. */
 template <typename Launch>
 static enum gf_status lab_time(const struct gf_lab_run *run, enum lab_cache cache, Launch launch,
                                struct lab_time *time, struct gf_error *error)
@@ -198,8 +246,9 @@ static enum gf_status lab_time(const struct gf_lab_run *run, enum lab_cache cach
     return GF_OK;
 }
 
-/* The same by the host's clock, from an idle device to an idle device, for what the host takes part in:
- * allocations, copies of pageable memory. work() may synchronise and returns an enum gf_status. */
+/* The same by the host's clock, from an idle device to an idle device, for what the host takes part
+ * in: allocations, copies of pageable memory. work() may synchronise and returns an enum gf_status.
+ */
 template <typename Work>
 static enum gf_status lab_time_host(const struct gf_lab_run *run, Work work, struct lab_time *time,
                                     struct gf_error *error)

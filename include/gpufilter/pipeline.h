@@ -15,9 +15,8 @@ enum gf_device_kind { GF_DEVICE_AUTO, GF_DEVICE_CPU, GF_DEVICE_CUDA };
 enum gf_file_format { GF_FILE_AUTO, GF_FILE_PNG, GF_FILE_JPEG, GF_FILE_PNM, GF_FILE_PAM };
 enum gf_host_memory { GF_HOST_PINNED, GF_HOST_PAGEABLE };
 enum gf_transfer { GF_TRANSFER_COPY, GF_TRANSFER_ZERO_COPY };
-/* Of JPEG: the CPU's, or nvJPEG on the GPU where it takes the picture. `auto` is the CPU's for one picture, since nvJPEG
- * takes long to start; with PREFER_GPU it is no error that there is no nvJPEG. */
-enum gf_codec { GF_CODEC_AUTO, GF_CODEC_CPU, GF_CODEC_GPU, GF_CODEC_PREFER_GPU };
+/* Of JPEG: libjpeg-turbo, or nvJPEG on the GPU where it takes the picture. AUTO is the CPU's. */
+enum gf_codec { GF_CODEC_AUTO, GF_CODEC_CPU, GF_CODEC_GPU };
 enum gf_subsampling { GF_SUBSAMPLING_420, GF_SUBSAMPLING_422, GF_SUBSAMPLING_444 };
 
 struct gf_options {

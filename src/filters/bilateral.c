@@ -265,7 +265,32 @@ static void bilateral_cpu(const struct gf_stage *stage, const struct gf_view *in
     }
 }
 
-extern gf_launcher gf_bilateral_cuda;
+/* ---- variants ---- */
+
+static const char *refuses_tile(const struct gf_stage *stage)
+{
+    return radius_of(stage->params) > GF_BILATERAL_TILE_MAX
+               ? "takes sigma_s up to 8: what the window reaches has to fit into shared memory"
+               : NULL;
+}
+
+extern gf_launcher gf_bilateral_cuda, gf_bilateral_global_cuda, gf_bilateral_intrinsic_cuda,
+    gf_bilateral_shared_cuda;
+
+static const struct gf_kernel kernels[] = {
+    {GF_KERNEL("tiled", gf_bilateral_cuda,
+               "powers of two by ex2, exponents from tables, two pixels a thread, strips of "
+               "the window in shared memory")},
+    {GF_KERNEL("global", gf_bilateral_global_cuda,
+               "a thread a pixel, window from global memory, weights by expf (Best Practices "
+               "9.2.1)")},
+    {GF_KERNEL("intrinsic", gf_bilateral_intrinsic_cuda,
+               "the same, weights by __expf (Best Practices 11.1.6)")},
+    {GF_KERNEL("shared", gf_bilateral_shared_cuda,
+               "the same, window from a tile in shared memory (Best Practices 9.2.3)"),
+     .refuses = refuses_tile},
+    {0},
+};
 
 const struct gf_filter gf_bilateral_filter = {
     .name = "bilateral",
@@ -283,6 +308,5 @@ const struct gf_filter gf_bilateral_filter = {
     .prepare = bilateral_prepare,
     .cpu_scratch = bilateral_scratch,
     .cpu = bilateral_cpu,
-    .cuda = GF_CUDA({GF_KERNEL("tiled", gf_bilateral_cuda,
-                             "window from shared memory")}),
+    .cuda = kernels,
 };

@@ -92,7 +92,72 @@ static void blur_cpu(const struct gf_stage *stage, const struct gf_view *in,
     });
 }
 
-extern gf_launcher gf_blur_cuda;
+/* ---- variants ---- */
+
+static int radius_of(const struct gf_stage *stage)
+{
+    return gf_gauss_radius(((const struct blur *)stage->params)->sigma);
+}
+
+static const char *refuses_window(const struct gf_stage *stage)
+{
+    return radius_of(stage) > GF_WINDOW_REACH_MAX
+               ? "takes sigma up to 20: its work grows with the square"
+               : NULL;
+}
+
+static const char *refuses_tile(const struct gf_stage *stage)
+{
+    return radius_of(stage) > GF_WINDOW_TILE_REACH_MAX
+               ? "takes sigma up to 5.33: what the taps reach has to fit into shared memory"
+               : NULL;
+}
+
+static const char *refuses_words(const struct gf_stage *stage)
+{
+    return stage->in.bits != 8 ? "takes pictures of 8 bits without alpha" : refuses_tile(stage);
+}
+
+static size_t separable_scratch(const struct gf_stage *stage, int rows)
+{
+    return gf_gauss_mid_pitch(stage->in) * (size_t)rows;
+}
+
+extern gf_launcher gf_blur_cuda, gf_blur_global_cuda, gf_blur_constant_cuda, gf_blur_separable_cuda,
+    gf_blur_shared_cuda, gf_blur_padded_cuda, gf_blur_async_cuda, gf_blur_vector_cuda;
+
+static const struct gf_kernel kernels[] = {
+    {GF_KERNEL("tiled", gf_blur_cuda,
+               "columns in registers, rows through shared memory, in one kernel up to sigma "
+               "5.33; 8 bits in fixed point by dot products, two rows in a word")},
+    {GF_KERNEL("global", gf_blur_global_cuda,
+               "a thread a sample, all n x n taps, picture and taps from global memory (Best "
+               "Practices 9.2.1)"),
+     .refuses = refuses_window},
+    {GF_KERNEL("constant", gf_blur_constant_cuda,
+               "the same, the taps in constant memory (Best Practices 9.2.6)"),
+     .refuses = refuses_window},
+    {GF_KERNEL("separable", gf_blur_separable_cuda,
+               "columns, then rows, 2 n taps: two kernels through global memory (Best "
+               "Practices 9.2.1)"),
+     .scratch = separable_scratch},
+    {GF_KERNEL("shared", gf_blur_shared_cuda,
+               "both passes on a tile in shared memory, with bank conflicts (Best Practices "
+               "9.2.3)"),
+     .refuses = refuses_tile},
+    {GF_KERNEL("padded", gf_blur_padded_cuda,
+               "the same, its lines padded to an odd number of words (Best Practices 9.2.3.3)"),
+     .refuses = refuses_tile},
+    {GF_KERNEL("async", gf_blur_async_cuda,
+               "the same, the tile brought by asynchronous copies of 16 bytes (Best Practices "
+               "9.2.3.4)"),
+     .refuses = refuses_tile, .architecture = 80},
+    {GF_KERNEL("vector", gf_blur_vector_cuda,
+               "padded, four samples an access and eight results a thread in registers (Best "
+               "Practices 9.2.7)"),
+     .refuses = refuses_words},
+    {0},
+};
 
 const struct gf_filter gf_blur_filter = {
     .name = "blur",
@@ -110,6 +175,5 @@ const struct gf_filter gf_blur_filter = {
     .cpu_scratch = blur_scratch,
     .cuda_scratch = blur_device_scratch,
     .cpu = blur_cpu,
-    .cuda = GF_CUDA({GF_KERNEL("tiled", gf_blur_cuda,
-                             "columns, then rows, through shared memory; fixed point")}),
+    .cuda = kernels,
 };

@@ -193,11 +193,63 @@ static void boxblur_cpu(const struct gf_stage *stage, const struct gf_view *in,
 /* Column sums of the band, between the two kernels: 16 bits where they fit. */
 static size_t boxblur_device_scratch(const struct gf_stage *stage, int rows)
 {
-    return gf_box_device_pitch(stage->in, ((const struct boxblur *)stage->params)->radius) *
-           (size_t)rows;
+    const int radius = ((const struct boxblur *)stage->params)->radius;
+    return gf_box_small(stage->in, radius) ? 0
+                                           : gf_box_device_pitch(stage->in, radius) * (size_t)rows;
 }
 
-extern gf_launcher gf_boxblur_cuda;
+/* ---- variants ---- */
+
+static int radius_of(const struct gf_stage *stage)
+{
+    return ((const struct boxblur *)stage->params)->radius;
+}
+
+static const char *refuses_window(const struct gf_stage *stage)
+{
+    return radius_of(stage) > GF_WINDOW_REACH_MAX
+               ? "takes a radius up to 60: its work grows with the square"
+               : NULL;
+}
+
+static const char *refuses_tile(const struct gf_stage *stage)
+{
+    return radius_of(stage) > GF_WINDOW_TILE_REACH_MAX
+               ? "takes a radius up to 16: what the window reaches has to fit into shared memory"
+               : NULL;
+}
+
+static size_t separable_scratch(const struct gf_stage *stage, int rows)
+{
+    return gf_box_wide_pitch(stage->in) * (size_t)rows;
+}
+
+extern gf_launcher gf_boxblur_cuda, gf_boxblur_global_cuda, gf_boxblur_separable_cuda,
+    gf_boxblur_shared_cuda, gf_boxblur_padded_cuda, gf_boxblur_async_cuda;
+
+static const struct gf_kernel kernels[] = {
+    {GF_KERNEL("running", gf_boxblur_cuda,
+               "running sums of columns in registers, then rows: at 8 bits up to radius 7 by "
+               "shuffles, else by running sums in padded shared memory, whatever the radius")},
+    {GF_KERNEL("global", gf_boxblur_global_cuda,
+               "a thread a sample, the whole window from global memory (Best Practices 9.2.1)"),
+     .refuses = refuses_window},
+    {GF_KERNEL("separable", gf_boxblur_separable_cuda,
+               "columns, then rows: two kernels through global memory (Best Practices 9.2.1)"),
+     .scratch = separable_scratch},
+    {GF_KERNEL("shared", gf_boxblur_shared_cuda,
+               "both passes on a tile in shared memory, with bank conflicts (Best Practices "
+               "9.2.3)"),
+     .refuses = refuses_tile},
+    {GF_KERNEL("padded", gf_boxblur_padded_cuda,
+               "the same, its lines padded to an odd number of words (Best Practices 9.2.3.3)"),
+     .refuses = refuses_tile},
+    {GF_KERNEL("async", gf_boxblur_async_cuda,
+               "the same, the tile brought by asynchronous copies of 16 bytes (Best Practices "
+               "9.2.3.4)"),
+     .refuses = refuses_tile, .architecture = 80},
+    {0},
+};
 
 const struct gf_filter gf_boxblur_filter = {
     .name = "boxblur",
@@ -214,6 +266,5 @@ const struct gf_filter gf_boxblur_filter = {
     .cpu_scratch = boxblur_scratch,
     .cuda_scratch = boxblur_device_scratch,
     .cpu = boxblur_cpu,
-    .cuda = GF_CUDA({GF_KERNEL("running", gf_boxblur_cuda,
-                             "running sums, columns then rows")}),
+    .cuda = kernels,
 };

@@ -4,6 +4,7 @@
 #include "clones.h"
 #include "stencil.h"
 #include "stencils.h"
+#include "texture.h"
 
 struct convolve {
     struct gf_matrix kernel;
@@ -293,7 +294,50 @@ static void convolve_cpu(const struct gf_stage *stage, const struct gf_view *in,
     }
 }
 
-extern gf_launcher gf_convolve_cuda;
+/* ---- variants ---- */
+
+static const char *refuses_texture(const struct gf_stage *stage)
+{
+    return gf_samples(stage->in) > GF_TEXTURE_WIDTH_MAX || stage->in.height > GF_TEXTURE_HEIGHT_MAX
+               ? "takes rows of up to 131072 samples, and 65000 of them: textures are no larger"
+               : NULL;
+}
+
+static size_t texture_scratch(const struct gf_stage *stage, int rows)
+{
+    const int height = ((const struct convolve *)stage->params)->kernel.height;
+    return gf_texture_scratch(stage->in,
+                              convolve_whole(stage->params) ? stage->in.height : rows + height - 1);
+}
+
+extern gf_launcher gf_convolve_cuda, gf_convolve_global_cuda, gf_convolve_shared_taps_cuda,
+    gf_convolve_constant_cuda, gf_convolve_texture_cuda, gf_convolve_shared_cuda,
+    gf_convolve_async_cuda;
+
+static const struct gf_kernel kernels[] = {
+    {GF_KERNEL("tiled", gf_convolve_cuda,
+               "up to 5x5 at 8 bits: rows roll through registers; else eight results a thread "
+               "from a tile of floats")},
+    {GF_KERNEL("global", gf_convolve_global_cuda,
+               "a thread a sample, picture and weights from global memory (Best Practices "
+               "9.2.1)")},
+    {GF_KERNEL("shared-taps", gf_convolve_shared_taps_cuda,
+               "the same, the weights copied to shared memory (Best Practices 9.2.3)")},
+    {GF_KERNEL("constant", gf_convolve_constant_cuda,
+               "the same, the weights in constant memory (Best Practices 9.2.6)")},
+    {GF_KERNEL("texture", gf_convolve_texture_cuda,
+               "the same, the picture fetched as a texture, which applies the border (Best "
+               "Practices 9.2.5)"),
+     .refuses = refuses_texture, .scratch = texture_scratch},
+    {GF_KERNEL("shared", gf_convolve_shared_cuda,
+               "weights in constant memory, the picture from a tile in shared memory (Best "
+               "Practices 9.2.3)")},
+    {GF_KERNEL("async", gf_convolve_async_cuda,
+               "the same, the tile brought by asynchronous copies of 16 bytes (Best Practices "
+               "9.2.3.4)"),
+     .architecture = 80},
+    {0},
+};
 
 const struct gf_filter gf_convolve_filter = {
     .name = "convolve",
@@ -311,6 +355,5 @@ const struct gf_filter gf_convolve_filter = {
     .prepare = convolve_prepare,
     .cpu_scratch = convolve_scratch,
     .cpu = convolve_cpu,
-    .cuda = GF_CUDA({GF_KERNEL("tiled", gf_convolve_cuda,
-                             "tile in shared memory, taps as kernel parameters (constant bank)")}),
+    .cuda = kernels,
 };

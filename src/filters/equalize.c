@@ -1,6 +1,7 @@
 /* equalize: levels out the histogram. */
 #include <stdlib.h>
 
+#include "counters.h"
 #include "point.h"
 
 struct equalize {
@@ -79,6 +80,15 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
     return status;
 }
 
+extern gf_launcher gf_point_powf_cuda, gf_point_cbrtf_cuda;
+
+static const char *refuses_roots(const struct gf_stage *stage)
+{
+    const struct gf_point_run *const run = stage->params;
+    const struct equalize *const equalize = run->item[0].params;
+    return equalize->mode == BY_LIGHTNESS ? gf_point_refuses_gray(stage) : "takes mode=lightness only";
+}
+
 const struct gf_filter gf_equalize_filter = {
     .name = "equalize",
     .summary = "histogram equalisation",
@@ -92,4 +102,10 @@ const struct gf_filter gf_equalize_filter = {
     .tolerance = 1,
     .statistic = statistic,
     .point = point,
+    .cuda = GF_CUDA(GF_HISTOGRAM_COUNTERS(NULL, gf_counter_8_bits, gf_counter_16_bits),
+                    {GF_KERNEL("powf", gf_point_powf_cuda, "lightness: roots by powf (Best Practices 11.1.5)"),
+                     .refuses = refuses_roots},
+                    {GF_KERNEL("cbrtf", gf_point_cbrtf_cuda,
+                               "lightness: roots by cbrtf (Best Practices 11.1.5)"),
+                     .refuses = refuses_roots}),
 };

@@ -231,7 +231,45 @@ static void median_cpu(const struct gf_stage *stage, const struct gf_view *in,
     }
 }
 
-extern gf_launcher gf_median_cuda;
+/* ---- variants ---- */
+
+static const char *refuses_local(const struct gf_stage *stage)
+{
+    const struct gf_median *const median = stage->params;
+    return median->radius > GF_MEDIAN_LOCAL_MAX
+               ? "takes a radius up to 5: a thread has to hold its window, and its work grows with "
+                 "the fourth power"
+               : NULL;
+}
+
+static const char *refuses_registers(const struct gf_stage *stage)
+{
+    const struct gf_median *const median = stage->params;
+    return median->radius > GF_MEDIAN_NETWORK_MAX
+               ? "takes radius 1 and 2: there are networks for these"
+               : NULL;
+}
+
+extern gf_launcher gf_median_cuda, gf_median_local_cuda, gf_median_registers_cuda,
+    gf_median_shared_cuda;
+
+static const struct gf_kernel kernels[] = {
+    {GF_KERNEL("network", gf_median_cuda,
+               "radius 1 and 2: networks on pairs of rows, sorted columns shared between "
+               "windows; else a histogram that slides")},
+    {GF_KERNEL("local", gf_median_local_cuda,
+               "a thread a sample, its window sorted by insertion in local memory (Best "
+               "Practices 9.2.4)"),
+     .refuses = refuses_local},
+    {GF_KERNEL("registers", gf_median_registers_cuda,
+               "the same by an unrolled network of minima and maxima in registers (Best "
+               "Practices 9.2.7)"),
+     .refuses = refuses_registers},
+    {GF_KERNEL("shared", gf_median_shared_cuda,
+               "the same, the window from a tile in shared memory (Best Practices 9.2.3)"),
+     .refuses = refuses_registers},
+    {0},
+};
 
 const struct gf_filter gf_median_filter = {
     .name = "median",
@@ -246,6 +284,5 @@ const struct gf_filter gf_median_filter = {
     .needs = median_needs,
     .cpu_scratch = median_scratch,
     .cpu = median_cpu,
-    .cuda = GF_CUDA({GF_KERNEL("network", gf_median_cuda,
-                             "sorting network in registers")}),
+    .cuda = kernels,
 };

@@ -67,6 +67,21 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
     return GF_OK;
 }
 
+extern gf_counter gf_extremes_shared_cuda, gf_extremes_warp_cuda, gf_extremes_groups_cuda,
+    gf_extremes_atomic_cuda;
+
+static const char *only_without_clip(const struct gf_stage *stage)
+{
+    const struct gf_point_run *const run = stage->params;
+    const struct normalize *const normalize = run->item[0].params;
+    return normalize->clip > 0
+               ? "takes clip=0 only: it finds the lowest and the highest level, and counts nothing"
+               : NULL;
+}
+
+#define EXTREMES(name_, counter_, summary_)                                                        \
+    {GF_COUNTER(name_, counter_, summary_), .count_extremes = true, .refuses = only_without_clip}
+
 const struct gf_filter gf_normalize_filter = {
     .name = "normalize",
     .summary = "stretches the levels to the full scale",
@@ -79,4 +94,16 @@ const struct gf_filter gf_normalize_filter = {
     .kind = GF_POINT,
     .statistic = statistic,
     .point = point,
+    .cuda = GF_CUDA(EXTREMES("atomic-ref", gf_extremes_atomic_cuda,
+                             "lowest and highest level, in place of a histogram: the threads of a block by "
+                             "cuda::atomic_ref of block scope; the default where clip=0 (Programming "
+                             "Guide 2.2.5)"),
+                    EXTREMES("shared", gf_extremes_shared_cuda,
+                             "the same by a tree in the block's shared memory (Best Practices 9.2.3)"),
+                    EXTREMES("warp", gf_extremes_warp_cuda,
+                             "by shuffles within each warp, then one warp over what the warps found "
+                             "(Programming Guide 2.2.6)"),
+                    EXTREMES("groups", gf_extremes_groups_cuda,
+                             "by cooperative groups' reduce over a tile as large as the block "
+                             "(Programming Guide 2.2.6)")),
 };

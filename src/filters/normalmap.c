@@ -204,7 +204,7 @@ static void normalmap_cpu(const struct gf_stage *stage, const struct gf_view *in
     }
 }
 
-extern gf_launcher gf_normalmap_cuda;
+extern gf_launcher gf_normalmap_cuda, gf_normalmap_global_cuda, gf_normalmap_sqrtf_cuda;
 
 const struct gf_filter gf_normalmap_filter = {
     .name = "normalmap",
@@ -224,5 +224,11 @@ const struct gf_filter gf_normalmap_filter = {
     .cpu_scratch = normalmap_scratch,
     .cpu = normalmap_cpu,
     .cuda = GF_CUDA({GF_KERNEL("tiled", gf_normalmap_cuda,
-                             "tile in shared memory, rsqrtf")}),
+                             "each height once, in shared memory and registers, rsqrtf (Best Practices "
+                             "11.1.3)")},
+                  {GF_KERNEL("global", gf_normalmap_global_cuda,
+                             "one thread a pixel, its neighbours from global memory (Best Practices "
+                             "9.2.1), rsqrtf")},
+                  {GF_KERNEL("sqrtf", gf_normalmap_sqrtf_cuda,
+                             "as tiled, with 1 / sqrtf instead of rsqrtf (Best Practices 11.1.3)")}),
 };

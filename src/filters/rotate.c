@@ -44,6 +44,11 @@ static enum gf_status rotate_prepare(struct gf_stage *stage, struct gf_error *er
     return gf_orient_prepare(rotation(stage->params), stage, error);
 }
 
+static const char *refuses(const struct gf_stage *stage)
+{
+    return rotation(stage->params).transpose ? NULL : "takes angles of 90 and 270 only";
+}
+
 const struct gf_filter gf_rotate_filter = {
     .name = "rotate",
     .summary = "rotation by quarter turns, clockwise",
@@ -56,6 +61,5 @@ const struct gf_filter gf_rotate_filter = {
     .needs = rotate_needs,
     .prepare = rotate_prepare,
     .cpu = gf_orient_cpu,
-    .cuda = GF_CUDA({GF_KERNEL("tiled", gf_orient_cuda,
-                             "tile through padded shared memory")}),
+    .cuda = GF_CUDA(GF_TRANSPOSE_KERNELS(refuses)),
 };

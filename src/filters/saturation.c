@@ -19,6 +19,8 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
     return GF_OK;
 }
 
+extern gf_launcher gf_point_powf_cuda, gf_point_cbrtf_cuda;
+
 const struct gf_filter gf_saturation_filter = {
     .name = "saturation",
     .summary = "more or less colour",
@@ -31,4 +33,8 @@ const struct gf_filter gf_saturation_filter = {
     .kind = GF_POINT,
     .tolerance = 1,
     .point = point,
+    .cuda = GF_CUDA({GF_KERNEL("powf", gf_point_powf_cuda, "roots by powf (Best Practices 11.1.5)"),
+                   .refuses = gf_point_refuses_gray},
+                  {GF_KERNEL("cbrtf", gf_point_cbrtf_cuda, "roots by cbrtf (Best Practices 11.1.5)"),
+                   .refuses = gf_point_refuses_gray}),
 };

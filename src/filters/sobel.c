@@ -154,7 +154,7 @@ static void sobel_cpu(const struct gf_stage *stage, const struct gf_view *in,
     }
 }
 
-extern gf_launcher gf_sobel_cuda;
+extern gf_launcher gf_sobel_cuda, gf_sobel_global_cuda, gf_sobel_sqrtf_cuda;
 
 const struct gf_filter gf_sobel_filter = {
     .name = "sobel",
@@ -172,5 +172,10 @@ const struct gf_filter gf_sobel_filter = {
     .cpu_scratch = sobel_scratch,
     .cpu = sobel_cpu,
     .cuda = GF_CUDA({GF_KERNEL("rolling", gf_sobel_cuda,
-                             "three rows rolling through registers")}),
+                             "three rows rolling through registers, rsqrtf (Best Practices 11.1.3)")},
+                  {GF_KERNEL("global", gf_sobel_global_cuda,
+                             "one thread a sample, its neighbours from global memory (Best Practices "
+                             "9.2.1), rsqrtf")},
+                  {GF_KERNEL("sqrtf", gf_sobel_sqrtf_cuda,
+                             "as rolling, with sqrtf instead of rsqrtf (Best Practices 11.1.3)")}),
 };

@@ -37,6 +37,5 @@ const struct gf_filter gf_transpose_filter = {
     .needs = transpose_needs,
     .prepare = transpose_prepare,
     .cpu = gf_orient_cpu,
-    .cuda = GF_CUDA({GF_KERNEL("tiled", gf_orient_cuda,
-                             "tile through padded shared memory")}),
+    .cuda = GF_CUDA(GF_TRANSPOSE_KERNELS(NULL)),
 };

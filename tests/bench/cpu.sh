@@ -15,7 +15,7 @@ export LC_ALL=C
 program=$(readlink -f "${1:?the program}")
 here=$(dirname "$(readlink -f "$0")")
 RUNS=${RUNS:-5} SLOW_S=${SLOW_S:-8} SLOW_RUNS=${SLOW_RUNS:-2}
-tasks=${BENCH_TASKS:-copy blur2 blur2eq blur20 unsharp rot90 sobel median3 half png memory}
+tasks=${BENCH_TASKS:-copy blur2 blur2eq blur20 unsharp rot90 sobel median3 half png memory batch files}
 results=${RESULTS:-$here/results/cpu-$(date -u +%Y-%m-%d).json}
 mkdir -p "$(dirname "$results")" || exit 1
 work=$(mktemp -d "${BENCH_DIR:-/var/tmp}/gpufilter-bench.XXXXXX") || exit 1
@@ -41,8 +41,13 @@ gm=$(binary gm GraphicsMagick version)
 ffmpeg=$(binary ffmpeg '^ffmpeg' -version)
 gmic=$(binary gmic 'Magic for Image' -version)
 
+# 64 pictures at once: mogrify comes with ImageMagick 6; OpenCV is Python's.
+mogrify=$(binary mogrify ImageMagick -version)
+opencv=$(python3 -c 'import cv2; print(cv2.__version__)' 2>/dev/null)
+
 version_of() {
     case $1 in
+        opencv) echo "OpenCV $opencv" ;;
         gpufilter) "$program" --version ;;
         vips) "$vips" --version ;;
         magick) "$magick" -version | sed 's/^Version: //' ;;
@@ -108,8 +113,42 @@ ffmpeg_filter() {
     esac
 }
 
+# Two ways with vips, whose command is one picture's: one after another, and a process for each processor.
+batch_command() { # TOOL IN OUT
+    local each="$vips gaussblur \$1 $work/\$\$.v 2 && $vips hist_equal $work/\$\$.v $3/\$(basename \$1)[Q=90,subsample_mode=on] && rm $work/\$\$.v"
+    case $1 in
+        gpufilter) echo "exec $program --device=cpu --quality=90 --subsampling=420 -i $2 -o $3/ blur=2,equalize" ;;
+        vips) echo "ls $2/*.jpg | xargs -n 1 sh -c '$each' -" ;;
+        vips-parallel) echo "ls $2/*.jpg | xargs -n 1 -P $(nproc) sh -c '$each' -" ;;
+        mogrify) echo "exec $mogrify -path $3 -blur 0x2 -equalize -quality 90 -sampling-factor 4:2:0 $2/*.jpg" ;;
+        gm) echo "cd $2 && exec $gm mogrify -output-directory $3 -blur 0x2 -equalize -quality 90 -sampling-factor 2x2 *.jpg" ;;
+        opencv) echo "exec python3 $work/opencv.py $2 $3" ;;
+    esac
+}
+
+write_opencv() {
+    cat >"$work/opencv.py" <<'END'
+import glob, multiprocessing, os, sys
+import cv2
+def one(path):
+    picture = cv2.GaussianBlur(cv2.imread(path), (0, 0), 2)
+    luma = cv2.cvtColor(picture, cv2.COLOR_BGR2YCrCb)
+    luma[:, :, 0] = cv2.equalizeHist(luma[:, :, 0])
+    cv2.imwrite(os.path.join(sys.argv[2], os.path.basename(path)), cv2.cvtColor(luma, cv2.COLOR_YCrCb2BGR),
+                [cv2.IMWRITE_JPEG_QUALITY, 90])
+if __name__ == "__main__":
+    cv2.setNumThreads(1)
+    with multiprocessing.Pool() as pool:
+        pool.map(one, sorted(glob.glob(sys.argv[1] + "/*.jpg")), 1)
+END
+}
+
 command_of() { # TOOL TASK IN OUT; options that only JPEG takes are left out for PNG
     local jpeg=1 filter
+    if [ "$2" = batch ]; then
+        batch_command "$1" "$3" "$(dirname "$4")"
+        return
+    fi
     [ "${4##*.}" = jpg ] || jpeg=
     case $1 in
         gpufilter) echo "exec $program --device=cpu -i $3 -o $4 ${jpeg:+--quality=90 --subsampling=420} $(chain_of "$2")" ;;
@@ -227,6 +266,62 @@ measure_memory() {
     rm -f "$work"/large*.ppm
 }
 
+# 64 JPEGs of 1080p, in and out of memory where there is a tmpfs.
+measure_batch() {
+    local i photograph folder tool list=
+    local -a photographs
+    folder=$(mktemp -d /dev/shm/gpufilter-bench.XXXXXX 2>/dev/null) || folder=$work/batch
+    mkdir -p "$folder/in" "$folder/out"
+    mapfile -t photographs < <(ls /usr/share/backgrounds/*.jpg 2>/dev/null)
+    [ ${#photographs[@]} -gt 0 ] || photographs=("$work/in.jpg")
+    for ((i = 0; i < 64; i++)); do
+        photograph=${photographs[i % ${#photographs[@]}]}
+        "$program" --device=cpu --strip -i "$photograph" -o "$folder/in/$((100 + i)).jpg" --quality=90 \
+            --subsampling=420 'resize=w=1920:h=1080:fit=cover' || failed=1
+    done
+    write_opencv
+    for tool in gpufilter ${vips:+vips vips-parallel} ${mogrify:+mogrify} ${gm:+gm} ${opencv:+opencv}; do
+        case " ${BENCH_TOOLS:-${tool%-parallel}} " in *" ${tool%-parallel} "*) list="$list $tool" ;; esac
+    done
+    measure_task batch "$folder/in" "$folder/out/163.jpg" "$list"
+    rm -rf "$folder"
+}
+
+# 100,000 pictures of a few pixels: what a file costs, and that memory and descriptors do not grow with them.
+measure_files() {
+    local folder wall growth descriptors
+    folder=$(mktemp -d /dev/shm/gpufilter-bench.XXXXXX 2>/dev/null) || folder=$work/files
+    mkdir -p "$folder/in"
+    "$program" --device=cpu -i "$work/in.jpg" -o "$folder/tiny.ppm" resize=16:16 || failed=1
+    python3 - "$folder" "$program" >"$work/files" <<'END' || failed=1
+import os, re, subprocess, sys, time
+folder, program = sys.argv[1:]
+for i in range(100000):
+    os.link(folder + "/tiny.ppm", folder + "/in/%06d.ppm" % i)
+begin = time.time()
+job = subprocess.Popen([program, "--device=cpu", "-q", "-i", folder + "/in", "-o", folder + "/out/",
+                        "--log=" + folder + "/log", "blur=2,equalize"])
+early = late = most = descriptors = 0
+while job.poll() is None:
+    try:
+        status = open("/proc/%d/status" % job.pid).read()
+        late = int(re.search(r"VmRSS:\s*(\d+)", status)[1]) / 1024
+        descriptors = max(descriptors, len(os.listdir("/proc/%d/fd" % job.pid)))
+        if not early and os.path.getsize(folder + "/log") > 1000 * 300:
+            early = late
+        most = max(most, late) if early else most
+    except (OSError, TypeError):
+        pass
+    time.sleep(0.02)
+assert job.returncode == 0
+print("%.0f %.1f %d" % (1000 * (time.time() - begin), most - early, descriptors))
+END
+    read -r wall growth descriptors <"$work/files"
+    echo "files gpufilter $wall -1 $growth 0 1" >>"$work/figures"
+    echo "100,000 files of 16x16: $wall ms; memory grew by $growth MB after the 1,000th, at most $descriptors descriptors"
+    rm -rf "$folder"
+}
+
 # ---- reporting ----
 
 print_table() { # TITLE COLUMN FORMAT
@@ -235,6 +330,7 @@ print_table() { # TITLE COLUMN FORMAT
     for tool in $tools; do printf '%11s' "$tool"; done
     echo
     for task in $tasks; do
+        case $task in batch | files) continue ;; esac
         grep -q "^$task " "$work/figures" || continue
         printf '%-10s' "$task"
         for tool in $tools; do
@@ -253,9 +349,19 @@ bar() {
     echo "$1|${verdict#* }|${2:--1}|$5|$(echo "${verdict% *}" | tr _ ' ')" >>"$work/bars"
 }
 
+print_batch() {
+    grep -q '^batch ' "$work/figures" || return
+    printf '\n%-20s %9s %12s %9s\n' '64 JPEGs of 1080p' 'wall ms' 'pictures/s' 'peak MB'
+    awk '$1 == "batch" {printf "%-20s %9.0f %12.1f %9.0f\n", $2, $3, 64000 / $3, $5}' "$work/figures"
+}
+
 judge() {
-    local task
+    local task tool
     : >"$work/bars"
+    for tool in vips vips-parallel mogrify gm opencv; do
+        bar "64 JPEGs, blur=2,equalize: $tool's time" "$(figure batch gpufilter 3)" 1 "$(figure batch $tool 3)" ms
+    done
+    bar "100,000 files: growth after the 1,000th" "$(figure files gpufilter 5)" 1 20 MB
     for task in blur2 blur2eq; do
         bar "$(chain_of $task): wall time, vips'" "$(figure $task gpufilter 3)" 1 "$(figure $task vips 3)" ms
         bar "$(chain_of $task): memory, a third of ImageMagick's" "$(figure $task gpufilter 5)" 0.333333 \
@@ -302,6 +408,8 @@ for tool in vips magick gm ffmpeg gmic; do [ -n "${!tool}" ] || echo "$tool: not
 for task in $tasks; do
     case $task in
         memory) measure_memory ;;
+        batch) measure_batch ;;
+        files) measure_files ;;
         png) measure_task png "$work/in.png" "$work/out.png" "$tools" ;;
         *) measure_task "$task" "$work/in.jpg" "$work/out.jpg" "$tools" ;;
     esac
@@ -311,6 +419,7 @@ print_table 'wall ms' 3 '.0f'
 print_table 'cpu ms' 4 '.0f'
 print_table 'peak MB' 5 '.0f'
 print_table 'output KB' 6 '.0f'
+print_batch
 echo "medians of $RUNS runs in turns, after a warm-up; tools over $SLOW_S s: of $SLOW_RUNS"
 judge
 write_json >"$results" || exit 1

@@ -94,7 +94,7 @@ static bool run_plan(struct gf_plan *plan, const struct pictures *frames, struct
         const enum gf_statistic statistic = s ? plan->segment[s - 1].statistic : GF_STATISTIC_NONE;
         struct gf_histogram histogram = {0};
         if (statistic)
-            ok = bench_run_statistic(statistic, &pictures, &histogram, row);
+            ok = bench_run_statistic(&plan->stage[segment->first], &pictures, &histogram, row);
         for (int i = 0; ok && i < segment->count; i++) {
             struct gf_stage *const stage = &plan->stage[segment->first + i];
             stage->histogram = i ? NULL : &histogram;

@@ -152,7 +152,9 @@ bool bench_run_stage(struct gf_stage *stage, struct pictures *pictures, bool kee
 /* ---- one histogram ---- */
 
 struct statistic_call {
+    gf_counter *counter;
     enum gf_statistic statistic;
+    bool extremes; /* only marks them */
     struct pictures in;
     unsigned long long *count;
     void *tables;
@@ -162,7 +164,7 @@ static int launch_statistic(void *context, int turn, void *stream)
 {
     const struct statistic_call *const call = context;
     const struct gf_view view = view_of(&call->in, turn);
-    return gf_histogram_cuda(&view, call->statistic, call->count, call->tables, stream);
+    return call->counter(&view, call->statistic, call->count, call->tables, stream);
 }
 
 static bool upload_tables(struct statistic_call *call)
@@ -184,9 +186,10 @@ static bool time_statistic(struct statistic_call *call, struct gf_histogram *his
 {
     static const char *const names[GF_STATISTIC_KINDS] = {"", "histogram channel", "histogram luma",
                                                           "histogram joint", "histogram lightness"};
+    const char *const name = call->extremes ? "extremes" : names[call->statistic];
     int code = 0;
     if (!bench_fill(call->count, 0, bytes) || !bench_once(launch_statistic, call, &code))
-        return bench_fail(row, names[call->statistic], bench_error_text(code));
+        return bench_fail(row, name, bench_error_text(code));
     if (!bench_copy_out(histogram->count, call->count, bytes))
         return bench_fail(row, "cannot read the histogram", "");
     uint64_t total = 0;
@@ -198,19 +201,24 @@ static bool time_statistic(struct statistic_call *call, struct gf_histogram *his
         call->statistic == GF_STATISTIC_CHANNELS || call->statistic == GF_STATISTIC_JOINT
             ? gf_colour_channels(format)
             : 1;
-    if (total != pixels * (uint64_t)samples)
-        return bench_fail(row, names[call->statistic], "does not count every pixel once");
+    if (call->extremes ? !total : total != pixels * (uint64_t)samples)
+        return bench_fail(row, name, "does not count every pixel once");
     const double ms = bench_time(launch_statistic, call, &code);
     if (ms < 0)
-        return bench_fail(row, names[call->statistic], bench_error_text(code));
-    add_step(row, names[call->statistic], ms, bench_picture_bytes(format));
+        return bench_fail(row, name, bench_error_text(code));
+    add_step(row, name, ms, bench_picture_bytes(format));
     return true;
 }
 
-bool bench_run_statistic(enum gf_statistic statistic, const struct pictures *pictures,
+bool bench_run_statistic(const struct gf_stage *stage, const struct pictures *pictures,
                          struct gf_histogram *histogram, struct bench_row *row)
 {
-    struct statistic_call call = {.statistic = statistic, .in = *pictures};
+    const enum gf_statistic statistic = gf_stage_statistic(stage);
+    const struct gf_kernel *const counting = gf_stage_counting(stage);
+    struct statistic_call call = {.counter = gf_stage_counter(stage),
+                                  .statistic = statistic,
+                                  .extremes = counting && counting->count_extremes,
+                                  .in = *pictures};
     *histogram =
         (struct gf_histogram){.channels = gf_statistic_channels(statistic, pictures->format),
                               .bins = 1 << pictures->format.bits};

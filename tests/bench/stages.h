@@ -23,8 +23,8 @@ bool bench_fail(struct bench_row *row, const char *what, const char *why);
  * fault. A stage: *pictures becomes its result; what they were is freed unless `keep`. */
 bool bench_run_stage(struct gf_stage *stage, struct pictures *pictures, bool keep,
                      struct bench_row *row);
-/* A histogram, whose count the caller frees. */
-bool bench_run_statistic(enum gf_statistic statistic, const struct pictures *pictures,
+/* The histogram that the stage wants, whose count the caller frees. */
+bool bench_run_statistic(const struct gf_stage *stage, const struct pictures *pictures,
                          struct gf_histogram *histogram, struct bench_row *row);
 
 #endif

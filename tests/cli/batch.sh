@@ -78,6 +78,9 @@ stderr_like "'many/a.ppm' and 'other/a/a.ppm' would both be written to 'out6//*a
 ln -s many/sub link
 run 2 gpufilter -i many/sub/d.png -i link/d.png -o '{dir}/x.png'
 stderr_like '.* would both be written to '
+mkdir linked && ln -s b.ppm linked/a.ppm
+run 2 gpufilter -i many -o linked
+stderr_like "'many/a.ppm' and 'many/b.ppm' would both be written to 'linked/a.ppm'"
 run 2 gpufilter -i many/a.ppm -i many/b.ppm -o 'many/{stem}{w}.ppm' -i many/b77.ppm --format=ppm resize=77:55
 [ "$(wc -l <stderr)" -eq 1 ] || problem "not one line: $(cat stderr)"
 absent out6
@@ -231,6 +234,19 @@ stderr_like '--shard=0/3: K is outside 1..3; with an index that counts from 0: -
 run 2 gpufilter -i many -o out15 --shard=4/3
 run 2 gpufilter -i many -o out15 --shard=1
 stderr_like '--shard=1 is not K/N'
+
+begin "--memory holds for all workers together, and for what they keep"
+if ! command -v /usr/bin/time >/dev/null; then
+    skip "no GNU time here"
+else
+    mkdir large
+    gpufilter -i in.ppm -o large/0.ppm resize=4000:3000:kernel=nearest
+    for each in 1 2 3 4 5 6 7 8 9; do ln large/0.ppm large/$each.ppm; done
+    # A picture that lies whole for equalize takes 36 MB: four of them would be over.
+    run 0 /usr/bin/time -q -f %M -o peak "$GPUFILTER" --device=cpu -i large -o large_out --threads=4 --memory=80M equalize
+    [ "$(tail -n 1 peak)" -lt 90000 ] || problem "it took $(tail -n 1 peak) kB"
+    rm -r large large_out
+fi
 
 begin "the same pictures for any number of workers and whatever memory"
 run 0 gpufilter -i many -r -o out16 blur,equalize,rotate=90

@@ -31,6 +31,10 @@ offers 'gpufilter --subsampling 44' '444'
 offers 'gpufilter --device=c' 'cpu cuda'
 offers 'gpufilter --quality ' ''
 
+begin "labs"
+offers 'gpufilter --lab=off' 'offset'
+offers 'gpufilter --lab mat' 'matmul matmul-at'
+
 begin "files"
 offers 'gpufilter -i in.p' 'in.png in.ppm'
 offers 'gpufilter -v --output=in.j' 'in.jpg'
@@ -46,3 +50,63 @@ offers 'gpufilter equalize=ch' 'channel'
 offers "gpufilter 'blur=2:border=wrap,hf" 'blur=2:border=wrap,hflip'
 offers 'gpufilter -- fl' 'flip flop'
 offers 'gpufilter --help gam' 'gamma'
+
+# The others in their own shells; what is typed is completed by one tab.
+begin "zsh"
+if ! command -v zsh >/dev/null; then
+    skip "no zsh here"
+else
+    gpufilter --completion=zsh >_gpufilter
+    run 0 zsh -n _gpufilter
+    cat >complete.zsh <<'END'
+zmodload zsh/zpty
+zpty typed zsh -f -i
+# What the line has become is what the program is called with.
+zpty -w typed 'PS1= PROMPT_EOL_MARK= ; fpath=($PWD $fpath); autoload -U compinit; compinit -u -D; unsetopt zle_bracketed_paste'
+zpty -w typed 'gpufilter() { print -r -- "GOT<$*>" }; setopt no_beep; print READY'
+zpty -r typed text '*READY*READY*'
+zpty -n -w typed "$1"$'\t\n'
+zpty -r typed text '*GOT<*>*'
+text=${text##*GOT<}
+print -r -- ${text%%>*}
+zpty -d typed
+END
+    completes()
+    {
+        run 0 timeout 20 zsh -f complete.zsh "$1"
+        [ "$(cat stdout)" = "$2" ] || problem "'$1' becomes '$(cat stdout)', not '$2'"
+    }
+    completes 'gpufilter --progressi' '--progressive'
+    completes 'gpufilter --max-p' '--max-pixels' # enter takes the = away again
+    completes 'gpufilter --format=jp' '--format=jpeg'
+    completes 'gpufilter --device cu' '--device cuda'
+    completes 'gpufilter -i in.pp' '-i in.ppm'
+    completes 'gpufilter -i a -o b equ' '-i a -o b equalize'
+    completes 'gpufilter blur=2,hfl' 'blur=2,hflip'
+    completes 'gpufilter blur=si' 'blur=sigma='
+    completes 'gpufilter blur=sigma=2:border=refl' 'blur=sigma=2:border=reflect'
+    completes 'gpufilter equalize=chan' 'equalize=channel'
+    completes 'gpufilter --help gam' '--help gamma'
+fi
+
+begin "fish"
+if ! command -v fish >/dev/null; then
+    skip "no fish here"
+else
+    gpufilter --completion=fish >gpufilter.fish
+    run 0 fish --no-execute gpufilter.fish
+    suggests()
+    {
+        run 0 env HOME="$PWD" fish --no-config -c "source gpufilter.fish; complete -C '$1'"
+        [ "$(cut -f 1 stdout | sort | tr '\n' ' ')" = "$2 " ] || problem "'$1' offers '$(cut -f 1 stdout)', not '$2'"
+    }
+    suggests 'gpufilter --progressi' '--progressive'
+    suggests 'gpufilter --format=p' '--format=pam --format=png --format=pnm'
+    suggests 'gpufilter --subsampling 44' '444'
+    suggests 'gpufilter -i in.p' 'in.png in.ppm'
+    suggests 'gpufilter -i a -o b equ' 'equalize'
+    suggests 'gpufilter blur=2,hfl' 'blur=2,hflip'
+    suggests 'gpufilter blur=s' 'blur=sigma='
+    suggests 'gpufilter blur=sigma=2:border=re' 'blur=sigma=2:border=reflect'
+    suggests 'gpufilter equalize=ch' 'equalize=channel'
+fi

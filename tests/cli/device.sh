@@ -10,6 +10,12 @@ silent
 run 0 gpufilter --device=cpu -i in.png -o cpu.ppm blur,equalize
 same auto.ppm cpu.ppm
 
+begin "several devices, some of which are not there"
+mkdir several && cp in.ppm several/1.ppm && cp in.ppm several/2.ppm
+run 3 gpufilter --device=cuda:998,999 -i several -o out_several blur
+stderr_like '.*'
+absent out_several
+
 begin "no GPU: --device=cuda says why, and so does --devices"
 run 0 gpufilter --devices
 if grep -q '^cuda:0 ' stdout; then

@@ -25,6 +25,9 @@ mistake "--output needs a value: --output=FILE" -i in.ppm -o
 mistake "two chains, 'blur' and 'sobel': filters are joined by commas, files named by -i and -o" \
     -i in.ppm -o out.png blur sobel
 
+mistake "'in.png' is a file, where a chain was expected: quote the pattern, or give each file an -i" \
+    -o out.png -i in.ppm in.png
+
 mistake "unknown filter 'blurr'; did you mean 'blur'?" -i in.ppm -o out.png blurr
 mistake "unknown filter 'equalise'; did you mean 'equalize'?" -i in.ppm -o out.png blur,equalise
 mistake "unknown filter 'wobble' (--list shows them)" -i in.ppm -o out.png wobble

@@ -1,0 +1,98 @@
+/* The way to boxblur.cu's running sums, one technique at a time. */
+#include "stencils.h"
+#include "window.cuh"
+#include "window_tile.cuh"
+
+/* As Ops of window.cuh: sums of the window's columns, and their sum. */
+struct box_op8 {
+    typedef unsigned char sample;
+    typedef unsigned middle;
+    typedef unsigned stored;
+    int radius;
+    struct gf_box_mean mean;
+
+    template <class At> __device__ __forceinline__ middle column(const At &at) const
+    {
+        unsigned sum = 0;
+        for (int k = -radius; k <= radius; k++)
+            sum += at(k);
+        return sum;
+    }
+    template <class At> __device__ __forceinline__ sample row(const At &at) const
+    {
+        return (sample)gf_box_mean8(&mean, column(at));
+    }
+};
+
+struct box_op16 {
+    typedef unsigned short sample;
+    typedef unsigned middle;
+    typedef unsigned stored;
+    int radius;
+    struct gf_box_mean mean;
+
+    template <class At> __device__ __forceinline__ middle column(const At &at) const
+    {
+        unsigned sum = 0;
+        for (int k = -radius; k <= radius; k++)
+            sum += at(k);
+        return sum;
+    }
+    template <class At> __device__ __forceinline__ sample row(const At &at) const
+    {
+        unsigned long long sum = 0;
+        for (int k = -radius; k <= radius; k++)
+            sum += at(k);
+        return (sample)gf_box_mean16(&mean, sum);
+    }
+};
+
+static const struct gf_box *box_of(const struct gf_launch *launch)
+{
+    return (const struct gf_box *)launch->stage->constants;
+}
+
+template <class Op> static Op op_of(const struct gf_launch *launch)
+{
+    return {box_of(launch)->radius, box_of(launch)->mean};
+}
+
+extern "C" int gf_boxblur_global_cuda(const struct gf_launch *launch)
+{
+    const int border = box_of(launch)->border;
+    return launch->in.format.bits == 8 ? launch_square(launch, border, op_of<box_op8>(launch))
+                                       : launch_square(launch, border, op_of<box_op16>(launch));
+}
+
+extern "C" int gf_boxblur_separable_cuda(const struct gf_launch *launch)
+{
+    const int border = box_of(launch)->border;
+    const size_t pitch = gf_box_wide_pitch(launch->in.format);
+    return launch->in.format.bits == 8
+               ? launch_separable(launch, border, pitch, op_of<box_op8>(launch))
+               : launch_separable(launch, border, pitch, op_of<box_op16>(launch));
+}
+
+template <bool ASYNC> static int launch_tiled(const struct gf_launch *launch, bool padded)
+{
+    const int border = box_of(launch)->border;
+    return launch->in.format.bits == 8
+               ? launch_tile_stencil<box_op8, ASYNC>(launch, border, op_of<box_op8>(launch), padded)
+               : launch_tile_stencil<box_op16, ASYNC>(launch, border, op_of<box_op16>(launch),
+                                                      padded);
+}
+
+extern "C" int gf_boxblur_shared_cuda(const struct gf_launch *launch)
+{
+    return launch_tiled<false>(launch, false);
+}
+
+extern "C" int gf_boxblur_padded_cuda(const struct gf_launch *launch)
+{
+    return launch_tiled<false>(launch, true);
+}
+
+extern "C" int gf_boxblur_async_cuda(const struct gf_launch *launch)
+{
+    return launch_tiled<true>(launch, true);
+}

@@ -1,0 +1,34 @@
+/* Ways to count a histogram, from an atomic addition in global memory for each sample up. */
+#include "equalize_variants.cuh"
+#include "equalize_ways.cuh"
+
+extern "C" int gf_histogram_global_cuda(const struct gf_view *view, enum gf_statistic statistic,
+                                        unsigned long long *count, const void *tables, void *stream)
+{
+    return count_by<struct global_way>(view, statistic, count, tables, stream);
+}
+
+extern "C" int gf_histogram_shared_cuda(const struct gf_view *view, enum gf_statistic statistic,
+                                        unsigned long long *count, const void *tables, void *stream)
+{
+    return count_by<struct table_way<ONE_TABLE>>(view, statistic, count, tables, stream);
+}
+
+extern "C" int gf_histogram_aggregated_cuda(const struct gf_view *view, enum gf_statistic statistic,
+                                            unsigned long long *count, const void *tables, void *stream)
+{
+    return count_by<struct table_way<AGGREGATED>>(view, statistic, count, tables, stream);
+}
+
+/* Its variant refuses 16 bits. */
+extern "C" int gf_histogram_warp_cuda(const struct gf_view *view, enum gf_statistic statistic,
+                                      unsigned long long *count, const void *tables, void *stream)
+{
+    const struct counting counting = counting_of(view, statistic, count, tables, stream);
+    if (!view->rows)
+        return cudaSuccess;
+    return view->format.bits == 8
+               ? launch_bits<struct table_way<TABLE_A_WARP>, 8>(
+                     counting, view->format.channels, mixture_of(statistic, view->format))
+               : cudaErrorInvalidValue;
+}

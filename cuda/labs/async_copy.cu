@@ -1,0 +1,193 @@
+/* Global memory to shared memory: by a register (load, store), or by the copy that goes round the
+ * registers and, at 16 bytes, round L1 (Best Practices Guide, 9.2.3.4). */
+#include "lab.h"
+
+struct async_copy {
+    int size;
+};
+
+static const struct gf_param async_copy_params[] = {
+    GF_PARAM_INT(struct async_copy, size, 512, 1, 4096, "of the array that is read, in MB"),
+    {0},
+};
+
+#ifdef __CUDACC__
+#include <cuda_pipeline.h>
+
+#include "lab.cuh"
+
+constexpr int THREADS = 256;
+constexpr int WARPS = THREADS / 32;
+
+template <typename T>
+static __device__ __forceinline__ uint32_t weigh(const T &element, size_t index)
+{
+    constexpr int WORDS = sizeof(T) / 4;
+    uint32_t words[WORDS], sum = 0;
+    memcpy(words, &element, sizeof words);
+#pragma unroll
+    for (int i = 0; i < WORDS; i++)
+        sum += words[i] * (2 * (uint32_t)(index * WORDS + i) + 1);
+    return sum;
+}
+
+static __device__ __forceinline__ uint32_t add_up(uint32_t sum)
+{
+    for (int step = 16; step > 0; step /= 2)
+        sum += __shfl_down_sync(~0u, sum, step);
+    return sum;
+}
+
+/* The guide's kernels, but that each thread then uses what it copied: a sum of the words, each
+ * times an odd number of its place, so that a word in the wrong place shows. */
+template <typename T, bool ASYNC>
+static __global__ void __launch_bounds__(THREADS)
+    copy_kernel(const T *memory, size_t elements, int count, uint32_t *sums)
+{
+    extern __shared__ __align__(16) char bytes[];
+    T *const shared = (T *)bytes;
+    const size_t first = (size_t)blockIdx.x * THREADS * count;
+    if (first + (size_t)THREADS * count > elements)
+        return; /* the launch covers whole chunks alone */
+    for (int i = 0; i < count; i++) {
+        const int at = THREADS * i + threadIdx.x;
+        if (ASYNC)
+            __pipeline_memcpy_async(&shared[at], &memory[first + at], sizeof(T));
+        else
+            shared[at] = memory[first + at];
+    }
+    if (ASYNC) {
+        __pipeline_commit();
+        __pipeline_wait_prior(0);
+    }
+    uint32_t sum = 0;
+    for (int i = 0; i < count; i++) {
+        const int at = THREADS * i + threadIdx.x;
+        sum += weigh(shared[at], first + at);
+    }
+    sum = add_up(sum);
+    if (threadIdx.x % 32 == 0)
+        sums[blockIdx.x * WARPS + threadIdx.x / 32] = sum;
+}
+
+static __global__ void __launch_bounds__(THREADS)
+    reference_kernel(const uint32_t *memory, size_t words, uint32_t *total)
+{
+    uint32_t sum = 0;
+    for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < words;
+         i += (size_t)gridDim.x * THREADS)
+        sum += weigh(memory[i], i);
+    sum = add_up(sum);
+    if (threadIdx.x % 32 == 0)
+        atomicAdd(total, sum);
+}
+
+static __global__ void __launch_bounds__(THREADS)
+    total_kernel(const uint32_t *sums, size_t count, uint32_t *total)
+{
+    const size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
+    const uint32_t sum = add_up(i < count ? sums[i] : 0);
+    if (threadIdx.x % 32 == 0)
+        atomicAdd(total, sum);
+}
+
+template <typename T, bool ASYNC>
+static void launch(const void *memory, size_t bytes, int bytes_of_thread, uint32_t *sums)
+{
+    const int count = bytes_of_thread / (int)sizeof(T);
+    const size_t chunk = (size_t)THREADS * bytes_of_thread;
+    copy_kernel<T, ASYNC><<<(unsigned int)(bytes / chunk), THREADS, chunk>>>(
+        (const T *)memory, bytes / sizeof(T), count, sums);
+}
+
+typedef void launcher(const void *memory, size_t bytes, int bytes_of_thread, uint32_t *sums);
+
+static const struct {
+    const char *name;
+    launcher *launch;
+} ways[] = {
+    {"plain 4 B", launch<uint32_t, false>}, {"plain 8 B", launch<uint2, false>},
+    {"plain 16 B", launch<uint4, false>},   {"async 4 B", launch<uint32_t, true>},
+    {"async 8 B", launch<uint2, true>},     {"async 16 B", launch<uint4, true>},
+};
+enum { WAYS = 6, PLAIN_WAYS = 3 };
+
+/* One way with one chunk, checked and timed; the sum is of what whole chunks hold. */
+static enum gf_status measure(const struct gf_lab_run *run, int way,
+                              const lab_memory<uint4> &memory, size_t bytes, int bytes_of_thread,
+                              lab_memory<uint32_t> &sums, lab_memory<uint32_t> &totals, int *wrong,
+                              struct lab_time *time, struct gf_error *error)
+{
+    const size_t warps = bytes / ((size_t)THREADS * bytes_of_thread) * WARPS;
+    uint32_t total[2];
+    LAB_DO(sums.poison(run, sums.count, error));
+    LAB_TRY(cudaMemset(totals.data, 0, totals.bytes()));
+    const auto work = [&] { ways[way].launch(memory.data, bytes, bytes_of_thread, sums.data); };
+    work();
+    total_kernel<<<lab_blocks(warps, THREADS), THREADS>>>(sums.data, warps, totals.data);
+    reference_kernel<<<1024, THREADS>>>((const uint32_t *)memory.data, bytes / 4, totals.data + 1);
+    LAB_LAUNCHED();
+    LAB_TRY(cudaMemcpy(total, totals.data, sizeof total, cudaMemcpyDeviceToHost));
+    *wrong += total[0] != total[1];
+    return lab_time(run, LAB_WARM, work, time, error);
+}
+
+static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
+                          struct gf_error *error)
+{
+    static const int sizes[] = {16, 32,  48, 64,
+                                96, 128, 192}; /* of a thread: 4 to 48 KB of a block */
+    enum { SIZES = sizeof sizes / sizeof *sizes };
+    const struct async_copy *const params = (const struct async_copy *)run->params;
+    const size_t most = params->size * LAB_MB;
+    lab_memory<uint4> memory;
+    lab_memory<uint32_t> sums, totals;
+    int wrong = 0, faster = 0, best_async = 0;
+    double best[2] = {0.0, 0.0};
+    LAB_DO(memory.random(run, most / sizeof(uint4), 1, error));
+    LAB_DO(sums.alloc(run, most / (THREADS * sizes[0]) * WARPS, error));
+    LAB_DO(totals.alloc(run, 2, error));
+
+    snprintf(result->rows_name, sizeof result->rows_name, "bytes of a thread");
+    for (int way = 0; way < WAYS; way++)
+        gf_lab_column(result, ways[way].name, "GB/s", 0);
+    for (int i = 0; i < SIZES; i++) {
+        const size_t chunk = (size_t)THREADS * sizes[i], bytes = most / chunk * chunk;
+        double rate[WAYS];
+        gf_lab_row(result, sizes[i], "%d", sizes[i]);
+        for (int way = 0; way < WAYS; way++) {
+            struct lab_time time;
+            LAB_DO(measure(run, way, memory, bytes, sizes[i], sums, totals, &wrong, &time, error));
+            rate[way] = lab_gb_s((double)bytes, time);
+            gf_lab_value(result, way, rate[way]);
+            faster += way >= PLAIN_WAYS && rate[way] > rate[way - PLAIN_WAYS];
+            if (rate[way] > best[way >= PLAIN_WAYS]) {
+                best[way >= PLAIN_WAYS] = rate[way];
+                best_async = way >= PLAIN_WAYS ? way : best_async;
+            }
+        }
+    }
+    gf_lab_check(result, !wrong, "every copy's words add up as those of the array (%d sums differ)",
+                 wrong);
+    gf_lab_claim(result, faster > SIZES * PLAIN_WAYS * 3 / 4,
+                 "the asynchronous copy is faster in nearly all cases: in %d of %d, at best %.2f "
+                 "times the plain one",
+                 faster, SIZES * PLAIN_WAYS, best[1] / best[0]);
+    gf_lab_claim(result, best_async > PLAIN_WAYS,
+                 "8 or 16 bytes an element are best: here it is %s", ways[best_async].name);
+    if (run->device.major < 8)
+        gf_lab_note(result, "before sm_80 the asynchronous copy is made of a load and a store");
+    return GF_OK;
+}
+#endif
+
+const struct gf_lab gf_lab_async_copy = {
+    .name = "async-copy",
+    .summary = "asynchronous copies from global to shared memory of 4, 8 and 16 bytes",
+    .guide = "4, 9.2.3.4",
+    .figure = "A100: asynchronous copies are faster in nearly all cases, best with 8 or 16 bytes",
+    .params = async_copy_params,
+    .params_size = sizeof(struct async_copy),
+    .axes = {.x = "copied by a thread", .x_unit = "bytes", .y = "bandwidth", .y_unit = "GB/s"},
+    .run = GF_LAB_RUN(run),
+};

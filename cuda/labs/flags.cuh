@@ -1,0 +1,50 @@
+/* What is compiled once for each set of flags: the including file names it, the Makefile gives it the flags.
+ *
+ *   #define FLAGS_WAY flags_ftz
+ *   #define FLAGS_TEXT "-ftz=true"
+ *   #include "flags.cuh" */
+#ifndef GF_LAB_FLAGS_CUH
+#define GF_LAB_FLAGS_CUH
+
+#include "arithmetic.cuh"
+
+struct flags_way {
+    const char *flags;
+    evaluate *quotient, *root, *both, *half;
+};
+extern const struct flags_way flags_ieee, flags_ftz, flags_div, flags_sqrt, flags_fast;
+
+#ifdef FLAGS_WAY
+struct quotient {
+    static __device__ float of(float x)
+    {
+        return 3.7f / x;
+    }
+};
+
+struct root {
+    static __device__ float of(float x)
+    {
+        return sqrtf(x);
+    }
+};
+
+struct both {
+    static __device__ float of(float x)
+    {
+        return sqrtf(x) / (x + 1.0f);
+    }
+};
+
+/* Of denormals: a denormal, which -ftz makes 0. */
+struct half {
+    static __device__ float of(float x)
+    {
+        return 0.5f * x;
+    }
+};
+
+const struct flags_way FLAGS_WAY = {FLAGS_TEXT, evaluate_kernel<quotient>, evaluate_kernel<root>,
+                                    evaluate_kernel<both>, evaluate_kernel<half>};
+#endif
+#endif

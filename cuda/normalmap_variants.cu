@@ -1,0 +1,53 @@
+/* normalmap by the default's kernels with 1 / sqrtf, and straight from global memory. */
+#include "normalmap.cuh"
+
+enum {
+    GLOBAL_WIDTH = 32,
+    GLOBAL_HEIGHT = 8,
+};
+
+/* One thread a pixel, the heights of its eight neighbours computed anew from global memory; what
+ * neighbouring threads share, the caches hold (Best Practices Guide 9.2.1). */
+template <class Sample>
+__global__ void __launch_bounds__(GLOBAL_WIDTH *GLOBAL_HEIGHT)
+    normalmap_global_kernel(const struct normalmap_args args)
+{
+    const struct picture &p = args.p;
+    const int across = (p.width + GLOBAL_WIDTH - 1) / GLOBAL_WIDTH;
+    const int down = (int)blockIdx.x / across;
+    const int x = ((int)blockIdx.x - down * across) * GLOBAL_WIDTH + (int)threadIdx.x;
+    const int line = down * GLOBAL_HEIGHT + (int)threadIdx.y, y = p.out_y + line;
+    if (x >= p.width || line >= p.rows)
+        return;
+    int gx = 0, gy = 0;
+#pragma unroll
+    for (int i = -1; i <= 1; i++) {
+#pragma unroll
+        for (int k = -1; k <= 1; k++) {
+            const int height = i || k ? height_at<Sample>(p, x + k, y + i) : 0;
+            gx += height * k * (i ? 1 : 2);
+            gy += height * i * (k ? 1 : 2);
+        }
+    }
+    Sample *const to =
+        (Sample *)(p.out + line * (long long)p.out_pitch) + (long long)x * args.out_channels;
+    normal_of<Sample, by_rsqrt>(args, gx, gy, x, y, to);
+}
+
+extern "C" int gf_normalmap_global_cuda(const struct gf_launch *launch)
+{
+    const struct normalmap_args args = normalmap_args_of(launch);
+    const cudaStream_t stream = (cudaStream_t)launch->stream;
+    const dim3 threads(GLOBAL_WIDTH, GLOBAL_HEIGHT);
+    const int blocks = ceil_div(args.p.width, GLOBAL_WIDTH) * ceil_div(args.p.rows, GLOBAL_HEIGHT);
+    if (launch->in.format.bits == 8)
+        normalmap_global_kernel<unsigned char><<<blocks, threads, 0, stream>>>(args);
+    else
+        normalmap_global_kernel<unsigned short><<<blocks, threads, 0, stream>>>(args);
+    return cudaGetLastError();
+}
+
+extern "C" int gf_normalmap_sqrtf_cuda(const struct gf_launch *launch)
+{
+    return launch_normalmap<by_sqrt>(launch);
+}

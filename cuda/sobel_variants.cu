@@ -1,0 +1,73 @@
+/* sobel by the default's kernels with sqrtf, and straight from global memory. */
+#include "sobel_rolling.cuh"
+
+enum {
+    GLOBAL_WIDTH = 32,
+    GLOBAL_HEIGHT = 8,
+};
+
+/* What lies at that row of the view and column of samples; -1: a border of zeros. */
+template <class SAMPLE>
+static __device__ __forceinline__ float tap(const struct picture &p, long long row, int column)
+{
+    return row < 0 || column < 0 ? 0.0f : (float)((const SAMPLE *)(p.in + row))[column];
+}
+
+/* One thread a sample, each of its eight neighbours read anew; what neighbouring threads share, the
+ * caches hold (Best Practices Guide 9.2.1). */
+template <class SAMPLE>
+__global__ void __launch_bounds__(GLOBAL_WIDTH *GLOBAL_HEIGHT) sobel_global_kernel(const struct sobel_args args)
+{
+    const struct picture &p = args.p;
+    const int across = (p.width * p.channels + GLOBAL_WIDTH - 1) / GLOBAL_WIDTH;
+    const int down = (int)blockIdx.x / across;
+    const int column = ((int)blockIdx.x - down * across) * GLOBAL_WIDTH + (int)threadIdx.x;
+    const int line = down * GLOBAL_HEIGHT + (int)threadIdx.y;
+    if (column >= p.width * p.channels || line >= p.rows)
+        return;
+    const int pixel = column / p.channels, channel = column - pixel * p.channels;
+    long long row[3];
+    int at[3];
+#pragma unroll
+    for (int i = 0; i < 3; i++) {
+        const int y = gf_border_index(p.out_y + line + i - 1, p.height, p.border);
+        const int x = gf_border_index(pixel + i - 1, p.width, p.border);
+        row[i] = y < 0 ? -1 : (y - p.in_y) * (long long)p.in_pitch;
+        at[i] = x < 0 ? -1 : x * p.channels + channel;
+    }
+    SAMPLE *const to = (SAMPLE *)(p.out + line * (long long)p.out_pitch) + column;
+    if (p.channels % 2 == 0 && channel == p.channels - 1) {
+        *to = ((const SAMPLE *)(p.in + row[1]))[column];
+        return;
+    }
+    const float x = tap<SAMPLE>(p, row[0], at[2]) - tap<SAMPLE>(p, row[0], at[0]) +
+                    2.0f * (tap<SAMPLE>(p, row[1], at[2]) - tap<SAMPLE>(p, row[1], at[0])) +
+                    tap<SAMPLE>(p, row[2], at[2]) - tap<SAMPLE>(p, row[2], at[0]);
+    const float y = tap<SAMPLE>(p, row[2], at[0]) - tap<SAMPLE>(p, row[0], at[0]) +
+                    2.0f * (tap<SAMPLE>(p, row[2], at[1]) - tap<SAMPLE>(p, row[0], at[1])) +
+                    tap<SAMPLE>(p, row[2], at[2]) - tap<SAMPLE>(p, row[0], at[2]);
+    const float root = by_rsqrt::root_or_zero(x * x + y * y);
+    *to = (SAMPLE)gf_round_flat(root * args.scale, sizeof(SAMPLE) == 1 ? 255.0f : 65535.0f);
+}
+
+extern "C" int gf_sobel_global_cuda(const struct gf_launch *launch)
+{
+    const struct gf_sobel *const sobel = (const struct gf_sobel *)launch->stage->constants;
+    const cudaStream_t stream = (cudaStream_t)launch->stream;
+    const dim3 threads(GLOBAL_WIDTH, GLOBAL_HEIGHT);
+    struct sobel_args args = {};
+    args.p = picture_of(launch, sobel->border);
+    args.scale = sobel->scale;
+    const int blocks =
+        ceil_div(args.p.width * args.p.channels, GLOBAL_WIDTH) * ceil_div(args.p.rows, GLOBAL_HEIGHT);
+    if (launch->in.format.bits == 8)
+        sobel_global_kernel<unsigned char><<<blocks, threads, 0, stream>>>(args);
+    else
+        sobel_global_kernel<unsigned short><<<blocks, threads, 0, stream>>>(args);
+    return cudaGetLastError();
+}
+
+extern "C" int gf_sobel_sqrtf_cuda(const struct gf_launch *launch)
+{
+    return launch_rolling<by_sqrt>(launch);
+}

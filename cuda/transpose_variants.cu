@@ -1,0 +1,200 @@
+/* The transpositions that lead up to transpose.cu's, pixel by pixel: CME 213's lecture, and the same
+ * matrices in the Programming Guide, 2.2.4. */
+#include "orient.cuh"
+
+enum {
+    THREADS = 256,
+    SIDE = 32, /* of a tile: a warp's lanes */
+    WARPS = 8, /* of a block that goes through shared memory */
+    GRID_Y = 65535,
+};
+
+template <int PIXEL> struct pixel;
+template <> struct pixel<1> {
+    typedef uint8_t type;
+};
+template <> struct pixel<2> {
+    typedef uint16_t type;
+};
+template <> struct pixel<3> {
+    typedef struct {
+        uint8_t sample[3];
+    } type;
+};
+template <> struct pixel<4> {
+    typedef uint32_t type;
+};
+template <> struct pixel<6> {
+    typedef struct {
+        uint16_t sample[3];
+    } type;
+};
+template <> struct pixel<8> {
+    typedef uint2 type;
+};
+
+/* What a launch covers: columns of the input, which become the band's rows, and rows. */
+struct part {
+    struct turn turn;
+    int first_column, columns, first_row, rows;
+};
+
+template <int PIXEL>
+static __device__ __forceinline__ const typename pixel<PIXEL>::type *
+source(const struct part &part, int column, int row)
+{
+    const unsigned char *const from =
+        part.turn.in + (part.first_row + row) * (ptrdiff_t)part.turn.in_pitch;
+    return (const typename pixel<PIXEL>::type *)from + part.first_column + column;
+}
+
+template <int PIXEL>
+static __device__ __forceinline__ typename pixel<PIXEL>::type *target(const struct part &part,
+                                                                      int column, int row)
+{
+    const int y = part.turn.mirror_y ? part.columns - 1 - column : column;
+    const int from = part.first_row + row;
+    unsigned char *const to = part.turn.out + y * (ptrdiff_t)part.turn.out_pitch;
+    return (typename pixel<PIXEL>::type *)to +
+           (part.turn.mirror_x ? part.turn.out_width - 1 - from : from);
+}
+
+/* One thread a pixel, numbered along the rows of the input: a warp reads 32 pixels side by side and
+ * writes them to 32 rows (CME 213; Programming Guide 2.2.4.1). */
+template <int PIXEL>
+static __global__ void __launch_bounds__(THREADS) naive_kernel(const struct part part)
+{
+    const unsigned index = blockIdx.x * THREADS + threadIdx.x;
+    const int column = (int)(index % (unsigned)part.columns);
+    const int row = (int)(index / (unsigned)part.columns);
+    if (row < part.rows)
+        *target<PIXEL>(part, column, row) = *source<PIXEL>(part, column, row);
+}
+
+/* A block a rectangle of pixels: what its warps write to one row lies side by side, and comes
+ * together in the caches. 32 x 32 is the Programming Guide's block (2.2.4.1.1); of 8 x 32 a warp
+ * reads 8 pixels of 4 rows and writes 4 of 8, which balances the two (CME 213, "2D kernel"). */
+template <int PIXEL, int WIDTH, int HEIGHT>
+static __global__ void __launch_bounds__(WIDTH *HEIGHT) blocks_kernel(const struct part part)
+{
+    const int column = (int)(blockIdx.x * WIDTH + threadIdx.x);
+    const int row = (int)(blockIdx.y * HEIGHT + threadIdx.y);
+    if (column < part.columns && row < part.rows)
+        *target<PIXEL>(part, column, row) = *source<PIXEL>(part, column, row);
+}
+
+/* Through a tile in shared memory: rows are read and rows are written, and the tile is read by
+ * columns (CME 213, "fastTranspose"; Best Practices Guide 9.2.3.3; Programming Guide 2.2.4.2.1).
+ * Without padding the pixels of a column lie 32 apart, in one bank (of four bytes a pixel; in four,
+ * of three bytes); a pixel of padding puts them into different ones (2.2.4.2.2). */
+template <int PIXEL, int PADDING>
+static __global__ void __launch_bounds__(SIDE *WARPS) shared_kernel(const struct part part)
+{
+    __shared__ typename pixel<PIXEL>::type tile[SIDE][SIDE + PADDING];
+    const int lane = (int)threadIdx.x, warp = (int)threadIdx.y;
+    const int column0 = (int)blockIdx.x * SIDE, row0 = (int)blockIdx.y * SIDE;
+#pragma unroll
+    for (int i = warp; i < SIDE; i += WARPS) {
+        if (column0 + lane < part.columns && row0 + i < part.rows)
+            tile[i][lane] = *source<PIXEL>(part, column0 + lane, row0 + i);
+    }
+    __syncthreads();
+#pragma unroll
+    for (int i = warp; i < SIDE; i += WARPS) {
+        if (column0 + i < part.columns && row0 + lane < part.rows)
+            *target<PIXEL>(part, column0 + i, row0 + lane) = tile[lane][i];
+    }
+}
+
+static unsigned ceil_div(long long a, long long b)
+{
+    return (unsigned)((a + b - 1) / b);
+}
+
+struct naive {
+    static int rows_most(const struct part &part) { return 0x40000000 / part.columns; }
+    template <int PIXEL> static void launch(const struct part &part, cudaStream_t stream)
+    {
+        const unsigned blocks = ceil_div((long long)part.columns * part.rows, THREADS);
+        naive_kernel<PIXEL><<<blocks, THREADS, 0, stream>>>(part);
+    }
+};
+
+template <int WIDTH, int HEIGHT> struct blocks {
+    static int rows_most(const struct part &) { return GRID_Y * HEIGHT; }
+    template <int PIXEL> static void launch(const struct part &part, cudaStream_t stream)
+    {
+        const dim3 grid(ceil_div(part.columns, WIDTH), ceil_div(part.rows, HEIGHT));
+        blocks_kernel<PIXEL, WIDTH, HEIGHT><<<grid, dim3(WIDTH, HEIGHT), 0, stream>>>(part);
+    }
+};
+
+template <int PADDING> struct shared {
+    static int rows_most(const struct part &) { return GRID_Y * SIDE; }
+    template <int PIXEL> static void launch(const struct part &part, cudaStream_t stream)
+    {
+        const dim3 grid(ceil_div(part.columns, SIDE), ceil_div(part.rows, SIDE));
+        shared_kernel<PIXEL, PADDING><<<grid, dim3(SIDE, WARPS), 0, stream>>>(part);
+    }
+};
+
+template <class KERNEL>
+static void launch_part(const struct part &part, int pixel_bytes, cudaStream_t stream)
+{
+    switch (pixel_bytes) {
+    case 1:
+        return KERNEL::template launch<1>(part, stream);
+    case 2:
+        return KERNEL::template launch<2>(part, stream);
+    case 3:
+        return KERNEL::template launch<3>(part, stream);
+    case 4:
+        return KERNEL::template launch<4>(part, stream);
+    case 6:
+        return KERNEL::template launch<6>(part, stream);
+    default:
+        return KERNEL::template launch<8>(part, stream);
+    }
+}
+
+/* As few launches as a grid's limits allow: one, but for pictures of more than 2^30 pixels or two
+ * million rows. */
+template <class KERNEL> static int launch_all(const struct gf_launch *launch)
+{
+    struct part part = {};
+    part.turn = turn_of(launch);
+    part.first_column = turn_first_column(part.turn);
+    part.columns = part.turn.out_rows;
+    const int most = KERNEL::rows_most(part);
+    for (int row = 0; row < part.turn.out_width; row += part.rows) {
+        part.first_row = row;
+        part.rows = part.turn.out_width - row < most ? part.turn.out_width - row : most;
+        launch_part<KERNEL>(part, turn_pixel_bytes(launch), (cudaStream_t)launch->stream);
+    }
+    return cudaGetLastError();
+}
+
+extern "C" int gf_transpose_naive_cuda(const struct gf_launch *launch)
+{
+    return launch_all<naive>(launch);
+}
+
+extern "C" int gf_transpose_blocks_cuda(const struct gf_launch *launch)
+{
+    return launch_all<blocks<SIDE, SIDE>>(launch);
+}
+
+extern "C" int gf_transpose_narrow_cuda(const struct gf_launch *launch)
+{
+    return launch_all<blocks<8, SIDE>>(launch);
+}
+
+extern "C" int gf_transpose_shared_cuda(const struct gf_launch *launch)
+{
+    return launch_all<shared<0>>(launch);
+}
+
+extern "C" int gf_transpose_padded_cuda(const struct gf_launch *launch)
+{
+    return launch_all<shared<1>>(launch);
+}

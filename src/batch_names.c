@@ -1,0 +1,98 @@
+/* The names of a batch's outputs, before anything runs. */
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "batch_work.h"
+#include "codec.h"
+
+/* Whether the name depends on what only the header tells: {w}, {h}, or {ext} of a name that has no
+ * known one. */
+static bool needs_header(const struct gf_template *output, const char *input)
+{
+    if (output->has_size)
+        return true;
+    for (int i = 0; i < output->parts; i++) {
+        if (output->part[i].field == GF_FIELD_EXT && output->format == GF_FILE_AUTO &&
+            gf_file_format_named(input) == GF_FILE_AUTO)
+            return true;
+    }
+    return false;
+}
+
+/* Names the output of one input, where that can be done now. */
+static enum gf_status name_output(struct gf_batch *batch, size_t index, struct gf_pipeline **peeker,
+                                  struct gf_error *error)
+{
+    const struct gf_batch_request *const request = batch->request;
+    const struct gf_template *const output = request->output;
+    const struct gf_input_name *const input = &request->inputs->item[index];
+    struct gf_target_values values = {.input = input, .number = index + 1};
+    const bool alone = request->inputs->count == 1, unread = needs_header(output, input->path);
+    if (output->is_stdout || (alone && output->has_number))
+        return GF_OK;
+    if (unread && gf_batch_is_stream(input->path)) {
+        if (alone)
+            return GF_OK;
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "%s: a stream among other inputs needs an output without {w} and {h}, and "
+                       "--format for {ext}",
+                       input->path);
+    }
+    if (unread) {
+        struct gf_options options = batch->options;
+        struct gf_peek peek;
+        options.device = GF_DEVICE_CPU;
+        enum gf_status status =
+            *peeker ? GF_OK : gf_pipeline_open(request->chain, &options, peeker, error);
+        if (status)
+            return status;
+        if (gf_pipeline_peek(*peeker, input->path, &peek, &(struct gf_error){0}))
+            return GF_OK; /* it will fail by itself */
+        values.width = peek.out.width;
+        values.height = peek.out.height;
+        values.content = peek.content;
+    }
+    const enum gf_status status =
+        gf_template_expand(output, &values, &batch->item[index].output, error);
+    enum gf_file_format format;
+    /* An extension without a meaning is not found out picture by picture. */
+    return status ? status
+                  : gf_sink_format(batch->item[index].output, &batch->options, GF_FILE_AUTO,
+                                   &format, error);
+}
+
+/* A file that is filtered in its place would be filtered twice if it was done, but not logged. */
+static enum gf_status check_in_place(const struct gf_batch *batch, size_t index,
+                                     struct gf_error *error)
+{
+    const char *const input = batch->request->inputs->item[index].path;
+    const char *const output = batch->item[index].output;
+    struct stat a, b;
+    if (!batch->request->resume || !output || stat(input, &a) || stat(output, &b) ||
+        a.st_dev != b.st_dev || a.st_ino != b.st_ino)
+        return GF_OK;
+    return gf_fail(error, GF_ERROR_USAGE, "%s: is its own output: --resume could filter it twice",
+                   input);
+}
+
+enum gf_status gf_batch_name_outputs(struct gf_batch *batch, struct gf_error *error)
+{
+    const struct gf_inputs *const inputs = batch->request->inputs;
+    struct gf_pipeline *peeker = NULL;
+    enum gf_status status = GF_OK;
+    for (size_t i = 0; !status && i < inputs->count; i++) {
+        status = name_output(batch, i, &peeker, error);
+        if (!status)
+            status = check_in_place(batch, i, error);
+    }
+    gf_pipeline_close(peeker);
+    if (status || inputs->count < 2 || batch->request->output->is_stdout)
+        return status;
+    char **const path = calloc(inputs->count, sizeof *path);
+    for (size_t i = 0; path && i < inputs->count; i++)
+        path[i] = batch->item[i].output;
+    status = path ? gf_targets_check(inputs, path, error)
+                  : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    free(path);
+    return status;
+}

@@ -1,0 +1,138 @@
+# Pictures that come one after another, FIFOs, and where options may come from.
+gpufilter -i in.ppm -o a.ppm
+gpufilter -i gray16.pgm -o b.pgm
+gpufilter -i in.ppm -o c.pam
+gpufilter -i a.ppm -o a1.ppm blur
+gpufilter -i b.pgm -o b1.pgm blur
+gpufilter -i c.pam -o c1.pam blur
+cat a.ppm b.pgm c.pam in.ppm gray16.pgm >stream
+
+begin "a stream of pictures, one after another to standard output"
+cat stream | gpufilter -i - -o - --format=pnm blur >out 2>stderr || problem "$(cat stderr)"
+silent
+gpufilter -i c.pam -o c1.ppm blur
+cat a1.ppm b1.pgm c1.ppm a1.ppm b1.pgm >wanted
+same out wanted
+gpufilter -i - -o - blur <stream >out 2>stderr || problem "$(cat stderr)"
+[ "$(head -c 2 out)" = P6 ] || problem "the format is not the first picture's"
+gpufilter -i stream -o - --format=pnm blur >out
+same out wanted
+
+begin "in each format its own"
+cat a.ppm c.pam | gpufilter -i - -o - blur >out
+cat a1.ppm c1.pam >wanted
+same out wanted
+
+begin "numbered by a template, also of different sizes"
+mkdir numbered
+cat stream | gpufilter -i - -o 'numbered/{n:2}-{w}x{h}.{ext}' blur 2>stderr || problem "$(cat stderr)"
+only numbered 01-77x55.pnm 02-40x30.pnm 03-77x55.pam 04-77x55.pnm 05-40x30.pnm
+same numbered/02-40x30.pnm b1.pgm
+same numbered/03-77x55.pam c1.pam
+
+begin "one name for several pictures is an error, and nothing is written"
+gpufilter -i - -o one.ppm blur <stream 2>stderr
+[ $? -eq 1 ] || problem "it was accepted"
+stderr_like 'one.ppm: the input holds more than one picture'
+absent one.ppm
+run 0 gpufilter -i a.ppm -o one.ppm blur
+{ cat a.ppm && echo 'no picture'; } >tail.ppm
+run 0 gpufilter -i tail.ppm -o one.ppm blur
+same one.ppm a1.ppm
+
+begin "a stream that breaks off: what came before it is there"
+head -c $(($(wc -c <a.ppm) + 100)) stream | gpufilter -i - -o - --format=pnm blur >out 2>stderr
+[ $? -eq 1 ] || problem "it was accepted"
+stderr_like 'stdin: truncated'
+same out a1.ppm
+head -c $(($(wc -c <a.ppm) + 100)) stream | gpufilter -i - -o 'part{n}.ppm' blur 2>stderr
+same part1.ppm a1.ppm
+absent part2.ppm
+
+begin "a live stream: each picture is out before the next one comes"
+mkfifo live
+gpufilter -i live -o 'live{n}.ppm' blur 2>stderr &
+job=$!
+exec 9>live
+cat a.ppm >&9
+tries=0
+while [ ! -e live1.ppm ] && [ $tries -lt 50 ]; do sleep 0.1; tries=$((tries + 1)); done
+same live1.ppm a1.ppm
+cat a.ppm >&9
+exec 9>&-
+wait $job || problem "$(cat stderr)"
+same live2.ppm a1.ppm
+
+begin "a FIFO among files"
+mkfifo fifo.ppm
+cat a.ppm >fifo.ppm &
+run 0 gpufilter -i fifo.ppm -i b.pgm -o fifo_out --format=pnm blur
+wait
+same fifo_out/fifo.pnm a1.ppm
+run 2 gpufilter -i fifo.ppm -i b.pgm -o 'fifo_out/{stem}{w}.ppm'
+stderr_like 'fifo.ppm: a stream among other inputs needs'
+
+begin "several inputs to standard output, in order"
+gpufilter -i a.ppm -i b.pgm -i c.pam -o - --format=pnm blur >out 2>stderr || problem "$(cat stderr)"
+cat a1.ppm b1.pgm c1.ppm >wanted
+same out wanted
+
+begin "who reads no further is no error"
+if ! command -v bash >/dev/null; then
+    skip "no bash here"
+else
+    for each in $(seq 60); do cat a.ppm; done >long
+    run 0 bash -c '"$GPUFILTER" -i long -o - invert 2>messages | head -c 100 >/dev/null; echo "${PIPESTATUS[0]}"'
+    [ "$(cat stdout)" = 141 ] || problem "exit status $(cat stdout)"
+    [ ! -s messages ] || problem "it complained: $(cat messages)"
+fi
+
+begin "options follow operands, -- ends them"
+run 0 gpufilter blur -i a.ppm -o x.ppm
+same x.ppm a1.ppm
+cp a.ppm ./-i.ppm
+run 0 gpufilter -i ./-i.ppm -o x.ppm -- blur
+same x.ppm a1.ppm
+run 2 gpufilter -i a.ppm -o x.ppm -- --quality=3
+stderr_like "unknown filter '--quality'"
+
+begin "GPUFILTER_OPTS: before the command line's, quoted as in a shell"
+GPUFILTER_OPTS='--quality=5' gpufilter -i a.ppm -o q5.jpg
+gpufilter -i a.ppm -o q5b.jpg --quality=5
+same q5.jpg q5b.jpg
+GPUFILTER_OPTS='--quality=5' gpufilter -i a.ppm -o q90.jpg --quality=90
+gpufilter -i a.ppm -o q90b.jpg
+same q90.jpg q90b.jpg
+GPUFILTER_OPTS=" --log 'my log'  -q " gpufilter -i a.ppm -o q5.jpg
+[ -s 'my log' ] || problem "the quoted name was not taken"
+GPUFILTER_OPTS='--log=unused' gpufilter -i a.ppm -o q5.jpg --log=used
+[ -s used ] && [ ! -e unused ] || problem "the environment was not overridden"
+export GPUFILTER_OPTS='blur'
+run 2 gpufilter -i a.ppm -o x.ppm
+stderr_is "gpufilter: GPUFILTER_OPTS: 'blur' is no option"
+export GPUFILTER_OPTS='--qualty=5'
+run 2 gpufilter -i a.ppm -o x.ppm
+stderr_like "GPUFILTER_OPTS: unknown option '--qualty=5'"
+export GPUFILTER_OPTS="--log='x"
+run 2 gpufilter -i a.ppm -o x.ppm
+stderr_like "a quote is not closed"
+unset GPUFILTER_OPTS
+
+begin "--chain-file"
+cat >chain <<'END'
+# softer,
+blur = 2   # spaces are not taken
+END
+printf '# sharpens what is large\n\nblur=2,\n  equalize   # then levels\r\ninvert,gamma=1.5\n' >chain
+run 0 gpufilter -i a.ppm -o x.ppm --chain-file=chain
+run 0 gpufilter -i a.ppm -o y.ppm blur=2,equalize,invert,gamma=1.5
+same x.ppm y.ppm
+run 0 gpufilter -i a.ppm -o x.ppm --chain-file=- <chain
+same x.ppm y.ppm
+run 2 gpufilter -i a.ppm -o x.ppm --chain-file=chain blur
+stderr_like "two chains: 'blur', and --chain-file"
+echo '# nothing' >nothing
+run 2 gpufilter -i a.ppm -o x.ppm --chain-file=nothing
+stderr_like 'nothing: holds no filter'
+run 1 gpufilter -i a.ppm -o x.ppm --chain-file=missing
+stderr_like 'missing: No such file or directory'

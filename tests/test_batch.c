@@ -1,0 +1,353 @@
+/* A batch over several devices: who does which picture is left to chance, what comes of it is not.
+ * The devices are tests/fake_device.h's, of which some fail. */
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "batch.h"
+#include "gate.h"
+#include "pipeline_internal.h"
+#include "runner.h"
+
+enum { PICTURES = 24, DEVICES = 3, PIPELINES = 300 };
+
+static const char chain[] = "blur,equalize,invert";
+
+/* How each CUDA device behaves, and the devices that pipelines were opened on. */
+static struct {
+    int fail_run[DEVICES];
+    bool unavailable[DEVICES];
+    uint64_t memory_bytes[DEVICES];
+    struct fake_device *device[PIPELINES];
+    int opened[DEVICES], pipelines, on_cpu;
+    pthread_mutex_t lock;
+    char said[64][500];
+    int warnings, errors;
+} world = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static char folder[] = "/tmp/gpufilter-batch-XXXXXX";
+
+static const char *in_folder(const char *name)
+{
+    static char path[4][400];
+    static int next;
+    next = (next + 1) % 4;
+    snprintf(path[next], sizeof path[next], "%s/%s", folder, name);
+    return path[next];
+}
+
+static enum gf_status open_fake(void *context, const char *text, const struct gf_options *options,
+                                struct gf_pipeline **pipeline, struct gf_error *error)
+{
+    struct gf_options own = *options;
+    const int index = options->device_index;
+    (void)context;
+    own.device = GF_DEVICE_CPU;
+    const enum gf_status status = gf_pipeline_open(text, &own, pipeline, error);
+    pthread_mutex_lock(&world.lock);
+    if (options->device == GF_DEVICE_CPU) {
+        world.on_cpu++;
+    } else {
+        struct fake_device *const device = malloc(sizeof *device);
+        assert_non_null(device);
+        fake_open(device);
+        device->fail_run = world.fail_run[index];
+        device->unavailable = world.unavailable[index];
+        device->memory_bytes = world.memory_bytes[index];
+        world.device[world.pipelines++] = device;
+        world.opened[index]++;
+        gf_pipeline_options(*pipeline)->device = options->device;
+        gf_pipeline_replace_backend(*pipeline, &device->base, true);
+    }
+    pthread_mutex_unlock(&world.lock);
+    return status;
+}
+
+static void note(void *context, enum gf_batch_kind kind, const char *text)
+{
+    (void)context;
+    snprintf(world.said[(world.warnings + world.errors) % 64], sizeof world.said[0], "%s", text);
+    world.warnings += kind == GF_SAY_WARNING;
+    world.errors += kind == GF_SAY_ERROR;
+}
+
+static void warn(void *context, const char *text)
+{
+    (void)context;
+    (void)text;
+}
+
+static struct gf_image make_picture(int seed)
+{
+    return picture_random(format_of(40 + seed % 5, 30 + seed % 7, 3, 8), 0, (uint64_t)seed + 1);
+}
+
+static void write_picture(const char *path, const struct gf_image *image)
+{
+    FILE *const file = fopen(path, "wb");
+    assert_non_null(file);
+    fprintf(file, "P6\n%d %d\n255\n", image->format.width, image->format.height);
+    fwrite(image->data, 1, gf_row_bytes(image->format) * (size_t)image->format.height, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    mkdir(in_folder("in"), 0777);
+    for (int i = 0; i < PICTURES; i++) {
+        char name[40];
+        struct gf_image image = make_picture(i);
+        snprintf(name, sizeof name, "in/%02d.ppm", i);
+        write_picture(in_folder(name), &image);
+        picture_free(&image);
+    }
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    char command[500];
+    (void)state;
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command);
+}
+
+/* Whether the output is what one thread on the CPU makes of the input. */
+static bool is_right(int index)
+{
+    char name[40], head[20];
+    struct gf_image image = make_picture(index), expected = reference(chain, &image, 0);
+    const size_t bytes = gf_row_bytes(expected.format) * (size_t)expected.format.height;
+    unsigned char *const got = malloc(bytes + 20);
+    snprintf(name, sizeof name, "out/%02d.ppm", index);
+    FILE *const file = fopen(in_folder(name), "rb");
+    bool right = false;
+    if (file) {
+        const int length = snprintf(head, sizeof head, "P6\n%d %d\n255\n", expected.format.width,
+                                    expected.format.height);
+        const size_t size = fread(got, 1, bytes + 20, file);
+        right = size == bytes + (size_t)length && !memcmp(got, head, (size_t)length) &&
+                !memcmp(got + length, expected.data, bytes);
+        fclose(file);
+        unlink(in_folder(name));
+    }
+    free(got);
+    picture_free(&expected);
+    picture_free(&image);
+    return right;
+}
+
+static int right_outputs(void)
+{
+    int right = 0;
+    for (int i = 0; i < PICTURES; i++)
+        right += is_right(i);
+    return right;
+}
+
+static enum gf_status run(enum gf_device_kind kind, int devices, int threads,
+                          struct gf_batch_state *batch, struct gf_error *error)
+{
+    static const int index[DEVICES] = {0, 1, 2};
+    const char *const argument = in_folder("in");
+    const struct gf_inputs_request inputs_request = {.argument = &argument, .count = 1};
+    struct gf_inputs inputs;
+    struct gf_template output;
+    struct gf_options options = gf_options_default();
+    options.device = kind;
+    options.threads = threads;
+    options.warn = warn;
+    world.warnings = world.errors = world.pipelines = world.on_cpu = 0;
+    memset(world.opened, 0, sizeof world.opened);
+    assert_ok("inputs", gf_inputs_expand(&inputs_request, &inputs, error), error);
+    assert_ok("output", gf_template_parse(in_folder("out/"), GF_FILE_AUTO, true, &output, error),
+              error);
+    const struct gf_batch_request request = {.chain = chain,
+                                             .options = options,
+                                             .inputs = &inputs,
+                                             .output = &output,
+                                             .device = index,
+                                             .devices = devices,
+                                             .say = note,
+                                             .open = open_fake};
+    const enum gf_status status = gf_batch_run(&request, batch, error);
+    for (int i = 0; i < world.pipelines; i++) {
+        fake_assert_clean("batch", world.device[i]);
+        assert_true(world.device[i]->closed);
+        free(world.device[i]);
+    }
+    gf_template_free(&output);
+    gf_inputs_free(&inputs);
+    return status;
+}
+
+static void reset_world(void)
+{
+    memset(world.fail_run, 0, sizeof world.fail_run);
+    memset(world.unavailable, 0, sizeof world.unavailable);
+    memset(world.memory_bytes, 0, sizeof world.memory_bytes);
+}
+
+static void test_devices_share_the_work(void **state)
+{
+    (void)state;
+    struct gf_batch_state batch;
+    struct gf_error error = {0};
+    reset_world();
+    for (int threads = 1; threads <= 7; threads += 2) {
+        assert_ok("run", run(GF_DEVICE_CUDA, DEVICES, threads, &batch, &error), &error);
+        assert_int_equal(right_outputs(), PICTURES);
+        assert_int_equal(batch.done, PICTURES);
+        assert_int_equal(world.warnings + world.errors, 0);
+        assert_int_equal(world.on_cpu, 0);
+        /* Workers belong to devices in turn; one that came late may have found nothing left to do.
+         */
+        assert_true(world.pipelines <= threads && world.opened[0] >= world.opened[2]);
+    }
+}
+
+/* Wherever the device fails, here at the n-th stage of a pipeline, its pictures are done on the
+ * others. */
+static void test_a_failing_device(void **state)
+{
+    (void)state;
+    for (int fail_run = 1; fail_run < 30; fail_run += 4) {
+        for (int failing = 0; failing < 2; failing++) {
+            struct gf_batch_state batch;
+            struct gf_error error = {0};
+            reset_world();
+            world.fail_run[failing] = fail_run;
+            assert_ok("run", run(GF_DEVICE_CUDA, DEVICES, 3, &batch, &error), &error);
+            assert_int_equal(right_outputs(), PICTURES);
+            assert_int_equal(batch.done, PICTURES);
+            assert_int_equal(batch.pictures, PICTURES);
+            assert_int_equal(world.errors, 0);
+            assert_true(world.warnings <= 1);
+            if (world.warnings)
+                assert_non_null(
+                    strstr(world.said[0], "launch failure; the picture is done on cuda:"));
+        }
+    }
+}
+
+static void test_all_devices_fail(void **state)
+{
+    (void)state;
+    struct gf_batch_state batch;
+    struct gf_error error = {0};
+    reset_world();
+    for (int i = 0; i < DEVICES; i++)
+        world.fail_run[i] = 5 + i;
+    assert_ok("run", run(GF_DEVICE_AUTO, DEVICES, 3, &batch, &error), &error);
+    assert_int_equal(right_outputs(), PICTURES);
+    assert_int_equal(batch.done, PICTURES);
+    assert_true(world.on_cpu >= 1);
+    assert_true(world.warnings >= 1);
+    /* Asked for GPUs, the CPU is no answer. */
+    assert_int_equal(run(GF_DEVICE_CUDA, DEVICES, 3, &batch, &error), GF_ERROR_INPUT);
+    assert_int_equal(world.on_cpu, 0);
+    assert_true(batch.failed >= 1 && batch.done + batch.failed == PICTURES);
+    assert_int_equal(world.errors, batch.failed);
+    assert_int_equal(right_outputs(), batch.done);
+}
+
+static void test_a_device_that_is_not_there(void **state)
+{
+    (void)state;
+    struct gf_batch_state batch;
+    struct gf_error error = {0};
+    reset_world();
+    world.unavailable[0] = world.unavailable[1] = world.unavailable[2] = true;
+    assert_ok("run", run(GF_DEVICE_AUTO, 1, 2, &batch, &error), &error);
+    assert_int_equal(right_outputs(), PICTURES);
+    assert_int_equal(world.warnings + world.errors, 0);
+    /* Named by the user, it ends everything. */
+    assert_int_equal(run(GF_DEVICE_CUDA, 2, 2, &batch, &error), GF_ERROR_UNAVAILABLE);
+    assert_string_equal(error.text, "fake: there is no device");
+    assert_true(batch.done == 0 && batch.failed <= 2);
+    assert_int_equal(right_outputs(), 0);
+}
+
+/* Too small for a picture, the CPU does it, and the device stays for the next one. */
+static void test_a_device_that_is_too_small(void **state)
+{
+    (void)state;
+    struct gf_batch_state batch;
+    struct gf_error error = {0};
+    reset_world();
+    world.memory_bytes[0] = 100;
+    assert_ok("run", run(GF_DEVICE_AUTO, 1, 2, &batch, &error), &error);
+    assert_int_equal(right_outputs(), PICTURES);
+    assert_int_equal(world.on_cpu, PICTURES);
+    assert_int_equal(world.opened[0], PICTURES);
+}
+
+/* ---- the shared budget ---- */
+
+struct visitor {
+    struct gf_gate *gate;
+    uint64_t bytes;
+    pthread_mutex_t *lock;
+    uint64_t *inside, *most;
+    int *crowd;
+};
+
+static void *visit(void *argument)
+{
+    const struct visitor *const visitor = argument;
+    for (int i = 0; i < 200; i++) {
+        gf_gate_enter(visitor->gate, visitor->bytes);
+        pthread_mutex_lock(visitor->lock);
+        *visitor->inside += visitor->bytes;
+        ++*visitor->crowd;
+        /* Over the budget only alone. */
+        if (*visitor->crowd > 1 && *visitor->inside > *visitor->most)
+            *visitor->most = *visitor->inside;
+        pthread_mutex_unlock(visitor->lock);
+        sched_yield();
+        pthread_mutex_lock(visitor->lock);
+        *visitor->inside -= visitor->bytes;
+        --*visitor->crowd;
+        pthread_mutex_unlock(visitor->lock);
+        gf_gate_leave(visitor->gate, visitor->bytes);
+    }
+    return NULL;
+}
+
+static void test_gate(void **state)
+{
+    (void)state;
+    static const uint64_t bytes[] = {10, 30, 60, 100, 250, 1};
+    enum { VISITORS = sizeof bytes / sizeof *bytes };
+    struct gf_gate gate;
+    struct visitor visitor[VISITORS];
+    pthread_t thread[VISITORS];
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    uint64_t inside = 0, most = 0;
+    int crowd = 0;
+    gf_gate_open(&gate, 100, VISITORS);
+    for (int i = 0; i < VISITORS; i++) {
+        visitor[i] = (struct visitor){&gate, bytes[i], &lock, &inside, &most, &crowd};
+        assert_int_equal(pthread_create(&thread[i], NULL, visit, &visitor[i]), 0);
+    }
+    for (int i = 0; i < VISITORS; i++)
+        pthread_join(thread[i], NULL);
+    assert_true(most <= 100);
+    assert_int_equal(gate.taken, 0);
+    gf_gate_close(&gate);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_devices_share_the_work),
+        cmocka_unit_test(test_a_failing_device),
+        cmocka_unit_test(test_all_devices_fail),
+        cmocka_unit_test(test_a_device_that_is_not_there),
+        cmocka_unit_test(test_a_device_that_is_too_small),
+        cmocka_unit_test(test_gate),
+    };
+    return cmocka_run_group_tests_name("batch", tests, make_folder, remove_folder);
+}

@@ -1,0 +1,678 @@
+/* --profile=compare and --explain: what is measured of a device that is none, the arithmetic of the
+ * rows, and the keys that scripts count on. */
+#include "compare.h"
+#include "explain.h"
+#include "fake_device.h"
+
+#include "../src/report.c"
+#include "../src/report_json.c"
+
+/* ---- a filter with variants, on a device whose clock says what the test wants ---- */
+
+static int launches_nothing(const struct gf_launch *launch)
+{
+    (void)launch;
+    return 0;
+}
+
+static int counts_nothing(const struct gf_view *view, enum gf_statistic statistic,
+                          unsigned long long *count, const void *tables, void *stream)
+{
+    (void)view;
+    (void)statistic;
+    (void)count;
+    (void)tables;
+    (void)stream;
+    return 0;
+}
+
+static const char *always_refuses(const struct gf_stage *stage)
+{
+    (void)stage;
+    return "takes nothing at all";
+}
+
+static void invert_cpu(const struct gf_stage *stage, const struct gf_view *in,
+                       const struct gf_view *out, void *scratch)
+{
+    (void)scratch;
+    for (int y = out->y; y < out->y + out->rows; y++) {
+        for (size_t i = 0; i < gf_row_bytes(stage->out); i++)
+            gf_view_row(out, y)[i] = (unsigned char)~gf_view_row(in, y)[i];
+    }
+}
+
+static enum gf_statistic of_channels(const void *params)
+{
+    (void)params;
+    return GF_STATISTIC_CHANNELS;
+}
+
+/* A variant may have constants of its own. */
+static enum gf_status prepare_for_kernel(struct gf_stage *stage, struct gf_error *error)
+{
+    const enum gf_status status = gf_stage_constants(stage, sizeof stage->kernel, error);
+    if (!status)
+        memcpy(stage->constants, &stage->kernel, sizeof stage->kernel);
+    return status;
+}
+
+static size_t no_scratch(const struct gf_stage *stage, int rows)
+{
+    (void)stage;
+    (void)rows;
+    return 0;
+}
+
+/* Called "invert", for the scalar copy is found by that name. */
+static const struct gf_filter variants = {
+    .name = "invert",
+    .kind = GF_GEOMETRY,
+    .prepare = prepare_for_kernel,
+    .cpu = invert_cpu,
+    .cuda =
+        (const struct gf_kernel[]){
+            {.name = "fast", .launch = launches_nothing, .summary = "the default"},
+            {.name = "plain", .launch = launches_nothing, .summary = "slower"},
+            {.name = "naive", .launch = launches_nothing, .summary = "slowest"},
+            {.name = "never", .launch = launches_nothing, .refuses = always_refuses},
+            {.name = "far", .launch = launches_nothing, .architecture = 900},
+            {.name = "hungry", .launch = launches_nothing, .scratch = no_scratch},
+            {0}},
+};
+static const struct gf_filter counting = {
+    .name = "counting",
+    .kind = GF_GEOMETRY,
+    .cpu = invert_cpu,
+    .statistic = of_channels,
+    .cuda =
+        (const struct gf_kernel[]){
+            {.name = "stage", .launch = launches_nothing},
+            {.name = "slow", .count = counts_nothing},
+            {.name = "half", .count = counts_nothing, .count_extremes = true},
+            {0}},
+};
+
+static double seconds_of(const struct gf_work *work, bool cold)
+{
+    static const struct {
+        const char *name;
+        double seconds;
+    } clock[] = {{"fast", 1e-3},  {"plain", 2e-3}, {"naive", 8e-3}, {"hungry", 4e-3},
+                 {"stage", 1e-3}, {"slow", 3e-3},  {"half", 1e-3}};
+    for (size_t i = 0; i < sizeof clock / sizeof *clock; i++) {
+        if (!strcmp(work->stage->kernel->name, clock[i].name))
+            return clock[i].seconds * (cold ? 1.5 : 1);
+    }
+    fail_msg("%s was timed", work->stage->kernel->name);
+    return 0;
+}
+
+static enum gf_status fake_time(struct gf_lane *lane, const struct gf_work *work, bool cold,
+                                int runs, double *seconds, struct gf_error *error)
+{
+    (void)lane;
+    (void)error;
+    if (work->stage->filter == &variants)
+        assert_memory_equal(work->constants, &work->stage->kernel, sizeof work->stage->kernel);
+    for (int i = 0; i < runs; i++)
+        seconds[i] = seconds_of(work, cold) * (1 + 0.1 * (i % 3));
+    return GF_OK;
+}
+
+static enum gf_status fake_inspect(struct gf_lane *lane, const struct gf_work *work,
+                                   struct gf_kernel_use *use, int capacity, int *count,
+                                   struct gf_error *error)
+{
+    (void)lane;
+    (void)error;
+    assert_true(capacity >= 2);
+    fake_check_view((struct fake_device *)lane->backend, &work->in, "inspect");
+    use[0] = (struct gf_kernel_use){.name = "first<3>",
+                                    .grid = {4, 5, 1},
+                                    .block = {32, 8, 1},
+                                    .cluster = 1,
+                                    .registers = 40,
+                                    .shared_bytes = 1024,
+                                    .occupancy = 1};
+    use[1] = (struct gf_kernel_use){.name = "second",
+                                    .grid = {7, 1, 1},
+                                    .block = {256, 1, 1},
+                                    .cluster = 2,
+                                    .registers = 64,
+                                    .local_bytes = 16,
+                                    .occupancy = 0.5};
+    *count = 2;
+    return GF_OK;
+}
+
+static enum gf_status load_near(struct gf_backend *backend, const struct gf_stage *stage,
+                                const void **constants, struct gf_error *error)
+{
+    if (stage->kernel && stage->kernel->architecture == 900)
+        return gf_fail(error, GF_ERROR_UNAVAILABLE, "variant=far needs more");
+    return fake_load(backend, stage, constants, error);
+}
+
+static void open_probe(struct fake_device *device)
+{
+    fake_open(device);
+    device->calls.time = fake_time;
+    device->calls.inspect = fake_inspect;
+    device->calls.load = load_near;
+}
+
+/* The groups of a chain of that one filter on a noisy picture; `asked` is the variant given. */
+static struct gf_compare compare_on(uint64_t memory_bytes, const struct gf_filter *filter,
+                                    const char *asked)
+{
+    struct fake_device device;
+    open_probe(&device);
+    device.memory_bytes = memory_bytes;
+    struct gf_chain_item item = {.filter = filter};
+    for (int i = 0; asked && filter->cuda[i].name; i++) {
+        if (!strcmp(filter->cuda[i].name, asked))
+            item.kernel = &filter->cuda[i];
+    }
+    const struct gf_chain chain = {.item = &item, .count = 1};
+    struct gf_image picture = picture_random((struct gf_format){50, 40, 3, 8}, 3, 7);
+    struct gf_plan plan;
+    struct gf_spans spans;
+    struct gf_error error = {0};
+    struct gf_compare compare = {.on_cuda = true, .threads = 2};
+    struct gf_bench bench = {
+        .backend = &device.base, .threads = 2, .budget_s = 0.01, .copy_peak = 24e6};
+    gf_spans_init(&spans);
+    assert_ok("plan", gf_plan_make(&chain, picture.format, 1, &plan, &error), &error);
+    assert_ok("ready", fake_ready(&device.base, &error), &error);
+    assert_ok("lane", fake_lane_open(&device.base, 0, &spans, &bench.lane, &error), &error);
+    assert_ok("compare", gf_compare_stages(&bench, &plan, &picture, &compare, &error), &error);
+    fake_lane_close(bench.lane);
+    fake_assert_clean("compare", &device);
+    gf_plan_free(&plan);
+    gf_spans_free(&spans);
+    picture_free(&picture);
+    return compare;
+}
+
+static struct gf_compare compare_of(const struct gf_filter *filter, const char *asked)
+{
+    return compare_on(0, filter, asked);
+}
+
+static const struct gf_compare_row *row_of(const struct gf_compare_group *group, const char *name)
+{
+    for (int i = 0; i < group->rows; i++) {
+        if (!strcmp(group->row[i].name, name))
+            return &group->row[i];
+    }
+    fail_msg("%s: there is no row %s", group->name, name);
+    return NULL;
+}
+
+static void test_rows_of_a_stage(void **state)
+{
+    (void)state;
+    struct gf_compare compare = compare_of(&variants, NULL);
+    assert_int_equal(compare.groups, 1);
+    const struct gf_compare_group *const group = &compare.group[0];
+    assert_string_equal(group->name, "invert");
+    assert_int_equal(group->rows, 6);
+    assert_true(group->bytes == 2 * 50 * 40 * 3);
+    const struct gf_compare_row *const fast = row_of(group, "fast");
+    assert_true(fast->chosen);
+    assert_int_equal(fast->warm.runs,
+                     6); /* 10 ms of budget, 1.5 of the cold run that says how many */
+    assert_true(fabs(fast->warm.least_s - 1e-3) < 1e-9 &&
+                fabs(fast->warm.median_s - 1.1e-3) < 1e-9 &&
+                fabs(fast->warm.most_s - 1.2e-3) < 1e-9);
+    assert_true(fabs(fast->cold.median_s - 1.65e-3) < 1e-9);
+    assert_true(fabs(fast->rate - 12000 / 1.1e-3) < 1);
+    assert_true(fabs(fast->copy_percent - 100 * fast->rate / 24e6) < 1e-6);
+    assert_true(fast->difference == 0);
+    assert_true(fabs(fast->over_naive - row_of(group, "naive")->warm.median_s / 1.1e-3) < 1e-9);
+    assert_true(fabs(fast->over_cpu - group->cpu.median_s / 1.1e-3) < 1e-9);
+    assert_true(row_of(group, "naive")->over_naive == 1);
+    assert_int_equal(row_of(group, "naive")->warm.runs, 1); /* 12 ms do not fit into the budget */
+    gf_compare_free(&compare);
+}
+
+static void test_what_cannot_run_says_why(void **state)
+{
+    (void)state;
+    struct gf_compare compare = compare_of(&variants, "plain");
+    const struct gf_compare_group *const group = &compare.group[0];
+    assert_string_equal(row_of(group, "never")->refused, "takes nothing at all");
+    assert_string_equal(row_of(group, "far")->refused, "variant=far needs more");
+    assert_int_equal(row_of(group, "far")->warm.runs, 0);
+    assert_true(isnan(row_of(group, "far")->difference));
+    assert_true(row_of(group, "plain")->chosen);
+    assert_false(row_of(group, "fast")->chosen);
+    gf_compare_free(&compare);
+}
+
+static void test_a_picture_that_does_not_fit(void **state)
+{
+    (void)state;
+    struct gf_compare compare = compare_on(8000, &variants, NULL);
+    assert_int_equal(compare.group[0].rows, 1);
+    assert_non_null(
+        strstr(row_of(&compare.group[0], "all")->refused, "out of memory for a picture of 50x40"));
+    assert_true(compare.group[0].cpu.runs > 0);
+    gf_compare_free(&compare);
+}
+
+static void test_the_kernel_of_least_occupancy(void **state)
+{
+    (void)state;
+    struct gf_compare compare = compare_of(&variants, NULL);
+    const struct gf_compare_row *const fast = row_of(&compare.group[0], "fast");
+    assert_int_equal(fast->kernels, 2);
+    assert_string_equal(gf_compare_kernel(fast)->name, "second");
+    assert_null(gf_compare_kernel(row_of(&compare.group[0], "never")));
+    gf_compare_free(&compare);
+}
+
+static void test_rows_of_a_histogram(void **state)
+{
+    (void)state;
+    struct gf_compare compare = compare_of(&counting, NULL);
+    assert_int_equal(compare.groups, 2);
+    const struct gf_compare_group *const counts = &compare.group[0];
+    assert_string_equal(counts->name, "counting histogram");
+    assert_true(counts->statistic && counts->bytes == 50 * 40 * 3);
+    assert_int_equal(counts->rows,
+                     3); /* the counter that all filters share, and the two of its own */
+    assert_string_equal(counts->row[0].name, "default");
+    assert_true(counts->row[0].chosen);
+    for (int i = 0; i < 3; i++)
+        assert_true(counts->row[i].difference == 0);
+    assert_int_equal(compare.group[1].rows, 1);
+    assert_string_equal(compare.group[1].row[0].name, "stage");
+    gf_compare_free(&compare);
+}
+
+/* ---- arithmetic ---- */
+
+static void test_times(void **state)
+{
+    (void)state;
+    double even[] = {4, 1, 3, 2}, odd[] = {9, 1, 5};
+    assert_int_equal(gf_times_runs(0.2, 0.1), 1);
+    assert_int_equal(gf_times_runs(0.09, 0.1), 3);
+    assert_int_equal(gf_times_runs(0.01, 0.1), 10);
+    assert_int_equal(gf_times_runs(0, 0.1), GF_TIMES_MOST);
+    const struct gf_times four = gf_times_of(even, 4), three = gf_times_of(odd, 3);
+    assert_true(four.median_s == 2.5 && four.least_s == 1 && four.most_s == 4 && four.runs == 4);
+    assert_true(three.median_s == 5 && three.least_s == 1 && three.most_s == 9);
+    assert_int_equal(gf_times_of(NULL, 0).runs, 0);
+}
+
+static void test_estimate(void **state)
+{
+    (void)state;
+    assert_true(gf_compare_estimate(1, 4, 1) == 5);
+    assert_true(gf_compare_estimate(1, 4, 4) == 4.25);
+    assert_true(gf_compare_estimate(8, 4, 2) == 10);
+}
+
+static void test_differences(void **state)
+{
+    (void)state;
+    for (int bits = 8; bits <= 16; bits += 8) {
+        struct gf_image a = picture_random((struct gf_format){31, 9, 2, bits}, 2, 3);
+        struct gf_image b = picture_random((struct gf_format){31, 9, 2, bits}, 6, 3);
+        assert_int_equal(gf_compare_images(&a, &b), 0);
+        sample_set(&b, 30, 8, 1,
+                   sample_at(&a, 30, 8, 1) < 100 ? sample_at(&a, 30, 8, 1) + 77
+                                                 : sample_at(&a, 30, 8, 1) - 77);
+        assert_int_equal(gf_compare_images(&a, &b), 77);
+        assert_int_equal(gf_compare_images(&b, &a), 77);
+        picture_free(&a);
+        picture_free(&b);
+    }
+    uint64_t p[] = {0, 5, 7, 0}, q[] = {0, 9, 1, 0};
+    const struct gf_histogram a = {1, 4, p}, b = {1, 4, q};
+    assert_true(gf_compare_histograms(&a, &b, false) == 6);
+    assert_true(gf_compare_histograms(&a, &b, true) == 0);
+    q[3] = 1;
+    assert_true(gf_compare_histograms(&a, &b, true) == 1);
+}
+
+/* ---- the CPU's rows ---- */
+
+static void test_scalar_copies_make_the_same_picture(void **state)
+{
+    static const char *const chains[] = {"blur=2",
+                                         "boxblur=5",
+                                         "convolve=0 1 0/1 4 1/0 1 0",
+                                         "unsharp",
+                                         "sobel",
+                                         "normalmap",
+                                         "median=2",
+                                         "bilateral",
+                                         "equalize=mode=lightness",
+                                         "normalize",
+                                         "threshold=otsu",
+                                         "transpose",
+                                         "rotate=90",
+                                         "hflip",
+                                         "vflip",
+                                         "resize=w=60%:h=70%",
+                                         "crop=20:20:1:1",
+                                         "saturation=1.5",
+                                         "gamma=2.2"};
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof chains / sizeof *chains; i++) {
+        const struct gf_format format = {53, 47, i % 2 ? 4 : 3, i % 2 ? 16 : 8};
+        struct gf_chain chain;
+        struct gf_plan plan;
+        struct gf_error error = {0};
+        struct gf_image picture = picture_random(format, 2, i);
+        struct gf_compare compare = {.threads = 3};
+        struct gf_backend *backend;
+        assert_ok("cpu", gf_backend_cpu_open(3, &backend, &error), &error);
+        struct gf_bench bench = {.backend = backend, .threads = 3};
+        assert_ok(chains[i / 2], gf_chain_parse(chains[i / 2], &chain, &error), &error);
+        assert_ok(chains[i / 2], gf_plan_make(&chain, format, 1, &plan, &error), &error);
+        assert_ok(chains[i / 2], gf_compare_stages(&bench, &plan, &picture, &compare, &error),
+                  &error);
+        for (int g = 0; g < compare.groups; g++) {
+            const struct gf_compare_group *const group = &compare.group[g];
+            assert_int_equal(group->rows, 5); /* scalar on 1 and 3 threads; vector on 1, 2 and 3 */
+            assert_string_equal(group->row[0].name, "scalar, 1 thread");
+            assert_string_equal(group->row[4].name, "vector, 3 threads");
+            assert_true(group->row[4].chosen && group->naive == 0);
+            for (int r = 0; r < group->rows; r++) {
+                if (group->row[r].difference > group->tolerance || !group->row[r].warm.runs)
+                    fail_msg("%s: %s differs by %g", group->name, group->row[r].name,
+                             group->row[r].difference);
+            }
+        }
+        gf_compare_free(&compare);
+        gf_plan_free(&plan);
+        gf_chain_free(&chain);
+        backend->calls->close(backend);
+        picture_free(&picture);
+    }
+}
+
+/* ---- the pipeline's rows ---- */
+
+static const struct gf_compare_run *run_of(const struct gf_compare *compare, const char *name)
+{
+    for (int i = 0; i < compare->runs; i++) {
+        if (!strcmp(compare->run[i].name, name))
+            return &compare->run[i];
+    }
+    fail_msg("there is no setting %s", name);
+    return NULL;
+}
+
+static void test_settings_of_the_cpu(void **state)
+{
+    (void)state;
+    struct gf_image picture = picture_random((struct gf_format){64, 640, 3, 8}, 0, 1);
+    struct gf_options options = gf_options_default();
+    struct gf_compare compare = {.threads = 3, .in = picture.format, .out = picture.format};
+    struct gf_error error = {0};
+    options.device = GF_DEVICE_CPU;
+    options.threads = 3;
+    assert_ok("runs", gf_compare_runs("gamma=2,invert", &options, &picture, &compare, &error),
+              &error);
+    const int rows = compare.run[0].band_rows;
+    assert_string_equal(compare.run[0].name, "as asked");
+    assert_int_equal(compare.run[0].lanes, 3);
+    assert_int_equal(run_of(&compare, "threads=1")->lanes, 1);
+    assert_int_equal(run_of(&compare, "threads=2")->lanes, 2);
+    assert_int_equal(run_of(&compare, "threads=3")->lanes, 3);
+    assert_true(run_of(&compare, "no-fuse")->options.apart);
+    char name[40];
+    snprintf(name, sizeof name, "band-rows=%d", 2 * rows);
+    assert_int_equal(run_of(&compare, name)->band_rows, 2 * rows);
+    for (int i = 0; i < compare.runs; i++) {
+        assert_true(compare.run[i].total.runs > 0 && compare.run[i].total.median_s > 0);
+        assert_true(compare.run[i].overlap >= 0 && compare.run[i].overlap < 1);
+        assert_true(isnan(compare.run[i].estimate_s));
+    }
+    gf_compare_free(&compare);
+    assert_ok("runs", gf_compare_runs("blur", &options, &picture, &compare, &error), &error);
+    assert_string_equal(run_of(&compare, "no-fuse")->refused,
+                        "the chain has no adjacent point filters");
+    gf_compare_free(&compare);
+    picture_free(&picture);
+}
+
+/* ---- the forms ---- */
+
+struct written {
+    char *text;
+    size_t size;
+};
+
+static struct written write_form(void (*form)(const struct gf_compare *, FILE *),
+                                 const struct gf_compare *compare)
+{
+    struct written written = {0};
+    FILE *const file = open_memstream(&written.text, &written.size);
+    assert_non_null(file);
+    form(compare, file);
+    fclose(file);
+    return written;
+}
+
+/* A comparison with a bit of everything. */
+static struct gf_compare whole_comparison(void)
+{
+    struct gf_compare compare = compare_of(&variants, NULL);
+    snprintf(compare.device, sizeof compare.device, "cuda:0 \"Fake\"");
+    compare.copy_peak = 4e12;
+    compare.in = compare.out = compare.group[0].in;
+    compare.run = calloc(2, sizeof *compare.run);
+    compare.runs = 2;
+    compare.run[0] = (struct gf_compare_run){.name = "as asked",
+                                             .lanes = 4,
+                                             .band_rows = 270,
+                                             .total = {9, 3e-3, 2e-3, 4e-3},
+                                             .window = {9, 2.5e-3, 2e-3, 3e-3},
+                                             .overlap = 0.25,
+                                             .kernels_s = 1e-3,
+                                             .transfers_s = 2e-3,
+                                             .estimate_s = 2.25e-3};
+    compare.run[1] = (struct gf_compare_run){.name = "transfer=zero-copy",
+                                             .refused = "odd, \"rows\"",
+                                             .overlap = NAN,
+                                             .kernels_s = NAN,
+                                             .transfers_s = NAN,
+                                             .estimate_s = NAN};
+    return compare;
+}
+
+static void test_json(void **state)
+{
+    (void)state;
+    struct gf_compare compare = whole_comparison();
+    struct written json = write_form(gf_compare_json, &compare);
+    const struct gf_report_key *key;
+    for (int i = 0; (key = gf_compare_key_at(i)); i++) {
+        char quoted[64];
+        const char *const dot = strrchr(key->path, '.');
+        snprintf(quoted, sizeof quoted, "\"%s\": ", dot ? dot + 1 : key->path);
+        if (!strstr(json.text, quoted))
+            fail_msg("%s is not there", key->path);
+    }
+    assert_non_null(strstr(json.text, "\"device\": \"cuda:0 \\\"Fake\\\"\""));
+    assert_non_null(strstr(
+        json.text, "{\"name\": \"never\", \"summary\": null, \"chosen\": false, \"refused\": "
+                   "\"takes nothing at all\", \"runs\": 0, \"warm_ms\": null, "));
+    assert_non_null(strstr(
+        json.text, "{\"name\": \"second\", \"grid\": [7, 1, 1], \"block\": [256, 1, 1], "
+                   "\"cluster\": 2, \"registers\": 64, \"shared_bytes\": 0, \"local_bytes\": 16, "
+                   "\"occupancy_percent\": 50.000000}"));
+    assert_non_null(strstr(
+        json.text, "\"total_ms\": 3.000000, \"total_least_ms\": 2.000000, \"total_most_ms\": "
+                   "4.000000, \"window_ms\": 2.500000, \"overlap\": 0.250000, "
+                   "\"kernels_ms\": 1.000000, \"transfers_ms\": 2.000000, "
+                   "\"estimate_ms\": 2.250000}"));
+    free(json.text);
+    gf_compare_free(&compare);
+}
+
+/* Commas outside quotes. */
+static int commas_of(const char *line)
+{
+    int commas = 0;
+    bool quoted = false;
+    for (; *line && *line != '\n'; line++) {
+        quoted ^= *line == '"';
+        commas += *line == ',' && !quoted;
+    }
+    return commas;
+}
+
+static void test_csv(void **state)
+{
+    (void)state;
+    struct gf_compare compare = whole_comparison();
+    struct written csv = write_form(gf_compare_csv, &compare);
+    static const char header[] = "kind,name,variant,chosen,refused,runs,median_ms,least_ms,most_ms,"
+                                 "cold_ms,bytes,gb_s,copy_percent,"
+                                 "over_naive,over_cpu,difference,kernels,kernel,grid,block,cluster,"
+                                 "registers,shared_bytes,local_bytes,"
+                                 "occupancy_percent,lanes,band_rows,host_memory,transfer,fused,"
+                                 "window_ms,overlap,estimate_ms\n";
+    assert_memory_equal(csv.text, header, sizeof header - 1);
+    int lines = 0;
+    for (const char *line = csv.text; *line; line = strchr(line, '\n') + 1, lines++)
+        assert_int_equal(commas_of(line), commas_of(header));
+    assert_int_equal(lines, 1 + 6 + 2);
+    assert_non_null(strstr(csv.text, "\nstage,invert,fast,1,,6,1.1,1,1.2,1.65,12000,"));
+    assert_non_null(strstr(csv.text, ",2,second,7x1x1,256x1x1,2,64,0,16,50,,,,,,,,\n"));
+    assert_non_null(strstr(csv.text, "\npipeline,,as asked,1,,9,3,2,4,,"));
+    assert_non_null(strstr(csv.text, ",4,270,pinned,copy,1,2.5,0.25,2.25\n"));
+    assert_non_null(strstr(csv.text, "\npipeline,,transfer=zero-copy,0,\"odd, \"\"rows\"\"\",0,"));
+    free(csv.text);
+    gf_compare_free(&compare);
+}
+
+static void test_table(void **state)
+{
+    (void)state;
+    struct gf_compare compare = whole_comparison();
+    struct written table = write_form(gf_compare_table, &compare);
+    assert_non_null(strstr(table.text, "\n* fast"));
+    assert_non_null(strstr(table.text, "\n  never    not run: takes nothing at all\n"));
+    assert_non_null(strstr(table.text, "x naive"));
+    assert_non_null(strstr(table.text, "transfer=zero-copy     not run: odd, \"rows\"\n"));
+    for (const char *line = table.text; *line; line = strchr(line, '\n') + 1)
+        assert_in_range(strcspn(line, "\n"), 0, 140);
+    free(table.text);
+    gf_compare_free(&compare);
+}
+
+/* ---- --explain ---- */
+
+static struct gf_explanation explanation_of(struct fake_device *device, const char *text,
+                                            struct gf_format format)
+{
+    static struct gf_source source;
+    static struct gf_sink sink;
+    struct gf_explanation explanation = {.on_cuda = true};
+    struct gf_options options = gf_options_default();
+    struct gf_error error = {0};
+    struct gf_chain chain;
+    struct gf_plan plan;
+    struct gf_spans spans;
+    options.memory_bytes = 1 << 20;
+    gf_spans_init(&spans);
+    assert_ok(text, gf_chain_parse(text, &chain, &error), &error);
+    assert_ok(text, gf_plan_make(&chain, format, 1, &plan, &error), &error);
+    const struct gf_run run = {.plan = &plan,
+                               .backend = &device->base,
+                               .options = &options,
+                               .spans = &spans,
+                               .lanes = 2,
+                               .band_rows = 10,
+                               .source = &source,
+                               .sink = &sink};
+    assert_ok(text, fake_ready(&device->base, &error), &error);
+    assert_ok(text, gf_explain_plan(&run, &explanation, &error), &error);
+    fake_assert_clean(text, device);
+    assert_int_equal(device->runs, 0);
+    assert_int_equal(device->uploads, 0);
+    gf_plan_free(&plan);
+    gf_chain_free(&chain);
+    gf_spans_free(&spans);
+    return explanation;
+}
+
+static void test_explanation(void **state)
+{
+    (void)state;
+    struct fake_device device;
+    open_probe(&device);
+    /* Radius 2: bands of 10 rows read 14, but 12 at the edges. */
+    struct gf_explanation found = explanation_of(
+        &device, "boxblur=2,gamma=2,invert,equalize,transpose", (struct gf_format){32, 40, 3, 8});
+    const double picture = 32 * 40 * 3;
+    assert_int_equal(found.segments, 3);
+    assert_int_equal(found.lanes, 2);
+    assert_int_equal(found.segment[0].bands, 4);
+    assert_int_equal(found.segment[0].band_rows, 10);
+    assert_int_equal(found.segment[0].in_rows, 14);
+    assert_true(found.segment[0].up_bytes == 32 * 3 * (12 + 14 + 14 + 12));
+    assert_true(found.segment[0].down_bytes == 0 && found.segment[0].keeps_on_device);
+    assert_int_equal(found.segment[0].stages, 3);
+    assert_string_equal(found.segment[0].stage[1].name, "gamma+invert");
+    assert_int_equal(found.segment[0].stage[1].filters, 2);
+    assert_string_equal(found.segment[0].stage[2].name, "equalize histogram");
+    assert_true(found.segment[0].stage[2].bytes == picture);
+    assert_true(found.segment[1].up_bytes == 0);
+    assert_true(found.segment[2].whole && found.segment[2].stage[0].bytes == 2 * picture);
+    assert_true(found.segment[2].down_bytes == picture);
+    assert_int_equal(found.segment[2].stage[0].kernels, 2);
+    assert_string_equal(found.segment[2].stage[0].kernel[0].name, "first<3>");
+    found.upload_peak = found.download_peak = 1e3;
+    found.copy_peak = 1e6;
+    const double up = found.segment[0].up_bytes / 1e3, down = picture / 1e3;
+    assert_true(fabs(gf_explain_seconds(&found, true) - up - found.segment[1].device_bytes / 1e6 -
+                     down) < 1e-9);
+    assert_true(gf_explain_seconds(&found, false) > gf_explain_seconds(&found, true));
+    gf_explain_free(&found);
+}
+
+static void test_explanation_without_memory(void **state)
+{
+    (void)state;
+    struct fake_device device;
+    open_probe(&device);
+    device.memory_bytes = 8000; /* less than a picture: it goes by host memory */
+    struct gf_explanation found =
+        explanation_of(&device, "equalize,transpose", (struct gf_format){64, 40, 3, 8});
+    assert_false(found.segment[0].keeps_on_device);
+    assert_true(found.segment[0].down_bytes == 64 * 40 * 3);
+    assert_true(found.segment[2].first_on_host);
+    gf_explain_free(&found);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows_of_a_stage),
+        cmocka_unit_test(test_what_cannot_run_says_why),
+        cmocka_unit_test(test_a_picture_that_does_not_fit),
+        cmocka_unit_test(test_the_kernel_of_least_occupancy),
+        cmocka_unit_test(test_rows_of_a_histogram),
+        cmocka_unit_test(test_times),
+        cmocka_unit_test(test_estimate),
+        cmocka_unit_test(test_differences),
+        cmocka_unit_test(test_scalar_copies_make_the_same_picture),
+        cmocka_unit_test(test_settings_of_the_cpu),
+        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_explanation),
+        cmocka_unit_test(test_explanation_without_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,95 @@
+/* The choice of `auto` against what was measured on real machines: it must be right where the
+ * difference is large. */
+#include "cost.h"
+#include "support.h"
+
+static double filter_ns(const char *text, struct gf_format format)
+{
+    struct gf_error error = {0};
+    struct gf_chain chain;
+    struct gf_plan plan;
+    assert_ok(text, gf_chain_parse(text, &chain, &error), &error);
+    assert_ok(text, gf_plan_make(&chain, format, 1, &plan, &error), &error);
+    const double ns = gf_cost_filter_ns(&plan) / ((double)format.width * format.height);
+    gf_plan_free(&plan);
+    gf_chain_free(&chain);
+    return ns;
+}
+
+static enum gf_device_kind decide(const char *chain, struct gf_format format, size_t files,
+                                  double decode_ns, double encode_ns, int processors)
+{
+    char reason[160];
+    const struct gf_cost_work work = {.files = files,
+                                      .pixels = (double)format.width * format.height,
+                                      .decode_ns = decode_ns,
+                                      .filter_ns = filter_ns(chain, format),
+                                      .encode_ns = encode_ns,
+                                      .processors = processors};
+    const enum gf_device_kind kind = gf_cost_decide(&work, reason, sizeof reason);
+    assert_non_null(strstr(reason, "done sooner"));
+    return kind;
+}
+
+static const struct gf_format frame = {.width = 7680, .height = 4320, .channels = 3, .bits = 8};
+static const struct gf_format hd = {.width = 1920, .height = 1080, .channels = 3, .bits = 8};
+
+/* One thread with AVX-512 took so many nanoseconds a pixel. */
+static void test_filters(void **state)
+{
+    static const struct {
+        const char *chain;
+        double ns;
+    } measured[] = {{"blur=2", 1.35},      {"blur=5", 2.25},     {"blur=20", 10.2},
+                    {"boxblur=50", 1.55},  {"median=1", 0.43},   {"median=5", 139},
+                    {"median=10", 266},    {"bilateral=2", 125}, {"equalize", 1.18},
+                    {"saturation=2", 8.5}, {"transpose", 1.29},  {"resize=50%:50%", 3.3},
+                    {"invert", 0.78},      {"sobel", 0.84},      {"bilateral=4", 306}};
+    (void)state;
+    for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
+        const double ns = filter_ns(measured[i].chain, frame);
+        if (ns > 2.2 * measured[i].ns || ns < measured[i].ns / 2.2)
+            fail_msg("%s: %.2f ns, measured %.2f", measured[i].chain, ns, measured[i].ns);
+    }
+    const struct gf_format gray = {.width = 1920, .height = 1080, .channels = 1, .bits = 8};
+    assert_true(filter_ns("blur", gray) < filter_ns("blur", hd) / 2);
+}
+
+static void test_one_picture(void **state)
+{
+    (void)state;
+    /* 8K PNM, 16 processors: 0.09 s on the CPU, 0.33 s on the GPU. */
+    assert_int_equal(decide("blur=2,equalize", frame, 1, 0.5, 1, 16), GF_DEVICE_CPU);
+    assert_int_equal(decide("blur=2", hd, 1, 5, 4.2, 2), GF_DEVICE_CPU);
+    assert_int_equal(decide("blur=2", (struct gf_format){16, 16, 3, 8}, 1, 5, 4.2, 1),
+                     GF_DEVICE_CPU);
+    /* A bilateral filter of that size takes the CPU a second and more. */
+    assert_int_equal(decide("bilateral=2.5", frame, 1, 0.5, 1, 2), GF_DEVICE_CUDA);
+    assert_int_equal(decide("bilateral=10", frame, 1, 0.5, 1, 16), GF_DEVICE_CUDA);
+    assert_int_equal(decide("median=10", frame, 1, 0.5, 1, 16), GF_DEVICE_CUDA);
+}
+
+static void test_many_pictures(void **state)
+{
+    (void)state;
+    assert_int_equal(decide("blur=2,equalize", hd, 10, 5, 4.2, 16), GF_DEVICE_CPU);
+    assert_int_equal(decide("blur=2,equalize", hd, 100000, 5, 4.2, 2), GF_DEVICE_CUDA);
+    /* More of the same never goes back to the CPU. */
+    enum gf_device_kind before = GF_DEVICE_CPU;
+    for (size_t files = 1; files < 1000000; files *= 2) {
+        const enum gf_device_kind kind = decide("blur=2,saturation=1.2", hd, files, 5, 4.2, 8);
+        assert_true(kind == GF_DEVICE_CUDA || before == GF_DEVICE_CPU);
+        before = kind;
+    }
+    assert_int_equal(before, GF_DEVICE_CUDA);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_filters),
+        cmocka_unit_test(test_one_picture),
+        cmocka_unit_test(test_many_pictures),
+    };
+    return cmocka_run_group_tests_name("cost", tests, NULL, NULL);
+}

@@ -1,0 +1,143 @@
+/* The stencils on a GPU against the CPU backend where their kernels change with a parameter, which
+ * the self-test's extremes and defaults step over: radii at which another kernel takes over, every
+ * variant, every border, in bands. Skipped where there is no GPU. */
+#include "support.h"
+
+/* Parameters; a border and a variant are appended. */
+static const char *const chains[] = {
+    "blur=0.3",
+    "blur=1",
+    "blur=1.01",
+    "blur=2",
+    "blur=2.01",
+    "blur=3.33",
+    "blur=3.34",
+    "blur=5.33",
+    "blur=5.34",
+    "blur=9",
+    "unsharp=1",
+    "unsharp=2",
+    "unsharp=3",
+    "unsharp=5",
+    "unsharp=7",
+    "boxblur=0",
+    "boxblur=1",
+    "boxblur=2",
+    "boxblur=3",
+    "boxblur=4",
+    "boxblur=5",
+    "boxblur=6",
+    "boxblur=7",
+    "boxblur=8",
+    "boxblur=16",
+    "boxblur=40",
+    "median=1",
+    "median=2",
+    "median=3",
+    "median=5",
+    "convolve=1 2 3/4 5 -6/7 8 9",
+    "convolve=1 2 -3 4 5/-1 2 3 4 5.5/5 4 3 2 1:divisor=7:bias=3",
+    "convolve=1 2 3 4 5 6 7/-1 2 -3 4 -5 6 7/7 6 5 4 3 2 1",
+};
+static const char *const borders[] = {"edge", "reflect", "wrap", "constant"};
+
+enum { WIDTH = 203, HEIGHT = 67, BAND_ROWS = 24 };
+
+/* False: the variant refuses it. */
+static bool run(const char *text, enum gf_device_kind device, const struct gf_image *in,
+                struct gf_image *out)
+{
+    struct gf_options options = gf_options_default();
+    struct gf_pipeline *pipeline = NULL;
+    struct gf_error error = {0};
+    options.device = device;
+    options.band_rows = BAND_ROWS;
+    assert_ok(text, gf_pipeline_open(text, &options, &pipeline, &error), &error);
+    const enum gf_status status = gf_pipeline_run_image(pipeline, in, out, &error);
+    gf_pipeline_close(pipeline);
+    if (status != GF_ERROR_USAGE && status != GF_ERROR_UNAVAILABLE)
+        assert_ok(text, status, &error);
+    return !status;
+}
+
+static void check_chain(const char *chain, const char *border, const struct gf_image *in)
+{
+    struct gf_chain parsed;
+    struct gf_error error = {0};
+    char text[300];
+    assert_ok(chain, gf_chain_parse(chain, &parsed, &error), &error);
+    const struct gf_filter *const filter = parsed.item[0].filter;
+    gf_chain_free(&parsed);
+    struct gf_image expected = {0};
+    snprintf(text, sizeof text, "%s:border=%s", chain, border);
+    assert_true(run(text, GF_DEVICE_CPU, in, &expected));
+    for (int v = 0; gf_filter_kernel(filter, v); v++) {
+        struct gf_image result = {0};
+        snprintf(text, sizeof text, "%s:border=%s:variant=%s", chain, border,
+                 gf_filter_kernel(filter, v)->name);
+        if (run(text, GF_DEVICE_CUDA, in, &result)) {
+            const struct difference d = compare(&result, &expected);
+            if (d.most > filter->tolerance)
+                fail_msg("%s on %d channels of %d bits: differs by %d at %d, %d, channel %d", text,
+                         in->format.channels, in->format.bits, d.most, d.x, d.y, d.channel);
+        } else {
+            assert_true(v > 0);
+        }
+        gf_image_free(&result);
+    }
+    gf_image_free(&expected);
+}
+
+static void check_format(int channels, int bits)
+{
+    const char *why = "";
+    if (!gf_device_count(&why))
+        skip();
+    struct gf_image in = picture_random(format_of(WIDTH, HEIGHT, channels, bits), 0, 7);
+    for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
+        const int border = (int)i + channels + bits / 8;
+        check_chain(chains[i], borders[border % 4], &in);
+        check_chain(chains[i], borders[(border + 1) % 4], &in);
+    }
+    picture_free(&in);
+}
+
+static void test_gray8(void **state)
+{
+    (void)state;
+    check_format(1, 8);
+}
+
+static void test_rgb8(void **state)
+{
+    (void)state;
+    check_format(3, 8);
+}
+
+static void test_rgb16(void **state)
+{
+    (void)state;
+    check_format(3, 16);
+}
+
+static void test_gray_alpha16(void **state)
+{
+    (void)state;
+    check_format(2, 16);
+}
+
+static void test_rgba8(void **state)
+{
+    (void)state;
+    check_format(4, 8);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_gray8), cmocka_unit_test(test_rgb8),
+        cmocka_unit_test(test_rgb16), cmocka_unit_test(test_gray_alpha16),
+        cmocka_unit_test(test_rgba8),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
