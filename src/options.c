@@ -25,6 +25,9 @@ static const struct gf_choice devices[] = {
 static const struct gf_choice host_memories[] = {
     {"pinned", GF_HOST_PINNED}, {"pageable", GF_HOST_PAGEABLE}, {0},
 };
+static const struct gf_choice codecs[] = {
+    {"auto", GF_CODEC_AUTO}, {"cpu", GF_CODEC_CPU}, {"gpu", GF_CODEC_GPU}, {0},
+};
 static const struct gf_choice transfers[] = {
     {"copy", GF_TRANSFER_COPY}, {"zero-copy", GF_TRANSFER_ZERO_COPY}, {0},
 };
@@ -128,6 +131,8 @@ static const struct gf_option options[] = {
     {.name = "device-memory", .argument = "SIZE", .type = GF_OPTION_SIZE, .least = LEAST_BUDGET,
      .greatest = GREATEST_BUDGET, .offset = AT(options.device_memory_bytes),
      .help = "budget of device memory; without it, what is free"},
+    {.name = "codec", .type = GF_OPTION_CHOICE, .choices = codecs, .offset = AT(options.codec),
+     .help = "where JPEGs are decoded and encoded; gpu is nvJPEG, which takes long to start: for many pictures on few processors"},
     {.name = "host-memory", .type = GF_OPTION_CHOICE, .choices = host_memories,
      .offset = AT(options.host_memory),
      .help = "pageable shows what copies to a GPU cost from memory that is not pinned"},

@@ -15,6 +15,8 @@ enum gf_device_kind { GF_DEVICE_AUTO, GF_DEVICE_CPU, GF_DEVICE_CUDA };
 enum gf_file_format { GF_FILE_AUTO, GF_FILE_PNG, GF_FILE_JPEG, GF_FILE_PNM, GF_FILE_PAM };
 enum gf_host_memory { GF_HOST_PINNED, GF_HOST_PAGEABLE };
 enum gf_transfer { GF_TRANSFER_COPY, GF_TRANSFER_ZERO_COPY };
+/* Of JPEG: libjpeg-turbo, or nvJPEG on the GPU where it takes the picture. AUTO is the CPU's. */
+enum gf_codec { GF_CODEC_AUTO, GF_CODEC_CPU, GF_CODEC_GPU };
 enum gf_subsampling { GF_SUBSAMPLING_420, GF_SUBSAMPLING_422, GF_SUBSAMPLING_444 };
 
 struct gf_options {
@@ -29,6 +31,7 @@ struct gf_options {
     uint64_t max_pixels;         /* a larger input is refused */
     enum gf_host_memory host_memory; /* of buffers that a GPU copies from and to */
     enum gf_transfer transfer;   /* zero copy: kernels read and write pinned host memory themselves */
+    enum gf_codec codec;
     bool apart;                  /* do not fuse adjacent point filters: the picture is rounded after each */
     bool autorotate;             /* apply the EXIF orientation */
     bool allow_truncated;        /* a truncated JPEG or PNG: keep what could be decoded */
