@@ -18,13 +18,19 @@ PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 
 VERSION := $(shell sed -n 's/.*GF_VERSION "\(.*\)".*/\1/p' src/version.h)
 PACKAGES := libpng libjpeg zlib
+# Used where they are, done without where they are not; ISAL=0 leaves it out.
+ISAL ?= $(if $(shell pkg-config --exists libisal 2>/dev/null && echo 1),1,0)
+OPTIONAL_PACKAGES := $(if $(filter 1,$(ISAL)),libisal)
 
-PKG_CFLAGS := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
-PKG_LIBS := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null)
+PKG_CFLAGS := $(shell pkg-config --cflags $(PACKAGES) $(OPTIONAL_PACKAGES) 2>/dev/null)
+PKG_LIBS := $(shell pkg-config --libs $(PACKAGES) $(OPTIONAL_PACKAGES) 2>/dev/null)
 CMOCKA_CFLAGS := $(shell pkg-config --cflags cmocka 2>/dev/null)
 CMOCKA_LIBS := $(shell pkg-config --libs cmocka 2>/dev/null)
 
 CPPFLAGS += -D_GNU_SOURCE -Iinclude -Isrc $(PKG_CFLAGS)
+ifeq ($(ISAL),1)
+CPPFLAGS += -DGF_WITH_ISAL
+endif
 # Contraction off on both compilers: the picture must not depend on who rounds once and who twice.
 CFLAGS ?= -O3 -g
 GF_CFLAGS := -std=c17 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -fPIC \
@@ -85,7 +91,7 @@ TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
 all: detected $(PROGRAM) $(LIB_SO) ## the program and the libraries, in build/
 
 detected:
-	@sh tests/detect.sh "$(CUDA)" "$(NVCC)" "$(CUDA_ARCHS)" $(PACKAGES)
+	@sh tests/detect.sh "$(CUDA)" "$(NVCC)" "$(CUDA_ARCHS)" "$(ISAL)" $(PACKAGES)
 
 $(PROGRAM): $(CLI_OBJ) $(LAB_A) $(COMPARE_A) $(LIB_A)
 	$(CC) $(LDFLAGS) -o $@ $(CLI_OBJ) $(LAB_A) $(COMPARE_A) $(LIB_A) $(LIBS)
@@ -152,7 +158,7 @@ $(BUILD)/tests/%: tests/%.c $(LAB_A) $(COMPARE_A) $(LIB_A)
 
 # A build folder belongs to one set of flags: start over instead of linking a mixture. Done before make looks
 # at what is there.
-FLAGS_NOW := CUDA=$(CUDA) ARCHS=$(CUDA_ARCHS) SANITIZE=$(SANITIZE) CFLAGS=$(CFLAGS)
+FLAGS_NOW := CUDA=$(CUDA) ISAL=$(ISAL) ARCHS=$(CUDA_ARCHS) SANITIZE=$(SANITIZE) CFLAGS=$(CFLAGS)
 ifneq ($(filter-out clean help format lint,$(or $(MAKECMDGOALS),all)),)
 $(shell mkdir -p $(BUILD); echo '$(FLAGS_NOW)' | cmp -s - $(BUILD)/flags || { \
   find $(BUILD) -name '*.o' -delete; rm -f $(LIB_A) $(LAB_A) $(COMPARE_A) $(LIB_SO) $(PROGRAM); echo '$(FLAGS_NOW)' > $(BUILD)/flags; })
@@ -218,7 +224,7 @@ includedir=$(INCLUDEDIR)
 Name: gpufilter
 Description: image filters on NVIDIA GPUs, and the same pictures without one
 Version: $(VERSION)
-Requires.private: $(PACKAGES)
+Requires.private: $(PACKAGES) $(OPTIONAL_PACKAGES)
 Cflags: -I$${includedir}
 Libs: -L$${libdir} -lgpufilter
 Libs.private: $(filter-out $(PKG_LIBS),$(LIBS))
@@ -275,18 +281,30 @@ bench-batch: $(PROGRAM) ## thousands of JPEGs by every device and codec, single 
 ifeq ($(CUDA),1)
 bench-gpu: $(PROGRAM) $(BENCH_GPU) ## kernels beside NPP's, the pipeline and the start on a GPU: tables and JSON
 	@sh tests/bench/gpu.sh $(BENCH_GPU) $(PROGRAM)
+compare: $(PROGRAM) ## the variants of every filter side by side on a GPU: tests/bench/results/compare-DATE.txt
+	@sh tests/bench/compare.sh $(PROGRAM) $(or $(RESULTS),tests/bench/results/compare-$(shell date -u +%Y-%m-%d).txt)
+
 techniques: $(PROGRAM) ## every technique of the guides shown on a GPU: tests/bench/results/techniques.md
 	@bash tests/bench/techniques.sh $(PROGRAM) $(or $(RESULTS_DIR),tests/bench/results)
 else
-bench-gpu techniques:
+bench-gpu compare techniques:
 	@echo "$@: this build has no CUDA backend (no nvcc, or CUDA=0)" >&2; exit 3
 endif
-.PHONY: bench bench-batch bench-gpu techniques
+
+BENCH_PNG := $(BUILD)/bench-png
+$(BENCH_PNG): $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/bench/png/*.c)) $(LIB_A)
+	$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+bench-png: $(PROGRAM) $(BENCH_PNG) ## PNG written and read beside libpng, level by level: tables and JSON
+	@bash tests/bench/png/png.sh $(BENCH_PNG) $(PROGRAM)
+.PHONY: bench bench-batch bench-gpu bench-png compare techniques
 
 # What stands between the README's marks is the declarations' own, and the newest results'.
 readme: $(PROGRAM) ## brings the README's tables up to date
 	@{ sed '/<!-- filters/q' README.md; $(PROGRAM) --list=markdown; sed -n '/<!-- \/filters/,/<!-- figures/p' README.md; \
-	  tests/bench/figures.sh tests/bench/results; sed -n '/<!-- \/figures/,$$p' README.md; } > $(BUILD)/README.md
+	  tests/bench/figures.sh tests/bench/results; sed -n '/<!-- \/figures/,$$p' README.md; } > $(BUILD)/README.figures
+	@{ sed '/<!-- worth/q' $(BUILD)/README.figures; tests/bench/worth.sh tests/bench/results; \
+	  sed -n '/<!-- \/worth/,$$p' $(BUILD)/README.figures; } > $(BUILD)/README.md
 	@cmp -s $(BUILD)/README.md README.md || cp $(BUILD)/README.md README.md
 
 help: ## this list

@@ -10,11 +10,12 @@
 
 namespace cg = cooperative_groups;
 
-enum { THREADS = 512, NONE = 0xffffffffu, COLOURS = 3 };
+enum { THREADS = 512, NONE = 0xffffffffu };
 enum way { BY_SHARED, BY_WARP, BY_GROUPS, BY_ATOMIC };
 
-/* Of each channel; low is NONE where nothing was counted. Without alpha and mixtures, whole words are taken as
- * pairs of 16 bits, whose halves are of the same channels again after three words of RGB, or in each of gray. */
+/* Of each channel; low is NONE where nothing was counted. Without alpha and mixtures, whole words are
+ * taken as pairs of 16 bits, whose halves are of the same channels again after three words of RGB, or in
+ * each of gray. */
 template <int BITS, int COUNT, int MIXTURE> struct extremes {
     static constexpr bool together = false, takes_words = MIXTURE == EACH && COUNT % 2 == 1;
     static constexpr int channels = levels_of<COUNT, MIXTURE>;
@@ -131,14 +132,27 @@ static __device__ void reduce_warp(unsigned *low, unsigned *high)
     __syncthreads();
 }
 
-/* The same left to cooperative groups: a tile as large as the block (Programming Guide 2.2.6). */
+/* The same left to cooperative groups, which take one instruction for each where there is one (Programming
+ * Guide 2.2.6). A tile as large as the block would do the second step too, but waits in ways that racecheck
+ * does not know. */
 static __device__ void reduce_groups(unsigned *low, unsigned *high)
 {
-    __shared__ cg::block_tile_memory<THREADS> memory;
-    const cg::thread_block block = cg::this_thread_block(memory);
-    const auto tile = cg::tiled_partition<THREADS>(block);
-    *low = cg::reduce(tile, *low, cg::less<unsigned>());
-    *high = cg::reduce(tile, *high, cg::greater<unsigned>());
+    __shared__ unsigned lows[THREADS / WARP], highs[THREADS / WARP];
+    const cg::thread_block block = cg::this_thread_block();
+    const auto warp = cg::tiled_partition<WARP>(block);
+    *low = cg::reduce(warp, *low, cg::less<unsigned>());
+    *high = cg::reduce(warp, *high, cg::greater<unsigned>());
+    if (warp.thread_rank() == 0) {
+        lows[warp.meta_group_rank()] = *low;
+        highs[warp.meta_group_rank()] = *high;
+    }
+    block.sync();
+    if (warp.meta_group_rank() == 0) {
+        const bool any = warp.thread_rank() < warp.meta_group_size();
+        *low = cg::reduce(warp, any ? lows[warp.thread_rank()] : NONE, cg::less<unsigned>());
+        *high = cg::reduce(warp, any ? highs[warp.thread_rank()] : 0u, cg::greater<unsigned>());
+    }
+    block.sync();
 }
 
 /* Every thread for itself, by atomics that reach no further than the block (Programming Guide 2.2.5). */

@@ -250,6 +250,11 @@ static int divide_work(struct gf_batch *batch)
     int threads = options->threads > 0 ? options->threads : gf_cpu_count();
     threads = threads < GF_BATCH_WORKERS_MAX ? threads : GF_BATCH_WORKERS_MAX;
     int workers = batch->count < (size_t)threads ? (int)batch->count : threads;
+    if (batch->devices && options->codec == GF_CODEC_GPU) {
+        /* Each waits most of the time for the GPU's decoder, which is fast with many pictures at once. */
+        workers = batch->count < GF_BATCH_CODEC_WORKERS ? (int)batch->count : GF_BATCH_CODEC_WORKERS;
+        options->serial = true;
+    }
     if (batch->request->output->is_stdout)
         workers = 1;
     if (workers == threads && batch->count >= (size_t)(TURNS * threads) && !options->lanes)
@@ -272,8 +277,9 @@ static void choose_devices(struct gf_batch *batch)
     const struct gf_batch_request *const request = batch->request;
     const enum gf_device_kind kind = request->options.device;
     snprintf(batch->reason, sizeof batch->reason, "asked for");
-    batch->falls_back = kind == GF_DEVICE_AUTO;
-    if (kind == GF_DEVICE_AUTO && !request->devices &&
+    const bool gpu_wanted = request->options.codec == GF_CODEC_GPU;
+    batch->falls_back = kind == GF_DEVICE_AUTO && !gpu_wanted;
+    if (kind == GF_DEVICE_AUTO && !request->devices && !gpu_wanted &&
         gf_cost_choose(request, batch->reason, sizeof batch->reason) == GF_DEVICE_CPU)
         return;
     if (kind == GF_DEVICE_CPU)

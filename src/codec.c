@@ -197,7 +197,10 @@ void gf_samples_narrow(const void *src, void *dst, size_t count)
     narrow(src, dst, count);
 }
 
-GF_CLONES static void swap_bytes(const uint16_t *src, uint16_t *dst, size_t count)
+/* PNG's rows begin behind a byte that stands before them. */
+typedef uint16_t __attribute__((aligned(1))) loose_sample;
+
+GF_CLONES static void swap_bytes(const loose_sample *src, loose_sample *dst, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         dst[i] = (uint16_t)(src[i] << 8 | src[i] >> 8);

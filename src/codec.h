@@ -42,6 +42,8 @@ enum gf_status gf_input_read_some(struct gf_input *input, void *data, size_t siz
 enum gf_status gf_input_peek(struct gf_input *input, void *data, size_t size, size_t *got,
                              struct gf_error *error) GF_CHECKED;
 enum gf_status gf_input_rewind(struct gf_input *input, struct gf_error *error) GF_CHECKED;
+/* All bytes of a regular file from the start, of which there are gf_input_size; the next read goes on where it was. */
+enum gf_status gf_input_copy(struct gf_input *input, void *data, struct gf_error *error) GF_CHECKED;
 /* Size of a regular file from the start on, else -1. */
 int64_t gf_input_size(const struct gf_input *input);
 /* The last bytes that were read, 64 KB at most, are to be read again. */

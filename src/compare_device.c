@@ -79,10 +79,10 @@ static enum gf_status check_histogram(struct variants *v, const struct gf_work *
         status = calls->wait(v->bench->lane, error);
     if (!status)
         status = calls->statistic_take(v->bench->lane, &v->counted, error);
-    const struct gf_kernel *const kernel = work->stage->kernel;
+    const struct gf_kernel *const counting = gf_stage_counting(work->stage);
     if (!status)
         row->difference = gf_compare_histograms(&v->counted, v->what->histogram,
-                                                kernel && kernel->count_extremes);
+                                                counting && counting->count_extremes);
     return status;
 }
 

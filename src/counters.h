@@ -17,25 +17,25 @@ extern gf_counter gf_histogram_global_cuda, gf_histogram_shared_cuda, gf_histogr
 }
 #endif
 
-/* Elements of a filter's .cuda: the default of 8 bits, then from the plain one up. refuses_: of all that take any depth, or NULL; refuses_8_
+/* Elements of a filter's .cuda, from the plain one up. refuses_: of all that take any depth, or NULL; refuses_8_
  * and refuses_16_: of what is for 8 or for 16 bits alone (gf_counter_8_bits and gf_counter_16_bits, where there
  * is nothing else to refuse). */
 #define GF_HISTOGRAM_COUNTERS(refuses_, refuses_8_, refuses_16_)                                   \
-    {GF_COUNTER("lanes", gf_histogram_lanes_cuda,                                                  \
-                "counts in a table for each lane or two of a block's warps, in banks of its own: " \
-                "the default of 8 bits (Best Practices 9.2.3.1)"),                                 \
-     .refuses = refuses_8_},                                                                       \
     {GF_COUNTER("global", gf_histogram_global_cuda,                                                \
                 "counts by an atomic addition in global memory for each level (Programming Guide " \
                 "2.2.5)"),                                                                         \
      .refuses = refuses_},                                                                         \
     {GF_COUNTER("shared", gf_histogram_shared_cuda,                                                \
                 "counts by atomics in shared memory, a table a block; of 16 bits a part of the "   \
-                "table, beside blocks with the other parts: the default there (Programming Guide " \
-                "2.2.3.8)"),                                                                       \
+                "table, beside blocks with the other parts: the default there and of RGB's three " \
+                "channels (Programming Guide 2.2.3.8)"),                                                                       \
      .refuses = refuses_},                                                                         \
     {GF_COUNTER("warp", gf_histogram_warp_cuda,                                                    \
                 "counts in a table for each warp (Programming Guide 2.2.3.2)"),                    \
+     .refuses = refuses_8_},                                                                       \
+    {GF_COUNTER("lanes", gf_histogram_lanes_cuda,                                                  \
+                "counts in a table for each lane or two of a block's warps, in banks of its own: " \
+                "else the default of 8 bits (Best Practices 9.2.3.1)"),                                 \
      .refuses = refuses_8_},                                                                       \
     {GF_COUNTER("aggregated", gf_histogram_aggregated_cuda,                                        \
                 "shared, but lanes with the same level find each other by match.any, and one adds "\
@@ -43,7 +43,7 @@ extern gf_counter gf_histogram_global_cuda, gf_histogram_shared_cuda, gf_histogr
      .refuses = refuses_},                                                                         \
     {GF_COUNTER("packed", gf_histogram_packed_cuda,                                                \
                 "counts in shared memory with two counters a word, so that 65,536 fit, passed on " \
-                "before they overflow; the default of lightness (Programming Guide 2.2.3.8)"),     \
+                "before they overflow: the default of 16-bit lightness (Programming Guide 2.2.3.8)"),     \
      .refuses = refuses_16_},                                                                      \
     {GF_COUNTER("cluster", gf_histogram_cluster_cuda,                                              \
                 "counts in one table over the shared memory of a cluster of blocks (Programming "  \

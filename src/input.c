@@ -302,3 +302,16 @@ bool gf_input_is_stream(const struct gf_input *input)
 {
     return !input->regular;
 }
+
+enum gf_status gf_input_copy(struct gf_input *input, void *data, struct gf_error *error)
+{
+    for (int64_t at = 0; at < input->size;) {
+        const ssize_t n = pread(input->fd, (char *)data + at, (size_t)(input->size - at), input->base + at);
+        if (n < 0 && errno != EINTR)
+            return fail_errno(input, error);
+        if (!n)
+            return gf_fail(error, GF_ERROR_INPUT, "%s: became shorter while it was read", input->name);
+        at += n > 0 ? n : 0;
+    }
+    return GF_OK;
+}

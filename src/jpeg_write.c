@@ -276,3 +276,24 @@ enum gf_status gf_jpeg_sink_open(struct gf_output *output, struct gf_format form
     *sink = &opened->base;
     return GF_OK;
 }
+
+/* Where the segments that are no application's begin; `size` where there are none. */
+static size_t skip_applications(const unsigned char *data, size_t size)
+{
+    size_t at = 2;
+    while (at + 4 <= size && data[at] == 0xff && (data[at + 1] & 0xf0) == JPEG_APP0)
+        at += 2 + (size_t)(data[at + 2] << 8 | data[at + 3]);
+    return at < size ? at : size;
+}
+
+enum gf_status gf_jpeg_sink_splice(struct gf_sink *base, const unsigned char *data, size_t size,
+                                   struct gf_error *error)
+{
+    struct jpeg_sink *const sink = (struct jpeg_sink *)base;
+    const size_t skipped = skip_applications(data, size);
+    const size_t own = BUFFER_BYTES - sink->bytes.free_in_buffer; /* the start marker and the metadata */
+    enum gf_status status = gf_output_write(sink->output, sink->buffer, own, error);
+    if (!status)
+        status = gf_output_write(sink->output, data + skipped, size - skipped, error);
+    return status;
+}

@@ -25,6 +25,9 @@ static const struct gf_choice devices[] = {
 static const struct gf_choice host_memories[] = {
     {"pinned", GF_HOST_PINNED}, {"pageable", GF_HOST_PAGEABLE}, {0},
 };
+static const struct gf_choice codecs[] = {
+    {"auto", GF_CODEC_AUTO}, {"cpu", GF_CODEC_CPU}, {"gpu", GF_CODEC_GPU}, {0},
+};
 static const struct gf_choice transfers[] = {
     {"copy", GF_TRANSFER_COPY}, {"zero-copy", GF_TRANSFER_ZERO_COPY}, {0},
 };
@@ -71,7 +74,7 @@ static const struct gf_option options[] = {
      .help = "write a progressive JPEG"},
     {.name = "png-level", .argument = "N", .type = GF_OPTION_INT, .least = 0, .greatest = 9,
      .offset = AT(options.png_level),
-     .help = "PNG compression level"},
+     .help = "PNG compression; 1 is quick"},
     {.name = "strip", .type = GF_OPTION_SWITCH, .value = true, .offset = AT(options.strip),
      .help = "write no ICC profile, EXIF, XMP or density"},
     {.name = "no-autorotate", .type = GF_OPTION_SWITCH, .value = false,
@@ -121,13 +124,15 @@ static const struct gf_option options[] = {
      .help = "rows of a band; 0 chooses"},
     {.name = "threads", .argument = "N", .type = GF_OPTION_INT, .least = 0, .greatest = 1024,
      .offset = AT(options.threads),
-     .help = "threads of the CPU backend; 0 is one for each processor"},
+     .help = "threads of the CPU and of PNG; 0 is one for each processor"},
     {.name = "memory", .argument = "SIZE", .type = GF_OPTION_SIZE, .least = LEAST_BUDGET,
      .greatest = GREATEST_BUDGET, .offset = AT(options.memory_bytes),
      .help = "budget of host memory for buffers; suffixes K, M, G"},
     {.name = "device-memory", .argument = "SIZE", .type = GF_OPTION_SIZE, .least = LEAST_BUDGET,
      .greatest = GREATEST_BUDGET, .offset = AT(options.device_memory_bytes),
      .help = "budget of device memory; without it, what is free"},
+    {.name = "codec", .type = GF_OPTION_CHOICE, .choices = codecs, .offset = AT(options.codec),
+     .help = "where JPEGs are decoded and encoded; gpu is nvJPEG, which takes long to start: for many pictures on few processors"},
     {.name = "host-memory", .type = GF_OPTION_CHOICE, .choices = host_memories,
      .offset = AT(options.host_memory),
      .help = "pageable shows what copies to a GPU cost from memory that is not pinned"},

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "backend.h"
+#include "bands.h"
 #include "codec.h"
+#include "codec_device.h"
 #include "formats.h"
 #include "pipeline_internal.h"
 #include "plan.h"
@@ -23,6 +25,7 @@ struct gf_pipeline {
     int band_rows; /* of the next attempt; 0: chosen */
     bool has_run;
     struct gf_store store;
+    struct gf_codec_device codec;
     struct gf_gate *gate; /* NULL: memory is not shared */
     struct gf_spans spans;
     struct gf_profile profile;
@@ -67,6 +70,7 @@ static void close_backend(struct gf_pipeline *pipeline)
         return;
     if (pipeline->store.backend)
         gf_store_close(&pipeline->store);
+    gf_codec_device_close(&pipeline->codec);
     pipeline->backend->calls->close(pipeline->backend);
     pipeline->backend = NULL;
 }
@@ -104,12 +108,19 @@ static enum gf_status use_cuda(struct gf_pipeline *pipeline, const char *reason,
         .pageable = pipeline->options.host_memory == GF_HOST_PAGEABLE,
         .zero_copy = pipeline->options.transfer == GF_TRANSFER_ZERO_COPY,
     };
-    return gf_backend_cuda_open(&options, &pipeline->spans, &pipeline->backend, error);
+    const enum gf_status status = gf_backend_cuda_open(&options, &pipeline->spans, &pipeline->backend, error);
+    if (status || pipeline->options.codec != GF_CODEC_GPU)
+        return status;
+    return gf_codec_device_open(&pipeline->codec, options.device, error);
 }
 
 static enum gf_status choose_device(struct gf_pipeline *pipeline, struct gf_error *error)
 {
     const char *why_not = "";
+    if (pipeline->options.codec == GF_CODEC_GPU &&
+        (pipeline->options.device == GF_DEVICE_CPU || !gf_backend_cuda_likely(&why_not)))
+        return gf_fail(error, GF_ERROR_UNAVAILABLE, "the GPU's codec without a GPU: %s",
+                       *why_not ? why_not : "the CPU was asked for");
     switch (pipeline->options.device) {
     case GF_DEVICE_CPU:
         return use_cpu(pipeline, "asked for", error);
@@ -206,12 +217,69 @@ struct gf_options gf_pipeline_resolved(const struct gf_pipeline *pipeline)
     return options;
 }
 
+/* The pictures at either end that lie on the device; data is NULL where they do not. */
+struct ends {
+    struct gf_image in, out;
+};
+
+static enum gf_status decode_on_device(struct gf_pipeline *pipeline, const struct transfer *transfer,
+                                       const struct gf_plan *plan, struct gf_image *image, struct gf_error *error)
+{
+    if (transfer->own_format != GF_FILE_JPEG)
+        return GF_OK;
+    const double begin_s = gf_now();
+    const enum gf_status status = gf_codec_device_decode(&pipeline->codec, transfer->input, plan->in,
+                                                         &pipeline->store, image, error);
+    if (!status && image->data)
+        gf_spans_add(&pipeline->spans, GF_SPAN_DECODE, -1, -1, begin_s, gf_now(),
+                     gf_row_bytes(plan->in) * (size_t)plan->in.height);
+    return status;
+}
+
+static enum gf_status encode_on_device(struct gf_pipeline *pipeline, struct gf_sink *sink,
+                                       const struct gf_image *image, struct gf_error *error)
+{
+    const double begin_s = gf_now();
+    const enum gf_status status =
+        gf_codec_device_encode(&pipeline->codec, image, sink, &pipeline->options, error);
+    gf_spans_add(&pipeline->spans, GF_SPAN_ENCODE, -1, -1, begin_s, gf_now(),
+                 gf_row_bytes(image->format) * (size_t)image->format.height);
+    return status;
+}
+
+/* Decodes on the device and makes room there for the result, where the codec takes the one and the other. */
+static enum gf_status take_ends(struct gf_pipeline *pipeline, const struct transfer *transfer,
+                                const struct gf_plan *plan, struct ends *ends, struct gf_error *error)
+{
+    *ends = (struct ends){0};
+    if (!pipeline->codec.jpeg || !transfer->input || !plan->stage_count)
+        return GF_OK;
+    enum gf_status status = pipeline->backend->calls->ready(pipeline->backend, error);
+    if (!status)
+        status = decode_on_device(pipeline, transfer, plan, &ends->in, error);
+    if (status || !gf_codec_device_encodes(&pipeline->codec, transfer->file_format, plan->out, &pipeline->options))
+        return status;
+    ends->out = (struct gf_image){.format = plan->out, .pitch = gf_band_pitch(pipeline->backend, plan->out)};
+    ends->out.data = gf_store_take(&pipeline->store, ends->out.pitch * (size_t)plan->out.height);
+    return GF_OK;
+}
+
+static void drop_ends(struct gf_pipeline *pipeline, const struct ends *ends)
+{
+    if (ends->in.data)
+        gf_store_give(&pipeline->store, ends->in.data);
+    if (ends->out.data)
+        gf_store_give(&pipeline->store, ends->out.data);
+}
+
 static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *plan, struct gf_source *source,
                                struct gf_sink *sink, const struct transfer *transfer,
                                struct gf_error *error)
 {
     if (!pipeline->store.backend)
         gf_store_open(&pipeline->store, pipeline->backend);
+    struct ends ends;
+    enum gf_status status = take_ends(pipeline, transfer, plan, &ends, error);
     const struct gf_options options = gf_pipeline_resolved(pipeline);
     /* One band at a time: the more rows it has, the less often the device is waited for. */
     const int large_rows = (int)(pipeline->backend->calls->band_bytes_most / gf_row_bytes(plan->in)) + 1;
@@ -226,11 +294,17 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
                          .band_rows = !pipeline->band_rows && options.serial && pipeline->on_cuda
                                           ? large_rows
                                           : pipeline->band_rows,
-                         .source = source,
-                         .sink = sink,
-                         .image_in = transfer->image_in,
-                         .image_out = transfer->image_out};
-    enum gf_status status = gf_schedule(&run, error);
+                         .source = ends.in.data ? NULL : source,
+                         .sink = ends.out.data ? NULL : sink,
+                         .image_in = ends.in.data ? &ends.in : transfer->image_in,
+                         .image_out = ends.out.data ? &ends.out : transfer->image_out,
+                         .in_on_device = ends.in.data,
+                         .out_on_device = ends.out.data};
+    if (!status)
+        status = gf_schedule(&run, error);
+    if (!status && ends.out.data)
+        status = encode_on_device(pipeline, sink, &ends.out, error);
+    drop_ends(pipeline, &ends);
     if (status == GF_ERROR_DEVICE_MEMORY)
         pipeline->band_rows = run.first_band_rows / 2;
     if (status)

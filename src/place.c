@@ -20,13 +20,14 @@ enum gf_status gf_place_alloc(struct gf_store *store, struct gf_format format, b
     return GF_OK;
 }
 
-struct gf_place gf_place_image(struct gf_backend *backend, const struct gf_image *image)
+struct gf_place gf_place_image(struct gf_backend *backend, const struct gf_image *image, bool on_device)
 {
     const struct gf_rows rows = {0, image->format.height};
     return (struct gf_place){
-        .kind = backend->calls->unified ? GF_PLACE_MEMORY : GF_PLACE_HOST,
+        .kind = backend->calls->unified || on_device ? GF_PLACE_MEMORY : GF_PLACE_HOST,
         .view = gf_view_make(image->data, image->pitch, image->format, rows),
-        .pinned = backend->calls->pin(backend, image->data,
+        .pinned = !on_device &&
+                  backend->calls->pin(backend, image->data,
                                       image->pitch * (size_t)(image->format.height - 1) +
                                           gf_row_bytes(image->format)),
     };

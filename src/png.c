@@ -1,22 +1,22 @@
 /* PNG, in: every colour type, depth and interlacing. libpng interprets the critical chunks and
- * tRNS; those of the metadata come here as they stand, so that nothing is unpacked that is not
- * wanted. */
+ * tRNS; those of the metadata come here as they stand. Pixels that need nothing of it are unpacked
+ * by png_pixels.c, which takes a third of its time. */
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <png.h>
-#include <zlib.h>
 
 #include "formats.h"
 #include "metadata.h"
 #include "pages.h"
+#include "png_metadata.h"
+#include "png_pixels.h"
 
 enum {
     CHUNK_MAX = GF_METADATA_MAX + 4096, /* a longer one that is not of the pixels is passed over */
     DEFLATE_RATIO_MAX = 1032,           /* deflate's own: 258 bytes out of two bits */
-    UNPACK_FIRST = 64 << 10,
     ADAM7_PASSES = 7
 };
 
@@ -36,6 +36,8 @@ struct png_source {
     int row;              /* decoded; of an interlaced picture: handed out */
     int pass;             /* of an interlaced picture, from 1; else 0 */
     unsigned char *whole; /* an interlaced picture */
+    struct gf_png_pixels *pixels;  /* where libpng is asked for no pixels */
+    unsigned char chunk_head[8];   /* the last that libpng read */
     unsigned char *dst;   /* what is asked for: the arguments of attempt() */
     size_t pitch;
     int rows;
@@ -60,18 +62,30 @@ static void describe_place(const struct png_source *source, char *text, size_t s
                  source->base.format.height);
 }
 
+static enum gf_status fail_damaged(struct png_source *source, bool ended, const char *text,
+                                   struct gf_error *error)
+{
+    char place[64];
+    describe_place(source, place, sizeof place);
+    source->damaged = true;
+    if (ended)
+        return gf_fail(error, GF_ERROR_INPUT, "%s: truncated %s", name_of(source), place);
+    return gf_fail(error, GF_ERROR_INPUT, "%s: corrupt %s: %s", name_of(source), place, text);
+}
+
+static enum gf_status fail_fault(struct png_source *source, const struct gf_png_fault *fault,
+                                 struct gf_error *error)
+{
+    if (fault->status)
+        return gf_fail(error, fault->status, "%s", fault->error.text);
+    return fail_damaged(source, fault->truncated, fault->text, error);
+}
+
 static _Noreturn void on_error(png_structp png, png_const_charp text)
 {
     struct png_source *const source = png_get_error_ptr(png);
-    char place[64];
-    describe_place(source, place, sizeof place);
-    source->damaged = !source->status;
-    if (source->damaged && source->ended)
-        source->status =
-            gf_fail(source->error, GF_ERROR_INPUT, "%s: truncated %s", name_of(source), place);
-    else if (source->damaged)
-        source->status = gf_fail(source->error, GF_ERROR_INPUT, "%s: corrupt %s: %s",
-                                 name_of(source), place, text);
+    if (!source->status)
+        source->status = fail_damaged(source, source->ended, text, source->error);
     longjmp(source->escape, 1);
 }
 
@@ -94,107 +108,23 @@ static void read_data(png_structp png, png_bytep data, size_t size)
     source->ended = !source->status && got < size;
     if (source->status || source->ended)
         png_error(png, "read");
+    if (size == sizeof source->chunk_head)
+        memcpy(source->chunk_head, data, size);
 }
 
 /* ---- metadata ---- */
-
-/* What zlib packed, up to GF_METADATA_MAX bytes: more is none, with a warning. False when out of
- * memory. */
-static bool unpack(const struct png_source *source, const unsigned char *data, size_t size,
-                   const char *what, struct gf_blob *blob)
-{
-    z_stream zlib = {.next_in = (unsigned char *)data, .avail_in = (uInt)size};
-    if (inflateInit(&zlib) != Z_OK)
-        return false;
-    unsigned char *text = NULL;
-    size_t room = UNPACK_FIRST;
-    int result = Z_OK;
-    while (result == Z_OK && room <= 2 * (size_t)GF_METADATA_MAX) {
-        unsigned char *const larger = realloc(text, room);
-        if (!larger) {
-            free(text);
-            inflateEnd(&zlib);
-            return false;
-        }
-        text = larger;
-        zlib.next_out = text + zlib.total_out;
-        zlib.avail_out = (uInt)(room - zlib.total_out);
-        result = inflate(&zlib, Z_NO_FLUSH);
-        room *= 2;
-    }
-    const size_t length = zlib.total_out;
-    inflateEnd(&zlib);
-    if (result == Z_STREAM_END && length && length <= GF_METADATA_MAX) {
-        *blob = (struct gf_blob){text, length};
-        return true;
-    }
-    free(text);
-    gf_warn(&source->options, "%s: its %s %s: left out", name_of(source), what,
-            result == Z_OK || length > GF_METADATA_MAX ? "unpacks to more than 16 MB"
-                                                       : "is damaged");
-    return true;
-}
-
-/* Behind a keyword and its zero; NULL where there is no zero. */
-static const unsigned char *behind_zero(const unsigned char *at, const unsigned char *end)
-{
-    const unsigned char *const zero = at ? memchr(at, 0, (size_t)(end - at)) : NULL;
-    return zero ? zero + 1 : NULL;
-}
-
-static bool take_iccp(struct png_source *source, const unsigned char *data, size_t size)
-{
-    const unsigned char *const end = data + size;
-    const unsigned char *const method = behind_zero(data, end);
-    if (source->base.metadata.icc.size || !method || end - method < 2 || *method != 0)
-        return true;
-    return unpack(source, method + 1, (size_t)(end - method - 1), "ICC profile",
-                  &source->base.metadata.icc);
-}
-
-static bool take_itxt(struct png_source *source, const unsigned char *data, size_t size)
-{
-    static const char keyword[] = "XML:com.adobe.xmp";
-    struct gf_blob *const xmp = &source->base.metadata.xmp;
-    const unsigned char *const end = data + size;
-    if (xmp->size || size < sizeof keyword + 2 || memcmp(data, keyword, sizeof keyword) != 0)
-        return true;
-    const bool packed = data[sizeof keyword];
-    const unsigned char *const text =
-        behind_zero(behind_zero(data + sizeof keyword + 2, end), end); /* language, translation */
-    if (!text || text == end)
-        return true;
-    return packed ? unpack(source, text, (size_t)(end - text), "XMP", xmp)
-                  : gf_blob_set(xmp, text, (size_t)(end - text));
-}
-
-static void take_phys(struct png_source *source, const unsigned char *data, size_t size)
-{
-    if (size != 9 || data[8] != PNG_RESOLUTION_METER)
-        return;
-    source->base.metadata.density_x = png_get_uint_32(data);
-    source->base.metadata.density_y = png_get_uint_32(data + 4);
-}
 
 /* Every chunk that libpng was told to leave alone; it has checked the checksum. */
 static int take_chunk(png_structp png, png_unknown_chunkp chunk)
 {
     struct png_source *const source = png_get_user_chunk_ptr(png);
     const char *const name = (const char *)chunk->name;
-    bool taken = true;
     if (!(chunk->name[0] & 0x20))
         return -1; /* critical, and unknown */
     if (source->header_read || !chunk->data)
         return 1;
-    if (!strcmp(name, "iCCP"))
-        taken = take_iccp(source, chunk->data, chunk->size);
-    else if (!strcmp(name, "iTXt"))
-        taken = take_itxt(source, chunk->data, chunk->size);
-    else if (!strcmp(name, "eXIf"))
-        taken = gf_metadata_take_exif(&source->base.metadata, chunk->data, chunk->size);
-    else if (!strcmp(name, "pHYs"))
-        take_phys(source, chunk->data, chunk->size);
-    if (!taken) {
+    if (!gf_png_take_metadata(&source->base.metadata, name, chunk->data, chunk->size,
+                              &source->options, name_of(source))) {
         source->status = gf_fail(source->error, GF_ERROR_MEMORY, "out of memory");
         png_error(png, "out of memory");
     }
@@ -236,6 +166,25 @@ static bool little_endian(void)
 {
     const uint16_t one = 1;
     return *(const unsigned char *)&one;
+}
+
+/* Whether the file's rows are what is wanted but for the order of bytes. */
+static bool is_plain(const struct png_source *source)
+{
+    return png_get_interlace_type(source->png, source->info) == PNG_INTERLACE_NONE &&
+           png_get_bit_depth(source->png, source->info) >= 8 &&
+           png_get_color_type(source->png, source->info) != PNG_COLOR_TYPE_PALETTE &&
+           !png_get_valid(source->png, source->info, PNG_INFO_tRNS) &&
+           !memcmp(source->chunk_head + 4, "IDAT", 4);
+}
+
+static enum gf_status start_plain(struct png_source *source, struct gf_error *error)
+{
+    source->base.format.bits = png_get_bit_depth(source->png, source->info);
+    source->base.format.channels = png_get_channels(source->png, source->info);
+    return gf_png_pixels_open(source->input, source->base.format,
+                              png_get_uint_32(source->chunk_head), &source->options,
+                              &source->pixels, error);
 }
 
 /* To whole samples with an alpha channel where the file has any transparency. */
@@ -295,6 +244,33 @@ static enum gf_status attempt_or_forgive(struct png_source *source,
 
 /* ---- the source ---- */
 
+static enum gf_status read_plain(struct png_source *source, struct gf_error *error)
+{
+    struct gf_png_fault fault;
+    struct gf_error failure = {0};
+    const size_t row_bytes = gf_row_bytes(source->base.format);
+    if (!source->given_up) {
+        const int done = gf_png_pixels_read(source->pixels, source->rows, source->dst,
+                                            source->pitch, &fault);
+        source->row += done;
+        source->rows -= done;
+        source->dst += (size_t)done * source->pitch;
+        if (source->rows && forgive(source, fail_fault(source, &fault, &failure), &failure, error))
+            return error->status;
+    }
+    gf_rows_clear(source->dst, source->pitch, source->rows, row_bytes);
+    return GF_OK;
+}
+
+static enum gf_status finish_plain(struct png_source *source, struct gf_error *error)
+{
+    struct gf_png_fault fault;
+    struct gf_error failure = {0};
+    if (source->given_up || gf_png_pixels_finish(source->pixels, &fault))
+        return GF_OK;
+    return forgive(source, fail_fault(source, &fault, &failure), &failure, error);
+}
+
 static enum gf_status read_progressive(struct png_source *source, struct gf_error *error)
 {
     const enum gf_status status = attempt_or_forgive(source, read_rows, error);
@@ -328,17 +304,22 @@ static enum gf_status png_read(struct gf_source *base, int rows, unsigned char *
     source->dst = dst;
     source->pitch = pitch;
     source->rows = rows;
+    if (source->pixels)
+        return read_plain(source, error);
     return source->pass ? read_interlaced(source, error) : read_progressive(source, error);
 }
 
 static enum gf_status png_finish(struct gf_source *base, struct gf_error *error)
 {
-    return attempt_or_forgive((struct png_source *)base, finish, error);
+    struct png_source *const source = (struct png_source *)base;
+    return source->pixels ? finish_plain(source, error)
+                          : attempt_or_forgive(source, finish, error);
 }
 
 static void png_close(struct gf_source *base)
 {
     struct png_source *const source = (struct png_source *)base;
+    gf_png_pixels_close(source->pixels);
     png_destroy_read_struct(&source->png, &source->info, NULL);
     gf_pages_free(source->whole, gf_row_bytes(base->format) * (size_t)base->format.height);
     gf_metadata_free(&base->metadata);
@@ -378,7 +359,7 @@ enum gf_status gf_png_source_open(struct gf_input *input, const struct gf_option
     if (!status)
         status = check_size(opened, error);
     if (!status)
-        status = attempt(opened, start, error);
+        status = is_plain(opened) ? start_plain(opened, error) : attempt(opened, start, error);
     if (status) {
         png_close(&opened->base);
         return status;

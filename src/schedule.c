@@ -302,11 +302,11 @@ static void take_images(struct state *state)
 {
     const struct gf_run *const run = state->run;
     if (run->image_in)
-        state->image_in = gf_place_image(run->backend, run->image_in);
+        state->image_in = gf_place_image(run->backend, run->image_in, run->in_on_device);
     if (run->image_in)
         state->job.in = gf_place_borrow(&state->image_in);
     if (run->image_out)
-        state->image_out = gf_place_image(run->backend, run->image_out);
+        state->image_out = gf_place_image(run->backend, run->image_out, run->out_on_device);
 }
 
 /* The first segment, up to where its lanes can start: the reader decodes while the device starts. */

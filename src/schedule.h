@@ -23,6 +23,7 @@ struct gf_run {
     const struct gf_image *image_in;
     struct gf_sink *sink;
     const struct gf_image *image_out;
+    bool in_on_device, out_on_device; /* the images are in the backend's memory */
     int first_band_rows; /* result: rows of a band of the first segment */
 };
 

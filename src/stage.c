@@ -32,8 +32,11 @@ const struct gf_kernel *gf_stage_counting(const struct gf_stage *stage)
     if (stage->filter != &gf_point)
         return NULL;
     const struct gf_point_run *const run = stage->params;
-    const struct gf_kernel *const first = run->item[0].filter->cuda;
-    return first && first->count && !(first->refuses && first->refuses(stage)) ? first : NULL;
+    for (const struct gf_kernel *own = run->item[0].filter->cuda; own && own->name; own++) {
+        if (own->count_first && own->count && !(own->refuses && own->refuses(stage)))
+            return own;
+    }
+    return NULL;
 }
 
 gf_counter *gf_stage_counter(const struct gf_stage *stage)

@@ -90,6 +90,7 @@ struct gf_kernel {
     gf_launcher *launch;  /* NULL: the default's */
     gf_counter *count;    /* of a filter that wants a statistic; NULL: the default's */
     bool count_extremes;  /* count only marks the lowest and the highest level that are there */
+    bool count_first;     /* counts by default too, what it does not refuse, before gf_histogram_cuda */
     int architecture;     /* the least compute capability, 90 for 9.0; 0: any that is built for */
     /* Why it cannot run this stage ("takes 8 bits only"); NULL, the function or its result: it can. */
     const char *(*refuses)(const struct gf_stage *stage);
@@ -146,8 +147,7 @@ struct gf_filter {
     void (*cpu)(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
                 void *scratch);
     /* Variants, first the default. Of a point filter only those that it has besides gf_point's: they are
-     * launched on a stage of gf_point with a run of that one filter; its first counter is its default one, for
-     * what it does not refuse. */
+     * launched on a stage of gf_point with a run of that one filter. */
     const struct gf_kernel *cuda;
 };
 
@@ -217,8 +217,8 @@ enum gf_status gf_stage_bind(struct gf_stage *stage, const struct gf_filter *fil
 const struct gf_filter *gf_stage_variants(const struct gf_stage *stage);
 gf_launcher *gf_stage_launcher(const struct gf_stage *stage);
 gf_counter *gf_stage_counter(const struct gf_stage *stage);
-/* Whose counter that is: the variant's, or else the first of the filter's own that does not refuse (and needs no
- * architecture); NULL: gf_histogram_cuda. */
+/* Whose counter that is: the variant's, or one of count_first (which needs no architecture); NULL:
+ * gf_histogram_cuda. */
 const struct gf_kernel *gf_stage_counting(const struct gf_stage *stage);
 size_t gf_stage_cuda_scratch(const struct gf_stage *stage, int rows);
 enum gf_status gf_stage_prepare(struct gf_stage *stage, struct gf_error *error) GF_CHECKED;

@@ -105,6 +105,7 @@ struct way {
     int lanes;
     int band_rows; /* 0: chosen */
     bool streams_in, streams_out;
+    bool on_device; /* both pictures are in the device's memory, as from a codec there */
     size_t padding;                     /* of pictures in memory */
     uint64_t memory_bytes;              /* a limit; 0: plenty */
     int source_fails_at, sink_fails_at; /* row + 1; 0: they do not */
@@ -134,6 +135,40 @@ static inline bool chain_format(const char *text, struct gf_format in, int orien
     return fits;
 }
 
+static inline struct gf_image image_on_device(struct gf_backend *backend, struct gf_format format)
+{
+    struct gf_image image = {.format = format, .pitch = (gf_row_bytes(format) + 15) / 16 * 16};
+    image.data = backend->calls->alloc(backend, image.pitch * (size_t)format.height);
+    assert_non_null(image.data);
+    return image;
+}
+
+static inline void copy_image(const struct gf_image *from, const struct gf_image *to)
+{
+    for (int y = 0; y < from->format.height; y++)
+        memcpy(to->data + (size_t)y * to->pitch, from->data + (size_t)y * from->pitch,
+               gf_row_bytes(from->format));
+}
+
+/* A fake device's memory is host memory. */
+static inline enum gf_status run_on_device(struct gf_run *run, struct gf_error *error)
+{
+    const struct gf_image *const input = run->image_in, *const output = run->image_out;
+    enum gf_status status = run->backend->calls->ready(run->backend, error);
+    struct gf_image in = image_on_device(run->backend, input->format);
+    struct gf_image out = image_on_device(run->backend, output->format);
+    copy_image(input, &in);
+    run->image_in = &in;
+    run->image_out = &out;
+    run->in_on_device = run->out_on_device = true;
+    if (!status)
+        status = gf_schedule(run, error);
+    copy_image(&out, output);
+    run->backend->calls->release(run->backend, in.data, in.pitch * (size_t)in.format.height);
+    run->backend->calls->release(run->backend, out.data, out.pitch * (size_t)out.format.height);
+    return status;
+}
+
 static inline enum gf_status run_plan(struct gf_plan *plan, struct way *way,
                                       const struct gf_image *input, const struct gf_image *output,
                                       struct gf_error *error)
@@ -161,7 +196,7 @@ static inline enum gf_status run_plan(struct gf_plan *plan, struct way *way,
                          .sink = way->streams_out ? &sink.base : NULL,
                          .image_in = way->streams_in ? NULL : input,
                          .image_out = way->streams_out ? NULL : output};
-    const enum gf_status status = gf_schedule(&run, error);
+    const enum gf_status status = way->on_device ? run_on_device(&run, error) : gf_schedule(&run, error);
     backend->calls->close(backend);
     way->sink_finished = sink.finished;
     way->rows_written = sink.row;

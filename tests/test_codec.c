@@ -549,6 +549,42 @@ static void check_metadata(const struct picture *picture, const char *name, int 
     free_picture(&back);
 }
 
+/* A JPEG that was encoded elsewhere, with the sink's metadata before it: its pixels are as they were. */
+static void test_splice(void **state)
+{
+    (void)state;
+    for (int channels = 1; channels <= 3; channels += 2) {
+        const struct gf_options options = plain_options();
+        struct gf_options bare = options;
+        struct picture picture = with_metadata(channels, 300, 1), plain, back;
+        bare.strip = true;
+        assert_int_equal(encode(in_folder("plain.jpg"), &picture, &bare), GF_OK);
+        struct gf_input *input;
+        assert_int_equal(gf_input_open(in_folder("plain.jpg"), false, &input, &failure), GF_OK);
+        const size_t size = (size_t)gf_input_size(input);
+        unsigned char *const stream = malloc(size);
+        assert_int_equal(gf_input_copy(input, stream, &failure), GF_OK);
+        gf_input_close(input);
+        struct gf_output *output;
+        struct gf_sink *sink;
+        assert_int_equal(gf_output_open(in_folder("whole.jpg"), &output, &failure), GF_OK);
+        assert_int_equal(gf_sink_open(output, GF_FILE_JPEG, picture.format, &picture.metadata, &options, &sink,
+                                      &failure), GF_OK);
+        assert_int_equal(gf_jpeg_sink_splice(sink, stream, size, &failure), GF_OK);
+        sink->close(sink);
+        assert_int_equal(gf_output_commit(output, &failure), GF_OK);
+        gf_output_close(output);
+        check_metadata(&picture, "whole.jpg", 1);
+        assert_int_equal(decode(in_folder("plain.jpg"), &options, &plain), GF_OK);
+        assert_int_equal(decode(in_folder("whole.jpg"), &options, &back), GF_OK);
+        assert_same_pixels(&plain, &back);
+        free(stream);
+        free_picture(&picture);
+        free_picture(&plain);
+        free_picture(&back);
+    }
+}
+
 static void test_metadata_is_kept(void **state)
 {
     (void)state;
@@ -711,6 +747,7 @@ int main(void)
         cmocka_unit_test(test_bad_pnm),
         cmocka_unit_test(test_exif_orientation),
         cmocka_unit_test(test_xmp_orientation),
+        cmocka_unit_test(test_splice),
         cmocka_unit_test(test_metadata_is_kept),
         cmocka_unit_test(test_metadata_is_stripped),
         cmocka_unit_test(test_profiles_of_other_colours_are_left_out),

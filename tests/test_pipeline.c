@@ -9,8 +9,8 @@ static const struct gf_format sizes[] = {
 
 static void check_ways(const char *chain, const struct gf_image *input)
 {
-    struct fake_device device[4];
-    for (int i = 0; i < 4; i++)
+    struct fake_device device[5];
+    for (int i = 0; i < 5; i++)
         fake_open(&device[i]);
     device[3].zero_copy = true;
     const struct way ways[] = {
@@ -39,6 +39,7 @@ static void check_ways(const char *chain, const struct gf_image *input)
          .band_rows = 6,
          .streams_in = true,
          .streams_out = true},
+        {.name = "on the device", .device = &device[4], .lanes = 2, .band_rows = 9, .on_device = true},
         {.name = "a device, chosen bands, streams in",
          .device = &device[2],
          .lanes = 4,
@@ -356,6 +357,21 @@ static void test_zero_copy(void **state)
     }
 }
 
+/* What lies on the device already is not copied there, nor back. */
+static void test_on_device(void **state)
+{
+    (void)state;
+    struct gf_image input = picture_random(format_of(64, 40, 3, 8), 0, 1), output;
+    struct gf_error error = {0};
+    struct fake_device device;
+    fake_open(&device);
+    struct way way = {.name = "on the device", .device = &device, .lanes = 1, .band_rows = 10, .on_device = true};
+    assert_ok("on the device", run_way("blur,equalize", &way, &input, &output, &error), &error);
+    assert_int_equal(device.uploads + device.downloads, 0);
+    picture_free(&input);
+    picture_free(&output);
+}
+
 static void test_budget(void **state)
 {
     (void)state;
@@ -459,6 +475,7 @@ int main(void)
         cmocka_unit_test(test_spans),
         cmocka_unit_test(test_halos),
         cmocka_unit_test(test_zero_copy),
+        cmocka_unit_test(test_on_device),
         cmocka_unit_test(test_budget),
         cmocka_unit_test(test_reuse),
     };

@@ -15,6 +15,8 @@ enum gf_device_kind { GF_DEVICE_AUTO, GF_DEVICE_CPU, GF_DEVICE_CUDA };
 enum gf_file_format { GF_FILE_AUTO, GF_FILE_PNG, GF_FILE_JPEG, GF_FILE_PNM, GF_FILE_PAM };
 enum gf_host_memory { GF_HOST_PINNED, GF_HOST_PAGEABLE };
 enum gf_transfer { GF_TRANSFER_COPY, GF_TRANSFER_ZERO_COPY };
+/* Of JPEG: libjpeg-turbo, or nvJPEG on the GPU where it takes the picture. AUTO is the CPU's. */
+enum gf_codec { GF_CODEC_AUTO, GF_CODEC_CPU, GF_CODEC_GPU };
 enum gf_subsampling { GF_SUBSAMPLING_420, GF_SUBSAMPLING_422, GF_SUBSAMPLING_444 };
 
 struct gf_options {
@@ -22,12 +24,14 @@ struct gf_options {
     int device_index;            /* CUDA device */
     int lanes;                   /* bands in flight; 0: chosen */
     int band_rows;               /* rows of a band; 0: chosen */
-    int threads;                 /* of the CPU backend; 0: one for each processor */
+    int threads;                 /* of the CPU backend, and as many of a PNG's encoder; 0: one for each
+                                  * processor; 1: a PNG is coded without any thread of its own */
     uint64_t memory_bytes;       /* budget of host memory for buffers; 0: chosen */
     uint64_t device_memory_bytes; /* budget of device memory; 0: what is free */
     uint64_t max_pixels;         /* a larger input is refused */
     enum gf_host_memory host_memory; /* of buffers that a GPU copies from and to */
     enum gf_transfer transfer;   /* zero copy: kernels read and write pinned host memory themselves */
+    enum gf_codec codec;
     bool apart;                  /* do not fuse adjacent point filters: the picture is rounded after each */
     bool autorotate;             /* apply the EXIF orientation */
     bool allow_truncated;        /* a truncated JPEG or PNG: keep what could be decoded */
@@ -41,7 +45,7 @@ struct gf_options {
     int quality;                 /* JPEG, 1..100 */
     enum gf_subsampling subsampling;
     bool progressive;            /* JPEG */
-    int png_level;               /* zlib's, 0..9 */
+    int png_level;               /* 0..9: 1 is a quick one of our own, the others are zlib's */
     void (*warn)(void *context, const char *text); /* may be NULL; called from any thread */
     void *warn_context;
 };

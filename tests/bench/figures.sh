@@ -1,5 +1,6 @@
 #!/bin/sh
-# The README's tables of figures, from the newest results of `make bench-gpu` and `make bench`. Argument: the folder.
+# The README's tables of figures, from the newest results of `make bench-gpu`, `make bench` and `make bench-png`.
+# Argument: the folder.
 set -eu
 gpu=$(ls "$1"/gpu-*.json | tail -n 1)
 cpu=$(ls "$1"/cpu-*.json | tail -n 1)
@@ -67,3 +68,33 @@ END {
     if (b) print "\n64 JPEGs of 1920x1080, `blur=2,equalize`, to JPEG, in one command each:\n\n|  | pictures/s | s |\n| --- | --- | --- |"
     for (i = 1; i <= b; i++) print batch[i]
 }' "$cpu"
+
+png=$(ls "$1"/png-*.json | tail -n 1)
+awk "$fields"'
+/"date"/ { date = substr(value("date"), 1, 10) }
+/"commit"/ { commit = value("commit") }
+/"system"/ { system_ = value("system") }
+/"inflate"/ { libpng = value("libpng"); zlib = value("zlib"); inflate = value("inflate") }
+/"picture":/ {
+    key = value("picture") ", " value("what") (value("what") ~ /own/ ? "" : ", level " value("level"))
+    if (!(key in seen)) { seen[key] = 1; keys[++n] = key }
+    way = value("codec") == "libpng" ? 0 : value("threads") + 0
+    if (way > most) most = way
+    ms[key, way] = value("wall_ms"); mb[key, way] = value("bytes") / 1e6
+}
+END {
+    all = ""
+    if (most > 2) all = " " most " threads |"
+    printf "\nPNG beside libpng %s with zlib %s (all filters, its default strategy), read by %s, %s, commit %s.\n", libpng, zlib, inflate, date, commit
+    printf "%s. Milliseconds of wall time,\nfrom memory to a file in memory and back, medians; in brackets the file in MB.\n\n", system_
+    printf "|  | libpng | 1 thread | 2 threads |%s\n| --- | --- | --- | --- |%s", all, (all == "" ? "" : " --- |")
+    for (i = 1; i <= n; i++) {
+        printf "\n| %s |", keys[i]
+        for (j = 0; j <= (all == "" ? 2 : 3); j++) {
+            way = j == 3 ? most : j
+            if (ms[keys[i], way] == "") printf "  |"
+            else printf " %.0f%s |", ms[keys[i], way], keys[i] ~ /encode/ ? sprintf(" (%.1f)", mb[keys[i], way]) : ""
+        }
+    }
+    print ""
+}' "$png"

@@ -29,6 +29,12 @@ output_of() {
 
 markdown() { sed 's/|/\\|/g; s/^ *//; s/  */ /g' | cut -c1-160; }
 
+{
+    echo "# $(gpufilter --devices | head -n 1 | sed 's/^cuda:0 *//; s/:.*//'), $(date -u +%Y-%m-%d), commit ${GF_COMMIT:-$(git -C "$here" rev-parse --short HEAD)}"
+    gpufilter --lab=all
+} >"$work/labs.txt"
+mv "$work/labs.txt" "$results/labs-$(date -u +%Y-%m-%d).txt"
+
 missing=0
 {
     echo "# The guides' techniques, shown"

@@ -1,0 +1,45 @@
+/* nvJPEG's functions, found in its library at run time. */
+#ifndef GF_NVJPEG_CUH
+#define GF_NVJPEG_CUH
+
+#if defined(__has_include)
+#if __has_include(<nvjpeg.h>)
+#define GF_HAS_NVJPEG 1
+#endif
+#endif
+
+#ifdef GF_HAS_NVJPEG
+#include <dlfcn.h>
+#include <nvjpeg.h>
+#include <stdio.h>
+
+#define GF_NVJPEG_FUNCTIONS(use)                                                                       \
+    use(CreateEx) use(Destroy) use(JpegStateCreate) use(JpegStateDestroy) use(DecodeBatchedInitialize)    \
+        use(DecodeBatched) use(EncoderStateCreate) use(EncoderStateDestroy) use(EncoderParamsCreate)      \
+            use(EncoderParamsDestroy) use(EncoderParamsSetQuality) use(EncoderParamsSetSamplingFactors)   \
+                use(EncodeImage) use(EncodeYUV) use(EncodeRetrieveBitstream)
+
+struct nvjpeg_functions {
+#define GF_MEMBER(name) decltype(&nvjpeg##name) name;
+    GF_NVJPEG_FUNCTIONS(GF_MEMBER)
+#undef GF_MEMBER
+};
+
+/* The library stays loaded: it does not like to be loaded twice. */
+static bool load_nvjpeg(struct nvjpeg_functions *functions)
+{
+    char name[32];
+    snprintf(name, sizeof name, "libnvjpeg.so.%d", CUDART_VERSION / 1000);
+    void *const library = dlopen(name, RTLD_NOW);
+    if (!library)
+        return false;
+#define GF_FIND(name)                                                                                  \
+    functions->name = (decltype(&nvjpeg##name))dlsym(library, "nvjpeg" #name);                         \
+    if (!functions->name)                                                                              \
+        return false;
+    GF_NVJPEG_FUNCTIONS(GF_FIND)
+#undef GF_FIND
+    return true;
+}
+#endif
+#endif

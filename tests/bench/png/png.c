@@ -1,0 +1,243 @@
+/* What `make bench-png` runs: PNG written and read by gpufilter's codec beside libpng at the same
+ * level, in one process, turn by turn, medians. Arguments: folder for files, results, commit,
+ * system, then NAME=FILE for each photograph; the bars are judged on those named photo24 and
+ * photo33. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <png.h>
+#include <zlib.h>
+
+#include "backend.h"
+#include "codecs.h"
+#include "inflate.h"
+
+enum { RUNS = 5, SLOW_MS = 1500, SLOW_RUNS = 3, VERY_SLOW_MS = 6000, FIGURES = 1000, WAYS = 4 };
+
+struct figure {
+    const char *picture, *what;
+    int level, threads; /* 0 threads: libpng */
+    double wall_ms, cpu_ms;
+    int64_t bytes;
+    int runs;
+};
+
+static struct figure figures[FIGURES];
+static int figure_count;
+
+/* The digits of BENCH_LEVELS, in its order. */
+static const char *levels(void)
+{
+    const char *const wanted = getenv("BENCH_LEVELS");
+    return wanted && *wanted ? wanted : "1234690";
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *values, int count)
+{
+    qsort(values, (size_t)count, sizeof *values, by_size);
+    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+static int runs_for(double ms)
+{
+    return ms > VERY_SLOW_MS ? 1 : ms > SLOW_MS ? SLOW_RUNS : RUNS;
+}
+
+struct measured {
+    double wall_ms[RUNS], cpu_ms[RUNS];
+    int64_t bytes;
+    int runs;
+};
+
+static void keep(struct measured *to, struct bench_time time)
+{
+    to->wall_ms[to->runs] = time.wall_ms;
+    to->cpu_ms[to->runs++] = time.cpu_ms;
+    to->bytes = time.bytes;
+}
+
+static void record(const char *picture, const char *what, int level, int threads,
+                   struct measured *measured)
+{
+    if (figure_count == FIGURES)
+        bench_fail("figures", "too many");
+    const int runs = measured->runs;
+    figures[figure_count++] = (struct figure){picture,
+                                              what,
+                                              level,
+                                              threads,
+                                              median(measured->wall_ms, runs),
+                                              median(measured->cpu_ms, runs),
+                                              measured->bytes,
+                                              runs};
+    const struct figure *const f = &figures[figure_count - 1];
+    char codec[16];
+    snprintf(codec, sizeof codec, threads ? "%d" : "libpng", threads);
+    printf("%-8s %-16s %5d %8s %9.1f %9.1f %8.2f\n", picture, what, level, codec, f->wall_ms,
+           f->cpu_ms, (double)f->bytes * 1e-6);
+    fflush(stdout);
+}
+
+/* libpng, one thread, two, all: without repetitions. */
+static int ways(int *threads)
+{
+    const int all = gf_cpu_count();
+    const int wanted[WAYS] = {0, 1, 2, all};
+    int count = 0;
+    for (int i = 0; i < WAYS; i++)
+        if (i < 3 ? wanted[i] <= all : all > 2)
+            threads[count++] = wanted[i];
+    return count;
+}
+
+static void measure_encoding(const struct bench_picture *picture, const char *folder, int level)
+{
+    struct measured measured[WAYS] = {0};
+    int threads[WAYS];
+    const int count = ways(threads);
+    char path[400];
+    snprintf(path, sizeof path, "%s/out.png", folder);
+    for (int round = 0, rounds = 1; round < rounds; round++)
+        for (int i = 0; i < count; i++) {
+            keep(&measured[i], bench_encode(picture, path, level, threads[i]));
+            if (!round && !i)
+                rounds = runs_for(measured[0].wall_ms[0]);
+        }
+    for (int i = 0; i < count; i++)
+        record(picture->name, "encode", level, threads[i], &measured[i]);
+}
+
+/* Of a file that libpng wrote at the level, or, as "decode own", that gpufilter did. */
+static void measure_decoding(const struct bench_picture *picture, const char *folder, int level,
+                             bool own)
+{
+    struct measured measured[WAYS] = {0};
+    int threads[WAYS];
+    const int count = ways(threads) < 3 ? ways(threads) : 3;
+    char path[400];
+    snprintf(path, sizeof path, "%s/in.png", folder);
+    (void)bench_encode(picture, path, level, own);
+    for (int round = 0; round < RUNS; round++)
+        for (int i = 0; i < count; i++)
+            keep(&measured[i], bench_decode(picture, path, threads[i]));
+    for (int i = 0; i < count; i++)
+        record(picture->name, own ? "decode own" : "decode libpng's", level, threads[i],
+               &measured[i]);
+}
+
+/* ---- bars ---- */
+
+static const struct figure *find(const char *picture, const char *what, int level, int threads)
+{
+    for (int i = 0; i < figure_count; i++)
+        if (!strcmp(figures[i].picture, picture) && !strcmp(figures[i].what, what) &&
+            figures[i].level == level && figures[i].threads == threads)
+            return &figures[i];
+    return NULL;
+}
+
+static const char *separator = "";
+
+static void bar(FILE *json, const char *name, const char *relation, double wanted, double measured)
+{
+    const bool met = *relation == '>' ? measured >= wanted : measured <= wanted;
+    printf("%-62s %s %6.2f  %8.3f  %s\n", name, relation, wanted, measured, met ? "ok" : "MISSED");
+    fprintf(json,
+            "%s\n    {\"name\": \"%s\", \"%s\": %.2f, \"measured\": %.3f, \"verdict\": \"%s\"}",
+            separator, name, *relation == '>' ? "at_least" : "at_most", wanted, measured,
+            met ? "ok" : "MISSED");
+    separator = ",";
+}
+
+static void judge_threads(FILE *json, int level, int threads, double wanted)
+{
+    const struct figure *const libpng = find("photo33", "encode", level, 0);
+    const struct figure *const ours = find("photo33", "encode", level, threads);
+    char name[100];
+    if (!libpng || !ours)
+        return;
+    snprintf(name, sizeof name, "33 megapixels, level %d, %d threads: times libpng", level,
+             threads);
+    bar(json, name, ">=", wanted, libpng->wall_ms / ours->wall_ms);
+    snprintf(name, sizeof name, "33 megapixels, level %d: file, of libpng's", level);
+    if (threads == 2)
+        bar(json, name, "<=", 1.02, (double)ours->bytes / (double)libpng->bytes);
+}
+
+static void judge(FILE *json)
+{
+    const struct figure *const libpng = find("photo24", "encode", 1, 0);
+    const struct figure *const ours = find("photo24", "encode", 1, 1);
+    if (libpng && ours) {
+        bar(json, "24 megapixels, level 1, one core: CPU time, times libpng", ">=", 5,
+            libpng->cpu_ms / ours->cpu_ms);
+        bar(json, "24 megapixels, level 1: file, of libpng's", "<=", 1.05,
+            (double)ours->bytes / (double)libpng->bytes);
+    }
+    for (const char *level = levels(); *level; level++) {
+        judge_threads(json, *level - '0', 2, 1.8);
+        if (gf_cpu_count() >= 16)
+            judge_threads(json, *level - '0', gf_cpu_count(), 10);
+    }
+}
+
+/* ---- the results ---- */
+
+static void write_json(FILE *json, const char *commit, const char *system)
+{
+    char date[32];
+    const time_t now = time(NULL);
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
+    fprintf(json, "{\n  \"date\": \"%s\",\n  \"commit\": \"%s\",\n  \"system\": \"%s\",\n", date,
+            commit, system);
+    fprintf(json, "  \"threads\": %d, \"libpng\": \"%s\", \"zlib\": \"%s\", \"inflate\": \"%s\",\n",
+            gf_cpu_count(), png_get_libpng_ver(NULL), zlibVersion(), gf_inflate_name);
+    fprintf(json, "  \"figures\": [");
+    for (int i = 0; i < figure_count; i++) {
+        const struct figure *const f = &figures[i];
+        fprintf(json,
+                "%s\n    {\"picture\": \"%s\", \"what\": \"%s\", \"level\": %d, \"codec\": \"%s\", "
+                "\"threads\": %d, \"wall_ms\": %.1f, \"cpu_ms\": %.1f, \"bytes\": %lld, "
+                "\"runs\": %d}",
+                i ? "," : "", f->picture, f->what, f->level, f->threads ? "gpufilter" : "libpng",
+                f->threads ? f->threads : 1, f->wall_ms, f->cpu_ms, (long long)f->bytes, f->runs);
+    }
+    fprintf(json, "\n  ],\n  \"bars\": [");
+    judge(json);
+    fprintf(json, "\n  ]\n}\n");
+}
+
+int main(int count, char **argument)
+{
+    if (count < 6)
+        bench_fail("usage", "FOLDER RESULTS COMMIT SYSTEM NAME=FILE...");
+    FILE *const json = fopen(argument[2], "w");
+    if (!json)
+        bench_fail(argument[2], "cannot be written");
+    printf("%-8s %-16s %5s %8s %9s %9s %8s\n", "picture", "", "level", "threads", "wall ms",
+           "CPU ms", "MB");
+    for (int i = 5; i < count; i++) {
+        struct bench_picture picture = {.name = argument[i]};
+        char *const equals = strchr(argument[i], '=');
+        if (!equals)
+            bench_fail(argument[i], "not NAME=FILE");
+        *equals = 0;
+        bench_load(equals + 1, &picture);
+        for (const char *level = levels(); *level; level++)
+            measure_encoding(&picture, argument[1], *level - '0');
+        measure_decoding(&picture, argument[1], 1, false);
+        measure_decoding(&picture, argument[1], 6, false);
+        measure_decoding(&picture, argument[1], 1, true);
+        free(picture.data);
+    }
+    write_json(json, argument[3], argument[4]);
+    return fclose(json) ? 1 : 0;
+}
