@@ -290,6 +290,25 @@ static void choose_devices(struct gf_batch *batch)
         batch->device[batch->devices++].index = request->options.device_index;
 }
 
+/* Before a folder is made for results that cannot be. How many there are is asked where that can decide: it takes a
+ * tenth of a second. */
+static enum gf_status check_devices(const struct gf_batch *batch, struct gf_error *error)
+{
+    const char *why = "";
+    int highest = 0;
+    if (!batch->devices || batch->falls_back || batch->request->open)
+        return GF_OK;
+    if (!gf_backend_cuda_likely(&why))
+        return gf_fail(error, GF_ERROR_UNAVAILABLE, "no CUDA device: %s", why);
+    for (int i = 0; i < batch->devices; i++)
+        highest = batch->device[i].index > highest ? batch->device[i].index : highest;
+    const int count = highest ? gf_device_count(&why) : 1;
+    if (highest < count)
+        return GF_OK;
+    return gf_fail(error, GF_ERROR_UNAVAILABLE, "cuda:%d: no such device (there %s %d)", highest,
+                   count == 1 ? "is" : "are", count);
+}
+
 /* ---- the whole ---- */
 
 static enum gf_status check_chain(const char *text, struct gf_error *error)
@@ -358,6 +377,9 @@ static enum gf_status run(struct gf_batch *batch, struct gf_error *error)
         return status;
     }
     choose_devices(batch);
+    status = check_devices(batch, error);
+    if (status)
+        return status;
     const int workers = divide_work(batch);
     if (batch->request->verbose && batch->count > 1)
         say_choice(batch, workers);
