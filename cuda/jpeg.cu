@@ -83,8 +83,11 @@ static bool prepare_decoder(struct gf_jpeg_device *codec, int log, nvjpegOutputF
     }
     if (decoder->format == format)
         return true;
+    decoder->format = NVJPEG_OUTPUT_UNCHANGED; /* until it is */
+    if (codec->call.DecodeBatchedInitialize(codec->handle, decoder->state, 1 << log, 1, format))
+        return false;
     decoder->format = format;
-    return !codec->call.DecodeBatchedInitialize(codec->handle, decoder->state, 1 << log, 1, format);
+    return true;
 }
 
 static bool decode_group(struct gf_jpeg_device *codec, struct request *const *group, int log)
