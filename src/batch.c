@@ -81,9 +81,11 @@ static void finish_item(struct gf_batch_worker *worker, enum gf_outcome outcome,
                         enum gf_status status, const struct gf_error *why)
 {
     struct gf_batch *const batch = worker->batch;
-    const bool alone = batch->request->inputs->count == 1;
-    /* What ends the whole run is said at its end. */
-    if (outcome == GF_OUTCOME_FAILED && !alone && status != GF_ERROR_UNAVAILABLE)
+    const struct gf_batch_request *const request = batch->request;
+    /* What ends the whole run is said at its end: nobody reads standard output any more, for one. */
+    const bool ends = request->inputs->count == 1 || status == GF_ERROR_UNAVAILABLE ||
+                      (request->output->is_stdout && status == GF_ERROR_OUTPUT);
+    if (outcome == GF_OUTCOME_FAILED && !ends)
         fprintf(worker->notes_file, "e%s\n", why->text);
     fflush(worker->notes_file);
     const long length = ftell(worker->notes_file);
@@ -95,11 +97,11 @@ static void finish_item(struct gf_batch_worker *worker, enum gf_outcome outcome,
     batch->state.done += outcome == GF_OUTCOME_DONE;
     batch->state.failed += outcome == GF_OUTCOME_FAILED;
     batch->state.skipped += outcome == GF_OUTCOME_SKIPPED;
-    if (outcome == GF_OUTCOME_FAILED && (alone || status == GF_ERROR_UNAVAILABLE))
+    if (outcome == GF_OUTCOME_FAILED && ends)
         stop(batch, status, why);
     if (worker->log_status)
         stop(batch, worker->log_status, &worker->log_error);
-    if (outcome == GF_OUTCOME_FAILED && batch->request->fail_fast)
+    if (outcome == GF_OUTCOME_FAILED && request->fail_fast)
         batch->stopped = true;
     say_in_order(batch);
     pthread_cond_broadcast(&batch->changed);

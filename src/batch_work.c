@@ -115,9 +115,12 @@ static void picture_done(void *context, int number, const char *path,
                                               .job = batch->job};
         worker->log_status = gf_joblog_add(request->log, &entry, &worker->log_error);
     }
-    if (request->verbose && request->inputs->count > 1)
-        fprintf(worker->notes_file, "p%s -> %s: %dx%d, %s, %.3f s\n", worker->input->path, path,
-                profile->in.width, profile->in.height, profile->device, profile->wall_s);
+    if (request->verbose && request->inputs->count > 1) {
+        struct gf_error line; /* a line, whatever the names hold */
+        (void)gf_fail(&line, GF_OK, "%s -> %s: %dx%d, %s, %.3f s", worker->input->path, path,
+                      profile->in.width, profile->in.height, profile->device, profile->wall_s);
+        fprintf(worker->notes_file, "p%s\n", line.text);
+    }
     pthread_mutex_lock(&batch->lock);
     count_picture(batch, profile);
     if (request->picture && request->inputs->count == 1)
@@ -130,9 +133,9 @@ static void picture_done(void *context, int number, const char *path,
 static void note_warning(void *context, const char *text)
 {
     struct gf_batch_worker *const worker = context;
-    flockfile(worker->notes_file);
-    fprintf(worker->notes_file, "w%s\n", text);
-    funlockfile(worker->notes_file);
+    struct gf_error line;
+    (void)gf_fail(&line, GF_OK, "%s", text);
+    fprintf(worker->notes_file, "w%s\n", line.text);
 }
 
 static enum gf_status open_pipeline(struct gf_batch_worker *worker, struct gf_error *error)

@@ -177,6 +177,12 @@ static enum gf_status take_pattern(struct search *search, const char *pattern)
 
 /* ---- lists ---- */
 
+static bool is_there(const char *path)
+{
+    struct stat file;
+    return !lstat(path, &file);
+}
+
 static enum gf_status take_lines(struct search *search, FILE *file, const char *name)
 {
     const int end = search->request->nul_separated ? '\0' : '\n';
@@ -188,6 +194,8 @@ static enum gf_status take_lines(struct search *search, FILE *file, const char *
     while (!status && (length = getdelim(&line, &capacity, end, file)) >= 0) {
         if (length && line[length - 1] == end)
             line[--length] = '\0';
+        if (end == '\n' && length && line[length - 1] == '\r' && !is_there(line))
+            line[--length] = '\0'; /* of a list that was made elsewhere */
         if (strlen(line) != (size_t)length)
             status = gf_fail(search->error, GF_ERROR_INPUT,
                              "%s: holds NUL bytes: -0 reads such a list", name);
