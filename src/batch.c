@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -242,6 +243,17 @@ static uint64_t physical_bytes(void)
     return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : (uint64_t)1 << 30;
 }
 
+/* As many workers as can have their files open at once. */
+static int most_workers(void)
+{
+    enum { FILES_OF_ALL = 8, FILES_OF_EACH = 4 };
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur >= FILES_OF_ALL + FILES_OF_EACH * GF_BATCH_WORKERS_MAX)
+        return GF_BATCH_WORKERS_MAX;
+    const int affordable = ((int)files.rlim_cur - FILES_OF_ALL) / FILES_OF_EACH;
+    return affordable > 1 ? affordable : 1;
+}
+
 /* A worker for each processor, each doing everything itself, where there are pictures enough to
  * keep them busy to the end; else fewer, each with all processors. Returns how many. */
 static int divide_work(struct gf_batch *batch)
@@ -250,11 +262,13 @@ static int divide_work(struct gf_batch *batch)
     struct gf_options *const options = &batch->options;
     const uint64_t memory = options->memory_bytes, least = (uint64_t)1 << 20;
     int threads = options->threads > 0 ? options->threads : gf_cpu_count();
-    threads = threads < GF_BATCH_WORKERS_MAX ? threads : GF_BATCH_WORKERS_MAX;
+    const int most = most_workers();
+    threads = threads < most ? threads : most;
     int workers = batch->count < (size_t)threads ? (int)batch->count : threads;
     if (batch->devices && options->codec == GF_CODEC_GPU) {
         /* Each waits most of the time for the GPU's decoder, which is fast with many pictures at once. */
-        workers = batch->count < GF_BATCH_CODEC_WORKERS ? (int)batch->count : GF_BATCH_CODEC_WORKERS;
+        workers = most < GF_BATCH_CODEC_WORKERS ? most : GF_BATCH_CODEC_WORKERS;
+        workers = batch->count < (size_t)workers ? (int)batch->count : workers;
         options->serial = true;
     }
     if (batch->request->output->is_stdout)

@@ -288,3 +288,10 @@ for each in 1 2 3 4 5 6; do cp large.pgm "gone$each.pgm"; done
 run 0 bash -c '"$GPUFILTER" -i "gone*.pgm" -o - invert 2>messages | head -c 1 >/dev/null; echo "${PIPESTATUS[0]}"'
 [ "$(cat stdout)" = 141 ] || problem "exit status $(cat stdout)"
 [ ! -s messages ] || problem "$(cat messages)"
+
+begin "more threads than files may be open at once"
+mkdir few
+for each in $(seq 60); do cp one.pgm "few/$each.pgm"; done
+run 0 sh -c 'ulimit -n 16 && exec "$GPUFILTER" -i few -o fewer --threads=200 --device=cpu -q invert'
+silent
+[ "$(find fewer -name '*.pgm' | wc -l)" -eq 60 ] || problem "only $(find fewer -name '*.pgm' | wc -l)"
