@@ -221,8 +221,10 @@ static enum gf_status open_encoder(struct gf_jpeg_device *codec, struct encoder 
 {
     if (encoder->params)
         return GF_OK;
-    GF_CUDA_TRY(cudaStreamCreateWithFlags(&encoder->stream, cudaStreamNonBlocking), codec->device, error);
-    TRY_NVJPEG(codec, EncoderStateCreate, codec->handle, &encoder->state, encoder->stream);
+    if (!encoder->stream)
+        GF_CUDA_TRY(cudaStreamCreateWithFlags(&encoder->stream, cudaStreamNonBlocking), codec->device, error);
+    if (!encoder->state)
+        TRY_NVJPEG(codec, EncoderStateCreate, codec->handle, &encoder->state, encoder->stream);
     TRY_NVJPEG(codec, EncoderParamsCreate, codec->handle, &encoder->params, encoder->stream);
     return GF_OK;
 }
