@@ -28,7 +28,7 @@ static enum gf_status name_output(struct gf_batch *batch, size_t index, struct g
     const struct gf_input_name *const input = &request->inputs->item[index];
     struct gf_target_values values = {.input = input, .number = index + 1};
     const bool alone = request->inputs->count == 1, unread = needs_header(output, input->path);
-    if (output->is_stdout || (alone && output->has_number))
+    if (output->is_stdout || gf_batch_numbers_pictures(batch))
         return GF_OK;
     if (unread && gf_batch_is_stream(input->path)) {
         if (alone)

@@ -234,7 +234,7 @@ enum gf_status gf_batch_do_file(struct gf_batch_worker *worker, struct gf_error 
         .choose = choose_path,
         .done = picture_done,
         .several = request->output->is_stdout ||
-                   (request->inputs->count == 1 && request->output->has_number),
+                   gf_batch_numbers_pictures(worker->batch),
         .context = worker};
     enum gf_status status;
     go_home(worker);

@@ -483,7 +483,8 @@ static enum gf_status recognise(struct gf_input *input, enum gf_file_format *for
 static enum gf_status fail_several(const char *path, struct gf_error *error)
 {
     return gf_fail(error, GF_ERROR_OUTPUT,
-                   "%s: the input holds more than one picture: number the outputs by {n}, or write to -", path);
+                   "%s: the input holds more than one picture: number the outputs by {n}, without "
+                   "--skip-existing and --update, or write to -", path);
 }
 
 /* Whether another picture follows in the input, which then starts with it. Only PNM and PAM are written one

@@ -295,3 +295,17 @@ for each in $(seq 60); do cp one.pgm "few/$each.pgm"; done
 run 0 sh -c 'ulimit -n 16 && exec "$GPUFILTER" -i few -o fewer --threads=200 --device=cpu -q invert'
 silent
 [ "$(find fewer -name '*.pgm' | wc -l)" -eq 60 ] || problem "only $(find fewer -name '*.pgm' | wc -l)"
+
+begin "what is there is left also where the only input's output has a number"
+printf old >1.pgm
+run 0 gpufilter -i one.pgm -o '{n}.pgm' --skip-existing invert
+[ "$(cat 1.pgm)" = old ] || problem "it was written"
+touch -d tomorrow 1.pgm
+run 0 gpufilter -i one.pgm -o '{n}.pgm' --update invert
+[ "$(cat 1.pgm)" = old ] || problem "it was written"
+cat one.pgm one.pgm >two_in_one.pgm
+run 1 gpufilter -i two_in_one.pgm -o 'n{n}.pgm' --skip-existing invert
+stderr_like 'more than one picture'
+[ ! -e n1.pgm ] || problem "a part was written"
+run 0 gpufilter -i two_in_one.pgm -o 'n{n}.pgm' invert
+[ -e n1.pgm ] && [ -e n2.pgm ] || problem "not both were written"
