@@ -9,7 +9,8 @@
 bool gf_batch_is_stream(const char *path)
 {
     struct stat file;
-    return !strcmp(path, "-") || (!stat(path, &file) && !S_ISREG(file.st_mode));
+    return !strcmp(path, "-") ||
+           (!stat(path, &file) && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode));
 }
 
 /* ---- whether ---- */

@@ -305,7 +305,21 @@ run 0 gpufilter -i one.pgm -o '{n}.pgm' --update invert
 [ "$(cat 1.pgm)" = old ] || problem "it was written"
 cat one.pgm one.pgm >two_in_one.pgm
 run 1 gpufilter -i two_in_one.pgm -o 'n{n}.pgm' --skip-existing invert
-stderr_like 'more than one picture'
+stderr_like 'n1.pgm: the input holds more than one picture: '
 [ ! -e n1.pgm ] || problem "a part was written"
 run 0 gpufilter -i two_in_one.pgm -o 'n{n}.pgm' invert
 [ -e n1.pgm ] && [ -e n2.pgm ] || problem "not both were written"
+
+begin "a folder in the folder that cannot be read fails alone"
+mkdir -p tree/open tree/shut
+cp one.pgm tree/open
+chmod 0 tree/shut
+if [ -r tree/shut ]; then
+    skip "everything may be read here"
+else
+    run 1 gpufilter -r -i tree -o felled --log=felled.log invert
+    grep -q '^gpufilter: tree/shut: Permission denied$' stderr || problem "$(cat stderr)"
+    grep -q '"input":"tree/shut","output":"","status":"failed"' felled.log || problem "$(cat felled.log)"
+    [ -e felled/open/one.pgm ] || problem "the rest was not done"
+fi
+chmod 755 tree/shut
