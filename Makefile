@@ -159,7 +159,7 @@ $(BUILD)/tests/%: tests/%.c $(LAB_A) $(COMPARE_A) $(LIB_A)
 # A build folder belongs to one set of flags: start over instead of linking a mixture. Done before make looks
 # at what is there.
 FLAGS_NOW := CUDA=$(CUDA) ISAL=$(ISAL) ARCHS=$(CUDA_ARCHS) SANITIZE=$(SANITIZE) CFLAGS=$(CFLAGS)
-ifneq ($(filter-out clean help format lint,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out clean help format lint asan ubsan,$(or $(MAKECMDGOALS),all)),)
 $(shell mkdir -p $(BUILD); echo '$(FLAGS_NOW)' | cmp -s - $(BUILD)/flags || { \
   find $(BUILD) -name '*.o' -delete; rm -f $(LIB_A) $(LAB_A) $(COMPARE_A) $(LIB_SO) $(PROGRAM); echo '$(FLAGS_NOW)' > $(BUILD)/flags; })
 endif
