@@ -12,6 +12,8 @@ ifndef CUDA_ARCHS
 CUDA_ARCHS := $(if $(NVCC),$(filter $(shell $(NVCC) --list-gpu-code 2>/dev/null | sed 's/sm_//'),75 80 86 89 90 100 120))
 endif
 SANITIZE ?=
+# 1: kernels carry their source lines, for Nsight and compute-sanitizer; the program is then twice as large.
+LINEINFO ?=
 # demo and test build with a job for each processor, unless make was told how many.
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
@@ -36,7 +38,7 @@ CFLAGS ?= -O3 -g
 GF_CFLAGS := -std=c17 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -fPIC \
   -fvisibility=default -ffp-contract=off -fno-math-errno -fno-trapping-math -pthread
 NVCCFLAGS ?= -O3
-GF_NVCCFLAGS := -std=c++17 -fmad=false -Xcompiler -fPIC,-Wall,-Wextra -lineinfo
+GF_NVCCFLAGS := -std=c++17 -fmad=false -Xcompiler -fPIC,-Wall,-Wextra $(if $(LINEINFO),-lineinfo)
 
 ifneq ($(SANITIZE),)
 GF_CFLAGS += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -158,7 +160,7 @@ $(BUILD)/tests/%: tests/%.c $(LAB_A) $(COMPARE_A) $(LIB_A)
 
 # A build folder belongs to one set of flags: start over instead of linking a mixture. Done before make looks
 # at what is there.
-FLAGS_NOW := CUDA=$(CUDA) ISAL=$(ISAL) ARCHS=$(CUDA_ARCHS) SANITIZE=$(SANITIZE) CFLAGS=$(CFLAGS)
+FLAGS_NOW := CUDA=$(CUDA) LINEINFO=$(LINEINFO) ISAL=$(ISAL) ARCHS=$(CUDA_ARCHS) SANITIZE=$(SANITIZE) CFLAGS=$(CFLAGS)
 ifneq ($(filter-out clean help format lint asan ubsan,$(or $(MAKECMDGOALS),all)),)
 $(shell mkdir -p $(BUILD); echo '$(FLAGS_NOW)' | cmp -s - $(BUILD)/flags || { \
   find $(BUILD) -name '*.o' -delete; rm -f $(LIB_A) $(LAB_A) $(COMPARE_A) $(LIB_SO) $(PROGRAM); echo '$(FLAGS_NOW)' > $(BUILD)/flags; })
