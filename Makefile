@@ -29,7 +29,8 @@ PKG_LIBS := $(shell pkg-config --libs $(PACKAGES) $(OPTIONAL_PACKAGES) 2>/dev/nu
 CMOCKA_CFLAGS := $(shell pkg-config --cflags cmocka 2>/dev/null)
 CMOCKA_LIBS := $(shell pkg-config --libs cmocka 2>/dev/null)
 
-CPPFLAGS += -D_GNU_SOURCE -Iinclude -Isrc $(PKG_CFLAGS)
+INCLUDES := -Iinclude -Isrc $(addprefix -Isrc/,pixel codec batch lab compare cli) -Icuda
+CPPFLAGS += -D_GNU_SOURCE $(INCLUDES) $(PKG_CFLAGS)
 ifeq ($(ISAL),1)
 CPPFLAGS += -DGF_WITH_ISAL
 endif
@@ -45,15 +46,13 @@ GF_CFLAGS += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-po
 LDFLAGS += -fsanitize=$(SANITIZE)
 endif
 
-# What is the program's alone; the rest of src/ is the library.
-CLI_SRC := $(wildcard $(addprefix src/,$(addsuffix .c,main cli options help list devices man completion completion_zsh completion_fish report report_json trace run progress)))
-# The labs are the program's too, in an archive of their own, which the tests link.
-LAB_SRC := $(wildcard src/lab*.c)
-# So are --profile=compare and --explain, with a copy of the CPU's code that has no vector instructions.
-COMPARE_SRC := $(wildcard src/compare*.c src/explain*.c)
-PLAIN_SRC := $(wildcard $(addprefix src/,$(addsuffix .c,plain gauss* histogram orient point* premultiply resample* stencil))) \
-  $(wildcard src/filters/*.c)
-LIB_SRC := $(filter-out $(CLI_SRC) $(LAB_SRC) $(COMPARE_SRC) src/plain.c,$(wildcard src/*.c)) $(wildcard src/filters/*.c)
+# The library; the rest of src/ is the program's alone. Labs and comparison are in archives of their own, which the tests
+# link; the comparison has a copy of the CPU's code that has no vector instructions.
+LIB_SRC := $(wildcard $(addsuffix /*.c,src src/filters src/pixel src/codec src/batch))
+CLI_SRC := $(wildcard src/cli/*.c)
+LAB_SRC := $(wildcard src/lab/*.c)
+COMPARE_SRC := $(filter-out src/compare/plain.c,$(wildcard src/compare/*.c))
+PLAIN_SRC := src/compare/plain.c $(wildcard src/pixel/*.c src/filters/*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/%.o)
 LIBS = $(PKG_LIBS) -lm -pthread
@@ -62,7 +61,7 @@ ifeq ($(CUDA),1)
 CPPFLAGS += -DGF_WITH_CUDA
 CUDA_HOME := $(patsubst %/bin/,%,$(dir $(realpath $(NVCC))))
 CPPFLAGS += -isystem $(CUDA_HOME)/include
-CUDA_OBJ := $(patsubst %.cu,$(BUILD)/%.o,$(wildcard cuda/*.cu))
+CUDA_OBJ := $(patsubst %.cu,$(BUILD)/%.o,$(wildcard cuda/*.cu cuda/variants/*.cu))
 LAB_CU := $(wildcard cuda/labs/*.cu)
 comma := ,
 space := $(subst ,, )
@@ -140,7 +139,7 @@ $(BUILD)/cuda/labs/flags_fast.o: GF_NVCCFLAGS += -use_fast_math
 # of it in one object, so that nothing that is linked with it need know.
 $(BUILD)/cuda/labs/dynamic_parallelism.o: cuda/labs/dynamic_parallelism.cu
 	@mkdir -p $(@D)
-	$(NVCC) -rdc=true $(GF_NVCCFLAGS) $(NVCCFLAGS) $(CUBINS) -DGF_WITH_CUDA -Iinclude -Isrc -MMD -MP -MF $(@:.o=.d) \
+	$(NVCC) -rdc=true $(GF_NVCCFLAGS) $(NVCCFLAGS) $(CUBINS) -DGF_WITH_CUDA $(INCLUDES) -MMD -MP -MF $(@:.o=.d) \
 	  -MT $@ -c -o $(@:.o=.relocatable.o) $<
 	$(NVCC) -dlink -Xcompiler -fPIC $(CUBINS) -o $(@:.o=.linked.o) $(@:.o=.relocatable.o) -lcudadevrt
 	$(LD) -r -o $@ $(@:.o=.relocatable.o) $(@:.o=.linked.o) $(CUDA_LIBDIR)/libcudadevrt.a
@@ -152,7 +151,7 @@ endif
 
 $(BUILD)/%.o: %.cu
 	@mkdir -p $(@D)
-	$(NVCC) $(GF_NVCCFLAGS) $(NVCCFLAGS) $(GENCODE) -DGF_WITH_CUDA '-DGF_ARCHITECTURES=$(subst $(space),\$(comma),$(strip $(CUDA_ARCHS)))' -Iinclude -Isrc -MMD -MP -c -o $@ $<
+	$(NVCC) $(GF_NVCCFLAGS) $(NVCCFLAGS) $(GENCODE) -DGF_WITH_CUDA '-DGF_ARCHITECTURES=$(subst $(space),\$(comma),$(strip $(CUDA_ARCHS)))' $(INCLUDES) -MMD -MP -c -o $@ $<
 
 $(BUILD)/tests/%: tests/%.c $(LAB_A) $(COMPARE_A) $(LIB_A)
 	@mkdir -p $(@D)
@@ -196,13 +195,13 @@ asan: ## the tests under the address sanitizer
 ubsan: ## the tests under the undefined-behaviour sanitizer
 	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD)-ubsan CUDA=0 SANITIZE=undefined CFLAGS='-O1 -g' test-only
 
-FORMATTED = $(wildcard include/gpufilter/*.h src/*.[ch] src/filters/*.c tests/*.[ch] cuda/*.cu cuda/*.cuh cuda/labs/*.cu cuda/labs/*.cuh)
+FORMATTED = $(wildcard include/gpufilter/*.h src/*.[ch] src/*/*.[ch] tests/*.[ch] cuda/*.cu cuda/*.cuh cuda/*/*.cu cuda/*/*.cuh)
 format: ## clang-format over the tree
 	clang-format -i $(FORMATTED)
 
 lint: ## cppcheck and shellcheck, where they are
 	-cppcheck --quiet --enable=warning,portability --inline-suppr --suppress=missingIncludeSystem \
-	  -D_GNU_SOURCE -Iinclude -Isrc src src/filters
+	  -D_GNU_SOURCE $(INCLUDES) src
 	-shellcheck tests/*.sh tests/cli/*.sh samples/*.sh
 
 BINDIR = $(PREFIX)/bin
