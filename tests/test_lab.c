@@ -15,7 +15,7 @@
 #include "../src/cli/options.c"
 #include "../src/cli/report_json.c"
 
-#include "../src/cli/lab.h"
+#include "lab.h"
 
 static void assert_refused(const char *text, const char *message)
 {
