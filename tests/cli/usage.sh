@@ -51,7 +51,7 @@ same out.png out2.png
 
 begin "--selftest takes names of filters"
 run 2 gpufilter --selftest=small blur,blurr
-stderr_like "gpufilter: unknown filter 'blurr'.*"
+stderr_like "unknown filter 'blurr'.*"
 run 0 gpufilter --selftest=small flop,invert
 stdout_has '^cpu  *invert'
 grep -q '^cpu  *blur' stdout && problem "it tests what was not named"
