@@ -323,3 +323,8 @@ else
     [ -e felled/open/one.pgm ] || problem "the rest was not done"
 fi
 chmod 755 tree/shut
+
+begin "a timeline is not written over an input"
+run 2 gpufilter -i one.pgm -o traced.pgm --trace=one.pgm invert
+stderr_is 'gpufilter: --trace and --input are the same file'
+same one.pgm before.pgm
