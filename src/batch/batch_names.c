@@ -81,11 +81,12 @@ static enum gf_status check_log(const struct gf_batch *batch, size_t index, stru
     const struct gf_joblog *const log = batch->request->log;
     const char *const input = batch->request->inputs->item[index].path;
     const char *const output = batch->item[index].output;
-    if (log && gf_joblog_is(log, input))
-        return gf_fail(error, GF_ERROR_USAGE, "%s: is an input and the log", input);
-    if (log && output && gf_joblog_is(log, output))
-        return gf_fail(error, GF_ERROR_USAGE, "%s: is an output and the log", output);
-    return GF_OK;
+    const bool is_input = log && gf_joblog_is(log, input);
+    if (!is_input && !(log && output && gf_joblog_is(log, output)))
+        return GF_OK;
+    gf_joblog_withdraw(log);
+    return gf_fail(error, GF_ERROR_USAGE, "%s: is an %s and the log", is_input ? input : output,
+                   is_input ? "input" : "output");
 }
 
 enum gf_status gf_batch_name_outputs(struct gf_batch *batch, struct gf_error *error)

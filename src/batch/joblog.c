@@ -16,6 +16,7 @@ struct gf_joblog {
     char *text; /* the line being made */
     size_t size;
     FILE *memory;
+    bool made;  /* the file, by this run */
     bool begun; /* the line before this run's is whole */
 };
 
@@ -116,6 +117,14 @@ static enum gf_status end_torn_line(struct gf_joblog *log, struct gf_error *erro
     return GF_OK;
 }
 
+static int open_file(const char *path, bool *made)
+{
+    const int flags = O_RDWR | O_APPEND | O_CLOEXEC | O_NOCTTY;
+    const int fd = open(path, flags | O_CREAT | O_EXCL, 0666);
+    *made = fd >= 0;
+    return *made || errno != EEXIST ? fd : open(path, flags | O_CREAT, 0666); /* perhaps behind a link */
+}
+
 enum gf_status gf_joblog_open(const char *path, struct gf_joblog **log, struct gf_error *error)
 {
     struct gf_joblog *const opened = calloc(1, sizeof *opened);
@@ -130,9 +139,7 @@ enum gf_status gf_joblog_open(const char *path, struct gf_joblog **log, struct g
     if (!opened->name || !opened->memory)
         status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     if (!status) {
-        opened->fd = standard
-                         ? dup(STDOUT_FILENO)
-                         : open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+        opened->fd = standard ? dup(STDOUT_FILENO) : open_file(path, &opened->made);
         if (opened->fd < 0)
             status = fail_log(opened, error);
     }
@@ -164,6 +171,12 @@ bool gf_joblog_is(const struct gf_joblog *log, const char *path)
     struct stat own, other;
     return !fstat(log->fd, &own) && S_ISREG(own.st_mode) && !stat(path, &other) &&
            own.st_dev == other.st_dev && own.st_ino == other.st_ino;
+}
+
+void gf_joblog_withdraw(const struct gf_joblog *log)
+{
+    if (log->made && !log->begun)
+        unlink(log->name);
 }
 
 static enum gf_status write_line(const struct gf_joblog *log, const struct gf_joblog_entry *entry,

@@ -268,6 +268,7 @@ same two.pgm before.pgm
 mkdir logged
 run 2 gpufilter -i one.pgm -i two.pgm -o logged --log=logged/two.pgm invert
 stderr_is 'gpufilter: logged/two.pgm: is an output and the log'
+only logged ''
 
 begin "a list with the line ends of another system"
 printf 'one.pgm\r\ntwo.pgm\r\n' >list
