@@ -44,7 +44,7 @@ for round in 1 2 3 4; do
     "$GPUFILTER" -i in -o 'out/{stem}.png' -q blur=3,equalize &
     job=$!
     sleep 0.0$((round * 2 + 1))
-    kill -9 $job
+    kill -9 $job 2>/dev/null
     wait $job 2>/dev/null
     for file in out/*.png; do
         [ "$(head -c 3 "$file" | tr -d '\0')" = old ] || cmp -s "$file" expected.png || problem "$file is neither"
@@ -60,8 +60,8 @@ for each in INT:130 TERM:143; do
     rm -rf out log2 && mkdir out
     env --default-signal="${each%:*}" "$GPUFILTER" -i in -o 'out/{stem}.png' --log=log2 -q blur=3,equalize &
     job=$!
-    sleep 0.08
-    kill -"${each%:*}" $job
+    sleep 0.03
+    kill -"${each%:*}" $job 2>/dev/null
     wait $job
     got=$?
     [ $got -eq "${each#*:}" ] || [ $got -eq 0 ] || problem "exit status $got"
