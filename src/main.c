@@ -145,7 +145,7 @@ static enum gf_status run(struct gf_command *command, struct gf_error *error)
 {
     enum gf_status status = command->output ? gf_run_command(command, complain, error)
                                             : check_terminal(command, error);
-    command->options.warn = command->quiet ? NULL : warn;
+    command->options.warn = command->quiet || command->output ? NULL : warn; /* the run has said it */
     if (!status && command->profile >= GF_PROFILE_COMPARE)
         status = compare(command, error);
     return status;
@@ -239,6 +239,8 @@ static enum gf_status run_labs(const struct gf_command *command, struct gf_error
         gf_lab_help(stdout, request.lab);
     } else if (command->options.device == GF_DEVICE_CPU) {
         status = gf_fail(error, GF_ERROR_USAGE, "labs run on a GPU: not with --device=cpu");
+    } else if (command->all_devices || command->devices > 1) {
+        status = gf_fail(error, GF_ERROR_USAGE, "labs run on one GPU at a time: --device=cuda:N");
     } else {
         status = gf_lab_open(command->options.device_index, &device, error);
         if (!status)

@@ -109,7 +109,8 @@ static void put_variants(FILE *file, const struct gf_filter *filter)
     if (!gf_filter_variant(filter, 1, &summary))
         return;
     put_tag(file, "variant");
-    fputs("of the CUDA kernels, first the default; the picture is the same:\n", file);
+    fputs("of the CUDA kernels: the default, the naive one (also\n.BR variant=naive )\nand from there up; the "
+          "picture is the same:\n", file);
     for (int i = 0; (name = gf_filter_variant(filter, i, &summary)); i++) {
         fputs(i ? "; \\fB" : "\\fB", file);
         put_text(file, name);
