@@ -110,17 +110,13 @@ static void put_variants(FILE *file, const struct gf_filter *filter)
         return;
     put_tag(file, "variant");
     fputs("of the CUDA kernels: the default, the naive one (also\n.BR variant=naive )\nand from there up; the "
-          "picture is the same:\n", file);
+          "picture is the same:\n.RS\n",
+          file);
     for (int i = 0; (name = gf_filter_variant(filter, i, &summary)); i++) {
-        fputs(i ? "; \\fB" : "\\fB", file);
-        put_text(file, name);
-        fputs("\\fR", file);
-        if (summary) {
-            fputs(", ", file);
-            put_text(file, summary);
-        }
-        putc('\n', file);
+        put_tag(file, name);
+        put_line(file, summary ? summary : "");
     }
+    fputs(".RE\n", file);
 }
 
 static void put_filter(FILE *file, const struct gf_filter *filter)
