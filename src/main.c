@@ -133,7 +133,7 @@ static enum gf_status explain(struct gf_command *command, struct gf_error *error
     command->options.warn = command->quiet ? NULL : warn;
     enum gf_status status = check_terminal(command, error);
     if (!status)
-        status = gf_explain_file(command->input[0], command->chain, &command->options, &found, error);
+        status = gf_explain_file(command->input[0], command->output, command->chain, &command->options, &found, error);
     if (status)
         return status;
     gf_explain_print(&found, stdout);
