@@ -51,8 +51,9 @@ static void print_memory(FILE *file, const struct gf_device_info *info, const st
         fprintf(file, " %d.0 x%d, %.0f GB/s in theory,", nvml->pcie_generation, nvml->pcie_lanes, 1e-9 * pcie);
     fprintf(file, " at %s", info->pci_bus_id);
     if (info->numa_node >= 0)
-        fprintf(file, ", NUMA node %d", info->numa_node);
-    putc('\n', file);
+        fprintf(file, ", NUMA node %d\n", info->numa_node);
+    else
+        fputs(", the only NUMA node, or none is told\n", file);
 }
 
 static void print_state(FILE *file, const struct gf_nvml_info *nvml)
