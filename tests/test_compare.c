@@ -341,6 +341,16 @@ static void test_differences(void **state)
 
 /* ---- the CPU's rows ---- */
 
+static const double BAND_S = 1e-4;
+
+static void take_a_while(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out, void *scratch)
+{
+    const double begin_s = gf_now();
+    (void)stage, (void)in, (void)out, (void)scratch;
+    while (gf_now() < begin_s + BAND_S)
+        ;
+}
+
 static void test_scalar_copies_make_the_same_picture(void **state)
 {
     static const char *const chains[] = {"blur=2",
@@ -395,6 +405,25 @@ static void test_scalar_copies_make_the_same_picture(void **state)
         backend->calls->close(backend);
         picture_free(&picture);
     }
+}
+
+/* However late a thread is woken where there are more than processors, no run is shorter than a band takes. */
+static void test_more_threads_than_processors(void **state)
+{
+    static const struct gf_filter slow = {.name = "slow", .cpu = take_a_while};
+    struct gf_error error = {0};
+    struct gf_image in = picture_random((struct gf_format){8, 64, 3, 8}, 0, 1);
+    struct gf_image out = picture_random(in.format, 0, 2);
+    const struct gf_stage stage = {.filter = &slow, .in = in.format, .out = out.format};
+    const struct gf_compare_case what = {.stage = &stage, .in = &in, .out = &out};
+    struct gf_times times;
+    (void)state;
+    assert_ok("slow", gf_compare_cpu_time(&what, false, 2 * gf_cpu_count() + 6, 1, &out, NULL, &times, &error),
+              &error);
+    assert_true(times.runs > 1);
+    assert_true(times.least_s >= BAND_S);
+    picture_free(&in);
+    picture_free(&out);
 }
 
 /* ---- the pipeline's rows ---- */
@@ -667,6 +696,7 @@ int main(void)
         cmocka_unit_test(test_estimate),
         cmocka_unit_test(test_differences),
         cmocka_unit_test(test_scalar_copies_make_the_same_picture),
+        cmocka_unit_test(test_more_threads_than_processors),
         cmocka_unit_test(test_settings_of_the_cpu),
         cmocka_unit_test(test_json),
         cmocka_unit_test(test_csv),
