@@ -152,6 +152,8 @@ static enum gf_status set_value(const struct gf_filter *filter, const struct gf_
     case GF_TYPE_MATRIX:
         return set_matrix(filter, param, text, member, error);
     case GF_TYPE_FILE:
+        if (!*text)
+            return not_a(filter, param, text, "a name of a file", error);
         if (strlen(text) >= GF_FILE_NAME_SIZE)
             return not_a(filter, param, text, "a name of a file: it is too long", error);
         strcpy(member, text);

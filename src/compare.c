@@ -233,6 +233,21 @@ enum gf_status gf_compare_file(const char *input, const char *chain,
     return status;
 }
 
+enum gf_status gf_compare_judge(const struct gf_compare *compare, struct gf_error *error)
+{
+    for (int g = 0; g < compare->groups; g++) {
+        const struct gf_compare_group *const group = &compare->group[g];
+        for (int i = 0; i < group->rows; i++) {
+            const struct gf_compare_row *const row = &group->row[i];
+            if (row->difference > group->tolerance)
+                return gf_fail(error, GF_ERROR_DEVICE,
+                               "%s: wrong result: %s differs from the CPU's by %.0f, more than %d",
+                               group->name, row->name, row->difference, group->tolerance);
+        }
+    }
+    return GF_OK;
+}
+
 void gf_compare_free(struct gf_compare *compare)
 {
     for (int i = 0; i < compare->groups; i++)

@@ -104,7 +104,7 @@ static FILE *report_file(const struct gf_command *command)
 static enum gf_status compare(const struct gf_command *command, struct gf_error *error)
 {
     struct gf_compare found;
-    const enum gf_status status =
+    enum gf_status status =
         gf_compare_file(command->input[0], command->chain, &command->options, &found, error);
     if (status)
         return status;
@@ -114,8 +114,11 @@ static enum gf_status compare(const struct gf_command *command, struct gf_error 
         gf_compare_csv(&found, report_file(command));
     else
         gf_compare_table(&found, report_file(command));
+    status = flush_stdout(error);
+    if (!status)
+        status = gf_compare_judge(&found, error);
     gf_compare_free(&found);
-    return flush_stdout(error);
+    return status;
 }
 
 /* Nobody types a picture. */

@@ -265,7 +265,7 @@ static void put_compare(FILE *file)
     fputs(".SH COMPARISON\n"
           "\\fB\\-\\-profile=compare\\fR runs each stage of the chain on the whole picture in every variant that its "
           "filter has, and each histogram that a stage wants in every way of counting, and holds the result against "
-          "the CPU backend\\(aqs. No picture is written unless \\fB\\-o\\fR is given.\n"
+          "the CPU backend\\(aqs: one that differs by more than its filter declares is an error. No picture is written unless \\fB\\-o\\fR is given.\n"
           "Times are of the device\\(aqs clock: the median of up to 15 runs, the least and the most. \\fIwarm\\fR "
           "runs follow one another; before \\fIcold\\fR ones the second\\-level cache is flushed. \\fIGB/s\\fR "
           "counts the input once and the result once, which is the least that must move.\n"

@@ -472,6 +472,20 @@ static void test_settings_of_the_cpu(void **state)
     picture_free(&picture);
 }
 
+static void test_judgement(void **state)
+{
+    (void)state;
+    struct gf_compare_row row[] = {{.name = "first", .difference = NAN}, {.name = "second", .difference = 1}};
+    struct gf_compare_group group = {.name = "sobel", .tolerance = 1, .row = row, .rows = 2};
+    const struct gf_compare compare = {.group = &group, .groups = 1};
+    struct gf_error error = {0};
+    assert_int_equal(gf_compare_judge(&compare, &error), GF_OK);
+    row[1].difference = 2;
+    assert_int_equal(gf_compare_judge(&compare, &error), GF_ERROR_DEVICE);
+    assert_string_equal(error.text, "sobel: wrong result: second differs from the CPU's by 2, more than 1");
+    assert_int_equal(gf_status_exit(GF_ERROR_DEVICE), 1);
+}
+
 /* ---- the forms ---- */
 
 struct written {
@@ -698,6 +712,7 @@ int main(void)
         cmocka_unit_test(test_scalar_copies_make_the_same_picture),
         cmocka_unit_test(test_more_threads_than_processors),
         cmocka_unit_test(test_settings_of_the_cpu),
+        cmocka_unit_test(test_judgement),
         cmocka_unit_test(test_json),
         cmocka_unit_test(test_csv),
         cmocka_unit_test(test_table),
