@@ -50,8 +50,8 @@ shows()
     shift
     run 0 env NVTX_INJECTION64_PATH="$PWD/tool.so" "$GPUFILTER" --device="$device" -i in.png -o out.png blur,equalize,gamma=2
     silent
-    for name in decode blur 'equalize+gamma histogram' equalize+gamma encode "$@"; do
-        stdout_has "^$name\$"
+    for range in decode blur 'equalize+gamma histogram' equalize+gamma encode "$@"; do
+        stdout_has "^$range\$"
     done
     stdout_has '^left open: 0$'
 }
