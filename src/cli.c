@@ -383,23 +383,22 @@ static enum gf_status check_report(const struct gf_command *command, struct gf_e
 /* --explain and --profile=compare look at one picture on one device. */
 static enum gf_status check_subject(const struct gf_command *command, struct gf_error *error)
 {
-    static const char reports[] = "--explain and --profile=compare are of one";
+    static const char reports[] = "--explain and --profile=compare are of one",
+                      twice[] = "--profile=compare with -o reads the picture twice";
     const char *const input = command->input[0];
     if (command->inputs > 1)
         return gf_fail(error, GF_ERROR_USAGE, "%s picture, not of %d", reports, command->inputs);
     if (gf_inputs_is_group(input))
-        return gf_fail(error, GF_ERROR_USAGE, "%s picture, not of a folder, a pattern or a list: '%.100s'", reports,
-                       input);
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "%s picture, not of a folder, a pattern or a list: '%.100s'", reports, input);
     if (command->all_devices || command->devices > 1)
         return gf_fail(error, GF_ERROR_USAGE, "%s GPU, not of several", reports);
     if (command->action == GF_ACTION_EXPLAIN || !command->output)
         return GF_OK;
     if (!strcmp(input, "-"))
-        return gf_fail(error, GF_ERROR_USAGE,
-                       "--profile=compare with -o reads the picture twice: not from standard input");
+        return gf_fail(error, GF_ERROR_USAGE, "%s: not from standard input", twice);
     if (!strcmp(input, command->output))
-        return gf_fail(error, GF_ERROR_USAGE,
-                       "--profile=compare with -o reads the picture twice: not where it is written over");
+        return gf_fail(error, GF_ERROR_USAGE, "%s: not where it is written over", twice);
     return GF_OK;
 }
 
@@ -407,12 +406,14 @@ static enum gf_status check_subject(const struct gf_command *command, struct gf_
 static enum gf_status check_bystander(const struct gf_command *command, struct gf_error *error)
 {
     int i = 0;
-    if (!command->chain || (command->action != GF_ACTION_LAB && command->action != GF_ACTION_DEVICES &&
-                            command->action != GF_ACTION_LIST))
+    const enum gf_action action = command->action;
+    if (!command->chain || (action != GF_ACTION_LAB && action != GF_ACTION_DEVICES &&
+                            action != GF_ACTION_LIST))
         return GF_OK;
-    while (gf_option_at(i)->action != command->action)
+    while (gf_option_at(i)->action != action)
         i++;
-    return gf_fail(error, GF_ERROR_USAGE, "--%s takes no chain: '%.80s'", gf_option_at(i)->name, command->chain);
+    return gf_fail(error, GF_ERROR_USAGE, "--%s takes no chain: '%.80s'", gf_option_at(i)->name,
+                   command->chain);
 }
 
 static enum gf_status check(const struct gf_command *command, struct gf_error *error)

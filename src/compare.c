@@ -219,8 +219,8 @@ enum gf_status gf_compare_file(const char *input, const char *chain,
         status = gf_compare_read(input, &settings, &picture, error);
     if (!status)
         status = compare_chain(pipeline, &picture, compare, error);
-    /* What follows opens pipelines of its own: they all run on the device that was taken, and what there was to warn
-     * of was said. */
+    /* What follows opens pipelines of its own: they all run on the device that was taken, and what
+     * there was to warn of was said. */
     settings.device = compare->on_cuda ? GF_DEVICE_CUDA : GF_DEVICE_CPU;
     settings.warn = NULL;
     if (!status)

@@ -80,8 +80,8 @@ static size_t histogram_bytes(const struct gf_histogram *histogram)
     return (size_t)histogram->channels * (size_t)histogram->bins * sizeof *histogram->count;
 }
 
-/* From the first member's beginning to the last one's end: whoever is woken late, where there are fewer processors
- * than threads, may find that the others have done it all. */
+/* From the first member's beginning to the last one's end: whoever is woken late, where there are
+ * fewer processors than threads, may find that the others have done it all. */
 static double run_seconds(const struct crew *crew)
 {
     double begin_s = crew->member[0].begin_s, end_s = crew->member[0].end_s;

@@ -48,7 +48,8 @@ struct gf_explanation {
     int segments;
 };
 
-/* output: where the picture would go, or NULL; it counts where options->device=auto has to choose. */
+/* output: where the picture would go, or NULL; it counts where options->device=auto has to choose.
+ */
 enum gf_status gf_explain_file(const char *input, const char *output, const char *chain,
                                const struct gf_options *options, struct gf_explanation *explanation,
                                struct gf_error *error) GF_CHECKED;

@@ -136,7 +136,8 @@ static enum gf_status explain(struct gf_command *command, struct gf_error *error
     command->options.warn = command->quiet ? NULL : warn;
     enum gf_status status = check_terminal(command, error);
     if (!status)
-        status = gf_explain_file(command->input[0], command->output, command->chain, &command->options, &found, error);
+        status = gf_explain_file(command->input[0], command->output, command->chain,
+                                 &command->options, &found, error);
     if (status)
         return status;
     gf_explain_print(&found, stdout);
@@ -148,7 +149,8 @@ static enum gf_status run(struct gf_command *command, struct gf_error *error)
 {
     enum gf_status status = command->output ? gf_run_command(command, complain, error)
                                             : check_terminal(command, error);
-    command->options.warn = command->quiet || command->output ? NULL : warn; /* the run has said it */
+    /* With an output the run has said it. */
+    command->options.warn = command->quiet || command->output ? NULL : warn;
     if (!status && command->profile >= GF_PROFILE_COMPARE)
         status = compare(command, error);
     return status;
