@@ -12,6 +12,8 @@ ifndef CUDA_ARCHS
 CUDA_ARCHS := $(if $(NVCC),$(filter $(shell $(NVCC) --list-gpu-code 2>/dev/null | sed 's/sm_//'),75 80 86 89 90 100 120))
 endif
 SANITIZE ?=
+# 1: kernels carry their source lines, for Nsight and compute-sanitizer; the program is then twice as large.
+LINEINFO ?=
 # demo and test build with a job for each processor, unless make was told how many.
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
@@ -27,7 +29,8 @@ PKG_LIBS := $(shell pkg-config --libs $(PACKAGES) $(OPTIONAL_PACKAGES) 2>/dev/nu
 CMOCKA_CFLAGS := $(shell pkg-config --cflags cmocka 2>/dev/null)
 CMOCKA_LIBS := $(shell pkg-config --libs cmocka 2>/dev/null)
 
-CPPFLAGS += -D_GNU_SOURCE -Iinclude -Isrc $(PKG_CFLAGS)
+INCLUDES := -Iinclude -Isrc $(addprefix -Isrc/,pixel codec batch lab compare cli) -Icuda
+CPPFLAGS += -D_GNU_SOURCE $(INCLUDES) $(PKG_CFLAGS)
 ifeq ($(ISAL),1)
 CPPFLAGS += -DGF_WITH_ISAL
 endif
@@ -36,22 +39,20 @@ CFLAGS ?= -O3 -g
 GF_CFLAGS := -std=c17 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -fPIC \
   -fvisibility=default -ffp-contract=off -fno-math-errno -fno-trapping-math -pthread
 NVCCFLAGS ?= -O3
-GF_NVCCFLAGS := -std=c++17 -fmad=false -Xcompiler -fPIC,-Wall,-Wextra -lineinfo
+GF_NVCCFLAGS := -std=c++17 -fmad=false -Xcompiler -fPIC,-Wall,-Wextra $(if $(LINEINFO),-lineinfo)
 
 ifneq ($(SANITIZE),)
 GF_CFLAGS += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
 LDFLAGS += -fsanitize=$(SANITIZE)
 endif
 
-# What is the program's alone; the rest of src/ is the library.
-CLI_SRC := $(wildcard $(addprefix src/,$(addsuffix .c,main cli options help list devices man completion completion_zsh completion_fish report report_json trace run progress)))
-# The labs are the program's too, in an archive of their own, which the tests link.
-LAB_SRC := $(wildcard src/lab*.c)
-# So are --profile=compare and --explain, with a copy of the CPU's code that has no vector instructions.
-COMPARE_SRC := $(wildcard src/compare*.c src/explain*.c)
-PLAIN_SRC := $(wildcard $(addprefix src/,$(addsuffix .c,plain gauss* histogram orient point* premultiply resample* stencil))) \
-  $(wildcard src/filters/*.c)
-LIB_SRC := $(filter-out $(CLI_SRC) $(LAB_SRC) $(COMPARE_SRC) src/plain.c,$(wildcard src/*.c)) $(wildcard src/filters/*.c)
+# The library; the rest of src/ is the program's alone. Labs and comparison are in archives of their own, which the tests
+# link; the comparison has a copy of the CPU's code that has no vector instructions.
+LIB_SRC := $(wildcard $(addsuffix /*.c,src src/filters src/pixel src/codec src/batch))
+CLI_SRC := $(wildcard src/cli/*.c)
+LAB_SRC := $(wildcard src/lab/*.c)
+COMPARE_SRC := $(filter-out src/compare/plain.c,$(wildcard src/compare/*.c))
+PLAIN_SRC := src/compare/plain.c $(wildcard src/pixel/*.c src/filters/*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/%.o)
 LIBS = $(PKG_LIBS) -lm -pthread
@@ -60,7 +61,7 @@ ifeq ($(CUDA),1)
 CPPFLAGS += -DGF_WITH_CUDA
 CUDA_HOME := $(patsubst %/bin/,%,$(dir $(realpath $(NVCC))))
 CPPFLAGS += -isystem $(CUDA_HOME)/include
-CUDA_OBJ := $(patsubst %.cu,$(BUILD)/%.o,$(wildcard cuda/*.cu))
+CUDA_OBJ := $(patsubst %.cu,$(BUILD)/%.o,$(wildcard cuda/*.cu cuda/variants/*.cu))
 LAB_CU := $(wildcard cuda/labs/*.cu)
 comma := ,
 space := $(subst ,, )
@@ -138,7 +139,7 @@ $(BUILD)/cuda/labs/flags_fast.o: GF_NVCCFLAGS += -use_fast_math
 # of it in one object, so that nothing that is linked with it need know.
 $(BUILD)/cuda/labs/dynamic_parallelism.o: cuda/labs/dynamic_parallelism.cu
 	@mkdir -p $(@D)
-	$(NVCC) -rdc=true $(GF_NVCCFLAGS) $(NVCCFLAGS) $(CUBINS) -DGF_WITH_CUDA -Iinclude -Isrc -MMD -MP -MF $(@:.o=.d) \
+	$(NVCC) -rdc=true $(GF_NVCCFLAGS) $(NVCCFLAGS) $(CUBINS) -DGF_WITH_CUDA $(INCLUDES) -MMD -MP -MF $(@:.o=.d) \
 	  -MT $@ -c -o $(@:.o=.relocatable.o) $<
 	$(NVCC) -dlink -Xcompiler -fPIC $(CUBINS) -o $(@:.o=.linked.o) $(@:.o=.relocatable.o) -lcudadevrt
 	$(LD) -r -o $@ $(@:.o=.relocatable.o) $(@:.o=.linked.o) $(CUDA_LIBDIR)/libcudadevrt.a
@@ -150,7 +151,7 @@ endif
 
 $(BUILD)/%.o: %.cu
 	@mkdir -p $(@D)
-	$(NVCC) $(GF_NVCCFLAGS) $(NVCCFLAGS) $(GENCODE) -DGF_WITH_CUDA '-DGF_ARCHITECTURES=$(subst $(space),\$(comma),$(strip $(CUDA_ARCHS)))' -Iinclude -Isrc -MMD -MP -c -o $@ $<
+	$(NVCC) $(GF_NVCCFLAGS) $(NVCCFLAGS) $(GENCODE) -DGF_WITH_CUDA '-DGF_ARCHITECTURES=$(subst $(space),\$(comma),$(strip $(CUDA_ARCHS)))' $(INCLUDES) -MMD -MP -c -o $@ $<
 
 $(BUILD)/tests/%: tests/%.c $(LAB_A) $(COMPARE_A) $(LIB_A)
 	@mkdir -p $(@D)
@@ -158,8 +159,8 @@ $(BUILD)/tests/%: tests/%.c $(LAB_A) $(COMPARE_A) $(LIB_A)
 
 # A build folder belongs to one set of flags: start over instead of linking a mixture. Done before make looks
 # at what is there.
-FLAGS_NOW := CUDA=$(CUDA) ISAL=$(ISAL) ARCHS=$(CUDA_ARCHS) SANITIZE=$(SANITIZE) CFLAGS=$(CFLAGS)
-ifneq ($(filter-out clean help format lint,$(or $(MAKECMDGOALS),all)),)
+FLAGS_NOW := CUDA=$(CUDA) LINEINFO=$(LINEINFO) ISAL=$(ISAL) ARCHS=$(CUDA_ARCHS) SANITIZE=$(SANITIZE) CFLAGS=$(CFLAGS)
+ifneq ($(filter-out clean help format lint asan ubsan,$(or $(MAKECMDGOALS),all)),)
 $(shell mkdir -p $(BUILD); echo '$(FLAGS_NOW)' | cmp -s - $(BUILD)/flags || { \
   find $(BUILD) -name '*.o' -delete; rm -f $(LIB_A) $(LAB_A) $(COMPARE_A) $(LIB_SO) $(PROGRAM); echo '$(FLAGS_NOW)' > $(BUILD)/flags; })
 endif
@@ -181,11 +182,9 @@ demo: ## installs what is missing, builds, filters a sample picture
 selftest: $(PROGRAM) ## every filter on every device of this machine against the CPU backend
 	$(PROGRAM) --selftest
 
-# Memory, races, uninitialised reads and barriers of every kernel, on the short self-test.
-sanitize-gpu: $(PROGRAM) ## compute-sanitizer's four tools over the short self-test
-	@for tool in memcheck racecheck initcheck synccheck; do echo "== $$tool"; \
-	  compute-sanitizer --tool $$tool --error-exitcode 9 $(PROGRAM) --selftest=small >$(BUILD)/$$tool.log 2>&1; \
-	  status=$$?; tail -n 2 $(BUILD)/$$tool.log; [ $$status -eq 0 ] || exit 1; done
+# Memory, races, uninitialised reads and barriers of every kernel: a process for each filter and tool.
+sanitize-gpu: $(PROGRAM) ## compute-sanitizer's four tools over the short self-test of every filter
+	@sh tests/sanitize.sh $(PROGRAM) $(BUILD)/sanitize
 
 # Leaks are looked for too; CUDA is left out, since its driver is not instrumented.
 asan: ## the tests under the address sanitizer
@@ -194,13 +193,13 @@ asan: ## the tests under the address sanitizer
 ubsan: ## the tests under the undefined-behaviour sanitizer
 	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD)-ubsan CUDA=0 SANITIZE=undefined CFLAGS='-O1 -g' test-only
 
-FORMATTED = $(wildcard include/gpufilter/*.h src/*.[ch] src/filters/*.c tests/*.[ch] cuda/*.cu cuda/*.cuh cuda/labs/*.cu cuda/labs/*.cuh)
+FORMATTED = $(wildcard include/gpufilter/*.h src/*.[ch] src/*/*.[ch] tests/*.[ch] cuda/*.cu cuda/*.cuh cuda/*/*.cu cuda/*/*.cuh)
 format: ## clang-format over the tree
 	clang-format -i $(FORMATTED)
 
 lint: ## cppcheck and shellcheck, where they are
 	-cppcheck --quiet --enable=warning,portability --inline-suppr --suppress=missingIncludeSystem \
-	  -D_GNU_SOURCE -Iinclude -Isrc src src/filters
+	  -D_GNU_SOURCE $(INCLUDES) src
 	-shellcheck tests/*.sh tests/cli/*.sh samples/*.sh
 
 BINDIR = $(PREFIX)/bin

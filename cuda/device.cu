@@ -1,6 +1,7 @@
 /* What CUDA devices there are, without starting one where that can be avoided. */
 #include <cuda_runtime.h>
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -51,14 +52,9 @@ extern "C" int gf_device_count(const char **why)
     return code == cudaSuccess ? count : 0;
 }
 
-extern "C" enum gf_status gf_device_describe(int index, struct gf_device_info *info,
-                                             struct gf_error *error)
+static enum gf_status ask(int index, struct gf_device_info *info, struct gf_error *error)
 {
     cudaDeviceProp properties;
-    const int count = gf_device_count(NULL);
-    if (index < 0 || index >= count)
-        return gf_fail(error, GF_ERROR_UNAVAILABLE, "cuda:%d: no such device (there are %d)", index,
-                       count);
     GF_CUDA_TRY(cudaGetDeviceProperties(&properties, index), index, error);
     memset(info, 0, sizeof *info);
     info->index = index;
@@ -79,6 +75,28 @@ extern "C" enum gf_status gf_device_describe(int index, struct gf_device_info *i
     GF_CUDA_TRY(cudaDriverGetVersion(&info->driver_version), index, error);
     GF_CUDA_TRY(cudaRuntimeGetVersion(&info->runtime_version), index, error);
     return GF_OK;
+}
+
+/* Asked for once: the answer takes milliseconds, and each worker of a batch wants it. */
+extern "C" enum gf_status gf_device_describe(int index, struct gf_device_info *info,
+                                             struct gf_error *error)
+{
+    enum { KEPT = 64 };
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static struct gf_device_info kept[KEPT];
+    const int count = gf_device_count(NULL);
+    if (index < 0 || index >= count)
+        return gf_fail(error, GF_ERROR_UNAVAILABLE, "cuda:%d: no such device (there are %d)", index,
+                       count);
+    if (index >= KEPT)
+        return ask(index, info, error);
+    pthread_mutex_lock(&lock);
+    const enum gf_status status = kept[index].multiprocessors ? GF_OK : ask(index, &kept[index], error);
+    *info = kept[index];
+    if (status)
+        memset(&kept[index], 0, sizeof kept[index]);
+    pthread_mutex_unlock(&lock);
+    return status;
 }
 
 extern "C" enum gf_status gf_device_code(int index, int *architecture, bool *built_in, struct gf_error *error)

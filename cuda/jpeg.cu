@@ -1,4 +1,4 @@
-/* nvJPEG behind src/jpeg_device.h. One thread of each device decodes: it takes whatever pictures are waiting, up to a
+/* nvJPEG behind jpeg_device.h. One thread of each device decodes: it takes whatever pictures are waiting, up to a
  * group, and gives them to the hardware decoder at once. */
 #include <cuda_runtime.h>
 #include <pthread.h>

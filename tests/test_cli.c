@@ -7,18 +7,18 @@
 
 #include <cmocka.h>
 
-#include "../src/cli.c"
-#include "../src/completion.c"
-#include "../src/completion_fish.c"
-#include "../src/completion_zsh.c"
-#include "../src/help.c"
-#include "../src/list.c"
-#include "../src/man.c"
-#include "../src/options.c"
-#include "../src/progress.c"
-#include "../src/report.c"
-#include "../src/report_json.c"
-#include "../src/trace.c"
+#include "../src/cli/cli.c"
+#include "../src/cli/completion.c"
+#include "../src/cli/completion_fish.c"
+#include "../src/cli/completion_zsh.c"
+#include "../src/cli/help.c"
+#include "../src/cli/list.c"
+#include "../src/cli/man.c"
+#include "../src/cli/options.c"
+#include "../src/cli/progress.c"
+#include "../src/cli/report.c"
+#include "../src/cli/report_json.c"
+#include "../src/cli/trace.c"
 
 enum { ARGUMENTS_MAX = 16 };
 

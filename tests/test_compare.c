@@ -4,8 +4,8 @@
 #include "explain.h"
 #include "fake_device.h"
 
-#include "../src/report.c"
-#include "../src/report_json.c"
+#include "../src/cli/report.c"
+#include "../src/cli/report_json.c"
 
 /* ---- a filter with variants, on a device whose clock says what the test wants ---- */
 

@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 /* The program's files are compiled in: the library does not have them. */
-#include "../src/help.c"
-#include "../src/options.c"
-#include "../src/report_json.c"
+#include "../src/cli/help.c"
+#include "../src/cli/options.c"
+#include "../src/cli/report_json.c"
 
-#include "../src/lab.h"
+#include "lab.h"
 
 static void assert_refused(const char *text, const char *message)
 {

@@ -19,8 +19,8 @@ static const struct gf_param histogram_params[] = {
 #include "counters.h"
 #include "lab.cuh"
 
-#include "../equalize_cluster.cuh"
-#include "../equalize_ways.cuh"
+#include "../variants/equalize_cluster.cuh"
+#include "../variants/equalize_ways.cuh"
 
 constexpr int THREADS = 256;
 constexpr int RUNS_OF_SLOW = 3; /* a hundred times as long as the others */

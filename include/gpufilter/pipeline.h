@@ -100,7 +100,7 @@ enum gf_status gf_device_describe(int index, struct gf_device_info *info,
 enum gf_status gf_device_code(int index, int *architecture, bool *built_in, struct gf_error *error) GF_CHECKED;
 
 /* Runs every filter, variant, size and depth on every device against the CPU backend, with guard bytes around
- * every buffer. `filters` is a chain of those to test; NULL or "": all. One call of line for each case; GF_ERROR_DEVICE where one failed. */
+ * every buffer. `filters`: names of those to test, between commas; NULL or "": all. One call of line for each case; GF_ERROR_DEVICE where one failed. */
 struct gf_selftest_counts {
     int passed, failed, skipped;
 };

@@ -48,3 +48,10 @@ run 0 gpufilter blur=2 --quality 80 -o out.png -i in.ppm
 silent
 run 0 gpufilter --input=in.ppm --output=out2.png -- blur=2
 same out.png out2.png
+
+begin "--selftest takes names of filters"
+run 2 gpufilter --selftest=small blur,blurr
+stderr_like "unknown filter 'blurr'.*"
+run 0 gpufilter --selftest=small flop,invert
+stdout_has '^cpu  *invert'
+grep -q '^cpu  *blur' stdout && problem "it tests what was not named"

@@ -70,7 +70,7 @@ struct gf_lab {
 #endif
 
 #define GF_LAB(stem) extern const struct gf_lab gf_lab_##stem;
-#include "../cuda/labs/labs.def"
+#include "../../cuda/labs/labs.def"
 #undef GF_LAB
 
 /* ---- What a lab found (lab_result.c) ---- */

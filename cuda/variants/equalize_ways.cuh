@@ -2,7 +2,7 @@
 #ifndef GF_EQUALIZE_WAYS_CUH
 #define GF_EQUALIZE_WAYS_CUH
 
-#include "equalize_variants.cuh"
+#include "equalize.cuh"
 
 /* ---- global memory (Programming Guide 2.2.5) ---- */
 

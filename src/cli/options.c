@@ -166,7 +166,7 @@ static const struct gf_option options[] = {
      .help = "the GPUs of this machine, or why there is none; with their bandwidths measured"},
     {.name = "selftest", .type = GF_OPTION_CHOICE, .optional = true, .choices = extents,
      .value = GF_SELFTEST_FULL, .action = GF_ACTION_SELFTEST, .offset = AT(detail),
-     .help = "run every filter and variant on every device against the CPU; a chain names those to test"},
+     .help = "run every filter and variant on every device against the CPU; or those named, between commas"},
     {.name = "lab", .argument = "NAME[:KEY=VALUE...]", .type = GF_OPTION_LAB, .optional = true,
      .action = GF_ACTION_LAB, .offset = AT(lab),
      .help = "the microbenchmarks of single techniques, one of them run, or all"},

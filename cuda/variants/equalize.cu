@@ -1,5 +1,5 @@
 /* Ways to count a histogram, from an atomic addition in global memory for each sample up. */
-#include "equalize_variants.cuh"
+#include "equalize.cuh"
 #include "equalize_ways.cuh"
 
 extern "C" int gf_histogram_global_cuda(const struct gf_view *view, enum gf_statistic statistic,

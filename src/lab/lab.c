@@ -9,7 +9,7 @@
 
 static const struct gf_lab *const every[] = {
 #define GF_LAB(stem) &gf_lab_##stem,
-#include "../cuda/labs/labs.def"
+#include "../../cuda/labs/labs.def"
 #undef GF_LAB
 };
 enum { LAB_COUNT = sizeof every / sizeof *every };

@@ -169,7 +169,8 @@ static enum gf_status selftest(const struct gf_command *command, struct gf_error
     /* Should a device take the process with it, the cases before it have been printed. */
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
     const enum gf_status status = gf_selftest(small_only, command->chain, print_line, NULL, &counts, error);
-    printf("%d passed, %d failed, %d skipped\n", counts.passed, counts.failed, counts.skipped);
+    if (status != GF_ERROR_USAGE)
+        printf("%d passed, %d failed, %d skipped\n", counts.passed, counts.failed, counts.skipped);
     return status;
 }
 

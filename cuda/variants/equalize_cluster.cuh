@@ -6,7 +6,7 @@
 
 #include <cooperative_groups.h>
 
-#include "equalize_variants.cuh"
+#include "equalize.cuh"
 
 namespace cg = cooperative_groups;
 
