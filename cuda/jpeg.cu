@@ -83,8 +83,11 @@ static bool prepare_decoder(struct gf_jpeg_device *codec, int log, nvjpegOutputF
     }
     if (decoder->format == format)
         return true;
+    decoder->format = NVJPEG_OUTPUT_UNCHANGED; /* until it is */
+    if (codec->call.DecodeBatchedInitialize(codec->handle, decoder->state, 1 << log, 1, format))
+        return false;
     decoder->format = format;
-    return !codec->call.DecodeBatchedInitialize(codec->handle, decoder->state, 1 << log, 1, format);
+    return true;
 }
 
 static bool decode_group(struct gf_jpeg_device *codec, struct request *const *group, int log)
@@ -218,8 +221,10 @@ static enum gf_status open_encoder(struct gf_jpeg_device *codec, struct encoder 
 {
     if (encoder->params)
         return GF_OK;
-    GF_CUDA_TRY(cudaStreamCreateWithFlags(&encoder->stream, cudaStreamNonBlocking), codec->device, error);
-    TRY_NVJPEG(codec, EncoderStateCreate, codec->handle, &encoder->state, encoder->stream);
+    if (!encoder->stream)
+        GF_CUDA_TRY(cudaStreamCreateWithFlags(&encoder->stream, cudaStreamNonBlocking), codec->device, error);
+    if (!encoder->state)
+        TRY_NVJPEG(codec, EncoderStateCreate, codec->handle, &encoder->state, encoder->stream);
     TRY_NVJPEG(codec, EncoderParamsCreate, codec->handle, &encoder->params, encoder->stream);
     return GF_OK;
 }

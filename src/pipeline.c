@@ -483,12 +483,14 @@ static enum gf_status recognise(struct gf_input *input, enum gf_file_format *for
 static enum gf_status fail_several(const char *path, struct gf_error *error)
 {
     return gf_fail(error, GF_ERROR_OUTPUT,
-                   "%s: the input holds more than one picture: number the outputs by {n}, or write to -", path);
+                   "%s: the input holds more than one picture: number the outputs by {n}, without "
+                   "--skip-existing and --update, or write to -", path);
 }
 
 /* Whether another picture follows in the input, which then starts with it. Only PNM and PAM are written one
  * after another. */
-static enum gf_status find_next(struct transfer *transfer, bool *found, struct gf_error *error)
+static enum gf_status find_next(const struct gf_pipeline *pipeline, struct transfer *transfer, bool *found,
+                                struct gf_error *error)
 {
     unsigned char head[8];
     size_t got = 0;
@@ -508,6 +510,9 @@ static enum gf_status find_next(struct transfer *transfer, bool *found, struct g
     gf_input_start_here(transfer->input);
     const enum gf_file_format format = gf_file_format_of(head, got);
     *found = format == GF_FILE_PNM || format == GF_FILE_PAM;
+    if (got && !*found)
+        gf_warn(&pipeline->options, "%s: what follows picture %d is no PNM or PAM: left out",
+                gf_input_name(transfer->input), transfer->number);
     return GF_OK;
 }
 
@@ -531,7 +536,7 @@ static enum gf_status run_picture(struct gf_pipeline *pipeline, struct transfer 
     if (!status)
         describe_files(pipeline, transfer);
     if (!status && !target->several)
-        status = find_next(transfer, more, error);
+        status = find_next(pipeline, transfer, more, error);
     if (!status && *more)
         status = fail_several(transfer->path, error);
     if (!status)
@@ -544,7 +549,7 @@ static enum gf_status run_picture(struct gf_pipeline *pipeline, struct transfer 
         gf_output_close(transfer->output);
     transfer->output = NULL;
     /* Only now: of a live stream the next one may be long in coming. */
-    return status || !target->several ? status : find_next(transfer, more, error);
+    return status || !target->several ? status : find_next(pipeline, transfer, more, error);
 }
 
 enum gf_status gf_pipeline_run_pictures(struct gf_pipeline *pipeline, const char *input,

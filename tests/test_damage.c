@@ -218,6 +218,51 @@ static void test_idat_of_the_wrong_length(void **state)
     free(png.data);
 }
 
+/* The stream's checksum counts, however much lies between the last row and it. */
+static void test_idat_of_far_too_much(void **state)
+{
+    (void)state;
+    const struct gf_options options = plain_options();
+    struct bytes png = encoded("a.png", 8, 8, 1, false);
+    unsigned char *const rows = calloc(1, 300000), packed[2000];
+    for (int damaged = 0; damaged < 2; damaged++) {
+        uLongf size = sizeof packed;
+        assert_int_equal(compress(packed, &size, rows, 300000), Z_OK);
+        packed[size - 1] ^= damaged;
+        struct bytes other = with_idat(png, packed, size);
+        struct picture picture;
+        save(in_folder("a.png"), other.data, other.size);
+        free(other.data);
+        warnings = 0;
+        if (damaged) {
+            assert_refused(in_folder("a.png"), &options, "incorrect data check");
+            continue;
+        }
+        assert_int_equal(decode(in_folder("a.png"), &options, &picture), GF_OK);
+        assert_int_equal(warnings, 1);
+        free_picture(&picture);
+    }
+    free(rows);
+    free(png.data);
+}
+
+static void test_zlib_window_too_large(void **state)
+{
+    (void)state;
+    const struct gf_options options = plain_options();
+    struct bytes png = encoded("a.png", 8, 8, 1, false);
+    unsigned char rows[8 * 9] = {0}, packed[200];
+    uLongf size = sizeof packed;
+    assert_int_equal(compress(packed, &size, rows, sizeof rows), Z_OK);
+    packed[0] = 0x88;
+    packed[1] = 0x1c; /* the head's checksum is right */
+    struct bytes other = with_idat(png, packed, size);
+    save(in_folder("a.png"), other.data, other.size);
+    assert_refused(in_folder("a.png"), &options, "invalid window size");
+    free(other.data);
+    free(png.data);
+}
+
 static void test_corrupt_jpeg(void **state)
 {
     (void)state;
@@ -497,6 +542,8 @@ int main(void)
         cmocka_unit_test(test_empty_and_missing),
         cmocka_unit_test(test_corrupt_png),
         cmocka_unit_test(test_idat_of_the_wrong_length),
+        cmocka_unit_test(test_idat_of_far_too_much),
+        cmocka_unit_test(test_zlib_window_too_large),
         cmocka_unit_test(test_corrupt_jpeg),
         cmocka_unit_test(test_unsupported_jpeg),
         cmocka_unit_test(test_max_pixels),

@@ -155,6 +155,24 @@ static void test_odd(void **state)
     }
 }
 
+/* JFIF says that it is YCbCr; a decoder that is not shown that segment takes it for RGB. */
+static void test_components_named_rgb(void **state)
+{
+    (void)state;
+    struct gf_jpeg_nature nature;
+    unsigned char *data;
+    const unsigned long size = encode(common[3], &data);
+    assert_true(gf_jpeg_check(data, size, &nature));
+    for (unsigned long i = 0; i + 20 < size; i++) {
+        const bool frame = data[i] == 0xff && data[i + 1] == 0xc0, scan = data[i] == 0xff && data[i + 1] == 0xda;
+        for (int c = 0; (frame || scan) && c < 3; c++)
+            data[i + (frame ? 10 + 3 * (unsigned)c : 5 + 2 * (unsigned)c)] = (unsigned char)"RGB"[c];
+    }
+    assert_true(libjpeg_is_content(data, size));
+    assert_false(gf_jpeg_check(data, size, &nature));
+    free(data);
+}
+
 static void test_truncated(void **state)
 {
     (void)state;
@@ -203,6 +221,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_common),
         cmocka_unit_test(test_odd),
+        cmocka_unit_test(test_components_named_rgb),
         cmocka_unit_test(test_truncated),
         cmocka_unit_test(test_damaged),
     };

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -81,9 +82,11 @@ static void finish_item(struct gf_batch_worker *worker, enum gf_outcome outcome,
                         enum gf_status status, const struct gf_error *why)
 {
     struct gf_batch *const batch = worker->batch;
-    const bool alone = batch->request->inputs->count == 1;
-    /* What ends the whole run is said at its end. */
-    if (outcome == GF_OUTCOME_FAILED && !alone && status != GF_ERROR_UNAVAILABLE)
+    const struct gf_batch_request *const request = batch->request;
+    /* What ends the whole run is said at its end: nobody reads standard output any more, for one. */
+    const bool ends = request->inputs->count == 1 || status == GF_ERROR_UNAVAILABLE ||
+                      (request->output->is_stdout && status == GF_ERROR_OUTPUT);
+    if (outcome == GF_OUTCOME_FAILED && !ends)
         fprintf(worker->notes_file, "e%s\n", why->text);
     fflush(worker->notes_file);
     const long length = ftell(worker->notes_file);
@@ -95,11 +98,11 @@ static void finish_item(struct gf_batch_worker *worker, enum gf_outcome outcome,
     batch->state.done += outcome == GF_OUTCOME_DONE;
     batch->state.failed += outcome == GF_OUTCOME_FAILED;
     batch->state.skipped += outcome == GF_OUTCOME_SKIPPED;
-    if (outcome == GF_OUTCOME_FAILED && (alone || status == GF_ERROR_UNAVAILABLE))
+    if (outcome == GF_OUTCOME_FAILED && ends)
         stop(batch, status, why);
     if (worker->log_status)
         stop(batch, worker->log_status, &worker->log_error);
-    if (outcome == GF_OUTCOME_FAILED && batch->request->fail_fast)
+    if (outcome == GF_OUTCOME_FAILED && request->fail_fast)
         batch->stopped = true;
     say_in_order(batch);
     pthread_cond_broadcast(&batch->changed);
@@ -240,6 +243,17 @@ static uint64_t physical_bytes(void)
     return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : (uint64_t)1 << 30;
 }
 
+/* As many workers as can have their files open at once. */
+static int most_workers(void)
+{
+    enum { FILES_OF_ALL = 8, FILES_OF_EACH = 4 };
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur >= FILES_OF_ALL + FILES_OF_EACH * GF_BATCH_WORKERS_MAX)
+        return GF_BATCH_WORKERS_MAX;
+    const int affordable = ((int)files.rlim_cur - FILES_OF_ALL) / FILES_OF_EACH;
+    return affordable > 1 ? affordable : 1;
+}
+
 /* A worker for each processor, each doing everything itself, where there are pictures enough to
  * keep them busy to the end; else fewer, each with all processors. Returns how many. */
 static int divide_work(struct gf_batch *batch)
@@ -248,11 +262,13 @@ static int divide_work(struct gf_batch *batch)
     struct gf_options *const options = &batch->options;
     const uint64_t memory = options->memory_bytes, least = (uint64_t)1 << 20;
     int threads = options->threads > 0 ? options->threads : gf_cpu_count();
-    threads = threads < GF_BATCH_WORKERS_MAX ? threads : GF_BATCH_WORKERS_MAX;
+    const int most = most_workers();
+    threads = threads < most ? threads : most;
     int workers = batch->count < (size_t)threads ? (int)batch->count : threads;
     if (batch->devices && options->codec == GF_CODEC_GPU) {
         /* Each waits most of the time for the GPU's decoder, which is fast with many pictures at once. */
-        workers = batch->count < GF_BATCH_CODEC_WORKERS ? (int)batch->count : GF_BATCH_CODEC_WORKERS;
+        workers = most < GF_BATCH_CODEC_WORKERS ? most : GF_BATCH_CODEC_WORKERS;
+        workers = batch->count < (size_t)workers ? (int)batch->count : workers;
         options->serial = true;
     }
     if (batch->request->output->is_stdout)

@@ -28,7 +28,7 @@ static enum gf_status name_output(struct gf_batch *batch, size_t index, struct g
     const struct gf_input_name *const input = &request->inputs->item[index];
     struct gf_target_values values = {.input = input, .number = index + 1};
     const bool alone = request->inputs->count == 1, unread = needs_header(output, input->path);
-    if (output->is_stdout || (alone && output->has_number))
+    if (output->is_stdout || gf_batch_numbers_pictures(batch))
         return GF_OK;
     if (unread && gf_batch_is_stream(input->path)) {
         if (alone)
@@ -75,6 +75,19 @@ static enum gf_status check_in_place(const struct gf_batch *batch, size_t index,
                    input);
 }
 
+/* A log among the pictures would end up in one, or be replaced by one. */
+static enum gf_status check_log(const struct gf_batch *batch, size_t index, struct gf_error *error)
+{
+    const struct gf_joblog *const log = batch->request->log;
+    const char *const input = batch->request->inputs->item[index].path;
+    const char *const output = batch->item[index].output;
+    if (log && gf_joblog_is(log, input))
+        return gf_fail(error, GF_ERROR_USAGE, "%s: is an input and the log", input);
+    if (log && output && gf_joblog_is(log, output))
+        return gf_fail(error, GF_ERROR_USAGE, "%s: is an output and the log", output);
+    return GF_OK;
+}
+
 enum gf_status gf_batch_name_outputs(struct gf_batch *batch, struct gf_error *error)
 {
     const struct gf_inputs *const inputs = batch->request->inputs;
@@ -84,6 +97,8 @@ enum gf_status gf_batch_name_outputs(struct gf_batch *batch, struct gf_error *er
         status = name_output(batch, i, &peeker, error);
         if (!status)
             status = check_in_place(batch, i, error);
+        if (!status)
+            status = check_log(batch, i, error);
     }
     gf_pipeline_close(peeker);
     if (status || inputs->count < 2 || batch->request->output->is_stdout)

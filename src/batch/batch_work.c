@@ -9,7 +9,8 @@
 bool gf_batch_is_stream(const char *path)
 {
     struct stat file;
-    return !strcmp(path, "-") || (!stat(path, &file) && !S_ISREG(file.st_mode));
+    return !strcmp(path, "-") ||
+           (!stat(path, &file) && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode));
 }
 
 /* ---- whether ---- */
@@ -115,9 +116,12 @@ static void picture_done(void *context, int number, const char *path,
                                               .job = batch->job};
         worker->log_status = gf_joblog_add(request->log, &entry, &worker->log_error);
     }
-    if (request->verbose && request->inputs->count > 1)
-        fprintf(worker->notes_file, "p%s -> %s: %dx%d, %s, %.3f s\n", worker->input->path, path,
-                profile->in.width, profile->in.height, profile->device, profile->wall_s);
+    if (request->verbose && request->inputs->count > 1) {
+        struct gf_error line; /* a line, whatever the names hold */
+        (void)gf_fail(&line, GF_OK, "%s -> %s: %dx%d, %s, %.3f s", worker->input->path, path,
+                      profile->in.width, profile->in.height, profile->device, profile->wall_s);
+        fprintf(worker->notes_file, "p%s\n", line.text);
+    }
     pthread_mutex_lock(&batch->lock);
     count_picture(batch, profile);
     if (request->picture && request->inputs->count == 1)
@@ -130,9 +134,9 @@ static void picture_done(void *context, int number, const char *path,
 static void note_warning(void *context, const char *text)
 {
     struct gf_batch_worker *const worker = context;
-    flockfile(worker->notes_file);
-    fprintf(worker->notes_file, "w%s\n", text);
-    funlockfile(worker->notes_file);
+    struct gf_error line;
+    (void)gf_fail(&line, GF_OK, "%s", text);
+    fprintf(worker->notes_file, "w%s\n", line.text);
 }
 
 static enum gf_status open_pipeline(struct gf_batch_worker *worker, struct gf_error *error)
@@ -231,7 +235,7 @@ enum gf_status gf_batch_do_file(struct gf_batch_worker *worker, struct gf_error 
         .choose = choose_path,
         .done = picture_done,
         .several = request->output->is_stdout ||
-                   (request->inputs->count == 1 && request->output->has_number),
+                   gf_batch_numbers_pictures(worker->batch),
         .context = worker};
     enum gf_status status;
     go_home(worker);

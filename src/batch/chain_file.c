@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stage.h"
+
+enum { BYTES_MOST = 1 << 20 };
+
 static const char blanks[] = " \t\r\n\v\f";
 
 /* The line without its comment and without the blanks and the comma at its ends. */
@@ -21,38 +25,66 @@ static char *trim(char *line)
     return line + strspn(line, blanks);
 }
 
-static enum gf_status read_lines(FILE *file, const char *name, FILE *chain, struct gf_error *error)
+/* The whole file; malloc. */
+static enum gf_status read_text(FILE *file, const char *name, char **text, struct gf_error *error)
 {
-    char *line = NULL;
-    size_t capacity = 0, filters = 0;
+    *text = malloc(BYTES_MOST + 1);
+    if (!*text)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     errno = 0;
-    while (getline(&line, &capacity, file) >= 0) {
-        const char *const text = trim(line);
-        if (!*text)
-            continue;
-        fprintf(chain, "%s%s", filters++ ? "," : "", text);
-    }
-    free(line);
+    const size_t size = fread(*text, 1, BYTES_MOST + 1, file);
     if (ferror(file))
         return gf_fail(error, GF_ERROR_INPUT, "%s: %s", name, strerror(errno));
-    return filters ? GF_OK : gf_fail(error, GF_ERROR_USAGE, "%s: holds no filter", name);
+    if (size > BYTES_MOST)
+        return gf_fail(error, GF_ERROR_USAGE, "%s: more than 1 MB is no chain", name);
+    if (memchr(*text, 0, size))
+        return gf_fail(error, GF_ERROR_USAGE, "%s: holds NUL bytes, which no chain does", name);
+    (*text)[size] = '\0';
+    return GF_OK;
+}
+
+/* In place: what is left of the lines, with commas between. */
+static void join_lines(char *text)
+{
+    char *to = text, *rest = text;
+    for (char *line; (line = strsep(&rest, "\n"));) {
+        const char *const trimmed = trim(line);
+        const size_t length = strlen(trimmed);
+        if (length && to > text)
+            *to++ = ',';
+        memmove(to, trimmed, length);
+        to += length;
+    }
+    *to = '\0';
+}
+
+/* So that what is wrong with it is told with the file's name. */
+static enum gf_status check(const char *text, const char *name, struct gf_error *error)
+{
+    struct gf_chain chain = {0};
+    struct gf_error detail;
+    if (!*text)
+        return gf_fail(error, GF_ERROR_USAGE, "%s: holds no filter", name);
+    const enum gf_status status = gf_chain_parse(text, &chain, &detail);
+    gf_chain_free(&chain);
+    return status ? gf_fail(error, status, "%s: %s", name, detail.text) : GF_OK;
 }
 
 enum gf_status gf_chain_file_read(const char *path, char **chain, struct gf_error *error)
 {
-    const int standard = !strcmp(path, "-");
-    size_t size = 0;
+    const bool standard = !strcmp(path, "-");
+    const char *const name = standard ? "stdin" : path;
     *chain = NULL;
     FILE *const file = standard ? stdin : fopen(path, "re");
     if (!file)
         return gf_fail(error, GF_ERROR_INPUT, "%s: %s", path, strerror(errno));
-    FILE *const memory = open_memstream(chain, &size);
-    enum gf_status status = memory ? read_lines(file, standard ? "stdin" : path, memory, error)
-                                   : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    if (memory && fclose(memory) && !status)
-        status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    enum gf_status status = read_text(file, name, chain, error);
     if (!standard)
         fclose(file);
+    if (!status) {
+        join_lines(*chain);
+        status = check(*chain, name, error);
+    }
     if (status) {
         free(*chain);
         *chain = NULL;

@@ -2,11 +2,13 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "codec.h"
 
@@ -82,6 +84,9 @@ static enum gf_status take_entry(struct search *search, const struct dirent *ent
     if (!is_folder && !is_file && !stat(path, &file))
         is_file = S_ISREG(file.st_mode);
     if (is_file && gf_file_format_named(path) != GF_FILE_AUTO)
+        return add(search, path, below);
+    /* A folder that cannot be searched fails by itself, as a file does. */
+    if (is_folder && search->request->recursive && faccessat(AT_FDCWD, path, R_OK | X_OK, AT_EACCESS))
         return add(search, path, below);
     if (is_folder && search->request->recursive && !stat(path, &file) &&
         !is_output_folder(search, &file))
@@ -177,6 +182,12 @@ static enum gf_status take_pattern(struct search *search, const char *pattern)
 
 /* ---- lists ---- */
 
+static bool is_there(const char *path)
+{
+    struct stat file;
+    return !lstat(path, &file);
+}
+
 static enum gf_status take_lines(struct search *search, FILE *file, const char *name)
 {
     const int end = search->request->nul_separated ? '\0' : '\n';
@@ -188,6 +199,8 @@ static enum gf_status take_lines(struct search *search, FILE *file, const char *
     while (!status && (length = getdelim(&line, &capacity, end, file)) >= 0) {
         if (length && line[length - 1] == end)
             line[--length] = '\0';
+        if (end == '\n' && length && line[length - 1] == '\r' && !is_there(line))
+            line[--length] = '\0'; /* of a list that was made elsewhere */
         if (strlen(line) != (size_t)length)
             status = gf_fail(search->error, GF_ERROR_INPUT,
                              "%s: holds NUL bytes: -0 reads such a list", name);

@@ -33,9 +33,9 @@ struct gf_inputs_request {
 bool gf_inputs_is_group(const char *argument);
 
 /* A folder gives the files that have a picture's extension; hidden names are left out, links to
- * folders are not followed. A name in a list is a file or a folder, nothing else. A file that is
- * missing is an input all the same, which then fails by itself; that there is nothing at all is an
- * error. */
+ * folders are not followed. A name in a list is a file or a folder, nothing else; its line may
+ * end with CR LF. A file that is missing and a folder below one that cannot be read are inputs all
+ * the same, which then fail by themselves; that there is nothing at all is an error. */
 enum gf_status gf_inputs_expand(const struct gf_inputs_request *request, struct gf_inputs *inputs,
                                 struct gf_error *error) GF_CHECKED;
 void gf_inputs_free(struct gf_inputs *inputs);

@@ -16,6 +16,7 @@ struct gf_joblog {
     char *text; /* the line being made */
     size_t size;
     FILE *memory;
+    bool begun; /* the line before this run's is whole */
 };
 
 const char *const gf_outcome_names[] = {[GF_OUTCOME_WAITING] = "waiting",
@@ -135,8 +136,7 @@ enum gf_status gf_joblog_open(const char *path, struct gf_joblog **log, struct g
         if (opened->fd < 0)
             status = fail_log(opened, error);
     }
-    if (!status && !standard)
-        status = end_torn_line(opened, error);
+    opened->begun = standard;
     if (status) {
         gf_joblog_close(opened);
         return status;
@@ -159,26 +159,38 @@ void gf_joblog_close(struct gf_joblog *log)
     free(log);
 }
 
-enum gf_status gf_joblog_add(struct gf_joblog *log, const struct gf_joblog_entry *entry,
-                             struct gf_error *error)
+bool gf_joblog_is(const struct gf_joblog *log, const char *path)
 {
-    enum gf_status status = GF_OK;
-    pthread_mutex_lock(&log->lock);
+    struct stat own, other;
+    return !fstat(log->fd, &own) && S_ISREG(own.st_mode) && !stat(path, &other) &&
+           own.st_dev == other.st_dev && own.st_ino == other.st_ino;
+}
+
+static enum gf_status write_line(const struct gf_joblog *log, const struct gf_joblog_entry *entry,
+                                 struct gf_error *error)
+{
+    ssize_t written;
     rewind(log->memory);
     put_entry(log->memory, entry);
     const long length = ftell(log->memory);
-    if (length < 0 || fflush(log->memory)) {
-        status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    } else {
-        ssize_t written;
-        do
-            written = write(log->fd, log->text, (size_t)length);
-        while (written < 0 && errno == EINTR);
-        if (written >= 0 && written < length)
-            errno = ENOSPC;
-        if (written != length)
-            status = fail_log(log, error);
-    }
+    if (length < 0 || fflush(log->memory))
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    do
+        written = write(log->fd, log->text, (size_t)length);
+    while (written < 0 && errno == EINTR);
+    if (written >= 0 && written < length)
+        errno = ENOSPC;
+    return written == length ? GF_OK : fail_log(log, error);
+}
+
+enum gf_status gf_joblog_add(struct gf_joblog *log, const struct gf_joblog_entry *entry,
+                             struct gf_error *error)
+{
+    pthread_mutex_lock(&log->lock);
+    enum gf_status status = log->begun ? GF_OK : end_torn_line(log, error);
+    log->begun |= !status;
+    if (!status)
+        status = write_line(log, entry, error);
     pthread_mutex_unlock(&log->lock);
     return status;
 }

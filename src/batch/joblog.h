@@ -12,6 +12,7 @@
 #ifndef GF_JOBLOG_H
 #define GF_JOBLOG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,6 +45,8 @@ struct gf_joblog; /* opaque */
 enum gf_status gf_joblog_open(const char *path, struct gf_joblog **log,
                               struct gf_error *error) GF_CHECKED;
 void gf_joblog_close(struct gf_joblog *log);
+/* Whether the path leads to the log's own file, into which nothing is written before the first line. */
+bool gf_joblog_is(const struct gf_joblog *log, const char *path);
 /* From any thread. */
 enum gf_status gf_joblog_add(struct gf_joblog *log, const struct gf_joblog_entry *entry,
                              struct gf_error *error) GF_CHECKED;

@@ -436,6 +436,10 @@ static enum gf_status check(const struct gf_command *command, struct gf_error *e
         return gf_fail(error, GF_ERROR_USAGE, "the log and --output are the same file");
     if (command->trace && !strcmp(command->trace, command->output))
         return gf_fail(error, GF_ERROR_USAGE, "--trace and --output are the same file");
+    for (int i = 0; command->trace && i < command->inputs; i++) {
+        if (!strcmp(command->trace, command->input[i]))
+            return gf_fail(error, GF_ERROR_USAGE, "--trace and --input are the same file");
+    }
     return GF_OK;
 }
 

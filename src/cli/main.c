@@ -302,6 +302,10 @@ int main(int argc, char **argv)
     occupy_streams();
     catch_signals();
     enum gf_status status = gf_words_split(environment ? environment : "", &words, &count, &error);
+    if (status == GF_ERROR_USAGE) {
+        const struct gf_error detail = error;
+        (void)gf_fail(&error, status, "GPUFILTER_OPTS: %s", detail.text);
+    }
     if (!status)
         status = gf_command_parse_after(count, words, argc, argv, &command, &error);
     if (!status && command.chain_file) {

@@ -1,5 +1,6 @@
 #include "inflate.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #ifdef GF_WITH_ISAL
@@ -7,11 +8,14 @@
 #include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
 
+enum { LARGEST_WINDOW = 7 }; /* in the head of a stream: 32 KB */
+
 const char gf_inflate_name[] = "ISA-L";
 
 struct gf_inflate {
     struct inflate_state state;
     int result;
+    bool begun, bad_window; /* ISA-L does not look at the window's size */
 };
 
 struct gf_inflate *gf_inflate_open(void)
@@ -22,6 +26,7 @@ struct gf_inflate *gf_inflate_open(void)
     isal_inflate_init(&of->state);
     of->state.crc_flag = ISAL_ZLIB;
     of->result = ISAL_DECOMP_OK;
+    of->begun = of->bad_window = false;
     return of;
 }
 
@@ -34,6 +39,9 @@ void gf_inflate_feed(struct gf_inflate *of, const uint8_t *data, size_t size)
 {
     of->state.next_in = (uint8_t *)data;
     of->state.avail_in = (uint32_t)size;
+    if (size && !of->begun)
+        of->bad_window = data[0] >> 4 > LARGEST_WINDOW;
+    of->begun |= size;
 }
 
 enum gf_inflate_result gf_inflate_run(struct gf_inflate *of, uint8_t *out, size_t room, size_t *got)
@@ -41,6 +49,9 @@ enum gf_inflate_result gf_inflate_run(struct gf_inflate *of, uint8_t *out, size_
     struct inflate_state *const state = &of->state;
     state->next_out = out;
     state->avail_out = (uint32_t)room;
+    *got = 0;
+    if (of->bad_window)
+        return GF_INFLATE_BAD;
     of->result = isal_inflate(state);
     *got = room - state->avail_out;
     if (of->result < 0 || of->result == ISAL_NEED_DICT)
@@ -57,6 +68,8 @@ size_t gf_inflate_left(const struct gf_inflate *of)
 
 const char *gf_inflate_message(const struct gf_inflate *of)
 {
+    if (of->bad_window)
+        return "invalid window size";
     switch (of->result) {
     case ISAL_INVALID_BLOCK:
         return "invalid block";

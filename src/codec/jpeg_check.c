@@ -182,7 +182,7 @@ static bool walk_scan(struct check *check)
                 return false;
             bits = (struct bits){.at = bits.at + 2, .end = bits.end};
         }
-        if (!walk_unit(check, &bits))
+        if (!walk_unit(check, &bits) || bits.count < bits.borrowed) /* not zeros without end */
             return false;
     }
     refill(&bits);
@@ -278,14 +278,16 @@ static bool take_frame(struct check *check, const unsigned char *at, const unsig
     return nature->width && nature->height && known_sampling(check);
 }
 
-/* As libjpeg decides it. */
+/* As libjpeg decides it, and also without the applications' segments, which nvJPEG is not given. */
 static bool is_ycc(const struct check *check)
 {
-    if (check->nature->components == 1 || check->jfif)
-        return true;
-    if (check->adobe)
-        return check->adobe_ycc;
     const struct component *const c = check->component;
+    if (check->nature->components == 1)
+        return true;
+    if (c[0].id == 'R' && c[1].id == 'G' && c[2].id == 'B')
+        return false;
+    if (check->jfif || check->adobe)
+        return check->jfif || check->adobe_ycc;
     return c[0].id == 1 && c[1].id == 2 && c[2].id == 3;
 }
 
@@ -317,6 +319,11 @@ static void take_application(struct check *check, int marker, const unsigned cha
     }
 }
 
+static bool is_application(int marker)
+{
+    return marker == COM || (marker & 0xf0) == APP0;
+}
+
 static bool take_segment(struct check *check, int marker, const unsigned char *at, const unsigned char *end)
 {
     switch (marker) {
@@ -333,13 +340,8 @@ static bool take_segment(struct check *check, int marker, const unsigned char *a
         return take_scan(check, at, end);
     default:
         take_application(check, marker, at, end);
-        return marker == COM || (marker & 0xf0) == APP0;
+        return is_application(marker);
     }
-}
-
-static bool is_application(int marker)
-{
-    return marker == COM || (marker & 0xf0) == APP0;
 }
 
 static bool walk_segments(struct check *check, const unsigned char *start)

@@ -13,6 +13,7 @@ enum {
     HEAD_BYTES = 8,
     CRC_BYTES = 4,
     SURPLUS_BYTES = 1024,
+    SURPLUS_MOST = 16 << 20,
     LONGEST_CHUNK = 0x7fffffff
 };
 
@@ -195,13 +196,13 @@ bool gf_png_idat_end(struct gf_png_idat *idat, struct gf_png_fault *fault)
     enum gf_inflate_result result;
     do {
         size_t got;
-        result = gf_inflate_run(idat->inflate, more, SURPLUS_BYTES - surplus, &got);
+        result = gf_inflate_run(idat->inflate, more, sizeof more, &got);
         surplus += got;
         if (result == GF_INFLATE_BAD)
             return corrupt_stream(idat, fault);
         if (result == GF_INFLATE_HUNGRY && !feed(idat, fault))
             return false;
-    } while (result != GF_INFLATE_END && surplus < SURPLUS_BYTES);
+    } while (result != GF_INFLATE_END && surplus < SURPLUS_MOST);
     if (surplus)
         gf_warn(idat->options, "%s: Too much image data", gf_input_name(idat->input));
     else if (gf_inflate_left(idat->inflate) || idat->left)

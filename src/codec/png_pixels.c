@@ -204,9 +204,9 @@ int gf_png_pixels_read(struct gf_png_pixels *pixels, int rows, unsigned char *ds
         if (!y)
             undo_block(pixels, b);
         if (pixels->row >= pixels->ready) {
-            *fault = pixels->fault;
-            if (pixels->bad_filter)
-                *fault = (struct gf_png_fault){.text = "bad adaptive filter value"};
+            /* Without a bad filter the thread has ended with a fault. */
+            *fault = pixels->bad_filter ? (struct gf_png_fault){.text = "bad adaptive filter value"}
+                                        : pixels->fault;
             return done;
         }
         const uint8_t *const row =

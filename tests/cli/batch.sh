@@ -255,3 +255,76 @@ for more in --threads=1 --threads=7 --memory=1M; do
     run 0 gpufilter -i many -r -o out17 $more blur,equalize,rotate=90
     diff -r out16 out17 >/dev/null || problem "$more: other pictures"
 done
+
+begin "a log that is an input or an output is refused before a byte is written"
+printf 'P5\n3 2\n255\nabcdef' >one.pgm
+cp one.pgm two.pgm
+cp one.pgm before.pgm
+run 2 gpufilter -i one.pgm -i two.pgm -o logged --log=one.pgm invert
+stderr_is 'gpufilter: one.pgm: is an input and the log'
+run 2 gpufilter -i one.pgm -i two.pgm -o logged --resume=two.pgm invert
+same one.pgm before.pgm
+same two.pgm before.pgm
+mkdir logged
+run 2 gpufilter -i one.pgm -i two.pgm -o logged --log=logged/two.pgm invert
+stderr_is 'gpufilter: logged/two.pgm: is an output and the log'
+
+begin "a list with the line ends of another system"
+printf 'one.pgm\r\ntwo.pgm\r\n' >list
+run 0 gpufilter -i @list -o listed invert
+only listed one.pgm two.pgm
+
+begin "a line break in a file's name does not break lines"
+mkdir broken
+cp one.pgm "broken/a
+wb.pgm"
+run 0 gpufilter -v -i broken -i one.pgm -o unbroken --device=cpu invert
+grep -q '^gpufilter: broken/a?wb.pgm -> unbroken/a?wb.pgm: 3x2' stderr || problem "$(cat stderr)"
+[ "$(wc -l <stderr)" -eq 3 ] || problem "$(cat stderr)"
+
+begin "a reader of several pictures that goes away ends the run without a word"
+gpufilter -i one.pgm -o large.pgm resize=w=600:h=600
+for each in 1 2 3 4 5 6; do cp large.pgm "gone$each.pgm"; done
+run 0 bash -c '"$GPUFILTER" -i "gone*.pgm" -o - invert 2>messages | head -c 1 >/dev/null; echo "${PIPESTATUS[0]}"'
+[ "$(cat stdout)" = 141 ] || problem "exit status $(cat stdout)"
+[ ! -s messages ] || problem "$(cat messages)"
+
+begin "more threads than files may be open at once"
+mkdir few
+for each in $(seq 60); do cp one.pgm "few/$each.pgm"; done
+run 0 sh -c 'ulimit -n 16 && exec "$GPUFILTER" -i few -o fewer --threads=200 --device=cpu -q invert'
+silent
+[ "$(find fewer -name '*.pgm' | wc -l)" -eq 60 ] || problem "only $(find fewer -name '*.pgm' | wc -l)"
+
+begin "what is there is left also where the only input's output has a number"
+printf old >1.pgm
+run 0 gpufilter -i one.pgm -o '{n}.pgm' --skip-existing invert
+[ "$(cat 1.pgm)" = old ] || problem "it was written"
+touch -d tomorrow 1.pgm
+run 0 gpufilter -i one.pgm -o '{n}.pgm' --update invert
+[ "$(cat 1.pgm)" = old ] || problem "it was written"
+cat one.pgm one.pgm >two_in_one.pgm
+run 1 gpufilter -i two_in_one.pgm -o 'n{n}.pgm' --skip-existing invert
+stderr_like 'n1.pgm: the input holds more than one picture: '
+[ ! -e n1.pgm ] || problem "a part was written"
+run 0 gpufilter -i two_in_one.pgm -o 'n{n}.pgm' invert
+[ -e n1.pgm ] && [ -e n2.pgm ] || problem "not both were written"
+
+begin "a folder in the folder that cannot be read fails alone"
+mkdir -p tree/open tree/shut
+cp one.pgm tree/open
+chmod 0 tree/shut
+if [ -r tree/shut ]; then
+    skip "everything may be read here"
+else
+    run 1 gpufilter -r -i tree -o felled --log=felled.log invert
+    grep -q '^gpufilter: tree/shut: Permission denied$' stderr || problem "$(cat stderr)"
+    grep -q '"input":"tree/shut","output":"","status":"failed"' felled.log || problem "$(cat felled.log)"
+    [ -e felled/open/one.pgm ] || problem "the rest was not done"
+fi
+chmod 755 tree/shut
+
+begin "a timeline is not written over an input"
+run 2 gpufilter -i one.pgm -o traced.pgm --trace=one.pgm invert
+stderr_is 'gpufilter: --trace and --input are the same file'
+same one.pgm before.pgm

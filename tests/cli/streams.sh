@@ -77,6 +77,12 @@ gpufilter -i a.ppm -i b.pgm -i c.pam -o - --format=pnm blur >out 2>stderr || pro
 cat a1.ppm b1.pgm c1.ppm >wanted
 same out wanted
 
+begin "what follows a picture and is none is told of"
+{ cat a.ppm && echo junk && cat a.ppm; } >followed
+run 0 gpufilter -i - -o left.ppm <followed
+stderr_like 'warning: stdin: what follows picture 1 is no PNM or PAM: left out'
+same left.ppm a.ppm
+
 begin "who reads no further is no error"
 if ! command -v bash >/dev/null; then
     skip "no bash here"
@@ -115,7 +121,7 @@ run 2 gpufilter -i a.ppm -o x.ppm
 stderr_like "GPUFILTER_OPTS: unknown option '--qualty=5'"
 export GPUFILTER_OPTS="--log='x"
 run 2 gpufilter -i a.ppm -o x.ppm
-stderr_like "a quote is not closed"
+stderr_like "GPUFILTER_OPTS: a quote is not closed"
 unset GPUFILTER_OPTS
 
 begin "--chain-file"
@@ -136,3 +142,11 @@ run 2 gpufilter -i a.ppm -o x.ppm --chain-file=nothing
 stderr_like 'nothing: holds no filter'
 run 1 gpufilter -i a.ppm -o x.ppm --chain-file=missing
 stderr_like 'missing: No such file or directory'
+echo 'blur,,invert' >wrong
+run 2 gpufilter -i a.ppm -o x.ppm --chain-file=wrong
+stderr_like "wrong: a filter's name is missing"
+printf 'blur\0' >wrong
+run 2 gpufilter -i a.ppm -o x.ppm --chain-file=wrong
+stderr_like 'wrong: holds NUL bytes'
+run 2 gpufilter -i a.ppm -o x.ppm --chain-file=/dev/zero
+stderr_like '/dev/zero: more than 1 MB'
