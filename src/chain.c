@@ -152,6 +152,8 @@ static enum gf_status set_value(const struct gf_filter *filter, const struct gf_
     case GF_TYPE_MATRIX:
         return set_matrix(filter, param, text, member, error);
     case GF_TYPE_FILE:
+        if (!*text)
+            return not_a(filter, param, text, "a name of a file", error);
         if (strlen(text) >= GF_FILE_NAME_SIZE)
             return not_a(filter, param, text, "a name of a file: it is too long", error);
         strcpy(member, text);
@@ -200,7 +202,10 @@ static enum gf_status set_variant(struct gf_chain_item *item, const char *text, 
         const size_t length = strlen(names);
         snprintf(names + length, sizeof names - length, "%s%s", i ? ", " : "", kernel->name);
     }
-    return gf_fail(error, GF_ERROR_USAGE, "%s: variant=%.60s is none of %s", item->filter->name, text, names);
+    item->kernel = strcmp(text, "naive") ? NULL : gf_filter_naive(item->filter);
+    return item->kernel ? GF_OK
+                        : gf_fail(error, GF_ERROR_USAGE, "%s: variant=%.60s is none of %s",
+                                  item->filter->name, text, names);
 }
 
 static enum gf_status unknown_param(const struct gf_filter *filter, const char *name,

@@ -84,6 +84,11 @@ const struct gf_kernel *gf_filter_kernel(const struct gf_filter *filter, int ind
     return NULL;
 }
 
+const struct gf_kernel *gf_filter_naive(const struct gf_filter *filter)
+{
+    return gf_filter_kernel(filter, 1);
+}
+
 const char *gf_filter_variant(const struct gf_filter *filter, int index, const char **summary)
 {
     const struct gf_kernel *const kernel = gf_filter_kernel(filter, index);

@@ -251,6 +251,9 @@ struct gf_chain {
 };
 enum gf_status gf_chain_parse(const char *text, struct gf_chain *chain, struct gf_error *error) GF_CHECKED;
 void gf_chain_free(struct gf_chain *chain);
+/* What variant=naive runs whatever its own name: lists go from the naive one of the guides up, behind
+ * the default. NULL: the default is all there is. */
+const struct gf_kernel *gf_filter_naive(const struct gf_filter *filter);
 /* The variants of a filter, first the default; NULL past the last one. */
 const struct gf_kernel *gf_filter_kernel(const struct gf_filter *filter, int index);
 /* The parameters after a name, "=value:key=value", up to ',' or the end; *text moves there. Needs the

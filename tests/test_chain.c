@@ -306,6 +306,11 @@ static void test_variants(void **state)
         }
     }
     struct gf_error error = {0};
+    assert_int_equal(gf_chain_parse("blur=sigma=2:variant=naive", &chain, &error), GF_OK);
+    assert_string_equal(chain.item[0].kernel->name, "global");
+    gf_chain_free(&chain);
+    assert_int_equal(gf_chain_parse("hflip=variant=naive", &chain, &error), GF_ERROR_USAGE);
+    assert_string_equal(error.text, "hflip: variant=naive is none of words");
     assert_int_equal(gf_chain_parse("blur=variant=quickest", &chain, &error), GF_ERROR_USAGE);
     assert_int_equal(strncmp(error.text, "blur: variant=quickest is none of tiled", 39), 0);
     assert_error("blur=variant=tiled:variant=tiled", "blur: variant is given twice");

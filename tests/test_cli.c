@@ -170,6 +170,22 @@ static void test_refusals(void **state)
                    "mean 'compare:csv'?");
     assert_refused("-i a --profile=compare --trace=t",
                    "--trace is of a run that writes a picture: -o FILE is missing");
+    assert_refused("-i a -i b --explain", "--explain and --profile=compare are of one picture, not of 2");
+    assert_refused("-i @a --explain",
+                   "--explain and --profile=compare are of one picture, not of a folder, a pattern or a list: '@a'");
+    assert_refused("-i no/*.png -o b --profile=compare",
+                   "--explain and --profile=compare are of one picture, not of a folder, a pattern or a list: "
+                   "'no/*.png'");
+    assert_refused("-i / --profile=compare",
+                   "--explain and --profile=compare are of one picture, not of a folder, a pattern or a list: '/'");
+    assert_refused("-i a --explain --device=cuda:0,1", "--explain and --profile=compare are of one GPU, not of several");
+    assert_refused("-i a --profile=compare --device=cuda:all",
+                   "--explain and --profile=compare are of one GPU, not of several");
+    assert_refused("-i a -o a --profile=compare",
+                   "--profile=compare with -o reads the picture twice: not where it is written over");
+    assert_refused("--devices measure", "--devices takes no chain: 'measure'");
+    assert_refused("--list blur", "--list takes no chain: 'blur'");
+    assert_refused("--lab=offset blur", "--lab takes no chain: 'blur'");
     assert_refused("-i - -o b --profile=compare",
                    "--profile=compare with -o reads the picture twice: not from standard input");
     assert_refused("-i '' -o b", "--input: the name of the file is empty");

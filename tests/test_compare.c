@@ -341,6 +341,17 @@ static void test_differences(void **state)
 
 /* ---- the CPU's rows ---- */
 
+static const double BAND_S = 1e-4;
+
+static void take_a_while(const struct gf_stage *stage, const struct gf_view *in,
+                         const struct gf_view *out, void *scratch)
+{
+    const double begin_s = gf_now();
+    (void)stage, (void)in, (void)out, (void)scratch;
+    while (gf_now() < begin_s + BAND_S)
+        ;
+}
+
 static void test_scalar_copies_make_the_same_picture(void **state)
 {
     static const char *const chains[] = {"blur=2",
@@ -397,6 +408,28 @@ static void test_scalar_copies_make_the_same_picture(void **state)
     }
 }
 
+/* However late a thread is woken where there are more than processors, no run is shorter than a
+ * band takes. */
+static void test_more_threads_than_processors(void **state)
+{
+    static const struct gf_filter slow = {.name = "slow", .cpu = take_a_while};
+    struct gf_error error = {0};
+    struct gf_image in = picture_random((struct gf_format){8, 64, 3, 8}, 0, 1);
+    struct gf_image out = picture_random(in.format, 0, 2);
+    const struct gf_stage stage = {.filter = &slow, .in = in.format, .out = out.format};
+    const struct gf_compare_case what = {.stage = &stage, .in = &in, .out = &out};
+    struct gf_times times;
+    (void)state;
+    assert_ok(
+        "slow",
+        gf_compare_cpu_time(&what, false, 2 * gf_cpu_count() + 6, 1, &out, NULL, &times, &error),
+        &error);
+    assert_true(times.runs > 1);
+    assert_true(times.least_s >= BAND_S);
+    picture_free(&in);
+    picture_free(&out);
+}
+
 /* ---- the pipeline's rows ---- */
 
 static const struct gf_compare_run *run_of(const struct gf_compare *compare, const char *name)
@@ -441,6 +474,22 @@ static void test_settings_of_the_cpu(void **state)
                         "the chain has no adjacent point filters");
     gf_compare_free(&compare);
     picture_free(&picture);
+}
+
+static void test_judgement(void **state)
+{
+    (void)state;
+    struct gf_compare_row row[] = {{.name = "first", .difference = NAN},
+                                   {.name = "second", .difference = 1}};
+    struct gf_compare_group group = {.name = "sobel", .tolerance = 1, .row = row, .rows = 2};
+    const struct gf_compare compare = {.group = &group, .groups = 1};
+    struct gf_error error = {0};
+    assert_int_equal(gf_compare_judge(&compare, &error), GF_OK);
+    row[1].difference = 2;
+    assert_int_equal(gf_compare_judge(&compare, &error), GF_ERROR_DEVICE);
+    assert_string_equal(error.text,
+                        "sobel: wrong result: second differs from the CPU's by 2, more than 1");
+    assert_int_equal(gf_status_exit(GF_ERROR_DEVICE), 1);
 }
 
 /* ---- the forms ---- */
@@ -667,7 +716,9 @@ int main(void)
         cmocka_unit_test(test_estimate),
         cmocka_unit_test(test_differences),
         cmocka_unit_test(test_scalar_copies_make_the_same_picture),
+        cmocka_unit_test(test_more_threads_than_processors),
         cmocka_unit_test(test_settings_of_the_cpu),
+        cmocka_unit_test(test_judgement),
         cmocka_unit_test(test_json),
         cmocka_unit_test(test_csv),
         cmocka_unit_test(test_table),

@@ -69,42 +69,43 @@ static int ways_of(int stride)
     return stride ? greatest_divisor(stride, WARP) : 1;
 }
 
-static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
-                          struct gf_error *error)
-{
-    static const int strides[] = {0, 1, 2, 3, 4, 8, 16, 32, 33};
-    enum { BROADCAST, PLAIN, TWO, WORST = 7, PADDED, STRIDES };
-    const struct banks *const params = (const struct banks *)run->params;
-    const int sweeps = (params->loads + SWEEP - 1) / SWEEP;
-    const unsigned int blocks = (unsigned int)(run->device.multiprocessors * BLOCKS_OF_SM);
-    const double loads = (double)sweeps * SWEEP * blocks * THREADS;
-    lab_memory<uint32_t> words, sums, reference;
-    struct lab_time times[STRIDES];
-    uint64_t wrong = 0;
-    LAB_DO(words.random(run, WORDS, 1, error));
-    LAB_DO(reference.alloc(run, (size_t)blocks * THREADS, error));
-    for (int i = 0; i < STRIDES; i++) {
-        const int stride = strides[i];
-        const auto work = [&] {
-            shared_kernel<<<blocks, THREADS>>>(words.data, sums.data, stride, sweeps);
-        };
-        uint64_t different;
-        LAB_DO(sums.poison(run, reference.count, error));
-        work();
-        reference_kernel<<<blocks, THREADS>>>(words.data, reference.data, stride, sweeps);
-        LAB_LAUNCHED();
-        LAB_DO(lab_different(run, sums.data, reference.data, sums.count, &different, error));
-        LAB_DO(lab_time(run, LAB_WARM, work, &times[i], error));
-        wrong += different;
-    }
+static const int strides[] = {0, 1, 2, 3, 4, 8, 16, 32, 33};
+enum { BROADCAST, PLAIN, TWO, WORST = 7, PADDED, STRIDES };
 
+struct bench {
+    int sweeps;
+    unsigned int blocks;
+    lab_memory<uint32_t> words, sums, reference;
+    uint64_t wrong; /* bytes */
+};
+
+static enum gf_status measure(const struct gf_lab_run *run, struct bench &bench, int stride,
+                              struct lab_time *time, struct gf_error *error)
+{
+    const auto work = [&] {
+        shared_kernel<<<bench.blocks, THREADS>>>(bench.words.data, bench.sums.data, stride,
+                                                 bench.sweeps);
+    };
+    uint64_t different;
+    LAB_DO(bench.sums.poison(run, bench.reference.count, error));
+    work();
+    reference_kernel<<<bench.blocks, THREADS>>>(bench.words.data, bench.reference.data, stride,
+                                                bench.sweeps);
+    LAB_LAUNCHED();
+    LAB_DO(lab_different(run, bench.sums.data, bench.reference.data, bench.sums.count, &different,
+                         error));
+    bench.wrong += different;
+    return lab_time(run, LAB_WARM, work, time, error);
+}
+
+static void tabulate(struct gf_lab_result *result, double loads, const struct lab_time *times)
+{
     snprintf(result->rows_name, sizeof result->rows_name, "stride (words)");
     const int ways = gf_lab_column(result, "conflict", "ways", 0);
-    const int time_column = gf_lab_column(result, "time", "ms", 3);
+    const int time = gf_lab_column(result, "time", "ms", 3);
     const int spread = gf_lab_column(result, "spread", "%", 1);
     const int rate = gf_lab_column(result, "bandwidth", "GB/s", 0);
     const int slower = gf_lab_column(result, "over stride 1", "times", 2);
-    const double plain_s = times[PLAIN].median_s;
     for (int i = 0; i < STRIDES; i++) {
         gf_lab_row(result, NAN,
                    i == BROADCAST ? "0, broadcast"
@@ -112,14 +113,31 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
                                   : "%d",
                    strides[i]);
         gf_lab_value(result, ways, ways_of(strides[i]));
-        gf_lab_value(result, time_column, 1e3 * times[i].median_s);
+        gf_lab_value(result, time, 1e3 * times[i].median_s);
         gf_lab_value(result, spread, 100.0 * times[i].spread);
         gf_lab_value(result, rate, lab_gb_s(sizeof(uint32_t) * loads, times[i]));
-        gf_lab_value(result, slower, times[i].median_s / plain_s);
+        gf_lab_value(result, slower, times[i].median_s / times[PLAIN].median_s);
     }
-    gf_lab_check(result, !wrong,
+}
+
+static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
+                          struct gf_error *error)
+{
+    const struct banks *const params = (const struct banks *)run->params;
+    struct bench bench = {};
+    struct lab_time times[STRIDES];
+    bench.sweeps = (params->loads + SWEEP - 1) / SWEEP;
+    bench.blocks = (unsigned int)(run->device.multiprocessors * BLOCKS_OF_SM);
+    const size_t threads = (size_t)bench.blocks * THREADS;
+    LAB_DO(bench.words.random(run, WORDS, 1, error));
+    LAB_DO(bench.reference.alloc(run, threads, error));
+    for (int i = 0; i < STRIDES; i++)
+        LAB_DO(measure(run, bench, strides[i], &times[i], error));
+    tabulate(result, (double)bench.sweeps * SWEEP * (double)threads, times);
+    const double plain_s = times[PLAIN].median_s;
+    gf_lab_check(result, !bench.wrong,
                  "every stride adds up what a sum from global memory does (%llu bytes differ)",
-                 (unsigned long long)wrong);
+                 (unsigned long long)bench.wrong);
     gf_lab_claim(
         result, times[PADDED].median_s < times[WORST].median_s,
         "padded beats unpadded: stride 32 takes %.1f times as long as 33 (guide: 32 turns)",

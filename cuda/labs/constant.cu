@@ -91,56 +91,79 @@ static uint32_t expected(const uint32_t *table, int memory, int lane, int differ
 typedef void kernel(const uint32_t *table, uint32_t *sums, int different, int sweeps,
                     uint32_t factor);
 
-static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
-                          struct gf_error *error)
-{
-    static kernel *const kernels[] = {read_kernel<CONSTANT>, read_kernel<GLOBAL>,
-                                      read_kernel<SHARED>, read_kernel<FIXED>,
-                                      read_kernel<REGISTER>};
-    static const char *const names[] = {"constant", "global (L1)", "shared", "constant, fixed",
-                                        "register"};
-    const struct constant *const params = (const struct constant *)run->params;
-    const int sweeps = (params->loads + SWEEP - 1) / SWEEP;
-    const unsigned int blocks = (unsigned int)(run->device.multiprocessors * BLOCKS_OF_SM);
-    const size_t threads = (size_t)blocks * THREADS;
+static kernel *const kernels[] = {read_kernel<CONSTANT>, read_kernel<GLOBAL>, read_kernel<SHARED>,
+                                  read_kernel<FIXED>, read_kernel<REGISTER>};
+static const char *const names[] = {"constant", "global (L1)", "shared", "constant, fixed",
+                                    "register"};
+
+struct bench {
+    int sweeps;
+    unsigned int blocks;
     uint32_t host_table[WORDS];
-    std::vector<uint32_t> host_sums(threads);
     lab_memory<uint32_t> table, sums;
-    double rates[MEMORIES][6];
-    size_t wrong = 0;
+    std::vector<uint32_t> host_sums;
+    size_t wrong;
+};
+
+static enum gf_status fill(const struct gf_lab_run *run, struct bench &bench,
+                           struct gf_error *error)
+{
+    const struct constant *const params = (const struct constant *)run->params;
+    lab_memory<uint32_t> &table = bench.table;
+    bench.sweeps = (params->loads + SWEEP - 1) / SWEEP;
+    bench.blocks = (unsigned int)(run->device.multiprocessors * BLOCKS_OF_SM);
+    bench.host_sums.resize((size_t)bench.blocks * THREADS);
     LAB_DO(table.random(run, WORDS, 1, error));
     LAB_TRY(
         cudaMemcpyToSymbol(constant_table, table.data, table.bytes(), 0, cudaMemcpyDeviceToDevice));
-    LAB_TRY(cudaMemcpy(host_table, table.data, table.bytes(), cudaMemcpyDeviceToHost));
+    LAB_TRY(cudaMemcpy(bench.host_table, table.data, table.bytes(), cudaMemcpyDeviceToHost));
+    return GF_OK;
+}
 
+/* rate: loads a second, in G */
+static enum gf_status measure(const struct gf_lab_run *run, struct bench &bench, int memory,
+                              int different, double *rate, struct gf_error *error)
+{
+    const size_t threads = bench.host_sums.size();
+    const auto work = [&] {
+        kernels[memory]<<<bench.blocks, THREADS>>>(bench.table.data, bench.sums.data, different,
+                                                   bench.sweeps, FACTOR);
+    };
+    struct lab_time time;
+    uint32_t right[WARP];
+    for (int lane = 0; lane < WARP; lane++)
+        right[lane] = expected(bench.host_table, memory, lane, different, bench.sweeps);
+    LAB_DO(bench.sums.poison(run, threads, error));
+    work();
+    LAB_TRY(cudaMemcpy(bench.host_sums.data(), bench.sums.data, bench.sums.bytes(),
+                       cudaMemcpyDeviceToHost));
+    for (size_t i = 0; i < threads; i++)
+        bench.wrong += bench.host_sums[i] != right[i % WARP];
+    LAB_DO(lab_time(run, LAB_WARM, work, &time, error));
+    *rate = (double)threads * bench.sweeps * SWEEP / time.median_s * 1e-9;
+    return GF_OK;
+}
+
+static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
+                          struct gf_error *error)
+{
+    struct bench bench = {};
+    double rates[MEMORIES][6];
+    LAB_DO(fill(run, bench, error));
     snprintf(result->rows_name, sizeof result->rows_name, "different addresses in a warp");
     for (int memory = 0; memory < MEMORIES; memory++)
         gf_lab_column(result, names[memory], "G loads/s", 0);
     const int slower = gf_lab_column(result, "constant, over 1", "times", 2);
     for (int row = 0; row < 6; row++) {
-        const int different = 1 << row;
-        gf_lab_row(result, different, "%d", different);
+        gf_lab_row(result, 1 << row, "%d", 1 << row);
         for (int memory = 0; memory < (row ? FIXED : MEMORIES); memory++) {
-            const auto work = [&] {
-                kernels[memory]<<<blocks, THREADS>>>(table.data, sums.data, different, sweeps,
-                                                     FACTOR);
-            };
-            struct lab_time time;
-            uint32_t right[WARP];
-            for (int lane = 0; lane < WARP; lane++)
-                right[lane] = expected(host_table, memory, lane, different, sweeps);
-            LAB_DO(sums.poison(run, threads, error));
-            work();
-            LAB_TRY(cudaMemcpy(host_sums.data(), sums.data, sums.bytes(), cudaMemcpyDeviceToHost));
-            for (size_t i = 0; i < threads; i++)
-                wrong += host_sums[i] != right[i % WARP];
-            LAB_DO(lab_time(run, LAB_WARM, work, &time, error));
-            rates[memory][row] = (double)threads * sweeps * SWEEP / time.median_s * 1e-9;
+            LAB_DO(measure(run, bench, memory, 1 << row, &rates[memory][row], error));
             gf_lab_value(result, memory, rates[memory][row]);
         }
         gf_lab_value(result, slower, rates[CONSTANT][0] / rates[CONSTANT][row]);
     }
-    gf_lab_check(result, !wrong, "every thread's sum is the host's (%zu differ)", wrong);
+    gf_lab_check(result, !bench.wrong, "every thread's sum is the host's (%zu differ)",
+                 bench.wrong);
     gf_lab_claim(result, rates[FIXED][0] > 0.9 * rates[REGISTER][0],
                  "as fast as a register, where the compiler knows the address: %.2f of its rate",
                  rates[FIXED][0] / rates[REGISTER][0]);

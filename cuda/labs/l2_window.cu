@@ -119,87 +119,129 @@ static enum gf_status measure(const struct gf_lab_run *run, struct buffers &buff
 
 enum { WITHOUT, FULL, TUNED, WAYS };
 
-static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
-                          struct gf_error *error)
-{
-    const struct l2_window *const params = (const struct l2_window *)run->params;
+/* What the lab works on. */
+struct bench {
+    const struct gf_lab_run *run;
+    struct gf_lab_result *result;
     struct buffers buffers;
     struct window window;
-    int set_aside_most = 0, window_most = 0;
-    unsigned long long wrong = 0;
-    double best = 0.0, past = 1e9;
-    LAB_TRY(cudaDeviceGetAttribute(&set_aside_most, cudaDevAttrMaxPersistingL2CacheSize,
-                                   run->device.index));
-    LAB_TRY(cudaDeviceGetAttribute(&window_most, cudaDevAttrMaxAccessPolicyWindowSize,
-                                   run->device.index));
-    snprintf(result->rows_name, sizeof result->rows_name, "working set (MB)");
-    if (!set_aside_most) {
-        gf_lab_row(result, NAN, "none");
-        gf_lab_reason(result, "this GPU cannot set part of its L2 aside (that begins with sm_80)");
-        return GF_OK;
-    }
-    const double tuned_bytes = 2.0 / 3.0 * set_aside_most; /* the guide's 20 of 30 MB */
+    int set_aside_most, window_most;                    /* bytes that the device allows */
+    int rate[WAYS], full_gain, tuned_gain, tuned_ratio; /* columns */
+    double best, past; /* gains: the highest of sets that fit, the lowest of those that do not */
+};
+
+static enum gf_status fill(struct bench *bench, struct gf_error *error)
+{
+    const struct gf_lab_run *const run = bench->run;
+    const struct l2_window *const params = (const struct l2_window *)run->params;
+    struct buffers &buffers = bench->buffers;
     const size_t count = params->size * LAB_MB / 2 / sizeof(uint32_t);
     LAB_DO(buffers.persistent.random(run, params->most * LAB_MB / sizeof(uint32_t), 1, error));
     LAB_DO(buffers.in.random(run, count, 2, error));
     LAB_DO(buffers.out.alloc(run, count, error));
     LAB_DO(buffers.wrong.alloc(run, 1, error));
-    LAB_TRY(cudaMemset(buffers.wrong.data, 0, sizeof wrong));
-    const cudaError_t opened = window.open(set_aside_most);
-    if (opened == cudaErrorUnsupportedLimit) {
-        cudaGetLastError();
-        gf_lab_row(result, NAN, "none");
-        gf_lab_reason(
-            result, "L2 cannot be set aside here (under MPS or in a MIG slice it is not ours to)");
-        return GF_OK;
-    }
-    LAB_TRY(opened);
+    LAB_TRY(cudaMemset(buffers.wrong.data, 0, buffers.wrong.bytes()));
+    return GF_OK;
+}
 
-    const int columns[WAYS] = {gf_lab_column(result, "no window", "GB/s", 0),
-                               gf_lab_column(result, "hit ratio 1", "GB/s", 0),
-                               gf_lab_column(result, "tuned hit ratio", "GB/s", 0)};
-    const int full_gain = gf_lab_column(result, "gain", "%", 1);
-    const int tuned_gain = gf_lab_column(result, "tuned gain", "%", 1);
-    const int ratio_column = gf_lab_column(result, "tuned ratio", "", 2);
-    for (int size = params->least; size <= params->most; size += params->step) {
-        const size_t bytes = std::min((size_t)size * LAB_MB, (size_t)window_most);
-        const int persistent_count = (int)(size * LAB_MB / sizeof(uint32_t));
-        const float tuned = (float)std::min(1.0, tuned_bytes / (double)bytes);
-        struct lab_time times[WAYS];
-        gf_lab_row(result, size, "%d", size);
-        for (int way = 0; way < WAYS; way++) {
-            LAB_TRY(window.set(buffers.persistent.data, way == WITHOUT ? 0 : bytes,
-                               way == TUNED ? tuned : 1.0f));
-            LAB_DO(measure(run, buffers, persistent_count, window.stream, &times[way], error));
-            gf_lab_value(result, columns[way],
-                         lab_gb_s(3.0 * sizeof(uint32_t) * (double)count, times[way]));
-        }
-        const double gain = times[WITHOUT].median_s / times[FULL].median_s - 1.0;
-        gf_lab_value(result, full_gain, 100.0 * gain);
-        gf_lab_value(result, tuned_gain,
-                     100.0 * (times[WITHOUT].median_s / times[TUNED].median_s - 1.0));
-        gf_lab_value(result, ratio_column, tuned);
-        if (size * LAB_MB <= (size_t)set_aside_most)
-            best = std::max(best, gain);
-        else
-            past = std::min(past, gain);
+static enum gf_status refuse(struct bench *bench, const char *why)
+{
+    gf_lab_row(bench->result, NAN, "none");
+    gf_lab_reason(bench->result, "%s", why);
+    return GF_OK;
+}
+
+static void add_columns(struct bench *bench)
+{
+    struct gf_lab_result *const result = bench->result;
+    bench->rate[WITHOUT] = gf_lab_column(result, "no window", "GB/s", 0);
+    bench->rate[FULL] = gf_lab_column(result, "hit ratio 1", "GB/s", 0);
+    bench->rate[TUNED] = gf_lab_column(result, "tuned hit ratio", "GB/s", 0);
+    bench->full_gain = gf_lab_column(result, "gain", "%", 1);
+    bench->tuned_gain = gf_lab_column(result, "tuned gain", "%", 1);
+    bench->tuned_ratio = gf_lab_column(result, "tuned ratio", "", 2);
+}
+
+/* A working set of that many MB, each way. */
+static enum gf_status measure_size(struct bench *bench, int size, struct gf_error *error)
+{
+    const struct gf_lab_run *const run = bench->run;
+    struct buffers &buffers = bench->buffers;
+    const size_t bytes = std::min((size_t)size * LAB_MB, (size_t)bench->window_most);
+    const int persistent_count = (int)(size * LAB_MB / sizeof(uint32_t));
+    const double tuned_bytes = 2.0 / 3.0 * bench->set_aside_most; /* the guide's 20 of 30 MB */
+    const float tuned = (float)std::min(1.0, tuned_bytes / (double)bytes);
+    const double moved = 3.0 * sizeof(uint32_t) * (double)buffers.in.count;
+    struct lab_time times[WAYS];
+    gf_lab_row(bench->result, size, "%d", size);
+    for (int way = 0; way < WAYS; way++) {
+        LAB_TRY(bench->window.set(buffers.persistent.data, way == WITHOUT ? 0 : bytes,
+                                  way == TUNED ? tuned : 1.0f));
+        LAB_DO(measure(run, buffers, persistent_count, bench->window.stream, &times[way], error));
+        gf_lab_value(bench->result, bench->rate[way], lab_gb_s(moved, times[way]));
     }
-    LAB_TRY(cudaMemcpy(&wrong, buffers.wrong.data, sizeof wrong, cudaMemcpyDeviceToHost));
+    const double gain = times[WITHOUT].median_s / times[FULL].median_s - 1.0;
+    const double by_tuned = times[WITHOUT].median_s / times[TUNED].median_s - 1.0;
+    gf_lab_value(bench->result, bench->full_gain, 100.0 * gain);
+    gf_lab_value(bench->result, bench->tuned_gain, 100.0 * by_tuned);
+    gf_lab_value(bench->result, bench->tuned_ratio, tuned);
+    if (size * LAB_MB <= (size_t)bench->set_aside_most)
+        bench->best = std::max(bench->best, gain);
+    else
+        bench->past = std::min(bench->past, gain);
+    return GF_OK;
+}
+
+static enum gf_status conclude(struct bench *bench, struct gf_error *error)
+{
+    const struct gf_lab_run *const run = bench->run;
+    struct gf_lab_result *const result = bench->result;
+    unsigned long long wrong = 0;
+    LAB_TRY(cudaMemcpy(&wrong, bench->buffers.wrong.data, sizeof wrong, cudaMemcpyDeviceToHost));
     gf_lab_check(result, !wrong, "every element is right, whatever the window (%llu are wrong)",
                  wrong);
-    gf_lab_claim(result, best > 0.05,
+    gf_lab_claim(result, bench->best > 0.05,
                  "a working set that fits is faster with a window: up to %.0f %% (guide: 50 %%)",
-                 100.0 * best);
-    if (past < 1e9)
+                 100.0 * bench->best);
+    if (bench->past < 1e9)
         gf_lab_claim(
-            result, past < 0.0,
+            result, bench->past < 0.0,
             "one that does not fit loses with a hit ratio of 1: %+.0f %% at worst (guide: -10 %%)",
-            100.0 * past);
+            100.0 * bench->past);
     gf_lab_note(result,
                 "%.1f MB of %.1f MB of L2 are set aside; bandwidth counts a read of the working "
                 "set for each element",
-                set_aside_most * 1e-6, (double)run->device.l2_bytes * 1e-6);
+                bench->set_aside_most * 1e-6, (double)run->device.l2_bytes * 1e-6);
     return GF_OK;
+}
+
+static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
+                          struct gf_error *error)
+{
+    const struct l2_window *const params = (const struct l2_window *)run->params;
+    struct bench bench = {};
+    bench.run = run;
+    bench.result = result;
+    bench.past = 1e9;
+    snprintf(result->rows_name, sizeof result->rows_name, "working set (MB)");
+    LAB_TRY(cudaDeviceGetAttribute(&bench.set_aside_most, cudaDevAttrMaxPersistingL2CacheSize,
+                                   run->device.index));
+    LAB_TRY(cudaDeviceGetAttribute(&bench.window_most, cudaDevAttrMaxAccessPolicyWindowSize,
+                                   run->device.index));
+    if (!bench.set_aside_most)
+        return refuse(&bench, "this GPU cannot set part of its L2 aside (that begins with sm_80)");
+    LAB_DO(fill(&bench, error));
+    const cudaError_t opened = bench.window.open(bench.set_aside_most);
+    if (opened == cudaErrorUnsupportedLimit) {
+        cudaGetLastError();
+        return refuse(
+            &bench, "L2 cannot be set aside here (under MPS or in a MIG slice it is not ours to)");
+    }
+    LAB_TRY(opened);
+    add_columns(&bench);
+    for (int size = params->least; size <= params->most; size += params->step)
+        LAB_DO(measure_size(&bench, size, error));
+    return conclude(&bench, error);
 }
 #endif
 

@@ -75,15 +75,35 @@ constexpr int POWERS = sizeof powers / sizeof *powers;
  * relative. */
 constexpr struct bounds BOUNDS = {16.0, 0.0};
 
-static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
-                          struct gf_error *error)
-{
-    const struct powers *const params = (const struct powers *)run->params;
-    struct arguments x;
-    int faster = 0, inexact = 0, better_inexact = 0, better_exact = 0, wrong = 0;
-    double most = 0.0, least = INFINITY, cube_root = 0.0, worst_powf = 0.0;
-    LAB_DO(x.fill(run, {true, -20.0, 20.0}, params->arguments, 1, error));
+/* What is said of all of them. */
+struct tally {
+    int faster, inexact, better_inexact, better_exact, wrong;
+    double most, least, cube_root, worst_powf;
+};
 
+static void count(struct tally *tally, const struct power *power, const struct measured &formula,
+                  const struct measured &by_powf)
+{
+    const double times = by_powf.time.median_s / formula.time.median_s;
+    const bool better = formula.worst_ulp < by_powf.worst_ulp;
+    /* A float holds halves and fourths, and no thirds. */
+    const bool rounded = power->denominator % 3 == 0;
+    if (power->numerator == 1 && power->denominator == 3)
+        tally->cube_root = times;
+    tally->most = std::max(tally->most, times);
+    tally->least = std::min(tally->least, times);
+    tally->faster += times > 1.0;
+    tally->inexact += rounded;
+    tally->better_inexact += rounded && better;
+    tally->better_exact += !rounded && better;
+    tally->wrong += formula.beyond + by_powf.beyond;
+    tally->worst_powf = std::max(tally->worst_powf, by_powf.worst_ulp);
+}
+
+static enum gf_status tabulate(const struct gf_lab_run *run, const struct arguments &x,
+                               struct gf_lab_result *result, struct tally *tally,
+                               struct gf_error *error)
+{
     snprintf(result->rows_name, sizeof result->rows_name, "power");
     const int formula_time = gf_lab_column(result, "formula", "ps/call", 3);
     const int powf_time = gf_lab_column(result, "powf", "ps/call", 3);
@@ -98,42 +118,42 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
         struct measured formula, by_powf;
         LAB_DO(measure(run, power->formula, exact, x, BOUNDS, &formula, error));
         LAB_DO(measure(run, power->powf, exact, x, BOUNDS, &by_powf, error));
-        const double times = by_powf.time.median_s / formula.time.median_s;
         gf_lab_row(result, i, "x^(%d/%d)", power->numerator, power->denominator);
         gf_lab_value(result, formula_time, formula.ps_a_call());
         gf_lab_value(result, powf_time, by_powf.ps_a_call());
-        gf_lab_value(result, gain, times);
+        gf_lab_value(result, gain, by_powf.time.median_s / formula.time.median_s);
         gf_lab_value(result, formula_error, formula.worst_ulp);
         gf_lab_value(result, powf_error, by_powf.worst_ulp);
-        if (power->numerator == 1 && power->denominator == 3)
-            cube_root = times;
-        most = std::max(most, times);
-        least = std::min(least, times);
-        faster += times > 1.0;
-        /* A float holds halves and fourths, and no thirds. */
-        const bool rounded = power->denominator % 3 == 0;
-        inexact += rounded;
-        better_inexact += rounded && formula.worst_ulp < by_powf.worst_ulp;
-        better_exact += !rounded && formula.worst_ulp < by_powf.worst_ulp;
-        wrong += formula.beyond + by_powf.beyond;
-        worst_powf = std::max(worst_powf, by_powf.worst_ulp);
+        count(tally, power, formula, by_powf);
     }
-    gf_lab_check(result, !wrong,
+    return GF_OK;
+}
+
+static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
+                          struct gf_error *error)
+{
+    const struct powers *const params = (const struct powers *)run->params;
+    struct arguments x;
+    struct tally tally = {};
+    tally.least = INFINITY;
+    LAB_DO(x.fill(run, {true, -20.0, 20.0}, params->arguments, 1, error));
+    LAB_DO(tabulate(run, x, result, &tally, error));
+    gf_lab_check(result, !tally.wrong,
                  "each result lies within %.0f ulp of pow() in double on the CPU (%d do not)",
-                 BOUNDS.ulp, wrong);
-    gf_lab_claim(result, faster == POWERS,
-                 "%d of %d formulas are faster than powf, by %.1f to %.1f times", faster, POWERS,
-                 least, most);
-    gf_lab_claim(result, cube_root > 1.5, "cbrtf takes 1/%.1f of powf's time", cube_root);
-    gf_lab_claim(result, 2 * better_inexact > inexact,
+                 BOUNDS.ulp, tally.wrong);
+    gf_lab_claim(result, tally.faster == POWERS,
+                 "%d of %d formulas are faster than powf, by %.1f to %.1f times", tally.faster,
+                 POWERS, tally.least, tally.most);
+    gf_lab_claim(result, tally.cube_root > 1.5, "cbrtf takes 1/%.1f of powf's time",
+                 tally.cube_root);
+    gf_lab_claim(result, 2 * tally.better_inexact > tally.inexact,
                  "exponents that a float cannot hold: %d of %d formulas have a smaller worst error "
-                 "than powf, "
-                 "which is off by up to %.1f ulp",
-                 better_inexact, inexact, worst_powf);
+                 "than powf, which is off by up to %.1f ulp",
+                 tally.better_inexact, tally.inexact, tally.worst_powf);
     gf_lab_note(
         result,
         "exponents that a float holds: %d of %d formulas have a smaller worst error than powf",
-        better_exact, POWERS - inexact);
+        tally.better_exact, POWERS - tally.inexact);
     return GF_OK;
 }
 #endif

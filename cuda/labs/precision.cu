@@ -142,69 +142,89 @@ static enum gf_status time_scale(const struct gf_lab_run *run, int count, double
     return GF_OK;
 }
 
-static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
-                          struct gf_error *error)
+enum { LITERALS = 3 }; /* ways to write them */
+
+static const struct {
+    const char *name;
+    evaluate *kernel;
+    double most_ulp;
+} ways[LITERALS] = {
+    {"float", evaluate_kernel<with_f>, 2.0},
+    {"float, one literal without f", evaluate_kernel<one_without_f>, 2.0},
+    {"float, no literal with f", evaluate_kernel<all_without_f>, 0.51},
+};
+
+struct findings {
+    struct measured floats[LITERALS];
+    struct lab_time doubles;
+    double worst_double;
+    double gb_s[2], us[2], worst[2]; /* of arrays of floats and of doubles */
+};
+
+static enum gf_status measure_all(const struct gf_lab_run *run, struct findings *found,
+                                  struct gf_error *error)
 {
     const struct precision *const params = (const struct precision *)run->params;
     const int count = (int)(params->size * LAB_MB / sizeof(float4) * 4);
-    static const struct {
-        const char *name;
-        evaluate *kernel;
-        double most_ulp;
-    } ways[] = {
-        {"float", evaluate_kernel<with_f>, 2.0},
-        {"float, one literal without f", evaluate_kernel<one_without_f>, 2.0},
-        {"float, no literal with f", evaluate_kernel<all_without_f>, 0.51},
-    };
     struct arguments x;
-    struct measured found[3];
-    struct lab_time doubles;
-    double worst_double = 0.0, gb_s[2] = {0.0}, us[2] = {0.0}, worst[2] = {INFINITY, INFINITY};
-    int wrong = 0, ratio = 0;
     LAB_DO(x.fill(run, {false, -1.0, 1.0}, params->arguments, 1, error));
+    for (int i = 0; i < LITERALS; i++)
+        LAB_DO(measure(
+            run, ways[i].kernel, [](double value) { return polynomial(value); }, x,
+            {ways[i].most_ulp, 0.0}, &found->floats[i], error));
+    LAB_DO(time_doubles(run, x, &found->doubles, &found->worst_double, error));
+    LAB_DO(time_scale<float>(run, count, &found->gb_s[0], &found->us[0], &found->worst[0], error));
+    LAB_DO(time_scale<double>(run, count, &found->gb_s[1], &found->us[1], &found->worst[1], error));
+    return GF_OK;
+}
 
+static void tabulate(struct gf_lab_result *result, const struct findings &found)
+{
     snprintf(result->rows_name, sizeof result->rows_name, "polynomial of degree 3");
     const int time = gf_lab_column(result, "in registers", "ps/call", 3);
     const int slower = gf_lab_column(result, "of float", "times", 2);
     const int ulp = gf_lab_column(result, "worst error", "ulp", 2);
     const int array = gf_lab_column(result, "array", "us", 1);
     const int rate = gf_lab_column(result, "array", "GB/s", 0);
-    for (int i = 0; i < 3; i++) {
-        LAB_DO(measure(
-            run, ways[i].kernel, [](double value) { return polynomial(value); }, x,
-            {ways[i].most_ulp, 0.0}, &found[i], error));
-        wrong += found[i].beyond;
-    }
-    LAB_DO(time_doubles(run, x, &doubles, &worst_double, error));
-    LAB_DO(time_scale<float>(run, count, &gb_s[0], &us[0], &worst[0], error));
-    LAB_DO(time_scale<double>(run, count, &gb_s[1], &us[1], &worst[1], error));
-    for (int i = 0; i <= 3; i++) {
-        const double median_s = i < 3 ? found[i].time.median_s : doubles.median_s;
-        gf_lab_row(result, NAN, "%s", i < 3 ? ways[i].name : "double");
+    for (int i = 0; i <= LITERALS; i++) {
+        const bool floats = i < LITERALS;
+        const double median_s = floats ? found.floats[i].time.median_s : found.doubles.median_s;
+        gf_lab_row(result, NAN, "%s", floats ? ways[i].name : "double");
         gf_lab_value(result, time, median_s * 1e12 / ((double)EVALUATED * CALLS));
-        gf_lab_value(result, slower, median_s / found[0].time.median_s);
-        if (i < 3)
-            gf_lab_value(result, ulp, found[i].worst_ulp);
-        if (i == 0 || i == 3) {
-            gf_lab_value(result, array, us[i / 3]);
-            gf_lab_value(result, rate, gb_s[i / 3]);
+        gf_lab_value(result, slower, median_s / found.floats[0].time.median_s);
+        if (floats)
+            gf_lab_value(result, ulp, found.floats[i].worst_ulp);
+        if (i == 0 || !floats) {
+            gf_lab_value(result, array, found.us[!floats]);
+            gf_lab_value(result, rate, found.gb_s[!floats]);
         }
     }
+}
+
+static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
+                          struct gf_error *error)
+{
+    struct findings found = {};
+    int wrong = 0, ratio = 0;
+    LAB_DO(measure_all(run, &found, error));
+    tabulate(result, found);
+    for (const struct measured &floats : found.floats)
+        wrong += floats.beyond;
     gf_lab_check(
-        result, !wrong && worst_double < 1e-12 && worst[0] < 1e-6 && worst[1] < 1e-14,
+        result,
+        !wrong && found.worst_double < 1e-12 && found.worst[0] < 1e-6 && found.worst[1] < 1e-14,
         "polynomials are the CPU's in double: arrays within %.1g (float) and %.1g (double)",
-        worst[0], worst[1]);
-    gf_lab_claim(result, found[1].time.median_s > 1.1 * found[0].time.median_s,
+        found.worst[0], found.worst[1]);
+    const double float_s = found.floats[0].time.median_s;
+    gf_lab_claim(result, found.floats[1].time.median_s > 1.1 * float_s,
                  "a literal without f takes %.1f times as long, all of them %.1f times",
-                 found[1].time.median_s / found[0].time.median_s,
-                 found[2].time.median_s / found[0].time.median_s);
+                 found.floats[1].time.median_s / float_s, found.floats[2].time.median_s / float_s);
     LAB_TRY(cudaDeviceGetAttribute(&ratio, cudaDevAttrSingleToDoublePrecisionPerfRatio,
                                    run->device.index));
-    gf_lab_claim(result, doubles.median_s > found[0].time.median_s,
+    gf_lab_claim(result, found.doubles.median_s > float_s,
                  "doubles take %.1f times as long in registers (this GPU has %d times as many "
-                 "units for float), "
-                 "%.2f times as long from memory",
-                 doubles.median_s / found[0].time.median_s, ratio, us[1] / us[0]);
+                 "units for float), %.2f times as long from memory",
+                 found.doubles.median_s / float_s, ratio, found.us[1] / found.us[0]);
     return GF_OK;
 }
 #endif

@@ -9,6 +9,7 @@
 #include "cli.h"
 #include "codec.h"
 #include "gpufilter/filter.h"
+#include "inputs.h"
 #include "suggest.h"
 #include "value.h"
 
@@ -379,24 +380,55 @@ static enum gf_status check_report(const struct gf_command *command, struct gf_e
     return gf_fail(error, GF_ERROR_USAGE, "-o FILE is missing: the picture to write");
 }
 
+/* --explain and --profile=compare look at one picture on one device. */
+static enum gf_status check_subject(const struct gf_command *command, struct gf_error *error)
+{
+    static const char reports[] = "--explain and --profile=compare are of one",
+                      twice[] = "--profile=compare with -o reads the picture twice";
+    const char *const input = command->input[0];
+    if (command->inputs > 1)
+        return gf_fail(error, GF_ERROR_USAGE, "%s picture, not of %d", reports, command->inputs);
+    if (gf_inputs_is_group(input))
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "%s picture, not of a folder, a pattern or a list: '%.100s'", reports, input);
+    if (command->all_devices || command->devices > 1)
+        return gf_fail(error, GF_ERROR_USAGE, "%s GPU, not of several", reports);
+    if (command->action == GF_ACTION_EXPLAIN || !command->output)
+        return GF_OK;
+    if (!strcmp(input, "-"))
+        return gf_fail(error, GF_ERROR_USAGE, "%s: not from standard input", twice);
+    if (!strcmp(input, command->output))
+        return gf_fail(error, GF_ERROR_USAGE, "%s: not where it is written over", twice);
+    return GF_OK;
+}
+
+/* Told, since "--devices measure" would seem to measure. */
+static enum gf_status check_bystander(const struct gf_command *command, struct gf_error *error)
+{
+    int i = 0;
+    const enum gf_action action = command->action;
+    if (!command->chain || (action != GF_ACTION_LAB && action != GF_ACTION_DEVICES &&
+                            action != GF_ACTION_LIST))
+        return GF_OK;
+    while (gf_option_at(i)->action != action)
+        i++;
+    return gf_fail(error, GF_ERROR_USAGE, "--%s takes no chain: '%.80s'", gf_option_at(i)->name,
+                   command->chain);
+}
+
 static enum gf_status check(const struct gf_command *command, struct gf_error *error)
 {
     if (command->action != GF_ACTION_RUN && command->action != GF_ACTION_EXPLAIN)
-        return GF_OK;
+        return check_bystander(command, error);
     if (!command->inputs)
         return gf_fail(error, GF_ERROR_USAGE,
                        "-i FILE is missing: the picture to read (--help explains)");
     if (command->chain && command->chain_file)
         return gf_fail(error, GF_ERROR_USAGE, "two chains: '%.80s', and --chain-file", command->chain);
     const bool report = command->action == GF_ACTION_EXPLAIN || command->profile >= GF_PROFILE_COMPARE;
-    if (report && command->inputs > 1)
-        return gf_fail(error, GF_ERROR_USAGE, "--explain and --profile=compare are of one picture, not of %d",
-                       command->inputs);
-    if (!command->output)
-        return check_report(command, error);
-    if (command->profile >= GF_PROFILE_COMPARE && !strcmp(command->input[0], "-"))
-        return gf_fail(error, GF_ERROR_USAGE,
-                       "--profile=compare with -o reads the picture twice: not from standard input");
+    const enum gf_status status = report ? check_subject(command, error) : GF_OK;
+    if (status || !command->output)
+        return status ? status : check_report(command, error);
     if (command->resume && command->log && strcmp(command->resume, command->log))
         return gf_fail(error, GF_ERROR_USAGE, "--log and --resume are not the same file: --resume goes on in its log");
     const char *const log = command->log ? command->log : command->resume;

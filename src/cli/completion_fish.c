@@ -3,6 +3,7 @@
 
 #include "completion.h"
 #include "help.h"
+#include "lab.h"
 
 static void put_fish_text(FILE *file, const char *text)
 {
@@ -21,6 +22,12 @@ static void put_fish_option(FILE *file, const struct gf_option *option)
         fputs("-r -F ", file);
     } else if (option->type == GF_OPTION_FILTER) {
         fputs("-a \"$_gpufilter_filters\" ", file);
+    } else if (option->type == GF_OPTION_LAB) {
+        const struct gf_lab *lab;
+        fputs("-a 'all", file);
+        for (int i = 0; (lab = gf_lab_at(i)); i++)
+            fprintf(file, " %s", lab->name);
+        fputs("' ", file);
     } else if (option->choices) {
         gf_option_choices(option->choices, " ", "", choices, sizeof choices);
         fprintf(file, "%s-a '%s' ", option->optional ? "" : "-x ", choices);

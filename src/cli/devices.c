@@ -51,8 +51,9 @@ static void print_memory(FILE *file, const struct gf_device_info *info, const st
         fprintf(file, " %d.0 x%d, %.0f GB/s in theory,", nvml->pcie_generation, nvml->pcie_lanes, 1e-9 * pcie);
     fprintf(file, " at %s", info->pci_bus_id);
     if (info->numa_node >= 0)
-        fprintf(file, ", NUMA node %d", info->numa_node);
-    putc('\n', file);
+        fprintf(file, ", NUMA node %d\n", info->numa_node);
+    else
+        fputs(", the only NUMA node, or none is told\n", file);
 }
 
 static void print_state(FILE *file, const struct gf_nvml_info *nvml)
@@ -61,9 +62,18 @@ static void print_state(FILE *file, const struct gf_nvml_info *nvml)
         fputs("        clocks and power are not told (libnvidia-ml.so.1)\n", file);
         return;
     }
-    fprintf(file, "        clock %d MHz of %d, memory %d MHz; power %.0f W of %.0f; persistence %s\n", nvml->sm_mhz,
-            nvml->sm_most_mhz, nvml->memory_mhz, 1e-3 * nvml->power_mw, 1e-3 * nvml->power_limit_mw,
-            nvml->persistence > 0 ? "on" : "off");
+    fprintf(file, "        clock %d MHz", nvml->sm_mhz);
+    if (nvml->sm_most_mhz >= 0)
+        fprintf(file, " of %d", nvml->sm_most_mhz);
+    if (nvml->memory_mhz >= 0)
+        fprintf(file, ", memory %d MHz", nvml->memory_mhz);
+    if (nvml->power_mw >= 0)
+        fprintf(file, "; power %.0f W", 1e-3 * nvml->power_mw);
+    if (nvml->power_mw >= 0 && nvml->power_limit_mw >= 0)
+        fprintf(file, " of %.0f", 1e-3 * nvml->power_limit_mw);
+    if (nvml->persistence >= 0)
+        fprintf(file, "; persistence %s", nvml->persistence ? "on" : "off");
+    putc('\n', file);
 }
 
 static void print_peaks(FILE *file, const struct gf_profile *peaks)

@@ -198,7 +198,9 @@ static void print_variants(FILE *file, const struct gf_filter *filter)
     const char *name, *summary;
     if (!gf_filter_variant(filter, 1, &summary))
         return;
-    fputs("\nVariants of its CUDA kernels, variant=NAME, first the default; the picture is the same:\n", file);
+    fputs("\nVariants of its CUDA kernels, variant=NAME: the default, the naive one (also\n"
+          "variant=naive), and from there up; the picture is the same:\n",
+          file);
     for (int i = 0; (name = gf_filter_variant(filter, i, &summary)); i++) {
         const int column = fprintf(file, "  %-12s ", name);
         gf_help_wrap(file, summary ? summary : "", column, 15);

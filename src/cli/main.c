@@ -104,7 +104,7 @@ static FILE *report_file(const struct gf_command *command)
 static enum gf_status compare(const struct gf_command *command, struct gf_error *error)
 {
     struct gf_compare found;
-    const enum gf_status status =
+    enum gf_status status =
         gf_compare_file(command->input[0], command->chain, &command->options, &found, error);
     if (status)
         return status;
@@ -114,8 +114,11 @@ static enum gf_status compare(const struct gf_command *command, struct gf_error 
         gf_compare_csv(&found, report_file(command));
     else
         gf_compare_table(&found, report_file(command));
+    status = flush_stdout(error);
+    if (!status)
+        status = gf_compare_judge(&found, error);
     gf_compare_free(&found);
-    return flush_stdout(error);
+    return status;
 }
 
 /* Nobody types a picture. */
@@ -133,7 +136,8 @@ static enum gf_status explain(struct gf_command *command, struct gf_error *error
     command->options.warn = command->quiet ? NULL : warn;
     enum gf_status status = check_terminal(command, error);
     if (!status)
-        status = gf_explain_file(command->input[0], command->chain, &command->options, &found, error);
+        status = gf_explain_file(command->input[0], command->output, command->chain,
+                                 &command->options, &found, error);
     if (status)
         return status;
     gf_explain_print(&found, stdout);
@@ -145,7 +149,8 @@ static enum gf_status run(struct gf_command *command, struct gf_error *error)
 {
     enum gf_status status = command->output ? gf_run_command(command, complain, error)
                                             : check_terminal(command, error);
-    command->options.warn = command->quiet ? NULL : warn;
+    /* With an output the run has said it. */
+    command->options.warn = command->quiet || command->output ? NULL : warn;
     if (!status && command->profile >= GF_PROFILE_COMPARE)
         status = compare(command, error);
     return status;
@@ -240,6 +245,8 @@ static enum gf_status run_labs(const struct gf_command *command, struct gf_error
         gf_lab_help(stdout, request.lab);
     } else if (command->options.device == GF_DEVICE_CPU) {
         status = gf_fail(error, GF_ERROR_USAGE, "labs run on a GPU: not with --device=cpu");
+    } else if (command->all_devices || command->devices > 1) {
+        status = gf_fail(error, GF_ERROR_USAGE, "labs run on one GPU at a time: --device=cuda:N");
     } else {
         status = gf_lab_open(command->options.device_index, &device, error);
         if (!status)

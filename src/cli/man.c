@@ -109,17 +109,14 @@ static void put_variants(FILE *file, const struct gf_filter *filter)
     if (!gf_filter_variant(filter, 1, &summary))
         return;
     put_tag(file, "variant");
-    fputs("of the CUDA kernels, first the default; the picture is the same:\n", file);
+    fputs("of the CUDA kernels: the default, the naive one (also\n.BR variant=naive )\n"
+          "and from there up; the picture is the same:\n.RS\n",
+          file);
     for (int i = 0; (name = gf_filter_variant(filter, i, &summary)); i++) {
-        fputs(i ? "; \\fB" : "\\fB", file);
-        put_text(file, name);
-        fputs("\\fR", file);
-        if (summary) {
-            fputs(", ", file);
-            put_text(file, summary);
-        }
-        putc('\n', file);
+        put_tag(file, name);
+        put_line(file, summary ? summary : "");
     }
+    fputs(".RE\n", file);
 }
 
 static void put_filter(FILE *file, const struct gf_filter *filter)
@@ -268,7 +265,8 @@ static void put_compare(FILE *file)
     fputs(".SH COMPARISON\n"
           "\\fB\\-\\-profile=compare\\fR runs each stage of the chain on the whole picture in every variant that its "
           "filter has, and each histogram that a stage wants in every way of counting, and holds the result against "
-          "the CPU backend\\(aqs. No picture is written unless \\fB\\-o\\fR is given.\n"
+          "the CPU backend\\(aqs: one that differs by more than its filter declares is an error. "
+          "No picture is written unless \\fB\\-o\\fR is given.\n"
           "Times are of the device\\(aqs clock: the median of up to 15 runs, the least and the most. \\fIwarm\\fR "
           "runs follow one another; before \\fIcold\\fR ones the second\\-level cache is flushed. \\fIGB/s\\fR "
           "counts the input once and the result once, which is the least that must move.\n"

@@ -219,8 +219,10 @@ enum gf_status gf_compare_file(const char *input, const char *chain,
         status = gf_compare_read(input, &settings, &picture, error);
     if (!status)
         status = compare_chain(pipeline, &picture, compare, error);
-    /* What follows opens pipelines of its own: they all run on the device that was taken. */
+    /* What follows opens pipelines of its own: they all run on the device that was taken, and what
+     * there was to warn of was said. */
     settings.device = compare->on_cuda ? GF_DEVICE_CUDA : GF_DEVICE_CPU;
+    settings.warn = NULL;
     if (!status)
         status = gf_compare_runs(chain, &settings, &picture, compare, error);
     gf_pipeline_close(pipeline);
@@ -229,6 +231,21 @@ enum gf_status gf_compare_file(const char *input, const char *chain,
     if (status)
         gf_compare_free(compare);
     return status;
+}
+
+enum gf_status gf_compare_judge(const struct gf_compare *compare, struct gf_error *error)
+{
+    for (int g = 0; g < compare->groups; g++) {
+        const struct gf_compare_group *const group = &compare->group[g];
+        for (int i = 0; i < group->rows; i++) {
+            const struct gf_compare_row *const row = &group->row[i];
+            if (row->difference > group->tolerance)
+                return gf_fail(error, GF_ERROR_DEVICE,
+                               "%s: wrong result: %s differs from the CPU's by %.0f, more than %d",
+                               group->name, row->name, row->difference, group->tolerance);
+        }
+    }
+    return GF_OK;
 }
 
 void gf_compare_free(struct gf_compare *compare)

@@ -72,6 +72,10 @@ struct gf_compare {
 enum gf_status gf_compare_file(const char *input, const char *chain,
                                const struct gf_options *options, struct gf_compare *compare,
                                struct gf_error *error) GF_CHECKED;
+/* An error where a variant's result differs from the CPU's by more than its filter declares: the
+ * first such row. */
+enum gf_status gf_compare_judge(const struct gf_compare *compare,
+                                struct gf_error *error) GF_CHECKED;
 void gf_compare_free(struct gf_compare *compare);
 
 /* ---- its parts, for tests ---- */

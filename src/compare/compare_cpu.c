@@ -1,5 +1,6 @@
 /* A stage on the CPU, timed on a number of threads: the picture is cut into bands which the threads
  * take, as the CPU backend's lanes do. */
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -19,6 +20,8 @@ struct crew {
     struct gf_view in, out;
     int threads, band_rows, bands;
     double budget_s;
+    struct member *member;
+    int members;          /* that were started */
     atomic_int next;      /* band */
     pthread_mutex_t gate; /* held until the barrier is there */
     pthread_barrier_t barrier;
@@ -34,6 +37,7 @@ struct member {
     void *scratch;
     size_t scratch_bytes;
     struct gf_histogram histogram;
+    double begin_s, end_s; /* of its part of a run */
 };
 
 static struct gf_view whole(const struct gf_image *image)
@@ -76,10 +80,23 @@ static size_t histogram_bytes(const struct gf_histogram *histogram)
     return (size_t)histogram->channels * (size_t)histogram->bins * sizeof *histogram->count;
 }
 
+/* From the first member's beginning to the last one's end: whoever is woken late, where there are
+ * fewer processors than threads, may find that the others have done it all. */
+static double run_seconds(const struct crew *crew)
+{
+    double begin_s = crew->member[0].begin_s, end_s = crew->member[0].end_s;
+    for (int i = 1; i < crew->members; i++) {
+        begin_s = fmin(begin_s, crew->member[i].begin_s);
+        end_s = fmax(end_s, crew->member[i].end_s);
+    }
+    return end_s - begin_s;
+}
+
 /* By the first member, while the others wait: notes a run and says whether there is another. The
  * first run warms caches and pages up, and counts only where it takes all the time there is. */
-static void end_run(struct crew *crew, double seconds)
+static void end_run(struct crew *crew)
 {
+    const double seconds = run_seconds(crew);
     if (!crew->wanted) {
         crew->wanted = gf_times_runs(seconds, crew->budget_s);
         if (crew->wanted > 1) {
@@ -102,13 +119,14 @@ static void *member_main(void *argument)
         if (member->histogram.count)
             memset(member->histogram.count, 0, histogram_bytes(&member->histogram));
         pthread_barrier_wait(&crew->barrier);
-        const double begin_s = gf_now();
         int b;
+        member->begin_s = gf_now();
         while ((b = atomic_fetch_add(&crew->next, 1)) < crew->bands)
             do_band(member, b);
+        member->end_s = gf_now();
         pthread_barrier_wait(&crew->barrier);
         if (!member->index)
-            end_run(crew, gf_now() - begin_s);
+            end_run(crew);
         pthread_barrier_wait(&crew->barrier);
     }
     return NULL;
@@ -150,6 +168,8 @@ static void run_members(struct crew *crew, struct member *member)
     while (started < crew->threads &&
            !pthread_create(&member[started].thread, NULL, member_main, &member[started]))
         started++;
+    crew->member = member;
+    crew->members = started;
     pthread_barrier_init(&crew->barrier, NULL, (unsigned)started);
     pthread_mutex_unlock(&crew->gate);
     member_main(&member[0]);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "codec.h"
+#include "cost.h"
 #include "pipeline_internal.h"
 
 /* One run being explained. */
@@ -275,7 +276,23 @@ static enum gf_status explain_source(struct gf_pipeline *pipeline, struct gf_sou
     return status;
 }
 
-enum gf_status gf_explain_file(const char *input, const char *chain,
+/* A run under auto takes the device that is done sooner; this says the same. */
+static struct gf_options settle_device(const char *input, const char *output, const char *chain,
+                                       const struct gf_options *options, char *reason, size_t size)
+{
+    struct gf_options settled = *options;
+    struct gf_input_name name = {.path = (char *)input};
+    const struct gf_inputs inputs = {.item = &name, .count = 1};
+    const struct gf_template template = {.text = (char *)(output ? output : "")};
+    const struct gf_batch_request request = {
+        .chain = chain, .options = *options, .inputs = &inputs, .output = &template};
+    if (options->device == GF_DEVICE_AUTO && options->codec != GF_CODEC_GPU &&
+        gf_cost_choose(&request, reason, size) == GF_DEVICE_CPU)
+        settled.device = GF_DEVICE_CPU;
+    return settled;
+}
+
+enum gf_status gf_explain_file(const char *input, const char *output, const char *chain,
                                const struct gf_options *options, struct gf_explanation *explanation,
                                struct gf_error *error)
 {
@@ -283,11 +300,16 @@ enum gf_status gf_explain_file(const char *input, const char *chain,
     struct gf_input *opened = NULL;
     struct gf_source *source = NULL;
     *explanation = (struct gf_explanation){0};
-    enum gf_status status = gf_pipeline_open(chain, options, &pipeline, error);
+    char reason[sizeof explanation->reason] = "";
+    const struct gf_options settled =
+        settle_device(input, output, chain, options, reason, sizeof reason);
+    enum gf_status status = gf_pipeline_open(chain, &settled, &pipeline, error);
+    if (!status && *reason)
+        gf_pipeline_explain(pipeline, reason);
     if (!status)
         status = gf_input_open(input, false, &opened, error);
     if (!status)
-        status = gf_source_open(opened, options, &source, error);
+        status = gf_source_open(opened, &settled, &source, error);
     if (!status)
         status = explain_source(pipeline, source, explanation, error);
     if (source)

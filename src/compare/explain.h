@@ -48,8 +48,9 @@ struct gf_explanation {
     int segments;
 };
 
-/* Under options->device=auto where the GPU does not start: the CPU's. */
-enum gf_status gf_explain_file(const char *input, const char *chain,
+/* output: where the picture would go, or NULL; it counts where options->device=auto has to choose.
+ */
+enum gf_status gf_explain_file(const char *input, const char *output, const char *chain,
                                const struct gf_options *options, struct gf_explanation *explanation,
                                struct gf_error *error) GF_CHECKED;
 /* The part that knows no files: run->plan on run->backend, which is ready. Fills in all but the

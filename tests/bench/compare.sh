@@ -9,15 +9,15 @@ trap 'rm -rf "$work"' EXIT
 "$program" --device=cpu --quiet --strip -i "${BENCH_PICTURE:-$here/../../samples/harbour.png}" -o "$work/frame.ppm" \
     'resize=w=7680:h=4320:fit=cover'
 {
-    echo "# $("$program" --devices | head -n 1 | sed 's/^cuda:0 *//; s/:.*//'), $(date -u +%Y-%m-%d), commit ${GF_COMMIT:-$(git -C "$here" rev-parse --short HEAD)}"
+    echo "# $("$program" --devices | head -n 1 | sed 's/^cuda:0 *//; s/:.*//'), $(date -u +%Y-%m-%d), commit ${GF_COMMIT:-$(git -C "$here" rev-parse --short HEAD 2>/dev/null || echo unknown)}"
     while read -r chain; do
         echo "== $chain"
         case $chain in
-        "--no-fuse "*) "$program" --profile=compare -i "$work/frame.ppm" --no-fuse "${chain#--no-fuse }" ;;
-        *) "$program" --profile=compare -i "$work/frame.ppm" "$chain" ;;
+        "--no-fuse "*) "$program" --device=cuda --profile=compare -i "$work/frame.ppm" --no-fuse "${chain#--no-fuse }" ;;
+        *) "$program" --device=cuda --profile=compare -i "$work/frame.ppm" "$chain" ;;
         esac
     done
-} >"$results.part" <<'CHAINS'
+} >"$work/compare.txt" <<'CHAINS'
 blur=2,equalize,transpose
 --no-fuse gamma=2.2,invert,saturation=1.3
 median=1
@@ -37,4 +37,4 @@ rotate=90
 hflip
 blur=20
 CHAINS
-mv "$results.part" "$results"
+mv "$work/compare.txt" "$results"

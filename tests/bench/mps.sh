@@ -1,9 +1,9 @@
 #!/bin/sh
 # Several processes on one GPU, one after another, at once, and at once under NVIDIA's Multi-Process Service (MPS), which
-# puts them into one context. Arguments: the program, a picture. Environment: MPS_PROCESSES (8), MPS_RUNS (5).
+# puts them into one context. Arguments: the program, a picture. Environment: MPS_PROCESSES (8), MPS_RUNS (3).
 set -eu
 program=$1 picture=$2
-processes=${MPS_PROCESSES:-8} runs=${MPS_RUNS:-5}
+processes=${MPS_PROCESSES:-8} runs=${MPS_RUNS:-3}
 work=$(mktemp -d)
 stop() {
     if [ -e "$work/pipe/nvidia-cuda-mps-control.pid" ]; then echo quit | nvidia-cuda-mps-control >/dev/null 2>&1 || true; fi
@@ -38,6 +38,7 @@ row() {
     printf '%-28s %6d ms\n' "$1" "$2"
 }
 
+filter 0 # without a GPU this is the end
 echo "$processes processes, blur=2,equalize, medians of $runs"
 row "one after another" "$(median_ms in_turn)"
 row "at once" "$(median_ms at_once)"

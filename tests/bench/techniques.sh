@@ -1,6 +1,7 @@
 #!/bin/bash
 # Runs the command of every row of techniques.tsv on this machine's GPU and writes techniques.md: a tick where it ended well and
-# said what it must, and the line that says so. Arguments: the program, the folder of results. Environment: as of gpu.sh.
+# said what it must, and the line that says so; and what the labs among them printed, to labs-DATE.txt. Arguments: the program, the
+# folder of results. Environment: as of gpu.sh.
 set -euo pipefail
 program=$(realpath "$1") results=$(realpath "$2")
 here=$(realpath "$(dirname "$0")")
@@ -27,22 +28,30 @@ output_of() {
     echo "$file"
 }
 
-markdown() { sed 's/|/\\|/g; s/^ *//; s/  */ /g' | cut -c1-160; }
+# The first line of a file that matches; of "ONE >> OTHER" the first that matches OTHER in the paragraph behind ONE.
+evidence() {
+    must=$1 awk 'BEGIN { parts = split(ENVIRON["must"], part, " >> ") }
+        parts == 2 && !found { found = $0 ~ part[1]; next }
+        parts == 2 && /^$/ { exit }
+        $0 ~ part[parts] { print; exit }' "$2"
+}
 
-{
-    echo "# $(gpufilter --devices | head -n 1 | sed 's/^cuda:0 *//; s/:.*//'), $(date -u +%Y-%m-%d), commit ${GF_COMMIT:-$(git -C "$here" rev-parse --short HEAD)}"
-    gpufilter --lab=all
-} >"$work/labs.txt"
-mv "$work/labs.txt" "$results/labs-$(date -u +%Y-%m-%d).txt"
+markdown() { sed 's/|/\\|/g; s/^[* ]*//; s/  */ /g' | cut -c1-160; }
+
+machine=$(gpufilter --devices | sed -n '1s/^cuda:0 *//p')
+commit=${GF_COMMIT:-$(git -C "$here" rev-parse --short HEAD 2>/dev/null || echo unknown)}
+today=$(date -u +%Y-%m-%d)
 
 missing=0
 {
     echo "# The guides' techniques, shown"
     echo
-    echo "$(gpufilter --devices | head -n 1 | sed 's/^cuda:0 *//'), $(date -u +%Y-%m-%d), commit ${GF_COMMIT:-$(git -C "$here" rev-parse --short HEAD)}. Made by \`make techniques\`: each command was run"
+    echo "$machine, $today, commit $commit. Made by \`make techniques\`: each command was run"
     echo "(\`@\` is a picture of 7680x4320), ended well, and said what stands beside it. The guides: (1) Legresley, CUDA Performance"
     echo "Optimization, (2) CME 213, transpose, (3) Performance Issues, (4) CUDA C++ Best Practices Guide, (5) Programming Guide, Writing"
-    echo "SIMT Kernels."
+    echo "SIMT Kernels. A row of a stage's table: variant, warm ms, least..most, cold ms, GB/s, % of copy, times naive, times CPU, registers,"
+    echo "bytes of shared memory, of spills, occupancy, block, kernels, difference; of a setting: lanes, band rows, total ms, least..most,"
+    echo "window ms, overlap, kernels ms, transfers ms, the guide's estimate ms."
     echo
     echo "| # | technique | guide | command | | it said |"
     echo "| --- | --- | --- | --- | --- | --- |"
@@ -50,7 +59,7 @@ missing=0
         [[ $number == \#* ]] && continue
         file=$(output_of "${command//@/frame.ppm}")
         status=$(cat "$file.status")
-        said=$(grep -m1 -E -- "$must" "$file" || true)
+        said=$(evidence "$must" "$file")
         tick=✔
         if [ "$status" -ne 0 ] || [ -z "$said" ]; then
             tick="✘ (exit $status)"
@@ -62,6 +71,13 @@ missing=0
     done <"$here/techniques.tsv"
 } >"$work/techniques.md"
 mv "$work/techniques.md" "$results/techniques.md"
+{
+    echo "# ${machine%%:*}, $today, commit $commit"
+    sed -n 's/.*\t\(gpufilter --lab=[^\t]*\)\t.*/\1/p' "$here/techniques.tsv" | awk '!seen[$0]++' | while read -r lab; do
+        cat "$(output_of "$lab")"
+        echo
+    done
+} >"$results/labs-$today.txt"
 grep -c '| ✔ |' "$results/techniques.md" | sed 's/$/ shown/'
 if [ "$missing" -gt 0 ]; then
     grep '✘' "$results/techniques.md"

@@ -52,6 +52,23 @@ mv stdout piped.png
 gpufilter -i in.png -o direct.png invert
 same piped.png direct.png
 
+begin "a variant on the CPU is warned of once"
+run 0 gpufilter --device=cpu --profile=compare:csv -i in.png blur=2:variant=naive
+stderr_is "gpufilter: warning: blur: variant=global names CUDA kernels; the CPU makes the same picture its own way"
+run 0 gpufilter --device=cpu --profile=compare:csv -i in.png -o warned.png blur=2:variant=naive
+stderr_is "gpufilter: warning: blur: variant=global names CUDA kernels; the CPU makes the same picture its own way"
+
+begin "a comparison or an explanation is of one picture: nothing is written before that is said"
+mkdir folder
+cp in.png folder
+for subject in folder 'folder/*.png' @list; do
+    run 2 gpufilter --profile=compare -i "$subject" -o out blur
+    stderr_is "gpufilter: --explain and --profile=compare are of one picture, not of a folder, a pattern or a list: '$subject'"
+    absent out
+    run 2 gpufilter --explain -i "$subject" blur
+done
+rm -r folder
+
 begin "what --profile=compare cannot read"
 run 1 gpufilter --profile=compare -i missing.png blur
 stderr_like 'missing.png: '

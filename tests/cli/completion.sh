@@ -86,6 +86,8 @@ END
     completes 'gpufilter blur=si' 'blur=sigma='
     completes 'gpufilter blur=sigma=2:border=refl' 'blur=sigma=2:border=reflect'
     completes 'gpufilter equalize=chan' 'equalize=channel'
+    completes 'gpufilter blur=2:variant=pad' 'blur=2:variant=padded'
+    completes 'gpufilter --lab=off' '--lab=offset'
     completes 'gpufilter --help gam' '--help gamma'
 fi
 
@@ -103,10 +105,12 @@ else
     suggests 'gpufilter --progressi' '--progressive'
     suggests 'gpufilter --format=p' '--format=pam --format=png --format=pnm'
     suggests 'gpufilter --subsampling 44' '444'
+    suggests 'gpufilter --lab=mat' '--lab=matmul --lab=matmul-at'
     suggests 'gpufilter -i in.p' 'in.png in.ppm'
     suggests 'gpufilter -i a -o b equ' 'equalize'
     suggests 'gpufilter blur=2,hfl' 'blur=2,hflip'
     suggests 'gpufilter blur=s' 'blur=sigma='
     suggests 'gpufilter blur=sigma=2:border=re' 'blur=sigma=2:border=reflect'
     suggests 'gpufilter equalize=ch' 'equalize=channel'
+    suggests 'gpufilter blur=2:variant=pa' 'blur=2:variant=padded'
 fi

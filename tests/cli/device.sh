@@ -26,3 +26,18 @@ else
     stderr_like '.*'
     absent out.png
 fi
+
+begin "--devices says what there is, and measures it when asked"
+run 0 gpufilter --devices=measure
+silent
+stdout_has '^cpu     [1-9][0-9]* processor.*; vectors: .'
+if grep -q '^cuda:0 ' stdout; then
+    stdout_has '^        driver .*; runs the cubin for sm_\|compiles PTX to sm_'
+    stdout_has '^        device memory .*; PCIe.* at [0-9A-Fa-f:.]*, .*NUMA node'
+    stdout_has '^        measured: upload [0-9.]* GB/s, download [0-9.]* GB/s, a copy in memory [1-9]'
+    stdout_has '^        clock \|^        clocks and power are not told'
+fi
+[ "$(tail -n 1 stdout | grep -c '^        measured: a copy in memory [0-9]* GB/s, read and written$')" -eq 1 ] ||
+    problem "the CPU's copy is not measured: $(tail -n 1 stdout)"
+run 2 gpufilter --devices=measured
+stderr_is "gpufilter: --devices=measured is none of measure; did you mean 'measure'?"

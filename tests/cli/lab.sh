@@ -34,8 +34,12 @@ run 2 gpufilter --lab=offset:size=x
 stderr_is "gpufilter: offset: size=x is not a number"
 run 2 gpufilter --lab=offset:plot=curve.gif
 stderr_is "gpufilter: offset: plot=curve.gif ends in neither .png nor .svg"
+run 2 gpufilter --lab=offset:plot=
+stderr_is "gpufilter: offset: plot= is not a name of a file"
 run 2 gpufilter --lab=offset --device=cpu
 stderr_is "gpufilter: labs run on a GPU: not with --device=cpu"
+run 2 gpufilter --lab=offset --device=cuda:0,1
+stderr_is "gpufilter: labs run on one GPU at a time: --device=cuda:N"
 [ ! -s stdout ] || problem "stdout is not empty"
 
 begin "no GPU: the labs say so"
