@@ -3,7 +3,7 @@
 set -eu
 results=$(ls "$1"/compare-*.txt | tail -n 1)
 awk '
-NR == 1 { sub(/^# /, ""); split($0, part, ";"); sub(/\. Recorded.*/, "", $0); print $0 ". A picture of 7680x4320 RGB8; in bold what runs by default.\n" }
+NR == 1 { sub(/^# /, ""); sub(/\.$/, ""); print $0 ". A picture of 7680x4320 RGB8; in bold what runs by default.\n" }
 # "blur: 7680x4320 RGB, 8 bits; at least 199 MB; CPU, 16 threads: 7.267 ms", the first of each stage
 /^[a-z]+( histogram)?: .*at least/ {
     stage = $0; sub(/:.*/, "", stage)
