@@ -34,7 +34,6 @@ struct statistic {
 
 struct cuda_backend {
     struct gf_backend base;
-    int device;
     struct gf_cuda_options options;
     struct gf_spans *spans;
     pthread_t starter;
@@ -73,7 +72,7 @@ static struct cuda_backend *backend_of(struct gf_backend *backend)
 
 static int device_of(const struct gf_lane *lane)
 {
-    return ((struct cuda_backend *)lane->backend)->device;
+    return ((struct cuda_backend *)lane->backend)->options.device;
 }
 
 cudaStream_t gf_cuda_stream(const struct gf_lane *lane)
@@ -95,21 +94,21 @@ static enum gf_status start(struct cuda_backend *cuda)
     struct gf_error *const error = &cuda->error;
     if (!count)
         return gf_fail(error, GF_ERROR_UNAVAILABLE, "no CUDA device: %s", why);
-    if (cuda->device >= count)
+    if (cuda->options.device >= count)
         return gf_fail(error, GF_ERROR_UNAVAILABLE, "cuda:%d: no such device (there %s %d)",
-                       cuda->device, count == 1 ? "is" : "are", count);
-    GF_CUDA_TRY(cudaSetDevice(cuda->device), cuda->device, error);
-    GF_CUDA_TRY(cudaFree(NULL), cuda->device, error); /* makes the primary context */
+                       cuda->options.device, count == 1 ? "is" : "are", count);
+    GF_CUDA_TRY(cudaSetDevice(cuda->options.device), cuda->options.device, error);
+    GF_CUDA_TRY(cudaFree(NULL), cuda->options.device, error); /* makes the primary context */
     struct gf_device_info info;
-    const enum gf_status status = gf_device_describe(cuda->device, &info, error);
+    const enum gf_status status = gf_device_describe(cuda->options.device, &info, error);
     if (status)
         return status;
     memcpy(cuda->name, info.name, sizeof cuda->name);
     cuda->numa_node = info.numa_node;
     cuda->architecture = 10 * info.major + info.minor;
-    GF_CUDA_TRY(cudaEventCreate(&cuda->base_event), cuda->device, error);
-    GF_CUDA_TRY(cudaEventRecord(cuda->base_event, 0), cuda->device, error);
-    GF_CUDA_TRY(cudaEventSynchronize(cuda->base_event), cuda->device, error);
+    GF_CUDA_TRY(cudaEventCreate(&cuda->base_event), cuda->options.device, error);
+    GF_CUDA_TRY(cudaEventRecord(cuda->base_event, 0), cuda->options.device, error);
+    GF_CUDA_TRY(cudaEventSynchronize(cuda->base_event), cuda->options.device, error);
     cuda->base_s = gf_now();
     return GF_OK;
 }
@@ -135,7 +134,7 @@ static enum gf_status cuda_ready(struct gf_backend *backend, struct gf_error *er
             *error = cuda->error;
         return cuda->status;
     }
-    GF_CUDA_TRY(cudaSetDevice(cuda->device), cuda->device, error);
+    GF_CUDA_TRY(cudaSetDevice(cuda->options.device), cuda->options.device, error);
     return GF_OK;
 }
 
@@ -156,7 +155,7 @@ static void cuda_close(struct gf_backend *backend)
 static void cuda_describe(struct gf_backend *backend, char *text, size_t size)
 {
     const struct cuda_backend *const cuda = backend_of(backend);
-    snprintf(text, size, "cuda:%d %s", cuda->device, cuda->name);
+    snprintf(text, size, "cuda:%d %s", cuda->options.device, cuda->name);
 }
 
 /* ---- memory ---- */
@@ -264,7 +263,7 @@ static enum gf_status check_architecture(const struct cuda_backend *cuda, const 
         return GF_OK;
     return gf_fail(error, GF_ERROR_UNAVAILABLE,
                    "variant=%s needs compute capability %d.%d; cuda:%d, %s, has %d.%d", stage->kernel->name,
-                   least / 10, least % 10, cuda->device, cuda->name, cuda->architecture / 10,
+                   least / 10, least % 10, cuda->options.device, cuda->name, cuda->architecture / 10,
                    cuda->architecture % 10);
 }
 
@@ -281,13 +280,13 @@ static enum gf_status cuda_load(struct gf_backend *backend, const struct gf_stag
         block->used = true;
     pthread_mutex_unlock(&cuda->lock);
     if (!block)
-        return gf_cuda_fail(error, cuda->device, "cudaMalloc", cudaErrorMemoryAllocation);
+        return gf_cuda_fail(error, cuda->options.device, "cudaMalloc", cudaErrorMemoryAllocation);
     *constants = block->data;
     GF_CUDA_TRY(cudaMemcpy(block->data, stage->constants, stage->constants_size, cudaMemcpyHostToDevice),
-                cuda->device, error);
+                cuda->options.device, error);
     /* From pageable memory it may return while the last of it is still on the way, and the lanes' streams do not
      * wait for the default one. */
-    GF_CUDA_TRY(cudaStreamSynchronize(0), cuda->device, error);
+    GF_CUDA_TRY(cudaStreamSynchronize(0), cuda->options.device, error);
     return GF_OK;
 }
 
@@ -317,7 +316,7 @@ static void cuda_lane_close(struct gf_lane *lane)
 static enum gf_status cuda_lane_open(struct gf_backend *backend, int index, struct gf_spans *spans,
                                      struct gf_lane **lane, struct gf_error *error)
 {
-    const int device = backend_of(backend)->device;
+    const int device = backend_of(backend)->options.device;
     struct cuda_lane *const opened = (struct cuda_lane *)calloc(1, sizeof *opened);
     if (!opened)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
@@ -600,7 +599,6 @@ extern "C" enum gf_status gf_backend_cuda_open(const struct gf_cuda_options *opt
     if (!opened)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     opened->base.calls = &calls;
-    opened->device = options->device;
     opened->options = *options;
     opened->spans = spans;
     pthread_mutex_init(&opened->lock, NULL);

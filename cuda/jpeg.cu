@@ -260,16 +260,6 @@ static enum gf_status encode(struct gf_jpeg_device *codec, struct encoder *encod
     return GF_OK;
 }
 
-static bool reserve(struct gf_jpeg_bytes *bytes, size_t size)
-{
-    if (bytes->capacity >= size)
-        return true;
-    free(bytes->data);
-    bytes->data = (unsigned char *)malloc(size);
-    bytes->capacity = bytes->data ? size : 0;
-    return bytes->data != NULL;
-}
-
 static enum gf_status run_encoder(struct gf_jpeg_device *codec, struct encoder *encoder, const struct gf_view *in,
                                   const struct gf_options *options, struct gf_jpeg_bytes *out,
                                   struct gf_error *error)
@@ -279,8 +269,9 @@ static enum gf_status run_encoder(struct gf_jpeg_device *codec, struct encoder *
         status = encode(codec, encoder, in, options, error);
     if (status)
         return status;
-    TRY_NVJPEG(codec, EncodeRetrieveBitstream, codec->handle, encoder->state, NULL, &out->size, encoder->stream);
-    if (!reserve(out, out->size))
+    size_t size;
+    TRY_NVJPEG(codec, EncodeRetrieveBitstream, codec->handle, encoder->state, NULL, &size, encoder->stream);
+    if (!gf_jpeg_bytes_resize(out, size))
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     TRY_NVJPEG(codec, EncodeRetrieveBitstream, codec->handle, encoder->state, out->data, &out->size, encoder->stream);
     GF_CUDA_TRY(cudaStreamSynchronize(encoder->stream), codec->device, error);

@@ -23,15 +23,12 @@ static int read_number(const char *path)
 
 int gf_numa_node(const char *pci_bus_id)
 {
-    char path[96] = "/sys/bus/pci/devices/";
-    size_t length = 0;
-    while (path[length])
-        length++;
-    for (; *pci_bus_id && length < 48; pci_bus_id++) /* the kernel writes it in lower case */
-        path[length++] = (char)tolower((unsigned char)*pci_bus_id);
-    snprintf(path + length, sizeof path - length, "/numa_node");
+    char path[96];
     if (access("/sys/devices/system/node/node1", F_OK))
         return -1;
+    snprintf(path, sizeof path, "/sys/bus/pci/devices/%.32s/numa_node", pci_bus_id);
+    for (char *at = path; *at; at++) /* the driver writes its digits large, the kernel small */
+        *at = (char)tolower((unsigned char)*at);
     return read_number(path);
 }
 

@@ -1,7 +1,6 @@
 #include "codec_device.h"
 
-#include <stdlib.h>
-
+#include "bands.h"
 #include "formats.h"
 
 /* A larger file is a picture too large for the device's decoder. */
@@ -21,17 +20,6 @@ void gf_codec_device_close(struct gf_codec_device *codec)
     *codec = (struct gf_codec_device){0};
 }
 
-static bool reserve(struct gf_jpeg_bytes *bytes, size_t size)
-{
-    bytes->size = size;
-    if (bytes->capacity >= size)
-        return true;
-    free(bytes->data);
-    bytes->data = malloc(size);
-    bytes->capacity = bytes->data ? size : 0;
-    return bytes->data;
-}
-
 static bool suits(const struct gf_jpeg_nature *nature, struct gf_format format)
 {
     return nature->width == format.width && nature->height == format.height &&
@@ -49,10 +37,10 @@ enum gf_status gf_codec_device_decode(struct gf_codec_device *codec, struct gf_i
                                       struct gf_error *error)
 {
     const int64_t size = gf_input_size(input);
-    *image = (struct gf_image){.format = format, .pitch = (gf_row_bytes(format) + 15) / 16 * 16};
+    *image = (struct gf_image){.format = format, .pitch = gf_band_pitch(store->backend, format)};
     if (!codec->jpeg || size < 0 || size > FILE_BYTES_MOST)
         return GF_OK;
-    if (!reserve(&codec->in, (size_t)size))
+    if (!gf_jpeg_bytes_resize(&codec->in, (size_t)size))
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     enum gf_status status = gf_input_copy(input, codec->in.data, error);
     struct gf_jpeg_nature nature;

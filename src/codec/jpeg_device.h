@@ -4,6 +4,8 @@
 #ifndef GF_JPEG_DEVICE_H
 #define GF_JPEG_DEVICE_H
 
+#include <stdlib.h>
+
 #include "gpufilter/pipeline.h"
 #include "jpeg_check.h"
 #include "stage.h"
@@ -28,12 +30,24 @@ enum gf_status gf_jpeg_device_decode(struct gf_jpeg_device *codec, unsigned char
                                      const struct gf_jpeg_nature *nature, const struct gf_view *out,
                                      struct gf_error *error) GF_CHECKED;
 
-/* A baseline JPEG of `in`, RGB or gray of 8 bits in device memory, without metadata; out grows as needed and is the
- * caller's to free. */
+/* Compressed bytes, in a buffer that grows and is used again; data is freed by whoever has it. */
 struct gf_jpeg_bytes {
     unsigned char *data;
     size_t size, capacity;
 };
+/* Sets the size; what was there is lost. False when out of memory. */
+static inline bool gf_jpeg_bytes_resize(struct gf_jpeg_bytes *bytes, size_t size)
+{
+    bytes->size = size;
+    if (bytes->capacity >= size)
+        return true;
+    free(bytes->data);
+    bytes->data = (unsigned char *)malloc(size);
+    bytes->capacity = bytes->data ? size : 0;
+    return bytes->data != NULL;
+}
+
+/* A baseline JPEG of `in`, RGB or gray of 8 bits in device memory, without metadata. */
 enum gf_status gf_jpeg_device_encode(struct gf_jpeg_device *codec, const struct gf_view *in,
                                      const struct gf_options *options, struct gf_jpeg_bytes *out,
                                      struct gf_error *error) GF_CHECKED;
