@@ -1,9 +1,10 @@
-/* What may be given to a JPEG decoder that tells no damage: everything common, and nothing that libjpeg complains of. */
+/* What may be given to a JPEG decoder that tells no damage: everything common, and nothing that
+ * libjpeg complains of. */
 #include <setjmp.h>
 #include <stdio.h>
 
-#include <jerror.h>
 #include <jpeglib.h>
+#include <jerror.h> /* whose codes depend on the version that jpeglib.h tells */
 
 #include "jpeg_check.h"
 #include "support.h"
@@ -41,7 +42,9 @@ static unsigned long encode(struct kind kind, unsigned char **data)
     jpeg.image_width = (JDIMENSION)kind.width;
     jpeg.image_height = (JDIMENSION)kind.height;
     jpeg.input_components = kind.components;
-    jpeg.in_color_space = kind.components == 1 ? JCS_GRAYSCALE : kind.components == 4 ? JCS_CMYK : JCS_RGB;
+    jpeg.in_color_space = kind.components == 1   ? JCS_GRAYSCALE
+                          : kind.components == 4 ? JCS_CMYK
+                                                 : JCS_RGB;
     jpeg_set_defaults(&jpeg);
     jpeg_set_quality(&jpeg, kind.quality, TRUE);
     if (kind.components == 3) {
@@ -57,7 +60,8 @@ static unsigned long encode(struct kind kind, unsigned char **data)
     assert_non_null(row);
     while (jpeg.next_scanline < jpeg.image_height) {
         for (int i = 0; i < kind.width * kind.components; i++)
-            row[i] = (unsigned char)(128 + (int)(next_random() % 100) - 50 + (int)jpeg.next_scanline % 60);
+            row[i] = (unsigned char)(128 + (int)(next_random() % 100) - 50 +
+                                     (int)jpeg.next_scanline % 60);
         JSAMPROW line = row;
         jpeg_write_scanlines(&jpeg, &line, 1);
     }
@@ -75,7 +79,8 @@ static void leave(j_common_ptr jpeg)
 static void count_warning(j_common_ptr jpeg, int level)
 {
     const int code = jpeg->err->msg_code;
-    if (level < 0 && code != JWRN_JFIF_MAJOR && code != JWRN_ADOBE_XFORM) /* these leave the pixels alone */
+    if (level < 0 && code != JWRN_JFIF_MAJOR &&
+        code != JWRN_ADOBE_XFORM) /* these leave the pixels alone */
         ((struct escape *)jpeg->err)->warnings++;
 }
 
@@ -108,9 +113,9 @@ static bool libjpeg_is_content(const unsigned char *data, size_t size)
 }
 
 static const struct kind common[] = {
-    {1, 1, 1, 1, 1, 90, 0, false, false},   {8, 8, 3, 1, 1, 90, 0, false, false},
-    {17, 33, 3, 2, 1, 50, 0, true, false},  {100, 61, 3, 2, 2, 95, 0, false, false},
-    {200, 75, 3, 2, 2, 75, 3, true, false}, {33, 90, 1, 1, 1, 100, 2, true, false},
+    {1, 1, 1, 1, 1, 90, 0, false, false},    {8, 8, 3, 1, 1, 90, 0, false, false},
+    {17, 33, 3, 2, 1, 50, 0, true, false},   {100, 61, 3, 2, 2, 95, 0, false, false},
+    {200, 75, 3, 2, 2, 75, 3, true, false},  {33, 90, 1, 1, 1, 100, 2, true, false},
     {64, 200, 3, 1, 1, 1, 11, false, false},
 };
 
@@ -164,9 +169,11 @@ static void test_components_named_rgb(void **state)
     const unsigned long size = encode(common[3], &data);
     assert_true(gf_jpeg_check(data, size, &nature));
     for (unsigned long i = 0; i + 20 < size; i++) {
-        const bool frame = data[i] == 0xff && data[i + 1] == 0xc0, scan = data[i] == 0xff && data[i + 1] == 0xda;
+        const bool frame = data[i] == 0xff && data[i + 1] == 0xc0,
+                   scan = data[i] == 0xff && data[i + 1] == 0xda;
         for (int c = 0; (frame || scan) && c < 3; c++)
-            data[i + (frame ? 10 + 3 * (unsigned)c : 5 + 2 * (unsigned)c)] = (unsigned char)"RGB"[c];
+            data[i + (frame ? 10 + 3 * (unsigned)c : 5 + 2 * (unsigned)c)] =
+                (unsigned char)"RGB"[c];
     }
     assert_true(libjpeg_is_content(data, size));
     assert_false(gf_jpeg_check(data, size, &nature));
@@ -205,15 +212,37 @@ static void test_damaged(void **state)
             memmove(data + at, data + at + 1, --size - at);
             break;
         }
-        const bool sound = gf_jpeg_check(data, size, &nature), content = libjpeg_is_content(data, size);
+        const bool sound = gf_jpeg_check(data, size, &nature),
+                   content = libjpeg_is_content(data, size);
         complaints += !content;
         taken += sound;
         if (sound && !content)
-            fail_msg("round %d: libjpeg complains of what is taken (byte %lu of %lu)", round, at, size);
+            fail_msg("round %d: libjpeg complains of what is taken (byte %lu of %lu)", round, at,
+                     size);
         free(data);
     }
     assert_true(complaints > 1000); /* the test has teeth */
     assert_true(taken > 100);
+}
+
+/* Every single bit turned over. */
+static void test_each_bit(void **state)
+{
+    (void)state;
+    struct gf_jpeg_nature nature;
+    unsigned char *data;
+    const unsigned long size = encode(common[2], &data);
+    unsigned long complaints = 0;
+    for (unsigned long bit = 0; bit < 8 * size; bit++) {
+        data[bit / 8] ^= (unsigned char)(1u << bit % 8);
+        const bool content = libjpeg_is_content(data, size);
+        complaints += !content;
+        if (!content && gf_jpeg_check(data, size, &nature))
+            fail_msg("libjpeg complains of what is taken (bit %lu of byte %lu)", bit % 8, bit / 8);
+        data[bit / 8] ^= (unsigned char)(1u << bit % 8);
+    }
+    assert_true(complaints > 100);
+    free(data);
 }
 
 int main(void)
@@ -224,6 +253,7 @@ int main(void)
         cmocka_unit_test(test_components_named_rgb),
         cmocka_unit_test(test_truncated),
         cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_each_bit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,15 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { LOOK_BITS = 10, CODES_MAX = 256, DC_MOST = 11, COMPONENTS_MAX = 3 };
+enum {
+    LOOK_BITS = 11,
+    BLOCK = 64,
+    CODES_MAX = 256,
+    AC_BITS_MOST = 10,
+    DC_MOST = 11,
+    COMPONENTS_MAX = 3
+};
+enum { END_OF_BLOCK = 0x00, ZEROS_16 = 0xf0 };
 enum {
     SOF0 = 0xc0,
     DHT = 0xc4,
@@ -18,14 +26,18 @@ enum {
     COM = 0xfe
 };
 
-/* A Huffman table: what the next LOOK_BITS bits begin with, and for longer codes the canonical bounds. */
+/* As many whole symbols, each with the bits of its value, as begin in the next LOOK_BITS bits. */
+struct step {
+    _Alignas(4) uint8_t bits; /* to skip; 0: no symbol's code ends here */
+    uint8_t need; /* coefficients of the block that must be left, the end of block counted as one */
+    uint8_t advance; /* coefficients; BLOCK: the block ends */
+};
+
+/* A Huffman table, by steps, and for single symbols by the canonical bounds of each length. */
 struct table {
     bool defined;
-    struct {
-        uint8_t length; /* of the code; 0: longer, or none */
-        uint8_t symbol;
-    } look[1 << LOOK_BITS];
-    int32_t most[18]; /* the largest code of that length, -1: there is none */
+    struct step step[1 << LOOK_BITS];
+    int32_t most[18];  /* the largest code of that length, -1: there is none */
     int32_t first[17]; /* symbol of the smallest code of that length, less the code */
     uint8_t symbol[CODES_MAX];
 };
@@ -54,96 +66,105 @@ struct bits {
     int borrowed;   /* zeros taken */
 };
 
-/* As many of the next eight bytes as there is room for, if none of them is a marker's or before a stuffed one. */
-static bool refill_at_once(struct bits *bits)
+/* Byte by byte: over stuffed zeros and up to a marker. */
+static struct bits refill_slowly(struct bits bits)
 {
-    uint64_t word = 0;
-    if (bits->end - bits->at < 8)
-        return false;
-    for (int i = 0; i < 8; i++)
-        word = word << 8 | bits->at[i];
-    if ((~word - 0x0101010101010101u) & word & 0x8080808080808080u) /* a byte is 0xff */
-        return false;
-    const int bytes = (63 - bits->count) >> 3;
-    bits->value |= word >> bits->count;
-    bits->count += 8 * bytes;
-    bits->at += bytes;
-    bits->value &= ~(uint64_t)0 << (64 - bits->count); /* the rest is read again */
-    return true;
-}
-
-static void refill(struct bits *bits)
-{
-    if (bits->count > 56 || refill_at_once(bits))
-        return;
-    while (bits->count <= 56) {
+    while (bits.count <= 56) {
         unsigned byte = 0;
-        if (bits->at_marker || bits->at == bits->end) {
-            bits->at_marker = true;
-            bits->borrowed += 8;
+        if (bits.at_marker || bits.at == bits.end) {
+            bits.at_marker = true;
+            bits.borrowed += 8;
         } else {
-            byte = *bits->at;
+            byte = *bits.at;
             if (byte != 0xff)
-                bits->at++;
-            else if (bits->at + 1 < bits->end && !bits->at[1])
-                bits->at += 2; /* a stuffed zero */
+                bits.at++;
+            else if (bits.at + 1 < bits.end && !bits.at[1])
+                bits.at += 2; /* a stuffed zero */
             else {
-                bits->at_marker = true;
+                bits.at_marker = true;
                 continue;
             }
         }
-        bits->value |= (uint64_t)byte << (56 - bits->count);
-        bits->count += 8;
+        bits.value |= (uint64_t)byte << (56 - bits.count);
+        bits.count += 8;
     }
+    return bits;
 }
 
-static void skip(struct bits *bits, int count)
+/* As many of the next eight bytes as there is room for, if none of them is a marker's or before a
+ * stuffed one. What is left of them in `value`, below the bits that count, is read again. */
+static inline struct bits refill(struct bits bits)
+{
+    uint64_t word = 0;
+    if (bits.count > 56)
+        return bits;
+    if (bits.end - bits.at < 8)
+        return refill_slowly(bits);
+    for (int i = 0; i < 8; i++)
+        word = word << 8 | bits.at[i];
+    if ((~word - 0x0101010101010101u) & word & 0x8080808080808080u) /* a byte is 0xff */
+        return refill_slowly(bits);
+    bits.value |= word >> bits.count;
+    bits.at += (63 - bits.count) >> 3;
+    bits.count |= 56;
+    return bits;
+}
+
+static inline void skip(struct bits *bits, int count)
 {
     bits->value <<= count;
     bits->count -= count;
 }
 
-/* The next symbol, -1: no code begins like this. At least 16 bits are there. */
-static int next_symbol(struct bits *bits, const struct table *table)
+/* The symbol whose code the first `count` bits begin with; 0: none of that many bits or fewer. */
+static int match(const struct table *table, unsigned bits, int count, int *symbol)
 {
-    const unsigned index = (unsigned)(bits->value >> (64 - LOOK_BITS));
-    int length = table->look[index].length;
-    if (length) {
-        skip(bits, length);
-        return table->look[index].symbol;
-    }
-    for (length = LOOK_BITS + 1; length <= 16; length++) {
-        const int32_t code = (int32_t)(bits->value >> (64 - length));
+    for (int length = 1; length <= count; length++) {
+        const int32_t code = (int32_t)(bits >> (count - length));
         if (code <= table->most[length]) {
-            skip(bits, length);
-            return table->symbol[(code + table->first[length]) & 255];
+            *symbol = table->symbol[(code + table->first[length]) & 255];
+            return length;
         }
     }
-    return -1;
+    return 0;
 }
 
 /* A block of 64 coefficients: their codes are walked over, their values left alone. */
-static bool walk_block(struct bits *bits, const struct table *dc, const struct table *ac)
+static bool walk_block(struct bits *all_bits, const struct table *dc, const struct table *ac)
 {
-    refill(bits);
-    int symbol = next_symbol(bits, dc);
-    if (symbol < 0)
-        return false;
-    skip(bits, symbol);
-    for (int k = 1; k < 64; k++) {
-        if (bits->count < 32)
-            refill(bits);
-        symbol = next_symbol(bits, ac);
-        const int size = symbol & 15;
-        if (symbol < 0)
+    struct bits bits = refill(*all_bits); /* in registers */
+    int symbol, length;
+    const struct step first = dc->step[bits.value >> (64 - LOOK_BITS)];
+    if (first.bits) {
+        skip(&bits, first.bits);
+    } else {
+        length = match(dc, (unsigned)(bits.value >> 48), 16, &symbol);
+        if (!length)
             return false;
-        k += symbol >> 4;
-        if (!size && symbol != 0xf0)
-            return symbol == 0; /* end of block */
-        if (k > 63 || size > 10)
-            return false;
-        skip(bits, size);
+        skip(&bits, length + symbol);
     }
+    for (int k = 1; k < BLOCK;) {
+        if (bits.count < 32)
+            bits = refill(bits);
+        const struct step step = ac->step[bits.value >> (64 - LOOK_BITS)];
+        if (step.bits && k + step.need <= BLOCK) {
+            skip(&bits, step.bits);
+            k += step.advance;
+            continue;
+        }
+        length = match(ac, (unsigned)(bits.value >> 48), 16, &symbol);
+        if (!length)
+            return false;
+        skip(&bits, length);
+        if (symbol == END_OF_BLOCK)
+            break;
+        const int size = symbol & 15;
+        k += (symbol >> 4) + 1;
+        if ((!size && symbol != ZEROS_16) || size > AC_BITS_MOST || k > BLOCK)
+            return false;
+        skip(&bits, size);
+    }
+    *all_bits = bits;
     return true;
 }
 
@@ -185,16 +206,44 @@ static bool walk_scan(struct check *check)
         if (!walk_unit(check, &bits) || bits.count < bits.borrowed) /* not zeros without end */
             return false;
     }
-    refill(&bits);
+    bits = refill(bits);
     check->at = bits.at;
     return ends_here(&bits) && bits.end - bits.at >= 2 && bits.at[0] == 0xff && bits.at[1] == EOI;
 }
 
 /* ---- segments ---- */
 
+static struct step dc_step(const struct table *table, unsigned bits)
+{
+    int size;
+    const int length = match(table, bits, LOOK_BITS, &size);
+    return (struct step){.bits = length ? (uint8_t)(length + size) : 0};
+}
+
+static struct step ac_step(const struct table *table, unsigned bits)
+{
+    struct step step = {0};
+    while (step.bits < LOOK_BITS) {
+        const int left = LOOK_BITS - step.bits;
+        int symbol;
+        const int length = match(table, bits & ((1u << left) - 1), left, &symbol);
+        if (!length)
+            break;
+        if (symbol == END_OF_BLOCK)
+            return (struct step){(uint8_t)(step.bits + length), (uint8_t)(step.need + 1), BLOCK};
+        const int size = symbol & 15, coefficients = (symbol >> 4) + 1;
+        if ((!size && symbol != ZEROS_16) || size > AC_BITS_MOST ||
+            step.need + coefficients >= BLOCK)
+            break;
+        step.bits = (uint8_t)(step.bits + length + size);
+        step.need = step.advance = (uint8_t)(step.need + coefficients);
+    }
+    return step;
+}
+
 /* Annex C: codes of one length are consecutive numbers. */
-static bool build_table(struct table *table, const unsigned char *counts, const unsigned char *symbols,
-                        int symbol_most)
+static bool build_table(struct table *table, const unsigned char *counts,
+                        const unsigned char *symbols, bool is_dc)
 {
     int32_t code = 0;
     int index = 0;
@@ -204,17 +253,14 @@ static bool build_table(struct table *table, const unsigned char *counts, const 
         for (int i = 0; i < counts[length - 1]; i++, code++, index++) {
             if (code >= (1 << length) - 1) /* all ones is no code */
                 return false;
-            if (symbols[index] > symbol_most)
+            if (is_dc && symbols[index] > DC_MOST)
                 return false;
             table->symbol[index] = symbols[index];
-            const int spare = LOOK_BITS - length;
-            for (int k = 0; spare >= 0 && k < 1 << spare; k++) {
-                table->look[(code << spare) + k].length = (uint8_t)length;
-                table->look[(code << spare) + k].symbol = symbols[index];
-            }
         }
         table->most[length] = counts[length - 1] ? code - 1 : -1;
     }
+    for (unsigned bits = 0; bits < 1 << LOOK_BITS; bits++)
+        table->step[bits] = is_dc ? dc_step(table, bits) : ac_step(table, bits);
     table->defined = true;
     return true;
 }
@@ -227,14 +273,15 @@ static bool take_huffman(struct check *check, const unsigned char *at, const uns
         for (int i = 1; i <= 16; i++)
             total += at[i];
         if (kind > 1 || index > 3 || total > CODES_MAX || end - at < 17 + total ||
-            !build_table(kind ? &check->ac[index] : &check->dc[index], at + 1, at + 17, kind ? 255 : DC_MOST))
+            !build_table(kind ? &check->ac[index] : &check->dc[index], at + 1, at + 17, !kind))
             return false;
         at += 17 + total;
     }
     return at == end;
 }
 
-static bool take_quantization(struct check *check, const unsigned char *at, const unsigned char *end)
+static bool take_quantization(struct check *check, const unsigned char *at,
+                              const unsigned char *end)
 {
     for (; end - at >= 65; at += 65) {
         if (at[0] > 3) /* 16-bit entries, or no such table */
@@ -253,14 +300,15 @@ static bool known_sampling(const struct check *check)
     const struct component *const c = check->component;
     if (check->nature->components == 1)
         return c[0].h == 1 && c[0].v == 1;
-    return (c[0].h == 1 || c[0].h == 2) && (c[0].v == 1 || (c[0].v == 2 && c[0].h == 2)) && c[1].h == 1 &&
-           c[1].v == 1 && c[2].h == 1 && c[2].v == 1;
+    return (c[0].h == 1 || c[0].h == 2) && (c[0].v == 1 || (c[0].v == 2 && c[0].h == 2)) &&
+           c[1].h == 1 && c[1].v == 1 && c[2].h == 1 && c[2].v == 1;
 }
 
 static bool take_frame(struct check *check, const unsigned char *at, const unsigned char *end)
 {
     struct gf_jpeg_nature *const nature = check->nature;
-    if (check->framed || end - at < 6 || at[0] != 8 || (at[5] != 1 && at[5] != 3) || end - at != 6 + 3 * at[5])
+    if (check->framed || end - at < 6 || at[0] != 8 || (at[5] != 1 && at[5] != 3) ||
+        end - at != 6 + 3 * at[5])
         return false;
     nature->height = at[1] << 8 | at[2];
     nature->width = at[3] << 8 | at[4];
@@ -309,7 +357,8 @@ static bool take_scan(struct check *check, const unsigned char *at, const unsign
     return spectrum[0] == 0 && spectrum[1] == 63 && spectrum[2] == 0 && is_ycc(check);
 }
 
-static void take_application(struct check *check, int marker, const unsigned char *at, const unsigned char *end)
+static void take_application(struct check *check, int marker, const unsigned char *at,
+                             const unsigned char *end)
 {
     if (marker == APP0 && end - at >= 14 && !memcmp(at, "JFIF", 5))
         check->jfif = true;
@@ -324,7 +373,8 @@ static bool is_application(int marker)
     return marker == COM || (marker & 0xf0) == APP0;
 }
 
-static bool take_segment(struct check *check, int marker, const unsigned char *at, const unsigned char *end)
+static bool take_segment(struct check *check, int marker, const unsigned char *at,
+                         const unsigned char *end)
 {
     switch (marker) {
     case SOF0:
@@ -353,7 +403,8 @@ static bool walk_segments(struct check *check, const unsigned char *start)
         const int marker = at[1], size = at[2] << 8 | at[3];
         if (size < 2 || check->end - at - 2 < size)
             return false;
-        /* Between the tables there may be more applications' segments; those are odd enough for libjpeg. */
+        /* Between the tables there may be more applications' segments; those are odd enough for
+         * libjpeg. */
         if (check->nature->tables && is_application(marker))
             return false;
         if (!check->nature->tables && !is_application(marker))
