@@ -92,7 +92,7 @@ if ! grep -q '^cuda:0 ' stdout; then
     skip "there is no GPU"
 else
     while read -r lab; do
-        run 0 gpufilter --lab="$lab:runs=2:$(small "$lab")"
+        run 0 gpufilter --lab="$lab:runs=2$(small "$lab" | sed 's/^/:/')"
         silent
         stdout_has "^$lab: "
         stdout_has '^  guide '
