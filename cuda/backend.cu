@@ -282,11 +282,11 @@ static enum gf_status cuda_load(struct gf_backend *backend, const struct gf_stag
     if (!block)
         return gf_cuda_fail(error, cuda->options.device, "cudaMalloc", cudaErrorMemoryAllocation);
     *constants = block->data;
-    GF_CUDA_TRY(cudaMemcpy(block->data, stage->constants, stage->constants_size, cudaMemcpyHostToDevice),
+    /* Not in the default stream, where the pictures of all threads would wait for one another. */
+    GF_CUDA_TRY(cudaMemcpyAsync(block->data, stage->constants, stage->constants_size, cudaMemcpyHostToDevice,
+                                cudaStreamPerThread),
                 cuda->options.device, error);
-    /* From pageable memory it may return while the last of it is still on the way, and the lanes' streams do not
-     * wait for the default one. */
-    GF_CUDA_TRY(cudaStreamSynchronize(0), cuda->options.device, error);
+    GF_CUDA_TRY(cudaStreamSynchronize(cudaStreamPerThread), cuda->options.device, error);
     return GF_OK;
 }
 

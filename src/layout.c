@@ -58,20 +58,37 @@ bool gf_layout_starts_on_host(const struct gf_run *run, const struct gf_layout *
            layout->bands[s].in_rows > segment->in.height / 2;
 }
 
+/* Bytes of the picture behind a segment. */
+static uint64_t bytes_behind(const struct gf_run *run, int s)
+{
+    const struct gf_format format = run->plan->segment[s].out;
+    return (uint64_t)gf_band_pitch(run->backend, format) * (uint64_t)format.height;
+}
+
+/* Bytes that there are on the device for the lanes, who take that much, and for the pictures
+ * between segments. The device is only asked where what is kept from the last picture is not
+ * enough: asking takes a while. */
+static uint64_t room_between(const struct gf_run *run, uint64_t taken)
+{
+    uint64_t enough = taken;
+    if (run->plan->segment_count < 2)
+        return 0;
+    if (!run->store)
+        return run->backend->calls->free_bytes(run->backend);
+    for (int s = 0; s + 1 < run->plan->segment_count; s++)
+        enough += bytes_behind(run, s);
+    return gf_store_free_bytes(run->store, enough);
+}
+
 void gf_layout_divide(const struct gf_run *run, struct gf_layout *layout)
 {
-    const struct gf_backend *const backend = run->backend;
     layout->in_bytes = gf_layout_round(layout->bands[0].in_bytes);
     const size_t lane_bytes = layout->in_bytes + 2 * layout->between_bytes + layout->scratch_bytes;
     const uint64_t taken = (uint64_t)gf_layout_lanes(run, layout) * lane_bytes;
-    /* Asking takes a while, and a single segment leaves nothing between. */
-    const uint64_t free_bytes = run->plan->segment_count < 2 ? 0
-                                : run->store                 ? gf_store_free_bytes(run->store)
-                                             : backend->calls->free_bytes(run->backend);
+    const uint64_t free_bytes = room_between(run, taken);
     uint64_t before = 0;
     for (int s = 0; s + 1 < run->plan->segment_count; s++) {
-        const struct gf_format format = run->plan->segment[s].out;
-        const uint64_t bytes = (uint64_t)gf_band_pitch(backend, format) * (uint64_t)format.height;
+        const uint64_t bytes = bytes_behind(run, s);
         layout->on_device[s] = taken + before + bytes <= free_bytes;
         before = layout->on_device[s] ? bytes : 0;
         if (!layout->on_device[s])

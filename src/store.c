@@ -150,15 +150,18 @@ void gf_store_pin(struct gf_store *store, const void *data)
         block->pinned = store->backend->calls->pin(store->backend, block->data, block->size);
 }
 
-uint64_t gf_store_free_bytes(const struct gf_store *store)
+uint64_t gf_store_free_bytes(const struct gf_store *store, uint64_t enough)
 {
-    uint64_t bytes = store->backend->calls->free_bytes(store->backend);
+    uint64_t bytes = 0;
     for (int i = 0; i < store->blocks; i++) {
         const struct gf_block *const block = &store->block[i];
-        if (block->data && !block->taken && !block->on_host && bytes <= UINT64_MAX - block->size)
+        if (block->data && !block->taken && !block->on_host)
             bytes += block->size;
     }
-    return bytes;
+    if (bytes >= enough)
+        return bytes;
+    const uint64_t more = store->backend->calls->free_bytes(store->backend);
+    return bytes <= UINT64_MAX - more ? bytes + more : UINT64_MAX;
 }
 
 enum gf_status gf_store_lane(struct gf_store *store, int index, struct gf_spans *spans,

@@ -26,8 +26,8 @@ void *gf_store_take(struct gf_store *store, size_t size);
 void gf_store_give(struct gf_store *store, const void *data);
 /* Pins pages that were taken, unless they are; after the backend is ready. */
 void gf_store_pin(struct gf_store *store, const void *data);
-/* What take() could get. */
-uint64_t gf_store_free_bytes(const struct gf_store *store);
+/* What take() could get; the backend is not asked where what is kept is enough already. */
+uint64_t gf_store_free_bytes(const struct gf_store *store, uint64_t enough);
 
 enum gf_status gf_store_lane(struct gf_store *store, int index, struct gf_spans *spans,
                              struct gf_lane **lane, struct gf_error *error) GF_CHECKED;
