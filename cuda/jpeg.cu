@@ -1,5 +1,6 @@
 /* nvJPEG behind jpeg_device.h. One thread of each device decodes: it takes whatever pictures are waiting, up to a
- * group, and gives them to the hardware decoder at once. */
+ * group, and gives them to the hardware's engines at once. There is one state for all groups: it takes a third of a
+ * second to make, but no time to set for another number of pictures. */
 #include <cuda_runtime.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -11,10 +12,11 @@
 
 #ifdef GF_HAS_NVJPEG
 
-/* Groups are of a power of two, since a decoder's state is made for one number of pictures. */
-enum { GROUP_LOG_MOST = 6, GROUP_MOST = 1 << GROUP_LOG_MOST, DEVICES_MOST = 64, SIDE_MOST = 16384 };
-/* More at once are slower, and the first use of each takes 11 ms. */
-enum { ENCODERS = 4 };
+/* An engine decodes one picture at a time; what is beyond a few rounds of them waits better for the next group, so that
+ * the callers do not come and go all at once. Without engines the pictures are decoded by kernels. */
+enum { ROUNDS = 4, GROUP_MOST = 64, GROUP_OF_KERNELS = 16, DEVICES_MOST = 64, SIDE_MOST = 16384 };
+/* Two keep the device busy; a third fills the gaps. */
+enum { TURNS = 3 };
 
 /* One caller's picture. */
 struct request {
@@ -27,23 +29,19 @@ struct request {
     pthread_cond_t answered; /* of its own: an answer wakes nobody else */
 };
 
-struct decoder {
-    nvjpegJpegState_t state;
-    nvjpegOutputFormat_t format; /* that it is initialised for */
-};
-
-struct encoder {
+/* Each with an encoder of its own, made when first used: that takes 11 ms. */
+struct gf_jpeg_turn {
+    bool taken;
     cudaStream_t stream;
     nvjpegEncoderState_t state;
     nvjpegEncoderParams_t params;
-    bool busy;
 };
 
 struct gf_jpeg_device {
     int device, users;
     pthread_t thread;
     pthread_mutex_t lock;
-    pthread_cond_t started_now, wanted, encoder_freed;
+    pthread_cond_t started_now, wanted, turn_over;
     struct request *first, **last; /* waiting */
     bool started, ended;
     enum gf_status status;
@@ -51,8 +49,11 @@ struct gf_jpeg_device {
     struct nvjpeg_functions call;
     nvjpegHandle_t handle;
     cudaStream_t stream;
-    struct decoder decoder[GROUP_LOG_MOST + 1];
-    struct encoder encoder[ENCODERS];
+    nvjpegJpegState_t state;
+    int state_count; /* of pictures and their format, that the state is set for */
+    nvjpegOutputFormat_t state_format;
+    int engines, group; /* engines: 0: none */
+    struct gf_jpeg_turn turn[TURNS];
 };
 
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -65,72 +66,73 @@ static enum gf_status start(struct gf_jpeg_device *codec, struct gf_error *error
     GF_CUDA_TRY(cudaSetDevice(codec->device), codec->device, error);
     if (!load_nvjpeg(&codec->call))
         return gf_fail(error, GF_ERROR_UNAVAILABLE, "nvJPEG is not here (libnvjpeg.so.%d)", CUDART_VERSION / 1000);
-    if (codec->call.CreateEx(NVJPEG_BACKEND_HARDWARE, NULL, NULL, NVJPEG_FLAGS_DEFAULT, &codec->handle) &&
-        codec->call.CreateEx(NVJPEG_BACKEND_GPU_HYBRID, NULL, NULL, NVJPEG_FLAGS_DEFAULT, &codec->handle))
+    /* Chroma is interpolated as libjpeg does it: the pictures are the same but for a level here and there. */
+    const unsigned flags = NVJPEG_FLAGS_UPSAMPLING_WITH_INTERPOLATION;
+    if (codec->call.CreateEx(NVJPEG_BACKEND_HARDWARE, NULL, NULL, flags, &codec->handle) &&
+        codec->call.CreateEx(NVJPEG_BACKEND_GPU_HYBRID, NULL, NULL, flags, &codec->handle))
         return gf_fail(error, GF_ERROR_UNAVAILABLE, "nvJPEG does not start on cuda:%d", codec->device);
     GF_CUDA_TRY(cudaStreamCreateWithFlags(&codec->stream, cudaStreamNonBlocking), codec->device, error);
+    if (codec->call.JpegStateCreate(codec->handle, &codec->state))
+        return gf_fail(error, GF_ERROR_UNAVAILABLE, "nvJPEG has no decoder on cuda:%d", codec->device);
+    unsigned engines = 0, cores = 0;
+    if (!codec->call.engines || codec->call.engines(codec->handle, &engines, &cores))
+        engines = 0;
+    codec->engines = (int)(engines * cores);
+    codec->group = codec->engines ? ROUNDS * codec->engines : GROUP_OF_KERNELS;
+    codec->group = codec->group < GROUP_MOST ? codec->group : GROUP_MOST;
     return GF_OK;
 }
 
 /* ---- decoding ---- */
 
-static bool prepare_decoder(struct gf_jpeg_device *codec, int log, nvjpegOutputFormat_t format)
-{
-    struct decoder *const decoder = &codec->decoder[log];
-    if (!decoder->state && codec->call.JpegStateCreate(codec->handle, &decoder->state)) {
-        decoder->state = NULL;
-        return false;
-    }
-    if (decoder->format == format)
-        return true;
-    decoder->format = NVJPEG_OUTPUT_UNCHANGED; /* until it is */
-    if (codec->call.DecodeBatchedInitialize(codec->handle, decoder->state, 1 << log, 1, format))
-        return false;
-    decoder->format = format;
-    return true;
-}
-
-static bool decode_group(struct gf_jpeg_device *codec, struct request *const *group, int log)
+static bool decode_group(struct gf_jpeg_device *codec, struct request *const *group, int count)
 {
     const unsigned char *data[GROUP_MOST];
     size_t size[GROUP_MOST];
     nvjpegImage_t image[GROUP_MOST];
-    for (int i = 0; i < 1 << log; i++) {
+    const nvjpegOutputFormat_t format = group[0]->format;
+    for (int i = 0; i < count; i++) {
         data[i] = group[i]->data;
         size[i] = group[i]->size;
         image[i] = group[i]->image;
     }
-    if (!prepare_decoder(codec, log, group[0]->format))
-        return false;
-    const nvjpegStatus_t status = codec->call.DecodeBatched(codec->handle, codec->decoder[log].state, data, size,
-                                                            image, codec->stream);
+    if (codec->state_count != count || codec->state_format != format) {
+        codec->state_count = 0; /* until it is set */
+        if (codec->call.DecodeBatchedInitialize(codec->handle, codec->state, count, 1, format))
+            return false;
+        codec->state_count = count;
+        codec->state_format = format;
+    }
+    const nvjpegStatus_t status =
+        codec->call.DecodeBatched(codec->handle, codec->state, data, size, image, codec->stream);
     return cudaStreamSynchronize(codec->stream) == cudaSuccess && !status;
 }
 
 /* Of a group that fails each picture is tried alone. */
-static void decode(struct gf_jpeg_device *codec, struct request *const *group, int log)
+static void decode(struct gf_jpeg_device *codec, struct request *const *group, int count)
 {
-    if (decode_group(codec, group, log))
+    if (decode_group(codec, group, count))
         return;
-    for (int i = 0; i < 1 << log; i++)
-        group[i]->declined = log == 0 || !decode_group(codec, group + i, 0);
+    for (int i = 0; i < count; i++)
+        group[i]->declined = count == 1 || !decode_group(codec, group + i, 1);
 }
 
-/* Takes the pictures of one output format from the head of the queue: a power of two of them. */
+/* Takes pictures of one output format from the head of the queue; no turn of the engines is left half empty but the
+ * first. Returns how many. */
 static int take_group(struct gf_jpeg_device *codec, struct request **group)
 {
-    int count = 0, log = 0;
-    for (struct request *at = codec->first; at && count < GROUP_MOST && at->format == codec->first->format; at = at->next)
+    int count = 0;
+    for (struct request *at = codec->first; at && count < codec->group && at->format == codec->first->format; at = at->next)
         count++;
-    while (2 << log <= count)
-        log++;
-    for (int i = 0; i < 1 << log; i++) {
+    if (codec->engines && count > codec->engines)
+        count -= count % codec->engines;
+    for (int i = 0; i < count; i++) {
         group[i] = codec->first;
         codec->first = codec->first->next;
     }
     if (!codec->first)
         codec->last = &codec->first;
-    return log;
+    return count;
 }
 
 static void answer(struct request *const *group, int count)
@@ -150,11 +152,11 @@ static void serve(struct gf_jpeg_device *codec)
             pthread_cond_wait(&codec->wanted, &codec->lock);
         if (!codec->first)
             break;
-        const int log = take_group(codec, group);
+        const int count = take_group(codec, group);
         pthread_mutex_unlock(&codec->lock);
-        decode(codec, group, log);
+        decode(codec, group, count);
         pthread_mutex_lock(&codec->lock);
-        answer(group, 1 << log);
+        answer(group, count);
     }
     pthread_mutex_unlock(&codec->lock);
 }
@@ -168,6 +170,18 @@ static enum gf_status wait_started(struct gf_jpeg_device *codec, struct gf_error
     if (codec->status)
         *error = codec->error;
     return codec->status;
+}
+
+extern "C" bool gf_jpeg_device_likely(void)
+{
+    return open_nvjpeg() != NULL;
+}
+
+extern "C" enum gf_status gf_jpeg_device_engines(struct gf_jpeg_device *codec, int *engines, struct gf_error *error)
+{
+    const enum gf_status status = wait_started(codec, error);
+    *engines = status ? 0 : codec->engines;
+    return status;
 }
 
 extern "C" bool gf_jpeg_device_takes(const struct gf_jpeg_nature *nature)
@@ -217,29 +231,29 @@ static enum gf_status fail_call(struct gf_error *error, const char *call, nvjpeg
             return fail_call(error, #name, nvjpeg_status_);                                            \
     } while (0)
 
-static enum gf_status open_encoder(struct gf_jpeg_device *codec, struct encoder *encoder, struct gf_error *error)
+static enum gf_status open_encoder(struct gf_jpeg_device *codec, struct gf_jpeg_turn *turn, struct gf_error *error)
 {
-    if (encoder->params)
+    if (turn->params)
         return GF_OK;
-    if (!encoder->stream)
-        GF_CUDA_TRY(cudaStreamCreateWithFlags(&encoder->stream, cudaStreamNonBlocking), codec->device, error);
-    if (!encoder->state)
-        TRY_NVJPEG(codec, EncoderStateCreate, codec->handle, &encoder->state, encoder->stream);
-    TRY_NVJPEG(codec, EncoderParamsCreate, codec->handle, &encoder->params, encoder->stream);
+    if (!turn->stream)
+        GF_CUDA_TRY(cudaStreamCreateWithFlags(&turn->stream, cudaStreamNonBlocking), codec->device, error);
+    if (!turn->state)
+        TRY_NVJPEG(codec, EncoderStateCreate, codec->handle, &turn->state, turn->stream);
+    TRY_NVJPEG(codec, EncoderParamsCreate, codec->handle, &turn->params, turn->stream);
     return GF_OK;
 }
 
-static void close_encoder(struct gf_jpeg_device *codec, struct encoder *encoder)
+static void close_encoder(struct gf_jpeg_device *codec, struct gf_jpeg_turn *turn)
 {
-    if (encoder->params)
-        codec->call.EncoderParamsDestroy(encoder->params);
-    if (encoder->state)
-        codec->call.EncoderStateDestroy(encoder->state);
-    if (encoder->stream)
-        cudaStreamDestroy(encoder->stream);
+    if (turn->params)
+        codec->call.EncoderParamsDestroy(turn->params);
+    if (turn->state)
+        codec->call.EncoderStateDestroy(turn->state);
+    if (turn->stream)
+        cudaStreamDestroy(turn->stream);
 }
 
-static enum gf_status encode(struct gf_jpeg_device *codec, struct encoder *encoder, const struct gf_view *in,
+static enum gf_status encode(struct gf_jpeg_device *codec, struct gf_jpeg_turn *turn, const struct gf_view *in,
                              const struct gf_options *options, struct gf_error *error)
 {
     static const nvjpegChromaSubsampling_t samplings[] = {NVJPEG_CSS_420, NVJPEG_CSS_422, NVJPEG_CSS_444};
@@ -249,60 +263,68 @@ static enum gf_status encode(struct gf_jpeg_device *codec, struct encoder *encod
     memset(&image, 0, sizeof image);
     image.channel[0] = in->data;
     image.pitch[0] = in->pitch;
-    TRY_NVJPEG(codec, EncoderParamsSetQuality, encoder->params, options->quality, encoder->stream);
-    TRY_NVJPEG(codec, EncoderParamsSetSamplingFactors, encoder->params, sampling, encoder->stream);
+    TRY_NVJPEG(codec, EncoderParamsSetQuality, turn->params, options->quality, turn->stream);
+    TRY_NVJPEG(codec, EncoderParamsSetSamplingFactors, turn->params, sampling, turn->stream);
     if (gray)
-        TRY_NVJPEG(codec, EncodeYUV, codec->handle, encoder->state, encoder->params, &image, NVJPEG_CSS_GRAY,
-                   in->format.width, in->format.height, encoder->stream);
+        TRY_NVJPEG(codec, EncodeYUV, codec->handle, turn->state, turn->params, &image, NVJPEG_CSS_GRAY,
+                   in->format.width, in->format.height, turn->stream);
     else
-        TRY_NVJPEG(codec, EncodeImage, codec->handle, encoder->state, encoder->params, &image, NVJPEG_INPUT_RGBI,
-                   in->format.width, in->format.height, encoder->stream);
+        TRY_NVJPEG(codec, EncodeImage, codec->handle, turn->state, turn->params, &image, NVJPEG_INPUT_RGBI,
+                   in->format.width, in->format.height, turn->stream);
     return GF_OK;
 }
 
-static enum gf_status run_encoder(struct gf_jpeg_device *codec, struct encoder *encoder, const struct gf_view *in,
-                                  const struct gf_options *options, struct gf_jpeg_bytes *out,
-                                  struct gf_error *error)
-{
-    enum gf_status status = open_encoder(codec, encoder, error);
-    if (!status)
-        status = encode(codec, encoder, in, options, error);
-    if (status)
-        return status;
-    size_t size;
-    TRY_NVJPEG(codec, EncodeRetrieveBitstream, codec->handle, encoder->state, NULL, &size, encoder->stream);
-    if (!gf_jpeg_bytes_resize(out, size))
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    TRY_NVJPEG(codec, EncodeRetrieveBitstream, codec->handle, encoder->state, out->data, &out->size, encoder->stream);
-    GF_CUDA_TRY(cudaStreamSynchronize(encoder->stream), codec->device, error);
-    return GF_OK;
-}
-
-extern "C" enum gf_status gf_jpeg_device_encode(struct gf_jpeg_device *codec, const struct gf_view *in,
-                                                const struct gf_options *options, struct gf_jpeg_bytes *out,
-                                                struct gf_error *error)
+extern "C" enum gf_status gf_jpeg_device_encode(struct gf_jpeg_device *codec, struct gf_jpeg_turn *turn,
+                                                const struct gf_view *in, const struct gf_options *options,
+                                                size_t *size, struct gf_error *error)
 {
     enum gf_status status = wait_started(codec, error);
+    if (!status)
+        status = open_encoder(codec, turn, error);
+    if (!status)
+        status = encode(codec, turn, in, options, error);
     if (status)
         return status;
-    int free_one = 0;
-    pthread_mutex_lock(&codec->lock);
-    for (;;) {
-        for (free_one = 0; free_one < ENCODERS && codec->encoder[free_one].busy;)
-            free_one++;
-        if (free_one < ENCODERS)
-            break;
-        pthread_cond_wait(&codec->encoder_freed, &codec->lock);
+    TRY_NVJPEG(codec, EncodeRetrieveBitstream, codec->handle, turn->state, NULL, size, turn->stream);
+    return GF_OK;
+}
+
+extern "C" enum gf_status gf_jpeg_device_fetch(struct gf_jpeg_device *codec, struct gf_jpeg_turn *turn, void *data,
+                                               size_t size, struct gf_error *error)
+{
+    TRY_NVJPEG(codec, EncodeRetrieveBitstream, codec->handle, turn->state, (unsigned char *)data, &size, turn->stream);
+    GF_CUDA_TRY(cudaStreamSynchronize(turn->stream), codec->device, error);
+    return GF_OK;
+}
+
+/* ---- turns ---- */
+
+static struct gf_jpeg_turn *free_turn(struct gf_jpeg_device *codec)
+{
+    for (int i = 0; i < TURNS; i++) {
+        if (!codec->turn[i].taken)
+            return &codec->turn[i];
     }
-    struct encoder *const encoder = &codec->encoder[free_one];
-    encoder->busy = true;
-    pthread_mutex_unlock(&codec->lock);
-    status = run_encoder(codec, encoder, in, options, out, error);
+    return NULL;
+}
+
+extern "C" struct gf_jpeg_turn *gf_jpeg_device_enter(struct gf_jpeg_device *codec)
+{
+    struct gf_jpeg_turn *turn;
     pthread_mutex_lock(&codec->lock);
-    encoder->busy = false;
-    pthread_cond_signal(&codec->encoder_freed);
+    while (!(turn = free_turn(codec)))
+        pthread_cond_wait(&codec->turn_over, &codec->lock);
+    turn->taken = true;
     pthread_mutex_unlock(&codec->lock);
-    return status;
+    return turn;
+}
+
+extern "C" void gf_jpeg_device_leave(struct gf_jpeg_device *codec, struct gf_jpeg_turn *turn)
+{
+    pthread_mutex_lock(&codec->lock);
+    turn->taken = false;
+    pthread_cond_signal(&codec->turn_over);
+    pthread_mutex_unlock(&codec->lock);
 }
 
 /* ---- the one of a device ---- */
@@ -321,12 +343,10 @@ static void *codec_main(void *argument)
     pthread_mutex_unlock(&codec->lock);
     if (!status)
         serve(codec);
-    for (int log = 0; log <= GROUP_LOG_MOST; log++) {
-        if (codec->decoder[log].state)
-            codec->call.JpegStateDestroy(codec->decoder[log].state);
-    }
-    for (int i = 0; i < ENCODERS; i++)
-        close_encoder(codec, &codec->encoder[i]);
+    if (codec->state)
+        codec->call.JpegStateDestroy(codec->state);
+    for (int i = 0; i < TURNS; i++)
+        close_encoder(codec, &codec->turn[i]);
     if (codec->stream)
         cudaStreamDestroy(codec->stream);
     if (codec->handle)
@@ -344,7 +364,7 @@ static struct gf_jpeg_device *create(int device)
     pthread_mutex_init(&codec->lock, NULL);
     pthread_cond_init(&codec->started_now, NULL);
     pthread_cond_init(&codec->wanted, NULL);
-    pthread_cond_init(&codec->encoder_freed, NULL);
+    pthread_cond_init(&codec->turn_over, NULL);
     if (!pthread_create(&codec->thread, NULL, codec_main, codec))
         return codec;
     free(codec);
@@ -381,7 +401,7 @@ extern "C" void gf_jpeg_device_close(struct gf_jpeg_device *codec)
     pthread_cond_signal(&codec->wanted);
     pthread_mutex_unlock(&codec->lock);
     pthread_join(codec->thread, NULL);
-    pthread_cond_destroy(&codec->encoder_freed);
+    pthread_cond_destroy(&codec->turn_over);
     pthread_cond_destroy(&codec->wanted);
     pthread_cond_destroy(&codec->started_now);
     pthread_mutex_destroy(&codec->lock);

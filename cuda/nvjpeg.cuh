@@ -23,14 +23,24 @@ struct nvjpeg_functions {
 #define GF_MEMBER(name) decltype(&nvjpeg##name) name;
     GF_NVJPEG_FUNCTIONS(GF_MEMBER)
 #undef GF_MEMBER
+    nvjpegStatus_t (*engines)(nvjpegHandle_t, unsigned *, unsigned *); /* NULL in older releases */
 };
 
+#ifndef NVJPEG_FLAGS_UPSAMPLING_WITH_INTERPOLATION /* in older headers */
+#define NVJPEG_FLAGS_UPSAMPLING_WITH_INTERPOLATION (1 << 5)
+#endif
+
 /* The library stays loaded: it does not like to be loaded twice. */
-static bool load_nvjpeg(struct nvjpeg_functions *functions)
+static void *open_nvjpeg(void)
 {
     char name[32];
     snprintf(name, sizeof name, "libnvjpeg.so.%d", CUDART_VERSION / 1000);
-    void *const library = dlopen(name, RTLD_NOW);
+    return dlopen(name, RTLD_NOW);
+}
+
+static bool load_nvjpeg(struct nvjpeg_functions *functions)
+{
+    void *const library = open_nvjpeg();
     if (!library)
         return false;
 #define GF_FIND(name)                                                                                  \
@@ -39,6 +49,7 @@ static bool load_nvjpeg(struct nvjpeg_functions *functions)
         return false;
     GF_NVJPEG_FUNCTIONS(GF_FIND)
 #undef GF_FIND
+    functions->engines = (decltype(functions->engines))dlsym(library, "nvjpegGetHardwareDecoderInfo");
     return true;
 }
 #endif

@@ -36,10 +36,10 @@ struct gf_pipeline {
 struct transfer {
     struct gf_input *input;
     const struct gf_target *target;
-    int number;               /* of the picture in the input, from 1 */
+    int number;                                  /* of the picture in the input, from 1 */
     enum gf_file_format own_format, file_format; /* the input's and the output's */
-    const char *path;         /* what the target chose */
-    struct gf_output *output; /* opened when the result's format is known */
+    const char *path;                            /* what the target chose */
+    struct gf_output *output;                    /* opened when the result's format is known */
     const struct gf_image *image_in, *image_out;
 };
 
@@ -82,13 +82,15 @@ static void warn_of_variants(const struct gf_pipeline *pipeline)
         char text[200];
         if (!item->kernel)
             continue;
-        snprintf(text, sizeof text, "%s: variant=%s names CUDA kernels; the CPU makes the same picture its own way",
+        snprintf(text, sizeof text,
+                 "%s: variant=%s names CUDA kernels; the CPU makes the same picture its own way",
                  item->filter->name, item->kernel->name);
         warn(pipeline, text);
     }
 }
 
-static enum gf_status use_cpu(struct gf_pipeline *pipeline, const char *reason, struct gf_error *error)
+static enum gf_status use_cpu(struct gf_pipeline *pipeline, const char *reason,
+                              struct gf_error *error)
 {
     close_backend(pipeline);
     pipeline->on_cuda = false;
@@ -98,7 +100,8 @@ static enum gf_status use_cpu(struct gf_pipeline *pipeline, const char *reason, 
     return gf_backend_cpu_open(pipeline->options.threads, &pipeline->backend, error);
 }
 
-static enum gf_status use_cuda(struct gf_pipeline *pipeline, const char *reason, struct gf_error *error)
+static enum gf_status use_cuda(struct gf_pipeline *pipeline, const char *reason,
+                               struct gf_error *error)
 {
     pipeline->on_cuda = true;
     snprintf(pipeline->profile.reason, sizeof pipeline->profile.reason, "%.159s", reason);
@@ -108,8 +111,10 @@ static enum gf_status use_cuda(struct gf_pipeline *pipeline, const char *reason,
         .pageable = pipeline->options.host_memory == GF_HOST_PAGEABLE,
         .zero_copy = pipeline->options.transfer == GF_TRANSFER_ZERO_COPY,
     };
-    const enum gf_status status = gf_backend_cuda_open(&options, &pipeline->spans, &pipeline->backend, error);
-    if (status || pipeline->options.codec != GF_CODEC_GPU)
+    const enum gf_status status =
+        gf_backend_cuda_open(&options, &pipeline->spans, &pipeline->backend, error);
+    if (status || (pipeline->options.codec != GF_CODEC_GPU &&
+                   pipeline->options.codec != GF_CODEC_GPU_IF_FAST))
         return status;
     return gf_codec_device_open(&pipeline->codec, options.device, error);
 }
@@ -148,7 +153,8 @@ enum gf_status gf_pipeline_open(const char *chain, const struct gf_options *opti
     gf_spans_init(&opened->spans);
     enum gf_status status = gf_chain_parse(chain, &opened->chain, error);
     opened->chain.apart = options->apart;
-    if (!status && options->transfer == GF_TRANSFER_ZERO_COPY && options->host_memory == GF_HOST_PAGEABLE)
+    if (!status && options->transfer == GF_TRANSFER_ZERO_COPY &&
+        options->host_memory == GF_HOST_PAGEABLE)
         status = gf_fail(error, GF_ERROR_USAGE, "zero copy needs pinned host memory, not pageable");
     if (!status) {
         gf_spans_restart(&opened->spans, options->profile || options->spans);
@@ -222,14 +228,15 @@ struct ends {
     struct gf_image in, out;
 };
 
-static enum gf_status decode_on_device(struct gf_pipeline *pipeline, const struct transfer *transfer,
-                                       const struct gf_plan *plan, struct gf_image *image, struct gf_error *error)
+static enum gf_status decode_on_device(struct gf_pipeline *pipeline,
+                                       const struct transfer *transfer, const struct gf_plan *plan,
+                                       struct gf_image *image, struct gf_error *error)
 {
     if (transfer->own_format != GF_FILE_JPEG)
         return GF_OK;
     const double begin_s = gf_now();
-    const enum gf_status status = gf_codec_device_decode(&pipeline->codec, transfer->input, plan->in,
-                                                         &pipeline->store, image, error);
+    const enum gf_status status = gf_codec_device_decode(&pipeline->codec, transfer->input,
+                                                         plan->in, &pipeline->store, image, error);
     if (!status && image->data)
         gf_spans_add(&pipeline->spans, GF_SPAN_DECODE, -1, -1, begin_s, gf_now(),
                      gf_row_bytes(plan->in) * (size_t)plan->in.height);
@@ -239,27 +246,37 @@ static enum gf_status decode_on_device(struct gf_pipeline *pipeline, const struc
 static enum gf_status encode_on_device(struct gf_pipeline *pipeline, struct gf_sink *sink,
                                        const struct gf_image *image, struct gf_error *error)
 {
+    gf_codec_device_enter(&pipeline->codec);
     const double begin_s = gf_now();
-    const enum gf_status status =
-        gf_codec_device_encode(&pipeline->codec, image, sink, &pipeline->options, error);
+    const enum gf_status status = gf_codec_device_encode(&pipeline->codec, image, &pipeline->store,
+                                                         sink, &pipeline->options, error);
     gf_spans_add(&pipeline->spans, GF_SPAN_ENCODE, -1, -1, begin_s, gf_now(),
                  gf_row_bytes(image->format) * (size_t)image->format.height);
     return status;
 }
 
-/* Decodes on the device and makes room there for the result, where the codec takes the one and the other. */
+/* Decodes on the device and makes room there for the result, where the codec takes the one and the
+ * other. */
 static enum gf_status take_ends(struct gf_pipeline *pipeline, const struct transfer *transfer,
-                                const struct gf_plan *plan, struct ends *ends, struct gf_error *error)
+                                const struct gf_plan *plan, struct ends *ends,
+                                struct gf_error *error)
 {
     *ends = (struct ends){0};
     if (!pipeline->codec.jpeg || !transfer->input || !plan->stage_count)
         return GF_OK;
     enum gf_status status = pipeline->backend->calls->ready(pipeline->backend, error);
     if (!status)
-        status = decode_on_device(pipeline, transfer, plan, &ends->in, error);
-    if (status || !gf_codec_device_encodes(&pipeline->codec, transfer->file_format, plan->out, &pipeline->options))
+        status = gf_codec_device_ready(&pipeline->codec,
+                                       pipeline->options.codec == GF_CODEC_GPU_IF_FAST, error);
+    if (status || !pipeline->codec.jpeg)
         return status;
-    ends->out = (struct gf_image){.format = plan->out, .pitch = gf_band_pitch(pipeline->backend, plan->out)};
+    if (!status)
+        status = decode_on_device(pipeline, transfer, plan, &ends->in, error);
+    if (status || !gf_codec_device_encodes(&pipeline->codec, transfer->file_format, plan->out,
+                                           &pipeline->options))
+        return status;
+    ends->out = (struct gf_image){.format = plan->out,
+                                  .pitch = gf_band_pitch(pipeline->backend, plan->out)};
     ends->out.data = gf_store_take(&pipeline->store, ends->out.pitch * (size_t)plan->out.height);
     return GF_OK;
 }
@@ -272,9 +289,9 @@ static void drop_ends(struct gf_pipeline *pipeline, const struct ends *ends)
         gf_store_give(&pipeline->store, ends->out.data);
 }
 
-static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *plan, struct gf_source *source,
-                               struct gf_sink *sink, const struct transfer *transfer,
-                               struct gf_error *error)
+static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *plan,
+                               struct gf_source *source, struct gf_sink *sink,
+                               const struct transfer *transfer, struct gf_error *error)
 {
     if (!pipeline->store.backend)
         gf_store_open(&pipeline->store, pipeline->backend);
@@ -282,7 +299,8 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
     enum gf_status status = take_ends(pipeline, transfer, plan, &ends, error);
     const struct gf_options options = gf_pipeline_resolved(pipeline);
     /* One band at a time: the more rows it has, the less often the device is waited for. */
-    const int large_rows = (int)(pipeline->backend->calls->band_bytes_most / gf_row_bytes(plan->in)) + 1;
+    const int large_rows =
+        (int)(pipeline->backend->calls->band_bytes_most / gf_row_bytes(plan->in)) + 1;
     struct gf_run run = {.plan = plan,
                          .backend = pipeline->backend,
                          .store = &pipeline->store,
@@ -300,10 +318,13 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
                          .image_out = ends.out.data ? &ends.out : transfer->image_out,
                          .in_on_device = ends.in.data,
                          .out_on_device = ends.out.data};
+    if (!status && ends.in.data && ends.out.data)
+        gf_codec_device_enter(&pipeline->codec); /* nothing of it is done on the host */
     if (!status)
         status = gf_schedule(&run, error);
     if (!status && ends.out.data)
         status = encode_on_device(pipeline, sink, &ends.out, error);
+    gf_codec_device_leave(&pipeline->codec);
     drop_ends(pipeline, &ends);
     if (status == GF_ERROR_DEVICE_MEMORY)
         pipeline->band_rows = run.first_band_rows / 2;
@@ -319,8 +340,8 @@ static enum gf_status open_output(struct gf_pipeline *pipeline, struct transfer 
                                   struct gf_format result, struct gf_error *error)
 {
     const struct gf_target *const target = transfer->target;
-    enum gf_status status = target->choose(target->context, transfer->number, transfer->own_format, result,
-                                            &transfer->path, error);
+    enum gf_status status = target->choose(target->context, transfer->number, transfer->own_format,
+                                           result, &transfer->path, error);
     if (!status)
         status = gf_sink_format(transfer->path, &pipeline->options, transfer->own_format,
                                 &transfer->file_format, error);
@@ -333,7 +354,8 @@ static enum gf_status open_output(struct gf_pipeline *pipeline, struct transfer 
     return status;
 }
 
-/* Bytes of the pictures that lie whole in host memory at one time: those before and behind a segment. */
+/* Bytes of the pictures that lie whole in host memory at one time: those before and behind a
+ * segment. */
 static uint64_t whole_bytes(const struct gf_pipeline *pipeline, const struct gf_plan *plan)
 {
     uint64_t most = 0, before = 0;
@@ -357,7 +379,8 @@ static enum gf_status schedule_in_turn(struct gf_pipeline *pipeline, struct gf_p
         gf_gate_enter(pipeline->gate, bytes);
     const enum gf_status status = schedule(pipeline, plan, source, sink, transfer, error);
     if (bytes > 0 && bytes > pipeline->gate->share)
-        gf_store_drop_unused(&pipeline->store); /* or what is kept would add up to more than the budget */
+        gf_store_drop_unused(
+            &pipeline->store); /* or what is kept would add up to more than the budget */
     if (bytes)
         gf_gate_leave(pipeline->gate, bytes);
     return status;
@@ -375,9 +398,10 @@ static enum gf_status attempt(struct gf_pipeline *pipeline, struct transfer *tra
         status = gf_source_open(transfer->input, &pipeline->options, &source, error);
     if (status)
         return status;
-    const int orientation = source && pipeline->options.autorotate ? source->metadata.orientation : 1;
-    status = gf_plan_make(&pipeline->chain, source ? source->format : transfer->image_in->format, orientation,
-                          &plan, error);
+    const int orientation =
+        source && pipeline->options.autorotate ? source->metadata.orientation : 1;
+    status = gf_plan_make(&pipeline->chain, source ? source->format : transfer->image_in->format,
+                          orientation, &plan, error);
     if (!status && transfer->target && !transfer->output)
         status = open_output(pipeline, transfer, plan.out, error);
     if (!status && transfer->output)
@@ -404,19 +428,21 @@ static enum gf_status rewind_transfer(const struct transfer *transfer, struct gf
 }
 
 /* After a failure of the device: smaller bands, then, under `auto`, the CPU. False: give up. */
-static bool recover(struct gf_pipeline *pipeline, enum gf_status failure, const struct gf_error *why,
-                    struct gf_error *error)
+static bool recover(struct gf_pipeline *pipeline, enum gf_status failure,
+                    const struct gf_error *why, struct gf_error *error)
 {
     char text[sizeof why->text + 80];
     if (!pipeline->on_cuda)
         return false;
     if (failure == GF_ERROR_DEVICE_MEMORY && pipeline->band_rows >= LEAST_BAND_ROWS) {
-        snprintf(text, sizeof text, "%s; trying with bands of %d rows", why->text, pipeline->band_rows);
+        snprintf(text, sizeof text, "%s; trying with bands of %d rows", why->text,
+                 pipeline->band_rows);
         warn(pipeline, text);
         return true;
     }
     const bool device_failed = failure == GF_ERROR_DEVICE || failure == GF_ERROR_DEVICE_MEMORY;
-    if (pipeline->options.device != GF_DEVICE_AUTO || (!device_failed && failure != GF_ERROR_UNAVAILABLE))
+    if (pipeline->options.device != GF_DEVICE_AUTO ||
+        (!device_failed && failure != GF_ERROR_UNAVAILABLE))
         return false;
     if (device_failed) {
         snprintf(text, sizeof text, "%s; the picture is done on the CPU", why->text);
@@ -444,7 +470,8 @@ static enum gf_status run_transfer(struct gf_pipeline *pipeline, struct transfer
     return status;
 }
 
-/* The spans' origin is where pipeline_open started for the first run, so that the start-up is in the profile. */
+/* The spans' origin is where pipeline_open started for the first run, so that the start-up is in
+ * the profile. */
 static void begin_profile(struct gf_pipeline *pipeline)
 {
     if (pipeline->has_run)
@@ -471,7 +498,8 @@ static const char *file_format_name(enum gf_file_format format)
     return names[format];
 }
 
-static enum gf_status recognise(struct gf_input *input, enum gf_file_format *format, struct gf_error *error)
+static enum gf_status recognise(struct gf_input *input, enum gf_file_format *format,
+                                struct gf_error *error)
 {
     unsigned char head[16];
     size_t got;
@@ -484,13 +512,14 @@ static enum gf_status fail_several(const char *path, struct gf_error *error)
 {
     return gf_fail(error, GF_ERROR_OUTPUT,
                    "%s: the input holds more than one picture: number the outputs by {n}, without "
-                   "--skip-existing and --update, or write to -", path);
+                   "--skip-existing and --update, or write to -",
+                   path);
 }
 
-/* Whether another picture follows in the input, which then starts with it. Only PNM and PAM are written one
- * after another. */
-static enum gf_status find_next(const struct gf_pipeline *pipeline, struct transfer *transfer, bool *found,
-                                struct gf_error *error)
+/* Whether another picture follows in the input, which then starts with it. Only PNM and PAM are
+ * written one after another. */
+static enum gf_status find_next(const struct gf_pipeline *pipeline, struct transfer *transfer,
+                                bool *found, struct gf_error *error)
 {
     unsigned char head[8];
     size_t got = 0;
@@ -519,14 +548,16 @@ static enum gf_status find_next(const struct gf_pipeline *pipeline, struct trans
 static void describe_files(struct gf_pipeline *pipeline, const struct transfer *transfer)
 {
     struct gf_profile *const profile = &pipeline->profile;
-    snprintf(profile->in_file, sizeof profile->in_file, "%s", file_format_name(transfer->own_format));
-    snprintf(profile->out_file, sizeof profile->out_file, "%s", file_format_name(transfer->file_format));
+    snprintf(profile->in_file, sizeof profile->in_file, "%s",
+             file_format_name(transfer->own_format));
+    snprintf(profile->out_file, sizeof profile->out_file, "%s",
+             file_format_name(transfer->file_format));
     profile->in_bytes = gf_input_size(transfer->input);
     profile->out_bytes = gf_output_size(transfer->output);
 }
 
-static enum gf_status run_picture(struct gf_pipeline *pipeline, struct transfer *transfer, bool *more,
-                                  struct gf_error *error)
+static enum gf_status run_picture(struct gf_pipeline *pipeline, struct transfer *transfer,
+                                  bool *more, struct gf_error *error)
 {
     const struct gf_target *const target = transfer->target;
     *more = false;
@@ -570,7 +601,8 @@ enum gf_status gf_pipeline_run_pictures(struct gf_pipeline *pipeline, const char
 }
 
 static enum gf_status choose_fixed(void *context, int number, enum gf_file_format content,
-                                   struct gf_format result, const char **path, struct gf_error *error)
+                                   struct gf_format result, const char **path,
+                                   struct gf_error *error)
 {
     (void)number;
     (void)content;
@@ -580,16 +612,16 @@ static enum gf_status choose_fixed(void *context, int number, enum gf_file_forma
     return GF_OK;
 }
 
-enum gf_status gf_pipeline_run_file(struct gf_pipeline *pipeline, const char *input, const char *output,
-                                    struct gf_error *error)
+enum gf_status gf_pipeline_run_file(struct gf_pipeline *pipeline, const char *input,
+                                    const char *output, struct gf_error *error)
 {
     const struct gf_target target = {
         .choose = choose_fixed, .several = !strcmp(output, "-"), .context = (void *)output};
     return gf_pipeline_run_pictures(pipeline, input, &target, error);
 }
 
-enum gf_status gf_pipeline_peek(struct gf_pipeline *pipeline, const char *path, struct gf_peek *peek,
-                                struct gf_error *error)
+enum gf_status gf_pipeline_peek(struct gf_pipeline *pipeline, const char *path,
+                                struct gf_peek *peek, struct gf_error *error)
 {
     struct gf_input *input = NULL;
     struct gf_source *source = NULL;
@@ -601,7 +633,8 @@ enum gf_status gf_pipeline_peek(struct gf_pipeline *pipeline, const char *path, 
         status = gf_source_open(input, &pipeline->options, &source, error);
     if (!status)
         status = gf_plan_make(&pipeline->chain, source->format,
-                              pipeline->options.autorotate ? source->metadata.orientation : 1, &plan, error);
+                              pipeline->options.autorotate ? source->metadata.orientation : 1,
+                              &plan, error);
     if (!status) {
         peek->in = source->format;
         peek->out = plan.out;
@@ -638,7 +671,8 @@ enum gf_status gf_pipeline_format(struct gf_pipeline *pipeline, struct gf_format
     return GF_OK;
 }
 
-static enum gf_status check_image(const struct gf_image *image, const char *name, struct gf_error *error)
+static enum gf_status check_image(const struct gf_image *image, const char *name,
+                                  struct gf_error *error)
 {
     const enum gf_status status = gf_format_check(image->format, name, error);
     if (status)
@@ -656,8 +690,8 @@ static uintptr_t end_of(const struct gf_image *image)
            gf_row_bytes(image->format);
 }
 
-/* Bands of the result are written while others of the input are still to be read. Side by side in one larger
- * picture they may lie. */
+/* Bands of the result are written while others of the input are still to be read. Side by side in
+ * one larger picture they may lie. */
 static bool overlap(const struct gf_image *a, const struct gf_image *b)
 {
     const struct gf_image *const low = a->data < b->data ? a : b, *const high = low == a ? b : a;
@@ -703,7 +737,8 @@ const struct gf_profile *gf_pipeline_profile(const struct gf_pipeline *pipeline)
     return &pipeline->profile;
 }
 
-void gf_pipeline_replace_backend(struct gf_pipeline *pipeline, struct gf_backend *backend, bool on_cuda)
+void gf_pipeline_replace_backend(struct gf_pipeline *pipeline, struct gf_backend *backend,
+                                 bool on_cuda)
 {
     close_backend(pipeline);
     pipeline->backend = backend;
@@ -720,8 +755,8 @@ const struct gf_chain *gf_pipeline_chain(const struct gf_pipeline *pipeline)
     return &pipeline->chain;
 }
 
-enum gf_status gf_pipeline_start(struct gf_pipeline *pipeline, struct gf_backend **backend, bool *on_cuda,
-                                 struct gf_error *error)
+enum gf_status gf_pipeline_start(struct gf_pipeline *pipeline, struct gf_backend **backend,
+                                 bool *on_cuda, struct gf_error *error)
 {
     struct gf_error failure = {0};
     enum gf_status status = pipeline->backend->calls->ready(pipeline->backend, &failure);

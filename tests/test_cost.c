@@ -26,9 +26,10 @@ static enum gf_device_kind decide(const char *chain, struct gf_format format, si
                                       .filter_ns = filter_ns(chain, format),
                                       .encode_ns = encode_ns,
                                       .processors = processors};
-    const enum gf_device_kind kind = gf_cost_decide(&work, reason, sizeof reason);
+    const struct gf_cost_choice choice = gf_cost_decide(&work, false, reason, sizeof reason);
     assert_non_null(strstr(reason, "done sooner"));
-    return kind;
+    assert_int_equal(choice.codec, GF_CODEC_CPU);
+    return choice.device;
 }
 
 static const struct gf_format frame = {.width = 7680, .height = 4320, .channels = 3, .bits = 8};
@@ -84,12 +85,49 @@ static void test_many_pictures(void **state)
     assert_int_equal(before, GF_DEVICE_CUDA);
 }
 
+/* JPEGs of 1080p on 16 processors: 2,000 take 2.1 s with the GPU's codec, 3.5 s with the CPU's, 4.3
+ * s without a GPU; one takes 1.1 s, 0.36 s and less than 0.1 s. */
+static void test_codec(void **state)
+{
+    static const struct {
+        size_t files;
+        bool asked;
+        enum gf_device_kind device;
+        enum gf_codec codec;
+    } expected[] = {{1, false, GF_DEVICE_CPU, GF_CODEC_CPU},
+                    {100, false, GF_DEVICE_CPU, GF_CODEC_CPU},
+                    {100, true, GF_DEVICE_CUDA, GF_CODEC_CPU},
+                    {2000, false, GF_DEVICE_CUDA, GF_CODEC_GPU_IF_FAST},
+                    {2000, true, GF_DEVICE_CUDA, GF_CODEC_GPU_IF_FAST},
+                    {100000, false, GF_DEVICE_CUDA, GF_CODEC_GPU_IF_FAST}};
+    (void)state;
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        char reason[160] = "asked for";
+        struct gf_cost_work work = {.files = expected[i].files,
+                                    .pixels = 1920 * 1080,
+                                    .decode_ns = 5,
+                                    .filter_ns = filter_ns("blur=2,equalize", hd),
+                                    .encode_ns = 4.2,
+                                    .for_device_codec = true,
+                                    .processors = 16};
+        const struct gf_cost_choice choice =
+            gf_cost_decide(&work, expected[i].asked, reason, sizeof reason);
+        if (choice.device != expected[i].device || choice.codec != expected[i].codec)
+            fail_msg("%zu files: device %d, codec %d", expected[i].files, choice.device,
+                     choice.codec);
+        assert_int_equal(!strcmp(reason, "asked for"), expected[i].asked);
+        work.for_device_codec = false;
+        assert_int_equal(gf_cost_decide(&work, true, reason, sizeof reason).codec, GF_CODEC_CPU);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_filters),
         cmocka_unit_test(test_one_picture),
         cmocka_unit_test(test_many_pictures),
+        cmocka_unit_test(test_codec),
     };
     return cmocka_run_group_tests_name("cost", tests, NULL, NULL);
 }

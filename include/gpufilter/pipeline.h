@@ -1,4 +1,5 @@
-/* A chain of filters, opened once and run on any number of pictures, in files or in memory, one at a time. */
+/* A chain of filters, opened once and run on any number of pictures, in files or in memory, one at
+ * a time. */
 #ifndef GPUFILTER_PIPELINE_H
 #define GPUFILTER_PIPELINE_H
 
@@ -15,37 +16,42 @@ enum gf_device_kind { GF_DEVICE_AUTO, GF_DEVICE_CPU, GF_DEVICE_CUDA };
 enum gf_file_format { GF_FILE_AUTO, GF_FILE_PNG, GF_FILE_JPEG, GF_FILE_PNM, GF_FILE_PAM };
 enum gf_host_memory { GF_HOST_PINNED, GF_HOST_PAGEABLE };
 enum gf_transfer { GF_TRANSFER_COPY, GF_TRANSFER_ZERO_COPY };
-/* Of JPEG: libjpeg-turbo, or nvJPEG on the GPU where it takes the picture. AUTO is the CPU's. */
-enum gf_codec { GF_CODEC_AUTO, GF_CODEC_CPU, GF_CODEC_GPU };
+/* Of JPEG: libjpeg-turbo, or nvJPEG on the GPU where it takes the picture. */
+enum gf_codec {
+    GF_CODEC_AUTO, /* the CPU's; in a batch, what is done sooner */
+    GF_CODEC_CPU,
+    GF_CODEC_GPU,        /* an error where there is none */
+    GF_CODEC_GPU_IF_FAST /* the GPU's if it has engines for it, else the CPU's */
+};
 enum gf_subsampling { GF_SUBSAMPLING_420, GF_SUBSAMPLING_422, GF_SUBSAMPLING_444 };
 
 struct gf_options {
     enum gf_device_kind device;
-    int device_index;            /* CUDA device */
-    int lanes;                   /* bands in flight; 0: chosen */
-    int band_rows;               /* rows of a band; 0: chosen */
-    int threads;                 /* of the CPU backend, and as many of a PNG's encoder; 0: one for each
-                                  * processor; 1: a PNG is coded without any thread of its own */
-    uint64_t memory_bytes;       /* budget of host memory for buffers; 0: chosen */
-    uint64_t device_memory_bytes; /* budget of device memory; 0: what is free */
-    uint64_t max_pixels;         /* a larger input is refused */
+    int device_index;      /* CUDA device */
+    int lanes;             /* bands in flight; 0: chosen */
+    int band_rows;         /* rows of a band; 0: chosen */
+    int threads;           /* of the CPU backend, and as many of a PNG's encoder; 0: one for each
+                            * processor; 1: a PNG is coded without any thread of its own */
+    uint64_t memory_bytes; /* budget of host memory for buffers; 0: chosen */
+    uint64_t device_memory_bytes;    /* budget of device memory; 0: what is free */
+    uint64_t max_pixels;             /* a larger input is refused */
     enum gf_host_memory host_memory; /* of buffers that a GPU copies from and to */
-    enum gf_transfer transfer;   /* zero copy: kernels read and write pinned host memory themselves */
+    enum gf_transfer transfer; /* zero copy: kernels read and write pinned host memory themselves */
     enum gf_codec codec;
-    bool apart;                  /* do not fuse adjacent point filters: the picture is rounded after each */
-    bool autorotate;             /* apply the EXIF orientation */
-    bool allow_truncated;        /* a truncated JPEG or PNG: keep what could be decoded */
-    bool strip;                  /* write no ICC profile, EXIF, XMP or density */
-    bool profile;                /* record spans and measure the machine's peaks */
-    bool spans;                  /* record spans */
-    bool serial;                 /* the calling thread does everything: for a pipeline on each of many threads */
-    bool no_clobber;             /* an output that is there already is an error */
-    bool sync;                   /* an output is on the disk when its run returns */
-    enum gf_file_format format;  /* of the output; GF_FILE_AUTO: by its extension */
-    int quality;                 /* JPEG, 1..100 */
+    bool apart;      /* do not fuse adjacent point filters: the picture is rounded after each */
+    bool autorotate; /* apply the EXIF orientation */
+    bool allow_truncated; /* a truncated JPEG or PNG: keep what could be decoded */
+    bool strip;           /* write no ICC profile, EXIF, XMP or density */
+    bool profile;         /* record spans and measure the machine's peaks */
+    bool spans;           /* record spans */
+    bool serial; /* the calling thread does everything: for a pipeline on each of many threads */
+    bool no_clobber;            /* an output that is there already is an error */
+    bool sync;                  /* an output is on the disk when its run returns */
+    enum gf_file_format format; /* of the output; GF_FILE_AUTO: by its extension */
+    int quality;                /* JPEG, 1..100 */
     enum gf_subsampling subsampling;
-    bool progressive;            /* JPEG */
-    int png_level;               /* 0..9: 1 is a quick one of our own, the others are zlib's */
+    bool progressive; /* JPEG */
+    int png_level;    /* 0..9: 1 is a quick one of our own, the others are zlib's */
     void (*warn)(void *context, const char *text); /* may be NULL; called from any thread */
     void *warn_context;
 };
@@ -95,18 +101,20 @@ struct gf_device_info {
 int gf_device_count(const char **why);
 enum gf_status gf_device_describe(int index, struct gf_device_info *info,
                                   struct gf_error *error) GF_CHECKED;
-/* The architecture of the machine code that the device would run, 90 for sm_90, and whether it is the program's own;
- * else the driver compiles it from PTX. Starts the device. */
-enum gf_status gf_device_code(int index, int *architecture, bool *built_in, struct gf_error *error) GF_CHECKED;
+/* The architecture of the machine code that the device would run, 90 for sm_90, and whether it is
+ * the program's own; else the driver compiles it from PTX. Starts the device. */
+enum gf_status gf_device_code(int index, int *architecture, bool *built_in,
+                              struct gf_error *error) GF_CHECKED;
 
-/* Runs every filter, variant, size and depth on every device against the CPU backend, with guard bytes around
- * every buffer. `filters`: names of those to test, between commas; NULL or "": all. One call of line for each case; GF_ERROR_DEVICE where one failed. */
+/* Runs every filter, variant, size and depth on every device against the CPU backend, with guard
+ * bytes around every buffer. `filters`: names of those to test, between commas; NULL or "": all.
+ * One call of line for each case; GF_ERROR_DEVICE where one failed. */
 struct gf_selftest_counts {
     int passed, failed, skipped;
 };
-enum gf_status gf_selftest(bool small_only, const char *filters, void (*line)(void *context, const char *text),
-                           void *context, struct gf_selftest_counts *counts,
-                           struct gf_error *error) GF_CHECKED;
+enum gf_status gf_selftest(bool small_only, const char *filters,
+                           void (*line)(void *context, const char *text), void *context,
+                           struct gf_selftest_counts *counts, struct gf_error *error) GF_CHECKED;
 
 const char *gf_version(void);
 

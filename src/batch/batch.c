@@ -265,9 +265,10 @@ static int divide_work(struct gf_batch *batch)
     const int most = most_workers();
     threads = threads < most ? threads : most;
     int workers = batch->count < (size_t)threads ? (int)batch->count : threads;
-    if (batch->devices && options->codec == GF_CODEC_GPU) {
+    const bool device_codec = options->codec == GF_CODEC_GPU || options->codec == GF_CODEC_GPU_IF_FAST;
+    if (batch->devices && device_codec) {
         /* Each waits most of the time for the GPU's decoder, which is fast with many pictures at once. */
-        workers = most < GF_BATCH_CODEC_WORKERS ? most : GF_BATCH_CODEC_WORKERS;
+        workers = options->threads > 0 ? threads : most < GF_BATCH_CODEC_WORKERS ? most : GF_BATCH_CODEC_WORKERS;
         workers = batch->count < (size_t)workers ? (int)batch->count : workers;
         options->serial = true;
     }
@@ -295,11 +296,14 @@ static void choose_devices(struct gf_batch *batch)
     snprintf(batch->reason, sizeof batch->reason, "asked for");
     const bool gpu_wanted = request->options.codec == GF_CODEC_GPU;
     batch->falls_back = kind == GF_DEVICE_AUTO && !gpu_wanted;
-    if (kind == GF_DEVICE_AUTO && !request->devices && !gpu_wanted &&
-        gf_cost_choose(request, batch->reason, sizeof batch->reason) == GF_DEVICE_CPU)
-        return;
     if (kind == GF_DEVICE_CPU)
         return;
+    if (!gpu_wanted) {
+        const struct gf_cost_choice choice = gf_cost_choose(request, batch->reason, sizeof batch->reason);
+        if (choice.device == GF_DEVICE_CPU)
+            return;
+        batch->options.codec = choice.codec;
+    }
     for (int i = 0; i < request->devices && batch->devices < GF_BATCH_DEVICES_MAX; i++)
         batch->device[batch->devices++].index = request->device[i];
     if (!batch->devices)
@@ -358,8 +362,9 @@ static void say_plan(const struct gf_batch *batch)
 static void say_choice(const struct gf_batch *batch, int workers)
 {
     char text[300];
-    snprintf(text, sizeof text, "%zu files on %s by %d worker%s: %s", batch->count,
-             batch->devices ? "CUDA" : "the CPU", workers, workers == 1 ? "" : "s", batch->reason);
+    snprintf(text, sizeof text, "%zu files on %s%s by %d worker%s: %s", batch->count,
+             batch->devices ? "CUDA" : "the CPU", batch->options.codec == GF_CODEC_GPU_IF_FAST ? " with its codec" : "",
+             workers, workers == 1 ? "" : "s", batch->reason);
     batch->request->say(batch->request->context, GF_SAY_CHOICE, text);
 }
 

@@ -6,12 +6,16 @@
 #include "backend.h"
 #include "batch_work.h"
 #include "codec.h"
+#include "jpeg_device.h"
 
 /* Measured on an H200 machine: from exec to the first kernel, and from the last one to the end of
  * the process. */
 static const double cuda_start_s = 0.20, cuda_end_s = 0.09;
 /* Upload and download of 3 bytes a pixel, and light kernels. */
 static const double cuda_pixel_ns = 0.15;
+/* nvJPEG's start and end; the busiest part of the device for its pictures; and of one thread, which
+ * reads and checks them and writes the results. */
+static const double codec_start_s = 0.9, codec_pixel_ns = 0.17, codec_host_ns = 1.8;
 /* A kernel's time is that part of one CPU thread's. */
 static const double cuda_speed = 1500;
 /* Opening, planning, writing: what a file takes whatever its size. */
@@ -113,17 +117,33 @@ double gf_cost_cuda_s(const struct gf_cost_work *work)
            cuda_end_s;
 }
 
-enum gf_device_kind gf_cost_decide(const struct gf_cost_work *work, char *reason, size_t size)
+double gf_cost_codec_s(const struct gf_cost_work *work)
 {
-    const double cpu_s = gf_cost_cpu_s(work), cuda_s = gf_cost_cuda_s(work);
-    const bool cpu = cpu_s <= cuda_s;
-    snprintf(reason, size,
-             "it should be done sooner, %.2f s (%s: %.2f s) for %zu file%s of %.1f Mpixel, %d "
-             "processor%s",
-             cpu ? cpu_s : cuda_s, cpu ? "a GPU" : "the CPU", cpu ? cuda_s : cpu_s, work->files,
-             work->files == 1 ? "" : "s", work->pixels * 1e-6, work->processors,
-             work->processors == 1 ? "" : "s");
-    return cpu ? GF_DEVICE_CPU : GF_DEVICE_CUDA;
+    const double all = work->pixels * (double)work->files * 1e-9;
+    const double host_ns = codec_host_ns / work->processors;
+    return cuda_start_s + codec_start_s + file_s * (double)work->files / work->processors +
+           all * ((host_ns > codec_pixel_ns ? host_ns : codec_pixel_ns) +
+                  work->filter_ns / cuda_speed) +
+           cuda_end_s;
+}
+
+struct gf_cost_choice gf_cost_decide(const struct gf_cost_work *work, bool asked, char *reason,
+                                     size_t size)
+{
+    const double cpu_s = gf_cost_cpu_s(work), plain_s = gf_cost_cuda_s(work),
+                 codec_s = gf_cost_codec_s(work);
+    const bool codec = work->for_device_codec && codec_s < plain_s;
+    const double cuda_s = codec ? codec_s : plain_s;
+    const bool cpu = !asked && cpu_s <= cuda_s;
+    if (!asked)
+        snprintf(reason, size,
+                 "it should be done sooner, %.2f s (%s: %.2f s) for %zu file%s of %.1f Mpixel, %d "
+                 "processor%s",
+                 cpu ? cpu_s : cuda_s, cpu ? "a GPU" : "the CPU", cpu ? cuda_s : cpu_s, work->files,
+                 work->files == 1 ? "" : "s", work->pixels * 1e-6, work->processors,
+                 work->processors == 1 ? "" : "s");
+    return (struct gf_cost_choice){cpu ? GF_DEVICE_CPU : GF_DEVICE_CUDA,
+                                   codec && !cpu ? GF_CODEC_GPU_IF_FAST : GF_CODEC_CPU};
 }
 
 /* ---- looking into the inputs ---- */
@@ -133,12 +153,13 @@ enum { SAMPLES = 8 };
 struct sample {
     double pixels, decode, filter, encode; /* sums; the latter three of nanoseconds */
     int files;
+    int for_device_codec; /* files */
     bool in_turn;
 };
 
 static void add_sample(struct sample *sample, const struct gf_batch_request *request,
                        const struct gf_chain *chain, struct gf_format format,
-                       enum gf_file_format in)
+                       enum gf_file_format in, bool for_device_codec)
 {
     struct gf_plan plan = {0};
     if (!gf_plan_make(chain, format, 1, &plan, NULL)) {
@@ -150,7 +171,11 @@ static void add_sample(struct sample *sample, const struct gf_batch_request *req
         sample->pixels += pixels;
         sample->decode += pixels * decode_ns(in);
         sample->filter += gf_cost_filter_ns(&plan);
-        sample->encode += out * encode_ns(file == GF_FILE_AUTO ? in : file);
+        if (file == GF_FILE_AUTO)
+            file = in;
+        sample->encode += out * encode_ns(file);
+        sample->for_device_codec +=
+            for_device_codec && file == GF_FILE_JPEG && !request->options.progressive;
         sample->in_turn |= plan.segment_count > 1;
         sample->files++;
     }
@@ -169,13 +194,14 @@ static void look(struct sample *sample, const struct gf_batch_request *request,
     struct gf_options options = request->options;
     options.warn = NULL;
     if (gf_batch_is_stream(path)) {
-        add_sample(sample, request, chain, unknown, GF_FILE_PNM);
+        add_sample(sample, request, chain, unknown, GF_FILE_PNM, false);
         return;
     }
     if (!gf_input_open(path, false, &input, NULL) &&
         !gf_input_peek(input, head, sizeof head, &got, NULL) &&
         !gf_source_open(input, &options, &source, NULL)) {
-        add_sample(sample, request, chain, source->format, gf_file_format_of(head, got));
+        add_sample(sample, request, chain, source->format, gf_file_format_of(head, got),
+                   source->for_device_codec);
         source->close(source);
     }
     gf_input_close(input);
@@ -206,26 +232,32 @@ static bool take_samples(const struct gf_batch_request *request, size_t files,
         .filter_ns = sample.filter / sample.pixels,
         .encode_ns = sample.encode / sample.pixels,
         .in_turn = sample.in_turn,
+        .for_device_codec = sample.for_device_codec == sample.files && gf_jpeg_device_likely() &&
+                            request->options.codec == GF_CODEC_AUTO,
         .processors = request->options.threads > 0 ? request->options.threads : gf_cpu_count()};
     return true;
 }
 
-enum gf_device_kind gf_cost_choose(const struct gf_batch_request *request, char *reason,
-                                   size_t size)
+struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request, char *reason,
+                                     size_t size)
 {
+    const bool asked = request->options.device == GF_DEVICE_CUDA || request->devices;
     const size_t step = request->shards ? (size_t)request->shards : 1;
     const size_t first = request->shards ? (size_t)(request->shard - 1) : 0;
     const size_t files = (request->inputs->count - first + step - 1) / step;
     struct gf_cost_work work;
     const char *why_not = "";
-    if (!request->chain || !*request->chain)
+    if (asked && files == 1)
+        ; /* its codec does not pay */
+    else if (!request->chain || !*request->chain)
         why_not = "there is nothing to filter";
     else if (!gf_backend_cuda_likely(&why_not))
         ;
     else if (take_samples(request, files, &work))
-        return gf_cost_decide(&work, reason, size);
+        return gf_cost_decide(&work, asked, reason, size);
     else
         why_not = "no input can be read";
-    snprintf(reason, size, "%s", why_not);
-    return GF_DEVICE_CPU;
+    if (!asked)
+        snprintf(reason, size, "%s", why_not);
+    return (struct gf_cost_choice){asked ? GF_DEVICE_CUDA : GF_DEVICE_CPU, GF_CODEC_CPU};
 }

@@ -1,5 +1,5 @@
-/* Which backend is done sooner: the CPU, which begins at once, or a GPU, which has to be started.
- * From measured constants and from what the inputs' headers say. */
+/* Which backend is done sooner: the CPU, which begins at once, or a GPU, which has to be started,
+ * and its codec, too. From measured constants and from what the inputs' headers say. */
 #ifndef GF_COST_H
 #define GF_COST_H
 
@@ -12,7 +12,13 @@ struct gf_cost_work {
     double pixels;                          /* of one input */
     double decode_ns, filter_ns, encode_ns; /* of one thread, a pixel of input */
     bool in_turn; /* a stage wants the whole picture: decoding and encoding do not overlap */
+    bool for_device_codec; /* JPEGs of a common kind, in and out */
     int processors;
+};
+
+struct gf_cost_choice {
+    enum gf_device_kind device; /* never GF_DEVICE_AUTO */
+    enum gf_codec codec;        /* GF_CODEC_CPU or GF_CODEC_GPU_IF_FAST */
 };
 
 /* Of one thread of the CPU backend: nanoseconds for all stages. */
@@ -21,11 +27,15 @@ double gf_cost_filter_ns(const struct gf_plan *plan);
 /* Seconds of the whole program. */
 double gf_cost_cpu_s(const struct gf_cost_work *work);
 double gf_cost_cuda_s(const struct gf_cost_work *work);
+double gf_cost_codec_s(const struct gf_cost_work *work); /* with the GPU's codec */
 
-/* GF_DEVICE_CPU or GF_DEVICE_CUDA for `auto`, and why. Looks into some of the inputs. */
-enum gf_device_kind gf_cost_choose(const struct gf_batch_request *request, char *reason,
-                                   size_t size);
-/* The choice between those two times: a tie is the CPU's. */
-enum gf_device_kind gf_cost_decide(const struct gf_cost_work *work, char *reason, size_t size);
+/* What `auto` means for the request's device and codec, and why it is that device. Looks into some
+ * of the inputs. */
+struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request, char *reason,
+                                     size_t size);
+/* The choice between those times, without the CPU's where CUDA is `asked` for: a tie is the simpler
+ * one's. */
+struct gf_cost_choice gf_cost_decide(const struct gf_cost_work *work, bool asked, char *reason,
+                                     size_t size);
 
 #endif

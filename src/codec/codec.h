@@ -80,6 +80,7 @@ void gf_output_close(struct gf_output *output); /* abandons what was not committ
 struct gf_source {
     struct gf_format format;
     struct gf_metadata metadata;
+    bool for_device_codec; /* a JPEG of the kind that a GPU's codec takes, by its header */
     /* The next `rows` rows to dst, pitch bytes apart. Errors name the input. */
     enum gf_status (*read)(struct gf_source *source, int rows, unsigned char *dst, size_t pitch,
                            struct gf_error *error);

@@ -6,7 +6,8 @@
 /* A larger file is a picture too large for the device's decoder. */
 enum { FILE_BYTES_MOST = 256 << 20 };
 
-enum gf_status gf_codec_device_open(struct gf_codec_device *codec, int device, struct gf_error *error)
+enum gf_status gf_codec_device_open(struct gf_codec_device *codec, int device,
+                                    struct gf_error *error)
 {
     *codec = (struct gf_codec_device){0};
     return gf_jpeg_device_open(device, &codec->jpeg, error);
@@ -15,9 +16,18 @@ enum gf_status gf_codec_device_open(struct gf_codec_device *codec, int device, s
 void gf_codec_device_close(struct gf_codec_device *codec)
 {
     gf_jpeg_device_close(codec->jpeg);
-    free(codec->in.data);
-    free(codec->out.data);
     *codec = (struct gf_codec_device){0};
+}
+
+enum gf_status gf_codec_device_ready(struct gf_codec_device *codec, bool if_fast,
+                                     struct gf_error *error)
+{
+    int engines;
+    const enum gf_status status = gf_jpeg_device_engines(codec->jpeg, &engines, error);
+    if (!if_fast || (!status && engines))
+        return status;
+    gf_codec_device_close(codec);
+    return GF_OK;
 }
 
 static bool suits(const struct gf_jpeg_nature *nature, struct gf_format format)
@@ -28,34 +38,60 @@ static bool suits(const struct gf_jpeg_nature *nature, struct gf_format format)
 
 static struct gf_view view_of(const struct gf_image *image)
 {
-    return (struct gf_view){
-        .data = image->data, .pitch = image->pitch, .format = image->format, .rows = image->format.height};
+    return (struct gf_view){.data = image->data,
+                            .pitch = image->pitch,
+                            .format = image->format,
+                            .rows = image->format.height};
 }
 
-enum gf_status gf_codec_device_decode(struct gf_codec_device *codec, struct gf_input *input,
-                                      struct gf_format format, struct gf_store *store, struct gf_image *image,
-                                      struct gf_error *error)
+/* Room for a file's bytes in pinned memory: from other memory the driver would copy them there
+ * itself, one file after the other. Rounded up, so that the next file may have it too. */
+static unsigned char *take_bytes(struct gf_store *store, size_t size, struct gf_error *error)
 {
-    const int64_t size = gf_input_size(input);
-    *image = (struct gf_image){.format = format, .pitch = gf_band_pitch(store->backend, format)};
-    if (!codec->jpeg || size < 0 || size > FILE_BYTES_MOST)
-        return GF_OK;
-    if (!gf_jpeg_bytes_resize(&codec->in, (size_t)size))
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    enum gf_status status = gf_input_copy(input, codec->in.data, error);
+    enum { STEP = 1 << 20 };
+    unsigned char *const data = gf_store_take_pages(store, (size + STEP - 1) / STEP * STEP);
+    if (data)
+        gf_store_pin(store, data);
+    else
+        (void)gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    return data;
+}
+
+static enum gf_status decode_bytes(struct gf_codec_device *codec, unsigned char *data, size_t size,
+                                   struct gf_store *store, struct gf_image *image,
+                                   struct gf_error *error)
+{
     struct gf_jpeg_nature nature;
-    if (status || !gf_jpeg_check(codec->in.data, (size_t)size, &nature) || !suits(&nature, format))
-        return status;
-    image->data = gf_store_take(store, image->pitch * (size_t)format.height);
+    if (!gf_jpeg_check(data, size, &nature) || !suits(&nature, image->format))
+        return GF_OK;
+    image->data = gf_store_take(store, image->pitch * (size_t)image->format.height);
     if (!image->data)
         return GF_OK;
     const struct gf_view view = view_of(image);
-    status = gf_jpeg_device_decode(codec->jpeg, codec->in.data, &nature, &view, error);
+    const enum gf_status status = gf_jpeg_device_decode(codec->jpeg, data, &nature, &view, error);
     if (!status)
         return GF_OK;
     gf_store_give(store, image->data);
     image->data = NULL;
     return status == GF_ERROR_INPUT ? GF_OK : status;
+}
+
+enum gf_status gf_codec_device_decode(struct gf_codec_device *codec, struct gf_input *input,
+                                      struct gf_format format, struct gf_store *store,
+                                      struct gf_image *image, struct gf_error *error)
+{
+    const int64_t size = gf_input_size(input);
+    *image = (struct gf_image){.format = format, .pitch = gf_band_pitch(store->backend, format)};
+    if (!codec->jpeg || size < 0 || size > FILE_BYTES_MOST)
+        return GF_OK;
+    unsigned char *const data = take_bytes(store, (size_t)size, error);
+    if (!data)
+        return GF_ERROR_MEMORY;
+    enum gf_status status = gf_input_copy(input, data, error);
+    if (!status)
+        status = decode_bytes(codec, data, (size_t)size, store, image, error);
+    gf_store_give(store, data);
+    return status;
 }
 
 bool gf_codec_device_encodes(const struct gf_codec_device *codec, enum gf_file_format file_format,
@@ -68,12 +104,36 @@ bool gf_codec_device_encodes(const struct gf_codec_device *codec, enum gf_file_f
            gf_jpeg_device_takes(&nature);
 }
 
+void gf_codec_device_enter(struct gf_codec_device *codec)
+{
+    if (codec->jpeg && !codec->turn)
+        codec->turn = gf_jpeg_device_enter(codec->jpeg);
+}
+
+void gf_codec_device_leave(struct gf_codec_device *codec)
+{
+    if (codec->turn)
+        gf_jpeg_device_leave(codec->jpeg, codec->turn);
+    codec->turn = NULL;
+}
+
 enum gf_status gf_codec_device_encode(struct gf_codec_device *codec, const struct gf_image *image,
-                                      struct gf_sink *sink, const struct gf_options *options,
-                                      struct gf_error *error)
+                                      struct gf_store *store, struct gf_sink *sink,
+                                      const struct gf_options *options, struct gf_error *error)
 {
     const struct gf_view view = view_of(image);
-    const enum gf_status status =
-        gf_jpeg_device_encode(codec->jpeg, &view, options, &codec->out, error);
-    return status ? status : gf_jpeg_sink_splice(sink, codec->out.data, codec->out.size, error);
+    unsigned char *data = NULL;
+    size_t size;
+    enum gf_status status =
+        gf_jpeg_device_encode(codec->jpeg, codec->turn, &view, options, &size, error);
+    if (!status) {
+        data = take_bytes(store, size, error);
+        status = data ? gf_jpeg_device_fetch(codec->jpeg, codec->turn, data, size, error)
+                      : GF_ERROR_MEMORY;
+    }
+    gf_codec_device_leave(codec); /* before the file is written */
+    if (!status)
+        status = gf_jpeg_sink_splice(sink, data, size, error);
+    gf_store_give(store, data);
+    return status;
 }

@@ -14,7 +14,8 @@ bool gf_jpeg_device_takes(const struct gf_jpeg_nature *nature)
     return false;
 }
 
-enum gf_status gf_jpeg_device_open(int device, struct gf_jpeg_device **codec, struct gf_error *error)
+enum gf_status gf_jpeg_device_open(int device, struct gf_jpeg_device **codec,
+                                   struct gf_error *error)
 {
     (void)device;
     (void)codec;
@@ -24,6 +25,18 @@ enum gf_status gf_jpeg_device_open(int device, struct gf_jpeg_device **codec, st
 void gf_jpeg_device_close(struct gf_jpeg_device *codec)
 {
     (void)codec;
+}
+
+bool gf_jpeg_device_likely(void)
+{
+    return false;
+}
+
+enum gf_status gf_jpeg_device_engines(struct gf_jpeg_device *codec, int *engines,
+                                      struct gf_error *error)
+{
+    (void)engines;
+    return gf_jpeg_device_open(0, &codec, error);
 }
 
 enum gf_status gf_jpeg_device_decode(struct gf_jpeg_device *codec, unsigned char *data,
@@ -36,13 +49,35 @@ enum gf_status gf_jpeg_device_decode(struct gf_jpeg_device *codec, unsigned char
     return gf_jpeg_device_open(0, &codec, error);
 }
 
-enum gf_status gf_jpeg_device_encode(struct gf_jpeg_device *codec, const struct gf_view *in,
-                                     const struct gf_options *options, struct gf_jpeg_bytes *out,
-                                     struct gf_error *error)
+struct gf_jpeg_turn *gf_jpeg_device_enter(struct gf_jpeg_device *codec)
 {
+    (void)codec;
+    return NULL;
+}
+
+void gf_jpeg_device_leave(struct gf_jpeg_device *codec, struct gf_jpeg_turn *turn)
+{
+    (void)codec;
+    (void)turn;
+}
+
+enum gf_status gf_jpeg_device_encode(struct gf_jpeg_device *codec, struct gf_jpeg_turn *turn,
+                                     const struct gf_view *in, const struct gf_options *options,
+                                     size_t *size, struct gf_error *error)
+{
+    (void)turn;
     (void)in;
     (void)options;
-    (void)out;
+    (void)size;
+    return gf_jpeg_device_open(0, &codec, error);
+}
+
+enum gf_status gf_jpeg_device_fetch(struct gf_jpeg_device *codec, struct gf_jpeg_turn *turn,
+                                    void *data, size_t size, struct gf_error *error)
+{
+    (void)turn;
+    (void)data;
+    (void)size;
     return gf_jpeg_device_open(0, &codec, error);
 }
 
