@@ -256,13 +256,13 @@ static enum gf_status encode_on_device(struct gf_pipeline *pipeline, struct gf_s
 }
 
 /* Decodes on the device and makes room there for the result, where the codec takes the one and the
- * other. */
+ * other; without stages the one is the other. */
 static enum gf_status take_ends(struct gf_pipeline *pipeline, const struct transfer *transfer,
                                 const struct gf_plan *plan, struct ends *ends,
                                 struct gf_error *error)
 {
     *ends = (struct ends){0};
-    if (!pipeline->codec.jpeg || !transfer->input || !plan->stage_count)
+    if (!pipeline->codec.jpeg || !transfer->input)
         return GF_OK;
     enum gf_status status = pipeline->backend->calls->ready(pipeline->backend, error);
     if (!status)
@@ -270,11 +270,17 @@ static enum gf_status take_ends(struct gf_pipeline *pipeline, const struct trans
                                        pipeline->options.codec == GF_CODEC_GPU_IF_FAST, error);
     if (status || !pipeline->codec.jpeg)
         return status;
-    if (!status)
-        status = decode_on_device(pipeline, transfer, plan, &ends->in, error);
-    if (status || !gf_codec_device_encodes(&pipeline->codec, transfer->file_format, plan->out,
-                                           &pipeline->options))
+    const bool encodes = gf_codec_device_encodes(&pipeline->codec, transfer->file_format, plan->out,
+                                                 &pipeline->options);
+    if (!plan->stage_count && !encodes)
+        return GF_OK;
+    status = decode_on_device(pipeline, transfer, plan, &ends->in, error);
+    if (status || !encodes)
         return status;
+    if (!plan->stage_count) {
+        ends->out = ends->in;
+        return GF_OK;
+    }
     ends->out = (struct gf_image){.format = plan->out,
                                   .pitch = gf_band_pitch(pipeline->backend, plan->out)};
     ends->out.data = gf_store_take(&pipeline->store, ends->out.pitch * (size_t)plan->out.height);
@@ -320,7 +326,7 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
                          .out_on_device = ends.out.data};
     if (!status && ends.in.data && ends.out.data)
         gf_codec_device_enter(&pipeline->codec); /* nothing of it is done on the host */
-    if (!status)
+    if (!status && (plan->stage_count || !ends.in.data))
         status = gf_schedule(&run, error);
     if (!status && ends.out.data)
         status = encode_on_device(pipeline, sink, &ends.out, error);

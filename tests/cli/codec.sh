@@ -42,6 +42,11 @@ case $? in
     run 0 gpufilter --codec=cpu -i photo.jpg -o cpu.jpg --quality=95 invert
     run 0 gpufilter -i cpu.jpg -o again-cpu.ppm
     far_apart again.ppm again-cpu.ppm 2 64 && problem "encoded, they differ by more than codecs do"
+    run 0 gpufilter --codec=gpu -i photo.jpg -o converted.jpg --quality=50
+    run 0 gpufilter -i converted.jpg -o converted.ppm
+    run 0 gpufilter -i photo.jpg -o photo.ppm
+    far_apart converted.ppm photo.ppm 8 128 && problem "converted, they differ"
+    [ "$(wc -c <converted.jpg)" -lt "$(wc -c <photo.jpg)" ] || problem "--quality=50 makes no smaller file"
     ;;
 3) skip "no GPU, or no nvJPEG" ;;
 *) problem "it failed" ;;
