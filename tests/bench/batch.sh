@@ -2,10 +2,10 @@
 # What `make bench-batch` runs: many JPEGs of 1080p from and to memory by every device and codec that there is, beside
 # what the codecs alone allow; and single pictures, where `auto` must not be slower than the CPU. Whole processes, turn
 # by turn, medians. Argument: the program. Environment:
-#   BENCH_FILES=2000, RUNS=3   pictures, and counted runs after a warm-up
+#   BENCH_FILES=2000, RUNS=3   pictures, and counted runs after a warm-up; of single pictures three times as many
 #   BENCH_PICTURES=FOLDER      photographs to make them of, beside those of a wallpaper package; without either, the sample
 #   RESULTS=FILE.json          where the figures go (tests/bench/results/batch-DATE.json)
-#   GF_COMMIT=NAME             the commit, where there is no git to ask
+#   GF_COMMIT=NAME             the commit, where git does not know it
 set -u
 export LC_ALL=C
 program=$(readlink -f "${1:?the program}")
@@ -62,10 +62,11 @@ done
 
 # ---- measuring ----
 
-measure() { # LIST OF NAME|ARGUMENTS -> lines "name|ms" in $work/figures
-    local round each begin end
+measure() { # RUNS, LIST OF NAME|ARGUMENTS -> lines "name|ms" in $work/figures
+    local runs=$1 round each begin end
     local -A samples=()
-    for ((round = 0; round <= RUNS; round++)); do
+    shift
+    for ((round = 0; round <= runs; round++)); do
         for each in "$@"; do
             rm -rf "$work/out"
             begin=$(date +%s%N)
@@ -121,12 +122,12 @@ decoding() {
 failed=0
 : >"$work/figures"
 : >"$work/bars"
-commit=$(git -C "$here" describe --always --dirty 2>/dev/null || echo "${GF_COMMIT:-unknown}")
+commit=${GF_COMMIT:-$(git -C "$here" describe --always --dirty 2>/dev/null || echo unknown)}
 cpu_model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1 | tr -d '"\\')
 gpu=$("$program" --devices | sed -n 's/^cuda:0  *//p' | head -1 | tr -d '"\\')
 echo "$(nproc) threads of $cpu_model; GPU: ${gpu:-none}; commit $commit; $files JPEGs of 1920x1080, $chain"
-measure "${commands[@]}"
-measure "${singles[@]}"
+measure "$RUNS" "${commands[@]}"
+measure $((3 * RUNS)) "${singles[@]}"
 
 printf '\n%-34s %10s %12s\n' many ms pictures/s
 for each in "${commands[@]}"; do

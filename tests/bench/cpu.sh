@@ -7,7 +7,7 @@
 #   BENCH_TASKS='blur2 png', BENCH_TOOLS='gpufilter vips'   only these
 #   BENCH_DIR=DIR        where the pictures go (a new folder in /var/tmp; needs 3 GB for the memory test)
 #   RESULTS=FILE.json    where the figures go (tests/bench/results/cpu-DATE.json)
-#   GF_COMMIT=NAME       the commit, where there is no git to ask
+#   GF_COMMIT=NAME       the commit, where git does not know it
 # JPEG is quality 90 and 4:2:0 everywhere (ffmpeg: -q:v 2, the nearest that its encoder has); PNG is each tool's
 # default level. Memory is that of the largest process, by GNU time.
 set -u
@@ -395,7 +395,7 @@ write_json() {
     printf '  ]\n}\n'
 }
 
-commit=$(git -C "$here" describe --always --dirty 2>/dev/null || echo "${GF_COMMIT:-unknown}")
+commit=${GF_COMMIT:-$(git -C "$here" describe --always --dirty 2>/dev/null || echo unknown)}
 cpu_model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1 | tr -d '"\\')
 system=$(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release | tr -d '"\\')
 : >"$work/figures"

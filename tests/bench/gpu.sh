@@ -2,7 +2,7 @@
 # What `make bench-gpu` runs. Arguments: the benchmark, the program. Environment:
 #   BENCH_PICTURE=FILE   a photograph for the 7680x4320 frame; without it the frame is made
 #   RESULTS=FILE.json    where the figures go (tests/bench/results/gpu-DATE.json)
-#   GF_COMMIT=NAME       the commit, where there is no git to ask
+#   GF_COMMIT=NAME       the commit, where git does not know it
 #   BENCH_NO_NPP=1       leaves NPP out
 set -eu
 bench=$1 program=$2

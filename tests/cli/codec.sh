@@ -44,8 +44,8 @@ case $? in
     far_apart again.ppm again-cpu.ppm 2 64 && problem "encoded, they differ by more than codecs do"
     run 0 gpufilter --codec=gpu -i photo.jpg -o converted.jpg --quality=50
     run 0 gpufilter -i converted.jpg -o converted.ppm
-    run 0 gpufilter -i photo.jpg -o photo.ppm
-    far_apart converted.ppm photo.ppm 8 128 && problem "converted, they differ"
+    run 0 gpufilter -i photo.jpg -o photo.ppm # from which libjpeg-turbo is 13 levels away then, at most 101
+    far_apart converted.ppm photo.ppm 16 160 && problem "converted, they differ"
     [ "$(wc -c <converted.jpg)" -lt "$(wc -c <photo.jpg)" ] || problem "--quality=50 makes no smaller file"
     ;;
 3) skip "no GPU, or no nvJPEG" ;;

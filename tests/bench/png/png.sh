@@ -6,7 +6,7 @@
 #   BENCH_LEVELS=16        only these levels, in this order (1234690)
 #   BENCH_DIR=DIR          where the files go (a new folder in /dev/shm, else in /var/tmp)
 #   RESULTS=FILE.json      where the figures go (tests/bench/results/png-DATE-THREADS.json)
-#   GF_COMMIT=NAME         the commit, where there is no git to ask
+#   GF_COMMIT=NAME         the commit, where git does not know it
 set -eu
 export LC_ALL=C
 bench=$1 program=$2
@@ -31,7 +31,7 @@ photo33=${BENCH_PICTURE33:-$(first_of $backgrounds/seeding_by_Clements_Engelhard
 "$program" --device=cpu --strip -i "$photo24" -o "$work/photo24.ppm" 'resize=w=6000:h=4000:fit=cover'
 "$program" --device=cpu --strip -i "$photo33" -o "$work/photo33.ppm" 'resize=w=7680:h=4320:fit=cover'
 
-commit=$(git -C "$here" describe --always --dirty 2>/dev/null || echo "${GF_COMMIT:-unknown}")
+commit=${GF_COMMIT:-$(git -C "$here" describe --always --dirty 2>/dev/null || echo unknown)}
 cpu=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1 | tr -d '"\\')
 system=$(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release | tr -d '"\\')
 about="$cpu, $system; photo24 is $(basename "$photo24") at 6000x4000, photo33 $(basename "$photo33") at 7680x4320, both by Lanczos"
