@@ -29,10 +29,11 @@ static void describe_run(struct bench_report *report)
     struct tm utc;
     if (gmtime_r(&now, &utc))
         strftime(report->date, sizeof report->date, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    first_line("git describe --always --dirty 2>/dev/null", report->commit, sizeof report->commit);
     const char *const commit = getenv("GF_COMMIT");
-    if (!*report->commit)
-        snprintf(report->commit, sizeof report->commit, "%s", commit ? commit : "unknown");
+    if (commit)
+        snprintf(report->commit, sizeof report->commit, "%s", commit);
+    else
+        first_line("git describe --always --dirty 2>/dev/null || echo unknown", report->commit, sizeof report->commit);
     first_line("nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null",
                report->driver, sizeof report->driver);
 }
