@@ -141,7 +141,7 @@ static enum gf_status measure_peers(const struct gf_lab_run *run, int other,
                        &direct, result, error));
         LAB_DO(measure(run, "a kernel's loads and stores", true, there, source, target, columns,
                        &wrong, &loads, result, error));
-        gf_lab_claim(result, direct > staged, "going round the host is faster: %.2f times",
+        gf_lab_claim(result, direct > staged, "past the host is faster: %.2f times",
                      direct / staged);
     } else {
         gf_lab_row(result, NAN, "copy from GPU to GPU");
@@ -176,7 +176,7 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
 
 const struct gf_lab gf_lab_peer = {
     .name = "peer",
-    .summary = "unified addresses, and copies from GPU to GPU that go round the host",
+    .summary = "unified addresses, and copies from GPU to GPU, past the host",
     .guide = "4, 9.1.4",
     .params = peer_params,
     .params_size = sizeof(struct peer),

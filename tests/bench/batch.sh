@@ -125,6 +125,7 @@ failed=0
 commit=${GF_COMMIT:-$(git -C "$here" describe --always --dirty 2>/dev/null || echo unknown)}
 cpu_model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1 | tr -d '"\\')
 gpu=$("$program" --devices | sed -n 's/^cuda:0  *//p' | head -1 | tr -d '"\\')
+driver=$("$program" --devices | sed -n '2s/^ *driver \([0-9.]*\).*/\1/p')
 echo "$(nproc) threads of $cpu_model; GPU: ${gpu:-none}; commit $commit; $files JPEGs of 1920x1080, $chain"
 measure "$RUNS" "${commands[@]}"
 measure $((3 * RUNS)) "${singles[@]}"
@@ -166,7 +167,7 @@ if [ -s "$work/bars" ]; then
 fi
 {
     echo "{\"date\": \"$(date -u +%Y-%m-%dT%H:%M:%SZ)\", \"commit\": \"$commit\", \"cpu\": \"$cpu_model\", \"threads\": $(nproc),"
-    echo " \"gpu\": \"$gpu\", \"files\": $files, \"chain\": \"$chain\", \"runs\": $RUNS,"
+    echo " \"gpu\": \"$gpu\", \"driver\": \"$driver\", \"files\": $files, \"chain\": \"$chain\", \"runs\": $RUNS,"
     echo " \"codec_gpu_more_pictures_s\": $beyond, \"codec_gpu_decoding_difference\": $difference, \"figures\": ["
     awk -F'|' '{printf "%s  {\"name\": \"%s\", \"ms\": %s}", (NR > 1 ? ",\n" : ""), $1, $2} END {print "],"}' "$work/figures"
     echo ' "bars": ['

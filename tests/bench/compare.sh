@@ -9,7 +9,7 @@ trap 'rm -rf "$work"' EXIT
 "$program" --device=cpu --quiet --strip -i "${BENCH_PICTURE:-$here/../../samples/harbour.png}" -o "$work/frame.ppm" \
     'resize=w=7680:h=4320:fit=cover'
 {
-    echo "# $("$program" --devices | head -n 1 | sed 's/^cuda:0 *//; s/:.*//'), $(date -u +%Y-%m-%d), commit ${GF_COMMIT:-$(git -C "$here" rev-parse --short HEAD 2>/dev/null || echo unknown)}"
+    echo "# $("$program" --devices | sed -n '1{s/^cuda:0 *//; s/:.*//; h}; 2{s/^ *\(driver [0-9.]*\).*/, \1/; H; g; s/\n//; p; q}'), $(date -u +%Y-%m-%d), commit ${GF_COMMIT:-$(git -C "$here" rev-parse --short HEAD 2>/dev/null || echo unknown)}"
     while read -r chain; do
         echo "== $chain"
         case $chain in

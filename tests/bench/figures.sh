@@ -1,5 +1,6 @@
 #!/bin/sh
-# The README's tables of figures, from the newest results of `make bench-gpu`, `make bench` and `make bench-png`.
+# The README's tables of figures, from the newest results of `make bench-gpu`, `make bench-batch`, `make bench` and
+# `make bench-png`.
 # Argument: the folder.
 set -eu
 gpu=$(ls "$1"/gpu-*.json | tail -n 1)
@@ -68,6 +69,29 @@ END {
     if (b) print "\n64 JPEGs of 1920x1080, `blur=2,equalize`, to JPEG, in one command each:\n\n|  | pictures/s | s |\n| --- | --- | --- |"
     for (i = 1; i <= b; i++) print batch[i]
 }' "$cpu"
+
+batch=$(ls "$1"/batch-*.json 2>/dev/null | tail -n 1)
+[ -z "$batch" ] || awk "$fields"'
+/"date"/ { date = substr(value("date"), 1, 10); commit = value("commit"); threads = value("threads") }
+/"gpu"/ { gpu = value("gpu"); sub(/:.*/, "", gpu); driver = value("driver"); files = value("files"); chain = value("chain") }
+/"codec_gpu_more/ {
+    more = value("codec_gpu_more_pictures_s")
+    largest = value("largest"); mean = value("mean")
+    printf "\n%d JPEGs of 1920x1080, `%s`, to JPEG, from and to memory, the start included: %s, driver %s, %d processors, %s, commit %s.\n\n", files, chain, gpu, driver, threads, date, commit
+    print "|  | pictures/s | s |\n| --- | --- | --- |"
+}
+/"name":/ && /"ms":/ {
+    name = value("name"); n = files
+    if (name ~ / (cpu|cuda|auto)$/ || name ~ /^start/ || name ~ /, one$/) {
+        if (name ~ /, one$/) one = value("ms")
+        next
+    }
+    if (name ~ /4 times/) { n = 4 * files; sub(/4 times as many/, n " pictures", name) }
+    printf "| %s | %.0f | %.2f |\n", name == "codecs alone" ? "libjpeg-turbo alone: no filter" : name, 1000 * n / value("ms"), value("ms") / 1000
+}
+END {
+    printf "\nWith the GPU codec one picture takes %.2f s and each one more 1/%d s. The pictures that it decodes differ from libjpeg-turbo'"'"'s by %d level at most, by %s on average.\n", one / 1000, more, largest, mean
+}' "$batch"
 
 png=$(ls "$1"/png-*.json | tail -n 1)
 awk "$fields"'

@@ -39,6 +39,7 @@ evidence() {
 markdown() { sed 's/|/\\|/g; s/^[* ]*//; s/  */ /g' | cut -c1-160; }
 
 machine=$(gpufilter --devices | sed -n '1s/^cuda:0 *//p')
+driver=$(gpufilter --devices | sed -n '2s/^ *\(driver [0-9.]*\).*/\1/p')
 commit=${GF_COMMIT:-$(git -C "$here" rev-parse --short HEAD 2>/dev/null || echo unknown)}
 today=$(date -u +%Y-%m-%d)
 
@@ -46,7 +47,7 @@ missing=0
 {
     echo "# The guides' techniques, shown"
     echo
-    echo "$machine, $today, commit $commit. Made by \`make techniques\`: each command was run"
+    echo "$machine, $driver, $today, commit $commit. Made by \`make techniques\`: each command was run"
     echo "(\`@\` is a picture of 7680x4320), ended well, and said what stands beside it. The guides: (1) Legresley, CUDA Performance"
     echo "Optimization, (2) CME 213, transpose, (3) Performance Issues, (4) CUDA C++ Best Practices Guide, (5) Programming Guide, Writing"
     echo "SIMT Kernels. A row of a stage's table: variant, warm ms, least..most, cold ms, GB/s, % of copy, times naive, times CPU, registers,"
@@ -72,7 +73,7 @@ missing=0
 } >"$work/techniques.md"
 mv "$work/techniques.md" "$results/techniques.md"
 {
-    echo "# ${machine%%:*}, $today, commit $commit"
+    echo "# ${machine%%:*}, $driver, $today, commit $commit"
     sed -n 's/.*\t\(gpufilter --lab=[^\t]*\)\t.*/\1/p' "$here/techniques.tsv" | awk '!seen[$0]++' | while read -r lab; do
         cat "$(output_of "$lab")"
         echo
