@@ -1,5 +1,5 @@
-/* Every pixel of a band, taken apart for kernels that differ only in what they do with its levels: the
- * variants that count histograms and those that look for the lowest and the highest level. */
+/* Every pixel of a band, taken apart for kernels that differ only in what they do with its levels:
+ * the variants that count histograms and those that look for the lowest and the highest level. */
 #ifndef GF_BINS_CUH
 #define GF_BINS_CUH
 
@@ -17,7 +17,8 @@ struct bins_task {
     cudaStream_t stream;
 };
 
-/* An item: whole pixels in whole vectors, three vectors of RGB, else one, and then two items at a time. */
+/* An item: whole pixels in whole vectors, three vectors of RGB, else one, and then two items at a
+ * time. */
 template <int BITS, int COUNT> struct item {
     static constexpr int vectors = COUNT == 3 ? 3 : 1, groups = COUNT == 3 ? 1 : 2;
     static constexpr int bytes = vectors * VECTOR, words = bytes / 4;
@@ -25,7 +26,7 @@ template <int BITS, int COUNT> struct item {
 };
 
 /* The levels that a mixture makes of one pixel: that many. */
-template <int COUNT, int MIXTURE> constexpr int levels_of = MIXTURE == EACH && COUNT >= 3 ? 3 : 1;
+template <int COUNT, int MIXTURE> constexpr int levels_of = MIXTURE == EACH &&COUNT >= 3 ? 3 : 1;
 
 template <int BITS, int COUNT>
 static __device__ __forceinline__ void load_item(const unsigned char *in, unsigned *w)
@@ -62,7 +63,8 @@ template <int BITS> static __device__ __forceinline__ unsigned luma_at(const uns
 {
     if (BITS == 8) {
         const int word = i / 4, shift = i % 4 * 8;
-        const unsigned rgb = shift > 8 ? __funnelshift_r(w[word], w[word + 1], shift) : w[word] >> shift;
+        const unsigned rgb =
+            shift > 8 ? __funnelshift_r(w[word], w[word + 1], shift) : w[word] >> shift;
         return __dp4a(rgb, 0x001d964du, 128u) >> 8;
     }
     return (unsigned)gf_luma601((int)sample_at<BITS>(w, i), (int)sample_at<BITS>(w, i + 1),
@@ -106,7 +108,8 @@ static __device__ __forceinline__ void add_tails(const struct bins_task &task, T
 {
     const struct band &band = task.band;
     const unsigned pixels = band.rows * task.tail;
-    for (unsigned first = blockIdx.x * blockDim.x; first < pixels; first += gridDim.x * blockDim.x) {
+    for (unsigned first = blockIdx.x * blockDim.x; first < pixels;
+         first += gridDim.x * blockDim.x) {
         const unsigned index = first + threadIdx.x;
         const struct place at = place_of(index, band.rows, task.tail);
         unsigned w[2] = {0, 0};
@@ -133,10 +136,10 @@ static __device__ __forceinline__ void add_item(const unsigned *w, bool there,
     }
 }
 
-/* Gives tally.add(channel, level, counted) every level of the rows' pixels; a row of the grid shares the work.
- * counted: the pixel's alpha is not zero; the level lies in range in any case.
- * TALLY::together: all threads of a block call it equally often and together, so that it may speak to the
- * warp's other lanes; one that has no pixel calls it with counted == false.
+/* Gives tally.add(channel, level, counted) every level of the rows' pixels; a row of the grid
+ * shares the work. counted: the pixel's alpha is not zero; the level lies in range in any case.
+ * TALLY::together: all threads of a block call it equally often and together, so that it may speak
+ * to the warp's other lanes; one that has no pixel calls it with counted == false.
  * TALLY::takes_words: whole items go to tally.add_words(words) as they are. */
 template <int BITS, int COUNT, int MIXTURE, class TALLY>
 static __device__ __forceinline__ void for_each_level(const struct bins_task &task, TALLY &tally)
@@ -171,7 +174,8 @@ static inline struct bins_task task_of(const struct gf_view *view, enum gf_stati
                                        const void *tables, void *stream)
 {
     const unsigned channels = (unsigned)view->format.channels;
-    const unsigned pixels = (channels == 3 ? 3 : 1) * VECTOR * 8 / ((unsigned)view->format.bits * channels);
+    const unsigned pixels =
+        (channels == 3 ? 3 : 1) * VECTOR * 8 / ((unsigned)view->format.bits * channels);
     struct bins_task task;
     task.band.in = view->data;
     task.band.out = NULL;

@@ -1,5 +1,6 @@
-/* Box blur in two kernels with running sums, where boxblur_small.cuh's does not do: down the columns into
- * scratch memory, then along the rows in shared memory. The time grows little with the radius. */
+/* Box blur in two kernels with running sums, where boxblur_small.cuh's does not do: down the
+ * columns into scratch memory, then along the rows in shared memory. The time grows little with the
+ * radius. */
 #include "boxblur_small.cuh"
 #include "stencil.cuh"
 #include "stencils.h"

@@ -16,11 +16,11 @@ static inline enum gf_status gf_cuda_fail(struct gf_error *error, int device, co
 }
 
 /* Returns from the calling function when the call fails. */
-#define GF_CUDA_TRY(call, device, error)                                                           \
-    do {                                                                                           \
-        const cudaError_t gf_code = (call);                                                        \
-        if (gf_code != cudaSuccess)                                                                \
-            return gf_cuda_fail(error, device, #call, gf_code);                                    \
+#define GF_CUDA_TRY(call, device, error) \
+    do { \
+        const cudaError_t gf_code = (call); \
+        if (gf_code != cudaSuccess) \
+            return gf_cuda_fail(error, device, #call, gf_code); \
     } while (0)
 
 #endif

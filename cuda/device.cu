@@ -10,7 +10,8 @@
 #include "check.cuh"
 #include "numa.h"
 
-/* Of the architectures that it was built for, the one that the driver takes is seen in any kernel. */
+/* Of the architectures that it was built for, the one that the driver takes is seen in any kernel.
+ */
 __global__ void __launch_bounds__(32) probe_kernel()
 {
 }
@@ -66,11 +67,14 @@ static enum gf_status ask(int index, struct gf_device_info *info, struct gf_erro
     info->l2_bytes = (uint64_t)properties.l2CacheSize;
     info->copy_engines = properties.asyncEngineCount;
     info->ecc = properties.ECCEnabled;
-    GF_CUDA_TRY(cudaDeviceGetPCIBusId(info->pci_bus_id, sizeof info->pci_bus_id, index), index, error);
+    GF_CUDA_TRY(cudaDeviceGetPCIBusId(info->pci_bus_id, sizeof info->pci_bus_id, index), index,
+                error);
     info->numa_node = gf_numa_node(info->pci_bus_id);
     int clock_khz = 0, bus_bits = 0;
-    GF_CUDA_TRY(cudaDeviceGetAttribute(&clock_khz, cudaDevAttrMemoryClockRate, index), index, error);
-    GF_CUDA_TRY(cudaDeviceGetAttribute(&bus_bits, cudaDevAttrGlobalMemoryBusWidth, index), index, error);
+    GF_CUDA_TRY(cudaDeviceGetAttribute(&clock_khz, cudaDevAttrMemoryClockRate, index), index,
+                error);
+    GF_CUDA_TRY(cudaDeviceGetAttribute(&bus_bits, cudaDevAttrGlobalMemoryBusWidth, index), index,
+                error);
     info->memory_bandwidth = 2e3 * clock_khz * (bus_bits / 8); /* Best Practices Guide 8.2.1 */
     GF_CUDA_TRY(cudaDriverGetVersion(&info->driver_version), index, error);
     GF_CUDA_TRY(cudaRuntimeGetVersion(&info->runtime_version), index, error);
@@ -91,7 +95,8 @@ extern "C" enum gf_status gf_device_describe(int index, struct gf_device_info *i
     if (index >= KEPT)
         return ask(index, info, error);
     pthread_mutex_lock(&lock);
-    const enum gf_status status = kept[index].multiprocessors ? GF_OK : ask(index, &kept[index], error);
+    const enum gf_status status =
+        kept[index].multiprocessors ? GF_OK : ask(index, &kept[index], error);
     *info = kept[index];
     if (status)
         memset(&kept[index], 0, sizeof kept[index]);
@@ -99,7 +104,8 @@ extern "C" enum gf_status gf_device_describe(int index, struct gf_device_info *i
     return status;
 }
 
-extern "C" enum gf_status gf_device_code(int index, int *architecture, bool *built_in, struct gf_error *error)
+extern "C" enum gf_status gf_device_code(int index, int *architecture, bool *built_in,
+                                         struct gf_error *error)
 {
     static const int built_for[] = {GF_ARCHITECTURES};
     struct cudaFuncAttributes attributes;

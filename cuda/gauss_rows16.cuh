@@ -1,5 +1,5 @@
-/* The Gaussian of 16-bit pictures, any radius: the horizontal pass over what gf_gauss_columns left in scratch
- * memory, in float and in the order that gauss.h states. */
+/* The Gaussian of 16-bit pictures, any radius: the horizontal pass over what gf_gauss_columns left
+ * in scratch memory, in float and in the order that gauss.h states. */
 #ifndef GF_GAUSS_ROWS16_CUH
 #define GF_GAUSS_ROWS16_CUH
 

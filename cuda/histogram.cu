@@ -1,5 +1,5 @@
-/* The default's choice between the ways to count a histogram, and two of them: a table for each lane of
- * 8-bit samples, and packed counters of 16-bit ones. */
+/* The default's choice between the ways to count a histogram, and two of them: a table for each
+ * lane of 8-bit samples, and packed counters of 16-bit ones. */
 #include "counters.h"
 #include "histogram_16.cuh"
 #include "histogram_8.cuh"
@@ -53,9 +53,10 @@ extern "C" int gf_histogram_packed_cuda(const struct gf_view *view, enum gf_stat
     return view->rows ? launch[view->format.channels - 1](&request) : cudaSuccess;
 }
 
-/* The fastest for a photograph on an H200. A lightness is better looked up once than for each part of the table,
- * where the packed one fits; three tables of bytes leave room for fewer copies (evenly spread bytes would still
- * take 0.041 ms with them and 0.051 without, a photograph 0.040 and 0.032). */
+/* The fastest for a photograph on an H200. A lightness is better looked up once than for each part
+ * of the table, where the packed one fits; three tables of bytes leave room for fewer copies
+ * (evenly spread bytes would still take 0.041 ms with them and 0.051 without, a photograph 0.040
+ * and 0.032). */
 static cudaError_t choose(const struct gf_view *view, enum gf_statistic statistic,
                           gf_counter **counter)
 {

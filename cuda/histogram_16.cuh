@@ -1,5 +1,5 @@
-/* Histograms of 16-bit samples by packed counters: each block counts in shared memory with counters of 16
- * bits, where a block can have 128 KB of it, else straight into the picture's. */
+/* Histograms of 16-bit samples by packed counters: each block counts in shared memory with counters
+ * of 16 bits, where a block can have 128 KB of it, else straight into the picture's. */
 #ifndef GF_HISTOGRAM_16_CUH
 #define GF_HISTOGRAM_16_CUH
 

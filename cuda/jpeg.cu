@@ -1,6 +1,7 @@
-/* nvJPEG behind jpeg_device.h. One thread of each device decodes: it takes whatever pictures are waiting, up to a
- * group, and gives them to the hardware's engines at once. There is one state for all groups: it takes a third of a
- * second to make, but no time to set for another number of pictures. */
+/* nvJPEG behind jpeg_device.h. One thread of each device decodes: it takes whatever pictures are
+ * waiting, up to a group, and gives them to the hardware's engines at once. There is one state for
+ * all groups: it takes a third of a second to make, but no time to set for another number of
+ * pictures. */
 #include <cuda_runtime.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -12,8 +13,9 @@
 
 #ifdef GF_HAS_NVJPEG
 
-/* An engine decodes one picture at a time; what is beyond a few rounds of them waits better for the next group, so that
- * the callers do not come and go all at once. Without engines the pictures are decoded by kernels. */
+/* An engine decodes one picture at a time; what is beyond a few rounds of them waits better for the
+ * next group, so that the callers do not come and go all at once. Without engines the pictures are
+ * decoded by kernels. */
 enum { ROUNDS = 4, GROUP_MOST = 64, GROUP_OF_KERNELS = 16, DEVICES_MOST = 64, SIDE_MOST = 16384 };
 /* Two keep the device busy; a third fills the gaps. */
 enum { TURNS = 3 };
@@ -65,15 +67,20 @@ static enum gf_status start(struct gf_jpeg_device *codec, struct gf_error *error
 {
     GF_CUDA_TRY(cudaSetDevice(codec->device), codec->device, error);
     if (!load_nvjpeg(&codec->call))
-        return gf_fail(error, GF_ERROR_UNAVAILABLE, "nvJPEG is not here (libnvjpeg.so.%d)", CUDART_VERSION / 1000);
-    /* Chroma is interpolated as libjpeg does it: the pictures are the same but for a level here and there. */
+        return gf_fail(error, GF_ERROR_UNAVAILABLE, "nvJPEG is not here (libnvjpeg.so.%d)",
+                       CUDART_VERSION / 1000);
+    /* Chroma is interpolated as libjpeg does it: the pictures are the same but for a level here and
+     * there. */
     const unsigned flags = NVJPEG_FLAGS_UPSAMPLING_WITH_INTERPOLATION;
     if (codec->call.CreateEx(NVJPEG_BACKEND_HARDWARE, NULL, NULL, flags, &codec->handle) &&
         codec->call.CreateEx(NVJPEG_BACKEND_GPU_HYBRID, NULL, NULL, flags, &codec->handle))
-        return gf_fail(error, GF_ERROR_UNAVAILABLE, "nvJPEG does not start on cuda:%d", codec->device);
-    GF_CUDA_TRY(cudaStreamCreateWithFlags(&codec->stream, cudaStreamNonBlocking), codec->device, error);
+        return gf_fail(error, GF_ERROR_UNAVAILABLE, "nvJPEG does not start on cuda:%d",
+                       codec->device);
+    GF_CUDA_TRY(cudaStreamCreateWithFlags(&codec->stream, cudaStreamNonBlocking), codec->device,
+                error);
     if (codec->call.JpegStateCreate(codec->handle, &codec->state))
-        return gf_fail(error, GF_ERROR_UNAVAILABLE, "nvJPEG has no decoder on cuda:%d", codec->device);
+        return gf_fail(error, GF_ERROR_UNAVAILABLE, "nvJPEG has no decoder on cuda:%d",
+                       codec->device);
     unsigned engines = 0, cores = 0;
     if (!codec->call.engines || codec->call.engines(codec->handle, &engines, &cores))
         engines = 0;
@@ -117,12 +124,13 @@ static void decode(struct gf_jpeg_device *codec, struct request *const *group, i
         group[i]->declined = count == 1 || !decode_group(codec, group + i, 1);
 }
 
-/* Takes pictures of one output format from the head of the queue; no turn of the engines is left half empty but the
- * first. Returns how many. */
+/* Takes pictures of one output format from the head of the queue; no turn of the engines is left
+ * half empty but the first. Returns how many. */
 static int take_group(struct gf_jpeg_device *codec, struct request **group)
 {
     int count = 0;
-    for (struct request *at = codec->first; at && count < codec->group && at->format == codec->first->format; at = at->next)
+    for (struct request *at = codec->first;
+         at && count < codec->group && at->format == codec->first->format; at = at->next)
         count++;
     if (codec->engines && count > codec->engines)
         count -= count % codec->engines;
@@ -177,7 +185,8 @@ extern "C" bool gf_jpeg_device_likely(void)
     return open_nvjpeg() != NULL;
 }
 
-extern "C" enum gf_status gf_jpeg_device_engines(struct gf_jpeg_device *codec, int *engines, struct gf_error *error)
+extern "C" enum gf_status gf_jpeg_device_engines(struct gf_jpeg_device *codec, int *engines,
+                                                 struct gf_error *error)
 {
     const enum gf_status status = wait_started(codec, error);
     *engines = status ? 0 : codec->engines;
@@ -190,15 +199,16 @@ extern "C" bool gf_jpeg_device_takes(const struct gf_jpeg_nature *nature)
 }
 
 extern "C" enum gf_status gf_jpeg_device_decode(struct gf_jpeg_device *codec, unsigned char *data,
-                                                const struct gf_jpeg_nature *nature, const struct gf_view *out,
-                                                struct gf_error *error)
+                                                const struct gf_jpeg_nature *nature,
+                                                const struct gf_view *out, struct gf_error *error)
 {
     struct request request;
     const enum gf_status status = wait_started(codec, error);
     if (status)
         return status;
     memset(&request, 0, sizeof request);
-    data[nature->tables - 2] = 0xff; /* the start marker again, before the first segment that is wanted */
+    data[nature->tables - 2] =
+        0xff; /* the start marker again, before the first segment that is wanted */
     data[nature->tables - 1] = 0xd8;
     request.data = data + nature->tables - 2;
     request.size = nature->end - nature->tables + 2;
@@ -224,19 +234,21 @@ static enum gf_status fail_call(struct gf_error *error, const char *call, nvjpeg
     return gf_fail(error, GF_ERROR_DEVICE, "nvJPEG: %s fails (status %d)", call, (int)status);
 }
 
-#define TRY_NVJPEG(codec, name, ...)                                                                   \
-    do {                                                                                               \
-        const nvjpegStatus_t nvjpeg_status_ = (codec)->call.name(__VA_ARGS__);                         \
-        if (nvjpeg_status_)                                                                            \
-            return fail_call(error, #name, nvjpeg_status_);                                            \
+#define TRY_NVJPEG(codec, name, ...) \
+    do { \
+        const nvjpegStatus_t nvjpeg_status_ = (codec)->call.name(__VA_ARGS__); \
+        if (nvjpeg_status_) \
+            return fail_call(error, #name, nvjpeg_status_); \
     } while (0)
 
-static enum gf_status open_encoder(struct gf_jpeg_device *codec, struct gf_jpeg_turn *turn, struct gf_error *error)
+static enum gf_status open_encoder(struct gf_jpeg_device *codec, struct gf_jpeg_turn *turn,
+                                   struct gf_error *error)
 {
     if (turn->params)
         return GF_OK;
     if (!turn->stream)
-        GF_CUDA_TRY(cudaStreamCreateWithFlags(&turn->stream, cudaStreamNonBlocking), codec->device, error);
+        GF_CUDA_TRY(cudaStreamCreateWithFlags(&turn->stream, cudaStreamNonBlocking), codec->device,
+                    error);
     if (!turn->state)
         TRY_NVJPEG(codec, EncoderStateCreate, codec->handle, &turn->state, turn->stream);
     TRY_NVJPEG(codec, EncoderParamsCreate, codec->handle, &turn->params, turn->stream);
@@ -253,12 +265,15 @@ static void close_encoder(struct gf_jpeg_device *codec, struct gf_jpeg_turn *tur
         cudaStreamDestroy(turn->stream);
 }
 
-static enum gf_status encode(struct gf_jpeg_device *codec, struct gf_jpeg_turn *turn, const struct gf_view *in,
-                             const struct gf_options *options, struct gf_error *error)
+static enum gf_status encode(struct gf_jpeg_device *codec, struct gf_jpeg_turn *turn,
+                             const struct gf_view *in, const struct gf_options *options,
+                             struct gf_error *error)
 {
-    static const nvjpegChromaSubsampling_t samplings[] = {NVJPEG_CSS_420, NVJPEG_CSS_422, NVJPEG_CSS_444};
+    static const nvjpegChromaSubsampling_t samplings[] = {NVJPEG_CSS_420, NVJPEG_CSS_422,
+                                                          NVJPEG_CSS_444};
     const bool gray = in->format.channels == 1;
-    const nvjpegChromaSubsampling_t sampling = gray ? NVJPEG_CSS_GRAY : samplings[options->subsampling];
+    const nvjpegChromaSubsampling_t sampling =
+        gray ? NVJPEG_CSS_GRAY : samplings[options->subsampling];
     nvjpegImage_t image;
     memset(&image, 0, sizeof image);
     image.channel[0] = in->data;
@@ -266,17 +281,18 @@ static enum gf_status encode(struct gf_jpeg_device *codec, struct gf_jpeg_turn *
     TRY_NVJPEG(codec, EncoderParamsSetQuality, turn->params, options->quality, turn->stream);
     TRY_NVJPEG(codec, EncoderParamsSetSamplingFactors, turn->params, sampling, turn->stream);
     if (gray)
-        TRY_NVJPEG(codec, EncodeYUV, codec->handle, turn->state, turn->params, &image, NVJPEG_CSS_GRAY,
-                   in->format.width, in->format.height, turn->stream);
+        TRY_NVJPEG(codec, EncodeYUV, codec->handle, turn->state, turn->params, &image,
+                   NVJPEG_CSS_GRAY, in->format.width, in->format.height, turn->stream);
     else
-        TRY_NVJPEG(codec, EncodeImage, codec->handle, turn->state, turn->params, &image, NVJPEG_INPUT_RGBI,
-                   in->format.width, in->format.height, turn->stream);
+        TRY_NVJPEG(codec, EncodeImage, codec->handle, turn->state, turn->params, &image,
+                   NVJPEG_INPUT_RGBI, in->format.width, in->format.height, turn->stream);
     return GF_OK;
 }
 
-extern "C" enum gf_status gf_jpeg_device_encode(struct gf_jpeg_device *codec, struct gf_jpeg_turn *turn,
-                                                const struct gf_view *in, const struct gf_options *options,
-                                                size_t *size, struct gf_error *error)
+extern "C" enum gf_status gf_jpeg_device_encode(struct gf_jpeg_device *codec,
+                                                struct gf_jpeg_turn *turn, const struct gf_view *in,
+                                                const struct gf_options *options, size_t *size,
+                                                struct gf_error *error)
 {
     enum gf_status status = wait_started(codec, error);
     if (!status)
@@ -285,14 +301,17 @@ extern "C" enum gf_status gf_jpeg_device_encode(struct gf_jpeg_device *codec, st
         status = encode(codec, turn, in, options, error);
     if (status)
         return status;
-    TRY_NVJPEG(codec, EncodeRetrieveBitstream, codec->handle, turn->state, NULL, size, turn->stream);
+    TRY_NVJPEG(codec, EncodeRetrieveBitstream, codec->handle, turn->state, NULL, size,
+               turn->stream);
     return GF_OK;
 }
 
-extern "C" enum gf_status gf_jpeg_device_fetch(struct gf_jpeg_device *codec, struct gf_jpeg_turn *turn, void *data,
-                                               size_t size, struct gf_error *error)
+extern "C" enum gf_status gf_jpeg_device_fetch(struct gf_jpeg_device *codec,
+                                               struct gf_jpeg_turn *turn, void *data, size_t size,
+                                               struct gf_error *error)
 {
-    TRY_NVJPEG(codec, EncodeRetrieveBitstream, codec->handle, turn->state, (unsigned char *)data, &size, turn->stream);
+    TRY_NVJPEG(codec, EncodeRetrieveBitstream, codec->handle, turn->state, (unsigned char *)data,
+               &size, turn->stream);
     GF_CUDA_TRY(cudaStreamSynchronize(turn->stream), codec->device, error);
     return GF_OK;
 }
@@ -371,7 +390,8 @@ static struct gf_jpeg_device *create(int device)
     return NULL;
 }
 
-extern "C" enum gf_status gf_jpeg_device_open(int device, struct gf_jpeg_device **codec, struct gf_error *error)
+extern "C" enum gf_status gf_jpeg_device_open(int device, struct gf_jpeg_device **codec,
+                                              struct gf_error *error)
 {
     if (device < 0 || device >= DEVICES_MOST)
         return gf_fail(error, GF_ERROR_UNAVAILABLE, "cuda:%d: no such device", device);

@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(THREADS) normalmap_kernel(const struct normalm
         const int row = i / TILE_WIDTH, column = i % TILE_WIDTH;
         if (x0 + column < p.width)
             normal_at<Sample, ROOT>(args, heights + row * PITCH + column, x0 + column, y0 + row,
-                      (Sample *)staging + row * pitch + column * args.out_channels);
+                                    (Sample *)staging + row * pitch + column * args.out_channels);
     }
     __syncthreads();
     const int size = args.out_channels * (int)sizeof(Sample);

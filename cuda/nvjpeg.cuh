@@ -13,11 +13,12 @@
 #include <nvjpeg.h>
 #include <stdio.h>
 
-#define GF_NVJPEG_FUNCTIONS(use)                                                                       \
-    use(CreateEx) use(Destroy) use(JpegStateCreate) use(JpegStateDestroy) use(DecodeBatchedInitialize)    \
-        use(DecodeBatched) use(EncoderStateCreate) use(EncoderStateDestroy) use(EncoderParamsCreate)      \
-            use(EncoderParamsDestroy) use(EncoderParamsSetQuality) use(EncoderParamsSetSamplingFactors)   \
-                use(EncodeImage) use(EncodeYUV) use(EncodeRetrieveBitstream)
+#define GF_NVJPEG_FUNCTIONS(use) \
+    use(CreateEx) use(Destroy) use(JpegStateCreate) use(JpegStateDestroy) \
+        use(DecodeBatchedInitialize) use(DecodeBatched) use(EncoderStateCreate) \
+            use(EncoderStateDestroy) use(EncoderParamsCreate) use(EncoderParamsDestroy) \
+                use(EncoderParamsSetQuality) use(EncoderParamsSetSamplingFactors) use(EncodeImage) \
+                    use(EncodeYUV) use(EncodeRetrieveBitstream)
 
 struct nvjpeg_functions {
 #define GF_MEMBER(name) decltype(&nvjpeg##name) name;
@@ -43,13 +44,14 @@ static bool load_nvjpeg(struct nvjpeg_functions *functions)
     void *const library = open_nvjpeg();
     if (!library)
         return false;
-#define GF_FIND(name)                                                                                  \
-    functions->name = (decltype(&nvjpeg##name))dlsym(library, "nvjpeg" #name);                         \
-    if (!functions->name)                                                                              \
+#define GF_FIND(name) \
+    functions->name = (decltype(&nvjpeg##name))dlsym(library, "nvjpeg" #name); \
+    if (!functions->name) \
         return false;
     GF_NVJPEG_FUNCTIONS(GF_FIND)
 #undef GF_FIND
-    functions->engines = (decltype(functions->engines))dlsym(library, "nvjpegGetHardwareDecoderInfo");
+    functions->engines =
+        (decltype(functions->engines))dlsym(library, "nvjpegGetHardwareDecoderInfo");
     return true;
 }
 #endif

@@ -14,12 +14,12 @@ struct luma_weights {
 static const luma_weights BT601 = {0x001d964du, 0u}, BT709 = {0x0012b736u, 0x007c176du};
 
 /* The weighted sums of four pixels in three words. */
-static __device__ __forceinline__ uint4 sums_of_4(unsigned a, unsigned b, unsigned c, unsigned weights,
-                                                  uint4 to)
+static __device__ __forceinline__ uint4 sums_of_4(unsigned a, unsigned b, unsigned c,
+                                                  unsigned weights, uint4 to)
 {
-    return make_uint4(__dp4a(a, weights, to.x), __dp4a(a, weights << 24, __dp4a(b, weights >> 8, to.y)),
-                      __dp4a(b, weights << 16, __dp4a(c, weights >> 16, to.z)),
-                      __dp4a(c, weights << 8, to.w));
+    return make_uint4(
+        __dp4a(a, weights, to.x), __dp4a(a, weights << 24, __dp4a(b, weights >> 8, to.y)),
+        __dp4a(b, weights << 16, __dp4a(c, weights >> 16, to.z)), __dp4a(c, weights << 8, to.w));
 }
 
 /* Luma is the byte above the fraction of the sum. */
@@ -61,7 +61,8 @@ static __device__ __forceinline__ uint4 lumas(const uint4 *in, unsigned least, l
 }
 
 template <bool STEP, bool FINE>
-static __device__ __forceinline__ unsigned lumas(const unsigned *in, unsigned least, luma_weights weights)
+static __device__ __forceinline__ unsigned lumas(const unsigned *in, unsigned least,
+                                                 luma_weights weights)
 {
     const unsigned y = luma_of_4<FINE>(in[0], in[1], in[2], weights);
     return STEP ? __vcmpgeu4(y, least * 0x01010101u) : y;
@@ -86,7 +87,8 @@ __global__ void __launch_bounds__(LUMA_THREADS)
         return;
     const unsigned char *const in =
         band.in + at.row * band.in_pitch + (size_t)at.column * (3 * sizeof(ACCESS));
-    unsigned char *const out = band.out + at.row * band.out_pitch + (size_t)at.column * sizeof(ACCESS);
+    unsigned char *const out =
+        band.out + at.row * band.out_pitch + (size_t)at.column * sizeof(ACCESS);
     if (at.column < full) {
         *(ACCESS *)out = lumas<STEP, FINE>((const ACCESS *)in, least, weights);
     } else {
@@ -100,7 +102,8 @@ static bool has_weights(const struct gf_point_op *op, luma_weights weights)
 {
     float weight[3];
     for (int k = 0; k < 3; k++)
-        weight[k] = (float)((weights.coarse >> 8 * k & 255) * 256 + (weights.fine >> 8 * k & 255)) / 65536.0f;
+        weight[k] = (float)((weights.coarse >> 8 * k & 255) * 256 + (weights.fine >> 8 * k & 255)) /
+                    65536.0f;
     return op->kind == GF_POINT_GRAY && op->a * op->d == weight[0] && op->b * op->d == weight[1] &&
            op->c * op->d == weight[2];
 }
@@ -114,22 +117,26 @@ static bool is_luma8(const struct gf_stage *stage, const struct gf_point_program
     *fine = has_weights(op, BT709);
     if (stage->in.channels != 3 || stage->in.bits != 8 || program->table != GF_POINT_NO_TABLE)
         return false;
-    return (has_weights(op, BT601) && (program->count == 1 || *step)) || (*fine && program->count == 1);
+    return (has_weights(op, BT601) && (program->count == 1 || *step)) ||
+           (*fine && program->count == 1);
 }
 
 template <class ACCESS>
-static int launch_luma8(const struct band *band, bool step, bool fine, float least, cudaStream_t stream)
+static int launch_luma8(const struct band *band, bool step, bool fine, float least,
+                        cudaStream_t stream)
 {
     unsigned tail;
     const unsigned full = whole_items(band->width, sizeof(ACCESS), &tail);
     const unsigned blocks = blocks_for(band->rows * (full + !!tail), LUMA_THREADS);
     if (fine)
-        luma8_kernel<false, true, ACCESS><<<blocks, LUMA_THREADS, 0, stream>>>(*band, full, tail, 0, BT709);
+        luma8_kernel<false, true, ACCESS>
+            <<<blocks, LUMA_THREADS, 0, stream>>>(*band, full, tail, 0, BT709);
     else if (step)
         luma8_kernel<true, false, ACCESS>
             <<<blocks, LUMA_THREADS, 0, stream>>>(*band, full, tail, (unsigned)least, BT601);
     else
-        luma8_kernel<false, false, ACCESS><<<blocks, LUMA_THREADS, 0, stream>>>(*band, full, tail, 0, BT601);
+        luma8_kernel<false, false, ACCESS>
+            <<<blocks, LUMA_THREADS, 0, stream>>>(*band, full, tail, 0, BT601);
     return cudaGetLastError();
 }
 

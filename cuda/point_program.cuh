@@ -13,7 +13,7 @@ enum {
 struct program {
     struct band band;
     int in_channels, out_channels;
-    unsigned tile, row_tiles; /* pixels of a tile; tiles of a row */
+    unsigned tile, row_tiles;   /* pixels of a tile; tiles of a row */
     const unsigned char *block; /* gf_point_program and its tables, on the device */
     int table, tables, count;
     unsigned table_at, curve_at, level_at, encode_at;
@@ -26,7 +26,8 @@ template <int PIXELS> struct pixels {
 };
 
 template <int PIXELS, typename FUNCTION>
-static __device__ __forceinline__ void each_sample(struct pixels<PIXELS> *p, int colours, FUNCTION function)
+static __device__ __forceinline__ void each_sample(struct pixels<PIXELS> *p, int colours,
+                                                   FUNCTION function)
 {
 #pragma unroll
     for (int c = 0; c < 3; c++) {
@@ -53,8 +54,9 @@ static __device__ __forceinline__ void each_pixel(struct pixels<PIXELS> *p, FUNC
 
 /* One operation on all of a thread's pixels: which one is asked once for all of them. */
 template <int PIXELS>
-static __device__ __forceinline__ void apply(const struct program &program, const struct gf_point_op &op,
-                                             int *colours, struct pixels<PIXELS> *p)
+static __device__ __forceinline__ void apply(const struct program &program,
+                                             const struct gf_point_op &op, int *colours,
+                                             struct pixels<PIXELS> *p)
 {
     const unsigned char *const encode = program.block + program.encode_at;
     const uint32_t *const curve = (const uint32_t *)(program.block + program.curve_at);
@@ -111,8 +113,9 @@ static __device__ __forceinline__ void apply(const struct program &program, cons
 
 /* Neighbouring lanes take neighbouring pixels: i of a thread's is pixel at + i * WARP + lane. */
 template <typename SAMPLE, int PIXELS>
-static __device__ __forceinline__ void
-take_pixels(const struct program &program, const SAMPLE *tile, unsigned at, struct pixels<PIXELS> *p)
+static __device__ __forceinline__ void take_pixels(const struct program &program,
+                                                   const SAMPLE *tile, unsigned at,
+                                                   struct pixels<PIXELS> *p)
 {
     const int channels = program.in_channels;
     const int colours = channels >= 3 ? 3 : 1;
@@ -164,11 +167,12 @@ static __global__ void __launch_bounds__(PROGRAM_WARPS *WARP)
     const struct tile tile = tile_of(index, &program.band, program.row_tiles, program.tile);
     const unsigned in_bytes = (unsigned)program.in_channels * sizeof(IN);
     const unsigned out_bytes = (unsigned)program.out_channels * sizeof(OUT);
-    unsigned char *const from = (unsigned char *)shared + warp * (program.tile * (in_bytes + out_bytes));
+    unsigned char *const from =
+        (unsigned char *)shared + warp * (program.tile * (in_bytes + out_bytes));
     unsigned char *const to = from + program.tile * in_bytes;
-    copy_tile<8, ACCESS>(from,
-                 program.band.in + tile.row * program.band.in_pitch + (size_t)tile.first * in_bytes,
-                 tile.pixels * in_bytes, lane);
+    copy_tile<8, ACCESS>(
+        from, program.band.in + tile.row * program.band.in_pitch + (size_t)tile.first * in_bytes,
+        tile.pixels * in_bytes, lane);
     __syncwarp();
     /* What lies beyond a short tile is computed too (any sample is a valid one), and not copied
      * out. */
@@ -184,12 +188,12 @@ static __global__ void __launch_bounds__(PROGRAM_WARPS *WARP)
     }
     __syncwarp();
     copy_tile<8, ACCESS>(program.band.out + tile.row * program.band.out_pitch +
-                     (size_t)tile.first * out_bytes,
-                 to, tile.pixels * out_bytes, lane);
+                             (size_t)tile.first * out_bytes,
+                         to, tile.pixels * out_bytes, lane);
 }
 
-/* Tables for 16-bit samples, of 256 KB each, are read through the first-level cache, of which shared
- * memory is a part: tiles are smaller where there are any. */
+/* Tables for 16-bit samples, of 256 KB each, are read through the first-level cache, of which
+ * shared memory is a part: tiles are smaller where there are any. */
 static unsigned tile_pixels(const struct gf_stage *stage, const struct gf_point_program *program)
 {
     if (stage->in.bits == 8)

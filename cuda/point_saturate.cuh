@@ -145,7 +145,8 @@ __global__ void __launch_bounds__(SATURATE_WARPS *WARP, 2)
         const struct tile tile = tile_of(index, &band, row_tiles, TILE);
         const size_t offset = (size_t)tile.first * CHANNELS;
         const unsigned bytes = tile.pixels * CHANNELS;
-        copy_tile<CHANNELS, ACCESS>(pixels, band.in + tile.row * band.in_pitch + offset, bytes, lane);
+        copy_tile<CHANNELS, ACCESS>(pixels, band.in + tile.row * band.in_pitch + offset, bytes,
+                                    lane);
         __syncwarp();
         /* What lies beyond a short tile is computed too, and not copied out. */
 #pragma unroll 1
@@ -159,7 +160,8 @@ __global__ void __launch_bounds__(SATURATE_WARPS *WARP, 2)
             }
         }
         __syncwarp();
-        copy_tile<CHANNELS, ACCESS>(band.out + tile.row * band.out_pitch + offset, pixels, bytes, lane);
+        copy_tile<CHANNELS, ACCESS>(band.out + tile.row * band.out_pitch + offset, pixels, bytes,
+                                    lane);
         __syncwarp();
     }
 }
@@ -194,8 +196,8 @@ static int launch_saturate8(const struct band *band, const struct gf_point_progr
         return status;
     const unsigned row_tiles = blocks_for(band->width, TILE);
     unsigned blocks = blocks_for(band->rows * row_tiles, (unsigned)warps);
-    status = resident_blocks((const void *)saturate8_kernel<CHANNELS, ACCESS>, warps * WARP, (size_t)size,
-                             blocks, &blocks);
+    status = resident_blocks((const void *)saturate8_kernel<CHANNELS, ACCESS>, warps * WARP,
+                             (size_t)size, blocks, &blocks);
     if (status != cudaSuccess)
         return status;
     saturate8_kernel<CHANNELS, ACCESS><<<blocks, warps * WARP, size, stream>>>(

@@ -6,16 +6,19 @@
 
 enum {
     TABLE_THREADS = 256,
-    TABLE_WAVES = 8, /* blocks that come after each other on a multiprocessor, so that their starts overlap */
+    TABLE_WAVES =
+        8, /* blocks that come after each other on a multiprocessor, so that their starts overlap */
     TABLE_WORDS = 256 / 4 * WARP /* of one table in shared memory, all lanes' copies */
 };
 
-/* Each lane of a warp has a copy of the tables in its own bank of shared memory, so that no look-up waits for
- * another whatever the picture (Best Practices Guide 9.2.3.1). A word holds four entries: entry v of a lane
- * lies at (v / 4) * 128 + v % 4, which a dp4a makes of the byte's upper six bits and its lower two. A table so
- * packed takes 8 KB; one entry a word would take 32, and as much longer to fill for every block. */
+/* Each lane of a warp has a copy of the tables in its own bank of shared memory, so that no look-up
+ * waits for another whatever the picture (Best Practices Guide 9.2.3.1). A word holds four entries:
+ * entry v of a lane lies at (v / 4) * 128 + v % 4, which a dp4a makes of the byte's upper six bits
+ * and its lower two. A table so packed takes 8 KB; one entry a word would take 32, and as much
+ * longer to fill for every block. */
 static __device__ __forceinline__ unsigned look_up_word(unsigned word, const unsigned char *a,
-                                                        const unsigned char *b, const unsigned char *c,
+                                                        const unsigned char *b,
+                                                        const unsigned char *c,
                                                         const unsigned char *d)
 {
     const unsigned upper = word & 0xfcfcfcfcu, lower = word & 0x03030303u;
@@ -28,13 +31,14 @@ static __device__ __forceinline__ unsigned look_up_word(unsigned word, const uns
 
 /* TABLES: 1 for all channels, or one for each. */
 template <int CHANNELS, int TABLES>
-static __device__ __forceinline__ const unsigned char *table_of(const unsigned char *copy, unsigned channel)
+static __device__ __forceinline__ const unsigned char *table_of(const unsigned char *copy,
+                                                                unsigned channel)
 {
     return TABLES == 1 ? copy : copy + channel % CHANNELS * (4 * TABLE_WORDS);
 }
 
-/* The channel that item `column` of a row begins with: of three channels 16, 4 or 1 times column mod 3, which
- * are the same. */
+/* The channel that item `column` of a row begins with: of three channels 16, 4 or 1 times column
+ * mod 3, which are the same. */
 template <int CHANNELS, int TABLES, class ACCESS>
 static __device__ __forceinline__ unsigned first_channel(unsigned column)
 {
@@ -51,7 +55,8 @@ static __device__ __forceinline__ uint4 look_up(const unsigned char *copy, uint4
 #pragma unroll
     for (int k = 0; k < 4; k++)
         table[k] = table_of<CHANNELS, TABLES>(copy, first + (unsigned)k);
-    const unsigned char *const a = table[0], *const b = table[1], *const c = table[2], *const d = table[3];
+    const unsigned char *const a = table[0], *const b = table[1], *const c = table[2],
+                               *const d = table[3];
     if (CHANNELS == 3)
         return make_uint4(look_up_word(v.x, a, b, c, a), look_up_word(v.y, b, c, a, b),
                           look_up_word(v.z, c, a, b, c), look_up_word(v.w, a, b, c, a));
@@ -60,12 +65,13 @@ static __device__ __forceinline__ uint4 look_up(const unsigned char *copy, uint4
 }
 
 template <int CHANNELS, int TABLES>
-static __device__ __forceinline__ unsigned look_up(const unsigned char *copy, unsigned v, unsigned column)
+static __device__ __forceinline__ unsigned look_up(const unsigned char *copy, unsigned v,
+                                                   unsigned column)
 {
     const unsigned first = first_channel<CHANNELS, TABLES, unsigned>(column);
-    return look_up_word(v, table_of<CHANNELS, TABLES>(copy, first), table_of<CHANNELS, TABLES>(copy, first + 1),
-                        table_of<CHANNELS, TABLES>(copy, first + 2),
-                        table_of<CHANNELS, TABLES>(copy, first + 3));
+    return look_up_word(
+        v, table_of<CHANNELS, TABLES>(copy, first), table_of<CHANNELS, TABLES>(copy, first + 1),
+        table_of<CHANNELS, TABLES>(copy, first + 2), table_of<CHANNELS, TABLES>(copy, first + 3));
 }
 
 template <int CHANNELS, int TABLES>
@@ -77,8 +83,9 @@ static __device__ __forceinline__ unsigned char look_up(const unsigned char *cop
 }
 
 template <int CHANNELS, int TABLES>
-static __device__ __forceinline__ void look_up_tail(const unsigned char *copy, const unsigned char *in,
-                                                    unsigned char *out, unsigned tail, unsigned column)
+static __device__ __forceinline__ void look_up_tail(const unsigned char *copy,
+                                                    const unsigned char *in, unsigned char *out,
+                                                    unsigned tail, unsigned column)
 {
     const unsigned first = CHANNELS == 3 ? column % 3 : 0;
 #pragma unroll 1
@@ -111,8 +118,8 @@ __global__ void __launch_bounds__(TABLE_THREADS)
         if (at.column < full)
             *(ACCESS *)out = look_up<CHANNELS, TABLES>(copy, v, at.column);
         else
-            look_up_tail<CHANNELS, TABLES>(copy, band.in + at.row * band.in_pitch + offset, out, tail,
-                                           at.column);
+            look_up_tail<CHANNELS, TABLES>(copy, band.in + at.row * band.in_pitch + offset, out,
+                                           tail, at.column);
         item += gridDim.x * TABLE_THREADS;
         at = place_of(item, band.rows, row_items);
         if (item < items && at.column < full)
@@ -185,7 +192,8 @@ __global__ void __launch_bounds__(TABLE_THREADS)
     invert8_kernel(const struct band band, unsigned full, unsigned tail)
 {
     const unsigned row_items = full + (tail ? 1 : 0);
-    const struct place at = place_of(blockIdx.x * TABLE_THREADS + threadIdx.x, band.rows, row_items);
+    const struct place at =
+        place_of(blockIdx.x * TABLE_THREADS + threadIdx.x, band.rows, row_items);
     if (at.row >= band.rows || at.column >= row_items)
         return;
     const size_t offset = (size_t)at.column * sizeof(ACCESS);
@@ -213,7 +221,8 @@ template <class ACCESS>
 static int launch_invert8(const struct band *band, struct gf_format format, cudaStream_t stream)
 {
     unsigned tail;
-    const unsigned full = whole_items((size_t)band->width * (size_t)format.channels, sizeof(ACCESS), &tail);
+    const unsigned full =
+        whole_items((size_t)band->width * (size_t)format.channels, sizeof(ACCESS), &tail);
     const unsigned blocks = blocks_for(band->rows * (full + !!tail), TABLE_THREADS);
     invert8_kernel<ACCESS><<<blocks, TABLE_THREADS, 0, stream>>>(*band, full, tail);
     return cudaGetLastError();
@@ -230,7 +239,8 @@ static int launch_table8(const struct band *band, const unsigned *tables, cudaSt
     if (status != cudaSuccess)
         return status;
     blocks = blocks * TABLE_WAVES < needed ? blocks * TABLE_WAVES : needed;
-    table8_kernel<CHANNELS, TABLES, ACCESS><<<blocks, TABLE_THREADS, 0, stream>>>(*band, full, tail, tables);
+    table8_kernel<CHANNELS, TABLES, ACCESS>
+        <<<blocks, TABLE_THREADS, 0, stream>>>(*band, full, tail, tables);
     return cudaGetLastError();
 }
 
@@ -241,7 +251,8 @@ static int launch_table16(const struct band *band, const unsigned short *table, 
     unsigned tail;
     const unsigned full = whole_items((size_t)band->width * CHANNELS * 2, sizeof(ACCESS), &tail);
     const unsigned blocks = blocks_for(band->rows * (full + !!tail), TABLE_THREADS);
-    table16_kernel<CHANNELS, ACCESS><<<blocks, TABLE_THREADS, 0, stream>>>(*band, full, tail, table, step);
+    table16_kernel<CHANNELS, ACCESS>
+        <<<blocks, TABLE_THREADS, 0, stream>>>(*band, full, tail, table, step);
     return cudaGetLastError();
 }
 
@@ -261,8 +272,10 @@ static int launch_tables(const struct band *band, struct gf_format format, const
     static int (*const launch8[])(const struct band *, const unsigned *, cudaStream_t) = {
         launch_table8<1, 1, ACCESS>, launch_table8<2, 2, ACCESS>, launch_table8<3, 3, ACCESS>,
         launch_table8<4, 4, ACCESS>};
-    static int (*const launch16[])(const struct band *, const unsigned short *, int, cudaStream_t) = {
-        launch_table16<1, wide>, launch_table16<2, wide>, launch_table16<3, wide>, launch_table16<4, wide>};
+    static int (*const launch16[])(const struct band *, const unsigned short *, int,
+                                   cudaStream_t) = {
+        launch_table16<1, wide>, launch_table16<2, wide>, launch_table16<3, wide>,
+        launch_table16<4, wide>};
     if (format.bits == 8 && format.channels == 3 && tables == 1)
         return launch_table8<3, 1, ACCESS>(band, (const unsigned *)table, stream);
     if (format.bits == 8)

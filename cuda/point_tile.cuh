@@ -20,8 +20,8 @@ static __device__ __forceinline__ struct tile tile_of(unsigned index, const stru
     return {at.row, first, left < pixels ? left : pixels};
 }
 
-/* Copies `bytes`, at most VECTORS * 512, by the lanes of a warp, an ACCESS each at a time; both ends
- * begin on a vector. */
+/* Copies `bytes`, at most VECTORS * 512, by the lanes of a warp, an ACCESS each at a time; both
+ * ends begin on a vector. */
 template <int VECTORS, class ACCESS>
 static __device__ __forceinline__ void copy_tile(unsigned char *__restrict__ to,
                                                  const unsigned char *__restrict__ from,

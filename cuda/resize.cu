@@ -42,7 +42,8 @@ static int resize_by_walking(const struct gf_launch *launch, const struct gf_res
     return gf_resize_walk_rgba16(walk, stream);
 }
 
-static struct resize_band band_of(const struct gf_launch *launch, const struct gf_resample *resample)
+static struct resize_band band_of(const struct gf_launch *launch,
+                                  const struct gf_resample *resample)
 {
     const struct gf_format format = launch->out.format;
     const void *const block = launch->constants;

@@ -164,7 +164,8 @@ static __device__ __forceinline__ void advance16(const unsigned *word, int turn,
         const int at = 2 * BESIDE + i;
         const float slope = v[at + CHANNELS] - v[at - CHANNELS];
         const float smooth = v[at + CHANNELS] + v[at - CHANNELS] + 2.0f * v[at];
-        result[i] = magnitude16<ROOT>(state->slopes[i] + slope, smooth - state->smooth[turn][i], scale);
+        result[i] =
+            magnitude16<ROOT>(state->slopes[i] + slope, smooth - state->smooth[turn][i], scale);
         state->slopes[i] = state->slope[i] + 2.0f * slope;
         state->slope[i] = slope;
         state->smooth[turn][i] = smooth;

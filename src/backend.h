@@ -1,6 +1,7 @@
-/* What a device can do for the scheduler, which does not know which one it drives. A lane is one line of
- * work: a stream of a CUDA device with its buffers, or a thread of the CPU backend. Calls on one lane come
- * from one thread at a time; they may return before the work is done, in order, and wait() waits for it. */
+/* What a device can do for the scheduler, which does not know which one it drives. A lane is one
+ * line of work: a stream of a CUDA device with its buffers, or a thread of the CPU backend. Calls
+ * on one lane come from one thread at a time; they may return before the work is done, in order,
+ * and wait() waits for it. */
 #ifndef GF_BACKEND_H
 #define GF_BACKEND_H
 
@@ -20,8 +21,8 @@ struct gf_lane {
     int index;
 };
 
-/* One piece of a stage's work, for those who look at it or time it: its kernels from `in` to `out`, or the
- * count of `in` for the histogram that the stage wants, after statistic_open. */
+/* One piece of a stage's work, for those who look at it or time it: its kernels from `in` to `out`,
+ * or the count of `in` for the histogram that the stage wants, after statistic_open. */
 struct gf_work {
     const struct gf_stage *stage;
     const void *constants;
@@ -37,8 +38,10 @@ struct gf_kernel_use {
     int cluster;         /* blocks; 1: none */
     int registers;       /* of a thread */
     size_t shared_bytes; /* of a block, static and dynamic */
-    size_t local_bytes;  /* of a thread: spilled registers, and arrays that are indexed at run time */
-    double occupancy;    /* theoretical: resident warps by those that a multiprocessor can hold, 0..1 */
+    size_t
+        local_bytes; /* of a thread: spilled registers, and arrays that are indexed at run time */
+    double
+        occupancy; /* theoretical: resident warps by those that a multiprocessor can hold, 0..1 */
 };
 
 struct gf_backend_calls {
@@ -63,8 +66,8 @@ struct gf_backend_calls {
     /* Whether stages can read and write that host memory where it lies; NULL: never. */
     bool (*reaches)(struct gf_backend *, const struct gf_view *host);
 
-    enum gf_status (*lane_open)(struct gf_backend *, int index, struct gf_spans *, struct gf_lane **,
-                                struct gf_error *);
+    enum gf_status (*lane_open)(struct gf_backend *, int index, struct gf_spans *,
+                                struct gf_lane **, struct gf_error *);
     void (*lane_close)(struct gf_lane *);
     void (*lane_enter)(struct gf_lane *); /* the calling thread is going to use the lane */
 
@@ -76,20 +79,23 @@ struct gf_backend_calls {
     /* Copies src's rows to dst, which has the same y, rows and row bytes. */
     enum gf_status (*upload)(struct gf_lane *, const struct gf_view *dst, const struct gf_view *src,
                              struct gf_error *);
-    enum gf_status (*download)(struct gf_lane *, const struct gf_view *dst, const struct gf_view *src,
-                               struct gf_error *);
+    enum gf_status (*download)(struct gf_lane *, const struct gf_view *dst,
+                               const struct gf_view *src, struct gf_error *);
     size_t (*scratch)(const struct gf_stage *, int rows);
     enum gf_status (*run)(struct gf_lane *, const struct gf_stage *, const void *constants,
                           const struct gf_view *in, const struct gf_view *out, void *scratch,
                           struct gf_error *);
-    /* A lane's part of the histogram of its input that a stage wants: opened empty on all lanes, in order of
-     * their index; added to; taken (added into *into) from all lanes when their work is done; closed. */
+    /* A lane's part of the histogram of its input that a stage wants: opened empty on all lanes, in
+     * order of their index; added to; taken (added into *into) from all lanes when their work is
+     * done; closed. */
     enum gf_status (*statistic_open)(struct gf_lane *, const struct gf_stage *, struct gf_error *);
     enum gf_status (*statistic_add)(struct gf_lane *, const struct gf_view *, struct gf_error *);
-    enum gf_status (*statistic_take)(struct gf_lane *, struct gf_histogram *into, struct gf_error *);
+    enum gf_status (*statistic_take)(struct gf_lane *, struct gf_histogram *into,
+                                     struct gf_error *);
     void (*statistic_close)(struct gf_lane *);
 
-    /* Ends a span that began with the lane's last mark; kind GF_SPAN_START only sets that beginning. */
+    /* Ends a span that began with the lane's last mark; kind GF_SPAN_START only sets that
+     * beginning. */
     void (*mark)(struct gf_lane *, enum gf_span_kind, int stage, size_t bytes);
     enum gf_status (*wait)(struct gf_lane *, struct gf_error *);
 
@@ -100,9 +106,10 @@ struct gf_backend_calls {
     /* The kernels that the work would launch, nothing of which runs; *count may exceed capacity. */
     enum gf_status (*inspect)(struct gf_lane *, const struct gf_work *, struct gf_kernel_use *use,
                               int capacity, int *count, struct gf_error *);
-    /* The seconds of each of `runs` runs on the device's clock. cold: its cache holds nothing of them. */
-    enum gf_status (*time)(struct gf_lane *, const struct gf_work *, bool cold, int runs, double *seconds,
-                           struct gf_error *);
+    /* The seconds of each of `runs` runs on the device's clock. cold: its cache holds nothing of
+     * them. */
+    enum gf_status (*time)(struct gf_lane *, const struct gf_work *, bool cold, int runs,
+                           double *seconds, struct gf_error *);
 };
 
 struct gf_backend {
@@ -123,8 +130,8 @@ enum gf_status gf_backend_cpu_open(int threads, struct gf_backend **backend,
                                    struct gf_error *error) GF_CHECKED;
 int gf_cpu_count(void); /* processors this process may run on */
 
-/* Starts the device in the background; errors come from ready(). Built without CUDA: GF_ERROR_UNAVAILABLE.
- * (cuda/backend.cu, or backend_none.c) */
+/* Starts the device in the background; errors come from ready(). Built without CUDA:
+ * GF_ERROR_UNAVAILABLE. (cuda/backend.cu, or backend_none.c) */
 struct gf_cuda_options {
     int device;
     uint64_t budget; /* bytes of its memory; 0: what is free */
@@ -133,7 +140,8 @@ struct gf_cuda_options {
 };
 enum gf_status gf_backend_cuda_open(const struct gf_cuda_options *options, struct gf_spans *spans,
                                     struct gf_backend **backend, struct gf_error *error) GF_CHECKED;
-/* Whether it is worth trying: a driver library and a device node, without the cost of starting it. */
+/* Whether it is worth trying: a driver library and a device node, without the cost of starting it.
+ */
 bool gf_backend_cuda_likely(const char **why_not);
 
 #ifdef __cplusplus

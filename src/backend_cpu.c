@@ -1,5 +1,5 @@
-/* The CPU backend: a lane is the thread that calls it, memory is the host's, work is done when the call
- * returns. */
+/* The CPU backend: a lane is the thread that calls it, memory is the host's, work is done when the
+ * call returns. */
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,9 +125,9 @@ static size_t cpu_scratch(const struct gf_stage *stage, int rows)
     return stage->filter->cpu_scratch ? stage->filter->cpu_scratch(stage, rows) : 0;
 }
 
-static enum gf_status cpu_run(struct gf_lane *lane, const struct gf_stage *stage, const void *constants,
-                              const struct gf_view *in, const struct gf_view *out, void *scratch,
-                              struct gf_error *error)
+static enum gf_status cpu_run(struct gf_lane *lane, const struct gf_stage *stage,
+                              const void *constants, const struct gf_view *in,
+                              const struct gf_view *out, void *scratch, struct gf_error *error)
 {
     (void)lane;
     (void)constants;
@@ -141,8 +141,8 @@ static enum gf_status cpu_statistic_open(struct gf_lane *lane, const struct gf_s
 {
     struct cpu_lane *const cpu = (struct cpu_lane *)lane;
     cpu->statistic = gf_stage_statistic(stage);
-    cpu->histogram = (struct gf_histogram){.channels = gf_statistic_channels(cpu->statistic, stage->in),
-                                           .bins = 1 << stage->in.bits};
+    cpu->histogram = (struct gf_histogram){
+        .channels = gf_statistic_channels(cpu->statistic, stage->in), .bins = 1 << stage->in.bits};
     cpu->histogram.count = calloc((size_t)cpu->histogram.channels * (size_t)cpu->histogram.bins,
                                   sizeof *cpu->histogram.count);
     return cpu->histogram.count ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
@@ -186,7 +186,8 @@ static enum gf_status cpu_wait(struct gf_lane *lane, struct gf_error *error)
     return GF_OK;
 }
 
-/* One thread's memcpy of more than any cache holds, second of two passes: bytes read + written a second. */
+/* One thread's memcpy of more than any cache holds, second of two passes: bytes read + written a
+ * second. */
 static void cpu_measure(struct gf_backend *backend, struct gf_profile *profile)
 {
     (void)backend;

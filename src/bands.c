@@ -18,8 +18,8 @@ static size_t larger(size_t a, size_t b)
 }
 
 /* Fills in what `rows` rows a band cost. */
-static void measure(struct gf_bands *bands, const struct gf_plan *plan, const struct gf_segment *segment,
-                    const struct gf_backend *backend)
+static void measure(struct gf_bands *bands, const struct gf_plan *plan,
+                    const struct gf_segment *segment, const struct gf_backend *backend)
 {
     bands->count = (segment->out.height + bands->rows - 1) / bands->rows;
     bands->in_rows = 0;
@@ -48,7 +48,8 @@ static int clamp(int64_t value, int64_t least, int64_t most)
     return (int)(value < least ? least : value > most ? most : value);
 }
 
-/* Rows of input that a row in the middle needs beside its own; 0 where it needs the whole picture. */
+/* Rows of input that a row in the middle needs beside its own; 0 where it needs the whole picture.
+ */
 static int halo_rows(const struct gf_plan *plan, const struct gf_segment *segment)
 {
     struct gf_rows cut[GF_CUTS_MAX + 1];
@@ -57,20 +58,21 @@ static int halo_rows(const struct gf_plan *plan, const struct gf_segment *segmen
     return halo < segment->in.height - 1 ? halo : 0;
 }
 
-/* Bytes that a row of a band takes. Of a picture that the first stage must see whole the band holds no rows: one
- * of 20000x100 that is turned would else go in bands of a few rows of 100 pixels. */
-static int64_t row_bytes(const struct gf_bands *bands, const struct gf_plan *plan, const struct gf_segment *segment)
+/* Bytes that a row of a band takes. Of a picture that the first stage must see whole the band holds
+ * no rows: one of 20000x100 that is turned would else go in bands of a few rows of 100 pixels. */
+static int64_t row_bytes(const struct gf_bands *bands, const struct gf_plan *plan,
+                         const struct gf_segment *segment)
 {
     const bool whole = segment->count && gf_stage_whole(&plan->stage[segment->first]);
     return (int64_t)(whole ? bands->out_pitch : larger(bands->in_pitch, bands->out_pitch));
 }
 
-/* About a sixteenth of the picture, or an eighth where it is copied one way only and the pipeline need not fill
- * quickly, within the backend's limits; enough bands for every lane; and no fewer rows than the halo, or more
- * would be copied than filtered. */
+/* About a sixteenth of the picture, or an eighth where it is copied one way only and the pipeline
+ * need not fill quickly, within the backend's limits; enough bands for every lane; and no fewer
+ * rows than the halo, or more would be copied than filtered. */
 static int choose_rows(const struct gf_bands *bands, const struct gf_plan *plan,
-                       const struct gf_segment *segment, const struct gf_backend *backend, int lanes,
-                       int halo)
+                       const struct gf_segment *segment, const struct gf_backend *backend,
+                       int lanes, int halo)
 {
     const int64_t row = row_bytes(bands, plan, segment);
     const int64_t height = segment->out.height;
@@ -87,8 +89,8 @@ static uint64_t host_bytes(const struct gf_bands *bands, const struct gf_segment
                            const struct gf_backend *backend, int lanes,
                            const struct gf_bands_budget *budget)
 {
-    const uint64_t ring = (budget->streams_in ? bands->in_bytes : 0) +
-                          (budget->streams_out ? bands->out_bytes : 0);
+    const uint64_t ring =
+        (budget->streams_in ? bands->in_bytes : 0) + (budget->streams_out ? bands->out_bytes : 0);
     const uint64_t lane =
         bands->scratch_bytes + (segment->count > 1 ? 2 * (uint64_t)bands->between_bytes : 0);
     return ring * (uint64_t)(lanes + 1) + (backend->calls->unified ? lane * (uint64_t)lanes : 0);
@@ -105,7 +107,8 @@ struct gf_bands gf_bands_cut(const struct gf_plan *plan, const struct gf_segment
                       : choose_rows(&bands, plan, segment, backend, lanes, halo);
     const int least = budget->is_limit ? 1 : rows ? bands.rows : clamp(halo / 2, 1, bands.rows);
     measure(&bands, plan, segment, backend);
-    while (bands.rows > least && host_bytes(&bands, segment, backend, lanes, budget) > budget->bytes) {
+    while (bands.rows > least &&
+           host_bytes(&bands, segment, backend, lanes, budget) > budget->bytes) {
         bands.rows = bands.rows / 2 > least ? bands.rows / 2 : least;
         measure(&bands, plan, segment, backend);
     }

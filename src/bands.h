@@ -1,4 +1,5 @@
-/* How a segment is cut into bands for a backend, and how much memory one of them takes: arithmetic only. */
+/* How a segment is cut into bands for a backend, and how much memory one of them takes: arithmetic
+ * only. */
 #ifndef GF_BANDS_H
 #define GF_BANDS_H
 
@@ -6,10 +7,10 @@
 #include "plan.h"
 
 struct gf_bands {
-    int rows, count;      /* rows of a band of the result (the last may have fewer), how many */
-    int in_rows;          /* most rows of input that a band needs */
+    int rows, count; /* rows of a band of the result (the last may have fewer), how many */
+    int in_rows;     /* most rows of input that a band needs */
     size_t in_pitch, out_pitch;
-    size_t in_bytes;      /* of a band's input and of its result, at those pitches */
+    size_t in_bytes; /* of a band's input and of its result, at those pitches */
     size_t out_bytes;
     size_t between_bytes; /* of the largest result of a stage; two such buffers alternate */
     size_t scratch_bytes;
@@ -18,8 +19,8 @@ struct gf_bands {
 /* Rows start at multiples of 16 bytes in device memory, and wherever they end in host memory. */
 size_t gf_band_pitch(const struct gf_backend *backend, struct gf_format format);
 
-/* Bytes of host memory that bands in flight may take: those of the rings between the codecs and the lanes,
- * and on a unified backend what the stages need. */
+/* Bytes of host memory that bands in flight may take: those of the rings between the codecs and the
+ * lanes, and on a unified backend what the stages need. */
 struct gf_bands_budget {
     uint64_t bytes;
     bool is_limit; /* else bands do not become so small that their halos are most of the work */

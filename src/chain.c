@@ -1,6 +1,6 @@
-/* The chain's grammar: name=key=value:key=value,name2. The first parameters also by position; a value that
- * holds ',' or ':' is quoted with '' or "" or escaped with a backslash. Values are checked against the
- * filter's declaration, and nowhere else. */
+/* The chain's grammar: name=key=value:key=value,name2. The first parameters also by position; a
+ * value that holds ',' or ':' is quoted with '' or "" or escaped with a backslash. Values are
+ * checked against the filter's declaration, and nowhere else. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 
 enum { TOKEN_MAX = 32768 }; /* a matrix of 31x31 numbers written out */
 
-/* Copies up to one of `stops` (outside quotes) into token, resolving quotes and escapes. Returns where it
- * stopped, or NULL if the text is too long or a quote is left open. */
+/* Copies up to one of `stops` (outside quotes) into token, resolving quotes and escapes. Returns
+ * where it stopped, or NULL if the text is too long or a quote is left open. */
 static const char *next_token(const char *text, const char *stops, char *token)
 {
     size_t length = 0;
@@ -61,15 +61,15 @@ static enum gf_status set_choice(const struct gf_filter *filter, const struct gf
     }
     char choices[160];
     describe_choices(param->choices, choices, sizeof choices);
-    return gf_fail(error, GF_ERROR_USAGE, "%s: %s=%.60s is none of %s", filter->name, param->name, text,
-                   choices);
+    return gf_fail(error, GF_ERROR_USAGE, "%s: %s=%.60s is none of %s", filter->name, param->name,
+                   text, choices);
 }
 
 static enum gf_status outside(const struct gf_filter *filter, const struct gf_param *param,
                               const char *text, struct gf_error *error)
 {
-    return gf_fail(error, GF_ERROR_USAGE, "%s: %s=%.60s is outside %g..%g", filter->name, param->name,
-                   text, param->least, param->greatest);
+    return gf_fail(error, GF_ERROR_USAGE, "%s: %s=%.60s is outside %g..%g", filter->name,
+                   param->name, text, param->least, param->greatest);
 }
 
 static enum gf_status not_a(const struct gf_filter *filter, const struct gf_param *param,
@@ -83,7 +83,8 @@ static enum gf_status set_length(const struct gf_filter *filter, const struct gf
                                  const char *text, struct gf_length *length, struct gf_error *error)
 {
     const char *end;
-    if (!gf_value_number(text, &length->value, &end) || (*end && strcmp(end, "%") && strcmp(end, "px")))
+    if (!gf_value_number(text, &length->value, &end) ||
+        (*end && strcmp(end, "%") && strcmp(end, "px")))
         return not_a(filter, param, text, "a length (pixels, or per cent as in 50%)", error);
     length->unit = *end == '%' ? GF_PERCENT : GF_PIXELS;
     if (length->unit == GF_PIXELS && length->value != floor(length->value))
@@ -117,14 +118,16 @@ static enum gf_status set_matrix(const struct gf_filter *filter, const struct gf
                            param->name, GF_MATRIX_SIDE_MAX, GF_MATRIX_SIDE_MAX);
         if (!gf_value_number(at, &value, &at) || !strchr(" \t\n/|", *at) || !isfinite((float)value))
             return not_a(filter, param, text, "a matrix such as 0 1 0/1 -4 1/0 1 0", error);
-        /* The width is known after the first row; until then rows are packed by that row's own length. */
-        matrix->value[(matrix->height ? matrix->height * matrix->width : 0) + column++] = (float)value;
+        /* The width is known after the first row; until then rows are packed by that row's own
+         * length. */
+        matrix->value[(matrix->height ? matrix->height * matrix->width : 0) + column++] =
+            (float)value;
         if (matrix->height && column > matrix->width)
             return not_a(filter, param, text, "a matrix with rows of one length", error);
     }
     if (matrix->width % 2 == 0 || matrix->height % 2 == 0)
-        return gf_fail(error, GF_ERROR_USAGE, "%s: %s is %dx%d; both sides must be odd", filter->name,
-                       param->name, matrix->width, matrix->height);
+        return gf_fail(error, GF_ERROR_USAGE, "%s: %s is %dx%d; both sides must be odd",
+                       filter->name, param->name, matrix->width, matrix->height);
     return GF_OK;
 }
 
@@ -188,7 +191,8 @@ static void set_defaults(const struct gf_filter *filter, void *params)
     }
 }
 
-static enum gf_status set_variant(struct gf_chain_item *item, const char *text, struct gf_error *error)
+static enum gf_status set_variant(struct gf_chain_item *item, const char *text,
+                                  struct gf_error *error)
 {
     char names[400] = "";
     const struct gf_kernel *kernel;
@@ -228,9 +232,10 @@ static size_t key_length(const char *text)
     return length && text[length] == '=' ? length : 0;
 }
 
-/* One "value" or "key=value"; *position counts those by position, `given` has a bit for each parameter. */
-static enum gf_status parse_param(struct gf_chain_item *item, const char *raw, char *token, int *position,
-                                  unsigned *given, struct gf_error *error)
+/* One "value" or "key=value"; *position counts those by position, `given` has a bit for each
+ * parameter. */
+static enum gf_status parse_param(struct gf_chain_item *item, const char *raw, char *token,
+                                  int *position, unsigned *given, struct gf_error *error)
 {
     const struct gf_filter *const filter = item->filter;
     const struct gf_param *const list = gf_filter_params(filter);
@@ -252,25 +257,28 @@ static enum gf_status parse_param(struct gf_chain_item *item, const char *raw, c
         while (index < *position && list[index].name)
             index++;
         if (!list[index].name)
-            return gf_fail(error, GF_ERROR_USAGE, *position >= 32
+            return gf_fail(error, GF_ERROR_USAGE,
+                           *position >= 32
                                ? "%s: '%.60s' comes after a named parameter, so it needs its name"
-                               : "%s: one value too many: '%.60s'", filter->name, token);
+                               : "%s: one value too many: '%.60s'",
+                           filter->name, token);
         (*position)++;
     }
     if (*given & 1u << index)
-        return gf_fail(error, GF_ERROR_USAGE, "%s: %s is given twice", filter->name, list[index].name);
+        return gf_fail(error, GF_ERROR_USAGE, "%s: %s is given twice", filter->name,
+                       list[index].name);
     *given |= 1u << index;
     return set_value(filter, &list[index], trim(token), item->params, error);
 }
 
-static enum gf_status check_params(const struct gf_filter *filter, unsigned given, const void *params,
-                                   struct gf_error *error)
+static enum gf_status check_params(const struct gf_filter *filter, unsigned given,
+                                   const void *params, struct gf_error *error)
 {
     const struct gf_param *const list = gf_filter_params(filter);
     for (int i = 0; list[i].name; i++) {
         if (list[i].required && !(given & 1u << i))
-            return gf_fail(error, GF_ERROR_USAGE, "%s: %s is missing: %s", filter->name, list[i].name,
-                           list[i].help);
+            return gf_fail(error, GF_ERROR_USAGE, "%s: %s is missing: %s", filter->name,
+                           list[i].name, list[i].help);
     }
     struct gf_error detail = {0};
     const enum gf_status status = filter->check ? filter->check(params, &detail) : GF_OK;
@@ -278,7 +286,8 @@ static enum gf_status check_params(const struct gf_filter *filter, unsigned give
 }
 
 /* The parameters after "name=", up to ',' or the end; *text moves there. */
-static enum gf_status parse_params(struct gf_chain_item *item, const char **text, struct gf_error *error)
+static enum gf_status parse_params(struct gf_chain_item *item, const char **text,
+                                   struct gf_error *error)
 {
     const struct gf_filter *const filter = item->filter;
     char token[TOKEN_MAX];
@@ -289,8 +298,8 @@ static enum gf_status parse_params(struct gf_chain_item *item, const char **text
         const char *const raw = *text + 1;
         *text = next_token(raw, ":,", token);
         if (!*text)
-            return gf_fail(error, GF_ERROR_USAGE, "%s: a quote is left open, or a value is too long",
-                           filter->name);
+            return gf_fail(error, GF_ERROR_USAGE,
+                           "%s: a quote is left open, or a value is too long", filter->name);
         char *const value = trim(token);
         if (!*value)
             return gf_fail(error, GF_ERROR_USAGE, "%s: an empty parameter", filter->name);
@@ -307,7 +316,8 @@ enum gf_status gf_params_parse(const struct gf_filter *filter, const char **text
     return parse_params(&(struct gf_chain_item){.filter = filter, .params = params}, text, error);
 }
 
-static enum gf_status parse_item(const char **text, struct gf_chain_item *item, struct gf_error *error)
+static enum gf_status parse_item(const char **text, struct gf_chain_item *item,
+                                 struct gf_error *error)
 {
     char token[TOKEN_MAX];
     const char *const stop = next_token(*text, "=,:", token);

@@ -21,13 +21,15 @@ void gf_job_publish(struct gf_job *job, int *counter, int value)
 
 unsigned char *gf_job_input_slot(const struct gf_job *job, int b, int first_row)
 {
-    return job->decode_in_place ? gf_view_row(&job->out.view, first_row) : gf_ring_slot(job->in_ring, b);
+    return job->decode_in_place ? gf_view_row(&job->out.view, first_row)
+                                : gf_ring_slot(job->in_ring, b);
 }
 
 struct gf_view gf_job_host_input(const struct gf_job *job, int b, struct gf_rows rows)
 {
     return job->in.kind == GF_PLACE_STREAM
-               ? gf_view_make(gf_job_input_slot(job, b, rows.first), job->bands.in_pitch, job->segment->in, rows)
+               ? gf_view_make(gf_job_input_slot(job, b, rows.first), job->bands.in_pitch,
+                              job->segment->in, rows)
                : gf_view_part(&job->in.view, rows);
 }
 

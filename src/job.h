@@ -1,6 +1,6 @@
-/* One segment of a run under way, and what its threads share: a reader that decodes rows into a ring of
- * bands (reader.c), lanes that filter bands (worker.c), and the calling thread, which hands finished bands
- * to the sink (schedule.c). */
+/* One segment of a run under way, and what its threads share: a reader that decodes rows into a
+ * ring of bands (reader.c), lanes that filter bands (worker.c), and the calling thread, which hands
+ * finished bands to the sink (schedule.c). */
 #ifndef GF_JOB_H
 #define GF_JOB_H
 
@@ -19,18 +19,19 @@ struct gf_job {
     const void *constants[GF_CUTS_MAX];
     bool decode_in_place; /* nothing to filter: rows are decoded where the result lies */
     bool pass_through;    /* nothing to filter: the sink reads the input's band */
-    bool first_on_host;   /* the first stage reads the whole picture, which only host memory holds */
+    bool first_on_host; /* the first stage reads the whole picture, which only host memory holds */
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    int ready;   /* bands whose input is there */
-    int next;    /* band that the next free lane takes */
-    int written; /* bands taken by the sink */
-    bool *done;  /* [band] */
+    int ready;             /* bands whose input is there */
+    int next;              /* band that the next free lane takes */
+    int written;           /* bands taken by the sink */
+    bool *done;            /* [band] */
     enum gf_status status; /* the first failure of any thread */
     struct gf_error error;
 };
 
-/* The threads of the lanes, which stay from segment to segment: starting them takes longer than a band. */
+/* The threads of the lanes, which stay from segment to segment: starting them takes longer than a
+ * band. */
 struct gf_crew {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -63,17 +64,19 @@ struct gf_view gf_job_host_input(const struct gf_job *job, int b, struct gf_rows
 struct gf_view gf_job_host_output(const struct gf_job *job, int b, struct gf_rows rows);
 
 void *gf_reader_main(void *job); /* thread: struct gf_job */
-/* The reader's steps, for a caller that takes them itself: band b's rows, of which *held are in the ring
- * from the band before; and what follows the last band's. */
-enum gf_status gf_reader_band(struct gf_job *job, int b, struct gf_rows *held, struct gf_error *error) GF_CHECKED;
-enum gf_status gf_reader_end(struct gf_job *job, struct gf_rows held, struct gf_error *error) GF_CHECKED;
+/* The reader's steps, for a caller that takes them itself: band b's rows, of which *held are in the
+ * ring from the band before; and what follows the last band's. */
+enum gf_status gf_reader_band(struct gf_job *job, int b, struct gf_rows *held,
+                              struct gf_error *error) GF_CHECKED;
+enum gf_status gf_reader_end(struct gf_job *job, struct gf_rows held,
+                             struct gf_error *error) GF_CHECKED;
 
 /* Band b through the stages, on the calling thread. */
 enum gf_status gf_worker_band(struct gf_worker *worker, int b, struct gf_error *error) GF_CHECKED;
 
 /* Starts a thread for each worker whose lane is open; `started` counts them, also on failure. */
-enum gf_status gf_crew_start(struct gf_crew *crew, struct gf_worker *workers, int count, int *started,
-                             struct gf_error *error) GF_CHECKED;
+enum gf_status gf_crew_start(struct gf_crew *crew, struct gf_worker *workers, int count,
+                             int *started, struct gf_error *error) GF_CHECKED;
 /* Gives `count` threads a job; waits until they have done it. */
 void gf_crew_order(struct gf_crew *crew, struct gf_job *job, int count);
 void gf_crew_wait(struct gf_crew *crew);

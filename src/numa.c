@@ -41,6 +41,6 @@ void gf_numa_prefer(void *pages, size_t size, int node)
         return;
     const unsigned long mask = 1ul << node;
     /* A wish: without it the copies are slower and the picture is the same. */
-    (void)syscall(SYS_mbind, begin, end - begin, MPOL_PREFERRED, &mask, (unsigned long)NODES_MOST + 1,
-                  MPOL_MF_MOVE);
+    (void)syscall(SYS_mbind, begin, end - begin, MPOL_PREFERRED, &mask,
+                  (unsigned long)NODES_MOST + 1, MPOL_MF_MOVE);
 }

@@ -42,8 +42,10 @@ void gf_pages_populate(void *pages, size_t size)
     const size_t each = count ? (size / count + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : 0;
     size_t started = 0;
     for (size_t at = 0; count && at < size; at += each) {
-        part[started] = (struct part){.begin = (char *)pages + at, .size = size - at < each ? size - at : each};
-        if (started + 1 == PARTS_MAX || pthread_create(&part[started].thread, NULL, populate_part, &part[started])) {
+        part[started] =
+            (struct part){.begin = (char *)pages + at, .size = size - at < each ? size - at : each};
+        if (started + 1 == PARTS_MAX ||
+            pthread_create(&part[started].thread, NULL, populate_part, &part[started])) {
             (void)populate_part(&part[started]);
             continue;
         }

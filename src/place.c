@@ -11,7 +11,9 @@ enum gf_status gf_place_alloc(struct gf_store *store, struct gf_format format, b
     void *const data = in_memory ? gf_store_take(store, bytes) : gf_store_take_pages(store, bytes);
     *place = (struct gf_place){.kind = in_memory ? GF_PLACE_MEMORY : GF_PLACE_HOST};
     if (!data)
-        return gf_fail(error, !store->backend->calls->unified && on_device ? GF_ERROR_DEVICE_MEMORY : GF_ERROR_MEMORY,
+        return gf_fail(error,
+                       !store->backend->calls->unified && on_device ? GF_ERROR_DEVICE_MEMORY
+                                                                    : GF_ERROR_MEMORY,
                        "out of memory for a picture of %dx%d", format.width, format.height);
     if (!in_memory)
         gf_store_pin(store, data);
@@ -20,16 +22,17 @@ enum gf_status gf_place_alloc(struct gf_store *store, struct gf_format format, b
     return GF_OK;
 }
 
-struct gf_place gf_place_image(struct gf_backend *backend, const struct gf_image *image, bool on_device)
+struct gf_place gf_place_image(struct gf_backend *backend, const struct gf_image *image,
+                               bool on_device)
 {
     const struct gf_rows rows = {0, image->format.height};
     return (struct gf_place){
         .kind = backend->calls->unified || on_device ? GF_PLACE_MEMORY : GF_PLACE_HOST,
         .view = gf_view_make(image->data, image->pitch, image->format, rows),
-        .pinned = !on_device &&
-                  backend->calls->pin(backend, image->data,
-                                      image->pitch * (size_t)(image->format.height - 1) +
-                                          gf_row_bytes(image->format)),
+        .pinned =
+            !on_device && backend->calls->pin(backend, image->data,
+                                              image->pitch * (size_t)(image->format.height - 1) +
+                                                  gf_row_bytes(image->format)),
     };
 }
 

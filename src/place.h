@@ -23,7 +23,8 @@ struct gf_place {
 enum gf_status gf_place_alloc(struct gf_store *store, struct gf_format format, bool on_device,
                               struct gf_place *place, struct gf_error *error) GF_CHECKED;
 /* The caller's picture where it lies: in host memory, or on_device. */
-struct gf_place gf_place_image(struct gf_backend *backend, const struct gf_image *image, bool on_device);
+struct gf_place gf_place_image(struct gf_backend *backend, const struct gf_image *image,
+                               bool on_device);
 /* The same place for somebody who does not free it. */
 struct gf_place gf_place_borrow(const struct gf_place *place);
 void gf_place_free(struct gf_store *store, struct gf_place *place);

@@ -17,7 +17,7 @@ struct builder {
     int count;
     struct gf_format format; /* after the items so far */
     bool apart;              /* point filters stand alone */
-    int straight_bits;       /* while the colour is premultiplied: the depth to go back to; else 0 */
+    int straight_bits; /* while the colour is premultiplied: the depth to go back to; else 0 */
 };
 
 /* Parameters that live as long as the plan. */
@@ -55,8 +55,8 @@ static enum gf_status add_straight(struct builder *b, struct gf_error *error)
     return add_item(b, (struct item){.filter = &gf_unpremultiply, .params = params}, error);
 }
 
-/* Stencils work on premultiplied colour, point filters on straight colour, geometry on either. A run of
- * stencils stays premultiplied, in 16 bits. */
+/* Stencils work on premultiplied colour, point filters on straight colour, geometry on either. A
+ * run of stencils stays premultiplied, in 16 bits. */
 static enum gf_status add_filter(struct builder *b, struct item item, struct gf_error *error)
 {
     const struct gf_filter *const filter = item.filter;
@@ -85,7 +85,8 @@ static enum gf_status add_orientation(struct builder *b, int orientation, struct
     };
     return orientation < 2 || orientation > 8
                ? GF_OK
-               : add_item(b, (struct item){.filter = &gf_orient, .params = &undo[orientation]}, error);
+               : add_item(b, (struct item){.filter = &gf_orient, .params = &undo[orientation]},
+                          error);
 }
 
 static enum gf_status add_chain(struct builder *b, const struct gf_chain *chain, int orientation,
@@ -110,13 +111,15 @@ static enum gf_statistic statistic_of(const struct gf_filter *filter, const void
 static bool joins_run(const struct builder *b, int first, int i)
 {
     const struct item *const item = &b->item[i];
-    return i < b->count && !b->apart && i - first < GF_POINT_RUN_MAX && item->filter->kind == GF_POINT && !item->kernel &&
-           !b->item[first].kernel && !statistic_of(item->filter, item->params);
+    return i < b->count && !b->apart && i - first < GF_POINT_RUN_MAX &&
+           item->filter->kind == GF_POINT && !item->kernel && !b->item[first].kernel &&
+           !statistic_of(item->filter, item->params);
 }
 
-/* The run of point filters that starts at item i, as one stage; a filter that wants a histogram starts one. */
-static enum gf_status bind_run(struct builder *b, int *i, struct gf_stage *stage, struct gf_format in,
-                               struct gf_error *error)
+/* The run of point filters that starts at item i, as one stage; a filter that wants a histogram
+ * starts one. */
+static enum gf_status bind_run(struct builder *b, int *i, struct gf_stage *stage,
+                               struct gf_format in, struct gf_error *error)
 {
     struct gf_point_run *const run = own(b->plan, sizeof *run);
     if (!run)
@@ -129,12 +132,14 @@ static enum gf_status bind_run(struct builder *b, int *i, struct gf_stage *stage
     return gf_stage_bind(stage, &gf_point, run, in, error);
 }
 
-static enum gf_status bind_kernel(struct gf_stage *stage, const struct item *item, struct gf_error *error)
+static enum gf_status bind_kernel(struct gf_stage *stage, const struct item *item,
+                                  struct gf_error *error)
 {
     stage->kernel = item->kernel;
     const char *const why =
         item->kernel && item->kernel->refuses ? item->kernel->refuses(stage) : NULL;
-    return why ? gf_fail(error, GF_ERROR_USAGE, "%s: variant=%s %s", item->filter->name, item->kernel->name, why)
+    return why ? gf_fail(error, GF_ERROR_USAGE, "%s: variant=%s %s", item->filter->name,
+                         item->kernel->name, why)
                : GF_OK;
 }
 
@@ -232,6 +237,6 @@ void gf_segment_rows(const struct gf_plan *plan, const struct gf_segment *segmen
 {
     cut[segment->count] = (struct gf_rows){y0, y1};
     for (int i = segment->count; i > 0; i--)
-        gf_stage_needs(&plan->stage[segment->first + i - 1], cut[i].first, cut[i].end, &cut[i - 1].first,
-                       &cut[i - 1].end);
+        gf_stage_needs(&plan->stage[segment->first + i - 1], cut[i].first, cut[i].end,
+                       &cut[i - 1].first, &cut[i - 1].end);
 }

@@ -1,9 +1,10 @@
 /* From a chain and a format to segments and bands: pure arithmetic, no I/O and no CUDA.
  *
- * A segment is a run of stages that can go band by band. It is cut before a stage that must see the whole
- * picture, and before one that wants a histogram of its input; between two segments the picture lies whole.
- * A band is a range of rows of the segment's result; going backwards through the stages, each adds the rows
- * that it needs, clamped to the picture, so that bands do not depend on each other. */
+ * A segment is a run of stages that can go band by band. It is cut before a stage that must see the
+ * whole picture, and before one that wants a histogram of its input; between two segments the
+ * picture lies whole. A band is a range of rows of the segment's result; going backwards through
+ * the stages, each adds the rows that it needs, clamped to the picture, so that bands do not depend
+ * on each other. */
 #ifndef GF_PLAN_H
 #define GF_PLAN_H
 
@@ -37,8 +38,8 @@ void gf_plan_free(struct gf_plan *plan);
 /* What the planner calls a stage: "blur", "gamma+invert". */
 void gf_plan_stage_name(const struct gf_stage *stage, char *name, size_t size);
 
-/* The rows of one band at every cut of a segment: cut 0 is the segment's input, cut k the result of its
- * k-th stage. */
+/* The rows of one band at every cut of a segment: cut 0 is the segment's input, cut k the result of
+ * its k-th stage. */
 struct gf_rows {
     int first, end;
 };

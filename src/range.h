@@ -1,5 +1,6 @@
-/* NVTX ranges, so that Nsight shows by name what a thread is at: the same names as the profile's rows. Without a
- * tool attached a range costs a few nanoseconds; without the toolkit's headers there are none. */
+/* NVTX ranges, so that Nsight shows by name what a thread is at: the same names as the profile's
+ * rows. Without a tool attached a range costs a few nanoseconds; without the toolkit's headers
+ * there are none. */
 #ifndef GF_RANGE_H
 #define GF_RANGE_H
 

@@ -18,7 +18,8 @@ static bool wait_for_slot(struct gf_job *job, int b)
     return going;
 }
 
-static enum gf_status decode_rows(struct gf_job *job, int rows, unsigned char *dst, struct gf_error *error)
+static enum gf_status decode_rows(struct gf_job *job, int rows, unsigned char *dst,
+                                  struct gf_error *error)
 {
     const double begin_s = gf_now();
     gf_range_begin(gf_span_kind_name(GF_SPAN_DECODE));
@@ -31,7 +32,8 @@ static enum gf_status decode_rows(struct gf_job *job, int rows, unsigned char *d
 }
 
 /* Decodes and drops rows that no band wants (crop), through one band's buffer. */
-static enum gf_status skip_rows(struct gf_job *job, int rows, unsigned char *buffer, struct gf_error *error)
+static enum gf_status skip_rows(struct gf_job *job, int rows, unsigned char *buffer,
+                                struct gf_error *error)
 {
     enum gf_status status = GF_OK;
     while (!status && rows > 0) {
@@ -42,7 +44,8 @@ static enum gf_status skip_rows(struct gf_job *job, int rows, unsigned char *buf
     return status;
 }
 
-enum gf_status gf_reader_band(struct gf_job *job, int b, struct gf_rows *held, struct gf_error *error)
+enum gf_status gf_reader_band(struct gf_job *job, int b, struct gf_rows *held,
+                              struct gf_error *error)
 {
     struct gf_rows cut[GF_CUTS_MAX + 1];
     const struct gf_rows rows = gf_bands_rows(&job->bands, job->segment, b);
@@ -54,12 +57,13 @@ enum gf_status gf_reader_band(struct gf_job *job, int b, struct gf_rows *held, s
         status = skip_rows(job, cut[0].first - held->end, slot, error);
         held->end = cut[0].first;
     } else if (b && !job->decode_in_place) { /* the rows shared with the band before */
-        memcpy(slot, gf_ring_slot(job->in_ring, b - 1) + (size_t)(cut[0].first - held->first) * pitch,
+        memcpy(slot,
+               gf_ring_slot(job->in_ring, b - 1) + (size_t)(cut[0].first - held->first) * pitch,
                (size_t)(held->end - cut[0].first) * pitch);
     }
     if (!status && cut[0].end > held->end)
-        status = decode_rows(job, cut[0].end - held->end, slot + (size_t)(held->end - cut[0].first) * pitch,
-                             error);
+        status = decode_rows(job, cut[0].end - held->end,
+                             slot + (size_t)(held->end - cut[0].first) * pitch, error);
     *held = (struct gf_rows){cut[0].first, cut[0].end > held->end ? cut[0].end : held->end};
     return status;
 }

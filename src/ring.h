@@ -1,4 +1,5 @@
-/* A ring of equal buffers in host memory, pinned where the backend can: band b uses buffer b mod count. */
+/* A ring of equal buffers in host memory, pinned where the backend can: band b uses buffer b mod
+ * count. */
 #ifndef GF_RING_H
 #define GF_RING_H
 
@@ -12,8 +13,8 @@ struct gf_ring {
     int count;
 };
 
-enum gf_status gf_ring_alloc(struct gf_ring *ring, struct gf_store *store, size_t slot_bytes, int count,
-                             struct gf_error *error) GF_CHECKED;
+enum gf_status gf_ring_alloc(struct gf_ring *ring, struct gf_store *store, size_t slot_bytes,
+                             int count, struct gf_error *error) GF_CHECKED;
 void gf_ring_free(struct gf_ring *ring, struct gf_store *store);
 
 static inline unsigned char *gf_ring_slot(const struct gf_ring *ring, int band)

@@ -18,7 +18,7 @@ struct state {
     int threads; /* of the crew; 0 before it is there */
     size_t arena_bytes;
     struct gf_job job;
-    struct gf_place between;   /* the last segment's whole result */
+    struct gf_place between;             /* the last segment's whole result */
     struct gf_place image_in, image_out; /* the caller's, pinned for the whole run */
     pthread_t reader;
     bool reading;
@@ -28,7 +28,8 @@ struct state {
 static enum gf_status write_band(struct gf_job *job, int b, struct gf_error *error)
 {
     struct gf_sink *const sink = job->run->sink;
-    const struct gf_view view = gf_job_host_output(job, b, gf_bands_rows(&job->bands, job->segment, b));
+    const struct gf_view view =
+        gf_job_host_output(job, b, gf_bands_rows(&job->bands, job->segment, b));
     const double begin_s = gf_now();
     gf_range_begin(gf_span_kind_name(GF_SPAN_ENCODE));
     const enum gf_status status = sink->write(sink, view.rows, view.data, view.pitch, error);
@@ -75,7 +76,8 @@ static void run_lanes(struct state *state)
     gf_crew_wait(&state->crew);
 }
 
-/* Band by band, each from the decoder to the encoder: nobody waits, and the band is still in the cache. */
+/* Band by band, each from the decoder to the encoder: nobody waits, and the band is still in the
+ * cache. */
 static void run_serially(struct state *state)
 {
     struct gf_job *const job = &state->job;
@@ -105,7 +107,8 @@ static void run_serially(struct state *state)
 static enum gf_status open_statistics(struct state *state, struct gf_error *error)
 {
     const struct gf_segment *const segment = state->job.segment;
-    const struct gf_stage *const wanting = &state->run->plan->stage[segment->first + segment->count];
+    const struct gf_stage *const wanting =
+        &state->run->plan->stage[segment->first + segment->count];
     enum gf_status status = GF_OK;
     for (int i = 0; !status && i < state->workers; i++) {
         state->run->backend->calls->lane_enter(state->worker[i].lane);
@@ -120,14 +123,17 @@ static enum gf_status take_statistics(struct state *state, struct gf_error *erro
     const struct gf_segment *const segment = state->job.segment;
     struct gf_histogram *const histogram = &state->histogram;
     free(histogram->count);
-    *histogram = (struct gf_histogram){
-        .channels = gf_statistic_channels(segment->statistic, segment->out), .bins = 1 << segment->out.bits};
-    histogram->count = calloc((size_t)histogram->channels * (size_t)histogram->bins, sizeof(uint64_t));
+    *histogram =
+        (struct gf_histogram){.channels = gf_statistic_channels(segment->statistic, segment->out),
+                              .bins = 1 << segment->out.bits};
+    histogram->count =
+        calloc((size_t)histogram->channels * (size_t)histogram->bins, sizeof(uint64_t));
     if (!histogram->count)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     enum gf_status status = GF_OK;
     for (int i = 0; !status && i < state->workers; i++) {
-        status = state->run->backend->calls->statistic_take(state->worker[i].lane, histogram, error);
+        status =
+            state->run->backend->calls->statistic_take(state->worker[i].lane, histogram, error);
         state->run->backend->calls->statistic_close(state->worker[i].lane);
     }
     return status;
@@ -142,7 +148,8 @@ static enum gf_status load_stages(struct state *state, struct gf_error *error)
         stage->histogram = i ? NULL : &state->histogram;
         status = gf_stage_prepare(stage, error);
         if (!status)
-            status = job->run->backend->calls->load(job->run->backend, stage, &job->constants[i], error);
+            status =
+                job->run->backend->calls->load(job->run->backend, stage, &job->constants[i], error);
     }
     return status;
 }
@@ -179,18 +186,19 @@ static enum gf_status place_output(struct state *state, int s, struct gf_error *
     }
     if (idle)
         job->decode_in_place = true;
-    return gf_place_alloc(state->store, job->segment->out, state->layout.on_device[s], &job->out, error);
+    return gf_place_alloc(state->store, job->segment->out, state->layout.on_device[s], &job->out,
+                          error);
 }
 
 static enum gf_status open_job(struct state *state, int s, struct gf_error *error)
 {
     struct gf_job *const job = &state->job;
     *job = (struct gf_job){.run = state->run,
-                        .segment = &state->run->plan->segment[s],
-                        .bands = state->layout.bands[s],
-                        .first_on_host = gf_layout_starts_on_host(state->run, &state->layout, s),
-                        .in_ring = &state->in_ring,
-                        .out_ring = &state->out_ring};
+                           .segment = &state->run->plan->segment[s],
+                           .bands = state->layout.bands[s],
+                           .first_on_host = gf_layout_starts_on_host(state->run, &state->layout, s),
+                           .in_ring = &state->in_ring,
+                           .out_ring = &state->out_ring};
     pthread_mutex_init(&job->lock, NULL);
     pthread_cond_init(&job->changed, NULL);
     if (s)
@@ -222,7 +230,8 @@ static enum gf_status open_workers(struct state *state, struct gf_error *error)
 {
     struct gf_backend *const backend = state->run->backend;
     const int count = gf_layout_lanes(state->run, &state->layout);
-    state->arena_bytes = state->layout.in_bytes + 2 * state->layout.between_bytes + state->layout.scratch_bytes;
+    state->arena_bytes =
+        state->layout.in_bytes + 2 * state->layout.between_bytes + state->layout.scratch_bytes;
     for (int i = 0; i < count; i++) {
         struct gf_worker *const worker = &state->worker[i];
         const enum gf_status status =
@@ -234,7 +243,8 @@ static enum gf_status open_workers(struct state *state, struct gf_error *error)
             continue;
         worker->arena = gf_store_take(state->store, state->arena_bytes);
         if (!worker->arena)
-            return gf_fail(error, backend->calls->unified ? GF_ERROR_MEMORY : GF_ERROR_DEVICE_MEMORY,
+            return gf_fail(error,
+                           backend->calls->unified ? GF_ERROR_MEMORY : GF_ERROR_DEVICE_MEMORY,
                            "out of memory for %d lanes of %zu MB", count, state->arena_bytes >> 20);
         worker->in = worker->arena;
         worker->between[0] = worker->in + state->layout.in_bytes;
@@ -259,8 +269,8 @@ static enum gf_status open_host_stage(struct state *state, struct gf_error *erro
     const size_t scratch = stage->filter->cpu_scratch ? stage->filter->cpu_scratch(stage, rows) : 0;
     enum gf_status status = GF_OK;
     for (int i = 0; !status && i < state->workers; i++) {
-        status = gf_ring_alloc(&state->worker[i].host, state->store, larger(job->bands.between_bytes, scratch), 2,
-                               error);
+        status = gf_ring_alloc(&state->worker[i].host, state->store,
+                               larger(job->bands.between_bytes, scratch), 2, error);
         if (!status)
             gf_store_pin(state->store, state->worker[i].host.data);
     }
@@ -272,8 +282,8 @@ static enum gf_status alloc_ring(struct state *state, struct gf_ring *ring, size
                                  const struct gf_bands *bands, struct gf_error *error)
 {
     const int lanes = state->run->lanes;
-    return gf_ring_alloc(ring, state->store, slot_bytes, bands->count < lanes + 1 ? bands->count : lanes + 1,
-                         error);
+    return gf_ring_alloc(ring, state->store, slot_bytes,
+                         bands->count < lanes + 1 ? bands->count : lanes + 1, error);
 }
 
 static enum gf_status alloc_rings(struct state *state, struct gf_error *error)
@@ -297,7 +307,8 @@ static enum gf_status start_reader(struct state *state, struct gf_error *error)
     return state->reading ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "cannot start a thread");
 }
 
-/* The caller's pictures: pinning and unpinning take as long as a copy, so neither comes between two. */
+/* The caller's pictures: pinning and unpinning take as long as a copy, so neither comes between
+ * two. */
 static void take_images(struct state *state)
 {
     const struct gf_run *const run = state->run;
@@ -309,7 +320,8 @@ static void take_images(struct state *state)
         state->image_out = gf_place_image(run->backend, run->image_out, run->out_on_device);
 }
 
-/* The first segment, up to where its lanes can start: the reader decodes while the device starts. */
+/* The first segment, up to where its lanes can start: the reader decodes while the device starts.
+ */
 static enum gf_status begin(struct state *state, struct gf_error *error)
 {
     struct gf_run *const run = state->run;

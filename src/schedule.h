@@ -1,5 +1,5 @@
-/* One picture through one backend: a reader thread fills a ring of input bands, lanes filter them, and the
- * calling thread hands finished bands to the sink in order. */
+/* One picture through one backend: a reader thread fills a ring of input bands, lanes filter them,
+ * and the calling thread hands finished bands to the sink in order. */
 #ifndef GF_SCHEDULE_H
 #define GF_SCHEDULE_H
 
@@ -17,14 +17,15 @@ struct gf_run {
     struct gf_spans *spans;
     int lanes;
     int band_rows; /* 0: chosen */
-    bool serial;   /* one lane, and the calling thread does everything: pictures run side by side instead */
+    bool serial;   /* one lane, and the calling thread does everything: pictures run side by side
+                      instead */
     /* Where the picture comes from and goes to: a codec, or memory. */
     struct gf_source *source;
     const struct gf_image *image_in;
     struct gf_sink *sink;
     const struct gf_image *image_out;
     bool in_on_device, out_on_device; /* the images are in the backend's memory */
-    int first_band_rows; /* result: rows of a band of the first segment */
+    int first_band_rows;              /* result: rows of a band of the first segment */
 };
 
 enum gf_status gf_schedule(struct gf_run *run, struct gf_error *error) GF_CHECKED;

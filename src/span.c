@@ -43,8 +43,8 @@ static bool grow(struct gf_spans *spans)
     return true;
 }
 
-void gf_spans_add(struct gf_spans *spans, enum gf_span_kind kind, int stage, int lane, double begin_s,
-                  double end_s, size_t bytes)
+void gf_spans_add(struct gf_spans *spans, enum gf_span_kind kind, int stage, int lane,
+                  double begin_s, double end_s, size_t bytes)
 {
     if (!spans->on)
         return;

@@ -32,8 +32,8 @@ void gf_spans_free(struct gf_spans *spans);
 /* Forgets the spans and sets the origin to now. */
 void gf_spans_restart(struct gf_spans *spans, bool on);
 /* begin and end as gf_now gives them. A span that finds no memory is dropped. */
-void gf_spans_add(struct gf_spans *spans, enum gf_span_kind kind, int stage, int lane, double begin_s,
-                  double end_s, size_t bytes);
+void gf_spans_add(struct gf_spans *spans, enum gf_span_kind kind, int stage, int lane,
+                  double begin_s, double end_s, size_t bytes);
 
 #ifdef __cplusplus
 }

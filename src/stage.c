@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-enum gf_status gf_stage_bind(struct gf_stage *stage, const struct gf_filter *filter, const void *params,
-                             struct gf_format in, struct gf_error *error)
+enum gf_status gf_stage_bind(struct gf_stage *stage, const struct gf_filter *filter,
+                             const void *params, struct gf_format in, struct gf_error *error)
 {
     *stage = (struct gf_stage){.filter = filter, .params = params, .in = in, .out = in};
     if (!filter->shape)
@@ -22,7 +22,8 @@ const struct gf_filter *gf_stage_variants(const struct gf_stage *stage)
 
 gf_launcher *gf_stage_launcher(const struct gf_stage *stage)
 {
-    return stage->kernel && stage->kernel->launch ? stage->kernel->launch : stage->filter->cuda[0].launch;
+    return stage->kernel && stage->kernel->launch ? stage->kernel->launch
+                                                  : stage->filter->cuda[0].launch;
 }
 
 const struct gf_kernel *gf_stage_counting(const struct gf_stage *stage)
@@ -91,8 +92,8 @@ void gf_stage_needs(const struct gf_stage *stage, int y0, int y1, int *first, in
         stage->filter->needs(stage, y0, y1, first, end);
 }
 
-void gf_needs_radius(const struct gf_stage *stage, int radius, int border, int y0, int y1, int *first,
-                     int *end)
+void gf_needs_radius(const struct gf_stage *stage, int radius, int border, int y0, int y1,
+                     int *first, int *end)
 {
     const int height = stage->in.height;
     *first = y0 - radius < 0 ? 0 : y0 - radius;

@@ -7,7 +7,8 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* Damerau-Levenshtein distance, adjacent swaps counted as one; words over 31 letters are never near. */
+/* Damerau-Levenshtein distance, adjacent swaps counted as one; words over 31 letters are never
+ * near. */
 static int edit_distance(const char *a, const char *b)
 {
     enum { LENGTH = 32 };
@@ -21,7 +22,8 @@ static int edit_distance(const char *a, const char *b)
         d[0][j] = (int)j;
     for (size_t i = 1; i <= n; i++) {
         for (size_t j = 1; j <= m; j++) {
-            d[i][j] = least(least(d[i - 1][j], d[i][j - 1]) + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+            d[i][j] = least(least(d[i - 1][j], d[i][j - 1]) + 1,
+                            d[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
                 d[i][j] = least(d[i][j], d[i - 2][j - 2] + 1);
         }

@@ -1,5 +1,5 @@
-/* A lane at work: takes bands in order, brings their input to the device, runs the stages, brings the result
- * back. */
+/* A lane at work: takes bands in order, brings their input to the device, runs the stages, brings
+ * the result back. */
 #include <string.h>
 
 #include "job.h"
@@ -33,13 +33,15 @@ static int first_stage(const struct gf_job *job)
     return job->first_on_host ? 1 : 0;
 }
 
-/* Bytes that the stage moves for these rows: of a picture that it must see whole, the band's share. */
-static size_t stage_bytes(const struct gf_stage *stage, struct gf_rows in, const struct gf_view *out)
+/* Bytes that the stage moves for these rows: of a picture that it must see whole, the band's share.
+ */
+static size_t stage_bytes(const struct gf_stage *stage, struct gf_rows in,
+                          const struct gf_view *out)
 {
     const size_t row_bytes = gf_row_bytes(stage->in);
-    const size_t read = gf_stage_whole(stage)
-                            ? row_bytes * (size_t)stage->in.height * (size_t)out->rows / (size_t)stage->out.height
-                            : row_bytes * (size_t)(in.end - in.first);
+    const size_t read = gf_stage_whole(stage) ? row_bytes * (size_t)stage->in.height *
+                                                    (size_t)out->rows / (size_t)stage->out.height
+                                              : row_bytes * (size_t)(in.end - in.first);
     return read + gf_view_bytes(out);
 }
 
@@ -79,7 +81,8 @@ static enum gf_status fetch_input(struct gf_worker *worker, int b, const struct 
     if (first_stage(job) == job->segment->count && job->out.kind == GF_PLACE_MEMORY)
         *view = gf_view_part(&job->out.view, rows);
     else
-        *view = gf_view_make(worker->in, gf_band_pitch(job->run->backend, host.format), host.format, rows);
+        *view = gf_view_make(worker->in, gf_band_pitch(job->run->backend, host.format), host.format,
+                             rows);
     calls->mark(worker->lane, GF_SPAN_START, -1, 0);
     gf_range_begin(gf_span_kind_name(GF_SPAN_UPLOAD));
     const enum gf_status status = calls->upload(worker->lane, view, &host, error);
@@ -89,7 +92,8 @@ static enum gf_status fetch_input(struct gf_worker *worker, int b, const struct 
 }
 
 /* Where the segment's i-th stage writes: the last one to the result's place where it can. */
-static struct gf_view stage_output(const struct gf_worker *worker, int b, int i, struct gf_rows rows)
+static struct gf_view stage_output(const struct gf_worker *worker, int b, int i,
+                                   struct gf_rows rows)
 {
     const struct gf_job *const job = worker->job;
     const struct gf_format format = job->run->plan->stage[job->segment->first + i].out;
@@ -98,7 +102,8 @@ static struct gf_view stage_output(const struct gf_worker *worker, int b, int i,
         if (reachable(job, job->out.kind) || reaches(job, &out))
             return out;
     }
-    return gf_view_make(worker->between[i % 2], gf_band_pitch(job->run->backend, format), format, rows);
+    return gf_view_make(worker->between[i % 2], gf_band_pitch(job->run->backend, format), format,
+                        rows);
 }
 
 static enum gf_status run_stages(struct gf_worker *worker, int b, const struct gf_rows *cut,
@@ -112,10 +117,10 @@ static enum gf_status run_stages(struct gf_worker *worker, int b, const struct g
         const struct gf_stage *const stage = &job->run->plan->stage[index];
         const struct gf_view out = stage_output(worker, b, i, cut[i + 1]);
         begin_stage(job, index, "");
-        status = calls->run(worker->lane, stage, job->constants[i], view, &out, worker->scratch, error);
+        status =
+            calls->run(worker->lane, stage, job->constants[i], view, &out, worker->scratch, error);
         gf_range_end();
-        calls->mark(worker->lane, GF_SPAN_STAGE, index,
-                    stage_bytes(stage, cut[i], &out));
+        calls->mark(worker->lane, GF_SPAN_STAGE, index, stage_bytes(stage, cut[i], &out));
         *view = out;
     }
     return status;
@@ -128,8 +133,8 @@ static void copy_rows(const struct gf_view *dst, const struct gf_view *src)
 }
 
 /* Brings the band's result from where the last stage left it to where it belongs. */
-static enum gf_status deliver(struct gf_worker *worker, int b, struct gf_rows rows, const struct gf_view *view,
-                              struct gf_error *error)
+static enum gf_status deliver(struct gf_worker *worker, int b, struct gf_rows rows,
+                              const struct gf_view *view, struct gf_error *error)
 {
     const struct gf_job *const job = worker->job;
     const struct gf_backend_calls *const calls = job->run->backend->calls;
@@ -174,8 +179,8 @@ enum gf_status gf_worker_band(struct gf_worker *worker, int b, struct gf_error *
     return status ? status : waited;
 }
 
-/* The next band in order, once its input and a buffer for its result are there; -1: no more. Bands are
- * taken in order, so that the lowest unfinished one always has what it needs. */
+/* The next band in order, once its input and a buffer for its result are there; -1: no more. Bands
+ * are taken in order, so that the lowest unfinished one always has what it needs. */
 static int take_band(struct gf_job *job)
 {
     pthread_mutex_lock(&job->lock);
@@ -232,8 +237,8 @@ static void *worker_main(void *argument)
     return NULL;
 }
 
-enum gf_status gf_crew_start(struct gf_crew *crew, struct gf_worker *workers, int count, int *started,
-                             struct gf_error *error)
+enum gf_status gf_crew_start(struct gf_crew *crew, struct gf_worker *workers, int count,
+                             int *started, struct gf_error *error)
 {
     *crew = (struct gf_crew){0};
     pthread_mutex_init(&crew->lock, NULL);

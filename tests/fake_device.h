@@ -229,7 +229,8 @@ static void fake_check_view(struct fake_device *device, const struct gf_view *vi
                   view->data + bytes <= block->data + block->size;
     }
     for (size_t i = 0; i < sizeof device->pinned / sizeof *device->pinned; i++)
-        inside |= device->zero_copy && device->pinned[i] && view->data >= (unsigned char *)device->pinned[i];
+        inside |= device->zero_copy && device->pinned[i] &&
+                  view->data >= (unsigned char *)device->pinned[i];
     pthread_mutex_unlock(&device->lock);
     snprintf(text, sizeof text, "%s: a view outside the device's memory or badly aligned", what);
     if (!inside || (uintptr_t)view->data % 16 || view->pitch % 16 || view->rows < 1 ||
@@ -239,7 +240,8 @@ static void fake_check_view(struct fake_device *device, const struct gf_view *vi
 
 static bool fake_reaches(struct gf_backend *backend, const struct gf_view *host)
 {
-    return ((struct fake_device *)backend)->zero_copy && !(((uintptr_t)host->data | host->pitch) % 16);
+    return ((struct fake_device *)backend)->zero_copy &&
+           !(((uintptr_t)host->data | host->pitch) % 16);
 }
 
 /* ---- lanes ---- */
@@ -388,8 +390,8 @@ static enum gf_status fake_statistic_open(struct gf_lane *lane, const struct gf_
     struct fake_lane *const fake = (struct fake_lane *)lane;
     (void)error;
     fake->statistic = gf_stage_statistic(stage);
-    fake->histogram = (struct gf_histogram){.channels = gf_statistic_channels(fake->statistic, stage->in),
-                                            .bins = 1 << stage->in.bits};
+    fake->histogram = (struct gf_histogram){
+        .channels = gf_statistic_channels(fake->statistic, stage->in), .bins = 1 << stage->in.bits};
     fake->histogram.count =
         calloc((size_t)fake->histogram.channels * (size_t)fake->histogram.bins, sizeof(uint64_t));
     assert_non_null(fake->histogram.count);

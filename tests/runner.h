@@ -105,9 +105,9 @@ struct way {
     int lanes;
     int band_rows; /* 0: chosen */
     bool streams_in, streams_out;
-    bool on_device; /* both pictures are in the device's memory, as from a codec there */
-    size_t padding;                     /* of pictures in memory */
-    uint64_t memory_bytes;              /* a limit; 0: plenty */
+    bool on_device;        /* both pictures are in the device's memory, as from a codec there */
+    size_t padding;        /* of pictures in memory */
+    uint64_t memory_bytes; /* a limit; 0: plenty */
     int source_fails_at, sink_fails_at; /* row + 1; 0: they do not */
     bool finish_fails;
     int orientation;        /* EXIF's; 0: none */
@@ -196,7 +196,8 @@ static inline enum gf_status run_plan(struct gf_plan *plan, struct way *way,
                          .sink = way->streams_out ? &sink.base : NULL,
                          .image_in = way->streams_in ? NULL : input,
                          .image_out = way->streams_out ? NULL : output};
-    const enum gf_status status = way->on_device ? run_on_device(&run, error) : gf_schedule(&run, error);
+    const enum gf_status status =
+        way->on_device ? run_on_device(&run, error) : gf_schedule(&run, error);
     backend->calls->close(backend);
     way->sink_finished = sink.finished;
     way->rows_written = sink.row;

@@ -202,7 +202,8 @@ static void test_devices_share_the_work(void **state)
         assert_int_equal(batch.done, PICTURES);
         assert_int_equal(world.warnings + world.errors, 0);
         assert_int_equal(world.on_cpu, 0);
-        /* Workers belong to devices in turn; one that came late may have found nothing left to do. */
+        /* Workers belong to devices in turn; one that came late may have found nothing left to do.
+         */
         for (int i = 0; i < DEVICES; i++)
             assert_true(world.opened[i] <= (threads + DEVICES - 1 - i) / DEVICES);
     }

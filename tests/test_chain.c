@@ -314,7 +314,8 @@ static void test_variants(void **state)
     assert_int_equal(gf_chain_parse("blur=variant=quickest", &chain, &error), GF_ERROR_USAGE);
     assert_int_equal(strncmp(error.text, "blur: variant=quickest is none of tiled", 39), 0);
     assert_error("blur=variant=tiled:variant=tiled", "blur: variant is given twice");
-    assert_error("blur=variant=tiled:2", "blur: '2' comes after a named parameter, so it needs its name");
+    assert_error("blur=variant=tiled:2",
+                 "blur: '2' comes after a named parameter, so it needs its name");
 }
 
 static void test_suggestions(void **state)
@@ -329,7 +330,8 @@ static void test_suggestions(void **state)
     assert_error("blur=sigmа=2", "blur: sigma=sigmа=2 is not a number"); /* a Cyrillic letter */
     assert_error("blur=sgima=2", "blur: unknown parameter 'sgima'; did you mean 'sigma'?");
     assert_error("blur=zoom=2", "blur: unknown parameter 'zoom'");
-    assert_error("blur=varient=tiled", "blur: unknown parameter 'varient'; did you mean 'variant'?");
+    assert_error("blur=varient=tiled",
+                 "blur: unknown parameter 'varient'; did you mean 'variant'?");
     assert_error("xyzzy", "unknown filter 'xyzzy' (--list shows them)");
     assert_error("q", "unknown filter 'q' (--list shows them)");
 }
@@ -402,9 +404,8 @@ int main(void)
         cmocka_unit_test(test_registry),       cmocka_unit_test(test_words),
         cmocka_unit_test(test_lengths),        cmocka_unit_test(test_matrices),
         cmocka_unit_test(test_largest_matrix), cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_variants),
-        cmocka_unit_test(test_suggestions),    cmocka_unit_test(test_fuzz),
-        cmocka_unit_test(test_long_texts),
+        cmocka_unit_test(test_variants),       cmocka_unit_test(test_suggestions),
+        cmocka_unit_test(test_fuzz),           cmocka_unit_test(test_long_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -162,27 +162,33 @@ static void test_refusals(void **state)
     assert_refused("-i a -i b", "-o FILE is missing: the picture to write");
     assert_refused("-i a -o b -o c", "--output is given twice: 'b' and 'c'");
     assert_refused("-i a --profile=json blur", "-o FILE is missing: the picture to write");
-    assert_refused("--profile=compare blur", "-i FILE is missing: the picture to read (--help explains)");
+    assert_refused("--profile=compare blur",
+                   "-i FILE is missing: the picture to read (--help explains)");
     assert_refused("--explain blur", "-i FILE is missing: the picture to read (--help explains)");
     assert_refused("--explain=yes -i a", "--explain takes no value");
-    assert_refused("-i a --profile=compare:xml",
-                   "--profile=compare:xml is none of table, json, compare, compare:json, compare:csv; did you "
-                   "mean 'compare:csv'?");
+    assert_refused(
+        "-i a --profile=compare:xml",
+        "--profile=compare:xml is none of table, json, compare, compare:json, compare:csv; did you "
+        "mean 'compare:csv'?");
     assert_refused("-i a --profile=compare --trace=t",
                    "--trace is of a run that writes a picture: -o FILE is missing");
-    assert_refused("-i a -i b --explain", "--explain and --profile=compare are of one picture, not of 2");
-    assert_refused("-i @a --explain",
-                   "--explain and --profile=compare are of one picture, not of a folder, a pattern or a list: '@a'");
-    assert_refused("-i no/*.png -o b --profile=compare",
-                   "--explain and --profile=compare are of one picture, not of a folder, a pattern or a list: "
-                   "'no/*.png'");
-    assert_refused("-i / --profile=compare",
-                   "--explain and --profile=compare are of one picture, not of a folder, a pattern or a list: '/'");
-    assert_refused("-i a --explain --device=cuda:0,1", "--explain and --profile=compare are of one GPU, not of several");
+    assert_refused("-i a -i b --explain",
+                   "--explain and --profile=compare are of one picture, not of 2");
+    assert_refused("-i @a --explain", "--explain and --profile=compare are of one picture, not of "
+                                      "a folder, a pattern or a list: '@a'");
+    assert_refused(
+        "-i no/*.png -o b --profile=compare",
+        "--explain and --profile=compare are of one picture, not of a folder, a pattern or a list: "
+        "'no/*.png'");
+    assert_refused("-i / --profile=compare", "--explain and --profile=compare are of one picture, "
+                                             "not of a folder, a pattern or a list: '/'");
+    assert_refused("-i a --explain --device=cuda:0,1",
+                   "--explain and --profile=compare are of one GPU, not of several");
     assert_refused("-i a --profile=compare --device=cuda:all",
                    "--explain and --profile=compare are of one GPU, not of several");
-    assert_refused("-i a -o a --profile=compare",
-                   "--profile=compare with -o reads the picture twice: not where it is written over");
+    assert_refused(
+        "-i a -o a --profile=compare",
+        "--profile=compare with -o reads the picture twice: not where it is written over");
     assert_refused("--devices measure", "--devices takes no chain: 'measure'");
     assert_refused("--list blur", "--list takes no chain: 'blur'");
     assert_refused("--lab=offset blur", "--lab takes no chain: 'blur'");
@@ -585,8 +591,9 @@ static void test_batch_options(void **state)
     assert_int_equal(command.progress, GF_PROGRESS_JSON);
     assert_refused("-i a -o b --shard=1", "--shard=1 is not K/N, the K-th of N parts");
     assert_refused("-i a -o b --shard=1/0", "--shard=1/0 is not K/N, the K-th of N parts");
-    assert_refused("-i a -o b --shard=0/4", "--shard=0/4: K is outside 1..4; with an index that counts from 0: "
-                                            "--shard=$((INDEX + 1))/4");
+    assert_refused("-i a -o b --shard=0/4",
+                   "--shard=0/4: K is outside 1..4; with an index that counts from 0: "
+                   "--shard=$((INDEX + 1))/4");
     assert_refused("-i a -o b --log=c --resume=d",
                    "--log and --resume are not the same file: --resume goes on in its log");
     assert_string_equal(parsed("-i a -o b --log=c --resume=c").resume, "c");
@@ -606,13 +613,15 @@ static void test_devices(void **state)
     assert_int_equal(command.options.device, GF_DEVICE_CUDA);
     command = parsed("-i a -o b --device=cuda:1,2 --device=cpu");
     assert_true(!command.devices && command.options.device == GF_DEVICE_CPU);
-    static const char *const wrong[] = {"0,", ",0", "0,0", "0 1", "0,x", "1-2", "-1", "9999", "1,all"};
+    static const char *const wrong[] = {"0,",  ",0", "0,0",  "0 1",  "0,x",
+                                        "1-2", "-1", "9999", "1,all"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char line[80], message[120];
         if (strchr(wrong[i], ' '))
             continue;
         snprintf(line, sizeof line, "-i a -o b --device=cuda:%s", wrong[i]);
-        snprintf(message, sizeof message, "--device=cuda:%s is none of auto, cpu, cuda, cuda:N", wrong[i]);
+        snprintf(message, sizeof message, "--device=cuda:%s is none of auto, cpu, cuda, cuda:N",
+                 wrong[i]);
         struct gf_error error;
         assert_int_equal(parse(line, &command, &error), GF_ERROR_USAGE);
         assert_memory_equal(error.text, message, strlen(message));
@@ -620,8 +629,8 @@ static void test_devices(void **state)
 }
 
 /* What is shown of that state. */
-static void assert_shown(enum gf_progress_form form, const struct gf_batch_state *batch, bool at_end,
-                         const char *expected)
+static void assert_shown(enum gf_progress_form form, const struct gf_batch_state *batch,
+                         bool at_end, const char *expected)
 {
     char text[600] = "";
     FILE *const file = fmemopen(text, sizeof text, "w");
@@ -639,23 +648,33 @@ static void assert_shown(enum gf_progress_form form, const struct gf_batch_state
 static void test_progress(void **state)
 {
     (void)state;
-    struct gf_batch_state batch = {
-        .files = 200, .done = 45, .failed = 5, .skipped = 50, .pictures = 45, .megapixels = 93.3, .elapsed_s = 10};
+    struct gf_batch_state batch = {.files = 200,
+                                   .done = 45,
+                                   .failed = 5,
+                                   .skipped = 50,
+                                   .pictures = 45,
+                                   .megapixels = 93.3,
+                                   .elapsed_s = 10};
     batch.busy_s[GF_SPAN_DECODE] = 3;
     batch.busy_s[GF_SPAN_STAGE] = batch.busy_s[GF_SPAN_STATISTIC] = 2;
     /* 50 files in 10 s, what was skipped left out; 100 are left. */
     assert_shown(GF_PROGRESS_LINES, &batch, false,
-                 "gpufilter: 100 of 200 files, 5 failed, 93 Mpixel, 4.5 pictures/s, 0:20 left, bound by filter\n");
-    assert_shown(GF_PROGRESS_BAR, &batch, false,
-                 "\r[############------------]  50% 100/200 5 failed 93 MP 4.5/s left 0:20 filter\033[K");
+                 "gpufilter: 100 of 200 files, 5 failed, 93 Mpixel, 4.5 pictures/s, 0:20 left, "
+                 "bound by filter\n");
+    assert_shown(
+        GF_PROGRESS_BAR, &batch, false,
+        "\r[############------------]  50% 100/200 5 failed 93 MP 4.5/s left 0:20 filter\033[K");
     batch.busy_s[GF_SPAN_DECODE] = 5;
-    assert_shown(GF_PROGRESS_JSON, &batch, false,
-                 "{\"files\":200,\"done\":45,\"failed\":5,\"skipped\":50,\"pictures\":45,\"megapixels\":93.300,"
-                 "\"elapsed_s\":10.000,\"pictures_per_s\":4.5,\"eta_s\":20.0,\"bound_by\":\"decode\","
-                 "\"at_end\":false}\n");
+    assert_shown(
+        GF_PROGRESS_JSON, &batch, false,
+        "{\"files\":200,\"done\":45,\"failed\":5,\"skipped\":50,\"pictures\":45,\"megapixels\":93."
+        "300,"
+        "\"elapsed_s\":10.000,\"pictures_per_s\":4.5,\"eta_s\":20.0,\"bound_by\":\"decode\","
+        "\"at_end\":false}\n");
     batch = (struct gf_batch_state){.files = 7, .skipped = 7, .elapsed_s = 4000};
-    assert_shown(GF_PROGRESS_LINES, &batch, true,
-                 "gpufilter: 7 of 7 files, 0 Mpixel, 0.0 pictures/s, ? left, bound by nothing yet\n");
+    assert_shown(
+        GF_PROGRESS_LINES, &batch, true,
+        "gpufilter: 7 of 7 files, 0 Mpixel, 0.0 pictures/s, ? left, bound by nothing yet\n");
     assert_shown(GF_PROGRESS_BAR, &batch, true,
                  "\r[########################] 100% 7/7 0 MP 0.0/s in 1:06:40 \033[K\n");
     assert_shown(GF_PROGRESS_NONE, &batch, true, "");

@@ -501,8 +501,8 @@ static struct gf_blob make_xmp(unsigned orientation)
 {
     char text[80];
     struct gf_blob xmp = {0};
-    const int length =
-        snprintf(text, sizeof text, "<x:xmpmeta><r tiff:Orientation='%u'/></x:xmpmeta>", orientation);
+    const int length = snprintf(text, sizeof text,
+                                "<x:xmpmeta><r tiff:Orientation='%u'/></x:xmpmeta>", orientation);
     assert_true(gf_blob_set(&xmp, text, (size_t)length));
     return xmp;
 }
@@ -549,7 +549,8 @@ static void check_metadata(const struct picture *picture, const char *name, int 
     free_picture(&back);
 }
 
-/* A JPEG that was encoded elsewhere, with the sink's metadata before it: its pixels are as they were. */
+/* A JPEG that was encoded elsewhere, with the sink's metadata before it: its pixels are as they
+ * were. */
 static void test_splice(void **state)
 {
     (void)state;
@@ -568,8 +569,9 @@ static void test_splice(void **state)
         struct gf_output *output;
         struct gf_sink *sink;
         assert_int_equal(gf_output_open(in_folder("whole.jpg"), &output, &failure), GF_OK);
-        assert_int_equal(gf_sink_open(output, GF_FILE_JPEG, picture.format, &picture.metadata, &options, &sink,
-                                      &failure), GF_OK);
+        assert_int_equal(gf_sink_open(output, GF_FILE_JPEG, picture.format, &picture.metadata,
+                                      &options, &sink, &failure),
+                         GF_OK);
         assert_int_equal(gf_jpeg_sink_splice(sink, stream, size, &failure), GF_OK);
         sink->close(sink);
         assert_int_equal(gf_output_commit(output, &failure), GF_OK);

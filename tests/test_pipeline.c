@@ -39,7 +39,11 @@ static void check_ways(const char *chain, const struct gf_image *input)
          .band_rows = 6,
          .streams_in = true,
          .streams_out = true},
-        {.name = "on the device", .device = &device[4], .lanes = 2, .band_rows = 9, .on_device = true},
+        {.name = "on the device",
+         .device = &device[4],
+         .lanes = 2,
+         .band_rows = 9,
+         .on_device = true},
         {.name = "a device, chosen bands, streams in",
          .device = &device[2],
          .lanes = 4,
@@ -336,8 +340,8 @@ static void test_halos(void **state)
     picture_free(&output);
 }
 
-/* With zero copy the stages at either end of a segment take host memory: nothing is copied, unless it does not
- * lie as kernels want it. */
+/* With zero copy the stages at either end of a segment take host memory: nothing is copied, unless
+ * it does not lie as kernels want it. */
 static void test_zero_copy(void **state)
 {
     (void)state;
@@ -347,8 +351,10 @@ static void test_zero_copy(void **state)
         struct fake_device device;
         fake_open(&device);
         device.zero_copy = true;
-        struct way way = {.name = "zero copy", .device = &device, .lanes = 2, .band_rows = 10, .padding = odd};
-        assert_ok("zero copy", run_way("blur,invert,equalize", &way, &input, &output, &error), &error);
+        struct way way = {
+            .name = "zero copy", .device = &device, .lanes = 2, .band_rows = 10, .padding = odd};
+        assert_ok("zero copy", run_way("blur,invert,equalize", &way, &input, &output, &error),
+                  &error);
         assert_int_equal(device.uploads > 0, odd);
         assert_int_equal(device.downloads > 0, odd);
         assert_int_equal(device.complaints, 0);
@@ -365,7 +371,8 @@ static void test_on_device(void **state)
     struct gf_error error = {0};
     struct fake_device device;
     fake_open(&device);
-    struct way way = {.name = "on the device", .device = &device, .lanes = 1, .band_rows = 10, .on_device = true};
+    struct way way = {
+        .name = "on the device", .device = &device, .lanes = 1, .band_rows = 10, .on_device = true};
     assert_ok("on the device", run_way("blur,equalize", &way, &input, &output, &error), &error);
     assert_int_equal(device.uploads + device.downloads, 0);
     picture_free(&input);
@@ -436,7 +443,7 @@ static void test_bad_pictures(void **state)
     struct gf_error error = {0};
     options.device = GF_DEVICE_CPU;
     assert_ok("open", gf_pipeline_open("transpose", &options, &pipeline, &error), &error);
-    const struct gf_format bad[] = {format_of(0, 40, 1, 8), format_of(16, -1, 1, 8),
+    const struct gf_format bad[] = {format_of(0, 40, 1, 8),  format_of(16, -1, 1, 8),
                                     format_of(16, 40, 5, 8), format_of(16, 40, 1, 12),
                                     format_of(17, 40, 1, 8), format_of((1 << 24) + 1, 1, 1, 8)};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

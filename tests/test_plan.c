@@ -183,7 +183,8 @@ static void assert_refused(const char *text, int bits, const char *expected)
 {
     struct gf_error error = {0};
     assert_ok(text, gf_chain_parse(text, &chain, &error), &error);
-    assert_int_equal(gf_plan_make(&chain, format_of(40, 30, 3, bits), 1, &plan, &error), GF_ERROR_USAGE);
+    assert_int_equal(gf_plan_make(&chain, format_of(40, 30, 3, bits), 1, &plan, &error),
+                     GF_ERROR_USAGE);
     assert_string_equal(error.text, expected);
     gf_chain_free(&chain);
 }
@@ -192,18 +193,22 @@ static void assert_refused(const char *text, int bits, const char *expected)
 static void test_refusals(void **state)
 {
     (void)state;
-    assert_refused("normalize=clip=1:variant=warp", 8,
-                   "normalize: variant=warp takes clip=0 only: it finds the lowest and the highest level, "
-                   "and counts nothing");
-    assert_refused("invert,normalize=0.1:luma:variant=atomic-ref", 16,
-                   "normalize: variant=atomic-ref takes clip=0 only: it finds the lowest and the highest "
-                   "level, and counts nothing");
-    assert_refused("equalize=variant=warp", 16,
-                   "equalize: variant=warp takes 8 bits only: several tables of 65,536 counters do not "
-                   "fit in a block's shared memory");
-    assert_refused("threshold=otsu:variant=warp", 16,
-                   "threshold: variant=warp takes 8 bits only: several tables of 65,536 counters do not "
-                   "fit in a block's shared memory");
+    assert_refused(
+        "normalize=clip=1:variant=warp", 8,
+        "normalize: variant=warp takes clip=0 only: it finds the lowest and the highest level, "
+        "and counts nothing");
+    assert_refused(
+        "invert,normalize=0.1:luma:variant=atomic-ref", 16,
+        "normalize: variant=atomic-ref takes clip=0 only: it finds the lowest and the highest "
+        "level, and counts nothing");
+    assert_refused(
+        "equalize=variant=warp", 16,
+        "equalize: variant=warp takes 8 bits only: several tables of 65,536 counters do not "
+        "fit in a block's shared memory");
+    assert_refused(
+        "threshold=otsu:variant=warp", 16,
+        "threshold: variant=warp takes 8 bits only: several tables of 65,536 counters do not "
+        "fit in a block's shared memory");
     assert_refused("equalize=variant=packed", 8,
                    "equalize: variant=packed takes 16 bits only: small tables need not be packed");
     assert_refused("threshold=0.3:variant=packed", 8,
@@ -211,8 +216,9 @@ static void test_refusals(void **state)
     assert_refused("threshold=0.3:variant=cluster", 8,
                    "threshold: variant=cluster counts levels, which only value=otsu asks for");
     static const char *const taken[] = {
-        "normalize=variant=warp",          "normalize=mode=luma:variant=groups", "equalize=variant=warp",
-        "equalize=channel:variant=global", "threshold=otsu:variant=shared",      "threshold=0.3"};
+        "normalize=variant=warp",        "normalize=mode=luma:variant=groups",
+        "equalize=variant=warp",         "equalize=channel:variant=global",
+        "threshold=otsu:variant=shared", "threshold=0.3"};
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
         make_plan(taken[i], format_of(40, 30, 3, 8), 1);
         drop_plan();
@@ -228,7 +234,8 @@ static void assert_counting(const char *text, int bits, const char *name, bool e
     const struct gf_kernel *const counting = gf_stage_counting(&plan.stage[0]);
     assert_string_equal(counting ? counting->name : "", name);
     assert_int_equal(counting && counting->count_extremes, extremes);
-    assert_ptr_equal(gf_stage_counter(&plan.stage[0]), counting ? counting->count : gf_histogram_cuda);
+    assert_ptr_equal(gf_stage_counter(&plan.stage[0]),
+                     counting ? counting->count : gf_histogram_cuda);
     drop_plan();
 }
 #endif
@@ -375,9 +382,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_apart),       cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_counters),
-        cmocka_unit_test(test_segments),    cmocka_unit_test(test_fusing),
-        cmocka_unit_test(test_alpha),      
+        cmocka_unit_test(test_counters),    cmocka_unit_test(test_segments),
+        cmocka_unit_test(test_fusing),      cmocka_unit_test(test_alpha),
         cmocka_unit_test(test_long_chains), cmocka_unit_test(test_orientation),
         cmocka_unit_test(test_impossible),  cmocka_unit_test(test_rows),
         cmocka_unit_test(test_bands),       cmocka_unit_test(test_whole_pictures_are_free),

@@ -1,5 +1,5 @@
-/* The NVTX ranges that a profiler sees, through an injection of the test's own: the profile's names, and as many
- * ends as beginnings. */
+/* The NVTX ranges that a profiler sees, through an injection of the test's own: the profile's
+ * names, and as many ends as beginnings. */
 #include "range.h"
 #include "runner.h"
 
@@ -53,10 +53,13 @@ static void test_names(void **state)
     struct gf_error error = {0};
     struct fake_device device;
     fake_open(&device);
-    struct way way = {.name = "ranges", .device = &device, .lanes = 1, .streams_in = true, .streams_out = true};
-    assert_ok("ranges", run_way("invert,gamma=2,blur,equalize", &way, &input, &output, &error), &error);
-    static const char *const names[] = {"decode",   "upload",   "invert+gamma", "blur",
-                                        "equalize histogram", "equalize", "download",     "encode"};
+    struct way way = {
+        .name = "ranges", .device = &device, .lanes = 1, .streams_in = true, .streams_out = true};
+    assert_ok("ranges", run_way("invert,gamma=2,blur,equalize", &way, &input, &output, &error),
+              &error);
+    static const char *const names[] = {
+        "decode",   "upload",   "invert+gamma", "blur", "equalize histogram",
+        "equalize", "download", "encode"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (!was_seen(names[i]))
             fail_msg("no range is called '%s'", names[i]);

@@ -1,6 +1,6 @@
 /* Which pictures and parameters a variant refuses, and in which words; and that a plan passes the
- * chosen kernel on to its stage with the scratch memory that it needs. Without a GPU: the tables are
- * the same in every build. */
+ * chosen kernel on to its stage with the scratch memory that it needs. Without a GPU: the tables
+ * are the same in every build. */
 #include "plan.h"
 #include "support.h"
 
@@ -47,8 +47,10 @@ static void test_points_refuse_rotation(void **state)
 {
     (void)state;
     const struct gf_format in = format_of(40, 30, 3, 8);
-    assert_refused("rotate=180:variant=naive", in, "rotate: variant=naive takes angles of 90 and 270 only");
-    assert_refused("rotate=180:variant=padded", in, "rotate: variant=padded takes angles of 90 and 270 only");
+    assert_refused("rotate=180:variant=naive", in,
+                   "rotate: variant=naive takes angles of 90 and 270 only");
+    assert_refused("rotate=180:variant=padded", in,
+                   "rotate: variant=padded takes angles of 90 and 270 only");
     assert_taken("rotate=90:variant=naive", in);
     assert_taken("rotate=270:variant=padded", in);
     assert_taken("rotate=180:variant=tiled", in);
@@ -58,8 +60,9 @@ static void test_points_refuse_rotation(void **state)
 static void test_points_refuse_gamma(void **state)
 {
     (void)state;
-    assert_refused("gamma=2:variant=intrinsic", format_of(40, 30, 3, 16),
-                   "gamma: variant=intrinsic takes 8 bits only: its error can exceed a step of 16 bits");
+    assert_refused(
+        "gamma=2:variant=intrinsic", format_of(40, 30, 3, 16),
+        "gamma: variant=intrinsic takes 8 bits only: its error can exceed a step of 16 bits");
     assert_taken("gamma=2:variant=intrinsic", format_of(40, 30, 4, 8));
     assert_taken("gamma=2:variant=exp2f", format_of(40, 30, 4, 16));
 }
@@ -72,7 +75,8 @@ static void test_points_refuse_gray(void **state)
                    "saturation: variant=powf takes pictures with colour only");
     assert_refused("equalize=lightness:variant=cbrtf", gray,
                    "equalize: variant=cbrtf takes pictures with colour only");
-    assert_refused("equalize=luma:variant=powf", colour, "equalize: variant=powf takes mode=lightness only");
+    assert_refused("equalize=luma:variant=powf", colour,
+                   "equalize: variant=powf takes mode=lightness only");
     assert_taken("saturation=2:variant=powf", colour);
     assert_taken("equalize=lightness:variant=cbrtf", colour);
 }
@@ -85,7 +89,8 @@ static void test_points_refuse_resize(void **state)
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
         char text[80], why[120];
         snprintf(text, sizeof text, "resize=50%%:kernel=nearest:variant=%s", variants[i]);
-        snprintf(why, sizeof why, "resize: variant=%s does not take kernel=nearest, which sums nothing",
+        snprintf(why, sizeof why,
+                 "resize: variant=%s does not take kernel=nearest, which sums nothing",
                  variants[i]);
         assert_refused(text, in, why);
         snprintf(text, sizeof text, "resize=50%%:variant=%s", variants[i]);
@@ -108,9 +113,11 @@ static void assert_scratch_suffices(const char *text, struct gf_format in)
         for (int y = 0; y + rows <= stage->out.height; y++) {
             int first, end;
             gf_stage_needs(stage, y, y + rows, &first, &end);
-            const size_t needed = (size_t)(end - first) * (size_t)(stage->out.width * stage->out.channels) * 4;
+            const size_t needed =
+                (size_t)(end - first) * (size_t)(stage->out.width * stage->out.channels) * 4;
             if (room < needed)
-                fail_msg("%s: %zu bytes for %d rows from %d, which need %zu", text, room, rows, y, needed);
+                fail_msg("%s: %zu bytes for %d rows from %d, which need %zu", text, room, rows, y,
+                         needed);
         }
     }
     drop_plan();
@@ -124,13 +131,15 @@ static void test_points_resize_scratch(void **state)
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
             char text[96];
-            snprintf(text, sizeof text, "resize=%s:kernel=%s:variant=separable", sizes[s], kernels[k]);
+            snprintf(text, sizeof text, "resize=%s:kernel=%s:variant=separable", sizes[s],
+                     kernels[k]);
             assert_scratch_suffices(text, format_of(40, 61, 3, 8));
         }
     }
 }
 
-/* A variant may run by other tables than the default: what prepare() leaves out where nobody asked. */
+/* A variant may run by other tables than the default: what prepare() leaves out where nobody asked.
+ */
 static void test_points_resize_tables(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* What is compiled once for each set of flags: the including file names it, the Makefile gives it the flags.
+/* What is compiled once for each set of flags: the including file names it, the Makefile gives it
+ * the flags.
  *
  *   #define FLAGS_WAY flags_ftz
  *   #define FLAGS_TEXT "-ftz=true"

@@ -1,5 +1,6 @@
-/* Counting levels, from an atomic addition in global memory for each sample up, over tables of 256 to 65,536
- * bins (Programming Guide 2.2.3.8): the kernels of equalize's variants, on 16-bit samples of three kinds. */
+/* Counting levels, from an atomic addition in global memory for each sample up, over tables of 256
+ * to 65,536 bins (Programming Guide 2.2.3.8): the kernels of equalize's variants, on 16-bit samples
+ * of three kinds. */
 #include "lab.h"
 
 struct histogram {
@@ -10,8 +11,9 @@ static const char *const histogram_data[] = {"random", "skewed", "photo", NULL};
 
 static const struct gf_param histogram_params[] = {
     GF_PARAM_INT(struct histogram, size, 128, 1, 2048, "of the samples, in MB"),
-    GF_PARAM_CHOICE(struct histogram, data, 0, histogram_data,
-                    "of the curve: evenly spread, nine in ten of one level, or smooth with some noise"),
+    GF_PARAM_CHOICE(
+        struct histogram, data, 0, histogram_data,
+        "of the curve: evenly spread, nine in ten of one level, or smooth with some noise"),
     {0},
 };
 
@@ -74,15 +76,15 @@ static struct gf_view line_of(const void *data, int count, int channels, int bit
 }
 
 enum ways { GLOBAL, SHARED, A_WARP, A_LANE, SAME_LEVEL, CLUSTER, NARROW, WAYS };
-static const char *const way_names[WAYS] = {"global",     "shared",  "table a warp", "table a lane",
-                                            "aggregated", "cluster", "16-bit counters"};
+static const char *const way_names[WAYS] = {
+    "global", "shared", "table a warp", "table a lane", "aggregated", "cluster", "16-bit counters"};
 
 /* Whether tables of that many bins for each warp or lane fit in a block. */
 static bool has_room(const struct gf_lab_run *run, int way, int bins)
 {
     int bytes = 0;
-    if (cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, run->device.index) !=
-        cudaSuccess)
+    if (cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                               run->device.index) != cudaSuccess)
         return false;
     const int tables = way == A_WARP ? TABLE_A_WARP : TABLE_A_LANE;
     return table_bytes(tables, (unsigned)bins, count_threads<16>) <= (size_t)bytes;
@@ -126,13 +128,15 @@ struct lab {
 };
 
 /* Reads the histogram and holds it against right, whose bins are as fine or finer. */
-static enum gf_status compare(struct lab *lab, int bins, const std::vector<unsigned long long> &right)
+static enum gf_status compare(struct lab *lab, int bins,
+                              const std::vector<unsigned long long> &right)
 {
     const struct gf_lab_run *const run = lab->run;
     struct gf_error *const error = lab->error;
     const size_t folded = right.size() / (size_t)bins;
     std::vector<unsigned long long> got(bins);
-    LAB_TRY(cudaMemcpy(got.data(), lab->counted.data, bins * sizeof got[0], cudaMemcpyDeviceToHost));
+    LAB_TRY(
+        cudaMemcpy(got.data(), lab->counted.data, bins * sizeof got[0], cudaMemcpyDeviceToHost));
     for (size_t i = 0; i < (size_t)bins; i++) {
         unsigned long long sum = 0;
         for (size_t k = 0; k < folded; k++)
@@ -144,8 +148,9 @@ static enum gf_status compare(struct lab *lab, int bins, const std::vector<unsig
 
 /* Checks and times one way; `count` launches it. */
 template <typename Count>
-static enum gf_status measure(struct lab *lab, int bins, const std::vector<unsigned long long> &right,
-                              double bytes, int column, double *gb_s, Count count)
+static enum gf_status measure(struct lab *lab, int bins,
+                              const std::vector<unsigned long long> &right, double bytes,
+                              int column, double *gb_s, Count count)
 {
     const struct gf_lab_run *const run = lab->run;
     struct gf_error *const error = lab->error;
@@ -157,7 +162,8 @@ static enum gf_status measure(struct lab *lab, int bins, const std::vector<unsig
     LAB_TRY(cudaMemset(lab->counted.data, 0, lab->counted.bytes()));
     LAB_TRY(count());
     LAB_DO(compare(lab, bins, right));
-    LAB_DO(lab_time(&few, LAB_WARM, [&] { code = code ? code : count(); }, &time, error));
+    LAB_DO(lab_time(
+        &few, LAB_WARM, [&] { code = code ? code : count(); }, &time, error));
     LAB_TRY(code);
     *gb_s = lab_gb_s(bytes, time);
     gf_lab_value(lab->result, column, *gb_s);
@@ -173,7 +179,7 @@ static enum gf_status measure_bins(struct lab *lab, int kind, int bins, double x
     while (LEVELS >> shift > bins)
         shift++;
     shift_kernel<<<lab_blocks(lab->count, THREADS), THREADS>>>(lab->samples[kind].data,
-                                                                lab->levels.data, lab->count, shift);
+                                                               lab->levels.data, lab->count, shift);
     LAB_LAUNCHED();
     const struct gf_view view = line_of(lab->levels.data, lab->count, 1, 16);
     struct counting counting =
@@ -186,10 +192,10 @@ static enum gf_status measure_bins(struct lab *lab, int kind, int bins, double x
             continue;
         LAB_DO(measure(lab, bins, lab->right[kind], 2.0 * lab->count, lab->column[way],
                        &lab->gb_s[kind][way], [&] {
-                           return way == NARROW
-                                      ? (cudaError_t)gf_histogram_packed_cuda(
-                                            &view, GF_STATISTIC_CHANNELS, lab->counted.data, NULL, NULL)
-                                      : count_way(way, counting);
+                           return way == NARROW ? (cudaError_t)gf_histogram_packed_cuda(
+                                                      &view, GF_STATISTIC_CHANNELS,
+                                                      lab->counted.data, NULL, NULL)
+                                                : count_way(way, counting);
                        }));
     }
     return GF_OK;
@@ -260,8 +266,8 @@ static void say(struct lab *lab, int kind, int one, int other, bool claimed, con
     if (!(first > 0 && second > 0))
         return;
     char text[GF_LAB_TEXT_SIZE];
-    snprintf(text, sizeof text, "%s, %s: %s counts %.2f times as fast as %s", histogram_data[kind], where,
-             way_names[one], first / second, way_names[other]);
+    snprintf(text, sizeof text, "%s, %s: %s counts %.2f times as fast as %s", histogram_data[kind],
+             where, way_names[one], first / second, way_names[other]);
     if (claimed)
         gf_lab_claim(lab->result, first > second, "%s", text);
     else
@@ -295,22 +301,29 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     LAB_DO(measure_bytes(&lab, "photo, bytes", GF_STATISTIC_CHANNELS, 1));
     LAB_DO(measure_bytes(&lab, "photo, RGB bytes", GF_STATISTIC_JOINT, 3));
     LAB_DO(measure_bytes(&lab, "photo, luma of RGB bytes", GF_STATISTIC_LUMA, 3));
-    gf_lab_check(result, !lab.wrong, "every histogram is the CPU's, to the last sample (%llu bins differ)",
-                 lab.wrong);
-    gf_lab_note(result, "shared: a table that a block has no room for is counted in parts, side by side; '-': "
-                        "no room");
+    gf_lab_check(result, !lab.wrong,
+                 "every histogram is the CPU's, to the last sample (%llu bins differ)", lab.wrong);
+    gf_lab_note(
+        result,
+        "shared: a table that a block has no room for is counted in parts, side by side; '-': "
+        "no room");
     return GF_OK;
 }
 #endif
 
 const struct gf_lab gf_lab_histogram = {
     .name = "histogram",
-    .summary = "counting levels: global and shared atomics, a table a warp or lane, aggregation, clusters",
+    .summary =
+        "counting levels: global and shared atomics, a table a warp or lane, aggregation, clusters",
     .guide = "5, 2.2.3.8; 5, 2.2.5; 3",
     .figure = NULL,
     .params = histogram_params,
     .params_size = sizeof(struct histogram),
-    .axes = {.x = "bins", .x_unit = "", .y = "samples read", .y_unit = "GB/s", .log_x = true,
+    .axes = {.x = "bins",
+             .x_unit = "",
+             .y = "samples read",
+             .y_unit = "GB/s",
+             .log_x = true,
              .log_y = true},
     .run = GF_LAB_RUN(run),
 };

@@ -34,9 +34,9 @@
 /* After a launch outside lab_time(). */
 #define LAB_LAUNCHED() LAB_TRY(cudaGetLastError())
 
-/* A kernel of at most so many registers a thread, in blocks of up to `threads`. Toolkits before 12.4
- * know only how many blocks a multiprocessor should hold, which says the same where it holds as many
- * threads. */
+/* A kernel of at most so many registers a thread, in blocks of up to `threads`. Toolkits
+ * before 12.4 know only how many blocks a multiprocessor should hold, which says the same where it
+ * holds as many threads. */
 #if CUDART_VERSION >= 12040
 #define LAB_REGISTERS(threads, most) __maxnreg__(most)
 #else

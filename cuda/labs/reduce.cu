@@ -1,6 +1,6 @@
-/* A sum over an array: how the threads of a block come to one number, and the blocks to the last one
- * (Programming Guide 2.2.5, 2.2.6; Best Practices Guide 9.2.3 for the banks). Each thread first adds up some
- * vectors of four by itself: the more, the less the way of the rest matters. */
+/* A sum over an array: how the threads of a block come to one number, and the blocks to the last
+ * one (Programming Guide 2.2.5, 2.2.6; Best Practices Guide 9.2.3 for the banks). Each thread first
+ * adds up some vectors of four by itself: the more, the less the way of the rest matters. */
 #include "lab.h"
 
 struct reduce {
@@ -29,11 +29,11 @@ typedef cuda::atomic_ref<unsigned, cuda::thread_scope_block> block_ref;
 
 enum way { EVERY_THREAD, INTERLEAVED, TREE, SHUFFLE, REDUX, GROUPS, BLOCK_ATOMIC, WAYS };
 static const char *const way_names[WAYS] = {
-    "atomic_ref a thread", "shared, modulo", "shared, halves", "shuffles",
+    "atomic_ref a thread", "shared, modulo", "shared, halves",    "shuffles",
     "reduce.add",          "cg::reduce",     "block's atomic_ref"};
 
-/* Every second, fourth, ... thread adds: half of each warp idles from the first step on, and strides of two
- * and more collide in the banks. */
+/* Every second, fourth, ... thread adds: half of each warp idles from the first step on, and
+ * strides of two and more collide in the banks. */
 static __device__ unsigned sum_interleaved(unsigned sum)
 {
     __shared__ unsigned sums[THREADS];
@@ -47,7 +47,8 @@ static __device__ unsigned sum_interleaved(unsigned sum)
     return i == 0 ? sums[0] : 0;
 }
 
-/* The lower half of the threads adds what the upper half has: whole warps end, neighbours read neighbours. */
+/* The lower half of the threads adds what the upper half has: whole warps end, neighbours read
+ * neighbours. */
 static __device__ unsigned sum_halves(unsigned sum)
 {
     __shared__ unsigned sums[THREADS];
@@ -161,8 +162,8 @@ static __global__ void __launch_bounds__(THREADS)
         device_ref(*total).fetch_add(sum, cuda::memory_order_relaxed);
 }
 
-/* The blocks that are there at once go through the array together, and meet: then the first adds up what all
- * found, without an atomic operation. */
+/* The blocks that are there at once go through the array together, and meet: then the first adds up
+ * what all found, without an atomic operation. */
 static __global__ void __launch_bounds__(THREADS)
     sum_grid_kernel(const uint4 *in, int count, unsigned *sums, unsigned *total)
 {
@@ -209,12 +210,12 @@ struct lab {
     unsigned right;
 };
 
-template <typename VECTOR>
-static void launch_way(const struct lab *lab, int way, int each)
+template <typename VECTOR> static void launch_way(const struct lab *lab, int way, int each)
 {
     static void (*const kernels[WAYS])(const VECTOR *, int, int, unsigned *) = {
-        sum_kernel<EVERY_THREAD, VECTOR>, sum_kernel<INTERLEAVED, VECTOR>, sum_kernel<TREE, VECTOR>,
-        sum_kernel<SHUFFLE, VECTOR>,      sum_kernel<REDUX, VECTOR>,       sum_kernel<GROUPS, VECTOR>,
+        sum_kernel<EVERY_THREAD, VECTOR>, sum_kernel<INTERLEAVED, VECTOR>,
+        sum_kernel<TREE, VECTOR>,         sum_kernel<SHUFFLE, VECTOR>,
+        sum_kernel<REDUX, VECTOR>,        sum_kernel<GROUPS, VECTOR>,
         sum_kernel<BLOCK_ATOMIC, VECTOR>};
     const int count = (int)((size_t)lab->vectors * sizeof(uint4) / sizeof(VECTOR));
     kernels[way]<<<lab_blocks(count, (size_t)THREADS * each), THREADS>>>(
@@ -247,7 +248,8 @@ static enum gf_status resident(const struct gf_lab_run *run, Kernel kernel, int 
 {
     int each = 0, multiprocessors = 0;
     LAB_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, THREADS, 0));
-    LAB_TRY(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, run->device.index));
+    LAB_TRY(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount,
+                                   run->device.index));
     *blocks = each * multiprocessors;
     return GF_OK;
 }
@@ -273,8 +275,8 @@ static enum gf_status measure_grids(struct lab *lab, int column)
     gf_lab_row(lab->result, NAN, "grid.sync()");
     gf_lab_reason(lab->result, "%d blocks meet, the first adds up", blocks);
     LAB_DO(measure(lab, column, &met, [&] {
-        const cudaError_t launched = cudaLaunchCooperativeKernel((const void *)sum_grid_kernel, blocks,
-                                                                 THREADS, arguments, 0, NULL);
+        const cudaError_t launched = cudaLaunchCooperativeKernel(
+            (const void *)sum_grid_kernel, blocks, THREADS, arguments, 0, NULL);
         code = code ? code : launched;
     }));
     LAB_TRY(code);
@@ -310,34 +312,43 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
         column[way] = gf_lab_column(result, way_names[way], "GB/s", 0);
     gf_lab_row(result, 1, "1");
     for (int way = 0; way < WAYS; way++)
-        LAB_DO(measure(&lab, column[way], &first[way], [&] { launch_way<unsigned>(&lab, way, 1); }));
+        LAB_DO(
+            measure(&lab, column[way], &first[way], [&] { launch_way<unsigned>(&lab, way, 1); }));
     for (int each = 1; each <= VECTORS_MAX; each *= 2) {
         gf_lab_row(result, 4 * each, "%d", 4 * each);
         for (int way = 0; way < WAYS; way++)
-            LAB_DO(measure(&lab, column[way], &gb_s[way], [&] { launch_way<uint4>(&lab, way, each); }));
+            LAB_DO(measure(&lab, column[way], &gb_s[way],
+                           [&] { launch_way<uint4>(&lab, way, each); }));
     }
     LAB_DO(measure_grids(&lab, column[SHUFFLE]));
     gf_lab_check(result, !lab.wrong, "every sum is the CPU's (%d differ)", lab.wrong);
-    gf_lab_claim(result, first[TREE] > 1.05 * first[INTERLEAVED],
-                 "halves, without bank conflicts and idle lanes: %.2f times as fast as modulo (1 element)",
-                 first[TREE] / first[INTERLEAVED]);
+    gf_lab_claim(
+        result, first[TREE] > 1.05 * first[INTERLEAVED],
+        "halves, without bank conflicts and idle lanes: %.2f times as fast as modulo (1 element)",
+        first[TREE] / first[INTERLEAVED]);
     gf_lab_claim(result, first[EVERY_THREAD] < first[SHUFFLE],
                  "atomics sparingly: one a thread reaches %.3f of one a block's (1 element)",
                  first[EVERY_THREAD] / first[SHUFFLE]);
-    gf_lab_note(result, "shuffles against halves in shared memory: %.2f times as fast (1 element), %.2f (%d)",
-                first[SHUFFLE] / first[TREE], gb_s[SHUFFLE] / gb_s[TREE], 4 * VECTORS_MAX);
+    gf_lab_note(
+        result,
+        "shuffles against halves in shared memory: %.2f times as fast (1 element), %.2f (%d)",
+        first[SHUFFLE] / first[TREE], gb_s[SHUFFLE] / gb_s[TREE], 4 * VECTORS_MAX);
     return GF_OK;
 }
 #endif
 
 const struct gf_lab gf_lab_reduce = {
     .name = "reduce",
-    .summary = "a sum: threads of a block by shared memory, shuffles, cooperative groups, cuda::atomic_ref",
+    .summary = "a sum: threads of a block by shared memory, shuffles, cooperative groups, "
+               "cuda::atomic_ref",
     .guide = "5, 2.2.5; 5, 2.2.6; 4, 9.2.3.1",
     .figure = NULL,
     .params = reduce_params,
     .params_size = sizeof(struct reduce),
-    .axes = {.x = "elements a thread adds up first", .x_unit = "", .y = "array read", .y_unit = "GB/s",
+    .axes = {.x = "elements a thread adds up first",
+             .x_unit = "",
+             .y = "array read",
+             .y_unit = "GB/s",
              .log_x = true},
     .run = GF_LAB_RUN(run),
 };

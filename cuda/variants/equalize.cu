@@ -15,7 +15,8 @@ extern "C" int gf_histogram_shared_cuda(const struct gf_view *view, enum gf_stat
 }
 
 extern "C" int gf_histogram_aggregated_cuda(const struct gf_view *view, enum gf_statistic statistic,
-                                            unsigned long long *count, const void *tables, void *stream)
+                                            unsigned long long *count, const void *tables,
+                                            void *stream)
 {
     return count_by<struct table_way<AGGREGATED>>(view, statistic, count, tables, stream);
 }
@@ -28,7 +29,7 @@ extern "C" int gf_histogram_warp_cuda(const struct gf_view *view, enum gf_statis
     if (!view->rows)
         return cudaSuccess;
     return view->format.bits == 8
-               ? launch_bits<struct table_way<TABLE_A_WARP>, 8>(
-                     counting, view->format.channels, mixture_of(statistic, view->format))
+               ? launch_bits<struct table_way<TABLE_A_WARP>, 8>(counting, view->format.channels,
+                                                                mixture_of(statistic, view->format))
                : cudaErrorInvalidValue;
 }

@@ -40,7 +40,8 @@ static cudaError_t launch_bits(const struct counting &counting, int channels, en
 }
 
 static inline struct counting counting_of(const struct gf_view *view, enum gf_statistic statistic,
-                                          unsigned long long *count, const void *tables, void *stream)
+                                          unsigned long long *count, const void *tables,
+                                          void *stream)
 {
     const unsigned histograms = (unsigned)gf_statistic_channels(statistic, view->format);
     return {task_of(view, statistic, tables, stream), histograms << view->format.bits, count};

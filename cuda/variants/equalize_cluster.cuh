@@ -1,6 +1,7 @@
-/* A histogram over the shared memory of a cluster of blocks (Programming Guide 2.2.3.8): every thread adds to
- * whichever block holds the counter. 65,536 counters of 32 bits, which no block has room for, are there once
- * for each cluster, and every thread's levels are read once. Clusters are there from compute capability 9.0 on. */
+/* A histogram over the shared memory of a cluster of blocks (Programming Guide 2.2.3.8): every
+ * thread adds to whichever block holds the counter. 65,536 counters of 32 bits, which no block has
+ * room for, are there once for each cluster, and every thread's levels are read once. Clusters are
+ * there from compute capability 9.0 on. */
 #ifndef GF_EQUALIZE_CLUSTER_CUH
 #define GF_EQUALIZE_CLUSTER_CUH
 
@@ -51,7 +52,8 @@ __global__ void __launch_bounds__(count_threads<BITS>)
 #endif
 }
 
-/* The fewest blocks whose shared memory holds the counters: an addition to another block's takes its time. */
+/* The fewest blocks whose shared memory holds the counters: an addition to another block's takes
+ * its time. */
 static inline cudaError_t size_cluster(unsigned counters, unsigned *blocks)
 {
     int device = 0, bytes = 0;

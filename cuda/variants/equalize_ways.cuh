@@ -32,9 +32,8 @@ struct global_way {
     {
         const int threads = count_threads<BITS>;
         unsigned blocks = blocks_of(counting.task, threads);
-        const cudaError_t status =
-            resident_blocks((const void *)count_global_kernel<BITS, COUNT, MIXTURE>, threads, 0,
-                            blocks, &blocks);
+        const cudaError_t status = resident_blocks(
+            (const void *)count_global_kernel<BITS, COUNT, MIXTURE>, threads, 0, blocks, &blocks);
         if (status != cudaSuccess)
             return status;
         count_global_kernel<BITS, COUNT, MIXTURE>
@@ -53,15 +52,17 @@ static constexpr __host__ __device__ unsigned copies_of(int tables, unsigned thr
     return tables == TABLE_A_WARP ? threads / WARP : tables == TABLE_A_LANE ? (unsigned)WARP : 1u;
 }
 
-/* Counter i of a copy of size + 1. A lane's lie in a bank of its own; a warp's one after another. */
+/* Counter i of a copy of size + 1. A lane's lie in a bank of its own; a warp's one after another.
+ */
 template <int TABLES>
 static __device__ __forceinline__ unsigned place_in_copy(unsigned i, unsigned copy, unsigned size)
 {
     return TABLES == TABLE_A_LANE ? i * WARP + copy : copy * (size + 1) + i;
 }
 
-/* Counters first .. first + size - 1. What lies beyond them is another block's, and goes to a counter behind
- * them, as what is not to be counted does: lanes that add to one counter are cheaper than a branch. */
+/* Counters first .. first + size - 1. What lies beyond them is another block's, and goes to a
+ * counter behind them, as what is not to be counted does: lanes that add to one counter are cheaper
+ * than a branch. */
 template <int TABLES> struct table_tally {
     static constexpr bool together = TABLES == AGGREGATED, takes_words = false;
     unsigned *table;
@@ -96,7 +97,9 @@ __global__ void __launch_bounds__(count_threads<BITS>)
     for (unsigned i = threadIdx.x; i < copies * (size + 1); i += threads)
         table[i] = 0;
     __syncthreads();
-    struct table_tally<TABLES> tally = {table, task.stride, first, size, copy};
+    struct table_tally<TABLES> tally = {
+        table, task.stride, first, size, copy
+    };
     for_each_level<BITS, COUNT, MIXTURE>(task, tally);
     __syncthreads();
     for (unsigned i = threadIdx.x; i < size; i += threads) {
@@ -141,11 +144,13 @@ template <int TABLES> struct table_way {
                                           cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
         const unsigned parts = counting.counters / size;
         if (status == cudaSuccess)
-            status = resident_blocks((const void *)kernel, threads, bytes, needed * parts, &resident);
+            status =
+                resident_blocks((const void *)kernel, threads, bytes, needed * parts, &resident);
         if (status != cudaSuccess)
             return status;
         const dim3 blocks(resident / parts ? resident / parts : 1, parts);
-        kernel<<<blocks, threads, bytes, counting.task.stream>>>(counting.task, size, counting.count);
+        kernel<<<blocks, threads, bytes, counting.task.stream>>>(counting.task, size,
+                                                                 counting.count);
         return cudaGetLastError();
     }
 };

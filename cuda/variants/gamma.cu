@@ -6,18 +6,27 @@
 enum { GAMMA_THREADS = 256 };
 
 struct by_powf {
-    static __device__ __forceinline__ float of(float v, float exponent) { return powf(v, exponent); }
+    static __device__ __forceinline__ float of(float v, float exponent)
+    {
+        return powf(v, exponent);
+    }
 };
 
 /* Without powf's extended precision for the logarithm, which exponents beyond 100 would need. */
 struct by_exp2f {
-    static __device__ __forceinline__ float of(float v, float exponent) { return exp2f(exponent * log2f(v)); }
+    static __device__ __forceinline__ float of(float v, float exponent)
+    {
+        return exp2f(exponent * log2f(v));
+    }
 };
 
-/* The special-function unit's own logarithm and power: its logarithm is off by up to 2^-21.4 near 1,
- * which an exponent of 100 makes 2.5e-5 of the result. */
+/* The special-function unit's own logarithm and power: its logarithm is off by up to 2^-21.4 near
+ * 1, which an exponent of 100 makes 2.5e-5 of the result. */
 struct by_intrinsic {
-    static __device__ __forceinline__ float of(float v, float exponent) { return __powf(v, exponent); }
+    static __device__ __forceinline__ float of(float v, float exponent)
+    {
+        return __powf(v, exponent);
+    }
 };
 
 struct gamma_args {
@@ -46,7 +55,8 @@ __global__ void __launch_bounds__(GAMMA_THREADS) gamma_kernel(const struct gamma
     constexpr int SAMPLES = VECTOR / sizeof(SAMPLE);
     const struct band &band = args.band;
     const unsigned row_items = args.full + (args.tail ? 1 : 0);
-    const struct place at = place_of(blockIdx.x * GAMMA_THREADS + threadIdx.x, band.rows, row_items);
+    const struct place at =
+        place_of(blockIdx.x * GAMMA_THREADS + threadIdx.x, band.rows, row_items);
     if (at.row >= band.rows || at.column >= row_items)
         return;
     const size_t offset = (size_t)at.column * VECTOR;
@@ -74,7 +84,8 @@ template <class POWER> static int launch_gamma(const struct gf_launch *launch)
 {
     const struct gf_stage *const stage = launch->stage;
     const struct gf_point_run *const run = (const struct gf_point_run *)stage->params;
-    const size_t row_bytes = gf_row_bytes(stage->in), pixel_bytes = row_bytes / (size_t)stage->in.width;
+    const size_t row_bytes = gf_row_bytes(stage->in),
+                 pixel_bytes = row_bytes / (size_t)stage->in.width;
     const struct band band = band_of(launch);
     struct gamma_args args = {};
     args.band = join_rows(band, row_bytes, row_bytes);

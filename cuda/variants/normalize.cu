@@ -1,7 +1,7 @@
-/* Ways to find the lowest and the highest level of a picture. Every thread reduces what it reads in its
- * registers; the ways differ in how a block's threads then come to one result. The block marks it in the
- * counters: the extremes of all marks are the picture's, so that blocks, bands and lanes need not wait for
- * each other. */
+/* Ways to find the lowest and the highest level of a picture. Every thread reduces what it reads in
+ * its registers; the ways differ in how a block's threads then come to one result. The block marks
+ * it in the counters: the extremes of all marks are the picture's, so that blocks, bands and lanes
+ * need not wait for each other. */
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cuda/atomic>
@@ -13,9 +13,9 @@ namespace cg = cooperative_groups;
 enum { THREADS = 512, NONE = 0xffffffffu };
 enum way { BY_SHARED, BY_WARP, BY_GROUPS, BY_ATOMIC };
 
-/* Of each channel; low is NONE where nothing was counted. Without alpha and mixtures, whole words are
- * taken as pairs of 16 bits, whose halves are of the same channels again after three words of RGB, or in
- * each of gray. */
+/* Of each channel; low is NONE where nothing was counted. Without alpha and mixtures, whole words
+ * are taken as pairs of 16 bits, whose halves are of the same channels again after three words of
+ * RGB, or in each of gray. */
 template <int BITS, int COUNT, int MIXTURE> struct extremes {
     static constexpr bool together = false, takes_words = MIXTURE == EACH && COUNT % 2 == 1;
     static constexpr int channels = levels_of<COUNT, MIXTURE>;
@@ -81,8 +81,8 @@ template <int BITS, int COUNT, int MIXTURE> struct extremes {
     }
 };
 
-/* A tree in shared memory: half of the threads take over what the other half found, nine times (Best
- * Practices Guide 9.2.3; neighbours read neighbours, so that no banks collide). */
+/* A tree in shared memory: half of the threads take over what the other half found, nine times
+ * (Best Practices Guide 9.2.3; neighbours read neighbours, so that no banks collide). */
 static __device__ void reduce_shared(unsigned *low, unsigned *high)
 {
     __shared__ unsigned lows[THREADS], highs[THREADS];
@@ -132,9 +132,9 @@ static __device__ void reduce_warp(unsigned *low, unsigned *high)
     __syncthreads();
 }
 
-/* The same left to cooperative groups, which take one instruction for each where there is one (Programming
- * Guide 2.2.6). A tile as large as the block would do the second step too, but waits in ways that racecheck
- * does not know. */
+/* The same left to cooperative groups, which take one instruction for each where there is one
+ * (Programming Guide 2.2.6). A tile as large as the block would do the second step too, but waits
+ * in ways that racecheck does not know. */
 static __device__ void reduce_groups(unsigned *low, unsigned *high)
 {
     __shared__ unsigned lows[THREADS / WARP], highs[THREADS / WARP];
@@ -155,7 +155,8 @@ static __device__ void reduce_groups(unsigned *low, unsigned *high)
     block.sync();
 }
 
-/* Every thread for itself, by atomics that reach no further than the block (Programming Guide 2.2.5). */
+/* Every thread for itself, by atomics that reach no further than the block (Programming
+ * Guide 2.2.5). */
 static __device__ void reduce_atomic(unsigned *low, unsigned *high)
 {
     __shared__ unsigned lowest, highest;
@@ -174,7 +175,8 @@ static __device__ void reduce_atomic(unsigned *low, unsigned *high)
     __syncthreads();
 }
 
-template <int WAY> static __device__ __forceinline__ void reduce_block(unsigned *low, unsigned *high)
+template <int WAY>
+static __device__ __forceinline__ void reduce_block(unsigned *low, unsigned *high)
 {
     if (WAY == BY_SHARED)
         reduce_shared(low, high);
@@ -214,8 +216,7 @@ static cudaError_t launch_mixture(const struct bins_task &task, unsigned long lo
 {
     const auto kernel = extremes_kernel<BITS, COUNT, MIXTURE, WAY>;
     unsigned blocks = blocks_of(task, THREADS);
-    const cudaError_t status =
-        resident_blocks((const void *)kernel, THREADS, 0, blocks, &blocks);
+    const cudaError_t status = resident_blocks((const void *)kernel, THREADS, 0, blocks, &blocks);
     if (status != cudaSuccess)
         return status;
     kernel<<<blocks, THREADS, 0, task.stream>>>(task, count);

@@ -7,8 +7,8 @@ enum {
 };
 
 template <typename SAMPLE>
-static __device__ __forceinline__ void look_up_pixel(const struct program &program, const SAMPLE *from,
-                                                     SAMPLE *to)
+static __device__ __forceinline__ void look_up_pixel(const struct program &program,
+                                                     const SAMPLE *from, SAMPLE *to)
 {
     const int channels = program.in_channels, colours = channels - (channels % 2 == 0);
     const SAMPLE *const table = (const SAMPLE *)(program.block + program.table_at);
@@ -19,7 +19,8 @@ static __device__ __forceinline__ void look_up_pixel(const struct program &progr
 }
 
 template <typename IN, typename OUT>
-static __device__ __forceinline__ void compute_pixel(const struct program &program, const IN *from, OUT *to)
+static __device__ __forceinline__ void compute_pixel(const struct program &program, const IN *from,
+                                                     OUT *to)
 {
     struct pixels<1> p;
     int colours = program.in_channels >= 3 ? 3 : 1;
@@ -41,9 +42,10 @@ static __global__ void __launch_bounds__(PIXEL_THREADS)
     for (unsigned i = blockIdx.x * PIXEL_THREADS + threadIdx.x; i < pixels;
          i += gridDim.x * PIXEL_THREADS) {
         const struct place at = place_of(i, band.rows, band.width);
-        const IN *const from =
-            (const IN *)(band.in + at.row * band.in_pitch) + (size_t)at.column * program.in_channels;
-        OUT *const to = (OUT *)(band.out + at.row * band.out_pitch) + (size_t)at.column * program.out_channels;
+        const IN *const from = (const IN *)(band.in + at.row * band.in_pitch) +
+                               (size_t)at.column * program.in_channels;
+        OUT *const to =
+            (OUT *)(band.out + at.row * band.out_pitch) + (size_t)at.column * program.out_channels;
         if (COMPUTES)
             compute_pixel(program, from, to);
         else
@@ -57,9 +59,11 @@ static kernel *kernel_of(const struct gf_stage *stage, int table)
 {
     const bool wide_in = stage->in.bits == 16, wide_out = stage->out.bits == 16;
     if (table == GF_POINT_SAMPLES)
-        return wide_in ? pixel_kernel<uint16_t, uint16_t, false> : pixel_kernel<uint8_t, uint8_t, false>;
+        return wide_in ? pixel_kernel<uint16_t, uint16_t, false>
+                       : pixel_kernel<uint8_t, uint8_t, false>;
     if (wide_in)
-        return wide_out ? pixel_kernel<uint16_t, uint16_t, true> : pixel_kernel<uint16_t, uint8_t, true>;
+        return wide_out ? pixel_kernel<uint16_t, uint16_t, true>
+                        : pixel_kernel<uint16_t, uint8_t, true>;
     return wide_out ? pixel_kernel<uint8_t, uint16_t, true> : pixel_kernel<uint8_t, uint8_t, true>;
 }
 
@@ -72,7 +76,8 @@ static int launch_part(const struct gf_launch *launch, struct band band, bool re
     kernel *const run = kernel_of(stage, program.table);
     unsigned blocks = blocks_for(band.rows * band.width, PIXEL_THREADS);
     if (resident) {
-        const cudaError_t status = resident_blocks((const void *)run, PIXEL_THREADS, 0, blocks, &blocks);
+        const cudaError_t status =
+            resident_blocks((const void *)run, PIXEL_THREADS, 0, blocks, &blocks);
         if (status != cudaSuccess)
             return status;
     }

@@ -1,5 +1,5 @@
-/* resize by the ways that lead up to the default's: each result from its whole window, from memory or
- * through textures; in two passes; and by tiles in shared memory, whatever the ratio. */
+/* resize by the ways that lead up to the default's: each result from its whole window, from memory
+ * or through textures; in two passes; and by tiles in shared memory, whatever the ratio. */
 #include "resize.cuh"
 #include "texture.cuh"
 
@@ -29,7 +29,8 @@ struct resize_args {
 
 static struct taps taps_of(const void *block, const struct gf_resample_table *table)
 {
-    const struct taps taps = {gf_resample_ints(block, table->start), gf_resample_ints(block, table->count),
+    const struct taps taps = {gf_resample_ints(block, table->start),
+                              gf_resample_ints(block, table->count),
                               gf_resample_floats(block, table->weight), table->taps};
     return taps;
 }
@@ -74,14 +75,15 @@ struct by_texture {
     template <class SAMPLE>
     static __device__ __forceinline__ unsigned sample(const struct resize_args &args, int y, int at)
     {
-        return tex2D<SAMPLE>(args.texture, (float)at + 0.5f, (float)(y - args.texture_first) + 0.5f);
+        return tex2D<SAMPLE>(args.texture, (float)at + 0.5f,
+                             (float)(y - args.texture_first) + 0.5f);
     }
 };
 
 /* What is summed of a sample: itself, or its linear light. */
 template <class SAMPLE>
-static __device__ __forceinline__ float value_of(const struct resize_args &args, unsigned v, unsigned alpha,
-                                                 bool is_alpha)
+static __device__ __forceinline__ float value_of(const struct resize_args &args, unsigned v,
+                                                 unsigned alpha, bool is_alpha)
 {
     if (!args.linear)
         return (float)v;
@@ -98,25 +100,27 @@ static __device__ __forceinline__ float clamped(const struct resize_args &args, 
 }
 
 template <class SAMPLE>
-static __device__ __forceinline__ SAMPLE finished(const struct resize_args &args, float sum, float alpha,
-                                                  bool is_alpha)
+static __device__ __forceinline__ SAMPLE finished(const struct resize_args &args, float sum,
+                                                  float alpha, bool is_alpha)
 {
     const float max = (float)MOST<SAMPLE>;
     if (args.linear)
-        sum = (is_alpha                  ? sum
+        sum = (is_alpha                 ? sum
                : args.channels % 2 == 0 ? gf_resample_encode_premultiplied(sum, alpha)
                                         : gf_resample_encode(sum)) *
               max;
     return (SAMPLE)gf_round_sample(sum, max);
 }
 
-/* One thread a pixel of the result, which sums its whole window row by row, horizontally first: each
- * row's sum is computed anew for each result below it (Best Practices Guide 9.2.1; with textures, CUDA
- * Performance Optimization, "Textures in CUDA", Best Practices Guide 9.2.5). */
+/* One thread a pixel of the result, which sums its whole window row by row, horizontally first:
+ * each row's sum is computed anew for each result below it (Best Practices Guide 9.2.1; with
+ * textures, CUDA Performance Optimization, "Textures in CUDA", Best Practices Guide 9.2.5). */
 template <int CHANNELS, class SAMPLE, class FETCH>
-__global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT) window_kernel(const struct resize_args args)
+__global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
+    window_kernel(const struct resize_args args)
 {
-    const int across = (args.width + BLOCK_WIDTH - 1) / BLOCK_WIDTH, down = (int)blockIdx.x / across;
+    const int across = (args.width + BLOCK_WIDTH - 1) / BLOCK_WIDTH,
+              down = (int)blockIdx.x / across;
     const int x = ((int)blockIdx.x - down * across) * BLOCK_WIDTH + (int)threadIdx.x;
     const int line = down * BLOCK_HEIGHT + (int)threadIdx.y, y = args.first + line;
     if (x >= args.width || line >= args.rows)
@@ -137,7 +141,8 @@ __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT) window_kernel(const
                 v[c] = FETCH::template sample<SAMPLE>(args, top + j, (left + i) * CHANNELS + c);
 #pragma unroll
             for (int c = 0; c < CHANNELS; c++)
-                sum[c] += column_weight[i] * value_of<SAMPLE>(args, v[c], v[CHANNELS - 1], c == CHANNELS - 1);
+                sum[c] += column_weight[i] *
+                          value_of<SAMPLE>(args, v[c], v[CHANNELS - 1], c == CHANNELS - 1);
         }
 #pragma unroll
         for (int c = 0; c < CHANNELS; c++)
@@ -146,12 +151,14 @@ __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT) window_kernel(const
     SAMPLE *const to = (SAMPLE *)(args.out + line * args.out_pitch) + (size_t)x * CHANNELS;
 #pragma unroll
     for (int c = 0; c < CHANNELS; c++)
-        to[c] = finished<SAMPLE>(args, result[c], result[CHANNELS - 1], CHANNELS % 2 == 0 && c == CHANNELS - 1);
+        to[c] = finished<SAMPLE>(args, result[c], result[CHANNELS - 1],
+                                 CHANNELS % 2 == 0 && c == CHANNELS - 1);
 }
 
 static unsigned blocks_for(int width, int rows)
 {
-    return (unsigned)((width + BLOCK_WIDTH - 1) / BLOCK_WIDTH) * ((rows + BLOCK_HEIGHT - 1) / BLOCK_HEIGHT);
+    return (unsigned)((width + BLOCK_WIDTH - 1) / BLOCK_WIDTH) *
+           ((rows + BLOCK_HEIGHT - 1) / BLOCK_HEIGHT);
 }
 
 template <class FETCH, class SAMPLE>
@@ -183,8 +190,8 @@ extern "C" int gf_resize_direct_cuda(const struct gf_launch *launch)
                                         : launch_windows<by_loads, uint16_t>(args, stream);
 }
 
-/* Texels are samples, fetched one by one: there are no texels of three channels, and what the filter
- * of the texture unit interpolates has 9 bits of weight. */
+/* Texels are samples, fetched one by one: there are no texels of three channels, and what the
+ * filter of the texture unit interpolates has 9 bits of weight. */
 extern "C" int gf_resize_texture_cuda(const struct gf_launch *launch)
 {
     const struct gf_texture_kind kind = {1, cudaAddressModeClamp, cudaFilterModePoint,
@@ -192,8 +199,8 @@ extern "C" int gf_resize_texture_cuda(const struct gf_launch *launch)
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     struct resize_args args = args_of(launch);
     struct gf_texture texture;
-    int status =
-        gf_texture_open(&launch->in, args.top, args.bottom, &kind, launch->scratch, stream, &texture);
+    int status = gf_texture_open(&launch->in, args.top, args.bottom, &kind, launch->scratch, stream,
+                                 &texture);
     if (status != cudaSuccess)
         return status;
     args.texture = texture.object;
@@ -206,7 +213,8 @@ extern "C" int gf_resize_texture_cuda(const struct gf_launch *launch)
 
 /* The first pass: one thread a sample, of the result's width and the input's rows. */
 template <class SAMPLE>
-__global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT) columns_kernel(const struct resize_args args)
+__global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
+    columns_kernel(const struct resize_args args)
 {
     const int samples = args.width * args.channels;
     const int across = (samples + BLOCK_WIDTH - 1) / BLOCK_WIDTH, down = (int)blockIdx.x / across;
@@ -228,7 +236,8 @@ __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT) columns_kernel(cons
     args.between[(size_t)line * samples + at] = clamped(args, sum);
 }
 
-static __device__ __forceinline__ float sum_of_rows(const struct resize_args &args, int y, int at, int samples)
+static __device__ __forceinline__ float sum_of_rows(const struct resize_args &args, int y, int at,
+                                                    int samples)
 {
     const float *const weight = args.row.weight + (size_t)y * args.row.most;
     const int top = args.row.start[y] - args.top, rows = args.row.count[y];
@@ -241,7 +250,8 @@ static __device__ __forceinline__ float sum_of_rows(const struct resize_args &ar
 
 /* The second: one thread a sample of the result. */
 template <class SAMPLE>
-__global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT) rows_kernel(const struct resize_args args)
+__global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
+    rows_kernel(const struct resize_args args)
 {
     const int samples = args.width * args.channels;
     const int across = (samples + BLOCK_WIDTH - 1) / BLOCK_WIDTH, down = (int)blockIdx.x / across;
@@ -266,7 +276,8 @@ extern "C" int gf_resize_separable_cuda(const struct gf_launch *launch)
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     const dim3 threads(BLOCK_WIDTH, BLOCK_HEIGHT);
     const int samples = args.width * args.channels;
-    const unsigned columns = blocks_for(samples, args.bottom - args.top), rows = blocks_for(samples, args.rows);
+    const unsigned columns = blocks_for(samples, args.bottom - args.top),
+                   rows = blocks_for(samples, args.rows);
     if (launch->out.format.bits == 8) {
         columns_kernel<uint8_t><<<columns, threads, 0, stream>>>(args);
         rows_kernel<uint8_t><<<rows, threads, 0, stream>>>(args);

@@ -16,7 +16,8 @@ static __device__ __forceinline__ float tap(const struct picture &p, long long r
 /* One thread a sample, each of its eight neighbours read anew; what neighbouring threads share, the
  * caches hold (Best Practices Guide 9.2.1). */
 template <class SAMPLE>
-__global__ void __launch_bounds__(GLOBAL_WIDTH *GLOBAL_HEIGHT) sobel_global_kernel(const struct sobel_args args)
+__global__ void __launch_bounds__(GLOBAL_WIDTH *GLOBAL_HEIGHT)
+    sobel_global_kernel(const struct sobel_args args)
 {
     const struct picture &p = args.p;
     const int across = (p.width * p.channels + GLOBAL_WIDTH - 1) / GLOBAL_WIDTH;
@@ -58,8 +59,8 @@ extern "C" int gf_sobel_global_cuda(const struct gf_launch *launch)
     struct sobel_args args = {};
     args.p = picture_of(launch, sobel->border);
     args.scale = sobel->scale;
-    const int blocks =
-        ceil_div(args.p.width * args.p.channels, GLOBAL_WIDTH) * ceil_div(args.p.rows, GLOBAL_HEIGHT);
+    const int blocks = ceil_div(args.p.width * args.p.channels, GLOBAL_WIDTH) *
+                       ceil_div(args.p.rows, GLOBAL_HEIGHT);
     if (launch->in.format.bits == 8)
         sobel_global_kernel<unsigned char><<<blocks, threads, 0, stream>>>(args);
     else

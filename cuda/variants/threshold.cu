@@ -23,7 +23,8 @@ template <class SAMPLE> static __device__ __noinline__ void put_black(SAMPLE *to
 /* A warp whose pixels differ goes both ways, one after the other. The ways are functions of their
  * own: what is short enough the compiler predicates. */
 struct branch {
-    template <class SAMPLE> static __device__ __forceinline__ void put(SAMPLE *to, int luma, int least)
+    template <class SAMPLE>
+    static __device__ __forceinline__ void put(SAMPLE *to, int luma, int least)
     {
         if (luma >= least)
             put_white(to);
@@ -34,7 +35,8 @@ struct branch {
 
 /* The same condition over so little that it becomes a predicate: one instruction for all lanes. */
 struct predicated {
-    template <class SAMPLE> static __device__ __forceinline__ void put(SAMPLE *to, int luma, int least)
+    template <class SAMPLE>
+    static __device__ __forceinline__ void put(SAMPLE *to, int luma, int least)
     {
         int v = 0;
         if (luma >= least)
@@ -45,7 +47,8 @@ struct predicated {
 
 /* No condition at all: the sign of a difference, spread over the word. */
 struct branch_free {
-    template <class SAMPLE> static __device__ __forceinline__ void put(SAMPLE *to, int luma, int least)
+    template <class SAMPLE>
+    static __device__ __forceinline__ void put(SAMPLE *to, int luma, int least)
     {
         *to = (SAMPLE)((least - 1 - luma) >> 31 & MOST<SAMPLE>);
     }
@@ -60,8 +63,10 @@ __global__ void __launch_bounds__(THRESHOLD_THREADS)
         return;
     const struct place at = place_of(i, band.rows, band.width);
     const bool alpha = channels % 2 == 0;
-    const SAMPLE *const from = (const SAMPLE *)(band.in + at.row * band.in_pitch) + (size_t)at.column * channels;
-    SAMPLE *const to = (SAMPLE *)(band.out + at.row * band.out_pitch) + (size_t)at.column * (alpha ? 2 : 1);
+    const SAMPLE *const from =
+        (const SAMPLE *)(band.in + at.row * band.in_pitch) + (size_t)at.column * channels;
+    SAMPLE *const to =
+        (SAMPLE *)(band.out + at.row * band.out_pitch) + (size_t)at.column * (alpha ? 2 : 1);
     const int luma = channels < 3 ? from[0] : gf_luma601(from[0], from[1], from[2]);
     WAY::put(to, luma, least);
     if (alpha)
@@ -78,7 +83,8 @@ static int least_white(const struct gf_point_program *program, int bits)
     int low = 0, high = 1 << bits;
     while (low < high) {
         const int middle = (low + high) / 2;
-        const bool white = bits == 8 ? ((const uint8_t *)table)[middle] : ((const uint16_t *)table)[middle];
+        const bool white =
+            bits == 8 ? ((const uint8_t *)table)[middle] : ((const uint16_t *)table)[middle];
         if (white)
             high = middle;
         else
@@ -91,11 +97,12 @@ template <class WAY> static int launch_threshold(const struct gf_launch *launch)
 {
     const struct gf_stage *const stage = launch->stage;
     const struct band whole = band_of(launch);
-    const int least = least_white((const struct gf_point_program *)stage->constants, stage->in.bits);
+    const int least =
+        least_white((const struct gf_point_program *)stage->constants, stage->in.bits);
     const unsigned most = LAUNCH_PIXELS / whole.width;
     for (unsigned first = 0; first < whole.rows; first += most) {
-        const struct band band =
-            join_rows(rows_of(&whole, first, most), gf_row_bytes(stage->in), gf_row_bytes(stage->out));
+        const struct band band = join_rows(rows_of(&whole, first, most), gf_row_bytes(stage->in),
+                                           gf_row_bytes(stage->out));
         const unsigned blocks = blocks_for(band.rows * band.width, THRESHOLD_THREADS);
         const cudaStream_t stream = (cudaStream_t)launch->stream;
         if (stage->in.bits == 8)

@@ -1,5 +1,5 @@
-/* The transpositions that lead up to transpose.cu's, pixel by pixel: CME 213's lecture, and the same
- * matrices in the Programming Guide, 2.2.4. */
+/* The transpositions that lead up to transpose.cu's, pixel by pixel: CME 213's lecture, and the
+ * same matrices in the Programming Guide, 2.2.4. */
 #include "orient.cuh"
 
 enum {
@@ -40,8 +40,8 @@ struct part {
 };
 
 template <int PIXEL>
-static __device__ __forceinline__ const typename pixel<PIXEL>::type *
-source(const struct part &part, int column, int row)
+static __device__ __forceinline__ const typename pixel<PIXEL>::type *source(const struct part &part,
+                                                                            int column, int row)
 {
     const unsigned char *const from =
         part.turn.in + (part.first_row + row) * (ptrdiff_t)part.turn.in_pitch;
@@ -112,7 +112,10 @@ static unsigned ceil_div(long long a, long long b)
 }
 
 struct naive {
-    static int rows_most(const struct part &part) { return 0x40000000 / part.columns; }
+    static int rows_most(const struct part &part)
+    {
+        return 0x40000000 / part.columns;
+    }
     template <int PIXEL> static void launch(const struct part &part, cudaStream_t stream)
     {
         const unsigned blocks = ceil_div((long long)part.columns * part.rows, THREADS);
@@ -121,7 +124,10 @@ struct naive {
 };
 
 template <int WIDTH, int HEIGHT> struct blocks {
-    static int rows_most(const struct part &) { return GRID_Y * HEIGHT; }
+    static int rows_most(const struct part &)
+    {
+        return GRID_Y * HEIGHT;
+    }
     template <int PIXEL> static void launch(const struct part &part, cudaStream_t stream)
     {
         const dim3 grid(ceil_div(part.columns, WIDTH), ceil_div(part.rows, HEIGHT));
@@ -130,7 +136,10 @@ template <int WIDTH, int HEIGHT> struct blocks {
 };
 
 template <int PADDING> struct shared {
-    static int rows_most(const struct part &) { return GRID_Y * SIDE; }
+    static int rows_most(const struct part &)
+    {
+        return GRID_Y * SIDE;
+    }
     template <int PIXEL> static void launch(const struct part &part, cudaStream_t stream)
     {
         const dim3 grid(ceil_div(part.columns, SIDE), ceil_div(part.rows, SIDE));

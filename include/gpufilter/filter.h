@@ -65,8 +65,8 @@ const char *gf_filter_definition(const struct gf_filter *filter);
 const char *gf_filter_example(const struct gf_filter *filter);
 /* The parameters in the order in which they are taken by position; ends with a NULL name. */
 const struct gf_param *gf_filter_params(const struct gf_filter *filter);
-/* The variants of its CUDA kernels, by `variant=name` in a chain, first the default; all give the same picture.
- * *summary: the technique. NULL past the last one. */
+/* The variants of its CUDA kernels, by `variant=name` in a chain, first the default; all give the
+ * same picture. *summary: the technique. NULL past the last one. */
 const char *gf_filter_variant(const struct gf_filter *filter, int index, const char **summary);
 
 #ifdef __cplusplus

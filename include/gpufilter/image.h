@@ -1,7 +1,8 @@
 /* Pictures in memory: samples interleaved, rows `pitch` bytes apart, top row first.
  *
  * A sample is an unsigned integer of 8 or 16 bits (native byte order), v in 0..M with M = 255 or
- * 65535. One to four channels: gray, gray + alpha, RGB, RGBA; alpha is straight, not premultiplied. */
+ * 65535. One to four channels: gray, gray + alpha, RGB, RGBA; alpha is straight, not premultiplied.
+ */
 #ifndef GPUFILTER_IMAGE_H
 #define GPUFILTER_IMAGE_H
 
@@ -22,7 +23,8 @@ struct gf_format {
 
 struct gf_image {
     struct gf_format format;
-    size_t pitch; /* bytes from one row to the next, at least gf_row_bytes; at 16 bits it and data are even */
+    size_t pitch; /* bytes from one row to the next, at least gf_row_bytes; at 16 bits it and data
+                     are even */
     unsigned char *data;
     bool owned; /* by gf_image_alloc */
 };

@@ -23,8 +23,8 @@ enum gf_span_kind {
 
 struct gf_span {
     enum gf_span_kind kind;
-    int stage;            /* index into gf_profile.stages for STAGE and STATISTIC, else -1 */
-    int lane;             /* which lane; -1: the reader or the writer */
+    int stage;             /* index into gf_profile.stages for STAGE and STATISTIC, else -1 */
+    int lane;              /* which lane; -1: the reader or the writer */
     double begin_s, end_s; /* seconds since the run began */
     size_t bytes;
 };
@@ -39,16 +39,16 @@ struct gf_profile {
     size_t span_count;
     const struct gf_profile_stage *stages; /* in the order of the chain */
     int stage_count;
-    double wall_s;           /* from the start of the run to the renamed output */
-    char device[96];         /* "cuda:0 NVIDIA H200" or "cpu, 2 threads" */
-    char reason[160];        /* why that device ran */
+    double wall_s;    /* from the start of the run to the renamed output */
+    char device[96];  /* "cuda:0 NVIDIA H200" or "cpu, 2 threads" */
+    char reason[160]; /* why that device ran */
     int lanes, segments;
-    int band_rows;           /* of the first segment */
+    int band_rows; /* of the first segment */
     struct gf_format in, out;
-    char in_file[8], out_file[8]; /* "PNG", "JPEG", "PNM", "PAM"; empty for pictures in memory */
+    char in_file[8], out_file[8];  /* "PNG", "JPEG", "PNM", "PAM"; empty for pictures in memory */
     long long in_bytes, out_bytes; /* of the files; in_bytes is -1 for a stream */
     /* Peaks measured on this machine in this run, bytes/s; 0: not measured. */
-    double device_copy_peak; /* device copy (CPU backend: memcpy), read + written */
+    double device_copy_peak;           /* device copy (CPU backend: memcpy), read + written */
     double upload_peak, download_peak; /* over PCIe from and to pinned memory */
 };
 

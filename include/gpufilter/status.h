@@ -1,8 +1,8 @@
 /* What every call of the library returns, and where it puts the details.
  *
- * A function that can fail returns enum gf_status and takes a struct gf_error *, which it fills with
- * one line fit for a user ("in.png: truncated after row 412 of 2160"). Nothing in the library prints
- * or exits. */
+ * A function that can fail returns enum gf_status and takes a struct gf_error *, which it fills
+ * with one line fit for a user ("in.png: truncated after row 412 of 2160"). Nothing in the library
+ * prints or exits. */
 #ifndef GPUFILTER_STATUS_H
 #define GPUFILTER_STATUS_H
 
@@ -11,14 +11,14 @@ extern "C" {
 #endif
 
 /* The one list of outcomes: name, the exit status of the program, what it means. */
-#define GF_STATUS_LIST(X)                                                                          \
-    X(GF_OK, 0, "success")                                                                         \
-    X(GF_ERROR_USAGE, 2, "unknown filter, option or parameter, or a value out of range")           \
-    X(GF_ERROR_INPUT, 1, "an input is missing, damaged or over a limit")                           \
-    X(GF_ERROR_OUTPUT, 1, "an output cannot be written")                                           \
-    X(GF_ERROR_MEMORY, 1, "out of host memory")                                                    \
-    X(GF_ERROR_DEVICE_MEMORY, 1, "out of device memory")                                           \
-    X(GF_ERROR_DEVICE, 1, "a device failed")                                                       \
+#define GF_STATUS_LIST(X) \
+    X(GF_OK, 0, "success") \
+    X(GF_ERROR_USAGE, 2, "unknown filter, option or parameter, or a value out of range") \
+    X(GF_ERROR_INPUT, 1, "an input is missing, damaged or over a limit") \
+    X(GF_ERROR_OUTPUT, 1, "an output cannot be written") \
+    X(GF_ERROR_MEMORY, 1, "out of host memory") \
+    X(GF_ERROR_DEVICE_MEMORY, 1, "out of device memory") \
+    X(GF_ERROR_DEVICE, 1, "a device failed") \
     X(GF_ERROR_UNAVAILABLE, 3, "what was asked for is not on this machine")
 
 #define GF_STATUS_ENUM(name, exit_code, text) name,

@@ -83,7 +83,8 @@ static void finish_item(struct gf_batch_worker *worker, enum gf_outcome outcome,
 {
     struct gf_batch *const batch = worker->batch;
     const struct gf_batch_request *const request = batch->request;
-    /* What ends the whole run is said at its end: nobody reads standard output any more, for one. */
+    /* What ends the whole run is said at its end: nobody reads standard output any more, for one.
+     */
     const bool ends = request->inputs->count == 1 || status == GF_ERROR_UNAVAILABLE ||
                       (request->output->is_stdout && status == GF_ERROR_OUTPUT);
     if (outcome == GF_OUTCOME_FAILED && !ends)
@@ -248,7 +249,8 @@ static int most_workers(void)
 {
     enum { FILES_OF_ALL = 8, FILES_OF_EACH = 4 };
     struct rlimit files;
-    if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur >= FILES_OF_ALL + FILES_OF_EACH * GF_BATCH_WORKERS_MAX)
+    if (getrlimit(RLIMIT_NOFILE, &files) ||
+        files.rlim_cur >= FILES_OF_ALL + FILES_OF_EACH * GF_BATCH_WORKERS_MAX)
         return GF_BATCH_WORKERS_MAX;
     const int affordable = ((int)files.rlim_cur - FILES_OF_ALL) / FILES_OF_EACH;
     return affordable > 1 ? affordable : 1;
@@ -265,10 +267,14 @@ static int divide_work(struct gf_batch *batch)
     const int most = most_workers();
     threads = threads < most ? threads : most;
     int workers = batch->count < (size_t)threads ? (int)batch->count : threads;
-    const bool device_codec = options->codec == GF_CODEC_GPU || options->codec == GF_CODEC_GPU_IF_FAST;
+    const bool device_codec =
+        options->codec == GF_CODEC_GPU || options->codec == GF_CODEC_GPU_IF_FAST;
     if (batch->devices && device_codec) {
-        /* Each waits most of the time for the GPU's decoder, which is fast with many pictures at once. */
-        workers = options->threads > 0 ? threads : most < GF_BATCH_CODEC_WORKERS ? most : GF_BATCH_CODEC_WORKERS;
+        /* Each waits most of the time for the GPU's decoder, which is fast with many pictures at
+         * once. */
+        workers = options->threads > 0            ? threads
+                  : most < GF_BATCH_CODEC_WORKERS ? most
+                                                  : GF_BATCH_CODEC_WORKERS;
         workers = batch->count < (size_t)workers ? (int)batch->count : workers;
         options->serial = true;
     }
@@ -299,7 +305,8 @@ static void choose_devices(struct gf_batch *batch)
     if (kind == GF_DEVICE_CPU)
         return;
     if (!gpu_wanted) {
-        const struct gf_cost_choice choice = gf_cost_choose(request, batch->reason, sizeof batch->reason);
+        const struct gf_cost_choice choice =
+            gf_cost_choose(request, batch->reason, sizeof batch->reason);
         if (choice.device == GF_DEVICE_CPU)
             return;
         batch->options.codec = choice.codec;
@@ -310,8 +317,8 @@ static void choose_devices(struct gf_batch *batch)
         batch->device[batch->devices++].index = request->options.device_index;
 }
 
-/* Before a folder is made for results that cannot be. How many there are is asked where that can decide: it takes a
- * tenth of a second. */
+/* Before a folder is made for results that cannot be. How many there are is asked where that can
+ * decide: it takes a tenth of a second. */
 static enum gf_status check_devices(const struct gf_batch *batch, struct gf_error *error)
 {
     const char *why = "";
@@ -363,8 +370,9 @@ static void say_choice(const struct gf_batch *batch, int workers)
 {
     char text[300];
     snprintf(text, sizeof text, "%zu files on %s%s by %d worker%s: %s", batch->count,
-             batch->devices ? "CUDA" : "the CPU", batch->options.codec == GF_CODEC_GPU_IF_FAST ? " with its codec" : "",
-             workers, workers == 1 ? "" : "s", batch->reason);
+             batch->devices ? "CUDA" : "the CPU",
+             batch->options.codec == GF_CODEC_GPU_IF_FAST ? " with its codec" : "", workers,
+             workers == 1 ? "" : "s", batch->reason);
     batch->request->say(batch->request->context, GF_SAY_CHOICE, text);
 }
 

@@ -231,12 +231,11 @@ static void go_home(struct gf_batch_worker *worker)
 enum gf_status gf_batch_do_file(struct gf_batch_worker *worker, struct gf_error *why)
 {
     const struct gf_batch_request *const request = worker->batch->request;
-    const struct gf_target target = {
-        .choose = choose_path,
-        .done = picture_done,
-        .several = request->output->is_stdout ||
-                   gf_batch_numbers_pictures(worker->batch),
-        .context = worker};
+    const struct gf_target target = {.choose = choose_path,
+                                     .done = picture_done,
+                                     .several = request->output->is_stdout ||
+                                                gf_batch_numbers_pictures(worker->batch),
+                                     .context = worker};
     enum gf_status status;
     go_home(worker);
     do {

@@ -68,8 +68,8 @@ struct gf_batch_worker {
  * before. */
 bool gf_batch_is_stream(const char *path);
 
-/* Whether the only input may hold several pictures, each with an output of its own number. What is there already is
- * left by whole files, for which the output's name must be known before. */
+/* Whether the only input may hold several pictures, each with an output of its own number. What is
+ * there already is left by whole files, for which the output's name must be known before. */
 static inline bool gf_batch_numbers_pictures(const struct gf_batch *batch)
 {
     const struct gf_batch_request *const request = batch->request;

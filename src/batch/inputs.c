@@ -86,7 +86,8 @@ static enum gf_status take_entry(struct search *search, const struct dirent *ent
     if (is_file && gf_file_format_named(path) != GF_FILE_AUTO)
         return add(search, path, below);
     /* A folder that cannot be searched fails by itself, as a file does. */
-    if (is_folder && search->request->recursive && faccessat(AT_FDCWD, path, R_OK | X_OK, AT_EACCESS))
+    if (is_folder && search->request->recursive &&
+        faccessat(AT_FDCWD, path, R_OK | X_OK, AT_EACCESS))
         return add(search, path, below);
     if (is_folder && search->request->recursive && !stat(path, &file) &&
         !is_output_folder(search, &file))

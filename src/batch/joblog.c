@@ -21,9 +21,9 @@ struct gf_joblog {
 };
 
 const char *const gf_outcome_names[] = {[GF_OUTCOME_WAITING] = "waiting",
-                                            [GF_OUTCOME_DONE] = "ok",
-                                            [GF_OUTCOME_FAILED] = "failed",
-                                            [GF_OUTCOME_SKIPPED] = "skipped"};
+                                        [GF_OUTCOME_DONE] = "ok",
+                                        [GF_OUTCOME_FAILED] = "failed",
+                                        [GF_OUTCOME_SKIPPED] = "skipped"};
 
 struct gf_stage_times gf_stage_times_of(const struct gf_profile *profile)
 {
@@ -122,7 +122,8 @@ static int open_file(const char *path, bool *made)
     const int flags = O_RDWR | O_APPEND | O_CLOEXEC | O_NOCTTY;
     const int fd = open(path, flags | O_CREAT | O_EXCL, 0666);
     *made = fd >= 0;
-    return *made || errno != EEXIST ? fd : open(path, flags | O_CREAT, 0666); /* perhaps behind a link */
+    return *made || errno != EEXIST ? fd
+                                    : open(path, flags | O_CREAT, 0666); /* perhaps behind a link */
 }
 
 enum gf_status gf_joblog_open(const char *path, struct gf_joblog **log, struct gf_error *error)

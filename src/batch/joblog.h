@@ -45,7 +45,8 @@ struct gf_joblog; /* opaque */
 enum gf_status gf_joblog_open(const char *path, struct gf_joblog **log,
                               struct gf_error *error) GF_CHECKED;
 void gf_joblog_close(struct gf_joblog *log);
-/* Whether the path leads to the log's own file, into which nothing is written before the first line. */
+/* Whether the path leads to the log's own file, into which nothing is written before the first
+ * line. */
 bool gf_joblog_is(const struct gf_joblog *log, const char *path);
 /* Removes the file again if it is this run's and has no line yet. */
 void gf_joblog_withdraw(const struct gf_joblog *log);

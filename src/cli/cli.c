@@ -147,7 +147,8 @@ static enum gf_status set_choice(const struct gf_option *option, const char *tex
 }
 
 /* "0,2,3" behind "cuda:". */
-static bool read_devices(const struct gf_option *option, const char *text, struct gf_command *command)
+static bool read_devices(const struct gf_option *option, const char *text,
+                         struct gf_command *command)
 {
     for (const char *at = text;; at++) {
         char *end;
@@ -195,8 +196,8 @@ static int place_of(const struct gf_option *option)
     return place;
 }
 
-static enum gf_status set_file(const struct reader *reader, const struct gf_option *option, const char *text,
-                               const char **member)
+static enum gf_status set_file(const struct reader *reader, const struct gf_option *option,
+                               const char *text, const char **member)
 {
     struct gf_error *const error = reader->error;
     /* One of the environment gives way. */
@@ -209,28 +210,31 @@ static enum gf_status set_file(const struct reader *reader, const struct gf_opti
     return GF_OK;
 }
 
-static enum gf_status add_input(const struct gf_option *option, const char *text, struct gf_command *command,
-                                struct gf_error *error)
+static enum gf_status add_input(const struct gf_option *option, const char *text,
+                                struct gf_command *command, struct gf_error *error)
 {
     if (!*text)
         return gf_fail(error, GF_ERROR_USAGE, "--%s: the name of the file is empty", option->name);
     if (command->inputs == GF_COMMAND_INPUTS_MAX)
-        return gf_fail(error, GF_ERROR_USAGE, "--%s is given more than %d times: name a folder, or a list by @FILE",
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "--%s is given more than %d times: name a folder, or a list by @FILE",
                        option->name, GF_COMMAND_INPUTS_MAX);
     command->input[command->inputs++] = text;
     return GF_OK;
 }
 
 /* K counts from 1, as parts of something do; what counts from 0 is told what to do. */
-static enum gf_status set_shard(const struct gf_option *option, const char *text, struct gf_command *command,
-                                struct gf_error *error)
+static enum gf_status set_shard(const struct gf_option *option, const char *text,
+                                struct gf_command *command, struct gf_error *error)
 {
     int part, of, end = 0;
     if (sscanf(text, "%9d/%9d%n", &part, &of, &end) != 2 || text[end] || of < 1)
-        return gf_fail(error, GF_ERROR_USAGE, "--%s=%.60s is not K/N, the K-th of N parts", option->name, text);
+        return gf_fail(error, GF_ERROR_USAGE, "--%s=%.60s is not K/N, the K-th of N parts",
+                       option->name, text);
     if (part < 1 || part > of)
         return gf_fail(error, GF_ERROR_USAGE,
-                       "--%s=%.60s: K is outside 1..%d; with an index that counts from 0: --%s=$((INDEX + 1))/%d",
+                       "--%s=%.60s: K is outside 1..%d; with an index that counts from 0: "
+                       "--%s=$((INDEX + 1))/%d",
                        option->name, text, of, option->name, of);
     command->shard = part;
     command->shards = of;
@@ -298,9 +302,10 @@ static enum gf_status next_value(struct reader *reader, const struct gf_option *
                                  const char **value)
 {
     const char *const text = reader->next < reader->argc ? reader->argv[reader->next] : NULL;
-    /* Where a value is optional, what follows is rather the chain; --help and --lab have no chain. */
-    const bool wanted = option->optional ? gf_option_apart(option) && text && text[0] != '-'
-                                         : takes_value(option);
+    /* Where a value is optional, what follows is rather the chain; --help and --lab have no chain.
+     */
+    const bool wanted =
+        option->optional ? gf_option_apart(option) && text && text[0] != '-' : takes_value(option);
     *value = NULL;
     if (!wanted)
         return GF_OK;
@@ -357,7 +362,9 @@ static enum gf_status read_operand(struct reader *reader, const char *text)
     /* What a shell makes of -i *.jpg. */
     if (gf_file_format_named(text) != GF_FILE_AUTO && !access(text, F_OK))
         return gf_fail(reader->error, GF_ERROR_USAGE,
-                       "'%.80s' is a file, where a chain was expected: quote the pattern, or give each file an -i", text);
+                       "'%.80s' is a file, where a chain was expected: quote the pattern, or give "
+                       "each file an -i",
+                       text);
     if (reader->in_environment)
         return gf_fail(reader->error, GF_ERROR_USAGE, "'%.80s' is no option", text);
     if (*chain)
@@ -374,7 +381,8 @@ static enum gf_status read_operand(struct reader *reader, const char *text)
 static enum gf_status check_report(const struct gf_command *command, struct gf_error *error)
 {
     if (command->trace)
-        return gf_fail(error, GF_ERROR_USAGE, "--trace is of a run that writes a picture: -o FILE is missing");
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "--trace is of a run that writes a picture: -o FILE is missing");
     if (command->action == GF_ACTION_EXPLAIN || command->profile >= GF_PROFILE_COMPARE)
         return GF_OK;
     return gf_fail(error, GF_ERROR_USAGE, "-o FILE is missing: the picture to write");
@@ -390,7 +398,8 @@ static enum gf_status check_subject(const struct gf_command *command, struct gf_
         return gf_fail(error, GF_ERROR_USAGE, "%s picture, not of %d", reports, command->inputs);
     if (gf_inputs_is_group(input))
         return gf_fail(error, GF_ERROR_USAGE,
-                       "%s picture, not of a folder, a pattern or a list: '%.100s'", reports, input);
+                       "%s picture, not of a folder, a pattern or a list: '%.100s'", reports,
+                       input);
     if (command->all_devices || command->devices > 1)
         return gf_fail(error, GF_ERROR_USAGE, "%s GPU, not of several", reports);
     if (command->action == GF_ACTION_EXPLAIN || !command->output)
@@ -407,8 +416,8 @@ static enum gf_status check_bystander(const struct gf_command *command, struct g
 {
     int i = 0;
     const enum gf_action action = command->action;
-    if (!command->chain || (action != GF_ACTION_LAB && action != GF_ACTION_DEVICES &&
-                            action != GF_ACTION_LIST))
+    if (!command->chain ||
+        (action != GF_ACTION_LAB && action != GF_ACTION_DEVICES && action != GF_ACTION_LIST))
         return GF_OK;
     while (gf_option_at(i)->action != action)
         i++;
@@ -424,13 +433,16 @@ static enum gf_status check(const struct gf_command *command, struct gf_error *e
         return gf_fail(error, GF_ERROR_USAGE,
                        "-i FILE is missing: the picture to read (--help explains)");
     if (command->chain && command->chain_file)
-        return gf_fail(error, GF_ERROR_USAGE, "two chains: '%.80s', and --chain-file", command->chain);
-    const bool report = command->action == GF_ACTION_EXPLAIN || command->profile >= GF_PROFILE_COMPARE;
+        return gf_fail(error, GF_ERROR_USAGE, "two chains: '%.80s', and --chain-file",
+                       command->chain);
+    const bool report =
+        command->action == GF_ACTION_EXPLAIN || command->profile >= GF_PROFILE_COMPARE;
     const enum gf_status status = report ? check_subject(command, error) : GF_OK;
     if (status || !command->output)
         return status ? status : check_report(command, error);
     if (command->resume && command->log && strcmp(command->resume, command->log))
-        return gf_fail(error, GF_ERROR_USAGE, "--log and --resume are not the same file: --resume goes on in its log");
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "--log and --resume are not the same file: --resume goes on in its log");
     const char *const log = command->log ? command->log : command->resume;
     if (log && !strcmp(log, command->output))
         return gf_fail(error, GF_ERROR_USAGE, "the log and --output are the same file");
@@ -459,8 +471,9 @@ static enum gf_status read_arguments(struct reader *reader)
     return status;
 }
 
-enum gf_status gf_command_parse_after(int count, char *const *environment, int argc, char *const *argv,
-                                      struct gf_command *command, struct gf_error *error)
+enum gf_status gf_command_parse_after(int count, char *const *environment, int argc,
+                                      char *const *argv, struct gf_command *command,
+                                      struct gf_error *error)
 {
     struct gf_error detail;
     struct reader before = {count, environment, 0, command, &detail, true, {0}};

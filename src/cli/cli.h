@@ -26,7 +26,8 @@ enum gf_profile_form {
     GF_PROFILE_OFF,
     GF_PROFILE_TABLE,
     GF_PROFILE_JSON,
-    GF_PROFILE_COMPARE, /* and the ones below: variants and settings beside each other, no picture needed */
+    GF_PROFILE_COMPARE, /* and the ones below: variants and settings beside each other, no picture
+                           needed */
     GF_PROFILE_COMPARE_JSON,
     GF_PROFILE_COMPARE_CSV,
 };
@@ -35,16 +36,22 @@ enum gf_devices_form { GF_DEVICES_TEXT, GF_DEVICES_MEASURE };
 enum gf_selftest_extent { GF_SELFTEST_SMALL, GF_SELFTEST_FULL };
 
 enum gf_shell { GF_SHELL_BASH, GF_SHELL_ZSH, GF_SHELL_FISH };
-enum gf_progress_form { GF_PROGRESS_AUTO, GF_PROGRESS_BAR, GF_PROGRESS_LINES, GF_PROGRESS_JSON, GF_PROGRESS_NONE };
+enum gf_progress_form {
+    GF_PROGRESS_AUTO,
+    GF_PROGRESS_BAR,
+    GF_PROGRESS_LINES,
+    GF_PROGRESS_JSON,
+    GF_PROGRESS_NONE
+};
 
 enum { GF_COMMAND_INPUTS_MAX = 2048, GF_COMMAND_DEVICES_MAX = 64 };
 
 /* What a command line asks for. The strings are argv's. */
 struct gf_command {
     enum gf_action action;
-    int detail;                                 /* the choice given to the action */
-    const char *topic;                          /* the filter given to --help, or NULL */
-    const char *lab;                            /* what is given to --lab, or NULL */
+    int detail;        /* the choice given to the action */
+    const char *topic; /* the filter given to --help, or NULL */
+    const char *lab;   /* what is given to --lab, or NULL */
     const char *input[GF_COMMAND_INPUTS_MAX];
     int inputs;
     const char *output, *chain, *trace; /* NULL: not given */
@@ -55,7 +62,7 @@ struct gf_command {
     int device[GF_COMMAND_DEVICES_MAX];
     int devices;      /* named by --device=cuda:0,1 */
     bool all_devices; /* --device=cuda:all */
-    int profile;                                /* enum gf_profile_form */
+    int profile;      /* enum gf_profile_form */
     bool verbose, quiet;
     struct gf_options options;
 };
@@ -104,8 +111,9 @@ struct gf_command gf_command_default(void);
 enum gf_status gf_command_parse(int argc, char *const *argv, struct gf_command *command,
                                 struct gf_error *error) GF_CHECKED;
 /* The same after options of the environment, which the command line overrides. */
-enum gf_status gf_command_parse_after(int count, char *const *environment, int argc, char *const *argv,
-                                      struct gf_command *command, struct gf_error *error) GF_CHECKED;
+enum gf_status gf_command_parse_after(int count, char *const *environment, int argc,
+                                      char *const *argv, struct gf_command *command,
+                                      struct gf_error *error) GF_CHECKED;
 
 /* "--device=auto|cpu|cuda[:N]", "--profile[=table|json|...]", without the short form. */
 void gf_option_usage(const struct gf_option *option, char *text, size_t size);

@@ -128,8 +128,7 @@ static void put_separate(FILE *file, const char *variable, bool always)
     const struct gf_option *option;
     fprintf(file, "%s='", variable);
     for (int i = 0; (option = gf_option_at(i)); i++) {
-        if (always ? !separate_value(option)
-                   : !gf_option_apart(option))
+        if (always ? !separate_value(option) : !gf_option_apart(option))
             continue;
         if (option->letter)
             fprintf(file, " -%c", option->letter);

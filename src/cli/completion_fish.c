@@ -43,7 +43,8 @@ static void put_fish_option(FILE *file, const struct gf_option *option)
 static void put_fish_filter(FILE *file, const struct gf_filter *filter)
 {
     const char *const alias = gf_filter_alias(filter), *name, *summary;
-    fprintf(file, "        case %s%s%s\n", gf_filter_name(filter), alias ? " " : "", alias ? alias : "");
+    fprintf(file, "        case %s%s%s\n", gf_filter_name(filter), alias ? " " : "",
+            alias ? alias : "");
     for (const struct gf_param *param = gf_filter_params(filter); param->name; param++) {
         fprintf(file, "            echo %s", param->name);
         for (int k = 0; param->choices && param->choices[k]; k++)
@@ -94,10 +95,13 @@ void gf_completion_fish(FILE *file)
 {
     const struct gf_option *option;
     const struct gf_filter *filter;
-    fputs("# fish completion for gpufilter, made by gpufilter --completion=fish\nset -g _gpufilter_filters '", file);
+    fputs("# fish completion for gpufilter, made by gpufilter --completion=fish\nset -g "
+          "_gpufilter_filters '",
+          file);
     for (int i = 0; (filter = gf_filter_at(i)); i++) {
         const char *const alias = gf_filter_alias(filter);
-        fprintf(file, "%s%s%s%s", i ? " " : "", gf_filter_name(filter), alias ? " " : "", alias ? alias : "");
+        fprintf(file, "%s%s%s%s", i ? " " : "", gf_filter_name(filter), alias ? " " : "",
+                alias ? alias : "");
     }
     fputs("'\nfunction _gpufilter_params\n    switch $argv[1]\n", file);
     for (int i = 0; (filter = gf_filter_at(i)); i++)

@@ -50,7 +50,8 @@ static void put_zsh_option(FILE *file, const struct gf_option *option)
         fprintf(file, "'(-%c --%s)'", option->letter, option->name);
     if (option->letter)
         fprintf(file, "{-%c%s,--%s%s}", option->letter,
-                option->type == GF_OPTION_SWITCH || option->optional ? "" : "+", option->name, joint);
+                option->type == GF_OPTION_SWITCH || option->optional ? "" : "+", option->name,
+                joint);
     else
         fprintf(file, "--%s%s", option->name, joint);
     fputs("'[", file);
@@ -98,7 +99,9 @@ static const char zsh_grammar[] =
 void gf_completion_zsh(FILE *file)
 {
     const struct gf_option *option;
-    fputs("#compdef gpufilter\n# zsh completion for gpufilter, made by gpufilter --completion=zsh\n", file);
+    fputs(
+        "#compdef gpufilter\n# zsh completion for gpufilter, made by gpufilter --completion=zsh\n",
+        file);
     gf_completion_filter_names(file);
     gf_completion_params(file);
     gf_completion_param_values(file);

@@ -1,4 +1,5 @@
-/* --devices: what the GPUs of this machine are, which of the program's code they would run, and the CPU. */
+/* --devices: what the GPUs of this machine are, which of the program's code they would run, and the
+ * CPU. */
 #include <stdlib.h>
 
 #include "backend.h"
@@ -9,7 +10,8 @@
 static void print_nature(FILE *file, const struct gf_device_info *info)
 {
     const double gib = 1.0 / (1 << 30), mib = 1.0 / (1 << 20);
-    fprintf(file, "cuda:%d  %s: sm_%d%d, %d multiprocessors, %.1f GiB, L2 %.0f MiB, %d copy engine%s\n",
+    fprintf(file,
+            "cuda:%d  %s: sm_%d%d, %d multiprocessors, %.1f GiB, L2 %.0f MiB, %d copy engine%s\n",
             info->index, info->name, info->major, info->minor, info->multiprocessors,
             (double)info->memory_bytes * gib, (double)info->l2_bytes * mib, info->copy_engines,
             info->copy_engines == 1 ? "" : "s");
@@ -23,10 +25,12 @@ static enum gf_status print_software(FILE *file, const struct gf_device_info *in
     const enum gf_status status = gf_device_code(info->index, &architecture, &built_in, error);
     if (status)
         return status;
-    fprintf(file, "        driver %s%sfor CUDA %d.%d, runtime %d.%d; ", nvml->driver, *nvml->driver ? " " : "",
-            info->driver_version / 1000, info->driver_version % 1000 / 10, info->runtime_version / 1000,
-            info->runtime_version % 1000 / 10);
-    fprintf(file, built_in ? "runs the cubin for sm_%d\n" : "compiles PTX to sm_%d, once, into the JIT cache\n",
+    fprintf(file, "        driver %s%sfor CUDA %d.%d, runtime %d.%d; ", nvml->driver,
+            *nvml->driver ? " " : "", info->driver_version / 1000, info->driver_version % 1000 / 10,
+            info->runtime_version / 1000, info->runtime_version % 1000 / 10);
+    fprintf(file,
+            built_in ? "runs the cubin for sm_%d\n"
+                     : "compiles PTX to sm_%d, once, into the JIT cache\n",
             architecture);
     return GF_OK;
 }
@@ -34,13 +38,19 @@ static enum gf_status print_software(FILE *file, const struct gf_device_info *in
 /* Bytes a second of a PCIe link: gigatransfers, less the coding. */
 static double pcie_bandwidth(int generation, int lanes)
 {
-    static const double gigatransfers[] = {0, 2.5 * 0.8, 5 * 0.8, 8 * 128 / 130.0, 16 * 128 / 130.0,
-                                           32 * 128 / 130.0, 64 * 242 / 256.0};
+    static const double gigatransfers[] = {0,
+                                           2.5 * 0.8,
+                                           5 * 0.8,
+                                           8 * 128 / 130.0,
+                                           16 * 128 / 130.0,
+                                           32 * 128 / 130.0,
+                                           64 * 242 / 256.0};
     const int known = sizeof gigatransfers / sizeof *gigatransfers;
     return generation < 1 || generation >= known ? 0 : 1e9 / 8 * gigatransfers[generation] * lanes;
 }
 
-static void print_memory(FILE *file, const struct gf_device_info *info, const struct gf_nvml_info *nvml)
+static void print_memory(FILE *file, const struct gf_device_info *info,
+                         const struct gf_nvml_info *nvml)
 {
     fputs("        device memory ", file);
     if (info->memory_bandwidth > 0)
@@ -48,7 +58,8 @@ static void print_memory(FILE *file, const struct gf_device_info *info, const st
     fprintf(file, "ECC %s; PCIe", info->ecc ? "on" : "off");
     const double pcie = pcie_bandwidth(nvml->pcie_generation, nvml->pcie_lanes);
     if (pcie > 0)
-        fprintf(file, " %d.0 x%d, %.0f GB/s in theory,", nvml->pcie_generation, nvml->pcie_lanes, 1e-9 * pcie);
+        fprintf(file, " %d.0 x%d, %.0f GB/s in theory,", nvml->pcie_generation, nvml->pcie_lanes,
+                1e-9 * pcie);
     fprintf(file, " at %s", info->pci_bus_id);
     if (info->numa_node >= 0)
         fprintf(file, ", NUMA node %d\n", info->numa_node);
@@ -114,7 +125,8 @@ static enum gf_status print_gpu(FILE *file, int index, bool measured, struct gf_
     struct gf_spans spans;
     struct gf_backend *backend;
     gf_spans_init(&spans);
-    status = gf_backend_cuda_open(&(struct gf_cuda_options){.device = index}, &spans, &backend, error);
+    status =
+        gf_backend_cuda_open(&(struct gf_cuda_options){.device = index}, &spans, &backend, error);
     if (!status)
         status = measure(file, backend, error);
     gf_spans_free(&spans);
@@ -125,8 +137,8 @@ static enum gf_status print_cpu(FILE *file, bool measured, struct gf_error *erro
 {
     struct gf_backend *backend;
     const int processors = gf_cpu_count();
-    fprintf(file, "cpu     %d processor%s, a thread each; vectors: %s\n", processors, processors == 1 ? "" : "s",
-            gf_clones_name());
+    fprintf(file, "cpu     %d processor%s, a thread each; vectors: %s\n", processors,
+            processors == 1 ? "" : "s", gf_clones_name());
     if (!measured)
         return GF_OK;
     const enum gf_status status = gf_backend_cpu_open(processors, &backend, error);
@@ -136,8 +148,8 @@ static enum gf_status print_cpu(FILE *file, bool measured, struct gf_error *erro
 /* What decides which GPUs are seen, and where compiled code is kept. */
 static void print_environment(FILE *file)
 {
-    static const char *const names[] = {"CUDA_VISIBLE_DEVICES", "CUDA_CACHE_PATH", "CUDA_CACHE_DISABLE",
-                                        "CUDA_MPS_PIPE_DIRECTORY"};
+    static const char *const names[] = {"CUDA_VISIBLE_DEVICES", "CUDA_CACHE_PATH",
+                                        "CUDA_CACHE_DISABLE", "CUDA_MPS_PIPE_DIRECTORY"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (getenv(names[i]))
             fprintf(file, "        %s=%s\n", names[i], getenv(names[i]));

@@ -40,7 +40,8 @@ static void on_signal(int number)
 
 static bool pipe_is_ignored; /* by whoever started us: then a closed pipe is told of as an error */
 
-/* Whether standard output is a pipe that nobody reads any more: nothing to complain about, the reader had enough. */
+/* Whether standard output is a pipe that nobody reads any more: nothing to complain about, the
+ * reader had enough. */
 static bool reader_is_gone(void)
 {
     struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
@@ -147,8 +148,8 @@ static enum gf_status explain(struct gf_command *command, struct gf_error *error
 
 static enum gf_status run(struct gf_command *command, struct gf_error *error)
 {
-    enum gf_status status = command->output ? gf_run_command(command, complain, error)
-                                            : check_terminal(command, error);
+    enum gf_status status =
+        command->output ? gf_run_command(command, complain, error) : check_terminal(command, error);
     /* With an output the run has said it. */
     command->options.warn = command->quiet || command->output ? NULL : warn;
     if (!status && command->profile >= GF_PROFILE_COMPARE)
@@ -168,7 +169,8 @@ static enum gf_status selftest(const struct gf_command *command, struct gf_error
     struct gf_selftest_counts counts = {0};
     /* Should a device take the process with it, the cases before it have been printed. */
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
-    const enum gf_status status = gf_selftest(small_only, command->chain, print_line, NULL, &counts, error);
+    const enum gf_status status =
+        gf_selftest(small_only, command->chain, print_line, NULL, &counts, error);
     if (status != GF_ERROR_USAGE)
         printf("%d passed, %d failed, %d skipped\n", counts.passed, counts.failed, counts.skipped);
     return status;

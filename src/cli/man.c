@@ -143,34 +143,45 @@ static void put_filter(FILE *file, const struct gf_filter *filter)
 static void put_batches(FILE *file)
 {
     fputs(".SH BATCHES\n"
-          "With a folder, a quoted pattern, \\fB@\\fR\\fIlist\\fR or several \\fB\\-i\\fR every picture goes its "
-          "own way: one that fails does not stop the others, and the order of what is said is that of the inputs.\n"
+          "With a folder, a quoted pattern, \\fB@\\fR\\fIlist\\fR or several \\fB\\-i\\fR every "
+          "picture goes its "
+          "own way: one that fails does not stop the others, and the order of what is said is that "
+          "of the inputs.\n"
           "A folder gives its PNG, JPEG, PNM and PAM files, sorted, without hidden ones.\n"
           ".PP\n"
-          "\\fB\\-o\\fR is then a folder, which keeps the names and the subfolders of a recursive search, or a template "
+          "\\fB\\-o\\fR is then a folder, which keeps the names and the subfolders of a recursive "
+          "search, or a template "
           "with these fields; a brace itself is doubled. Missing folders are made.\n",
           file);
     static const struct {
         const char *field, *help;
-    } fields[] = {{"{dir}", "the input's folder: below the searched one, or as it was named, without . and .."},
-                  {"{stem}, {ext}", "the parts of its name; the extension of --format where that is given"},
-                  {"{n}, {n:4}", "its number in the whole list, from 1, with that many digits at least; for a single "
-                                 "input the number of the picture in it"},
-                  {"{w}, {h}", "the size of the result"}};
+    } fields[] = {
+        {"{dir}",
+         "the input's folder: below the searched one, or as it was named, without . and .."},
+        {"{stem}, {ext}", "the parts of its name; the extension of --format where that is given"},
+        {"{n}, {n:4}",
+         "its number in the whole list, from 1, with that many digits at least; for a single "
+         "input the number of the picture in it"},
+        {"{w}, {h}", "the size of the result"}};
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         put_tag(file, fields[i].field);
         put_line(file, fields[i].help);
     }
     fputs(".PP\n"
-          "Two inputs that would be written to one file are refused before anything runs, as is an output that is "
+          "Two inputs that would be written to one file are refused before anything runs, as is an "
+          "output that is "
           "another input.\n"
           ".PP\n"
-          "\\fB\\-\\-log\\fR appends one JSON object a line when a picture is finished: \\fIindex\\fR, "
+          "\\fB\\-\\-log\\fR appends one JSON object a line when a picture is finished: "
+          "\\fIindex\\fR, "
           "\\fIinput\\fR, \\fIoutput\\fR, \\fIstatus\\fR (ok, failed, skipped), \\fImessage\\fR, "
-          "\\fIbytes_in\\fR, \\fIbytes_out\\fR (\\-1: unknown), \\fIwidth\\fR, \\fIheight\\fR, \\fIms\\fR "
-          "(total, decode, upload, filter, download, encode), \\fIdevice\\fR and \\fIjob\\fR, which names the chain "
+          "\\fIbytes_in\\fR, \\fIbytes_out\\fR (\\-1: unknown), \\fIwidth\\fR, \\fIheight\\fR, "
+          "\\fIms\\fR "
+          "(total, decode, upload, filter, download, encode), \\fIdevice\\fR and \\fIjob\\fR, "
+          "which names the chain "
           "and the options.\n"
-          "\\fB\\-\\-resume\\fR leaves out what such a log says to be done by the same job, if the output is there "
+          "\\fB\\-\\-resume\\fR leaves out what such a log says to be done by the same job, if the "
+          "output is there "
           "in that size.\n"
           ".SH ENVIRONMENT\n",
           file);
@@ -242,7 +253,8 @@ static void put_labs(FILE *file)
           "\\fB\\-\\-lab\\fR lists the microbenchmarks of single techniques of the CUDA guides; "
           "\\fB\\-\\-lab=\\fIname\\fR[\\fB:\\fIkey\\fB=\\fIvalue\\fR...] runs one, "
           "\\fB\\-\\-lab=all\\fR every one, \\fB\\-\\-lab=\\fIname\\fB:help\\fR explains "
-          "one.\nEach prints the guide\\(aqs figure and this GPU\\(aqs, and checks what it computes: a "
+          "one.\nEach prints the guide\\(aqs figure and this GPU\\(aqs, and checks what it "
+          "computes: a "
           "wrong result is an error. The GPU is that of \\fB\\-\\-device\\fR. All take these "
           "parameters (plot only where there is a curve):\n",
           file);
@@ -251,8 +263,10 @@ static void put_labs(FILE *file)
     const struct gf_lab *lab;
     for (int i = 0; (lab = gf_lab_at(i)); i++)
         put_lab(file, lab);
-    fputs(".PP\nWith format=json a lab is one object, all of them an array of such, with these keys, "
-          "which stay:\n", file);
+    fputs(
+        ".PP\nWith format=json a lab is one object, all of them an array of such, with these keys, "
+        "which stay:\n",
+        file);
     const struct gf_lab_key *key;
     for (int i = 0; (key = gf_lab_key_at(i)); i++) {
         put_tag(file, key->path);
@@ -263,26 +277,36 @@ static void put_labs(FILE *file)
 static void put_compare(FILE *file)
 {
     fputs(".SH COMPARISON\n"
-          "\\fB\\-\\-profile=compare\\fR runs each stage of the chain on the whole picture in every variant that its "
-          "filter has, and each histogram that a stage wants in every way of counting, and holds the result against "
+          "\\fB\\-\\-profile=compare\\fR runs each stage of the chain on the whole picture in "
+          "every variant that its "
+          "filter has, and each histogram that a stage wants in every way of counting, and holds "
+          "the result against "
           "the CPU backend\\(aqs: one that differs by more than its filter declares is an error. "
           "No picture is written unless \\fB\\-o\\fR is given.\n"
-          "Times are of the device\\(aqs clock: the median of up to 15 runs, the least and the most. \\fIwarm\\fR "
-          "runs follow one another; before \\fIcold\\fR ones the second\\-level cache is flushed. \\fIGB/s\\fR "
+          "Times are of the device\\(aqs clock: the median of up to 15 runs, the least and the "
+          "most. \\fIwarm\\fR "
+          "runs follow one another; before \\fIcold\\fR ones the second\\-level cache is flushed. "
+          "\\fIGB/s\\fR "
           "counts the input once and the result once, which is the least that must move.\n"
-          "A filter that was fused with its neighbours shows its variants under \\fB\\-\\-no\\-fuse\\fR.\n"
+          "A filter that was fused with its neighbours shows its variants under "
+          "\\fB\\-\\-no\\-fuse\\fR.\n"
           ".PP\n"
-          "The rows of the whole chain differ from the first in one setting each. \\fIestimate\\fR is the Best "
-          "Practices Guide\\(aqs (9.1.2): the longer of the kernels\\(aq and the copies\\(aq time and the n\\-th part of "
-          "the shorter, n being the lanes. It counts copies up and down one after the other; a GPU with two copy "
+          "The rows of the whole chain differ from the first in one setting each. \\fIestimate\\fR "
+          "is the Best "
+          "Practices Guide\\(aqs (9.1.2): the longer of the kernels\\(aq and the copies\\(aq time "
+          "and the n\\-th part of "
+          "the shorter, n being the lanes. It counts copies up and down one after the other; a GPU "
+          "with two copy "
           "engines can beat it.\n"
-          "Without a GPU the rows are the CPU backend\\(aqs: on one thread up to all, with vector instructions and "
+          "Without a GPU the rows are the CPU backend\\(aqs: on one thread up to all, with vector "
+          "instructions and "
           "without.\n"
           ".PP\n"
           "\\fB\\-\\-profile=compare:json\\fR prints one object with these keys, which stay:\n",
           file);
     put_keys(file, gf_compare_key_at);
-    fputs(".PP\n\\fB\\-\\-profile=compare:csv\\fR prints these columns (RFC 4180), empty where there is nothing to say:\n",
+    fputs(".PP\n\\fB\\-\\-profile=compare:csv\\fR prints these columns (RFC 4180), empty where "
+          "there is nothing to say:\n",
           file);
     put_keys(file, gf_compare_column_at);
 }

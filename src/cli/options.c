@@ -193,8 +193,7 @@ struct gf_command gf_command_default(void)
 
 bool gf_option_apart(const struct gf_option *option)
 {
-    return option->optional &&
-           (option->type == GF_OPTION_FILTER || option->type == GF_OPTION_LAB);
+    return option->optional && (option->type == GF_OPTION_FILTER || option->type == GF_OPTION_LAB);
 }
 
 bool gf_choice_alias(const struct gf_choice *choices, int index)

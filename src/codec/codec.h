@@ -1,5 +1,6 @@
 /* Reading and writing picture files, row by row. A source hands out rows in the pixel format of
- * gpufilter/image.h; a sink takes finished rows in order. A format is two files: png.c reads, png_write.c writes. */
+ * gpufilter/image.h; a sink takes finished rows in order. A format is two files: png.c reads,
+ * png_write.c writes. */
 #ifndef GF_CODEC_H
 #define GF_CODEC_H
 
@@ -16,18 +17,19 @@ struct gf_blob {
     size_t size;
 };
 struct gf_metadata {
-    struct gf_blob icc;  /* an ICC profile */
-    struct gf_blob exif; /* TIFF structure, from "II" or "MM" on, without "Exif\0\0" */
-    struct gf_blob xmp;  /* the XMP packet */
+    struct gf_blob icc;          /* an ICC profile */
+    struct gf_blob exif;         /* TIFF structure, from "II" or "MM" on, without "Exif\0\0" */
+    struct gf_blob xmp;          /* the XMP packet */
     double density_x, density_y; /* pixels per metre; 0: unknown */
-    int orientation;     /* EXIF's 1..8; 1 where there is none */
+    int orientation;             /* EXIF's 1..8; 1 where there is none */
 };
 void gf_metadata_free(struct gf_metadata *metadata);
 
-/* Bytes of an input, from a file or from standard input, readable again from the start. (input.c) */
+/* Bytes of an input, from a file or from standard input, readable again from the start. (input.c)
+ */
 struct gf_input;
-/* keep: remember what a pipe gave, so that gf_input_rewind can start over. A directory, a missing or an
- * empty file is an error that names it. */
+/* keep: remember what a pipe gave, so that gf_input_rewind can start over. A directory, a missing
+ * or an empty file is an error that names it. */
 enum gf_status gf_input_open(const char *path, bool keep, struct gf_input **input,
                              struct gf_error *error) GF_CHECKED;
 void gf_input_close(struct gf_input *input);
@@ -42,7 +44,8 @@ enum gf_status gf_input_read_some(struct gf_input *input, void *data, size_t siz
 enum gf_status gf_input_peek(struct gf_input *input, void *data, size_t size, size_t *got,
                              struct gf_error *error) GF_CHECKED;
 enum gf_status gf_input_rewind(struct gf_input *input, struct gf_error *error) GF_CHECKED;
-/* All bytes of a regular file from the start, of which there are gf_input_size; the next read goes on where it was. */
+/* All bytes of a regular file from the start, of which there are gf_input_size; the next read goes
+ * on where it was. */
 enum gf_status gf_input_copy(struct gf_input *input, void *data, struct gf_error *error) GF_CHECKED;
 /* Size of a regular file from the start on, else -1. */
 int64_t gf_input_size(const struct gf_input *input);
@@ -53,15 +56,17 @@ enum gf_status gf_input_give_back(struct gf_input *input, const void *data, size
 void gf_input_start_here(struct gf_input *input);
 bool gf_input_is_stream(const struct gf_input *input); /* no regular file */
 
-/* An output that appears complete or not at all. (output.c) Bytes go to a temporary file in the target's
- * folder (unnamed where the file system can), renamed over the target by commit; standard output is
- * spooled likewise and copied out by commit. Permissions of an existing target are kept; a symbolic link is
- * followed; a target that is no regular file (/dev/null, a FIFO) is written by commit. */
+/* An output that appears complete or not at all. (output.c) Bytes go to a temporary file in the
+ * target's folder (unnamed where the file system can), renamed over the target by commit; standard
+ * output is spooled likewise and copied out by commit. Permissions of an existing target are kept;
+ * a symbolic link is followed; a target that is no regular file (/dev/null, a FIFO) is written by
+ * commit. */
 struct gf_output;
 /* What commit does beside, both off by default. */
 struct gf_output_manner {
-    bool no_clobber; /* a file that is there is an error, also one that appears at the last moment */
-    bool sync;       /* the file and its folder are on the disk when commit returns */
+    bool
+        no_clobber; /* a file that is there is an error, also one that appears at the last moment */
+    bool sync;      /* the file and its folder are on the disk when commit returns */
 };
 void gf_output_set_manner(struct gf_output *output, struct gf_output_manner manner);
 int64_t gf_output_size(const struct gf_output *output); /* bytes written so far */
@@ -113,10 +118,10 @@ enum gf_file_format gf_file_format_named(const char *path);
 /* Without its dot. */
 const char *gf_file_format_extension(enum gf_file_format format);
 
-/* `format` is of the rows to come. What the file format cannot hold is converted in write(): 16 bits to
- * 8 for JPEG (v * 255 / 65535, rounded), alpha dropped for JPEG and PNM (composited on nothing: the
- * colour is kept as it is) with one warning through options->warn. metadata is written unless options->strip,
- * with orientation 1, or as it is where options->autorotate is off. */
+/* `format` is of the rows to come. What the file format cannot hold is converted in write(): 16
+ * bits to 8 for JPEG (v * 255 / 65535, rounded), alpha dropped for JPEG and PNM (composited on
+ * nothing: the colour is kept as it is) with one warning through options->warn. metadata is written
+ * unless options->strip, with orientation 1, or as it is where options->autorotate is off. */
 enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_format,
                             struct gf_format format, const struct gf_metadata *metadata,
                             const struct gf_options *options, struct gf_sink **sink,

@@ -21,7 +21,8 @@ enum gf_status gf_jpeg_sink_open(struct gf_output *output, struct gf_format form
                                  const struct gf_metadata *metadata,
                                  const struct gf_options *options, struct gf_sink **sink,
                                  struct gf_error *error) GF_CHECKED;
-/* In place of rows: a whole JPEG that was encoded elsewhere, behind the sink's own metadata. Finishes the file. */
+/* In place of rows: a whole JPEG that was encoded elsewhere, behind the sink's own metadata.
+ * Finishes the file. */
 enum gf_status gf_jpeg_sink_splice(struct gf_sink *sink, const unsigned char *data, size_t size,
                                    struct gf_error *error) GF_CHECKED;
 enum gf_status gf_pnm_sink_open(struct gf_output *output, enum gf_file_format file_format,

@@ -21,8 +21,8 @@ struct gf_input {
     bool at_end;
     int64_t base; /* where a regular file's bytes begin: standard input may have been read before */
     int64_t size; /* of a regular file, else -1 */
-    int64_t position; /* of the next byte that is not in the buffer yet */
-    int spool;        /* a stream's bytes since the start, -1: none are kept */
+    int64_t position;   /* of the next byte that is not in the buffer yet */
+    int spool;          /* a stream's bytes since the start, -1: none are kept */
     int64_t spool_base; /* where they begin in that file */
     int64_t spooled;
     int spool_errno;   /* why they are not kept any more */
@@ -250,7 +250,8 @@ enum gf_status gf_input_rewind(struct gf_input *input, struct gf_error *error)
     return GF_OK;
 }
 
-enum gf_status gf_input_give_back(struct gf_input *input, const void *data, size_t size, struct gf_error *error)
+enum gf_status gf_input_give_back(struct gf_input *input, const void *data, size_t size,
+                                  struct gf_error *error)
 {
     const size_t left = input->end - input->first;
     if (size <= input->first) {
@@ -306,11 +307,13 @@ bool gf_input_is_stream(const struct gf_input *input)
 enum gf_status gf_input_copy(struct gf_input *input, void *data, struct gf_error *error)
 {
     for (int64_t at = 0; at < input->size;) {
-        const ssize_t n = pread(input->fd, (char *)data + at, (size_t)(input->size - at), input->base + at);
+        const ssize_t n =
+            pread(input->fd, (char *)data + at, (size_t)(input->size - at), input->base + at);
         if (n < 0 && errno != EINTR)
             return fail_errno(input, error);
         if (!n)
-            return gf_fail(error, GF_ERROR_INPUT, "%s: became shorter while it was read", input->name);
+            return gf_fail(error, GF_ERROR_INPUT, "%s: became shorter while it was read",
+                           input->name);
         at += n > 0 ? n : 0;
     }
     return GF_OK;

@@ -335,8 +335,9 @@ static enum gf_status choose_colours(struct jpeg_source *source, struct gf_error
                                              .height = (int)jpeg->image_height,
                                              .channels = channels,
                                              .bits = 8};
-    source->base.for_device_codec = !jpeg->progressive_mode && !jpeg->arith_code && jpeg->data_precision == 8 &&
-                                    (jpeg->jpeg_color_space == JCS_GRAYSCALE || jpeg->jpeg_color_space == JCS_YCbCr);
+    source->base.for_device_codec =
+        !jpeg->progressive_mode && !jpeg->arith_code && jpeg->data_precision == 8 &&
+        (jpeg->jpeg_color_space == JCS_GRAYSCALE || jpeg->jpeg_color_space == JCS_YCbCr);
     return GF_OK;
 }
 

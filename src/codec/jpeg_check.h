@@ -1,6 +1,6 @@
-/* Whether a JPEG is of the common kind, and sound to its last bit, so that it may be given to a decoder that forgives or
- * dies: nvJPEG neither tells damaged data nor survives all of it. What is odd in any way is libjpeg's, which knows how to
- * say what is wrong. */
+/* Whether a JPEG is of the common kind, and sound to its last bit, so that it may be given to a
+ * decoder that forgives or dies: nvJPEG neither tells damaged data nor survives all of it. What is
+ * odd in any way is libjpeg's, which knows how to say what is wrong. */
 #ifndef GF_JPEG_CHECK_H
 #define GF_JPEG_CHECK_H
 
@@ -15,8 +15,9 @@ struct gf_jpeg_nature {
     size_t end;     /* behind the end marker */
 };
 
-/* Baseline, 8 bits, gray or YCbCr of 4:4:4, 4:2:2 or 4:2:0, one scan; every code of its entropy-coded data is valid, and
- * there are exactly as many as the picture has blocks. (ITU-T T.81, annexes B and F) */
+/* Baseline, 8 bits, gray or YCbCr of 4:4:4, 4:2:2 or 4:2:0, one scan; every code of its
+ * entropy-coded data is valid, and there are exactly as many as the picture has blocks. (ITU-T
+ * T.81, annexes B and F) */
 bool gf_jpeg_check(const unsigned char *data, size_t size, struct gf_jpeg_nature *nature);
 
 #endif

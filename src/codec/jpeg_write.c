@@ -291,7 +291,8 @@ enum gf_status gf_jpeg_sink_splice(struct gf_sink *base, const unsigned char *da
 {
     struct jpeg_sink *const sink = (struct jpeg_sink *)base;
     const size_t skipped = skip_applications(data, size);
-    const size_t own = BUFFER_BYTES - sink->bytes.free_in_buffer; /* the start marker and the metadata */
+    const size_t own =
+        BUFFER_BYTES - sink->bytes.free_in_buffer; /* the start marker and the metadata */
     enum gf_status status = gf_output_write(sink->output, sink->buffer, own, error);
     if (!status)
         status = gf_output_write(sink->output, data + skipped, size - skipped, error);

@@ -60,7 +60,8 @@ static void remove_names(void)
     }
 }
 
-/* Other threads go on meanwhile: those that are about to make a name wait, those that just did are met again. */
+/* Other threads go on meanwhile: those that are about to make a name wait, those that just did are
+ * met again. */
 void gf_abandon_outputs(void)
 {
     atomic_store(&abandoning, true);
@@ -376,7 +377,8 @@ static enum gf_status rename_over(struct gf_output *output, struct gf_error *err
 {
     const unsigned flags = output->manner.no_clobber ? RENAME_NOREPLACE : 0;
     if (renameat2(AT_FDCWD, output->temporary, AT_FDCWD, output->target, flags)) {
-        /* A file system may know no flags: then what was not there when it was opened is taken for absent. */
+        /* A file system may know no flags: then what was not there when it was opened is taken for
+         * absent. */
         const bool unknown = flags && (errno == EINVAL || errno == ENOSYS);
         if (errno == EEXIST)
             return fail_exists(output, error);

@@ -30,15 +30,15 @@ struct png_source {
     struct gf_error *error;
     enum gf_status status;
     bool header_read;
-    bool ended;           /* the file is shorter than its chunks say */
-    bool damaged;         /* what failed was the file's contents */
-    bool given_up;        /* damaged, and allow_truncated: what was not decoded is zero */
-    int row;              /* decoded; of an interlaced picture: handed out */
-    int pass;             /* of an interlaced picture, from 1; else 0 */
-    unsigned char *whole; /* an interlaced picture */
-    struct gf_png_pixels *pixels;  /* where libpng is asked for no pixels */
-    unsigned char chunk_head[8];   /* the last that libpng read */
-    unsigned char *dst;   /* what is asked for: the arguments of attempt() */
+    bool ended;                   /* the file is shorter than its chunks say */
+    bool damaged;                 /* what failed was the file's contents */
+    bool given_up;                /* damaged, and allow_truncated: what was not decoded is zero */
+    int row;                      /* decoded; of an interlaced picture: handed out */
+    int pass;                     /* of an interlaced picture, from 1; else 0 */
+    unsigned char *whole;         /* an interlaced picture */
+    struct gf_png_pixels *pixels; /* where libpng is asked for no pixels */
+    unsigned char chunk_head[8];  /* the last that libpng read */
+    unsigned char *dst;           /* what is asked for: the arguments of attempt() */
     size_t pitch;
     int rows;
 };
@@ -250,8 +250,8 @@ static enum gf_status read_plain(struct png_source *source, struct gf_error *err
     struct gf_error failure = {0};
     const size_t row_bytes = gf_row_bytes(source->base.format);
     if (!source->given_up) {
-        const int done = gf_png_pixels_read(source->pixels, source->rows, source->dst,
-                                            source->pitch, &fault);
+        const int done =
+            gf_png_pixels_read(source->pixels, source->rows, source->dst, source->pitch, &fault);
         source->row += done;
         source->rows -= done;
         source->dst += (size_t)done * source->pitch;
@@ -312,8 +312,7 @@ static enum gf_status png_read(struct gf_source *base, int rows, unsigned char *
 static enum gf_status png_finish(struct gf_source *base, struct gf_error *error)
 {
     struct png_source *const source = (struct png_source *)base;
-    return source->pixels ? finish_plain(source, error)
-                          : attempt_or_forgive(source, finish, error);
+    return source->pixels ? finish_plain(source, error) : attempt_or_forgive(source, finish, error);
 }
 
 static void png_close(struct gf_source *base)

@@ -278,8 +278,8 @@ enum gf_status gf_pnm_source_open(struct gf_input *input, const struct gf_option
     if (!pnm)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     memset(pnm, 0, offsetof(struct pnm_source, reader.buffer));
-    pnm->base =
-        (struct gf_source){.metadata = {.orientation = 1}, .read = pnm_read, .finish = pnm_finish, .close = pnm_close};
+    pnm->base = (struct gf_source){
+        .metadata = {.orientation = 1}, .read = pnm_read, .finish = pnm_finish, .close = pnm_close};
     pnm->reader.input = input;
     pnm->reader.error = error;
     pnm->options = *options;

@@ -13,8 +13,8 @@ enum { LINE_BYTES = 512 };
 int gf_pnm_refill(struct gf_pnm_reader *reader)
 {
     reader->first = reader->end = 0;
-    reader->status =
-        gf_input_read_some(reader->input, reader->buffer, GF_PNM_BUFFER, &reader->end, reader->error);
+    reader->status = gf_input_read_some(reader->input, reader->buffer, GF_PNM_BUFFER, &reader->end,
+                                        reader->error);
     reader->taken += (int64_t)reader->end;
     return !reader->status && reader->end ? reader->buffer[reader->first++] : GF_PNM_END;
 }

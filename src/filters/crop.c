@@ -114,6 +114,5 @@ const struct gf_filter gf_crop_filter = {
     .needs = crop_needs,
     .prepare = crop_prepare,
     .cpu = crop_cpu,
-    .cuda = GF_CUDA({GF_KERNEL("funnel", gf_crop_cuda,
-                             "words joined by funnel shifts")}),
+    .cuda = GF_CUDA({GF_KERNEL("funnel", gf_crop_cuda, "words joined by funnel shifts")}),
 };

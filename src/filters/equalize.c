@@ -86,7 +86,8 @@ static const char *refuses_roots(const struct gf_stage *stage)
 {
     const struct gf_point_run *const run = stage->params;
     const struct equalize *const equalize = run->item[0].params;
-    return equalize->mode == BY_LIGHTNESS ? gf_point_refuses_gray(stage) : "takes mode=lightness only";
+    return equalize->mode == BY_LIGHTNESS ? gf_point_refuses_gray(stage)
+                                          : "takes mode=lightness only";
 }
 
 const struct gf_filter gf_equalize_filter = {
@@ -102,10 +103,11 @@ const struct gf_filter gf_equalize_filter = {
     .tolerance = 1,
     .statistic = statistic,
     .point = point,
-    .cuda = GF_CUDA(GF_HISTOGRAM_COUNTERS(NULL, gf_counter_8_bits, gf_counter_16_bits),
-                    {GF_KERNEL("powf", gf_point_powf_cuda, "lightness: roots by powf (Best Practices 11.1.5)"),
-                     .refuses = refuses_roots},
-                    {GF_KERNEL("cbrtf", gf_point_cbrtf_cuda,
-                               "lightness: roots by cbrtf (Best Practices 11.1.5)"),
-                     .refuses = refuses_roots}),
+    .cuda = GF_CUDA(
+        GF_HISTOGRAM_COUNTERS(NULL, gf_counter_8_bits, gf_counter_16_bits),
+        {GF_KERNEL("powf", gf_point_powf_cuda, "lightness: roots by powf (Best Practices 11.1.5)"),
+         .refuses = refuses_roots},
+        {GF_KERNEL("cbrtf", gf_point_cbrtf_cuda,
+                   "lightness: roots by cbrtf (Best Practices 11.1.5)"),
+         .refuses = refuses_roots}),
 };

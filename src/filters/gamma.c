@@ -31,9 +31,11 @@ const struct gf_filter gf_gamma_filter = {
     .params_size = sizeof(struct gf_gamma),
     .kind = GF_POINT,
     .point = point,
-    .cuda = GF_CUDA({GF_KERNEL("powf", gf_gamma_powf_cuda,
-                             "powf for each sample, 16 bytes a thread (Best Practices 11.1.6)")},
-                  {GF_KERNEL("exp2f", gf_gamma_exp2f_cuda, "exp2f(log2f(v) / value) (Best Practices 11.1.6)")},
-                  {GF_KERNEL("intrinsic", gf_gamma_intrinsic_cuda, "__powf (Best Practices 11.1.6)"),
-                   .refuses = refuses_intrinsic}),
+    .cuda =
+        GF_CUDA({GF_KERNEL("powf", gf_gamma_powf_cuda,
+                           "powf for each sample, 16 bytes a thread (Best Practices 11.1.6)")},
+                {GF_KERNEL("exp2f", gf_gamma_exp2f_cuda,
+                           "exp2f(log2f(v) / value) (Best Practices 11.1.6)")},
+                {GF_KERNEL("intrinsic", gf_gamma_intrinsic_cuda, "__powf (Best Practices 11.1.6)"),
+                 .refuses = refuses_intrinsic}),
 };

@@ -13,6 +13,5 @@ const struct gf_filter gf_hflip_filter = {
     .kind = GF_GEOMETRY,
     .prepare = hflip_prepare,
     .cpu = gf_orient_cpu,
-    .cuda = GF_CUDA({GF_KERNEL("words", gf_orient_cuda,
-                             "words reversed")}),
+    .cuda = GF_CUDA({GF_KERNEL("words", gf_orient_cuda, "words reversed")}),
 };

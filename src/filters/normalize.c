@@ -79,7 +79,7 @@ static const char *only_without_clip(const struct gf_stage *stage)
                : NULL;
 }
 
-#define EXTREMES(name_, counter_, summary_)                                                        \
+#define EXTREMES(name_, counter_, summary_) \
     GF_COUNTER(name_, counter_, summary_), .count_extremes = true, .refuses = only_without_clip
 
 const struct gf_filter gf_normalize_filter = {
@@ -94,16 +94,17 @@ const struct gf_filter gf_normalize_filter = {
     .kind = GF_POINT,
     .statistic = statistic,
     .point = point,
-    .cuda = GF_CUDA({EXTREMES("shared", gf_extremes_shared_cuda,
-                              "lowest and highest level, in place of a histogram, by a tree in each "
-                              "block's shared memory (Best Practices 9.2.3)")},
-                    {EXTREMES("warp", gf_extremes_warp_cuda,
-                              "by shuffles within each warp, then one warp over what the warps found "
-                              "(Programming Guide 2.2.6)")},
-                    {EXTREMES("groups", gf_extremes_groups_cuda,
-                              "the same by cooperative groups' reduce (Programming Guide 2.2.6)")},
-                    {EXTREMES("atomic-ref", gf_extremes_atomic_cuda,
-                              "by cuda::atomic_ref of block scope, each thread for itself: the default "
-                              "where clip=0 (Programming Guide 2.2.5)"),
-                     .count_first = true}),
+    .cuda =
+        GF_CUDA({EXTREMES("shared", gf_extremes_shared_cuda,
+                          "lowest and highest level, in place of a histogram, by a tree in each "
+                          "block's shared memory (Best Practices 9.2.3)")},
+                {EXTREMES("warp", gf_extremes_warp_cuda,
+                          "by shuffles within each warp, then one warp over what the warps found "
+                          "(Programming Guide 2.2.6)")},
+                {EXTREMES("groups", gf_extremes_groups_cuda,
+                          "the same by cooperative groups' reduce (Programming Guide 2.2.6)")},
+                {EXTREMES("atomic-ref", gf_extremes_atomic_cuda,
+                          "by cuda::atomic_ref of block scope, each thread for itself: the default "
+                          "where clip=0 (Programming Guide 2.2.5)"),
+                 .count_first = true}),
 };

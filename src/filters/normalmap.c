@@ -223,12 +223,13 @@ const struct gf_filter gf_normalmap_filter = {
     .prepare = normalmap_prepare,
     .cpu_scratch = normalmap_scratch,
     .cpu = normalmap_cpu,
-    .cuda = GF_CUDA({GF_KERNEL("tiled", gf_normalmap_cuda,
-                             "each height once, in shared memory and registers, rsqrtf (Best Practices "
-                             "11.1.3)")},
-                  {GF_KERNEL("global", gf_normalmap_global_cuda,
-                             "one thread a pixel, its neighbours from global memory (Best Practices "
-                             "9.2.1), rsqrtf")},
-                  {GF_KERNEL("sqrtf", gf_normalmap_sqrtf_cuda,
-                             "as tiled, with 1 / sqrtf instead of rsqrtf (Best Practices 11.1.3)")}),
+    .cuda = GF_CUDA(
+        {GF_KERNEL("tiled", gf_normalmap_cuda,
+                   "each height once, in shared memory and registers, rsqrtf (Best Practices "
+                   "11.1.3)")},
+        {GF_KERNEL("global", gf_normalmap_global_cuda,
+                   "one thread a pixel, its neighbours from global memory (Best Practices "
+                   "9.2.1), rsqrtf")},
+        {GF_KERNEL("sqrtf", gf_normalmap_sqrtf_cuda,
+                   "as tiled, with 1 / sqrtf instead of rsqrtf (Best Practices 11.1.3)")}),
 };

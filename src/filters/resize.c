@@ -137,8 +137,8 @@ static size_t resize_scratch(const struct gf_stage *stage, int rows)
     return gf_resample_scratch(stage, (enum gf_resample_kernel)resize->kernel, &axis);
 }
 
-extern gf_launcher gf_resize_cuda, gf_resize_direct_cuda, gf_resize_texture_cuda, gf_resize_separable_cuda,
-    gf_resize_shared_cuda;
+extern gf_launcher gf_resize_cuda, gf_resize_direct_cuda, gf_resize_texture_cuda,
+    gf_resize_separable_cuda, gf_resize_shared_cuda;
 
 static const char *refuses_nearest(const struct gf_stage *stage)
 {
@@ -149,7 +149,8 @@ static const char *refuses_nearest(const struct gf_stage *stage)
 
 static const char *refuses_texture(const struct gf_stage *stage)
 {
-    const bool is_small = gf_samples(stage->in) <= GF_TEXTURE_WIDTH_MAX && stage->in.height <= GF_TEXTURE_HEIGHT_MAX;
+    const bool is_small =
+        gf_samples(stage->in) <= GF_TEXTURE_WIDTH_MAX && stage->in.height <= GF_TEXTURE_HEIGHT_MAX;
     return is_small ? refuses_nearest(stage) : "takes up to 131072 samples a row and 65000 rows";
 }
 
@@ -159,7 +160,8 @@ static int input_rows_most(const struct gf_stage *stage, int rows)
     const struct gf_resample_axis axis = row_axis(stage);
     const double between = ceil((rows - 1) * axis.scale) + 1;
     const double most =
-        gf_resample_taps_most((enum gf_resample_kernel)((const struct resize *)stage->params)->kernel, &axis) +
+        gf_resample_taps_most(
+            (enum gf_resample_kernel)((const struct resize *)stage->params)->kernel, &axis) +
         between;
     return most < axis.in ? (int)most : axis.in;
 }
@@ -191,20 +193,21 @@ const struct gf_filter gf_resize_filter = {
     .prepare = resize_prepare,
     .cpu_scratch = resize_scratch,
     .cpu = gf_resample_cpu,
-    .cuda = GF_CUDA({GF_KERNEL("tiled", gf_resize_cuda,
-                             "both passes at once, by threads that walk down through registers, or by tiles "
-                             "in shared memory")},
-                  {GF_KERNEL("direct", gf_resize_direct_cuda,
-                             "one thread a pixel, which sums its whole window from global memory (Best "
-                             "Practices 9.2.1)"),
-                   .refuses = refuses_nearest},
-                  {GF_KERNEL("texture", gf_resize_texture_cuda,
-                             "the same by texture fetches (Best Practices 9.2.5)"),
-                   .refuses = refuses_texture, .scratch = texture_scratch},
-                  {GF_KERNEL("separable", gf_resize_separable_cuda,
-                             "columns, then rows, through global memory"),
-                   .refuses = refuses_nearest, .scratch = separable_scratch},
-                  {GF_KERNEL("shared", gf_resize_shared_cuda,
-                             "both passes at once, by tiles in shared memory (Best Practices 9.2.3)"),
-                   .refuses = refuses_nearest}),
+    .cuda = GF_CUDA(
+        {GF_KERNEL("tiled", gf_resize_cuda,
+                   "both passes at once, by threads that walk down through registers, or by tiles "
+                   "in shared memory")},
+        {GF_KERNEL("direct", gf_resize_direct_cuda,
+                   "one thread a pixel, which sums its whole window from global memory (Best "
+                   "Practices 9.2.1)"),
+         .refuses = refuses_nearest},
+        {GF_KERNEL("texture", gf_resize_texture_cuda,
+                   "the same by texture fetches (Best Practices 9.2.5)"),
+         .refuses = refuses_texture, .scratch = texture_scratch},
+        {GF_KERNEL("separable", gf_resize_separable_cuda,
+                   "columns, then rows, through global memory"),
+         .refuses = refuses_nearest, .scratch = separable_scratch},
+        {GF_KERNEL("shared", gf_resize_shared_cuda,
+                   "both passes at once, by tiles in shared memory (Best Practices 9.2.3)"),
+         .refuses = refuses_nearest}),
 };

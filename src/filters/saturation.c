@@ -33,8 +33,9 @@ const struct gf_filter gf_saturation_filter = {
     .kind = GF_POINT,
     .tolerance = 1,
     .point = point,
-    .cuda = GF_CUDA({GF_KERNEL("powf", gf_point_powf_cuda, "roots by powf (Best Practices 11.1.5)"),
-                   .refuses = gf_point_refuses_gray},
-                  {GF_KERNEL("cbrtf", gf_point_cbrtf_cuda, "roots by cbrtf (Best Practices 11.1.5)"),
-                   .refuses = gf_point_refuses_gray}),
+    .cuda =
+        GF_CUDA({GF_KERNEL("powf", gf_point_powf_cuda, "roots by powf (Best Practices 11.1.5)"),
+                 .refuses = gf_point_refuses_gray},
+                {GF_KERNEL("cbrtf", gf_point_cbrtf_cuda, "roots by cbrtf (Best Practices 11.1.5)"),
+                 .refuses = gf_point_refuses_gray}),
 };

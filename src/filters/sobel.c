@@ -171,11 +171,12 @@ const struct gf_filter gf_sobel_filter = {
     .prepare = sobel_prepare,
     .cpu_scratch = sobel_scratch,
     .cpu = sobel_cpu,
-    .cuda = GF_CUDA({GF_KERNEL("rolling", gf_sobel_cuda,
-                             "three rows rolling through registers, rsqrtf (Best Practices 11.1.3)")},
-                  {GF_KERNEL("global", gf_sobel_global_cuda,
-                             "one thread a sample, its neighbours from global memory (Best Practices "
-                             "9.2.1), rsqrtf")},
-                  {GF_KERNEL("sqrtf", gf_sobel_sqrtf_cuda,
-                             "as rolling, with sqrtf instead of rsqrtf (Best Practices 11.1.3)")}),
+    .cuda =
+        GF_CUDA({GF_KERNEL("rolling", gf_sobel_cuda,
+                           "three rows rolling through registers, rsqrtf (Best Practices 11.1.3)")},
+                {GF_KERNEL("global", gf_sobel_global_cuda,
+                           "one thread a sample, its neighbours from global memory (Best Practices "
+                           "9.2.1), rsqrtf")},
+                {GF_KERNEL("sqrtf", gf_sobel_sqrtf_cuda,
+                           "as rolling, with sqrtf instead of rsqrtf (Best Practices 11.1.3)")}),
 };

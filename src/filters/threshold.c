@@ -109,7 +109,8 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
     return GF_OK;
 }
 
-extern gf_launcher gf_threshold_branch_cuda, gf_threshold_predicated_cuda, gf_threshold_branch_free_cuda;
+extern gf_launcher gf_threshold_branch_cuda, gf_threshold_predicated_cuda,
+    gf_threshold_branch_free_cuda;
 /* Of the variants that count. */
 static const char *only_otsu(const struct gf_stage *stage)
 {
@@ -142,11 +143,12 @@ const struct gf_filter gf_threshold_filter = {
     .shape = shape,
     .statistic = statistic,
     .point = point,
-    .cuda = GF_CUDA(GF_HISTOGRAM_COUNTERS(only_otsu, only_otsu_of_8_bits, only_otsu_of_16_bits),
-                    {GF_KERNEL("branch", gf_threshold_branch_cuda,
-                               "one thread a pixel, two ways to go (Best Practices 12.1)")},
-                    {GF_KERNEL("predicated", gf_threshold_predicated_cuda,
-                               "a condition so short that the compiler predicates it (Best Practices 12.2)")},
-                    {GF_KERNEL("branch-free", gf_threshold_branch_free_cuda,
-                               "the sign of a difference as a mask, no condition (Best Practices 12.1)")}),
+    .cuda = GF_CUDA(
+        GF_HISTOGRAM_COUNTERS(only_otsu, only_otsu_of_8_bits, only_otsu_of_16_bits),
+        {GF_KERNEL("branch", gf_threshold_branch_cuda,
+                   "one thread a pixel, two ways to go (Best Practices 12.1)")},
+        {GF_KERNEL("predicated", gf_threshold_predicated_cuda,
+                   "a condition so short that the compiler predicates it (Best Practices 12.2)")},
+        {GF_KERNEL("branch-free", gf_threshold_branch_free_cuda,
+                   "the sign of a difference as a mask, no condition (Best Practices 12.1)")}),
 };

@@ -124,6 +124,6 @@ const struct gf_filter gf_unsharp_filter = {
     .cpu_scratch = unsharp_scratch,
     .cuda_scratch = unsharp_device_scratch,
     .cpu = unsharp_cpu,
-    .cuda = GF_CUDA({GF_KERNEL("tiled", gf_unsharp_cuda,
-                             "columns in registers, rows through shared memory")}),
+    .cuda = GF_CUDA(
+        {GF_KERNEL("tiled", gf_unsharp_cuda, "columns in registers, rows through shared memory")}),
 };

@@ -28,6 +28,5 @@ const struct gf_filter gf_vflip_filter = {
     .needs = vflip_needs,
     .prepare = vflip_prepare,
     .cpu = gf_orient_cpu,
-    .cuda = GF_CUDA({GF_KERNEL("rows", gf_orient_cuda,
-                             "rows of 16-byte words")}),
+    .cuda = GF_CUDA({GF_KERNEL("rows", gf_orient_cuda, "rows of 16-byte words")}),
 };

@@ -52,8 +52,9 @@ GF_HD float gf_clamp(float v, float max)
 }
 
 /* Cube root of x >= 0. The device's: cbrtf (Best Practices Guide 11.1.5), or powf, where a kernel
- * shows what that costs. The host's: a guess from the exponent (off by 3.2 % at most), then two steps
- * of Halley's iteration, which leave an error of 2 ulp; unlike the C library's it runs in vectors.
+ * shows what that costs. The host's: a guess from the exponent (off by 3.2 % at most), then two
+ * steps of Halley's iteration, which leave an error of 2 ulp; unlike the C library's it runs in
+ * vectors.
  */
 GF_HD float gf_cbrt(float x)
 {

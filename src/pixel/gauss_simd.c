@@ -230,8 +230,7 @@ const struct gf_gauss_simd *gf_gauss_simd_level(int level)
     static const struct gf_gauss_simd avx512 = {"avx512", vertical_avx512, horizontal_avx512};
     if (level == 1 && __builtin_cpu_supports("avx2"))
         return &avx2;
-    if (level == 2 && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512vnni"))
+    if (level == 2 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vnni"))
         return &avx512;
 #endif
     return level == 0 ? &plain : NULL;

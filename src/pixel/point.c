@@ -329,8 +329,8 @@ const char *gf_point_refuses_gray(const struct gf_stage *stage)
     return gf_colour_channels(stage->in) == 1 ? "takes pictures with colour only" : NULL;
 }
 
-extern gf_launcher gf_point_cuda, gf_point_pixel_cuda, gf_point_grid_stride_cuda, gf_point_bytes_cuda,
-    gf_point_words_cuda;
+extern gf_launcher gf_point_cuda, gf_point_pixel_cuda, gf_point_grid_stride_cuda,
+    gf_point_bytes_cuda, gf_point_words_cuda;
 
 const struct gf_filter gf_point = {
     .name = "point",
@@ -343,14 +343,14 @@ const struct gf_filter gf_point = {
     .prepare = prepare,
     .cpu = gf_point_cpu,
     .cuda = GF_CUDA({GF_KERNEL("vectors", gf_point_cuda,
-                             "16 bytes a thread; one table, or a program, for the whole run")},
-                  {GF_KERNEL("pixel", gf_point_pixel_cuda,
-                             "one thread a pixel, its samples one by one (CUDA Performance "
-                             "Optimization, structures of 3 bytes)")},
-                  {GF_KERNEL("grid-stride", gf_point_grid_stride_cuda,
-                             "the same by as many blocks as the GPU holds, pixels a grid apart "
-                             "(Grid Size Heuristics)")},
-                  {GF_KERNEL("bytes", gf_point_bytes_cuda,
-                             "as vectors, but one sample a thread (Best Practices 9.2.1)")},
-                  {GF_KERNEL("words", gf_point_words_cuda, "as vectors, but 4 bytes a thread")}),
+                               "16 bytes a thread; one table, or a program, for the whole run")},
+                    {GF_KERNEL("pixel", gf_point_pixel_cuda,
+                               "one thread a pixel, its samples one by one (CUDA Performance "
+                               "Optimization, structures of 3 bytes)")},
+                    {GF_KERNEL("grid-stride", gf_point_grid_stride_cuda,
+                               "the same by as many blocks as the GPU holds, pixels a grid apart "
+                               "(Grid Size Heuristics)")},
+                    {GF_KERNEL("bytes", gf_point_bytes_cuda,
+                               "as vectors, but one sample a thread (Best Practices 9.2.1)")},
+                    {GF_KERNEL("words", gf_point_words_cuda, "as vectors, but 4 bytes a thread")}),
 };

@@ -15,18 +15,18 @@ extern "C" {
 #endif
 
 enum gf_point_kind {
-    GF_POINT_LINEAR,        /* (v - a) b + c */
-    GF_POINT_POWER,         /* M (v / M)^a */
-    GF_POINT_STEP,          /* round(v) >= a ? M : 0 */
-    GF_POINT_GRAY,          /* one channel: (R a + G b + B c) / d, d a power of two */
-    GF_POINT_DECODE,        /* sRGB samples to linear light, 0..1 */
-    GF_POINT_SATURATE,      /* linear light: CIELAB a* and b* times a */
-    GF_POINT_RELIGHT,       /* linear light: CIELAB L* through the level table */
-    GF_POINT_ENCODE,        /* linear light to sRGB samples */
-    GF_POINT_ENCODE_8,      /* the same, rounded to 8 bits, through a table */
-    GF_POINT_PREMULTIPLY,   /* to 16 bits: v a times alpha / b; a: 65535 / b; b: the straight
-                               picture's M */
-    GF_POINT_UNPREMULTIPLY  /* from 16 bits; a: 65535 / M */
+    GF_POINT_LINEAR,       /* (v - a) b + c */
+    GF_POINT_POWER,        /* M (v / M)^a */
+    GF_POINT_STEP,         /* round(v) >= a ? M : 0 */
+    GF_POINT_GRAY,         /* one channel: (R a + G b + B c) / d, d a power of two */
+    GF_POINT_DECODE,       /* sRGB samples to linear light, 0..1 */
+    GF_POINT_SATURATE,     /* linear light: CIELAB a* and b* times a */
+    GF_POINT_RELIGHT,      /* linear light: CIELAB L* through the level table */
+    GF_POINT_ENCODE,       /* linear light to sRGB samples */
+    GF_POINT_ENCODE_8,     /* the same, rounded to 8 bits, through a table */
+    GF_POINT_PREMULTIPLY,  /* to 16 bits: v a times alpha / b; a: 65535 / b; b: the straight
+                              picture's M */
+    GF_POINT_UNPREMULTIPLY /* from 16 bits; a: 65535 / M */
 };
 
 /* max is the M of the operation's result. */

@@ -25,7 +25,9 @@ INLINE void map_8(const uint8_t *restrict in, uint8_t *restrict out, size_t n, c
             uint64_t from, to = 0;
             memcpy(&from, in + i + 8 * k, 8);
             for (int j = 0; j < 8; j++)
-                to |= (uint64_t)table[(from >> 8 * j & 255) + 256 * (size_t)((8 * k + j) % channels)] << 8 * j;
+                to |=
+                    (uint64_t)table[(from >> 8 * j & 255) + 256 * (size_t)((8 * k + j) % channels)]
+                    << 8 * j;
             memcpy(out + i + 8 * k, &to, 8);
         }
     }
