@@ -63,28 +63,52 @@ static struct gf_jpeg_device *registry[DEVICES_MOST];
 
 /* ---- start ---- */
 
+/* Chroma is interpolated as libjpeg does it, where nvJPEG knows how: the pictures are the same
+ * then, but for a level here and there. */
+static bool create_handle(struct gf_jpeg_device *codec, bool *hardware)
+{
+    static const struct {
+        nvjpegBackend_t backend;
+        unsigned flags;
+    } ways[] = {{NVJPEG_BACKEND_HARDWARE, NVJPEG_FLAGS_UPSAMPLING_WITH_INTERPOLATION},
+                {NVJPEG_BACKEND_GPU_HYBRID, NVJPEG_FLAGS_UPSAMPLING_WITH_INTERPOLATION},
+                {NVJPEG_BACKEND_HARDWARE, NVJPEG_FLAGS_DEFAULT},
+                {NVJPEG_BACKEND_GPU_HYBRID, NVJPEG_FLAGS_DEFAULT}};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        *hardware = ways[i].backend == NVJPEG_BACKEND_HARDWARE;
+        if (!codec->call.CreateEx(ways[i].backend, NULL, NULL, ways[i].flags, &codec->handle))
+            return true;
+    }
+    codec->handle = NULL;
+    return false;
+}
+
+static int count_engines(const struct gf_jpeg_device *codec)
+{
+    unsigned engines = 0, cores = 0;
+    if (!codec->call.engines || codec->call.engines(codec->handle, &engines, &cores))
+        return 0;
+    return (int)(engines * cores);
+}
+
 static enum gf_status start(struct gf_jpeg_device *codec, struct gf_error *error)
 {
     GF_CUDA_TRY(cudaSetDevice(codec->device), codec->device, error);
     if (!load_nvjpeg(&codec->call))
         return gf_fail(error, GF_ERROR_UNAVAILABLE, "nvJPEG is not here (libnvjpeg.so.%d)",
                        CUDART_VERSION / 1000);
-    /* Chroma is interpolated as libjpeg does it: the pictures are the same but for a level here and
-     * there. */
-    const unsigned flags = NVJPEG_FLAGS_UPSAMPLING_WITH_INTERPOLATION;
-    if (codec->call.CreateEx(NVJPEG_BACKEND_HARDWARE, NULL, NULL, flags, &codec->handle) &&
-        codec->call.CreateEx(NVJPEG_BACKEND_GPU_HYBRID, NULL, NULL, flags, &codec->handle))
+    bool hardware;
+    if (!create_handle(codec, &hardware))
         return gf_fail(error, GF_ERROR_UNAVAILABLE, "nvJPEG does not start on cuda:%d",
                        codec->device);
     GF_CUDA_TRY(cudaStreamCreateWithFlags(&codec->stream, cudaStreamNonBlocking), codec->device,
                 error);
-    if (codec->call.JpegStateCreate(codec->handle, &codec->state))
+    if (codec->call.JpegStateCreate(codec->handle, &codec->state)) {
+        codec->state = NULL;
         return gf_fail(error, GF_ERROR_UNAVAILABLE, "nvJPEG has no decoder on cuda:%d",
                        codec->device);
-    unsigned engines = 0, cores = 0;
-    if (!codec->call.engines || codec->call.engines(codec->handle, &engines, &cores))
-        engines = 0;
-    codec->engines = (int)(engines * cores);
+    }
+    codec->engines = hardware ? count_engines(codec) : 0;
     codec->group = codec->engines ? ROUNDS * codec->engines : GROUP_OF_KERNELS;
     codec->group = codec->group < GROUP_MOST ? codec->group : GROUP_MOST;
     return GF_OK;
@@ -112,7 +136,10 @@ static bool decode_group(struct gf_jpeg_device *codec, struct request *const *gr
     }
     const nvjpegStatus_t status =
         codec->call.DecodeBatched(codec->handle, codec->state, data, size, image, codec->stream);
-    return cudaStreamSynchronize(codec->stream) == cudaSuccess && !status;
+    const bool decoded = cudaStreamSynchronize(codec->stream) == cudaSuccess && !status;
+    if (!decoded)
+        codec->state_count = 0;
+    return decoded;
 }
 
 /* Of a group that fails each picture is tried alone. */
@@ -124,7 +151,7 @@ static void decode(struct gf_jpeg_device *codec, struct request *const *group, i
         group[i]->declined = count == 1 || !decode_group(codec, group + i, 1);
 }
 
-/* Takes pictures of one output format from the head of the queue; no turn of the engines is left
+/* Takes pictures of one output format from the head of the queue; no round of the engines is left
  * half empty but the first. Returns how many. */
 static int take_group(struct gf_jpeg_device *codec, struct request **group)
 {
@@ -231,7 +258,9 @@ extern "C" enum gf_status gf_jpeg_device_decode(struct gf_jpeg_device *codec, un
 
 static enum gf_status fail_call(struct gf_error *error, const char *call, nvjpegStatus_t status)
 {
-    return gf_fail(error, GF_ERROR_DEVICE, "nvJPEG: %s fails (status %d)", call, (int)status);
+    return gf_fail(
+        error, status == NVJPEG_STATUS_ALLOCATOR_FAILURE ? GF_ERROR_DEVICE_MEMORY : GF_ERROR_DEVICE,
+        "nvJPEG: %s fails (status %d)", call, (int)status);
 }
 
 #define TRY_NVJPEG(codec, name, ...) \

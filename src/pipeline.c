@@ -167,6 +167,13 @@ bool gf_pipeline_recover(struct gf_pipeline *pipeline, enum gf_status failure,
     char text[sizeof why->text + 80];
     if (!pipeline->on_cuda)
         return false;
+    if (pipeline->ends_taken && (failure == GF_ERROR_DEVICE_MEMORY || failure == GF_ERROR_DEVICE)) {
+        snprintf(text, sizeof text, "%s; trying without the GPU's codec", why->text);
+        if (failure == GF_ERROR_DEVICE)
+            warn(pipeline, text);
+        pipeline->no_ends = true;
+        return true;
+    }
     if (failure == GF_ERROR_DEVICE_MEMORY && pipeline->band_rows >= LEAST_BAND_ROWS) {
         snprintf(text, sizeof text, "%s; trying with bands of %d rows", why->text,
                  pipeline->band_rows);

@@ -71,7 +71,7 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
         status = gf_pipeline_encode_on_device(pipeline, sink, &ends.out, error);
     gf_codec_device_leave(&pipeline->codec);
     gf_pipeline_drop_ends(pipeline, &ends);
-    if (status == GF_ERROR_DEVICE_MEMORY)
+    if (status == GF_ERROR_DEVICE_MEMORY && !pipeline->ends_taken)
         pipeline->band_rows = run.first_band_rows / 2;
     if (status)
         gf_store_close(&pipeline->store);
@@ -177,6 +177,7 @@ enum gf_status gf_pipeline_pass(struct gf_pipeline *pipeline, struct gf_passage 
 {
     struct gf_error failure = {0};
     pipeline->band_rows = pipeline->options.band_rows;
+    pipeline->ends_taken = pipeline->no_ends = false;
     enum gf_status status = attempt(pipeline, passage, &failure);
     while (status && gf_pipeline_recover(pipeline, status, &failure, &failure)) {
         status = rewind_passage(passage, &failure);
@@ -184,8 +185,12 @@ enum gf_status gf_pipeline_pass(struct gf_pipeline *pipeline, struct gf_passage 
         if (!status)
             status = attempt(pipeline, passage, &failure);
     }
-    if (status && error)
-        *error = failure;
+    if (!status || !error)
+        return status;
+    *error = failure;
+    if (passage->input && (status == GF_ERROR_DEVICE || status == GF_ERROR_DEVICE_MEMORY ||
+                           status == GF_ERROR_MEMORY)) /* the others name it themselves */
+        (void)gf_fail(error, status, "%s: %s", gf_input_name(passage->input), failure.text);
     return status;
 }
 

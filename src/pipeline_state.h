@@ -21,7 +21,8 @@ struct gf_pipeline {
     bool has_run;
     struct gf_store store;
     struct gf_codec_device codec;
-    struct gf_gate *gate; /* NULL: memory is not shared */
+    bool ends_taken, no_ends; /* by the last attempt; by the next ones of this picture */
+    struct gf_gate *gate;     /* NULL: memory is not shared */
     struct gf_spans spans;
     struct gf_profile profile;
     struct gf_profile_stage *stages;
@@ -38,7 +39,8 @@ struct gf_passage {
     const struct gf_image *image_in, *image_out;
 };
 
-/* After a failure of the device: smaller bands, then, under `auto`, the CPU. False: give up. */
+/* After a failure of the device: without its codec, in smaller bands, then, under `auto`, on the
+ * CPU. False: give up. */
 bool gf_pipeline_recover(struct gf_pipeline *pipeline, enum gf_status failure,
                          const struct gf_error *why, struct gf_error *error);
 

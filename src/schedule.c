@@ -245,7 +245,7 @@ static enum gf_status open_workers(struct state *state, struct gf_error *error)
         if (!worker->arena)
             return gf_fail(error,
                            backend->calls->unified ? GF_ERROR_MEMORY : GF_ERROR_DEVICE_MEMORY,
-                           "out of memory for %d lanes of %zu MB", count, state->arena_bytes >> 20);
+                           "out of memory for %d lanes of %zu kB", count, state->arena_bytes >> 10);
         worker->in = worker->arena;
         worker->between[0] = worker->in + state->layout.in_bytes;
         worker->between[1] = worker->between[0] + state->layout.between_bytes;

@@ -272,14 +272,16 @@ static int divide_work(struct gf_batch *batch)
     if (batch->devices && device_codec) {
         /* Each waits most of the time for the GPU's decoder, which is fast with many pictures at
          * once. */
-        workers = options->threads > 0            ? threads
-                  : most < GF_BATCH_CODEC_WORKERS ? most
-                                                  : GF_BATCH_CODEC_WORKERS;
+        workers = GF_BATCH_CODEC_WORKERS * batch->devices;
+        workers = options->threads > 0 || workers < threads ? threads : workers;
+        workers = workers < most ? workers : most;
         workers = batch->count < (size_t)workers ? (int)batch->count : workers;
         options->serial = true;
     }
     if (batch->request->output->is_stdout)
         workers = 1;
+    if (memory && (uint64_t)workers > memory / 2 / least)
+        workers = memory / 2 / least ? (int)(memory / 2 / least) : 1;
     if (workers == threads && batch->count >= (size_t)(TURNS * threads) && !options->lanes)
         options->serial = true;
     if (options->serial)
@@ -287,8 +289,7 @@ static int divide_work(struct gf_batch *batch)
     /* Half for bands, half for pictures that lie whole. */
     gf_gate_open(&batch->gate, memory ? memory / 2 : physical_bytes() / 4, workers);
     if (memory && workers > 1)
-        options->memory_bytes =
-            memory / 2 / (uint64_t)workers > least ? memory / 2 / (uint64_t)workers : least;
+        options->memory_bytes = memory / 2 / (uint64_t)workers;
     if (options->device_memory_bytes && batch->devices)
         options->device_memory_bytes = options->device_memory_bytes * (uint64_t)batch->devices /
                                        (uint64_t)(workers + batch->devices - 1);

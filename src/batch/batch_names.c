@@ -42,6 +42,7 @@ static enum gf_status name_output(struct gf_batch *batch, size_t index, struct g
         struct gf_options options = batch->options;
         struct gf_peek peek;
         options.device = GF_DEVICE_CPU;
+        options.codec = GF_CODEC_CPU;
         enum gf_status status =
             *peeker ? GF_OK : gf_pipeline_open(request->chain, &options, peeker, error);
         if (status)

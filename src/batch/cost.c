@@ -16,6 +16,8 @@ static const double cuda_pixel_ns = 0.15;
 /* nvJPEG's start and end; the busiest part of the device for its pictures; and of one thread, which
  * reads and checks them and writes the results. */
 static const double codec_start_s = 0.9, codec_pixel_ns = 0.17, codec_host_ns = 1.8;
+/* Pictures that it takes to keep the device's decoders busy. */
+static const double codec_engines = 7;
 /* A kernel's time is that part of one CPU thread's. */
 static const double cuda_speed = 1500;
 /* Opening, planning, writing: what a file takes whatever its size. */
@@ -92,7 +94,7 @@ static double encode_ns(enum gf_file_format format)
     return format == GF_FILE_JPEG ? 4.2 : format == GF_FILE_PNG ? 40 : 1;
 }
 
-/* Codecs run on the CPU either way. A single picture's are one thread each, side by side where it
+/* The CPU's codecs. A single picture's are one thread each, side by side where it
  * streams through; those of many pictures share all processors. */
 static double codec_s(const struct gf_cost_work *work)
 {
@@ -120,10 +122,13 @@ double gf_cost_cuda_s(const struct gf_cost_work *work)
 double gf_cost_codec_s(const struct gf_cost_work *work)
 {
     const double all = work->pixels * (double)work->files * 1e-9;
-    const double host_ns = codec_host_ns / work->processors;
+    const double at_once = (double)work->files;
+    const double host_ns =
+        codec_host_ns / (at_once < work->processors ? at_once : work->processors);
+    const double device_ns =
+        codec_pixel_ns * (at_once < codec_engines ? codec_engines / at_once : 1);
     return cuda_start_s + codec_start_s + file_s * (double)work->files / work->processors +
-           all * ((host_ns > codec_pixel_ns ? host_ns : codec_pixel_ns) +
-                  work->filter_ns / cuda_speed) +
+           all * ((host_ns > device_ns ? host_ns : device_ns) + work->filter_ns / cuda_speed) +
            cuda_end_s;
 }
 
@@ -157,6 +162,12 @@ struct sample {
     bool in_turn;
 };
 
+static bool fits_codec(struct gf_format format)
+{
+    const struct gf_jpeg_nature nature = {.width = format.width, .height = format.height};
+    return gf_jpeg_device_takes(&nature);
+}
+
 static void add_sample(struct sample *sample, const struct gf_batch_request *request,
                        const struct gf_chain *chain, struct gf_format format,
                        enum gf_file_format in, bool for_device_codec)
@@ -174,8 +185,9 @@ static void add_sample(struct sample *sample, const struct gf_batch_request *req
         if (file == GF_FILE_AUTO)
             file = in;
         sample->encode += out * encode_ns(file);
-        sample->for_device_codec +=
-            for_device_codec && file == GF_FILE_JPEG && !request->options.progressive;
+        sample->for_device_codec += for_device_codec && file == GF_FILE_JPEG &&
+                                    !request->options.progressive && fits_codec(format) &&
+                                    fits_codec(plan.out);
         sample->in_turn |= plan.segment_count > 1;
         sample->files++;
     }
@@ -232,8 +244,8 @@ static bool take_samples(const struct gf_batch_request *request, size_t files,
         .filter_ns = sample.filter / sample.pixels,
         .encode_ns = sample.encode / sample.pixels,
         .in_turn = sample.in_turn,
-        .for_device_codec = sample.for_device_codec == sample.files && gf_jpeg_device_likely() &&
-                            request->options.codec == GF_CODEC_AUTO,
+        .for_device_codec = request->options.codec == GF_CODEC_AUTO && files > 1 &&
+                            sample.for_device_codec == sample.files && gf_jpeg_device_likely(),
         .processors = request->options.threads > 0 ? request->options.threads : gf_cpu_count()};
     return true;
 }
@@ -247,8 +259,8 @@ struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request, cha
     const size_t files = (request->inputs->count - first + step - 1) / step;
     struct gf_cost_work work;
     const char *why_not = "";
-    if (asked && files == 1)
-        ; /* its codec does not pay */
+    if (asked && (files == 1 || request->options.codec == GF_CODEC_CPU))
+        ; /* there is nothing to choose: for one file its codec does not pay */
     else if (!request->chain || !*request->chain)
         why_not = "there is nothing to filter";
     else if (!gf_backend_cuda_likely(&why_not))

@@ -3,9 +3,6 @@
 #include "bands.h"
 #include "formats.h"
 
-/* A larger file is a picture too large for the device's decoder. */
-enum { FILE_BYTES_MOST = 256 << 20 };
-
 enum gf_status gf_codec_device_open(struct gf_codec_device *codec, int device,
                                     struct gf_error *error)
 {
@@ -44,12 +41,18 @@ static struct gf_view view_of(const struct gf_image *image)
                             .rows = image->format.height};
 }
 
-/* Room for a file's bytes in pinned memory: from other memory the driver would copy them there
- * itself, one file after the other. Rounded up, so that the next file may have it too. */
-static unsigned char *take_bytes(struct gf_store *store, size_t size, struct gf_error *error)
+/* In whole steps, so that the next file may have the same memory. */
+static size_t room_for(size_t size)
 {
     enum { STEP = 1 << 20 };
-    unsigned char *const data = gf_store_take_pages(store, (size + STEP - 1) / STEP * STEP);
+    return (size + STEP - 1) / STEP * STEP;
+}
+
+/* Room for a file's bytes in pinned memory: from other memory the driver would copy them there
+ * itself, one file after the other. */
+static unsigned char *take_bytes(struct gf_store *store, size_t size, struct gf_error *error)
+{
+    unsigned char *const data = gf_store_take_pages(store, room_for(size));
     if (data)
         gf_store_pin(store, data);
     else
@@ -77,12 +80,15 @@ static enum gf_status decode_bytes(struct gf_codec_device *codec, unsigned char 
 }
 
 enum gf_status gf_codec_device_decode(struct gf_codec_device *codec, struct gf_input *input,
-                                      struct gf_format format, struct gf_store *store,
-                                      struct gf_image *image, struct gf_error *error)
+                                      struct gf_format format, uint64_t bytes_most,
+                                      struct gf_store *store, struct gf_image *image,
+                                      struct gf_error *error)
 {
     const int64_t size = gf_input_size(input);
+    const struct gf_jpeg_nature nature = {.width = format.width, .height = format.height};
     *image = (struct gf_image){.format = format, .pitch = gf_band_pitch(store->backend, format)};
-    if (!codec->jpeg || size < 0 || size > FILE_BYTES_MOST)
+    if (!codec->jpeg || size < 0 || room_for((size_t)size) > bytes_most ||
+        !gf_jpeg_device_takes(&nature))
         return GF_OK;
     unsigned char *const data = take_bytes(store, (size_t)size, error);
     if (!data)

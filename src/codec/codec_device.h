@@ -24,8 +24,9 @@ enum gf_status gf_codec_device_ready(struct gf_codec_device *codec, bool if_fast
 /* The input's picture, of that format, in device memory of the store, to be given back; image->data
  * is NULL where the device does not take it. */
 enum gf_status gf_codec_device_decode(struct gf_codec_device *codec, struct gf_input *input,
-                                      struct gf_format format, struct gf_store *store,
-                                      struct gf_image *image, struct gf_error *error) GF_CHECKED;
+                                      struct gf_format format, uint64_t bytes_most,
+                                      struct gf_store *store, struct gf_image *image,
+                                      struct gf_error *error) GF_CHECKED;
 
 /* Whether a result of that format would be encoded on the device. */
 bool gf_codec_device_encodes(const struct gf_codec_device *codec, enum gf_file_format file_format,

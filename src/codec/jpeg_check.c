@@ -35,7 +35,7 @@ struct step {
 
 /* A Huffman table, by steps, and for single symbols by the canonical bounds of each length. */
 struct table {
-    bool defined;
+    bool defined, stepped; /* whether `step` is made: when the first scan uses it */
     struct step step[1 << LOOK_BITS];
     int32_t most[18];  /* the largest code of that length, -1: there is none */
     int32_t first[17]; /* symbol of the smallest code of that length, less the code */
@@ -247,7 +247,6 @@ static bool build_table(struct table *table, const unsigned char *counts,
 {
     int32_t code = 0;
     int index = 0;
-    memset(table, 0, sizeof *table);
     for (int length = 1; length <= 16; length++, code <<= 1) {
         table->first[length] = index - code;
         for (int i = 0; i < counts[length - 1]; i++, code++, index++) {
@@ -259,10 +258,16 @@ static bool build_table(struct table *table, const unsigned char *counts,
         }
         table->most[length] = counts[length - 1] ? code - 1 : -1;
     }
-    for (unsigned bits = 0; bits < 1 << LOOK_BITS; bits++)
-        table->step[bits] = is_dc ? dc_step(table, bits) : ac_step(table, bits);
     table->defined = true;
+    table->stepped = false;
     return true;
+}
+
+static void make_steps(struct table *table, bool is_dc)
+{
+    for (unsigned bits = 0; !table->stepped && bits < 1 << LOOK_BITS; bits++)
+        table->step[bits] = is_dc ? dc_step(table, bits) : ac_step(table, bits);
+    table->stepped = true;
 }
 
 static bool take_huffman(struct check *check, const unsigned char *at, const unsigned char *end)
@@ -352,6 +357,8 @@ static bool take_scan(struct check *check, const unsigned char *at, const unsign
             !check->dc[component->dc].defined || !check->ac[component->ac].defined ||
             !check->quantization[component->quantization])
             return false;
+        make_steps(&check->dc[component->dc], true);
+        make_steps(&check->ac[component->ac], false);
     }
     const unsigned char *const spectrum = end - 3;
     return spectrum[0] == 0 && spectrum[1] == 63 && spectrum[2] == 0 && is_ycc(check);
