@@ -155,6 +155,24 @@ run 0 gpufilter -i mixed/2.ppm -o out9/2.ppm --resume=never_written invert
 run 2 gpufilter -i in.ppm -o x.ppm --log=l1 --resume=l2
 stderr_like '--log and --resume are not the same file'
 
+begin "--resume: what one codec wrote is not taken for the other's"
+run 0 gpufilter -i many -o out9c --log=log9c invert
+touch -d @1 out9c/*
+run 0 gpufilter -i many -o out9c --resume=log9c invert
+[ -z "$(find out9c -type f -newermt @2)" ] || problem "what is done was done again"
+run 0 gpufilter -i many -o out9c --resume=log9c --codec=cpu invert
+[ "$(find out9c -type f -newermt @2 | wc -l)" -eq 3 ] || problem "--codec=cpu takes what auto wrote"
+
+begin "--memory: no more workers than it has room for"
+run 0 gpufilter --verbose --device=cpu --threads=8 --memory=4M -i many -o out9m invert
+grep -q ' files on the CPU by 2 workers: ' stderr || problem "4M: $(head -1 stderr)"
+run 0 gpufilter --verbose --device=cpu --threads=8 --memory=1M -i many -o out9m invert
+grep -q ' files on the CPU by 1 worker: ' stderr || problem "1M: $(head -1 stderr)"
+
+begin "--codec=gpu needs no GPU to make names of sizes"
+run 0 gpufilter --dry-run --codec=gpu -i many -o 'out9n/{stem}_{w}x{h}.jpg' invert
+stdout_has '_77x55.jpg'
+
 begin "a torn last line of the log is passed over and ended"
 head -c $(($(wc -c <log9.first) - 20)) log9.first >log9.torn
 run 0 gpufilter -i many -o out9 --resume=log9.torn invert
