@@ -3,8 +3,6 @@
 
 #ifndef GF_WITH_CUDA
 
-#include "jpeg_device_none.h"
-
 static const char reason[] = "this program was built without CUDA";
 
 bool gf_backend_cuda_likely(const char **why_not)

@@ -88,8 +88,10 @@ void gf_layout_divide(const struct gf_run *run, struct gf_layout *layout)
     const uint64_t free_bytes = room_between(run, taken);
     uint64_t before = 0;
     for (int s = 0; s + 1 < run->plan->segment_count; s++) {
-        const uint64_t bytes = bytes_behind(run, s);
-        layout->on_device[s] = taken + before + bytes <= free_bytes;
+        /* Behind a first segment without stages lies the input itself. */
+        const bool is_input = !s && run->in_on_device && !run->plan->segment[s].count;
+        const uint64_t bytes = is_input ? 0 : bytes_behind(run, s);
+        layout->on_device[s] = is_input || taken + before + bytes <= free_bytes;
         before = layout->on_device[s] ? bytes : 0;
         if (!layout->on_device[s])
             layout->in_bytes =

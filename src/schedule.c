@@ -169,7 +169,8 @@ static enum gf_status place_output(struct state *state, int s, struct gf_error *
     struct gf_job *const job = &state->job;
     struct gf_run *const run = state->run;
     const bool last = s + 1 == run->plan->segment_count;
-    /* Elsewhere than on unified memory the reader is already at work and knows neither of these. */
+    const bool lies_whole = !job->segment->count && job->in.kind == GF_PLACE_MEMORY;
+    /* Elsewhere than on unified memory the reader is already at work and knows nothing of it. */
     const bool idle = !job->segment->count && run->backend->calls->unified;
     if (last && run->sink) {
         if (idle && job->in.kind == GF_PLACE_STREAM)
@@ -180,7 +181,7 @@ static enum gf_status place_output(struct state *state, int s, struct gf_error *
         job->out = gf_place_borrow(&state->image_out);
         return GF_OK;
     }
-    if (idle && job->in.kind == GF_PLACE_MEMORY) { /* it lies whole already */
+    if (lies_whole) {
         job->out = gf_place_borrow(&job->in);
         return GF_OK;
     }
