@@ -196,17 +196,6 @@ static void serve(struct gf_jpeg_device *codec)
     pthread_mutex_unlock(&codec->lock);
 }
 
-static enum gf_status wait_started(struct gf_jpeg_device *codec, struct gf_error *error)
-{
-    pthread_mutex_lock(&codec->lock);
-    while (!codec->started)
-        pthread_cond_wait(&codec->started_now, &codec->lock);
-    pthread_mutex_unlock(&codec->lock);
-    if (codec->status)
-        *error = codec->error;
-    return codec->status;
-}
-
 extern "C" bool gf_jpeg_device_likely(void)
 {
     return open_nvjpeg() != NULL;
@@ -215,9 +204,14 @@ extern "C" bool gf_jpeg_device_likely(void)
 extern "C" enum gf_status gf_jpeg_device_engines(struct gf_jpeg_device *codec, int *engines,
                                                  struct gf_error *error)
 {
-    const enum gf_status status = wait_started(codec, error);
-    *engines = status ? 0 : codec->engines;
-    return status;
+    pthread_mutex_lock(&codec->lock);
+    while (!codec->started)
+        pthread_cond_wait(&codec->started_now, &codec->lock);
+    pthread_mutex_unlock(&codec->lock);
+    *engines = codec->engines;
+    if (codec->status)
+        *error = codec->error;
+    return codec->status;
 }
 
 extern "C" bool gf_jpeg_device_takes(const struct gf_jpeg_nature *nature)
@@ -230,12 +224,9 @@ extern "C" enum gf_status gf_jpeg_device_decode(struct gf_jpeg_device *codec, un
                                                 const struct gf_view *out, struct gf_error *error)
 {
     struct request request;
-    const enum gf_status status = wait_started(codec, error);
-    if (status)
-        return status;
     memset(&request, 0, sizeof request);
-    data[nature->tables - 2] =
-        0xff; /* the start marker again, before the first segment that is wanted */
+    /* The start marker again, before the first segment that is wanted. */
+    data[nature->tables - 2] = 0xff;
     data[nature->tables - 1] = 0xd8;
     request.data = data + nature->tables - 2;
     request.size = nature->end - nature->tables + 2;
@@ -323,9 +314,7 @@ extern "C" enum gf_status gf_jpeg_device_encode(struct gf_jpeg_device *codec,
                                                 const struct gf_options *options, size_t *size,
                                                 struct gf_error *error)
 {
-    enum gf_status status = wait_started(codec, error);
-    if (!status)
-        status = open_encoder(codec, turn, error);
+    enum gf_status status = open_encoder(codec, turn, error);
     if (!status)
         status = encode(codec, turn, in, options, error);
     if (status)

@@ -188,8 +188,8 @@ enum gf_status gf_pipeline_pass(struct gf_pipeline *pipeline, struct gf_passage 
     if (!status || !error)
         return status;
     *error = failure;
-    if (passage->input && (status == GF_ERROR_DEVICE || status == GF_ERROR_DEVICE_MEMORY ||
-                           status == GF_ERROR_MEMORY)) /* the others name it themselves */
+    /* Errors of files name them; a device does not know what it works on. */
+    if (passage->input && (status == GF_ERROR_DEVICE || status == GF_ERROR_DEVICE_MEMORY))
         (void)gf_fail(error, status, "%s: %s", gf_input_name(passage->input), failure.text);
     return status;
 }

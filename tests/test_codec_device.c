@@ -65,6 +65,7 @@ enum gf_status gf_jpeg_device_decode(struct gf_jpeg_device *codec, unsigned char
 {
     struct jpeg_decompress_struct jpeg;
     struct jpeg_error_mgr errors;
+    assert_true(codec->waits);
     if (codec->declines)
         return gf_fail(error, GF_ERROR_INPUT, "fake: declined");
     codec->decoded++;
@@ -102,7 +103,7 @@ enum gf_status gf_jpeg_device_encode(struct gf_jpeg_device *codec, struct gf_jpe
 {
     struct jpeg_compress_struct jpeg;
     struct jpeg_error_mgr errors;
-    assert_true(turn && turn->taken);
+    assert_true(codec->waits && turn && turn->taken);
     if (codec->encode_status)
         return gf_fail(error, codec->encode_status, "fake: encoding fails");
     codec->encoded++;

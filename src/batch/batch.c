@@ -280,8 +280,10 @@ static int divide_work(struct gf_batch *batch)
     }
     if (batch->request->output->is_stdout)
         workers = 1;
-    if (memory && (uint64_t)workers > memory / 2 / least)
+    if (memory && (uint64_t)workers > memory / 2 / least) { /* fewer, who share the processors */
         workers = memory / 2 / least ? (int)(memory / 2 / least) : 1;
+        options->threads = workers < threads ? threads / workers : 1;
+    }
     if (workers == threads && batch->count >= (size_t)(TURNS * threads) && !options->lanes)
         options->serial = true;
     if (options->serial)

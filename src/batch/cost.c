@@ -94,16 +94,20 @@ static double encode_ns(enum gf_file_format format)
     return format == GF_FILE_JPEG ? 4.2 : format == GF_FILE_PNG ? 40 : 1;
 }
 
-/* The CPU's codecs. A single picture's are one thread each, side by side where it
- * streams through; those of many pictures share all processors. */
+/* Of so many that work, those that find a picture. */
+static double busy(const struct gf_cost_work *work, double most)
+{
+    return (double)work->files < most ? (double)work->files : most;
+}
+
+/* The CPU's codecs. A single picture's are one thread each, side by side where it streams through;
+ * those of many pictures share all processors. */
 static double codec_s(const struct gf_cost_work *work)
 {
     const double sum = work->decode_ns + work->encode_ns;
     const double most = work->decode_ns > work->encode_ns ? work->decode_ns : work->encode_ns;
-    const double busy =
-        work->files < (size_t)work->processors ? (double)work->files : work->processors;
     const double each = work->pixels * 1e-9 * (work->files == 1 && !work->in_turn ? most : sum);
-    return (each + file_s) * (double)work->files / busy;
+    return (each + file_s) * (double)work->files / busy(work, work->processors);
 }
 
 double gf_cost_cpu_s(const struct gf_cost_work *work)
@@ -122,12 +126,10 @@ double gf_cost_cuda_s(const struct gf_cost_work *work)
 double gf_cost_codec_s(const struct gf_cost_work *work)
 {
     const double all = work->pixels * (double)work->files * 1e-9;
-    const double at_once = (double)work->files;
-    const double host_ns =
-        codec_host_ns / (at_once < work->processors ? at_once : work->processors);
-    const double device_ns =
-        codec_pixel_ns * (at_once < codec_engines ? codec_engines / at_once : 1);
-    return cuda_start_s + codec_start_s + file_s * (double)work->files / work->processors +
+    const double host = busy(work, work->processors);
+    const double host_ns = codec_host_ns / host;
+    const double device_ns = codec_pixel_ns * codec_engines / busy(work, codec_engines);
+    return cuda_start_s + codec_start_s + file_s * (double)work->files / host +
            all * ((host_ns > device_ns ? host_ns : device_ns) + work->filter_ns / cuda_speed) +
            cuda_end_s;
 }

@@ -30,7 +30,7 @@ enum gf_status gf_codec_device_ready(struct gf_codec_device *codec, bool if_fast
 static bool suits(const struct gf_jpeg_nature *nature, struct gf_format format)
 {
     return nature->width == format.width && nature->height == format.height &&
-           nature->components == format.channels && gf_jpeg_device_takes(nature);
+           nature->components == format.channels;
 }
 
 static struct gf_view view_of(const struct gf_image *image)

@@ -15,15 +15,14 @@ extern "C" {
 
 struct gf_jpeg_device;
 
-/* The device's codec, which all callers in the process share, starting in the background: errors
- * come from the calls below, GF_ERROR_UNAVAILABLE where nvJPEG is not there. */
+/* The device's codec, which all callers in the process share, starting in the background. */
 enum gf_status gf_jpeg_device_open(int device, struct gf_jpeg_device **codec,
                                    struct gf_error *error) GF_CHECKED;
 void gf_jpeg_device_close(struct gf_jpeg_device *codec);
 /* Whether it is worth trying: a library, without the cost of starting it. */
 bool gf_jpeg_device_likely(void);
-/* Waits until it has started: how many pictures its hardware decodes at once, 0 where kernels do
- * it. */
+/* Waits until it has started, before anything is asked of it: how many pictures its hardware
+ * decodes at once, 0 where kernels do it. GF_ERROR_UNAVAILABLE where nvJPEG is not there. */
 enum gf_status gf_jpeg_device_engines(struct gf_jpeg_device *codec, int *engines,
                                       struct gf_error *error) GF_CHECKED;
 

@@ -166,6 +166,7 @@ run 0 gpufilter -i many -o out9c --resume=log9c --codec=cpu invert
 begin "--memory: no more workers than it has room for"
 run 0 gpufilter --verbose --device=cpu --threads=8 --memory=4M -i many -o out9m invert
 grep -q ' files on the CPU by 2 workers: ' stderr || problem "4M: $(head -1 stderr)"
+grep -q 'a.ppm: .* 4 threads' stderr || problem "4M: they do not share the threads: $(tail -1 stderr)"
 run 0 gpufilter --verbose --device=cpu --threads=8 --memory=1M -i many -o out9m invert
 grep -q ' files on the CPU by 1 worker: ' stderr || problem "1M: $(head -1 stderr)"
 
