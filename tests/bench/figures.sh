@@ -93,7 +93,7 @@ END {
     printf "\nWith the GPU codec one picture takes %.2f s and each one more 1/%d s. The pictures that it decodes differ from libjpeg-turbo'"'"'s by %d level at most, by %s on average.\n", one / 1000, more, largest, mean
 }' "$batch"
 
-png=$(ls "$1"/png-*.json | tail -n 1)
+for png in "$1"/png-*.json; do # a table a machine
 awk "$fields"'
 /"date"/ { date = substr(value("date"), 1, 10) }
 /"commit"/ { commit = value("commit") }
@@ -122,3 +122,4 @@ END {
     }
     print ""
 }' "$png"
+done
