@@ -18,7 +18,7 @@ LINEINFO ?=
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 
-VERSION := $(shell sed -n 's/.*GF_VERSION "\(.*\)".*/\1/p' src/version.h)
+VERSION := $(shell sed -n 's/.*GF_VERSION "\(.*\)".*/\1/p' src/base/version.h)
 PACKAGES := libpng libjpeg zlib
 # Used where they are, done without where they are not; ISAL=0 leaves it out.
 ISAL ?= $(if $(shell pkg-config --exists libisal 2>/dev/null && echo 1),1,0)
@@ -29,7 +29,7 @@ PKG_LIBS := $(shell pkg-config --libs $(PACKAGES) $(OPTIONAL_PACKAGES) 2>/dev/nu
 CMOCKA_CFLAGS := $(shell pkg-config --cflags cmocka 2>/dev/null)
 CMOCKA_LIBS := $(shell pkg-config --libs cmocka 2>/dev/null)
 
-INCLUDES := -Iinclude -Isrc $(addprefix -Isrc/,pixel codec batch lab compare cli) -Icuda
+INCLUDES := -Iinclude -Isrc -I.
 CPPFLAGS += -D_GNU_SOURCE $(INCLUDES) $(PKG_CFLAGS)
 ifeq ($(ISAL),1)
 CPPFLAGS += -DGF_WITH_ISAL
@@ -46,22 +46,22 @@ GF_CFLAGS += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-po
 LDFLAGS += -fsanitize=$(SANITIZE)
 endif
 
-# The library; the rest of src/ is the program's alone. Labs and comparison are in archives of their own, which the tests
-# link; the comparison has a copy of the CPU's code that has no vector instructions.
-LIB_SRC := $(wildcard $(addsuffix /*.c,src src/filters src/pixel src/codec src/batch))
-CLI_SRC := $(wildcard src/cli/*.c)
-LAB_SRC := $(wildcard src/lab/*.c)
-COMPARE_SRC := $(filter-out src/compare/plain.c,$(wildcard src/compare/*.c))
-PLAIN_SRC := src/compare/plain.c $(wildcard src/pixel/*.c src/filters/*.c)
+# The library, from the lowest layer up; the rest of src/ is the program's alone. The tests link both archives.
+LIB_DIRS := base stage pixel filters chain codec/io codec/common codec/png codec/jpeg codec/pnm codec engine pipeline selftest
+TOOL_DIRS := batch bench labs report cli
+LIB_SRC := $(wildcard $(patsubst %,src/%/*.c,$(LIB_DIRS)))
+MAIN_SRC := src/cli/main.c
+TOOL_SRC := $(filter-out $(MAIN_SRC) src/bench/plain.c,$(wildcard $(patsubst %,src/%/*.c,$(TOOL_DIRS))))
+PLAIN_SRC := src/bench/plain.c $(wildcard src/stage/*.c src/pixel/*.c src/filters/*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
-CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/%.o)
+MAIN_OBJ := $(MAIN_SRC:%.c=$(BUILD)/%.o)
 LIBS = $(PKG_LIBS) -lm -pthread
 
 ifeq ($(CUDA),1)
 CPPFLAGS += -DGF_WITH_CUDA
 CUDA_HOME := $(patsubst %/bin/,%,$(dir $(realpath $(NVCC))))
 CPPFLAGS += -isystem $(CUDA_HOME)/include
-CUDA_OBJ := $(patsubst %.cu,$(BUILD)/%.o,$(wildcard cuda/*.cu cuda/variants/*.cu))
+CUDA_OBJ := $(patsubst %.cu,$(BUILD)/%.o,$(wildcard cuda/backend/*.cu cuda/codec/*.cu cuda/filters/*.cu cuda/filters/*/*.cu cuda/variants/*.cu))
 LAB_CU := $(wildcard cuda/labs/*.cu)
 comma := ,
 space := $(subst ,, )
@@ -73,15 +73,12 @@ CUDA_LIBDIR := $(firstword $(wildcard $(CUDA_HOME)/targets/x86_64-linux/lib $(CU
 LIBS += -L$(CUDA_LIBDIR) -lcudart_static -ldl -lrt -lstdc++
 else
 # Without CUDA the labs are their declarations, which are C.
-LAB_CU := $(patsubst %,cuda/labs/%.cu,$(shell sed -n 's/^GF_LAB(\(.*\))$$/\1/p' cuda/labs/labs.def))
+LAB_CU := $(patsubst %,cuda/labs/%.cu,$(shell sed -n 's/^GF_LAB(\(.*\))$$/\1/p' src/labs/labs.def))
 endif
-LAB_OBJ = $(LAB_SRC:%.c=$(BUILD)/%.o) $(LAB_CU:%.cu=$(BUILD)/%.o)
-
-COMPARE_OBJ := $(COMPARE_SRC:%.c=$(BUILD)/%.o) $(BUILD)/plain.o
+TOOL_OBJ = $(TOOL_SRC:%.c=$(BUILD)/%.o) $(LAB_CU:%.cu=$(BUILD)/%.o) $(BUILD)/plain.o
 
 LIB_A := $(BUILD)/libgpufilter.a
-COMPARE_A := $(BUILD)/libcompare.a
-LAB_A := $(BUILD)/liblabs.a
+TOOL_A := $(BUILD)/libtool.a
 LIB_SO := $(BUILD)/libgpufilter.so
 PROGRAM := $(BUILD)/gpufilter
 TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
@@ -94,18 +91,14 @@ all: detected $(PROGRAM) $(LIB_SO) ## the program and the libraries, in build/
 detected:
 	@sh tests/detect.sh "$(CUDA)" "$(NVCC)" "$(CUDA_ARCHS)" "$(ISAL)" $(PACKAGES)
 
-$(PROGRAM): $(CLI_OBJ) $(LAB_A) $(COMPARE_A) $(LIB_A)
-	$(CC) $(LDFLAGS) -o $@ $(CLI_OBJ) $(LAB_A) $(COMPARE_A) $(LIB_A) $(LIBS)
+$(PROGRAM): $(MAIN_OBJ) $(TOOL_A) $(LIB_A)
+	$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(LIB_A): $(LIB_OBJ) $(CUDA_OBJ)
 	@rm -f $@
 	$(AR) rcs $@ $^
 
-$(LAB_A): $(LAB_OBJ)
-	@rm -f $@
-	$(AR) rcs $@ $^
-
-$(COMPARE_A): $(COMPARE_OBJ)
+$(TOOL_A): $(TOOL_OBJ)
 	@rm -f $@
 	$(AR) rcs $@ $^
 
@@ -153,16 +146,16 @@ $(BUILD)/%.o: %.cu
 	@mkdir -p $(@D)
 	$(NVCC) $(GF_NVCCFLAGS) $(NVCCFLAGS) $(GENCODE) -DGF_WITH_CUDA '-DGF_ARCHITECTURES=$(subst $(space),\$(comma),$(strip $(CUDA_ARCHS)))' $(INCLUDES) -MMD -MP -c -o $@ $<
 
-$(BUILD)/tests/%: tests/%.c $(LAB_A) $(COMPARE_A) $(LIB_A)
+$(BUILD)/tests/%: tests/%.c $(TOOL_A) $(LIB_A)
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -Itests $(CMOCKA_CFLAGS) $(GF_CFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(LAB_A) $(COMPARE_A) $(LIB_A) $(CMOCKA_LIBS) $(LIBS)
+	$(CC) $(CPPFLAGS) -Itests $(CMOCKA_CFLAGS) $(GF_CFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(TOOL_A) $(LIB_A) $(CMOCKA_LIBS) $(LIBS)
 
 # A build folder belongs to one set of flags: start over instead of linking a mixture. Done before make looks
 # at what is there.
 FLAGS_NOW := CUDA=$(CUDA) LINEINFO=$(LINEINFO) ISAL=$(ISAL) ARCHS=$(CUDA_ARCHS) SANITIZE=$(SANITIZE) CFLAGS=$(CFLAGS)
 ifneq ($(filter-out clean help format lint asan ubsan,$(or $(MAKECMDGOALS),all)),)
 $(shell mkdir -p $(BUILD); echo '$(FLAGS_NOW)' | cmp -s - $(BUILD)/flags || { \
-  find $(BUILD) -name '*.o' -delete; rm -f $(LIB_A) $(LAB_A) $(COMPARE_A) $(LIB_SO) $(PROGRAM); echo '$(FLAGS_NOW)' > $(BUILD)/flags; })
+  find $(BUILD) -name '*.o' -delete; rm -f $(LIB_A) $(TOOL_A) $(LIB_SO) $(PROGRAM); echo '$(FLAGS_NOW)' > $(BUILD)/flags; })
 endif
 
 test: ## installs what is missing, builds, runs every test
@@ -170,7 +163,7 @@ test: ## installs what is missing, builds, runs every test
 	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD) CUDA=$(CUDA) test-only
 
 test-only: all $(TESTS)
-	@GPUFILTER=$(abspath $(PROGRAM)) tests/run.sh $(TESTS) tests/run-cli.sh tests/selftest.sh
+	@GPUFILTER=$(abspath $(PROGRAM)) tests/run.sh $(TESTS) tests/run-cli.sh tests/selftest.sh tests/layers.sh
 
 demo: ## installs what is missing, builds, filters a sample picture
 	@tests/packages.sh build
@@ -193,7 +186,7 @@ asan: ## the tests under the address sanitizer
 ubsan: ## the tests under the undefined-behaviour sanitizer
 	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD)-ubsan CUDA=0 SANITIZE=undefined CFLAGS='-O1 -g' test-only
 
-FORMATTED = $(wildcard include/gpufilter/*.h src/*.[ch] src/*/*.[ch] tests/*.[ch] cuda/*.cu cuda/*.cuh cuda/*/*.cu cuda/*/*.cuh)
+FORMATTED = $(wildcard include/gpufilter/*.h src/*/*.[ch] src/*/*/*.[ch] tests/*.[ch] cuda/*/*.cu cuda/*/*.cuh cuda/*/*/*.cu cuda/*/*/*.cuh)
 format: ## clang-format over the tree
 	clang-format -i $(FORMATTED)
 

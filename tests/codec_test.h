@@ -19,7 +19,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "codec.h"
+#include "codec/codec.h"
+#include "codec/common/source.h"
+#include "codec/common/metadata.h"
+#include "codec/io/input.h"
+#include "codec/io/output.h"
 
 static char folder[200];
 static int warnings;

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "support.h"
+#include "chain/chain.h"
 
 /* ---- running one filter ---- */
 

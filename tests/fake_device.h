@@ -8,8 +8,9 @@
 
 #include <pthread.h>
 
-#include "backend.h"
+#include "engine/backend.h"
 #include "support.h"
+#include "pixel/histogram.h"
 
 enum { FAKE_BLOCKS = 1024, FAKE_GUARD = 256, FAKE_POISON = 0xC3 };
 

@@ -4,6 +4,7 @@
 #define GF_TEST_ONE_STAGE_H
 
 #include "support.h"
+#include "chain/chain.h"
 
 /* Only the rows that the stage asks for, in a block of their own at an odd address, so that a
  * sanitizer sees any other access. */

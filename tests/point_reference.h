@@ -4,8 +4,9 @@
 
 #include <math.h>
 
-#include "colour.h"
+#include "pixel/colour.h"
 #include "support.h"
+#include "pixel/histogram.h"
 
 struct reference {
     struct gf_format format;

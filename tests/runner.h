@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include "fake_device.h"
-#include "plan.h"
-#include "schedule.h"
+#include "chain/plan.h"
+#include "engine/schedule.h"
+#include "codec/common/source.h"
+#include "chain/chain.h"
 
 /* ---- a codec that is a picture in memory ---- */
 

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "gpufilter/gpufilter.h"
-#include "stage.h"
+#include "stage/stage.h"
 
 enum { GUARD_BYTES = 64, GUARD_BYTE = 0xA5 };
 
@@ -149,11 +149,11 @@ static inline struct difference compare(const struct gf_image *a, const struct g
     for (int y = 0; y < a->format.height; y++) {
         for (int x = 0; x < a->format.width; x++) {
             for (int c = 0; c < a->format.channels; c++) {
-                const int apart = abs(sample_at(a, x, y, c) - sample_at(b, x, y, c));
-                d.over_one += apart > 1;
+                const int no_fuse = abs(sample_at(a, x, y, c) - sample_at(b, x, y, c));
+                d.over_one += no_fuse > 1;
                 d.samples++;
-                if (apart > d.most) {
-                    d.most = apart;
+                if (no_fuse > d.most) {
+                    d.most = no_fuse;
                     d.x = x;
                     d.y = y;
                     d.channel = c;

@@ -4,9 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "batch.h"
-#include "gate.h"
-#include "pipeline_internal.h"
+#include "batch/batch.h"
+#include "base/memory_budget.h"
+#include "pipeline/pipeline_internal.h"
 #include "runner.h"
 
 enum { PICTURES = 24, DEVICES = 3, PIPELINES = 300 };
@@ -288,7 +288,7 @@ static void test_a_device_that_is_too_small(void **state)
 /* ---- the shared budget ---- */
 
 struct visitor {
-    struct gf_gate *gate;
+    struct gf_memory_budget *memory_budget;
     uint64_t bytes;
     pthread_mutex_t *lock;
     uint64_t *inside, *most;
@@ -299,7 +299,7 @@ static void *visit(void *argument)
 {
     const struct visitor *const visitor = argument;
     for (int i = 0; i < 200; i++) {
-        gf_gate_enter(visitor->gate, visitor->bytes);
+        gf_memory_budget_acquire(visitor->memory_budget, visitor->bytes);
         pthread_mutex_lock(visitor->lock);
         *visitor->inside += visitor->bytes;
         ++*visitor->crowd;
@@ -312,7 +312,7 @@ static void *visit(void *argument)
         *visitor->inside -= visitor->bytes;
         --*visitor->crowd;
         pthread_mutex_unlock(visitor->lock);
-        gf_gate_leave(visitor->gate, visitor->bytes);
+        gf_memory_budget_release(visitor->memory_budget, visitor->bytes);
     }
     return NULL;
 }
@@ -322,22 +322,22 @@ static void test_gate(void **state)
     (void)state;
     static const uint64_t bytes[] = {10, 30, 60, 100, 250, 1};
     enum { VISITORS = sizeof bytes / sizeof *bytes };
-    struct gf_gate gate;
+    struct gf_memory_budget memory_budget;
     struct visitor visitor[VISITORS];
     pthread_t thread[VISITORS];
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     uint64_t inside = 0, most = 0;
     int crowd = 0;
-    gf_gate_open(&gate, 100, VISITORS);
+    gf_memory_budget_open(&memory_budget, 100, VISITORS);
     for (int i = 0; i < VISITORS; i++) {
-        visitor[i] = (struct visitor){&gate, bytes[i], &lock, &inside, &most, &crowd};
+        visitor[i] = (struct visitor){&memory_budget, bytes[i], &lock, &inside, &most, &crowd};
         assert_int_equal(pthread_create(&thread[i], NULL, visit, &visitor[i]), 0);
     }
     for (int i = 0; i < VISITORS; i++)
         pthread_join(thread[i], NULL);
     assert_true(most <= 100);
-    assert_int_equal(gate.taken, 0);
-    gf_gate_close(&gate);
+    assert_int_equal(memory_budget.taken, 0);
+    gf_memory_budget_close(&memory_budget);
 }
 
 int main(void)

@@ -4,6 +4,9 @@
 #include <math.h>
 
 #include "support.h"
+#include "stage/border.h"
+#include "chain/variants.h"
+#include "chain/chain.h"
 
 static struct gf_chain chain;
 
@@ -289,25 +292,25 @@ static void test_variants(void **state)
     (void)state;
     const struct gf_filter *filter;
     for (int i = 0; (filter = gf_filter_at(i)); i++) {
-        const struct gf_kernel *kernel;
-        assert_non_null(gf_filter_kernel(filter, 0));
-        for (int v = 0; (kernel = gf_filter_kernel(filter, v)); v++) {
+        const struct gf_variant *variant;
+        assert_non_null(gf_filter_variant_at(filter, 0));
+        for (int v = 0; (variant = gf_filter_variant_at(filter, v)); v++) {
             struct gf_error refusal = {0};
             char text[200];
-            assert_non_null(kernel->summary);
+            assert_non_null(variant->summary);
             for (int k = 0; k < v; k++)
-                assert_string_not_equal(kernel->name, gf_filter_kernel(filter, k)->name);
+                assert_string_not_equal(variant->name, gf_filter_variant_at(filter, k)->name);
             const char *const needed = strcmp(filter->name, "convolve") ? "" : "1:";
-            snprintf(text, sizeof text, "%s=%svariant=%s", filter->name, needed, kernel->name);
+            snprintf(text, sizeof text, "%s=%svariant=%s", filter->name, needed, variant->name);
             if (gf_chain_parse(text, &chain, &refusal))
                 continue; /* a parameter without a default is missing: crop's */
-            assert_ptr_equal(chain.item[0].kernel, kernel);
+            assert_ptr_equal(chain.item[0].variant, variant);
             gf_chain_free(&chain);
         }
     }
     struct gf_error error = {0};
     assert_int_equal(gf_chain_parse("blur=sigma=2:variant=naive", &chain, &error), GF_OK);
-    assert_string_equal(chain.item[0].kernel->name, "global");
+    assert_string_equal(chain.item[0].variant->name, "global");
     gf_chain_free(&chain);
     assert_int_equal(gf_chain_parse("hflip=variant=naive", &chain, &error), GF_ERROR_USAGE);
     assert_string_equal(error.text, "hflip: variant=naive is none of words");

@@ -6,19 +6,15 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "../src/cli/cli.c"
-#include "../src/cli/completion.c"
-#include "../src/cli/completion_fish.c"
-#include "../src/cli/completion_zsh.c"
-#include "../src/cli/help.c"
-#include "../src/cli/list.c"
-#include "../src/cli/man.c"
-#include "../src/cli/options.c"
-#include "../src/cli/progress.c"
-#include "../src/cli/report.c"
-#include "../src/cli/report_json.c"
-#include "../src/cli/trace.c"
+#include "cli/command.h"
+#include "cli/completion.h"
+#include "cli/help.h"
+#include "cli/progress.h"
+#include "report/report.h"
 
 enum { ARGUMENTS_MAX = 16 };
 
@@ -536,8 +532,8 @@ static void test_manual(void **state)
     const char *const manual = text_end(text);
     for (int i = 0; (option = gf_option_at(i)); i++) {
         struct text *const tag = text_begin();
-        put_text(tag->file, "--");
-        put_text(tag->file, option->name);
+        gf_man_text(tag->file, "--");
+        gf_man_text(tag->file, option->name);
         assert_non_null(strstr(manual, text_end(tag)));
         text_free(tag);
     }
@@ -553,7 +549,7 @@ static void test_markup(void **state)
 {
     (void)state;
     struct text *const text = text_begin();
-    put_text(text->file, ".a-b\\c\n'd");
+    gf_man_text(text->file, ".a-b\\c\n'd");
     assert_string_equal(text_end(text), "\\&.a\\-b\\ec\n\\&'d");
     text_free(text);
 }

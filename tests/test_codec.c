@@ -4,8 +4,12 @@
 #include <jpeglib.h>
 #include <png.h>
 
-#include "formats.h"
-#include "metadata.h"
+#include "codec/common/metadata.h"
+#include "codec/common/samples.h"
+#include "codec/jpeg/jpeg.h"
+#include "codec/common/source.h"
+#include "codec/io/input.h"
+#include "codec/io/output.h"
 
 /* ---- round trips ---- */
 

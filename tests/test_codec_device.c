@@ -7,9 +7,9 @@
 #include <jpeglib.h>
 
 #include "fake_device.h"
-#include "pipeline_state.h"
+#include "pipeline/pipeline_state.h"
 
-struct gf_jpeg_turn {
+struct gf_jpeg_lease {
     bool taken;
 };
 
@@ -20,7 +20,7 @@ struct gf_jpeg_device {
     bool declines;
     /* What it saw. */
     int waits, decoded, encoded, opened;
-    struct gf_jpeg_turn turn;
+    struct gf_jpeg_lease turn;
     unsigned char *bytes;
     unsigned long size;
 };
@@ -83,21 +83,21 @@ enum gf_status gf_jpeg_device_decode(struct gf_jpeg_device *codec, unsigned char
     return GF_OK;
 }
 
-struct gf_jpeg_turn *gf_jpeg_device_enter(struct gf_jpeg_device *codec)
+struct gf_jpeg_lease *gf_jpeg_device_enter(struct gf_jpeg_device *codec)
 {
     assert_false(codec->turn.taken);
     codec->turn.taken = true;
     return &codec->turn;
 }
 
-void gf_jpeg_device_leave(struct gf_jpeg_device *codec, struct gf_jpeg_turn *turn)
+void gf_jpeg_device_leave(struct gf_jpeg_device *codec, struct gf_jpeg_lease *turn)
 {
     assert_ptr_equal(turn, &codec->turn);
     assert_true(turn->taken);
     turn->taken = false;
 }
 
-enum gf_status gf_jpeg_device_encode(struct gf_jpeg_device *codec, struct gf_jpeg_turn *turn,
+enum gf_status gf_jpeg_device_encode(struct gf_jpeg_device *codec, struct gf_jpeg_lease *turn,
                                      const struct gf_view *in, const struct gf_options *options,
                                      size_t *size, struct gf_error *error)
 {
@@ -129,7 +129,7 @@ enum gf_status gf_jpeg_device_encode(struct gf_jpeg_device *codec, struct gf_jpe
     return GF_OK;
 }
 
-enum gf_status gf_jpeg_device_fetch(struct gf_jpeg_device *codec, struct gf_jpeg_turn *turn,
+enum gf_status gf_jpeg_device_fetch(struct gf_jpeg_device *codec, struct gf_jpeg_lease *turn,
                                     void *data, size_t size, struct gf_error *error)
 {
     (void)error;

@@ -1,11 +1,14 @@
 /* --profile=compare and --explain: what is measured of a device that is none, the arithmetic of the
  * rows, and the keys that scripts count on. */
-#include "compare.h"
-#include "explain.h"
+#include "bench/compare.h"
+#include "bench/explain.h"
 #include "fake_device.h"
 
-#include "../src/cli/report.c"
-#include "../src/cli/report_json.c"
+#include "base/cpu.h"
+#include "codec/common/source.h"
+#include "chain/chain.h"
+#include "report/compare_report.h"
+#include "report/report.h"
 
 /* ---- a filter with variants, on a device whose clock says what the test wants ---- */
 
@@ -51,9 +54,9 @@ static enum gf_statistic of_channels(const void *params)
 /* A variant may have constants of its own. */
 static enum gf_status prepare_for_kernel(struct gf_stage *stage, struct gf_error *error)
 {
-    const enum gf_status status = gf_stage_constants(stage, sizeof stage->kernel, error);
+    const enum gf_status status = gf_stage_constants(stage, sizeof stage->variant, error);
     if (!status)
-        memcpy(stage->constants, &stage->kernel, sizeof stage->kernel);
+        memcpy(stage->constants, &stage->variant, sizeof stage->variant);
     return status;
 }
 
@@ -71,7 +74,7 @@ static const struct gf_filter variants = {
     .prepare = prepare_for_kernel,
     .cpu = invert_cpu,
     .cuda =
-        (const struct gf_kernel[]){
+        (const struct gf_variant[]){
             {.name = "fast", .launch = launches_nothing, .summary = "the default"},
             {.name = "plain", .launch = launches_nothing, .summary = "slower"},
             {.name = "naive", .launch = launches_nothing, .summary = "slowest"},
@@ -86,7 +89,7 @@ static const struct gf_filter counting = {
     .cpu = invert_cpu,
     .statistic = of_channels,
     .cuda =
-        (const struct gf_kernel[]){
+        (const struct gf_variant[]){
             {.name = "stage", .launch = launches_nothing},
             {.name = "slow", .count = counts_nothing},
             {.name = "half", .count = counts_nothing, .count_extremes = true},
@@ -101,10 +104,10 @@ static double seconds_of(const struct gf_work *work, bool cold)
     } clock[] = {{"fast", 1e-3},  {"plain", 2e-3}, {"naive", 8e-3}, {"hungry", 4e-3},
                  {"stage", 1e-3}, {"slow", 3e-3},  {"half", 1e-3}};
     for (size_t i = 0; i < sizeof clock / sizeof *clock; i++) {
-        if (!strcmp(work->stage->kernel->name, clock[i].name))
+        if (!strcmp(work->stage->variant->name, clock[i].name))
             return clock[i].seconds * (cold ? 1.5 : 1);
     }
-    fail_msg("%s was timed", work->stage->kernel->name);
+    fail_msg("%s was timed", work->stage->variant->name);
     return 0;
 }
 
@@ -114,34 +117,34 @@ static enum gf_status fake_time(struct gf_lane *lane, const struct gf_work *work
     (void)lane;
     (void)error;
     if (work->stage->filter == &variants)
-        assert_memory_equal(work->constants, &work->stage->kernel, sizeof work->stage->kernel);
+        assert_memory_equal(work->constants, &work->stage->variant, sizeof work->stage->variant);
     for (int i = 0; i < runs; i++)
         seconds[i] = seconds_of(work, cold) * (1 + 0.1 * (i % 3));
     return GF_OK;
 }
 
 static enum gf_status fake_inspect(struct gf_lane *lane, const struct gf_work *work,
-                                   struct gf_kernel_use *use, int capacity, int *count,
+                                   struct gf_variant_info *use, int capacity, int *count,
                                    struct gf_error *error)
 {
     (void)lane;
     (void)error;
     assert_true(capacity >= 2);
     fake_check_view((struct fake_device *)lane->backend, &work->in, "inspect");
-    use[0] = (struct gf_kernel_use){.name = "first<3>",
-                                    .grid = {4, 5, 1},
-                                    .block = {32, 8, 1},
-                                    .cluster = 1,
-                                    .registers = 40,
-                                    .shared_bytes = 1024,
-                                    .occupancy = 1};
-    use[1] = (struct gf_kernel_use){.name = "second",
-                                    .grid = {7, 1, 1},
-                                    .block = {256, 1, 1},
-                                    .cluster = 2,
-                                    .registers = 64,
-                                    .local_bytes = 16,
-                                    .occupancy = 0.5};
+    use[0] = (struct gf_variant_info){.name = "first<3>",
+                                      .grid = {4, 5, 1},
+                                      .block = {32, 8, 1},
+                                      .cluster = 1,
+                                      .registers = 40,
+                                      .shared_bytes = 1024,
+                                      .occupancy = 1};
+    use[1] = (struct gf_variant_info){.name = "second",
+                                      .grid = {7, 1, 1},
+                                      .block = {256, 1, 1},
+                                      .cluster = 2,
+                                      .registers = 64,
+                                      .local_bytes = 16,
+                                      .occupancy = 0.5};
     *count = 2;
     return GF_OK;
 }
@@ -149,7 +152,7 @@ static enum gf_status fake_inspect(struct gf_lane *lane, const struct gf_work *w
 static enum gf_status load_near(struct gf_backend *backend, const struct gf_stage *stage,
                                 const void **constants, struct gf_error *error)
 {
-    if (stage->kernel && stage->kernel->architecture == 900)
+    if (stage->variant && stage->variant->architecture == 900)
         return gf_fail(error, GF_ERROR_UNAVAILABLE, "variant=far needs more");
     return fake_load(backend, stage, constants, error);
 }
@@ -172,7 +175,7 @@ static struct gf_compare compare_on(uint64_t memory_bytes, const struct gf_filte
     struct gf_chain_item item = {.filter = filter};
     for (int i = 0; asked && filter->cuda[i].name; i++) {
         if (!strcmp(filter->cuda[i].name, asked))
-            item.kernel = &filter->cuda[i];
+            item.variant = &filter->cuda[i];
     }
     const struct gf_chain chain = {.item = &item, .count = 1};
     struct gf_image picture = picture_random((struct gf_format){50, 40, 3, 8}, 3, 7);
@@ -298,14 +301,14 @@ static void test_times(void **state)
 {
     (void)state;
     double even[] = {4, 1, 3, 2}, odd[] = {9, 1, 5};
-    assert_int_equal(gf_times_runs(0.2, 0.1), 1);
-    assert_int_equal(gf_times_runs(0.09, 0.1), 3);
-    assert_int_equal(gf_times_runs(0.01, 0.1), 10);
-    assert_int_equal(gf_times_runs(0, 0.1), GF_TIMES_MOST);
-    const struct gf_times four = gf_times_of(even, 4), three = gf_times_of(odd, 3);
+    assert_int_equal(gf_timing_runs(0.2, 0.1), 1);
+    assert_int_equal(gf_timing_runs(0.09, 0.1), 3);
+    assert_int_equal(gf_timing_runs(0.01, 0.1), 10);
+    assert_int_equal(gf_timing_runs(0, 0.1), GF_TIMING_RUNS_MAX);
+    const struct gf_timing four = gf_timing_of(even, 4), three = gf_timing_of(odd, 3);
     assert_true(four.median_s == 2.5 && four.least_s == 1 && four.most_s == 4 && four.runs == 4);
     assert_true(three.median_s == 5 && three.least_s == 1 && three.most_s == 9);
-    assert_int_equal(gf_times_of(NULL, 0).runs, 0);
+    assert_int_equal(gf_timing_of(NULL, 0).runs, 0);
 }
 
 static void test_estimate(void **state)
@@ -418,7 +421,7 @@ static void test_more_threads_than_processors(void **state)
     struct gf_image out = picture_random(in.format, 0, 2);
     const struct gf_stage stage = {.filter = &slow, .in = in.format, .out = out.format};
     const struct gf_compare_case what = {.stage = &stage, .in = &in, .out = &out};
-    struct gf_times times;
+    struct gf_timing times;
     (void)state;
     assert_ok(
         "slow",
@@ -459,7 +462,7 @@ static void test_settings_of_the_cpu(void **state)
     assert_int_equal(run_of(&compare, "threads=1")->lanes, 1);
     assert_int_equal(run_of(&compare, "threads=2")->lanes, 2);
     assert_int_equal(run_of(&compare, "threads=3")->lanes, 3);
-    assert_true(run_of(&compare, "no-fuse")->options.apart);
+    assert_true(run_of(&compare, "no-fuse")->options.no_fuse);
     char name[40];
     snprintf(name, sizeof name, "band-rows=%d", 2 * rows);
     assert_int_equal(run_of(&compare, name)->band_rows, 2 * rows);

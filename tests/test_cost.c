@@ -1,7 +1,8 @@
 /* The choice of `auto` against what was measured on real machines: it must be right where the
  * difference is large. */
-#include "cost.h"
+#include "batch/cost.h"
 #include "support.h"
+#include "chain/chain.h"
 
 static double filter_ns(const char *text, struct gf_format format)
 {

@@ -1,7 +1,8 @@
 /* Damaged and hostile picture files: one clear line each, neither memory nor time spent on them. */
 #include "codec_test.h"
+#include "codec/common/source.h"
+#include "codec/io/input.h"
 
-#include "formats.h"
 
 static struct bytes encoded(const char *name, int width, int height, int channels, bool progressive)
 {

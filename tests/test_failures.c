@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pipeline_internal.h"
+#include "pipeline/pipeline_internal.h"
 #include "runner.h"
 
 static const char *const chains[] = {"", "blur", "blur,equalize,transpose",

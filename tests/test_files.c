@@ -1,5 +1,7 @@
 /* Inputs that are read twice, outputs that appear complete or not at all. */
 #include "codec_test.h"
+#include "codec/io/input.h"
+#include "codec/io/output.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -2,9 +2,11 @@
  * its sums on every instruction set, the division of the box blur. */
 #include <math.h>
 
-#include "gauss_rows.h"
-#include "stencils.h"
+#include "pixel/gauss_rows.h"
+#include "pixel/stencils.h"
 #include "support.h"
+#include "stage/border.h"
+#include "chain/chain.h"
 
 static void test_taps(void **state)
 {
@@ -30,7 +32,7 @@ struct kept {
     uint32_t *sums;
 };
 
-static void keep_sums(const struct gf_gauss_job *job, int row, size_t first, size_t count,
+static void keep_sums(const struct gf_gauss_request *job, int row, size_t first, size_t count,
                       const uint32_t *sums)
 {
     const struct kept *const kept = job->context;
@@ -45,7 +47,7 @@ static void gauss_sums(const struct gf_gauss *gauss, const struct gf_gauss_simd 
     void *const scratch = aligned_alloc(64, gf_gauss_scratch(in->format, gauss->radius));
     kept->sums = malloc(gf_row_bytes(in->format) * (size_t)in->format.height * sizeof *kept->sums);
     assert_true(scratch && kept->sums);
-    gf_gauss_run(&(struct gf_gauss_job){.gauss = gauss,
+    gf_gauss_run(&(struct gf_gauss_request){.gauss = gauss,
                                         .border = GF_BORDER_REFLECT,
                                         .in = &view,
                                         .out = &view,

@@ -1,5 +1,7 @@
 /* Filters that move pixels, against their definitions, exactly. */
 #include "one_stage.h"
+#include "pixel/orient.h"
+#include "chain/chain.h"
 
 /* ---- the eight symmetries ---- */
 

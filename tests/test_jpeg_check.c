@@ -6,7 +6,7 @@
 #include <jpeglib.h>
 #include <jerror.h> /* whose codes depend on the version that jpeglib.h tells */
 
-#include "jpeg_check.h"
+#include "codec/jpeg/jpeg_check.h"
 #include "support.h"
 
 struct kind {

@@ -7,15 +7,15 @@
 #include <cmocka.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /* The program's files are compiled in: the library does not have them. */
-#include "../src/cli/help.c"
-#include "../src/cli/options.c"
-#include "../src/cli/report_json.c"
 
-#include "lab.h"
+#include "labs/lab.h"
+#include "report/lab_report.h"
+#include "cli/help.h"
 
 static void assert_refused(const char *text, const char *message)
 {

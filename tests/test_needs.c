@@ -1,8 +1,11 @@
 /* What the scheduler takes a filter's word for: the rows it needs suffice, their ends move forward
  * with the band's unless it says that it must see the whole picture, its scratch is as large as it
  * says, and it writes its rows and nothing else. */
-#include "plan.h"
+#include "chain/plan.h"
 #include "support.h"
+#include "pixel/histogram.h"
+#include "pixel/point.h"
+#include "chain/chain.h"
 
 static const struct gf_format formats[] = {
     {.width = 9, .height = 41, .channels = 3, .bits = 8},

@@ -1,8 +1,13 @@
 /* Where a chain is cut, what is fused, what is put around stencils of pictures with alpha, which
  * rows a band needs: arithmetic, without a pixel. */
-#include "bands.h"
-#include "plan.h"
+#include "engine/bands.h"
+#include "chain/plan.h"
 #include "support.h"
+#include "pixel/histogram.h"
+#include "pixel/point.h"
+#include "pixel/orient.h"
+#include "chain/variants.h"
+#include "chain/chain.h"
 
 static struct gf_chain chain;
 static struct gf_plan plan;
@@ -61,10 +66,10 @@ static void test_apart(void **state)
     assert_plan("invert,gamma=2:variant=vectors,invert,invert", 3, "invert gamma invert+invert");
     struct gf_error error = {0};
     assert_ok("parse", gf_chain_parse("invert,gamma=2,blur", &chain, &error), &error);
-    chain.apart = true;
+    chain.no_fuse = true;
     assert_ok("plan", gf_plan_make(&chain, format_of(40, 30, 3, 8), 1, &plan, &error), &error);
     assert_int_equal(plan.stage_count, 3);
-    assert_null(plan.stage[0].kernel);
+    assert_null(plan.stage[0].variant);
     drop_plan();
 }
 
@@ -231,7 +236,7 @@ static void test_refusals(void **state)
 static void assert_counting(const char *text, int bits, const char *name, bool extremes)
 {
     make_plan(text, format_of(40, 30, 3, bits), 1);
-    const struct gf_kernel *const counting = gf_stage_counting(&plan.stage[0]);
+    const struct gf_variant *const counting = gf_stage_counting(&plan.stage[0]);
     assert_string_equal(counting ? counting->name : "", name);
     assert_int_equal(counting && counting->count_extremes, extremes);
     assert_ptr_equal(gf_stage_counter(&plan.stage[0]),

@@ -6,10 +6,12 @@
 #include <png.h>
 #include <zlib.h>
 
-#include "adler.h"
-#include "deflate_fast.h"
-#include "huffman.h"
-#include "png_filter.h"
+#include "codec/png/adler.h"
+#include "codec/png/deflate_fast.h"
+#include "codec/png/huffman.h"
+#include "codec/png/png_filter.h"
+#include "codec/common/source.h"
+#include "codec/io/output.h"
 
 /* ---- filters ---- */
 

@@ -1,6 +1,10 @@
 /* Point filters and histograms on the CPU against their definitions, rounded once at the end of a
  * run. */
 #include "point_reference.h"
+#include "pixel/histogram.h"
+#include "pixel/point.h"
+#include "pixel/premultiply.h"
+#include "chain/chain.h"
 
 /* ---- the stage ---- */
 

@@ -1,9 +1,9 @@
 /* The NVTX ranges that a profiler sees, through an injection of the test's own: the profile's
  * names, and as many ends as beginnings. */
-#include "range.h"
+#include "base/nvtx.h"
 #include "runner.h"
 
-#ifdef GF_RANGES
+#ifdef GF_HAS_NVTX
 #include <stdatomic.h>
 
 static atomic_int begun, ended;

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "one_stage.h"
+#include "chain/chain.h"
 
 static const char *const kernels[] = {"lanczos3", "cubic", "linear", "area"};
 

@@ -1,9 +1,11 @@
 /* What the stencils' variants refuse, on both sides of each limit, and the scratch memory they ask
  * for. */
-#include "plan.h"
-#include "stencils.h"
+#include "chain/plan.h"
+#include "pixel/stencils.h"
 #include "support.h"
-#include "texture.h"
+#include "stage/texture_layout.h"
+#include "chain/variants.h"
+#include "chain/chain.h"
 
 static struct gf_chain chain;
 static struct gf_plan plan;

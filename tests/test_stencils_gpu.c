@@ -2,6 +2,8 @@
  * the self-test's extremes and defaults step over: radii at which another kernel takes over, every
  * variant, every border, in bands. Skipped where there is no GPU. */
 #include "support.h"
+#include "chain/variants.h"
+#include "chain/chain.h"
 
 /* Parameters; a border and a variant are appended. */
 static const char *const chains[] = {
@@ -71,10 +73,10 @@ static void check_chain(const char *chain, const char *border, const struct gf_i
     struct gf_image expected = {0};
     snprintf(text, sizeof text, "%s:border=%s", chain, border);
     assert_true(run(text, GF_DEVICE_CPU, in, &expected));
-    for (int v = 0; gf_filter_kernel(filter, v); v++) {
+    for (int v = 0; gf_filter_variant_at(filter, v); v++) {
         struct gf_image result = {0};
         snprintf(text, sizeof text, "%s:border=%s:variant=%s", chain, border,
-                 gf_filter_kernel(filter, v)->name);
+                 gf_filter_variant_at(filter, v)->name);
         if (run(text, GF_DEVICE_CUDA, in, &result)) {
             const struct difference d = compare(&result, &expected);
             if (d.most > filter->tolerance)

@@ -1,8 +1,11 @@
 /* Which pictures and parameters a variant refuses, and in which words; and that a plan passes the
  * chosen kernel on to its stage with the scratch memory that it needs. Without a GPU: the tables
  * are the same in every build. */
-#include "plan.h"
+#include "chain/plan.h"
 #include "support.h"
+#include "pixel/point.h"
+#include "chain/variants.h"
+#include "chain/chain.h"
 
 static struct gf_chain chain; /* the plan's stages point to its parameters */
 static struct gf_plan plan;
@@ -164,7 +167,7 @@ static void test_points_kernels(void **state)
     for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
         const struct gf_stage *const stage = stage_of(chains[i], format_of(40, 30, 3, 8));
         assert_ptr_equal(stage->filter, &gf_point);
-        assert_string_equal(stage->kernel->name, strstr(chains[i], "variant=") + 8);
+        assert_string_equal(stage->variant->name, strstr(chains[i], "variant=") + 8);
         drop_plan();
     }
 }

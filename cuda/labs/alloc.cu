@@ -1,6 +1,6 @@
 /* Device memory for each piece of work: allocated and freed each time, kept and reused, or from a
  * pool in the order of a stream (Best Practices Guide, 9.3). */
-#include "lab.h"
+#include "labs/lab.h"
 
 struct alloc {
     int rounds;
@@ -12,7 +12,7 @@ static const struct gf_param alloc_params[] = {
 };
 
 #ifdef __CUDACC__
-#include "lab.cuh"
+#include "cuda/labs/lab.cuh"
 
 constexpr int THREADS = 256;
 constexpr size_t SIZES[] = {LAB_MB, 16 * LAB_MB, 256 * LAB_MB};

@@ -4,13 +4,13 @@
  * A function is a type F with static __device__ float of(float). Its time is that of many calls on
  * arguments that lie in registers; its error is that of of(x) for each argument, against the CPU in
  * double, in units of the last place of the exact value. */
-#ifndef GF_LAB_ARITHMETIC_CUH
-#define GF_LAB_ARITHMETIC_CUH
+#ifndef GF_CUDA_LABS_ARITHMETIC_CUH
+#define GF_CUDA_LABS_ARITHMETIC_CUH
 
 #include <cmath>
 #include <cstring>
 
-#include "lab.cuh"
+#include "cuda/labs/lab.cuh"
 
 constexpr int EVALUATE_THREADS = 256;
 constexpr int EVALUATED = 1 << 20; /* threads: some waves on the largest GPU */

@@ -1,6 +1,6 @@
 /* Global memory to shared memory: by a register (load, store), or by the copy that goes round the
  * registers and, at 16 bytes, round L1 (Best Practices Guide, 9.2.3.4). */
-#include "lab.h"
+#include "labs/lab.h"
 
 struct async_copy {
     int size;
@@ -14,7 +14,7 @@ static const struct gf_param async_copy_params[] = {
 #ifdef __CUDACC__
 #include <cuda_pipeline.h>
 
-#include "lab.cuh"
+#include "cuda/labs/lab.cuh"
 
 constexpr int THREADS = 256;
 constexpr int WARPS = THREADS / 32;

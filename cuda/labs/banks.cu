@@ -1,6 +1,6 @@
 /* Shared memory has 32 banks of 4 bytes: what a warp reads in one go from w words of one bank takes
  * w turns (Best Practices Guide, 9.2.3.1; Programming Guide, 2.2.4.2). */
-#include "lab.h"
+#include "labs/lab.h"
 
 struct banks {
     int loads;
@@ -13,7 +13,7 @@ static const struct gf_param banks_params[] = {
 };
 
 #ifdef __CUDACC__
-#include "lab.cuh"
+#include "cuda/labs/lab.cuh"
 
 constexpr int THREADS = 256;
 constexpr int WARP = 32;

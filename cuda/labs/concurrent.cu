@@ -1,6 +1,6 @@
 /* Small kernels one after the other on one stream, and beside each other on several (Best Practices
  * Guide, 10.5). */
-#include "lab.h"
+#include "labs/lab.h"
 
 struct concurrent {
     int kernels, blocks;
@@ -13,7 +13,7 @@ static const struct gf_param concurrent_params[] = {
 };
 
 #ifdef __CUDACC__
-#include "lab.cuh"
+#include "cuda/labs/lab.cuh"
 
 constexpr int THREADS = 256, STREAMS_MOST = 32;
 constexpr int STEPS = 40000; /* in a row: long beside a launch */

@@ -1,7 +1,7 @@
 /* Constant memory serves one address at a time: as fast as a register where all lanes agree, slower
  * by the number of different addresses where they do not (Best Practices Guide, 9.2.6; Programming
  * Guide, 2.2.3.5). */
-#include "lab.h"
+#include "labs/lab.h"
 
 struct constant {
     int loads;
@@ -14,7 +14,7 @@ static const struct gf_param constant_params[] = {
 };
 
 #ifdef __CUDACC__
-#include "lab.cuh"
+#include "cuda/labs/lab.cuh"
 
 constexpr int THREADS = 256;
 constexpr int WARP = 32;

@@ -1,6 +1,6 @@
 /* Branches that split a warp, branches along warps, predicates and arithmetic in their place, and
  * unrolled loops (Best Practices Guide, 12.1 and 12.2; Performance Issues, warp divergence). */
-#include "lab.h"
+#include "labs/lab.h"
 
 struct divergence {
     int blocks;
@@ -13,7 +13,7 @@ static const struct gf_param divergence_params[] = {
 };
 
 #ifdef __CUDACC__
-#include "lab.cuh"
+#include "cuda/labs/lab.cuh"
 
 constexpr int THREADS = 256, WARP = 32;
 constexpr int STEPS = 256; /* of a path: far too many to be predicated */

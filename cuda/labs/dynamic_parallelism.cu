@@ -2,7 +2,7 @@
  * of being read back and launched by the host (Performance Issues, guideline 19). The Makefile
  * compiles and links this file on its own, since device code that launches is linked with the
  * device's runtime. */
-#include "lab.h"
+#include "labs/lab.h"
 
 struct dynamic_parallelism {
     int most;
@@ -15,7 +15,7 @@ static const struct gf_param dynamic_parallelism_params[] = {
 };
 
 #ifdef __CUDACC__
-#include "lab.cuh"
+#include "cuda/labs/lab.cuh"
 
 constexpr int THREADS = 128;
 constexpr int STEPS = 64;

@@ -1,7 +1,7 @@
 /* The same kernels compiled with each of the flags that give up IEEE arithmetic (Best Practices
  * Guide, 11.1.7). Flags are a compilation's: flags_ieee.cu and its like are flags.cuh under their
  * own (Makefile). */
-#include "lab.h"
+#include "labs/lab.h"
 
 struct flags {
     int arguments;
@@ -14,7 +14,7 @@ static const struct gf_param flags_params[] = {
 };
 
 #ifdef __CUDACC__
-#include "flags.cuh"
+#include "cuda/labs/flags.cuh"
 
 static const struct flags_way *const ways[] = {&flags_ieee, &flags_ftz, &flags_div, &flags_sqrt,
                                                &flags_fast};

@@ -3,11 +3,11 @@
  *
  *   #define FLAGS_WAY flags_ftz
  *   #define FLAGS_TEXT "-ftz=true"
- *   #include "flags.cuh" */
-#ifndef GF_LAB_FLAGS_CUH
-#define GF_LAB_FLAGS_CUH
+ *   #include "cuda/labs/flags.cuh" */
+#ifndef GF_CUDA_LABS_FLAGS_CUH
+#define GF_CUDA_LABS_FLAGS_CUH
 
-#include "arithmetic.cuh"
+#include "cuda/labs/arithmetic.cuh"
 
 struct flags_way {
     const char *flags;

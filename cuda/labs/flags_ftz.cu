@@ -1,3 +1,3 @@
 #define FLAGS_WAY flags_ftz
 #define FLAGS_TEXT "-ftz=true"
-#include "flags.cuh"
+#include "cuda/labs/flags.cuh"

@@ -1,3 +1,3 @@
 #define FLAGS_WAY flags_ieee
 #define FLAGS_TEXT "no flags"
-#include "flags.cuh"
+#include "cuda/labs/flags.cuh"

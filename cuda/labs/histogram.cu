@@ -1,7 +1,7 @@
 /* Counting levels, from an atomic addition in global memory for each sample up, over tables of 256
  * to 65,536 bins (Programming Guide 2.2.3.8): the kernels of equalize's variants, on 16-bit samples
  * of three kinds. */
-#include "lab.h"
+#include "labs/lab.h"
 
 struct histogram {
     int size, data;
@@ -18,11 +18,12 @@ static const struct gf_param histogram_params[] = {
 };
 
 #ifdef __CUDACC__
-#include "counters.h"
-#include "lab.cuh"
+#include "pixel/histogram_counters.h"
+#include "cuda/labs/lab.cuh"
 
-#include "../variants/equalize_cluster.cuh"
-#include "../variants/equalize_ways.cuh"
+#include "cuda/variants/equalize_cluster.cuh"
+#include "cuda/variants/equalize_shared.cuh"
+#include "pixel/histogram.h"
 
 constexpr int THREADS = 256;
 constexpr int RUNS_OF_SLOW = 3; /* a hundred times as long as the others */

@@ -1,6 +1,6 @@
 /* Division and remainder by a power of two against shift and mask, and the type of a loop's counter
  * (Best Practices Guide, 11.1.1 and 11.1.2). */
-#include "lab.h"
+#include "labs/lab.h"
 
 struct integer {
     int shift;
@@ -12,7 +12,7 @@ static const struct gf_param integer_params[] = {
 };
 
 #ifdef __CUDACC__
-#include "lab.cuh"
+#include "cuda/labs/lab.cuh"
 
 constexpr int THREADS = 256;
 constexpr int COUNT = 1 << 20; /* threads */

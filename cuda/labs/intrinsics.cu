@@ -1,6 +1,6 @@
 /* Functions of the library beside their intrinsics and their more special forms: what each costs
  * and how far it is off (Best Practices Guide, 11.1.3 and 11.1.6). */
-#include "lab.h"
+#include "labs/lab.h"
 
 struct intrinsics {
     int arguments;
@@ -13,7 +13,7 @@ static const struct gf_param intrinsics_params[] = {
 };
 
 #ifdef __CUDACC__
-#include "arithmetic.cuh"
+#include "cuda/labs/arithmetic.cuh"
 
 constexpr double PI = 3.14159265358979323846;
 

@@ -1,7 +1,7 @@
 /* A working set that every part of a stream of data meets again: kept in L2 by an access policy
  * window, with a hit ratio of 1 and with one that lets no more persist than fits (Best Practices
  * Guide, 9.2.2). */
-#include "lab.h"
+#include "labs/lab.h"
 
 struct l2_window {
     int size, least, most, step;
@@ -26,7 +26,7 @@ static enum gf_status check(const void *params, struct gf_error *error)
 }
 
 #ifdef __CUDACC__
-#include "lab.cuh"
+#include "cuda/labs/lab.cuh"
 
 constexpr int THREADS = 256;
 

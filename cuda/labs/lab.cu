@@ -1,5 +1,5 @@
 /* What lab.cuh declares: contents, comparison, an emptied L2. */
-#include "lab.cuh"
+#include "cuda/labs/lab.cuh"
 
 constexpr int THREADS = 256;
 constexpr int BLOCKS_MAX = 4096; /* the kernels stride over the rest */

@@ -12,15 +12,15 @@
  *   LAB_DO(lab_time(run, LAB_WARM, [&] { copy_kernel<<<blocks, THREADS>>>(...); }, &time, error));
  *   gf_lab_value(result, column, lab_gb_s(2.0 * bytes, time));
  */
-#ifndef GF_LAB_CUH
-#define GF_LAB_CUH
+#ifndef GF_CUDA_LABS_LAB_CUH
+#define GF_CUDA_LABS_LAB_CUH
 
 #include <algorithm>
 #include <chrono>
 #include <vector>
 
-#include "../check.cuh"
-#include "lab.h"
+#include "cuda/common/check.cuh"
+#include "labs/lab.h"
 
 /* Both return from the calling function; LAB_TRY takes a CUDA call, LAB_DO a function of this
  * program. */

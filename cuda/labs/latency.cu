@@ -1,6 +1,6 @@
 /* Little's law: bandwidth is the bytes in flight over the latency, until the memory is saturated
  * (Performance Issues, latency hiding). */
-#include "lab.h"
+#include "labs/lab.h"
 
 struct latency {
     int size;
@@ -12,7 +12,7 @@ static const struct gf_param latency_params[] = {
 };
 
 #ifdef __CUDACC__
-#include "lab.cuh"
+#include "cuda/labs/lab.cuh"
 
 constexpr int WARP = 32, BLOCK_MOST = 1024;
 

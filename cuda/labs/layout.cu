@@ -2,7 +2,7 @@
  * the lanes of a warp load and store with gaps; the guide's remedies are shared memory, planes, and
  * an aligned struct of four (CUDA Performance Optimization, "Coalescing: structures of size other
  * than 4, 8 or 16"). */
-#include "lab.h"
+#include "labs/lab.h"
 
 struct layout {
     int size;
@@ -14,7 +14,7 @@ static const struct gf_param layout_params[] = {
 };
 
 #ifdef __CUDACC__
-#include "lab.cuh"
+#include "cuda/labs/lab.cuh"
 
 constexpr int THREADS = 256;
 

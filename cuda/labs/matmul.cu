@@ -1,7 +1,7 @@
 /* C = A B of the guide, A a column of tiles and B a row of them: what shared memory saves in
  * redundant reads (Best Practices Guide, 9.2.3.2). The same for a colour matrix: A is 3 x 3, B the
  * three planes of a picture. */
-#include "lab.h"
+#include "labs/lab.h"
 
 struct matmul {
     int side, size;
@@ -15,7 +15,7 @@ static const struct gf_param matmul_params[] = {
 };
 
 #ifdef __CUDACC__
-#include "product.cuh"
+#include "cuda/labs/product.cuh"
 
 static __global__ void __launch_bounds__(TILE *TILE)
     simple_kernel(const float *a, const float *b, float *c, int n)

@@ -1,7 +1,7 @@
 /* C = A At of the guide: the second factor is read down its columns, 32 floats apart, unless it
  * goes through shared memory; there the columns of a tile lie in one bank, unless it is padded
  * (Best Practices Guide, 9.2.3.3). */
-#include "lab.h"
+#include "labs/lab.h"
 
 struct matmul_at {
     int side;
@@ -14,7 +14,7 @@ static const struct gf_param matmul_at_params[] = {
 };
 
 #ifdef __CUDACC__
-#include "product.cuh"
+#include "cuda/labs/product.cuh"
 
 static __global__ void __launch_bounds__(TILE *TILE) simple_kernel(const float *a, float *c, int n)
 {

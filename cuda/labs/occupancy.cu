@@ -1,6 +1,6 @@
 /* Occupancy: what block size, registers and shared memory leave of it, and what it is worth (Best
  * Practices Guide, 10.1 to 10.4; Programming Guide, 2.2.7). */
-#include "lab.h"
+#include "labs/lab.h"
 
 struct occupancy {
     int size;
@@ -13,7 +13,7 @@ static const struct gf_param occupancy_params[] = {
 };
 
 #ifdef __CUDACC__
-#include "lab.cuh"
+#include "cuda/labs/lab.cuh"
 
 constexpr int BLOCK_MOST = 1024, BLOCK = 256;
 

@@ -1,6 +1,6 @@
 /* A copy whose every address is shifted by some floats: a warp then touches five sectors of 32
  * bytes where four would do, and a line more (Best Practices Guide, 9.2.1.3). */
-#include "lab.h"
+#include "labs/lab.h"
 
 struct offset {
     int size, most;
@@ -13,7 +13,7 @@ static const struct gf_param offset_params[] = {
 };
 
 #ifdef __CUDACC__
-#include "lab.cuh"
+#include "cuda/labs/lab.cuh"
 
 constexpr int THREADS = 256;
 constexpr int SECTOR = 8; /* floats of 32 bytes */

@@ -1,6 +1,6 @@
 /* One address space for the host and all GPUs, and copies between two GPUs that do not go through
  * the host (Best Practices Guide, 9.1.4). */
-#include "lab.h"
+#include "labs/lab.h"
 
 struct peer {
     int size;
@@ -12,7 +12,7 @@ static const struct gf_param peer_params[] = {
 };
 
 #ifdef __CUDACC__
-#include "lab.cuh"
+#include "cuda/labs/lab.cuh"
 
 constexpr int THREADS = 256;
 

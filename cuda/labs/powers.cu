@@ -1,6 +1,6 @@
 /* Powers with small fractional exponents by square and cube roots, against powf: all of table 5 of
  * the Best Practices Guide (11.1.5). */
-#include "lab.h"
+#include "labs/lab.h"
 
 struct powers {
     int arguments;
@@ -13,7 +13,7 @@ static const struct gf_param powers_params[] = {
 };
 
 #ifdef __CUDACC__
-#include "arithmetic.cuh"
+#include "cuda/labs/arithmetic.cuh"
 
 /* The table, in its order: numerator, denominator, the formula with r for the result. */
 #define TABLE_5(ROW) \

@@ -1,6 +1,6 @@
 /* The same polynomial in single and in double precision, and with literals that forgot their f
  * (Best Practices Guide, 11.1.4 and 6.3.1). */
-#include "lab.h"
+#include "labs/lab.h"
 
 struct precision {
     int size, arguments;
@@ -15,7 +15,7 @@ static const struct gf_param precision_params[] = {
 };
 
 #ifdef __CUDACC__
-#include "arithmetic.cuh"
+#include "cuda/labs/arithmetic.cuh"
 
 /* What rgb to gray and the like are made of: a few products by constants, a sum. T is the type of
  * the literals; the argument and the result are floats. */

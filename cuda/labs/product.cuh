@@ -1,8 +1,8 @@
 /* What the labs of matrix products share: the reference, and running one kernel after the other. */
-#ifndef GF_LAB_PRODUCT_CUH
-#define GF_LAB_PRODUCT_CUH
+#ifndef GF_CUDA_LABS_PRODUCT_CUH
+#define GF_CUDA_LABS_PRODUCT_CUH
 
-#include "lab.cuh"
+#include "cuda/labs/lab.cuh"
 
 constexpr int TILE = 32; /* the guide's w: the depth of the product and the side of a block */
 

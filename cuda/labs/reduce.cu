@@ -1,7 +1,7 @@
 /* A sum over an array: how the threads of a block come to one number, and the blocks to the last
  * one (Programming Guide 2.2.5, 2.2.6; Best Practices Guide 9.2.3 for the banks). Each thread first
  * adds up some vectors of four by itself: the more, the less the way of the rest matters. */
-#include "lab.h"
+#include "labs/lab.h"
 
 struct reduce {
     int size;
@@ -17,7 +17,7 @@ static const struct gf_param reduce_params[] = {
 #include <cooperative_groups/reduce.h>
 #include <cuda/atomic>
 
-#include "lab.cuh"
+#include "cuda/labs/lab.cuh"
 
 namespace cg = cooperative_groups;
 

@@ -1,7 +1,7 @@
 /* The same kernel with registers enough and with fewer and fewer: what does not fit lies in local
  * memory, which is off the chip (Best Practices Guide, 9.2.4 and 9.2.7.1; Programming
  * Guide, 2.2.3.4). */
-#include "lab.h"
+#include "labs/lab.h"
 
 struct spill {
     int blocks;
@@ -13,7 +13,7 @@ static const struct gf_param spill_params[] = {
 };
 
 #ifdef __CUDACC__
-#include "lab.cuh"
+#include "cuda/labs/lab.cuh"
 
 constexpr int THREADS = 256;
 constexpr int VALUES = 64; /* of a thread, all alive through the whole of the kernel */

@@ -1,6 +1,6 @@
 /* A copy of every s-th float: each warp touches s times the sectors that it uses, until every lane
  * has a sector of its own (Best Practices Guide, 9.2.1.4). */
-#include "lab.h"
+#include "labs/lab.h"
 
 struct stride {
     int size, most;
@@ -13,7 +13,7 @@ static const struct gf_param stride_params[] = {
 };
 
 #ifdef __CUDACC__
-#include "lab.cuh"
+#include "cuda/labs/lab.cuh"
 
 constexpr int THREADS = 256;
 constexpr int SECTOR = 8; /* floats of 32 bytes */

@@ -2,7 +2,7 @@
  * with the borders clamped or wrapped, and between four elements (Best Practices Guide, 9.2.5). The
  * Programming Guide, 2.2.3.7, says that they have no advantage left; filtering by hardware rounds
  * the fraction to eight bits. */
-#include "lab.h"
+#include "labs/lab.h"
 
 struct texture {
     int side;
@@ -15,7 +15,7 @@ static const struct gf_param texture_params[] = {
 };
 
 #ifdef __CUDACC__
-#include "lab.cuh"
+#include "cuda/labs/lab.cuh"
 
 constexpr int TILE_WIDTH = 32, TILE_HEIGHT = 8;
 
@@ -27,11 +27,11 @@ struct picture {
     cudaTextureObject_t clamp, wrap, filter; /* of an array; wrap by coordinates in 0..1 */
 };
 
-struct place {
+struct position {
     int x, y;
 };
 
-static __device__ __forceinline__ struct place here(void)
+static __device__ __forceinline__ struct position here(void)
 {
     return {(int)(blockIdx.x * TILE_WIDTH + threadIdx.x),
             (int)(blockIdx.y * TILE_HEIGHT + threadIdx.y)};
@@ -39,7 +39,7 @@ static __device__ __forceinline__ struct place here(void)
 
 /* Where the bilinear kernels look: turned by some degrees and enlarged, at times beyond the border.
  */
-static __device__ __forceinline__ float2 looked_at(struct place at)
+static __device__ __forceinline__ float2 looked_at(struct position at)
 {
     return make_float2(0.874f * (float)at.x - 0.123f * (float)at.y + 31.31f,
                        0.123f * (float)at.x + 0.874f * (float)at.y - 17.69f);
@@ -58,7 +58,7 @@ template <bool TEXTURE>
 static __global__ void __launch_bounds__(TILE_WIDTH *TILE_HEIGHT)
     copy_kernel(struct picture in, float *out)
 {
-    const struct place at = here();
+    const struct position at = here();
     if (at.x >= in.n || at.y >= in.n)
         return;
     const int i = at.y * in.n + at.x;
@@ -70,7 +70,7 @@ template <bool TEXTURE, bool WRAP>
 static __global__ void __launch_bounds__(TILE_WIDTH *TILE_HEIGHT)
     neighbours_kernel(struct picture in, float *out)
 {
-    const struct place at = here();
+    const struct position at = here();
     const float scale = 1.0f / (float)in.n;
     float sum = 0.0f;
     if (at.x >= in.n || at.y >= in.n)
@@ -99,7 +99,7 @@ template <bool TEXTURE>
 static __global__ void __launch_bounds__(TILE_WIDTH *TILE_HEIGHT)
     bilinear_kernel(struct picture in, float *out)
 {
-    const struct place at = here();
+    const struct position at = here();
     if (at.x >= in.n || at.y >= in.n)
         return;
     const float2 p = looked_at(at);

@@ -1,6 +1,6 @@
 /* Host memory to device memory and back: pageable and pinned, in one piece and in many, and read or
  * written by a kernel where it lies (Best Practices Guide, 9.1). */
-#include "lab.h"
+#include "labs/lab.h"
 
 struct transfer {
     int size;
@@ -14,7 +14,7 @@ static const struct gf_param transfer_params[] = {
 #ifdef __CUDACC__
 #include <stdlib.h>
 
-#include "lab.cuh"
+#include "cuda/labs/lab.cuh"
 
 constexpr int THREADS = 256;
 constexpr size_t SMALL_BYTES = 16 * LAB_MB; /* of what goes in small pieces, which take long */

@@ -1,7 +1,7 @@
 /* The transpose of a matrix of floats, from the naive one of CME 213's lecture on: it moves what a
  * copy moves, so the copy is its bound (Programming Guide, 2.2.4.1-2; Best Practices
  * Guide, 9.2.3.3). */
-#include "lab.h"
+#include "labs/lab.h"
 
 struct transpose {
     int side;
@@ -14,7 +14,7 @@ static const struct gf_param transpose_params[] = {
 };
 
 #ifdef __CUDACC__
-#include "lab.cuh"
+#include "cuda/labs/lab.cuh"
 
 constexpr int THREADS = 256;
 constexpr int WARP = 32;

@@ -1,7 +1,7 @@
 /* How many elements a thread should take, how many blocks a grid should have, and what a last wave
  * of few blocks costs (Legresley, grid size heuristics; Performance Issues, grid and block size).
  */
-#include "lab.h"
+#include "labs/lab.h"
 
 struct work_per_thread {
     int size;
@@ -13,7 +13,7 @@ static const struct gf_param work_per_thread_params[] = {
 };
 
 #ifdef __CUDACC__
-#include "lab.cuh"
+#include "cuda/labs/lab.cuh"
 
 constexpr int THREADS = 256;
 

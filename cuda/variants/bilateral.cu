@@ -1,5 +1,5 @@
 /* The way to bilateral.cu's kernel, one technique at a time. */
-#include "bilateral.cuh"
+#include "cuda/filters/bilateral.cuh"
 
 /* A thread makes a pixel. */
 constexpr int TILE_COLUMNS = 32;

@@ -1,7 +1,7 @@
 /* The way to blur.cu's kernels, one technique at a time. */
-#include "gauss_window.cuh"
-#include "stencils.h"
-#include "window_tile.cuh"
+#include "cuda/variants/gauss_window.cuh"
+#include "cuda/variants/window_tile.cuh"
+#include "pixel/stencils.h"
 
 static const struct gf_blur *blur_of(const struct gf_launch *launch)
 {

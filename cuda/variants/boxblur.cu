@@ -1,7 +1,7 @@
 /* The way to boxblur.cu's running sums, one technique at a time. */
-#include "stencils.h"
-#include "window.cuh"
-#include "window_tile.cuh"
+#include "cuda/variants/window.cuh"
+#include "cuda/variants/window_tile.cuh"
+#include "pixel/stencils.h"
 
 /* As Ops of window.cuh: sums of the window's columns, and their sum. */
 struct box_op8 {

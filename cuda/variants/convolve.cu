@@ -1,10 +1,11 @@
 /* The way to convolve.cu's kernels, one technique at a time: where the weights lie, where the
  * picture. */
-#include "convolve_finish.cuh"
-#include "stencils.h"
-#include "texture.cuh"
-#include "window.cuh"
-#include "window_tile.cuh"
+#include "cuda/filters/convolve_finish.cuh"
+#include "cuda/variants/texture.cuh"
+#include "cuda/variants/window.cuh"
+#include "cuda/variants/window_tile.cuh"
+#include "pixel/stencils.h"
+#include "stage/border.h"
 
 enum { WEIGHTS_MAX = GF_MATRIX_SIDE_MAX * GF_MATRIX_SIDE_MAX };
 

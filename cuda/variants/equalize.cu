@@ -1,6 +1,7 @@
 /* Ways to count a histogram, from an atomic addition in global memory for each sample up. */
-#include "equalize.cuh"
-#include "equalize_ways.cuh"
+#include "cuda/variants/equalize.cuh"
+
+#include "cuda/variants/equalize_shared.cuh"
 
 extern "C" int gf_histogram_global_cuda(const struct gf_view *view, enum gf_statistic statistic,
                                         unsigned long long *count, const void *tables, void *stream)

@@ -1,8 +1,9 @@
 /* What the ways to count a histogram share: which kernel of a family takes a picture's format. */
-#ifndef GF_EQUALIZE_VARIANTS_CUH
-#define GF_EQUALIZE_VARIANTS_CUH
+#ifndef GF_CUDA_VARIANTS_EQUALIZE_CUH
+#define GF_CUDA_VARIANTS_EQUALIZE_CUH
 
-#include "bins.cuh"
+#include "cuda/variants/level_counting.cuh"
+#include "pixel/histogram.h"
 
 /* Where the levels of a task are counted: `counters` of them in device memory. */
 struct counting {

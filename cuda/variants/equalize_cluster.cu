@@ -1,4 +1,4 @@
-#include "equalize_cluster.cuh"
+#include "cuda/variants/equalize_cluster.cuh"
 
 extern "C" int gf_histogram_cluster_cuda(const struct gf_view *view, enum gf_statistic statistic,
                                          unsigned long long *count, const void *tables,

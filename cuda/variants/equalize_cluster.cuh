@@ -2,12 +2,12 @@
  * thread adds to whichever block holds the counter. 65,536 counters of 32 bits, which no block has
  * room for, are there once for each cluster, and every thread's levels are read once. Clusters are
  * there from compute capability 9.0 on. */
-#ifndef GF_EQUALIZE_CLUSTER_CUH
-#define GF_EQUALIZE_CLUSTER_CUH
+#ifndef GF_CUDA_VARIANTS_EQUALIZE_CLUSTER_CUH
+#define GF_CUDA_VARIANTS_EQUALIZE_CLUSTER_CUH
 
 #include <cooperative_groups.h>
 
-#include "equalize.cuh"
+#include "cuda/variants/equalize.cuh"
 
 namespace cg = cooperative_groups;
 

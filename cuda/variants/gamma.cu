@@ -1,7 +1,7 @@
 /* gamma computed for each sample, where gf_point has a table: what a power costs by three ways of
  * asking for it (Best Practices Guide 11.1.6). All else, 16 bytes a thread, is the same. */
-#include "band.cuh"
-#include "point.h"
+#include "cuda/common/band.cuh"
+#include "pixel/point.h"
 
 enum { GAMMA_THREADS = 256 };
 
@@ -55,8 +55,8 @@ __global__ void __launch_bounds__(GAMMA_THREADS) gamma_kernel(const struct gamma
     constexpr int SAMPLES = VECTOR / sizeof(SAMPLE);
     const struct band &band = args.band;
     const unsigned row_items = args.full + (args.tail ? 1 : 0);
-    const struct place at =
-        place_of(blockIdx.x * GAMMA_THREADS + threadIdx.x, band.rows, row_items);
+    const struct position at =
+        position_of(blockIdx.x * GAMMA_THREADS + threadIdx.x, band.rows, row_items);
     if (at.row >= band.rows || at.column >= row_items)
         return;
     const size_t offset = (size_t)at.column * VECTOR;

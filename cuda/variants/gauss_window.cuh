@@ -1,10 +1,10 @@
 /* The Gaussian as an Op of window.cuh: gauss.h's arithmetic, tap by tap. */
-#ifndef GF_GAUSS_WINDOW_CUH
-#define GF_GAUSS_WINDOW_CUH
+#ifndef GF_CUDA_VARIANTS_GAUSS_WINDOW_CUH
+#define GF_CUDA_VARIANTS_GAUSS_WINDOW_CUH
 
-#include "gauss.h"
-#include "stencil_math.h"
-#include "window.cuh"
+#include "cuda/variants/window.cuh"
+#include "pixel/gauss.h"
+#include "pixel/stencil_math.h"
 
 /* Where the taps lie. As a part of the kernel's parameters they are in constant memory, whose cache
  * serves a warp that reads one address in a single access (Best Practices 9.2.6). */

@@ -1,14 +1,15 @@
 /* The way to median.cu's networks, one technique at a time. */
-#include "median.h"
-#include "window.cuh"
-#include "window_tile.cuh"
+#include "filters/median.h"
+
+#include "cuda/variants/window.cuh"
+#include "cuda/variants/window_tile.cuh"
 
 #define NET static __device__ __forceinline__
 #define NET_TYPE unsigned
 #define NET_MIN(a, b) min(a, b)
 #define NET_MAX(a, b) max(a, b)
 #define NET_NAME(name) name
-#include "median_net.h"
+#include "pixel/median_net.h"
 
 /* Into an array that is indexed by what only the run knows, so that it lies in local memory, which
  * is off the chip but for the caches (Best Practices 9.2.4). */

@@ -6,7 +6,7 @@
 #include <cooperative_groups/reduce.h>
 #include <cuda/atomic>
 
-#include "bins.cuh"
+#include "cuda/variants/level_counting.cuh"
 
 namespace cg = cooperative_groups;
 

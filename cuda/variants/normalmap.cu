@@ -1,5 +1,5 @@
 /* normalmap by the default's kernels with 1 / sqrtf, and straight from global memory. */
-#include "normalmap.cuh"
+#include "cuda/filters/normalmap.cuh"
 
 enum {
     GLOBAL_WIDTH = 32,

@@ -1,5 +1,5 @@
 /* See point_powf.cu. */
-#include "point_roots.cuh"
+#include "cuda/variants/point_cube_root.cuh"
 
 extern "C" int gf_point_cbrtf_cuda(const struct gf_launch *launch)
 {

@@ -1,5 +1,5 @@
 /* Point filters, one thread a pixel: its samples one by one, tables from global memory. */
-#include "point_program.cuh"
+#include "cuda/filters/point/point_program.cuh"
 
 enum {
     PIXEL_THREADS = 256,
@@ -41,7 +41,7 @@ static __global__ void __launch_bounds__(PIXEL_THREADS)
     const unsigned pixels = band.rows * band.width;
     for (unsigned i = blockIdx.x * PIXEL_THREADS + threadIdx.x; i < pixels;
          i += gridDim.x * PIXEL_THREADS) {
-        const struct place at = place_of(i, band.rows, band.width);
+        const struct position at = position_of(i, band.rows, band.width);
         const IN *const from = (const IN *)(band.in + at.row * band.in_pitch) +
                                (size_t)at.column * program.in_channels;
         OUT *const to =

@@ -1,5 +1,5 @@
 /* Point filters as in point.cu, but for the width of their accesses to the picture: 4 bytes. */
-#include "point_launch.cuh"
+#include "cuda/filters/point/point_launch.cuh"
 
 extern "C" int gf_point_words_cuda(const struct gf_launch *launch)
 {

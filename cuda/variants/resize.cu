@@ -1,7 +1,9 @@
 /* resize by the ways that lead up to the default's: each result from its whole window, from memory
  * or through textures; in two passes; and by tiles in shared memory, whatever the ratio. */
-#include "resize.cuh"
-#include "texture.cuh"
+#include "cuda/filters/resize/resize.cuh"
+
+#include "cuda/variants/texture.cuh"
+#include "pixel/sample.h"
 
 enum { BLOCK_WIDTH = 32, BLOCK_HEIGHT = 8 };
 

@@ -1,5 +1,6 @@
 /* sobel by the default's kernels with sqrtf, and straight from global memory. */
-#include "sobel_rolling.cuh"
+#include "cuda/filters/sobel_rolling.cuh"
+#include "stage/border.h"
 
 enum {
     GLOBAL_WIDTH = 32,

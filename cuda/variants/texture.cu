@@ -1,4 +1,4 @@
-#include "texture.cuh"
+#include "cuda/variants/texture.cuh"
 
 #include <pthread.h>
 #include <string.h>

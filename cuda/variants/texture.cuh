@@ -1,12 +1,12 @@
 /* Texture objects over views in device memory. Creating one takes tens of microseconds, so that
  * they are kept: lanes use the same buffers again and again. */
-#ifndef GF_TEXTURE_CUH
-#define GF_TEXTURE_CUH
+#ifndef GF_CUDA_VARIANTS_TEXTURE_CUH
+#define GF_CUDA_VARIANTS_TEXTURE_CUH
 
 #include <cuda_runtime.h>
 
-#include "stage.h"
-#include "texture.h"
+#include "stage/stage.h"
+#include "stage/texture_layout.h"
 
 struct gf_texture_kind {
     int channels; /* of a texel: 1, 2 or 4; 1 makes each sample of the view a texel */

@@ -1,7 +1,8 @@
 /* threshold, one thread a pixel, by three ways of choosing between black and white (Best Practices
  * Guide 12.1 and 12.2). */
-#include "band.cuh"
-#include "point.h"
+#include "cuda/common/band.cuh"
+#include "pixel/point.h"
+#include "pixel/sample.h"
 
 enum {
     THRESHOLD_THREADS = 256,
@@ -61,7 +62,7 @@ __global__ void __launch_bounds__(THRESHOLD_THREADS)
     const unsigned i = blockIdx.x * THRESHOLD_THREADS + threadIdx.x;
     if (i >= band.rows * band.width)
         return;
-    const struct place at = place_of(i, band.rows, band.width);
+    const struct position at = position_of(i, band.rows, band.width);
     const bool alpha = channels % 2 == 0;
     const SAMPLE *const from =
         (const SAMPLE *)(band.in + at.row * band.in_pitch) + (size_t)at.column * channels;

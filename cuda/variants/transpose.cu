@@ -1,6 +1,6 @@
 /* The transpositions that lead up to transpose.cu's, pixel by pixel: CME 213's lecture, and the
  * same matrices in the Programming Guide, 2.2.4. */
-#include "orient.cuh"
+#include "cuda/filters/orient/orient.cuh"
 
 enum {
     THREADS = 256,
@@ -35,7 +35,7 @@ template <> struct pixel<8> {
 
 /* What a launch covers: columns of the input, which become the band's rows, and rows. */
 struct part {
-    struct turn turn;
+    struct reorder turn;
     int first_column, columns, first_row, rows;
 };
 
@@ -171,7 +171,7 @@ static void launch_part(const struct part &part, int pixel_bytes, cudaStream_t s
 template <class KERNEL> static int launch_all(const struct gf_launch *launch)
 {
     struct part part = {};
-    part.turn = turn_of(launch);
+    part.turn = reorder_of(launch);
     part.first_column = turn_first_column(part.turn);
     part.columns = part.turn.out_rows;
     const int most = KERNEL::rows_most(part);

@@ -6,12 +6,13 @@
  *     sample, middle, stored      types of a sample, of a column's result, and of that in scratch
  * memory radius middle column(at), sample row(at)   at(k) is what lies k samples (rows, pixels)
  * from the middle one */
-#ifndef GF_WINDOW_CUH
-#define GF_WINDOW_CUH
+#ifndef GF_CUDA_VARIANTS_WINDOW_CUH
+#define GF_CUDA_VARIANTS_WINDOW_CUH
 
 #include <limits.h>
 
-#include "stencil.cuh"
+#include "cuda/common/stencil.cuh"
+#include "stage/border.h"
 
 enum { WINDOW_COLUMNS = 32, WINDOW_ROWS = 8 }; /* of a block: a warp lies along a row */
 

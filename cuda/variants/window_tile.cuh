@@ -1,11 +1,12 @@
 /* A tile of the picture in shared memory, with what the stencil reaches around it, as its bytes
  * are; and a stencil of two passes (an Op of window.cuh) over it. */
-#ifndef GF_WINDOW_TILE_CUH
-#define GF_WINDOW_TILE_CUH
+#ifndef GF_CUDA_VARIANTS_WINDOW_TILE_CUH
+#define GF_CUDA_VARIANTS_WINDOW_TILE_CUH
 
 #include <cuda_pipeline_primitives.h>
 
-#include "stencil.cuh"
+#include "cuda/common/stencil.cuh"
+#include "stage/border.h"
 
 enum { TILE_THREADS = 256, TILE_WARPS = TILE_THREADS / 32, TILE_LINES = 32, TILE_CHUNK = 16 };
 

@@ -38,7 +38,7 @@ struct gf_options {
     enum gf_host_memory host_memory; /* of buffers that a GPU copies from and to */
     enum gf_transfer transfer; /* zero copy: kernels read and write pinned host memory themselves */
     enum gf_codec codec;
-    bool apart;      /* do not fuse adjacent point filters: the picture is rounded after each */
+    bool no_fuse;      /* do not fuse adjacent point filters: the picture is rounded after each */
     bool autorotate; /* apply the EXIF orientation */
     bool allow_truncated; /* a truncated JPEG or PNG: keep what could be decoded */
     bool strip;           /* write no ICC profile, EXIF, XMP or density */

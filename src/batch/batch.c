@@ -1,4 +1,4 @@
-#include "batch.h"
+#include "batch/batch.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,8 +7,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "batch_work.h"
-#include "cost.h"
+#include "base/cpu.h"
+#include "batch/batch_work.h"
+#include "batch/cost.h"
+#include "chain/chain.h"
 
 static enum gf_status fail_memory(struct gf_error *error)
 {
@@ -66,16 +68,16 @@ static void log_without_picture(struct gf_batch_worker *worker, enum gf_outcome 
         outcome == GF_OUTCOME_DONE || (outcome == GF_OUTCOME_SKIPPED && batch->request->resume);
     if (!batch->request->log || logged || worker->log_status)
         return;
-    const struct gf_joblog_entry entry = {.index = worker->index + 1,
-                                          .input = worker->input->path,
-                                          .output =
-                                              worker->path ? worker->path : worker->item->output,
-                                          .outcome = outcome,
-                                          .message = why,
-                                          .bytes_in = -1,
-                                          .bytes_out = -1,
-                                          .job = batch->job};
-    worker->log_status = gf_joblog_add(batch->request->log, &entry, &worker->log_error);
+    const struct gf_batch_log_entry entry = {.index = worker->index + 1,
+                                             .input = worker->input->path,
+                                             .output =
+                                                 worker->path ? worker->path : worker->item->output,
+                                             .outcome = outcome,
+                                             .message = why,
+                                             .bytes_in = -1,
+                                             .bytes_out = -1,
+                                             .fingerprint = batch->fingerprint};
+    worker->log_status = gf_batch_log_add(batch->request->log, &entry, &worker->log_error);
 }
 
 static void finish_item(struct gf_batch_worker *worker, enum gf_outcome outcome,
@@ -289,7 +291,8 @@ static int divide_work(struct gf_batch *batch)
     if (options->serial)
         options->threads = 1;
     /* Half for bands, half for pictures that lie whole. */
-    gf_gate_open(&batch->gate, memory ? memory / 2 : physical_bytes() / 4, workers);
+    gf_memory_budget_open(&batch->memory_budget, memory ? memory / 2 : physical_bytes() / 4,
+                          workers);
     if (memory && workers > 1)
         options->memory_bytes = memory / 2 / (uint64_t)workers;
     if (options->device_memory_bytes && batch->devices)
@@ -416,7 +419,7 @@ static enum gf_status run(struct gf_batch *batch, struct gf_error *error)
     if (batch->request->verbose && batch->count > 1)
         say_choice(batch, workers);
     status = run_workers(batch, workers, error);
-    gf_gate_close(&batch->gate);
+    gf_memory_budget_close(&batch->memory_budget);
     return status ? status : conclude(batch, error);
 }
 
@@ -425,7 +428,7 @@ enum gf_status gf_batch_run(const struct gf_batch_request *request, struct gf_ba
 {
     const size_t inputs = request->inputs->count;
     struct gf_batch batch = {.request = request,
-                             .job = gf_job_name(request->chain, &request->options),
+                             .fingerprint = gf_chain_fingerprint(request->chain, &request->options),
                              .first = request->shards ? (size_t)(request->shard - 1) : 0,
                              .step = request->shards ? (size_t)request->shards : 1,
                              .options = request->options,

@@ -2,12 +2,12 @@
  * after another and do it from start to end: that keeps every core and the GPU busy, bounds memory
  * and isolates what fails. Messages and counts are in the order of the inputs, whichever picture is
  * finished first. */
-#ifndef GF_BATCH_H
-#define GF_BATCH_H
+#ifndef GF_BATCH_BATCH_H
+#define GF_BATCH_BATCH_H
 
-#include "inputs.h"
-#include "joblog.h"
-#include "target.h"
+#include "batch/batch_log.h"
+#include "batch/inputs.h"
+#include "batch/output_template.h"
 
 enum gf_batch_kind {
     GF_SAY_ERROR,
@@ -34,10 +34,10 @@ struct gf_batch_request {
     const int *device; /* CUDA devices to share the work; none: options.device says it */
     int devices;
     bool skip_existing, update, fail_fast;
-    bool verbose;          /* GF_SAY_CHOICE and GF_SAY_PICTURE are wanted */
-    bool dry_run;          /* says what would be done, as GF_SAY_PLAN */
-    int shard, shards;     /* 1..shards; shards 0: everything */
-    struct gf_joblog *log; /* may be NULL, as may each of the following */
+    bool verbose;             /* GF_SAY_CHOICE and GF_SAY_PICTURE are wanted */
+    bool dry_run;             /* says what would be done, as GF_SAY_PLAN */
+    int shard, shards;        /* 1..shards; shards 0: everything */
+    struct gf_batch_log *log; /* may be NULL, as may each of the following */
     struct gf_resume *resume;
     /* Calls of one thread at a time, but not always the same one. */
     void (*say)(void *context, enum gf_batch_kind kind, const char *text);

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "batch_work.h"
-#include "codec.h"
+#include "batch/batch_work.h"
+#include "codec/codec.h"
 
 /* Whether the name depends on what only the header tells: {w}, {h}, or {ext} of a name that has no
  * known one. */
@@ -26,7 +26,7 @@ static enum gf_status name_output(struct gf_batch *batch, size_t index, struct g
     const struct gf_batch_request *const request = batch->request;
     const struct gf_template *const output = request->output;
     const struct gf_input_name *const input = &request->inputs->item[index];
-    struct gf_target_values values = {.input = input, .number = index + 1};
+    struct gf_template_values values = {.input = input, .number = index + 1};
     const bool alone = request->inputs->count == 1, unread = needs_header(output, input->path);
     if (output->is_stdout || gf_batch_numbers_pictures(batch))
         return GF_OK;
@@ -79,13 +79,13 @@ static enum gf_status check_in_place(const struct gf_batch *batch, size_t index,
 /* A log among the pictures would end up in one, or be replaced by one. */
 static enum gf_status check_log(const struct gf_batch *batch, size_t index, struct gf_error *error)
 {
-    const struct gf_joblog *const log = batch->request->log;
+    const struct gf_batch_log *const log = batch->request->log;
     const char *const input = batch->request->inputs->item[index].path;
     const char *const output = batch->item[index].output;
-    const bool is_input = log && gf_joblog_is(log, input);
-    if (!is_input && !(log && output && gf_joblog_is(log, output)))
+    const bool is_input = log && gf_batch_log_is(log, input);
+    if (!is_input && !(log && output && gf_batch_log_is(log, output)))
         return GF_OK;
-    gf_joblog_withdraw(log);
+    gf_batch_log_withdraw(log);
     return gf_fail(error, GF_ERROR_USAGE, "%s: is an %s and the log", is_input ? input : output,
                    is_input ? "input" : "output");
 }
@@ -108,7 +108,7 @@ enum gf_status gf_batch_name_outputs(struct gf_batch *batch, struct gf_error *er
     char **const path = calloc(inputs->count, sizeof *path);
     for (size_t i = 0; path && i < inputs->count; i++)
         path[i] = batch->item[i].output;
-    status = path ? gf_targets_check(inputs, path, error)
+    status = path ? gf_outputs_check(inputs, path, error)
                   : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     free(path);
     return status;

@@ -1,6 +1,6 @@
 /* One worker's work on one file: whether it is wanted, where its result goes, on which device it is
  * done. */
-#include "batch_work.h"
+#include "batch/batch_work.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ enum gf_outcome gf_batch_consider(const struct gf_batch *batch, size_t index, ch
     *why = '\0';
     if (!output)
         return GF_OUTCOME_WAITING;
-    if (request->resume && gf_resume_done(request->resume, input, output, batch->job)) {
+    if (request->resume && gf_resume_done(request->resume, input, output, batch->fingerprint)) {
         snprintf(why, size, "done before, says the log");
         return GF_OUTCOME_SKIPPED;
     }
@@ -61,7 +61,7 @@ static enum gf_status choose_path(void *context, int number, enum gf_file_format
     struct gf_batch_worker *const worker = context;
     const struct gf_template *const output = worker->batch->request->output;
     const bool alone = worker->batch->request->inputs->count == 1;
-    const struct gf_target_values values = {.input = worker->input,
+    const struct gf_template_values values = {.input = worker->input,
                                             .number = alone ? (size_t)number : worker->index + 1,
                                             .width = result.width,
                                             .height = result.height,
@@ -78,7 +78,7 @@ static enum gf_status choose_path(void *context, int number, enum gf_file_format
     if (!status && !worker->path)
         status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     if (!status && output->is_pattern)
-        status = gf_target_make_folders(worker->path, error);
+        status = gf_make_folders_of(worker->path, error);
     *path = worker->path;
     return status;
 }
@@ -103,7 +103,7 @@ static void picture_done(void *context, int number, const char *path,
     const struct gf_batch_request *const request = batch->request;
     (void)number;
     if (request->log && !worker->log_status) {
-        const struct gf_joblog_entry entry = {.index = worker->index + 1,
+        const struct gf_batch_log_entry entry = {.index = worker->index + 1,
                                               .input = worker->input->path,
                                               .output = path,
                                               .outcome = GF_OUTCOME_DONE,
@@ -113,8 +113,8 @@ static void picture_done(void *context, int number, const char *path,
                                               .height = profile->in.height,
                                               .ms = gf_stage_times_of(profile),
                                               .device = profile->device,
-                                              .job = batch->job};
-        worker->log_status = gf_joblog_add(request->log, &entry, &worker->log_error);
+                                              .fingerprint = batch->fingerprint};
+        worker->log_status = gf_batch_log_add(request->log, &entry, &worker->log_error);
     }
     if (request->verbose && request->inputs->count > 1) {
         struct gf_error line; /* a line, whatever the names hold */
@@ -156,8 +156,8 @@ static enum gf_status open_pipeline(struct gf_batch_worker *worker, struct gf_er
             ? request->open(request->context, request->chain, &options, &worker->pipeline, error)
             : gf_pipeline_open(request->chain, &options, &worker->pipeline, error);
     if (!status) {
-        gf_pipeline_share_gate(worker->pipeline, &worker->batch->gate);
-        gf_pipeline_explain(worker->pipeline, batch->reason);
+        gf_pipeline_share_budget(worker->pipeline, &worker->batch->memory_budget);
+        gf_pipeline_set_reason(worker->pipeline, batch->reason);
     }
     return status;
 }
@@ -231,7 +231,7 @@ static void go_home(struct gf_batch_worker *worker)
 enum gf_status gf_batch_do_file(struct gf_batch_worker *worker, struct gf_error *why)
 {
     const struct gf_batch_request *const request = worker->batch->request;
-    const struct gf_target target = {.choose = choose_path,
+    const struct gf_destination target = {.choose = choose_path,
                                      .done = picture_done,
                                      .several = request->output->is_stdout ||
                                                 gf_batch_numbers_pictures(worker->batch),

@@ -1,12 +1,12 @@
 /* Within the batch: what its workers share, and one worker's work on one file. */
-#ifndef GF_BATCH_WORK_H
-#define GF_BATCH_WORK_H
+#ifndef GF_BATCH_BATCH_WORK_H
+#define GF_BATCH_BATCH_WORK_H
 
 #include <pthread.h>
 #include <stdio.h>
 
-#include "batch.h"
-#include "pipeline_internal.h"
+#include "batch/batch.h"
+#include "pipeline/pipeline_internal.h"
 
 enum { GF_BATCH_DEVICES_MAX = 64, GF_BATCH_WORKERS_MAX = 256, GF_BATCH_CODEC_WORKERS = 32 };
 
@@ -24,12 +24,12 @@ struct gf_batch_device {
 
 struct gf_batch {
     const struct gf_batch_request *request;
-    uint64_t job;
+    uint64_t fingerprint;
     struct gf_batch_item *item; /* [inputs] */
     size_t first, step;         /* the shard's inputs: first, first + step, ... */
     size_t count;               /* of them */
     struct gf_options options;  /* of each worker's pipeline */
-    struct gf_gate gate;
+    struct gf_memory_budget memory_budget;
     struct gf_batch_device device[GF_BATCH_DEVICES_MAX];
     int devices;
     bool falls_back; /* to the CPU, when no device is left */

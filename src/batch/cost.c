@@ -1,12 +1,17 @@
-#include "cost.h"
+#include "batch/cost.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "backend.h"
-#include "batch_work.h"
-#include "codec.h"
-#include "jpeg_device.h"
+#include "base/cpu.h"
+#include "batch/batch_work.h"
+#include "chain/chain.h"
+#include "codec/codec.h"
+#include "codec/common/source.h"
+#include "codec/io/input.h"
+#include "engine/backend.h"
+#include "engine/jpeg_device.h"
+#include "pixel/point.h"
 
 /* Measured on an H200 machine: from exec to the first kernel, and from the last one to the end of
  * the process. */

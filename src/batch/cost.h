@@ -1,10 +1,10 @@
 /* Which backend is done sooner: the CPU, which begins at once, or a GPU, which has to be started,
  * and its codec, too. From measured constants and from what the inputs' headers say. */
-#ifndef GF_COST_H
-#define GF_COST_H
+#ifndef GF_BATCH_COST_H
+#define GF_BATCH_COST_H
 
-#include "batch.h"
-#include "plan.h"
+#include "batch/batch.h"
+#include "chain/plan.h"
 
 /* A batch as the estimate sees it. */
 struct gf_cost_work {

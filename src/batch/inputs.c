@@ -1,4 +1,4 @@
-#include "inputs.h"
+#include "batch/inputs.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "codec.h"
+#include "codec/codec.h"
 
 /* One expansion under way. */
 struct search {

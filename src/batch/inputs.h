@@ -1,8 +1,8 @@
 /* The pictures that the arguments of -i name: files, folders, patterns of file names, lists. The
  * order is that of the arguments; within a folder or a pattern that of the names' bytes, so that it
  * never changes. */
-#ifndef GF_INPUTS_H
-#define GF_INPUTS_H
+#ifndef GF_BATCH_INPUTS_H
+#define GF_BATCH_INPUTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "joblog.h"
+#include "batch/batch_log.h"
 
 static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size)
 {
@@ -18,7 +18,7 @@ static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size)
 
 static const uint64_t hash_start = 0xcbf29ce484222325u;
 
-uint64_t gf_job_name(const char *chain, const struct gf_options *options)
+uint64_t gf_chain_fingerprint(const char *chain, const struct gf_options *options)
 {
     const int values[] = {(int)options->format,
                           options->quality,
@@ -28,7 +28,7 @@ uint64_t gf_job_name(const char *chain, const struct gf_options *options)
                           options->autorotate,
                           options->allow_truncated,
                           options->strip,
-                          options->apart,
+                          options->no_fuse,
                           options->codec == GF_CODEC_GPU   ? 1
                           : options->codec == GF_CODEC_CPU ? 2
                                                            : 0};
@@ -40,7 +40,7 @@ uint64_t gf_job_name(const char *chain, const struct gf_options *options)
 /* What an output's last line said. */
 struct record {
     uint64_t key; /* 0: empty */
-    uint64_t job;
+    uint64_t fingerprint;
     long long bytes_out;
     bool done;
 };
@@ -105,7 +105,7 @@ static const char *read_string(const char *at, char *to)
 }
 
 struct line {
-    char *input, *output, *status, *job; /* room for the whole line each */
+    char *input, *output, *status, *fingerprint; /* room for the whole line each */
     double bytes_out;
 };
 
@@ -119,7 +119,7 @@ static const char *read_member(const char *at, struct line *line, char *key, cha
         char *const to = !strcmp(key, "input")    ? line->input
                          : !strcmp(key, "output") ? line->output
                          : !strcmp(key, "status") ? line->status
-                         : !strcmp(key, "job")    ? line->job
+                         : !strcmp(key, "job")    ? line->fingerprint
                                                   : text;
         return read_string(value + 1, to);
     }
@@ -132,7 +132,7 @@ static const char *read_member(const char *at, struct line *line, char *key, cha
 
 static bool read_line(const char *at, struct line *line, char *key, char *text)
 {
-    *line->input = *line->output = *line->status = *line->job = '\0';
+    *line->input = *line->output = *line->status = *line->fingerprint = '\0';
     line->bytes_out = -1;
     if (*at++ != '{')
         return false;
@@ -151,7 +151,7 @@ static bool keep_line(struct gf_resume *resume, const struct line *line)
     resume->count += !record->key;
     /* What was skipped says nothing about how it came to be. */
     if (done || strcmp(line->status, gf_outcome_names[GF_OUTCOME_SKIPPED]))
-        *record = (struct record){.job = strtoull(line->job, NULL, 16),
+        *record = (struct record){.fingerprint = strtoull(line->fingerprint, NULL, 16),
                                   .bytes_out = (long long)line->bytes_out,
                                   .done = done};
     record->key = key;
@@ -218,10 +218,10 @@ void gf_resume_free(struct gf_resume *resume)
 }
 
 bool gf_resume_done(const struct gf_resume *resume, const char *input, const char *output,
-                    uint64_t job)
+                    uint64_t fingerprint)
 {
     const struct record *const record = find_record(resume, key_of(input, output));
     struct stat file;
-    return record->key && record->done && record->job == job && !stat(output, &file) &&
+    return record->key && record->done && record->fingerprint == fingerprint && !stat(output, &file) &&
            S_ISREG(file.st_mode) && file.st_size == record->bytes_out;
 }

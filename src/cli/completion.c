@@ -1,9 +1,9 @@
 /* The completion of command lines for bash. */
 #include <string.h>
 
-#include "completion.h"
-#include "help.h"
-#include "lab.h"
+#include "cli/completion.h"
+#include "cli/help.h"
+#include "labs/lab.h"
 
 static bool separate_value(const struct gf_option *option)
 {
@@ -128,7 +128,7 @@ static void put_separate(FILE *file, const char *variable, bool always)
     const struct gf_option *option;
     fprintf(file, "%s='", variable);
     for (int i = 0; (option = gf_option_at(i)); i++) {
-        if (always ? !separate_value(option) : !gf_option_apart(option))
+        if (always ? !separate_value(option) : !gf_option_takes_next(option))
             continue;
         if (option->letter)
             fprintf(file, " -%c", option->letter);

@@ -1,7 +1,7 @@
 /* Scripts that complete command lines: their words come from the tables, their grammar is the
  * chain's. */
-#ifndef GF_COMPLETION_H
-#define GF_COMPLETION_H
+#ifndef GF_CLI_COMPLETION_H
+#define GF_CLI_COMPLETION_H
 
 #include <stdio.h>
 

@@ -1,9 +1,9 @@
 /* The completion of command lines for fish. */
 #include <string.h>
 
-#include "completion.h"
-#include "help.h"
-#include "lab.h"
+#include "cli/completion.h"
+#include "cli/help.h"
+#include "labs/lab.h"
 
 static void put_fish_text(FILE *file, const char *text)
 {

@@ -1,9 +1,9 @@
 /* The completion of command lines for zsh. */
 #include <string.h>
 
-#include "completion.h"
-#include "help.h"
-#include "lab.h"
+#include "cli/completion.h"
+#include "cli/help.h"
+#include "labs/lab.h"
 
 /* Within single quotes; brackets and colons mean something to _arguments. */
 static void put_zsh_text(FILE *file, const char *text)

@@ -2,10 +2,11 @@
  * CPU. */
 #include <stdlib.h>
 
-#include "backend.h"
-#include "clones.h"
-#include "help.h"
-#include "nvml.h"
+#include "base/cpu.h"
+#include "base/target_clones.h"
+#include "cli/help.h"
+#include "cli/nvml.h"
+#include "engine/backend.h"
 
 static void print_nature(FILE *file, const struct gf_device_info *info)
 {
@@ -138,7 +139,7 @@ static enum gf_status print_cpu(FILE *file, bool measured, struct gf_error *erro
     struct gf_backend *backend;
     const int processors = gf_cpu_count();
     fprintf(file, "cpu     %d processor%s, a thread each; vectors: %s\n", processors,
-            processors == 1 ? "" : "s", gf_clones_name());
+            processors == 1 ? "" : "s", gf_cpu_instruction_set());
     if (!measured)
         return GF_OK;
     const enum gf_status status = gf_backend_cpu_open(processors, &backend, error);

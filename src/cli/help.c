@@ -1,10 +1,12 @@
-#include "help.h"
+#include "cli/help.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
 
-enum { SCREEN_WIDTH = 80, OPTION_COLUMN = 34 };
+#include "report/text.h"
+
+enum { OPTION_COLUMN = 34 };
 
 static const struct gf_example examples[] = {
     {"gpufilter -i in.png -o out.png blur,equalize", "two filters, one after the other"},
@@ -22,25 +24,6 @@ const struct gf_example *gf_example_at(int index)
                                                                            : NULL;
 }
 
-void gf_help_wrap(FILE *file, const char *text, int column, int indent)
-{
-    int at = column;
-    bool first = true; /* of its line */
-    for (const char *word = text + strspn(text, " \n"); *word;) {
-        const int length = (int)strcspn(word, " \n");
-        if (!first && at + 1 + length > SCREEN_WIDTH) {
-            fprintf(file, "\n%*s", indent, "");
-            at = indent;
-            first = true;
-        }
-        at += fprintf(file, "%s%.*s", first ? "" : " ", length, word);
-        first = false;
-        word += length;
-        word += strspn(word, " \n");
-    }
-    putc('\n', file);
-}
-
 static void print_option(FILE *file, const struct gf_option *option)
 {
     char usage[120], limits[80], text[320];
@@ -55,7 +38,7 @@ static void print_option(FILE *file, const struct gf_option *option)
         column = 0;
     }
     fprintf(file, "%*s", OPTION_COLUMN - column, "");
-    gf_help_wrap(file, text, OPTION_COLUMN, OPTION_COLUMN);
+    gf_text_wrap(file, text, OPTION_COLUMN, OPTION_COLUMN);
 }
 
 static void print_filter_names(FILE *file)
@@ -66,7 +49,7 @@ static void print_filter_names(FILE *file)
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i ? ", " : "",
                  gf_filter_name(filter));
     fprintf(file, "\nFilters:\n  ");
-    gf_help_wrap(file, text, 2, 2);
+    gf_text_wrap(file, text, 2, 2);
 }
 
 void gf_help_print(FILE *file)
@@ -93,67 +76,10 @@ void gf_help_print(FILE *file)
           file);
 }
 
-static void append(char *text, size_t size, const char *more)
-{
-    const size_t length = strlen(text);
-    if (length + 1 < size)
-        snprintf(text + length, size - length, "%s", more);
-}
-
-void gf_help_range(const struct gf_param *param, char *text, size_t size)
-{
-    text[0] = '\0';
-    switch (param->type) {
-    case GF_TYPE_FLOAT:
-    case GF_TYPE_INT:
-    case GF_TYPE_WORD:
-        snprintf(text, size, "%.9g..%.9g", param->least, param->greatest);
-        break;
-    case GF_TYPE_CHOICE:
-        break;
-    case GF_TYPE_LENGTH:
-        snprintf(text, size, "pixels or %%");
-        break;
-    case GF_TYPE_MATRIX:
-        snprintf(text, size, "matrix up to %dx%d", GF_MATRIX_SIDE_MAX, GF_MATRIX_SIDE_MAX);
-        break;
-    case GF_TYPE_FILE:
-        snprintf(text, size, "file");
-        break;
-    }
-    for (int i = 0; param->choices && param->choices[i]; i++) {
-        append(text, size, i ? ", " : *text ? " or " : "");
-        append(text, size, param->choices[i]);
-    }
-}
-
-void gf_help_default(const struct gf_param *param, char *text, size_t size)
-{
-    text[0] = '\0';
-    if (param->required)
-        return;
-    if (param->type == GF_TYPE_CHOICE)
-        snprintf(text, size, "%s", param->choices[(int)param->value]);
-    else if (param->type == GF_TYPE_WORD && isnan(param->value))
-        snprintf(text, size, "%s", param->choices[0]);
-    else if (param->type != GF_TYPE_LENGTH && param->type != GF_TYPE_MATRIX &&
-             param->type != GF_TYPE_FILE)
-        snprintf(text, size, "%.9g", param->value);
-}
-
-void gf_help_limits(const struct gf_param *param, char *text, size_t size)
-{
-    char range[120], value[40];
-    gf_help_range(param, range, sizeof range);
-    gf_help_default(param, value, sizeof value);
-    snprintf(text, size, "%s%s%s", range, *value ? "; default " : "",
-             param->required ? "; required" : value);
-}
-
 /* A value that the parameter surely takes: its default, or one to begin with. */
 static void example_value(const struct gf_param *param, char *text, size_t size)
 {
-    gf_help_default(param, text, size);
+    gf_param_default(param, text, size);
     if (!*text)
         snprintf(text, size, "%s",
                  param->type == GF_TYPE_LENGTH   ? "50%"
@@ -174,12 +100,12 @@ void gf_help_example(const struct gf_filter *filter, char *text, size_t size)
     for (int i = 0; i < 2 && params[i].name; i++) {
         char value[80];
         example_value(&params[i], value, sizeof value);
-        append(text, size, i ? ":" : "=");
+        gf_text_append(text, size, i ? ":" : "=");
         if (i) {
-            append(text, size, params[i].name);
-            append(text, size, "=");
+            gf_text_append(text, size, params[i].name);
+            gf_text_append(text, size, "=");
         }
-        append(text, size, value);
+        gf_text_append(text, size, value);
     }
 }
 
@@ -203,17 +129,17 @@ static void print_variants(FILE *file, const struct gf_filter *filter)
           file);
     for (int i = 0; (name = gf_filter_variant(filter, i, &summary)); i++) {
         const int column = fprintf(file, "  %-12s ", name);
-        gf_help_wrap(file, summary ? summary : "", column, 15);
+        gf_text_wrap(file, summary ? summary : "", column, 15);
     }
 }
 
 static void print_param(FILE *file, const struct gf_param *param)
 {
     char limits[200], text[480];
-    gf_help_limits(param, limits, sizeof limits);
+    gf_param_limits(param, limits, sizeof limits);
     snprintf(text, sizeof text, "%s (%s)", param->help, limits);
     const int column = fprintf(file, "  %-10s ", param->name);
-    gf_help_wrap(file, text, column, 13);
+    gf_text_wrap(file, text, column, 13);
 }
 
 void gf_help_filter(FILE *file, const struct gf_filter *filter)
@@ -225,7 +151,7 @@ void gf_help_filter(FILE *file, const struct gf_filter *filter)
         fprintf(file, "Also called %s.\n", gf_filter_alias(filter));
     if (gf_filter_definition(filter)) {
         fputs("\n  ", file);
-        gf_help_wrap(file, gf_filter_definition(filter), 2, 2);
+        gf_text_wrap(file, gf_filter_definition(filter), 2, 2);
         if (names_full_scale(gf_filter_definition(filter)))
             fputs("  v is a sample, M the full scale: 255, or 65535 in 16 bits.\n", file);
     }

@@ -1,7 +1,8 @@
 /* --list, in its two forms. */
 #include <string.h>
 
-#include "help.h"
+#include "cli/help.h"
+#include "report/text.h"
 
 /* "sigma=1.5 border=edge"; what has no default stands without "=". */
 static void print_params_text(FILE *file, const struct gf_filter *filter)
@@ -9,13 +10,13 @@ static void print_params_text(FILE *file, const struct gf_filter *filter)
     char text[400] = "";
     for (const struct gf_param *param = gf_filter_params(filter); param->name; param++) {
         char value[40];
-        gf_help_default(param, value, sizeof value);
+        gf_param_default(param, value, sizeof value);
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s%s%s", *text ? " " : "",
                  param->name, *value ? "=" : "", value);
     }
     if (*text) {
         fputs("            ", file);
-        gf_help_wrap(file, text, 12, 12);
+        gf_text_wrap(file, text, 12, 12);
     }
 }
 
@@ -26,7 +27,7 @@ static void print_text(FILE *file, const struct gf_filter *filter)
     snprintf(summary, sizeof summary, "%s%s%s%s", gf_filter_summary(filter),
              alias ? " (alias " : "", alias ? alias : "", alias ? ")" : "");
     const int column = fprintf(file, "%-11s ", gf_filter_name(filter));
-    gf_help_wrap(file, summary, column, 12);
+    gf_text_wrap(file, summary, column, 12);
     print_params_text(file, filter);
 }
 
@@ -51,8 +52,8 @@ static void print_markdown(FILE *file, const struct gf_filter *filter)
     fputs(" | ", file);
     for (const struct gf_param *param = params; param->name; param++) {
         char range[120], value[40];
-        gf_help_range(param, range, sizeof range);
-        gf_help_default(param, value, sizeof value);
+        gf_param_range(param, range, sizeof range);
+        gf_param_default(param, value, sizeof value);
         fprintf(file, "%s`%s%s%s` (", param == params ? "" : "; ", param->name, *value ? "=" : "",
                 value);
         print_cell(file, range);

@@ -8,17 +8,20 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "chain_file.h"
-#include "cli.h"
-#include "codec.h"
-#include "compare.h"
-#include "explain.h"
+#include "bench/compare.h"
+#include "bench/explain.h"
+#include "chain/chain_file.h"
+#include "cli/command.h"
+#include "cli/help.h"
+#include "cli/run.h"
+#include "cli/shell_words.h"
+#include "codec/codec.h"
 #include "gpufilter/gpufilter.h"
-#include "help.h"
-#include "lab.h"
-#include "report.h"
-#include "run.h"
-#include "words.h"
+#include "labs/lab.h"
+#include "report/compare_report.h"
+#include "report/explain_report.h"
+#include "report/lab_report.h"
+#include "report/report.h"
 
 /* A closed standard stream would give its number to the next file that is opened, and what is meant
  * for the stream would end in that file. The stand-ins fail as the closed stream would: not for
@@ -303,7 +306,8 @@ int main(int argc, char **argv)
     int count = 0;
     occupy_streams();
     catch_signals();
-    enum gf_status status = gf_words_split(environment ? environment : "", &words, &count, &error);
+    enum gf_status status =
+        gf_shell_words_split(environment ? environment : "", &words, &count, &error);
     if (status == GF_ERROR_USAGE) {
         const struct gf_error detail = error;
         (void)gf_fail(&error, status, "GPUFILTER_OPTS: %s", detail.text);

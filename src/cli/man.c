@@ -1,14 +1,17 @@
 /* The manual page, in the man macros. */
 #include <string.h>
 
+#include "bench/compare.h"
+#include "cli/help.h"
 #include "gpufilter/status.h"
-#include "help.h"
-#include "lab.h"
-#include "compare.h"
-#include "report.h"
+#include "labs/lab.h"
+#include "report/compare_report.h"
+#include "report/lab_report.h"
+#include "report/report.h"
+#include "report/text.h"
 
 /* Text in which nothing is markup: dashes stay ASCII dashes, a dot begins no request. */
-static void put_text(FILE *file, const char *text)
+void gf_man_text(FILE *file, const char *text)
 {
     bool first = true; /* of its line */
     for (; *text; text++) {
@@ -26,7 +29,7 @@ static void put_text(FILE *file, const char *text)
 
 static void put_line(FILE *file, const char *text)
 {
-    put_text(file, text);
+    gf_man_text(file, text);
     putc('\n', file);
 }
 
@@ -34,7 +37,7 @@ static void put_line(FILE *file, const char *text)
 static void put_tag(FILE *file, const char *tag)
 {
     fputs(".TP\n\\fB", file);
-    put_text(file, tag);
+    gf_man_text(file, tag);
     fputs("\\fR\n", file);
 }
 
@@ -82,10 +85,10 @@ static void put_options(FILE *file)
         if (option->group)
             fprintf(file, ".SS %s\n", option->group);
         put_tag(file, tag);
-        put_text(file, option->help);
+        gf_man_text(file, option->help);
         if (*limits) {
             fputs("\n(", file);
-            put_text(file, limits);
+            gf_man_text(file, limits);
             putc(')', file);
         }
         putc('\n', file);
@@ -95,11 +98,11 @@ static void put_options(FILE *file)
 static void put_param(FILE *file, const struct gf_param *param)
 {
     char limits[200];
-    gf_help_limits(param, limits, sizeof limits);
+    gf_param_limits(param, limits, sizeof limits);
     put_tag(file, param->name);
-    put_text(file, param->help);
+    gf_man_text(file, param->help);
     fputs(" (", file);
-    put_text(file, limits);
+    gf_man_text(file, limits);
     fputs(")\n", file);
 }
 
@@ -123,7 +126,7 @@ static void put_filter(FILE *file, const struct gf_filter *filter)
 {
     char example[160];
     fprintf(file, ".SS %s\n", gf_filter_name(filter));
-    put_text(file, gf_filter_summary(filter));
+    gf_man_text(file, gf_filter_summary(filter));
     if (gf_filter_alias(filter))
         fprintf(file, ".\nAlso called %s", gf_filter_alias(filter));
     fputs(".\n", file);
@@ -136,7 +139,7 @@ static void put_filter(FILE *file, const struct gf_filter *filter)
     put_variants(file, filter);
     gf_help_example(filter, example, sizeof example);
     fputs(".PP\nExample:\n\\fB", file);
-    put_text(file, example);
+    gf_man_text(file, example);
     fputs("\\fR\n", file);
 }
 
@@ -239,9 +242,9 @@ static void put_profile(FILE *file)
 static void put_lab(FILE *file, const struct gf_lab *lab)
 {
     fprintf(file, ".SS %s\n", lab->name);
-    put_text(file, lab->summary);
+    gf_man_text(file, lab->summary);
     fputs(" (guide ", file);
-    put_text(file, lab->guide);
+    gf_man_text(file, lab->guide);
     fputs(").\n", file);
     for (const struct gf_param *param = lab->params; param && param->name; param++)
         put_param(file, param);
@@ -325,7 +328,7 @@ static void put_exits(FILE *file)
                 put_tag(file, text);
             else
                 fputs("; ", file);
-            put_text(file, gf_status_meaning(status));
+            gf_man_text(file, gf_status_meaning(status));
             first = false;
         }
         putc('\n', file);
@@ -353,7 +356,7 @@ void gf_man_print(FILE *file)
     fputs(".SH EXAMPLES\n", file);
     for (int i = 0; gf_example_at(i); i++) {
         fputs(".PP\n", file);
-        put_text(file, gf_example_at(i)->help);
+        gf_man_text(file, gf_example_at(i)->help);
         fputs(":\n.PP\n.RS\n.nf\n", file);
         put_line(file, gf_example_at(i)->command);
         fputs(".fi\n.RE\n", file);

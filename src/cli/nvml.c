@@ -1,4 +1,4 @@
-#include "nvml.h"
+#include "cli/nvml.h"
 
 #include <dlfcn.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* What the driver's management library (NVML) tells of a GPU. It comes with the driver and is
  * loaded when it is asked; where it is absent, there is nothing to tell. */
-#ifndef GF_NVML_H
-#define GF_NVML_H
+#ifndef GF_CLI_NVML_H
+#define GF_CLI_NVML_H
 
 /* -1: not told. */
 struct gf_nvml_info {

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli.h"
+#include "cli/command.h"
 
 #define AT(member) offsetof(struct gf_command, member)
 #define KI 1024.0
@@ -138,7 +138,7 @@ static const struct gf_option options[] = {
      .help = "pageable shows what copies to a GPU cost from memory that is not pinned"},
     {.name = "transfer", .type = GF_OPTION_CHOICE, .choices = transfers, .offset = AT(options.transfer),
      .help = "zero-copy lets kernels read and write pinned host memory over PCIe, without copies"},
-    {.name = "no-fuse", .type = GF_OPTION_SWITCH, .value = true, .offset = AT(options.apart),
+    {.name = "no-fuse", .type = GF_OPTION_SWITCH, .value = true, .offset = AT(options.no_fuse),
      .help = "run adjacent point filters one by one, rounding after each"},
 
     {.group = "Reports", .name = "profile", .type = GF_OPTION_CHOICE, .optional = true,
@@ -191,7 +191,7 @@ struct gf_command gf_command_default(void)
     return (struct gf_command){.options = gf_options_default()};
 }
 
-bool gf_option_apart(const struct gf_option *option)
+bool gf_option_takes_next(const struct gf_option *option)
 {
     return option->optional && (option->type == GF_OPTION_FILTER || option->type == GF_OPTION_LAB);
 }
@@ -238,7 +238,7 @@ void gf_option_usage(const struct gf_option *option, char *text, size_t size)
     else if (option->choices)
         gf_option_choices(option->choices, "|", option->type == GF_OPTION_DEVICE ? "[:N]" : "",
                           value, sizeof value);
-    const char *const open = !option->optional ? "=" : gf_option_apart(option) ? " [" : "[=";
+    const char *const open = !option->optional ? "=" : gf_option_takes_next(option) ? " [" : "[=";
     snprintf(text, size, "--%s%s%s%s", option->name, *value ? open : "", value,
              option->optional ? "]" : "");
 }

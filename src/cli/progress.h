@@ -1,12 +1,12 @@
 /* How a batch goes on, for people and for programs: a bar on a terminal, plain lines now and then,
  * or JSON lines. */
-#ifndef GF_PROGRESS_H
-#define GF_PROGRESS_H
+#ifndef GF_CLI_PROGRESS_H
+#define GF_CLI_PROGRESS_H
 
 #include <stdio.h>
 
-#include "batch.h"
-#include "cli.h"
+#include "batch/batch.h"
+#include "cli/command.h"
 
 struct gf_progress {
     FILE *file;

@@ -1,4 +1,4 @@
-#include "run.h"
+#include "cli/run.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -6,10 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "batch.h"
-#include "codec.h"
-#include "progress.h"
-#include "report.h"
+#include "batch/batch.h"
+#include "cli/progress.h"
+#include "codec/codec.h"
+#include "codec/io/output.h"
+#include "report/report.h"
 
 /* One run of the program. */
 struct session {
@@ -17,7 +18,7 @@ struct session {
     void (*complain)(const char *kind, const char *text);
     struct gf_inputs inputs;
     struct gf_template output;
-    struct gf_joblog *log;
+    struct gf_batch_log *log;
     struct gf_resume *resume;
     struct gf_output *trace;
     struct gf_progress progress;
@@ -169,7 +170,7 @@ static enum gf_status open_logs(struct session *session, struct gf_error *error)
     if (command->resume)
         status = gf_resume_read(command->resume, &session->resume, error);
     if (!status && log && !command->dry_run)
-        status = gf_joblog_open(log, &session->log, error);
+        status = gf_batch_log_open(log, &session->log, error);
     return status;
 }
 
@@ -193,7 +194,7 @@ static void close_session(struct session *session)
 {
     gf_inputs_free(&session->inputs);
     gf_template_free(&session->output);
-    gf_joblog_close(session->log);
+    gf_batch_log_close(session->log);
     gf_resume_free(session->resume);
     if (session->trace)
         gf_output_close(session->trace);

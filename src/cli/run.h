@@ -1,9 +1,9 @@
 /* The program's main action: the inputs, the batch, and what is told of it. Prints as main.c does,
  * which gives it the function for diagnostics. */
-#ifndef GF_RUN_H
-#define GF_RUN_H
+#ifndef GF_CLI_RUN_H
+#define GF_CLI_RUN_H
 
-#include "cli.h"
+#include "cli/command.h"
 
 enum gf_status gf_run_command(struct gf_command *command,
                               void (*complain)(const char *kind, const char *text),

@@ -1,17 +1,17 @@
-/* Which format a picture file has, and what the formats share. */
-#include "codec.h"
+/* Which format a picture file has. */
+#include "codec/codec.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 
-#include "clones.h"
-#include "formats.h"
-#include "metadata.h"
-
-/* ---- recognition ---- */
+#include "codec/common/metadata.h"
+#include "codec/common/source.h"
+#include "codec/io/input.h"
+#include "codec/io/output.h"
+#include "codec/jpeg/jpeg.h"
+#include "codec/png/png.h"
+#include "codec/pnm/pnm.h"
 
 enum gf_file_format gf_file_format_of(const unsigned char *bytes, size_t size)
 {
@@ -135,106 +135,4 @@ enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_f
         status = gf_png_sink_open(output, format, &kept, options, sink, error);
     gf_metadata_free(&kept);
     return status;
-}
-
-/* ---- limits and messages ---- */
-
-void gf_warn(const struct gf_options *options, const char *format, ...)
-{
-    if (!options->warn)
-        return;
-    char text[400];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    options->warn(options->warn_context, text);
-}
-
-enum gf_status gf_size_check(const char *name, uint64_t width, uint64_t height,
-                             const struct gf_options *options, struct gf_error *error)
-{
-    const unsigned long long w = width, h = height, most = options->max_pixels;
-    if (!w || !h)
-        return gf_fail(error, GF_ERROR_INPUT, "%s: %llux%llu: a picture without pixels", name, w,
-                       h);
-    if (w <= UINT32_MAX && h <= UINT32_MAX && w * h > most)
-        return gf_fail(error, GF_ERROR_INPUT,
-                       "%s: %llux%llu is %llu pixels, over --max-pixels=%llu", name, w, h, w * h,
-                       most);
-    if (w > GF_SIDE_MAX || h > GF_SIDE_MAX)
-        return gf_fail(error, GF_ERROR_INPUT, "%s: %llux%llu: a side is over %d pixels", name, w, h,
-                       GF_SIDE_MAX);
-    return GF_OK;
-}
-
-enum gf_status gf_fail_truncated(struct gf_error *error, const char *name, int64_t row,
-                                 int64_t rows)
-{
-    if (row < 0)
-        return gf_fail(error, GF_ERROR_INPUT, "%s: truncated in the header", name);
-    return gf_fail(error, GF_ERROR_INPUT, "%s: truncated after row %lld of %lld", name,
-                   (long long)row, (long long)rows);
-}
-
-/* ---- samples ---- */
-
-void gf_rows_clear(unsigned char *data, size_t pitch, int rows, size_t row_bytes)
-{
-    for (int y = 0; y < rows; y++)
-        memset(data + (size_t)y * pitch, 0, row_bytes);
-}
-
-GF_CLONES static void narrow(const uint16_t *src, uint8_t *dst, size_t count)
-{
-    /* round(v * 255 / 65535) for all v */
-    for (size_t i = 0; i < count; i++)
-        dst[i] = (uint8_t)((src[i] * 255u + 32895u) >> 16);
-}
-
-void gf_samples_narrow(const void *src, void *dst, size_t count)
-{
-    narrow(src, dst, count);
-}
-
-/* PNG's rows begin behind a byte that stands before them. */
-typedef uint16_t __attribute__((aligned(1))) loose_sample;
-
-GF_CLONES static void swap_bytes(const loose_sample *src, loose_sample *dst, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        dst[i] = (uint16_t)(src[i] << 8 | src[i] >> 8);
-}
-
-void gf_samples_big_endian(const void *src, void *dst, size_t count)
-{
-    const uint16_t one = 1;
-    if (*(const unsigned char *)&one)
-        swap_bytes(src, dst, count);
-    else if (src != dst)
-        memcpy(dst, src, count * 2);
-}
-
-#define DROP_ALPHA(name, type, channels) \
-    static void name(const type *src, type *dst, size_t pixels) \
-    { \
-        for (size_t i = 0; i < pixels; i++, src += (channels), dst += (channels)-1) \
-            for (int c = 0; c < (channels)-1; c++) \
-                dst[c] = src[c]; \
-    }
-DROP_ALPHA(drop_gray8, uint8_t, 2)
-DROP_ALPHA(drop_gray16, uint16_t, 2)
-DROP_ALPHA(drop_rgb8, uint8_t, 4)
-DROP_ALPHA(drop_rgb16, uint16_t, 4)
-
-void gf_pixels_drop_alpha(const void *src, void *dst, size_t pixels, int channels, int bits)
-{
-    if (channels == 2 && bits == 8)
-        drop_gray8(src, dst, pixels);
-    else if (channels == 2)
-        drop_gray16(src, dst, pixels);
-    else if (bits == 8)
-        drop_rgb8(src, dst, pixels);
-    else
-        drop_rgb16(src, dst, pixels);
 }

@@ -1,9 +1,11 @@
-#include "bilateral.h"
+#include "filters/bilateral.h"
 
 #include <string.h>
 
-#include "clones.h"
-#include "stencil.h"
+#include "base/target_clones.h"
+#include "pixel/sample.h"
+#include "pixel/stencil.h"
+#include "stage/border.h"
 
 struct bilateral {
     double sigma_s, sigma_r;
@@ -92,8 +94,8 @@ static inline float sample(const unsigned char *row, size_t at, int bits)
     return bits == 8 ? row[at] : ((const gf_u16_any *)row)[at];
 }
 
-GF_CLONES static void convert(const unsigned char *row, int bits, int channels, size_t first,
-                              int count, float *restrict plane)
+GF_TARGET_CLONES static void convert(const unsigned char *row, int bits, int channels, size_t first,
+                                     int count, float *restrict plane)
 {
     if (bits == 8) {
         for (int i = 0; i < count; i++)
@@ -180,9 +182,9 @@ static inline __attribute__((always_inline)) void add_tap(int colours, int chann
 }
 
 #define GF_BILATERAL_ROW(colours, channels) \
-    GF_CLONES static void add_row_##channels(const struct gf_bilateral_weights *weights, int dy, \
-                                             const float *centre, const float *row, size_t plane, \
-                                             struct sums *restrict sums) \
+    GF_TARGET_CLONES static void add_row_##channels(const struct gf_bilateral_weights *weights, \
+                                                    int dy, const float *centre, const float *row, \
+                                                    size_t plane, struct sums *restrict sums) \
     { \
         const int radius = weights->radius; \
         for (int dx = -radius; dx <= radius; dx++) \
@@ -277,17 +279,17 @@ static const char *refuses_tile(const struct gf_stage *stage)
 extern gf_launcher gf_bilateral_cuda, gf_bilateral_global_cuda, gf_bilateral_intrinsic_cuda,
     gf_bilateral_shared_cuda;
 
-static const struct gf_kernel kernels[] = {
-    {GF_KERNEL("tiled", gf_bilateral_cuda,
-               "powers of two by ex2, exponents from tables, two pixels a thread, strips of "
-               "the window in shared memory")},
-    {GF_KERNEL("global", gf_bilateral_global_cuda,
-               "a thread a pixel, window from global memory, weights by expf (Best Practices "
-               "9.2.1)")},
-    {GF_KERNEL("intrinsic", gf_bilateral_intrinsic_cuda,
-               "the same, weights by __expf (Best Practices 11.1.6)")},
-    {GF_KERNEL("shared", gf_bilateral_shared_cuda,
-               "the same, window from a tile in shared memory (Best Practices 9.2.3)"),
+static const struct gf_variant kernels[] = {
+    {GF_VARIANT("tiled", gf_bilateral_cuda,
+                "powers of two by ex2, exponents from tables, two pixels a thread, strips of "
+                "the window in shared memory")},
+    {GF_VARIANT("global", gf_bilateral_global_cuda,
+                "a thread a pixel, window from global memory, weights by expf (Best Practices "
+                "9.2.1)")},
+    {GF_VARIANT("intrinsic", gf_bilateral_intrinsic_cuda,
+                "the same, weights by __expf (Best Practices 11.1.6)")},
+    {GF_VARIANT("shared", gf_bilateral_shared_cuda,
+                "the same, window from a tile in shared memory (Best Practices 9.2.3)"),
      .refuses = refuses_tile},
     {0},
 };

@@ -1,7 +1,8 @@
-#include "clones.h"
-#include "gauss_rows.h"
-#include "stencil.h"
-#include "stencils.h"
+#include "base/target_clones.h"
+#include "pixel/gauss_rows.h"
+#include "pixel/stencil.h"
+#include "pixel/stencils.h"
+#include "stage/border.h"
 
 struct blur {
     double sigma;
@@ -50,7 +51,7 @@ static size_t blur_device_scratch(const struct gf_stage *stage, int rows)
     return gf_gauss_device_scratch(stage->in, gf_gauss_radius(blur->sigma), rows);
 }
 
-GF_CLONES static void round_sums(unsigned char *restrict row, const uint32_t *sums, size_t count,
+GF_TARGET_CLONES static void round_sums(unsigned char *restrict row, const uint32_t *sums, size_t count,
                                  int shift)
 {
     const uint32_t half = 1u << (shift - 1);
@@ -58,20 +59,20 @@ GF_CLONES static void round_sums(unsigned char *restrict row, const uint32_t *su
         row[i] = (unsigned char)((sums[i] + half) >> shift);
 }
 
-static void finish8(const struct gf_gauss_job *job, int row, size_t first, size_t count,
+static void finish8(const struct gf_gauss_request *job, int row, size_t first, size_t count,
                     const uint32_t *sums)
 {
     round_sums(gf_view_row(job->out, row) + first, sums, count,
                job->gauss->shift + GF_GAUSS_FRACTION);
 }
 
-GF_CLONES static void round_floats(gf_u16_any *restrict row, const float *blurred, size_t count)
+GF_TARGET_CLONES static void round_floats(gf_u16_any *restrict row, const float *blurred, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         row[i] = (uint16_t)gf_round_flat(blurred[i], 65535.0f);
 }
 
-static void finish16(const struct gf_gauss_job *job, int row, size_t first, size_t count,
+static void finish16(const struct gf_gauss_request *job, int row, size_t first, size_t count,
                      const float *blurred)
 {
     round_floats((gf_u16_any *)gf_view_row(job->out, row) + first, blurred, count);
@@ -81,7 +82,7 @@ static void blur_cpu(const struct gf_stage *stage, const struct gf_view *in,
                      const struct gf_view *out, void *scratch)
 {
     const struct gf_blur *const constants = stage->constants;
-    gf_gauss_run(&(struct gf_gauss_job){
+    gf_gauss_run(&(struct gf_gauss_request){
         .gauss = &constants->gauss,
         .border = constants->border,
         .in = in,
@@ -126,33 +127,33 @@ static size_t separable_scratch(const struct gf_stage *stage, int rows)
 extern gf_launcher gf_blur_cuda, gf_blur_global_cuda, gf_blur_constant_cuda, gf_blur_separable_cuda,
     gf_blur_shared_cuda, gf_blur_padded_cuda, gf_blur_async_cuda, gf_blur_vector_cuda;
 
-static const struct gf_kernel kernels[] = {
-    {GF_KERNEL("tiled", gf_blur_cuda,
+static const struct gf_variant kernels[] = {
+    {GF_VARIANT("tiled", gf_blur_cuda,
                "columns in registers, rows through shared memory, in one kernel up to sigma "
                "5.33; 8 bits in fixed point by dot products, two rows in a word")},
-    {GF_KERNEL("global", gf_blur_global_cuda,
+    {GF_VARIANT("global", gf_blur_global_cuda,
                "a thread a sample, all n x n taps, picture and taps from global memory (Best "
                "Practices 9.2.1)"),
      .refuses = refuses_window},
-    {GF_KERNEL("constant", gf_blur_constant_cuda,
+    {GF_VARIANT("constant", gf_blur_constant_cuda,
                "the same, the taps in constant memory (Best Practices 9.2.6)"),
      .refuses = refuses_window},
-    {GF_KERNEL("separable", gf_blur_separable_cuda,
+    {GF_VARIANT("separable", gf_blur_separable_cuda,
                "columns, then rows, 2 n taps: two kernels through global memory (Best "
                "Practices 9.2.1)"),
      .scratch = separable_scratch},
-    {GF_KERNEL("shared", gf_blur_shared_cuda,
+    {GF_VARIANT("shared", gf_blur_shared_cuda,
                "both passes on a tile in shared memory, with bank conflicts (Best Practices "
                "9.2.3)"),
      .refuses = refuses_tile},
-    {GF_KERNEL("padded", gf_blur_padded_cuda,
+    {GF_VARIANT("padded", gf_blur_padded_cuda,
                "the same, its lines padded to an odd number of words (Best Practices 9.2.3.3)"),
      .refuses = refuses_tile},
-    {GF_KERNEL("async", gf_blur_async_cuda,
+    {GF_VARIANT("async", gf_blur_async_cuda,
                "the same, the tile brought by asynchronous copies of 16 bytes (Best Practices "
                "9.2.3.4)"),
      .refuses = refuses_tile, .architecture = 80},
-    {GF_KERNEL("vector", gf_blur_vector_cuda,
+    {GF_VARIANT("vector", gf_blur_vector_cuda,
                "padded, four samples an access and eight results a thread in registers (Best "
                "Practices 9.2.7)"),
      .refuses = refuses_words},

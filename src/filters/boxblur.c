@@ -1,8 +1,9 @@
 #include <string.h>
 
-#include "clones.h"
-#include "stencil.h"
-#include "stencils.h"
+#include "base/target_clones.h"
+#include "pixel/stencil.h"
+#include "pixel/stencils.h"
+#include "stage/border.h"
 
 struct boxblur {
     int radius, border;
@@ -79,14 +80,14 @@ static size_t boxblur_scratch(const struct gf_stage *stage, int rows)
     return carve(&work, NULL, stage->in, ((const struct boxblur *)stage->params)->radius);
 }
 
-GF_CLONES static void move_columns8(uint32_t *restrict columns, const unsigned char *enter,
+GF_TARGET_CLONES static void move_columns8(uint32_t *restrict columns, const unsigned char *enter,
                                     const unsigned char *leave, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         columns[i] += (uint32_t)enter[i] - leave[i];
 }
 
-GF_CLONES static void move_columns16(uint32_t *restrict columns, const gf_u16_any *enter,
+GF_TARGET_CLONES static void move_columns16(uint32_t *restrict columns, const gf_u16_any *enter,
                                      const gf_u16_any *leave, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -147,14 +148,14 @@ static void move_columns(const struct work *work, const struct gf_box *box,
 SLIDE(slide8, uint32_t)
 SLIDE(slide16, double)
 
-GF_CLONES static void divide8(const struct gf_box_mean *mean, const uint32_t *sums,
+GF_TARGET_CLONES static void divide8(const struct gf_box_mean *mean, const uint32_t *sums,
                               unsigned char *restrict row, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         row[i] = (unsigned char)gf_box_mean8(mean, sums[i]);
 }
 
-GF_CLONES static void divide16(const struct gf_box_mean *mean, const double *sums,
+GF_TARGET_CLONES static void divide16(const struct gf_box_mean *mean, const double *sums,
                                gf_u16_any *restrict row, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -227,24 +228,24 @@ static size_t separable_scratch(const struct gf_stage *stage, int rows)
 extern gf_launcher gf_boxblur_cuda, gf_boxblur_global_cuda, gf_boxblur_separable_cuda,
     gf_boxblur_shared_cuda, gf_boxblur_padded_cuda, gf_boxblur_async_cuda;
 
-static const struct gf_kernel kernels[] = {
-    {GF_KERNEL("running", gf_boxblur_cuda,
+static const struct gf_variant kernels[] = {
+    {GF_VARIANT("running", gf_boxblur_cuda,
                "running sums of columns in registers, then rows: at 8 bits up to radius 7 by "
                "shuffles, else by running sums in padded shared memory, whatever the radius")},
-    {GF_KERNEL("global", gf_boxblur_global_cuda,
+    {GF_VARIANT("global", gf_boxblur_global_cuda,
                "a thread a sample, the whole window from global memory (Best Practices 9.2.1)"),
      .refuses = refuses_window},
-    {GF_KERNEL("separable", gf_boxblur_separable_cuda,
+    {GF_VARIANT("separable", gf_boxblur_separable_cuda,
                "columns, then rows: two kernels through global memory (Best Practices 9.2.1)"),
      .scratch = separable_scratch},
-    {GF_KERNEL("shared", gf_boxblur_shared_cuda,
+    {GF_VARIANT("shared", gf_boxblur_shared_cuda,
                "both passes on a tile in shared memory, with bank conflicts (Best Practices "
                "9.2.3)"),
      .refuses = refuses_tile},
-    {GF_KERNEL("padded", gf_boxblur_padded_cuda,
+    {GF_VARIANT("padded", gf_boxblur_padded_cuda,
                "the same, its lines padded to an odd number of words (Best Practices 9.2.3.3)"),
      .refuses = refuses_tile},
-    {GF_KERNEL("async", gf_boxblur_async_cuda,
+    {GF_VARIANT("async", gf_boxblur_async_cuda,
                "the same, the tile brought by asynchronous copies of 16 bytes (Best Practices "
                "9.2.3.4)"),
      .refuses = refuses_tile, .architecture = 80},

@@ -1,5 +1,5 @@
 /* brightness: adds a constant. */
-#include "point.h"
+#include "pixel/point.h"
 
 struct brightness {
     double x;

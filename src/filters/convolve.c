@@ -1,10 +1,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "clones.h"
-#include "stencil.h"
-#include "stencils.h"
-#include "texture.h"
+#include "base/target_clones.h"
+#include "pixel/stencil.h"
+#include "pixel/stencils.h"
+#include "stage/border.h"
+#include "stage/texture_layout.h"
 
 struct convolve {
     struct gf_matrix kernel;
@@ -102,13 +103,13 @@ static size_t convolve_scratch(const struct gf_stage *stage, int rows)
     return carve(&work, NULL, stage->in, &((const struct convolve *)stage->params)->kernel);
 }
 
-GF_CLONES static void widen8(float *restrict to, const unsigned char *from, size_t count)
+GF_TARGET_CLONES static void widen8(float *restrict to, const unsigned char *from, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         to[i] = (float)from[i];
 }
 
-GF_CLONES static void widen16(float *restrict to, const gf_u16_any *from, size_t count)
+GF_TARGET_CLONES static void widen16(float *restrict to, const gf_u16_any *from, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         to[i] = (float)from[i];
@@ -155,8 +156,8 @@ static void fetch(const struct gf_convolve *convolve, const struct work *work,
 }
 
 /* Adds the taps one after the other, four in a pass. */
-GF_CLONES static void correlate(const float *const *taps, const float *weights, int count,
-                                size_t first, float *restrict sums, size_t run)
+GF_TARGET_CLONES static void correlate(const float *const *taps, const float *weights, int count,
+                                       size_t first, float *restrict sums, size_t run)
 {
     for (size_t i = 0; i < run; i++)
         sums[i] = 0;
@@ -180,15 +181,15 @@ GF_CLONES static void correlate(const float *const *taps, const float *weights, 
     }
 }
 
-GF_CLONES static void finish8(const float *sums, unsigned char *restrict out, size_t count,
-                              float divisor, float bias)
+GF_TARGET_CLONES static void finish8(const float *sums, unsigned char *restrict out, size_t count,
+                                     float divisor, float bias)
 {
     for (size_t i = 0; i < count; i++)
         out[i] = (unsigned char)gf_round_flat(gf_convolve_finish(sums[i], divisor, bias), 255.0f);
 }
 
-GF_CLONES static void finish16(const float *sums, gf_u16_any *restrict out, size_t count,
-                               float divisor, float bias)
+GF_TARGET_CLONES static void finish16(const float *sums, gf_u16_any *restrict out, size_t count,
+                                      float divisor, float bias)
 {
     for (size_t i = 0; i < count; i++)
         out[i] = (uint16_t)gf_round_flat(gf_convolve_finish(sums[i], divisor, bias), 65535.0f);
@@ -314,27 +315,27 @@ extern gf_launcher gf_convolve_cuda, gf_convolve_global_cuda, gf_convolve_shared
     gf_convolve_constant_cuda, gf_convolve_texture_cuda, gf_convolve_shared_cuda,
     gf_convolve_async_cuda;
 
-static const struct gf_kernel kernels[] = {
-    {GF_KERNEL("tiled", gf_convolve_cuda,
-               "up to 5x5 at 8 bits: rows roll through registers; else eight results a thread "
-               "from a tile of floats")},
-    {GF_KERNEL("global", gf_convolve_global_cuda,
-               "a thread a sample, picture and weights from global memory (Best Practices "
-               "9.2.1)")},
-    {GF_KERNEL("shared-taps", gf_convolve_shared_taps_cuda,
-               "the same, the weights copied to shared memory (Best Practices 9.2.3)")},
-    {GF_KERNEL("constant", gf_convolve_constant_cuda,
-               "the same, the weights in constant memory (Best Practices 9.2.6)")},
-    {GF_KERNEL("texture", gf_convolve_texture_cuda,
-               "the same, the picture fetched as a texture, which applies the border (Best "
-               "Practices 9.2.5)"),
+static const struct gf_variant kernels[] = {
+    {GF_VARIANT("tiled", gf_convolve_cuda,
+                "up to 5x5 at 8 bits: rows roll through registers; else eight results a thread "
+                "from a tile of floats")},
+    {GF_VARIANT("global", gf_convolve_global_cuda,
+                "a thread a sample, picture and weights from global memory (Best Practices "
+                "9.2.1)")},
+    {GF_VARIANT("shared-taps", gf_convolve_shared_taps_cuda,
+                "the same, the weights copied to shared memory (Best Practices 9.2.3)")},
+    {GF_VARIANT("constant", gf_convolve_constant_cuda,
+                "the same, the weights in constant memory (Best Practices 9.2.6)")},
+    {GF_VARIANT("texture", gf_convolve_texture_cuda,
+                "the same, the picture fetched as a texture, which applies the border (Best "
+                "Practices 9.2.5)"),
      .refuses = refuses_texture, .scratch = texture_scratch},
-    {GF_KERNEL("shared", gf_convolve_shared_cuda,
-               "weights in constant memory, the picture from a tile in shared memory (Best "
-               "Practices 9.2.3)")},
-    {GF_KERNEL("async", gf_convolve_async_cuda,
-               "the same, the tile brought by asynchronous copies of 16 bytes (Best Practices "
-               "9.2.3.4)"),
+    {GF_VARIANT("shared", gf_convolve_shared_cuda,
+                "weights in constant memory, the picture from a tile in shared memory (Best "
+                "Practices 9.2.3)")},
+    {GF_VARIANT("async", gf_convolve_async_cuda,
+                "the same, the tile brought by asynchronous copies of 16 bytes (Best Practices "
+                "9.2.3.4)"),
      .architecture = 80},
     {0},
 };

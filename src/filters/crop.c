@@ -1,8 +1,8 @@
-#include "crop.h"
+#include "filters/crop.h"
 
 #include <string.h>
 
-#include "stage.h"
+#include "stage/stage.h"
 
 struct crop {
     struct gf_length w, h, x, y;
@@ -114,5 +114,5 @@ const struct gf_filter gf_crop_filter = {
     .needs = crop_needs,
     .prepare = crop_prepare,
     .cpu = crop_cpu,
-    .cuda = GF_CUDA({GF_KERNEL("funnel", gf_crop_cuda, "words joined by funnel shifts")}),
+    .cuda = GF_CUDA({GF_VARIANT("funnel", gf_crop_cuda, "words joined by funnel shifts")}),
 };

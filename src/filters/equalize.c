@@ -1,8 +1,8 @@
 /* equalize: levels out the histogram. */
 #include <stdlib.h>
 
-#include "counters.h"
-#include "point.h"
+#include "pixel/histogram_counters.h"
+#include "pixel/point.h"
 
 struct equalize {
     int mode;
@@ -105,9 +105,9 @@ const struct gf_filter gf_equalize_filter = {
     .point = point,
     .cuda = GF_CUDA(
         GF_HISTOGRAM_COUNTERS(NULL, gf_counter_8_bits, gf_counter_16_bits),
-        {GF_KERNEL("powf", gf_point_powf_cuda, "lightness: roots by powf (Best Practices 11.1.5)"),
+        {GF_VARIANT("powf", gf_point_powf_cuda, "lightness: roots by powf (Best Practices 11.1.5)"),
          .refuses = refuses_roots},
-        {GF_KERNEL("cbrtf", gf_point_cbrtf_cuda,
+        {GF_VARIANT("cbrtf", gf_point_cbrtf_cuda,
                    "lightness: roots by cbrtf (Best Practices 11.1.5)"),
          .refuses = refuses_roots}),
 };

@@ -1,5 +1,5 @@
 /* gamma: lightens or darkens the middle tones. */
-#include "point.h"
+#include "pixel/point.h"
 
 static const struct gf_param params[] = {
     GF_PARAM(struct gf_gamma, value, 1, 0.01, 100, "the exponent is 1 / value: above 1 lightens"),
@@ -32,10 +32,10 @@ const struct gf_filter gf_gamma_filter = {
     .kind = GF_POINT,
     .point = point,
     .cuda =
-        GF_CUDA({GF_KERNEL("powf", gf_gamma_powf_cuda,
+        GF_CUDA({GF_VARIANT("powf", gf_gamma_powf_cuda,
                            "powf for each sample, 16 bytes a thread (Best Practices 11.1.6)")},
-                {GF_KERNEL("exp2f", gf_gamma_exp2f_cuda,
+                {GF_VARIANT("exp2f", gf_gamma_exp2f_cuda,
                            "exp2f(log2f(v) / value) (Best Practices 11.1.6)")},
-                {GF_KERNEL("intrinsic", gf_gamma_intrinsic_cuda, "__powf (Best Practices 11.1.6)"),
+                {GF_VARIANT("intrinsic", gf_gamma_intrinsic_cuda, "__powf (Best Practices 11.1.6)"),
                  .refuses = refuses_intrinsic}),
 };

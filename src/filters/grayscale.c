@@ -1,5 +1,5 @@
 /* grayscale: one channel of luma. */
-#include "point.h"
+#include "pixel/point.h"
 
 struct grayscale {
     int weights;

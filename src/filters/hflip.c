@@ -1,4 +1,4 @@
-#include "orient.h"
+#include "pixel/orient.h"
 
 static enum gf_status hflip_prepare(struct gf_stage *stage, struct gf_error *error)
 {
@@ -13,5 +13,5 @@ const struct gf_filter gf_hflip_filter = {
     .kind = GF_GEOMETRY,
     .prepare = hflip_prepare,
     .cpu = gf_orient_cpu,
-    .cuda = GF_CUDA({GF_KERNEL("words", gf_orient_cuda, "words reversed")}),
+    .cuda = GF_CUDA({GF_VARIANT("words", gf_orient_cuda, "words reversed")}),
 };

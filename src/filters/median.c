@@ -1,9 +1,9 @@
-#include "median.h"
+#include "filters/median.h"
 
 #include <string.h>
 
-#include "clones.h"
-#include "stencil.h"
+#include "base/target_clones.h"
+#include "pixel/stencil.h"
 
 /* Samples of a row at once in the small windows, so that their planes stay in the first-level
  * cache. */
@@ -13,11 +13,12 @@ enum { COARSE_SHIFT = 6, COARSE_BINS = 65536 >> COARSE_SHIFT };
 #define SAMPLE uint8_t
 #define SAMPLE_ANY uint8_t
 #define SAMPLE_NAME(name) name##_8
-#include "median_small.h"
+#include "pixel/median_small.h"
 #define SAMPLE uint16_t
 #define SAMPLE_ANY gf_u16_any
 #define SAMPLE_NAME(name) name##_16
-#include "median_small.h"
+#include "pixel/median_small.h"
+#include "stage/border.h"
 
 static const struct gf_param median_params[] = {
     GF_PARAM_INT(struct gf_median, radius, 1, 1, GF_MEDIAN_RADIUS_MAX,
@@ -253,19 +254,19 @@ static const char *refuses_registers(const struct gf_stage *stage)
 extern gf_launcher gf_median_cuda, gf_median_local_cuda, gf_median_registers_cuda,
     gf_median_shared_cuda;
 
-static const struct gf_kernel kernels[] = {
-    {GF_KERNEL("network", gf_median_cuda,
+static const struct gf_variant kernels[] = {
+    {GF_VARIANT("network", gf_median_cuda,
                "radius 1 and 2: networks on pairs of rows, sorted columns shared between "
                "windows; else a histogram that slides")},
-    {GF_KERNEL("local", gf_median_local_cuda,
+    {GF_VARIANT("local", gf_median_local_cuda,
                "a thread a sample, its window sorted by insertion in local memory (Best "
                "Practices 9.2.4)"),
      .refuses = refuses_local},
-    {GF_KERNEL("registers", gf_median_registers_cuda,
+    {GF_VARIANT("registers", gf_median_registers_cuda,
                "the same by an unrolled network of minima and maxima in registers (Best "
                "Practices 9.2.7)"),
      .refuses = refuses_registers},
-    {GF_KERNEL("shared", gf_median_shared_cuda,
+    {GF_VARIANT("shared", gf_median_shared_cuda,
                "the same, the window from a tile in shared memory (Best Practices 9.2.3)"),
      .refuses = refuses_registers},
     {0},

@@ -1,7 +1,7 @@
 /* normalize: stretches the levels that are there over the whole scale. */
 #include <stdlib.h>
 
-#include "point.h"
+#include "pixel/point.h"
 
 struct normalize {
     double clip;

@@ -1,8 +1,9 @@
 #include <string.h>
 
-#include "clones.h"
-#include "stencil.h"
-#include "stencils.h"
+#include "base/target_clones.h"
+#include "pixel/stencil.h"
+#include "pixel/stencils.h"
+#include "stage/border.h"
 
 struct normalmap {
     double strength;
@@ -72,7 +73,7 @@ static size_t normalmap_scratch(const struct gf_stage *stage, int rows)
     return carve(&work, NULL, stage->in);
 }
 
-GF_CLONES static void heights8(const unsigned char *row, int channels, int32_t *restrict height,
+GF_TARGET_CLONES static void heights8(const unsigned char *row, int channels, int32_t *restrict height,
                                int width)
 {
     if (channels < 3) {
@@ -87,7 +88,7 @@ GF_CLONES static void heights8(const unsigned char *row, int channels, int32_t *
     }
 }
 
-GF_CLONES static void heights16(const gf_u16_any *row, int channels, int32_t *restrict height,
+GF_TARGET_CLONES static void heights16(const gf_u16_any *row, int channels, int32_t *restrict height,
                                 int width)
 {
     if (channels < 3) {
@@ -113,7 +114,7 @@ static void fetch(const struct gf_normalmap *normalmap, const struct work *work,
     gf_stencil_pad(height + 1, format.width, 1, sizeof *height, normalmap->border);
 }
 
-GF_CLONES static void normals(const struct work *work, int width, float slope, float max)
+GF_TARGET_CLONES static void normals(const struct work *work, int width, float slope, float max)
 {
     const int32_t *const above = work->height[0], *const here = work->height[1];
     const int32_t *const below = work->height[2];
@@ -133,7 +134,7 @@ GF_CLONES static void normals(const struct work *work, int width, float slope, f
     }
 }
 
-GF_CLONES static void store8(const struct work *work, unsigned char *restrict to, int width)
+GF_TARGET_CLONES static void store8(const struct work *work, unsigned char *restrict to, int width)
 {
     const float *const red = work->normal[0], *const green = work->normal[1];
     const float *const blue = work->normal[2];
@@ -144,7 +145,7 @@ GF_CLONES static void store8(const struct work *work, unsigned char *restrict to
     }
 }
 
-GF_CLONES static void store16(const struct work *work, gf_u16_any *restrict to, int width)
+GF_TARGET_CLONES static void store16(const struct work *work, gf_u16_any *restrict to, int width)
 {
     const float *const red = work->normal[0], *const green = work->normal[1];
     const float *const blue = work->normal[2];
@@ -224,12 +225,12 @@ const struct gf_filter gf_normalmap_filter = {
     .cpu_scratch = normalmap_scratch,
     .cpu = normalmap_cpu,
     .cuda = GF_CUDA(
-        {GF_KERNEL("tiled", gf_normalmap_cuda,
+        {GF_VARIANT("tiled", gf_normalmap_cuda,
                    "each height once, in shared memory and registers, rsqrtf (Best Practices "
                    "11.1.3)")},
-        {GF_KERNEL("global", gf_normalmap_global_cuda,
+        {GF_VARIANT("global", gf_normalmap_global_cuda,
                    "one thread a pixel, its neighbours from global memory (Best Practices "
                    "9.2.1), rsqrtf")},
-        {GF_KERNEL("sqrtf", gf_normalmap_sqrtf_cuda,
+        {GF_VARIANT("sqrtf", gf_normalmap_sqrtf_cuda,
                    "as tiled, with 1 / sqrtf instead of rsqrtf (Best Practices 11.1.3)")}),
 };

@@ -1,6 +1,6 @@
-#include "resample.h"
-#include "stencil.h"
-#include "texture.h"
+#include "pixel/resample.h"
+#include "pixel/stencil.h"
+#include "stage/texture_layout.h"
 
 enum { SIDE_MAX = 65535 };
 enum fit { FIT_FILL, FIT_INSIDE, FIT_COVER };
@@ -194,20 +194,20 @@ const struct gf_filter gf_resize_filter = {
     .cpu_scratch = resize_scratch,
     .cpu = gf_resample_cpu,
     .cuda = GF_CUDA(
-        {GF_KERNEL("tiled", gf_resize_cuda,
+        {GF_VARIANT("tiled", gf_resize_cuda,
                    "both passes at once, by threads that walk down through registers, or by tiles "
                    "in shared memory")},
-        {GF_KERNEL("direct", gf_resize_direct_cuda,
+        {GF_VARIANT("direct", gf_resize_direct_cuda,
                    "one thread a pixel, which sums its whole window from global memory (Best "
                    "Practices 9.2.1)"),
          .refuses = refuses_nearest},
-        {GF_KERNEL("texture", gf_resize_texture_cuda,
+        {GF_VARIANT("texture", gf_resize_texture_cuda,
                    "the same by texture fetches (Best Practices 9.2.5)"),
          .refuses = refuses_texture, .scratch = texture_scratch},
-        {GF_KERNEL("separable", gf_resize_separable_cuda,
+        {GF_VARIANT("separable", gf_resize_separable_cuda,
                    "columns, then rows, through global memory"),
          .refuses = refuses_nearest, .scratch = separable_scratch},
-        {GF_KERNEL("shared", gf_resize_shared_cuda,
+        {GF_VARIANT("shared", gf_resize_shared_cuda,
                    "both passes at once, by tiles in shared memory (Best Practices 9.2.3)"),
          .refuses = refuses_nearest}),
 };

@@ -1,4 +1,4 @@
-#include "orient.h"
+#include "pixel/orient.h"
 
 struct rotate {
     int angle; /* index into angles */

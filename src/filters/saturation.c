@@ -1,5 +1,5 @@
 /* saturation: paler or more colourful at the same lightness. */
-#include "point.h"
+#include "pixel/point.h"
 
 struct saturation {
     double factor;
@@ -34,8 +34,8 @@ const struct gf_filter gf_saturation_filter = {
     .tolerance = 1,
     .point = point,
     .cuda =
-        GF_CUDA({GF_KERNEL("powf", gf_point_powf_cuda, "roots by powf (Best Practices 11.1.5)"),
+        GF_CUDA({GF_VARIANT("powf", gf_point_powf_cuda, "roots by powf (Best Practices 11.1.5)"),
                  .refuses = gf_point_refuses_gray},
-                {GF_KERNEL("cbrtf", gf_point_cbrtf_cuda, "roots by cbrtf (Best Practices 11.1.5)"),
+                {GF_VARIANT("cbrtf", gf_point_cbrtf_cuda, "roots by cbrtf (Best Practices 11.1.5)"),
                  .refuses = gf_point_refuses_gray}),
 };

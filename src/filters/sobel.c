@@ -1,8 +1,9 @@
 #include <string.h>
 
-#include "clones.h"
-#include "stencil.h"
-#include "stencils.h"
+#include "base/target_clones.h"
+#include "pixel/stencil.h"
+#include "pixel/stencils.h"
+#include "stage/border.h"
 
 struct sobel {
     double scale;
@@ -59,7 +60,7 @@ static size_t sobel_scratch(const struct gf_stage *stage, int rows)
     return carve(&work, NULL, stage->in);
 }
 
-GF_CLONES static void columns8(const unsigned char *above, const unsigned char *here,
+GF_TARGET_CLONES static void columns8(const unsigned char *above, const unsigned char *here,
                                const unsigned char *below, int16_t *restrict smooth,
                                int16_t *restrict slope, size_t count)
 {
@@ -69,7 +70,7 @@ GF_CLONES static void columns8(const unsigned char *above, const unsigned char *
     }
 }
 
-GF_CLONES static void columns16(const gf_u16_any *above, const gf_u16_any *here,
+GF_TARGET_CLONES static void columns16(const gf_u16_any *above, const gf_u16_any *here,
                                 const gf_u16_any *below, int32_t *restrict smooth,
                                 int32_t *restrict slope, size_t count)
 {
@@ -81,7 +82,7 @@ GF_CLONES static void columns16(const gf_u16_any *above, const gf_u16_any *here,
 
 /* smooth and slope point at the row's first sample; the border stands `channels` samples before it.
  */
-GF_CLONES static void magnitudes8(const int16_t *smooth, const int16_t *slope, ptrdiff_t channels,
+GF_TARGET_CLONES static void magnitudes8(const int16_t *smooth, const int16_t *slope, ptrdiff_t channels,
                                   float scale, unsigned char *restrict out, ptrdiff_t count)
 {
     for (ptrdiff_t i = 0; i < count; i++) {
@@ -92,7 +93,7 @@ GF_CLONES static void magnitudes8(const int16_t *smooth, const int16_t *slope, p
     }
 }
 
-GF_CLONES static void magnitudes16(const int32_t *smooth, const int32_t *slope, ptrdiff_t channels,
+GF_TARGET_CLONES static void magnitudes16(const int32_t *smooth, const int32_t *slope, ptrdiff_t channels,
                                    float scale, gf_u16_any *restrict out, ptrdiff_t count)
 {
     for (ptrdiff_t i = 0; i < count; i++) {
@@ -172,11 +173,11 @@ const struct gf_filter gf_sobel_filter = {
     .cpu_scratch = sobel_scratch,
     .cpu = sobel_cpu,
     .cuda =
-        GF_CUDA({GF_KERNEL("rolling", gf_sobel_cuda,
+        GF_CUDA({GF_VARIANT("rolling", gf_sobel_cuda,
                            "three rows rolling through registers, rsqrtf (Best Practices 11.1.3)")},
-                {GF_KERNEL("global", gf_sobel_global_cuda,
+                {GF_VARIANT("global", gf_sobel_global_cuda,
                            "one thread a sample, its neighbours from global memory (Best Practices "
                            "9.2.1), rsqrtf")},
-                {GF_KERNEL("sqrtf", gf_sobel_sqrtf_cuda,
+                {GF_VARIANT("sqrtf", gf_sobel_sqrtf_cuda,
                            "as rolling, with sqrtf instead of rsqrtf (Best Practices 11.1.3)")}),
 };

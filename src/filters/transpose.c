@@ -1,4 +1,4 @@
-#include "orient.h"
+#include "pixel/orient.h"
 
 static const struct gf_orient transposed = {.transpose = true};
 

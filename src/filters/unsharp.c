@@ -1,7 +1,8 @@
-#include "clones.h"
-#include "gauss_rows.h"
-#include "stencil.h"
-#include "stencils.h"
+#include "base/target_clones.h"
+#include "pixel/gauss_rows.h"
+#include "pixel/stencil.h"
+#include "pixel/stencils.h"
+#include "stage/border.h"
 
 struct unsharp {
     double sigma, amount, threshold;
@@ -55,7 +56,7 @@ static size_t unsharp_device_scratch(const struct gf_stage *stage, int rows)
     return gf_gauss_device_scratch(stage->in, gf_gauss_radius(unsharp->sigma), rows);
 }
 
-GF_CLONES static void sharpen8(const struct gf_unsharp *constants, const unsigned char *in,
+GF_TARGET_CLONES static void sharpen8(const struct gf_unsharp *constants, const unsigned char *in,
                                const uint32_t *sums, unsigned char *restrict out, size_t count)
 {
     const float amount = constants->amount, limit = constants->limit;
@@ -67,7 +68,7 @@ GF_CLONES static void sharpen8(const struct gf_unsharp *constants, const unsigne
     }
 }
 
-GF_CLONES static void sharpen16(const struct gf_unsharp *constants, const gf_u16_any *in,
+GF_TARGET_CLONES static void sharpen16(const struct gf_unsharp *constants, const gf_u16_any *in,
                                 const float *blurred, gf_u16_any *restrict out, size_t count)
 {
     const float amount = constants->amount, limit = constants->limit;
@@ -77,14 +78,14 @@ GF_CLONES static void sharpen16(const struct gf_unsharp *constants, const gf_u16
     }
 }
 
-static void finish8(const struct gf_gauss_job *job, int row, size_t first, size_t count,
+static void finish8(const struct gf_gauss_request *job, int row, size_t first, size_t count,
                     const uint32_t *sums)
 {
     sharpen8(job->context, gf_view_row(job->in, row) + first, sums,
              gf_view_row(job->out, row) + first, count);
 }
 
-static void finish16(const struct gf_gauss_job *job, int row, size_t first, size_t count,
+static void finish16(const struct gf_gauss_request *job, int row, size_t first, size_t count,
                      const float *blurred)
 {
     sharpen16(job->context, (const gf_u16_any *)gf_view_row(job->in, row) + first, blurred,
@@ -95,7 +96,7 @@ static void unsharp_cpu(const struct gf_stage *stage, const struct gf_view *in,
                         const struct gf_view *out, void *scratch)
 {
     const struct gf_unsharp *const constants = stage->constants;
-    gf_gauss_run(&(struct gf_gauss_job){
+    gf_gauss_run(&(struct gf_gauss_request){
         .gauss = &constants->gauss,
         .border = constants->border,
         .in = in,
@@ -125,5 +126,5 @@ const struct gf_filter gf_unsharp_filter = {
     .cuda_scratch = unsharp_device_scratch,
     .cpu = unsharp_cpu,
     .cuda = GF_CUDA(
-        {GF_KERNEL("tiled", gf_unsharp_cuda, "columns in registers, rows through shared memory")}),
+        {GF_VARIANT("tiled", gf_unsharp_cuda, "columns in registers, rows through shared memory")}),
 };

@@ -1,4 +1,4 @@
-#include "orient.h"
+#include "pixel/orient.h"
 
 static const struct gf_orient flipped = {.mirror_y = true};
 
@@ -28,5 +28,5 @@ const struct gf_filter gf_vflip_filter = {
     .needs = vflip_needs,
     .prepare = vflip_prepare,
     .cpu = gf_orient_cpu,
-    .cuda = GF_CUDA({GF_KERNEL("rows", gf_orient_cuda, "rows of 16-byte words")}),
+    .cuda = GF_CUDA({GF_VARIANT("rows", gf_orient_cuda, "rows of 16-byte words")}),
 };

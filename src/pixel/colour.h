@@ -4,14 +4,14 @@
  * grays have X = Y = Z, and the matrices' rows sum to 1. Primaries and white: IEC 61966-2-1, as
  * OpenCV and scikit-image have them. L* = 116 fy - 16, a* = 500 (fx - fy), b* = 200 (fy - fz), f of
  * CIE 15. */
-#ifndef GF_COLOUR_H
-#define GF_COLOUR_H
+#ifndef GF_PIXEL_COLOUR_H
+#define GF_PIXEL_COLOUR_H
 
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "hd.h"
+#include "base/host_device.h"
 
 /* Where the straight part of f ends: (6/29)^3, and f of it; its slope and its value at 0. */
 #define GF_LAB_DARK 0.008856452f
@@ -46,7 +46,7 @@
 #define GF_WHITE_X 0.99998527f
 #define GF_WHITE_Z 0.99993020f
 
-GF_HD float gf_clamp(float v, float max)
+GF_HOST_DEVICE float gf_clamp(float v, float max)
 {
     return v > 0.0f ? (v < max ? v : max) : 0.0f;
 }
@@ -56,7 +56,7 @@ GF_HD float gf_clamp(float v, float max)
  * steps of Halley's iteration, which leave an error of 2 ulp; unlike the C library's it runs in
  * vectors.
  */
-GF_HD float gf_cbrt(float x)
+GF_HOST_DEVICE float gf_cbrt(float x)
 {
 #if defined(__CUDA_ARCH__) && defined(GF_ROOTS_BY_POWF)
     return powf(x, 1.0f / 3.0f);
@@ -76,25 +76,25 @@ GF_HD float gf_cbrt(float x)
 #endif
 }
 
-GF_HD float gf_lab_f(float t)
+GF_HOST_DEVICE float gf_lab_f(float t)
 {
     const float root = gf_cbrt(t);
     return t > GF_LAB_DARK ? root : GF_LAB_SLOPE * t + GF_LAB_OFFSET;
 }
 
-GF_HD float gf_lab_inverse(float f)
+GF_HOST_DEVICE float gf_lab_inverse(float f)
 {
     return f > GF_LAB_DARK_F ? f * f * f : (f - GF_LAB_OFFSET) * GF_LAB_INVERSE_SLOPE;
 }
 
 /* sRGB's transfer function, both ways, 0..1. x^(1/2.4) is c c^(1/4) with c the cube root. */
-GF_HD float gf_srgb_decode(float v)
+GF_HOST_DEVICE float gf_srgb_decode(float v)
 {
     const float power = powf((v + 0.055f) / 1.055f, 2.4f);
     return v > 0.04045f ? power : v / 12.92f;
 }
 
-GF_HD float gf_srgb_encode(float x)
+GF_HOST_DEVICE float gf_srgb_encode(float x)
 {
 #if defined(__CUDA_ARCH__) && defined(GF_ROOTS_BY_POWF)
     const float power = 1.055f * powf(x, 1.0f / 2.4f) - 0.055f;
@@ -130,13 +130,13 @@ struct gf_rgb {
     float r, g, b;
 };
 
-GF_HD float gf_luminance(struct gf_rgb p)
+GF_HOST_DEVICE float gf_luminance(struct gf_rgb p)
 {
     return (GF_Y_R * p.r + GF_Y_G * p.g) + GF_Y_B * p.b;
 }
 
 /* Moves the colour by differences in X, Y, Z, and clamps it into the gamut. */
-GF_HD struct gf_rgb gf_rgb_move(struct gf_rgb p, float dx, float dy, float dz)
+GF_HOST_DEVICE struct gf_rgb gf_rgb_move(struct gf_rgb p, float dx, float dy, float dz)
 {
     const struct gf_rgb q = {
         gf_clamp(p.r + ((GF_R_X * dx + GF_R_Y * dy) + GF_R_Z * dz), 1.0f),
@@ -148,7 +148,7 @@ GF_HD struct gf_rgb gf_rgb_move(struct gf_rgb p, float dx, float dy, float dz)
 
 /* a* and b* times factor, L* kept. As scikit-image's rgb2lab and lab2rgb have it: relative to the
  * tabulated white, and fz is held at 0 or more. A factor of 0 gives a gray, whichever white. */
-GF_HD struct gf_rgb gf_saturate(struct gf_rgb p, float factor)
+GF_HOST_DEVICE struct gf_rgb gf_saturate(struct gf_rgb p, float factor)
 {
     const float x = (GF_X_R * p.r + GF_X_G * p.g) + GF_X_B * p.b;
     const float y = gf_luminance(p);
@@ -162,7 +162,7 @@ GF_HD struct gf_rgb gf_saturate(struct gf_rgb p, float factor)
 }
 
 /* L* becomes 116 new_fy - 16, a* and b* kept. */
-GF_HD struct gf_rgb gf_relight(struct gf_rgb p, float new_fy)
+GF_HOST_DEVICE struct gf_rgb gf_relight(struct gf_rgb p, float new_fy)
 {
     const float x = (GF_X_R * p.r + GF_X_G * p.g) + GF_X_B * p.b;
     const float y = gf_luminance(p);
@@ -184,7 +184,7 @@ struct gf_lightness {
     float linear[];                            /* M + 1 samples' linear light */
 };
 
-GF_HD int gf_lightness_bin(struct gf_rgb p, const uint32_t *curve)
+GF_HOST_DEVICE int gf_lightness_bin(struct gf_rgb p, const uint32_t *curve)
 {
     int y = (int)(gf_luminance(p) * 16777216.0f);
     y = y > 16777215 ? 16777215 : y;

@@ -1,4 +1,4 @@
-#include "gauss.h"
+#include "pixel/gauss.h"
 
 #include <math.h>
 

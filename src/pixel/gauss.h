@@ -11,8 +11,8 @@
  * Pictures of 16 bits are blurred in float, and the intermediate stays float. Both passes begin
  * with tap[0] * s(0) and add tap[k] * (s(-k) + s(k)) for k = 1..r in that order, on either
  * backend. */
-#ifndef GF_GAUSS_H
-#define GF_GAUSS_H
+#ifndef GF_PIXEL_GAUSS_H
+#define GF_PIXEL_GAUSS_H
 
 #include <stdint.h>
 

@@ -1,9 +1,9 @@
-#include "gauss_rows.h"
+#include "pixel/gauss_rows.h"
 
 #include <string.h>
 
-#include "clones.h"
-#include "stencil.h"
+#include "base/target_clones.h"
+#include "pixel/stencil.h"
 
 enum {
     RUN16 = 512
@@ -47,7 +47,7 @@ size_t gf_gauss_scratch(struct gf_format format, int radius)
 
 /* The rows that a block of output rows is made of. A band may end before the block does: rows that
  * only the missing output rows would need are not there, and zeros stand for them. */
-static void block_rows(const struct gf_gauss_job *job, const struct work *work, int y, int lines)
+static void block_rows(const struct gf_gauss_request *job, const struct work *work, int y, int lines)
 {
     const int radius = job->gauss->radius;
     gf_stencil_rows(job->in, y - radius, lines + 2 * radius, job->border, work->zeros, work->rows);
@@ -55,7 +55,7 @@ static void block_rows(const struct gf_gauss_job *job, const struct work *work, 
         work->rows[i + 2 * radius] = work->zeros;
 }
 
-static void run8(const struct gf_gauss_job *job, const struct work *work, int y, int lines)
+static void run8(const struct gf_gauss_request *job, const struct work *work, int y, int lines)
 {
     const struct gf_gauss_simd *const simd = job->simd ? job->simd : gf_gauss_simd_best();
     const struct gf_format format = job->in->format;
@@ -79,7 +79,7 @@ static void run8(const struct gf_gauss_job *job, const struct work *work, int y,
 
 /* Four taps at a time, since the running sum then leaves the registers a quarter as often; one by
  * one is the order of the additions nevertheless. */
-GF_CLONES static void vertical16(const struct gf_gauss *gauss, const unsigned char *const *rows,
+GF_TARGET_CLONES static void vertical16(const struct gf_gauss *gauss, const unsigned char *const *rows,
                                  float *restrict mid, size_t first, size_t count)
 {
     const int radius = gauss->radius;
@@ -111,7 +111,7 @@ GF_CLONES static void vertical16(const struct gf_gauss *gauss, const unsigned ch
     }
 }
 
-GF_CLONES static void horizontal16(const struct gf_gauss *gauss, const float *centre,
+GF_TARGET_CLONES static void horizontal16(const struct gf_gauss *gauss, const float *centre,
                                    ptrdiff_t channels, float *restrict sums, size_t count)
 {
     const float *const tap = gauss->real;
@@ -139,7 +139,7 @@ GF_CLONES static void horizontal16(const struct gf_gauss *gauss, const float *ce
     }
 }
 
-static void run16(const struct gf_gauss_job *job, const struct work *work, int y, int lines)
+static void run16(const struct gf_gauss_request *job, const struct work *work, int y, int lines)
 {
     const struct gf_format format = job->in->format;
     const size_t samples = gf_samples(format);
@@ -163,7 +163,7 @@ static void run16(const struct gf_gauss_job *job, const struct work *work, int y
     }
 }
 
-void gf_gauss_run(const struct gf_gauss_job *job)
+void gf_gauss_run(const struct gf_gauss_request *job)
 {
     const struct gf_format format = job->in->format;
     struct work work;

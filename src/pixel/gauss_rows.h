@@ -1,13 +1,13 @@
 /* Gaussian blur of bands on the CPU. What becomes of the sums is the caller's: blur rounds them,
  * unsharp compares them with the picture. */
-#ifndef GF_GAUSS_ROWS_H
-#define GF_GAUSS_ROWS_H
+#ifndef GF_PIXEL_GAUSS_ROWS_H
+#define GF_PIXEL_GAUSS_ROWS_H
 
-#include "gauss.h"
-#include "gauss_simd.h"
-#include "stage.h"
+#include "pixel/gauss.h"
+#include "pixel/gauss_simd.h"
+#include "stage/stage.h"
 
-struct gf_gauss_job {
+struct gf_gauss_request {
     const struct gf_gauss *gauss;
     int border;
     const struct gf_view *in, *out;   /* of the same format */
@@ -16,14 +16,14 @@ struct gf_gauss_job {
     const void *context;
     /* 8 bits: samples first .. first + count - 1 of a row; the blurred sample is
      * sums[i] / 2^(shift + GF_GAUSS_FRACTION). */
-    void (*finish8)(const struct gf_gauss_job *job, int row, size_t first, size_t count,
+    void (*finish8)(const struct gf_gauss_request *job, int row, size_t first, size_t count,
                     const uint32_t *sums);
     /* 16 bits: the blurred samples themselves. */
-    void (*finish16)(const struct gf_gauss_job *job, int row, size_t first, size_t count,
+    void (*finish16)(const struct gf_gauss_request *job, int row, size_t first, size_t count,
                      const float *blurred);
 };
 
 size_t gf_gauss_scratch(struct gf_format format, int radius);
-void gf_gauss_run(const struct gf_gauss_job *job);
+void gf_gauss_run(const struct gf_gauss_request *job);
 
 #endif

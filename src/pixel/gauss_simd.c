@@ -1,6 +1,6 @@
-#include "gauss_simd.h"
+#include "pixel/gauss_simd.h"
 
-#include "clones.h"
+#include "base/target_clones.h"
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(GF_PLAIN)
 #define HAVE_X86 1
@@ -26,7 +26,7 @@ static uint32_t vertical_half(const struct gf_gauss *gauss)
 }
 
 /* One row: what the vector versions leave over at its end, and all of it in plain C. */
-GF_CLONES static void vertical_row(const struct gf_gauss *gauss, const unsigned char *const *rows,
+GF_TARGET_CLONES static void vertical_row(const struct gf_gauss *gauss, const unsigned char *const *rows,
                                    uint16_t *mid, size_t first, size_t end)
 {
     enum { RUN = 512 };
@@ -62,7 +62,7 @@ static void vertical_plain(const struct gf_gauss_pairs *pairs, const unsigned ch
     vertical_rest(pairs, rows, mid, mid_pitch, 0, count);
 }
 
-GF_CLONES static void horizontal_plain(const struct gf_gauss_pairs *pairs, const uint16_t *mid,
+GF_TARGET_CLONES static void horizontal_plain(const struct gf_gauss_pairs *pairs, const uint16_t *mid,
                                        int channels, uint32_t *work, uint32_t *sums, size_t count)
 {
     const struct gf_gauss *const gauss = pairs->gauss;
@@ -82,7 +82,7 @@ GF_CLONES static void horizontal_plain(const struct gf_gauss_pairs *pairs, const
 #ifdef HAVE_X86
 
 /* work[i] holds samples i and i + channels: one load then feeds two taps. */
-GF_CLONES static void interleave(const uint16_t *mid, int channels, uint32_t *work, size_t count)
+GF_TARGET_CLONES static void interleave(const uint16_t *mid, int channels, uint32_t *work, size_t count)
 {
     const uint16_t *const next = mid + channels;
     for (size_t i = 0; i < count; i++)

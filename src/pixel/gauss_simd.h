@@ -1,13 +1,13 @@
 /* The two inner loops of the fixed-point Gaussian on the CPU. Each level computes the same sums;
  * they differ in speed alone. On x86 two taps at a time go through pmaddwd, which multiplies pairs
  * of 16-bit integers and adds them in 32 bits, or through vpdpwssd, which also adds them up. */
-#ifndef GF_GAUSS_SIMD_H
-#define GF_GAUSS_SIMD_H
+#ifndef GF_PIXEL_GAUSS_SIMD_H
+#define GF_PIXEL_GAUSS_SIMD_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "gauss.h"
+#include "pixel/gauss.h"
 
 enum {
     GF_GAUSS_LINES = 8,    /* rows that the vertical pass makes at once */

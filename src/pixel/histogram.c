@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clones.h"
-#include "colour.h"
-#include "stage.h"
+#include "base/target_clones.h"
+#include "pixel/colour.h"
+#include "pixel/histogram.h"
+#include "pixel/sample.h"
+#include "stage/stage.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -103,14 +105,14 @@ INLINE void find_bins_of(const void *in, int n, const int bits, int channels, bo
         find_bins(in, n, bits, 4, false, channel, bin);
 }
 
-GF_CLONES static void find_bins_8(const void *in, int n, int channels, bool luma, int channel,
-                                  uint32_t *bin)
+GF_TARGET_CLONES static void find_bins_8(const void *in, int n, int channels, bool luma,
+                                         int channel, uint32_t *bin)
 {
     find_bins_of(in, n, 8, channels, luma, channel, bin);
 }
 
-GF_CLONES static void find_bins_16(const void *in, int n, int channels, bool luma, int channel,
-                                   uint32_t *bin)
+GF_TARGET_CLONES static void find_bins_16(const void *in, int n, int channels, bool luma,
+                                          int channel, uint32_t *bin)
 {
     find_bins_of(in, n, 16, channels, luma, channel, bin);
 }

@@ -7,11 +7,11 @@
 #define NET_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define NET_MAX(a, b) ((a) > (b) ? (a) : (b))
 #define NET_NAME(name) SAMPLE_NAME(name)
-#include "median_net.h"
+#include "pixel/median_net.h"
 
 /* rows[i] points at the first sample of the window's row i, `step` samples between its columns;
  * each column is sorted once, into one plane a rank, for all windows that it lies in. */
-GF_CLONES static void SAMPLE_NAME(median3_row)(const SAMPLE *const *rows, SAMPLE *restrict plane,
+GF_TARGET_CLONES static void SAMPLE_NAME(median3_row)(const SAMPLE *const *rows, SAMPLE *restrict plane,
                                                SAMPLE_ANY *restrict out, size_t count, size_t step)
 {
     SAMPLE *const low = plane, *const middle = plane + PLANE, *const high = plane + 2 * PLANE;
@@ -34,7 +34,7 @@ GF_CLONES static void SAMPLE_NAME(median3_row)(const SAMPLE *const *rows, SAMPLE
     }
 }
 
-GF_CLONES static void SAMPLE_NAME(median5_row)(const SAMPLE *const *rows, SAMPLE *restrict plane,
+GF_TARGET_CLONES static void SAMPLE_NAME(median5_row)(const SAMPLE *const *rows, SAMPLE *restrict plane,
                                                SAMPLE_ANY *restrict out, size_t count, size_t step)
 {
     const SAMPLE *const r0 = rows[0], *const r1 = rows[1], *const r2 = rows[2];

@@ -1,4 +1,4 @@
-#include "orient.h"
+#include "pixel/orient.h"
 
 #include <string.h>
 
@@ -152,5 +152,5 @@ const struct gf_filter gf_orient = {
     .needs = orient_needs,
     .prepare = orient_prepare,
     .cpu = gf_orient_cpu,
-    .cuda = GF_CUDA({GF_KERNEL("tiled", gf_orient_cuda, "tile through padded shared memory")}),
+    .cuda = GF_CUDA({GF_VARIANT("tiled", gf_orient_cuda, "tile through padded shared memory")}),
 };

@@ -1,14 +1,22 @@
 /* The eight symmetries of the rectangle, one implementation for transpose, rotate, hflip, vflip and
  * the EXIF orientation. The parts of a declaration that depend on the symmetry: a filter passes its
  * own, and prepare() leaves it in stage->constants, where both backends find it. */
-#ifndef GF_ORIENT_H
-#define GF_ORIENT_H
+#ifndef GF_PIXEL_ORIENT_H
+#define GF_PIXEL_ORIENT_H
 
-#include "stage.h"
+#include "stage/stage.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Internal geometry filter: the eight symmetries of the rectangle, behind transpose, rotate, hflip,
+ * vflip and the EXIF orientation. First transpose (if so), then mirror left-right, then top-bottom.
+ */
+struct gf_orient {
+    bool transpose, mirror_x, mirror_y;
+};
+extern const struct gf_filter gf_orient;
 
 void gf_orient_shape(struct gf_orient orient, struct gf_format in, struct gf_format *out);
 /* Rows come in reverse order, or from columns. */
@@ -27,26 +35,26 @@ extern gf_launcher gf_transpose_naive_cuda, gf_transpose_blocks_cuda, gf_transpo
 
 /* The kernels of a filter that transposes, for its .cuda; refuses_: why a stage of it does not. */
 #define GF_TRANSPOSE_KERNELS(refuses_) \
-    {GF_KERNEL("tiled", gf_orient_cuda, \
-               "padded tile in shared memory, 16 bytes an access, 4 x 4 pixels turned in " \
-               "registers (Best Practices 9.2.3.3)")}, \
-        {GF_KERNEL("naive", gf_transpose_naive_cuda, \
-                   "one thread a pixel along the rows, scattered writes (CME 213 1D)"), \
+    {GF_VARIANT("tiled", gf_orient_cuda, \
+                "padded tile in shared memory, 16 bytes an access, 4 x 4 pixels turned in " \
+                "registers (Best Practices 9.2.3.3)")}, \
+        {GF_VARIANT("naive", gf_transpose_naive_cuda, \
+                    "one thread a pixel along the rows, scattered writes (CME 213 1D)"), \
          .refuses = refuses_}, \
-        {GF_KERNEL("blocks", gf_transpose_blocks_cuda, \
-                   "one thread a pixel in blocks of 32 x 32 (Programming Guide 2.2.4.1.1)"), \
+        {GF_VARIANT("blocks", gf_transpose_blocks_cuda, \
+                    "one thread a pixel in blocks of 32 x 32 (Programming Guide 2.2.4.1.1)"), \
          .refuses = refuses_}, \
-        {GF_KERNEL("blocks-8x32", gf_transpose_narrow_cuda, \
-                   "one thread a pixel in blocks of 8 x 32 (CME 213 2D)"), \
+        {GF_VARIANT("blocks-8x32", gf_transpose_narrow_cuda, \
+                    "one thread a pixel in blocks of 8 x 32 (CME 213 2D)"), \
          .refuses = refuses_}, \
-        {GF_KERNEL("shared", gf_transpose_shared_cuda, \
-                   "tile of 32 x 32 in shared memory, unpadded (CME 213, Programming Guide " \
-                   "2.2.4.2.1)"), \
+        {GF_VARIANT("shared", gf_transpose_shared_cuda, \
+                    "tile of 32 x 32 in shared memory, unpadded (CME 213, Programming Guide " \
+                    "2.2.4.2.1)"), \
          .refuses = refuses_}, \
     { \
-        GF_KERNEL("padded", gf_transpose_padded_cuda, \
-                  "tile of 32 x 33, without bank conflicts (CME 213, Programming Guide " \
-                  "2.2.4.2.2)"), \
+        GF_VARIANT("padded", gf_transpose_padded_cuda, \
+                   "tile of 32 x 33, without bank conflicts (CME 213, Programming Guide " \
+                   "2.2.4.2.2)"), \
             .refuses = refuses_ \
     }
 

@@ -1,9 +1,11 @@
 /* A run of point filters becomes one program: what the leading filters do to a sample goes into a
  * table, in double precision; the rest is a list of operations. */
-#include "point.h"
+#include "pixel/point.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "pixel/histogram.h"
 
 struct gf_point_builder {
     struct gf_format format;        /* where the run stands: of the next operation's input */
@@ -342,15 +344,15 @@ const struct gf_filter gf_point = {
     .statistic = statistic,
     .prepare = prepare,
     .cpu = gf_point_cpu,
-    .cuda = GF_CUDA({GF_KERNEL("vectors", gf_point_cuda,
-                               "16 bytes a thread; one table, or a program, for the whole run")},
-                    {GF_KERNEL("pixel", gf_point_pixel_cuda,
-                               "one thread a pixel, its samples one by one (CUDA Performance "
-                               "Optimization, structures of 3 bytes)")},
-                    {GF_KERNEL("grid-stride", gf_point_grid_stride_cuda,
-                               "the same by as many blocks as the GPU holds, pixels a grid apart "
-                               "(Grid Size Heuristics)")},
-                    {GF_KERNEL("bytes", gf_point_bytes_cuda,
-                               "as vectors, but one sample a thread (Best Practices 9.2.1)")},
-                    {GF_KERNEL("words", gf_point_words_cuda, "as vectors, but 4 bytes a thread")}),
+    .cuda = GF_CUDA({GF_VARIANT("vectors", gf_point_cuda,
+                                "16 bytes a thread; one table, or a program, for the whole run")},
+                    {GF_VARIANT("pixel", gf_point_pixel_cuda,
+                                "one thread a pixel, its samples one by one (CUDA Performance "
+                                "Optimization, structures of 3 bytes)")},
+                    {GF_VARIANT("grid-stride", gf_point_grid_stride_cuda,
+                                "the same by as many blocks as the GPU holds, pixels a grid apart "
+                                "(Grid Size Heuristics)")},
+                    {GF_VARIANT("bytes", gf_point_bytes_cuda,
+                                "as vectors, but one sample a thread (Best Practices 9.2.1)")},
+                    {GF_VARIANT("words", gf_point_words_cuda, "as vectors, but 4 bytes a thread")}),
 };

@@ -4,15 +4,29 @@
  *
  * A filter's point() calls the functions below in the order of what it does. Colour only: alpha is
  * left alone, except by premultiply and unpremultiply. Each operation clamps its result to 0..M. */
-#ifndef GF_POINT_H
-#define GF_POINT_H
+#ifndef GF_PIXEL_POINT_H
+#define GF_PIXEL_POINT_H
 
-#include "colour.h"
-#include "stage.h"
+#include "pixel/colour.h"
+#include "stage/stage.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* A run of adjacent point filters is one stage of this pseudo-filter: read once, evaluated in float
+ * or through one table, rounded once, written once. A filter whose variant was chosen stands alone.
+ */
+enum { GF_POINT_RUN_MAX = 32 };
+struct gf_point_run {
+    int count;
+    struct {
+        const struct gf_filter *filter;
+        const void *params;
+    } item[GF_POINT_RUN_MAX];
+};
+extern const struct gf_filter
+    gf_point; /* its params are a struct gf_point_run; item 0 gets stage->histogram */
 
 enum gf_point_kind {
     GF_POINT_LINEAR,       /* (v - a) b + c */
@@ -106,45 +120,45 @@ void gf_point_cpu(const struct gf_stage *stage, const struct gf_view *in, const 
 
 /* Evaluation, shared by both backends. */
 
-GF_HD float gf_point_linear_of(const struct gf_point_op *op, float v)
+GF_HOST_DEVICE float gf_point_linear_of(const struct gf_point_op *op, float v)
 {
     return gf_clamp((v - op->a) * op->b + op->c, op->max);
 }
 
-GF_HD float gf_point_power_of(const struct gf_point_op *op, float v)
+GF_HOST_DEVICE float gf_point_power_of(const struct gf_point_op *op, float v)
 {
     return gf_clamp(powf(v / op->max, op->a) * op->max, op->max);
 }
 
-GF_HD float gf_point_step_of(const struct gf_point_op *op, float v)
+GF_HOST_DEVICE float gf_point_step_of(const struct gf_point_op *op, float v)
 {
     return (float)(int)(v + 0.5f) >= op->a ? op->max : 0.0f;
 }
 
 /* Exact for unrounded inputs that are samples: the weights' sum times M is below 2^24. */
-GF_HD float gf_point_gray_of(const struct gf_point_op *op, float r, float g, float b)
+GF_HOST_DEVICE float gf_point_gray_of(const struct gf_point_op *op, float r, float g, float b)
 {
     return ((r * op->a + g * op->b) + b * op->c) * op->d;
 }
 
-GF_HD float gf_point_encode_of(const struct gf_point_op *op, float x)
+GF_HOST_DEVICE float gf_point_encode_of(const struct gf_point_op *op, float x)
 {
     return gf_clamp(gf_srgb_encode(x) * op->max, op->max);
 }
 
-GF_HD float gf_point_encode_8_of(const unsigned char *table, float x)
+GF_HOST_DEVICE float gf_point_encode_8_of(const unsigned char *table, float x)
 {
     return (float)table[(int)(x * (float)GF_POINT_ENCODE_STEPS + 0.5f)];
 }
 
 /* alpha: of the straight picture, 0..M; becomes alpha * op->a */
-GF_HD float gf_point_premultiply_of(const struct gf_point_op *op, float v, float alpha)
+GF_HOST_DEVICE float gf_point_premultiply_of(const struct gf_point_op *op, float v, float alpha)
 {
     return gf_clamp(v * op->a * alpha / op->b, op->max);
 }
 
 /* alpha: 0..65535; becomes alpha / op->a. The colour of zero alpha is 0. */
-GF_HD float gf_point_unpremultiply_of(const struct gf_point_op *op, float v, float alpha)
+GF_HOST_DEVICE float gf_point_unpremultiply_of(const struct gf_point_op *op, float v, float alpha)
 {
     const float straight = gf_clamp(v * op->max / (alpha > 0.0f ? alpha : 1.0f), op->max);
     return alpha > 0.0f ? straight : 0.0f;

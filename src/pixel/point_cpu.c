@@ -2,8 +2,8 @@
  * operations, in pieces of a row held as planes of floats. */
 #include <string.h>
 
-#include "clones.h"
-#include "point.h"
+#include "base/target_clones.h"
+#include "pixel/point.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -105,7 +105,7 @@ INLINE void split(const void *in, int bits, int n, const int channels, struct pl
     }
 }
 
-GF_CLONES static void split_planes(const void *in, struct gf_format format, int n,
+GF_TARGET_CLONES static void split_planes(const void *in, struct gf_format format, int n,
                                    struct planes *planes)
 {
     switch (format.channels) {
@@ -141,7 +141,7 @@ INLINE void join(void *out, int bits, int n, const int channels, const struct pl
 }
 
 /* Every operation has clamped its result to 0..M. */
-GF_CLONES static void join_planes(void *out, struct gf_format format, int n,
+GF_TARGET_CLONES static void join_planes(void *out, struct gf_format format, int n,
                                   const struct planes *planes)
 {
     switch (format.channels) {
@@ -161,7 +161,7 @@ GF_CLONES static void join_planes(void *out, struct gf_format format, int n,
 
 /* From here on all of a piece is computed, whatever its length: loops of one length, no remainders.
  */
-GF_CLONES static void linear(const struct gf_point_op op, float *v)
+GF_TARGET_CLONES static void linear(const struct gf_point_op op, float *v)
 {
     for (int i = 0; i < PIECE; i++)
         v[i] = gf_point_linear_of(&op, v[i]);
@@ -173,7 +173,7 @@ static void power(const struct gf_point_op op, float *v)
         v[i] = gf_point_power_of(&op, v[i]);
 }
 
-GF_CLONES static void step(const struct gf_point_op op, float *v)
+GF_TARGET_CLONES static void step(const struct gf_point_op op, float *v)
 {
     for (int i = 0; i < PIECE; i++)
         v[i] = gf_point_step_of(&op, v[i]);
@@ -185,7 +185,7 @@ static void decode(const struct gf_point_op op, float *v)
         v[i] = gf_srgb_decode(v[i] / op.max);
 }
 
-GF_CLONES static void encode(const struct gf_point_op op, float *v)
+GF_TARGET_CLONES static void encode(const struct gf_point_op op, float *v)
 {
     for (int i = 0; i < PIECE; i++)
         v[i] = gf_point_encode_of(&op, v[i]);
@@ -197,13 +197,13 @@ static void encode_8(const unsigned char *table, float *v)
         v[i] = gf_point_encode_8_of(table, v[i]);
 }
 
-GF_CLONES static void gray(const struct gf_point_op op, struct planes *p)
+GF_TARGET_CLONES static void gray(const struct gf_point_op op, struct planes *p)
 {
     for (int i = 0; i < PIECE; i++)
         p->colour[0][i] = gf_point_gray_of(&op, p->colour[0][i], p->colour[1][i], p->colour[2][i]);
 }
 
-GF_CLONES static void saturate(const struct gf_point_op op, struct planes *p)
+GF_TARGET_CLONES static void saturate(const struct gf_point_op op, struct planes *p)
 {
     const float factor = op.a;
     for (int i = 0; i < PIECE; i++) {
@@ -226,7 +226,7 @@ static void find_levels(const struct gf_point_program *program, const struct pla
     }
 }
 
-GF_CLONES static void relight(const float *new_fy, struct planes *p)
+GF_TARGET_CLONES static void relight(const float *new_fy, struct planes *p)
 {
     for (int i = 0; i < PIECE; i++) {
         const struct gf_rgb from = {p->colour[0][i], p->colour[1][i], p->colour[2][i]};
@@ -237,27 +237,27 @@ GF_CLONES static void relight(const float *new_fy, struct planes *p)
     }
 }
 
-GF_CLONES static void premultiply(const struct gf_point_op op, float *restrict v,
+GF_TARGET_CLONES static void premultiply(const struct gf_point_op op, float *restrict v,
                                   const float *restrict alpha)
 {
     for (int i = 0; i < PIECE; i++)
         v[i] = gf_point_premultiply_of(&op, v[i], alpha[i]);
 }
 
-GF_CLONES static void unpremultiply(const struct gf_point_op op, float *restrict v,
+GF_TARGET_CLONES static void unpremultiply(const struct gf_point_op op, float *restrict v,
                                     const float *restrict alpha)
 {
     for (int i = 0; i < PIECE; i++)
         v[i] = gf_point_unpremultiply_of(&op, v[i], alpha[i]);
 }
 
-GF_CLONES static void multiply(float *v, float factor)
+GF_TARGET_CLONES static void multiply(float *v, float factor)
 {
     for (int i = 0; i < PIECE; i++)
         v[i] *= factor;
 }
 
-GF_CLONES static void divide(float *v, float divisor)
+GF_TARGET_CLONES static void divide(float *v, float divisor)
 {
     for (int i = 0; i < PIECE; i++)
         v[i] /= divisor;

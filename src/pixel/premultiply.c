@@ -1,5 +1,6 @@
 /* Between straight alpha and premultiplied 16-bit colour, in which stencils mix pixels. */
-#include "point.h"
+#include "pixel/point.h"
+#include "pixel/premultiply.h"
 
 static enum gf_status premultiply_shape(const void *params, struct gf_format in,
                                         struct gf_format *out, struct gf_error *error)

@@ -1,6 +1,6 @@
-#include "resample.h"
+#include "pixel/resample.h"
 
-#include "colour.h"
+#include "pixel/colour.h"
 
 static double sinc(double x)
 {
@@ -246,7 +246,7 @@ enum gf_status gf_resample_prepare(struct gf_stage *stage, enum gf_resample_kern
     resample.walk = gf_resample_walk_plan(&resample, stage->in, &used);
     /* A variant may go by groups where the default walks. */
     const bool has_groups =
-        kernel != GF_RESAMPLE_NEAREST && (!resample.walk.group || stage->kernel);
+        kernel != GF_RESAMPLE_NEAREST && (!resample.walk.group || stage->variant);
     if (has_groups) {
         lay_out_groups(kernel, column_axis, GF_RESAMPLE_GROUP, &resample.columns, &used);
         lay_out_groups(kernel, row_axis, 1, &resample.rows, &used);

@@ -6,14 +6,14 @@
  * pixels, one product rounded and added after the other, on both backends alike. Columns' weights
  * for samples of 8 bits have 16 bits: their products are exact, so that a fused multiply-add, where
  * there is one, rounds as two steps do. */
-#ifndef GF_RESAMPLE_H
-#define GF_RESAMPLE_H
+#ifndef GF_PIXEL_RESAMPLE_H
+#define GF_PIXEL_RESAMPLE_H
 
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "stage.h"
+#include "stage/stage.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -135,7 +135,7 @@ void gf_resample_cpu(const struct gf_stage *stage, const struct gf_view *in,
 
 /* x^(1/2.4) for 0.003 < x <= 1, to 4e-7: c c^(1/4), c the cube root by two steps of Halley's
  * iteration from a guess at the exponent. Only operations that round alike on host and device. */
-GF_HD float gf_resample_root(float x)
+GF_HOST_DEVICE float gf_resample_root(float x)
 {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
@@ -149,13 +149,13 @@ GF_HD float gf_resample_root(float x)
     return c * sqrtf(sqrtf(c));
 }
 
-GF_HD float gf_resample_unit(float v)
+GF_HOST_DEVICE float gf_resample_unit(float v)
 {
     return v > 0.0f ? (v < 1.0f ? v : 1.0f) : 0.0f;
 }
 
 /* sRGB's transfer function (IEC 61966-2-1). */
-GF_HD float gf_resample_encode(float light)
+GF_HOST_DEVICE float gf_resample_encode(float light)
 {
     const float x = gf_resample_unit(light);
     return x > 0.0031308f ? 1.055f * gf_resample_root(x) - 0.055f : 12.92f * x;
@@ -163,8 +163,8 @@ GF_HD float gf_resample_encode(float light)
 
 /* Colour and alpha in 0..max, premultiplied as sRGB values: the colour's linear light,
  * premultiplied. */
-GF_HD float gf_resample_decode_premultiplied(uint32_t colour, uint32_t alpha, uint32_t max,
-                                             const float *decode)
+GF_HOST_DEVICE float gf_resample_decode_premultiplied(uint32_t colour, uint32_t alpha, uint32_t max,
+                                                      const float *decode)
 {
     if (alpha == 0)
         return 0.0f;
@@ -173,7 +173,7 @@ GF_HD float gf_resample_decode_premultiplied(uint32_t colour, uint32_t alpha, ui
 }
 
 /* And back, in 0..1. */
-GF_HD float gf_resample_encode_premultiplied(float light, float alpha)
+GF_HOST_DEVICE float gf_resample_encode_premultiplied(float light, float alpha)
 {
     const float a = gf_resample_unit(alpha);
     return a > 0.0f ? gf_resample_encode(light / a) * a : 0.0f;

@@ -1,6 +1,7 @@
-#include "clones.h"
-#include "resample.h"
-#include "stencil.h"
+#include "base/target_clones.h"
+#include "pixel/resample.h"
+#include "pixel/sample.h"
+#include "pixel/stencil.h"
 
 typedef float vector __attribute__((vector_size(16)));
 typedef int32_t mask __attribute__((vector_size(16)));
@@ -36,8 +37,8 @@ size_t gf_resample_scratch(const struct gf_stage *stage, enum gf_resample_kernel
     return carve(&work, NULL, stage, kernel, rows);
 }
 
-GF_CLONES static void to_floats(const unsigned char *row, int bits, size_t count,
-                                float *restrict floats)
+GF_TARGET_CLONES static void to_floats(const unsigned char *row, int bits, size_t count,
+                                       float *restrict floats)
 {
     if (bits == 8) {
         for (size_t i = 0; i < count; i++)
@@ -71,8 +72,8 @@ static void to_light(const unsigned char *row, struct gf_format format, const fl
 
 /* One input row to one row of the result's width. A vector holds a pixel; what it holds more
  * belongs to the next one, which writes it again. */
-GF_CLONES static void add_columns(const struct gf_resample *resample, const float *source,
-                                  int channels, float max, float *restrict out)
+GF_TARGET_CLONES static void add_columns(const struct gf_resample *resample, const float *source,
+                                         int channels, float max, float *restrict out)
 {
     const struct gf_resample_table *const table = &resample->columns;
     const int *const start = gf_resample_ints(resample, table->start);
@@ -95,8 +96,8 @@ GF_CLONES static void add_columns(const struct gf_resample *resample, const floa
 }
 
 /* Adds 1..4 rows, in their order: with four, the sums leave the registers a quarter as often. */
-GF_CLONES static void add_rows(const float *const *rows, const float *weight, int count,
-                               size_t samples, float *restrict sums)
+GF_TARGET_CLONES static void add_rows(const float *const *rows, const float *weight, int count,
+                                      size_t samples, float *restrict sums)
 {
     if (count == 4) {
         const float *const a = rows[0], *const b = rows[1], *const c = rows[2], *const d = rows[3];
@@ -130,8 +131,8 @@ static void make_slot(const struct work *work, const struct gf_view *in, int row
                 gf_resample_most(resample, work->in.bits), slot(work, row));
 }
 
-GF_CLONES static void to_samples(const float *sums, int bits, size_t count,
-                                 unsigned char *restrict row)
+GF_TARGET_CLONES static void to_samples(const float *sums, int bits, size_t count,
+                                        unsigned char *restrict row)
 {
     if (bits == 8) {
         for (size_t i = 0; i < count; i++)
@@ -143,7 +144,7 @@ GF_CLONES static void to_samples(const float *sums, int bits, size_t count,
 }
 
 /* In place: light becomes samples, not yet rounded. */
-GF_CLONES static void encode(float *sums, size_t count, float max)
+GF_TARGET_CLONES static void encode(float *sums, size_t count, float max)
 {
     for (size_t i = 0; i < count; i++)
         sums[i] = gf_resample_encode(sums[i]) * max;

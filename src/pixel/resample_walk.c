@@ -1,4 +1,4 @@
-#include "resample.h"
+#include "pixel/resample.h"
 
 /* What the device makes by threads that walk down the picture. A product of a short weight and a
  * sample of 8 bits is exact there and here; a sample that was not converted is as many steps of the

@@ -1,6 +1,8 @@
-#include "stencil.h"
+#include "pixel/stencil.h"
 
 #include <string.h>
+
+#include "stage/border.h"
 
 void gf_stencil_rows(const struct gf_view *in, int first, int count, int border,
                      const unsigned char *zeros, const unsigned char **rows)

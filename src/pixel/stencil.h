@@ -1,11 +1,11 @@
 /* What the stencils of the CPU backend share: rows above and below the picture, columns beside it,
  * and scratch memory cut into arrays. */
-#ifndef GF_STENCIL_H
-#define GF_STENCIL_H
+#ifndef GF_PIXEL_STENCIL_H
+#define GF_PIXEL_STENCIL_H
 
 #include <stdint.h>
 
-#include "stage.h"
+#include "stage/stage.h"
 
 /* Rows of 16-bit pictures may start at any address. */
 #if defined(__GNUC__)

@@ -1,23 +1,23 @@
 /* What the stencils compute at one sample or pixel, for both compilers. Plain float arithmetic in a
  * fixed order: both backends round alike. Only reciprocal square roots differ: the device has an
  * instruction for them (Best Practices Guide, 11.1.3), good to two units in the last place. */
-#ifndef GF_STENCIL_MATH_H
-#define GF_STENCIL_MATH_H
+#ifndef GF_PIXEL_STENCIL_MATH_H
+#define GF_PIXEL_STENCIL_MATH_H
 
 #include <math.h>
 #include <stdint.h>
 
-#include "hd.h"
+#include "base/host_device.h"
 
 /* gf_round_sample without branches, for loops that are to become vectors. */
-GF_HD int gf_round_flat(float v, float max)
+GF_HOST_DEVICE int gf_round_flat(float v, float max)
 {
     const float floored = v > 0.0f ? v : 0.0f;
     return (int)((floored < max ? floored : max) + 0.5f);
 }
 
 /* Unsharp masking; limit is the threshold in steps of the sample format. */
-GF_HD float gf_unsharp_sample(float v, float blurred, float amount, float limit)
+GF_HOST_DEVICE float gf_unsharp_sample(float v, float blurred, float amount, float limit)
 {
     const float difference = v - blurred;
     return fabsf(difference) > limit ? v + amount * difference : v;
@@ -26,7 +26,7 @@ GF_HD float gf_unsharp_sample(float v, float blurred, float amount, float limit)
 /* The fixed-point Gaussian's sum, with 24 fraction bits, as a float: its upper 23 bits, which
  * convert exactly. */
 enum { GF_UNSHARP_DROP = 9 };
-GF_HD float gf_unsharp_blurred(uint32_t sum)
+GF_HOST_DEVICE float gf_unsharp_blurred(uint32_t sum)
 {
     return (float)(int)(sum >> GF_UNSHARP_DROP) * (1.0f / 32768.0f);
 }
@@ -43,7 +43,7 @@ struct gf_box_mean {
     double reciprocal;     /* 1 / n */
 };
 
-GF_HD int gf_box_mean8(const struct gf_box_mean *mean, uint32_t sum)
+GF_HOST_DEVICE int gf_box_mean8(const struct gf_box_mean *mean, uint32_t sum)
 {
     const uint32_t num = 2 * (sum + mean->half);
 #ifdef __CUDA_ARCH__
@@ -54,7 +54,7 @@ GF_HD int gf_box_mean8(const struct gf_box_mean *mean, uint32_t sum)
 }
 
 #if defined(__CUDA_ARCH__) || defined(__SIZEOF_INT128__)
-GF_HD int gf_box_mean16(const struct gf_box_mean *mean, uint64_t sum)
+GF_HOST_DEVICE int gf_box_mean16(const struct gf_box_mean *mean, uint64_t sum)
 {
     const uint64_t num = 2 * (sum + mean->half);
 #ifdef __CUDA_ARCH__
@@ -68,31 +68,31 @@ GF_HD int gf_box_mean16(const struct gf_box_mean *mean, uint64_t sum)
 /* The same by doubles, which hold the sums exactly, for vectors on the CPU: the added half of a
  * unit outweighs the rounding errors of the reciprocal and the product, and is too small to reach
  * the next integer. */
-GF_HD int gf_box_mean_double(const struct gf_box_mean *mean, double sum)
+GF_HOST_DEVICE int gf_box_mean_double(const struct gf_box_mean *mean, double sum)
 {
     return (int)((sum + ((double)mean->half + 0.5)) * mean->reciprocal);
 }
 
 /* A correlation's result in steps; bias already scaled by the pixel's alpha. */
-GF_HD float gf_convolve_finish(float sum, float divisor, float bias)
+GF_HOST_DEVICE float gf_convolve_finish(float sum, float divisor, float bias)
 {
     return (divisor == 1.0f ? sum : sum / divisor) + bias;
 }
 
 /* 256 times the luma, not rounded: exact for 8 and 16 bits. */
-GF_HD int gf_luma601_fine(int r, int g, int b)
+GF_HOST_DEVICE int gf_luma601_fine(int r, int g, int b)
 {
     return 77 * r + 150 * g + 29 * b;
 }
 
 /* The squared length of the vector (-strength gx, -strength gy, 1), and a component n/length of it
  * as a sample. */
-GF_HD float gf_normal_square(float x, float y)
+GF_HOST_DEVICE float gf_normal_square(float x, float y)
 {
     return x * x + y * y + 1.0f;
 }
 
-GF_HD float gf_normal_sample(float component, float reciprocal_length, float max)
+GF_HOST_DEVICE float gf_normal_sample(float component, float reciprocal_length, float max)
 {
     return (component * reciprocal_length * 0.5f + 0.5f) * max;
 }

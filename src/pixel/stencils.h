@@ -1,11 +1,11 @@
 /* The constants of the stencils, as prepare() leaves them for both backends. */
-#ifndef GF_STENCILS_H
-#define GF_STENCILS_H
+#ifndef GF_PIXEL_STENCILS_H
+#define GF_PIXEL_STENCILS_H
 
-#include "gauss.h"
 #include "gpufilter/filter.h"
 #include "gpufilter/image.h"
-#include "stencil_math.h"
+#include "pixel/gauss.h"
+#include "pixel/stencil_math.h"
 
 struct gf_blur {
     struct gf_gauss gauss;

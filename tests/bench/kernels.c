@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan.h"
+#include "chain/plan.h"
 #include "stages.h"
+#include "chain/chain.h"
 
 enum { CHAIN_TEXT = 8192, POISON = 0xa5 };
 

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan.h"
+#include "chain/plan.h"
+#include "pixel/histogram.h"
+#include "chain/variants.h"
 
 enum { POISON = 0xa5, OTHER_POISON = 0x5a };
 
@@ -214,7 +216,7 @@ bool bench_run_statistic(const struct gf_stage *stage, const struct pictures *pi
                          struct gf_histogram *histogram, struct bench_row *row)
 {
     const enum gf_statistic statistic = gf_stage_statistic(stage);
-    const struct gf_kernel *const counting = gf_stage_counting(stage);
+    const struct gf_variant *const counting = gf_stage_counting(stage);
     struct statistic_call call = {.counter = gf_stage_counter(stage),
                                   .statistic = statistic,
                                   .extremes = counting && counting->count_extremes,

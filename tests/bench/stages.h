@@ -3,7 +3,7 @@
 #define GF_BENCH_STAGES_H
 
 #include "results.h"
-#include "stage.h"
+#include "stage/stage.h"
 
 /* The same picture in two places, rows as the program keeps them on a device. */
 struct pictures {

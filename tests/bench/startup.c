@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 
 #include "results.h"
-#include "span.h"
+#include "base/spans.h"
 
 enum { RUNS = 7 };
 extern char **environ;

@@ -1,4 +1,8 @@
 #include "codecs.h"
+#include "codec/common/source.h"
+#include "codec/common/metadata.h"
+#include "codec/io/input.h"
+#include "codec/io/output.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef GF_BENCH_PNG_CODECS_H
 #define GF_BENCH_PNG_CODECS_H
 
-#include "codec.h"
+#include "codec/codec.h"
 
 struct bench_picture {
     const char *name;

@@ -10,9 +10,10 @@
 #include <png.h>
 #include <zlib.h>
 
-#include "backend.h"
+#include "engine/backend.h"
 #include "codecs.h"
-#include "inflate.h"
+#include "codec/png/inflate.h"
+#include "base/cpu.h"
 
 enum { RUNS = 5, SLOW_MS = 1500, SLOW_RUNS = 3, VERY_SLOW_MS = 6000, FIGURES = 1000, WAYS = 4 };
 

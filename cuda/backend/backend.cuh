@@ -1,0 +1,102 @@
+/* The CUDA backend from the inside: its state, and the calls that lane.cu and statistic.cu make of
+ * it; backend.cu has the others. What each does, backend.h says. */
+#ifndef GF_CUDA_BACKEND_BACKEND_CUH
+#define GF_CUDA_BACKEND_BACKEND_CUH
+
+#include <cuda_runtime.h>
+#include <pthread.h>
+
+#include "chain/plan.h"
+#include "engine/backend.h"
+
+/* A block for each stage that a segment can have. */
+enum { MARKS_MAX = 2 + 2 * GF_CUTS_MAX, BLOCKS_KEPT = GF_CUTS_MAX };
+
+struct block {
+    void *data;
+    size_t size;
+    bool used;
+};
+
+/* The histogram that all lanes add to, and the tables for that of lightness. */
+struct statistic {
+    enum gf_statistic kind;
+    gf_counter *counter;
+    size_t bytes, capacity;
+    unsigned long long *count; /* [channels][bins] */
+    void *tables;
+    int table_bits; /* of the pictures that the tables are for; 0: none */
+};
+
+struct cuda_backend {
+    struct gf_backend base;
+    struct gf_cuda_options options;
+    struct gf_spans *spans;
+    pthread_t starter;
+    bool started;
+    enum gf_status status; /* of the start */
+    struct gf_error error;
+    char name[64];
+    int numa_node;
+    int architecture;     /* 90 for compute capability 9.0 */
+    pthread_mutex_t lock; /* guards used_bytes and blocks */
+    uint64_t used_bytes;
+    struct block block[BLOCKS_KEPT]; /* for stages' constants, kept for the next stage */
+    struct statistic statistic;
+    cudaEvent_t base_event; /* when the device's clock read what the host's read at base_s */
+    double base_s;
+};
+
+struct mark {
+    cudaEvent_t event;
+    enum gf_span_kind kind;
+    int stage;
+    size_t bytes;
+};
+
+struct cuda_lane {
+    struct gf_lane base;
+    cudaStream_t stream;
+    struct mark mark[MARKS_MAX];
+    int marks, events; /* set since the last wait; created */
+};
+
+static inline struct cuda_backend *backend_of(struct gf_backend *backend)
+{
+    return (struct cuda_backend *)backend;
+}
+
+static inline int device_of(const struct gf_lane *lane)
+{
+    return ((struct cuda_backend *)lane->backend)->options.device;
+}
+
+/* Whether the device can run the stage's kernel. */
+enum gf_status gf_cuda_check_architecture(const struct cuda_backend *cuda,
+                                          const struct gf_stage *stage, struct gf_error *error);
+
+/* Of lane.cu. */
+void gf_cuda_lane_close(struct gf_lane *lane);
+enum gf_status gf_cuda_lane_open(struct gf_backend *backend, int index, struct gf_spans *spans,
+                                 struct gf_lane **lane, struct gf_error *error);
+void gf_cuda_lane_enter(struct gf_lane *lane);
+enum gf_status gf_cuda_upload(struct gf_lane *lane, const struct gf_view *dst,
+                              const struct gf_view *src, struct gf_error *error);
+enum gf_status gf_cuda_download(struct gf_lane *lane, const struct gf_view *dst,
+                                const struct gf_view *src, struct gf_error *error);
+enum gf_status gf_cuda_run(struct gf_lane *lane, const struct gf_stage *stage,
+                           const void *constants, const struct gf_view *in,
+                           const struct gf_view *out, void *scratch, struct gf_error *error);
+void gf_cuda_mark(struct gf_lane *lane, enum gf_span_kind kind, int stage, size_t bytes);
+enum gf_status gf_cuda_wait(struct gf_lane *lane, struct gf_error *error);
+
+/* Of statistic.cu. */
+enum gf_status gf_cuda_statistic_open(struct gf_lane *lane, const struct gf_stage *stage,
+                                      struct gf_error *error);
+enum gf_status gf_cuda_statistic_add(struct gf_lane *lane, const struct gf_view *view,
+                                     struct gf_error *error);
+enum gf_status gf_cuda_statistic_take(struct gf_lane *lane, struct gf_histogram *into,
+                                      struct gf_error *error);
+void gf_cuda_statistic_close(struct gf_lane *lane);
+
+#endif

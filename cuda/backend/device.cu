@@ -1,0 +1,119 @@
+/* What CUDA devices there are, without starting one where that can be avoided. */
+#include <cuda_runtime.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/numa.h"
+#include "cuda/common/check.cuh"
+#include "engine/backend.h"
+
+/* Of the architectures that it was built for, the one that the driver takes is seen in any kernel.
+ */
+__global__ void __launch_bounds__(32) probe_kernel()
+{
+}
+
+/* Device nodes of the driver on Linux, WSL 2 and Tegra. */
+static bool has_device_node(void)
+{
+    static const char *const nodes[] = {"/dev/nvidiactl", "/dev/dxg", "/dev/nvhost-gpu",
+                                        "/dev/nvgpu/igpu0/ctrl"};
+    for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
+        if (!access(nodes[i], F_OK))
+            return true;
+    }
+    return false;
+}
+
+extern "C" bool gf_backend_cuda_likely(const char **why_not)
+{
+    if (!has_device_node()) {
+        *why_not = "there is no NVIDIA GPU";
+        return false;
+    }
+    void *const driver = dlopen("libcuda.so.1", RTLD_LAZY);
+    if (!driver) {
+        *why_not = "there is a GPU but no driver library (libcuda.so.1)";
+        return false;
+    }
+    dlclose(driver);
+    return true;
+}
+
+extern "C" int gf_device_count(const char **why)
+{
+    int count = 0;
+    const cudaError_t code = cudaGetDeviceCount(&count);
+    cudaGetLastError();
+    if (why)
+        *why = code == cudaSuccess ? "" : cudaGetErrorString(code);
+    return code == cudaSuccess ? count : 0;
+}
+
+static enum gf_status ask(int index, struct gf_device_info *info, struct gf_error *error)
+{
+    cudaDeviceProp properties;
+    GF_CUDA_TRY(cudaGetDeviceProperties(&properties, index), index, error);
+    memset(info, 0, sizeof *info);
+    info->index = index;
+    snprintf(info->name, sizeof info->name, "%.63s", properties.name);
+    info->major = properties.major;
+    info->minor = properties.minor;
+    info->multiprocessors = properties.multiProcessorCount;
+    info->memory_bytes = properties.totalGlobalMem;
+    info->l2_bytes = (uint64_t)properties.l2CacheSize;
+    info->copy_engines = properties.asyncEngineCount;
+    info->ecc = properties.ECCEnabled;
+    GF_CUDA_TRY(cudaDeviceGetPCIBusId(info->pci_bus_id, sizeof info->pci_bus_id, index), index,
+                error);
+    info->numa_node = gf_numa_node(info->pci_bus_id);
+    int clock_khz = 0, bus_bits = 0;
+    GF_CUDA_TRY(cudaDeviceGetAttribute(&clock_khz, cudaDevAttrMemoryClockRate, index), index,
+                error);
+    GF_CUDA_TRY(cudaDeviceGetAttribute(&bus_bits, cudaDevAttrGlobalMemoryBusWidth, index), index,
+                error);
+    info->memory_bandwidth = 2e3 * clock_khz * (bus_bits / 8); /* Best Practices Guide 8.2.1 */
+    GF_CUDA_TRY(cudaDriverGetVersion(&info->driver_version), index, error);
+    GF_CUDA_TRY(cudaRuntimeGetVersion(&info->runtime_version), index, error);
+    return GF_OK;
+}
+
+/* Asked for once: the answer takes milliseconds, and each worker of a batch wants it. */
+extern "C" enum gf_status gf_device_describe(int index, struct gf_device_info *info,
+                                             struct gf_error *error)
+{
+    enum { KEPT = 64 };
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static struct gf_device_info kept[KEPT];
+    const int count = gf_device_count(NULL);
+    if (index < 0 || index >= count)
+        return gf_fail(error, GF_ERROR_UNAVAILABLE, "cuda:%d: no such device (there are %d)", index,
+                       count);
+    if (index >= KEPT)
+        return ask(index, info, error);
+    pthread_mutex_lock(&lock);
+    const enum gf_status status =
+        kept[index].multiprocessors ? GF_OK : ask(index, &kept[index], error);
+    *info = kept[index];
+    if (status)
+        memset(&kept[index], 0, sizeof kept[index]);
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+extern "C" enum gf_status gf_device_code(int index, int *architecture, bool *built_in,
+                                         struct gf_error *error)
+{
+    static const int built_for[] = {GF_ARCHITECTURES};
+    struct cudaFuncAttributes attributes;
+    GF_CUDA_TRY(cudaSetDevice(index), index, error);
+    GF_CUDA_TRY(cudaFuncGetAttributes(&attributes, probe_kernel), index, error);
+    *architecture = attributes.binaryVersion;
+    *built_in = false;
+    for (size_t i = 0; i < sizeof built_for / sizeof *built_for; i++)
+        *built_in |= built_for[i] == attributes.binaryVersion;
+    return GF_OK;
+}

@@ -1,0 +1,148 @@
+/* A lane of the CUDA backend: a stream, what runs in it, and when. */
+#include "cuda/backend/backend.cuh"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "chain/variants.h"
+#include "cuda/backend/probe.cuh"
+#include "cuda/common/check.cuh"
+
+cudaStream_t gf_cuda_stream(const struct gf_lane *lane)
+{
+    return ((const struct cuda_lane *)lane)->stream;
+}
+
+int gf_cuda_device(const struct gf_lane *lane)
+{
+    return device_of(lane);
+}
+
+void gf_cuda_lane_close(struct gf_lane *lane)
+{
+    struct cuda_lane *const cuda = (struct cuda_lane *)lane;
+    for (int i = 0; i < cuda->events; i++)
+        cudaEventDestroy(cuda->mark[i].event);
+    if (cuda->stream)
+        cudaStreamDestroy(cuda->stream);
+    free(cuda);
+}
+
+enum gf_status gf_cuda_lane_open(struct gf_backend *backend, int index, struct gf_spans *spans,
+                                 struct gf_lane **lane, struct gf_error *error)
+{
+    const int device = backend_of(backend)->options.device;
+    struct cuda_lane *const opened = (struct cuda_lane *)calloc(1, sizeof *opened);
+    if (!opened)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    opened->base.backend = backend;
+    opened->base.spans = spans;
+    opened->base.index = index;
+    const cudaError_t code = cudaStreamCreateWithFlags(&opened->stream, cudaStreamNonBlocking);
+    if (code != cudaSuccess) {
+        free(opened);
+        return gf_cuda_fail(error, device, "cudaStreamCreate", code);
+    }
+    *lane = &opened->base;
+    return GF_OK;
+}
+
+/* The current device belongs to the thread. */
+void gf_cuda_lane_enter(struct gf_lane *lane)
+{
+    cudaSetDevice(device_of(lane)); /* a failure shows in the lane's next call */
+}
+
+static enum gf_status copy(struct gf_lane *lane, const struct gf_view *dst,
+                           const struct gf_view *src, enum cudaMemcpyKind kind,
+                           struct gf_error *error)
+{
+    const cudaStream_t stream = ((struct cuda_lane *)lane)->stream;
+    const size_t row_bytes = gf_row_bytes(src->format);
+    /* In one piece where the pitches agree: the rows' padding goes up with them, but never down,
+     * since what lies between the rows of a caller's picture is the caller's. */
+    if (dst->pitch == src->pitch && (kind == cudaMemcpyHostToDevice || dst->pitch == row_bytes)) {
+        const size_t bytes = src->pitch * (size_t)(src->rows - 1) + row_bytes;
+        GF_CUDA_TRY(cudaMemcpyAsync(dst->data, src->data, bytes, kind, stream), device_of(lane),
+                    error);
+    } else {
+        GF_CUDA_TRY(cudaMemcpy2DAsync(dst->data, dst->pitch, src->data, src->pitch, row_bytes,
+                                      (size_t)src->rows, kind, stream),
+                    device_of(lane), error);
+    }
+    return GF_OK;
+}
+
+enum gf_status gf_cuda_upload(struct gf_lane *lane, const struct gf_view *dst,
+                              const struct gf_view *src, struct gf_error *error)
+{
+    return copy(lane, dst, src, cudaMemcpyHostToDevice, error);
+}
+
+enum gf_status gf_cuda_download(struct gf_lane *lane, const struct gf_view *dst,
+                                const struct gf_view *src, struct gf_error *error)
+{
+    return copy(lane, dst, src, cudaMemcpyDeviceToHost, error);
+}
+
+enum gf_status gf_cuda_run(struct gf_lane *lane, const struct gf_stage *stage,
+                           const void *constants, const struct gf_view *in,
+                           const struct gf_view *out, void *scratch, struct gf_error *error)
+{
+    struct gf_launch launch;
+    memset(&launch, 0, sizeof launch);
+    launch.stage = stage;
+    launch.in = *in;
+    launch.out = *out;
+    launch.scratch = scratch;
+    launch.constants = constants;
+    launch.stream = ((struct cuda_lane *)lane)->stream;
+    const cudaError_t code = (cudaError_t)gf_stage_launcher(stage)(&launch);
+    return code == cudaSuccess ? GF_OK
+                               : gf_cuda_fail(error, device_of(lane), stage->filter->name, code);
+}
+
+void gf_cuda_mark(struct gf_lane *lane, enum gf_span_kind kind, int stage, size_t bytes)
+{
+    struct cuda_lane *const cuda = (struct cuda_lane *)lane;
+    if (!lane->spans->on || cuda->marks == MARKS_MAX)
+        return;
+    struct mark *const mark = &cuda->mark[cuda->marks];
+    if (cuda->marks == cuda->events) {
+        if (cudaEventCreate(&mark->event) != cudaSuccess)
+            return;
+        cuda->events++;
+    }
+    if (cudaEventRecord(mark->event, cuda->stream) != cudaSuccess)
+        return;
+    mark->kind = kind;
+    mark->stage = stage;
+    mark->bytes = bytes;
+    cuda->marks++;
+}
+
+static void collect_marks(struct cuda_lane *cuda)
+{
+    const struct cuda_backend *const backend = backend_of(cuda->base.backend);
+    double begin_s = 0;
+    for (int i = 0; i < cuda->marks; i++) {
+        const struct mark *const mark = &cuda->mark[i];
+        float since_ms = 0;
+        if (cudaEventElapsedTime(&since_ms, backend->base_event, mark->event) != cudaSuccess)
+            break;
+        const double end_s = backend->base_s + 1e-3 * (double)since_ms;
+        if (mark->kind != GF_SPAN_START)
+            gf_spans_add(cuda->base.spans, mark->kind, mark->stage, cuda->base.index, begin_s,
+                         end_s, mark->bytes);
+        begin_s = end_s;
+    }
+    cuda->marks = 0;
+}
+
+enum gf_status gf_cuda_wait(struct gf_lane *lane, struct gf_error *error)
+{
+    struct cuda_lane *const cuda = (struct cuda_lane *)lane;
+    GF_CUDA_TRY(cudaStreamSynchronize(cuda->stream), device_of(lane), error);
+    collect_marks(cuda);
+    return GF_OK;
+}

@@ -1,0 +1,20 @@
+/* Looking at a stage's kernels and timing them, for --explain and --profile=compare: two of the
+ * CUDA backend's calls, which backend.h describes. */
+#ifndef GF_CUDA_BACKEND_PROBE_CUH
+#define GF_CUDA_BACKEND_PROBE_CUH
+
+#include <cuda_runtime.h>
+
+#include "engine/backend.h"
+
+enum gf_status gf_cuda_inspect(struct gf_lane *lane, const struct gf_work *work,
+                               struct gf_variant_info *use, int capacity, int *count,
+                               struct gf_error *error);
+enum gf_status gf_cuda_time(struct gf_lane *lane, const struct gf_work *work, bool cold, int runs,
+                            double *seconds, struct gf_error *error);
+
+/* Of lane.cu. */
+cudaStream_t gf_cuda_stream(const struct gf_lane *lane);
+int gf_cuda_device(const struct gf_lane *lane);
+
+#endif

@@ -1,0 +1,102 @@
+/* The CUDA backend's histograms, which all lanes of a backend add to. */
+#include "cuda/backend/backend.cuh"
+
+#include <stdlib.h>
+
+#include "chain/variants.h"
+#include "cuda/common/check.cuh"
+#include "pixel/histogram.h"
+
+static enum gf_status load_lightness_tables(struct cuda_lane *lane, struct statistic *statistic,
+                                            int bits, struct gf_error *error)
+{
+    size_t size;
+    if (statistic->table_bits == bits)
+        return GF_OK;
+    void *const tables = gf_lightness_tables(bits, &size);
+    if (!tables)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    cudaFree(statistic->tables);
+    statistic->tables = NULL;
+    statistic->table_bits = 0;
+    cudaError_t code = cudaMalloc(&statistic->tables, size);
+    if (code == cudaSuccess)
+        code =
+            cudaMemcpyAsync(statistic->tables, tables, size, cudaMemcpyHostToDevice, lane->stream);
+    if (code == cudaSuccess)
+        code = cudaStreamSynchronize(lane->stream);
+    free(tables);
+    if (code != cudaSuccess)
+        return gf_cuda_fail(error, device_of(&lane->base), "tables of lightness", code);
+    statistic->table_bits = bits;
+    return GF_OK;
+}
+
+/* The lanes add to one histogram, by 64-bit atomics; the first one opens it and gives it. */
+enum gf_status gf_cuda_statistic_open(struct gf_lane *lane, const struct gf_stage *stage,
+                                      struct gf_error *error)
+{
+    const enum gf_statistic kind = gf_stage_statistic(stage);
+    const struct gf_format format = stage->in;
+    struct cuda_lane *const cuda = (struct cuda_lane *)lane;
+    struct statistic *const statistic = &backend_of(lane->backend)->statistic;
+    if (lane->index)
+        return GF_OK;
+    const enum gf_status status =
+        gf_cuda_check_architecture(backend_of(lane->backend), stage, error);
+    if (status)
+        return status;
+    statistic->kind = kind;
+    statistic->counter = gf_stage_counter(stage);
+    statistic->bytes =
+        ((size_t)gf_statistic_channels(kind, format) << format.bits) * sizeof *statistic->count;
+    if (statistic->capacity < statistic->bytes) {
+        cudaFree(statistic->count);
+        statistic->count = NULL;
+        statistic->capacity = 0;
+        GF_CUDA_TRY(cudaMalloc(&statistic->count, statistic->bytes), device_of(lane), error);
+        statistic->capacity = statistic->bytes;
+    }
+    GF_CUDA_TRY(cudaMemsetAsync(statistic->count, 0, statistic->bytes, cuda->stream),
+                device_of(lane), error);
+    GF_CUDA_TRY(cudaStreamSynchronize(cuda->stream), device_of(lane), error);
+    return kind == GF_STATISTIC_LIGHTNESS
+               ? load_lightness_tables(cuda, statistic, format.bits, error)
+               : GF_OK;
+}
+
+enum gf_status gf_cuda_statistic_add(struct gf_lane *lane, const struct gf_view *view,
+                                     struct gf_error *error)
+{
+    const struct statistic *const statistic = &backend_of(lane->backend)->statistic;
+    GF_CUDA_TRY((cudaError_t)statistic->counter(view, statistic->kind, statistic->count,
+                                                statistic->tables,
+                                                ((struct cuda_lane *)lane)->stream),
+                device_of(lane), error);
+    return GF_OK;
+}
+
+enum gf_status gf_cuda_statistic_take(struct gf_lane *lane, struct gf_histogram *into,
+                                      struct gf_error *error)
+{
+    const struct statistic *const statistic = &backend_of(lane->backend)->statistic;
+    const cudaStream_t stream = ((struct cuda_lane *)lane)->stream;
+    if (lane->index)
+        return GF_OK;
+    unsigned long long *const count = (unsigned long long *)malloc(statistic->bytes);
+    if (!count)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    cudaError_t code =
+        cudaMemcpyAsync(count, statistic->count, statistic->bytes, cudaMemcpyDeviceToHost, stream);
+    if (code == cudaSuccess)
+        code = cudaStreamSynchronize(stream);
+    for (size_t i = 0; code == cudaSuccess && i < statistic->bytes / sizeof *count; i++)
+        into->count[i] += count[i];
+    free(count);
+    return code == cudaSuccess ? GF_OK : gf_cuda_fail(error, device_of(lane), "histogram", code);
+}
+
+void gf_cuda_statistic_close(struct gf_lane *lane)
+{
+    (void)lane; /* kept for the next run: cudaFree waits for the whole device */
+}

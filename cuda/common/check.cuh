@@ -1,0 +1,26 @@
+/* Every CUDA call is checked: a failure becomes one line that names the device and the call. */
+#ifndef GF_CUDA_COMMON_CHECK_CUH
+#define GF_CUDA_COMMON_CHECK_CUH
+
+#include <cuda_runtime.h>
+
+#include "gpufilter/status.h"
+
+static inline enum gf_status gf_cuda_fail(struct gf_error *error, int device, const char *call,
+                                          cudaError_t code)
+{
+    const enum gf_status status =
+        code == cudaErrorMemoryAllocation ? GF_ERROR_DEVICE_MEMORY : GF_ERROR_DEVICE;
+    cudaGetLastError(); /* clears what is not sticky */
+    return gf_fail(error, status, "cuda:%d: %s: %s", device, call, cudaGetErrorString(code));
+}
+
+/* Returns from the calling function when the call fails. */
+#define GF_CUDA_TRY(call, device, error) \
+    do { \
+        const cudaError_t gf_code = (call); \
+        if (gf_code != cudaSuccess) \
+            return gf_cuda_fail(error, device, #call, gf_code); \
+    } while (0)
+
+#endif

@@ -1,0 +1,117 @@
+/* A tile of the picture in shared memory as floats, with what the kernel reaches around it: row by
+ * row, in each row a plane for each channel, so that neighbours stand side by side. A thread makes
+ * eight pixels of one channel of one row from it. */
+#ifndef GF_CUDA_COMMON_PLANES_CUH
+#define GF_CUDA_COMMON_PLANES_CUH
+
+#include "cuda/common/stencil.cuh"
+#include "stage/border.h"
+
+enum { PLANES_THREADS = 256, PLANES_OCTET = 8 };
+
+struct planes_shape {
+    int width,
+        height; /* of the tile, in pixels; width is a multiple of 8, width * channels one of 16 */
+    int reach_x, reach_y;
+    int plane; /* floats from one channel to the next */
+};
+
+/* The largest tile that fits into 48 KB beside its result. */
+static inline struct planes_shape shape_of_planes(const struct picture &p, int bits,
+                                                  int kernel_width, int kernel_height,
+                                                  size_t *bytes)
+{
+    static const int sizes[][2] = {{192, 32}, {192, 16}, {96, 32}, {96, 16}, {96, 8}, {96, 4}};
+    struct planes_shape shape = {};
+    shape.reach_x = kernel_width / 2;
+    shape.reach_y = kernel_height / 2;
+    for (int i = 0; i < 6; i++) {
+        shape.width = sizes[i][0] / p.channels;
+        shape.height = sizes[i][1];
+        shape.plane = shape.width + (kernel_width + 3) / 4 * 4;
+        *bytes = (size_t)(shape.plane * p.channels * (shape.height + kernel_height - 1)) *
+                     sizeof(float) +
+                 (size_t)(shape.width * p.channels * shape.height * (bits / 8));
+        if (*bytes <= 48 * 1024)
+            break;
+    }
+    return shape;
+}
+
+static inline int planes_blocks(const struct picture &p, const struct planes_shape &shape)
+{
+    return ceil_div(p.width, shape.width) * ceil_div(p.rows, shape.height);
+}
+
+/* Where the block's tile lies. */
+struct planes_tile {
+    int x0, y0, lines;
+};
+
+static __device__ __forceinline__ struct planes_tile
+tile_of_planes(const struct picture &p, const struct planes_shape &shape)
+{
+    const int across = (p.width + shape.width - 1) / shape.width;
+    const int down = blockIdx.x / across;
+    struct planes_tile tile;
+    tile.x0 = (blockIdx.x - down * across) * shape.width;
+    tile.y0 = p.out_y + down * shape.height;
+    tile.lines = min(shape.height, p.out_y + p.rows - tile.y0);
+    return tile;
+}
+
+template <class Sample>
+static __device__ __forceinline__ void load_planes(const struct picture &p,
+                                                   const struct planes_shape &shape,
+                                                   const struct planes_tile &tile, float *planes)
+{
+    const int lane = threadIdx.x % 32, warps = PLANES_THREADS / 32;
+    for (int row = threadIdx.x / 32; row < tile.lines + 2 * shape.reach_y; row += warps) {
+        const int y = gf_border_index(tile.y0 - shape.reach_y + row, p.height, p.border);
+        const Sample *const from =
+            (const Sample *)(p.in + (long long)(y - p.in_y) * (long long)p.in_pitch);
+        float *const to = planes + row * p.channels * shape.plane;
+        for (int i = lane; i < shape.plane; i += 32) {
+            const int x = gf_border_index(tile.x0 - shape.reach_x + i, p.width, p.border);
+            for (int c = 0; c < p.channels; c++)
+                to[c * shape.plane + i] =
+                    x < 0 || y < 0 ? 0.0f : float_of(__ldg(from + (long long)x * p.channels + c));
+        }
+    }
+}
+
+/* Which eight pixels the i-th item of the tile is; false: beyond the picture. */
+struct planes_item {
+    int row, channel, first; /* first: pixel of the tile */
+};
+
+static __device__ __forceinline__ bool find_item(const struct picture &p,
+                                                 const struct planes_shape &shape,
+                                                 const struct planes_tile &tile, int i,
+                                                 struct planes_item *item)
+{
+    const int octets = shape.width / PLANES_OCTET;
+    const int strip = i / octets;
+    item->first = (i - strip * octets) * PLANES_OCTET;
+    item->row = strip / p.channels;
+    item->channel = strip - item->row * p.channels;
+    return tile.x0 + item->first < p.width;
+}
+
+static __device__ __forceinline__ void load_quad(const float *from, float v[4])
+{
+    const float4 four = *(const float4 *)from;
+    v[0] = four.x, v[1] = four.y, v[2] = four.z, v[3] = four.w;
+}
+
+template <class Sample>
+static __device__ __forceinline__ void
+store_planes(const struct picture &p, const struct planes_shape &shape,
+             const struct planes_tile &tile, const Sample *staging)
+{
+    const int size = (int)sizeof(Sample), pitch = shape.width * p.channels * size;
+    store_tile(p, (const unsigned char *)staging, pitch, pitch, tile.lines, tile.y0,
+               (long long)tile.x0 * p.channels * size, (long long)p.width * p.channels * size);
+}
+
+#endif

@@ -1,0 +1,147 @@
+/* What the stencils on the device share. A block makes a tile: it finds its rows and columns beyond
+ * the picture by the border's rule, gathers its results in shared memory and writes them 16 bytes
+ * at a time.
+ *
+ * Parameters go to the kernels by value, coefficients included. They lie in constant memory, a bank
+ * of it that belongs to that one launch: nothing to fill beforehand, no slot to share, and two
+ * lanes or two pictures at once cannot disturb each other. All of them together may take 4 KB. */
+#ifndef GF_CUDA_COMMON_STENCIL_CUH
+#define GF_CUDA_COMMON_STENCIL_CUH
+
+#include <cuda_runtime.h>
+
+#include "base/host_device.h"
+#include "stage/border.h"
+#include "stage/stage.h"
+
+struct picture {
+    const unsigned char *in;
+    unsigned char *out;
+    size_t in_pitch, out_pitch;
+    int in_y, out_y, rows; /* first rows of the two views; rows to make */
+    int width, height, channels, border;
+    unsigned per_channel; /* 65536 / channels + 1: see pixel_of */
+};
+
+static inline struct picture picture_of(const struct gf_launch *launch, int border)
+{
+    struct picture p = {};
+    p.in = launch->in.data;
+    p.out = launch->out.data;
+    p.in_pitch = launch->in.pitch;
+    p.out_pitch = launch->out.pitch;
+    p.in_y = launch->in.y;
+    p.out_y = launch->out.y;
+    p.rows = launch->out.rows;
+    p.width = launch->in.format.width;
+    p.height = launch->in.format.height;
+    p.channels = launch->in.format.channels;
+    p.border = border;
+    p.per_channel = 65536 / p.channels + 1;
+    return p;
+}
+
+static inline int ceil_div(int a, int b)
+{
+    return (a + b - 1) / b;
+}
+
+/* As many rows (or pairs of them) as fit into the 48 KB of shared memory that every device has. */
+static inline int rows_that_fit(size_t bytes_each)
+{
+    const size_t fit = 48 * 1024 / bytes_each;
+    return fit < 1 ? 1 : fit > 8 ? 8 : (int)fit;
+}
+
+/* sample / channels for 0 <= sample < 16384, without a division. */
+static __device__ __forceinline__ int pixel_of(const struct picture &p, int sample)
+{
+    return (int)((unsigned)sample * p.per_channel >> 16);
+}
+
+/* Where rows of the picture extended by the border start in the input, once for the whole block; a
+ * row of zeros gets any row's place. Rows outside low..high are not in the view: whatever is
+ * computed of them is thrown away, and the nearest row stands for them. */
+static __device__ __forceinline__ void list_rows(const struct picture &p, long long *offset,
+                                                 int count, int first, int low, int high)
+{
+    for (int i = threadIdx.x; i < count; i += blockDim.x) {
+        const int index = gf_border_index(min(max(first + i, low), high), p.height, p.border);
+        offset[i] = index < 0 ? 0 : (long long)(index - p.in_y) * (long long)p.in_pitch;
+    }
+}
+
+static __device__ __forceinline__ bool row_is_zero(const struct picture &p, int row)
+{
+    return p.border == GF_BORDER_CONSTANT && (row < 0 || row >= p.height);
+}
+
+/* Integers below 2^23 become floats, and floats integers, by way of 2^23 + v, whose last bits are
+ * v: the unit for conversions runs at an eighth of the speed of additions (Best Practices
+ * Guide, 11.1.1). */
+static __device__ __forceinline__ float float_of(unsigned v)
+{
+    return __uint_as_float(0x4B000000u | v) - 8388608.0f;
+}
+
+static __device__ __forceinline__ float float_of_low(unsigned pair)
+{
+    return __uint_as_float(__byte_perm(pair, 0x4B00u, 0x5410)) - 8388608.0f;
+}
+
+static __device__ __forceinline__ float float_of_high(unsigned pair)
+{
+    return __uint_as_float(__byte_perm(pair, 0x4B00u, 0x5432)) - 8388608.0f;
+}
+
+/* gf_round_flat; only the lower 16 bits are the result's. */
+static __device__ __forceinline__ unsigned round_bits(float v, float max)
+{
+    return __float_as_uint(__fadd_rz(fminf(fmaxf(v, 0.0f), max) + 0.5f, 8388608.0f));
+}
+
+/* 1/sqrt(v) as rsqrtf() computes it, less its care for denormal arguments: there are none. */
+static __device__ __forceinline__ float rsqrt_normal(float v)
+{
+    float result;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(v));
+    return result;
+}
+
+/* Four samples of 8 bits from sample `at` on, a multiple of 4, with zeros past the row's end. */
+static __device__ __forceinline__ unsigned load_bytes(const unsigned char *row, long long at,
+                                                      long long samples)
+{
+    if (at + 4 <= samples)
+        return __ldg((const unsigned *)(row + at));
+    unsigned word = 0;
+    for (int i = 0; at + i < samples; i++)
+        word |= (unsigned)row[at + i] << 8 * i;
+    return word;
+}
+
+/* Writes `rows` rows of `bytes` (a multiple of 16) from shared memory to the output's rows from y
+ * on, at byte `start` (a multiple of 16) of each, as far as the picture goes. */
+static __device__ __forceinline__ void store_tile(const struct picture &p,
+                                                  const unsigned char *staging, int pitch,
+                                                  int bytes, int rows, int y, long long start,
+                                                  long long row_bytes)
+{
+    const int chunks = bytes / 16;
+    for (int i = threadIdx.x; i < rows * chunks; i += blockDim.x) {
+        const int row = i / chunks, chunk = i - row * chunks;
+        const unsigned char *const from = staging + row * pitch + 16 * chunk;
+        const long long at = start + 16 * chunk;
+        unsigned char *const to =
+            p.out + (long long)(y + row - p.out_y) * (long long)p.out_pitch + at;
+        if (at + 16 <= row_bytes) {
+            *(uint4 *)to = *(const uint4 *)from;
+        } else {
+#pragma unroll 1
+            for (int b = 0; at + b < row_bytes; b++)
+                to[b] = from[b];
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,210 @@
+/* Stencils of a small reach without shared memory: a lane owns 16 bytes of a row and rolls down a
+ * strip of rows, a warp 512 bytes. What lies beside a lane's bytes comes from its neighbours by
+ * shuffles, and what lies beside the warp's is loaded by its first and last lane. The next row is
+ * on its way while one is worked on.
+ *
+ * Words -BESIDE .. 3 + BESIDE of a row, counted from the lane's own, are what a step works on. */
+#ifndef GF_CUDA_COMMON_STRIP_CUH
+#define GF_CUDA_COMMON_STRIP_CUH
+
+#include <cuda_fp16.h>
+
+#include "cuda/common/stencil.cuh"
+#include "stage/border.h"
+
+enum {
+    STRIP_LANES = 32,
+    STRIP_WARPS = 4, /* one above the other */
+    STRIP_THREADS = STRIP_LANES * STRIP_WARPS,
+    STRIP_CHUNK = 16, /* bytes of a lane */
+    STRIP_BYTES = STRIP_CHUNK * STRIP_LANES,
+};
+
+/* What the block's warps look up: where rows begin (-1: a row of zeros), and, if the block's
+ * columns reach the ends of the row, which sample stands for each (-1: zero). */
+template <class Sample, int BESIDE, int ROWS> struct strip_tables {
+    long long row[ROWS];
+    int from[(STRIP_BYTES + 8 * BESIDE) / sizeof(Sample)];
+};
+
+struct strip {
+    const unsigned char *in;     /* the lane's own bytes of the view's first row */
+    const unsigned char *beside; /* the words beside the warp's that its outer lanes load */
+    unsigned char *out;          /* the lane's own bytes of the next row to store */
+    const long long *row;        /* of the strip's topmost row */
+    const int *from;             /* of the lane's own first sample */
+    int lane, lines;
+    int rest;   /* bytes from the lane's own to the end of the row */
+    bool plain; /* the row goes on beyond the warp's bytes on either side */
+};
+
+template <int BESIDE> struct strip_row {
+    uint4 own;
+    unsigned beside[BESIDE];
+};
+
+static inline int strip_blocks(const struct picture &p, int sample_bytes, int rows)
+{
+    return ceil_div(p.width * p.channels * sample_bytes, STRIP_BYTES) *
+           ceil_div(p.rows, rows * STRIP_WARPS);
+}
+
+/* Fills the tables for strips of `rows` rows and says where the thread's strip is. `above` rows
+ * come before the strip's first, of which `reach` exist in the view. */
+template <class Sample, int BESIDE, int ROWS>
+static __device__ __forceinline__ struct strip
+find_strip(const struct picture &p, struct strip_tables<Sample, BESIDE, ROWS> &tables, int rows,
+           int above, int reach)
+{
+    const int size = (int)sizeof(Sample), lane = threadIdx.x % STRIP_LANES;
+    const int row_bytes = p.width * p.channels * size;
+    const int across = (row_bytes + STRIP_BYTES - 1) / STRIP_BYTES;
+    const int down = blockIdx.x / across;
+    const int left = (blockIdx.x - down * across) * STRIP_BYTES;
+    const int top = down * rows * STRIP_WARPS, lines = min(rows * STRIP_WARPS, p.rows - top);
+    const int y = p.out_y + top;
+    for (int i = threadIdx.x; i < lines + 2 * above; i += STRIP_THREADS) {
+        const int from = min(max(y - above + i, y - reach), y + lines - 1 + reach);
+        const int index = gf_border_index(from, p.height, p.border);
+        tables.row[i] = index < 0 ? -1 : (long long)(index - p.in_y) * (long long)p.in_pitch;
+    }
+    if (left == 0 || left + STRIP_BYTES + 4 * BESIDE > row_bytes) {
+        const int start = (left - 4 * BESIDE) / size, back = 4 * BESIDE;
+        for (int i = threadIdx.x; i < (STRIP_BYTES + 8 * BESIDE) / size; i += STRIP_THREADS) {
+            const int pixel = (start + i + back * p.channels) / p.channels - back;
+            const int index = gf_border_index(pixel, p.width, p.border);
+            tables.from[i] = index < 0 ? -1 : start + i + (index - pixel) * p.channels;
+        }
+    }
+    __syncthreads();
+    struct strip strip;
+    const int line = (int)threadIdx.x / STRIP_LANES * rows, byte = left + lane * STRIP_CHUNK;
+    strip.lane = lane;
+    strip.row = tables.row + line;
+    strip.lines = min(rows, lines - line);
+    strip.from = tables.from + (4 * BESIDE + lane * STRIP_CHUNK) / size;
+    strip.in = p.in + byte;
+    strip.beside = strip.in + (lane == 0 ? -4 * BESIDE : (int)STRIP_CHUNK);
+    strip.out = p.out + (long long)(top + line) * (long long)p.out_pitch + byte;
+    strip.rest = row_bytes - byte;
+    strip.plain = left > 0 && left + STRIP_BYTES + 4 * BESIDE <= row_bytes;
+    return strip;
+}
+
+/* A word of samples that the border's rule has looked up. */
+template <class Sample>
+static __device__ __noinline__ unsigned gather_word(const unsigned char *row, const int *from)
+{
+    const int size = (int)sizeof(Sample);
+    unsigned word = 0;
+#pragma unroll
+    for (int i = 0; i < 4 / size; i++) {
+        const int at = from[i];
+        word |= at < 0 ? 0u : (unsigned)((const Sample *)row)[at] << 8 * size * i;
+    }
+    return word;
+}
+
+/* Where the warp's bytes reach the ends of the row. */
+template <class Sample, int BESIDE>
+static __device__ __forceinline__ void gather_row(const struct picture &p,
+                                                  const struct strip &strip, long long offset,
+                                                  struct strip_row<BESIDE> *row)
+{
+    constexpr int PER_WORD = 4 / sizeof(Sample);
+    const unsigned char *const start = p.in + offset;
+    const int *const beside = strip.from + (strip.lane == 0 ? -BESIDE : 4) * PER_WORD;
+    if (strip.rest >= STRIP_CHUNK)
+        row->own = __ldg((const uint4 *)(strip.in + offset));
+    else
+        row->own = make_uint4(gather_word<Sample>(start, strip.from),
+                              gather_word<Sample>(start, strip.from + PER_WORD),
+                              gather_word<Sample>(start, strip.from + 2 * PER_WORD),
+                              gather_word<Sample>(start, strip.from + 3 * PER_WORD));
+    if (strip.lane == 0 || strip.lane == STRIP_LANES - 1) {
+#pragma unroll
+        for (int w = 0; w < BESIDE; w++)
+            row->beside[w] = gather_word<Sample>(start, beside + w * PER_WORD);
+    }
+}
+
+template <class Sample, int BESIDE>
+static __device__ __forceinline__ void fetch_row(const struct picture &p, const struct strip &strip,
+                                                 int i, struct strip_row<BESIDE> *row)
+{
+    const long long offset = strip.row[i];
+    row->own = make_uint4(0, 0, 0, 0);
+#pragma unroll
+    for (int w = 0; w < BESIDE; w++)
+        row->beside[w] = 0;
+    if (offset >= 0 && strip.plain) {
+        row->own = __ldg((const uint4 *)(strip.in + offset));
+#pragma unroll
+        for (int w = 0; w < BESIDE; w++) {
+            if (strip.lane == 0 || strip.lane == STRIP_LANES - 1)
+                row->beside[w] = __ldg((const unsigned *)(strip.beside + offset) + w);
+        }
+    } else if (offset >= 0) {
+        gather_row<Sample>(p, strip, offset, row);
+    }
+}
+
+/* The lane's words with their neighbours. All lanes of the warp take part. */
+template <int BESIDE>
+static __device__ __forceinline__ void join_row(const struct strip &strip,
+                                                const struct strip_row<BESIDE> &row,
+                                                unsigned word[4 + 2 * BESIDE])
+{
+    const unsigned own[4] = {row.own.x, row.own.y, row.own.z, row.own.w};
+#pragma unroll
+    for (int w = 0; w < 4; w++)
+        word[BESIDE + w] = own[w];
+#pragma unroll
+    for (int w = 0; w < BESIDE; w++) {
+        const unsigned left = __shfl_up_sync(0xFFFFFFFFu, own[4 - BESIDE + w], 1);
+        const unsigned right = __shfl_down_sync(0xFFFFFFFFu, own[w], 1);
+        word[w] = strip.lane == 0 ? row.beside[w] : left;
+        word[BESIDE + 4 + w] = strip.lane == STRIP_LANES - 1 ? row.beside[w] : right;
+    }
+}
+
+static __device__ __noinline__ void store_rest(unsigned char *to, int rest, uint4 own)
+{
+    const unsigned word[4] = {own.x, own.y, own.z, own.w};
+#pragma unroll
+    for (int b = 0; b < STRIP_CHUNK; b++) {
+        if (b < rest)
+            to[b] = (unsigned char)(word[b / 4] >> 8 * (b % 4));
+    }
+}
+
+/* Stores the next row. */
+static __device__ __forceinline__ void store_row(const struct picture &p, struct strip &strip,
+                                                 const unsigned word[4])
+{
+    const uint4 own = make_uint4(word[0], word[1], word[2], word[3]);
+    if (strip.rest >= STRIP_CHUNK)
+        *(uint4 *)strip.out = own;
+    else
+        store_rest(strip.out, strip.rest, own);
+    strip.out += p.out_pitch;
+}
+
+/* Samples of 8 bits as they are in the halves of a word are halves of a float, v times 2^-24:
+ * halves that small count in steps of 2^-24, so that sums and differences up to 2047 are exact, two
+ * in an instruction. Bytes 0 and 2 of a word, or 1 and 3. */
+static __device__ __forceinline__ __half2 tiny_halves(unsigned word, int odd)
+{
+    const unsigned pair = __byte_perm(word, 0, odd ? 0x4341 : 0x4240);
+    return *(const __half2 *)&pair;
+}
+
+/* The upper half of one pair and the lower half of the next. */
+static __device__ __forceinline__ __half2 between(__half2 before, __half2 after)
+{
+    const unsigned pair =
+        __byte_perm(*(const unsigned *)&before, *(const unsigned *)&after, 0x5432);
+    return *(const __half2 *)&pair;
+}
+
+#endif

@@ -1,0 +1,21 @@
+/* What becomes of a correlation's sum, in convolve's kernels of any size. */
+#ifndef GF_CUDA_FILTERS_CONVOLVE_FINISH_CUH
+#define GF_CUDA_FILTERS_CONVOLVE_FINISH_CUH
+
+#include "cuda/common/stencil.cuh"
+#include "pixel/stencil_math.h"
+
+/* The result in steps, not rounded. centre: the pixel's alpha, where there is one. */
+template <class Args>
+static __device__ __forceinline__ float finish(const Args &args, float sum, bool alpha,
+                                               const float *centre)
+{
+    if (alpha && args.keep_alpha)
+        return *centre;
+    if (args.p.channels % 2 || args.bias == 0.0f)
+        return gf_convolve_finish(sum, args.divisor, args.bias);
+    const float v = gf_convolve_finish(sum, args.divisor, 0.0f);
+    return alpha ? v : v + args.bias * (*centre / args.max);
+}
+
+#endif

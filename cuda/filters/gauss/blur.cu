@@ -1,0 +1,22 @@
+#include "cuda/filters/gauss/gauss.cuh"
+#include "pixel/stencils.h"
+
+struct rounded {
+    static constexpr unsigned START = 1u << 23; /* a half: the sum has 24 fraction bits */
+    static constexpr int BLOCKS = 3, BYTE = 3;
+
+    __device__ __forceinline__ unsigned sample8(unsigned sum, const unsigned char *) const
+    {
+        return sum;
+    }
+    __device__ __forceinline__ unsigned sample16(float blurred, const unsigned short *) const
+    {
+        return round_bits(blurred, 65535.0f);
+    }
+};
+
+extern "C" int gf_blur_cuda(const struct gf_launch *launch)
+{
+    const struct gf_blur *const blur = (const struct gf_blur *)launch->stage->constants;
+    return launch_gauss(launch, &blur->gauss, blur->border, rounded());
+}

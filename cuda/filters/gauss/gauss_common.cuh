@@ -1,0 +1,62 @@
+/* What the Gaussian's kernels share. They differ by what becomes of the blurred samples, a Finish:
+ * blur rounds them, unsharp compares them with the picture.
+ *
+ * For 8 bits, sample8(sum, in) makes the sample from a sum with 24 fraction bits, which began at
+ * START; `in` is where the picture's own sample lies, and BYTE is which byte of the result counts.
+ *
+ * For 16 bits, sample16(blurred, in) has the sample in its lower 16 bits.
+ *
+ * BLOCKS says how many blocks a multiprocessor's registers are to hold for radii up to 6. */
+#ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_COMMON_CUH
+#define GF_CUDA_FILTERS_GAUSS_GAUSS_COMMON_CUH
+
+#include "cuda/common/stencil.cuh"
+#include "pixel/gauss.h"
+
+enum {
+    GAUSS_THREADS = 256,
+    TILE_SAMPLES =
+        768, /* of a row of a tile: whole pixels and 16-byte chunks for 1 to 4 channels */
+    TILE_ROWS = 16,
+    OCTET = 8, /* pixels that a thread makes of a row */
+    STAGING_PITCH = TILE_SAMPLES + 16,
+};
+
+/* Four results' bytes as a word. */
+template <int BYTE>
+static __device__ __forceinline__ unsigned pack_bytes(unsigned a, unsigned b, unsigned c,
+                                                      unsigned d)
+{
+    const unsigned selector = BYTE | (4 + BYTE) << 4;
+    return __byte_perm(__byte_perm(a, b, selector), __byte_perm(c, d, selector), 0x5410);
+}
+
+/* Rows to columns: t[c] holds byte c of the four words. */
+static __device__ __forceinline__ void transpose_bytes(const unsigned r[4], unsigned t[4])
+{
+    const unsigned a = __byte_perm(r[0], r[1], 0x5140), b = __byte_perm(r[2], r[3], 0x5140);
+    const unsigned c = __byte_perm(r[0], r[1], 0x7362), d = __byte_perm(r[2], r[3], 0x7362);
+    t[0] = __byte_perm(a, b, 0x5410);
+    t[1] = __byte_perm(a, b, 0x7632);
+    t[2] = __byte_perm(c, d, 0x5410);
+    t[3] = __byte_perm(c, d, 0x7632);
+}
+
+template <class Args>
+static __device__ __forceinline__ void finish_octet(const Args &args, const unsigned sum[OCTET],
+                                                    int x, int y, int channel, unsigned word[2])
+{
+    const struct picture &p = args.p;
+    const unsigned char *const in = p.in + (long long)(y - p.in_y) * (long long)p.in_pitch;
+    unsigned result[OCTET];
+#pragma unroll
+    for (int i = 0; i < OCTET; i++)
+        result[i] = args.finish.sample8(
+            sum[i], in + (long long)min(x + i, p.width - 1) * p.channels + channel);
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+        word[i] = pack_bytes<decltype(args.finish)::BYTE>(result[4 * i], result[4 * i + 1],
+                                                          result[4 * i + 2], result[4 * i + 3]);
+}
+
+#endif

@@ -1,0 +1,134 @@
+/* The Gaussian of 16-bit pictures, any radius: the horizontal pass over what gf_gauss_columns left
+ * in scratch memory, in float and in the order that gauss.h states. */
+#ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_ROWS16_CUH
+#define GF_CUDA_FILTERS_GAUSS_GAUSS_ROWS16_CUH
+
+#include "cuda/filters/gauss/gauss_common.cuh"
+#include "stage/border.h"
+
+template <class Finish> struct rows16_args {
+    struct picture p;
+    const unsigned char *mid; /* float, rows of the band */
+    size_t mid_pitch;
+    int radius, reach, lines; /* lines: rows that a block makes */
+    Finish finish;
+    float real[GF_GAUSS_RADIUS_MAX + 1 + OCTET +
+               1]; /* zeros behind the last: adding 0 changes nothing */
+};
+
+template <class Args>
+static __device__ __forceinline__ void load_lines(const Args &args, float *line, int x0, int first,
+                                                  int plane)
+{
+    const struct picture &p = args.p;
+    for (int i = threadIdx.x; i < plane; i += GAUSS_THREADS) {
+        const int index = gf_border_index(x0 - args.reach + i, p.width, p.border);
+        for (int row = 0; row < args.lines; row++) {
+            const float *const from =
+                (const float *)(args.mid + (size_t)(first + row) * args.mid_pitch);
+            for (int c = 0; c < p.channels; c++)
+                line[(row * p.channels + c) * plane + i] =
+                    index >= 0 && first + row < p.rows
+                        ? __ldg(from + (long long)index * p.channels + c)
+                        : 0.0f;
+        }
+    }
+}
+
+template <class Args>
+static __device__ __forceinline__ void blur_octet_float(const Args &args, const float *centre,
+                                                        float sum[OCTET])
+{
+    float left[2 * OCTET], right[2 * OCTET];
+#pragma unroll
+    for (int i = 0; i < OCTET; i++) {
+        left[i] = right[OCTET + i] = centre[i];
+        sum[i] = args.real[0] * centre[i];
+    }
+    for (int base = 0; base < args.radius; base += OCTET) {
+#pragma unroll
+        for (int i = 0; i < OCTET; i++) {
+            left[OCTET + i] = left[i];
+            right[i] = right[OCTET + i];
+        }
+#pragma unroll
+        for (int i = 0; i < OCTET; i += 4) {
+            const float4 l = *(const float4 *)(centre - base - OCTET + i);
+            const float4 r = *(const float4 *)(centre + base + OCTET + i);
+            left[i] = l.x, left[i + 1] = l.y, left[i + 2] = l.z, left[i + 3] = l.w;
+            right[OCTET + i] = r.x, right[OCTET + i + 1] = r.y;
+            right[OCTET + i + 2] = r.z, right[OCTET + i + 3] = r.w;
+        }
+#pragma unroll
+        for (int k = 1; k <= OCTET; k++) {
+            const float tap = args.real[base + k];
+#pragma unroll
+            for (int i = 0; i < OCTET; i++)
+                sum[i] = sum[i] + tap * (left[OCTET + i - k] + right[i + k]);
+        }
+    }
+}
+
+template <class Finish>
+__global__ void __launch_bounds__(GAUSS_THREADS) blur_rows16_kernel(const rows16_args<Finish> args)
+{
+    extern __shared__ uint4 shared[];
+    const struct picture &p = args.p;
+    const int width = TILE_SAMPLES / p.channels, plane = width + 2 * args.reach;
+    float *const line = (float *)shared;
+    unsigned short *const staging = (unsigned short *)(line + args.lines * p.channels * plane);
+    const int across = (p.width + width - 1) / width;
+    const int down = blockIdx.x / across;
+    const int x0 = (blockIdx.x - down * across) * width, first = down * args.lines;
+    const int lines = min(args.lines, p.rows - first);
+    load_lines(args, line, x0, first, plane);
+    __syncthreads();
+    const int octets = width / OCTET;
+    for (int item = threadIdx.x; item < lines * p.channels * octets; item += GAUSS_THREADS) {
+        const int strip = item / octets, octet = item - strip * octets;
+        const int row = strip / p.channels, channel = strip - row * p.channels;
+        const int x = x0 + octet * OCTET;
+        if (x >= p.width)
+            continue;
+        const unsigned short *const in =
+            (const unsigned short *)(p.in + (long long)(p.out_y + first + row - p.in_y) *
+                                                (long long)p.in_pitch);
+        float sum[OCTET];
+        blur_octet_float(args, line + strip * plane + args.reach + octet * OCTET, sum);
+#pragma unroll
+        for (int i = 0; i < OCTET; i++)
+            staging[row * TILE_SAMPLES + (octet * OCTET + i) * p.channels + channel] =
+                (unsigned short)args.finish.sample16(
+                    sum[i], in + (long long)min(x + i, p.width - 1) * p.channels + channel);
+    }
+    __syncthreads();
+    store_tile(p, (const unsigned char *)staging, 2 * TILE_SAMPLES, 2 * TILE_SAMPLES, lines,
+               p.out_y + first, 2 * (long long)x0 * p.channels,
+               2 * (long long)p.width * p.channels);
+}
+
+template <class Finish>
+static int launch_rows16(const struct gf_launch *launch, const struct picture &p,
+                         const struct gf_gauss *gauss, const Finish &finish)
+{
+    struct rows16_args<Finish> args = {
+    };
+    args.p = p;
+    args.mid = (const unsigned char *)launch->scratch;
+    args.mid_pitch = gf_gauss_mid_pitch(launch->in.format);
+    args.radius = gauss->radius;
+    args.reach = (gauss->radius + OCTET - 1) / OCTET * OCTET;
+    args.finish = finish;
+    for (int k = 0; k <= gauss->radius; k++)
+        args.real[k] = gauss->real[k];
+    const int width = TILE_SAMPLES / p.channels;
+    const size_t each =
+        (size_t)(p.channels * (width + 2 * args.reach)) * sizeof(float) + 2 * TILE_SAMPLES;
+    args.lines = rows_that_fit(each);
+    const int tiles = ceil_div(p.width, width) * ceil_div(p.rows, args.lines);
+    blur_rows16_kernel<Finish>
+        <<<tiles, GAUSS_THREADS, each * args.lines, (cudaStream_t)launch->stream>>>(args);
+    return cudaGetLastError();
+}
+
+#endif

@@ -1,0 +1,156 @@
+/* The Gaussian of 8-bit pictures, any radius: the horizontal pass over what gf_gauss_columns left
+ * in scratch memory. */
+#ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_ROWS8_CUH
+#define GF_CUDA_FILTERS_GAUSS_GAUSS_ROWS8_CUH
+
+#include "cuda/filters/gauss/gauss_common.cuh"
+#include "stage/border.h"
+
+template <class Finish> struct rows8_args {
+    struct picture p;
+    const unsigned char *mid; /* uint16_t, rows of the band */
+    size_t mid_pitch;
+    int radius, reach; /* reach: the radius rounded up to a multiple of OCTET */
+    int pairs;         /* of rows that a block makes */
+    Finish finish;
+    unsigned short fixed[GF_GAUSS_RADIUS_MAX + 1 + OCTET + 1];
+    int up; /* shift that gives the sums 24 fraction bits */
+};
+
+/* Fills planes of words for `pairs` pairs of rows, `reach` pixels wider than the tile on either
+ * side. */
+template <class Args>
+static __device__ __forceinline__ void load_pairs(const Args &args, unsigned *words, int x0,
+                                                  int line, int plane)
+{
+    const struct picture &p = args.p;
+    for (int i = threadIdx.x; i < plane; i += GAUSS_THREADS) {
+        const int index = gf_border_index(x0 - args.reach + i, p.width, p.border);
+        for (int pair = 0; pair < args.pairs; pair++) {
+            const int row = line + 2 * pair;
+            const unsigned short *const upper =
+                (const unsigned short *)(args.mid + (size_t)row * args.mid_pitch);
+            const unsigned short *const lower =
+                (const unsigned short *)(args.mid + (size_t)(row + 1) * args.mid_pitch);
+            for (int c = 0; c < p.channels; c++) {
+                const long long at = (long long)index * p.channels + c;
+                const unsigned a = index >= 0 && row < p.rows ? __ldg(upper + at) : 0;
+                const unsigned b = index >= 0 && row + 1 < p.rows ? __ldg(lower + at) : 0;
+                words[(pair * p.channels + c) * plane + i] = a | b << 16;
+            }
+        }
+    }
+}
+
+/* centre: the octet's first sample. The windows move by eight taps a turn: the left one outwards to
+ * lower addresses, the right one to higher. */
+template <class Args>
+static __device__ __forceinline__ void blur_octet_any(const Args &args, const unsigned *centre,
+                                                      unsigned upper[OCTET], unsigned lower[OCTET])
+{
+    unsigned left[2 * OCTET], right[2 * OCTET];
+#pragma unroll
+    for (int i = 0; i < OCTET; i++) {
+        left[i] = right[OCTET + i] = centre[i];
+        upper[i] = args.fixed[0] * centre[i];
+        lower[i] = args.fixed[0] * (centre[i] >> 16);
+    }
+    for (int base = 0; base < args.radius; base += OCTET) {
+#pragma unroll
+        for (int i = 0; i < OCTET; i++) {
+            left[OCTET + i] = left[i];
+            right[i] = right[OCTET + i];
+        }
+#pragma unroll
+        for (int i = 0; i < OCTET; i += 4) {
+            const uint4 l = *(const uint4 *)(centre - base - OCTET + i);
+            const uint4 r = *(const uint4 *)(centre + base + OCTET + i);
+            left[i] = l.x, left[i + 1] = l.y, left[i + 2] = l.z, left[i + 3] = l.w;
+            right[OCTET + i] = r.x, right[OCTET + i + 1] = r.y;
+            right[OCTET + i + 2] = r.z, right[OCTET + i + 3] = r.w;
+        }
+#pragma unroll
+        for (int k = 1; k <= OCTET; k++) {
+            const unsigned tap = args.fixed[base + k];
+#pragma unroll
+            for (int i = 0; i < OCTET; i++) {
+                const unsigned both = left[OCTET + i - k] + right[i + k];
+                upper[i] += tap * both;
+                lower[i] += tap * (both >> 16);
+            }
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < OCTET; i++)
+        upper[i] -= lower[i] << 16;
+}
+
+template <class Finish>
+__global__ void __launch_bounds__(GAUSS_THREADS) blur_rows8_kernel(const rows8_args<Finish> args)
+{
+    extern __shared__ uint4 shared[];
+    const struct picture &p = args.p;
+    const int width = TILE_SAMPLES / p.channels, plane = width + 2 * args.reach;
+    unsigned *const words = (unsigned *)shared;
+    unsigned char *const staging = (unsigned char *)(words + args.pairs * p.channels * plane);
+    const int across = (p.width + width - 1) / width;
+    const int down = blockIdx.x / across;
+    const int x0 = (blockIdx.x - down * across) * width, line = down * 2 * args.pairs;
+    const int lines = min(2 * args.pairs, p.rows - line);
+    load_pairs(args, words, x0, line, plane);
+    __syncthreads();
+    const int octets = width / OCTET;
+    for (int item = threadIdx.x; item < args.pairs * p.channels * octets; item += GAUSS_THREADS) {
+        const int strip = item / octets, octet = item - strip * octets;
+        const int pair = strip / p.channels, channel = strip - pair * p.channels;
+        const int x = x0 + octet * OCTET;
+        if (x >= p.width || 2 * pair >= lines)
+            continue;
+        unsigned sum[2][OCTET];
+        blur_octet_any(args, words + strip * plane + args.reach + octet * OCTET, sum[0], sum[1]);
+#pragma unroll
+        for (int row = 0; row < 2; row++) {
+            unsigned word[2];
+#pragma unroll
+            for (int i = 0; i < OCTET; i++)
+                sum[row][i] = (sum[row][i] << args.up) + Finish::START;
+            finish_octet(args, sum[row], x, p.out_y + line + min(2 * pair + row, lines - 1),
+                         channel, word);
+            unsigned char *const to =
+                staging + (2 * pair + row) * STAGING_PITCH + octet * OCTET * p.channels + channel;
+#pragma unroll
+            for (int i = 0; i < OCTET; i++)
+                to[i * p.channels] = (unsigned char)(word[i / 4] >> 8 * (i % 4));
+        }
+    }
+    __syncthreads();
+    store_tile(p, staging, STAGING_PITCH, TILE_SAMPLES, lines, p.out_y + line,
+               (long long)x0 * p.channels, (long long)p.width * p.channels);
+}
+
+template <class Finish>
+static int launch_rows8(const struct gf_launch *launch, const struct picture &p,
+                        const struct gf_gauss *gauss, const Finish &finish)
+{
+    struct rows8_args<Finish> args = {
+    };
+    args.p = p;
+    args.mid = (const unsigned char *)launch->scratch;
+    args.mid_pitch = gf_gauss_mid_pitch(launch->in.format);
+    args.radius = gauss->radius;
+    args.reach = (gauss->radius + OCTET - 1) / OCTET * OCTET;
+    args.finish = finish;
+    args.up = GF_GAUSS_SHIFT_MAX - gauss->shift;
+    for (int k = 0; k <= gauss->radius; k++)
+        args.fixed[k] = gauss->fixed[k];
+    const int width = TILE_SAMPLES / p.channels;
+    const size_t each =
+        (size_t)(p.channels * (width + 2 * args.reach)) * sizeof(unsigned) + 2 * STAGING_PITCH;
+    args.pairs = rows_that_fit(each);
+    const int tiles = ceil_div(p.width, width) * ceil_div(p.rows, 2 * args.pairs);
+    blur_rows8_kernel<Finish>
+        <<<tiles, GAUSS_THREADS, each * args.pairs, (cudaStream_t)launch->stream>>>(args);
+    return cudaGetLastError();
+}
+
+#endif

@@ -1,0 +1,28 @@
+#include "cuda/filters/gauss/gauss.cuh"
+#include "pixel/stencils.h"
+
+struct sharpened {
+    static constexpr unsigned START = 0;
+    static constexpr int BLOCKS = 2, BYTE = 0;
+    float amount, limit;
+
+    /* gf_unsharp_blurred, with its conversion spelled out. */
+    __device__ __forceinline__ unsigned sample8(unsigned sum, const unsigned char *in) const
+    {
+        const float blurred = float_of(sum >> GF_UNSHARP_DROP) * (1.0f / 32768.0f);
+        return round_bits(gf_unsharp_sample(float_of(*in), blurred, amount, limit), 255.0f);
+    }
+    __device__ __forceinline__ unsigned sample16(float blurred, const unsigned short *in) const
+    {
+        return round_bits(gf_unsharp_sample(float_of(*in), blurred, amount, limit), 65535.0f);
+    }
+};
+
+extern "C" int gf_unsharp_cuda(const struct gf_launch *launch)
+{
+    const struct gf_unsharp *const unsharp = (const struct gf_unsharp *)launch->stage->constants;
+    struct sharpened finish;
+    finish.amount = unsharp->amount;
+    finish.limit = unsharp->limit;
+    return launch_gauss(launch, &unsharp->gauss, unsharp->border, finish);
+}

@@ -1,0 +1,173 @@
+/* Histograms of 16-bit samples by packed counters: each block counts in shared memory with counters
+ * of 16 bits, where a block can have 128 KB of it, else straight into the picture's. */
+#ifndef GF_CUDA_FILTERS_HISTOGRAM_HISTOGRAM_16_CUH
+#define GF_CUDA_FILTERS_HISTOGRAM_HISTOGRAM_16_CUH
+
+#include "cuda/filters/histogram/histogram.cuh"
+#include "pixel/sample.h"
+
+enum {
+    THREADS_16 = 1024,
+    BINS_16 = 65536,
+    WORDS_16 = BINS_16 / 2, /* two counters in each */
+    SPILL = 32768           /* what a counter of 16 bits passes on when it gets there */
+};
+
+struct counter_16 {
+    unsigned *shared; /* [WORDS_16], or NULL: count straight into the picture's histogram */
+    unsigned long long *count;
+};
+
+/* The one thread that takes a counter to SPILL passes SPILL on. Between two barriers a block counts
+ * less than SPILL times, so that no counter grows beyond 16 bits in the meantime. */
+static __device__ __forceinline__ void count_16(const struct counter_16 &counter, unsigned bin)
+{
+    if (!counter.shared) {
+        atomicAdd(&counter.count[bin], 1ull);
+        return;
+    }
+    const unsigned shift = bin % 2 * 16;
+    const unsigned before = atomicAdd(&counter.shared[bin / 2], 1u << shift);
+    if ((before >> shift & 65535u) == SPILL - 1) {
+        atomicSub(&counter.shared[bin / 2], (unsigned)SPILL << shift);
+        atomicAdd(&counter.count[bin], (unsigned long long)SPILL);
+    }
+}
+
+struct pixel_16 {
+    unsigned r, g, b, alpha;
+};
+
+static __device__ __forceinline__ void count_pixel_16(const struct counter_16 &counter, int kind,
+                                                      int colours, const struct pixel_16 &p,
+                                                      const struct gf_lightness *lightness)
+{
+    if (!p.alpha)
+        return;
+    if (kind == LUMA) {
+        count_16(counter, (unsigned)gf_luma601((int)p.r, (int)p.g, (int)p.b));
+    } else if (kind == LIGHTNESS) {
+        const struct gf_rgb linear = {lightness->linear[p.r], lightness->linear[p.g],
+                                      lightness->linear[p.b]};
+        count_16(counter, (unsigned)gf_lightness_bin(linear, lightness->curve));
+    } else if (kind == CHANNELS) {
+        count_16(counter, blockIdx.y == 0 ? p.r : blockIdx.y == 1 ? p.g : p.b);
+    } else {
+        count_16(counter, p.r);
+        if (colours == 3) {
+            count_16(counter, p.g);
+            count_16(counter, p.b);
+        }
+    }
+}
+
+/* Sample i of words. */
+static __device__ __forceinline__ unsigned sample_of(const unsigned *w, int i)
+{
+    return w[i / 2] >> 16 * (i % 2) & 65535u;
+}
+
+template <int COUNT>
+static __device__ __forceinline__ struct pixel_16 pixel_of(const unsigned *w, int i)
+{
+    const int green = COUNT >= 3 ? 1 : 0;
+    return {sample_of(w, i), sample_of(w, i + green), sample_of(w, i + 2 * green),
+            COUNT % 2 == 0 ? sample_of(w, i + COUNT - 1) : 1u};
+}
+
+/* A row of blocks for each histogram of CHANNELS. */
+template <int COUNT>
+__global__ void __launch_bounds__(THREADS_16)
+    histogram16_kernel(const struct band band, unsigned full, unsigned tail, int kind,
+                       bool use_shared, unsigned long long *count,
+                       const struct gf_lightness *lightness)
+{
+    constexpr int vectors = COUNT == 3 ? 3 : 1, pixels = vectors * 8 / COUNT;
+    static_assert(THREADS_16 * pixels * (COUNT >= 3 ? 3 : 1) < SPILL, "counters overflow");
+    extern __shared__ unsigned words[];
+    const struct counter_16 counter = {use_shared ? words : NULL,
+                                       count + (size_t)blockIdx.y * BINS_16};
+    for (int i = (int)threadIdx.x; use_shared && i < WORDS_16; i += THREADS_16)
+        words[i] = 0;
+    const int colours = COUNT >= 3 ? 3 : 1;
+    const unsigned row_items = full + (tail ? 1 : 0);
+    const unsigned items = band.rows * row_items;
+    for (unsigned first = blockIdx.x * THREADS_16; first < items; first += gridDim.x * THREADS_16) {
+        __syncthreads();
+        const struct position at = position_of(first + threadIdx.x, band.rows, row_items);
+        const unsigned char *const in =
+            band.in + at.row * band.in_pitch + (size_t)at.column * vectors * VECTOR;
+        if (at.row < band.rows && at.column < full) {
+            unsigned w[vectors * 4];
+#pragma unroll
+            for (int i = 0; i < vectors; i++) {
+                const uint4 v = ((const uint4 *)in)[i];
+                w[4 * i] = v.x;
+                w[4 * i + 1] = v.y;
+                w[4 * i + 2] = v.z;
+                w[4 * i + 3] = v.w;
+            }
+#pragma unroll
+            for (int p = 0; p < pixels; p++)
+                count_pixel_16(counter, kind, colours, pixel_of<COUNT>(w, p * COUNT), lightness);
+        } else if (at.row < band.rows && at.column == full) {
+            const unsigned short *sample = (const unsigned short *)in;
+#pragma unroll 1
+            for (unsigned p = 0; p < tail; p++, sample += COUNT) {
+                unsigned w[2] = {sample[0], 0};
+                if (COUNT >= 2)
+                    w[0] |= (unsigned)sample[COUNT >= 2 ? 1 : 0] << 16;
+                if (COUNT >= 3)
+                    w[1] |= sample[COUNT >= 3 ? 2 : 0];
+                if (COUNT >= 4)
+                    w[1] |= (unsigned)sample[COUNT >= 4 ? 3 : 0] << 16;
+                count_pixel_16(counter, kind, colours, pixel_of<COUNT>(w, 0), lightness);
+            }
+        }
+    }
+    __syncthreads();
+    for (int i = (int)threadIdx.x; use_shared && i < WORDS_16; i += THREADS_16) {
+        const unsigned word = words[i];
+        if (word & 65535u)
+            atomicAdd(&counter.count[2 * i], (unsigned long long)(word & 65535u));
+        if (word >> 16)
+            atomicAdd(&counter.count[2 * i + 1], (unsigned long long)(word >> 16));
+    }
+}
+
+static inline cudaError_t packed_fits(bool *fits)
+{
+    int device = 0, available = 0;
+    cudaError_t status = cudaGetDevice(&device);
+    if (status == cudaSuccess)
+        status =
+            cudaDeviceGetAttribute(&available, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    *fits = available >= WORDS_16 * 4;
+    return status;
+}
+
+template <int COUNT> static cudaError_t launch_16(const struct request *request)
+{
+    constexpr unsigned vectors = COUNT == 3 ? 3 : 1, pixels = vectors * 8 / COUNT;
+    const struct band *const band = &request->band;
+    const int size = WORDS_16 * 4;
+    bool use_shared = false;
+    cudaError_t status = packed_fits(&use_shared);
+    if (status == cudaSuccess && use_shared)
+        status = cudaFuncSetAttribute((const void *)histogram16_kernel<COUNT>,
+                                      cudaFuncAttributeMaxDynamicSharedMemorySize, size);
+    const unsigned full = band->width / pixels, tail = band->width % pixels;
+    const size_t shared_bytes = use_shared ? (size_t)size : 0;
+    dim3 blocks(blocks_for(band->rows * (full + !!tail), THREADS_16),
+                request->kind == CHANNELS && COUNT >= 3 ? 3 : 1);
+    if (status == cudaSuccess)
+        status = resident_blocks((const void *)histogram16_kernel<COUNT>, THREADS_16, shared_bytes,
+                                 blocks.x, &blocks.x);
+    if (status != cudaSuccess)
+        return status;
+    histogram16_kernel<COUNT><<<blocks, THREADS_16, shared_bytes, request->stream>>>(
+        *band, full, tail, request->kind, use_shared, request->count, request->lightness);
+    return cudaGetLastError();
+}
+
+#endif

@@ -1,0 +1,197 @@
+/* Histograms of 8-bit samples: each block counts in shared memory, in several copies so that the
+ * lanes of a warp do not wait for each other, and adds them to the picture's at the end. */
+#ifndef GF_CUDA_FILTERS_HISTOGRAM_HISTOGRAM_8_CUH
+#define GF_CUDA_FILTERS_HISTOGRAM_HISTOGRAM_8_CUH
+
+#include "cuda/filters/histogram/histogram.cuh"
+
+enum { THREADS_8 = 512, BINS_8 = 256 };
+
+/* Copy number lane % COPIES of a counter: with 32, each lane has its own bank whatever the bins;
+ * where there is no room for that many, two lanes share a copy. */
+template <int KIND> struct layout {
+    static constexpr int copies = KIND == CHANNELS || KIND == LIGHTNESS ? WARP / 2 : WARP;
+    static constexpr int histograms = KIND == CHANNELS ? 3 : 1;
+    static constexpr unsigned stride = copies * 4; /* bytes from one bin to the next */
+    static constexpr int counters = histograms * BINS_8 * copies;
+};
+
+struct lightness_8 {
+    uint32_t curve[GF_LIGHTNESS_SEGMENTS + 1];
+    float linear[256];
+};
+
+/* base + scale * byte i of the words, in one instruction; i is known when compiling, scale at most
+ * 128. */
+static __device__ __forceinline__ unsigned byte_of(const unsigned *w, int i, unsigned scale,
+                                                   unsigned base)
+{
+    return __dp4a(w[i / 4], scale << 8 * (i % 4), base);
+}
+
+/* 256 times the luma of the three bytes from byte i on, and a fraction. */
+static __device__ __forceinline__ unsigned luma_sum(const unsigned *w, int i)
+{
+    const int k = i % 4;
+    if (k <= 1)
+        return __dp4a(w[i / 4], 0x1d964du << 8 * k, 128u);
+    if (k == 2)
+        return __dp4a(w[i / 4], 0x964d0000u, __dp4a(w[i / 4 + 1], 0x1du, 128u));
+    return __dp4a(w[i / 4], 0x4d000000u, __dp4a(w[i / 4 + 1], 0x1d96u, 128u));
+}
+
+static __device__ __forceinline__ void count_at(unsigned *counters, unsigned address)
+{
+    atomicAdd((unsigned *)((unsigned char *)counters + address), 1u);
+}
+
+static __device__ __forceinline__ unsigned lightness_of(const struct lightness_8 *tables,
+                                                        unsigned r, unsigned g, unsigned b)
+{
+    const struct gf_rgb p = {tables->linear[r], tables->linear[g], tables->linear[b]};
+    return (unsigned)gf_lightness_bin(p, tables->curve);
+}
+
+/* The pixel whose samples begin at byte i. `copy`: the byte offset of the lane's copy. */
+template <int KIND, int COUNT>
+static __device__ __forceinline__ void count_pixel(unsigned *counters, unsigned copy,
+                                                   const unsigned *w, int i,
+                                                   const struct lightness_8 *tables)
+{
+    const unsigned stride = layout<KIND>::stride;
+    if (COUNT % 2 == 0 && !byte_of(w, i + COUNT - 1, 1, 0))
+        return;
+    if (KIND == LUMA) {
+        count_at(counters, (luma_sum(w, i) / 2 & 0x7f80u) + copy); /* / 256 * stride */
+    } else if (KIND == LIGHTNESS) {
+        const int green = COUNT >= 3 ? 1 : 0;
+        const unsigned bin = lightness_of(tables, byte_of(w, i, 1, 0), byte_of(w, i + green, 1, 0),
+                                          byte_of(w, i + 2 * green, 1, 0));
+        count_at(counters, bin * stride + copy);
+    } else {
+        const int colours = COUNT >= 3 ? 3 : 1;
+#pragma unroll
+        for (int c = 0; c < colours; c++) {
+            const unsigned histogram = KIND == CHANNELS ? (unsigned)c * BINS_8 * stride : 0;
+            count_at(counters, byte_of(w, i + c, stride, copy) + histogram);
+        }
+    }
+}
+
+/* The block's histogram is added up by a thread for each bin. Each begins with another copy, so
+ * that the lanes of a warp read from different banks. */
+template <int KIND>
+static __device__ __forceinline__ void add_up(const unsigned *counters, unsigned long long *count)
+{
+    const int copies = layout<KIND>::copies;
+    for (int bin = (int)threadIdx.x; bin < layout<KIND>::histograms * BINS_8; bin += THREADS_8) {
+        unsigned sum = 0;
+#pragma unroll
+        for (int i = 0; i < copies; i++)
+            sum += counters[bin * copies + (bin + i) % copies];
+        if (sum)
+            atomicAdd(&count[bin], (unsigned long long)sum);
+    }
+}
+
+/* A thread takes whole pixels in whole vectors: three of RGB at a time, else two single ones. */
+template <int KIND, int COUNT>
+__global__ void __launch_bounds__(THREADS_8)
+    histogram8_kernel(const struct band band, unsigned full, unsigned tail,
+                      unsigned long long *count, const struct gf_lightness *lightness)
+{
+    constexpr int vectors = COUNT == 3 ? 3 : 1, groups = COUNT == 3 ? 1 : 2;
+    constexpr int pixels = vectors * VECTOR / COUNT;
+    constexpr int table_words = KIND == LIGHTNESS ? sizeof(struct lightness_8) / 4 : 0;
+    __shared__ unsigned counters[layout<KIND>::counters + table_words];
+    const struct lightness_8 *const tables =
+        (const struct lightness_8 *)(counters + layout<KIND>::counters);
+    for (int i = (int)threadIdx.x; i < layout<KIND>::counters; i += THREADS_8)
+        counters[i] = 0;
+    for (int i = (int)threadIdx.x; KIND == LIGHTNESS && i < table_words; i += THREADS_8)
+        counters[layout<KIND>::counters + i] = ((const unsigned *)lightness)[i];
+    __syncthreads();
+    const unsigned copy = 4 * (threadIdx.x % layout<KIND>::copies);
+    const unsigned row_items = full + (tail ? 1 : 0);
+    const unsigned items = band.rows * row_items, step = THREADS_8 * groups;
+    for (unsigned first = blockIdx.x * step; first < items; first += gridDim.x * step) {
+        unsigned w[groups][vectors * 4];
+        struct position at[groups];
+#pragma unroll
+        for (int k = 0; k < groups; k++) {
+            at[k] =
+                position_of(first + (unsigned)k * THREADS_8 + threadIdx.x, band.rows, row_items);
+            if (at[k].row >= band.rows || at[k].column >= full)
+                continue;
+            const uint4 *const in = (const uint4 *)(band.in + at[k].row * band.in_pitch) +
+                                    (size_t)at[k].column * vectors;
+#pragma unroll
+            for (int i = 0; i < vectors; i++) {
+                const uint4 v = in[i];
+                w[k][4 * i] = v.x;
+                w[k][4 * i + 1] = v.y;
+                w[k][4 * i + 2] = v.z;
+                w[k][4 * i + 3] = v.w;
+            }
+        }
+#pragma unroll
+        for (int k = 0; k < groups; k++) {
+            if (at[k].row < band.rows && at[k].column < full) {
+#pragma unroll
+                for (int p = 0; p < pixels; p++)
+                    count_pixel<KIND, COUNT>(counters, copy, w[k], p * COUNT, tables);
+            } else if (at[k].row < band.rows && at[k].column == full) {
+                const unsigned char *in =
+                    band.in + at[k].row * band.in_pitch + (size_t)full * vectors * VECTOR;
+#pragma unroll 1
+                for (unsigned p = 0; p < tail; p++) {
+                    unsigned word[1] = {0};
+#pragma unroll
+                    for (int c = 0; c < COUNT; c++)
+                        word[0] |= (unsigned)*in++ << 8 * c;
+                    count_pixel<KIND, COUNT>(counters, copy, word, 0, tables);
+                }
+            }
+        }
+    }
+    __syncthreads();
+    add_up<KIND>(counters, count);
+}
+
+template <int KIND, int COUNT> static cudaError_t launch_8(const struct request *request)
+{
+    constexpr unsigned vectors = COUNT == 3 ? 3 : 1, groups = COUNT == 3 ? 1 : 2;
+    constexpr unsigned pixels = vectors * VECTOR / COUNT;
+    const struct band *const band = &request->band;
+    const unsigned full = band->width / pixels, tail = band->width % pixels;
+    unsigned blocks = blocks_for(band->rows * (full + !!tail), THREADS_8 * groups);
+    const cudaError_t status = resident_blocks((const void *)histogram8_kernel<KIND, COUNT>,
+                                               THREADS_8, 0, blocks, &blocks);
+    if (status != cudaSuccess)
+        return status;
+    histogram8_kernel<KIND, COUNT><<<blocks, THREADS_8, 0, request->stream>>>(
+        *band, full, tail, request->count, request->lightness);
+    return cudaGetLastError();
+}
+
+template <int COUNT> static cudaError_t launch_colour_8(const struct request *request)
+{
+    switch (request->kind) {
+    case LUMA:
+        return launch_8<LUMA, COUNT>(request);
+    case CHANNELS:
+        return launch_8<CHANNELS, COUNT>(request);
+    case JOINT:
+        return launch_8<JOINT, COUNT>(request);
+    default:
+        return launch_8<LIGHTNESS, COUNT>(request);
+    }
+}
+
+template <int COUNT> static cudaError_t launch_gray_8(const struct request *request)
+{
+    return request->kind == LIGHTNESS ? launch_8<LIGHTNESS, COUNT>(request)
+                                      : launch_8<SAMPLE, COUNT>(request);
+}
+
+#endif

@@ -1,0 +1,273 @@
+/* Normals of RGB8 pictures: a lane owns 8 pixels of a row and rolls down a strip of rows, a warp
+ * 256 pixels. Pixels of three bytes become whole words for each lane by way of the warp's own piece
+ * of shared memory, which is read and written 16 bytes at a time on the side of the picture. */
+#ifndef GF_CUDA_FILTERS_NORMALMAP_RGB8_CUH
+#define GF_CUDA_FILTERS_NORMALMAP_RGB8_CUH
+
+#include "cuda/common/square_root.cuh"
+#include "cuda/common/stencil.cuh"
+#include "pixel/stencils.h"
+#include "stage/border.h"
+
+enum {
+    RGB8_LANES = 32,
+    RGB8_WARPS = 4, /* one above the other */
+    RGB8_THREADS = RGB8_LANES * RGB8_WARPS,
+    RGB8_ROWS = 16,
+    RGB8_BLOCKS = 4, /* that a multiprocessor's registers hold without spilling */
+    RGB8_RUN = 8,    /* pixels of a lane */
+    RGB8_PIXELS = RGB8_RUN * RGB8_LANES, /* of a warp */
+    RGB8_CHUNKS = RGB8_PIXELS * 3 / 16,  /* 48: one for each lane, and one more for the first 16 */
+};
+
+struct rgb8_args {
+    struct picture p;
+    float slope;
+};
+
+/* What a lane has on its way: its chunks of the warp's bytes, and the pixels beside the row's or
+ * the warp's ends. */
+struct rgb8_fetch {
+    uint4 chunk[2];
+    unsigned left, right; /* R, G, B */
+};
+
+/* Where a lane is. */
+struct rgb8_place {
+    const long long *row; /* of the strip's rows in the input; -1: zeros */
+    int lane, first;      /* first: pixel */
+    int own;              /* pixels of the lane that exist */
+    int left, right; /* pixels beside its own if no neighbour has them; -1: zero, -2: one has */
+};
+
+static __device__ __forceinline__ unsigned rgb8_pixel(const unsigned char *row, int pixel)
+{
+    const unsigned char *const from = row + 3 * pixel;
+    return pixel < 0 ? 0u : from[0] | (unsigned)from[1] << 8 | (unsigned)from[2] << 16;
+}
+
+static __device__ __forceinline__ uint4 rgb8_chunk(const unsigned char *row, int at, int row_bytes)
+{
+    if (at + 16 <= row_bytes)
+        return __ldg((const uint4 *)(row + at));
+    unsigned word[4];
+#pragma unroll
+    for (int w = 0; w < 4; w++)
+        word[w] = at + 4 * w < row_bytes ? load_bytes(row, at + 4 * w, row_bytes) : 0;
+    return make_uint4(word[0], word[1], word[2], word[3]);
+}
+
+static __device__ __forceinline__ void
+rgb8_load(const struct picture &p, const struct rgb8_place &place, int i, struct rgb8_fetch *fetch)
+{
+    const long long offset = place.row[i];
+    fetch->chunk[0] = fetch->chunk[1] = make_uint4(0, 0, 0, 0);
+    fetch->left = fetch->right = 0;
+    if (offset < 0)
+        return;
+    const unsigned char *const row = p.in + offset;
+    const int start = 3 * (place.first - RGB8_RUN * place.lane), row_bytes = 3 * p.width;
+    fetch->chunk[0] = rgb8_chunk(row, start + 16 * place.lane, row_bytes);
+    if (place.lane < RGB8_CHUNKS - RGB8_LANES)
+        fetch->chunk[1] = rgb8_chunk(row, start + 16 * (place.lane + RGB8_LANES), row_bytes);
+    if (place.left > -2)
+        fetch->left = rgb8_pixel(row, place.left);
+    if (place.right > -2)
+        fetch->right = rgb8_pixel(row, place.right);
+}
+
+/* 256 times the luma as a float, exact. The dot products begin at 2^23, whose last bits they fill.
+ */
+static __device__ __forceinline__ float rgb8_height(unsigned word, unsigned weights)
+{
+    return __uint_as_float(__dp4a(word, weights, 0x4B000000u)) - 8388608.0f;
+}
+
+static __device__ __forceinline__ float rgb8_height_of_two(unsigned word, unsigned next,
+                                                           unsigned weights, unsigned weights_next)
+{
+    return __uint_as_float(__dp4a(next, weights_next, __dp4a(word, weights, 0x4B000000u))) -
+           8388608.0f;
+}
+
+/* What is kept of the two rows above the newest: slopes, right - left, and the rows smoothed, left
+ * + 2 here + right, which are theirs by turns, so that none is ever moved. */
+struct rgb8_state {
+    float slope[RGB8_RUN];  /* of the last row */
+    float slopes[RGB8_RUN]; /* of the row before, plus twice the last's */
+    float smooth[2][RGB8_RUN];
+};
+
+enum { RED = 77, GREEN = 150, BLUE = 29, LUMA = RED | GREEN << 8 | BLUE << 16 };
+
+/* The heights of the lane's pixels from 1 on, and those beside them. */
+static __device__ __forceinline__ void rgb8_heights(const struct rgb8_place &place,
+                                                    const struct rgb8_fetch &fetch,
+                                                    unsigned char *staging, float h[RGB8_RUN + 2])
+{
+    uint4 *const chunks = (uint4 *)staging;
+    chunks[place.lane] = fetch.chunk[0];
+    if (place.lane < RGB8_CHUNKS - RGB8_LANES)
+        chunks[RGB8_LANES + place.lane] = fetch.chunk[1];
+    __syncwarp();
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+        unsigned word[3];
+#pragma unroll
+        for (int w = 0; w < 3; w++)
+            word[w] = ((const unsigned *)staging)[6 * place.lane + 3 * half + w];
+        h[4 * half + 1] = rgb8_height(word[0], LUMA);
+        h[4 * half + 2] =
+            rgb8_height_of_two(word[0], word[1], (unsigned)RED << 24, GREEN | BLUE << 8);
+        h[4 * half + 3] =
+            rgb8_height_of_two(word[1], word[2], RED << 16 | (unsigned)GREEN << 24, BLUE);
+        h[4 * half + 4] = rgb8_height(word[2], (unsigned)LUMA << 8);
+    }
+    const float left = __shfl_up_sync(0xFFFFFFFFu, h[RGB8_RUN], 1);
+    const float right = __shfl_down_sync(0xFFFFFFFFu, h[1], 1);
+    h[0] = place.left > -2 ? rgb8_height(fetch.left, LUMA) : left;
+    h[RGB8_RUN + 1] = right;
+    if (place.right > -2) {
+        const float beside = rgb8_height(fetch.right, LUMA);
+#pragma unroll
+        for (int i = 2; i < RGB8_RUN + 2; i++)
+            h[i] = i == place.own + 1 ? beside : h[i];
+    }
+}
+
+/* n / 2 + 1/2 of 0..255, rounded, in byte 1: the addition truncates to 8 fraction bits, and n is
+ * within -1..1 but for a rounding error that the half leaves room for. */
+static __device__ __forceinline__ unsigned rgb8_sample(float n)
+{
+    return __float_as_uint(__fmaf_rz(n, 127.5f, 32768.0f + 128.0f));
+}
+
+/* Takes in a row; the normals are the row's above it. */
+template <class ROOT>
+static __device__ __forceinline__ void rgb8_advance(float scale, const float h[RGB8_RUN + 2],
+                                                    int turn, struct rgb8_state *state,
+                                                    unsigned word[6])
+{
+    unsigned v[3 * RGB8_RUN];
+#pragma unroll
+    for (int i = 0; i < RGB8_RUN; i++) {
+        const float slope = h[i + 2] - h[i], smooth = h[i] + h[i + 2] + 2.0f * h[i + 1];
+        const float x = -scale * (state->slopes[i] + slope);
+        const float y = -scale * (smooth - state->smooth[turn][i]);
+        const float reciprocal = ROOT::reciprocal(__fmaf_rn(x, x, __fmaf_rn(y, y, 1.0f)));
+        v[3 * i] = rgb8_sample(x * reciprocal);
+        v[3 * i + 1] = rgb8_sample(y * reciprocal);
+        v[3 * i + 2] = rgb8_sample(reciprocal);
+        state->slopes[i] = state->slope[i] + 2.0f * slope;
+        state->slope[i] = slope;
+        state->smooth[turn][i] = smooth;
+    }
+#pragma unroll
+    for (int w = 0; w < 6; w++)
+        word[w] = __byte_perm(__byte_perm(v[4 * w], v[4 * w + 1], 0x0051),
+                              __byte_perm(v[4 * w + 2], v[4 * w + 3], 0x0051), 0x5410);
+}
+
+static __device__ __forceinline__ void rgb8_store(const struct picture &p,
+                                                  const struct rgb8_place &place, int line,
+                                                  const unsigned word[6], unsigned char *staging)
+{
+#pragma unroll
+    for (int w = 0; w < 6; w++)
+        ((unsigned *)staging)[6 * place.lane + w] = word[w];
+    __syncwarp();
+    const int start = 3 * (place.first - RGB8_RUN * place.lane), row_bytes = 3 * p.width;
+    unsigned char *const row = p.out + (long long)line * (long long)p.out_pitch;
+#pragma unroll
+    for (int k = 0; k < 2; k++) {
+        const int chunk = k * RGB8_LANES + place.lane, at = start + 16 * chunk;
+        if (chunk >= RGB8_CHUNKS)
+            continue;
+        if (at + 16 <= row_bytes) {
+            *(uint4 *)(row + at) = ((const uint4 *)staging)[chunk];
+        } else {
+#pragma unroll 1
+            for (int b = 0; at + b < row_bytes; b++)
+                row[at + b] = staging[16 * chunk + b];
+        }
+    }
+}
+
+static __device__ __forceinline__ struct rgb8_place rgb8_find(const struct picture &p, int x0,
+                                                              const long long *row)
+{
+    struct rgb8_place place;
+    place.row = row;
+    place.lane = threadIdx.x % RGB8_LANES;
+    place.first = x0 + place.lane * RGB8_RUN;
+    place.own = min(max(p.width - place.first, 0), (int)RGB8_RUN);
+    const bool last =
+        place.own > 0 && (place.lane == RGB8_LANES - 1 || place.first + RGB8_RUN >= p.width);
+    place.left = place.lane ? -2 : gf_border_index(place.first - 1, p.width, p.border);
+    place.right = last ? gf_border_index(place.first + place.own, p.width, p.border) : -2;
+    return place;
+}
+
+template <class ROOT>
+__global__ void __launch_bounds__(RGB8_THREADS, RGB8_BLOCKS)
+    normalmap_rgb8_kernel(const struct rgb8_args args)
+{
+    __shared__ long long rows[RGB8_ROWS * RGB8_WARPS + 2];
+    __shared__ uint4 staging[RGB8_WARPS][2][RGB8_CHUNKS];
+    const struct picture &p = args.p;
+    const int across = (p.width + RGB8_PIXELS - 1) / RGB8_PIXELS, down = blockIdx.x / across;
+    const int top = down * RGB8_ROWS * RGB8_WARPS, y = p.out_y + top;
+    const int total = min(RGB8_ROWS * RGB8_WARPS, p.rows - top);
+    for (int i = threadIdx.x; i < total + 2; i += RGB8_THREADS) {
+        const int index = gf_border_index(y - 1 + i, p.height, p.border);
+        rows[i] = index < 0 ? -1 : (long long)(index - p.in_y) * (long long)p.in_pitch;
+    }
+    __syncthreads();
+    const int warp = threadIdx.x / RGB8_LANES, line = warp * RGB8_ROWS;
+    const int lines = min((int)RGB8_ROWS, total - line);
+    if (lines <= 0)
+        return;
+    const struct rgb8_place place =
+        rgb8_find(p, (blockIdx.x - down * across) * RGB8_PIXELS, rows + line);
+    unsigned char *const in = (unsigned char *)staging[warp][0];
+    unsigned char *const out = (unsigned char *)staging[warp][1];
+    struct rgb8_fetch fetch;
+    struct rgb8_state state = {};
+    unsigned word[6];
+    float h[RGB8_RUN + 2];
+    rgb8_load(p, place, 0, &fetch);
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        rgb8_heights(place, fetch, in, h);
+        rgb8_load(p, place, i + 1, &fetch);
+        rgb8_advance<ROOT>(args.slope, h, i, &state, word);
+        __syncwarp();
+    }
+#pragma unroll 1
+    for (int base = 0; base < lines; base += 2) {
+#pragma unroll
+        for (int turn = 0; turn < 2; turn++) {
+            if (base + turn >= lines)
+                break;
+            rgb8_heights(place, fetch, in, h);
+            if (base + turn + 1 < lines)
+                rgb8_load(p, place, base + turn + 3, &fetch);
+            rgb8_advance<ROOT>(args.slope, h, turn, &state, word);
+            rgb8_store(p, place, top + line + base + turn, word, out);
+        }
+    }
+}
+
+template <class ROOT>
+static int launch_rgb8(const struct gf_launch *launch, const struct gf_normalmap *normalmap)
+{
+    struct rgb8_args args = {};
+    args.p = picture_of(launch, normalmap->border);
+    args.slope = normalmap->slope;
+    const int blocks =
+        ceil_div(args.p.width, RGB8_PIXELS) * ceil_div(args.p.rows, RGB8_ROWS * RGB8_WARPS);
+    normalmap_rgb8_kernel<ROOT><<<blocks, RGB8_THREADS, 0, (cudaStream_t)launch->stream>>>(args);
+    return cudaGetLastError();
+}
+
+#endif

@@ -1,0 +1,229 @@
+#include "cuda/filters/orient/orient.cuh"
+
+/* Through a tile in shared memory: CME 213's lecture; Best Practices Guide, 9.2.3.3. */
+
+/* Pixels in blocks of 4 x 4: four pixels of a row are PIXEL words, whatever PIXEL is. A thread
+ * reads blocks from the input, turns them in registers and leaves them in the tile, whose rows are
+ * the result's. */
+constexpr int THREADS = 256;
+constexpr int BLOCK = 4;
+constexpr int TILE_COLUMNS = 64; /* of the input: rows of the result */
+constexpr int VECTOR_WORDS = 4;
+
+template <int PIXEL> struct tile {
+    static constexpr int BLOCKS = PIXEL == 1 ? 4 : PIXEL == 2 ? 2 : 1; /* of one thread */
+    static constexpr int ROWS = 64 * BLOCKS;                           /* of the input */
+    static constexpr int PITCH = ROWS * PIXEL / 4; /* words of a row of the tile */
+    /* Every fourth row is followed by 4 words of padding. PITCH is a multiple of 16, so that four
+     * rows are 0 modulo the 32 banks; with the padding, eight threads that store to rows 0, 4, 8 ..
+     * meet eight different groups of four banks, and four threads along a row fill the gaps: no
+     * bank conflicts. Rows still start at multiples of 16 bytes, for vector loads. */
+    static constexpr int GROUP = BLOCK * PITCH + 4;
+    static constexpr int WORDS = TILE_COLUMNS / BLOCK * GROUP;
+    /* Words that a block's row can be read and stored by at once, as it starts at multiples of 4
+     * PIXEL. */
+    static constexpr int WIDE = PIXEL % 4 == 0 ? 4 : PIXEL % 2 == 0 ? 2 : 1;
+};
+
+template <int WORDS> struct wide;
+template <> struct wide<1> {
+    typedef uint32_t type;
+};
+template <> struct wide<2> {
+    typedef uint2 type;
+};
+template <> struct wide<4> {
+    typedef uint4 type;
+};
+
+template <int PIXEL>
+static __device__ __forceinline__ void load_row(const unsigned char *from, uint32_t (&words)[PIXEL])
+{
+    constexpr int WIDE = tile<PIXEL>::WIDE;
+    typedef typename wide<WIDE>::type vector;
+#pragma unroll
+    for (int i = 0; i < PIXEL / WIDE; i++) {
+        const vector v = __ldg((const vector *)from + i);
+        memcpy(&words[i * WIDE], &v, sizeof v);
+    }
+}
+
+/* Word `word` of column `column` of a block, read downwards. Its four bytes come from up to four
+ * words; the arguments are constants where this is inlined, and so are the selectors. */
+template <int PIXEL>
+static __device__ __forceinline__ uint32_t turned_word(const uint32_t (&in)[BLOCK][PIXEL],
+                                                       int column, int word)
+{
+    uint32_t result = 0;
+    int runs = 0; /* of bytes from one source word */
+    uint32_t selector = 0;
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        const int at = 4 * word + i, row = at / PIXEL, byte = column * PIXEL + at % PIXEL;
+        const int last = at - 1, last_row = i ? last / PIXEL : -1;
+        const int last_byte = i ? column * PIXEL + last % PIXEL : -1;
+        if (row != last_row || byte / 4 != last_byte / 4) {
+            /* The bytes so far stay, those from here on come from the new word. */
+            const uint32_t keep = runs == 1 ? selector : 0x3210;
+            const uint32_t fresh = 0x3210 + 0x1111 * (4 + byte % 4) - 0x1111 * i;
+            const uint32_t below = (1u << (4 * i)) - 1;
+            const uint32_t merged = (keep & below) | (fresh & ~below & 0xffff);
+            if (runs == 0)
+                result = in[row][byte / 4], selector = (merged & 0xffff) - 0x4444;
+            else
+                result = __byte_perm(result, in[row][byte / 4], merged);
+            runs++;
+        }
+    }
+    return runs == 1 && selector != 0x3210 ? __byte_perm(result, 0, selector) : result;
+}
+
+/* The row of the band that a column of the input becomes. */
+static __device__ __forceinline__ int band_row(const struct reorder &turn, int column)
+{
+    return (turn.mirror_y ? turn.in_width - 1 - column : column) - turn.out_first;
+}
+
+static __device__ __forceinline__ bool in_band(const struct reorder &turn, int column)
+{
+    const int y = band_row(turn, column);
+    return column < turn.in_width && y >= 0 && y < turn.out_rows;
+}
+
+static __device__ __forceinline__ unsigned char *target(const struct reorder &turn, int column)
+{
+    return turn.out + band_row(turn, column) * turn.out_pitch;
+}
+
+/* A tile with pixels that do not make up blocks, at the right edge of the input. */
+template <int PIXEL>
+static __device__ void transpose_plainly(const struct reorder &turn, int column0, int x0)
+{
+    const int count = TILE_COLUMNS * tile<PIXEL>::ROWS;
+#pragma unroll 1
+    for (int i = threadIdx.x; i < count; i += THREADS) {
+        const int column = column0 + i / tile<PIXEL>::ROWS, x = x0 + i % tile<PIXEL>::ROWS;
+        if (!in_band(turn, column) || x >= turn.out_width)
+            continue;
+        const int row = turn.mirror_x ? turn.out_width - 1 - x : x;
+        const unsigned char *const from = turn.in + row * turn.in_pitch + (size_t)column * PIXEL;
+        unsigned char *const to = target(turn, column) + (size_t)x * PIXEL;
+        for (int byte = 0; byte < PIXEL; byte++)
+            to[byte] = from[byte];
+    }
+}
+
+template <int PIXEL>
+static __device__ __forceinline__ const uint32_t *tile_row(const uint32_t *words, int row)
+{
+    return words + row / BLOCK * tile<PIXEL>::GROUP + row % BLOCK * tile<PIXEL>::PITCH;
+}
+
+/* The tile's rows to the result, in vectors of 16 bytes and, at the end of a row, in bytes. */
+template <int PIXEL>
+static __device__ __forceinline__ void store_tile(const struct reorder &turn, const uint32_t *words,
+                                                  int column0, int x0)
+{
+    constexpr int VECTORS = tile<PIXEL>::PITCH / VECTOR_WORDS;
+    const size_t row_bytes = (size_t)turn.out_width * PIXEL, start = (size_t)x0 * PIXEL;
+#pragma unroll
+    for (int k = 0; k < TILE_COLUMNS * VECTORS / THREADS; k++) {
+        const unsigned int i = threadIdx.x + k * THREADS;
+        const int row = i / VECTORS, vector = i % VECTORS;
+        const size_t at = start + vector * 16;
+        if (in_band(turn, column0 + row) && at + 16 <= row_bytes)
+            *(uint4 *)(target(turn, column0 + row) + at) =
+                *(const uint4 *)(tile_row<PIXEL>(words, row) + vector * VECTOR_WORDS);
+    }
+    const size_t whole = row_bytes / 16 * 16;
+    const int row = threadIdx.x;
+    if (whole == row_bytes || start + tile<PIXEL>::PITCH * 4 < row_bytes || row >= TILE_COLUMNS ||
+        !in_band(turn, column0 + row))
+        return;
+    unsigned char *const to = target(turn, column0 + row);
+    const unsigned char *const from = (const unsigned char *)tile_row<PIXEL>(words, row);
+#pragma unroll 1
+    for (size_t at = whole; at < row_bytes; at++)
+        to[at] = from[at - start];
+}
+
+template <int PIXEL>
+static __global__ void __launch_bounds__(THREADS) transpose_kernel(struct reorder turn)
+{
+    typedef tile<PIXEL> shape;
+    typedef typename wide<shape::WIDE>::type vector;
+    __shared__ __align__(16) uint32_t words[shape::WORDS];
+    const int column0 = turn.first_column + (int)(blockIdx.x % turn.column_tiles) * TILE_COLUMNS;
+    const int x0 = (int)(blockIdx.x / turn.column_tiles) * shape::ROWS;
+    if (turn.in_width % BLOCK && column0 + TILE_COLUMNS > turn.in_width) {
+        transpose_plainly<PIXEL>(turn, column0, x0);
+        return;
+    }
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int across = lane % 8 + warp % 2 * 8,
+              down = lane / 8 + warp / 2 * 4; /* of 16 x 16 blocks */
+    const int column = column0 + across * BLOCK;
+    uint32_t in[shape::BLOCKS][BLOCK][PIXEL];
+#pragma unroll
+    for (int b = 0; b < shape::BLOCKS; b++) {
+#pragma unroll
+        for (int i = 0; i < BLOCK; i++) {
+            const int x = x0 + (down + 16 * b) * BLOCK + i;
+            const int row = turn.mirror_x ? turn.out_width - 1 - x : x;
+            if (x < turn.out_width && column < turn.in_width)
+                load_row<PIXEL>(turn.in + row * turn.in_pitch + (size_t)column * PIXEL, in[b][i]);
+            else
+                memset(in[b][i], 0, sizeof in[b][i]);
+        }
+    }
+#pragma unroll
+    for (int b = 0; b < shape::BLOCKS; b++) {
+#pragma unroll
+        for (int c = 0; c < BLOCK; c++) {
+            uint32_t *const to =
+                words + across * shape::GROUP + c * shape::PITCH + (down + 16 * b) * PIXEL;
+#pragma unroll
+            for (int i = 0; i < PIXEL; i += shape::WIDE) {
+                uint32_t turned[shape::WIDE];
+#pragma unroll
+                for (int k = 0; k < shape::WIDE; k++)
+                    turned[k] = turned_word<PIXEL>(in[b], c, i + k);
+                vector v;
+                memcpy(&v, turned, sizeof v);
+                *(vector *)(to + i) = v;
+            }
+        }
+    }
+    __syncthreads();
+    store_tile<PIXEL>(turn, words, column0, x0);
+}
+
+template <int PIXEL> static int launch_transpose(struct reorder turn, cudaStream_t stream)
+{
+    /* The band's rows are these columns of the input; tiles start at multiples of their size. */
+    const int low = turn_first_column(turn), end = low + turn.out_rows;
+    turn.first_column = low / TILE_COLUMNS * TILE_COLUMNS;
+    turn.column_tiles = (end - 1 - turn.first_column) / TILE_COLUMNS + 1;
+    const size_t tiles = (size_t)turn.column_tiles *
+                         (((size_t)turn.out_width + tile<PIXEL>::ROWS - 1) / tile<PIXEL>::ROWS);
+    transpose_kernel<PIXEL><<<(unsigned int)tiles, THREADS, 0, stream>>>(turn);
+    return cudaGetLastError();
+}
+
+int gf_reorder_transpose(const struct reorder &turn, int pixel_bytes, cudaStream_t stream)
+{
+    switch (pixel_bytes) {
+    case 1:
+        return launch_transpose<1>(turn, stream);
+    case 2:
+        return launch_transpose<2>(turn, stream);
+    case 3:
+        return launch_transpose<3>(turn, stream);
+    case 4:
+        return launch_transpose<4>(turn, stream);
+    case 6:
+        return launch_transpose<6>(turn, stream);
+    default:
+        return launch_transpose<8>(turn, stream);
+    }
+}

@@ -1,0 +1,17 @@
+/* Point filters: a table look-up where the whole run is one, else a program on unrounded floats;
+ * kernels of their own for what is common. All but saturation are bound by memory: every access to
+ * a picture is of 16 bytes, and neighbouring threads' adjoin (Best Practices Guide 9.2.1). */
+#include "cuda/filters/point/point_launch.cuh"
+#include "pixel/point.h"
+
+extern "C" gf_launcher gf_point_pixel_cuda;
+
+extern "C" int gf_point_cuda(const struct gf_launch *launch)
+{
+    const struct gf_point_program *const program =
+        (const struct gf_point_program *)launch->stage->constants;
+    /* Two tables for 16-bit samples leave the first-level cache no room to share. */
+    if (launch->stage->in.bits == 16 && program->level_at)
+        return gf_point_pixel_cuda(launch);
+    return launch_point<uint4>(launch);
+}

@@ -1,0 +1,52 @@
+/* A run of point filters on a band: the kernel that its program asks for, an ACCESS (16, 4 or 1
+ * bytes) at a time. */
+#ifndef GF_CUDA_FILTERS_POINT_POINT_LAUNCH_CUH
+#define GF_CUDA_FILTERS_POINT_POINT_LAUNCH_CUH
+
+#include "cuda/filters/point/point_luma.cuh"
+#include "cuda/filters/point/point_program.cuh"
+#include "cuda/filters/point/point_saturate.cuh"
+#include "cuda/filters/point/point_table.cuh"
+#include "pixel/point.h"
+
+template <class ACCESS> static int launch_rows(const struct gf_launch *launch, struct band band)
+{
+    const struct gf_stage *const stage = launch->stage;
+    const struct gf_point_program *const host = (const struct gf_point_program *)stage->constants;
+    const cudaStream_t stream = (cudaStream_t)launch->stream;
+    band = join_rows(band, gf_row_bytes(stage->in), gf_row_bytes(stage->out));
+    const unsigned char *const block = (const unsigned char *)launch->constants;
+    const unsigned char *const host_table =
+        (const unsigned char *)gf_point_block(host, host->table_at);
+    if (host->table == GF_POINT_SAMPLES && is_negative(host_table, stage->in, host->tables))
+        return launch_invert8<ACCESS>(&band, stage->in, stream);
+    if (host->table == GF_POINT_SAMPLES)
+        return launch_tables<ACCESS>(&band, stage->in, block + host->table_at, host->tables,
+                                     stream);
+    bool step, fine;
+    if (is_luma8(stage, host, &step, &fine))
+        return launch_luma8<ACCESS>(&band, step, fine, host->op[1].a, stream);
+    if (is_saturate8(stage, host))
+        return stage->in.channels == 3 ? launch_saturate8<3, ACCESS>(&band, host, block, stream)
+                                       : launch_saturate8<4, ACCESS>(&band, host, block, stream);
+    struct program program;
+    fill_program(&program, launch, &band);
+    return launch_program<ACCESS>(&program, stage->in.bits, stage->out.bits, stream);
+}
+
+/* One launch, but for bands of more than LAUNCH_BYTES in accesses of less than 16 bytes. */
+enum { LAUNCH_BYTES = 1 << 30 };
+
+template <class ACCESS> static int launch_point(const struct gf_launch *launch)
+{
+    const struct band band = band_of(launch);
+    const unsigned most = sizeof(ACCESS) == VECTOR
+                              ? band.rows
+                              : LAUNCH_BYTES / (unsigned)gf_row_bytes(launch->stage->in);
+    int status = cudaSuccess;
+    for (unsigned first = 0; status == cudaSuccess && first < band.rows; first += most)
+        status = launch_rows<ACCESS>(launch, rows_of(&band, first, most));
+    return status;
+}
+
+#endif

@@ -1,0 +1,144 @@
+/* grayscale and threshold of 8-bit RGB. */
+#ifndef GF_CUDA_FILTERS_POINT_POINT_LUMA_CUH
+#define GF_CUDA_FILTERS_POINT_POINT_LUMA_CUH
+
+#include "cuda/common/band.cuh"
+#include "pixel/point.h"
+
+enum { LUMA_THREADS = 256 };
+
+/* Weights of R, G, B in the lowest three bytes, in 1/256, and what they lack, in 1/65536. */
+struct luma_weights {
+    unsigned coarse, fine;
+};
+static const luma_weights BT601 = {0x001d964du, 0u}, BT709 = {0x0012b736u, 0x007c176du};
+
+/* The weighted sums of four pixels in three words. */
+static __device__ __forceinline__ uint4 sums_of_4(unsigned a, unsigned b, unsigned c,
+                                                  unsigned weights, uint4 to)
+{
+    return make_uint4(
+        __dp4a(a, weights, to.x), __dp4a(a, weights << 24, __dp4a(b, weights >> 8, to.y)),
+        __dp4a(b, weights << 16, __dp4a(c, weights >> 16, to.z)), __dp4a(c, weights << 8, to.w));
+}
+
+/* Luma is the byte above the fraction of the sum. */
+template <bool FINE>
+static __device__ __forceinline__ unsigned luma_of_4(unsigned a, unsigned b, unsigned c,
+                                                     luma_weights weights)
+{
+    const unsigned half = FINE ? 0 : 128;
+    uint4 s = sums_of_4(a, b, c, weights.coarse, make_uint4(half, half, half, half));
+    if (FINE) {
+        s = make_uint4(s.x * 256 + 32768, s.y * 256 + 32768, s.z * 256 + 32768, s.w * 256 + 32768);
+        s = sums_of_4(a, b, c, weights.fine, s);
+        return __byte_perm(__byte_perm(s.x, s.y, 0x0062), __byte_perm(s.z, s.w, 0x0062), 0x5410);
+    }
+    return __byte_perm(__byte_perm(s.x, s.y, 0x0051), __byte_perm(s.z, s.w, 0x0051), 0x5410);
+}
+
+static __device__ __forceinline__ unsigned luma_of(const unsigned char *rgb, luma_weights weights)
+{
+    const unsigned pixel = rgb[0] | rgb[1] << 8 | rgb[2] << 16;
+    return (__dp4a(pixel, weights.coarse, 0u) * 256 + __dp4a(pixel, weights.fine, 32768u)) >> 16;
+}
+
+/* What a thread makes of three of what it stores: 16, 4 or 1 pixels. STEP: 255 where the luma is
+ * `least` or more, else 0. */
+template <bool STEP, bool FINE>
+static __device__ __forceinline__ uint4 lumas(const uint4 *in, unsigned least, luma_weights weights)
+{
+    const uint4 a = in[0], b = in[1], c = in[2];
+    uint4 y = make_uint4(
+        luma_of_4<FINE>(a.x, a.y, a.z, weights), luma_of_4<FINE>(a.w, b.x, b.y, weights),
+        luma_of_4<FINE>(b.z, b.w, c.x, weights), luma_of_4<FINE>(c.y, c.z, c.w, weights));
+    if (STEP) {
+        const unsigned four = least * 0x01010101u;
+        y = make_uint4(__vcmpgeu4(y.x, four), __vcmpgeu4(y.y, four), __vcmpgeu4(y.z, four),
+                       __vcmpgeu4(y.w, four));
+    }
+    return y;
+}
+
+template <bool STEP, bool FINE>
+static __device__ __forceinline__ unsigned lumas(const unsigned *in, unsigned least,
+                                                 luma_weights weights)
+{
+    const unsigned y = luma_of_4<FINE>(in[0], in[1], in[2], weights);
+    return STEP ? __vcmpgeu4(y, least * 0x01010101u) : y;
+}
+
+template <bool STEP, bool FINE>
+static __device__ __forceinline__ unsigned char lumas(const unsigned char *in, unsigned least,
+                                                      luma_weights weights)
+{
+    const unsigned y = luma_of(in, weights);
+    return (unsigned char)(STEP ? (y >= least ? 255 : 0) : y);
+}
+
+template <bool STEP, bool FINE, class ACCESS>
+__global__ void __launch_bounds__(LUMA_THREADS)
+    luma8_kernel(const struct band band, unsigned full, unsigned tail, unsigned least,
+                 luma_weights weights)
+{
+    const unsigned row_items = full + (tail ? 1 : 0);
+    const struct position at =
+        position_of(blockIdx.x * LUMA_THREADS + threadIdx.x, band.rows, row_items);
+    if (at.row >= band.rows || at.column >= row_items)
+        return;
+    const unsigned char *const in =
+        band.in + at.row * band.in_pitch + (size_t)at.column * (3 * sizeof(ACCESS));
+    unsigned char *const out =
+        band.out + at.row * band.out_pitch + (size_t)at.column * sizeof(ACCESS);
+    if (at.column < full) {
+        *(ACCESS *)out = lumas<STEP, FINE>((const ACCESS *)in, least, weights);
+    } else {
+#pragma unroll 1
+        for (unsigned i = 0; i < tail; i++)
+            out[i] = lumas<STEP, FINE>(in + 3 * i, least, weights);
+    }
+}
+
+static bool has_weights(const struct gf_point_op *op, luma_weights weights)
+{
+    float weight[3];
+    for (int k = 0; k < 3; k++)
+        weight[k] = (float)((weights.coarse >> 8 * k & 255) * 256 + (weights.fine >> 8 * k & 255)) /
+                    65536.0f;
+    return op->kind == GF_POINT_GRAY && op->a * op->d == weight[0] && op->b * op->d == weight[1] &&
+           op->c * op->d == weight[2];
+}
+
+/* grayscale of 8-bit RGB, or bt601 and a threshold, and nothing else. */
+static bool is_luma8(const struct gf_stage *stage, const struct gf_point_program *program,
+                     bool *step, bool *fine)
+{
+    const struct gf_point_op *const op = program->op;
+    *step = program->count == 2 && op[1].kind == GF_POINT_STEP && op[1].a <= 255.0f;
+    *fine = has_weights(op, BT709);
+    if (stage->in.channels != 3 || stage->in.bits != 8 || program->table != GF_POINT_NO_TABLE)
+        return false;
+    return (has_weights(op, BT601) && (program->count == 1 || *step)) ||
+           (*fine && program->count == 1);
+}
+
+template <class ACCESS>
+static int launch_luma8(const struct band *band, bool step, bool fine, float least,
+                        cudaStream_t stream)
+{
+    unsigned tail;
+    const unsigned full = whole_items(band->width, sizeof(ACCESS), &tail);
+    const unsigned blocks = blocks_for(band->rows * (full + !!tail), LUMA_THREADS);
+    if (fine)
+        luma8_kernel<false, true, ACCESS>
+            <<<blocks, LUMA_THREADS, 0, stream>>>(*band, full, tail, 0, BT709);
+    else if (step)
+        luma8_kernel<true, false, ACCESS>
+            <<<blocks, LUMA_THREADS, 0, stream>>>(*band, full, tail, (unsigned)least, BT601);
+    else
+        luma8_kernel<false, false, ACCESS>
+            <<<blocks, LUMA_THREADS, 0, stream>>>(*band, full, tail, 0, BT601);
+    return cudaGetLastError();
+}
+
+#endif

@@ -1,0 +1,245 @@
+/* Any run of point filters: operations on unrounded floats, as on the CPU. */
+#ifndef GF_CUDA_FILTERS_POINT_POINT_PROGRAM_CUH
+#define GF_CUDA_FILTERS_POINT_POINT_PROGRAM_CUH
+
+#include "cuda/filters/point/point_tile.cuh"
+#include "pixel/point.h"
+
+enum {
+    PROGRAM_WARPS = 4,
+    PROGRAM_PIXELS = 2 /* of a thread at a time; 4 take so many registers that some are spilled */
+};
+
+struct program {
+    struct band band;
+    int in_channels, out_channels;
+    unsigned tile, row_tiles;   /* pixels of a tile; tiles of a row */
+    const unsigned char *block; /* gf_point_program and its tables, on the device */
+    int table, tables, count;
+    unsigned table_at, curve_at, level_at, encode_at;
+    struct gf_point_op op[GF_POINT_OPS_MAX];
+};
+
+template <int PIXELS> struct pixels {
+    float colour[3][PIXELS];
+    float alpha[PIXELS];
+};
+
+template <int PIXELS, typename FUNCTION>
+static __device__ __forceinline__ void each_sample(struct pixels<PIXELS> *p, int colours,
+                                                   FUNCTION function)
+{
+#pragma unroll
+    for (int c = 0; c < 3; c++) {
+        if (c && colours == 1)
+            break;
+#pragma unroll
+        for (int i = 0; i < PIXELS; i++)
+            p->colour[c][i] = function(p->colour[c][i], p->alpha[i]);
+    }
+}
+
+template <int PIXELS, typename FUNCTION>
+static __device__ __forceinline__ void each_pixel(struct pixels<PIXELS> *p, FUNCTION function)
+{
+#pragma unroll
+    for (int i = 0; i < PIXELS; i++) {
+        const struct gf_rgb from = {p->colour[0][i], p->colour[1][i], p->colour[2][i]};
+        const struct gf_rgb to = function(from);
+        p->colour[0][i] = to.r;
+        p->colour[1][i] = to.g;
+        p->colour[2][i] = to.b;
+    }
+}
+
+/* One operation on all of a thread's pixels: which one is asked once for all of them. */
+template <int PIXELS>
+static __device__ __forceinline__ void apply(const struct program &program,
+                                             const struct gf_point_op &op, int *colours,
+                                             struct pixels<PIXELS> *p)
+{
+    const unsigned char *const encode = program.block + program.encode_at;
+    const uint32_t *const curve = (const uint32_t *)(program.block + program.curve_at);
+    const float *const level = (const float *)(program.block + program.level_at);
+    switch (op.kind) {
+    case GF_POINT_LINEAR:
+        each_sample(p, *colours, [&](float v, float) { return gf_point_linear_of(&op, v); });
+        break;
+    case GF_POINT_POWER:
+        each_sample(p, *colours, [&](float v, float) { return gf_point_power_of(&op, v); });
+        break;
+    case GF_POINT_STEP:
+        each_sample(p, *colours, [&](float v, float) { return gf_point_step_of(&op, v); });
+        break;
+    case GF_POINT_GRAY:
+#pragma unroll
+        for (int i = 0; i < PIXELS; i++)
+            p->colour[0][i] =
+                gf_point_gray_of(&op, p->colour[0][i], p->colour[1][i], p->colour[2][i]);
+        *colours = 1;
+        break;
+    case GF_POINT_DECODE:
+        each_sample(p, *colours, [&](float v, float) { return gf_srgb_decode(v / op.max); });
+        break;
+    case GF_POINT_SATURATE:
+        each_pixel(p, [&](struct gf_rgb v) { return gf_saturate(v, op.a); });
+        break;
+    case GF_POINT_RELIGHT:
+        each_pixel(
+            p, [&](struct gf_rgb v) { return gf_relight(v, level[gf_lightness_bin(v, curve)]); });
+        break;
+    case GF_POINT_ENCODE:
+        each_sample(p, *colours, [&](float v, float) { return gf_point_encode_of(&op, v); });
+        break;
+    case GF_POINT_ENCODE_8:
+        each_sample(p, *colours, [&](float v, float) { return gf_point_encode_8_of(encode, v); });
+        break;
+    case GF_POINT_PREMULTIPLY:
+        each_sample(p, *colours,
+                    [&](float v, float a) { return gf_point_premultiply_of(&op, v, a); });
+#pragma unroll
+        for (int i = 0; i < PIXELS; i++)
+            p->alpha[i] *= op.a;
+        break;
+    case GF_POINT_UNPREMULTIPLY:
+        each_sample(p, *colours,
+                    [&](float v, float a) { return gf_point_unpremultiply_of(&op, v, a); });
+#pragma unroll
+        for (int i = 0; i < PIXELS; i++)
+            p->alpha[i] /= op.a;
+        break;
+    }
+}
+
+/* Neighbouring lanes take neighbouring pixels: i of a thread's is pixel at + i * WARP + lane. */
+template <typename SAMPLE, int PIXELS>
+static __device__ __forceinline__ void take_pixels(const struct program &program,
+                                                   const SAMPLE *tile, unsigned at,
+                                                   struct pixels<PIXELS> *p)
+{
+    const int channels = program.in_channels;
+    const int colours = channels >= 3 ? 3 : 1;
+    const float *const table = (const float *)(program.block + program.table_at);
+    const int step = program.tables == 1 ? 0 : 1 << 8 * sizeof(SAMPLE);
+#pragma unroll
+    for (int i = 0; i < PIXELS; i++) {
+        const SAMPLE *const from = tile + (int)(at + i * WARP) * channels;
+#pragma unroll
+        for (int c = 0; c < 3; c++) {
+            const int v = c < colours ? from[c] : 0;
+            p->colour[c][i] = (float)v;
+            if (program.table == GF_POINT_FLOATS && c < colours)
+                p->colour[c][i] = table[v + c * step];
+        }
+        p->alpha[i] = channels % 2 == 0 ? (float)from[channels - 1] : 0.0f;
+    }
+}
+
+/* Every operation has clamped its result to 0..M. */
+template <typename SAMPLE, int PIXELS>
+static __device__ __forceinline__ void put_pixels(int channels, SAMPLE *tile, unsigned at,
+                                                  const struct pixels<PIXELS> *p)
+{
+    const int colours = channels >= 3 ? 3 : 1;
+#pragma unroll
+    for (int i = 0; i < PIXELS; i++) {
+        SAMPLE *const to = tile + (int)(at + i * WARP) * channels;
+#pragma unroll
+        for (int c = 0; c < 3; c++) {
+            if (c < colours)
+                to[c] = (SAMPLE)(int)(p->colour[c][i] + 0.5f);
+        }
+        if (channels % 2 == 0)
+            to[channels - 1] = (SAMPLE)(int)(p->alpha[i] + 0.5f);
+    }
+}
+
+/* Static, since a file may compile it with other roots (GF_ROOTS_BY_POWF). */
+template <typename IN, typename OUT, class ACCESS>
+static __global__ void __launch_bounds__(PROGRAM_WARPS *WARP)
+    program_kernel(const __grid_constant__ struct program program)
+{
+    extern __shared__ uint4 shared[];
+    const unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    const unsigned index = blockIdx.x * PROGRAM_WARPS + warp;
+    if (index >= program.band.rows * program.row_tiles)
+        return;
+    const struct tile tile = tile_of(index, &program.band, program.row_tiles, program.tile);
+    const unsigned in_bytes = (unsigned)program.in_channels * sizeof(IN);
+    const unsigned out_bytes = (unsigned)program.out_channels * sizeof(OUT);
+    unsigned char *const from =
+        (unsigned char *)shared + warp * (program.tile * (in_bytes + out_bytes));
+    unsigned char *const to = from + program.tile * in_bytes;
+    copy_tile<8, ACCESS>(
+        from, program.band.in + tile.row * program.band.in_pitch + (size_t)tile.first * in_bytes,
+        tile.pixels * in_bytes, lane);
+    __syncwarp();
+    /* What lies beyond a short tile is computed too (any sample is a valid one), and not copied
+     * out. */
+#pragma unroll 1
+    for (unsigned at = lane; at < tile.pixels; at += PROGRAM_PIXELS * WARP) {
+        struct pixels<PROGRAM_PIXELS> p;
+        int colours = program.in_channels >= 3 ? 3 : 1;
+        take_pixels(program, (const IN *)from, at, &p);
+#pragma unroll 1
+        for (int i = 0; i < program.count; i++)
+            apply(program, program.op[i], &colours, &p);
+        put_pixels(program.out_channels, (OUT *)to, at, &p);
+    }
+    __syncwarp();
+    copy_tile<8, ACCESS>(program.band.out + tile.row * program.band.out_pitch +
+                             (size_t)tile.first * out_bytes,
+                         to, tile.pixels * out_bytes, lane);
+}
+
+/* Tables for 16-bit samples, of 256 KB each, are read through the first-level cache, of which
+ * shared memory is a part: tiles are smaller where there are any. */
+static unsigned tile_pixels(const struct gf_stage *stage, const struct gf_point_program *program)
+{
+    if (stage->in.bits == 8)
+        return TILE;
+    return program->level_at ? TILE / 4 : program->table == GF_POINT_FLOATS ? TILE / 2 : TILE;
+}
+
+static void fill_program(struct program *to, const struct gf_launch *launch,
+                         const struct band *band)
+{
+    const struct gf_stage *const stage = launch->stage;
+    const struct gf_point_program *const from = (const struct gf_point_program *)stage->constants;
+    to->band = *band;
+    to->in_channels = stage->in.channels;
+    to->out_channels = stage->out.channels;
+    to->tile = tile_pixels(stage, from);
+    to->row_tiles = blocks_for(band->width, to->tile);
+    to->block = (const unsigned char *)launch->constants;
+    to->table = from->table;
+    to->tables = from->tables;
+    to->count = from->count;
+    to->table_at = from->table_at;
+    to->curve_at = from->curve_at;
+    to->level_at = from->level_at;
+    to->encode_at = from->encode_at;
+    memcpy(to->op, from->op, sizeof to->op);
+}
+
+template <class ACCESS>
+static int launch_program(const struct program *program, int in_bits, int out_bits,
+                          cudaStream_t stream)
+{
+    const unsigned blocks = blocks_for(program->band.rows * program->row_tiles, PROGRAM_WARPS);
+    const unsigned threads = PROGRAM_WARPS * WARP;
+    const size_t size =
+        (size_t)PROGRAM_WARPS * program->tile *
+        (size_t)(program->in_channels * in_bits + program->out_channels * out_bits) / 8;
+    if (in_bits == 8 && out_bits == 8)
+        program_kernel<uint8_t, uint8_t, ACCESS><<<blocks, threads, size, stream>>>(*program);
+    else if (in_bits == 8)
+        program_kernel<uint8_t, uint16_t, ACCESS><<<blocks, threads, size, stream>>>(*program);
+    else if (out_bits == 8)
+        program_kernel<uint16_t, uint8_t, ACCESS><<<blocks, threads, size, stream>>>(*program);
+    else
+        program_kernel<uint16_t, uint16_t, ACCESS><<<blocks, threads, size, stream>>>(*program);
+    return cudaGetLastError();
+}
+
+#endif

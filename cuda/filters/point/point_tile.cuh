@@ -1,0 +1,50 @@
+/* Tiles: 512 pixels of a row, a warp's, which pass through shared memory so that accesses to the
+ * picture adjoin whatever a pixel's size. */
+#ifndef GF_CUDA_FILTERS_POINT_POINT_TILE_CUH
+#define GF_CUDA_FILTERS_POINT_POINT_TILE_CUH
+
+#include "cuda/common/band.cuh"
+
+enum { TILE = 512 }; /* at most */
+
+struct tile {
+    unsigned row, first, pixels;
+};
+
+static __device__ __forceinline__ struct tile tile_of(unsigned index, const struct band *band,
+                                                      unsigned row_tiles, unsigned pixels)
+{
+    const struct position at = position_of(index, band->rows, row_tiles);
+    const unsigned first = at.column * pixels;
+    const unsigned left = band->width - first;
+    return {at.row, first, left < pixels ? left : pixels};
+}
+
+/* Copies `bytes`, at most VECTORS * 512, by the lanes of a warp, an ACCESS each at a time; both
+ * ends begin on a vector. */
+template <int VECTORS, class ACCESS>
+static __device__ __forceinline__ void copy_tile(unsigned char *__restrict__ to,
+                                                 const unsigned char *__restrict__ from,
+                                                 unsigned bytes, unsigned lane)
+{
+    const unsigned full = bytes / sizeof(ACCESS);
+#pragma unroll 1
+    for (int round = 0; round < VECTOR / (int)sizeof(ACCESS); round++) {
+        const unsigned first = lane + round * (VECTORS * WARP);
+        ACCESS v[VECTORS];
+#pragma unroll
+        for (int k = 0; k < VECTORS; k++) {
+            if (first + k * WARP < full)
+                v[k] = ((const ACCESS *)from)[first + k * WARP];
+        }
+#pragma unroll
+        for (int k = 0; k < VECTORS; k++) {
+            if (first + k * WARP < full)
+                ((ACCESS *)to)[first + k * WARP] = v[k];
+        }
+    }
+    if (lane < bytes % sizeof(ACCESS))
+        to[full * sizeof(ACCESS) + lane] = from[full * sizeof(ACCESS) + lane];
+}
+
+#endif

@@ -1,0 +1,53 @@
+/* One band of a resize on the device. */
+#ifndef GF_CUDA_FILTERS_RESIZE_RESIZE_CUH
+#define GF_CUDA_FILTERS_RESIZE_RESIZE_CUH
+
+#include <cuda_runtime.h>
+
+#include "pixel/resample.h"
+
+struct resize_band {
+    const unsigned char *in; /* row in_first of the picture */
+    unsigned char *out;      /* row first of the result */
+    size_t in_pitch, out_pitch;
+    int in_first, first, rows;
+    bool linear;
+    int in_width, width, bits;
+    float max; /* what the first pass is clamped to */
+    const float *decode;
+    /* Of struct gf_resample_table: the arrays of groups of columns (for the nearest, of columns),
+     * those of rows and of groups of rows. */
+    const int *column_start, *column_count, *row_start, *row_count, *group_start, *group_count;
+    const float *column_weight, *group_weight;
+    int column_taps, group_taps;
+};
+
+/* The same for threads that walk down: struct gf_resample_walk. */
+struct resize_walk {
+    const unsigned char *in;
+    unsigned char *out;
+    size_t in_pitch, out_pitch;
+    int in_first, first, rows;
+    int in_row_bytes, width, groups;
+    int window, reach;
+    bool gathers;
+    enum gf_resample_width width_kind;
+    float max; /* what the first pass is clamped to, in the units of its sums */
+    int tall;  /* rows of a thread, set at the launch */
+    const float *decode;
+    const int *column_start, *row_start, *row_count, *row_first;
+    const float *column_weight, *row_weight;
+};
+
+/* Each cudaError_t. In resize_nearest.cu, resize_tile.cu, resize_walk_*.cu: */
+int gf_resize_nearest(const struct resize_band &band, int pixel_bytes, cudaStream_t stream);
+int gf_resize_tiles(const struct resize_band &band, const struct gf_resample *resample,
+                    int channels, cudaStream_t stream);
+int gf_resize_walk_gray8(const struct resize_walk &band, cudaStream_t stream);
+int gf_resize_walk_gray16(const struct resize_walk &band, cudaStream_t stream);
+int gf_resize_walk_rgb8(const struct resize_walk &band, cudaStream_t stream);
+int gf_resize_walk_light(const struct resize_walk &band, cudaStream_t stream); /* linear, of RGB8 */
+int gf_resize_walk_rgb16(const struct resize_walk &band, cudaStream_t stream);
+int gf_resize_walk_rgba16(const struct resize_walk &band, cudaStream_t stream);
+
+#endif

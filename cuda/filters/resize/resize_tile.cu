@@ -1,0 +1,316 @@
+#include "cuda/filters/resize/resize.cuh"
+#include "pixel/sample.h"
+
+constexpr int THREADS = 256;
+constexpr int WARPS = THREADS / 32;
+constexpr int GROUP = GF_RESAMPLE_GROUP;
+constexpr int GRID_Y = 32768;
+
+/* Both passes in one kernel.
+ *
+ * A block makes a tile of 32 columns and up to 32 rows. It goes down the input 32 rows at a time
+ * and, in each such strip, from left to right: a segment of the strip is converted to floats in
+ * shared memory; each warp adds it to four columns of the first pass, a lane for each row; the
+ * strip's part of the first pass is exchanged through shared memory and added to the sums of the
+ * second, a lane for each column. Nothing but the input and the result touches global memory,
+ * whatever the ratio. */
+constexpr int TILE = 32;
+constexpr int STRIP = 32;           /* input rows: the lanes of a warp */
+constexpr int QUADS = TILE / GROUP; /* groups of columns: one for each warp */
+static_assert(QUADS == WARPS, "a warp for each group of columns");
+/* Floats of a segment's row. Lanes that read four floats each at the same place of 32 rows meet
+ * every bank once in a quarter of a warp, since 252 / 4 is odd. */
+constexpr int SEGMENT = 252;
+
+/* Four samples that reach behind the end of the row: 0 there. Not inlined: it is rare. */
+static __device__ __noinline__ uint2 load_tail(const unsigned char *row, int at, int samples,
+                                               int bits)
+{
+    uint64_t four = 0;
+    for (int i = 0; at + i < samples && i < 4; i++) {
+        const uint64_t v = bits == 8 ? row[at + i] : ((const uint16_t *)row)[at + i];
+        four |= v << (i * bits);
+    }
+    return make_uint2((uint32_t)four, (uint32_t)(four >> 32));
+}
+
+/* Samples at .. at + 3 of a row, packed. */
+static __device__ __forceinline__ uint2 load_four(const unsigned char *row, int at, int samples,
+                                                  int bits)
+{
+    if (at + 4 > samples)
+        return load_tail(row, at, samples, bits);
+    if (bits == 8)
+        return make_uint2(__ldg((const uint32_t *)(row + at)), 0);
+    return __ldg((const uint2 *)((const uint16_t *)row + at));
+}
+
+template <int CHANNELS>
+static __device__ __forceinline__ float4 convert(const struct resize_band &band, uint2 four)
+{
+    uint32_t v[4];
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        v[i] = band.bits == 8 ? four.x >> (8 * i) & 0xff
+                              : (i < 2 ? four.x : four.y) >> (16 * (i % 2)) & 0xffff;
+    const uint32_t max = band.bits == 8 ? 255 : 65535;
+    float f[4];
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        const int alpha =
+            i / CHANNELS * CHANNELS + CHANNELS - 1; /* with alpha, four samples are whole pixels */
+        if (!band.linear)
+            f[i] = (float)v[i];
+        else if (CHANNELS % 2 == 1)
+            f[i] = __ldg(band.decode + v[i]);
+        else if (i == alpha)
+            f[i] = (float)v[i] / (float)max;
+        else
+            f[i] = gf_resample_decode_premultiplied(v[i], v[alpha % 4], max, band.decode);
+    }
+    return make_float4(f[0], f[1], f[2], f[3]);
+}
+
+/* Pixels x .. x1 - 1 of a strip to the segment, each warp a row at a time: all of a thread's loads
+ * first. */
+template <int CHANNELS>
+static __device__ __forceinline__ void load_segment(const struct resize_band &band, int x, int x1,
+                                                    int strip_y, int strip_end,
+                                                    float (*segment)[SEGMENT])
+{
+    constexpr int ROWS = STRIP / WARPS;
+    const int warp = threadIdx.x / 32, samples = band.in_width * CHANNELS;
+    const unsigned char *const top =
+        band.in + (strip_y + warp - band.in_first) * (ptrdiff_t)band.in_pitch;
+    for (int i = threadIdx.x % 32; i < (x1 - x) * CHANNELS / 4; i += 32) {
+        uint2 four[ROWS];
+#pragma unroll
+        for (int k = 0; k < ROWS; k++) {
+            if (strip_y + warp + k * WARPS < strip_end)
+                four[k] = load_four(top + k * WARPS * band.in_pitch, x * CHANNELS + 4 * i, samples,
+                                    band.bits);
+        }
+#pragma unroll
+        for (int k = 0; k < ROWS; k++) {
+            if (strip_y + warp + k * WARPS < strip_end)
+                *(float4 *)&segment[warp + k * WARPS][4 * i] = convert<CHANNELS>(band, four[k]);
+        }
+    }
+}
+
+/* Four pixels of the segment to the sums of four columns. */
+template <int CHANNELS>
+static __device__ __forceinline__ void add_four_pixels(const float *segment, const float *weight,
+                                                       float (&sum)[GROUP][CHANNELS])
+{
+    float v[4 * CHANNELS];
+#pragma unroll
+    for (int i = 0; i < CHANNELS; i++) {
+        const float4 four = ((const float4 *)segment)[i];
+        v[4 * i] = four.x;
+        v[4 * i + 1] = four.y;
+        v[4 * i + 2] = four.z;
+        v[4 * i + 3] = four.w;
+    }
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        const float4 w = __ldg((const float4 *)weight + i);
+#pragma unroll
+        for (int c = 0; c < CHANNELS; c++) {
+            sum[0][c] += w.x * v[i * CHANNELS + c];
+            sum[1][c] += w.y * v[i * CHANNELS + c];
+            sum[2][c] += w.z * v[i * CHANNELS + c];
+            sum[3][c] += w.w * v[i * CHANNELS + c];
+        }
+    }
+}
+
+static __device__ __forceinline__ void store_sample(const struct resize_band &band, int row, int at,
+                                                    float v)
+{
+    unsigned char *const to = band.out + row * band.out_pitch;
+    if (band.bits == 8)
+        to[at] = (unsigned char)gf_round_sample(v, 255.0f);
+    else
+        ((uint16_t *)to)[at] = (uint16_t)gf_round_sample(v, 65535.0f);
+}
+
+/* The column of the tile and its first row that sums k of this thread belong to. */
+template <int CHANNELS> static __device__ __forceinline__ int item_column(int k)
+{
+    return (threadIdx.x + k * THREADS) % (TILE * CHANNELS);
+}
+
+template <int CHANNELS> static __device__ __forceinline__ int item_row(int k)
+{
+    return (threadIdx.x + k * THREADS) / (TILE * CHANNELS) * GROUP;
+}
+
+/* Not inlined: a dozen copies would cost the common case registers. alpha: 1 where there is none.
+ */
+static __device__ __noinline__ float encode(float light, float alpha)
+{
+    return gf_resample_encode_premultiplied(light, alpha);
+}
+
+/* Sums to samples. Those of linear light with alpha are exchanged through shared memory first
+ * (`floats`, which holds a tile), since a colour needs its pixel's alpha. */
+template <int CHANNELS>
+static __device__ __forceinline__ void
+finish_tile(const struct resize_band &band, int tile_y, int tile_rows,
+            const float (&result)[CHANNELS][GROUP], float *floats)
+{
+    constexpr int COLUMNS = TILE * CHANNELS;
+    const bool is_exchanged = band.linear && CHANNELS % 2 == 0;
+    if (is_exchanged) {
+        __syncthreads();
+#pragma unroll
+        for (int k = 0; k < CHANNELS; k++) {
+#pragma unroll
+            for (int i = 0; i < GROUP; i++)
+                floats[(item_row<CHANNELS>(k) + i) * COLUMNS + item_column<CHANNELS>(k)] =
+                    result[k][i];
+        }
+        __syncthreads();
+    }
+    const float max = band.bits == 8 ? 255.0f : 65535.0f;
+#pragma unroll
+    for (int k = 0; k < CHANNELS; k++) {
+        const int column = item_column<CHANNELS>(k), at = (int)blockIdx.x * COLUMNS + column;
+        if (at >= band.width * CHANNELS)
+            continue;
+#pragma unroll
+        for (int i = 0; i < GROUP; i++) {
+            const int row = item_row<CHANNELS>(k) + i, y = tile_y + row - band.first;
+            if (row >= tile_rows || y < 0 || y >= band.rows)
+                continue;
+            float v = result[k][i];
+            if (is_exchanged) {
+                const float alpha =
+                    floats[row * COLUMNS + column / CHANNELS * CHANNELS + CHANNELS - 1];
+                v = (column % CHANNELS == CHANNELS - 1 ? v : encode(v, alpha)) * max;
+            } else if (band.linear) {
+                v = encode(v, 1.0f) * max;
+            }
+            store_sample(band, y, at, v);
+        }
+    }
+}
+
+/* tile_rows: a multiple of 4, at most 32. Tiles start at multiples of 4 rows of the result, as
+ * groups do. */
+template <int CHANNELS>
+static __global__ void __launch_bounds__(THREADS)
+    resize_kernel(struct resize_band band, int tile_rows)
+{
+    constexpr int SEGMENT_PIXELS = SEGMENT / CHANNELS / 4 * 4;
+    /* Odd: lanes that write a column of the strip meet every bank once. */
+    constexpr int PITCH = TILE * CHANNELS + 1;
+    __shared__ __align__(16) float segment[STRIP][SEGMENT];
+    __shared__ float strip[STRIP][PITCH];
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int quad = (int)blockIdx.x * QUADS + warp; /* this warp's group of columns */
+    const int last_quad = (band.width - 1) / GROUP;
+    const int quad_start = quad <= last_quad ? band.column_start[quad] : 0;
+    const int quad_end = quad <= last_quad ? quad_start + band.column_count[quad] : 0;
+    const float *const quad_weight = band.column_weight + (size_t)quad * band.column_taps * GROUP;
+    const int end_quad = min((int)blockIdx.x * QUADS + QUADS - 1, last_quad);
+    const int left = band.column_start[blockIdx.x * QUADS];
+    const int right = band.column_start[end_quad] + band.column_count[end_quad];
+    const int band_end = band.first + band.rows, origin = band.first / GROUP * GROUP;
+    for (int tile_y = origin + blockIdx.y * tile_rows; tile_y < band_end;
+         tile_y += GRID_Y * tile_rows) {
+        /* Rows of the result that this tile makes: a group may reach beyond the band, and the input
+         * of those rows is not there. */
+        const int y0 = max(tile_y, band.first), y1 = min(tile_y + tile_rows, band_end);
+        const int top = band.row_start[y0],
+                  bottom = band.row_start[y1 - 1] + band.row_count[y1 - 1];
+        float result[CHANNELS][GROUP] = {};
+        for (int strip_y = top; strip_y < bottom; strip_y += STRIP) {
+            const int strip_end = min(strip_y + STRIP, bottom);
+            float sum[GROUP][CHANNELS] = {};
+            for (int x = left; x < right; x += SEGMENT_PIXELS) {
+                const int x1 = min(x + SEGMENT_PIXELS, right);
+                __syncthreads();
+                load_segment<CHANNELS>(band, x, x1, strip_y, strip_end, segment);
+                __syncthreads();
+                const int from = max(quad_start, x), to = min(quad_end, x1);
+                for (int at = from; at < to; at += 4)
+                    add_four_pixels<CHANNELS>(&segment[lane][(at - x) * CHANNELS],
+                                              quad_weight + (size_t)(at - quad_start) * GROUP, sum);
+            }
+#pragma unroll
+            for (int i = 0; i < GROUP; i++) {
+#pragma unroll
+                for (int c = 0; c < CHANNELS; c++)
+                    strip[lane][(warp * GROUP + i) * CHANNELS + c] =
+                        fminf(fmaxf(sum[i][c], 0.0f), band.max);
+            }
+            __syncthreads();
+#pragma unroll
+            for (int k = 0; k < CHANNELS; k++) {
+                const int row = tile_y + item_row<CHANNELS>(k), group = row / GROUP;
+                if (item_row<CHANNELS>(k) >= tile_rows || row >= band_end)
+                    continue;
+                const int column = item_column<CHANNELS>(k);
+                const int start = band.group_start[group], count = band.group_count[group];
+                const float *const weight =
+                    band.group_weight + (size_t)group * band.group_taps * GROUP;
+                const int end = min(start + count, strip_end);
+                for (int y = max(start, strip_y); y < end; y++) {
+                    const float4 w = __ldg((const float4 *)weight + (y - start));
+                    const float v = strip[y - strip_y][column];
+                    result[k][0] += w.x * v;
+                    result[k][1] += w.y * v;
+                    result[k][2] += w.z * v;
+                    result[k][3] += w.w * v;
+                }
+            }
+        }
+        finish_tile<CHANNELS>(band, tile_y, tile_rows, result, &segment[0][0]);
+    }
+}
+
+/* The height of a tile for which the fewest strips are made for a row of the result: the last strip
+ * of a tile is seldom full. */
+static int best_tile_rows(const struct gf_resample *resample)
+{
+    const double scale = resample->row_axis.scale;
+    int best = GROUP;
+    double best_cost = INFINITY;
+    for (int rows = GROUP; rows <= TILE; rows += GROUP) {
+        const double input = (rows - 1) * scale + resample->rows.taps;
+        const double cost = ceil(input / STRIP) / rows;
+        if (cost <= best_cost) {
+            best_cost = cost;
+            best = rows;
+        }
+    }
+    return best;
+}
+
+template <int CHANNELS>
+static int launch_tiles(const struct resize_band &band, int tile_rows, cudaStream_t stream)
+{
+    const int rows = band.first % GROUP + band.rows;
+    const int tiles = (rows + tile_rows - 1) / tile_rows;
+    const dim3 grid((band.width + TILE - 1) / TILE, tiles < GRID_Y ? tiles : GRID_Y);
+    resize_kernel<CHANNELS><<<grid, THREADS, 0, stream>>>(band, tile_rows);
+    return cudaGetLastError();
+}
+
+int gf_resize_tiles(const struct resize_band &band, const struct gf_resample *resample,
+                    int channels, cudaStream_t stream)
+{
+    const int tile_rows = best_tile_rows(resample);
+    switch (channels) {
+    case 1:
+        return launch_tiles<1>(band, tile_rows, stream);
+    case 2:
+        return launch_tiles<2>(band, tile_rows, stream);
+    case 3:
+        return launch_tiles<3>(band, tile_rows, stream);
+    default:
+        return launch_tiles<4>(band, tile_rows, stream);
+    }
+}

@@ -1,0 +1,333 @@
+/* Resizing by threads that walk down the picture: each makes GROUP adjacent columns, all channels.
+ *
+ * It reads what its columns need of a row, keeps that row of the first pass in registers and adds
+ * it at once to the results that are not complete, or, enlarging, makes results of the last few
+ * rows. The next row's samples are on their way meanwhile. No shared memory, no barriers. */
+#ifndef GF_CUDA_FILTERS_RESIZE_RESIZE_WALK_CUH
+#define GF_CUDA_FILTERS_RESIZE_RESIZE_WALK_CUH
+
+#include "cuda/filters/resize/resize_walk_row.cuh"
+
+namespace walk
+{
+
+/* gf_round_sample(), by an addition that rounds down. With a reach of 2 no value is negative. */
+template <int BITS, int REACH> static __device__ __forceinline__ uint32_t round_sample(float v)
+{
+    const float positive = REACH > 2 ? fmaxf(v, 0.0f) : v;
+    const float limited = fminf(positive, BITS == 8 ? 255.0f : 65535.0f);
+    return __float_as_uint(__fadd_rz(limited + 0.5f, 8388608.0f)) & ((1u << BITS) - 1);
+}
+
+static __device__ __noinline__ float encode(float light)
+{
+    return gf_resample_encode(light) * 255.0f;
+}
+
+/* A group's samples: packed into the widest words that groups are multiples of; those of a last
+ * group that is not full one by one. */
+template <class WAY>
+static __device__ __forceinline__ void store_group(unsigned char *to, int samples,
+                                                   const float (&value)[WAY::SUMS])
+{
+    constexpr int BYTES = WAY::GROUP * WAY::PIXEL;
+    uint32_t v[WAY::SUMS];
+#pragma unroll
+    for (int i = 0; i < WAY::SUMS; i++)
+        v[i] = round_sample<WAY::BITS, WAY::REACH>(WAY::LIGHT ? encode(value[i]) : value[i]);
+    if (samples < WAY::SUMS) {
+#pragma unroll
+        for (int i = 0; i < WAY::SUMS; i++) {
+            if (i < samples && WAY::BITS == 8)
+                to[i] = (unsigned char)v[i];
+            else if (i < samples)
+                ((uint16_t *)to)[i] = (uint16_t)v[i];
+        }
+    } else if (BYTES % 4) {
+#pragma unroll
+        for (int i = 0; i < BYTES / 2; i++)
+            ((uint16_t *)to)[i] = (uint16_t)(v[2 * i] | v[2 * i + 1] << 8);
+    } else {
+        constexpr int EACH = 32 / WAY::BITS;
+        uint32_t word[(BYTES + 3) / 4];
+#pragma unroll
+        for (int i = 0; i < BYTES / 4; i++) {
+            word[i] = v[i * EACH];
+#pragma unroll
+            for (int k = 1; k < EACH; k++)
+                word[i] |= v[i * EACH + k] << (k * WAY::BITS);
+        }
+        if (BYTES % 8 == 0) {
+#pragma unroll
+            for (int i = 0; i + 1 < BYTES / 4; i += 2)
+                ((uint2 *)to)[i / 2] = make_uint2(word[i], word[i + 1]);
+        } else {
+#pragma unroll
+            for (int i = 0; i < BYTES / 4; i++)
+                ((uint32_t *)to)[i] = word[i];
+        }
+    }
+}
+
+/* A row's weights and what is behind them. No more than that: a register that is loaded in vain
+ * cannot be used before it has arrived. */
+template <class WAY>
+static __device__ __forceinline__ void load_row_weights(const float *from,
+                                                        float (&to)[WAY::REACH + 1])
+{
+#pragma unroll
+    for (int i = 0; i + 4 <= WAY::REACH; i += 4) {
+        const float4 four = __ldg((const float4 *)(from + i));
+        to[i] = four.x;
+        to[i + 1] = four.y;
+        to[i + 2] = four.z;
+        to[i + 3] = four.w;
+    }
+    if (WAY::REACH % 4) {
+        const float2 two = __ldg((const float2 *)(from + WAY::REACH - 2));
+        to[WAY::REACH - 2] = two.x;
+        to[WAY::REACH - 1] = two.y;
+    }
+    to[WAY::REACH] = WAY::GATHERS ? 0.0f : __ldg(from + WAY::REACH);
+}
+
+/* Where a thread is. */
+struct Place {
+    const unsigned char *in; /* its window in row `row` */
+    unsigned char *out;      /* its group in result y */
+    int row, end, y, first, past, samples;
+};
+
+/* The words of the row `rows` below this one. Those of a later row are asked for too, as far as the
+ * L2 cache, at no cost in registers. */
+template <class WAY>
+static __device__ __forceinline__ void
+load_ahead(const struct resize_walk &walk, const Columns<WAY> &columns, const struct Place &place,
+           int rows, uint32_t (&words)[WAY::WORDS])
+{
+    if (AHEAD > 0 && place.row + AHEAD < place.end)
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(place.in + AHEAD * walk.in_pitch));
+    if (WAY::WINDOW && place.row + rows < place.end)
+        load_window<WAY>(place.in + rows * walk.in_pitch, columns.from, columns.row_bytes,
+                         columns.plain, words);
+}
+
+/* The words of this row, to `now`; those of the next one take their place. */
+template <class WAY>
+static __device__ __forceinline__ void
+take_words(const struct resize_walk &walk, const Columns<WAY> &columns, const struct Place &place,
+           uint32_t (&words)[WAY::WORDS], uint32_t (&now)[WAY::WORDS])
+{
+#pragma unroll
+    for (int i = 0; i < WAY::WORDS; i++)
+        now[i] = words[i];
+    load_ahead<WAY>(walk, columns, place, 1, words);
+}
+
+/* Each row goes to all results that it has a part in: y .. y + REACH - 1. What began above `first`
+ * is not complete, and not stored. */
+template <class WAY>
+static __device__ __forceinline__ void scatter_rows(const struct resize_walk &walk,
+                                                    const Columns<WAY> &columns, struct Place place)
+{
+    float result[WAY::REACH][WAY::SUMS] = {};
+    uint32_t words[WAY::WORDS] = {};
+    place.y = walk.row_first[place.row];
+    load_ahead<WAY>(walk, columns, place, 0, words);
+    /* The last results may be complete only some rows below the picture's end: the end again. */
+    for (;; place.row++, place.in += place.row < place.end ? walk.in_pitch : 0) {
+        float weight[WAY::REACH + 1], row[WAY::SUMS];
+        uint32_t now[WAY::WORDS];
+        load_row_weights<WAY>(walk.row_weight + (size_t)place.row * WAY::STRIDE, weight);
+        take_words<WAY>(walk, columns, place, words, now);
+        make_row<WAY>(walk, columns, place.in, now, row);
+#pragma unroll
+        for (int j = 0; j < WAY::REACH; j++) {
+#pragma unroll
+            for (int i = 0; i < WAY::SUMS; i++)
+                result[j][i] += weight[j] * row[i];
+        }
+        /* Not asked before the row is made, or the threads would wait for the weights there. */
+        if (fmaf(row[0], 0.0f, weight[WAY::REACH]) == 0.0f)
+            continue;
+        if (place.y >= place.first) {
+            store_group<WAY>(place.out, place.samples, result[0]);
+            place.out += walk.out_pitch;
+        }
+        if (++place.y >= place.past)
+            return;
+#pragma unroll
+        for (int i = 0; i < WAY::SUMS; i++) {
+#pragma unroll
+            for (int j = 0; j + 1 < WAY::REACH; j++)
+                result[j][i] = result[j + 1][i];
+            result[WAY::REACH - 1][i] = 0.0f;
+        }
+    }
+}
+
+/* Each result is made of the last REACH rows. */
+template <class WAY>
+static __device__ __forceinline__ void gather_rows(const struct resize_walk &walk,
+                                                   const Columns<WAY> &columns, struct Place place)
+{
+    float row[WAY::REACH][WAY::SUMS] = {};
+    uint32_t words[WAY::WORDS] = {};
+    load_ahead<WAY>(walk, columns, place, 0, words);
+    for (place.y = place.first; place.y < place.past; place.y++, place.out += walk.out_pitch) {
+        float weight[WAY::REACH + 1], result[WAY::SUMS] = {};
+        const int end = __ldg(walk.row_start + place.y) + __ldg(walk.row_count + place.y);
+        load_row_weights<WAY>(walk.row_weight + (size_t)place.y * WAY::STRIDE, weight);
+        for (; place.row < end; place.row++, place.in += walk.in_pitch) {
+            uint32_t now[WAY::WORDS];
+            take_words<WAY>(walk, columns, place, words, now);
+#pragma unroll
+            for (int i = 0; i < WAY::SUMS; i++) {
+#pragma unroll
+                for (int j = 0; j + 1 < WAY::REACH; j++)
+                    row[j][i] = row[j + 1][i];
+            }
+            make_row<WAY>(walk, columns, place.in, now, row[WAY::REACH - 1]);
+        }
+#pragma unroll
+        for (int j = 0; j < WAY::REACH; j++) {
+#pragma unroll
+            for (int i = 0; i < WAY::SUMS; i++)
+                result[i] += weight[j] * row[j][i];
+        }
+        store_group<WAY>(place.out, place.samples, result);
+    }
+}
+
+template <class WAY>
+static __global__ void __launch_bounds__(THREADS, WAY::RESIDENT)
+    walk_kernel(struct resize_walk walk)
+{
+    __shared__ float decode[WAY::LIGHT ? 256 * 32 : 1];
+    if (WAY::LIGHT) { /* a copy for each bank */
+        for (int i = threadIdx.x; i < 256 * 32; i += THREADS)
+            decode[i] = walk.decode[i / 32];
+        __syncthreads();
+    }
+    const int group = blockIdx.x * THREADS + threadIdx.x;
+    if (group >= walk.groups)
+        return;
+    struct Place place;
+    place.first = walk.first + (int)blockIdx.y * walk.tall;
+    place.past = min(place.first + walk.tall, walk.first + walk.rows);
+    place.row = walk.row_start[place.first];
+    place.end = walk.row_start[place.past - 1] + walk.row_count[place.past - 1];
+    const int byte = walk.column_start[group] * WAY::PIXEL;
+    place.in = walk.in + (place.row - walk.in_first) * (ptrdiff_t)walk.in_pitch + (byte & ~3);
+    place.out = walk.out + (place.first - walk.first) * (size_t)walk.out_pitch +
+                (size_t)group * WAY::GROUP * WAY::PIXEL;
+    place.samples = min((walk.width - group * WAY::GROUP) * WAY::CHANNELS, WAY::SUMS);
+    Columns<WAY> columns;
+    columns.decode = decode + (WAY::LIGHT ? threadIdx.x % 32 : 0);
+    columns.weights = walk.column_weight + (size_t)group * 4 * WAY::GROUP;
+    columns.weight_step = (size_t)walk.groups * 4 * WAY::GROUP;
+    columns.shift = (byte & 3) * 8;
+    columns.from = byte & ~3;
+    columns.row_bytes = walk.in_row_bytes;
+    columns.plain = columns.from >= 0 && columns.from + 4 * WAY::WORDS <= walk.in_row_bytes;
+    if (WAY::WINDOW) {
+#pragma unroll
+        for (int k = 0; k < WAY::SPAN; k++) {
+#pragma unroll
+            for (int g = 0; g < WAY::GROUP; g++)
+                columns.weight[k][g] =
+                    __ldg(columns.weights + k / 4 * columns.weight_step + k % 4 * WAY::GROUP + g);
+        }
+    }
+    if (WAY::GATHERS)
+        gather_rows<WAY>(walk, columns, place);
+    else
+        scatter_rows<WAY>(walk, columns, place);
+}
+
+/* As many rows for a thread that one wave of blocks makes the band: rows that two threads both need
+ * are made twice. */
+template <class WAY> static int launch(struct resize_walk walk, cudaStream_t stream)
+{
+    constexpr int LEAST_ROWS = 4, MOST_CHUNKS = 32768;
+    int device, processors, resident;
+    cudaError_t code = cudaGetDevice(&device);
+    if (code == cudaSuccess)
+        code = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    if (code == cudaSuccess)
+        code =
+            cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, walk_kernel<WAY>, THREADS, 0);
+    if (code != cudaSuccess)
+        return code;
+    const int across = (walk.groups + THREADS - 1) / THREADS;
+    const int chunks = max(1, min(processors * resident / across, MOST_CHUNKS));
+    walk.tall = max((walk.rows + chunks - 1) / chunks, LEAST_ROWS);
+    const dim3 grid(across, (walk.rows + walk.tall - 1) / walk.tall);
+    walk_kernel<WAY><<<grid, THREADS, 0, stream>>>(walk);
+    return cudaGetLastError();
+}
+
+constexpr int group_of(int channels, int bits, int reach, bool halves)
+{
+    return channels == 1 || (channels * bits == 24 && halves && reach == 2) ? 4 : 2;
+}
+
+template <int CHANNELS, int BITS, int REACH, bool LIGHT>
+static int launch_halves(const struct resize_walk &walk, cudaStream_t stream)
+{
+    constexpr int GROUP = group_of(CHANNELS, BITS, REACH, true);
+    return launch<
+        Way<CHANNELS, BITS, LIGHT, GROUP, 2 * (REACH + GROUP - 1), 2 * REACH, REACH, false>>(
+        walk, stream);
+}
+
+/* gf_resample_walk_window() pixels. */
+template <int CHANNELS, int BITS, int REACH, bool GATHERS>
+static int launch_narrow(const struct resize_walk &walk, cudaStream_t stream)
+{
+    constexpr int GROUP = group_of(CHANNELS, BITS, REACH, false);
+    constexpr int WINDOW = GATHERS ? REACH + GROUP : 2 * (REACH + GROUP - 1);
+    return launch<Way<CHANNELS, BITS, false, GROUP, WINDOW, 0, REACH, GATHERS>>(walk, stream);
+}
+
+template <int CHANNELS, int BITS, int REACH, bool GATHERS, bool LIGHT>
+static int launch_wide(const struct resize_walk &walk, cudaStream_t stream)
+{
+    constexpr int GROUP = group_of(CHANNELS, BITS, REACH, false);
+    return launch<Way<CHANNELS, BITS, LIGHT, GROUP, 0, 0, REACH, GATHERS>>(walk, stream);
+}
+
+template <int CHANNELS, int BITS>
+static int launch_any(const struct resize_walk &walk, cudaStream_t stream)
+{
+    switch (walk.width_kind) {
+    case GF_RESAMPLE_HALVES:
+        return walk.reach == 2   ? launch_halves<CHANNELS, BITS, 2, false>(walk, stream)
+               : walk.reach == 4 ? launch_halves<CHANNELS, BITS, 4, false>(walk, stream)
+                                 : launch_halves<CHANNELS, BITS, 6, false>(walk, stream);
+    case GF_RESAMPLE_WIDE:
+        return walk.gathers      ? launch_wide<CHANNELS, BITS, 6, true, false>(walk, stream)
+               : walk.reach == 2 ? launch_wide<CHANNELS, BITS, 2, false, false>(walk, stream)
+                                 : launch_wide<CHANNELS, BITS, 6, false, false>(walk, stream);
+    default:
+        break;
+    }
+    switch (walk.reach + walk.gathers) {
+    case 2:
+        return launch_narrow<CHANNELS, BITS, 2, false>(walk, stream);
+    case 3:
+        return launch_narrow<CHANNELS, BITS, 2, true>(walk, stream);
+    case 4:
+        return launch_narrow<CHANNELS, BITS, 4, false>(walk, stream);
+    case 5:
+        return launch_narrow<CHANNELS, BITS, 4, true>(walk, stream);
+    case 6:
+        return launch_narrow<CHANNELS, BITS, 6, false>(walk, stream);
+    default:
+        return launch_narrow<CHANNELS, BITS, 6, true>(walk, stream);
+    }
+}
+
+} // namespace walk
+
+#endif

@@ -1,0 +1,243 @@
+/* Sobel's magnitude. What a row has to say of the two others is kept along the row: its slope,
+ * right - left, and itself smoothed, left + 2 here + right. */
+#ifndef GF_CUDA_FILTERS_SOBEL_ROLLING_CUH
+#define GF_CUDA_FILTERS_SOBEL_ROLLING_CUH
+
+#include "cuda/common/square_root.cuh"
+#include "cuda/common/strip.cuh"
+#include "pixel/stencils.h"
+
+enum {
+    ROWS = 12, /* of a strip */
+    BLOCKS =
+        6, /* that a multiprocessor's registers are to hold: more hide the loads, fewer spill */
+};
+
+struct sobel_args {
+    struct picture p;
+    float scale;
+};
+
+/* sqrt(x^2 + y^2) scale, clamped and rounded, in byte 1. Clamping is free in a multiplication that
+ * ends in 0..1; the addition truncates to 8 fraction bits, with a half added above them. */
+template <class ROOT>
+static __device__ __forceinline__ unsigned magnitude8(float x, float y, float scale)
+{
+    const float square = __fmaf_rn(x, x, y * y);
+    return __float_as_uint(__fmaf_rz(__saturatef(ROOT::root(square) * scale), 255.0f, 32768.5f));
+}
+
+/* What is kept of the two rows above the newest. `smooth` is theirs by turns, so that none is ever
+ * moved. Pairs of tiny halves: [w][0] the even samples of word w, [w][1] the odd ones. */
+struct sobel8_state {
+    __half2 slope[4][2];  /* of the last row */
+    __half2 slopes[4][2]; /* of the row before, plus twice the last's */
+    __half2 smooth[2][4][2];
+};
+
+/* The samples one pixel to the left and to the right; w counts from the words beside. */
+template <int CHANNELS>
+static __device__ __forceinline__ void neighbours8(const __half2 pair[6][2], int w, int odd,
+                                                   __half2 *left, __half2 *right)
+{
+    if (CHANNELS == 4) {
+        *left = pair[w - 1][odd];
+        *right = pair[w + 1][odd];
+    } else if (CHANNELS == 2) {
+        *left = between(pair[w - 1][odd], pair[w][odd]);
+        *right = between(pair[w][odd], pair[w + 1][odd]);
+    } else if (CHANNELS == 3) {
+        *left = odd ? between(pair[w - 1][0], pair[w][0]) : pair[w - 1][1];
+        *right = odd ? pair[w + 1][0] : between(pair[w][1], pair[w + 1][1]);
+    } else {
+        *left = odd ? pair[w][0] : between(pair[w - 1][1], pair[w][1]);
+        *right = odd ? between(pair[w][0], pair[w + 1][0]) : pair[w][1];
+    }
+}
+
+/* Takes in a row; the results are the row's above it. */
+template <int CHANNELS, class ROOT>
+static __device__ __forceinline__ void advance8(const unsigned word[6], int turn, float scale,
+                                                struct sobel8_state *state, unsigned out[4])
+{
+    const __half2 two = __floats2half2_rn(2.0f, 2.0f);
+    __half2 pair[6][2];
+#pragma unroll
+    for (int i = 0; i < 12; i++)
+        pair[i / 2][i % 2] = tiny_halves(word[i / 2], i % 2);
+#pragma unroll
+    for (int w = 0; w < 4; w++) {
+        unsigned result[2][2];
+#pragma unroll
+        for (int odd = 0; odd < 2; odd++) {
+            __half2 left, right;
+            neighbours8<CHANNELS>(pair, w + 1, odd, &left, &right);
+            const __half2 slope = __hsub2(right, left);
+            const __half2 smooth = __hfma2(two, pair[w + 1][odd], __hadd2(left, right));
+            const float2 x = __half22float2(__hadd2(state->slopes[w][odd], slope));
+            const float2 y = __half22float2(__hsub2(smooth, state->smooth[turn][w][odd]));
+            result[0][odd] = magnitude8<ROOT>(x.x, y.x, scale);
+            result[1][odd] = magnitude8<ROOT>(x.y, y.y, scale);
+            state->slopes[w][odd] = __hfma2(two, slope, state->slope[w][odd]);
+            state->slope[w][odd] = slope;
+            state->smooth[turn][w][odd] = smooth;
+        }
+        out[w] = __byte_perm(__byte_perm(result[0][0], result[0][1], 0x0051),
+                             __byte_perm(result[1][0], result[1][1], 0x0051), 0x5410);
+    }
+}
+
+template <int CHANNELS>
+static __device__ __forceinline__ void keep_alpha8(const unsigned here[4], unsigned out[4])
+{
+    const unsigned alpha = CHANNELS == 4 ? 0xFF000000u : CHANNELS == 2 ? 0xFF00FF00u : 0;
+#pragma unroll
+    for (int w = 0; w < 4; w++)
+        out[w] = (out[w] & ~alpha) | (here[w] & alpha);
+}
+
+template <int CHANNELS, class ROOT>
+__global__ void __launch_bounds__(STRIP_THREADS, BLOCKS) sobel8_kernel(const struct sobel_args args)
+{
+    __shared__ struct strip_tables<unsigned char, 1, ROWS * STRIP_WARPS + 2> tables;
+    struct strip strip = find_strip(args.p, tables, ROWS, 1, 1);
+    if (strip.lines <= 0)
+        return;
+    struct strip_row<1> next;
+    struct sobel8_state state = {};
+    unsigned word[4 + 2 * 1], here[4], out[4];
+    fetch_row<unsigned char>(args.p, strip, 0, &next);
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        join_row(strip, next, word);
+        fetch_row<unsigned char>(args.p, strip, i + 1, &next);
+        advance8<CHANNELS, ROOT>(word, i, args.scale, &state, out);
+    }
+#pragma unroll 1
+    for (int base = 0; base < strip.lines; base += 2) {
+#pragma unroll
+        for (int turn = 0; turn < 2; turn++) {
+            if (base + turn >= strip.lines)
+                break;
+#pragma unroll
+            for (int w = 0; w < 4; w++)
+                here[w] = word[w + 1];
+            join_row(strip, next, word);
+            if (base + turn + 1 < strip.lines)
+                fetch_row<unsigned char>(args.p, strip, base + turn + 3, &next);
+            advance8<CHANNELS, ROOT>(word, turn, args.scale, &state, out);
+            keep_alpha8<CHANNELS>(here, out);
+            store_row(args.p, strip, out);
+        }
+    }
+}
+
+/* The same of 16-bit samples, in float, whose whole numbers reach to 2^24: the gradients are exact.
+ */
+struct sobel16_state {
+    float slope[8], slopes[8], smooth[2][8];
+};
+
+/* In the lower 16 bits. */
+template <class ROOT>
+static __device__ __forceinline__ unsigned magnitude16(float x, float y, float scale)
+{
+    const float square = __fmaf_rn(x, x, y * y);
+    const float result = fminf(ROOT::root_or_zero(square) * scale, 65535.0f);
+    return __float_as_uint(__fadd_rz(result + 0.5f, 8388608.0f));
+}
+
+template <int CHANNELS, class ROOT>
+static __device__ __forceinline__ void advance16(const unsigned *word, int turn, float scale,
+                                                 struct sobel16_state *state, unsigned out[4])
+{
+    constexpr int BESIDE = CHANNELS > 2 ? 2 : 1;
+    float v[8 + 4 * BESIDE];
+    unsigned result[8];
+#pragma unroll
+    for (int w = 0; w < 4 + 2 * BESIDE; w++) {
+        v[2 * w] = float_of_low(word[w]);
+        v[2 * w + 1] = float_of_high(word[w]);
+    }
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+        const int at = 2 * BESIDE + i;
+        const float slope = v[at + CHANNELS] - v[at - CHANNELS];
+        const float smooth = v[at + CHANNELS] + v[at - CHANNELS] + 2.0f * v[at];
+        result[i] =
+            magnitude16<ROOT>(state->slopes[i] + slope, smooth - state->smooth[turn][i], scale);
+        state->slopes[i] = state->slope[i] + 2.0f * slope;
+        state->slope[i] = slope;
+        state->smooth[turn][i] = smooth;
+    }
+#pragma unroll
+    for (int w = 0; w < 4; w++)
+        out[w] = __byte_perm(result[2 * w], result[2 * w + 1], 0x5410);
+}
+
+template <int CHANNELS>
+static __device__ __forceinline__ void keep_alpha16(const unsigned here[4], unsigned out[4])
+{
+#pragma unroll
+    for (int w = 0; w < 4; w++) {
+        if (CHANNELS == 2 || (CHANNELS == 4 && w % 2))
+            out[w] = __byte_perm(out[w], here[w], 0x7610);
+    }
+}
+
+template <int CHANNELS, class ROOT>
+__global__ void __launch_bounds__(STRIP_THREADS, BLOCKS)
+    sobel16_kernel(const struct sobel_args args)
+{
+    constexpr int BESIDE = CHANNELS > 2 ? 2 : 1;
+    __shared__ struct strip_tables<unsigned short, BESIDE, ROWS * STRIP_WARPS + 2> tables;
+    struct strip strip = find_strip(args.p, tables, ROWS, 1, 1);
+    if (strip.lines <= 0)
+        return;
+    struct strip_row<BESIDE> next;
+    struct sobel16_state state = {};
+    unsigned word[4 + 2 * BESIDE], here[4], out[4];
+    fetch_row<unsigned short>(args.p, strip, 0, &next);
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        join_row(strip, next, word);
+        fetch_row<unsigned short>(args.p, strip, i + 1, &next);
+        advance16<CHANNELS, ROOT>(word, i, args.scale, &state, out);
+    }
+#pragma unroll 1
+    for (int base = 0; base < strip.lines; base += 2) {
+#pragma unroll
+        for (int turn = 0; turn < 2; turn++) {
+            if (base + turn >= strip.lines)
+                break;
+#pragma unroll
+            for (int w = 0; w < 4; w++)
+                here[w] = word[w + BESIDE];
+            join_row(strip, next, word);
+            if (base + turn + 1 < strip.lines)
+                fetch_row<unsigned short>(args.p, strip, base + turn + 3, &next);
+            advance16<CHANNELS, ROOT>(word, turn, args.scale, &state, out);
+            keep_alpha16<CHANNELS>(here, out);
+            store_row(args.p, strip, out);
+        }
+    }
+}
+
+template <class ROOT> static int launch_rolling(const struct gf_launch *launch)
+{
+    static void (*const kernels[2][4])(const struct sobel_args) = {
+        {sobel8_kernel<1, ROOT>, sobel8_kernel<2, ROOT>, sobel8_kernel<3, ROOT>,
+         sobel8_kernel<4, ROOT>},
+        {sobel16_kernel<1, ROOT>, sobel16_kernel<2, ROOT>, sobel16_kernel<3, ROOT>,
+         sobel16_kernel<4, ROOT>}};
+    const struct gf_sobel *const sobel = (const struct gf_sobel *)launch->stage->constants;
+    const int wide = launch->in.format.bits == 16;
+    struct sobel_args args = {};
+    args.p = picture_of(launch, sobel->border);
+    args.scale = wide ? sobel->scale : sobel->scale * (16777216.0f / 255.0f);
+    kernels[wide][args.p.channels - 1]<<<strip_blocks(args.p, wide ? 2 : 1, ROWS), STRIP_THREADS, 0,
+                                         (cudaStream_t)launch->stream>>>(args);
+    return cudaGetLastError();
+}
+
+#endif

@@ -1,6 +1,0 @@
-#include "sobel_rolling.cuh"
-
-extern "C" int gf_sobel_cuda(const struct gf_launch *launch)
-{
-    return launch_rolling<by_rsqrt>(launch);
-}

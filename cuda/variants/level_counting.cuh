@@ -1,0 +1,209 @@
+/* Every pixel of a band, taken apart for kernels that differ only in what they do with its levels:
+ * the variants that count histograms and those that look for the lowest and the highest level. */
+#ifndef GF_CUDA_VARIANTS_LEVEL_COUNTING_CUH
+#define GF_CUDA_VARIANTS_LEVEL_COUNTING_CUH
+
+#include "cuda/common/band.cuh"
+#include "pixel/colour.h"
+#include "pixel/sample.h"
+
+/* What is counted of a pixel: each of its colour samples, or one level that is made of them. */
+enum mixture { EACH, LUMA_OF_3, LIGHTNESS_OF_3 };
+
+struct bins_task {
+    struct band band;
+    unsigned full, tail; /* items in a row; pixels behind them */
+    unsigned stride;     /* counters from one colour channel's to the next's; 0: they share them */
+    const struct gf_lightness *lightness;
+    cudaStream_t stream;
+};
+
+/* An item: whole pixels in whole vectors, three vectors of RGB, else one, and then two items at a
+ * time. */
+template <int BITS, int COUNT> struct item {
+    static constexpr int vectors = COUNT == 3 ? 3 : 1, groups = COUNT == 3 ? 1 : 2;
+    static constexpr int bytes = vectors * VECTOR, words = bytes / 4;
+    static constexpr int pixels = bytes * 8 / (BITS * COUNT);
+};
+
+/* The levels that a mixture makes of one pixel: that many. */
+template <int COUNT, int MIXTURE> constexpr int levels_of = MIXTURE == EACH &&COUNT >= 3 ? 3 : 1;
+
+template <int BITS, int COUNT>
+static __device__ __forceinline__ void load_item(const unsigned char *in, unsigned *w)
+{
+#pragma unroll
+    for (int i = 0; i < item<BITS, COUNT>::vectors; i++) {
+        const uint4 v = ((const uint4 *)in)[i];
+        w[4 * i] = v.x;
+        w[4 * i + 1] = v.y;
+        w[4 * i + 2] = v.z;
+        w[4 * i + 3] = v.w;
+    }
+}
+
+template <int BITS, int COUNT>
+static __device__ __forceinline__ void load_pixel(const unsigned char *in, unsigned w[2])
+{
+    w[0] = w[1] = 0;
+#pragma unroll
+    for (int c = 0; c < COUNT; c++) {
+        const unsigned v = BITS == 8 ? in[c] : ((const unsigned short *)in)[c];
+        w[c * BITS / 32] |= v << c * BITS % 32;
+    }
+}
+
+/* Sample i of words; i is known when compiling. */
+template <int BITS> static __device__ __forceinline__ unsigned sample_at(const unsigned *w, int i)
+{
+    return w[i * BITS / 32] >> i * BITS % 32 & (BITS == 8 ? 255u : 65535u);
+}
+
+/* gf_luma601; of bytes in one instruction, once they are in one word. */
+template <int BITS> static __device__ __forceinline__ unsigned luma_at(const unsigned *w, int i)
+{
+    if (BITS == 8) {
+        const int word = i / 4, shift = i % 4 * 8;
+        const unsigned rgb =
+            shift > 8 ? __funnelshift_r(w[word], w[word + 1], shift) : w[word] >> shift;
+        return __dp4a(rgb, 0x001d964du, 128u) >> 8;
+    }
+    return (unsigned)gf_luma601((int)sample_at<BITS>(w, i), (int)sample_at<BITS>(w, i + 1),
+                                (int)sample_at<BITS>(w, i + 2));
+}
+
+/* Level number c of the pixel whose samples begin at number i. */
+template <int BITS, int COUNT, int MIXTURE>
+static __device__ __forceinline__ unsigned level_at(const unsigned *w, int i, int c,
+                                                    const struct gf_lightness *lightness)
+{
+    const int green = COUNT >= 3 ? 1 : 0;
+    if (MIXTURE == EACH)
+        return sample_at<BITS>(w, i + c);
+    if (MIXTURE == LUMA_OF_3)
+        return luma_at<BITS>(w, i);
+    const struct gf_rgb linear = {lightness->linear[sample_at<BITS>(w, i)],
+                                  lightness->linear[sample_at<BITS>(w, i + green)],
+                                  lightness->linear[sample_at<BITS>(w, i + 2 * green)]};
+    return (unsigned)gf_lightness_bin(linear, lightness->curve);
+}
+
+template <int BITS, int COUNT, int MIXTURE, class TALLY>
+static __device__ __forceinline__ void add_pixel(const unsigned *w, int i, bool there,
+                                                 const struct gf_lightness *lightness, TALLY &tally)
+{
+    const bool counted = there && (COUNT % 2 == 1 || sample_at<BITS>(w, i + COUNT - 1));
+#pragma unroll
+    for (int c = 0; c < levels_of<COUNT, MIXTURE>; c++) {
+        /* A lightness is looked up: not by what was never loaded. */
+        unsigned level = 0;
+        if (MIXTURE != LIGHTNESS_OF_3 || there)
+            level = level_at<BITS, COUNT, MIXTURE>(w, i, c, lightness);
+        tally.add(c, level, counted);
+    }
+}
+
+/* The pixels behind the last item of each row, one by one. */
+template <int BITS, int COUNT, int MIXTURE, class TALLY>
+static __device__ __forceinline__ void add_tails(const struct bins_task &task, TALLY &tally)
+{
+    const struct band &band = task.band;
+    const unsigned pixels = band.rows * task.tail;
+    for (unsigned first = blockIdx.x * blockDim.x; first < pixels;
+         first += gridDim.x * blockDim.x) {
+        const unsigned index = first + threadIdx.x;
+        const struct position at = position_of(index, band.rows, task.tail);
+        unsigned w[2] = {0, 0};
+        if (index < pixels)
+            load_pixel<BITS, COUNT>(band.in + at.row * band.in_pitch +
+                                        (size_t)task.full * item<BITS, COUNT>::bytes +
+                                        at.column * (COUNT * BITS / 8),
+                                    w);
+        add_pixel<BITS, COUNT, MIXTURE>(w, 0, index < pixels, task.lightness, tally);
+    }
+}
+
+/* The item's pixels; what add_pixel() says of `there` holds here too. */
+template <int BITS, int COUNT, int MIXTURE, class TALLY>
+static __device__ __forceinline__ void add_item(const unsigned *w, bool there,
+                                                const struct gf_lightness *lightness, TALLY &tally)
+{
+    if constexpr (TALLY::takes_words) {
+        tally.add_words(w);
+    } else {
+#pragma unroll
+        for (int p = 0; p < item<BITS, COUNT>::pixels; p++)
+            add_pixel<BITS, COUNT, MIXTURE>(w, p * COUNT, there, lightness, tally);
+    }
+}
+
+/* Gives tally.add(channel, level, counted) every level of the rows' pixels; a row of the grid
+ * shares the work. counted: the pixel's alpha is not zero; the level lies in range in any case.
+ * TALLY::together: all threads of a block call it equally often and together, so that it may speak
+ * to the warp's other lanes; one that has no pixel calls it with counted == false.
+ * TALLY::takes_words: whole items go to tally.add_words(words) as they are. */
+template <int BITS, int COUNT, int MIXTURE, class TALLY>
+static __device__ __forceinline__ void for_each_level(const struct bins_task &task, TALLY &tally)
+{
+    typedef item<BITS, COUNT> item;
+    const struct band &band = task.band;
+    const unsigned items = band.rows * task.full, step = blockDim.x * item::groups;
+    for (unsigned first = blockIdx.x * step; first < items; first += gridDim.x * step) {
+        unsigned w[item::groups][item::words];
+        bool there[item::groups];
+#pragma unroll
+        for (int k = 0; k < item::groups; k++) {
+            const unsigned index = first + (unsigned)k * blockDim.x + threadIdx.x;
+            const struct position at = position_of(index, band.rows, task.full);
+            there[k] = index < items;
+            if (there[k])
+                load_item<BITS, COUNT>(
+                    band.in + at.row * band.in_pitch + (size_t)at.column * item::bytes, w[k]);
+        }
+#pragma unroll
+        for (int k = 0; k < item::groups; k++) {
+            if (TALLY::together)
+                add_item<BITS, COUNT, MIXTURE>(w[k], there[k], task.lightness, tally);
+            else if (there[k])
+                add_item<BITS, COUNT, MIXTURE>(w[k], true, task.lightness, tally);
+        }
+    }
+    add_tails<BITS, COUNT, MIXTURE>(task, tally);
+}
+
+static inline struct bins_task task_of(const struct gf_view *view, enum gf_statistic statistic,
+                                       const void *tables, void *stream)
+{
+    const unsigned channels = (unsigned)view->format.channels;
+    const unsigned pixels =
+        (channels == 3 ? 3 : 1) * VECTOR * 8 / ((unsigned)view->format.bits * channels);
+    struct bins_task task;
+    task.band.in = view->data;
+    task.band.out = NULL;
+    task.band.in_pitch = task.band.out_pitch = view->pitch;
+    task.band.width = (unsigned)view->format.width;
+    task.band.rows = (unsigned)view->rows;
+    task.band = join_rows(task.band, gf_row_bytes(view->format), 0);
+    task.full = task.band.width / pixels;
+    task.tail = task.band.width % pixels;
+    task.stride = statistic == GF_STATISTIC_CHANNELS ? 1u << view->format.bits : 0;
+    task.lightness = (const struct gf_lightness *)tables;
+    task.stream = (cudaStream_t)stream;
+    return task;
+}
+
+static inline enum mixture mixture_of(enum gf_statistic statistic, struct gf_format format)
+{
+    if (statistic == GF_STATISTIC_LIGHTNESS)
+        return LIGHTNESS_OF_3;
+    return statistic == GF_STATISTIC_LUMA && gf_colour_channels(format) == 3 ? LUMA_OF_3 : EACH;
+}
+
+/* Blocks enough for a thread to take one item, or pixel of a tail. */
+static inline unsigned blocks_of(const struct bins_task &task, int threads)
+{
+    const unsigned most = task.full > task.tail ? task.full : task.tail;
+    return blocks_for(task.band.rows * most, (unsigned)threads);
+}
+
+#endif

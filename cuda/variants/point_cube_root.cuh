@@ -1,0 +1,26 @@
+/* A program with the roots that the file was compiled for, whatever the default has for it. */
+#ifndef GF_CUDA_VARIANTS_POINT_CUBE_ROOT_CUH
+#define GF_CUDA_VARIANTS_POINT_CUBE_ROOT_CUH
+
+#include "cuda/filters/point/point_program.cuh"
+#include "pixel/point.h"
+
+extern "C" gf_launcher gf_point_cuda;
+
+static int launch_roots(const struct gf_launch *launch)
+{
+    const struct gf_stage *const stage = launch->stage;
+    const struct gf_point_program *const host = (const struct gf_point_program *)stage->constants;
+    if (host->table == GF_POINT_SAMPLES) /* nothing to do, or a table does it: no roots */
+        return gf_point_cuda(launch);
+    struct band band = band_of(launch);
+    if (!band.rows)
+        return cudaSuccess;
+    band = join_rows(band, gf_row_bytes(stage->in), gf_row_bytes(stage->out));
+    struct program program;
+    fill_program(&program, launch, &band);
+    return launch_program<uint4>(&program, stage->in.bits, stage->out.bits,
+                                 (cudaStream_t)launch->stream);
+}
+
+#endif

@@ -1,0 +1,30 @@
+/* NVTX ranges, so that Nsight shows by name what a thread is at: the same names as the profile's
+ * rows. Without a tool attached a range costs a few nanoseconds; without the toolkit's headers
+ * there are none. */
+#ifndef GF_BASE_NVTX_H
+#define GF_BASE_NVTX_H
+
+#if defined(GF_WITH_CUDA) && defined(__has_include)
+#if __has_include(<nvtx3/nvToolsExt.h>)
+#define GF_HAS_NVTX 1
+#include <nvtx3/nvToolsExt.h>
+#endif
+#endif
+
+static inline void gf_nvtx_push(const char *name)
+{
+#ifdef GF_HAS_NVTX
+    nvtxRangePushA(name);
+#else
+    (void)name;
+#endif
+}
+
+static inline void gf_nvtx_pop(void)
+{
+#ifdef GF_HAS_NVTX
+    nvtxRangePop();
+#endif
+}
+
+#endif

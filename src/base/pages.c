@@ -1,0 +1,62 @@
+#include "base/pages.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+
+enum { HUGE_PAGE = 2 << 20 };
+
+void *gf_pages_alloc(size_t size)
+{
+    void *pages = mmap(NULL, size ? size : 1, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (pages == MAP_FAILED)
+        return NULL;
+    if (size >= 2 * (size_t)HUGE_PAGE)
+        (void)madvise(pages, size, MADV_HUGEPAGE); /* advice: refusal changes nothing but speed */
+    return pages;
+}
+
+/* Of Linux 5.14; on older ones the pages come when they are touched. */
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+struct part {
+    pthread_t thread;
+    void *begin;
+    size_t size;
+};
+
+static void *populate_part(void *argument)
+{
+    const struct part *const part = argument;
+    (void)madvise(part->begin, part->size, MADV_POPULATE_WRITE);
+    return NULL;
+}
+
+void gf_pages_populate(void *pages, size_t size)
+{
+    enum { PARTS_MAX = 8, PART_LEAST = 8 << 20, ALIGNMENT = HUGE_PAGE };
+    struct part part[PARTS_MAX];
+    const size_t wanted = size / PART_LEAST, count = wanted < PARTS_MAX ? wanted : PARTS_MAX;
+    const size_t each = count ? (size / count + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : 0;
+    size_t started = 0;
+    for (size_t at = 0; count && at < size; at += each) {
+        part[started] =
+            (struct part){.begin = (char *)pages + at, .size = size - at < each ? size - at : each};
+        if (started + 1 == PARTS_MAX ||
+            pthread_create(&part[started].thread, NULL, populate_part, &part[started])) {
+            (void)populate_part(&part[started]);
+            continue;
+        }
+        started++;
+    }
+    for (size_t i = 0; i < started; i++)
+        pthread_join(part[i].thread, NULL);
+}
+
+void gf_pages_free(void *pages, size_t size)
+{
+    if (pages)
+        munmap(pages, size ? size : 1);
+}

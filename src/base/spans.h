@@ -1,0 +1,41 @@
+/* Spans: what ran, where and when. Collected from any thread, read after the run. */
+#ifndef GF_BASE_SPANS_H
+#define GF_BASE_SPANS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "gpufilter/profile.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct gf_spans {
+    pthread_mutex_t lock;
+    bool on;         /* off: spans are dropped */
+    double origin_s; /* gf_now at the beginning of the run */
+    struct gf_span *item;
+    size_t count, capacity;
+};
+
+struct gf_interval {
+    double begin_s, end_s;
+};
+/* The time that the intervals cover together; sorts them. */
+double gf_intervals_union(struct gf_interval *interval, size_t count);
+
+double gf_now(void); /* seconds, monotonic */
+
+void gf_spans_init(struct gf_spans *spans);
+void gf_spans_free(struct gf_spans *spans);
+/* Forgets the spans and sets the origin to now. */
+void gf_spans_restart(struct gf_spans *spans, bool on);
+/* begin and end as gf_now gives them. A span that finds no memory is dropped. */
+void gf_spans_add(struct gf_spans *spans, enum gf_span_kind kind, int stage, int lane,
+                  double begin_s, double end_s, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,42 @@
+#include "base/suggest.h"
+
+#include <string.h>
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* Damerau-Levenshtein distance, adjacent swaps counted as one; words over 31 letters are never
+ * near. */
+static int edit_distance(const char *a, const char *b)
+{
+    enum { LENGTH = 32 };
+    const size_t n = strlen(a), m = strlen(b);
+    if (n >= LENGTH || m >= LENGTH)
+        return LENGTH;
+    int d[LENGTH][LENGTH];
+    for (size_t i = 0; i <= n; i++)
+        d[i][0] = (int)i;
+    for (size_t j = 0; j <= m; j++)
+        d[0][j] = (int)j;
+    for (size_t i = 1; i <= n; i++) {
+        for (size_t j = 1; j <= m; j++) {
+            d[i][j] = least(least(d[i - 1][j], d[i][j - 1]) + 1,
+                            d[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                d[i][j] = least(d[i][j], d[i - 2][j - 2] + 1);
+        }
+    }
+    return d[n][m];
+}
+
+void gf_suggest_consider(const char *word, const char *candidate, const char **best, int *distance)
+{
+    const int limit = strlen(word) < 6 ? 1 + (strlen(word) > 3) : (int)strlen(word) / 3;
+    const int d = edit_distance(word, candidate);
+    if (d <= limit && (!*best || d < *distance)) {
+        *best = candidate;
+        *distance = d;
+    }
+}

@@ -1,0 +1,27 @@
+/* One function, several instruction sets: the loader picks the widest that the processor has. The
+ * results do not depend on it, since contraction is off. Sanitizers run before the loader's choice
+ * works. GF_PLAIN: of the copy that plain.h describes. */
+#ifndef GF_BASE_TARGET_CLONES_H
+#define GF_BASE_TARGET_CLONES_H
+
+#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(GF_PLAIN)
+#define GF_TARGET_CLONES __attribute__((target_clones("default", "avx2", "arch=x86-64-v4")))
+
+/* The instruction set of the clones that run here. */
+static inline const char *gf_cpu_instruction_set(void)
+{
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("x86-64-v4") ? "AVX-512"
+           : __builtin_cpu_supports("avx2")    ? "AVX2"
+                                               : "SSE2";
+}
+#else
+#define GF_TARGET_CLONES
+static inline const char *gf_cpu_instruction_set(void)
+{
+    return "plain";
+}
+#endif
+
+#endif

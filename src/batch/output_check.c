@@ -1,0 +1,169 @@
+/* Whether outputs would overwrite each other, or inputs, by whatever name. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "batch/output_template.h"
+#include "codec/codec.h"
+#include "codec/io/output.h"
+
+static enum gf_status fail_memory(struct gf_error *error)
+{
+    return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+}
+
+/* The folder's real path, of the last one asked for: names come folder by folder. */
+struct folder_memo {
+    char *given, *real;
+};
+
+/* The real path of a folder that may not be there yet: of its part that is, with the rest as it
+ * stands. */
+static char *real_folder(const char *folder)
+{
+    char *const real = realpath(*folder ? folder : ".", NULL);
+    if (real)
+        return real;
+    char *const parent = strdup(folder);
+    char *result = NULL;
+    if (!parent)
+        return NULL;
+    size_t end = strlen(parent);
+    while (end && parent[end - 1] == '/')
+        parent[--end] = '\0';
+    char *const slash = strrchr(parent, '/');
+    const char *const name = slash ? slash + 1 : parent;
+    char *const above = slash == parent ? strdup("/")
+                        : slash         ? strndup(parent, (size_t)(slash - parent))
+                                        : strdup("");
+    char *const base = above && *parent ? real_folder(above) : NULL;
+    if (base && asprintf(&result, "%s/%s", strcmp(base, "/") ? base : "", name) < 0)
+        result = NULL;
+    free(base);
+    free(above);
+    free(parent);
+    return result;
+}
+
+/* The real path of a file in a folder that need not be there; malloc. */
+static char *real_name(struct folder_memo *memo, const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    const size_t length = slash ? (size_t)(slash - path) + 1 : 0;
+    if (!memo->given || strncmp(memo->given, path, length) || memo->given[length]) {
+        free(memo->given);
+        free(memo->real);
+        memo->given = strndup(path, length);
+        memo->real = memo->given ? real_folder(memo->given) : NULL;
+    }
+    char *result = NULL;
+    if (!memo->real || asprintf(&result, "%s/%s", memo->real, path + length) < 0)
+        return NULL;
+    return result;
+}
+
+/* Links followed, as the output does it; malloc. */
+static char *real_path(struct folder_memo *memo, const char *path)
+{
+    struct stat file;
+    if (lstat(path, &file) || !S_ISLNK(file.st_mode))
+        return real_name(memo, path);
+    char *const behind = gf_output_resolve(path);
+    char *const real = behind ? real_name(memo, behind) : NULL;
+    free(behind);
+    return real;
+}
+
+static void forget(struct folder_memo *memo)
+{
+    free(memo->given);
+    free(memo->real);
+}
+
+struct place {
+    char *path;
+    size_t index;
+};
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct place *const x = a, *const y = b;
+    const int order = strcmp(x->path, y->path);
+    return order ? order : (x->index > y->index) - (x->index < y->index);
+}
+
+static void free_places(struct place *place, size_t count)
+{
+    for (size_t i = 0; place && i < count; i++)
+        free(place[i].path);
+    free(place);
+}
+
+/* The real paths, sorted; *count leaves out what has none. */
+static struct place *sorted_places(const struct gf_inputs *inputs, char *const *path, size_t *count)
+{
+    struct place *const place = calloc(inputs->count + 1, sizeof *place);
+    struct folder_memo memo = {0};
+    *count = 0;
+    for (size_t i = 0; place && i < inputs->count; i++) {
+        const char *const name = path ? path[i] : inputs->item[i].path;
+        if (!name || !strcmp(name, "-"))
+            continue;
+        char *const real = real_path(&memo, name);
+        if (!real)
+            continue; /* what is wrong with it shows when it is opened */
+        place[(*count)++] = (struct place){.path = real, .index = i};
+    }
+    forget(&memo);
+    if (place)
+        qsort(place, *count, sizeof *place, compare_places);
+    return place;
+}
+
+static enum gf_status check_twins(const struct gf_inputs *inputs, char *const *path,
+                                  const struct place *output, size_t count, struct gf_error *error)
+{
+    for (size_t i = 1; i < count; i++) {
+        const size_t a = output[i - 1].index, b = output[i].index;
+        if (!strcmp(output[i - 1].path, output[i].path))
+            return gf_fail(
+                error, GF_ERROR_USAGE,
+                "'%.120s' and '%.120s' would both be written to '%.120s'; {dir}, {stem}, {ext} and "
+                "{n} in -o tell outputs apart",
+                inputs->item[a].path, inputs->item[b].path, path[a]);
+    }
+    return GF_OK;
+}
+
+static enum gf_status check_inputs(const struct gf_inputs *inputs, const struct place *output,
+                                   size_t outputs, const struct place *input, size_t count,
+                                   struct gf_error *error)
+{
+    for (size_t i = 0, k = 0; i < outputs; i++) {
+        while (k < count && strcmp(input[k].path, output[i].path) < 0)
+            k++;
+        if (k < count && !strcmp(input[k].path, output[i].path) &&
+            input[k].index != output[i].index)
+            return gf_fail(error, GF_ERROR_USAGE,
+                           "the output of '%.120s' would be written over the input '%.120s'",
+                           inputs->item[output[i].index].path, inputs->item[input[k].index].path);
+    }
+    return GF_OK;
+}
+
+enum gf_status gf_outputs_check(const struct gf_inputs *inputs, char *const *path,
+                                struct gf_error *error)
+{
+    size_t outputs, count = 0;
+    struct place *const output = sorted_places(inputs, path, &outputs);
+    struct place *const input = sorted_places(inputs, NULL, &count);
+    enum gf_status status = output && input ? GF_OK : fail_memory(error);
+    if (!status)
+        status = check_twins(inputs, path, output, outputs, error);
+    if (!status)
+        status = check_inputs(inputs, output, outputs, input, count, error);
+    free_places(output, outputs);
+    free_places(input, count);
+    return status;
+}

@@ -1,0 +1,76 @@
+/* --explain: what would run for a chain and a picture, of which only the header is read: the plan's
+ * segments and stages, their bands, the kernels with their grids, the bytes that would move, and
+ * the time that this takes at the bandwidths that are measured here. Nothing runs. */
+#ifndef GF_BENCH_EXPLAIN_H
+#define GF_BENCH_EXPLAIN_H
+
+#include <stdio.h>
+
+#include "chain/plan.h"
+#include "engine/backend.h"
+#include "engine/layout.h"
+
+enum { GF_EXPLAIN_KERNELS = 8 };
+
+/* A stage on all its bands, or the histogram of a segment's result. */
+struct gf_explained_stage {
+    char name[112];
+    bool statistic;
+    const char *variant, *technique; /* of CUDA kernels; NULL on the CPU */
+    int filters;                     /* fused into it; 1: it stands alone */
+    double bytes;                    /* read and written by all bands */
+    int kernels;                     /* of a band; the first GF_EXPLAIN_KERNELS: */
+    struct gf_variant_info kernel[GF_EXPLAIN_KERNELS];
+    char unknown[160]; /* why the kernels are not known; empty: they are, or there are none */
+};
+
+struct gf_explained_segment {
+    struct gf_format in, out;
+    int bands, band_rows, in_rows; /* rows of a band of the result, and the most that one reads */
+    bool whole;                    /* its first stage must see the whole picture */
+    bool keeps_on_device;          /* the result, for the next segment */
+    bool first_on_host; /* the first stage runs on the CPU, as the device had no room for its input
+                         */
+    double up_bytes, down_bytes, device_bytes; /* over PCIe each way, and through device memory */
+    struct gf_explained_stage *stage;
+    int stages;
+};
+
+struct gf_explanation {
+    char device[96], reason[160];
+    bool on_cuda;
+    int lanes;
+    uint64_t lane_bytes; /* of each lane's buffers */
+    struct gf_options options;
+    struct gf_format in, out;
+    double copy_peak, upload_peak, download_peak; /* bytes/s; 0: not measured */
+    struct gf_explained_segment *segment;
+    int segments;
+};
+
+/* output: where the picture would go, or NULL; it counts where options->device=auto has to choose.
+ */
+enum gf_status gf_explain_file(const char *input, const char *output, const char *chain,
+                               const struct gf_options *options, struct gf_explanation *explanation,
+                               struct gf_error *error) GF_CHECKED;
+/* The part that knows no files: run->plan on run->backend, which is ready. Fills in all but the
+ * peaks. */
+enum gf_status gf_explain_plan(const struct gf_run *run, struct gf_explanation *explanation,
+                               struct gf_error *error) GF_CHECKED;
+void gf_explain_free(struct gf_explanation *explanation);
+
+/* explain_kernels.c: those of rows `out` from rows `in`; what the device refuses is said in
+ * found->unknown. */
+enum gf_status gf_explain_stage_kernels(struct gf_lane *lane, struct gf_stage *stage,
+                                        struct gf_rows in, struct gf_rows out,
+                                        struct gf_explained_stage *found,
+                                        struct gf_error *error) GF_CHECKED;
+enum gf_status gf_explain_histogram_kernels(struct gf_lane *lane, const struct gf_stage *wanting,
+                                            struct gf_rows in, struct gf_explained_stage *found,
+                                            struct gf_error *error) GF_CHECKED;
+
+/* Seconds at the measured bandwidths. together: where copies and kernels of a segment overlap
+ * wholly, so that the longest of them is all there is; else one after the other. */
+double gf_explain_seconds(const struct gf_explanation *explanation, bool together);
+
+#endif

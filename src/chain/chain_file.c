@@ -1,0 +1,94 @@
+#include "chain/chain_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chain/chain.h"
+#include "stage/stage.h"
+
+enum { BYTES_MOST = 1 << 20 };
+
+static const char blanks[] = " \t\r\n\v\f";
+
+/* The line without its comment and without the blanks and the comma at its ends. */
+static char *trim(char *line)
+{
+    char quote = 0, *at = line;
+    for (; *at && (quote || *at != '#'); at++) {
+        if (quote ? *at == quote : *at == '\'' || *at == '"')
+            quote = quote ? 0 : *at;
+    }
+    while (at > line && (strchr(blanks, at[-1]) || at[-1] == ','))
+        at--;
+    *at = '\0';
+    return line + strspn(line, blanks);
+}
+
+/* The whole file; malloc. */
+static enum gf_status read_text(FILE *file, const char *name, char **text, struct gf_error *error)
+{
+    *text = malloc(BYTES_MOST + 1);
+    if (!*text)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    errno = 0;
+    const size_t size = fread(*text, 1, BYTES_MOST + 1, file);
+    if (ferror(file))
+        return gf_fail(error, GF_ERROR_INPUT, "%s: %s", name, strerror(errno));
+    if (size > BYTES_MOST)
+        return gf_fail(error, GF_ERROR_USAGE, "%s: more than 1 MB is no chain", name);
+    if (memchr(*text, 0, size))
+        return gf_fail(error, GF_ERROR_USAGE, "%s: holds NUL bytes, which no chain does", name);
+    (*text)[size] = '\0';
+    return GF_OK;
+}
+
+/* In place: what is left of the lines, with commas between. */
+static void join_lines(char *text)
+{
+    char *to = text, *rest = text;
+    for (char *line; (line = strsep(&rest, "\n"));) {
+        const char *const trimmed = trim(line);
+        const size_t length = strlen(trimmed);
+        if (length && to > text)
+            *to++ = ',';
+        memmove(to, trimmed, length);
+        to += length;
+    }
+    *to = '\0';
+}
+
+/* So that what is wrong with it is told with the file's name. */
+static enum gf_status check(const char *text, const char *name, struct gf_error *error)
+{
+    struct gf_chain chain = {0};
+    struct gf_error detail;
+    if (!*text)
+        return gf_fail(error, GF_ERROR_USAGE, "%s: holds no filter", name);
+    const enum gf_status status = gf_chain_parse(text, &chain, &detail);
+    gf_chain_free(&chain);
+    return status ? gf_fail(error, status, "%s: %s", name, detail.text) : GF_OK;
+}
+
+enum gf_status gf_chain_file_read(const char *path, char **chain, struct gf_error *error)
+{
+    const bool standard = !strcmp(path, "-");
+    const char *const name = standard ? "stdin" : path;
+    *chain = NULL;
+    FILE *const file = standard ? stdin : fopen(path, "re");
+    if (!file)
+        return gf_fail(error, GF_ERROR_INPUT, "%s: %s", path, strerror(errno));
+    enum gf_status status = read_text(file, name, chain, error);
+    if (!standard)
+        fclose(file);
+    if (!status) {
+        join_lines(*chain);
+        status = check(*chain, name, error);
+    }
+    if (status) {
+        free(*chain);
+        *chain = NULL;
+    }
+    return status;
+}

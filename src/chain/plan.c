@@ -1,0 +1,247 @@
+#include "chain/plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chain/chain.h"
+#include "pixel/orient.h"
+#include "pixel/point.h"
+#include "pixel/premultiply.h"
+
+/* A chain item with what the planner added: orientation, conversions of alpha. */
+struct item {
+    const struct gf_filter *filter;
+    const void *params;
+    const struct gf_variant *variant;
+};
+
+struct builder {
+    struct gf_plan *plan;
+    struct item *item;
+    int count;
+    struct gf_format format; /* after the items so far */
+    bool no_fuse;            /* point filters stand alone */
+    int straight_bits; /* while the colour is premultiplied: the depth to go back to; else 0 */
+};
+
+/* Parameters that live as long as the plan. */
+static void *own(struct gf_plan *plan, size_t size)
+{
+    void **const grown = realloc(plan->owned, (size_t)(plan->owned_count + 1) * sizeof *grown);
+    if (!grown)
+        return NULL;
+    plan->owned = grown;
+    return grown[plan->owned_count++] = calloc(1, size);
+}
+
+static enum gf_status add_item(struct builder *b, struct item item, struct gf_error *error)
+{
+    struct gf_stage probe;
+    const enum gf_status status = gf_stage_bind(&probe, item.filter, item.params, b->format, error);
+    if (status)
+        return status;
+    struct item *const grown = realloc(b->item, (size_t)(b->count + 1) * sizeof *grown);
+    if (!grown)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    b->item = grown;
+    b->item[b->count++] = item;
+    b->format = probe.out;
+    return GF_OK;
+}
+
+static enum gf_status add_straight(struct builder *b, struct gf_error *error)
+{
+    struct gf_unpremultiply *const params = own(b->plan, sizeof *params);
+    if (!params)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    *params = (struct gf_unpremultiply){.bits = b->straight_bits};
+    b->straight_bits = 0;
+    return add_item(b, (struct item){.filter = &gf_unpremultiply, .params = params}, error);
+}
+
+/* Stencils work on premultiplied colour, point filters on straight colour, geometry on either. A
+ * run of stencils stays premultiplied, in 16 bits. */
+static enum gf_status add_filter(struct builder *b, struct item item, struct gf_error *error)
+{
+    const struct gf_filter *const filter = item.filter;
+    enum gf_status status = GF_OK;
+    if (filter->kind == GF_STENCIL && gf_has_alpha(b->format) && !b->straight_bits) {
+        const int bits = b->format.bits;
+        status = add_item(b, (struct item){.filter = &gf_premultiply}, error);
+        b->straight_bits = bits;
+    } else if (filter->kind == GF_POINT && b->straight_bits) {
+        status = add_straight(b, error);
+    }
+    return status ? status : add_item(b, item, error);
+}
+
+static enum gf_status add_orientation(struct builder *b, int orientation, struct gf_error *error)
+{
+    /* EXIF 2.32, tag 274: what undoes each orientation, as transpose, then mirrors. */
+    static const struct gf_orient undo[9] = {
+        [2] = {.mirror_x = true},
+        [3] = {.mirror_x = true, .mirror_y = true},
+        [4] = {.mirror_y = true},
+        [5] = {.transpose = true},
+        [6] = {.transpose = true, .mirror_x = true},
+        [7] = {.transpose = true, .mirror_x = true, .mirror_y = true},
+        [8] = {.transpose = true, .mirror_y = true},
+    };
+    return orientation < 2 || orientation > 8
+               ? GF_OK
+               : add_item(b, (struct item){.filter = &gf_orient, .params = &undo[orientation]},
+                          error);
+}
+
+static enum gf_status add_chain(struct builder *b, const struct gf_chain *chain, int orientation,
+                                struct gf_error *error)
+{
+    enum gf_status status = add_orientation(b, orientation, error);
+    for (int i = 0; !status && i < chain->count; i++) {
+        const struct gf_chain_item *const item = &chain->item[i];
+        status = add_filter(b, (struct item){item->filter, item->params, item->variant}, error);
+    }
+    if (!status && b->straight_bits)
+        status = add_straight(b, error);
+    return status;
+}
+
+static enum gf_statistic statistic_of(const struct gf_filter *filter, const void *params)
+{
+    return filter->statistic ? filter->statistic(params) : GF_STATISTIC_NONE;
+}
+
+/* Whether item i joins the run that starts at item `first`. */
+static bool joins_run(const struct builder *b, int first, int i)
+{
+    const struct item *const item = &b->item[i];
+    return i < b->count && !b->no_fuse && i - first < GF_POINT_RUN_MAX &&
+           item->filter->kind == GF_POINT && !item->variant && !b->item[first].variant &&
+           !statistic_of(item->filter, item->params);
+}
+
+/* The run of point filters that starts at item i, as one stage; a filter that wants a histogram
+ * starts one. */
+static enum gf_status bind_run(struct builder *b, int *i, struct gf_stage *stage,
+                               struct gf_format in, struct gf_error *error)
+{
+    struct gf_point_run *const run = own(b->plan, sizeof *run);
+    if (!run)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    const int first = *i;
+    do {
+        run->item[run->count].filter = b->item[*i].filter;
+        run->item[run->count++].params = b->item[(*i)++].params;
+    } while (joins_run(b, first, *i));
+    return gf_stage_bind(stage, &gf_point, run, in, error);
+}
+
+static enum gf_status bind_kernel(struct gf_stage *stage, const struct item *item,
+                                  struct gf_error *error)
+{
+    stage->variant = item->variant;
+    const char *const why =
+        item->variant && item->variant->refuses ? item->variant->refuses(stage) : NULL;
+    return why ? gf_fail(error, GF_ERROR_USAGE, "%s: variant=%s %s", item->filter->name,
+                         item->variant->name, why)
+               : GF_OK;
+}
+
+static enum gf_status bind_stages(struct builder *b, struct gf_error *error)
+{
+    struct gf_plan *const plan = b->plan;
+    plan->stage = calloc((size_t)b->count + 1, sizeof *plan->stage);
+    if (!plan->stage)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    struct gf_format format = plan->in;
+    enum gf_status status = GF_OK;
+    for (int i = 0; !status && i < b->count;) {
+        struct gf_stage *const stage = &plan->stage[plan->stage_count];
+        const struct item *const item = &b->item[i];
+        if (b->item[i].filter->kind == GF_POINT) {
+            status = bind_run(b, &i, stage, format, error);
+        } else {
+            status = gf_stage_bind(stage, item->filter, item->params, format, error);
+            i++;
+        }
+        if (!status)
+            status = bind_kernel(stage, item, error);
+        format = stage->out;
+        plan->stage_count += !status;
+    }
+    plan->out = format;
+    return status;
+}
+
+static enum gf_status cut_segments(struct gf_plan *plan, struct gf_error *error)
+{
+    plan->segment = calloc((size_t)plan->stage_count + 1, sizeof *plan->segment);
+    if (!plan->segment)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    struct gf_segment *segment = plan->segment;
+    *segment = (struct gf_segment){.in = plan->in, .out = plan->in};
+    plan->segment_count = 1;
+    for (int i = 0; i < plan->stage_count; i++) {
+        const struct gf_stage *const stage = &plan->stage[i];
+        const enum gf_statistic statistic = statistic_of(stage->filter, stage->params);
+        if (statistic || gf_stage_whole(stage) || segment->count + 2 >= GF_CUTS_MAX) {
+            segment->statistic = statistic;
+            segment = &plan->segment[plan->segment_count++];
+            *segment = (struct gf_segment){.first = i, .in = stage->in};
+        }
+        segment->count++;
+        segment->out = stage->out;
+    }
+    return GF_OK;
+}
+
+enum gf_status gf_plan_make(const struct gf_chain *chain, struct gf_format in, int orientation,
+                            struct gf_plan *plan, struct gf_error *error)
+{
+    *plan = (struct gf_plan){.in = in, .out = in};
+    struct builder b = {.plan = plan, .format = in, .no_fuse = chain->no_fuse};
+    enum gf_status status = add_chain(&b, chain, orientation, error);
+    if (!status)
+        status = bind_stages(&b, error);
+    if (!status)
+        status = cut_segments(plan, error);
+    free(b.item);
+    if (status)
+        gf_plan_free(plan);
+    return status;
+}
+
+void gf_plan_free(struct gf_plan *plan)
+{
+    for (int i = 0; i < plan->stage_count; i++)
+        gf_stage_release(&plan->stage[i]);
+    for (int i = 0; i < plan->owned_count; i++)
+        free(plan->owned[i]);
+    free(plan->owned);
+    free(plan->stage);
+    free(plan->segment);
+    *plan = (struct gf_plan){0};
+}
+
+void gf_plan_stage_name(const struct gf_stage *stage, char *name, size_t size)
+{
+    if (stage->filter != &gf_point) {
+        snprintf(name, size, "%s", stage->filter->name);
+        return;
+    }
+    const struct gf_point_run *const run = stage->params;
+    size_t length = 0;
+    for (int i = 0; i < run->count && length < size; i++)
+        length += (size_t)snprintf(name + length, size - length, "%s%s", i ? "+" : "",
+                                   run->item[i].filter->name);
+}
+
+void gf_segment_rows(const struct gf_plan *plan, const struct gf_segment *segment, int y0, int y1,
+                     struct gf_rows *cut)
+{
+    cut[segment->count] = (struct gf_rows){y0, y1};
+    for (int i = segment->count; i > 0; i--)
+        gf_stage_needs(&plan->stage[segment->first + i - 1], cut[i].first, cut[i].end,
+                       &cut[i - 1].first, &cut[i - 1].end);
+}

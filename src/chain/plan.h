@@ -1,0 +1,52 @@
+/* From a chain and a format to segments and bands: pure arithmetic, no I/O and no CUDA.
+ *
+ * A segment is a run of stages that can go band by band. It is cut before a stage that must see the
+ * whole picture, and before one that wants a histogram of its input; between two segments the
+ * picture lies whole. A band is a range of rows of the segment's result; going backwards through
+ * the stages, each adds the rows that it needs, clamped to the picture, so that bands do not depend
+ * on each other. */
+#ifndef GF_CHAIN_PLAN_H
+#define GF_CHAIN_PLAN_H
+
+#include "chain/chain.h"
+#include "stage/stage.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct gf_segment {
+    int first, count;            /* stages; count may be 0: the picture is only taken in */
+    enum gf_statistic statistic; /* of the result, wanted by the next segment's first stage */
+    struct gf_format in, out;
+};
+
+struct gf_plan {
+    struct gf_format in, out;
+    struct gf_stage *stage;
+    int stage_count;
+    struct gf_segment *segment;
+    int segment_count;
+    void **owned; /* parameters that the planner made: point runs, conversions */
+    int owned_count;
+};
+
+/* orientation: EXIF's 1..8, undone before the first filter. The chain must outlive the plan. */
+enum gf_status gf_plan_make(const struct gf_chain *chain, struct gf_format in, int orientation,
+                            struct gf_plan *plan, struct gf_error *error) GF_CHECKED;
+void gf_plan_free(struct gf_plan *plan);
+
+/* What the planner calls a stage: "blur", "gamma+invert". */
+void gf_plan_stage_name(const struct gf_stage *stage, char *name, size_t size);
+
+enum { GF_CUTS_MAX = 128 };
+/* The rows of one band at every cut of a segment: cut 0 is the segment's input, cut k the result of
+ * its k-th stage. */
+void gf_segment_rows(const struct gf_plan *plan, const struct gf_segment *segment, int y0, int y1,
+                     struct gf_rows *cut /* [count + 1] */);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

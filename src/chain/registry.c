@@ -1,0 +1,77 @@
+/* The registry: every filter's declaration, found by name. */
+#include <string.h>
+
+#include "base/suggest.h"
+#include "gpufilter/filter.h"
+#include "stage/stage.h"
+
+#define GF_FILTER(stem) extern const struct gf_filter gf_##stem##_filter;
+#include "filters/filters.def"
+#undef GF_FILTER
+
+static const struct gf_filter *const filters[] = {
+#define GF_FILTER(stem) &gf_##stem##_filter,
+#include "filters/filters.def"
+#undef GF_FILTER
+};
+enum { FILTER_COUNT = sizeof filters / sizeof *filters };
+
+const char *const gf_border_names[] = {"edge", "reflect", "wrap", "constant", NULL};
+
+const struct gf_filter *gf_filter_at(int index)
+{
+    return index >= 0 && index < FILTER_COUNT ? filters[index] : NULL;
+}
+
+const struct gf_filter *gf_filter_find(const char *name)
+{
+    for (int i = 0; i < FILTER_COUNT; i++) {
+        if (!strcmp(name, filters[i]->name) ||
+            (filters[i]->alias && !strcmp(name, filters[i]->alias)))
+            return filters[i];
+    }
+    return NULL;
+}
+
+const char *gf_filter_suggest(const char *name)
+{
+    const char *best = NULL;
+    int distance = 0;
+    for (int i = 0; i < FILTER_COUNT; i++) {
+        gf_suggest_consider(name, filters[i]->name, &best, &distance);
+        if (filters[i]->alias)
+            gf_suggest_consider(name, filters[i]->alias, &best, &distance);
+    }
+    return best;
+}
+
+const char *gf_filter_name(const struct gf_filter *filter)
+{
+    return filter->name;
+}
+
+const char *gf_filter_alias(const struct gf_filter *filter)
+{
+    return filter->alias;
+}
+
+const char *gf_filter_summary(const struct gf_filter *filter)
+{
+    return filter->summary;
+}
+
+const char *gf_filter_definition(const struct gf_filter *filter)
+{
+    return filter->definition;
+}
+
+const char *gf_filter_example(const struct gf_filter *filter)
+{
+    return filter->example;
+}
+
+const struct gf_param *gf_filter_params(const struct gf_filter *filter)
+{
+    static const struct gf_param none[] = {{0}};
+    return filter->params ? filter->params : none;
+}

@@ -1,0 +1,69 @@
+/* Which CUDA kernels a filter has, and which of them a stage runs. */
+#include "chain/variants.h"
+
+#include "pixel/histogram.h"
+#include "pixel/point.h"
+
+const struct gf_variant *gf_filter_variant_at(const struct gf_filter *filter, int index)
+{
+    const struct gf_variant *const lists[] = {
+        filter->kind == GF_POINT && filter != &gf_point ? gf_point.cuda : NULL, filter->cuda};
+    for (int list = 0; list < 2; list++) {
+        for (const struct gf_variant *variant = lists[list]; variant && variant->name; variant++) {
+            if (!index--)
+                return variant;
+        }
+    }
+    return NULL;
+}
+
+const struct gf_variant *gf_filter_naive(const struct gf_filter *filter)
+{
+    return gf_filter_variant_at(filter, 1);
+}
+
+const char *gf_filter_variant(const struct gf_filter *filter, int index, const char **summary)
+{
+    const struct gf_variant *const variant = gf_filter_variant_at(filter, index);
+    *summary = variant ? variant->summary : NULL;
+    return variant ? variant->name : NULL;
+}
+
+const struct gf_filter *gf_stage_variants(const struct gf_stage *stage)
+{
+    const struct gf_point_run *const run = stage->filter == &gf_point ? stage->params : NULL;
+    return run && run->count == 1 ? run->item[0].filter : stage->filter;
+}
+
+gf_launcher *gf_stage_launcher(const struct gf_stage *stage)
+{
+    return stage->variant && stage->variant->launch ? stage->variant->launch
+                                                  : stage->filter->cuda[0].launch;
+}
+
+const struct gf_variant *gf_stage_counting(const struct gf_stage *stage)
+{
+    if (stage->variant && stage->variant->count)
+        return stage->variant;
+    if (stage->filter != &gf_point)
+        return NULL;
+    const struct gf_point_run *const run = stage->params;
+    for (const struct gf_variant *own = run->item[0].filter->cuda; own && own->name; own++) {
+        if (own->count_first && own->count && !(own->refuses && own->refuses(stage)))
+            return own;
+    }
+    return NULL;
+}
+
+gf_counter *gf_stage_counter(const struct gf_stage *stage)
+{
+    const struct gf_variant *const counting = gf_stage_counting(stage);
+    return counting ? counting->count : GF_LAUNCHER(gf_histogram_cuda);
+}
+
+size_t gf_stage_cuda_scratch(const struct gf_stage *stage, int rows)
+{
+    if (stage->variant && stage->variant->scratch)
+        return stage->variant->scratch(stage, rows);
+    return stage->filter->cuda_scratch ? stage->filter->cuda_scratch(stage, rows) : 0;
+}

@@ -1,0 +1,45 @@
+/* Warnings, limits and errors that all file formats share. */
+#include "codec/common/checks.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/image.h"
+
+void gf_warn(const struct gf_options *options, const char *format, ...)
+{
+    if (!options->warn)
+        return;
+    char text[400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    options->warn(options->warn_context, text);
+}
+
+enum gf_status gf_size_check(const char *name, uint64_t width, uint64_t height,
+                             const struct gf_options *options, struct gf_error *error)
+{
+    const unsigned long long w = width, h = height, most = options->max_pixels;
+    if (!w || !h)
+        return gf_fail(error, GF_ERROR_INPUT, "%s: %llux%llu: a picture without pixels", name, w,
+                       h);
+    if (w <= UINT32_MAX && h <= UINT32_MAX && w * h > most)
+        return gf_fail(error, GF_ERROR_INPUT,
+                       "%s: %llux%llu is %llu pixels, over --max-pixels=%llu", name, w, h, w * h,
+                       most);
+    if (w > GF_SIDE_MAX || h > GF_SIDE_MAX)
+        return gf_fail(error, GF_ERROR_INPUT, "%s: %llux%llu: a side is over %d pixels", name, w, h,
+                       GF_SIDE_MAX);
+    return GF_OK;
+}
+
+enum gf_status gf_fail_truncated(struct gf_error *error, const char *name, int64_t row,
+                                 int64_t rows)
+{
+    if (row < 0)
+        return gf_fail(error, GF_ERROR_INPUT, "%s: truncated in the header", name);
+    return gf_fail(error, GF_ERROR_INPUT, "%s: truncated after row %lld of %lld", name,
+                   (long long)row, (long long)rows);
+}

@@ -1,0 +1,244 @@
+#include "codec/common/metadata.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void gf_metadata_free(struct gf_metadata *metadata)
+{
+    free(metadata->icc.data);
+    free(metadata->exif.data);
+    free(metadata->xmp.data);
+    *metadata = (struct gf_metadata){.orientation = 1};
+}
+
+bool gf_blob_set(struct gf_blob *blob, const void *data, size_t size)
+{
+    unsigned char *const copy = size ? malloc(size) : NULL;
+    if (size && !copy)
+        return false;
+    if (size)
+        memcpy(copy, data, size);
+    free(blob->data);
+    *blob = (struct gf_blob){copy, size};
+    return true;
+}
+
+/* ---- EXIF: a TIFF structure in either byte order ---- */
+
+enum {
+    TIFF_HEADER = 8,
+    TIFF_ENTRY = 12,
+    TIFF_BYTE = 1,
+    TIFF_SHORT = 3,
+    TIFF_LONG = 4,
+    TAG_ORIENTATION = 0x0112
+};
+
+static bool is_tiff(const unsigned char *data, size_t size)
+{
+    return size >= TIFF_HEADER && (!memcmp(data, "II\x2a\0", 4) || !memcmp(data, "MM\0\x2a", 4));
+}
+
+static uint32_t tiff_get(const struct gf_blob *exif, size_t at, int bytes)
+{
+    uint32_t value = 0;
+    for (int i = 0; i < bytes; i++) {
+        const int place = exif->data[0] == 'M' ? i : bytes - 1 - i;
+        value = value << 8 | exif->data[at + (size_t)place];
+    }
+    return value;
+}
+
+static void tiff_put(struct gf_blob *exif, size_t at, int bytes, uint32_t value)
+{
+    for (int i = 0; i < bytes; i++) {
+        const int place = exif->data[0] == 'M' ? bytes - 1 - i : i;
+        exif->data[at + (size_t)place] = (unsigned char)(value >> 8 * i);
+    }
+}
+
+struct directory {
+    size_t first; /* offset of the first entry */
+    size_t count; /* entries that lie within the block */
+    size_t next;  /* offset of the link to the next directory, 0 where that is cut off */
+};
+
+static bool first_directory(const struct gf_blob *exif, struct directory *directory)
+{
+    if (!is_tiff(exif->data, exif->size))
+        return false;
+    const size_t offset = tiff_get(exif, 4, 4);
+    if (offset < TIFF_HEADER || offset > exif->size - 2)
+        return false;
+    const size_t count = tiff_get(exif, offset, 2);
+    const size_t room = exif->size - offset - 2;
+    *directory = (struct directory){.first = offset + 2, .count = count};
+    if (count > room / TIFF_ENTRY)
+        directory->count = room / TIFF_ENTRY;
+    else if (room - count * TIFF_ENTRY >= 4)
+        directory->next = directory->first + count * TIFF_ENTRY;
+    return true;
+}
+
+/* Where the orientation's value lies and in how many bytes; 0 where there is none. */
+static size_t find_orientation(const struct gf_blob *exif, int *bytes)
+{
+    struct directory directory;
+    if (!first_directory(exif, &directory))
+        return 0;
+    for (size_t i = 0; i < directory.count; i++) {
+        const size_t entry = directory.first + i * TIFF_ENTRY;
+        if (tiff_get(exif, entry, 2) != TAG_ORIENTATION || tiff_get(exif, entry + 4, 4) != 1)
+            continue;
+        const uint32_t type = tiff_get(exif, entry + 2, 2);
+        *bytes = type == TIFF_SHORT ? 2 : type == TIFF_LONG ? 4 : type == TIFF_BYTE ? 1 : 0;
+        return *bytes ? entry + 8 : 0;
+    }
+    return 0;
+}
+
+int gf_exif_orientation(const struct gf_blob *exif)
+{
+    int bytes;
+    const size_t at = find_orientation(exif, &bytes);
+    const uint32_t value = at ? tiff_get(exif, at, bytes) : 1;
+    return value >= 1 && value <= 8 ? (int)value : 1;
+}
+
+void gf_exif_set_upright(struct gf_blob *exif)
+{
+    int bytes;
+    const size_t at = find_orientation(exif, &bytes);
+    if (!at || tiff_get(exif, at, bytes) == 1)
+        return;
+    tiff_put(exif, at, bytes, 1);
+    struct directory directory;
+    if (first_directory(exif, &directory) && directory.next)
+        tiff_put(exif, directory.next, 4, 0);
+}
+
+void gf_xmp_set_upright(struct gf_blob *xmp)
+{
+    static const char tag[] = "tiff:Orientation";
+    const unsigned char *const end = xmp->data + xmp->size;
+    unsigned char *at = xmp->data;
+    while (at && (at = memmem(at, (size_t)(end - at), tag, sizeof tag - 1))) {
+        at += sizeof tag - 1;
+        /* ="6" as an attribute, >6< as an element */
+        if (end - at >= 3 && at[0] == '=' && (at[1] == '"' || at[1] == '\''))
+            at++;
+        if (end - at >= 3 && memchr("\"'>", at[0], 3) && at[1] >= '1' && at[1] <= '8' &&
+            memchr("\"'<", at[2], 3))
+            at[1] = '1';
+    }
+}
+
+bool gf_metadata_take_exif(struct gf_metadata *metadata, const void *data, size_t size)
+{
+    const unsigned char *bytes = data;
+    if (size >= sizeof GF_APP1_EXIF && !memcmp(bytes, GF_APP1_EXIF, sizeof GF_APP1_EXIF)) {
+        bytes += sizeof GF_APP1_EXIF;
+        size -= sizeof GF_APP1_EXIF;
+    }
+    if (metadata->exif.size || !is_tiff(bytes, size))
+        return true;
+    if (!gf_blob_set(&metadata->exif, bytes, size))
+        return false;
+    metadata->orientation = gf_exif_orientation(&metadata->exif);
+    return true;
+}
+
+bool gf_metadata_take_app1(struct gf_metadata *metadata, const void *data, size_t size)
+{
+    if (size >= sizeof GF_APP1_EXIF && !memcmp(data, GF_APP1_EXIF, sizeof GF_APP1_EXIF))
+        return gf_metadata_take_exif(metadata, data, size);
+    if (metadata->xmp.size || size <= sizeof GF_APP1_XMP ||
+        memcmp(data, GF_APP1_XMP, sizeof GF_APP1_XMP) != 0)
+        return true;
+    return gf_blob_set(&metadata->xmp, (const unsigned char *)data + sizeof GF_APP1_XMP,
+                       size - sizeof GF_APP1_XMP);
+}
+
+/* ---- ICC ---- */
+
+enum { ICC_PART_HEADER = sizeof GF_APP2_ICC + 2, ICC_COLOUR_SPACE = 16 };
+
+bool gf_icc_parts_add(struct gf_icc_parts *parts, const void *data, size_t size)
+{
+    const unsigned char *const bytes = data;
+    if (size <= ICC_PART_HEADER || memcmp(bytes, GF_APP2_ICC, sizeof GF_APP2_ICC) != 0)
+        return true;
+    const int number = bytes[ICC_PART_HEADER - 2], count = bytes[ICC_PART_HEADER - 1];
+    if (number < 1 || number > count || parts->part[number].size ||
+        (parts->count && parts->count != count)) {
+        parts->broken = true;
+        return true;
+    }
+    parts->count = count;
+    return gf_blob_set(&parts->part[number], bytes + ICC_PART_HEADER, size - ICC_PART_HEADER);
+}
+
+bool gf_icc_parts_join(const struct gf_icc_parts *parts, struct gf_blob *icc)
+{
+    size_t size = 0;
+    for (int i = 1; i <= parts->count; i++) {
+        if (!parts->part[i].size)
+            return true;
+        size += parts->part[i].size;
+    }
+    if (parts->broken || !size)
+        return true;
+    unsigned char *const joined = malloc(size);
+    if (!joined)
+        return false;
+    size_t at = 0;
+    for (int i = 1; i <= parts->count; i++) {
+        memcpy(joined + at, parts->part[i].data, parts->part[i].size);
+        at += parts->part[i].size;
+    }
+    free(icc->data);
+    *icc = (struct gf_blob){joined, size};
+    return true;
+}
+
+void gf_icc_parts_free(struct gf_icc_parts *parts)
+{
+    for (int i = 0; i < 256; i++)
+        free(parts->part[i].data);
+    *parts = (struct gf_icc_parts){0};
+}
+
+/* Whether a profile's colour space is the picture's; one that says nothing known is let through. */
+static bool icc_fits(const struct gf_blob *icc, struct gf_format format)
+{
+    if (icc->size < ICC_COLOUR_SPACE + 4)
+        return true;
+    const unsigned char *const space = icc->data + ICC_COLOUR_SPACE;
+    const char *const other = gf_colour_channels(format) == 1 ? "RGB " : "GRAY";
+    return memcmp(space, other, 4) != 0 && memcmp(space, "CMYK", 4) != 0;
+}
+
+enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct gf_format format,
+                                      const struct gf_options *options, struct gf_metadata *kept,
+                                      struct gf_error *error)
+{
+    *kept = (struct gf_metadata){.orientation = 1};
+    if (!metadata || options->strip)
+        return GF_OK;
+    kept->density_x = metadata->density_x;
+    kept->density_y = metadata->density_y;
+    if (!gf_blob_set(&kept->exif, metadata->exif.data, metadata->exif.size) ||
+        !gf_blob_set(&kept->xmp, metadata->xmp.data, metadata->xmp.size) ||
+        (icc_fits(&metadata->icc, format) &&
+         !gf_blob_set(&kept->icc, metadata->icc.data, metadata->icc.size))) {
+        gf_metadata_free(kept);
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    }
+    if (!options->autorotate)
+        kept->orientation = metadata->orientation;
+    else if (metadata->orientation != 1) {
+        gf_exif_set_upright(&kept->exif);
+        gf_xmp_set_upright(&kept->xmp);
+    }
+    return GF_OK;
+}

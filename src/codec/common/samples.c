@@ -1,0 +1,67 @@
+/* Conversions of samples and pixels. */
+#include "codec/common/samples.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "base/target_clones.h"
+
+void gf_rows_clear(unsigned char *data, size_t pitch, int rows, size_t row_bytes)
+{
+    for (int y = 0; y < rows; y++)
+        memset(data + (size_t)y * pitch, 0, row_bytes);
+}
+
+GF_TARGET_CLONES static void narrow(const uint16_t *src, uint8_t *dst, size_t count)
+{
+    /* round(v * 255 / 65535) for all v */
+    for (size_t i = 0; i < count; i++)
+        dst[i] = (uint8_t)((src[i] * 255u + 32895u) >> 16);
+}
+
+void gf_samples_narrow(const void *src, void *dst, size_t count)
+{
+    narrow(src, dst, count);
+}
+
+/* PNG's rows begin behind a byte that stands before them. */
+typedef uint16_t __attribute__((aligned(1))) loose_sample;
+
+GF_TARGET_CLONES static void swap_bytes(const loose_sample *src, loose_sample *dst, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        dst[i] = (uint16_t)(src[i] << 8 | src[i] >> 8);
+}
+
+void gf_samples_big_endian(const void *src, void *dst, size_t count)
+{
+    const uint16_t one = 1;
+    if (*(const unsigned char *)&one)
+        swap_bytes(src, dst, count);
+    else if (src != dst)
+        memcpy(dst, src, count * 2);
+}
+
+#define DROP_ALPHA(name, type, channels) \
+    static void name(const type *src, type *dst, size_t pixels) \
+    { \
+        for (size_t i = 0; i < pixels; i++, src += (channels), dst += (channels)-1) \
+            for (int c = 0; c < (channels)-1; c++) \
+                dst[c] = src[c]; \
+    }
+DROP_ALPHA(drop_gray8, uint8_t, 2)
+DROP_ALPHA(drop_gray16, uint16_t, 2)
+DROP_ALPHA(drop_rgb8, uint8_t, 4)
+DROP_ALPHA(drop_rgb16, uint16_t, 4)
+
+void gf_pixels_drop_alpha(const void *src, void *dst, size_t pixels, int channels, int bits)
+{
+    if (channels == 2 && bits == 8)
+        drop_gray8(src, dst, pixels);
+    else if (channels == 2)
+        drop_gray16(src, dst, pixels);
+    else if (bits == 8)
+        drop_rgb8(src, dst, pixels);
+    else
+        drop_rgb16(src, dst, pixels);
+}

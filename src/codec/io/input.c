@@ -1,0 +1,320 @@
+/* Bytes of an input: a regular file by pread, anything else as a stream. What a stream gave is
+ * kept, where asked for, in an unnamed file, so that memory does not grow with it. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "codec/io/input.h"
+#include "codec/io/spool.h"
+
+enum { BUFFER_BYTES = 256 << 10, GIVEN_BACK_MOST = 64 << 10 };
+
+struct gf_input {
+    char *name;
+    int fd;
+    bool regular, opened; /* opened: not standard input */
+    bool at_end;
+    int64_t base; /* where a regular file's bytes begin: standard input may have been read before */
+    int64_t size; /* of a regular file, else -1 */
+    int64_t position;   /* of the next byte that is not in the buffer yet */
+    int spool;          /* a stream's bytes since the start, -1: none are kept */
+    int64_t spool_base; /* where they begin in that file */
+    int64_t spooled;
+    int spool_errno;   /* why they are not kept any more */
+    bool given_back;   /* what the buffer holds is not what was read into it last */
+    size_t first, end; /* the part of the buffer not taken yet */
+    unsigned char buffer[BUFFER_BYTES + GIVEN_BACK_MOST];
+};
+
+static enum gf_status fail_errno(const struct gf_input *input, struct gf_error *error)
+{
+    return gf_fail(error, GF_ERROR_INPUT, "%s: %s", input->name, strerror(errno));
+}
+
+static void keep(struct gf_input *input, const void *data, size_t size)
+{
+    if (input->spool < 0)
+        return;
+    if (gf_write_fully(input->spool, data, size)) {
+        input->spooled += (int64_t)size;
+        return;
+    }
+    /* The first reading goes on: only a second one is out of the question now. */
+    input->spool_errno = errno;
+    input->spooled = 0;
+    close(input->spool);
+    input->spool = -1;
+}
+
+/* One read; 0 at the end, -1 for an error. */
+static ssize_t read_once(struct gf_input *input, void *data, size_t size)
+{
+    if (input->regular)
+        return pread(input->fd, data, size, input->base + input->position);
+    if (input->position < input->spooled) {
+        const int64_t left = input->spooled - input->position;
+        return pread(input->spool, data, left < (int64_t)size ? (size_t)left : size,
+                     input->spool_base + input->position);
+    }
+    const ssize_t got = read(input->fd, data, size);
+    if (got > 0)
+        keep(input, data, (size_t)got);
+    return got;
+}
+
+static enum gf_status take(struct gf_input *input, void *data, size_t size, size_t *got,
+                           struct gf_error *error)
+{
+    *got = 0;
+    while (!input->at_end) {
+        const ssize_t n = read_once(input, data, size);
+        if (n > 0) {
+            input->position += n;
+            *got = (size_t)n;
+            return GF_OK;
+        }
+        if (!n) {
+            input->at_end = true;
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            struct pollfd ready = {.fd = input->fd, .events = POLLIN};
+            (void)poll(&ready, 1, -1); /* the read that follows says what is wrong */
+        } else if (errno != EINTR) {
+            return fail_errno(input, error);
+        }
+    }
+    return GF_OK;
+}
+
+static enum gf_status identify(struct gf_input *input, struct gf_error *error)
+{
+    struct stat file;
+    if (fstat(input->fd, &file))
+        return fail_errno(input, error);
+    if (S_ISDIR(file.st_mode))
+        return gf_fail(error, GF_ERROR_INPUT, "%s: is a directory", input->name);
+    input->regular = S_ISREG(file.st_mode);
+    if (!input->regular)
+        return GF_OK;
+    const off_t base = input->opened ? 0 : lseek(input->fd, 0, SEEK_CUR);
+    input->base = base > 0 ? base : 0;
+    /* Files of /proc have bytes, but no size. */
+    if (file.st_size > input->base)
+        input->size = file.st_size - input->base;
+    (void)posix_fadvise(input->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+    size_t got;
+    const enum gf_status status = take(input, input->buffer, BUFFER_BYTES, &got, error);
+    input->end = got;
+    if (!status && !got)
+        return gf_fail(error, GF_ERROR_INPUT, "%s: empty file", input->name);
+    return status;
+}
+
+enum gf_status gf_input_open(const char *path, bool keep_bytes, struct gf_input **input,
+                             struct gf_error *error)
+{
+    struct gf_input *const opened = malloc(sizeof *opened);
+    if (!opened)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    memset(opened, 0, offsetof(struct gf_input, buffer));
+    opened->opened = strcmp(path, "-") != 0;
+    opened->size = -1;
+    opened->spool = -1;
+    opened->fd = STDIN_FILENO;
+    opened->name = strdup(opened->opened ? path : "stdin");
+    enum gf_status status = GF_OK;
+    if (!opened->name) {
+        opened->opened = false;
+        status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    } else if (opened->opened) {
+        do
+            opened->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        while (opened->fd < 0 && errno == EINTR);
+        if (opened->fd < 0)
+            status = fail_errno(opened, error);
+    }
+    if (!status)
+        status = identify(opened, error);
+    if (status) {
+        gf_input_close(opened);
+        return status;
+    }
+    if (keep_bytes && !opened->regular) {
+        opened->spool = gf_spool_open();
+        opened->spool_errno = errno;
+    }
+    *input = opened;
+    return GF_OK;
+}
+
+void gf_input_close(struct gf_input *input)
+{
+    if (!input)
+        return;
+    if (input->opened && input->fd >= 0)
+        close(input->fd);
+    if (input->spool >= 0)
+        close(input->spool);
+    free(input->name);
+    free(input);
+}
+
+const char *gf_input_name(const struct gf_input *input)
+{
+    return input->name;
+}
+
+int64_t gf_input_size(const struct gf_input *input)
+{
+    return input->size;
+}
+
+enum gf_status gf_input_read(struct gf_input *input, void *data, size_t size, size_t *got,
+                             struct gf_error *error)
+{
+    unsigned char *to = data;
+    enum gf_status status = GF_OK;
+    *got = 0;
+    while (!status && *got < size) {
+        size_t n = input->end - input->first;
+        if (n) {
+            n = n < size - *got ? n : size - *got;
+            memcpy(to + *got, input->buffer + input->first, n);
+            input->first += n;
+        } else if (size - *got >= BUFFER_BYTES) {
+            status = take(input, to + *got, size - *got, &n, error);
+        } else {
+            status = take(input, input->buffer, BUFFER_BYTES, &input->end, error);
+            input->first = 0;
+            if (input->end)
+                continue;
+        }
+        if (!n)
+            break;
+        *got += n;
+    }
+    return status;
+}
+
+enum gf_status gf_input_read_some(struct gf_input *input, void *data, size_t size, size_t *got,
+                                  struct gf_error *error)
+{
+    if (input->first == input->end) {
+        const enum gf_status status = take(input, input->buffer, BUFFER_BYTES, &input->end, error);
+        input->first = 0;
+        if (status)
+            return status;
+    }
+    *got = input->end - input->first < size ? input->end - input->first : size;
+    memcpy(data, input->buffer + input->first, *got);
+    input->first += *got;
+    return GF_OK;
+}
+
+enum gf_status gf_input_peek(struct gf_input *input, void *data, size_t size, size_t *got,
+                             struct gf_error *error)
+{
+    enum gf_status status = GF_OK;
+    size_t n = 1;
+    if (input->end - input->first < size) {
+        memmove(input->buffer, input->buffer + input->first, input->end - input->first);
+        input->end -= input->first;
+        input->first = 0;
+    }
+    while (!status && n && input->end - input->first < size && input->end < BUFFER_BYTES) {
+        status = take(input, input->buffer + input->end, BUFFER_BYTES - input->end, &n, error);
+        input->end += n;
+    }
+    *got = input->end - input->first < size ? input->end - input->first : size;
+    memcpy(data, input->buffer + input->first, *got);
+    return status;
+}
+
+enum gf_status gf_input_rewind(struct gf_input *input, struct gf_error *error)
+{
+    const bool all_buffered = !input->given_back && input->position == (int64_t)input->end;
+    if (all_buffered) {
+        input->first = 0;
+        return GF_OK;
+    }
+    if (!input->regular && input->spool < 0)
+        return gf_fail(error, GF_ERROR_INPUT, "%s: cannot be read a second time: %s", input->name,
+                       input->spool_errno ? strerror(input->spool_errno) : "it was not kept");
+    input->position = 0;
+    input->first = input->end = 0;
+    input->at_end = input->given_back = false;
+    return GF_OK;
+}
+
+enum gf_status gf_input_give_back(struct gf_input *input, const void *data, size_t size,
+                                  struct gf_error *error)
+{
+    const size_t left = input->end - input->first;
+    if (size <= input->first) {
+        input->first -= size;
+        return GF_OK;
+    }
+    if (left + size > sizeof input->buffer)
+        return gf_fail(error, GF_ERROR_INPUT, "%s: too much was read ahead", input->name);
+    memmove(input->buffer + size, input->buffer + input->first, left);
+    memcpy(input->buffer, data, size);
+    input->first = 0;
+    input->end = size + left;
+    input->given_back = true;
+    return GF_OK;
+}
+
+/* The spool begins with what is not taken yet. */
+static void restart_spool(struct gf_input *input, int64_t taken, size_t left)
+{
+    if (input->position < input->spooled) { /* being read a second time */
+        input->spool_base += taken;
+        input->spooled -= taken;
+        return;
+    }
+    input->spool_base = input->spooled = 0;
+    if (ftruncate(input->spool, 0) || lseek(input->spool, 0, SEEK_SET))
+        input->spool_errno = errno;
+    keep(input, input->buffer, left);
+}
+
+void gf_input_start_here(struct gf_input *input)
+{
+    const size_t left = input->end - input->first;
+    const int64_t taken = input->position - (int64_t)left;
+    memmove(input->buffer, input->buffer + input->first, left);
+    if (input->regular) {
+        input->base += taken;
+        input->size -= input->size < 0 ? 0 : taken;
+    } else if (input->spool >= 0) {
+        restart_spool(input, taken, left);
+    }
+    input->position = (int64_t)left;
+    input->first = 0;
+    input->end = left;
+    input->given_back = false;
+}
+
+bool gf_input_is_stream(const struct gf_input *input)
+{
+    return !input->regular;
+}
+
+enum gf_status gf_input_copy(struct gf_input *input, void *data, struct gf_error *error)
+{
+    for (int64_t at = 0; at < input->size;) {
+        const ssize_t n =
+            pread(input->fd, (char *)data + at, (size_t)(input->size - at), input->base + at);
+        if (n < 0 && errno != EINTR)
+            return fail_errno(input, error);
+        if (!n)
+            return gf_fail(error, GF_ERROR_INPUT, "%s: became shorter while it was read",
+                           input->name);
+        at += n > 0 ? n : 0;
+    }
+    return GF_OK;
+}

@@ -1,0 +1,23 @@
+/* JPEG files, by libjpeg-turbo. The sink takes metadata that gf_metadata_for_output prepared, and
+ * writes it at once. */
+#ifndef GF_CODEC_JPEG_JPEG_H
+#define GF_CODEC_JPEG_JPEG_H
+
+#include "codec/common/metadata.h"
+#include "codec/common/source.h"
+#include "codec/io/input.h"
+#include "codec/io/output.h"
+#include "gpufilter/pipeline.h"
+
+enum gf_status gf_jpeg_source_open(struct gf_input *input, const struct gf_options *options,
+                                   struct gf_source **source, struct gf_error *error) GF_CHECKED;
+enum gf_status gf_jpeg_sink_open(struct gf_output *output, struct gf_format format,
+                                 const struct gf_metadata *metadata,
+                                 const struct gf_options *options, struct gf_sink **sink,
+                                 struct gf_error *error) GF_CHECKED;
+/* In place of rows: a whole JPEG that was encoded elsewhere, behind the sink's own metadata.
+ * Finishes the file. */
+enum gf_status gf_jpeg_sink_splice(struct gf_sink *sink, const unsigned char *data, size_t size,
+                                   struct gf_error *error) GF_CHECKED;
+
+#endif

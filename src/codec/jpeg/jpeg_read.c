@@ -1,0 +1,389 @@
+/* JPEG, in: baseline and progressive; gray as it is, everything else to RGB. */
+#include <setjmp.h>
+#include <stdio.h> /* before jpeglib.h, which needs it */
+#include <stdlib.h>
+#include <string.h>
+#include <jpeglib.h>
+#include <jerror.h>
+
+#include "base/target_clones.h"
+#include "codec/common/checks.h"
+#include "codec/common/metadata.h"
+#include "codec/common/source.h"
+#include "codec/io/input.h"
+#include "codec/jpeg/jpeg.h"
+
+enum {
+    BUFFER_BYTES = 256 << 10,
+    MARKER_MAX = 65535,
+    ROWS_AT_ONCE = 16,
+    /* A progressive picture can say the same thing in thousands of scans, each as long as the
+       picture is large. */
+    SCANS_MAX = 100,
+    /* A Huffman-coded block of 64 pixels takes a bit or more; an arithmetic coder has no such
+       floor. */
+    PIXELS_PER_BYTE = 64 * 8 * 2,
+    PIXELS_PER_BYTE_ARITHMETIC = 64 * 1024
+};
+
+struct jpeg_source {
+    struct gf_source base;
+    struct jpeg_decompress_struct jpeg;
+    struct jpeg_error_mgr errors;
+    struct jpeg_source_mgr bytes;
+    struct jpeg_progress_mgr progress;
+    jmp_buf escape;
+    struct gf_input *input;
+    struct gf_options options;
+    struct gf_error *error;
+    enum gf_status status;
+    bool header_read, started, forgiven;
+    unsigned char *dst; /* what is asked for: the arguments of attempt() */
+    size_t pitch;
+    int rows;
+    unsigned char *cmyk; /* a row, NULL unless it is needed */
+    struct gf_icc_parts icc;
+    unsigned char marker[MARKER_MAX];
+    unsigned char buffer[BUFFER_BYTES];
+};
+
+/* ---- what goes wrong ---- */
+
+/* "after row 412 of 2160", as far as it is known. */
+static void describe_place(const struct jpeg_source *source, char *text, size_t size)
+{
+    if (!source->header_read)
+        snprintf(text, size, "in the header");
+    else if (!source->started && source->jpeg.input_scan_number)
+        snprintf(text, size, "in scan %d", source->jpeg.input_scan_number);
+    else
+        snprintf(text, size, "after row %u of %d", source->jpeg.output_scanline,
+                 source->base.format.height);
+}
+
+static _Noreturn void give_up(struct jpeg_source *source, enum gf_status status)
+{
+    source->status = status;
+    longjmp(source->escape, 1);
+}
+
+static void error_exit(j_common_ptr jpeg)
+{
+    struct jpeg_source *const source = jpeg->client_data;
+    const char *const name = gf_input_name(source->input);
+    char text[JMSG_LENGTH_MAX], place[64];
+    jpeg->err->format_message(jpeg, text);
+    describe_place(source, place, sizeof place);
+    if (jpeg->err->msg_code == JERR_OUT_OF_MEMORY)
+        give_up(source, gf_fail(source->error, GF_ERROR_MEMORY, "%s: %s", name, text));
+    if (!source->header_read) /* it may be sound, and of a kind that libjpeg does not know */
+        give_up(source, gf_fail(source->error, GF_ERROR_INPUT, "%s: %s", name, text));
+    give_up(source,
+            gf_fail(source->error, GF_ERROR_INPUT, "%s: corrupt %s: %s", name, place, text));
+}
+
+/* Damage: the end of the reading, or, under allow_truncated, one warning. what: "truncated". */
+static void report_damage(struct jpeg_source *source, const char *what, const char *detail)
+{
+    char place[64];
+    describe_place(source, place, sizeof place);
+    if (!source->options.allow_truncated)
+        give_up(source, gf_fail(source->error, GF_ERROR_INPUT, "%s: %s %s%s",
+                                gf_input_name(source->input), what, place, detail));
+    if (!source->forgiven)
+        gf_warn(&source->options, "%s: %s %s%s", gf_input_name(source->input), what, place, detail);
+    source->forgiven = true;
+}
+
+static void emit_message(j_common_ptr jpeg, int level)
+{
+    static const char prefix[] = "Corrupt JPEG data: ";
+    if (level >= 0)
+        return;
+    jpeg->err->num_warnings++;
+    const int code = jpeg->err->msg_code;
+    if (code == JWRN_JFIF_MAJOR || code == JWRN_ADOBE_XFORM)
+        return; /* the pixels do not depend on them */
+    char text[JMSG_LENGTH_MAX], detail[JMSG_LENGTH_MAX + 4];
+    jpeg->err->format_message(jpeg, text);
+    const size_t skip = strncmp(text, prefix, sizeof prefix - 1) ? 0 : sizeof prefix - 1;
+    snprintf(detail, sizeof detail, ": %s", text + skip);
+    report_damage(jpeg->client_data, "corrupt", detail);
+}
+
+static void watch_scans(j_common_ptr jpeg)
+{
+    struct jpeg_source *const source = jpeg->client_data;
+    if (source->jpeg.input_scan_number > SCANS_MAX)
+        give_up(source, gf_fail(source->error, GF_ERROR_INPUT, "%s: over %d scans",
+                                gf_input_name(source->input), SCANS_MAX));
+}
+
+/* ---- where the bytes come from ---- */
+
+static void ignore_source(j_decompress_ptr jpeg)
+{
+    (void)jpeg;
+}
+
+static boolean fill_buffer(j_decompress_ptr jpeg)
+{
+    struct jpeg_source *const source = jpeg->client_data;
+    size_t got;
+    const enum gf_status status =
+        gf_input_read(source->input, source->buffer, BUFFER_BYTES, &got, source->error);
+    if (status)
+        give_up(source, status);
+    if (!got) {
+        report_damage(source, "truncated", "");
+        source->buffer[0] = 0xff;
+        source->buffer[1] = JPEG_EOI;
+        got = 2;
+    }
+    source->bytes.next_input_byte = source->buffer;
+    source->bytes.bytes_in_buffer = got;
+    return TRUE;
+}
+
+static void skip_bytes(j_decompress_ptr jpeg, long count)
+{
+    struct jpeg_source_mgr *const bytes = jpeg->src;
+    while (count > (long)bytes->bytes_in_buffer) {
+        count -= (long)bytes->bytes_in_buffer;
+        (void)fill_buffer(jpeg);
+    }
+    if (count > 0) {
+        bytes->next_input_byte += count;
+        bytes->bytes_in_buffer -= (size_t)count;
+    }
+}
+
+static void copy_bytes(j_decompress_ptr jpeg, unsigned char *to, size_t count)
+{
+    struct jpeg_source_mgr *const bytes = jpeg->src;
+    while (count) {
+        if (!bytes->bytes_in_buffer)
+            (void)fill_buffer(jpeg);
+        const size_t n = count < bytes->bytes_in_buffer ? count : bytes->bytes_in_buffer;
+        memcpy(to, bytes->next_input_byte, n);
+        bytes->next_input_byte += n;
+        bytes->bytes_in_buffer -= n;
+        to += n;
+        count -= n;
+    }
+}
+
+/* APP1 and APP2. Not jpeg_save_markers: it would keep as many as a file cares to have. */
+static boolean take_marker(j_decompress_ptr jpeg)
+{
+    struct jpeg_source *const source = jpeg->client_data;
+    unsigned char length[2];
+    copy_bytes(jpeg, length, sizeof length);
+    const size_t size = (size_t)(length[0] << 8 | length[1]);
+    if (size < sizeof length)
+        ERREXIT(jpeg, JERR_BAD_LENGTH);
+    copy_bytes(jpeg, source->marker, size - sizeof length);
+    const bool taken =
+        jpeg->unread_marker == JPEG_APP0 + 1
+            ? gf_metadata_take_app1(&source->base.metadata, source->marker, size - sizeof length)
+            : gf_icc_parts_add(&source->icc, source->marker, size - sizeof length);
+    if (!taken)
+        ERREXIT1(jpeg, JERR_OUT_OF_MEMORY, 0);
+    return TRUE;
+}
+
+/* ---- what is done under setjmp: nothing of it has locals that must survive ---- */
+
+static enum gf_status attempt(struct jpeg_source *source, void (*work)(struct jpeg_source *source),
+                              struct gf_error *error)
+{
+    source->error = error;
+    if (setjmp(source->escape))
+        return source->status;
+    work(source);
+    return GF_OK;
+}
+
+static void read_header(struct jpeg_source *source)
+{
+    struct jpeg_decompress_struct *const jpeg = &source->jpeg;
+    jpeg_create_decompress(jpeg);
+    source->bytes = (struct jpeg_source_mgr){.init_source = ignore_source,
+                                             .fill_input_buffer = fill_buffer,
+                                             .skip_input_data = skip_bytes,
+                                             .resync_to_restart = jpeg_resync_to_restart,
+                                             .term_source = ignore_source};
+    source->progress.progress_monitor = watch_scans;
+    jpeg->src = &source->bytes;
+    jpeg->progress = &source->progress;
+    jpeg_set_marker_processor(jpeg, JPEG_APP0 + 1, take_marker);
+    jpeg_set_marker_processor(jpeg, JPEG_APP0 + 2, take_marker);
+    jpeg_read_header(jpeg, TRUE);
+    source->header_read = true;
+}
+
+GF_TARGET_CLONES static void cmyk_to_rgb(const unsigned char *cmyk, unsigned char *rgb,
+                                         size_t pixels, unsigned flip)
+{
+    for (size_t i = 0; i < pixels; i++, cmyk += 4, rgb += 3) {
+        const unsigned light = cmyk[3] ^ flip;
+        for (int c = 0; c < 3; c++)
+            rgb[c] = (unsigned char)(((cmyk[c] ^ flip) * light + 127) / 255);
+    }
+}
+
+static void read_cmyk_rows(struct jpeg_source *source)
+{
+    /* Adobe's programs write ink the other way round, so that 255 is none. */
+    const unsigned flip = source->jpeg.saw_Adobe_marker ? 0 : 255;
+    for (; source->rows; source->rows--, source->dst += source->pitch) {
+        JSAMPROW line = source->cmyk;
+        jpeg_read_scanlines(&source->jpeg, &line, 1);
+        cmyk_to_rgb(source->cmyk, source->dst, (size_t)source->base.format.width, flip);
+    }
+}
+
+static void read_rows(struct jpeg_source *source)
+{
+    if (!source->started)
+        jpeg_start_decompress(&source->jpeg);
+    source->started = true;
+    if (source->cmyk)
+        read_cmyk_rows(source);
+    while (source->rows) {
+        JSAMPROW line[ROWS_AT_ONCE];
+        int count = 0;
+        for (; count < ROWS_AT_ONCE && count < source->rows; count++)
+            line[count] = source->dst + (size_t)count * source->pitch;
+        const int got = (int)jpeg_read_scanlines(&source->jpeg, line, (JDIMENSION)count);
+        source->rows -= got;
+        source->dst += (size_t)got * source->pitch;
+    }
+}
+
+static void finish(struct jpeg_source *source)
+{
+    if (source->jpeg.output_scanline == source->jpeg.output_height)
+        jpeg_finish_decompress(&source->jpeg);
+}
+
+/* ---- the source ---- */
+
+static enum gf_status jpeg_read(struct gf_source *base, int rows, unsigned char *dst, size_t pitch,
+                                struct gf_error *error)
+{
+    struct jpeg_source *const source = (struct jpeg_source *)base;
+    source->dst = dst;
+    source->pitch = pitch;
+    source->rows = rows;
+    return attempt(source, read_rows, error);
+}
+
+static enum gf_status jpeg_finish(struct gf_source *base, struct gf_error *error)
+{
+    return attempt((struct jpeg_source *)base, finish, error);
+}
+
+static void jpeg_close(struct gf_source *base)
+{
+    struct jpeg_source *const source = (struct jpeg_source *)base;
+    jpeg_destroy_decompress(&source->jpeg);
+    gf_metadata_free(&base->metadata);
+    gf_icc_parts_free(&source->icc);
+    free(source->cmyk);
+    free(source);
+}
+
+static enum gf_status check_size(const struct jpeg_source *source, struct gf_error *error)
+{
+    const struct jpeg_decompress_struct *const jpeg = &source->jpeg;
+    const char *const name = gf_input_name(source->input);
+    const enum gf_status status =
+        gf_size_check(name, jpeg->image_width, jpeg->image_height, &source->options, error);
+    const int64_t size = gf_input_size(source->input);
+    const int64_t pixels = (int64_t)jpeg->image_width * jpeg->image_height;
+    const int64_t most = jpeg->arith_code ? PIXELS_PER_BYTE_ARITHMETIC : PIXELS_PER_BYTE;
+    if (status || size < 0 || pixels / most <= size)
+        return status;
+    return gf_fail(error, GF_ERROR_INPUT, "%s: truncated: %ux%u pixels cannot be in %lld bytes",
+                   name, jpeg->image_width, jpeg->image_height, (long long)size);
+}
+
+static enum gf_status choose_colours(struct jpeg_source *source, struct gf_error *error)
+{
+    struct jpeg_decompress_struct *const jpeg = &source->jpeg;
+    int channels = 3;
+    switch (jpeg->jpeg_color_space) {
+    case JCS_GRAYSCALE:
+        channels = 1;
+        jpeg->out_color_space = JCS_GRAYSCALE;
+        break;
+    case JCS_RGB:
+    case JCS_YCbCr:
+        jpeg->out_color_space = JCS_RGB;
+        break;
+    case JCS_CMYK:
+    case JCS_YCCK:
+        jpeg->out_color_space = JCS_CMYK;
+        source->cmyk = malloc((size_t)jpeg->image_width * 4);
+        if (!source->cmyk)
+            return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        break;
+    default:
+        return gf_fail(error, GF_ERROR_INPUT, "%s: a JPEG of %d components of unknown colours",
+                       gf_input_name(source->input), jpeg->num_components);
+    }
+    source->base.format = (struct gf_format){.width = (int)jpeg->image_width,
+                                             .height = (int)jpeg->image_height,
+                                             .channels = channels,
+                                             .bits = 8};
+    source->base.for_device_codec =
+        !jpeg->progressive_mode && !jpeg->arith_code && jpeg->data_precision == 8 &&
+        (jpeg->jpeg_color_space == JCS_GRAYSCALE || jpeg->jpeg_color_space == JCS_YCbCr);
+    return GF_OK;
+}
+
+static enum gf_status take_metadata(struct jpeg_source *source, struct gf_error *error)
+{
+    const struct jpeg_decompress_struct *const jpeg = &source->jpeg;
+    const double per_metre = jpeg->density_unit == 1 ? 1 / 0.0254 : 100;
+    if (jpeg->saw_JFIF_marker && (jpeg->density_unit == 1 || jpeg->density_unit == 2)) {
+        source->base.metadata.density_x = jpeg->X_density * per_metre;
+        source->base.metadata.density_y = jpeg->Y_density * per_metre;
+    }
+    const bool joined = gf_icc_parts_join(&source->icc, &source->base.metadata.icc);
+    gf_icc_parts_free(&source->icc);
+    return joined ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+}
+
+enum gf_status gf_jpeg_source_open(struct gf_input *input, const struct gf_options *options,
+                                   struct gf_source **source, struct gf_error *error)
+{
+    struct jpeg_source *const opened = malloc(sizeof *opened);
+    if (!opened)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    memset(opened, 0, offsetof(struct jpeg_source, marker));
+    opened->base = (struct gf_source){.metadata = {.orientation = 1},
+                                      .read = jpeg_read,
+                                      .finish = jpeg_finish,
+                                      .close = jpeg_close};
+    opened->input = input;
+    opened->options = *options;
+    opened->jpeg.err = jpeg_std_error(&opened->errors);
+    opened->jpeg.client_data = opened;
+    opened->errors.error_exit = error_exit;
+    opened->errors.emit_message = emit_message;
+    enum gf_status status = attempt(opened, read_header, error);
+    if (!status)
+        status = check_size(opened, error);
+    if (!status)
+        status = choose_colours(opened, error);
+    if (!status)
+        status = take_metadata(opened, error);
+    if (status) {
+        jpeg_close(&opened->base);
+        return status;
+    }
+    *source = &opened->base;
+    return GF_OK;
+}

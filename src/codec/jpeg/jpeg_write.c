@@ -1,0 +1,303 @@
+/* JPEG, out: 8 bits, gray or YCbCr. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdio.h> /* before jpeglib.h, which needs it */
+#include <stdlib.h>
+#include <string.h>
+#include <jpeglib.h>
+#include <jerror.h>
+
+#include "codec/common/checks.h"
+#include "codec/common/metadata.h"
+#include "codec/common/samples.h"
+#include "codec/common/source.h"
+#include "codec/io/output.h"
+#include "codec/jpeg/jpeg.h"
+
+enum { BUFFER_BYTES = 64 << 10, ROWS_AT_ONCE = 16, SEGMENT_MAX = 65533 };
+
+struct jpeg_sink {
+    struct gf_sink base;
+    struct jpeg_compress_struct jpeg;
+    struct jpeg_error_mgr errors;
+    struct jpeg_destination_mgr bytes;
+    jmp_buf escape;
+    struct gf_output *output;
+    struct gf_format format; /* of the rows that come */
+    struct gf_options options;
+    const struct gf_metadata *metadata; /* during open */
+    struct gf_error *error;
+    enum gf_status status;
+    const unsigned char *src; /* what is asked for: the arguments of attempt() */
+    size_t pitch;
+    int rows;
+    unsigned char
+        *converted; /* ROWS_AT_ONCE rows as libjpeg takes them; NULL: it takes what comes */
+    unsigned char buffer[BUFFER_BYTES];
+};
+
+/* ---- errors and bytes ---- */
+
+static void error_exit(j_common_ptr jpeg)
+{
+    struct jpeg_sink *const sink = jpeg->client_data;
+    char text[JMSG_LENGTH_MAX];
+    jpeg->err->format_message(jpeg, text);
+    const enum gf_status status =
+        jpeg->err->msg_code == JERR_OUT_OF_MEMORY ? GF_ERROR_MEMORY : GF_ERROR_OUTPUT;
+    sink->status = gf_fail(sink->error, status, "%s: %s", gf_output_name(sink->output), text);
+    longjmp(sink->escape, 1);
+}
+
+static void ignore_message(j_common_ptr jpeg, int level)
+{
+    (void)jpeg;
+    (void)level;
+}
+
+static void reset_buffer(j_compress_ptr jpeg)
+{
+    struct jpeg_sink *const sink = jpeg->client_data;
+    sink->bytes.next_output_byte = sink->buffer;
+    sink->bytes.free_in_buffer = BUFFER_BYTES;
+}
+
+static void write_buffer(struct jpeg_sink *sink, size_t size)
+{
+    sink->status = gf_output_write(sink->output, sink->buffer, size, sink->error);
+    if (sink->status)
+        longjmp(sink->escape, 1);
+}
+
+static boolean empty_buffer(j_compress_ptr jpeg)
+{
+    write_buffer(jpeg->client_data,
+                 BUFFER_BYTES); /* whatever free_in_buffer says: it is libjpeg's way */
+    reset_buffer(jpeg);
+    return TRUE;
+}
+
+static void write_rest(j_compress_ptr jpeg)
+{
+    struct jpeg_sink *const sink = jpeg->client_data;
+    write_buffer(sink, BUFFER_BYTES - sink->bytes.free_in_buffer);
+}
+
+/* ---- metadata ---- */
+
+static void write_app1(struct jpeg_sink *sink, const char *header, size_t header_size,
+                       const struct gf_blob *blob, const char *what)
+{
+    if (!blob->size)
+        return;
+    if (header_size + blob->size > SEGMENT_MAX) {
+        gf_warn(&sink->options, "%s: %s of %zu bytes is too large for JPEG: it is left out",
+                gf_output_name(sink->output), what, blob->size);
+        return;
+    }
+    jpeg_write_m_header(&sink->jpeg, JPEG_APP0 + 1, (unsigned)(header_size + blob->size));
+    for (size_t i = 0; i < header_size; i++)
+        jpeg_write_m_byte(&sink->jpeg, header[i]);
+    for (size_t i = 0; i < blob->size; i++)
+        jpeg_write_m_byte(&sink->jpeg, blob->data[i]);
+}
+
+static void write_metadata(struct jpeg_sink *sink)
+{
+    const struct gf_metadata *const metadata = sink->metadata;
+    write_app1(sink, GF_APP1_EXIF, sizeof GF_APP1_EXIF, &metadata->exif, "EXIF");
+    write_app1(sink, GF_APP1_XMP, sizeof GF_APP1_XMP, &metadata->xmp, "XMP");
+    if (metadata->icc.size > GF_METADATA_MAX)
+        gf_warn(&sink->options,
+                "%s: an ICC profile of %zu bytes is too large for JPEG: it is left out",
+                gf_output_name(sink->output), metadata->icc.size);
+    else if (metadata->icc.size)
+        jpeg_write_icc_profile(&sink->jpeg, metadata->icc.data, (unsigned)metadata->icc.size);
+}
+
+static double distance_to_integer(double value)
+{
+    return fabs(value - nearbyint(value));
+}
+
+/* In whole dots per inch or per centimetre, whichever is nearer. */
+static void set_density(struct jpeg_sink *sink)
+{
+    const double x = sink->metadata->density_x, y = sink->metadata->density_y;
+    if (!(x > 0 && y > 0))
+        return;
+    const double inch = 0.0254, centimetre = 0.01;
+    const bool inches =
+        distance_to_integer(x * inch) + distance_to_integer(y * inch) <=
+        distance_to_integer(x * centimetre) + distance_to_integer(y * centimetre) + 0.02;
+    const double unit = inches ? inch : centimetre;
+    if (x * unit > 65535 || y * unit > 65535 || x * unit < 0.5 || y * unit < 0.5)
+        return;
+    sink->jpeg.density_unit = inches ? 1 : 2;
+    sink->jpeg.X_density = (UINT16)nearbyint(x * unit);
+    sink->jpeg.Y_density = (UINT16)nearbyint(y * unit);
+}
+
+/* ---- what is done under setjmp: nothing of it has locals that must survive ---- */
+
+static enum gf_status attempt(struct jpeg_sink *sink, void (*work)(struct jpeg_sink *sink),
+                              struct gf_error *error)
+{
+    sink->error = error;
+    if (setjmp(sink->escape))
+        return sink->status;
+    work(sink);
+    return GF_OK;
+}
+
+static void start(struct jpeg_sink *sink)
+{
+    struct jpeg_compress_struct *const jpeg = &sink->jpeg;
+    const bool gray = gf_colour_channels(sink->format) == 1;
+    jpeg_create_compress(jpeg);
+    sink->bytes = (struct jpeg_destination_mgr){.init_destination = reset_buffer,
+                                                .empty_output_buffer = empty_buffer,
+                                                .term_destination = write_rest};
+    jpeg->dest = &sink->bytes;
+    jpeg->image_width = (JDIMENSION)sink->format.width;
+    jpeg->image_height = (JDIMENSION)sink->format.height;
+    /* libjpeg-turbo passes over the fourth sample by itself. */
+    jpeg->input_components = gray ? 1 : sink->format.channels;
+    jpeg->in_color_space = gray                         ? JCS_GRAYSCALE
+                           : sink->format.channels == 4 ? JCS_EXT_RGBX
+                                                        : JCS_RGB;
+    jpeg_set_defaults(jpeg);
+    jpeg_set_quality(jpeg, sink->options.quality, TRUE);
+    if (!gray) {
+        jpeg->comp_info[0].h_samp_factor = sink->options.subsampling == GF_SUBSAMPLING_444 ? 1 : 2;
+        jpeg->comp_info[0].v_samp_factor = sink->options.subsampling == GF_SUBSAMPLING_420 ? 2 : 1;
+    }
+    if (sink->options.progressive)
+        jpeg_simple_progression(jpeg);
+    set_density(sink);
+    jpeg_start_compress(jpeg, TRUE);
+    write_metadata(sink);
+}
+
+static const unsigned char *convert(const struct jpeg_sink *sink, const unsigned char *row,
+                                    int slot)
+{
+    if (!sink->converted)
+        return row;
+    const size_t width = (size_t)sink->format.width, channels = (size_t)sink->format.channels;
+    unsigned char *const to = sink->converted + (size_t)slot * width * channels;
+    if (sink->format.bits == 16) {
+        gf_samples_narrow(row, to, width * channels);
+        row = to;
+    }
+    if (channels == 2)
+        gf_pixels_drop_alpha(row, to, width, 2, 8);
+    return to;
+}
+
+static void write_rows(struct jpeg_sink *sink)
+{
+    while (sink->rows) {
+        JSAMPROW line[ROWS_AT_ONCE];
+        int count = 0;
+        for (; count < ROWS_AT_ONCE && count < sink->rows; count++)
+            line[count] = (JSAMPROW)convert(sink, sink->src + (size_t)count * sink->pitch, count);
+        jpeg_write_scanlines(&sink->jpeg, line, (JDIMENSION)count);
+        sink->rows -= count;
+        sink->src += (size_t)count * sink->pitch;
+    }
+}
+
+static void finish(struct jpeg_sink *sink)
+{
+    jpeg_finish_compress(&sink->jpeg);
+}
+
+/* ---- the sink ---- */
+
+static enum gf_status jpeg_write(struct gf_sink *base, int rows, const unsigned char *src,
+                                 size_t pitch, struct gf_error *error)
+{
+    struct jpeg_sink *const sink = (struct jpeg_sink *)base;
+    sink->src = src;
+    sink->pitch = pitch;
+    sink->rows = rows;
+    return attempt(sink, write_rows, error);
+}
+
+static enum gf_status jpeg_finish(struct gf_sink *base, struct gf_error *error)
+{
+    return attempt((struct jpeg_sink *)base, finish, error);
+}
+
+static void jpeg_close(struct gf_sink *base)
+{
+    struct jpeg_sink *const sink = (struct jpeg_sink *)base;
+    jpeg_destroy_compress(&sink->jpeg);
+    free(sink->converted);
+    free(sink);
+}
+
+enum gf_status gf_jpeg_sink_open(struct gf_output *output, struct gf_format format,
+                                 const struct gf_metadata *metadata,
+                                 const struct gf_options *options, struct gf_sink **sink,
+                                 struct gf_error *error)
+{
+    const char *const name = gf_output_name(output);
+    if (format.width > JPEG_MAX_DIMENSION || format.height > JPEG_MAX_DIMENSION)
+        return gf_fail(error, GF_ERROR_OUTPUT,
+                       "%s: %dx%d is too large for JPEG, whose sides end at %ld", name,
+                       format.width, format.height, (long)JPEG_MAX_DIMENSION);
+    struct jpeg_sink *const opened = malloc(sizeof *opened);
+    if (!opened)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    memset(opened, 0, offsetof(struct jpeg_sink, buffer));
+    opened->base = (struct gf_sink){jpeg_write, jpeg_finish, jpeg_close};
+    opened->output = output;
+    opened->format = format;
+    opened->options = *options;
+    opened->metadata = metadata;
+    opened->jpeg.err = jpeg_std_error(&opened->errors);
+    opened->jpeg.client_data = opened;
+    opened->errors.error_exit = error_exit;
+    opened->errors.emit_message = ignore_message;
+    enum gf_status status = GF_OK;
+    if (format.bits == 16 || format.channels == 2) {
+        opened->converted = malloc((size_t)format.width * (size_t)format.channels * ROWS_AT_ONCE);
+        if (!opened->converted)
+            status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    }
+    if (!status)
+        status = attempt(opened, start, error);
+    opened->metadata = NULL;
+    if (status) {
+        jpeg_close(&opened->base);
+        return status;
+    }
+    if (gf_has_alpha(format))
+        gf_warn(options, "%s: JPEG has no alpha channel: it is left out", name);
+    *sink = &opened->base;
+    return GF_OK;
+}
+
+/* Where the segments that are no application's begin; `size` where there are none. */
+static size_t skip_applications(const unsigned char *data, size_t size)
+{
+    size_t at = 2;
+    while (at + 4 <= size && data[at] == 0xff && (data[at + 1] & 0xf0) == JPEG_APP0)
+        at += 2 + (size_t)(data[at + 2] << 8 | data[at + 3]);
+    return at < size ? at : size;
+}
+
+enum gf_status gf_jpeg_sink_splice(struct gf_sink *base, const unsigned char *data, size_t size,
+                                   struct gf_error *error)
+{
+    struct jpeg_sink *const sink = (struct jpeg_sink *)base;
+    const size_t skipped = skip_applications(data, size);
+    const size_t own =
+        BUFFER_BYTES - sink->bytes.free_in_buffer; /* the start marker and the metadata */
+    enum gf_status status = gf_output_write(sink->output, sink->buffer, own, error);
+    if (!status)
+        status = gf_output_write(sink->output, data + skipped, size - skipped, error);
+    return status;
+}

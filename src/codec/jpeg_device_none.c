@@ -1,4 +1,0 @@
-/* A build without CUDA has no codec on it. */
-#ifndef GF_WITH_CUDA
-#include "jpeg_device_none.h"
-#endif

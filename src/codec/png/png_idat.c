@@ -1,0 +1,233 @@
+#include "codec/png/png_idat.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codec/common/checks.h"
+#include "codec/io/input.h"
+#include "codec/png/inflate.h"
+
+enum {
+    BUFFER_BYTES = 64 << 10,
+    HEAD_BYTES = 8,
+    CRC_BYTES = 4,
+    SURPLUS_BYTES = 1024,
+    SURPLUS_MOST = 16 << 20,
+    LONGEST_CHUNK = 0x7fffffff
+};
+
+struct gf_png_idat {
+    struct gf_input *input;
+    const struct gf_options *options;
+    struct gf_inflate *inflate;
+    uint32_t left, crc;             /* of the chunk */
+    unsigned char head[HEAD_BYTES]; /* of the first chunk behind the last IDAT */
+    bool behind;                    /* that chunk has been reached */
+    char message[80];               /* of a fault */
+    unsigned char buffer[BUFFER_BYTES];
+};
+
+static uint32_t be32(const unsigned char *at)
+{
+    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+}
+
+static bool is_type(const unsigned char *head, const char *type)
+{
+    return !memcmp(head + 4, type, 4);
+}
+
+static bool corrupt(struct gf_png_fault *fault, const char *text)
+{
+    *fault = (struct gf_png_fault){.text = text};
+    return false;
+}
+
+static bool corrupt_stream(struct gf_png_idat *idat, struct gf_png_fault *fault)
+{
+    snprintf(idat->message, sizeof idat->message, "IDAT: %s", gf_inflate_message(idat->inflate));
+    return corrupt(fault, idat->message);
+}
+
+struct gf_png_idat *gf_png_idat_open(struct gf_input *input, const struct gf_options *options,
+                                     uint32_t length)
+{
+    struct gf_png_idat *const idat = calloc(1, sizeof *idat);
+    if (!idat)
+        return NULL;
+    idat->input = input;
+    idat->options = options;
+    idat->left = length;
+    idat->crc = gf_crc32(0, (const uint8_t *)"IDAT", 4);
+    idat->inflate = gf_inflate_open();
+    if (idat->inflate)
+        return idat;
+    free(idat);
+    return NULL;
+}
+
+void gf_png_idat_close(struct gf_png_idat *idat)
+{
+    if (idat)
+        gf_inflate_close(idat->inflate);
+    free(idat);
+}
+
+/* ---- the file ---- */
+
+static bool read_up_to(struct gf_png_idat *idat, void *data, size_t size, size_t *got,
+                       struct gf_png_fault *fault)
+{
+    *fault = (struct gf_png_fault){0};
+    fault->status = gf_input_read(idat->input, data, size, got, &fault->error);
+    return !fault->status;
+}
+
+static bool read_exactly(struct gf_png_idat *idat, void *data, size_t size,
+                         struct gf_png_fault *fault)
+{
+    size_t got;
+    if (!read_up_to(idat, data, size, &got, fault))
+        return false;
+    fault->truncated = got < size;
+    return !fault->truncated;
+}
+
+static bool read_head(struct gf_png_idat *idat, struct gf_png_fault *fault)
+{
+    if (!read_exactly(idat, idat->head, HEAD_BYTES, fault))
+        return false;
+    for (int i = 4; i < HEAD_BYTES; i++)
+        if (!isalpha(idat->head[i]))
+            return corrupt(fault, "invalid chunk type");
+    idat->left = be32(idat->head);
+    if (idat->left > LONGEST_CHUNK)
+        return corrupt(fault, "PNG unsigned integer out of range");
+    idat->crc = gf_crc32(0, idat->head + 4, 4);
+    return true;
+}
+
+/* Some bytes of the chunk, which has some left. What a truncated file still has of it comes first.
+ */
+static bool read_some(struct gf_png_idat *idat, size_t *size, struct gf_png_fault *fault)
+{
+    const size_t most = idat->left < BUFFER_BYTES ? idat->left : BUFFER_BYTES;
+    if (!read_up_to(idat, idat->buffer, most, size, fault))
+        return false;
+    fault->truncated = !*size;
+    idat->crc = gf_crc32(idat->crc, idat->buffer, *size);
+    idat->left -= (uint32_t)*size;
+    return *size;
+}
+
+static bool read_crc(struct gf_png_idat *idat, const char *wrong, struct gf_png_fault *fault)
+{
+    unsigned char crc[CRC_BYTES];
+    if (!read_exactly(idat, crc, sizeof crc, fault))
+        return false;
+    return !wrong || be32(crc) == idat->crc || corrupt(fault, wrong);
+}
+
+/* On to bytes of IDAT chunks, unless there are no more: `behind`. */
+static bool reach_data(struct gf_png_idat *idat, struct gf_png_fault *fault)
+{
+    while (!idat->left && !idat->behind) {
+        if (!read_crc(idat, "IDAT: CRC error", fault) || !read_head(idat, fault))
+            return false;
+        idat->behind = !is_type(idat->head, "IDAT");
+    }
+    return true;
+}
+
+static bool feed(struct gf_png_idat *idat, struct gf_png_fault *fault)
+{
+    size_t size;
+    if (!reach_data(idat, fault))
+        return false;
+    if (idat->behind)
+        return corrupt(fault, "Not enough image data");
+    if (!read_some(idat, &size, fault))
+        return false;
+    gf_inflate_feed(idat->inflate, idat->buffer, size);
+    return true;
+}
+
+/* ---- the stream ---- */
+
+bool gf_png_idat_read(struct gf_png_idat *idat, uint8_t *out, size_t size, size_t *got,
+                      struct gf_png_fault *fault)
+{
+    *got = 0;
+    while (*got < size) {
+        size_t some;
+        const size_t room = size - *got < INT32_MAX ? size - *got : INT32_MAX;
+        const enum gf_inflate_result result =
+            gf_inflate_run(idat->inflate, out + *got, room, &some);
+        *got += some;
+        if (result == GF_INFLATE_BAD)
+            return corrupt_stream(idat, fault);
+        if (result == GF_INFLATE_END && *got < size)
+            return corrupt(fault, "Not enough image data");
+        if (result == GF_INFLATE_HUNGRY && !feed(idat, fault))
+            return false;
+    }
+    return true;
+}
+
+static bool skip_idat(struct gf_png_idat *idat, struct gf_png_fault *fault)
+{
+    size_t size;
+    for (;;) {
+        if (!reach_data(idat, fault))
+            return false;
+        if (idat->behind)
+            return true;
+        if (!read_some(idat, &size, fault))
+            return false;
+    }
+}
+
+/* What is too much is unpacked, too, since it may be the sign of damage, but not without end. */
+bool gf_png_idat_end(struct gf_png_idat *idat, struct gf_png_fault *fault)
+{
+    uint8_t more[SURPLUS_BYTES];
+    size_t surplus = 0;
+    enum gf_inflate_result result;
+    do {
+        size_t got;
+        result = gf_inflate_run(idat->inflate, more, sizeof more, &got);
+        surplus += got;
+        if (result == GF_INFLATE_BAD)
+            return corrupt_stream(idat, fault);
+        if (result == GF_INFLATE_HUNGRY && !feed(idat, fault))
+            return false;
+    } while (result != GF_INFLATE_END && surplus < SURPLUS_MOST);
+    if (surplus)
+        gf_warn(idat->options, "%s: Too much image data", gf_input_name(idat->input));
+    else if (gf_inflate_left(idat->inflate) || idat->left)
+        gf_warn(idat->options, "%s: Extra compressed data", gf_input_name(idat->input));
+    return skip_idat(idat, fault);
+}
+
+/* Of chunks that the pixels do not depend on neither contents nor checksum matter. */
+bool gf_png_idat_trailer(struct gf_png_idat *idat, struct gf_png_fault *fault)
+{
+    size_t size;
+    for (;;) {
+        const bool last = is_type(idat->head, "IEND");
+        const bool known = last || is_type(idat->head, "PLTE") || is_type(idat->head, "IDAT");
+        if (isupper(idat->head[4]) && !known)
+            return corrupt(fault, "unhandled critical chunk");
+        while (idat->left)
+            if (!read_some(idat, &size, fault))
+                return false;
+        if (!read_crc(idat, last ? "IEND: CRC error" : NULL, fault))
+            return false;
+        if (last)
+            return true;
+        if (!read_head(idat, fault))
+            return false;
+    }
+}

@@ -1,0 +1,226 @@
+#include "codec/png/png_pixels.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cpu.h"
+#include "base/pages.h"
+#include "codec/common/samples.h"
+#include "codec/io/input.h"
+#include "codec/png/png_filter.h"
+
+enum { BLOCK_BYTES = 128 << 10, BLOCKS = 4, LARGE_BLOCKS = 2, LARGE_BYTES = 8 << 20 };
+
+/* Block b lies in slot b % slots: unpacked by the thread, then handed out row by row. */
+struct gf_png_pixels {
+    struct gf_format format;
+    size_t row_bytes;
+    struct gf_png_idat *idat;
+    const struct gf_png_filters *filters;
+    uint8_t *slot[BLOCKS];
+    uint8_t *above; /* the row before the block, with its filter undone */
+    int slots, block_rows, blocks;
+    size_t slot_bytes, above_bytes;
+    pthread_t thread;
+    bool threaded;
+    pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t changed;
+    int unpacked, used; /* blocks */
+    bool ending;
+    int whole_rows; /* before the fault, which is set where these are fewer than the picture's */
+    struct gf_png_fault fault;
+    /* The caller's: rows that have their filters undone, up to the end of the block that row `row`
+     * is in. */
+    int row, ready;
+    bool bad_filter;
+};
+
+/* ---- unpacking ---- */
+
+/* False after a fault. */
+static bool unpack_block(struct gf_png_pixels *pixels, int b)
+{
+    const int first = b * pixels->block_rows, rest = pixels->format.height - first;
+    const int rows = rest < pixels->block_rows ? rest : pixels->block_rows;
+    const size_t filtered = pixels->row_bytes + 1;
+    struct gf_png_fault fault = {0};
+    size_t got;
+    bool whole = gf_png_idat_read(pixels->idat, pixels->slot[b % pixels->slots],
+                                  filtered * (size_t)rows, &got, &fault);
+    if (whole && rows == rest)
+        whole = gf_png_idat_end(pixels->idat, &fault);
+    int whole_rows = first + (int)(got / filtered);
+    whole_rows -=
+        whole_rows == pixels->format.height; /* the last row stands for the stream's end */
+    pthread_mutex_lock(&pixels->lock);
+    if (!whole) {
+        pixels->whole_rows = whole_rows;
+        pixels->fault = fault;
+    }
+    pixels->unpacked = b + 1;
+    pthread_cond_signal(&pixels->changed);
+    pthread_mutex_unlock(&pixels->lock);
+    return whole;
+}
+
+static bool wait_for_slot(struct gf_png_pixels *pixels, int b)
+{
+    pthread_mutex_lock(&pixels->lock);
+    while (b >= pixels->used + pixels->slots && !pixels->ending)
+        pthread_cond_wait(&pixels->changed, &pixels->lock);
+    const bool going = !pixels->ending;
+    pthread_mutex_unlock(&pixels->lock);
+    return going;
+}
+
+static void *thread_main(void *argument)
+{
+    struct gf_png_pixels *const pixels = argument;
+    for (int b = 0; b < pixels->blocks && wait_for_slot(pixels, b) && unpack_block(pixels, b); b++)
+        ;
+    return NULL;
+}
+
+/* ---- opening and closing ---- */
+
+static void cut_blocks(struct gf_png_pixels *pixels)
+{
+    const size_t filtered = pixels->row_bytes + 1;
+    const int height = pixels->format.height;
+    const int rows = filtered < BLOCK_BYTES ? (int)(BLOCK_BYTES / filtered) : 1;
+    pixels->block_rows = rows < height ? rows : height;
+    pixels->blocks = (height + pixels->block_rows - 1) / pixels->block_rows;
+    /* Undoing a filter may look a little past a row. */
+    pixels->slot_bytes = filtered * (size_t)pixels->block_rows + GF_PNG_MARGIN;
+    pixels->above_bytes = pixels->row_bytes + GF_PNG_MARGIN;
+    pixels->slots = !pixels->threaded                  ? 1
+                    : pixels->slot_bytes > LARGE_BYTES ? LARGE_BLOCKS
+                                                       : BLOCKS;
+    pixels->slots = pixels->slots < pixels->blocks ? pixels->slots : pixels->blocks;
+}
+
+static bool alloc_blocks(struct gf_png_pixels *pixels)
+{
+    pixels->above = gf_pages_alloc(pixels->above_bytes);
+    bool there = pixels->above;
+    for (int i = 0; there && i < pixels->slots; i++) {
+        pixels->slot[i] = gf_pages_alloc(pixels->slot_bytes);
+        there = pixels->slot[i];
+    }
+    return there;
+}
+
+enum gf_status gf_png_pixels_open(struct gf_input *input, struct gf_format format, uint32_t length,
+                                  const struct gf_options *options, struct gf_png_pixels **pixels,
+                                  struct gf_error *error)
+{
+    struct gf_png_pixels *const opened = calloc(1, sizeof *opened);
+    if (!opened)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    const int threads = options->threads > 0 ? options->threads : gf_cpu_count();
+    pthread_mutex_init(&opened->lock, NULL);
+    pthread_cond_init(&opened->changed, NULL);
+    opened->format = format;
+    opened->row_bytes = gf_row_bytes(format);
+    opened->whole_rows = format.height;
+    opened->filters = gf_png_filters();
+    opened->threaded = threads > 1 && opened->row_bytes * (size_t)format.height > BLOCK_BYTES;
+    cut_blocks(opened);
+    opened->idat = gf_png_idat_open(input, options, length);
+    enum gf_status status = GF_OK;
+    if (!opened->idat || !alloc_blocks(opened))
+        status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    if (status ||
+        (opened->threaded && pthread_create(&opened->thread, NULL, thread_main, opened))) {
+        opened->threaded = false;
+        gf_png_pixels_close(opened);
+        return status ? status : gf_fail(error, GF_ERROR_MEMORY, "cannot start a thread");
+    }
+    *pixels = opened;
+    return GF_OK;
+}
+
+void gf_png_pixels_close(struct gf_png_pixels *pixels)
+{
+    if (!pixels)
+        return;
+    pthread_mutex_lock(&pixels->lock);
+    pixels->ending = true;
+    pthread_cond_signal(&pixels->changed);
+    pthread_mutex_unlock(&pixels->lock);
+    if (pixels->threaded)
+        pthread_join(pixels->thread, NULL);
+    for (int i = 0; i < pixels->slots; i++)
+        gf_pages_free(pixels->slot[i], pixels->slot_bytes);
+    gf_pages_free(pixels->above, pixels->above_bytes);
+    gf_png_idat_close(pixels->idat);
+    pthread_cond_destroy(&pixels->changed);
+    pthread_mutex_destroy(&pixels->lock);
+    free(pixels);
+}
+
+/* ---- rows ---- */
+
+/* Waits for block b, or unpacks it. Returns the rows that are whole by then, of the picture. */
+static int reach_block(struct gf_png_pixels *pixels, int b)
+{
+    if (!pixels->threaded && pixels->unpacked == b)
+        (void)unpack_block(pixels, b); /* what it found is in whole_rows */
+    pthread_mutex_lock(&pixels->lock);
+    if (pixels->used < b) {
+        pixels->used = b;
+        pthread_cond_signal(&pixels->changed);
+    }
+    while (pixels->unpacked <= b && pixels->whole_rows == pixels->format.height)
+        pthread_cond_wait(&pixels->changed, &pixels->lock);
+    const int rows = pixels->whole_rows;
+    pthread_mutex_unlock(&pixels->lock);
+    return rows;
+}
+
+/* Makes block b ready, whose rows are the next ones. */
+static void undo_block(struct gf_png_pixels *pixels, int b)
+{
+    const size_t filtered = pixels->row_bytes + 1;
+    const int first = b * pixels->block_rows, rest = reach_block(pixels, b) - first;
+    const int rows = rest < pixels->block_rows ? rest : pixels->block_rows;
+    uint8_t *const block = pixels->slot[b % pixels->slots];
+    const int done =
+        rows < 0 ? 0
+                 : gf_png_undo_rows(pixels->filters, block, rows, pixels->above, pixels->row_bytes,
+                                    pixels->format.channels * pixels->format.bits / 8);
+    pixels->ready = first + done;
+    pixels->bad_filter = done < rows;
+    if (done == pixels->block_rows)
+        memcpy(pixels->above, block + filtered * (size_t)done - pixels->row_bytes,
+               pixels->row_bytes);
+}
+
+int gf_png_pixels_read(struct gf_png_pixels *pixels, int rows, unsigned char *dst, size_t pitch,
+                       struct gf_png_fault *fault)
+{
+    for (int done = 0; done < rows; done++, dst += pitch, pixels->row++) {
+        const int b = pixels->row / pixels->block_rows, y = pixels->row % pixels->block_rows;
+        if (!y)
+            undo_block(pixels, b);
+        if (pixels->row >= pixels->ready) {
+            /* Without a bad filter the thread has ended with a fault. */
+            *fault = pixels->bad_filter ? (struct gf_png_fault){.text = "bad adaptive filter value"}
+                                        : pixels->fault;
+            return done;
+        }
+        const uint8_t *const row =
+            pixels->slot[b % pixels->slots] + (pixels->row_bytes + 1) * (size_t)y + 1;
+        if (pixels->format.bits == 16)
+            gf_samples_big_endian(row, dst, pixels->row_bytes / 2);
+        else
+            memcpy(dst, row, pixels->row_bytes);
+    }
+    return rows;
+}
+
+bool gf_png_pixels_finish(struct gf_png_pixels *pixels, struct gf_png_fault *fault)
+{
+    return gf_png_idat_trailer(pixels->idat, fault);
+}

@@ -1,0 +1,302 @@
+/* PNM (P1 to P6) and PAM (P7), in. What they hold is in the netpbm formats' own descriptions. */
+#include "codec/pnm/pnm_header.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/target_clones.h"
+#include "codec/common/checks.h"
+#include "codec/common/metadata.h"
+#include "codec/common/samples.h"
+#include "codec/common/source.h"
+#include "codec/io/input.h"
+#include "codec/pnm/pnm.h"
+
+struct pnm_source {
+    struct gf_source base;
+    struct gf_options options;
+    char type; /* '1' to '7' */
+    unsigned maxval;
+    uint16_t *scale;       /* sample in the file to sample; NULL: they are the same */
+    unsigned char *packed; /* a row of P4 */
+    struct gf_pnm_reader reader;
+};
+
+static const char *name_of(const struct pnm_source *pnm)
+{
+    return gf_input_name(pnm->reader.input);
+}
+
+/* ---- the header ---- */
+
+static enum gf_status read_header(struct pnm_source *pnm)
+{
+    struct gf_error *const error = pnm->reader.error;
+    struct gf_pnm_header header;
+    enum gf_status status = gf_pnm_read_header(&pnm->reader, &header);
+    if (status)
+        return status;
+    if (header.maxval < 1 || header.maxval > 65535)
+        return gf_fail(error, GF_ERROR_INPUT, "%s: a maxval of %u is outside 1..65535",
+                       name_of(pnm), header.maxval);
+    status = gf_size_check(name_of(pnm), header.width, header.height, &pnm->options, error);
+    if (status)
+        return status;
+    pnm->type = header.type;
+    pnm->maxval = header.maxval;
+    pnm->base.format = (struct gf_format){.width = (int)header.width,
+                                          .height = (int)header.height,
+                                          .channels = (int)header.depth,
+                                          .bits = header.maxval > 255 ? 16 : 8};
+    pnm->reader.rows = pnm->base.format.height;
+    return GF_OK;
+}
+
+static bool is_plain(const struct pnm_source *pnm)
+{
+    return pnm->type >= '1' && pnm->type <= '3';
+}
+
+/* Bytes of a row in a binary file. */
+static size_t file_row_bytes(const struct pnm_source *pnm)
+{
+    return pnm->type == '4' ? ((size_t)pnm->base.format.width + 7) / 8
+                            : gf_row_bytes(pnm->base.format);
+}
+
+/* A regular file that is too short is refused before anything is allocated for its header. In plain
+ * text a sample takes two bytes, or one in P1. */
+static enum gf_status check_length(const struct pnm_source *pnm)
+{
+    const struct gf_pnm_reader *const reader = &pnm->reader;
+    const struct gf_format format = pnm->base.format;
+    const int64_t header = reader->taken - (int64_t)(reader->end - reader->first);
+    const int64_t left = gf_input_size(reader->input) - header;
+    const int64_t samples = (int64_t)format.width * format.channels;
+    const int64_t row = pnm->type == '1' ? samples
+                        : is_plain(pnm)  ? 2 * samples
+                                         : (int64_t)file_row_bytes(pnm);
+    /* The last number in a text has no white space behind it. */
+    if (gf_input_size(reader->input) < 0 || row * format.height <= left + is_plain(pnm))
+        return GF_OK;
+    return gf_fail_truncated(reader->error, name_of(pnm), left / row, format.height);
+}
+
+/* ---- rows ---- */
+
+static enum gf_status read_bytes(struct pnm_source *pnm, unsigned char *data, size_t size)
+{
+    struct gf_pnm_reader *const reader = &pnm->reader;
+    size_t got = reader->end - reader->first;
+    got = got < size ? got : size;
+    memcpy(data, reader->buffer + reader->first, got);
+    reader->first += got;
+    if (got == size)
+        return GF_OK;
+    size_t more;
+    reader->status = gf_input_read(reader->input, data + got, size - got, &more, reader->error);
+    if (reader->status || got + more == size)
+        return reader->status;
+    reader->row += (int)((got + more) / file_row_bytes(pnm));
+    return gf_pnm_fail_short(reader);
+}
+
+GF_TARGET_CLONES static unsigned greatest8(const unsigned char *sample, size_t count)
+{
+    unsigned char greatest = 0;
+    for (size_t i = 0; i < count; i++)
+        greatest = sample[i] > greatest ? sample[i] : greatest;
+    return greatest;
+}
+
+GF_TARGET_CLONES static unsigned greatest16(const uint16_t *sample, size_t count)
+{
+    uint16_t greatest = 0;
+    for (size_t i = 0; i < count; i++)
+        greatest = sample[i] > greatest ? sample[i] : greatest;
+    return greatest;
+}
+
+static enum gf_status fail_sample(const struct pnm_source *pnm, unsigned sample)
+{
+    return gf_fail(pnm->reader.error, GF_ERROR_INPUT, "%s: sample %u over the maxval %u in row %d",
+                   name_of(pnm), sample, pnm->maxval, pnm->reader.row + 1);
+}
+
+/* From 0..maxval to 0..255 or 0..65535, in place. */
+static enum gf_status scale_row(const struct pnm_source *pnm, unsigned char *row, size_t count)
+{
+    if (!pnm->scale)
+        return GF_OK;
+    uint16_t *const wide = (uint16_t *)(void *)row;
+    const bool is_wide = pnm->base.format.bits == 16;
+    const unsigned greatest = is_wide ? greatest16(wide, count) : greatest8(row, count);
+    if (greatest > pnm->maxval)
+        return fail_sample(pnm, greatest);
+    for (size_t i = 0; i < count; i++) {
+        if (is_wide)
+            wide[i] = pnm->scale[wide[i]];
+        else
+            row[i] = (unsigned char)pnm->scale[row[i]];
+    }
+    return GF_OK;
+}
+
+static enum gf_status read_bits_row(struct pnm_source *pnm, unsigned char *row)
+{
+    const int width = pnm->base.format.width;
+    const enum gf_status status = read_bytes(pnm, pnm->packed, file_row_bytes(pnm));
+    for (int x = 0; !status && x < width; x++)
+        row[x] = pnm->packed[x / 8] >> (7 - x % 8) & 1 ? 0 : 255;
+    return status;
+}
+
+static enum gf_status read_plain_bits_row(struct pnm_source *pnm, unsigned char *row)
+{
+    for (int x = 0; x < pnm->base.format.width; x++) {
+        int byte;
+        do
+            byte = gf_pnm_byte_outside_comments(&pnm->reader);
+        while (gf_pnm_is_space(byte));
+        if (byte == GF_PNM_END)
+            return gf_pnm_fail_short(&pnm->reader);
+        if (byte != '0' && byte != '1')
+            return gf_fail(pnm->reader.error, GF_ERROR_INPUT, "%s: neither 0 nor 1 in row %d",
+                           name_of(pnm), pnm->reader.row + 1);
+        row[x] = byte == '1' ? 0 : 255;
+    }
+    return GF_OK;
+}
+
+static enum gf_status read_plain_row(struct pnm_source *pnm, unsigned char *row)
+{
+    const size_t count = (size_t)pnm->base.format.width * (size_t)pnm->base.format.channels;
+    uint16_t *const wide = (uint16_t *)(void *)row;
+    for (size_t i = 0; i < count; i++) {
+        unsigned sample;
+        const enum gf_status status = gf_pnm_number(&pnm->reader, &sample);
+        if (status)
+            return status;
+        if (sample > pnm->maxval)
+            return fail_sample(pnm, sample);
+        const unsigned scaled = pnm->scale ? pnm->scale[sample] : sample;
+        if (pnm->base.format.bits == 16)
+            wide[i] = (uint16_t)scaled;
+        else
+            row[i] = (unsigned char)scaled;
+    }
+    return GF_OK;
+}
+
+static enum gf_status read_binary_row(struct pnm_source *pnm, unsigned char *row)
+{
+    const struct gf_format format = pnm->base.format;
+    const size_t count = (size_t)format.width * (size_t)format.channels;
+    const enum gf_status status = read_bytes(pnm, row, gf_row_bytes(format));
+    if (status)
+        return status;
+    if (format.bits == 16)
+        gf_samples_big_endian(row, row, count);
+    return scale_row(pnm, row, count);
+}
+
+static enum gf_status read_row(struct pnm_source *pnm, unsigned char *row)
+{
+    switch (pnm->type) {
+    case '1':
+        return read_plain_bits_row(pnm, row);
+    case '2':
+    case '3':
+        return read_plain_row(pnm, row);
+    case '4':
+        return read_bits_row(pnm, row);
+    default:
+        return read_binary_row(pnm, row);
+    }
+}
+
+/* Whether samples are ready as they stand in the file. */
+static bool is_as_wanted(const struct pnm_source *pnm)
+{
+    return pnm->type >= '5' && pnm->base.format.bits == 8 && !pnm->scale;
+}
+
+/* ---- the source ---- */
+
+static enum gf_status pnm_read(struct gf_source *source, int rows, unsigned char *dst, size_t pitch,
+                               struct gf_error *error)
+{
+    struct pnm_source *const pnm = (struct pnm_source *)source;
+    const size_t row_bytes = gf_row_bytes(source->format);
+    enum gf_status status = GF_OK;
+    pnm->reader.error = error;
+    if (is_as_wanted(pnm) && pitch == row_bytes) { /* all of them at once */
+        status = read_bytes(pnm, dst, row_bytes * (size_t)rows);
+        pnm->reader.row += status ? 0 : rows;
+        return status;
+    }
+    for (int y = 0; !status && y < rows; y++) {
+        status = read_row(pnm, dst + (size_t)y * pitch);
+        pnm->reader.row += !status;
+    }
+    return status;
+}
+
+/* What was read ahead may be another picture's. */
+static enum gf_status pnm_finish(struct gf_source *source, struct gf_error *error)
+{
+    struct gf_pnm_reader *const reader = &((struct pnm_source *)source)->reader;
+    const size_t left = reader->end - reader->first;
+    reader->end = reader->first;
+    return gf_input_give_back(reader->input, reader->buffer + reader->first, left, error);
+}
+
+static void pnm_close(struct gf_source *source)
+{
+    struct pnm_source *const pnm = (struct pnm_source *)source;
+    gf_metadata_free(&source->metadata);
+    free(pnm->scale);
+    free(pnm->packed);
+    free(pnm);
+}
+
+static enum gf_status prepare_rows(struct pnm_source *pnm)
+{
+    const unsigned most = pnm->base.format.bits == 16 ? 65535 : 255;
+    if (pnm->type == '4')
+        pnm->packed = malloc(file_row_bytes(pnm));
+    else if (pnm->type != '1' && pnm->maxval != most)
+        pnm->scale = malloc((pnm->maxval + 1) * sizeof *pnm->scale);
+    else
+        return GF_OK;
+    if (!pnm->packed && !pnm->scale)
+        return gf_fail(pnm->reader.error, GF_ERROR_MEMORY, "out of memory");
+    for (uint64_t v = 0; pnm->scale && v <= pnm->maxval; v++)
+        pnm->scale[v] = (uint16_t)((2 * v * most + pnm->maxval) / (2 * pnm->maxval));
+    return GF_OK;
+}
+
+enum gf_status gf_pnm_source_open(struct gf_input *input, const struct gf_options *options,
+                                  struct gf_source **source, struct gf_error *error)
+{
+    struct pnm_source *const pnm = malloc(sizeof *pnm);
+    if (!pnm)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    memset(pnm, 0, offsetof(struct pnm_source, reader.buffer));
+    pnm->base = (struct gf_source){
+        .metadata = {.orientation = 1}, .read = pnm_read, .finish = pnm_finish, .close = pnm_close};
+    pnm->reader.input = input;
+    pnm->reader.error = error;
+    pnm->options = *options;
+    enum gf_status status = read_header(pnm);
+    if (!status)
+        status = check_length(pnm);
+    if (!status)
+        status = prepare_rows(pnm);
+    if (status) {
+        pnm_close(&pnm->base);
+        return status;
+    }
+    *source = &pnm->base;
+    return GF_OK;
+}

@@ -1,0 +1,114 @@
+/* PNM (P5, P6) and PAM (P7), out. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "codec/common/checks.h"
+#include "codec/common/samples.h"
+#include "codec/common/source.h"
+#include "codec/io/output.h"
+#include "codec/pnm/pnm.h"
+
+struct pnm_sink {
+    struct gf_sink base;
+    struct gf_output *output;
+    struct gf_format format; /* of the rows that come */
+    bool drop_alpha;
+    unsigned char *converted; /* a row as the file has it; NULL where it has the same */
+};
+
+static const void *convert(const struct pnm_sink *pnm, const unsigned char *row)
+{
+    const struct gf_format format = pnm->format;
+    const size_t width = (size_t)format.width;
+    size_t samples = width * (size_t)format.channels;
+    const void *from = row;
+    if (pnm->drop_alpha) {
+        gf_pixels_drop_alpha(from, pnm->converted, width, format.channels, format.bits);
+        from = pnm->converted;
+        samples -= width;
+    }
+    if (format.bits == 16)
+        gf_samples_big_endian(from, pnm->converted, samples);
+    return pnm->converted;
+}
+
+static enum gf_status pnm_write(struct gf_sink *sink, int rows, const unsigned char *src,
+                                size_t pitch, struct gf_error *error)
+{
+    struct pnm_sink *const pnm = (struct pnm_sink *)sink;
+    struct gf_format written = pnm->format;
+    written.channels -= pnm->drop_alpha;
+    const size_t row_bytes = gf_row_bytes(written);
+    if (!pnm->converted && pitch == row_bytes)
+        return gf_output_write(pnm->output, src, row_bytes * (size_t)rows, error);
+    enum gf_status status = GF_OK;
+    for (int y = 0; !status && y < rows; y++) {
+        const unsigned char *const row = src + (size_t)y * pitch;
+        status = gf_output_write(pnm->output, pnm->converted ? convert(pnm, row) : row, row_bytes,
+                                 error);
+    }
+    return status;
+}
+
+static enum gf_status pnm_finish(struct gf_sink *sink, struct gf_error *error)
+{
+    (void)sink;
+    (void)error;
+    return GF_OK;
+}
+
+static void pnm_close(struct gf_sink *sink)
+{
+    struct pnm_sink *const pnm = (struct pnm_sink *)sink;
+    free(pnm->converted);
+    free(pnm);
+}
+
+static enum gf_status write_header(const struct pnm_sink *pnm, enum gf_file_format file_format,
+                                   struct gf_error *error)
+{
+    static const char *const tuple_types[] = {"GRAYSCALE", "GRAYSCALE_ALPHA", "RGB", "RGB_ALPHA"};
+    const struct gf_format format = pnm->format;
+    const int maxval = format.bits == 16 ? 65535 : 255;
+    char header[200];
+    int length;
+    if (file_format == GF_FILE_PAM)
+        length = snprintf(header, sizeof header,
+                          "P7\nWIDTH %d\nHEIGHT %d\nDEPTH %d\nMAXVAL %d\nTUPLTYPE %s\nENDHDR\n",
+                          format.width, format.height, format.channels, maxval,
+                          tuple_types[format.channels - 1]);
+    else
+        length =
+            snprintf(header, sizeof header, "P%d\n%d %d\n%d\n",
+                     gf_colour_channels(format) == 3 ? 6 : 5, format.width, format.height, maxval);
+    return gf_output_write(pnm->output, header, (size_t)length, error);
+}
+
+enum gf_status gf_pnm_sink_open(struct gf_output *output, enum gf_file_format file_format,
+                                struct gf_format format, const struct gf_options *options,
+                                struct gf_sink **sink, struct gf_error *error)
+{
+    struct pnm_sink *const pnm = calloc(1, sizeof *pnm);
+    if (!pnm)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    pnm->base = (struct gf_sink){pnm_write, pnm_finish, pnm_close};
+    pnm->output = output;
+    pnm->format = format;
+    pnm->drop_alpha = file_format == GF_FILE_PNM && gf_has_alpha(format);
+    enum gf_status status = GF_OK;
+    if (pnm->drop_alpha || format.bits == 16) {
+        pnm->converted = malloc(gf_row_bytes(format));
+        if (!pnm->converted)
+            status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    }
+    if (!status)
+        status = write_header(pnm, file_format, error);
+    if (status) {
+        pnm_close(&pnm->base);
+        return status;
+    }
+    if (pnm->drop_alpha)
+        gf_warn(options, "%s: PNM has no alpha channel: it is left out", gf_output_name(output));
+    *sink = &pnm->base;
+    return GF_OK;
+}

@@ -1,0 +1,238 @@
+/* The CPU backend: a lane is the thread that calls it, memory is the host's, work is done when the
+ * call returns. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/pages.h"
+#include "engine/backend.h"
+#include "pixel/histogram.h"
+
+struct cpu_backend {
+    struct gf_backend base;
+    int threads;
+};
+
+struct cpu_lane {
+    struct gf_lane base;
+    enum gf_statistic statistic;
+    struct gf_histogram histogram;
+    double mark_s;
+};
+
+static enum gf_status cpu_ready(struct gf_backend *backend, struct gf_error *error)
+{
+    (void)backend;
+    (void)error;
+    return GF_OK;
+}
+
+static void cpu_close(struct gf_backend *backend)
+{
+    free(backend);
+}
+
+static void cpu_describe(struct gf_backend *backend, char *text, size_t size)
+{
+    const int threads = ((struct cpu_backend *)backend)->threads;
+    snprintf(text, size, "cpu, %d thread%s", threads, threads == 1 ? "" : "s");
+}
+
+static void *cpu_alloc(struct gf_backend *backend, size_t size)
+{
+    (void)backend;
+    return gf_pages_alloc(size);
+}
+
+static void cpu_release(struct gf_backend *backend, void *memory, size_t size)
+{
+    (void)backend;
+    gf_pages_free(memory, size);
+}
+
+static uint64_t cpu_free_bytes(struct gf_backend *backend)
+{
+    (void)backend;
+    return UINT64_MAX;
+}
+
+static bool cpu_pin(struct gf_backend *backend, void *data, size_t size)
+{
+    (void)backend;
+    (void)data;
+    (void)size;
+    return false;
+}
+
+static void cpu_unpin(struct gf_backend *backend, void *data)
+{
+    (void)backend;
+    (void)data;
+}
+
+static enum gf_status cpu_lane_open(struct gf_backend *backend, int index, struct gf_spans *spans,
+                                    struct gf_lane **lane, struct gf_error *error)
+{
+    struct cpu_lane *const opened = calloc(1, sizeof *opened);
+    if (!opened)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    opened->base = (struct gf_lane){.backend = backend, .spans = spans, .index = index};
+    *lane = &opened->base;
+    return GF_OK;
+}
+
+static void cpu_statistic_close(struct gf_lane *lane)
+{
+    struct cpu_lane *const cpu = (struct cpu_lane *)lane;
+    free(cpu->histogram.count);
+    cpu->histogram.count = NULL;
+}
+
+static void cpu_lane_close(struct gf_lane *lane)
+{
+    cpu_statistic_close(lane);
+    free(lane);
+}
+
+static void cpu_lane_enter(struct gf_lane *lane)
+{
+    (void)lane;
+}
+
+static enum gf_status cpu_load(struct gf_backend *backend, const struct gf_stage *stage,
+                               const void **constants, struct gf_error *error)
+{
+    (void)backend;
+    (void)error;
+    *constants = stage->constants;
+    return GF_OK;
+}
+
+static void cpu_unload(struct gf_backend *backend, const void *constants)
+{
+    (void)backend;
+    (void)constants;
+}
+
+static size_t cpu_scratch(const struct gf_stage *stage, int rows)
+{
+    return stage->filter->cpu_scratch ? stage->filter->cpu_scratch(stage, rows) : 0;
+}
+
+static enum gf_status cpu_run(struct gf_lane *lane, const struct gf_stage *stage,
+                              const void *constants, const struct gf_view *in,
+                              const struct gf_view *out, void *scratch, struct gf_error *error)
+{
+    (void)lane;
+    (void)constants;
+    (void)error;
+    stage->filter->cpu(stage, in, out, scratch);
+    return GF_OK;
+}
+
+static enum gf_status cpu_statistic_open(struct gf_lane *lane, const struct gf_stage *stage,
+                                         struct gf_error *error)
+{
+    struct cpu_lane *const cpu = (struct cpu_lane *)lane;
+    cpu->statistic = gf_stage_statistic(stage);
+    cpu->histogram = (struct gf_histogram){
+        .channels = gf_statistic_channels(cpu->statistic, stage->in), .bins = 1 << stage->in.bits};
+    cpu->histogram.count = calloc((size_t)cpu->histogram.channels * (size_t)cpu->histogram.bins,
+                                  sizeof *cpu->histogram.count);
+    return cpu->histogram.count ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+}
+
+static enum gf_status cpu_statistic_add(struct gf_lane *lane, const struct gf_view *view,
+                                        struct gf_error *error)
+{
+    struct cpu_lane *const cpu = (struct cpu_lane *)lane;
+    (void)error;
+    gf_histogram_add(view, cpu->statistic, &cpu->histogram);
+    return GF_OK;
+}
+
+static enum gf_status cpu_statistic_take(struct gf_lane *lane, struct gf_histogram *into,
+                                         struct gf_error *error)
+{
+    const struct cpu_lane *const cpu = (struct cpu_lane *)lane;
+    (void)error;
+    const size_t count = (size_t)into->channels * (size_t)into->bins;
+    for (size_t i = 0; i < count; i++)
+        into->count[i] += cpu->histogram.count[i];
+    return GF_OK;
+}
+
+static void cpu_mark(struct gf_lane *lane, enum gf_span_kind kind, int stage, size_t bytes)
+{
+    struct cpu_lane *const cpu = (struct cpu_lane *)lane;
+    if (!lane->spans->on)
+        return;
+    const double now = gf_now();
+    if (kind != GF_SPAN_START)
+        gf_spans_add(lane->spans, kind, stage, lane->index, cpu->mark_s, now, bytes);
+    cpu->mark_s = now;
+}
+
+static enum gf_status cpu_wait(struct gf_lane *lane, struct gf_error *error)
+{
+    (void)lane;
+    (void)error;
+    return GF_OK;
+}
+
+/* One thread's memcpy of more than any cache holds, second of two passes: bytes read + written a
+ * second. */
+static void cpu_measure(struct gf_backend *backend, struct gf_profile *profile)
+{
+    (void)backend;
+    const size_t size = (size_t)64 << 20;
+    unsigned char *const pages = gf_pages_alloc(2 * size);
+    if (!pages)
+        return;
+    memset(pages, 1, size);
+    memcpy(pages + size, pages, size);
+    const double begin_s = gf_now();
+    memcpy(pages + size, pages, size);
+    const double seconds = gf_now() - begin_s;
+    /* The copy is read so that it cannot be left out. */
+    profile->device_copy_peak = pages[2 * size - 1] ? 2.0 * (double)size / seconds : 0;
+    gf_pages_free(pages, 2 * size);
+}
+
+static const struct gf_backend_calls cpu_calls = {
+    .unified = true,
+    .band_bytes_least = 64 << 10,
+    .band_bytes_most = 1 << 20,
+    .ready = cpu_ready,
+    .close = cpu_close,
+    .describe = cpu_describe,
+    .alloc = cpu_alloc,
+    .release = cpu_release,
+    .free_bytes = cpu_free_bytes,
+    .pin = cpu_pin,
+    .unpin = cpu_unpin,
+    .lane_open = cpu_lane_open,
+    .lane_close = cpu_lane_close,
+    .lane_enter = cpu_lane_enter,
+    .load = cpu_load,
+    .unload = cpu_unload,
+    .scratch = cpu_scratch,
+    .run = cpu_run,
+    .statistic_open = cpu_statistic_open,
+    .statistic_add = cpu_statistic_add,
+    .statistic_take = cpu_statistic_take,
+    .statistic_close = cpu_statistic_close,
+    .mark = cpu_mark,
+    .wait = cpu_wait,
+    .measure = cpu_measure,
+};
+
+enum gf_status gf_backend_cpu_open(int threads, struct gf_backend **backend, struct gf_error *error)
+{
+    struct cpu_backend *const opened = calloc(1, sizeof *opened);
+    if (!opened)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    *opened = (struct cpu_backend){.base.calls = &cpu_calls, .threads = threads};
+    *backend = &opened->base;
+    return GF_OK;
+}

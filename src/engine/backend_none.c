@@ -1,0 +1,43 @@
+/* What stands in for the CUDA backend in a build without it. */
+#include "engine/backend.h"
+
+#ifndef GF_WITH_CUDA
+
+static const char reason[] = "this program was built without CUDA";
+
+bool gf_backend_cuda_likely(const char **why_not)
+{
+    *why_not = reason;
+    return false;
+}
+
+enum gf_status gf_backend_cuda_open(const struct gf_cuda_options *options, struct gf_spans *spans,
+                                    struct gf_backend **backend, struct gf_error *error)
+{
+    (void)options;
+    (void)spans;
+    (void)backend;
+    return gf_fail(error, GF_ERROR_UNAVAILABLE, "--device=cuda: %s", reason);
+}
+
+int gf_device_count(const char **why)
+{
+    if (why)
+        *why = reason;
+    return 0;
+}
+
+enum gf_status gf_device_describe(int index, struct gf_device_info *info, struct gf_error *error)
+{
+    (void)info;
+    return gf_fail(error, GF_ERROR_UNAVAILABLE, "cuda:%d: %s", index, reason);
+}
+
+enum gf_status gf_device_code(int index, int *architecture, bool *built_in, struct gf_error *error)
+{
+    (void)architecture;
+    (void)built_in;
+    return gf_fail(error, GF_ERROR_UNAVAILABLE, "cuda:%d: %s", index, reason);
+}
+
+#endif

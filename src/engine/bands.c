@@ -1,0 +1,116 @@
+#include "engine/bands.h"
+
+size_t gf_band_pitch(const struct gf_backend *backend, struct gf_format format)
+{
+    const size_t bytes = gf_row_bytes(format);
+    return backend->calls->unified ? bytes : (bytes + 15) / 16 * 16;
+}
+
+struct gf_rows gf_bands_rows(const struct gf_bands *bands, const struct gf_segment *segment, int b)
+{
+    const int y0 = b * bands->rows, end = y0 + bands->rows;
+    return (struct gf_rows){y0, end < segment->out.height ? end : segment->out.height};
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Fills in what `rows` rows a band cost. */
+static void measure(struct gf_bands *bands, const struct gf_plan *plan,
+                    const struct gf_segment *segment, const struct gf_backend *backend)
+{
+    bands->count = (segment->out.height + bands->rows - 1) / bands->rows;
+    bands->in_rows = 0;
+    bands->between_bytes = bands->scratch_bytes = 0;
+    for (int b = 0; b < bands->count; b++) {
+        struct gf_rows cut[GF_CUTS_MAX + 1];
+        const struct gf_rows rows = gf_bands_rows(bands, segment, b);
+        gf_segment_rows(plan, segment, rows.first, rows.end, cut);
+        const int in_rows = cut[0].end - cut[0].first;
+        bands->in_rows = in_rows > bands->in_rows ? in_rows : bands->in_rows;
+        for (int i = 1; i <= segment->count; i++) {
+            const struct gf_stage *const stage = &plan->stage[segment->first + i - 1];
+            const int out_rows = cut[i].end - cut[i].first;
+            bands->between_bytes =
+                larger(bands->between_bytes, gf_band_pitch(backend, stage->out) * (size_t)out_rows);
+            bands->scratch_bytes =
+                larger(bands->scratch_bytes, backend->calls->scratch(stage, out_rows));
+        }
+    }
+    bands->in_bytes = bands->in_pitch * (size_t)bands->in_rows;
+    bands->out_bytes = bands->out_pitch * (size_t)bands->rows;
+}
+
+static int clamp(int64_t value, int64_t least, int64_t most)
+{
+    return (int)(value < least ? least : value > most ? most : value);
+}
+
+/* Rows of input that a row in the middle needs beside its own; 0 where it needs the whole picture.
+ */
+static int halo_rows(const struct gf_plan *plan, const struct gf_segment *segment)
+{
+    struct gf_rows cut[GF_CUTS_MAX + 1];
+    gf_segment_rows(plan, segment, segment->out.height / 2, segment->out.height / 2 + 1, cut);
+    const int halo = cut[0].end - cut[0].first - 1;
+    return halo < segment->in.height - 1 ? halo : 0;
+}
+
+/* Bytes that a row of a band takes. Of a picture that the first stage must see whole the band holds
+ * no rows: one of 20000x100 that is turned would else go in bands of a few rows of 100 pixels. */
+static int64_t row_bytes(const struct gf_bands *bands, const struct gf_plan *plan,
+                         const struct gf_segment *segment)
+{
+    const bool whole = segment->count && gf_stage_whole(&plan->stage[segment->first]);
+    return (int64_t)(whole ? bands->out_pitch : larger(bands->in_pitch, bands->out_pitch));
+}
+
+/* About a sixteenth of the picture, or an eighth where it is copied one way only and the pipeline
+ * need not fill quickly, within the backend's limits; enough bands for every lane; and no fewer
+ * rows than the halo, or more would be copied than filtered. */
+static int choose_rows(const struct gf_bands *bands, const struct gf_plan *plan,
+                       const struct gf_segment *segment, const struct gf_backend *backend,
+                       int lanes, int halo)
+{
+    const int64_t row = row_bytes(bands, plan, segment);
+    const int64_t height = segment->out.height;
+    const int64_t share = row * height / (plan->segment_count > 1 ? 8 : 16);
+    const int64_t bytes = clamp(share, (int64_t)backend->calls->band_bytes_least,
+                                (int64_t)backend->calls->band_bytes_most);
+    int64_t rows = clamp(bytes / row, 1, height);
+    if (backend->calls->unified && rows > (height + 2 * lanes - 1) / (2 * lanes))
+        rows = (height + 2 * lanes - 1) / (2 * lanes);
+    return clamp(rows < halo ? halo : rows, 1, height);
+}
+
+static uint64_t host_bytes(const struct gf_bands *bands, const struct gf_segment *segment,
+                           const struct gf_backend *backend, int lanes,
+                           const struct gf_bands_budget *budget)
+{
+    const uint64_t ring =
+        (budget->streams_in ? bands->in_bytes : 0) + (budget->streams_out ? bands->out_bytes : 0);
+    const uint64_t lane =
+        bands->scratch_bytes + (segment->count > 1 ? 2 * (uint64_t)bands->between_bytes : 0);
+    return ring * (uint64_t)(lanes + 1) + (backend->calls->unified ? lane * (uint64_t)lanes : 0);
+}
+
+struct gf_bands gf_bands_cut(const struct gf_plan *plan, const struct gf_segment *segment,
+                             const struct gf_backend *backend, int rows, int lanes,
+                             const struct gf_bands_budget *budget)
+{
+    struct gf_bands bands = {.in_pitch = gf_band_pitch(backend, segment->in),
+                             .out_pitch = gf_band_pitch(backend, segment->out)};
+    const int halo = halo_rows(plan, segment);
+    bands.rows = rows ? clamp(rows, 1, segment->out.height)
+                      : choose_rows(&bands, plan, segment, backend, lanes, halo);
+    const int least = budget->is_limit ? 1 : rows ? bands.rows : clamp(halo / 2, 1, bands.rows);
+    measure(&bands, plan, segment, backend);
+    while (bands.rows > least &&
+           host_bytes(&bands, segment, backend, lanes, budget) > budget->bytes) {
+        bands.rows = bands.rows / 2 > least ? bands.rows / 2 : least;
+        measure(&bands, plan, segment, backend);
+    }
+    return bands;
+}

@@ -1,0 +1,25 @@
+/* A ring of equal buffers in host memory, pinned where the backend can: band b uses buffer b mod
+ * count. */
+#ifndef GF_ENGINE_RING_H
+#define GF_ENGINE_RING_H
+
+#include <stddef.h>
+
+#include "engine/store.h"
+
+struct gf_ring {
+    unsigned char *data;
+    size_t slot_bytes;
+    int count;
+};
+
+enum gf_status gf_ring_alloc(struct gf_ring *ring, struct gf_store *store, size_t slot_bytes,
+                             int count, struct gf_error *error) GF_CHECKED;
+void gf_ring_free(struct gf_ring *ring, struct gf_store *store);
+
+static inline unsigned char *gf_ring_slot(const struct gf_ring *ring, int band)
+{
+    return ring->data + (size_t)(band % ring->count) * ring->slot_bytes;
+}
+
+#endif

@@ -1,0 +1,244 @@
+/* The public pipeline: which device runs, and what happens when one fails. */
+#include "pipeline/pipeline_state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/cpu.h"
+#include "base/version.h"
+#include "chain/chain.h"
+
+enum { CUDA_LANES = 4, LEAST_BAND_ROWS = 16 };
+
+const char *gf_version(void)
+{
+    return GF_VERSION;
+}
+
+struct gf_options gf_options_default(void)
+{
+    return (struct gf_options){
+        .max_pixels = 1000000000,
+        .autorotate = true,
+        .quality = 90,
+        .png_level = 1,
+    };
+}
+
+static void warn(const struct gf_pipeline *pipeline, const char *text)
+{
+    if (pipeline->options.warn)
+        pipeline->options.warn(pipeline->options.warn_context, text);
+}
+
+static void close_backend(struct gf_pipeline *pipeline)
+{
+    if (!pipeline->backend)
+        return;
+    if (pipeline->store.backend)
+        gf_store_close(&pipeline->store);
+    gf_device_codec_close(&pipeline->codec);
+    pipeline->backend->calls->close(pipeline->backend);
+    pipeline->backend = NULL;
+}
+
+static void warn_of_variants(const struct gf_pipeline *pipeline)
+{
+    for (int i = 0; i < pipeline->chain.count; i++) {
+        const struct gf_chain_item *const item = &pipeline->chain.item[i];
+        char text[200];
+        if (!item->variant)
+            continue;
+        snprintf(text, sizeof text,
+                 "%s: variant=%s names CUDA kernels; the CPU makes the same picture its own way",
+                 item->filter->name, item->variant->name);
+        warn(pipeline, text);
+    }
+}
+
+static enum gf_status use_cpu(struct gf_pipeline *pipeline, const char *reason,
+                              struct gf_error *error)
+{
+    close_backend(pipeline);
+    pipeline->on_cuda = false;
+    pipeline->band_rows = pipeline->options.band_rows;
+    snprintf(pipeline->profile.reason, sizeof pipeline->profile.reason, "%.159s", reason);
+    warn_of_variants(pipeline);
+    return gf_backend_cpu_open(pipeline->options.threads, &pipeline->backend, error);
+}
+
+static enum gf_status use_cuda(struct gf_pipeline *pipeline, const char *reason,
+                               struct gf_error *error)
+{
+    pipeline->on_cuda = true;
+    snprintf(pipeline->profile.reason, sizeof pipeline->profile.reason, "%.159s", reason);
+    const struct gf_cuda_options options = {
+        .device = pipeline->options.device_index,
+        .budget = pipeline->options.device_memory_bytes,
+        .pageable = pipeline->options.host_memory == GF_HOST_PAGEABLE,
+        .zero_copy = pipeline->options.transfer == GF_TRANSFER_ZERO_COPY,
+    };
+    const enum gf_status status =
+        gf_backend_cuda_open(&options, &pipeline->spans, &pipeline->backend, error);
+    if (status || (pipeline->options.codec != GF_CODEC_GPU &&
+                   pipeline->options.codec != GF_CODEC_GPU_IF_FAST))
+        return status;
+    return gf_device_codec_open(&pipeline->codec, options.device, error);
+}
+
+static enum gf_status choose_device(struct gf_pipeline *pipeline, struct gf_error *error)
+{
+    const char *why_not = "";
+    if (pipeline->options.codec == GF_CODEC_GPU &&
+        (pipeline->options.device == GF_DEVICE_CPU || !gf_backend_cuda_likely(&why_not)))
+        return gf_fail(error, GF_ERROR_UNAVAILABLE, "the GPU's codec without a GPU: %s",
+                       *why_not ? why_not : "the CPU was asked for");
+    switch (pipeline->options.device) {
+    case GF_DEVICE_CPU:
+        return use_cpu(pipeline, "asked for", error);
+    case GF_DEVICE_CUDA:
+        return use_cuda(pipeline, "asked for", error);
+    case GF_DEVICE_AUTO:
+        break;
+    }
+    if (!pipeline->chain.count)
+        return use_cpu(pipeline, "there is nothing to filter", error);
+    if (!gf_backend_cuda_likely(&why_not))
+        return use_cpu(pipeline, why_not, error);
+    return use_cuda(pipeline, "there is a GPU", error);
+}
+
+enum gf_status gf_pipeline_open(const char *chain, const struct gf_options *options,
+                                struct gf_pipeline **pipeline, struct gf_error *error)
+{
+    struct gf_pipeline *const opened = calloc(1, sizeof *opened);
+    if (!opened)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    opened->options = *options;
+    if (opened->options.threads <= 0)
+        opened->options.threads = gf_cpu_count();
+    gf_spans_init(&opened->spans);
+    enum gf_status status = gf_chain_parse(chain, &opened->chain, error);
+    opened->chain.no_fuse = options->no_fuse;
+    if (!status && options->transfer == GF_TRANSFER_ZERO_COPY &&
+        options->host_memory == GF_HOST_PAGEABLE)
+        status = gf_fail(error, GF_ERROR_USAGE, "zero copy needs pinned host memory, not pageable");
+    if (!status) {
+        gf_spans_restart(&opened->spans, options->profile || options->spans);
+        status = choose_device(opened, error);
+    }
+    if (status) {
+        gf_pipeline_close(opened);
+        return status;
+    }
+    *pipeline = opened;
+    return GF_OK;
+}
+
+void gf_pipeline_close(struct gf_pipeline *pipeline)
+{
+    if (!pipeline)
+        return;
+    close_backend(pipeline);
+    gf_chain_free(&pipeline->chain);
+    gf_spans_free(&pipeline->spans);
+    free(pipeline->stages);
+    free(pipeline);
+}
+
+int gf_pipeline_lanes(const struct gf_pipeline *pipeline)
+{
+    if (pipeline->options.serial)
+        return 1;
+    if (pipeline->options.lanes)
+        return pipeline->options.lanes;
+    return pipeline->on_cuda ? CUDA_LANES : pipeline->options.threads;
+}
+
+struct gf_options gf_pipeline_resolved(const struct gf_pipeline *pipeline)
+{
+    struct gf_options options = pipeline->options;
+    if (!options.memory_bytes)
+        options.memory_bytes = pipeline->on_cuda ? (uint64_t)512 << 20 : (uint64_t)128 << 20;
+    return options;
+}
+
+bool gf_pipeline_recover(struct gf_pipeline *pipeline, enum gf_status failure,
+                         const struct gf_error *why, struct gf_error *error)
+{
+    char text[sizeof why->text + 80];
+    if (!pipeline->on_cuda)
+        return false;
+    if (pipeline->device_images_taken &&
+        (failure == GF_ERROR_DEVICE_MEMORY || failure == GF_ERROR_DEVICE)) {
+        snprintf(text, sizeof text, "%s; trying without the GPU's codec", why->text);
+        if (failure == GF_ERROR_DEVICE)
+            warn(pipeline, text);
+        pipeline->no_device_images = true;
+        return true;
+    }
+    if (failure == GF_ERROR_DEVICE_MEMORY && pipeline->band_rows >= LEAST_BAND_ROWS) {
+        snprintf(text, sizeof text, "%s; trying with bands of %d rows", why->text,
+                 pipeline->band_rows);
+        warn(pipeline, text);
+        return true;
+    }
+    const bool device_failed = failure == GF_ERROR_DEVICE || failure == GF_ERROR_DEVICE_MEMORY;
+    if (pipeline->options.device != GF_DEVICE_AUTO ||
+        (!device_failed && failure != GF_ERROR_UNAVAILABLE))
+        return false;
+    if (device_failed) {
+        snprintf(text, sizeof text, "%s; the picture is done on the CPU", why->text);
+        warn(pipeline, text);
+    }
+    char reason[sizeof pipeline->profile.reason];
+    snprintf(reason, sizeof reason, "%.150s", why->text);
+    return use_cpu(pipeline, reason, error) == GF_OK;
+}
+
+void gf_pipeline_set_reason(struct gf_pipeline *pipeline, const char *reason)
+{
+    snprintf(pipeline->profile.reason, sizeof pipeline->profile.reason, "%.159s", reason);
+}
+
+void gf_pipeline_share_budget(struct gf_pipeline *pipeline, struct gf_memory_budget *memory_budget)
+{
+    pipeline->memory_budget = memory_budget;
+}
+
+const struct gf_profile *gf_pipeline_profile(const struct gf_pipeline *pipeline)
+{
+    return &pipeline->profile;
+}
+
+void gf_pipeline_replace_backend(struct gf_pipeline *pipeline, struct gf_backend *backend,
+                                 bool on_cuda)
+{
+    close_backend(pipeline);
+    pipeline->backend = backend;
+    pipeline->on_cuda = on_cuda;
+}
+
+struct gf_options *gf_pipeline_options(struct gf_pipeline *pipeline)
+{
+    return &pipeline->options;
+}
+
+const struct gf_chain *gf_pipeline_chain(const struct gf_pipeline *pipeline)
+{
+    return &pipeline->chain;
+}
+
+enum gf_status gf_pipeline_start(struct gf_pipeline *pipeline, struct gf_backend **backend,
+                                 bool *on_cuda, struct gf_error *error)
+{
+    struct gf_error failure = {0};
+    enum gf_status status = pipeline->backend->calls->ready(pipeline->backend, &failure);
+    while (status && gf_pipeline_recover(pipeline, status, &failure, &failure))
+        status = pipeline->backend->calls->ready(pipeline->backend, &failure);
+    if (status && error)
+        *error = failure;
+    *backend = pipeline->backend;
+    *on_cuda = pipeline->on_cuda;
+    return status;
+}

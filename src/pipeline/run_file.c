@@ -1,0 +1,167 @@
+/* Pictures from files and streams to files and streams. */
+#include <stdio.h>
+#include <string.h>
+
+#include "codec/common/checks.h"
+#include "codec/common/source.h"
+#include "codec/io/input.h"
+#include "codec/io/output.h"
+#include "pipeline/pipeline_state.h"
+
+static const char *file_format_name(enum gf_file_format format)
+{
+    static const char *const names[] = {[GF_FILE_AUTO] = "",
+                                        [GF_FILE_PNG] = "PNG",
+                                        [GF_FILE_JPEG] = "JPEG",
+                                        [GF_FILE_PNM] = "PNM",
+                                        [GF_FILE_PAM] = "PAM"};
+    return names[format];
+}
+
+static enum gf_status recognise(struct gf_input *input, enum gf_file_format *format,
+                                struct gf_error *error)
+{
+    unsigned char head[16];
+    size_t got;
+    const enum gf_status status = gf_input_peek(input, head, sizeof head, &got, error);
+    *format = status ? GF_FILE_AUTO : gf_file_format_of(head, got);
+    return status;
+}
+
+static enum gf_status fail_several(const char *path, struct gf_error *error)
+{
+    return gf_fail(error, GF_ERROR_OUTPUT,
+                   "%s: the input holds more than one picture: number the outputs by {n}, without "
+                   "--skip-existing and --update, or write to -",
+                   path);
+}
+
+/* Whether another picture follows in the input, which then starts with it. Only PNM and PAM are
+ * written one after another. */
+static enum gf_status find_next(const struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                bool *found, struct gf_error *error)
+{
+    unsigned char head[8];
+    size_t got = 0;
+    *found = false;
+    if (task->own_format != GF_FILE_PNM && task->own_format != GF_FILE_PAM)
+        return GF_OK;
+    gf_input_start_here(task->input);
+    enum gf_status status = gf_input_peek(task->input, head, sizeof head, &got, error);
+    /* Behind the numbers of plain text there may be a few line breaks. */
+    while (!status && got && (*head == '\n' || *head == '\r' || *head == ' ')) {
+        status = gf_input_read(task->input, head, 1, &got, error);
+        if (!status)
+            status = gf_input_peek(task->input, head, sizeof head, &got, error);
+    }
+    if (status)
+        return status;
+    gf_input_start_here(task->input);
+    const enum gf_file_format format = gf_file_format_of(head, got);
+    *found = format == GF_FILE_PNM || format == GF_FILE_PAM;
+    if (got && !*found)
+        gf_warn(&pipeline->options, "%s: what follows picture %d is no PNM or PAM: left out",
+                gf_input_name(task->input), task->number);
+    return GF_OK;
+}
+
+static void describe_files(struct gf_pipeline *pipeline, const struct gf_picture_task *task)
+{
+    struct gf_profile *const profile = &pipeline->profile;
+    snprintf(profile->in_file, sizeof profile->in_file, "%s", file_format_name(task->own_format));
+    snprintf(profile->out_file, sizeof profile->out_file, "%s",
+             file_format_name(task->file_format));
+    profile->in_bytes = gf_input_size(task->input);
+    profile->out_bytes = gf_output_size(task->output);
+}
+
+static enum gf_status run_picture(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                  bool *more, struct gf_error *error)
+{
+    const struct gf_destination *const target = task->target;
+    *more = false;
+    enum gf_status status = recognise(task->input, &task->own_format, error);
+    if (!status)
+        status = gf_pipeline_run_task(pipeline, task, error);
+    if (!status)
+        describe_files(pipeline, task);
+    if (!status && !target->several)
+        status = find_next(pipeline, task, more, error);
+    if (!status && *more)
+        status = fail_several(task->path, error);
+    if (!status)
+        status = gf_output_commit(task->output, error);
+    if (!status)
+        gf_pipeline_end_profile(pipeline);
+    if (!status && target->done)
+        target->done(target->context, task->number, task->path, &pipeline->profile);
+    if (task->output)
+        gf_output_close(task->output);
+    task->output = NULL;
+    /* Only now: of a live stream the next one may be long in coming. */
+    return status || !target->several ? status : find_next(pipeline, task, more, error);
+}
+
+enum gf_status gf_pipeline_run_pictures(struct gf_pipeline *pipeline, const char *input,
+                                        const struct gf_destination *target, struct gf_error *error)
+{
+    struct gf_picture_task task = {.target = target};
+    bool more = true;
+    gf_pipeline_begin_profile(pipeline);
+    enum gf_status status = gf_input_open(input, pipeline->on_cuda, &task.input, error);
+    while (!status && more) {
+        if (task.number++)
+            gf_pipeline_begin_profile(pipeline);
+        status = run_picture(pipeline, &task, &more, error);
+    }
+    if (task.input)
+        gf_input_close(task.input);
+    return status;
+}
+
+static enum gf_status choose_fixed(void *context, int number, enum gf_file_format content,
+                                   struct gf_format result, const char **path,
+                                   struct gf_error *error)
+{
+    (void)number;
+    (void)content;
+    (void)result;
+    (void)error;
+    *path = context;
+    return GF_OK;
+}
+
+enum gf_status gf_pipeline_run_file(struct gf_pipeline *pipeline, const char *input,
+                                    const char *output, struct gf_error *error)
+{
+    const struct gf_destination target = {
+        .choose = choose_fixed, .several = !strcmp(output, "-"), .context = (void *)output};
+    return gf_pipeline_run_pictures(pipeline, input, &target, error);
+}
+
+enum gf_status gf_pipeline_peek(struct gf_pipeline *pipeline, const char *path,
+                                struct gf_peek *peek, struct gf_error *error)
+{
+    struct gf_input *input = NULL;
+    struct gf_source *source = NULL;
+    struct gf_plan plan = {0};
+    enum gf_status status = gf_input_open(path, false, &input, error);
+    if (!status)
+        status = recognise(input, &peek->content, error);
+    if (!status)
+        status = gf_source_open(input, &pipeline->options, &source, error);
+    if (!status)
+        status = gf_plan_make(&pipeline->chain, source->format,
+                              pipeline->options.autorotate ? source->metadata.orientation : 1,
+                              &plan, error);
+    if (!status) {
+        peek->in = source->format;
+        peek->out = plan.out;
+        gf_plan_free(&plan);
+    }
+    if (source)
+        source->close(source);
+    if (input)
+        gf_input_close(input);
+    return status;
+}

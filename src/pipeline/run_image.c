@@ -1,0 +1,80 @@
+/* Pictures in the caller's memory. */
+#include <string.h>
+
+#include "base/image.h"
+#include "pipeline/pipeline_state.h"
+
+enum gf_status gf_pipeline_format(struct gf_pipeline *pipeline, struct gf_format input,
+                                  struct gf_format *output, struct gf_error *error)
+{
+    struct gf_plan plan;
+    enum gf_status status = gf_format_check(input, "input", error);
+    if (!status)
+        status = gf_plan_make(&pipeline->chain, input, 1, &plan, error);
+    if (status)
+        return status;
+    *output = plan.out;
+    gf_plan_free(&plan);
+    return GF_OK;
+}
+
+static enum gf_status check_image(const struct gf_image *image, const char *name,
+                                  struct gf_error *error)
+{
+    const enum gf_status status = gf_format_check(image->format, name, error);
+    if (status)
+        return status;
+    if (!image->data || image->pitch < gf_row_bytes(image->format))
+        return gf_fail(error, GF_ERROR_USAGE, "%s: no pixels, or rows that overlap", name);
+    if (image->format.bits == 16 && ((uintptr_t)image->data | image->pitch) % 2)
+        return gf_fail(error, GF_ERROR_USAGE, "%s: samples of 16 bits at odd addresses", name);
+    return GF_OK;
+}
+
+static uintptr_t end_of(const struct gf_image *image)
+{
+    return (uintptr_t)image->data + image->pitch * (size_t)(image->format.height - 1) +
+           gf_row_bytes(image->format);
+}
+
+/* Bands of the result are written while others of the input are still to be read. Side by side in
+ * one larger picture they may lie. */
+static bool overlap(const struct gf_image *a, const struct gf_image *b)
+{
+    const struct gf_image *const low = a->data < b->data ? a : b, *const high = low == a ? b : a;
+    if ((uintptr_t)high->data >= end_of(low))
+        return false;
+    const size_t column = (size_t)(high->data - low->data) % low->pitch;
+    return low->pitch != high->pitch || column < gf_row_bytes(low->format) ||
+           column + gf_row_bytes(high->format) > low->pitch;
+}
+
+enum gf_status gf_pipeline_run_image(struct gf_pipeline *pipeline, const struct gf_image *input,
+                                     struct gf_image *output, struct gf_error *error)
+{
+    struct gf_format format;
+    enum gf_status status = check_image(input, "input", error);
+    if (!status)
+        status = gf_pipeline_format(pipeline, input->format, &format, error);
+    if (status)
+        return status;
+    const bool own = !output->data;
+    if (own)
+        status = gf_image_alloc(output, format, error);
+    else if (memcmp(&output->format, &format, sizeof format))
+        status = gf_fail(error, GF_ERROR_USAGE, "output: its format is not that of the result");
+    else
+        status = check_image(output, "output", error);
+    if (!status && overlap(input, output))
+        status = gf_fail(error, GF_ERROR_USAGE, "output: overlaps the input");
+    if (status)
+        return status;
+    gf_pipeline_begin_profile(pipeline);
+    struct gf_picture_task task = {.image_in = input, .image_out = output};
+    status = gf_pipeline_run_task(pipeline, &task, error);
+    if (!status)
+        gf_pipeline_end_profile(pipeline);
+    else if (own)
+        gf_image_free(output);
+    return status;
+}

@@ -1,0 +1,215 @@
+/* One picture through a pipeline: planned, scheduled, and once more where a device failed. */
+#include "pipeline/pipeline_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "codec/common/source.h"
+#include "codec/io/input.h"
+#include "codec/io/output.h"
+#include "engine/bands.h"
+#include "engine/schedule.h"
+
+static enum gf_status describe_run(struct gf_pipeline *pipeline, const struct gf_plan *plan,
+                                   const struct gf_run *run, struct gf_error *error)
+{
+    struct gf_profile *const profile = &pipeline->profile;
+    struct gf_profile_stage *const stages =
+        realloc(pipeline->stages, ((size_t)plan->stage_count + 1) * sizeof *stages);
+    if (!stages)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    pipeline->stages = stages;
+    for (int s = 0; s < plan->segment_count; s++) {
+        for (int i = 0; i < plan->segment[s].count; i++) {
+            const int index = plan->segment[s].first + i;
+            stages[index].segment = s;
+            gf_plan_stage_name(&plan->stage[index], stages[index].name, sizeof stages[index].name);
+        }
+    }
+    pipeline->backend->calls->describe(pipeline->backend, profile->device, sizeof profile->device);
+    profile->stages = stages;
+    profile->stage_count = plan->stage_count;
+    profile->lanes = run->lanes;
+    profile->segments = plan->segment_count;
+    profile->band_rows = run->first_band_rows;
+    profile->in = plan->in;
+    profile->out = plan->out;
+    return GF_OK;
+}
+
+static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *plan,
+                               struct gf_source *source, struct gf_sink *sink,
+                               const struct gf_picture_task *task, struct gf_error *error)
+{
+    if (!pipeline->store.backend)
+        gf_store_open(&pipeline->store, pipeline->backend);
+    struct gf_device_images device_images;
+    enum gf_status status =
+        gf_pipeline_take_device_images(pipeline, task, plan, &device_images, error);
+    const struct gf_options options = gf_pipeline_resolved(pipeline);
+    /* One band at a time: the more rows it has, the less often the device is waited for. */
+    const int large_rows =
+        (int)(pipeline->backend->calls->band_bytes_most / gf_row_bytes(plan->in)) + 1;
+    struct gf_run run = {.plan = plan,
+                         .backend = pipeline->backend,
+                         .store = &pipeline->store,
+                         .serial = options.serial,
+                         .options = &options,
+                         .memory_is_limit = pipeline->options.memory_bytes != 0,
+                         .spans = &pipeline->spans,
+                         .lanes = gf_pipeline_lanes(pipeline),
+                         .band_rows = !pipeline->band_rows && options.serial && pipeline->on_cuda
+                                          ? large_rows
+                                          : pipeline->band_rows,
+                         .source = device_images.in.data ? NULL : source,
+                         .sink = device_images.out.data ? NULL : sink,
+                         .image_in = device_images.in.data ? &device_images.in : task->image_in,
+                         .image_out = device_images.out.data ? &device_images.out : task->image_out,
+                         .in_on_device = device_images.in.data,
+                         .out_on_device = device_images.out.data};
+    if (!status && device_images.in.data && device_images.out.data)
+        gf_device_codec_acquire(&pipeline->codec); /* nothing of it is done on the host */
+    if (!status && (plan->stage_count || !device_images.in.data))
+        status = gf_schedule(&run, error);
+    if (!status && device_images.out.data)
+        status = gf_pipeline_encode_on_device(pipeline, sink, &device_images.out, error);
+    gf_device_codec_release(&pipeline->codec);
+    gf_pipeline_drop_device_images(pipeline, &device_images);
+    if (status == GF_ERROR_DEVICE_MEMORY && !pipeline->device_images_taken)
+        pipeline->band_rows = run.first_band_rows / 2;
+    if (status)
+        gf_store_close(&pipeline->store);
+    else
+        gf_store_settle(&pipeline->store);
+    return status ? status : describe_run(pipeline, plan, &run, error);
+}
+
+/* On the first attempt: the output's name may depend on the size of the result. */
+static enum gf_status open_output(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                  struct gf_format result, struct gf_error *error)
+{
+    const struct gf_destination *const target = task->target;
+    enum gf_status status =
+        target->choose(target->context, task->number, task->own_format, result, &task->path, error);
+    if (!status)
+        status = gf_sink_format(task->path, &pipeline->options, task->own_format,
+                                &task->file_format, error);
+    if (!status)
+        status = gf_output_open(task->path, &task->output, error);
+    if (!status)
+        gf_output_set_manner(task->output,
+                             (struct gf_output_manner){.no_clobber = pipeline->options.no_clobber,
+                                                       .sync = pipeline->options.sync});
+    return status;
+}
+
+/* Bytes of the pictures that lie whole in host memory at one time: those before and behind a
+ * segment. */
+static uint64_t whole_bytes(const struct gf_pipeline *pipeline, const struct gf_plan *plan)
+{
+    uint64_t most = 0, before = 0;
+    if (pipeline->on_cuda) /* they lie on the device, where there is room */
+        return 0;
+    for (int s = 0; s + 1 < plan->segment_count; s++) {
+        const struct gf_format format = plan->segment[s].out;
+        const uint64_t bytes = (uint64_t)gf_row_bytes(format) * (uint64_t)format.height;
+        most = before + bytes > most ? before + bytes : most;
+        before = bytes;
+    }
+    return most;
+}
+
+static enum gf_status schedule_in_turn(struct gf_pipeline *pipeline, struct gf_plan *plan,
+                                       struct gf_source *source, struct gf_sink *sink,
+                                       const struct gf_picture_task *task, struct gf_error *error)
+{
+    const uint64_t bytes = pipeline->memory_budget ? whole_bytes(pipeline, plan) : 0;
+    if (bytes)
+        gf_memory_budget_acquire(pipeline->memory_budget, bytes);
+    const enum gf_status status = schedule(pipeline, plan, source, sink, task, error);
+    if (bytes > 0 && bytes > pipeline->memory_budget->share)
+        gf_store_drop_unused(
+            &pipeline->store); /* or what is kept would add up to more than the budget */
+    if (bytes)
+        gf_memory_budget_release(pipeline->memory_budget, bytes);
+    return status;
+}
+
+/* Opens what the attempt needs afresh, runs it, closes it. */
+static enum gf_status attempt(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                              struct gf_error *error)
+{
+    struct gf_source *source = NULL;
+    struct gf_sink *sink = NULL;
+    struct gf_plan plan = {0};
+    enum gf_status status = GF_OK;
+    if (task->input)
+        status = gf_source_open(task->input, &pipeline->options, &source, error);
+    if (status)
+        return status;
+    const int orientation =
+        source && pipeline->options.autorotate ? source->metadata.orientation : 1;
+    status = gf_plan_make(&pipeline->chain, source ? source->format : task->image_in->format,
+                          orientation, &plan, error);
+    if (!status && task->target && !task->output)
+        status = open_output(pipeline, task, plan.out, error);
+    if (!status && task->output)
+        status = gf_sink_open(task->output, task->file_format, plan.out, &source->metadata,
+                              &pipeline->options, &sink, error);
+    if (!status)
+        status = schedule_in_turn(pipeline, &plan, source, sink, task, error);
+    if (sink)
+        sink->close(sink);
+    if (source)
+        source->close(source);
+    gf_plan_free(&plan);
+    return status;
+}
+
+static enum gf_status rewind_passage(const struct gf_picture_task *task, struct gf_error *error)
+{
+    enum gf_status status = GF_OK;
+    if (task->input)
+        status = gf_input_rewind(task->input, error);
+    if (!status && task->output)
+        status = gf_output_rewind(task->output, error);
+    return status;
+}
+
+enum gf_status gf_pipeline_run_task(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                    struct gf_error *error)
+{
+    struct gf_error failure = {0};
+    pipeline->band_rows = pipeline->options.band_rows;
+    pipeline->device_images_taken = pipeline->no_device_images = false;
+    enum gf_status status = attempt(pipeline, task, &failure);
+    while (status && gf_pipeline_recover(pipeline, status, &failure, &failure)) {
+        status = rewind_passage(task, &failure);
+        pipeline->spans.count = 0; /* the profile is of the attempt that succeeds */
+        if (!status)
+            status = attempt(pipeline, task, &failure);
+    }
+    if (!status || !error)
+        return status;
+    *error = failure;
+    /* Errors of files name them; a device does not know what it works on. */
+    if (task->input && (status == GF_ERROR_DEVICE || status == GF_ERROR_DEVICE_MEMORY))
+        (void)gf_fail(error, status, "%s: %s", gf_input_name(task->input), failure.text);
+    return status;
+}
+
+void gf_pipeline_begin_profile(struct gf_pipeline *pipeline)
+{
+    if (pipeline->has_run)
+        gf_spans_restart(&pipeline->spans, pipeline->options.profile || pipeline->options.spans);
+    pipeline->has_run = true;
+}
+
+void gf_pipeline_end_profile(struct gf_pipeline *pipeline)
+{
+    pipeline->profile.wall_s = gf_now() - pipeline->spans.origin_s;
+    pipeline->profile.spans = pipeline->spans.item;
+    pipeline->profile.span_count = pipeline->spans.count;
+    if (pipeline->options.profile && !pipeline->profile.device_copy_peak)
+        pipeline->backend->calls->measure(pipeline->backend, &pipeline->profile);
+}

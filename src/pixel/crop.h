@@ -1,9 +1,0 @@
-/* Where a crop's rectangle starts in the picture: what crop leaves in stage->constants. */
-#ifndef GF_CROP_H
-#define GF_CROP_H
-
-struct gf_crop_origin {
-    int x, y;
-};
-
-#endif

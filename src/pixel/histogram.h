@@ -1,0 +1,25 @@
+/* Counting histograms. */
+#ifndef GF_PIXEL_HISTOGRAM_H
+#define GF_PIXEL_HISTOGRAM_H
+
+#include "stage/histogram.h"
+#include "stage/variant.h"
+#include "stage/view.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Histogram of rows y0..y1-1 of view, added to histogram->count (CPU). */
+void gf_histogram_add(const struct gf_view *view, enum gf_statistic statistic,
+                      struct gf_histogram *histogram);
+/* The default of counters, in cuda/filters/histogram/histogram.cu. */
+extern gf_counter gf_histogram_cuda;
+/* The block that LIGHTNESS needs for that depth, computed once; malloc. NULL when out of memory. */
+void *gf_lightness_tables(int bits, size_t *size);
+int gf_statistic_channels(enum gf_statistic statistic, struct gf_format format);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

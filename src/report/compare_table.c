@@ -1,0 +1,232 @@
+/* The comparison as tables for people. */
+#include <math.h>
+#include <string.h>
+
+#include "bench/compare.h"
+#include "report/compare_report.h"
+#include "report/report.h"
+
+enum { NAME_LEAST = 8 };
+
+const struct gf_variant_info *gf_compare_kernel(const struct gf_compare_row *row)
+{
+    const struct gf_variant_info *worst = NULL;
+    for (int i = 0; i < row->kernels && i < GF_COMPARE_KERNELS; i++) {
+        if (!worst || row->kernel[i].occupancy < worst->occupancy)
+            worst = &row->kernel[i];
+    }
+    return worst;
+}
+
+/* ---- cells ---- */
+
+static void put_cell(FILE *file, int width, const char *text)
+{
+    fprintf(file, " %*s", width, text);
+}
+
+static void put_number(FILE *file, int width, int decimals, double value, const char *unit)
+{
+    char text[40] = "-";
+    if (!isnan(value))
+        snprintf(text, sizeof text, "%.*f%s", decimals, value, unit);
+    put_cell(file, width, text);
+}
+
+/* Three significant digits at least, from microseconds to minutes. */
+static int decimals_of(double ms)
+{
+    return ms < 10 ? 4 : ms < 100 ? 3 : ms < 1000 ? 2 : 1;
+}
+
+static void put_ms(FILE *file, int width, const struct gf_timing *times)
+{
+    const double ms = times->median_s * 1e3;
+    put_number(file, width, decimals_of(ms), times->runs ? ms : NAN, "");
+}
+
+static void put_spread(FILE *file, int width, const struct gf_timing *times)
+{
+    char text[48] = "-";
+    const int decimals = decimals_of(times->median_s * 1e3);
+    if (times->runs > 1)
+        snprintf(text, sizeof text, "%.*f..%.*f", decimals, times->least_s * 1e3, decimals,
+                 times->most_s * 1e3);
+    put_cell(file, width, text);
+}
+
+static void put_speed_up(FILE *file, double factor)
+{
+    put_number(file, 7, factor < 10 ? 2 : factor < 1000 ? 1 : 0, factor, "x");
+}
+
+static void put_format(FILE *file, struct gf_format format)
+{
+    fprintf(file, "%dx%d %s, %d bits", format.width, format.height,
+            gf_channels_name(format.channels), format.bits);
+}
+
+/* ---- stages ---- */
+
+static void put_kernel(FILE *file, const struct gf_compare_row *row)
+{
+    const struct gf_variant_info *const use = gf_compare_kernel(row);
+    char text[40];
+    if (!use) {
+        fprintf(file, " %5s %7s %6s %5s %11s %7s", "-", "-", "-", "-", "-", "-");
+        return;
+    }
+    fprintf(file, " %5d %7zu %6zu %4.0f%%", use->registers, use->shared_bytes, use->local_bytes,
+            100 * use->occupancy);
+    snprintf(text, sizeof text,
+             use->block[2] > 1   ? "%dx%dx%d"
+             : use->block[1] > 1 ? "%dx%d"
+                                 : "%d",
+             use->block[0], use->block[1], use->block[2]);
+    put_cell(file, 11, text);
+    fprintf(file, " %7d", row->kernels);
+}
+
+static void put_row(FILE *file, const struct gf_compare *compare,
+                    const struct gf_compare_group *group, const struct gf_compare_row *row,
+                    int width)
+{
+    fprintf(file, "%c %-*s", row->chosen ? '*' : ' ', width, row->name);
+    if (*row->refused) {
+        fprintf(file, " not run: %s\n", row->refused);
+        return;
+    }
+    put_ms(file, 9, &row->warm);
+    put_spread(file, 18, &row->warm);
+    if (compare->on_cuda)
+        put_ms(file, 9, &row->cold);
+    put_number(file, 8, 1, row->rate * 1e-9, "");
+    put_number(file, 6, 1, row->copy_percent, "");
+    put_speed_up(file, row->over_naive);
+    put_speed_up(file, row->over_cpu);
+    if (compare->on_cuda)
+        put_kernel(file, row);
+    put_number(file, 5, 0, row->difference, row->difference > group->tolerance ? "!" : "");
+    putc('\n', file);
+}
+
+static int name_width(const struct gf_compare *compare)
+{
+    int width = NAME_LEAST;
+    for (int g = 0; g < compare->groups; g++) {
+        for (int i = 0; i < compare->group[g].rows; i++) {
+            const int length = (int)strlen(compare->group[g].row[i].name);
+            width = length > width ? length : width;
+        }
+    }
+    return width;
+}
+
+static void put_group(FILE *file, const struct gf_compare *compare,
+                      const struct gf_compare_group *group, int width)
+{
+    char bytes[32];
+    gf_report_bytes(group->bytes, bytes, sizeof bytes);
+    fprintf(file, "\n%s: ", group->name);
+    put_format(file, group->in);
+    if (!group->statistic && memcmp(&group->in, &group->out, sizeof group->in)) {
+        fputs(" to ", file);
+        put_format(file, group->out);
+    }
+    fprintf(file, "; at least %s; CPU, %d thread%s: %.3f ms\n", bytes, compare->threads,
+            compare->threads == 1 ? "" : "s", group->cpu.median_s * 1e3);
+    fprintf(file, "  %-*s %9s %18s", width, compare->on_cuda ? "variant" : "way",
+            compare->on_cuda ? "warm ms" : "ms", "least..most");
+    if (compare->on_cuda)
+        fprintf(file, " %9s", "cold ms");
+    fprintf(file, " %8s %6s %7s %7s", "GB/s", "% copy",
+            group->naive < 0   ? ""
+            : compare->on_cuda ? "x naive"
+                               : "x first",
+            "x CPU");
+    if (compare->on_cuda)
+        fprintf(file, " %5s %7s %6s %5s %11s %7s", "regs", "shared", "spills", "occ.", "block",
+                "kernels");
+    fprintf(file, " %5s\n", "diff.");
+    for (int i = 0; i < group->rows; i++)
+        put_row(file, compare, group, &group->row[i], width);
+}
+
+/* ---- the pipeline ---- */
+
+static void put_run(FILE *file, const struct gf_compare_run *run)
+{
+    fprintf(file, "  %-22s", run->name);
+    if (*run->refused) {
+        fprintf(file, " not run: %s\n", run->refused);
+        return;
+    }
+    fprintf(file, " %5d %9d", run->lanes, run->band_rows);
+    put_ms(file, 10, &run->total);
+    put_spread(file, 18, &run->total);
+    put_ms(file, 10, &run->window);
+    put_number(file, 8, 0, 100 * run->overlap, "%");
+    put_number(file, 11, 3, run->kernels_s * 1e3, "");
+    put_number(file, 12, 3, run->transfers_s * 1e3, "");
+    put_number(file, 11, 3, run->estimate_s * 1e3, "");
+    putc('\n', file);
+}
+
+static void put_runs(FILE *file, const struct gf_compare *compare)
+{
+    fputs("\nthe whole chain, from memory to memory\n", file);
+    fprintf(file, "  %-22s %5s %9s %10s %18s %10s %8s %11s %12s %11s\n", "setting", "lanes",
+            "band rows", "total ms", "least..most", "window ms", "overlap", "kernels ms",
+            "transfers ms", "estimate ms");
+    for (int i = 0; i < compare->runs; i++)
+        put_run(file, &compare->run[i]);
+}
+
+/* ---- all of it ---- */
+
+static void put_head(FILE *file, const struct gf_compare *compare)
+{
+    fputs("picture    ", file);
+    put_format(file, compare->in);
+    fputs(" to ", file);
+    put_format(file, compare->out);
+    fprintf(file, "\ndevice     %s (%s)\nCPU        %d thread%s\n", compare->device,
+            compare->reason, compare->threads, compare->threads == 1 ? "" : "s");
+    fprintf(file, "copy       %.1f GB/s, read and written", compare->copy_peak * 1e-9);
+    if (compare->upload_peak > 0)
+        fprintf(file, "; upload %.1f GB/s, download %.1f GB/s", compare->upload_peak * 1e-9,
+                compare->download_peak * 1e-9);
+    putc('\n', file);
+}
+
+static void put_legend(FILE *file, const struct gf_compare *compare)
+{
+    fputs("\n* what the chain runs. diff.: the largest difference from the CPU's picture or counts "
+          "(!: more than the "
+          "filter declares).\n",
+          file);
+    if (compare->on_cuda)
+        fputs("regs, spills (bytes of local memory), occ. (theoretical occupancy) of a thread or "
+              "block of the kernel "
+              "of least occupancy;\nshared in bytes a block. cold: the second-level cache was "
+              "flushed before each "
+              "run.\nestimate: the longer of kernels and transfers + the shorter / lanes (Best "
+              "Practices 9.1.2), "
+              "from one lane's; of the window.\n",
+              file);
+    else
+        fputs("scalar: the same code compiled without vector instructions. x first: over the first "
+              "row.\n",
+              file);
+    fprintf(file, "all of this took %.1f s\n", compare->wall_s);
+}
+
+void gf_compare_table(const struct gf_compare *compare, FILE *file)
+{
+    const int width = name_width(compare);
+    put_head(file, compare);
+    for (int g = 0; g < compare->groups; g++)
+        put_group(file, compare, &compare->group[g], width);
+    put_runs(file, compare);
+    put_legend(file, compare);
+}

@@ -1,0 +1,240 @@
+/* What the labs say: the list, a lab's help, its result as a table and as JSON. */
+#include <math.h>
+#include <string.h>
+
+#include "labs/lab.h"
+#include "report/json.h"
+#include "report/lab_report.h"
+#include "report/report.h"
+#include "report/text.h"
+
+enum { INDENT = 20 };
+
+/* "size=256 runs=15" */
+static void put_params(FILE *file, const struct gf_lab *lab)
+{
+    struct gf_param params[GF_LAB_PARAMS_MAX];
+    char text[400] = "";
+    gf_lab_params(lab, params);
+    for (const struct gf_param *param = params; param->name; param++) {
+        char value[40];
+        gf_param_default(param, value, sizeof value);
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s%s%s", *text ? " " : "",
+                 param->name, *value ? "=" : "", value);
+    }
+    fprintf(file, "%*s", INDENT, "");
+    gf_text_wrap(file, text, INDENT, INDENT);
+}
+
+void gf_lab_list(FILE *file)
+{
+    const struct gf_lab *lab;
+    for (int i = 0; (lab = gf_lab_at(i)); i++) {
+        char text[400];
+        snprintf(text, sizeof text, "%s (guide %s)", lab->summary, lab->guide);
+        const int column = fprintf(file, "%-*s ", INDENT - 1, lab->name);
+        gf_text_wrap(file, text, column, INDENT);
+        put_params(file, lab);
+    }
+    fputs("\n--lab=NAME[:KEY=VALUE...] runs one, --lab=all every one; --lab=NAME:help explains\n",
+          file);
+}
+
+void gf_lab_help(FILE *file, const struct gf_lab *lab)
+{
+    struct gf_param params[GF_LAB_PARAMS_MAX];
+    gf_lab_params(lab, params);
+    fprintf(file, "%s: %s\nGuide: %s", lab->name, lab->summary, lab->guide);
+    fprintf(file, "%s%s\n", lab->figure ? "; " : "", lab->figure ? lab->figure : "");
+    if (lab->axes.x)
+        fprintf(file, "Curve: %s (%s) along %s%s%s%s\n", lab->axes.y, lab->axes.y_unit, lab->axes.x,
+                *lab->axes.x_unit ? " (" : "", lab->axes.x_unit, *lab->axes.x_unit ? ")" : "");
+    fputs("\nParameters, in their order by position:\n", file);
+    for (const struct gf_param *param = params; param->name; param++) {
+        char limits[200], text[480];
+        gf_param_limits(param, limits, sizeof limits);
+        snprintf(text, sizeof text, "%s (%s)", param->help, limits);
+        const int column = fprintf(file, "  %-10s ", param->name);
+        gf_text_wrap(file, text, column, 13);
+    }
+}
+
+/* ---- The table ---- */
+
+static void put_number(char *text, size_t size, double value, const struct gf_lab_column *column)
+{
+    const bool part = !strcmp(column->unit, "%");
+    const double least = 0.5 * pow(10, -column->decimals);
+    if (isnan(value))
+        snprintf(text, size, "-");
+    else if (fabs(value) >= 1e9 || (value && fabs(value) < least && !part))
+        snprintf(text, size, "%.3g", value); /* a worst error of 1e-7 is not 0 */
+    else
+        snprintf(text, size, "%.*f", column->decimals, value);
+}
+
+static int widest(int width, const char *text)
+{
+    const int length = (int)strlen(text);
+    return length > width ? length : width;
+}
+
+static int label_width(const struct gf_lab_result *result)
+{
+    int width = widest(0, result->rows_name);
+    for (int i = 0; i < result->rows; i++)
+        width = widest(width, result->row[i].label);
+    return width;
+}
+
+static int column_width(const struct gf_lab_result *result, int column)
+{
+    const struct gf_lab_column *const at = &result->column[column];
+    int width = widest(widest(5, at->name), at->unit);
+    for (int i = 0; i < result->rows; i++) {
+        char text[64];
+        put_number(text, sizeof text, result->row[i].value[column], at);
+        width = widest(width, text);
+    }
+    return width;
+}
+
+static bool has_values(const struct gf_lab_result *result, const struct gf_lab_row *row)
+{
+    for (int i = 0; i < result->columns; i++) {
+        if (!isnan(row->value[i]))
+            return true;
+    }
+    return false;
+}
+
+static void put_rows(FILE *file, const struct gf_lab_result *result)
+{
+    const int first = label_width(result);
+    int width[GF_LAB_COLUMNS_MAX];
+    fprintf(file, "  %-*s", first, result->rows_name);
+    for (int i = 0; i < result->columns; i++)
+        fprintf(file, "  %*s", width[i] = column_width(result, i), result->column[i].name);
+    fprintf(file, "\n  %-*s", first, "");
+    for (int i = 0; i < result->columns; i++)
+        fprintf(file, "  %*s", width[i], result->column[i].unit);
+    putc('\n', file);
+    for (int k = 0; k < result->rows; k++) {
+        const struct gf_lab_row *const row = &result->row[k];
+        fprintf(file, "  %-*s", first, row->label);
+        for (int i = 0; i < result->columns && has_values(result, row); i++) {
+            char text[64];
+            put_number(text, sizeof text, row->value[i], &result->column[i]);
+            fprintf(file, "  %*s", width[i], text);
+        }
+        fprintf(file, "%s%s\n", *row->reason ? "  " : "", row->reason);
+    }
+}
+
+static const char *const remark_names[] = {
+    [GF_LAB_RIGHT] = "right",     [GF_LAB_WRONG] = "wrong", [GF_LAB_AGREES] = "agrees",
+    [GF_LAB_DIFFERS] = "differs", [GF_LAB_NOTE] = "note",
+};
+
+void gf_lab_table(FILE *file, const struct gf_lab *lab, const struct gf_lab_result *result)
+{
+    fprintf(file, "%s: %s\n", lab->name, lab->summary);
+    fprintf(file, "  guide %s%s%s\n", lab->guide, lab->figure ? "; " : "",
+            lab->figure ? lab->figure : "");
+    fprintf(file, "  here  %s; %s; %.2f s\n\n", result->device, result->settings,
+            result->elapsed_s);
+    put_rows(file, result);
+    if (result->remarks)
+        putc('\n', file);
+    for (int i = 0; i < result->remarks; i++)
+        fprintf(file, "  %-7s %s\n", remark_names[result->remark[i].kind], result->remark[i].text);
+}
+
+/* ---- JSON ---- */
+
+static const struct gf_lab_key keys[] = {
+    {"lab", "the lab's name"},
+    {"summary", "what it teaches"},
+    {"guide", "number of the guide, and section"},
+    {"figure", "the guide's figure on its hardware, or null"},
+    {"device", "what it ran on"},
+    {"settings", "the values of its parameters"},
+    {"elapsed_s", "of the whole lab"},
+    {"rows_name", "what the rows are named by"},
+    {"columns", "a list; of each: name, unit"},
+    {"rows",
+     "a list; of each: label, x (its place on the plot's axis, or null), values (a number or null "
+     "for each column), reason (a remark, or why there are no values; or null)"},
+    {"remarks", "a list; of each: kind, text"},
+    {"remarks.kind",
+     "right or wrong: a computed result that was checked; agrees or differs: a claim of "
+     "the guide beside this GPU's figure; note"},
+};
+
+const struct gf_lab_key *gf_lab_key_at(int index)
+{
+    return index >= 0 && index < (int)(sizeof keys / sizeof *keys) ? &keys[index] : NULL;
+}
+
+static void json_text(FILE *file, const char *key, const char *text, const char *after)
+{
+    fprintf(file, "\"%s\": ", key);
+    if (text && *text)
+        gf_json_string(file, text);
+    else
+        fputs("null", file);
+    fputs(after, file);
+}
+
+static void json_number(FILE *file, double value)
+{
+    if (isfinite(value))
+        fprintf(file, "%.9g", value);
+    else
+        fputs("null", file);
+}
+
+static void json_row(FILE *file, const struct gf_lab_result *result, const struct gf_lab_row *row)
+{
+    fputs("    {", file);
+    json_text(file, "label", row->label, ", \"x\": ");
+    json_number(file, row->x);
+    fputs(", \"values\": [", file);
+    for (int i = 0; i < result->columns; i++) {
+        fputs(i ? ", " : "", file);
+        json_number(file, row->value[i]);
+    }
+    fputs("], ", file);
+    json_text(file, "reason", row->reason, "}");
+}
+
+void gf_lab_json(FILE *file, const struct gf_lab *lab, const struct gf_lab_result *result)
+{
+    fputs("{\n  ", file);
+    json_text(file, "lab", lab->name, ",\n  ");
+    json_text(file, "summary", lab->summary, ",\n  ");
+    json_text(file, "guide", lab->guide, ",\n  ");
+    json_text(file, "figure", lab->figure, ",\n  ");
+    json_text(file, "device", result->device, ",\n  ");
+    json_text(file, "settings", result->settings, ",\n  \"elapsed_s\": ");
+    json_number(file, result->elapsed_s);
+    fputs(",\n  ", file);
+    json_text(file, "rows_name", result->rows_name, ",\n  \"columns\": [");
+    for (int i = 0; i < result->columns; i++) {
+        fputs(i ? ",\n    {" : "\n    {", file);
+        json_text(file, "name", result->column[i].name, ", ");
+        json_text(file, "unit", result->column[i].unit, "}");
+    }
+    fputs("],\n  \"rows\": [", file);
+    for (int i = 0; i < result->rows; i++) {
+        fputs(i ? ",\n" : "\n", file);
+        json_row(file, result, &result->row[i]);
+    }
+    fputs("],\n  \"remarks\": [", file);
+    for (int i = 0; i < result->remarks; i++) {
+        fputs(i ? ",\n    {" : "\n    {", file);
+        json_text(file, "kind", remark_names[result->remark[i].kind], ", ");
+        json_text(file, "text", result->remark[i].text, "}");
+    }
+    fputs("]\n}\n", file);
+}

@@ -1,0 +1,430 @@
+/* Every filter, size and depth on every device of the machine against the CPU backend. On the
+ * CPU itself, bands are held against the whole picture. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chain/chain.h"
+#include "chain/plan.h"
+#include "chain/variants.h"
+#include "engine/backend.h"
+#include "pixel/histogram.h"
+#include "selftest/selftest_buffers.h"
+#include "selftest/selftest_chains.h"
+
+struct test {
+    void (*line)(void *context, const char *text);
+    void *context;
+    struct gf_selftest_counts *counts;
+    struct gf_backend *backend;
+    struct gf_lane *lane;
+    struct gf_spans spans;
+    char device[96];
+    bool small_only;
+    int architecture;                 /* of the GPU, 90 for 9.0 */
+    const char *filters;              /* names of those to test, between commas; empty: all */
+    const struct gf_variant *variant; /* the variant under test; NULL: the default, or the CPU's */
+    /* Of the line under way: a filter at one depth and number of channels. */
+    int cases, failures, worst;
+    char first_failure[300];
+};
+
+static bool on_cpu(const struct test *test)
+{
+    return test->backend->calls->unified;
+}
+
+static void note_failure(struct test *test, const char *text)
+{
+    if (!test->failures++)
+        snprintf(test->first_failure, sizeof test->first_failure, "%s", text);
+}
+
+/* Rows y0..y1-1 of the stage's result on the device, from the rows of `in` that they need and no
+ * others. */
+static enum gf_status run_band(struct test *test, const struct gf_stage *stage,
+                               const void *constants, const struct gf_view *in,
+                               const struct gf_view *expected, int y0, int y1,
+                               struct gf_error *error)
+{
+    const struct gf_backend_calls *const calls = test->backend->calls;
+    struct gf_selftest_guarded input = {0}, output = {0}, scratch = {0};
+    int first, end;
+    gf_stage_needs(stage, y0, y1, &first, &end);
+    struct gf_view in_band = gf_selftest_view_in(NULL, stage->in, first, end);
+    struct gf_view out_band = gf_selftest_view_in(NULL, stage->out, y0, y1);
+    const size_t scratch_bytes = calls->scratch(stage, y1 - y0);
+    enum gf_status status =
+        gf_selftest_guarded_alloc(test->lane, in_band.pitch * (size_t)in_band.rows, &input, error);
+    if (!status)
+        status = gf_selftest_guarded_alloc(test->lane, out_band.pitch * (size_t)out_band.rows,
+                                           &output, error);
+    if (!status)
+        status = gf_selftest_guarded_alloc(test->lane, scratch_bytes, &scratch, error);
+    for (int y = first; !status && y < end; y++)
+        memcpy(input.host + GF_SELFTEST_GUARD + (size_t)(y - first) * in_band.pitch,
+               gf_view_row(in, y), gf_row_bytes(stage->in));
+    in_band = gf_selftest_view_in(input.device, stage->in, first, end);
+    out_band = gf_selftest_view_in(output.device, stage->out, y0, y1);
+    struct gf_selftest_guarded *const all[] = {&input, &output, &scratch};
+    for (int i = 0; !status && i < 3; i++)
+        status = gf_selftest_to_device(test->lane, all[i], error);
+    if (!status)
+        status = calls->run(test->lane, stage, constants, &in_band, &out_band,
+                            scratch.device + GF_SELFTEST_GUARD, error);
+    for (int i = 0; !status && i < 3; i++)
+        status = gf_selftest_from_device(test->lane, all[i], error);
+    if (!status)
+        status = calls->wait(test->lane, error);
+    if (!status) {
+        const struct gf_view result = gf_selftest_view_in(output.host, stage->out, y0, y1);
+        const int worst = gf_selftest_difference(&result, expected);
+        test->worst = worst > test->worst ? worst : test->worst;
+        char text[200] = "";
+        if (!gf_selftest_guards_hold(&input, NULL) || !gf_selftest_guards_hold(&output, &result) ||
+            !gf_selftest_guards_hold(&scratch, NULL))
+            snprintf(text, sizeof text, "wrote outside its buffer");
+        else if (worst > (on_cpu(test) ? 0 : stage->filter->tolerance))
+            snprintf(text, sizeof text, "differs by %d", worst);
+        if (*text) {
+            char where[280];
+            snprintf(where, sizeof where, "%s: %dx%d rows %d..%d: %s", stage->filter->name,
+                     stage->in.width, stage->in.height, y0, y1 - 1, text);
+            note_failure(test, where);
+        }
+    }
+    for (int i = 0; i < 3; i++)
+        gf_selftest_guarded_free(test->lane, all[i]);
+    return status;
+}
+
+/* A stage on the whole picture and in three bands; *picture becomes its result. */
+static enum gf_status run_stage(struct test *test, struct gf_stage *stage, struct gf_image *picture,
+                                const struct gf_histogram *histogram, struct gf_error *error)
+{
+    const struct gf_backend_calls *const calls = test->backend->calls;
+    struct gf_image result;
+    const void *constants = NULL;
+    stage->histogram = histogram;
+    enum gf_status status = gf_image_alloc(&result, stage->out, error);
+    if (status)
+        return status;
+    void *const scratch = aligned_alloc(
+        64,
+        ((stage->filter->cpu_scratch ? stage->filter->cpu_scratch(stage, stage->out.height) : 0) /
+             64 +
+         1) *
+            64);
+    status =
+        scratch ? gf_stage_prepare(stage, error) : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    const int height = stage->out.height;
+    const struct gf_view in = {picture->data, picture->pitch, picture->format, 0,
+                               picture->format.height};
+    const struct gf_view out = {result.data, result.pitch, result.format, 0, height};
+    if (!status) {
+        stage->filter->cpu(stage, &in, &out, scratch);
+        status = calls->load(test->backend, stage, &constants, error);
+    }
+    if (!status)
+        status = run_band(test, stage, constants, &in, &out, 0, height, error);
+    for (int i = 0; !status && height > 2 && i < 3; i++)
+        status = run_band(test, stage, constants, &in, &out, height * i / 3, height * (i + 1) / 3,
+                          error);
+    if (constants)
+        calls->unload(test->backend, constants);
+    free(scratch);
+    gf_image_free(picture);
+    *picture = result;
+    return status;
+}
+
+/* The histogram of the picture by the CPU, held against the device's. */
+static enum gf_status run_statistic(struct test *test, const struct gf_stage *stage,
+                                    const struct gf_image *picture, struct gf_histogram *histogram,
+                                    struct gf_error *error)
+{
+    const struct gf_backend_calls *const calls = test->backend->calls;
+    const enum gf_statistic statistic = gf_stage_statistic(stage);
+    const struct gf_format format = picture->format;
+    *histogram = (struct gf_histogram){.channels = gf_statistic_channels(statistic, format),
+                                       .bins = 1 << format.bits};
+    const size_t counters = (size_t)histogram->channels * (size_t)histogram->bins;
+    struct gf_histogram other = *histogram;
+    histogram->count = calloc(counters, sizeof(uint64_t));
+    other.count = calloc(counters, sizeof(uint64_t));
+    struct gf_selftest_guarded buffer = {0};
+    enum gf_status status =
+        histogram->count && other.count
+            ? gf_selftest_guarded_alloc(test->lane,
+                                        gf_selftest_padded_pitch(format) * (size_t)format.height,
+                                        &buffer, error)
+            : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    if (!status) {
+        for (int y = 0; y < format.height; y++)
+            memcpy(buffer.host + GF_SELFTEST_GUARD + (size_t)y * gf_selftest_padded_pitch(format),
+                   picture->data + (size_t)y * picture->pitch, gf_row_bytes(format));
+        const struct gf_view host = gf_selftest_view_in(buffer.host, format, 0, format.height);
+        gf_histogram_add(&host, statistic, histogram);
+        status = calls->statistic_open(test->lane, stage, error);
+    }
+    const struct gf_view view = gf_selftest_view_in(buffer.device, format, 0, format.height);
+    if (!status)
+        status = gf_selftest_to_device(test->lane, &buffer, error);
+    if (!status)
+        status = calls->statistic_add(test->lane, &view, error);
+    if (!status)
+        status = calls->statistic_take(test->lane, &other, error);
+    calls->statistic_close(test->lane);
+    const struct gf_variant *const counting = on_cpu(test) ? NULL : gf_stage_counting(stage);
+    if (!status &&
+        !gf_selftest_same_histogram(histogram, &other, counting && counting->count_extremes))
+        note_failure(test, "its histogram differs");
+    free(other.count);
+    gf_selftest_guarded_free(test->lane, &buffer);
+    return status;
+}
+
+/* Noise over a ramp, with stretches that are flat, and alpha that is often 0 or full. */
+static void fill_picture(struct gf_image *picture)
+{
+    const struct gf_format format = picture->format;
+    const int most = format.bits == 8 ? 255 : 65535;
+    uint32_t state = 2463534242u + (uint32_t)(format.width * 31 + format.height);
+    for (int y = 0; y < format.height; y++) {
+        unsigned char *const row = picture->data + (size_t)y * picture->pitch;
+        for (int i = 0; i < format.width * format.channels; i++) {
+            state ^= state << 13;
+            state ^= state >> 17;
+            state ^= state << 5;
+            const bool alpha = gf_has_alpha(format) && i % format.channels == format.channels - 1;
+            const int ramp = most / 2 * (i + y) / (format.width * format.channels + format.height);
+            int value = ramp + (int)(state % (uint32_t)(most / 2));
+            if (alpha)
+                value = state % 4 == 0 ? 0 : state % 4 == 1 ? most : (int)(state % (uint32_t)most);
+            else if (y % 7 == 3)
+                value = most;
+            if (format.bits == 8)
+                row[i] = (unsigned char)value;
+            else
+                ((uint16_t *)(void *)row)[i] = (uint16_t)value;
+        }
+    }
+}
+
+/* One chain on one picture: each stage of its plan, fed with the CPU's result of the one before. */
+static enum gf_status run_case(struct test *test, const struct gf_chain *chain,
+                               struct gf_format format, struct gf_error *error)
+{
+    struct gf_plan plan;
+    struct gf_error refusal;
+    if (gf_plan_make(chain, format, 1, &plan, &refusal))
+        return GF_OK; /* not for this format: crop of 17 columns from 3,
+                       * or a variant that refuses it */
+    struct gf_image picture;
+    enum gf_status status = gf_image_alloc(&picture, format, error);
+    if (!status)
+        fill_picture(&picture);
+    for (int s = 0; !status && s < plan.segment_count; s++) {
+        const struct gf_segment *const segment = &plan.segment[s];
+        struct gf_histogram histogram = {0};
+        if (s && plan.segment[s - 1].statistic)
+            status = run_statistic(test, &plan.stage[segment->first], &picture, &histogram, error);
+        for (int i = 0; !status && i < segment->count; i++)
+            status = run_stage(test, &plan.stage[segment->first + i], &picture,
+                               i ? NULL : &histogram, error);
+        free(histogram.count);
+    }
+    test->cases++;
+    gf_image_free(&picture);
+    gf_plan_free(&plan);
+    return status;
+}
+
+static const struct {
+    int width, height;
+    bool small; /* of the short test too: what a run under a checking tool has time for */
+    bool large; /* not with the greatest parameters, whose cost grows with the radius squared */
+} sizes[] = {
+    {1, 1, false, false},  {1, 19, false, false}, {19, 1, false, false},   {3, 3, true, false},
+    {33, 17, true, false}, {77, 55, true, true},  {517, 131, false, true},
+};
+
+static enum gf_status run_sizes(struct test *test, const struct gf_chain *chain, int set,
+                                int channels, int bits, struct gf_error *error)
+{
+    enum gf_status status = GF_OK;
+    for (size_t i = 0; !status && i < sizeof sizes / sizeof *sizes; i++) {
+        const bool dear =
+            sizes[i].large || (test->small_only && (sizes[i].width > 3 || channels != 3));
+        if ((test->small_only && !sizes[i].small) || (dear && set == GF_SELFTEST_GREATEST))
+            continue;
+        const struct gf_format format = {sizes[i].width, sizes[i].height, channels, bits};
+        status = run_case(test, chain, format, error);
+    }
+    return status;
+}
+
+static void report(struct test *test, const struct gf_filter *filter, int channels, int bits)
+{
+    char text[480];
+    const char *const variant = on_cpu(test)    ? "bands"
+                                : test->variant ? test->variant->name
+                                                : gf_filter_variant_at(filter, 0)->name;
+    if (!test->cases)
+        return; /* a variant that takes no picture of this kind */
+    snprintf(text, sizeof text,
+             "%-8.60s %-11s %-12s %2d bits x %d: %3d cases, largest difference %d: %s%s",
+             test->device, filter->name, variant, bits, channels, test->cases, test->worst,
+             test->failures ? "FAILED: " : "ok", test->failures ? test->first_failure : "");
+    test->line(test->context, text);
+    test->counts->passed +=
+        test->cases - (test->failures < test->cases ? test->failures : test->cases);
+    test->counts->failed += test->failures < test->cases ? test->failures : test->cases;
+}
+
+static enum gf_status run_filter(struct test *test, const struct gf_filter *filter, int channels,
+                                 int bits, char *text, struct gf_error *error)
+{
+    enum gf_status status = GF_OK;
+    test->cases = test->failures = test->worst = 0;
+    for (int set = 0; !status && gf_selftest_chain(filter, set, text); set++) {
+        struct gf_chain chain;
+        struct gf_error refusal = {0};
+        if (gf_chain_parse(text, &chain, &refusal))
+            continue; /* a combination that the filter refuses by itself */
+        chain.item[0].variant = test->variant;
+        status = run_sizes(test, &chain, set, channels, bits, error);
+        gf_chain_free(&chain);
+    }
+    if (!status)
+        report(test, filter, channels, bits);
+    return status;
+}
+
+static bool is_named(const char *name, const char *text, size_t length)
+{
+    return strlen(name) == length && !strncmp(name, text, length);
+}
+
+static bool is_chosen(const struct test *test, const struct gf_filter *filter)
+{
+    const char *at = test->filters;
+    for (size_t length; *at; at += length + (at[length] == ',')) {
+        length = strcspn(at, ",");
+        if (is_named(filter->name, at, length) ||
+            (filter->alias && is_named(filter->alias, at, length)))
+            return true;
+    }
+    return !*test->filters;
+}
+
+/* The default and, on a GPU, the variants that this one can run. */
+static enum gf_status run_variants(struct test *test, const struct gf_filter *filter, char *text,
+                                   struct gf_error *error)
+{
+    enum gf_status status = GF_OK;
+    for (int v = 0; !status && (v == 0 || (!on_cpu(test) && gf_filter_variant_at(filter, v)));
+         v++) {
+        test->variant = v ? gf_filter_variant_at(filter, v) : NULL;
+        if (test->variant && test->variant->architecture > test->architecture) {
+            char line[200];
+            snprintf(line, sizeof line,
+                     "%-8.60s %-11s %-12s skipped: needs compute capability %d.%d", test->device,
+                     filter->name, test->variant->name, test->variant->architecture / 10,
+                     test->variant->architecture % 10);
+            test->line(test->context, line);
+            test->counts->skipped++;
+            continue;
+        }
+        for (int format = 0; !status && format < 8; format++)
+            status = run_filter(test, filter, format % 4 + 1, format < 4 ? 8 : 16, text, error);
+    }
+    test->variant = NULL;
+    return status;
+}
+
+static enum gf_status run_backend(struct test *test, struct gf_error *error)
+{
+    char *const text = malloc(GF_SELFTEST_TEXT);
+    if (!text)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    enum gf_status status =
+        test->backend->calls->lane_open(test->backend, 0, &test->spans, &test->lane, error);
+    if (!status)
+        test->backend->calls->lane_enter(test->lane);
+    for (int i = 0; !status && gf_filter_at(i); i++) {
+        if (is_chosen(test, gf_filter_at(i)))
+            status = run_variants(test, gf_filter_at(i), text, error);
+    }
+    if (test->lane)
+        test->backend->calls->lane_close(test->lane);
+    test->lane = NULL;
+    free(text);
+    return status;
+}
+
+static enum gf_status test_device(struct test *test, int device, struct gf_error *error)
+{
+    const struct gf_cuda_options options = {.device = device};
+    enum gf_status status =
+        device < 0 ? gf_backend_cpu_open(1, &test->backend, error)
+                   : gf_backend_cuda_open(&options, &test->spans, &test->backend, error);
+    if (status)
+        return status;
+    status = test->backend->calls->ready(test->backend, error);
+    snprintf(test->device, sizeof test->device, device < 0 ? "cpu" : "cuda:%d", device);
+    struct gf_device_info info = {0};
+    if (!status && device >= 0)
+        status = gf_device_describe(device, &info, error);
+    test->architecture = 10 * info.major + info.minor;
+    if (!status)
+        status = run_backend(test, error);
+    test->backend->calls->close(test->backend);
+    return status;
+}
+
+static enum gf_status check_names(const char *names, struct gf_error *error)
+{
+    char name[64];
+    while (*names) {
+        const size_t length = strcspn(names, ",");
+        snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1),
+                 names);
+        if (!gf_filter_find(name))
+            return gf_fail(error, GF_ERROR_USAGE, "unknown filter '%s' (--list shows them)", name);
+        names += length + (names[length] == ',');
+    }
+    return GF_OK;
+}
+
+enum gf_status gf_selftest(bool small_only, const char *filters,
+                           void (*line)(void *context, const char *text), void *context,
+                           struct gf_selftest_counts *counts, struct gf_error *error)
+{
+    *counts = (struct gf_selftest_counts){0};
+    struct test test = {.line = line,
+                        .context = context,
+                        .counts = counts,
+                        .small_only = small_only,
+                        .filters = filters ? filters : ""};
+    enum gf_status status = check_names(test.filters, error);
+    if (status)
+        return status;
+    gf_spans_init(&test.spans);
+    const char *why = "";
+    const int devices = gf_device_count(&why);
+    status = test_device(&test, -1, error);
+    for (int device = 0; !status && device < devices; device++)
+        status = test_device(&test, device, error);
+    if (!devices) {
+        char text[240];
+        snprintf(text, sizeof text, "cuda     skipped: %s", why);
+        line(context, text);
+        counts->skipped++;
+    }
+    gf_spans_free(&test.spans);
+    if (!status && counts->failed)
+        status = gf_fail(error, GF_ERROR_DEVICE, "%d of %d cases failed", counts->failed,
+                         counts->failed + counts->passed);
+    return status;
+}

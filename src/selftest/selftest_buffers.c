@@ -1,0 +1,142 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "selftest/selftest_buffers.h"
+
+enum { GUARD_BYTE = 0xa5 };
+
+void gf_selftest_guarded_free(struct gf_lane *lane, struct gf_selftest_guarded *buffer)
+{
+    free(buffer->host);
+    if (buffer->device)
+        lane->backend->calls->release(lane->backend, buffer->device, buffer->bytes);
+    *buffer = (struct gf_selftest_guarded){0};
+}
+
+enum gf_status gf_selftest_guarded_alloc(struct gf_lane *lane, size_t bytes,
+                                         struct gf_selftest_guarded *buffer, struct gf_error *error)
+{
+    buffer->bytes = bytes + 2 * GF_SELFTEST_GUARD;
+    buffer->host = malloc(buffer->bytes);
+    buffer->device = lane->backend->calls->alloc(lane->backend, buffer->bytes);
+    if (!buffer->host || !buffer->device)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    memset(buffer->host, GUARD_BYTE, buffer->bytes);
+    return GF_OK;
+}
+
+static struct gf_view flat(unsigned char *data, size_t bytes)
+{
+    return (struct gf_view){.data = data,
+                            .pitch = bytes,
+                            .format = {.width = (int)bytes, .height = 1, .channels = 1, .bits = 8},
+                            .rows = 1};
+}
+
+enum gf_status gf_selftest_to_device(struct gf_lane *lane, struct gf_selftest_guarded *buffer,
+                                     struct gf_error *error)
+{
+    if (lane->backend->calls->unified) {
+        memcpy(buffer->device, buffer->host, buffer->bytes);
+        return GF_OK;
+    }
+    const struct gf_view device = flat(buffer->device, buffer->bytes);
+    const struct gf_view host = flat(buffer->host, buffer->bytes);
+    return lane->backend->calls->upload(lane, &device, &host, error);
+}
+
+enum gf_status gf_selftest_from_device(struct gf_lane *lane, struct gf_selftest_guarded *buffer,
+                                       struct gf_error *error)
+{
+    if (lane->backend->calls->unified) {
+        memcpy(buffer->host, buffer->device, buffer->bytes);
+        return GF_OK;
+    }
+    const struct gf_view device = flat(buffer->device, buffer->bytes);
+    const struct gf_view host = flat(buffer->host, buffer->bytes);
+    return lane->backend->calls->download(lane, &host, &device, error);
+}
+
+size_t gf_selftest_padded_pitch(struct gf_format format)
+{
+    return (gf_row_bytes(format) + 15) / 16 * 16 + 32;
+}
+
+struct gf_view gf_selftest_view_in(unsigned char *base, struct gf_format format, int y0, int y1)
+{
+    return (struct gf_view){.data = base + GF_SELFTEST_GUARD,
+                            .pitch = gf_selftest_padded_pitch(format),
+                            .format = format,
+                            .y = y0,
+                            .rows = y1 - y0};
+}
+
+static bool all_guard(const unsigned char *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (bytes[i] != GUARD_BYTE)
+            return false;
+    }
+    return true;
+}
+
+bool gf_selftest_guards_hold(const struct gf_selftest_guarded *buffer, const struct gf_view *view)
+{
+    if (!all_guard(buffer->host, GF_SELFTEST_GUARD) ||
+        !all_guard(buffer->host + buffer->bytes - GF_SELFTEST_GUARD, GF_SELFTEST_GUARD))
+        return false;
+    const size_t row_bytes = view ? gf_row_bytes(view->format) : 0;
+    for (int row = 0; view && row < view->rows; row++) {
+        if (!all_guard(buffer->host + GF_SELFTEST_GUARD + (size_t)row * view->pitch + row_bytes,
+                       view->pitch - row_bytes))
+            return false;
+    }
+    return true;
+}
+
+static int sample(const unsigned char *row, int bits, int i)
+{
+    return bits == 8 ? row[i] : ((const uint16_t *)(const void *)row)[i];
+}
+
+int gf_selftest_difference(const struct gf_view *a, const struct gf_view *b)
+{
+    const int samples = a->format.width * a->format.channels;
+    int worst = 0;
+    for (int y = a->y; y < a->y + a->rows; y++) {
+        const unsigned char *const p = gf_view_row(a, y), *const q = gf_view_row(b, y);
+        for (int i = 0; i < samples; i++) {
+            const int d = abs(sample(p, a->format.bits, i) - sample(q, a->format.bits, i));
+            worst = d > worst ? d : worst;
+        }
+    }
+    return worst;
+}
+
+/* The lowest and the highest level that are there; -1, -1: none. */
+static void find_extremes(const uint64_t *count, int bins, int *low, int *high)
+{
+    *low = *high = -1;
+    for (int i = 0; i < bins; i++) {
+        if (!count[i])
+            continue;
+        *low = *low < 0 ? i : *low;
+        *high = i;
+    }
+}
+
+bool gf_selftest_same_histogram(const struct gf_histogram *a, const struct gf_histogram *b,
+                                bool extremes_only)
+{
+    const size_t counters = (size_t)a->channels * (size_t)a->bins;
+    if (!extremes_only)
+        return !memcmp(a->count, b->count, counters * sizeof *a->count);
+    for (int c = 0; c < a->channels; c++) {
+        int low[2], high[2];
+        find_extremes(a->count + c * a->bins, a->bins, &low[0], &high[0]);
+        find_extremes(b->count + c * a->bins, a->bins, &low[1], &high[1]);
+        if (low[0] != low[1] || high[0] != high[1])
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,73 @@
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "selftest/selftest_chains.h"
+
+static size_t append(char *text, size_t length, const char *format, ...) GF_PRINTF(3, 4);
+static size_t append(char *text, size_t length, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const int added = vsnprintf(text + length, GF_SELFTEST_TEXT - length, format, arguments);
+    va_end(arguments);
+    const size_t end = length + (size_t)(added > 0 ? added : 0);
+    return end < GF_SELFTEST_TEXT ? end : GF_SELFTEST_TEXT - 1;
+}
+
+static size_t append_matrix(char *text, size_t length, int side)
+{
+    for (int i = 0; i < side * side; i++)
+        length = append(text, length, "%s%d", !i ? "" : i % side ? " " : "/", (i * 7 + 3) % 11 - 4);
+    return length;
+}
+
+static size_t append_value(char *text, size_t length, const struct gf_param *param,
+                           enum gf_selftest_set set)
+{
+    int choices = 0;
+    switch (param->type) {
+    case GF_TYPE_FLOAT:
+    case GF_TYPE_INT:
+    case GF_TYPE_WORD:
+        if (set == GF_SELFTEST_CHOICES && param->type == GF_TYPE_WORD)
+            return append(text, length, "%s", param->choices[0]);
+        return append(text, length, "%.9g",
+                      set == GF_SELFTEST_LEAST ? param->least : param->greatest);
+    case GF_TYPE_CHOICE:
+        while (param->choices[choices])
+            choices++;
+        return append(text, length, "%s", param->choices[((int)set - 1) % choices]);
+    case GF_TYPE_LENGTH:
+        return append(text, length, "%s", set == GF_SELFTEST_LEAST ? "40%" : "70%");
+    case GF_TYPE_MATRIX:
+        return append_matrix(text, length, set == GF_SELFTEST_GREATEST ? GF_MATRIX_SIDE_MAX : 3);
+    case GF_TYPE_FILE:
+        break;
+    }
+    return length;
+}
+
+bool gf_selftest_chain(const struct gf_filter *filter, int set, char *text)
+{
+    const struct gf_param *const list = gf_filter_params(filter);
+    size_t length = append(text, 0, "%s", gf_filter_name(filter));
+    bool more = set <= GF_SELFTEST_GREATEST;
+    char separator = '=';
+    for (int i = 0; list[i].name; i++) {
+        int choices = 0;
+        while (list[i].choices && list[i].choices[choices])
+            choices++;
+        more |= set < choices + 1;
+        const bool wanted = list[i].required || set == GF_SELFTEST_LEAST ||
+                            set == GF_SELFTEST_GREATEST ||
+                            (list[i].type == GF_TYPE_LENGTH && i == 0) ||
+                            (set >= GF_SELFTEST_CHOICES &&
+                             (list[i].type == GF_TYPE_CHOICE || list[i].type == GF_TYPE_WORD));
+        if (!wanted)
+            continue;
+        length = append(text, length, "%c%s=", separator, list[i].name);
+        length = append_value(text, length, &list[i], (enum gf_selftest_set)set);
+        separator = ':';
+    }
+    return more;
+}

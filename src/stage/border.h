@@ -1,0 +1,33 @@
+/* What a stencil reads beyond the edges of the picture. */
+#ifndef GF_STAGE_BORDER_H
+#define GF_STAGE_BORDER_H
+
+#include "base/host_device.h"
+
+/* How a stencil reads beyond the picture. */
+enum gf_border { GF_BORDER_EDGE, GF_BORDER_REFLECT, GF_BORDER_WRAP, GF_BORDER_CONSTANT };
+
+/* The index in 0..n-1 that stands for index i, or -1 where the border's constant (0) does.
+ * Reflect does not repeat the edge sample: -1 is 1, and for n = 1 always 0. */
+GF_HOST_DEVICE int gf_border_index(int i, int n, int border)
+{
+    if (i >= 0 && i < n)
+        return i;
+    if (border == GF_BORDER_EDGE)
+        return i < 0 ? 0 : n - 1;
+    if (border == GF_BORDER_CONSTANT)
+        return -1;
+    if (border == GF_BORDER_WRAP) {
+        i %= n;
+        return i < 0 ? i + n : i;
+    }
+    if (n == 1)
+        return 0;
+    const int period = 2 * (n - 1);
+    i %= period;
+    if (i < 0)
+        i += period;
+    return i < n ? i : period - i;
+}
+
+#endif

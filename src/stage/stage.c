@@ -1,0 +1,68 @@
+/* Binding a filter to a format, and the questions that the planner asks a stage. */
+#include "stage/stage.h"
+
+#include <stdlib.h>
+
+#include "stage/border.h"
+
+enum gf_status gf_stage_bind(struct gf_stage *stage, const struct gf_filter *filter,
+                             const void *params, struct gf_format in, struct gf_error *error)
+{
+    *stage = (struct gf_stage){.filter = filter, .params = params, .in = in, .out = in};
+    if (!filter->shape)
+        return GF_OK;
+    struct gf_error detail = {0};
+    const enum gf_status status = filter->shape(params, in, &stage->out, &detail);
+    return status ? gf_fail(error, status, "%s: %s", filter->name, detail.text) : GF_OK;
+}
+
+enum gf_statistic gf_stage_statistic(const struct gf_stage *stage)
+{
+    return stage->filter->statistic ? stage->filter->statistic(stage->params) : GF_STATISTIC_NONE;
+}
+
+enum gf_status gf_stage_prepare(struct gf_stage *stage, struct gf_error *error)
+{
+    gf_stage_release(stage);
+    return stage->filter->prepare ? stage->filter->prepare(stage, error) : GF_OK;
+}
+
+void gf_stage_release(struct gf_stage *stage)
+{
+    free(stage->constants);
+    stage->constants = NULL;
+    stage->constants_size = 0;
+}
+
+enum gf_status gf_stage_constants(struct gf_stage *stage, size_t size, struct gf_error *error)
+{
+    free(stage->constants);
+    stage->constants = calloc(1, size);
+    stage->constants_size = stage->constants ? size : 0;
+    return stage->constants ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+}
+
+bool gf_stage_whole(const struct gf_stage *stage)
+{
+    return stage->filter->whole && stage->filter->whole(stage->params);
+}
+
+void gf_stage_needs(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
+{
+    *first = y0;
+    *end = y1;
+    if (stage->filter->needs)
+        stage->filter->needs(stage, y0, y1, first, end);
+}
+
+void gf_needs_radius(const struct gf_stage *stage, int radius, int border, int y0, int y1,
+                     int *first, int *end)
+{
+    const int height = stage->in.height;
+    *first = y0 - radius < 0 ? 0 : y0 - radius;
+    *end = y1 + radius > height ? height : y1 + radius;
+    if (border == GF_BORDER_WRAP && (y0 < radius || y1 + radius > height)) {
+        *first = 0;
+        *end = height;
+    }
+}

@@ -1,0 +1,45 @@
+/* A stage: a filter with its parameters, bound to the format of its input. */
+#ifndef GF_STAGE_STAGE_H
+#define GF_STAGE_STAGE_H
+
+#include "stage/filter.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct gf_stage {
+    const struct gf_filter *filter;
+    const void *params;               /* the filter's own struct */
+    const struct gf_variant *variant; /* the variant asked for; NULL: the default */
+    struct gf_format in, out;
+    const struct gf_histogram *histogram; /* of the stage's input, where it asked for one */
+    /* Computed once by prepare() for both backends: taps, tables. A flat block without pointers,
+     * since the CUDA backend copies it to the device; owned by the stage (malloc). */
+    void *constants;
+    size_t constants_size;
+};
+
+/* Binds a filter to an input format: sets out by shape(). Does not prepare. */
+enum gf_status gf_stage_bind(struct gf_stage *stage, const struct gf_filter *filter,
+                             const void *params, struct gf_format in,
+                             struct gf_error *error) GF_CHECKED;
+enum gf_status gf_stage_prepare(struct gf_stage *stage, struct gf_error *error) GF_CHECKED;
+void gf_stage_release(struct gf_stage *stage); /* frees constants */
+void gf_stage_needs(const struct gf_stage *stage, int y0, int y1, int *first, int *end);
+bool gf_stage_whole(const struct gf_stage *stage);
+/* Allocates stage->constants, zeroed. */
+enum gf_status gf_stage_constants(struct gf_stage *stage, size_t size,
+                                  struct gf_error *error) GF_CHECKED;
+
+enum gf_statistic gf_stage_statistic(const struct gf_stage *stage); /* that it wants of its input */
+
+/* needs() of a stencil of that radius in rows, for any border, and its whole(): only wrap reaches
+ * the opposite edge. */
+void gf_needs_radius(const struct gf_stage *stage, int radius, int border, int y0, int y1,
+                     int *first, int *end);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,55 @@
+/* Some rows of a picture in memory. */
+#ifndef GF_STAGE_VIEW_H
+#define GF_STAGE_VIEW_H
+
+#include <stddef.h>
+
+#include "gpufilter/image.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Rows first .. end - 1 of a picture. */
+struct gf_rows {
+    int first, end;
+};
+
+/* Rows y .. y + rows - 1 of a picture whose whole format is `format` (its height is the picture's).
+ * Row r lies at data + (r - y) * pitch. In device memory data and pitch are multiples of 16. */
+struct gf_view {
+    unsigned char *data;
+    size_t pitch;
+    struct gf_format format;
+    int y, rows;
+};
+
+static inline unsigned char *gf_view_row(const struct gf_view *view, int row)
+{
+    return view->data + (ptrdiff_t)(row - view->y) * (ptrdiff_t)view->pitch;
+}
+
+static inline struct gf_view gf_view_make(unsigned char *data, size_t pitch,
+                                          struct gf_format format, struct gf_rows rows)
+{
+    return (struct gf_view){.data = data,
+                            .pitch = pitch,
+                            .format = format,
+                            .y = rows.first,
+                            .rows = rows.end - rows.first};
+}
+
+static inline struct gf_view gf_view_part(const struct gf_view *whole, struct gf_rows rows)
+{
+    return gf_view_make(gf_view_row(whole, rows.first), whole->pitch, whole->format, rows);
+}
+
+static inline size_t gf_view_bytes(const struct gf_view *view)
+{
+    return gf_row_bytes(view->format) * (size_t)view->rows;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,50 @@
+#!/bin/sh
+# The order of the layers stands in src/README.md. No include points to a folder below its own in that list, every
+# folder with sources is in the list, and every header compiles by itself.
+root=${1:-$(cd "$(dirname "$0")/.." && pwd)}
+cd "$root" || exit 1
+list=$(mktemp)
+trap 'rm -f "$list"' EXIT
+sed -n 's/^| `\([^`]*\)` |.*/\1/p' src/README.md >"$list"
+count=0
+
+# result NAME PROBLEMS
+result()
+{
+    count=$((count + 1))
+    if [ -z "$2" ]; then
+        echo "ok $count - layers: $1"
+    else
+        printf '%s\n' "$2" | sed 's/^/# /'
+        echo "not ok $count - layers: $1"
+    fi
+}
+
+sources=$(find src cuda -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.def' | sort)
+
+# shellcheck disable=SC2086 # names without spaces
+result "every folder is in the list" "$(for file in $sources; do dirname "$file"; done | sort -u | grep -vxFf "$list")"
+
+# shellcheck disable=SC2086
+result "includes point to folders above" "$(awk '
+    FILENAME == ARGV[1] { rank[$0] = ++ranks; next }
+    match($0, /^ *# *include *"[^"]+"/) {
+        name = substr($0, RSTART, RLENGTH)
+        sub(/^[^"]*"/, "", name); sub(/"$/, "", name)
+        from = FILENAME; sub(/\/[^\/]*$/, "", from)
+        if (name !~ /\//) { print FILENAME ": \"" name "\" names no folder"; next }
+        to = name; sub(/\/[^\/]*$/, "", to)
+        if (to == "gpufilter") to = "include/gpufilter"
+        else if (to !~ /^cuda\//) to = "src/" to
+        if (!(to in rank)) print FILENAME ": \"" name "\": " to " is not in the list"
+        else if (rank[to] > rank[from]) print FILENAME ": \"" name "\" points downwards"
+    }' "$list" $sources)"
+
+# Headers that are included several times with other macros begin without a guard.
+result "headers compile by themselves" "$(find src include -name '*.h' | sort | while read -r header; do
+    grep -q '^#ifndef GP\{0,1\}' "$header" || continue
+    name=${header#src/}
+    printf '#include "%s"\n' "${name#include/}" |
+        ${CC:-cc} -std=c17 -D_GNU_SOURCE -Iinclude -Isrc -I. -Wall -Werror -x c -fsyntax-only - 2>&1 | head -n 3
+done)"
+echo "1..$count"
