@@ -1,0 +1,39 @@
+#!/bin/sh
+# Makes the pictures of the README: samples/gallery.sh PROGRAM [FOLDER]
+# Each filter that the program lists has one in FOLDER/gallery, made by the chain that its help gives as an example.
+set -eu
+program=$1 samples=$(cd "$(dirname "$0")" && pwd)
+folder=${2:-$samples}
+detail='crop=w=240:h=160:x=50:y=195' # a lamp, a shadow, wood, thin lines and grain
+zoomed='crop=w=150:h=100:x=440:y=400,resize=w=300:h=200:kernel=nearest'
+repair='bilateral=3:0.1,equalize,unsharp'
+
+picture() # OUTPUT CHAIN
+{
+    "$program" --device=cpu --quiet --quality=88 -i "$samples/harbour.png" -o "$folder/$1" "$2"
+}
+
+rm -rf "$folder/gallery"
+mkdir -p "$folder/gallery"
+picture after.jpg "$repair"
+picture before-detail.jpg "$zoomed"
+picture after-detail.jpg "$repair,$zoomed"
+picture gallery/original.jpg "$detail"
+page=$folder/gallery/README.md
+{
+    echo "# Gallery"
+    echo
+    echo "A picture for each filter, made by \`make gallery\` from this part of [harbour.png](../harbour.png)."
+    echo "The commands stand as \`gpufilter --help FILTER\` gives them; that also explains the parameters."
+    echo
+    echo "![the original](original.jpg)"
+    echo
+    echo "| filter | what it does | parameters, by position: default (range) |"
+    echo "| --- | --- | --- |"
+} >"$page"
+"$program" --list=markdown | sed -n 's/^| `\([a-z0-9_]*\)`/\1 &/p' | while read -r name row; do
+    chain=$("$program" --help "$name" | sed -n "s/^  gpufilter -i in.png -o out.png '\(.*\)'$/\1/p")
+    picture "gallery/$name.jpg" "$detail,$chain"
+    # The row of the program's own table, with the picture below the name.
+    printf '%s\n' "$row" | sed "s#^| \([^|]*\) |#| \1<br>![$name]($name.jpg)<br>\`$(printf %s "$chain" | sed 's/[\\&#]/\\&/g')\` |#" >>"$page"
+done
