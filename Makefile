@@ -163,7 +163,7 @@ test: ## installs what is missing, builds, runs every test
 	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD) CUDA=$(CUDA) test-only
 
 test-only: all $(TESTS)
-	@GPUFILTER=$(abspath $(PROGRAM)) tests/run.sh $(TESTS) tests/run-cli.sh tests/selftest.sh tests/layers.sh
+	@GPUFILTER=$(abspath $(PROGRAM)) tests/run.sh $(TESTS) tests/run-cli.sh tests/selftest.sh tests/layers.sh tests/readme.sh
 
 demo: ## installs what is missing, builds, filters a sample picture
 	@tests/packages.sh build
@@ -292,16 +292,21 @@ bench-png: $(PROGRAM) $(BENCH_PNG) ## PNG written and read beside libpng, level 
 .PHONY: bench bench-batch bench-gpu bench-png compare techniques
 
 # What stands between the README's marks is the declarations' own, and the newest results'.
-readme: $(PROGRAM) ## brings the README's tables up to date
-	@{ sed '/<!-- filters/q' README.md; $(PROGRAM) --list=markdown; sed -n '/<!-- \/filters/,/<!-- figures/p' README.md; \
-	  tests/bench/figures.sh tests/bench/results; sed -n '/<!-- \/figures/,$$p' README.md; } > $(BUILD)/README.figures
-	@{ sed '/<!-- worth/q' $(BUILD)/README.figures; tests/bench/worth.sh tests/bench/results; \
-	  sed -n '/<!-- \/worth/,$$p' $(BUILD)/README.figures; } > $(BUILD)/README.md
-	@cmp -s $(BUILD)/README.md README.md || cp $(BUILD)/README.md README.md
+readme: $(PROGRAM) ## brings the generated parts up to date: the README's, the gallery, the page of results
+	@tests/bench/readme.sh $(PROGRAM) .
+
+gallery: $(PROGRAM) ## a picture for each filter, in samples/gallery
+	@samples/gallery.sh $(PROGRAM)
+
+# Rows are rendered side by side where the compiler has OpenMP.
+picture: $(PROGRAM) ## renders samples/harbour.png anew, in a minute or two
+	$(CC) -std=c17 -D_GNU_SOURCE -O3 -fopenmp -ffp-contract=off -o $(BUILD)/harbour samples/harbour/*.c -lm
+	$(BUILD)/harbour $(BUILD)/harbour.ppm
+	$(PROGRAM) --png-level=9 -i $(BUILD)/harbour.ppm -o samples/harbour.png
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 14
 
-.PHONY: all detected test test-only demo selftest sanitize-gpu asan ubsan format lint readme clean help
+.PHONY: all detected test test-only demo selftest sanitize-gpu asan ubsan format lint readme gallery picture clean help
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -4,21 +4,22 @@
 set -eu
 program=$1 samples=$(cd "$(dirname "$0")" && pwd)
 folder=${2:-$samples}
-detail='crop=w=240:h=160:x=50:y=195' # a lamp, a shadow, wood, thin lines and grain
-zoomed='crop=w=150:h=100:x=440:y=400,resize=w=300:h=200:kernel=nearest'
+detail='crop=w=168:h=112:x=104:y=212' # a lamp, a shadow, wood and grain
+double='resize=200%:kernel=nearest'
+coil="crop=w=150:h=100:x=440:y=400,$double"
 repair='bilateral=3:0.1,equalize,unsharp'
 
 picture() # OUTPUT CHAIN
 {
-    "$program" --device=cpu --quiet --quality=88 -i "$samples/harbour.png" -o "$folder/$1" "$2"
+    "$program" --device=cpu --quiet --quality=85 -i "$samples/harbour.png" -o "$folder/$1" "$2"
 }
 
 rm -rf "$folder/gallery"
 mkdir -p "$folder/gallery"
-picture after.jpg "$repair"
-picture before-detail.jpg "$zoomed"
-picture after-detail.jpg "$repair,$zoomed"
-picture gallery/original.jpg "$detail"
+picture gallery/after.jpg "$repair"
+picture gallery/before-detail.jpg "$coil"
+picture gallery/after-detail.jpg "$repair,$coil"
+picture gallery/original.jpg "$detail,$double"
 page=$folder/gallery/README.md
 {
     echo "# Gallery"
@@ -33,7 +34,8 @@ page=$folder/gallery/README.md
 } >"$page"
 "$program" --list=markdown | sed -n 's/^| `\([a-z0-9_]*\)`/\1 &/p' | while read -r name row; do
     chain=$("$program" --help "$name" | sed -n "s/^  gpufilter -i in.png -o out.png '\(.*\)'$/\1/p")
-    picture "gallery/$name.jpg" "$detail,$chain"
+    picture "gallery/$name.jpg" "$detail,$chain,$double"
     # The row of the program's own table, with the picture below the name.
-    printf '%s\n' "$row" | sed "s#^| \([^|]*\) |#| \1<br>![$name]($name.jpg)<br>\`$(printf %s "$chain" | sed 's/[\\&#]/\\&/g')\` |#" >>"$page"
+    shown=$(printf %s "$chain" | sed 's/[\\&#]/\\&/g')
+    printf '%s\n' "$row" | sed "s#^| \([^|]*\) |#| \1<br>![$name]($name.jpg)<br>\`$shown\` |#" >>"$page"
 done

@@ -255,6 +255,7 @@ static const struct gf_variant kernels[] = {
 const struct gf_filter gf_boxblur_filter = {
     .name = "boxblur",
     .summary = "mean of a square window",
+    .example = "boxblur=3",
     .definition =
         "Mean of the (2 radius + 1)^2 window, exact, rounded half up. The time hardly depends on "
         "the radius.",

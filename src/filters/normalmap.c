@@ -210,6 +210,7 @@ extern gf_launcher gf_normalmap_cuda, gf_normalmap_global_cuda, gf_normalmap_sqr
 const struct gf_filter gf_normalmap_filter = {
     .name = "normalmap",
     .summary = "normals of the picture taken as a height field",
+    .example = "normalmap=8",
     .definition =
         "Unit normal (-s gx, -s gy, 1), out = (n / 2 + 1/2) M in R, G, B; gx (to the right) and gy "
         "(downwards) are\nSobel differences / 8 of v / M, v the bt601 luma, not rounded. Alpha is "

@@ -75,5 +75,5 @@ if ! command -v parallel >/dev/null || ! parallel --version 2>/dev/null | grep -
     skip "no GNU parallel here"
 else
     run 0 "$here/../samples/parallel.sh" "$PWD/from_parallel"
-    [ "$(ls from_parallel | wc -l)" -eq 2 ] || problem "$(ls from_parallel)"
+    [ "$(ls from_parallel)" = "$(cd "$here/../samples/gallery" && ls -- *.jpg)" ] || problem "$(ls from_parallel)"
 fi

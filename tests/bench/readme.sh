@@ -1,0 +1,37 @@
+#!/bin/sh
+# Writes what is generated for readers into FOLDER, laid out as the repository: README.md with the parts between its
+# marks, the gallery, and the page of results. Usage: readme.sh PROGRAM FOLDER
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+root=$here/../.. program=$1 folder=$2
+mkdir -p "$folder/samples"
+"$root/samples/gallery.sh" "$program" "$folder/samples"
+"$here/results.sh" "$here/results" "$folder/tests/bench/results"
+
+# five pictures a row, each a link to its line of the gallery
+gallery()
+{
+    echo '<table>'
+    "$program" --list=markdown | sed -n 's/^| `\([a-z0-9_]*\)`.*/\1/p' | awk '
+        NR % 5 == 1 { if (NR > 1) print "</tr>"; print "<tr>" }
+        { printf "<td align=\"center\"><a href=\"samples/gallery/README.md\"><img src=\"samples/gallery/%s.jpg\" height=\"87\" alt=\"%s\"></a><br><code>%s</code></td>\n", $1, $1, $1 }
+        END { print "</tr>" }'
+    echo '</table>'
+}
+
+# part NAME: what stands between the marks of that name is taken from standard input instead
+part()
+{
+    cat >"$folder/part"
+    awk -v name="$1" -v part="$folder/part" '
+        $0 ~ "^<!-- /" name { skip = 0 }
+        !skip { print }
+        $0 ~ "^<!-- " name { while ((getline line < part) > 0) print line; skip = 1 }' "$folder/README.md" >"$folder/next"
+    mv "$folder/next" "$folder/README.md"
+    rm "$folder/part"
+}
+
+cp "$root/README.md" "$folder/README.next"
+mv "$folder/README.next" "$folder/README.md"
+gallery | part gallery
+"$here/figures.sh" "$here/results" | part figures

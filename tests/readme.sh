@@ -1,0 +1,122 @@
+#!/bin/sh
+# README.md and the cookbook, samples/README.md: every command in their blocks runs, every link leads somewhere, and what
+# is generated is what the program and the results give now.
+root=$(cd "$(dirname "$0")/.." && pwd)
+: "${GPUFILTER:=$root/build/gpufilter}"
+export GPUFILTER
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+count=0
+
+# result NAME PROBLEMS
+result()
+{
+    count=$((count + 1))
+    if [ -z "$2" ]; then
+        printf '%s\n' "ok $count - readme: $1"
+    else
+        printf '%s\n' "$2" | sed 's/^/# /'
+        printf '%s\n' "not ok $count - readme: $1"
+    fi
+}
+
+# The commands of a page, a line each.
+commands()
+{
+    sed -n '/^```sh$/,/^```$/p' "$1" | grep -v '^```' | sed 's/   *#.*//'
+}
+
+# Why a command cannot run here; nothing if it can.
+missing()
+{
+    case $1 in
+    *cuda* | *--codec=gpu* | *--lab=*) echo "needs a GPU" ;;
+    esac
+    for tool in ffmpeg parallel sbatch; do
+        case $1 in
+        $tool\ * | */$tool.sh*) command -v $tool >/dev/null || echo "needs $tool" ;;
+        esac
+    done
+}
+
+# run COMMAND: nothing if it ends well and what it was told to write is there
+run()
+{
+    sh -c "$1" >"$work/log" 2>&1 </dev/null || { echo "exit status $?"; head -n 5 "$work/log"; }
+    for file in $(printf '%s\n' "$1" | sed -n 's/.* -o \([a-z./]*\) .*/\1/p'); do
+        [ -e "$file" ] || [ "$1" != "${1#*--dry-run}" ] || echo "$file is not there"
+    done
+}
+
+mkdir "$work/bin" "$work/clone"
+ln -s "$GPUFILTER" "$work/bin/gpufilter"
+cp -R "$root/samples" "$work/clone"
+PATH=$work/bin:$PATH
+cd "$work/clone" || exit 1
+for page in README.md samples/README.md; do
+    commands "$root/$page" >"$work/commands"
+    while read -r command; do
+        why=$(missing "$command")
+        # shellcheck disable=SC2086 # its words
+        set -- $command
+        [ "$1" != sudo ] || shift
+        if [ "$1" = make ]; then
+            result "$page: $command" "$(grep -q "^$2:.*##" "$root/Makefile" || echo "no target $2")"
+        elif [ -n "$why" ]; then
+            count=$((count + 1))
+            printf '%s\n' "ok $count - readme: $page: $command # SKIP $why"
+        else
+            result "$page: $command" "$(run "$command")"
+        fi
+    done <"$work/commands"
+done
+
+cd "$root" || exit 1
+for page in README.md samples/README.md samples/gallery/README.md tests/bench/results/README.md; do
+    result "the links of $page" "$({
+        grep -o '](\([^)]*\))' "$page" | sed 's/](\(.*\))/\1/'
+        grep -o '\(src\|href\)="[^"]*"' "$page" | sed 's/.*="\(.*\)"/\1/'
+    } | sort -u | while read -r link; do
+        [ -e "$(dirname "$page")/$link" ] || echo "$link"
+    done)"
+done
+
+# mean A B: by how many levels two PPM files of one size differ, as a mean over their bytes
+mean()
+{
+    [ "$(wc -c <"$1")" -eq "$(wc -c <"$2")" ] || { echo 255; return; }
+    cmp -l "$1" "$2" | awk -v bytes="$(wc -c <"$1")" '
+        function level(octal) { return int(octal / 100) * 64 + int(octal / 10) % 10 * 8 + octal % 10 }
+        { d = level($2) - level($3); sum += d < 0 ? -d : d }
+        END { print sum / bytes }'
+}
+
+# far A B LEVELS: says so if two pictures differ by more than that
+far()
+{
+    "$GPUFILTER" --device=cpu -q -i "$1" -o "$work/a.pnm" && "$GPUFILTER" --device=cpu -q -i "$2" -o "$work/b.pnm" &&
+        mean "$work/a.pnm" "$work/b.pnm" | awk -v most="$3" -v name="$1" '
+            $1 > most { print name ": a mean difference of " $1 " levels" }' || echo "$1 or $2 cannot be read"
+}
+
+# Another libjpeg may choose other bytes, so that pictures are compared by their levels.
+tests/bench/readme.sh "$GPUFILTER" "$work/fresh" >"$work/log" 2>&1 || cat "$work/log"
+result "generated parts are fresh (else: make readme)" "$(cd "$work/fresh" && find . -type f | sort | while read -r file; do
+    case $file in
+    *.jpg) far "$file" "$root/$file" 1 ;;
+    *) cmp "$file" "$root/$file" 2>&1 ;;
+    esac
+done)"
+result "the gallery has a picture for each filter, and no more" "$(cd "$work/fresh/samples/gallery" && ls >"$work/list" &&
+    ls "$root/samples/gallery" | diff "$work/list" -)"
+
+# A small rendering beside the sample picture made as small; the grain stays.
+result "samples/harbour.png is what samples/harbour renders" "$({
+    ${CC:-cc} -std=c17 -D_GNU_SOURCE -O2 -ffp-contract=off -o "$work/harbour" samples/harbour/*.c -lm &&
+        "$work/harbour" "$work/small.ppm" 90 &&
+        "$GPUFILTER" --device=cpu -q -i samples/harbour.png -o "$work/sample.ppm" resize=w=90:kernel=area &&
+        "$GPUFILTER" --device=cpu -q -i "$work/small.ppm" -o "$work/smooth.ppm" blur=1 &&
+        "$GPUFILTER" --device=cpu -q -i "$work/sample.ppm" -o "$work/sample.ppm.ppm" blur=1 || echo "it failed"
+} 2>&1
+    far "$work/smooth.ppm" "$work/sample.ppm.ppm" 4)"
+echo "1..$count"
