@@ -186,7 +186,7 @@ asan: ## the tests under the address sanitizer
 ubsan: ## the tests under the undefined-behaviour sanitizer
 	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD)-ubsan CUDA=0 SANITIZE=undefined CFLAGS='-O1 -g' test-only
 
-FORMATTED = $(wildcard include/gpufilter/*.h src/*/*.[ch] src/*/*/*.[ch] tests/*.[ch] cuda/*/*.cu cuda/*/*.cuh cuda/*/*/*.cu cuda/*/*/*.cuh)
+FORMATTED = $(wildcard include/gpufilter/*.h samples/harbour/*.[ch] src/*/*.[ch] src/*/*/*.[ch] tests/*.[ch] cuda/*/*.cu cuda/*/*.cuh cuda/*/*/*.cu cuda/*/*/*.cuh)
 format: ## clang-format over the tree
 	clang-format -i $(FORMATTED)
 

@@ -31,6 +31,7 @@ part()
     rm "$folder/part"
 }
 
+# The folder may be the repository itself.
 cp "$root/README.md" "$folder/README.next"
 mv "$folder/README.next" "$folder/README.md"
 gallery | part gallery

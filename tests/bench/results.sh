@@ -49,6 +49,6 @@ END
 Not every technique of the guides pays on Hopper: texture fetches are slower than plain loads (0.4 times in the lab,
 0.7 in `convolve`), asynchronous copies into shared memory gain 3 % at most, a misaligned copy loses 4 % where a V100
 lost a tenth, and blocks of 32x32 transpose no faster than one thread after another, since each warp still writes to 32
-rows; 8x32 is what helps. `techniques.md` has them all.
+rows; 8x32 is what helps. [techniques.md](techniques.md) has them all.
 END
 } >"$folder/README.md"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The README's tables of what each optimisation is worth, from the newest comparison. Argument: the folder of results.
+# The tables of what each optimisation is worth, from the newest comparison. Argument: the folder of results.
 set -eu
 results=$(ls "$1"/compare-*.txt | tail -n 1)
 awk '
