@@ -37,9 +37,9 @@ endif
 # Contraction off on both compilers: the picture must not depend on who rounds once and who twice.
 CFLAGS ?= -O3 -g
 GF_CFLAGS := -std=c17 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -fPIC \
-  -fvisibility=default -ffp-contract=off -fno-math-errno -fno-trapping-math -pthread
+  -fvisibility=hidden -ffp-contract=off -fno-math-errno -fno-trapping-math -pthread
 NVCCFLAGS ?= -O3
-GF_NVCCFLAGS := -std=c++17 -fmad=false -Xcompiler -fPIC,-Wall,-Wextra $(if $(LINEINFO),-lineinfo)
+GF_NVCCFLAGS := -std=c++17 -fmad=false -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra $(if $(LINEINFO),-lineinfo)
 
 ifneq ($(SANITIZE),)
 GF_CFLAGS += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -112,7 +112,7 @@ $(BUILD)/plain/%.o: %.c
 	$(CC) $(CPPFLAGS) -UGF_WITH_CUDA -DGF_PLAIN $(GF_CFLAGS) $(CFLAGS) -fno-tree-vectorize -MMD -MP -c -o $@ $<
 
 $(LIB_SO): $(LIB_OBJ) $(CUDA_OBJ)
-	$(CC) -shared -Wl,-soname,libgpufilter.so.0 $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(CC) -shared -Wl,-soname,libgpufilter.so.0 -Wl,--exclude-libs,ALL $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)

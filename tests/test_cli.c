@@ -512,9 +512,10 @@ static void test_filter_examples(void **state)
     (void)state;
     for (int i = 0; (filter = gf_filter_at(i)); i++) {
         struct gf_pipeline *pipeline;
-        const struct gf_options cpu = {.device = GF_DEVICE_CPU};
+        struct gf_options cpu = gf_options_default();
         struct gf_error error;
         char example[160];
+        cpu.device = GF_DEVICE_CPU;
         gf_help_example(filter, example, sizeof example);
         if (gf_pipeline_open(example, &cpu, &pipeline, &error))
             fail_msg("%s: %s", example, error.text);

@@ -440,7 +440,7 @@ static void test_bad_pnm(void **state)
     check_bad_pnm("P5 2 1 0\nde", "maxval of 0");
     check_bad_pnm("P5 0 1 255\n", "without pixels");
     check_bad_pnm("P5 99999999999 1 255\n", "a number over");
-    check_bad_pnm("P5 2147483647 2147483647 255\n", "over --max-pixels");
+    check_bad_pnm("P5 2147483647 2147483647 255\n", "over options.max_pixels");
     check_bad_pnm("P5 2 1", "truncated in the header");
     check_bad_pnm("P7\nWIDTH 1\nHEIGHT 1\nDEPTH 5\nMAXVAL 255\nENDHDR\nabcde", "DEPTH 5");
     check_bad_pnm("P7\nWIDTH 1\nHEIGHT 1\nDEPTH 3\nMAXVAL 255\nTUPLTYPE CMYK\nENDHDR\nabc",

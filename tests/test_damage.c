@@ -390,11 +390,11 @@ static void test_header_bombs(void **state)
     check_bomb("a.png", png_of_size(30000, 30000, false), "truncated: 30000x30000", "corrupt");
     check_bomb("a.png", png_of_size(30000, 30000, true), "truncated: 30000x30000", "corrupt");
     check_bomb("a.png", png_of_size(70000, 30000, false),
-               "70000x30000 is 2100000000 pixels, over --max-pixels",
-               "over --max-pixels=1000000000");
+               "70000x30000 is 2100000000 pixels, over options.max_pixels",
+               "over options.max_pixels=1000000000");
     check_bomb("a.png", png_of_size(900000000, 1, false), "a side is over", "a side is over");
-    check_bomb("a.png", png_of_size(0x7fffffff, 0x7fffffff, true), "over --max-pixels",
-               "over --max-pixels");
+    check_bomb("a.png", png_of_size(0x7fffffff, 0x7fffffff, true), "over options.max_pixels",
+               "over options.max_pixels");
     struct bytes pnm = {0};
     append(&pnm, "P6 30000 30000 255 abc", 22);
     check_bomb("a.ppm", pnm, "truncated after row 0 of 30000", "truncated after row 0 of 30000");
@@ -417,7 +417,7 @@ static void test_max_pixels(void **state)
         assert_int_equal(decode(in_folder(names[i]), &options, &back), GF_OK);
         free_picture(&back);
         options.max_pixels = 99;
-        assert_refused(in_folder(names[i]), &options, "10x10 is 100 pixels, over --max-pixels=99");
+        assert_refused(in_folder(names[i]), &options, "10x10 is 100 pixels, over options.max_pixels=99");
     }
     free_picture(&picture);
 }

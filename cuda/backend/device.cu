@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/argument.h"
 #include "base/numa.h"
 #include "cuda/common/check.cuh"
 #include "engine/backend.h"
@@ -81,22 +82,30 @@ static enum gf_status ask(int index, struct gf_device_info *info, struct gf_erro
     return GF_OK;
 }
 
+static enum gf_status check_index(int index, struct gf_error *error)
+{
+    const int count = gf_device_count(NULL);
+    return index >= 0 && index < count
+               ? GF_OK
+               : gf_fail(error, GF_ERROR_UNAVAILABLE, "cuda:%d: no such device (there are %d)",
+                         index, count);
+}
+
 /* Asked for once: the answer takes milliseconds, and each worker of a batch wants it. */
 extern "C" enum gf_status gf_device_describe(int index, struct gf_device_info *info,
                                              struct gf_error *error)
 {
+    GF_NOT_NULL(info, error);
     enum { KEPT = 64 };
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static struct gf_device_info kept[KEPT];
-    const int count = gf_device_count(NULL);
-    if (index < 0 || index >= count)
-        return gf_fail(error, GF_ERROR_UNAVAILABLE, "cuda:%d: no such device (there are %d)", index,
-                       count);
+    enum gf_status status = check_index(index, error);
+    if (status)
+        return status;
     if (index >= KEPT)
         return ask(index, info, error);
     pthread_mutex_lock(&lock);
-    const enum gf_status status =
-        kept[index].multiprocessors ? GF_OK : ask(index, &kept[index], error);
+    status = kept[index].multiprocessors ? GF_OK : ask(index, &kept[index], error);
     *info = kept[index];
     if (status)
         memset(&kept[index], 0, sizeof kept[index]);
@@ -107,8 +116,13 @@ extern "C" enum gf_status gf_device_describe(int index, struct gf_device_info *i
 extern "C" enum gf_status gf_device_code(int index, int *architecture, bool *built_in,
                                          struct gf_error *error)
 {
+    GF_NOT_NULL(architecture, error);
+    GF_NOT_NULL(built_in, error);
     static const int built_for[] = {GF_ARCHITECTURES};
     struct cudaFuncAttributes attributes;
+    const enum gf_status status = check_index(index, error);
+    if (status)
+        return status;
     GF_CUDA_TRY(cudaSetDevice(index), index, error);
     GF_CUDA_TRY(cudaFuncGetAttributes(&attributes, probe_kernel), index, error);
     *architecture = attributes.binaryVersion;

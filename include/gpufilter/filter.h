@@ -1,10 +1,12 @@
-/* The filters there are, and how each is declared. Help, validation, completion and the self-test
- * all read these declarations; nothing about a filter is stated anywhere else. */
+/* The filters and their parameters. All of it is constant: any thread may read it at any time, and
+ * nothing is freed. */
 #ifndef GPUFILTER_FILTER_H
 #define GPUFILTER_FILTER_H
 
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "gpufilter/api.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -14,7 +16,7 @@ enum gf_param_type {
     GF_TYPE_FLOAT,  /* double, least..greatest */
     GF_TYPE_INT,    /* int, least..greatest */
     GF_TYPE_CHOICE, /* int, an index into choices */
-    GF_TYPE_WORD,   /* double, least..greatest, or the word choices[0], held as NaN */
+    GF_TYPE_WORD,   /* double, least..greatest, or the word choices[0], which is stored as NaN */
     GF_TYPE_LENGTH, /* struct gf_length: pixels ("640"), or per cent of the input ("50%") */
     GF_TYPE_MATRIX, /* struct gf_matrix: "0 1 0/1 -4 1/0 1 0" */
     GF_TYPE_FILE,   /* char[GF_FILE_NAME_SIZE], the name of a file; "" where none is given */
@@ -39,9 +41,9 @@ struct gf_matrix {
 struct gf_param {
     const char *name;
     enum gf_param_type type;
-    size_t offset; /* of the member in the filter's parameter struct */
-    bool required; /* has no default */
-    double value;  /* default; for a choice, its index; NaN for the word */
+    size_t offset; /* of the member in the filter's own struct, for the library's use */
+    bool required; /* it has no default */
+    double value;  /* the default; of a choice, its index; NaN for the word */
     double least, greatest;
     const char *const *choices; /* ends with NULL */
     const char *help;           /* with units */
@@ -49,25 +51,30 @@ struct gf_param {
 
 struct gf_filter; /* opaque */
 
-/* The filters in the order of filters.def; NULL past the last one. */
-const struct gf_filter *gf_filter_at(int index);
+/* The filters one after another, from 0; NULL past the last one. */
+GF_API const struct gf_filter *gf_filter_at(int index);
 /* By name or alias; NULL where there is none. */
-const struct gf_filter *gf_filter_find(const char *name);
-/* The filter name nearest to a mistyped one, or NULL where none is near. */
-const char *gf_filter_suggest(const char *name);
+GF_API const struct gf_filter *gf_filter_find(const char *name);
+/* The filter name that is most like a mistyped one; NULL where none is. */
+GF_API const char *gf_filter_suggest(const char *name);
 
-const char *gf_filter_name(const struct gf_filter *filter);
-const char *gf_filter_alias(const struct gf_filter *filter); /* or NULL */
-const char *gf_filter_summary(const struct gf_filter *filter);
+GF_API const char *gf_filter_name(const struct gf_filter *filter);
+/* A second name; NULL where there is none. */
+GF_API const char *gf_filter_alias(const struct gf_filter *filter);
+/* One line. */
+GF_API const char *gf_filter_summary(const struct gf_filter *filter);
 /* What the filter computes, in a few lines of plain text. */
-const char *gf_filter_definition(const struct gf_filter *filter);
-/* A chain of the filter alone that does something worth seeing; NULL: one of its defaults does. */
-const char *gf_filter_example(const struct gf_filter *filter);
-/* The parameters in the order in which they are taken by position; ends with a NULL name. */
-const struct gf_param *gf_filter_params(const struct gf_filter *filter);
-/* The variants of its CUDA kernels, by `variant=name` in a chain, first the default; all give the
- * same picture. *summary: the technique. NULL past the last one. */
-const char *gf_filter_variant(const struct gf_filter *filter, int index, const char **summary);
+GF_API const char *gf_filter_definition(const struct gf_filter *filter);
+/* A chain of this filter alone whose effect one sees; NULL: the filter with its defaults is one. */
+GF_API const char *gf_filter_example(const struct gf_filter *filter);
+/* The parameters in the order in which a chain gives them by position. The last one has a NULL
+ * name. */
+GF_API const struct gf_param *gf_filter_params(const struct gf_filter *filter);
+/* The name of the index-th variant of the filter's CUDA kernels, from 0, the default; NULL past the
+ * last one. A chain names one by `variant=NAME`; all give the same picture. *summary, unless
+ * `summary` is NULL: the technique in a line. */
+GF_API const char *gf_filter_variant(const struct gf_filter *filter, int index,
+                                     const char **summary);
 
 #ifdef __cplusplus
 }

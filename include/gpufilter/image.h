@@ -23,12 +23,12 @@ struct gf_format {
 
 struct gf_image {
     struct gf_format format;
-    size_t pitch; /* bytes from one row to the next, at least gf_row_bytes; at 16 bits it and data
-                     are even */
-    unsigned char *data;
-    bool owned; /* by gf_image_alloc */
+    size_t pitch;        /* bytes from one row to the next, gf_row_bytes or more; even at 16 bits */
+    unsigned char *data; /* the first row; at an even address at 16 bits */
+    bool owned;          /* gf_image_free frees the pixels; false for memory of the caller's */
 };
 
+/* Bytes of the samples of a row. */
 static inline size_t gf_row_bytes(struct gf_format format)
 {
     return (size_t)format.width * (size_t)format.channels * (size_t)(format.bits / 8);
@@ -45,11 +45,13 @@ static inline bool gf_has_alpha(struct gf_format format)
     return format.channels % 2 == 0;
 }
 
-/* Allocates pixels (contents undefined) with rows packed tightly. A picture of memory got here is
- * page-aligned, and pinned by a CUDA pipeline that uses it, so that copies run at full speed. */
-enum gf_status gf_image_alloc(struct gf_image *image, struct gf_format format,
-                              struct gf_error *error) GF_CHECKED;
-void gf_image_free(struct gf_image *image);
+/* Allocates a picture of that format, with undefined contents and no gaps between rows. The caller
+ * frees it by gf_image_free; after a failure data is NULL. A pipeline on a GPU copies such a picture at full speed, because it can
+ * pin its memory. */
+GF_API enum gf_status gf_image_alloc(struct gf_image *image, struct gf_format format,
+                                     struct gf_error *error) GF_CHECKED;
+/* Frees the pixels if gf_image_alloc or a pipeline allocated them, and sets data to NULL. */
+GF_API void gf_image_free(struct gf_image *image);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,4 @@
-/* What a run did and when: every decode, copy, kernel and encode leaves a span. */
+/* What a run did and when. The pipeline owns what the pointers lead to, until its next run. */
 #ifndef GPUFILTER_PROFILE_H
 #define GPUFILTER_PROFILE_H
 
@@ -21,10 +21,11 @@ enum gf_span_kind {
     GF_SPAN_KINDS
 };
 
+/* One decode, copy, kernel or encode. */
 struct gf_span {
     enum gf_span_kind kind;
     int stage;             /* index into gf_profile.stages for STAGE and STATISTIC, else -1 */
-    int lane;              /* which lane; -1: the reader or the writer */
+    int lane;              /* -1: the reader or the writer */
     double begin_s, end_s; /* seconds since the run began */
     size_t bytes;
 };
@@ -52,8 +53,8 @@ struct gf_profile {
     double upload_peak, download_peak; /* over PCIe from and to pinned memory */
 };
 
-/* "decode", "upload", "stage", ... */
-const char *gf_span_kind_name(enum gf_span_kind kind);
+/* "decode", "upload", "stage"; "unknown" for a number that is no kind. */
+GF_API const char *gf_span_kind_name(enum gf_span_kind kind);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,7 @@
 /* Pictures in memory. */
 #include "gpufilter/image.h"
 
+#include "base/argument.h"
 #include "base/image.h"
 #include "base/pages.h"
 
@@ -19,6 +20,7 @@ enum gf_status gf_format_check(struct gf_format format, const char *name, struct
 enum gf_status gf_image_alloc(struct gf_image *image, struct gf_format format,
                               struct gf_error *error)
 {
+    GF_NOT_NULL(image, error);
     *image = (struct gf_image){.format = format};
     const enum gf_status status = gf_format_check(format, "picture", error);
     if (status)
@@ -34,6 +36,8 @@ enum gf_status gf_image_alloc(struct gf_image *image, struct gf_format format,
 
 void gf_image_free(struct gf_image *image)
 {
+    if (!image)
+        return;
     if (image->owned)
         gf_pages_free(image->data, image->pitch * (size_t)image->format.height);
     image->data = NULL;

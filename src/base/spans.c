@@ -67,7 +67,7 @@ const char *gf_span_kind_name(enum gf_span_kind kind)
         [GF_SPAN_STATISTIC] = "statistic", [GF_SPAN_DOWNLOAD] = "download",
         [GF_SPAN_ENCODE] = "encode",
     };
-    return names[kind];
+    return (int)kind >= 0 && kind < GF_SPAN_KINDS ? names[kind] : "unknown";
 }
 
 static int by_begin(const void *a, const void *b)

@@ -1,4 +1,4 @@
-/* Outcomes: their names, meanings and exit statuses, from the one list in status.h. */
+/* Outcomes: their names and meanings, from the one list in gpufilter/status.h. */
 #include "gpufilter/status.h"
 
 #include <stdarg.h>
@@ -6,12 +6,16 @@
 
 static const struct {
     const char *name, *meaning;
-    int exit_code;
 } outcomes[] = {
-#define OUTCOME(name_, exit_, text_) {#name_, text_, exit_},
+#define OUTCOME(name_, text_) {#name_, text_},
     GF_STATUS_LIST(OUTCOME)
 #undef OUTCOME
 };
+
+static int is_known(enum gf_status status)
+{
+    return (int)status >= 0 && status < GF_STATUS_COUNT;
+}
 
 enum gf_status gf_fail(struct gf_error *error, enum gf_status status, const char *format, ...)
 {
@@ -20,9 +24,9 @@ enum gf_status gf_fail(struct gf_error *error, enum gf_status status, const char
     error->status = status;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(error->text, sizeof error->text, format, arguments);
+    vsnprintf(error->text, sizeof error->text, format ? format : gf_status_meaning(status), arguments);
     va_end(arguments);
-    /* One line whatever was quoted in it, and nothing that a terminal would obey. */
+    /* What the message quotes may hold line breaks and terminal sequences. */
     for (unsigned char *byte = (unsigned char *)error->text; *byte; byte++) {
         if (*byte < ' ' || *byte == 0x7f)
             *byte = '?';
@@ -32,15 +36,10 @@ enum gf_status gf_fail(struct gf_error *error, enum gf_status status, const char
 
 const char *gf_status_name(enum gf_status status)
 {
-    return outcomes[status].name;
+    return is_known(status) ? outcomes[status].name : "unknown status";
 }
 
 const char *gf_status_meaning(enum gf_status status)
 {
-    return outcomes[status].meaning;
-}
-
-int gf_status_exit(enum gf_status status)
-{
-    return outcomes[status].exit_code;
+    return is_known(status) ? outcomes[status].meaning : "not a status of this library";
 }

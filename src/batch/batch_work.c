@@ -1,6 +1,7 @@
 /* One worker's work on one file: whether it is wanted, where its result goes, on which device it is
  * done. */
 #include "batch/batch_work.h"
+#include "batch/program_words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -231,18 +232,22 @@ static void go_home(struct gf_batch_worker *worker)
 enum gf_status gf_batch_do_file(struct gf_batch_worker *worker, struct gf_error *why)
 {
     const struct gf_batch_request *const request = worker->batch->request;
-    const struct gf_destination target = {.choose = choose_path,
+    const struct gf_destination destination = {.choose = choose_path,
                                      .done = picture_done,
                                      .several = request->output->is_stdout ||
                                                 gf_batch_numbers_pictures(worker->batch),
+                                     .several_hint = "number the outputs by {n}, without "
+                                                     "--skip-existing and --update, or write to -",
                                      .context = worker};
     enum gf_status status;
     go_home(worker);
     do {
         status = worker->pipeline ? GF_OK : open_pipeline(worker, why);
         if (!status)
-            status = gf_pipeline_run_pictures(worker->pipeline, worker->input->path, &target, why);
+            status = gf_pipeline_run_pictures(worker->pipeline, worker->input->path, &destination, why);
         /* A stream that was read cannot be read again from the start. */
     } while (status && !gf_batch_is_stream(worker->input->path) && move(worker, status, why));
+    if (status)
+        gf_program_words(why->text);
     return status;
 }

@@ -331,7 +331,7 @@ static enum gf_status parse_item(const char **text, struct gf_chain_item *item,
     if (!item->filter) {
         const char *const best = gf_filter_suggest(name);
         return gf_fail(error, GF_ERROR_USAGE, "unknown filter '%.60s'%s%s%s", name,
-                       best ? "; did you mean '" : " (--list shows them)", best ? best : "",
+                       best ? "; did you mean '" : " (gf_filter_at lists them)", best ? best : "",
                        best ? "'?" : "");
     }
     item->params = calloc(1, item->filter->params_size + 1);

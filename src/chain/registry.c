@@ -25,7 +25,7 @@ const struct gf_filter *gf_filter_at(int index)
 
 const struct gf_filter *gf_filter_find(const char *name)
 {
-    for (int i = 0; i < FILTER_COUNT; i++) {
+    for (int i = 0; name && i < FILTER_COUNT; i++) {
         if (!strcmp(name, filters[i]->name) ||
             (filters[i]->alias && !strcmp(name, filters[i]->alias)))
             return filters[i];
@@ -37,7 +37,7 @@ const char *gf_filter_suggest(const char *name)
 {
     const char *best = NULL;
     int distance = 0;
-    for (int i = 0; i < FILTER_COUNT; i++) {
+    for (int i = 0; name && i < FILTER_COUNT; i++) {
         gf_suggest_consider(name, filters[i]->name, &best, &distance);
         if (filters[i]->alias)
             gf_suggest_consider(name, filters[i]->alias, &best, &distance);
@@ -47,31 +47,33 @@ const char *gf_filter_suggest(const char *name)
 
 const char *gf_filter_name(const struct gf_filter *filter)
 {
-    return filter->name;
+    return filter ? filter->name : NULL;
 }
 
 const char *gf_filter_alias(const struct gf_filter *filter)
 {
-    return filter->alias;
+    return filter ? filter->alias : NULL;
 }
 
 const char *gf_filter_summary(const struct gf_filter *filter)
 {
-    return filter->summary;
+    return filter ? filter->summary : NULL;
 }
 
 const char *gf_filter_definition(const struct gf_filter *filter)
 {
-    return filter->definition;
+    return filter ? filter->definition : NULL;
 }
 
 const char *gf_filter_example(const struct gf_filter *filter)
 {
-    return filter->example;
+    return filter ? filter->example : NULL;
 }
 
 const struct gf_param *gf_filter_params(const struct gf_filter *filter)
 {
     static const struct gf_param none[] = {{0}};
+    if (!filter)
+        return NULL;
     return filter->params ? filter->params : none;
 }

@@ -24,8 +24,10 @@ const struct gf_variant *gf_filter_naive(const struct gf_filter *filter)
 
 const char *gf_filter_variant(const struct gf_filter *filter, int index, const char **summary)
 {
-    const struct gf_variant *const variant = gf_filter_variant_at(filter, index);
-    *summary = variant ? variant->summary : NULL;
+    const struct gf_variant *const variant =
+        filter && index >= 0 ? gf_filter_variant_at(filter, index) : NULL;
+    if (summary)
+        *summary = variant ? variant->summary : NULL;
     return variant ? variant->name : NULL;
 }
 

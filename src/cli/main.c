@@ -8,10 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "batch/program_words.h"
 #include "bench/compare.h"
 #include "bench/explain.h"
 #include "chain/chain_file.h"
 #include "cli/command.h"
+#include "cli/exit_status.h"
 #include "cli/help.h"
 #include "cli/run.h"
 #include "cli/shell_words.h"
@@ -78,6 +80,7 @@ static void complain(const char *kind, const char *text)
         line[length] =
             (unsigned char)text[length] < 0x20 || text[length] == 0x7f ? '?' : text[length];
     line[length] = '\0';
+    gf_program_words(line);
     fprintf(stderr, "gpufilter: %s%s\n", kind, line);
 }
 
@@ -334,5 +337,5 @@ int main(int argc, char **argv)
     }
     if (status)
         complain("", error.text);
-    return gf_status_exit(status);
+    return gf_exit_status(status);
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "bench/compare.h"
+#include "cli/exit_status.h"
 #include "cli/help.h"
 #include "gpufilter/status.h"
 #include "labs/lab.h"
@@ -317,10 +318,10 @@ static void put_compare(FILE *file)
 static void put_exits(FILE *file)
 {
     fputs(".SH EXIT STATUS\n", file);
-    for (int code = 0; code < 4; code++) {
+    for (int code = 0; code <= GF_EXIT_MAX; code++) {
         bool first = true;
         for (int status = 0; status < GF_STATUS_COUNT; status++) {
-            if (gf_status_exit(status) != code)
+            if (gf_exit_status(status) != code)
                 continue;
             char text[16];
             snprintf(text, sizeof text, "%d", code);

@@ -10,6 +10,7 @@
 #include "cli/progress.h"
 #include "codec/codec.h"
 #include "codec/io/output.h"
+#include "gpufilter/device.h"
 #include "report/report.h"
 
 /* One run of the program. */

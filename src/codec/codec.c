@@ -114,7 +114,7 @@ enum gf_status gf_sink_format(const char *path, const struct gf_options *options
     }
     return gf_fail(error, GF_ERROR_USAGE,
                    "%s: the extension says no format: use .png, .jpg, .ppm, .pgm, .pnm, .pam or "
-                   "--format",
+                   "options.format",
                    path);
 }
 

@@ -6,6 +6,7 @@
 #define GF_ENGINE_BACKEND_H
 
 #include "base/spans.h"
+#include "gpufilter/device.h"
 #include "gpufilter/pipeline.h"
 #include "stage/stage.h"
 

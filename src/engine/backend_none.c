@@ -1,6 +1,8 @@
 /* What stands in for the CUDA backend in a build without it. */
 #include "engine/backend.h"
 
+#include "base/argument.h"
+
 #ifndef GF_WITH_CUDA
 
 static const char reason[] = "this program was built without CUDA";
@@ -17,7 +19,7 @@ enum gf_status gf_backend_cuda_open(const struct gf_cuda_options *options, struc
     (void)options;
     (void)spans;
     (void)backend;
-    return gf_fail(error, GF_ERROR_UNAVAILABLE, "--device=cuda: %s", reason);
+    return gf_fail(error, GF_ERROR_UNAVAILABLE, "options.device=cuda: %s", reason);
 }
 
 int gf_device_count(const char **why)
@@ -29,14 +31,14 @@ int gf_device_count(const char **why)
 
 enum gf_status gf_device_describe(int index, struct gf_device_info *info, struct gf_error *error)
 {
-    (void)info;
+    GF_NOT_NULL(info, error);
     return gf_fail(error, GF_ERROR_UNAVAILABLE, "cuda:%d: %s", index, reason);
 }
 
 enum gf_status gf_device_code(int index, int *architecture, bool *built_in, struct gf_error *error)
 {
-    (void)architecture;
-    (void)built_in;
+    GF_NOT_NULL(architecture, error);
+    GF_NOT_NULL(built_in, error);
     return gf_fail(error, GF_ERROR_UNAVAILABLE, "cuda:%d: %s", index, reason);
 }
 

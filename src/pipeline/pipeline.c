@@ -4,25 +4,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/argument.h"
 #include "base/cpu.h"
 #include "base/version.h"
 #include "chain/chain.h"
+#include "pipeline/options.h"
 
 enum { CUDA_LANES = 4, LEAST_BAND_ROWS = 16 };
 
 const char *gf_version(void)
 {
     return GF_VERSION;
-}
-
-struct gf_options gf_options_default(void)
-{
-    return (struct gf_options){
-        .max_pixels = 1000000000,
-        .autorotate = true,
-        .quality = 90,
-        .png_level = 1,
-    };
 }
 
 static void warn(const struct gf_pipeline *pipeline, const char *text)
@@ -111,20 +103,20 @@ static enum gf_status choose_device(struct gf_pipeline *pipeline, struct gf_erro
 enum gf_status gf_pipeline_open(const char *chain, const struct gf_options *options,
                                 struct gf_pipeline **pipeline, struct gf_error *error)
 {
+    GF_NOT_NULL(pipeline, error);
+    *pipeline = NULL;
     struct gf_pipeline *const opened = calloc(1, sizeof *opened);
     if (!opened)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    opened->options = *options;
-    if (opened->options.threads <= 0)
-        opened->options.threads = gf_cpu_count();
     gf_spans_init(&opened->spans);
     enum gf_status status = gf_chain_parse(chain, &opened->chain, error);
-    opened->chain.no_fuse = options->no_fuse;
-    if (!status && options->transfer == GF_TRANSFER_ZERO_COPY &&
-        options->host_memory == GF_HOST_PAGEABLE)
-        status = gf_fail(error, GF_ERROR_USAGE, "zero copy needs pinned host memory, not pageable");
+    if (!status)
+        status = gf_options_check(options, &opened->options, error);
+    if (!opened->options.threads)
+        opened->options.threads = gf_cpu_count();
+    opened->chain.no_fuse = opened->options.no_fuse;
     if (!status) {
-        gf_spans_restart(&opened->spans, options->profile || options->spans);
+        gf_spans_restart(&opened->spans, opened->options.profile || opened->options.spans);
         status = choose_device(opened, error);
     }
     if (status) {
@@ -208,7 +200,7 @@ void gf_pipeline_share_budget(struct gf_pipeline *pipeline, struct gf_memory_bud
 
 const struct gf_profile *gf_pipeline_profile(const struct gf_pipeline *pipeline)
 {
-    return &pipeline->profile;
+    return pipeline ? &pipeline->profile : NULL;
 }
 
 void gf_pipeline_replace_backend(struct gf_pipeline *pipeline, struct gf_backend *backend,

@@ -35,7 +35,7 @@ struct gf_pipeline {
 /* One picture from somewhere to somewhere; an attempt that a device failed is made again. */
 struct gf_picture_task {
     struct gf_input *input;
-    const struct gf_destination *target;
+    const struct gf_destination *destination;
     int number;                                  /* of the picture in the input, from 1 */
     enum gf_file_format own_format, file_format; /* the input's and the output's */
     const char *path;                            /* what the target chose */

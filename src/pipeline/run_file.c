@@ -1,7 +1,9 @@
-/* Pictures from files and streams to files and streams. */
+/* Pictures as files hold them: from files, streams and memory to files, streams and memory. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/argument.h"
 #include "codec/common/checks.h"
 #include "codec/common/source.h"
 #include "codec/io/input.h"
@@ -28,12 +30,10 @@ static enum gf_status recognise(struct gf_input *input, enum gf_file_format *for
     return status;
 }
 
-static enum gf_status fail_several(const char *path, struct gf_error *error)
+static enum gf_status fail_several(const struct gf_picture_task *task, struct gf_error *error)
 {
-    return gf_fail(error, GF_ERROR_OUTPUT,
-                   "%s: the input holds more than one picture: number the outputs by {n}, without "
-                   "--skip-existing and --update, or write to -",
-                   path);
+    return gf_fail(error, GF_ERROR_OUTPUT, "%s: the input holds more than one picture: %s",
+                   gf_output_name(task->output), task->destination->several_hint);
 }
 
 /* Whether another picture follows in the input, which then starts with it. Only PNM and PAM are
@@ -48,7 +48,7 @@ static enum gf_status find_next(const struct gf_pipeline *pipeline, struct gf_pi
         return GF_OK;
     gf_input_start_here(task->input);
     enum gf_status status = gf_input_peek(task->input, head, sizeof head, &got, error);
-    /* Behind the numbers of plain text there may be a few line breaks. */
+    /* After a picture in plain text there may be a few line breaks. */
     while (!status && got && (*head == '\n' || *head == '\r' || *head == ' ')) {
         status = gf_input_read(task->input, head, 1, &got, error);
         if (!status)
@@ -78,45 +78,55 @@ static void describe_files(struct gf_pipeline *pipeline, const struct gf_picture
 static enum gf_status run_picture(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                   bool *more, struct gf_error *error)
 {
-    const struct gf_destination *const target = task->target;
+    const struct gf_destination *const destination = task->destination;
     *more = false;
     enum gf_status status = recognise(task->input, &task->own_format, error);
     if (!status)
         status = gf_pipeline_run_task(pipeline, task, error);
     if (!status)
         describe_files(pipeline, task);
-    if (!status && !target->several)
+    if (!status && !destination->several)
         status = find_next(pipeline, task, more, error);
     if (!status && *more)
-        status = fail_several(task->path, error);
+        status = fail_several(task, error);
     if (!status)
         status = gf_output_commit(task->output, error);
     if (!status)
         gf_pipeline_end_profile(pipeline);
-    if (!status && target->done)
-        target->done(target->context, task->number, task->path, &pipeline->profile);
+    if (!status && destination->bytes)
+        destination->bytes->data = gf_output_take(task->output, &destination->bytes->size);
+    if (!status && destination->done)
+        destination->done(destination->context, task->number, task->path, &pipeline->profile);
     if (task->output)
         gf_output_close(task->output);
     task->output = NULL;
-    /* Only now: of a live stream the next one may be long in coming. */
-    return status || !target->several ? status : find_next(pipeline, task, more, error);
+    /* Only after the output is in place: a live stream may be long in sending the next picture. */
+    return status || !destination->several ? status : find_next(pipeline, task, more, error);
 }
 
-enum gf_status gf_pipeline_run_pictures(struct gf_pipeline *pipeline, const char *input,
-                                        const struct gf_destination *target, struct gf_error *error)
+/* The profile of the first picture has begun. Closes the input. */
+static enum gf_status run_all(struct gf_pipeline *pipeline, struct gf_input *input,
+                              const struct gf_destination *destination, struct gf_error *error)
 {
-    struct gf_picture_task task = {.target = target};
+    struct gf_picture_task task = {.input = input, .destination = destination};
+    enum gf_status status = GF_OK;
     bool more = true;
-    gf_pipeline_begin_profile(pipeline);
-    enum gf_status status = gf_input_open(input, pipeline->on_cuda, &task.input, error);
     while (!status && more) {
         if (task.number++)
             gf_pipeline_begin_profile(pipeline);
         status = run_picture(pipeline, &task, &more, error);
     }
-    if (task.input)
-        gf_input_close(task.input);
+    gf_input_close(input);
     return status;
+}
+
+enum gf_status gf_pipeline_run_pictures(struct gf_pipeline *pipeline, const char *input,
+                                        const struct gf_destination *destination, struct gf_error *error)
+{
+    struct gf_input *opened = NULL;
+    gf_pipeline_begin_profile(pipeline);
+    const enum gf_status status = gf_input_open(input, pipeline->on_cuda, &opened, error);
+    return status ? status : run_all(pipeline, opened, destination, error);
 }
 
 static enum gf_status choose_fixed(void *context, int number, enum gf_file_format content,
@@ -134,9 +144,45 @@ static enum gf_status choose_fixed(void *context, int number, enum gf_file_forma
 enum gf_status gf_pipeline_run_file(struct gf_pipeline *pipeline, const char *input,
                                     const char *output, struct gf_error *error)
 {
-    const struct gf_destination target = {
-        .choose = choose_fixed, .several = !strcmp(output, "-"), .context = (void *)output};
-    return gf_pipeline_run_pictures(pipeline, input, &target, error);
+    GF_NOT_NULL(pipeline, error);
+    GF_NOT_NULL(input, error);
+    GF_NOT_NULL(output, error);
+    const struct gf_destination destination = {.choose = choose_fixed,
+                                               .several = !strcmp(output, "-"),
+                                               .several_hint = "write to -",
+                                               .context = (void *)output};
+    return gf_pipeline_run_pictures(pipeline, input, &destination, error);
+}
+
+enum gf_status gf_pipeline_run_bytes(struct gf_pipeline *pipeline, const void *data, size_t size,
+                                     enum gf_file_format format, void **result, size_t *result_size,
+                                     struct gf_error *error)
+{
+    GF_NOT_NULL(pipeline, error);
+    GF_NOT_NULL(data, error);
+    GF_NOT_NULL(result, error);
+    GF_NOT_NULL(result_size, error);
+    if ((int)format < 0 || format > GF_FILE_PAM)
+        return gf_fail(error, GF_ERROR_USAGE, "format=%d is outside 0..%d", (int)format,
+                       GF_FILE_PAM);
+    struct gf_bytes bytes = {.format = format};
+    const struct gf_destination destination = {.bytes = &bytes,
+                                               .several_hint = "give one picture at a time"};
+    struct gf_input *input = NULL;
+    gf_pipeline_begin_profile(pipeline);
+    enum gf_status status = gf_input_open_memory(data, size, "input", &input, error);
+    if (!status)
+        status = run_all(pipeline, input, &destination, error);
+    if (status)
+        return status;
+    *result = bytes.data;
+    *result_size = bytes.size;
+    return GF_OK;
+}
+
+void gf_free(void *memory)
+{
+    free(memory);
 }
 
 enum gf_status gf_pipeline_peek(struct gf_pipeline *pipeline, const char *path,

@@ -1,12 +1,15 @@
 /* Pictures in the caller's memory. */
 #include <string.h>
 
+#include "base/argument.h"
 #include "base/image.h"
 #include "pipeline/pipeline_state.h"
 
 enum gf_status gf_pipeline_format(struct gf_pipeline *pipeline, struct gf_format input,
                                   struct gf_format *output, struct gf_error *error)
 {
+    GF_NOT_NULL(pipeline, error);
+    GF_NOT_NULL(output, error);
     struct gf_plan plan;
     enum gf_status status = gf_format_check(input, "input", error);
     if (!status)
@@ -37,8 +40,8 @@ static uintptr_t end_of(const struct gf_image *image)
            gf_row_bytes(image->format);
 }
 
-/* Bands of the result are written while others of the input are still to be read. Side by side in
- * one larger picture they may lie. */
+/* Bands of the result are written while the input is still being read. The two may lie side by side
+ * in one larger picture. */
 static bool overlap(const struct gf_image *a, const struct gf_image *b)
 {
     const struct gf_image *const low = a->data < b->data ? a : b, *const high = low == a ? b : a;
@@ -52,6 +55,9 @@ static bool overlap(const struct gf_image *a, const struct gf_image *b)
 enum gf_status gf_pipeline_run_image(struct gf_pipeline *pipeline, const struct gf_image *input,
                                      struct gf_image *output, struct gf_error *error)
 {
+    GF_NOT_NULL(pipeline, error);
+    GF_NOT_NULL(input, error);
+    GF_NOT_NULL(output, error);
     struct gf_format format;
     enum gf_status status = check_image(input, "input", error);
     if (!status)

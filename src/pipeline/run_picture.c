@@ -84,13 +84,24 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
     return status ? status : describe_run(pipeline, plan, &run, error);
 }
 
-/* On the first attempt: the output's name may depend on the size of the result. */
+static enum gf_status open_bytes(const struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                 struct gf_error *error)
+{
+    const enum gf_file_format wanted = task->destination->bytes->format;
+    const enum gf_file_format usual = pipeline->options.format;
+    task->file_format = wanted ? wanted : usual ? usual : task->own_format;
+    return gf_output_open_memory("output", &task->output, error);
+}
+
+/* Called when the format of the result is known, since the output's name may depend on its size. */
 static enum gf_status open_output(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                   struct gf_format result, struct gf_error *error)
 {
-    const struct gf_destination *const target = task->target;
+    const struct gf_destination *const destination = task->destination;
+    if (destination->bytes)
+        return open_bytes(pipeline, task, error);
     enum gf_status status =
-        target->choose(target->context, task->number, task->own_format, result, &task->path, error);
+        destination->choose(destination->context, task->number, task->own_format, result, &task->path, error);
     if (!status)
         status = gf_sink_format(task->path, &pipeline->options, task->own_format,
                                 &task->file_format, error);
@@ -151,7 +162,7 @@ static enum gf_status attempt(struct gf_pipeline *pipeline, struct gf_picture_ta
         source && pipeline->options.autorotate ? source->metadata.orientation : 1;
     status = gf_plan_make(&pipeline->chain, source ? source->format : task->image_in->format,
                           orientation, &plan, error);
-    if (!status && task->target && !task->output)
+    if (!status && task->destination && !task->output)
         status = open_output(pipeline, task, plan.out, error);
     if (!status && task->output)
         status = gf_sink_open(task->output, task->file_format, plan.out, &source->metadata,
@@ -166,7 +177,7 @@ static enum gf_status attempt(struct gf_pipeline *pipeline, struct gf_picture_ta
     return status;
 }
 
-static enum gf_status rewind_passage(const struct gf_picture_task *task, struct gf_error *error)
+static enum gf_status rewind_task(const struct gf_picture_task *task, struct gf_error *error)
 {
     enum gf_status status = GF_OK;
     if (task->input)
@@ -184,7 +195,7 @@ enum gf_status gf_pipeline_run_task(struct gf_pipeline *pipeline, struct gf_pict
     pipeline->device_images_taken = pipeline->no_device_images = false;
     enum gf_status status = attempt(pipeline, task, &failure);
     while (status && gf_pipeline_recover(pipeline, status, &failure, &failure)) {
-        status = rewind_passage(task, &failure);
+        status = rewind_task(task, &failure);
         pipeline->spans.count = 0; /* the profile is of the attempt that succeeds */
         if (!status)
             status = attempt(pipeline, task, &failure);

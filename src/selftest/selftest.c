@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/argument.h"
 #include "chain/chain.h"
 #include "chain/plan.h"
 #include "chain/variants.h"
@@ -391,7 +392,7 @@ static enum gf_status check_names(const char *names, struct gf_error *error)
         snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1),
                  names);
         if (!gf_filter_find(name))
-            return gf_fail(error, GF_ERROR_USAGE, "unknown filter '%s' (--list shows them)", name);
+            return gf_fail(error, GF_ERROR_USAGE, "unknown filter '%s' (gf_filter_at lists them)", name);
         names += length + (names[length] == ',');
     }
     return GF_OK;
@@ -401,6 +402,8 @@ enum gf_status gf_selftest(bool small_only, const char *filters,
                            void (*line)(void *context, const char *text), void *context,
                            struct gf_selftest_counts *counts, struct gf_error *error)
 {
+    GF_NOT_NULL(line, error);
+    GF_NOT_NULL(counts, error);
     *counts = (struct gf_selftest_counts){0};
     struct test test = {.line = line,
                         .context = context,

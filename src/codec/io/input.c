@@ -1,5 +1,6 @@
-/* Bytes of an input: a regular file by pread, anything else as a stream. What a stream gave is
- * kept, where asked for, in an unnamed file, so that memory does not grow with it. */
+/* Bytes of an input: a regular file by pread, memory of the caller's likewise, anything else as a
+ * stream. What a stream gave is kept, where asked for, in an unnamed file, so that memory does not
+ * grow with it. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +18,8 @@ enum { BUFFER_BYTES = 256 << 10, GIVEN_BACK_MOST = 64 << 10 };
 struct gf_input {
     char *name;
     int fd;
-    bool regular, opened; /* opened: not standard input */
+    const unsigned char *memory; /* NULL: the bytes are those of fd */
+    bool regular, opened;        /* regular: a file or memory; opened: fd is not standard input */
     bool at_end;
     int64_t base; /* where a regular file's bytes begin: standard input may have been read before */
     int64_t size; /* of a regular file, else -1 */
@@ -51,11 +53,22 @@ static void keep(struct gf_input *input, const void *data, size_t size)
     input->spool = -1;
 }
 
+/* Bytes of a regular input from `at` on, as pread. */
+static ssize_t read_at(const struct gf_input *input, void *data, size_t size, int64_t at)
+{
+    if (!input->memory)
+        return pread(input->fd, data, size, input->base + at);
+    const int64_t left = input->size - at;
+    const size_t got = left < (int64_t)size ? (size_t)left : size;
+    memcpy(data, input->memory + input->base + at, got);
+    return (ssize_t)got;
+}
+
 /* One read; 0 at the end, -1 for an error. */
 static ssize_t read_once(struct gf_input *input, void *data, size_t size)
 {
     if (input->regular)
-        return pread(input->fd, data, size, input->base + input->position);
+        return read_at(input, data, size, input->position);
     if (input->position < input->spooled) {
         const int64_t left = input->spooled - input->position;
         return pread(input->spool, data, left < (int64_t)size ? (size_t)left : size,
@@ -146,6 +159,28 @@ enum gf_status gf_input_open(const char *path, bool keep_bytes, struct gf_input 
     if (keep_bytes && !opened->regular) {
         opened->spool = gf_spool_open();
         opened->spool_errno = errno;
+    }
+    *input = opened;
+    return GF_OK;
+}
+
+enum gf_status gf_input_open_memory(const void *data, size_t size, const char *name,
+                                    struct gf_input **input, struct gf_error *error)
+{
+    if (!size)
+        return gf_fail(error, GF_ERROR_INPUT, "%s: no bytes", name);
+    struct gf_input *const opened = malloc(sizeof *opened);
+    if (!opened)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    memset(opened, 0, offsetof(struct gf_input, buffer));
+    opened->fd = opened->spool = -1;
+    opened->regular = true;
+    opened->memory = data;
+    opened->size = (int64_t)size;
+    opened->name = strdup(name);
+    if (!opened->name) {
+        gf_input_close(opened);
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     }
     *input = opened;
     return GF_OK;
@@ -307,8 +342,7 @@ bool gf_input_is_stream(const struct gf_input *input)
 enum gf_status gf_input_copy(struct gf_input *input, void *data, struct gf_error *error)
 {
     for (int64_t at = 0; at < input->size;) {
-        const ssize_t n =
-            pread(input->fd, (char *)data + at, (size_t)(input->size - at), input->base + at);
+        const ssize_t n = read_at(input, (char *)data + at, (size_t)(input->size - at), at);
         if (n < 0 && errno != EINTR)
             return fail_errno(input, error);
         if (!n)

@@ -15,6 +15,9 @@ struct gf_input;
  * or an empty file is an error that names it. */
 enum gf_status gf_input_open(const char *path, bool keep, struct gf_input **input,
                              struct gf_error *error) GF_CHECKED;
+/* The bytes are the caller's and stay in their place; the name is for messages. */
+enum gf_status gf_input_open_memory(const void *data, size_t size, const char *name,
+                                    struct gf_input **input, struct gf_error *error) GF_CHECKED;
 void gf_input_close(struct gf_input *input);
 const char *gf_input_name(const struct gf_input *input); /* for messages: the path, or "stdin" */
 /* Up to size bytes; fewer only at the end. An I/O error is an error, the end is not. */

@@ -76,11 +76,15 @@ void gf_abandon_outputs(void)
 
 struct gf_output {
     char *name;      /* as given, for messages */
-    char *target;    /* the file that is replaced, links resolved; NULL: copied out by commit */
+    char *target;    /* the file that is replaced, links resolved; NULL: copied out by commit, or
+                      * memory */
     char *temporary; /* the name of what is being written, NULL where it has none */
     struct slot *slot;
     int fd;
     bool to_stdout, exists;
+    bool in_memory;
+    unsigned char *memory; /* what was written, of which there are `written` bytes */
+    size_t capacity;
     bool failed; /* a write went wrong: nothing may be committed */
     struct gf_output_manner manner;
     int64_t written; /* bytes, those held in the buffer left out */
@@ -278,6 +282,24 @@ enum gf_status gf_output_open(const char *path, struct gf_output **output, struc
     return GF_OK;
 }
 
+enum gf_status gf_output_open_memory(const char *name, struct gf_output **output,
+                                     struct gf_error *error)
+{
+    struct gf_output *const opened = malloc(sizeof *opened);
+    if (!opened)
+        return fail_memory(error);
+    memset(opened, 0, offsetof(struct gf_output, buffer));
+    opened->fd = -1;
+    opened->in_memory = true;
+    opened->name = strdup(name);
+    if (!opened->name) {
+        gf_output_close(opened);
+        return fail_memory(error);
+    }
+    *output = opened;
+    return GF_OK;
+}
+
 void gf_output_set_manner(struct gf_output *output, struct gf_output_manner manner)
 {
     output->manner = manner;
@@ -293,9 +315,31 @@ const char *gf_output_name(const struct gf_output *output)
     return output->name;
 }
 
+static enum gf_status put_in_memory(struct gf_output *output, const void *data, size_t size,
+                                    struct gf_error *error)
+{
+    const size_t before = (size_t)output->written, needed = before + size;
+    if (needed > output->capacity) {
+        const size_t capacity = needed > 2 * output->capacity ? needed : 2 * output->capacity;
+        unsigned char *const grown = realloc(output->memory, capacity);
+        if (!grown) {
+            output->failed = true;
+            return gf_fail(error, GF_ERROR_MEMORY, "%s: out of memory", output->name);
+        }
+        output->memory = grown;
+        output->capacity = capacity;
+    }
+    if (size)
+        memcpy(output->memory + before, data, size);
+    output->written += (int64_t)size;
+    return GF_OK;
+}
+
 static enum gf_status put(struct gf_output *output, const void *data, size_t size,
                           struct gf_error *error)
 {
+    if (output->in_memory)
+        return put_in_memory(output, data, size, error);
     if (gf_write_fully(output->fd, data, size)) {
         output->written += (int64_t)size;
         return GF_OK;
@@ -334,6 +378,8 @@ enum gf_status gf_output_rewind(struct gf_output *output, struct gf_error *error
     output->held = 0;
     output->written = 0;
     output->failed = false;
+    if (output->in_memory)
+        return GF_OK;
     if (ftruncate(output->fd, 0) || lseek(output->fd, 0, SEEK_SET) < 0)
         return fail_errno(output, error);
     return GF_OK;
@@ -363,7 +409,7 @@ static enum gf_status name_unnamed(struct gf_output *output, struct gf_error *er
 
 static enum gf_status fail_exists(const struct gf_output *output, struct gf_error *error)
 {
-    return gf_fail(error, GF_ERROR_OUTPUT, "%s: is there already (--no-clobber)", output->name);
+    return gf_fail(error, GF_ERROR_OUTPUT, "%s: is there already (options.no_clobber)", output->name);
 }
 
 /* A new file needs no other name first. False with EEXIST: somebody was faster. */
@@ -470,9 +516,19 @@ enum gf_status gf_output_commit(struct gf_output *output, struct gf_error *error
     if (output->failed)
         return gf_fail(error, GF_ERROR_OUTPUT, "%s: was not written completely", output->name);
     const enum gf_status status = flush(output, error);
-    if (status)
+    if (status || output->in_memory)
         return status;
     return output->target ? commit_beside(output, error) : commit_spooled(output, error);
+}
+
+void *gf_output_take(struct gf_output *output, size_t *size)
+{
+    void *const memory = output->memory;
+    *size = (size_t)output->written;
+    output->memory = NULL;
+    output->written = 0;
+    output->capacity = 0;
+    return memory;
 }
 
 void gf_output_close(struct gf_output *output)
@@ -482,6 +538,7 @@ void gf_output_close(struct gf_output *output)
     forget(output, true);
     if (output->fd >= 0)
         close(output->fd);
+    free(output->memory);
     free(output->target);
     free(output->name);
     free(output);

@@ -24,6 +24,11 @@ void gf_output_set_manner(struct gf_output *output, struct gf_output_manner mann
 int64_t gf_output_size(const struct gf_output *output); /* bytes written so far */
 enum gf_status gf_output_open(const char *path, struct gf_output **output,
                               struct gf_error *error) GF_CHECKED;
+/* An output in memory; the name is for messages. */
+enum gf_status gf_output_open_memory(const char *name, struct gf_output **output,
+                                     struct gf_error *error) GF_CHECKED;
+/* After commit: what was written to memory, for the caller to free. */
+void *gf_output_take(struct gf_output *output, size_t *size);
 /* The path behind symbolic links, also where nothing is there yet; malloc. NULL with errno. */
 char *gf_output_resolve(const char *path);
 const char *gf_output_name(const struct gf_output *output);

@@ -1,0 +1,19 @@
+/* Marks of declarations. */
+#ifndef GPUFILTER_API_H
+#define GPUFILTER_API_H
+
+/* GF_API: exported by the shared library; it exports nothing else.
+ * GF_CHECKED: the compiler warns where the result is not looked at. */
+#if defined(__GNUC__)
+#ifndef GF_API
+#define GF_API __attribute__((visibility("default")))
+#endif
+#define GF_CHECKED __attribute__((warn_unused_result))
+#define GF_PRINTF(f, a) __attribute__((format(printf, f, a)))
+#else
+#define GF_API
+#define GF_CHECKED
+#define GF_PRINTF(f, a)
+#endif
+
+#endif

@@ -1,0 +1,55 @@
+/* The CUDA devices of this machine, and a test of the filters on them. */
+#ifndef GPUFILTER_DEVICE_H
+#define GPUFILTER_DEVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gpufilter/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct gf_device_info {
+    int index;
+    char name[64];
+    int major, minor, multiprocessors; /* compute capability 9.0 is 9, 0 */
+    uint64_t memory_bytes, l2_bytes;
+    int copy_engines;
+    int driver_version, runtime_version; /* 13000 is 13.0 */
+    double memory_bandwidth;             /* bytes/s by clock and bus width; 0: not known */
+    bool ecc;
+    char pci_bus_id[16]; /* "0000:01:00.0" */
+    int numa_node;       /* -1: there is only one, or it is not known */
+};
+
+/* How many there are. *why, unless `why` is NULL: the reason where there are none, else "". */
+GF_API int gf_device_count(const char **why);
+
+/* `index` is 0 or more and less than the count, else GF_ERROR_UNAVAILABLE. */
+GF_API enum gf_status gf_device_describe(int index, struct gf_device_info *info,
+                                         struct gf_error *error) GF_CHECKED;
+
+/* The architecture of the machine code that the device would run, 90 for sm_90, and whether it is in
+ * the library; else the driver compiles it from PTX. Starts the device, which takes up to a second. */
+GF_API enum gf_status gf_device_code(int index, int *architecture, bool *built_in,
+                                     struct gf_error *error) GF_CHECKED;
+
+/* Counts of the cases of a self-test. */
+struct gf_selftest_counts {
+    int passed, failed, skipped;
+};
+/* Runs every filter, variant, size and depth on every device against the CPU backend, with guard
+ * bytes around every buffer. `filters`: the names of those to test, between commas; NULL or "": all.
+ * small_only: small pictures, for a minute instead of several. `line` is called in this thread once
+ * for each case. GF_ERROR_DEVICE: a case failed; the counts are set then, too. */
+GF_API enum gf_status gf_selftest(bool small_only, const char *filters,
+                                  void (*line)(void *context, const char *text), void *context,
+                                  struct gf_selftest_counts *counts,
+                                  struct gf_error *error) GF_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,98 @@
+/* How a pipeline works and what it writes. */
+#ifndef GPUFILTER_OPTIONS_H
+#define GPUFILTER_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gpufilter/api.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum gf_device_kind {
+    GF_DEVICE_AUTO, /* a GPU if there is one and something to filter, else the CPU */
+    GF_DEVICE_CPU,
+    GF_DEVICE_CUDA /* GF_ERROR_UNAVAILABLE where there is none */
+};
+enum gf_file_format { GF_FILE_AUTO, GF_FILE_PNG, GF_FILE_JPEG, GF_FILE_PNM, GF_FILE_PAM };
+enum gf_host_memory { GF_HOST_PINNED, GF_HOST_PAGEABLE };
+enum gf_transfer { GF_TRANSFER_COPY, GF_TRANSFER_ZERO_COPY };
+/* What decodes and encodes JPEG: libjpeg-turbo, or nvJPEG on the GPU for the pictures it takes. */
+enum gf_codec {
+    GF_CODEC_AUTO, /* the CPU's; in a batch of the program, whichever is done sooner */
+    GF_CODEC_CPU,
+    GF_CODEC_GPU,        /* GF_ERROR_UNAVAILABLE where there is none */
+    GF_CODEC_GPU_IF_FAST /* the GPU's if it has engines for it, else the CPU's */
+};
+enum gf_subsampling { GF_SUBSAMPLING_420, GF_SUBSAMPLING_422, GF_SUBSAMPLING_444 };
+
+enum {
+    GF_DEVICE_INDEX_MAX = 1023,
+    GF_LANES_MAX = 64,
+    GF_BAND_ROWS_MAX = 1000000,
+    GF_THREADS_MAX = 1024,
+    GF_QUALITY_MAX = 100,
+    GF_PNG_LEVEL_MAX = 9
+};
+
+/* Begin with gf_options_default() and change members. A later version of the library may add members
+ * at the end; a program that was built without them goes on with their defaults.
+ *
+ * gf_pipeline_open checks every member: a value outside its range is GF_ERROR_USAGE. */
+struct gf_options {
+    size_t size; /* bytes of the struct that the caller knows; gf_options_default() sets it */
+    enum gf_device_kind device;
+    int device_index;           /* of the CUDA device, 0..GF_DEVICE_INDEX_MAX */
+    int lanes;                  /* bands in flight, 1..GF_LANES_MAX; 0: the library chooses */
+    int band_rows;              /* rows of a band, 1..GF_BAND_ROWS_MAX; 0: the library chooses */
+    int threads;                /* of the CPU backend, and as many of a PNG's encoder,
+                                 * 1..GF_THREADS_MAX; 0: one for each processor; 1: a PNG is coded by
+                                 * the thread that needs it */
+    uint64_t memory_bytes;      /* budget of host memory for buffers; 0: the library chooses */
+    uint64_t device_memory_bytes;    /* budget of device memory; 0: what is free */
+    uint64_t max_pixels;             /* a larger input is GF_ERROR_INPUT; 1 or more */
+    enum gf_host_memory host_memory; /* of buffers that a GPU copies from and to */
+    enum gf_transfer transfer;       /* zero copy: kernels read and write pinned host memory, which
+                                      * host_memory must be */
+    enum gf_codec codec;
+    bool no_fuse;         /* do not fuse adjacent point filters: the picture is rounded after each */
+    bool autorotate;      /* apply the EXIF orientation */
+    bool allow_truncated; /* keep what can be decoded of a truncated JPEG or PNG */
+    bool strip;           /* write no ICC profile, EXIF, XMP or density */
+    bool profile;         /* record spans and measure the machine's peaks */
+    bool spans;           /* record spans */
+    bool serial;     /* the calling thread does everything: for a pipeline on each of many threads */
+    bool no_clobber; /* an output file that exists is GF_ERROR_OUTPUT */
+    bool sync;       /* an output file is on the disk when its run returns */
+    enum gf_file_format format; /* of the output; GF_FILE_AUTO: by the extension of its name, or
+                                 * the input's where there is no name */
+    int quality;                /* of JPEG, 1..GF_QUALITY_MAX */
+    enum gf_subsampling subsampling; /* of JPEG */
+    bool progressive;                /* JPEG */
+    int png_level; /* 0..GF_PNG_LEVEL_MAX; 1 is the library's own quick coder, the others zlib's */
+    /* Takes warnings, a line each; NULL: nobody. It may be called from any thread during a call of
+     * the pipeline, and must not call the pipeline. `text` is valid during the call. */
+    void (*warn)(void *context, const char *text);
+    void *warn_context;
+};
+
+/* Fills the first `size` bytes of *options with the defaults; members that this library does not
+ * know become zero. For gf_options_default() and for languages that cannot call it. */
+GF_API void gf_options_init(struct gf_options *options, size_t size);
+
+/* The defaults: GF_DEVICE_AUTO, at most 1e9 pixels, autorotate, JPEG quality 90, PNG level 1;
+ * everything else is 0, false or NULL. */
+static inline struct gf_options gf_options_default(void)
+{
+    struct gf_options options;
+    gf_options_init(&options, sizeof options);
+    return options;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,15 @@
+/* What the public functions check first. */
+#ifndef GF_BASE_ARGUMENT_H
+#define GF_BASE_ARGUMENT_H
+
+#include "gpufilter/status.h"
+
+/* Returns from the function with GF_ERROR_USAGE if the argument is NULL:
+ * "gf_pipeline_run_file: output is NULL". */
+#define GF_NOT_NULL(argument, error) \
+    do { \
+        if (!(argument)) \
+            return gf_fail(error, GF_ERROR_USAGE, "%s: %s is NULL", __func__, #argument); \
+    } while (0)
+
+#endif

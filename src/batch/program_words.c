@@ -1,0 +1,39 @@
+#include "batch/program_words.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static const char member[] = "options.", look_up[] = "gf_filter_at lists", list[] = "--list shows";
+
+/* The length of the option's name in "options.NAME"; 0 where the text begins with something else, as
+ * the name of a file "options.png: " does. */
+static size_t option_length(const char *text)
+{
+    if (strncmp(text, member, sizeof member - 1))
+        return 0;
+    const char *const name = text + sizeof member - 1;
+    const size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz_");
+    return strchr("=)", name[length]) ? length : 0; /* or the end of the text */
+}
+
+void gf_program_words(char *text)
+{
+    char *to = text;
+    for (const char *from = text; *from;) {
+        const size_t length = option_length(from);
+        if (length) {
+            const char *const name = from + sizeof member - 1;
+            *to++ = '-';
+            *to++ = '-';
+            for (from = name; from < name + length; from++)
+                *to++ = *from == '_' ? '-' : *from;
+        } else if (!strncmp(from, look_up, sizeof look_up - 1)) {
+            memcpy(to, list, sizeof list - 1);
+            to += sizeof list - 1;
+            from += sizeof look_up - 1;
+        } else {
+            *to++ = *from++;
+        }
+    }
+    *to = '\0';
+}

@@ -1,0 +1,9 @@
+/* The library names its options and functions in messages; the program has its own names for them. */
+#ifndef GF_BATCH_PROGRAM_WORDS_H
+#define GF_BATCH_PROGRAM_WORDS_H
+
+/* Rewrites a message of the library in its place: "over options.max_pixels=99" becomes "over
+ * --max-pixels=99". */
+void gf_program_words(char *text);
+
+#endif

@@ -1,0 +1,79 @@
+/* The options' defaults and ranges. */
+#include "pipeline/options.h"
+
+#include <stdint.h>
+#include <string.h>
+
+static const struct gf_options defaults = {
+    .size = sizeof defaults,
+    .max_pixels = 1000000000,
+    .autorotate = true,
+    .quality = 90,
+    .png_level = 1,
+};
+
+/* A caller's struct that lacks later members must not end in padding that they would lie in. */
+_Static_assert(offsetof(struct gf_options, warn_context) + sizeof defaults.warn_context ==
+                   sizeof(struct gf_options),
+               "struct gf_options ends with padding");
+
+void gf_options_init(struct gf_options *options, size_t size)
+{
+    if (!options || size < sizeof options->size)
+        return;
+    memset(options, 0, size);
+    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
+    options->size = size;
+}
+
+/* The members that are an int or an enum. */
+static const struct member {
+    const char *name;
+    size_t offset;
+    int least, greatest;
+} members[] = {
+#define MEMBER(name_, least_, greatest_) \
+    {#name_, offsetof(struct gf_options, name_), least_, greatest_}
+    MEMBER(device, 0, GF_DEVICE_CUDA),
+    MEMBER(device_index, 0, GF_DEVICE_INDEX_MAX),
+    MEMBER(lanes, 0, GF_LANES_MAX),
+    MEMBER(band_rows, 0, GF_BAND_ROWS_MAX),
+    MEMBER(threads, 0, GF_THREADS_MAX),
+    MEMBER(host_memory, 0, GF_HOST_PAGEABLE),
+    MEMBER(transfer, 0, GF_TRANSFER_ZERO_COPY),
+    MEMBER(codec, 0, GF_CODEC_GPU_IF_FAST),
+    MEMBER(format, 0, GF_FILE_PAM),
+    MEMBER(quality, 1, GF_QUALITY_MAX),
+    MEMBER(subsampling, 0, GF_SUBSAMPLING_444),
+    MEMBER(png_level, 0, GF_PNG_LEVEL_MAX),
+#undef MEMBER
+};
+_Static_assert(sizeof(enum gf_codec) == sizeof(int), "an enum is read as an int");
+
+enum gf_status gf_options_check(const struct gf_options *given, struct gf_options *checked,
+                                struct gf_error *error)
+{
+    const size_t size = given ? given->size : 0;
+    *checked = defaults;
+    if (!given)
+        return GF_OK;
+    if (size < sizeof size || size > sizeof *checked)
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "options.size=%zu is outside %zu..%zu: gf_options_default() sets it", size,
+                       sizeof size, sizeof *checked);
+    memcpy(checked, given, size);
+    checked->size = sizeof *checked;
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        const struct member *const member = &members[i];
+        int value;
+        memcpy(&value, (const char *)checked + member->offset, sizeof value);
+        if (value < member->least || value > member->greatest)
+            return gf_fail(error, GF_ERROR_USAGE, "options.%s=%d is outside %d..%d", member->name,
+                           value, member->least, member->greatest);
+    }
+    if (!checked->max_pixels)
+        return gf_fail(error, GF_ERROR_USAGE, "options.max_pixels=0 allows no picture");
+    if (checked->transfer == GF_TRANSFER_ZERO_COPY && checked->host_memory == GF_HOST_PAGEABLE)
+        return gf_fail(error, GF_ERROR_USAGE, "zero copy needs pinned host memory, not pageable");
+    return GF_OK;
+}
