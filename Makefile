@@ -163,7 +163,8 @@ test: ## installs what is missing, builds, runs every test
 	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD) CUDA=$(CUDA) test-only
 
 test-only: all $(TESTS)
-	@GPUFILTER=$(abspath $(PROGRAM)) tests/run.sh $(TESTS) tests/run-cli.sh tests/selftest.sh tests/layers.sh tests/readme.sh
+	@GPUFILTER=$(abspath $(PROGRAM)) CC="$(CC)" CXX="$(CXX)" LINK_FLAGS="$(LDFLAGS) $(LIBS)" tests/run.sh $(TESTS) tests/run-cli.sh tests/selftest.sh tests/layers.sh \
+	  tests/api.sh tests/readme.sh
 
 demo: ## installs what is missing, builds, filters a sample picture
 	@tests/packages.sh build

@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "batch/program_words.h"
 #include "cli/command.h"
 #include "cli/completion.h"
+#include "cli/exit_status.h"
 #include "cli/help.h"
 #include "cli/progress.h"
 #include "report/report.h"
@@ -505,6 +507,36 @@ static void test_help(void **state)
     text_free(text);
 }
 
+/* Messages of the library name its options; those of the program, the command line's. */
+static void test_program_words(void **state)
+{
+    static const char *const messages[][2] = {
+        {"a.png: over options.max_pixels=99", "a.png: over --max-pixels=99"},
+        {"is there already (options.no_clobber)", "is there already (--no-clobber)"},
+        {"use .png or options.format", "use .png or --format"},
+        {"unknown filter 'x' (gf_filter_at lists them)", "unknown filter 'x' (--list shows them)"},
+        {"options.png: not a PNG", "options.png: not a PNG"},
+        {"", ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof messages / sizeof *messages; i++) {
+        char text[100];
+        strcpy(text, messages[i][0]);
+        gf_program_words(text);
+        assert_string_equal(text, messages[i][1]);
+    }
+}
+
+static void test_exit_statuses(void **state)
+{
+    (void)state;
+    assert_int_equal(gf_exit_status(GF_OK), 0);
+    assert_int_equal(gf_exit_status(GF_ERROR_DEVICE), 1);
+    assert_int_equal(gf_exit_status(GF_ERROR_USAGE), 2);
+    assert_int_equal(gf_exit_status(GF_ERROR_UNAVAILABLE), 3);
+    assert_int_equal(gf_exit_status((enum gf_status)99), 1);
+}
+
 /* The examples of --help FILTER and of the manual are chains that the parser takes. */
 static void test_filter_examples(void **state)
 {
@@ -700,6 +732,8 @@ int main(void)
         cmocka_unit_test(test_help),
         cmocka_unit_test(test_filter_examples),
         cmocka_unit_test(test_manual),
+        cmocka_unit_test(test_program_words),
+        cmocka_unit_test(test_exit_statuses),
         cmocka_unit_test(test_markup),
         cmocka_unit_test(test_list),
     };

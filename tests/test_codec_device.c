@@ -146,7 +146,7 @@ struct trial {
     struct gf_jpeg_device codec;
     enum gf_codec kind; /* GF_CODEC_AUTO: the GPU's */
     uint64_t memory_bytes, device_bytes;
-    bool serial;
+    bool serial, in_memory;
     /* What came of it. */
     enum gf_status status;
     int warnings, runs;
@@ -179,6 +179,28 @@ static struct gf_pipeline *open_cpu(const char *chain, const struct gf_options *
     return pipeline;
 }
 
+/* The same from bytes to bytes. */
+static enum gf_status run_in_memory(struct gf_pipeline *pipeline, struct trial *trial)
+{
+    unsigned char data[100000];
+    void *result;
+    size_t size;
+    FILE *file = fopen(in_folder(trial->input), "rb");
+    assert_non_null(file);
+    const size_t read = fread(data, 1, sizeof data, file);
+    fclose(file);
+    const enum gf_status status = gf_pipeline_run_bytes(pipeline, data, read, GF_FILE_AUTO, &result,
+                                                        &size, &trial->error);
+    if (status)
+        return status;
+    file = fopen(in_folder(trial->output), "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(result, 1, size, file), size);
+    fclose(file);
+    gf_free(result);
+    return GF_OK;
+}
+
 static void run_trial(struct trial *trial)
 {
     struct fake_device device;
@@ -200,8 +222,10 @@ static void run_trial(struct trial *trial)
     gf_pipeline_options(pipeline)->device = GF_DEVICE_CUDA;
     pipeline->codec.jpeg = &trial->codec;
     trial->codec.opened = 1;
-    trial->status = gf_pipeline_run_file(pipeline, in_folder(trial->input),
-                                         in_folder(trial->output), &trial->error);
+    trial->status = trial->in_memory
+                        ? run_in_memory(pipeline, trial)
+                        : gf_pipeline_run_file(pipeline, in_folder(trial->input),
+                                               in_folder(trial->output), &trial->error);
     gf_pipeline_close(pipeline);
     assert_false(trial->codec.turn.taken);
     assert_int_equal(trial->codec.opened, 0);
@@ -286,6 +310,21 @@ static void test_conversion(void **state)
     run_trial(&other);
     assert_same_result(&other);
     assert_int_equal(other.codec.decoded, 0);
+}
+
+/* A second attempt reads the bytes and writes the result from the start. */
+static void test_in_memory(void **state)
+{
+    (void)state;
+    struct trial trial = {.in_memory = true}, failing = {.in_memory = true};
+    failing.codec.encode_status = GF_ERROR_DEVICE;
+    run_trial(&trial);
+    assert_same_result(&trial);
+    assert_int_equal(trial.codec.decoded, 1);
+    assert_int_equal(trial.codec.encoded, 1);
+    run_trial(&failing);
+    assert_same_result(&failing);
+    assert_int_equal(failing.warnings, 1);
 }
 
 /* What it cannot do, libjpeg does. */
@@ -380,6 +419,7 @@ int main(void)
         cmocka_unit_test(test_nothing_crosses), cmocka_unit_test(test_one_end),
         cmocka_unit_test(test_conversion),      cmocka_unit_test(test_gives_way),
         cmocka_unit_test(test_little_memory),   cmocka_unit_test(test_if_fast),
+        cmocka_unit_test(test_in_memory),
     };
     return cmocka_run_group_tests_name("codec_device", tests, make_pictures, remove_pictures);
 }

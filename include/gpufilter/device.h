@@ -31,8 +31,9 @@ GF_API int gf_device_count(const char **why);
 GF_API enum gf_status gf_device_describe(int index, struct gf_device_info *info,
                                          struct gf_error *error) GF_CHECKED;
 
-/* The architecture of the machine code that the device would run, 90 for sm_90, and whether it is in
- * the library; else the driver compiles it from PTX. Starts the device, which takes up to a second. */
+/* The architecture of the machine code that the device would run, 90 for sm_90, and whether it is
+ * in the library; else the driver compiles it from PTX. Starts the device, which takes up to a
+ * second. */
 GF_API enum gf_status gf_device_code(int index, int *architecture, bool *built_in,
                                      struct gf_error *error) GF_CHECKED;
 
@@ -41,9 +42,9 @@ struct gf_selftest_counts {
     int passed, failed, skipped;
 };
 /* Runs every filter, variant, size and depth on every device against the CPU backend, with guard
- * bytes around every buffer. `filters`: the names of those to test, between commas; NULL or "": all.
- * small_only: small pictures, for a minute instead of several. `line` is called in this thread once
- * for each case. GF_ERROR_DEVICE: a case failed; the counts are set then, too. */
+ * bytes around every buffer. `filters`: the names of those to test, between commas; NULL or "":
+ * all. small_only: small pictures, for a minute instead of several. `line` is called in this thread
+ * once for each case. GF_ERROR_DEVICE: a case failed; the counts are set then, too. */
 GF_API enum gf_status gf_selftest(bool small_only, const char *filters,
                                   void (*line)(void *context, const char *text), void *context,
                                   struct gf_selftest_counts *counts,

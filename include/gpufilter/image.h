@@ -46,8 +46,8 @@ static inline bool gf_has_alpha(struct gf_format format)
 }
 
 /* Allocates a picture of that format, with undefined contents and no gaps between rows. The caller
- * frees it by gf_image_free; after a failure data is NULL. A pipeline on a GPU copies such a picture at full speed, because it can
- * pin its memory. */
+ * frees it by gf_image_free; after a failure data is NULL. A pipeline on a GPU copies such a
+ * picture at full speed, because it can pin its memory. */
 GF_API enum gf_status gf_image_alloc(struct gf_image *image, struct gf_format format,
                                      struct gf_error *error) GF_CHECKED;
 /* Frees the pixels if gf_image_alloc or a pipeline allocated them, and sets data to NULL. */

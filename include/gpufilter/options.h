@@ -38,35 +38,35 @@ enum {
     GF_PNG_LEVEL_MAX = 9
 };
 
-/* Begin with gf_options_default() and change members. A later version of the library may add members
- * at the end; a program that was built without them goes on with their defaults.
+/* Begin with gf_options_default() and change members. A later version of the library may add
+ * members at the end; a program that was built without them goes on with their defaults.
  *
  * gf_pipeline_open checks every member: a value outside its range is GF_ERROR_USAGE. */
 struct gf_options {
     size_t size; /* bytes of the struct that the caller knows; gf_options_default() sets it */
     enum gf_device_kind device;
-    int device_index;           /* of the CUDA device, 0..GF_DEVICE_INDEX_MAX */
-    int lanes;                  /* bands in flight, 1..GF_LANES_MAX; 0: the library chooses */
-    int band_rows;              /* rows of a band, 1..GF_BAND_ROWS_MAX; 0: the library chooses */
-    int threads;                /* of the CPU backend, and as many of a PNG's encoder,
-                                 * 1..GF_THREADS_MAX; 0: one for each processor; 1: a PNG is coded by
-                                 * the thread that needs it */
-    uint64_t memory_bytes;      /* budget of host memory for buffers; 0: the library chooses */
-    uint64_t device_memory_bytes;    /* budget of device memory; 0: what is free */
-    uint64_t max_pixels;             /* a larger input is GF_ERROR_INPUT; 1 or more */
+    int device_index;             /* of the CUDA device, 0..GF_DEVICE_INDEX_MAX */
+    int lanes;                    /* bands in flight, 1..GF_LANES_MAX; 0: the library chooses */
+    int band_rows;                /* rows of a band, 1..GF_BAND_ROWS_MAX; 0: the library chooses */
+    int threads;                  /* of the CPU backend, and as many of a PNG's encoder,
+                                   * 1..GF_THREADS_MAX; 0: one for each processor; 1: a PNG is coded by
+                                   * the thread that needs it */
+    uint64_t memory_bytes;        /* budget of host memory for buffers; 0: the library chooses */
+    uint64_t device_memory_bytes; /* budget of device memory; 0: what is free */
+    uint64_t max_pixels;          /* a larger input is GF_ERROR_INPUT; 1 or more */
     enum gf_host_memory host_memory; /* of buffers that a GPU copies from and to */
     enum gf_transfer transfer;       /* zero copy: kernels read and write pinned host memory, which
                                       * host_memory must be */
     enum gf_codec codec;
-    bool no_fuse;         /* do not fuse adjacent point filters: the picture is rounded after each */
-    bool autorotate;      /* apply the EXIF orientation */
+    bool no_fuse;    /* do not fuse adjacent point filters: the picture is rounded after each */
+    bool autorotate; /* apply the EXIF orientation */
     bool allow_truncated; /* keep what can be decoded of a truncated JPEG or PNG */
     bool strip;           /* write no ICC profile, EXIF, XMP or density */
     bool profile;         /* record spans and measure the machine's peaks */
     bool spans;           /* record spans */
-    bool serial;     /* the calling thread does everything: for a pipeline on each of many threads */
-    bool no_clobber; /* an output file that exists is GF_ERROR_OUTPUT */
-    bool sync;       /* an output file is on the disk when its run returns */
+    bool serial; /* the calling thread does everything: for a pipeline on each of many threads */
+    bool no_clobber;            /* an output file that exists is GF_ERROR_OUTPUT */
+    bool sync;                  /* an output file is on the disk when its run returns */
     enum gf_file_format format; /* of the output; GF_FILE_AUTO: by the extension of its name, or
                                  * the input's where there is no name */
     int quality;                /* of JPEG, 1..GF_QUALITY_MAX */

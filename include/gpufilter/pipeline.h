@@ -38,20 +38,21 @@ GF_API enum gf_status gf_pipeline_run_bytes(struct gf_pipeline *pipeline, const 
                                             size_t *result_size, struct gf_error *error) GF_CHECKED;
 GF_API void gf_free(void *memory);
 
-/* From pixels to pixels. Where output->data is NULL, the call allocates the output, which the caller
- * frees by gf_image_free. Else the output has the format that gf_pipeline_format gives, and does not
- * overlap the input. A failure leaves an output of the caller's in any state. */
+/* From pixels to pixels. Where output->data is NULL, the call allocates the output, which the
+ * caller frees by gf_image_free. Else the output has the format that gf_pipeline_format gives, and
+ * does not overlap the input. A failure leaves an output of the caller's in any state. */
 GF_API enum gf_status gf_pipeline_run_image(struct gf_pipeline *pipeline,
                                             const struct gf_image *input, struct gf_image *output,
                                             struct gf_error *error) GF_CHECKED;
 
-/* The format of the result for an input of that format. GF_ERROR_USAGE: the chain cannot take it. */
+/* The format of the result for an input of that format. GF_ERROR_USAGE: the chain cannot take it.
+ */
 GF_API enum gf_status gf_pipeline_format(struct gf_pipeline *pipeline, struct gf_format input,
                                          struct gf_format *output,
                                          struct gf_error *error) GF_CHECKED;
 
-/* Of the last run, complete if that succeeded. The pipeline owns it, and changes it in the next run.
- * It has spans if options.profile or options.spans is set. */
+/* Of the last run, complete if that succeeded. The pipeline owns it, and changes it in the next
+ * run. It has spans if options.profile or options.spans is set. */
 GF_API const struct gf_profile *gf_pipeline_profile(const struct gf_pipeline *pipeline);
 
 /* Removes the temporary files of all runs under way in the process. For a signal handler, just

@@ -24,7 +24,8 @@ enum gf_status gf_fail(struct gf_error *error, enum gf_status status, const char
     error->status = status;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(error->text, sizeof error->text, format ? format : gf_status_meaning(status), arguments);
+    vsnprintf(error->text, sizeof error->text, format ? format : gf_status_meaning(status),
+              arguments);
     va_end(arguments);
     /* What the message quotes may hold line breaks and terminal sequences. */
     for (unsigned char *byte = (unsigned char *)error->text; *byte; byte++) {

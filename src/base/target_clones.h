@@ -1,6 +1,7 @@
 /* One function, several instruction sets: the loader picks the widest that the processor has. The
  * results do not depend on it, since contraction is off. Sanitizers run before the loader's choice
- * works. GF_PLAIN: of the copy that plain.h describes. */
+ * works. GF_PLAIN: of the copy that plain.h describes. Only for static functions: gcc exports the
+ * others from the shared library, whatever their visibility. */
 #ifndef GF_BASE_TARGET_CLONES_H
 #define GF_BASE_TARGET_CLONES_H
 

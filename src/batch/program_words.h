@@ -1,4 +1,5 @@
-/* The library names its options and functions in messages; the program has its own names for them. */
+/* The library names its options and functions in messages; the program has its own names for them.
+ */
 #ifndef GF_BATCH_PROGRAM_WORDS_H
 #define GF_BATCH_PROGRAM_WORDS_H
 

@@ -33,7 +33,9 @@ static const struct member {
     int least, greatest;
 } members[] = {
 #define MEMBER(name_, least_, greatest_) \
-    {#name_, offsetof(struct gf_options, name_), least_, greatest_}
+    { \
+#name_, offsetof(struct gf_options, name_), least_, greatest_ \
+    }
     MEMBER(device, 0, GF_DEVICE_CUDA),
     MEMBER(device_index, 0, GF_DEVICE_INDEX_MAX),
     MEMBER(lanes, 0, GF_LANES_MAX),

@@ -121,7 +121,8 @@ static enum gf_status run_all(struct gf_pipeline *pipeline, struct gf_input *inp
 }
 
 enum gf_status gf_pipeline_run_pictures(struct gf_pipeline *pipeline, const char *input,
-                                        const struct gf_destination *destination, struct gf_error *error)
+                                        const struct gf_destination *destination,
+                                        struct gf_error *error)
 {
     struct gf_input *opened = NULL;
     gf_pipeline_begin_profile(pipeline);

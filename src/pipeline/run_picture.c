@@ -100,8 +100,8 @@ static enum gf_status open_output(struct gf_pipeline *pipeline, struct gf_pictur
     const struct gf_destination *const destination = task->destination;
     if (destination->bytes)
         return open_bytes(pipeline, task, error);
-    enum gf_status status =
-        destination->choose(destination->context, task->number, task->own_format, result, &task->path, error);
+    enum gf_status status = destination->choose(destination->context, task->number,
+                                                task->own_format, result, &task->path, error);
     if (!status)
         status = gf_sink_format(task->path, &pipeline->options, task->own_format,
                                 &task->file_format, error);

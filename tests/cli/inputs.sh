@@ -66,7 +66,7 @@ if command -v /usr/bin/time >/dev/null; then
 fi
 
 begin "--max-pixels"
-refused 'in.png: .*77x55' -i in.png --max-pixels=4234
+refused 'in.png: 77x55 is 4235 pixels, over --max-pixels=4234' -i in.png --max-pixels=4234
 run 0 gpufilter -i in.png -o exact.png --max-pixels=4235
 printf 'P5\n40000 40000\n255\nabc' >giga.pgm
 refused 'giga.pgm: .*40000x40000' -i giga.pgm

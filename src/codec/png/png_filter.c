@@ -20,8 +20,8 @@ static uint32_t distance(uint8_t byte)
     return byte < 128 ? byte : 256u - byte;
 }
 
-GF_TARGET_CLONES void gf_png_sums_plain(const uint8_t *row, const uint8_t *above, size_t bytes, int bpp,
-                                 uint64_t sums[GF_PNG_FILTERS])
+GF_TARGET_CLONES static void add_sums(const uint8_t *row, const uint8_t *above, size_t bytes,
+                                      int bpp, uint64_t sums[GF_PNG_FILTERS])
 {
     enum { RUN = 4096 };
     for (size_t x = 0; x < bytes; x += RUN) {
@@ -41,8 +41,14 @@ GF_TARGET_CLONES void gf_png_sums_plain(const uint8_t *row, const uint8_t *above
     }
 }
 
-GF_TARGET_CLONES void gf_png_apply_plain(enum gf_png_filter filter, const uint8_t *row,
-                                  const uint8_t *above, size_t bytes, int bpp, uint8_t *out)
+void gf_png_sums_plain(const uint8_t *row, const uint8_t *above, size_t bytes, int bpp,
+                       uint64_t sums[GF_PNG_FILTERS])
+{
+    add_sums(row, above, bytes, bpp, sums);
+}
+
+GF_TARGET_CLONES static void apply(enum gf_png_filter filter, const uint8_t *row,
+                                   const uint8_t *above, size_t bytes, int bpp, uint8_t *out)
 {
     const uint8_t *const left = row - bpp, *const corner = above - bpp;
     switch (filter) {
@@ -66,6 +72,12 @@ GF_TARGET_CLONES void gf_png_apply_plain(enum gf_png_filter filter, const uint8_
         memcpy(out, row, bytes);
         break;
     }
+}
+
+void gf_png_apply_plain(enum gf_png_filter filter, const uint8_t *row, const uint8_t *above,
+                        size_t bytes, int bpp, uint8_t *out)
+{
+    apply(filter, row, above, bytes, bpp, out);
 }
 
 void gf_png_undo_plain(enum gf_png_filter filter, uint8_t *row, const uint8_t *above, size_t bytes,
