@@ -1,11 +1,11 @@
-/* The ends of a picture's way that lie on the device. */
+/* Pictures that the GPU's codec decodes and encodes in device memory. */
 #include "pipeline/pipeline_state.h"
 
 #include "codec/common/source.h"
 #include "engine/bands.h"
 
-/* Bytes that a file may have in pinned memory: the budget holds it and, at worst, as large a
- * result. */
+/* The largest file that is decoded on the device: the budget of host memory has to hold the file
+ * and the encoded result, which may be as large. */
 static uint64_t file_bytes_most(const struct gf_pipeline *pipeline)
 {
     return gf_pipeline_resolved(pipeline).memory_bytes / 2;
@@ -52,7 +52,7 @@ enum gf_status gf_pipeline_take_device_images(struct gf_pipeline *pipeline,
     const bool encodes =
         gf_device_codec_encodes(&pipeline->codec, task->file_format, plan->out, &pipeline->options);
     if (plan->stage_count ? !decodes && !encodes : !decodes || !encodes)
-        return GF_OK; /* without having waited for the codec's start */
+        return GF_OK; /* before the codec's start is waited for */
     enum gf_status status = pipeline->backend->calls->ready(pipeline->backend, error);
     if (!status)
         status = gf_device_codec_ready(&pipeline->codec,

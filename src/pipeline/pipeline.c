@@ -1,4 +1,4 @@
-/* The public pipeline: which device runs, and what happens when one fails. */
+/* Opens a pipeline: which device it runs on, and what it does when that fails. */
 #include "pipeline/pipeline_state.h"
 
 #include <stdio.h>

@@ -1,6 +1,4 @@
-/* A pipeline from the inside: pipeline.c opens it and chooses its device, pipeline_run.c brings one
- * picture through it, pipeline_ends.c decodes and encodes on the device, pipeline_file.c and
- * pipeline_image.c are what pictures come from and go to. */
+/* What the files of this folder share. README.md says which file does what. */
 #ifndef GF_PIPELINE_PIPELINE_STATE_H
 #define GF_PIPELINE_PIPELINE_STATE_H
 
@@ -24,45 +22,46 @@ struct gf_pipeline {
     bool has_run;
     struct gf_store store;
     struct gf_device_codec codec;
-    bool device_images_taken,
-        no_device_images; /* by the last attempt; by the next ones of this picture */
+    bool device_images_taken;               /* the last attempt decoded or encoded on the device */
+    bool no_device_images;                  /* the next attempts at this picture must not */
     struct gf_memory_budget *memory_budget; /* NULL: memory is not shared */
     struct gf_spans spans;
     struct gf_profile profile;
     struct gf_profile_stage *stages;
 };
 
-/* One picture from somewhere to somewhere; an attempt that a device failed is made again. */
+/* One picture on its way from an input to a destination, or from image to image. */
 struct gf_picture_task {
     struct gf_input *input;
     const struct gf_destination *destination;
     int number;                                  /* of the picture in the input, from 1 */
     enum gf_file_format own_format, file_format; /* the input's and the output's */
-    const char *path;                            /* what the target chose */
-    struct gf_output *output;                    /* opened when the result's format is known */
+    const char *path;                            /* that the destination chose */
+    struct gf_output *output;                    /* NULL until the result's format is known */
     const struct gf_image *image_in, *image_out;
 };
 
-/* After a failure of the device: without its codec, in smaller bands, then, under `auto`, on the
- * CPU. False: give up. */
+/* Prepares another attempt after a failure of the device: without the GPU's codec, else in smaller
+ * bands, else, with GF_DEVICE_AUTO, on the CPU. False: there is nothing left to try. */
 bool gf_pipeline_recover(struct gf_pipeline *pipeline, enum gf_status failure,
                          const struct gf_error *why, struct gf_error *error);
 
-/* Runs the picture, again where a device failed and was recovered from. */
+/* Runs the picture, with further attempts where the device fails. */
 enum gf_status gf_pipeline_run_task(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                     struct gf_error *error) GF_CHECKED;
-/* The spans' origin is where pipeline_open started for the first run, so that the start-up is in
- * the profile. */
+/* The first run's profile begins where gf_pipeline_open did, so that it shows the device's start.
+ */
 void gf_pipeline_begin_profile(struct gf_pipeline *pipeline);
 void gf_pipeline_end_profile(struct gf_pipeline *pipeline);
 
-/* The pictures at either end that lie on the device; data is NULL where they do not. */
+/* The input and the result, where the GPU's codec decodes or encodes them in device memory; data is
+ * NULL where it does not. */
 struct gf_device_images {
     struct gf_image in, out;
 };
 
-/* Decodes on the device and makes room there for the result, where the codec takes the one and the
- * other; without stages the one is the other. */
+/* Decodes the input on the device if the codec can, and allocates the result there if the codec can
+ * encode it. Without stages both are the same image. */
 enum gf_status gf_pipeline_take_device_images(struct gf_pipeline *pipeline,
                                               const struct gf_picture_task *task,
                                               const struct gf_plan *plan,

@@ -36,8 +36,8 @@ static enum gf_status fail_several(const struct gf_picture_task *task, struct gf
                    gf_output_name(task->output), task->destination->several_hint);
 }
 
-/* Whether another picture follows in the input, which then starts with it. Only PNM and PAM are
- * written one after another. */
+/* Whether another picture follows in the input, which then begins with it. Only PNM and PAM files
+ * hold several. */
 static enum gf_status find_next(const struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                 bool *found, struct gf_error *error)
 {

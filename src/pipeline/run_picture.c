@@ -1,4 +1,4 @@
-/* One picture through a pipeline: planned, scheduled, and once more where a device failed. */
+/* Brings one picture through a pipeline, in as many attempts as its device needs. */
 #include "pipeline/pipeline_state.h"
 
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
     enum gf_status status =
         gf_pipeline_take_device_images(pipeline, task, plan, &device_images, error);
     const struct gf_options options = gf_pipeline_resolved(pipeline);
-    /* One band at a time: the more rows it has, the less often the device is waited for. */
+    /* A serial run waits for the device after each band, so that large bands are best. */
     const int large_rows =
         (int)(pipeline->backend->calls->band_bytes_most / gf_row_bytes(plan->in)) + 1;
     struct gf_run run = {.plan = plan,
@@ -67,8 +67,9 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
                          .image_out = device_images.out.data ? &device_images.out : task->image_out,
                          .in_on_device = device_images.in.data,
                          .out_on_device = device_images.out.data};
+    /* All of it happens on the device, so that the filters belong to the codec's lease. */
     if (!status && device_images.in.data && device_images.out.data)
-        gf_device_codec_acquire(&pipeline->codec); /* nothing of it is done on the host */
+        gf_device_codec_acquire(&pipeline->codec);
     if (!status && (plan->stage_count || !device_images.in.data))
         status = gf_schedule(&run, error);
     if (!status && device_images.out.data)
@@ -114,12 +115,12 @@ static enum gf_status open_output(struct gf_pipeline *pipeline, struct gf_pictur
     return status;
 }
 
-/* Bytes of the pictures that lie whole in host memory at one time: those before and behind a
- * segment. */
+/* The most bytes of whole pictures that are in host memory at one time: the one that a segment
+ * reads and the one that it writes. */
 static uint64_t whole_bytes(const struct gf_pipeline *pipeline, const struct gf_plan *plan)
 {
     uint64_t most = 0, before = 0;
-    if (pipeline->on_cuda) /* they lie on the device, where there is room */
+    if (pipeline->on_cuda) /* they are in device memory, as far as there is room */
         return 0;
     for (int s = 0; s + 1 < plan->segment_count; s++) {
         const struct gf_format format = plan->segment[s].out;
@@ -130,23 +131,25 @@ static uint64_t whole_bytes(const struct gf_pipeline *pipeline, const struct gf_
     return most;
 }
 
-static enum gf_status schedule_in_turn(struct gf_pipeline *pipeline, struct gf_plan *plan,
-                                       struct gf_source *source, struct gf_sink *sink,
-                                       const struct gf_picture_task *task, struct gf_error *error)
+/* Takes what the picture needs from the budget that the pipeline shares, while it is scheduled. */
+static enum gf_status schedule_within_budget(struct gf_pipeline *pipeline, struct gf_plan *plan,
+                                             struct gf_source *source, struct gf_sink *sink,
+                                             const struct gf_picture_task *task,
+                                             struct gf_error *error)
 {
     const uint64_t bytes = pipeline->memory_budget ? whole_bytes(pipeline, plan) : 0;
     if (bytes)
         gf_memory_budget_acquire(pipeline->memory_budget, bytes);
     const enum gf_status status = schedule(pipeline, plan, source, sink, task, error);
     if (bytes > 0 && bytes > pipeline->memory_budget->share)
-        gf_store_drop_unused(
-            &pipeline->store); /* or what is kept would add up to more than the budget */
+        /* What every pipeline keeps would add up to more than the budget. */
+        gf_store_drop_unused(&pipeline->store);
     if (bytes)
         gf_memory_budget_release(pipeline->memory_budget, bytes);
     return status;
 }
 
-/* Opens what the attempt needs afresh, runs it, closes it. */
+/* One attempt, with a source and a sink of its own. */
 static enum gf_status attempt(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                               struct gf_error *error)
 {
@@ -168,7 +171,7 @@ static enum gf_status attempt(struct gf_pipeline *pipeline, struct gf_picture_ta
         status = gf_sink_open(task->output, task->file_format, plan.out, &source->metadata,
                               &pipeline->options, &sink, error);
     if (!status)
-        status = schedule_in_turn(pipeline, &plan, source, sink, task, error);
+        status = schedule_within_budget(pipeline, &plan, source, sink, task, error);
     if (sink)
         sink->close(sink);
     if (source)
@@ -196,14 +199,14 @@ enum gf_status gf_pipeline_run_task(struct gf_pipeline *pipeline, struct gf_pict
     enum gf_status status = attempt(pipeline, task, &failure);
     while (status && gf_pipeline_recover(pipeline, status, &failure, &failure)) {
         status = rewind_task(task, &failure);
-        pipeline->spans.count = 0; /* the profile is of the attempt that succeeds */
+        pipeline->spans.count = 0; /* the profile shows the attempt that succeeds */
         if (!status)
             status = attempt(pipeline, task, &failure);
     }
     if (!status || !error)
         return status;
     *error = failure;
-    /* Errors of files name them; a device does not know what it works on. */
+    /* An error of the device does not name the picture yet. */
     if (task->input && (status == GF_ERROR_DEVICE || status == GF_ERROR_DEVICE_MEMORY))
         (void)gf_fail(error, status, "%s: %s", gf_input_name(task->input), failure.text);
     return status;

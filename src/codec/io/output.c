@@ -409,7 +409,8 @@ static enum gf_status name_unnamed(struct gf_output *output, struct gf_error *er
 
 static enum gf_status fail_exists(const struct gf_output *output, struct gf_error *error)
 {
-    return gf_fail(error, GF_ERROR_OUTPUT, "%s: is there already (options.no_clobber)", output->name);
+    return gf_fail(error, GF_ERROR_OUTPUT, "%s: is there already (options.no_clobber)",
+                   output->name);
 }
 
 /* A new file needs no other name first. False with EEXIST: somebody was faster. */
