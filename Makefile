@@ -152,7 +152,7 @@ $(BUILD)/tests/%: tests/%.c $(TOOL_A) $(LIB_A)
 
 # A build folder belongs to one set of flags: start over instead of linking a mixture. Done before make looks
 # at what is there.
-FLAGS_NOW := CUDA=$(CUDA) LINEINFO=$(LINEINFO) ISAL=$(ISAL) ARCHS=$(CUDA_ARCHS) SANITIZE=$(SANITIZE) CFLAGS=$(CFLAGS)
+FLAGS_NOW := CUDA=$(CUDA) LINEINFO=$(LINEINFO) ISAL=$(ISAL) ARCHS=$(CUDA_ARCHS) SANITIZE=$(SANITIZE) CFLAGS=$(GF_CFLAGS) $(CFLAGS)
 ifneq ($(filter-out clean help format lint asan ubsan,$(or $(MAKECMDGOALS),all)),)
 $(shell mkdir -p $(BUILD); echo '$(FLAGS_NOW)' | cmp -s - $(BUILD)/flags || { \
   find $(BUILD) -name '*.o' -delete; rm -f $(LIB_A) $(TOOL_A) $(LIB_SO) $(PROGRAM); echo '$(FLAGS_NOW)' > $(BUILD)/flags; })

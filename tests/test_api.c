@@ -19,6 +19,9 @@ static void test_unknown_numbers(void **state)
         assert_non_null(gf_status_meaning((enum gf_status)number));
         assert_string_equal(gf_span_kind_name((enum gf_span_kind)number), "unknown");
     }
+    const char *volatile no_format = NULL;
+    (void)gf_fail(&failure, GF_ERROR_INPUT, no_format, 0);
+    assert_string_equal(failure.text, gf_status_meaning(GF_ERROR_INPUT));
     assert_string_equal(gf_status_name(GF_STATUS_COUNT), "unknown status");
     assert_string_equal(gf_span_kind_name(GF_SPAN_KINDS), "unknown");
 }

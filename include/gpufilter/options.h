@@ -71,7 +71,7 @@ struct gf_options {
                                  * the input's where there is no name */
     int quality;                /* of JPEG, 1..GF_QUALITY_MAX */
     enum gf_subsampling subsampling; /* of JPEG */
-    bool progressive;                /* JPEG */
+    bool progressive;                /* of JPEG */
     int png_level; /* 0..GF_PNG_LEVEL_MAX; 1 is the library's own quick coder, the others zlib's */
     /* Takes warnings, a line each; NULL: nobody. It may be called from any thread during a call of
      * the pipeline, and must not call the pipeline. `text` is valid during the call. */

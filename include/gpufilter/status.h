@@ -30,8 +30,9 @@ struct gf_error {
     char text[400]; /* one line without a newline or another control character */
 };
 
-/* Writes the failure to *error, unless it is NULL, and returns status. `format` is printf's. A
- * program can report its own failures as the library does. */
+/* Writes the failure to *error, unless it is NULL, and returns status. `format` is
+ * printf's; NULL: what the status means. A program can report its own failures as the library does.
+ */
 GF_API enum gf_status gf_fail(struct gf_error *error, enum gf_status status, const char *format,
                               ...) GF_PRINTF(3, 4);
 
