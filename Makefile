@@ -51,8 +51,7 @@ LIB_DIRS := base stage pixel filters chain codec/io codec/common codec/png codec
 TOOL_DIRS := batch bench labs report cli
 LIB_SRC := $(wildcard $(patsubst %,src/%/*.c,$(LIB_DIRS)))
 MAIN_SRC := src/cli/main.c
-TOOL_SRC := $(filter-out $(MAIN_SRC) src/bench/plain.c,$(wildcard $(patsubst %,src/%/*.c,$(TOOL_DIRS))))
-PLAIN_SRC := src/bench/plain.c $(wildcard src/stage/*.c src/pixel/*.c src/filters/*.c)
+TOOL_SRC := $(filter-out $(MAIN_SRC),$(wildcard $(patsubst %,src/%/*.c,$(TOOL_DIRS))))
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 MAIN_OBJ := $(MAIN_SRC:%.c=$(BUILD)/%.o)
 LIBS = $(PKG_LIBS) -lm -pthread
@@ -75,7 +74,7 @@ else
 # Without CUDA the labs are their declarations, which are C.
 LAB_CU := $(patsubst %,cuda/labs/%.cu,$(shell sed -n 's/^GF_LAB(\(.*\))$$/\1/p' src/labs/labs.def))
 endif
-TOOL_OBJ = $(TOOL_SRC:%.c=$(BUILD)/%.o) $(LAB_CU:%.cu=$(BUILD)/%.o) $(BUILD)/plain.o
+TOOL_OBJ = $(TOOL_SRC:%.c=$(BUILD)/%.o) $(LAB_CU:%.cu=$(BUILD)/%.o)
 
 LIB_A := $(BUILD)/libgpufilter.a
 TOOL_A := $(BUILD)/libtool.a
@@ -101,15 +100,6 @@ $(LIB_A): $(LIB_OBJ) $(CUDA_OBJ)
 $(TOOL_A): $(TOOL_OBJ)
 	@rm -f $@
 	$(AR) rcs $@ $^
-
-# Every name but two becomes local, so that the copy and the original do not meet.
-$(BUILD)/plain.o: $(PLAIN_SRC:%.c=$(BUILD)/plain/%.o)
-	$(CC) -r -nostdlib -o $@ $^
-	objcopy --keep-global-symbol=gf_plain_filter --keep-global-symbol=gf_plain_histogram_add $@
-
-$(BUILD)/plain/%.o: %.c
-	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -UGF_WITH_CUDA -DGF_PLAIN $(GF_CFLAGS) $(CFLAGS) -fno-tree-vectorize -MMD -MP -c -o $@ $<
 
 $(LIB_SO): $(LIB_OBJ) $(CUDA_OBJ)
 	$(CC) -shared -Wl,-soname,libgpufilter.so.0 -Wl,--exclude-libs,ALL $(LDFLAGS) -o $@ $^ $(LIBS)

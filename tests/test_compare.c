@@ -1,16 +1,20 @@
-/* --profile=compare and --explain: what is measured of a device that is none, the arithmetic of the
- * rows, and the keys that scripts count on. */
+/* --profile=compare and --explain: measurements of a made-up device, the arithmetic of the rows,
+ * and the keys that scripts count on. */
 #include "bench/compare.h"
 #include "bench/explain.h"
 #include "fake_device.h"
 
+#include <stdatomic.h>
+
 #include "base/cpu.h"
 #include "codec/common/source.h"
 #include "chain/chain.h"
+#include "pixel/gauss_simd.h"
 #include "report/compare_report.h"
 #include "report/report.h"
+#include "selftest/difference.h"
 
-/* ---- a filter with variants, on a device whose clock says what the test wants ---- */
+/* ---- a filter with variants, on a device whose clock is set by the test ---- */
 
 static int launches_nothing(const struct gf_launch *launch)
 {
@@ -51,7 +55,7 @@ static enum gf_statistic of_channels(const void *params)
     return GF_STATISTIC_CHANNELS;
 }
 
-/* A variant may have constants of its own. */
+/* The constants name the variant, so that fake_time() sees whether they are its own. */
 static enum gf_status prepare_for_kernel(struct gf_stage *stage, struct gf_error *error)
 {
     const enum gf_status status = gf_stage_constants(stage, sizeof stage->variant, error);
@@ -67,9 +71,8 @@ static size_t no_scratch(const struct gf_stage *stage, int rows)
     return 0;
 }
 
-/* Called "invert", for the scalar copy is found by that name. */
 static const struct gf_filter variants = {
-    .name = "invert",
+    .name = "variants",
     .kind = GF_GEOMETRY,
     .prepare = prepare_for_kernel,
     .cpu = invert_cpu,
@@ -165,9 +168,9 @@ static void open_probe(struct fake_device *device)
     device->calls.load = load_near;
 }
 
-/* The groups of a chain of that one filter on a noisy picture; `asked` is the variant given. */
-static struct gf_compare compare_on(uint64_t memory_bytes, const struct gf_filter *filter,
-                                    const char *asked)
+/* Compares a chain of that one filter on a noisy picture. asked: the chain's variant, or NULL. */
+static struct gf_comparison compare_on(uint64_t memory_bytes, const struct gf_filter *filter,
+                                          const char *asked)
 {
     struct fake_device device;
     open_probe(&device);
@@ -182,23 +185,23 @@ static struct gf_compare compare_on(uint64_t memory_bytes, const struct gf_filte
     struct gf_plan plan;
     struct gf_spans spans;
     struct gf_error error = {0};
-    struct gf_compare compare = {.on_cuda = true, .threads = 2};
-    struct gf_bench bench = {
+    struct gf_comparison comparison = {.on_cuda = true, .threads = 2};
+    struct gf_compare_setup setup = {
         .backend = &device.base, .threads = 2, .budget_s = 0.01, .copy_peak = 24e6};
     gf_spans_init(&spans);
     assert_ok("plan", gf_plan_make(&chain, picture.format, 1, &plan, &error), &error);
     assert_ok("ready", fake_ready(&device.base, &error), &error);
-    assert_ok("lane", fake_lane_open(&device.base, 0, &spans, &bench.lane, &error), &error);
-    assert_ok("compare", gf_compare_stages(&bench, &plan, &picture, &compare, &error), &error);
-    fake_lane_close(bench.lane);
+    assert_ok("lane", fake_lane_open(&device.base, 0, &spans, &setup.lane, &error), &error);
+    assert_ok("compare", gf_compare_stages(&setup, &plan, &picture, &comparison, &error), &error);
+    fake_lane_close(setup.lane);
     fake_assert_clean("compare", &device);
     gf_plan_free(&plan);
     gf_spans_free(&spans);
     picture_free(&picture);
-    return compare;
+    return comparison;
 }
 
-static struct gf_compare compare_of(const struct gf_filter *filter, const char *asked)
+static struct gf_comparison compare_of(const struct gf_filter *filter, const char *asked)
 {
     return compare_on(0, filter, asked);
 }
@@ -216,16 +219,15 @@ static const struct gf_compare_row *row_of(const struct gf_compare_group *group,
 static void test_rows_of_a_stage(void **state)
 {
     (void)state;
-    struct gf_compare compare = compare_of(&variants, NULL);
-    assert_int_equal(compare.groups, 1);
-    const struct gf_compare_group *const group = &compare.group[0];
-    assert_string_equal(group->name, "invert");
+    struct gf_comparison comparison = compare_of(&variants, NULL);
+    assert_int_equal(comparison.groups, 1);
+    const struct gf_compare_group *const group = &comparison.group[0];
+    assert_string_equal(group->name, "variants");
     assert_int_equal(group->rows, 6);
     assert_true(group->bytes == 2 * 50 * 40 * 3);
     const struct gf_compare_row *const fast = row_of(group, "fast");
     assert_true(fast->chosen);
-    assert_int_equal(fast->warm.runs,
-                     6); /* 10 ms of budget, 1.5 of the cold run that says how many */
+    assert_int_equal(fast->warm.runs, 6); /* 10 ms of budget, 1.5 ms for each cold run */
     assert_true(fabs(fast->warm.least_s - 1e-3) < 1e-9 &&
                 fabs(fast->warm.median_s - 1.1e-3) < 1e-9 &&
                 fabs(fast->warm.most_s - 1.2e-3) < 1e-9);
@@ -237,51 +239,51 @@ static void test_rows_of_a_stage(void **state)
     assert_true(fabs(fast->over_cpu - group->cpu.median_s / 1.1e-3) < 1e-9);
     assert_true(row_of(group, "naive")->over_naive == 1);
     assert_int_equal(row_of(group, "naive")->warm.runs, 1); /* 12 ms do not fit into the budget */
-    gf_compare_free(&compare);
+    gf_comparison_free(&comparison);
 }
 
 static void test_what_cannot_run_says_why(void **state)
 {
     (void)state;
-    struct gf_compare compare = compare_of(&variants, "plain");
-    const struct gf_compare_group *const group = &compare.group[0];
+    struct gf_comparison comparison = compare_of(&variants, "plain");
+    const struct gf_compare_group *const group = &comparison.group[0];
     assert_string_equal(row_of(group, "never")->refused, "takes nothing at all");
     assert_string_equal(row_of(group, "far")->refused, "variant=far needs more");
     assert_int_equal(row_of(group, "far")->warm.runs, 0);
     assert_true(isnan(row_of(group, "far")->difference));
     assert_true(row_of(group, "plain")->chosen);
     assert_false(row_of(group, "fast")->chosen);
-    gf_compare_free(&compare);
+    gf_comparison_free(&comparison);
 }
 
 static void test_a_picture_that_does_not_fit(void **state)
 {
     (void)state;
-    struct gf_compare compare = compare_on(8000, &variants, NULL);
-    assert_int_equal(compare.group[0].rows, 1);
-    assert_non_null(
-        strstr(row_of(&compare.group[0], "all")->refused, "out of memory for a picture of 50x40"));
-    assert_true(compare.group[0].cpu.runs > 0);
-    gf_compare_free(&compare);
+    struct gf_comparison comparison = compare_on(8000, &variants, NULL);
+    assert_int_equal(comparison.group[0].rows, 1);
+    assert_non_null(strstr(row_of(&comparison.group[0], "all")->refused,
+                           "out of memory for a picture of 50x40"));
+    assert_true(comparison.group[0].cpu.runs > 0);
+    gf_comparison_free(&comparison);
 }
 
 static void test_the_kernel_of_least_occupancy(void **state)
 {
     (void)state;
-    struct gf_compare compare = compare_of(&variants, NULL);
-    const struct gf_compare_row *const fast = row_of(&compare.group[0], "fast");
+    struct gf_comparison comparison = compare_of(&variants, NULL);
+    const struct gf_compare_row *const fast = row_of(&comparison.group[0], "fast");
     assert_int_equal(fast->kernels, 2);
     assert_string_equal(gf_compare_kernel(fast)->name, "second");
-    assert_null(gf_compare_kernel(row_of(&compare.group[0], "never")));
-    gf_compare_free(&compare);
+    assert_null(gf_compare_kernel(row_of(&comparison.group[0], "never")));
+    gf_comparison_free(&comparison);
 }
 
 static void test_rows_of_a_histogram(void **state)
 {
     (void)state;
-    struct gf_compare compare = compare_of(&counting, NULL);
-    assert_int_equal(compare.groups, 2);
-    const struct gf_compare_group *const counts = &compare.group[0];
+    struct gf_comparison comparison = compare_of(&counting, NULL);
+    assert_int_equal(comparison.groups, 2);
+    const struct gf_compare_group *const counts = &comparison.group[0];
     assert_string_equal(counts->name, "counting histogram");
     assert_true(counts->statistic && counts->bytes == 50 * 40 * 3);
     assert_int_equal(counts->rows,
@@ -290,9 +292,9 @@ static void test_rows_of_a_histogram(void **state)
     assert_true(counts->row[0].chosen);
     for (int i = 0; i < 3; i++)
         assert_true(counts->row[i].difference == 0);
-    assert_int_equal(compare.group[1].rows, 1);
-    assert_string_equal(compare.group[1].row[0].name, "stage");
-    gf_compare_free(&compare);
+    assert_int_equal(comparison.group[1].rows, 1);
+    assert_string_equal(comparison.group[1].row[0].name, "stage");
+    gf_comparison_free(&comparison);
 }
 
 /* ---- arithmetic ---- */
@@ -319,32 +321,52 @@ static void test_estimate(void **state)
     assert_true(gf_compare_estimate(8, 4, 2) == 10);
 }
 
+static int difference_of(const struct gf_image *a, const struct gf_image *b)
+{
+    const struct gf_view p = gf_image_view(a), q = gf_image_view(b);
+    return gf_view_difference(&p, &q);
+}
+
 static void test_differences(void **state)
 {
     (void)state;
     for (int bits = 8; bits <= 16; bits += 8) {
         struct gf_image a = picture_random((struct gf_format){31, 9, 2, bits}, 2, 3);
         struct gf_image b = picture_random((struct gf_format){31, 9, 2, bits}, 6, 3);
-        assert_int_equal(gf_compare_images(&a, &b), 0);
+        assert_int_equal(difference_of(&a, &b), 0);
         sample_set(&b, 30, 8, 1,
                    sample_at(&a, 30, 8, 1) < 100 ? sample_at(&a, 30, 8, 1) + 77
                                                  : sample_at(&a, 30, 8, 1) - 77);
-        assert_int_equal(gf_compare_images(&a, &b), 77);
-        assert_int_equal(gf_compare_images(&b, &a), 77);
+        assert_int_equal(difference_of(&a, &b), 77);
+        assert_int_equal(difference_of(&b, &a), 77);
         picture_free(&a);
         picture_free(&b);
     }
     uint64_t p[] = {0, 5, 7, 0}, q[] = {0, 9, 1, 0};
     const struct gf_histogram a = {1, 4, p}, b = {1, 4, q};
-    assert_true(gf_compare_histograms(&a, &b, false) == 6);
-    assert_true(gf_compare_histograms(&a, &b, true) == 0);
+    assert_true(gf_histogram_difference(&a, &b, false) == 6);
+    assert_true(gf_histogram_difference(&a, &b, true) == 0);
     q[3] = 1;
-    assert_true(gf_compare_histograms(&a, &b, true) == 1);
+    assert_true(gf_histogram_difference(&a, &b, true) == 1);
 }
 
 /* ---- the CPU's rows ---- */
 
+static atomic_int bands_with, bands_without;
 static const double BAND_S = 1e-4;
+
+/* The switch is on except during the rows that are named for it. */
+static void check_switch(const struct gf_stage *stage, const struct gf_view *in,
+                         const struct gf_view *out, void *scratch)
+{
+    const bool fastest = gf_gauss_simd_best() != gf_gauss_simd_level(0);
+    const bool possible = gf_gauss_simd_level(1) || gf_gauss_simd_level(2);
+    (void)scratch;
+    memcpy(gf_view_row(out, out->y), gf_view_row(in, out->y),
+           gf_row_bytes(stage->out) * (size_t)out->rows);
+    assert_int_equal(fastest, possible && gf_cpu_intrinsics_allowed());
+    atomic_fetch_add(gf_cpu_intrinsics_allowed() ? &bands_with : &bands_without, 1);
+}
 
 static void take_a_while(const struct gf_stage *stage, const struct gf_view *in,
                          const struct gf_view *out, void *scratch)
@@ -355,7 +377,50 @@ static void take_a_while(const struct gf_stage *stage, const struct gf_view *in,
         ;
 }
 
-static void test_scalar_copies_make_the_same_picture(void **state)
+static struct gf_comparison compare_on_cpu(const struct gf_chain *chain, struct gf_format format)
+{
+    struct gf_plan plan;
+    struct gf_error error = {0};
+    struct gf_image picture = picture_random(format, 2, (uint64_t)format.bits);
+    struct gf_comparison comparison = {.threads = 3};
+    struct gf_backend *backend;
+    assert_ok("cpu", gf_backend_cpu_open(3, &backend, &error), &error);
+    struct gf_compare_setup setup = {.backend = backend, .threads = 3};
+    assert_ok("plan", gf_plan_make(chain, format, 1, &plan, &error), &error);
+    assert_ok("compare", gf_compare_stages(&setup, &plan, &picture, &comparison, &error), &error);
+    gf_plan_free(&plan);
+    backend->calls->close(backend);
+    picture_free(&picture);
+    return comparison;
+}
+
+static void test_rows_without_intrinsics(void **state)
+{
+    static const struct gf_filter filters[] = {
+        {.name = "with", .kind = GF_GEOMETRY, .cpu = check_switch, .cpu_intrinsics = true},
+        {.name = "none", .kind = GF_GEOMETRY, .cpu = check_switch}};
+    static const char *const names[] = {"no intrinsics, 1 thread", "no intrinsics, 3 threads",
+                                        "1 thread", "2 threads", "3 threads"};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct gf_chain_item item = {.filter = &filters[i]};
+        const struct gf_chain chain = {.item = &item, .count = 1};
+        struct gf_comparison comparison = compare_on_cpu(&chain, (struct gf_format){64, 48, 3, 8});
+        const struct gf_compare_group *const group = &comparison.group[0];
+        const int left_out = i ? 2 : 0;
+        assert_int_equal(group->rows, 5 - left_out);
+        for (int r = 0; r < group->rows; r++) {
+            assert_string_equal(group->row[r].name, names[r + left_out]);
+            assert_int_equal(group->row[r].chosen, r + 1 == group->rows);
+        }
+        assert_int_equal(atomic_exchange(&bands_without, 0) > 0, !i);
+        assert_true(atomic_exchange(&bands_with, 0) > 0);
+        assert_true(gf_cpu_intrinsics_allowed());
+        gf_comparison_free(&comparison);
+    }
+}
+
+static void test_every_row_makes_the_same_picture(void **state)
 {
     static const char *const chains[] = {"blur=2",
                                          "boxblur=5",
@@ -380,39 +445,25 @@ static void test_scalar_copies_make_the_same_picture(void **state)
     for (size_t i = 0; i < 2 * sizeof chains / sizeof *chains; i++) {
         const struct gf_format format = {53, 47, i % 2 ? 4 : 3, i % 2 ? 16 : 8};
         struct gf_chain chain;
-        struct gf_plan plan;
         struct gf_error error = {0};
-        struct gf_image picture = picture_random(format, 2, i);
-        struct gf_compare compare = {.threads = 3};
-        struct gf_backend *backend;
-        assert_ok("cpu", gf_backend_cpu_open(3, &backend, &error), &error);
-        struct gf_bench bench = {.backend = backend, .threads = 3};
         assert_ok(chains[i / 2], gf_chain_parse(chains[i / 2], &chain, &error), &error);
-        assert_ok(chains[i / 2], gf_plan_make(&chain, format, 1, &plan, &error), &error);
-        assert_ok(chains[i / 2], gf_compare_stages(&bench, &plan, &picture, &compare, &error),
-                  &error);
-        for (int g = 0; g < compare.groups; g++) {
-            const struct gf_compare_group *const group = &compare.group[g];
-            assert_int_equal(group->rows, 5); /* scalar on 1 and 3 threads; vector on 1, 2 and 3 */
-            assert_string_equal(group->row[0].name, "scalar, 1 thread");
-            assert_string_equal(group->row[4].name, "vector, 3 threads");
-            assert_true(group->row[4].chosen && group->naive == 0);
+        struct gf_comparison comparison = compare_on_cpu(&chain, format);
+        for (int g = 0; g < comparison.groups; g++) {
+            const struct gf_compare_group *const group = &comparison.group[g];
+            assert_true(group->rows >= 3 && group->naive == 0);
             for (int r = 0; r < group->rows; r++) {
                 if (group->row[r].difference > group->tolerance || !group->row[r].warm.runs)
                     fail_msg("%s: %s differs by %g", group->name, group->row[r].name,
                              group->row[r].difference);
             }
         }
-        gf_compare_free(&compare);
-        gf_plan_free(&plan);
+        gf_comparison_free(&comparison);
         gf_chain_free(&chain);
-        backend->calls->close(backend);
-        picture_free(&picture);
     }
 }
 
-/* However late a thread is woken where there are more than processors, no run is shorter than a
- * band takes. */
+/* With more threads than processors some threads wake up late, but no run is shorter than one band.
+ */
 static void test_more_threads_than_processors(void **state)
 {
     static const struct gf_filter slow = {.name = "slow", .cpu = take_a_while};
@@ -420,26 +471,25 @@ static void test_more_threads_than_processors(void **state)
     struct gf_image in = picture_random((struct gf_format){8, 64, 3, 8}, 0, 1);
     struct gf_image out = picture_random(in.format, 0, 2);
     const struct gf_stage stage = {.filter = &slow, .in = in.format, .out = out.format};
-    const struct gf_compare_case what = {.stage = &stage, .in = &in, .out = &out};
-    struct gf_timing times;
+    const struct gf_compare_subject subject = {.stage = &stage, .in = &in, .out = &out};
+    struct gf_timing timing;
     (void)state;
-    assert_ok(
-        "slow",
-        gf_compare_cpu_time(&what, false, 2 * gf_cpu_count() + 6, 1, &out, NULL, &times, &error),
-        &error);
-    assert_true(times.runs > 1);
-    assert_true(times.least_s >= BAND_S);
+    assert_ok("slow",
+              gf_compare_cpu_time(&subject, 2 * gf_cpu_count() + 6, 1, &out, NULL, &timing, &error),
+              &error);
+    assert_true(timing.runs > 1);
+    assert_true(timing.least_s >= BAND_S);
     picture_free(&in);
     picture_free(&out);
 }
 
 /* ---- the pipeline's rows ---- */
 
-static const struct gf_compare_run *run_of(const struct gf_compare *compare, const char *name)
+static const struct gf_compare_run *run_of(const struct gf_comparison *comparison, const char *name)
 {
-    for (int i = 0; i < compare->runs; i++) {
-        if (!strcmp(compare->run[i].name, name))
-            return &compare->run[i];
+    for (int i = 0; i < comparison->runs; i++) {
+        if (!strcmp(comparison->run[i].name, name))
+            return &comparison->run[i];
     }
     fail_msg("there is no setting %s", name);
     return NULL;
@@ -450,32 +500,32 @@ static void test_settings_of_the_cpu(void **state)
     (void)state;
     struct gf_image picture = picture_random((struct gf_format){64, 640, 3, 8}, 0, 1);
     struct gf_options options = gf_options_default();
-    struct gf_compare compare = {.threads = 3, .in = picture.format, .out = picture.format};
+    struct gf_comparison comparison = {.threads = 3, .in = picture.format, .out = picture.format};
     struct gf_error error = {0};
     options.device = GF_DEVICE_CPU;
     options.threads = 3;
-    assert_ok("runs", gf_compare_runs("gamma=2,invert", &options, &picture, &compare, &error),
+    assert_ok("runs", gf_compare_runs("gamma=2,invert", &options, &picture, &comparison, &error),
               &error);
-    const int rows = compare.run[0].band_rows;
-    assert_string_equal(compare.run[0].name, "as asked");
-    assert_int_equal(compare.run[0].lanes, 3);
-    assert_int_equal(run_of(&compare, "threads=1")->lanes, 1);
-    assert_int_equal(run_of(&compare, "threads=2")->lanes, 2);
-    assert_int_equal(run_of(&compare, "threads=3")->lanes, 3);
-    assert_true(run_of(&compare, "no-fuse")->options.no_fuse);
+    const int rows = comparison.run[0].band_rows;
+    assert_string_equal(comparison.run[0].name, "as asked");
+    assert_int_equal(comparison.run[0].lanes, 3);
+    assert_int_equal(run_of(&comparison, "threads=1")->lanes, 1);
+    assert_int_equal(run_of(&comparison, "threads=2")->lanes, 2);
+    assert_int_equal(run_of(&comparison, "threads=3")->lanes, 3);
+    assert_true(run_of(&comparison, "no-fuse")->options.no_fuse);
     char name[40];
     snprintf(name, sizeof name, "band-rows=%d", 2 * rows);
-    assert_int_equal(run_of(&compare, name)->band_rows, 2 * rows);
-    for (int i = 0; i < compare.runs; i++) {
-        assert_true(compare.run[i].total.runs > 0 && compare.run[i].total.median_s > 0);
-        assert_true(compare.run[i].overlap >= 0 && compare.run[i].overlap < 1);
-        assert_true(isnan(compare.run[i].estimate_s));
+    assert_int_equal(run_of(&comparison, name)->band_rows, 2 * rows);
+    for (int i = 0; i < comparison.runs; i++) {
+        assert_true(comparison.run[i].total.runs > 0 && comparison.run[i].total.median_s > 0);
+        assert_true(comparison.run[i].overlap >= 0 && comparison.run[i].overlap < 1);
+        assert_true(isnan(comparison.run[i].estimate_s));
     }
-    gf_compare_free(&compare);
-    assert_ok("runs", gf_compare_runs("blur", &options, &picture, &compare, &error), &error);
-    assert_string_equal(run_of(&compare, "no-fuse")->refused,
+    gf_comparison_free(&comparison);
+    assert_ok("runs", gf_compare_runs("blur", &options, &picture, &comparison, &error), &error);
+    assert_string_equal(run_of(&comparison, "no-fuse")->refused,
                         "the chain has no adjacent point filters");
-    gf_compare_free(&compare);
+    gf_comparison_free(&comparison);
     picture_free(&picture);
 }
 
@@ -485,11 +535,11 @@ static void test_judgement(void **state)
     struct gf_compare_row row[] = {{.name = "first", .difference = NAN},
                                    {.name = "second", .difference = 1}};
     struct gf_compare_group group = {.name = "sobel", .tolerance = 1, .row = row, .rows = 2};
-    const struct gf_compare compare = {.group = &group, .groups = 1};
+    const struct gf_comparison comparison = {.group = &group, .groups = 1};
     struct gf_error error = {0};
-    assert_int_equal(gf_compare_judge(&compare, &error), GF_OK);
+    assert_int_equal(gf_compare_judge(&comparison, &error), GF_OK);
     row[1].difference = 2;
-    assert_int_equal(gf_compare_judge(&compare, &error), GF_ERROR_DEVICE);
+    assert_int_equal(gf_compare_judge(&comparison, &error), GF_ERROR_DEVICE);
     assert_string_equal(error.text,
                         "sobel: wrong result: second differs from the CPU's by 2, more than 1");
 }
@@ -501,49 +551,49 @@ struct written {
     size_t size;
 };
 
-static struct written write_form(void (*form)(const struct gf_compare *, FILE *),
-                                 const struct gf_compare *compare)
+static struct written write_form(void (*form)(const struct gf_comparison *, FILE *),
+                                 const struct gf_comparison *comparison)
 {
     struct written written = {0};
     FILE *const file = open_memstream(&written.text, &written.size);
     assert_non_null(file);
-    form(compare, file);
+    form(comparison, file);
     fclose(file);
     return written;
 }
 
-/* A comparison with a bit of everything. */
-static struct gf_compare whole_comparison(void)
+/* A comparison with rows that ran and rows that were refused, of stages and of the pipeline. */
+static struct gf_comparison whole_comparison(void)
 {
-    struct gf_compare compare = compare_of(&variants, NULL);
-    snprintf(compare.device, sizeof compare.device, "cuda:0 \"Fake\"");
-    compare.copy_peak = 4e12;
-    compare.in = compare.out = compare.group[0].in;
-    compare.run = calloc(2, sizeof *compare.run);
-    compare.runs = 2;
-    compare.run[0] = (struct gf_compare_run){.name = "as asked",
-                                             .lanes = 4,
-                                             .band_rows = 270,
-                                             .total = {9, 3e-3, 2e-3, 4e-3},
-                                             .window = {9, 2.5e-3, 2e-3, 3e-3},
-                                             .overlap = 0.25,
-                                             .kernels_s = 1e-3,
-                                             .transfers_s = 2e-3,
-                                             .estimate_s = 2.25e-3};
-    compare.run[1] = (struct gf_compare_run){.name = "transfer=zero-copy",
-                                             .refused = "odd, \"rows\"",
-                                             .overlap = NAN,
-                                             .kernels_s = NAN,
-                                             .transfers_s = NAN,
-                                             .estimate_s = NAN};
-    return compare;
+    struct gf_comparison comparison = compare_of(&variants, NULL);
+    snprintf(comparison.device, sizeof comparison.device, "cuda:0 \"Fake\"");
+    comparison.copy_peak = 4e12;
+    comparison.in = comparison.out = comparison.group[0].in;
+    comparison.run = calloc(2, sizeof *comparison.run);
+    comparison.runs = 2;
+    comparison.run[0] = (struct gf_compare_run){.name = "as asked",
+                                                .lanes = 4,
+                                                .band_rows = 270,
+                                                .total = {9, 3e-3, 2e-3, 4e-3},
+                                                .window = {9, 2.5e-3, 2e-3, 3e-3},
+                                                .overlap = 0.25,
+                                                .kernels_s = 1e-3,
+                                                .transfers_s = 2e-3,
+                                                .estimate_s = 2.25e-3};
+    comparison.run[1] = (struct gf_compare_run){.name = "transfer=zero-copy",
+                                                .refused = "odd, \"rows\"",
+                                                .overlap = NAN,
+                                                .kernels_s = NAN,
+                                                .transfers_s = NAN,
+                                                .estimate_s = NAN};
+    return comparison;
 }
 
 static void test_json(void **state)
 {
     (void)state;
-    struct gf_compare compare = whole_comparison();
-    struct written json = write_form(gf_compare_json, &compare);
+    struct gf_comparison comparison = whole_comparison();
+    struct written json = write_form(gf_compare_json, &comparison);
     const struct gf_report_key *key;
     for (int i = 0; (key = gf_compare_key_at(i)); i++) {
         char quoted[64];
@@ -566,7 +616,7 @@ static void test_json(void **state)
                    "\"kernels_ms\": 1.000000, \"transfers_ms\": 2.000000, "
                    "\"estimate_ms\": 2.250000}"));
     free(json.text);
-    gf_compare_free(&compare);
+    gf_comparison_free(&comparison);
 }
 
 /* Commas outside quotes. */
@@ -584,8 +634,8 @@ static int commas_of(const char *line)
 static void test_csv(void **state)
 {
     (void)state;
-    struct gf_compare compare = whole_comparison();
-    struct written csv = write_form(gf_compare_csv, &compare);
+    struct gf_comparison comparison = whole_comparison();
+    struct written csv = write_form(gf_compare_csv, &comparison);
     static const char header[] = "kind,name,variant,chosen,refused,runs,median_ms,least_ms,most_ms,"
                                  "cold_ms,bytes,gb_s,copy_percent,"
                                  "over_naive,over_cpu,difference,kernels,kernel,grid,block,cluster,"
@@ -597,20 +647,20 @@ static void test_csv(void **state)
     for (const char *line = csv.text; *line; line = strchr(line, '\n') + 1, lines++)
         assert_int_equal(commas_of(line), commas_of(header));
     assert_int_equal(lines, 1 + 6 + 2);
-    assert_non_null(strstr(csv.text, "\nstage,invert,fast,1,,6,1.1,1,1.2,1.65,12000,"));
+    assert_non_null(strstr(csv.text, "\nstage,variants,fast,1,,6,1.1,1,1.2,1.65,12000,"));
     assert_non_null(strstr(csv.text, ",2,second,7x1x1,256x1x1,2,64,0,16,50,,,,,,,,\n"));
     assert_non_null(strstr(csv.text, "\npipeline,,as asked,1,,9,3,2,4,,"));
     assert_non_null(strstr(csv.text, ",4,270,pinned,copy,1,2.5,0.25,2.25\n"));
     assert_non_null(strstr(csv.text, "\npipeline,,transfer=zero-copy,0,\"odd, \"\"rows\"\"\",0,"));
     free(csv.text);
-    gf_compare_free(&compare);
+    gf_comparison_free(&comparison);
 }
 
 static void test_table(void **state)
 {
     (void)state;
-    struct gf_compare compare = whole_comparison();
-    struct written table = write_form(gf_compare_table, &compare);
+    struct gf_comparison comparison = whole_comparison();
+    struct written table = write_form(gf_compare_table, &comparison);
     assert_non_null(strstr(table.text, "\n* fast"));
     assert_non_null(strstr(table.text, "\n  never    not run: takes nothing at all\n"));
     assert_non_null(strstr(table.text, "x naive"));
@@ -618,7 +668,7 @@ static void test_table(void **state)
     for (const char *line = table.text; *line; line = strchr(line, '\n') + 1)
         assert_in_range(strcspn(line, "\n"), 0, 140);
     free(table.text);
-    gf_compare_free(&compare);
+    gf_comparison_free(&comparison);
 }
 
 /* ---- --explain ---- */
@@ -717,7 +767,8 @@ int main(void)
         cmocka_unit_test(test_times),
         cmocka_unit_test(test_estimate),
         cmocka_unit_test(test_differences),
-        cmocka_unit_test(test_scalar_copies_make_the_same_picture),
+        cmocka_unit_test(test_rows_without_intrinsics),
+        cmocka_unit_test(test_every_row_makes_the_same_picture),
         cmocka_unit_test(test_more_threads_than_processors),
         cmocka_unit_test(test_settings_of_the_cpu),
         cmocka_unit_test(test_judgement),

@@ -1,12 +1,12 @@
 /* One function, several instruction sets: the loader picks the widest that the processor has. The
  * results do not depend on it, since contraction is off. Sanitizers run before the loader's choice
- * works. GF_PLAIN: of the copy that plain.h describes. Only for static functions: gcc exports the
- * others from the shared library, whatever their visibility. */
+ * works. Only for static functions: gcc exports the others from the shared library, whatever their
+ * visibility. */
 #ifndef GF_BASE_TARGET_CLONES_H
 #define GF_BASE_TARGET_CLONES_H
 
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(GF_PLAIN)
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define GF_TARGET_CLONES __attribute__((target_clones("default", "avx2", "arch=x86-64-v4")))
 
 /* The instruction set of the clones that run here. */

@@ -1,8 +1,8 @@
-/* --profile=compare: what each technique is worth, on this machine and this picture. A group of
- * rows for each stage of the plan and each histogram that one wants, a row for each variant: how
- * long it takes, what it uses of a multiprocessor, and how far its picture is from the CPU
- * backend's. Then the whole chain from memory to memory under each setting of the pipeline. Without
- * a GPU the rows are what the CPU backend has. */
+/* --profile=compare: how fast every variant of a chain's stages is, on this machine and this
+ * picture. Each stage of the plan, and each histogram that a stage wants, makes a group; each of
+ * its variants makes a row: its times, the resources of its kernels, and the difference of its
+ * result from the CPU backend's. Then the whole chain runs from memory to memory under each setting
+ * of the pipeline. Without a GPU the rows are the CPU backend's, by number of threads. */
 #ifndef GF_BENCH_COMPARE_H
 #define GF_BENCH_COMPARE_H
 
@@ -14,15 +14,15 @@
 
 enum { GF_COMPARE_KERNELS = 8 };
 
-/* NaN: not known, or there is no such thing. */
+/* A number that is not known, or that does not exist, is NaN. */
 struct gf_compare_row {
-    char name[40];       /* "tiled"; of the CPU "vector, 2 threads" */
+    char name[40];       /* "tiled"; on the CPU "2 threads" */
     const char *summary; /* the technique; may be NULL */
-    char refused[160];   /* why it did not run; empty: it did */
-    bool chosen;         /* what the chain runs */
+    char refused[160];   /* why the variant did not run; empty: it ran */
+    bool chosen;         /* the chain runs this one */
     struct gf_timing warm, cold;
-    double rate;         /* bytes a second, of the least that must be moved, by the warm median */
-    double copy_percent; /* of the measured rate of a copy */
+    double rate;                 /* bytes a second: the group's bytes by the warm median */
+    double copy_percent;         /* of the measured rate of a copy */
     double over_naive, over_cpu; /* speed-ups */
     double difference;           /* the largest, in steps of a sample or in counts */
     int kernels;                 /* launched; the first GF_COMPARE_KERNELS of them: */
@@ -32,17 +32,17 @@ struct gf_compare_row {
 struct gf_compare_group {
     char name[112]; /* "blur", "equalize histogram" */
     int segment;
-    bool statistic;
-    int tolerance; /* differences that the filter declares, in the unit of `difference` */
+    bool statistic; /* the group counts a histogram */
+    int tolerance;  /* the largest difference that the filter declares */
     struct gf_format in, out;
-    double bytes;         /* least that must be moved: the input once, the output once */
-    struct gf_timing cpu; /* the CPU backend, all threads */
+    double bytes;         /* the least that must be moved: the input once and the output once */
+    struct gf_timing cpu; /* of the CPU backend on all threads */
     struct gf_compare_row *row;
     int rows;
-    int naive; /* the row that over_naive is of; -1: none */
+    int naive; /* the row that over_naive refers to; -1: none */
 };
 
-/* The whole chain, from memory to memory. */
+/* The whole chain, from memory to memory, under one setting. */
 struct gf_compare_run {
     char name[40]; /* the setting that differs from the first row's: "lanes=1" */
     char refused[160];
@@ -50,12 +50,12 @@ struct gf_compare_run {
     struct gf_options options;
     struct gf_timing total;  /* from call to return; host memory stays pinned from run to run */
     struct gf_timing window; /* from the first copy's or stage's beginning to the last one's end */
-    double overlap;          /* as the profile's */
+    double overlap;          /* as in the profile */
     double kernels_s, transfers_s; /* on one lane, where nothing overlaps */
-    double estimate_s;             /* the guide's, of the window */
+    double estimate_s;             /* of the window, by gf_compare_estimate() */
 };
 
-struct gf_compare {
+struct gf_comparison {
     char device[96], reason[160];
     bool on_cuda;
     int threads; /* of the CPU backend */
@@ -65,74 +65,72 @@ struct gf_compare {
     int groups;
     struct gf_compare_run *run;
     int runs;
-    double wall_s; /* that all of this took */
+    double wall_s; /* of the whole comparison */
 };
 
-/* input: a file, or "-". Under options->device=auto without a GPU that starts: the CPU's. */
+/* input: a file, or "-". With options->device=auto the comparison is made on the CPU if no GPU
+ * starts. Turns gf_cpu_allow_intrinsics() off and on, so that nothing else should filter pictures
+ * in this process meanwhile. */
 enum gf_status gf_compare_file(const char *input, const char *chain,
-                               const struct gf_options *options, struct gf_compare *compare,
+                               const struct gf_options *options, struct gf_comparison *comparison,
                                struct gf_error *error) GF_CHECKED;
-/* An error where a variant's result differs from the CPU's by more than its filter declares: the
- * first such row. */
-enum gf_status gf_compare_judge(const struct gf_compare *compare,
+/* An error if a result differs from the CPU's by more than its filter declares; it names the first
+ * such row. */
+enum gf_status gf_compare_judge(const struct gf_comparison *comparison,
                                 struct gf_error *error) GF_CHECKED;
-void gf_compare_free(struct gf_compare *compare);
+void gf_comparison_free(struct gf_comparison *comparison);
 
-/* ---- its parts, for tests ---- */
+/* ---- its parts, declared for each other and for tests ---- */
 
-/* What measures the stages. */
-struct gf_bench {
+/* What the stages are measured on, and for how long. */
+struct gf_compare_setup {
     struct gf_backend *backend;
     struct gf_lane *lane; /* NULL on the CPU */
     int threads;          /* of the CPU backend */
-    double budget_s;      /* of a row's warm runs, and of its cold ones */
+    double budget_s;      /* for a row's warm runs, and again for its cold ones */
     double copy_peak;     /* 0: not measured */
 };
 
-/* The groups of the plan's stages on a picture of its format, added to *compare. */
-enum gf_status gf_compare_stages(struct gf_bench *bench, struct gf_plan *plan,
-                                 const struct gf_image *picture, struct gf_compare *compare,
-                                 struct gf_error *error) GF_CHECKED;
+/* One stage, or the histogram that it wants, with whole pictures in host memory. */
+struct gf_compare_subject {
+    const struct gf_stage *stage; /* prepared for the CPU, unless `counts` */
+    bool counts;                  /* the histogram is measured */
+    const struct gf_image *in;
+    const struct gf_image *out;           /* the CPU's result; NULL if `counts` */
+    const struct gf_histogram *histogram; /* the CPU's result, if `counts` */
+};
 
-/* The rows of the pipeline, added to *compare. */
+/* Adds the groups of the plan's stages, on a picture of the plan's format. */
+enum gf_status gf_compare_stages(struct gf_compare_setup *setup, struct gf_plan *plan,
+                                 const struct gf_image *picture, struct gf_comparison *comparison,
+                                 struct gf_error *error) GF_CHECKED;
+/* Adds the rows of the pipeline. */
 enum gf_status gf_compare_runs(const char *chain, const struct gf_options *options,
-                               const struct gf_image *picture, struct gf_compare *compare,
+                               const struct gf_image *picture, struct gf_comparison *comparison,
                                struct gf_error *error) GF_CHECKED;
 
-/* Best Practices Guide 9.1.2, with n streams: the longer of kernels and transfers, and the n-th
- * part of the shorter, which is all that does not overlap. */
-double gf_compare_estimate(double kernels_s, double transfers_s, int streams);
+/* Appends an empty row; NULL when out of memory. */
+struct gf_compare_row *gf_compare_add_row(struct gf_compare_group *group, const char *name);
+enum gf_status gf_compare_cpu_rows(const struct gf_compare_setup *setup,
+                                   const struct gf_compare_subject *subject,
+                                   struct gf_compare_group *group,
+                                   struct gf_error *error) GF_CHECKED;
+enum gf_status gf_compare_device_rows(const struct gf_compare_setup *setup,
+                                      const struct gf_compare_subject *subject,
+                                      struct gf_compare_group *group,
+                                      struct gf_error *error) GF_CHECKED;
+/* Times the subject on the CPU. The result goes to `out`, or is added to `histogram`. */
+enum gf_status gf_compare_cpu_time(const struct gf_compare_subject *subject, int threads,
+                                   double budget_s, const struct gf_image *out,
+                                   struct gf_histogram *histogram, struct gf_timing *timing,
+                                   struct gf_error *error) GF_CHECKED;
 
-/* ---- compare_picture.c, compare_device.c and compare_cpu.c, to compare.c ---- */
-
-/* The whole picture in a file, or "-", upright if options->autorotate. */
+/* Reads the whole picture from a file, or "-"; turns it upright if options->autorotate. */
 enum gf_status gf_compare_read(const char *path, const struct gf_options *options,
                                struct gf_image *picture, struct gf_error *error) GF_CHECKED;
 
-/* One stage, or the histogram that it wants, on whole pictures in host memory. */
-struct gf_compare_case {
-    const struct gf_stage *stage; /* prepared for the CPU, unless `counts` */
-    bool counts;
-    const struct gf_image *in, *out;      /* of the CPU; out: not where it counts */
-    const struct gf_histogram *histogram; /* of the CPU, where it counts */
-};
-
-/* On `threads` threads, `plain` without vector instructions; into `out` or `histogram`. */
-enum gf_status gf_compare_cpu_time(const struct gf_compare_case *what, bool plain, int threads,
-                                   double budget_s, const struct gf_image *out,
-                                   struct gf_histogram *histogram, struct gf_timing *times,
-                                   struct gf_error *error) GF_CHECKED;
-enum gf_status gf_compare_cpu_rows(const struct gf_bench *bench, const struct gf_compare_case *what,
-                                   struct gf_compare_group *group,
-                                   struct gf_error *error) GF_CHECKED;
-enum gf_status gf_compare_device_rows(const struct gf_bench *bench,
-                                      const struct gf_compare_case *what,
-                                      struct gf_compare_group *group,
-                                      struct gf_error *error) GF_CHECKED;
-/* The largest difference of two pictures of the same format, and of two histograms. */
-int gf_compare_images(const struct gf_image *a, const struct gf_image *b);
-double gf_compare_histograms(const struct gf_histogram *a, const struct gf_histogram *b,
-                             bool extremes_only);
-struct gf_compare_row *gf_compare_add_row(struct gf_compare_group *group, const char *name);
+/* Best Practices Guide 9.1.2: kernels and transfers on n streams take as long as the longer of
+ * both, plus the n-th part of the shorter. */
+double gf_compare_estimate(double kernels_s, double transfers_s, int streams);
 
 #endif

@@ -15,10 +15,10 @@ struct runs {
     const char *chain;
     const struct gf_options *options;
     const struct gf_image *picture;
-    struct gf_compare *compare;
+    struct gf_comparison *comparison;
 };
 
-/* What a run's spans say of it. */
+/* Totals of a run's spans. */
 struct summary {
     double window_s, overlap, kernels_s, transfers_s;
 };
@@ -28,7 +28,7 @@ double gf_compare_estimate(double kernels_s, double transfers_s, int streams)
     return fmax(kernels_s, transfers_s) + fmin(kernels_s, transfers_s) / streams;
 }
 
-/* Busy time of the spans of one kind and stage; the intervals are scratch. */
+/* Busy time of the spans of one kind and stage. `interval` is scratch, with room for every span. */
 static double busy(const struct gf_profile *profile, int kind, int stage,
                    struct gf_interval *interval)
 {
@@ -89,11 +89,11 @@ static enum gf_status repeat(struct gf_pipeline *pipeline, const struct runs *ru
                              struct gf_image *out, struct gf_compare_run *run,
                              struct gf_error *error)
 {
-    const double budget_s = runs->compare->on_cuda ? device_budget_s : cpu_budget_s;
+    const double budget_s = runs->comparison->on_cuda ? device_budget_s : cpu_budget_s;
     double total_s[GF_TIMING_RUNS_MAX], window_s[GF_TIMING_RUNS_MAX];
     struct summary summary;
     enum gf_status status = run_once(pipeline, runs, out, &total_s[0], &summary, error);
-    /* After the first run the machine's peaks were measured, which is no part of it. */
+    /* The first call also measured the machine's peaks, so that its time counts by the window. */
     total_s[0] = window_s[0] = status ? 0 : summary.window_s;
     const int count = gf_timing_runs(window_s[0], budget_s);
     for (int i = 0; !status && count > 1 && i < count; i++) {
@@ -118,7 +118,7 @@ static size_t image_bytes(const struct gf_image *image)
     return image->pitch * (size_t)image->format.height;
 }
 
-/* Pinned once, so that the runs are not of pinning: it takes as long as a copy. */
+/* Both pictures are pinned once, because pinning in each run would take as long as a copy. */
 static enum gf_status repeat_pinned(struct gf_pipeline *pipeline, const struct runs *runs,
                                     struct gf_compare_run *run, struct gf_error *error)
 {
@@ -127,7 +127,7 @@ static enum gf_status repeat_pinned(struct gf_pipeline *pipeline, const struct r
     bool on_cuda, pinned_in = false, pinned_out = false;
     enum gf_status status = gf_pipeline_start(pipeline, &backend, &on_cuda, error);
     if (!status)
-        status = gf_image_alloc(&out, runs->compare->out, error);
+        status = gf_image_alloc(&out, runs->comparison->out, error);
     if (!status) {
         pinned_in = backend->calls->pin(backend, runs->picture->data, image_bytes(runs->picture));
         pinned_out = backend->calls->pin(backend, out.data, image_bytes(&out));
@@ -141,7 +141,7 @@ static enum gf_status repeat_pinned(struct gf_pipeline *pipeline, const struct r
     return status;
 }
 
-/* A setting that cannot be had here is a row that says why. */
+/* The row of a setting that is not possible here says why. */
 static enum gf_status measure(const struct runs *runs, struct gf_compare_run *run,
                               struct gf_error *error)
 {
@@ -162,24 +162,23 @@ static enum gf_status measure(const struct runs *runs, struct gf_compare_run *ru
     return status;
 }
 
-static struct gf_compare_run *new_run(struct gf_compare *compare, const char *name, int value)
+static struct gf_compare_run *new_run(struct gf_comparison *comparison, const char *name, int value)
 {
     struct gf_compare_run *const grown =
-        realloc(compare->run, (size_t)(compare->runs + 1) * sizeof *grown);
+        realloc(comparison->run, (size_t)(comparison->runs + 1) * sizeof *grown);
     if (!grown)
         return NULL;
-    compare->run = grown;
-    struct gf_compare_run *const run = &grown[compare->runs++];
+    comparison->run = grown;
+    struct gf_compare_run *const run = &grown[comparison->runs++];
     *run = (struct gf_compare_run){0};
     snprintf(run->name, sizeof run->name, value ? "%s%d" : "%s", name, value);
     return run;
 }
 
-/* Adds the row of those options. */
-static enum gf_status add(const struct runs *runs, const char *name, int value,
-                          const struct gf_options *options, struct gf_error *error)
+static enum gf_status add_run(const struct runs *runs, const char *name, int value,
+                              const struct gf_options *options, struct gf_error *error)
 {
-    struct gf_compare_run *const run = new_run(runs->compare, name, value);
+    struct gf_compare_run *const run = new_run(runs->comparison, name, value);
     if (!run)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     run->options = *options;
@@ -189,7 +188,7 @@ static enum gf_status add(const struct runs *runs, const char *name, int value,
 static enum gf_status add_refused(const struct runs *runs, const char *name, const char *why,
                                   struct gf_error *error)
 {
-    struct gf_compare_run *const run = new_run(runs->compare, name, 0);
+    struct gf_compare_run *const run = new_run(runs->comparison, name, 0);
     if (!run)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     run->options = *runs->options;
@@ -206,7 +205,7 @@ static enum gf_status add_lanes(const struct runs *runs, struct gf_error *error)
     enum gf_status status = GF_OK;
     for (int lanes = 1; !status && lanes <= 8; lanes *= 2) {
         options.lanes = lanes;
-        status = add(runs, "lanes=", lanes, &options, error);
+        status = add_run(runs, "lanes=", lanes, &options, error);
     }
     return status;
 }
@@ -214,13 +213,13 @@ static enum gf_status add_lanes(const struct runs *runs, struct gf_error *error)
 static enum gf_status add_threads(const struct runs *runs, struct gf_error *error)
 {
     struct gf_options options = *runs->options;
-    const int all = runs->compare->threads;
+    const int all = runs->comparison->threads;
     enum gf_status status = GF_OK;
     options.lanes = 0;
     for (int threads = 1; !status && threads <= all;
          threads = threads < all && 2 * threads > all ? all : 2 * threads) {
         options.threads = threads;
-        status = add(runs, "threads=", threads, &options, error);
+        status = add_run(runs, "threads=", threads, &options, error);
     }
     return status;
 }
@@ -230,15 +229,15 @@ static enum gf_status add_memory(const struct runs *runs, struct gf_error *error
     struct gf_options options = *runs->options;
     options.host_memory = GF_HOST_PAGEABLE;
     options.transfer = GF_TRANSFER_COPY;
-    enum gf_status status = add(runs, "host-memory=pageable", 0, &options, error);
+    enum gf_status status = add_run(runs, "host-memory=pageable", 0, &options, error);
     options.host_memory = GF_HOST_PINNED;
     options.transfer = GF_TRANSFER_ZERO_COPY;
     if (status)
         return status;
-    if ((gf_row_bytes(runs->compare->in) | gf_row_bytes(runs->compare->out)) % 16)
+    if ((gf_row_bytes(runs->comparison->in) | gf_row_bytes(runs->comparison->out)) % 16)
         return add_refused(runs, "transfer=zero-copy",
                            "the picture's rows are no multiples of 16 bytes", error);
-    return add(runs, "transfer=zero-copy", 0, &options, error);
+    return add_run(runs, "transfer=zero-copy", 0, &options, error);
 }
 
 static enum gf_status count_stages(const struct runs *runs, bool no_fuse, int *count,
@@ -270,12 +269,12 @@ static enum gf_status add_fusion(const struct runs *runs, struct gf_error *error
     if (fused == no_fuse)
         return add_refused(runs, "no-fuse", "the chain has no adjacent point filters", error);
     options.no_fuse = !options.no_fuse;
-    return add(runs, options.no_fuse ? "no-fuse" : "fused", 0, &options, error);
+    return add_run(runs, options.no_fuse ? "no-fuse" : "fused", 0, &options, error);
 }
 
 static enum gf_status add_bands(const struct runs *runs, struct gf_error *error)
 {
-    const int chosen = runs->compare->run[0].band_rows, height = runs->compare->out.height;
+    const int chosen = runs->comparison->run[0].band_rows, height = runs->comparison->out.height;
     struct gf_options options = *runs->options;
     enum gf_status status = GF_OK;
     for (int sixteenths = 4; !status && sixteenths <= 64; sixteenths *= 2) {
@@ -283,17 +282,16 @@ static enum gf_status add_bands(const struct runs *runs, struct gf_error *error)
         if (rows < 1 || rows > height || rows == chosen)
             continue;
         options.band_rows = rows;
-        status = add(runs, "band-rows=", rows, &options, error);
+        status = add_run(runs, "band-rows=", rows, &options, error);
     }
     return status;
 }
 
 /* ---- the guide's estimate ---- */
 
-/* The kernels' and the transfers' times of a row's kind, from one lane: a row where nothing else
- * overlaps. */
-static enum gf_status estimate_kind(const struct runs *runs, const struct gf_options *options,
-                                    struct gf_compare_run *alone, struct gf_error *error)
+/* Measures the options on one lane, where kernels and transfers do not overlap. */
+static enum gf_status measure_one_lane(const struct runs *runs, const struct gf_options *options,
+                                       struct gf_compare_run *alone, struct gf_error *error)
 {
     *alone = (struct gf_compare_run){.options = *options};
     alone->options.lanes = 1;
@@ -301,24 +299,25 @@ static enum gf_status estimate_kind(const struct runs *runs, const struct gf_opt
     return measure(runs, alone, error);
 }
 
-static bool same_kind(const struct gf_options *a, const struct gf_options *b)
+static bool same_transfers(const struct gf_options *a, const struct gf_options *b)
 {
     return a->host_memory == b->host_memory && a->transfer == b->transfer &&
            a->no_fuse == b->no_fuse;
 }
 
-/* With zero copy the kernels are the transfers; on the CPU there are none. */
+/* There is no estimate on the CPU, which has no transfers, nor with zero copy, whose kernels do the
+ * transfers themselves. */
 static enum gf_status estimate(const struct runs *runs, struct gf_error *error)
 {
-    struct gf_compare *const compare = runs->compare;
+    struct gf_comparison *const comparison = runs->comparison;
     struct gf_compare_run alone = {0};
-    for (int i = 0; i < compare->runs; i++) {
-        struct gf_compare_run *const run = &compare->run[i];
+    for (int i = 0; i < comparison->runs; i++) {
+        struct gf_compare_run *const run = &comparison->run[i];
         run->kernels_s = run->transfers_s = NAN;
-        if (!compare->on_cuda || run->options.transfer == GF_TRANSFER_ZERO_COPY || *run->refused)
+        if (!comparison->on_cuda || run->options.transfer == GF_TRANSFER_ZERO_COPY || *run->refused)
             continue;
-        if (!alone.total.runs || !same_kind(&alone.options, &run->options)) {
-            const enum gf_status status = estimate_kind(runs, &run->options, &alone, error);
+        if (!alone.total.runs || !same_transfers(&alone.options, &run->options)) {
+            const enum gf_status status = measure_one_lane(runs, &run->options, &alone, error);
             if (status)
                 return status;
         }
@@ -330,14 +329,14 @@ static enum gf_status estimate(const struct runs *runs, struct gf_error *error)
 }
 
 enum gf_status gf_compare_runs(const char *chain, const struct gf_options *options,
-                               const struct gf_image *picture, struct gf_compare *compare,
+                               const struct gf_image *picture, struct gf_comparison *comparison,
                                struct gf_error *error)
 {
-    const struct runs runs = {chain, options, picture, compare};
-    enum gf_status status = add(&runs, "as asked", 0, options, error);
+    const struct runs runs = {chain, options, picture, comparison};
+    enum gf_status status = add_run(&runs, "as asked", 0, options, error);
     if (!status)
-        status = compare->on_cuda ? add_lanes(&runs, error) : add_threads(&runs, error);
-    if (!status && compare->on_cuda)
+        status = comparison->on_cuda ? add_lanes(&runs, error) : add_threads(&runs, error);
+    if (!status && comparison->on_cuda)
         status = add_memory(&runs, error);
     if (!status)
         status = add_fusion(&runs, error);

@@ -1,3 +1,4 @@
+/* Explanations: segments, stages and the bytes that they move. */
 #include "bench/explain.h"
 
 #include <math.h>
@@ -12,11 +13,11 @@
 #include "pipeline/pipeline_internal.h"
 #include "pixel/point.h"
 
-/* One run being explained. */
+/* The run that is explained. */
 struct explainer {
     const struct gf_run *run;
     const struct gf_layout *layout;
-    struct gf_lane *lane; /* NULL: there are no kernels to look at */
+    struct gf_lane *lane; /* NULL on the CPU, which has no kernels */
 };
 
 /* ---- stages ---- */
@@ -30,13 +31,13 @@ static void name_variant(const struct gf_stage *stage, bool counts,
         asked && (counts ? !!asked->count : !!asked->launch) ? asked : usual;
     found->variant = variant ? variant->name : NULL;
     found->technique = variant ? variant->summary : NULL;
-    /* The usual counter is no variant of the filter that wants the histogram. */
+    /* The counter that all filters share is not a variant of this filter. */
     if (counts && variant == usual)
         found->variant = found->technique = NULL;
 }
 
-/* Bytes that the i-th stage reads for a band; of a picture that it must see whole, the band's
- * share. */
+/* Bytes that the stage reads for a band. Of a picture that it must see whole, each band is charged
+ * its share. */
 static double bytes_read(const struct gf_stage *stage, struct gf_rows in, struct gf_rows out)
 {
     const double row_bytes = (double)gf_row_bytes(stage->in);
@@ -45,7 +46,7 @@ static double bytes_read(const struct gf_stage *stage, struct gf_rows in, struct
                                  : row_bytes * (double)(in.end - in.first);
 }
 
-/* Of all bands: read and written by the i-th stage. */
+/* Bytes that the segment's i-th stage reads and writes for all bands. */
 static double stage_bytes(const struct gf_plan *plan, const struct gf_segment *segment,
                           const struct gf_bands *bands, int i)
 {
@@ -61,7 +62,8 @@ static double stage_bytes(const struct gf_plan *plan, const struct gf_segment *s
     return bytes;
 }
 
-/* Of all bands: the rows at the cut, which are what is uploaded. */
+/* Bytes of all bands before the segment's i-th stage: what is uploaded if the device begins there.
+ */
 static double cut_bytes(const struct gf_plan *plan, const struct gf_segment *segment,
                         const struct gf_bands *bands, int i, struct gf_format format)
 {
@@ -112,9 +114,9 @@ static enum gf_status explain_histogram(const struct explainer *explainer,
 
 /* ---- segments ---- */
 
-/* A picture that lies on the device moves through its memory alone; any other crosses the bus, and
- * what arrives is written there and what leaves is read there. With zero copy the stages at either
- * end read and write across it. */
+/* Counts the segment's bytes over PCIe and through device memory. An upload is also written to
+ * device memory, and a download read from it. With zero copy the first and the last stage access
+ * host memory instead of device memory. */
 static void add_copies(const struct explainer *explainer, int s, struct gf_explained_segment *found)
 {
     const struct gf_run *const run = explainer->run;
@@ -243,7 +245,7 @@ double gf_explain_seconds(const struct gf_explanation *explanation, bool togethe
 static enum gf_status explain_source(struct gf_pipeline *pipeline, struct gf_source *source,
                                      struct gf_explanation *explanation, struct gf_error *error)
 {
-    static struct gf_sink somewhere; /* only that there is one counts */
+    static struct gf_sink unused; /* the layout asks only whether there is one */
     struct gf_backend *backend = NULL;
     struct gf_plan plan;
     struct gf_spans spans;
@@ -265,7 +267,7 @@ static enum gf_status explain_source(struct gf_pipeline *pipeline, struct gf_sou
                          .lanes = gf_pipeline_lanes(pipeline),
                          .band_rows = options.band_rows,
                          .source = source,
-                         .sink = &somewhere};
+                         .sink = &unused};
     status = gf_explain_plan(&run, explanation, error);
     if (!status) {
         backend->calls->measure(backend, &peaks);
@@ -280,7 +282,7 @@ static enum gf_status explain_source(struct gf_pipeline *pipeline, struct gf_sou
     return status;
 }
 
-/* A run under auto takes the device that is done sooner; this says the same. */
+/* The options with the device that a run with device=auto would choose. */
 static struct gf_options settle_device(const char *input, const char *output, const char *chain,
                                        const struct gf_options *options, char *reason, size_t size)
 {

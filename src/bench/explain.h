@@ -1,6 +1,6 @@
-/* --explain: what would run for a chain and a picture, of which only the header is read: the plan's
- * segments and stages, their bands, the kernels with their grids, the bytes that would move, and
- * the time that this takes at the bandwidths that are measured here. Nothing runs. */
+/* --explain: what a run of a chain on a picture would do: the plan's segments and stages, their
+ * bands, the kernels with their grids, the bytes that would move, and the time that this takes at
+ * the bandwidths measured now. Only the picture's header is read, and nothing runs. */
 #ifndef GF_BENCH_EXPLAIN_H
 #define GF_BENCH_EXPLAIN_H
 
@@ -12,26 +12,26 @@
 
 enum { GF_EXPLAIN_KERNELS = 8 };
 
-/* A stage on all its bands, or the histogram of a segment's result. */
+/* A stage with all its bands, or the histogram of a segment's result. */
 struct gf_explained_stage {
     char name[112];
     bool statistic;
-    const char *variant, *technique; /* of CUDA kernels; NULL on the CPU */
-    int filters;                     /* fused into it; 1: it stands alone */
+    const char *variant, *technique; /* of the CUDA kernels; NULL on the CPU */
+    int filters;                     /* fused into it; 1: not fused */
     double bytes;                    /* read and written by all bands */
-    int kernels;                     /* of a band; the first GF_EXPLAIN_KERNELS: */
+    int kernels;                     /* for one band; the first GF_EXPLAIN_KERNELS of them: */
     struct gf_variant_info kernel[GF_EXPLAIN_KERNELS];
-    char unknown[160]; /* why the kernels are not known; empty: they are, or there are none */
+    char unknown[160]; /* why the kernels are not known; else empty */
 };
 
 struct gf_explained_segment {
     struct gf_format in, out;
-    int bands, band_rows, in_rows; /* rows of a band of the result, and the most that one reads */
+    int bands, band_rows, in_rows; /* of the result, and the most rows that a band reads */
     bool whole;                    /* its first stage must see the whole picture */
-    bool keeps_on_device;          /* the result, for the next segment */
-    bool first_on_host; /* the first stage runs on the CPU, as the device had no room for its input
-                         */
-    double up_bytes, down_bytes, device_bytes; /* over PCIe each way, and through device memory */
+    bool keeps_on_device;          /* the result stays there for the next segment */
+    bool first_on_host; /* the first stage runs on the CPU, because its input does not fit the
+                           device */
+    double up_bytes, down_bytes, device_bytes; /* over PCIe, and of device memory */
     struct gf_explained_stage *stage;
     int stages;
 };
@@ -40,7 +40,7 @@ struct gf_explanation {
     char device[96], reason[160];
     bool on_cuda;
     int lanes;
-    uint64_t lane_bytes; /* of each lane's buffers */
+    uint64_t lane_bytes; /* of the buffers of one lane */
     struct gf_options options;
     struct gf_format in, out;
     double copy_peak, upload_peak, download_peak; /* bytes/s; 0: not measured */
@@ -48,19 +48,18 @@ struct gf_explanation {
     int segments;
 };
 
-/* output: where the picture would go, or NULL; it counts where options->device=auto has to choose.
- */
+/* output: where the picture would go, or NULL; the choice of options->device=auto depends on it. */
 enum gf_status gf_explain_file(const char *input, const char *output, const char *chain,
                                const struct gf_options *options, struct gf_explanation *explanation,
                                struct gf_error *error) GF_CHECKED;
-/* The part that knows no files: run->plan on run->backend, which is ready. Fills in all but the
- * peaks. */
+/* Explains run->plan on run->backend, which is ready, without a file. Fills in all but the peaks.
+ */
 enum gf_status gf_explain_plan(const struct gf_run *run, struct gf_explanation *explanation,
                                struct gf_error *error) GF_CHECKED;
 void gf_explain_free(struct gf_explanation *explanation);
 
-/* explain_kernels.c: those of rows `out` from rows `in`; what the device refuses is said in
- * found->unknown. */
+/* The kernels that make rows `out` from rows `in` (explain_kernels.c). If the device refuses,
+ * found->unknown says why. */
 enum gf_status gf_explain_stage_kernels(struct gf_lane *lane, struct gf_stage *stage,
                                         struct gf_rows in, struct gf_rows out,
                                         struct gf_explained_stage *found,
@@ -69,8 +68,8 @@ enum gf_status gf_explain_histogram_kernels(struct gf_lane *lane, const struct g
                                             struct gf_rows in, struct gf_explained_stage *found,
                                             struct gf_error *error) GF_CHECKED;
 
-/* Seconds at the measured bandwidths. together: where copies and kernels of a segment overlap
- * wholly, so that the longest of them is all there is; else one after the other. */
+/* Seconds at the measured bandwidths. together: copies and kernels of a segment overlap wholly, so
+ * that the longest of them counts; else they come one after the other. */
 double gf_explain_seconds(const struct gf_explanation *explanation, bool together);
 
 #endif

@@ -1,12 +1,11 @@
-/* The kernels of a stage's band, or of a histogram's, as the backend would launch them. */
+/* The kernels of a stage or of a histogram, as the backend would launch them for one band. */
 #include <stdlib.h>
 
 #include "bench/explain.h"
 #include "engine/placement.h"
 #include "pixel/histogram.h"
 
-/* Rows `rows` of a picture of that format on the device; data NULL where it has no room for them.
- */
+/* Device memory for those rows of a picture; data is NULL if there is no room. */
 static struct gf_view place_rows(struct gf_backend *backend, struct gf_format format,
                                  struct gf_rows rows)
 {
@@ -22,8 +21,8 @@ static void drop_rows(struct gf_backend *backend, const struct gf_view *view)
         backend->calls->release(backend, view->data, view->pitch * (size_t)view->rows);
 }
 
-/* What is not known of the picture yet, its histogram, is taken to be flat: that its values are in
- * use may decide which kernel runs, how many of each does not. */
+/* The histogram that the stage wants, with every level occurring once: which levels occur may
+ * decide which kernel runs, their counts do not. */
 static enum gf_status make_flat(const struct gf_stage *stage, struct gf_histogram *histogram,
                                 struct gf_error *error)
 {
@@ -31,22 +30,16 @@ static enum gf_status make_flat(const struct gf_stage *stage, struct gf_histogra
     *histogram = (struct gf_histogram){0};
     if (!statistic)
         return GF_OK;
-    histogram->channels = gf_statistic_channels(statistic, stage->in);
-    histogram->bins = 1 << stage->in.bits;
-    const size_t counters = (size_t)histogram->channels * (size_t)histogram->bins;
-    histogram->count = calloc(counters, sizeof *histogram->count);
-    if (!histogram->count)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    for (size_t i = 0; i < counters; i++)
+    const enum gf_status status = gf_histogram_alloc(histogram, statistic, stage->in, error);
+    for (size_t i = 0; !status && i < gf_histogram_counters(histogram); i++)
         histogram->count[i] = 1;
-    return GF_OK;
+    return status;
 }
 
-/* The kernels of one band. The memory is the device's own, since kernels are chosen by its
- * alignment too. */
-static enum gf_status look(struct gf_lane *lane, struct gf_work *work, struct gf_rows in,
-                           struct gf_rows out, struct gf_explained_stage *found,
-                           struct gf_error *error)
+/* Uses real device memory, because its alignment decides which kernels run. */
+static enum gf_status inspect(struct gf_lane *lane, struct gf_work *work, struct gf_rows in,
+                              struct gf_rows out, struct gf_explained_stage *found,
+                              struct gf_error *error)
 {
     struct gf_backend *const backend = lane->backend;
     const struct gf_backend_calls *const calls = backend->calls;
@@ -68,7 +61,7 @@ static enum gf_status look(struct gf_lane *lane, struct gf_work *work, struct gf
     return status;
 }
 
-static enum gf_status look_at_stage(struct gf_lane *lane, struct gf_stage *stage, struct gf_rows in,
+static enum gf_status inspect_stage(struct gf_lane *lane, struct gf_stage *stage, struct gf_rows in,
                                     struct gf_rows out, struct gf_explained_stage *found,
                                     struct gf_error *error)
 {
@@ -82,7 +75,7 @@ static enum gf_status look_at_stage(struct gf_lane *lane, struct gf_stage *stage
     if (!status)
         status = backend->calls->load(backend, stage, &work.constants, error);
     if (!status)
-        status = look(lane, &work, in, out, found, error);
+        status = inspect(lane, &work, in, out, found, error);
     if (work.constants)
         backend->calls->unload(backend, work.constants);
     gf_stage_release(stage);
@@ -91,7 +84,7 @@ static enum gf_status look_at_stage(struct gf_lane *lane, struct gf_stage *stage
     return status;
 }
 
-static enum gf_status look_at_histogram(struct gf_lane *lane, const struct gf_stage *wanting,
+static enum gf_status inspect_histogram(struct gf_lane *lane, const struct gf_stage *wanting,
                                         struct gf_rows in, struct gf_explained_stage *found,
                                         struct gf_error *error)
 {
@@ -99,14 +92,14 @@ static enum gf_status look_at_histogram(struct gf_lane *lane, const struct gf_st
     struct gf_work work = {.stage = wanting, .counts = true};
     enum gf_status status = calls->statistic_open(lane, wanting, error);
     if (!status)
-        status = look(lane, &work, in, in, found, error);
+        status = inspect(lane, &work, in, in, found, error);
     calls->statistic_close(lane);
     return status;
 }
 
-/* What the device refuses is said in place of the kernels. */
-static enum gf_status settle(enum gf_status status, const struct gf_error *why,
-                             struct gf_explained_stage *found, struct gf_error *error)
+/* Turns a refusal of the device into found->unknown. */
+static enum gf_status note_refusal(enum gf_status status, const struct gf_error *why,
+                                   struct gf_explained_stage *found, struct gf_error *error)
 {
     if (status == GF_ERROR_UNAVAILABLE || status == GF_ERROR_DEVICE_MEMORY) {
         snprintf(found->unknown, sizeof found->unknown, "%.159s", why->text);
@@ -122,7 +115,7 @@ enum gf_status gf_explain_stage_kernels(struct gf_lane *lane, struct gf_stage *s
                                         struct gf_explained_stage *found, struct gf_error *error)
 {
     struct gf_error why = {0};
-    return settle(look_at_stage(lane, stage, in, out, found, &why), &why, found, error);
+    return note_refusal(inspect_stage(lane, stage, in, out, found, &why), &why, found, error);
 }
 
 enum gf_status gf_explain_histogram_kernels(struct gf_lane *lane, const struct gf_stage *wanting,
@@ -130,5 +123,5 @@ enum gf_status gf_explain_histogram_kernels(struct gf_lane *lane, const struct g
                                             struct gf_error *error)
 {
     struct gf_error why = {0};
-    return settle(look_at_histogram(lane, wanting, in, found, &why), &why, found, error);
+    return note_refusal(inspect_histogram(lane, wanting, in, found, &why), &why, found, error);
 }

@@ -23,7 +23,7 @@ struct gf_timing gf_timing_of(double *seconds, int runs)
     qsort(seconds, (size_t)runs, sizeof *seconds, by_value);
     const int upper = runs / 2, lower = (runs - 1) / 2;
     return (struct gf_timing){.runs = runs,
-                             .median_s = (seconds[lower] + seconds[upper]) / 2,
-                             .least_s = seconds[0],
-                             .most_s = seconds[runs - 1]};
+                              .median_s = (seconds[lower] + seconds[upper]) / 2,
+                              .least_s = seconds[0],
+                              .most_s = seconds[runs - 1]};
 }

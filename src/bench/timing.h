@@ -1,4 +1,4 @@
-/* Times of repeated runs: how many to make, and what is said of them. */
+/* Repeated runs: how many to make, and their median and range. */
 #ifndef GF_BENCH_TIMING_H
 #define GF_BENCH_TIMING_H
 
@@ -9,8 +9,8 @@ struct gf_timing {
 
 enum { GF_TIMING_RUNS_MAX = 15 };
 
-/* How many runs of about one_s seconds each fit into the budget: 3 to GF_TIMING_RUNS_MAX, or one
- * where already one does not fit. */
+/* The number of runs of about one_s seconds each that fit into the budget: 3 to GF_TIMING_RUNS_MAX,
+ * or one if not even one fits. */
 int gf_timing_runs(double one_s, double budget_s);
 /* Sorts the seconds. */
 struct gf_timing gf_timing_of(double *seconds, int runs);

@@ -110,7 +110,7 @@ static FILE *report_file(const struct gf_command *command)
 
 static enum gf_status compare(const struct gf_command *command, struct gf_error *error)
 {
-    struct gf_compare found;
+    struct gf_comparison found;
     enum gf_status status =
         gf_compare_file(command->input[0], command->chain, &command->options, &found, error);
     if (status)
@@ -124,7 +124,7 @@ static enum gf_status compare(const struct gf_command *command, struct gf_error 
     status = flush_stdout(error);
     if (!status)
         status = gf_compare_judge(&found, error);
-    gf_compare_free(&found);
+    gf_comparison_free(&found);
     return status;
 }
 

@@ -302,9 +302,9 @@ static void put_compare(FILE *file)
           "the shorter, n being the lanes. It counts copies up and down one after the other; a GPU "
           "with two copy "
           "engines can beat it.\n"
-          "Without a GPU the rows are the CPU backend\\(aqs: on one thread up to all, with vector "
-          "instructions and "
-          "without.\n"
+          "Without a GPU the rows are the CPU backend\\(aqs, on one thread up to all. A filter with "
+          "hand\\-written vector instructions is also timed without them (\\fIno intrinsics\\fR); "
+          "those of the compiler remain.\n"
           ".PP\n"
           "\\fB\\-\\-profile=compare:json\\fR prints one object with these keys, which stay:\n",
           file);

@@ -176,5 +176,6 @@ const struct gf_filter gf_blur_filter = {
     .cpu_scratch = blur_scratch,
     .cuda_scratch = blur_device_scratch,
     .cpu = blur_cpu,
+    .cpu_intrinsics = true,
     .cuda = kernels,
 };

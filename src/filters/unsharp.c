@@ -125,6 +125,7 @@ const struct gf_filter gf_unsharp_filter = {
     .cpu_scratch = unsharp_scratch,
     .cuda_scratch = unsharp_device_scratch,
     .cpu = unsharp_cpu,
+    .cpu_intrinsics = true,
     .cuda = GF_CUDA(
         {GF_VARIANT("tiled", gf_unsharp_cuda, "columns in registers, rows through shared memory")}),
 };

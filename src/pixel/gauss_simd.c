@@ -1,8 +1,9 @@
 #include "pixel/gauss_simd.h"
 
+#include "base/cpu.h"
 #include "base/target_clones.h"
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(GF_PLAIN)
+#if defined(__x86_64__) && defined(__GNUC__)
 #define HAVE_X86 1
 #include <immintrin.h>
 #endif
@@ -239,7 +240,7 @@ const struct gf_gauss_simd *gf_gauss_simd_level(int level)
 const struct gf_gauss_simd *gf_gauss_simd_best(void)
 {
     const struct gf_gauss_simd *best = NULL;
-    for (int level = 2; !best; level--)
+    for (int level = gf_cpu_intrinsics_allowed() ? 2 : 0; !best; level--)
         best = gf_gauss_simd_level(level);
     return best;
 }

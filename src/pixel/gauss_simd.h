@@ -41,6 +41,7 @@ struct gf_gauss_simd {
 
 /* 0 is plain C; higher levels are faster. NULL where this processor has no such level. */
 const struct gf_gauss_simd *gf_gauss_simd_level(int level);
+/* The fastest that this processor has and gf_cpu_allow_intrinsics() allows. */
 const struct gf_gauss_simd *gf_gauss_simd_best(void);
 
 #endif

@@ -206,3 +206,12 @@ void gf_histogram_add(const struct gf_view *view, enum gf_statistic statistic,
     if (format.bits == 8)
         flush(&tally, histogram);
 }
+
+enum gf_status gf_histogram_alloc(struct gf_histogram *histogram, enum gf_statistic statistic,
+                                  struct gf_format format, struct gf_error *error)
+{
+    *histogram = (struct gf_histogram){.channels = gf_statistic_channels(statistic, format),
+                                       .bins = 1 << format.bits};
+    histogram->count = calloc(gf_histogram_counters(histogram), sizeof *histogram->count);
+    return histogram->count ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+}

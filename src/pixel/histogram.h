@@ -18,6 +18,13 @@ extern gf_counter gf_histogram_cuda;
 /* The block that LIGHTNESS needs for that depth, computed once; malloc. NULL when out of memory. */
 void *gf_lightness_tables(int bits, size_t *size);
 int gf_statistic_channels(enum gf_statistic statistic, struct gf_format format);
+/* An empty histogram of a picture of that format; count is for free(). */
+enum gf_status gf_histogram_alloc(struct gf_histogram *histogram, enum gf_statistic statistic,
+                                  struct gf_format format, struct gf_error *error) GF_CHECKED;
+static inline size_t gf_histogram_counters(const struct gf_histogram *histogram)
+{
+    return (size_t)histogram->channels * (size_t)histogram->bins;
+}
 
 #ifdef __cplusplus
 }

@@ -130,7 +130,7 @@ static void put_run(FILE *file, const struct gf_compare_run *run, bool first)
     putc('\n', file);
 }
 
-void gf_compare_csv(const struct gf_compare *compare, FILE *file)
+void gf_compare_csv(const struct gf_comparison *compare, FILE *file)
 {
     struct line head = {.file = file};
     const struct gf_report_key *column;

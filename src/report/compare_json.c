@@ -27,7 +27,7 @@ static const struct gf_report_key keys[] = {
     {"stages.tolerance", "difference from the CPU's picture that the filter declares"},
     {"stages.cpu_ms", "of the CPU backend on cpu_threads threads"},
     {"stages.variants", "a list: the default, then from the naive one up; of each:"},
-    {"stages.variants.name", "as in variant=NAME; without a GPU \"vector, 2 threads\""},
+    {"stages.variants.name", "as in variant=NAME; without a GPU \"2 threads\""},
     {"stages.variants.summary", "the technique"},
     {"stages.variants.chosen", "whether the chain runs it"},
     {"stages.variants.refused", "why it did not run, or null"},
@@ -282,7 +282,7 @@ static double peak_gb_s(double peak)
     return peak > 0 ? peak * 1e-9 : NAN;
 }
 
-static void put_head(FILE *file, const struct gf_compare *compare)
+static void put_head(FILE *file, const struct gf_comparison *compare)
 {
     put_text(file, "{\n  ", "version", gf_version());
     put_text(file, ",\n  ", "device", compare->device);
@@ -296,7 +296,7 @@ static void put_head(FILE *file, const struct gf_compare *compare)
     put_number(file, "},\n  ", "wall_s", compare->wall_s);
 }
 
-void gf_compare_json(const struct gf_compare *compare, FILE *file)
+void gf_compare_json(const struct gf_comparison *compare, FILE *file)
 {
     put_head(file, compare);
     put_key(file, ",\n  ", "stages");

@@ -7,9 +7,9 @@
 #include "bench/compare.h"
 #include "report/report.h"
 
-void gf_compare_table(const struct gf_compare *compare, FILE *file);
-void gf_compare_json(const struct gf_compare *compare, FILE *file);
-void gf_compare_csv(const struct gf_compare *compare, FILE *file);
+void gf_compare_table(const struct gf_comparison *compare, FILE *file);
+void gf_compare_json(const struct gf_comparison *compare, FILE *file);
+void gf_compare_csv(const struct gf_comparison *compare, FILE *file);
 /* The kernel that stands for a row: of those of least occupancy the first; NULL: none is known. */
 const struct gf_variant_info *gf_compare_kernel(const struct gf_compare_row *row);
 

@@ -87,7 +87,7 @@ static void put_kernel(FILE *file, const struct gf_compare_row *row)
     fprintf(file, " %7d", row->kernels);
 }
 
-static void put_row(FILE *file, const struct gf_compare *compare,
+static void put_row(FILE *file, const struct gf_comparison *compare,
                     const struct gf_compare_group *group, const struct gf_compare_row *row,
                     int width)
 {
@@ -110,7 +110,7 @@ static void put_row(FILE *file, const struct gf_compare *compare,
     putc('\n', file);
 }
 
-static int name_width(const struct gf_compare *compare)
+static int name_width(const struct gf_comparison *compare)
 {
     int width = NAME_LEAST;
     for (int g = 0; g < compare->groups; g++) {
@@ -122,7 +122,7 @@ static int name_width(const struct gf_compare *compare)
     return width;
 }
 
-static void put_group(FILE *file, const struct gf_compare *compare,
+static void put_group(FILE *file, const struct gf_comparison *compare,
                       const struct gf_compare_group *group, int width)
 {
     char bytes[32];
@@ -135,7 +135,7 @@ static void put_group(FILE *file, const struct gf_compare *compare,
     }
     fprintf(file, "; at least %s; CPU, %d thread%s: %.3f ms\n", bytes, compare->threads,
             compare->threads == 1 ? "" : "s", group->cpu.median_s * 1e3);
-    fprintf(file, "  %-*s %9s %18s", width, compare->on_cuda ? "variant" : "way",
+    fprintf(file, "  %-*s %9s %18s", width, compare->on_cuda ? "variant" : "threads",
             compare->on_cuda ? "warm ms" : "ms", "least..most");
     if (compare->on_cuda)
         fprintf(file, " %9s", "cold ms");
@@ -172,7 +172,7 @@ static void put_run(FILE *file, const struct gf_compare_run *run)
     putc('\n', file);
 }
 
-static void put_runs(FILE *file, const struct gf_compare *compare)
+static void put_runs(FILE *file, const struct gf_comparison *compare)
 {
     fputs("\nthe whole chain, from memory to memory\n", file);
     fprintf(file, "  %-22s %5s %9s %10s %18s %10s %8s %11s %12s %11s\n", "setting", "lanes",
@@ -184,7 +184,7 @@ static void put_runs(FILE *file, const struct gf_compare *compare)
 
 /* ---- all of it ---- */
 
-static void put_head(FILE *file, const struct gf_compare *compare)
+static void put_head(FILE *file, const struct gf_comparison *compare)
 {
     fputs("picture    ", file);
     put_format(file, compare->in);
@@ -199,7 +199,7 @@ static void put_head(FILE *file, const struct gf_compare *compare)
     putc('\n', file);
 }
 
-static void put_legend(FILE *file, const struct gf_compare *compare)
+static void put_legend(FILE *file, const struct gf_comparison *compare)
 {
     fputs("\n* what the chain runs. diff.: the largest difference from the CPU's picture or counts "
           "(!: more than the "
@@ -215,13 +215,14 @@ static void put_legend(FILE *file, const struct gf_compare *compare)
               "from one lane's; of the window.\n",
               file);
     else
-        fputs("scalar: the same code compiled without vector instructions. x first: over the first "
-              "row.\n",
-              file);
+        fputs(
+            "no intrinsics: without the filter's hand-written vector instructions; the compiler's "
+            "remain. x first: over the first row.\n",
+            file);
     fprintf(file, "all of this took %.1f s\n", compare->wall_s);
 }
 
-void gf_compare_table(const struct gf_compare *compare, FILE *file)
+void gf_compare_table(const struct gf_comparison *compare, FILE *file)
 {
     const int width = name_width(compare);
     put_head(file, compare);

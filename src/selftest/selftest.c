@@ -1,5 +1,5 @@
-/* Every filter, size and depth on every device of the machine against the CPU backend. On the
- * CPU itself, bands are held against the whole picture. */
+/* Runs every filter at every size and depth on every device of the machine, and compares the
+ * results with the CPU backend's. On the CPU itself it compares bands with the whole picture. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +10,11 @@
 #include "chain/variants.h"
 #include "engine/backend.h"
 #include "pixel/histogram.h"
+#include "selftest/difference.h"
 #include "selftest/selftest_buffers.h"
 #include "selftest/selftest_chains.h"
+
+enum { INPUT, OUTPUT, SCRATCH, BUFFERS };
 
 struct test {
     void (*line)(void *context, const char *text);
@@ -23,9 +26,9 @@ struct test {
     char device[96];
     bool small_only;
     int architecture;                 /* of the GPU, 90 for 9.0 */
-    const char *filters;              /* names of those to test, between commas; empty: all */
+    const char *filters;              /* names of those to test, separated by commas; empty: all */
     const struct gf_variant *variant; /* the variant under test; NULL: the default, or the CPU's */
-    /* Of the line under way: a filter at one depth and number of channels. */
+    /* Of the line being made: a filter at one depth and number of channels. */
     int cases, failures, worst;
     char first_failure[300];
 };
@@ -41,65 +44,92 @@ static void note_failure(struct test *test, const char *text)
         snprintf(test->first_failure, sizeof test->first_failure, "%s", text);
 }
 
-/* Rows y0..y1-1 of the stage's result on the device, from the rows of `in` that they need and no
- * others. */
+/* Compares the band's result with the CPU's, and looks for writes outside the buffers. */
+static void judge_band(struct test *test, const struct gf_stage *stage,
+                       const struct gf_view *result, const struct gf_view *expected,
+                       bool guards_hold)
+{
+    const int worst = gf_view_difference(result, expected);
+    char text[280], where[200];
+    snprintf(where, sizeof where, "%s: %dx%d rows %d..%d", stage->filter->name, stage->in.width,
+             stage->in.height, result->y, result->y + result->rows - 1);
+    test->worst = worst > test->worst ? worst : test->worst;
+    if (!guards_hold)
+        snprintf(text, sizeof text, "%s: wrote outside its buffer", where);
+    else if (worst > (on_cpu(test) ? 0 : stage->filter->tolerance))
+        snprintf(text, sizeof text, "%s: differs by %d", where, worst);
+    else
+        return;
+    note_failure(test, text);
+}
+
+/* Copies the buffers to the device, runs the stage and copies them back. */
+static enum gf_status run_on_device(struct test *test, const struct gf_stage *stage,
+                                    const void *constants, struct gf_selftest_guarded *buffer,
+                                    const struct gf_view *in, const struct gf_view *out,
+                                    struct gf_error *error)
+{
+    const struct gf_backend_calls *const calls = test->backend->calls;
+    enum gf_status status = GF_OK;
+    for (int i = 0; !status && i < BUFFERS; i++)
+        status = gf_selftest_to_device(test->lane, &buffer[i], error);
+    if (!status)
+        status = calls->run(test->lane, stage, constants, in, out,
+                            buffer[SCRATCH].device + GF_SELFTEST_GUARD, error);
+    for (int i = 0; !status && i < BUFFERS; i++)
+        status = gf_selftest_from_device(test->lane, &buffer[i], error);
+    return status ? status : calls->wait(test->lane, error);
+}
+
+/* Makes rows y0..y1-1 of the stage's result on the device, from only those rows of `in` that they
+ * need. */
 static enum gf_status run_band(struct test *test, const struct gf_stage *stage,
                                const void *constants, const struct gf_view *in,
                                const struct gf_view *expected, int y0, int y1,
                                struct gf_error *error)
 {
-    const struct gf_backend_calls *const calls = test->backend->calls;
-    struct gf_selftest_guarded input = {0}, output = {0}, scratch = {0};
+    struct gf_selftest_guarded buffer[BUFFERS] = {0};
     int first, end;
     gf_stage_needs(stage, y0, y1, &first, &end);
-    struct gf_view in_band = gf_selftest_view_in(NULL, stage->in, first, end);
-    struct gf_view out_band = gf_selftest_view_in(NULL, stage->out, y0, y1);
-    const size_t scratch_bytes = calls->scratch(stage, y1 - y0);
-    enum gf_status status =
-        gf_selftest_guarded_alloc(test->lane, in_band.pitch * (size_t)in_band.rows, &input, error);
-    if (!status)
-        status = gf_selftest_guarded_alloc(test->lane, out_band.pitch * (size_t)out_band.rows,
-                                           &output, error);
-    if (!status)
-        status = gf_selftest_guarded_alloc(test->lane, scratch_bytes, &scratch, error);
-    for (int y = first; !status && y < end; y++)
-        memcpy(input.host + GF_SELFTEST_GUARD + (size_t)(y - first) * in_band.pitch,
-               gf_view_row(in, y), gf_row_bytes(stage->in));
-    in_band = gf_selftest_view_in(input.device, stage->in, first, end);
-    out_band = gf_selftest_view_in(output.device, stage->out, y0, y1);
-    struct gf_selftest_guarded *const all[] = {&input, &output, &scratch};
-    for (int i = 0; !status && i < 3; i++)
-        status = gf_selftest_to_device(test->lane, all[i], error);
-    if (!status)
-        status = calls->run(test->lane, stage, constants, &in_band, &out_band,
-                            scratch.device + GF_SELFTEST_GUARD, error);
-    for (int i = 0; !status && i < 3; i++)
-        status = gf_selftest_from_device(test->lane, all[i], error);
-    if (!status)
-        status = calls->wait(test->lane, error);
+    const size_t bytes[BUFFERS] = {
+        [INPUT] = gf_selftest_padded_pitch(stage->in) * (size_t)(end - first),
+        [OUTPUT] = gf_selftest_padded_pitch(stage->out) * (size_t)(y1 - y0),
+        [SCRATCH] = test->backend->calls->scratch(stage, y1 - y0)};
+    enum gf_status status = GF_OK;
+    for (int i = 0; !status && i < BUFFERS; i++)
+        status = gf_selftest_guarded_alloc(test->lane, bytes[i], &buffer[i], error);
     if (!status) {
-        const struct gf_view result = gf_selftest_view_in(output.host, stage->out, y0, y1);
-        const int worst = gf_selftest_difference(&result, expected);
-        test->worst = worst > test->worst ? worst : test->worst;
-        char text[200] = "";
-        if (!gf_selftest_guards_hold(&input, NULL) || !gf_selftest_guards_hold(&output, &result) ||
-            !gf_selftest_guards_hold(&scratch, NULL))
-            snprintf(text, sizeof text, "wrote outside its buffer");
-        else if (worst > (on_cpu(test) ? 0 : stage->filter->tolerance))
-            snprintf(text, sizeof text, "differs by %d", worst);
-        if (*text) {
-            char where[280];
-            snprintf(where, sizeof where, "%s: %dx%d rows %d..%d: %s", stage->filter->name,
-                     stage->in.width, stage->in.height, y0, y1 - 1, text);
-            note_failure(test, where);
-        }
+        const struct gf_view host = gf_selftest_view_in(buffer[INPUT].host, stage->in, first, end);
+        for (int y = first; y < end; y++)
+            memcpy(gf_view_row(&host, y), gf_view_row(in, y), gf_row_bytes(stage->in));
+        const struct gf_view in_band =
+            gf_selftest_view_in(buffer[INPUT].device, stage->in, first, end);
+        const struct gf_view out_band =
+            gf_selftest_view_in(buffer[OUTPUT].device, stage->out, y0, y1);
+        status = run_on_device(test, stage, constants, buffer, &in_band, &out_band, error);
     }
-    for (int i = 0; i < 3; i++)
-        gf_selftest_guarded_free(test->lane, all[i]);
+    if (!status) {
+        const struct gf_view result = gf_selftest_view_in(buffer[OUTPUT].host, stage->out, y0, y1);
+        judge_band(test, stage, &result, expected,
+                   gf_selftest_guards_hold(&buffer[INPUT], NULL) &&
+                       gf_selftest_guards_hold(&buffer[OUTPUT], &result) &&
+                       gf_selftest_guards_hold(&buffer[SCRATCH], NULL));
+    }
+    for (int i = 0; i < BUFFERS; i++)
+        gf_selftest_guarded_free(test->lane, &buffer[i]);
     return status;
 }
 
-/* A stage on the whole picture and in three bands; *picture becomes its result. */
+/* Memory for the CPU's run of the whole stage; free it. */
+static void *alloc_cpu_scratch(const struct gf_stage *stage)
+{
+    enum { ALIGNMENT = 64 };
+    const size_t bytes =
+        stage->filter->cpu_scratch ? stage->filter->cpu_scratch(stage, stage->out.height) : 0;
+    return aligned_alloc(ALIGNMENT, (bytes / ALIGNMENT + 1) * ALIGNMENT);
+}
+
+/* Runs a stage on the whole picture and in three bands; *picture becomes the CPU's result. */
 static enum gf_status run_stage(struct test *test, struct gf_stage *stage, struct gf_image *picture,
                                 const struct gf_histogram *histogram, struct gf_error *error)
 {
@@ -110,18 +140,11 @@ static enum gf_status run_stage(struct test *test, struct gf_stage *stage, struc
     enum gf_status status = gf_image_alloc(&result, stage->out, error);
     if (status)
         return status;
-    void *const scratch = aligned_alloc(
-        64,
-        ((stage->filter->cpu_scratch ? stage->filter->cpu_scratch(stage, stage->out.height) : 0) /
-             64 +
-         1) *
-            64);
+    void *const scratch = alloc_cpu_scratch(stage);
     status =
         scratch ? gf_stage_prepare(stage, error) : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     const int height = stage->out.height;
-    const struct gf_view in = {picture->data, picture->pitch, picture->format, 0,
-                               picture->format.height};
-    const struct gf_view out = {result.data, result.pitch, result.format, 0, height};
+    const struct gf_view in = gf_image_view(picture), out = gf_image_view(&result);
     if (!status) {
         stage->filter->cpu(stage, &in, &out, scratch);
         status = calls->load(test->backend, stage, &constants, error);
@@ -139,53 +162,60 @@ static enum gf_status run_stage(struct test *test, struct gf_stage *stage, struc
     return status;
 }
 
-/* The histogram of the picture by the CPU, held against the device's. */
+/* The device's histogram of the picture, from a buffer with padded rows. */
+static enum gf_status count_on_device(struct test *test, const struct gf_stage *stage,
+                                      const struct gf_image *picture,
+                                      struct gf_selftest_guarded *buffer,
+                                      struct gf_histogram *histogram, struct gf_error *error)
+{
+    const struct gf_backend_calls *const calls = test->backend->calls;
+    const struct gf_format format = picture->format;
+    const struct gf_view from = gf_image_view(picture);
+    const struct gf_view host = gf_selftest_view_in(buffer->host, format, 0, format.height);
+    const struct gf_view device = gf_selftest_view_in(buffer->device, format, 0, format.height);
+    for (int y = 0; y < format.height; y++)
+        memcpy(gf_view_row(&host, y), gf_view_row(&from, y), gf_row_bytes(format));
+    enum gf_status status = calls->statistic_open(test->lane, stage, error);
+    if (!status)
+        status = gf_selftest_to_device(test->lane, buffer, error);
+    if (!status)
+        status = calls->statistic_add(test->lane, &device, error);
+    if (!status)
+        status = calls->statistic_take(test->lane, histogram, error);
+    calls->statistic_close(test->lane);
+    return status;
+}
+
+/* *histogram becomes the CPU's, which the device's is compared with. */
 static enum gf_status run_statistic(struct test *test, const struct gf_stage *stage,
                                     const struct gf_image *picture, struct gf_histogram *histogram,
                                     struct gf_error *error)
 {
-    const struct gf_backend_calls *const calls = test->backend->calls;
     const enum gf_statistic statistic = gf_stage_statistic(stage);
     const struct gf_format format = picture->format;
-    *histogram = (struct gf_histogram){.channels = gf_statistic_channels(statistic, format),
-                                       .bins = 1 << format.bits};
-    const size_t counters = (size_t)histogram->channels * (size_t)histogram->bins;
-    struct gf_histogram other = *histogram;
-    histogram->count = calloc(counters, sizeof(uint64_t));
-    other.count = calloc(counters, sizeof(uint64_t));
+    const size_t bytes = gf_selftest_padded_pitch(format) * (size_t)format.height;
+    const struct gf_view view = gf_image_view(picture);
+    struct gf_histogram other = {0};
     struct gf_selftest_guarded buffer = {0};
-    enum gf_status status =
-        histogram->count && other.count
-            ? gf_selftest_guarded_alloc(test->lane,
-                                        gf_selftest_padded_pitch(format) * (size_t)format.height,
-                                        &buffer, error)
-            : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    enum gf_status status = gf_histogram_alloc(histogram, statistic, format, error);
+    if (!status)
+        status = gf_histogram_alloc(&other, statistic, format, error);
+    if (!status)
+        status = gf_selftest_guarded_alloc(test->lane, bytes, &buffer, error);
     if (!status) {
-        for (int y = 0; y < format.height; y++)
-            memcpy(buffer.host + GF_SELFTEST_GUARD + (size_t)y * gf_selftest_padded_pitch(format),
-                   picture->data + (size_t)y * picture->pitch, gf_row_bytes(format));
-        const struct gf_view host = gf_selftest_view_in(buffer.host, format, 0, format.height);
-        gf_histogram_add(&host, statistic, histogram);
-        status = calls->statistic_open(test->lane, stage, error);
+        gf_histogram_add(&view, statistic, histogram);
+        status = count_on_device(test, stage, picture, &buffer, &other, error);
     }
-    const struct gf_view view = gf_selftest_view_in(buffer.device, format, 0, format.height);
-    if (!status)
-        status = gf_selftest_to_device(test->lane, &buffer, error);
-    if (!status)
-        status = calls->statistic_add(test->lane, &view, error);
-    if (!status)
-        status = calls->statistic_take(test->lane, &other, error);
-    calls->statistic_close(test->lane);
     const struct gf_variant *const counting = on_cpu(test) ? NULL : gf_stage_counting(stage);
     if (!status &&
-        !gf_selftest_same_histogram(histogram, &other, counting && counting->count_extremes))
+        gf_histogram_difference(histogram, &other, counting && counting->count_extremes) > 0)
         note_failure(test, "its histogram differs");
     free(other.count);
     gf_selftest_guarded_free(test->lane, &buffer);
     return status;
 }
 
-/* Noise over a ramp, with stretches that are flat, and alpha that is often 0 or full. */
+/* Noise over a ramp, with some flat rows, and with alpha that is often 0 or full. */
 static void fill_picture(struct gf_image *picture)
 {
     const struct gf_format format = picture->format;
@@ -212,15 +242,14 @@ static void fill_picture(struct gf_image *picture)
     }
 }
 
-/* One chain on one picture: each stage of its plan, fed with the CPU's result of the one before. */
+/* Runs a chain on one picture. The input of each stage is the CPU's result of the stage before. */
 static enum gf_status run_case(struct test *test, const struct gf_chain *chain,
                                struct gf_format format, struct gf_error *error)
 {
     struct gf_plan plan;
     struct gf_error refusal;
     if (gf_plan_make(chain, format, 1, &plan, &refusal))
-        return GF_OK; /* not for this format: crop of 17 columns from 3,
-                       * or a variant that refuses it */
+        return GF_OK; /* the chain or the variant does not take this format */
     struct gf_image picture;
     enum gf_status status = gf_image_alloc(&picture, format, error);
     if (!status)
@@ -243,8 +272,9 @@ static enum gf_status run_case(struct test *test, const struct gf_chain *chain,
 
 static const struct {
     int width, height;
-    bool small; /* of the short test too: what a run under a checking tool has time for */
-    bool large; /* not with the greatest parameters, whose cost grows with the radius squared */
+    bool small; /* part of the short test, too, which also runs under slow checking tools */
+    bool
+        large; /* left out with the greatest parameters, whose cost grows with the radius squared */
 } sizes[] = {
     {1, 1, false, false},  {1, 19, false, false}, {19, 1, false, false},   {3, 3, true, false},
     {33, 17, true, false}, {77, 55, true, true},  {517, 131, false, true},
@@ -255,9 +285,9 @@ static enum gf_status run_sizes(struct test *test, const struct gf_chain *chain,
 {
     enum gf_status status = GF_OK;
     for (size_t i = 0; !status && i < sizeof sizes / sizeof *sizes; i++) {
-        const bool dear =
+        const bool slow =
             sizes[i].large || (test->small_only && (sizes[i].width > 3 || channels != 3));
-        if ((test->small_only && !sizes[i].small) || (dear && set == GF_SELFTEST_GREATEST))
+        if ((test->small_only && !sizes[i].small) || (slow && set == GF_SELFTEST_GREATEST))
             continue;
         const struct gf_format format = {sizes[i].width, sizes[i].height, channels, bits};
         status = run_case(test, chain, format, error);
@@ -272,7 +302,7 @@ static void report(struct test *test, const struct gf_filter *filter, int channe
                                 : test->variant ? test->variant->name
                                                 : gf_filter_variant_at(filter, 0)->name;
     if (!test->cases)
-        return; /* a variant that takes no picture of this kind */
+        return; /* the variant takes no picture of this kind */
     snprintf(text, sizeof text,
              "%-8.60s %-11s %-12s %2d bits x %d: %3d cases, largest difference %d: %s%s",
              test->device, filter->name, variant, bits, channels, test->cases, test->worst,
@@ -292,7 +322,7 @@ static enum gf_status run_filter(struct test *test, const struct gf_filter *filt
         struct gf_chain chain;
         struct gf_error refusal = {0};
         if (gf_chain_parse(text, &chain, &refusal))
-            continue; /* a combination that the filter refuses by itself */
+            continue; /* the filter refuses this combination of values */
         chain.item[0].variant = test->variant;
         status = run_sizes(test, &chain, set, channels, bits, error);
         gf_chain_free(&chain);
@@ -319,7 +349,7 @@ static bool is_chosen(const struct test *test, const struct gf_filter *filter)
     return !*test->filters;
 }
 
-/* The default and, on a GPU, the variants that this one can run. */
+/* Runs the default and, on a GPU, the variants that this GPU can run. */
 static enum gf_status run_variants(struct test *test, const struct gf_filter *filter, char *text,
                                    struct gf_error *error)
 {

@@ -25,6 +25,7 @@ enum gf_status gf_selftest_guarded_alloc(struct gf_lane *lane, size_t bytes,
     return GF_OK;
 }
 
+/* The bytes as a picture of one row. */
 static struct gf_view flat(unsigned char *data, size_t bytes)
 {
     return (struct gf_view){.data = data,
@@ -89,53 +90,6 @@ bool gf_selftest_guards_hold(const struct gf_selftest_guarded *buffer, const str
     for (int row = 0; view && row < view->rows; row++) {
         if (!all_guard(buffer->host + GF_SELFTEST_GUARD + (size_t)row * view->pitch + row_bytes,
                        view->pitch - row_bytes))
-            return false;
-    }
-    return true;
-}
-
-static int sample(const unsigned char *row, int bits, int i)
-{
-    return bits == 8 ? row[i] : ((const uint16_t *)(const void *)row)[i];
-}
-
-int gf_selftest_difference(const struct gf_view *a, const struct gf_view *b)
-{
-    const int samples = a->format.width * a->format.channels;
-    int worst = 0;
-    for (int y = a->y; y < a->y + a->rows; y++) {
-        const unsigned char *const p = gf_view_row(a, y), *const q = gf_view_row(b, y);
-        for (int i = 0; i < samples; i++) {
-            const int d = abs(sample(p, a->format.bits, i) - sample(q, a->format.bits, i));
-            worst = d > worst ? d : worst;
-        }
-    }
-    return worst;
-}
-
-/* The lowest and the highest level that are there; -1, -1: none. */
-static void find_extremes(const uint64_t *count, int bins, int *low, int *high)
-{
-    *low = *high = -1;
-    for (int i = 0; i < bins; i++) {
-        if (!count[i])
-            continue;
-        *low = *low < 0 ? i : *low;
-        *high = i;
-    }
-}
-
-bool gf_selftest_same_histogram(const struct gf_histogram *a, const struct gf_histogram *b,
-                                bool extremes_only)
-{
-    const size_t counters = (size_t)a->channels * (size_t)a->bins;
-    if (!extremes_only)
-        return !memcmp(a->count, b->count, counters * sizeof *a->count);
-    for (int c = 0; c < a->channels; c++) {
-        int low[2], high[2];
-        find_extremes(a->count + c * a->bins, a->bins, &low[0], &high[0]);
-        find_extremes(b->count + c * a->bins, a->bins, &low[1], &high[1]);
-        if (low[0] != low[1] || high[0] != high[1])
             return false;
     }
     return true;

@@ -68,6 +68,7 @@ struct gf_filter {
      * aligned). */
     void (*cpu)(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
                 void *scratch);
+    bool cpu_intrinsics; /* cpu() has code that gf_cpu_allow_intrinsics() can leave out */
     /* Variants, first the default. Of a point filter only those that it has besides gf_point's:
      * they are launched on a stage of gf_point with a run of that one filter. */
     const struct gf_variant *cuda;

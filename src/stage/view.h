@@ -44,6 +44,13 @@ static inline struct gf_view gf_view_part(const struct gf_view *whole, struct gf
     return gf_view_make(gf_view_row(whole, rows.first), whole->pitch, whole->format, rows);
 }
 
+/* All rows of the picture. */
+static inline struct gf_view gf_image_view(const struct gf_image *image)
+{
+    return gf_view_make(image->data, image->pitch, image->format,
+                        (struct gf_rows){0, image->format.height});
+}
+
 static inline size_t gf_view_bytes(const struct gf_view *view)
 {
     return gf_row_bytes(view->format) * (size_t)view->rows;
