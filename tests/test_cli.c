@@ -16,7 +16,8 @@
 #include "cli/exit_status.h"
 #include "cli/help.h"
 #include "cli/progress.h"
-#include "report/report.h"
+#include "report/profile_report.h"
+#include "report/text.h"
 
 enum { ARGUMENTS_MAX = 16 };
 
@@ -293,11 +294,11 @@ static const struct gf_profile profile = {
     .upload_peak = 3e9,
 };
 
-static struct gf_report report_of(const struct gf_profile *of)
+static struct gf_profile_report report_of(const struct gf_profile *of)
 {
-    struct gf_report report;
+    struct gf_profile_report report;
     struct gf_error error;
-    assert_int_equal(gf_report_make(of, &report, &error), GF_OK);
+    assert_int_equal(gf_profile_report_make(of, &report, &error), GF_OK);
     return report;
 }
 
@@ -312,7 +313,7 @@ static void test_report(void **state)
     static const char *const names[] = {"decode", "upload", "blur", "equalize histogram", "encode"};
     static const double busy_ms[] = {2, 2, 3, 0.5, 3};
     (void)state;
-    struct gf_report report = report_of(&profile);
+    struct gf_profile_report report = report_of(&profile);
     assert_int_equal(report.count, 5);
     for (int i = 0; i < 5; i++) {
         assert_string_equal(report.row[i].name, names[i]);
@@ -332,18 +333,18 @@ static void test_report(void **state)
     assert_near(report.union_s, 0.008);
     assert_near(report.overlap, 1 - 8 / 10.5);
     assert_int_equal(report.bound, 2); /* the first of two that are equally long */
-    gf_report_free(&report);
+    gf_profile_report_free(&report);
 }
 
 static void test_report_of_nothing(void **state)
 {
     (void)state;
     const struct gf_profile empty = {.device = "cpu, 1 thread"};
-    struct gf_report report = report_of(&empty);
+    struct gf_profile_report report = report_of(&empty);
     assert_int_equal(report.count, 0);
     assert_int_equal(report.bound, -1);
     assert_near(report.overlap, 0);
-    gf_report_free(&report);
+    gf_profile_report_free(&report);
 }
 
 /* What a printer prints; free it. */
@@ -377,9 +378,9 @@ static void text_free(struct text *text)
 static void test_table_form(void **state)
 {
     (void)state;
-    struct gf_report report = report_of(&profile);
+    struct gf_profile_report report = report_of(&profile);
     struct text *const text = text_begin();
-    gf_report_table(&report, &profile, text->file);
+    gf_profile_report_table(&report, &profile, text->file);
     const char *const table = text_end(text);
     assert_non_null(
         strstr(table, "stage                calls     busy ms     bytes      GB/s  % peak\n"));
@@ -391,7 +392,7 @@ static void test_table_form(void **state)
     assert_non_null(strstr(table, "\nbound by   blur: busy for 30 % of the wall time\n"));
     assert_non_null(strstr(table, "\nCUDA start 1.5 ms, over at 1.5 ms\n"));
     text_free(text);
-    gf_report_free(&report);
+    gf_profile_report_free(&report);
 }
 
 static void test_bytes(void **state)
@@ -405,20 +406,20 @@ static void test_bytes(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[32];
-        gf_report_bytes(cases[i].bytes, text, sizeof text);
+        gf_text_bytes(cases[i].bytes, text, sizeof text);
         assert_string_equal(text, cases[i].text);
     }
 }
 
 static void test_json(void **state)
 {
-    const struct gf_report_key *key;
+    const struct gf_key_help *key;
     (void)state;
-    struct gf_report report = report_of(&profile);
+    struct gf_profile_report report = report_of(&profile);
     struct text *const text = text_begin();
-    gf_report_json(&report, &profile, text->file);
+    gf_profile_report_json(&report, &profile, text->file);
     const char *const json = text_end(text);
-    for (int i = 0; (key = gf_report_key_at(i)); i++) {
+    for (int i = 0; (key = gf_profile_report_key_at(i)); i++) {
         char quoted[64];
         const char *const dot = strchr(key->path, '.');
         snprintf(quoted, sizeof quoted, "\"%s\": ", dot ? dot + 1 : key->path);
@@ -432,7 +433,7 @@ static void test_json(void **state)
               "\"peak_percent\": 50.000000},\n"));
     assert_non_null(strstr(json, "\"peak_percent\": null}\n  ]\n}\n"));
     text_free(text);
-    gf_report_free(&report);
+    gf_profile_report_free(&report);
 }
 
 static int count_of(const char *text, const char *part)

@@ -11,7 +11,7 @@
 #include "chain/chain.h"
 #include "pixel/gauss_simd.h"
 #include "report/compare_report.h"
-#include "report/report.h"
+#include "report/profile_report.h"
 #include "selftest/difference.h"
 
 /* ---- a filter with variants, on a device whose clock is set by the test ---- */
@@ -170,7 +170,7 @@ static void open_probe(struct fake_device *device)
 
 /* Compares a chain of that one filter on a noisy picture. asked: the chain's variant, or NULL. */
 static struct gf_comparison compare_on(uint64_t memory_bytes, const struct gf_filter *filter,
-                                          const char *asked)
+                                       const char *asked)
 {
     struct fake_device device;
     open_probe(&device);
@@ -594,7 +594,7 @@ static void test_json(void **state)
     (void)state;
     struct gf_comparison comparison = whole_comparison();
     struct written json = write_form(gf_compare_json, &comparison);
-    const struct gf_report_key *key;
+    const struct gf_key_help *key;
     for (int i = 0; (key = gf_compare_key_at(i)); i++) {
         char quoted[64];
         const char *const dot = strrchr(key->path, '.');

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/json.h"
+
 struct gf_batch_log {
     char *name;
     int fd;
@@ -19,6 +21,26 @@ struct gf_batch_log {
     bool made;  /* the file, by this run */
     bool begun; /* the line before this run's is whole */
 };
+
+static const struct gf_key_help keys[] = {
+    {"index", "of the input in the whole list, from 1"},
+    {"input", "its name"},
+    {"output", "the name of the result"},
+    {"status", "ok, failed or skipped"},
+    {"message", "why it failed or was skipped; else empty"},
+    {"bytes_in", "the size of the input; -1: unknown"},
+    {"bytes_out", "the size of the output; -1: unknown"},
+    {"width", "of the input, as is height; 0: unknown"},
+    {"height", "of the input"},
+    {"ms", "milliseconds: total, decode, upload, filter, download, encode"},
+    {"device", "what ran: \"cuda:0 NAME\" or \"cpu, N threads\""},
+    {"job", "names the chain and the options that the result depends on"},
+};
+
+const struct gf_key_help *gf_batch_log_key_at(int index)
+{
+    return index >= 0 && index < (int)(sizeof keys / sizeof *keys) ? &keys[index] : NULL;
+}
 
 const char *const gf_outcome_names[] = {[GF_OUTCOME_WAITING] = "waiting",
                                         [GF_OUTCOME_DONE] = "ok",
@@ -40,61 +62,33 @@ struct gf_stage_times gf_stage_times_of(const struct gf_profile *profile)
     return ms;
 }
 
-/* Bytes of the UTF-8 character at text; 0 where there is none. */
-static int utf8_length(const unsigned char *text)
-{
-    const int length = *text < 0x80   ? 1
-                       : *text < 0xc2 ? 0
-                       : *text < 0xe0 ? 2
-                       : *text < 0xf0 ? 3
-                       : *text < 0xf5 ? 4
-                                      : 0;
-    for (int i = 1; i < length; i++) {
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    }
-    if ((*text == 0xe0 && text[1] < 0xa0) || (*text == 0xed && text[1] > 0x9f) ||
-        (*text == 0xf0 && text[1] < 0x90) || (*text == 0xf4 && text[1] > 0x8f))
-        return 0;
-    return length;
-}
-
-static void put_string(FILE *file, const char *name, const char *text)
-{
-    const unsigned char *at = (const unsigned char *)text;
-    fprintf(file, "\"%s\":\"", name);
-    while (*at) {
-        const int length = utf8_length(at);
-        if (!length)
-            fprintf(file, "\\udc%02x", *at);
-        else if (*at == '"' || *at == '\\')
-            fprintf(file, "\\%c", *at);
-        else if (*at < 0x20 || *at == 0x7f)
-            fprintf(file, "\\u%04x", *at);
-        else
-            fwrite(at, 1, (size_t)length, file);
-        at += length ? length : 1;
-    }
-    fputs("\",", file);
-}
-
 static void put_entry(FILE *file, const struct gf_batch_log_entry *entry)
 {
     const struct gf_stage_times *const ms = &entry->ms;
-    fprintf(file, "{\"index\":%zu,", entry->index);
-    put_string(file, "input", entry->input);
-    put_string(file, "output", entry->output ? entry->output : "");
-    put_string(file, "status", gf_outcome_names[entry->outcome]);
-    put_string(file, "message", entry->message ? entry->message : "");
-    fprintf(file, "\"bytes_in\":%lld,\"bytes_out\":%lld,\"width\":%d,\"height\":%d,",
-            entry->bytes_in, entry->bytes_out, entry->width, entry->height);
-    fprintf(
-        file,
-        "\"ms\":{\"total\":%.3f,\"decode\":%.3f,\"upload\":%.3f,\"filter\":%.3f,\"download\":%.3f,"
-        "\"encode\":%.3f},",
-        ms->total, ms->decode, ms->upload, ms->filter, ms->download, ms->encode);
-    put_string(file, "device", entry->device ? entry->device : "");
-    fprintf(file, "\"job\":\"%016llx\"}\n", (unsigned long long)entry->fingerprint);
+    struct gf_json json = gf_json_begin(file);
+    char fingerprint[24];
+    snprintf(fingerprint, sizeof fingerprint, "%016llx", (unsigned long long)entry->fingerprint);
+    gf_json_object(&json, NULL, GF_JSON_COMPACT);
+    gf_json_number(&json, "index", (double)entry->index, 0);
+    gf_json_string(&json, "input", entry->input);
+    gf_json_string(&json, "output", entry->output ? entry->output : "");
+    gf_json_string(&json, "status", gf_outcome_names[entry->outcome]);
+    gf_json_string(&json, "message", entry->message ? entry->message : "");
+    gf_json_number(&json, "bytes_in", (double)entry->bytes_in, 0);
+    gf_json_number(&json, "bytes_out", (double)entry->bytes_out, 0);
+    gf_json_number(&json, "width", entry->width, 0);
+    gf_json_number(&json, "height", entry->height, 0);
+    gf_json_object(&json, "ms", GF_JSON_COMPACT);
+    gf_json_number(&json, "total", ms->total, 3);
+    gf_json_number(&json, "decode", ms->decode, 3);
+    gf_json_number(&json, "upload", ms->upload, 3);
+    gf_json_number(&json, "filter", ms->filter, 3);
+    gf_json_number(&json, "download", ms->download, 3);
+    gf_json_number(&json, "encode", ms->encode, 3);
+    gf_json_end(&json);
+    gf_json_string(&json, "device", entry->device ? entry->device : "");
+    gf_json_string(&json, "job", fingerprint);
+    gf_json_end(&json);
 }
 
 static enum gf_status fail_log(const struct gf_batch_log *log, struct gf_error *error)
@@ -126,7 +120,8 @@ static int open_file(const char *path, bool *made)
                                     : open(path, flags | O_CREAT, 0666); /* perhaps behind a link */
 }
 
-enum gf_status gf_batch_log_open(const char *path, struct gf_batch_log **log, struct gf_error *error)
+enum gf_status gf_batch_log_open(const char *path, struct gf_batch_log **log,
+                                 struct gf_error *error)
 {
     struct gf_batch_log *const opened = calloc(1, sizeof *opened);
     const bool standard = !strcmp(path, "-");
@@ -180,8 +175,8 @@ void gf_batch_log_withdraw(const struct gf_batch_log *log)
         unlink(log->name);
 }
 
-static enum gf_status write_line(const struct gf_batch_log *log, const struct gf_batch_log_entry *entry,
-                                 struct gf_error *error)
+static enum gf_status write_line(const struct gf_batch_log *log,
+                                 const struct gf_batch_log_entry *entry, struct gf_error *error)
 {
     ssize_t written;
     rewind(log->memory);
@@ -198,7 +193,7 @@ static enum gf_status write_line(const struct gf_batch_log *log, const struct gf
 }
 
 enum gf_status gf_batch_log_add(struct gf_batch_log *log, const struct gf_batch_log_entry *entry,
-                             struct gf_error *error)
+                                struct gf_error *error)
 {
     pthread_mutex_lock(&log->lock);
     enum gf_status status = log->begun ? GF_OK : end_torn_line(log, error);

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/json.h"
 #include "gpufilter/pipeline.h"
 
 enum gf_outcome { GF_OUTCOME_WAITING, GF_OUTCOME_DONE, GF_OUTCOME_FAILED, GF_OUTCOME_SKIPPED };
@@ -38,6 +39,9 @@ struct gf_batch_log_entry {
     const char *device;
     uint64_t fingerprint; /* of the chain and the options that the result depends on */
 };
+
+/* The keys of a line, for the manual; NULL past the last one. */
+const struct gf_key_help *gf_batch_log_key_at(int index);
 
 struct gf_batch_log; /* opaque */
 

@@ -23,7 +23,6 @@
 #include "report/compare_report.h"
 #include "report/explain_report.h"
 #include "report/lab_report.h"
-#include "report/report.h"
 
 /* A closed standard stream would give its number to the next file that is opened, and what is meant
  * for the stream would end in that file. The stand-ins fail as the closed stream would: not for

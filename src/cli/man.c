@@ -8,7 +8,7 @@
 #include "labs/lab.h"
 #include "report/compare_report.h"
 #include "report/lab_report.h"
-#include "report/report.h"
+#include "report/profile_report.h"
 #include "report/text.h"
 
 /* Text in which nothing is markup: dashes stay ASCII dashes, a dot begins no request. */
@@ -197,9 +197,9 @@ static void put_batches(FILE *file)
     put_line(file, "where standard output is held back until a picture is complete");
 }
 
-static void put_keys(FILE *file, const struct gf_report_key *(*key_at)(int index))
+static void put_keys(FILE *file, const struct gf_key_help *(*key_at)(int index))
 {
-    const struct gf_report_key *key;
+    const struct gf_key_help *key;
     for (int i = 0; (key = key_at(i)); i++) {
         put_tag(file, key->path);
         put_line(file, key->help);
@@ -231,7 +231,7 @@ static void put_profile(FILE *file)
           ".PP\n"
           "\\fB\\-\\-profile=json\\fR prints one object with these keys, which stay:\n",
           file);
-    put_keys(file, gf_report_key_at);
+    put_keys(file, gf_profile_report_key_at);
     fputs(".PP\n"
           "\\fB\\-\\-trace\\fR writes Chrome\\(aqs trace\\-event format: a track for the reader, "
           "for each "
@@ -271,7 +271,7 @@ static void put_labs(FILE *file)
         ".PP\nWith format=json a lab is one object, all of them an array of such, with these keys, "
         "which stay:\n",
         file);
-    const struct gf_lab_key *key;
+    const struct gf_key_help *key;
     for (int i = 0; (key = gf_lab_key_at(i)); i++) {
         put_tag(file, key->path);
         put_line(file, key->help);

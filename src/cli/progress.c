@@ -1,9 +1,12 @@
 #include "cli/progress.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "base/json.h"
 
 /* A run of seconds needs no lines. */
 static const double bar_tick_s = 0.1, lines_tick_s = 10, json_tick_s = 1;
@@ -48,12 +51,12 @@ struct gf_progress gf_progress_make(FILE *file, enum gf_progress_form form, size
 
 struct rates {
     size_t finished;
-    double files_per_s, pictures_per_s, left_s; /* left_s -1: unknown */
+    double files_per_s, pictures_per_s, left_s; /* left_s: NaN if not known */
 };
 
 static struct rates rates_of(const struct gf_batch_state *state)
 {
-    struct rates rates = {.finished = state->done + state->failed + state->skipped, .left_s = -1};
+    struct rates rates = {.finished = state->done + state->failed + state->skipped, .left_s = NAN};
     const double worked = (double)(state->done + state->failed); /* what was skipped took no time */
     if (state->elapsed_s > 0) {
         rates.files_per_s = worked / state->elapsed_s;
@@ -66,8 +69,8 @@ static struct rates rates_of(const struct gf_batch_state *state)
 
 static void put_duration(char *text, size_t size, double seconds)
 {
-    const long whole = (long)(seconds + 0.5);
-    if (seconds < 0)
+    const long whole = isnan(seconds) ? 0 : (long)(seconds + 0.5);
+    if (isnan(seconds))
         snprintf(text, size, "?");
     else if (whole < 3600)
         snprintf(text, size, "%ld:%02ld", whole / 60, whole % 60);
@@ -79,17 +82,20 @@ static void show_json(const struct gf_progress *progress, const struct gf_batch_
                       bool at_end)
 {
     const struct rates rates = rates_of(state);
-    char left[32] = "null";
-    if (rates.left_s >= 0)
-        snprintf(left, sizeof left, "%.1f", rates.left_s);
-    fprintf(progress->file,
-            "{\"files\":%zu,\"done\":%zu,\"failed\":%zu,\"skipped\":%zu,\"pictures\":%zu,"
-            "\"megapixels\":%.3f,"
-            "\"elapsed_s\":%.3f,\"pictures_per_s\":%.1f,\"eta_s\":%s,\"bound_by\":\"%s\",\"at_"
-            "end\":%s}\n",
-            state->files, state->done, state->failed, state->skipped, state->pictures,
-            state->megapixels, state->elapsed_s, rates.pictures_per_s, left,
-            gf_progress_bound(state), at_end ? "true" : "false");
+    struct gf_json json = gf_json_begin(progress->file);
+    gf_json_object(&json, NULL, GF_JSON_COMPACT);
+    gf_json_number(&json, "files", (double)state->files, 0);
+    gf_json_number(&json, "done", (double)state->done, 0);
+    gf_json_number(&json, "failed", (double)state->failed, 0);
+    gf_json_number(&json, "skipped", (double)state->skipped, 0);
+    gf_json_number(&json, "pictures", (double)state->pictures, 0);
+    gf_json_number(&json, "megapixels", state->megapixels, 3);
+    gf_json_number(&json, "elapsed_s", state->elapsed_s, 3);
+    gf_json_number(&json, "pictures_per_s", rates.pictures_per_s, 1);
+    gf_json_number(&json, "eta_s", rates.left_s, 1);
+    gf_json_string(&json, "bound_by", gf_progress_bound(state));
+    gf_json_bool(&json, "at_end", at_end);
+    gf_json_end(&json);
 }
 
 static void show_line(const struct gf_progress *progress, const struct gf_batch_state *state)

@@ -11,7 +11,8 @@
 #include "codec/codec.h"
 #include "codec/io/output.h"
 #include "gpufilter/device.h"
-#include "report/report.h"
+#include "report/profile_report.h"
+#include "report/text.h"
 
 /* One run of the program. */
 struct session {
@@ -50,18 +51,16 @@ static void tick(void *context, const struct gf_batch_state *state, bool at_end)
 
 static void tell_run(const char *input, const char *output, const struct gf_profile *profile)
 {
-    const struct gf_format *const in = &profile->in, *const out = &profile->out;
-    const double pixels = (double)in->width * (double)in->height;
-    fprintf(stderr, "gpufilter: %s: %s%s%dx%d %s, %d bits\n", input, profile->in_file,
-            *profile->in_file ? ", " : "", in->width, in->height, gf_channels_name(in->channels),
-            in->bits);
+    const double pixels = (double)profile->in.width * (double)profile->in.height;
+    char format[GF_TEXT_FORMAT_SIZE];
+    fprintf(stderr, "gpufilter: %s: %s%s%s\n", input, profile->in_file,
+            *profile->in_file ? ", " : "", gf_text_format(profile->in, format));
     fprintf(stderr, "gpufilter: ran on %s: %s\n", profile->device, profile->reason);
     fprintf(stderr, "gpufilter: %d segment%s, bands of %d rows, %d lane%s\n", profile->segments,
-            profile->segments == 1 ? "" : "s", profile->band_rows, profile->lanes,
-            profile->lanes == 1 ? "" : "s");
-    fprintf(stderr, "gpufilter: %s: %s%s%dx%d %s, %d bits, in %.3f s (%.1f Mpixel/s)\n", output,
-            profile->out_file, *profile->out_file ? ", " : "", out->width, out->height,
-            gf_channels_name(out->channels), out->bits, profile->wall_s,
+            gf_text_plural(profile->segments), profile->band_rows, profile->lanes,
+            gf_text_plural(profile->lanes));
+    fprintf(stderr, "gpufilter: %s: %s%s%s, in %.3f s (%.1f Mpixel/s)\n", output, profile->out_file,
+            *profile->out_file ? ", " : "", gf_text_format(profile->out, format), profile->wall_s,
             profile->wall_s > 0 ? pixels / profile->wall_s * 1e-6 : 0.0);
 }
 
@@ -76,15 +75,15 @@ static enum gf_status show_profile(const struct gf_command *command,
 {
     const bool taken =
         !strcmp(command->output, "-") || (command->trace && !strcmp(command->trace, "-"));
-    struct gf_report report;
-    const enum gf_status status = gf_report_make(profile, &report, error);
+    struct gf_profile_report report;
+    const enum gf_status status = gf_profile_report_make(profile, &report, error);
     if (status)
         return status;
     if (command->profile == GF_PROFILE_JSON)
-        gf_report_json(&report, profile, taken ? stderr : stdout);
+        gf_profile_report_json(&report, profile, taken ? stderr : stdout);
     else
-        gf_report_table(&report, profile, taken ? stderr : stdout);
-    gf_report_free(&report);
+        gf_profile_report_table(&report, profile, taken ? stderr : stdout);
+    gf_profile_report_free(&report);
     return GF_OK;
 }
 

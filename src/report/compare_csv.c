@@ -1,15 +1,54 @@
-/* The comparison as CSV: one table, whose columns compare_json.c describes. */
+/* The comparison as CSV: a single table. The manual prints this list of columns. */
 #include <math.h>
 #include <string.h>
 
-#include "bench/compare.h"
 #include "report/compare_report.h"
-#include "report/report.h"
 
-/* A row being written: cells that know whether they are the first. */
+static const struct gf_key_help columns[] = {
+    {"kind", "stage, statistic or pipeline"},
+    {"name", "of the stage; the chain's rows have none"},
+    {"variant", "or the pipeline's setting"},
+    {"chosen", "1: what the chain runs"},
+    {"refused", "why it did not run"},
+    {"runs", "number of timed runs"},
+    {"median_ms", "of warm runs"},
+    {"least_ms", "of warm runs"},
+    {"most_ms", "of warm runs"},
+    {"cold_ms", "median with the cache flushed"},
+    {"bytes", "least that must be moved"},
+    {"gb_s", "by median_ms"},
+    {"copy_percent", "of the copy bandwidth measured in the same run"},
+    {"over_naive", "speed-up"},
+    {"over_cpu", "speed-up"},
+    {"difference", "the largest from the CPU's picture"},
+    {"kernels", "launched; what follows is of the one of least occupancy"},
+    {"kernel", "name"},
+    {"grid", "x x y x z blocks"},
+    {"block", "x x y x z threads"},
+    {"cluster", "blocks"},
+    {"registers", "of a thread"},
+    {"shared_bytes", "of a block"},
+    {"local_bytes", "of a thread"},
+    {"occupancy_percent", "theoretical"},
+    {"lanes", "pipeline rows: bands in flight"},
+    {"band_rows", "pipeline rows"},
+    {"host_memory", "pipeline rows: pinned or pageable"},
+    {"transfer", "pipeline rows: copy or zero-copy"},
+    {"fused", "pipeline rows: 1, 0"},
+    {"window_ms", "pipeline rows: from the first copy to the last"},
+    {"overlap", "pipeline rows"},
+    {"estimate_ms", "pipeline rows: the guide's"},
+};
+
+const struct gf_key_help *gf_compare_column_at(int index)
+{
+    return index >= 0 && index < (int)(sizeof columns / sizeof *columns) ? &columns[index] : NULL;
+}
+
+/* The row that is being written. */
 struct line {
     FILE *file;
-    bool begun;
+    bool begun; /* it has a cell already */
 };
 
 static void separate(struct line *line)
@@ -19,7 +58,7 @@ static void separate(struct line *line)
     line->begun = true;
 }
 
-/* RFC 4180: quoted where it must be. */
+/* Quoted only where RFC 4180 demands it. */
 static void put_text(struct line *line, const char *text)
 {
     separate(line);
@@ -33,7 +72,7 @@ static void put_text(struct line *line, const char *text)
     putc('"', line->file);
 }
 
-/* What is not known is empty. */
+/* A number that is not known is an empty cell. */
 static void put_number(struct line *line, double value)
 {
     separate(line);
@@ -61,42 +100,42 @@ static void put_nothing(struct line *line, int cells)
         separate(line);
 }
 
-static void put_times(struct line *line, const struct gf_timing *times)
+static void put_timing(struct line *line, const struct gf_timing *timing)
 {
-    const double value[] = {times->median_s, times->least_s, times->most_s};
-    put_whole(line, times->runs);
+    const double value[] = {timing->median_s, timing->least_s, timing->most_s};
+    put_whole(line, timing->runs);
     for (int i = 0; i < 3; i++)
-        put_number(line, times->runs ? value[i] * 1e3 : NAN);
+        put_number(line, timing->runs ? value[i] * 1e3 : NAN);
 }
 
 static void put_kernel(struct line *line, const struct gf_compare_row *row)
 {
-    const struct gf_variant_info *const use = gf_compare_kernel(row);
-    if (!use) {
+    const struct gf_variant_info *const kernel = gf_compare_kernel(row);
+    if (!kernel) {
         put_nothing(line, 9);
         return;
     }
     put_whole(line, row->kernels);
-    put_text(line, use->name);
-    put_size(line, use->grid);
-    put_size(line, use->block);
-    put_whole(line, use->cluster);
-    put_whole(line, use->registers);
-    put_whole(line, (double)use->shared_bytes);
-    put_whole(line, (double)use->local_bytes);
-    put_number(line, 100 * use->occupancy);
+    put_text(line, kernel->name);
+    put_size(line, kernel->grid);
+    put_size(line, kernel->block);
+    put_whole(line, kernel->cluster);
+    put_whole(line, kernel->registers);
+    put_whole(line, (double)kernel->shared_bytes);
+    put_whole(line, (double)kernel->local_bytes);
+    put_number(line, 100 * kernel->occupancy);
 }
 
 static void put_row(FILE *file, const struct gf_compare_group *group,
                     const struct gf_compare_row *row)
 {
     struct line line = {.file = file};
-    put_text(&line, group->statistic ? "statistic" : "stage");
+    put_text(&line, gf_compare_kind_name(group));
     put_text(&line, group->name);
     put_text(&line, row->name);
     put_whole(&line, row->chosen);
     put_text(&line, row->refused);
-    put_times(&line, &row->warm);
+    put_timing(&line, &row->warm);
     put_number(&line, row->cold.runs ? row->cold.median_s * 1e3 : NAN);
     put_whole(&line, group->bytes);
     put_number(&line, row->rate * 1e-9);
@@ -117,12 +156,12 @@ static void put_run(FILE *file, const struct gf_compare_run *run, bool first)
     put_text(&line, run->name);
     put_whole(&line, first);
     put_text(&line, run->refused);
-    put_times(&line, &run->total);
+    put_timing(&line, &run->total);
     put_nothing(&line, 16);
     put_whole(&line, run->total.runs ? run->lanes : NAN);
     put_whole(&line, run->total.runs ? run->band_rows : NAN);
-    put_text(&line, run->options.host_memory == GF_HOST_PAGEABLE ? "pageable" : "pinned");
-    put_text(&line, run->options.transfer == GF_TRANSFER_ZERO_COPY ? "zero-copy" : "copy");
+    put_text(&line, gf_compare_host_memory_name(run));
+    put_text(&line, gf_compare_transfer_name(run));
     put_whole(&line, !run->options.no_fuse);
     put_number(&line, run->window.runs ? run->window.median_s * 1e3 : NAN);
     put_number(&line, run->overlap);
@@ -130,17 +169,17 @@ static void put_run(FILE *file, const struct gf_compare_run *run, bool first)
     putc('\n', file);
 }
 
-void gf_compare_csv(const struct gf_comparison *compare, FILE *file)
+void gf_compare_csv(const struct gf_comparison *comparison, FILE *file)
 {
     struct line head = {.file = file};
-    const struct gf_report_key *column;
+    const struct gf_key_help *column;
     for (int i = 0; (column = gf_compare_column_at(i)); i++)
         put_text(&head, column->path);
     putc('\n', file);
-    for (int g = 0; g < compare->groups; g++) {
-        for (int i = 0; i < compare->group[g].rows; i++)
-            put_row(file, &compare->group[g], &compare->group[g].row[i]);
+    for (int g = 0; g < comparison->groups; g++) {
+        for (int i = 0; i < comparison->group[g].rows; i++)
+            put_row(file, &comparison->group[g], &comparison->group[g].row[i]);
     }
-    for (int i = 0; i < compare->runs; i++)
-        put_run(file, &compare->run[i], !i);
+    for (int i = 0; i < comparison->runs; i++)
+        put_run(file, &comparison->run[i], !i);
 }

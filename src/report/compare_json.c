@@ -1,14 +1,11 @@
-/* The comparison for scripts: JSON and CSV. Every key and column is described here once: the manual
- * prints the lists. */
+/* The comparison as JSON. The manual prints this list of keys. */
 #include <math.h>
 
-#include "bench/compare.h"
 #include "gpufilter/pipeline.h"
 #include "report/compare_report.h"
-#include "report/json.h"
-#include "report/report.h"
+#include "report/json_parts.h"
 
-static const struct gf_report_key keys[] = {
+static const struct gf_key_help keys[] = {
     {"version", "of the program, a string"},
     {"device", "what was measured: \"cuda:0 NAME\" or \"cpu, N threads\""},
     {"reason", "why that device"},
@@ -71,245 +68,129 @@ static const struct gf_report_key keys[] = {
      "the longer of both + the shorter / lanes (Best Practices Guide 9.1.2)"},
 };
 
-static const struct gf_report_key columns[] = {
-    {"kind", "stage, statistic or pipeline"},
-    {"name", "of the stage; the chain's rows have none"},
-    {"variant", "or the pipeline's setting"},
-    {"chosen", "1: what the chain runs"},
-    {"refused", "why it did not run"},
-    {"runs", "number of timed runs"},
-    {"median_ms", "of warm runs"},
-    {"least_ms", "of warm runs"},
-    {"most_ms", "of warm runs"},
-    {"cold_ms", "median with the cache flushed"},
-    {"bytes", "least that must be moved"},
-    {"gb_s", "by median_ms"},
-    {"copy_percent", "of the copy bandwidth measured in the same run"},
-    {"over_naive", "speed-up"},
-    {"over_cpu", "speed-up"},
-    {"difference", "the largest from the CPU's picture"},
-    {"kernels", "launched; what follows is of the one of least occupancy"},
-    {"kernel", "name"},
-    {"grid", "x x y x z blocks"},
-    {"block", "x x y x z threads"},
-    {"cluster", "blocks"},
-    {"registers", "of a thread"},
-    {"shared_bytes", "of a block"},
-    {"local_bytes", "of a thread"},
-    {"occupancy_percent", "theoretical"},
-    {"lanes", "pipeline rows: bands in flight"},
-    {"band_rows", "pipeline rows"},
-    {"host_memory", "pipeline rows: pinned or pageable"},
-    {"transfer", "pipeline rows: copy or zero-copy"},
-    {"fused", "pipeline rows: 1, 0"},
-    {"window_ms", "pipeline rows: from the first copy to the last"},
-    {"overlap", "pipeline rows"},
-    {"estimate_ms", "pipeline rows: the guide's"},
-};
-
-const struct gf_report_key *gf_compare_key_at(int index)
+const struct gf_key_help *gf_compare_key_at(int index)
 {
     return index >= 0 && index < (int)(sizeof keys / sizeof *keys) ? &keys[index] : NULL;
 }
 
-const struct gf_report_key *gf_compare_column_at(int index)
+static void put_ms(struct gf_json *json, const char *key, const struct gf_timing *timing,
+                   double seconds)
 {
-    return index >= 0 && index < (int)(sizeof columns / sizeof *columns) ? &columns[index] : NULL;
+    gf_json_number(json, key, timing->runs ? seconds * 1e3 : NAN, 6);
 }
 
-static const char *host_memory_name(const struct gf_options *options)
-{
-    return options->host_memory == GF_HOST_PAGEABLE ? "pageable" : "pinned";
-}
-
-static const char *transfer_name(const struct gf_options *options)
-{
-    return options->transfer == GF_TRANSFER_ZERO_COPY ? "zero-copy" : "copy";
-}
-
-static double ms_of(const struct gf_timing *times, double seconds)
-{
-    return times->runs ? seconds * 1e3 : NAN;
-}
-
-/* ---- JSON ---- */
-
-/* Each key is preceded by what separates it from the one before. */
-static void put_key(FILE *file, const char *before, const char *key)
-{
-    fprintf(file, "%s\"%s\": ", before, key);
-}
-
-static void put_text(FILE *file, const char *before, const char *key, const char *text)
-{
-    put_key(file, before, key);
-    if (text)
-        gf_json_string(file, text);
-    else
-        fputs("null", file);
-}
-
-static void put_number(FILE *file, const char *before, const char *key, double value)
-{
-    put_key(file, before, key);
-    if (isfinite(value))
-        fprintf(file, "%.6f", value);
-    else
-        fputs("null", file);
-}
-
-static void put_whole(FILE *file, const char *before, const char *key, double value)
-{
-    put_key(file, before, key);
-    if (isfinite(value))
-        fprintf(file, "%.0f", value);
-    else
-        fputs("null", file);
-}
-
-static void put_bool(FILE *file, const char *before, const char *key, bool value)
-{
-    put_key(file, before, key);
-    fputs(value ? "true" : "false", file);
-}
-
-static void put_format(FILE *file, const char *before, const char *key, struct gf_format format)
-{
-    put_key(file, before, key);
-    fprintf(file, "{\"width\": %d, \"height\": %d, \"channels\": %d, \"bits\": %d}", format.width,
-            format.height, format.channels, format.bits);
-}
-
-static void put_times(FILE *file, const char *name, const struct gf_timing *times)
+static void put_timing(struct gf_json *json, const char *name, const struct gf_timing *timing)
 {
     char key[40];
     snprintf(key, sizeof key, "%s_ms", name);
-    put_number(file, ", ", key, ms_of(times, times->median_s));
+    put_ms(json, key, timing, timing->median_s);
     snprintf(key, sizeof key, "%s_least_ms", name);
-    put_number(file, ", ", key, ms_of(times, times->least_s));
+    put_ms(json, key, timing, timing->least_s);
     snprintf(key, sizeof key, "%s_most_ms", name);
-    put_number(file, ", ", key, ms_of(times, times->most_s));
+    put_ms(json, key, timing, timing->most_s);
 }
 
-static void put_sizes(FILE *file, const char *key, const int *size)
+static void put_size(struct gf_json *json, const char *key, const int size[3])
 {
-    put_key(file, ", ", key);
-    fprintf(file, "[%d, %d, %d]", size[0], size[1], size[2]);
+    gf_json_array(json, key, GF_JSON_INLINE);
+    for (int i = 0; i < 3; i++)
+        gf_json_number(json, NULL, size[i], 0);
+    gf_json_end(json);
 }
 
-static void put_kernels(FILE *file, const struct gf_compare_row *row)
+static void put_kernel(struct gf_json *json, const struct gf_variant_info *kernel)
 {
-    put_key(file, ", ", "kernels");
-    putc('[', file);
-    for (int i = 0; i < row->kernels && i < GF_COMPARE_KERNELS; i++) {
-        const struct gf_variant_info *const use = &row->kernel[i];
-        put_text(file, i ? ", {" : "{", "name", use->name);
-        put_sizes(file, "grid", use->grid);
-        put_sizes(file, "block", use->block);
-        put_whole(file, ", ", "cluster", use->cluster);
-        put_whole(file, ", ", "registers", use->registers);
-        put_whole(file, ", ", "shared_bytes", (double)use->shared_bytes);
-        put_whole(file, ", ", "local_bytes", (double)use->local_bytes);
-        put_number(file, ", ", "occupancy_percent", 100 * use->occupancy);
-        putc('}', file);
-    }
-    putc(']', file);
+    gf_json_object(json, NULL, GF_JSON_INLINE);
+    gf_json_string(json, "name", kernel->name);
+    put_size(json, "grid", kernel->grid);
+    put_size(json, "block", kernel->block);
+    gf_json_number(json, "cluster", kernel->cluster, 0);
+    gf_json_number(json, "registers", kernel->registers, 0);
+    gf_json_number(json, "shared_bytes", (double)kernel->shared_bytes, 0);
+    gf_json_number(json, "local_bytes", (double)kernel->local_bytes, 0);
+    gf_json_number(json, "occupancy_percent", 100 * kernel->occupancy, 6);
+    gf_json_end(json);
 }
 
-static void put_row(FILE *file, const struct gf_compare_row *row)
+static void put_row(struct gf_json *json, const struct gf_compare_row *row)
 {
-    put_text(file, "      {", "name", row->name);
-    put_text(file, ", ", "summary", row->summary);
-    put_bool(file, ", ", "chosen", row->chosen);
-    put_text(file, ", ", "refused", *row->refused ? row->refused : NULL);
-    put_whole(file, ", ", "runs", row->warm.runs);
-    put_times(file, "warm", &row->warm);
-    put_times(file, "cold", &row->cold);
-    put_number(file, ", ", "gb_s", row->rate * 1e-9);
-    put_number(file, ", ", "copy_percent", row->copy_percent);
-    put_number(file, ", ", "over_naive", row->over_naive);
-    put_number(file, ", ", "over_cpu", row->over_cpu);
-    put_whole(file, ", ", "difference", row->difference);
-    put_kernels(file, row);
-    putc('}', file);
+    gf_json_object(json, NULL, GF_JSON_INLINE);
+    gf_json_string(json, "name", row->name);
+    gf_json_string(json, "summary", row->summary);
+    gf_json_bool(json, "chosen", row->chosen);
+    gf_json_string(json, "refused", *row->refused ? row->refused : NULL);
+    gf_json_number(json, "runs", row->warm.runs, 0);
+    put_timing(json, "warm", &row->warm);
+    put_timing(json, "cold", &row->cold);
+    gf_json_number(json, "gb_s", row->rate * 1e-9, 6);
+    gf_json_number(json, "copy_percent", row->copy_percent, 6);
+    gf_json_number(json, "over_naive", row->over_naive, 6);
+    gf_json_number(json, "over_cpu", row->over_cpu, 6);
+    gf_json_number(json, "difference", row->difference, 0);
+    gf_json_array(json, "kernels", GF_JSON_INLINE);
+    for (int i = 0; i < row->kernels && i < GF_COMPARE_KERNELS; i++)
+        put_kernel(json, &row->kernel[i]);
+    gf_json_end(json);
+    gf_json_end(json);
 }
 
-static const char *kind_name(const struct gf_compare_group *group)
+static void put_group(struct gf_json *json, const struct gf_compare_group *group)
 {
-    return group->statistic ? "statistic" : "stage";
+    gf_json_object(json, NULL, GF_JSON_INLINE);
+    gf_json_string(json, "name", group->name);
+    gf_json_string(json, "kind", gf_compare_kind_name(group));
+    gf_json_number(json, "segment", group->segment, 0);
+    gf_json_format(json, "in", group->in);
+    gf_json_format(json, "out", group->out);
+    gf_json_number(json, "bytes", group->bytes, 0);
+    gf_json_number(json, "tolerance", group->tolerance, 0);
+    put_ms(json, "cpu_ms", &group->cpu, group->cpu.median_s);
+    gf_json_array(json, "variants", GF_JSON_LINES);
+    for (int i = 0; i < group->rows; i++)
+        put_row(json, &group->row[i]);
+    gf_json_end(json);
+    gf_json_end(json);
 }
 
-static void put_group(FILE *file, const struct gf_compare_group *group)
+static void put_run(struct gf_json *json, const struct gf_compare_run *run)
 {
-    put_text(file, "    {", "name", group->name);
-    put_text(file, ", ", "kind", kind_name(group));
-    put_whole(file, ", ", "segment", group->segment);
-    put_format(file, ", ", "in", group->in);
-    put_format(file, ", ", "out", group->out);
-    put_whole(file, ", ", "bytes", group->bytes);
-    put_whole(file, ", ", "tolerance", group->tolerance);
-    put_number(file, ", ", "cpu_ms", ms_of(&group->cpu, group->cpu.median_s));
-    put_key(file, ", ", "variants");
-    fputs("[\n", file);
-    for (int i = 0; i < group->rows; i++) {
-        put_row(file, &group->row[i]);
-        fputs(i + 1 < group->rows ? ",\n" : "\n", file);
-    }
-    fputs("    ]}", file);
+    gf_json_object(json, NULL, GF_JSON_INLINE);
+    gf_json_string(json, "name", run->name);
+    gf_json_string(json, "refused", *run->refused ? run->refused : NULL);
+    gf_json_number(json, "lanes", run->total.runs ? run->lanes : NAN, 0);
+    gf_json_number(json, "band_rows", run->total.runs ? run->band_rows : NAN, 0);
+    gf_json_string(json, "host_memory", gf_compare_host_memory_name(run));
+    gf_json_string(json, "transfer", gf_compare_transfer_name(run));
+    gf_json_bool(json, "fused", !run->options.no_fuse);
+    gf_json_number(json, "runs", run->total.runs, 0);
+    put_timing(json, "total", &run->total);
+    put_ms(json, "window_ms", &run->window, run->window.median_s);
+    gf_json_number(json, "overlap", run->overlap, 6);
+    gf_json_number(json, "kernels_ms", run->kernels_s * 1e3, 6);
+    gf_json_number(json, "transfers_ms", run->transfers_s * 1e3, 6);
+    gf_json_number(json, "estimate_ms", run->estimate_s * 1e3, 6);
+    gf_json_end(json);
 }
 
-static void put_run(FILE *file, const struct gf_compare_run *run)
+void gf_compare_json(const struct gf_comparison *comparison, FILE *file)
 {
-    put_text(file, "    {", "name", run->name);
-    put_text(file, ", ", "refused", *run->refused ? run->refused : NULL);
-    put_whole(file, ", ", "lanes", run->total.runs ? run->lanes : NAN);
-    put_whole(file, ", ", "band_rows", run->total.runs ? run->band_rows : NAN);
-    put_text(file, ", ", "host_memory", host_memory_name(&run->options));
-    put_text(file, ", ", "transfer", transfer_name(&run->options));
-    put_bool(file, ", ", "fused", !run->options.no_fuse);
-    put_whole(file, ", ", "runs", run->total.runs);
-    put_times(file, "total", &run->total);
-    put_number(file, ", ", "window_ms", ms_of(&run->window, run->window.median_s));
-    put_number(file, ", ", "overlap", run->overlap);
-    put_number(file, ", ", "kernels_ms", run->kernels_s * 1e3);
-    put_number(file, ", ", "transfers_ms", run->transfers_s * 1e3);
-    put_number(file, ", ", "estimate_ms", run->estimate_s * 1e3);
-    putc('}', file);
-}
-
-static double peak_gb_s(double peak)
-{
-    return peak > 0 ? peak * 1e-9 : NAN;
-}
-
-static void put_head(FILE *file, const struct gf_comparison *compare)
-{
-    put_text(file, "{\n  ", "version", gf_version());
-    put_text(file, ",\n  ", "device", compare->device);
-    put_text(file, ",\n  ", "reason", compare->reason);
-    put_whole(file, ",\n  ", "cpu_threads", compare->threads);
-    put_format(file, ",\n  ", "in", compare->in);
-    put_format(file, ",\n  ", "out", compare->out);
-    put_number(file, ",\n  \"peaks\": {", "device_copy_gb_s", peak_gb_s(compare->copy_peak));
-    put_number(file, ", ", "upload_gb_s", peak_gb_s(compare->upload_peak));
-    put_number(file, ", ", "download_gb_s", peak_gb_s(compare->download_peak));
-    put_number(file, "},\n  ", "wall_s", compare->wall_s);
-}
-
-void gf_compare_json(const struct gf_comparison *compare, FILE *file)
-{
-    put_head(file, compare);
-    put_key(file, ",\n  ", "stages");
-    fputs("[\n", file);
-    for (int g = 0; g < compare->groups; g++) {
-        put_group(file, &compare->group[g]);
-        fputs(g + 1 < compare->groups ? ",\n" : "\n", file);
-    }
-    put_key(file, "  ],\n  ", "pipeline");
-    fputs("[\n", file);
-    for (int i = 0; i < compare->runs; i++) {
-        put_run(file, &compare->run[i]);
-        fputs(i + 1 < compare->runs ? ",\n" : "\n", file);
-    }
-    fputs("  ]\n}\n", file);
+    struct gf_json json = gf_json_begin(file);
+    gf_json_object(&json, NULL, GF_JSON_LINES);
+    gf_json_string(&json, "version", gf_version());
+    gf_json_string(&json, "device", comparison->device);
+    gf_json_string(&json, "reason", comparison->reason);
+    gf_json_number(&json, "cpu_threads", comparison->threads, 0);
+    gf_json_format(&json, "in", comparison->in);
+    gf_json_format(&json, "out", comparison->out);
+    gf_json_peaks(&json, comparison->copy_peak, comparison->upload_peak, comparison->download_peak);
+    gf_json_number(&json, "wall_s", comparison->wall_s, 6);
+    gf_json_array(&json, "stages", GF_JSON_LINES);
+    for (int g = 0; g < comparison->groups; g++)
+        put_group(&json, &comparison->group[g]);
+    gf_json_end(&json);
+    gf_json_array(&json, "pipeline", GF_JSON_LINES);
+    for (int i = 0; i < comparison->runs; i++)
+        put_run(&json, &comparison->run[i]);
+    gf_json_end(&json);
+    gf_json_end(&json);
 }

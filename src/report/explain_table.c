@@ -1,21 +1,13 @@
-/* The explanation in words. */
-#include "bench/explain.h"
+/* The explanation as text. */
 #include "report/explain_report.h"
-#include "report/report.h"
 #include "report/text.h"
 
 enum { INDENT = 4 };
 
-static void put_format(FILE *file, struct gf_format format)
-{
-    fprintf(file, "%dx%d %s, %d bits", format.width, format.height,
-            gf_channels_name(format.channels), format.bits);
-}
-
 static void put_amount(FILE *file, const char *what, double bytes, double peak)
 {
     char text[32];
-    gf_report_bytes(bytes, text, sizeof text);
+    gf_text_bytes(bytes, text, sizeof text);
     fprintf(file, "%s %s", what, text);
     if (peak > 0)
         fprintf(file, " (%.3f ms)", bytes / peak * 1e3);
@@ -30,18 +22,18 @@ static void put_size(FILE *file, const char *what, const int *size)
         fprintf(file, "x%d", size[2]);
 }
 
-static void put_kernel(FILE *file, const struct gf_variant_info *use)
+static void put_kernel(FILE *file, const struct gf_variant_info *kernel)
 {
-    fprintf(file, "%*s%s: ", INDENT, "", use->name);
-    put_size(file, "grid", use->grid);
-    put_size(file, ", block", use->block);
-    if (use->cluster > 1)
-        fprintf(file, ", clusters of %d blocks", use->cluster);
-    fprintf(file, "; %d registers, %zu bytes of shared memory, ", use->registers,
-            use->shared_bytes);
-    if (use->local_bytes)
-        fprintf(file, "%zu bytes of local memory a thread, ", use->local_bytes);
-    fprintf(file, "occupancy %.0f %%\n", 100 * use->occupancy);
+    fprintf(file, "%*s%s: ", INDENT, "", kernel->name);
+    put_size(file, "grid", kernel->grid);
+    put_size(file, ", block", kernel->block);
+    if (kernel->cluster > 1)
+        fprintf(file, ", clusters of %d blocks", kernel->cluster);
+    fprintf(file, "; %d registers, %zu bytes of shared memory, ", kernel->registers,
+            kernel->shared_bytes);
+    if (kernel->local_bytes)
+        fprintf(file, "%zu bytes of local memory a thread, ", kernel->local_bytes);
+    fprintf(file, "occupancy %.0f %%\n", 100 * kernel->occupancy);
 }
 
 static void put_stage(FILE *file, const struct gf_explanation *explanation,
@@ -65,8 +57,8 @@ static void put_stage(FILE *file, const struct gf_explanation *explanation,
 
 static void put_bands(FILE *file, const struct gf_explained_segment *segment)
 {
-    fprintf(file, "%d band%s of %d row%s", segment->bands, segment->bands == 1 ? "" : "s",
-            segment->band_rows, segment->band_rows == 1 ? "" : "s");
+    fprintf(file, "%d band%s of %d row%s", segment->bands, gf_text_plural(segment->bands),
+            segment->band_rows, gf_text_plural(segment->band_rows));
     if (segment->whole)
         fputs(", which see the whole picture", file);
     else if (segment->in.height != segment->out.height)
@@ -102,7 +94,7 @@ static void put_segment(FILE *file, const struct gf_explanation *explanation, in
 static void put_settings(FILE *file, const struct gf_explanation *explanation)
 {
     char bytes[32];
-    gf_report_bytes((double)explanation->lane_bytes, bytes, sizeof bytes);
+    gf_text_bytes((double)explanation->lane_bytes, bytes, sizeof bytes);
     fprintf(file, "lanes      %d, with %s of buffers each", explanation->lanes, bytes);
     if (explanation->on_cuda)
         fprintf(file, "; host memory %s, %s",
@@ -152,11 +144,10 @@ static void put_total(FILE *file, const struct gf_explanation *explanation)
 
 void gf_explain_print(const struct gf_explanation *explanation, FILE *file)
 {
-    fputs("picture    ", file);
-    put_format(file, explanation->in);
-    fputs(" to ", file);
-    put_format(file, explanation->out);
-    fprintf(file, "\ndevice     %s (%s)\n", explanation->device, explanation->reason);
+    char in[GF_TEXT_FORMAT_SIZE], out[GF_TEXT_FORMAT_SIZE];
+    fprintf(file, "picture    %s to %s\n", gf_text_format(explanation->in, in),
+            gf_text_format(explanation->out, out));
+    fprintf(file, "device     %s (%s)\n", explanation->device, explanation->reason);
     put_settings(file, explanation);
     for (int s = 0; s < explanation->segments; s++)
         put_segment(file, explanation, s);

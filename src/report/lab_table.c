@@ -1,11 +1,8 @@
-/* What the labs say: the list, a lab's help, its result as a table and as JSON. */
+/* The labs as text: the list, the help of one, and its result as a table. */
 #include <math.h>
 #include <string.h>
 
-#include "labs/lab.h"
-#include "report/json.h"
 #include "report/lab_report.h"
-#include "report/report.h"
 #include "report/text.h"
 
 enum { INDENT = 20 };
@@ -73,28 +70,22 @@ static void put_number(char *text, size_t size, double value, const struct gf_la
         snprintf(text, size, "%.*f", column->decimals, value);
 }
 
-static int widest(int width, const char *text)
-{
-    const int length = (int)strlen(text);
-    return length > width ? length : width;
-}
-
 static int label_width(const struct gf_lab_result *result)
 {
-    int width = widest(0, result->rows_name);
+    int width = gf_text_widest(0, result->rows_name);
     for (int i = 0; i < result->rows; i++)
-        width = widest(width, result->row[i].label);
+        width = gf_text_widest(width, result->row[i].label);
     return width;
 }
 
 static int column_width(const struct gf_lab_result *result, int column)
 {
     const struct gf_lab_column *const at = &result->column[column];
-    int width = widest(widest(5, at->name), at->unit);
+    int width = gf_text_widest(gf_text_widest(5, at->name), at->unit);
     for (int i = 0; i < result->rows; i++) {
         char text[64];
         put_number(text, sizeof text, result->row[i].value[column], at);
-        width = widest(width, text);
+        width = gf_text_widest(width, text);
     }
     return width;
 }
@@ -131,10 +122,14 @@ static void put_rows(FILE *file, const struct gf_lab_result *result)
     }
 }
 
-static const char *const remark_names[] = {
-    [GF_LAB_RIGHT] = "right",     [GF_LAB_WRONG] = "wrong", [GF_LAB_AGREES] = "agrees",
-    [GF_LAB_DIFFERS] = "differs", [GF_LAB_NOTE] = "note",
-};
+const char *gf_lab_remark_name(enum gf_lab_remark_kind kind)
+{
+    static const char *const names[] = {
+        [GF_LAB_RIGHT] = "right",     [GF_LAB_WRONG] = "wrong", [GF_LAB_AGREES] = "agrees",
+        [GF_LAB_DIFFERS] = "differs", [GF_LAB_NOTE] = "note",
+    };
+    return names[kind];
+}
 
 void gf_lab_table(FILE *file, const struct gf_lab *lab, const struct gf_lab_result *result)
 {
@@ -147,94 +142,6 @@ void gf_lab_table(FILE *file, const struct gf_lab *lab, const struct gf_lab_resu
     if (result->remarks)
         putc('\n', file);
     for (int i = 0; i < result->remarks; i++)
-        fprintf(file, "  %-7s %s\n", remark_names[result->remark[i].kind], result->remark[i].text);
-}
-
-/* ---- JSON ---- */
-
-static const struct gf_lab_key keys[] = {
-    {"lab", "the lab's name"},
-    {"summary", "what it teaches"},
-    {"guide", "number of the guide, and section"},
-    {"figure", "the guide's figure on its hardware, or null"},
-    {"device", "what it ran on"},
-    {"settings", "the values of its parameters"},
-    {"elapsed_s", "of the whole lab"},
-    {"rows_name", "what the rows are named by"},
-    {"columns", "a list; of each: name, unit"},
-    {"rows",
-     "a list; of each: label, x (its place on the plot's axis, or null), values (a number or null "
-     "for each column), reason (a remark, or why there are no values; or null)"},
-    {"remarks", "a list; of each: kind, text"},
-    {"remarks.kind",
-     "right or wrong: a computed result that was checked; agrees or differs: a claim of "
-     "the guide beside this GPU's figure; note"},
-};
-
-const struct gf_lab_key *gf_lab_key_at(int index)
-{
-    return index >= 0 && index < (int)(sizeof keys / sizeof *keys) ? &keys[index] : NULL;
-}
-
-static void json_text(FILE *file, const char *key, const char *text, const char *after)
-{
-    fprintf(file, "\"%s\": ", key);
-    if (text && *text)
-        gf_json_string(file, text);
-    else
-        fputs("null", file);
-    fputs(after, file);
-}
-
-static void json_number(FILE *file, double value)
-{
-    if (isfinite(value))
-        fprintf(file, "%.9g", value);
-    else
-        fputs("null", file);
-}
-
-static void json_row(FILE *file, const struct gf_lab_result *result, const struct gf_lab_row *row)
-{
-    fputs("    {", file);
-    json_text(file, "label", row->label, ", \"x\": ");
-    json_number(file, row->x);
-    fputs(", \"values\": [", file);
-    for (int i = 0; i < result->columns; i++) {
-        fputs(i ? ", " : "", file);
-        json_number(file, row->value[i]);
-    }
-    fputs("], ", file);
-    json_text(file, "reason", row->reason, "}");
-}
-
-void gf_lab_json(FILE *file, const struct gf_lab *lab, const struct gf_lab_result *result)
-{
-    fputs("{\n  ", file);
-    json_text(file, "lab", lab->name, ",\n  ");
-    json_text(file, "summary", lab->summary, ",\n  ");
-    json_text(file, "guide", lab->guide, ",\n  ");
-    json_text(file, "figure", lab->figure, ",\n  ");
-    json_text(file, "device", result->device, ",\n  ");
-    json_text(file, "settings", result->settings, ",\n  \"elapsed_s\": ");
-    json_number(file, result->elapsed_s);
-    fputs(",\n  ", file);
-    json_text(file, "rows_name", result->rows_name, ",\n  \"columns\": [");
-    for (int i = 0; i < result->columns; i++) {
-        fputs(i ? ",\n    {" : "\n    {", file);
-        json_text(file, "name", result->column[i].name, ", ");
-        json_text(file, "unit", result->column[i].unit, "}");
-    }
-    fputs("],\n  \"rows\": [", file);
-    for (int i = 0; i < result->rows; i++) {
-        fputs(i ? ",\n" : "\n", file);
-        json_row(file, result, &result->row[i]);
-    }
-    fputs("],\n  \"remarks\": [", file);
-    for (int i = 0; i < result->remarks; i++) {
-        fputs(i ? ",\n    {" : "\n    {", file);
-        json_text(file, "kind", remark_names[result->remark[i].kind], ", ");
-        json_text(file, "text", result->remark[i].text, "}");
-    }
-    fputs("]\n}\n", file);
+        fprintf(file, "  %-7s %s\n", gf_lab_remark_name(result->remark[i].kind),
+                result->remark[i].text);
 }

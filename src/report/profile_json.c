@@ -1,11 +1,11 @@
-/* The profile for scripts. Every key is described here once: the manual prints this list. */
+/* The profile as JSON. The manual prints this list of keys. */
 #include <math.h>
 
 #include "gpufilter/pipeline.h"
-#include "report/json.h"
-#include "report/report.h"
+#include "report/json_parts.h"
+#include "report/profile_report.h"
 
-static const struct gf_report_key keys[] = {
+static const struct gf_key_help keys[] = {
     {"version", "of the program, a string"},
     {"device", "what ran: \"cuda:0 NAME\" or \"cpu, N threads\""},
     {"reason", "why that device"},
@@ -32,78 +32,49 @@ static const struct gf_report_key keys[] = {
     {"stages.peak_percent", "of the peak of what the stage uses; null: it has none"},
 };
 
-const struct gf_report_key *gf_report_key_at(int index)
+const struct gf_key_help *gf_profile_report_key_at(int index)
 {
     return index >= 0 && index < (int)(sizeof keys / sizeof *keys) ? &keys[index] : NULL;
 }
 
-static void put_string(FILE *file, const char *key, const char *text)
+static void put_row(struct gf_json *json, const struct gf_profile_report_row *row)
 {
-    fprintf(file, "  \"%s\": ", key);
-    gf_json_string(file, text);
-    fputs(",\n", file);
+    gf_json_object(json, NULL, GF_JSON_INLINE);
+    gf_json_string(json, "name", row->name);
+    gf_json_string(json, "kind", gf_span_kind_name(row->kind));
+    gf_json_number(json, "segment", row->segment >= 0 ? row->segment : NAN, 0);
+    gf_json_number(json, "calls", row->calls, 0);
+    gf_json_number(json, "busy_ms", row->busy_s * 1e3, 6);
+    gf_json_number(json, "bytes", row->bytes, 0);
+    gf_json_number(json, "gb_s", row->rate * 1e-9, 6);
+    gf_json_number(json, "peak_percent", row->percent, 6);
+    gf_json_end(json);
 }
 
-/* NaN is null. */
-static void put_number(FILE *file, const char *before, const char *key, double value,
-                       const char *after)
-{
-    if (isfinite(value))
-        fprintf(file, "%s\"%s\": %.6f%s", before, key, value, after);
-    else
-        fprintf(file, "%s\"%s\": null%s", before, key, after);
-}
-
-static void put_format(FILE *file, const char *key, const struct gf_format *format)
-{
-    fprintf(file, "  \"%s\": {\"width\": %d, \"height\": %d, \"channels\": %d, \"bits\": %d},\n",
-            key, format->width, format->height, format->channels, format->bits);
-}
-
-static double peak_gb_s(double peak)
-{
-    return peak > 0 ? peak * 1e-9 : NAN;
-}
-
-static void put_row(FILE *file, const struct gf_report_row *row, bool last)
-{
-    fputs("    {\"name\": ", file);
-    gf_json_string(file, row->name);
-    fprintf(file, ", \"kind\": \"%s\", \"segment\": ", gf_span_kind_name(row->kind));
-    if (row->segment >= 0)
-        fprintf(file, "%d", row->segment);
-    else
-        fputs("null", file);
-    fprintf(file, ", \"calls\": %d", row->calls);
-    put_number(file, ", ", "busy_ms", row->busy_s * 1e3, "");
-    fprintf(file, ", \"bytes\": %.0f", row->bytes);
-    put_number(file, ", ", "gb_s", row->rate * 1e-9, "");
-    put_number(file, ", ", "peak_percent", row->percent, last ? "}\n" : "},\n");
-}
-
-void gf_report_json(const struct gf_report *report, const struct gf_profile *profile, FILE *file)
+void gf_profile_report_json(const struct gf_profile_report *report,
+                            const struct gf_profile *profile, FILE *file)
 {
     const double start_s = report->start_end_s - report->start_begin_s;
-    fputs("{\n", file);
-    put_string(file, "version", gf_version());
-    put_string(file, "device", profile->device);
-    put_string(file, "reason", profile->reason);
-    fprintf(file, "  \"lanes\": %d,\n  \"segments\": %d,\n  \"band_rows\": %d,\n", profile->lanes,
-            profile->segments, profile->band_rows);
-    put_format(file, "in", &profile->in);
-    put_format(file, "out", &profile->out);
-    put_number(file, "  ", "wall_ms", profile->wall_s * 1e3, ",\n");
-    put_number(file, "  ", "start_ms", start_s > 0 ? start_s * 1e3 : NAN, ",\n");
-    put_number(file, "  ", "busy_ms", report->union_s * 1e3, ",\n");
-    put_number(file, "  ", "work_ms", report->sum_s * 1e3, ",\n");
-    put_number(file, "  ", "overlap", report->overlap, ",\n");
-    put_string(file, "bound_by", report->bound >= 0 ? report->row[report->bound].name : "");
-    fputs("  \"peaks\": {", file);
-    put_number(file, "", "device_copy_gb_s", peak_gb_s(profile->device_copy_peak), ", ");
-    put_number(file, "", "upload_gb_s", peak_gb_s(profile->upload_peak), ", ");
-    put_number(file, "", "download_gb_s", peak_gb_s(profile->download_peak), "},\n");
-    fputs("  \"stages\": [\n", file);
+    struct gf_json json = gf_json_begin(file);
+    gf_json_object(&json, NULL, GF_JSON_LINES);
+    gf_json_string(&json, "version", gf_version());
+    gf_json_string(&json, "device", profile->device);
+    gf_json_string(&json, "reason", profile->reason);
+    gf_json_number(&json, "lanes", profile->lanes, 0);
+    gf_json_number(&json, "segments", profile->segments, 0);
+    gf_json_number(&json, "band_rows", profile->band_rows, 0);
+    gf_json_format(&json, "in", profile->in);
+    gf_json_format(&json, "out", profile->out);
+    gf_json_number(&json, "wall_ms", profile->wall_s * 1e3, 6);
+    gf_json_number(&json, "start_ms", start_s > 0 ? start_s * 1e3 : NAN, 6);
+    gf_json_number(&json, "busy_ms", report->union_s * 1e3, 6);
+    gf_json_number(&json, "work_ms", report->sum_s * 1e3, 6);
+    gf_json_number(&json, "overlap", report->overlap, 6);
+    gf_json_string(&json, "bound_by", report->bound >= 0 ? report->row[report->bound].name : "");
+    gf_json_peaks(&json, profile->device_copy_peak, profile->upload_peak, profile->download_peak);
+    gf_json_array(&json, "stages", GF_JSON_LINES);
     for (int i = 0; i < report->count; i++)
-        put_row(file, &report->row[i], i + 1 == report->count);
-    fputs("  ]\n}\n", file);
+        put_row(&json, &report->row[i]);
+    gf_json_end(&json);
+    gf_json_end(&json);
 }

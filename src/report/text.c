@@ -29,6 +29,43 @@ void gf_text_append(char *text, size_t size, const char *more)
         snprintf(text + length, size - length, "%s", more);
 }
 
+void gf_text_bytes(double bytes, char *text, size_t size)
+{
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+    int unit = 0;
+    for (; bytes >= 999.5 && unit < 4; unit++)
+        bytes /= 1000;
+    snprintf(text, size, "%.*f %s", unit && bytes < 99.95 ? 1 : 0, bytes, units[unit]);
+}
+
+void gf_text_number(double value, int decimals, const char *unit, char *text, size_t size)
+{
+    if (isnan(value))
+        snprintf(text, size, "-");
+    else
+        snprintf(text, size, "%.*f%s", decimals, value, unit);
+}
+
+const char *gf_text_format(struct gf_format format, char text[GF_TEXT_FORMAT_SIZE])
+{
+    static const char *const names[] = {"?", "gray", "gray and alpha", "RGB", "RGBA"};
+    const int known = format.channels >= 1 && format.channels <= 4 ? format.channels : 0;
+    snprintf(text, GF_TEXT_FORMAT_SIZE, "%dx%d %s, %d bits", format.width, format.height,
+             names[known], format.bits);
+    return text;
+}
+
+const char *gf_text_plural(int count)
+{
+    return count == 1 ? "" : "s";
+}
+
+int gf_text_widest(int width, const char *text)
+{
+    const int length = (int)strlen(text);
+    return length > width ? length : width;
+}
+
 void gf_param_range(const struct gf_param *param, char *text, size_t size)
 {
     text[0] = '\0';

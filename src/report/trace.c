@@ -2,8 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/json.h"
-#include "report/report.h"
+#include "report/profile_report.h"
 
 /* Tracks, from the top: the start-up, the reader, the lanes, the writer. */
 enum { TRACK_START, TRACK_READER, TRACK_LANES };
@@ -11,7 +10,7 @@ enum { TRACK_START, TRACK_READER, TRACK_LANES };
 struct event {
     const struct gf_span *span;
     int track;
-    int layer; /* spans of one track that overlap lie in layers: a viewer only nests what is nested
+    int layer; /* 0 unless it overlaps others of its track: viewers show only nested spans together
                 */
 };
 
@@ -33,7 +32,8 @@ static int by_track(const void *a, const void *b)
     return (p > q) - (p < q);
 }
 
-/* Gives each event the first layer of its track that is free again; the events are sorted. */
+/* Puts each event into the first layer of its track that is free at its beginning. The events are
+ * sorted. free_s is scratch. */
 static void assign_layers(struct event *event, size_t count, double *free_s)
 {
     int layers = 0;
@@ -60,7 +60,7 @@ static void name_track(int track, int writer, char *name, size_t size)
                                          : "writer");
 }
 
-/* Thread ids stay unique and in order with up to this many layers, and stay readable numbers. */
+/* The number of layers for which thread ids are unique and in the order of the tracks. */
 enum { LAYERS_MAX = 1000 };
 
 static int thread_of(const struct event *event)
@@ -68,46 +68,86 @@ static int thread_of(const struct event *event)
     return 1 + event->track * LAYERS_MAX + event->layer % LAYERS_MAX;
 }
 
-static void put_metadata(FILE *file, int thread, const char *what, const char *key,
-                         const char *value)
+static void begin_metadata(struct gf_json *json, int thread, const char *name)
 {
-    fprintf(file,
-            ",\n{\"ph\": \"M\", \"pid\": 1, \"tid\": %d, \"name\": \"%s\", \"args\": {\"%s\": ",
-            thread, what, key);
-    gf_json_string(file, value);
-    fputs("}}", file);
+    gf_json_object(json, NULL, GF_JSON_INLINE);
+    gf_json_string(json, "ph", "M");
+    gf_json_number(json, "pid", 1, 0);
+    if (thread >= 0)
+        gf_json_number(json, "tid", thread, 0);
+    gf_json_string(json, "name", name);
+    gf_json_object(json, "args", GF_JSON_INLINE);
 }
 
-/* The names of the tracks, each before its first event. */
-static void put_track(FILE *file, const struct event *event, int writer)
+static void end_both(struct gf_json *json)
+{
+    gf_json_end(json);
+    gf_json_end(json);
+}
+
+/* thread: -1 for the whole process. */
+static void put_metadata(struct gf_json *json, int thread, const char *name, const char *key,
+                         const char *value)
+{
+    begin_metadata(json, thread, name);
+    gf_json_string(json, key, value);
+    end_both(json);
+}
+
+/* A track's name and place, before its first event. */
+static void put_track(struct gf_json *json, const struct event *event, int writer)
 {
     char name[48];
     name_track(event->track, writer, name, sizeof name);
     if (event->layer)
         snprintf(name + strlen(name), sizeof name - strlen(name), " (%d)", event->layer + 1);
-    put_metadata(file, thread_of(event), "thread_name", "name", name);
-    fprintf(file,
-            ",\n{\"ph\": \"M\", \"pid\": 1, \"tid\": %d, \"name\": \"thread_sort_index\", "
-            "\"args\": {\"sort_index\": %d}}",
-            thread_of(event), thread_of(event));
+    put_metadata(json, thread_of(event), "thread_name", "name", name);
+    begin_metadata(json, thread_of(event), "thread_sort_index");
+    gf_json_number(json, "sort_index", thread_of(event), 0);
+    end_both(json);
 }
 
-static void put_event(FILE *file, const struct gf_profile *profile, const struct event *event)
+static void put_event(struct gf_json *json, const struct gf_profile *profile,
+                      const struct event *event)
 {
     const struct gf_span *const span = event->span;
     const double duration_s = span->end_s > span->begin_s ? span->end_s - span->begin_s : 0;
     char name[112];
-    gf_report_name(profile, span->kind, span->stage, name, sizeof name);
-    fputs(",\n{\"ph\": \"X\", \"name\": ", file);
-    gf_json_string(file, name);
-    fprintf(file,
-            ", \"cat\": \"%s\", \"pid\": 1, \"tid\": %d, \"ts\": %.3f, \"dur\": %.3f, "
-            "\"args\": {\"bytes\": %zu",
-            gf_span_kind_name(span->kind), thread_of(event), span->begin_s * 1e6, duration_s * 1e6,
-            span->bytes);
+    gf_profile_span_name(profile, span->kind, span->stage, name, sizeof name);
+    gf_json_object(json, NULL, GF_JSON_INLINE);
+    gf_json_string(json, "ph", "X");
+    gf_json_string(json, "name", name);
+    gf_json_string(json, "cat", gf_span_kind_name(span->kind));
+    gf_json_number(json, "pid", 1, 0);
+    gf_json_number(json, "tid", thread_of(event), 0);
+    gf_json_number(json, "ts", span->begin_s * 1e6, 3);
+    gf_json_number(json, "dur", duration_s * 1e6, 3);
+    gf_json_object(json, "args", GF_JSON_INLINE);
+    gf_json_number(json, "bytes", (double)span->bytes, 0);
     if (span->bytes && duration_s > 0)
-        fprintf(file, ", \"GB/s\": %.3f", (double)span->bytes / duration_s * 1e-9);
-    fputs("}}", file);
+        gf_json_number(json, "GB/s", (double)span->bytes / duration_s * 1e-9, 3);
+    end_both(json);
+}
+
+static void put_trace(FILE *file, const struct gf_profile *profile, const struct event *event,
+                      int writer)
+{
+    struct gf_json json = gf_json_begin(file);
+    int named = 0; /* the last thread whose name was written: the events are sorted by track */
+    json.indent = 0;
+    gf_json_object(&json, NULL, GF_JSON_INLINE);
+    gf_json_string(&json, "displayTimeUnit", "ms");
+    gf_json_array(&json, "traceEvents", GF_JSON_LINES);
+    put_metadata(&json, -1, "process_name", "name", "gpufilter");
+    put_metadata(&json, 0, "process_labels", "labels", profile->device);
+    for (size_t i = 0; i < profile->span_count; i++) {
+        if (thread_of(&event[i]) > named) {
+            named = thread_of(&event[i]);
+            put_track(&json, &event[i], writer);
+        }
+        put_event(&json, profile, &event[i]);
+    }
+    end_both(&json);
 }
 
 enum gf_status gf_trace_write(const struct gf_profile *profile, FILE *file, struct gf_error *error)
@@ -129,21 +169,7 @@ enum gf_status gf_trace_write(const struct gf_profile *profile, FILE *file, stru
         event[i] = (struct event){&profile->spans[i], track_of(&profile->spans[i], writer), 0};
     qsort(event, count, sizeof *event, by_track);
     assign_layers(event, count, free_s);
-    fputs("{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n"
-          "{\"ph\": \"M\", \"pid\": 1, \"name\": \"process_name\", \"args\": {\"name\": ",
-          file);
-    gf_json_string(file, "gpufilter");
-    fputs("}}", file);
-    put_metadata(file, 0, "process_labels", "labels", profile->device);
-    int named = 0; /* the events come by track; threads are named as they first appear */
-    for (size_t i = 0; i < count; i++) {
-        if (thread_of(&event[i]) > named) {
-            named = thread_of(&event[i]);
-            put_track(file, &event[i], writer);
-        }
-        put_event(file, profile, &event[i]);
-    }
-    fputs("\n]}\n", file);
+    put_trace(file, profile, event, writer);
     free(event);
     free(free_s);
     return GF_OK;

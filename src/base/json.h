@@ -1,0 +1,55 @@
+/* Writes JSON, member by member: commas, line breaks and quotes are the writer's. A key is NULL for
+ * an element of an array and for the outermost value.
+ *
+ *   struct gf_json json = gf_json_begin(file);
+ *   gf_json_object(&json, NULL, GF_JSON_COMPACT);
+ *   gf_json_number(&json, "pi", 3.14159, 2);
+ *   gf_json_end(&json);                                     {"pi":3.14} and a line break
+ */
+#ifndef GF_BASE_JSON_H
+#define GF_BASE_JSON_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* How the members of an object or array are separated. */
+enum gf_json_layout {
+    GF_JSON_COMPACT,    /* "a":1,"b":2 */
+    GF_JSON_INLINE,     /* "a": 1, "b": 2 */
+    GF_JSON_LINES,      /* as inline, but each on a line of its own */
+    GF_JSON_LINES_OPEN, /* as lines, but the closing bracket follows the last one directly */
+};
+
+enum { GF_JSON_DEPTH_MAX = 8 };
+
+struct gf_json {
+    FILE *file;
+    int indent; /* spaces for each level of lines */
+    int depth, lines;
+    struct {
+        enum gf_json_layout layout;
+        char close;
+        bool begun;
+    } level[GF_JSON_DEPTH_MAX];
+};
+
+struct gf_json gf_json_begin(FILE *file);
+void gf_json_object(struct gf_json *json, const char *key, enum gf_json_layout layout);
+void gf_json_array(struct gf_json *json, const char *key, enum gf_json_layout layout);
+/* Ends the object or array begun last; the outermost ends with a line break. */
+void gf_json_end(struct gf_json *json);
+
+/* text: NULL is null. Bytes that are not UTF-8 become \udc80 to \udcff, as Python writes them. */
+void gf_json_string(struct gf_json *json, const char *key, const char *text);
+/* With that many decimals. NaN and infinity are null. */
+void gf_json_number(struct gf_json *json, const char *key, double value, int decimals);
+/* With up to nine significant digits. */
+void gf_json_figure(struct gf_json *json, const char *key, double value);
+void gf_json_bool(struct gf_json *json, const char *key, bool value);
+
+/* A key of a JSON object, or a column of a table, and what the manual says of it. */
+struct gf_key_help {
+    const char *path, *help;
+};
+
+#endif
