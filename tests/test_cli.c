@@ -1,5 +1,5 @@
-/* The option parser, the arithmetic of the profile and what is generated from the tables. The
- * program's files are compiled in: the library does not have them. */
+/* The command line: its parser, and the help, manual and completion that derive from the tables.
+ * Also the profile's arithmetic and forms, and the progress of a batch. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,8 +21,7 @@
 
 enum { ARGUMENTS_MAX = 16 };
 
-/* Splits the line at spaces, so that a test reads like a command line; "''" is an empty argument.
- */
+/* Splits the line at spaces, so that tests read like command lines. '' is an empty argument. */
 static enum gf_status parse(const char *line, struct gf_command *command, struct gf_error *error)
 {
     static char text[512]; /* the command keeps pointers to it */
@@ -133,10 +132,10 @@ static void test_actions(void **state)
     assert_string_equal(parsed("--help=flop").topic, "flop");
     assert_null(parsed("--help -v").topic);
     assert_int_equal(parsed("-i a --help").action, GF_ACTION_HELP);
-    assert_int_equal(parsed("--list").detail, GF_LIST_TEXT);
-    assert_int_equal(parsed("--list=markdown").detail, GF_LIST_MARKDOWN);
-    assert_int_equal(parsed("--selftest").detail, GF_SELFTEST_FULL);
-    assert_int_equal(parsed("--selftest=small").detail, GF_SELFTEST_SMALL);
+    assert_int_equal(parsed("--list").form, GF_LIST_TEXT);
+    assert_int_equal(parsed("--list=markdown").form, GF_LIST_MARKDOWN);
+    assert_int_equal(parsed("--selftest").form, GF_SELFTEST_FULL);
+    assert_int_equal(parsed("--selftest=small").form, GF_SELFTEST_SMALL);
     assert_int_equal(parsed("--devices").action, GF_ACTION_DEVICES);
     assert_int_equal(parsed("-V").action, GF_ACTION_VERSION);
     assert_int_equal(parsed("--man").action, GF_ACTION_MAN);
@@ -170,29 +169,30 @@ static void test_refusals(void **state)
         "--profile=compare:xml is none of table, json, compare, compare:json, compare:csv; did you "
         "mean 'compare:csv'?");
     assert_refused("-i a --profile=compare --trace=t",
-                   "--trace is of a run that writes a picture: -o FILE is missing");
+                   "--trace needs a run that writes a picture: -o FILE is missing");
     assert_refused("-i a -i b --explain",
-                   "--explain and --profile=compare are of one picture, not of 2");
-    assert_refused("-i @a --explain", "--explain and --profile=compare are of one picture, not of "
+                   "--explain and --profile=compare work on one picture, not on 2");
+    assert_refused("-i @a --explain", "--explain and --profile=compare work on one picture, not on "
                                       "a folder, a pattern or a list: '@a'");
-    assert_refused(
-        "-i no/*.png -o b --profile=compare",
-        "--explain and --profile=compare are of one picture, not of a folder, a pattern or a list: "
-        "'no/*.png'");
-    assert_refused("-i / --profile=compare", "--explain and --profile=compare are of one picture, "
-                                             "not of a folder, a pattern or a list: '/'");
+    assert_refused("-i no/*.png -o b --profile=compare",
+                   "--explain and --profile=compare work on one picture, not on a folder, a "
+                   "pattern or a list: "
+                   "'no/*.png'");
+    assert_refused("-i / --profile=compare", "--explain and --profile=compare work on one picture, "
+                                             "not on a folder, a pattern or a list: '/'");
     assert_refused("-i a --explain --device=cuda:0,1",
-                   "--explain and --profile=compare are of one GPU, not of several");
+                   "--explain and --profile=compare work on one GPU, not on several");
     assert_refused("-i a --profile=compare --device=cuda:all",
-                   "--explain and --profile=compare are of one GPU, not of several");
+                   "--explain and --profile=compare work on one GPU, not on several");
     assert_refused(
         "-i a -o a --profile=compare",
-        "--profile=compare with -o reads the picture twice: not where it is written over");
+        "--profile=compare with -o reads the picture twice, so that -o must be another file");
     assert_refused("--devices measure", "--devices takes no chain: 'measure'");
     assert_refused("--list blur", "--list takes no chain: 'blur'");
     assert_refused("--lab=offset blur", "--lab takes no chain: 'blur'");
-    assert_refused("-i - -o b --profile=compare",
-                   "--profile=compare with -o reads the picture twice: not from standard input");
+    assert_refused(
+        "-i - -o b --profile=compare",
+        "--profile=compare with -o reads the picture twice, which standard input does not allow");
     assert_refused("-i '' -o b", "--input: the name of the file is empty");
     assert_refused("-i a -o", "--output needs a value: --output=FILE");
     assert_refused("-i -o b", "--input needs a value: --input=FILE");
@@ -230,7 +230,7 @@ static void test_refusals(void **state)
     assert_refused("-i a -o b --trace=b", "--trace and --output are the same file");
 }
 
-/* Whatever the table says of an option, the parser does. */
+/* The parser accepts every choice of the table, and exactly its ranges. */
 static void test_table(void **state)
 {
     const struct gf_option *option;
@@ -347,7 +347,7 @@ static void test_report_of_nothing(void **state)
     gf_profile_report_free(&report);
 }
 
-/* What a printer prints; free it. */
+/* Collects what a function prints; text_free() it. */
 struct text {
     char *data;
     size_t size;
@@ -462,7 +462,7 @@ static void test_trace(void **state)
     text_free(text);
 }
 
-/* Spans of one lane that overlap without nesting lie on tracks of their own. */
+/* Spans of one lane that overlap get tracks of their own. */
 static void test_trace_layers(void **state)
 {
     static const struct gf_span crossing[] = {
@@ -625,7 +625,7 @@ static void test_batch_options(void **state)
                    "--shard=0/4: K is outside 1..4; with an index that counts from 0: "
                    "--shard=$((INDEX + 1))/4");
     assert_refused("-i a -o b --log=c --resume=d",
-                   "--log and --resume are not the same file: --resume goes on in its log");
+                   "--log and --resume name different files, but --resume continues its log");
     assert_string_equal(parsed("-i a -o b --log=c --resume=c").resume, "c");
     assert_refused("-i a -o b blur --chain-file=c", "two chains: 'blur', and --chain-file");
 }
@@ -658,7 +658,7 @@ static void test_devices(void **state)
     }
 }
 
-/* What is shown of that state. */
+/* Checks how that form shows the state. */
 static void assert_shown(enum gf_progress_form form, const struct gf_batch_state *batch,
                          bool at_end, const char *expected)
 {
@@ -687,7 +687,7 @@ static void test_progress(void **state)
                                    .elapsed_s = 10};
     batch.busy_s[GF_SPAN_DECODE] = 3;
     batch.busy_s[GF_SPAN_STAGE] = batch.busy_s[GF_SPAN_STATISTIC] = 2;
-    /* 50 files in 10 s, what was skipped left out; 100 are left. */
+    /* 50 files took 10 s, not counting the skipped ones; 100 are left. */
     assert_shown(GF_PROGRESS_LINES, &batch, false,
                  "gpufilter: 100 of 200 files, 5 failed, 93 Mpixel, 4.5 pictures/s, 0:20 left, "
                  "bound by filter\n");

@@ -19,10 +19,25 @@ static enum gf_status fail_memory(struct gf_error *error)
 static const struct {
     const char *name;
     enum gf_template_field field;
+    struct gf_key_help key;
 } fields[] = {
-    {"dir", GF_FIELD_DIR},  {"stem", GF_FIELD_STEM}, {"ext", GF_FIELD_EXT},
-    {"n", GF_FIELD_NUMBER}, {"w", GF_FIELD_WIDTH},   {"h", GF_FIELD_HEIGHT},
+    {"dir",
+     GF_FIELD_DIR,
+     {"{dir}", "the input's folder: below the searched one, or as it was named, without . and .."}},
+    {"stem", GF_FIELD_STEM, {"{stem}", "the input's name without the extension"}},
+    {"ext", GF_FIELD_EXT, {"{ext}", "the input's extension; that of --format where it is given"}},
+    {"n",
+     GF_FIELD_NUMBER,
+     {"{n}, {n:4}", "its number in the whole list, from 1, with that many digits at least; for a "
+                    "single input the number of the picture in it"}},
+    {"w", GF_FIELD_WIDTH, {"{w}", "the width of the result"}},
+    {"h", GF_FIELD_HEIGHT, {"{h}", "the height of the result"}},
 };
+
+const struct gf_key_help *gf_template_field_at(int index)
+{
+    return index >= 0 && index < (int)(sizeof fields / sizeof *fields) ? &fields[index].key : NULL;
+}
 
 static enum gf_status add_part(struct gf_template *template, struct gf_template_part part,
                                struct gf_error *error)

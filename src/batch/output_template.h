@@ -4,6 +4,7 @@
 #ifndef GF_BATCH_OUTPUT_TEMPLATE_H
 #define GF_BATCH_OUTPUT_TEMPLATE_H
 
+#include "base/json.h"
 #include "batch/inputs.h"
 #include "gpufilter/pipeline.h"
 
@@ -37,6 +38,9 @@ struct gf_template {
     struct gf_template_part part[GF_TEMPLATE_PARTS_MAX];
     int parts;
 };
+
+/* The fields as a user writes them, for the manual; NULL past the last one. */
+const struct gf_key_help *gf_template_field_at(int index);
 
 /* several: there may be more than one input, so that a bare name without an extension is a folder
  * to be made. */

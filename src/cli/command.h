@@ -1,5 +1,5 @@
-/* The command line. One table of options states each option's name, value, range and meaning;
- * parsing, validation, --help, the man page and the shell completion all read it. */
+/* The command line. The table of options (options.c) declares each option's name, value, range and
+ * meaning; parsing, --help, the man page and the shell completion all read it. */
 #ifndef GF_CLI_COMMAND_H
 #define GF_CLI_COMMAND_H
 
@@ -21,13 +21,12 @@ enum gf_action {
     GF_ACTION_COMPLETION,
 };
 
-/* Values of gf_command.profile, .detail of --list and .detail of --selftest. */
+/* The forms of --profile, --list, --devices and --selftest. */
 enum gf_profile_form {
     GF_PROFILE_OFF,
     GF_PROFILE_TABLE,
     GF_PROFILE_JSON,
-    GF_PROFILE_COMPARE, /* and the ones below: variants and settings beside each other, no picture
-                           needed */
+    GF_PROFILE_COMPARE, /* this and the forms below compare variants, and need no -o */
     GF_PROFILE_COMPARE_JSON,
     GF_PROFILE_COMPARE_CSV,
 };
@@ -46,12 +45,12 @@ enum gf_progress_form {
 
 enum { GF_COMMAND_INPUTS_MAX = 2048, GF_COMMAND_DEVICES_MAX = 64 };
 
-/* What a command line asks for. The strings are argv's. */
+/* A command line after parsing. The strings belong to argv. */
 struct gf_command {
     enum gf_action action;
-    int detail;        /* the choice given to the action */
-    const char *topic; /* the filter given to --help, or NULL */
-    const char *lab;   /* what is given to --lab, or NULL */
+    int form;          /* of the action: what was chosen for --list, --devices ... */
+    const char *topic; /* the filter given to --help; or NULL */
+    const char *lab;   /* the value of --lab; or NULL */
     const char *input[GF_COMMAND_INPUTS_MAX];
     int inputs;
     const char *output, *chain, *trace; /* NULL: not given */
@@ -60,7 +59,7 @@ struct gf_command {
     int shard, shards; /* 0: not given */
     int progress;      /* enum gf_progress_form */
     int device[GF_COMMAND_DEVICES_MAX];
-    int devices;      /* named by --device=cuda:0,1 */
+    int devices;      /* how many were named, as by --device=cuda:0,1 */
     bool all_devices; /* --device=cuda:all */
     int profile;      /* enum gf_profile_form */
     bool verbose, quiet;
@@ -70,7 +69,7 @@ struct gf_command {
 enum gf_option_type {
     GF_OPTION_SWITCH, /* no value */
     GF_OPTION_FILE,   /* const char *; "-" is standard input or output */
-    GF_OPTION_INPUT,  /* as a file, but any number of times */
+    GF_OPTION_INPUT,  /* as a file, but may be given several times */
     GF_OPTION_SHARD,  /* shard and shards: "K/N" */
     GF_OPTION_FILTER, /* const char *, a filter's name */
     GF_OPTION_LAB,    /* const char *, a lab and its parameters */
@@ -78,27 +77,28 @@ enum gf_option_type {
     GF_OPTION_COUNT,  /* uint64_t, least..greatest, suffixes k, M, G, T of 1000 */
     GF_OPTION_SIZE,   /* uint64_t, least..greatest, suffixes K, M, G, T of 1024 */
     GF_OPTION_CHOICE, /* int */
-    GF_OPTION_DEVICE, /* a choice, the last one also as NAME:N, NAME:N,N... and NAME:all */
+    GF_OPTION_DEVICE, /* a choice; "cuda" also as cuda:N, cuda:N,N... and cuda:all */
 };
 
 struct gf_choice {
-    const char *name; /* a later name of the same value is an alias that help leaves out */
+    const char *name; /* a second name of the same value is an alias, which help leaves out */
     int value;
 };
 
 struct gf_option {
     const char *group; /* the heading above the first option of a group, else NULL */
     const char *name;
-    char letter;          /* of the short form, or 0 */
-    const char *argument; /* what help calls the value; NULL: none, or the choices */
+    char letter; /* of the short form, or 0 */
+    const char
+        *argument; /* what help calls the value; NULL: there is none, or help names the choices */
     enum gf_option_type type;
-    bool optional;         /* the value may be left out, then `value` is stored */
-    bool hidden;           /* stands in the man page, not in --help */
-    enum gf_action action; /* what it asks for instead of filtering a picture */
-    int value;             /* what a switch stores in its bool */
+    bool optional;         /* the value may be left out */
+    bool hidden;           /* the man page has it, --help does not */
+    enum gf_action action; /* what the program does instead of filtering a picture */
+    int implied;           /* stored by a switch, or if the value is left out */
     double least, greatest;
     const struct gf_choice *choices; /* ends with a NULL name */
-    size_t offset;                   /* of the member of struct gf_command */
+    size_t offset;                   /* of the member of struct gf_command that is set */
     const char *help;
 };
 
@@ -106,27 +106,31 @@ struct gf_option {
 const struct gf_option *gf_option_at(int index);
 
 struct gf_command gf_command_default(void);
+/* Stores the value of an option, or what the option implies if value is NULL (option_value.c). */
+enum gf_status gf_option_set(const struct gf_option *option, const char *value,
+                             struct gf_command *command, struct gf_error *error) GF_CHECKED;
+/* Checks options that depend on each other (command_check.c). */
+enum gf_status gf_command_check(const struct gf_command *command,
+                                struct gf_error *error) GF_CHECKED;
 
-/* Reads argv[1] and on. Every error is one of usage. */
+/* Reads argv[1] and on. Every error is GF_ERROR_USAGE. */
 enum gf_status gf_command_parse(int argc, char *const *argv, struct gf_command *command,
                                 struct gf_error *error) GF_CHECKED;
-/* The same after options of the environment, which the command line overrides. */
+/* Reads options from the environment first, which the command line then overrides. */
 enum gf_status gf_command_parse_after(int count, char *const *environment, int argc,
                                       char *const *argv, struct gf_command *command,
                                       struct gf_error *error) GF_CHECKED;
 
 /* "--device=auto|cpu|cuda[:N]", "--profile[=table|json|...]", without the short form. */
 void gf_option_usage(const struct gf_option *option, char *text, size_t size);
-/* "1..100; default 90", empty where there is nothing to say. */
+/* "1..100; default 90"; empty if the option has neither a range nor a default. */
 void gf_option_limits(const struct gf_option *option, char *text, size_t size);
-/* "png, jpeg, pnm, pam", and `more` after the last one. */
+/* "png, jpeg, pnm, pam" without aliases, then `more`. */
 void gf_option_choices(const struct gf_choice *choices, const char *separator, const char *more,
                        char *text, size_t size);
 /* A value of that type as a user writes it: "1G". */
 void gf_option_number(double value, enum gf_option_type type, char *text, size_t size);
-/* Whether its value, which may be left out, may also be the next argument: "--help blur". */
+/* Whether a value that may be left out can be the next argument: "--help blur". */
 bool gf_option_takes_next(const struct gf_option *option);
-/* Whether a choice repeats the value of an earlier one. */
-bool gf_choice_alias(const struct gf_choice *choices, int index);
 
 #endif

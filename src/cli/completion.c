@@ -19,7 +19,7 @@ static void put_option_names(FILE *file)
         if (option->letter)
             fprintf(file, "-%c ", option->letter);
         fprintf(file, "--%s%s ", option->name, separate_value(option) ? "=" : "");
-        /* The forms of an optional value are words of their own. */
+        /* An optional value can only follow "=". */
         if (option->optional && (option->choices || option->type == GF_OPTION_LAB))
             fprintf(file, "--%s= ", option->name);
     }
@@ -83,13 +83,12 @@ void gf_completion_param_values(FILE *file)
     fputs("    *) offers= ;;\n    esac\n}\n", file);
 }
 
-static void put_lab_names(FILE *file)
+void gf_completion_lab_names(FILE *file)
 {
     const struct gf_lab *lab;
-    fputs("kind=words offers='all", file);
+    fputs("all", file);
     for (int i = 0; (lab = gf_lab_at(i)); i++)
         fprintf(file, " %s", lab->name);
-    fputs("' ;;\n", file);
 }
 
 static void put_option_values(FILE *file)
@@ -110,7 +109,9 @@ static void put_option_values(FILE *file)
         } else if (option->type == GF_OPTION_FILTER) {
             fputs("kind=words offers=$_gpufilter_filters ;;\n", file);
         } else if (option->type == GF_OPTION_LAB) {
-            put_lab_names(file);
+            fputs("kind=words offers='", file);
+            gf_completion_lab_names(file);
+            fputs("' ;;\n", file);
         } else if (option->choices) {
             char choices[120];
             gf_option_choices(option->choices, " ", "", choices, sizeof choices);
@@ -122,7 +123,7 @@ static void put_option_values(FILE *file)
     fputs("    esac\n}\n", file);
 }
 
-/* Options whose value is the next argument: always, or (--help) if that looks like no option. */
+/* The options whose value is the next argument: always, or as --help only if that is no option. */
 static void put_separate(FILE *file, const char *variable, bool always)
 {
     const struct gf_option *option;

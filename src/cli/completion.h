@@ -1,5 +1,4 @@
-/* Scripts that complete command lines: their words come from the tables, their grammar is the
- * chain's. */
+/* Scripts that complete command lines. Their words come from the tables of options and filters. */
 #ifndef GF_CLI_COMPLETION_H
 #define GF_CLI_COMPLETION_H
 
@@ -8,10 +7,12 @@
 void gf_completion_zsh(FILE *file);
 void gf_completion_fish(FILE *file);
 
-/* What bash and zsh read alike: the filters in _gpufilter_filters, and functions that set `offers`
- * to the parameters of a filter, and to what a parameter ("blur.border") takes. */
+/* The parts that the scripts for bash and zsh have in common: the variable _gpufilter_filters, and
+ * the functions that set `offers` to a filter's parameters and to a parameter's values. */
 void gf_completion_filter_names(FILE *file);
 void gf_completion_params(FILE *file);
 void gf_completion_param_values(FILE *file);
+/* The words that --lab takes, for all three shells. */
+void gf_completion_lab_names(FILE *file);
 
 #endif

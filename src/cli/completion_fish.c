@@ -3,7 +3,6 @@
 
 #include "cli/completion.h"
 #include "cli/help.h"
-#include "labs/lab.h"
 
 static void put_fish_text(FILE *file, const char *text)
 {
@@ -23,10 +22,8 @@ static void put_fish_option(FILE *file, const struct gf_option *option)
     } else if (option->type == GF_OPTION_FILTER) {
         fputs("-a \"$_gpufilter_filters\" ", file);
     } else if (option->type == GF_OPTION_LAB) {
-        const struct gf_lab *lab;
-        fputs("-a 'all", file);
-        for (int i = 0; (lab = gf_lab_at(i)); i++)
-            fprintf(file, " %s", lab->name);
+        fputs("-a '", file);
+        gf_completion_lab_names(file);
         fputs("' ", file);
     } else if (option->choices) {
         gf_option_choices(option->choices, " ", "", choices, sizeof choices);
@@ -39,7 +36,7 @@ static void put_fish_option(FILE *file, const struct gf_option *option)
     fputs("'\n", file);
 }
 
-/* A line for each parameter of a filter: what the shell's functions look up. */
+/* A line for each parameter of the filter with its values, which the shell's functions look up. */
 static void put_fish_filter(FILE *file, const struct gf_filter *filter)
 {
     const char *const alias = gf_filter_alias(filter), *name, *summary;

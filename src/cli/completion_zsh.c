@@ -3,9 +3,8 @@
 
 #include "cli/completion.h"
 #include "cli/help.h"
-#include "labs/lab.h"
 
-/* Within single quotes; brackets and colons mean something to _arguments. */
+/* Escapes text within single quotes, and brackets and colons for _arguments. */
 static void put_zsh_text(FILE *file, const char *text)
 {
     for (; *text; text++) {
@@ -16,7 +15,7 @@ static void put_zsh_text(FILE *file, const char *text)
     }
 }
 
-/* Behind the option's name and description: what its value is. */
+/* What the option's value can be; follows its name and description. */
 static void put_zsh_value(FILE *file, const struct gf_option *option)
 {
     char choices[200];
@@ -28,11 +27,9 @@ static void put_zsh_value(FILE *file, const struct gf_option *option)
     } else if (option->type == GF_OPTION_FILTER) {
         fputs("(${=_gpufilter_filters})", file);
     } else if (option->type == GF_OPTION_LAB) {
-        const struct gf_lab *lab;
-        fputs("(all", file);
-        for (int i = 0; (lab = gf_lab_at(i)); i++)
-            fprintf(file, " %s", lab->name);
-        fputs(")", file);
+        putc('(', file);
+        gf_completion_lab_names(file);
+        putc(')', file);
     } else if (option->choices) {
         gf_option_choices(option->choices, " ", "", choices, sizeof choices);
         fprintf(file, "(%s)", choices);

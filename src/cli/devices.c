@@ -1,12 +1,12 @@
-/* --devices: what the GPUs of this machine are, which of the program's code they would run, and the
- * CPU. */
+/* --devices: the GPUs of this machine, which of the program's code each would run, and the CPU. */
 #include <stdlib.h>
 
 #include "base/cpu.h"
 #include "base/target_clones.h"
+#include "cli/devices_nvml.h"
 #include "cli/help.h"
-#include "cli/nvml.h"
 #include "engine/backend.h"
+#include "report/text.h"
 
 static void print_nature(FILE *file, const struct gf_device_info *info)
 {
@@ -15,7 +15,7 @@ static void print_nature(FILE *file, const struct gf_device_info *info)
             "cuda:%d  %s: sm_%d%d, %d multiprocessors, %.1f GiB, L2 %.0f MiB, %d copy engine%s\n",
             info->index, info->name, info->major, info->minor, info->multiprocessors,
             (double)info->memory_bytes * gib, (double)info->l2_bytes * mib, info->copy_engines,
-            info->copy_engines == 1 ? "" : "s");
+            gf_text_plural(info->copy_engines));
 }
 
 static enum gf_status print_software(FILE *file, const struct gf_device_info *info,
@@ -36,7 +36,7 @@ static enum gf_status print_software(FILE *file, const struct gf_device_info *in
     return GF_OK;
 }
 
-/* Bytes a second of a PCIe link: gigatransfers, less the coding. */
+/* Bytes per second of a PCIe link: its transfers per second less the line coding. */
 static double pcie_bandwidth(int generation, int lanes)
 {
     static const double gigatransfers[] = {0,
@@ -139,14 +139,14 @@ static enum gf_status print_cpu(FILE *file, bool measured, struct gf_error *erro
     struct gf_backend *backend;
     const int processors = gf_cpu_count();
     fprintf(file, "cpu     %d processor%s, a thread each; vectors: %s\n", processors,
-            processors == 1 ? "" : "s", gf_cpu_instruction_set());
+            gf_text_plural(processors), gf_cpu_instruction_set());
     if (!measured)
         return GF_OK;
     const enum gf_status status = gf_backend_cpu_open(processors, &backend, error);
     return status ? status : measure(file, backend, error);
 }
 
-/* What decides which GPUs are seen, and where compiled code is kept. */
+/* The variables that decide which GPUs are visible, and where compiled code is cached. */
 static void print_environment(FILE *file)
 {
     static const char *const names[] = {"CUDA_VISIBLE_DEVICES", "CUDA_CACHE_PATH",

@@ -1,3 +1,4 @@
+/* --help and --version. */
 #include "cli/help.h"
 
 #include <ctype.h>
@@ -76,7 +77,7 @@ void gf_help_print(FILE *file)
           file);
 }
 
-/* A value that the parameter surely takes: its default, or one to begin with. */
+/* A value that the parameter accepts: its default, if it has one. */
 static void example_value(const struct gf_param *param, char *text, size_t size)
 {
     gf_param_default(param, text, size);
@@ -109,7 +110,7 @@ void gf_help_example(const struct gf_filter *filter, char *text, size_t size)
     }
 }
 
-/* Whether it speaks of M, alone among its neighbours. */
+/* Whether the text mentions M as a word. */
 static bool names_full_scale(const char *text)
 {
     for (const char *at = text; (at = strchr(at, 'M')); at++) {
@@ -133,15 +134,6 @@ static void print_variants(FILE *file, const struct gf_filter *filter)
     }
 }
 
-static void print_param(FILE *file, const struct gf_param *param)
-{
-    char limits[200], text[480];
-    gf_param_limits(param, limits, sizeof limits);
-    snprintf(text, sizeof text, "%s (%s)", param->help, limits);
-    const int column = fprintf(file, "  %-10s ", param->name);
-    gf_text_wrap(file, text, column, 13);
-}
-
 void gf_help_filter(FILE *file, const struct gf_filter *filter)
 {
     const struct gf_param *const params = gf_filter_params(filter);
@@ -158,7 +150,7 @@ void gf_help_filter(FILE *file, const struct gf_filter *filter)
     fprintf(file, "\n%s\n",
             params->name ? "Parameters, in their order by position:" : "No parameters.");
     for (const struct gf_param *param = params; param->name; param++)
-        print_param(file, param);
+        gf_param_print(file, param);
     print_variants(file, filter);
     gf_help_example(filter, example, sizeof example);
     fprintf(file, "\nExample:\n  gpufilter -i in.png -o out.png '%s'\n", example);

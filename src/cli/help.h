@@ -1,4 +1,4 @@
-/* What the program says of itself, all of it derived from the tables of options and of filters. */
+/* Help, lists, manual and completion. All of it derives from the tables of options and filters. */
 #ifndef GF_CLI_HELP_H
 #define GF_CLI_HELP_H
 
@@ -11,18 +11,18 @@ void gf_help_print(FILE *file);
 void gf_help_filter(FILE *file, const struct gf_filter *filter);
 void gf_help_list(FILE *file, enum gf_list_form form);
 void gf_help_version(FILE *file);
-/* measure: with the bandwidths that each device reaches. */
+/* measure: also measures the bandwidths of each device. */
 enum gf_status gf_help_devices(FILE *file, bool measure, struct gf_error *error) GF_CHECKED;
 
 void gf_man_print(FILE *file);
-/* The text as troff wants it: dashes, backslashes and leading dots are escaped. */
+/* Prints text for troff: dashes, backslashes and leading dots are escaped. */
 void gf_man_text(FILE *file, const char *text);
 void gf_completion_print(FILE *file, enum gf_shell shell);
 
-/* A chain of this filter alone that the parser takes: "blur=1.5:border=edge". */
+/* A chain of this filter alone that the parser accepts: "blur=1.5:border=edge". */
 void gf_help_example(const struct gf_filter *filter, char *text, size_t size);
 
-/* Command lines worth showing; NULL past the last one. */
+/* Example command lines; NULL past the last one. */
 struct gf_example {
     const char *command, *help;
 };

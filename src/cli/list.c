@@ -1,37 +1,23 @@
-/* --list, in its two forms. */
-#include <string.h>
-
+/* --list, as text and as a table in Markdown. */
 #include "cli/help.h"
 #include "report/text.h"
 
-/* "sigma=1.5 border=edge"; what has no default stands without "=". */
-static void print_params_text(FILE *file, const struct gf_filter *filter)
-{
-    char text[400] = "";
-    for (const struct gf_param *param = gf_filter_params(filter); param->name; param++) {
-        char value[40];
-        gf_param_default(param, value, sizeof value);
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s%s%s", *text ? " " : "",
-                 param->name, *value ? "=" : "", value);
-    }
-    if (*text) {
-        fputs("            ", file);
-        gf_text_wrap(file, text, 12, 12);
-    }
-}
-
 static void print_text(FILE *file, const struct gf_filter *filter)
 {
-    char summary[200];
+    char summary[200], params[400];
     const char *const alias = gf_filter_alias(filter);
     snprintf(summary, sizeof summary, "%s%s%s%s", gf_filter_summary(filter),
              alias ? " (alias " : "", alias ? alias : "", alias ? ")" : "");
     const int column = fprintf(file, "%-11s ", gf_filter_name(filter));
     gf_text_wrap(file, summary, column, 12);
-    print_params_text(file, filter);
+    gf_params_text(gf_filter_params(filter), params, sizeof params);
+    if (!*params)
+        return;
+    fprintf(file, "%*s", 12, "");
+    gf_text_wrap(file, params, 12, 12);
 }
 
-/* '|' would end the cell. */
+/* Escapes '|', which would end the cell. */
 static void print_cell(FILE *file, const char *text)
 {
     for (; *text; text++) {

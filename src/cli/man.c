@@ -1,7 +1,10 @@
-/* The manual page, in the man macros. */
+/* The manual page, in the man macros. What a declaration says stands there: options, filters, labs
+ * and the keys of reports are printed from their tables. */
 #include <string.h>
 
-#include "bench/compare.h"
+#include "batch/batch_log.h"
+#include "batch/output_template.h"
+#include "bench/timing.h"
 #include "cli/exit_status.h"
 #include "cli/help.h"
 #include "gpufilter/status.h"
@@ -34,6 +37,21 @@ static void put_line(FILE *file, const char *text)
     putc('\n', file);
 }
 
+/* A line of text in which *bold* and _italic_ parts are marked so. */
+static void put_prose(FILE *file, const char *text)
+{
+    bool marked = false;
+    for (; *text; text++) {
+        if (*text == '*' || *text == '_') {
+            fputs(marked ? "\\fR" : *text == '*' ? "\\fB" : "\\fI", file);
+            marked = !marked;
+        } else {
+            gf_man_text(file, (char[]){*text, '\0'});
+        }
+    }
+    putc('\n', file);
+}
+
 /* A tagged paragraph, the tag in bold. */
 static void put_tag(FILE *file, const char *tag)
 {
@@ -42,34 +60,40 @@ static void put_tag(FILE *file, const char *tag)
     fputs("\\fR\n", file);
 }
 
+static void put_keys(FILE *file, const struct gf_key_help *(*key_at)(int index))
+{
+    const struct gf_key_help *key;
+    for (int i = 0; (key = key_at(i)); i++) {
+        put_tag(file, key->path);
+        put_line(file, key->help);
+    }
+}
+
 static void put_head(FILE *file)
 {
     fprintf(file, ".TH GPUFILTER 1 \"\" \"gpufilter %s\" \"User commands\"\n", gf_version());
-    fputs(
-        ".SH NAME\ngpufilter \\- filter pictures on an NVIDIA GPU, or on the CPU with the same "
-        "result\n"
-        ".SH SYNOPSIS\n.B gpufilter\n\\fB\\-i\\fR \\fIfile\\fR \\fB\\-o\\fR \\fIfile\\fR "
-        "[\\fIoption\\fR]... [\\fIchain\\fR]\n"
-        ".SH DESCRIPTION\n"
-        "Reads a picture, runs it through a chain of filters and writes the result, complete or "
-        "not at "
-        "all.\nWithout a chain the picture is only converted to the format of the output.\n"
-        "The result does not depend on the device, nor on the number of lanes, bands or threads.\n"
-        "Options and the chain come in any order; \\fB\\-\\-\\fR ends the options, and a value "
-        "follows "
-        "its option after \\(lq=\\(rq or as the next argument.\n"
-        ".SH CHAINS\n"
-        "A chain is filters separated by commas: \\fIname\\fR, or \\fIname\\fB=\\fIvalue\\fR with "
-        "values "
-        "separated by colons.\nThe first parameters go by position, any by name as "
-        "\\fIkey\\fB=\\fIvalue\\fR; nothing goes by position after a name.\nRows of a matrix are "
-        "separated by \\(lq/\\(rq or \\(lq|\\(rq, its numbers by spaces.\nA value that holds a "
-        "comma or "
-        "a colon is quoted with \\(aq\\(aq or \"\", or escaped with a backslash.\n"
-        ".PP\n"
-        "Adjacent filters that need only the pixel itself are evaluated together and rounded "
-        "once.\n",
-        file);
+    fputs(".SH NAME\n", file);
+    put_prose(file,
+              "gpufilter - filter pictures on an NVIDIA GPU, or on the CPU with the same result");
+    fputs(".SH SYNOPSIS\n.B gpufilter\n", file);
+    put_prose(file, "*-i* _file_ *-o* _file_ [_option_]... [_chain_]");
+    fputs(".SH DESCRIPTION\n", file);
+    put_prose(file, "Reads a picture, runs it through a chain of filters and writes the result, "
+                    "complete or not at all. Without a chain the picture is only converted to the "
+                    "format of the output. The result does not depend on the device, nor on the "
+                    "number of lanes, bands or threads. Options and the chain come in any order; "
+                    "*--* ends the options, and a value follows its option after \"=\" or as the "
+                    "next argument.");
+    fputs(".SH CHAINS\n", file);
+    put_prose(file,
+              "A chain is filters separated by commas: _name_, or _name_*=*_value_ with values "
+              "separated by colons. The first parameters go by position, any by name as "
+              "_key_*=*_value_; nothing goes by position after a name. Rows of a matrix are "
+              "separated by \"/\" or \"|\", its numbers by spaces. A value that holds a comma or "
+              "a colon is quoted with '' or \"\", or escaped with a backslash.");
+    fputs(".PP\n", file);
+    put_prose(file, "Adjacent filters that need only the pixel itself are evaluated together and "
+                    "rounded once.");
 }
 
 static void put_options(FILE *file)
@@ -113,9 +137,10 @@ static void put_variants(FILE *file, const struct gf_filter *filter)
     if (!gf_filter_variant(filter, 1, &summary))
         return;
     put_tag(file, "variant");
-    fputs("of the CUDA kernels: the default, the naive one (also\n.BR variant=naive )\n"
-          "and from there up; the picture is the same:\n.RS\n",
-          file);
+    put_prose(file,
+              "of the CUDA kernels: the default, the naive one (also *variant=naive*) and from "
+              "there up; the picture is the same:");
+    fputs(".RS\n", file);
     for (int i = 0; (name = gf_filter_variant(filter, i, &summary)); i++) {
         put_tag(file, name);
         put_line(file, summary ? summary : "");
@@ -146,98 +171,115 @@ static void put_filter(FILE *file, const struct gf_filter *filter)
 
 static void put_batches(FILE *file)
 {
-    fputs(".SH BATCHES\n"
-          "With a folder, a quoted pattern, \\fB@\\fR\\fIlist\\fR or several \\fB\\-i\\fR every "
-          "picture goes its "
-          "own way: one that fails does not stop the others, and the order of what is said is that "
-          "of the inputs.\n"
-          "A folder gives its PNG, JPEG, PNM and PAM files, sorted, without hidden ones.\n"
-          ".PP\n"
-          "\\fB\\-o\\fR is then a folder, which keeps the names and the subfolders of a recursive "
-          "search, or a template "
-          "with these fields; a brace itself is doubled. Missing folders are made.\n",
-          file);
-    static const struct {
-        const char *field, *help;
-    } fields[] = {
-        {"{dir}",
-         "the input's folder: below the searched one, or as it was named, without . and .."},
-        {"{stem}, {ext}", "the parts of its name; the extension of --format where that is given"},
-        {"{n}, {n:4}",
-         "its number in the whole list, from 1, with that many digits at least; for a single "
-         "input the number of the picture in it"},
-        {"{w}, {h}", "the size of the result"}};
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        put_tag(file, fields[i].field);
-        put_line(file, fields[i].help);
-    }
-    fputs(".PP\n"
-          "Two inputs that would be written to one file are refused before anything runs, as is an "
-          "output that is "
-          "another input.\n"
-          ".PP\n"
-          "\\fB\\-\\-log\\fR appends one JSON object a line when a picture is finished: "
-          "\\fIindex\\fR, "
-          "\\fIinput\\fR, \\fIoutput\\fR, \\fIstatus\\fR (ok, failed, skipped), \\fImessage\\fR, "
-          "\\fIbytes_in\\fR, \\fIbytes_out\\fR (\\-1: unknown), \\fIwidth\\fR, \\fIheight\\fR, "
-          "\\fIms\\fR "
-          "(total, decode, upload, filter, download, encode), \\fIdevice\\fR and \\fIjob\\fR, "
-          "which names the chain "
-          "and the options.\n"
-          "\\fB\\-\\-resume\\fR leaves out what such a log says to be done by the same job, if the "
-          "output is there "
-          "in that size.\n"
-          ".SH ENVIRONMENT\n",
-          file);
-    put_tag(file, "GPUFILTER_OPTS");
-    put_line(file, "options that come before those of the command line, quoted as in a shell");
-    put_tag(file, "NO_COLOR");
-    put_line(file, "where set, the bar has no colour");
-    put_tag(file, "TMPDIR");
-    put_line(file, "where standard output is held back until a picture is complete");
+    fputs(".SH BATCHES\n", file);
+    put_prose(file,
+              "With a folder, a quoted pattern, *@*_list_ or several *-i* every picture goes its "
+              "own way: one that fails does not stop the others, and the order of what is said "
+              "is that of the inputs. A folder gives its PNG, JPEG, PNM and PAM files, sorted, "
+              "without hidden ones.");
+    fputs(".PP\n", file);
+    put_prose(file,
+              "*-o* is then a folder, which keeps the names and the subfolders of a recursive "
+              "search, or a template with these fields; a brace itself is doubled. Missing "
+              "folders are made.");
+    put_keys(file, gf_template_field_at);
+    fputs(".PP\n", file);
+    put_prose(file,
+              "Two inputs that would be written to one file are refused before anything runs, "
+              "as is an output that is another input.");
+    fputs(".PP\n", file);
+    put_prose(file, "*--log* appends one JSON object a line when a picture is finished, with these "
+                    "keys, which stay:");
+    put_keys(file, gf_batch_log_key_at);
+    fputs(".PP\n", file);
+    put_prose(file, "*--resume* leaves out what such a log says to be done by the same job, if the "
+                    "output is there in that size.");
 }
 
-static void put_keys(FILE *file, const struct gf_key_help *(*key_at)(int index))
+static void put_environment(FILE *file)
 {
-    const struct gf_key_help *key;
-    for (int i = 0; (key = key_at(i)); i++) {
-        put_tag(file, key->path);
-        put_line(file, key->help);
+    static const struct {
+        const char *name, *help;
+    } variables[] = {
+        {"GPUFILTER_OPTS",
+         "options that come before those of the command line, quoted as in a shell"},
+        {"NO_COLOR", "where set, the bar has no colour"},
+        {"TMPDIR", "where standard output is held back until a picture is complete"},
+    };
+    fputs(".SH ENVIRONMENT\n", file);
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        put_tag(file, variables[i].name);
+        put_line(file, variables[i].help);
     }
 }
 
 static void put_profile(FILE *file)
 {
-    fputs(".SH PROFILE\n"
-          "\\fB\\-\\-profile\\fR prints a row for each stage in the order of the data: decode, "
-          "upload, each "
-          "stage of the chain and the histograms taken for it, download, encode.\n"
-          "A stage is busy while at least one lane is in it, so that \\fIbusy ms\\fR is the union "
-          "of its "
-          "intervals, not their sum.\n"
-          "\\fIbytes\\fR are the samples that a codec made or took, the bytes copied, or those "
-          "that a "
-          "stage read and wrote; \\fIGB/s\\fR is bytes by busy time; \\fI% peak\\fR is of the "
-          "bandwidth "
-          "measured in the same run: of a copy in device memory for stages (in host memory on the "
-          "CPU), of "
-          "PCIe for upload and download. Codecs have none.\n"
-          ".PP\n"
-          "\\fIoverlap\\fR is 1 \\- (time during which any stage was busy) / (sum of the "
-          "stages\\(aq busy "
-          "times): 0 when one thing happened after the other, 75 % when four always ran at once. "
-          "The CUDA start\\-up is in neither, and stands in a line of its own.\n"
-          "The stage that bounds the run is the one with the largest busy time.\n"
-          ".PP\n"
-          "\\fB\\-\\-profile=json\\fR prints one object with these keys, which stay:\n",
-          file);
+    fputs(".SH PROFILE\n", file);
+    put_prose(file,
+              "*--profile* prints a row for each stage in the order of the data: decode, upload, "
+              "each stage of the chain and the histograms taken for it, download, encode. A "
+              "stage is busy while at least one lane is in it, so that _busy ms_ is the union "
+              "of its intervals, not their sum. _bytes_ are the samples that a codec made or "
+              "took, the bytes copied, or those that a stage read and wrote; _GB/s_ is bytes by "
+              "busy time; _% peak_ is of the bandwidth measured in the same run: of a copy in "
+              "device memory for stages (in host memory on the CPU), of PCIe for upload and "
+              "download. Codecs have none.");
+    fputs(".PP\n", file);
+    put_prose(file,
+              "_overlap_ is 1 - (time during which any stage was busy) / (sum of the stages' "
+              "busy times): 0 when one thing happened after the other, 75 % when four always "
+              "ran at once. The CUDA start-up is in neither, and stands in a line of its own. "
+              "The stage that bounds the run is the one with the largest busy time.");
+    fputs(".PP\n", file);
+    put_prose(file,
+              "*--trace* writes Chrome's trace-event format: a track for the reader, for each "
+              "lane and for the writer; spans of one track that overlap are put on further "
+              "tracks beside it.");
+    fputs(".PP\n", file);
+    put_prose(file, "*--profile=json* prints one object with these keys, which stay:");
     put_keys(file, gf_profile_report_key_at);
-    fputs(".PP\n"
-          "\\fB\\-\\-trace\\fR writes Chrome\\(aqs trace\\-event format: a track for the reader, "
-          "for each "
-          "lane and for the writer; spans of one track that overlap are put on further tracks "
-          "beside it.\n",
-          file);
+}
+
+static void put_compare(FILE *file)
+{
+    char times[160];
+    fputs(".SH COMPARISON\n", file);
+    put_prose(file,
+              "*--profile=compare* runs each stage of the chain on the whole picture in every "
+              "variant that its filter has, and each histogram that a stage wants in every way "
+              "of counting, and compares the result with the CPU backend's: one that differs by "
+              "more than its filter declares is an error. No picture is written unless *-o* is "
+              "given.");
+    snprintf(
+        times, sizeof times,
+        "Times are of the device's clock: the median of up to %d runs, the least and the most.",
+        GF_TIMING_RUNS_MAX);
+    put_line(file, times);
+    put_prose(file,
+              "_warm_ runs follow one another; before _cold_ ones the second-level cache is "
+              "flushed. _GB/s_ counts the input once and the result once, which is the least "
+              "that must move. A filter that was fused with its neighbours shows its variants "
+              "under *--no-fuse*.");
+    fputs(".PP\n", file);
+    put_prose(file,
+              "The rows of the whole chain differ from the first in one setting each. "
+              "_estimate_ is the Best Practices Guide's (9.1.2): the longer of the kernels' and "
+              "the copies' time and the n-th part of the shorter, n being the lanes. It counts "
+              "copies up and down one after the other; a GPU with two copy engines can beat it.");
+    fputs(".PP\n", file);
+    put_prose(file,
+              "Without a GPU the rows are the CPU backend's, on one thread up to all. A filter "
+              "with hand-written vector instructions is also timed without them (_no "
+              "intrinsics_); those of the compiler remain.");
+    fputs(".PP\n", file);
+    put_prose(file, "*--profile=compare:json* prints one object with these keys, which stay:");
+    put_keys(file, gf_compare_key_at);
+    fputs(".PP\n", file);
+    put_prose(file,
+              "*--profile=compare:csv* prints these columns (RFC 4180), empty where nothing is "
+              "known:");
+    put_keys(file, gf_compare_column_at);
 }
 
 static void put_lab(FILE *file, const struct gf_lab *lab)
@@ -253,66 +295,23 @@ static void put_lab(FILE *file, const struct gf_lab *lab)
 
 static void put_labs(FILE *file)
 {
-    fputs(".SH LABS\n"
-          "\\fB\\-\\-lab\\fR lists the microbenchmarks of single techniques of the CUDA guides; "
-          "\\fB\\-\\-lab=\\fIname\\fR[\\fB:\\fIkey\\fB=\\fIvalue\\fR...] runs one, "
-          "\\fB\\-\\-lab=all\\fR every one, \\fB\\-\\-lab=\\fIname\\fB:help\\fR explains "
-          "one.\nEach prints the guide\\(aqs figure and this GPU\\(aqs, and checks what it "
-          "computes: a "
-          "wrong result is an error. The GPU is that of \\fB\\-\\-device\\fR. All take these "
-          "parameters (plot only where there is a curve):\n",
-          file);
+    fputs(".SH LABS\n", file);
+    put_prose(file,
+              "*--lab* lists the microbenchmarks of single techniques of the CUDA guides; "
+              "*--lab=*_name_[*:*_key_*=*_value_...] runs one, *--lab=all* every one, "
+              "*--lab=*_name_*:help* explains one. Each prints the guide's figure and this "
+              "GPU's, and checks what it computes: a wrong result is an error. The GPU is that "
+              "of *--device*. All take these parameters (plot only where there is a curve):");
     for (const struct gf_param *param = gf_lab_common_params(); param->name; param++)
         put_param(file, param);
     const struct gf_lab *lab;
     for (int i = 0; (lab = gf_lab_at(i)); i++)
         put_lab(file, lab);
-    fputs(
-        ".PP\nWith format=json a lab is one object, all of them an array of such, with these keys, "
-        "which stay:\n",
-        file);
-    const struct gf_key_help *key;
-    for (int i = 0; (key = gf_lab_key_at(i)); i++) {
-        put_tag(file, key->path);
-        put_line(file, key->help);
-    }
-}
-
-static void put_compare(FILE *file)
-{
-    fputs(".SH COMPARISON\n"
-          "\\fB\\-\\-profile=compare\\fR runs each stage of the chain on the whole picture in "
-          "every variant that its "
-          "filter has, and each histogram that a stage wants in every way of counting, and holds "
-          "the result against "
-          "the CPU backend\\(aqs: one that differs by more than its filter declares is an error. "
-          "No picture is written unless \\fB\\-o\\fR is given.\n"
-          "Times are of the device\\(aqs clock: the median of up to 15 runs, the least and the "
-          "most. \\fIwarm\\fR "
-          "runs follow one another; before \\fIcold\\fR ones the second\\-level cache is flushed. "
-          "\\fIGB/s\\fR "
-          "counts the input once and the result once, which is the least that must move.\n"
-          "A filter that was fused with its neighbours shows its variants under "
-          "\\fB\\-\\-no\\-fuse\\fR.\n"
-          ".PP\n"
-          "The rows of the whole chain differ from the first in one setting each. \\fIestimate\\fR "
-          "is the Best "
-          "Practices Guide\\(aqs (9.1.2): the longer of the kernels\\(aq and the copies\\(aq time "
-          "and the n\\-th part of "
-          "the shorter, n being the lanes. It counts copies up and down one after the other; a GPU "
-          "with two copy "
-          "engines can beat it.\n"
-          "Without a GPU the rows are the CPU backend\\(aqs, on one thread up to all. A filter with "
-          "hand\\-written vector instructions is also timed without them (\\fIno intrinsics\\fR); "
-          "those of the compiler remain.\n"
-          ".PP\n"
-          "\\fB\\-\\-profile=compare:json\\fR prints one object with these keys, which stay:\n",
-          file);
-    put_keys(file, gf_compare_key_at);
-    fputs(".PP\n\\fB\\-\\-profile=compare:csv\\fR prints these columns (RFC 4180), empty where "
-          "there is nothing to say:\n",
-          file);
-    put_keys(file, gf_compare_column_at);
+    fputs(".PP\n", file);
+    put_prose(file,
+              "With format=json a lab is one object, all of them an array of such, with these "
+              "keys, which stay:");
+    put_keys(file, gf_lab_key_at);
 }
 
 static void put_exits(FILE *file)
@@ -334,22 +333,22 @@ static void put_exits(FILE *file)
         }
         putc('\n', file);
     }
-    fputs(
-        ".TP\n\\fB129, 130, 143\\fR\nended by SIGHUP, SIGINT, SIGTERM; no output is left behind\n",
-        file);
+    put_tag(file, "129, 130, 143");
+    put_line(file, "ended by SIGHUP, SIGINT, SIGTERM; no output is left behind");
 }
 
 void gf_man_print(FILE *file)
 {
     put_head(file);
     put_options(file);
-    fputs(".SH FILTERS\nParameters stand in their order by position. "
-          "v is a sample, M the full scale: 255, or 65535 in 16 bits.\n",
-          file);
+    fputs(".SH FILTERS\n", file);
+    put_line(file, "Parameters stand in their order by position. v is a sample, M the full scale: "
+                   "255, or 65535 in 16 bits.");
     const struct gf_filter *filter;
     for (int i = 0; (filter = gf_filter_at(i)); i++)
         put_filter(file, filter);
     put_batches(file);
+    put_environment(file);
     put_profile(file);
     put_compare(file);
     put_labs(file);

@@ -1,16 +1,16 @@
-/* The table of options, and what help says of one. */
+/* The table of options, and how help writes one. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/command.h"
 
+/* The member of the command that an option sets. */
 #define AT(member) offsetof(struct gf_command, member)
 #define KI 1024.0
-#define LEAST_BUDGET (KI * KI)
-#define GREATEST_BUDGET (KI * KI * KI * KI)
+#define MEMORY_LEAST (KI * KI)
+#define MEMORY_GREATEST (KI * KI * KI * KI)
 
-/* A table of a few lines an option. */
 /* clang-format off */
 static const struct gf_choice formats[] = {
     {"png", GF_FILE_PNG}, {"jpeg", GF_FILE_JPEG}, {"pnm", GF_FILE_PNM}, {"pam", GF_FILE_PAM},
@@ -69,44 +69,44 @@ static const struct gf_option options[] = {
     {.name = "subsampling", .type = GF_OPTION_CHOICE, .choices = subsamplings,
      .offset = AT(options.subsampling),
      .help = "JPEG chroma subsampling"},
-    {.name = "progressive", .type = GF_OPTION_SWITCH, .value = true,
+    {.name = "progressive", .type = GF_OPTION_SWITCH, .implied = true,
      .offset = AT(options.progressive),
      .help = "write a progressive JPEG"},
     {.name = "png-level", .argument = "N", .type = GF_OPTION_INT, .least = 0, .greatest = GF_PNG_LEVEL_MAX,
      .offset = AT(options.png_level),
      .help = "PNG compression; 1 is quick"},
-    {.name = "strip", .type = GF_OPTION_SWITCH, .value = true, .offset = AT(options.strip),
+    {.name = "strip", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(options.strip),
      .help = "write no ICC profile, EXIF, XMP or density"},
-    {.name = "no-autorotate", .type = GF_OPTION_SWITCH, .value = false,
+    {.name = "no-autorotate", .type = GF_OPTION_SWITCH, .implied = false,
      .offset = AT(options.autorotate),
      .help = "leave the EXIF orientation unapplied"},
-    {.name = "allow-truncated", .type = GF_OPTION_SWITCH, .value = true,
+    {.name = "allow-truncated", .type = GF_OPTION_SWITCH, .implied = true,
      .offset = AT(options.allow_truncated),
      .help = "keep what a truncated PNG or JPEG still gives"},
     {.name = "max-pixels", .argument = "N", .type = GF_OPTION_COUNT, .least = 1, .greatest = 1e12,
      .offset = AT(options.max_pixels),
      .help = "refuse a larger input; suffixes k, M, G"},
 
-    {.group = "Batches", .name = "recursive", .letter = 'r', .type = GF_OPTION_SWITCH, .value = true,
+    {.group = "Batches", .name = "recursive", .letter = 'r', .type = GF_OPTION_SWITCH, .implied = true,
      .offset = AT(recursive),
      .help = "search the folders in a folder, too"},
-    {.name = "null", .letter = '0', .type = GF_OPTION_SWITCH, .value = true, .offset = AT(nul_separated),
+    {.name = "null", .letter = '0', .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(nul_separated),
      .help = "names in a list end with NUL"},
     {.name = "log", .argument = "FILE", .type = GF_OPTION_FILE, .offset = AT(log),
      .help = "append a line of JSON for every picture"},
     {.name = "resume", .argument = "FILE", .type = GF_OPTION_FILE, .offset = AT(resume),
      .help = "do what that log does not say is done, and go on in it"},
-    {.name = "skip-existing", .type = GF_OPTION_SWITCH, .value = true, .offset = AT(skip_existing),
+    {.name = "skip-existing", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(skip_existing),
      .help = "leave outputs that are there"},
-    {.name = "update", .type = GF_OPTION_SWITCH, .value = true, .offset = AT(update),
+    {.name = "update", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(update),
      .help = "leave outputs that are no older than their input"},
-    {.name = "no-clobber", .type = GF_OPTION_SWITCH, .value = true, .offset = AT(options.no_clobber),
+    {.name = "no-clobber", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(options.no_clobber),
      .help = "an output that is there is an error"},
-    {.name = "fail-fast", .type = GF_OPTION_SWITCH, .value = true, .offset = AT(fail_fast),
+    {.name = "fail-fast", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(fail_fast),
      .help = "begin no file after the first that failed"},
-    {.name = "sync", .type = GF_OPTION_SWITCH, .value = true, .offset = AT(options.sync),
+    {.name = "sync", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(options.sync),
      .help = "flush every output to the disk"},
-    {.name = "dry-run", .letter = 'n', .type = GF_OPTION_SWITCH, .value = true, .offset = AT(dry_run),
+    {.name = "dry-run", .letter = 'n', .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(dry_run),
      .help = "print what would be done"},
     {.name = "shard", .argument = "K/N", .type = GF_OPTION_SHARD,
      .help = "only the K-th of N parts of the inputs, K from 1"},
@@ -125,11 +125,11 @@ static const struct gf_option options[] = {
     {.name = "threads", .argument = "N", .type = GF_OPTION_INT, .least = 0, .greatest = GF_THREADS_MAX,
      .offset = AT(options.threads),
      .help = "threads of the CPU and of PNG; 0 is one for each processor"},
-    {.name = "memory", .argument = "SIZE", .type = GF_OPTION_SIZE, .least = LEAST_BUDGET,
-     .greatest = GREATEST_BUDGET, .offset = AT(options.memory_bytes),
+    {.name = "memory", .argument = "SIZE", .type = GF_OPTION_SIZE, .least = MEMORY_LEAST,
+     .greatest = MEMORY_GREATEST, .offset = AT(options.memory_bytes),
      .help = "budget of host memory for buffers; suffixes K, M, G"},
-    {.name = "device-memory", .argument = "SIZE", .type = GF_OPTION_SIZE, .least = LEAST_BUDGET,
-     .greatest = GREATEST_BUDGET, .offset = AT(options.device_memory_bytes),
+    {.name = "device-memory", .argument = "SIZE", .type = GF_OPTION_SIZE, .least = MEMORY_LEAST,
+     .greatest = MEMORY_GREATEST, .offset = AT(options.device_memory_bytes),
      .help = "budget of device memory; without it, what is free"},
     {.name = "codec", .type = GF_OPTION_CHOICE, .choices = codecs, .offset = AT(options.codec),
      .help = "where JPEGs are decoded and encoded; gpu is nvJPEG, which takes a second to start: auto takes it for many pictures"},
@@ -138,34 +138,34 @@ static const struct gf_option options[] = {
      .help = "pageable shows what copies to a GPU cost from memory that is not pinned"},
     {.name = "transfer", .type = GF_OPTION_CHOICE, .choices = transfers, .offset = AT(options.transfer),
      .help = "zero-copy lets kernels read and write pinned host memory over PCIe, without copies"},
-    {.name = "no-fuse", .type = GF_OPTION_SWITCH, .value = true, .offset = AT(options.no_fuse),
+    {.name = "no-fuse", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(options.no_fuse),
      .help = "run adjacent point filters one by one, rounding after each"},
 
     {.group = "Reports", .name = "profile", .type = GF_OPTION_CHOICE, .optional = true,
-     .value = GF_PROFILE_TABLE, .choices = profiles, .offset = AT(profile),
+     .implied = GF_PROFILE_TABLE, .choices = profiles, .offset = AT(profile),
      .help = "time, bytes and bandwidth of every stage; compare: every variant and setting beside "
              "each other, -o not needed; on standard error if the picture goes to standard output"},
     {.name = "explain", .type = GF_OPTION_SWITCH, .action = GF_ACTION_EXPLAIN,
      .help = "say what would run and where: bands, kernels, bytes, the time that bandwidths allow"},
     {.name = "trace", .argument = "FILE", .type = GF_OPTION_FILE, .offset = AT(trace),
      .help = "write a timeline for Perfetto or chrome://tracing"},
-    {.name = "verbose", .letter = 'v', .type = GF_OPTION_SWITCH, .value = true,
+    {.name = "verbose", .letter = 'v', .type = GF_OPTION_SWITCH, .implied = true,
      .offset = AT(verbose),
      .help = "say which device ran and why, sizes, bands and time"},
-    {.name = "quiet", .letter = 'q', .type = GF_OPTION_SWITCH, .value = true, .offset = AT(quiet),
+    {.name = "quiet", .letter = 'q', .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(quiet),
      .help = "no warnings, no progress"},
 
     {.group = "Information", .name = "help", .letter = 'h', .argument = "FILTER",
      .type = GF_OPTION_FILTER, .optional = true, .action = GF_ACTION_HELP, .offset = AT(topic),
      .help = "this text, or a filter's definition, parameters and an example"},
     {.name = "list", .type = GF_OPTION_CHOICE, .optional = true, .choices = lists,
-     .value = GF_LIST_TEXT, .action = GF_ACTION_LIST, .offset = AT(detail),
+     .implied = GF_LIST_TEXT, .action = GF_ACTION_LIST, .offset = AT(form),
      .help = "the filters with their parameters"},
     {.name = "devices", .type = GF_OPTION_CHOICE, .optional = true, .choices = device_forms,
-     .value = GF_DEVICES_TEXT, .action = GF_ACTION_DEVICES, .offset = AT(detail),
+     .implied = GF_DEVICES_TEXT, .action = GF_ACTION_DEVICES, .offset = AT(form),
      .help = "the GPUs of this machine, or why there is none; with their bandwidths measured"},
     {.name = "selftest", .type = GF_OPTION_CHOICE, .optional = true, .choices = extents,
-     .value = GF_SELFTEST_FULL, .action = GF_ACTION_SELFTEST, .offset = AT(detail),
+     .implied = GF_SELFTEST_FULL, .action = GF_ACTION_SELFTEST, .offset = AT(form),
      .help = "run every filter and variant on every device against the CPU; or those named, between commas"},
     {.name = "lab", .argument = "NAME[:KEY=VALUE...]", .type = GF_OPTION_LAB, .optional = true,
      .action = GF_ACTION_LAB, .offset = AT(lab),
@@ -175,7 +175,7 @@ static const struct gf_option options[] = {
     {.name = "man", .type = GF_OPTION_SWITCH, .hidden = true, .action = GF_ACTION_MAN,
      .help = "print this manual page in roff"},
     {.name = "completion", .type = GF_OPTION_CHOICE, .hidden = true, .choices = shells,
-     .action = GF_ACTION_COMPLETION, .offset = AT(detail),
+     .action = GF_ACTION_COMPLETION, .offset = AT(form),
      .help = "print a script that completes command lines"},
 };
 /* clang-format on */
@@ -196,7 +196,8 @@ bool gf_option_takes_next(const struct gf_option *option)
     return option->optional && (option->type == GF_OPTION_FILTER || option->type == GF_OPTION_LAB);
 }
 
-bool gf_choice_alias(const struct gf_choice *choices, int index)
+/* Whether a choice repeats the value of an earlier one. */
+static bool is_alias(const struct gf_choice *choices, int index)
 {
     for (int i = 0; i < index; i++) {
         if (choices[i].value == choices[index].value)
@@ -205,7 +206,6 @@ bool gf_choice_alias(const struct gf_choice *choices, int index)
     return false;
 }
 
-/* 1073741824 is "1G" in steps of 1024, 1000000000 in steps of 1000. */
 void gf_option_number(double value, enum gf_option_type type, char *text, size_t size)
 {
     const double base = type == GF_OPTION_SIZE ? KI : 1000;
@@ -222,7 +222,7 @@ void gf_option_choices(const struct gf_choice *choices, const char *separator, c
     size_t length = 0;
     text[0] = '\0';
     for (int i = 0; choices[i].name && length < size; i++) {
-        if (!gf_choice_alias(choices, i))
+        if (!is_alias(choices, i))
             length += (size_t)snprintf(text + length, size - length, "%s%s", i ? separator : "",
                                        choices[i].name);
     }
@@ -265,8 +265,7 @@ void gf_option_limits(const struct gf_option *option, char *text, size_t size)
     const double number =
         option->type == GF_OPTION_INT ? *(const int *)member : (double)*(const uint64_t *)member;
     gf_option_number(number, option->type, value, sizeof value);
-    /* 0 is what is chosen when running. */
-    const bool chosen = number == 0;
-    snprintf(text, size, "%s..%s%s%s", least, greatest, chosen ? "" : "; default ",
-             chosen ? "" : value);
+    const bool automatic = number == 0; /* the run chooses */
+    snprintf(text, size, "%s..%s%s%s", least, greatest, automatic ? "" : "; default ",
+             automatic ? "" : value);
 }

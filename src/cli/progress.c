@@ -8,7 +8,7 @@
 
 #include "base/json.h"
 
-/* A run of seconds needs no lines. */
+/* Lines come so rarely that a run of a few seconds prints none. */
 static const double bar_tick_s = 0.1, lines_tick_s = 10, json_tick_s = 1;
 enum { BAR_CELLS = 24, COLUMNS_LEAST = 40 };
 
@@ -57,7 +57,7 @@ struct rates {
 static struct rates rates_of(const struct gf_batch_state *state)
 {
     struct rates rates = {.finished = state->done + state->failed + state->skipped, .left_s = NAN};
-    const double worked = (double)(state->done + state->failed); /* what was skipped took no time */
+    const double worked = (double)(state->done + state->failed); /* skipped files took no time */
     if (state->elapsed_s > 0) {
         rates.files_per_s = worked / state->elapsed_s;
         rates.pictures_per_s = (double)state->pictures / state->elapsed_s;

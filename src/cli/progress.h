@@ -1,5 +1,4 @@
-/* How a batch goes on, for people and for programs: a bar on a terminal, plain lines now and then,
- * or JSON lines. */
+/* The progress of a batch: a bar on a terminal, lines of text, or lines of JSON. */
 #ifndef GF_CLI_PROGRESS_H
 #define GF_CLI_PROGRESS_H
 
@@ -10,23 +9,23 @@
 
 struct gf_progress {
     FILE *file;
-    enum gf_progress_form form; /* settled: not AUTO */
-    double tick_s;              /* between two calls of show */
+    enum gf_progress_form form; /* never AUTO */
+    double tick_s;              /* between two calls of gf_progress_show() */
     int columns;
     bool colour;
-    bool drawn;   /* the bar stands in the terminal's last line */
+    bool drawn;   /* the bar is on the terminal's last line */
     bool started; /* something was shown */
 };
 
-/* AUTO is a bar where the file is a terminal; of a single input, nothing. */
+/* AUTO becomes a bar if the file is a terminal, else lines; for a single input nothing is shown. */
 struct gf_progress gf_progress_make(FILE *file, enum gf_progress_form form, size_t inputs);
 void gf_progress_show(struct gf_progress *progress, const struct gf_batch_state *state,
                       bool at_end);
-/* Before something else is printed there. */
+/* Removes the bar, so that something else can be printed there. */
 void gf_progress_clear(struct gf_progress *progress);
 
-/* The kind of work that took most time so far: "decode", "upload", "filter", "download", "encode";
- * "" before. */
+/* The kind of work that has taken most time: "decode", "upload", "filter", "download" or "encode";
+ * "" at the beginning. */
 const char *gf_progress_bound(const struct gf_batch_state *state);
 
 #endif

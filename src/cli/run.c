@@ -1,3 +1,4 @@
+/* The main action: the inputs, the batch, and its messages, progress and reports. */
 #include "cli/run.h"
 
 #include <errno.h>
@@ -7,6 +8,7 @@
 #include <unistd.h>
 
 #include "batch/batch.h"
+#include "cli/messages.h"
 #include "cli/progress.h"
 #include "codec/codec.h"
 #include "codec/io/output.h"
@@ -14,10 +16,9 @@
 #include "report/profile_report.h"
 #include "report/text.h"
 
-/* One run of the program. */
+/* A run with what it has opened. */
 struct session {
     struct gf_command *command;
-    void (*complain)(const char *kind, const char *text);
     struct gf_inputs inputs;
     struct gf_template output;
     struct gf_batch_log *log;
@@ -25,11 +26,11 @@ struct session {
     struct gf_output *trace;
     struct gf_progress progress;
     int all_devices[GF_COMMAND_DEVICES_MAX];
-    enum gf_status report_status; /* of the profile and the trace */
+    enum gf_status report_status; /* of writing the profile and the trace */
     struct gf_error report_error;
 };
 
-/* ---- what is told ---- */
+/* ---- messages and reports ---- */
 
 static void say(void *context, enum gf_batch_kind kind, const char *text)
 {
@@ -38,9 +39,9 @@ static void say(void *context, enum gf_batch_kind kind, const char *text)
     if (kind == GF_SAY_PLAN)
         puts(text);
     else if (kind == GF_SAY_CHOICE || kind == GF_SAY_PICTURE)
-        session->complain("", text);
+        gf_message_print("", text);
     else
-        session->complain(kind == GF_SAY_WARNING ? "warning: " : "", text);
+        gf_message_print(kind == GF_SAY_WARNING ? "warning: " : "", text);
 }
 
 static void tick(void *context, const struct gf_batch_state *state, bool at_end)
@@ -64,7 +65,7 @@ static void tell_run(const char *input, const char *output, const struct gf_prof
             profile->wall_s > 0 ? pixels / profile->wall_s * 1e-6 : 0.0);
 }
 
-/* Whether the run's own spans are asked for; a comparison has runs of its own. */
+/* Whether the profile of this run is asked for; a comparison has runs of its own. */
 static bool is_profiled(const struct gf_command *command)
 {
     return command->profile && command->profile < GF_PROFILE_COMPARE;
@@ -73,16 +74,14 @@ static bool is_profiled(const struct gf_command *command)
 static enum gf_status show_profile(const struct gf_command *command,
                                    const struct gf_profile *profile, struct gf_error *error)
 {
-    const bool taken =
-        !strcmp(command->output, "-") || (command->trace && !strcmp(command->trace, "-"));
     struct gf_profile_report report;
     const enum gf_status status = gf_profile_report_make(profile, &report, error);
     if (status)
         return status;
     if (command->profile == GF_PROFILE_JSON)
-        gf_profile_report_json(&report, profile, taken ? stderr : stdout);
+        gf_profile_report_json(&report, profile, gf_report_file(command));
     else
-        gf_profile_report_table(&report, profile, taken ? stderr : stdout);
+        gf_profile_report_table(&report, profile, gf_report_file(command));
     gf_profile_report_free(&report);
     return GF_OK;
 }
@@ -106,7 +105,8 @@ static enum gf_status write_trace(const struct gf_profile *profile, struct gf_ou
     return status;
 }
 
-/* Of a single input; of a stream the last picture's trace. */
+/* Reports a picture. There is only one input; of a stream of pictures the last one's trace stays.
+ */
 static void picture(void *context, const char *input, const char *output,
                     const struct gf_profile *profile)
 {
@@ -122,15 +122,15 @@ static void picture(void *context, const char *input, const char *output,
         *status = write_trace(profile, session->trace, &session->report_error);
 }
 
-/* ---- what is opened before ---- */
+/* ---- opening ---- */
 
 static enum gf_status check_terminals(const struct gf_command *command, struct gf_error *error)
 {
     for (int i = 0; i < command->inputs; i++) {
         const bool standard = !strcmp(command->input[i], "-") || !strcmp(command->input[i], "@-");
-        if (standard && isatty(STDIN_FILENO))
-            return gf_fail(error, GF_ERROR_USAGE,
-                           "standard input is a terminal: pipe a picture in, or name one with -i");
+        const enum gf_status status = standard ? gf_check_stdin(error) : GF_OK;
+        if (status)
+            return status;
     }
     if (!command->dry_run && !strcmp(command->output, "-") && isatty(STDOUT_FILENO))
         return gf_fail(error, GF_ERROR_USAGE,
@@ -157,7 +157,7 @@ static enum gf_status open_inputs(struct session *session, struct gf_error *erro
     free(outputs);
     if (!status && session->inputs.count > 1 && (command->profile || command->trace))
         return gf_fail(error, GF_ERROR_USAGE,
-                       "--profile and --trace are of one picture, not of %zu",
+                       "--profile and --trace work on one picture, not on %zu",
                        session->inputs.count);
     return status;
 }
@@ -180,7 +180,7 @@ static enum gf_status open_session(struct session *session, struct gf_error *err
     enum gf_status status = check_terminals(command, error);
     if (!status)
         status = open_inputs(session, error);
-    /* Opened first: where they cannot be written, nobody should wait for a picture to learn so. */
+    /* The trace and the logs are opened before any work, so that an error shows at once. */
     if (!status && command->trace)
         status = gf_output_open(command->trace, &session->trace, error);
     if (!status)
@@ -234,7 +234,7 @@ static enum gf_status run(struct session *session, struct gf_error *error)
         return status;
     command->options.profile = is_profiled(command) || session->trace;
     command->options.warn =
-        command->quiet ? NULL : drop_warning; /* the batch puts its own in its place */
+        command->quiet ? NULL : drop_warning; /* the batch replaces it by its own */
     const struct gf_batch_request request = {
         .chain = command->chain,
         .options = command->options,
@@ -259,11 +259,9 @@ static enum gf_status run(struct session *session, struct gf_error *error)
     return gf_batch_run(&request, &state, error);
 }
 
-enum gf_status gf_run_command(struct gf_command *command,
-                              void (*complain)(const char *kind, const char *text),
-                              struct gf_error *error)
+enum gf_status gf_run_batch(struct gf_command *command, struct gf_error *error)
 {
-    struct session session = {.command = command, .complain = complain};
+    struct session session = {.command = command};
     enum gf_status status = open_session(&session, error);
     if (!status)
         status = run(&session, error);

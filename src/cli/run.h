@@ -1,12 +1,15 @@
-/* The program's main action: the inputs, the batch, and what is told of it. Prints as main.c does,
- * which gives it the function for diagnostics. */
+/* The actions of the program that read a picture or run a lab. */
 #ifndef GF_CLI_RUN_H
 #define GF_CLI_RUN_H
 
 #include "cli/command.h"
 
-enum gf_status gf_run_command(struct gf_command *command,
-                              void (*complain)(const char *kind, const char *text),
-                              struct gf_error *error) GF_CHECKED;
+/* Filters every input into its output (run.c). */
+enum gf_status gf_run_batch(struct gf_command *command, struct gf_error *error) GF_CHECKED;
+/* --profile=compare and --explain (run_reports.c). */
+enum gf_status gf_run_compare(struct gf_command *command, struct gf_error *error) GF_CHECKED;
+enum gf_status gf_run_explain(struct gf_command *command, struct gf_error *error) GF_CHECKED;
+/* --lab (run_labs.c). */
+enum gf_status gf_run_labs(const struct gf_command *command, struct gf_error *error) GF_CHECKED;
 
 #endif

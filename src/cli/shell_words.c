@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One word from *from to *to, both moved on. False where a quote does not end. */
+/* Copies a word from *from to *to and advances both. False if a quote is not closed. */
 static bool take_word(const char **from, char **to)
 {
     const char *at = *from;
@@ -23,10 +23,11 @@ static bool take_word(const char **from, char **to)
     return !quote;
 }
 
-enum gf_status gf_shell_words_split(const char *text, char ***words, int *count, struct gf_error *error)
+enum gf_status gf_shell_words_split(const char *text, char ***words, int *count,
+                                    struct gf_error *error)
 {
     const size_t length = strlen(text),
-                 most = length / 2 + 2; /* a word takes a letter and a space */
+                 most = length / 2 + 2; /* each word takes at least two characters */
     char **const list = malloc(most * sizeof *list + length + most);
     if (!list)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");

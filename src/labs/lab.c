@@ -1,25 +1,25 @@
-/* The labs there are, what is asked of them, and running one. */
+/* The list of labs, reading a request for one, and running it. */
 #include "labs/lab.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/spans.h"
 #include "base/suggest.h"
 #include "chain/params.h"
 
-static const struct gf_lab *const every[] = {
+static const struct gf_lab *const lab_list[] = {
 #define GF_LAB(stem) &gf_lab_##stem,
 #include "labs/labs.def"
 #undef GF_LAB
 };
-enum { LAB_COUNT = sizeof every / sizeof *every };
+enum { LAB_COUNT = sizeof lab_list / sizeof *lab_list };
 
 static const char all[] = "all";
 static const char *const forms[] = {"table", "json", NULL};
 
-/* The first OF_ALL of them also go with "all", which draws no curve. */
-enum { OF_ALL = 2 };
+/* "all" takes only the first two, because it draws no plot. */
+enum { COMMON_OF_ALL = 2 };
 static const struct gf_param common_params[] = {
     GF_PARAM_INT(struct gf_lab_common, runs, 15, 1, 1000,
                  "timings that each figure is the median of"),
@@ -37,14 +37,14 @@ static const struct gf_param common_params[] = {
 
 const struct gf_lab *gf_lab_at(int index)
 {
-    return index >= 0 && index < LAB_COUNT ? every[index] : NULL;
+    return index >= 0 && index < LAB_COUNT ? lab_list[index] : NULL;
 }
 
 const struct gf_lab *gf_lab_find(const char *name)
 {
     for (int i = 0; i < LAB_COUNT; i++) {
-        if (!strcmp(name, every[i]->name))
-            return every[i];
+        if (!strcmp(name, lab_list[i]->name))
+            return lab_list[i];
     }
     return NULL;
 }
@@ -55,7 +55,7 @@ void gf_lab_params(const struct gf_lab *lab, struct gf_param params[GF_LAB_PARAM
     for (const struct gf_param *own = lab ? lab->params : NULL; own && own->name; own++)
         params[count++] = *own;
     for (int i = 0; common_params[i].name; i++) {
-        if (i < OF_ALL || (lab && lab->axes.x))
+        if (i < COMMON_OF_ALL || (lab && lab->axes.x))
             params[count++] = common_params[i];
     }
     params[count] = (struct gf_param){0};
@@ -71,7 +71,7 @@ static enum gf_status unknown(const char *name, struct gf_error *error)
     const char *best = NULL;
     int distance = 0;
     for (int i = 0; i < LAB_COUNT; i++)
-        gf_suggest_consider(name, every[i]->name, &best, &distance);
+        gf_suggest_consider(name, lab_list[i]->name, &best, &distance);
     gf_suggest_consider(name, all, &best, &distance);
     return gf_fail(error, GF_ERROR_USAGE, "unknown lab '%.60s'%s%s%s", name,
                    best ? "; did you mean '" : " (--lab lists them)", best ? best : "",
@@ -87,7 +87,8 @@ static enum gf_status check_plot(const struct gf_lab *lab, const char *path, str
     return GF_OK;
 }
 
-/* Reads the values as a filter's: the struct is the common parameters', then the lab's own. */
+/* Reads the values by the parser of filters' parameters. The block that it fills is the struct of
+ * the common parameters, followed by the lab's own struct. */
 static enum gf_status parse_values(const char *name, const char *text,
                                    struct gf_lab_request *request, struct gf_error *error)
 {
@@ -98,8 +99,7 @@ static enum gf_status parse_values(const char *name, const char *text,
     for (int i = 0; lab && lab->params && lab->params[i].name; i++)
         params[i].offset += sizeof request->common;
     const struct gf_filter declared = {.name = name,
-                                       .kind =
-                                           GF_GEOMETRY, /* not a point filter: it has no variants */
+                                       .kind = GF_GEOMETRY, /* a kind without variants */
                                        .params = params,
                                        .params_size = sizeof request->common + own_size};
     char *const block = calloc(1, declared.params_size + 1);
@@ -112,7 +112,7 @@ static enum gf_status parse_values(const char *name, const char *text,
     memcpy(&request->common, block, sizeof request->common);
     if (lab && !status)
         status = check_plot(lab, request->common.plot, error);
-    if (!lab) { /* each has its own, by default */
+    if (!lab) { /* each lab runs with the defaults of its own */
         free(block);
         return status;
     }
@@ -178,13 +178,6 @@ enum gf_status gf_lab_open(int device, struct gf_device_info *info, struct gf_er
     return status ? status : gf_lab_device_begin(device, error);
 }
 
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 enum gf_status gf_lab_judge(const struct gf_lab *lab, const struct gf_lab_result *result,
                             struct gf_error *error)
 {
@@ -199,7 +192,7 @@ enum gf_status gf_lab_judge(const struct gf_lab *lab, const struct gf_lab_result
     return GF_OK;
 }
 
-/* What it ran with, as a user would write it. */
+/* Writes the parameters as a user would: "size=256 runs=15". */
 static void describe(const struct gf_lab *lab, const struct gf_lab_run *run, char *text,
                      size_t size)
 {
@@ -221,7 +214,7 @@ static void describe(const struct gf_lab *lab, const struct gf_lab_run *run, cha
         snprintf(text + length, size - length, "runs=%d", run->runs);
 }
 
-/* The defaults of the lab's own parameters; NULL when out of memory. */
+/* The lab's own struct with its defaults (malloc); NULL when out of memory. */
 static void *default_params(const struct gf_lab *lab)
 {
     struct gf_lab_request request;
@@ -237,12 +230,12 @@ enum gf_status gf_lab_run(const struct gf_lab *lab, const struct gf_device_info 
     *result = (struct gf_lab_result){0};
     snprintf(result->device, sizeof result->device, "cuda:%d %s, sm_%d%d", info->index, info->name,
              info->major, info->minor);
-    const double begin_s = now_s();
+    const double begin_s = gf_now();
     enum gf_status status = GF_ERROR_MEMORY;
     if (run.params) {
         describe(lab, &run, result->settings, sizeof result->settings);
         status = lab->run(&run, result, &detail);
-        /* Also after a failure: the next lab should find the device as this one did. */
+        /* After a failure, too, the next lab must find the device as this one did. */
         struct gf_error end_error = {0};
         const enum gf_status ended = gf_lab_device_end(info->index, &end_error);
         if (!status && ended) {
@@ -250,7 +243,7 @@ enum gf_status gf_lab_run(const struct gf_lab *lab, const struct gf_device_info 
             detail = end_error;
         }
     }
-    result->elapsed_s = now_s() - begin_s;
+    result->elapsed_s = gf_now() - begin_s;
     free(defaults);
     if (status)
         return gf_fail(error, status, "%s: %s", lab->name,

@@ -1,22 +1,6 @@
-/* The labs: microbenchmarks of single techniques of the guides (gpufilter --lab). A lab is one
- * file, cuda/labs/<stem>.cu, and one line of src/labs/labs.def. The file holds
- *
- *   #include "labs/lab.h"
- *   struct with the parameters, and their declarations          plain C: a build without CUDA
- *   #ifdef __CUDACC__                                           compiles the file as C, for the
- *   #include "cuda/labs/lab.cuh", kernels, static run()                   list, the help and the
- * checks of #endif                                                      parameters const struct
- * gf_lab gf_lab_<stem> = {...};
- *
- * run() leaves everything that it found in a struct gf_lab_result; table, JSON, plot and data file
- * are made of that (lab_report.c, lab_plot.c), and a lab prints nothing. What a lab must do:
- *   - time on random data, never on zeros; poison what a kernel is to write, and check all of it
- * against a reference (gf_lab_check): a wrong result is an error of the program;
- *   - state what the guide says as a claim (gf_lab_claim) with the measured number: where this GPU
- * says otherwise, that is a finding and no error;
- *   - be right and finish on any GPU from sm_75 with 8 GB on, and end within about 2 s on a large
- * one. Labs are compiled with contraction of a * b + c, as the guides' examples are (filters are
- * not). */
+/* The labs: microbenchmarks of single techniques of the CUDA guides (gpufilter --lab). A lab is one
+ * file, cuda/labs/STEM.cu, and one line of src/labs/labs.def; src/labs/README.md tells how to add
+ * one. */
 #ifndef GF_LABS_LAB_H
 #define GF_LABS_LAB_H
 
@@ -30,34 +14,36 @@
 extern "C" {
 #endif
 
-/* What run() is called with. */
+/* The arguments of a lab's run(). */
 struct gf_lab_run {
     struct gf_device_info device; /* the current device */
-    int runs;           /* timings that a figure is the median of: give it to lab_time() */
+    int runs;           /* how many timings each figure is the median of; for lab_time() */
     const void *params; /* the lab's own struct */
 };
 
 struct gf_lab_result;
 
-/* Where the curve has its axes. The curves are the columns whose unit is y_unit. Rows without an x
- * (a bound, a copy) are left out. Labs without a curve leave all of it NULL. */
+/* The axes of a lab's plot; all NULL if it has none. Each column whose unit is y_unit is a curve.
+ * Rows without an x, such as a bound, are not plotted. */
 struct gf_lab_axes {
     const char *x, *x_unit; /* "offset", "floats"; x_unit may be "" */
     const char *y, *y_unit; /* "bandwidth", "GB/s" */
     bool log_x, log_y;
-    bool bars; /* a group of bars for each row, named by its label, instead of lines along x */
+    bool bars; /* each row is a group of bars named by its label, instead of a point of lines along
+                  x */
 };
 
 struct gf_lab {
     const char *name;    /* "async-copy"; the stem with '-' for '_' */
-    const char *summary; /* what it teaches, in a line */
-    const char *guide;   /* techniques.md: "4, 9.2.3.4" (guide and section) */
-    const char *figure;  /* the guide's figure with its hardware: "V100: 790 GB/s"; or NULL */
-    const struct gf_param *params; /* or NULL; GF_PARAM_INT and the like (stage.h) */
+    const char *summary; /* what it teaches, in one line */
+    const char *guide;   /* the number of the guide and the section: "4, 9.2.3.4" */
+    const char *figure;  /* what the guide measured, on which hardware: "V100: 790 GB/s"; or NULL */
+    const struct gf_param
+        *params; /* declared by GF_PARAM_INT and the like (stage/filter.h); or NULL */
     size_t params_size;
     struct gf_lab_axes axes;
-    /* What cannot be said of one parameter alone; may be NULL. "most=1 is ..." without the lab's
-     * name. */
+    /* Checks what involves several parameters; may be NULL. Messages begin with the parameter, as
+     * "most=1 is less than least=2"; the caller adds the lab's name. */
     enum gf_status (*check)(const void *params, struct gf_error *error);
     enum gf_status (*run)(const struct gf_lab_run *run, struct gf_lab_result *result,
                           struct gf_error *error);
@@ -73,7 +59,7 @@ struct gf_lab {
 #include "labs/labs.def"
 #undef GF_LAB
 
-/* ---- What a lab found (lab_result.c) ---- */
+/* ---- The result of a lab (lab_result.c) ---- */
 
 enum {
     GF_LAB_COLUMNS_MAX = 12,
@@ -90,16 +76,16 @@ struct gf_lab_column {
 
 struct gf_lab_row {
     char label[GF_LAB_NAME_SIZE];
-    char reason[GF_LAB_TEXT_SIZE]; /* what there is to say beside the values, or instead of them */
-    double x;                      /* along the axis; NaN: none */
+    char reason[GF_LAB_TEXT_SIZE];    /* a remark on the values, or why there are none */
+    double x;                         /* position on the axis; NaN: none */
     double value[GF_LAB_COLUMNS_MAX]; /* NaN: none */
 };
 
 enum gf_lab_remark_kind {
-    GF_LAB_RIGHT,   /* a computed result was checked, and is right */
-    GF_LAB_WRONG,   /* and is wrong */
-    GF_LAB_AGREES,  /* the guide's claim holds here */
-    GF_LAB_DIFFERS, /* it does not */
+    GF_LAB_RIGHT,   /* a computed result was checked and is right */
+    GF_LAB_WRONG,   /* a computed result was checked and is wrong */
+    GF_LAB_AGREES,  /* the guide's claim holds on this GPU */
+    GF_LAB_DIFFERS, /* the guide's claim does not hold on this GPU */
     GF_LAB_NOTE
 };
 
@@ -114,71 +100,73 @@ struct gf_lab_result {
     struct gf_lab_column column[GF_LAB_COLUMNS_MAX];
     struct gf_lab_row row[GF_LAB_ROWS_MAX];
     struct gf_lab_remark remark[GF_LAB_REMARKS_MAX];
-    bool full; /* something found no room: an error */
+    bool full; /* there was more than fits, which is an error of the lab */
     /* Filled by gf_lab_run(). */
     char device[128], settings[GF_LAB_TEXT_SIZE]; /* "size=256 runs=15" */
     double elapsed_s;
 };
 
-/* Columns first, then rows. Returns the column's index. */
+/* Adds a column and returns its index. All columns must be added before the first row. */
 int gf_lab_column(struct gf_lab_result *result, const char *name, const char *unit, int decimals);
-/* Begins a row; x is its place on the axis, or NAN. Returns the row's index. */
+/* Begins a row and returns its index; x is its position on the axis, or NAN. */
 int gf_lab_row(struct gf_lab_result *result, double x, const char *label, ...) GF_PRINTF(3, 4);
-/* A value of the row begun last. */
+/* Sets a value of the row begun last. */
 void gf_lab_value(struct gf_lab_result *result, int column, double value);
-/* Says something beside the row begun last: why it has no values, which kernel it is. */
+/* Adds a remark to the row begun last: why it has no values, which kernel it is. */
 void gf_lab_reason(struct gf_lab_result *result, const char *format, ...) GF_PRINTF(2, 3);
 
-/* Whether a computed result was right: "all 33 copies equal their input". Not right: exit status 1.
- */
+/* Notes whether a computed result was right: "all 33 copies equal their input". A wrong one makes
+ * the program fail. */
 void gf_lab_check(struct gf_lab_result *result, bool right, const char *format, ...)
     GF_PRINTF(3, 4);
-/* What the guide says, with the number measured here: "padded takes 0.31 of unpadded's time". */
+/* Notes whether a claim of the guide holds, with the number measured here: "padded takes 0.31 of
+ * unpadded's time". */
 void gf_lab_claim(struct gf_lab_result *result, bool agrees, const char *format, ...)
     GF_PRINTF(3, 4);
 void gf_lab_note(struct gf_lab_result *result, const char *format, ...) GF_PRINTF(2, 3);
 
-/* ---- What is asked for (lab.c) ---- */
+/* ---- Requests and runs (lab.c) ---- */
 
 enum gf_lab_form { GF_LAB_TABLE, GF_LAB_JSON };
 
-/* What every lab takes besides its own parameters. */
+/* The parameters that every lab has besides its own. */
 struct gf_lab_common {
     int runs;
     int form;                     /* enum gf_lab_form */
-    char plot[GF_FILE_NAME_SIZE]; /* ""; ends in .png or .svg */
+    char plot[GF_FILE_NAME_SIZE]; /* a name that ends in .png or .svg; or "" */
 };
 
 struct gf_lab_request {
-    const struct gf_lab *lab; /* NULL: all of them */
-    bool help;                /* NAME:help */
+    const struct gf_lab *lab; /* NULL: all labs */
+    bool help;                /* NAME:help was given */
     struct gf_lab_common common;
-    void *params; /* the lab's own struct; malloc. NULL for all: the defaults */
+    void *params; /* the lab's own struct (malloc); NULL for all labs, which then run with their
+                     defaults */
 };
 
 /* The labs in the order of labs.def; NULL past the last one. */
 const struct gf_lab *gf_lab_at(int index);
 const struct gf_lab *gf_lab_find(const char *name);
-/* The lab's parameters and those of every lab, for help; ends with a NULL name. lab NULL: of all.
- */
+/* The lab's own parameters and the common ones, for help; the last has a NULL name. lab: NULL for
+ * those that --lab=all takes. */
 enum { GF_LAB_PARAMS_MAX = 12 };
 void gf_lab_params(const struct gf_lab *lab, struct gf_param params[GF_LAB_PARAMS_MAX]);
-/* Those of every lab alone; the last, plot, is taken only by labs with a curve. */
+/* The common ones alone. Only labs with a plot take the last of them, plot. */
 const struct gf_param *gf_lab_common_params(void);
 
-/* "NAME", "NAME:key=value:...", "all:runs=3". Every error is one of usage. */
+/* Reads "NAME", "NAME:key=value:...", "all:runs=3". Every error is GF_ERROR_USAGE. */
 enum gf_status gf_lab_parse(const char *text, struct gf_lab_request *request,
                             struct gf_error *error) GF_CHECKED;
 void gf_lab_request_free(struct gf_lab_request *request);
 
-/* Makes the device current; GF_ERROR_UNAVAILABLE says why there is none. */
+/* Makes the device current; GF_ERROR_UNAVAILABLE tells why there is none. */
 enum gf_status gf_lab_open(int device, struct gf_device_info *info,
                            struct gf_error *error) GF_CHECKED;
-/* GF_OK, or the first result that was wrong as the program's one line. */
+/* An error if a computed result was wrong; it names the first one. */
 enum gf_status gf_lab_judge(const struct gf_lab *lab, const struct gf_lab_result *result,
                             struct gf_error *error) GF_CHECKED;
-/* Runs a lab on it. A wrong result or too many rows are errors too; what was found till then is in
- * *result. params: NULL for the defaults. */
+/* Runs a lab on the device. A wrong result is an error, too, and so are more rows than fit; *result
+ * holds what was found until then. params: NULL for the defaults. */
 enum gf_status gf_lab_run(const struct gf_lab *lab, const struct gf_device_info *info, int runs,
                           const void *params, struct gf_lab_result *result,
                           struct gf_error *error) GF_CHECKED;

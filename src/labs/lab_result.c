@@ -1,4 +1,4 @@
-/* Filling a lab's result. What finds no room is an error of the lab, told once by gf_lab_run(). */
+/* Fills a lab's result. If it is full, gf_lab_run() reports that once, at the end. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* An explanation as text. */
+/* Prints an explanation as text. */
 #ifndef GF_REPORT_EXPLAIN_REPORT_H
 #define GF_REPORT_EXPLAIN_REPORT_H
 

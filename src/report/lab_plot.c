@@ -1,5 +1,5 @@
-/* A lab's curve, drawn by gnuplot: the script goes in by standard input, the picture comes back by
- * standard output, so that no name of a file reaches gnuplot, nor any shell. */
+/* A lab's plot, drawn by gnuplot. The script goes to its standard input, and the picture comes from
+ * its standard output, so that neither gnuplot nor a shell sees the name of a file. */
 #include <errno.h>
 #include <math.h>
 #include <spawn.h>
@@ -15,7 +15,7 @@
 
 extern char **environ;
 
-/* Within double quotes of gnuplot's; none of them is an escape. */
+/* Writes a string in double quotes without escapes, which gnuplot would interpret. */
 static void put_quoted(FILE *file, const char *text)
 {
     putc('"', file);
@@ -103,7 +103,7 @@ static void put_script(FILE *file, const char *path, const struct gf_lab *lab,
     putc('\n', file);
 }
 
-/* Bytes from the start of a file, as an output of the program. */
+/* Copies all bytes of a file into an output of the program. */
 static enum gf_status copy_file(FILE *from, const char *path, struct gf_error *error)
 {
     struct gf_output *output;
@@ -121,7 +121,8 @@ static enum gf_status copy_file(FILE *from, const char *path, struct gf_error *e
     return status;
 }
 
-/* Runs gnuplot with these three as its streams; returns its exit status, -1 where there is none. */
+/* Runs gnuplot with these three as its standard streams. Returns its exit status; 127 or -1 if it
+ * could not be started. */
 static int run_gnuplot(FILE *script, FILE *picture, FILE *complaints)
 {
     static char name[] = "gnuplot", no_settings[] = "-d", standard_input[] = "-";
@@ -140,7 +141,7 @@ static int run_gnuplot(FILE *script, FILE *picture, FILE *complaints)
     }
     for (int fd = 0; fd < 3; fd++)
         posix_spawn_file_actions_adddup2(&actions, fileno(streams[fd]), fd);
-    /* This program ignores SIGPIPE; a child should not. */
+    /* This program ignores SIGPIPE, but gnuplot should not inherit that. */
     sigemptyset(&plain);
     sigaddset(&plain, SIGPIPE);
     posix_spawnattr_setsigdefault(&attributes, &plain);
@@ -155,7 +156,7 @@ static int run_gnuplot(FILE *script, FILE *picture, FILE *complaints)
     return WIFEXITED(ended) ? WEXITSTATUS(ended) : 128;
 }
 
-/* Without gnuplot: the data beside where the picture was to be. */
+/* Without gnuplot, writes the data beside where the picture was to be. */
 static enum gf_status keep_data(const char *path, const struct gf_lab *lab,
                                 const struct gf_lab_result *result, FILE *scratch, char *said,
                                 size_t said_size, struct gf_error *error)
@@ -181,13 +182,12 @@ enum gf_status gf_lab_draw(const char *path, const struct gf_lab *lab,
         goto done;
     }
     put_script(script, path, lab, result);
-    /* Its reader is another process: from the start, and all of it. */
+    /* gnuplot inherits the descriptor: all bytes must be written, and the position at the start. */
     if (fflush(script) || fseek(script, 0, SEEK_SET)) {
         status = gf_fail(error, GF_ERROR_OUTPUT, "a temporary file: %s", strerror(errno));
         goto done;
     }
     const int ended = run_gnuplot(script, picture, complaints);
-    /* 127 is what a child leaves whose program could not be started. */
     if (ended < 0 || ended == 127) {
         status = keep_data(path, lab, result, picture, said, said_size, error);
         goto done;

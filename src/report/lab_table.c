@@ -7,31 +7,19 @@
 
 enum { INDENT = 20 };
 
-/* "size=256 runs=15" */
-static void put_params(FILE *file, const struct gf_lab *lab)
-{
-    struct gf_param params[GF_LAB_PARAMS_MAX];
-    char text[400] = "";
-    gf_lab_params(lab, params);
-    for (const struct gf_param *param = params; param->name; param++) {
-        char value[40];
-        gf_param_default(param, value, sizeof value);
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s%s%s", *text ? " " : "",
-                 param->name, *value ? "=" : "", value);
-    }
-    fprintf(file, "%*s", INDENT, "");
-    gf_text_wrap(file, text, INDENT, INDENT);
-}
-
 void gf_lab_list(FILE *file)
 {
     const struct gf_lab *lab;
     for (int i = 0; (lab = gf_lab_at(i)); i++) {
         char text[400];
+        struct gf_param params[GF_LAB_PARAMS_MAX];
         snprintf(text, sizeof text, "%s (guide %s)", lab->summary, lab->guide);
         const int column = fprintf(file, "%-*s ", INDENT - 1, lab->name);
         gf_text_wrap(file, text, column, INDENT);
-        put_params(file, lab);
+        gf_lab_params(lab, params);
+        gf_params_text(params, text, sizeof text);
+        fprintf(file, "%*s", INDENT, "");
+        gf_text_wrap(file, text, INDENT, INDENT);
     }
     fputs("\n--lab=NAME[:KEY=VALUE...] runs one, --lab=all every one; --lab=NAME:help explains\n",
           file);
@@ -47,13 +35,8 @@ void gf_lab_help(FILE *file, const struct gf_lab *lab)
         fprintf(file, "Curve: %s (%s) along %s%s%s%s\n", lab->axes.y, lab->axes.y_unit, lab->axes.x,
                 *lab->axes.x_unit ? " (" : "", lab->axes.x_unit, *lab->axes.x_unit ? ")" : "");
     fputs("\nParameters, in their order by position:\n", file);
-    for (const struct gf_param *param = params; param->name; param++) {
-        char limits[200], text[480];
-        gf_param_limits(param, limits, sizeof limits);
-        snprintf(text, sizeof text, "%s (%s)", param->help, limits);
-        const int column = fprintf(file, "  %-10s ", param->name);
-        gf_text_wrap(file, text, column, 13);
-    }
+    for (const struct gf_param *param = params; param->name; param++)
+        gf_param_print(file, param);
 }
 
 /* ---- The table ---- */
@@ -65,7 +48,7 @@ static void put_number(char *text, size_t size, double value, const struct gf_la
     if (isnan(value))
         snprintf(text, size, "-");
     else if (fabs(value) >= 1e9 || (value && fabs(value) < least && !part))
-        snprintf(text, size, "%.3g", value); /* a worst error of 1e-7 is not 0 */
+        snprintf(text, size, "%.3g", value); /* so that an error of 1e-7 does not read as 0 */
     else
         snprintf(text, size, "%.*f", column->decimals, value);
 }

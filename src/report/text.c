@@ -115,3 +115,25 @@ void gf_param_limits(const struct gf_param *param, char *text, size_t size)
     snprintf(text, size, "%s%s%s", range, *value ? "; default " : "",
              param->required ? "; required" : value);
 }
+
+void gf_params_text(const struct gf_param *params, char *text, size_t size)
+{
+    text[0] = '\0';
+    for (const struct gf_param *param = params; param->name; param++) {
+        char value[40];
+        gf_param_default(param, value, sizeof value);
+        gf_text_append(text, size, *text ? " " : "");
+        gf_text_append(text, size, param->name);
+        gf_text_append(text, size, *value ? "=" : "");
+        gf_text_append(text, size, value);
+    }
+}
+
+void gf_param_print(FILE *file, const struct gf_param *param)
+{
+    char limits[200], text[480];
+    gf_param_limits(param, limits, sizeof limits);
+    snprintf(text, sizeof text, "%s (%s)", param->help, limits);
+    const int column = fprintf(file, "  %-10s ", param->name);
+    gf_text_wrap(file, text, column, 13);
+}

@@ -30,6 +30,10 @@ void gf_param_range(const struct gf_param *param, char *text, size_t size);
 void gf_param_default(const struct gf_param *param, char *text, size_t size);
 /* Both: "0.1..250; default 1.5". */
 void gf_param_limits(const struct gf_param *param, char *text, size_t size);
+/* All parameters with their defaults: "sigma=1.5 border=edge"; without a default only the name. */
+void gf_params_text(const struct gf_param *params, char *text, size_t size);
+/* Prints a parameter's name, meaning and limits as an entry of a list. */
+void gf_param_print(FILE *file, const struct gf_param *param);
 /* Prints a paragraph: the first line begins at `column`, where the cursor is, the others at
  * `indent`. Lines break at spaces; line breaks of the text count as spaces. Ends the last line. */
 void gf_text_wrap(FILE *file, const char *text, int column, int indent);

@@ -153,7 +153,7 @@ run 0 gpufilter -i many -o out9 --resume=log9 blur
 run 0 gpufilter -i mixed/2.ppm -o out9/2.ppm --resume=never_written invert
 [ "$(wc -l <never_written)" -eq 1 ] || problem "a new log was not begun"
 run 2 gpufilter -i in.ppm -o x.ppm --log=l1 --resume=l2
-stderr_like '--log and --resume are not the same file'
+stderr_like '--log and --resume name different files'
 
 begin "--resume: what one codec wrote is not taken for the other's"
 run 0 gpufilter -i many -o out9c --log=log9c invert
@@ -235,7 +235,7 @@ stderr_like '.*the extension says no format'
 run 2 gpufilter -i many -o out14 inverted
 stderr_like "unknown filter 'inverted'"
 run 2 gpufilter -i many -o out14 --profile invert
-stderr_like '--profile and --trace are of one picture, not of 3'
+stderr_like '--profile and --trace work on one picture, not on 3'
 absent out14
 
 begin "the shards together are the whole, whatever K and N"

@@ -62,12 +62,12 @@ stderr_is "gpufilter: warning: blur: variant=global names CUDA kernels; the CPU 
 run 0 gpufilter --device=cpu --profile=compare:csv -i in.png -o warned.png blur=2:variant=naive
 stderr_is "gpufilter: warning: blur: variant=global names CUDA kernels; the CPU makes the same picture its own way"
 
-begin "a comparison or an explanation is of one picture: nothing is written before that is said"
+begin "a comparison or an explanation works on one picture, which is checked before anything is written"
 mkdir folder
 cp in.png folder
 for subject in folder 'folder/*.png' @list; do
     run 2 gpufilter --profile=compare -i "$subject" -o out blur
-    stderr_is "gpufilter: --explain and --profile=compare are of one picture, not of a folder, a pattern or a list: '$subject'"
+    stderr_is "gpufilter: --explain and --profile=compare work on one picture, not on a folder, a pattern or a list: '$subject'"
     absent out
     run 2 gpufilter --explain -i "$subject" blur
 done

@@ -1,9 +1,9 @@
-#include "cli/nvml.h"
+#include "cli/devices_nvml.h"
 
 #include <dlfcn.h>
 #include <stddef.h>
 
-/* Of NVML's interface what is used here: every function returns 0 for success. */
+/* The part of NVML's interface that is used here. Every function returns 0 for success. */
 typedef struct nvml_device *nvml_device;
 typedef int nvml_plain(void);
 typedef int nvml_find(const char *pci_bus_id, nvml_device *device);

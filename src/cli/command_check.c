@@ -1,0 +1,89 @@
+/* Checks what involves several options. */
+#include <string.h>
+
+#include "batch/inputs.h"
+#include "cli/command.h"
+
+/* Without -o only reports are possible. */
+static enum gf_status check_without_output(const struct gf_command *command, struct gf_error *error)
+{
+    if (command->trace)
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "--trace needs a run that writes a picture: -o FILE is missing");
+    if (command->action == GF_ACTION_EXPLAIN || command->profile >= GF_PROFILE_COMPARE)
+        return GF_OK;
+    return gf_fail(error, GF_ERROR_USAGE, "-o FILE is missing: the picture to write");
+}
+
+/* --explain and --profile=compare look at one picture on one device. */
+static enum gf_status check_single(const struct gf_command *command, struct gf_error *error)
+{
+    static const char reports[] = "--explain and --profile=compare work on one",
+                      twice[] = "--profile=compare with -o reads the picture twice";
+    const char *const input = command->input[0];
+    if (command->inputs > 1)
+        return gf_fail(error, GF_ERROR_USAGE, "%s picture, not on %d", reports, command->inputs);
+    if (gf_inputs_is_group(input))
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "%s picture, not on a folder, a pattern or a list: '%.100s'", reports,
+                       input);
+    if (command->all_devices || command->devices > 1)
+        return gf_fail(error, GF_ERROR_USAGE, "%s GPU, not on several", reports);
+    if (command->action == GF_ACTION_EXPLAIN || !command->output)
+        return GF_OK;
+    if (!strcmp(input, "-"))
+        return gf_fail(error, GF_ERROR_USAGE, "%s, which standard input does not allow", twice);
+    if (!strcmp(input, command->output))
+        return gf_fail(error, GF_ERROR_USAGE, "%s, so that -o must be another file", twice);
+    return GF_OK;
+}
+
+/* Refuses a chain that would be ignored, as in "--devices measure". */
+static enum gf_status check_no_chain(const struct gf_command *command, struct gf_error *error)
+{
+    int i = 0;
+    const enum gf_action action = command->action;
+    if (!command->chain ||
+        (action != GF_ACTION_LAB && action != GF_ACTION_DEVICES && action != GF_ACTION_LIST))
+        return GF_OK;
+    while (gf_option_at(i)->action != action)
+        i++;
+    return gf_fail(error, GF_ERROR_USAGE, "--%s takes no chain: '%.80s'", gf_option_at(i)->name,
+                   command->chain);
+}
+
+/* Refuses one file for two purposes. */
+static enum gf_status check_files(const struct gf_command *command, struct gf_error *error)
+{
+    if (command->resume && command->log && strcmp(command->resume, command->log))
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "--log and --resume name different files, but --resume continues its log");
+    const char *const log = command->log ? command->log : command->resume;
+    if (log && !strcmp(log, command->output))
+        return gf_fail(error, GF_ERROR_USAGE, "the log and --output are the same file");
+    if (command->trace && !strcmp(command->trace, command->output))
+        return gf_fail(error, GF_ERROR_USAGE, "--trace and --output are the same file");
+    for (int i = 0; command->trace && i < command->inputs; i++) {
+        if (!strcmp(command->trace, command->input[i]))
+            return gf_fail(error, GF_ERROR_USAGE, "--trace and --input are the same file");
+    }
+    return GF_OK;
+}
+
+enum gf_status gf_command_check(const struct gf_command *command, struct gf_error *error)
+{
+    if (command->action != GF_ACTION_RUN && command->action != GF_ACTION_EXPLAIN)
+        return check_no_chain(command, error);
+    if (!command->inputs)
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "-i FILE is missing: the picture to read (--help explains)");
+    if (command->chain && command->chain_file)
+        return gf_fail(error, GF_ERROR_USAGE, "two chains: '%.80s', and --chain-file",
+                       command->chain);
+    const bool report =
+        command->action == GF_ACTION_EXPLAIN || command->profile >= GF_PROFILE_COMPARE;
+    const enum gf_status status = report ? check_single(command, error) : GF_OK;
+    if (status || !command->output)
+        return status ? status : check_without_output(command, error);
+    return check_files(command, error);
+}

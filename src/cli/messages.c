@@ -1,0 +1,49 @@
+#include "cli/messages.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "batch/program_words.h"
+
+void gf_message_print(const char *kind, const char *text)
+{
+    char line[sizeof((struct gf_error *)0)->text];
+    size_t length = 0;
+    for (; text[length] && length + 1 < sizeof line; length++)
+        line[length] =
+            (unsigned char)text[length] < 0x20 || text[length] == 0x7f ? '?' : text[length];
+    line[length] = '\0';
+    gf_program_words(line);
+    fprintf(stderr, "gpufilter: %s%s\n", kind, line);
+}
+
+void gf_message_warn(void *context, const char *text)
+{
+    (void)context;
+    gf_message_print("warning: ", text);
+}
+
+FILE *gf_report_file(const struct gf_command *command)
+{
+    const bool taken = (command->output && !strcmp(command->output, "-")) ||
+                       (command->trace && !strcmp(command->trace, "-"));
+    return taken ? stderr : stdout;
+}
+
+enum gf_status gf_flush_stdout(struct gf_error *error)
+{
+    errno = 0;
+    if (!fflush(stdout) && !ferror(stdout))
+        return GF_OK;
+    return gf_fail(error, GF_ERROR_OUTPUT, "standard output: %s",
+                   errno ? strerror(errno) : "cannot write");
+}
+
+enum gf_status gf_check_stdin(struct gf_error *error)
+{
+    if (!isatty(STDIN_FILENO))
+        return GF_OK;
+    return gf_fail(error, GF_ERROR_USAGE,
+                   "standard input is a terminal: pipe a picture in, or name one with -i");
+}

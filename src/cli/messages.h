@@ -1,0 +1,23 @@
+/* What the program prints besides pictures: messages, and reports to the stream that is free. */
+#ifndef GF_CLI_MESSAGES_H
+#define GF_CLI_MESSAGES_H
+
+#include <stdio.h>
+
+#include "cli/command.h"
+
+/* Prints "gpufilter: KIND TEXT" to standard error as one line; kind is "" or "warning: ". Control
+ * characters, which file names may hold, become '?'. */
+void gf_message_print(const char *kind, const char *text);
+/* A warning; for gf_options.warn. */
+void gf_message_warn(void *context, const char *text);
+
+/* Where a report goes: standard output, unless the picture or the trace goes there. */
+FILE *gf_report_file(const struct gf_command *command);
+/* Flushes standard output; an error, such as a full disk, may stem from any earlier print. */
+enum gf_status gf_flush_stdout(struct gf_error *error) GF_CHECKED;
+
+/* Refuses a picture from standard input if that is a terminal. */
+enum gf_status gf_check_stdin(struct gf_error *error) GF_CHECKED;
+
+#endif
