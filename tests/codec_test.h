@@ -134,7 +134,7 @@ __attribute__((unused)) static void free_picture(struct picture *picture)
     gf_metadata_free(&picture->metadata);
 }
 
-/* Xorshift: nothing that deflate could find again. */
+/* Noise by xorshift, in which deflate finds no repetition. */
 __attribute__((unused)) static unsigned next_random(unsigned *seed)
 {
     *seed ^= *seed << 13;
@@ -161,7 +161,7 @@ __attribute__((unused)) static struct picture random_picture(int width, int heig
     return picture;
 }
 
-/* Soft gradients, which JPEG keeps nearly. */
+/* Soft gradients, which JPEG hardly changes. */
 __attribute__((unused)) static struct picture smooth_picture(int width, int height, int channels,
                                                              int bits)
 {
@@ -181,8 +181,8 @@ __attribute__((unused)) static struct picture smooth_picture(int width, int heig
     return picture;
 }
 
-/* In rows of three and with a pitch that is not tight: neither may matter, and nothing be written
- * between. */
+/* Reads three rows at a time with a pitch larger than a row. Neither may change the picture, and
+ * nothing may be written between rows. */
 static enum gf_status read_rows_of(struct gf_source *source, unsigned char *data)
 {
     const struct gf_format format = source->format;
@@ -291,7 +291,7 @@ __attribute__((unused)) static void assert_same_pixels(const struct picture *a,
     assert_memory_equal(a->data, b->data, picture_bytes(a->format));
 }
 
-/* The message of the last failure: one line that names the file and says that. */
+/* The message of the last failure is one line that names the file and contains the text. */
 __attribute__((unused)) static void assert_failure_says(const char *words)
 {
     if (!strstr(failure.text, words) || strchr(failure.text, '\n'))

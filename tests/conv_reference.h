@@ -1,4 +1,4 @@
-/* Running one stencil on the CPU, and plain double-precision references to hold it against. */
+/* Runs one stencil on the CPU, and computes references in double precision to compare it with. */
 #ifndef GF_TEST_CONV_REFERENCE_H
 #define GF_TEST_CONV_REFERENCE_H
 
@@ -9,7 +9,7 @@
 
 /* ---- running one filter ---- */
 
-/* Only the rows that the stage asks for, in a block of their own at an odd address, so that a
+/* Copies only the rows that the stage asks for into a block of their own at an odd address, so that a
  * sanitizer sees any other access. */
 static inline void run_band(const struct gf_stage *stage, const struct gf_image *in,
                             const struct gf_image *out, int y, int rows)
@@ -155,7 +155,7 @@ static inline double clamped(double v, const struct gf_image *image)
     return fmin(fmax(v, 0), most(image));
 }
 
-/* No result further than `slack` beyond half a step from the reference. */
+/* No result differs from the reference by more than half a step and `slack`. */
 static inline void assert_near(const char *text, const struct gf_image *out,
                                const struct reference *reference, double slack)
 {

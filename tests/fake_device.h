@@ -1,8 +1,8 @@
-/* A device that is none, to test on any machine what the scheduler does with one: memory of its own
- * (host memory, poisoned, between guard bytes), copies up and down, and work that is not done
- * before wait(). Stages run through their CPU entries. What a real device would not forgive is
- * noted as a complaint: views outside its memory or badly aligned, calls from a thread that did not
- * enter the lane, constants that were not loaded. On request it is short of memory or fails. */
+/* A simulated device, to test the scheduler on any machine. Its memory is host memory, poisoned and
+ * between guard bytes; copies and stages are not done before wait(), and stages run through their
+ * CPU entries. It notes a complaint where a real device would fail: views outside its memory or
+ * badly aligned, calls from a thread that did not enter the lane, constants that were not loaded.
+ * On request it is short of memory or fails. */
 #ifndef GF_FAKE_DEVICE_H
 #define GF_FAKE_DEVICE_H
 
@@ -23,14 +23,14 @@ struct fake_block {
 struct fake_device {
     struct gf_backend base; /* first: the backend is the device */
     struct gf_backend_calls calls;
-    /* What the test asks for. */
+    /* Set by the test. */
     uint64_t memory_bytes; /* 0: no limit */
     bool lies;             /* free_bytes tells of memory that alloc then does not give */
     int fail_run;          /* the n-th stage run fails; 0: none */
     bool fail_late;        /* in wait(), not in the call */
     bool unavailable;      /* ready() fails */
     bool zero_copy;        /* stages take pinned host memory */
-    /* What it saw. */
+    /* Recorded by the device. */
     pthread_mutex_t lock;
     struct fake_block block[FAKE_BLOCKS];
     void *pinned[64];
@@ -426,8 +426,8 @@ static void fake_copy(const struct gf_view *src, const struct gf_view *dst)
         memcpy(gf_view_row(dst, row), gf_view_row(src, row), gf_row_bytes(src->format));
 }
 
-/* The stage on poisoned memory: what it does not write stays poison, what it writes between rows
- * shows. */
+/* Runs the stage on poisoned memory, so that samples that it leaves out and bytes that it writes
+ * between rows are found. */
 static void fake_do_run(struct fake_device *device, const struct fake_op *op)
 {
     const struct gf_view *const out = &op->out;
@@ -535,7 +535,7 @@ static inline void fake_open(struct fake_device *device)
     device->base.calls = &device->calls;
 }
 
-/* After a run: everything was given back, nothing was out of order. */
+/* After a run everything must be freed, and there must be no complaint. */
 static inline void fake_assert_clean(const char *label, const struct fake_device *device)
 {
     if (device->complaints)

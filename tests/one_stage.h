@@ -1,12 +1,11 @@
-/* Running one filter on the CPU, whatever the size of its result: whole, in bands, with padded
- * rows. */
+/* Runs one filter on the CPU: on the whole picture, in bands, and with padded rows. */
 #ifndef GF_TEST_ONE_STAGE_H
 #define GF_TEST_ONE_STAGE_H
 
 #include "support.h"
 #include "chain/chain.h"
 
-/* Only the rows that the stage asks for, in a block of their own at an odd address, so that a
+/* Copies only the rows that the stage asks for into a block of their own at an odd address, so that a
  * sanitizer sees any other access. */
 static inline void stage_band(const struct gf_stage *stage, const struct gf_image *in,
                               const struct gf_image *out, int y, int rows)
@@ -74,7 +73,7 @@ static inline struct gf_image chain_result(const char *text, const struct gf_ima
     return out;
 }
 
-/* The chain, of one filter, is refused for pictures of that size, with that text. */
+/* Asserts that the chain of one filter refuses pictures of that size with that text. */
 static inline void assert_refused(const char *text, int width, int height, const char *message)
 {
     struct gf_chain chain;

@@ -1,6 +1,5 @@
-/* One picture through a chain by way of the scheduler, with everything that must not matter set at
- * will: backend, lanes, rows of a band, whether the picture streams in and out, padding between
- * rows. */
+/* Runs a chain on a picture through the scheduler. The test sets everything that must not change the
+ * result: backend, lanes, rows of a band, streams as input and output, padding between rows. */
 #ifndef GF_TEST_RUNNER_H
 #define GF_TEST_RUNNER_H
 
@@ -114,12 +113,11 @@ struct way {
     bool finish_fails;
     int orientation;        /* EXIF's; 0: none */
     struct gf_spans *spans; /* NULL: none kept */
-    /* Seen. */
+    /* Recorded by the run. */
     int sink_finished, rows_written, first_band_rows;
 };
 
-/* The format that the chain makes of it; false where it makes none (a crop larger than the
- * picture). */
+/* The format of the chain's result; false if there is none, as for a crop larger than the picture. */
 static inline bool chain_format(const char *text, struct gf_format in, int orientation,
                                 struct gf_format *out)
 {
@@ -236,7 +234,7 @@ static inline enum gf_status run_way(const char *text, struct way *way,
     return status;
 }
 
-/* What it should be: one band, one lane, the CPU, the whole picture in memory. */
+/* The expected result: by the CPU, in one band on one lane, with the whole picture in memory. */
 static inline struct gf_image reference(const char *text, const struct gf_image *input,
                                         int orientation)
 {

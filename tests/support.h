@@ -189,9 +189,9 @@ static inline void assert_ok(const char *label, enum gf_status status, const str
         fail_msg("%s: %s: %s", label, gf_status_name(status), error->text);
 }
 
-/* ---- the filters there are ---- */
+/* ---- all filters ---- */
 
-/* A chain of that filter alone with its defaults, and with values for what has none. */
+/* A chain of that filter alone with its defaults, and with values for parameters that have none. */
 static inline const char *default_chain(const struct gf_filter *filter, char *text, size_t size)
 {
     static const char *const required[][2] = {

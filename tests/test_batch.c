@@ -1,4 +1,4 @@
-/* A batch over several devices: who does which picture is left to chance, what comes of it is not.
+/* A batch over several devices: which device does which picture is chance, but the results are not.
  * The devices are tests/fake_device.h's, of which some fail. */
 #include <dirent.h>
 #include <sys/stat.h>

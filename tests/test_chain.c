@@ -1,4 +1,4 @@
-/* The chain's grammar, its messages, and what it does with nonsense. Values go into the filters'
+/* The chain's grammar, its messages, and its handling of nonsense. Values go into the filters'
  * own parameter structs; they are read back here through the declarations, as help and the man page
  * do. */
 #include <math.h>
@@ -58,7 +58,7 @@ static void assert_error(const char *text, const char *expected)
     assert_int_equal(chain.count, 0);
 }
 
-/* ---- what it takes ---- */
+/* ---- accepted ---- */
 
 static void test_names(void **state)
 {
@@ -250,7 +250,7 @@ static void test_largest_matrix(void **state)
     }
 }
 
-/* ---- what it says ---- */
+/* ---- messages ---- */
 
 static void test_errors(void **state)
 {
@@ -286,7 +286,7 @@ static void test_errors(void **state)
     assert_int_equal(strncmp(error.text, "convolve: kernel is missing: ", 29), 0);
 }
 
-/* Every variant can be chosen, by a name of its own, and says what it is. */
+/* Every variant can be chosen by a name of its own and has a summary. */
 static void test_variants(void **state)
 {
     (void)state;

@@ -265,7 +265,7 @@ static void test_table(void **state)
     assert_null(gf_option_at(-1));
 }
 
-/* In ms: decode 0..2, uploads 1..2 and 2..3, blur 2..4 and 3..5 on two lanes, encode 5..8. */
+/* Times in ms: decode 0..2, uploads 1..2 and 2..3, blur 2..4 and 3..5 on two lanes, encode 5..8. */
 static const struct gf_span spans[] = {
     {GF_SPAN_START, -1, -1, 0.0, 0.0015, 0},
     {GF_SPAN_ENCODE, -1, -1, 0.005, 0.008, 3000000},
@@ -538,7 +538,7 @@ static void test_exit_statuses(void **state)
     assert_int_equal(gf_exit_status((enum gf_status)99), 1);
 }
 
-/* The examples of --help FILTER and of the manual are chains that the parser takes. */
+/* The parser accepts the examples of --help FILTER and of the manual. */
 static void test_filter_examples(void **state)
 {
     const struct gf_filter *filter;

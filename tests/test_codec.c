@@ -547,7 +547,7 @@ static void check_metadata(const struct picture *picture, const char *name, int 
     assert_int_equal(back.metadata.exif.size, picture->metadata.exif.size);
     assert_int_equal(back.metadata.orientation, orientation);
     assert_int_equal(gf_exif_orientation(&back.metadata.exif), orientation);
-    /* 300 and 72 dots an inch are what JPEG can say. */
+    /* JPEG can express 300 and 72 dots an inch exactly. */
     assert_true(back.metadata.density_x > 11810 && back.metadata.density_x < 11812);
     assert_true(back.metadata.density_y > 2834 && back.metadata.density_y < 2836);
     free_picture(&back);

@@ -619,7 +619,7 @@ static void test_json(void **state)
     gf_comparison_free(&comparison);
 }
 
-/* Commas outside quotes. */
+/* The number of commas outside quotes. */
 static int commas_of(const char *line)
 {
     int commas = 0;
@@ -712,7 +712,7 @@ static void test_explanation(void **state)
     (void)state;
     struct fake_device device;
     open_probe(&device);
-    /* Radius 2: bands of 10 rows read 14, but 12 at the edges. */
+    /* With radius 2 a band of 10 rows reads 14 rows, or 12 at an edge. */
     struct gf_explanation found = explanation_of(
         &device, "boxblur=2,gamma=2,invert,equalize,transpose", (struct gf_format){32, 40, 3, 8});
     const double picture = 32 * 40 * 3;
@@ -747,7 +747,7 @@ static void test_explanation_without_memory(void **state)
     (void)state;
     struct fake_device device;
     open_probe(&device);
-    device.memory_bytes = 8000; /* less than a picture: it goes by host memory */
+    device.memory_bytes = 8000; /* less than a picture, which then lies in host memory */
     struct gf_explanation found =
         explanation_of(&device, "equalize,transpose", (struct gf_format){64, 40, 3, 8});
     assert_false(found.segment[0].keeps_on_device);

@@ -314,7 +314,7 @@ static void test_unsupported_jpeg(void **state)
 
 /* ---- larger than they are ---- */
 
-/* AddressSanitizer's shadow is an eighth of what is allocated, touched or not. */
+/* AddressSanitizer needs an eighth of all allocated memory for its shadow, touched or not. */
 #ifdef __SANITIZE_ADDRESS__
 enum { BOMB_KILOBYTES = 1 << 20 };
 #else
@@ -422,7 +422,7 @@ static void test_max_pixels(void **state)
     free_picture(&picture);
 }
 
-/* Zeros, a gigabyte of them, in a megabyte: one piece of deflate's that repeats. */
+/* A gigabyte of zeros in a megabyte: one block of deflate, repeated. */
 static struct bytes gigabyte(void)
 {
     enum { PIECE = 16 << 20, PIECES = 64 };
@@ -512,7 +512,7 @@ static void test_damaged_metadata_is_left_out(void **state)
     free(png.data);
 }
 
-/* Hundreds of scans that say nothing new. */
+/* Hundreds of scans that repeat the same data. */
 static void test_scan_bomb(void **state)
 {
     (void)state;

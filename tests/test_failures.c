@@ -1,4 +1,4 @@
-/* What goes wrong in the middle: damaged inputs, full disks, devices short of memory or failing.
+/* Failures during a run: damaged inputs, full disks, devices that are short of memory or fail.
  * Every thread stops, everything is given back, nothing half-done is left, and where the pipeline
  * can go on it does. */
 #include <dirent.h>

@@ -1,4 +1,4 @@
-/* The labs without a GPU: what may be asked of them, and what is made of a result. */
+/* The labs without a GPU: requests, declarations, and the forms of a result. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,8 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* The program's files are compiled in: the library does not have them. */
 
 #include "labs/lab.h"
 #include "report/lab_report.h"
@@ -36,7 +34,7 @@ static struct gf_lab_request parsed(const char *text)
     return request;
 }
 
-/* The lab's own first parameter, which is at the start of its struct. */
+/* The first of the lab's own parameters, at the start of its struct. */
 static int first_value(const struct gf_lab_request *request)
 {
     return *(const int *)request->params;
@@ -96,7 +94,7 @@ static void test_refusals(void **state)
     assert_refused("l2-window:least=9:most=8", "l2-window: most=8 is less than least=9");
 }
 
-/* What every lab must say of itself; its parameters' defaults must be what they allow. */
+/* Every lab's declaration is complete, and its defaults are within its ranges. */
 static void test_declarations(void **state)
 {
     const struct gf_lab *lab;
@@ -124,7 +122,7 @@ static void test_declarations(void **state)
     }
 }
 
-/* ---- A made-up result ---- */
+/* ---- a made-up result ---- */
 
 static const struct gf_lab curve = {
     .name = "made-up",
@@ -216,7 +214,7 @@ static void test_data(void **state)
     const struct gf_lab_result result = made_up();
     char *const data = text_of(gf_lab_data, &curve, &result);
     (void)state;
-    /* The row without an x is not on the curve. */
+    /* The row without an x is left out. */
     assert_string_equal(data, "# made-up on cuda:0 \"GPU\"\n"
                               "# label, stride (floats), padded (GB/s), error (ulp)\n"
                               "\"1\" 1 123.45 1e-07\n"
@@ -224,7 +222,7 @@ static void test_data(void **state)
     free(data);
 }
 
-/* More than there is room for is an error, and nothing is written beyond. */
+/* A full result sets `full`, and nothing is written beyond its arrays. */
 static void test_room(void **state)
 {
     struct gf_lab_result *const result = calloc(1, sizeof *result);
@@ -251,7 +249,7 @@ static void test_room(void **state)
     free(result);
 }
 
-/* A wrong result is an error; that the guide is contradicted is none. */
+/* A wrong result is an error; a claim of the guide that does not hold is none. */
 static void test_verdicts(void **state)
 {
     struct gf_lab_result result = made_up();
@@ -270,7 +268,7 @@ static void test_verdicts(void **state)
 static void test_running(void **state)
 {
     (void)state;
-    skip(); /* with CUDA a lab's end is waited for on a device, which a made-up one has not */
+    skip(); /* with CUDA the end of a lab waits for a real device */
 }
 #else
 static enum gf_status run_right(const struct gf_lab_run *run, struct gf_lab_result *result,
@@ -309,7 +307,7 @@ static void test_running(void **state)
 }
 #endif
 
-/* ---- Plots, by stand-ins for gnuplot ---- */
+/* ---- plots, with a script in the place of gnuplot ---- */
 
 static char folder[64];
 
@@ -384,7 +382,7 @@ static void test_plot_without_gnuplot(void **state)
     assert_int_not_equal(access(in_folder("curve.png"), F_OK), 0);
 }
 
-/* What it is told, and that no name of a file is in it. */
+/* The script draws the curves and holds no name of a file. */
 static void test_plot_script(void **state)
 {
     struct gf_lab bars = curve;

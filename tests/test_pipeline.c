@@ -1,5 +1,5 @@
-/* What must not matter to the picture does not: bands, lanes, threads, pitch, streaming, whether
- * the device has memory of its own. Every filter and chains of them, bit for bit. */
+/* Every filter, and chains of them, make the same picture bit for bit, whatever the bands, lanes,
+ * threads, pitch and streaming, and whether or not the device has memory of its own. */
 #include "runner.h"
 
 static const struct gf_format sizes[] = {
@@ -363,7 +363,7 @@ static void test_zero_copy(void **state)
     }
 }
 
-/* What lies on the device already is not copied there, nor back. */
+/* A picture that is on the device already is neither uploaded nor downloaded. */
 static void test_on_device(void **state)
 {
     (void)state;

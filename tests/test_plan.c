@@ -371,7 +371,7 @@ static void test_whole_pictures_are_free(void **state)
     const struct gf_bands bands = gf_bands_cut(&plan, &plan.segment[1], &backend, 0, 4, &budget);
     assert_true(bands.rows > 100);
     drop_plan();
-    /* Nor are those of one that is a thousand times as wide as high. */
+    /* Nor are those of a picture that is a thousand times as wide as high. */
     make_plan("transpose", format_of(100000, 100, 3, 8), 1);
     assert_true(gf_bands_cut(&plan, &plan.segment[1], &backend, 0, 4, &budget).count < 50);
     drop_plan();

@@ -406,7 +406,7 @@ static void test_stripes_know_the_window(void **state)
     free_picture(&picture);
 }
 
-/* Given up after some rows: threads end, nothing is left. */
+/* A source that is closed after some rows ends its threads and leaves nothing. */
 static void test_closing_early(void **state)
 {
     (void)state;
@@ -561,7 +561,7 @@ static void test_damage_by_threads(void **state)
     free_picture(&noise);
 }
 
-/* A row whose filter there is none of; chunks behind the pixels. */
+/* A row with a filter that does not exist; chunks behind the pixels. */
 static void check_rows(unsigned char filter, const char *chunk, const char *words)
 {
     const struct gf_options options = plain_options();

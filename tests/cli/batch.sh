@@ -1,4 +1,4 @@
-# Many pictures: what -i and -o may name, what is left alone, what fails, what the log says.
+# Many pictures: the forms of -i and -o, skipped files, failures, and the log.
 mkdir -p many/sub/deep
 for each in a b c; do cp in.ppm "many/$each.ppm"; done
 cp in.png many/sub/d.png
@@ -261,7 +261,7 @@ else
     mkdir large
     gpufilter -i in.ppm -o large/0.ppm resize=4000:3000:kernel=nearest
     for each in 1 2 3 4 5 6 7 8 9; do ln large/0.ppm large/$each.ppm; done
-    # A picture that lies whole for equalize takes 36 MB: four of them would be over.
+    # equalize keeps the whole picture, 36 MB; four pictures at once would exceed the limit.
     run 0 /usr/bin/time -q -f %M -o peak "$GPUFILTER" --device=cpu -i large -o large_out --threads=4 --memory=80M equalize
     [ "$(tail -n 1 peak)" -lt 90000 ] || problem "it took $(tail -n 1 peak) kB"
     rm -r large large_out

@@ -1,6 +1,7 @@
-# Where JPEGs are decoded and encoded.
+# --codec: JPEGs decoded and encoded on the CPU or the GPU.
 
-# far_apart A B MEAN MOST: by over MEAN levels on average, or over MOST anywhere. cmp counts bytes in octal.
+# far_apart A B MEAN MOST: whether A and B differ by more than MEAN levels on average, or by more than MOST
+# anywhere. cmp prints bytes in octal.
 far_apart()
 {
     cmp -l "$1" "$2" | awk -v bytes="$(wc -c <"$1")" -v mean="$3" -v limit="$4" '

@@ -1,4 +1,4 @@
-# --profile=compare and --explain. What they measure differs; what they say of it does not.
+# --profile=compare and --explain. The measured times vary; the rest of the output is checked.
 begin "--profile=compare shows stages, histograms and settings, and writes no picture"
 run 0 gpufilter --device=cpu --threads=2 --profile=compare -i in.png blur=2,equalize,transpose
 silent

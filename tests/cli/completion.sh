@@ -1,4 +1,4 @@
-# The completion script, in a bash that believes to complete a line: "LINE -> word word" is what it offers.
+# The completion script for bash, called as readline calls it; it prints "LINE -> word word" for its offers.
 begin "the script is bash"
 if ! command -v bash >/dev/null; then
     skip "no bash here"
@@ -51,7 +51,7 @@ offers "gpufilter 'blur=2:border=wrap,hf" 'blur=2:border=wrap,hflip'
 offers 'gpufilter -- fl' 'flip flop'
 offers 'gpufilter --help gam' 'gamma'
 
-# The others in their own shells; what is typed is completed by one tab.
+# The scripts for the other shells, which run on a terminal: a line is typed and completed by one tab.
 begin "zsh"
 if ! command -v zsh >/dev/null; then
     skip "no zsh here"
@@ -61,7 +61,7 @@ else
     cat >complete.zsh <<'END'
 zmodload zsh/zpty
 zpty typed zsh -f -i
-# What the line has become is what the program is called with.
+# The completed line is read from the arguments of the program, which it calls.
 zpty -w typed 'PS1= PROMPT_EOL_MARK= ; fpath=($PWD $fpath); autoload -U compinit; compinit -u -D; unsetopt zle_bracketed_paste'
 zpty -w typed 'gpufilter() { print -r -- "GOT<$*>" }; setopt no_beep; print READY'
 zpty -r typed text '*READY*READY*'

@@ -1,4 +1,4 @@
-# Which device runs, and what is said when it is not there.
+# Which device runs, and the message if it is not there.
 begin "a CUDA device that is not there"
 run 3 gpufilter --device=cuda:999 -i in.png -o out.png blur
 stderr_like '.*'

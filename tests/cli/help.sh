@@ -1,4 +1,4 @@
-# What the program says of itself.
+# Help, lists, version and manual.
 begin "--help fits on three screens of 80 columns"
 run 0 gpufilter --help
 silent

@@ -1,4 +1,4 @@
-# What cannot be read: one line that names the file, exit status 1, no output, nothing left behind.
+# An input that cannot be read gives one line that names it and exit status 1, and leaves no output.
 mkdir out
 
 # refused LIKE ARGUMENT...

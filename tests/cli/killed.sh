@@ -1,11 +1,12 @@
-# Ended at any moment: every output is complete or absent, the log is whole, and --resume does the rest.
+# The program is killed at random moments: every output is complete or absent, the log is whole, and --resume
+# does the rest.
 mkdir in
 gpufilter -i in.ppm -o in/big.ppm 'resize=w=700:h=500'
 for each in $(seq 40); do ln in/big.ppm "in/$each.ppm"; done
 rm in/big.ppm
 gpufilter -i in/1.ppm -o expected.png blur=3,equalize
 
-# intact FOLDER: what is there is the whole picture; nothing else lies there.
+# intact FOLDER: every file in it is a whole picture, and there are no other files.
 intact()
 {
     for file in "$1"/*.png; do
@@ -21,7 +22,7 @@ rounds=0 status=137
 while [ $status -eq 137 ] && [ $rounds -lt 60 ]; do
     "$GPUFILTER" -i in -o 'out/{stem}.png' --resume=log -q blur=3,equalize 2>>complaints &
     job=$!
-    # At first while it works, in the end not at all.
+    # The first 13 rounds are killed while they work, the later ones are not.
     sleep "0.0$(((rounds * 7919 + $$) % 90 + 10))"
     [ $rounds -gt 12 ] || kill -9 $job 2>/dev/null
     wait $job 2>/dev/null
@@ -32,7 +33,7 @@ done
 [ $status -eq 0 ] || problem "status $status after $rounds rounds: $(cat complaints)"
 [ "$(find out -name '*.png' | wc -l)" -eq 40 ] || problem "not all are there"
 [ "$(grep -c '"status":"ok"' log)" -ge 40 ] || problem "the log has $(wc -l <log) lines"
-# A picture that was in place, but not in the log yet, is done once more: one for each worker and round at most.
+# A picture that was written but not yet logged is done again: at most one for each worker and round.
 [ "$(grep -c '"status":"ok"' log)" -le 160 ] || problem "done again and again: $(wc -l <log) lines"
 touch -d @1 out/*
 run 0 gpufilter -i in -o 'out/{stem}.png' --resume=log -q blur=3,equalize
@@ -113,7 +114,7 @@ os.mkdir('tiny')
 for i in range(10000): os.link('tiny.pgm', 'tiny/%05d.pgm' % i)"
     run 0 python3 - <<'END'
 import os, re, resource, subprocess, time
-# Resident memory and open files while it works: early and at the end.
+# Compares resident memory and open files early in the run and at its end.
 resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40))
 job = subprocess.Popen([os.environ["GPUFILTER"], "-i", "tiny", "-o", "tiny_out", "--log=log5", "-q", "invert"])
 seen = []

@@ -1,4 +1,4 @@
-# --lab: the list, what is refused, and on a GPU every lab with little data.
+# --lab: the list, errors, and on a GPU every lab with little data.
 begin "--lab lists every lab"
 run 0 gpufilter --lab
 silent
@@ -17,7 +17,7 @@ while read -r lab; do
     stdout_has '^  runs  .*(1..1000; default 15)'
 done <labs
 
-begin "--lab takes its value apart, too"
+begin "--lab takes its value as the next argument, too"
 run 0 gpufilter --lab offset:help
 stdout_has '^offset: '
 
@@ -27,7 +27,7 @@ stdout_has "^.SS l2-window"
 run 0 gpufilter --completion=bash
 stdout_has "\-\-lab) kind=words offers='all offset "
 
-begin "what is wrong with a lab's name or parameters is said, GPU or not"
+begin "a wrong name or parameter of a lab is reported, with and without a GPU"
 run 2 gpufilter --lab=ofset
 stderr_is "gpufilter: unknown lab 'ofset'; did you mean 'offset'?"
 run 2 gpufilter --lab=offset:size=x
@@ -42,7 +42,7 @@ run 2 gpufilter --lab=offset --device=cuda:0,1
 stderr_is "gpufilter: labs run on one GPU at a time: --device=cuda:N"
 [ ! -s stdout ] || problem "stdout is not empty"
 
-begin "no GPU: the labs say so"
+begin "without a GPU the labs say why they cannot run"
 run 0 gpufilter --devices
 if grep -q '^cuda:0 ' stdout; then
     skip "there is a GPU"
@@ -58,7 +58,7 @@ begin "a GPU that is not there"
 run 3 gpufilter --lab=offset --device=cuda:999
 stderr_like '.*'
 
-# Enough for the self-checks: parts of tiles, several blocks. Labs that have no line here run with their defaults.
+# Small parameters that still give parts of tiles and several blocks. Other labs run with their defaults.
 small()
 {
     case $1 in

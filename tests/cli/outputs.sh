@@ -1,4 +1,4 @@
-# What cannot be written, and what must survive: outputs are complete or absent.
+# Outputs that cannot be written, and files that must survive: outputs are complete or absent.
 mkdir out
 
 begin "a folder that is not there"
@@ -71,7 +71,7 @@ same from_fifo.ppm expected.ppm
 begin "a pipe that nobody reads"
 gpufilter -i in.ppm -o - --format=pnm 2>stderr | true
 { gpufilter -i in.ppm -o - --format=pnm 2>stderr; echo $? >status; } | { exec <&-; sleep 0.2; }
-# A pipe may take so small a picture before its reader goes.
+# A pipe may accept such a small picture before its reader ends.
 if [ "$(cat status)" -ne 0 ]; then
     [ "$(cat status)" -eq 141 ] || problem "exit status $(cat status)"
     silent

@@ -1,5 +1,5 @@
 # PNG files as other programs see them.
-# picture CHANNELS TUPLTYPE MAXVAL WIDTH HEIGHT: x.pam, of flat, sloping and rough rows.
+# picture CHANNELS TUPLTYPE MAXVAL WIDTH HEIGHT: makes x.pam with flat, sloping and rough rows.
 picture()
 {
     printf 'P7\nWIDTH %d\nHEIGHT %d\nDEPTH %d\nMAXVAL %d\nTUPLTYPE %s\nENDHDR\n' "$4" "$5" "$1" "$3" "$2" >x.pam
@@ -9,7 +9,7 @@ picture()
     cat raw >>x.pam
 }
 
-# each COMMAND: for all types of pixels, in some sizes, the last of two stripes and more.
+# each COMMAND: runs it for all types of pixels in some sizes; the last size has two stripes or more.
 each()
 {
     for size in '1 1' '1 40' '77 55' '500 400'; do

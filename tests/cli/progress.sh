@@ -1,4 +1,4 @@
-# How a batch goes on: on standard error, in the form asked for or fit for what reads it.
+# The progress of a batch, on standard error: in the form that --progress names, or that fits a terminal.
 mkdir many
 for each in 1 2 3 4 5 6 7 8; do cp in.ppm "many/$each.ppm"; done
 echo junk >many/9.png

@@ -1,4 +1,4 @@
-# NVTX: a tool that is attached, as Nsight is, sees the stages by the profile's names. The tool is a library of a page.
+# NVTX: a profiling tool that is attached, here a small library, sees the stages by the profile's names.
 begin "ranges are named as the profile's rows"
 include=$(dirname "$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)")/../include
 run 0 gpufilter --version

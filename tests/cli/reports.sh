@@ -1,4 +1,4 @@
-# --profile, --trace, --verbose and --quiet: what goes where.
+# --profile, --trace, --verbose and --quiet: which stream gets what.
 begin "--profile is a table on standard output"
 run 0 gpufilter --device=cpu --profile -i in.png -o out.png blur,equalize
 silent

@@ -1,8 +1,8 @@
-# SIGINT, SIGTERM and SIGHUP in the middle of a picture: the exit status says so, no file is left.
+# SIGINT, SIGTERM and SIGHUP in the middle of a picture: the exit status names the signal, and no file is left.
 mkdir out
 printf old >out/x.ppm
 
-# A shell has its jobs in the background ignore SIGINT, and the program leaves that so: env undoes it.
+# A shell makes its background jobs ignore SIGINT, and the program respects that; env undoes it.
 interrupt()
 {
     mkfifo feed

@@ -1,5 +1,4 @@
-# samples/slurm-array.sh under a real Slurm: a controller and one node of this machine, with their own key, in this
-# folder.
+# samples/slurm-array.sh under a real Slurm, whose controller, single node and key live in this folder.
 begin "a job array on one node"
 if ! command -v slurmctld >/dev/null || ! command -v slurmd >/dev/null || ! command -v munged >/dev/null; then
     skip "no slurmctld, slurmd and munged here"

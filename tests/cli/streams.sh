@@ -1,4 +1,4 @@
-# Pictures that come one after another, FIFOs, and where options may come from.
+# Streams of several pictures, FIFOs, and options from the environment and from files.
 gpufilter -i in.ppm -o a.ppm
 gpufilter -i gray16.pgm -o b.pgm
 gpufilter -i in.ppm -o c.pam

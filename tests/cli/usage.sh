@@ -1,4 +1,4 @@
-# Every mistake in the command line is one line on stderr and exit status 2, and leaves no output.
+# Every mistake in the command line gives one line on stderr and exit status 2, and leaves no output.
 mistake()
 {
     message=$1
