@@ -9,8 +9,8 @@
 
 /* ---- running one filter ---- */
 
-/* Copies only the rows that the stage asks for into a block of their own at an odd address, so that a
- * sanitizer sees any other access. */
+/* Copies only the rows that the stage asks for into a block of their own at an odd address, so that
+ * a sanitizer sees any other access. */
 static inline void run_band(const struct gf_stage *stage, const struct gf_image *in,
                             const struct gf_image *out, int y, int rows)
 {

@@ -1,5 +1,5 @@
-/* Runs a chain on a picture through the scheduler. The test sets everything that must not change the
- * result: backend, lanes, rows of a band, streams as input and output, padding between rows. */
+/* Runs a chain on a picture through the scheduler. The test sets everything that must not change
+ * the result: backend, lanes, rows of a band, streams as input and output, padding between rows. */
 #ifndef GF_TEST_RUNNER_H
 #define GF_TEST_RUNNER_H
 
@@ -117,7 +117,8 @@ struct way {
     int sink_finished, rows_written, first_band_rows;
 };
 
-/* The format of the chain's result; false if there is none, as for a crop larger than the picture. */
+/* The format of the chain's result; false if there is none, as for a crop larger than the picture.
+ */
 static inline bool chain_format(const char *text, struct gf_format in, int orientation,
                                 struct gf_format *out)
 {

@@ -99,7 +99,7 @@ static const struct gf_filter counting = {
             {0}},
 };
 
-static double seconds_of(const struct gf_work *work, bool cold)
+static double seconds_of(const struct gf_stage_work *work, bool cold)
 {
     static const struct {
         const char *name;
@@ -114,7 +114,7 @@ static double seconds_of(const struct gf_work *work, bool cold)
     return 0;
 }
 
-static enum gf_status fake_time(struct gf_lane *lane, const struct gf_work *work, bool cold,
+static enum gf_status fake_time(struct gf_lane *lane, const struct gf_stage_work *work, bool cold,
                                 int runs, double *seconds, struct gf_error *error)
 {
     (void)lane;
@@ -126,7 +126,7 @@ static enum gf_status fake_time(struct gf_lane *lane, const struct gf_work *work
     return GF_OK;
 }
 
-static enum gf_status fake_inspect(struct gf_lane *lane, const struct gf_work *work,
+static enum gf_status fake_inspect(struct gf_lane *lane, const struct gf_stage_work *work,
                                    struct gf_variant_info *use, int capacity, int *count,
                                    struct gf_error *error)
 {

@@ -12,14 +12,14 @@ enum { NODES_MAX = 64, WARP = 32, HEAD_START = 8 };
 /* ---- what would run ---- */
 
 /* What the work puts on the lane's stream, as a graph that is never run. The caller destroys it. */
-static enum gf_status capture(struct gf_lane *lane, const struct gf_work *work, cudaGraph_t *graph,
+static enum gf_status capture(struct gf_lane *lane, const struct gf_stage_work *work, cudaGraph_t *graph,
                               struct gf_error *error)
 {
     const cudaStream_t stream = gf_cuda_stream(lane);
     /* Relaxed: launchers may make texture objects, which has nothing to do with a stream. */
     GF_CUDA_TRY(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), gf_cuda_device(lane),
                 error);
-    const enum gf_status status = gf_work_run(lane, work, error);
+    const enum gf_status status = gf_stage_work_run(lane, work, error);
     const cudaError_t code = cudaStreamEndCapture(stream, graph);
     if (status)
         return status;
@@ -118,7 +118,7 @@ static enum gf_status describe_all(cudaGraph_t graph, int device, struct gf_vari
     return status;
 }
 
-enum gf_status gf_cuda_inspect(struct gf_lane *lane, const struct gf_work *work,
+enum gf_status gf_cuda_inspect(struct gf_lane *lane, const struct gf_stage_work *work,
                                struct gf_variant_info *use, int capacity, int *count,
                                struct gf_error *error)
 {
@@ -177,7 +177,7 @@ static void close_timer(struct gf_lane *lane, int runs, struct timer *timer)
 
 /* Everything is queued before anything is waited for. The first flushes give the host a head start,
  * so that no event waits for a launch; warm runs then follow one that is not timed. */
-static enum gf_status queue_runs(struct gf_lane *lane, const struct gf_work *work, bool cold,
+static enum gf_status queue_runs(struct gf_lane *lane, const struct gf_stage_work *work, bool cold,
                                  int runs, const struct timer *timer, struct gf_error *error)
 {
     const int device = gf_cuda_device(lane);
@@ -185,19 +185,19 @@ static enum gf_status queue_runs(struct gf_lane *lane, const struct gf_work *wor
     for (int i = 0; i < HEAD_START; i++)
         GF_CUDA_TRY(flush_cache(timer, i), device, error);
     if (!cold)
-        status = gf_work_run(lane, work, error);
+        status = gf_stage_work_run(lane, work, error);
     for (int i = 0; !status && i < runs; i++) {
         if (cold)
             GF_CUDA_TRY(flush_cache(timer, i), device, error);
         GF_CUDA_TRY(cudaEventRecord(timer->event[2 * i], timer->stream), device, error);
-        status = gf_work_run(lane, work, error);
+        status = gf_stage_work_run(lane, work, error);
         if (!status)
             GF_CUDA_TRY(cudaEventRecord(timer->event[2 * i + 1], timer->stream), device, error);
     }
     return status;
 }
 
-enum gf_status gf_cuda_time(struct gf_lane *lane, const struct gf_work *work, bool cold, int runs,
+enum gf_status gf_cuda_time(struct gf_lane *lane, const struct gf_stage_work *work, bool cold, int runs,
                             double *seconds, struct gf_error *error)
 {
     struct timer timer = {};

@@ -43,7 +43,8 @@ static enum gf_status add_part(struct gf_template *template, struct gf_template_
                                struct gf_error *error)
 {
     if (template->parts == GF_TEMPLATE_PARTS_MAX)
-        return gf_fail(error, GF_ERROR_USAGE, "--output: more than %d parts", GF_TEMPLATE_PARTS_MAX);
+        return gf_fail(error, GF_ERROR_USAGE, "--output: more than %d parts",
+                       GF_TEMPLATE_PARTS_MAX);
     template->part[template->parts++] = part;
     template->has_number |= part.field == GF_FIELD_NUMBER;
     template->has_size |= part.field == GF_FIELD_WIDTH || part.field == GF_FIELD_HEIGHT;
@@ -122,11 +123,11 @@ static bool is_folder(const char *path, bool several)
 static enum gf_status read_folder(struct gf_template *template, struct gf_error *error)
 {
     static const enum gf_template_field rest[] = {GF_FIELD_TEXT, GF_FIELD_BELOW, GF_FIELD_TEXT,
-                                                GF_FIELD_STEM, GF_FIELD_TEXT,  GF_FIELD_EXT};
+                                                  GF_FIELD_STEM, GF_FIELD_TEXT,  GF_FIELD_EXT};
     static const char *const text[] = {"/", NULL, "/", NULL, ".", NULL};
     enum gf_status status = add_part(
-        template, (struct gf_template_part){.text = template->text, .length = strlen(template->text)},
-        error);
+        template,
+        (struct gf_template_part){.text = template->text, .length = strlen(template->text)}, error);
     for (size_t i = 0; !status && i < sizeof rest / sizeof *rest; i++)
         status = add_part(
             template,

@@ -49,13 +49,13 @@ static enum gf_status poison(struct variants *v, struct gf_error *error)
     return copy(v, true, &v->result, &v->out, error);
 }
 
-static enum gf_status check_picture(struct variants *v, const struct gf_work *work,
+static enum gf_status check_picture(struct variants *v, const struct gf_stage_work *work,
                                     struct gf_compare_row *row, struct gf_error *error)
 {
     const struct gf_backend_calls *const calls = v->setup->backend->calls;
     enum gf_status status = poison(v, error);
     if (!status)
-        status = gf_work_run(v->setup->lane, work, error);
+        status = gf_stage_work_run(v->setup->lane, work, error);
     if (!status)
         status = calls->wait(v->setup->lane, error);
     if (!status)
@@ -67,12 +67,12 @@ static enum gf_status check_picture(struct variants *v, const struct gf_work *wo
     return status;
 }
 
-static enum gf_status check_histogram(struct variants *v, const struct gf_work *work,
+static enum gf_status check_histogram(struct variants *v, const struct gf_stage_work *work,
                                       struct gf_compare_row *row, struct gf_error *error)
 {
     const struct gf_backend_calls *const calls = v->setup->backend->calls;
     memset(v->counted.count, 0, gf_histogram_counters(&v->counted) * sizeof *v->counted.count);
-    enum gf_status status = gf_work_run(v->setup->lane, work, error);
+    enum gf_status status = gf_stage_work_run(v->setup->lane, work, error);
     if (!status)
         status = calls->wait(v->setup->lane, error);
     if (!status)
@@ -84,8 +84,9 @@ static enum gf_status check_histogram(struct variants *v, const struct gf_work *
     return status;
 }
 
-static enum gf_status time_runs(const struct variants *v, const struct gf_work *work, bool cold,
-                                int runs, struct gf_timing *timing, struct gf_error *error)
+static enum gf_status time_runs(const struct variants *v, const struct gf_stage_work *work,
+                                bool cold, int runs, struct gf_timing *timing,
+                                struct gf_error *error)
 {
     double seconds[GF_TIMING_RUNS_MAX];
     const enum gf_status status =
@@ -96,7 +97,7 @@ static enum gf_status time_runs(const struct variants *v, const struct gf_work *
 }
 
 /* The time of one cold run decides how many there are of each kind. */
-static enum gf_status time_row(const struct variants *v, const struct gf_work *work,
+static enum gf_status time_row(const struct variants *v, const struct gf_stage_work *work,
                                struct gf_compare_row *row, struct gf_error *error)
 {
     if (!v->setup->backend->calls->time)
@@ -110,7 +111,7 @@ static enum gf_status time_row(const struct variants *v, const struct gf_work *w
     return status;
 }
 
-static enum gf_status measure_row(struct variants *v, const struct gf_work *work,
+static enum gf_status measure_row(struct variants *v, const struct gf_stage_work *work,
                                   struct gf_compare_row *row, struct gf_error *error)
 {
     const struct gf_backend_calls *const calls = v->setup->backend->calls;
@@ -139,7 +140,7 @@ static enum gf_status prepare_and_measure_row(struct variants *v, struct gf_stag
 {
     struct gf_backend *const backend = v->setup->backend;
     const struct gf_backend_calls *const calls = backend->calls;
-    struct gf_work work = {
+    struct gf_stage_work work = {
         .stage = stage, .in = v->in.view, .out = v->out.view, .counts = v->subject->counts};
     enum gf_status status = work.counts ? calls->statistic_open(v->setup->lane, stage, error)
                                         : load_constants(v, stage, &work.constants, error);

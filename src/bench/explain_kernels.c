@@ -37,7 +37,7 @@ static enum gf_status make_flat(const struct gf_stage *stage, struct gf_histogra
 }
 
 /* Uses real device memory, because its alignment decides which kernels run. */
-static enum gf_status inspect(struct gf_lane *lane, struct gf_work *work, struct gf_rows in,
+static enum gf_status inspect(struct gf_lane *lane, struct gf_stage_work *work, struct gf_rows in,
                               struct gf_rows out, struct gf_explained_stage *found,
                               struct gf_error *error)
 {
@@ -66,7 +66,7 @@ static enum gf_status inspect_stage(struct gf_lane *lane, struct gf_stage *stage
                                     struct gf_error *error)
 {
     struct gf_backend *const backend = lane->backend;
-    struct gf_work work = {.stage = stage};
+    struct gf_stage_work work = {.stage = stage};
     struct gf_histogram histogram;
     enum gf_status status = make_flat(stage, &histogram, error);
     stage->histogram = &histogram;
@@ -89,7 +89,7 @@ static enum gf_status inspect_histogram(struct gf_lane *lane, const struct gf_st
                                         struct gf_error *error)
 {
     const struct gf_backend_calls *const calls = lane->backend->calls;
-    struct gf_work work = {.stage = wanting, .counts = true};
+    struct gf_stage_work work = {.stage = wanting, .counts = true};
     enum gf_status status = calls->statistic_open(lane, wanting, error);
     if (!status)
         status = inspect(lane, &work, in, in, found, error);

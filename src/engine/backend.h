@@ -22,9 +22,9 @@ struct gf_lane {
     int index;
 };
 
-/* One piece of a stage's work, for those who look at it or time it: its kernels from `in` to `out`,
- * or the count of `in` for the histogram that the stage wants, after statistic_open. */
-struct gf_work {
+/* What a stage does to a band, to be inspected or timed: its kernels from `in` to `out`, or, after
+ * statistic_open, counting `in` for the histogram that the stage wants. */
+struct gf_stage_work {
     const struct gf_stage *stage;
     const void *constants;
     struct gf_view in, out;
@@ -105,11 +105,12 @@ struct gf_backend_calls {
 
     /* The two below are NULL where there is no such thing; the lane is idle. */
     /* The kernels that the work would launch, nothing of which runs; *count may exceed capacity. */
-    enum gf_status (*inspect)(struct gf_lane *, const struct gf_work *, struct gf_variant_info *use,
-                              int capacity, int *count, struct gf_error *);
+    enum gf_status (*inspect)(struct gf_lane *, const struct gf_stage_work *,
+                              struct gf_variant_info *use, int capacity, int *count,
+                              struct gf_error *);
     /* The seconds of each of `runs` runs on the device's clock. cold: its cache holds nothing of
      * them. */
-    enum gf_status (*time)(struct gf_lane *, const struct gf_work *, bool cold, int runs,
+    enum gf_status (*time)(struct gf_lane *, const struct gf_stage_work *, bool cold, int runs,
                            double *seconds, struct gf_error *);
 };
 
@@ -118,8 +119,8 @@ struct gf_backend {
 };
 
 /* Queues the work on the lane. */
-static inline enum gf_status gf_work_run(struct gf_lane *lane, const struct gf_work *work,
-                                         struct gf_error *error)
+static inline enum gf_status
+gf_stage_work_run(struct gf_lane *lane, const struct gf_stage_work *work, struct gf_error *error)
 {
     const struct gf_backend_calls *const calls = lane->backend->calls;
     return work->counts ? calls->statistic_add(lane, &work->in, error)
