@@ -8,8 +8,8 @@ static const struct gf_key_help keys[] = {
     {"figure", "the guide's figure on its hardware, or null"},
     {"device", "what it ran on"},
     {"settings", "the values of its parameters"},
-    {"elapsed_s", "of the whole lab"},
-    {"rows_name", "what the rows are named by"},
+    {"elapsed_s", "duration of the whole lab"},
+    {"rows_name", "the heading over the labels of the rows"},
     {"columns", "a list; of each: name, unit"},
     {"rows",
      "a list; of each: label, x (its place on the plot's axis, or null), values (a number or null "

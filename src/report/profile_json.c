@@ -15,7 +15,7 @@ static const struct gf_key_help keys[] = {
     {"in", "the input: width, height, channels, bits"},
     {"out", "the output, likewise"},
     {"wall_ms", "from the start to the renamed output"},
-    {"start_ms", "of the CUDA start-up; null where there was none"},
+    {"start_ms", "duration of the CUDA start-up; null where there was none"},
     {"busy_ms", "time during which at least one stage was busy"},
     {"work_ms", "sum of the stages' busy times"},
     {"overlap", "1 - busy_ms / work_ms: 0 is one after the other"},
@@ -29,7 +29,8 @@ static const struct gf_key_help keys[] = {
     {"stages.busy_ms", "time during which at least one lane was in the stage"},
     {"stages.bytes", "moved: samples of a codec, copied, or read and written by a stage"},
     {"stages.gb_s", "bytes / busy time, in 10^9 bytes a second"},
-    {"stages.peak_percent", "of the peak of what the stage uses; null: it has none"},
+    {"stages.peak_percent",
+     "gb_s in percent of the peak of what the stage uses; null: there is no such peak"},
 };
 
 const struct gf_key_help *gf_profile_report_key_at(int index)
