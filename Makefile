@@ -60,7 +60,7 @@ ifeq ($(CUDA),1)
 CPPFLAGS += -DGF_WITH_CUDA
 CUDA_HOME := $(patsubst %/bin/,%,$(dir $(realpath $(NVCC))))
 CPPFLAGS += -isystem $(CUDA_HOME)/include
-CUDA_OBJ := $(patsubst %.cu,$(BUILD)/%.o,$(wildcard cuda/backend/*.cu cuda/codec/*.cu cuda/filters/*.cu cuda/filters/*/*.cu cuda/variants/*.cu))
+CUDA_OBJ := $(patsubst %.cu,$(BUILD)/%.o,$(wildcard cuda/common/*.cu cuda/backend/*.cu cuda/codec/*.cu cuda/filters/*.cu cuda/filters/*/*.cu cuda/variants/*.cu))
 LAB_CU := $(wildcard cuda/labs/*.cu)
 comma := ,
 space := $(subst ,, )

@@ -18,7 +18,7 @@
  * decoded by kernels. */
 enum { ROUNDS = 4, GROUP_MOST = 64, GROUP_OF_KERNELS = 16, DEVICES_MOST = 64, SIDE_MOST = 16384 };
 /* Two keep the device busy; a third fills the gaps. */
-enum { TURNS = 3 };
+enum { LEASES = 3 };
 
 /* One caller's picture. */
 struct request {
@@ -43,7 +43,7 @@ struct gf_jpeg_device {
     int device, users;
     pthread_t thread;
     pthread_mutex_t lock;
-    pthread_cond_t started_now, wanted, turn_over;
+    pthread_cond_t started_now, wanted, lease_returned;
     struct request *first, **last; /* waiting */
     bool started, ended;
     enum gf_status status;
@@ -55,7 +55,7 @@ struct gf_jpeg_device {
     int state_count; /* of pictures and their format, that the state is set for */
     nvjpegOutputFormat_t state_format;
     int engines, group; /* engines: 0: none */
-    struct gf_jpeg_lease turn[TURNS];
+    struct gf_jpeg_lease lease[LEASES];
 };
 
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -70,13 +70,14 @@ static bool create_handle(struct gf_jpeg_device *codec, bool *hardware)
     static const struct {
         nvjpegBackend_t backend;
         unsigned flags;
-    } ways[] = {{NVJPEG_BACKEND_HARDWARE, NVJPEG_FLAGS_UPSAMPLING_WITH_INTERPOLATION},
-                {NVJPEG_BACKEND_GPU_HYBRID, NVJPEG_FLAGS_UPSAMPLING_WITH_INTERPOLATION},
-                {NVJPEG_BACKEND_HARDWARE, NVJPEG_FLAGS_DEFAULT},
-                {NVJPEG_BACKEND_GPU_HYBRID, NVJPEG_FLAGS_DEFAULT}};
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        *hardware = ways[i].backend == NVJPEG_BACKEND_HARDWARE;
-        if (!codec->call.CreateEx(ways[i].backend, NULL, NULL, ways[i].flags, &codec->handle))
+    } attempts[] = {{NVJPEG_BACKEND_HARDWARE, NVJPEG_FLAGS_UPSAMPLING_WITH_INTERPOLATION},
+                    {NVJPEG_BACKEND_GPU_HYBRID, NVJPEG_FLAGS_UPSAMPLING_WITH_INTERPOLATION},
+                    {NVJPEG_BACKEND_HARDWARE, NVJPEG_FLAGS_DEFAULT},
+                    {NVJPEG_BACKEND_GPU_HYBRID, NVJPEG_FLAGS_DEFAULT}};
+    for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++) {
+        *hardware = attempts[i].backend == NVJPEG_BACKEND_HARDWARE;
+        if (!codec->call.CreateEx(attempts[i].backend, NULL, NULL, attempts[i].flags,
+                                  &codec->handle))
             return true;
     }
     codec->handle = NULL;
@@ -261,31 +262,31 @@ static enum gf_status fail_call(struct gf_error *error, const char *call, nvjpeg
             return fail_call(error, #name, nvjpeg_status_); \
     } while (0)
 
-static enum gf_status open_encoder(struct gf_jpeg_device *codec, struct gf_jpeg_lease *turn,
+static enum gf_status open_encoder(struct gf_jpeg_device *codec, struct gf_jpeg_lease *lease,
                                    struct gf_error *error)
 {
-    if (turn->params)
+    if (lease->params)
         return GF_OK;
-    if (!turn->stream)
-        GF_CUDA_TRY(cudaStreamCreateWithFlags(&turn->stream, cudaStreamNonBlocking), codec->device,
+    if (!lease->stream)
+        GF_CUDA_TRY(cudaStreamCreateWithFlags(&lease->stream, cudaStreamNonBlocking), codec->device,
                     error);
-    if (!turn->state)
-        TRY_NVJPEG(codec, EncoderStateCreate, codec->handle, &turn->state, turn->stream);
-    TRY_NVJPEG(codec, EncoderParamsCreate, codec->handle, &turn->params, turn->stream);
+    if (!lease->state)
+        TRY_NVJPEG(codec, EncoderStateCreate, codec->handle, &lease->state, lease->stream);
+    TRY_NVJPEG(codec, EncoderParamsCreate, codec->handle, &lease->params, lease->stream);
     return GF_OK;
 }
 
-static void close_encoder(struct gf_jpeg_device *codec, struct gf_jpeg_lease *turn)
+static void close_encoder(struct gf_jpeg_device *codec, struct gf_jpeg_lease *lease)
 {
-    if (turn->params)
-        codec->call.EncoderParamsDestroy(turn->params);
-    if (turn->state)
-        codec->call.EncoderStateDestroy(turn->state);
-    if (turn->stream)
-        cudaStreamDestroy(turn->stream);
+    if (lease->params)
+        codec->call.EncoderParamsDestroy(lease->params);
+    if (lease->state)
+        codec->call.EncoderStateDestroy(lease->state);
+    if (lease->stream)
+        cudaStreamDestroy(lease->stream);
 }
 
-static enum gf_status encode(struct gf_jpeg_device *codec, struct gf_jpeg_lease *turn,
+static enum gf_status encode(struct gf_jpeg_device *codec, struct gf_jpeg_lease *lease,
                              const struct gf_view *in, const struct gf_options *options,
                              struct gf_error *error)
 {
@@ -298,70 +299,70 @@ static enum gf_status encode(struct gf_jpeg_device *codec, struct gf_jpeg_lease 
     memset(&image, 0, sizeof image);
     image.channel[0] = in->data;
     image.pitch[0] = in->pitch;
-    TRY_NVJPEG(codec, EncoderParamsSetQuality, turn->params, options->quality, turn->stream);
-    TRY_NVJPEG(codec, EncoderParamsSetSamplingFactors, turn->params, sampling, turn->stream);
+    TRY_NVJPEG(codec, EncoderParamsSetQuality, lease->params, options->quality, lease->stream);
+    TRY_NVJPEG(codec, EncoderParamsSetSamplingFactors, lease->params, sampling, lease->stream);
     if (gray)
-        TRY_NVJPEG(codec, EncodeYUV, codec->handle, turn->state, turn->params, &image,
-                   NVJPEG_CSS_GRAY, in->format.width, in->format.height, turn->stream);
+        TRY_NVJPEG(codec, EncodeYUV, codec->handle, lease->state, lease->params, &image,
+                   NVJPEG_CSS_GRAY, in->format.width, in->format.height, lease->stream);
     else
-        TRY_NVJPEG(codec, EncodeImage, codec->handle, turn->state, turn->params, &image,
-                   NVJPEG_INPUT_RGBI, in->format.width, in->format.height, turn->stream);
+        TRY_NVJPEG(codec, EncodeImage, codec->handle, lease->state, lease->params, &image,
+                   NVJPEG_INPUT_RGBI, in->format.width, in->format.height, lease->stream);
     return GF_OK;
 }
 
 extern "C" enum gf_status gf_jpeg_device_encode(struct gf_jpeg_device *codec,
-                                                struct gf_jpeg_lease *turn,
+                                                struct gf_jpeg_lease *lease,
                                                 const struct gf_view *in,
                                                 const struct gf_options *options, size_t *size,
                                                 struct gf_error *error)
 {
-    enum gf_status status = open_encoder(codec, turn, error);
+    enum gf_status status = open_encoder(codec, lease, error);
     if (!status)
-        status = encode(codec, turn, in, options, error);
+        status = encode(codec, lease, in, options, error);
     if (status)
         return status;
-    TRY_NVJPEG(codec, EncodeRetrieveBitstream, codec->handle, turn->state, NULL, size,
-               turn->stream);
+    TRY_NVJPEG(codec, EncodeRetrieveBitstream, codec->handle, lease->state, NULL, size,
+               lease->stream);
     return GF_OK;
 }
 
 extern "C" enum gf_status gf_jpeg_device_fetch(struct gf_jpeg_device *codec,
-                                               struct gf_jpeg_lease *turn, void *data, size_t size,
+                                               struct gf_jpeg_lease *lease, void *data, size_t size,
                                                struct gf_error *error)
 {
-    TRY_NVJPEG(codec, EncodeRetrieveBitstream, codec->handle, turn->state, (unsigned char *)data,
-               &size, turn->stream);
-    GF_CUDA_TRY(cudaStreamSynchronize(turn->stream), codec->device, error);
+    TRY_NVJPEG(codec, EncodeRetrieveBitstream, codec->handle, lease->state, (unsigned char *)data,
+               &size, lease->stream);
+    GF_CUDA_TRY(cudaStreamSynchronize(lease->stream), codec->device, error);
     return GF_OK;
 }
 
-/* ---- turns ---- */
+/* ---- leases ---- */
 
-static struct gf_jpeg_lease *free_turn(struct gf_jpeg_device *codec)
+static struct gf_jpeg_lease *free_lease(struct gf_jpeg_device *codec)
 {
-    for (int i = 0; i < TURNS; i++) {
-        if (!codec->turn[i].taken)
-            return &codec->turn[i];
+    for (int i = 0; i < LEASES; i++) {
+        if (!codec->lease[i].taken)
+            return &codec->lease[i];
     }
     return NULL;
 }
 
 extern "C" struct gf_jpeg_lease *gf_jpeg_device_enter(struct gf_jpeg_device *codec)
 {
-    struct gf_jpeg_lease *turn;
+    struct gf_jpeg_lease *lease;
     pthread_mutex_lock(&codec->lock);
-    while (!(turn = free_turn(codec)))
-        pthread_cond_wait(&codec->turn_over, &codec->lock);
-    turn->taken = true;
+    while (!(lease = free_lease(codec)))
+        pthread_cond_wait(&codec->lease_returned, &codec->lock);
+    lease->taken = true;
     pthread_mutex_unlock(&codec->lock);
-    return turn;
+    return lease;
 }
 
-extern "C" void gf_jpeg_device_leave(struct gf_jpeg_device *codec, struct gf_jpeg_lease *turn)
+extern "C" void gf_jpeg_device_leave(struct gf_jpeg_device *codec, struct gf_jpeg_lease *lease)
 {
     pthread_mutex_lock(&codec->lock);
-    turn->taken = false;
-    pthread_cond_signal(&codec->turn_over);
+    lease->taken = false;
+    pthread_cond_signal(&codec->lease_returned);
     pthread_mutex_unlock(&codec->lock);
 }
 
@@ -383,8 +384,8 @@ static void *codec_main(void *argument)
         serve(codec);
     if (codec->state)
         codec->call.JpegStateDestroy(codec->state);
-    for (int i = 0; i < TURNS; i++)
-        close_encoder(codec, &codec->turn[i]);
+    for (int i = 0; i < LEASES; i++)
+        close_encoder(codec, &codec->lease[i]);
     if (codec->stream)
         cudaStreamDestroy(codec->stream);
     if (codec->handle)
@@ -402,7 +403,7 @@ static struct gf_jpeg_device *create(int device)
     pthread_mutex_init(&codec->lock, NULL);
     pthread_cond_init(&codec->started_now, NULL);
     pthread_cond_init(&codec->wanted, NULL);
-    pthread_cond_init(&codec->turn_over, NULL);
+    pthread_cond_init(&codec->lease_returned, NULL);
     if (!pthread_create(&codec->thread, NULL, codec_main, codec))
         return codec;
     free(codec);
@@ -440,7 +441,7 @@ extern "C" void gf_jpeg_device_close(struct gf_jpeg_device *codec)
     pthread_cond_signal(&codec->wanted);
     pthread_mutex_unlock(&codec->lock);
     pthread_join(codec->thread, NULL);
-    pthread_cond_destroy(&codec->turn_over);
+    pthread_cond_destroy(&codec->lease_returned);
     pthread_cond_destroy(&codec->wanted);
     pthread_cond_destroy(&codec->started_now);
     pthread_mutex_destroy(&codec->lock);

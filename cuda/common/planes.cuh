@@ -7,7 +7,7 @@
 #include "cuda/common/stencil.cuh"
 #include "stage/border.h"
 
-enum { PLANES_THREADS = 256, PLANES_OCTET = 8 };
+enum { PLANES_THREADS = 256, PLANES_RUN = 8 };
 
 struct planes_shape {
     int width,
@@ -17,7 +17,7 @@ struct planes_shape {
 };
 
 /* The largest tile that fits into 48 KB beside its result. */
-static inline struct planes_shape shape_of_planes(const struct picture &p, int bits,
+static inline struct planes_shape shape_of_planes(const struct view_pair &p, int bits,
                                                   int kernel_width, int kernel_height,
                                                   size_t *bytes)
 {
@@ -38,7 +38,7 @@ static inline struct planes_shape shape_of_planes(const struct picture &p, int b
     return shape;
 }
 
-static inline int planes_blocks(const struct picture &p, const struct planes_shape &shape)
+static inline int planes_blocks(const struct view_pair &p, const struct planes_shape &shape)
 {
     return ceil_div(p.width, shape.width) * ceil_div(p.rows, shape.height);
 }
@@ -49,7 +49,7 @@ struct planes_tile {
 };
 
 static __device__ __forceinline__ struct planes_tile
-tile_of_planes(const struct picture &p, const struct planes_shape &shape)
+tile_of_planes(const struct view_pair &p, const struct planes_shape &shape)
 {
     const int across = (p.width + shape.width - 1) / shape.width;
     const int down = blockIdx.x / across;
@@ -61,7 +61,7 @@ tile_of_planes(const struct picture &p, const struct planes_shape &shape)
 }
 
 template <class Sample>
-static __device__ __forceinline__ void load_planes(const struct picture &p,
+static __device__ __forceinline__ void load_planes(const struct view_pair &p,
                                                    const struct planes_shape &shape,
                                                    const struct planes_tile &tile, float *planes)
 {
@@ -85,14 +85,14 @@ struct planes_item {
     int row, channel, first; /* first: pixel of the tile */
 };
 
-static __device__ __forceinline__ bool find_item(const struct picture &p,
+static __device__ __forceinline__ bool find_item(const struct view_pair &p,
                                                  const struct planes_shape &shape,
                                                  const struct planes_tile &tile, int i,
                                                  struct planes_item *item)
 {
-    const int octets = shape.width / PLANES_OCTET;
-    const int strip = i / octets;
-    item->first = (i - strip * octets) * PLANES_OCTET;
+    const int runs = shape.width / PLANES_RUN;
+    const int strip = i / runs;
+    item->first = (i - strip * runs) * PLANES_RUN;
     item->row = strip / p.channels;
     item->channel = strip - item->row * p.channels;
     return tile.x0 + item->first < p.width;
@@ -106,7 +106,7 @@ static __device__ __forceinline__ void load_quad(const float *from, float v[4])
 
 template <class Sample>
 static __device__ __forceinline__ void
-store_planes(const struct picture &p, const struct planes_shape &shape,
+store_planes(const struct view_pair &p, const struct planes_shape &shape,
              const struct planes_tile &tile, const Sample *staging)
 {
     const int size = (int)sizeof(Sample), pitch = shape.width * p.channels * size;

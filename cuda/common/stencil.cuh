@@ -10,41 +10,9 @@
 
 #include <cuda_runtime.h>
 
-#include "base/host_device.h"
+#include "cuda/common/launch.cuh"
+#include "cuda/common/view_pair.cuh"
 #include "stage/border.h"
-#include "stage/stage.h"
-
-struct picture {
-    const unsigned char *in;
-    unsigned char *out;
-    size_t in_pitch, out_pitch;
-    int in_y, out_y, rows; /* first rows of the two views; rows to make */
-    int width, height, channels, border;
-    unsigned per_channel; /* 65536 / channels + 1: see pixel_of */
-};
-
-static inline struct picture picture_of(const struct gf_launch *launch, int border)
-{
-    struct picture p = {};
-    p.in = launch->in.data;
-    p.out = launch->out.data;
-    p.in_pitch = launch->in.pitch;
-    p.out_pitch = launch->out.pitch;
-    p.in_y = launch->in.y;
-    p.out_y = launch->out.y;
-    p.rows = launch->out.rows;
-    p.width = launch->in.format.width;
-    p.height = launch->in.format.height;
-    p.channels = launch->in.format.channels;
-    p.border = border;
-    p.per_channel = 65536 / p.channels + 1;
-    return p;
-}
-
-static inline int ceil_div(int a, int b)
-{
-    return (a + b - 1) / b;
-}
 
 /* As many rows (or pairs of them) as fit into the 48 KB of shared memory that every device has. */
 static inline int rows_that_fit(size_t bytes_each)
@@ -54,7 +22,7 @@ static inline int rows_that_fit(size_t bytes_each)
 }
 
 /* sample / channels for 0 <= sample < 16384, without a division. */
-static __device__ __forceinline__ int pixel_of(const struct picture &p, int sample)
+static __device__ __forceinline__ int pixel_of(const struct view_pair &p, int sample)
 {
     return (int)((unsigned)sample * p.per_channel >> 16);
 }
@@ -62,7 +30,7 @@ static __device__ __forceinline__ int pixel_of(const struct picture &p, int samp
 /* Where rows of the picture extended by the border start in the input, once for the whole block; a
  * row of zeros gets any row's place. Rows outside low..high are not in the view: whatever is
  * computed of them is thrown away, and the nearest row stands for them. */
-static __device__ __forceinline__ void list_rows(const struct picture &p, long long *offset,
+static __device__ __forceinline__ void list_rows(const struct view_pair &p, long long *offset,
                                                  int count, int first, int low, int high)
 {
     for (int i = threadIdx.x; i < count; i += blockDim.x) {
@@ -71,7 +39,7 @@ static __device__ __forceinline__ void list_rows(const struct picture &p, long l
     }
 }
 
-static __device__ __forceinline__ bool row_is_zero(const struct picture &p, int row)
+static __device__ __forceinline__ bool row_is_zero(const struct view_pair &p, int row)
 {
     return p.border == GF_BORDER_CONSTANT && (row < 0 || row >= p.height);
 }
@@ -122,7 +90,7 @@ static __device__ __forceinline__ unsigned load_bytes(const unsigned char *row, 
 
 /* Writes `rows` rows of `bytes` (a multiple of 16) from shared memory to the output's rows from y
  * on, at byte `start` (a multiple of 16) of each, as far as the picture goes. */
-static __device__ __forceinline__ void store_tile(const struct picture &p,
+static __device__ __forceinline__ void store_tile(const struct view_pair &p,
                                                   const unsigned char *staging, int pitch,
                                                   int bytes, int rows, int y, long long start,
                                                   long long row_bytes)

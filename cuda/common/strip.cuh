@@ -43,7 +43,7 @@ template <int BESIDE> struct strip_row {
     unsigned beside[BESIDE];
 };
 
-static inline int strip_blocks(const struct picture &p, int sample_bytes, int rows)
+static inline int strip_blocks(const struct view_pair &p, int sample_bytes, int rows)
 {
     return ceil_div(p.width * p.channels * sample_bytes, STRIP_BYTES) *
            ceil_div(p.rows, rows * STRIP_WARPS);
@@ -53,7 +53,7 @@ static inline int strip_blocks(const struct picture &p, int sample_bytes, int ro
  * come before the strip's first, of which `reach` exist in the view. */
 template <class Sample, int BESIDE, int ROWS>
 static __device__ __forceinline__ struct strip
-find_strip(const struct picture &p, struct strip_tables<Sample, BESIDE, ROWS> &tables, int rows,
+find_strip(const struct view_pair &p, struct strip_tables<Sample, BESIDE, ROWS> &tables, int rows,
            int above, int reach)
 {
     const int size = (int)sizeof(Sample), lane = threadIdx.x % STRIP_LANES;
@@ -107,7 +107,7 @@ static __device__ __noinline__ unsigned gather_word(const unsigned char *row, co
 
 /* Where the warp's bytes reach the ends of the row. */
 template <class Sample, int BESIDE>
-static __device__ __forceinline__ void gather_row(const struct picture &p,
+static __device__ __forceinline__ void gather_row(const struct view_pair &p,
                                                   const struct strip &strip, long long offset,
                                                   struct strip_row<BESIDE> *row)
 {
@@ -129,8 +129,9 @@ static __device__ __forceinline__ void gather_row(const struct picture &p,
 }
 
 template <class Sample, int BESIDE>
-static __device__ __forceinline__ void fetch_row(const struct picture &p, const struct strip &strip,
-                                                 int i, struct strip_row<BESIDE> *row)
+static __device__ __forceinline__ void fetch_row(const struct view_pair &p,
+                                                 const struct strip &strip, int i,
+                                                 struct strip_row<BESIDE> *row)
 {
     const long long offset = strip.row[i];
     row->own = make_uint4(0, 0, 0, 0);
@@ -179,7 +180,7 @@ static __device__ __noinline__ void store_rest(unsigned char *to, int rest, uint
 }
 
 /* Stores the next row. */
-static __device__ __forceinline__ void store_row(const struct picture &p, struct strip &strip,
+static __device__ __forceinline__ void store_row(const struct view_pair &p, struct strip &strip,
                                                  const unsigned word[4])
 {
     const uint4 own = make_uint4(word[0], word[1], word[2], word[3]);

@@ -8,23 +8,23 @@ constexpr int TILE_ROWS = 2 * TILE_THREADS_Y; /* a thread makes two pixels, one 
 constexpr int THREADS = TILE_COLUMNS * TILE_THREADS_Y;
 constexpr int STRIP_FLOATS = 8192;
 constexpr float NO_WEIGHT = -1e30f; /* an exponent whose power is 0 */
-constexpr int GRID_Y = 32768;
 
 template <int CHANNELS>
-static __global__ void __launch_bounds__(THREADS) bilateral_kernel(struct bilateral_band band)
+static __global__ void __launch_bounds__(THREADS) bilateral_kernel(struct bilateral_args args)
 {
+    const struct view_pair &p = args.p;
     typedef struct colours<CHANNELS> pixel_type;
     constexpr int STRIP_PIXELS = STRIP_FLOATS * sizeof(float) / sizeof(pixel_type);
     __shared__ pixel_type strip[STRIP_PIXELS];
     __shared__ float space[GF_BILATERAL_RADIUS_MAX + 1];
     const int thread = threadIdx.x, tx = thread % TILE_COLUMNS, ty = thread / TILE_COLUMNS;
-    const int radius = band.radius, columns = TILE_COLUMNS + 2 * radius;
+    const int radius = args.radius, columns = TILE_COLUMNS + 2 * radius;
     const int strip_rows = STRIP_PIXELS / columns;
     const int x0 = (int)blockIdx.x * TILE_COLUMNS, x = x0 + tx;
     for (int i = thread; i <= radius; i += THREADS)
-        space[i] = band.space[i];
-    for (int start = blockIdx.y * TILE_ROWS; start < band.rows; start += GRID_Y * TILE_ROWS) {
-        const int y0 = band.first + start, y = y0 + 2 * ty, end = band.first + band.rows;
+        space[i] = args.space[i];
+    for (int start = blockIdx.y * TILE_ROWS; start < p.rows; start += GRID_ROWS_MAX * TILE_ROWS) {
+        const int y0 = p.out_y + start, y = y0 + 2 * ty, end = p.out_y + p.rows;
         /* Beyond the band's last row there may be no input: a row that is not made needs none. */
         const int last = min(y0 + TILE_ROWS, end) - 1 + radius;
         pixel_type centre[2] = {};
@@ -32,15 +32,15 @@ static __global__ void __launch_bounds__(THREADS) bilateral_kernel(struct bilate
         };
 #pragma unroll
         for (int k = 0; k < 2; k++) {
-            if (x < band.width && y + k < end)
-                centre[k] = load_pixel<CHANNELS>(band, x, y + k);
+            if (x < p.width && y + k < end)
+                centre[k] = load_pixel<CHANNELS>(p, x, y + k);
         }
         for (int top = y0 - radius; top <= last; top += strip_rows) {
             const int rows = min(strip_rows, last + 1 - top);
             __syncthreads();
             for (int i = ty; i < rows; i += TILE_THREADS_Y) {
                 for (int j = tx; j < columns; j += TILE_COLUMNS)
-                    strip[i * columns + j] = load_pixel<CHANNELS>(band, x0 - radius + j, top + i);
+                    strip[i * columns + j] = load_pixel<CHANNELS>(p, x0 - radius + j, top + i);
             }
             __syncthreads();
             const int from = max(0, y - radius - top), to = min(rows - 1, y + 1 + radius - top);
@@ -55,8 +55,8 @@ static __global__ void __launch_bounds__(THREADS) bilateral_kernel(struct bilate
                 for (int dx = -radius; dx <= radius; dx++) {
                     const pixel_type tap = row[dx];
                     const float beside = space[abs(dx)];
-                    sum[0].add_tap(centre[0], tap, beside + above, band.colour, power_of_two());
-                    sum[1].add_tap(centre[1], tap, beside + below, band.colour, power_of_two());
+                    sum[0].add_tap(centre[0], tap, beside + above, args.colour, power_of_two());
+                    sum[1].add_tap(centre[1], tap, beside + below, args.colour, power_of_two());
                 }
                 total[0].add(sum[0]);
                 total[1].add(sum[1]);
@@ -64,38 +64,32 @@ static __global__ void __launch_bounds__(THREADS) bilateral_kernel(struct bilate
         }
 #pragma unroll
         for (int k = 0; k < 2; k++) {
-            if (x >= band.width || y + k >= end)
+            if (x >= p.width || y + k >= end)
                 continue;
 #pragma unroll
             for (int c = 0; c < CHANNELS; c++)
                 centre[k].v[c] += total[k].colour[c] / total[k].weight;
-            store_pixel<CHANNELS>(band, x, y + k, centre[k]);
+            store_pixel<CHANNELS>(p, x, y + k, centre[k]);
         }
     }
 }
 
 template <int CHANNELS>
-static int launch_tiles(const struct bilateral_band &band, cudaStream_t stream)
+static int launch_tiles(const struct bilateral_args &args, cudaStream_t stream)
 {
-    const int strips = (band.rows + TILE_ROWS - 1) / TILE_ROWS;
-    const dim3 grid((band.width + TILE_COLUMNS - 1) / TILE_COLUMNS,
-                    strips < GRID_Y ? strips : GRID_Y);
-    bilateral_kernel<CHANNELS><<<grid, THREADS, 0, stream>>>(band);
+    const struct view_pair &p = args.p;
+    const int strips = (p.rows + TILE_ROWS - 1) / TILE_ROWS;
+    const dim3 grid((p.width + TILE_COLUMNS - 1) / TILE_COLUMNS,
+                    strips < GRID_ROWS_MAX ? strips : GRID_ROWS_MAX);
+    bilateral_kernel<CHANNELS><<<grid, THREADS, 0, stream>>>(args);
     return cudaGetLastError();
 }
 
 extern "C" int gf_bilateral_cuda(const struct gf_launch *launch)
 {
-    const struct bilateral_band band = band_of(launch);
+    const struct bilateral_args args = bilateral_args_of(launch);
     const cudaStream_t stream = (cudaStream_t)launch->stream;
-    switch (launch->in.format.channels) {
-    case 1:
-        return launch_tiles<1>(band, stream);
-    case 2:
-        return launch_tiles<2>(band, stream);
-    case 3:
-        return launch_tiles<3>(band, stream);
-    default:
-        return launch_tiles<4>(band, stream);
-    }
+    return for_channels(args.p.channels, [&](auto channels) {
+        return launch_tiles<decltype(channels)::value>(args, stream);
+    });
 }

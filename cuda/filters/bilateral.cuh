@@ -1,21 +1,18 @@
-/* What the kernels of bilateral share: one band, pixels as floats, and the sums of a window. */
+/* What the kernels of bilateral share: pixels as floats, and the sums of a window. */
 #ifndef GF_CUDA_FILTERS_BILATERAL_CUH
 #define GF_CUDA_FILTERS_BILATERAL_CUH
 
-#include <cuda_runtime.h>
 #include <stdint.h>
 
+#include "cuda/common/launch.cuh"
+#include "cuda/common/view_pair.cuh"
 #include "filters/bilateral.h"
 #include "pixel/sample.h"
 #include "stage/border.h"
-#include "stage/stage.h"
 
-struct bilateral_band {
-    const unsigned char *in; /* row in_first of the picture */
-    unsigned char *out;      /* row first of the result */
-    size_t in_pitch, out_pitch;
-    int in_first, first, rows, width, height, bits;
-    int radius, border;
+struct bilateral_args {
+    struct view_pair p;
+    int radius;
     float colour; /* of struct gf_bilateral_weights */
     const float *space;
 };
@@ -39,39 +36,39 @@ struct power_of_two {
 
 /* A pixel of the picture. */
 template <int CHANNELS>
-static __device__ __forceinline__ struct colours<CHANNELS>
-pixel_at(const struct bilateral_band &band, int column, int row) {
+static __device__ __forceinline__ struct colours<CHANNELS> pixel_at(const struct view_pair &p,
+                                                                    int column, int row) {
     struct colours<CHANNELS> pixel = {
     };
-    const unsigned char *const from = band.in + (row - band.in_first) * (ptrdiff_t)band.in_pitch;
+    const unsigned char *const from = p.in + (row - p.in_y) * (ptrdiff_t)p.in_pitch;
     const size_t at = (size_t)column * CHANNELS;
 #pragma unroll
     for (int c = 0; c < CHANNELS; c++)
-        pixel.v[c] = band.bits == 8 ? (float)__ldg(from + at + c)
-                                    : (float)__ldg((const uint16_t *)from + at + c);
+        pixel.v[c] = p.bits == 8 ? (float)__ldg(from + at + c)
+                                 : (float)__ldg((const uint16_t *)from + at + c);
     return pixel;
 }
 
 /* The same of the picture extended by the border. */
 template <int CHANNELS>
-static __device__ __forceinline__ struct colours<CHANNELS>
-load_pixel(const struct bilateral_band &band, int x, int y) {
-    const int column = gf_border_index(x, band.width, band.border);
-    const int row = gf_border_index(y, band.height, band.border);
+static __device__ __forceinline__ struct colours<CHANNELS> load_pixel(const struct view_pair &p,
+                                                                      int x, int y) {
+    const int column = gf_border_index(x, p.width, p.border);
+    const int row = gf_border_index(y, p.height, p.border);
     if (column < 0 || row < 0)
         return {};
-    return pixel_at<CHANNELS>(band, column, row);
+    return pixel_at<CHANNELS>(p, column, row);
 }
 
 template <int CHANNELS>
-static __device__ __forceinline__ void store_pixel(const struct bilateral_band &band, int x, int y,
+static __device__ __forceinline__ void store_pixel(const struct view_pair &p, int x, int y,
                                                    const struct colours<CHANNELS> &pixel)
 {
-    unsigned char *const to = band.out + (y - band.first) * (ptrdiff_t)band.out_pitch;
+    unsigned char *const to = p.out + (y - p.out_y) * (ptrdiff_t)p.out_pitch;
     const size_t at = (size_t)x * CHANNELS;
 #pragma unroll
     for (int c = 0; c < CHANNELS; c++) {
-        if (band.bits == 8)
+        if (p.bits == 8)
             to[at + c] = (unsigned char)gf_round_sample(pixel.v[c], 255.0f);
         else
             ((uint16_t *)to)[at + c] = (uint16_t)gf_round_sample(pixel.v[c], 65535.0f);
@@ -112,26 +109,12 @@ template <int CHANNELS> struct sums {
     }
 };
 
-static inline struct bilateral_band band_of(const struct gf_launch *launch)
+static inline struct bilateral_args bilateral_args_of(const struct gf_launch *launch)
 {
     const struct gf_bilateral_weights *const weights =
         (const struct gf_bilateral_weights *)launch->stage->constants;
-    struct bilateral_band band = {};
-    band.in = launch->in.data;
-    band.in_pitch = launch->in.pitch;
-    band.in_first = launch->in.y;
-    band.out = launch->out.data;
-    band.out_pitch = launch->out.pitch;
-    band.first = launch->out.y;
-    band.rows = launch->out.rows;
-    band.width = launch->in.format.width;
-    band.height = launch->in.format.height;
-    band.bits = launch->in.format.bits;
-    band.radius = weights->radius;
-    band.border = weights->border;
-    band.colour = weights->colour;
-    band.space = ((const struct gf_bilateral_weights *)launch->constants)->space;
-    return band;
+    return {view_pair_of(launch, weights->border), weights->radius, weights->colour,
+            ((const struct gf_bilateral_weights *)launch->constants)->space};
 }
 
 #endif

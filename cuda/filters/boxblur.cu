@@ -13,7 +13,7 @@ enum {
 };
 
 struct columns_args {
-    struct picture p;
+    struct view_pair p;
     unsigned char *sums;
     size_t sums_pitch;
     int radius, strip; /* strip: rows that a thread slides its window over */
@@ -58,7 +58,7 @@ template <class Sample, class Sum>
 __global__ void __launch_bounds__(THREADS) box_columns_kernel(const struct columns_args args)
 {
     extern __shared__ long long rows[];
-    const struct picture &p = args.p;
+    const struct view_pair &p = args.p;
     const long long samples = (long long)p.width * p.channels;
     const int across = (int)((samples + 4 * THREADS - 1) / (4 * THREADS));
     const int down = blockIdx.x / across;
@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(THREADS) box_columns_kernel(const struct colum
 }
 
 struct rows_args {
-    struct picture p;
+    struct view_pair p;
     const unsigned char *sums;
     size_t sums_pitch;
     int radius, lines; /* lines: rows that a block makes */
@@ -123,7 +123,7 @@ static __device__ __forceinline__ void load_sums(const struct rows_args &args,
                                                  const struct box_shape &shape, unsigned *planes,
                                                  int x0, int line, int lines)
 {
-    const struct picture &p = args.p;
+    const struct view_pair &p = args.p;
     for (int i = threadIdx.x; i < shape.width + 2 * args.radius; i += THREADS) {
         const int index = gf_border_index(x0 - args.radius + i, p.width, p.border);
         for (int row = 0; row < lines; row++) {
@@ -173,7 +173,7 @@ template <class Sum, class Window, class Sample>
 __global__ void __launch_bounds__(THREADS) box_rows_kernel(const struct rows_args args)
 {
     extern __shared__ uint4 shared[];
-    const struct picture &p = args.p;
+    const struct view_pair &p = args.p;
     const struct box_shape shape = shape_of_box(p.channels, args.radius);
     Sample *const staging = (Sample *)shared;
     unsigned *const planes = (unsigned *)(staging + args.lines * TILE_SAMPLES);
@@ -212,7 +212,7 @@ __global__ void __launch_bounds__(THREADS) box_rows_kernel(const struct rows_arg
 template <class Sample, class Sum, class Window>
 static int launch_box(const struct gf_launch *launch, const struct gf_box *box)
 {
-    const struct picture p = picture_of(launch, box->border);
+    const struct view_pair p = view_pair_of(launch, box->border);
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     struct columns_args columns = {};
     columns.p = p;

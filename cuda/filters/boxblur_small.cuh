@@ -18,7 +18,7 @@ enum {
 };
 
 struct small_args {
-    struct picture p;
+    struct view_pair p;
     unsigned half, multiplier; /* half of n in both halves of the word; 2^24 / n, rounded up */
 };
 
@@ -156,7 +156,7 @@ static __device__ __noinline__ void store_part(unsigned char *to, int count, uin
 /* Fills the tables of the block's `lines` rows from band row `top` on, and columns from byte `left`
  * on. */
 template <int RADIUS, int CHANNELS, int ROWS>
-static __device__ __forceinline__ void fill_tables(const struct picture &p,
+static __device__ __forceinline__ void fill_tables(const struct view_pair &p,
                                                    struct small_tables<ROWS> &tables, int top,
                                                    int lines, int left, int row_bytes)
 {
@@ -180,7 +180,7 @@ __global__ void __launch_bounds__(SMALL_THREADS) box_small_kernel(const struct s
 {
     typedef small_shape<RADIUS, CHANNELS> Shape;
     __shared__ struct small_tables<Shape::ROWS> tables;
-    const struct picture &p = args.p;
+    const struct view_pair &p = args.p;
     const int lane = threadIdx.x % SMALL_LANES, first = threadIdx.x / SMALL_LANES * SMALL_ROWS;
     const int row_bytes = p.width * CHANNELS;
     const int across = (row_bytes + Shape::BYTES - 1) / Shape::BYTES, down = blockIdx.x / across;
@@ -222,7 +222,7 @@ template <int RADIUS, int CHANNELS>
 static int launch_small_as(const struct gf_launch *launch, const struct gf_box *box)
 {
     const unsigned n = (2 * RADIUS + 1) * (2 * RADIUS + 1);
-    const struct small_args args = {picture_of(launch, box->border), n / 2 * 0x10001u,
+    const struct small_args args = {view_pair_of(launch, box->border), n / 2 * 0x10001u,
                                     ((1u << 24) + n - 1) / n};
     const int blocks = ceil_div(args.p.width * CHANNELS, small_shape<RADIUS, CHANNELS>::BYTES) *
                        ceil_div(args.p.rows, SMALL_ROWS * SMALL_WARPS);

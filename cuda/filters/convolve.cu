@@ -4,7 +4,7 @@
 #include "pixel/stencils.h"
 
 struct convolve_args {
-    struct picture p;
+    struct view_pair p;
     struct planes_shape shape;
     int width, height, keep_alpha;
     float divisor, bias, max;
@@ -15,15 +15,15 @@ struct convolve_args {
  * samples serve four of them. */
 static __device__ __forceinline__ void correlate(const struct convolve_args &args,
                                                  const float *first, int row_pitch,
-                                                 float sum[PLANES_OCTET])
+                                                 float sum[PLANES_RUN])
 {
 #pragma unroll
-    for (int i = 0; i < PLANES_OCTET; i++)
+    for (int i = 0; i < PLANES_RUN; i++)
         sum[i] = 0.0f;
     for (int j = 0; j < args.height; j++) {
         const float *const line = first + j * row_pitch;
         const float *const weight = args.weight + j * args.width;
-        float v[PLANES_OCTET + 4];
+        float v[PLANES_RUN + 4];
         load_quad(line, v);
         load_quad(line + 4, v + 4);
         for (int base = 0; base < args.width; base += 4) {
@@ -32,12 +32,12 @@ static __device__ __forceinline__ void correlate(const struct convolve_args &arg
             for (int u = 0; u < 4; u++) {
                 if (base + u < args.width) {
 #pragma unroll
-                    for (int i = 0; i < PLANES_OCTET; i++)
+                    for (int i = 0; i < PLANES_RUN; i++)
                         sum[i] = sum[i] + weight[base + u] * v[i + u];
                 }
             }
 #pragma unroll
-            for (int i = 0; i < PLANES_OCTET; i++)
+            for (int i = 0; i < PLANES_RUN; i++)
                 v[i] = v[i + 4];
         }
     }
@@ -47,7 +47,7 @@ template <class Sample>
 __global__ void __launch_bounds__(PLANES_THREADS) convolve_kernel(const struct convolve_args args)
 {
     extern __shared__ uint4 shared[];
-    const struct picture &p = args.p;
+    const struct view_pair &p = args.p;
     const struct planes_shape shape = args.shape;
     const struct planes_tile tile = tile_of_planes(p, shape);
     const int row_pitch = p.channels * shape.plane;
@@ -55,12 +55,12 @@ __global__ void __launch_bounds__(PLANES_THREADS) convolve_kernel(const struct c
     Sample *const staging = (Sample *)(planes + (shape.height + args.height - 1) * row_pitch);
     load_planes<Sample>(p, shape, tile, planes);
     __syncthreads();
-    const int items = tile.lines * p.channels * (shape.width / PLANES_OCTET);
+    const int items = tile.lines * p.channels * (shape.width / PLANES_RUN);
     for (int i = threadIdx.x; i < items; i += PLANES_THREADS) {
         struct planes_item item;
         if (!find_item(p, shape, tile, i, &item))
             continue;
-        float sum[PLANES_OCTET];
+        float sum[PLANES_RUN];
         correlate(args, planes + item.row * row_pitch + item.channel * shape.plane + item.first,
                   row_pitch, sum);
         const bool alpha = p.channels % 2 == 0 && item.channel == p.channels - 1;
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(PLANES_THREADS) convolve_kernel(const struct c
         Sample *const to =
             staging + (item.row * shape.width + item.first) * p.channels + item.channel;
 #pragma unroll
-        for (int j = 0; j < PLANES_OCTET; j++)
+        for (int j = 0; j < PLANES_RUN; j++)
             to[j * p.channels] =
                 (Sample)round_bits(finish(args, sum[j], alpha, centre + j), args.max);
     }
@@ -86,7 +86,7 @@ extern "C" int gf_convolve_cuda(const struct gf_launch *launch)
     if (small_fits(convolve, launch->in.format))
         return launch_small(launch, convolve);
     struct convolve_args args = {};
-    args.p = picture_of(launch, convolve->border);
+    args.p = view_pair_of(launch, convolve->border);
     args.shape = shape_of_planes(args.p, bits, convolve->width, convolve->height, &shared);
     args.width = convolve->width;
     args.height = convolve->height;

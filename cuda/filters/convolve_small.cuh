@@ -10,7 +10,7 @@
 enum { SMALL_ROWS = 16, SMALL_REACH_MAX = 2, SMALL_SIDE_MAX = 2 * SMALL_REACH_MAX + 1 };
 
 struct small_args {
-    struct picture p;
+    struct view_pair p;
     int reach;   /* in rows, of the kernel without its padding */
     bool divide; /* whether a product with `inverse` is not the quotient */
     float divisor, inverse, bias;
@@ -168,7 +168,7 @@ static int launch_small(const struct gf_launch *launch, const struct gf_convolve
     const int left = reach - convolve->width / 2, top = reach - convolve->height / 2;
     int exponent;
     struct small_args args = {};
-    args.p = picture_of(launch, convolve->border);
+    args.p = view_pair_of(launch, convolve->border);
     args.reach = convolve->height / 2;
     args.divisor = convolve->divisor;
     args.inverse = 1.0f / convolve->divisor;

@@ -16,13 +16,13 @@ enum {
 };
 
 struct normalmap_args {
-    struct picture p;
+    struct view_pair p;
     float slope, max;
     int out_channels;
 };
 
 template <class Sample>
-static __device__ __forceinline__ int height_at(const struct picture &p, int x, int y)
+static __device__ __forceinline__ int height_at(const struct view_pair &p, int x, int y)
 {
     x = gf_border_index(x, p.width, p.border);
     y = gf_border_index(y, p.height, p.border);
@@ -40,7 +40,7 @@ template <class Sample, class ROOT>
 static __device__ __forceinline__ void normal_of(const struct normalmap_args &args, int gx, int gy,
                                                  int x, int y, Sample *to)
 {
-    const struct picture &p = args.p;
+    const struct view_pair &p = args.p;
     const float nx = -(args.slope * (float)gx), ny = -(args.slope * (float)gy);
     const float reciprocal = ROOT::reciprocal(gf_normal_square(nx, ny));
     float normal[3] = {gf_normal_sample(nx, reciprocal, args.max),
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(THREADS) normalmap_kernel(const struct normalm
 {
     __shared__ int heights[(TILE_HEIGHT + 2) * PITCH];
     __shared__ uint4 staging[TILE_WIDTH * TILE_HEIGHT * 4 * sizeof(Sample) / sizeof(uint4)];
-    const struct picture &p = args.p;
+    const struct view_pair &p = args.p;
     const int across = (p.width + TILE_WIDTH - 1) / TILE_WIDTH;
     const int down = blockIdx.x / across;
     const int x0 = (blockIdx.x - down * across) * TILE_WIDTH, y0 = p.out_y + down * TILE_HEIGHT;
@@ -104,7 +104,7 @@ static inline struct normalmap_args normalmap_args_of(const struct gf_launch *la
     const struct gf_normalmap *const normalmap =
         (const struct gf_normalmap *)launch->stage->constants;
     struct normalmap_args args = {};
-    args.p = picture_of(launch, normalmap->border);
+    args.p = view_pair_of(launch, normalmap->border);
     args.slope = normalmap->slope;
     args.max = launch->in.format.bits == 8 ? 255.0f : 65535.0f;
     args.out_channels = launch->out.format.channels;

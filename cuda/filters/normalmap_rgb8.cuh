@@ -21,7 +21,7 @@ enum {
 };
 
 struct rgb8_args {
-    struct picture p;
+    struct view_pair p;
     float slope;
 };
 
@@ -33,7 +33,7 @@ struct rgb8_fetch {
 };
 
 /* Where a lane is. */
-struct rgb8_place {
+struct rgb8_position {
     const long long *row; /* of the strip's rows in the input; -1: zeros */
     int lane, first;      /* first: pixel */
     int own;              /* pixels of the lane that exist */
@@ -57,23 +57,24 @@ static __device__ __forceinline__ uint4 rgb8_chunk(const unsigned char *row, int
     return make_uint4(word[0], word[1], word[2], word[3]);
 }
 
-static __device__ __forceinline__ void
-rgb8_load(const struct picture &p, const struct rgb8_place &place, int i, struct rgb8_fetch *fetch)
+static __device__ __forceinline__ void rgb8_load(const struct view_pair &p,
+                                                 const struct rgb8_position &at, int i,
+                                                 struct rgb8_fetch *fetch)
 {
-    const long long offset = place.row[i];
+    const long long offset = at.row[i];
     fetch->chunk[0] = fetch->chunk[1] = make_uint4(0, 0, 0, 0);
     fetch->left = fetch->right = 0;
     if (offset < 0)
         return;
     const unsigned char *const row = p.in + offset;
-    const int start = 3 * (place.first - RGB8_RUN * place.lane), row_bytes = 3 * p.width;
-    fetch->chunk[0] = rgb8_chunk(row, start + 16 * place.lane, row_bytes);
-    if (place.lane < RGB8_CHUNKS - RGB8_LANES)
-        fetch->chunk[1] = rgb8_chunk(row, start + 16 * (place.lane + RGB8_LANES), row_bytes);
-    if (place.left > -2)
-        fetch->left = rgb8_pixel(row, place.left);
-    if (place.right > -2)
-        fetch->right = rgb8_pixel(row, place.right);
+    const int start = 3 * (at.first - RGB8_RUN * at.lane), row_bytes = 3 * p.width;
+    fetch->chunk[0] = rgb8_chunk(row, start + 16 * at.lane, row_bytes);
+    if (at.lane < RGB8_CHUNKS - RGB8_LANES)
+        fetch->chunk[1] = rgb8_chunk(row, start + 16 * (at.lane + RGB8_LANES), row_bytes);
+    if (at.left > -2)
+        fetch->left = rgb8_pixel(row, at.left);
+    if (at.right > -2)
+        fetch->right = rgb8_pixel(row, at.right);
 }
 
 /* 256 times the luma as a float, exact. The dot products begin at 2^23, whose last bits they fill.
@@ -101,21 +102,21 @@ struct rgb8_state {
 enum { RED = 77, GREEN = 150, BLUE = 29, LUMA = RED | GREEN << 8 | BLUE << 16 };
 
 /* The heights of the lane's pixels from 1 on, and those beside them. */
-static __device__ __forceinline__ void rgb8_heights(const struct rgb8_place &place,
+static __device__ __forceinline__ void rgb8_heights(const struct rgb8_position &at,
                                                     const struct rgb8_fetch &fetch,
                                                     unsigned char *staging, float h[RGB8_RUN + 2])
 {
     uint4 *const chunks = (uint4 *)staging;
-    chunks[place.lane] = fetch.chunk[0];
-    if (place.lane < RGB8_CHUNKS - RGB8_LANES)
-        chunks[RGB8_LANES + place.lane] = fetch.chunk[1];
+    chunks[at.lane] = fetch.chunk[0];
+    if (at.lane < RGB8_CHUNKS - RGB8_LANES)
+        chunks[RGB8_LANES + at.lane] = fetch.chunk[1];
     __syncwarp();
 #pragma unroll
     for (int half = 0; half < 2; half++) {
         unsigned word[3];
 #pragma unroll
         for (int w = 0; w < 3; w++)
-            word[w] = ((const unsigned *)staging)[6 * place.lane + 3 * half + w];
+            word[w] = ((const unsigned *)staging)[6 * at.lane + 3 * half + w];
         h[4 * half + 1] = rgb8_height(word[0], LUMA);
         h[4 * half + 2] =
             rgb8_height_of_two(word[0], word[1], (unsigned)RED << 24, GREEN | BLUE << 8);
@@ -125,13 +126,13 @@ static __device__ __forceinline__ void rgb8_heights(const struct rgb8_place &pla
     }
     const float left = __shfl_up_sync(0xFFFFFFFFu, h[RGB8_RUN], 1);
     const float right = __shfl_down_sync(0xFFFFFFFFu, h[1], 1);
-    h[0] = place.left > -2 ? rgb8_height(fetch.left, LUMA) : left;
+    h[0] = at.left > -2 ? rgb8_height(fetch.left, LUMA) : left;
     h[RGB8_RUN + 1] = right;
-    if (place.right > -2) {
+    if (at.right > -2) {
         const float beside = rgb8_height(fetch.right, LUMA);
 #pragma unroll
         for (int i = 2; i < RGB8_RUN + 2; i++)
-            h[i] = i == place.own + 1 ? beside : h[i];
+            h[i] = i == at.own + 1 ? beside : h[i];
     }
 }
 
@@ -145,7 +146,7 @@ static __device__ __forceinline__ unsigned rgb8_sample(float n)
 /* Takes in a row; the normals are the row's above it. */
 template <class ROOT>
 static __device__ __forceinline__ void rgb8_advance(float scale, const float h[RGB8_RUN + 2],
-                                                    int turn, struct rgb8_state *state,
+                                                    int parity, struct rgb8_state *state,
                                                     unsigned word[6])
 {
     unsigned v[3 * RGB8_RUN];
@@ -153,14 +154,14 @@ static __device__ __forceinline__ void rgb8_advance(float scale, const float h[R
     for (int i = 0; i < RGB8_RUN; i++) {
         const float slope = h[i + 2] - h[i], smooth = h[i] + h[i + 2] + 2.0f * h[i + 1];
         const float x = -scale * (state->slopes[i] + slope);
-        const float y = -scale * (smooth - state->smooth[turn][i]);
+        const float y = -scale * (smooth - state->smooth[parity][i]);
         const float reciprocal = ROOT::reciprocal(__fmaf_rn(x, x, __fmaf_rn(y, y, 1.0f)));
         v[3 * i] = rgb8_sample(x * reciprocal);
         v[3 * i + 1] = rgb8_sample(y * reciprocal);
         v[3 * i + 2] = rgb8_sample(reciprocal);
         state->slopes[i] = state->slope[i] + 2.0f * slope;
         state->slope[i] = slope;
-        state->smooth[turn][i] = smooth;
+        state->smooth[parity][i] = smooth;
     }
 #pragma unroll
     for (int w = 0; w < 6; w++)
@@ -168,19 +169,19 @@ static __device__ __forceinline__ void rgb8_advance(float scale, const float h[R
                               __byte_perm(v[4 * w + 2], v[4 * w + 3], 0x0051), 0x5410);
 }
 
-static __device__ __forceinline__ void rgb8_store(const struct picture &p,
-                                                  const struct rgb8_place &place, int line,
+static __device__ __forceinline__ void rgb8_store(const struct view_pair &p,
+                                                  const struct rgb8_position &at, int line,
                                                   const unsigned word[6], unsigned char *staging)
 {
 #pragma unroll
     for (int w = 0; w < 6; w++)
-        ((unsigned *)staging)[6 * place.lane + w] = word[w];
+        ((unsigned *)staging)[6 * at.lane + w] = word[w];
     __syncwarp();
-    const int start = 3 * (place.first - RGB8_RUN * place.lane), row_bytes = 3 * p.width;
+    const int start = 3 * (at.first - RGB8_RUN * at.lane), row_bytes = 3 * p.width;
     unsigned char *const row = p.out + (long long)line * (long long)p.out_pitch;
 #pragma unroll
     for (int k = 0; k < 2; k++) {
-        const int chunk = k * RGB8_LANES + place.lane, at = start + 16 * chunk;
+        const int chunk = k * RGB8_LANES + at.lane, at = start + 16 * chunk;
         if (chunk >= RGB8_CHUNKS)
             continue;
         if (at + 16 <= row_bytes) {
@@ -193,19 +194,18 @@ static __device__ __forceinline__ void rgb8_store(const struct picture &p,
     }
 }
 
-static __device__ __forceinline__ struct rgb8_place rgb8_find(const struct picture &p, int x0,
-                                                              const long long *row)
+static __device__ __forceinline__ struct rgb8_position rgb8_find(const struct view_pair &p, int x0,
+                                                                 const long long *row)
 {
-    struct rgb8_place place;
-    place.row = row;
-    place.lane = threadIdx.x % RGB8_LANES;
-    place.first = x0 + place.lane * RGB8_RUN;
-    place.own = min(max(p.width - place.first, 0), (int)RGB8_RUN);
-    const bool last =
-        place.own > 0 && (place.lane == RGB8_LANES - 1 || place.first + RGB8_RUN >= p.width);
-    place.left = place.lane ? -2 : gf_border_index(place.first - 1, p.width, p.border);
-    place.right = last ? gf_border_index(place.first + place.own, p.width, p.border) : -2;
-    return place;
+    struct rgb8_position at;
+    at.row = row;
+    at.lane = threadIdx.x % RGB8_LANES;
+    at.first = x0 + at.lane * RGB8_RUN;
+    at.own = min(max(p.width - at.first, 0), (int)RGB8_RUN);
+    const bool last = at.own > 0 && (at.lane == RGB8_LANES - 1 || at.first + RGB8_RUN >= p.width);
+    at.left = at.lane ? -2 : gf_border_index(at.first - 1, p.width, p.border);
+    at.right = last ? gf_border_index(at.first + at.own, p.width, p.border) : -2;
+    return at;
 }
 
 template <class ROOT>
@@ -214,7 +214,7 @@ __global__ void __launch_bounds__(RGB8_THREADS, RGB8_BLOCKS)
 {
     __shared__ long long rows[RGB8_ROWS * RGB8_WARPS + 2];
     __shared__ uint4 staging[RGB8_WARPS][2][RGB8_CHUNKS];
-    const struct picture &p = args.p;
+    const struct view_pair &p = args.p;
     const int across = (p.width + RGB8_PIXELS - 1) / RGB8_PIXELS, down = blockIdx.x / across;
     const int top = down * RGB8_ROWS * RGB8_WARPS, y = p.out_y + top;
     const int total = min(RGB8_ROWS * RGB8_WARPS, p.rows - top);
@@ -227,7 +227,7 @@ __global__ void __launch_bounds__(RGB8_THREADS, RGB8_BLOCKS)
     const int lines = min((int)RGB8_ROWS, total - line);
     if (lines <= 0)
         return;
-    const struct rgb8_place place =
+    const struct rgb8_position at =
         rgb8_find(p, (blockIdx.x - down * across) * RGB8_PIXELS, rows + line);
     unsigned char *const in = (unsigned char *)staging[warp][0];
     unsigned char *const out = (unsigned char *)staging[warp][1];
@@ -235,25 +235,25 @@ __global__ void __launch_bounds__(RGB8_THREADS, RGB8_BLOCKS)
     struct rgb8_state state = {};
     unsigned word[6];
     float h[RGB8_RUN + 2];
-    rgb8_load(p, place, 0, &fetch);
+    rgb8_load(p, at, 0, &fetch);
 #pragma unroll
     for (int i = 0; i < 2; i++) {
-        rgb8_heights(place, fetch, in, h);
-        rgb8_load(p, place, i + 1, &fetch);
+        rgb8_heights(at, fetch, in, h);
+        rgb8_load(p, at, i + 1, &fetch);
         rgb8_advance<ROOT>(args.slope, h, i, &state, word);
         __syncwarp();
     }
 #pragma unroll 1
     for (int base = 0; base < lines; base += 2) {
 #pragma unroll
-        for (int turn = 0; turn < 2; turn++) {
-            if (base + turn >= lines)
+        for (int parity = 0; parity < 2; parity++) {
+            if (base + parity >= lines)
                 break;
-            rgb8_heights(place, fetch, in, h);
-            if (base + turn + 1 < lines)
-                rgb8_load(p, place, base + turn + 3, &fetch);
-            rgb8_advance<ROOT>(args.slope, h, turn, &state, word);
-            rgb8_store(p, place, top + line + base + turn, word, out);
+            rgb8_heights(at, fetch, in, h);
+            if (base + parity + 1 < lines)
+                rgb8_load(p, at, base + parity + 3, &fetch);
+            rgb8_advance<ROOT>(args.slope, h, parity, &state, word);
+            rgb8_store(p, at, top + line + base + parity, word, out);
         }
     }
 }
@@ -262,7 +262,7 @@ template <class ROOT>
 static int launch_rgb8(const struct gf_launch *launch, const struct gf_normalmap *normalmap)
 {
     struct rgb8_args args = {};
-    args.p = picture_of(launch, normalmap->border);
+    args.p = view_pair_of(launch, normalmap->border);
     args.slope = normalmap->slope;
     const int blocks =
         ceil_div(args.p.width, RGB8_PIXELS) * ceil_div(args.p.rows, RGB8_ROWS * RGB8_WARPS);

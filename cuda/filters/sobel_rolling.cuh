@@ -14,7 +14,7 @@ enum {
 };
 
 struct sobel_args {
-    struct picture p;
+    struct view_pair p;
     float scale;
 };
 
@@ -57,7 +57,7 @@ static __device__ __forceinline__ void neighbours8(const __half2 pair[6][2], int
 
 /* Takes in a row; the results are the row's above it. */
 template <int CHANNELS, class ROOT>
-static __device__ __forceinline__ void advance8(const unsigned word[6], int turn, float scale,
+static __device__ __forceinline__ void advance8(const unsigned word[6], int parity, float scale,
                                                 struct sobel8_state *state, unsigned out[4])
 {
     const __half2 two = __floats2half2_rn(2.0f, 2.0f);
@@ -75,12 +75,12 @@ static __device__ __forceinline__ void advance8(const unsigned word[6], int turn
             const __half2 slope = __hsub2(right, left);
             const __half2 smooth = __hfma2(two, pair[w + 1][odd], __hadd2(left, right));
             const float2 x = __half22float2(__hadd2(state->slopes[w][odd], slope));
-            const float2 y = __half22float2(__hsub2(smooth, state->smooth[turn][w][odd]));
+            const float2 y = __half22float2(__hsub2(smooth, state->smooth[parity][w][odd]));
             result[0][odd] = magnitude8<ROOT>(x.x, y.x, scale);
             result[1][odd] = magnitude8<ROOT>(x.y, y.y, scale);
             state->slopes[w][odd] = __hfma2(two, slope, state->slope[w][odd]);
             state->slope[w][odd] = slope;
-            state->smooth[turn][w][odd] = smooth;
+            state->smooth[parity][w][odd] = smooth;
         }
         out[w] = __byte_perm(__byte_perm(result[0][0], result[0][1], 0x0051),
                              __byte_perm(result[1][0], result[1][1], 0x0051), 0x5410);
@@ -116,16 +116,16 @@ __global__ void __launch_bounds__(STRIP_THREADS, BLOCKS) sobel8_kernel(const str
 #pragma unroll 1
     for (int base = 0; base < strip.lines; base += 2) {
 #pragma unroll
-        for (int turn = 0; turn < 2; turn++) {
-            if (base + turn >= strip.lines)
+        for (int parity = 0; parity < 2; parity++) {
+            if (base + parity >= strip.lines)
                 break;
 #pragma unroll
             for (int w = 0; w < 4; w++)
                 here[w] = word[w + 1];
             join_row(strip, next, word);
-            if (base + turn + 1 < strip.lines)
-                fetch_row<unsigned char>(args.p, strip, base + turn + 3, &next);
-            advance8<CHANNELS, ROOT>(word, turn, args.scale, &state, out);
+            if (base + parity + 1 < strip.lines)
+                fetch_row<unsigned char>(args.p, strip, base + parity + 3, &next);
+            advance8<CHANNELS, ROOT>(word, parity, args.scale, &state, out);
             keep_alpha8<CHANNELS>(here, out);
             store_row(args.p, strip, out);
         }
@@ -148,7 +148,7 @@ static __device__ __forceinline__ unsigned magnitude16(float x, float y, float s
 }
 
 template <int CHANNELS, class ROOT>
-static __device__ __forceinline__ void advance16(const unsigned *word, int turn, float scale,
+static __device__ __forceinline__ void advance16(const unsigned *word, int parity, float scale,
                                                  struct sobel16_state *state, unsigned out[4])
 {
     constexpr int BESIDE = CHANNELS > 2 ? 2 : 1;
@@ -165,10 +165,10 @@ static __device__ __forceinline__ void advance16(const unsigned *word, int turn,
         const float slope = v[at + CHANNELS] - v[at - CHANNELS];
         const float smooth = v[at + CHANNELS] + v[at - CHANNELS] + 2.0f * v[at];
         result[i] =
-            magnitude16<ROOT>(state->slopes[i] + slope, smooth - state->smooth[turn][i], scale);
+            magnitude16<ROOT>(state->slopes[i] + slope, smooth - state->smooth[parity][i], scale);
         state->slopes[i] = state->slope[i] + 2.0f * slope;
         state->slope[i] = slope;
-        state->smooth[turn][i] = smooth;
+        state->smooth[parity][i] = smooth;
     }
 #pragma unroll
     for (int w = 0; w < 4; w++)
@@ -207,16 +207,16 @@ __global__ void __launch_bounds__(STRIP_THREADS, BLOCKS)
 #pragma unroll 1
     for (int base = 0; base < strip.lines; base += 2) {
 #pragma unroll
-        for (int turn = 0; turn < 2; turn++) {
-            if (base + turn >= strip.lines)
+        for (int parity = 0; parity < 2; parity++) {
+            if (base + parity >= strip.lines)
                 break;
 #pragma unroll
             for (int w = 0; w < 4; w++)
                 here[w] = word[w + BESIDE];
             join_row(strip, next, word);
-            if (base + turn + 1 < strip.lines)
-                fetch_row<unsigned short>(args.p, strip, base + turn + 3, &next);
-            advance16<CHANNELS, ROOT>(word, turn, args.scale, &state, out);
+            if (base + parity + 1 < strip.lines)
+                fetch_row<unsigned short>(args.p, strip, base + parity + 3, &next);
+            advance16<CHANNELS, ROOT>(word, parity, args.scale, &state, out);
             keep_alpha16<CHANNELS>(here, out);
             store_row(args.p, strip, out);
         }
@@ -233,7 +233,7 @@ template <class ROOT> static int launch_rolling(const struct gf_launch *launch)
     const struct gf_sobel *const sobel = (const struct gf_sobel *)launch->stage->constants;
     const int wide = launch->in.format.bits == 16;
     struct sobel_args args = {};
-    args.p = picture_of(launch, sobel->border);
+    args.p = view_pair_of(launch, sobel->border);
     args.scale = wide ? sobel->scale : sobel->scale * (16777216.0f / 255.0f);
     kernels[wide][args.p.channels - 1]<<<strip_blocks(args.p, wide ? 2 : 1, ROWS), STRIP_THREADS, 0,
                                          (cudaStream_t)launch->stream>>>(args);

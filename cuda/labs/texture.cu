@@ -20,7 +20,7 @@ static const struct gf_param texture_params[] = {
 constexpr int TILE_WIDTH = 32, TILE_HEIGHT = 8;
 
 /* A picture as the kernels see it: memory, and textures of it. */
-struct picture {
+struct view_pair {
     const float *data;
     int n;
     cudaTextureObject_t linear;              /* of the memory itself: no borders, no filter */
@@ -56,7 +56,7 @@ static __device__ __forceinline__ int wrapped(int i, int n)
 
 template <bool TEXTURE>
 static __global__ void __launch_bounds__(TILE_WIDTH *TILE_HEIGHT)
-    copy_kernel(struct picture in, float *out)
+    copy_kernel(struct view_pair in, float *out)
 {
     const struct position at = here();
     if (at.x >= in.n || at.y >= in.n)
@@ -68,7 +68,7 @@ static __global__ void __launch_bounds__(TILE_WIDTH *TILE_HEIGHT)
 /* Nine neighbours, each with a weight of its own, so that a misplaced one shows. */
 template <bool TEXTURE, bool WRAP>
 static __global__ void __launch_bounds__(TILE_WIDTH *TILE_HEIGHT)
-    neighbours_kernel(struct picture in, float *out)
+    neighbours_kernel(struct view_pair in, float *out)
 {
     const struct position at = here();
     const float scale = 1.0f / (float)in.n;
@@ -97,7 +97,7 @@ static __global__ void __launch_bounds__(TILE_WIDTH *TILE_HEIGHT)
 
 template <bool TEXTURE>
 static __global__ void __launch_bounds__(TILE_WIDTH *TILE_HEIGHT)
-    bilinear_kernel(struct picture in, float *out)
+    bilinear_kernel(struct view_pair in, float *out)
 {
     const struct position at = here();
     if (at.x >= in.n || at.y >= in.n)
@@ -120,7 +120,7 @@ static __global__ void __launch_bounds__(TILE_WIDTH *TILE_HEIGHT)
 
 /* The texture objects and their array, of a scope. */
 struct textures {
-    struct picture picture = {};
+    struct view_pair picture = {};
     cudaArray_t array = NULL;
 
     textures() = default;
@@ -163,7 +163,7 @@ static enum gf_status prepare(const struct gf_lab_run *run, const lab_memory<flo
 {
     const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
     const size_t row = (size_t)n * sizeof(float);
-    struct picture *const picture = &textures->picture;
+    struct view_pair *const picture = &textures->picture;
     picture->data = in.data;
     picture->n = n;
     LAB_TRY(cudaMallocArray(&textures->array, &format, n, n));
@@ -176,7 +176,7 @@ static enum gf_status prepare(const struct gf_lab_run *run, const lab_memory<flo
     return GF_OK;
 }
 
-typedef void kernel(struct picture in, float *out);
+typedef void kernel(struct view_pair in, float *out);
 
 /* Plain loads first: they are the reference of the other, and of the copy the input is. Random
  * values lie in -1..1, and the fraction of the hardware's filter is off by less than 1/256, in both

@@ -74,7 +74,7 @@ extern "C" int gf_blur_async_cuda(const struct gf_launch *launch)
 enum { RUN = 8 }; /* results of a thread, one below or beside the other */
 
 struct vector_args {
-    struct picture p;
+    struct view_pair p;
     struct raw_tile tile;
     int middle_pitch, results_pitch; /* as in struct tile_stencil_args */
     int radius, shift;
@@ -123,12 +123,12 @@ static __device__ __forceinline__ void blur_run(const struct vector_args &args, 
 /* Down the columns: RUN rows of four samples, which come as one word (Best Practices 9.2.3: a bank
  * gives 32 bits a cycle, and four separate bytes cost four of them). */
 static __device__ __forceinline__ void vector_columns(const struct vector_args &args,
-                                                      const struct tile_place &place,
+                                                      const struct tile_position &position,
                                                       const unsigned char *raw, int skipped,
                                                       unsigned *middle)
 {
     const int columns = args.tile.width + 2 * args.tile.halo, words = (skipped + columns + 3) / 4;
-    const int last = place.lines + 2 * args.radius - 1;
+    const int last = position.lines + 2 * args.radius - 1;
     for (int i = threadIdx.x; i < words * (TILE_LINES / RUN); i += TILE_THREADS) {
         const int run = i / words, word = i - run * words;
         unsigned sum[RUN][4];
@@ -158,13 +158,13 @@ static __device__ __forceinline__ void vector_columns(const struct vector_args &
 
 /* Along the lines: RUN neighbouring pixels of a channel. The lanes stand on 32 lines. */
 static __device__ __forceinline__ void vector_rows(const struct vector_args &args,
-                                                   const struct tile_place &place,
+                                                   const struct tile_position &position,
                                                    const unsigned *middle, unsigned char *results)
 {
     const int channels = args.p.channels, lane = threadIdx.x % 32;
-    for (int i = threadIdx.x / 32; lane < place.lines && i < args.tile.width / RUN;
+    for (int i = threadIdx.x / 32; lane < position.lines && i < args.tile.width / RUN;
          i += TILE_WARPS) {
-        const int octet = i / channels, first = octet * RUN * channels + i - octet * channels;
+        const int run = i / channels, first = run * RUN * channels + i - run * channels;
         const unsigned *const from = middle + lane * args.middle_pitch + first;
         unsigned sum[RUN][1];
         blur_run<1>(
@@ -179,22 +179,22 @@ static __device__ __forceinline__ void vector_rows(const struct vector_args &arg
 __global__ void __launch_bounds__(TILE_THREADS) blur_vector_kernel(const struct vector_args args)
 {
     extern __shared__ uint4 shared[];
-    const struct tile_place place = place_of_tile(args.p, args.tile.width);
+    const struct tile_position position = position_of_tile(args.p, args.tile.width);
     unsigned char *const raw = (unsigned char *)shared;
     unsigned *const middle = (unsigned *)(raw + (TILE_LINES + 2 * args.radius) * args.tile.pitch);
-    const int skipped = load_tile<unsigned char, false>(args.p, args.tile, place, raw);
-    vector_columns(args, place, raw, skipped, middle);
+    const int skipped = load_tile<unsigned char, false>(args.p, args.tile, position, raw);
+    vector_columns(args, position, raw, skipped, middle);
     __syncthreads();
-    vector_rows(args, place, middle, raw);
+    vector_rows(args, position, middle, raw);
     __syncthreads();
-    store_lines(args.p, place, raw, args.results_pitch, args.tile.width, 1);
+    store_lines(args.p, position, raw, args.results_pitch, args.tile.width, 1);
 }
 
 extern "C" int gf_blur_vector_cuda(const struct gf_launch *launch)
 {
     const struct gf_blur *const blur = blur_of(launch);
     struct vector_args args = {};
-    args.p = picture_of(launch, blur->border);
+    args.p = view_pair_of(launch, blur->border);
     args.radius = blur->gauss.radius;
     args.shift = blur->gauss.shift;
     args.tile = raw_tile_of(args.p, 8, TILE_WIDE, args.radius, args.radius);

@@ -19,7 +19,7 @@ struct global_weights {
 };
 
 template <class Weights> struct correlate_args {
-    struct picture p;
+    struct view_pair p;
     int width, height, keep_alpha; /* of the kernel */
     float divisor, bias, max;
     struct raw_tile tile;
@@ -49,7 +49,7 @@ template <class Sample, class Args>
 static __device__ __forceinline__ void finish_spot(const Args &args, const struct spot &spot,
                                                    float sum)
 {
-    const struct picture &p = args.p;
+    const struct view_pair &p = args.p;
     float alpha = 0.0f;
     if (p.channels % 2 == 0)
         alpha = sample_of<Sample>(p, spot.x, p.channels - 1, p.out_y + spot.row);
@@ -62,7 +62,7 @@ static __device__ __forceinline__ void finish_spot(const Args &args, const struc
 template <class Sample, class Args>
 static __device__ __forceinline__ void correlate_global(const Args &args, const float *weight)
 {
-    const struct picture &p = args.p;
+    const struct view_pair &p = args.p;
     struct spot spot;
     if (!find_spot(p, &spot))
         return;
@@ -113,7 +113,7 @@ template <class Sample>
 __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
     convolve_texture_kernel(const struct correlate_args<struct constant_weights> args)
 {
-    const struct picture &p = args.p;
+    const struct view_pair &p = args.p;
     struct spot spot;
     if (!find_spot(p, &spot))
         return;
@@ -143,18 +143,18 @@ __global__ void __launch_bounds__(TILE_THREADS)
     convolve_tile_kernel(const struct correlate_args<struct constant_weights> args)
 {
     extern __shared__ uint4 shared[];
-    const struct picture &p = args.p;
+    const struct view_pair &p = args.p;
     const struct raw_tile &tile = args.tile;
-    const struct tile_place place = place_of_tile(p, tile.width);
+    const struct tile_position position = position_of_tile(p, tile.width);
     const unsigned char *const raw = (unsigned char *)shared;
-    const int skipped = load_tile<Sample, ASYNC>(p, tile, place, (unsigned char *)shared);
-    for (int i = threadIdx.x; i < place.lines * tile.width; i += TILE_THREADS) {
+    const int skipped = load_tile<Sample, ASYNC>(p, tile, position, (unsigned char *)shared);
+    for (int i = threadIdx.x; i < position.lines * tile.width; i += TILE_THREADS) {
         const int line = i / tile.width, column = i - line * tile.width;
         struct spot spot;
-        spot.sample = (size_t)(place.sample + column);
-        spot.row = place.row + line;
-        spot.x = (place.sample + column) / p.channels;
-        spot.channel = place.sample + column - spot.x * p.channels;
+        spot.sample = (size_t)(position.sample + column);
+        spot.row = position.row + line;
+        spot.x = (position.sample + column) / p.channels;
+        spot.channel = position.sample + column - spot.x * p.channels;
         if (spot.x >= p.width)
             continue;
         const float sum = correlate(args, args.weights.value, [&](int dy) {
@@ -174,7 +174,7 @@ static struct correlate_args<Weights> args_of(const struct gf_launch *launch) {
     const struct gf_convolve *const convolve = (const struct gf_convolve *)launch->stage->constants;
     struct correlate_args<Weights> args = {
     };
-    args.p = picture_of(launch, convolve->border);
+    args.p = view_pair_of(launch, convolve->border);
     args.width = convolve->width;
     args.height = convolve->height;
     args.keep_alpha = convolve->keep_alpha;
@@ -235,16 +235,16 @@ extern "C" int gf_convolve_texture_cuda(const struct gf_launch *launch)
 {
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     struct correlate_args<struct constant_weights> args = constant_args(launch);
-    struct gf_texture_kind kind = {};
-    kind.channels = 1;
-    kind.address =
+    struct gf_texture_sampling sampling = {};
+    sampling.channels = 1;
+    sampling.address =
         args.p.border == GF_BORDER_CONSTANT ? cudaAddressModeBorder : cudaAddressModeClamp;
-    kind.filter = cudaFilterModePoint;
-    kind.read = cudaReadModeElementType;
+    sampling.filter = cudaFilterModePoint;
+    sampling.read = cudaReadModeElementType;
     int first, end;
     struct gf_texture texture;
     gf_stage_needs(launch->stage, launch->out.y, launch->out.y + launch->out.rows, &first, &end);
-    int status = gf_texture_open(&launch->in, first, end, &kind, launch->scratch, stream, &texture);
+    int status = gf_texture_open(&launch->in, first, end, &sampling, launch->scratch, stream, &texture);
     if (status)
         return status;
     args.texture = texture.object;

@@ -6,20 +6,20 @@
 extern "C" int gf_histogram_global_cuda(const struct gf_view *view, enum gf_statistic statistic,
                                         unsigned long long *count, const void *tables, void *stream)
 {
-    return count_by<struct global_way>(view, statistic, count, tables, stream);
+    return count_by<struct global_method>(view, statistic, count, tables, stream);
 }
 
 extern "C" int gf_histogram_shared_cuda(const struct gf_view *view, enum gf_statistic statistic,
                                         unsigned long long *count, const void *tables, void *stream)
 {
-    return count_by<struct table_way<ONE_TABLE>>(view, statistic, count, tables, stream);
+    return count_by<struct table_method<ONE_TABLE>>(view, statistic, count, tables, stream);
 }
 
 extern "C" int gf_histogram_aggregated_cuda(const struct gf_view *view, enum gf_statistic statistic,
                                             unsigned long long *count, const void *tables,
                                             void *stream)
 {
-    return count_by<struct table_way<AGGREGATED>>(view, statistic, count, tables, stream);
+    return count_by<struct table_method<AGGREGATED>>(view, statistic, count, tables, stream);
 }
 
 /* Its variant refuses 16 bits. */
@@ -30,7 +30,7 @@ extern "C" int gf_histogram_warp_cuda(const struct gf_view *view, enum gf_statis
     if (!view->rows)
         return cudaSuccess;
     return view->format.bits == 8
-               ? launch_bits<struct table_way<TABLE_A_WARP>, 8>(counting, view->format.channels,
-                                                                mixture_of(statistic, view->format))
+               ? launch_bits<struct table_method<TABLE_A_WARP>, 8>(
+                     counting, view->format.channels, mixture_of(statistic, view->format))
                : cudaErrorInvalidValue;
 }

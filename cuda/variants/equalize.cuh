@@ -7,7 +7,7 @@
 
 /* Where the levels of a task are counted: `counters` of them in device memory. */
 struct counting {
-    struct bins_task task;
+    struct level_task task;
     unsigned counters;
     unsigned long long *count;
 };
@@ -15,28 +15,28 @@ struct counting {
 /* 16 bits: tables are large, so that a multiprocessor has room for one block or two. */
 template <int BITS> constexpr int count_threads = BITS == 8 ? 512 : 1024;
 
-template <class WAY, int BITS, int COUNT>
+template <class METHOD, int BITS, int COUNT>
 static cudaError_t launch_mixture(const struct counting &counting, enum mixture mixture)
 {
     constexpr int luma = COUNT >= 3 ? LUMA_OF_3 : EACH;
     if (mixture == LIGHTNESS_OF_3)
-        return WAY::template launch<BITS, COUNT, LIGHTNESS_OF_3>(counting);
-    return mixture == EACH ? WAY::template launch<BITS, COUNT, EACH>(counting)
-                           : WAY::template launch<BITS, COUNT, luma>(counting);
+        return METHOD::template launch<BITS, COUNT, LIGHTNESS_OF_3>(counting);
+    return mixture == EACH ? METHOD::template launch<BITS, COUNT, EACH>(counting)
+                           : METHOD::template launch<BITS, COUNT, luma>(counting);
 }
 
-template <class WAY, int BITS>
+template <class METHOD, int BITS>
 static cudaError_t launch_bits(const struct counting &counting, int channels, enum mixture mixture)
 {
     switch (channels) {
     case 1:
-        return launch_mixture<WAY, BITS, 1>(counting, mixture);
+        return launch_mixture<METHOD, BITS, 1>(counting, mixture);
     case 2:
-        return launch_mixture<WAY, BITS, 2>(counting, mixture);
+        return launch_mixture<METHOD, BITS, 2>(counting, mixture);
     case 3:
-        return launch_mixture<WAY, BITS, 3>(counting, mixture);
+        return launch_mixture<METHOD, BITS, 3>(counting, mixture);
     default:
-        return launch_mixture<WAY, BITS, 4>(counting, mixture);
+        return launch_mixture<METHOD, BITS, 4>(counting, mixture);
     }
 }
 
@@ -48,8 +48,8 @@ static inline struct counting counting_of(const struct gf_view *view, enum gf_st
     return {task_of(view, statistic, tables, stream), histograms << view->format.bits, count};
 }
 
-/* A counter of filters (stage.h) by WAY::launch<BITS, COUNT, MIXTURE>. */
-template <class WAY>
+/* A counter of filters (stage.h) by METHOD::launch<BITS, COUNT, MIXTURE>. */
+template <class METHOD>
 static int count_by(const struct gf_view *view, enum gf_statistic statistic,
                     unsigned long long *count, const void *tables, void *stream)
 {
@@ -57,8 +57,9 @@ static int count_by(const struct gf_view *view, enum gf_statistic statistic,
     const enum mixture mixture = mixture_of(statistic, view->format);
     if (!view->rows)
         return cudaSuccess;
-    return view->format.bits == 8 ? launch_bits<WAY, 8>(counting, view->format.channels, mixture)
-                                  : launch_bits<WAY, 16>(counting, view->format.channels, mixture);
+    return view->format.bits == 8
+               ? launch_bits<METHOD, 8>(counting, view->format.channels, mixture)
+               : launch_bits<METHOD, 16>(counting, view->format.channels, mixture);
 }
 
 #endif

@@ -4,5 +4,5 @@ extern "C" int gf_histogram_cluster_cuda(const struct gf_view *view, enum gf_sta
                                          unsigned long long *count, const void *tables,
                                          void *stream)
 {
-    return count_by<struct cluster_way>(view, statistic, count, tables, stream);
+    return count_by<struct cluster_method>(view, statistic, count, tables, stream);
 }

@@ -16,7 +16,7 @@ enum { CLUSTER_LEAST = 2, CLUSTER_MOST = 8 };
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 /* Neighbouring levels are different blocks', so that none has all of a picture's darkness. */
-struct cluster_tally {
+struct cluster_accumulator {
     static constexpr bool together = false, takes_words = false;
     unsigned *part;
     unsigned stride, blocks, shift; /* 1 << shift == blocks */
@@ -33,7 +33,7 @@ struct cluster_tally {
 
 template <int BITS, int COUNT, int MIXTURE>
 __global__ void __launch_bounds__(count_threads<BITS>)
-    count_cluster_kernel(const struct bins_task task, unsigned size, unsigned long long *count)
+    count_cluster_kernel(const struct level_task task, unsigned size, unsigned long long *count)
 {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
     extern __shared__ unsigned part[];
@@ -42,8 +42,9 @@ __global__ void __launch_bounds__(count_threads<BITS>)
         part[i] = 0;
     cluster.sync(); /* all blocks are there, and their parts are clear */
     const unsigned blocks = cluster.num_blocks();
-    struct cluster_tally tally = {part, task.stride, blocks, (unsigned)__ffs((int)blocks) - 1};
-    for_each_level<BITS, COUNT, MIXTURE>(task, tally);
+    struct cluster_accumulator accumulator = {part, task.stride, blocks,
+                                              (unsigned)__ffs((int)blocks) - 1};
+    for_each_level<BITS, COUNT, MIXTURE>(task, accumulator);
     cluster.sync(); /* no block leaves while others still add to it */
     for (unsigned i = threadIdx.x; i < size; i += count_threads<BITS>) {
         if (part[i])
@@ -66,7 +67,7 @@ static inline cudaError_t size_cluster(unsigned counters, unsigned *blocks)
     return status;
 }
 
-struct cluster_way {
+struct cluster_method {
     template <int BITS, int COUNT, int MIXTURE>
     static cudaError_t launch(const struct counting &counting)
     {

@@ -6,7 +6,7 @@
 
 /* ---- global memory (Programming Guide 2.2.5) ---- */
 
-struct global_tally {
+struct global_accumulator {
     static constexpr bool together = false, takes_words = false;
     unsigned long long *count;
     unsigned stride;
@@ -20,13 +20,13 @@ struct global_tally {
 
 template <int BITS, int COUNT, int MIXTURE>
 __global__ void __launch_bounds__(count_threads<BITS>)
-    count_global_kernel(const struct bins_task task, unsigned long long *count)
+    count_global_kernel(const struct level_task task, unsigned long long *count)
 {
-    struct global_tally tally = {count, task.stride};
-    for_each_level<BITS, COUNT, MIXTURE>(task, tally);
+    struct global_accumulator accumulator = {count, task.stride};
+    for_each_level<BITS, COUNT, MIXTURE>(task, accumulator);
 }
 
-struct global_way {
+struct global_method {
     template <int BITS, int COUNT, int MIXTURE>
     static cudaError_t launch(const struct counting &counting)
     {
@@ -55,7 +55,7 @@ static constexpr __host__ __device__ unsigned copies_of(int tables, unsigned thr
 /* Counter i of a copy of size + 1. A lane's lie in a bank of its own; a warp's one after another.
  */
 template <int TABLES>
-static __device__ __forceinline__ unsigned place_in_copy(unsigned i, unsigned copy, unsigned size)
+static __device__ __forceinline__ unsigned index_in_copy(unsigned i, unsigned copy, unsigned size)
 {
     return TABLES == TABLE_A_LANE ? i * WARP + copy : copy * (size + 1) + i;
 }
@@ -63,7 +63,7 @@ static __device__ __forceinline__ unsigned place_in_copy(unsigned i, unsigned co
 /* Counters first .. first + size - 1. What lies beyond them is another block's, and goes to a
  * counter behind them, as what is not to be counted does: lanes that add to one counter are cheaper
  * than a branch. */
-template <int TABLES> struct table_tally {
+template <int TABLES> struct table_accumulator {
     static constexpr bool together = TABLES == AGGREGATED, takes_words = false;
     unsigned *table;
     unsigned stride, first, size, copy;
@@ -77,7 +77,7 @@ template <int TABLES> struct table_tally {
             if ((same & ((1u << threadIdx.x % WARP) - 1)) == 0)
                 atomicAdd(&table[at], (unsigned)__popc(same));
         } else {
-            atomicAdd(&table[place_in_copy<TABLES>(at, copy, size)], 1u);
+            atomicAdd(&table[index_in_copy<TABLES>(at, copy, size)], 1u);
         }
     }
 };
@@ -85,7 +85,7 @@ template <int TABLES> struct table_tally {
 /* A row of blocks for each part of the table. */
 template <int BITS, int COUNT, int MIXTURE, int TABLES>
 __global__ void __launch_bounds__(count_threads<BITS>)
-    count_table_kernel(const struct bins_task task, unsigned size, unsigned long long *count)
+    count_table_kernel(const struct level_task task, unsigned size, unsigned long long *count)
 {
     extern __shared__ unsigned table[];
     const unsigned threads = count_threads<BITS>;
@@ -97,15 +97,15 @@ __global__ void __launch_bounds__(count_threads<BITS>)
     for (unsigned i = threadIdx.x; i < copies * (size + 1); i += threads)
         table[i] = 0;
     __syncthreads();
-    struct table_tally<TABLES> tally = {
+    struct table_accumulator<TABLES> accumulator = {
         table, task.stride, first, size, copy
     };
-    for_each_level<BITS, COUNT, MIXTURE>(task, tally);
+    for_each_level<BITS, COUNT, MIXTURE>(task, accumulator);
     __syncthreads();
     for (unsigned i = threadIdx.x; i < size; i += threads) {
         unsigned sum = 0;
         for (unsigned k = 0; k < copies; k++) /* each lane begins with another, of another bank */
-            sum += table[place_in_copy<TABLES>(i, (k + i) % copies, size)];
+            sum += table[index_in_copy<TABLES>(i, (k + i) % copies, size)];
         if (sum)
             atomicAdd(&count[first + i], (unsigned long long)sum);
     }
@@ -129,7 +129,7 @@ static inline cudaError_t cut_table(unsigned counters, unsigned *size)
     return status;
 }
 
-template <int TABLES> struct table_way {
+template <int TABLES> struct table_method {
     /* All parts' blocks are there at once and read the picture side by side, once from memory. */
     template <int BITS, int COUNT, int MIXTURE>
     static cudaError_t launch(const struct counting &counting)

@@ -1,6 +1,7 @@
 /* gamma computed for each sample, where gf_point has a table: what a power costs by three ways of
  * asking for it (Best Practices Guide 11.1.6). All else, 16 bytes a thread, is the same. */
-#include "cuda/common/band.cuh"
+#include "cuda/common/launch.cuh"
+#include "cuda/common/view_pair.cuh"
 #include "pixel/point.h"
 
 enum { GAMMA_THREADS = 256 };
@@ -30,7 +31,7 @@ struct by_intrinsic {
 };
 
 struct gamma_args {
-    struct band band;
+    struct view_pair p;
     unsigned full, tail; /* vectors of a row, and bytes behind them */
     int channels;
     float exponent, max;
@@ -53,15 +54,15 @@ template <class POWER, class SAMPLE>
 __global__ void __launch_bounds__(GAMMA_THREADS) gamma_kernel(const struct gamma_args args)
 {
     constexpr int SAMPLES = VECTOR / sizeof(SAMPLE);
-    const struct band &band = args.band;
+    const struct view_pair &p = args.p;
     const unsigned row_items = args.full + (args.tail ? 1 : 0);
     const struct position at =
-        position_of(blockIdx.x * GAMMA_THREADS + threadIdx.x, band.rows, row_items);
-    if (at.row >= band.rows || at.column >= row_items)
+        position_of(blockIdx.x * GAMMA_THREADS + threadIdx.x, p.rows, row_items);
+    if (at.row >= p.rows || at.column >= row_items)
         return;
     const size_t offset = (size_t)at.column * VECTOR;
-    const unsigned char *const in = band.in + at.row * band.in_pitch + offset;
-    unsigned char *const out = band.out + at.row * band.out_pitch + offset;
+    const unsigned char *const in = p.in + at.row * p.in_pitch + offset;
+    unsigned char *const out = p.out + at.row * p.out_pitch + offset;
     if (at.column < args.full) {
         uint4 v = *(const uint4 *)in;
         SAMPLE sample[SAMPLES];
@@ -86,14 +87,14 @@ template <class POWER> static int launch_gamma(const struct gf_launch *launch)
     const struct gf_point_run *const run = (const struct gf_point_run *)stage->params;
     const size_t row_bytes = gf_row_bytes(stage->in),
                  pixel_bytes = row_bytes / (size_t)stage->in.width;
-    const struct band band = band_of(launch);
+    const struct view_pair p = aligned_views(launch);
     struct gamma_args args = {};
-    args.band = join_rows(band, row_bytes, row_bytes);
-    args.full = whole_items(args.band.width * pixel_bytes, VECTOR, &args.tail);
+    args.p = join_rows(p, row_bytes, row_bytes);
+    args.full = whole_items(args.p.width * pixel_bytes, VECTOR, &args.tail);
     args.channels = stage->in.channels;
     args.exponent = (float)(1 / ((const struct gf_gamma *)run->item[0].params)->value);
     args.max = stage->in.bits == 8 ? 255.0f : 65535.0f;
-    const unsigned blocks = blocks_for(args.band.rows * (args.full + !!args.tail), GAMMA_THREADS);
+    const unsigned blocks = blocks_for(args.p.rows * (args.full + !!args.tail), GAMMA_THREADS);
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     if (!blocks)
         return cudaSuccess;

@@ -3,15 +3,16 @@
 #ifndef GF_CUDA_VARIANTS_LEVEL_COUNTING_CUH
 #define GF_CUDA_VARIANTS_LEVEL_COUNTING_CUH
 
-#include "cuda/common/band.cuh"
+#include "cuda/common/launch.cuh"
+#include "cuda/common/view_pair.cuh"
 #include "pixel/colour.h"
 #include "pixel/sample.h"
 
 /* What is counted of a pixel: each of its colour samples, or one level that is made of them. */
 enum mixture { EACH, LUMA_OF_3, LIGHTNESS_OF_3 };
 
-struct bins_task {
-    struct band band;
+struct level_task {
+    struct view_pair p;
     unsigned full, tail; /* items in a row; pixels behind them */
     unsigned stride;     /* counters from one colour channel's to the next's; 0: they share them */
     const struct gf_lightness *lightness;
@@ -88,9 +89,10 @@ static __device__ __forceinline__ unsigned level_at(const unsigned *w, int i, in
     return (unsigned)gf_lightness_bin(linear, lightness->curve);
 }
 
-template <int BITS, int COUNT, int MIXTURE, class TALLY>
+template <int BITS, int COUNT, int MIXTURE, class ACCUMULATOR>
 static __device__ __forceinline__ void add_pixel(const unsigned *w, int i, bool there,
-                                                 const struct gf_lightness *lightness, TALLY &tally)
+                                                 const struct gf_lightness *lightness,
+                                                 ACCUMULATOR &accumulator)
 {
     const bool counted = there && (COUNT % 2 == 1 || sample_at<BITS>(w, i + COUNT - 1));
 #pragma unroll
@@ -99,93 +101,91 @@ static __device__ __forceinline__ void add_pixel(const unsigned *w, int i, bool 
         unsigned level = 0;
         if (MIXTURE != LIGHTNESS_OF_3 || there)
             level = level_at<BITS, COUNT, MIXTURE>(w, i, c, lightness);
-        tally.add(c, level, counted);
+        accumulator.add(c, level, counted);
     }
 }
 
 /* The pixels behind the last item of each row, one by one. */
-template <int BITS, int COUNT, int MIXTURE, class TALLY>
-static __device__ __forceinline__ void add_tails(const struct bins_task &task, TALLY &tally)
+template <int BITS, int COUNT, int MIXTURE, class ACCUMULATOR>
+static __device__ __forceinline__ void add_tails(const struct level_task &task,
+                                                 ACCUMULATOR &accumulator)
 {
-    const struct band &band = task.band;
-    const unsigned pixels = band.rows * task.tail;
+    const struct view_pair &p = task.p;
+    const unsigned pixels = p.rows * task.tail;
     for (unsigned first = blockIdx.x * blockDim.x; first < pixels;
          first += gridDim.x * blockDim.x) {
         const unsigned index = first + threadIdx.x;
-        const struct position at = position_of(index, band.rows, task.tail);
+        const struct position at = position_of(index, p.rows, task.tail);
         unsigned w[2] = {0, 0};
         if (index < pixels)
-            load_pixel<BITS, COUNT>(band.in + at.row * band.in_pitch +
+            load_pixel<BITS, COUNT>(p.in + at.row * p.in_pitch +
                                         (size_t)task.full * item<BITS, COUNT>::bytes +
                                         at.column * (COUNT * BITS / 8),
                                     w);
-        add_pixel<BITS, COUNT, MIXTURE>(w, 0, index < pixels, task.lightness, tally);
+        add_pixel<BITS, COUNT, MIXTURE>(w, 0, index < pixels, task.lightness, accumulator);
     }
 }
 
 /* The item's pixels; what add_pixel() says of `there` holds here too. */
-template <int BITS, int COUNT, int MIXTURE, class TALLY>
+template <int BITS, int COUNT, int MIXTURE, class ACCUMULATOR>
 static __device__ __forceinline__ void add_item(const unsigned *w, bool there,
-                                                const struct gf_lightness *lightness, TALLY &tally)
+                                                const struct gf_lightness *lightness,
+                                                ACCUMULATOR &accumulator)
 {
-    if constexpr (TALLY::takes_words) {
-        tally.add_words(w);
+    if constexpr (ACCUMULATOR::takes_words) {
+        accumulator.add_words(w);
     } else {
 #pragma unroll
-        for (int p = 0; p < item<BITS, COUNT>::pixels; p++)
-            add_pixel<BITS, COUNT, MIXTURE>(w, p * COUNT, there, lightness, tally);
+        for (int i = 0; i < item<BITS, COUNT>::pixels; i++)
+            add_pixel<BITS, COUNT, MIXTURE>(w, i * COUNT, there, lightness, accumulator);
     }
 }
 
-/* Gives tally.add(channel, level, counted) every level of the rows' pixels; a row of the grid
+/* Gives accumulator.add(channel, level, counted) every level of the rows' pixels; a row of the grid
  * shares the work. counted: the pixel's alpha is not zero; the level lies in range in any case.
- * TALLY::together: all threads of a block call it equally often and together, so that it may speak
- * to the warp's other lanes; one that has no pixel calls it with counted == false.
- * TALLY::takes_words: whole items go to tally.add_words(words) as they are. */
-template <int BITS, int COUNT, int MIXTURE, class TALLY>
-static __device__ __forceinline__ void for_each_level(const struct bins_task &task, TALLY &tally)
+ * ACCUMULATOR::together: all threads of a block call it equally often and together, so that it may
+ * speak to the warp's other lanes; one that has no pixel calls it with counted == false.
+ * ACCUMULATOR::takes_words: whole items go to accumulator.add_words(words) as they are. */
+template <int BITS, int COUNT, int MIXTURE, class ACCUMULATOR>
+static __device__ __forceinline__ void for_each_level(const struct level_task &task,
+                                                      ACCUMULATOR &accumulator)
 {
     typedef item<BITS, COUNT> item;
-    const struct band &band = task.band;
-    const unsigned items = band.rows * task.full, step = blockDim.x * item::groups;
+    const struct view_pair &p = task.p;
+    const unsigned items = p.rows * task.full, step = blockDim.x * item::groups;
     for (unsigned first = blockIdx.x * step; first < items; first += gridDim.x * step) {
         unsigned w[item::groups][item::words];
         bool there[item::groups];
 #pragma unroll
         for (int k = 0; k < item::groups; k++) {
             const unsigned index = first + (unsigned)k * blockDim.x + threadIdx.x;
-            const struct position at = position_of(index, band.rows, task.full);
+            const struct position at = position_of(index, p.rows, task.full);
             there[k] = index < items;
             if (there[k])
-                load_item<BITS, COUNT>(
-                    band.in + at.row * band.in_pitch + (size_t)at.column * item::bytes, w[k]);
+                load_item<BITS, COUNT>(p.in + at.row * p.in_pitch + (size_t)at.column * item::bytes,
+                                       w[k]);
         }
 #pragma unroll
         for (int k = 0; k < item::groups; k++) {
-            if (TALLY::together)
-                add_item<BITS, COUNT, MIXTURE>(w[k], there[k], task.lightness, tally);
+            if (ACCUMULATOR::together)
+                add_item<BITS, COUNT, MIXTURE>(w[k], there[k], task.lightness, accumulator);
             else if (there[k])
-                add_item<BITS, COUNT, MIXTURE>(w[k], true, task.lightness, tally);
+                add_item<BITS, COUNT, MIXTURE>(w[k], true, task.lightness, accumulator);
         }
     }
-    add_tails<BITS, COUNT, MIXTURE>(task, tally);
+    add_tails<BITS, COUNT, MIXTURE>(task, accumulator);
 }
 
-static inline struct bins_task task_of(const struct gf_view *view, enum gf_statistic statistic,
-                                       const void *tables, void *stream)
+static inline struct level_task task_of(const struct gf_view *view, enum gf_statistic statistic,
+                                        const void *tables, void *stream)
 {
     const unsigned channels = (unsigned)view->format.channels;
     const unsigned pixels =
         (channels == 3 ? 3 : 1) * VECTOR * 8 / ((unsigned)view->format.bits * channels);
-    struct bins_task task;
-    task.band.in = view->data;
-    task.band.out = NULL;
-    task.band.in_pitch = task.band.out_pitch = view->pitch;
-    task.band.width = (unsigned)view->format.width;
-    task.band.rows = (unsigned)view->rows;
-    task.band = join_rows(task.band, gf_row_bytes(view->format), 0);
-    task.full = task.band.width / pixels;
-    task.tail = task.band.width % pixels;
+    struct level_task task;
+    task.p = join_rows(input_view(view), gf_row_bytes(view->format), 0);
+    task.full = task.p.width / pixels;
+    task.tail = task.p.width % pixels;
     task.stride = statistic == GF_STATISTIC_CHANNELS ? 1u << view->format.bits : 0;
     task.lightness = (const struct gf_lightness *)tables;
     task.stream = (cudaStream_t)stream;
@@ -200,10 +200,10 @@ static inline enum mixture mixture_of(enum gf_statistic statistic, struct gf_for
 }
 
 /* Blocks enough for a thread to take one item, or pixel of a tail. */
-static inline unsigned blocks_of(const struct bins_task &task, int threads)
+static inline unsigned blocks_of(const struct level_task &task, int threads)
 {
     const unsigned most = task.full > task.tail ? task.full : task.tail;
-    return blocks_for(task.band.rows * most, (unsigned)threads);
+    return blocks_for(task.p.rows * most, (unsigned)threads);
 }
 
 #endif

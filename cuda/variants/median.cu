@@ -15,7 +15,7 @@
  * is off the chip but for the caches (Best Practices 9.2.4). */
 template <class Sample>
 __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
-    median_local_kernel(const struct picture p, const int radius)
+    median_local_kernel(const struct view_pair p, const int radius)
 {
     constexpr int SIDES_MAX = 2 * GF_MEDIAN_LOCAL_MAX + 1;
     unsigned sorted[SIDES_MAX * SIDES_MAX];
@@ -80,7 +80,7 @@ static __device__ __forceinline__ unsigned window_median(const At &at)
 
 template <class Sample, int RADIUS>
 __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
-    median_registers_kernel(const struct picture p)
+    median_registers_kernel(const struct view_pair p)
 {
     struct spot spot;
     if (!find_spot(p, &spot))
@@ -101,22 +101,23 @@ __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
 /* The same from a tile in shared memory (Best Practices 9.2.3). */
 template <class Sample, int RADIUS>
 __global__ void __launch_bounds__(TILE_THREADS, 4)
-    median_shared_kernel(const struct picture p, const struct raw_tile tile)
+    median_shared_kernel(const struct view_pair p, const struct raw_tile tile)
 {
     extern __shared__ uint4 shared[];
-    const struct tile_place place = place_of_tile(p, tile.width);
+    const struct tile_position position = position_of_tile(p, tile.width);
     const unsigned char *const raw = (unsigned char *)shared;
-    const int skipped = load_tile<Sample, false>(p, tile, place, (unsigned char *)shared);
-    for (int i = threadIdx.x; i < place.lines * tile.width; i += TILE_THREADS) {
+    const int skipped = load_tile<Sample, false>(p, tile, position, (unsigned char *)shared);
+    for (int i = threadIdx.x; i < position.lines * tile.width; i += TILE_THREADS) {
         const int line = i / tile.width, column = i - line * tile.width;
         const unsigned char *const centre = raw + (line + RADIUS) * tile.pitch + skipped +
                                             (tile.halo + column) * (int)sizeof(Sample);
-        if (place.sample + column >= p.width * p.channels)
+        if (position.sample + column >= p.width * p.channels)
             continue;
-        Sample *const to = (Sample *)(p.out + (size_t)(place.row + line) * p.out_pitch);
-        to[place.sample + column] = (Sample)window_median<RADIUS>([&](int dx, int dy) -> unsigned {
-            return ((const Sample *)(centre + dy * tile.pitch))[dx * p.channels];
-        });
+        Sample *const to = (Sample *)(p.out + (size_t)(position.row + line) * p.out_pitch);
+        to[position.sample + column] =
+            (Sample)window_median<RADIUS>([&](int dx, int dy) -> unsigned {
+                return ((const Sample *)(centre + dy * tile.pitch))[dx * p.channels];
+            });
     }
 }
 
@@ -130,10 +131,10 @@ static const struct gf_median *median_of_launch(const struct gf_launch *launch)
 extern "C" int gf_median_local_cuda(const struct gf_launch *launch)
 {
     const struct gf_median *const median = median_of_launch(launch);
-    const struct picture p = picture_of(launch, median->border);
-    void (*const kernel)(struct picture, int) = launch->in.format.bits == 8
-                                                    ? median_local_kernel<unsigned char>
-                                                    : median_local_kernel<unsigned short>;
+    const struct view_pair p = view_pair_of(launch, median->border);
+    void (*const kernel)(struct view_pair, int) = launch->in.format.bits == 8
+                                                      ? median_local_kernel<unsigned char>
+                                                      : median_local_kernel<unsigned short>;
     kernel<<<window_blocks(p), dim3(WINDOW_COLUMNS, WINDOW_ROWS), 0,
              (cudaStream_t)launch->stream>>>(p, median->radius);
     return cudaGetLastError();
@@ -141,7 +142,7 @@ extern "C" int gf_median_local_cuda(const struct gf_launch *launch)
 
 template <class Sample, int RADIUS> static int launch_registers(const struct gf_launch *launch)
 {
-    const struct picture p = picture_of(launch, median_of_launch(launch)->border);
+    const struct view_pair p = view_pair_of(launch, median_of_launch(launch)->border);
     median_registers_kernel<Sample, RADIUS>
         <<<window_blocks(p), dim3(WINDOW_COLUMNS, WINDOW_ROWS), 0, (cudaStream_t)launch->stream>>>(
             p);
@@ -150,7 +151,7 @@ template <class Sample, int RADIUS> static int launch_registers(const struct gf_
 
 template <class Sample, int RADIUS> static int launch_shared(const struct gf_launch *launch)
 {
-    const struct picture p = picture_of(launch, median_of_launch(launch)->border);
+    const struct view_pair p = view_pair_of(launch, median_of_launch(launch)->border);
     const struct raw_tile tile =
         raw_tile_of(p, 8 * (int)sizeof(Sample), TILE_WIDTH, RADIUS, RADIUS);
     median_shared_kernel<Sample, RADIUS>

@@ -11,7 +11,7 @@
 namespace cg = cooperative_groups;
 
 enum { THREADS = 512, NONE = 0xffffffffu };
-enum way { BY_SHARED, BY_WARP, BY_GROUPS, BY_ATOMIC };
+enum method { BY_SHARED, BY_WARP, BY_GROUPS, BY_ATOMIC };
 
 /* Of each channel; low is NONE where nothing was counted. Without alpha and mixtures, whole words
  * are taken as pairs of 16 bits, whose halves are of the same channels again after three words of
@@ -175,14 +175,14 @@ static __device__ void reduce_atomic(unsigned *low, unsigned *high)
     __syncthreads();
 }
 
-template <int WAY>
+template <int METHOD>
 static __device__ __forceinline__ void reduce_block(unsigned *low, unsigned *high)
 {
-    if (WAY == BY_SHARED)
+    if (METHOD == BY_SHARED)
         reduce_shared(low, high);
-    else if (WAY == BY_WARP)
+    else if (METHOD == BY_WARP)
         reduce_warp(low, high);
-    else if (WAY == BY_GROUPS)
+    else if (METHOD == BY_GROUPS)
         reduce_groups(low, high);
     else
         reduce_atomic(low, high);
@@ -194,16 +194,16 @@ static __device__ __forceinline__ void mark(unsigned long long *counter)
         1, cuda::memory_order_relaxed);
 }
 
-template <int BITS, int COUNT, int MIXTURE, int WAY>
+template <int BITS, int COUNT, int MIXTURE, int METHOD>
 __global__ void __launch_bounds__(THREADS)
-    extremes_kernel(const struct bins_task task, unsigned long long *count)
+    extremes_kernel(const struct level_task task, unsigned long long *count)
 {
     struct extremes<BITS, COUNT, MIXTURE> found;
     for_each_level<BITS, COUNT, MIXTURE>(task, found);
     found.take_pairs();
 #pragma unroll
     for (int c = 0; c < found.channels; c++) {
-        reduce_block<WAY>(&found.low[c], &found.high[c]);
+        reduce_block<METHOD>(&found.low[c], &found.high[c]);
         if (threadIdx.x == 0 && found.low[c] != NONE) {
             mark(&count[(unsigned)c * task.stride + found.low[c]]);
             mark(&count[(unsigned)c * task.stride + found.high[c]]);
@@ -211,10 +211,10 @@ __global__ void __launch_bounds__(THREADS)
     }
 }
 
-template <int BITS, int COUNT, int MIXTURE, int WAY>
-static cudaError_t launch_mixture(const struct bins_task &task, unsigned long long *count)
+template <int BITS, int COUNT, int MIXTURE, int METHOD>
+static cudaError_t launch_mixture(const struct level_task &task, unsigned long long *count)
 {
-    const auto kernel = extremes_kernel<BITS, COUNT, MIXTURE, WAY>;
+    const auto kernel = extremes_kernel<BITS, COUNT, MIXTURE, METHOD>;
     unsigned blocks = blocks_of(task, THREADS);
     const cudaError_t status = resident_blocks((const void *)kernel, THREADS, 0, blocks, &blocks);
     if (status != cudaSuccess)
@@ -223,26 +223,26 @@ static cudaError_t launch_mixture(const struct bins_task &task, unsigned long lo
     return cudaGetLastError();
 }
 
-template <int BITS, int COUNT, int WAY>
-static cudaError_t launch_count(const struct bins_task &task, enum mixture mixture,
+template <int BITS, int COUNT, int METHOD>
+static cudaError_t launch_count(const struct level_task &task, enum mixture mixture,
                                 unsigned long long *count)
 {
     constexpr int luma = COUNT >= 3 ? LUMA_OF_3 : EACH;
-    return mixture == EACH ? launch_mixture<BITS, COUNT, EACH, WAY>(task, count)
-                           : launch_mixture<BITS, COUNT, luma, WAY>(task, count);
+    return mixture == EACH ? launch_mixture<BITS, COUNT, EACH, METHOD>(task, count)
+                           : launch_mixture<BITS, COUNT, luma, METHOD>(task, count);
 }
 
 /* normalize wants no lightness. */
-template <int WAY>
+template <int METHOD>
 static int find_extremes(const struct gf_view *view, enum gf_statistic statistic,
                          unsigned long long *count, const void *tables, void *stream)
 {
-    static cudaError_t (*const launch[2][4])(const struct bins_task &, enum mixture,
+    static cudaError_t (*const launch[2][4])(const struct level_task &, enum mixture,
                                              unsigned long long *) = {
-        {launch_count<8, 1, WAY>, launch_count<8, 2, WAY>, launch_count<8, 3, WAY>,
-         launch_count<8, 4, WAY>},
-        {launch_count<16, 1, WAY>, launch_count<16, 2, WAY>, launch_count<16, 3, WAY>,
-         launch_count<16, 4, WAY>},
+        {launch_count<8, 1, METHOD>, launch_count<8, 2, METHOD>, launch_count<8, 3, METHOD>,
+         launch_count<8, 4, METHOD>},
+        {launch_count<16, 1, METHOD>, launch_count<16, 2, METHOD>, launch_count<16, 3, METHOD>,
+         launch_count<16, 4, METHOD>},
     };
     const enum mixture mixture = mixture_of(statistic, view->format);
     if (mixture == LIGHTNESS_OF_3)

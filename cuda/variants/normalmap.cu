@@ -12,7 +12,7 @@ template <class Sample>
 __global__ void __launch_bounds__(GLOBAL_WIDTH *GLOBAL_HEIGHT)
     normalmap_global_kernel(const struct normalmap_args args)
 {
-    const struct picture &p = args.p;
+    const struct view_pair &p = args.p;
     const int across = (p.width + GLOBAL_WIDTH - 1) / GLOBAL_WIDTH;
     const int down = (int)blockIdx.x / across;
     const int x = ((int)blockIdx.x - down * across) * GLOBAL_WIDTH + (int)threadIdx.x;

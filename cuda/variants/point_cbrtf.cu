@@ -3,5 +3,5 @@
 
 extern "C" int gf_point_cbrtf_cuda(const struct gf_launch *launch)
 {
-    return launch_roots(launch);
+    return launch_cube_root_program(launch);
 }

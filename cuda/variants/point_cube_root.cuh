@@ -7,13 +7,13 @@
 
 extern "C" gf_launcher gf_point_cuda;
 
-static int launch_roots(const struct gf_launch *launch)
+static int launch_cube_root_program(const struct gf_launch *launch)
 {
     const struct gf_stage *const stage = launch->stage;
     const struct gf_point_program *const host = (const struct gf_point_program *)stage->constants;
     if (host->table == GF_POINT_SAMPLES) /* nothing to do, or a table does it: no roots */
         return gf_point_cuda(launch);
-    struct band band = band_of(launch);
+    struct view_pair band = aligned_views(launch);
     if (!band.rows)
         return cudaSuccess;
     band = join_rows(band, gf_row_bytes(stage->in), gf_row_bytes(stage->out));

@@ -37,7 +37,7 @@ template <typename IN, typename OUT, bool COMPUTES>
 static __global__ void __launch_bounds__(PIXEL_THREADS)
     pixel_kernel(const __grid_constant__ struct program program)
 {
-    const struct band &band = program.band;
+    const struct view_pair &band = program.band;
     const unsigned pixels = band.rows * band.width;
     for (unsigned i = blockIdx.x * PIXEL_THREADS + threadIdx.x; i < pixels;
          i += gridDim.x * PIXEL_THREADS) {
@@ -67,7 +67,7 @@ static kernel *kernel_of(const struct gf_stage *stage, int table)
     return wide_out ? pixel_kernel<uint8_t, uint16_t, true> : pixel_kernel<uint8_t, uint8_t, true>;
 }
 
-static int launch_part(const struct gf_launch *launch, struct band band, bool resident)
+static int launch_part(const struct gf_launch *launch, struct view_pair band, bool resident)
 {
     const struct gf_stage *const stage = launch->stage;
     struct program program;
@@ -87,12 +87,10 @@ static int launch_part(const struct gf_launch *launch, struct band band, bool re
 
 static int launch_pixels(const struct gf_launch *launch, bool resident)
 {
-    const struct band band = band_of(launch);
-    const unsigned most = LAUNCH_PIXELS / band.width;
-    int status = cudaSuccess;
-    for (unsigned first = 0; status == cudaSuccess && first < band.rows; first += most)
-        status = launch_part(launch, rows_of(&band, first, most), resident);
-    return status;
+    const struct view_pair band = aligned_views(launch);
+    return for_parts_of_rows(band, LAUNCH_PIXELS / band.width, [&](const struct view_pair &part) {
+        return launch_part(launch, part, resident);
+    });
 }
 
 /* The guides' first kernel: as many threads as pixels. */

@@ -5,5 +5,5 @@
 
 extern "C" int gf_point_powf_cuda(const struct gf_launch *launch)
 {
-    return launch_roots(launch);
+    return launch_cube_root_program(launch);
 }

@@ -14,11 +14,9 @@ struct taps {
     int most;
 };
 
-struct resize_args {
-    const unsigned char *in; /* row in_first of the picture */
-    unsigned char *out;      /* row first of the result */
-    size_t in_pitch, out_pitch;
-    int in_first, first, rows, width, channels;
+struct window_args {
+    struct view_pair p;
+    int out_width;
     bool linear;
     float most; /* what the first pass is clamped to */
     const float *decode;
@@ -37,28 +35,21 @@ static struct taps taps_of(const void *block, const struct gf_resample_table *ta
     return taps;
 }
 
-static struct resize_args args_of(const struct gf_launch *launch)
+static struct window_args args_of(const struct gf_launch *launch)
 {
     const struct gf_resample *const resample = (const struct gf_resample *)launch->stage->constants;
     const struct gf_format format = launch->out.format;
-    struct resize_args args = {};
-    args.in = launch->in.data;
-    args.in_pitch = launch->in.pitch;
-    args.in_first = launch->in.y;
-    args.out = launch->out.data;
-    args.out_pitch = launch->out.pitch;
-    args.first = launch->out.y;
-    args.rows = launch->out.rows;
-    args.width = format.width;
-    args.channels = format.channels;
+    struct window_args args = {};
+    args.p = view_pair_of(launch, 0);
+    args.out_width = format.width;
     args.linear = resample->linear;
     args.most = gf_resample_most(resample, format.bits);
     args.decode = gf_resample_floats(launch->constants, resample->decode);
     args.column = taps_of(launch->constants, &resample->columns);
     args.row = taps_of(launch->constants, &resample->rows);
     const struct taps on_host = taps_of(resample, &resample->rows);
-    const int last = args.first + args.rows - 1;
-    args.top = on_host.start[args.first];
+    const int last = args.p.out_y + args.p.rows - 1;
+    args.top = on_host.start[args.p.out_y];
     args.bottom = on_host.start[last] + on_host.count[last];
     return args;
 }
@@ -67,15 +58,15 @@ template <class SAMPLE> constexpr unsigned MOST = sizeof(SAMPLE) == 1 ? 255 : 65
 
 struct by_loads {
     template <class SAMPLE>
-    static __device__ __forceinline__ unsigned sample(const struct resize_args &args, int y, int at)
+    static __device__ __forceinline__ unsigned sample(const struct window_args &args, int y, int at)
     {
-        return ((const SAMPLE *)(args.in + (y - args.in_first) * (ptrdiff_t)args.in_pitch))[at];
+        return ((const SAMPLE *)(args.p.in + (y - args.p.in_y) * (ptrdiff_t)args.p.in_pitch))[at];
     }
 };
 
 struct by_texture {
     template <class SAMPLE>
-    static __device__ __forceinline__ unsigned sample(const struct resize_args &args, int y, int at)
+    static __device__ __forceinline__ unsigned sample(const struct window_args &args, int y, int at)
     {
         return tex2D<SAMPLE>(args.texture, (float)at + 0.5f,
                              (float)(y - args.texture_first) + 0.5f);
@@ -84,32 +75,32 @@ struct by_texture {
 
 /* What is summed of a sample: itself, or its linear light. */
 template <class SAMPLE>
-static __device__ __forceinline__ float value_of(const struct resize_args &args, unsigned v,
+static __device__ __forceinline__ float value_of(const struct window_args &args, unsigned v,
                                                  unsigned alpha, bool is_alpha)
 {
     if (!args.linear)
         return (float)v;
-    if (args.channels % 2 == 1)
+    if (args.p.channels % 2 == 1)
         return args.decode[v];
     if (is_alpha)
         return (float)v / (float)MOST<SAMPLE>;
     return gf_resample_decode_premultiplied(v, alpha, MOST<SAMPLE>, args.decode);
 }
 
-static __device__ __forceinline__ float clamped(const struct resize_args &args, float sum)
+static __device__ __forceinline__ float clamped(const struct window_args &args, float sum)
 {
     return fminf(fmaxf(sum, 0.0f), args.most);
 }
 
 template <class SAMPLE>
-static __device__ __forceinline__ SAMPLE finished(const struct resize_args &args, float sum,
+static __device__ __forceinline__ SAMPLE finished(const struct window_args &args, float sum,
                                                   float alpha, bool is_alpha)
 {
     const float max = (float)MOST<SAMPLE>;
     if (args.linear)
-        sum = (is_alpha                 ? sum
-               : args.channels % 2 == 0 ? gf_resample_encode_premultiplied(sum, alpha)
-                                        : gf_resample_encode(sum)) *
+        sum = (is_alpha                   ? sum
+               : args.p.channels % 2 == 0 ? gf_resample_encode_premultiplied(sum, alpha)
+                                          : gf_resample_encode(sum)) *
               max;
     return (SAMPLE)gf_round_sample(sum, max);
 }
@@ -119,13 +110,13 @@ static __device__ __forceinline__ SAMPLE finished(const struct resize_args &args
  * textures, CUDA Performance Optimization, "Textures in CUDA", Best Practices Guide 9.2.5). */
 template <int CHANNELS, class SAMPLE, class FETCH>
 __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
-    window_kernel(const struct resize_args args)
+    window_kernel(const struct window_args args)
 {
-    const int across = (args.width + BLOCK_WIDTH - 1) / BLOCK_WIDTH,
+    const int across = (args.out_width + BLOCK_WIDTH - 1) / BLOCK_WIDTH,
               down = (int)blockIdx.x / across;
     const int x = ((int)blockIdx.x - down * across) * BLOCK_WIDTH + (int)threadIdx.x;
-    const int line = down * BLOCK_HEIGHT + (int)threadIdx.y, y = args.first + line;
-    if (x >= args.width || line >= args.rows)
+    const int line = down * BLOCK_HEIGHT + (int)threadIdx.y, y = args.p.out_y + line;
+    if (x >= args.out_width || line >= args.p.rows)
         return;
     const float *const column_weight = args.column.weight + (size_t)x * args.column.most;
     const float *const row_weight = args.row.weight + (size_t)y * args.row.most;
@@ -150,7 +141,7 @@ __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
         for (int c = 0; c < CHANNELS; c++)
             result[c] += row_weight[j] * clamped(args, sum[c]);
     }
-    SAMPLE *const to = (SAMPLE *)(args.out + line * args.out_pitch) + (size_t)x * CHANNELS;
+    SAMPLE *const to = (SAMPLE *)(args.p.out + line * args.p.out_pitch) + (size_t)x * CHANNELS;
 #pragma unroll
     for (int c = 0; c < CHANNELS; c++)
         to[c] = finished<SAMPLE>(args, result[c], result[CHANNELS - 1],
@@ -164,29 +155,20 @@ static unsigned blocks_for(int width, int rows)
 }
 
 template <class FETCH, class SAMPLE>
-static int launch_windows(const struct resize_args &args, cudaStream_t stream)
+static int launch_windows(const struct window_args &args, cudaStream_t stream)
 {
-    const unsigned blocks = blocks_for(args.width, args.rows);
+    const unsigned blocks = blocks_for(args.out_width, args.p.rows);
     const dim3 threads(BLOCK_WIDTH, BLOCK_HEIGHT);
-    switch (args.channels) {
-    case 1:
-        window_kernel<1, SAMPLE, FETCH><<<blocks, threads, 0, stream>>>(args);
-        break;
-    case 2:
-        window_kernel<2, SAMPLE, FETCH><<<blocks, threads, 0, stream>>>(args);
-        break;
-    case 3:
-        window_kernel<3, SAMPLE, FETCH><<<blocks, threads, 0, stream>>>(args);
-        break;
-    default:
-        window_kernel<4, SAMPLE, FETCH><<<blocks, threads, 0, stream>>>(args);
-    }
-    return cudaGetLastError();
+    return for_channels(args.p.channels, [&](auto channels) -> int {
+        window_kernel<decltype(channels)::value, SAMPLE, FETCH>
+            <<<blocks, threads, 0, stream>>>(args);
+        return cudaGetLastError();
+    });
 }
 
 extern "C" int gf_resize_direct_cuda(const struct gf_launch *launch)
 {
-    const struct resize_args args = args_of(launch);
+    const struct window_args args = args_of(launch);
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     return launch->out.format.bits == 8 ? launch_windows<by_loads, uint8_t>(args, stream)
                                         : launch_windows<by_loads, uint16_t>(args, stream);
@@ -196,12 +178,12 @@ extern "C" int gf_resize_direct_cuda(const struct gf_launch *launch)
  * filter of the texture unit interpolates has 9 bits of weight. */
 extern "C" int gf_resize_texture_cuda(const struct gf_launch *launch)
 {
-    const struct gf_texture_kind kind = {1, cudaAddressModeClamp, cudaFilterModePoint,
-                                         cudaReadModeElementType, 0};
+    const struct gf_texture_sampling sampling = {1, cudaAddressModeClamp, cudaFilterModePoint,
+                                             cudaReadModeElementType, 0};
     const cudaStream_t stream = (cudaStream_t)launch->stream;
-    struct resize_args args = args_of(launch);
+    struct window_args args = args_of(launch);
     struct gf_texture texture;
-    int status = gf_texture_open(&launch->in, args.top, args.bottom, &kind, launch->scratch, stream,
+    int status = gf_texture_open(&launch->in, args.top, args.bottom, &sampling, launch->scratch, stream,
                                  &texture);
     if (status != cudaSuccess)
         return status;
@@ -216,21 +198,21 @@ extern "C" int gf_resize_texture_cuda(const struct gf_launch *launch)
 /* The first pass: one thread a sample, of the result's width and the input's rows. */
 template <class SAMPLE>
 __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
-    columns_kernel(const struct resize_args args)
+    columns_kernel(const struct window_args args)
 {
-    const int samples = args.width * args.channels;
+    const int samples = args.out_width * args.p.channels;
     const int across = (samples + BLOCK_WIDTH - 1) / BLOCK_WIDTH, down = (int)blockIdx.x / across;
     const int at = ((int)blockIdx.x - down * across) * BLOCK_WIDTH + (int)threadIdx.x;
     const int line = down * BLOCK_HEIGHT + (int)threadIdx.y, y = args.top + line;
     if (at >= samples || y >= args.bottom)
         return;
-    const int x = at / args.channels, channel = at - x * args.channels;
+    const int x = at / args.p.channels, channel = at - x * args.p.channels;
     const int left = args.column.start[x], columns = args.column.count[x];
     const float *const weight = args.column.weight + (size_t)x * args.column.most;
     float sum = 0;
 #pragma unroll 1
     for (int i = 0; i < columns; i++) {
-        const int pixel = (left + i) * args.channels, last = args.channels - 1;
+        const int pixel = (left + i) * args.p.channels, last = args.p.channels - 1;
         const unsigned v = by_loads::sample<SAMPLE>(args, y, pixel + channel);
         const unsigned alpha = args.linear ? by_loads::sample<SAMPLE>(args, y, pixel + last) : 0;
         sum += weight[i] * value_of<SAMPLE>(args, v, alpha, channel == last);
@@ -238,7 +220,7 @@ __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
     args.between[(size_t)line * samples + at] = clamped(args, sum);
 }
 
-static __device__ __forceinline__ float sum_of_rows(const struct resize_args &args, int y, int at,
+static __device__ __forceinline__ float sum_of_rows(const struct window_args &args, int y, int at,
                                                     int samples)
 {
     const float *const weight = args.row.weight + (size_t)y * args.row.most;
@@ -253,19 +235,19 @@ static __device__ __forceinline__ float sum_of_rows(const struct resize_args &ar
 /* The second: one thread a sample of the result. */
 template <class SAMPLE>
 __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
-    rows_kernel(const struct resize_args args)
+    rows_kernel(const struct window_args args)
 {
-    const int samples = args.width * args.channels;
+    const int samples = args.out_width * args.p.channels;
     const int across = (samples + BLOCK_WIDTH - 1) / BLOCK_WIDTH, down = (int)blockIdx.x / across;
     const int at = ((int)blockIdx.x - down * across) * BLOCK_WIDTH + (int)threadIdx.x;
-    const int line = down * BLOCK_HEIGHT + (int)threadIdx.y, y = args.first + line;
-    if (at >= samples || line >= args.rows)
+    const int line = down * BLOCK_HEIGHT + (int)threadIdx.y, y = args.p.out_y + line;
+    if (at >= samples || line >= args.p.rows)
         return;
-    const bool has_alpha = args.channels % 2 == 0;
-    const int last = at / args.channels * args.channels + args.channels - 1;
+    const bool has_alpha = args.p.channels % 2 == 0;
+    const int last = at / args.p.channels * args.p.channels + args.p.channels - 1;
     const float sum = sum_of_rows(args, y, at, samples);
     const float alpha = args.linear && has_alpha ? sum_of_rows(args, y, last, samples) : 1.0f;
-    ((SAMPLE *)(args.out + line * args.out_pitch))[at] =
+    ((SAMPLE *)(args.p.out + line * args.p.out_pitch))[at] =
         finished<SAMPLE>(args, sum, alpha, has_alpha && at == last);
 }
 
@@ -273,13 +255,13 @@ __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
  * not their product. */
 extern "C" int gf_resize_separable_cuda(const struct gf_launch *launch)
 {
-    struct resize_args args = args_of(launch);
+    struct window_args args = args_of(launch);
     args.between = (float *)launch->scratch;
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     const dim3 threads(BLOCK_WIDTH, BLOCK_HEIGHT);
-    const int samples = args.width * args.channels;
+    const int samples = args.out_width * args.p.channels;
     const unsigned columns = blocks_for(samples, args.bottom - args.top),
-                   rows = blocks_for(samples, args.rows);
+                   rows = blocks_for(samples, args.p.rows);
     if (launch->out.format.bits == 8) {
         columns_kernel<uint8_t><<<columns, threads, 0, stream>>>(args);
         rows_kernel<uint8_t><<<rows, threads, 0, stream>>>(args);

@@ -9,7 +9,7 @@ enum {
 
 /* What lies at that row of the view and column of samples; -1: a border of zeros. */
 template <class SAMPLE>
-static __device__ __forceinline__ float tap(const struct picture &p, long long row, int column)
+static __device__ __forceinline__ float tap(const struct view_pair &p, long long row, int column)
 {
     return row < 0 || column < 0 ? 0.0f : (float)((const SAMPLE *)(p.in + row))[column];
 }
@@ -20,7 +20,7 @@ template <class SAMPLE>
 __global__ void __launch_bounds__(GLOBAL_WIDTH *GLOBAL_HEIGHT)
     sobel_global_kernel(const struct sobel_args args)
 {
-    const struct picture &p = args.p;
+    const struct view_pair &p = args.p;
     const int across = (p.width * p.channels + GLOBAL_WIDTH - 1) / GLOBAL_WIDTH;
     const int down = (int)blockIdx.x / across;
     const int column = ((int)blockIdx.x - down * across) * GLOBAL_WIDTH + (int)threadIdx.x;
@@ -58,7 +58,7 @@ extern "C" int gf_sobel_global_cuda(const struct gf_launch *launch)
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     const dim3 threads(GLOBAL_WIDTH, GLOBAL_HEIGHT);
     struct sobel_args args = {};
-    args.p = picture_of(launch, sobel->border);
+    args.p = view_pair_of(launch, sobel->border);
     args.scale = sobel->scale;
     const int blocks = ceil_div(args.p.width * args.p.channels, GLOBAL_WIDTH) *
                        ceil_div(args.p.rows, GLOBAL_HEIGHT);

@@ -9,7 +9,7 @@ struct key {
     const void *data;
     cudaStream_t stream;
     size_t pitch;
-    struct gf_texture_kind kind;
+    struct gf_texture_sampling sampling;
     int width, height, bits, device;
 };
 
@@ -29,9 +29,9 @@ static unsigned long long openings;
 
 static cudaError_t create(const struct key *key, struct entry *entry)
 {
-    const int bits[4] = {key->bits, key->kind.channels > 1 ? key->bits : 0,
-                         key->kind.channels > 2 ? key->bits : 0,
-                         key->kind.channels > 3 ? key->bits : 0};
+    const int bits[4] = {key->bits, key->sampling.channels > 1 ? key->bits : 0,
+                         key->sampling.channels > 2 ? key->bits : 0,
+                         key->sampling.channels > 3 ? key->bits : 0};
     struct cudaResourceDesc resource = {};
     resource.resType = cudaResourceTypePitch2D;
     resource.res.pitch2D.devPtr = (void *)key->data;
@@ -41,10 +41,10 @@ static cudaError_t create(const struct key *key, struct entry *entry)
     resource.res.pitch2D.height = (size_t)key->height;
     resource.res.pitch2D.pitchInBytes = key->pitch;
     struct cudaTextureDesc texture = {};
-    texture.addressMode[0] = texture.addressMode[1] = key->kind.address;
-    texture.filterMode = key->kind.filter;
-    texture.readMode = key->kind.read;
-    texture.normalizedCoords = key->kind.normalised;
+    texture.addressMode[0] = texture.addressMode[1] = key->sampling.address;
+    texture.filterMode = key->sampling.filter;
+    texture.readMode = key->sampling.read;
+    texture.normalizedCoords = key->sampling.normalised;
     cudaError_t status = cudaEventCreateWithFlags(&entry->last_use, cudaEventDisableTiming);
     if (status != cudaSuccess)
         return status;
@@ -92,7 +92,7 @@ static struct entry *find(const struct key *key, cudaError_t *status)
 }
 
 /* Where a texture may lie; as it is, or a copy. */
-static cudaError_t place_rows(const struct gf_view *view, int first, int end, void *scratch,
+static cudaError_t align_rows(const struct gf_view *view, int first, int end, void *scratch,
                               cudaStream_t stream, struct key *key)
 {
     key->data = gf_view_row(view, first);
@@ -111,19 +111,19 @@ static cudaError_t place_rows(const struct gf_view *view, int first, int end, vo
 }
 
 int gf_texture_open(const struct gf_view *view, int first, int end,
-                    const struct gf_texture_kind *kind, void *scratch, cudaStream_t stream,
+                    const struct gf_texture_sampling *sampling, void *scratch, cudaStream_t stream,
                     struct gf_texture *texture)
 {
     struct key key;
     memset(&key, 0, sizeof key);
     key.stream = stream;
-    key.kind = *kind;
-    key.width = view->format.width * view->format.channels / kind->channels;
+    key.sampling = *sampling;
+    key.width = view->format.width * view->format.channels / sampling->channels;
     key.height = end - first;
     key.bits = view->format.bits;
     cudaError_t status = cudaGetDevice(&key.device);
     if (status == cudaSuccess)
-        status = place_rows(view, first, end, scratch, stream, &key);
+        status = align_rows(view, first, end, scratch, stream, &key);
     if (status != cudaSuccess)
         return status;
     pthread_mutex_lock(&mutex);

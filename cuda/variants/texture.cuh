@@ -8,7 +8,7 @@
 #include "stage/stage.h"
 #include "stage/texture_layout.h"
 
-struct gf_texture_kind {
+struct gf_texture_sampling {
     int channels; /* of a texel: 1, 2 or 4; 1 makes each sample of the view a texel */
     enum cudaTextureAddressMode address;
     enum cudaTextureFilterMode filter;
@@ -27,7 +27,7 @@ struct gf_texture {
  * that many rows) on the stream. cudaError_t; after success comes gf_texture_close, once the work
  * is queued. Any thread. */
 int gf_texture_open(const struct gf_view *view, int first, int end,
-                    const struct gf_texture_kind *kind, void *scratch, cudaStream_t stream,
+                    const struct gf_texture_sampling *sampling, void *scratch, cudaStream_t stream,
                     struct gf_texture *texture);
 int gf_texture_close(const struct gf_texture *texture, cudaStream_t stream);
 

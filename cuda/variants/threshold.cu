@@ -1,6 +1,7 @@
-/* threshold, one thread a pixel, by three ways of choosing between black and white (Best Practices
- * Guide 12.1 and 12.2). */
-#include "cuda/common/band.cuh"
+/* threshold, one thread a pixel, with three forms of the choice between black and white (Best
+ * Practices Guide 12.1 and 12.2). */
+#include "cuda/common/launch.cuh"
+#include "cuda/common/view_pair.cuh"
 #include "pixel/point.h"
 #include "pixel/sample.h"
 
@@ -21,8 +22,8 @@ template <class SAMPLE> static __device__ __noinline__ void put_black(SAMPLE *to
     *to = 0;
 }
 
-/* A warp whose pixels differ goes both ways, one after the other. The ways are functions of their
- * own: what is short enough the compiler predicates. */
+/* A warp whose pixels differ runs both branches, one after the other. The branches are functions
+ * that are not inlined, since the compiler predicates what is short enough. */
 struct branch {
     template <class SAMPLE>
     static __device__ __forceinline__ void put(SAMPLE *to, int luma, int least)
@@ -55,23 +56,23 @@ struct branch_free {
     }
 };
 
-template <class WAY, class SAMPLE>
+template <class CHOICE, class SAMPLE>
 __global__ void __launch_bounds__(THRESHOLD_THREADS)
-    threshold_kernel(const struct band band, int channels, int least)
+    threshold_kernel(const struct view_pair p, int least)
 {
     const unsigned i = blockIdx.x * THRESHOLD_THREADS + threadIdx.x;
-    if (i >= band.rows * band.width)
+    if (i >= (unsigned)p.rows * (unsigned)p.width)
         return;
-    const struct position at = position_of(i, band.rows, band.width);
-    const bool alpha = channels % 2 == 0;
+    const struct position at = position_of(i, p.rows, p.width);
+    const bool alpha = p.channels % 2 == 0;
     const SAMPLE *const from =
-        (const SAMPLE *)(band.in + at.row * band.in_pitch) + (size_t)at.column * channels;
+        (const SAMPLE *)(p.in + at.row * p.in_pitch) + (size_t)at.column * p.channels;
     SAMPLE *const to =
-        (SAMPLE *)(band.out + at.row * band.out_pitch) + (size_t)at.column * (alpha ? 2 : 1);
-    const int luma = channels < 3 ? from[0] : gf_luma601(from[0], from[1], from[2]);
-    WAY::put(to, luma, least);
+        (SAMPLE *)(p.out + at.row * p.out_pitch) + (size_t)at.column * (alpha ? 2 : 1);
+    const int luma = p.channels < 3 ? from[0] : gf_luma601(from[0], from[1], from[2]);
+    CHOICE::put(to, luma, least);
     if (alpha)
-        to[1] = from[channels - 1];
+        to[1] = from[p.channels - 1];
 }
 
 /* The least level that becomes white: in the program, or, where that is a table, the first that is
@@ -94,26 +95,23 @@ static int least_white(const struct gf_point_program *program, int bits)
     return low;
 }
 
-template <class WAY> static int launch_threshold(const struct gf_launch *launch)
+template <class CHOICE> static int launch_threshold(const struct gf_launch *launch)
 {
     const struct gf_stage *const stage = launch->stage;
-    const struct band whole = band_of(launch);
+    const cudaStream_t stream = (cudaStream_t)launch->stream;
     const int least =
         least_white((const struct gf_point_program *)stage->constants, stage->in.bits);
-    const unsigned most = LAUNCH_PIXELS / whole.width;
-    for (unsigned first = 0; first < whole.rows; first += most) {
-        const struct band band = join_rows(rows_of(&whole, first, most), gf_row_bytes(stage->in),
-                                           gf_row_bytes(stage->out));
-        const unsigned blocks = blocks_for(band.rows * band.width, THRESHOLD_THREADS);
-        const cudaStream_t stream = (cudaStream_t)launch->stream;
+    const struct view_pair all = aligned_views(launch);
+    return for_parts_of_rows(all, LAUNCH_PIXELS / all.width, [&](const struct view_pair &part) {
+        const struct view_pair p =
+            join_rows(part, gf_row_bytes(stage->in), gf_row_bytes(stage->out));
+        const unsigned blocks = blocks_for(p.rows * p.width, THRESHOLD_THREADS);
         if (stage->in.bits == 8)
-            threshold_kernel<WAY, uint8_t>
-                <<<blocks, THRESHOLD_THREADS, 0, stream>>>(band, stage->in.channels, least);
+            threshold_kernel<CHOICE, uint8_t><<<blocks, THRESHOLD_THREADS, 0, stream>>>(p, least);
         else
-            threshold_kernel<WAY, uint16_t>
-                <<<blocks, THRESHOLD_THREADS, 0, stream>>>(band, stage->in.channels, least);
-    }
-    return cudaGetLastError();
+            threshold_kernel<CHOICE, uint16_t><<<blocks, THRESHOLD_THREADS, 0, stream>>>(p, least);
+        return (int)cudaGetLastError();
+    });
 }
 
 extern "C" int gf_threshold_branch_cuda(const struct gf_launch *launch)

@@ -35,7 +35,7 @@ template <> struct pixel<8> {
 
 /* What a launch covers: columns of the input, which become the band's rows, and rows. */
 struct part {
-    struct reorder turn;
+    struct orient_args args;
     int first_column, columns, first_row, rows;
 };
 
@@ -44,7 +44,7 @@ static __device__ __forceinline__ const typename pixel<PIXEL>::type *source(cons
                                                                             int column, int row)
 {
     const unsigned char *const from =
-        part.turn.in + (part.first_row + row) * (ptrdiff_t)part.turn.in_pitch;
+        part.args.p.in + (part.first_row + row) * (ptrdiff_t)part.args.p.in_pitch;
     return (const typename pixel<PIXEL>::type *)from + part.first_column + column;
 }
 
@@ -52,11 +52,11 @@ template <int PIXEL>
 static __device__ __forceinline__ typename pixel<PIXEL>::type *target(const struct part &part,
                                                                       int column, int row)
 {
-    const int y = part.turn.mirror_y ? part.columns - 1 - column : column;
+    const int y = part.args.mirror_y ? part.columns - 1 - column : column;
     const int from = part.first_row + row;
-    unsigned char *const to = part.turn.out + y * (ptrdiff_t)part.turn.out_pitch;
+    unsigned char *const to = part.args.p.out + y * (ptrdiff_t)part.args.p.out_pitch;
     return (typename pixel<PIXEL>::type *)to +
-           (part.turn.mirror_x ? part.turn.out_width - 1 - from : from);
+           (part.args.mirror_x ? part.args.p.height - 1 - from : from);
 }
 
 /* One thread a pixel, numbered along the rows of the input: a warp reads 32 pixels side by side and
@@ -106,11 +106,6 @@ static __global__ void __launch_bounds__(SIDE *WARPS) shared_kernel(const struct
     }
 }
 
-static unsigned ceil_div(long long a, long long b)
-{
-    return (unsigned)((a + b - 1) / b);
-}
-
 struct naive {
     static int rows_most(const struct part &part)
     {
@@ -118,7 +113,7 @@ struct naive {
     }
     template <int PIXEL> static void launch(const struct part &part, cudaStream_t stream)
     {
-        const unsigned blocks = ceil_div((long long)part.columns * part.rows, THREADS);
+        const unsigned blocks = blocks_for((unsigned)part.columns * (unsigned)part.rows, THREADS);
         naive_kernel<PIXEL><<<blocks, THREADS, 0, stream>>>(part);
     }
 };
@@ -147,38 +142,22 @@ template <int PADDING> struct shared {
     }
 };
 
-template <class KERNEL>
-static void launch_part(const struct part &part, int pixel_bytes, cudaStream_t stream)
-{
-    switch (pixel_bytes) {
-    case 1:
-        return KERNEL::template launch<1>(part, stream);
-    case 2:
-        return KERNEL::template launch<2>(part, stream);
-    case 3:
-        return KERNEL::template launch<3>(part, stream);
-    case 4:
-        return KERNEL::template launch<4>(part, stream);
-    case 6:
-        return KERNEL::template launch<6>(part, stream);
-    default:
-        return KERNEL::template launch<8>(part, stream);
-    }
-}
-
 /* As few launches as a grid's limits allow: one, but for pictures of more than 2^30 pixels or two
  * million rows. */
 template <class KERNEL> static int launch_all(const struct gf_launch *launch)
 {
     struct part part = {};
-    part.turn = reorder_of(launch);
-    part.first_column = turn_first_column(part.turn);
-    part.columns = part.turn.out_rows;
+    part.args = orient_args_of(launch);
+    part.first_column = first_column_of(part.args);
+    part.columns = part.args.p.rows;
     const int most = KERNEL::rows_most(part);
-    for (int row = 0; row < part.turn.out_width; row += part.rows) {
+    for (int row = 0; row < part.args.p.height; row += part.rows) {
         part.first_row = row;
-        part.rows = part.turn.out_width - row < most ? part.turn.out_width - row : most;
-        launch_part<KERNEL>(part, turn_pixel_bytes(launch), (cudaStream_t)launch->stream);
+        part.rows = part.args.p.height - row < most ? part.args.p.height - row : most;
+        for_pixel_bytes(pixel_bytes_of(part.args.p), [&](auto bytes) {
+            KERNEL::template launch<decltype(bytes)::value>(part, (cudaStream_t)launch->stream);
+            return 0;
+        });
     }
     return cudaGetLastError();
 }

@@ -17,7 +17,7 @@
 enum { WINDOW_COLUMNS = 32, WINDOW_ROWS = 8 }; /* of a block: a warp lies along a row */
 
 template <class Op> struct window_args {
-    struct picture p;
+    struct view_pair p;
     unsigned char *middle; /* scratch memory, rows of the band */
     size_t middle_pitch;
     Op op;
@@ -29,7 +29,7 @@ struct spot {
     size_t sample;       /* of its row */
 };
 
-static __device__ __forceinline__ bool find_spot(const struct picture &p, struct spot *spot)
+static __device__ __forceinline__ bool find_spot(const struct view_pair &p, struct spot *spot)
 {
     const unsigned samples = (unsigned)p.width * (unsigned)p.channels;
     const unsigned across = (samples + WINDOW_COLUMNS - 1) / WINDOW_COLUMNS;
@@ -42,7 +42,7 @@ static __device__ __forceinline__ bool find_spot(const struct picture &p, struct
     return sample < samples && spot->row < p.rows;
 }
 
-static inline unsigned window_blocks(const struct picture &p)
+static inline unsigned window_blocks(const struct view_pair &p)
 {
     return (unsigned)ceil_div(p.width * p.channels, WINDOW_COLUMNS) *
            (unsigned)ceil_div(p.rows, WINDOW_ROWS);
@@ -50,7 +50,7 @@ static inline unsigned window_blocks(const struct picture &p)
 
 /* A sample of the picture extended by the border. */
 template <class Sample>
-static __device__ __forceinline__ unsigned sample_of(const struct picture &p, int x, int channel,
+static __device__ __forceinline__ unsigned sample_of(const struct view_pair &p, int x, int channel,
                                                      int y)
 {
     const int column = gf_border_index(x, p.width, p.border),
@@ -64,7 +64,7 @@ static __device__ __forceinline__ unsigned sample_of(const struct picture &p, in
 
 /* The spot's own sample in the input. */
 template <class Sample>
-static __device__ __forceinline__ const unsigned char *centre_of(const struct picture &p,
+static __device__ __forceinline__ const unsigned char *centre_of(const struct view_pair &p,
                                                                  const struct spot &spot)
 {
     const Sample *const row =
@@ -74,7 +74,7 @@ static __device__ __forceinline__ const unsigned char *centre_of(const struct pi
 
 /* Whether a window of that reach lies within the picture, as most do: they need no rule for what is
  * beyond, and find their samples by offsets of 32 bits. */
-static __device__ __forceinline__ bool is_inner(const struct picture &p, const struct spot &spot,
+static __device__ __forceinline__ bool is_inner(const struct view_pair &p, const struct spot &spot,
                                                 int reach_x, int reach_y)
 {
     const int y = p.out_y + spot.row;
@@ -83,7 +83,7 @@ static __device__ __forceinline__ bool is_inner(const struct picture &p, const s
 }
 
 template <class Sample>
-static __device__ __forceinline__ Sample *out_sample(const struct picture &p,
+static __device__ __forceinline__ Sample *out_sample(const struct view_pair &p,
                                                      const struct spot &spot)
 {
     return (Sample *)(p.out + (size_t)spot.row * p.out_pitch) + spot.sample;
@@ -95,7 +95,7 @@ template <class Op>
 __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
     window_square_kernel(const struct window_args<Op> args)
 {
-    const struct picture &p = args.p;
+    const struct view_pair &p = args.p;
     struct spot spot;
     if (!find_spot(p, &spot))
         return;
@@ -126,7 +126,7 @@ template <class Op>
 __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
     window_columns_kernel(const struct window_args<Op> args)
 {
-    const struct picture &p = args.p;
+    const struct view_pair &p = args.p;
     struct spot spot;
     if (!find_spot(p, &spot))
         return;
@@ -150,7 +150,7 @@ template <class Op>
 __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
     window_rows_kernel(const struct window_args<Op> args)
 {
-    const struct picture &p = args.p;
+    const struct view_pair &p = args.p;
     struct spot spot;
     if (!find_spot(p, &spot))
         return;
@@ -173,7 +173,7 @@ template <class Op>
 static int launch_square(const struct gf_launch *launch, int border, const Op &op)
 {
     const struct window_args<Op> args = {
-        picture_of(launch, border), NULL, 0, op
+        view_pair_of(launch, border), NULL, 0, op
     };
     window_square_kernel<Op><<<window_blocks(args.p), dim3(WINDOW_COLUMNS, WINDOW_ROWS), 0,
                                (cudaStream_t)launch->stream>>>(args);
@@ -185,7 +185,7 @@ static int launch_separable(const struct gf_launch *launch, int border, size_t m
                             const Op &op)
 {
     const struct window_args<Op> args = {
-        picture_of(launch, border), (unsigned char *)launch->scratch, middle_pitch, op
+        view_pair_of(launch, border), (unsigned char *)launch->scratch, middle_pitch, op
     };
     const unsigned blocks = window_blocks(args.p);
     const dim3 threads(WINDOW_COLUMNS, WINDOW_ROWS);

@@ -23,8 +23,8 @@ struct raw_tile {
     int pitch;            /* bytes: room for the halo, and for beginning on a chunk */
 };
 
-static inline struct raw_tile raw_tile_of(const struct picture &p, int bits, int width, int reach_x,
-                                          int reach_y)
+static inline struct raw_tile raw_tile_of(const struct view_pair &p, int bits, int width,
+                                          int reach_x, int reach_y)
 {
     struct raw_tile tile = {width, reach_x * p.channels, reach_x, reach_y, 0};
     tile.pitch =
@@ -37,26 +37,26 @@ static inline size_t raw_tile_bytes(const struct raw_tile &tile)
     return (size_t)(TILE_LINES + 2 * tile.reach_y) * tile.pitch;
 }
 
-static inline int raw_tile_blocks(const struct picture &p, int width)
+static inline int raw_tile_blocks(const struct view_pair &p, int width)
 {
     return ceil_div(p.width * p.channels, width) * ceil_div(p.rows, TILE_LINES);
 }
 
 /* Where the block's tile lies: its first sample and row of the band. */
-struct tile_place {
+struct tile_position {
     int sample, row, lines;
 };
 
-static __device__ __forceinline__ struct tile_place place_of_tile(const struct picture &p,
-                                                                  int width)
+static __device__ __forceinline__ struct tile_position position_of_tile(const struct view_pair &p,
+                                                                        int width)
 {
     const int across = (p.width * p.channels + width - 1) / width;
     const int down = blockIdx.x / across;
-    struct tile_place place;
-    place.sample = (blockIdx.x - down * across) * width;
-    place.row = down * TILE_LINES;
-    place.lines = min((int)TILE_LINES, p.rows - place.row);
-    return place;
+    struct tile_position position;
+    position.sample = (blockIdx.x - down * across) * width;
+    position.row = down * TILE_LINES;
+    position.lines = min((int)TILE_LINES, p.rows - position.row);
+    return position;
 }
 
 /* A chunk that reaches beyond the row, by the border's rule. (A reference to the kernel's
@@ -76,18 +76,18 @@ static __device__ __noinline__ void gather_chunk(const Sample *row, int first, i
  * With ASYNC the bytes do not go through registers (Best Practices 9.2.3.4); before compute
  * capability 8.0 they do all the same. Ends with a barrier. */
 template <class Sample, bool ASYNC>
-static __device__ __forceinline__ int load_tile(const struct picture &p,
-                                                const struct raw_tile &tile,
-                                                const struct tile_place &place, unsigned char *raw)
+static __device__ __forceinline__ int
+load_tile(const struct view_pair &p, const struct raw_tile &tile,
+          const struct tile_position &position, unsigned char *raw)
 {
     const int size = (int)sizeof(Sample), row_bytes = p.width * p.channels * size;
-    const int begin = (place.sample - tile.halo) * size;
+    const int begin = (position.sample - tile.halo) * size;
     const int start = begin & ~(TILE_CHUNK - 1);
     const int chunks =
         (begin - start + (tile.width + 2 * tile.halo) * size + TILE_CHUNK - 1) / TILE_CHUNK;
-    for (int i = threadIdx.x; i < (place.lines + 2 * tile.reach_y) * chunks; i += TILE_THREADS) {
+    for (int i = threadIdx.x; i < (position.lines + 2 * tile.reach_y) * chunks; i += TILE_THREADS) {
         const int line = i / chunks, chunk = i - line * chunks;
-        const int y = p.out_y + place.row - tile.reach_y + line;
+        const int y = p.out_y + position.row - tile.reach_y + line;
         const int index = gf_border_index(y, p.height, p.border);
         const int at = start + chunk * TILE_CHUNK;
         unsigned char *const to = raw + line * tile.pitch + chunk * TILE_CHUNK;
@@ -111,17 +111,17 @@ static __device__ __forceinline__ int load_tile(const struct picture &p,
 }
 
 /* Writes the lines of results that lie in shared memory, a word a thread. */
-static __device__ __forceinline__ void store_lines(const struct picture &p,
-                                                   const struct tile_place &place,
+static __device__ __forceinline__ void store_lines(const struct view_pair &p,
+                                                   const struct tile_position &position,
                                                    const unsigned char *results, int pitch,
                                                    int width, int size)
 {
     const int words = width * size / 4, row_bytes = p.width * p.channels * size;
-    for (int i = threadIdx.x; i < place.lines * words; i += TILE_THREADS) {
+    for (int i = threadIdx.x; i < position.lines * words; i += TILE_THREADS) {
         const int line = i / words, word = i - line * words;
-        const int at = place.sample * size + 4 * word;
+        const int at = position.sample * size + 4 * word;
         const unsigned char *const from = results + line * pitch + 4 * word;
-        unsigned char *const to = p.out + (size_t)(place.row + line) * p.out_pitch + at;
+        unsigned char *const to = p.out + (size_t)(position.row + line) * p.out_pitch + at;
         if (at + 4 <= row_bytes) {
             *(unsigned *)to = *(const unsigned *)from;
         } else {
@@ -132,7 +132,7 @@ static __device__ __forceinline__ void store_lines(const struct picture &p,
 }
 
 template <class Op> struct tile_stencil_args {
-    struct picture p;
+    struct view_pair p;
     struct raw_tile tile;
     int middle_pitch;  /* words from one line of columns' results to the next */
     int results_pitch; /* bytes; the results take the place of the tile */
@@ -149,27 +149,27 @@ __global__ void __launch_bounds__(TILE_THREADS)
     typedef typename Op::sample Sample;
     typedef typename Op::middle Middle;
     extern __shared__ uint4 shared[];
-    const struct picture &p = args.p;
+    const struct view_pair &p = args.p;
     const struct raw_tile &tile = args.tile;
-    const struct tile_place place = place_of_tile(p, tile.width);
+    const struct tile_position position = position_of_tile(p, tile.width);
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, radius = args.op.radius;
     unsigned char *const raw = (unsigned char *)shared;
     Middle *const middle = (Middle *)(raw + (TILE_LINES + 2 * radius) * tile.pitch);
-    const int skipped = load_tile<Sample, ASYNC>(p, tile, place, raw);
-    for (int line = warp; line < place.lines; line += TILE_WARPS) {
+    const int skipped = load_tile<Sample, ASYNC>(p, tile, position, raw);
+    for (int line = warp; line < position.lines; line += TILE_WARPS) {
         for (int i = lane; i < tile.width + 2 * tile.halo; i += 32)
             middle[line * args.middle_pitch + i] = args.op.column([&](int dy) -> Middle {
                 return ((const Sample *)(raw + (line + radius + dy) * tile.pitch + skipped))[i];
             });
     }
     __syncthreads();
-    for (int i = warp; lane < place.lines && i < tile.width; i += TILE_WARPS) {
+    for (int i = warp; lane < position.lines && i < tile.width; i += TILE_WARPS) {
         const Middle *const centre = middle + lane * args.middle_pitch + tile.halo + i;
         ((Sample *)(raw + lane * args.results_pitch))[i] =
             args.op.row([&](int dx) { return centre[dx * p.channels]; });
     }
     __syncthreads();
-    store_lines(p, place, raw, args.results_pitch, tile.width, (int)sizeof(Sample));
+    store_lines(p, position, raw, args.results_pitch, tile.width, (int)sizeof(Sample));
 }
 
 /* Not padded, lines begin on multiples of 32 words: the 32 lanes that stand on 32 lines all meet
@@ -180,7 +180,7 @@ static int launch_tile_stencil(const struct gf_launch *launch, int border, const
                                bool padded)
 {
     struct tile_stencil_args<Op> args = {
-        picture_of(launch, border), {}, 0, 0, op
+        view_pair_of(launch, border), {}, 0, 0, op
     };
     const int size = (int)sizeof(typename Op::sample);
     args.tile = raw_tile_of(args.p, 8 * size, TILE_WIDTH, op.radius, op.radius);

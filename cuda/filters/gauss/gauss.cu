@@ -11,7 +11,7 @@ enum {
 };
 
 struct columns8_args {
-    struct picture p;
+    struct view_pair p;
     unsigned char *mid;
     size_t mid_pitch;
     int radius, drop;
@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(GAUSS_THREADS)
     blur_columns8_kernel(const struct columns8_args args)
 {
     extern __shared__ long long rows[];
-    const struct picture &p = args.p;
+    const struct view_pair &p = args.p;
     const long long samples = (long long)p.width * p.channels;
     const int across = (int)((samples + 4 * LANES - 1) / (4 * LANES));
     const int down = blockIdx.x / across;
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(GAUSS_THREADS)
     }
 }
 
-static int launch_columns8(const struct gf_launch *launch, const struct picture &p,
+static int launch_columns8(const struct gf_launch *launch, const struct view_pair &p,
                            const struct gf_gauss *gauss)
 {
     struct columns8_args args = {};
@@ -103,7 +103,7 @@ static int launch_columns8(const struct gf_launch *launch, const struct picture 
 }
 
 struct columns16_args {
-    struct picture p;
+    struct view_pair p;
     unsigned char *mid;
     size_t mid_pitch;
     int radius;
@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(GAUSS_THREADS)
     blur_columns16_kernel(const struct columns16_args args)
 {
     extern __shared__ long long rows[];
-    const struct picture &p = args.p;
+    const struct view_pair &p = args.p;
     const long long samples = (long long)p.width * p.channels;
     const int across = (int)((samples + 4 * LANES - 1) / (4 * LANES));
     const int down = blockIdx.x / across;
@@ -183,7 +183,7 @@ __global__ void __launch_bounds__(GAUSS_THREADS)
     }
 }
 
-static int launch_columns16(const struct gf_launch *launch, const struct picture &p,
+static int launch_columns16(const struct gf_launch *launch, const struct view_pair &p,
                             const struct gf_gauss *gauss)
 {
     struct columns16_args args = {};
@@ -200,7 +200,7 @@ static int launch_columns16(const struct gf_launch *launch, const struct picture
     return cudaGetLastError();
 }
 
-int gf_gauss_columns(const struct gf_launch *launch, const struct picture &p,
+int gf_gauss_columns(const struct gf_launch *launch, const struct view_pair &p,
                      const struct gf_gauss *gauss)
 {
     return launch->in.format.bits == 8 ? launch_columns8(launch, p, gauss)

@@ -8,14 +8,14 @@
 #include "cuda/filters/gauss/gauss_tile16.cuh"
 
 /* In gauss.cu: the vertical pass into scratch memory. */
-int gf_gauss_columns(const struct gf_launch *launch, const struct picture &p,
+int gf_gauss_columns(const struct gf_launch *launch, const struct view_pair &p,
                      const struct gf_gauss *gauss);
 
 template <class Finish>
 static int launch_gauss(const struct gf_launch *launch, const struct gf_gauss *gauss, int border,
                         const Finish &finish)
 {
-    const struct picture p = picture_of(launch, border);
+    const struct view_pair p = view_pair_of(launch, border);
     const int radius = gauss->radius;
     if (launch->in.format.bits == 8 && radius <= GF_GAUSS_FUSED_MAX)
         return radius <= 3    ? launch_tile<3>(launch, p, gauss, finish)

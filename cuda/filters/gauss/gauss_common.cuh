@@ -18,7 +18,7 @@ enum {
     TILE_SAMPLES =
         768, /* of a row of a tile: whole pixels and 16-byte chunks for 1 to 4 channels */
     TILE_ROWS = 16,
-    OCTET = 8, /* pixels that a thread makes of a row */
+    RUN = 8, /* pixels that a thread makes of a row */
     STAGING_PITCH = TILE_SAMPLES + 16,
 };
 
@@ -43,14 +43,14 @@ static __device__ __forceinline__ void transpose_bytes(const unsigned r[4], unsi
 }
 
 template <class Args>
-static __device__ __forceinline__ void finish_octet(const Args &args, const unsigned sum[OCTET],
-                                                    int x, int y, int channel, unsigned word[2])
+static __device__ __forceinline__ void finish_run(const Args &args, const unsigned sum[RUN], int x,
+                                                  int y, int channel, unsigned word[2])
 {
-    const struct picture &p = args.p;
+    const struct view_pair &p = args.p;
     const unsigned char *const in = p.in + (long long)(y - p.in_y) * (long long)p.in_pitch;
-    unsigned result[OCTET];
+    unsigned result[RUN];
 #pragma unroll
-    for (int i = 0; i < OCTET; i++)
+    for (int i = 0; i < RUN; i++)
         result[i] = args.finish.sample8(
             sum[i], in + (long long)min(x + i, p.width - 1) * p.channels + channel);
 #pragma unroll

@@ -7,12 +7,12 @@
 #include "stage/border.h"
 
 template <class Finish> struct rows16_args {
-    struct picture p;
+    struct view_pair p;
     const unsigned char *mid; /* float, rows of the band */
     size_t mid_pitch;
     int radius, reach, lines; /* lines: rows that a block makes */
     Finish finish;
-    float real[GF_GAUSS_RADIUS_MAX + 1 + OCTET +
+    float real[GF_GAUSS_RADIUS_MAX + 1 + RUN +
                1]; /* zeros behind the last: adding 0 changes nothing */
 };
 
@@ -20,7 +20,7 @@ template <class Args>
 static __device__ __forceinline__ void load_lines(const Args &args, float *line, int x0, int first,
                                                   int plane)
 {
-    const struct picture &p = args.p;
+    const struct view_pair &p = args.p;
     for (int i = threadIdx.x; i < plane; i += GAUSS_THREADS) {
         const int index = gf_border_index(x0 - args.reach + i, p.width, p.border);
         for (int row = 0; row < args.lines; row++) {
@@ -36,35 +36,35 @@ static __device__ __forceinline__ void load_lines(const Args &args, float *line,
 }
 
 template <class Args>
-static __device__ __forceinline__ void blur_octet_float(const Args &args, const float *centre,
-                                                        float sum[OCTET])
+static __device__ __forceinline__ void blur_run_float(const Args &args, const float *centre,
+                                                      float sum[RUN])
 {
-    float left[2 * OCTET], right[2 * OCTET];
+    float left[2 * RUN], right[2 * RUN];
 #pragma unroll
-    for (int i = 0; i < OCTET; i++) {
-        left[i] = right[OCTET + i] = centre[i];
+    for (int i = 0; i < RUN; i++) {
+        left[i] = right[RUN + i] = centre[i];
         sum[i] = args.real[0] * centre[i];
     }
-    for (int base = 0; base < args.radius; base += OCTET) {
+    for (int base = 0; base < args.radius; base += RUN) {
 #pragma unroll
-        for (int i = 0; i < OCTET; i++) {
-            left[OCTET + i] = left[i];
-            right[i] = right[OCTET + i];
+        for (int i = 0; i < RUN; i++) {
+            left[RUN + i] = left[i];
+            right[i] = right[RUN + i];
         }
 #pragma unroll
-        for (int i = 0; i < OCTET; i += 4) {
-            const float4 l = *(const float4 *)(centre - base - OCTET + i);
-            const float4 r = *(const float4 *)(centre + base + OCTET + i);
+        for (int i = 0; i < RUN; i += 4) {
+            const float4 l = *(const float4 *)(centre - base - RUN + i);
+            const float4 r = *(const float4 *)(centre + base + RUN + i);
             left[i] = l.x, left[i + 1] = l.y, left[i + 2] = l.z, left[i + 3] = l.w;
-            right[OCTET + i] = r.x, right[OCTET + i + 1] = r.y;
-            right[OCTET + i + 2] = r.z, right[OCTET + i + 3] = r.w;
+            right[RUN + i] = r.x, right[RUN + i + 1] = r.y;
+            right[RUN + i + 2] = r.z, right[RUN + i + 3] = r.w;
         }
 #pragma unroll
-        for (int k = 1; k <= OCTET; k++) {
+        for (int k = 1; k <= RUN; k++) {
             const float tap = args.real[base + k];
 #pragma unroll
-            for (int i = 0; i < OCTET; i++)
-                sum[i] = sum[i] + tap * (left[OCTET + i - k] + right[i + k]);
+            for (int i = 0; i < RUN; i++)
+                sum[i] = sum[i] + tap * (left[RUN + i - k] + right[i + k]);
         }
     }
 }
@@ -73,7 +73,7 @@ template <class Finish>
 __global__ void __launch_bounds__(GAUSS_THREADS) blur_rows16_kernel(const rows16_args<Finish> args)
 {
     extern __shared__ uint4 shared[];
-    const struct picture &p = args.p;
+    const struct view_pair &p = args.p;
     const int width = TILE_SAMPLES / p.channels, plane = width + 2 * args.reach;
     float *const line = (float *)shared;
     unsigned short *const staging = (unsigned short *)(line + args.lines * p.channels * plane);
@@ -83,21 +83,21 @@ __global__ void __launch_bounds__(GAUSS_THREADS) blur_rows16_kernel(const rows16
     const int lines = min(args.lines, p.rows - first);
     load_lines(args, line, x0, first, plane);
     __syncthreads();
-    const int octets = width / OCTET;
-    for (int item = threadIdx.x; item < lines * p.channels * octets; item += GAUSS_THREADS) {
-        const int strip = item / octets, octet = item - strip * octets;
+    const int runs = width / RUN;
+    for (int item = threadIdx.x; item < lines * p.channels * runs; item += GAUSS_THREADS) {
+        const int strip = item / runs, run = item - strip * runs;
         const int row = strip / p.channels, channel = strip - row * p.channels;
-        const int x = x0 + octet * OCTET;
+        const int x = x0 + run * RUN;
         if (x >= p.width)
             continue;
         const unsigned short *const in =
             (const unsigned short *)(p.in + (long long)(p.out_y + first + row - p.in_y) *
                                                 (long long)p.in_pitch);
-        float sum[OCTET];
-        blur_octet_float(args, line + strip * plane + args.reach + octet * OCTET, sum);
+        float sum[RUN];
+        blur_run_float(args, line + strip * plane + args.reach + run * RUN, sum);
 #pragma unroll
-        for (int i = 0; i < OCTET; i++)
-            staging[row * TILE_SAMPLES + (octet * OCTET + i) * p.channels + channel] =
+        for (int i = 0; i < RUN; i++)
+            staging[row * TILE_SAMPLES + (run * RUN + i) * p.channels + channel] =
                 (unsigned short)args.finish.sample16(
                     sum[i], in + (long long)min(x + i, p.width - 1) * p.channels + channel);
     }
@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(GAUSS_THREADS) blur_rows16_kernel(const rows16
 }
 
 template <class Finish>
-static int launch_rows16(const struct gf_launch *launch, const struct picture &p,
+static int launch_rows16(const struct gf_launch *launch, const struct view_pair &p,
                          const struct gf_gauss *gauss, const Finish &finish)
 {
     struct rows16_args<Finish> args = {
@@ -117,7 +117,7 @@ static int launch_rows16(const struct gf_launch *launch, const struct picture &p
     args.mid = (const unsigned char *)launch->scratch;
     args.mid_pitch = gf_gauss_mid_pitch(launch->in.format);
     args.radius = gauss->radius;
-    args.reach = (gauss->radius + OCTET - 1) / OCTET * OCTET;
+    args.reach = (gauss->radius + RUN - 1) / RUN * RUN;
     args.finish = finish;
     for (int k = 0; k <= gauss->radius; k++)
         args.real[k] = gauss->real[k];

@@ -7,13 +7,13 @@
 #include "stage/border.h"
 
 template <class Finish> struct rows8_args {
-    struct picture p;
+    struct view_pair p;
     const unsigned char *mid; /* uint16_t, rows of the band */
     size_t mid_pitch;
-    int radius, reach; /* reach: the radius rounded up to a multiple of OCTET */
+    int radius, reach; /* reach: the radius rounded up to a multiple of RUN */
     int pairs;         /* of rows that a block makes */
     Finish finish;
-    unsigned short fixed[GF_GAUSS_RADIUS_MAX + 1 + OCTET + 1];
+    unsigned short fixed[GF_GAUSS_RADIUS_MAX + 1 + RUN + 1];
     int up; /* shift that gives the sums 24 fraction bits */
 };
 
@@ -23,7 +23,7 @@ template <class Args>
 static __device__ __forceinline__ void load_pairs(const Args &args, unsigned *words, int x0,
                                                   int line, int plane)
 {
-    const struct picture &p = args.p;
+    const struct view_pair &p = args.p;
     for (int i = threadIdx.x; i < plane; i += GAUSS_THREADS) {
         const int index = gf_border_index(x0 - args.reach + i, p.width, p.border);
         for (int pair = 0; pair < args.pairs; pair++) {
@@ -42,46 +42,46 @@ static __device__ __forceinline__ void load_pairs(const Args &args, unsigned *wo
     }
 }
 
-/* centre: the octet's first sample. The windows move by eight taps a turn: the left one outwards to
+/* centre: the run's first sample. The windows move by eight taps a turn: the left one outwards to
  * lower addresses, the right one to higher. */
 template <class Args>
-static __device__ __forceinline__ void blur_octet_any(const Args &args, const unsigned *centre,
-                                                      unsigned upper[OCTET], unsigned lower[OCTET])
+static __device__ __forceinline__ void blur_run_any(const Args &args, const unsigned *centre,
+                                                    unsigned upper[RUN], unsigned lower[RUN])
 {
-    unsigned left[2 * OCTET], right[2 * OCTET];
+    unsigned left[2 * RUN], right[2 * RUN];
 #pragma unroll
-    for (int i = 0; i < OCTET; i++) {
-        left[i] = right[OCTET + i] = centre[i];
+    for (int i = 0; i < RUN; i++) {
+        left[i] = right[RUN + i] = centre[i];
         upper[i] = args.fixed[0] * centre[i];
         lower[i] = args.fixed[0] * (centre[i] >> 16);
     }
-    for (int base = 0; base < args.radius; base += OCTET) {
+    for (int base = 0; base < args.radius; base += RUN) {
 #pragma unroll
-        for (int i = 0; i < OCTET; i++) {
-            left[OCTET + i] = left[i];
-            right[i] = right[OCTET + i];
+        for (int i = 0; i < RUN; i++) {
+            left[RUN + i] = left[i];
+            right[i] = right[RUN + i];
         }
 #pragma unroll
-        for (int i = 0; i < OCTET; i += 4) {
-            const uint4 l = *(const uint4 *)(centre - base - OCTET + i);
-            const uint4 r = *(const uint4 *)(centre + base + OCTET + i);
+        for (int i = 0; i < RUN; i += 4) {
+            const uint4 l = *(const uint4 *)(centre - base - RUN + i);
+            const uint4 r = *(const uint4 *)(centre + base + RUN + i);
             left[i] = l.x, left[i + 1] = l.y, left[i + 2] = l.z, left[i + 3] = l.w;
-            right[OCTET + i] = r.x, right[OCTET + i + 1] = r.y;
-            right[OCTET + i + 2] = r.z, right[OCTET + i + 3] = r.w;
+            right[RUN + i] = r.x, right[RUN + i + 1] = r.y;
+            right[RUN + i + 2] = r.z, right[RUN + i + 3] = r.w;
         }
 #pragma unroll
-        for (int k = 1; k <= OCTET; k++) {
+        for (int k = 1; k <= RUN; k++) {
             const unsigned tap = args.fixed[base + k];
 #pragma unroll
-            for (int i = 0; i < OCTET; i++) {
-                const unsigned both = left[OCTET + i - k] + right[i + k];
+            for (int i = 0; i < RUN; i++) {
+                const unsigned both = left[RUN + i - k] + right[i + k];
                 upper[i] += tap * both;
                 lower[i] += tap * (both >> 16);
             }
         }
     }
 #pragma unroll
-    for (int i = 0; i < OCTET; i++)
+    for (int i = 0; i < RUN; i++)
         upper[i] -= lower[i] << 16;
 }
 
@@ -89,7 +89,7 @@ template <class Finish>
 __global__ void __launch_bounds__(GAUSS_THREADS) blur_rows8_kernel(const rows8_args<Finish> args)
 {
     extern __shared__ uint4 shared[];
-    const struct picture &p = args.p;
+    const struct view_pair &p = args.p;
     const int width = TILE_SAMPLES / p.channels, plane = width + 2 * args.reach;
     unsigned *const words = (unsigned *)shared;
     unsigned char *const staging = (unsigned char *)(words + args.pairs * p.channels * plane);
@@ -99,27 +99,27 @@ __global__ void __launch_bounds__(GAUSS_THREADS) blur_rows8_kernel(const rows8_a
     const int lines = min(2 * args.pairs, p.rows - line);
     load_pairs(args, words, x0, line, plane);
     __syncthreads();
-    const int octets = width / OCTET;
-    for (int item = threadIdx.x; item < args.pairs * p.channels * octets; item += GAUSS_THREADS) {
-        const int strip = item / octets, octet = item - strip * octets;
+    const int runs = width / RUN;
+    for (int item = threadIdx.x; item < args.pairs * p.channels * runs; item += GAUSS_THREADS) {
+        const int strip = item / runs, run = item - strip * runs;
         const int pair = strip / p.channels, channel = strip - pair * p.channels;
-        const int x = x0 + octet * OCTET;
+        const int x = x0 + run * RUN;
         if (x >= p.width || 2 * pair >= lines)
             continue;
-        unsigned sum[2][OCTET];
-        blur_octet_any(args, words + strip * plane + args.reach + octet * OCTET, sum[0], sum[1]);
+        unsigned sum[2][RUN];
+        blur_run_any(args, words + strip * plane + args.reach + run * RUN, sum[0], sum[1]);
 #pragma unroll
         for (int row = 0; row < 2; row++) {
             unsigned word[2];
 #pragma unroll
-            for (int i = 0; i < OCTET; i++)
+            for (int i = 0; i < RUN; i++)
                 sum[row][i] = (sum[row][i] << args.up) + Finish::START;
-            finish_octet(args, sum[row], x, p.out_y + line + min(2 * pair + row, lines - 1),
-                         channel, word);
+            finish_run(args, sum[row], x, p.out_y + line + min(2 * pair + row, lines - 1), channel,
+                       word);
             unsigned char *const to =
-                staging + (2 * pair + row) * STAGING_PITCH + octet * OCTET * p.channels + channel;
+                staging + (2 * pair + row) * STAGING_PITCH + run * RUN * p.channels + channel;
 #pragma unroll
-            for (int i = 0; i < OCTET; i++)
+            for (int i = 0; i < RUN; i++)
                 to[i * p.channels] = (unsigned char)(word[i / 4] >> 8 * (i % 4));
         }
     }
@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(GAUSS_THREADS) blur_rows8_kernel(const rows8_a
 }
 
 template <class Finish>
-static int launch_rows8(const struct gf_launch *launch, const struct picture &p,
+static int launch_rows8(const struct gf_launch *launch, const struct view_pair &p,
                         const struct gf_gauss *gauss, const Finish &finish)
 {
     struct rows8_args<Finish> args = {
@@ -138,7 +138,7 @@ static int launch_rows8(const struct gf_launch *launch, const struct picture &p,
     args.mid = (const unsigned char *)launch->scratch;
     args.mid_pitch = gf_gauss_mid_pitch(launch->in.format);
     args.radius = gauss->radius;
-    args.reach = (gauss->radius + OCTET - 1) / OCTET * OCTET;
+    args.reach = (gauss->radius + RUN - 1) / RUN * RUN;
     args.finish = finish;
     args.up = GF_GAUSS_SHIFT_MAX - gauss->shift;
     for (int k = 0; k <= gauss->radius; k++)

@@ -6,7 +6,7 @@
 #include "stage/border.h"
 
 template <class Finish> struct tile_args {
-    struct picture p;
+    struct view_pair p;
     int radius; /* the taps' own, at most the kernel's */
     int drop;   /* bits that the vertical pass drops */
     /* even[u]: taps 2u and 2u + 1 counted from the topmost, odd[u]: taps 2u - 1 and 2u, low half
@@ -27,8 +27,7 @@ template <int RADIUS> struct tile_extent {
     static constexpr int GROUPS =
         (2 * RADIUS + 3) / 4 + 1; /* of four input rows, for four output rows */
     static constexpr int ROWS = 4 * (GROUPS + TILE_ROWS / 4 - 1);
-    static constexpr int SPAN =
-        (OCTET + 2 * RADIUS + 3) / 4 * 4; /* samples that an octet is made of */
+    static constexpr int SPAN = (RUN + 2 * RADIUS + 3) / 4 * 4; /* samples that an run is made of */
 };
 
 static __host__ __device__ __forceinline__ struct tile_shape shape_of_tile(int channels, int radius)
@@ -37,7 +36,7 @@ static __host__ __device__ __forceinline__ struct tile_shape shape_of_tile(int c
     shape.width = TILE_SAMPLES / channels;
     shape.plane = (shape.width + 2 * radius + 3) / 4 * 4;
     shape.pair = channels * shape.plane;
-    /* Eight threads read 16 bytes each at once, 32 bytes apart in four octets of two pairs of rows:
+    /* Eight threads read 16 bytes each at once, 32 bytes apart in four runs of two pairs of rows:
      * with an odd number of 16-byte units from pair to pair they meet every bank once. */
     if (shape.pair % 8 == 0)
         shape.pair += 4;
@@ -46,9 +45,9 @@ static __host__ __device__ __forceinline__ struct tile_shape shape_of_tile(int c
 
 /* Where a thread's four columns go to: words of the plane, or past the end of the tile's last
  * pixel. */
-static __device__ __forceinline__ void place_columns(const struct picture &p,
-                                                     const struct tile_shape &shape, int pixels,
-                                                     int sample, unsigned *words, unsigned *to[4])
+static __device__ __forceinline__ void find_targets(const struct view_pair &p,
+                                                    const struct tile_shape &shape, int pixels,
+                                                    int sample, unsigned *words, unsigned *to[4])
 {
 #pragma unroll
     for (int j = 0; j < 4; j++) {
@@ -64,7 +63,7 @@ struct edge_columns {
     unsigned from[4], mask[4];
 };
 
-static __device__ __forceinline__ struct edge_columns edge_columns_at(const struct picture &p,
+static __device__ __forceinline__ struct edge_columns edge_columns_at(const struct view_pair &p,
                                                                       int left, int sample)
 {
     struct edge_columns edge;
@@ -80,9 +79,10 @@ static __device__ __forceinline__ struct edge_columns edge_columns_at(const stru
 }
 
 /* Four rows of four columns, from row y on. The branches go one way for the whole block. */
-static __device__ __forceinline__ void load_columns(const struct picture &p, const long long *rows,
-                                                    int y, bool inside, long long byte,
-                                                    const struct edge_columns &edge, unsigned r[4])
+static __device__ __forceinline__ void load_columns(const struct view_pair &p,
+                                                    const long long *rows, int y, bool inside,
+                                                    long long byte, const struct edge_columns &edge,
+                                                    unsigned r[4])
 {
     if (inside) {
 #pragma unroll
@@ -139,7 +139,7 @@ blur_columns(const Args &args, const struct tile_shape &shape, const long long *
              unsigned *words, int x0, int y0)
 {
     constexpr int GROUPS = tile_extent<RADIUS>::GROUPS, STEPS = TILE_ROWS / 4;
-    const struct picture &p = args.p;
+    const struct view_pair &p = args.p;
     const int left = x0 - RADIUS, top = y0 - RADIUS;
     const int pixels = min(shape.width, p.width - x0) + 2 * RADIUS;
     const long long start = (long long)left * p.channels & ~3LL;
@@ -152,7 +152,7 @@ blur_columns(const Args &args, const struct tile_shape &shape, const long long *
         if (!inside)
             edge = edge_columns_at(p, left, 4 * w - slack);
         unsigned *to[4];
-        place_columns(p, shape, pixels, 4 * w - slack, words, to);
+        find_targets(p, shape, pixels, 4 * w - slack, words, to);
         unsigned raw[GROUPS][4], window[GROUPS + STEPS - 1][4];
 #pragma unroll
         for (int group = 0; group < GROUPS; group++)
@@ -210,9 +210,9 @@ static __device__ __forceinline__ void interleave_bytes(unsigned char *to, const
  * lower sum, which is taken off at the end. Sums count modulo 2^32, so this is exact, and saves the
  * masking. */
 template <int RADIUS, class Args>
-static __device__ __forceinline__ void blur_octet(const Args &args, const unsigned *words,
-                                                  unsigned start, unsigned upper[OCTET],
-                                                  unsigned lower[OCTET])
+static __device__ __forceinline__ void blur_run(const Args &args, const unsigned *words,
+                                                unsigned start, unsigned upper[RUN],
+                                                unsigned lower[RUN])
 {
     constexpr int SPAN = tile_extent<RADIUS>::SPAN;
     unsigned v[SPAN];
@@ -225,7 +225,7 @@ static __device__ __forceinline__ void blur_octet(const Args &args, const unsign
         v[i + 3] = four.w;
     }
 #pragma unroll
-    for (int i = 0; i < OCTET; i++) {
+    for (int i = 0; i < RUN; i++) {
         upper[i] = lower[i] = 0;
 #pragma unroll
         for (int k = 0; k <= RADIUS; k++) {
@@ -243,24 +243,23 @@ static __device__ __forceinline__ void blur_rows(const Args &args, const struct 
                                                  const unsigned *words, unsigned char *staging,
                                                  int x0, int y0, int lines)
 {
-    const struct picture &p = args.p;
-    const int quarter = shape.width / OCTET / 4;
+    const struct view_pair &p = args.p;
+    const int quarter = shape.width / RUN / 4;
     for (int item = threadIdx.x; item < quarter * 4 * TILE_ROWS / 2; item += GAUSS_THREADS) {
         const int rest = item >> 3, high = rest / quarter;
-        const int octet = (rest - high * quarter) * 4 + (item & 3);
+        const int run = (rest - high * quarter) * 4 + (item & 3);
         const int pair = 2 * high + (item >> 2 & 1);
-        const int x = x0 + octet * OCTET, y = y0 + 2 * pair;
+        const int x = x0 + run * RUN, y = y0 + 2 * pair;
         if (x >= p.width || 2 * pair >= lines)
             continue;
-        unsigned plane[2][2][4] = {}; /* by row, half of the octet, channel: the latest first */
+        unsigned plane[2][2][4] = {}; /* by row, half of the run, channel: the latest first */
         for (int channel = 0; channel < p.channels; channel++) {
-            unsigned sum[2][OCTET], word[2];
-            blur_octet<RADIUS>(args,
-                               words + pair * shape.pair + channel * shape.plane + octet * OCTET,
-                               decltype(args.finish)::START, sum[0], sum[1]);
+            unsigned sum[2][RUN], word[2];
+            blur_run<RADIUS>(args, words + pair * shape.pair + channel * shape.plane + run * RUN,
+                             decltype(args.finish)::START, sum[0], sum[1]);
 #pragma unroll
             for (int row = 0; row < 2; row++) {
-                finish_octet(args, sum[row], x, min(y + row, y0 + lines - 1), channel, word);
+                finish_run(args, sum[row], x, min(y + row, y0 + lines - 1), channel, word);
 #pragma unroll
                 for (int half = 0; half < 2; half++) {
 #pragma unroll
@@ -273,7 +272,7 @@ static __device__ __forceinline__ void blur_rows(const Args &args, const struct 
 #pragma unroll
         for (int i = 0; i < 4; i++)
             interleave_bytes(staging + (2 * pair + i / 2) * STAGING_PITCH +
-                                 (2 * octet + i % 2) * OCTET / 2 * p.channels,
+                                 (2 * run + i % 2) * RUN / 2 * p.channels,
                              plane[i / 2][i % 2], p.channels);
     }
 }
@@ -283,7 +282,7 @@ __global__ void __launch_bounds__(GAUSS_THREADS, RADIUS > 6 ? 2 : Finish::BLOCKS
     blur_tile_kernel(const tile_args<Finish> args)
 {
     extern __shared__ uint4 shared[];
-    const struct picture &p = args.p;
+    const struct view_pair &p = args.p;
     const struct tile_shape shape = shape_of_tile(p.channels, RADIUS);
     long long *const rows = (long long *)shared;
     unsigned *const words = (unsigned *)(rows + tile_extent<RADIUS>::ROWS);
@@ -305,7 +304,7 @@ __global__ void __launch_bounds__(GAUSS_THREADS, RADIUS > 6 ? 2 : Finish::BLOCKS
 }
 
 template <int RADIUS, class Finish>
-static int launch_tile(const struct gf_launch *launch, const struct picture &p,
+static int launch_tile(const struct gf_launch *launch, const struct view_pair &p,
                        const struct gf_gauss *gauss, const Finish &finish)
 {
     const struct tile_shape shape = shape_of_tile(p.channels, RADIUS);

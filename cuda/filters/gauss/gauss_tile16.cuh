@@ -8,12 +8,12 @@
 
 enum {
     TILE16_SAMPLES =
-        384, /* of a row: whole octets of pixels and 16-byte chunks for 1 to 4 channels */
+        384, /* of a row: whole runs of pixels and 16-byte chunks for 1 to 4 channels */
     STAGING16_PITCH = 2 * TILE16_SAMPLES + 16,
 };
 
 template <class Finish> struct tile16_args {
-    struct picture p;
+    struct view_pair p;
     int radius; /* the taps' own, at most the kernel's */
     Finish finish;
     float tap[GF_GAUSS_FUSED_MAX + 1]; /* zeros behind the last: adding 0 changes nothing */
@@ -33,7 +33,7 @@ static __host__ __device__ __forceinline__ struct tile16_shape shape_of_tile16(i
     shape.width = TILE16_SAMPLES / channels;
     shape.plane = (shape.width + 2 * radius + 3) / 4 * 4;
     shape.row = channels * shape.plane;
-    if (shape.row % 8 == 0) /* see shape_of_tile: four octets of two rows are read at once */
+    if (shape.row % 8 == 0) /* see shape_of_tile: four runs of two rows are read at once */
         shape.row += 4;
     return shape;
 }
@@ -44,7 +44,7 @@ struct edge_pair {
     unsigned from[2], mask[2];
 };
 
-static __device__ __forceinline__ struct edge_pair edge_pair_at(const struct picture &p, int left,
+static __device__ __forceinline__ struct edge_pair edge_pair_at(const struct view_pair &p, int left,
                                                                 int sample)
 {
     struct edge_pair edge;
@@ -75,7 +75,7 @@ static __device__ __forceinline__ void
 blur_columns16(const Args &args, const struct tile16_shape &shape, const long long *rows,
                float *planes, int x0, int y0)
 {
-    const struct picture &p = args.p;
+    const struct view_pair &p = args.p;
     const int left = x0 - RADIUS, pixels = min(shape.width, p.width - x0) + 2 * RADIUS;
     const long long begin = (long long)left * p.channels, start = begin & ~1LL;
     const int slack = (int)(begin - start), count = (slack + pixels * p.channels + 1) / 2;
@@ -119,10 +119,10 @@ blur_columns16(const Args &args, const struct tile16_shape &shape, const long lo
 
 /* Eight samples of one channel. */
 template <int RADIUS, class Args>
-static __device__ __forceinline__ void blur_octet16(const Args &args, const float *from,
-                                                    float sum[OCTET])
+static __device__ __forceinline__ void blur_run16(const Args &args, const float *from,
+                                                  float sum[RUN])
 {
-    constexpr int SPAN = (OCTET + 2 * RADIUS + 3) / 4 * 4;
+    constexpr int SPAN = (RUN + 2 * RADIUS + 3) / 4 * 4;
     float v[SPAN];
 #pragma unroll
     for (int i = 0; i < SPAN; i += 4) {
@@ -130,7 +130,7 @@ static __device__ __forceinline__ void blur_octet16(const Args &args, const floa
         v[i] = four.x, v[i + 1] = four.y, v[i + 2] = four.z, v[i + 3] = four.w;
     }
 #pragma unroll
-    for (int i = 0; i < OCTET; i++) {
+    for (int i = 0; i < RUN; i++) {
         sum[i] = args.tap[0] * v[i + RADIUS];
 #pragma unroll
         for (int k = 1; k <= RADIUS; k++)
@@ -143,25 +143,24 @@ static __device__ __forceinline__ void
 blur_rows16(const Args &args, const struct tile16_shape &shape, const float *planes,
             unsigned char *staging, int x0, int y0, int lines)
 {
-    const struct picture &p = args.p;
-    const int quarter = shape.width / OCTET / 4;
+    const struct view_pair &p = args.p;
+    const int quarter = shape.width / RUN / 4;
     for (int item = threadIdx.x; item < quarter * 4 * p.channels * TILE_ROWS;
          item += GAUSS_THREADS) {
         const int rest = item >> 3, strip = rest / quarter;
-        const int octet = (rest - strip * quarter) * 4 + (item & 3);
+        const int run = (rest - strip * quarter) * 4 + (item & 3);
         const int high = strip / p.channels, channel = strip - high * p.channels;
-        const int row = 2 * high + (item >> 2 & 1), x = x0 + octet * OCTET;
+        const int row = 2 * high + (item >> 2 & 1), x = x0 + run * RUN;
         if (x >= p.width || row >= lines)
             continue;
         const unsigned short *const in =
             (const unsigned short *)(p.in + (long long)(y0 + row - p.in_y) * (long long)p.in_pitch);
         unsigned short *const to = (unsigned short *)(staging + row * STAGING16_PITCH);
-        float sum[OCTET];
-        blur_octet16<RADIUS>(args, planes + row * shape.row + channel * shape.plane + octet * OCTET,
-                             sum);
+        float sum[RUN];
+        blur_run16<RADIUS>(args, planes + row * shape.row + channel * shape.plane + run * RUN, sum);
 #pragma unroll
-        for (int i = 0; i < OCTET; i++)
-            to[(octet * OCTET + i) * p.channels + channel] = (unsigned short)args.finish.sample16(
+        for (int i = 0; i < RUN; i++)
+            to[(run * RUN + i) * p.channels + channel] = (unsigned short)args.finish.sample16(
                 sum[i], in + (long long)min(x + i, p.width - 1) * p.channels + channel);
     }
 }
@@ -171,7 +170,7 @@ __global__ void __launch_bounds__(GAUSS_THREADS, RADIUS > 6 ? 2 : 3)
     blur_tile16_kernel(const tile16_args<Finish> args)
 {
     extern __shared__ uint4 shared[];
-    const struct picture &p = args.p;
+    const struct view_pair &p = args.p;
     const struct tile16_shape shape = shape_of_tile16(p.channels, RADIUS);
     long long *const rows = (long long *)shared;
     float *const planes = (float *)(rows + TILE_ROWS + 2 * RADIUS);
@@ -193,7 +192,7 @@ __global__ void __launch_bounds__(GAUSS_THREADS, RADIUS > 6 ? 2 : 3)
 }
 
 template <int RADIUS, class Finish>
-static int launch_tile16(const struct gf_launch *launch, const struct picture &p,
+static int launch_tile16(const struct gf_launch *launch, const struct view_pair &p,
                          const struct gf_gauss *gauss, const Finish &finish)
 {
     const struct tile16_shape shape = shape_of_tile16(p.channels, RADIUS);

@@ -5,7 +5,7 @@
 #include "pixel/histogram.h"
 #include "pixel/histogram_counters.h"
 
-static int kind_of(enum gf_statistic statistic, struct gf_format format)
+static int source_of(enum gf_statistic statistic, struct gf_format format)
 {
     switch (statistic) {
     case GF_STATISTIC_LIGHTNESS:
@@ -19,17 +19,12 @@ static int kind_of(enum gf_statistic statistic, struct gf_format format)
     }
 }
 
-static struct request request_of(const struct gf_view *view, enum gf_statistic statistic,
-                                 unsigned long long *count, const void *tables, void *stream)
+static struct count_request request_of(const struct gf_view *view, enum gf_statistic statistic,
+                                       unsigned long long *count, const void *tables, void *stream)
 {
-    struct request request;
-    request.band.in = view->data;
-    request.band.out = NULL;
-    request.band.in_pitch = request.band.out_pitch = view->pitch;
-    request.band.width = (unsigned)view->format.width;
-    request.band.rows = (unsigned)view->rows;
-    request.band = join_rows(request.band, gf_row_bytes(view->format), 0);
-    request.kind = kind_of(statistic, view->format);
+    struct count_request request;
+    request.p = join_rows(input_view(view), gf_row_bytes(view->format), 0);
+    request.source = source_of(statistic, view->format);
     request.count = count;
     request.lightness = (const struct gf_lightness *)tables;
     request.stream = (cudaStream_t)stream;
@@ -39,18 +34,18 @@ static struct request request_of(const struct gf_view *view, enum gf_statistic s
 extern "C" int gf_histogram_lanes_cuda(const struct gf_view *view, enum gf_statistic statistic,
                                        unsigned long long *count, const void *tables, void *stream)
 {
-    static cudaError_t (*const launch[4])(const struct request *) = {
+    static cudaError_t (*const launch[4])(const struct count_request *) = {
         launch_gray_8<1>, launch_gray_8<2>, launch_colour_8<3>, launch_colour_8<4>};
-    const struct request request = request_of(view, statistic, count, tables, stream);
+    const struct count_request request = request_of(view, statistic, count, tables, stream);
     return view->rows ? launch[view->format.channels - 1](&request) : cudaSuccess;
 }
 
 extern "C" int gf_histogram_packed_cuda(const struct gf_view *view, enum gf_statistic statistic,
                                         unsigned long long *count, const void *tables, void *stream)
 {
-    static cudaError_t (*const launch[4])(const struct request *) = {launch_16<1>, launch_16<2>,
-                                                                     launch_16<3>, launch_16<4>};
-    const struct request request = request_of(view, statistic, count, tables, stream);
+    static cudaError_t (*const launch[4])(const struct count_request *) = {
+        launch_16<1>, launch_16<2>, launch_16<3>, launch_16<4>};
+    const struct count_request request = request_of(view, statistic, count, tables, stream);
     return view->rows ? launch[view->format.channels - 1](&request) : cudaSuccess;
 }
 

@@ -2,15 +2,16 @@
 #ifndef GF_CUDA_FILTERS_HISTOGRAM_HISTOGRAM_CUH
 #define GF_CUDA_FILTERS_HISTOGRAM_HISTOGRAM_CUH
 
-#include "cuda/common/band.cuh"
+#include "cuda/common/launch.cuh"
+#include "cuda/common/view_pair.cuh"
 #include "pixel/colour.h"
 
 /* SAMPLE: of the only colour channel. */
-enum kind { SAMPLE, LUMA, CHANNELS, JOINT, LIGHTNESS };
+enum level_source { SAMPLE, LUMA, CHANNELS, JOINT, LIGHTNESS };
 
-struct request {
-    struct band band;
-    int kind;
+struct count_request {
+    struct view_pair p;
+    int source;
     unsigned long long *count;
     const struct gf_lightness *lightness;
     cudaStream_t stream;

@@ -38,19 +38,19 @@ struct pixel_16 {
     unsigned r, g, b, alpha;
 };
 
-static __device__ __forceinline__ void count_pixel_16(const struct counter_16 &counter, int kind,
+static __device__ __forceinline__ void count_pixel_16(const struct counter_16 &counter, int source,
                                                       int colours, const struct pixel_16 &p,
                                                       const struct gf_lightness *lightness)
 {
     if (!p.alpha)
         return;
-    if (kind == LUMA) {
+    if (source == LUMA) {
         count_16(counter, (unsigned)gf_luma601((int)p.r, (int)p.g, (int)p.b));
-    } else if (kind == LIGHTNESS) {
+    } else if (source == LIGHTNESS) {
         const struct gf_rgb linear = {lightness->linear[p.r], lightness->linear[p.g],
                                       lightness->linear[p.b]};
         count_16(counter, (unsigned)gf_lightness_bin(linear, lightness->curve));
-    } else if (kind == CHANNELS) {
+    } else if (source == CHANNELS) {
         count_16(counter, blockIdx.y == 0 ? p.r : blockIdx.y == 1 ? p.g : p.b);
     } else {
         count_16(counter, p.r);
@@ -78,7 +78,7 @@ static __device__ __forceinline__ struct pixel_16 pixel_of(const unsigned *w, in
 /* A row of blocks for each histogram of CHANNELS. */
 template <int COUNT>
 __global__ void __launch_bounds__(THREADS_16)
-    histogram16_kernel(const struct band band, unsigned full, unsigned tail, int kind,
+    histogram16_kernel(const struct view_pair p, unsigned full, unsigned tail, int source,
                        bool use_shared, unsigned long long *count,
                        const struct gf_lightness *lightness)
 {
@@ -91,13 +91,13 @@ __global__ void __launch_bounds__(THREADS_16)
         words[i] = 0;
     const int colours = COUNT >= 3 ? 3 : 1;
     const unsigned row_items = full + (tail ? 1 : 0);
-    const unsigned items = band.rows * row_items;
+    const unsigned items = p.rows * row_items;
     for (unsigned first = blockIdx.x * THREADS_16; first < items; first += gridDim.x * THREADS_16) {
         __syncthreads();
-        const struct position at = position_of(first + threadIdx.x, band.rows, row_items);
+        const struct position at = position_of(first + threadIdx.x, p.rows, row_items);
         const unsigned char *const in =
-            band.in + at.row * band.in_pitch + (size_t)at.column * vectors * VECTOR;
-        if (at.row < band.rows && at.column < full) {
+            p.in + at.row * p.in_pitch + (size_t)at.column * vectors * VECTOR;
+        if (at.row < p.rows && at.column < full) {
             unsigned w[vectors * 4];
 #pragma unroll
             for (int i = 0; i < vectors; i++) {
@@ -108,12 +108,12 @@ __global__ void __launch_bounds__(THREADS_16)
                 w[4 * i + 3] = v.w;
             }
 #pragma unroll
-            for (int p = 0; p < pixels; p++)
-                count_pixel_16(counter, kind, colours, pixel_of<COUNT>(w, p * COUNT), lightness);
-        } else if (at.row < band.rows && at.column == full) {
+            for (int i = 0; i < pixels; i++)
+                count_pixel_16(counter, source, colours, pixel_of<COUNT>(w, i * COUNT), lightness);
+        } else if (at.row < p.rows && at.column == full) {
             const unsigned short *sample = (const unsigned short *)in;
 #pragma unroll 1
-            for (unsigned p = 0; p < tail; p++, sample += COUNT) {
+            for (unsigned i = 0; i < tail; i++, sample += COUNT) {
                 unsigned w[2] = {sample[0], 0};
                 if (COUNT >= 2)
                     w[0] |= (unsigned)sample[COUNT >= 2 ? 1 : 0] << 16;
@@ -121,7 +121,7 @@ __global__ void __launch_bounds__(THREADS_16)
                     w[1] |= sample[COUNT >= 3 ? 2 : 0];
                 if (COUNT >= 4)
                     w[1] |= (unsigned)sample[COUNT >= 4 ? 3 : 0] << 16;
-                count_pixel_16(counter, kind, colours, pixel_of<COUNT>(w, 0), lightness);
+                count_pixel_16(counter, source, colours, pixel_of<COUNT>(w, 0), lightness);
             }
         }
     }
@@ -146,27 +146,27 @@ static inline cudaError_t packed_fits(bool *fits)
     return status;
 }
 
-template <int COUNT> static cudaError_t launch_16(const struct request *request)
+template <int COUNT> static cudaError_t launch_16(const struct count_request *request)
 {
     constexpr unsigned vectors = COUNT == 3 ? 3 : 1, pixels = vectors * 8 / COUNT;
-    const struct band *const band = &request->band;
+    const struct view_pair *const p = &request->p;
     const int size = WORDS_16 * 4;
     bool use_shared = false;
     cudaError_t status = packed_fits(&use_shared);
     if (status == cudaSuccess && use_shared)
         status = cudaFuncSetAttribute((const void *)histogram16_kernel<COUNT>,
                                       cudaFuncAttributeMaxDynamicSharedMemorySize, size);
-    const unsigned full = band->width / pixels, tail = band->width % pixels;
+    const unsigned full = p->width / pixels, tail = p->width % pixels;
     const size_t shared_bytes = use_shared ? (size_t)size : 0;
-    dim3 blocks(blocks_for(band->rows * (full + !!tail), THREADS_16),
-                request->kind == CHANNELS && COUNT >= 3 ? 3 : 1);
+    dim3 blocks(blocks_for(p->rows * (full + !!tail), THREADS_16),
+                request->source == CHANNELS && COUNT >= 3 ? 3 : 1);
     if (status == cudaSuccess)
         status = resident_blocks((const void *)histogram16_kernel<COUNT>, THREADS_16, shared_bytes,
                                  blocks.x, &blocks.x);
     if (status != cudaSuccess)
         return status;
     histogram16_kernel<COUNT><<<blocks, THREADS_16, shared_bytes, request->stream>>>(
-        *band, full, tail, request->kind, use_shared, request->count, request->lightness);
+        *p, full, tail, request->source, use_shared, request->count, request->lightness);
     return cudaGetLastError();
 }
 

@@ -9,9 +9,9 @@ enum { THREADS_8 = 512, BINS_8 = 256 };
 
 /* Copy number lane % COPIES of a counter: with 32, each lane has its own bank whatever the bins;
  * where there is no room for that many, two lanes share a copy. */
-template <int KIND> struct layout {
-    static constexpr int copies = KIND == CHANNELS || KIND == LIGHTNESS ? WARP / 2 : WARP;
-    static constexpr int histograms = KIND == CHANNELS ? 3 : 1;
+template <int SOURCE> struct layout {
+    static constexpr int copies = SOURCE == CHANNELS || SOURCE == LIGHTNESS ? WARP / 2 : WARP;
+    static constexpr int histograms = SOURCE == CHANNELS ? 3 : 1;
     static constexpr unsigned stride = copies * 4; /* bytes from one bin to the next */
     static constexpr int counters = histograms * BINS_8 * copies;
 };
@@ -53,17 +53,17 @@ static __device__ __forceinline__ unsigned lightness_of(const struct lightness_8
 }
 
 /* The pixel whose samples begin at byte i. `copy`: the byte offset of the lane's copy. */
-template <int KIND, int COUNT>
+template <int SOURCE, int COUNT>
 static __device__ __forceinline__ void count_pixel(unsigned *counters, unsigned copy,
                                                    const unsigned *w, int i,
                                                    const struct lightness_8 *tables)
 {
-    const unsigned stride = layout<KIND>::stride;
+    const unsigned stride = layout<SOURCE>::stride;
     if (COUNT % 2 == 0 && !byte_of(w, i + COUNT - 1, 1, 0))
         return;
-    if (KIND == LUMA) {
+    if (SOURCE == LUMA) {
         count_at(counters, (luma_sum(w, i) / 2 & 0x7f80u) + copy); /* / 256 * stride */
-    } else if (KIND == LIGHTNESS) {
+    } else if (SOURCE == LIGHTNESS) {
         const int green = COUNT >= 3 ? 1 : 0;
         const unsigned bin = lightness_of(tables, byte_of(w, i, 1, 0), byte_of(w, i + green, 1, 0),
                                           byte_of(w, i + 2 * green, 1, 0));
@@ -72,7 +72,7 @@ static __device__ __forceinline__ void count_pixel(unsigned *counters, unsigned 
         const int colours = COUNT >= 3 ? 3 : 1;
 #pragma unroll
         for (int c = 0; c < colours; c++) {
-            const unsigned histogram = KIND == CHANNELS ? (unsigned)c * BINS_8 * stride : 0;
+            const unsigned histogram = SOURCE == CHANNELS ? (unsigned)c * BINS_8 * stride : 0;
             count_at(counters, byte_of(w, i + c, stride, copy) + histogram);
         }
     }
@@ -80,11 +80,11 @@ static __device__ __forceinline__ void count_pixel(unsigned *counters, unsigned 
 
 /* The block's histogram is added up by a thread for each bin. Each begins with another copy, so
  * that the lanes of a warp read from different banks. */
-template <int KIND>
+template <int SOURCE>
 static __device__ __forceinline__ void add_up(const unsigned *counters, unsigned long long *count)
 {
-    const int copies = layout<KIND>::copies;
-    for (int bin = (int)threadIdx.x; bin < layout<KIND>::histograms * BINS_8; bin += THREADS_8) {
+    const int copies = layout<SOURCE>::copies;
+    for (int bin = (int)threadIdx.x; bin < layout<SOURCE>::histograms * BINS_8; bin += THREADS_8) {
         unsigned sum = 0;
 #pragma unroll
         for (int i = 0; i < copies; i++)
@@ -95,36 +95,35 @@ static __device__ __forceinline__ void add_up(const unsigned *counters, unsigned
 }
 
 /* A thread takes whole pixels in whole vectors: three of RGB at a time, else two single ones. */
-template <int KIND, int COUNT>
+template <int SOURCE, int COUNT>
 __global__ void __launch_bounds__(THREADS_8)
-    histogram8_kernel(const struct band band, unsigned full, unsigned tail,
+    histogram8_kernel(const struct view_pair p, unsigned full, unsigned tail,
                       unsigned long long *count, const struct gf_lightness *lightness)
 {
     constexpr int vectors = COUNT == 3 ? 3 : 1, groups = COUNT == 3 ? 1 : 2;
     constexpr int pixels = vectors * VECTOR / COUNT;
-    constexpr int table_words = KIND == LIGHTNESS ? sizeof(struct lightness_8) / 4 : 0;
-    __shared__ unsigned counters[layout<KIND>::counters + table_words];
+    constexpr int table_words = SOURCE == LIGHTNESS ? sizeof(struct lightness_8) / 4 : 0;
+    __shared__ unsigned counters[layout<SOURCE>::counters + table_words];
     const struct lightness_8 *const tables =
-        (const struct lightness_8 *)(counters + layout<KIND>::counters);
-    for (int i = (int)threadIdx.x; i < layout<KIND>::counters; i += THREADS_8)
+        (const struct lightness_8 *)(counters + layout<SOURCE>::counters);
+    for (int i = (int)threadIdx.x; i < layout<SOURCE>::counters; i += THREADS_8)
         counters[i] = 0;
-    for (int i = (int)threadIdx.x; KIND == LIGHTNESS && i < table_words; i += THREADS_8)
-        counters[layout<KIND>::counters + i] = ((const unsigned *)lightness)[i];
+    for (int i = (int)threadIdx.x; SOURCE == LIGHTNESS && i < table_words; i += THREADS_8)
+        counters[layout<SOURCE>::counters + i] = ((const unsigned *)lightness)[i];
     __syncthreads();
-    const unsigned copy = 4 * (threadIdx.x % layout<KIND>::copies);
+    const unsigned copy = 4 * (threadIdx.x % layout<SOURCE>::copies);
     const unsigned row_items = full + (tail ? 1 : 0);
-    const unsigned items = band.rows * row_items, step = THREADS_8 * groups;
+    const unsigned items = p.rows * row_items, step = THREADS_8 * groups;
     for (unsigned first = blockIdx.x * step; first < items; first += gridDim.x * step) {
         unsigned w[groups][vectors * 4];
         struct position at[groups];
 #pragma unroll
         for (int k = 0; k < groups; k++) {
-            at[k] =
-                position_of(first + (unsigned)k * THREADS_8 + threadIdx.x, band.rows, row_items);
-            if (at[k].row >= band.rows || at[k].column >= full)
+            at[k] = position_of(first + (unsigned)k * THREADS_8 + threadIdx.x, p.rows, row_items);
+            if (at[k].row >= p.rows || at[k].column >= full)
                 continue;
-            const uint4 *const in = (const uint4 *)(band.in + at[k].row * band.in_pitch) +
-                                    (size_t)at[k].column * vectors;
+            const uint4 *const in =
+                (const uint4 *)(p.in + at[k].row * p.in_pitch) + (size_t)at[k].column * vectors;
 #pragma unroll
             for (int i = 0; i < vectors; i++) {
                 const uint4 v = in[i];
@@ -136,47 +135,47 @@ __global__ void __launch_bounds__(THREADS_8)
         }
 #pragma unroll
         for (int k = 0; k < groups; k++) {
-            if (at[k].row < band.rows && at[k].column < full) {
+            if (at[k].row < p.rows && at[k].column < full) {
 #pragma unroll
-                for (int p = 0; p < pixels; p++)
-                    count_pixel<KIND, COUNT>(counters, copy, w[k], p * COUNT, tables);
-            } else if (at[k].row < band.rows && at[k].column == full) {
+                for (int i = 0; i < pixels; i++)
+                    count_pixel<SOURCE, COUNT>(counters, copy, w[k], i * COUNT, tables);
+            } else if (at[k].row < p.rows && at[k].column == full) {
                 const unsigned char *in =
-                    band.in + at[k].row * band.in_pitch + (size_t)full * vectors * VECTOR;
+                    p.in + at[k].row * p.in_pitch + (size_t)full * vectors * VECTOR;
 #pragma unroll 1
-                for (unsigned p = 0; p < tail; p++) {
+                for (unsigned i = 0; i < tail; i++) {
                     unsigned word[1] = {0};
 #pragma unroll
                     for (int c = 0; c < COUNT; c++)
                         word[0] |= (unsigned)*in++ << 8 * c;
-                    count_pixel<KIND, COUNT>(counters, copy, word, 0, tables);
+                    count_pixel<SOURCE, COUNT>(counters, copy, word, 0, tables);
                 }
             }
         }
     }
     __syncthreads();
-    add_up<KIND>(counters, count);
+    add_up<SOURCE>(counters, count);
 }
 
-template <int KIND, int COUNT> static cudaError_t launch_8(const struct request *request)
+template <int SOURCE, int COUNT> static cudaError_t launch_8(const struct count_request *request)
 {
     constexpr unsigned vectors = COUNT == 3 ? 3 : 1, groups = COUNT == 3 ? 1 : 2;
     constexpr unsigned pixels = vectors * VECTOR / COUNT;
-    const struct band *const band = &request->band;
-    const unsigned full = band->width / pixels, tail = band->width % pixels;
-    unsigned blocks = blocks_for(band->rows * (full + !!tail), THREADS_8 * groups);
-    const cudaError_t status = resident_blocks((const void *)histogram8_kernel<KIND, COUNT>,
+    const struct view_pair *const p = &request->p;
+    const unsigned full = p->width / pixels, tail = p->width % pixels;
+    unsigned blocks = blocks_for(p->rows * (full + !!tail), THREADS_8 * groups);
+    const cudaError_t status = resident_blocks((const void *)histogram8_kernel<SOURCE, COUNT>,
                                                THREADS_8, 0, blocks, &blocks);
     if (status != cudaSuccess)
         return status;
-    histogram8_kernel<KIND, COUNT><<<blocks, THREADS_8, 0, request->stream>>>(
-        *band, full, tail, request->count, request->lightness);
+    histogram8_kernel<SOURCE, COUNT><<<blocks, THREADS_8, 0, request->stream>>>(
+        *p, full, tail, request->count, request->lightness);
     return cudaGetLastError();
 }
 
-template <int COUNT> static cudaError_t launch_colour_8(const struct request *request)
+template <int COUNT> static cudaError_t launch_colour_8(const struct count_request *request)
 {
-    switch (request->kind) {
+    switch (request->source) {
     case LUMA:
         return launch_8<LUMA, COUNT>(request);
     case CHANNELS:
@@ -188,10 +187,10 @@ template <int COUNT> static cudaError_t launch_colour_8(const struct request *re
     }
 }
 
-template <int COUNT> static cudaError_t launch_gray_8(const struct request *request)
+template <int COUNT> static cudaError_t launch_gray_8(const struct count_request *request)
 {
-    return request->kind == LIGHTNESS ? launch_8<LIGHTNESS, COUNT>(request)
-                                      : launch_8<SAMPLE, COUNT>(request);
+    return request->source == LIGHTNESS ? launch_8<LIGHTNESS, COUNT>(request)
+                                        : launch_8<SAMPLE, COUNT>(request);
 }
 
 #endif

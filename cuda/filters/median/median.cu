@@ -19,7 +19,6 @@ constexpr int BYTE_THREADS = 128;
 constexpr int SPAN = 16; /* samples of a thread's row; beside them lies a word on either side */
 constexpr int WORDS = SPAN / 4 + 2;
 constexpr int BYTE_ROWS = 8; /* of a thread, two at a time */
-constexpr int GRID_Y = 32768;
 
 static __device__ __noinline__ uint32_t border_word(const unsigned char *row, int at, int channels,
                                                     int width, int border)
@@ -34,11 +33,11 @@ static __device__ __noinline__ uint32_t border_word(const unsigned char *row, in
 }
 
 template <int CHANNELS>
-static __device__ __forceinline__ void load_span(const struct median_band &band, int y, int x,
+static __device__ __forceinline__ void load_span(const struct view_pair &p, int y, int x,
                                                  uint32_t (&words)[WORDS])
 {
-    const unsigned char *const row = median_row(band, y);
-    const int samples = band.width * CHANNELS;
+    const unsigned char *const row = median_row(p, y);
+    const int samples = p.width * CHANNELS;
     if (!row) {
 #pragma unroll
         for (int i = 0; i < WORDS; i++)
@@ -54,7 +53,7 @@ static __device__ __forceinline__ void load_span(const struct median_band &band,
     } else {
 #pragma unroll
         for (int i = 0; i < WORDS; i++)
-            words[i] = border_word(row, x - 4 + 4 * i, CHANNELS, band.width, band.border);
+            words[i] = border_word(row, x - 4 + 4 * i, CHANNELS, p.width, p.border);
     }
 }
 
@@ -106,22 +105,22 @@ static __device__ __forceinline__ void median_pairs(const uint32_t (&rows)[4][WO
 }
 
 template <int CHANNELS>
-static __global__ void __launch_bounds__(BYTE_THREADS) median3_bytes_kernel(struct median_band band)
+static __global__ void __launch_bounds__(BYTE_THREADS) median3_bytes_kernel(struct view_pair p)
 {
     const int x = (blockIdx.x * BYTE_THREADS + threadIdx.x) * SPAN;
-    const int samples = band.width * CHANNELS;
+    const int samples = p.width * CHANNELS;
     if (x >= samples)
         return;
-    for (int start = blockIdx.y * BYTE_ROWS; start < band.rows; start += GRID_Y * BYTE_ROWS) {
+    for (int start = blockIdx.y * BYTE_ROWS; start < p.rows; start += GRID_ROWS_MAX * BYTE_ROWS) {
         uint32_t rows[4][WORDS];
-        load_span<CHANNELS>(band, band.first + start - 1, x, rows[0]);
-        load_span<CHANNELS>(band, band.first + start, x, rows[1]);
-        const int end = min(start + BYTE_ROWS, band.rows);
+        load_span<CHANNELS>(p, p.out_y + start - 1, x, rows[0]);
+        load_span<CHANNELS>(p, p.out_y + start, x, rows[1]);
+        const int end = min(start + BYTE_ROWS, p.rows);
         for (int i = start; i < end; i += 2) {
             /* Below the band's last row there may be no input: its neighbour is then read twice. */
-            const bool two = i + 1 < band.rows;
-            load_span<CHANNELS>(band, band.first + i + 1, x, rows[2]);
-            load_span<CHANNELS>(band, band.first + i + 1 + two, x, rows[3]);
+            const bool two = i + 1 < p.rows;
+            load_span<CHANNELS>(p, p.out_y + i + 1, x, rows[2]);
+            load_span<CHANNELS>(p, p.out_y + i + 1 + two, x, rows[3]);
             uint32_t result[SPAN], upper[SPAN / 4], lower[SPAN / 4];
             median_pairs<CHANNELS>(rows, result);
 #pragma unroll
@@ -131,10 +130,10 @@ static __global__ void __launch_bounds__(BYTE_THREADS) median3_bytes_kernel(stru
                 upper[k] = __byte_perm(left, right, 0x5410);
                 lower[k] = __byte_perm(left, right, 0x7632);
             }
-            unsigned char *const out = band.out + i * band.out_pitch;
+            unsigned char *const out = p.out + i * p.out_pitch;
             store_span(out, x, samples, upper);
             if (two)
-                store_span(out + band.out_pitch, x, samples, lower);
+                store_span(out + p.out_pitch, x, samples, lower);
 #pragma unroll
             for (int k = 0; k < WORDS; k++) {
                 rows[0][k] = rows[2][k];
@@ -188,28 +187,27 @@ static __device__ __forceinline__ void sort_column(uint32_t (&v)[5])
 /* A thread sorts its column of the windows of two rows, the block's threads exchange what they
  * sorted, and all but the outermost find the medians of the windows around them. */
 template <int RADIUS>
-static __global__ void __launch_bounds__(THREADS) median_columns_kernel(struct median_band band)
+static __global__ void __launch_bounds__(THREADS) median_columns_kernel(struct view_pair p)
 {
     constexpr int SIDES = 2 * RADIUS + 1;
     /* Two sets, so that one barrier a step is enough. */
     __shared__ uint32_t planes[2][SIDES][THREADS];
-    const int thread = threadIdx.x, halo = RADIUS * band.channels;
-    const int samples = band.width * band.channels;
+    const int thread = threadIdx.x, halo = RADIUS * p.channels;
+    const int samples = p.width * p.channels;
     const int sample = (int)blockIdx.x * (THREADS - 2 * halo) + thread - halo;
     const bool is_inner = thread >= halo && thread < THREADS - halo && sample < samples;
-    const int column = median_column(sample, band.channels, band.width, band.border, RADIUS);
-    for (int start = blockIdx.y * ROWS; start < band.rows; start += GRID_Y * ROWS) {
+    const int column = median_column(sample, p.channels, p.width, p.border, RADIUS);
+    for (int start = blockIdx.y * ROWS; start < p.rows; start += GRID_ROWS_MAX * ROWS) {
         uint32_t v[SIDES + 1];
 #pragma unroll
         for (int k = 0; k < SIDES - 1; k++)
-            v[k] =
-                load_sample(median_row(band, band.first + start - RADIUS + k), column, band.bits);
-        const int end = min(start + ROWS, band.rows);
+            v[k] = load_sample(median_row(p, p.out_y + start - RADIUS + k), column, p.bits);
+        const int end = min(start + ROWS, p.rows);
         for (int i = start, set = 0; i < end; i += 2, set ^= 1) {
-            const bool two = i + 1 < band.rows;
-            const int y = band.first + i + RADIUS;
-            v[SIDES - 1] = load_sample(median_row(band, y), column, band.bits);
-            v[SIDES] = two ? load_sample(median_row(band, y + 1), column, band.bits) : 0;
+            const bool two = i + 1 < p.rows;
+            const int y = p.out_y + i + RADIUS;
+            v[SIDES - 1] = load_sample(median_row(p, y), column, p.bits);
+            v[SIDES] = two ? load_sample(median_row(p, y + 1), column, p.bits) : 0;
             uint32_t sorted[SIDES];
 #pragma unroll
             for (int k = 0; k < SIDES; k++)
@@ -227,13 +225,13 @@ static __global__ void __launch_bounds__(THREADS) median_columns_kernel(struct m
                     for (int j = 0; j < SIDES; j++)
                         rank[k][j] = j == RADIUS
                                          ? sorted[k]
-                                         : planes[set][k][thread + (j - RADIUS) * band.channels];
+                                         : planes[set][k][thread + (j - RADIUS) * p.channels];
                 }
                 const uint32_t median = window_median<SIDES>(rank);
-                unsigned char *const out = band.out + i * band.out_pitch;
-                store_sample(out, sample, band.bits, median & 0xffff);
+                unsigned char *const out = p.out + i * p.out_pitch;
+                store_sample(out, sample, p.bits, median & 0xffff);
                 if (two)
-                    store_sample(out + band.out_pitch, sample, band.bits, median >> 16);
+                    store_sample(out + p.out_pitch, sample, p.bits, median >> 16);
             }
 #pragma unroll
             for (int k = 0; k < SIDES - 1; k++)
@@ -249,39 +247,31 @@ static dim3 grid_of(size_t samples, int samples_a_block, int rows, int rows_a_bl
 {
     const size_t blocks = (samples + samples_a_block - 1) / samples_a_block;
     const int strips = (rows + rows_a_block - 1) / rows_a_block;
-    return dim3((unsigned int)blocks, strips < GRID_Y ? strips : GRID_Y);
+    return dim3((unsigned int)blocks, strips < GRID_ROWS_MAX ? strips : GRID_ROWS_MAX);
 }
 
-template <int CHANNELS> static int launch_bytes(const struct median_band &band, cudaStream_t stream)
+template <int CHANNELS> static int launch_bytes(const struct view_pair &p, cudaStream_t stream)
+{
+    const dim3 grid = grid_of((size_t)p.width * CHANNELS, BYTE_THREADS * SPAN, p.rows, BYTE_ROWS);
+    median3_bytes_kernel<CHANNELS><<<grid, BYTE_THREADS, 0, stream>>>(p);
+    return cudaGetLastError();
+}
+
+template <int RADIUS> static int launch_columns(const struct view_pair &p, cudaStream_t stream)
 {
     const dim3 grid =
-        grid_of((size_t)band.width * CHANNELS, BYTE_THREADS * SPAN, band.rows, BYTE_ROWS);
-    median3_bytes_kernel<CHANNELS><<<grid, BYTE_THREADS, 0, stream>>>(band);
+        grid_of((size_t)p.width * p.channels, THREADS - 2 * RADIUS * p.channels, p.rows, ROWS);
+    median_columns_kernel<RADIUS><<<grid, THREADS, 0, stream>>>(p);
     return cudaGetLastError();
 }
 
-template <int RADIUS> static int launch_columns(const struct median_band &band, cudaStream_t stream)
+static int launch_median3(const struct view_pair &p, cudaStream_t stream)
 {
-    const dim3 grid = grid_of((size_t)band.width * band.channels,
-                              THREADS - 2 * RADIUS * band.channels, band.rows, ROWS);
-    median_columns_kernel<RADIUS><<<grid, THREADS, 0, stream>>>(band);
-    return cudaGetLastError();
-}
-
-static int launch_median3(const struct median_band &band, cudaStream_t stream)
-{
-    if (band.bits > 8)
-        return launch_columns<1>(band, stream);
-    switch (band.channels) {
-    case 1:
-        return launch_bytes<1>(band, stream);
-    case 2:
-        return launch_bytes<2>(band, stream);
-    case 3:
-        return launch_bytes<3>(band, stream);
-    default:
-        return launch_bytes<4>(band, stream);
-    }
+    if (p.bits > 8)
+        return launch_columns<1>(p, stream);
+    return for_channels(p.channels, [&](auto channels) {
+        return launch_bytes<decltype(channels)::value>(p, stream);
+    });
 }
 
 extern "C" int gf_median_cuda(const struct gf_launch *launch)
@@ -289,27 +279,14 @@ extern "C" int gf_median_cuda(const struct gf_launch *launch)
     if (gf_row_bytes(launch->in.format) > INT_MAX / 2)
         return cudaErrorInvalidValue; /* samples of a row are counted in int */
     const struct gf_median *const median = (const struct gf_median *)launch->stage->params;
-    struct median_band band = {};
-    band.in = launch->in.data;
-    band.in_pitch = launch->in.pitch;
-    band.in_first = launch->in.y;
-    band.out = launch->out.data;
-    band.out_pitch = launch->out.pitch;
-    band.first = launch->out.y;
-    band.rows = launch->out.rows;
-    band.width = launch->in.format.width;
-    band.height = launch->in.format.height;
-    band.channels = launch->in.format.channels;
-    band.bits = launch->in.format.bits;
-    band.radius = median->radius;
-    band.border = median->border;
+    const struct view_pair p = view_pair_of(launch, median->border);
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     switch (median->radius) {
     case 1:
-        return launch_median3(band, stream);
+        return launch_median3(p, stream);
     case 2:
-        return launch_columns<2>(band, stream);
+        return launch_columns<2>(p, stream);
     default:
-        return gf_median_large(band, stream);
+        return gf_median_large(p, median->radius, stream);
     }
 }

@@ -1,29 +1,19 @@
-/* What the kernels of the median share: one band, and how samples beyond the picture are read. */
+/* What the kernels of the median share: how samples beyond the picture are read. */
 #ifndef GF_CUDA_FILTERS_MEDIAN_MEDIAN_CUH
 #define GF_CUDA_FILTERS_MEDIAN_MEDIAN_CUH
 
-#include <cuda_runtime.h>
 #include <stdint.h>
 
+#include "cuda/common/launch.cuh"
+#include "cuda/common/view_pair.cuh"
 #include "filters/median.h"
 #include "stage/border.h"
-#include "stage/stage.h"
-
-struct median_band {
-    const unsigned char *in; /* row in_first of the picture */
-    unsigned char *out;      /* row first of the result */
-    size_t in_pitch, out_pitch;
-    int in_first, first, rows;
-    int width, height, channels, bits;
-    int radius, border;
-};
 
 /* A row of the picture, or NULL where the border's constant stands for it. */
-static __device__ __forceinline__ const unsigned char *median_row(const struct median_band &band,
-                                                                  int row)
+static __device__ __forceinline__ const unsigned char *median_row(const struct view_pair &p, int y)
 {
-    const int from = gf_border_index(row, band.height, band.border);
-    return from < 0 ? NULL : band.in + (from - band.in_first) * (ptrdiff_t)band.in_pitch;
+    const int from = gf_border_index(y, p.height, p.border);
+    return from < 0 ? NULL : p.in + (from - p.in_y) * (ptrdiff_t)p.in_pitch;
 }
 
 /* The sample of a row that stands for `sample`, counted from the left edge of the picture and at
@@ -37,6 +27,6 @@ static __device__ __forceinline__ int median_column(int sample, int channels, in
 }
 
 /* cudaError_t; in median_large.cu */
-int gf_median_large(const struct median_band &band, cudaStream_t stream);
+int gf_median_large(const struct view_pair &p, int radius, cudaStream_t stream);
 
 #endif

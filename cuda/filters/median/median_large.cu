@@ -9,7 +9,6 @@
 constexpr int THREADS = 64;
 constexpr int ROWS = 128; /* of a thread */
 constexpr int BINS = 256, NIBBLES = 16;
-constexpr int GRID_Y = 32768;
 
 /* A thread's counters are the halves of words THREADS apart: a bank of its own for each lane. */
 struct counters {
@@ -37,16 +36,15 @@ struct column {
 };
 
 template <int BITS>
-static __device__ __forceinline__ int sample_at(const struct median_band &band,
-                                                const unsigned char *row,
+static __device__ __forceinline__ int sample_at(const struct view_pair &p, const unsigned char *row,
                                                 const struct column &column, int dx)
 {
     int pixel = column.pixel + dx;
     if (!column.is_inner)
-        pixel = gf_border_index(pixel, band.width, band.border);
+        pixel = gf_border_index(pixel, p.width, p.border);
     if (!row || pixel < 0)
         return 0;
-    const int at = pixel * band.channels + column.channel;
+    const int at = pixel * p.channels + column.channel;
     return BITS == 8 ? __ldg(row + at) : __ldg((const uint16_t *)row + at);
 }
 
@@ -54,14 +52,14 @@ static __device__ __forceinline__ int sample_at(const struct median_band &band,
  * below the bin `limit`. */
 template <int BITS>
 static __device__ __forceinline__ int
-count_row(const struct median_band &band, const struct counters &histogram,
+count_row(const struct view_pair &p, int radius, const struct counters &histogram,
           const struct column &column, int y, int change, int limit)
 {
-    const unsigned char *const row = median_row(band, y);
+    const unsigned char *const row = median_row(p, y);
     int below = 0;
 #pragma unroll 4
-    for (int dx = -band.radius; dx <= band.radius; dx++) {
-        const int bin = sample_at<BITS>(band, row, column, dx) >> (BITS - 8);
+    for (int dx = -radius; dx <= radius; dx++) {
+        const int bin = sample_at<BITS>(p, row, column, dx) >> (BITS - 8);
         histogram.add(bin, change);
         below += bin < limit;
     }
@@ -70,16 +68,16 @@ count_row(const struct median_band &band, const struct counters &histogram,
 
 /* The next four bits of the sample of rank `rank` among those of the window that start with
  * `prefix`. */
-static __device__ int next_nibble(const struct median_band &band, const struct counters &nibbles,
-                                  const struct column &column, int y, int prefix, int shift,
-                                  int *rank)
+static __device__ int next_nibble(const struct view_pair &p, int radius,
+                                  const struct counters &nibbles, const struct column &column,
+                                  int y, int prefix, int shift, int *rank)
 {
     nibbles.clear(NIBBLES);
-    for (int dy = -band.radius; dy <= band.radius; dy++) {
-        const unsigned char *const row = median_row(band, y + dy);
+    for (int dy = -radius; dy <= radius; dy++) {
+        const unsigned char *const row = median_row(p, y + dy);
 #pragma unroll 4
-        for (int dx = -band.radius; dx <= band.radius; dx++) {
-            const int v = sample_at<16>(band, row, column, dx);
+        for (int dx = -radius; dx <= radius; dx++) {
+            const int v = sample_at<16>(p, row, column, dx);
             if (v >> (shift + 4) == prefix)
                 nibbles.add(v >> shift & 15, 1);
         }
@@ -91,53 +89,54 @@ static __device__ int next_nibble(const struct median_band &band, const struct c
 }
 
 template <int BITS>
-static __global__ void __launch_bounds__(THREADS) median_slide_kernel(struct median_band band)
+static __global__ void __launch_bounds__(THREADS)
+    median_slide_kernel(struct view_pair p, int radius)
 {
     __shared__ uint32_t words[(BINS + (BITS > 8 ? NIBBLES : 0)) / 2][THREADS];
-    const int sample = (int)(blockIdx.x * THREADS + threadIdx.x), radius = band.radius;
-    if (sample >= band.width * band.channels)
+    const int sample = (int)(blockIdx.x * THREADS + threadIdx.x);
+    if (sample >= p.width * p.channels)
         return;
     const struct counters histogram = {&words[0][threadIdx.x]};
-    const int pixel = sample / band.channels;
-    const struct column column = {pixel, sample - pixel * band.channels,
-                                  pixel >= radius && pixel + radius < band.width};
+    const int pixel = sample / p.channels;
+    const struct column column = {pixel, sample - pixel * p.channels,
+                                  pixel >= radius && pixel + radius < p.width};
     const int rank = (2 * radius + 1) * (2 * radius + 1) / 2;
-    for (int start = blockIdx.y * ROWS; start < band.rows; start += GRID_Y * ROWS) {
-        const int first = band.first + start, end = band.first + min(start + ROWS, band.rows);
+    for (int start = blockIdx.y * ROWS; start < p.rows; start += GRID_ROWS_MAX * ROWS) {
+        const int first = p.out_y + start, end = p.out_y + min(start + ROWS, p.rows);
         histogram.clear(BINS);
         int bin = 0, below = 0; /* where the last search ended, and how many samples lie below */
         for (int y = first - radius; y < first + radius; y++)
-            count_row<BITS>(band, histogram, column, y, 1, 0);
+            count_row<BITS>(p, radius, histogram, column, y, 1, 0);
         for (int y = first; y < end; y++) {
-            below += count_row<BITS>(band, histogram, column, y + radius, 1, bin);
+            below += count_row<BITS>(p, radius, histogram, column, y + radius, 1, bin);
             while (below > rank)
                 below -= histogram.count(--bin);
             for (int count; below + (count = histogram.count(bin)) <= rank; bin++)
                 below += count;
-            unsigned char *const out = band.out + (y - band.first) * band.out_pitch;
+            unsigned char *const out = p.out + (y - p.out_y) * p.out_pitch;
             if (BITS == 8) {
                 out[sample] = (unsigned char)bin;
             } else {
                 const struct counters nibbles = {&words[BINS / 2][threadIdx.x]};
                 int rest = rank - below;
-                const int upper = next_nibble(band, nibbles, column, y, bin, 4, &rest);
+                const int upper = next_nibble(p, radius, nibbles, column, y, bin, 4, &rest);
                 ((uint16_t *)out)[sample] =
-                    (uint16_t)next_nibble(band, nibbles, column, y, upper, 0, &rest);
+                    (uint16_t)next_nibble(p, radius, nibbles, column, y, upper, 0, &rest);
             }
-            below -= count_row<BITS>(band, histogram, column, y - radius, -1, bin);
+            below -= count_row<BITS>(p, radius, histogram, column, y - radius, -1, bin);
         }
     }
 }
 
-int gf_median_large(const struct median_band &band, cudaStream_t stream)
+int gf_median_large(const struct view_pair &p, int radius, cudaStream_t stream)
 {
-    const size_t samples = (size_t)band.width * band.channels;
-    const int strips = (band.rows + ROWS - 1) / ROWS;
+    const size_t samples = (size_t)p.width * p.channels;
+    const int strips = (p.rows + ROWS - 1) / ROWS;
     const dim3 grid((unsigned int)((samples + THREADS - 1) / THREADS),
-                    strips < GRID_Y ? strips : GRID_Y);
-    if (band.bits == 8)
-        median_slide_kernel<8><<<grid, THREADS, 0, stream>>>(band);
+                    strips < GRID_ROWS_MAX ? strips : GRID_ROWS_MAX);
+    if (p.bits == 8)
+        median_slide_kernel<8><<<grid, THREADS, 0, stream>>>(p, radius);
     else
-        median_slide_kernel<16><<<grid, THREADS, 0, stream>>>(band);
+        median_slide_kernel<16><<<grid, THREADS, 0, stream>>>(p, radius);
     return cudaGetLastError();
 }

@@ -59,20 +59,21 @@ static __device__ void mirror_edges(const unsigned char *in, unsigned char *out,
 }
 
 template <int PIXEL>
-static __global__ void __launch_bounds__(THREADS) mirror_kernel(struct reorder turn)
+static __global__ void __launch_bounds__(THREADS) mirror_kernel(struct orient_args args)
 {
-    const int whole_words = (int)((size_t)turn.out_width * PIXEL / 4);
+    const struct view_pair &p = args.p;
+    const int whole_words = (int)((size_t)p.width * PIXEL / 4);
     const int first = blockIdx.x * (THREADS * WORDS_PER_THREAD) + threadIdx.x;
-    for (int i = blockIdx.y; i < turn.out_rows; i += gridDim.y) {
-        const int y = turn.out_first + i, from = turn.mirror_y ? turn.out_height - 1 - y : y;
-        const unsigned char *const in = turn.in + from * (ptrdiff_t)turn.in_pitch;
-        unsigned char *const out = turn.out + i * turn.out_pitch;
+    for (int i = blockIdx.y; i < p.rows; i += gridDim.y) {
+        const int y = p.out_y + i, from = args.mirror_y ? p.height - 1 - y : y;
+        const unsigned char *const in = p.in + from * (ptrdiff_t)p.in_pitch;
+        unsigned char *const out = p.out + i * p.out_pitch;
         uint32_t word[WORDS_PER_THREAD];
 #pragma unroll
         for (int k = 0; k < WORDS_PER_THREAD; k++) {
             const int index = first + k * THREADS;
             if (index >= EDGE_WORDS && index < whole_words)
-                word[k] = mirrored_word<PIXEL>(in, turn.out_width, index);
+                word[k] = mirrored_word<PIXEL>(in, p.width, index);
         }
 #pragma unroll
         for (int k = 0; k < WORDS_PER_THREAD; k++) {
@@ -81,34 +82,24 @@ static __global__ void __launch_bounds__(THREADS) mirror_kernel(struct reorder t
                 ((uint32_t *)out)[index] = word[k];
         }
         if (blockIdx.x == 0 && threadIdx.x < 4 * EDGE_WORDS + 3)
-            mirror_edges<PIXEL>(in, out, turn.out_width);
+            mirror_edges<PIXEL>(in, out, p.width);
     }
 }
 
-template <int PIXEL> static int launch_mirror(const struct reorder &turn, cudaStream_t stream)
+template <int PIXEL> static int launch_mirror(const struct orient_args &args, cudaStream_t stream)
 {
-    const size_t words = ((size_t)turn.out_width * PIXEL + 3) / 4;
+    const struct view_pair &p = args.p;
+    const size_t words = ((size_t)p.width * PIXEL + 3) / 4;
     const size_t per_block = (size_t)THREADS * WORDS_PER_THREAD;
     const dim3 grid((unsigned int)((words + per_block - 1) / per_block),
-                    turn.out_rows < 65535 ? turn.out_rows : 65535);
-    mirror_kernel<PIXEL><<<grid, THREADS, 0, stream>>>(turn);
+                    p.rows < 65535 ? p.rows : 65535);
+    mirror_kernel<PIXEL><<<grid, THREADS, 0, stream>>>(args);
     return cudaGetLastError();
 }
 
-int gf_reorder_mirror(const struct reorder &turn, int pixel_bytes, cudaStream_t stream)
+int gf_orient_mirror(const struct orient_args &args, cudaStream_t stream)
 {
-    switch (pixel_bytes) {
-    case 1:
-        return launch_mirror<1>(turn, stream);
-    case 2:
-        return launch_mirror<2>(turn, stream);
-    case 3:
-        return launch_mirror<3>(turn, stream);
-    case 4:
-        return launch_mirror<4>(turn, stream);
-    case 6:
-        return launch_mirror<6>(turn, stream);
-    default:
-        return launch_mirror<8>(turn, stream);
-    }
+    return for_pixel_bytes(pixel_bytes_of(args.p), [&](auto bytes) {
+        return launch_mirror<decltype(bytes)::value>(args, stream);
+    });
 }

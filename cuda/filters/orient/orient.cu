@@ -1,6 +1,6 @@
 #include "cuda/filters/orient/orient.cuh"
 
-#include "cuda/common/rows.cuh"
+#include "cuda/common/row_copy.cuh"
 #include "pixel/orient.h"
 
 static int flip_rows(const struct gf_launch *launch, bool mirror_y)
@@ -25,9 +25,7 @@ extern "C" int gf_orient_cuda(const struct gf_launch *launch)
     const struct gf_orient *const orient = (const struct gf_orient *)launch->stage->constants;
     if (!orient->transpose && !orient->mirror_x)
         return flip_rows(launch, orient->mirror_y);
-    const struct reorder turn = reorder_of(launch);
-    const int pixel_bytes = turn_pixel_bytes(launch);
+    const struct orient_args args = orient_args_of(launch);
     const cudaStream_t stream = (cudaStream_t)launch->stream;
-    return orient->transpose ? gf_reorder_transpose(turn, pixel_bytes, stream)
-                             : gf_reorder_mirror(turn, pixel_bytes, stream);
+    return orient->transpose ? gf_orient_transpose(args, stream) : gf_orient_mirror(args, stream);
 }

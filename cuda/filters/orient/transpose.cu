@@ -51,8 +51,8 @@ static __device__ __forceinline__ void load_row(const unsigned char *from, uint3
 /* Word `word` of column `column` of a block, read downwards. Its four bytes come from up to four
  * words; the arguments are constants where this is inlined, and so are the selectors. */
 template <int PIXEL>
-static __device__ __forceinline__ uint32_t turned_word(const uint32_t (&in)[BLOCK][PIXEL],
-                                                       int column, int word)
+static __device__ __forceinline__ uint32_t transposed_word(const uint32_t (&in)[BLOCK][PIXEL],
+                                                           int column, int word)
 {
     uint32_t result = 0;
     int runs = 0; /* of bytes from one source word */
@@ -79,35 +79,39 @@ static __device__ __forceinline__ uint32_t turned_word(const uint32_t (&in)[BLOC
 }
 
 /* The row of the band that a column of the input becomes. */
-static __device__ __forceinline__ int band_row(const struct reorder &turn, int column)
+static __device__ __forceinline__ int band_row(const struct orient_args &args, int column)
 {
-    return (turn.mirror_y ? turn.in_width - 1 - column : column) - turn.out_first;
+    const struct view_pair &p = args.p;
+    return (args.mirror_y ? p.width - 1 - column : column) - p.out_y;
 }
 
-static __device__ __forceinline__ bool in_band(const struct reorder &turn, int column)
+static __device__ __forceinline__ bool in_band(const struct orient_args &args, int column)
 {
-    const int y = band_row(turn, column);
-    return column < turn.in_width && y >= 0 && y < turn.out_rows;
+    const struct view_pair &p = args.p;
+    const int y = band_row(args, column);
+    return column < p.width && y >= 0 && y < p.rows;
 }
 
-static __device__ __forceinline__ unsigned char *target(const struct reorder &turn, int column)
+static __device__ __forceinline__ unsigned char *target(const struct orient_args &args, int column)
 {
-    return turn.out + band_row(turn, column) * turn.out_pitch;
+    const struct view_pair &p = args.p;
+    return p.out + band_row(args, column) * p.out_pitch;
 }
 
 /* A tile with pixels that do not make up blocks, at the right edge of the input. */
 template <int PIXEL>
-static __device__ void transpose_plainly(const struct reorder &turn, int column0, int x0)
+static __device__ void transpose_plainly(const struct orient_args &args, int column0, int x0)
 {
+    const struct view_pair &p = args.p;
     const int count = TILE_COLUMNS * tile<PIXEL>::ROWS;
 #pragma unroll 1
     for (int i = threadIdx.x; i < count; i += THREADS) {
         const int column = column0 + i / tile<PIXEL>::ROWS, x = x0 + i % tile<PIXEL>::ROWS;
-        if (!in_band(turn, column) || x >= turn.out_width)
+        if (!in_band(args, column) || x >= p.height)
             continue;
-        const int row = turn.mirror_x ? turn.out_width - 1 - x : x;
-        const unsigned char *const from = turn.in + row * turn.in_pitch + (size_t)column * PIXEL;
-        unsigned char *const to = target(turn, column) + (size_t)x * PIXEL;
+        const int row = args.mirror_x ? p.height - 1 - x : x;
+        const unsigned char *const from = p.in + row * p.in_pitch + (size_t)column * PIXEL;
+        unsigned char *const to = target(args, column) + (size_t)x * PIXEL;
         for (int byte = 0; byte < PIXEL; byte++)
             to[byte] = from[byte];
     }
@@ -121,26 +125,27 @@ static __device__ __forceinline__ const uint32_t *tile_row(const uint32_t *words
 
 /* The tile's rows to the result, in vectors of 16 bytes and, at the end of a row, in bytes. */
 template <int PIXEL>
-static __device__ __forceinline__ void store_tile(const struct reorder &turn, const uint32_t *words,
-                                                  int column0, int x0)
+static __device__ __forceinline__ void store_tile(const struct orient_args &args,
+                                                  const uint32_t *words, int column0, int x0)
 {
+    const struct view_pair &p = args.p;
     constexpr int VECTORS = tile<PIXEL>::PITCH / VECTOR_WORDS;
-    const size_t row_bytes = (size_t)turn.out_width * PIXEL, start = (size_t)x0 * PIXEL;
+    const size_t row_bytes = (size_t)p.height * PIXEL, start = (size_t)x0 * PIXEL;
 #pragma unroll
     for (int k = 0; k < TILE_COLUMNS * VECTORS / THREADS; k++) {
         const unsigned int i = threadIdx.x + k * THREADS;
         const int row = i / VECTORS, vector = i % VECTORS;
         const size_t at = start + vector * 16;
-        if (in_band(turn, column0 + row) && at + 16 <= row_bytes)
-            *(uint4 *)(target(turn, column0 + row) + at) =
+        if (in_band(args, column0 + row) && at + 16 <= row_bytes)
+            *(uint4 *)(target(args, column0 + row) + at) =
                 *(const uint4 *)(tile_row<PIXEL>(words, row) + vector * VECTOR_WORDS);
     }
     const size_t whole = row_bytes / 16 * 16;
     const int row = threadIdx.x;
     if (whole == row_bytes || start + tile<PIXEL>::PITCH * 4 < row_bytes || row >= TILE_COLUMNS ||
-        !in_band(turn, column0 + row))
+        !in_band(args, column0 + row))
         return;
-    unsigned char *const to = target(turn, column0 + row);
+    unsigned char *const to = target(args, column0 + row);
     const unsigned char *const from = (const unsigned char *)tile_row<PIXEL>(words, row);
 #pragma unroll 1
     for (size_t at = whole; at < row_bytes; at++)
@@ -148,15 +153,16 @@ static __device__ __forceinline__ void store_tile(const struct reorder &turn, co
 }
 
 template <int PIXEL>
-static __global__ void __launch_bounds__(THREADS) transpose_kernel(struct reorder turn)
+static __global__ void __launch_bounds__(THREADS) transpose_kernel(struct orient_args args)
 {
+    const struct view_pair &p = args.p;
     typedef tile<PIXEL> shape;
     typedef typename wide<shape::WIDE>::type vector;
     __shared__ __align__(16) uint32_t words[shape::WORDS];
-    const int column0 = turn.first_column + (int)(blockIdx.x % turn.column_tiles) * TILE_COLUMNS;
-    const int x0 = (int)(blockIdx.x / turn.column_tiles) * shape::ROWS;
-    if (turn.in_width % BLOCK && column0 + TILE_COLUMNS > turn.in_width) {
-        transpose_plainly<PIXEL>(turn, column0, x0);
+    const int column0 = args.first_column + (int)(blockIdx.x % args.column_tiles) * TILE_COLUMNS;
+    const int x0 = (int)(blockIdx.x / args.column_tiles) * shape::ROWS;
+    if (p.width % BLOCK && column0 + TILE_COLUMNS > p.width) {
+        transpose_plainly<PIXEL>(args, column0, x0);
         return;
     }
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -169,9 +175,9 @@ static __global__ void __launch_bounds__(THREADS) transpose_kernel(struct reorde
 #pragma unroll
         for (int i = 0; i < BLOCK; i++) {
             const int x = x0 + (down + 16 * b) * BLOCK + i;
-            const int row = turn.mirror_x ? turn.out_width - 1 - x : x;
-            if (x < turn.out_width && column < turn.in_width)
-                load_row<PIXEL>(turn.in + row * turn.in_pitch + (size_t)column * PIXEL, in[b][i]);
+            const int row = args.mirror_x ? p.height - 1 - x : x;
+            if (x < p.height && column < p.width)
+                load_row<PIXEL>(p.in + row * p.in_pitch + (size_t)column * PIXEL, in[b][i]);
             else
                 memset(in[b][i], 0, sizeof in[b][i]);
         }
@@ -184,46 +190,36 @@ static __global__ void __launch_bounds__(THREADS) transpose_kernel(struct reorde
                 words + across * shape::GROUP + c * shape::PITCH + (down + 16 * b) * PIXEL;
 #pragma unroll
             for (int i = 0; i < PIXEL; i += shape::WIDE) {
-                uint32_t turned[shape::WIDE];
+                uint32_t transposed[shape::WIDE];
 #pragma unroll
                 for (int k = 0; k < shape::WIDE; k++)
-                    turned[k] = turned_word<PIXEL>(in[b], c, i + k);
+                    transposed[k] = transposed_word<PIXEL>(in[b], c, i + k);
                 vector v;
-                memcpy(&v, turned, sizeof v);
+                memcpy(&v, transposed, sizeof v);
                 *(vector *)(to + i) = v;
             }
         }
     }
     __syncthreads();
-    store_tile<PIXEL>(turn, words, column0, x0);
+    store_tile<PIXEL>(args, words, column0, x0);
 }
 
-template <int PIXEL> static int launch_transpose(struct reorder turn, cudaStream_t stream)
+template <int PIXEL> static int launch_transpose(struct orient_args args, cudaStream_t stream)
 {
+    const struct view_pair &p = args.p;
     /* The band's rows are these columns of the input; tiles start at multiples of their size. */
-    const int low = turn_first_column(turn), end = low + turn.out_rows;
-    turn.first_column = low / TILE_COLUMNS * TILE_COLUMNS;
-    turn.column_tiles = (end - 1 - turn.first_column) / TILE_COLUMNS + 1;
-    const size_t tiles = (size_t)turn.column_tiles *
-                         (((size_t)turn.out_width + tile<PIXEL>::ROWS - 1) / tile<PIXEL>::ROWS);
-    transpose_kernel<PIXEL><<<(unsigned int)tiles, THREADS, 0, stream>>>(turn);
+    const int low = first_column_of(args), end = low + p.rows;
+    args.first_column = low / TILE_COLUMNS * TILE_COLUMNS;
+    args.column_tiles = (end - 1 - args.first_column) / TILE_COLUMNS + 1;
+    const size_t tiles = (size_t)args.column_tiles *
+                         (((size_t)p.height + tile<PIXEL>::ROWS - 1) / tile<PIXEL>::ROWS);
+    transpose_kernel<PIXEL><<<(unsigned int)tiles, THREADS, 0, stream>>>(args);
     return cudaGetLastError();
 }
 
-int gf_reorder_transpose(const struct reorder &turn, int pixel_bytes, cudaStream_t stream)
+int gf_orient_transpose(const struct orient_args &args, cudaStream_t stream)
 {
-    switch (pixel_bytes) {
-    case 1:
-        return launch_transpose<1>(turn, stream);
-    case 2:
-        return launch_transpose<2>(turn, stream);
-    case 3:
-        return launch_transpose<3>(turn, stream);
-    case 4:
-        return launch_transpose<4>(turn, stream);
-    case 6:
-        return launch_transpose<6>(turn, stream);
-    default:
-        return launch_transpose<8>(turn, stream);
-    }
+    return for_pixel_bytes(pixel_bytes_of(args.p), [&](auto bytes) {
+        return launch_transpose<decltype(bytes)::value>(args, stream);
+    });
 }

@@ -9,7 +9,8 @@
 #include "cuda/filters/point/point_table.cuh"
 #include "pixel/point.h"
 
-template <class ACCESS> static int launch_rows(const struct gf_launch *launch, struct band band)
+template <class ACCESS>
+static int launch_rows(const struct gf_launch *launch, struct view_pair band)
 {
     const struct gf_stage *const stage = launch->stage;
     const struct gf_point_program *const host = (const struct gf_point_program *)stage->constants;
@@ -39,14 +40,13 @@ enum { LAUNCH_BYTES = 1 << 30 };
 
 template <class ACCESS> static int launch_point(const struct gf_launch *launch)
 {
-    const struct band band = band_of(launch);
+    const struct view_pair band = aligned_views(launch);
     const unsigned most = sizeof(ACCESS) == VECTOR
                               ? band.rows
                               : LAUNCH_BYTES / (unsigned)gf_row_bytes(launch->stage->in);
-    int status = cudaSuccess;
-    for (unsigned first = 0; status == cudaSuccess && first < band.rows; first += most)
-        status = launch_rows<ACCESS>(launch, rows_of(&band, first, most));
-    return status;
+    return for_parts_of_rows(band, most, [&](const struct view_pair &part) {
+        return launch_rows<ACCESS>(launch, part);
+    });
 }
 
 #endif

@@ -2,7 +2,8 @@
 #ifndef GF_CUDA_FILTERS_POINT_POINT_LUMA_CUH
 #define GF_CUDA_FILTERS_POINT_POINT_LUMA_CUH
 
-#include "cuda/common/band.cuh"
+#include "cuda/common/launch.cuh"
+#include "cuda/common/view_pair.cuh"
 #include "pixel/point.h"
 
 enum { LUMA_THREADS = 256 };
@@ -78,7 +79,7 @@ static __device__ __forceinline__ unsigned char lumas(const unsigned char *in, u
 
 template <bool STEP, bool FINE, class ACCESS>
 __global__ void __launch_bounds__(LUMA_THREADS)
-    luma8_kernel(const struct band band, unsigned full, unsigned tail, unsigned least,
+    luma8_kernel(const struct view_pair band, unsigned full, unsigned tail, unsigned least,
                  luma_weights weights)
 {
     const unsigned row_items = full + (tail ? 1 : 0);
@@ -123,7 +124,7 @@ static bool is_luma8(const struct gf_stage *stage, const struct gf_point_program
 }
 
 template <class ACCESS>
-static int launch_luma8(const struct band *band, bool step, bool fine, float least,
+static int launch_luma8(const struct view_pair *band, bool step, bool fine, float least,
                         cudaStream_t stream)
 {
     unsigned tail;

@@ -11,7 +11,7 @@ enum {
 };
 
 struct program {
-    struct band band;
+    struct view_pair band;
     int in_channels, out_channels;
     unsigned tile, row_tiles;   /* pixels of a tile; tiles of a row */
     const unsigned char *block; /* gf_point_program and its tables, on the device */
@@ -202,7 +202,7 @@ static unsigned tile_pixels(const struct gf_stage *stage, const struct gf_point_
 }
 
 static void fill_program(struct program *to, const struct gf_launch *launch,
-                         const struct band *band)
+                         const struct view_pair *band)
 {
     const struct gf_stage *const stage = launch->stage;
     const struct gf_point_program *const from = (const struct gf_point_program *)stage->constants;

@@ -118,7 +118,7 @@ enum { DECODE_BYTES = 256 * WARP * 4, ENCODE_BYTES = GF_POINT_ENCODE_STEPS + 1 }
 
 template <int CHANNELS, class ACCESS>
 __global__ void __launch_bounds__(SATURATE_WARPS *WARP, 2)
-    saturate8_kernel(const struct band band, unsigned row_tiles, const float *linear,
+    saturate8_kernel(const struct view_pair band, unsigned row_tiles, const float *linear,
                      const uint4 *encode_from, float factor)
 {
     extern __shared__ uint4 shared[];
@@ -177,7 +177,7 @@ static bool is_saturate8(const struct gf_stage *stage, const struct gf_point_pro
 }
 
 template <int CHANNELS, class ACCESS>
-static int launch_saturate8(const struct band *band, const struct gf_point_program *program,
+static int launch_saturate8(const struct view_pair *band, const struct gf_point_program *program,
                             const unsigned char *block, cudaStream_t stream)
 {
     int device = 0, available = 0, warps = SATURATE_WARPS;

@@ -2,7 +2,8 @@
 #ifndef GF_CUDA_FILTERS_POINT_POINT_TABLE_CUH
 #define GF_CUDA_FILTERS_POINT_POINT_TABLE_CUH
 
-#include "cuda/common/band.cuh"
+#include "cuda/common/launch.cuh"
+#include "cuda/common/view_pair.cuh"
 
 enum {
     TABLE_THREADS = 256,
@@ -98,7 +99,7 @@ static __device__ __forceinline__ void look_up_tail(const unsigned char *copy,
 /* 8 bits. A block's first load is under way while it fills its tables. */
 template <int CHANNELS, int TABLES, class ACCESS>
 __global__ void __launch_bounds__(TABLE_THREADS)
-    table8_kernel(const struct band band, unsigned full, unsigned tail, const unsigned *tables)
+    table8_kernel(const struct view_pair band, unsigned full, unsigned tail, const unsigned *tables)
 {
     __shared__ unsigned copies[TABLES * TABLE_WORDS];
     const unsigned row_items = full + (tail ? 1 : 0);
@@ -130,7 +131,7 @@ __global__ void __launch_bounds__(TABLE_THREADS)
 /* 16 bits: the table is too large to copy; look-ups go through the first-level cache. */
 template <int CHANNELS, class ACCESS>
 __global__ void __launch_bounds__(TABLE_THREADS)
-    table16_kernel(const struct band band, unsigned full, unsigned tail,
+    table16_kernel(const struct view_pair band, unsigned full, unsigned tail,
                    const unsigned short *table, int step)
 {
     const unsigned row_items = full + (tail ? 1 : 0);
@@ -189,7 +190,7 @@ static __device__ __forceinline__ unsigned char negative(unsigned char v)
 /* The negative needs no table. */
 template <class ACCESS>
 __global__ void __launch_bounds__(TABLE_THREADS)
-    invert8_kernel(const struct band band, unsigned full, unsigned tail)
+    invert8_kernel(const struct view_pair band, unsigned full, unsigned tail)
 {
     const unsigned row_items = full + (tail ? 1 : 0);
     const struct position at =
@@ -218,7 +219,8 @@ static bool is_negative(const unsigned char *table, struct gf_format format, int
 }
 
 template <class ACCESS>
-static int launch_invert8(const struct band *band, struct gf_format format, cudaStream_t stream)
+static int launch_invert8(const struct view_pair *band, struct gf_format format,
+                          cudaStream_t stream)
 {
     unsigned tail;
     const unsigned full =
@@ -229,7 +231,7 @@ static int launch_invert8(const struct band *band, struct gf_format format, cuda
 }
 
 template <int CHANNELS, int TABLES, class ACCESS>
-static int launch_table8(const struct band *band, const unsigned *tables, cudaStream_t stream)
+static int launch_table8(const struct view_pair *band, const unsigned *tables, cudaStream_t stream)
 {
     const void *const kernel = (const void *)table8_kernel<CHANNELS, TABLES, ACCESS>;
     unsigned tail, blocks;
@@ -245,7 +247,7 @@ static int launch_table8(const struct band *band, const unsigned *tables, cudaSt
 }
 
 template <int CHANNELS, class ACCESS>
-static int launch_table16(const struct band *band, const unsigned short *table, int step,
+static int launch_table16(const struct view_pair *band, const unsigned short *table, int step,
                           cudaStream_t stream)
 {
     unsigned tail;
@@ -265,14 +267,14 @@ template <> struct access16<unsigned char> {
 };
 
 template <class ACCESS>
-static int launch_tables(const struct band *band, struct gf_format format, const void *table,
+static int launch_tables(const struct view_pair *band, struct gf_format format, const void *table,
                          int tables, cudaStream_t stream)
 {
     typedef typename access16<ACCESS>::type wide;
-    static int (*const launch8[])(const struct band *, const unsigned *, cudaStream_t) = {
+    static int (*const launch8[])(const struct view_pair *, const unsigned *, cudaStream_t) = {
         launch_table8<1, 1, ACCESS>, launch_table8<2, 2, ACCESS>, launch_table8<3, 3, ACCESS>,
         launch_table8<4, 4, ACCESS>};
-    static int (*const launch16[])(const struct band *, const unsigned short *, int,
+    static int (*const launch16[])(const struct view_pair *, const unsigned short *, int,
                                    cudaStream_t) = {
         launch_table16<1, wide>, launch_table16<2, wide>, launch_table16<3, wide>,
         launch_table16<4, wide>};

@@ -3,7 +3,8 @@
 #ifndef GF_CUDA_FILTERS_POINT_POINT_TILE_CUH
 #define GF_CUDA_FILTERS_POINT_POINT_TILE_CUH
 
-#include "cuda/common/band.cuh"
+#include "cuda/common/launch.cuh"
+#include "cuda/common/view_pair.cuh"
 
 enum { TILE = 512 }; /* at most */
 
@@ -11,7 +12,7 @@ struct tile {
     unsigned row, first, pixels;
 };
 
-static __device__ __forceinline__ struct tile tile_of(unsigned index, const struct band *band,
+static __device__ __forceinline__ struct tile tile_of(unsigned index, const struct view_pair *band,
                                                       unsigned row_tiles, unsigned pixels)
 {
     const struct position at = position_of(index, band->rows, row_tiles);

@@ -7,15 +7,9 @@ static int resize_by_walking(const struct gf_launch *launch, const struct gf_res
     const void *const block = launch->constants;
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     struct resize_walk walk = {};
-    walk.in = launch->in.data;
-    walk.in_pitch = launch->in.pitch;
-    walk.in_first = launch->in.y;
+    walk.p = view_pair_of(launch, 0);
     walk.in_row_bytes = (int)gf_row_bytes(launch->in.format);
-    walk.out = launch->out.data;
-    walk.out_pitch = launch->out.pitch;
-    walk.first = launch->out.y;
-    walk.rows = launch->out.rows;
-    walk.width = format.width;
+    walk.out_width = format.width;
     walk.groups = (format.width + plan->group - 1) / plan->group;
     walk.window = plan->window;
     walk.reach = plan->reach;
@@ -42,7 +36,7 @@ static int resize_by_walking(const struct gf_launch *launch, const struct gf_res
     return gf_resize_walk_rgba16(walk, stream);
 }
 
-static struct resize_band band_of(const struct gf_launch *launch,
+static struct resize_args args_of(const struct gf_launch *launch,
                                   const struct gf_resample *resample)
 {
     const struct gf_format format = launch->out.format;
@@ -50,31 +44,23 @@ static struct resize_band band_of(const struct gf_launch *launch,
     const bool nearest = resample->kernel == GF_RESAMPLE_NEAREST;
     const struct gf_resample_table *const columns = &resample->columns, *const rows =
                                                                             &resample->rows;
-    struct resize_band band = {};
-    band.in = launch->in.data;
-    band.in_pitch = launch->in.pitch;
-    band.in_first = launch->in.y;
-    band.in_width = launch->in.format.width;
-    band.out = launch->out.data;
-    band.out_pitch = launch->out.pitch;
-    band.first = launch->out.y;
-    band.rows = launch->out.rows;
-    band.width = format.width;
-    band.bits = format.bits;
-    band.linear = resample->linear;
-    band.max = gf_resample_most(resample, format.bits);
-    band.decode = gf_resample_floats(block, resample->decode);
-    band.column_start = gf_resample_ints(block, nearest ? columns->start : columns->group_start);
-    band.column_count = gf_resample_ints(block, columns->group_count);
-    band.column_weight = gf_resample_floats(block, columns->group_weight);
-    band.column_taps = columns->group_taps;
-    band.row_start = gf_resample_ints(block, rows->start);
-    band.row_count = gf_resample_ints(block, rows->count);
-    band.group_start = gf_resample_ints(block, rows->group_start);
-    band.group_count = gf_resample_ints(block, rows->group_count);
-    band.group_weight = gf_resample_floats(block, rows->group_weight);
-    band.group_taps = rows->group_taps;
-    return band;
+    struct resize_args args = {};
+    args.p = view_pair_of(launch, 0);
+    args.out_width = format.width;
+    args.linear = resample->linear;
+    args.max = gf_resample_most(resample, format.bits);
+    args.decode = gf_resample_floats(block, resample->decode);
+    args.column_start = gf_resample_ints(block, nearest ? columns->start : columns->group_start);
+    args.column_count = gf_resample_ints(block, columns->group_count);
+    args.column_weight = gf_resample_floats(block, columns->group_weight);
+    args.column_taps = columns->group_taps;
+    args.row_start = gf_resample_ints(block, rows->start);
+    args.row_count = gf_resample_ints(block, rows->count);
+    args.group_start = gf_resample_ints(block, rows->group_start);
+    args.group_count = gf_resample_ints(block, rows->group_count);
+    args.group_weight = gf_resample_floats(block, rows->group_weight);
+    args.group_taps = rows->group_taps;
+    return args;
 }
 
 extern "C" int gf_resize_cuda(const struct gf_launch *launch)
@@ -84,15 +70,14 @@ extern "C" int gf_resize_cuda(const struct gf_launch *launch)
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     if (resample->walk.group)
         return resize_by_walking(launch, resample);
-    const struct resize_band band = band_of(launch, resample);
+    const struct resize_args args = args_of(launch, resample);
     if (resample->kernel == GF_RESAMPLE_NEAREST)
-        return gf_resize_nearest(band, format.channels * format.bits / 8, stream);
-    return gf_resize_tiles(band, resample, format.channels, stream);
+        return gf_resize_nearest(args, format.channels * format.bits / 8, stream);
+    return gf_resize_tiles(args, resample, stream);
 }
 
 extern "C" int gf_resize_shared_cuda(const struct gf_launch *launch)
 {
     const struct gf_resample *const resample = (const struct gf_resample *)launch->stage->constants;
-    return gf_resize_tiles(band_of(launch, resample), resample, launch->out.format.channels,
-                           (cudaStream_t)launch->stream);
+    return gf_resize_tiles(args_of(launch, resample), resample, (cudaStream_t)launch->stream);
 }

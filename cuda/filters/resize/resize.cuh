@@ -1,18 +1,15 @@
-/* One band of a resize on the device. */
+/* What the kernels of resize are told. */
 #ifndef GF_CUDA_FILTERS_RESIZE_RESIZE_CUH
 #define GF_CUDA_FILTERS_RESIZE_RESIZE_CUH
 
-#include <cuda_runtime.h>
-
+#include "cuda/common/launch.cuh"
+#include "cuda/common/view_pair.cuh"
 #include "pixel/resample.h"
 
-struct resize_band {
-    const unsigned char *in; /* row in_first of the picture */
-    unsigned char *out;      /* row first of the result */
-    size_t in_pitch, out_pitch;
-    int in_first, first, rows;
+struct resize_args {
+    struct view_pair p;
+    int out_width;
     bool linear;
-    int in_width, width, bits;
     float max; /* what the first pass is clamped to */
     const float *decode;
     /* Of struct gf_resample_table: the arrays of groups of columns (for the nearest, of columns),
@@ -24,11 +21,8 @@ struct resize_band {
 
 /* The same for threads that walk down: struct gf_resample_walk. */
 struct resize_walk {
-    const unsigned char *in;
-    unsigned char *out;
-    size_t in_pitch, out_pitch;
-    int in_first, first, rows;
-    int in_row_bytes, width, groups;
+    struct view_pair p;
+    int in_row_bytes, out_width, groups;
     int window, reach;
     bool gathers;
     enum gf_resample_width width_kind;
@@ -40,14 +34,14 @@ struct resize_walk {
 };
 
 /* Each cudaError_t. In resize_nearest.cu, resize_tile.cu, resize_walk_*.cu: */
-int gf_resize_nearest(const struct resize_band &band, int pixel_bytes, cudaStream_t stream);
-int gf_resize_tiles(const struct resize_band &band, const struct gf_resample *resample,
-                    int channels, cudaStream_t stream);
-int gf_resize_walk_gray8(const struct resize_walk &band, cudaStream_t stream);
-int gf_resize_walk_gray16(const struct resize_walk &band, cudaStream_t stream);
-int gf_resize_walk_rgb8(const struct resize_walk &band, cudaStream_t stream);
-int gf_resize_walk_light(const struct resize_walk &band, cudaStream_t stream); /* linear, of RGB8 */
-int gf_resize_walk_rgb16(const struct resize_walk &band, cudaStream_t stream);
-int gf_resize_walk_rgba16(const struct resize_walk &band, cudaStream_t stream);
+int gf_resize_nearest(const struct resize_args &args, int pixel_bytes, cudaStream_t stream);
+int gf_resize_tiles(const struct resize_args &args, const struct gf_resample *resample,
+                    cudaStream_t stream);
+int gf_resize_walk_gray8(const struct resize_walk &walk, cudaStream_t stream);
+int gf_resize_walk_gray16(const struct resize_walk &walk, cudaStream_t stream);
+int gf_resize_walk_rgb8(const struct resize_walk &walk, cudaStream_t stream);
+int gf_resize_walk_light(const struct resize_walk &walk, cudaStream_t stream); /* linear, of RGB8 */
+int gf_resize_walk_rgb16(const struct resize_walk &walk, cudaStream_t stream);
+int gf_resize_walk_rgba16(const struct resize_walk &walk, cudaStream_t stream);
 
 #endif

@@ -3,7 +3,6 @@
 constexpr int THREADS = 128;
 constexpr int GROUP = 4; /* pixels of a thread, in a row */
 constexpr int ROWS = 2;  /* rows of a thread: so many of its loads are on their way at once */
-constexpr int GRID_Y = 32768;
 
 /* A pixel of 8 bytes at most, at any place that is a multiple of its samples' size. Words are read,
  * not bytes, unless they reach beyond the row, of which `left` bytes are left from `at` on. */
@@ -64,23 +63,23 @@ static __device__ __forceinline__ void store_pixels(unsigned char *to, const uin
 }
 
 template <int PIXEL>
-static __global__ void __launch_bounds__(THREADS) pick_kernel(struct resize_band band)
+static __global__ void __launch_bounds__(THREADS) pick_kernel(struct resize_args args)
 {
+    const struct view_pair &p = args.p;
     const int x = (blockIdx.x * THREADS + threadIdx.x) * GROUP;
-    if (x >= band.width)
+    if (x >= args.out_width)
         return;
-    const int row_bytes = band.in_width * PIXEL, pixels = min(band.width - x, GROUP);
+    const int row_bytes = p.width * PIXEL, pixels = min(args.out_width - x, GROUP);
     int at[GROUP];
 #pragma unroll
     for (int i = 0; i < GROUP; i++)
-        at[i] = __ldg(band.column_start + x + min(i, pixels - 1)) * PIXEL;
-    for (int first = blockIdx.y * ROWS; first < band.rows; first += GRID_Y * ROWS) {
+        at[i] = __ldg(args.column_start + x + min(i, pixels - 1)) * PIXEL;
+    for (int first = blockIdx.y * ROWS; first < p.rows; first += GRID_ROWS_MAX * ROWS) {
         uint2 pixel[ROWS][GROUP];
 #pragma unroll
         for (int k = 0; k < ROWS; k++) {
-            const int y = __ldg(band.row_start + band.first + min(first + k, band.rows - 1));
-            const unsigned char *const row =
-                band.in + (y - band.in_first) * (ptrdiff_t)band.in_pitch;
+            const int y = __ldg(args.row_start + p.out_y + min(first + k, p.rows - 1));
+            const unsigned char *const row = p.in + (y - p.in_y) * (ptrdiff_t)p.in_pitch;
 #pragma unroll
             for (int i = 0; i < GROUP; i++)
                 pixel[k][i] = load_pixel<PIXEL>(row, at[i], row_bytes - at[i] / 4 * 4);
@@ -88,8 +87,8 @@ static __global__ void __launch_bounds__(THREADS) pick_kernel(struct resize_band
 #pragma unroll
         for (int k = 0; k < ROWS; k++) {
             unsigned char *const out =
-                band.out + (size_t)(first + k) * band.out_pitch + (size_t)x * PIXEL;
-            if (first + k >= band.rows)
+                p.out + (size_t)(first + k) * p.out_pitch + (size_t)x * PIXEL;
+            if (first + k >= p.rows)
                 continue;
             if (pixels == GROUP) {
                 store_pixels<PIXEL>(out, pixel[k]);
@@ -105,28 +104,18 @@ static __global__ void __launch_bounds__(THREADS) pick_kernel(struct resize_band
     }
 }
 
-template <int PIXEL> static int launch_pick(const struct resize_band &band, cudaStream_t stream)
+template <int PIXEL> static int launch_pick(const struct resize_args &args, cudaStream_t stream)
 {
-    const int groups = (band.width + GROUP - 1) / GROUP, pairs = (band.rows + ROWS - 1) / ROWS;
-    const dim3 grid((groups + THREADS - 1) / THREADS, pairs < GRID_Y ? pairs : GRID_Y);
-    pick_kernel<PIXEL><<<grid, THREADS, 0, stream>>>(band);
+    const struct view_pair &p = args.p;
+    const int groups = (args.out_width + GROUP - 1) / GROUP, pairs = (p.rows + ROWS - 1) / ROWS;
+    const dim3 grid((groups + THREADS - 1) / THREADS,
+                    pairs < GRID_ROWS_MAX ? pairs : GRID_ROWS_MAX);
+    pick_kernel<PIXEL><<<grid, THREADS, 0, stream>>>(args);
     return cudaGetLastError();
 }
 
-int gf_resize_nearest(const struct resize_band &band, int pixel_bytes, cudaStream_t stream)
+int gf_resize_nearest(const struct resize_args &args, int pixel_bytes, cudaStream_t stream)
 {
-    switch (pixel_bytes) {
-    case 1:
-        return launch_pick<1>(band, stream);
-    case 2:
-        return launch_pick<2>(band, stream);
-    case 3:
-        return launch_pick<3>(band, stream);
-    case 4:
-        return launch_pick<4>(band, stream);
-    case 6:
-        return launch_pick<6>(band, stream);
-    default:
-        return launch_pick<8>(band, stream);
-    }
+    return for_pixel_bytes(
+        pixel_bytes, [&](auto bytes) { return launch_pick<decltype(bytes)::value>(args, stream); });
 }

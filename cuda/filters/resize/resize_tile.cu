@@ -4,7 +4,6 @@
 constexpr int THREADS = 256;
 constexpr int WARPS = THREADS / 32;
 constexpr int GROUP = GF_RESAMPLE_GROUP;
-constexpr int GRID_Y = 32768;
 
 /* Both passes in one kernel.
  *
@@ -46,27 +45,28 @@ static __device__ __forceinline__ uint2 load_four(const unsigned char *row, int 
 }
 
 template <int CHANNELS>
-static __device__ __forceinline__ float4 convert(const struct resize_band &band, uint2 four)
+static __device__ __forceinline__ float4 convert(const struct resize_args &args, uint2 four)
 {
+    const struct view_pair &p = args.p;
     uint32_t v[4];
 #pragma unroll
     for (int i = 0; i < 4; i++)
-        v[i] = band.bits == 8 ? four.x >> (8 * i) & 0xff
-                              : (i < 2 ? four.x : four.y) >> (16 * (i % 2)) & 0xffff;
-    const uint32_t max = band.bits == 8 ? 255 : 65535;
+        v[i] = p.bits == 8 ? four.x >> (8 * i) & 0xff
+                           : (i < 2 ? four.x : four.y) >> (16 * (i % 2)) & 0xffff;
+    const uint32_t max = p.bits == 8 ? 255 : 65535;
     float f[4];
 #pragma unroll
     for (int i = 0; i < 4; i++) {
         const int alpha =
             i / CHANNELS * CHANNELS + CHANNELS - 1; /* with alpha, four samples are whole pixels */
-        if (!band.linear)
+        if (!args.linear)
             f[i] = (float)v[i];
         else if (CHANNELS % 2 == 1)
-            f[i] = __ldg(band.decode + v[i]);
+            f[i] = __ldg(args.decode + v[i]);
         else if (i == alpha)
             f[i] = (float)v[i] / (float)max;
         else
-            f[i] = gf_resample_decode_premultiplied(v[i], v[alpha % 4], max, band.decode);
+            f[i] = gf_resample_decode_premultiplied(v[i], v[alpha % 4], max, args.decode);
     }
     return make_float4(f[0], f[1], f[2], f[3]);
 }
@@ -74,26 +74,26 @@ static __device__ __forceinline__ float4 convert(const struct resize_band &band,
 /* Pixels x .. x1 - 1 of a strip to the segment, each warp a row at a time: all of a thread's loads
  * first. */
 template <int CHANNELS>
-static __device__ __forceinline__ void load_segment(const struct resize_band &band, int x, int x1,
+static __device__ __forceinline__ void load_segment(const struct resize_args &args, int x, int x1,
                                                     int strip_y, int strip_end,
                                                     float (*segment)[SEGMENT])
 {
+    const struct view_pair &p = args.p;
     constexpr int ROWS = STRIP / WARPS;
-    const int warp = threadIdx.x / 32, samples = band.in_width * CHANNELS;
-    const unsigned char *const top =
-        band.in + (strip_y + warp - band.in_first) * (ptrdiff_t)band.in_pitch;
+    const int warp = threadIdx.x / 32, samples = p.width * CHANNELS;
+    const unsigned char *const top = p.in + (strip_y + warp - p.in_y) * (ptrdiff_t)p.in_pitch;
     for (int i = threadIdx.x % 32; i < (x1 - x) * CHANNELS / 4; i += 32) {
         uint2 four[ROWS];
 #pragma unroll
         for (int k = 0; k < ROWS; k++) {
             if (strip_y + warp + k * WARPS < strip_end)
-                four[k] = load_four(top + k * WARPS * band.in_pitch, x * CHANNELS + 4 * i, samples,
-                                    band.bits);
+                four[k] =
+                    load_four(top + k * WARPS * p.in_pitch, x * CHANNELS + 4 * i, samples, p.bits);
         }
 #pragma unroll
         for (int k = 0; k < ROWS; k++) {
             if (strip_y + warp + k * WARPS < strip_end)
-                *(float4 *)&segment[warp + k * WARPS][4 * i] = convert<CHANNELS>(band, four[k]);
+                *(float4 *)&segment[warp + k * WARPS][4 * i] = convert<CHANNELS>(args, four[k]);
         }
     }
 }
@@ -125,11 +125,12 @@ static __device__ __forceinline__ void add_four_pixels(const float *segment, con
     }
 }
 
-static __device__ __forceinline__ void store_sample(const struct resize_band &band, int row, int at,
+static __device__ __forceinline__ void store_sample(const struct resize_args &args, int row, int at,
                                                     float v)
 {
-    unsigned char *const to = band.out + row * band.out_pitch;
-    if (band.bits == 8)
+    const struct view_pair &p = args.p;
+    unsigned char *const to = p.out + row * p.out_pitch;
+    if (p.bits == 8)
         to[at] = (unsigned char)gf_round_sample(v, 255.0f);
     else
         ((uint16_t *)to)[at] = (uint16_t)gf_round_sample(v, 65535.0f);
@@ -157,11 +158,12 @@ static __device__ __noinline__ float encode(float light, float alpha)
  * (`floats`, which holds a tile), since a colour needs its pixel's alpha. */
 template <int CHANNELS>
 static __device__ __forceinline__ void
-finish_tile(const struct resize_band &band, int tile_y, int tile_rows,
+finish_tile(const struct resize_args &args, int tile_y, int tile_rows,
             const float (&result)[CHANNELS][GROUP], float *floats)
 {
+    const struct view_pair &p = args.p;
     constexpr int COLUMNS = TILE * CHANNELS;
-    const bool is_exchanged = band.linear && CHANNELS % 2 == 0;
+    const bool is_exchanged = args.linear && CHANNELS % 2 == 0;
     if (is_exchanged) {
         __syncthreads();
 #pragma unroll
@@ -173,26 +175,26 @@ finish_tile(const struct resize_band &band, int tile_y, int tile_rows,
         }
         __syncthreads();
     }
-    const float max = band.bits == 8 ? 255.0f : 65535.0f;
+    const float max = p.bits == 8 ? 255.0f : 65535.0f;
 #pragma unroll
     for (int k = 0; k < CHANNELS; k++) {
         const int column = item_column<CHANNELS>(k), at = (int)blockIdx.x * COLUMNS + column;
-        if (at >= band.width * CHANNELS)
+        if (at >= args.out_width * CHANNELS)
             continue;
 #pragma unroll
         for (int i = 0; i < GROUP; i++) {
-            const int row = item_row<CHANNELS>(k) + i, y = tile_y + row - band.first;
-            if (row >= tile_rows || y < 0 || y >= band.rows)
+            const int row = item_row<CHANNELS>(k) + i, y = tile_y + row - p.out_y;
+            if (row >= tile_rows || y < 0 || y >= p.rows)
                 continue;
             float v = result[k][i];
             if (is_exchanged) {
                 const float alpha =
                     floats[row * COLUMNS + column / CHANNELS * CHANNELS + CHANNELS - 1];
                 v = (column % CHANNELS == CHANNELS - 1 ? v : encode(v, alpha)) * max;
-            } else if (band.linear) {
+            } else if (args.linear) {
                 v = encode(v, 1.0f) * max;
             }
-            store_sample(band, y, at, v);
+            store_sample(args, y, at, v);
         }
     }
 }
@@ -201,8 +203,9 @@ finish_tile(const struct resize_band &band, int tile_y, int tile_rows,
  * groups do. */
 template <int CHANNELS>
 static __global__ void __launch_bounds__(THREADS)
-    resize_kernel(struct resize_band band, int tile_rows)
+    resize_kernel(struct resize_args args, int tile_rows)
 {
+    const struct view_pair &p = args.p;
     constexpr int SEGMENT_PIXELS = SEGMENT / CHANNELS / 4 * 4;
     /* Odd: lanes that write a column of the strip meet every bank once. */
     constexpr int PITCH = TILE * CHANNELS + 1;
@@ -210,21 +213,21 @@ static __global__ void __launch_bounds__(THREADS)
     __shared__ float strip[STRIP][PITCH];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int quad = (int)blockIdx.x * QUADS + warp; /* this warp's group of columns */
-    const int last_quad = (band.width - 1) / GROUP;
-    const int quad_start = quad <= last_quad ? band.column_start[quad] : 0;
-    const int quad_end = quad <= last_quad ? quad_start + band.column_count[quad] : 0;
-    const float *const quad_weight = band.column_weight + (size_t)quad * band.column_taps * GROUP;
+    const int last_quad = (args.out_width - 1) / GROUP;
+    const int quad_start = quad <= last_quad ? args.column_start[quad] : 0;
+    const int quad_end = quad <= last_quad ? quad_start + args.column_count[quad] : 0;
+    const float *const quad_weight = args.column_weight + (size_t)quad * args.column_taps * GROUP;
     const int end_quad = min((int)blockIdx.x * QUADS + QUADS - 1, last_quad);
-    const int left = band.column_start[blockIdx.x * QUADS];
-    const int right = band.column_start[end_quad] + band.column_count[end_quad];
-    const int band_end = band.first + band.rows, origin = band.first / GROUP * GROUP;
+    const int left = args.column_start[blockIdx.x * QUADS];
+    const int right = args.column_start[end_quad] + args.column_count[end_quad];
+    const int band_end = p.out_y + p.rows, origin = p.out_y / GROUP * GROUP;
     for (int tile_y = origin + blockIdx.y * tile_rows; tile_y < band_end;
-         tile_y += GRID_Y * tile_rows) {
+         tile_y += GRID_ROWS_MAX * tile_rows) {
         /* Rows of the result that this tile makes: a group may reach beyond the band, and the input
          * of those rows is not there. */
-        const int y0 = max(tile_y, band.first), y1 = min(tile_y + tile_rows, band_end);
-        const int top = band.row_start[y0],
-                  bottom = band.row_start[y1 - 1] + band.row_count[y1 - 1];
+        const int y0 = max(tile_y, p.out_y), y1 = min(tile_y + tile_rows, band_end);
+        const int top = args.row_start[y0],
+                  bottom = args.row_start[y1 - 1] + args.row_count[y1 - 1];
         float result[CHANNELS][GROUP] = {};
         for (int strip_y = top; strip_y < bottom; strip_y += STRIP) {
             const int strip_end = min(strip_y + STRIP, bottom);
@@ -232,7 +235,7 @@ static __global__ void __launch_bounds__(THREADS)
             for (int x = left; x < right; x += SEGMENT_PIXELS) {
                 const int x1 = min(x + SEGMENT_PIXELS, right);
                 __syncthreads();
-                load_segment<CHANNELS>(band, x, x1, strip_y, strip_end, segment);
+                load_segment<CHANNELS>(args, x, x1, strip_y, strip_end, segment);
                 __syncthreads();
                 const int from = max(quad_start, x), to = min(quad_end, x1);
                 for (int at = from; at < to; at += 4)
@@ -244,7 +247,7 @@ static __global__ void __launch_bounds__(THREADS)
 #pragma unroll
                 for (int c = 0; c < CHANNELS; c++)
                     strip[lane][(warp * GROUP + i) * CHANNELS + c] =
-                        fminf(fmaxf(sum[i][c], 0.0f), band.max);
+                        fminf(fmaxf(sum[i][c], 0.0f), args.max);
             }
             __syncthreads();
 #pragma unroll
@@ -253,9 +256,9 @@ static __global__ void __launch_bounds__(THREADS)
                 if (item_row<CHANNELS>(k) >= tile_rows || row >= band_end)
                     continue;
                 const int column = item_column<CHANNELS>(k);
-                const int start = band.group_start[group], count = band.group_count[group];
+                const int start = args.group_start[group], count = args.group_count[group];
                 const float *const weight =
-                    band.group_weight + (size_t)group * band.group_taps * GROUP;
+                    args.group_weight + (size_t)group * args.group_taps * GROUP;
                 const int end = min(start + count, strip_end);
                 for (int y = max(start, strip_y); y < end; y++) {
                     const float4 w = __ldg((const float4 *)weight + (y - start));
@@ -267,7 +270,7 @@ static __global__ void __launch_bounds__(THREADS)
                 }
             }
         }
-        finish_tile<CHANNELS>(band, tile_y, tile_rows, result, &segment[0][0]);
+        finish_tile<CHANNELS>(args, tile_y, tile_rows, result, &segment[0][0]);
     }
 }
 
@@ -290,27 +293,22 @@ static int best_tile_rows(const struct gf_resample *resample)
 }
 
 template <int CHANNELS>
-static int launch_tiles(const struct resize_band &band, int tile_rows, cudaStream_t stream)
+static int launch_tiles(const struct resize_args &args, int tile_rows, cudaStream_t stream)
 {
-    const int rows = band.first % GROUP + band.rows;
+    const struct view_pair &p = args.p;
+    const int rows = p.out_y % GROUP + p.rows;
     const int tiles = (rows + tile_rows - 1) / tile_rows;
-    const dim3 grid((band.width + TILE - 1) / TILE, tiles < GRID_Y ? tiles : GRID_Y);
-    resize_kernel<CHANNELS><<<grid, THREADS, 0, stream>>>(band, tile_rows);
+    const dim3 grid((args.out_width + TILE - 1) / TILE,
+                    tiles < GRID_ROWS_MAX ? tiles : GRID_ROWS_MAX);
+    resize_kernel<CHANNELS><<<grid, THREADS, 0, stream>>>(args, tile_rows);
     return cudaGetLastError();
 }
 
-int gf_resize_tiles(const struct resize_band &band, const struct gf_resample *resample,
-                    int channels, cudaStream_t stream)
+int gf_resize_tiles(const struct resize_args &args, const struct gf_resample *resample,
+                    cudaStream_t stream)
 {
     const int tile_rows = best_tile_rows(resample);
-    switch (channels) {
-    case 1:
-        return launch_tiles<1>(band, tile_rows, stream);
-    case 2:
-        return launch_tiles<2>(band, tile_rows, stream);
-    case 3:
-        return launch_tiles<3>(band, tile_rows, stream);
-    default:
-        return launch_tiles<4>(band, tile_rows, stream);
-    }
+    return for_channels(args.p.channels, [&](auto channels) {
+        return launch_tiles<decltype(channels)::value>(args, tile_rows, stream);
+    });
 }

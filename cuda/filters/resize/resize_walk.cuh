@@ -26,19 +26,20 @@ static __device__ __noinline__ float encode(float light)
 
 /* A group's samples: packed into the widest words that groups are multiples of; those of a last
  * group that is not full one by one. */
-template <class WAY>
+template <class CONFIG>
 static __device__ __forceinline__ void store_group(unsigned char *to, int samples,
-                                                   const float (&value)[WAY::SUMS])
+                                                   const float (&value)[CONFIG::SUMS])
 {
-    constexpr int BYTES = WAY::GROUP * WAY::PIXEL;
-    uint32_t v[WAY::SUMS];
+    constexpr int BYTES = CONFIG::GROUP * CONFIG::PIXEL;
+    uint32_t v[CONFIG::SUMS];
 #pragma unroll
-    for (int i = 0; i < WAY::SUMS; i++)
-        v[i] = round_sample<WAY::BITS, WAY::REACH>(WAY::LIGHT ? encode(value[i]) : value[i]);
-    if (samples < WAY::SUMS) {
+    for (int i = 0; i < CONFIG::SUMS; i++)
+        v[i] =
+            round_sample<CONFIG::BITS, CONFIG::REACH>(CONFIG::LIGHT ? encode(value[i]) : value[i]);
+    if (samples < CONFIG::SUMS) {
 #pragma unroll
-        for (int i = 0; i < WAY::SUMS; i++) {
-            if (i < samples && WAY::BITS == 8)
+        for (int i = 0; i < CONFIG::SUMS; i++) {
+            if (i < samples && CONFIG::BITS == 8)
                 to[i] = (unsigned char)v[i];
             else if (i < samples)
                 ((uint16_t *)to)[i] = (uint16_t)v[i];
@@ -48,14 +49,14 @@ static __device__ __forceinline__ void store_group(unsigned char *to, int sample
         for (int i = 0; i < BYTES / 2; i++)
             ((uint16_t *)to)[i] = (uint16_t)(v[2 * i] | v[2 * i + 1] << 8);
     } else {
-        constexpr int EACH = 32 / WAY::BITS;
+        constexpr int EACH = 32 / CONFIG::BITS;
         uint32_t word[(BYTES + 3) / 4];
 #pragma unroll
         for (int i = 0; i < BYTES / 4; i++) {
             word[i] = v[i * EACH];
 #pragma unroll
             for (int k = 1; k < EACH; k++)
-                word[i] |= v[i * EACH + k] << (k * WAY::BITS);
+                word[i] |= v[i * EACH + k] << (k * CONFIG::BITS);
         }
         if (BYTES % 8 == 0) {
 #pragma unroll
@@ -71,28 +72,28 @@ static __device__ __forceinline__ void store_group(unsigned char *to, int sample
 
 /* A row's weights and what is behind them. No more than that: a register that is loaded in vain
  * cannot be used before it has arrived. */
-template <class WAY>
+template <class CONFIG>
 static __device__ __forceinline__ void load_row_weights(const float *from,
-                                                        float (&to)[WAY::REACH + 1])
+                                                        float (&to)[CONFIG::REACH + 1])
 {
 #pragma unroll
-    for (int i = 0; i + 4 <= WAY::REACH; i += 4) {
+    for (int i = 0; i + 4 <= CONFIG::REACH; i += 4) {
         const float4 four = __ldg((const float4 *)(from + i));
         to[i] = four.x;
         to[i + 1] = four.y;
         to[i + 2] = four.z;
         to[i + 3] = four.w;
     }
-    if (WAY::REACH % 4) {
-        const float2 two = __ldg((const float2 *)(from + WAY::REACH - 2));
-        to[WAY::REACH - 2] = two.x;
-        to[WAY::REACH - 1] = two.y;
+    if (CONFIG::REACH % 4) {
+        const float2 two = __ldg((const float2 *)(from + CONFIG::REACH - 2));
+        to[CONFIG::REACH - 2] = two.x;
+        to[CONFIG::REACH - 1] = two.y;
     }
-    to[WAY::REACH] = WAY::GATHERS ? 0.0f : __ldg(from + WAY::REACH);
+    to[CONFIG::REACH] = CONFIG::GATHERS ? 0.0f : __ldg(from + CONFIG::REACH);
 }
 
 /* Where a thread is. */
-struct Place {
+struct Cursor {
     const unsigned char *in; /* its window in row `row` */
     unsigned char *out;      /* its group in result y */
     int row, end, y, first, past, samples;
@@ -100,111 +101,113 @@ struct Place {
 
 /* The words of the row `rows` below this one. Those of a later row are asked for too, as far as the
  * L2 cache, at no cost in registers. */
-template <class WAY>
+template <class CONFIG>
 static __device__ __forceinline__ void
-load_ahead(const struct resize_walk &walk, const Columns<WAY> &columns, const struct Place &place,
-           int rows, uint32_t (&words)[WAY::WORDS])
+load_ahead(const struct resize_walk &walk, const Columns<CONFIG> &columns,
+           const struct Cursor &cursor, int rows, uint32_t (&words)[CONFIG::WORDS])
 {
-    if (AHEAD > 0 && place.row + AHEAD < place.end)
-        asm volatile("prefetch.global.L2 [%0];" ::"l"(place.in + AHEAD * walk.in_pitch));
-    if (WAY::WINDOW && place.row + rows < place.end)
-        load_window<WAY>(place.in + rows * walk.in_pitch, columns.from, columns.row_bytes,
-                         columns.plain, words);
+    if (AHEAD > 0 && cursor.row + AHEAD < cursor.end)
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(cursor.in + AHEAD * walk.p.in_pitch));
+    if (CONFIG::WINDOW && cursor.row + rows < cursor.end)
+        load_window<CONFIG>(cursor.in + rows * walk.p.in_pitch, columns.from, columns.row_bytes,
+                            columns.plain, words);
 }
 
-/* The words of this row, to `now`; those of the next one take their place. */
-template <class WAY>
+/* The words of this row, to `now`; those of the next one take their cursor. */
+template <class CONFIG>
 static __device__ __forceinline__ void
-take_words(const struct resize_walk &walk, const Columns<WAY> &columns, const struct Place &place,
-           uint32_t (&words)[WAY::WORDS], uint32_t (&now)[WAY::WORDS])
+take_words(const struct resize_walk &walk, const Columns<CONFIG> &columns,
+           const struct Cursor &cursor, uint32_t (&words)[CONFIG::WORDS],
+           uint32_t (&now)[CONFIG::WORDS])
 {
 #pragma unroll
-    for (int i = 0; i < WAY::WORDS; i++)
+    for (int i = 0; i < CONFIG::WORDS; i++)
         now[i] = words[i];
-    load_ahead<WAY>(walk, columns, place, 1, words);
+    load_ahead<CONFIG>(walk, columns, cursor, 1, words);
 }
 
 /* Each row goes to all results that it has a part in: y .. y + REACH - 1. What began above `first`
  * is not complete, and not stored. */
-template <class WAY>
-static __device__ __forceinline__ void scatter_rows(const struct resize_walk &walk,
-                                                    const Columns<WAY> &columns, struct Place place)
+template <class CONFIG>
+static __device__ __forceinline__ void
+scatter_rows(const struct resize_walk &walk, const Columns<CONFIG> &columns, struct Cursor cursor)
 {
-    float result[WAY::REACH][WAY::SUMS] = {};
-    uint32_t words[WAY::WORDS] = {};
-    place.y = walk.row_first[place.row];
-    load_ahead<WAY>(walk, columns, place, 0, words);
+    float result[CONFIG::REACH][CONFIG::SUMS] = {};
+    uint32_t words[CONFIG::WORDS] = {};
+    cursor.y = walk.row_first[cursor.row];
+    load_ahead<CONFIG>(walk, columns, cursor, 0, words);
     /* The last results may be complete only some rows below the picture's end: the end again. */
-    for (;; place.row++, place.in += place.row < place.end ? walk.in_pitch : 0) {
-        float weight[WAY::REACH + 1], row[WAY::SUMS];
-        uint32_t now[WAY::WORDS];
-        load_row_weights<WAY>(walk.row_weight + (size_t)place.row * WAY::STRIDE, weight);
-        take_words<WAY>(walk, columns, place, words, now);
-        make_row<WAY>(walk, columns, place.in, now, row);
+    for (;; cursor.row++, cursor.in += cursor.row < cursor.end ? walk.p.in_pitch : 0) {
+        float weight[CONFIG::REACH + 1], row[CONFIG::SUMS];
+        uint32_t now[CONFIG::WORDS];
+        load_row_weights<CONFIG>(walk.row_weight + (size_t)cursor.row * CONFIG::STRIDE, weight);
+        take_words<CONFIG>(walk, columns, cursor, words, now);
+        make_row<CONFIG>(walk, columns, cursor.in, now, row);
 #pragma unroll
-        for (int j = 0; j < WAY::REACH; j++) {
+        for (int j = 0; j < CONFIG::REACH; j++) {
 #pragma unroll
-            for (int i = 0; i < WAY::SUMS; i++)
+            for (int i = 0; i < CONFIG::SUMS; i++)
                 result[j][i] += weight[j] * row[i];
         }
         /* Not asked before the row is made, or the threads would wait for the weights there. */
-        if (fmaf(row[0], 0.0f, weight[WAY::REACH]) == 0.0f)
+        if (fmaf(row[0], 0.0f, weight[CONFIG::REACH]) == 0.0f)
             continue;
-        if (place.y >= place.first) {
-            store_group<WAY>(place.out, place.samples, result[0]);
-            place.out += walk.out_pitch;
+        if (cursor.y >= cursor.first) {
+            store_group<CONFIG>(cursor.out, cursor.samples, result[0]);
+            cursor.out += walk.p.out_pitch;
         }
-        if (++place.y >= place.past)
+        if (++cursor.y >= cursor.past)
             return;
 #pragma unroll
-        for (int i = 0; i < WAY::SUMS; i++) {
+        for (int i = 0; i < CONFIG::SUMS; i++) {
 #pragma unroll
-            for (int j = 0; j + 1 < WAY::REACH; j++)
+            for (int j = 0; j + 1 < CONFIG::REACH; j++)
                 result[j][i] = result[j + 1][i];
-            result[WAY::REACH - 1][i] = 0.0f;
+            result[CONFIG::REACH - 1][i] = 0.0f;
         }
     }
 }
 
 /* Each result is made of the last REACH rows. */
-template <class WAY>
-static __device__ __forceinline__ void gather_rows(const struct resize_walk &walk,
-                                                   const Columns<WAY> &columns, struct Place place)
+template <class CONFIG>
+static __device__ __forceinline__ void
+gather_rows(const struct resize_walk &walk, const Columns<CONFIG> &columns, struct Cursor cursor)
 {
-    float row[WAY::REACH][WAY::SUMS] = {};
-    uint32_t words[WAY::WORDS] = {};
-    load_ahead<WAY>(walk, columns, place, 0, words);
-    for (place.y = place.first; place.y < place.past; place.y++, place.out += walk.out_pitch) {
-        float weight[WAY::REACH + 1], result[WAY::SUMS] = {};
-        const int end = __ldg(walk.row_start + place.y) + __ldg(walk.row_count + place.y);
-        load_row_weights<WAY>(walk.row_weight + (size_t)place.y * WAY::STRIDE, weight);
-        for (; place.row < end; place.row++, place.in += walk.in_pitch) {
-            uint32_t now[WAY::WORDS];
-            take_words<WAY>(walk, columns, place, words, now);
+    float row[CONFIG::REACH][CONFIG::SUMS] = {};
+    uint32_t words[CONFIG::WORDS] = {};
+    load_ahead<CONFIG>(walk, columns, cursor, 0, words);
+    for (cursor.y = cursor.first; cursor.y < cursor.past;
+         cursor.y++, cursor.out += walk.p.out_pitch) {
+        float weight[CONFIG::REACH + 1], result[CONFIG::SUMS] = {};
+        const int end = __ldg(walk.row_start + cursor.y) + __ldg(walk.row_count + cursor.y);
+        load_row_weights<CONFIG>(walk.row_weight + (size_t)cursor.y * CONFIG::STRIDE, weight);
+        for (; cursor.row < end; cursor.row++, cursor.in += walk.p.in_pitch) {
+            uint32_t now[CONFIG::WORDS];
+            take_words<CONFIG>(walk, columns, cursor, words, now);
 #pragma unroll
-            for (int i = 0; i < WAY::SUMS; i++) {
+            for (int i = 0; i < CONFIG::SUMS; i++) {
 #pragma unroll
-                for (int j = 0; j + 1 < WAY::REACH; j++)
+                for (int j = 0; j + 1 < CONFIG::REACH; j++)
                     row[j][i] = row[j + 1][i];
             }
-            make_row<WAY>(walk, columns, place.in, now, row[WAY::REACH - 1]);
+            make_row<CONFIG>(walk, columns, cursor.in, now, row[CONFIG::REACH - 1]);
         }
 #pragma unroll
-        for (int j = 0; j < WAY::REACH; j++) {
+        for (int j = 0; j < CONFIG::REACH; j++) {
 #pragma unroll
-            for (int i = 0; i < WAY::SUMS; i++)
+            for (int i = 0; i < CONFIG::SUMS; i++)
                 result[i] += weight[j] * row[j][i];
         }
-        store_group<WAY>(place.out, place.samples, result);
+        store_group<CONFIG>(cursor.out, cursor.samples, result);
     }
 }
 
-template <class WAY>
-static __global__ void __launch_bounds__(THREADS, WAY::RESIDENT)
+template <class CONFIG>
+static __global__ void __launch_bounds__(THREADS, CONFIG::RESIDENT)
     walk_kernel(struct resize_walk walk)
 {
-    __shared__ float decode[WAY::LIGHT ? 256 * 32 : 1];
-    if (WAY::LIGHT) { /* a copy for each bank */
+    __shared__ float decode[CONFIG::LIGHT ? 256 * 32 : 1];
+    if (CONFIG::LIGHT) { /* a copy for each bank */
         for (int i = threadIdx.x; i < 256 * 32; i += THREADS)
             decode[i] = walk.decode[i / 32];
         __syncthreads();
@@ -212,42 +215,42 @@ static __global__ void __launch_bounds__(THREADS, WAY::RESIDENT)
     const int group = blockIdx.x * THREADS + threadIdx.x;
     if (group >= walk.groups)
         return;
-    struct Place place;
-    place.first = walk.first + (int)blockIdx.y * walk.tall;
-    place.past = min(place.first + walk.tall, walk.first + walk.rows);
-    place.row = walk.row_start[place.first];
-    place.end = walk.row_start[place.past - 1] + walk.row_count[place.past - 1];
-    const int byte = walk.column_start[group] * WAY::PIXEL;
-    place.in = walk.in + (place.row - walk.in_first) * (ptrdiff_t)walk.in_pitch + (byte & ~3);
-    place.out = walk.out + (place.first - walk.first) * (size_t)walk.out_pitch +
-                (size_t)group * WAY::GROUP * WAY::PIXEL;
-    place.samples = min((walk.width - group * WAY::GROUP) * WAY::CHANNELS, WAY::SUMS);
-    Columns<WAY> columns;
-    columns.decode = decode + (WAY::LIGHT ? threadIdx.x % 32 : 0);
-    columns.weights = walk.column_weight + (size_t)group * 4 * WAY::GROUP;
-    columns.weight_step = (size_t)walk.groups * 4 * WAY::GROUP;
+    struct Cursor cursor;
+    cursor.first = walk.p.out_y + (int)blockIdx.y * walk.tall;
+    cursor.past = min(cursor.first + walk.tall, walk.p.out_y + walk.p.rows);
+    cursor.row = walk.row_start[cursor.first];
+    cursor.end = walk.row_start[cursor.past - 1] + walk.row_count[cursor.past - 1];
+    const int byte = walk.column_start[group] * CONFIG::PIXEL;
+    cursor.in = walk.p.in + (cursor.row - walk.p.in_y) * (ptrdiff_t)walk.p.in_pitch + (byte & ~3);
+    cursor.out = walk.p.out + (cursor.first - walk.p.out_y) * (size_t)walk.p.out_pitch +
+                 (size_t)group * CONFIG::GROUP * CONFIG::PIXEL;
+    cursor.samples = min((walk.out_width - group * CONFIG::GROUP) * CONFIG::CHANNELS, CONFIG::SUMS);
+    Columns<CONFIG> columns;
+    columns.decode = decode + (CONFIG::LIGHT ? threadIdx.x % 32 : 0);
+    columns.weights = walk.column_weight + (size_t)group * 4 * CONFIG::GROUP;
+    columns.weight_step = (size_t)walk.groups * 4 * CONFIG::GROUP;
     columns.shift = (byte & 3) * 8;
     columns.from = byte & ~3;
     columns.row_bytes = walk.in_row_bytes;
-    columns.plain = columns.from >= 0 && columns.from + 4 * WAY::WORDS <= walk.in_row_bytes;
-    if (WAY::WINDOW) {
+    columns.plain = columns.from >= 0 && columns.from + 4 * CONFIG::WORDS <= walk.in_row_bytes;
+    if (CONFIG::WINDOW) {
 #pragma unroll
-        for (int k = 0; k < WAY::SPAN; k++) {
+        for (int k = 0; k < CONFIG::SPAN; k++) {
 #pragma unroll
-            for (int g = 0; g < WAY::GROUP; g++)
-                columns.weight[k][g] =
-                    __ldg(columns.weights + k / 4 * columns.weight_step + k % 4 * WAY::GROUP + g);
+            for (int g = 0; g < CONFIG::GROUP; g++)
+                columns.weight[k][g] = __ldg(columns.weights + k / 4 * columns.weight_step +
+                                             k % 4 * CONFIG::GROUP + g);
         }
     }
-    if (WAY::GATHERS)
-        gather_rows<WAY>(walk, columns, place);
+    if (CONFIG::GATHERS)
+        gather_rows<CONFIG>(walk, columns, cursor);
     else
-        scatter_rows<WAY>(walk, columns, place);
+        scatter_rows<CONFIG>(walk, columns, cursor);
 }
 
 /* As many rows for a thread that one wave of blocks makes the band: rows that two threads both need
  * are made twice. */
-template <class WAY> static int launch(struct resize_walk walk, cudaStream_t stream)
+template <class CONFIG> static int launch(struct resize_walk walk, cudaStream_t stream)
 {
     constexpr int LEAST_ROWS = 4, MOST_CHUNKS = 32768;
     int device, processors, resident;
@@ -255,15 +258,15 @@ template <class WAY> static int launch(struct resize_walk walk, cudaStream_t str
     if (code == cudaSuccess)
         code = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     if (code == cudaSuccess)
-        code =
-            cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, walk_kernel<WAY>, THREADS, 0);
+        code = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, walk_kernel<CONFIG>,
+                                                             THREADS, 0);
     if (code != cudaSuccess)
         return code;
     const int across = (walk.groups + THREADS - 1) / THREADS;
     const int chunks = max(1, min(processors * resident / across, MOST_CHUNKS));
-    walk.tall = max((walk.rows + chunks - 1) / chunks, LEAST_ROWS);
-    const dim3 grid(across, (walk.rows + walk.tall - 1) / walk.tall);
-    walk_kernel<WAY><<<grid, THREADS, 0, stream>>>(walk);
+    walk.tall = max((walk.p.rows + chunks - 1) / chunks, LEAST_ROWS);
+    const dim3 grid(across, (walk.p.rows + walk.tall - 1) / walk.tall);
+    walk_kernel<CONFIG><<<grid, THREADS, 0, stream>>>(walk);
     return cudaGetLastError();
 }
 
@@ -277,7 +280,7 @@ static int launch_halves(const struct resize_walk &walk, cudaStream_t stream)
 {
     constexpr int GROUP = group_of(CHANNELS, BITS, REACH, true);
     return launch<
-        Way<CHANNELS, BITS, LIGHT, GROUP, 2 * (REACH + GROUP - 1), 2 * REACH, REACH, false>>(
+        Config<CHANNELS, BITS, LIGHT, GROUP, 2 * (REACH + GROUP - 1), 2 * REACH, REACH, false>>(
         walk, stream);
 }
 
@@ -287,14 +290,14 @@ static int launch_narrow(const struct resize_walk &walk, cudaStream_t stream)
 {
     constexpr int GROUP = group_of(CHANNELS, BITS, REACH, false);
     constexpr int WINDOW = GATHERS ? REACH + GROUP : 2 * (REACH + GROUP - 1);
-    return launch<Way<CHANNELS, BITS, false, GROUP, WINDOW, 0, REACH, GATHERS>>(walk, stream);
+    return launch<Config<CHANNELS, BITS, false, GROUP, WINDOW, 0, REACH, GATHERS>>(walk, stream);
 }
 
 template <int CHANNELS, int BITS, int REACH, bool GATHERS, bool LIGHT>
 static int launch_wide(const struct resize_walk &walk, cudaStream_t stream)
 {
     constexpr int GROUP = group_of(CHANNELS, BITS, REACH, false);
-    return launch<Way<CHANNELS, BITS, LIGHT, GROUP, 0, 0, REACH, GATHERS>>(walk, stream);
+    return launch<Config<CHANNELS, BITS, LIGHT, GROUP, 0, 0, REACH, GATHERS>>(walk, stream);
 }
 
 template <int CHANNELS, int BITS>

@@ -15,7 +15,7 @@ constexpr int AHEAD = 4; /* rows to ask for before they are loaded */
  * TAPS - 1 of the window, and samples lie at the same place in their words for all groups. */
 template <int CHANNELS_, int BITS_, bool LIGHT_, int GROUP_, int WINDOW_, int TAPS_, int REACH_,
           bool GATHERS_>
-struct Way {
+struct Config {
     static constexpr int CHANNELS = CHANNELS_, BITS = BITS_, REACH = REACH_;
     static constexpr int GROUP = GROUP_, WINDOW = WINDOW_, TAPS = TAPS_;
     static constexpr bool LIGHT = LIGHT_, GATHERS = GATHERS_;
@@ -26,10 +26,10 @@ struct Way {
     static constexpr int BYTES = SPAN * PIXEL;
     /* Where the window of group 0 starts, and that byte's place in its word. */
     static constexpr int START = TAPS ? -(TAPS / 2 - 1) * PIXEL : 0;
-    static constexpr int PLACE = START & 3;
-    static constexpr bool FIXED = TAPS || PIXEL % 4 == 0; /* the place is PLACE for all groups */
+    static constexpr int OFFSET = START & 3;
+    static constexpr bool FIXED = TAPS || PIXEL % 4 == 0; /* the place is OFFSET for all groups */
     static constexpr int WORDS =
-        FIXED ? (PLACE + BYTES + 3) / 4 : (BYTES + (BITS == 8 ? 6 : 5)) / 4;
+        FIXED ? (OFFSET + BYTES + 3) / 4 : (BYTES + (BITS == 8 ? 6 : 5)) / 4;
     static constexpr int NEEDED = FIXED ? WORDS : (BYTES + 3) / 4; /* when moved to place 0 */
     /* Blocks to a processor, by the registers that the sums and two rows of words take. */
     static constexpr int RESIDENT = REACH == 2              ? 6
@@ -40,7 +40,7 @@ struct Way {
     /* Word i starts at a multiple of 8 bytes. */
     static constexpr __host__ __device__ bool starts_pair(int i)
     {
-        return TAPS && 2 * GROUP * PIXEL % 8 == 0 && (START - PLACE + 4 * i) % 8 == 0 &&
+        return TAPS && 2 * GROUP * PIXEL % 8 == 0 && (START - OFFSET + 4 * i) % 8 == 0 &&
                i + 1 < WORDS;
     }
 };
@@ -60,41 +60,41 @@ static __device__ __forceinline__ uint32_t load_word(const unsigned char *at, in
 }
 
 /* Those of a window that is not all within the row: nothing is used of words that are beyond it. */
-template <class WAY>
+template <class CONFIG>
 static __device__ __forceinline__ void load_edge(const unsigned char *row, int from, int row_bytes,
-                                                 uint32_t (&words)[WAY::WORDS])
+                                                 uint32_t (&words)[CONFIG::WORDS])
 {
     const int last = row_bytes / 4 * 4 - 4;
     /* Computed anew for each row: the places would fill a dozen registers of every thread. */
     asm volatile("" : "+r"(from));
 #pragma unroll
-    for (int i = 0; i < WAY::WORDS; i++)
+    for (int i = 0; i < CONFIG::WORDS; i++)
         words[i] = __ldg((const uint32_t *)(row + min(max(from + 4 * i, 0), last)));
     if (row_bytes % 4 == 0)
         return;
     const uint32_t tail = load_tail(row + last + 4, row_bytes % 4);
 #pragma unroll
-    for (int i = 0; i < WAY::WORDS; i++)
+    for (int i = 0; i < CONFIG::WORDS; i++)
         words[i] = from + 4 * i == last + 4 ? tail : words[i];
 }
 
 /* The words that hold a window, whose first starts at byte `from` of the row. */
-template <class WAY>
+template <class CONFIG>
 static __device__ __forceinline__ void load_window(const unsigned char *at, int from, int row_bytes,
-                                                   bool plain, uint32_t (&words)[WAY::WORDS])
+                                                   bool plain, uint32_t (&words)[CONFIG::WORDS])
 {
     if (!plain) {
-        load_edge<WAY>(at - from, from, row_bytes, words);
+        load_edge<CONFIG>(at - from, from, row_bytes, words);
         return;
     }
 #pragma unroll
-    for (int i = 0; i < WAY::WORDS; i++) {
-        if (i > 0 && WAY::starts_pair(i - 1))
+    for (int i = 0; i < CONFIG::WORDS; i++) {
+        if (i > 0 && CONFIG::starts_pair(i - 1))
             continue;
-        if (WAY::starts_pair(i)) {
+        if (CONFIG::starts_pair(i)) {
             const uint2 two = __ldg((const uint2 *)(at + 4 * i));
             words[i] = two.x;
-            words[i + 1 < WAY::WORDS ? i + 1 : i] = two.y;
+            words[i + 1 < CONFIG::WORDS ? i + 1 : i] = two.y;
         } else {
             words[i] = __ldg((const uint32_t *)at + i);
         }
@@ -103,56 +103,57 @@ static __device__ __forceinline__ void load_window(const unsigned char *at, int 
 
 /* Sample i of the words as a float. Not converted: its bits, moved up to the top of a mantissa, are
  * that many steps of the smallest float, which the weights make up for. */
-template <class WAY>
-static __device__ __forceinline__ float sample_of(const uint32_t (&words)[WAY::NEEDED], int i,
+template <class CONFIG>
+static __device__ __forceinline__ float sample_of(const uint32_t (&words)[CONFIG::NEEDED], int i,
                                                   const float *decode)
 {
-    const int at = (WAY::FIXED ? WAY::PLACE : 0) + i * WAY::BITS / 8;
+    const int at = (CONFIG::FIXED ? CONFIG::OFFSET : 0) + i * CONFIG::BITS / 8;
     const uint32_t word = words[at / 4];
     const int byte = at % 4;
-    if (WAY::LIGHT)
+    if (CONFIG::LIGHT)
         return decode[(word >> (8 * byte) & 0xff) * 32];
-    if (WAY::BITS == 8)
+    if (CONFIG::BITS == 8)
         return __uint_as_float(__byte_perm(word, 0, 0x4044 | byte << 8));
     return __uint_as_float(__byte_perm(word, 0, 0x4004 | (byte + 1) << 8 | byte << 4));
 }
 
 /* Adds SPAN pixels to the sums. shift: of the first sample in its word, in bits. */
-template <class WAY>
-static __device__ __forceinline__ void add_pixels(const uint32_t (&words)[WAY::WORDS], int shift,
-                                                  const float (&weight)[WAY::SPAN][WAY::GROUP],
-                                                  const float *decode, float (&sum)[WAY::SUMS])
+template <class CONFIG>
+static __device__ __forceinline__ void
+add_pixels(const uint32_t (&words)[CONFIG::WORDS], int shift,
+           const float (&weight)[CONFIG::SPAN][CONFIG::GROUP], const float *decode,
+           float (&sum)[CONFIG::SUMS])
 {
-    uint32_t moved[WAY::NEEDED];
+    uint32_t moved[CONFIG::NEEDED];
 #pragma unroll
-    for (int i = 0; i < WAY::NEEDED; i++)
-        moved[i] = WAY::FIXED
+    for (int i = 0; i < CONFIG::NEEDED; i++)
+        moved[i] = CONFIG::FIXED
                        ? words[i]
-                       : __funnelshift_r(words[i], i + 1 < WAY::WORDS ? words[i + 1] : 0, shift);
+                       : __funnelshift_r(words[i], i + 1 < CONFIG::WORDS ? words[i + 1] : 0, shift);
 #pragma unroll
-    for (int k = 0; k < WAY::SPAN; k++) {
+    for (int k = 0; k < CONFIG::SPAN; k++) {
 #pragma unroll
-        for (int c = 0; c < WAY::CHANNELS; c++) {
-            const float v = sample_of<WAY>(moved, k * WAY::CHANNELS + c, decode);
+        for (int c = 0; c < CONFIG::CHANNELS; c++) {
+            const float v = sample_of<CONFIG>(moved, k * CONFIG::CHANNELS + c, decode);
 #pragma unroll
-            for (int g = 0; g < WAY::GROUP; g++) {
-                if (WAY::TAPS && (k < 2 * g || k >= 2 * g + WAY::TAPS))
+            for (int g = 0; g < CONFIG::GROUP; g++) {
+                if (CONFIG::TAPS && (k < 2 * g || k >= 2 * g + CONFIG::TAPS))
                     continue;
-                float *const to = &sum[g * WAY::CHANNELS + c];
+                float *const to = &sum[g * CONFIG::CHANNELS + c];
                 /* With weights of 16 bits the product is exact: one rounding or two, the same. */
-                *to = WAY::BITS == 8 && !WAY::LIGHT ? fmaf(weight[k][g], v, *to)
-                                                    : *to + weight[k][g] * v;
+                *to = CONFIG::BITS == 8 && !CONFIG::LIGHT ? fmaf(weight[k][g], v, *to)
+                                                          : *to + weight[k][g] * v;
             }
         }
     }
 }
 
 /* Four pixels' weights, of a group. */
-template <class WAY>
+template <class CONFIG>
 static __device__ __forceinline__ void load_weights(const float *from, float *to)
 {
 #pragma unroll
-    for (int i = 0; i < WAY::GROUP; i++) {
+    for (int i = 0; i < CONFIG::GROUP; i++) {
         const float4 four = __ldg((const float4 *)from + i);
         to[4 * i] = four.x;
         to[4 * i + 1] = four.y;
@@ -162,53 +163,53 @@ static __device__ __forceinline__ void load_weights(const float *from, float *to
 }
 
 /* What a thread knows of its columns. */
-template <class WAY> struct Columns {
+template <class CONFIG> struct Columns {
     const float *decode;
     const float *weights; /* of the group */
     size_t weight_step;   /* floats to the group's next four pixels */
     int shift;
     int from, row_bytes; /* the window's first word, in bytes from the row's start; all bytes */
     bool plain;          /* its words are all within the row */
-    float weight[WAY::SPAN][WAY::GROUP];
+    float weight[CONFIG::SPAN][CONFIG::GROUP];
 };
 
-template <class WAY>
+template <class CONFIG>
 static __device__ __forceinline__ void
-add_window(const struct resize_walk &walk, const Columns<WAY> &columns, const unsigned char *at,
-           const uint32_t (&ready)[WAY::WORDS], float (&sum)[WAY::SUMS])
+add_window(const struct resize_walk &walk, const Columns<CONFIG> &columns, const unsigned char *at,
+           const uint32_t (&ready)[CONFIG::WORDS], float (&sum)[CONFIG::SUMS])
 {
-    if (WAY::WINDOW) {
-        add_pixels<WAY>(ready, columns.shift, columns.weight, columns.decode, sum);
+    if (CONFIG::WINDOW) {
+        add_pixels<CONFIG>(ready, columns.shift, columns.weight, columns.decode, sum);
         return;
     }
     const float *from = columns.weights;
     int left = columns.row_bytes - columns.from;
     for (int k = 0; k < walk.window; k += 4) {
-        uint32_t words[WAY::WORDS];
-        float weight[WAY::SPAN][WAY::GROUP];
+        uint32_t words[CONFIG::WORDS];
+        float weight[CONFIG::SPAN][CONFIG::GROUP];
 #pragma unroll
-        for (int i = 0; i < WAY::WORDS; i++)
+        for (int i = 0; i < CONFIG::WORDS; i++)
             words[i] = load_word(at + 4 * i, left - 4 * i);
-        load_weights<WAY>(from, &weight[0][0]);
-        add_pixels<WAY>(words, columns.shift, weight, columns.decode, sum);
+        load_weights<CONFIG>(from, &weight[0][0]);
+        add_pixels<CONFIG>(words, columns.shift, weight, columns.decode, sum);
         from += columns.weight_step;
-        at += 4 * WAY::PIXEL;
-        left -= 4 * WAY::PIXEL;
+        at += 4 * CONFIG::PIXEL;
+        left -= 4 * CONFIG::PIXEL;
     }
 }
 
 /* One row of the first pass, clamped. */
-template <class WAY>
+template <class CONFIG>
 static __device__ __forceinline__ void
-make_row(const struct resize_walk &walk, const Columns<WAY> &columns, const unsigned char *at,
-         const uint32_t (&ready)[WAY::WORDS], float (&sum)[WAY::SUMS])
+make_row(const struct resize_walk &walk, const Columns<CONFIG> &columns, const unsigned char *at,
+         const uint32_t (&ready)[CONFIG::WORDS], float (&sum)[CONFIG::SUMS])
 {
 #pragma unroll
-    for (int i = 0; i < WAY::SUMS; i++)
+    for (int i = 0; i < CONFIG::SUMS; i++)
         sum[i] = 0.0f;
-    add_window<WAY>(walk, columns, at, ready, sum);
+    add_window<CONFIG>(walk, columns, at, ready, sum);
 #pragma unroll
-    for (int i = 0; i < WAY::SUMS && WAY::REACH > 2; i++) /* with 2, no weight is negative */
+    for (int i = 0; i < CONFIG::SUMS && CONFIG::REACH > 2; i++) /* with 2, no weight is negative */
         sum[i] = fminf(fmaxf(sum[i], 0.0f), walk.max);
 }
 

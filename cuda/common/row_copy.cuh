@@ -1,6 +1,7 @@
-/* Copies runs of rows: what crop and the vertical flip are. */
-#ifndef GF_CUDA_COMMON_ROWS_CUH
-#define GF_CUDA_COMMON_ROWS_CUH
+/* Copies a part of each row: what crop and the vertical flip are. They move bytes, whatever these
+ * mean, and a flip's rows come in reverse order: struct view_pair would say less. */
+#ifndef GF_CUDA_COMMON_ROW_COPY_CUH
+#define GF_CUDA_COMMON_ROW_COPY_CUH
 
 #include <stddef.h>
 
@@ -15,7 +16,7 @@ struct gf_row_copy {
     int rows;
 };
 
-/* cudaError_t; in crop.cu */
+/* cudaError_t */
 extern "C" int gf_rows_copy_cuda(const struct gf_row_copy *copy, void *stream);
 
 #endif

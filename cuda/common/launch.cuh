@@ -1,0 +1,98 @@
+/* How a launch divides its work: sizes, the number of blocks, and what a thread finds its place by.
+ */
+#ifndef GF_CUDA_COMMON_LAUNCH_CUH
+#define GF_CUDA_COMMON_LAUNCH_CUH
+
+#include <cuda_runtime.h>
+
+/* VECTOR: bytes of the widest access that a thread can make. Rows begin on multiples of it. */
+enum { VECTOR = 16, WARP = 32 };
+
+/* Rows of blocks in a grid, for kernels whose blocks go on to the rows that lie a grid below. */
+enum { GRID_ROWS_MAX = 32768 };
+
+static __host__ __device__ __forceinline__ int ceil_div(int a, int b)
+{
+    return (a + b - 1) / b;
+}
+
+static inline unsigned blocks_for(unsigned items, unsigned items_a_block)
+{
+    return (items + items_a_block - 1) / items_a_block;
+}
+
+/* A row's whole items of `size` bytes, and in *tail the bytes behind the last of them. */
+static inline unsigned whole_items(size_t row_bytes, size_t size, unsigned *tail)
+{
+    *tail = (unsigned)(row_bytes % size);
+    return (unsigned)(row_bytes / size);
+}
+
+/* The row of an item of work (a vector, a tile), and its index in that row. */
+struct position {
+    unsigned row, column;
+};
+
+static __device__ __forceinline__ struct position position_of(unsigned item, unsigned rows,
+                                                              unsigned row_items)
+{
+    struct position at = {0, item};
+    if (rows > 1) {
+        at.row = item / row_items;
+        at.column = item - at.row * row_items;
+    }
+    return at;
+}
+
+/* The number of blocks that the multiprocessors hold at once, or `needed` if that is fewer: for
+ * kernels whose blocks stay and take one item after another. */
+static inline cudaError_t resident_blocks(const void *kernel, int threads, size_t shared_bytes,
+                                          unsigned needed, unsigned *blocks)
+{
+    int device = 0, multiprocessors = 0, each = 0;
+    cudaError_t status = cudaGetDevice(&device);
+    if (status == cudaSuccess)
+        status = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+    if (status == cudaSuccess)
+        status =
+            cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads, shared_bytes);
+    const unsigned most = (unsigned)(multiprocessors * each);
+    *blocks = needed < most ? needed : most;
+    return status;
+}
+
+/* Calls function(n) with the number as a compile-time constant (std::integral_constant's idea, but
+ * without its header): `constexpr int N = decltype(n)::value`. */
+template <int N> struct constant {
+    static constexpr int value = N;
+};
+
+/* 1 to 4 channels. */
+template <class Function> static int for_channels(int channels, const Function &function)
+{
+    switch (channels) {
+    case 1:
+        return function(constant<1>());
+    case 2:
+        return function(constant<2>());
+    case 3:
+        return function(constant<3>());
+    default:
+        return function(constant<4>());
+    }
+}
+
+/* The bytes of a pixel of 1 to 4 samples of 8 or 16 bits. */
+template <class Function> static int for_pixel_bytes(int bytes, const Function &function)
+{
+    switch (bytes) {
+    case 6:
+        return function(constant<6>());
+    case 8:
+        return function(constant<8>());
+    default:
+        return for_channels(bytes, function);
+    }
+}
+
+#endif

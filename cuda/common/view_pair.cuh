@@ -1,0 +1,100 @@
+/* What every kernel is told of one launch: the views that it reads and writes. */
+#ifndef GF_CUDA_COMMON_VIEW_PAIR_CUH
+#define GF_CUDA_COMMON_VIEW_PAIR_CUH
+
+#include <cuda_runtime.h>
+
+#include "stage/stage.h"
+
+/* The input and output view of a launch. Row y of the input lies at in + (y - in_y) * in_pitch, and
+ * row y of the output at out + (y - out_y) * out_pitch. A kernel writes `rows` rows from out_y on.
+ * Kernels take it by value, alone or as the member `p` of their own arguments. */
+struct view_pair {
+    const unsigned char *in;
+    unsigned char *out; /* NULL where the kernel only reads */
+    size_t in_pitch, out_pitch;
+    int in_y, out_y, rows;
+    int width, height, channels; /* of the whole input picture, below 2^31 samples a row */
+    int border;                  /* enum gf_border, for stencils */
+    unsigned per_channel;        /* 65536 / channels + 1: see pixel_of() in stencil.cuh */
+    int bits;
+};
+
+static inline struct view_pair view_pair_of(const struct gf_launch *launch, int border)
+{
+    struct view_pair p = {};
+    p.in = launch->in.data;
+    p.out = launch->out.data;
+    p.in_pitch = launch->in.pitch;
+    p.out_pitch = launch->out.pitch;
+    p.in_y = launch->in.y;
+    p.out_y = launch->out.y;
+    p.rows = launch->out.rows;
+    p.width = launch->in.format.width;
+    p.height = launch->in.format.height;
+    p.channels = launch->in.format.channels;
+    p.border = border;
+    p.per_channel = 65536 / p.channels + 1;
+    p.bits = launch->in.format.bits;
+    return p;
+}
+
+/* The same with `in` at row in_y, which need not be in the view. */
+static inline struct view_pair view_pair_from(const struct gf_launch *launch, int in_y)
+{
+    struct view_pair p = view_pair_of(launch, 0);
+    p.in = gf_view_row(&launch->in, in_y);
+    p.in_y = in_y;
+    return p;
+}
+
+/* For point filters: `in` and `out` begin with the same row. */
+static inline struct view_pair aligned_views(const struct gf_launch *launch)
+{
+    return view_pair_from(launch, launch->out.y);
+}
+
+/* For kernels that only read, such as those that count. */
+static inline struct view_pair input_view(const struct gf_view *view)
+{
+    struct gf_launch launch = {};
+    launch.in = *view;
+    launch.out = *view;
+    struct view_pair p = aligned_views(&launch);
+    p.out = NULL;
+    return p;
+}
+
+/* Calls launch(part) for parts of aligned views of `most` rows or fewer, until one fails: where a
+ * launch's indices would not hold all rows. */
+template <class Launch>
+static int for_parts_of_rows(const struct view_pair &whole, unsigned most, const Launch &launch)
+{
+    int status = cudaSuccess;
+    for (long long first = 0; status == cudaSuccess && first < whole.rows; first += most) {
+        struct view_pair part = whole;
+        part.in += (size_t)first * whole.in_pitch;
+        part.out += (size_t)first * whole.out_pitch;
+        part.in_y += (int)first;
+        part.out_y += (int)first;
+        part.rows = (int)(whole.rows - first < most ? whole.rows - first : most);
+        status = launch(part);
+    }
+    return status;
+}
+
+/* At most this many pixels go into one long row, so that indices of vectors fit in 32 bits. */
+enum { LONG_ROW_MAX = 1 << 30 };
+
+/* Aligned views whose rows lie one behind the other without gaps become a single long row. */
+static inline struct view_pair join_rows(struct view_pair p, size_t in_bytes, size_t out_bytes)
+{
+    const long long pixels = (long long)p.width * p.rows;
+    if (p.in_pitch == in_bytes && (!p.out || p.out_pitch == out_bytes) && pixels <= LONG_ROW_MAX) {
+        p.width = (int)pixels;
+        p.rows = 1;
+    }
+    return p;
+}
+
+#endif
