@@ -16,6 +16,27 @@ static __host__ __device__ __forceinline__ int ceil_div(int a, int b)
     return (a + b - 1) / b;
 }
 
+/* Blocks numbered along x alone cover an area of width * rows with tiles, row of tiles by row of
+ * tiles: grids have few blocks in y, and pictures many rows. */
+static inline int tile_blocks(int width, int rows, int tile_width, int tile_rows)
+{
+    return ceil_div(width, tile_width) * ceil_div(rows, tile_rows);
+}
+
+/* The first column and row of the block's tile. */
+struct tile_origin {
+    int x, row;
+};
+
+static __device__ __forceinline__ struct tile_origin block_tile(int width, int tile_width,
+                                                                int tile_rows)
+{
+    const int across = (width + tile_width - 1) / tile_width;
+    const int down = blockIdx.x / across; /* unsigned, which is the shorter division */
+    const int x = (blockIdx.x - down * across) * tile_width;
+    return {x, down * tile_rows};
+}
+
 static inline unsigned blocks_for(unsigned items, unsigned items_a_block)
 {
     return (items + items_a_block - 1) / items_a_block;
@@ -26,6 +47,17 @@ static inline unsigned whole_items(size_t row_bytes, size_t size, unsigned *tail
 {
     *tail = (unsigned)(row_bytes % size);
     return (unsigned)(row_bytes / size);
+}
+
+/* The parts of a vector as an array. */
+static __device__ __forceinline__ void unpack(uint4 v, unsigned to[4])
+{
+    to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
+}
+
+static __device__ __forceinline__ void unpack(float4 v, float to[4])
+{
+    to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
 }
 
 /* The row of an item of work (a vector, a tile), and its index in that row. */

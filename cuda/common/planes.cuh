@@ -40,7 +40,7 @@ static inline struct planes_shape shape_of_planes(const struct view_pair &p, int
 
 static inline int planes_blocks(const struct view_pair &p, const struct planes_shape &shape)
 {
-    return ceil_div(p.width, shape.width) * ceil_div(p.rows, shape.height);
+    return tile_blocks(p.width, p.rows, shape.width, shape.height);
 }
 
 /* Where the block's tile lies. */
@@ -51,11 +51,10 @@ struct planes_tile {
 static __device__ __forceinline__ struct planes_tile
 tile_of_planes(const struct view_pair &p, const struct planes_shape &shape)
 {
-    const int across = (p.width + shape.width - 1) / shape.width;
-    const int down = blockIdx.x / across;
+    const struct tile_origin origin = block_tile(p.width, shape.width, shape.height);
     struct planes_tile tile;
-    tile.x0 = (blockIdx.x - down * across) * shape.width;
-    tile.y0 = p.out_y + down * shape.height;
+    tile.x0 = origin.x;
+    tile.y0 = p.out_y + origin.row;
     tile.lines = min(shape.height, p.out_y + p.rows - tile.y0);
     return tile;
 }
@@ -96,12 +95,6 @@ static __device__ __forceinline__ bool find_item(const struct view_pair &p,
     item->row = strip / p.channels;
     item->channel = strip - item->row * p.channels;
     return tile.x0 + item->first < p.width;
-}
-
-static __device__ __forceinline__ void load_quad(const float *from, float v[4])
-{
-    const float4 four = *(const float4 *)from;
-    v[0] = four.x, v[1] = four.y, v[2] = four.z, v[3] = four.w;
 }
 
 template <class Sample>

@@ -45,8 +45,8 @@ template <int BESIDE> struct strip_row {
 
 static inline int strip_blocks(const struct view_pair &p, int sample_bytes, int rows)
 {
-    return ceil_div(p.width * p.channels * sample_bytes, STRIP_BYTES) *
-           ceil_div(p.rows, rows * STRIP_WARPS);
+    return tile_blocks(p.width * p.channels * sample_bytes, p.rows, STRIP_BYTES,
+                       rows * STRIP_WARPS);
 }
 
 /* Fills the tables for strips of `rows` rows and says where the thread's strip is. `above` rows
@@ -58,10 +58,9 @@ find_strip(const struct view_pair &p, struct strip_tables<Sample, BESIDE, ROWS> 
 {
     const int size = (int)sizeof(Sample), lane = threadIdx.x % STRIP_LANES;
     const int row_bytes = p.width * p.channels * size;
-    const int across = (row_bytes + STRIP_BYTES - 1) / STRIP_BYTES;
-    const int down = blockIdx.x / across;
-    const int left = (blockIdx.x - down * across) * STRIP_BYTES;
-    const int top = down * rows * STRIP_WARPS, lines = min(rows * STRIP_WARPS, p.rows - top);
+    const struct tile_origin origin = block_tile(row_bytes, STRIP_BYTES, rows * STRIP_WARPS);
+    const int left = origin.x, top = origin.row;
+    const int lines = min(rows * STRIP_WARPS, p.rows - top);
     const int y = p.out_y + top;
     for (int i = threadIdx.x; i < lines + 2 * above; i += STRIP_THREADS) {
         const int from = min(max(y - above + i, y - reach), y + lines - 1 + reach);

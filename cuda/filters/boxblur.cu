@@ -178,9 +178,8 @@ __global__ void __launch_bounds__(THREADS) box_rows_kernel(const struct rows_arg
     Sample *const staging = (Sample *)shared;
     unsigned *const planes = (unsigned *)(staging + args.lines * TILE_SAMPLES);
     unsigned *const blocks = planes + args.lines * p.channels * shape.plane;
-    const int across = (p.width + shape.width - 1) / shape.width;
-    const int down = blockIdx.x / across;
-    const int x0 = (blockIdx.x - down * across) * shape.width, line = down * args.lines;
+    const struct tile_origin origin = block_tile(p.width, shape.width, args.lines);
+    const int x0 = origin.x, line = origin.row;
     const int lines = min(args.lines, p.rows - line), strips = lines * p.channels;
     load_sums<Sum>(args, shape, planes, x0, line, lines);
     __syncthreads();
@@ -239,7 +238,7 @@ static int launch_box(const struct gf_launch *launch, const struct gf_box *box)
     rows.radius = box->radius;
     rows.lines = rows_that_fit(each);
     rows.mean = box->mean;
-    const int wide = ceil_div(p.width, shape.width) * ceil_div(p.rows, rows.lines);
+    const int wide = tile_blocks(p.width, p.rows, shape.width, rows.lines);
     box_rows_kernel<Sum, Window, Sample><<<wide, THREADS, each * rows.lines, stream>>>(rows);
     return cudaGetLastError();
 }

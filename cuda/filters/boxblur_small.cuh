@@ -183,9 +183,8 @@ __global__ void __launch_bounds__(SMALL_THREADS) box_small_kernel(const struct s
     const struct view_pair &p = args.p;
     const int lane = threadIdx.x % SMALL_LANES, first = threadIdx.x / SMALL_LANES * SMALL_ROWS;
     const int row_bytes = p.width * CHANNELS;
-    const int across = (row_bytes + Shape::BYTES - 1) / Shape::BYTES, down = blockIdx.x / across;
-    const int left = (blockIdx.x - down * across) * Shape::BYTES - Shape::LANES * SMALL_CHUNK;
-    const int top = down * SMALL_ROWS * SMALL_WARPS;
+    const struct tile_origin origin = block_tile(row_bytes, Shape::BYTES, SMALL_ROWS * SMALL_WARPS);
+    const int left = origin.x - Shape::LANES * SMALL_CHUNK, top = origin.row;
     const int block_lines = min((int)SMALL_ROWS * (int)SMALL_WARPS, p.rows - top);
     fill_tables<RADIUS, CHANNELS>(p, tables, top, block_lines, left, row_bytes);
     const int lines = min((int)SMALL_ROWS, block_lines - first);
@@ -224,8 +223,8 @@ static int launch_small_as(const struct gf_launch *launch, const struct gf_box *
     const unsigned n = (2 * RADIUS + 1) * (2 * RADIUS + 1);
     const struct small_args args = {view_pair_of(launch, box->border), n / 2 * 0x10001u,
                                     ((1u << 24) + n - 1) / n};
-    const int blocks = ceil_div(args.p.width * CHANNELS, small_shape<RADIUS, CHANNELS>::BYTES) *
-                       ceil_div(args.p.rows, SMALL_ROWS * SMALL_WARPS);
+    const int blocks = tile_blocks(args.p.width * CHANNELS, args.p.rows,
+                                   small_shape<RADIUS, CHANNELS>::BYTES, SMALL_ROWS * SMALL_WARPS);
     box_small_kernel<RADIUS, CHANNELS>
         <<<blocks, SMALL_THREADS, 0, (cudaStream_t)launch->stream>>>(args);
     return cudaGetLastError();

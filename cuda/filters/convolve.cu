@@ -24,10 +24,10 @@ static __device__ __forceinline__ void correlate(const struct convolve_args &arg
         const float *const line = first + j * row_pitch;
         const float *const weight = args.weight + j * args.width;
         float v[PLANES_RUN + 4];
-        load_quad(line, v);
-        load_quad(line + 4, v + 4);
+        unpack(*(const float4 *)(line), v);
+        unpack(*(const float4 *)(line + 4), v + 4);
         for (int base = 0; base < args.width; base += 4) {
-            load_quad(line + base + 8, v + 8);
+            unpack(*(const float4 *)(line + base + 8), v + 8);
 #pragma unroll
             for (int u = 0; u < 4; u++) {
                 if (base + u < args.width) {

@@ -76,9 +76,8 @@ __global__ void __launch_bounds__(THREADS) normalmap_kernel(const struct normalm
     __shared__ int heights[(TILE_HEIGHT + 2) * PITCH];
     __shared__ uint4 staging[TILE_WIDTH * TILE_HEIGHT * 4 * sizeof(Sample) / sizeof(uint4)];
     const struct view_pair &p = args.p;
-    const int across = (p.width + TILE_WIDTH - 1) / TILE_WIDTH;
-    const int down = blockIdx.x / across;
-    const int x0 = (blockIdx.x - down * across) * TILE_WIDTH, y0 = p.out_y + down * TILE_HEIGHT;
+    const struct tile_origin origin = block_tile(p.width, TILE_WIDTH, TILE_HEIGHT);
+    const int x0 = origin.x, y0 = p.out_y + origin.row;
     const int lines = min((int)TILE_HEIGHT, p.out_y + p.rows - y0);
     for (int i = threadIdx.x; i < (lines + 2) * (TILE_WIDTH + 2); i += THREADS) {
         const int row = i / (TILE_WIDTH + 2), column = i - row * (TILE_WIDTH + 2);
@@ -117,7 +116,7 @@ template <class ROOT> static int launch_normalmap(const struct gf_launch *launch
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     if (launch->in.format.bits == 8 && launch->in.format.channels == 3)
         return launch_rgb8<ROOT>(launch, (const struct gf_normalmap *)launch->stage->constants);
-    const int blocks = ceil_div(args.p.width, TILE_WIDTH) * ceil_div(args.p.rows, TILE_HEIGHT);
+    const int blocks = tile_blocks(args.p.width, args.p.rows, TILE_WIDTH, TILE_HEIGHT);
     if (launch->in.format.bits == 8)
         normalmap_kernel<unsigned char, ROOT><<<blocks, THREADS, 0, stream>>>(args);
     else

@@ -215,8 +215,8 @@ __global__ void __launch_bounds__(RGB8_THREADS, RGB8_BLOCKS)
     __shared__ long long rows[RGB8_ROWS * RGB8_WARPS + 2];
     __shared__ uint4 staging[RGB8_WARPS][2][RGB8_CHUNKS];
     const struct view_pair &p = args.p;
-    const int across = (p.width + RGB8_PIXELS - 1) / RGB8_PIXELS, down = blockIdx.x / across;
-    const int top = down * RGB8_ROWS * RGB8_WARPS, y = p.out_y + top;
+    const struct tile_origin origin = block_tile(p.width, RGB8_PIXELS, RGB8_ROWS * RGB8_WARPS);
+    const int top = origin.row, y = p.out_y + top;
     const int total = min(RGB8_ROWS * RGB8_WARPS, p.rows - top);
     for (int i = threadIdx.x; i < total + 2; i += RGB8_THREADS) {
         const int index = gf_border_index(y - 1 + i, p.height, p.border);
@@ -227,8 +227,7 @@ __global__ void __launch_bounds__(RGB8_THREADS, RGB8_BLOCKS)
     const int lines = min((int)RGB8_ROWS, total - line);
     if (lines <= 0)
         return;
-    const struct rgb8_position at =
-        rgb8_find(p, (blockIdx.x - down * across) * RGB8_PIXELS, rows + line);
+    const struct rgb8_position at = rgb8_find(p, origin.x, rows + line);
     unsigned char *const in = (unsigned char *)staging[warp][0];
     unsigned char *const out = (unsigned char *)staging[warp][1];
     struct rgb8_fetch fetch;
@@ -264,8 +263,7 @@ static int launch_rgb8(const struct gf_launch *launch, const struct gf_normalmap
     struct rgb8_args args = {};
     args.p = view_pair_of(launch, normalmap->border);
     args.slope = normalmap->slope;
-    const int blocks =
-        ceil_div(args.p.width, RGB8_PIXELS) * ceil_div(args.p.rows, RGB8_ROWS * RGB8_WARPS);
+    const int blocks = tile_blocks(args.p.width, args.p.rows, RGB8_PIXELS, RGB8_ROWS * RGB8_WARPS);
     normalmap_rgb8_kernel<ROOT><<<blocks, RGB8_THREADS, 0, (cudaStream_t)launch->stream>>>(args);
     return cudaGetLastError();
 }

@@ -35,11 +35,7 @@ static __device__ __forceinline__ void load_item(const unsigned char *in, unsign
 {
 #pragma unroll
     for (int i = 0; i < item<BITS, COUNT>::vectors; i++) {
-        const uint4 v = ((const uint4 *)in)[i];
-        w[4 * i] = v.x;
-        w[4 * i + 1] = v.y;
-        w[4 * i + 2] = v.z;
-        w[4 * i + 3] = v.w;
+        unpack(((const uint4 *)in)[i], w + 4 * i);
     }
 }
 

@@ -13,10 +13,9 @@ __global__ void __launch_bounds__(GLOBAL_WIDTH *GLOBAL_HEIGHT)
     normalmap_global_kernel(const struct normalmap_args args)
 {
     const struct view_pair &p = args.p;
-    const int across = (p.width + GLOBAL_WIDTH - 1) / GLOBAL_WIDTH;
-    const int down = (int)blockIdx.x / across;
-    const int x = ((int)blockIdx.x - down * across) * GLOBAL_WIDTH + (int)threadIdx.x;
-    const int line = down * GLOBAL_HEIGHT + (int)threadIdx.y, y = p.out_y + line;
+    const struct tile_origin origin = block_tile(p.width, GLOBAL_WIDTH, GLOBAL_HEIGHT);
+    const int x = origin.x + (int)threadIdx.x;
+    const int line = origin.row + (int)threadIdx.y, y = p.out_y + line;
     if (x >= p.width || line >= p.rows)
         return;
     int gx = 0, gy = 0;
@@ -39,7 +38,7 @@ extern "C" int gf_normalmap_global_cuda(const struct gf_launch *launch)
     const struct normalmap_args args = normalmap_args_of(launch);
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     const dim3 threads(GLOBAL_WIDTH, GLOBAL_HEIGHT);
-    const int blocks = ceil_div(args.p.width, GLOBAL_WIDTH) * ceil_div(args.p.rows, GLOBAL_HEIGHT);
+    const int blocks = tile_blocks(args.p.width, args.p.rows, GLOBAL_WIDTH, GLOBAL_HEIGHT);
     if (launch->in.format.bits == 8)
         normalmap_global_kernel<unsigned char><<<blocks, threads, 0, stream>>>(args);
     else

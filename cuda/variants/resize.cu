@@ -112,10 +112,9 @@ template <int CHANNELS, class SAMPLE, class FETCH>
 __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
     window_kernel(const struct window_args args)
 {
-    const int across = (args.out_width + BLOCK_WIDTH - 1) / BLOCK_WIDTH,
-              down = (int)blockIdx.x / across;
-    const int x = ((int)blockIdx.x - down * across) * BLOCK_WIDTH + (int)threadIdx.x;
-    const int line = down * BLOCK_HEIGHT + (int)threadIdx.y, y = args.p.out_y + line;
+    const struct tile_origin origin = block_tile(args.out_width, BLOCK_WIDTH, BLOCK_HEIGHT);
+    const int x = origin.x + (int)threadIdx.x;
+    const int line = origin.row + (int)threadIdx.y, y = args.p.out_y + line;
     if (x >= args.out_width || line >= args.p.rows)
         return;
     const float *const column_weight = args.column.weight + (size_t)x * args.column.most;
@@ -148,16 +147,10 @@ __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
                                  CHANNELS % 2 == 0 && c == CHANNELS - 1);
 }
 
-static unsigned blocks_for(int width, int rows)
-{
-    return (unsigned)((width + BLOCK_WIDTH - 1) / BLOCK_WIDTH) *
-           ((rows + BLOCK_HEIGHT - 1) / BLOCK_HEIGHT);
-}
-
 template <class FETCH, class SAMPLE>
 static int launch_windows(const struct window_args &args, cudaStream_t stream)
 {
-    const unsigned blocks = blocks_for(args.out_width, args.p.rows);
+    const unsigned blocks = tile_blocks(args.out_width, args.p.rows, BLOCK_WIDTH, BLOCK_HEIGHT);
     const dim3 threads(BLOCK_WIDTH, BLOCK_HEIGHT);
     return for_channels(args.p.channels, [&](auto channels) -> int {
         window_kernel<decltype(channels)::value, SAMPLE, FETCH>
@@ -179,12 +172,12 @@ extern "C" int gf_resize_direct_cuda(const struct gf_launch *launch)
 extern "C" int gf_resize_texture_cuda(const struct gf_launch *launch)
 {
     const struct gf_texture_sampling sampling = {1, cudaAddressModeClamp, cudaFilterModePoint,
-                                             cudaReadModeElementType, 0};
+                                                 cudaReadModeElementType, 0};
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     struct window_args args = args_of(launch);
     struct gf_texture texture;
-    int status = gf_texture_open(&launch->in, args.top, args.bottom, &sampling, launch->scratch, stream,
-                                 &texture);
+    int status = gf_texture_open(&launch->in, args.top, args.bottom, &sampling, launch->scratch,
+                                 stream, &texture);
     if (status != cudaSuccess)
         return status;
     args.texture = texture.object;
@@ -201,9 +194,9 @@ __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
     columns_kernel(const struct window_args args)
 {
     const int samples = args.out_width * args.p.channels;
-    const int across = (samples + BLOCK_WIDTH - 1) / BLOCK_WIDTH, down = (int)blockIdx.x / across;
-    const int at = ((int)blockIdx.x - down * across) * BLOCK_WIDTH + (int)threadIdx.x;
-    const int line = down * BLOCK_HEIGHT + (int)threadIdx.y, y = args.top + line;
+    const struct tile_origin origin = block_tile(samples, BLOCK_WIDTH, BLOCK_HEIGHT);
+    const int at = origin.x + (int)threadIdx.x;
+    const int line = origin.row + (int)threadIdx.y, y = args.top + line;
     if (at >= samples || y >= args.bottom)
         return;
     const int x = at / args.p.channels, channel = at - x * args.p.channels;
@@ -238,9 +231,9 @@ __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
     rows_kernel(const struct window_args args)
 {
     const int samples = args.out_width * args.p.channels;
-    const int across = (samples + BLOCK_WIDTH - 1) / BLOCK_WIDTH, down = (int)blockIdx.x / across;
-    const int at = ((int)blockIdx.x - down * across) * BLOCK_WIDTH + (int)threadIdx.x;
-    const int line = down * BLOCK_HEIGHT + (int)threadIdx.y, y = args.p.out_y + line;
+    const struct tile_origin origin = block_tile(samples, BLOCK_WIDTH, BLOCK_HEIGHT);
+    const int at = origin.x + (int)threadIdx.x;
+    const int line = origin.row + (int)threadIdx.y, y = args.p.out_y + line;
     if (at >= samples || line >= args.p.rows)
         return;
     const bool has_alpha = args.p.channels % 2 == 0;
@@ -260,8 +253,9 @@ extern "C" int gf_resize_separable_cuda(const struct gf_launch *launch)
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     const dim3 threads(BLOCK_WIDTH, BLOCK_HEIGHT);
     const int samples = args.out_width * args.p.channels;
-    const unsigned columns = blocks_for(samples, args.bottom - args.top),
-                   rows = blocks_for(samples, args.p.rows);
+    const unsigned columns =
+                       tile_blocks(samples, args.bottom - args.top, BLOCK_WIDTH, BLOCK_HEIGHT),
+                   rows = tile_blocks(samples, args.p.rows, BLOCK_WIDTH, BLOCK_HEIGHT);
     if (launch->out.format.bits == 8) {
         columns_kernel<uint8_t><<<columns, threads, 0, stream>>>(args);
         rows_kernel<uint8_t><<<rows, threads, 0, stream>>>(args);

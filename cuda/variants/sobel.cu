@@ -21,10 +21,9 @@ __global__ void __launch_bounds__(GLOBAL_WIDTH *GLOBAL_HEIGHT)
     sobel_global_kernel(const struct sobel_args args)
 {
     const struct view_pair &p = args.p;
-    const int across = (p.width * p.channels + GLOBAL_WIDTH - 1) / GLOBAL_WIDTH;
-    const int down = (int)blockIdx.x / across;
-    const int column = ((int)blockIdx.x - down * across) * GLOBAL_WIDTH + (int)threadIdx.x;
-    const int line = down * GLOBAL_HEIGHT + (int)threadIdx.y;
+    const struct tile_origin origin = block_tile(p.width * p.channels, GLOBAL_WIDTH, GLOBAL_HEIGHT);
+    const int column = origin.x + (int)threadIdx.x;
+    const int line = origin.row + (int)threadIdx.y;
     if (column >= p.width * p.channels || line >= p.rows)
         return;
     const int pixel = column / p.channels, channel = column - pixel * p.channels;
@@ -60,8 +59,8 @@ extern "C" int gf_sobel_global_cuda(const struct gf_launch *launch)
     struct sobel_args args = {};
     args.p = view_pair_of(launch, sobel->border);
     args.scale = sobel->scale;
-    const int blocks = ceil_div(args.p.width * args.p.channels, GLOBAL_WIDTH) *
-                       ceil_div(args.p.rows, GLOBAL_HEIGHT);
+    const int blocks =
+        tile_blocks(args.p.width * args.p.channels, args.p.rows, GLOBAL_WIDTH, GLOBAL_HEIGHT);
     if (launch->in.format.bits == 8)
         sobel_global_kernel<unsigned char><<<blocks, threads, 0, stream>>>(args);
     else

@@ -39,7 +39,7 @@ static inline size_t raw_tile_bytes(const struct raw_tile &tile)
 
 static inline int raw_tile_blocks(const struct view_pair &p, int width)
 {
-    return ceil_div(p.width * p.channels, width) * ceil_div(p.rows, TILE_LINES);
+    return tile_blocks(p.width * p.channels, p.rows, width, TILE_LINES);
 }
 
 /* Where the block's tile lies: its first sample and row of the band. */
@@ -50,11 +50,10 @@ struct tile_position {
 static __device__ __forceinline__ struct tile_position position_of_tile(const struct view_pair &p,
                                                                         int width)
 {
-    const int across = (p.width * p.channels + width - 1) / width;
-    const int down = blockIdx.x / across;
+    const struct tile_origin origin = block_tile(p.width * p.channels, width, TILE_LINES);
     struct tile_position position;
-    position.sample = (blockIdx.x - down * across) * width;
-    position.row = down * TILE_LINES;
+    position.sample = origin.x;
+    position.row = origin.row;
     position.lines = min((int)TILE_LINES, p.rows - position.row);
     return position;
 }

@@ -42,6 +42,25 @@ static __device__ __forceinline__ void transpose_bytes(const unsigned r[4], unsi
     t[3] = __byte_perm(c, d, 0x7632);
 }
 
+/* Samples to the left and right of a run, RUN of each at a time, further out at every step. Of
+ * `left`, sample i lies base + RUN - i to the left of the run's first, and of `right`, sample i
+ * lies base + i to the right of it. */
+template <class Vector, class Value>
+static __device__ __forceinline__ void move_windows(const Value *centre, int base,
+                                                    Value left[2 * RUN], Value right[2 * RUN])
+{
+#pragma unroll
+    for (int i = 0; i < RUN; i++) {
+        left[RUN + i] = left[i];
+        right[i] = right[RUN + i];
+    }
+#pragma unroll
+    for (int i = 0; i < RUN; i += 4) {
+        unpack(*(const Vector *)(centre - base - RUN + i), left + i);
+        unpack(*(const Vector *)(centre + base + RUN + i), right + RUN + i);
+    }
+}
+
 template <class Args>
 static __device__ __forceinline__ void finish_run(const Args &args, const unsigned sum[RUN], int x,
                                                   int y, int channel, unsigned word[2])

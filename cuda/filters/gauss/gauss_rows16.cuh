@@ -46,19 +46,7 @@ static __device__ __forceinline__ void blur_run_float(const Args &args, const fl
         sum[i] = args.real[0] * centre[i];
     }
     for (int base = 0; base < args.radius; base += RUN) {
-#pragma unroll
-        for (int i = 0; i < RUN; i++) {
-            left[RUN + i] = left[i];
-            right[i] = right[RUN + i];
-        }
-#pragma unroll
-        for (int i = 0; i < RUN; i += 4) {
-            const float4 l = *(const float4 *)(centre - base - RUN + i);
-            const float4 r = *(const float4 *)(centre + base + RUN + i);
-            left[i] = l.x, left[i + 1] = l.y, left[i + 2] = l.z, left[i + 3] = l.w;
-            right[RUN + i] = r.x, right[RUN + i + 1] = r.y;
-            right[RUN + i + 2] = r.z, right[RUN + i + 3] = r.w;
-        }
+        move_windows<float4>(centre, base, left, right);
 #pragma unroll
         for (int k = 1; k <= RUN; k++) {
             const float tap = args.real[base + k];
@@ -77,9 +65,8 @@ __global__ void __launch_bounds__(GAUSS_THREADS) blur_rows16_kernel(const rows16
     const int width = TILE_SAMPLES / p.channels, plane = width + 2 * args.reach;
     float *const line = (float *)shared;
     unsigned short *const staging = (unsigned short *)(line + args.lines * p.channels * plane);
-    const int across = (p.width + width - 1) / width;
-    const int down = blockIdx.x / across;
-    const int x0 = (blockIdx.x - down * across) * width, first = down * args.lines;
+    const struct tile_origin origin = block_tile(p.width, width, args.lines);
+    const int x0 = origin.x, first = origin.row;
     const int lines = min(args.lines, p.rows - first);
     load_lines(args, line, x0, first, plane);
     __syncthreads();
@@ -125,7 +112,7 @@ static int launch_rows16(const struct gf_launch *launch, const struct view_pair 
     const size_t each =
         (size_t)(p.channels * (width + 2 * args.reach)) * sizeof(float) + 2 * TILE_SAMPLES;
     args.lines = rows_that_fit(each);
-    const int tiles = ceil_div(p.width, width) * ceil_div(p.rows, args.lines);
+    const int tiles = tile_blocks(p.width, p.rows, width, args.lines);
     blur_rows16_kernel<Finish>
         <<<tiles, GAUSS_THREADS, each * args.lines, (cudaStream_t)launch->stream>>>(args);
     return cudaGetLastError();

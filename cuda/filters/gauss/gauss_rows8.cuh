@@ -56,19 +56,7 @@ static __device__ __forceinline__ void blur_run_any(const Args &args, const unsi
         lower[i] = args.fixed[0] * (centre[i] >> 16);
     }
     for (int base = 0; base < args.radius; base += RUN) {
-#pragma unroll
-        for (int i = 0; i < RUN; i++) {
-            left[RUN + i] = left[i];
-            right[i] = right[RUN + i];
-        }
-#pragma unroll
-        for (int i = 0; i < RUN; i += 4) {
-            const uint4 l = *(const uint4 *)(centre - base - RUN + i);
-            const uint4 r = *(const uint4 *)(centre + base + RUN + i);
-            left[i] = l.x, left[i + 1] = l.y, left[i + 2] = l.z, left[i + 3] = l.w;
-            right[RUN + i] = r.x, right[RUN + i + 1] = r.y;
-            right[RUN + i + 2] = r.z, right[RUN + i + 3] = r.w;
-        }
+        move_windows<uint4>(centre, base, left, right);
 #pragma unroll
         for (int k = 1; k <= RUN; k++) {
             const unsigned tap = args.fixed[base + k];
@@ -93,9 +81,8 @@ __global__ void __launch_bounds__(GAUSS_THREADS) blur_rows8_kernel(const rows8_a
     const int width = TILE_SAMPLES / p.channels, plane = width + 2 * args.reach;
     unsigned *const words = (unsigned *)shared;
     unsigned char *const staging = (unsigned char *)(words + args.pairs * p.channels * plane);
-    const int across = (p.width + width - 1) / width;
-    const int down = blockIdx.x / across;
-    const int x0 = (blockIdx.x - down * across) * width, line = down * 2 * args.pairs;
+    const struct tile_origin origin = block_tile(p.width, width, 2 * args.pairs);
+    const int x0 = origin.x, line = origin.row;
     const int lines = min(2 * args.pairs, p.rows - line);
     load_pairs(args, words, x0, line, plane);
     __syncthreads();
@@ -147,7 +134,7 @@ static int launch_rows8(const struct gf_launch *launch, const struct view_pair &
     const size_t each =
         (size_t)(p.channels * (width + 2 * args.reach)) * sizeof(unsigned) + 2 * STAGING_PITCH;
     args.pairs = rows_that_fit(each);
-    const int tiles = ceil_div(p.width, width) * ceil_div(p.rows, 2 * args.pairs);
+    const int tiles = tile_blocks(p.width, p.rows, width, 2 * args.pairs);
     blur_rows8_kernel<Finish>
         <<<tiles, GAUSS_THREADS, each * args.pairs, (cudaStream_t)launch->stream>>>(args);
     return cudaGetLastError();

@@ -218,11 +218,7 @@ static __device__ __forceinline__ void blur_run(const Args &args, const unsigned
     unsigned v[SPAN];
 #pragma unroll
     for (int i = 0; i < SPAN; i += 4) {
-        const uint4 four = *(const uint4 *)(words + i);
-        v[i] = four.x;
-        v[i + 1] = four.y;
-        v[i + 2] = four.z;
-        v[i + 3] = four.w;
+        unpack(*(const uint4 *)(words + i), v + i);
     }
 #pragma unroll
     for (int i = 0; i < RUN; i++) {
@@ -287,10 +283,8 @@ __global__ void __launch_bounds__(GAUSS_THREADS, RADIUS > 6 ? 2 : Finish::BLOCKS
     long long *const rows = (long long *)shared;
     unsigned *const words = (unsigned *)(rows + tile_extent<RADIUS>::ROWS);
     unsigned char *const staging = (unsigned char *)(words + TILE_ROWS / 2 * shape.pair);
-    const int across = (p.width + shape.width - 1) / shape.width;
-    const int down = blockIdx.x / across;
-    const int x0 = (blockIdx.x - down * across) * shape.width;
-    const int y0 = p.out_y + down * TILE_ROWS;
+    const struct tile_origin origin = block_tile(p.width, shape.width, TILE_ROWS);
+    const int x0 = origin.x, y0 = p.out_y + origin.row;
     const int lines = min(TILE_ROWS, p.out_y + p.rows - y0);
     list_rows(p, rows, tile_extent<RADIUS>::ROWS, y0 - RADIUS, y0 - args.radius,
               y0 + lines - 1 + args.radius);
@@ -324,7 +318,7 @@ static int launch_tile(const struct gf_launch *launch, const struct view_pair &p
     }
     const size_t shared = tile_extent<RADIUS>::ROWS * sizeof(long long) +
                           TILE_ROWS / 2 * shape.pair * sizeof(unsigned) + TILE_ROWS * STAGING_PITCH;
-    const int tiles = ceil_div(p.width, shape.width) * ceil_div(p.rows, TILE_ROWS);
+    const int tiles = tile_blocks(p.width, p.rows, shape.width, TILE_ROWS);
     blur_tile_kernel<RADIUS, Finish>
         <<<tiles, GAUSS_THREADS, shared, (cudaStream_t)launch->stream>>>(args);
     return cudaGetLastError();

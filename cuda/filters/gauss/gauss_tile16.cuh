@@ -126,8 +126,7 @@ static __device__ __forceinline__ void blur_run16(const Args &args, const float 
     float v[SPAN];
 #pragma unroll
     for (int i = 0; i < SPAN; i += 4) {
-        const float4 four = *(const float4 *)(from + i);
-        v[i] = four.x, v[i + 1] = four.y, v[i + 2] = four.z, v[i + 3] = four.w;
+        unpack(*(const float4 *)(from + i), v + i);
     }
 #pragma unroll
     for (int i = 0; i < RUN; i++) {
@@ -175,10 +174,8 @@ __global__ void __launch_bounds__(GAUSS_THREADS, RADIUS > 6 ? 2 : 3)
     long long *const rows = (long long *)shared;
     float *const planes = (float *)(rows + TILE_ROWS + 2 * RADIUS);
     unsigned char *const staging = (unsigned char *)(planes + TILE_ROWS * shape.row);
-    const int across = (p.width + shape.width - 1) / shape.width;
-    const int down = blockIdx.x / across;
-    const int x0 = (blockIdx.x - down * across) * shape.width;
-    const int y0 = p.out_y + down * TILE_ROWS;
+    const struct tile_origin origin = block_tile(p.width, shape.width, TILE_ROWS);
+    const int x0 = origin.x, y0 = p.out_y + origin.row;
     const int lines = min(TILE_ROWS, p.out_y + p.rows - y0);
     list_rows(p, rows, TILE_ROWS + 2 * RADIUS, y0 - RADIUS, y0 - args.radius,
               y0 + lines - 1 + args.radius);
@@ -205,7 +202,7 @@ static int launch_tile16(const struct gf_launch *launch, const struct view_pair 
         args.tap[k] = gauss->real[k];
     const size_t shared = (TILE_ROWS + 2 * RADIUS) * sizeof(long long) +
                           TILE_ROWS * shape.row * sizeof(float) + TILE_ROWS * STAGING16_PITCH;
-    const int tiles = ceil_div(p.width, shape.width) * ceil_div(p.rows, TILE_ROWS);
+    const int tiles = tile_blocks(p.width, p.rows, shape.width, TILE_ROWS);
     blur_tile16_kernel<RADIUS, Finish>
         <<<tiles, GAUSS_THREADS, shared, (cudaStream_t)launch->stream>>>(args);
     return cudaGetLastError();

@@ -101,11 +101,7 @@ __global__ void __launch_bounds__(THREADS_16)
             unsigned w[vectors * 4];
 #pragma unroll
             for (int i = 0; i < vectors; i++) {
-                const uint4 v = ((const uint4 *)in)[i];
-                w[4 * i] = v.x;
-                w[4 * i + 1] = v.y;
-                w[4 * i + 2] = v.z;
-                w[4 * i + 3] = v.w;
+                unpack(((const uint4 *)in)[i], w + 4 * i);
             }
 #pragma unroll
             for (int i = 0; i < pixels; i++)

@@ -126,11 +126,7 @@ __global__ void __launch_bounds__(THREADS_8)
                 (const uint4 *)(p.in + at[k].row * p.in_pitch) + (size_t)at[k].column * vectors;
 #pragma unroll
             for (int i = 0; i < vectors; i++) {
-                const uint4 v = in[i];
-                w[k][4 * i] = v.x;
-                w[k][4 * i + 1] = v.y;
-                w[k][4 * i + 2] = v.z;
-                w[k][4 * i + 3] = v.w;
+                unpack(in[i], w[k] + 4 * i);
             }
         }
 #pragma unroll

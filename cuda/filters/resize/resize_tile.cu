@@ -106,11 +106,7 @@ static __device__ __forceinline__ void add_four_pixels(const float *segment, con
     float v[4 * CHANNELS];
 #pragma unroll
     for (int i = 0; i < CHANNELS; i++) {
-        const float4 four = ((const float4 *)segment)[i];
-        v[4 * i] = four.x;
-        v[4 * i + 1] = four.y;
-        v[4 * i + 2] = four.z;
-        v[4 * i + 3] = four.w;
+        unpack(((const float4 *)segment)[i], v + 4 * i);
     }
 #pragma unroll
     for (int i = 0; i < 4; i++) {

@@ -78,11 +78,7 @@ static __device__ __forceinline__ void load_row_weights(const float *from,
 {
 #pragma unroll
     for (int i = 0; i + 4 <= CONFIG::REACH; i += 4) {
-        const float4 four = __ldg((const float4 *)(from + i));
-        to[i] = four.x;
-        to[i + 1] = four.y;
-        to[i + 2] = four.z;
-        to[i + 3] = four.w;
+        unpack(__ldg((const float4 *)(from + i)), to + i);
     }
     if (CONFIG::REACH % 4) {
         const float2 two = __ldg((const float2 *)(from + CONFIG::REACH - 2));

@@ -154,11 +154,7 @@ static __device__ __forceinline__ void load_weights(const float *from, float *to
 {
 #pragma unroll
     for (int i = 0; i < CONFIG::GROUP; i++) {
-        const float4 four = __ldg((const float4 *)from + i);
-        to[4 * i] = four.x;
-        to[4 * i + 1] = four.y;
-        to[4 * i + 2] = four.z;
-        to[4 * i + 3] = four.w;
+        unpack(__ldg((const float4 *)from + i), to + 4 * i);
     }
 }
 
