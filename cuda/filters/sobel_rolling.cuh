@@ -96,41 +96,21 @@ static __device__ __forceinline__ void keep_alpha8(const unsigned here[4], unsig
         out[w] = (out[w] & ~alpha) | (here[w] & alpha);
 }
 
-template <int CHANNELS, class ROOT>
-__global__ void __launch_bounds__(STRIP_THREADS, BLOCKS) sobel8_kernel(const struct sobel_args args)
-{
-    __shared__ struct strip_tables<unsigned char, 1, ROWS * STRIP_WARPS + 2> tables;
-    struct strip strip = find_strip(args.p, tables, ROWS, 1, 1);
-    if (strip.lines <= 0)
-        return;
-    struct strip_row<1> next;
-    struct sobel8_state state = {};
-    unsigned word[4 + 2 * 1], here[4], out[4];
-    fetch_row<unsigned char>(args.p, strip, 0, &next);
-#pragma unroll
-    for (int i = 0; i < 2; i++) {
-        join_row(strip, next, word);
-        fetch_row<unsigned char>(args.p, strip, i + 1, &next);
-        advance8<CHANNELS, ROOT>(word, i, args.scale, &state, out);
+template <int CHANNELS, class ROOT> struct sobel8 {
+    typedef unsigned char sample;
+    typedef struct sobel8_state state;
+    static constexpr int BESIDE = 1;
+
+    static __device__ __forceinline__ void advance(const unsigned *word, int parity, float scale,
+                                                   state *state, unsigned out[4])
+    {
+        advance8<CHANNELS, ROOT>(word, parity, scale, state, out);
     }
-#pragma unroll 1
-    for (int base = 0; base < strip.lines; base += 2) {
-#pragma unroll
-        for (int parity = 0; parity < 2; parity++) {
-            if (base + parity >= strip.lines)
-                break;
-#pragma unroll
-            for (int w = 0; w < 4; w++)
-                here[w] = word[w + 1];
-            join_row(strip, next, word);
-            if (base + parity + 1 < strip.lines)
-                fetch_row<unsigned char>(args.p, strip, base + parity + 3, &next);
-            advance8<CHANNELS, ROOT>(word, parity, args.scale, &state, out);
-            keep_alpha8<CHANNELS>(here, out);
-            store_row(args.p, strip, out);
-        }
+    static __device__ __forceinline__ void keep_alpha(const unsigned here[4], unsigned out[4])
+    {
+        keep_alpha8<CHANNELS>(here, out);
     }
-}
+};
 
 /* The same of 16-bit samples, in float, whose whole numbers reach to 2^24: the gradients are exact.
  */
@@ -185,24 +165,40 @@ static __device__ __forceinline__ void keep_alpha16(const unsigned here[4], unsi
     }
 }
 
-template <int CHANNELS, class ROOT>
-__global__ void __launch_bounds__(STRIP_THREADS, BLOCKS)
-    sobel16_kernel(const struct sobel_args args)
+template <int CHANNELS, class ROOT> struct sobel16 {
+    typedef unsigned short sample;
+    typedef struct sobel16_state state;
+    static constexpr int BESIDE = CHANNELS > 2 ? 2 : 1;
+
+    static __device__ __forceinline__ void advance(const unsigned *word, int parity, float scale,
+                                                   state *state, unsigned out[4])
+    {
+        advance16<CHANNELS, ROOT>(word, parity, scale, state, out);
+    }
+    static __device__ __forceinline__ void keep_alpha(const unsigned here[4], unsigned out[4])
+    {
+        keep_alpha16<CHANNELS>(here, out);
+    }
+};
+
+template <class Depth>
+__global__ void __launch_bounds__(STRIP_THREADS, BLOCKS) sobel_kernel(const struct sobel_args args)
 {
-    constexpr int BESIDE = CHANNELS > 2 ? 2 : 1;
-    __shared__ struct strip_tables<unsigned short, BESIDE, ROWS * STRIP_WARPS + 2> tables;
+    constexpr int BESIDE = Depth::BESIDE;
+    typedef typename Depth::sample sample;
+    __shared__ struct strip_tables<sample, BESIDE, ROWS * STRIP_WARPS + 2> tables;
     struct strip strip = find_strip(args.p, tables, ROWS, 1, 1);
     if (strip.lines <= 0)
         return;
     struct strip_row<BESIDE> next;
-    struct sobel16_state state = {};
+    typename Depth::state state = {};
     unsigned word[4 + 2 * BESIDE], here[4], out[4];
-    fetch_row<unsigned short>(args.p, strip, 0, &next);
+    fetch_row<sample>(args.p, strip, 0, &next);
 #pragma unroll
     for (int i = 0; i < 2; i++) {
         join_row(strip, next, word);
-        fetch_row<unsigned short>(args.p, strip, i + 1, &next);
-        advance16<CHANNELS, ROOT>(word, i, args.scale, &state, out);
+        fetch_row<sample>(args.p, strip, i + 1, &next);
+        Depth::advance(word, i, args.scale, &state, out);
     }
 #pragma unroll 1
     for (int base = 0; base < strip.lines; base += 2) {
@@ -215,9 +211,9 @@ __global__ void __launch_bounds__(STRIP_THREADS, BLOCKS)
                 here[w] = word[w + BESIDE];
             join_row(strip, next, word);
             if (base + parity + 1 < strip.lines)
-                fetch_row<unsigned short>(args.p, strip, base + parity + 3, &next);
-            advance16<CHANNELS, ROOT>(word, parity, args.scale, &state, out);
-            keep_alpha16<CHANNELS>(here, out);
+                fetch_row<sample>(args.p, strip, base + parity + 3, &next);
+            Depth::advance(word, parity, args.scale, &state, out);
+            Depth::keep_alpha(here, out);
             store_row(args.p, strip, out);
         }
     }
@@ -226,10 +222,10 @@ __global__ void __launch_bounds__(STRIP_THREADS, BLOCKS)
 template <class ROOT> static int launch_rolling(const struct gf_launch *launch)
 {
     static void (*const kernels[2][4])(const struct sobel_args) = {
-        {sobel8_kernel<1, ROOT>, sobel8_kernel<2, ROOT>, sobel8_kernel<3, ROOT>,
-         sobel8_kernel<4, ROOT>},
-        {sobel16_kernel<1, ROOT>, sobel16_kernel<2, ROOT>, sobel16_kernel<3, ROOT>,
-         sobel16_kernel<4, ROOT>}};
+        {sobel_kernel<sobel8<1, ROOT>>, sobel_kernel<sobel8<2, ROOT>>,
+         sobel_kernel<sobel8<3, ROOT>>, sobel_kernel<sobel8<4, ROOT>>},
+        {sobel_kernel<sobel16<1, ROOT>>, sobel_kernel<sobel16<2, ROOT>>,
+         sobel_kernel<sobel16<3, ROOT>>, sobel_kernel<sobel16<4, ROOT>>}};
     const struct gf_sobel *const sobel = (const struct gf_sobel *)launch->stage->constants;
     const int wide = launch->in.format.bits == 16;
     struct sobel_args args = {};

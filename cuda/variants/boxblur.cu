@@ -4,48 +4,34 @@
 #include "pixel/stencils.h"
 
 /* As Ops of window.cuh: sums of the window's columns, and their sum. */
-struct box_op8 {
-    typedef unsigned char sample;
+template <class Sample, class Sum> struct box_op {
+    typedef Sample sample;
     typedef unsigned middle;
     typedef unsigned stored;
     int radius;
     struct gf_box_mean mean;
 
-    template <class At> __device__ __forceinline__ middle column(const At &at) const
+    template <class Total, class At> __device__ __forceinline__ Total sum(const At &at) const
     {
-        unsigned sum = 0;
+        Total sum = 0;
         for (int k = -radius; k <= radius; k++)
             sum += at(k);
         return sum;
     }
-    template <class At> __device__ __forceinline__ sample row(const At &at) const
-    {
-        return (sample)gf_box_mean8(&mean, column(at));
-    }
-};
-
-struct box_op16 {
-    typedef unsigned short sample;
-    typedef unsigned middle;
-    typedef unsigned stored;
-    int radius;
-    struct gf_box_mean mean;
-
     template <class At> __device__ __forceinline__ middle column(const At &at) const
     {
-        unsigned sum = 0;
-        for (int k = -radius; k <= radius; k++)
-            sum += at(k);
-        return sum;
+        return sum<unsigned>(at);
     }
     template <class At> __device__ __forceinline__ sample row(const At &at) const
     {
-        unsigned long long sum = 0;
-        for (int k = -radius; k <= radius; k++)
-            sum += at(k);
-        return (sample)gf_box_mean16(&mean, sum);
+        const Sum all = sum<Sum>(at);
+        return (sample)(sizeof(Sample) == 1 ? gf_box_mean8(&mean, (unsigned)all)
+                                            : gf_box_mean16(&mean, all));
     }
 };
+
+typedef box_op<unsigned char, unsigned> box_op8;
+typedef box_op<unsigned short, unsigned long long> box_op16;
 
 static const struct gf_box *box_of(const struct gf_launch *launch)
 {

@@ -10,6 +10,29 @@ enum {
     BLOCK_ROWS16 = GAUSS_THREADS / LANES * ROWS16,
 };
 
+/* A block makes a strip of 4 * LANES samples, each of its warps some rows of it, and a thread four
+ * samples of each of these rows. */
+struct columns_position {
+    int line, lines; /* the block's rows, counted from the first of the band */
+    int y, top;      /* row of the picture of `line`; first row of the warp, counted from `line` */
+    long long at;    /* the thread's first sample */
+};
+
+static __device__ __forceinline__ struct columns_position
+find_columns(const struct view_pair &p, long long samples, int block_rows, int warp_rows)
+{
+    const int across = (int)((samples + 4 * LANES - 1) / (4 * LANES));
+    const int down = blockIdx.x / across;
+    struct columns_position position;
+    position.line = down * block_rows;
+    position.lines = min(block_rows, p.rows - position.line);
+    position.y = p.out_y + position.line;
+    position.top = threadIdx.x / LANES * warp_rows;
+    position.at =
+        4 * ((long long)(blockIdx.x - down * across) * LANES + (int)(threadIdx.x % LANES));
+    return position;
+}
+
 struct columns8_args {
     struct view_pair p;
     unsigned char *mid;
@@ -48,16 +71,13 @@ __global__ void __launch_bounds__(GAUSS_THREADS)
     extern __shared__ long long rows[];
     const struct view_pair &p = args.p;
     const long long samples = (long long)p.width * p.channels;
-    const int across = (int)((samples + 4 * LANES - 1) / (4 * LANES));
-    const int down = blockIdx.x / across;
-    const int lane = threadIdx.x % LANES, top = threadIdx.x / LANES * ROWS8;
-    const int line = down * BLOCK_ROWS8, y = p.out_y + line;
-    const int lines = min((int)BLOCK_ROWS8, p.rows - line);
+    const struct columns_position position = find_columns(p, samples, BLOCK_ROWS8, ROWS8);
+    const int line = position.line, lines = position.lines, y = position.y, top = position.top;
     const int groups = (ROWS8 + 2 * args.radius + 3) / 4;
     list_rows(p, rows, BLOCK_ROWS8 - ROWS8 + 4 * groups, y - args.radius, y - args.radius,
               y + lines - 1 + args.radius);
     __syncthreads();
-    const long long at = 4 * ((long long)(blockIdx.x - down * across) * LANES + lane);
+    const long long at = position.at;
     if (at >= samples || top >= lines)
         return;
     unsigned sum[4][ROWS8];
@@ -135,14 +155,12 @@ __global__ void __launch_bounds__(GAUSS_THREADS)
     extern __shared__ long long rows[];
     const struct view_pair &p = args.p;
     const long long samples = (long long)p.width * p.channels;
-    const int across = (int)((samples + 4 * LANES - 1) / (4 * LANES));
-    const int down = blockIdx.x / across;
-    const int lane = threadIdx.x % LANES, top = threadIdx.x / LANES * ROWS16;
-    const int line = down * BLOCK_ROWS16, y = p.out_y + line;
-    const int lines = min((int)BLOCK_ROWS16, p.rows - line), radius = args.radius;
+    const struct columns_position position = find_columns(p, samples, BLOCK_ROWS16, ROWS16);
+    const int line = position.line, lines = position.lines, y = position.y, top = position.top;
+    const int radius = args.radius;
     list_rows(p, rows, BLOCK_ROWS16 + 2 * radius, y - radius, y - radius, y + lines - 1 + radius);
     __syncthreads();
-    const long long at = 4 * ((long long)(blockIdx.x - down * across) * LANES + lane);
+    const long long at = position.at;
     if (at >= samples || top >= lines)
         return;
     const long long *const centre = rows + top + radius;
