@@ -1,5 +1,5 @@
-/* The CUDA backend from the inside: its state, and the calls that lane.cu and statistic.cu make of
- * it; backend.cu has the others. What each does, backend.h says. */
+/* The state of the CUDA backend, and those functions of struct gf_backend_calls (engine/backend.h)
+ * that are not in backend.cu. */
 #ifndef GF_CUDA_BACKEND_BACKEND_CUH
 #define GF_CUDA_BACKEND_BACKEND_CUH
 
@@ -18,7 +18,7 @@ struct block {
     bool used;
 };
 
-/* The histogram that all lanes add to, and the tables for that of lightness. */
+/* The histogram that all lanes add to, and the tables that lightness needs. */
 struct statistic {
     enum gf_statistic kind;
     gf_counter *counter;
@@ -43,7 +43,7 @@ struct cuda_backend {
     uint64_t used_bytes;
     struct block block[BLOCKS_KEPT]; /* for stages' constants, kept for the next stage */
     struct statistic statistic;
-    cudaEvent_t base_event; /* when the device's clock read what the host's read at base_s */
+    cudaEvent_t base_event; /* recorded at base_s of the host's clock */
     double base_s;
 };
 
@@ -75,7 +75,7 @@ static inline int device_of(const struct gf_lane *lane)
 enum gf_status gf_cuda_check_architecture(const struct cuda_backend *cuda,
                                           const struct gf_stage *stage, struct gf_error *error);
 
-/* Of lane.cu. */
+/* In lane.cu. */
 void gf_cuda_lane_close(struct gf_lane *lane);
 enum gf_status gf_cuda_lane_open(struct gf_backend *backend, int index, struct gf_spans *spans,
                                  struct gf_lane **lane, struct gf_error *error);
@@ -90,7 +90,7 @@ enum gf_status gf_cuda_run(struct gf_lane *lane, const struct gf_stage *stage,
 void gf_cuda_mark(struct gf_lane *lane, enum gf_span_kind kind, int stage, size_t bytes);
 enum gf_status gf_cuda_wait(struct gf_lane *lane, struct gf_error *error);
 
-/* Of statistic.cu. */
+/* In statistic.cu. */
 enum gf_status gf_cuda_statistic_open(struct gf_lane *lane, const struct gf_stage *stage,
                                       struct gf_error *error);
 enum gf_status gf_cuda_statistic_add(struct gf_lane *lane, const struct gf_view *view,

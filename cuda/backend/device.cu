@@ -1,4 +1,4 @@
-/* What CUDA devices there are, without starting one where that can be avoided. */
+/* Finds and describes the CUDA devices, without creating a context if that can be avoided. */
 #include <cuda_runtime.h>
 #include <dlfcn.h>
 #include <pthread.h>
@@ -11,7 +11,7 @@
 #include "cuda/common/check.cuh"
 #include "engine/backend.h"
 
-/* Of the architectures that it was built for, the one that the driver takes is seen in any kernel.
+/* An empty kernel. Its attributes tell which of the architectures in the program the driver uses.
  */
 __global__ void __launch_bounds__(32) probe_kernel()
 {
@@ -91,7 +91,7 @@ static enum gf_status check_index(int index, struct gf_error *error)
                          index, count);
 }
 
-/* Asked for once: the answer takes milliseconds, and each worker of a batch wants it. */
+/* The answer is kept, since it takes milliseconds and every worker of a batch asks. */
 extern "C" enum gf_status gf_device_describe(int index, struct gf_device_info *info,
                                              struct gf_error *error)
 {

@@ -1,4 +1,4 @@
-/* A lane of the CUDA backend: a stream, what runs in it, and when. */
+/* A lane of the CUDA backend: a stream, its copies and kernels, and the marks that time them. */
 #include "cuda/backend/backend.cuh"
 
 #include <stdlib.h>
@@ -47,7 +47,7 @@ enum gf_status gf_cuda_lane_open(struct gf_backend *backend, int index, struct g
     return GF_OK;
 }
 
-/* The current device belongs to the thread. */
+/* CUDA keeps the current device for each thread. */
 void gf_cuda_lane_enter(struct gf_lane *lane)
 {
     cudaSetDevice(device_of(lane)); /* a failure shows in the lane's next call */
@@ -59,8 +59,8 @@ static enum gf_status copy(struct gf_lane *lane, const struct gf_view *dst,
 {
     const cudaStream_t stream = ((struct cuda_lane *)lane)->stream;
     const size_t row_bytes = gf_row_bytes(src->format);
-    /* In one piece where the pitches agree: the rows' padding goes up with them, but never down,
-     * since what lies between the rows of a caller's picture is the caller's. */
+    /* In one piece if the pitches agree. The padding of rows is copied to the device, but never to
+     * the host, where it may be the caller's. */
     if (dst->pitch == src->pitch && (kind == cudaMemcpyHostToDevice || dst->pitch == row_bytes)) {
         const size_t bytes = src->pitch * (size_t)(src->rows - 1) + row_bytes;
         GF_CUDA_TRY(cudaMemcpyAsync(dst->data, src->data, bytes, kind, stream), device_of(lane),

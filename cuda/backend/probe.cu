@@ -9,14 +9,15 @@
 
 enum { NODES_MAX = 64, WARP = 32, HEAD_START = 8 };
 
-/* ---- what would run ---- */
+/* ---- the kernels of a stage ---- */
 
-/* What the work puts on the lane's stream, as a graph that is never run. The caller destroys it. */
+/* Captures what the work puts on the lane's stream as a graph, which is never run. The caller
+ * destroys it. */
 static enum gf_status capture(struct gf_lane *lane, const struct gf_stage_work *work, cudaGraph_t *graph,
                               struct gf_error *error)
 {
     const cudaStream_t stream = gf_cuda_stream(lane);
-    /* Relaxed: launchers may make texture objects, which has nothing to do with a stream. */
+    /* Relaxed, since launchers may create texture objects, which belong to no stream. */
     GF_CUDA_TRY(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), gf_cuda_device(lane),
                 error);
     const enum gf_status status = gf_stage_work_run(lane, work, error);
@@ -131,7 +132,7 @@ enum gf_status gf_cuda_inspect(struct gf_lane *lane, const struct gf_stage_work 
     return status;
 }
 
-/* ---- how long it takes ---- */
+/* ---- timing ---- */
 
 struct timer {
     cudaStream_t stream;
@@ -140,7 +141,7 @@ struct timer {
     size_t flush_bytes; /* twice the second-level cache */
 };
 
-/* Writing more than the cache holds drives out what is in it. */
+/* Writing more than the cache holds evicts its contents. */
 static cudaError_t flush_cache(const struct timer *timer, int value)
 {
     return cudaMemsetAsync(timer->flush, value, timer->flush_bytes, timer->stream);
@@ -175,8 +176,8 @@ static void close_timer(struct gf_lane *lane, int runs, struct timer *timer)
         lane->backend->calls->release(lane->backend, timer->flush, timer->flush_bytes);
 }
 
-/* Everything is queued before anything is waited for. The first flushes give the host a head start,
- * so that no event waits for a launch; warm runs then follow one that is not timed. */
+/* Queues everything before it waits. The first flushes keep the device busy while the host queues,
+ * so that no time contains a launch. Warm runs follow one that is not timed. */
 static enum gf_status queue_runs(struct gf_lane *lane, const struct gf_stage_work *work, bool cold,
                                  int runs, const struct timer *timer, struct gf_error *error)
 {

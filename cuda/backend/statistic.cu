@@ -32,7 +32,8 @@ static enum gf_status load_lightness_tables(struct cuda_lane *lane, struct stati
     return GF_OK;
 }
 
-/* The lanes add to one histogram, by 64-bit atomics; the first one opens it and gives it. */
+/* The first lane prepares the histogram and reads it in the end; all lanes add to it by 64-bit
+ * atomic operations. */
 enum gf_status gf_cuda_statistic_open(struct gf_lane *lane, const struct gf_stage *stage,
                                       struct gf_error *error)
 {
@@ -98,5 +99,5 @@ enum gf_status gf_cuda_statistic_take(struct gf_lane *lane, struct gf_histogram 
 
 void gf_cuda_statistic_close(struct gf_lane *lane)
 {
-    (void)lane; /* kept for the next run: cudaFree waits for the whole device */
+    (void)lane; /* the memory is kept for the next run, since cudaFree waits for the whole device */
 }

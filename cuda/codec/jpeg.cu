@@ -20,7 +20,7 @@ enum { ROUNDS = 4, GROUP_MOST = 64, GROUP_OF_KERNELS = 16, DEVICES_MOST = 64, SI
 /* Two keep the device busy; a third fills the gaps. */
 enum { LEASES = 3 };
 
-/* One caller's picture. */
+/* The picture of one caller. */
 struct request {
     struct request *next;
     const unsigned char *data;
@@ -31,7 +31,7 @@ struct request {
     pthread_cond_t answered; /* of its own: an answer wakes nobody else */
 };
 
-/* Each with an encoder of its own, made when first used: that takes 11 ms. */
+/* Each lease has an encoder of its own, which is created when first used, in 11 ms. */
 struct gf_jpeg_lease {
     bool taken;
     cudaStream_t stream;
@@ -366,7 +366,7 @@ extern "C" void gf_jpeg_device_leave(struct gf_jpeg_device *codec, struct gf_jpe
     pthread_mutex_unlock(&codec->lock);
 }
 
-/* ---- the one of a device ---- */
+/* ---- one codec for each device ---- */
 
 static void *codec_main(void *argument)
 {

@@ -1,4 +1,4 @@
-/* nvJPEG's functions, found in its library at run time. */
+/* The functions of nvJPEG, looked up in its library at run time. */
 #ifndef GF_CUDA_CODEC_NVJPEG_CUH
 #define GF_CUDA_CODEC_NVJPEG_CUH
 
@@ -31,7 +31,7 @@ struct nvjpeg_functions {
 #define NVJPEG_FLAGS_UPSAMPLING_WITH_INTERPOLATION (1 << 5)
 #endif
 
-/* The library stays loaded: it does not like to be loaded twice. */
+/* The library stays loaded, since it may not work when loaded a second time. */
 static void *open_nvjpeg(void)
 {
     char name[32];

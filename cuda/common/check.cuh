@@ -1,4 +1,4 @@
-/* Every CUDA call is checked: a failure becomes one line that names the device and the call. */
+/* Checks CUDA calls. A failure becomes a message that names the device and the call. */
 #ifndef GF_CUDA_COMMON_CHECK_CUH
 #define GF_CUDA_COMMON_CHECK_CUH
 
@@ -11,7 +11,7 @@ static inline enum gf_status gf_cuda_fail(struct gf_error *error, int device, co
 {
     const enum gf_status status =
         code == cudaErrorMemoryAllocation ? GF_ERROR_DEVICE_MEMORY : GF_ERROR_DEVICE;
-    cudaGetLastError(); /* clears what is not sticky */
+    cudaGetLastError(); /* clears the error, unless it has broken the context */
     return gf_fail(error, status, "cuda:%d: %s: %s", device, call, cudaGetErrorString(code));
 }
 

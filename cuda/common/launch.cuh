@@ -1,5 +1,4 @@
-/* How a launch divides its work: sizes, the number of blocks, and what a thread finds its place by.
- */
+/* How launches divide their work: the number of blocks, and how a thread finds its part. */
 #ifndef GF_CUDA_COMMON_LAUNCH_CUH
 #define GF_CUDA_COMMON_LAUNCH_CUH
 
@@ -16,8 +15,8 @@ static __host__ __device__ __forceinline__ int ceil_div(int a, int b)
     return (a + b - 1) / b;
 }
 
-/* Blocks numbered along x alone cover an area of width * rows with tiles, row of tiles by row of
- * tiles: grids have few blocks in y, and pictures many rows. */
+/* The number of tiles that cover width * rows. Their blocks are numbered along x alone, since a
+ * grid allows 65,535 blocks in y. */
 static inline int tile_blocks(int width, int rows, int tile_width, int tile_rows)
 {
     return ceil_div(width, tile_width) * ceil_div(rows, tile_rows);

@@ -1,6 +1,6 @@
-/* A tile of the picture in shared memory as floats, with what the kernel reaches around it: row by
- * row, in each row a plane for each channel, so that neighbours stand side by side. A thread makes
- * eight pixels of one channel of one row from it. */
+/* A tile of the picture and its halo as floats in shared memory. Each row holds a plane for each
+ * channel, so that the neighbours of a sample are adjacent. A thread makes a run of eight pixels of
+ * one channel. */
 #ifndef GF_CUDA_COMMON_PLANES_CUH
 #define GF_CUDA_COMMON_PLANES_CUH
 
@@ -16,7 +16,7 @@ struct planes_shape {
     int plane; /* floats from one channel to the next */
 };
 
-/* The largest tile that fits into 48 KB beside its result. */
+/* The largest tile that fits into 48 KB of shared memory together with its result. */
 static inline struct planes_shape shape_of_planes(const struct view_pair &p, int bits,
                                                   int kernel_width, int kernel_height,
                                                   size_t *bytes)
@@ -43,7 +43,7 @@ static inline int planes_blocks(const struct view_pair &p, const struct planes_s
     return tile_blocks(p.width, p.rows, shape.width, shape.height);
 }
 
-/* Where the block's tile lies. */
+/* The first pixel and row of the block's tile, in the picture, and its rows. */
 struct planes_tile {
     int x0, y0, lines;
 };
@@ -79,7 +79,7 @@ static __device__ __forceinline__ void load_planes(const struct view_pair &p,
     }
 }
 
-/* Which eight pixels the i-th item of the tile is; false: beyond the picture. */
+/* A run of the tile. */
 struct planes_item {
     int row, channel, first; /* first: pixel of the tile */
 };

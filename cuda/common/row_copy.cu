@@ -25,9 +25,9 @@ static __device__ __forceinline__ uint4 funnel(uint4 a, uint4 b, int shift)
                       __funnelshift_r(w[2], w[3], bits), __funnelshift_r(w[3], w[4], bits));
 }
 
-/* Both sides go in aligned vectors of 16 bytes; what lies across two of the source's is put
- * together in registers, since the second one has just been read by the neighbouring thread and is
- * in the cache. */
+/* Reads and writes aligned vectors of 16 bytes. A result that lies across two vectors of the source
+ * is put together in registers; the neighbouring thread reads the second one too, so that it comes
+ * from the cache. */
 static __global__ void __launch_bounds__(THREADS)
     copy_rows_kernel(struct gf_row_copy copy, unsigned int vectors, unsigned int total)
 {

@@ -1,5 +1,5 @@
-/* Roots by the instruction for reciprocal square roots, and by square roots rounded as IEEE 754
- * asks (Best Practices Guide 11.1.3): for kernels that are compiled with either. */
+/* Square roots for kernels that are compiled twice: by the approximate instruction for reciprocal
+ * square roots, and rounded as IEEE 754 asks (Best Practices Guide 11.1.3). */
 #ifndef GF_CUDA_COMMON_SQUARE_ROOT_CUH
 #define GF_CUDA_COMMON_SQUARE_ROOT_CUH
 
@@ -10,7 +10,7 @@ struct by_rsqrt {
     {
         return rsqrt_normal(v);
     }
-    /* NaN for 0, which clamping to 0..1 makes 0 */
+    /* The root of 0 is NaN; the callers clamp to 0..1, which turns NaN into 0. */
     static __device__ __forceinline__ float root(float v)
     {
         return v * rsqrt_normal(v);

@@ -1,10 +1,10 @@
-/* What the stencils on the device share. A block makes a tile: it finds its rows and columns beyond
- * the picture by the border's rule, gathers its results in shared memory and writes them 16 bytes
+/* What stencil kernels share. A block makes a tile of the output: it reads rows and columns beyond
+ * the picture by the border's rule, collects its results in shared memory and writes them 16 bytes
  * at a time.
  *
- * Parameters go to the kernels by value, coefficients included. They lie in constant memory, a bank
- * of it that belongs to that one launch: nothing to fill beforehand, no slot to share, and two
- * lanes or two pictures at once cannot disturb each other. All of them together may take 4 KB. */
+ * Kernels take all parameters by value, coefficients included. These lie in a bank of constant
+ * memory that belongs to that one launch, so that launches on several streams cannot disturb each
+ * other. One launch may pass 4 KB. */
 #ifndef GF_CUDA_COMMON_STENCIL_CUH
 #define GF_CUDA_COMMON_STENCIL_CUH
 
@@ -14,7 +14,8 @@
 #include "cuda/common/view_pair.cuh"
 #include "stage/border.h"
 
-/* As many rows (or pairs of them) as fit into the 48 KB of shared memory that every device has. */
+/* The number of rows (or pairs of rows), 1 to 8, that fit into the 48 KB of shared memory that a
+ * block may have on every device. */
 static inline int rows_that_fit(size_t bytes_each)
 {
     const size_t fit = 48 * 1024 / bytes_each;
@@ -27,9 +28,10 @@ static __device__ __forceinline__ int pixel_of(const struct view_pair &p, int sa
     return (int)((unsigned)sample * p.per_channel >> 16);
 }
 
-/* Where rows of the picture extended by the border start in the input, once for the whole block; a
- * row of zeros gets any row's place. Rows outside low..high are not in the view: whatever is
- * computed of them is thrown away, and the nearest row stands for them. */
+/* Fills the block's table with the offsets of rows first .. first + count - 1 in the input, by the
+ * border's rule. The offset of a row of zeros is 0: row_is_zero() tells it apart. Rows outside
+ * low..high are not in the view; the nearest row takes their place, and nothing that is computed
+ * from it is kept. */
 static __device__ __forceinline__ void list_rows(const struct view_pair &p, long long *offset,
                                                  int count, int first, int low, int high)
 {
@@ -44,8 +46,8 @@ static __device__ __forceinline__ bool row_is_zero(const struct view_pair &p, in
     return p.border == GF_BORDER_CONSTANT && (row < 0 || row >= p.height);
 }
 
-/* Integers below 2^23 become floats, and floats integers, by way of 2^23 + v, whose last bits are
- * v: the unit for conversions runs at an eighth of the speed of additions (Best Practices
+/* Converts integers below 2^23 to float with an addition: the last bits of the float 2^23 + v are
+ * v. Conversion instructions run at an eighth of the rate of additions (Best Practices
  * Guide, 11.1.1). */
 static __device__ __forceinline__ float float_of(unsigned v)
 {
@@ -62,13 +64,13 @@ static __device__ __forceinline__ float float_of_high(unsigned pair)
     return __uint_as_float(__byte_perm(pair, 0x4B00u, 0x5432)) - 8388608.0f;
 }
 
-/* gf_round_flat; only the lower 16 bits are the result's. */
+/* gf_round_flat. The result is in the lower 16 bits; the others are those of 2^23. */
 static __device__ __forceinline__ unsigned round_bits(float v, float max)
 {
     return __float_as_uint(__fadd_rz(fminf(fmaxf(v, 0.0f), max) + 0.5f, 8388608.0f));
 }
 
-/* 1/sqrt(v) as rsqrtf() computes it, less its care for denormal arguments: there are none. */
+/* 1/sqrt(v) for arguments that are not denormal; rsqrtf() spends instructions on those. */
 static __device__ __forceinline__ float rsqrt_normal(float v)
 {
     float result;
@@ -76,7 +78,7 @@ static __device__ __forceinline__ float rsqrt_normal(float v)
     return result;
 }
 
-/* Four samples of 8 bits from sample `at` on, a multiple of 4, with zeros past the row's end. */
+/* Samples at .. at + 3 of 8 bits, where `at` is a multiple of 4; zeros past the end of the row. */
 static __device__ __forceinline__ unsigned load_bytes(const unsigned char *row, long long at,
                                                       long long samples)
 {
@@ -88,8 +90,8 @@ static __device__ __forceinline__ unsigned load_bytes(const unsigned char *row, 
     return word;
 }
 
-/* Writes `rows` rows of `bytes` (a multiple of 16) from shared memory to the output's rows from y
- * on, at byte `start` (a multiple of 16) of each, as far as the picture goes. */
+/* Writes `rows` rows of `bytes` bytes from shared memory to the output, from row y and byte `start`
+ * of the row on, and nothing beyond row_bytes. `bytes` and `start` are multiples of 16. */
 static __device__ __forceinline__ void store_tile(const struct view_pair &p,
                                                   const unsigned char *staging, int pitch,
                                                   int bytes, int rows, int y, long long start,

@@ -1,9 +1,9 @@
-/* Stencils of a small reach without shared memory: a lane owns 16 bytes of a row and rolls down a
- * strip of rows, a warp 512 bytes. What lies beside a lane's bytes comes from its neighbours by
- * shuffles, and what lies beside the warp's is loaded by its first and last lane. The next row is
- * on its way while one is worked on.
+/* Stencils of a small reach that keep their samples in registers. A lane owns 16 bytes of a row, a
+ * warp 512, and both move down a strip of rows. The words beside a lane's own come from the
+ * neighbouring lanes by shuffles; the first and the last lane load those beside the warp's. The
+ * loads of the next row overlap with the work on this one.
  *
- * Words -BESIDE .. 3 + BESIDE of a row, counted from the lane's own, are what a step works on. */
+ * A step works on words -BESIDE .. 3 + BESIDE of a row, counted from the lane's own. */
 #ifndef GF_CUDA_COMMON_STRIP_CUH
 #define GF_CUDA_COMMON_STRIP_CUH
 
@@ -20,8 +20,8 @@ enum {
     STRIP_BYTES = STRIP_CHUNK * STRIP_LANES,
 };
 
-/* What the block's warps look up: where rows begin (-1: a row of zeros), and, if the block's
- * columns reach the ends of the row, which sample stands for each (-1: zero). */
+/* Tables in shared memory: the offset of each row (-1: a row of zeros) and, if the block's columns
+ * reach an end of the row, the sample that the border's rule gives for each column (-1: zero). */
 template <class Sample, int BESIDE, int ROWS> struct strip_tables {
     long long row[ROWS];
     int from[(STRIP_BYTES + 8 * BESIDE) / sizeof(Sample)];
@@ -49,8 +49,8 @@ static inline int strip_blocks(const struct view_pair &p, int sample_bytes, int 
                        rows * STRIP_WARPS);
 }
 
-/* Fills the tables for strips of `rows` rows and says where the thread's strip is. `above` rows
- * come before the strip's first, of which `reach` exist in the view. */
+/* Fills the tables for strips of `rows` rows and returns the thread's strip. The stencil reads
+ * `above` rows above and below it, of which the view has `reach`. */
 template <class Sample, int BESIDE, int ROWS>
 static __device__ __forceinline__ struct strip
 find_strip(const struct view_pair &p, struct strip_tables<Sample, BESIDE, ROWS> &tables, int rows,
@@ -90,7 +90,7 @@ find_strip(const struct view_pair &p, struct strip_tables<Sample, BESIDE, ROWS> 
     return strip;
 }
 
-/* A word of samples that the border's rule has looked up. */
+/* A word of samples by the table `from` of struct strip_tables. */
 template <class Sample>
 static __device__ __noinline__ unsigned gather_word(const unsigned char *row, const int *from)
 {
@@ -104,7 +104,7 @@ static __device__ __noinline__ unsigned gather_word(const unsigned char *row, co
     return word;
 }
 
-/* Where the warp's bytes reach the ends of the row. */
+/* A row whose end lies within the warp's bytes. */
 template <class Sample, int BESIDE>
 static __device__ __forceinline__ void gather_row(const struct view_pair &p,
                                                   const struct strip &strip, long long offset,
@@ -190,9 +190,9 @@ static __device__ __forceinline__ void store_row(const struct view_pair &p, stru
     strip.out += p.out_pitch;
 }
 
-/* Samples of 8 bits as they are in the halves of a word are halves of a float, v times 2^-24:
- * halves that small count in steps of 2^-24, so that sums and differences up to 2047 are exact, two
- * in an instruction. Bytes 0 and 2 of a word, or 1 and 3. */
+/* Bytes 0 and 2 of a word, or 1 and 3, as two numbers of half precision without any conversion: the
+ * bits of v are those of the denormal number v * 2^-24. Denormal halves are multiples of 2^-24, so
+ * that sums and differences up to 2047 are exact, and one instruction computes two. */
 static __device__ __forceinline__ __half2 tiny_halves(unsigned word, int odd)
 {
     const unsigned pair = __byte_perm(word, 0, odd ? 0x4341 : 0x4240);

@@ -1,7 +1,8 @@
 #include "cuda/filters/bilateral.cuh"
 
-/* A tile of the result and, around it, `radius` pixels on each side, as floats in shared memory: a
- * strip of rows at a time, as many as fit, so that any radius works. Warps lie along rows. */
+/* A block makes a tile of the output. It reads the tile and `radius` pixels around it as floats
+ * into shared memory, a strip of as many rows as fit at a time, so that every radius works. The
+ * lanes of a warp lie along a row. */
 constexpr int TILE_COLUMNS = 32;
 constexpr int TILE_THREADS_Y = 8;
 constexpr int TILE_ROWS = 2 * TILE_THREADS_Y; /* a thread makes two pixels, one below the other */
@@ -25,7 +26,7 @@ static __global__ void __launch_bounds__(THREADS) bilateral_kernel(struct bilate
         space[i] = args.space[i];
     for (int start = blockIdx.y * TILE_ROWS; start < p.rows; start += GRID_ROWS_MAX * TILE_ROWS) {
         const int y0 = p.out_y + start, y = y0 + 2 * ty, end = p.out_y + p.rows;
-        /* Beyond the band's last row there may be no input: a row that is not made needs none. */
+        /* The view ends `radius` rows below the last row that is made. */
         const int last = min(y0 + TILE_ROWS, end) - 1 + radius;
         pixel_type centre[2] = {};
         struct sums<CHANNELS> total[2] = {

@@ -17,14 +17,14 @@ struct bilateral_args {
     const float *space;
 };
 
-/* Colours of a pixel, alpha last; three channels take the room of four, so that one access reads a
+/* The samples of a pixel, alpha last. Three channels are padded to four, so that one access reads a
  * pixel. */
 template <int CHANNELS> struct __align__(CHANNELS == 3 ? 16 : 4 * CHANNELS) colours
 {
     float v[CHANNELS == 3 ? 4 : CHANNELS];
 };
 
-/* Error 2^-22 relative, and 0 for what lies below 2^-126. */
+/* 2^x with a relative error of 2^-22; 0 if the result is below 2^-126. */
 struct power_of_two {
     __device__ __forceinline__ float operator()(float x) const
     {
@@ -75,8 +75,8 @@ static __device__ __forceinline__ void store_pixel(const struct view_pair &p, in
     }
 }
 
-/* Weights, and sums of weights times differences from the centre: differences, since they lose
- * less. */
+/* The sum of the weights, and the sums of weight times difference from the centre; sums of
+ * differences round less than sums of samples. */
 template <int CHANNELS> struct sums {
     float weight, colour[CHANNELS];
 

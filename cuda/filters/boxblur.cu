@@ -1,6 +1,6 @@
-/* Box blur in two kernels with running sums, where boxblur_small.cuh's does not do: down the
- * columns into scratch memory, then along the rows in shared memory. The time grows little with the
- * radius. */
+/* Box blur with running sums in two kernels, for pictures that boxblur_small.cuh does not take:
+ * down the columns into scratch memory, then along the rows in shared memory. The time grows little
+ * with the radius. */
 #include "cuda/common/stencil.cuh"
 #include "cuda/filters/boxblur_small.cuh"
 #include "pixel/stencils.h"
@@ -102,8 +102,8 @@ struct box_shape {
     int blocks; /* sums of RUN columns that a plane has */
 };
 
-/* One word of padding for every RUN: threads that slide RUN columns apart then meet different
- * banks. */
+/* A word of padding follows every RUN words, so that threads that slide RUN columns apart access
+ * different banks. */
 static __host__ __device__ __forceinline__ int padded(int i)
 {
     return i + i / RUN;
@@ -148,14 +148,15 @@ static __device__ __forceinline__ int mean_of(const struct gf_box_mean &mean,
     return gf_box_mean16(&mean, sum);
 }
 
-/* RUN pixels of one channel: the first window from sums of whole runs and what is left over, the
- * others by sliding. */
+/* Makes RUN pixels of one channel. The first window is summed from the sums of whole runs and the
+ * columns left over; the others follow by sliding it. */
 template <class Window, class Sample>
 static __device__ __forceinline__ void slide(const struct rows_args &args, const unsigned *plane,
                                              const unsigned *blocks, int run, Sample *to)
 {
     const int window = 2 * args.radius + 1, whole = window / RUN;
-    plane += padded(run * RUN); /* a multiple of RUN: what is padded after it counts from it */
+    plane += padded(run * RUN); /* padded(i) is then right for i counted from here, since the start
+                                   is a multiple of RUN */
     Window sum = 0;
     for (int i = 0; i < whole; i++)
         sum += blocks[run + i];
@@ -218,7 +219,8 @@ static int launch_box(const struct gf_launch *launch, const struct gf_box *box)
     columns.sums = (unsigned char *)launch->scratch;
     columns.sums_pitch = gf_box_device_pitch(launch->in.format, box->radius);
     columns.radius = box->radius;
-    /* A long window costs as many loads as a strip of its length: keep them in proportion. */
+    /* A strip begins with 2 * radius loads for its first window, so that strips are longer for
+     * larger radii. */
     columns.strip = box->radius <= 16 ? 32 : box->radius <= 64 ? 64 : 256;
     const long long fours = ((long long)p.width * p.channels + 3) / 4;
     const int tall = (int)((fours + THREADS - 1) / THREADS) * ceil_div(p.rows, columns.strip);

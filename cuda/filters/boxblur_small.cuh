@@ -1,7 +1,7 @@
-/* Box blur of 8-bit pictures without alpha, radius up to GF_BOX_SMALL_MAX, in one kernel: a lane
- * owns 16 bytes of a row and rolls down a strip of rows with the sums of its columns in registers,
- * two of 16 bits in a word. What lies beside its columns comes from other lanes by shuffles; the
- * outermost lanes of a warp only keep sums for the others. */
+/* Box blur of 8-bit pictures without alpha, radius up to GF_BOX_SMALL_MAX, in one kernel. A lane
+ * owns 16 bytes of a row and moves down a strip of rows; it keeps the sums of its columns in
+ * registers, two of 16 bits in a word. The sums beside its own come from other lanes by shuffles.
+ * The outermost lanes of a warp store nothing: they only keep sums for the others. */
 #ifndef GF_CUDA_FILTERS_BOXBLUR_SMALL_CUH
 #define GF_CUDA_FILTERS_BOXBLUR_SMALL_CUH
 
@@ -31,8 +31,8 @@ template <int RADIUS, int CHANNELS> struct small_shape {
     static constexpr int ROWS = SMALL_ROWS * SMALL_WARPS + 2 * RADIUS;
 };
 
-/* What the block's warps look up: where rows begin (-1: a row of zeros), and, where its columns
- * reach beyond the row, which sample stands for each (-1: zero). */
+/* Tables in shared memory: the offset of each row (-1: a row of zeros) and, if the block's columns
+ * reach beyond the row, the sample that the border's rule gives for each column (-1: zero). */
 template <int ROWS> struct small_tables {
     long long row[ROWS];
     int from[SMALL_LANES * SMALL_CHUNK];
@@ -66,7 +66,7 @@ static __device__ __forceinline__ uint4 fetch_chunk(const struct small_strip &st
                         : gather_bytes(strip.in + offset, strip.from);
 }
 
-/* Bytes 0 and 2 of a word to the first sum, 1 and 3 to the second. No sum exceeds 15 * 255. */
+/* Adds bytes 0 and 2 of a word to its first sum, 1 and 3 to the second. No sum exceeds 15 * 255. */
 template <bool ADD>
 static __device__ __forceinline__ void count_chunk(const uint4 &chunk, unsigned sum[4][2])
 {
@@ -107,9 +107,9 @@ static __device__ __forceinline__ unsigned pair_at(const unsigned (*all)[2], int
                      : __byte_perm(word[i % 4 - 2], all[i / 4 + 1][i % 4 - 2], 0x5432);
 }
 
-/* (sum + n / 2) / n for four samples of a word: byte 3 of a product with 2^24 / n. For n up to 225
- * and sums up to 255 n it stays below 2^32, and what rounding the factor up adds is less than 2^24
- * / n. */
+/* (sum + n / 2) / n for the four samples of a word, as byte 3 of the product with 2^24 / n rounded
+ * up. For n up to 225 and sums up to 255 n the product is below 2^32, and rounding the factor up
+ * adds less than 2^24 / n to it. */
 static __device__ __forceinline__ unsigned mean_word(const struct small_args &args, unsigned even,
                                                      unsigned odd)
 {
@@ -202,7 +202,7 @@ __global__ void __launch_bounds__(SMALL_THREADS) box_small_kernel(const struct s
     uint4 enter = fetch_chunk(strip, 2 * RADIUS);
 #pragma unroll 1
     for (int i = 0; i < lines; i++) {
-        /* Both are on their way while the row is worked on. */
+        /* The loads of both rows overlap with the work on this row. */
         const uint4 leave = fetch_chunk(strip, i);
         count_chunk<true>(enter, sum);
         if (i + 1 < lines)

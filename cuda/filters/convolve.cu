@@ -11,8 +11,8 @@ struct convolve_args {
     float weight[GF_MATRIX_SIDE_MAX * GF_MATRIX_SIDE_MAX];
 };
 
-/* Row by row and from left to right, as on the CPU. Eight results share each weight, and four new
- * samples serve four of them. */
+/* Adds up row by row and from left to right, as the CPU does. A weight is loaded once for the eight
+ * results of the run. */
 static __device__ __forceinline__ void correlate(const struct convolve_args &args,
                                                  const float *first, int row_pitch,
                                                  float sum[PLANES_RUN])

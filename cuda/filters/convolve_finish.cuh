@@ -1,11 +1,11 @@
-/* What becomes of a correlation's sum, in convolve's kernels of any size. */
+/* The step from the sum of products to the result, for convolve's kernels of any size. */
 #ifndef GF_CUDA_FILTERS_CONVOLVE_FINISH_CUH
 #define GF_CUDA_FILTERS_CONVOLVE_FINISH_CUH
 
 #include "cuda/common/stencil.cuh"
 #include "pixel/stencil_math.h"
 
-/* The result in steps, not rounded. centre: the pixel's alpha, where there is one. */
+/* The result in units of the sample, not rounded. centre: the alpha of the pixel if it has one. */
 template <class Args>
 static __device__ __forceinline__ float finish(const Args &args, float sum, bool alpha,
                                                const float *centre)

@@ -1,6 +1,6 @@
-/* Kernels up to 5x5 on 8-bit pictures, padded with zeros to 3x3 or 5x5: sums stay in registers
- * while the rows go by. Row j of the kernel meets a row of the picture for the output row j above
- * it, so that each sum takes its products row by row and from left to right, as on the CPU. */
+/* Convolution of 8-bit pictures with matrices up to 5x5, which are padded with zeros to 3x3 or 5x5.
+ * The sums stay in registers: row i of the picture meets row j of the matrix for output row i - j,
+ * so that each sum takes its products row by row and from left to right, as on the CPU. */
 #ifndef GF_CUDA_FILTERS_CONVOLVE_SMALL_CUH
 #define GF_CUDA_FILTERS_CONVOLVE_SMALL_CUH
 
@@ -17,7 +17,7 @@ struct small_args {
     float weight[SMALL_SIDE_MAX * SMALL_SIDE_MAX]; /* times 2^24: see tiny_halves */
 };
 
-/* Samples -REACH CHANNELS .. 15 + REACH CHANNELS, from 0 on in v, times 2^-24. */
+/* v[i]: sample i - HALO of the lane, times 2^-24. */
 template <int BESIDE, int HALO>
 static __device__ __forceinline__ void widen(const unsigned word[4 + 2 * BESIDE],
                                              float v[STRIP_CHUNK + 2 * HALO])
@@ -33,8 +33,8 @@ static __device__ __forceinline__ void widen(const unsigned word[4 + 2 * BESIDE]
     }
 }
 
-/* The sums for one output row with the products of one more row of weights. EXACT: every sum is a
- * whole number below 2^24, so that the fused operation rounds nothing away. */
+/* Adds the products of one row of weights to the sums of one output row. EXACT: every sum is a
+ * whole number below 2^24, so that the fused operation rounds nothing. */
 template <int SIDE, int CHANNELS, bool EXACT>
 static __device__ __forceinline__ void
 add_products(const float weight[SIDE], const float v[STRIP_CHUNK + (SIDE - 1) * CHANNELS],
@@ -52,9 +52,9 @@ add_products(const float weight[SIDE], const float v[STRIP_CHUNK + (SIDE - 1) * 
     }
 }
 
-/* sum / divisor, rounded once. Markstein: with the inverse rounded to nearest, a step from a
- * quotient good to one unit in the last place gives the nearest; the first step makes it that good.
- * Not for divisors of all ones, see small_fits. */
+/* sum / divisor, correctly rounded (Markstein): if the inverse is rounded to nearest and a quotient
+ * is off by at most one unit in the last place, one step gives the nearest. The first step brings
+ * it there. Divisors whose significand is all ones are excepted: see small_fits. */
 static __device__ __forceinline__ float quotient(float sum, float divisor, float inverse)
 {
     float result = sum * inverse;
@@ -120,8 +120,8 @@ __global__ void __launch_bounds__(STRIP_THREADS) convolve_small_kernel(const str
     }
 }
 
-/* Whether these kernels can do it: sizes; no alpha, which comes in 16 bits; nothing so large or
- * small that scaling by 2^24 or a step towards the quotient would leave the range of float. */
+/* Whether these kernels take it: 8 bits, no alpha, a small matrix, and no number so large or so
+ * small that scaling by 2^24 or a step of quotient() would leave the range of float. */
 static inline bool small_fits(const struct gf_convolve *convolve, struct gf_format format)
 {
     int exponent;

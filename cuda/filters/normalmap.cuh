@@ -1,4 +1,4 @@
-/* Normals of a tile of heights in shared memory, but for RGB8. */
+/* Normals from a tile of heights in shared memory, for all formats but RGB of 8 bits. */
 #ifndef GF_CUDA_FILTERS_NORMALMAP_CUH
 #define GF_CUDA_FILTERS_NORMALMAP_CUH
 
@@ -35,7 +35,7 @@ static __device__ __forceinline__ int height_at(const struct view_pair &p, int x
                           : gf_luma601_fine(__ldg(pixel), __ldg(pixel + 1), __ldg(pixel + 2));
 }
 
-/* The normal of a slope, which is a Sobel difference of heights. */
+/* Writes the normal of a pixel; gx and gy are the Sobel differences of the heights around it. */
 template <class Sample, class ROOT>
 static __device__ __forceinline__ void normal_of(const struct normalmap_args &args, int gx, int gy,
                                                  int x, int y, Sample *to)

@@ -1,6 +1,6 @@
-/* Normals of RGB8 pictures: a lane owns 8 pixels of a row and rolls down a strip of rows, a warp
- * 256 pixels. Pixels of three bytes become whole words for each lane by way of the warp's own piece
- * of shared memory, which is read and written 16 bytes at a time on the side of the picture. */
+/* Normals of RGB pictures of 8 bits. A lane owns 8 pixels of a row, a warp 256, and both move down
+ * a strip of rows. The bytes of a row pass through shared memory of the warp: the picture is
+ * accessed 16 bytes at a time, and each lane gets its 24 bytes as six words. */
 #ifndef GF_CUDA_FILTERS_NORMALMAP_RGB8_CUH
 #define GF_CUDA_FILTERS_NORMALMAP_RGB8_CUH
 
@@ -25,15 +25,15 @@ struct rgb8_args {
     float slope;
 };
 
-/* What a lane has on its way: its chunks of the warp's bytes, and the pixels beside the row's or
- * the warp's ends. */
+/* The loads of a lane that are in flight: its chunks of the warp's bytes, and the pixels beside the
+ * ends of the row or of the warp. */
 struct rgb8_fetch {
     uint4 chunk[2];
     unsigned left, right; /* R, G, B */
 };
 
-/* Where a lane is. */
-struct rgb8_position {
+/* The pixels of a lane. */
+struct rgb8_span {
     const long long *row; /* of the strip's rows in the input; -1: zeros */
     int lane, first;      /* first: pixel */
     int own;              /* pixels of the lane that exist */
@@ -57,28 +57,26 @@ static __device__ __forceinline__ uint4 rgb8_chunk(const unsigned char *row, int
     return make_uint4(word[0], word[1], word[2], word[3]);
 }
 
-static __device__ __forceinline__ void rgb8_load(const struct view_pair &p,
-                                                 const struct rgb8_position &at, int i,
-                                                 struct rgb8_fetch *fetch)
+static __device__ __forceinline__ void
+rgb8_load(const struct view_pair &p, const struct rgb8_span &span, int i, struct rgb8_fetch *fetch)
 {
-    const long long offset = at.row[i];
+    const long long offset = span.row[i];
     fetch->chunk[0] = fetch->chunk[1] = make_uint4(0, 0, 0, 0);
     fetch->left = fetch->right = 0;
     if (offset < 0)
         return;
     const unsigned char *const row = p.in + offset;
-    const int start = 3 * (at.first - RGB8_RUN * at.lane), row_bytes = 3 * p.width;
-    fetch->chunk[0] = rgb8_chunk(row, start + 16 * at.lane, row_bytes);
-    if (at.lane < RGB8_CHUNKS - RGB8_LANES)
-        fetch->chunk[1] = rgb8_chunk(row, start + 16 * (at.lane + RGB8_LANES), row_bytes);
-    if (at.left > -2)
-        fetch->left = rgb8_pixel(row, at.left);
-    if (at.right > -2)
-        fetch->right = rgb8_pixel(row, at.right);
+    const int start = 3 * (span.first - RGB8_RUN * span.lane), row_bytes = 3 * p.width;
+    fetch->chunk[0] = rgb8_chunk(row, start + 16 * span.lane, row_bytes);
+    if (span.lane < RGB8_CHUNKS - RGB8_LANES)
+        fetch->chunk[1] = rgb8_chunk(row, start + 16 * (span.lane + RGB8_LANES), row_bytes);
+    if (span.left > -2)
+        fetch->left = rgb8_pixel(row, span.left);
+    if (span.right > -2)
+        fetch->right = rgb8_pixel(row, span.right);
 }
 
-/* 256 times the luma as a float, exact. The dot products begin at 2^23, whose last bits they fill.
- */
+/* 256 times the luma as an exact float: the dot product is added to the bits of 2^23. */
 static __device__ __forceinline__ float rgb8_height(unsigned word, unsigned weights)
 {
     return __uint_as_float(__dp4a(word, weights, 0x4B000000u)) - 8388608.0f;
@@ -91,8 +89,9 @@ static __device__ __forceinline__ float rgb8_height_of_two(unsigned word, unsign
            8388608.0f;
 }
 
-/* What is kept of the two rows above the newest: slopes, right - left, and the rows smoothed, left
- * + 2 here + right, which are theirs by turns, so that none is ever moved. */
+/* What is kept of the two rows above the newest: slopes, which are right - left, and smoothed
+ * samples, which are left + 2 here + right. The element of `smooth` alternates with the rows, so
+ * that nothing is copied. */
 struct rgb8_state {
     float slope[RGB8_RUN];  /* of the last row */
     float slopes[RGB8_RUN]; /* of the row before, plus twice the last's */
@@ -102,21 +101,21 @@ struct rgb8_state {
 enum { RED = 77, GREEN = 150, BLUE = 29, LUMA = RED | GREEN << 8 | BLUE << 16 };
 
 /* The heights of the lane's pixels from 1 on, and those beside them. */
-static __device__ __forceinline__ void rgb8_heights(const struct rgb8_position &at,
+static __device__ __forceinline__ void rgb8_heights(const struct rgb8_span &span,
                                                     const struct rgb8_fetch &fetch,
                                                     unsigned char *staging, float h[RGB8_RUN + 2])
 {
     uint4 *const chunks = (uint4 *)staging;
-    chunks[at.lane] = fetch.chunk[0];
-    if (at.lane < RGB8_CHUNKS - RGB8_LANES)
-        chunks[RGB8_LANES + at.lane] = fetch.chunk[1];
+    chunks[span.lane] = fetch.chunk[0];
+    if (span.lane < RGB8_CHUNKS - RGB8_LANES)
+        chunks[RGB8_LANES + span.lane] = fetch.chunk[1];
     __syncwarp();
 #pragma unroll
     for (int half = 0; half < 2; half++) {
         unsigned word[3];
 #pragma unroll
         for (int w = 0; w < 3; w++)
-            word[w] = ((const unsigned *)staging)[6 * at.lane + 3 * half + w];
+            word[w] = ((const unsigned *)staging)[6 * span.lane + 3 * half + w];
         h[4 * half + 1] = rgb8_height(word[0], LUMA);
         h[4 * half + 2] =
             rgb8_height_of_two(word[0], word[1], (unsigned)RED << 24, GREEN | BLUE << 8);
@@ -126,18 +125,18 @@ static __device__ __forceinline__ void rgb8_heights(const struct rgb8_position &
     }
     const float left = __shfl_up_sync(0xFFFFFFFFu, h[RGB8_RUN], 1);
     const float right = __shfl_down_sync(0xFFFFFFFFu, h[1], 1);
-    h[0] = at.left > -2 ? rgb8_height(fetch.left, LUMA) : left;
+    h[0] = span.left > -2 ? rgb8_height(fetch.left, LUMA) : left;
     h[RGB8_RUN + 1] = right;
-    if (at.right > -2) {
+    if (span.right > -2) {
         const float beside = rgb8_height(fetch.right, LUMA);
 #pragma unroll
         for (int i = 2; i < RGB8_RUN + 2; i++)
-            h[i] = i == at.own + 1 ? beside : h[i];
+            h[i] = i == span.own + 1 ? beside : h[i];
     }
 }
 
-/* n / 2 + 1/2 of 0..255, rounded, in byte 1: the addition truncates to 8 fraction bits, and n is
- * within -1..1 but for a rounding error that the half leaves room for. */
+/* n / 2 + 1/2 scaled to 0..255 and rounded, in byte 1 of the result. The addition truncates to 8
+ * fraction bits. n may leave -1..1 by a rounding error, which the added half absorbs. */
 static __device__ __forceinline__ unsigned rgb8_sample(float n)
 {
     return __float_as_uint(__fmaf_rz(n, 127.5f, 32768.0f + 128.0f));
@@ -170,18 +169,18 @@ static __device__ __forceinline__ void rgb8_advance(float scale, const float h[R
 }
 
 static __device__ __forceinline__ void rgb8_store(const struct view_pair &p,
-                                                  const struct rgb8_position &at, int line,
+                                                  const struct rgb8_span &span, int line,
                                                   const unsigned word[6], unsigned char *staging)
 {
 #pragma unroll
     for (int w = 0; w < 6; w++)
-        ((unsigned *)staging)[6 * at.lane + w] = word[w];
+        ((unsigned *)staging)[6 * span.lane + w] = word[w];
     __syncwarp();
-    const int start = 3 * (at.first - RGB8_RUN * at.lane), row_bytes = 3 * p.width;
+    const int start = 3 * (span.first - RGB8_RUN * span.lane), row_bytes = 3 * p.width;
     unsigned char *const row = p.out + (long long)line * (long long)p.out_pitch;
 #pragma unroll
     for (int k = 0; k < 2; k++) {
-        const int chunk = k * RGB8_LANES + at.lane, at = start + 16 * chunk;
+        const int chunk = k * RGB8_LANES + span.lane, at = start + 16 * chunk;
         if (chunk >= RGB8_CHUNKS)
             continue;
         if (at + 16 <= row_bytes) {
@@ -194,18 +193,19 @@ static __device__ __forceinline__ void rgb8_store(const struct view_pair &p,
     }
 }
 
-static __device__ __forceinline__ struct rgb8_position rgb8_find(const struct view_pair &p, int x0,
-                                                                 const long long *row)
+static __device__ __forceinline__ struct rgb8_span rgb8_find(const struct view_pair &p, int x0,
+                                                             const long long *row)
 {
-    struct rgb8_position at;
-    at.row = row;
-    at.lane = threadIdx.x % RGB8_LANES;
-    at.first = x0 + at.lane * RGB8_RUN;
-    at.own = min(max(p.width - at.first, 0), (int)RGB8_RUN);
-    const bool last = at.own > 0 && (at.lane == RGB8_LANES - 1 || at.first + RGB8_RUN >= p.width);
-    at.left = at.lane ? -2 : gf_border_index(at.first - 1, p.width, p.border);
-    at.right = last ? gf_border_index(at.first + at.own, p.width, p.border) : -2;
-    return at;
+    struct rgb8_span span;
+    span.row = row;
+    span.lane = threadIdx.x % RGB8_LANES;
+    span.first = x0 + span.lane * RGB8_RUN;
+    span.own = min(max(p.width - span.first, 0), (int)RGB8_RUN);
+    const bool last =
+        span.own > 0 && (span.lane == RGB8_LANES - 1 || span.first + RGB8_RUN >= p.width);
+    span.left = span.lane ? -2 : gf_border_index(span.first - 1, p.width, p.border);
+    span.right = last ? gf_border_index(span.first + span.own, p.width, p.border) : -2;
+    return span;
 }
 
 template <class ROOT>
@@ -227,18 +227,18 @@ __global__ void __launch_bounds__(RGB8_THREADS, RGB8_BLOCKS)
     const int lines = min((int)RGB8_ROWS, total - line);
     if (lines <= 0)
         return;
-    const struct rgb8_position at = rgb8_find(p, origin.x, rows + line);
+    const struct rgb8_span span = rgb8_find(p, origin.x, rows + line);
     unsigned char *const in = (unsigned char *)staging[warp][0];
     unsigned char *const out = (unsigned char *)staging[warp][1];
     struct rgb8_fetch fetch;
     struct rgb8_state state = {};
     unsigned word[6];
     float h[RGB8_RUN + 2];
-    rgb8_load(p, at, 0, &fetch);
+    rgb8_load(p, span, 0, &fetch);
 #pragma unroll
     for (int i = 0; i < 2; i++) {
-        rgb8_heights(at, fetch, in, h);
-        rgb8_load(p, at, i + 1, &fetch);
+        rgb8_heights(span, fetch, in, h);
+        rgb8_load(p, span, i + 1, &fetch);
         rgb8_advance<ROOT>(args.slope, h, i, &state, word);
         __syncwarp();
     }
@@ -248,11 +248,11 @@ __global__ void __launch_bounds__(RGB8_THREADS, RGB8_BLOCKS)
         for (int parity = 0; parity < 2; parity++) {
             if (base + parity >= lines)
                 break;
-            rgb8_heights(at, fetch, in, h);
+            rgb8_heights(span, fetch, in, h);
             if (base + parity + 1 < lines)
-                rgb8_load(p, at, base + parity + 3, &fetch);
+                rgb8_load(p, span, base + parity + 3, &fetch);
             rgb8_advance<ROOT>(args.slope, h, parity, &state, word);
-            rgb8_store(p, at, top + line + base + parity, word, out);
+            rgb8_store(p, span, top + line + base + parity, word, out);
         }
     }
 }

@@ -1,5 +1,5 @@
-/* Sobel's magnitude. What a row has to say of the two others is kept along the row: its slope,
- * right - left, and itself smoothed, left + 2 here + right. */
+/* Sobel's magnitude, by strips (cuda/common/strip.cuh). Of each row two numbers a sample are kept
+ * for the rows below: the slope, right - left, and the smoothed sample, left + 2 here + right. */
 #ifndef GF_CUDA_FILTERS_SOBEL_ROLLING_CUH
 #define GF_CUDA_FILTERS_SOBEL_ROLLING_CUH
 
@@ -18,8 +18,9 @@ struct sobel_args {
     float scale;
 };
 
-/* sqrt(x^2 + y^2) scale, clamped and rounded, in byte 1. Clamping is free in a multiplication that
- * ends in 0..1; the addition truncates to 8 fraction bits, with a half added above them. */
+/* sqrt(x^2 + y^2) * scale, clamped and rounded, in byte 1 of the result. Clamping to 0..1 costs
+ * nothing in a multiplication; the addition truncates to 8 fraction bits and adds the half for
+ * rounding. */
 template <class ROOT>
 static __device__ __forceinline__ unsigned magnitude8(float x, float y, float scale)
 {
@@ -27,8 +28,9 @@ static __device__ __forceinline__ unsigned magnitude8(float x, float y, float sc
     return __float_as_uint(__fmaf_rz(__saturatef(ROOT::root(square) * scale), 255.0f, 32768.5f));
 }
 
-/* What is kept of the two rows above the newest. `smooth` is theirs by turns, so that none is ever
- * moved. Pairs of tiny halves: [w][0] the even samples of word w, [w][1] the odd ones. */
+/* What is kept of the two rows above the newest. The element of `smooth` alternates with the rows,
+ * so that nothing is copied. [w][0] are the even samples of word w as tiny_halves(), [w][1] the odd
+ * ones. */
 struct sobel8_state {
     __half2 slope[4][2];  /* of the last row */
     __half2 slopes[4][2]; /* of the row before, plus twice the last's */
@@ -55,7 +57,8 @@ static __device__ __forceinline__ void neighbours8(const __half2 pair[6][2], int
     }
 }
 
-/* Takes in a row; the results are the row's above it. */
+/* Takes the next row, and gives the results of the row above it. parity: of the number of the row.
+ */
 template <int CHANNELS, class ROOT>
 static __device__ __forceinline__ void advance8(const unsigned word[6], int parity, float scale,
                                                 struct sobel8_state *state, unsigned out[4])
@@ -112,13 +115,12 @@ template <int CHANNELS, class ROOT> struct sobel8 {
     }
 };
 
-/* The same of 16-bit samples, in float, whose whole numbers reach to 2^24: the gradients are exact.
- */
+/* The same for 16-bit samples in float, where the gradients are exact: they are below 2^24. */
 struct sobel16_state {
     float slope[8], slopes[8], smooth[2][8];
 };
 
-/* In the lower 16 bits. */
+/* The same of 16 bits; the result is in the lower half. */
 template <class ROOT>
 static __device__ __forceinline__ unsigned magnitude16(float x, float y, float scale)
 {

@@ -17,9 +17,9 @@ static const struct gf_param alloc_params[] = {
 constexpr int THREADS = 256;
 constexpr size_t SIZES[] = {LAB_MB, 16 * LAB_MB, 256 * LAB_MB};
 constexpr int SIZE_COUNT = sizeof SIZES / sizeof *SIZES;
-constexpr size_t WORDS = 65536; /* that the work writes, at the end of its memory */
+constexpr size_t WORDS = 65536; /* words that the work writes at the end of its memory */
 
-/* The work: small, so that what surrounds it shows. */
+/* The work is small, so that the time is that of the allocation. */
 static __global__ void __launch_bounds__(THREADS)
     work_kernel(const uint32_t *in, uint32_t *memory, uint32_t *out)
 {
@@ -28,12 +28,12 @@ static __global__ void __launch_bounds__(THREADS)
     out[i] = memory[i];
 }
 
-struct workplace {
+struct work_buffers {
     lab_memory<uint32_t> in, out, reference, kept;
     cudaMemPool_t pool = NULL;
     uint64_t threshold_before = 0;
 
-    ~workplace()
+    ~work_buffers()
     {
         if (pool) {
             cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold_before);
@@ -42,76 +42,83 @@ struct workplace {
     }
 };
 
-/* What the work should leave, by the host. */
-static enum gf_status make_reference(const struct gf_lab_run *run, struct workplace &place,
+/* Computes on the host what the work should write. */
+static enum gf_status make_reference(const struct gf_lab_run *run, struct work_buffers &buffers,
                                      struct gf_error *error)
 {
     std::vector<uint32_t> words(WORDS);
-    LAB_TRY(cudaMemcpy(words.data(), place.in.data, place.in.bytes(), cudaMemcpyDeviceToHost));
+    LAB_TRY(cudaMemcpy(words.data(), buffers.in.data, buffers.in.bytes(), cudaMemcpyDeviceToHost));
     for (uint32_t &word : words)
         word++;
-    LAB_DO(place.reference.alloc(run, WORDS, error));
-    LAB_TRY(
-        cudaMemcpy(place.reference.data, words.data(), place.in.bytes(), cudaMemcpyHostToDevice));
+    LAB_DO(buffers.reference.alloc(run, WORDS, error));
+    LAB_TRY(cudaMemcpy(buffers.reference.data, words.data(), buffers.in.bytes(),
+                       cudaMemcpyHostToDevice));
     return GF_OK;
 }
 
-enum { MALLOC, POOL_RELEASING, POOL_KEEPING, REUSE, WAYS };
+enum { MALLOC, POOL_RELEASING, POOL_KEEPING, REUSE, METHODS };
 
-static const char *const way_names[] = {
+static const char *const method_names[] = {
     "cudaMalloc, cudaFree",
     "pool, released when idle",
     "pool, kept",
     "allocated once",
 };
 
-static enum gf_status one_piece(const struct gf_lab_run *run, int way, size_t bytes,
-                                const struct workplace &place, struct gf_error *error)
+static enum gf_status one_piece(const struct gf_lab_run *run, int method, size_t bytes,
+                                const struct work_buffers &buffers, struct gf_error *error)
 {
-    char *memory = (char *)place.kept.data;
-    if (way == MALLOC)
+    char *memory = (char *)buffers.kept.data;
+    if (method == MALLOC)
         LAB_TRY(cudaMalloc(&memory, bytes));
-    else if (way != REUSE)
+    else if (method != REUSE)
         LAB_TRY(cudaMallocAsync(&memory, bytes, 0));
     work_kernel<<<WORDS / THREADS, THREADS>>>(
-        place.in.data, (uint32_t *)(memory + bytes - WORDS * sizeof(uint32_t)), place.out.data);
+        buffers.in.data, (uint32_t *)(memory + bytes - WORDS * sizeof(uint32_t)), buffers.out.data);
     const cudaError_t launched = cudaGetLastError();
-    if (way == MALLOC)
+    if (method == MALLOC)
         LAB_TRY(cudaFree(memory));
-    else if (way != REUSE)
+    else if (method != REUSE)
         LAB_TRY(cudaFreeAsync(memory, 0));
     LAB_TRY(launched);
     return GF_OK;
 }
 
-/* Between timings the device is idle: that is when a pool gives back what is over its threshold. */
-static enum gf_status measure(const struct gf_lab_run *run, int way, size_t bytes,
-                              struct workplace &place, uint64_t *wrong, struct lab_time *time,
+static enum gf_status all_pieces(const struct gf_lab_run *run, int method, size_t bytes,
+                                 const struct work_buffers &buffers, struct gf_error *error)
+{
+    const int rounds = ((const struct alloc *)run->params)->rounds;
+    for (int i = 0; i < rounds; i++) {
+        LAB_DO(one_piece(run, method, bytes, buffers, error));
+        if (method == POOL_RELEASING)
+            LAB_TRY(cudaStreamSynchronize(0));
+    }
+    return GF_OK;
+}
+
+/* A pool releases what is over its threshold when the device is idle, as it is between timings. */
+static enum gf_status measure(const struct gf_lab_run *run, int method, size_t bytes,
+                              struct work_buffers &buffers, uint64_t *wrong, struct lab_time *time,
                               struct gf_error *error)
 {
     const int rounds = ((const struct alloc *)run->params)->rounds;
-    uint64_t threshold = way == POOL_KEEPING ? UINT64_MAX : 0, different;
-    if (place.pool)
-        LAB_TRY(cudaMemPoolSetAttribute(place.pool, cudaMemPoolAttrReleaseThreshold, &threshold));
-    LAB_DO(place.out.poison(run, WORDS, error));
-    const auto pieces = [&]() -> enum gf_status {
-        for (int i = 0; i < rounds; i++){LAB_DO(one_piece(run, way, bytes, place, error));
-                                         if (way == POOL_RELEASING)
-                                             LAB_TRY(cudaStreamSynchronize(0));}
+    uint64_t threshold = method == POOL_KEEPING ? UINT64_MAX : 0, different;
+    if (buffers.pool)
+        LAB_TRY(cudaMemPoolSetAttribute(buffers.pool, cudaMemPoolAttrReleaseThreshold, &threshold));
+    LAB_DO(buffers.out.poison(run, WORDS, error));
+    const auto pieces = [&] { return all_pieces(run, method, bytes, buffers, error); };
+    LAB_DO(lab_time_host(run, pieces, time, error));
+    LAB_DO(lab_different(run, buffers.out.data, buffers.reference.data, WORDS, &different, error));
+    *wrong += different;
+    time->median_s /= rounds;
     return GF_OK;
-};
-LAB_DO(lab_time_host(run, pieces, time, error));
-LAB_DO(lab_different(run, place.out.data, place.reference.data, WORDS, &different, error));
-*wrong += different;
-time->median_s /= rounds;
-return GF_OK;
 }
 
 static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
                           struct gf_error *error)
 {
-    struct workplace place;
-    struct lab_time times[WAYS][SIZE_COUNT];
+    struct work_buffers buffers;
+    struct lab_time times[METHODS][SIZE_COUNT];
     uint64_t wrong = 0;
     int pools = 0;
     LAB_TRY(cudaDeviceGetAttribute(&pools, cudaDevAttrMemoryPoolsSupported, run->device.index));
@@ -119,12 +126,12 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
         cudaMemPool_t pool;
         LAB_TRY(cudaDeviceGetDefaultMemPool(&pool, run->device.index));
         LAB_TRY(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold,
-                                        &place.threshold_before));
-        place.pool = pool;
+                                        &buffers.threshold_before));
+        buffers.pool = pool;
     }
-    LAB_DO(place.in.random(run, WORDS, 1, error));
-    LAB_DO(place.kept.alloc(run, SIZES[SIZE_COUNT - 1] / sizeof(uint32_t), error));
-    LAB_DO(make_reference(run, place, error));
+    LAB_DO(buffers.in.random(run, WORDS, 1, error));
+    LAB_DO(buffers.kept.alloc(run, SIZES[SIZE_COUNT - 1] / sizeof(uint32_t), error));
+    LAB_DO(make_reference(run, buffers, error));
 
     snprintf(result->rows_name, sizeof result->rows_name, "memory for each piece of work");
     for (int size = 0; size < SIZE_COUNT; size++) {
@@ -132,15 +139,15 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
         snprintf(name, sizeof name, "%zu MB", SIZES[size] / LAB_MB);
         gf_lab_column(result, name, "us", 1);
     }
-    for (int way = 0; way < WAYS; way++) {
-        gf_lab_row(result, NAN, "%s", way_names[way]);
-        if (!pools && (way == POOL_RELEASING || way == POOL_KEEPING)) {
+    for (int method = 0; method < METHODS; method++) {
+        gf_lab_row(result, NAN, "%s", method_names[method]);
+        if (!pools && (method == POOL_RELEASING || method == POOL_KEEPING)) {
             gf_lab_reason(result, "this driver or GPU has no memory pools");
             continue;
         }
         for (int size = 0; size < SIZE_COUNT; size++) {
-            LAB_DO(measure(run, way, SIZES[size], place, &wrong, &times[way][size], error));
-            gf_lab_value(result, size, 1e6 * times[way][size].median_s);
+            LAB_DO(measure(run, method, SIZES[size], buffers, &wrong, &times[method][size], error));
+            gf_lab_value(result, size, 1e6 * times[method][size].median_s);
         }
     }
     gf_lab_check(result, !wrong, "the work has the same result in all memory (%llu bytes differ)",

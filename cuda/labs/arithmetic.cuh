@@ -13,19 +13,18 @@
 #include "cuda/labs/lab.cuh"
 
 constexpr int EVALUATE_THREADS = 256;
-constexpr int EVALUATED = 1 << 20; /* threads: some waves on the largest GPU */
-constexpr int CALLS = 64;          /* of a thread, at its argument with other last bits */
+constexpr int EVALUATED = 1 << 20; /* threads, which are a few waves on the largest GPU */
+constexpr int CALLS = 64; /* calls of a thread, with arguments that differ in the last bits */
 constexpr int SUMS_CHECKED = 1024;
 
-/* The argument of call k: the same sign and, but for the last bits, the same value. One
- * instruction. */
+/* The argument of call k, in one instruction: x with other last bits. */
 static __host__ __device__ __forceinline__ int argument_bits(int bits, int k)
 {
     return bits ^ k << 2;
 }
 
-/* calls = 1 leaves F::of(x) itself. Unrolled, so that calls overlap in each thread, and the loop's
- * own instructions do not count. */
+/* With calls = 1 the result is F::of(x) itself. The loop is unrolled, so that calls overlap in each
+ * thread and the instructions of the loop do not count. */
 template <typename F>
 static __global__ void __launch_bounds__(EVALUATE_THREADS)
     evaluate_kernel(const float *x, float *out, int arguments, int threads, int calls)
@@ -43,7 +42,7 @@ static __global__ void __launch_bounds__(EVALUATE_THREADS)
 
 typedef void evaluate(const float *x, float *out, int arguments, int threads, int calls);
 
-/* What the loop costs without a function. */
+/* The loop without a function, whose time is subtracted. */
 struct nothing {
     static __device__ float of(float x)
     {
@@ -52,7 +51,7 @@ struct nothing {
 };
 
 struct argument_range {
-    bool logarithmic; /* least and most are exponents of two; else the values themselves */
+    bool logarithmic; /* least and most are exponents of two; otherwise they are values */
     double least, most;
 };
 
@@ -83,15 +82,16 @@ static inline double ulp_error(float value, double exact)
     return std::isnan(distance) ? INFINITY : ldexp(distance, 23 - exponent);
 }
 
-/* How far a result may be off: in ulp of the exact value or absolute, whichever is more. */
+/* The allowed error of a result, in ulp of the exact value or absolute; the larger one counts. */
 struct bounds {
     double ulp, absolute;
 };
 
 struct measured {
     struct lab_time time;
-    double worst_ulp, worst; /* error, in ulp of the exact value, and absolute */
-    int beyond;              /* results, and sums of those that were timed, beyond the bounds */
+    double worst_ulp,
+        worst;  /* the greatest error in ulp of the exact value, and the greatest absolute error */
+    int beyond; /* results and timed sums that are beyond the bounds */
 
     double ps_a_call() const
     {
@@ -99,7 +99,7 @@ struct measured {
     }
 };
 
-/* Each call within the bounds, and the roundings of adding them up. */
+/* The bounds of a sum: each call may be off by the bounds, and each addition rounds. */
 template <typename Exact>
 static bool sum_is_right(float sum, float x, Exact exact, const struct bounds &bounds)
 {

@@ -1,5 +1,6 @@
-/* Global memory to shared memory: by a register (load, store), or by the copy that goes round the
- * registers and, at 16 bytes, round L1 (Best Practices Guide, 9.2.3.4). */
+/* Copies from global to shared memory: through registers (a load and a store), or by the
+ * asynchronous copy, which bypasses registers and, with 16 bytes, also L1 (Best Practices
+ * Guide, 9.2.3.4). */
 #include "labs/lab.h"
 
 struct async_copy {
@@ -38,8 +39,8 @@ static __device__ __forceinline__ uint32_t add_up(uint32_t sum)
     return sum;
 }
 
-/* The guide's kernels, but that each thread then uses what it copied: a sum of the words, each
- * times an odd number of its place, so that a word in the wrong place shows. */
+/* The guide's kernels, except that each thread then sums what it copied. Each word is multiplied by
+ * an odd number that depends on its index, so that a word in the wrong place shows. */
 template <typename T, bool ASYNC>
 static __global__ void __launch_bounds__(THREADS)
     copy_kernel(const T *memory, size_t elements, int count, uint32_t *sums)
@@ -48,7 +49,7 @@ static __global__ void __launch_bounds__(THREADS)
     T *const shared = (T *)bytes;
     const size_t first = (size_t)blockIdx.x * THREADS * count;
     if (first + (size_t)THREADS * count > elements)
-        return; /* the launch covers whole chunks alone */
+        return; /* the launch covers only whole chunks */
     for (int i = 0; i < count; i++) {
         const int at = THREADS * i + threadIdx.x;
         if (ASYNC)
@@ -105,15 +106,15 @@ typedef void launcher(const void *memory, size_t bytes, int bytes_of_thread, uin
 static const struct {
     const char *name;
     launcher *launch;
-} ways[] = {
+} methods[] = {
     {"plain 4 B", launch<uint32_t, false>}, {"plain 8 B", launch<uint2, false>},
     {"plain 16 B", launch<uint4, false>},   {"async 4 B", launch<uint32_t, true>},
     {"async 8 B", launch<uint2, true>},     {"async 16 B", launch<uint4, true>},
 };
-enum { WAYS = 6, PLAIN_WAYS = 3 };
+enum { METHODS = 6, PLAIN_METHODS = 3 };
 
-/* One way with one chunk, checked and timed; the sum is of what whole chunks hold. */
-static enum gf_status measure(const struct gf_lab_run *run, int way,
+/* Checks and times one method with one size of chunk. The sum is that of all whole chunks. */
+static enum gf_status measure(const struct gf_lab_run *run, int method,
                               const lab_memory<uint4> &memory, size_t bytes, int bytes_of_thread,
                               lab_memory<uint32_t> &sums, lab_memory<uint32_t> &totals, int *wrong,
                               struct lab_time *time, struct gf_error *error)
@@ -122,7 +123,9 @@ static enum gf_status measure(const struct gf_lab_run *run, int way,
     uint32_t total[2];
     LAB_DO(sums.poison(run, sums.count, error));
     LAB_TRY(cudaMemset(totals.data, 0, totals.bytes()));
-    const auto work = [&] { ways[way].launch(memory.data, bytes, bytes_of_thread, sums.data); };
+    const auto work = [&] {
+        methods[method].launch(memory.data, bytes, bytes_of_thread, sums.data);
+    };
     work();
     total_kernel<<<lab_blocks(warps, THREADS), THREADS>>>(sums.data, warps, totals.data);
     reference_kernel<<<1024, THREADS>>>((const uint32_t *)memory.data, bytes / 4, totals.data + 1);
@@ -135,8 +138,8 @@ static enum gf_status measure(const struct gf_lab_run *run, int way,
 static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
                           struct gf_error *error)
 {
-    static const int sizes[] = {16, 32,  48, 64,
-                                96, 128, 192}; /* of a thread: 4 to 48 KB of a block */
+    static const int sizes[] = {
+        16, 32, 48, 64, 96, 128, 192}; /* bytes of a thread, which are 4 to 48 KB of a block */
     enum { SIZES = sizeof sizes / sizeof *sizes };
     const struct async_copy *const params = (const struct async_copy *)run->params;
     const size_t most = params->size * LAB_MB;
@@ -149,32 +152,33 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     LAB_DO(totals.alloc(run, 2, error));
 
     snprintf(result->rows_name, sizeof result->rows_name, "bytes of a thread");
-    for (int way = 0; way < WAYS; way++)
-        gf_lab_column(result, ways[way].name, "GB/s", 0);
+    for (int method = 0; method < METHODS; method++)
+        gf_lab_column(result, methods[method].name, "GB/s", 0);
     for (int i = 0; i < SIZES; i++) {
         const size_t chunk = (size_t)THREADS * sizes[i], bytes = most / chunk * chunk;
-        double rate[WAYS];
+        double rate[METHODS];
         gf_lab_row(result, sizes[i], "%d", sizes[i]);
-        for (int way = 0; way < WAYS; way++) {
+        for (int method = 0; method < METHODS; method++) {
             struct lab_time time;
-            LAB_DO(measure(run, way, memory, bytes, sizes[i], sums, totals, &wrong, &time, error));
-            rate[way] = lab_gb_s((double)bytes, time);
-            gf_lab_value(result, way, rate[way]);
-            faster += way >= PLAIN_WAYS && rate[way] > rate[way - PLAIN_WAYS];
-            if (rate[way] > best[way >= PLAIN_WAYS]) {
-                best[way >= PLAIN_WAYS] = rate[way];
-                best_async = way >= PLAIN_WAYS ? way : best_async;
+            LAB_DO(
+                measure(run, method, memory, bytes, sizes[i], sums, totals, &wrong, &time, error));
+            rate[method] = lab_gb_s((double)bytes, time);
+            gf_lab_value(result, method, rate[method]);
+            faster += method >= PLAIN_METHODS && rate[method] > rate[method - PLAIN_METHODS];
+            if (rate[method] > best[method >= PLAIN_METHODS]) {
+                best[method >= PLAIN_METHODS] = rate[method];
+                best_async = method >= PLAIN_METHODS ? method : best_async;
             }
         }
     }
     gf_lab_check(result, !wrong, "every copy's words add up as those of the array (%d sums differ)",
                  wrong);
-    gf_lab_claim(result, faster > SIZES * PLAIN_WAYS * 3 / 4,
+    gf_lab_claim(result, faster > SIZES * PLAIN_METHODS * 3 / 4,
                  "the asynchronous copy is faster in nearly all cases: in %d of %d, at best %.2f "
                  "times the plain one",
-                 faster, SIZES * PLAIN_WAYS, best[1] / best[0]);
-    gf_lab_claim(result, best_async > PLAIN_WAYS,
-                 "8 or 16 bytes an element are best: here it is %s", ways[best_async].name);
+                 faster, SIZES * PLAIN_METHODS, best[1] / best[0]);
+    gf_lab_claim(result, best_async > PLAIN_METHODS,
+                 "8 or 16 bytes an element are best: here it is %s", methods[best_async].name);
     if (run->device.major < 8)
         gf_lab_note(result, "before sm_80 the asynchronous copy is made of a load and a store");
     return GF_OK;

@@ -1,5 +1,5 @@
-/* Shared memory has 32 banks of 4 bytes: what a warp reads in one go from w words of one bank takes
- * w turns (Best Practices Guide, 9.2.3.1; Programming Guide, 2.2.4.2). */
+/* Shared memory has 32 banks of 4 bytes. If a warp reads w words of one bank in one instruction,
+ * the access is split into w (Best Practices Guide, 9.2.3.1; Programming Guide, 2.2.4.2). */
 #include "labs/lab.h"
 
 struct banks {
@@ -17,11 +17,12 @@ static const struct gf_param banks_params[] = {
 
 constexpr int THREADS = 256;
 constexpr int WARP = 32;
-constexpr int SWEEP = 64;                          /* loads with the lane's base */
-constexpr int WORDS = (WARP - 1) * 33 + SWEEP + 4; /* the furthest word, and some to move by */
+constexpr int SWEEP = 64; /* loads of a sweep from one base address */
+constexpr int WORDS =
+    (WARP - 1) * 33 + SWEEP + 4; /* up to the furthest word, and room for moving the base */
 constexpr int BLOCKS_OF_SM = 4;
 
-/* What the loads add up to is the only result. */
+/* Only the sum of the loads is stored. */
 static __global__ void __launch_bounds__(THREADS)
     shared_kernel(const uint32_t *words, uint32_t *sums, int stride, int sweeps)
 {
@@ -33,8 +34,8 @@ static __global__ void __launch_bounds__(THREADS)
     uint32_t sum = 0;
 #pragma unroll 1
     for (int k = 0; k < sweeps; k++) {
-        /* All lanes move alike, so that they stay as far apart; the move keeps sweeps from being
-         * one. */
+        /* The base of all lanes moves by the same amount, so that their distances stay; without it
+         * the compiler would merge the sweeps. */
         const uint32_t *const from = tile + lane * stride + k % 4;
 #pragma unroll
         for (int i = 0; i < SWEEP; i++)

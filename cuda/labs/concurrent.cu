@@ -16,7 +16,7 @@ static const struct gf_param concurrent_params[] = {
 #include "cuda/labs/lab.cuh"
 
 constexpr int THREADS = 256, STREAMS_MOST = 32;
-constexpr int STEPS = 40000; /* in a row: long beside a launch */
+constexpr int STEPS = 40000; /* steps one after the other, which take long compared with a launch */
 
 static __host__ __device__ __forceinline__ float step(float x)
 {
@@ -36,7 +36,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* Some streams, in the default stream's order, so that events there enclose what they do. */
+/* Streams that synchronise with the default stream, so that events there enclose their work. */
 struct streams {
     std::vector<cudaStream_t> all;
 
@@ -79,7 +79,7 @@ struct bench {
         return GF_OK;
     }
 
-    /* That many of the streams in turn; 0: the default stream. */
+    /* The number of streams that take kernels one after the other; 0: the default stream. */
     enum gf_status on_streams(int count, int in_use, int blocks_of_each, double *us,
                               struct gf_error *error)
     {
@@ -140,7 +140,7 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     on_default = us / one;
     row(NAN, "the default stream", one);
 
-    /* Kernels that fill the GPU themselves have nothing to share. */
+    /* Kernels that each fill the GPU cannot run beside each other. */
     LAB_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&of_each, work_kernel, THREADS, 0));
     const int filling = of_each * run->device.multiprocessors;
     bench.kernels = 4;

@@ -1,6 +1,6 @@
-/* Constant memory serves one address at a time: as fast as a register where all lanes agree, slower
- * by the number of different addresses where they do not (Best Practices Guide, 9.2.6; Programming
- * Guide, 2.2.3.5). */
+/* Constant memory serves one address at a time. It is as fast as a register if all lanes read one
+ * address, and slower by the number of different addresses otherwise (Best Practices Guide, 9.2.6;
+ * Programming Guide, 2.2.3.5). */
 #include "labs/lab.h"
 
 struct constant {
@@ -21,23 +21,24 @@ constexpr int WARP = 32;
 constexpr int SWEEP = 64;
 constexpr int APART = 9; /* words; odd, so that shared memory has no conflicts */
 constexpr int WORDS =
-    (WARP - 1) * APART + SWEEP + 2; /* 1.4 KB: within the nearest constant cache */
+    (WARP - 1) * APART + SWEEP + 2; /* 1.4 KB, which fits the first-level constant cache */
 constexpr int BLOCKS_OF_SM = 8;
 
 static __constant__ uint32_t constant_table[WORDS];
 
-/* FIXED: constant memory at addresses that the compiler knows, which instructions take as an
- * operand. It and REGISTER, where nothing is loaded, have no addresses that could differ. */
+/* FIXED: constant memory at addresses that the compiler knows, which are operands of instructions.
+ * For it and for REGISTER, which loads nothing, addresses cannot differ. */
 enum memory { CONSTANT, GLOBAL, SHARED, FIXED, REGISTER, MEMORIES };
 constexpr uint32_t FACTOR = 0x9e3779b1u;
 
-/* Where the lanes of a warp begin, in `different` places. */
+/* The index at which a lane begins; the lanes of a warp have `different` indices. */
 static __host__ __device__ __forceinline__ int base_of(int lane, int different)
 {
     return lane % different * APART;
 }
 
-/* Where sweep k begins. It moves, so that sweeps are not one, unless the address is fixed. */
+/* The index at which sweep k begins. It changes, so that the compiler does not merge the sweeps,
+ * unless the address is fixed. */
 static __host__ __device__ __forceinline__ int first_of(int memory, int base, int k)
 {
     return memory == FIXED || memory == REGISTER ? 0 : base + k % 3;
@@ -76,7 +77,7 @@ static __global__ void __launch_bounds__(THREADS)
     sums[blockIdx.x * THREADS + threadIdx.x] = sum;
 }
 
-/* What a lane should come to. */
+/* The sum that a lane should have, by the CPU. */
 static uint32_t expected(const uint32_t *table, int memory, int lane, int different, int sweeps)
 {
     uint32_t sum = 0;

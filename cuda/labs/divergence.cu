@@ -16,12 +16,12 @@ static const struct gf_param divergence_params[] = {
 #include "cuda/labs/lab.cuh"
 
 constexpr int THREADS = 256, WARP = 32;
-constexpr int STEPS = 256; /* of a path: far too many to be predicated */
+constexpr int STEPS = 256; /* rounds of a path, which are too many to be predicated */
 /* Inputs repeat, and with them the outputs, so that the CPU need not compute as many as the GPU. */
 constexpr int PERIOD = 4096;
 
-/* Path p of up to 32: the same amount of work, with constants of its own. Not inlined, so that the
- * compiler cannot make one path of all. */
+/* Path p of up to 32. All do the same work with different constants. Not inlined, so that the
+ * compiler cannot merge the paths. */
 template <int PATH> static __host__ __device__ __noinline__ float long_path(float x)
 {
 #ifdef __CUDA_ARCH__
@@ -40,7 +40,7 @@ template <int PATH> static __host__ __device__ float chosen_path(int path, float
         return path == PATH ? long_path<PATH>(x) : chosen_path<PATH + 1>(path, x);
 }
 
-/* Paths there are, and whether lanes choose among them, or warps. */
+/* The number of paths, and whether lanes or warps choose among them. */
 static __host__ __device__ __forceinline__ int path_of(int thread, int paths, bool by_lane)
 {
     return (by_lane ? thread : thread / WARP) % paths;
@@ -53,11 +53,12 @@ static __global__ void __launch_bounds__(THREADS)
     out[i] = chosen_path<0>(path_of(i, paths, by_lane), in[i % PERIOD]);
 }
 
-/* ---- Short branches: clamping and inverting, the same function three ways ---- */
+/* ---- Short branches: clamping and inverting, in three forms ---- */
 
 constexpr int ROUNDS = 64;
 
-/* A loop of one turn, which the compiler does not know: what holds a loop is not predicated. */
+/* A loop of one round, whose number the compiler does not know: it does not predicate a branch that
+ * contains a loop. */
 struct by_branch {
     static __device__ float of(float x, int one)
     {
@@ -81,7 +82,7 @@ struct by_choice {
     }
 };
 
-/* As in guide 3: the condition as a number. */
+/* The condition as a number, as in guide 3. */
 struct by_arithmetic {
     static __device__ float of(float x, int)
     {
@@ -204,26 +205,27 @@ static enum gf_status time_paths(const struct gf_lab_run *run, struct gf_lab_res
     return GF_OK;
 }
 
-/* Three ways to one result; us: of each. */
-struct way {
+/* Checks and times three kernels with the same result; us: their times. */
+struct method {
     const char *name;
     kernel_of_floats *kernel;
 };
-enum { WAYS = 3 };
+enum { METHODS = 3 };
 
-static enum gf_status time_ways(const struct gf_lab_run *run, struct gf_lab_result *result,
-                                struct bench &bench, const struct way ways[WAYS],
-                                float (*on_cpu)(float), double us[WAYS], struct gf_error *error)
+static enum gf_status time_methods(const struct gf_lab_run *run, struct gf_lab_result *result,
+                                   struct bench &bench, const struct method methods[METHODS],
+                                   float (*on_cpu)(float), double us[METHODS],
+                                   struct gf_error *error)
 {
-    for (int i = 0; i < WAYS; i++) {
+    for (int i = 0; i < METHODS; i++) {
         LAB_DO(bench.time(
             run,
             [&] {
-                ways[i].kernel<<<bench.count / THREADS, THREADS>>>(bench.in.data, bench.out.data,
-                                                                   1);
+                methods[i].kernel<<<bench.count / THREADS, THREADS>>>(bench.in.data, bench.out.data,
+                                                                      1);
             },
             [&](int k) { return on_cpu(bench.before[k]); }, &us[i], error));
-        gf_lab_row(result, NAN, "%s", ways[i].name);
+        gf_lab_row(result, NAN, "%s", methods[i].name);
         gf_lab_value(result, 0, us[i]);
     }
     return GF_OK;
@@ -232,11 +234,12 @@ static enum gf_status time_ways(const struct gf_lab_run *run, struct gf_lab_resu
 static enum gf_status time_short(const struct gf_lab_run *run, struct gf_lab_result *result,
                                  struct bench &bench, struct gf_error *error)
 {
-    static const struct way ways[WAYS] = {{"short, a branch", short_kernel<by_branch>},
-                                          {"short, predicated", short_kernel<by_choice>},
-                                          {"short, arithmetic", short_kernel<by_arithmetic>}};
-    double us[WAYS] = {0.0};
-    LAB_DO(time_ways(run, result, bench, ways, short_on_cpu, us, error));
+    static const struct method methods[METHODS] = {
+        {"short, a branch", short_kernel<by_branch>},
+        {"short, predicated", short_kernel<by_choice>},
+        {"short, arithmetic", short_kernel<by_arithmetic>}};
+    double us[METHODS] = {0.0};
+    LAB_DO(time_methods(run, result, bench, methods, short_on_cpu, us, error));
     gf_lab_claim(result, us[1] < us[0],
                  "predication is %.1f times as fast as a branch of two instructions",
                  us[0] / us[1]);
@@ -249,11 +252,11 @@ static enum gf_status time_short(const struct gf_lab_run *run, struct gf_lab_res
 static enum gf_status time_loops(const struct gf_lab_run *run, struct gf_lab_result *result,
                                  struct bench &bench, struct gf_error *error)
 {
-    static const struct way ways[WAYS] = {{"loop, unroll 1", loop_kernel<1>},
-                                          {"loop, unroll 4", loop_kernel<4>},
-                                          {"loop, unrolled wholly", loop_kernel<STEPS>}};
-    double us[WAYS] = {0.0};
-    LAB_DO(time_ways(run, result, bench, ways, loop_on_cpu, us, error));
+    static const struct method methods[METHODS] = {{"loop, unroll 1", loop_kernel<1>},
+                                                   {"loop, unroll 4", loop_kernel<4>},
+                                                   {"loop, unrolled wholly", loop_kernel<STEPS>}};
+    double us[METHODS] = {0.0};
+    LAB_DO(time_methods(run, result, bench, methods, loop_on_cpu, us, error));
     gf_lab_claim(result, us[2] < us[0],
                  "an unrolled loop of one operation is %.1f times as fast, by 4 %.1f",
                  us[0] / us[2], us[0] / us[1]);

@@ -1,7 +1,7 @@
-/* Kernels launched by kernels: work whose amount only the device knows is launched there, instead
- * of being read back and launched by the host (Performance Issues, guideline 19). The Makefile
- * compiles and links this file on its own, since device code that launches is linked with the
- * device's runtime. */
+/* Kernels that launch kernels: if only the device knows the amount of work, it launches the work
+ * itself, and the host need not read the amount back (Performance Issues, guideline 19). The
+ * Makefile links this file on its own, since device code that launches kernels needs the device
+ * runtime. */
 #include "labs/lab.h"
 
 struct dynamic_parallelism {
@@ -19,7 +19,7 @@ static const struct gf_param dynamic_parallelism_params[] = {
 
 constexpr int THREADS = 128;
 constexpr int STEPS = 64;
-/* Floats that a child changes: 1 to 16 blocks, as its random word says. */
+/* The number of floats that a child changes, 1 to 16 blocks of them, from its random word. */
 constexpr int CHILD_MOST = 16 * THREADS;
 
 static __host__ __device__ __forceinline__ int size_of(uint32_t word)
@@ -40,7 +40,7 @@ static __global__ void __launch_bounds__(THREADS) child_kernel(const float *in, 
     out[i] = changed(in[i]);
 }
 
-/* Children of no order among themselves; before 12.0 those of a block are in order. */
+/* A stream in which the children of a block may overlap; before CUDA 12.0 they run in order. */
 #if CUDART_VERSION >= 12000
 #define CHILD_STREAM cudaStreamFireAndForget
 #else
@@ -59,7 +59,8 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* Neither: one grid with room for the largest of each, whose superfluous blocks end at once. */
+/* One grid with room for the largest of all children, whose superfluous blocks end at once; neither
+ * side launches more. */
 static __global__ void __launch_bounds__(THREADS)
     flat_kernel(const uint32_t *sizes, const float *in, float *out)
 {
@@ -103,7 +104,7 @@ struct bench {
         return GF_OK;
     }
 
-    /* What the host must do: fetch the sizes, then launch, over several streams. */
+    /* The host fetches the sizes, then launches the children on several streams. */
     enum gf_status from_host(int children, struct gf_error *error)
     {
         LAB_TRY(cudaMemcpy(host_sizes.data(), sizes.data, children * sizeof(uint32_t),
@@ -119,7 +120,7 @@ struct bench {
 
     enum gf_status from_device(int children, struct gf_error *error)
     {
-        /* Few of one block, so that several multiprocessors launch. */
+        /* Small blocks, so that several multiprocessors launch. */
         constexpr int LAUNCHING = 32;
         parent_kernel<<<lab_blocks(children, LAUNCHING), LAUNCHING>>>(sizes.data, in.data, out.data,
                                                                       children);
@@ -135,8 +136,8 @@ struct bench {
         return GF_OK;
     }
 
-    /* By the host's clock, from an idle device to an idle device: the round trip is what is
-     * compared. */
+    /* Timed by the host's clock, from an idle device to an idle device, since the round trip to the
+     * host counts. */
     template <typename Work>
     enum gf_status time(int children, Work work, double *us, struct gf_error *error)
     {

@@ -1,6 +1,6 @@
 /* The same kernels compiled with each of the flags that give up IEEE arithmetic (Best Practices
- * Guide, 11.1.7). Flags are a compilation's: flags_ieee.cu and its like are flags.cuh under their
- * own (Makefile). */
+ * Guide, 11.1.7). The Makefile compiles flags_ieee.cu and the like, which include flags.cuh, each
+ * with its own flag. */
 #include "labs/lab.h"
 
 struct flags {
@@ -16,9 +16,9 @@ static const struct gf_param flags_params[] = {
 #ifdef __CUDACC__
 #include "cuda/labs/flags.cuh"
 
-static const struct flags_way *const ways[] = {&flags_ieee, &flags_ftz, &flags_div, &flags_sqrt,
-                                               &flags_fast};
-enum { IEEE, FTZ, DIV, SQRT, FAST, WAYS };
+static const struct flag_set *const methods[] = {&flags_ieee, &flags_ftz, &flags_div, &flags_sqrt,
+                                                 &flags_fast};
+enum { IEEE, FTZ, DIV, SQRT, FAST, METHODS };
 enum { QUOTIENT, ROOT, BOTH, FUNCTIONS };
 
 static const char *const names[FUNCTIONS] = {"3.7f / x", "sqrtf(x)", "sqrtf(x) / (x + 1)"};
@@ -29,8 +29,8 @@ static double (*const exact[FUNCTIONS])(double) = {[](double x) { return (double
  * result each); without precise division and roots 2 and 3 ulp, as documented. */
 constexpr double MOST_ULP_IEEE = 0.5, MOST_ULP_THREE_STEPS = 3.0, MOST_ULP = 8.0;
 
-/* Of results that are denormal, the part that came out as 0. */
-static enum gf_status flushed(const struct gf_lab_run *run, const struct flags_way *way,
+/* The share of denormal results that the kernel made 0. */
+static enum gf_status flushed(const struct gf_lab_run *run, const struct flag_set *method,
                               const struct arguments &denormal, double *part,
                               struct gf_error *error)
 {
@@ -39,8 +39,8 @@ static enum gf_status flushed(const struct gf_lab_run *run, const struct flags_w
     std::vector<float> values(count);
     int zero = 0;
     LAB_DO(out.poison(run, count, error));
-    way->half<<<lab_blocks(count, EVALUATE_THREADS), EVALUATE_THREADS>>>(denormal.device.data,
-                                                                         out.data, count, count, 1);
+    method->half<<<lab_blocks(count, EVALUATE_THREADS), EVALUATE_THREADS>>>(
+        denormal.device.data, out.data, count, count, 1);
     LAB_LAUNCHED();
     LAB_TRY(cudaMemcpy(values.data(), out.data, out.bytes(), cudaMemcpyDeviceToHost));
     for (const float value : values)
@@ -49,10 +49,10 @@ static enum gf_status flushed(const struct gf_lab_run *run, const struct flags_w
     return GF_OK;
 }
 
-static void claims(struct gf_lab_result *result, const struct measured found[WAYS][FUNCTIONS])
+static void claims(struct gf_lab_result *result, const struct measured found[METHODS][FUNCTIONS])
 {
-    const auto gain = [&](int way, int function) {
-        return found[IEEE][function].time.median_s / found[way][function].time.median_s;
+    const auto gain = [&](int method, int function) {
+        return found[IEEE][function].time.median_s / found[method][function].time.median_s;
     };
     gf_lab_claim(result, gain(DIV, QUOTIENT) > 1.05 && found[DIV][QUOTIENT].worst_ulp > 0.5,
                  "-prec-div=false: division is %.1f times as fast, off by %.2f ulp",
@@ -76,9 +76,9 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
 {
     const struct flags *const params = (const struct flags *)run->params;
     struct arguments x, denormal;
-    struct measured found[WAYS][FUNCTIONS];
+    struct measured found[METHODS][FUNCTIONS];
     int wrong = 0;
-    double part[WAYS];
+    double part[METHODS];
     LAB_DO(x.fill(run, {true, -20.0, 20.0}, params->arguments, 1, error));
     LAB_DO(denormal.fill(run, {true, -140.0, -127.0}, params->arguments, 2, error));
 
@@ -89,9 +89,10 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
         errors[f] = gf_lab_column(result, "worst error", "ulp", 2);
     }
     const int lost = gf_lab_column(result, "denormals lost", "%", 0);
-    for (int i = 0; i < WAYS; i++) {
-        evaluate *const kernels[FUNCTIONS] = {ways[i]->quotient, ways[i]->root, ways[i]->both};
-        gf_lab_row(result, NAN, "%s", ways[i]->flags);
+    for (int i = 0; i < METHODS; i++) {
+        evaluate *const kernels[FUNCTIONS] = {methods[i]->quotient, methods[i]->root,
+                                              methods[i]->both};
+        gf_lab_row(result, NAN, "%s", methods[i]->flags);
         for (int f = 0; f < FUNCTIONS; f++) {
             const double most = i > FTZ     ? MOST_ULP
                                 : f == BOTH ? MOST_ULP_THREE_STEPS
@@ -101,7 +102,7 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
             gf_lab_value(result, errors[f], found[i][f].worst_ulp);
             wrong += found[i][f].beyond;
         }
-        LAB_DO(flushed(run, ways[i], denormal, &part[i], error));
+        LAB_DO(flushed(run, methods[i], denormal, &part[i], error));
         gf_lab_value(result, lost, 100.0 * part[i]);
         wrong += part[i] != (i == FTZ || i == FAST ? 1.0 : 0.0);
     }

@@ -1,7 +1,7 @@
 /* What is compiled once for each set of flags: the including file names it, the Makefile gives it
  * the flags.
  *
- *   #define FLAGS_WAY flags_ftz
+ *   #define FLAG_SET flags_ftz
  *   #define FLAGS_TEXT "-ftz=true"
  *   #include "cuda/labs/flags.cuh" */
 #ifndef GF_CUDA_LABS_FLAGS_CUH
@@ -9,13 +9,13 @@
 
 #include "cuda/labs/arithmetic.cuh"
 
-struct flags_way {
+struct flag_set {
     const char *flags;
     evaluate *quotient, *root, *both, *half;
 };
-extern const struct flags_way flags_ieee, flags_ftz, flags_div, flags_sqrt, flags_fast;
+extern const struct flag_set flags_ieee, flags_ftz, flags_div, flags_sqrt, flags_fast;
 
-#ifdef FLAGS_WAY
+#ifdef FLAG_SET
 struct quotient {
     static __device__ float of(float x)
     {
@@ -37,7 +37,7 @@ struct both {
     }
 };
 
-/* Of denormals: a denormal, which -ftz makes 0. */
+/* Half of a denormal is a denormal, which -ftz makes 0. */
 struct half {
     static __device__ float of(float x)
     {
@@ -45,7 +45,7 @@ struct half {
     }
 };
 
-const struct flags_way FLAGS_WAY = {FLAGS_TEXT, evaluate_kernel<quotient>, evaluate_kernel<root>,
-                                    evaluate_kernel<both>, evaluate_kernel<half>};
+const struct flag_set FLAG_SET = {FLAGS_TEXT, evaluate_kernel<quotient>, evaluate_kernel<root>,
+                                  evaluate_kernel<both>, evaluate_kernel<half>};
 #endif
 #endif

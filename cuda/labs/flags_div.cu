@@ -1,3 +1,3 @@
-#define FLAGS_WAY flags_div
+#define FLAG_SET flags_div
 #define FLAGS_TEXT "-prec-div=false"
 #include "cuda/labs/flags.cuh"

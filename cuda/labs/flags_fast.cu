@@ -1,3 +1,3 @@
-#define FLAGS_WAY flags_fast
+#define FLAG_SET flags_fast
 #define FLAGS_TEXT "-use_fast_math"
 #include "cuda/labs/flags.cuh"

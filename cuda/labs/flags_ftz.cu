@@ -1,3 +1,3 @@
-#define FLAGS_WAY flags_ftz
+#define FLAG_SET flags_ftz
 #define FLAGS_TEXT "-ftz=true"
 #include "cuda/labs/flags.cuh"

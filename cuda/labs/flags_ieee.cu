@@ -1,3 +1,3 @@
-#define FLAGS_WAY flags_ieee
+#define FLAG_SET flags_ieee
 #define FLAGS_TEXT "no flags"
 #include "cuda/labs/flags.cuh"

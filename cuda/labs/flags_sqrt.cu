@@ -1,3 +1,3 @@
-#define FLAGS_WAY flags_sqrt
+#define FLAG_SET flags_sqrt
 #define FLAGS_TEXT "-prec-sqrt=false"
 #include "cuda/labs/flags.cuh"

@@ -27,12 +27,13 @@ static const struct gf_param histogram_params[] = {
 
 constexpr int THREADS = 256;
 constexpr int RUNS_OF_SLOW = 3; /* a hundred times as long as the others */
-constexpr int KINDS = 3, LEVELS = 65536, BINS_LEAST = 256;
+constexpr int DISTRIBUTIONS = 3, LEVELS = 65536, BINS_LEAST = 256;
 constexpr unsigned SKEWED_LEVEL = 20000, NINE_OF_TEN = 58982; /* of 65,536 */
 
-/* Random words become samples. A photograph's neighbours are close and its levels bell-shaped. */
+/* Makes samples of random words. In a photograph neighbours are close, and the levels have a
+ * bell-shaped distribution. */
 static __global__ void __launch_bounds__(THREADS)
-    shape_kernel(const unsigned *random, unsigned short *samples, int count, int kind)
+    shape_kernel(const unsigned *random, unsigned short *samples, int count, int distribution)
 {
     const int i = (int)(blockIdx.x * THREADS + threadIdx.x);
     if (i >= count)
@@ -41,9 +42,10 @@ static __global__ void __launch_bounds__(THREADS)
     const float noise = ((float)(level & 255u) + (float)(level >> 8) - 255.0f) * 8.0f;
     const float light = 24000.0f + 15000.0f * __sinf((float)(i % 7680) * 0.002f) *
                                        __cosf((float)(i / 7680) * 0.0005f);
-    samples[i] = (unsigned short)(kind == 0   ? level
-                                  : kind == 1 ? (word >> 16 < NINE_OF_TEN ? SKEWED_LEVEL : level)
-                                              : (unsigned)fmaxf(light + noise, 0.0f));
+    samples[i] =
+        (unsigned short)(distribution == 0   ? level
+                         : distribution == 1 ? (word >> 16 < NINE_OF_TEN ? SKEWED_LEVEL : level)
+                                             : (unsigned)fmaxf(light + noise, 0.0f));
 }
 
 static __global__ void __launch_bounds__(THREADS)
@@ -62,7 +64,7 @@ static __global__ void __launch_bounds__(THREADS)
         bytes[i] = (unsigned char)(samples[i] >> 8);
 }
 
-/* One line of samples as a filter's counter takes it. */
+/* The samples as a picture of one row, as a filter's counter takes it. */
 static struct gf_view line_of(const void *data, int count, int channels, int bits)
 {
     struct gf_view view = {};
@@ -76,43 +78,43 @@ static struct gf_view line_of(const void *data, int count, int channels, int bit
     return view;
 }
 
-enum ways { GLOBAL, SHARED, A_WARP, A_LANE, SAME_LEVEL, CLUSTER, NARROW, WAYS };
-static const char *const way_names[WAYS] = {
+enum methods { GLOBAL, SHARED, A_WARP, A_LANE, SAME_LEVEL, CLUSTER, NARROW, METHODS };
+static const char *const method_names[METHODS] = {
     "global", "shared", "table a warp", "table a lane", "aggregated", "cluster", "16-bit counters"};
 
 /* Whether tables of that many bins for each warp or lane fit in a block. */
-static bool has_room(const struct gf_lab_run *run, int way, int bins)
+static bool has_room(const struct gf_lab_run *run, int method, int bins)
 {
     int bytes = 0;
     if (cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin,
                                run->device.index) != cudaSuccess)
         return false;
-    const int tables = way == A_WARP ? TABLE_A_WARP : TABLE_A_LANE;
+    const int tables = method == A_WARP ? TABLE_A_WARP : TABLE_A_LANE;
     return table_bytes(tables, (unsigned)bins, count_threads<16>) <= (size_t)bytes;
 }
 
-static bool is_possible(const struct gf_lab_run *run, int way, int bins)
+static bool is_possible(const struct gf_lab_run *run, int method, int bins)
 {
-    if (way == A_WARP || way == A_LANE)
-        return has_room(run, way, bins);
-    return way != CLUSTER || run->device.major >= 9;
+    if (method == A_WARP || method == A_LANE)
+        return has_room(run, method, bins);
+    return method != CLUSTER || run->device.major >= 9;
 }
 
-static cudaError_t count_way(int way, const struct counting &counting)
+static cudaError_t count_method(int method, const struct counting &counting)
 {
-    switch (way) {
+    switch (method) {
     case GLOBAL:
-        return global_way::launch<16, 1, EACH>(counting);
+        return global_method::launch<16, 1, EACH>(counting);
     case SHARED:
-        return table_way<ONE_TABLE>::launch<16, 1, EACH>(counting);
+        return table_method<ONE_TABLE>::launch<16, 1, EACH>(counting);
     case A_WARP:
-        return table_way<TABLE_A_WARP>::launch<16, 1, EACH>(counting);
+        return table_method<TABLE_A_WARP>::launch<16, 1, EACH>(counting);
     case A_LANE:
-        return table_way<TABLE_A_LANE>::launch<16, 1, EACH>(counting);
+        return table_method<TABLE_A_LANE>::launch<16, 1, EACH>(counting);
     case SAME_LEVEL:
-        return table_way<AGGREGATED>::launch<16, 1, EACH>(counting);
+        return table_method<AGGREGATED>::launch<16, 1, EACH>(counting);
     default:
-        return cluster_way::launch<16, 1, EACH>(counting);
+        return cluster_method::launch<16, 1, EACH>(counting);
     }
 }
 
@@ -120,15 +122,15 @@ struct lab {
     const struct gf_lab_run *run;
     struct gf_lab_result *result;
     struct gf_error *error;
-    int count, column[WAYS];
-    lab_memory<unsigned short> samples[KINDS], levels;
+    int count, column[METHODS];
+    lab_memory<unsigned short> samples[DISTRIBUTIONS], levels;
     lab_memory<unsigned long long> counted;
-    std::vector<unsigned long long> right[KINDS]; /* of LEVELS bins */
-    double gb_s[KINDS][WAYS];                     /* of the row measured last */
+    std::vector<unsigned long long> right[DISTRIBUTIONS]; /* of LEVELS bins */
+    double gb_s[DISTRIBUTIONS][METHODS];                  /* of the row measured last */
     unsigned long long wrong;
 };
 
-/* Reads the histogram and holds it against right, whose bins are as fine or finer. */
+/* Compares the histogram with `right`, which has as many bins or more. */
 static enum gf_status compare(struct lab *lab, int bins,
                               const std::vector<unsigned long long> &right)
 {
@@ -147,7 +149,7 @@ static enum gf_status compare(struct lab *lab, int bins,
     return GF_OK;
 }
 
-/* Checks and times one way; `count` launches it. */
+/* Checks and times one method; `count` launches it. */
 template <typename Count>
 static enum gf_status measure(struct lab *lab, int bins,
                               const std::vector<unsigned long long> &right, double bytes,
@@ -171,32 +173,32 @@ static enum gf_status measure(struct lab *lab, int bins,
     return GF_OK;
 }
 
-/* A row: all ways on one kind of data, cut down to that many bins. */
-static enum gf_status measure_bins(struct lab *lab, int kind, int bins, double x)
+/* Adds a row: all methods on one distribution of data with that many bins. */
+static enum gf_status measure_bins(struct lab *lab, int distribution, int bins, double x)
 {
     const struct gf_lab_run *const run = lab->run;
     struct gf_error *const error = lab->error;
     int shift = 0;
     while (LEVELS >> shift > bins)
         shift++;
-    shift_kernel<<<lab_blocks(lab->count, THREADS), THREADS>>>(lab->samples[kind].data,
+    shift_kernel<<<lab_blocks(lab->count, THREADS), THREADS>>>(lab->samples[distribution].data,
                                                                lab->levels.data, lab->count, shift);
     LAB_LAUNCHED();
     const struct gf_view view = line_of(lab->levels.data, lab->count, 1, 16);
     struct counting counting =
         counting_of(&view, GF_STATISTIC_CHANNELS, lab->counted.data, NULL, NULL);
     counting.counters = (unsigned)bins;
-    gf_lab_row(lab->result, x, "%s, %d bins", histogram_data[kind], bins);
-    for (int way = 0; way < WAYS; way++) {
-        lab->gb_s[kind][way] = 0;
-        if (!is_possible(run, way, bins))
+    gf_lab_row(lab->result, x, "%s, %d bins", histogram_data[distribution], bins);
+    for (int method = 0; method < METHODS; method++) {
+        lab->gb_s[distribution][method] = 0;
+        if (!is_possible(run, method, bins))
             continue;
-        LAB_DO(measure(lab, bins, lab->right[kind], 2.0 * lab->count, lab->column[way],
-                       &lab->gb_s[kind][way], [&] {
-                           return way == NARROW ? (cudaError_t)gf_histogram_packed_cuda(
-                                                      &view, GF_STATISTIC_CHANNELS,
-                                                      lab->counted.data, NULL, NULL)
-                                                : count_way(way, counting);
+        LAB_DO(measure(lab, bins, lab->right[distribution], 2.0 * lab->count, lab->column[method],
+                       &lab->gb_s[distribution][method], [&] {
+                           return method == NARROW ? (cudaError_t)gf_histogram_packed_cuda(
+                                                         &view, GF_STATISTIC_CHANNELS,
+                                                         lab->counted.data, NULL, NULL)
+                                                   : count_method(method, counting);
                        }));
     }
     return GF_OK;
@@ -226,12 +228,12 @@ static enum gf_status measure_bytes(struct lab *lab, const char *name, enum gf_s
     gf_histogram_add(&host_view, statistic, &histogram);
     std::copy(sums.begin(), sums.end(), right.begin());
     gf_lab_row(lab->result, NAN, "%s", name);
-    for (int way = 0; way < NARROW; way++) {
+    for (int method = 0; method < NARROW; method++) {
         double gb_s = 0;
-        if (way == CLUSTER && run->device.major < 9)
+        if (method == CLUSTER && run->device.major < 9)
             continue;
-        LAB_DO(measure(lab, 256, right, count, lab->column[way], &gb_s, [&] {
-            return (cudaError_t)counters[way](&view, statistic, lab->counted.data, NULL, NULL);
+        LAB_DO(measure(lab, 256, right, count, lab->column[method], &gb_s, [&] {
+            return (cudaError_t)counters[method](&view, statistic, lab->counted.data, NULL, NULL);
         }));
     }
     return GF_OK;
@@ -246,29 +248,31 @@ static enum gf_status make_data(struct lab *lab)
     LAB_DO(random.random(run, lab->count, 1, error));
     LAB_DO(lab->levels.poison(run, lab->count, error));
     LAB_DO(lab->counted.alloc(run, LEVELS, error));
-    for (int kind = 0; kind < KINDS; kind++) {
-        LAB_DO(lab->samples[kind].poison(run, lab->count, error));
+    for (int distribution = 0; distribution < DISTRIBUTIONS; distribution++) {
+        LAB_DO(lab->samples[distribution].poison(run, lab->count, error));
         shape_kernel<<<lab_blocks(lab->count, THREADS), THREADS>>>(
-            random.data, lab->samples[kind].data, lab->count, kind);
+            random.data, lab->samples[distribution].data, lab->count, distribution);
         LAB_LAUNCHED();
-        LAB_TRY(cudaMemcpy(host.data(), lab->samples[kind].data, lab->samples[kind].bytes(),
-                           cudaMemcpyDeviceToHost));
-        lab->right[kind].assign(LEVELS, 0);
+        LAB_TRY(cudaMemcpy(host.data(), lab->samples[distribution].data,
+                           lab->samples[distribution].bytes(), cudaMemcpyDeviceToHost));
+        lab->right[distribution].assign(LEVELS, 0);
         for (const unsigned short level : host)
-            lab->right[kind][level]++;
+            lab->right[distribution][level]++;
     }
     return GF_OK;
 }
 
-/* What the guide says of two ways; of others it says nothing. */
-static void say(struct lab *lab, int kind, int one, int other, bool claimed, const char *where)
+/* Compares two methods, as a claim if the guide says something of them. */
+static void say(struct lab *lab, int distribution, int one, int other, bool claimed,
+                const char *where)
 {
-    const double first = lab->gb_s[kind][one], second = lab->gb_s[kind][other];
+    const double first = lab->gb_s[distribution][one], second = lab->gb_s[distribution][other];
     if (!(first > 0 && second > 0))
         return;
     char text[GF_LAB_TEXT_SIZE];
-    snprintf(text, sizeof text, "%s, %s: %s counts %.2f times as fast as %s", histogram_data[kind],
-             where, way_names[one], first / second, way_names[other]);
+    snprintf(text, sizeof text, "%s, %s: %s counts %.2f times as fast as %s",
+             histogram_data[distribution], where, method_names[one], first / second,
+             method_names[other]);
     if (claimed)
         gf_lab_claim(lab->result, first > second, "%s", text);
     else
@@ -282,22 +286,22 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     struct lab lab = {run, result, error, (int)(params->size * LAB_MB / sizeof(unsigned short))};
     LAB_DO(make_data(&lab));
     snprintf(result->rows_name, sizeof result->rows_name, "samples");
-    for (int way = 0; way < WAYS; way++)
-        lab.column[way] = gf_lab_column(result, way_names[way], "GB/s", 0);
-    for (int kind = 0; kind < KINDS; kind++) {
+    for (int method = 0; method < METHODS; method++)
+        lab.column[method] = gf_lab_column(result, method_names[method], "GB/s", 0);
+    for (int distribution = 0; distribution < DISTRIBUTIONS; distribution++) {
         for (int bins = BINS_LEAST; bins <= LEVELS; bins *= 2) {
-            const bool in_curve = kind == params->data;
+            const bool in_curve = distribution == params->data;
             if (!in_curve && bins != BINS_LEAST && bins != LEVELS)
                 continue;
-            LAB_DO(measure_bins(&lab, kind, bins, in_curve ? bins : NAN));
+            LAB_DO(measure_bins(&lab, distribution, bins, in_curve ? bins : NAN));
             if (bins == BINS_LEAST) {
-                say(&lab, kind, SHARED, GLOBAL, true, "256 bins");
-                say(&lab, kind, A_LANE, SHARED, false, "256 bins");
-                say(&lab, kind, SAME_LEVEL, SHARED, false, "256 bins");
+                say(&lab, distribution, SHARED, GLOBAL, true, "256 bins");
+                say(&lab, distribution, A_LANE, SHARED, false, "256 bins");
+                say(&lab, distribution, SAME_LEVEL, SHARED, false, "256 bins");
             }
         }
-        say(&lab, kind, CLUSTER, GLOBAL, true, "65,536 bins");
-        say(&lab, kind, CLUSTER, SHARED, false, "65,536 bins");
+        say(&lab, distribution, CLUSTER, GLOBAL, true, "65,536 bins");
+        say(&lab, distribution, CLUSTER, SHARED, false, "65,536 bins");
     }
     LAB_DO(measure_bytes(&lab, "photo, bytes", GF_STATISTIC_CHANNELS, 1));
     LAB_DO(measure_bytes(&lab, "photo, RGB bytes", GF_STATISTIC_JOINT, 3));

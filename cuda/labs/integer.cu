@@ -20,7 +20,7 @@ constexpr int CALLS = 64;      /* of a thread */
 constexpr int CHECKED = 4096;  /* on the CPU */
 constexpr int LITERAL = 8;
 
-/* n = 1 << shift, which the compiler does not know. */
+/* n = 1 << shift; the compiler knows neither. */
 #define FUNCTIONS(ROW) \
     ROW(number_alone, "a number, no operation", uint32_t, i) \
     ROW(signed_divide, "i / n, signed", int, i / n) \

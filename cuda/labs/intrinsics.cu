@@ -1,5 +1,5 @@
-/* Functions of the library beside their intrinsics and their more special forms: what each costs
- * and how far it is off (Best Practices Guide, 11.1.3 and 11.1.6). */
+/* The time and the error of functions of the library, of their intrinsics and of their special
+ * forms (Best Practices Guide, 11.1.3 and 11.1.6). */
 #include "labs/lab.h"
 
 struct intrinsics {
@@ -27,7 +27,7 @@ static const struct {
     [LARGE] = {"2^17..2^30", {true, 17.0, 30.0}},
 };
 
-/* Both results are used, and none cancels the other. */
+/* Uses both results, so that neither is optimised away. */
 static __device__ float both(float sine, float cosine)
 {
     return fmaxf(sine, cosine);

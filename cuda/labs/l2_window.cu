@@ -1,6 +1,6 @@
-/* A working set that every part of a stream of data meets again: kept in L2 by an access policy
- * window, with a hit ratio of 1 and with one that lets no more persist than fits (Best Practices
- * Guide, 9.2.2). */
+/* Streaming data passes through L2 while a working set is read again and again. An access policy
+ * window keeps the working set in L2, with a hit ratio of 1 and with one that lets no more persist
+ * than fits (Best Practices Guide, 9.2.2). */
 #include "labs/lab.h"
 
 struct l2_window {
@@ -30,8 +30,8 @@ static enum gf_status check(const void *params, struct gf_error *error)
 
 constexpr int THREADS = 256;
 
-/* The guide's kernel also writes the working set, by threads that race for it; this one has a
- * result. */
+/* The guide's kernel also writes the working set, with races between threads; this one has a
+ * defined result. */
 static __global__ void __launch_bounds__(THREADS)
     stream_kernel(const uint32_t *persistent, int persistent_count, const uint32_t *in,
                   uint32_t *out, int count)
@@ -50,7 +50,8 @@ static __global__ void __launch_bounds__(THREADS)
         atomicAdd(wrong, 1);
 }
 
-/* The stream with the window, and what is set aside in L2 for it, till the scope's end. */
+/* The stream with the window and the part of L2 that is set aside for it, until the end of the
+ * scope. */
 struct window {
     cudaStream_t stream = NULL;
     size_t limit_before = 0;
@@ -75,7 +76,7 @@ struct window {
         limited = !code;
         return code;
     }
-    /* No bytes: no window. Lines of an earlier one become ordinary. */
+    /* bytes = 0: no window. Persisting lines of an earlier window become ordinary ones. */
     cudaError_t set(const void *base, size_t bytes, float hit_ratio) const
     {
         cudaStreamAttrValue value = {};
@@ -117,7 +118,7 @@ static enum gf_status measure(const struct gf_lab_run *run, struct buffers &buff
     return GF_OK;
 }
 
-enum { WITHOUT, FULL, TUNED, WAYS };
+enum { WITHOUT, FULL, TUNED, METHODS };
 
 /* What the lab works on. */
 struct bench {
@@ -125,8 +126,8 @@ struct bench {
     struct gf_lab_result *result;
     struct buffers buffers;
     struct window window;
-    int set_aside_most, window_most;                    /* bytes that the device allows */
-    int rate[WAYS], full_gain, tuned_gain, tuned_ratio; /* columns */
+    int set_aside_most, window_most;                       /* bytes that the device allows */
+    int rate[METHODS], full_gain, tuned_gain, tuned_ratio; /* columns */
     double best, past; /* gains: the highest of sets that fit, the lowest of those that do not */
 };
 
@@ -162,7 +163,7 @@ static void add_columns(struct bench *bench)
     bench->tuned_ratio = gf_lab_column(result, "tuned ratio", "", 2);
 }
 
-/* A working set of that many MB, each way. */
+/* Times a working set of that many MB by all methods. */
 static enum gf_status measure_size(struct bench *bench, int size, struct gf_error *error)
 {
     const struct gf_lab_run *const run = bench->run;
@@ -172,13 +173,14 @@ static enum gf_status measure_size(struct bench *bench, int size, struct gf_erro
     const double tuned_bytes = 2.0 / 3.0 * bench->set_aside_most; /* the guide's 20 of 30 MB */
     const float tuned = (float)std::min(1.0, tuned_bytes / (double)bytes);
     const double moved = 3.0 * sizeof(uint32_t) * (double)buffers.in.count;
-    struct lab_time times[WAYS];
+    struct lab_time times[METHODS];
     gf_lab_row(bench->result, size, "%d", size);
-    for (int way = 0; way < WAYS; way++) {
-        LAB_TRY(bench->window.set(buffers.persistent.data, way == WITHOUT ? 0 : bytes,
-                                  way == TUNED ? tuned : 1.0f));
-        LAB_DO(measure(run, buffers, persistent_count, bench->window.stream, &times[way], error));
-        gf_lab_value(bench->result, bench->rate[way], lab_gb_s(moved, times[way]));
+    for (int method = 0; method < METHODS; method++) {
+        LAB_TRY(bench->window.set(buffers.persistent.data, method == WITHOUT ? 0 : bytes,
+                                  method == TUNED ? tuned : 1.0f));
+        LAB_DO(
+            measure(run, buffers, persistent_count, bench->window.stream, &times[method], error));
+        gf_lab_value(bench->result, bench->rate[method], lab_gb_s(moved, times[method]));
     }
     const double gain = times[WITHOUT].median_s / times[FULL].median_s - 1.0;
     const double by_tuned = times[WITHOUT].median_s / times[TUNED].median_s - 1.0;

@@ -1,10 +1,10 @@
-/* What lab.cuh declares: contents, comparison, an emptied L2. */
+/* The functions of lab.cuh. */
 #include "cuda/labs/lab.cuh"
 
 constexpr int THREADS = 256;
 constexpr int BLOCKS_MAX = 4096; /* the kernels stride over the rest */
 
-/* A finaliser of 32 bits: each bit of the index moves each bit of the result. */
+/* A hash: every bit of the index affects every bit of the result. */
 static __device__ __forceinline__ uint32_t hash(uint64_t index, uint32_t seed)
 {
     uint32_t x = (uint32_t)index ^ (uint32_t)(index >> 32) * 0x85ebca6bu ^ seed * 0x9e3779b9u;
@@ -154,7 +154,7 @@ extern "C" enum gf_status gf_lab_device_end(int device, struct gf_error *error)
     const cudaError_t code = cudaDeviceSynchronize();
     if (code == cudaSuccess)
         return GF_OK;
-    /* An error that stays: only a new context is free of it. */
+    /* The error stays with the context; only a new one is free of it. */
     const enum gf_status status = gf_cuda_fail(error, device, "cudaDeviceSynchronize", code);
     cudaDeviceReset();
     return status;

@@ -73,7 +73,7 @@ static inline enum gf_status lab_randomise(const struct gf_lab_run *run, float *
     return lab_fill_floats(run, memory, count, seed, error);
 }
 
-/* Every other type: any bits. */
+/* Fills memory of any other type with random bits. */
 template <typename T>
 static enum gf_status lab_randomise(const struct gf_lab_run *run, T *memory, size_t count,
                                     uint32_t seed, struct gf_error *error)

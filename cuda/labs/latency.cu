@@ -16,7 +16,7 @@ static const struct gf_param latency_params[] = {
 
 constexpr int WARP = 32, BLOCK_MOST = 1024;
 
-/* A chain of dependent loads: each address is what the load before it found. */
+/* A chain of dependent loads: each load returns the address of the next. */
 constexpr int NODES = 1 << 18, NODE = 32 /* words: a line each */, HOPS = 4096;
 
 static __global__ void __launch_bounds__(1) chase_kernel(const uint32_t *chain, uint32_t *end)
@@ -67,14 +67,14 @@ static void launch(int blocks, int threads, const uint32_t *in, uint32_t *out, s
 }
 
 static const struct {
-    int bytes; /* in flight of a thread */
+    int bytes; /* bytes that a thread has in flight */
     void (*launch)(int blocks, int threads, const uint32_t *in, uint32_t *out, size_t words);
-} ways[] = {
+} methods[] = {
     {4, launch<uint32_t, 1>},
     {16, launch<uint4, 1>},
     {64, launch<uint4, 4>},
 };
-constexpr int WAYS = sizeof ways / sizeof *ways;
+constexpr int METHODS = sizeof methods / sizeof *methods;
 
 /* A random cycle through all nodes (Sattolo's shuffle). */
 static std::vector<uint32_t> cycle(void)
@@ -116,7 +116,7 @@ static enum gf_status time_chain(const struct gf_lab_run *run, double *memory_ns
 }
 
 /* Reads with that many warps of a multiprocessor; *wrong counts wrong sums. */
-static enum gf_status time_read(const struct gf_lab_run *run, int way, int warps,
+static enum gf_status time_read(const struct gf_lab_run *run, int method, int warps,
                                 const lab_memory<uint32_t> &in, uint32_t expected, double *gb_s,
                                 int *wrong, struct gf_error *error)
 {
@@ -128,8 +128,9 @@ static enum gf_status time_read(const struct gf_lab_run *run, int way, int warps
     uint32_t sum = 0;
     LAB_DO(out.poison(run, sums.size(), error));
     LAB_DO(lab_time(
-        run, LAB_WARM, [&] { ways[way].launch(blocks, threads, in.data, out.data, in.count); },
-        &time, error));
+        run, LAB_WARM,
+        [&] { methods[method].launch(blocks, threads, in.data, out.data, in.count); }, &time,
+        error));
     LAB_TRY(cudaMemcpy(sums.data(), out.data, out.bytes(), cudaMemcpyDeviceToHost));
     for (const uint32_t part : sums)
         sum += part;
@@ -140,8 +141,8 @@ static enum gf_status time_read(const struct gf_lab_run *run, int way, int warps
 
 struct little {
     double memory_ns, best_gb_s, first_gb_s, best_of_4_gb_s;
-    int first_bytes; /* least bytes in flight of a multiprocessor, and what they reach */
-    int knee_bytes;  /* least that reach 9/10 of the best */
+    int first_bytes; /* the fewest bytes in flight on a multiprocessor, and their bandwidth */
+    int knee_bytes;  /* the fewest bytes that reach 9/10 of the best bandwidth */
 };
 
 static void claims(const struct gf_lab_run *run, struct gf_lab_result *result,
@@ -175,9 +176,9 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     const struct latency *const params = (const struct latency *)run->params;
     lab_memory<uint32_t> in;
     struct little found = {};
-    double l2_ns = 0.0, rates[WAYS] = {0.0};
+    double l2_ns = 0.0, rates[METHODS] = {0.0};
     bool right = false;
-    int wrong = 0, most_threads = 0, columns[WAYS];
+    int wrong = 0, most_threads = 0, columns[METHODS];
     uint32_t expected = 0;
     LAB_TRY(cudaDeviceGetAttribute(&most_threads, cudaDevAttrMaxThreadsPerMultiProcessor,
                                    run->device.index));
@@ -190,32 +191,32 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     LAB_DO(time_chain(run, &found.memory_ns, &l2_ns, &right, error));
 
     snprintf(result->rows_name, sizeof result->rows_name, "in flight (B per SM)");
-    for (int way = 0; way < WAYS; way++) {
+    for (int method = 0; method < METHODS; method++) {
         char name[32];
-        snprintf(name, sizeof name, "%d B a thread", ways[way].bytes);
-        columns[way] = gf_lab_column(result, name, "GB/s", 0);
+        snprintf(name, sizeof name, "%d B a thread", methods[method].bytes);
+        columns[method] = gf_lab_column(result, name, "GB/s", 0);
     }
-    for (int bytes = WARP * ways[0].bytes; bytes <= most_threads * ways[WAYS - 1].bytes;
+    for (int bytes = WARP * methods[0].bytes; bytes <= most_threads * methods[METHODS - 1].bytes;
          bytes *= 2) {
         gf_lab_row(result, bytes, "%d", bytes);
-        for (int way = 0; way < WAYS; way++) {
-            const int warps = bytes / WARP / ways[way].bytes;
+        for (int method = 0; method < METHODS; method++) {
+            const int warps = bytes / WARP / methods[method].bytes;
             if (warps < 1 || warps * WARP > most_threads)
                 continue;
-            LAB_DO(time_read(run, way, warps, in, expected, &rates[way], &wrong, error));
-            gf_lab_value(result, columns[way], rates[way]);
-            found.best_gb_s = std::max(found.best_gb_s, rates[way]);
-            if (way == 0)
+            LAB_DO(time_read(run, method, warps, in, expected, &rates[method], &wrong, error));
+            gf_lab_value(result, columns[method], rates[method]);
+            found.best_gb_s = std::max(found.best_gb_s, rates[method]);
+            if (method == 0)
                 found.best_of_4_gb_s = std::max(found.best_of_4_gb_s, rates[0]);
             if (!found.first_bytes) {
                 found.first_bytes = bytes;
-                found.first_gb_s = rates[way];
+                found.first_gb_s = rates[method];
             }
         }
     }
     for (int i = result->rows - 1; i >= 0; i--) {
-        for (int way = 0; way < WAYS; way++) {
-            if (result->row[i].value[columns[way]] >= 0.9 * found.best_gb_s)
+        for (int method = 0; method < METHODS; method++) {
+            if (result->row[i].value[columns[method]] >= 0.9 * found.best_gb_s)
                 found.knee_bytes = (int)result->row[i].x;
         }
     }

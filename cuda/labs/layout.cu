@@ -48,8 +48,9 @@ static __global__ void __launch_bounds__(THREADS) straight_kernel(const T *in, T
     ((three<T> *)out)[i] = pixel;
 }
 
-/* Words come and go in the order of memory; each thread finds its pixel in shared memory. Three
- * words apart is coprime to the 32 banks, and bytes of one word are broadcast: no conflicts. */
+/* Words are loaded and stored in the order of memory, and each thread reads its pixel from shared
+ * memory. A stride of three words is coprime to the 32 banks, and bytes of one word are broadcast,
+ * so that there are no conflicts. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS) shared_kernel(const T *in, T *out, int pixels)
 {
@@ -99,7 +100,7 @@ static __global__ void __launch_bounds__(THREADS) aligned_kernel(const T *in, T 
     ((four<T> *)out)[i] = pixel;
 }
 
-/* What none of the guides has: four pixels are three aligned vectors. */
+/* Not in the guides: four pixels are three aligned vectors. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS) vector_kernel(const T *in, T *out, int pixels)
 {
@@ -133,23 +134,23 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-enum { STRAIGHT, SHARED, PLANES, ALIGNED, VECTOR, WAYS };
+enum { STRAIGHT, SHARED, PLANES, ALIGNED, VECTOR, METHODS };
 
-static const char *const way_names[] = {
+static const char *const method_names[] = {
     "interleaved, straight",   "interleaved, through shared memory", "three planes",
     "struct of four, aligned", "four pixels as three vectors",
 };
 
-template <typename T> static void launch(int way, const T *in, T *out, int pixels)
+template <typename T> static void launch(int method, const T *in, T *out, int pixels)
 {
     const unsigned int blocks = lab_blocks(pixels, THREADS);
-    if (way == STRAIGHT)
+    if (method == STRAIGHT)
         straight_kernel<<<blocks, THREADS>>>(in, out, pixels);
-    else if (way == SHARED)
+    else if (method == SHARED)
         shared_kernel<<<blocks, THREADS>>>(in, out, pixels);
-    else if (way == PLANES)
+    else if (method == PLANES)
         planes_kernel<<<blocks, THREADS>>>(in, out, pixels);
-    else if (way == ALIGNED)
+    else if (method == ALIGNED)
         aligned_kernel<<<blocks, THREADS>>>(in, out, pixels);
     else
         vector_kernel<<<lab_blocks(pixels / 4, THREADS), THREADS>>>(in, out, pixels);
@@ -157,7 +158,7 @@ template <typename T> static void launch(int way, const T *in, T *out, int pixel
 
 template <typename T>
 static enum gf_status compare(const struct gf_lab_run *run, const char *kind,
-                              struct lab_columns *columns, struct lab_time times[WAYS],
+                              struct lab_columns *columns, struct lab_time times[METHODS],
                               struct gf_lab_result *result, struct gf_error *error)
 {
     const struct layout *const params = (const struct layout *)run->params;
@@ -169,18 +170,18 @@ static enum gf_status compare(const struct gf_lab_run *run, const char *kind,
     LAB_DO(counter.alloc(run, 1, error));
     LAB_TRY(cudaMemset(counter.data, 0, counter.bytes()));
     lab_restart(columns);
-    for (int way = 0; way < WAYS; way++) {
-        const int pixel_step = way == PLANES ? 1 : way == ALIGNED ? 4 : 3;
-        const auto work = [&] { launch(way, in.data, out.data, pixels); };
+    for (int method = 0; method < METHODS; method++) {
+        const int pixel_step = method == PLANES ? 1 : method == ALIGNED ? 4 : 3;
+        const auto work = [&] { launch(method, in.data, out.data, pixels); };
         char label[GF_LAB_NAME_SIZE];
         LAB_DO(out.poison(run, in.count, error));
         work();
         check_kernel<<<lab_blocks(pixels, THREADS), THREADS>>>(
-            in.data, out.data, pixels, pixel_step, way == PLANES ? pixels : 1, counter.data);
+            in.data, out.data, pixels, pixel_step, method == PLANES ? pixels : 1, counter.data);
         LAB_LAUNCHED();
-        LAB_DO(lab_time(run, LAB_WARM, work, &times[way], error));
-        snprintf(label, sizeof label, "%s %s", kind, way_names[way]);
-        lab_row(result, columns, NAN, label, 6.0 * sizeof(T) * pixels, times[way]);
+        LAB_DO(lab_time(run, LAB_WARM, work, &times[method], error));
+        snprintf(label, sizeof label, "%s %s", kind, method_names[method]);
+        lab_row(result, columns, NAN, label, 6.0 * sizeof(T) * pixels, times[method]);
     }
     LAB_TRY(cudaMemcpy(&wrong, counter.data, sizeof wrong, cudaMemcpyDeviceToHost));
     gf_lab_check(result, !wrong, "%s: every layout has one added to each sample (%llu are wrong)",
@@ -191,7 +192,7 @@ static enum gf_status compare(const struct gf_lab_run *run, const char *kind,
 static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
                           struct gf_error *error)
 {
-    struct lab_time times[2][WAYS];
+    struct lab_time times[2][METHODS];
     struct lab_columns columns = lab_columns_add(result, "layout");
     LAB_DO(compare<float>(run, "float3", &columns, times[0], result, error));
     LAB_DO(compare<unsigned char>(run, "RGB8", &columns, times[1], result, error));

@@ -1,6 +1,6 @@
-/* C = A B of the guide, A a column of tiles and B a row of them: what shared memory saves in
- * redundant reads (Best Practices Guide, 9.2.3.2). The same for a colour matrix: A is 3 x 3, B the
- * three planes of a picture. */
+/* C = A B as in the guide, where A is a column of tiles and B a row of tiles: shared memory saves
+ * redundant reads (Best Practices Guide, 9.2.3.2). The same for a colour matrix, where A is 3 x 3
+ * and B the three planes of a picture. */
 #include "labs/lab.h"
 
 struct matmul {
@@ -28,7 +28,7 @@ static __global__ void __launch_bounds__(TILE *TILE)
     c[(size_t)row * n + column] = sum;
 }
 
-/* Rows of A's tile are read by the warp that uses them: it alone waits. */
+/* A warp loads the rows of A's tile that it uses, so that only the warp must synchronise. */
 static __global__ void __launch_bounds__(TILE *TILE)
     tile_of_a_kernel(const float *a, const float *b, float *c, int n)
 {
@@ -111,7 +111,7 @@ static __global__ void __launch_bounds__(COLUMNS *CHANNELS)
     c[(size_t)row * n + column] = sum;
 }
 
-/* What a filter does: a thread has the whole pixel, and nothing is read twice. */
+/* As a filter does it: a thread loads the whole pixel, and nothing is read twice. */
 static __global__ void __launch_bounds__(COLUMNS)
     colour_registers_kernel(const float *a, const float *b, float *c, int n)
 {
@@ -134,7 +134,7 @@ static __global__ void __launch_bounds__(COLUMNS)
 
 typedef void kernel(const float *a, const float *b, float *c, int n);
 
-struct way {
+struct method {
     const char *label;
     kernel *launch;
     dim3 block;
@@ -143,7 +143,7 @@ struct way {
 struct product {
     int rows, columns, depth;
     dim3 grid;
-    const struct way *ways;
+    const struct method *methods;
     int count;
 };
 
@@ -168,11 +168,12 @@ static enum gf_status multiply(const struct gf_lab_run *run, const struct produc
     LAB_LAUNCHED();
     lab_restart(columns);
     for (int i = 0; i < product.count; i++) {
-        const struct way *const way = &product.ways[i];
+        const struct method *const method = &product.methods[i];
         const auto launch = [&] {
-            way->launch<<<product.grid, way->block>>>(a.data, b.data, c.data, product.columns);
+            method->launch<<<product.grid, method->block>>>(a.data, b.data, c.data,
+                                                            product.columns);
         };
-        LAB_DO(product_row(run, columns, flops_column, way->label, bytes,
+        LAB_DO(product_row(run, columns, flops_column, method->label, bytes,
                            2.0 * (double)c_count * product.depth, c, reference, launch, &worst,
                            &times[i], result, error));
     }
@@ -187,12 +188,12 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
 {
     const struct matmul *const params = (const struct matmul *)run->params;
     const dim3 square(TILE, TILE), planes(COLUMNS, CHANNELS);
-    const struct way ways[] = {
+    const struct method methods[] = {
         {"nothing shared", simple_kernel, square},
         {"tile of A shared", tile_of_a_kernel, square},
         {"both tiles shared", both_tiles_kernel, square},
     };
-    const struct way colour_ways[] = {
+    const struct method colour_methods[] = {
         {"colour: nothing shared", colour_simple_kernel, planes},
         {"colour: tile of A shared", colour_tile_of_a_kernel, planes},
         {"colour: both tiles shared", colour_both_tiles_kernel, planes},
@@ -200,10 +201,10 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     };
     const int side = (params->side + TILE - 1) / TILE * TILE;
     const int pixels = (int)(params->size * LAB_MB / (CHANNELS * sizeof(float)));
-    const struct product square_product = {side, side, TILE, dim3(side / TILE, side / TILE),
-                                           ways, 3};
+    const struct product square_product = {side,    side, TILE, dim3(side / TILE, side / TILE),
+                                           methods, 3};
     const struct product colour_product = {
-        CHANNELS, pixels, CHANNELS, dim3(lab_blocks(pixels, COLUMNS)), colour_ways, 4};
+        CHANNELS, pixels, CHANNELS, dim3(lab_blocks(pixels, COLUMNS)), colour_methods, 4};
     struct lab_time times[3], colour_times[4];
     struct lab_columns columns = lab_columns_add(result, "C = A B");
     const int flops = gf_lab_column(result, "rate", "Tflop/s", 2);

@@ -1,5 +1,5 @@
-/* C = A At of the guide: the second factor is read down its columns, 32 floats apart, unless it
- * goes through shared memory; there the columns of a tile lie in one bank, unless it is padded
+/* C = A At as in the guide. Without shared memory the second factor is read down its columns, 32
+ * floats apart. In shared memory the columns of a tile lie in one bank, unless the tile is padded
  * (Best Practices Guide, 9.2.3.3). */
 #include "labs/lab.h"
 
@@ -26,8 +26,9 @@ static __global__ void __launch_bounds__(TILE *TILE) simple_kernel(const float *
     c[(size_t)row * n + column] = sum;
 }
 
-/* PITCH 32: the lanes of a warp write a column of the transposed tile, which lies in one bank: 32
- * turns. PITCH 33: the extra word moves each row one bank on, and the column meets all banks. */
+/* The lanes of a warp write a column of the transposed tile. With PITCH 32 the column lies in one
+ * bank, and the write is split into 32. With PITCH 33 the extra word moves each row by one bank,
+ * and the column lies in all banks. */
 template <int PITCH>
 static __global__ void __launch_bounds__(TILE *TILE)
     coalesced_kernel(const float *a, float *c, int n)
@@ -52,7 +53,7 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     static const struct {
         const char *label;
         kernel *launch;
-    } ways[] = {
+    } methods[] = {
         {"nothing shared, strided reads", simple_kernel},
         {"coalesced through shared", coalesced_kernel<TILE>},
         {"coalesced, padded", coalesced_kernel<TILE + 1>},
@@ -73,9 +74,10 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     struct lab_columns columns = lab_columns_add(result, "C = A At");
     const int flops = gf_lab_column(result, "rate", "Tflop/s", 2);
     for (int i = 0; i < 3; i++) {
-        const auto launch = [&] { ways[i].launch<<<grid, block>>>(a.data, c.data, n); };
-        LAB_DO(product_row(run, &columns, flops, ways[i].label, bytes, 2.0 * (double)c_count * TILE,
-                           c, reference, launch, &worst, &times[i], result, error));
+        const auto launch = [&] { methods[i].launch<<<grid, block>>>(a.data, c.data, n); };
+        LAB_DO(product_row(run, &columns, flops, methods[i].label, bytes,
+                           2.0 * (double)c_count * TILE, c, reference, launch, &worst, &times[i],
+                           result, error));
     }
     gf_lab_check(result, worst <= product_tolerance(TILE),
                  "%dx%d: worst difference from a product in double %.2g", n, n, worst);

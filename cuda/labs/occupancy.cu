@@ -1,4 +1,4 @@
-/* Occupancy: what block size, registers and shared memory leave of it, and what it is worth (Best
+/* How block size, registers and shared memory limit occupancy, and how much occupancy matters (Best
  * Practices Guide, 10.1 to 10.4; Programming Guide, 2.2.7). */
 #include "labs/lab.h"
 
@@ -17,7 +17,7 @@ static const struct gf_param occupancy_params[] = {
 
 constexpr int BLOCK_MOST = 1024, BLOCK = 256;
 
-/* One float a thread: the latency is hidden by other warps or not at all. */
+/* With one float a thread only other warps can hide the latency. */
 static __global__ void __launch_bounds__(BLOCK_MOST)
     copy_kernel(const float *in, float *out, int count)
 {
@@ -26,8 +26,8 @@ static __global__ void __launch_bounds__(BLOCK_MOST)
         out[i] = in[i];
 }
 
-/* HELD floats of a thread, all in registers before the first is written: the more, the fewer
- * threads fit, and the more loads each has in flight. */
+/* A thread loads HELD floats into registers before it writes the first. With more of them fewer
+ * threads fit, but each has more loads in flight. */
 template <int HELD>
 static __global__ void __launch_bounds__(BLOCK) held_kernel(const float *in, float *out, int count)
 {
@@ -42,13 +42,15 @@ static __global__ void __launch_bounds__(BLOCK) held_kernel(const float *in, flo
 #pragma unroll
     for (int k = 0; k < HELD; k++) {
         const int at = i + k * (int)blockDim.x;
-        if (at < count && most >= value[k]) /* always: keeps every value until all are there */
+        if (at < count &&
+            most >=
+                value[k]) /* always true; it keeps all values in registers until all are loaded */
             out[at] = value[k];
     }
 }
 
-/* The guide's example: a kernel that is given 40 registers, as one of 37 is, because they come in
- * eights. */
+/* The guide's example of a kernel of 37 registers, which gets 40, since registers are allocated in
+ * units of eight. */
 constexpr int GUIDE_REGISTERS = 40, GUIDE_HELD = 40;
 static __global__ void LAB_REGISTERS(384, GUIDE_REGISTERS)
     guide_kernel(const float *in, float *out, int count)
@@ -74,7 +76,7 @@ static __global__ void LAB_REGISTERS(384, GUIDE_REGISTERS)
 
 typedef void kernel(const float *in, float *out, int count);
 
-/* What all rows of the table are made of. */
+/* The state that all rows of the table share. */
 struct bench {
     const struct gf_lab_run *run;
     struct gf_lab_result *result;
@@ -183,19 +185,20 @@ static enum gf_status registers(struct bench &bench, struct gf_error *error)
     static const struct {
         int held;
         kernel *kernel;
-    } ways[] = {
+    } methods[] = {
         {4, held_kernel<4>}, {16, held_kernel<16>}, {48, held_kernel<48>}, {96, held_kernel<96>}};
-    constexpr int WAYS = sizeof ways / sizeof *ways, HELD_4 = 0, HELD_48 = 2;
-    double occupancy[WAYS] = {0.0}, gb_s[WAYS] = {0.0}, of_128 = 0.0, of_320 = 0.0;
-    for (int i = 0; i < WAYS; i++) {
-        gf_lab_row(bench.result, NAN, "%d floats in registers", ways[i].held);
-        LAB_DO(bench.row(ways[i].kernel, BLOCK, 0, ways[i].held, &occupancy[i], &gb_s[i], error));
+    constexpr int METHODS = sizeof methods / sizeof *methods, HELD_4 = 0, HELD_48 = 2;
+    double occupancy[METHODS] = {0.0}, gb_s[METHODS] = {0.0}, of_128 = 0.0, of_320 = 0.0;
+    for (int i = 0; i < METHODS; i++) {
+        gf_lab_row(bench.result, NAN, "%d floats in registers", methods[i].held);
+        LAB_DO(bench.row(methods[i].kernel, BLOCK, 0, methods[i].held, &occupancy[i], &gb_s[i],
+                         error));
     }
     gf_lab_claim(
         bench.result, gb_s[HELD_48] > 0.85 * gb_s[HELD_4],
         "it matters little with many: %d loads of a thread at %.1f %% reach %.2f of %d at %.0f %%",
-        ways[HELD_48].held, 100.0 * occupancy[HELD_48], gb_s[HELD_48] / gb_s[HELD_4],
-        ways[HELD_4].held, 100.0 * occupancy[HELD_4]);
+        methods[HELD_48].held, 100.0 * occupancy[HELD_48], gb_s[HELD_48] / gb_s[HELD_4],
+        methods[HELD_4].held, 100.0 * occupancy[HELD_4]);
     gf_lab_row(bench.result, NAN, "40 registers, 128 threads");
     LAB_DO(bench.theory(guide_kernel, 128, 0, &of_128, error));
     gf_lab_row(bench.result, NAN, "40 registers, 320 threads");
@@ -207,7 +210,7 @@ static enum gf_status registers(struct bench &bench, struct gf_error *error)
     return GF_OK;
 }
 
-/* As the guide has it: more and more dynamic shared memory for the same kernel. */
+/* The same kernel with more and more dynamic shared memory, as in the guide. */
 static enum gf_status shared_memory(struct bench &bench, struct gf_error *error)
 {
     const struct gf_lab_run *const run = bench.run;

@@ -1,5 +1,5 @@
-/* A copy whose every address is shifted by some floats: a warp then touches five sectors of 32
- * bytes where four would do, and a line more (Best Practices Guide, 9.2.1.3). */
+/* A copy with addresses shifted by some floats. A warp then touches five sectors of 32 bytes
+ * instead of four, and one line more (Best Practices Guide, 9.2.1.3). */
 #include "labs/lab.h"
 
 struct offset {
@@ -21,7 +21,7 @@ constexpr int LINE = 32;  /* floats of 128 bytes */
 constexpr int FLOATS_MOST = 4;
 
 /* With one float a thread it is the guide's kernel; with several, each warp's accesses are the
- * same, and more of them are under way at once. */
+ * same, and more of them are under method at once. */
 template <int FLOATS>
 static __global__ void __launch_bounds__(THREADS)
     copy_kernel(const float *in, float *out, int count, int in_offset, int out_offset)
@@ -56,7 +56,7 @@ struct copy {
     }
 };
 
-/* Right is: the copy, and nothing before it. */
+/* Checks that the copy is right and that nothing before it was written. */
 static enum gf_status verify(const struct gf_lab_run *run, const struct copy &copy,
                              const lab_memory<float> &out, uint64_t *wrong, struct gf_error *error)
 {
@@ -82,8 +82,8 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     const double bytes = 2.0 * count * sizeof(float);
     lab_memory<float> in, out;
     uint64_t wrong = 0;
-    /* Of the guide's kernel: at offset 0, the slowest that starts within a sector, and within a
-     * line. */
+    /* Rates of the guide's kernel: at offset 0, the slowest that starts within a sector, and the
+     * slowest that starts within a line. */
     double aligned = 0.0, misaligned = 0.0, sectors = 0.0;
     LAB_DO(in.random(run, count + params->most, 1, error));
     LAB_DO(out.alloc(run, count + params->most, error));
@@ -99,11 +99,11 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
                                       {in.data, out.data, count, offset, 0, 1},
                                       {in.data, out.data, count, offset, offset, FLOATS_MOST}};
         struct lab_time times[3];
-        for (int way = 0; way < 3; way++) {
-            const struct copy &copy = copies[way];
+        for (int method = 0; method < 3; method++) {
+            const struct copy &copy = copies[method];
             const auto work = [&] { copy.launch(); };
             LAB_DO(verify(run, copy, out, &wrong, error));
-            LAB_DO(lab_time(run, LAB_WARM, work, &times[way], error));
+            LAB_DO(lab_time(run, LAB_WARM, work, &times[method], error));
         }
         const double rate = lab_gb_s(bytes, times[0]);
         if (offset == 0)

@@ -104,7 +104,7 @@ static enum gf_status measure(const struct gf_lab_run *run, const char *label, b
         else
             cudaMemcpyPeerAsync(target.data, here, there.data, there.other, bytes, 0);
     };
-    /* Poison goes over, so that what an earlier way left there is not taken for this one's. */
+    /* Poisons the target, so that the result of an earlier method is not taken for this one's. */
     LAB_TRY(cudaMemset(target.data, 0xa5, bytes));
     LAB_TRY(cudaMemcpyPeer(there.data, there.other, target.data, here, bytes));
     LAB_DO(lab_time(run, LAB_WARM, send, &to, error));

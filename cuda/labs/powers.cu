@@ -41,7 +41,7 @@ static const struct gf_param powers_params[] = {
     ROW(-3, 2, r = (1.0f / x) * rsqrtf(x))
 
 template <int NUMERATOR, int DENOMINATOR> struct formula;
-/* As the user of powf writes it: a constant, rounded to float. */
+/* The exponent as a caller of powf writes it: a constant, rounded to float. */
 template <int NUMERATOR, int DENOMINATOR> struct by_powf {
     static __device__ float of(float x)
     {
@@ -75,33 +75,33 @@ constexpr int POWERS = sizeof powers / sizeof *powers;
  * relative. */
 constexpr struct bounds BOUNDS = {16.0, 0.0};
 
-/* What is said of all of them. */
-struct tally {
+/* The findings over all formulas. */
+struct summary {
     int faster, inexact, better_inexact, better_exact, wrong;
     double most, least, cube_root, worst_powf;
 };
 
-static void count(struct tally *tally, const struct power *power, const struct measured &formula,
-                  const struct measured &by_powf)
+static void count(struct summary *summary, const struct power *power,
+                  const struct measured &formula, const struct measured &by_powf)
 {
     const double times = by_powf.time.median_s / formula.time.median_s;
     const bool better = formula.worst_ulp < by_powf.worst_ulp;
-    /* A float holds halves and fourths, and no thirds. */
+    /* Halves and fourths are floats, thirds are not. */
     const bool rounded = power->denominator % 3 == 0;
     if (power->numerator == 1 && power->denominator == 3)
-        tally->cube_root = times;
-    tally->most = std::max(tally->most, times);
-    tally->least = std::min(tally->least, times);
-    tally->faster += times > 1.0;
-    tally->inexact += rounded;
-    tally->better_inexact += rounded && better;
-    tally->better_exact += !rounded && better;
-    tally->wrong += formula.beyond + by_powf.beyond;
-    tally->worst_powf = std::max(tally->worst_powf, by_powf.worst_ulp);
+        summary->cube_root = times;
+    summary->most = std::max(summary->most, times);
+    summary->least = std::min(summary->least, times);
+    summary->faster += times > 1.0;
+    summary->inexact += rounded;
+    summary->better_inexact += rounded && better;
+    summary->better_exact += !rounded && better;
+    summary->wrong += formula.beyond + by_powf.beyond;
+    summary->worst_powf = std::max(summary->worst_powf, by_powf.worst_ulp);
 }
 
 static enum gf_status tabulate(const struct gf_lab_run *run, const struct arguments &x,
-                               struct gf_lab_result *result, struct tally *tally,
+                               struct gf_lab_result *result, struct summary *summary,
                                struct gf_error *error)
 {
     snprintf(result->rows_name, sizeof result->rows_name, "power");
@@ -124,7 +124,7 @@ static enum gf_status tabulate(const struct gf_lab_run *run, const struct argume
         gf_lab_value(result, gain, by_powf.time.median_s / formula.time.median_s);
         gf_lab_value(result, formula_error, formula.worst_ulp);
         gf_lab_value(result, powf_error, by_powf.worst_ulp);
-        count(tally, power, formula, by_powf);
+        count(summary, power, formula, by_powf);
     }
     return GF_OK;
 }
@@ -134,26 +134,26 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
 {
     const struct powers *const params = (const struct powers *)run->params;
     struct arguments x;
-    struct tally tally = {};
-    tally.least = INFINITY;
+    struct summary summary = {};
+    summary.least = INFINITY;
     LAB_DO(x.fill(run, {true, -20.0, 20.0}, params->arguments, 1, error));
-    LAB_DO(tabulate(run, x, result, &tally, error));
-    gf_lab_check(result, !tally.wrong,
+    LAB_DO(tabulate(run, x, result, &summary, error));
+    gf_lab_check(result, !summary.wrong,
                  "each result lies within %.0f ulp of pow() in double on the CPU (%d do not)",
-                 BOUNDS.ulp, tally.wrong);
-    gf_lab_claim(result, tally.faster == POWERS,
-                 "%d of %d formulas are faster than powf, by %.1f to %.1f times", tally.faster,
-                 POWERS, tally.least, tally.most);
-    gf_lab_claim(result, tally.cube_root > 1.5, "cbrtf takes 1/%.1f of powf's time",
-                 tally.cube_root);
-    gf_lab_claim(result, 2 * tally.better_inexact > tally.inexact,
+                 BOUNDS.ulp, summary.wrong);
+    gf_lab_claim(result, summary.faster == POWERS,
+                 "%d of %d formulas are faster than powf, by %.1f to %.1f times", summary.faster,
+                 POWERS, summary.least, summary.most);
+    gf_lab_claim(result, summary.cube_root > 1.5, "cbrtf takes 1/%.1f of powf's time",
+                 summary.cube_root);
+    gf_lab_claim(result, 2 * summary.better_inexact > summary.inexact,
                  "exponents that a float cannot hold: %d of %d formulas have a smaller worst error "
                  "than powf, which is off by up to %.1f ulp",
-                 tally.better_inexact, tally.inexact, tally.worst_powf);
+                 summary.better_inexact, summary.inexact, summary.worst_powf);
     gf_lab_note(
         result,
         "exponents that a float holds: %d of %d formulas have a smaller worst error than powf",
-        tally.better_exact, POWERS - tally.inexact);
+        summary.better_exact, POWERS - summary.inexact);
     return GF_OK;
 }
 #endif

@@ -17,7 +17,7 @@ static const struct gf_param precision_params[] = {
 #ifdef __CUDACC__
 #include "cuda/labs/arithmetic.cuh"
 
-/* What rgb to gray and the like are made of: a few products by constants, a sum. T is the type of
+/* A few products by constants and their sum, as in the conversion of RGB to gray. T is the type of
  * the literals; the argument and the result are floats. */
 template <typename T> static __host__ __device__ T polynomial(T x)
 {
@@ -31,7 +31,8 @@ struct with_f {
     }
 };
 
-/* One f is missing: from there on the expression is of doubles, and is converted back. */
+/* One literal lacks its f: from there on the expression is computed in double, then converted back.
+ */
 struct one_without_f {
     static __device__ float of(float x)
     {
@@ -46,7 +47,7 @@ struct all_without_f {
     }
 };
 
-/* Doubles throughout, as a program of doubles has it. */
+/* Doubles throughout. */
 static __global__ void __launch_bounds__(EVALUATE_THREADS)
     doubles_kernel(const double *x, double *out, int arguments)
 {
@@ -59,7 +60,7 @@ static __global__ void __launch_bounds__(EVALUATE_THREADS)
     out[i] = sum;
 }
 
-/* Bound by memory, where a double costs its bytes: 16 of them a thread in both. */
+/* Bound by memory, where only the number of bytes counts. Both versions take 16 bytes a thread. */
 template <typename T> struct alignas(16) pack {
     T value[16 / sizeof(T)];
 };
@@ -142,13 +143,13 @@ static enum gf_status time_scale(const struct gf_lab_run *run, int count, double
     return GF_OK;
 }
 
-enum { LITERALS = 3 }; /* ways to write them */
+enum { LITERALS = 3 }; /* forms of the literals */
 
 static const struct {
     const char *name;
     evaluate *kernel;
     double most_ulp;
-} ways[LITERALS] = {
+} methods[LITERALS] = {
     {"float", evaluate_kernel<with_f>, 2.0},
     {"float, one literal without f", evaluate_kernel<one_without_f>, 2.0},
     {"float, no literal with f", evaluate_kernel<all_without_f>, 0.51},
@@ -170,8 +171,8 @@ static enum gf_status measure_all(const struct gf_lab_run *run, struct findings 
     LAB_DO(x.fill(run, {false, -1.0, 1.0}, params->arguments, 1, error));
     for (int i = 0; i < LITERALS; i++)
         LAB_DO(measure(
-            run, ways[i].kernel, [](double value) { return polynomial(value); }, x,
-            {ways[i].most_ulp, 0.0}, &found->floats[i], error));
+            run, methods[i].kernel, [](double value) { return polynomial(value); }, x,
+            {methods[i].most_ulp, 0.0}, &found->floats[i], error));
     LAB_DO(time_doubles(run, x, &found->doubles, &found->worst_double, error));
     LAB_DO(time_scale<float>(run, count, &found->gb_s[0], &found->us[0], &found->worst[0], error));
     LAB_DO(time_scale<double>(run, count, &found->gb_s[1], &found->us[1], &found->worst[1], error));
@@ -189,7 +190,7 @@ static void tabulate(struct gf_lab_result *result, const struct findings &found)
     for (int i = 0; i <= LITERALS; i++) {
         const bool floats = i < LITERALS;
         const double median_s = floats ? found.floats[i].time.median_s : found.doubles.median_s;
-        gf_lab_row(result, NAN, "%s", floats ? ways[i].name : "double");
+        gf_lab_row(result, NAN, "%s", floats ? methods[i].name : "double");
         gf_lab_value(result, time, median_s * 1e12 / ((double)EVALUATED * CALLS));
         gf_lab_value(result, slower, median_s / found.floats[0].time.median_s);
         if (floats)

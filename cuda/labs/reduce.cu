@@ -1,6 +1,6 @@
-/* A sum over an array: how the threads of a block come to one number, and the blocks to the last
- * one (Programming Guide 2.2.5, 2.2.6; Best Practices Guide 9.2.3 for the banks). Each thread first
- * adds up some vectors of four by itself: the more, the less the way of the rest matters. */
+/* Methods of summing an array: first within the threads of a block, then over the blocks
+ * (Programming Guide 2.2.5, 2.2.6; Best Practices Guide 9.2.3 for the banks). Each thread first
+ * adds up some vectors of four by itself. The more it adds, the less the method matters. */
 #include "labs/lab.h"
 
 struct reduce {
@@ -27,8 +27,8 @@ constexpr int VECTORS_MAX = 32; /* a thread */
 typedef cuda::atomic_ref<unsigned, cuda::thread_scope_device> device_ref;
 typedef cuda::atomic_ref<unsigned, cuda::thread_scope_block> block_ref;
 
-enum way { EVERY_THREAD, INTERLEAVED, TREE, SHUFFLE, REDUX, GROUPS, BLOCK_ATOMIC, WAYS };
-static const char *const way_names[WAYS] = {
+enum method { EVERY_THREAD, INTERLEAVED, TREE, SHUFFLE, REDUX, GROUPS, BLOCK_ATOMIC, METHODS };
+static const char *const method_names[METHODS] = {
     "atomic_ref a thread", "shared, modulo", "shared, halves",    "shuffles",
     "reduce.add",          "cg::reduce",     "block's atomic_ref"};
 
@@ -113,9 +113,9 @@ static __device__ unsigned sum_block_atomic(unsigned sum)
 }
 
 /* Thread 0 gets the block's sum. */
-template <int WAY> static __device__ __forceinline__ unsigned sum_block(unsigned sum)
+template <int METHOD> static __device__ __forceinline__ unsigned sum_block(unsigned sum)
 {
-    switch (WAY) {
+    switch (METHOD) {
     case INTERLEAVED:
         return sum_interleaved(sum);
     case TREE:
@@ -142,7 +142,7 @@ static __device__ __forceinline__ unsigned sum_of(uint4 v)
 }
 
 /* A block takes a stretch of THREADS * each vectors, or single elements. */
-template <int WAY, typename VECTOR>
+template <int METHOD, typename VECTOR>
 static __global__ void __launch_bounds__(THREADS)
     sum_kernel(const VECTOR *in, int count, int each, unsigned *total)
 {
@@ -153,17 +153,17 @@ static __global__ void __launch_bounds__(THREADS)
         const int i = first + k * THREADS;
         sum += i < count ? sum_of(in[i]) : 0;
     }
-    if (WAY == EVERY_THREAD) {
+    if (METHOD == EVERY_THREAD) {
         device_ref(*total).fetch_add(sum, cuda::memory_order_relaxed);
         return;
     }
-    sum = sum_block<WAY>(sum);
+    sum = sum_block<METHOD>(sum);
     if (threadIdx.x == 0)
         device_ref(*total).fetch_add(sum, cuda::memory_order_relaxed);
 }
 
-/* The blocks that are there at once go through the array together, and meet: then the first adds up
- * what all found, without an atomic operation. */
+/* The blocks that run at once go through the array together and synchronise; then the first block
+ * adds up the sums of all, without atomic operations. */
 static __global__ void __launch_bounds__(THREADS)
     sum_grid_kernel(const uint4 *in, int count, unsigned *sums, unsigned *total)
 {
@@ -187,7 +187,7 @@ static __global__ void __launch_bounds__(THREADS)
         *total = sum;
 }
 
-/* The same without meeting: each block adds to the total. */
+/* The same without synchronisation: each block adds to the total by an atomic operation. */
 static __global__ void __launch_bounds__(THREADS)
     sum_stride_kernel(const uint4 *in, int count, unsigned *total)
 {
@@ -210,19 +210,20 @@ struct lab {
     unsigned right;
 };
 
-template <typename VECTOR> static void launch_way(const struct lab *lab, int way, int each)
+template <typename VECTOR> static void launch_method(const struct lab *lab, int method, int each)
 {
-    static void (*const kernels[WAYS])(const VECTOR *, int, int, unsigned *) = {
+    static void (*const kernels[METHODS])(const VECTOR *, int, int, unsigned *) = {
         sum_kernel<EVERY_THREAD, VECTOR>, sum_kernel<INTERLEAVED, VECTOR>,
         sum_kernel<TREE, VECTOR>,         sum_kernel<SHUFFLE, VECTOR>,
         sum_kernel<REDUX, VECTOR>,        sum_kernel<GROUPS, VECTOR>,
         sum_kernel<BLOCK_ATOMIC, VECTOR>};
     const int count = (int)((size_t)lab->vectors * sizeof(uint4) / sizeof(VECTOR));
-    kernels[way]<<<lab_blocks(count, (size_t)THREADS * each), THREADS>>>(
+    kernels[method]<<<lab_blocks(count, (size_t)THREADS * each), THREADS>>>(
         (const VECTOR *)lab->in.data, count, each, lab->total.data);
 }
 
-/* Checks one clean sum, and times: the total then goes on growing, in the same time. */
+/* Checks one sum, then times. While timing the total is not reset, which does not change the time.
+ */
 template <typename Launch>
 static enum gf_status measure(struct lab *lab, int column, double *gb_s, Launch launch)
 {
@@ -241,7 +242,7 @@ static enum gf_status measure(struct lab *lab, int column, double *gb_s, Launch 
     return GF_OK;
 }
 
-/* Blocks that are on the device at once. */
+/* The number of blocks that the device holds at once. */
 template <typename Kernel>
 static enum gf_status resident(const struct gf_lab_run *run, Kernel kernel, int *blocks,
                                struct gf_error *error)
@@ -254,7 +255,7 @@ static enum gf_status resident(const struct gf_lab_run *run, Kernel kernel, int 
     return GF_OK;
 }
 
-/* Rows off the curve: as many blocks as there is room for. */
+/* Rows beside the curve: grids with as many blocks as the device holds at once. */
 static enum gf_status measure_grids(struct lab *lab, int column)
 {
     const struct gf_lab_run *const run = lab->run;
@@ -303,22 +304,22 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
 {
     const struct reduce *const params = (const struct reduce *)run->params;
     struct lab lab = {run, result, error};
-    int column[WAYS];
-    double gb_s[WAYS] = {}, first[WAYS] = {};
+    int column[METHODS];
+    double gb_s[METHODS] = {}, first[METHODS] = {};
     lab.vectors = (int)(params->size * LAB_MB / sizeof(uint4));
     LAB_DO(make_data(&lab));
     snprintf(result->rows_name, sizeof result->rows_name, "elements a thread");
-    for (int way = 0; way < WAYS; way++)
-        column[way] = gf_lab_column(result, way_names[way], "GB/s", 0);
+    for (int method = 0; method < METHODS; method++)
+        column[method] = gf_lab_column(result, method_names[method], "GB/s", 0);
     gf_lab_row(result, 1, "1");
-    for (int way = 0; way < WAYS; way++)
-        LAB_DO(
-            measure(&lab, column[way], &first[way], [&] { launch_way<unsigned>(&lab, way, 1); }));
+    for (int method = 0; method < METHODS; method++)
+        LAB_DO(measure(&lab, column[method], &first[method],
+                       [&] { launch_method<unsigned>(&lab, method, 1); }));
     for (int each = 1; each <= VECTORS_MAX; each *= 2) {
         gf_lab_row(result, 4 * each, "%d", 4 * each);
-        for (int way = 0; way < WAYS; way++)
-            LAB_DO(measure(&lab, column[way], &gb_s[way],
-                           [&] { launch_way<uint4>(&lab, way, each); }));
+        for (int method = 0; method < METHODS; method++)
+            LAB_DO(measure(&lab, column[method], &gb_s[method],
+                           [&] { launch_method<uint4>(&lab, method, each); }));
     }
     LAB_DO(measure_grids(&lab, column[SHUFFLE]));
     gf_lab_check(result, !lab.wrong, "every sum is the CPU's (%d differ)", lab.wrong);

@@ -1,6 +1,6 @@
-/* The same kernel with registers enough and with fewer and fewer: what does not fit lies in local
- * memory, which is off the chip (Best Practices Guide, 9.2.4 and 9.2.7.1; Programming
- * Guide, 2.2.3.4). */
+/* The same kernel with enough registers and with fewer and fewer. Values that do not fit are
+ * spilled to local memory, which is off the chip (Best Practices Guide, 9.2.4 and 9.2.7.1;
+ * Programming Guide, 2.2.3.4). */
 #include "labs/lab.h"
 
 struct spill {
@@ -16,10 +16,10 @@ static const struct gf_param spill_params[] = {
 #include "cuda/labs/lab.cuh"
 
 constexpr int THREADS = 256;
-constexpr int VALUES = 64; /* of a thread, all alive through the whole of the kernel */
+constexpr int VALUES = 64; /* values of a thread, which are all used until the end of the kernel */
 constexpr int ROUNDS = 64;
 
-/* Each value becomes a product of itself and its neighbour: none can be forgotten before the end.
+/* Each value becomes a product of itself and its neighbour, so that all are needed until the end.
  */
 static __host__ __device__ __forceinline__ float mixed(float a, float b)
 {
@@ -49,8 +49,8 @@ static __global__ void LAB_REGISTERS(THREADS, MOST)
     out[i] = sum;
 }
 
-/* The same with an index that only the run knows: registers have no addresses, so that the array is
- * in local memory however many of them are free. */
+/* The same with an index that is not known when compiling: registers cannot be indexed, so that the
+ * array lies in local memory however many registers are free. */
 static __global__ void LAB_REGISTERS(THREADS, 255)
     indexed_kernel(const float *in, float *out, int rounds)
 {
@@ -108,7 +108,7 @@ static enum gf_status check(const struct gf_lab_run *run, const lab_memory<float
 static const struct {
     const char *name;
     mix *kernel;
-} ways[] = {
+} methods[] = {
     {"255, the most there are", mix_kernel<255>},
     {"80", mix_kernel<80>},
     {"64", mix_kernel<64>},
@@ -117,7 +117,7 @@ static const struct {
     {"32", mix_kernel<32>},
     {"255, an index of the run", indexed_kernel},
 };
-constexpr int WAYS = sizeof ways / sizeof *ways, BOUND = WAYS - 1;
+constexpr int METHODS = sizeof methods / sizeof *methods, BOUND = METHODS - 1;
 
 static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
                           struct gf_error *error)
@@ -126,8 +126,8 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     const int blocks = std::max(params->blocks * run->device.multiprocessors, CHECKED / THREADS);
     const int threads = blocks * THREADS;
     lab_memory<float> in, first, out;
-    double us[WAYS];
-    int wrong = 0, bytes[WAYS];
+    double us[METHODS];
+    int wrong = 0, bytes[METHODS];
     uint64_t different = 0;
     LAB_DO(in.random(run, (size_t)threads * VALUES, 1, error));
 
@@ -137,19 +137,20 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     const int occupancy = gf_lab_column(result, "occupancy", "%", 0);
     const int time = gf_lab_column(result, "time", "us", 1);
     const int part = gf_lab_column(result, "of the first", "times", 2);
-    for (int i = 0; i < WAYS; i++) {
+    for (int i = 0; i < METHODS; i++) {
         struct cudaFuncAttributes attributes;
         struct lab_time took;
         int active, most;
         lab_memory<float> &written = i ? out : first;
         LAB_DO(written.poison(run, threads, error));
-        LAB_TRY(cudaFuncGetAttributes(&attributes, ways[i].kernel));
-        LAB_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&active, ways[i].kernel, THREADS, 0));
+        LAB_TRY(cudaFuncGetAttributes(&attributes, methods[i].kernel));
+        LAB_TRY(
+            cudaOccupancyMaxActiveBlocksPerMultiprocessor(&active, methods[i].kernel, THREADS, 0));
         LAB_TRY(cudaDeviceGetAttribute(&most, cudaDevAttrMaxThreadsPerMultiProcessor,
                                        run->device.index));
         LAB_DO(lab_time(
             run, LAB_WARM,
-            [&] { ways[i].kernel<<<blocks, THREADS>>>(in.data, written.data, ROUNDS); }, &took,
+            [&] { methods[i].kernel<<<blocks, THREADS>>>(in.data, written.data, ROUNDS); }, &took,
             error));
         if (i == 0)
             LAB_DO(check(run, in, threads, first, &wrong, error));
@@ -160,7 +161,7 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
         }
         us[i] = took.median_s * 1e6;
         bytes[i] = (int)attributes.localSizeBytes;
-        gf_lab_row(result, NAN, "%s", ways[i].name);
+        gf_lab_row(result, NAN, "%s", methods[i].name);
         gf_lab_value(result, registers, attributes.numRegs);
         gf_lab_value(result, local, bytes[i]);
         gf_lab_value(result, occupancy, 100.0 * active * THREADS / most);

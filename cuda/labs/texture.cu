@@ -1,7 +1,7 @@
-/* Fetches through a texture beside plain loads of the same: of each element, of a neighbourhood
- * with the borders clamped or wrapped, and between four elements (Best Practices Guide, 9.2.5). The
- * Programming Guide, 2.2.3.7, says that they have no advantage left; filtering by hardware rounds
- * the fraction to eight bits. */
+/* Texture fetches compared with plain loads: of each element, of a neighbourhood with clamped or
+ * wrapped borders, and interpolated between four elements (Best Practices Guide, 9.2.5). The
+ * Programming Guide, 2.2.3.7, says that textures no longer have an advantage. The hardware rounds
+ * the fractions of its filter to eight bits. */
 #include "labs/lab.h"
 
 struct texture {
@@ -20,7 +20,7 @@ static const struct gf_param texture_params[] = {
 constexpr int TILE_WIDTH = 32, TILE_HEIGHT = 8;
 
 /* A picture as the kernels see it: memory, and textures of it. */
-struct view_pair {
+struct picture {
     const float *data;
     int n;
     cudaTextureObject_t linear;              /* of the memory itself: no borders, no filter */
@@ -37,8 +37,8 @@ static __device__ __forceinline__ struct position here(void)
             (int)(blockIdx.y * TILE_HEIGHT + threadIdx.y)};
 }
 
-/* Where the bilinear kernels look: turned by some degrees and enlarged, at times beyond the border.
- */
+/* The points that the bilinear kernels sample: rotated by some degrees and enlarged, some beyond
+ * the border. */
 static __device__ __forceinline__ float2 looked_at(struct position at)
 {
     return make_float2(0.874f * (float)at.x - 0.123f * (float)at.y + 31.31f,
@@ -56,7 +56,7 @@ static __device__ __forceinline__ int wrapped(int i, int n)
 
 template <bool TEXTURE>
 static __global__ void __launch_bounds__(TILE_WIDTH *TILE_HEIGHT)
-    copy_kernel(struct view_pair in, float *out)
+    copy_kernel(struct picture in, float *out)
 {
     const struct position at = here();
     if (at.x >= in.n || at.y >= in.n)
@@ -68,7 +68,7 @@ static __global__ void __launch_bounds__(TILE_WIDTH *TILE_HEIGHT)
 /* Nine neighbours, each with a weight of its own, so that a misplaced one shows. */
 template <bool TEXTURE, bool WRAP>
 static __global__ void __launch_bounds__(TILE_WIDTH *TILE_HEIGHT)
-    neighbours_kernel(struct view_pair in, float *out)
+    neighbours_kernel(struct picture in, float *out)
 {
     const struct position at = here();
     const float scale = 1.0f / (float)in.n;
@@ -97,7 +97,7 @@ static __global__ void __launch_bounds__(TILE_WIDTH *TILE_HEIGHT)
 
 template <bool TEXTURE>
 static __global__ void __launch_bounds__(TILE_WIDTH *TILE_HEIGHT)
-    bilinear_kernel(struct view_pair in, float *out)
+    bilinear_kernel(struct picture in, float *out)
 {
     const struct position at = here();
     if (at.x >= in.n || at.y >= in.n)
@@ -120,7 +120,7 @@ static __global__ void __launch_bounds__(TILE_WIDTH *TILE_HEIGHT)
 
 /* The texture objects and their array, of a scope. */
 struct textures {
-    struct view_pair picture = {};
+    struct picture picture = {};
     cudaArray_t array = NULL;
 
     textures() = default;
@@ -163,7 +163,7 @@ static enum gf_status prepare(const struct gf_lab_run *run, const lab_memory<flo
 {
     const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
     const size_t row = (size_t)n * sizeof(float);
-    struct view_pair *const picture = &textures->picture;
+    struct picture *const picture = &textures->picture;
     picture->data = in.data;
     picture->n = n;
     LAB_TRY(cudaMallocArray(&textures->array, &format, n, n));
@@ -176,22 +176,22 @@ static enum gf_status prepare(const struct gf_lab_run *run, const lab_memory<flo
     return GF_OK;
 }
 
-typedef void kernel(struct view_pair in, float *out);
+typedef void kernel(struct picture in, float *out);
 
-/* Plain loads first: they are the reference of the other, and of the copy the input is. Random
- * values lie in -1..1, and the fraction of the hardware's filter is off by less than 1/256, in both
- * directions, and by what adding a half rounds away of a coordinate. */
+/* Plain loads are the reference for textures, and the input is the reference for the copy.
+ * Tolerances: random values lie in -1..1, and the fractions of the hardware's filter are off by
+ * less than 1/256 in both directions, to which comes the rounding of the coordinates. */
 static const struct {
     const char *label;
     kernel *plain, *texture;
     double tolerance;
-} ways[] = {
+} methods[] = {
     {"each element", copy_kernel<false>, copy_kernel<true>, 0.0},
     {"3x3, clamped", neighbours_kernel<false, false>, neighbours_kernel<true, false>, 0.0},
     {"3x3, wrapped", neighbours_kernel<false, true>, neighbours_kernel<true, true>, 0.0},
     {"bilinear", bilinear_kernel<false>, bilinear_kernel<true>, 4.0 / 256 + 4e-3},
 };
-enum { COPY, CLAMP, WRAP, BILINEAR, WAYS };
+enum { COPY, CLAMP, WRAP, BILINEAR, METHODS };
 
 static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
                           struct gf_error *error)
@@ -202,7 +202,7 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
         block(TILE_WIDTH, TILE_HEIGHT);
     lab_memory<float> in, plain_out, texture_out;
     struct textures textures;
-    double gain[WAYS];
+    double gain[METHODS];
     LAB_DO(in.random(run, (size_t)n * n, 1, error));
     LAB_DO(prepare(run, in, n, &textures, error));
 
@@ -211,14 +211,14 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     const int texture_ms = gf_lab_column(result, "texture", "ms", 3);
     const int speedup = gf_lab_column(result, "speed-up", "times", 2);
     const int worst_column = gf_lab_column(result, "worst difference", "", 5);
-    for (int way = 0; way < WAYS; way++) {
+    for (int method = 0; method < METHODS; method++) {
         struct lab_time plain, texture;
         double worst;
         const auto by_loads = [&] {
-            ways[way].plain<<<grid, block>>>(textures.picture, plain_out.data);
+            methods[method].plain<<<grid, block>>>(textures.picture, plain_out.data);
         };
         const auto by_texture = [&] {
-            ways[way].texture<<<grid, block>>>(textures.picture, texture_out.data);
+            methods[method].texture<<<grid, block>>>(textures.picture, texture_out.data);
         };
         LAB_DO(plain_out.alloc(run, in.count, error));
         LAB_DO(texture_out.alloc(run, in.count, error));
@@ -228,18 +228,18 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
         by_loads();
         by_texture();
         LAB_LAUNCHED();
-        LAB_DO(lab_worst(run, way == COPY ? in.data : plain_out.data, texture_out.data, in.count,
+        LAB_DO(lab_worst(run, method == COPY ? in.data : plain_out.data, texture_out.data, in.count,
                          &worst, error));
-        gf_lab_check(result, worst <= ways[way].tolerance,
-                     "%s: both ways differ by %.2g at most (allowed: %.2g)", ways[way].label, worst,
-                     ways[way].tolerance);
+        gf_lab_check(result, worst <= methods[method].tolerance,
+                     "%s: both ways differ by %.2g at most (allowed: %.2g)", methods[method].label,
+                     worst, methods[method].tolerance);
         LAB_DO(lab_time(run, LAB_WARM, by_loads, &plain, error));
         LAB_DO(lab_time(run, LAB_WARM, by_texture, &texture, error));
-        gain[way] = plain.median_s / texture.median_s;
-        gf_lab_row(result, NAN, "%s", ways[way].label);
+        gain[method] = plain.median_s / texture.median_s;
+        gf_lab_row(result, NAN, "%s", methods[method].label);
         gf_lab_value(result, plain_ms, 1e3 * plain.median_s);
         gf_lab_value(result, texture_ms, 1e3 * texture.median_s);
-        gf_lab_value(result, speedup, gain[way]);
+        gf_lab_value(result, speedup, gain[method]);
         gf_lab_value(result, worst_column, worst);
     }
     gf_lab_claim(

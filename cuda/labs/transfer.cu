@@ -17,7 +17,8 @@ static const struct gf_param transfer_params[] = {
 #include "cuda/labs/lab.cuh"
 
 constexpr int THREADS = 256;
-constexpr size_t SMALL_BYTES = 16 * LAB_MB; /* of what goes in small pieces, which take long */
+constexpr size_t SMALL_BYTES =
+    16 * LAB_MB; /* bytes that are copied in small pieces, since these take long */
 
 /* The kernel of zero copy: coalesced, each element once. */
 static __global__ void __launch_bounds__(THREADS)
@@ -82,22 +83,22 @@ static enum gf_status open_buffers(const struct gf_lab_run *run, size_t bytes,
     return GF_OK;
 }
 
-/* What is compared. Bytes in one piece, or in pieces of that size. */
-struct way {
+/* A method of copying. */
+struct method {
     const char *label;
     enum { PAGEABLE, PINNED, REGISTERED } memory;
-    size_t piece; /* 0: one */
+    size_t piece; /* bytes of a piece; 0: all in one */
     bool kernel;  /* zero copy instead of copies */
 };
 
-static const struct way ways[] = {
-    {"pageable, one copy", way::PAGEABLE, 0, false},
-    {"registered, one copy", way::REGISTERED, 0, false},
-    {"pinned, one copy", way::PINNED, 0, false},
-    {"pinned, pieces of 1 MB", way::PINNED, 1000000, false},
-    {"pinned, pieces of 64 KB", way::PINNED, 65536, false},
-    {"pinned, pieces of 4 KB", way::PINNED, 4096, false},
-    {"zero copy, by a kernel", way::PINNED, 0, true},
+static const struct method methods[] = {
+    {"pageable, one copy", method::PAGEABLE, 0, false},
+    {"registered, one copy", method::REGISTERED, 0, false},
+    {"pinned, one copy", method::PINNED, 0, false},
+    {"pinned, pieces of 1 MB", method::PINNED, 1000000, false},
+    {"pinned, pieces of 64 KB", method::PINNED, 65536, false},
+    {"pinned, pieces of 4 KB", method::PINNED, 4096, false},
+    {"zero copy, by a kernel", method::PINNED, 0, true},
 };
 enum {
     PAGEABLE_ONE,
@@ -107,46 +108,47 @@ enum {
     PIECES_64K,
     PIECES_4K,
     ZERO_COPY,
-    WAYS
+    METHODS
 };
 
-static enum gf_status move(const struct gf_lab_run *run, const struct way &way, void *to,
+static enum gf_status move(const struct gf_lab_run *run, const struct method &method, void *to,
                            const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream,
                            struct gf_error *error)
 {
-    if (way.kernel) {
+    if (method.kernel) {
         copy_kernel<<<run->device.multiprocessors * 8, THREADS, 0, stream>>>(
             (const uint4 *)from, (uint4 *)to, bytes / sizeof(uint4));
         LAB_LAUNCHED();
         return GF_OK;
     }
-    const size_t piece = way.piece ? way.piece : bytes;
+    const size_t piece = method.piece ? method.piece : bytes;
     for (size_t at = 0; at < bytes; at += piece)
         LAB_TRY(cudaMemcpyAsync((char *)to + at, (const char *)from + at,
                                 std::min(piece, bytes - at), kind, stream));
     return GF_OK;
 }
 
-/* Down from the random source, up into the poisoned target: the target should equal the source. */
-static enum gf_status measure(const struct gf_lab_run *run, const struct way &way,
+/* Copies the random source to the host and from there to the poisoned target, which should then
+ * equal the source. */
+static enum gf_status measure(const struct gf_lab_run *run, const struct method &method,
                               struct transfer_buffers &buffers, struct lab_time *up,
                               struct lab_time *down, size_t *bytes, uint64_t *wrong,
                               struct gf_error *error)
 {
-    void *const host = way.memory == way::PAGEABLE     ? buffers.pageable.data
-                       : way.memory == way::REGISTERED ? buffers.registered.data
-                                                       : buffers.pinned.data;
+    void *const host = method.memory == method::PAGEABLE     ? buffers.pageable.data
+                       : method.memory == method::REGISTERED ? buffers.registered.data
+                                                             : buffers.pinned.data;
     uint64_t different;
-    *bytes = way.piece ? std::min(SMALL_BYTES, buffers.bytes) : buffers.bytes;
+    *bytes = method.piece ? std::min(SMALL_BYTES, buffers.bytes) : buffers.bytes;
     memset(host, 0xa5, buffers.bytes);
     LAB_TRY(cudaMemset(buffers.target.data, 0x5a, buffers.bytes));
     const auto to_host = [&] {
-        return move(run, way, host, buffers.source.data, *bytes, cudaMemcpyDeviceToHost,
+        return move(run, method, host, buffers.source.data, *bytes, cudaMemcpyDeviceToHost,
                     buffers.down, error);
     };
     const auto to_device = [&] {
-        return move(run, way, buffers.target.data, host, *bytes, cudaMemcpyHostToDevice, buffers.up,
-                    error);
+        return move(run, method, buffers.target.data, host, *bytes, cudaMemcpyHostToDevice,
+                    buffers.up, error);
     };
     LAB_DO(lab_time_host(run, to_host, down, error));
     LAB_DO(lab_time_host(run, to_device, up, error));
@@ -155,7 +157,7 @@ static enum gf_status measure(const struct gf_lab_run *run, const struct way &wa
     return GF_OK;
 }
 
-/* Both copy engines at once: each direction's share of what goes over the bus. */
+/* Copies in both directions at once and returns the rate of each. */
 static enum gf_status measure_both(const struct gf_lab_run *run, struct transfer_buffers &buffers,
                                    struct lab_time *time, uint64_t *wrong, struct gf_error *error)
 {
@@ -186,19 +188,19 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     const struct transfer *const params = (const struct transfer *)run->params;
     struct transfer_buffers buffers;
     struct lab_time both;
-    double up_rates[WAYS];
+    double up_rates[METHODS];
     uint64_t wrong = 0;
     LAB_DO(open_buffers(run, params->size * LAB_MB, &buffers, error));
     snprintf(result->rows_name, sizeof result->rows_name, "host memory");
     const int up_column = gf_lab_column(result, "to device", "GB/s", 2);
     const int down_column = gf_lab_column(result, "from device", "GB/s", 2);
     const int spread = gf_lab_column(result, "spread up", "%", 1);
-    for (int i = 0; i < WAYS; i++) {
+    for (int i = 0; i < METHODS; i++) {
         struct lab_time up, down;
         size_t bytes;
-        LAB_DO(measure(run, ways[i], buffers, &up, &down, &bytes, &wrong, error));
+        LAB_DO(measure(run, methods[i], buffers, &up, &down, &bytes, &wrong, error));
         up_rates[i] = lab_gb_s((double)bytes, up);
-        gf_lab_row(result, NAN, "%s", ways[i].label);
+        gf_lab_row(result, NAN, "%s", methods[i].label);
         gf_lab_value(result, up_column, up_rates[i]);
         gf_lab_value(result, down_column, lab_gb_s((double)bytes, down));
         gf_lab_value(result, spread, 100.0 * up.spread);

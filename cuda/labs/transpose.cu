@@ -1,6 +1,6 @@
-/* The transpose of a matrix of floats, from the naive one of CME 213's lecture on: it moves what a
- * copy moves, so the copy is its bound (Programming Guide, 2.2.4.1-2; Best Practices
- * Guide, 9.2.3.3). */
+/* Transposes of a matrix of floats, beginning with the naive one of CME 213's lecture. A transpose
+ * moves as many bytes as a copy, which is therefore its bound (Programming Guide, 2.2.4.1-2; Best
+ * Practices Guide, 9.2.3.3). */
 #include "labs/lab.h"
 
 struct transpose {
@@ -65,15 +65,16 @@ static __global__ void __launch_bounds__(THREADS) shared_kernel(const float *in,
         out[(size_t)(column0 + i) * n + row0 + lane] = tile[lane][i];
 }
 
-/* 16 bytes an access on both sides: a thread turns 4 x 4 floats in registers. The tile's rows hold
- * 16 vectors; vector v of row r stands at v ^ (r / 4 % 8), so that the eight lanes that are served
- * at once meet eight different groups of four banks, writing down a column as well as reading along
- * a row. */
+/* Accesses of 16 bytes on both sides: a thread transposes 4 x 4 floats in registers. The tile's
+ * rows hold 16 vectors, and vector v of row r lies at v ^ (r / 4 % 8). The eight lanes that are
+ * served at once then access eight different groups of four banks, both when writing down a column
+ * and when reading along a row. */
 static __global__ void __launch_bounds__(THREADS) vector_kernel(const float *in, float *out, int n)
 {
     __shared__ float4 tile[WIDE_TILE][WIDE_BLOCKS];
     const int across = threadIdx.x % WIDE_BLOCKS, down = threadIdx.x / WIDE_BLOCKS;
-    /* Blocks that run together stand below each other, and write pieces of the same rows. */
+    /* Blocks that run at the same time lie below each other, so that they write parts of the same
+     * rows. */
     const int column0 = (int)blockIdx.y * WIDE_TILE, row0 = (int)blockIdx.x * WIDE_TILE;
     float block[4][4];
 #pragma unroll
@@ -105,18 +106,18 @@ static __global__ void __launch_bounds__(1024)
         atomicAdd(wrong, 1);
 }
 
-enum { NAIVE_1D, NAIVE_2D, NAIVE_8X32, SHARED, PADDED, VECTOR, WAYS };
+enum { NAIVE_1D, NAIVE_2D, NAIVE_8X32, SHARED, PADDED, VECTOR, METHODS };
 
-static const char *const way_names[] = {
+static const char *const method_names[] = {
     "1D, naive",    "2D, 32x32 blocks",     "2D, 8x32 blocks",
     "shared 32x32", "shared 32x33, padded", "16 bytes a thread, 64x64",
 };
 
-static void launch(int way, const float *in, float *out, int n)
+static void launch(int method, const float *in, float *out, int n)
 {
     const dim3 tiles(n / TILE, n / TILE), narrow(n / 8, n / TILE);
     const dim3 wide(n / WIDE_TILE, n / WIDE_TILE);
-    switch (way) {
+    switch (method) {
     case NAIVE_1D:
         naive_1d_kernel<<<lab_blocks((size_t)n * n, THREADS), THREADS>>>(in, out, n);
         break;
@@ -163,7 +164,7 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     lab_memory<float> in, out;
     lab_memory<unsigned long long> counter;
     unsigned long long wrong = 0;
-    struct lab_time copy, times[WAYS];
+    struct lab_time copy, times[METHODS];
     LAB_DO(in.random(run, (size_t)n * n, 1, error));
     LAB_DO(counter.alloc(run, 1, error));
     LAB_TRY(cudaMemset(counter.data, 0, counter.bytes()));
@@ -171,16 +172,16 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
 
     struct lab_columns columns = lab_columns_add(result, "kernel");
     const int part = gf_lab_column(result, "of copy", "%", 1);
-    for (int way = 0; way < WAYS; way++) {
+    for (int method = 0; method < METHODS; method++) {
         LAB_DO(out.poison(run, in.count, error));
-        launch(way, in.data, out.data, n);
+        launch(method, in.data, out.data, n);
         check_kernel<<<dim3(n / TILE, n / TILE), dim3(TILE, TILE)>>>(in.data, out.data, n,
                                                                      counter.data);
         LAB_LAUNCHED();
-        const auto again = [&] { launch(way, in.data, out.data, n); };
-        LAB_DO(lab_time(run, LAB_WARM, again, &times[way], error));
-        lab_row(result, &columns, NAN, way_names[way], bytes, times[way]);
-        gf_lab_value(result, part, 100.0 * copy.median_s / times[way].median_s);
+        const auto again = [&] { launch(method, in.data, out.data, n); };
+        LAB_DO(lab_time(run, LAB_WARM, again, &times[method], error));
+        lab_row(result, &columns, NAN, method_names[method], bytes, times[method]);
+        gf_lab_value(result, part, 100.0 * copy.median_s / times[method].median_s);
     }
     lab_row(result, &columns, NAN, "copy, the bound", bytes, copy);
     gf_lab_value(result, part, 100.0);

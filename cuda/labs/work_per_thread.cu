@@ -46,7 +46,7 @@ static __global__ void __launch_bounds__(THREADS) elements_kernel(const T *in, T
     }
 }
 
-/* A grid of any size strides over the whole. */
+/* A grid of any size covers the array by strides. */
 static __global__ void __launch_bounds__(THREADS)
     stride_kernel(const float *in, float *out, int count)
 {
@@ -55,7 +55,7 @@ static __global__ void __launch_bounds__(THREADS)
         out[i] = increment(in[i]);
 }
 
-/* Arithmetic alone, the same in each block: what its time is depends on the waves. */
+/* Only arithmetic, the same in each block, so that the time depends on the number of waves. */
 constexpr int STEPS = 20000;
 static __host__ __device__ __forceinline__ float step(float x)
 {

@@ -1,4 +1,4 @@
-/* The way to bilateral.cu's kernel, one technique at a time. */
+/* The steps towards the kernel of cuda/filters/bilateral.cu, one technique at a time. */
 #include "cuda/filters/bilateral.cuh"
 
 /* A thread makes a pixel. */
@@ -6,7 +6,7 @@ constexpr int TILE_COLUMNS = 32;
 constexpr int TILE_ROWS = 8;
 constexpr int THREADS = TILE_COLUMNS * TILE_ROWS;
 
-/* e^x to 2 units in the last position, by some ten instructions. */
+/* e^x to 2 units in the last place, in about ten instructions. */
 struct power_of_e {
     __device__ __forceinline__ float operator()(float x) const
     {
@@ -14,8 +14,8 @@ struct power_of_e {
     }
 };
 
-/* e^x by a multiplication and the unit for special functions; the error grows with x, but where x
- * is far from 0 the weight is next to nothing (Best Practices 11.1.6). */
+/* e^x by a multiplication and the special function unit. The error grows with x, but far from 0 the
+ * weight is close to 0 (Best Practices 11.1.6). */
 struct power_of_e_intrinsic {
     __device__ __forceinline__ float operator()(float x) const
     {
@@ -23,8 +23,8 @@ struct power_of_e_intrinsic {
     }
 };
 
-/* The window of pixel x, y, whose pixels tap_at(dx, dy) gives; colour and space: factors of the
- * squared distances. */
+/* Makes pixel x, y. tap_at(dx, dy) returns a pixel of its window; `space` and args.colour are the
+ * factors of the squared distances. */
 template <int CHANNELS, class Power, class PixelAt>
 static __device__ __forceinline__ void filter_pixel(const struct bilateral_args &args, float space,
                                                     int x, int y, const PixelAt &tap_at)
@@ -101,7 +101,8 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* The factors of both exponents come for powers of two. */
+/* Converts the factors of both exponents, which are made for powers of 2, to powers of e; returns
+ * that of the distance in space. */
 static float make_natural(const struct gf_launch *launch, struct bilateral_args *args)
 {
     const float ln_2 = 0.6931472f;

@@ -1,9 +1,9 @@
-/* The way to boxblur.cu's running sums, one technique at a time. */
+/* The steps towards the running sums of cuda/filters/boxblur.cu, one technique at a time. */
 #include "cuda/variants/window.cuh"
 #include "cuda/variants/window_tile.cuh"
 #include "pixel/stencils.h"
 
-/* As Ops of window.cuh: sums of the window's columns, and their sum. */
+/* The box blur as an Op of window.cuh: the sums of the window's columns, and their sum. */
 template <class Sample, class Sum> struct box_op {
     typedef Sample sample;
     typedef unsigned middle;

@@ -1,5 +1,5 @@
-/* The way to convolve.cu's kernels, one technique at a time: where the weights lie, where the
- * picture. */
+/* The steps towards the kernels of cuda/filters/convolve.cu, one technique at a time: the weights
+ * in constant, global and shared memory, then the picture in global memory, textures and tiles. */
 #include "cuda/filters/convolve_finish.cuh"
 #include "cuda/variants/texture.cuh"
 #include "cuda/variants/window.cuh"
@@ -24,13 +24,13 @@ template <class Weights> struct correlate_args {
     float divisor, bias, max;
     struct raw_tile tile;
     cudaTextureObject_t texture;
-    int texture_y,
-        columns_by_texture; /* its first row; whether it knows the border's columns too */
+    int texture_y, columns_by_texture; /* the first row of the texture; whether it also handles
+                                          columns beyond the picture */
     Weights weights;
 };
 
-/* row_at(dy) gives what gives the sample at dx of that row. Row by row and from left to right, as
- * on the CPU. */
+/* row_at(dy) returns a function of dx that returns a sample of that row. Adds up row by row and
+ * from left to right, as the CPU does. */
 template <class Args, class RowAt>
 static __device__ __forceinline__ float correlate(const Args &args, const float *weight,
                                                   const RowAt &row_at)
@@ -104,11 +104,11 @@ __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
     correlate_global<Sample>(args, weight);
 }
 
-/* The picture through the texture unit (Best Practices 9.2.5), which looks up rows beyond the
- * picture by itself, and columns where a texel is a pixel or the border a constant: three samples
- * are no texel, and interleaved samples have no column of their own to be clamped to. It cannot
- * reflect without repeating the edge, nor wrap but with coordinates of 0..1: there the index is
- * computed. */
+/* The picture through the texture unit (Best Practices 9.2.5). It handles rows beyond the picture
+ * itself, and columns only if a texel is a pixel or the border is constant: a texel cannot have
+ * three samples, and clamping a column of interleaved samples would give the wrong channel. It
+ * cannot reflect without repeating the edge, and wraps only normalised coordinates: for these
+ * borders the kernel computes the index. */
 template <class Sample>
 __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
     convolve_texture_kernel(const struct correlate_args<struct constant_weights> args)
@@ -137,7 +137,7 @@ __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
 }
 
 /* The picture from a tile in shared memory, which the block loads once (Best Practices 9.2.3). The
- * lanes of a warp lie along a line, where nothing is to be gained by padding. */
+ * lanes of a warp read along a line without bank conflicts, so that padding would gain nothing. */
 template <class Sample, bool ASYNC>
 __global__ void __launch_bounds__(TILE_THREADS)
     convolve_tile_kernel(const struct correlate_args<struct constant_weights> args)
@@ -200,7 +200,7 @@ constant_args(const struct gf_launch *launch) {
     return args;
 }
 
-/* By the depth, a block of one warp a row. */
+/* Launches the kernel for the depth, with blocks of window.cuh. */
 template <class Args>
 static int launch_window(const struct gf_launch *launch, const Args &args, void (*kernel8)(Args),
                          void (*kernel16)(Args))
@@ -244,7 +244,8 @@ extern "C" int gf_convolve_texture_cuda(const struct gf_launch *launch)
     int first, end;
     struct gf_texture texture;
     gf_stage_needs(launch->stage, launch->out.y, launch->out.y + launch->out.rows, &first, &end);
-    int status = gf_texture_open(&launch->in, first, end, &sampling, launch->scratch, stream, &texture);
+    int status =
+        gf_texture_open(&launch->in, first, end, &sampling, launch->scratch, stream, &texture);
     if (status)
         return status;
     args.texture = texture.object;

@@ -1,4 +1,5 @@
-/* Ways to count a histogram, from an atomic addition in global memory for each sample up. */
+/* Methods of counting a histogram, beginning with an atomic addition in global memory for each
+ * sample. */
 #include "cuda/variants/equalize.cuh"
 
 #include "cuda/variants/equalize_shared.cuh"
@@ -22,7 +23,7 @@ extern "C" int gf_histogram_aggregated_cuda(const struct gf_view *view, enum gf_
     return count_by<struct table_method<AGGREGATED>>(view, statistic, count, tables, stream);
 }
 
-/* Its variant refuses 16 bits. */
+/* The variant refuses 16 bits, whose tables are too large for one in each warp. */
 extern "C" int gf_histogram_warp_cuda(const struct gf_view *view, enum gf_statistic statistic,
                                       unsigned long long *count, const void *tables, void *stream)
 {

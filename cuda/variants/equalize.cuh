@@ -1,18 +1,19 @@
-/* What the ways to count a histogram share: which kernel of a family takes a picture's format. */
+/* What the methods of counting a histogram share: the choice of the kernel for the format of the
+ * picture. */
 #ifndef GF_CUDA_VARIANTS_EQUALIZE_CUH
 #define GF_CUDA_VARIANTS_EQUALIZE_CUH
 
 #include "cuda/variants/level_counting.cuh"
 #include "pixel/histogram.h"
 
-/* Where the levels of a task are counted: `counters` of them in device memory. */
+/* A task and its counters in device memory. */
 struct counting {
     struct level_task task;
     unsigned counters;
     unsigned long long *count;
 };
 
-/* 16 bits: tables are large, so that a multiprocessor has room for one block or two. */
+/* Tables for 16 bits are large, so that a multiprocessor holds only one or two blocks. */
 template <int BITS> constexpr int count_threads = BITS == 8 ? 512 : 1024;
 
 template <class METHOD, int BITS, int COUNT>
@@ -48,7 +49,7 @@ static inline struct counting counting_of(const struct gf_view *view, enum gf_st
     return {task_of(view, statistic, tables, stream), histograms << view->format.bits, count};
 }
 
-/* A counter of filters (stage.h) by METHOD::launch<BITS, COUNT, MIXTURE>. */
+/* A gf_counter (stage/variant.h) by METHOD::launch<BITS, COUNT, MIXTURE>. */
 template <class METHOD>
 static int count_by(const struct gf_view *view, enum gf_statistic statistic,
                     unsigned long long *count, const void *tables, void *stream)

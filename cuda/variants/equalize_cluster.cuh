@@ -1,7 +1,7 @@
-/* A histogram over the shared memory of a cluster of blocks (Programming Guide 2.2.3.8): every
- * thread adds to whichever block holds the counter. 65,536 counters of 32 bits, which no block has
- * room for, are there once for each cluster, and every thread's levels are read once. Clusters are
- * there from compute capability 9.0 on. */
+/* A histogram in the shared memory of a cluster of blocks (Programming Guide 2.2.3.8). Each block
+ * holds a part of the counters, and a thread adds to the block that has the counter. A cluster has
+ * room for 65,536 counters of 32 bits, which no block has, so that the picture is read only once.
+ * Needs compute capability 9.0. */
 #ifndef GF_CUDA_VARIANTS_EQUALIZE_CLUSTER_CUH
 #define GF_CUDA_VARIANTS_EQUALIZE_CLUSTER_CUH
 
@@ -11,11 +11,13 @@
 
 namespace cg = cooperative_groups;
 
-/* What every GPU with clusters can have together; the guide's two where that is enough. */
+/* Blocks in a cluster: 8 are possible on every GPU with clusters; two, as in the guide, if they
+ * suffice. */
 enum { CLUSTER_LEAST = 2, CLUSTER_MOST = 8 };
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-/* Neighbouring levels are different blocks', so that none has all of a picture's darkness. */
+/* Neighbouring levels belong to different blocks, so that a dark picture does not keep one block
+ * busy. */
 struct cluster_accumulator {
     static constexpr bool together = false, takes_words = false;
     unsigned *part;
@@ -40,12 +42,12 @@ __global__ void __launch_bounds__(count_threads<BITS>)
     const cg::cluster_group cluster = cg::this_cluster();
     for (unsigned i = threadIdx.x; i < size; i += count_threads<BITS>)
         part[i] = 0;
-    cluster.sync(); /* all blocks are there, and their parts are clear */
+    cluster.sync(); /* after this all blocks run, and their counters are 0 */
     const unsigned blocks = cluster.num_blocks();
     struct cluster_accumulator accumulator = {part, task.stride, blocks,
                                               (unsigned)__ffs((int)blocks) - 1};
     for_each_level<BITS, COUNT, MIXTURE>(task, accumulator);
-    cluster.sync(); /* no block leaves while others still add to it */
+    cluster.sync(); /* no block ends while others add to its counters */
     for (unsigned i = threadIdx.x; i < size; i += count_threads<BITS>) {
         if (part[i])
             atomicAdd(&count[i * blocks + cluster.block_rank()], (unsigned long long)part[i]);
@@ -53,8 +55,8 @@ __global__ void __launch_bounds__(count_threads<BITS>)
 #endif
 }
 
-/* The fewest blocks whose shared memory holds the counters: an addition to another block's takes
- * its time. */
+/* The fewest blocks whose shared memory holds the counters, since additions to other blocks are
+ * slow. */
 static inline cudaError_t size_cluster(unsigned counters, unsigned *blocks)
 {
     int device = 0, bytes = 0;

@@ -46,22 +46,22 @@ struct global_method {
 
 enum tables { ONE_TABLE, TABLE_A_WARP, TABLE_A_LANE, AGGREGATED };
 
-/* Tables in a block of that many threads. */
+/* The number of tables in a block of that many threads. */
 static constexpr __host__ __device__ unsigned copies_of(int tables, unsigned threads)
 {
     return tables == TABLE_A_WARP ? threads / WARP : tables == TABLE_A_LANE ? (unsigned)WARP : 1u;
 }
 
-/* Counter i of a copy of size + 1. A lane's lie in a bank of its own; a warp's one after another.
- */
+/* The index of counter i in a copy of size + 1 counters. The counters of a lane all lie in one
+ * bank, those of a warp one after another. */
 template <int TABLES>
 static __device__ __forceinline__ unsigned index_in_copy(unsigned i, unsigned copy, unsigned size)
 {
     return TABLES == TABLE_A_LANE ? i * WARP + copy : copy * (size + 1) + i;
 }
 
-/* Counters first .. first + size - 1. What lies beyond them is another block's, and goes to a
- * counter behind them, as what is not to be counted does: lanes that add to one counter are cheaper
+/* Adds to counters first .. first + size - 1. Levels that other blocks count, and pixels that are
+ * not counted, go to an unused counter behind them, since lanes that add to one counter cost less
  * than a branch. */
 template <int TABLES> struct table_accumulator {
     static constexpr bool together = TABLES == AGGREGATED, takes_words = false;
@@ -82,7 +82,7 @@ template <int TABLES> struct table_accumulator {
     }
 };
 
-/* A row of blocks for each part of the table. */
+/* blockIdx.y: the part of the table that the block counts. */
 template <int BITS, int COUNT, int MIXTURE, int TABLES>
 __global__ void __launch_bounds__(count_threads<BITS>)
     count_table_kernel(const struct level_task task, unsigned size, unsigned long long *count)
@@ -104,7 +104,8 @@ __global__ void __launch_bounds__(count_threads<BITS>)
     __syncthreads();
     for (unsigned i = threadIdx.x; i < size; i += threads) {
         unsigned sum = 0;
-        for (unsigned k = 0; k < copies; k++) /* each lane begins with another, of another bank */
+        for (unsigned k = 0; k < copies;
+             k++) /* lanes begin with different copies, in different banks */
             sum += table[index_in_copy<TABLES>(i, (k + i) % copies, size)];
         if (sum)
             atomicAdd(&count[first + i], (unsigned long long)sum);
@@ -116,7 +117,8 @@ static inline size_t table_bytes(int tables, unsigned size, int threads)
     return (size + 1) * sizeof(unsigned) * copies_of(tables, (unsigned)threads);
 }
 
-/* The parts that a table must be counted in, since a block has only so much shared memory. */
+/* The number of counters that fit into the shared memory of a block; the table is counted in parts
+ * of that size. */
 static inline cudaError_t cut_table(unsigned counters, unsigned *size)
 {
     int device = 0, bytes = 0;
@@ -130,7 +132,8 @@ static inline cudaError_t cut_table(unsigned counters, unsigned *size)
 }
 
 template <int TABLES> struct table_method {
-    /* All parts' blocks are there at once and read the picture side by side, once from memory. */
+    /* The blocks of all parts run at once and read the same rows at about the same time, so that
+     * the picture is read from memory once. */
     template <int BITS, int COUNT, int MIXTURE>
     static cudaError_t launch(const struct counting &counting)
     {

@@ -1,5 +1,5 @@
-/* gamma computed for each sample, where gf_point has a table: what a power costs by three ways of
- * asking for it (Best Practices Guide 11.1.6). All else, 16 bytes a thread, is the same. */
+/* gamma computed for each sample, where gf_point has a table: the cost of a power by three
+ * functions (Best Practices Guide 11.1.6). All else is the same; a thread takes 16 bytes. */
 #include "cuda/common/launch.cuh"
 #include "cuda/common/view_pair.cuh"
 #include "pixel/point.h"
@@ -13,7 +13,7 @@ struct by_powf {
     }
 };
 
-/* Without powf's extended precision for the logarithm, which exponents beyond 100 would need. */
+/* Without the extended precision of powf's logarithm, which only exponents above 100 need. */
 struct by_exp2f {
     static __device__ __forceinline__ float of(float v, float exponent)
     {
@@ -21,8 +21,8 @@ struct by_exp2f {
     }
 };
 
-/* The special-function unit's own logarithm and power: its logarithm is off by up to 2^-21.4 near
- * 1, which an exponent of 100 makes 2.5e-5 of the result. */
+/* The logarithm and the power of the special function unit. The logarithm is off by up to 2^-21.4
+ * near 1, which an exponent of 100 turns into 2.5e-5 of the result. */
 struct by_intrinsic {
     static __device__ __forceinline__ float of(float v, float exponent)
     {
@@ -44,7 +44,8 @@ static __device__ __forceinline__ SAMPLE corrected(const struct gamma_args &args
     return (SAMPLE)(int)(fminf(POWER::of(part, args.exponent) * args.max, args.max) + 0.5f);
 }
 
-/* Rows begin with a pixel and so does each vector, but for three channels, which have no alpha. */
+/* Whether a sample of a vector is alpha: vectors begin with a pixel, except for three channels,
+ * which have no alpha. */
 static __device__ __forceinline__ bool is_alpha(const struct gamma_args &args, int sample)
 {
     return args.channels % 2 == 0 && (sample + 1) % args.channels == 0;

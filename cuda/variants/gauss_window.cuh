@@ -1,4 +1,4 @@
-/* The Gaussian as an Op of window.cuh: gauss.h's arithmetic, tap by tap. */
+/* The Gaussian as an Op of window.cuh, with the arithmetic of pixel/gauss.h. */
 #ifndef GF_CUDA_VARIANTS_GAUSS_WINDOW_CUH
 #define GF_CUDA_VARIANTS_GAUSS_WINDOW_CUH
 
@@ -6,8 +6,8 @@
 #include "pixel/gauss.h"
 #include "pixel/stencil_math.h"
 
-/* Where the taps lie. As a part of the kernel's parameters they are in constant memory, whose cache
- * serves a warp that reads one address in a single access (Best Practices 9.2.6). */
+/* The taps as a part of the kernel's parameters are in constant memory, whose cache serves a warp
+ * that reads one address in a single access (Best Practices 9.2.6). */
 template <class Tap> struct constant_taps {
     Tap value[GF_GAUSS_RADIUS_MAX + 1];
     __device__ __forceinline__ Tap operator[](int k) const

@@ -1,5 +1,5 @@
-/* Every pixel of a band, taken apart for kernels that differ only in what they do with its levels:
- * the variants that count histograms and those that look for the lowest and the highest level. */
+/* The levels of every pixel of a band, for kernels that differ only in what they do with them:
+ * those that count histograms and those that find the lowest and the highest level. */
 #ifndef GF_CUDA_VARIANTS_LEVEL_COUNTING_CUH
 #define GF_CUDA_VARIANTS_LEVEL_COUNTING_CUH
 
@@ -19,15 +19,15 @@ struct level_task {
     cudaStream_t stream;
 };
 
-/* An item: whole pixels in whole vectors, three vectors of RGB, else one, and then two items at a
- * time. */
+/* An item is what a thread loads at once: whole pixels in whole vectors, which are three vectors of
+ * RGB or one of other formats. Of the latter a thread takes two items at a time. */
 template <int BITS, int COUNT> struct item {
     static constexpr int vectors = COUNT == 3 ? 3 : 1, groups = COUNT == 3 ? 1 : 2;
     static constexpr int bytes = vectors * VECTOR, words = bytes / 4;
     static constexpr int pixels = bytes * 8 / (BITS * COUNT);
 };
 
-/* The levels that a mixture makes of one pixel: that many. */
+/* The number of levels of one pixel. */
 template <int COUNT, int MIXTURE> constexpr int levels_of = MIXTURE == EACH &&COUNT >= 3 ? 3 : 1;
 
 template <int BITS, int COUNT>
@@ -50,13 +50,13 @@ static __device__ __forceinline__ void load_pixel(const unsigned char *in, unsig
     }
 }
 
-/* Sample i of words; i is known when compiling. */
+/* Sample i of the words; i is known when compiling. */
 template <int BITS> static __device__ __forceinline__ unsigned sample_at(const unsigned *w, int i)
 {
     return w[i * BITS / 32] >> i * BITS % 32 & (BITS == 8 ? 255u : 65535u);
 }
 
-/* gf_luma601; of bytes in one instruction, once they are in one word. */
+/* gf_luma601 of the samples from i on; bytes take one instruction, once they are in one word. */
 template <int BITS> static __device__ __forceinline__ unsigned luma_at(const unsigned *w, int i)
 {
     if (BITS == 8) {
@@ -69,7 +69,7 @@ template <int BITS> static __device__ __forceinline__ unsigned luma_at(const uns
                                 (int)sample_at<BITS>(w, i + 2));
 }
 
-/* Level number c of the pixel whose samples begin at number i. */
+/* Level c of the pixel whose samples begin at sample i. */
 template <int BITS, int COUNT, int MIXTURE>
 static __device__ __forceinline__ unsigned level_at(const unsigned *w, int i, int c,
                                                     const struct gf_lightness *lightness)
@@ -93,7 +93,7 @@ static __device__ __forceinline__ void add_pixel(const unsigned *w, int i, bool 
     const bool counted = there && (COUNT % 2 == 1 || sample_at<BITS>(w, i + COUNT - 1));
 #pragma unroll
     for (int c = 0; c < levels_of<COUNT, MIXTURE>; c++) {
-        /* A lightness is looked up: not by what was never loaded. */
+        /* A lightness is looked up in tables, for which the samples must have been loaded. */
         unsigned level = 0;
         if (MIXTURE != LIGHTNESS_OF_3 || there)
             level = level_at<BITS, COUNT, MIXTURE>(w, i, c, lightness);
@@ -122,7 +122,7 @@ static __device__ __forceinline__ void add_tails(const struct level_task &task,
     }
 }
 
-/* The item's pixels; what add_pixel() says of `there` holds here too. */
+/* Adds the pixels of an item. there: the item exists. */
 template <int BITS, int COUNT, int MIXTURE, class ACCUMULATOR>
 static __device__ __forceinline__ void add_item(const unsigned *w, bool there,
                                                 const struct gf_lightness *lightness,
@@ -137,11 +137,11 @@ static __device__ __forceinline__ void add_item(const unsigned *w, bool there,
     }
 }
 
-/* Gives accumulator.add(channel, level, counted) every level of the rows' pixels; a row of the grid
- * shares the work. counted: the pixel's alpha is not zero; the level lies in range in any case.
- * ACCUMULATOR::together: all threads of a block call it equally often and together, so that it may
- * speak to the warp's other lanes; one that has no pixel calls it with counted == false.
- * ACCUMULATOR::takes_words: whole items go to accumulator.add_words(words) as they are. */
+/* Calls accumulator.add(channel, level, counted) for every level of the pixels; the blocks along x
+ * share the work. counted: the pixel's alpha is not zero; the level is in range in any case.
+ * ACCUMULATOR::together: all threads of a block make the same number of calls together, so that
+ * add() may exchange values within a warp; threads without a pixel pass counted == false.
+ * ACCUMULATOR::takes_words: whole items go to accumulator.add_words(words) instead. */
 template <int BITS, int COUNT, int MIXTURE, class ACCUMULATOR>
 static __device__ __forceinline__ void for_each_level(const struct level_task &task,
                                                       ACCUMULATOR &accumulator)
@@ -195,7 +195,7 @@ static inline enum mixture mixture_of(enum gf_statistic statistic, struct gf_for
     return statistic == GF_STATISTIC_LUMA && gf_colour_channels(format) == 3 ? LUMA_OF_3 : EACH;
 }
 
-/* Blocks enough for a thread to take one item, or pixel of a tail. */
+/* The number of blocks with which each thread takes one item, or one pixel of a tail. */
 static inline unsigned blocks_of(const struct level_task &task, int threads)
 {
     const unsigned most = task.full > task.tail ? task.full : task.tail;

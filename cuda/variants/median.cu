@@ -1,4 +1,4 @@
-/* The way to median.cu's networks, one technique at a time. */
+/* The steps towards the networks of cuda/filters/median, one technique at a time. */
 #include "filters/median.h"
 
 #include "cuda/variants/window.cuh"
@@ -11,8 +11,8 @@
 #define NET_NAME(name) name
 #include "pixel/median_net.h"
 
-/* Into an array that is indexed by what only the run knows, so that it lies in local memory, which
- * is off the chip but for the caches (Best Practices 9.2.4). */
+/* Sorts the window in an array. Its indices are not known when compiling, so that it lies in local
+ * memory, which is off the chip but for the caches (Best Practices 9.2.4). */
 template <class Sample>
 __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
     median_local_kernel(const struct view_pair p, const int radius)
@@ -57,8 +57,8 @@ static __device__ __forceinline__ unsigned median_of(unsigned (&rank)[5][5])
     return net_median5(rank);
 }
 
-/* The window in registers: every index is known when it is compiled, and no comparison branches
- * (Best Practices 9.2.7, 12.1). */
+/* The window in registers: every index is known when compiling, and no comparison branches (Best
+ * Practices 9.2.7, 12.1). */
 template <int RADIUS, class At>
 static __device__ __forceinline__ unsigned window_median(const At &at)
 {

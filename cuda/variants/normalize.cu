@@ -1,7 +1,8 @@
-/* Ways to find the lowest and the highest level of a picture. Every thread reduces what it reads in
- * its registers; the ways differ in how a block's threads then come to one result. The block marks
- * it in the counters: the extremes of all marks are the picture's, so that blocks, bands and lanes
- * need not wait for each other. */
+/* Methods of finding the lowest and the highest level of a picture. Every thread reduces what it
+ * reads in registers; the methods differ in how the threads of a block reduce further to one
+ * result. The block then counts its two levels as if they were pixels: the lowest and the highest
+ * level counted are those of the picture, so that blocks, bands and lanes need not wait for each
+ * other. */
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cuda/atomic>
@@ -13,9 +14,9 @@ namespace cg = cooperative_groups;
 enum { THREADS = 512, NONE = 0xffffffffu };
 enum method { BY_SHARED, BY_WARP, BY_GROUPS, BY_ATOMIC };
 
-/* Of each channel; low is NONE where nothing was counted. Without alpha and mixtures, whole words
- * are taken as pairs of 16 bits, whose halves are of the same channels again after three words of
- * RGB, or in each of gray. */
+/* The extremes of each channel; low is NONE if nothing was counted. Pictures without alpha and
+ * mixtures are taken as words of two 16-bit halves. The halves of a word belong to the same
+ * channels again three words later for RGB, and in every word for gray. */
 template <int BITS, int COUNT, int MIXTURE> struct extremes {
     static constexpr bool together = false, takes_words = MIXTURE == EACH && COUNT % 2 == 1;
     static constexpr int channels = levels_of<COUNT, MIXTURE>;
@@ -63,7 +64,8 @@ template <int BITS, int COUNT, int MIXTURE> struct extremes {
         }
     }
 
-    /* Into low and high; `any`: words were taken, without which the pairs hold no levels. */
+    /* Merges the pairs into low and high. any: at least one word was taken; otherwise the pairs
+     * hold no levels. */
     __device__ __forceinline__ void take_pairs()
     {
 #pragma unroll
@@ -81,8 +83,9 @@ template <int BITS, int COUNT, int MIXTURE> struct extremes {
     }
 };
 
-/* A tree in shared memory: half of the threads take over what the other half found, nine times
- * (Best Practices Guide 9.2.3; neighbours read neighbours, so that no banks collide). */
+/* A tree in shared memory: in each of nine steps half of the threads merge the results of the other
+ * half (Best Practices Guide 9.2.3). Adjacent threads read adjacent words, so that there are no
+ * bank conflicts. */
 static __device__ void reduce_shared(unsigned *low, unsigned *high)
 {
     __shared__ unsigned lows[THREADS], highs[THREADS];
@@ -112,7 +115,8 @@ static __device__ __forceinline__ void reduce_lanes(unsigned *low, unsigned *hig
     }
 }
 
-/* Registers exchanged within warps, then one word a warp in shared memory for the first warp. */
+/* By shuffles within warps; then each warp writes its result to shared memory, and the first warp
+ * reduces these. */
 static __device__ void reduce_warp(unsigned *low, unsigned *high)
 {
     enum { WARPS = THREADS / WARP };
@@ -132,9 +136,9 @@ static __device__ void reduce_warp(unsigned *low, unsigned *high)
     __syncthreads();
 }
 
-/* The same left to cooperative groups, which take one instruction for each where there is one
- * (Programming Guide 2.2.6). A tile as large as the block would do the second step too, but waits
- * in ways that racecheck does not know. */
+/* The same by cooperative groups, which use the reduction instruction of GPUs that have it
+ * (Programming Guide 2.2.6). A tile as large as the block could do the second step too, but
+ * racecheck does not understand its synchronisation. */
 static __device__ void reduce_groups(unsigned *low, unsigned *high)
 {
     __shared__ unsigned lows[THREADS / WARP], highs[THREADS / WARP];
@@ -155,8 +159,7 @@ static __device__ void reduce_groups(unsigned *low, unsigned *high)
     block.sync();
 }
 
-/* Every thread for itself, by atomics that reach no further than the block (Programming
- * Guide 2.2.5). */
+/* Every thread by atomic operations of the scope of the block (Programming Guide 2.2.5). */
 static __device__ void reduce_atomic(unsigned *low, unsigned *high)
 {
     __shared__ unsigned lowest, highest;
@@ -232,7 +235,7 @@ static cudaError_t launch_count(const struct level_task &task, enum mixture mixt
                            : launch_mixture<BITS, COUNT, luma, METHOD>(task, count);
 }
 
-/* normalize wants no lightness. */
+/* normalize does not use lightness. */
 template <int METHOD>
 static int find_extremes(const struct gf_view *view, enum gf_statistic statistic,
                          unsigned long long *count, const void *tables, void *stream)

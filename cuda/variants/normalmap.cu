@@ -1,4 +1,4 @@
-/* normalmap by the default's kernels with 1 / sqrtf, and straight from global memory. */
+/* The default's kernels of normalmap with 1 / sqrtf, and a kernel that reads global memory only. */
 #include "cuda/filters/normalmap.cuh"
 
 enum {
@@ -6,8 +6,8 @@ enum {
     GLOBAL_HEIGHT = 8,
 };
 
-/* One thread a pixel, the heights of its eight neighbours computed anew from global memory; what
- * neighbouring threads share, the caches hold (Best Practices Guide 9.2.1). */
+/* A thread makes one pixel and computes the heights of its eight neighbours from global memory; the
+ * caches serve what neighbouring threads share (Best Practices Guide 9.2.1). */
 template <class Sample>
 __global__ void __launch_bounds__(GLOBAL_WIDTH *GLOBAL_HEIGHT)
     normalmap_global_kernel(const struct normalmap_args args)

@@ -1,5 +1,4 @@
-/* Point filters as in point.cu, but for the width of their accesses to the picture: a byte, or a
- * sample of 16 bits. */
+/* Point filters as in cuda/filters/point, with accesses to the picture of one sample. */
 #include "cuda/filters/point/point_launch.cuh"
 
 extern "C" int gf_point_bytes_cuda(const struct gf_launch *launch)

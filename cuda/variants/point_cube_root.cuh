@@ -1,4 +1,4 @@
-/* A program with the roots that the file was compiled for, whatever the default has for it. */
+/* Runs a program of point filters with the cube roots that the including file selects. */
 #ifndef GF_CUDA_VARIANTS_POINT_CUBE_ROOT_CUH
 #define GF_CUDA_VARIANTS_POINT_CUBE_ROOT_CUH
 
@@ -11,7 +11,7 @@ static int launch_cube_root_program(const struct gf_launch *launch)
 {
     const struct gf_stage *const stage = launch->stage;
     const struct gf_point_program *const host = (const struct gf_point_program *)stage->constants;
-    if (host->table == GF_POINT_SAMPLES) /* nothing to do, or a table does it: no roots */
+    if (host->table == GF_POINT_SAMPLES) /* a table, which computes no roots */
         return gf_point_cuda(launch);
     struct view_pair band = aligned_views(launch);
     if (!band.rows)

@@ -1,4 +1,5 @@
-/* Point filters, one thread a pixel: its samples one by one, tables from global memory. */
+/* Point filters with one thread a pixel, which reads its samples one by one and tables from global
+ * memory. */
 #include "cuda/filters/point/point_program.cuh"
 
 enum {
@@ -31,8 +32,8 @@ static __device__ __forceinline__ void compute_pixel(const struct program &progr
     put_pixels(program.out_channels, to, 0, &p);
 }
 
-/* COMPUTES: more than a table look-up. Where the grid has a thread for each pixel, each takes one;
- * where it has fewer, each takes those that lie a grid apart. */
+/* COMPUTES: the program is more than a table look-up. A thread takes pixels that lie a grid apart,
+ * which is one pixel if the grid has as many threads as there are pixels. */
 template <typename IN, typename OUT, bool COMPUTES>
 static __global__ void __launch_bounds__(PIXEL_THREADS)
     pixel_kernel(const __grid_constant__ struct program program)
@@ -93,15 +94,15 @@ static int launch_pixels(const struct gf_launch *launch, bool resident)
     });
 }
 
-/* The guides' first kernel: as many threads as pixels. */
+/* The first kernel of the guides, with as many threads as pixels. */
 extern "C" int gf_point_pixel_cuda(const struct gf_launch *launch)
 {
     return launch_pixels(launch, false);
 }
 
-/* As many blocks as the multiprocessors hold at once, each thread with several pixels (CUDA
- * Performance Optimization, grid size heuristics: thousands of blocks are enough to scale; more
- * only have to be started). */
+/* With as many blocks as the multiprocessors hold at once and several pixels a thread (CUDA
+ * Performance Optimization, grid size heuristics: thousands of blocks are enough to scale, and
+ * starting more costs time). */
 extern "C" int gf_point_grid_stride_cuda(const struct gf_launch *launch)
 {
     return launch_pixels(launch, true);

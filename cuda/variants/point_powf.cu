@@ -1,5 +1,5 @@
-/* CIELAB's and sRGB's roots by cbrtf and by powf, all else the same: tiles by a program on
- * unrounded floats (Best Practices Guide 11.1.5). */
+/* The cube roots of CIELAB and the powers of sRGB by powf; point_cbrtf.cu has them by cbrtf. All
+ * else is the same (Best Practices Guide 11.1.5). */
 #define GF_ROOTS_BY_POWF
 #include "cuda/variants/point_cube_root.cuh"
 

@@ -1,4 +1,4 @@
-/* Point filters as in point.cu, but for the width of their accesses to the picture: 4 bytes. */
+/* Point filters as in cuda/filters/point, with accesses to the picture of 4 bytes. */
 #include "cuda/filters/point/point_launch.cuh"
 
 extern "C" int gf_point_words_cuda(const struct gf_launch *launch)

@@ -1,5 +1,5 @@
-/* resize by the ways that lead up to the default's: each result from its whole window, from memory
- * or through textures; in two passes; and by tiles in shared memory, whatever the ratio. */
+/* The steps towards the kernels of cuda/filters/resize: each result from its whole window, in
+ * global memory or through textures; then in two passes. */
 #include "cuda/filters/resize/resize.cuh"
 
 #include "cuda/variants/texture.cuh"
@@ -73,7 +73,7 @@ struct by_texture {
     }
 };
 
-/* What is summed of a sample: itself, or its linear light. */
+/* The summand for a sample: the sample itself, or its linear light. */
 template <class SAMPLE>
 static __device__ __forceinline__ float value_of(const struct window_args &args, unsigned v,
                                                  unsigned alpha, bool is_alpha)
@@ -105,9 +105,9 @@ static __device__ __forceinline__ SAMPLE finished(const struct window_args &args
     return (SAMPLE)gf_round_sample(sum, max);
 }
 
-/* One thread a pixel of the result, which sums its whole window row by row, horizontally first:
- * each row's sum is computed anew for each result below it (Best Practices Guide 9.2.1; with
- * textures, CUDA Performance Optimization, "Textures in CUDA", Best Practices Guide 9.2.5). */
+/* A thread makes one pixel of the result from its whole window, row by row. The sum of a row is
+ * computed again for each result that contains it (Best Practices Guide 9.2.1; with textures, CUDA
+ * Performance Optimization, "Textures in CUDA", Best Practices Guide 9.2.5). */
 template <int CHANNELS, class SAMPLE, class FETCH>
 __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
     window_kernel(const struct window_args args)
@@ -167,8 +167,8 @@ extern "C" int gf_resize_direct_cuda(const struct gf_launch *launch)
                                         : launch_windows<by_loads, uint16_t>(args, stream);
 }
 
-/* Texels are samples, fetched one by one: there are no texels of three channels, and what the
- * filter of the texture unit interpolates has 9 bits of weight. */
+/* Texels are single samples: there are none of three channels, and the texture unit interpolates
+ * with weights of 9 bits only. */
 extern "C" int gf_resize_texture_cuda(const struct gf_launch *launch)
 {
     const struct gf_texture_sampling sampling = {1, cudaAddressModeClamp, cudaFilterModePoint,
@@ -188,7 +188,8 @@ extern "C" int gf_resize_texture_cuda(const struct gf_launch *launch)
     return status != cudaSuccess ? status : closed;
 }
 
-/* The first pass: one thread a sample, of the result's width and the input's rows. */
+/* The first pass: a thread makes one sample of a picture with the result's width and the input's
+ * rows. */
 template <class SAMPLE>
 __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
     columns_kernel(const struct window_args args)
@@ -225,7 +226,7 @@ static __device__ __forceinline__ float sum_of_rows(const struct window_args &ar
     return sum;
 }
 
-/* The second: one thread a sample of the result. */
+/* The second pass: a thread makes one sample of the result. */
 template <class SAMPLE>
 __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
     rows_kernel(const struct window_args args)
@@ -244,7 +245,7 @@ __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
         finished<SAMPLE>(args, sum, alpha, has_alpha && at == last);
 }
 
-/* Two passes through memory: as many taps of a row and a column as the window has columns and rows,
+/* Two passes through global memory: the number of taps is the sum of the window's width and height,
  * not their product. */
 extern "C" int gf_resize_separable_cuda(const struct gf_launch *launch)
 {

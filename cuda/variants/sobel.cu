@@ -1,4 +1,4 @@
-/* sobel by the default's kernels with sqrtf, and straight from global memory. */
+/* The default's kernels of sobel with sqrtf, and a kernel that reads global memory only. */
 #include "cuda/filters/sobel_rolling.cuh"
 #include "stage/border.h"
 
@@ -7,15 +7,16 @@ enum {
     GLOBAL_HEIGHT = 8,
 };
 
-/* What lies at that row of the view and column of samples; -1: a border of zeros. */
+/* The sample at an offset of a row and a column of samples; either may be -1, for a border of
+ * zeros. */
 template <class SAMPLE>
 static __device__ __forceinline__ float tap(const struct view_pair &p, long long row, int column)
 {
     return row < 0 || column < 0 ? 0.0f : (float)((const SAMPLE *)(p.in + row))[column];
 }
 
-/* One thread a sample, each of its eight neighbours read anew; what neighbouring threads share, the
- * caches hold (Best Practices Guide 9.2.1). */
+/* A thread makes one sample and reads its eight neighbours; the caches serve what neighbouring
+ * threads share (Best Practices Guide 9.2.1). */
 template <class SAMPLE>
 __global__ void __launch_bounds__(GLOBAL_WIDTH *GLOBAL_HEIGHT)
     sobel_global_kernel(const struct sobel_args args)

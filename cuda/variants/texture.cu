@@ -3,8 +3,8 @@
 #include <pthread.h>
 #include <string.h>
 
-/* What tells one texture from another. The stream is part of it, so that one event knows when the
- * last work with it is over. Padding is zero: compared as bytes. */
+/* The key of a texture. The stream is part of it, so that one event tells when the last work with
+ * the texture has ended. Keys are compared as bytes, so that their padding must be 0. */
 struct key {
     const void *data;
     cudaStream_t stream;
@@ -17,7 +17,7 @@ struct entry {
     struct key key;
     cudaTextureObject_t object; /* 0: the entry is free */
     cudaEvent_t last_use;
-    unsigned long long used; /* when it was opened last, by the count of openings */
+    unsigned long long used; /* the value of `openings` when it was last opened */
     int holders;
 };
 
@@ -58,8 +58,8 @@ static cudaError_t create(const struct key *key, struct entry *entry)
     return cudaSuccess;
 }
 
-/* The work that reads it may still be running: that is waited for. It is the one opened longest ago
- * of many, so there is hardly ever anything to wait for. */
+/* Waits for the work that reads the texture. There is hardly ever anything to wait for, since this
+ * is the texture that was opened longest ago. */
 static void destroy(struct entry *entry, int device)
 {
     cudaSetDevice(entry->key.device);
@@ -67,11 +67,12 @@ static void destroy(struct entry *entry, int device)
     cudaDestroyTextureObject(entry->object);
     cudaEventDestroy(entry->last_use);
     cudaSetDevice(device);
-    cudaGetLastError(); /* of a device that is no more */
+    cudaGetLastError(); /* clears the error of a device that no longer exists */
     memset(entry, 0, sizeof *entry);
 }
 
-/* The entry for the key, made if there is none; NULL: all are held, or *status says why not. */
+/* The entry for the key, created if there is none. NULL with an error in *status if all entries are
+ * in use or the texture cannot be created. */
 static struct entry *find(const struct key *key, cudaError_t *status)
 {
     struct entry *oldest = NULL;
@@ -91,7 +92,7 @@ static struct entry *find(const struct key *key, cudaError_t *status)
     return *status == cudaSuccess ? oldest : NULL;
 }
 
-/* Where a texture may lie; as it is, or a copy. */
+/* Sets the address of the rows: where they are, if a texture may lie there, else that of a copy. */
 static cudaError_t align_rows(const struct gf_view *view, int first, int end, void *scratch,
                               cudaStream_t stream, struct key *key)
 {

@@ -1,5 +1,5 @@
-/* Texture objects over views in device memory. Creating one takes tens of microseconds, so that
- * they are kept: lanes use the same buffers again and again. */
+/* Texture objects over views in device memory. Creating one takes tens of microseconds; they are
+ * kept, since lanes use the same buffers again and again. */
 #ifndef GF_CUDA_VARIANTS_TEXTURE_CUH
 #define GF_CUDA_VARIANTS_TEXTURE_CUH
 
@@ -22,10 +22,10 @@ struct gf_texture {
     int slot; /* of gf_texture_close */
 };
 
-/* A texture of rows first..end - 1 of the view for work on the stream. Where the view's address or
- * pitch is not one of a texture's, the rows are copied to scratch (gf_texture_scratch() bytes, for
- * that many rows) on the stream. cudaError_t; after success comes gf_texture_close, once the work
- * is queued. Any thread. */
+/* Opens a texture of rows first .. end - 1 of the view for work on the stream. If a texture cannot
+ * have the view's address or pitch, the rows are copied to scratch memory of gf_texture_scratch()
+ * bytes on the stream. Returns cudaError_t; after success the caller calls gf_texture_close() once
+ * the work is queued. Any thread may call both. */
 int gf_texture_open(const struct gf_view *view, int first, int end,
                     const struct gf_texture_sampling *sampling, void *scratch, cudaStream_t stream,
                     struct gf_texture *texture);

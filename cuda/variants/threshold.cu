@@ -35,7 +35,8 @@ struct branch {
     }
 };
 
-/* The same condition over so little that it becomes a predicate: one instruction for all lanes. */
+/* The same condition around a single assignment, which the compiler predicates: all lanes execute
+ * it in one instruction. */
 struct predicated {
     template <class SAMPLE>
     static __device__ __forceinline__ void put(SAMPLE *to, int luma, int least)
@@ -47,7 +48,7 @@ struct predicated {
     }
 };
 
-/* No condition at all: the sign of a difference, spread over the word. */
+/* Arithmetic without a condition: the sign of a difference is spread over the word. */
 struct branch_free {
     template <class SAMPLE>
     static __device__ __forceinline__ void put(SAMPLE *to, int luma, int least)
@@ -75,8 +76,8 @@ __global__ void __launch_bounds__(THRESHOLD_THREADS)
         to[1] = from[p.channels - 1];
 }
 
-/* The least level that becomes white: in the program, or, where that is a table, the first that is
- * not black there; M + 1 if there is none. */
+/* The least level that becomes white, by the program or, if that is a table, by a search in it; M +
+ * 1 if there is none. */
 static int least_white(const struct gf_point_program *program, int bits)
 {
     if (program->table != GF_POINT_SAMPLES)

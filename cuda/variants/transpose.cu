@@ -1,5 +1,5 @@
-/* The transpositions that lead up to transpose.cu's, pixel by pixel: CME 213's lecture, and the
- * same matrices in the Programming Guide, 2.2.4. */
+/* The steps towards the kernel of cuda/filters/orient/transpose.cu, which all move single pixels
+ * (CME 213's lecture; Programming Guide, 2.2.4). */
 #include "cuda/filters/orient/orient.cuh"
 
 enum {
@@ -33,7 +33,8 @@ template <> struct pixel<8> {
     typedef uint2 type;
 };
 
-/* What a launch covers: columns of the input, which become the band's rows, and rows. */
+/* The columns of the input that become the band's rows, and those rows of the input that one launch
+ * covers. */
 struct part {
     struct orient_args args;
     int first_column, columns, first_row, rows;
@@ -59,8 +60,8 @@ static __device__ __forceinline__ typename pixel<PIXEL>::type *target(const stru
            (part.args.mirror_x ? part.args.p.height - 1 - from : from);
 }
 
-/* One thread a pixel, numbered along the rows of the input: a warp reads 32 pixels side by side and
- * writes them to 32 rows (CME 213; Programming Guide 2.2.4.1). */
+/* A thread moves one pixel. Threads are numbered along the rows of the input, so that a warp reads
+ * 32 adjacent pixels and writes them to 32 rows (CME 213; Programming Guide 2.2.4.1). */
 template <int PIXEL>
 static __global__ void __launch_bounds__(THREADS) naive_kernel(const struct part part)
 {
@@ -71,9 +72,9 @@ static __global__ void __launch_bounds__(THREADS) naive_kernel(const struct part
         *target<PIXEL>(part, column, row) = *source<PIXEL>(part, column, row);
 }
 
-/* A block a rectangle of pixels: what its warps write to one row lies side by side, and comes
- * together in the caches. 32 x 32 is the Programming Guide's block (2.2.4.1.1); of 8 x 32 a warp
- * reads 8 pixels of 4 rows and writes 4 of 8, which balances the two (CME 213, "2D kernel"). */
+/* A block moves a rectangle of pixels; the caches combine what its warps write to one row. 32 x 32
+ * is the block of the Programming Guide (2.2.4.1.1). In blocks of 8 x 32 a warp reads 8 pixels of 4
+ * rows and writes 4 pixels of 8 rows, which balances the two (CME 213, "2D kernel"). */
 template <int PIXEL, int WIDTH, int HEIGHT>
 static __global__ void __launch_bounds__(WIDTH *HEIGHT) blocks_kernel(const struct part part)
 {
@@ -83,10 +84,10 @@ static __global__ void __launch_bounds__(WIDTH *HEIGHT) blocks_kernel(const stru
         *target<PIXEL>(part, column, row) = *source<PIXEL>(part, column, row);
 }
 
-/* Through a tile in shared memory: rows are read and rows are written, and the tile is read by
- * columns (CME 213, "fastTranspose"; Best Practices Guide 9.2.3.3; Programming Guide 2.2.4.2.1).
- * Without padding the pixels of a column lie 32 apart, in one bank (of four bytes a pixel; in four,
- * of three bytes); a pixel of padding puts them into different ones (2.2.4.2.2). */
+/* Through a tile in shared memory: whole rows are read and written, and the tile is read by columns
+ * (CME 213, "fastTranspose"; Best Practices Guide 9.2.3.3; Programming Guide 2.2.4.2.1). Without
+ * padding the pixels of a column lie 32 pixels apart, which for pixels of four bytes is one bank; a
+ * pixel of padding moves them to different banks (2.2.4.2.2). */
 template <int PIXEL, int PADDING>
 static __global__ void __launch_bounds__(SIDE *WARPS) shared_kernel(const struct part part)
 {
@@ -142,8 +143,8 @@ template <int PADDING> struct shared {
     }
 };
 
-/* As few launches as a grid's limits allow: one, but for pictures of more than 2^30 pixels or two
- * million rows. */
+/* One launch, unless the picture has more than 2^30 pixels or two million rows, which a grid cannot
+ * cover. */
 template <class KERNEL> static int launch_all(const struct gf_launch *launch)
 {
     struct part part = {};

@@ -1,11 +1,10 @@
-/* Stencils as the guides begin with them: a thread makes one sample, and everything it needs it
- * reads from global memory. The variants of blur and boxblur are made of these and of
- * window_tile.cuh.
+/* Stencils as the guides begin with them: a thread makes one sample and reads everything from
+ * global memory. The variants of blur and boxblur use these and window_tile.cuh.
  *
- * An Op is a stencil of two passes:
- *     sample, middle, stored      types of a sample, of a column's result, and of that in scratch
- * memory radius middle column(at), sample row(at)   at(k) is what lies k samples (rows, pixels)
- * from the middle one */
+ * An Op is a stencil of two passes. It has the types `sample`, `middle` (the result of a column)
+ * and `stored` (that result in scratch memory), an int `radius`, and the functions middle
+ * column(at) and sample row(at), where at(k) returns the value k rows or pixels from the middle
+ * one. */
 #ifndef GF_CUDA_VARIANTS_WINDOW_CUH
 #define GF_CUDA_VARIANTS_WINDOW_CUH
 
@@ -14,7 +13,7 @@
 #include "cuda/common/stencil.cuh"
 #include "stage/border.h"
 
-enum { WINDOW_COLUMNS = 32, WINDOW_ROWS = 8 }; /* of a block: a warp lies along a row */
+enum { WINDOW_COLUMNS = 32, WINDOW_ROWS = 8 }; /* of a block; the lanes of a warp lie along a row */
 
 template <class Op> struct window_args {
     struct view_pair p;
@@ -23,7 +22,7 @@ template <class Op> struct window_args {
     Op op;
 };
 
-/* The thread's sample. False: it lies outside the band. */
+/* The sample that a thread makes. */
 struct spot {
     int x, channel, row; /* row of the band */
     size_t sample;       /* of its row */
@@ -62,7 +61,7 @@ static __device__ __forceinline__ unsigned sample_of(const struct view_pair &p, 
     return from[(long long)column * p.channels + channel];
 }
 
-/* The spot's own sample in the input. */
+/* The address of the spot's sample in the input. */
 template <class Sample>
 static __device__ __forceinline__ const unsigned char *centre_of(const struct view_pair &p,
                                                                  const struct spot &spot)
@@ -72,8 +71,8 @@ static __device__ __forceinline__ const unsigned char *centre_of(const struct vi
     return (const unsigned char *)(row + spot.sample);
 }
 
-/* Whether a window of that reach lies within the picture, as most do: they need no rule for what is
- * beyond, and find their samples by offsets of 32 bits. */
+/* Whether the window lies within the picture, as most do. The kernel then needs no rule for the
+ * border and finds samples by offsets of 32 bits. */
 static __device__ __forceinline__ bool is_inner(const struct view_pair &p, const struct spot &spot,
                                                 int reach_x, int reach_y)
 {
@@ -89,8 +88,8 @@ static __device__ __forceinline__ Sample *out_sample(const struct view_pair &p,
     return (Sample *)(p.out + (size_t)spot.row * p.out_pitch) + spot.sample;
 }
 
-/* The whole window for every sample, each of its columns anew (Best Practices 9.2.1): warps read
- * neighbouring samples, and what they read over and over comes from the caches. */
+/* Reads the whole window for every sample (Best Practices 9.2.1). Warps read adjacent samples, and
+ * repeated reads come from the caches. */
 template <class Op>
 __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
     window_square_kernel(const struct window_args<Op> args)
@@ -120,8 +119,8 @@ __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
     }
 }
 
-/* Separable: 2 n reads instead of n * n, at the price of a second kernel that writes and reads what
- * lies between (the guides' tiled convolution). */
+/* Two passes need 2 n reads instead of n * n, at the price of a second kernel and of writing and
+ * reading the result of the first (the guides' tiled convolution). */
 template <class Op>
 __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
     window_columns_kernel(const struct window_args<Op> args)

@@ -1,5 +1,5 @@
-/* A tile of the picture in shared memory, with what the stencil reaches around it, as its bytes
- * are; and a stencil of two passes (an Op of window.cuh) over it. */
+/* A tile of the picture and its halo in shared memory, with the samples as they are; and a stencil
+ * of two passes (an Op of window.cuh) on it. */
 #ifndef GF_CUDA_VARIANTS_WINDOW_TILE_CUH
 #define GF_CUDA_VARIANTS_WINDOW_TILE_CUH
 
@@ -13,7 +13,7 @@ enum { TILE_THREADS = 256, TILE_WARPS = TILE_THREADS / 32, TILE_LINES = 32, TILE
 /* Whole pixels and chunks of 16 bytes for 1 to 4 channels. */
 enum { TILE_WIDTH = 96, TILE_WIDE = 192 };
 
-/* More than the 48 KB that a block gets unasked; every device from 7.5 on has it. */
+/* More than the default limit of 48 KB; every device of compute capability 7.5 or later has it. */
 enum { TILE_SHARED_MOST = 64 * 1024 };
 
 struct raw_tile {
@@ -42,7 +42,7 @@ static inline int raw_tile_blocks(const struct view_pair &p, int width)
     return tile_blocks(p.width * p.channels, p.rows, width, TILE_LINES);
 }
 
-/* Where the block's tile lies: its first sample and row of the band. */
+/* The first sample of the block's tile, and its first row in the band. */
 struct tile_position {
     int sample, row, lines;
 };
@@ -58,8 +58,8 @@ static __device__ __forceinline__ struct tile_position position_of_tile(const st
     return position;
 }
 
-/* A chunk that reaches beyond the row, by the border's rule. (A reference to the kernel's
- * parameters would have them copied to local memory.) */
+/* Fills a chunk that reaches beyond the row by the border's rule. It takes single values because a
+ * reference to the kernel's parameters would make the compiler copy them to local memory. */
 template <class Sample>
 static __device__ __noinline__ void gather_chunk(const Sample *row, int first, int reach, int width,
                                                  int channels, int border, Sample *to)
@@ -71,9 +71,9 @@ static __device__ __noinline__ void gather_chunk(const Sample *row, int first, i
     }
 }
 
-/* Fills the tile, 16 bytes at a time, and returns the byte of its rows at which the halo begins.
- * With ASYNC the bytes do not go through registers (Best Practices 9.2.3.4); before compute
- * capability 8.0 they do all the same. Ends with a barrier. */
+/* Fills the tile 16 bytes at a time and returns the byte of its rows at which the halo begins. With
+ * ASYNC the bytes do not go through registers (Best Practices 9.2.3.4), except before compute
+ * capability 8.0. Ends with a barrier. */
 template <class Sample, bool ASYNC>
 static __device__ __forceinline__ int
 load_tile(const struct view_pair &p, const struct raw_tile &tile,
@@ -138,9 +138,9 @@ template <class Op> struct tile_stencil_args {
     Op op;
 };
 
-/* Both passes on one tile, so that what lies between never leaves the multiprocessor (Best
- * Practices 9.2.3). The lanes of a warp lie along a line in the first pass, and on 32 lines, each
- * going along its own, in the second. */
+/* Both passes on one tile, so that the result of the first never leaves the multiprocessor (Best
+ * Practices 9.2.3). In the first pass the lanes of a warp lie along a line; in the second each
+ * works along a line of its own. */
 template <class Op, bool ASYNC>
 __global__ void __launch_bounds__(TILE_THREADS)
     tile_stencil_kernel(const struct tile_stencil_args<Op> args)
@@ -171,9 +171,9 @@ __global__ void __launch_bounds__(TILE_THREADS)
     store_lines(p, position, raw, args.results_pitch, tile.width, (int)sizeof(Sample));
 }
 
-/* Not padded, lines begin on multiples of 32 words: the 32 lanes that stand on 32 lines all meet
- * the same bank, and each access takes 32 turns. With an odd number of words from line to line each
- * meets a bank of its own (Best Practices 9.2.3.3, Programming Guide 2.2.4.2.2). */
+/* Without padding, lines begin on multiples of 32 words: the 32 lanes on 32 lines access the same
+ * bank, one after the other. With an odd number of words from line to line each lane has a bank of
+ * its own (Best Practices 9.2.3.3, Programming Guide 2.2.4.2.2). */
 template <class Op, bool ASYNC>
 static int launch_tile_stencil(const struct gf_launch *launch, int border, const Op &op,
                                bool padded)

@@ -1,4 +1,5 @@
-/* The Gaussian's vertical pass into scratch memory, for radii beyond the fused kernels'. */
+/* The vertical pass of the Gaussian into scratch memory, for radii above those of the fused
+ * kernels. */
 #include "cuda/filters/gauss/gauss.cuh"
 
 enum {
@@ -42,12 +43,13 @@ struct columns8_args {
     unsigned tap[(FRONT + 2 * GF_GAUSS_RADIUS_MAX + 1 + FRONT + 8) / 2];
 };
 
-/* Adds what four rows, turned to columns of bytes, give to the eight output rows; two: the first
- * pair of taps that the topmost row takes of them. */
+/* Adds the products of four input rows, transposed to columns of bytes, to the sums of eight output
+ * rows. two: the index of the first pair of taps for the topmost output row. */
 static __device__ __forceinline__ void add_rows(const struct columns8_args &args, int two,
                                                 const unsigned column[4], unsigned sum[4][ROWS8])
 {
-    unsigned even[5], odd[5]; /* [3 + m]: taps 2 (two + m) and the next; the one before and that */
+    unsigned even[5], odd[5]; /* [3 + m]: in `even` taps 2 (two + m) and the one after it, in `odd`
+                                 that tap and the one before */
     unsigned before = args.tap[FRONT / 2 + two - 4];
 #pragma unroll
     for (int m = 0; m < 5; m++) {
@@ -96,7 +98,7 @@ __global__ void __launch_bounds__(GAUSS_THREADS)
     }
 #pragma unroll
     for (int i = 0; i < ROWS8; i++) {
-        if (top + i < lines) /* rows of scratch memory end with room for a whole group */
+        if (top + i < lines) /* rows of scratch memory are long enough for a whole group */
             *(uint2 *)(args.mid + (size_t)(line + top + i) * args.mid_pitch + 2 * at) =
                 make_uint2(sum[0][i] >> args.drop | sum[1][i] >> args.drop << 16,
                            sum[2][i] >> args.drop | sum[3][i] >> args.drop << 16);
@@ -147,8 +149,9 @@ static __device__ __forceinline__ void load_four(const unsigned char *start, boo
     v[3] = float_of_high(four.y);
 }
 
-/* Four rows of four columns. Of the rows k above and k below them, only one each is new at every k;
- * row j (from the topmost output row on) stays in place j % 4. */
+/* A thread makes four rows of four columns. Each step to the next tap k needs one new row above and
+ * one below, since the others serve again: input row j, counted from the topmost output row, is
+ * element j % 4 of `above` or `below`. */
 __global__ void __launch_bounds__(GAUSS_THREADS)
     blur_columns16_kernel(const struct columns16_args args)
 {

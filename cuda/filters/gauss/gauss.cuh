@@ -1,4 +1,4 @@
-/* The Gaussian on the device, whatever the depth and radius. */
+/* Chooses the kernels of a Gaussian by depth and radius. */
 #ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_CUH
 #define GF_CUDA_FILTERS_GAUSS_GAUSS_CUH
 

@@ -1,4 +1,4 @@
-/* What the Gaussian's kernels share. They differ by what becomes of the blurred samples, a Finish:
+/* What the kernels of the Gaussian share. A type Finish says what is done with the blurred samples:
  * blur rounds them, unsharp compares them with the picture.
  *
  * For 8 bits, sample8(sum, in) makes the sample from a sum with 24 fraction bits, which began at
@@ -42,9 +42,8 @@ static __device__ __forceinline__ void transpose_bytes(const unsigned r[4], unsi
     t[3] = __byte_perm(c, d, 0x7632);
 }
 
-/* Samples to the left and right of a run, RUN of each at a time, further out at every step. Of
- * `left`, sample i lies base + RUN - i to the left of the run's first, and of `right`, sample i
- * lies base + i to the right of it. */
+/* Moves the windows to the left and right of a run outwards by RUN samples. Then left[i] is the
+ * sample at centre - base - RUN + i, and right[i] that at centre + base + i. */
 template <class Vector, class Value>
 static __device__ __forceinline__ void move_windows(const Value *centre, int base,
                                                     Value left[2 * RUN], Value right[2 * RUN])

@@ -42,8 +42,8 @@ static __device__ __forceinline__ void load_pairs(const Args &args, unsigned *wo
     }
 }
 
-/* centre: the run's first sample. The windows move by eight taps a turn: the left one outwards to
- * lower addresses, the right one to higher. */
+/* The sums of a run in two rows. centre: the run's first sample. Both windows move outwards by RUN
+ * taps in each round of the loop. */
 template <class Args>
 static __device__ __forceinline__ void blur_run_any(const Args &args, const unsigned *centre,
                                                     unsigned upper[RUN], unsigned lower[RUN])

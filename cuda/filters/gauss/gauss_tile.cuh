@@ -27,7 +27,7 @@ template <int RADIUS> struct tile_extent {
     static constexpr int GROUPS =
         (2 * RADIUS + 3) / 4 + 1; /* of four input rows, for four output rows */
     static constexpr int ROWS = 4 * (GROUPS + TILE_ROWS / 4 - 1);
-    static constexpr int SPAN = (RUN + 2 * RADIUS + 3) / 4 * 4; /* samples that an run is made of */
+    static constexpr int SPAN = (RUN + 2 * RADIUS + 3) / 4 * 4; /* samples that a run is made of */
 };
 
 static __host__ __device__ __forceinline__ struct tile_shape shape_of_tile(int channels, int radius)
@@ -43,8 +43,8 @@ static __host__ __device__ __forceinline__ struct tile_shape shape_of_tile(int c
     return shape;
 }
 
-/* Where a thread's four columns go to: words of the plane, or past the end of the tile's last
- * pixel. */
+/* The words of the planes that a thread's four columns go to; nullptr for columns that are not the
+ * tile's. */
 static __device__ __forceinline__ void find_targets(const struct view_pair &p,
                                                     const struct tile_shape &shape, int pixels,
                                                     int sample, unsigned *words, unsigned *to[4])
@@ -57,8 +57,8 @@ static __device__ __forceinline__ void find_targets(const struct view_pair &p,
     }
 }
 
-/* Where four columns come from that are not all in the row: samples, and masks of those that count.
- */
+/* Sources of four columns that are not all within the row: the sample for each, and a mask, which
+ * is 0 if the border's constant replaces it. */
 struct edge_columns {
     unsigned from[4], mask[4];
 };
@@ -78,7 +78,7 @@ static __device__ __forceinline__ struct edge_columns edge_columns_at(const stru
     return edge;
 }
 
-/* Four rows of four columns, from row y on. The branches go one way for the whole block. */
+/* Four rows of four columns, from row y on. All threads of a block take the same branches. */
 static __device__ __forceinline__ void load_columns(const struct view_pair &p,
                                                     const long long *rows, int y, bool inside,
                                                     long long byte, const struct edge_columns &edge,
@@ -130,9 +130,9 @@ static __device__ __forceinline__ void blur_column(const Args &args, const unsig
     }
 }
 
-/* The vertical pass: a thread takes four neighbouring columns through the tile. Four rows at a time
- * are turned into four columns of bytes, of which dp2a multiplies two by two taps. The next four
- * rows are on their way meanwhile. */
+/* The vertical pass: a thread makes four neighbouring columns of the tile. It transposes four rows
+ * at a time into four columns of bytes, of which dp2a multiplies two by two taps, while the next
+ * four rows are being loaded. */
 template <int RADIUS, class Args>
 static __device__ __forceinline__ void
 blur_columns(const Args &args, const struct tile_shape &shape, const long long *rows,
@@ -176,7 +176,8 @@ blur_columns(const Args &args, const struct tile_shape &shape, const long long *
     }
 }
 
-/* Bytes of up to four channels, the last in plane[0], as interleaved pixels. */
+/* Interleaves four pixels. plane[0] holds the bytes of the last channel, plane[1] those of the one
+ * before. */
 static __device__ __forceinline__ void interleave_bytes(unsigned char *to, const unsigned plane[4],
                                                         int channels)
 {
@@ -204,11 +205,11 @@ static __device__ __forceinline__ void interleave_bytes(unsigned char *to, const
     }
 }
 
-/* Eight samples of one channel in two rows. One addition folds the samples left and right of both
- * rows (they stay below 2^16), then each row has its multiplication; the two run in different
- * pipes. The upper row is multiplied with the lower one still above it: that adds 2^16 times the
- * lower sum, which is taken off at the end. Sums count modulo 2^32, so this is exact, and saves the
- * masking. */
+/* A run of one channel in two rows. One addition adds the samples to the left and right in both
+ * rows (the sums stay below 2^16), then each row has its own multiplication; these run in different
+ * pipes. The multiplication for the upper row, in the lower half of the word, is not masked: it
+ * adds 2^16 times the lower row's sum, which is subtracted at the end. This is exact, since the
+ * sums are modulo 2^32. */
 template <int RADIUS, class Args>
 static __device__ __forceinline__ void blur_run(const Args &args, const unsigned *words,
                                                 unsigned start, unsigned upper[RUN],
@@ -248,7 +249,7 @@ static __device__ __forceinline__ void blur_rows(const Args &args, const struct 
         const int x = x0 + run * RUN, y = y0 + 2 * pair;
         if (x >= p.width || 2 * pair >= lines)
             continue;
-        unsigned plane[2][2][4] = {}; /* by row, half of the run, channel: the latest first */
+        unsigned plane[2][2][4] = {}; /* [row][half of the run][channel, the latest first] */
         for (int channel = 0; channel < p.channels; channel++) {
             unsigned sum[2][RUN], word[2];
             blur_run<RADIUS>(args, words + pair * shape.pair + channel * shape.plane + run * RUN,

@@ -38,8 +38,8 @@ static __host__ __device__ __forceinline__ struct tile16_shape shape_of_tile16(i
     return shape;
 }
 
-/* Where a thread's two columns come from if the tile reaches beyond the row: samples, and masks of
- * those that count. */
+/* Sources of a thread's two columns if the tile reaches beyond the row: the sample for each, and a
+ * mask, which is 0 if the border's constant replaces it. */
 struct edge_pair {
     unsigned from[2], mask[2];
 };
@@ -58,7 +58,7 @@ static __device__ __forceinline__ struct edge_pair edge_pair_at(const struct vie
     return edge;
 }
 
-/* Two samples of a row. `inside` goes one way for the whole block. */
+/* Two samples of a row. `inside` is the same for all threads of a block. */
 static __device__ __forceinline__ unsigned load_pair(const unsigned char *row, bool inside,
                                                      long long byte, const struct edge_pair &edge)
 {
@@ -69,7 +69,7 @@ static __device__ __forceinline__ unsigned load_pair(const unsigned char *row, b
            ((unsigned)__ldg(samples + edge.from[1]) << 16 & edge.mask[1]);
 }
 
-/* The vertical pass: a thread takes two neighbouring columns through the tile. */
+/* The vertical pass: a thread makes two neighbouring columns of the tile. */
 template <int RADIUS, class Args>
 static __device__ __forceinline__ void
 blur_columns16(const Args &args, const struct tile16_shape &shape, const long long *rows,
@@ -117,7 +117,7 @@ blur_columns16(const Args &args, const struct tile16_shape &shape, const long lo
     }
 }
 
-/* Eight samples of one channel. */
+/* The sums of a run of one channel. */
 template <int RADIUS, class Args>
 static __device__ __forceinline__ void blur_run16(const Args &args, const float *from,
                                                   float sum[RUN])

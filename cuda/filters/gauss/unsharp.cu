@@ -6,7 +6,7 @@ struct sharpened {
     static constexpr int BLOCKS = 2, BYTE = 0;
     float amount, limit;
 
-    /* gf_unsharp_blurred, with its conversion spelled out. */
+    /* gf_unsharp_blurred with float_of() for its conversion. */
     __device__ __forceinline__ unsigned sample8(unsigned sum, const unsigned char *in) const
     {
         const float blurred = float_of(sum >> GF_UNSHARP_DROP) * (1.0f / 32768.0f);

@@ -1,4 +1,4 @@
-/* What is asked of a histogram's kernels. */
+/* What the kernels that count histograms share. */
 #ifndef GF_CUDA_FILTERS_HISTOGRAM_HISTOGRAM_CUH
 #define GF_CUDA_FILTERS_HISTOGRAM_HISTOGRAM_CUH
 
@@ -6,7 +6,7 @@
 #include "cuda/common/view_pair.cuh"
 #include "pixel/colour.h"
 
-/* SAMPLE: of the only colour channel. */
+/* What is counted. SAMPLE: the only colour channel. */
 enum level_source { SAMPLE, LUMA, CHANNELS, JOINT, LIGHTNESS };
 
 struct count_request {

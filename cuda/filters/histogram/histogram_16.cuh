@@ -1,5 +1,5 @@
-/* Histograms of 16-bit samples by packed counters: each block counts in shared memory with counters
- * of 16 bits, where a block can have 128 KB of it, else straight into the picture's. */
+/* Histograms of 16-bit samples by packed counters. If a block can have 128 KB of shared memory it
+ * counts there with counters of 16 bits, else directly in the picture's histogram. */
 #ifndef GF_CUDA_FILTERS_HISTOGRAM_HISTOGRAM_16_CUH
 #define GF_CUDA_FILTERS_HISTOGRAM_HISTOGRAM_16_CUH
 
@@ -10,7 +10,8 @@ enum {
     THREADS_16 = 1024,
     BINS_16 = 65536,
     WORDS_16 = BINS_16 / 2, /* two counters in each */
-    SPILL = 32768           /* what a counter of 16 bits passes on when it gets there */
+    SPILL = 32768 /* a counter of 16 bits that reaches it adds it to the picture's and begins at 0
+                     again */
 };
 
 struct counter_16 {
@@ -18,8 +19,9 @@ struct counter_16 {
     unsigned long long *count;
 };
 
-/* The one thread that takes a counter to SPILL passes SPILL on. Between two barriers a block counts
- * less than SPILL times, so that no counter grows beyond 16 bits in the meantime. */
+/* The thread whose addition brings a counter to SPILL moves SPILL to the picture's histogram.
+ * Between two barriers a block counts fewer than SPILL pixels, so that no counter overflows before
+ * that. */
 static __device__ __forceinline__ void count_16(const struct counter_16 &counter, unsigned bin)
 {
     if (!counter.shared) {
@@ -75,7 +77,7 @@ static __device__ __forceinline__ struct pixel_16 pixel_of(const unsigned *w, in
             COUNT % 2 == 0 ? sample_of(w, i + COUNT - 1) : 1u};
 }
 
-/* A row of blocks for each histogram of CHANNELS. */
+/* blockIdx.y: the channel, for CHANNELS. */
 template <int COUNT>
 __global__ void __launch_bounds__(THREADS_16)
     histogram16_kernel(const struct view_pair p, unsigned full, unsigned tail, int source,

@@ -1,5 +1,6 @@
-/* Histograms of 8-bit samples: each block counts in shared memory, in several copies so that the
- * lanes of a warp do not wait for each other, and adds them to the picture's at the end. */
+/* Histograms of 8-bit samples. Each block counts in shared memory and adds its histogram to the
+ * picture's at the end. It keeps several copies of each counter, so that the lanes of a warp do not
+ * wait for each other. */
 #ifndef GF_CUDA_FILTERS_HISTOGRAM_HISTOGRAM_8_CUH
 #define GF_CUDA_FILTERS_HISTOGRAM_HISTOGRAM_8_CUH
 
@@ -7,8 +8,8 @@
 
 enum { THREADS_8 = 512, BINS_8 = 256 };
 
-/* Copy number lane % COPIES of a counter: with 32, each lane has its own bank whatever the bins;
- * where there is no room for that many, two lanes share a copy. */
+/* A lane uses copy number lane % copies. With 32 copies each lane accesses its own bank, whatever
+ * it counts; where there is no room for so many, two lanes share a copy. */
 template <int SOURCE> struct layout {
     static constexpr int copies = SOURCE == CHANNELS || SOURCE == LIGHTNESS ? WARP / 2 : WARP;
     static constexpr int histograms = SOURCE == CHANNELS ? 3 : 1;
@@ -52,7 +53,7 @@ static __device__ __forceinline__ unsigned lightness_of(const struct lightness_8
     return (unsigned)gf_lightness_bin(p, tables->curve);
 }
 
-/* The pixel whose samples begin at byte i. `copy`: the byte offset of the lane's copy. */
+/* Counts the pixel whose samples begin at byte i. copy: the byte offset of the lane's copy. */
 template <int SOURCE, int COUNT>
 static __device__ __forceinline__ void count_pixel(unsigned *counters, unsigned copy,
                                                    const unsigned *w, int i,
@@ -78,8 +79,8 @@ static __device__ __forceinline__ void count_pixel(unsigned *counters, unsigned 
     }
 }
 
-/* The block's histogram is added up by a thread for each bin. Each begins with another copy, so
- * that the lanes of a warp read from different banks. */
+/* A thread adds up the copies of a bin. Threads begin with different copies, so that the lanes of a
+ * warp read different banks. */
 template <int SOURCE>
 static __device__ __forceinline__ void add_up(const unsigned *counters, unsigned long long *count)
 {
@@ -94,7 +95,7 @@ static __device__ __forceinline__ void add_up(const unsigned *counters, unsigned
     }
 }
 
-/* A thread takes whole pixels in whole vectors: three of RGB at a time, else two single ones. */
+/* A thread reads whole pixels in whole vectors: three vectors of RGB at a time, else two. */
 template <int SOURCE, int COUNT>
 __global__ void __launch_bounds__(THREADS_8)
     histogram8_kernel(const struct view_pair p, unsigned full, unsigned tail,

@@ -3,9 +3,8 @@
 #include <limits.h>
 
 /* Windows of 3x3 and 5x5 by networks of minima and maxima. A word holds two samples of 16 bits from
- * rows that follow each other, for the windows of two rows of the result: the minimum and maximum
- * of such pairs is one instruction each from sm_90 on, and neighbours to the left and right are
- * always whole words. */
+ * adjacent rows, one for each of two rows of the result. From sm_90 on the minimum or maximum of
+ * such pairs is one instruction, and neighbours to the left and right are always whole words. */
 #define NET static __device__ __forceinline__
 #define NET_TYPE uint32_t
 #define NET_MIN(a, b) __vminu2(a, b)
@@ -72,8 +71,8 @@ static __device__ __forceinline__ void store_span(unsigned char *row, int x, int
     }
 }
 
-/* The medians of rows 1 and 2 of the four: one result in the odd bytes of each word's halves. The
- * samples' own bytes below them order samples that are equal already, so they do no harm. */
+/* The medians of rows 1 and 2 of the four, in the upper bytes of both halves of a word. The lower
+ * byte of each half repeats the sample, so that the comparison of halves orders samples alone. */
 template <int CHANNELS>
 static __device__ __forceinline__ void median_pairs(const uint32_t (&rows)[4][WORDS],
                                                     uint32_t (&result)[SPAN])
@@ -117,7 +116,7 @@ static __global__ void __launch_bounds__(BYTE_THREADS) median3_bytes_kernel(stru
         load_span<CHANNELS>(p, p.out_y + start, x, rows[1]);
         const int end = min(start + BYTE_ROWS, p.rows);
         for (int i = start; i < end; i += 2) {
-            /* Below the band's last row there may be no input: its neighbour is then read twice. */
+            /* The view may end below row i + 1, which is then read twice. */
             const bool two = i + 1 < p.rows;
             load_span<CHANNELS>(p, p.out_y + i + 1, x, rows[2]);
             load_span<CHANNELS>(p, p.out_y + i + 1 + two, x, rows[3]);
@@ -184,13 +183,13 @@ static __device__ __forceinline__ void sort_column(uint32_t (&v)[5])
     net_sort5(v);
 }
 
-/* A thread sorts its column of the windows of two rows, the block's threads exchange what they
- * sorted, and all but the outermost find the medians of the windows around them. */
+/* A thread sorts its column of the windows of two rows. The threads of a block exchange the sorted
+ * columns, and all but the outermost find the medians of the windows around them. */
 template <int RADIUS>
 static __global__ void __launch_bounds__(THREADS) median_columns_kernel(struct view_pair p)
 {
     constexpr int SIDES = 2 * RADIUS + 1;
-    /* Two sets, so that one barrier a step is enough. */
+    /* With two sets, which alternate, one barrier a step is enough. */
     __shared__ uint32_t planes[2][SIDES][THREADS];
     const int thread = threadIdx.x, halo = RADIUS * p.channels;
     const int samples = p.width * p.channels;
@@ -237,7 +236,7 @@ static __global__ void __launch_bounds__(THREADS) median_columns_kernel(struct v
             for (int k = 0; k < SIDES - 1; k++)
                 v[k] = v[k + 2];
         }
-        __syncthreads(); /* the next rows start with the first set again */
+        __syncthreads(); /* the next strip begins with the first set again */
     }
 }
 

@@ -1,4 +1,5 @@
-/* What the kernels of the median share: how samples beyond the picture are read. */
+/* What the kernels of the median share: the rows and samples that stand for those beyond the
+ * picture. */
 #ifndef GF_CUDA_FILTERS_MEDIAN_MEDIAN_CUH
 #define GF_CUDA_FILTERS_MEDIAN_MEDIAN_CUH
 

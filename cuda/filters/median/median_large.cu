@@ -1,16 +1,17 @@
 #include "cuda/filters/median/median.cuh"
 #include "stage/border.h"
 
-/* Windows of 7x7 to 31x31: a thread goes down one column of samples with a histogram of its window
- * in shared memory, adding a row of the window and taking one away at each step. Of 16-bit samples
- * the histogram is of the upper byte; the lower one is found four bits at a time among the samples
- * of that bin. */
+/* Windows of 7x7 to 31x31. A thread moves down one column of samples with a histogram of its window
+ * in shared memory; each step adds a row of the window and removes one. For 16-bit samples the
+ * histogram holds the upper bytes, and the lower byte of the median is found four bits at a time
+ * among the samples of that bin. */
 
 constexpr int THREADS = 64;
 constexpr int ROWS = 128; /* of a thread */
 constexpr int BINS = 256, NIBBLES = 16;
 
-/* A thread's counters are the halves of words THREADS apart: a bank of its own for each lane. */
+/* The counters of a thread are halves of words that lie THREADS apart, so that each lane has a bank
+ * of its own. */
 struct counters {
     uint32_t *word;
 
@@ -19,7 +20,8 @@ struct counters {
         for (int i = 0; i < bins / 2; i++)
             word[i * THREADS] = 0;
     }
-    /* Nobody else uses the word: what an atomic gains is that nothing waits for the old value. */
+    /* No other thread uses the word. The atomic operation is faster than a load and a store because
+     * the thread does not wait for the old value. */
     __device__ __forceinline__ void add(int bin, int change) const
     {
         atomicAdd(word + (bin >> 1) * THREADS, (uint32_t)change << (16 * (bin & 1)));
@@ -48,8 +50,8 @@ static __device__ __forceinline__ int sample_at(const struct view_pair &p, const
     return BITS == 8 ? __ldg(row + at) : __ldg((const uint16_t *)row + at);
 }
 
-/* Adds row y of the window (change 1) or takes it away (-1). Returns how many of its samples lie
- * below the bin `limit`. */
+/* Adds row y of the window (change 1) or removes it (-1). Returns how many of its samples lie below
+ * the bin `limit`. */
 template <int BITS>
 static __device__ __forceinline__ int
 count_row(const struct view_pair &p, int radius, const struct counters &histogram,

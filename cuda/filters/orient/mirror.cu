@@ -19,8 +19,8 @@ static __device__ __forceinline__ uint32_t mirrored_word(const unsigned char *ro
         return __byte_perm(__funnelshift_r(low, high, 8 * (int)(at % 4)), 0, 0x0123);
     }
     if (PIXEL == 3) {
-        /* The word holds the end of pixel p and the start of pixel p + 1; in the source they stand
-         * the other way round, six bytes together. */
+        /* The word holds the end of pixel p and the start of pixel p + 1, whose six bytes are
+         * adjacent in the source in reverse order. */
         const int pixel = index + index / 3, phase = index % 3;
         const size_t at = 3 * (size_t)(width - 2 - pixel);
         const int bits = 8 * (int)(at % 4);
@@ -42,9 +42,9 @@ static __device__ __forceinline__ uint32_t mirrored_word(const unsigned char *ro
     return word;
 }
 
-/* The source of the first words of the result lies at the row's end: the aligned words around it
- * could reach behind the row. Those bytes go one by one, and so do the last ones that fill no word.
- */
+/* The source of the first words of the result is the end of the row, where aligned words could
+ * reach beyond the row. These bytes are copied one by one, and so are the last ones, which fill no
+ * word. */
 constexpr int EDGE_WORDS = 2;
 
 template <int PIXEL>

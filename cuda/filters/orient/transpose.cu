@@ -1,10 +1,10 @@
 #include "cuda/filters/orient/orient.cuh"
 
-/* Through a tile in shared memory: CME 213's lecture; Best Practices Guide, 9.2.3.3. */
+/* Transposes through a tile in shared memory (CME 213's lecture; Best Practices Guide, 9.2.3.3). */
 
-/* Pixels in blocks of 4 x 4: four pixels of a row are PIXEL words, whatever PIXEL is. A thread
- * reads blocks from the input, turns them in registers and leaves them in the tile, whose rows are
- * the result's. */
+/* Pixels are handled in blocks of 4 x 4, since four pixels of a row are PIXEL whole words for every
+ * size of a pixel. A thread reads blocks of the input, transposes them in registers and stores them
+ * to the tile, whose rows are those of the result. */
 constexpr int THREADS = 256;
 constexpr int BLOCK = 4;
 constexpr int TILE_COLUMNS = 64; /* of the input: rows of the result */
@@ -14,14 +14,13 @@ template <int PIXEL> struct tile {
     static constexpr int BLOCKS = PIXEL == 1 ? 4 : PIXEL == 2 ? 2 : 1; /* of one thread */
     static constexpr int ROWS = 64 * BLOCKS;                           /* of the input */
     static constexpr int PITCH = ROWS * PIXEL / 4; /* words of a row of the tile */
-    /* Every fourth row is followed by 4 words of padding. PITCH is a multiple of 16, so that four
-     * rows are 0 modulo the 32 banks; with the padding, eight threads that store to rows 0, 4, 8 ..
-     * meet eight different groups of four banks, and four threads along a row fill the gaps: no
-     * bank conflicts. Rows still start at multiples of 16 bytes, for vector loads. */
+    /* 4 words of padding follow every fourth row. PITCH is a multiple of 16, so that four rows are
+     * a multiple of the 32 banks; with the padding, eight threads that store to rows 0, 4, 8 ..
+     * access eight different groups of four banks, and four threads along a row fill each group:
+     * there are no bank conflicts. Rows still begin at multiples of 16 bytes, for vector loads. */
     static constexpr int GROUP = BLOCK * PITCH + 4;
     static constexpr int WORDS = TILE_COLUMNS / BLOCK * GROUP;
-    /* Words that a block's row can be read and stored by at once, as it starts at multiples of 4
-     * PIXEL. */
+    /* Words in one access to a block's row, which starts at a multiple of 4 * PIXEL bytes. */
     static constexpr int WIDE = PIXEL % 4 == 0 ? 4 : PIXEL % 2 == 0 ? 2 : 1;
 };
 
@@ -49,7 +48,7 @@ static __device__ __forceinline__ void load_row(const unsigned char *from, uint3
 }
 
 /* Word `word` of column `column` of a block, read downwards. Its four bytes come from up to four
- * words; the arguments are constants where this is inlined, and so are the selectors. */
+ * words of the rows. Once inlined all arguments are constants, and so are the selectors. */
 template <int PIXEL>
 static __device__ __forceinline__ uint32_t transposed_word(const uint32_t (&in)[BLOCK][PIXEL],
                                                            int column, int word)
@@ -98,7 +97,8 @@ static __device__ __forceinline__ unsigned char *target(const struct orient_args
     return p.out + band_row(args, column) * p.out_pitch;
 }
 
-/* A tile with pixels that do not make up blocks, at the right edge of the input. */
+/* Copies the pixels of a tile one by one: at the right edge of the input they may not make up whole
+ * blocks. */
 template <int PIXEL>
 static __device__ void transpose_plainly(const struct orient_args &args, int column0, int x0)
 {
@@ -123,7 +123,7 @@ static __device__ __forceinline__ const uint32_t *tile_row(const uint32_t *words
     return words + row / BLOCK * tile<PIXEL>::GROUP + row % BLOCK * tile<PIXEL>::PITCH;
 }
 
-/* The tile's rows to the result, in vectors of 16 bytes and, at the end of a row, in bytes. */
+/* Stores the tile's rows in vectors of 16 bytes and, at the end of a row, byte by byte. */
 template <int PIXEL>
 static __device__ __forceinline__ void store_tile(const struct orient_args &args,
                                                   const uint32_t *words, int column0, int x0)

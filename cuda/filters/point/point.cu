@@ -10,7 +10,8 @@ extern "C" int gf_point_cuda(const struct gf_launch *launch)
 {
     const struct gf_point_program *const program =
         (const struct gf_point_program *)launch->stage->constants;
-    /* Two tables for 16-bit samples leave the first-level cache no room to share. */
+    /* Two tables for 16-bit samples need all of the L1 cache, so that no tiles fit in shared
+     * memory. */
     if (launch->stage->in.bits == 16 && program->level_at)
         return gf_point_pixel_cuda(launch);
     return launch_point<uint4>(launch);

@@ -8,7 +8,7 @@
 
 enum { LUMA_THREADS = 256 };
 
-/* Weights of R, G, B in the lowest three bytes, in 1/256, and what they lack, in 1/65536. */
+/* The weights of R, G, B in the lowest three bytes, in 1/256, and their remainders in 1/65536. */
 struct luma_weights {
     unsigned coarse, fine;
 };
@@ -44,8 +44,8 @@ static __device__ __forceinline__ unsigned luma_of(const unsigned char *rgb, lum
     return (__dp4a(pixel, weights.coarse, 0u) * 256 + __dp4a(pixel, weights.fine, 32768u)) >> 16;
 }
 
-/* What a thread makes of three of what it stores: 16, 4 or 1 pixels. STEP: 255 where the luma is
- * `least` or more, else 0. */
+/* The lumas of 16, 4 or 1 pixels of RGB, which are three times as many bytes. STEP: 255 if the luma
+ * is `least` or more, else 0. */
 template <bool STEP, bool FINE>
 static __device__ __forceinline__ uint4 lumas(const uint4 *in, unsigned least, luma_weights weights)
 {

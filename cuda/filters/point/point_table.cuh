@@ -1,4 +1,4 @@
-/* Runs of point filters that are one table look-up. */
+/* Point filters that are one table look-up together. */
 #ifndef GF_CUDA_FILTERS_POINT_POINT_TABLE_CUH
 #define GF_CUDA_FILTERS_POINT_POINT_TABLE_CUH
 
@@ -8,7 +8,7 @@
 enum {
     TABLE_THREADS = 256,
     TABLE_WAVES =
-        8, /* blocks that come after each other on a multiprocessor, so that their starts overlap */
+        8, /* waves of blocks, so that the start of one block overlaps with the work of another */
     TABLE_WORDS = 256 / 4 * WARP /* of one table in shared memory, all lanes' copies */
 };
 

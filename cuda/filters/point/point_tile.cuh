@@ -1,5 +1,5 @@
-/* Tiles: 512 pixels of a row, a warp's, which pass through shared memory so that accesses to the
- * picture adjoin whatever a pixel's size. */
+/* A tile is 512 pixels of a row, which one warp takes. It passes through shared memory, so that
+ * accesses to the picture are contiguous for every size of a pixel. */
 #ifndef GF_CUDA_FILTERS_POINT_POINT_TILE_CUH
 #define GF_CUDA_FILTERS_POINT_POINT_TILE_CUH
 

@@ -1,4 +1,4 @@
-/* What the kernels of resize are told. */
+/* The parameters of the kernels of resize. */
 #ifndef GF_CUDA_FILTERS_RESIZE_RESIZE_CUH
 #define GF_CUDA_FILTERS_RESIZE_RESIZE_CUH
 
@@ -12,14 +12,14 @@ struct resize_args {
     bool linear;
     float max; /* what the first pass is clamped to */
     const float *decode;
-    /* Of struct gf_resample_table: the arrays of groups of columns (for the nearest, of columns),
-     * those of rows and of groups of rows. */
+    /* Arrays of struct gf_resample_table on the device: for groups of columns (for `nearest`, for
+     * columns), for rows and for groups of rows. */
     const int *column_start, *column_count, *row_start, *row_count, *group_start, *group_count;
     const float *column_weight, *group_weight;
     int column_taps, group_taps;
 };
 
-/* The same for threads that walk down: struct gf_resample_walk. */
+/* The same for the kernels of resize_walk.cuh, with arrays of struct gf_resample_walk. */
 struct resize_walk {
     struct view_pair p;
     int in_row_bytes, out_width, groups;

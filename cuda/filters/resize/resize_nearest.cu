@@ -2,10 +2,10 @@
 
 constexpr int THREADS = 128;
 constexpr int GROUP = 4; /* pixels of a thread, in a row */
-constexpr int ROWS = 2;  /* rows of a thread: so many of its loads are on their way at once */
+constexpr int ROWS = 2;  /* rows of a thread, whose loads are in flight at once */
 
-/* A pixel of 8 bytes at most, at any place that is a multiple of its samples' size. Words are read,
- * not bytes, unless they reach beyond the row, of which `left` bytes are left from `at` on. */
+/* A pixel of up to 8 bytes at byte `at`, a multiple of the size of a sample. It is read in words,
+ * unless these would reach beyond the row, of which `left` bytes remain from the first word on. */
 template <int PIXEL>
 static __device__ __forceinline__ uint2 load_pixel(const unsigned char *row, int at, int left)
 {
@@ -30,7 +30,7 @@ static __device__ __forceinline__ uint2 load_pixel(const unsigned char *row, int
     return make_uint2(__funnelshift_r(low, high, 8 * shift), high >> (8 * shift));
 }
 
-/* Four pixels, packed, to `to`, which is aligned to what they fill. */
+/* Packs four pixels and stores them; `to` is a multiple of four pixels. */
 template <int PIXEL>
 static __device__ __forceinline__ void store_pixels(unsigned char *to, const uint2 (&pixel)[GROUP])
 {

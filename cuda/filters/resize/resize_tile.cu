@@ -5,23 +5,21 @@ constexpr int THREADS = 256;
 constexpr int WARPS = THREADS / 32;
 constexpr int GROUP = GF_RESAMPLE_GROUP;
 
-/* Both passes in one kernel.
- *
- * A block makes a tile of 32 columns and up to 32 rows. It goes down the input 32 rows at a time
- * and, in each such strip, from left to right: a segment of the strip is converted to floats in
- * shared memory; each warp adds it to four columns of the first pass, a lane for each row; the
- * strip's part of the first pass is exchanged through shared memory and added to the sums of the
- * second, a lane for each column. Nothing but the input and the result touches global memory,
- * whatever the ratio. */
+/* Both passes of resampling in one kernel, for every ratio. A block makes a tile of 32 columns and
+ * up to 32 rows. It goes down the input in strips of 32 rows and through each strip from left to
+ * right, segment by segment. A segment is converted to floats in shared memory. Each warp adds it
+ * to four columns of the first pass, one lane for each row. The finished strip of the first pass
+ * goes through shared memory and is added to the sums of the second pass, one lane for each column.
+ * Global memory holds only the input and the result. */
 constexpr int TILE = 32;
 constexpr int STRIP = 32;           /* input rows: the lanes of a warp */
 constexpr int QUADS = TILE / GROUP; /* groups of columns: one for each warp */
 static_assert(QUADS == WARPS, "a warp for each group of columns");
-/* Floats of a segment's row. Lanes that read four floats each at the same place of 32 rows meet
- * every bank once in a quarter of a warp, since 252 / 4 is odd. */
+/* Floats in a row of a segment. When the lanes of a warp read four floats each from the same
+ * columns of 32 rows, each quarter of the warp accesses every bank once, since 252 / 4 is odd. */
 constexpr int SEGMENT = 252;
 
-/* Four samples that reach behind the end of the row: 0 there. Not inlined: it is rare. */
+/* Four samples, 0 for those behind the end of the row. Not inlined, since it is rare. */
 static __device__ __noinline__ uint2 load_tail(const unsigned char *row, int at, int samples,
                                                int bits)
 {
@@ -71,8 +69,8 @@ static __device__ __forceinline__ float4 convert(const struct resize_args &args,
     return make_float4(f[0], f[1], f[2], f[3]);
 }
 
-/* Pixels x .. x1 - 1 of a strip to the segment, each warp a row at a time: all of a thread's loads
- * first. */
+/* Loads pixels x .. x1 - 1 of a strip into the segment. Each warp takes every eighth row, and a
+ * thread issues all its loads before it converts. */
 template <int CHANNELS>
 static __device__ __forceinline__ void load_segment(const struct resize_args &args, int x, int x1,
                                                     int strip_y, int strip_end,
@@ -98,7 +96,7 @@ static __device__ __forceinline__ void load_segment(const struct resize_args &ar
     }
 }
 
-/* Four pixels of the segment to the sums of four columns. */
+/* Adds four pixels of the segment to the sums of four columns. */
 template <int CHANNELS>
 static __device__ __forceinline__ void add_four_pixels(const float *segment, const float *weight,
                                                        float (&sum)[GROUP][CHANNELS])
@@ -132,7 +130,8 @@ static __device__ __forceinline__ void store_sample(const struct resize_args &ar
         ((uint16_t *)to)[at] = (uint16_t)gf_round_sample(v, 65535.0f);
 }
 
-/* The column of the tile and its first row that sums k of this thread belong to. */
+/* The column of the tile that sums k of this thread belong to, in samples; item_row(): the first of
+ * their rows. */
 template <int CHANNELS> static __device__ __forceinline__ int item_column(int k)
 {
     return (threadIdx.x + k * THREADS) % (TILE * CHANNELS);
@@ -143,15 +142,15 @@ template <int CHANNELS> static __device__ __forceinline__ int item_row(int k)
     return (threadIdx.x + k * THREADS) / (TILE * CHANNELS) * GROUP;
 }
 
-/* Not inlined: a dozen copies would cost the common case registers. alpha: 1 where there is none.
- */
+/* Not inlined, since a dozen copies would cost registers in the kernels that do not use it. alpha:
+ * 1 if there is none. */
 static __device__ __noinline__ float encode(float light, float alpha)
 {
     return gf_resample_encode_premultiplied(light, alpha);
 }
 
-/* Sums to samples. Those of linear light with alpha are exchanged through shared memory first
- * (`floats`, which holds a tile), since a colour needs its pixel's alpha. */
+/* Converts the sums to samples. Sums of linear light with alpha are first exchanged through
+ * `floats` in shared memory, since a colour needs the alpha of its pixel. */
 template <int CHANNELS>
 static __device__ __forceinline__ void
 finish_tile(const struct resize_args &args, int tile_y, int tile_rows,
@@ -195,8 +194,8 @@ finish_tile(const struct resize_args &args, int tile_y, int tile_rows,
     }
 }
 
-/* tile_rows: a multiple of 4, at most 32. Tiles start at multiples of 4 rows of the result, as
- * groups do. */
+/* tile_rows: a multiple of 4, at most 32. Tiles begin at multiples of 4 rows of the result, as
+ * groups of rows do. */
 template <int CHANNELS>
 static __global__ void __launch_bounds__(THREADS)
     resize_kernel(struct resize_args args, int tile_rows)
@@ -219,8 +218,8 @@ static __global__ void __launch_bounds__(THREADS)
     const int band_end = p.out_y + p.rows, origin = p.out_y / GROUP * GROUP;
     for (int tile_y = origin + blockIdx.y * tile_rows; tile_y < band_end;
          tile_y += GRID_ROWS_MAX * tile_rows) {
-        /* Rows of the result that this tile makes: a group may reach beyond the band, and the input
-         * of those rows is not there. */
+        /* The rows that this tile makes. A group may reach beyond the band, where there is no
+         * input. */
         const int y0 = max(tile_y, p.out_y), y1 = min(tile_y + tile_rows, band_end);
         const int top = args.row_start[y0],
                   bottom = args.row_start[y1 - 1] + args.row_count[y1 - 1];
@@ -270,8 +269,8 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* The height of a tile for which the fewest strips are made for a row of the result: the last strip
- * of a tile is seldom full. */
+/* The height of tiles that takes the fewest strips per row of the result. It matters because the
+ * last strip of a tile is seldom full. */
 static int best_tile_rows(const struct gf_resample *resample)
 {
     const double scale = resample->row_axis.scale;

@@ -1,8 +1,8 @@
-/* Resizing by threads that walk down the picture: each makes GROUP adjacent columns, all channels.
- *
- * It reads what its columns need of a row, keeps that row of the first pass in registers and adds
- * it at once to the results that are not complete, or, enlarging, makes results of the last few
- * rows. The next row's samples are on their way meanwhile. No shared memory, no barriers. */
+/* Resizing by threads that walk down the picture. A thread makes GROUP adjacent columns of all
+ * channels, without shared memory and barriers. It reads the samples of a row that its columns need
+ * and makes that row of the first pass in registers, while the next row is being loaded. Then it
+ * adds the row to all results that need it (scatter) or, when enlarging, makes results from the
+ * last few rows (gather). */
 #ifndef GF_CUDA_FILTERS_RESIZE_RESIZE_WALK_CUH
 #define GF_CUDA_FILTERS_RESIZE_RESIZE_WALK_CUH
 
@@ -11,7 +11,7 @@
 namespace walk
 {
 
-/* gf_round_sample(), by an addition that rounds down. With a reach of 2 no value is negative. */
+/* gf_round_sample() by an addition that rounds down. With a reach of 2 no value is negative. */
 template <int BITS, int REACH> static __device__ __forceinline__ uint32_t round_sample(float v)
 {
     const float positive = REACH > 2 ? fmaxf(v, 0.0f) : v;
@@ -24,8 +24,8 @@ static __device__ __noinline__ float encode(float light)
     return gf_resample_encode(light) * 255.0f;
 }
 
-/* A group's samples: packed into the widest words that groups are multiples of; those of a last
- * group that is not full one by one. */
+/* Stores the samples of a group in the widest words whose multiple it is; those of a last group
+ * that is not full one by one. */
 template <class CONFIG>
 static __device__ __forceinline__ void store_group(unsigned char *to, int samples,
                                                    const float (&value)[CONFIG::SUMS])
@@ -70,8 +70,8 @@ static __device__ __forceinline__ void store_group(unsigned char *to, int sample
     }
 }
 
-/* A row's weights and what is behind them. No more than that: a register that is loaded in vain
- * cannot be used before it has arrived. */
+/* The weights of a row and the value behind them. Nothing more is loaded, since a register cannot
+ * be used for anything else until its load has arrived. */
 template <class CONFIG>
 static __device__ __forceinline__ void load_row_weights(const float *from,
                                                         float (&to)[CONFIG::REACH + 1])
@@ -88,15 +88,15 @@ static __device__ __forceinline__ void load_row_weights(const float *from,
     to[CONFIG::REACH] = CONFIG::GATHERS ? 0.0f : __ldg(from + CONFIG::REACH);
 }
 
-/* Where a thread is. */
+/* The position of a thread in the input and the output. */
 struct Cursor {
     const unsigned char *in; /* its window in row `row` */
     unsigned char *out;      /* its group in result y */
     int row, end, y, first, past, samples;
 };
 
-/* The words of the row `rows` below this one. Those of a later row are asked for too, as far as the
- * L2 cache, at no cost in registers. */
+/* Loads the words of the row `rows` below this one, and prefetches those of a later row into L2,
+ * which takes no registers. */
 template <class CONFIG>
 static __device__ __forceinline__ void
 load_ahead(const struct resize_walk &walk, const Columns<CONFIG> &columns,
@@ -109,7 +109,7 @@ load_ahead(const struct resize_walk &walk, const Columns<CONFIG> &columns,
                             columns.plain, words);
 }
 
-/* The words of this row, to `now`; those of the next one take their cursor. */
+/* Moves the words of this row to `now` and loads those of the next row. */
 template <class CONFIG>
 static __device__ __forceinline__ void
 take_words(const struct resize_walk &walk, const Columns<CONFIG> &columns,
@@ -122,8 +122,8 @@ take_words(const struct resize_walk &walk, const Columns<CONFIG> &columns,
     load_ahead<CONFIG>(walk, columns, cursor, 1, words);
 }
 
-/* Each row goes to all results that it has a part in: y .. y + REACH - 1. What began above `first`
- * is not complete, and not stored. */
+/* Adds each row to all results that it is a part of, y .. y + REACH - 1. Results above `first` miss
+ * rows and are not stored. */
 template <class CONFIG>
 static __device__ __forceinline__ void
 scatter_rows(const struct resize_walk &walk, const Columns<CONFIG> &columns, struct Cursor cursor)
@@ -132,7 +132,8 @@ scatter_rows(const struct resize_walk &walk, const Columns<CONFIG> &columns, str
     uint32_t words[CONFIG::WORDS] = {};
     cursor.y = walk.row_first[cursor.row];
     load_ahead<CONFIG>(walk, columns, cursor, 0, words);
-    /* The last results may be complete only some rows below the picture's end: the end again. */
+    /* Below the end of the picture the last row is taken again, until the last results are
+     * complete. */
     for (;; cursor.row++, cursor.in += cursor.row < cursor.end ? walk.p.in_pitch : 0) {
         float weight[CONFIG::REACH + 1], row[CONFIG::SUMS];
         uint32_t now[CONFIG::WORDS];
@@ -145,7 +146,8 @@ scatter_rows(const struct resize_walk &walk, const Columns<CONFIG> &columns, str
             for (int i = 0; i < CONFIG::SUMS; i++)
                 result[j][i] += weight[j] * row[i];
         }
-        /* Not asked before the row is made, or the threads would wait for the weights there. */
+        /* The condition contains row[0], so that the threads wait for the weights only when the row
+         * is made. */
         if (fmaf(row[0], 0.0f, weight[CONFIG::REACH]) == 0.0f)
             continue;
         if (cursor.y >= cursor.first) {
@@ -164,7 +166,7 @@ scatter_rows(const struct resize_walk &walk, const Columns<CONFIG> &columns, str
     }
 }
 
-/* Each result is made of the last REACH rows. */
+/* Makes each result from the last REACH rows. */
 template <class CONFIG>
 static __device__ __forceinline__ void
 gather_rows(const struct resize_walk &walk, const Columns<CONFIG> &columns, struct Cursor cursor)
@@ -244,8 +246,8 @@ static __global__ void __launch_bounds__(THREADS, CONFIG::RESIDENT)
         scatter_rows<CONFIG>(walk, columns, cursor);
 }
 
-/* As many rows for a thread that one wave of blocks makes the band: rows that two threads both need
- * are made twice. */
+/* A thread makes so many rows that one wave of blocks covers the band, since rows that two threads
+ * need are made twice. */
 template <class CONFIG> static int launch(struct resize_walk walk, cudaStream_t stream)
 {
     constexpr int LEAST_ROWS = 4, MOST_CHUNKS = 32768;

@@ -1,4 +1,4 @@
-/* Resizing by threads that walk down the picture: what one of them does with a row of the input. */
+/* The work of resize_walk.cuh's threads on one row of the input. */
 #ifndef GF_CUDA_FILTERS_RESIZE_RESIZE_WALK_ROW_CUH
 #define GF_CUDA_FILTERS_RESIZE_RESIZE_WALK_ROW_CUH
 
@@ -8,11 +8,12 @@ namespace walk
 {
 
 constexpr int THREADS = 128;
-constexpr int AHEAD = 4; /* rows to ask for before they are loaded */
+constexpr int AHEAD = 4; /* rows by which prefetches run ahead of the loads */
 
-/* What a kernel is made for. WINDOW 0: any multiple of 4, its weights read anew for each row. TAPS:
- * not 0 where the picture becomes half as wide: column i of a group is made of pixels 2 i .. 2 i +
- * TAPS - 1 of the window, and samples lie at the same place in their words for all groups. */
+/* The compile-time parameters of a kernel. WINDOW: pixels that a group reads; 0: any multiple of 4,
+ * with weights loaded again for each row. TAPS: not 0 if the picture becomes half as wide; column i
+ * of a group is then made of pixels 2 i .. 2 i + TAPS - 1 of the window, and the window begins at
+ * the same byte of a word for all groups. */
 template <int CHANNELS_, int BITS_, bool LIGHT_, int GROUP_, int WINDOW_, int TAPS_, int REACH_,
           bool GATHERS_>
 struct Config {
@@ -24,14 +25,15 @@ struct Config {
     static constexpr int PIXEL = CHANNELS * BITS / 8;
     static constexpr int SPAN = WINDOW ? WINDOW : 4; /* pixels at a time */
     static constexpr int BYTES = SPAN * PIXEL;
-    /* Where the window of group 0 starts, and that byte's place in its word. */
+    /* The byte of the row at which the window of group 0 begins, and its offset in its word. */
     static constexpr int START = TAPS ? -(TAPS / 2 - 1) * PIXEL : 0;
     static constexpr int OFFSET = START & 3;
-    static constexpr bool FIXED = TAPS || PIXEL % 4 == 0; /* the place is OFFSET for all groups */
+    static constexpr bool FIXED = TAPS || PIXEL % 4 == 0; /* OFFSET holds for all groups */
     static constexpr int WORDS =
         FIXED ? (OFFSET + BYTES + 3) / 4 : (BYTES + (BITS == 8 ? 6 : 5)) / 4;
-    static constexpr int NEEDED = FIXED ? WORDS : (BYTES + 3) / 4; /* when moved to place 0 */
-    /* Blocks to a processor, by the registers that the sums and two rows of words take. */
+    static constexpr int NEEDED =
+        FIXED ? WORDS : (BYTES + 3) / 4; /* words after shifting to offset 0 */
+    /* Blocks on a multiprocessor; the sums and two rows of words take the registers. */
     static constexpr int RESIDENT = REACH == 2              ? 6
                                     : REACH == 4            ? 4
                                     : CHANNELS * BITS == 64 ? 3
@@ -45,7 +47,7 @@ struct Config {
     }
 };
 
-/* A word of which only some bytes belong to the row. Not inlined: it is rare. */
+/* A word of which only some bytes belong to the row. Not inlined, since it is rare. */
 static __device__ __noinline__ uint32_t load_tail(const unsigned char *at, int left)
 {
     const uint32_t a = __ldg(at), b = left > 1 ? __ldg(at + 1) : 0,
@@ -53,19 +55,21 @@ static __device__ __noinline__ uint32_t load_tail(const unsigned char *at, int l
     return a | b << 8 | c << 16;
 }
 
-/* Of words beyond the row nothing is used. */
+/* The value of words beyond the row is not used. */
 static __device__ __forceinline__ uint32_t load_word(const unsigned char *at, int left)
 {
     return left >= 4 ? __ldg((const uint32_t *)at) : left > 0 ? load_tail(at, left) : 0;
 }
 
-/* Those of a window that is not all within the row: nothing is used of words that are beyond it. */
+/* The words of a window that is not all within the row. The value of words beyond it is not used.
+ */
 template <class CONFIG>
 static __device__ __forceinline__ void load_edge(const unsigned char *row, int from, int row_bytes,
                                                  uint32_t (&words)[CONFIG::WORDS])
 {
     const int last = row_bytes / 4 * 4 - 4;
-    /* Computed anew for each row: the places would fill a dozen registers of every thread. */
+    /* Hides that `from` does not change, so that the offsets are computed again for each row. Kept,
+     * they would fill a dozen registers. */
     asm volatile("" : "+r"(from));
 #pragma unroll
     for (int i = 0; i < CONFIG::WORDS; i++)
@@ -101,8 +105,9 @@ static __device__ __forceinline__ void load_window(const unsigned char *at, int 
     }
 }
 
-/* Sample i of the words as a float. Not converted: its bits, moved up to the top of a mantissa, are
- * that many steps of the smallest float, which the weights make up for. */
+/* Sample i of the words as a float. It is not converted: its bits become those of a float so small
+ * that floats are evenly spaced, which is the sample times a power of two. The weights are scaled
+ * to make up for that. */
 template <class CONFIG>
 static __device__ __forceinline__ float sample_of(const uint32_t (&words)[CONFIG::NEEDED], int i,
                                                   const float *decode)
@@ -117,7 +122,7 @@ static __device__ __forceinline__ float sample_of(const uint32_t (&words)[CONFIG
     return __uint_as_float(__byte_perm(word, 0, 0x4004 | (byte + 1) << 8 | byte << 4));
 }
 
-/* Adds SPAN pixels to the sums. shift: of the first sample in its word, in bits. */
+/* Adds SPAN pixels to the sums. shift: the offset of the first sample in its word, in bits. */
 template <class CONFIG>
 static __device__ __forceinline__ void
 add_pixels(const uint32_t (&words)[CONFIG::WORDS], int shift,
@@ -140,7 +145,8 @@ add_pixels(const uint32_t (&words)[CONFIG::WORDS], int shift,
                 if (CONFIG::TAPS && (k < 2 * g || k >= 2 * g + CONFIG::TAPS))
                     continue;
                 float *const to = &sum[g * CONFIG::CHANNELS + c];
-                /* With weights of 16 bits the product is exact: one rounding or two, the same. */
+                /* The product of a weight of 16 bits is exact, so that the fused operation rounds
+                 * as two operations do. */
                 *to = CONFIG::BITS == 8 && !CONFIG::LIGHT ? fmaf(weight[k][g], v, *to)
                                                           : *to + weight[k][g] * v;
             }
@@ -158,7 +164,7 @@ static __device__ __forceinline__ void load_weights(const float *from, float *to
     }
 }
 
-/* What a thread knows of its columns. */
+/* The window of a thread's columns. */
 template <class CONFIG> struct Columns {
     const float *decode;
     const float *weights; /* of the group */
