@@ -231,7 +231,7 @@ static void cuda_unload(struct gf_backend *backend, const void *constants)
     pthread_mutex_unlock(&cuda->lock);
 }
 
-/* Bytes a second of the fastest of a few copies; 0 when one fails. */
+/* Bytes a second of the fastest of a few copies; 0 if one fails. */
 static double copy_rate(void *dst, const void *src, size_t size, enum cudaMemcpyKind kind)
 {
     enum { RUNS = 5 };

@@ -1,4 +1,4 @@
-/* The CUDA backend's histograms, which all lanes of a backend add to. */
+/* The histogram of the CUDA backend, which all lanes add to. */
 #include "cuda/backend/backend.cuh"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* nvJPEG behind jpeg_device.h. One thread of each device decodes: it takes whatever pictures are
- * waiting, up to a group, and gives them to the hardware's engines at once. There is one state for
- * all groups: it takes a third of a second to make, but no time to set for another number of
+/* nvJPEG behind jpeg_device.h. Each device has one thread that decodes: it takes the pictures that
+ * wait, up to a group, and gives them to the hardware's engines at once. All groups use one decoder
+ * state, which takes a third of a second to create, but no time to change to another number of
  * pictures. */
 #include <cuda_runtime.h>
 #include <pthread.h>
@@ -13,9 +13,8 @@
 
 #ifdef GF_HAS_NVJPEG
 
-/* An engine decodes one picture at a time; what is beyond a few rounds of them waits better for the
- * next group, so that the callers do not come and go all at once. Without engines the pictures are
- * decoded by kernels. */
+/* An engine decodes one picture at a time. A group is a few rounds of the engines; larger groups
+ * would let the callers come and go all at once. Without engines kernels decode the pictures. */
 enum { ROUNDS = 4, GROUP_MOST = 64, GROUP_OF_KERNELS = 16, DEVICES_MOST = 64, SIDE_MOST = 16384 };
 /* Two keep the device busy; a third fills the gaps. */
 enum { LEASES = 3 };
@@ -28,7 +27,7 @@ struct request {
     nvjpegImage_t image;
     nvjpegOutputFormat_t format;
     bool done, declined;
-    pthread_cond_t answered; /* of its own: an answer wakes nobody else */
+    pthread_cond_t answered; /* one for each request, so that an answer wakes only its caller */
 };
 
 /* Each lease has an encoder of its own, which is created when first used, in 11 ms. */
@@ -143,7 +142,7 @@ static bool decode_group(struct gf_jpeg_device *codec, struct request *const *gr
     return decoded;
 }
 
-/* Of a group that fails each picture is tried alone. */
+/* If a group fails, each of its pictures is tried alone. */
 static void decode(struct gf_jpeg_device *codec, struct request *const *group, int count)
 {
     if (decode_group(codec, group, count))
@@ -152,8 +151,8 @@ static void decode(struct gf_jpeg_device *codec, struct request *const *group, i
         group[i]->declined = count == 1 || !decode_group(codec, group + i, 1);
 }
 
-/* Takes pictures of one output format from the head of the queue; no round of the engines is left
- * half empty but the first. Returns how many. */
+/* Takes pictures of one output format from the head of the queue and returns their number. More
+ * than one round is cut to full rounds of the engines. */
 static int take_group(struct gf_jpeg_device *codec, struct request **group)
 {
     int count = 0;

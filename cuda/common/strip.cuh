@@ -35,7 +35,7 @@ struct strip {
     const int *from;             /* of the lane's own first sample */
     int lane, lines;
     int rest;   /* bytes from the lane's own to the end of the row */
-    bool plain; /* the row goes on beyond the warp's bytes on either side */
+    bool plain; /* the row continues beyond the warp's words on both sides */
 };
 
 template <int BESIDE> struct strip_row {

@@ -94,8 +94,8 @@ struct rows_args {
     struct gf_box_mean mean;
 };
 
-/* The planes of one row: a channel each, of column sums, with room for the window on either side.
- */
+/* The column sums of one row of the tile in shared memory: a plane for each channel, with room for
+ * the window on either side. */
 struct box_shape {
     int width;  /* pixels of the tile */
     int plane;  /* words from one channel to the next */

@@ -237,7 +237,7 @@ static int launch_small_of(const struct gf_launch *launch, const struct gf_box *
                                            : launch_small_as<RADIUS, 3>(launch, box);
 }
 
-/* Where gf_box_small says so. */
+/* For pictures and radii that gf_box_small() accepts. */
 static int launch_small(const struct gf_launch *launch, const struct gf_box *box)
 {
     static int (*const by_radius[GF_BOX_SMALL_MAX])(const struct gf_launch *,

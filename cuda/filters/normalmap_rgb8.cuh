@@ -142,7 +142,8 @@ static __device__ __forceinline__ unsigned rgb8_sample(float n)
     return __float_as_uint(__fmaf_rz(n, 127.5f, 32768.0f + 128.0f));
 }
 
-/* Takes in a row; the normals are the row's above it. */
+/* Takes the heights of the next row, and gives the normals of the row above it. parity: of the
+ * number of the row. */
 template <class ROOT>
 static __device__ __forceinline__ void rgb8_advance(float scale, const float h[RGB8_RUN + 2],
                                                     int parity, struct rgb8_state *state,

@@ -1,5 +1,5 @@
-/* Small kernels one after the other on one stream, and beside each other on several (Best Practices
- * Guide, 10.5). */
+/* Small kernels on one stream, where they run one after the other, and on several, where they run
+ * at the same time (Best Practices Guide, 10.5). */
 #include "labs/lab.h"
 
 struct concurrent {

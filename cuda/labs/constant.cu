@@ -44,7 +44,7 @@ static __host__ __device__ __forceinline__ int first_of(int memory, int base, in
     return memory == FIXED || memory == REGISTER ? 0 : base + k % 3;
 }
 
-/* One multiplication and addition for each value, whose order matters. */
+/* One multiplication and addition for each value; the result depends on their order. */
 template <int MEMORY>
 static __global__ void __launch_bounds__(THREADS)
     read_kernel(const uint32_t *__restrict__ global_table, uint32_t *sums, int different,
@@ -121,7 +121,7 @@ static enum gf_status fill(const struct gf_lab_run *run, struct bench &bench,
     return GF_OK;
 }
 
-/* rate: loads a second, in G */
+/* rate: in 10^9 loads a second */
 static enum gf_status measure(const struct gf_lab_run *run, struct bench &bench, int memory,
                               int different, double *rate, struct gf_error *error)
 {

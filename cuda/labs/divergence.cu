@@ -17,7 +17,7 @@ static const struct gf_param divergence_params[] = {
 
 constexpr int THREADS = 256, WARP = 32;
 constexpr int STEPS = 256; /* rounds of a path, which are too many to be predicated */
-/* Inputs repeat, and with them the outputs, so that the CPU need not compute as many as the GPU. */
+/* The inputs repeat, and so do the outputs, so that the CPU computes fewer of them than the GPU. */
 constexpr int PERIOD = 4096;
 
 /* Path p of up to 32. All do the same work with different constants. Not inlined, so that the

@@ -1,6 +1,5 @@
-/* Counting levels, from an atomic addition in global memory for each sample up, over tables of 256
- * to 65,536 bins (Programming Guide 2.2.3.8): the kernels of equalize's variants, on 16-bit samples
- * of three kinds. */
+/* Counts levels with tables of 256 to 65,536 bins (Programming Guide 2.2.3.8), by the kernels of
+ * equalize's variants and on 16-bit samples of three distributions. */
 #include "labs/lab.h"
 
 struct histogram {
@@ -82,7 +81,7 @@ enum methods { GLOBAL, SHARED, A_WARP, A_LANE, SAME_LEVEL, CLUSTER, NARROW, METH
 static const char *const method_names[METHODS] = {
     "global", "shared", "table a warp", "table a lane", "aggregated", "cluster", "16-bit counters"};
 
-/* Whether tables of that many bins for each warp or lane fit in a block. */
+/* Whether a block has room for a table of that many bins for each warp or lane. */
 static bool has_room(const struct gf_lab_run *run, int method, int bins)
 {
     int bytes = 0;

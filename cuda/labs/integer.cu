@@ -45,17 +45,18 @@ constexpr int LITERAL = 8;
     };
 FUNCTIONS(DEFINE)
 
-/* The next number of a thread: a random one, so that no quotient or remainder follows from another,
- * and not negative (there a shift is not the division), which the compiler cannot know of the mask.
- */
+/* The next number of a thread. It is random, so that no quotient or remainder follows from another.
+ * The mask keeps it from being negative, where a shift is not the division; the compiler cannot
+ * know that. */
 constexpr int MASK = 0x3fffffff;
 static __host__ __device__ __forceinline__ uint32_t next_number(uint32_t number, int mask)
 {
     return (number * 1664525u + 1013904223u) & (uint32_t)mask;
 }
 
-/* n and its logarithm, for each call anew: a divisor that stays has its reciprocal taken out of the
- * loop, but most kernels divide once. Kernel parameters, which cost no instruction to read. */
+/* n and its logarithm change with every call, since the compiler would take the reciprocal of a
+ * constant divisor out of the loop, while most kernels divide once. They are kernel parameters,
+ * which cost no instruction to read. */
 struct divisors {
     int n[CALLS], shift[CALLS], mask;
 };

@@ -99,7 +99,7 @@ struct buffers {
     lab_memory<unsigned long long> wrong;
 };
 
-/* With the window as it is. */
+/* Times the kernel with the window that is set. */
 static enum gf_status measure(const struct gf_lab_run *run, struct buffers &buffers,
                               int persistent_count, cudaStream_t stream, struct lab_time *time,
                               struct gf_error *error)
@@ -128,7 +128,8 @@ struct bench {
     struct window window;
     int set_aside_most, window_most;                       /* bytes that the device allows */
     int rate[METHODS], full_gain, tuned_gain, tuned_ratio; /* columns */
-    double best, past; /* gains: the highest of sets that fit, the lowest of those that do not */
+    double best,
+        past; /* gains: the highest of the sets that fit, the lowest of the sets that do not */
 };
 
 static enum gf_status fill(struct bench *bench, struct gf_error *error)

@@ -48,7 +48,7 @@ static __global__ void __launch_bounds__(THREADS)
         atomicAdd(different, count);
 }
 
-/* Floats of one sign are ordered as their bits. */
+/* Positive floats compare like their bits. */
 static __global__ void __launch_bounds__(THREADS)
     worst_kernel(const float *a, const float *b, size_t count, unsigned int *worst)
 {
@@ -123,7 +123,7 @@ enum gf_status lab_worst(const struct gf_lab_run *run, const float *a, const flo
     return GF_OK;
 }
 
-/* Kept until the lab's end: an allocation would synchronise. */
+/* Kept until the end of the lab, since an allocation would synchronise. */
 static uint4 *flushing;
 static size_t flushing_bytes;
 
@@ -143,7 +143,8 @@ enum gf_status lab_flush(const struct gf_lab_run *run, struct gf_error *error)
 extern "C" enum gf_status gf_lab_device_begin(int device, struct gf_error *error)
 {
     GF_CUDA_TRY(cudaSetDevice(device), device, error);
-    GF_CUDA_TRY(cudaFree(NULL), device, error); /* starts the device, outside any lab's time */
+    GF_CUDA_TRY(cudaFree(NULL), device,
+                error); /* creates the context, so that no lab measures that */
     return GF_OK;
 }
 

@@ -22,8 +22,8 @@
 #include "cuda/common/check.cuh"
 #include "labs/lab.h"
 
-/* Both return from the calling function; LAB_TRY takes a CUDA call, LAB_DO a function of this
- * program. */
+/* Both return from the calling function on an error. LAB_TRY takes a CUDA call, LAB_DO a function
+ * that returns enum gf_status. */
 #define LAB_TRY(call) GF_CUDA_TRY(call, run->device.index, error)
 #define LAB_DO(call) \
     do { \
@@ -34,9 +34,9 @@
 /* After a launch outside lab_time(). */
 #define LAB_LAUNCHED() LAB_TRY(cudaGetLastError())
 
-/* A kernel of at most so many registers a thread, in blocks of up to `threads`. Toolkits
- * before 12.4 know only how many blocks a multiprocessor should hold, which says the same where it
- * holds as many threads. */
+/* Limits the registers of a thread, in blocks of up to `threads`. Toolkits before 12.4 can only be
+ * told how many blocks a multiprocessor should hold, which has the same effect if that many threads
+ * fit. */
 #if CUDART_VERSION >= 12040
 #define LAB_REGISTERS(threads, most) __maxnreg__(most)
 #else
@@ -50,7 +50,7 @@ enum gf_status lab_fill_words(const struct gf_lab_run *run, void *memory, size_t
                               uint32_t seed, struct gf_error *error);
 enum gf_status lab_fill_floats(const struct gf_lab_run *run, float *memory, size_t count,
                                uint32_t seed, struct gf_error *error);
-/* Bytes in which the two differ. */
+/* Counts the bytes in which the two differ. */
 enum gf_status lab_different_bytes(const struct gf_lab_run *run, const void *a, const void *b,
                                    size_t bytes, uint64_t *different, struct gf_error *error);
 /* The greatest |a - b|; a NaN on either side is infinite. */
@@ -81,7 +81,7 @@ static enum gf_status lab_randomise(const struct gf_lab_run *run, T *memory, siz
     return lab_fill_words(run, memory, count * sizeof(T), seed, error);
 }
 
-/* Device memory of a scope. */
+/* Device memory that is freed at the end of the scope. */
 template <typename T> struct lab_memory {
     T *data = NULL;
     size_t count = 0;
@@ -169,7 +169,7 @@ static inline void lab_restart(struct lab_columns *columns)
     columns->first_s = 0.0;
 }
 
-/* bytes: the least that the task must move. */
+/* bytes: the fewest that the task must move. */
 static inline void lab_row(struct gf_lab_result *result, struct lab_columns *columns, double x,
                            const char *label, double bytes, const struct lab_time &time)
 {
@@ -182,7 +182,7 @@ static inline void lab_row(struct gf_lab_result *result, struct lab_columns *col
     gf_lab_value(result, columns->speedup, columns->first_s / time.median_s);
 }
 
-/* A pair of events, and their time. */
+/* A pair of events that are destroyed at the end of the scope. */
 struct lab_interval {
     cudaEvent_t begin = NULL, end = NULL;
     ~lab_interval()
@@ -199,12 +199,13 @@ struct lab_interval {
     }
 };
 
-/* Launches between a pair of events, so that an interval is long against an event's resolution. */
+/* The aim for the time between a pair of events, which should be long compared with their
+ * resolution, and the most launches in it. */
 constexpr double LAB_INTERVAL_S = 200e-6;
 constexpr int LAB_LAUNCHES_MAX = 100;
 
 enum lab_cache {
-    LAB_WARM, /* as the call before left it; several calls an interval where they are short */
+    LAB_WARM, /* L2 as the call before left it; short calls are repeated in an interval */
     LAB_COLD  /* L2 flushed before each call */
 };
 

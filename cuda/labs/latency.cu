@@ -90,7 +90,7 @@ static std::vector<uint32_t> cycle(void)
     return next;
 }
 
-/* Of device memory, and of L2. */
+/* Measures the latency of device memory and of L2. */
 static enum gf_status time_chain(const struct gf_lab_run *run, double *memory_ns, double *l2_ns,
                                  bool *right, struct gf_error *error)
 {
@@ -115,7 +115,7 @@ static enum gf_status time_chain(const struct gf_lab_run *run, double *memory_ns
     return GF_OK;
 }
 
-/* Reads with that many warps of a multiprocessor; *wrong counts wrong sums. */
+/* Times reads with that many warps on a multiprocessor; *wrong counts wrong sums. */
 static enum gf_status time_read(const struct gf_lab_run *run, int method, int warps,
                                 const lab_memory<uint32_t> &in, uint32_t expected, double *gb_s,
                                 int *wrong, struct gf_error *error)

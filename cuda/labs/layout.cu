@@ -1,7 +1,7 @@
-/* Pixels of three samples: one is added to each. Interleaved ones lie 3 or 12 bytes apart, so that
- * the lanes of a warp load and store with gaps; the guide's remedies are shared memory, planes, and
- * an aligned struct of four (CUDA Performance Optimization, "Coalescing: structures of size other
- * than 4, 8 or 16"). */
+/* Adds one to each sample of pixels of three samples. Interleaved pixels lie 3 or 12 bytes apart,
+ * so that the lanes of a warp load and store with gaps. The guide's remedies are shared memory,
+ * planes, and an aligned struct of four (CUDA Performance Optimization, "Coalescing: structures of
+ * size other than 4, 8 or 16"). */
 #include "labs/lab.h"
 
 struct layout {
@@ -120,7 +120,7 @@ static __global__ void __launch_bounds__(THREADS) vector_kernel(const T *in, T *
     }
 }
 
-/* Sample c of pixel i stands at i * pixel_step + c * sample_step. */
+/* Sample c of pixel i is at i * pixel_step + c * sample_step. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS)
     check_kernel(const T *in, const T *out, int pixels, int pixel_step, int sample_step,

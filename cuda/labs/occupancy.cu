@@ -108,7 +108,7 @@ struct bench {
         return GF_OK;
     }
 
-    /* The rest of a row that was begun: blocks of that size, the theoretical occupancy. */
+    /* Completes a row that was begun with the block size and the theoretical occupancy. */
     enum gf_status theory(kernel *kernel, int block, size_t shared, double *occupancy,
                           struct gf_error *error)
     {
@@ -124,7 +124,7 @@ struct bench {
         return GF_OK;
     }
 
-    /* And the time of a kernel that copies; held: floats of a thread. */
+    /* The same with the time of a kernel that copies; held: floats of a thread. */
     enum gf_status row(kernel *kernel, int block, size_t shared, int held, double *occupancy,
                        double *gb_s, struct gf_error *error)
     {

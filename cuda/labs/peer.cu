@@ -48,8 +48,8 @@ struct peer_memory {
     }
 };
 
-/* With unified addresses a pointer tells where it points, and pinned memory has one for both sides.
- */
+/* With unified addressing the runtime knows which memory a pointer points to, and pinned memory has
+ * the same address on both sides. */
 static enum gf_status check_addresses(const struct gf_lab_run *run, const void *device_pointer,
                                       struct gf_lab_result *result, struct gf_error *error)
 {

@@ -70,9 +70,8 @@ static const struct power {
     TABLE_5(POWER)};
 constexpr int POWERS = sizeof powers / sizeof *powers;
 
-/* Each of the formulas has at most four roundings or roots of 1 to 2 ulp; powf is documented with 4
- * ulp, to which comes what the rounding of the exponent makes of it, at most ln(2^20) * 2^-24
- * relative. */
+/* Each formula has at most four roundings or roots of 1 to 2 ulp. powf has a documented error of 4
+ * ulp; the rounding of the exponent adds a relative error of at most ln(2^20) * 2^-24. */
 constexpr struct bounds BOUNDS = {16.0, 0.0};
 
 /* The findings over all formulas. */

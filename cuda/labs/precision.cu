@@ -1,5 +1,5 @@
-/* The same polynomial in single and in double precision, and with literals that forgot their f
- * (Best Practices Guide, 11.1.4 and 6.3.1). */
+/* The same polynomial in single and in double precision, and with literals without their f (Best
+ * Practices Guide, 11.1.4 and 6.3.1). */
 #include "labs/lab.h"
 
 struct precision {
@@ -112,7 +112,7 @@ static enum gf_status time_doubles(const struct gf_lab_run *run, const struct ar
     return GF_OK;
 }
 
-/* Of an array of count elements, all of which are checked. */
+/* Times an array of count elements and checks all of them. */
 template <typename T>
 static enum gf_status time_scale(const struct gf_lab_run *run, int count, double *gb_s, double *us,
                                  double *worst, struct gf_error *error)

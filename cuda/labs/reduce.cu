@@ -32,8 +32,8 @@ static const char *const method_names[METHODS] = {
     "atomic_ref a thread", "shared, modulo", "shared, halves",    "shuffles",
     "reduce.add",          "cg::reduce",     "block's atomic_ref"};
 
-/* Every second, fourth, ... thread adds: half of each warp idles from the first step on, and
- * strides of two and more collide in the banks. */
+/* Every second, then every fourth thread adds and so on. Half of each warp is idle from the first
+ * step on, and strides of two and more cause bank conflicts. */
 static __device__ unsigned sum_interleaved(unsigned sum)
 {
     __shared__ unsigned sums[THREADS];
@@ -47,8 +47,8 @@ static __device__ unsigned sum_interleaved(unsigned sum)
     return i == 0 ? sums[0] : 0;
 }
 
-/* The lower half of the threads adds what the upper half has: whole warps end, neighbours read
- * neighbours. */
+/* The lower half of the threads adds the values of the upper half. Whole warps become idle, and
+ * adjacent threads read adjacent words. */
 static __device__ unsigned sum_halves(unsigned sum)
 {
     __shared__ unsigned sums[THREADS];
@@ -74,7 +74,7 @@ static __device__ __forceinline__ unsigned sum_warp(unsigned sum, bool by_instru
     return sum;
 }
 
-/* Within warps, then one warp over the warps' sums. */
+/* By shuffles within warps; then one warp adds the sums of the warps. */
 static __device__ __forceinline__ unsigned sum_by_warps(unsigned sum, bool by_instruction)
 {
     __shared__ unsigned sums[WARPS];

@@ -91,7 +91,7 @@ static float on_cpu(const std::vector<float> &in, int i)
     return sum;
 }
 
-/* Of the first threads, row by row of the input. */
+/* Computes the sums of the first threads, row by row of the input. */
 static enum gf_status check(const struct gf_lab_run *run, const lab_memory<float> &in, int threads,
                             const lab_memory<float> &out, int *wrong, struct gf_error *error)
 {

@@ -1,5 +1,5 @@
-/* A copy of every s-th float: each warp touches s times the sectors that it uses, until every lane
- * has a sector of its own (Best Practices Guide, 9.2.1.4). */
+/* A copy of every s-th float: a warp touches s times the sectors that its data would fill, until
+ * every lane has a sector of its own (Best Practices Guide, 9.2.1.4). */
 #include "labs/lab.h"
 
 struct stride {

@@ -118,7 +118,7 @@ static __global__ void __launch_bounds__(TILE_WIDTH *TILE_HEIGHT)
     out[at.y * in.n + at.x] = v;
 }
 
-/* The texture objects and their array, of a scope. */
+/* The texture objects and their array, which are destroyed at the end of the scope. */
 struct textures {
     struct picture picture = {};
     cudaArray_t array = NULL;

@@ -29,7 +29,7 @@ static __global__ void __launch_bounds__(THREADS)
         out[i] = in[i];
 }
 
-/* Host memory of a scope. */
+/* Host memory that is freed at the end of the scope. */
 struct host_memory {
     void *data = NULL;
     bool pinned = false, registered = false;

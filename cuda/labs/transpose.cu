@@ -29,7 +29,7 @@ static __global__ void __launch_bounds__(THREADS) copy_kernel(const float4 *in, 
     out[i] = in[i];
 }
 
-/* A warp reads a row's piece and writes a column's: 32 sectors for 32 floats. */
+/* A warp reads a part of a row and writes a part of a column, which is 32 sectors for 32 floats. */
 static __global__ void __launch_bounds__(THREADS)
     naive_1d_kernel(const float *in, float *out, int n)
 {
@@ -47,8 +47,8 @@ static __global__ void __launch_bounds__(1024) naive_2d_kernel(const float *in, 
     out[(size_t)column * n + row] = in[(size_t)row * n + column];
 }
 
-/* PITCH 32: a column of the tile lies in one bank, and its reading is serialised 32 times. PITCH
- * 33: the extra word moves each row one bank on, so that a column meets all banks. */
+/* With PITCH 32 a column of the tile lies in one bank, and reading it is split into 32 accesses.
+ * With PITCH 33 the extra word moves each row by one bank, so that a column lies in all banks. */
 template <int PITCH>
 static __global__ void __launch_bounds__(THREADS) shared_kernel(const float *in, float *out, int n)
 {

@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
     correlate_global<Sample>(args, args.weights.value);
 }
 
-/* The weights copied to shared memory first, where a warp that reads one word of it gets a
+/* The weights are first copied to shared memory, where one word that a whole warp reads is
  * broadcast (Best Practices 9.2.3.1). */
 template <class Sample>
 __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)

@@ -1,4 +1,4 @@
-/* Kernels that count a histogram without clusters. */
+/* Counters of histograms in global memory and in tables in shared memory. */
 #ifndef GF_CUDA_VARIANTS_EQUALIZE_SHARED_CUH
 #define GF_CUDA_VARIANTS_EQUALIZE_SHARED_CUH
 

@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
     }
 }
 
-/* The same from a tile in shared memory (Best Practices 9.2.3). */
+/* The window from a tile in shared memory (Best Practices 9.2.3). */
 template <class Sample, int RADIUS>
 __global__ void __launch_bounds__(TILE_THREADS, 4)
     median_shared_kernel(const struct view_pair p, const struct raw_tile tile)

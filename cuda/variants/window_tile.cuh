@@ -109,7 +109,7 @@ load_tile(const struct view_pair &p, const struct raw_tile &tile,
     return begin - start;
 }
 
-/* Writes the lines of results that lie in shared memory, a word a thread. */
+/* Writes the results from shared memory, one word a thread. */
 static __device__ __forceinline__ void store_lines(const struct view_pair &p,
                                                    const struct tile_position &position,
                                                    const unsigned char *results, int pitch,

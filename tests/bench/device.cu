@@ -1,4 +1,4 @@
-/* The benchmark's own use of the device: memory, the copies that are the peak, timing by events. */
+/* The use of the device by the benchmark itself: memory, the copies whose rate is the peak, and timing by events. */
 #include <cuda_runtime.h>
 #include <stdlib.h>
 
@@ -8,8 +8,7 @@ enum { THREADS = 256, WARM_UP = 5, BATCH = 4 };
 
 /* ---- kernels ---- */
 
-/* Holds the stream until the host has queued what is to be timed, so that no launch waits for the
- * host. */
+/* Blocks the stream until the host has queued all that is timed, so that no launch waits for the host. */
 __global__ __launch_bounds__(1) void delay_kernel(unsigned long long nanoseconds)
 {
     unsigned long long begin, now;
@@ -103,7 +102,7 @@ int bench_copy_down(void *context, int turn, void *stream)
     return copy_by_runtime(context, turn, stream, cudaMemcpyDeviceToHost);
 }
 
-/* The way down on a stream of its own, which starts and ends with the other. */
+/* The copy to the host runs on a stream of its own, which starts and ends with the other copy. */
 int bench_copy_both(void *context, int turn, void *stream)
 {
     static cudaStream_t down;
@@ -139,8 +138,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Queues every sample, then waits: event pairs around `batch` calls, so that the events weigh
- * little. */
+/* Queues all samples, then waits. A pair of events encloses `batch` calls, so that the events take little of the time. */
 static int queue_samples(bench_call *call, void *context, int batch, cudaStream_t stream,
                          cudaEvent_t *begin, cudaEvent_t *end)
 {

@@ -8,7 +8,7 @@
 
 enum { NPP_LEVELS = 256 };
 
-/* What NPP's calls take again and again, made once. */
+/* Arguments that many calls of NPP need, which are made once. */
 struct npp {
     NppStreamContext context;
     int width, height, step; /* of the frame; step in bytes */
@@ -26,11 +26,11 @@ extern struct npp npp;
 struct npp_io {
     const Npp8u *in;
     Npp8u *out;
-    int value; /* the way's: taps, side, radius, axis, interpolation */
+    int value; /* argument of the call: taps, side, radius, axis or interpolation */
 };
 
 struct npp_way {
-    const char *name, *way; /* the task, and what does it */
+    const char *name, *way; /* the task, and the call that does it */
     NppStatus (*call)(struct npp_io io);
     int value;
 };

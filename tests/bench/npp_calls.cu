@@ -1,5 +1,4 @@
-/* The calls: for each task every way in which NPP can do it. Kernels and tables lie in device
- * memory, arrays of pointers and levels in the host's, as nppi_*.h has it. */
+/* All calls of NPP that can do a task. As nppi_*.h says, kernels and tables lie in device memory, arrays of pointers and levels in host memory. */
 #include "npp.cuh"
 
 static const NppiPoint ORIGIN = {0, 0};
@@ -84,7 +83,7 @@ static NppStatus correlate_int(struct npp_io io)
                                        anchor, 6 * side * side, NPP_BORDER_REPLICATE, npp.context);
 }
 
-/* One magnitude for the three channels; three of them are not to be had in one call. */
+/* One magnitude for the three channels; no call gives three. */
 static NppStatus gradient(struct npp_io io)
 {
     return nppiGradientVectorSobelBorder_8u16s_C3C1R_Ctx(

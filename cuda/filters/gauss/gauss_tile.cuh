@@ -7,7 +7,7 @@
 
 template <class Finish> struct tile_args {
     struct view_pair p;
-    int radius; /* the taps' own, at most the kernel's */
+    int radius; /* of the taps, at most RADIUS */
     int drop;   /* bits that the vertical pass drops */
     /* even[u]: taps 2u and 2u + 1 counted from the topmost, odd[u]: taps 2u - 1 and 2u, low half
      * first; tap[k]: by distance, for sums with 24 fraction bits. */
@@ -15,8 +15,8 @@ template <class Finish> struct tile_args {
     Finish finish;
 };
 
-/* The tile between the passes: words of two rows, upper row low. Each channel has a plane of its
- * own, so that the taps of a sample stand side by side. */
+/* The tile between the passes. A word holds the samples of two rows, the upper row in its lower
+ * half. Each channel has a plane of its own, so that the samples under the taps are adjacent. */
 struct tile_shape {
     int width; /* pixels */
     int plane; /* words from one channel to the next */

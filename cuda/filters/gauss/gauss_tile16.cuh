@@ -14,7 +14,7 @@ enum {
 
 template <class Finish> struct tile16_args {
     struct view_pair p;
-    int radius; /* the taps' own, at most the kernel's */
+    int radius; /* of the taps, at most RADIUS */
     Finish finish;
     float tap[GF_GAUSS_FUSED_MAX + 1]; /* zeros behind the last: adding 0 changes nothing */
 };

@@ -62,7 +62,8 @@ static __device__ __forceinline__ uint32_t transposed_word(const uint32_t (&in)[
         const int last = at - 1, last_row = i ? last / PIXEL : -1;
         const int last_byte = i ? column * PIXEL + last % PIXEL : -1;
         if (row != last_row || byte / 4 != last_byte / 4) {
-            /* The bytes so far stay, those from here on come from the new word. */
+            /* The bytes before this one stay; this one and those behind it come from the new word.
+             */
             const uint32_t keep = runs == 1 ? selector : 0x3210;
             const uint32_t fresh = 0x3210 + 0x1111 * (4 + byte % 4) - 0x1111 * i;
             const uint32_t below = (1u << (4 * i)) - 1;

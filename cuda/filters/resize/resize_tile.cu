@@ -202,7 +202,7 @@ static __global__ void __launch_bounds__(THREADS)
 {
     const struct view_pair &p = args.p;
     constexpr int SEGMENT_PIXELS = SEGMENT / CHANNELS / 4 * 4;
-    /* Odd: lanes that write a column of the strip meet every bank once. */
+    /* Odd, so that lanes that write a column of the strip access different banks. */
     constexpr int PITCH = TILE * CHANNELS + 1;
     __shared__ __align__(16) float segment[STRIP][SEGMENT];
     __shared__ float strip[STRIP][PITCH];
