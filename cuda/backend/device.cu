@@ -11,7 +11,7 @@
 #include "cuda/common/check.cuh"
 #include "engine/backend.h"
 
-/* An empty kernel. Its attributes tell which of the architectures in the program the driver uses.
+/* Of the architectures that it was built for, the one that the driver takes is seen in any kernel.
  */
 __global__ void __launch_bounds__(32) probe_kernel()
 {
