@@ -13,8 +13,8 @@ enum { NODES_MAX = 64, WARP = 32, HEAD_START = 8 };
 
 /* Captures what the work puts on the lane's stream as a graph, which is never run. The caller
  * destroys it. */
-static enum gf_status capture(struct gf_lane *lane, const struct gf_stage_work *work, cudaGraph_t *graph,
-                              struct gf_error *error)
+static enum gf_status capture(struct gf_lane *lane, const struct gf_stage_work *work,
+                              cudaGraph_t *graph, struct gf_error *error)
 {
     const cudaStream_t stream = gf_cuda_stream(lane);
     /* Relaxed, since launchers may create texture objects, which belong to no stream. */
@@ -198,8 +198,8 @@ static enum gf_status queue_runs(struct gf_lane *lane, const struct gf_stage_wor
     return status;
 }
 
-enum gf_status gf_cuda_time(struct gf_lane *lane, const struct gf_stage_work *work, bool cold, int runs,
-                            double *seconds, struct gf_error *error)
+enum gf_status gf_cuda_time(struct gf_lane *lane, const struct gf_stage_work *work, bool cold,
+                            int runs, double *seconds, struct gf_error *error)
 {
     struct timer timer = {};
     enum gf_status status = open_timer(lane, runs, &timer, error);
