@@ -11,7 +11,7 @@ static inline void stage_band(const struct gf_stage *stage, const struct gf_imag
                               const struct gf_image *out, int y, int rows)
 {
     int first, end;
-    gf_stage_needs(stage, y, y + rows, &first, &end);
+    gf_stage_input_rows(stage, y, y + rows, &first, &end);
     assert_true(0 <= first && first < end && end <= in->format.height);
     const size_t bytes = gf_row_bytes(in->format), pitch = bytes + 5;
     unsigned char *const block = malloc(pitch * (size_t)(end - first) - 5 + 1);

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "pixel/gauss_rows.h"
-#include "pixel/stencils.h"
+#include "filters/boxblur.h"
 #include "support.h"
 #include "stage/border.h"
 #include "chain/chain.h"
@@ -48,13 +48,13 @@ static void gauss_sums(const struct gf_gauss *gauss, const struct gf_gauss_simd 
     kept->sums = malloc(gf_row_bytes(in->format) * (size_t)in->format.height * sizeof *kept->sums);
     assert_true(scratch && kept->sums);
     gf_gauss_run(&(struct gf_gauss_request){.gauss = gauss,
-                                        .border = GF_BORDER_REFLECT,
-                                        .in = &view,
-                                        .out = &view,
-                                        .scratch = scratch,
-                                        .simd = simd,
-                                        .context = kept,
-                                        .finish8 = keep_sums});
+                                            .border = GF_BORDER_REFLECT,
+                                            .in = &view,
+                                            .out = &view,
+                                            .scratch = scratch,
+                                            .simd = simd,
+                                            .context = kept,
+                                            .finish8 = keep_sums});
     free(scratch);
 }
 

@@ -37,7 +37,7 @@ static const char *const more_chains[] = {
 static void check_range(const char *chain, const struct gf_stage *stage, int y0, int y1, int *first,
                         int *end)
 {
-    gf_stage_needs(stage, y0, y1, first, end);
+    gf_stage_input_rows(stage, y0, y1, first, end);
     if (*first < 0 || *first >= *end || *end > stage->in.height)
         fail_msg("%s: %s needs rows %d..%d of %d for %d..%d", chain, stage->filter->name, *first,
                  *end, stage->in.height, y0, y1);
@@ -56,7 +56,7 @@ static void check_monotone(const char *chain, const struct gf_stage *stage)
             if (wider_first > first || wider_end < end)
                 fail_msg("%s: %s needs rows %d..%d for %d..%d, yet only %d..%d for more", chain,
                          stage->filter->name, first, end, y0, y1, wider_first, wider_end);
-            if (!gf_stage_whole(stage) && (first < before_first || end < before_end))
+            if (!gf_stage_needs_whole(stage) && (first < before_first || end < before_end))
                 fail_msg(
                     "%s: %s goes back to rows %d..%d for %d..%d but does not say that it is whole",
                     chain, stage->filter->name, first, end, y0, y1);
@@ -237,9 +237,11 @@ static void check_wrap(const char *text, void *context)
     const struct gf_filter *const filter = chain.item[0].filter;
     if (filter->kind == GF_STENCIL && strstr(text, "border=")) {
         const bool wraps = strstr(text, "border=wrap") != NULL;
-        const bool whole = filter->whole && filter->whole(chain.item[0].params);
-        if (whole != wraps)
-            fail_msg("%s: whole() is %s", text, whole ? "true" : "false");
+        struct gf_stage stage;
+        assert_ok(text, gf_stage_bind(&stage, filter, chain.item[0].params, formats[0], &error),
+                  &error);
+        if (gf_stage_needs_whole(&stage) != wraps)
+            fail_msg("%s: it %s the whole input", text, wraps ? "does not need" : "needs");
     }
     gf_chain_free(&chain);
 }

@@ -1,7 +1,6 @@
 /* What the stencils' variants refuse, on both sides of each limit, and the scratch memory they ask
  * for. */
 #include "chain/plan.h"
-#include "pixel/stencils.h"
 #include "support.h"
 #include "stage/texture_layout.h"
 #include "chain/variants.h"

@@ -115,7 +115,7 @@ static void assert_scratch_suffices(const char *text, struct gf_format in)
         const size_t room = gf_stage_cuda_scratch(stage, rows);
         for (int y = 0; y + rows <= stage->out.height; y++) {
             int first, end;
-            gf_stage_needs(stage, y, y + rows, &first, &end);
+            gf_stage_input_rows(stage, y, y + rows, &first, &end);
             const size_t needed =
                 (size_t)(end - first) * (size_t)(stage->out.width * stage->out.channels) * 4;
             if (room < needed)

@@ -3,7 +3,7 @@
  * with the radius. */
 #include "cuda/common/stencil.cuh"
 #include "cuda/filters/boxblur_small.cuh"
-#include "pixel/stencils.h"
+#include "filters/boxblur.h"
 #include "stage/border.h"
 
 enum {

@@ -6,7 +6,7 @@
 #define GF_CUDA_FILTERS_BOXBLUR_SMALL_CUH
 
 #include "cuda/common/stencil.cuh"
-#include "pixel/stencils.h"
+#include "filters/boxblur.h"
 #include "stage/border.h"
 
 enum {

@@ -1,7 +1,7 @@
 #include "cuda/common/planes.cuh"
 #include "cuda/filters/convolve_finish.cuh"
 #include "cuda/filters/convolve_small.cuh"
-#include "pixel/stencils.h"
+#include "filters/convolve.h"
 
 struct convolve_args {
     struct view_pair p;

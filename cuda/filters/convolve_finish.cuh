@@ -3,7 +3,7 @@
 #define GF_CUDA_FILTERS_CONVOLVE_FINISH_CUH
 
 #include "cuda/common/stencil.cuh"
-#include "pixel/stencil_math.h"
+#include "filters/convolve.h"
 
 /* The result in units of the sample, not rounded. centre: the alpha of the pixel if it has one. */
 template <class Args>

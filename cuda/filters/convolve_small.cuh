@@ -5,7 +5,7 @@
 #define GF_CUDA_FILTERS_CONVOLVE_SMALL_CUH
 
 #include "cuda/common/strip.cuh"
-#include "pixel/stencils.h"
+#include "filters/convolve.h"
 
 enum { SMALL_ROWS = 16, SMALL_REACH_MAX = 2, SMALL_SIDE_MAX = 2 * SMALL_REACH_MAX + 1 };
 

@@ -4,7 +4,7 @@
 
 #include "cuda/common/stencil.cuh"
 #include "cuda/filters/normalmap_rgb8.cuh"
-#include "pixel/stencils.h"
+#include "filters/normalmap.h"
 #include "stage/border.h"
 
 enum {

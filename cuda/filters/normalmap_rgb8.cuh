@@ -6,7 +6,7 @@
 
 #include "cuda/common/square_root.cuh"
 #include "cuda/common/stencil.cuh"
-#include "pixel/stencils.h"
+#include "filters/normalmap.h"
 #include "stage/border.h"
 
 enum {

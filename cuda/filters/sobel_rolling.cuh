@@ -5,7 +5,7 @@
 
 #include "cuda/common/square_root.cuh"
 #include "cuda/common/strip.cuh"
-#include "pixel/stencils.h"
+#include "filters/sobel.h"
 
 enum {
     ROWS = 12, /* of a strip */

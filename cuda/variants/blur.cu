@@ -1,7 +1,7 @@
 /* The steps towards the kernels of cuda/filters/gauss, one technique at a time. */
 #include "cuda/variants/gauss_window.cuh"
 #include "cuda/variants/window_tile.cuh"
-#include "pixel/stencils.h"
+#include "filters/blur.h"
 
 static const struct gf_blur *blur_of(const struct gf_launch *launch)
 {

@@ -1,7 +1,7 @@
 /* The steps towards the running sums of cuda/filters/boxblur.cu, one technique at a time. */
 #include "cuda/variants/window.cuh"
 #include "cuda/variants/window_tile.cuh"
-#include "pixel/stencils.h"
+#include "filters/boxblur.h"
 
 /* The box blur as an Op of window.cuh: the sums of the window's columns, and their sum. */
 template <class Sample, class Sum> struct box_op {

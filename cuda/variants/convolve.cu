@@ -4,7 +4,8 @@
 #include "cuda/variants/texture.cuh"
 #include "cuda/variants/window.cuh"
 #include "cuda/variants/window_tile.cuh"
-#include "pixel/stencils.h"
+#include "filters/convolve.h"
+#include "pixel/sample.h"
 #include "stage/border.h"
 
 enum { WEIGHTS_MAX = GF_MATRIX_SIDE_MAX * GF_MATRIX_SIDE_MAX };
@@ -243,7 +244,8 @@ extern "C" int gf_convolve_texture_cuda(const struct gf_launch *launch)
     sampling.read = cudaReadModeElementType;
     int first, end;
     struct gf_texture texture;
-    gf_stage_needs(launch->stage, launch->out.y, launch->out.y + launch->out.rows, &first, &end);
+    gf_stage_input_rows(launch->stage, launch->out.y, launch->out.y + launch->out.rows, &first,
+                        &end);
     int status =
         gf_texture_open(&launch->in, first, end, &sampling, launch->scratch, stream, &texture);
     if (status)

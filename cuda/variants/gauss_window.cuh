@@ -4,7 +4,7 @@
 
 #include "cuda/variants/window.cuh"
 #include "pixel/gauss.h"
-#include "pixel/stencil_math.h"
+#include "pixel/sample.h"
 
 /* The taps as a part of the kernel's parameters are in constant memory, whose cache serves a warp
  * that reads one address in a single access (Best Practices 9.2.6). */

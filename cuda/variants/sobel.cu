@@ -1,5 +1,6 @@
 /* The default's kernels of sobel with sqrtf, and a kernel that reads global memory only. */
 #include "cuda/filters/sobel_rolling.cuh"
+#include "pixel/sample.h"
 #include "stage/border.h"
 
 enum {

@@ -1,7 +1,6 @@
 #include "batch/cost.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/cpu.h"
 #include "batch/batch_work.h"
@@ -28,41 +27,21 @@ static const double cuda_speed = 1500;
 /* Opening, planning, writing: what a file takes whatever its size. */
 static const double file_s = 100e-6;
 
-/* Nanoseconds of one thread (AVX-512, 8-bit RGB) for a pixel of the result: each + row * radius +
- * tap * window. The radius is in rows, as the stage needs them; the window counts its pixels. */
-static const struct {
-    const char *name;
-    double each, row, tap;
-} stages[] = {
-    {"blur", 0.8, 0.15, 0},   {"unsharp", 1.2, 0.15, 0}, {"boxblur", 1.0, 0.01, 0},
-    {"sobel", 0.8, 0, 0},     {"normalmap", 0.8, 0, 0},  {"convolve", 0.5, 0, 0.08},
-    {"median", 0.4, 0.4, 0},  {"bilateral", 5, 0, 1.1},  {"equalize", 1.2, 0, 0},
-    {"normalize", 2.2, 0, 0}, {"threshold", 0.7, 0, 0},  {"transpose", 1.3, 0, 0},
-    {"rotate", 1.2, 0, 0},    {"resize", 6, 0, 0},       {"saturation", 8.5, 0, 0},
-};
-/* A large window's median is another algorithm. */
-enum { MEDIAN_SMALL = 2 };
-static const double median_row_ns = 26, other_ns = 0.8;
-
-/* Nanoseconds of a filter by name. */
-static double filter_ns(const char *name, double radius)
+static double filter_ns(const struct gf_filter_cost *cost, double radius)
 {
     const double side = 2 * radius + 1;
-    if (!strcmp(name, "median") && radius > MEDIAN_SMALL)
-        return median_row_ns * radius;
-    for (size_t i = 0; i < sizeof stages / sizeof *stages; i++) {
-        if (!strcmp(name, stages[i].name))
-            return stages[i].each + stages[i].row * radius + stages[i].tap * side * side;
-    }
-    return other_ns;
+    if (cost->radius_max && radius > cost->radius_max)
+        return cost->row_beyond * radius;
+    const double ns = cost->pixel + cost->row * radius + cost->tap * side * side;
+    return ns > 0 ? ns : GF_COST_PIXEL;
 }
 
 /* Fused point filters are as dear as the dearest of them: most are one look into a table. */
 static double point_run_ns(const struct gf_point_run *run)
 {
-    double most = other_ns;
+    double most = GF_COST_PIXEL;
     for (int i = 0; i < run->count; i++) {
-        const double ns = filter_ns(run->item[i].filter->name, 0);
+        const double ns = filter_ns(&run->item[i].filter->cost, 0);
         most = ns > most ? ns : most;
     }
     return most;
@@ -74,8 +53,9 @@ static double stage_ns(const struct gf_stage *stage)
     int first = y, end = y + 1;
     if (stage->filter == &gf_point)
         return point_run_ns(stage->params);
-    gf_stage_needs(stage, y, y + 1, &first, &end);
-    return filter_ns(stage->filter->name, gf_stage_whole(stage) ? 0 : (end - first - 1) / 2.0);
+    gf_stage_input_rows(stage, y, y + 1, &first, &end);
+    return filter_ns(&stage->filter->cost,
+                     gf_stage_needs_whole(stage) ? 0 : (end - first - 1) / 2.0);
 }
 
 double gf_cost_filter_ns(const struct gf_plan *plan)
@@ -88,7 +68,7 @@ double gf_cost_filter_ns(const struct gf_plan *plan)
     return sum;
 }
 
-/* Of one thread, 24-megapixel photographs. */
+/* Nanoseconds a pixel of one thread, measured on photographs of 24 megapixels. */
 static double decode_ns(enum gf_file_format format)
 {
     return format == GF_FILE_JPEG ? 5 : format == GF_FILE_PNG ? 35 : 0.5;
@@ -99,7 +79,7 @@ static double encode_ns(enum gf_file_format format)
     return format == GF_FILE_JPEG ? 4.2 : format == GF_FILE_PNG ? 40 : 1;
 }
 
-/* Of so many that work, those that find a picture. */
+/* The number of workers, `most` of which could work, that find a picture to work on. */
 static double busy(const struct gf_cost_work *work, double most)
 {
     return (double)work->files < most ? (double)work->files : most;
@@ -201,7 +181,7 @@ static void add_sample(struct sample *sample, const struct gf_batch_request *req
     gf_plan_free(&plan);
 }
 
-/* Of what cannot be looked into, a stream, one large picture is assumed. */
+/* A stream cannot be looked into: one large picture is assumed. */
 static void look(struct sample *sample, const struct gf_batch_request *request,
                  const struct gf_chain *chain, const char *path)
 {

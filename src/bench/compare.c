@@ -54,7 +54,7 @@ static double least_bytes(const struct gf_stage *stage, bool counts)
 {
     int first = 0, end = stage->in.height;
     if (!counts)
-        gf_stage_needs(stage, 0, stage->out.height, &first, &end);
+        gf_stage_input_rows(stage, 0, stage->out.height, &first, &end);
     const double in = (double)gf_row_bytes(stage->in) * (double)(end - first);
     return counts ? in : in + (double)gf_row_bytes(stage->out) * (double)stage->out.height;
 }

@@ -41,9 +41,10 @@ static void name_variant(const struct gf_stage *stage, bool counts,
 static double bytes_read(const struct gf_stage *stage, struct gf_rows in, struct gf_rows out)
 {
     const double row_bytes = (double)gf_row_bytes(stage->in);
-    return gf_stage_whole(stage) ? row_bytes * (double)stage->in.height *
-                                       (double)(out.end - out.first) / (double)stage->out.height
-                                 : row_bytes * (double)(in.end - in.first);
+    return gf_stage_needs_whole(stage)
+               ? row_bytes * (double)stage->in.height * (double)(out.end - out.first) /
+                     (double)stage->out.height
+               : row_bytes * (double)(in.end - in.first);
 }
 
 /* Bytes that the segment's i-th stage reads and writes for all bands. */
@@ -174,7 +175,7 @@ static enum gf_status explain_segment(const struct explainer *explainer, int s,
         .bands = bands->count,
         .band_rows = bands->rows,
         .in_rows = bands->in_rows,
-        .whole = segment->count && gf_stage_whole(&run->plan->stage[segment->first]),
+        .whole = segment->count && gf_stage_needs_whole(&run->plan->stage[segment->first]),
         .keeps_on_device = explainer->layout->on_device[s],
         .first_on_host = gf_layout_starts_on_host(run, explainer->layout, s),
     };

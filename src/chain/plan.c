@@ -185,7 +185,7 @@ static enum gf_status cut_segments(struct gf_plan *plan, struct gf_error *error)
     for (int i = 0; i < plan->stage_count; i++) {
         const struct gf_stage *const stage = &plan->stage[i];
         const enum gf_statistic statistic = statistic_of(stage->filter, stage->params);
-        if (statistic || gf_stage_whole(stage) || segment->count + 2 >= GF_CUTS_MAX) {
+        if (statistic || gf_stage_needs_whole(stage) || segment->count + 2 >= GF_CUTS_MAX) {
             segment->statistic = statistic;
             segment = &plan->segment[plan->segment_count++];
             *segment = (struct gf_segment){.first = i, .in = stage->in};
@@ -242,6 +242,6 @@ void gf_segment_rows(const struct gf_plan *plan, const struct gf_segment *segmen
 {
     cut[segment->count] = (struct gf_rows){y0, y1};
     for (int i = segment->count; i > 0; i--)
-        gf_stage_needs(&plan->stage[segment->first + i - 1], cut[i].first, cut[i].end,
-                       &cut[i - 1].first, &cut[i - 1].end);
+        gf_stage_input_rows(&plan->stage[segment->first + i - 1], cut[i].first, cut[i].end,
+                            &cut[i - 1].first, &cut[i - 1].end);
 }

@@ -16,8 +16,6 @@ static const struct gf_filter *const filters[] = {
 };
 enum { FILTER_COUNT = sizeof filters / sizeof *filters };
 
-const char *const gf_border_names[] = {"edge", "reflect", "wrap", "constant", NULL};
-
 const struct gf_filter *gf_filter_at(int index)
 {
     return index >= 0 && index < FILTER_COUNT ? filters[index] : NULL;

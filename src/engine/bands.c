@@ -63,7 +63,7 @@ static int halo_rows(const struct gf_plan *plan, const struct gf_segment *segmen
 static int64_t row_bytes(const struct gf_bands *bands, const struct gf_plan *plan,
                          const struct gf_segment *segment)
 {
-    const bool whole = segment->count && gf_stage_whole(&plan->stage[segment->first]);
+    const bool whole = segment->count && gf_stage_needs_whole(&plan->stage[segment->first]);
     return (int64_t)(whole ? bands->out_pitch : larger(bands->in_pitch, bands->out_pitch));
 }
 

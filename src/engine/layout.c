@@ -54,7 +54,7 @@ bool gf_layout_starts_on_host(const struct gf_run *run, const struct gf_layout *
     const struct gf_plan *const plan = run->plan;
     const struct gf_segment *const segment = &plan->segment[s];
     return s && !run->backend->calls->unified && !layout->on_device[s - 1] &&
-           gf_stage_whole(&plan->stage[segment->first]) &&
+           gf_stage_needs_whole(&plan->stage[segment->first]) &&
            layout->bands[s].in_rows > segment->in.height / 2;
 }
 

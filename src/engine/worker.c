@@ -39,9 +39,10 @@ static size_t stage_bytes(const struct gf_stage *stage, struct gf_rows in,
                           const struct gf_view *out)
 {
     const size_t row_bytes = gf_row_bytes(stage->in);
-    const size_t read = gf_stage_whole(stage) ? row_bytes * (size_t)stage->in.height *
-                                                    (size_t)out->rows / (size_t)stage->out.height
-                                              : row_bytes * (size_t)(in.end - in.first);
+    const size_t read =
+        gf_stage_needs_whole(stage)
+            ? row_bytes * (size_t)stage->in.height * (size_t)out->rows / (size_t)stage->out.height
+            : row_bytes * (size_t)(in.end - in.first);
     return read + gf_view_bytes(out);
 }
 

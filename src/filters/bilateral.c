@@ -1,3 +1,4 @@
+/* bilateral: smooths, and keeps edges. */
 #include "filters/bilateral.h"
 
 #include <string.h>
@@ -20,20 +21,9 @@ static const struct gf_param bilateral_params[] = {
     {0},
 };
 
-static int radius_of(const struct bilateral *bilateral)
+static int bilateral_radius(const void *params)
 {
-    return (int)ceil(2 * bilateral->sigma_s);
-}
-
-static bool bilateral_whole(const void *params)
-{
-    return ((const struct bilateral *)params)->border == GF_BORDER_WRAP;
-}
-
-static void bilateral_needs(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
-{
-    const struct bilateral *const bilateral = stage->params;
-    gf_needs_radius(stage, radius_of(bilateral), bilateral->border, y0, y1, first, end);
+    return (int)ceil(2 * ((const struct bilateral *)params)->sigma_s);
 }
 
 static enum gf_status bilateral_prepare(struct gf_stage *stage, struct gf_error *error)
@@ -44,8 +34,8 @@ static enum gf_status bilateral_prepare(struct gf_stage *stage, struct gf_error 
     if (status)
         return status;
     struct gf_bilateral_weights *const weights = stage->constants;
-    const double log2_e = 1.4426950408889634, max = stage->in.bits == 8 ? 255 : 65535;
-    weights->radius = radius_of(bilateral);
+    const double log2_e = 1.4426950408889634, max = gf_sample_max(stage->in);
+    weights->radius = gf_stage_radius(stage);
     weights->border = bilateral->border;
     weights->colour = (float)(-log2_e / (2 * pow(bilateral->sigma_r * max, 2)));
     for (int i = 0; i <= weights->radius; i++)
@@ -81,7 +71,7 @@ static size_t bilateral_scratch(const struct gf_stage *stage, int rows)
 {
     struct work work;
     (void)rows;
-    return carve(&work, NULL, stage, radius_of(stage->params));
+    return carve(&work, NULL, stage, gf_stage_radius(stage));
 }
 
 static float *slot(const struct work *work, int row)
@@ -232,7 +222,7 @@ static void run(const struct work *work, int y, int x, struct sums *total)
 static void strip_row(const struct work *work, const struct gf_view *out, int y, int x0, int count)
 {
     const int channels = work->format.channels;
-    const float max = work->format.bits == 8 ? 255.0f : 65535.0f;
+    const float max = (float)gf_sample_max(work->format);
     for (int x = 0; x < count; x += RUN) {
         struct sums total;
         run(work, y, x, &total);
@@ -254,7 +244,7 @@ static void bilateral_cpu(const struct gf_stage *stage, const struct gf_view *in
                           const struct gf_view *out, void *scratch)
 {
     struct work work;
-    carve(&work, scratch, stage, radius_of(stage->params));
+    carve(&work, scratch, stage, gf_stage_radius(stage));
     const int radius = work.weights->radius, width = out->format.width;
     for (int x0 = 0; x0 < width; x0 += COLUMNS) {
         const int count = width - x0 < COLUMNS ? width - x0 : COLUMNS;
@@ -271,7 +261,7 @@ static void bilateral_cpu(const struct gf_stage *stage, const struct gf_view *in
 
 static const char *refuses_tile(const struct gf_stage *stage)
 {
-    return radius_of(stage->params) > GF_BILATERAL_TILE_MAX
+    return gf_stage_radius(stage) > GF_BILATERAL_TILE_MAX
                ? "takes sigma_s up to 8: what the window reaches has to fit into shared memory"
                : NULL;
 }
@@ -305,8 +295,8 @@ const struct gf_filter gf_bilateral_filter = {
     .params_size = sizeof(struct bilateral),
     .kind = GF_STENCIL,
     .tolerance = 1,
-    .whole = bilateral_whole,
-    .needs = bilateral_needs,
+    .cost = {.pixel = 5, .tap = 1.1},
+    .radius = bilateral_radius,
     .prepare = bilateral_prepare,
     .cpu_scratch = bilateral_scratch,
     .cpu = bilateral_cpu,

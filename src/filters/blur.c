@@ -1,8 +1,9 @@
+/* blur: the Gaussian. */
+#include "filters/blur.h"
+
 #include "base/target_clones.h"
 #include "pixel/gauss_rows.h"
 #include "pixel/stencil.h"
-#include "pixel/stencils.h"
-#include "stage/border.h"
 
 struct blur {
     double sigma;
@@ -15,15 +16,9 @@ static const struct gf_param blur_params[] = {
     {0},
 };
 
-static bool blur_whole(const void *params)
+static int blur_radius(const void *params)
 {
-    return ((const struct blur *)params)->border == GF_BORDER_WRAP;
-}
-
-static void blur_needs(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
-{
-    const struct blur *const blur = stage->params;
-    gf_needs_radius(stage, gf_gauss_radius(blur->sigma), blur->border, y0, y1, first, end);
+    return gf_gauss_radius(((const struct blur *)params)->sigma);
 }
 
 static enum gf_status blur_prepare(struct gf_stage *stage, struct gf_error *error)
@@ -38,44 +33,25 @@ static enum gf_status blur_prepare(struct gf_stage *stage, struct gf_error *erro
     return GF_OK;
 }
 
-static size_t blur_scratch(const struct gf_stage *stage, int rows)
-{
-    (void)rows;
-    return gf_gauss_scratch(stage->in,
-                            gf_gauss_radius(((const struct blur *)stage->params)->sigma));
-}
-
-static size_t blur_device_scratch(const struct gf_stage *stage, int rows)
-{
-    const struct blur *const blur = stage->params;
-    return gf_gauss_device_scratch(stage->in, gf_gauss_radius(blur->sigma), rows);
-}
-
-GF_TARGET_CLONES static void round_sums(unsigned char *restrict row, const uint32_t *sums, size_t count,
-                                 int shift)
+GF_TARGET_CLONES static void round_sums(unsigned char *restrict row, const uint32_t *sums,
+                                        size_t count, int shift)
 {
     const uint32_t half = 1u << (shift - 1);
     for (size_t i = 0; i < count; i++)
         row[i] = (unsigned char)((sums[i] + half) >> shift);
 }
 
-static void finish8(const struct gf_gauss_request *job, int row, size_t first, size_t count,
+static void finish8(const struct gf_gauss_request *request, int row, size_t first, size_t count,
                     const uint32_t *sums)
 {
-    round_sums(gf_view_row(job->out, row) + first, sums, count,
-               job->gauss->shift + GF_GAUSS_FRACTION);
+    round_sums(gf_view_row(request->out, row) + first, sums, count,
+               request->gauss->shift + GF_GAUSS_FRACTION);
 }
 
-GF_TARGET_CLONES static void round_floats(gf_u16_any *restrict row, const float *blurred, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        row[i] = (uint16_t)gf_round_flat(blurred[i], 65535.0f);
-}
-
-static void finish16(const struct gf_gauss_request *job, int row, size_t first, size_t count,
+static void finish16(const struct gf_gauss_request *request, int row, size_t first, size_t count,
                      const float *blurred)
 {
-    round_floats((gf_u16_any *)gf_view_row(job->out, row) + first, blurred, count);
+    gf_floats_to_samples(blurred, 16, count, gf_view_row(request->out, row) + 2 * first);
 }
 
 static void blur_cpu(const struct gf_stage *stage, const struct gf_view *in,
@@ -95,21 +71,16 @@ static void blur_cpu(const struct gf_stage *stage, const struct gf_view *in,
 
 /* ---- variants ---- */
 
-static int radius_of(const struct gf_stage *stage)
-{
-    return gf_gauss_radius(((const struct blur *)stage->params)->sigma);
-}
-
 static const char *refuses_window(const struct gf_stage *stage)
 {
-    return radius_of(stage) > GF_WINDOW_REACH_MAX
+    return gf_stage_radius(stage) > GF_WINDOW_REACH_MAX
                ? "takes sigma up to 20: its work grows with the square"
                : NULL;
 }
 
 static const char *refuses_tile(const struct gf_stage *stage)
 {
-    return radius_of(stage) > GF_WINDOW_TILE_REACH_MAX
+    return gf_stage_radius(stage) > GF_WINDOW_TILE_REACH_MAX
                ? "takes sigma up to 5.33: what the taps reach has to fit into shared memory"
                : NULL;
 }
@@ -129,33 +100,33 @@ extern gf_launcher gf_blur_cuda, gf_blur_global_cuda, gf_blur_constant_cuda, gf_
 
 static const struct gf_variant kernels[] = {
     {GF_VARIANT("tiled", gf_blur_cuda,
-               "columns in registers, rows through shared memory, in one kernel up to sigma "
-               "5.33; 8 bits in fixed point by dot products, two rows in a word")},
+                "columns in registers, rows through shared memory, in one kernel up to sigma "
+                "5.33; 8 bits in fixed point by dot products, two rows in a word")},
     {GF_VARIANT("global", gf_blur_global_cuda,
-               "a thread a sample, all n x n taps, picture and taps from global memory (Best "
-               "Practices 9.2.1)"),
+                "a thread a sample, all n x n taps, picture and taps from global memory (Best "
+                "Practices 9.2.1)"),
      .refuses = refuses_window},
     {GF_VARIANT("constant", gf_blur_constant_cuda,
-               "the same, the taps in constant memory (Best Practices 9.2.6)"),
+                "the same, the taps in constant memory (Best Practices 9.2.6)"),
      .refuses = refuses_window},
     {GF_VARIANT("separable", gf_blur_separable_cuda,
-               "columns, then rows, 2 n taps: two kernels through global memory (Best "
-               "Practices 9.2.1)"),
+                "columns, then rows, 2 n taps: two kernels through global memory (Best "
+                "Practices 9.2.1)"),
      .scratch = separable_scratch},
     {GF_VARIANT("shared", gf_blur_shared_cuda,
-               "both passes on a tile in shared memory, with bank conflicts (Best Practices "
-               "9.2.3)"),
+                "both passes on a tile in shared memory, with bank conflicts (Best Practices "
+                "9.2.3)"),
      .refuses = refuses_tile},
     {GF_VARIANT("padded", gf_blur_padded_cuda,
-               "the same, its lines padded to an odd number of words (Best Practices 9.2.3.3)"),
+                "the same, its lines padded to an odd number of words (Best Practices 9.2.3.3)"),
      .refuses = refuses_tile},
     {GF_VARIANT("async", gf_blur_async_cuda,
-               "the same, the tile brought by asynchronous copies of 16 bytes (Best Practices "
-               "9.2.3.4)"),
+                "the same, the tile brought by asynchronous copies of 16 bytes (Best Practices "
+                "9.2.3.4)"),
      .refuses = refuses_tile, .architecture = 80},
     {GF_VARIANT("vector", gf_blur_vector_cuda,
-               "padded, four samples an access and eight results a thread in registers (Best "
-               "Practices 9.2.7)"),
+                "padded, four samples an access and eight results a thread in registers (Best "
+                "Practices 9.2.7)"),
      .refuses = refuses_words},
     {0},
 };
@@ -170,11 +141,11 @@ const struct gf_filter gf_blur_filter = {
     .params = blur_params,
     .params_size = sizeof(struct blur),
     .kind = GF_STENCIL,
-    .whole = blur_whole,
-    .needs = blur_needs,
+    .cost = {.pixel = 0.8, .row = 0.15},
+    .radius = blur_radius,
     .prepare = blur_prepare,
-    .cpu_scratch = blur_scratch,
-    .cuda_scratch = blur_device_scratch,
+    .cpu_scratch = gf_gauss_cpu_scratch,
+    .cuda_scratch = gf_gauss_cuda_scratch,
     .cpu = blur_cpu,
     .cpu_intrinsics = true,
     .cuda = kernels,

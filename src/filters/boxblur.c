@@ -1,9 +1,10 @@
+/* boxblur: the mean of a square window. */
+#include "filters/boxblur.h"
+
 #include <string.h>
 
 #include "base/target_clones.h"
 #include "pixel/stencil.h"
-#include "pixel/stencils.h"
-#include "stage/border.h"
 
 struct boxblur {
     int radius, border;
@@ -16,15 +17,9 @@ static const struct gf_param boxblur_params[] = {
     {0},
 };
 
-static bool boxblur_whole(const void *params)
+static int boxblur_radius(const void *params)
 {
-    return ((const struct boxblur *)params)->border == GF_BORDER_WRAP;
-}
-
-static void boxblur_needs(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
-{
-    const struct boxblur *const box = stage->params;
-    gf_needs_radius(stage, box->radius, box->border, y0, y1, first, end);
+    return ((const struct boxblur *)params)->radius;
 }
 
 static enum gf_status boxblur_prepare(struct gf_stage *stage, struct gf_error *error)
@@ -77,21 +72,19 @@ static size_t boxblur_scratch(const struct gf_stage *stage, int rows)
 {
     struct work work;
     (void)rows;
-    return carve(&work, NULL, stage->in, ((const struct boxblur *)stage->params)->radius);
+    return carve(&work, NULL, stage->in, gf_stage_radius(stage));
 }
 
-GF_TARGET_CLONES static void move_columns8(uint32_t *restrict columns, const unsigned char *enter,
-                                    const unsigned char *leave, size_t count)
+GF_TARGET_CLONES static void add_difference(uint32_t *restrict columns, const void *enter,
+                                            const void *leave, int bits, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        columns[i] += (uint32_t)enter[i] - leave[i];
-}
-
-GF_TARGET_CLONES static void move_columns16(uint32_t *restrict columns, const gf_u16_any *enter,
-                                     const gf_u16_any *leave, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        columns[i] += (uint32_t)enter[i] - leave[i];
+    if (bits == 8) {
+        for (size_t i = 0; i < count; i++)
+            columns[i] += (uint32_t)((const uint8_t *)enter)[i] - ((const uint8_t *)leave)[i];
+    } else {
+        for (size_t i = 0; i < count; i++)
+            columns[i] += (uint32_t)((const gf_u16_any *)enter)[i] - ((const gf_u16_any *)leave)[i];
+    }
 }
 
 static void move_columns(const struct work *work, const struct gf_box *box,
@@ -102,12 +95,8 @@ static void move_columns(const struct work *work, const struct gf_box *box,
     gf_stencil_rows(in, enter, 1, box->border, work->zeros, &rows[0]);
     if (leave < enter)
         gf_stencil_rows(in, leave, 1, box->border, work->zeros, &rows[1]);
-    uint32_t *const columns = work->columns + (size_t)box->radius * (size_t)format.channels;
-    if (format.bits == 8)
-        move_columns8(columns, rows[0], rows[1], gf_samples(format));
-    else
-        move_columns16(columns, (const gf_u16_any *)rows[0], (const gf_u16_any *)rows[1],
-                       gf_samples(format));
+    add_difference(work->columns + (size_t)box->radius * (size_t)format.channels, rows[0], rows[1],
+                   format.bits, gf_samples(format));
 }
 
 /* The number of channels is a constant wherever this is inlined, so that the sums stay in
@@ -149,14 +138,14 @@ SLIDE(slide8, uint32_t)
 SLIDE(slide16, double)
 
 GF_TARGET_CLONES static void divide8(const struct gf_box_mean *mean, const uint32_t *sums,
-                              unsigned char *restrict row, size_t count)
+                                     unsigned char *restrict row, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         row[i] = (unsigned char)gf_box_mean8(mean, sums[i]);
 }
 
 GF_TARGET_CLONES static void divide16(const struct gf_box_mean *mean, const double *sums,
-                               gf_u16_any *restrict row, size_t count)
+                                      gf_u16_any *restrict row, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         row[i] = (uint16_t)gf_box_mean_double(mean, sums[i]);
@@ -194,28 +183,23 @@ static void boxblur_cpu(const struct gf_stage *stage, const struct gf_view *in,
 /* Column sums of the band, between the two kernels: 16 bits where they fit. */
 static size_t boxblur_device_scratch(const struct gf_stage *stage, int rows)
 {
-    const int radius = ((const struct boxblur *)stage->params)->radius;
+    const int radius = gf_stage_radius(stage);
     return gf_box_small(stage->in, radius) ? 0
                                            : gf_box_device_pitch(stage->in, radius) * (size_t)rows;
 }
 
 /* ---- variants ---- */
 
-static int radius_of(const struct gf_stage *stage)
-{
-    return ((const struct boxblur *)stage->params)->radius;
-}
-
 static const char *refuses_window(const struct gf_stage *stage)
 {
-    return radius_of(stage) > GF_WINDOW_REACH_MAX
+    return gf_stage_radius(stage) > GF_WINDOW_REACH_MAX
                ? "takes a radius up to 60: its work grows with the square"
                : NULL;
 }
 
 static const char *refuses_tile(const struct gf_stage *stage)
 {
-    return radius_of(stage) > GF_WINDOW_TILE_REACH_MAX
+    return gf_stage_radius(stage) > GF_WINDOW_TILE_REACH_MAX
                ? "takes a radius up to 16: what the window reaches has to fit into shared memory"
                : NULL;
 }
@@ -230,24 +214,24 @@ extern gf_launcher gf_boxblur_cuda, gf_boxblur_global_cuda, gf_boxblur_separable
 
 static const struct gf_variant kernels[] = {
     {GF_VARIANT("running", gf_boxblur_cuda,
-               "running sums of columns in registers, then rows: at 8 bits up to radius 7 by "
-               "shuffles, else by running sums in padded shared memory, whatever the radius")},
+                "running sums of columns in registers, then rows: at 8 bits up to radius 7 by "
+                "shuffles, else by running sums in padded shared memory, whatever the radius")},
     {GF_VARIANT("global", gf_boxblur_global_cuda,
-               "a thread a sample, the whole window from global memory (Best Practices 9.2.1)"),
+                "a thread a sample, the whole window from global memory (Best Practices 9.2.1)"),
      .refuses = refuses_window},
     {GF_VARIANT("separable", gf_boxblur_separable_cuda,
-               "columns, then rows: two kernels through global memory (Best Practices 9.2.1)"),
+                "columns, then rows: two kernels through global memory (Best Practices 9.2.1)"),
      .scratch = separable_scratch},
     {GF_VARIANT("shared", gf_boxblur_shared_cuda,
-               "both passes on a tile in shared memory, with bank conflicts (Best Practices "
-               "9.2.3)"),
+                "both passes on a tile in shared memory, with bank conflicts (Best Practices "
+                "9.2.3)"),
      .refuses = refuses_tile},
     {GF_VARIANT("padded", gf_boxblur_padded_cuda,
-               "the same, its lines padded to an odd number of words (Best Practices 9.2.3.3)"),
+                "the same, its lines padded to an odd number of words (Best Practices 9.2.3.3)"),
      .refuses = refuses_tile},
     {GF_VARIANT("async", gf_boxblur_async_cuda,
-               "the same, the tile brought by asynchronous copies of 16 bytes (Best Practices "
-               "9.2.3.4)"),
+                "the same, the tile brought by asynchronous copies of 16 bytes (Best Practices "
+                "9.2.3.4)"),
      .refuses = refuses_tile, .architecture = 80},
     {0},
 };
@@ -262,8 +246,8 @@ const struct gf_filter gf_boxblur_filter = {
     .params = boxblur_params,
     .params_size = sizeof(struct boxblur),
     .kind = GF_STENCIL,
-    .whole = boxblur_whole,
-    .needs = boxblur_needs,
+    .cost = {.pixel = 1.0, .row = 0.01},
+    .radius = boxblur_radius,
     .prepare = boxblur_prepare,
     .cpu_scratch = boxblur_scratch,
     .cuda_scratch = boxblur_device_scratch,

@@ -15,7 +15,7 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
 {
     (void)error;
     const struct brightness *const brightness = stage->params;
-    gf_point_linear(builder, 0, 1, brightness->x * (stage->in.bits == 8 ? 255 : 65535));
+    gf_point_linear(builder, 0, 1, brightness->x * gf_sample_max(stage->in));
     return GF_OK;
 }
 

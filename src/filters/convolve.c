@@ -1,9 +1,12 @@
+/* convolve: correlation with a kernel of the user. */
+#include "filters/convolve.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "base/target_clones.h"
+#include "pixel/sample.h"
 #include "pixel/stencil.h"
-#include "pixel/stencils.h"
 #include "stage/border.h"
 #include "stage/texture_layout.h"
 
@@ -25,15 +28,9 @@ static const struct gf_param convolve_params[] = {
     {0},
 };
 
-static bool convolve_whole(const void *params)
+static int convolve_radius(const void *params)
 {
-    return ((const struct convolve *)params)->border == GF_BORDER_WRAP;
-}
-
-static void convolve_needs(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
-{
-    const struct convolve *const convolve = stage->params;
-    gf_needs_radius(stage, convolve->kernel.height / 2, convolve->border, y0, y1, first, end);
+    return ((const struct convolve *)params)->kernel.height / 2;
 }
 
 static enum gf_status convolve_prepare(struct gf_stage *stage, struct gf_error *error)
@@ -103,28 +100,13 @@ static size_t convolve_scratch(const struct gf_stage *stage, int rows)
     return carve(&work, NULL, stage->in, &((const struct convolve *)stage->params)->kernel);
 }
 
-GF_TARGET_CLONES static void widen8(float *restrict to, const unsigned char *from, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        to[i] = (float)from[i];
-}
-
-GF_TARGET_CLONES static void widen16(float *restrict to, const gf_u16_any *from, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        to[i] = (float)from[i];
-}
-
 /* `count` columns of a row from `first` on, all of them within the picture. */
 static void widen(const unsigned char *row, struct gf_format format, int first, int count,
                   float *to)
 {
-    const size_t at = (size_t)first * (size_t)format.channels;
-    const size_t samples = (size_t)count * (size_t)format.channels;
-    if (format.bits == 8)
-        widen8(to, row + at, samples);
-    else
-        widen16(to, (const gf_u16_any *)row + at, samples);
+    const size_t pixel_bytes = (size_t)(format.channels * format.bits / 8);
+    gf_samples_to_floats(row + (size_t)first * pixel_bytes, format.bits,
+                         (size_t)count * (size_t)format.channels, to);
 }
 
 /* Row `row` of the picture as the border has it, as far as the strip needs it, into its place in
@@ -181,18 +163,18 @@ GF_TARGET_CLONES static void correlate(const float *const *taps, const float *we
     }
 }
 
-GF_TARGET_CLONES static void finish8(const float *sums, unsigned char *restrict out, size_t count,
-                                     float divisor, float bias)
+GF_TARGET_CLONES static void round_sums(const float *sums, int bits, unsigned char *restrict out,
+                                        size_t count, float divisor, float bias)
 {
-    for (size_t i = 0; i < count; i++)
-        out[i] = (unsigned char)gf_round_flat(gf_convolve_finish(sums[i], divisor, bias), 255.0f);
-}
-
-GF_TARGET_CLONES static void finish16(const float *sums, gf_u16_any *restrict out, size_t count,
-                                      float divisor, float bias)
-{
-    for (size_t i = 0; i < count; i++)
-        out[i] = (uint16_t)gf_round_flat(gf_convolve_finish(sums[i], divisor, bias), 65535.0f);
+    if (bits == 8) {
+        for (size_t i = 0; i < count; i++)
+            out[i] =
+                (unsigned char)gf_round_flat(gf_convolve_finish(sums[i], divisor, bias), 255.0f);
+    } else {
+        for (size_t i = 0; i < count; i++)
+            ((gf_u16_any *)out)[i] =
+                (uint16_t)gf_round_flat(gf_convolve_finish(sums[i], divisor, bias), 65535.0f);
+    }
 }
 
 /* Where there is alpha the colour is premultiplied, so the bias is weighted by the pixel's own
@@ -208,15 +190,6 @@ static void add_bias(float bias, float *sums, const unsigned char *in, size_t co
         for (size_t c = i; c < at; c++)
             sums[c] = sums[c] + bias * alpha;
     }
-}
-
-static void keep_alpha(const unsigned char *in, unsigned char *out, size_t count,
-                       struct gf_format format)
-{
-    const size_t sample = (size_t)(format.bits / 8);
-    const size_t pixel = sample * (size_t)format.channels;
-    for (size_t i = pixel - sample; i < count * sample; i += pixel)
-        memcpy(out + i, in + i, sample);
 }
 
 static void finish(const struct gf_convolve *convolve, const struct work *work,
@@ -235,12 +208,9 @@ static void finish(const struct gf_convolve *convolve, const struct work *work,
         bias = 0.0f;
         divisor = 1.0f;
     }
-    if (format.bits == 8)
-        finish8(work->sums, to, count, divisor, bias);
-    else
-        finish16(work->sums, (gf_u16_any *)to, count, divisor, bias);
+    round_sums(work->sums, format.bits, to, count, divisor, bias);
     if (convolve->keep_alpha)
-        keep_alpha(from, to, count, format);
+        gf_keep_alpha(from, to, format, count * (size_t)(format.bits / 8));
 }
 
 static int list_taps(const struct gf_convolve *convolve, const struct work *work, int top_slot,
@@ -308,7 +278,7 @@ static size_t texture_scratch(const struct gf_stage *stage, int rows)
 {
     const int height = ((const struct convolve *)stage->params)->kernel.height;
     return gf_texture_scratch(stage->in,
-                              convolve_whole(stage->params) ? stage->in.height : rows + height - 1);
+                              gf_stage_needs_whole(stage) ? stage->in.height : rows + height - 1);
 }
 
 extern gf_launcher gf_convolve_cuda, gf_convolve_global_cuda, gf_convolve_shared_taps_cuda,
@@ -351,8 +321,8 @@ const struct gf_filter gf_convolve_filter = {
     .params = convolve_params,
     .params_size = sizeof(struct convolve),
     .kind = GF_STENCIL,
-    .whole = convolve_whole,
-    .needs = convolve_needs,
+    .cost = {.pixel = 0.5, .tap = 0.08},
+    .radius = convolve_radius,
     .prepare = convolve_prepare,
     .cpu_scratch = convolve_scratch,
     .cpu = convolve_cpu,

@@ -1,3 +1,4 @@
+/* crop: a rectangle of the picture. */
 #include "filters/crop.h"
 
 #include <string.h>
@@ -71,7 +72,7 @@ static struct gf_crop_origin origin(const struct gf_stage *stage)
                                    .y = (int)side_of(crop->h, crop->y, stage->in.height).first};
 }
 
-static void crop_needs(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
+static void crop_input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
 {
     const int y = origin(stage).y;
     *first = y0 + y;
@@ -111,7 +112,7 @@ const struct gf_filter gf_crop_filter = {
     .params_size = sizeof(struct crop),
     .kind = GF_GEOMETRY,
     .shape = crop_shape,
-    .needs = crop_needs,
+    .input_rows = crop_input_rows,
     .prepare = crop_prepare,
     .cpu = crop_cpu,
     .cuda = GF_CUDA({GF_VARIANT("funnel", gf_crop_cuda, "words joined by funnel shifts")}),

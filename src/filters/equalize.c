@@ -101,6 +101,7 @@ const struct gf_filter gf_equalize_filter = {
     .params_size = sizeof(struct equalize),
     .kind = GF_POINT,
     .tolerance = 1,
+    .cost = {.pixel = 1.2},
     .statistic = statistic,
     .point = point,
     .cuda = GF_CUDA(
@@ -108,6 +109,6 @@ const struct gf_filter gf_equalize_filter = {
         {GF_VARIANT("powf", gf_point_powf_cuda, "lightness: roots by powf (Best Practices 11.1.5)"),
          .refuses = refuses_roots},
         {GF_VARIANT("cbrtf", gf_point_cbrtf_cuda,
-                   "lightness: roots by cbrtf (Best Practices 11.1.5)"),
+                    "lightness: roots by cbrtf (Best Practices 11.1.5)"),
          .refuses = refuses_roots}),
 };

@@ -1,3 +1,4 @@
+/* hflip: left and right exchanged. */
 #include "pixel/orient.h"
 
 static enum gf_status hflip_prepare(struct gf_stage *stage, struct gf_error *error)

@@ -5,7 +5,7 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
                             struct gf_error *error)
 {
     (void)error;
-    gf_point_linear(builder, 0, -1, stage->in.bits == 8 ? 255 : 65535);
+    gf_point_linear(builder, 0, -1, gf_sample_max(stage->in));
     return GF_OK;
 }
 

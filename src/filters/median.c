@@ -1,9 +1,11 @@
+/* median: the median of a square window. */
 #include "filters/median.h"
 
 #include <string.h>
 
 #include "base/target_clones.h"
 #include "pixel/stencil.h"
+#include "stage/border.h"
 
 /* Samples of a row at once in the small windows, so that their planes stay in the first-level
  * cache. */
@@ -18,7 +20,6 @@ enum { COARSE_SHIFT = 6, COARSE_BINS = 65536 >> COARSE_SHIFT };
 #define SAMPLE_ANY gf_u16_any
 #define SAMPLE_NAME(name) name##_16
 #include "pixel/median_small.h"
-#include "stage/border.h"
 
 static const struct gf_param median_params[] = {
     GF_PARAM_INT(struct gf_median, radius, 1, 1, GF_MEDIAN_RADIUS_MAX,
@@ -27,15 +28,9 @@ static const struct gf_param median_params[] = {
     {0},
 };
 
-static bool median_whole(const void *params)
+static int median_radius(const void *params)
 {
-    return ((const struct gf_median *)params)->border == GF_BORDER_WRAP;
-}
-
-static void median_needs(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
-{
-    const struct gf_median *const median = stage->params;
-    gf_needs_radius(stage, median->radius, median->border, y0, y1, first, end);
+    return ((const struct gf_median *)params)->radius;
 }
 
 /* A histogram of the window: a bin for each sample value and, in 16 bits, the sums of 64 bins each.
@@ -256,18 +251,18 @@ extern gf_launcher gf_median_cuda, gf_median_local_cuda, gf_median_registers_cud
 
 static const struct gf_variant kernels[] = {
     {GF_VARIANT("network", gf_median_cuda,
-               "radius 1 and 2: networks on pairs of rows, sorted columns shared between "
-               "windows; else a histogram that slides")},
+                "radius 1 and 2: networks on pairs of rows, sorted columns shared between "
+                "windows; else a histogram that slides")},
     {GF_VARIANT("local", gf_median_local_cuda,
-               "a thread a sample, its window sorted by insertion in local memory (Best "
-               "Practices 9.2.4)"),
+                "a thread a sample, its window sorted by insertion in local memory (Best "
+                "Practices 9.2.4)"),
      .refuses = refuses_local},
     {GF_VARIANT("registers", gf_median_registers_cuda,
-               "the same by an unrolled network of minima and maxima in registers (Best "
-               "Practices 9.2.7)"),
+                "the same by an unrolled network of minima and maxima in registers (Best "
+                "Practices 9.2.7)"),
      .refuses = refuses_registers},
     {GF_VARIANT("shared", gf_median_shared_cuda,
-               "the same, the window from a tile in shared memory (Best Practices 9.2.3)"),
+                "the same, the window from a tile in shared memory (Best Practices 9.2.3)"),
      .refuses = refuses_registers},
     {0},
 };
@@ -281,8 +276,8 @@ const struct gf_filter gf_median_filter = {
     .params = median_params,
     .params_size = sizeof(struct gf_median),
     .kind = GF_STENCIL,
-    .whole = median_whole,
-    .needs = median_needs,
+    .cost = {.pixel = 0.4, .row = 0.4, .radius_max = RADIUS_SMALL, .row_beyond = 26},
+    .radius = median_radius,
     .cpu_scratch = median_scratch,
     .cpu = median_cpu,
     .cuda = kernels,

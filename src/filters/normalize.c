@@ -92,6 +92,7 @@ const struct gf_filter gf_normalize_filter = {
     .params = params,
     .params_size = sizeof(struct normalize),
     .kind = GF_POINT,
+    .cost = {.pixel = 2.2},
     .statistic = statistic,
     .point = point,
     .cuda =

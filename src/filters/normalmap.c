@@ -1,9 +1,11 @@
+/* normalmap: normals of the picture taken as a height field. */
+#include "filters/normalmap.h"
+
 #include <string.h>
 
 #include "base/target_clones.h"
+#include "pixel/sample.h"
 #include "pixel/stencil.h"
-#include "pixel/stencils.h"
-#include "stage/border.h"
 
 struct normalmap {
     double strength;
@@ -16,9 +18,10 @@ static const struct gf_param normalmap_params[] = {
     {0},
 };
 
-static bool normalmap_whole(const void *params)
+static int normalmap_radius(const void *params)
 {
-    return ((const struct normalmap *)params)->border == GF_BORDER_WRAP;
+    (void)params;
+    return 1;
 }
 
 static enum gf_status normalmap_shape(const void *params, struct gf_format in,
@@ -30,16 +33,10 @@ static enum gf_status normalmap_shape(const void *params, struct gf_format in,
     return GF_OK;
 }
 
-static void normalmap_needs(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
-{
-    gf_needs_radius(stage, 1, ((const struct normalmap *)stage->params)->border, y0, y1, first,
-                    end);
-}
-
 static enum gf_status normalmap_prepare(struct gf_stage *stage, struct gf_error *error)
 {
     const struct normalmap *const params = stage->params;
-    const double max = stage->in.bits == 8 ? 255 : 65535;
+    const double max = gf_sample_max(stage->in);
     const enum gf_status status = gf_stage_constants(stage, sizeof(struct gf_normalmap), error);
     if (!status)
         *(struct gf_normalmap *)stage->constants = (struct gf_normalmap){
@@ -73,8 +70,8 @@ static size_t normalmap_scratch(const struct gf_stage *stage, int rows)
     return carve(&work, NULL, stage->in);
 }
 
-GF_TARGET_CLONES static void heights8(const unsigned char *row, int channels, int32_t *restrict height,
-                               int width)
+GF_TARGET_CLONES static void heights8(const unsigned char *row, int channels,
+                                      int32_t *restrict height, int width)
 {
     if (channels < 3) {
         for (int x = 0; x < width; x++)
@@ -88,8 +85,8 @@ GF_TARGET_CLONES static void heights8(const unsigned char *row, int channels, in
     }
 }
 
-GF_TARGET_CLONES static void heights16(const gf_u16_any *row, int channels, int32_t *restrict height,
-                                int width)
+GF_TARGET_CLONES static void heights16(const gf_u16_any *row, int channels,
+                                       int32_t *restrict height, int width)
 {
     if (channels < 3) {
         for (int x = 0; x < width; x++)
@@ -161,7 +158,7 @@ static void store_alpha(const struct work *work, const struct gf_view *in,
                         const struct gf_view *out, int y)
 {
     const int channels = in->format.channels;
-    const float max = in->format.bits == 8 ? 255.0f : 65535.0f;
+    const float max = (float)gf_sample_max(in->format);
     const unsigned char *const from = gf_view_row(in, y);
     unsigned char *const to = gf_view_row(out, y);
     for (ptrdiff_t x = 0; x < in->format.width; x++) {
@@ -183,7 +180,7 @@ static void normalmap_cpu(const struct gf_stage *stage, const struct gf_view *in
 {
     const struct gf_normalmap *const normalmap = stage->constants;
     const int width = in->format.width;
-    const float max = in->format.bits == 8 ? 255.0f : 65535.0f;
+    const float max = (float)gf_sample_max(in->format);
     struct work work;
     carve(&work, scratch, in->format);
     memset(work.zeros, 0, gf_row_bytes(in->format));
@@ -219,19 +216,19 @@ const struct gf_filter gf_normalmap_filter = {
     .params_size = sizeof(struct normalmap),
     .kind = GF_STENCIL,
     .tolerance = 1,
+    .cost = {.pixel = 0.8},
     .shape = normalmap_shape,
-    .whole = normalmap_whole,
-    .needs = normalmap_needs,
+    .radius = normalmap_radius,
     .prepare = normalmap_prepare,
     .cpu_scratch = normalmap_scratch,
     .cpu = normalmap_cpu,
     .cuda = GF_CUDA(
         {GF_VARIANT("tiled", gf_normalmap_cuda,
-                   "each height once, in shared memory and registers, rsqrtf (Best Practices "
-                   "11.1.3)")},
+                    "each height once, in shared memory and registers, rsqrtf (Best Practices "
+                    "11.1.3)")},
         {GF_VARIANT("global", gf_normalmap_global_cuda,
-                   "one thread a pixel, its neighbours from global memory (Best Practices "
-                   "9.2.1), rsqrtf")},
+                    "one thread a pixel, its neighbours from global memory (Best Practices "
+                    "9.2.1), rsqrtf")},
         {GF_VARIANT("sqrtf", gf_normalmap_sqrtf_cuda,
-                   "as tiled, with 1 / sqrtf instead of rsqrtf (Best Practices 11.1.3)")}),
+                    "as tiled, with 1 / sqrtf instead of rsqrtf (Best Practices 11.1.3)")}),
 };

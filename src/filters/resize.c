@@ -1,3 +1,4 @@
+/* resize: another size. */
 #include "pixel/resample.h"
 #include "pixel/stencil.h"
 #include "stage/texture_layout.h"
@@ -112,11 +113,11 @@ static struct gf_resample_axis row_axis(const struct gf_stage *stage)
     return axis_of(stage->in.height, size.h, size.full_h);
 }
 
-static void resize_needs(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
+static void resize_input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
 {
     const struct resize *const resize = stage->params;
     const struct gf_resample_axis axis = row_axis(stage);
-    gf_resample_needs((enum gf_resample_kernel)resize->kernel, &axis, y0, y1, first, end);
+    gf_resample_inputs((enum gf_resample_kernel)resize->kernel, &axis, y0, y1, first, end);
 }
 
 static enum gf_status resize_prepare(struct gf_stage *stage, struct gf_error *error)
@@ -187,27 +188,28 @@ const struct gf_filter gf_resize_filter = {
     .params = resize_params,
     .params_size = sizeof(struct resize),
     .kind = GF_STENCIL,
+    .cost = {.pixel = 6},
     .check = resize_check,
     .shape = resize_shape,
-    .needs = resize_needs,
+    .input_rows = resize_input_rows,
     .prepare = resize_prepare,
     .cpu_scratch = resize_scratch,
     .cpu = gf_resample_cpu,
     .cuda = GF_CUDA(
         {GF_VARIANT("tiled", gf_resize_cuda,
-                   "both passes at once, by threads that walk down through registers, or by tiles "
-                   "in shared memory")},
+                    "both passes at once, by threads that walk down through registers, or by tiles "
+                    "in shared memory")},
         {GF_VARIANT("direct", gf_resize_direct_cuda,
-                   "one thread a pixel, which sums its whole window from global memory (Best "
-                   "Practices 9.2.1)"),
+                    "one thread a pixel, which sums its whole window from global memory (Best "
+                    "Practices 9.2.1)"),
          .refuses = refuses_nearest},
         {GF_VARIANT("texture", gf_resize_texture_cuda,
-                   "the same by texture fetches (Best Practices 9.2.5)"),
+                    "the same by texture fetches (Best Practices 9.2.5)"),
          .refuses = refuses_texture, .scratch = texture_scratch},
         {GF_VARIANT("separable", gf_resize_separable_cuda,
-                   "columns, then rows, through global memory"),
+                    "columns, then rows, through global memory"),
          .refuses = refuses_nearest, .scratch = separable_scratch},
         {GF_VARIANT("shared", gf_resize_shared_cuda,
-                   "both passes at once, by tiles in shared memory (Best Practices 9.2.3)"),
+                    "both passes at once, by tiles in shared memory (Best Practices 9.2.3)"),
          .refuses = refuses_nearest}),
 };

@@ -1,3 +1,4 @@
+/* rotate: quarter turns. */
 #include "pixel/orient.h"
 
 struct rotate {
@@ -29,14 +30,14 @@ static enum gf_status rotate_shape(const void *params, struct gf_format in, stru
     return GF_OK;
 }
 
-static bool rotate_whole(const void *params)
+static bool rotate_needs_whole(const void *params)
 {
-    return gf_orient_whole(rotation(params));
+    return gf_orient_needs_whole(rotation(params));
 }
 
-static void rotate_needs(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
+static void rotate_input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
 {
-    gf_orient_needs(rotation(stage->params), stage, y0, y1, first, end);
+    gf_orient_input_rows(rotation(stage->params), stage, y0, y1, first, end);
 }
 
 static enum gf_status rotate_prepare(struct gf_stage *stage, struct gf_error *error)
@@ -56,9 +57,10 @@ const struct gf_filter gf_rotate_filter = {
     .params = rotate_params,
     .params_size = sizeof(struct rotate),
     .kind = GF_GEOMETRY,
+    .cost = {.pixel = 1.2},
     .shape = rotate_shape,
-    .whole = rotate_whole,
-    .needs = rotate_needs,
+    .needs_whole = rotate_needs_whole,
+    .input_rows = rotate_input_rows,
     .prepare = rotate_prepare,
     .cpu = gf_orient_cpu,
     .cuda = GF_CUDA(GF_TRANSPOSE_KERNELS(refuses)),

@@ -32,6 +32,7 @@ const struct gf_filter gf_saturation_filter = {
     .params_size = sizeof(struct saturation),
     .kind = GF_POINT,
     .tolerance = 1,
+    .cost = {.pixel = 8.5},
     .point = point,
     .cuda =
         GF_CUDA({GF_VARIANT("powf", gf_point_powf_cuda, "roots by powf (Best Practices 11.1.5)"),

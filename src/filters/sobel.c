@@ -1,9 +1,11 @@
+/* sobel: the magnitude of the gradient. */
+#include "filters/sobel.h"
+
 #include <string.h>
 
 #include "base/target_clones.h"
+#include "pixel/sample.h"
 #include "pixel/stencil.h"
-#include "pixel/stencils.h"
-#include "stage/border.h"
 
 struct sobel {
     double scale;
@@ -16,14 +18,10 @@ static const struct gf_param sobel_params[] = {
     {0},
 };
 
-static bool sobel_whole(const void *params)
+static int sobel_radius(const void *params)
 {
-    return ((const struct sobel *)params)->border == GF_BORDER_WRAP;
-}
-
-static void sobel_needs(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
-{
-    gf_needs_radius(stage, 1, ((const struct sobel *)stage->params)->border, y0, y1, first, end);
+    (void)params;
+    return 1;
 }
 
 static enum gf_status sobel_prepare(struct gf_stage *stage, struct gf_error *error)
@@ -61,8 +59,8 @@ static size_t sobel_scratch(const struct gf_stage *stage, int rows)
 }
 
 GF_TARGET_CLONES static void columns8(const unsigned char *above, const unsigned char *here,
-                               const unsigned char *below, int16_t *restrict smooth,
-                               int16_t *restrict slope, size_t count)
+                                      const unsigned char *below, int16_t *restrict smooth,
+                                      int16_t *restrict slope, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         smooth[i] = (int16_t)(above[i] + 2 * here[i] + below[i]);
@@ -71,8 +69,8 @@ GF_TARGET_CLONES static void columns8(const unsigned char *above, const unsigned
 }
 
 GF_TARGET_CLONES static void columns16(const gf_u16_any *above, const gf_u16_any *here,
-                                const gf_u16_any *below, int32_t *restrict smooth,
-                                int32_t *restrict slope, size_t count)
+                                       const gf_u16_any *below, int32_t *restrict smooth,
+                                       int32_t *restrict slope, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         smooth[i] = above[i] + 2 * here[i] + below[i];
@@ -82,8 +80,9 @@ GF_TARGET_CLONES static void columns16(const gf_u16_any *above, const gf_u16_any
 
 /* smooth and slope point at the row's first sample; the border stands `channels` samples before it.
  */
-GF_TARGET_CLONES static void magnitudes8(const int16_t *smooth, const int16_t *slope, ptrdiff_t channels,
-                                  float scale, unsigned char *restrict out, ptrdiff_t count)
+GF_TARGET_CLONES static void magnitudes8(const int16_t *smooth, const int16_t *slope,
+                                         ptrdiff_t channels, float scale,
+                                         unsigned char *restrict out, ptrdiff_t count)
 {
     for (ptrdiff_t i = 0; i < count; i++) {
         const int x = smooth[i + channels] - smooth[i - channels];
@@ -93,8 +92,9 @@ GF_TARGET_CLONES static void magnitudes8(const int16_t *smooth, const int16_t *s
     }
 }
 
-GF_TARGET_CLONES static void magnitudes16(const int32_t *smooth, const int32_t *slope, ptrdiff_t channels,
-                                   float scale, gf_u16_any *restrict out, ptrdiff_t count)
+GF_TARGET_CLONES static void magnitudes16(const int32_t *smooth, const int32_t *slope,
+                                          ptrdiff_t channels, float scale, gf_u16_any *restrict out,
+                                          ptrdiff_t count)
 {
     for (ptrdiff_t i = 0; i < count; i++) {
         const float x = (float)(smooth[i + channels] - smooth[i - channels]);
@@ -102,17 +102,6 @@ GF_TARGET_CLONES static void magnitudes16(const int32_t *smooth, const int32_t *
         const float v = sqrtf(x * x + y * y) * scale;
         out[i] = (uint16_t)gf_round_flat(v, 65535.0f);
     }
-}
-
-static void keep_alpha(const struct gf_view *in, const struct gf_view *out, int y)
-{
-    const struct gf_format format = in->format;
-    const size_t sample = (size_t)(format.bits / 8);
-    const size_t pixel = sample * (size_t)format.channels;
-    const unsigned char *const from = gf_view_row(in, y);
-    unsigned char *const to = gf_view_row(out, y);
-    for (size_t i = pixel - sample; i < gf_row_bytes(format); i += pixel)
-        memcpy(to + i, from + i, sample);
 }
 
 static void sobel_row(const struct gf_sobel *sobel, const struct work *work,
@@ -151,7 +140,8 @@ static void sobel_cpu(const struct gf_stage *stage, const struct gf_view *in,
         gf_stencil_rows(in, y - 1, 3, sobel->border, work.zeros, rows);
         sobel_row(sobel, &work, rows, in->format, gf_view_row(out, y));
         if (gf_has_alpha(in->format))
-            keep_alpha(in, out, y);
+            gf_keep_alpha(gf_view_row(in, y), gf_view_row(out, y), in->format,
+                          gf_row_bytes(in->format));
     }
 }
 
@@ -167,17 +157,17 @@ const struct gf_filter gf_sobel_filter = {
     .params_size = sizeof(struct sobel),
     .kind = GF_STENCIL,
     .tolerance = 1,
-    .whole = sobel_whole,
-    .needs = sobel_needs,
+    .cost = {.pixel = 0.8},
+    .radius = sobel_radius,
     .prepare = sobel_prepare,
     .cpu_scratch = sobel_scratch,
     .cpu = sobel_cpu,
-    .cuda =
-        GF_CUDA({GF_VARIANT("rolling", gf_sobel_cuda,
-                           "three rows rolling through registers, rsqrtf (Best Practices 11.1.3)")},
-                {GF_VARIANT("global", gf_sobel_global_cuda,
-                           "one thread a sample, its neighbours from global memory (Best Practices "
-                           "9.2.1), rsqrtf")},
-                {GF_VARIANT("sqrtf", gf_sobel_sqrtf_cuda,
-                           "as rolling, with sqrtf instead of rsqrtf (Best Practices 11.1.3)")}),
+    .cuda = GF_CUDA(
+        {GF_VARIANT("rolling", gf_sobel_cuda,
+                    "three rows rolling through registers, rsqrtf (Best Practices 11.1.3)")},
+        {GF_VARIANT("global", gf_sobel_global_cuda,
+                    "one thread a sample, its neighbours from global memory (Best Practices "
+                    "9.2.1), rsqrtf")},
+        {GF_VARIANT("sqrtf", gf_sobel_sqrtf_cuda,
+                    "as rolling, with sqrtf instead of rsqrtf (Best Practices 11.1.3)")}),
 };

@@ -96,7 +96,7 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
                             struct gf_error *error)
 {
     const struct threshold *const threshold = stage->params;
-    double least = ceil(threshold->value * (stage->in.bits == 8 ? 255 : 65535));
+    double least = ceil(threshold->value * gf_sample_max(stage->in));
     if (isnan(threshold->value)) {
         int split = 0;
         const enum gf_status status = find_otsu(stage->histogram, &split, error);
@@ -140,15 +140,16 @@ const struct gf_filter gf_threshold_filter = {
     .params = params,
     .params_size = sizeof(struct threshold),
     .kind = GF_POINT,
+    .cost = {.pixel = 0.7},
     .shape = shape,
     .statistic = statistic,
     .point = point,
     .cuda = GF_CUDA(
         GF_HISTOGRAM_COUNTERS(only_otsu, only_otsu_of_8_bits, only_otsu_of_16_bits),
         {GF_VARIANT("branch", gf_threshold_branch_cuda,
-                   "one thread a pixel, two ways to go (Best Practices 12.1)")},
+                    "one thread a pixel, two ways to go (Best Practices 12.1)")},
         {GF_VARIANT("predicated", gf_threshold_predicated_cuda,
-                   "a condition so short that the compiler predicates it (Best Practices 12.2)")},
+                    "a condition so short that the compiler predicates it (Best Practices 12.2)")},
         {GF_VARIANT("branch-free", gf_threshold_branch_free_cuda,
-                   "the sign of a difference as a mask, no condition (Best Practices 12.1)")}),
+                    "the sign of a difference as a mask, no condition (Best Practices 12.1)")}),
 };

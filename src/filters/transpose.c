@@ -1,3 +1,4 @@
+/* transpose: rows become columns. */
 #include "pixel/orient.h"
 
 static const struct gf_orient transposed = {.transpose = true};
@@ -11,15 +12,15 @@ static enum gf_status transpose_shape(const void *params, struct gf_format in,
     return GF_OK;
 }
 
-static bool transpose_whole(const void *params)
+static bool transpose_needs_whole(const void *params)
 {
     (void)params;
-    return gf_orient_whole(transposed);
+    return gf_orient_needs_whole(transposed);
 }
 
-static void transpose_needs(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
+static void transpose_input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
 {
-    gf_orient_needs(transposed, stage, y0, y1, first, end);
+    gf_orient_input_rows(transposed, stage, y0, y1, first, end);
 }
 
 static enum gf_status transpose_prepare(struct gf_stage *stage, struct gf_error *error)
@@ -32,9 +33,10 @@ const struct gf_filter gf_transpose_filter = {
     .summary = "rows become columns",
     .definition = "Pixel (x, y) of the result is pixel (y, x) of the picture.",
     .kind = GF_GEOMETRY,
+    .cost = {.pixel = 1.3},
     .shape = transpose_shape,
-    .whole = transpose_whole,
-    .needs = transpose_needs,
+    .needs_whole = transpose_needs_whole,
+    .input_rows = transpose_input_rows,
     .prepare = transpose_prepare,
     .cpu = gf_orient_cpu,
     .cuda = GF_CUDA(GF_TRANSPOSE_KERNELS(NULL)),

@@ -1,8 +1,10 @@
+/* unsharp: sharpens by what a blur takes away. */
+#include "filters/unsharp.h"
+
 #include "base/target_clones.h"
 #include "pixel/gauss_rows.h"
+#include "pixel/sample.h"
 #include "pixel/stencil.h"
-#include "pixel/stencils.h"
-#include "stage/border.h"
 
 struct unsharp {
     double sigma, amount, threshold;
@@ -18,15 +20,9 @@ static const struct gf_param unsharp_params[] = {
     {0},
 };
 
-static bool unsharp_whole(const void *params)
+static int unsharp_radius(const void *params)
 {
-    return ((const struct unsharp *)params)->border == GF_BORDER_WRAP;
-}
-
-static void unsharp_needs(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
-{
-    const struct unsharp *const unsharp = stage->params;
-    gf_needs_radius(stage, gf_gauss_radius(unsharp->sigma), unsharp->border, y0, y1, first, end);
+    return gf_gauss_radius(((const struct unsharp *)params)->sigma);
 }
 
 static enum gf_status unsharp_prepare(struct gf_stage *stage, struct gf_error *error)
@@ -39,25 +35,13 @@ static enum gf_status unsharp_prepare(struct gf_stage *stage, struct gf_error *e
     gf_gauss_init(&constants->gauss, unsharp->sigma);
     constants->border = unsharp->border;
     constants->amount = (float)unsharp->amount;
-    constants->limit = (float)(unsharp->threshold * (stage->in.bits == 8 ? 255 : 65535));
+    constants->limit = (float)(unsharp->threshold * gf_sample_max(stage->in));
     return GF_OK;
 }
 
-static size_t unsharp_scratch(const struct gf_stage *stage, int rows)
-{
-    const struct unsharp *const unsharp = stage->params;
-    (void)rows;
-    return gf_gauss_scratch(stage->in, gf_gauss_radius(unsharp->sigma));
-}
-
-static size_t unsharp_device_scratch(const struct gf_stage *stage, int rows)
-{
-    const struct unsharp *const unsharp = stage->params;
-    return gf_gauss_device_scratch(stage->in, gf_gauss_radius(unsharp->sigma), rows);
-}
-
 GF_TARGET_CLONES static void sharpen8(const struct gf_unsharp *constants, const unsigned char *in,
-                               const uint32_t *sums, unsigned char *restrict out, size_t count)
+                                      const uint32_t *sums, unsigned char *restrict out,
+                                      size_t count)
 {
     const float amount = constants->amount, limit = constants->limit;
     const int up = GF_GAUSS_SHIFT_MAX - constants->gauss.shift;
@@ -69,7 +53,7 @@ GF_TARGET_CLONES static void sharpen8(const struct gf_unsharp *constants, const 
 }
 
 GF_TARGET_CLONES static void sharpen16(const struct gf_unsharp *constants, const gf_u16_any *in,
-                                const float *blurred, gf_u16_any *restrict out, size_t count)
+                                       const float *blurred, gf_u16_any *restrict out, size_t count)
 {
     const float amount = constants->amount, limit = constants->limit;
     for (size_t i = 0; i < count; i++) {
@@ -78,18 +62,18 @@ GF_TARGET_CLONES static void sharpen16(const struct gf_unsharp *constants, const
     }
 }
 
-static void finish8(const struct gf_gauss_request *job, int row, size_t first, size_t count,
+static void finish8(const struct gf_gauss_request *request, int row, size_t first, size_t count,
                     const uint32_t *sums)
 {
-    sharpen8(job->context, gf_view_row(job->in, row) + first, sums,
-             gf_view_row(job->out, row) + first, count);
+    sharpen8(request->context, gf_view_row(request->in, row) + first, sums,
+             gf_view_row(request->out, row) + first, count);
 }
 
-static void finish16(const struct gf_gauss_request *job, int row, size_t first, size_t count,
+static void finish16(const struct gf_gauss_request *request, int row, size_t first, size_t count,
                      const float *blurred)
 {
-    sharpen16(job->context, (const gf_u16_any *)gf_view_row(job->in, row) + first, blurred,
-              (gf_u16_any *)gf_view_row(job->out, row) + first, count);
+    sharpen16(request->context, (const gf_u16_any *)gf_view_row(request->in, row) + first, blurred,
+              (gf_u16_any *)gf_view_row(request->out, row) + first, count);
 }
 
 static void unsharp_cpu(const struct gf_stage *stage, const struct gf_view *in,
@@ -119,11 +103,11 @@ const struct gf_filter gf_unsharp_filter = {
     .params = unsharp_params,
     .params_size = sizeof(struct unsharp),
     .kind = GF_STENCIL,
-    .whole = unsharp_whole,
-    .needs = unsharp_needs,
+    .cost = {.pixel = 1.2, .row = 0.15},
+    .radius = unsharp_radius,
     .prepare = unsharp_prepare,
-    .cpu_scratch = unsharp_scratch,
-    .cuda_scratch = unsharp_device_scratch,
+    .cpu_scratch = gf_gauss_cpu_scratch,
+    .cuda_scratch = gf_gauss_cuda_scratch,
     .cpu = unsharp_cpu,
     .cpu_intrinsics = true,
     .cuda = GF_CUDA(

@@ -1,16 +1,17 @@
+/* vflip: top and bottom exchanged. */
 #include "pixel/orient.h"
 
 static const struct gf_orient flipped = {.mirror_y = true};
 
-static bool vflip_whole(const void *params)
+static bool vflip_needs_whole(const void *params)
 {
     (void)params;
-    return gf_orient_whole(flipped);
+    return gf_orient_needs_whole(flipped);
 }
 
-static void vflip_needs(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
+static void vflip_input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
 {
-    gf_orient_needs(flipped, stage, y0, y1, first, end);
+    gf_orient_input_rows(flipped, stage, y0, y1, first, end);
 }
 
 static enum gf_status vflip_prepare(struct gf_stage *stage, struct gf_error *error)
@@ -24,8 +25,8 @@ const struct gf_filter gf_vflip_filter = {
     .summary = "top and bottom exchanged",
     .definition = "Pixel (x, y) of the result is pixel (x, height - 1 - y) of the picture.",
     .kind = GF_GEOMETRY,
-    .whole = vflip_whole,
-    .needs = vflip_needs,
+    .needs_whole = vflip_needs_whole,
+    .input_rows = vflip_input_rows,
     .prepare = vflip_prepare,
     .cpu = gf_orient_cpu,
     .cuda = GF_CUDA({GF_VARIANT("rows", gf_orient_cuda, "rows of 16-byte words")}),

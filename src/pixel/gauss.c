@@ -52,8 +52,3 @@ size_t gf_gauss_mid_pitch(struct gf_format format)
     const size_t samples = (size_t)format.width * (size_t)format.channels;
     return (samples * (format.bits == 8 ? sizeof(uint16_t) : sizeof(float)) + 255) / 256 * 256;
 }
-
-size_t gf_gauss_device_scratch(struct gf_format format, int radius, int rows)
-{
-    return radius <= GF_GAUSS_FUSED_MAX ? 0 : gf_gauss_mid_pitch(format) * (size_t)rows;
-}

@@ -49,7 +49,6 @@ enum { GF_GAUSS_FUSED_MAX = 16 };
 /* Bytes from one row of the vertical pass's result to the next on the device, where two kernels do
  * it. */
 size_t gf_gauss_mid_pitch(struct gf_format format);
-size_t gf_gauss_device_scratch(struct gf_format format, int radius, int rows);
 
 #ifdef __cplusplus
 }

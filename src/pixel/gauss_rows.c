@@ -45,42 +45,58 @@ size_t gf_gauss_scratch(struct gf_format format, int radius)
     return carve(&work, NULL, format, radius);
 }
 
+size_t gf_gauss_cpu_scratch(const struct gf_stage *stage, int rows)
+{
+    (void)rows;
+    return gf_gauss_scratch(stage->in, gf_stage_radius(stage));
+}
+
+size_t gf_gauss_cuda_scratch(const struct gf_stage *stage, int rows)
+{
+    return gf_stage_radius(stage) <= GF_GAUSS_FUSED_MAX
+               ? 0
+               : gf_gauss_mid_pitch(stage->in) * (size_t)rows;
+}
+
 /* The rows that a block of output rows is made of. A band may end before the block does: rows that
  * only the missing output rows would need are not there, and zeros stand for them. */
-static void block_rows(const struct gf_gauss_request *job, const struct work *work, int y, int lines)
+static void block_rows(const struct gf_gauss_request *request, const struct work *work, int y,
+                       int lines)
 {
-    const int radius = job->gauss->radius;
-    gf_stencil_rows(job->in, y - radius, lines + 2 * radius, job->border, work->zeros, work->rows);
+    const int radius = request->gauss->radius;
+    gf_stencil_rows(request->in, y - radius, lines + 2 * radius, request->border, work->zeros,
+                    work->rows);
     for (int i = lines; i < GF_GAUSS_LINES; i++)
         work->rows[i + 2 * radius] = work->zeros;
 }
 
-static void run8(const struct gf_gauss_request *job, const struct work *work, int y, int lines)
+static void run8(const struct gf_gauss_request *request, const struct work *work, int y, int lines)
 {
-    const struct gf_gauss_simd *const simd = job->simd ? job->simd : gf_gauss_simd_best();
-    const struct gf_format format = job->in->format;
+    const struct gf_gauss_simd *const simd = request->simd ? request->simd : gf_gauss_simd_best();
+    const struct gf_format format = request->in->format;
     const size_t samples = gf_samples(format);
-    const size_t halo = (size_t)job->gauss->radius * (size_t)format.channels;
+    const size_t halo = (size_t)request->gauss->radius * (size_t)format.channels;
     const size_t pixel = (size_t)format.channels * sizeof(uint16_t);
     uint16_t *const mid = work->mid;
     simd->vertical(work->pairs, work->rows, mid + halo, work->mid_pitch, samples);
     for (int i = 0; i < lines; i++) {
         uint16_t *const line = mid + (size_t)i * work->mid_pitch;
-        gf_stencil_pad(line + halo, format.width, job->gauss->radius, pixel, job->border);
+        gf_stencil_pad(line + halo, format.width, request->gauss->radius, pixel, request->border);
         memset(line + samples + 2 * halo, 0, pixel); /* meets a zero tap */
         for (size_t x = 0; x < samples; x += GF_GAUSS_CHUNK) {
             const size_t count = samples - x < GF_GAUSS_CHUNK ? samples - x : GF_GAUSS_CHUNK;
             simd->horizontal(work->pairs, line + x, format.channels, work->words, work->sums,
                              count);
-            job->finish8(job, y + i, x, count, work->sums);
+            request->finish8(request, y + i, x, count, work->sums);
         }
     }
 }
 
 /* Four taps at a time, since the running sum then leaves the registers a quarter as often; one by
  * one is the order of the additions nevertheless. */
-GF_TARGET_CLONES static void vertical16(const struct gf_gauss *gauss, const unsigned char *const *rows,
-                                 float *restrict mid, size_t first, size_t count)
+GF_TARGET_CLONES static void vertical16(const struct gf_gauss *gauss,
+                                        const unsigned char *const *rows, float *restrict mid,
+                                        size_t first, size_t count)
 {
     const int radius = gauss->radius;
     const gf_u16_any *const centre = (const gf_u16_any *)rows[radius] + first;
@@ -112,7 +128,7 @@ GF_TARGET_CLONES static void vertical16(const struct gf_gauss *gauss, const unsi
 }
 
 GF_TARGET_CLONES static void horizontal16(const struct gf_gauss *gauss, const float *centre,
-                                   ptrdiff_t channels, float *restrict sums, size_t count)
+                                          ptrdiff_t channels, float *restrict sums, size_t count)
 {
     const float *const tap = gauss->real;
     for (size_t i = 0; i < count; i++)
@@ -139,45 +155,45 @@ GF_TARGET_CLONES static void horizontal16(const struct gf_gauss *gauss, const fl
     }
 }
 
-static void run16(const struct gf_gauss_request *job, const struct work *work, int y, int lines)
+static void run16(const struct gf_gauss_request *request, const struct work *work, int y, int lines)
 {
-    const struct gf_format format = job->in->format;
+    const struct gf_format format = request->in->format;
     const size_t samples = gf_samples(format);
-    const size_t halo = (size_t)job->gauss->radius * (size_t)format.channels;
+    const size_t halo = (size_t)request->gauss->radius * (size_t)format.channels;
     const size_t pixel = (size_t)format.channels * sizeof(float);
     for (size_t x = 0; x < samples; x += RUN16) {
         const size_t count = samples - x < RUN16 ? samples - x : RUN16;
         for (int i = 0; i < lines; i++) {
             float *const line = (float *)work->mid + (size_t)i * work->mid_pitch + halo;
-            vertical16(job->gauss, work->rows + i, line + x, x, count);
+            vertical16(request->gauss, work->rows + i, line + x, x, count);
         }
     }
     for (int i = 0; i < lines; i++) {
         float *const line = (float *)work->mid + (size_t)i * work->mid_pitch + halo;
-        gf_stencil_pad(line, format.width, job->gauss->radius, pixel, job->border);
+        gf_stencil_pad(line, format.width, request->gauss->radius, pixel, request->border);
         for (size_t x = 0; x < samples; x += RUN16) {
             const size_t count = samples - x < RUN16 ? samples - x : RUN16;
-            horizontal16(job->gauss, line + x, format.channels, work->sums, count);
-            job->finish16(job, y + i, x, count, work->sums);
+            horizontal16(request->gauss, line + x, format.channels, work->sums, count);
+            request->finish16(request, y + i, x, count, work->sums);
         }
     }
 }
 
-void gf_gauss_run(const struct gf_gauss_request *job)
+void gf_gauss_run(const struct gf_gauss_request *request)
 {
-    const struct gf_format format = job->in->format;
+    const struct gf_format format = request->in->format;
     struct work work;
-    carve(&work, job->scratch, format, job->gauss->radius);
+    carve(&work, request->scratch, format, request->gauss->radius);
     memset(work.zeros, 0, gf_row_bytes(format));
     if (format.bits == 8)
-        gf_gauss_pairs_init(work.pairs, job->gauss);
-    const int end = job->out->y + job->out->rows;
-    for (int y = job->out->y; y < end; y += GF_GAUSS_LINES) {
+        gf_gauss_pairs_init(work.pairs, request->gauss);
+    const int end = request->out->y + request->out->rows;
+    for (int y = request->out->y; y < end; y += GF_GAUSS_LINES) {
         const int lines = end - y < GF_GAUSS_LINES ? end - y : GF_GAUSS_LINES;
-        block_rows(job, &work, y, lines);
+        block_rows(request, &work, y, lines);
         if (format.bits == 8)
-            run8(job, &work, y, lines);
+            run8(request, &work, y, lines);
         else
-            run16(job, &work, y, lines);
+            run16(request, &work, y, lines);
     }
 }

@@ -16,14 +16,17 @@ struct gf_gauss_request {
     const void *context;
     /* 8 bits: samples first .. first + count - 1 of a row; the blurred sample is
      * sums[i] / 2^(shift + GF_GAUSS_FRACTION). */
-    void (*finish8)(const struct gf_gauss_request *job, int row, size_t first, size_t count,
+    void (*finish8)(const struct gf_gauss_request *request, int row, size_t first, size_t count,
                     const uint32_t *sums);
     /* 16 bits: the blurred samples themselves. */
-    void (*finish16)(const struct gf_gauss_request *job, int row, size_t first, size_t count,
+    void (*finish16)(const struct gf_gauss_request *request, int row, size_t first, size_t count,
                      const float *blurred);
 };
 
 size_t gf_gauss_scratch(struct gf_format format, int radius);
-void gf_gauss_run(const struct gf_gauss_request *job);
+/* cpu_scratch() and cuda_scratch() of a filter whose radius is a Gaussian's. */
+size_t gf_gauss_cpu_scratch(const struct gf_stage *stage, int rows);
+size_t gf_gauss_cuda_scratch(const struct gf_stage *stage, int rows);
+void gf_gauss_run(const struct gf_gauss_request *request);
 
 #endif

@@ -13,13 +13,13 @@ void gf_orient_shape(struct gf_orient orient, struct gf_format in, struct gf_for
     out->height = orient.transpose ? in.width : in.height;
 }
 
-bool gf_orient_whole(struct gf_orient orient)
+bool gf_orient_needs_whole(struct gf_orient orient)
 {
     return orient.transpose || orient.mirror_y;
 }
 
-void gf_orient_needs(struct gf_orient orient, const struct gf_stage *stage, int y0, int y1,
-                     int *first, int *end)
+void gf_orient_input_rows(struct gf_orient orient, const struct gf_stage *stage, int y0, int y1,
+                          int *first, int *end)
 {
     const int height = stage->in.height;
     *first = orient.transpose ? 0 : orient.mirror_y ? height - y1 : y0;
@@ -127,14 +127,14 @@ static enum gf_status orient_shape(const void *params, struct gf_format in, stru
     return GF_OK;
 }
 
-static bool orient_whole(const void *params)
+static bool orient_needs_whole(const void *params)
 {
-    return gf_orient_whole(*(const struct gf_orient *)params);
+    return gf_orient_needs_whole(*(const struct gf_orient *)params);
 }
 
-static void orient_needs(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
+static void orient_input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
 {
-    gf_orient_needs(*(const struct gf_orient *)stage->params, stage, y0, y1, first, end);
+    gf_orient_input_rows(*(const struct gf_orient *)stage->params, stage, y0, y1, first, end);
 }
 
 static enum gf_status orient_prepare(struct gf_stage *stage, struct gf_error *error)
@@ -148,8 +148,8 @@ const struct gf_filter gf_orient = {
     .params_size = sizeof(struct gf_orient),
     .kind = GF_GEOMETRY,
     .shape = orient_shape,
-    .whole = orient_whole,
-    .needs = orient_needs,
+    .needs_whole = orient_needs_whole,
+    .input_rows = orient_input_rows,
     .prepare = orient_prepare,
     .cpu = gf_orient_cpu,
     .cuda = GF_CUDA({GF_VARIANT("tiled", gf_orient_cuda, "tile through padded shared memory")}),

@@ -20,9 +20,9 @@ extern const struct gf_filter gf_orient;
 
 void gf_orient_shape(struct gf_orient orient, struct gf_format in, struct gf_format *out);
 /* Rows come in reverse order, or from columns. */
-bool gf_orient_whole(struct gf_orient orient);
-void gf_orient_needs(struct gf_orient orient, const struct gf_stage *stage, int y0, int y1,
-                     int *first, int *end);
+bool gf_orient_needs_whole(struct gf_orient orient);
+void gf_orient_input_rows(struct gf_orient orient, const struct gf_stage *stage, int y0, int y1,
+                          int *first, int *end);
 enum gf_status gf_orient_prepare(struct gf_orient orient, struct gf_stage *stage,
                                  struct gf_error *error) GF_CHECKED;
 

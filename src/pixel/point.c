@@ -19,11 +19,6 @@ struct gf_point_builder {
     struct gf_point_op op[GF_POINT_OPS_MAX];
 };
 
-static double max_of(struct gf_format format)
-{
-    return format.bits == 8 ? 255.0 : 65535.0;
-}
-
 static double clamp(double v, double max)
 {
     return v > 0 ? (v < max ? v : max) : 0;
@@ -52,7 +47,7 @@ static double channelwise_value(int kind, double v, double max, double a, double
  * before. */
 static void channelwise(struct gf_point_builder *builder, int kind, double a, double b, double c)
 {
-    const double max = max_of(builder->format);
+    const double max = gf_sample_max(builder->format);
     if (builder->count) {
         append(builder,
                (struct gf_point_op){
@@ -86,7 +81,7 @@ void gf_point_gray(struct gf_point_builder *builder, const int weight[3], int to
     if (gf_colour_channels(builder->format) == 1)
         return;
     append(builder, (struct gf_point_op){.kind = GF_POINT_GRAY,
-                                         .max = (float)max_of(builder->format),
+                                         .max = (float)gf_sample_max(builder->format),
                                          .a = (float)weight[0],
                                          .b = (float)weight[1],
                                          .c = (float)weight[2],
@@ -105,8 +100,8 @@ static void to_linear_light(struct gf_point_builder *builder)
 
 static void from_linear_light(struct gf_point_builder *builder)
 {
-    append(builder,
-           (struct gf_point_op){.kind = GF_POINT_ENCODE, .max = (float)max_of(builder->format)});
+    append(builder, (struct gf_point_op){.kind = GF_POINT_ENCODE,
+                                         .max = (float)gf_sample_max(builder->format)});
 }
 
 void gf_point_saturate(struct gf_point_builder *builder, double factor)
@@ -120,7 +115,7 @@ void gf_point_saturate(struct gf_point_builder *builder, double factor)
 
 void gf_point_premultiply(struct gf_point_builder *builder)
 {
-    const double max = max_of(builder->format);
+    const double max = gf_sample_max(builder->format);
     append(builder, (struct gf_point_op){.kind = GF_POINT_PREMULTIPLY,
                                          .max = 65535,
                                          .a = (float)(65535 / max),
@@ -131,7 +126,7 @@ void gf_point_premultiply(struct gf_point_builder *builder)
 void gf_point_unpremultiply(struct gf_point_builder *builder, int bits)
 {
     builder->format.bits = bits;
-    const double max = max_of(builder->format);
+    const double max = gf_sample_max(builder->format);
     append(builder, (struct gf_point_op){.kind = GF_POINT_UNPREMULTIPLY,
                                          .max = (float)max,
                                          .a = (float)(65535 / max)});
@@ -147,7 +142,7 @@ void gf_point_levels(struct gf_point_builder *builder, int tables, const double 
 /* A gray sample's L* depends on it alone: one table, as for any other level. */
 static void lightness_of_gray(struct gf_point_builder *builder, const double *value)
 {
-    const double max = max_of(builder->format);
+    const double max = gf_sample_max(builder->format);
     for (int v = 0; v < builder->bins; v++) {
         const float x = builder->lightness->linear[v];
         const int bin = gf_lightness_bin((struct gf_rgb){x, x, x}, builder->lightness->curve);
@@ -160,7 +155,7 @@ static void lightness_of_gray(struct gf_point_builder *builder, const double *va
 enum gf_status gf_point_lightness(struct gf_point_builder *builder, const double *value,
                                   struct gf_error *error)
 {
-    const double max = max_of(builder->format);
+    const double max = gf_sample_max(builder->format);
     size_t size;
     builder->lightness = gf_lightness_tables(builder->format.bits, &size);
     builder->level = malloc((size_t)builder->bins * sizeof *builder->level);

@@ -8,6 +8,7 @@
 #define GF_PIXEL_POINT_H
 
 #include "pixel/colour.h"
+#include "pixel/sample.h"
 #include "stage/stage.h"
 
 #ifdef __cplusplus

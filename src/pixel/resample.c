@@ -67,8 +67,8 @@ static struct window window_of(enum gf_resample_kernel kernel, const struct gf_r
     return window;
 }
 
-void gf_resample_needs(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis, int i0,
-                       int i1, int *first, int *end)
+void gf_resample_inputs(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis, int i0,
+                        int i1, int *first, int *end)
 {
     if (kernel != GF_RESAMPLE_NEAREST) {
         *first = window_of(kernel, axis, i0).first;
@@ -140,7 +140,7 @@ static void group_span(enum gf_resample_kernel kernel, const struct gf_resample_
 {
     const int i0 = g * GF_RESAMPLE_GROUP;
     const int i1 = axis->out - i0 < GF_RESAMPLE_GROUP ? axis->out : i0 + GF_RESAMPLE_GROUP;
-    gf_resample_needs(kernel, axis, i0, i1, first, end);
+    gf_resample_inputs(kernel, axis, i0, i1, first, end);
     *first = *first / step * step;
     *end = (*end + step - 1) / step * step;
 }

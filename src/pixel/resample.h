@@ -107,8 +107,8 @@ static inline float gf_resample_most(const struct gf_resample *resample, int bit
 }
 
 /* The inputs that outputs i0 .. i1 - 1 are made of; for the nearest, no fewer than those. */
-void gf_resample_needs(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis, int i0,
-                       int i1, int *first, int *end);
+void gf_resample_inputs(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis, int i0,
+                        int i1, int *first, int *end);
 
 /* No output is made of more inputs than that. */
 int gf_resample_taps_most(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis);

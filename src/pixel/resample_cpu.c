@@ -37,18 +37,6 @@ size_t gf_resample_scratch(const struct gf_stage *stage, enum gf_resample_kernel
     return carve(&work, NULL, stage, kernel, rows);
 }
 
-GF_TARGET_CLONES static void to_floats(const unsigned char *row, int bits, size_t count,
-                                       float *restrict floats)
-{
-    if (bits == 8) {
-        for (size_t i = 0; i < count; i++)
-            floats[i] = row[i];
-    } else {
-        for (size_t i = 0; i < count; i++)
-            floats[i] = ((const gf_u16_any *)row)[i];
-    }
-}
-
 static void to_light(const unsigned char *row, struct gf_format format, const float *decode,
                      float *floats)
 {
@@ -125,22 +113,10 @@ static void make_slot(const struct work *work, const struct gf_view *in, int row
     if (resample->linear)
         to_light(samples, work->in, gf_resample_floats(resample, resample->decode), work->source);
     else
-        to_floats(samples, work->in.bits, gf_samples(work->in), work->source);
+        gf_samples_to_floats(samples, work->in.bits, gf_samples(work->in), work->source);
     memset(work->source + gf_samples(work->in), 0, LANES * sizeof(float));
     add_columns(resample, work->source, work->in.channels,
                 gf_resample_most(resample, work->in.bits), slot(work, row));
-}
-
-GF_TARGET_CLONES static void to_samples(const float *sums, int bits, size_t count,
-                                        unsigned char *restrict row)
-{
-    if (bits == 8) {
-        for (size_t i = 0; i < count; i++)
-            row[i] = (unsigned char)gf_round_sample(sums[i], 255.0f);
-    } else {
-        for (size_t i = 0; i < count; i++)
-            ((gf_u16_any *)row)[i] = (uint16_t)gf_round_sample(sums[i], 65535.0f);
-    }
 }
 
 /* In place: light becomes samples, not yet rounded. */
@@ -164,12 +140,12 @@ static void encode_premultiplied(float *sums, struct gf_format format, float max
 static void finish_row(const struct work *work, unsigned char *row)
 {
     const struct gf_format format = work->out;
-    const float max = format.bits == 8 ? 255.0f : 65535.0f;
+    const float max = (float)gf_sample_max(format);
     if (work->resample->linear && gf_has_alpha(format))
         encode_premultiplied(work->sums, format, max);
     else if (work->resample->linear)
         encode(work->sums, gf_samples(format), max);
-    to_samples(work->sums, format.bits, gf_samples(format), row);
+    gf_floats_to_samples(work->sums, format.bits, gf_samples(format), row);
 }
 
 static void weigh(const struct work *work, const struct gf_view *in, const struct gf_view *out)

@@ -10,7 +10,7 @@ enum { WINDOW_MOST = 64 };
 static void window_of(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis, int i,
                       int *start, int *end)
 {
-    gf_resample_needs(kernel, axis, i, i + 1, start, end);
+    gf_resample_inputs(kernel, axis, i, i + 1, start, end);
 }
 
 /* The row after which an output is complete: its last, but one output at a time; those that end
@@ -56,7 +56,7 @@ static int span_of(enum gf_resample_kernel kernel, const struct gf_resample_axis
     for (int i = 0; i < axis->out; i += group) {
         int first, end;
         const int last = axis->out - i < group ? axis->out : i + group;
-        gf_resample_needs(kernel, axis, i, last, &first, &end);
+        gf_resample_inputs(kernel, axis, i, last, &first, &end);
         most = end - first > most ? end - first : most;
     }
     return most;

@@ -3,6 +3,13 @@
 #define GF_PIXEL_SAMPLE_H
 
 #include "base/host_device.h"
+#include "gpufilter/image.h"
+
+/* M, the largest sample. */
+static inline int gf_sample_max(struct gf_format format)
+{
+    return format.bits == 8 ? 255 : 65535;
+}
 
 /* v rounded half up and clamped to 0..max; max is 255 or 65535. NaN gives 0. */
 GF_HOST_DEVICE int gf_round_sample(float v, float max)
@@ -10,6 +17,13 @@ GF_HOST_DEVICE int gf_round_sample(float v, float max)
     if (!(v > 0.0f))
         return 0;
     return v >= max ? (int)max : (int)(v + 0.5f);
+}
+
+/* gf_round_sample without branches, for loops that are to become vectors. */
+GF_HOST_DEVICE int gf_round_flat(float v, float max)
+{
+    const float floored = v > 0.0f ? v : 0.0f;
+    return (int)((floored < max ? floored : max) + 0.5f);
 }
 
 /* Luma of ITU-R BT.601 in 8-bit weights: exact for 8 and 16 bits. */

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/target_clones.h"
+#include "pixel/sample.h"
 #include "stage/border.h"
 
 void gf_stencil_rows(const struct gf_view *in, int first, int count, int border,
@@ -29,4 +31,37 @@ void gf_stencil_pad(void *row, int width, int pad, size_t pixel_bytes, int borde
         pad_pixel(row, -1 - i, width, pixel_bytes, border);
         pad_pixel(row, width + i, width, pixel_bytes, border);
     }
+}
+
+GF_TARGET_CLONES void gf_samples_to_floats(const unsigned char *row, int bits, size_t count,
+                                           float *restrict to)
+{
+    if (bits == 8) {
+        for (size_t i = 0; i < count; i++)
+            to[i] = row[i];
+    } else {
+        for (size_t i = 0; i < count; i++)
+            to[i] = ((const gf_u16_any *)row)[i];
+    }
+}
+
+GF_TARGET_CLONES void gf_floats_to_samples(const float *from, int bits, size_t count,
+                                           unsigned char *restrict row)
+{
+    if (bits == 8) {
+        for (size_t i = 0; i < count; i++)
+            row[i] = (unsigned char)gf_round_flat(from[i], 255.0f);
+    } else {
+        for (size_t i = 0; i < count; i++)
+            ((gf_u16_any *)row)[i] = (uint16_t)gf_round_flat(from[i], 65535.0f);
+    }
+}
+
+void gf_keep_alpha(const unsigned char *from, unsigned char *to, struct gf_format format,
+                   size_t bytes)
+{
+    const size_t sample = (size_t)(format.bits / 8);
+    const size_t pixel = sample * (size_t)format.channels;
+    for (size_t i = pixel - sample; i < bytes; i += pixel)
+        memcpy(to + i, from + i, sample);
 }

@@ -36,6 +36,18 @@ void gf_stencil_rows(const struct gf_view *in, int first, int count, int border,
 /* Fills `pad` pixels on either side of the `width` pixels that stand at `row`. */
 void gf_stencil_pad(void *row, int width, int pad, size_t pixel_bytes, int border);
 
+/* `count` samples of a row. On the way back they are rounded half up and clamped. */
+void gf_samples_to_floats(const unsigned char *row, int bits, size_t count, float *restrict to);
+void gf_floats_to_samples(const float *from, int bits, size_t count, unsigned char *restrict row);
+
+/* Copies the alpha samples of `bytes` bytes, which begin with a pixel. */
+void gf_keep_alpha(const unsigned char *from, unsigned char *to, struct gf_format format,
+                   size_t bytes);
+
+/* The variants of blur and boxblur read whole windows from global memory up to this reach
+ * in pixels, and hold tiles in shared memory up to that one. */
+enum { GF_WINDOW_REACH_MAX = 60, GF_WINDOW_TILE_REACH_MAX = 16 };
+
 static inline size_t gf_samples(struct gf_format format)
 {
     return (size_t)format.width * (size_t)format.channels;

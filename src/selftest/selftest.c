@@ -90,7 +90,7 @@ static enum gf_status run_band(struct test *test, const struct gf_stage *stage,
 {
     struct gf_selftest_guarded buffer[BUFFERS] = {0};
     int first, end;
-    gf_stage_needs(stage, y0, y1, &first, &end);
+    gf_stage_input_rows(stage, y0, y1, &first, &end);
     const size_t bytes[BUFFERS] = {
         [INPUT] = gf_selftest_padded_pitch(stage->in) * (size_t)(end - first),
         [OUTPUT] = gf_selftest_padded_pitch(stage->out) * (size_t)(y1 - y0),

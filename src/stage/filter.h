@@ -1,5 +1,5 @@
-/* How a filter is declared: its parameters, the rows that it needs, and its entries on both
- * backends. */
+/* How a filter is declared: its parameters, the rows that it reads, what it costs, and its entries
+ * on both backends. */
 #ifndef GF_STAGE_FILTER_H
 #define GF_STAGE_FILTER_H
 
@@ -20,61 +20,76 @@ extern "C" {
 #endif
 
 struct gf_stage;
-enum gf_kind {
-    GF_POINT, /* each output pixel from the same input pixel: fused with its neighbours in the chain
-               */
-    GF_STENCIL,  /* mixes pixels: works on premultiplied colour (the planner sees to it) */
-    GF_GEOMETRY, /* moves pixels: any format, alpha of either kind */
+struct gf_point_builder; /* pixel/point.h */
+
+/* What a filter does with pixels decides where the planner lets it stand. */
+enum gf_filter_kind {
+    GF_POINT,    /* makes each pixel of the same pixel: fused with its neighbours in the chain */
+    GF_STENCIL,  /* mixes pixels: the planner hands it premultiplied colour */
+    GF_GEOMETRY, /* moves pixels: of any format, with alpha of either kind */
 };
 
-struct gf_point_builder; /* point.h */
+/* Nanoseconds that one thread of the CPU backend (AVX-512, 8-bit RGB) takes for a pixel of the
+ * result: pixel + row * radius + tap * (2 radius + 1)^2. The program chooses between CPU and GPU
+ * by it. All zeros stand for GF_COST_PIXEL: the pixel is read, changed a little, and written. */
+struct gf_filter_cost {
+    double pixel, row, tap;
+    int radius_max; /* beyond it, if it is not 0, another algorithm takes row_beyond * radius */
+    double row_beyond;
+};
+#define GF_COST_PIXEL 0.8
 
 struct gf_filter {
     const char *name, *alias, *summary, *definition;
-    const char *example; /* a chain for its help, where one made of the defaults would show nothing;
-                            or NULL */
+    /* A chain for its help, where one made of the defaults would show nothing; or NULL. */
+    const char *example;
     const struct gf_param *params; /* or NULL */
     size_t params_size;
-    enum gf_kind kind;
-    /* Tolerance of the CUDA backend against the CPU backend, in steps of the sample format; 0: bit
-     * for bit. */
+    enum gf_filter_kind kind;
+    /* How far the CUDA backend's samples may be from the CPU backend's; 0: they are the same. */
     int tolerance;
+    struct gf_filter_cost cost;
 
-    /* What cannot be said of one parameter alone; may be NULL. "w=0: ..." without the filter's
-     * name. */
+    /* Checks what the declaration of a single parameter cannot say; may be NULL. Its message is
+     * preceded by the filter's name. */
     enum gf_status (*check)(const void *params, struct gf_error *error);
-    /* *out is preset to in; NULL: the same format. */
+    /* Sets the format of the result. *out is preset to in; NULL: it stays so. */
     enum gf_status (*shape)(const void *params, struct gf_format in, struct gf_format *out,
                             struct gf_error *error);
-    /* Whether the stage must see the whole picture before its first row (transpose); NULL: no. */
-    bool (*whole)(const void *params);
-    /* Input rows first..end-1 for output rows y0..y1-1, within the picture; both ends never
-     * decrease with y0, y1 unless whole(). NULL: the same rows. */
-    void (*needs)(const struct gf_stage *stage, int y0, int y1, int *first, int *end);
+    /* GF_STENCIL: how many rows above and below its own a row of the result is made of. Beyond the
+     * picture lies the border that GF_PARAM_BORDER declares. NULL: see input_rows. */
+    int (*radius)(const void *params);
+    /* Without radius(). The rows first..end-1 of the input, within the picture, that rows y0..y1-1
+     * of the result are made of. Both ends never decrease with y0 and y1, unless needs_whole()
+     * says so. NULL: the same rows. */
+    void (*input_rows)(const struct gf_stage *stage, int y0, int y1, int *first, int *end);
+    /* Whether the whole input must be there before the first row is made; NULL: no. */
+    bool (*needs_whole)(const void *params);
     /* The histogram of its input that it wants; NULL: none. */
     enum gf_statistic (*statistic)(const void *params);
 
-    /* GF_POINT: appends the filter's operations; everything below is then NULL. */
+    /* GF_POINT: appends the filter's operations. Everything below is then NULL. */
     enum gf_status (*point)(const struct gf_stage *stage, struct gf_point_builder *builder,
                             struct gf_error *error);
 
     /* Fills stage->constants; may be NULL. Called once, after the statistic is known. */
     enum gf_status (*prepare)(struct gf_stage *stage, struct gf_error *error);
-    /* Bytes of scratch for a band of that many output rows; NULL: none. */
+    /* Bytes of scratch memory for a band of that many rows of the result; NULL: none. */
     size_t (*cpu_scratch)(const struct gf_stage *stage, int rows);
     size_t (*cuda_scratch)(const struct gf_stage *stage, int rows);
-    /* Computes rows out->y .. out->y + out->rows - 1. Any pitch, any alignment of rows to the
-     * sample size. Called from several threads at once, each with its own scratch (64-byte
-     * aligned). */
+    /* Computes rows out->y .. out->y + out->rows - 1. Pitches are any, and rows start at any
+     * multiple of the sample size. Called from several threads at once, each with scratch memory
+     * of its own (64-byte aligned). */
     void (*cpu)(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
                 void *scratch);
     bool cpu_intrinsics; /* cpu() has code that gf_cpu_allow_intrinsics() can leave out */
-    /* Variants, first the default. Of a point filter only those that it has besides gf_point's:
-     * they are launched on a stage of gf_point with a run of that one filter. */
+    /* Variants of the CUDA kernels, first the default. A point filter lists only those that it has
+     * besides gf_point's: they are launched on a stage of gf_point with a run of that one filter.
+     */
     const struct gf_variant *cuda;
 };
 
-/* Declaring parameters: struct, member, default, range, help with the unit. */
+/* Declares a parameter: struct, member, default, range, help with the unit. */
 #define GF_PARAM(type_, member, value_, least_, greatest_, help_) \
     { \
         .name = #member, .type = GF_TYPE_FLOAT, .offset = offsetof(type_, member), \
@@ -105,7 +120,7 @@ struct gf_filter {
         .name = #member, .type = GF_TYPE_MATRIX, .offset = offsetof(type_, member), \
         .required = true, .help = help_ \
     }
-/* Every stencil's: int border, of enum gf_border. */
+/* Declares the border of a stencil: its struct has a member int border, of enum gf_border. */
 #define GF_PARAM_BORDER(type_) \
     GF_PARAM_CHOICE( \
         type_, border, 0, gf_border_names, \

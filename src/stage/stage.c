@@ -5,6 +5,8 @@
 
 #include "stage/border.h"
 
+const char *const gf_border_names[] = {"edge", "reflect", "wrap", "constant", NULL};
+
 enum gf_status gf_stage_bind(struct gf_stage *stage, const struct gf_filter *filter,
                              const void *params, struct gf_format in, struct gf_error *error)
 {
@@ -42,27 +44,42 @@ enum gf_status gf_stage_constants(struct gf_stage *stage, size_t size, struct gf
     return stage->constants ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
 }
 
-bool gf_stage_whole(const struct gf_stage *stage)
+static int border_of(const struct gf_stage *stage)
 {
-    return stage->filter->whole && stage->filter->whole(stage->params);
+    for (const struct gf_param *param = stage->filter->params; param && param->name; param++) {
+        if (param->choices == gf_border_names)
+            return *(const int *)((const char *)stage->params + param->offset);
+    }
+    return GF_BORDER_EDGE;
 }
 
-void gf_stage_needs(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
+bool gf_stage_needs_whole(const struct gf_stage *stage)
+{
+    if (stage->filter->radius)
+        return border_of(stage) == GF_BORDER_WRAP;
+    return stage->filter->needs_whole && stage->filter->needs_whole(stage->params);
+}
+
+int gf_stage_radius(const struct gf_stage *stage)
+{
+    return stage->filter->radius ? stage->filter->radius(stage->params) : 0;
+}
+
+static void rows_in_reach(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
+{
+    const int radius = gf_stage_radius(stage), height = stage->in.height;
+    const bool is_beyond = y0 < radius || y1 + radius > height;
+    const bool wraps = is_beyond && border_of(stage) == GF_BORDER_WRAP;
+    *first = y0 - radius < 0 || wraps ? 0 : y0 - radius;
+    *end = y1 + radius > height || wraps ? height : y1 + radius;
+}
+
+void gf_stage_input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
 {
     *first = y0;
     *end = y1;
-    if (stage->filter->needs)
-        stage->filter->needs(stage, y0, y1, first, end);
-}
-
-void gf_needs_radius(const struct gf_stage *stage, int radius, int border, int y0, int y1,
-                     int *first, int *end)
-{
-    const int height = stage->in.height;
-    *first = y0 - radius < 0 ? 0 : y0 - radius;
-    *end = y1 + radius > height ? height : y1 + radius;
-    if (border == GF_BORDER_WRAP && (y0 < radius || y1 + radius > height)) {
-        *first = 0;
-        *end = height;
-    }
+    if (stage->filter->radius)
+        rows_in_reach(stage, y0, y1, first, end);
+    else if (stage->filter->input_rows)
+        stage->filter->input_rows(stage, y0, y1, first, end);
 }

@@ -26,18 +26,15 @@ enum gf_status gf_stage_bind(struct gf_stage *stage, const struct gf_filter *fil
                              struct gf_error *error) GF_CHECKED;
 enum gf_status gf_stage_prepare(struct gf_stage *stage, struct gf_error *error) GF_CHECKED;
 void gf_stage_release(struct gf_stage *stage); /* frees constants */
-void gf_stage_needs(const struct gf_stage *stage, int y0, int y1, int *first, int *end);
-bool gf_stage_whole(const struct gf_stage *stage);
 /* Allocates stage->constants, zeroed. */
 enum gf_status gf_stage_constants(struct gf_stage *stage, size_t size,
                                   struct gf_error *error) GF_CHECKED;
 
-enum gf_statistic gf_stage_statistic(const struct gf_stage *stage); /* that it wants of its input */
-
-/* needs() of a stencil of that radius in rows, for any border, and its whole(): only wrap reaches
- * the opposite edge. */
-void gf_needs_radius(const struct gf_stage *stage, int radius, int border, int y0, int y1,
-                     int *first, int *end);
+/* What the declaration says of this stage (stage/filter.h). */
+void gf_stage_input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end);
+bool gf_stage_needs_whole(const struct gf_stage *stage);
+int gf_stage_radius(const struct gf_stage *stage); /* 0 where the filter declares none */
+enum gf_statistic gf_stage_statistic(const struct gf_stage *stage); /* of its input */
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,5 @@
 #include "cuda/filters/gauss/gauss.cuh"
-#include "pixel/stencils.h"
+#include "filters/blur.h"
 
 struct rounded {
     static constexpr unsigned START = 1u << 23; /* a half: the sum has 24 fraction bits */

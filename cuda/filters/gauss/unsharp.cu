@@ -1,5 +1,5 @@
 #include "cuda/filters/gauss/gauss.cuh"
-#include "pixel/stencils.h"
+#include "filters/unsharp.h"
 
 struct sharpened {
     static constexpr unsigned START = 0;
