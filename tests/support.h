@@ -191,19 +191,24 @@ static inline void assert_ok(const char *label, enum gf_status status, const str
 
 /* ---- all filters ---- */
 
-/* A chain of that filter alone with its defaults, and with values for parameters that have none. */
+/* A chain of that filter alone with its defaults, and with values for what has none: a matrix, or
+ * the first two lengths. */
 static inline const char *default_chain(const struct gf_filter *filter, char *text, size_t size)
 {
-    static const char *const required[][2] = {
-        {"convolve", "kernel=1 2 0/0 4 -1/-2 0 5"},
-        {"crop", "w=60%:h=70%"},
-        {"resize", "w=60%:h=70%"},
-        {"rotate", "angle=90"},
-    };
+    int lengths = 0;
+    char separator = '=';
     snprintf(text, size, "%s", filter->name);
-    for (size_t i = 0; i < sizeof required / sizeof *required; i++) {
-        if (!strcmp(filter->name, required[i][0]))
-            snprintf(text, size, "%s=%s", filter->name, required[i][1]);
+    for (const struct gf_param *param = gf_filter_params(filter); param->name; param++) {
+        const char *value = NULL;
+        if (param->type == GF_TYPE_MATRIX)
+            value = "1 2 0/0 4 -1/-2 0 5";
+        else if (param->type == GF_TYPE_LENGTH && lengths++ < 2)
+            value = lengths == 1 ? "60%" : "70%";
+        if (!value)
+            continue;
+        const size_t length = strlen(text);
+        snprintf(text + length, size - length, "%c%s=%s", separator, param->name, value);
+        separator = ':';
     }
     return text;
 }

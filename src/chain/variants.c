@@ -40,7 +40,7 @@ const struct gf_filter *gf_stage_variants(const struct gf_stage *stage)
 gf_launcher *gf_stage_launcher(const struct gf_stage *stage)
 {
     return stage->variant && stage->variant->launch ? stage->variant->launch
-                                                  : stage->filter->cuda[0].launch;
+                                                    : stage->filter->cuda[0].launch;
 }
 
 const struct gf_variant *gf_stage_counting(const struct gf_stage *stage)

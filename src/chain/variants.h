@@ -13,7 +13,8 @@ extern "C" {
 const struct gf_variant *gf_filter_naive(const struct gf_filter *filter);
 /* The variants of a filter, first the default; NULL past the last one. */
 const struct gf_variant *gf_filter_variant_at(const struct gf_filter *filter, int index);
-/* The kernels that the stage runs are its variant's, or the default's where the variant has none of its own. */
+/* The kernels that the stage runs are its variant's, or the default's where the variant has none of
+ * its own. */
 /* The filter whose variants the stage can run: its own, or that of the only one in a run of point
  * filters. */
 const struct gf_filter *gf_stage_variants(const struct gf_stage *stage);

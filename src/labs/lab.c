@@ -105,7 +105,7 @@ static enum gf_status parse_values(const char *name, const char *text,
     char *const block = calloc(1, declared.params_size + 1);
     if (!block)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    enum gf_status status = gf_params_parse(&declared, &text, block, error);
+    enum gf_status status = gf_params_parse(&declared, &text, block, NULL, error);
     if (!status && *text)
         status =
             gf_fail(error, GF_ERROR_USAGE, "%s: one lab at a time, or all: '%.60s'", name, text);

@@ -1,0 +1,156 @@
+/* The value of one parameter, from text, checked against the parameter's declaration. */
+#include "chain/param_value.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/value.h"
+
+static void describe_choices(const char *const *choices, char *text, size_t size)
+{
+    size_t length = 0;
+    text[0] = '\0';
+    for (int i = 0; choices[i] && length < size; i++)
+        length += (size_t)snprintf(text + length, size - length, "%s%s", i ? ", " : "", choices[i]);
+}
+
+static enum gf_status set_choice(const struct gf_filter *filter, const struct gf_param *param,
+                                 const char *text, int *value, struct gf_error *error)
+{
+    for (int i = 0; param->choices[i]; i++) {
+        if (!strcmp(text, param->choices[i])) {
+            *value = i;
+            return GF_OK;
+        }
+    }
+    char choices[160];
+    describe_choices(param->choices, choices, sizeof choices);
+    return gf_fail(error, GF_ERROR_USAGE, "%s: %s=%.60s is none of %s", filter->name, param->name,
+                   text, choices);
+}
+
+static enum gf_status outside(const struct gf_filter *filter, const struct gf_param *param,
+                              const char *text, struct gf_error *error)
+{
+    return gf_fail(error, GF_ERROR_USAGE, "%s: %s=%.60s is outside %g..%g", filter->name,
+                   param->name, text, param->least, param->greatest);
+}
+
+static enum gf_status not_a(const struct gf_filter *filter, const struct gf_param *param,
+                            const char *text, const char *what, struct gf_error *error)
+{
+    return gf_fail(error, GF_ERROR_USAGE, "%s: %s=%.60s is not %s", filter->name, param->name, text,
+                   what);
+}
+
+static enum gf_status set_length(const struct gf_filter *filter, const struct gf_param *param,
+                                 const char *text, struct gf_length *length, struct gf_error *error)
+{
+    const char *end;
+    if (!gf_value_number(text, &length->value, &end) ||
+        (*end && strcmp(end, "%") && strcmp(end, "px")))
+        return not_a(filter, param, text, "a length (pixels, or per cent as in 50%)", error);
+    length->unit = *end == '%' ? GF_PERCENT : GF_PIXELS;
+    if (length->unit == GF_PIXELS && length->value != floor(length->value))
+        return not_a(filter, param, text, "a whole number of pixels", error);
+    if (length->value < param->least || length->value > param->greatest)
+        return outside(filter, param, text, error);
+    return GF_OK;
+}
+
+/* Rows are separated by '/' or '|', samples by spaces. */
+static enum gf_status set_matrix(const struct gf_filter *filter, const struct gf_param *param,
+                                 const char *text, struct gf_matrix *matrix, struct gf_error *error)
+{
+    *matrix = (struct gf_matrix){0};
+    int column = 0;
+    for (const char *at = text;;) {
+        at += strspn(at, " \t\n");
+        if (*at == '/' || *at == '|' || !*at) {
+            if (!column || (matrix->height && column != matrix->width))
+                return not_a(filter, param, text, "a matrix with rows of one length", error);
+            matrix->width = column;
+            matrix->height++;
+            column = 0;
+            if (!*at++)
+                break;
+            continue;
+        }
+        double value;
+        if (matrix->height >= GF_MATRIX_SIDE_MAX || column >= GF_MATRIX_SIDE_MAX)
+            return gf_fail(error, GF_ERROR_USAGE, "%s: %s is larger than %dx%d", filter->name,
+                           param->name, GF_MATRIX_SIDE_MAX, GF_MATRIX_SIDE_MAX);
+        if (!gf_value_number(at, &value, &at) || !strchr(" \t\n/|", *at) || !isfinite((float)value))
+            return not_a(filter, param, text, "a matrix such as 0 1 0/1 -4 1/0 1 0", error);
+        /* The width is known after the first row; until then rows are packed by that row's own
+         * length. */
+        matrix->value[(matrix->height ? matrix->height * matrix->width : 0) + column++] =
+            (float)value;
+        if (matrix->height && column > matrix->width)
+            return not_a(filter, param, text, "a matrix with rows of one length", error);
+    }
+    if (matrix->width % 2 == 0 || matrix->height % 2 == 0)
+        return gf_fail(error, GF_ERROR_USAGE, "%s: %s is %dx%d; both sides must be odd",
+                       filter->name, param->name, matrix->width, matrix->height);
+    return GF_OK;
+}
+
+static enum gf_status set_number(const struct gf_filter *filter, const struct gf_param *param,
+                                 const char *text, double *value, struct gf_error *error)
+{
+    if (!gf_value_whole_number(text, value))
+        return not_a(filter, param, text, "a number", error);
+    if (*value < param->least || *value > param->greatest)
+        return outside(filter, param, text, error);
+    return GF_OK;
+}
+
+enum gf_status gf_param_set_value(const struct gf_filter *filter, const struct gf_param *param,
+                                  const char *text, void *params, struct gf_error *error)
+{
+    void *const member = (char *)params + param->offset;
+    double number;
+    enum gf_status status;
+    switch (param->type) {
+    case GF_TYPE_CHOICE:
+        return set_choice(filter, param, text, member, error);
+    case GF_TYPE_LENGTH:
+        return set_length(filter, param, text, member, error);
+    case GF_TYPE_MATRIX:
+        return set_matrix(filter, param, text, member, error);
+    case GF_TYPE_FILE:
+        if (!*text)
+            return not_a(filter, param, text, "a name of a file", error);
+        if (strlen(text) >= GF_FILE_NAME_SIZE)
+            return not_a(filter, param, text, "a name of a file: it is too long", error);
+        strcpy(member, text);
+        return GF_OK;
+    case GF_TYPE_WORD:
+        if (!strcmp(text, param->choices[0])) {
+            *(double *)member = NAN;
+            return GF_OK;
+        }
+        return set_number(filter, param, text, member, error);
+    case GF_TYPE_FLOAT:
+        return set_number(filter, param, text, member, error);
+    case GF_TYPE_INT:
+        if ((status = set_number(filter, param, text, &number, error)))
+            return status;
+        if (number != floor(number))
+            return not_a(filter, param, text, "a whole number", error);
+        *(int *)member = (int)number;
+        return GF_OK;
+    }
+    return GF_OK;
+}
+
+void gf_params_set_defaults(const struct gf_filter *filter, void *params)
+{
+    for (const struct gf_param *param = gf_filter_params(filter); param->name; param++) {
+        void *const member = (char *)params + param->offset;
+        if (param->type == GF_TYPE_FLOAT || param->type == GF_TYPE_WORD)
+            *(double *)member = param->value;
+        else if (param->type == GF_TYPE_INT || param->type == GF_TYPE_CHOICE)
+            *(int *)member = (int)param->value;
+    }
+}

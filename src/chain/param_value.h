@@ -1,0 +1,14 @@
+/* The value of one parameter, from text. Values are checked here and nowhere else. */
+#ifndef GF_CHAIN_PARAM_VALUE_H
+#define GF_CHAIN_PARAM_VALUE_H
+
+#include "stage/filter.h"
+
+/* Puts the value into its member of params. The filter gives the error message its name. */
+enum gf_status gf_param_set_value(const struct gf_filter *filter, const struct gf_param *param,
+                                  const char *text, void *params,
+                                  struct gf_error *error) GF_CHECKED;
+/* Puts every parameter's default into params, which are zeroed. */
+void gf_params_set_defaults(const struct gf_filter *filter, void *params);
+
+#endif

@@ -1,0 +1,150 @@
+/* The grammar of parameters: value:key=value. The first of them may go by position; what follows a
+ * named one needs its name, as FFmpeg has it. */
+#include "chain/params.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/suggest.h"
+#include "chain/param_value.h"
+#include "chain/token.h"
+#include "chain/variants.h"
+
+/* `given` has a bit for each parameter. */
+struct parser {
+    const struct gf_filter *filter;
+    void *params;
+    const struct gf_variant **variant;
+    int position; /* of the next value that comes without a name */
+    bool has_names;
+    unsigned given;
+};
+
+static enum gf_status set_variant(struct parser *parser, const char *text, struct gf_error *error)
+{
+    const struct gf_filter *const filter = parser->filter;
+    const struct gf_variant *variant;
+    char names[400] = "";
+    if (*parser->variant)
+        return gf_fail(error, GF_ERROR_USAGE, "%s: variant is given twice", filter->name);
+    for (int i = 0; (variant = gf_filter_variant_at(filter, i)); i++) {
+        if (!strcmp(text, variant->name)) {
+            *parser->variant = variant;
+            return GF_OK;
+        }
+        const size_t length = strlen(names);
+        snprintf(names + length, sizeof names - length, "%s%s", i ? ", " : "", variant->name);
+    }
+    *parser->variant = strcmp(text, "naive") ? NULL : gf_filter_naive(filter);
+    return *parser->variant ? GF_OK
+                            : gf_fail(error, GF_ERROR_USAGE, "%s: variant=%.60s is none of %s",
+                                      filter->name, text, names);
+}
+
+static enum gf_status unknown_param(const struct gf_filter *filter, const char *name,
+                                    struct gf_error *error)
+{
+    const char *best = NULL;
+    int distance = 0;
+    for (const struct gf_param *param = gf_filter_params(filter); param->name; param++)
+        gf_suggest_consider(name, param->name, &best, &distance);
+    if (gf_filter_variant_at(filter, 0))
+        gf_suggest_consider(name, "variant", &best, &distance);
+    return gf_fail(error, GF_ERROR_USAGE, "%s: unknown parameter '%.60s'%s%s%s", filter->name, name,
+                   best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
+}
+
+/* "key=" at the start of text, a word of letters and underscores. */
+static size_t key_length(const char *text)
+{
+    const size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz_ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+    return length && text[length] == '=' ? length : 0;
+}
+
+static enum gf_status find_by_name(const struct parser *parser, const char *name, int *index,
+                                   struct gf_error *error)
+{
+    const struct gf_param *const list = gf_filter_params(parser->filter);
+    for (*index = 0; list[*index].name; ++*index) {
+        if (!strcmp(list[*index].name, name))
+            return GF_OK;
+    }
+    return unknown_param(parser->filter, name, error);
+}
+
+static enum gf_status find_by_position(struct parser *parser, const char *text, int *index,
+                                       struct gf_error *error)
+{
+    const char *const name = parser->filter->name;
+    if (parser->has_names)
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "%s: '%.60s' comes after a named parameter, so it needs its name", name,
+                       text);
+    if (!gf_filter_params(parser->filter)[parser->position].name)
+        return gf_fail(error, GF_ERROR_USAGE, "%s: one value too many: '%.60s'", name, text);
+    *index = parser->position++;
+    return GF_OK;
+}
+
+/* One "value" or "key=value": `raw` as it stands in the chain, `token` without its quotes. */
+static enum gf_status parse_param(struct parser *parser, const char *raw, char *token,
+                                  struct gf_error *error)
+{
+    const struct gf_filter *const filter = parser->filter;
+    const size_t length = key_length(raw + strspn(raw, " \t\n"));
+    int index = 0;
+    enum gf_status status;
+    if (length) {
+        token[length] = '\0';
+        parser->has_names = true;
+        if (!strcmp(token, "variant") && gf_filter_variant_at(filter, 0))
+            return set_variant(parser, gf_token_trim(token + length + 1), error);
+        status = find_by_name(parser, token, &index, error);
+        token += length + 1;
+    } else {
+        status = find_by_position(parser, token, &index, error);
+    }
+    if (status)
+        return status;
+    const struct gf_param *const param = &gf_filter_params(filter)[index];
+    if (parser->given & 1u << index)
+        return gf_fail(error, GF_ERROR_USAGE, "%s: %s is given twice", filter->name, param->name);
+    parser->given |= 1u << index;
+    return gf_param_set_value(filter, param, gf_token_trim(token), parser->params, error);
+}
+
+static enum gf_status check_params(const struct gf_filter *filter, unsigned given,
+                                   const void *params, struct gf_error *error)
+{
+    const struct gf_param *const list = gf_filter_params(filter);
+    for (int i = 0; list[i].name; i++) {
+        if (list[i].required && !(given & 1u << i))
+            return gf_fail(error, GF_ERROR_USAGE, "%s: %s is missing: %s", filter->name,
+                           list[i].name, list[i].help);
+    }
+    struct gf_error detail = {0};
+    const enum gf_status status = filter->check ? filter->check(params, &detail) : GF_OK;
+    return status ? gf_fail(error, status, "%s: %s", filter->name, detail.text) : GF_OK;
+}
+
+enum gf_status gf_params_parse(const struct gf_filter *filter, const char **text, void *params,
+                               const struct gf_variant **variant, struct gf_error *error)
+{
+    struct parser parser = {.filter = filter, .params = params, .variant = variant};
+    char token[GF_TOKEN_MAX];
+    gf_params_set_defaults(filter, params);
+    while (**text == '=' || **text == ':') {
+        const char *const raw = *text + 1;
+        *text = gf_token_next(raw, ":,", token);
+        if (!*text)
+            return gf_fail(error, GF_ERROR_USAGE,
+                           "%s: a quote is left open, or a value is too long", filter->name);
+        char *const value = gf_token_trim(token);
+        if (!*value)
+            return gf_fail(error, GF_ERROR_USAGE, "%s: an empty parameter", filter->name);
+        const enum gf_status status = parse_param(&parser, raw, value, error);
+        if (status)
+            return status;
+    }
+    return check_params(filter, parser.given, params, error);
+}
