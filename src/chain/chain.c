@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "chain/params.h"
 #include "chain/token.h"
 
@@ -25,7 +26,7 @@ static enum gf_status parse_item(const char **text, struct gf_chain_item *item,
     }
     item->params = calloc(1, item->filter->params_size + 1);
     if (!item->params)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        return gf_fail_memory(error);
     *text = stop;
     return gf_params_parse(item->filter, text, item->params, &item->variant, error);
 }
@@ -39,7 +40,7 @@ enum gf_status gf_chain_parse(const char *text, struct gf_chain *chain, struct g
             realloc(chain->item, (size_t)(chain->count + 1) * sizeof *grown);
         if (!grown) {
             gf_chain_free(chain);
-            return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+            return gf_fail_memory(error);
         }
         chain->item = grown;
         chain->item[chain->count] = (struct gf_chain_item){0};

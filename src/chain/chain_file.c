@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "chain/chain.h"
 #include "stage/stage.h"
 
@@ -31,7 +32,7 @@ static enum gf_status read_text(FILE *file, const char *name, char **text, struc
 {
     *text = malloc(BYTES_MOST + 1);
     if (!*text)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        return gf_fail_memory(error);
     errno = 0;
     const size_t size = fread(*text, 1, BYTES_MOST + 1, file);
     if (ferror(file))

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "chain/chain.h"
 #include "pixel/orient.h"
 #include "pixel/point.h"
@@ -43,7 +44,7 @@ static enum gf_status add_item(struct builder *b, struct item item, struct gf_er
         return status;
     struct item *const grown = realloc(b->item, (size_t)(b->count + 1) * sizeof *grown);
     if (!grown)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        return gf_fail_memory(error);
     b->item = grown;
     b->item[b->count++] = item;
     b->format = probe.out;
@@ -54,7 +55,7 @@ static enum gf_status add_straight(struct builder *b, struct gf_error *error)
 {
     struct gf_unpremultiply *const params = own(b->plan, sizeof *params);
     if (!params)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        return gf_fail_memory(error);
     *params = (struct gf_unpremultiply){.bits = b->straight_bits};
     b->straight_bits = 0;
     return add_item(b, (struct item){.filter = &gf_unpremultiply, .params = params}, error);
@@ -128,7 +129,7 @@ static enum gf_status bind_run(struct builder *b, int *i, struct gf_stage *stage
 {
     struct gf_point_run *const run = own(b->plan, sizeof *run);
     if (!run)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        return gf_fail_memory(error);
     const int first = *i;
     do {
         run->item[run->count].filter = b->item[*i].filter;
@@ -153,7 +154,7 @@ static enum gf_status bind_stages(struct builder *b, struct gf_error *error)
     struct gf_plan *const plan = b->plan;
     plan->stage = calloc((size_t)b->count + 1, sizeof *plan->stage);
     if (!plan->stage)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        return gf_fail_memory(error);
     struct gf_format format = plan->in;
     enum gf_status status = GF_OK;
     for (int i = 0; !status && i < b->count;) {
@@ -178,7 +179,7 @@ static enum gf_status cut_segments(struct gf_plan *plan, struct gf_error *error)
 {
     plan->segment = calloc((size_t)plan->stage_count + 1, sizeof *plan->segment);
     if (!plan->segment)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        return gf_fail_memory(error);
     struct gf_segment *segment = plan->segment;
     *segment = (struct gf_segment){.in = plan->in, .out = plan->in};
     plan->segment_count = 1;

@@ -1,6 +1,7 @@
 /* equalize: levels out the histogram. */
 #include <stdlib.h>
 
+#include "base/fail.h"
 #include "pixel/histogram_counters.h"
 #include "pixel/point.h"
 
@@ -65,7 +66,7 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
     const struct gf_histogram *const histogram = stage->histogram;
     double *const table = malloc((size_t)(histogram->channels * histogram->bins) * sizeof *table);
     if (!table)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        return gf_fail_memory(error);
     bool changed = false;
     for (int c = 0; c < histogram->channels; c++) {
         const int at = c * histogram->bins;

@@ -1,6 +1,7 @@
 /* normalize: stretches the levels that are there over the whole scale. */
 #include <stdlib.h>
 
+#include "base/fail.h"
 #include "pixel/point.h"
 
 struct normalize {
@@ -53,7 +54,7 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
     const int bins = histogram->bins;
     double *const value = malloc((size_t)(histogram->channels * bins) * sizeof *value);
     if (!value)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        return gf_fail_memory(error);
     for (int c = 0; c < histogram->channels; c++) {
         int low, high;
         find_range(histogram->count + c * bins, bins, normalize->clip, &low, &high);

@@ -1,6 +1,7 @@
 /* threshold: black and white. */
 #include <stdlib.h>
 
+#include "base/fail.h"
 #include "pixel/histogram_counters.h"
 #include "pixel/point.h"
 
@@ -82,7 +83,7 @@ static enum gf_status find_otsu(const struct gf_histogram *histogram, int *split
     const size_t bins = (size_t)histogram->bins;
     double *const memory = malloc(3 * bins * sizeof *memory);
     if (!memory)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        return gf_fail_memory(error);
     const struct classes classes = {.below = (float *)memory,
                                     .above = (float *)memory + bins,
                                     .mean_below = memory + bins,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "pixel/histogram.h"
 
 struct gf_point_builder {
@@ -160,7 +161,7 @@ enum gf_status gf_point_lightness(struct gf_point_builder *builder, const double
     builder->lightness = gf_lightness_tables(builder->format.bits, &size);
     builder->level = malloc((size_t)builder->bins * sizeof *builder->level);
     if (!builder->lightness || !builder->level)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        return gf_fail_memory(error);
     if (gf_colour_channels(builder->format) == 1) {
         lightness_of_gray(builder, value);
         return GF_OK;
@@ -281,7 +282,7 @@ static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
         .format = stage->in, .bins = 1 << stage->in.bits, .tables = 1};
     builder.value = malloc(3 * (size_t)builder.bins * sizeof *builder.value);
     enum gf_status status = builder.value ? build(stage, &builder, error)
-                                          : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+                                          : gf_fail_memory(error);
     if (!status) {
         struct gf_point_program program;
         const size_t size = lay_out(&builder, stage->in, stage->out, &program);

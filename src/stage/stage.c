@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/fail.h"
 #include "stage/border.h"
 
 const char *const gf_border_names[] = {"edge", "reflect", "wrap", "constant", NULL};
@@ -41,7 +42,7 @@ enum gf_status gf_stage_constants(struct gf_stage *stage, size_t size, struct gf
     free(stage->constants);
     stage->constants = calloc(1, size);
     stage->constants_size = stage->constants ? size : 0;
-    return stage->constants ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    return stage->constants ? GF_OK : gf_fail_memory(error);
 }
 
 static int border_of(const struct gf_stage *stage)

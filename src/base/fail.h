@@ -1,0 +1,18 @@
+#ifndef GF_BASE_FAIL_H
+#define GF_BASE_FAIL_H
+
+#include "gpufilter/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+static inline enum gf_status gf_fail_memory(struct gf_error *error)
+{
+    return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif
