@@ -28,7 +28,7 @@ static __device__ __forceinline__ void compute_pixel(const struct program &progr
     take_pixels(program, from, 0, &p);
 #pragma unroll 1
     for (int i = 0; i < program.count; i++)
-        apply(program, program.op[i], &colours, &p);
+        apply<false>(program, program.op[i], 0, 0, &colours, &p);
     put_pixels(program.out_channels, to, 0, &p);
 }
 
@@ -86,8 +86,12 @@ static int launch_part(const struct gf_launch *launch, struct view_pair band, bo
     return cudaGetLastError();
 }
 
+extern "C" gf_launcher gf_point_position_cuda;
+
 static int launch_pixels(const struct gf_launch *launch, bool resident)
 {
+    if (((const struct gf_point_program *)launch->stage->constants)->fields)
+        return gf_point_position_cuda(launch);
     const struct view_pair band = aligned_views(launch);
     return for_parts_of_rows(band, LAUNCH_PIXELS / band.width, [&](const struct view_pair &part) {
         return launch_part(launch, part, resident);

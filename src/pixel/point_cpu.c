@@ -106,7 +106,7 @@ INLINE void split(const void *in, int bits, int n, const int channels, struct pl
 }
 
 GF_TARGET_CLONES static void split_planes(const void *in, struct gf_format format, int n,
-                                   struct planes *planes)
+                                          struct planes *planes)
 {
     switch (format.channels) {
     case 1:
@@ -142,7 +142,7 @@ INLINE void join(void *out, int bits, int n, const int channels, const struct pl
 
 /* Every operation has clamped its result to 0..M. */
 GF_TARGET_CLONES static void join_planes(void *out, struct gf_format format, int n,
-                                  const struct planes *planes)
+                                         const struct planes *planes)
 {
     switch (format.channels) {
     case 1:
@@ -238,14 +238,14 @@ GF_TARGET_CLONES static void relight(const float *new_fy, struct planes *p)
 }
 
 GF_TARGET_CLONES static void premultiply(const struct gf_point_op op, float *restrict v,
-                                  const float *restrict alpha)
+                                         const float *restrict alpha)
 {
     for (int i = 0; i < PIECE; i++)
         v[i] = gf_point_premultiply_of(&op, v[i], alpha[i]);
 }
 
 GF_TARGET_CLONES static void unpremultiply(const struct gf_point_op op, float *restrict v,
-                                    const float *restrict alpha)
+                                           const float *restrict alpha)
 {
     for (int i = 0; i < PIECE; i++)
         v[i] = gf_point_unpremultiply_of(&op, v[i], alpha[i]);
@@ -261,6 +261,36 @@ GF_TARGET_CLONES static void divide(float *v, float divisor)
 {
     for (int i = 0; i < PIECE; i++)
         v[i] /= divisor;
+}
+
+/* Of the pixels from column x of row y on. */
+GF_TARGET_CLONES static void find_field(const struct gf_stage *stage, int number, int x, int y,
+                                        float *restrict field)
+{
+    const struct gf_point_program *const program = stage->constants;
+    const float *const curve =
+        gf_point_block(program, program->field_at + (unsigned)number * program->field_bytes);
+    const float *const columns = curve + GF_POINT_CURVE_ROOM;
+    const float row = columns[gf_point_field_columns(stage->in.width) + (size_t)y];
+    for (int i = 0; i < PIECE; i++)
+        field[i] = gf_point_field_of(curve, columns[x + i], row);
+}
+
+GF_TARGET_CLONES static void blend(const struct gf_point_op op, float colour, float *restrict v,
+                                   const float *restrict field)
+{
+    for (int i = 0; i < PIECE; i++)
+        v[i] = gf_point_blend_of(&op, v[i], colour, field[i]);
+}
+
+static void apply_position(const struct gf_stage *stage, const struct gf_point_op *op, int colours,
+                           int x, int y, struct planes *p)
+{
+    const float colour[3] = {op->a, op->b, op->c};
+    float field[PIECE];
+    find_field(stage, (int)op->d, x, y, field);
+    for (int c = 0; c < colours; c++)
+        blend(*op, colour[c], p->colour[c], field);
 }
 
 static void apply_channelwise(const struct gf_point_program *program, const struct gf_point_op *op,
@@ -332,7 +362,7 @@ static void look_up(const struct gf_point_program *program, struct gf_format in,
     }
 }
 
-static void evaluate_row(const struct gf_stage *stage, const uint8_t *in, uint8_t *out)
+static void evaluate_row(const struct gf_stage *stage, const uint8_t *in, uint8_t *out, int y)
 {
     const struct gf_point_program *const program = stage->constants;
     const int in_size = stage->in.channels * stage->in.bits / 8;
@@ -346,8 +376,13 @@ static void evaluate_row(const struct gf_stage *stage, const uint8_t *in, uint8_
         split_planes(in + (ptrdiff_t)x * in_size, stage->in, n, &planes);
         if (program->table == GF_POINT_FLOATS)
             look_up(program, stage->in, &planes);
-        for (int i = 0; i < program->count; i++)
-            apply(program, &program->op[i], &colours, &planes);
+        for (int i = 0; i < program->count; i++) {
+            const struct gf_point_op *const op = &program->op[i];
+            if (op->kind == GF_POINT_MIX || op->kind == GF_POINT_ADD)
+                apply_position(stage, op, colours, x, y, &planes);
+            else
+                apply(program, op, &colours, &planes);
+        }
         join_planes(out + (ptrdiff_t)x * out_size, stage->out, n, &planes);
     }
 }
@@ -362,7 +397,7 @@ void gf_point_cpu(const struct gf_stage *stage, const struct gf_view *in, const 
         const uint8_t *const from = gf_view_row(in, y);
         uint8_t *const to = gf_view_row(out, y);
         if (program->table != GF_POINT_SAMPLES)
-            evaluate_row(stage, from, to);
+            evaluate_row(stage, from, to, y);
         else if (stage->in.bits == 8)
             map_row_8(program, from, to, width, stage->in.channels);
         else

@@ -9,6 +9,8 @@
 #include "cuda/filters/point/point_table.cuh"
 #include "pixel/point.h"
 
+extern "C" gf_launcher gf_point_position_cuda;
+
 template <class ACCESS>
 static int launch_rows(const struct gf_launch *launch, struct view_pair band)
 {
@@ -40,6 +42,8 @@ enum { LAUNCH_BYTES = 1 << 30 };
 
 template <class ACCESS> static int launch_point(const struct gf_launch *launch)
 {
+    if (((const struct gf_point_program *)launch->stage->constants)->fields)
+        return gf_point_position_cuda(launch);
     const struct view_pair band = aligned_views(launch);
     const unsigned most = sizeof(ACCESS) == VECTOR
                               ? band.rows

@@ -7,7 +7,10 @@
 
 enum {
     PROGRAM_WARPS = 4,
-    PROGRAM_PIXELS = 2 /* of a thread at a time; 4 take so many registers that some are spilled */
+    PROGRAM_PIXELS = 2, /* of a thread at a time; 4 take so many registers that some are spilled */
+    /* Blocks of a kernel with fields that a multiprocessor must hold: where nothing is asked for,
+     * the compiler spills registers to hold 8. */
+    FIELD_BLOCKS = 4
 };
 
 struct program {
@@ -18,6 +21,7 @@ struct program {
     int table, tables, count;
     unsigned table_at, curve_at, level_at, encode_at;
     struct gf_point_op op[GF_POINT_OPS_MAX];
+    unsigned first_row, columns, field_at, field_bytes; /* of fields; see struct gf_point_program */
 };
 
 template <int PIXELS> struct pixels {
@@ -52,11 +56,31 @@ static __device__ __forceinline__ void each_pixel(struct pixels<PIXELS> *p, FUNC
     }
 }
 
-/* One operation on all of a thread's pixels: which one is asked once for all of them. */
+/* MIX and ADD: pixel i of the thread's is column x + i * WARP of row y of the picture. */
 template <int PIXELS>
+static __device__ __forceinline__ void apply_position(const struct program &program,
+                                                      const struct gf_point_op &op, unsigned x,
+                                                      unsigned y, struct pixels<PIXELS> *p)
+{
+    const float *const curve =
+        (const float *)(program.block + program.field_at + (unsigned)op.d * program.field_bytes);
+    const float *const columns = curve + GF_POINT_CURVE_ROOM;
+    const float row = columns[program.columns + y];
+    const float colour[3] = {op.a, op.b, op.c};
+#pragma unroll
+    for (int i = 0; i < PIXELS; i++) {
+        const float field = gf_point_field_of(curve, columns[x + i * WARP], row);
+#pragma unroll
+        for (int c = 0; c < 3; c++)
+            p->colour[c][i] = gf_point_blend_of(&op, p->colour[c][i], colour[c], field);
+    }
+}
+
+/* One operation on all of a thread's pixels: which one is asked once for all of them. */
+template <bool HAS_FIELDS, int PIXELS>
 static __device__ __forceinline__ void apply(const struct program &program,
-                                             const struct gf_point_op &op, int *colours,
-                                             struct pixels<PIXELS> *p)
+                                             const struct gf_point_op &op, unsigned x, unsigned y,
+                                             int *colours, struct pixels<PIXELS> *p)
 {
     const unsigned char *const encode = program.block + program.encode_at;
     const uint32_t *const curve = (const uint32_t *)(program.block + program.curve_at);
@@ -108,6 +132,9 @@ static __device__ __forceinline__ void apply(const struct program &program,
         for (int i = 0; i < PIXELS; i++)
             p->alpha[i] /= op.a;
         break;
+    default:
+        if (HAS_FIELDS)
+            apply_position(program, op, x, y, p);
     }
 }
 
@@ -154,9 +181,10 @@ static __device__ __forceinline__ void put_pixels(int channels, SAMPLE *tile, un
     }
 }
 
-/* Static, since a file may compile it with other roots (GF_ROOTS_BY_POWF). */
-template <typename IN, typename OUT, class ACCESS>
-static __global__ void __launch_bounds__(PROGRAM_WARPS *WARP)
+/* Static, since a file may compile it with other roots (GF_ROOTS_BY_POWF). HAS_FIELDS: some
+ * operations ask for the pixel's position; the others' kernels are as if there were none. */
+template <typename IN, typename OUT, class ACCESS, bool HAS_FIELDS>
+static __global__ void __launch_bounds__(PROGRAM_WARPS *WARP, HAS_FIELDS ? FIELD_BLOCKS : 0)
     program_kernel(const __grid_constant__ struct program program)
 {
     extern __shared__ uint4 shared[];
@@ -183,7 +211,8 @@ static __global__ void __launch_bounds__(PROGRAM_WARPS *WARP)
         take_pixels(program, (const IN *)from, at, &p);
 #pragma unroll 1
         for (int i = 0; i < program.count; i++)
-            apply(program, program.op[i], &colours, &p);
+            apply<HAS_FIELDS>(program, program.op[i], tile.first + at, program.first_row + tile.row,
+                              &colours, &p);
         put_pixels(program.out_channels, (OUT *)to, at, &p);
     }
     __syncwarp();
@@ -220,9 +249,13 @@ static void fill_program(struct program *to, const struct gf_launch *launch,
     to->level_at = from->level_at;
     to->encode_at = from->encode_at;
     memcpy(to->op, from->op, sizeof to->op);
+    to->first_row = (unsigned)launch->out.y;
+    to->columns = (unsigned)gf_point_field_columns(stage->in.width);
+    to->field_at = from->field_at;
+    to->field_bytes = from->field_bytes;
 }
 
-template <class ACCESS>
+template <class ACCESS, bool HAS_FIELDS = false>
 static int launch_program(const struct program *program, int in_bits, int out_bits,
                           cudaStream_t stream)
 {
@@ -232,13 +265,17 @@ static int launch_program(const struct program *program, int in_bits, int out_bi
         (size_t)PROGRAM_WARPS * program->tile *
         (size_t)(program->in_channels * in_bits + program->out_channels * out_bits) / 8;
     if (in_bits == 8 && out_bits == 8)
-        program_kernel<uint8_t, uint8_t, ACCESS><<<blocks, threads, size, stream>>>(*program);
+        program_kernel<uint8_t, uint8_t, ACCESS, HAS_FIELDS>
+            <<<blocks, threads, size, stream>>>(*program);
     else if (in_bits == 8)
-        program_kernel<uint8_t, uint16_t, ACCESS><<<blocks, threads, size, stream>>>(*program);
+        program_kernel<uint8_t, uint16_t, ACCESS, HAS_FIELDS>
+            <<<blocks, threads, size, stream>>>(*program);
     else if (out_bits == 8)
-        program_kernel<uint16_t, uint8_t, ACCESS><<<blocks, threads, size, stream>>>(*program);
+        program_kernel<uint16_t, uint8_t, ACCESS, HAS_FIELDS>
+            <<<blocks, threads, size, stream>>>(*program);
     else
-        program_kernel<uint16_t, uint16_t, ACCESS><<<blocks, threads, size, stream>>>(*program);
+        program_kernel<uint16_t, uint16_t, ACCESS, HAS_FIELDS>
+            <<<blocks, threads, size, stream>>>(*program);
     return cudaGetLastError();
 }
 

@@ -1,0 +1,15 @@
+/* Runs of point filters that ask for a pixel's position. There is one kernel for them, whatever the
+ * variant; rows are not joined, since a position is lost in a joined row. */
+#include "cuda/filters/point/point_program.cuh"
+
+extern "C" int gf_point_position_cuda(const struct gf_launch *launch)
+{
+    const struct gf_stage *const stage = launch->stage;
+    const struct view_pair band = aligned_views(launch);
+    if (!band.rows)
+        return cudaSuccess;
+    struct program program;
+    fill_program(&program, launch, &band);
+    return launch_program<uint4, true>(&program, stage->in.bits, stage->out.bits,
+                                       (cudaStream_t)launch->stream);
+}
