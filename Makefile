@@ -154,7 +154,7 @@ test: ## installs what is missing, builds, runs every test
 
 test-only: all $(TESTS)
 	@GPUFILTER=$(abspath $(PROGRAM)) CC="$(CC)" CXX="$(CXX)" LINK_FLAGS="$(LDFLAGS) $(LIBS)" tests/run.sh $(TESTS) tests/run-cli.sh tests/selftest.sh tests/layers.sh \
-	  tests/api.sh tests/readme.sh
+	  tests/api.sh tests/readme.sh tests/example_filters.sh
 
 demo: ## installs what is missing, builds, filters a sample picture
 	@tests/packages.sh build

@@ -1,0 +1,140 @@
+#!/bin/sh
+# A filter is a file, a header where the device needs it too, and one line: this test adds the two of
+# tests/example_filters to a copy of the tree, builds it, and uses them. EXAMPLE_CUDA=1 builds with CUDA and tests
+# them on a GPU, too; EXAMPLE_BUILD names a folder of objects to begin with.
+root=$(cd "$(dirname "$0")/.." && pwd)
+examples=$root/tests/example_filters
+pictures=$root/tests/goldens
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+count=0
+
+# result NAME PROBLEMS
+result()
+{
+    count=$((count + 1))
+    if [ -z "$2" ]; then
+        echo "ok $count - example filters: $1"
+    else
+        printf '%s\n' "$2" | sed 's/^/# /'
+        echo "not ok $count - example filters: $1"
+    fi
+}
+
+add_filters()
+{
+    cp -a "$root/Makefile" "$root/src" "$root/include" "$root/cuda" "$root/tests" "$root/samples" "$tree" || return
+    [ -z "$EXAMPLE_BUILD" ] || cp -a "$EXAMPLE_BUILD" "$tree/build" || return
+    cp "$examples"/*.[ch] "$tree/src/filters" && cp "$examples"/*.cu "$tree/cuda/filters" || return
+    printf 'GF_FILTER(%s)\n' emboss vignette >>"$tree/src/filters/filters.def"
+}
+
+build()
+{
+    set -- CUDA=0 CFLAGS=-O1
+    [ -z "$EXAMPLE_CUDA" ] || set -- CUDA=1
+    env -u MAKEFLAGS -u MFLAGS make -C "$tree" -j"$(nproc)" "$@" BUILD=build build/gpufilter >"$tree/log" 2>&1
+}
+
+problems=$({ add_filters && build; } || tail -n 20 "$tree/log")
+result "a copy of the tree builds with them" "$problems"
+[ -z "$problems" ] || exit 1
+cd "$tree" || exit 1
+
+gpufilter()
+{
+    build/gpufilter --device=cpu "$@"
+}
+
+# has COMMAND WORDS: a problem unless what the command prints has them.
+has()
+{
+    gpufilter $1 2>&1 | grep -qF -e "$2" || echo "$1 does not print '$2'"
+}
+
+# same CHAIN PICTURE OTHER: a problem unless the chain makes of the picture what the other chain makes.
+same()
+{
+    gpufilter --quiet -i "$pictures/$2" -o one.pam "$1" && gpufilter --quiet -i "$pictures/$2" -o other.pam "$3" &&
+        cmp -s one.pam other.pam || echo "$1 and $3 differ on $2"
+}
+
+# bands CHAIN PICTURE: a problem unless bands of few rows make the picture that the whole makes.
+bands()
+{
+    gpufilter --quiet -i "$pictures/$2" -o whole.pam --band-rows=100000 "$1" || echo "$1 fails on $2"
+    for rows in 1 3 7; do
+        gpufilter --quiet -i "$pictures/$2" -o bands.pam --band-rows=$rows "$1"
+        cmp -s whole.pam bands.pam || echo "$1 differs on $2 in bands of $rows rows"
+    done
+}
+
+result "help, list and completion know them" "$(
+    has "--help emboss" "border"
+    has "--help vignette" "strength"
+    has "--list" "darker corners"
+    for shell in bash zsh fish; do
+        has "--completion=$shell" vignette
+    done
+)"
+
+log=$(build/gpufilter --selftest=small emboss,vignette 2>&1) && log=
+result "the self-test passes" "$log"
+
+result "bands make what the whole makes" "$(
+    for picture in rgb.ppm gray16.pgm rgba.pam; do
+        for chain in emboss emboss=2:wrap vignette invert,vignette,gamma=2 vignette=1,emboss,grayscale,vignette; do
+            bands "$chain" "$picture"
+        done
+    done
+)"
+
+result "emboss is the correlation that it says it is" "$(
+    for picture in rgb.ppm gray16.pgm; do
+        same emboss=1:reflect $picture 'convolve=-1 0 0/0 1 0/0 0 1:border=reflect'
+    done
+)"
+
+# A white picture of 9x7 pixels becomes 255 (1 - d^2), rounded.
+awk 'BEGIN { print "P2\n9 7\n255"; for (i = 0; i < 63; i++) print 255 }' >white.pgm
+awk 'BEGIN {
+    for (y = 0; y < 7; y++)
+        for (x = 0; x < 9; x++)
+            print int(255 * (1 - ((x - 4) ^ 2 + (y - 3) ^ 2) / (4.5 ^ 2 + 3.5 ^ 2)) + 0.5)
+}' >expected
+gpufilter --quiet -i white.pgm -o dark.pgm vignette=1
+tail -c 63 dark.pgm | od -An -v -tu1 -w1 | tr -d ' ' >is
+result "vignette darkens by the distance from the middle" "$(cmp is expected 2>&1)"
+
+result "a vignette between point filters is one stage with them" "$(
+    gpufilter --explain -i white.pgm invert,vignette,gamma=2 | grep -q 'invert+vignette+gamma.*3 filters fused' ||
+        gpufilter --explain -i white.pgm invert,vignette,gamma=2
+)"
+
+# Each block of code in the tutorial stands so in one of the files.
+result "the tutorial quotes these files" "$(awk -v blocks=0 '
+    FILENAME != ARGV[1] { file[FILENAME] = file[FILENAME] "\n" $0; next }
+    /^```/ && inside { block[++blocks] = text; inside = 0; next }
+    /^```c/ { inside = 1; text = ""; next }
+    inside { text = text "\n" $0 }
+    END {
+        for (i = 1; i <= blocks; i++) {
+            found = 0
+            for (name in file)
+                found = found || index(file[name] "\n", block[i] "\n")
+            if (!found)
+                print "no file has:" block[i]
+        }
+        if (blocks < 3)
+            print "only " blocks " blocks of code"
+    }' "$root/src/filters/README.md" "$examples"/*)"
+
+nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
+if [ -z "$nvcc" ]; then
+    count=$((count + 1))
+    echo "ok $count - example filters: emboss.cu compiles # SKIP there is no nvcc"
+else
+    result "emboss.cu compiles" "$("$nvcc" -std=c++17 -fmad=false -Iinclude -Isrc -I. -c -o emboss.o \
+        cuda/filters/emboss.cu 2>&1 || echo "nvcc failed")"
+fi
+echo "1..$count"

@@ -1,0 +1,57 @@
+/* vignette: the corners are darkened, as by a lens. */
+#include "pixel/point.h"
+
+struct vignette {
+    double strength;
+};
+
+static const struct gf_param params[] = {
+    GF_PARAM(struct vignette, strength, 0.5, 0, 1, "how dark the corners get: 1 is black"),
+    {0},
+};
+
+struct lens {
+    double middle_x, middle_y, corner; /* pixels; the corner's distance from the middle */
+    double strength;
+};
+
+/* A part of the squared distance from the middle, which is 1 in the corners. */
+static double column(const void *context, int x)
+{
+    const struct lens *const lens = context;
+    return pow((x + 0.5 - lens->middle_x) / lens->corner, 2);
+}
+
+static double row(const void *context, int y)
+{
+    const struct lens *const lens = context;
+    return pow((y + 0.5 - lens->middle_y) / lens->corner, 2);
+}
+
+static double shade(const void *context, double square)
+{
+    const struct lens *const lens = context;
+    return lens->strength * square;
+}
+
+static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
+                            struct gf_error *error)
+{
+    const struct vignette *const vignette = stage->params;
+    const double x = stage->in.width / 2.0, y = stage->in.height / 2.0;
+    const struct lens lens = {x, y, hypot(x, y), vignette->strength};
+    const struct gf_point_field field = {column, row, shade, &lens};
+    const double black[3] = {0};
+    return gf_point_mix(builder, &field, black, error);
+}
+
+const struct gf_filter gf_vignette_filter = {
+    .name = "vignette",
+    .summary = "darker corners",
+    .definition = "v (1 - strength d^2), d the distance from the middle, 1 in the corners.",
+    .params = params,
+    .params_size = sizeof(struct vignette),
+    .kind = GF_POINT,
+    .cost = {.pixel = 2},
+    .point = point,
+};
