@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "chain/chain.h"
-#include "pixel/point.h"
+#include "pixel/point_program.h"
 #include "support.h"
 
 /* ---- two filters ---- */

@@ -2,6 +2,7 @@
  * functions (Best Practices Guide 11.1.6). All else is the same; a thread takes 16 bytes. */
 #include "cuda/common/launch.cuh"
 #include "cuda/common/view_pair.cuh"
+#include "filters/gamma.h"
 #include "pixel/point.h"
 
 enum { GAMMA_THREADS = 256 };

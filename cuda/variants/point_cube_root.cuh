@@ -3,7 +3,7 @@
 #define GF_CUDA_VARIANTS_POINT_CUBE_ROOT_CUH
 
 #include "cuda/filters/point/point_program.cuh"
-#include "pixel/point.h"
+#include "pixel/point_program.h"
 
 extern "C" gf_launcher gf_point_cuda;
 

@@ -2,7 +2,7 @@
  * Practices Guide 12.1 and 12.2). */
 #include "cuda/common/launch.cuh"
 #include "cuda/common/view_pair.cuh"
-#include "pixel/point.h"
+#include "pixel/point_program.h"
 #include "pixel/sample.h"
 
 enum {

@@ -11,12 +11,12 @@ extern "C" {
 struct gf_chain_item {
     const struct gf_filter *filter;
     void *params;                     /* malloc */
-    const struct gf_variant *variant; /* of variant=name; NULL: not given */
+    const struct gf_variant *variant; /* chosen by variant=name; NULL: the default */
 };
 struct gf_chain {
     struct gf_chain_item *item;
     int count;
-    bool no_fuse; /* adjacent point filters are not fused: rounded after each */
+    bool no_fuse; /* each point filter is a stage of its own and rounds its result */
 };
 enum gf_status gf_chain_parse(const char *text, struct gf_chain *chain,
                               struct gf_error *error) GF_CHECKED;

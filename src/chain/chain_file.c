@@ -13,7 +13,7 @@ enum { BYTES_MOST = 1 << 20 };
 
 static const char blanks[] = " \t\r\n\v\f";
 
-/* The line without its comment and without the blanks and the comma at its ends. */
+/* Cuts the comment and, at either end, blanks and a comma off the line. */
 static char *trim(char *line)
 {
     char quote = 0, *at = line;
@@ -27,7 +27,7 @@ static char *trim(char *line)
     return line + strspn(line, blanks);
 }
 
-/* The whole file; malloc. */
+/* Reads the whole file; the caller frees *text. */
 static enum gf_status read_text(FILE *file, const char *name, char **text, struct gf_error *error)
 {
     *text = malloc(BYTES_MOST + 1);
@@ -45,7 +45,7 @@ static enum gf_status read_text(FILE *file, const char *name, char **text, struc
     return GF_OK;
 }
 
-/* In place: what is left of the lines, with commas between. */
+/* Joins the lines that hold something by commas, in place. */
 static void join_lines(char *text)
 {
     char *to = text, *rest = text;
@@ -60,7 +60,7 @@ static void join_lines(char *text)
     *to = '\0';
 }
 
-/* So that what is wrong with it is told with the file's name. */
+/* Parses the chain here, so that the message about a mistake names the file. */
 static enum gf_status check(const char *text, const char *name, struct gf_error *error)
 {
     struct gf_chain chain = {0};

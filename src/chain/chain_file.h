@@ -1,11 +1,12 @@
-/* A chain in a file: a filter or a few on each line, what follows a # is a comment, a line may end
- * with the comma or do without it. */
+/* A chain in a file: filters on each line, comments behind a #. A line may end with a comma, and
+ * need not. */
 #ifndef GF_CHAIN_CHAIN_FILE_H
 #define GF_CHAIN_CHAIN_FILE_H
 
 #include "gpufilter/status.h"
 
-/* As it would stand on the command line; malloc. "-" is standard input. */
+/* Sets *chain to the text that the command line would have; the caller frees it. "-" is standard
+ * input. */
 enum gf_status gf_chain_file_read(const char *path, char **chain,
                                   struct gf_error *error) GF_CHECKED;
 

@@ -54,7 +54,7 @@ static enum gf_status unknown_param(const struct gf_filter *filter, const char *
                    best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
 }
 
-/* "key=" at the start of text, a word of letters and underscores. */
+/* The length of the key where the text begins with "key=", else 0. */
 static size_t key_length(const char *text)
 {
     const size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz_ABCDEFGHIJKLMNOPQRSTUVWXYZ");
@@ -86,7 +86,8 @@ static enum gf_status find_by_position(struct parser *parser, const char *text, 
     return GF_OK;
 }
 
-/* One "value" or "key=value": `raw` as it stands in the chain, `token` without its quotes. */
+/* Takes one "value" or "key=value". raw is the text as it stands in the chain, token the same
+ * without quotes: a quoted "a=b" is a value. */
 static enum gf_status parse_param(struct parser *parser, const char *raw, char *token,
                                   struct gf_error *error)
 {

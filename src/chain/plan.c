@@ -10,7 +10,7 @@
 #include "pixel/point.h"
 #include "pixel/premultiply.h"
 
-/* A chain item with what the planner added: orientation, conversions of alpha. */
+/* An item of the chain, or one that the planner adds: the orientation, conversions of alpha. */
 struct item {
     const struct gf_filter *filter;
     const void *params;
@@ -22,11 +22,11 @@ struct builder {
     struct item *item;
     int count;
     struct gf_format format; /* after the items so far */
-    bool no_fuse;            /* point filters stand alone */
-    int straight_bits; /* while the colour is premultiplied: the depth to go back to; else 0 */
+    bool no_fuse;            /* each point filter is a stage of its own */
+    int straight_bits;       /* the depth before the colour was premultiplied; 0: it is straight */
 };
 
-/* Parameters that live as long as the plan. */
+/* Allocates zeroed parameters that the plan frees. */
 static void *own(struct gf_plan *plan, size_t size)
 {
     void **const grown = realloc(plan->owned, (size_t)(plan->owned_count + 1) * sizeof *grown);
@@ -61,8 +61,9 @@ static enum gf_status add_straight(struct builder *b, struct gf_error *error)
     return add_item(b, (struct item){.filter = &gf_unpremultiply, .params = params}, error);
 }
 
-/* Stencils work on premultiplied colour, point filters on straight colour, geometry on either. A
- * run of stencils stays premultiplied, in 16 bits. */
+/* Adds a filter, and before it the conversion of alpha that it asks for: stencils work on
+ * premultiplied colour, point filters on straight colour, geometry on either. Between two stencils
+ * the colour stays premultiplied, in 16 bits. */
 static enum gf_status add_filter(struct builder *b, struct item item, struct gf_error *error)
 {
     const struct gf_filter *const filter = item.filter;
@@ -122,8 +123,8 @@ static bool joins_run(const struct builder *b, int first, int i)
            !statistic_of(item->filter, item->params);
 }
 
-/* The run of point filters that starts at item i, as one stage; a filter that wants a histogram
- * starts one. */
+/* Binds the run of point filters that starts at item i as one stage. A filter that wants a
+ * histogram always starts a run. */
 static enum gf_status bind_run(struct builder *b, int *i, struct gf_stage *stage,
                                struct gf_format in, struct gf_error *error)
 {

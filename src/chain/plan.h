@@ -1,4 +1,4 @@
-/* From a chain and a format to segments and bands: pure arithmetic, no I/O and no CUDA.
+/* The plan of a chain for pictures of one format: stages, segments, and the rows of each band.
  *
  * A segment is a run of stages that can go band by band. It is cut before a stage that must see the
  * whole picture, and before one that wants a histogram of its input; between two segments the
@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 struct gf_segment {
-    int first, count;            /* stages; count may be 0: the picture is only taken in */
+    int first, count;            /* stages; with a count of 0 the picture is only read */
     enum gf_statistic statistic; /* of the result, wanted by the next segment's first stage */
     struct gf_format in, out;
 };
@@ -27,7 +27,7 @@ struct gf_plan {
     int stage_count;
     struct gf_segment *segment;
     int segment_count;
-    void **owned; /* parameters that the planner made: point runs, conversions */
+    void **owned; /* parameters that the planner made, for point runs and conversions of alpha */
     int owned_count;
 };
 

@@ -1,4 +1,4 @@
-/* The registry: every filter's declaration, found by name. */
+/* The list of all filters, and their declarations found by name. */
 #include <string.h>
 
 #include "base/suggest.h"

@@ -96,7 +96,7 @@ GF_TARGET_CLONES static void convert(const unsigned char *row, int bits, int cha
     }
 }
 
-/* Columns x0 - radius .. x0 + count + radius - 1 of a row into its slot. */
+/* Copies columns x0 - radius .. x0 + count + radius - 1 of a row into its slot. */
 static void fill_slot(const struct work *work, const struct gf_view *in, int row, int x0, int count)
 {
     const struct gf_format format = work->format;
@@ -186,7 +186,8 @@ GF_BILATERAL_ROW(1, 2)
 GF_BILATERAL_ROW(3, 3)
 GF_BILATERAL_ROW(3, 4)
 
-/* Sums of a row of the window go to the total: long sums of floats lose less in two levels. */
+/* Adds the sums of a row of the window to the total: long sums of floats lose less in two levels.
+ */
 static void add_sums(struct sums *restrict total, struct sums *restrict row, int channels)
 {
     for (int i = 0; i < RUN; i++)
@@ -197,7 +198,7 @@ static void add_sums(struct sums *restrict total, struct sums *restrict row, int
     }
 }
 
-/* RUN results of row y from column x of the strip on. */
+/* Computes RUN results of row y from column x of the strip on. */
 static void run(const struct work *work, int y, int x, struct sums *total)
 {
     static void (*const add_row[])(const struct gf_bilateral_weights *, int, const float *,

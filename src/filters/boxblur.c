@@ -180,7 +180,7 @@ static void boxblur_cpu(const struct gf_stage *stage, const struct gf_view *in,
     }
 }
 
-/* Column sums of the band, between the two kernels: 16 bits where they fit. */
+/* The column sums of a band, which the first kernel leaves to the second. */
 static size_t boxblur_device_scratch(const struct gf_stage *stage, int rows)
 {
     const int radius = gf_stage_radius(stage);

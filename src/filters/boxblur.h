@@ -55,7 +55,7 @@ struct gf_box {
     int radius, border;
 };
 
-/* Whether the device does it in one kernel, without scratch: sums of whole windows fit 16 bits. */
+/* Whether the device needs one kernel and no scratch memory: sums of whole windows fit 16 bits. */
 enum { GF_BOX_SMALL_MAX = 7 };
 static inline int gf_box_small(struct gf_format format, int radius)
 {
@@ -76,7 +76,7 @@ static inline size_t gf_box_device_pitch(struct gf_format format, int radius)
     return (samples * (gf_box_narrow(format, radius) ? 2 : 4) + 255) / 256 * 256;
 }
 
-/* The same where they always take 32 bits. */
+/* The same for sums of 32 bits. */
 static inline size_t gf_box_wide_pitch(struct gf_format format)
 {
     const size_t samples = (size_t)format.width * (size_t)format.channels;

@@ -46,7 +46,7 @@ static enum gf_status convolve_prepare(struct gf_stage *stage, struct gf_error *
         convolve->weight[i] = kernel->value[i];
         sum += (double)kernel->value[i];
     }
-    if (fabs(sum) < 1e-6) /* of weights with decimals, which cancel but for rounding */
+    if (fabs(sum) < 1e-6) /* weights with decimals cancel but for their rounding */
         sum = 0;
     const double divisor = params->divisor != 0 ? params->divisor : sum != 0 ? sum : 1;
     convolve->width = kernel->width;
@@ -109,8 +109,7 @@ static void widen(const unsigned char *row, struct gf_format format, int first, 
                          (size_t)count * (size_t)format.channels, to);
 }
 
-/* Row `row` of the picture as the border has it, as far as the strip needs it, into its place in
- * the ring. */
+/* Copies what the strip needs of a row, with the border on either side, into a slot of the ring. */
 static void fetch(const struct gf_convolve *convolve, const struct work *work,
                   const struct gf_view *in, struct strip strip, int row, int slot)
 {

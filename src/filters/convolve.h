@@ -13,7 +13,7 @@ struct gf_convolve {
     float weight[GF_MATRIX_SIDE_MAX * GF_MATRIX_SIDE_MAX]; /* row by row, tightly */
 };
 
-/* A correlation's result in steps; bias already scaled by the pixel's alpha. */
+/* The result in steps of the sample format. */
 GF_HOST_DEVICE float gf_convolve_finish(float sum, float divisor, float bias)
 {
     return (divisor == 1.0f ? sum : sum / divisor) + bias;

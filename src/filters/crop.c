@@ -17,7 +17,7 @@ static const struct gf_param crop_params[] = {
     {0},
 };
 
-/* One side of the rectangle; may leave the picture. */
+/* One side of the rectangle, which may lie beyond the picture. */
 struct side {
     double first, count;
 };

@@ -4,8 +4,8 @@
 
 enum {
     GF_MEDIAN_RADIUS_MAX = 15,
-    GF_MEDIAN_NETWORK_MAX = 2, /* there is a network for */
-    GF_MEDIAN_LOCAL_MAX = 5,   /* the variant that sorts windows in local memory has room for */
+    GF_MEDIAN_NETWORK_MAX = 2, /* up to this radius there is a network */
+    GF_MEDIAN_LOCAL_MAX = 5,   /* up to this radius a variant sorts the window in local memory */
 };
 
 struct gf_median {

@@ -112,7 +112,7 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
 
 extern gf_launcher gf_threshold_branch_cuda, gf_threshold_predicated_cuda,
     gf_threshold_branch_free_cuda;
-/* Of the variants that count. */
+/* refuses() of the variants that count. */
 static const char *only_otsu(const struct gf_stage *stage)
 {
     const struct gf_point_run *const run = stage->params;

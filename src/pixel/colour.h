@@ -13,7 +13,8 @@
 
 #include "base/host_device.h"
 
-/* Where the straight part of f ends: (6/29)^3, and f of it; its slope and its value at 0. */
+/* CIELAB's f is straight up to DARK = (6/29)^3. DARK_F is f(DARK); SLOPE and OFFSET are those of
+ * the straight part. */
 #define GF_LAB_DARK 0.008856452f
 #define GF_LAB_DARK_F 0.20689655f
 #define GF_LAB_SLOPE 7.7870370f
@@ -30,7 +31,7 @@
 #define GF_Z_R 0.017757914f
 #define GF_Z_G 0.10947652f
 #define GF_Z_B 0.87276557f
-/* and back */
+/* XYZ / white -> linear RGB */
 #define GF_R_X 3.0799349f
 #define GF_R_Y -1.5371515f
 #define GF_R_Z -0.54278342f
@@ -105,7 +106,7 @@ GF_HOST_DEVICE float gf_srgb_encode(float x)
     return x > 0.0031308f ? power : 12.92f * x;
 }
 
-/* The same and f in double precision, for tables. */
+/* sRGB and f in double precision, for tables. */
 static inline double gf_srgb_decode_exact(double v)
 {
     return v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4);

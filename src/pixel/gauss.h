@@ -44,10 +44,10 @@ static inline int gf_gauss_tap(const struct gf_gauss *gauss, int distance)
 int gf_gauss_radius(double sigma);
 void gf_gauss_init(struct gf_gauss *gauss, double sigma);
 
-/* Up to this radius pictures are blurred on the device in one kernel, without scratch. */
+/* Up to this radius the device blurs in one kernel, without scratch memory. */
 enum { GF_GAUSS_FUSED_MAX = 16 };
-/* Bytes from one row of the vertical pass's result to the next on the device, where two kernels do
- * it. */
+/* Beyond it two kernels pass the vertical pass's result on in scratch memory, with rows so many
+ * bytes apart. */
 size_t gf_gauss_mid_pitch(struct gf_format format);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-/* Gaussian blur of bands on the CPU. What becomes of the sums is the caller's: blur rounds them,
- * unsharp compares them with the picture. */
+/* The Gaussian of bands on the CPU. The caller finishes the sums: blur rounds them, unsharp
+ * compares them with the picture. */
 #ifndef GF_PIXEL_GAUSS_ROWS_H
 #define GF_PIXEL_GAUSS_ROWS_H
 

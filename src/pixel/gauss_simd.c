@@ -26,9 +26,11 @@ static uint32_t vertical_half(const struct gf_gauss *gauss)
     return 1u << (gauss->shift - GF_GAUSS_FRACTION - 1);
 }
 
-/* One row: what the vector versions leave over at its end, and all of it in plain C. */
-GF_TARGET_CLONES static void vertical_row(const struct gf_gauss *gauss, const unsigned char *const *rows,
-                                   uint16_t *mid, size_t first, size_t end)
+/* Samples first .. end - 1 of a row in plain C: the end of a row that vectors leave over, or all.
+ */
+GF_TARGET_CLONES static void vertical_row(const struct gf_gauss *gauss,
+                                          const unsigned char *const *rows, uint16_t *mid,
+                                          size_t first, size_t end)
 {
     enum { RUN = 512 };
     const int radius = gauss->radius;
@@ -63,8 +65,9 @@ static void vertical_plain(const struct gf_gauss_pairs *pairs, const unsigned ch
     vertical_rest(pairs, rows, mid, mid_pitch, 0, count);
 }
 
-GF_TARGET_CLONES static void horizontal_plain(const struct gf_gauss_pairs *pairs, const uint16_t *mid,
-                                       int channels, uint32_t *work, uint32_t *sums, size_t count)
+GF_TARGET_CLONES static void horizontal_plain(const struct gf_gauss_pairs *pairs,
+                                              const uint16_t *mid, int channels, uint32_t *work,
+                                              uint32_t *sums, size_t count)
 {
     const struct gf_gauss *const gauss = pairs->gauss;
     const uint16_t *const centre = mid + (size_t)gauss->radius * (size_t)channels;
@@ -83,7 +86,8 @@ GF_TARGET_CLONES static void horizontal_plain(const struct gf_gauss_pairs *pairs
 #ifdef HAVE_X86
 
 /* work[i] holds samples i and i + channels: one load then feeds two taps. */
-GF_TARGET_CLONES static void interleave(const uint16_t *mid, int channels, uint32_t *work, size_t count)
+GF_TARGET_CLONES static void interleave(const uint16_t *mid, int channels, uint32_t *work,
+                                        size_t count)
 {
     const uint16_t *const next = mid + channels;
     for (size_t i = 0; i < count; i++)

@@ -15,7 +15,7 @@
 
 enum { PIECE = 1024, TURNS = 4, CHANNELS_MAX = 3 };
 
-/* Of 8-bit samples. Pixels of zero alpha go to the bin past the last. */
+/* Counts of 8-bit samples. Pixels of zero alpha are counted in the bin behind the last. */
 struct tally {
     uint32_t count[CHANNELS_MAX][TURNS][257];
 };
@@ -73,7 +73,7 @@ INLINE uint32_t sample(const void *in, int bits, int index)
     return bits == 8 ? ((const uint8_t *)in)[index] : ((const uint16_t *)in)[index];
 }
 
-/* `channel`: of CHANNELS, JOINT and gray; the others mix three. */
+/* luma: the bin is that of three channels' luma; else that of the channel. */
 INLINE void find_bins(const void *in, int n, const int bits, const int channels, const bool luma,
                       int channel, uint32_t *bin)
 {

@@ -13,9 +13,10 @@ extern "C" {
 /* Histogram of rows y0..y1-1 of view, added to histogram->count (CPU). */
 void gf_histogram_add(const struct gf_view *view, enum gf_statistic statistic,
                       struct gf_histogram *histogram);
-/* The default of counters, in cuda/filters/histogram/histogram.cu. */
+/* The default counter on the device. */
 extern gf_counter gf_histogram_cuda;
-/* The block that LIGHTNESS needs for that depth, computed once; malloc. NULL when out of memory. */
+/* A copy of the tables that LIGHTNESS needs for samples of that depth; the caller frees it. NULL:
+ * out of memory. */
 void *gf_lightness_tables(int bits, size_t *size);
 int gf_statistic_channels(enum gf_statistic statistic, struct gf_format format);
 /* An empty histogram of a picture of that format; count is for free(). */

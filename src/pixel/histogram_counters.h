@@ -1,5 +1,5 @@
-/* The ways to count a histogram on a GPU, as variants of any filter that wants one: only what is
- * done with a level differs (cuda/variants/level_counting.cuh), and the counts are the same to the last pixel. */
+/* The variants that count a histogram on a GPU, for the list of any filter that wants one. They
+ * differ in how a level is counted (cuda/variants/level_counting.cuh), never in the counts. */
 #ifndef GF_PIXEL_HISTOGRAM_COUNTERS_H
 #define GF_PIXEL_HISTOGRAM_COUNTERS_H
 
@@ -17,9 +17,9 @@ extern gf_counter gf_histogram_global_cuda, gf_histogram_shared_cuda, gf_histogr
 }
 #endif
 
-/* Elements of a filter's .cuda, from the plain one up. refuses_: of all that take any depth, or
- * NULL; refuses_8_ and refuses_16_: of what is for 8 or for 16 bits alone (gf_counter_8_bits and
- * gf_counter_16_bits, where there is nothing else to refuse). */
+/* Elements of a filter's .cuda, from the simplest one up. refuses_ is the refuses() of those that
+ * take any depth, or NULL; refuses_8_ and refuses_16_ are those of the ones that take only 8 or 16
+ * bits: gf_counter_8_bits and gf_counter_16_bits, where there is nothing else to refuse. */
 #define GF_HISTOGRAM_COUNTERS(refuses_, refuses_8_, refuses_16_) \
     {GF_COUNTER("global", gf_histogram_global_cuda, \
                 "counts by an atomic addition in global memory for each level (Programming Guide " \

@@ -1,9 +1,11 @@
-/* Networks of minima and maxima for the 3x3 and 5x5 medians, for whatever type the includer names:
- * samples in loops that the compiler turns into vectors, pairs of samples on the device. Before
- * each inclusion define NET             how the functions are declared (static inline ...) NET_TYPE
- * what is ordered NET_MIN(a, b), NET_MAX(a, b) NET_NAME(name)  the function's name for this type
- * All four are undefined again at the end. What a caller does not use of a result costs nothing:
- * the compiler leaves out the minima and maxima that only lead there. */
+/* Networks of minima and maxima for the 3x3 and 5x5 medians, of any type: samples in loops that the
+ * compiler turns into vectors, pairs of samples on the device. Define before each inclusion
+ * - NET, how the functions are declared (static inline ...),
+ * - NET_TYPE, what is ordered,
+ * - NET_MIN(a, b) and NET_MAX(a, b),
+ * - NET_NAME(name), the name of a function for this type.
+ * The file undefines them at its end. A result that the caller does not use costs nothing: the
+ * compiler leaves out the minima and maxima that lead only there. */
 
 #define NET_ORDER(low, high) \
     do { \

@@ -11,8 +11,10 @@
 
 /* rows[i] points at the first sample of the window's row i, `step` samples between its columns;
  * each column is sorted once, into one plane a rank, for all windows that it lies in. */
-GF_TARGET_CLONES static void SAMPLE_NAME(median3_row)(const SAMPLE *const *rows, SAMPLE *restrict plane,
-                                               SAMPLE_ANY *restrict out, size_t count, size_t step)
+GF_TARGET_CLONES static void SAMPLE_NAME(median3_row)(const SAMPLE *const *rows,
+                                                      SAMPLE *restrict plane,
+                                                      SAMPLE_ANY *restrict out, size_t count,
+                                                      size_t step)
 {
     SAMPLE *const low = plane, *const middle = plane + PLANE, *const high = plane + 2 * PLANE;
     const SAMPLE *const top = rows[0], *const centre = rows[1], *const bottom = rows[2];
@@ -34,8 +36,10 @@ GF_TARGET_CLONES static void SAMPLE_NAME(median3_row)(const SAMPLE *const *rows,
     }
 }
 
-GF_TARGET_CLONES static void SAMPLE_NAME(median5_row)(const SAMPLE *const *rows, SAMPLE *restrict plane,
-                                               SAMPLE_ANY *restrict out, size_t count, size_t step)
+GF_TARGET_CLONES static void SAMPLE_NAME(median5_row)(const SAMPLE *const *rows,
+                                                      SAMPLE *restrict plane,
+                                                      SAMPLE_ANY *restrict out, size_t count,
+                                                      size_t step)
 {
     const SAMPLE *const r0 = rows[0], *const r1 = rows[1], *const r2 = rows[2];
     const SAMPLE *const r3 = rows[3], *const r4 = rows[4];

@@ -1,6 +1,6 @@
-/* The eight symmetries of the rectangle, one implementation for transpose, rotate, hflip, vflip and
- * the EXIF orientation. The parts of a declaration that depend on the symmetry: a filter passes its
- * own, and prepare() leaves it in stage->constants, where both backends find it. */
+/* The eight symmetries of the rectangle, behind transpose, rotate, hflip, vflip and the EXIF
+ * orientation. A filter passes its symmetry to the functions below; prepare() leaves it in
+ * stage->constants, where both backends find it. */
 #ifndef GF_PIXEL_ORIENT_H
 #define GF_PIXEL_ORIENT_H
 
@@ -10,16 +10,15 @@
 extern "C" {
 #endif
 
-/* Internal geometry filter: the eight symmetries of the rectangle, behind transpose, rotate, hflip,
- * vflip and the EXIF orientation. First transpose (if so), then mirror left-right, then top-bottom.
- */
+/* First rows and columns are exchanged, then left and right, then top and bottom. */
 struct gf_orient {
     bool transpose, mirror_x, mirror_y;
 };
-extern const struct gf_filter gf_orient;
+extern const struct gf_filter gf_orient; /* its params are a struct gf_orient */
 
 void gf_orient_shape(struct gf_orient orient, struct gf_format in, struct gf_format *out);
-/* Rows come in reverse order, or from columns. */
+/* Whether rows come in reverse order, or are made of columns. */
+
 bool gf_orient_needs_whole(struct gf_orient orient);
 void gf_orient_input_rows(struct gf_orient orient, const struct gf_stage *stage, int y0, int y1,
                           int *first, int *end);
@@ -29,7 +28,7 @@ enum gf_status gf_orient_prepare(struct gf_orient orient, struct gf_stage *stage
 void gf_orient_cpu(const struct gf_stage *stage, const struct gf_view *in,
                    const struct gf_view *out, void *scratch);
 extern gf_launcher gf_orient_cuda;
-/* Of transpositions only. */
+/* These take transpositions only. */
 extern gf_launcher gf_transpose_naive_cuda, gf_transpose_blocks_cuda, gf_transpose_narrow_cuda,
     gf_transpose_shared_cuda, gf_transpose_padded_cuda;
 

@@ -8,7 +8,7 @@
 #include "pixel/histogram.h"
 #include "pixel/point_builder.h"
 
-/* A table's place in the block: *end moves past it. */
+/* Reserves bytes at the end of the block and returns where they begin. */
 static unsigned place(size_t *end, size_t size)
 {
     const size_t at = *end;
@@ -16,7 +16,7 @@ static unsigned place(size_t *end, size_t size)
     return (unsigned)at;
 }
 
-/* The program without its tables, and the block's size. */
+/* Fills in the program, but for its tables, and returns the size of the block. */
 static size_t lay_out(const struct gf_point_builder *builder, struct gf_format in,
                       struct gf_format out, struct gf_point_program *program)
 {

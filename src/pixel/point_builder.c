@@ -32,8 +32,8 @@ static double channelwise_value(int kind, double v, double max, double a, double
     }
 }
 
-/* What is done to each colour sample by itself: into the table, as long as nothing else came
- * before. */
+/* An operation on each colour sample by itself goes into the table, unless another operation came
+ * before it. */
 static void channelwise(struct gf_point_builder *builder, int kind, double a, double b, double c)
 {
     const double max = gf_sample_max(builder->format);
@@ -80,7 +80,7 @@ void gf_point_gray(struct gf_point_builder *builder, const int weight[3], int to
 
 static void to_linear_light(struct gf_point_builder *builder)
 {
-    /* Colour on its way back from linear light stays there. */
+    /* Where the operation before leads back from linear light, it is not needed. */
     if (builder->count && builder->op[builder->count - 1].kind == GF_POINT_ENCODE)
         builder->count--;
     else
@@ -125,7 +125,7 @@ static enum gf_status add_field(struct gf_point_builder *builder,
     return GF_OK;
 }
 
-/* The field is the last one. */
+/* Appends an operation on the field that was added last. */
 static void append_position(struct gf_point_builder *builder, int kind, const double value[3])
 {
     const double max = gf_sample_max(builder->format);
@@ -181,7 +181,7 @@ void gf_point_levels(struct gf_point_builder *builder, int tables, const double 
     builder->changed = true;
 }
 
-/* A gray sample's L* depends on it alone: one table, as for any other level. */
+/* A gray sample's L* depends on that sample alone, so that one table is enough. */
 static void lightness_of_gray(struct gf_point_builder *builder, const double *value)
 {
     const double max = gf_sample_max(builder->format);

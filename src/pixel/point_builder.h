@@ -2,7 +2,7 @@
 #ifndef GF_PIXEL_POINT_BUILDER_H
 #define GF_PIXEL_POINT_BUILDER_H
 
-#include "pixel/point.h"
+#include "pixel/point_program.h"
 
 struct gf_point_builder {
     struct gf_format format;        /* of the next operation's input */

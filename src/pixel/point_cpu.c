@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/target_clones.h"
-#include "pixel/point.h"
+#include "pixel/point_program.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -18,7 +18,7 @@ struct planes {
 INLINE void map_8(const uint8_t *restrict in, uint8_t *restrict out, size_t n, const int channels,
                   const uint8_t *restrict table)
 {
-    const int words = channels == 3 ? 3 : 1; /* until the channels come round again */
+    const int words = channels == 3 ? 3 : 1; /* that begin with every channel once */
     size_t i = 0;
     for (; i + 8 * (size_t)words <= n; i += 8 * (size_t)words) {
         for (int k = 0; k < words; k++) {
@@ -159,8 +159,7 @@ GF_TARGET_CLONES static void join_planes(void *out, struct gf_format format, int
     }
 }
 
-/* From here on all of a piece is computed, whatever its length: loops of one length, no remainders.
- */
+/* A piece is always computed to its full length, so that loops have no remainders. */
 GF_TARGET_CLONES static void linear(const struct gf_point_op op, float *v)
 {
     for (int i = 0; i < PIECE; i++)
@@ -263,7 +262,7 @@ GF_TARGET_CLONES static void divide(float *v, float divisor)
         v[i] /= divisor;
 }
 
-/* Of the pixels from column x of row y on. */
+/* The field of a piece that begins with column x of row y. */
 GF_TARGET_CLONES static void find_field(const struct gf_stage *stage, int number, int x, int y,
                                         float *restrict field)
 {
@@ -371,7 +370,7 @@ static void evaluate_row(const struct gf_stage *stage, const uint8_t *in, uint8_
     for (int x = 0; x < stage->in.width; x += PIECE) {
         const int n = stage->in.width - x < PIECE ? stage->in.width - x : PIECE;
         int colours = gf_colour_channels(stage->in);
-        if (n < PIECE) /* nothing left from the piece before that is no sample */
+        if (n < PIECE) /* what the piece before has left is no sample */
             memset(&planes, 0, sizeof planes);
         split_planes(in + (ptrdiff_t)x * in_size, stage->in, n, &planes);
         if (program->table == GF_POINT_FLOATS)

@@ -1,4 +1,4 @@
-/* Between straight alpha and premultiplied 16-bit colour, in which stencils mix pixels. */
+
 #include "pixel/point.h"
 #include "pixel/premultiply.h"
 

@@ -1,4 +1,4 @@
-/* Straight colour to premultiplied colour, and back. */
+/* Between straight alpha and premultiplied colour of 16 bits, in which stencils mix pixels. */
 #ifndef GF_PIXEL_PREMULTIPLY_H
 #define GF_PIXEL_PREMULTIPLY_H
 
@@ -8,12 +8,12 @@
 extern "C" {
 #endif
 
-/* Internal point filters that the planner puts around stencils of pictures with alpha. The colour
- * is held premultiplied in 16 bits: p = v * 65535/M * a/M, alpha a * 65535/M. */
+/* The planner puts these point filters around stencils of pictures with alpha. The colour becomes
+ * v * 65535/M * a/M, alpha a * 65535/M. */
 struct gf_unpremultiply {
     int bits; /* of the straight picture */
 };
-extern const struct gf_filter gf_premultiply; /* no params: NULL */
+extern const struct gf_filter gf_premultiply; /* has no params */
 extern const struct gf_filter gf_unpremultiply;
 
 #ifdef __cplusplus

@@ -97,7 +97,7 @@ static void fill_nearest(const struct gf_resample_axis *axis, int *start)
         start[i] = at_most(at, axis->in - 1);
 }
 
-/* To 16 significant bits. */
+/* The nearest number of 16 significant bits. */
 static float shortened(float v)
 {
     uint32_t bits;
@@ -107,7 +107,8 @@ static float shortened(float v)
     return v;
 }
 
-/* What rounding took from a short weight is given to the next: flat areas stay as they are. */
+/* Rounds the weights to 16 bits. Each takes over what the rounding of the one before left, so that
+ * the sum stays, and flat areas with it. */
 static void shorten_weights(float *weight, int count)
 {
     double owed = 0;
@@ -134,7 +135,7 @@ static void fill_weights(enum gf_resample_kernel kernel, const struct gf_resampl
     *count = window.end - window.first;
 }
 
-/* First and last input of group g, on multiples of `step`. */
+/* The inputs of group g, first..end-1, widened to multiples of `step`. */
 static void group_span(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis, int g,
                        int step, int *first, int *end)
 {
@@ -244,7 +245,7 @@ enum gf_status gf_resample_prepare(struct gf_stage *stage, enum gf_resample_kern
     resample.columns = lay_out(kernel, column_axis, &used);
     resample.rows = lay_out(kernel, row_axis, &used);
     resample.walk = gf_resample_walk_plan(&resample, stage->in, &used);
-    /* A variant may go by groups where the default walks. */
+    /* Where the default walks down the rows, a variant may need the groups. */
     const bool has_groups =
         kernel != GF_RESAMPLE_NEAREST && (!resample.walk.group || stage->variant);
     if (has_groups) {

@@ -35,11 +35,14 @@ struct gf_resample_axis {
 
 enum { GF_RESAMPLE_GROUP = 4 }; /* outputs that the device makes from one run of inputs */
 
-/* Where one axis' arrays start in the block, in bytes. Output i is the sum of weight[i * taps + k]
- * times input start[i] + k, k < count[i]; for the nearest, input start[i]. The same for the device:
- * outputs 4 g .. 4 g + 3 are sums of the inputs group_start[g] + k, k < group_count[g], times
- * group_weight[(g * group_taps + k) * 4 + ..]; zero where an input is none of an output's. Groups
- * of columns start and end at multiples of 4. */
+/* The weights of one axis: where their arrays start in the block, in bytes. Output i is the sum of
+ * weight[i * taps + k] times input start[i] + k, k < count[i]; with the nearest kernel it is input
+ * start[i].
+ *
+ * The device makes groups of four outputs: 4 g + j is the sum of weight
+ * group_weight[(g * group_taps + k) * 4 + j] times input group_start[g] + k, k < group_count[g].
+ * The weight is zero where the output does not take that input. Groups of columns start and end at
+ * multiples of 4. */
 struct gf_resample_table {
     size_t start, count, weight, group_start, group_count, group_weight;
     int taps, group_taps;
@@ -53,21 +56,21 @@ enum gf_resample_width {
                          * either end may start before the picture or end behind it */
 };
 
-/* The same again for threads on the device that each make `group` adjacent columns and walk down
+/* The same weights for threads on the device that make `group` adjacent columns each and walk down
  * the rows. Column i of group g is the sum of inputs column_start[g] + k, k < window, times
  * column_weight[((k / 4 * groups + g) * 4 + k % 4) * group + i]. Row r of the first pass goes to
  * results row_first[r] + j, j < reach, times row_weight[r * stride + j]; behind those is 1 where
  * result row_first[r] is complete then. Where rows are gathered instead (enlarging), the last
  * `reach` rows make result y, times row_weight[y * stride + j]. */
 struct gf_resample_walk {
-    int group; /* 0: pictures of this kind are not made so */
+    int group; /* 0: this kernel does not take the picture */
     int window, reach;
     bool gathers;
     enum gf_resample_width width_kind;
     size_t column_start, column_weight, row_first, row_weight;
 };
 
-/* What ratios up to 2 take, or, gathering, up to 1. */
+/* The window of a group of columns for ratios up to 2, or, where rows are gathered, up to 1. */
 static inline int gf_resample_walk_window(int group, int reach, bool gathers)
 {
     return gathers ? reach + group : 2 * (reach + group - 1);
@@ -98,7 +101,7 @@ static inline const float *gf_resample_floats(const void *block, size_t offset)
     return (const float *)((const char *)block + offset);
 }
 
-/* What the first pass is clamped to: where no weight is negative, nothing needs to be. */
+/* The first pass is clamped to it. Where no weight is negative, that is not necessary. */
 static inline float gf_resample_most(const struct gf_resample *resample, int bits)
 {
     if (resample->kernel == GF_RESAMPLE_LINEAR || resample->kernel == GF_RESAMPLE_AREA)
@@ -106,11 +109,11 @@ static inline float gf_resample_most(const struct gf_resample *resample, int bit
     return resample->linear ? 1.0f : bits == 8 ? 255.0f : 65535.0f;
 }
 
-/* The inputs that outputs i0 .. i1 - 1 are made of; for the nearest, no fewer than those. */
+/* The inputs that outputs i0 .. i1 - 1 are made of; with the nearest kernel there may be more. */
 void gf_resample_inputs(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis, int i0,
                         int i1, int *first, int *end);
 
-/* No output is made of more inputs than that. */
+/* The most inputs that an output is made of. */
 int gf_resample_taps_most(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis);
 
 /* Fills stage->constants with a struct gf_resample and its arrays. */
@@ -119,13 +122,13 @@ enum gf_status gf_resample_prepare(struct gf_stage *stage, enum gf_resample_kern
                                    const struct gf_resample_axis *row_axis,
                                    struct gf_error *error) GF_CHECKED;
 
-/* In resample_walk.c: the tables' places behind *used, and what is in them once those of rows and
- * columns are filled. */
+/* Reserves the tables of the walk behind *used, and fills them once those of rows and columns are
+ * filled (resample_walk.c). */
 struct gf_resample_walk gf_resample_walk_plan(const struct gf_resample *resample,
                                               struct gf_format format, size_t *used);
 void gf_resample_walk_fill(const struct gf_resample *resample, int bits, char *block);
 
-/* The CPU's scratch memory, and its entry. */
+/* cpu_scratch() and cpu() of resize. */
 size_t gf_resample_scratch(const struct gf_stage *stage, enum gf_resample_kernel kernel,
                            const struct gf_resample_axis *rows);
 void gf_resample_cpu(const struct gf_stage *stage, const struct gf_view *in,
@@ -172,7 +175,7 @@ GF_HOST_DEVICE float gf_resample_decode_premultiplied(uint32_t colour, uint32_t 
     return decode[straight < max ? straight : max] * ((float)alpha / (float)max);
 }
 
-/* And back, in 0..1. */
+/* The inverse, in 0..1. */
 GF_HOST_DEVICE float gf_resample_encode_premultiplied(float light, float alpha)
 {
     const float a = gf_resample_unit(alpha);

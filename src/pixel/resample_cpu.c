@@ -119,7 +119,7 @@ static void make_slot(const struct work *work, const struct gf_view *in, int row
                 gf_resample_most(resample, work->in.bits), slot(work, row));
 }
 
-/* In place: light becomes samples, not yet rounded. */
+/* Turns light into samples that are not rounded yet, in place. */
 GF_TARGET_CLONES static void encode(float *sums, size_t count, float max)
 {
     for (size_t i = 0; i < count; i++)
@@ -172,7 +172,7 @@ static void weigh(const struct work *work, const struct gf_view *in, const struc
     }
 }
 
-/* Inlined with a constant size. */
+/* Inlined, so that the size is a constant. */
 static inline __attribute__((always_inline)) void
 gather(size_t size, const unsigned char *row, const int *start, int count, unsigned char *to)
 {

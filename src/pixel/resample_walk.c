@@ -13,16 +13,16 @@ static void window_of(enum gf_resample_kernel kernel, const struct gf_resample_a
     gf_resample_inputs(kernel, axis, i, i + 1, start, end);
 }
 
-/* The row after which an output is complete: its last, but one output at a time; those that end
- * with the picture wait for rows behind it, which nothing is added of. `before`: that of the output
- * before it, or -1. */
+/* The input row after which an output is complete. That is its last one, but only one output may be
+ * complete after each row: outputs that end with the picture wait for rows behind it, which add
+ * nothing. `before` is the row of the output before, or -1. */
 static int completion_of(int end, int before)
 {
     return end - 1 > before ? end - 1 : before + 1;
 }
 
-/* The most outputs that an input has a part in, counted from the first that is not complete, or,
- * where they are `gathered`, the most inputs of an output. */
+/* The most outputs that are begun and not complete at once, or, where rows are gathered, the most
+ * inputs of an output. */
 static int reach_of(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis,
                     bool gathers)
 {

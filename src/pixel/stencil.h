@@ -1,5 +1,5 @@
 /* What the stencils of the CPU backend share: rows above and below the picture, columns beside it,
- * and scratch memory cut into arrays. */
+ * samples as floats, and scratch memory cut into arrays. */
 #ifndef GF_PIXEL_STENCIL_H
 #define GF_PIXEL_STENCIL_H
 
@@ -14,8 +14,8 @@ typedef uint16_t gf_u16_any __attribute__((aligned(1), may_alias));
 typedef uint16_t gf_u16_any;
 #endif
 
-/* Takes arrays from a block of scratch memory, each on a multiple of 64. With a base of NULL it
- * only measures: run the same calls to learn the size. */
+/* Cuts arrays off a block of scratch memory, each on a multiple of 64. With a base of NULL the same
+ * calls only add up its size. */
 struct gf_carver {
     unsigned char *base;
     size_t used;

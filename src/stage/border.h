@@ -4,7 +4,6 @@
 
 #include "base/host_device.h"
 
-/* How a stencil reads beyond the picture. */
 enum gf_border { GF_BORDER_EDGE, GF_BORDER_REFLECT, GF_BORDER_WRAP, GF_BORDER_CONSTANT };
 
 /* The index in 0..n-1 that stands for index i, or -1 where the border's constant (0) does.

@@ -1,4 +1,4 @@
-/* Histograms that a stage may ask for, of the picture that it takes in. */
+/* The histograms that a stage may ask for of its input. */
 #ifndef GF_STAGE_HISTOGRAM_H
 #define GF_STAGE_HISTOGRAM_H
 
@@ -10,13 +10,13 @@
 extern "C" {
 #endif
 
-/* A histogram that a stage wants of its input. Pixels of zero alpha are not counted. */
+/* What is counted. Pixels of zero alpha never are. */
 enum gf_statistic {
     GF_STATISTIC_NONE,
     GF_STATISTIC_CHANNELS,  /* each colour channel by itself */
     GF_STATISTIC_LUMA,      /* gf_luma601, or the gray channel */
     GF_STATISTIC_JOINT,     /* all colour channels in one */
-    GF_STATISTIC_LIGHTNESS, /* CIELAB L* scaled to 0..M; gray: of the gray as RGB */
+    GF_STATISTIC_LIGHTNESS, /* CIELAB L* scaled to 0..M; a gray sample counts as a gray RGB pixel */
     GF_STATISTIC_KINDS
 };
 

@@ -1,4 +1,4 @@
-/* Binding a filter to a format, and the questions that the planner asks a stage. */
+/* Binds a filter to a format, and answers what its declaration says of it. */
 #include "stage/stage.h"
 
 #include <stdlib.h>

@@ -14,13 +14,13 @@ struct gf_stage {
     const struct gf_variant *variant; /* the variant asked for; NULL: the default */
     struct gf_format in, out;
     const struct gf_histogram *histogram; /* of the stage's input, where it asked for one */
-    /* Computed once by prepare() for both backends: taps, tables. A flat block without pointers,
-     * since the CUDA backend copies it to the device; owned by the stage (malloc). */
+    /* What prepare() computes once for both backends: taps, tables. The block holds no pointers,
+     * since the CUDA backend copies it to the device. The stage frees it. */
     void *constants;
     size_t constants_size;
 };
 
-/* Binds a filter to an input format: sets out by shape(). Does not prepare. */
+/* Binds a filter to the format of its input, and asks its shape() for that of the result. */
 enum gf_status gf_stage_bind(struct gf_stage *stage, const struct gf_filter *filter,
                              const void *params, struct gf_format in,
                              struct gf_error *error) GF_CHECKED;

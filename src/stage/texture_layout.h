@@ -1,11 +1,12 @@
-/* What pictures in device memory need to be read as textures. Where a view's rows are not laid out
- * so, they are first copied to scratch memory that is. */
+/* How a picture must lie in device memory to be read as a texture. A view that does not lie so is
+ * copied to scratch memory first. */
 #ifndef GF_STAGE_TEXTURE_LAYOUT_H
 #define GF_STAGE_TEXTURE_LAYOUT_H
 
 #include "gpufilter/image.h"
 
-/* Bytes; texels of one axis. The least that any device of compute capability 5.0 on allows. */
+/* Bytes, and texels of one axis: the narrowest limits of all devices from compute capability 5.0
+ * on. */
 enum {
     GF_TEXTURE_ALIGNMENT = 512,
     GF_TEXTURE_PITCH_ALIGNMENT = 32,

@@ -19,7 +19,7 @@ struct gf_stage;
  * nor write beyond the rows' own bytes. */
 struct gf_launch {
     const struct gf_stage *stage;
-    struct gf_view in, out; /* device memory; `in` holds at least the rows that needs() named */
+    struct gf_view in, out; /* device memory; `in` holds at least the input rows of `out` */
     void *scratch; /* cuda_scratch() bytes of device memory, 256-byte aligned, not cleared */
     const void *constants; /* stage->constants on the device, 256-byte aligned */
     void *stream;          /* cudaStream_t */
@@ -31,19 +31,19 @@ typedef int gf_launcher(const struct gf_launch *launch);
 typedef int gf_counter(const struct gf_view *view, enum gf_statistic statistic,
                        unsigned long long *count, const void *tables, void *stream);
 
-/* A variant of a filter's kernels, chosen by `variant=name`; all give the default's picture, within
- * the filter's tolerance. The table is the same in a build without CUDA, so that a chain is; only
- * the functions are missing there. */
+/* A variant of a filter's kernels, chosen by `variant=name`. All make the default's picture, within
+ * the filter's tolerance. A build without CUDA has the same table without the functions, so that it
+ * takes the same chains. */
 struct gf_variant {
     const char *name;    /* "tiled" */
-    const char *summary; /* the technique, and the guide's section it is of */
+    const char *summary; /* the technique, and the section of the guide that shows it */
     gf_launcher *launch; /* NULL: the default's */
     gf_counter *count;   /* of a filter that wants a statistic; NULL: the default's */
-    bool count_extremes; /* count only marks the lowest and the highest level that are there */
-    bool count_first; /* counts by default too, what it does not refuse, before gf_histogram_cuda */
-    int architecture; /* the least compute capability, 90 for 9.0; 0: any that is built for */
-    /* Why it cannot run this stage ("takes 8 bits only"); NULL, the function or its result: it can.
-     */
+    bool count_extremes; /* count marks only the lowest and the highest level of the picture */
+    bool count_first;    /* it counts by default, too, wherever it does not refuse */
+    int architecture;    /* the lowest compute capability that it runs on, 90 for 9.0; 0: any */
+    /* Says why it cannot run this stage ("takes 8 bits only"), or NULL where it can. The function
+     * itself is NULL where it runs every stage. */
     const char *(*refuses)(const struct gf_stage *stage);
     size_t (*scratch)(const struct gf_stage *stage, int rows); /* NULL: the filter's cuda_scratch */
 };
@@ -57,9 +57,8 @@ struct gf_variant {
     .name = name_, .launch = GF_LAUNCHER(launcher_), .summary = summary_
 #define GF_COUNTER(name_, counter_, summary_) \
     .name = name_, .count = GF_LAUNCHER(counter_), .summary = summary_
-/* The variants of a filter, first the default: {GF_VARIANT("tiled", gf_blur_cuda, "..."), .refuses
- * =
- * ...}, ... */
+/* A list of variants, first the default:
+ * GF_CUDA({GF_VARIANT("tiled", gf_blur_cuda, "...")}, {GF_VARIANT(...), .refuses = ...}) */
 #define GF_CUDA(...) ((const struct gf_variant[]){__VA_ARGS__, {0}})
 
 #ifdef __cplusplus

@@ -15,8 +15,8 @@ struct gf_rows {
     int first, end;
 };
 
-/* Rows y .. y + rows - 1 of a picture whose whole format is `format` (its height is the picture's).
- * Row r lies at data + (r - y) * pitch. In device memory data and pitch are multiples of 16. */
+/* Rows y .. y + rows - 1 of a picture; `format` is the picture's, its height too. Row r lies at
+ * data + (r - y) * pitch. In device memory data and pitch are multiples of 16. */
 struct gf_view {
     unsigned char *data;
     size_t pitch;

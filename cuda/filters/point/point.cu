@@ -2,7 +2,7 @@
  * kernels of their own for what is common. All but saturation are bound by memory: every access to
  * a picture is of 16 bytes, and neighbouring threads' adjoin (Best Practices Guide 9.2.1). */
 #include "cuda/filters/point/point_launch.cuh"
-#include "pixel/point.h"
+#include "pixel/point_program.h"
 
 extern "C" gf_launcher gf_point_pixel_cuda;
 

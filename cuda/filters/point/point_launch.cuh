@@ -7,7 +7,7 @@
 #include "cuda/filters/point/point_program.cuh"
 #include "cuda/filters/point/point_saturate.cuh"
 #include "cuda/filters/point/point_table.cuh"
-#include "pixel/point.h"
+#include "pixel/point_program.h"
 
 extern "C" gf_launcher gf_point_position_cuda;
 

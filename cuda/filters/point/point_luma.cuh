@@ -4,7 +4,7 @@
 
 #include "cuda/common/launch.cuh"
 #include "cuda/common/view_pair.cuh"
-#include "pixel/point.h"
+#include "pixel/point_program.h"
 
 enum { LUMA_THREADS = 256 };
 

@@ -3,7 +3,7 @@
 #define GF_CUDA_FILTERS_POINT_POINT_PROGRAM_CUH
 
 #include "cuda/filters/point/point_tile.cuh"
-#include "pixel/point.h"
+#include "pixel/point_program.h"
 
 enum {
     PROGRAM_WARPS = 4,

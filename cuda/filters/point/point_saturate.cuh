@@ -3,7 +3,7 @@
 #define GF_CUDA_FILTERS_POINT_POINT_SATURATE_CUH
 
 #include "cuda/filters/point/point_tile.cuh"
-#include "pixel/point.h"
+#include "pixel/point_program.h"
 
 enum {
     SATURATE_WARPS = 16,
