@@ -33,8 +33,9 @@ void gf_stencil_pad(void *row, int width, int pad, size_t pixel_bytes, int borde
     }
 }
 
-GF_TARGET_CLONES void gf_samples_to_floats(const unsigned char *row, int bits, size_t count,
-                                           float *restrict to)
+/* Clones of a function that other files call would be exported from the library. */
+GF_TARGET_CLONES static void to_floats(const unsigned char *row, int bits, size_t count,
+                                       float *restrict to)
 {
     if (bits == 8) {
         for (size_t i = 0; i < count; i++)
@@ -45,8 +46,13 @@ GF_TARGET_CLONES void gf_samples_to_floats(const unsigned char *row, int bits, s
     }
 }
 
-GF_TARGET_CLONES void gf_floats_to_samples(const float *from, int bits, size_t count,
-                                           unsigned char *restrict row)
+void gf_samples_to_floats(const unsigned char *row, int bits, size_t count, float *restrict to)
+{
+    to_floats(row, bits, count, to);
+}
+
+GF_TARGET_CLONES static void to_samples(const float *from, int bits, size_t count,
+                                        unsigned char *restrict row)
 {
     if (bits == 8) {
         for (size_t i = 0; i < count; i++)
@@ -55,6 +61,11 @@ GF_TARGET_CLONES void gf_floats_to_samples(const float *from, int bits, size_t c
         for (size_t i = 0; i < count; i++)
             ((gf_u16_any *)row)[i] = (uint16_t)gf_round_flat(from[i], 65535.0f);
     }
+}
+
+void gf_floats_to_samples(const float *from, int bits, size_t count, unsigned char *restrict row)
+{
+    to_samples(from, bits, count, row);
 }
 
 void gf_keep_alpha(const unsigned char *from, unsigned char *to, struct gf_format format,
