@@ -87,7 +87,7 @@ static struct gf_image run_filters(const struct gf_point_run *run, const struct 
     struct gf_error error = {0};
     assert_ok("bind", gf_stage_bind(&stage, &gf_point, run, in->format, &error), &error);
     assert_ok("prepare", gf_stage_prepare(&stage, &error), &error);
-    const struct gf_image out = picture_new(stage.out, 3);
+    const struct gf_image out = picture_new(stage.out, 4);
     const int height = in->format.height;
     for (int y = 0; y < height; y += band_rows) {
         const int rows = height - y < band_rows ? height - y : band_rows;
