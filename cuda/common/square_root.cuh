@@ -1,38 +1,54 @@
-/* Square roots for kernels that are compiled twice: by the approximate instruction for reciprocal
- * square roots, and rounded as IEEE 754 asks (Best Practices Guide 11.1.3). */
+/* Square roots: an estimate by the instruction for reciprocal square roots, and roots rounded as
+ * IEEE 754 asks, by a correction of that estimate or by the compiler (Best Practices Guide 11.1.3).
+ * Arguments are normal numbers. */
 #ifndef GF_CUDA_COMMON_SQUARE_ROOT_CUH
 #define GF_CUDA_COMMON_SQUARE_ROOT_CUH
 
 #include "cuda/common/stencil.cuh"
 
-struct by_rsqrt {
-    static __device__ __forceinline__ float reciprocal(float v)
-    {
-        return rsqrt_normal(v);
-    }
-    /* The root of 0 is NaN; the callers clamp to 0..1, which turns NaN into 0. */
+/* Off by 2^-22 at most, relatively. NaN for 0, which clamping to 0..1 makes 0. */
+struct estimated_root {
+    static constexpr bool EXACT = false;
     static __device__ __forceinline__ float root(float v)
     {
         return v * rsqrt_normal(v);
     }
-    static __device__ __forceinline__ float root_or_zero(float v)
+};
+
+/* s = v r is the root but for an error that fmaf(-s, s, v) tells; half of r is the slope by which
+ * it goes. The estimate of a reciprocal is corrected in the same way. Both were compared with
+ * __fsqrt_rn and __frcp_rn for every mantissa of two binades. */
+struct corrected_root {
+    static constexpr bool EXACT = true;
+    static __device__ __forceinline__ float correct(float v, float r)
     {
-        return v * rsqrt_normal(fmaxf(v, 1e-30f));
+        const float s = v * r;
+        return fmaf(fmaf(-s, s, v), 0.5f * r, s);
+    }
+    static __device__ __forceinline__ float root(float v)
+    {
+        const float positive = fmaxf(v, 1e-30f);
+        return correct(positive, rsqrt_normal(positive));
+    }
+    /* 1 / sqrt(v), both rounded. */
+    static __device__ __forceinline__ float reciprocal(float v)
+    {
+        const float s = correct(v, rsqrt_normal(v));
+        float q;
+        asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(q) : "f"(s));
+        return fmaf(q, fmaf(-s, q, 1.0f), q);
     }
 };
 
-struct by_sqrt {
-    static __device__ __forceinline__ float reciprocal(float v)
-    {
-        return 1.0f / sqrtf(v);
-    }
+struct rounded_root {
+    static constexpr bool EXACT = true;
     static __device__ __forceinline__ float root(float v)
     {
         return sqrtf(v);
     }
-    static __device__ __forceinline__ float root_or_zero(float v)
+    static __device__ __forceinline__ float reciprocal(float v)
     {
-        return sqrtf(v);
+        return 1.0f / sqrtf(v);
     }
 };
 

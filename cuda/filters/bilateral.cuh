@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "base/elementary.h"
 #include "cuda/common/launch.cuh"
 #include "cuda/common/view_pair.cuh"
 #include "filters/bilateral.h"
@@ -24,13 +25,12 @@ template <int CHANNELS> struct __align__(CHANNELS == 3 ? 16 : 4 * CHANNELS) colo
     float v[CHANNELS == 3 ? 4 : CHANNELS];
 };
 
-/* 2^x with a relative error of 2^-22; 0 if the result is below 2^-126. */
+/* The CPU's own power, by ordinary arithmetic: the instruction for powers of two differs from one
+ * kind of GPU to the next. */
 struct power_of_two {
     __device__ __forceinline__ float operator()(float x) const
     {
-        float result;
-        asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
-        return result;
+        return gf_exp2_coarse(x);
     }
 };
 

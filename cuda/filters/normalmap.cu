@@ -2,5 +2,5 @@
 
 extern "C" int gf_normalmap_cuda(const struct gf_launch *launch)
 {
-    return launch_normalmap<by_rsqrt>(launch);
+    return launch_normalmap<corrected_root>(launch);
 }

@@ -42,21 +42,20 @@ static __device__ __forceinline__ void normal_of(const struct normalmap_args &ar
 {
     const struct view_pair &p = args.p;
     const float nx = -(args.slope * (float)gx), ny = -(args.slope * (float)gy);
-    const float reciprocal = ROOT::reciprocal(gf_normal_square(nx, ny));
-    float normal[3] = {gf_normal_sample(nx, reciprocal, args.max),
-                       gf_normal_sample(ny, reciprocal, args.max),
-                       gf_normal_sample(1.0f, reciprocal, args.max)};
+    const float reciprocal = ROOT::reciprocal(gf_normal_square(nx, ny)), half = 0.5f * args.max;
+    const float normal[3] = {nx * reciprocal, ny * reciprocal, reciprocal};
     if (args.out_channels == 4) { /* premultiplied, as the input was */
         const Sample alpha =
             __ldg((const Sample *)(p.in + (long long)(y - p.in_y) * (long long)p.in_pitch) +
                   (long long)x * p.channels + p.channels - 1);
         const float weight = (float)alpha / args.max;
         for (int c = 0; c < 3; c++)
-            normal[c] = normal[c] * weight;
+            to[c] = (Sample)round_bits(gf_normal_unrounded(normal[c], half) * weight, args.max);
         to[3] = alpha;
+        return;
     }
     for (int c = 0; c < 3; c++)
-        to[c] = (Sample)round_bits(normal[c], args.max);
+        to[c] = (Sample)__float_as_uint(__fadd_rz(gf_normal_rounded(normal[c], half), 8388608.0f));
 }
 
 /* at: the height above and to the left of the pixel. */

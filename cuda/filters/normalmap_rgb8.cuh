@@ -135,11 +135,10 @@ static __device__ __forceinline__ void rgb8_heights(const struct rgb8_span &span
     }
 }
 
-/* n / 2 + 1/2 scaled to 0..255 and rounded, in byte 1 of the result. The addition truncates to 8
- * fraction bits. n may leave -1..1 by a rounding error, which the added half absorbs. */
+/* gf_normal_rounded in byte 1: the addition truncates to 8 fraction bits. */
 static __device__ __forceinline__ unsigned rgb8_sample(float n)
 {
-    return __float_as_uint(__fmaf_rz(n, 127.5f, 32768.0f + 128.0f));
+    return __float_as_uint(__fadd_rz(gf_normal_rounded(n, 127.5f), 32768.0f));
 }
 
 /* Takes the heights of the next row, and gives the normals of the row above it. parity: of the
@@ -155,7 +154,7 @@ static __device__ __forceinline__ void rgb8_advance(float scale, const float h[R
         const float slope = h[i + 2] - h[i], smooth = h[i] + h[i + 2] + 2.0f * h[i + 1];
         const float x = -scale * (state->slopes[i] + slope);
         const float y = -scale * (smooth - state->smooth[parity][i]);
-        const float reciprocal = ROOT::reciprocal(__fmaf_rn(x, x, __fmaf_rn(y, y, 1.0f)));
+        const float reciprocal = ROOT::reciprocal(gf_normal_square(x, y));
         v[3 * i] = rgb8_sample(x * reciprocal);
         v[3 * i + 1] = rgb8_sample(y * reciprocal);
         v[3 * i + 2] = rgb8_sample(reciprocal);

@@ -2,5 +2,5 @@
 
 extern "C" int gf_sobel_cuda(const struct gf_launch *launch)
 {
-    return launch_rolling<by_rsqrt>(launch);
+    return launch_rolling<estimated_root, corrected_root>(launch);
 }

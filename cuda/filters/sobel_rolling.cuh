@@ -18,14 +18,17 @@ struct sobel_args {
     float scale;
 };
 
-/* sqrt(x^2 + y^2) * scale, clamped and rounded, in byte 1 of the result. Clamping to 0..1 costs
- * nothing in a multiplication; the addition truncates to 8 fraction bits and adds the half for
- * rounding. */
+/* sqrt(x^2 + y^2) scale, clamped and rounded, in byte 1. The sum of squares is exact. By an
+ * estimated root, clamping is free in a multiplication that ends in 0..1, and the addition
+ * truncates to 8 fraction bits, with a half added above them; by an exact one every step is the
+ * CPU's. */
 template <class ROOT>
 static __device__ __forceinline__ unsigned magnitude8(float x, float y, float scale)
 {
-    const float square = __fmaf_rn(x, x, y * y);
-    return __float_as_uint(__fmaf_rz(__saturatef(ROOT::root(square) * scale), 255.0f, 32768.5f));
+    const float v = ROOT::root(__fmaf_rn(x, x, y * y)) * scale;
+    if (ROOT::EXACT)
+        return __float_as_uint(__fadd_rz(fminf(v, 255.0f) + 0.5f, 32768.0f));
+    return __float_as_uint(__fmaf_rz(__saturatef(v), 255.0f, 32768.5f));
 }
 
 /* What is kept of the two rows above the newest. The element of `smooth` alternates with the rows,
@@ -124,8 +127,7 @@ struct sobel16_state {
 template <class ROOT>
 static __device__ __forceinline__ unsigned magnitude16(float x, float y, float scale)
 {
-    const float square = __fmaf_rn(x, x, y * y);
-    const float result = fminf(ROOT::root_or_zero(square) * scale, 65535.0f);
+    const float result = fminf(ROOT::root(x * x + y * y) * scale, 65535.0f);
     return __float_as_uint(__fadd_rz(result + 0.5f, 8388608.0f));
 }
 
@@ -221,20 +223,27 @@ __global__ void __launch_bounds__(STRIP_THREADS, BLOCKS) sobel_kernel(const stru
     }
 }
 
-template <class ROOT> static int launch_rolling(const struct gf_launch *launch)
+/* ROOT is exact; ESTIMATE takes its place for 8 bits where it makes the same samples. */
+template <class ESTIMATE, class ROOT> static int launch_rolling(const struct gf_launch *launch)
 {
-    static void (*const kernels[2][4])(const struct sobel_args) = {
+    static void (*const kernels[3][4])(const struct sobel_args) = {
         {sobel_kernel<sobel8<1, ROOT>>, sobel_kernel<sobel8<2, ROOT>>,
          sobel_kernel<sobel8<3, ROOT>>, sobel_kernel<sobel8<4, ROOT>>},
         {sobel_kernel<sobel16<1, ROOT>>, sobel_kernel<sobel16<2, ROOT>>,
-         sobel_kernel<sobel16<3, ROOT>>, sobel_kernel<sobel16<4, ROOT>>}};
+         sobel_kernel<sobel16<3, ROOT>>, sobel_kernel<sobel16<4, ROOT>>},
+        {sobel_kernel<sobel8<1, ESTIMATE>>, sobel_kernel<sobel8<2, ESTIMATE>>,
+         sobel_kernel<sobel8<3, ESTIMATE>>, sobel_kernel<sobel8<4, ESTIMATE>>}};
     const struct gf_sobel *const sobel = (const struct gf_sobel *)launch->stage->constants;
     const int wide = launch->in.format.bits == 16;
     struct sobel_args args = {};
     args.p = view_pair_of(launch, sobel->border);
-    args.scale = wide ? sobel->scale : sobel->scale * (16777216.0f / 255.0f);
-    kernels[wide][args.p.channels - 1]<<<strip_blocks(args.p, wide ? 2 : 1, ROWS), STRIP_THREADS, 0,
-                                         (cudaStream_t)launch->stream>>>(args);
+    const bool estimate = !wide && !ESTIMATE::EXACT && gf_sobel_estimate_suffices(sobel->scale);
+    args.scale = wide       ? sobel->scale
+                 : estimate ? sobel->scale * (16777216.0f / 255.0f)
+                            : sobel->scale * 16777216.0f;
+    kernels[estimate ? 2 : wide][args.p.channels - 1]<<<
+        strip_blocks(args.p, wide ? 2 : 1, ROWS), STRIP_THREADS, 0, (cudaStream_t)launch->stream>>>(
+        args);
     return cudaGetLastError();
 }
 

@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(GLOBAL_WIDTH *GLOBAL_HEIGHT)
     }
     Sample *const to =
         (Sample *)(p.out + line * (long long)p.out_pitch) + (long long)x * args.out_channels;
-    normal_of<Sample, by_rsqrt>(args, gx, gy, x, y, to);
+    normal_of<Sample, corrected_root>(args, gx, gy, x, y, to);
 }
 
 extern "C" int gf_normalmap_global_cuda(const struct gf_launch *launch)
@@ -48,5 +48,5 @@ extern "C" int gf_normalmap_global_cuda(const struct gf_launch *launch)
 
 extern "C" int gf_normalmap_sqrtf_cuda(const struct gf_launch *launch)
 {
-    return launch_normalmap<by_sqrt>(launch);
+    return launch_normalmap<rounded_root>(launch);
 }

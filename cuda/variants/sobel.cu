@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(GLOBAL_WIDTH *GLOBAL_HEIGHT)
     const float y = tap<SAMPLE>(p, row[2], at[0]) - tap<SAMPLE>(p, row[0], at[0]) +
                     2.0f * (tap<SAMPLE>(p, row[2], at[1]) - tap<SAMPLE>(p, row[0], at[1])) +
                     tap<SAMPLE>(p, row[2], at[2]) - tap<SAMPLE>(p, row[0], at[2]);
-    const float root = by_rsqrt::root_or_zero(x * x + y * y);
+    const float root = corrected_root::root(x * x + y * y);
     *to = (SAMPLE)gf_round_flat(root * args.scale, sizeof(SAMPLE) == 1 ? 255.0f : 65535.0f);
 }
 
@@ -72,5 +72,5 @@ extern "C" int gf_sobel_global_cuda(const struct gf_launch *launch)
 
 extern "C" int gf_sobel_sqrtf_cuda(const struct gf_launch *launch)
 {
-    return launch_rolling<by_sqrt>(launch);
+    return launch_rolling<rounded_root, rounded_root>(launch);
 }

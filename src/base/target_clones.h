@@ -7,15 +7,16 @@
 
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define GF_TARGET_CLONES __attribute__((target_clones("default", "avx2", "arch=x86-64-v4")))
+#define GF_TARGET_CLONES \
+    __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 
 /* The instruction set of the clones that run here. */
 static inline const char *gf_cpu_instruction_set(void)
 {
     __builtin_cpu_init();
-    return __builtin_cpu_supports("x86-64-v4") ? "AVX-512"
-           : __builtin_cpu_supports("avx2")    ? "AVX2"
-                                               : "SSE2";
+    return __builtin_cpu_supports("x86-64-v4")   ? "AVX-512"
+           : __builtin_cpu_supports("x86-64-v3") ? "AVX2"
+                                                 : "SSE2";
 }
 #else
 #define GF_TARGET_CLONES

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/elementary.h"
 #include "base/target_clones.h"
 #include "pixel/sample.h"
 #include "pixel/stencil.h"
@@ -37,9 +38,11 @@ static enum gf_status bilateral_prepare(struct gf_stage *stage, struct gf_error 
     const double log2_e = 1.4426950408889634, max = gf_sample_max(stage->in);
     weights->radius = gf_stage_radius(stage);
     weights->border = bilateral->border;
-    weights->colour = (float)(-log2_e / (2 * pow(bilateral->sigma_r * max, 2)));
+    const double range = bilateral->sigma_r * max;
+    weights->colour = (float)(-log2_e / (2 * range * range));
     for (int i = 0; i <= weights->radius; i++)
-        weights->space[i] = (float)(-log2_e * i * i / (2 * pow(bilateral->sigma_s, 2)));
+        weights->space[i] =
+            (float)(-log2_e * i * i / (2 * bilateral->sigma_s * bilateral->sigma_s));
     return GF_OK;
 }
 
@@ -124,27 +127,6 @@ static void fill_slot(const struct work *work, const struct gf_view *in, int row
     }
 }
 
-/* 2^x for x <= 0, to 2e-7: the exponent by adding 1.5 * 2^23, which rounds to an integer in the low
- * bits, and a minimax polynomial for the rest. */
-static inline float power_of_two(float x)
-{
-    const float clamped = x > -126.0f ? x : -126.0f;
-    const float shifted = clamped + 12582912.0f;
-    const float f = clamped - (shifted - 12582912.0f);
-    const float p =
-        ((((0.0013264727f * f + 0.009671513f) * f + 0.055507336f) * f + 0.24022242f) * f +
-         0.693147f) *
-            f +
-        1.0f;
-    uint32_t exponent, bits;
-    memcpy(&exponent, &shifted, sizeof exponent);
-    memcpy(&bits, &p, sizeof bits);
-    bits += exponent << 23;
-    float result;
-    memcpy(&result, &bits, sizeof result);
-    return result;
-}
-
 /* Weights, and sums of weights times differences from the centre: differences, since they lose
  * less. */
 struct sums {
@@ -159,15 +141,18 @@ static inline __attribute__((always_inline)) void add_tap(int colours, int chann
 {
     for (int i = 0; i < RUN; i++) {
         float difference[4], distance = 0.0f;
+#pragma GCC unroll 4
         for (int c = 0; c < channels; c++)
             difference[c] =
                 tap[(size_t)c * plane + (size_t)i] - centre[(size_t)c * plane + (size_t)i];
+#pragma GCC unroll 4
         for (int c = 0; c < colours; c++)
-            distance += difference[c] * difference[c];
-        const float weight = power_of_two(distance * colour + space);
+            distance = fmaf(difference[c], difference[c], distance);
+        const float weight = gf_exp2_coarse(fmaf(distance, colour, space));
         sums->weight[i] += weight;
+#pragma GCC unroll 4
         for (int c = 0; c < channels; c++)
-            sums->colour[c][i] += weight * difference[c];
+            sums->colour[c][i] = fmaf(weight, difference[c], sums->colour[c][i]);
     }
 }
 
@@ -295,7 +280,6 @@ const struct gf_filter gf_bilateral_filter = {
     .params = bilateral_params,
     .params_size = sizeof(struct bilateral),
     .kind = GF_STENCIL,
-    .tolerance = 1,
     .cost = {.pixel = 5, .tap = 1.1},
     .radius = bilateral_radius,
     .prepare = bilateral_prepare,

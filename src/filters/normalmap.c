@@ -111,7 +111,7 @@ static void fetch(const struct gf_normalmap *normalmap, const struct work *work,
     gf_stencil_pad(height + 1, format.width, 1, sizeof *height, normalmap->border);
 }
 
-GF_TARGET_CLONES static void normals(const struct work *work, int width, float slope, float max)
+GF_TARGET_CLONES static void normals(const struct work *work, int width, float slope)
 {
     const int32_t *const above = work->height[0], *const here = work->height[1];
     const int32_t *const below = work->height[2];
@@ -125,9 +125,9 @@ GF_TARGET_CLONES static void normals(const struct work *work, int width, float s
             below[i] + 2 * below[i + 1] + below[i + 2] - above[i] - 2 * above[i + 1] - above[i + 2];
         const float x = -(slope * (float)gx), y = -(slope * (float)gy);
         const float reciprocal = 1.0f / sqrtf(gf_normal_square(x, y));
-        red[i] = gf_normal_sample(x, reciprocal, max);
-        green[i] = gf_normal_sample(y, reciprocal, max);
-        blue[i] = gf_normal_sample(1.0f, reciprocal, max);
+        red[i] = x * reciprocal;
+        green[i] = y * reciprocal;
+        blue[i] = reciprocal;
     }
 }
 
@@ -136,9 +136,9 @@ GF_TARGET_CLONES static void store8(const struct work *work, unsigned char *rest
     const float *const red = work->normal[0], *const green = work->normal[1];
     const float *const blue = work->normal[2];
     for (ptrdiff_t x = 0; x < width; x++) {
-        to[3 * x] = (unsigned char)gf_round_flat(red[x], 255.0f);
-        to[3 * x + 1] = (unsigned char)gf_round_flat(green[x], 255.0f);
-        to[3 * x + 2] = (unsigned char)gf_round_flat(blue[x], 255.0f);
+        to[3 * x] = (unsigned char)(int)gf_normal_rounded(red[x], 127.5f);
+        to[3 * x + 1] = (unsigned char)(int)gf_normal_rounded(green[x], 127.5f);
+        to[3 * x + 2] = (unsigned char)(int)gf_normal_rounded(blue[x], 127.5f);
     }
 }
 
@@ -147,15 +147,15 @@ GF_TARGET_CLONES static void store16(const struct work *work, gf_u16_any *restri
     const float *const red = work->normal[0], *const green = work->normal[1];
     const float *const blue = work->normal[2];
     for (ptrdiff_t x = 0; x < width; x++) {
-        to[3 * x] = (uint16_t)gf_round_flat(red[x], 65535.0f);
-        to[3 * x + 1] = (uint16_t)gf_round_flat(green[x], 65535.0f);
-        to[3 * x + 2] = (uint16_t)gf_round_flat(blue[x], 65535.0f);
+        to[3 * x] = (uint16_t)(int)gf_normal_rounded(red[x], 32767.5f);
+        to[3 * x + 1] = (uint16_t)(int)gf_normal_rounded(green[x], 32767.5f);
+        to[3 * x + 2] = (uint16_t)(int)gf_normal_rounded(blue[x], 32767.5f);
     }
 }
 
 /* The result is premultiplied, as the input was. */
-static void store_alpha(const struct work *work, const struct gf_view *in,
-                        const struct gf_view *out, int y)
+GF_TARGET_CLONES static void store_alpha(const struct work *work, const struct gf_view *in,
+                                         const struct gf_view *out, int y)
 {
     const int channels = in->format.channels;
     const float max = (float)gf_sample_max(in->format);
@@ -166,7 +166,10 @@ static void store_alpha(const struct work *work, const struct gf_view *in,
         const int alpha = in->format.bits == 8 ? from[at] : ((const gf_u16_any *)from)[at];
         const float weight = (float)alpha / max;
         for (int c = 0; c < 4; c++) {
-            const int v = c == 3 ? alpha : gf_round_flat(work->normal[c][x] * weight, max);
+            const int v =
+                c == 3 ? alpha
+                       : gf_round_flat(gf_normal_unrounded(work->normal[c][x], 0.5f * max) * weight,
+                                       max);
             if (in->format.bits == 8)
                 to[4 * x + c] = (unsigned char)v;
             else
@@ -180,7 +183,6 @@ static void normalmap_cpu(const struct gf_stage *stage, const struct gf_view *in
 {
     const struct gf_normalmap *const normalmap = stage->constants;
     const int width = in->format.width;
-    const float max = (float)gf_sample_max(in->format);
     struct work work;
     carve(&work, scratch, in->format);
     memset(work.zeros, 0, gf_row_bytes(in->format));
@@ -192,7 +194,7 @@ static void normalmap_cpu(const struct gf_stage *stage, const struct gf_view *in
         work.height[1] = work.height[2];
         work.height[2] = oldest;
         fetch(normalmap, &work, in, y + 1, work.height[2]);
-        normals(&work, width, normalmap->slope, max);
+        normals(&work, width, normalmap->slope);
         if (gf_has_alpha(in->format))
             store_alpha(&work, in, out, y);
         else if (in->format.bits == 8)
@@ -215,7 +217,6 @@ const struct gf_filter gf_normalmap_filter = {
     .params = normalmap_params,
     .params_size = sizeof(struct normalmap),
     .kind = GF_STENCIL,
-    .tolerance = 1,
     .cost = {.pixel = 0.8},
     .shape = normalmap_shape,
     .radius = normalmap_radius,

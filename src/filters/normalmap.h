@@ -1,8 +1,8 @@
-/* The constants of normalmap and its arithmetic, for both backends. Only the reciprocal square root
- * is left to each: the device has an instruction for it (Best Practices Guide, 11.1.3), good to two
- * units in the last place. */
+/* The constants of normalmap and its arithmetic, for both backends. */
 #ifndef GF_FILTERS_NORMALMAP_H
 #define GF_FILTERS_NORMALMAP_H
+
+#include <math.h>
 
 #include "base/host_device.h"
 
@@ -17,16 +17,22 @@ GF_HOST_DEVICE int gf_luma601_fine(int r, int g, int b)
     return 77 * r + 150 * g + 29 * b;
 }
 
-/* The squared length of the vector (-strength gx, -strength gy, 1), and a component n/length of it
- * as a sample. */
+/* The squared length of the vector (-strength gx, -strength gy, 1). */
 GF_HOST_DEVICE float gf_normal_square(float x, float y)
 {
-    return x * x + y * y + 1.0f;
+    return fmaf(x, x, fmaf(y, y, 1.0f));
 }
 
-GF_HOST_DEVICE float gf_normal_sample(float component, float reciprocal_length, float max)
+/* A component n of the normal, -1..1, as a sample; half is M / 2. Rounding errors of n leave the
+ * sum within 0..M + 1, so that nothing is clamped. The integer part of the first is the sample. */
+GF_HOST_DEVICE float gf_normal_rounded(float n, float half)
 {
-    return (component * reciprocal_length * 0.5f + 0.5f) * max;
+    return fmaf(n, half, half + 0.5f);
+}
+
+GF_HOST_DEVICE float gf_normal_unrounded(float n, float half)
+{
+    return fmaf(n, half, half);
 }
 
 #endif

@@ -2,9 +2,28 @@
 #ifndef GF_FILTERS_SOBEL_H
 #define GF_FILTERS_SOBEL_H
 
+#include <math.h>
+#include <stdbool.h>
+
 struct gf_sobel {
     float scale;
     int border;
 };
+
+/* Whether 8-bit magnitudes come out right by a root with a relative error of 2^-21. The squares are
+ * whole numbers: near each value where the result changes, n - 1/2, only the two whole numbers next
+ * to it have to be looked at. The error of both backends together stays below 1.5e-4. */
+static inline bool gf_sobel_estimate_suffices(float scale)
+{
+    for (int n = 1; n <= 255; n++) {
+        const double edge = (n - 0.5) / scale;
+        const double below = floor(edge * edge);
+        if (!(below < 2080800)) /* the largest square there is: 2 * 1020^2 */
+            break;
+        if (n - 0.5 - sqrt(below) * scale < 2.5e-4 || sqrt(below + 1) * scale - (n - 0.5) < 2.5e-4)
+            return false;
+    }
+    return true;
+}
 
 #endif

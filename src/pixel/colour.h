@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "base/host_device.h"
 
 /* CIELAB's f is straight up to DARK = (6/29)^3. DARK_F is f(DARK); SLOPE and OFFSET are those of
@@ -52,47 +53,35 @@ GF_HOST_DEVICE float gf_clamp(float v, float max)
     return v > 0.0f ? (v < max ? v : max) : 0.0f;
 }
 
-/* Cube root of x >= 0. The device's: cbrtf (Best Practices Guide 11.1.5), or powf, where a kernel
- * shows what that costs. The host's: a guess from the exponent (off by 3.2 % at most), then two
- * steps of Halley's iteration, which leave an error of 2 ulp; unlike the C library's it runs in
- * vectors.
- */
-GF_HOST_DEVICE float gf_cbrt(float x)
+/* The cube root. The variants that show what other roots cost are compiled with their own. */
+GF_HOST_DEVICE float gf_colour_root(float x)
 {
 #if defined(__CUDA_ARCH__) && defined(GF_ROOTS_BY_POWF)
     return powf(x, 1.0f / 3.0f);
-#elif defined(__CUDA_ARCH__)
+#elif defined(__CUDA_ARCH__) && defined(GF_ROOTS_BY_CBRTF)
     return cbrtf(x);
 #else
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    bits = bits / 3 + 709954000u;
-    float y;
-    memcpy(&y, &bits, sizeof y);
-    for (int i = 0; i < 2; i++) {
-        const float cube = y * y * y;
-        y = y + y * ((x - cube) / ((cube + cube) + x));
-    }
-    return y;
+    return gf_cbrt(x);
 #endif
 }
 
 GF_HOST_DEVICE float gf_lab_f(float t)
 {
-    const float root = gf_cbrt(t);
-    return t > GF_LAB_DARK ? root : GF_LAB_SLOPE * t + GF_LAB_OFFSET;
+    const float root = gf_colour_root(t);
+    return gf_select(t, GF_LAB_DARK, root, fmaf(GF_LAB_SLOPE, t, GF_LAB_OFFSET));
 }
 
 GF_HOST_DEVICE float gf_lab_inverse(float f)
 {
-    return f > GF_LAB_DARK_F ? f * f * f : (f - GF_LAB_OFFSET) * GF_LAB_INVERSE_SLOPE;
+    const float line = fmaf(f, GF_LAB_INVERSE_SLOPE, -GF_LAB_OFFSET * GF_LAB_INVERSE_SLOPE);
+    return gf_select(f, GF_LAB_DARK_F, f * f * f, line);
 }
 
 /* sRGB's transfer function, both ways, 0..1. x^(1/2.4) is c c^(1/4) with c the cube root. */
 GF_HOST_DEVICE float gf_srgb_decode(float v)
 {
-    const float power = powf((v + 0.055f) / 1.055f, 2.4f);
-    return v > 0.04045f ? power : v / 12.92f;
+    const float power = gf_pow((v + 0.055f) / 1.055f, 2.4f);
+    return gf_select(v, 0.04045f, power, v / 12.92f);
 }
 
 GF_HOST_DEVICE float gf_srgb_encode(float x)
@@ -100,26 +89,26 @@ GF_HOST_DEVICE float gf_srgb_encode(float x)
 #if defined(__CUDA_ARCH__) && defined(GF_ROOTS_BY_POWF)
     const float power = 1.055f * powf(x, 1.0f / 2.4f) - 0.055f;
 #else
-    const float root = gf_cbrt(x);
-    const float power = 1.055f * (root * sqrtf(sqrtf(root))) - 0.055f;
+    const float root = gf_colour_root(x);
+    const float power = fmaf(1.055f, root * sqrtf(sqrtf(root)), -0.055f);
 #endif
-    return x > 0.0031308f ? power : 12.92f * x;
+    return gf_select(x, 0.0031308f, power, 12.92f * x);
 }
 
 /* sRGB and f in double precision, for tables. */
 static inline double gf_srgb_decode_exact(double v)
 {
-    return v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4);
+    return v <= 0.04045 ? v / 12.92 : gf_pow_double((v + 0.055) / 1.055, 2.4);
 }
 
 static inline double gf_srgb_encode_exact(double x)
 {
-    return x <= 0.0031308 ? 12.92 * x : 1.055 * pow(x, 1 / 2.4) - 0.055;
+    return x <= 0.0031308 ? 12.92 * x : 1.055 * gf_pow_double(x, 1 / 2.4) - 0.055;
 }
 
 static inline double gf_lab_f_exact(double t)
 {
-    return t > 216.0 / 24389 ? cbrt(t) : t * 841 / 108 + 4.0 / 29;
+    return t > 216.0 / 24389 ? gf_pow_double(t, 1.0 / 3) : t * 841 / 108 + 4.0 / 29;
 }
 
 static inline double gf_lab_inverse_exact(double f)
@@ -133,46 +122,51 @@ struct gf_rgb {
 
 GF_HOST_DEVICE float gf_luminance(struct gf_rgb p)
 {
-    return (GF_Y_R * p.r + GF_Y_G * p.g) + GF_Y_B * p.b;
-}
-
-/* Moves the colour by differences in X, Y, Z, and clamps it into the gamut. */
-GF_HOST_DEVICE struct gf_rgb gf_rgb_move(struct gf_rgb p, float dx, float dy, float dz)
-{
-    const struct gf_rgb q = {
-        gf_clamp(p.r + ((GF_R_X * dx + GF_R_Y * dy) + GF_R_Z * dz), 1.0f),
-        gf_clamp(p.g + ((GF_G_X * dx + GF_G_Y * dy) + GF_G_Z * dz), 1.0f),
-        gf_clamp(p.b + ((GF_B_X * dx + GF_B_Y * dy) + GF_B_Z * dz), 1.0f),
-    };
-    return q;
+    return fmaf(GF_Y_R, p.r, fmaf(GF_Y_G, p.g, GF_Y_B * p.b));
 }
 
 /* a* and b* times factor, L* kept. As scikit-image's rgb2lab and lab2rgb have it: relative to the
  * tabulated white, and fz is held at 0 or more. A factor of 0 gives a gray, whichever white. */
 GF_HOST_DEVICE struct gf_rgb gf_saturate(struct gf_rgb p, float factor)
 {
-    const float x = (GF_X_R * p.r + GF_X_G * p.g) + GF_X_B * p.b;
+    const float x =
+        fmaf(GF_WHITE_X * GF_X_R, p.r, fmaf(GF_WHITE_X * GF_X_G, p.g, GF_WHITE_X * GF_X_B * p.b));
     const float y = gf_luminance(p);
-    const float z = (GF_Z_R * p.r + GF_Z_G * p.g) + GF_Z_B * p.b;
-    const float fx = gf_lab_f(GF_WHITE_X * x), fy = gf_lab_f(y), fz = gf_lab_f(GF_WHITE_Z * z);
-    const float new_fz = fy + factor * (fz - fy);
-    const float new_x = gf_lab_inverse(fy + factor * (fx - fy)) * (1.0f / GF_WHITE_X);
-    const float new_z = gf_lab_inverse(new_fz > 0.0f ? new_fz : 0.0f) * (1.0f / GF_WHITE_Z);
-    const struct gf_rgb gray = {y, y, y};
-    return factor == 0.0f ? gray : gf_rgb_move(p, new_x - x, 0.0f, new_z - z);
+    const float z =
+        fmaf(GF_WHITE_Z * GF_Z_R, p.r, fmaf(GF_WHITE_Z * GF_Z_G, p.g, GF_WHITE_Z * GF_Z_B * p.b));
+    const float fy = gf_lab_f(y);
+    const float kept = fmaf(-factor, fy, fy);
+    const float new_fx = fmaf(factor, gf_lab_f(x), kept);
+    const float new_fz = fmaf(factor, gf_lab_f(z), kept);
+    const float dx = gf_lab_inverse(new_fx) - x;
+    const float dz = gf_lab_inverse(new_fz > 0.0f ? new_fz : 0.0f) - z;
+    const struct gf_rgb q = {
+        gf_clamp(fmaf(GF_R_X / GF_WHITE_X, dx, fmaf(GF_R_Z / GF_WHITE_Z, dz, p.r)), 1.0f),
+        gf_clamp(fmaf(GF_G_X / GF_WHITE_X, dx, fmaf(GF_G_Z / GF_WHITE_Z, dz, p.g)), 1.0f),
+        gf_clamp(fmaf(GF_B_X / GF_WHITE_X, dx, fmaf(GF_B_Z / GF_WHITE_Z, dz, p.b)), 1.0f),
+    };
+    const struct gf_rgb result = {gf_select(factor, 0.0f, q.r, y), gf_select(factor, 0.0f, q.g, y),
+                                  gf_select(factor, 0.0f, q.b, y)};
+    return result;
 }
 
 /* L* becomes 116 new_fy - 16, a* and b* kept. */
 GF_HOST_DEVICE struct gf_rgb gf_relight(struct gf_rgb p, float new_fy)
 {
-    const float x = (GF_X_R * p.r + GF_X_G * p.g) + GF_X_B * p.b;
+    const float x = fmaf(GF_X_R, p.r, fmaf(GF_X_G, p.g, GF_X_B * p.b));
     const float y = gf_luminance(p);
-    const float z = (GF_Z_R * p.r + GF_Z_G * p.g) + GF_Z_B * p.b;
+    const float z = fmaf(GF_Z_R, p.r, fmaf(GF_Z_G, p.g, GF_Z_B * p.b));
     const float step = new_fy - gf_lab_f(y);
     const float new_fz = gf_lab_f(z) + step;
-    const float new_x = gf_lab_inverse(gf_lab_f(x) + step);
-    const float new_z = gf_lab_inverse(new_fz > 0.0f ? new_fz : 0.0f);
-    return gf_rgb_move(p, new_x - x, gf_lab_inverse(new_fy) - y, new_z - z);
+    const float dx = gf_lab_inverse(gf_lab_f(x) + step) - x;
+    const float dy = gf_lab_inverse(new_fy) - y;
+    const float dz = gf_lab_inverse(new_fz > 0.0f ? new_fz : 0.0f) - z;
+    const struct gf_rgb q = {
+        gf_clamp(fmaf(GF_R_X, dx, fmaf(GF_R_Y, dy, fmaf(GF_R_Z, dz, p.r))), 1.0f),
+        gf_clamp(fmaf(GF_G_X, dx, fmaf(GF_G_Y, dy, fmaf(GF_G_Z, dz, p.g))), 1.0f),
+        gf_clamp(fmaf(GF_B_X, dx, fmaf(GF_B_Y, dy, fmaf(GF_B_Z, dz, p.b))), 1.0f),
+    };
+    return q;
 }
 
 /* L* scaled to 0..M and rounded, from the luminance, by integer interpolation in a table: the same

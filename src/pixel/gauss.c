@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "base/elementary.h"
+
 int gf_gauss_radius(double sigma)
 {
     const int radius = (int)ceil(3 * sigma);
@@ -36,7 +38,7 @@ void gf_gauss_init(struct gf_gauss *gauss, double sigma)
     double sum = 0;
     gauss->radius = gf_gauss_radius(sigma);
     for (int k = gauss->radius; k >= 0; k--) {
-        tap[k] = exp(-0.5 * k * k / (sigma * sigma));
+        tap[k] = gf_exp_double(-0.5 * k * k / (sigma * sigma));
         sum += k ? 2 * tap[k] : tap[k];
     }
     for (int k = 0; k <= gauss->radius; k++) {

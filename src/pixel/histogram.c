@@ -117,7 +117,8 @@ GF_TARGET_CLONES static void find_bins_16(const void *in, int n, int channels, b
     find_bins_of(in, n, 16, channels, luma, channel, bin);
 }
 
-static void find_lightness(const void *in, int n, struct gf_format format, uint32_t *bin)
+GF_TARGET_CLONES static void find_lightness(const void *in, int n, struct gf_format format,
+                                            uint32_t *bin)
 {
     const struct lightness *const tables = lightness_of(format.bits);
     const int green = format.channels >= 3 ? 1 : 0;

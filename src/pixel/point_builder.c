@@ -24,7 +24,7 @@ static double channelwise_value(int kind, double v, double max, double a, double
     case GF_POINT_LINEAR:
         return clamp((v - a) * b + c, max);
     case GF_POINT_POWER:
-        return clamp(max * pow(v / max, a), max);
+        return clamp(max * gf_pow_double(v / max, a), max);
     case GF_POINT_STEP:
         return floor(v + 0.5) >= a ? max : 0;
     default: /* GF_POINT_DECODE */

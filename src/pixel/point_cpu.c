@@ -166,7 +166,7 @@ GF_TARGET_CLONES static void linear(const struct gf_point_op op, float *v)
         v[i] = gf_point_linear_of(&op, v[i]);
 }
 
-static void power(const struct gf_point_op op, float *v)
+GF_TARGET_CLONES static void power(const struct gf_point_op op, float *v)
 {
     for (int i = 0; i < PIECE; i++)
         v[i] = gf_point_power_of(&op, v[i]);
@@ -178,7 +178,7 @@ GF_TARGET_CLONES static void step(const struct gf_point_op op, float *v)
         v[i] = gf_point_step_of(&op, v[i]);
 }
 
-static void decode(const struct gf_point_op op, float *v)
+GF_TARGET_CLONES static void decode(const struct gf_point_op op, float *v)
 {
     for (int i = 0; i < PIECE; i++)
         v[i] = gf_srgb_decode(v[i] / op.max);
@@ -190,7 +190,7 @@ GF_TARGET_CLONES static void encode(const struct gf_point_op op, float *v)
         v[i] = gf_point_encode_of(&op, v[i]);
 }
 
-static void encode_8(const unsigned char *table, float *v)
+GF_TARGET_CLONES static void encode_8(const unsigned char *table, float *v)
 {
     for (int i = 0; i < PIECE; i++)
         v[i] = gf_point_encode_8_of(table, v[i]);
@@ -214,8 +214,8 @@ GF_TARGET_CLONES static void saturate(const struct gf_point_op op, struct planes
     }
 }
 
-static void find_levels(const struct gf_point_program *program, const struct planes *p,
-                        float *new_fy)
+GF_TARGET_CLONES static void find_levels(const struct gf_point_program *program,
+                                         const struct planes *p, float *new_fy)
 {
     const uint32_t *const curve = gf_point_block(program, program->curve_at);
     const float *const level = gf_point_block(program, program->level_at);

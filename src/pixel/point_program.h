@@ -101,7 +101,7 @@ GF_HOST_DEVICE float gf_point_linear_of(const struct gf_point_op *op, float v)
 
 GF_HOST_DEVICE float gf_point_power_of(const struct gf_point_op *op, float v)
 {
-    return gf_clamp(powf(v / op->max, op->a) * op->max, op->max);
+    return gf_clamp(gf_pow(v / op->max, op->a) * op->max, op->max);
 }
 
 GF_HOST_DEVICE float gf_point_step_of(const struct gf_point_op *op, float v)
@@ -122,7 +122,8 @@ GF_HOST_DEVICE float gf_point_encode_of(const struct gf_point_op *op, float x)
 
 GF_HOST_DEVICE float gf_point_encode_8_of(const unsigned char *table, float x)
 {
-    return (float)table[(int)(x * (float)GF_POINT_ENCODE_STEPS + 0.5f)];
+    const float rounded = fmaf(x, (float)GF_POINT_ENCODE_STEPS, GF_ROUNDING_SHIFT);
+    return (float)table[(int)(rounded - GF_ROUNDING_SHIFT)];
 }
 
 /* alpha: of the straight picture, 0..M; becomes alpha * op->a */

@@ -5,7 +5,7 @@
 static double sinc(double x)
 {
     const double pi = 3.14159265358979323846;
-    return x == 0 ? 1 : sin(pi * x) / (pi * x);
+    return x == 0 ? 1 : gf_sin_pi_double(x) / (pi * x);
 }
 
 /* The kernels with their customary parameters: Lanczos of 3 lobes, Keys' cubic with a = -1/2, the

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "stage/stage.h"
 
 #ifdef __cplusplus
@@ -136,19 +137,10 @@ void gf_resample_cpu(const struct gf_stage *stage, const struct gf_view *in,
 
 /* ---- linear light ---- */
 
-/* x^(1/2.4) for 0.003 < x <= 1, to 4e-7: c c^(1/4), c the cube root by two steps of Halley's
- * iteration from a guess at the exponent. Only operations that round alike on host and device. */
+/* x^(1/2.4) for 0.003 < x <= 1, to 1e-6: c c^(1/4), c the cube root. */
 GF_HOST_DEVICE float gf_resample_root(float x)
 {
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    bits = bits / 3 + 709954000u;
-    float c;
-    memcpy(&c, &bits, sizeof c);
-    for (int i = 0; i < 2; i++) {
-        const float cube = c * c * c;
-        c = c * (cube + (x + x)) / ((cube + cube) + x);
-    }
+    const float c = gf_cbrt(x);
     return c * sqrtf(sqrtf(c));
 }
 
@@ -161,7 +153,7 @@ GF_HOST_DEVICE float gf_resample_unit(float v)
 GF_HOST_DEVICE float gf_resample_encode(float light)
 {
     const float x = gf_resample_unit(light);
-    return x > 0.0031308f ? 1.055f * gf_resample_root(x) - 0.055f : 12.92f * x;
+    return gf_select(x, 0.0031308f, fmaf(1.055f, gf_resample_root(x), -0.055f), 12.92f * x);
 }
 
 /* Colour and alpha in 0..max, premultiplied as sRGB values: the colour's linear light,

@@ -126,7 +126,7 @@ GF_TARGET_CLONES static void encode(float *sums, size_t count, float max)
         sums[i] = gf_resample_encode(sums[i]) * max;
 }
 
-static void encode_premultiplied(float *sums, struct gf_format format, float max)
+GF_TARGET_CLONES static void encode_premultiplied(float *sums, struct gf_format format, float max)
 {
     const size_t count = gf_samples(format), channels = (size_t)format.channels;
     for (size_t i = 0; i < count; i += channels) {

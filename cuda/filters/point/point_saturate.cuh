@@ -39,39 +39,33 @@ static __device__ __forceinline__ unsigned encoded(const struct saturation *s, f
     return v;
 }
 
-/* f of CIELAB by the special-function unit's logarithm and power: good to 2^-20 here, far below
- * what 8 bits show (Best Practices Guide 11.1). */
-static __device__ __forceinline__ float quick_lab_f(const struct saturation *s, float x)
+/* gf_saturate and what follows it, back to samples, with the constants of `s`: the same operations
+ * in the same order. */
+static __device__ __forceinline__ float lab_f(const struct saturation *s, float x)
 {
-    float power;
-    asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
-    power *= 0.33333333f;
-    asm("ex2.approx.ftz.f32 %0, %0;" : "+f"(power));
-    return x > GF_LAB_DARK ? power : fmaf(x, s->slope, GF_LAB_OFFSET);
+    return gf_select(x, GF_LAB_DARK, gf_cbrt(x), fmaf(s->slope, x, GF_LAB_OFFSET));
 }
 
-static __device__ __forceinline__ float quick_lab_inverse(const struct saturation *s, float f)
+static __device__ __forceinline__ float lab_inverse(const struct saturation *s, float f)
 {
-    return f > GF_LAB_DARK_F ? f * f * f
-                             : fmaf(f, s->inverse_slope, -GF_LAB_OFFSET * GF_LAB_INVERSE_SLOPE);
+    return gf_select(f, GF_LAB_DARK_F, f * f * f,
+                     fmaf(f, s->inverse_slope, -GF_LAB_OFFSET * GF_LAB_INVERSE_SLOPE));
 }
 
-/* gf_saturate with contracted sums, relative to the tabulated white throughout, and back to
- * samples. */
-static __device__ __forceinline__ uint3 quick_saturate(const struct saturation *s, float r, float g,
-                                                       float b)
+static __device__ __forceinline__ uint3 saturated(const struct saturation *s, float r, float g,
+                                                  float b)
 {
     const float x =
         fmaf(GF_WHITE_X * GF_X_R, r, fmaf(GF_WHITE_X * GF_X_G, g, GF_WHITE_X * GF_X_B * b));
     const float y = fmaf(GF_Y_R, r, fmaf(GF_Y_G, g, GF_Y_B * b));
     const float z =
         fmaf(GF_WHITE_Z * GF_Z_R, r, fmaf(GF_WHITE_Z * GF_Z_G, g, GF_WHITE_Z * GF_Z_B * b));
-    const float fy = quick_lab_f(s, y);
+    const float fy = lab_f(s, y);
     const float kept = fmaf(-s->factor, fy, fy);
-    const float new_fx = fmaf(s->factor, quick_lab_f(s, x), kept);
-    const float new_fz = fmaxf(fmaf(s->factor, quick_lab_f(s, z), kept), 0.0f);
-    const float dx = quick_lab_inverse(s, new_fx) - x;
-    const float dz = quick_lab_inverse(s, new_fz) - z;
+    const float new_fx = fmaf(s->factor, lab_f(s, x), kept);
+    const float new_fz = fmaxf(fmaf(s->factor, lab_f(s, z), kept), 0.0f);
+    const float dx = lab_inverse(s, new_fx) - x;
+    const float dz = lab_inverse(s, new_fz) - z;
     const float red = fmaf(GF_R_X / GF_WHITE_X, dx, fmaf(GF_R_Z / GF_WHITE_Z, dz, r));
     const float green = fmaf(GF_G_X / GF_WHITE_X, dx, fmaf(GF_G_Z / GF_WHITE_Z, dz, g));
     const float blue = fmaf(GF_B_X / GF_WHITE_X, dx, fmaf(GF_B_Z / GF_WHITE_Z, dz, b));
@@ -91,7 +85,7 @@ static __device__ __forceinline__ void saturate_rgb(const struct saturation *s, 
 #pragma unroll
         for (int k = 0; k < 3; k++)
             c[k] = linear_at(__dp4a(from[(3 * p + k) / 4], byte[(3 * p + k) % 4], s->decode));
-        const uint3 to = quick_saturate(s, c[0], c[1], c[2]);
+        const uint3 to = saturated(s, c[0], c[1], c[2]);
         v[3 * p] = to.x;
         v[3 * p + 1] = to.y;
         v[3 * p + 2] = to.z;
@@ -106,9 +100,9 @@ static __device__ __forceinline__ void saturate_rgb(const struct saturation *s, 
 static __device__ __forceinline__ void saturate_rgba(const struct saturation *s, unsigned *w)
 {
     const unsigned from = *w;
-    const uint3 to = quick_saturate(s, linear_at(__dp4a(from, 0x80u, s->decode)),
-                                    linear_at(__dp4a(from, 0x8000u, s->decode)),
-                                    linear_at(__dp4a(from, 0x800000u, s->decode)));
+    const uint3 to = saturated(s, linear_at(__dp4a(from, 0x80u, s->decode)),
+                               linear_at(__dp4a(from, 0x8000u, s->decode)),
+                               linear_at(__dp4a(from, 0x800000u, s->decode)));
     *w = __byte_perm(__byte_perm(to.x, to.y, 0x0040), __byte_perm(to.z, from, 0x0070), 0x5410);
 }
 

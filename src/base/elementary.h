@@ -1,0 +1,181 @@
+/* Elementary functions that give the same bits on every machine, as the C library's and the
+ * device's do not. They are made of additions, multiplications, divisions, square roots and fused
+ * multiply-adds, which IEEE 754 rounds in one way only, in a fixed order (both compilers run with
+ * contraction off).
+ *
+ * Those of single precision work on pixels, on either backend. Those of double precision make
+ * tables on the host; their relative error is below 1e-14. */
+#ifndef GF_BASE_ELEMENTARY_H
+#define GF_BASE_ELEMENTARY_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/host_device.h"
+
+GF_HOST_DEVICE float gf_float_of_bits(uint32_t bits)
+{
+    float v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+GF_HOST_DEVICE uint32_t gf_bits_of_float(float v)
+{
+    uint32_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    return bits;
+}
+
+/* `above` where v > limit, else `below`. Both are computed: the host's compilers make no vectors of
+ * loops in which a fused multiply-add may be left out, and the device's would branch. */
+GF_HOST_DEVICE float gf_select(float v, float limit, float above, float below)
+{
+#ifdef __CUDA_ARCH__
+    float result;
+    asm("{ .reg .pred p; setp.gt.f32 p, %3, %4; selp.f32 %0, %1, %2, p; }"
+        : "=f"(result)
+        : "f"(above), "f"(below), "f"(v), "f"(limit));
+    return result;
+#else
+    const uint32_t mask = 0u - (uint32_t)(v > limit);
+    return gf_float_of_bits((gf_bits_of_float(above) & mask) | (gf_bits_of_float(below) & ~mask));
+#endif
+}
+
+/* ---- single precision ---- */
+
+/* What adding it rounds to an integer, which then stands in the low bits of the sum. */
+#define GF_ROUNDING_SHIFT 12582912.0f /* 1.5 * 2^23 */
+
+/* 2^x for x <= 127, relative error 3e-6; an x below -126 counts as -126. The polynomial is the one
+ * of least relative error for 2^f, |f| <= 1/2, that is 1 at 0. */
+GF_HOST_DEVICE float gf_exp2_coarse(float x)
+{
+    const float bounded = x > -126.0f ? x : -126.0f;
+    const float shifted = bounded + GF_ROUNDING_SHIFT;
+    const float f = bounded - (shifted - GF_ROUNDING_SHIFT);
+    float p = fmaf(0.009582853f, f, 0.055906426f);
+    p = fmaf(p, f, 0.24024099f);
+    p = fmaf(p, f, 0.6931242f);
+    p = fmaf(p, f, 1.0f);
+    return gf_float_of_bits(gf_bits_of_float(p) + (gf_bits_of_float(shifted) << 23));
+}
+
+/* The cube root of x, 2^-126 <= x < 2^128, relative error 5e-7; of 0 a number below 1e-12. A third
+ * of the exponent's and mantissa's bits taken from a constant is y, near x^(-1/3); h = 1 - x y^3
+ * then lies in 0.18..0.32, and a polynomial of least relative error for (1 - h)^(-1/3) corrects
+ * y. */
+GF_HOST_DEVICE float gf_cbrt(float x)
+{
+    const uint32_t bits = gf_bits_of_float(x);
+#ifdef __CUDA_ARCH__
+    const uint32_t third = __umulhi(bits, 0x55555555u);
+#else
+    const uint32_t third = (uint32_t)((uint64_t)bits * 0x55555555u >> 32);
+#endif
+    const float y = gf_float_of_bits(0x54900000u - third);
+    const float coarse = x * (y * y); /* the cube root, as far as y goes */
+    const float h = fmaf(-coarse, y, 1.0f);
+    float p = fmaf(0.50162244f, h, -0.047746453f);
+    p = fmaf(p, h, 0.28252754f);
+    p = fmaf(p, h, 0.32550868f);
+    p = fmaf(p, h, 1.0003939f);
+    return (coarse * p) * p;
+}
+
+/* x^y for x >= 0 and 0 < y <= 100, relative error 1e-6; what is below 2^-126 counts as 0 or comes
+ * out as 2^-126. log2 x is an integer k and the logarithm of m, sqrt(1/2) <= m < sqrt(2), by the
+ * series in (m - 1) / (m + 1); it is held as a sum of two floats, so that a large y does not
+ * enlarge its rounding error. */
+GF_HOST_DEVICE float gf_pow(float x, float y)
+{
+    const uint32_t bits = gf_bits_of_float(x);
+    const int k = (int)(bits - 0x3f3504f3u) >> 23;
+    const float m = gf_float_of_bits(bits - ((uint32_t)k << 23));
+    const float s = (m - 1.0f) / (m + 1.0f), square = s * s;
+    float series = fmaf(0.43426385f, square, 0.5765842f);
+    series = fmaf(series, square, 0.96180076f);
+    const float low = fmaf(series * square, s, s * 1.925963e-8f); /* what 2.8853900 lacks */
+    const float high = s * 2.88539f;
+    const float log_m = high + low;
+    const float log_high = (float)k + log_m;
+    const float log_low = ((float)k - log_high) + log_m;
+    const float product = y * log_high;
+    const float rest = fmaf(y, log_high, -product) + y * log_low;
+    const float bounded = product > -126.0f ? (product < 127.0f ? product : 127.0f) : -126.0f;
+    const float shifted = bounded + GF_ROUNDING_SHIFT;
+    const float f = (bounded - (shifted - GF_ROUNDING_SHIFT)) + rest;
+    float p = fmaf(0.00015353361f, f, 0.0013398875f);
+    p = fmaf(p, f, 0.009618437f);
+    p = fmaf(p, f, 0.055503324f);
+    p = fmaf(p, f, 0.24022648f);
+    p = fmaf(p, f, 0.6931472f);
+    p = fmaf(p, f, 1.0f);
+    const float power = gf_float_of_bits(gf_bits_of_float(p) + (gf_bits_of_float(shifted) << 23));
+    return gf_select(x, 1.17549435e-38f, power, 0.0f);
+}
+
+/* ---- double precision ---- */
+
+static inline double gf_double_of_bits(uint64_t bits)
+{
+    double v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+static inline uint64_t gf_bits_of_double(double v)
+{
+    uint64_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    return bits;
+}
+
+/* e^x; below -708 it is 0. e^r, |r| <= ln(2) / 2, by its power series. */
+static inline double gf_exp_double(double x)
+{
+    if (x < -708)
+        return 0;
+    const double k = floor(x * 1.4426950408889634 + 0.5);
+    const double r = (x - k * 0.693147180369123816490) - k * 1.90821492927058770002e-10;
+    double sum = 1;
+    for (int n = 14; n > 0; n--)
+        sum = 1 + r / n * sum;
+    return gf_double_of_bits(gf_bits_of_double(sum) + ((uint64_t)(int64_t)k << 52));
+}
+
+/* The natural logarithm of a normal x > 0: 2 atanh((m - 1) / (m + 1)) by its series, and the
+ * exponent's. */
+static inline double gf_log_double(double x)
+{
+    const uint64_t bits = gf_bits_of_double(x);
+    const int64_t k = (int64_t)(bits - 0x3fe6a09e667f3bcdu) >> 52;
+    const double m = gf_double_of_bits(bits - ((uint64_t)k << 52));
+    const double s = (m - 1) / (m + 1), square = s * s;
+    double sum = 0;
+    for (int n = 23; n >= 3; n -= 2)
+        sum = (sum + 1.0 / n) * square;
+    const double log_m = 2 * (s + s * sum);
+    return (double)k * 0.693147180369123816490 + ((double)k * 1.90821492927058770002e-10 + log_m);
+}
+
+/* x^y for x >= 0, y > 0. */
+static inline double gf_pow_double(double x, double y)
+{
+    return x < 2.2250738585072014e-308 ? 0 : gf_exp_double(y * gf_log_double(x));
+}
+
+/* sin(pi x), |x| < 2^31, by its power series. */
+static inline double gf_sin_pi_double(double x)
+{
+    const double k = floor(x + 0.5);
+    const double r = (x - k) * 3.14159265358979323846, square = r * r;
+    double sum = 1;
+    for (int n = 22; n > 0; n -= 2)
+        sum = 1 - square / (n * (n + 1)) * sum;
+    return (int64_t)k & 1 ? -r * sum : r * sum;
+}
+
+#endif
