@@ -114,6 +114,11 @@ static void test_alpha(void **state)
                     "premultiply blur unpremultiply|equalize+premultiply blur unpremultiply");
         assert_plan("blur,transpose,blur", channels,
                     "premultiply blur|transpose blur unpremultiply");
+        /* What a stencil may leave above alpha is limited before the next one sees it. */
+        assert_plan("sobel,blur,median", channels,
+                    "premultiply sobel limit blur median unpremultiply");
+        assert_plan("unsharp,hflip,sobel,invert", channels,
+                    "premultiply unsharp hflip limit sobel unpremultiply+invert");
     }
     make_plan("blur,boxblur", format_of(9, 9, 4, 8), 1);
     assert_int_equal(plan.stage[0].out.bits, 16);

@@ -24,6 +24,7 @@ struct builder {
     struct gf_format format; /* after the items so far */
     bool no_fuse;            /* each point filter is a stage of its own */
     int straight_bits;       /* the depth before the colour was premultiplied; 0: it is straight */
+    bool may_exceed_alpha;   /* the premultiplied colour: the last stencil does not see to it */
 };
 
 /* Allocates zeroed parameters that the plan frees. */
@@ -58,12 +59,13 @@ static enum gf_status add_straight(struct builder *b, struct gf_error *error)
         return gf_fail_memory(error);
     *params = (struct gf_unpremultiply){.bits = b->straight_bits};
     b->straight_bits = 0;
+    b->may_exceed_alpha = false;
     return add_item(b, (struct item){.filter = &gf_unpremultiply, .params = params}, error);
 }
 
 /* Adds a filter, and before it the conversion of alpha that it asks for: stencils work on
  * premultiplied colour, point filters on straight colour, geometry on either. Between two stencils
- * the colour stays premultiplied, in 16 bits. */
+ * the colour stays premultiplied, in 16 bits, and within 0..alpha. */
 static enum gf_status add_filter(struct builder *b, struct item item, struct gf_error *error)
 {
     const struct gf_filter *const filter = item.filter;
@@ -72,9 +74,13 @@ static enum gf_status add_filter(struct builder *b, struct item item, struct gf_
         const int bits = b->format.bits;
         status = add_item(b, (struct item){.filter = &gf_premultiply}, error);
         b->straight_bits = bits;
+    } else if (filter->kind == GF_STENCIL && b->may_exceed_alpha) {
+        status = add_item(b, (struct item){.filter = &gf_limit_to_alpha}, error);
     } else if (filter->kind == GF_POINT && b->straight_bits) {
         status = add_straight(b, error);
     }
+    if (filter->kind == GF_STENCIL)
+        b->may_exceed_alpha = b->straight_bits && !filter->within_alpha;
     return status ? status : add_item(b, item, error);
 }
 

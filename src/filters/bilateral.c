@@ -280,6 +280,7 @@ const struct gf_filter gf_bilateral_filter = {
     .params = bilateral_params,
     .params_size = sizeof(struct bilateral),
     .kind = GF_STENCIL,
+    .within_alpha = true,
     .cost = {.pixel = 5, .tap = 1.1},
     .radius = bilateral_radius,
     .prepare = bilateral_prepare,

@@ -141,6 +141,7 @@ const struct gf_filter gf_blur_filter = {
     .params = blur_params,
     .params_size = sizeof(struct blur),
     .kind = GF_STENCIL,
+    .within_alpha = true,
     .cost = {.pixel = 0.8, .row = 0.15},
     .radius = blur_radius,
     .prepare = blur_prepare,

@@ -246,6 +246,7 @@ const struct gf_filter gf_boxblur_filter = {
     .params = boxblur_params,
     .params_size = sizeof(struct boxblur),
     .kind = GF_STENCIL,
+    .within_alpha = true,
     .cost = {.pixel = 1.0, .row = 0.01},
     .radius = boxblur_radius,
     .prepare = boxblur_prepare,

@@ -276,6 +276,7 @@ const struct gf_filter gf_median_filter = {
     .params = median_params,
     .params_size = sizeof(struct gf_median),
     .kind = GF_STENCIL,
+    .within_alpha = true,
     .cost = {.pixel = 0.4, .row = 0.4, .radius_max = RADIUS_SMALL, .row_beyond = 26},
     .radius = median_radius,
     .cpu_scratch = median_scratch,

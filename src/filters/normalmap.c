@@ -217,6 +217,7 @@ const struct gf_filter gf_normalmap_filter = {
     .params = normalmap_params,
     .params_size = sizeof(struct normalmap),
     .kind = GF_STENCIL,
+    .within_alpha = true,
     .cost = {.pixel = 0.8},
     .shape = normalmap_shape,
     .radius = normalmap_radius,

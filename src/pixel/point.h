@@ -42,6 +42,7 @@ void gf_point_gray(struct gf_point_builder *builder, const int weight[3], int to
 void gf_point_saturate(struct gf_point_builder *builder, double factor);
 void gf_point_premultiply(struct gf_point_builder *builder);
 void gf_point_unpremultiply(struct gf_point_builder *builder, int bits);
+void gf_point_limit_to_alpha(struct gf_point_builder *builder);
 /* Each sample becomes value[sample] of its channel's table, [tables][M + 1], where tables is 1 for
  * all colour channels or one for each. Only filters that ask for a statistic may call it, since
  * they come first in their run. */

@@ -165,6 +165,11 @@ void gf_point_premultiply(struct gf_point_builder *builder)
     builder->format.bits = 16;
 }
 
+void gf_point_limit_to_alpha(struct gf_point_builder *builder)
+{
+    append(builder, (struct gf_point_op){.kind = GF_POINT_LIMIT, .max = 65535});
+}
+
 void gf_point_unpremultiply(struct gf_point_builder *builder, int bits)
 {
     builder->format.bits = bits;

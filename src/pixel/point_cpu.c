@@ -243,6 +243,12 @@ GF_TARGET_CLONES static void premultiply(const struct gf_point_op op, float *res
         v[i] = gf_point_premultiply_of(&op, v[i], alpha[i]);
 }
 
+GF_TARGET_CLONES static void limit(float *restrict v, const float *restrict alpha)
+{
+    for (int i = 0; i < PIECE; i++)
+        v[i] = gf_point_limit_of(v[i], alpha[i]);
+}
+
 GF_TARGET_CLONES static void unpremultiply(const struct gf_point_op op, float *restrict v,
                                            const float *restrict alpha)
 {
@@ -316,6 +322,9 @@ static void apply_channelwise(const struct gf_point_program *program, const stru
         break;
     case GF_POINT_PREMULTIPLY:
         premultiply(*op, v, alpha);
+        break;
+    case GF_POINT_LIMIT:
+        limit(v, alpha);
         break;
     case GF_POINT_UNPREMULTIPLY:
         unpremultiply(*op, v, alpha);

@@ -23,6 +23,7 @@ enum gf_point_kind {
     GF_POINT_PREMULTIPLY,   /* to 16 bits: v a times alpha / b; a: 65535 / b; b: the straight
                                picture's M */
     GF_POINT_UNPREMULTIPLY, /* from 16 bits; a: 65535 / M */
+    GF_POINT_LIMIT,         /* the lesser of colour and alpha */
     /* By the pixel's position; d: the number of the field. */
     GF_POINT_MIX, /* v + (a, b or c - v) times the field */
     GF_POINT_ADD  /* v + a times the field */
@@ -130,6 +131,11 @@ GF_HOST_DEVICE float gf_point_encode_8_of(const unsigned char *table, float x)
 GF_HOST_DEVICE float gf_point_premultiply_of(const struct gf_point_op *op, float v, float alpha)
 {
     return gf_clamp(v * op->a * alpha / op->b, op->max);
+}
+
+GF_HOST_DEVICE float gf_point_limit_of(float v, float alpha)
+{
+    return v < alpha ? v : alpha;
 }
 
 /* alpha: 0..65535; becomes alpha / op->a. The colour of zero alpha is 0. */

@@ -56,3 +56,19 @@ const struct gf_filter gf_unpremultiply = {
     .shape = unpremultiply_shape,
     .point = unpremultiply_point,
 };
+
+static enum gf_status limit_point(const struct gf_stage *stage, struct gf_point_builder *builder,
+                                  struct gf_error *error)
+{
+    (void)stage;
+    (void)error;
+    gf_point_limit_to_alpha(builder);
+    return GF_OK;
+}
+
+const struct gf_filter gf_limit_to_alpha = {
+    .name = "limit",
+    .summary = "premultiplied colour limited to alpha",
+    .kind = GF_POINT,
+    .point = limit_point,
+};

@@ -15,6 +15,8 @@ struct gf_unpremultiply {
 };
 extern const struct gf_filter gf_premultiply; /* has no params */
 extern const struct gf_filter gf_unpremultiply;
+/* Premultiplied colour that exceeds its alpha becomes that alpha; has no params. */
+extern const struct gf_filter gf_limit_to_alpha;
 
 #ifdef __cplusplus
 }

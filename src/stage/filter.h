@@ -59,6 +59,10 @@ struct gf_filter {
     /* GF_STENCIL: how many rows above and below its own a row of the result is made of. Beyond the
      * picture lies the border that GF_PARAM_BORDER declares. NULL: see input_rows. */
     int (*radius)(const void *params);
+    /* GF_STENCIL: where no premultiplied colour of its input exceeds its alpha, none of its result
+     * does, as with means and medians. The planner limits the colour that other stencils leave to
+     * the next one. */
+    bool within_alpha;
     /* Without radius(). The rows first..end-1 of the input, within the picture, that rows y0..y1-1
      * of the result are made of. Both ends never decrease with y0 and y1, unless needs_whole()
      * says so. NULL: the same rows. */

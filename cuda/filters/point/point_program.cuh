@@ -125,6 +125,9 @@ static __device__ __forceinline__ void apply(const struct program &program,
         for (int i = 0; i < PIXELS; i++)
             p->alpha[i] *= op.a;
         break;
+    case GF_POINT_LIMIT:
+        each_sample(p, *colours, [&](float v, float a) { return gf_point_limit_of(v, a); });
+        break;
     case GF_POINT_UNPREMULTIPLY:
         each_sample(p, *colours,
                     [&](float v, float a) { return gf_point_unpremultiply_of(&op, v, a); });
