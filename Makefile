@@ -163,6 +163,9 @@ demo: ## installs what is missing, builds, filters a sample picture
 	@echo "before: samples/harbour.png"
 	@echo "after:  $(BUILD)/demo.png"
 
+bits: $(BUILD)/tests/test_bits ## writes the checksums of all results anew, after a deliberate change
+	GF_BITS_WRITE=tests/bits.txt $<
+
 selftest: $(PROGRAM) ## every filter on every device of this machine against the CPU backend
 	$(PROGRAM) --selftest
 
@@ -298,6 +301,6 @@ picture: $(PROGRAM) ## renders samples/harbour.png anew, in a minute or two
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 14
 
-.PHONY: all detected test test-only demo selftest sanitize-gpu asan ubsan format lint readme gallery picture clean help
+.PHONY: all detected bits test test-only demo selftest sanitize-gpu asan ubsan format lint readme gallery picture clean help
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

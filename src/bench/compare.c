@@ -70,7 +70,6 @@ static struct gf_compare_group *add_group(struct gf_comparison *comparison,
     struct gf_compare_group *const group = &grown[comparison->groups++];
     *group = (struct gf_compare_group){.segment = segment,
                                        .statistic = counts,
-                                       .tolerance = counts ? 0 : stage->filter->tolerance,
                                        .in = stage->in,
                                        .out = stage->out,
                                        .naive = -1,
@@ -242,10 +241,10 @@ enum gf_status gf_compare_judge(const struct gf_comparison *comparison, struct g
         const struct gf_compare_group *const group = &comparison->group[g];
         for (int i = 0; i < group->rows; i++) {
             const struct gf_compare_row *const row = &group->row[i];
-            if (row->difference > group->tolerance)
+            if (row->difference > row->tolerance)
                 return gf_fail(error, GF_ERROR_DEVICE,
                                "%s: wrong result: %s differs from the CPU's by %.0f, more than %d",
-                               group->name, row->name, row->difference, group->tolerance);
+                               group->name, row->name, row->difference, row->tolerance);
         }
     }
     return GF_OK;

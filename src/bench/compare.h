@@ -25,6 +25,7 @@ struct gf_compare_row {
     double copy_percent;         /* of the measured rate of a copy */
     double over_naive, over_cpu; /* speed-ups */
     double difference;           /* the largest, in steps of a sample or in counts */
+    int tolerance;               /* the largest difference that the variant declares */
     int kernels;                 /* launched; the first GF_COMPARE_KERNELS of them: */
     struct gf_variant_info kernel[GF_COMPARE_KERNELS];
 };
@@ -33,7 +34,6 @@ struct gf_compare_group {
     char name[112]; /* "blur", "equalize histogram" */
     int segment;
     bool statistic; /* the group counts a histogram */
-    int tolerance;  /* the largest difference that the filter declares */
     struct gf_format in, out;
     double bytes;         /* the least that must be moved: the input once and the output once */
     struct gf_timing cpu; /* of the CPU backend on all threads */

@@ -171,6 +171,7 @@ static enum gf_status add_row(struct variants *v, const struct gf_variant *varia
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     stage.variant = variant;
     row->summary = variant->summary;
+    row->tolerance = v->subject->counts ? 0 : gf_variant_tolerance(variant, stage.out.bits);
     row->chosen = chosen;
     const char *const refused = variant->refuses ? variant->refuses(&stage) : NULL;
     if (refused) {

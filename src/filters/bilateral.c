@@ -257,16 +257,18 @@ extern gf_launcher gf_bilateral_cuda, gf_bilateral_global_cuda, gf_bilateral_int
 
 static const struct gf_variant kernels[] = {
     {GF_VARIANT("tiled", gf_bilateral_cuda,
-                "powers of two by ex2, exponents from tables, two pixels a thread, strips of "
-                "the window in shared memory")},
+                "powers of two by a polynomial, exponents from tables, two pixels a thread, the "
+                "window in shared memory")},
     {GF_VARIANT("global", gf_bilateral_global_cuda,
                 "a thread a pixel, window from global memory, weights by expf (Best Practices "
-                "9.2.1)")},
+                "9.2.1)"),
+     .tolerance = 1, .tolerance_16 = 8},
     {GF_VARIANT("intrinsic", gf_bilateral_intrinsic_cuda,
-                "the same, weights by __expf (Best Practices 11.1.6)")},
+                "the same, weights by __expf (Best Practices 11.1.6)"),
+     .tolerance = 1, .tolerance_16 = 8},
     {GF_VARIANT("shared", gf_bilateral_shared_cuda,
                 "the same, window from a tile in shared memory (Best Practices 9.2.3)"),
-     .refuses = refuses_tile},
+     .tolerance = 1, .tolerance_16 = 8, .refuses = refuses_tile},
     {0},
 };
 

@@ -101,15 +101,14 @@ const struct gf_filter gf_equalize_filter = {
     .params = params,
     .params_size = sizeof(struct equalize),
     .kind = GF_POINT,
-    .tolerance = 1,
     .cost = {.pixel = 1.2},
     .statistic = statistic,
     .point = point,
     .cuda = GF_CUDA(
         GF_HISTOGRAM_COUNTERS(NULL, gf_counter_8_bits, gf_counter_16_bits),
         {GF_VARIANT("powf", gf_point_powf_cuda, "lightness: roots by powf (Best Practices 11.1.5)"),
-         .refuses = refuses_roots},
+         .tolerance = 1, .tolerance_16 = 8, .refuses = refuses_roots},
         {GF_VARIANT("cbrtf", gf_point_cbrtf_cuda,
                     "lightness: roots by cbrtf (Best Practices 11.1.5)"),
-         .refuses = refuses_roots}),
+         .tolerance = 1, .tolerance_16 = 8, .refuses = refuses_roots}),
 };

@@ -225,9 +225,10 @@ const struct gf_filter gf_normalmap_filter = {
     .cpu_scratch = normalmap_scratch,
     .cpu = normalmap_cpu,
     .cuda = GF_CUDA(
-        {GF_VARIANT("tiled", gf_normalmap_cuda,
-                    "each height once, in shared memory and registers, rsqrtf (Best Practices "
-                    "11.1.3)")},
+        {GF_VARIANT(
+            "tiled", gf_normalmap_cuda,
+            "each height once, in shared memory and registers, rsqrtf corrected (Best Practices "
+            "11.1.3)")},
         {GF_VARIANT("global", gf_normalmap_global_cuda,
                     "one thread a pixel, its neighbours from global memory (Best Practices "
                     "9.2.1), rsqrtf")},

@@ -156,15 +156,15 @@ const struct gf_filter gf_sobel_filter = {
     .params = sobel_params,
     .params_size = sizeof(struct sobel),
     .kind = GF_STENCIL,
-    .tolerance = 1,
     .cost = {.pixel = 0.8},
     .radius = sobel_radius,
     .prepare = sobel_prepare,
     .cpu_scratch = sobel_scratch,
     .cpu = sobel_cpu,
     .cuda = GF_CUDA(
-        {GF_VARIANT("rolling", gf_sobel_cuda,
-                    "three rows rolling through registers, rsqrtf (Best Practices 11.1.3)")},
+        {GF_VARIANT(
+            "rolling", gf_sobel_cuda,
+            "three rows rolling through registers, rsqrtf corrected (Best Practices 11.1.3)")},
         {GF_VARIANT("global", gf_sobel_global_cuda,
                     "one thread a sample, its neighbours from global memory (Best Practices "
                     "9.2.1), rsqrtf")},

@@ -176,7 +176,6 @@ const struct gf_filter gf_point = {
     .summary = "a run of point filters",
     .params_size = sizeof(struct gf_point_run),
     .kind = GF_POINT,
-    .tolerance = 1,
     .shape = shape,
     .statistic = statistic,
     .prepare = prepare,

@@ -21,7 +21,6 @@ static const struct gf_key_help keys[] = {
     {"stages.in", "its input, as above"},
     {"stages.out", "its result"},
     {"stages.bytes", "the least that it must move: the input once and the result once"},
-    {"stages.tolerance", "the largest difference from the CPU's picture that the filter allows"},
     {"stages.cpu_ms", "time of the CPU backend on cpu_threads threads"},
     {"stages.variants", "a list: the default, then from the naive one up; of each:"},
     {"stages.variants.name", "as in variant=NAME; without a GPU \"2 threads\""},
@@ -40,6 +39,7 @@ static const struct gf_key_help keys[] = {
     {"stages.variants.over_cpu", "speed-up over cpu_ms"},
     {"stages.variants.difference",
      "the largest difference from the CPU's picture, in steps of a sample or in counts"},
+    {"stages.variants.tolerance", "the largest difference that the variant declares"},
     {"stages.variants.kernels", "a list in the order of their launch; of each:"},
     {"stages.variants.kernels.name", "name of the function"},
     {"stages.variants.kernels.grid", "blocks: x, y, z"},
@@ -128,6 +128,7 @@ static void put_row(struct gf_json *json, const struct gf_compare_row *row)
     gf_json_number(json, "over_naive", row->over_naive, 6);
     gf_json_number(json, "over_cpu", row->over_cpu, 6);
     gf_json_number(json, "difference", row->difference, 0);
+    gf_json_number(json, "tolerance", row->tolerance, 0);
     gf_json_array(json, "kernels", GF_JSON_INLINE);
     for (int i = 0; i < row->kernels && i < GF_COMPARE_KERNELS; i++)
         put_kernel(json, &row->kernel[i]);
@@ -144,7 +145,6 @@ static void put_group(struct gf_json *json, const struct gf_compare_group *group
     gf_json_format(json, "in", group->in);
     gf_json_format(json, "out", group->out);
     gf_json_number(json, "bytes", group->bytes, 0);
-    gf_json_number(json, "tolerance", group->tolerance, 0);
     put_ms(json, "cpu_ms", &group->cpu, group->cpu.median_s);
     gf_json_array(json, "variants", GF_JSON_LINES);
     for (int i = 0; i < group->rows; i++)

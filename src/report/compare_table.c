@@ -95,8 +95,7 @@ static void put_kernel(FILE *file, const struct gf_compare_row *row)
 }
 
 static void put_row(FILE *file, const struct gf_comparison *comparison,
-                    const struct gf_compare_group *group, const struct gf_compare_row *row,
-                    int width)
+                    const struct gf_compare_row *row, int width)
 {
     fprintf(file, "%c %-*s", row->chosen ? '*' : ' ', width, row->name);
     if (*row->refused) {
@@ -113,7 +112,7 @@ static void put_row(FILE *file, const struct gf_comparison *comparison,
     put_speed_up(file, row->over_cpu);
     if (comparison->on_cuda)
         put_kernel(file, row);
-    put_number(file, 5, 0, row->difference, row->difference > group->tolerance ? "!" : "");
+    put_number(file, 5, 0, row->difference, row->difference > row->tolerance ? "!" : "");
     putc('\n', file);
 }
 
@@ -151,7 +150,7 @@ static void put_group(FILE *file, const struct gf_comparison *comparison,
                 "kernels");
     fprintf(file, " %5s\n", "diff.");
     for (int i = 0; i < group->rows; i++)
-        put_row(file, comparison, group, &group->row[i], width);
+        put_row(file, comparison, &group->row[i], width);
 }
 
 /* ---- the pipeline ---- */

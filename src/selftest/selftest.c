@@ -56,7 +56,7 @@ static void judge_band(struct test *test, const struct gf_stage *stage,
     test->worst = worst > test->worst ? worst : test->worst;
     if (!guards_hold)
         snprintf(text, sizeof text, "%s: wrote outside its buffer", where);
-    else if (worst > (on_cpu(test) ? 0 : stage->filter->tolerance))
+    else if (worst > (on_cpu(test) ? 0 : gf_variant_tolerance(test->variant, stage->out.bits)))
         snprintf(text, sizeof text, "%s: differs by %d", where, worst);
     else
         return;
@@ -422,7 +422,8 @@ static enum gf_status check_names(const char *names, struct gf_error *error)
         snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1),
                  names);
         if (!gf_filter_find(name))
-            return gf_fail(error, GF_ERROR_USAGE, "unknown filter '%s' (gf_filter_at lists them)", name);
+            return gf_fail(error, GF_ERROR_USAGE, "unknown filter '%s' (gf_filter_at lists them)",
+                           name);
         names += length + (names[length] == ',');
     }
     return GF_OK;

@@ -46,8 +46,6 @@ struct gf_filter {
     const struct gf_param *params; /* or NULL */
     size_t params_size;
     enum gf_filter_kind kind;
-    /* How far the CUDA backend's samples may be from the CPU backend's; 0: they are the same. */
-    int tolerance;
     struct gf_filter_cost cost;
 
     /* Checks what the declaration of a single parameter cannot say; may be NULL. Its message is

@@ -31,9 +31,9 @@ typedef int gf_launcher(const struct gf_launch *launch);
 typedef int gf_counter(const struct gf_view *view, enum gf_statistic statistic,
                        unsigned long long *count, const void *tables, void *stream);
 
-/* A variant of a filter's kernels, chosen by `variant=name`. All make the default's picture, within
- * the filter's tolerance. A build without CUDA has the same table without the functions, so that it
- * takes the same chains. */
+/* A variant of a filter's kernels, chosen by `variant=name`. The default makes the CPU's picture, and
+ * so do all others but those that show what an intrinsic or a library's function does to it. A build
+ * without CUDA has the same table without the functions, so that it takes the same chains. */
 struct gf_variant {
     const char *name;    /* "tiled" */
     const char *summary; /* the technique, and the section of the guide that shows it */
@@ -41,12 +41,20 @@ struct gf_variant {
     gf_counter *count;   /* of a filter that wants a statistic; NULL: the default's */
     bool count_extremes; /* count marks only the lowest and the highest level of the picture */
     bool count_first;    /* it counts by default, too, wherever it does not refuse */
+    int tolerance;       /* how far its 8-bit samples may be from the CPU's; 0: they are the same */
+    int tolerance_16;    /* the same of 16-bit samples */
     int architecture;    /* the lowest compute capability that it runs on, 90 for 9.0; 0: any */
     /* Says why it cannot run this stage ("takes 8 bits only"), or NULL where it can. The function
      * itself is NULL where it runs every stage. */
     const char *(*refuses)(const struct gf_stage *stage);
     size_t (*scratch)(const struct gf_stage *stage, int rows); /* NULL: the filter's cuda_scratch */
 };
+
+/* Of samples of that depth; variant NULL: the default. */
+static inline int gf_variant_tolerance(const struct gf_variant *variant, int bits)
+{
+    return !variant ? 0 : bits == 8 ? variant->tolerance : variant->tolerance_16;
+}
 
 #ifdef GF_WITH_CUDA
 #define GF_LAUNCHER(function_) function_
