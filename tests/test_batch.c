@@ -336,7 +336,7 @@ static void test_gate(void **state)
     for (int i = 0; i < VISITORS; i++)
         pthread_join(thread[i], NULL);
     assert_true(most <= 100);
-    assert_int_equal(memory_budget.taken, 0);
+    assert_int_equal(memory_budget.held, 0);
     gf_memory_budget_close(&memory_budget);
 }
 

@@ -54,13 +54,13 @@ enum gf_status gf_jpeg_device_engines(struct gf_jpeg_device *codec, int *engines
     return codec->start ? gf_fail(error, codec->start, "fake: does not start") : GF_OK;
 }
 
-bool gf_jpeg_device_takes(const struct gf_jpeg_nature *nature)
+bool gf_jpeg_device_takes(const struct gf_jpeg_info *info)
 {
-    return nature->width <= 1000 && nature->height <= 1000;
+    return info->width <= 1000 && info->height <= 1000;
 }
 
 enum gf_status gf_jpeg_device_decode(struct gf_jpeg_device *codec, unsigned char *data,
-                                     const struct gf_jpeg_nature *nature, const struct gf_view *out,
+                                     const struct gf_jpeg_info *info, const struct gf_view *out,
                                      struct gf_error *error)
 {
     struct jpeg_decompress_struct jpeg;
@@ -71,7 +71,7 @@ enum gf_status gf_jpeg_device_decode(struct gf_jpeg_device *codec, unsigned char
     codec->decoded++;
     jpeg.err = jpeg_std_error(&errors);
     jpeg_create_decompress(&jpeg);
-    jpeg_mem_src(&jpeg, data, nature->end);
+    jpeg_mem_src(&jpeg, data, info->end);
     jpeg_read_header(&jpeg, TRUE);
     jpeg_start_decompress(&jpeg);
     while (jpeg.output_scanline < jpeg.output_height) {

@@ -123,19 +123,19 @@ static void test_common(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof common / sizeof *common; i++) {
-        struct gf_jpeg_nature nature;
+        struct gf_jpeg_info info;
         unsigned char *data;
         const unsigned long size = encode(common[i], &data);
-        if (!gf_jpeg_check(data, size, &nature))
+        if (!gf_jpeg_check(data, size, &info))
             fail_msg("kind %zu is not taken", i);
-        assert_int_equal(nature.width, common[i].width);
-        assert_int_equal(nature.height, common[i].height);
-        assert_int_equal(nature.components, common[i].components);
-        assert_int_equal(nature.h, common[i].h);
-        assert_int_equal(nature.v, common[i].v);
-        assert_int_equal(nature.end, size);
-        assert_int_equal(data[nature.tables], 0xff);
-        assert_int_equal(data[nature.tables + 1], 0xdb);
+        assert_int_equal(info.width, common[i].width);
+        assert_int_equal(info.height, common[i].height);
+        assert_int_equal(info.components, common[i].components);
+        assert_int_equal(info.h, common[i].h);
+        assert_int_equal(info.v, common[i].v);
+        assert_int_equal(info.end, size);
+        assert_int_equal(data[info.tables], 0xff);
+        assert_int_equal(data[info.tables + 1], 0xdb);
         free(data);
     }
 }
@@ -150,11 +150,11 @@ static void test_odd(void **state)
         {40, 30, 3, 4, 1, 90, 0, false, false}, /* 4:1:1 */
     };
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
-        struct gf_jpeg_nature nature;
+        struct gf_jpeg_info info;
         unsigned char *data;
         const unsigned long size = encode(odd[i], &data);
         assert_true(libjpeg_is_content(data, size));
-        if (gf_jpeg_check(data, size, &nature))
+        if (gf_jpeg_check(data, size, &info))
             fail_msg("kind %zu is taken", i);
         free(data);
     }
@@ -164,10 +164,10 @@ static void test_odd(void **state)
 static void test_components_named_rgb(void **state)
 {
     (void)state;
-    struct gf_jpeg_nature nature;
+    struct gf_jpeg_info info;
     unsigned char *data;
     const unsigned long size = encode(common[3], &data);
-    assert_true(gf_jpeg_check(data, size, &nature));
+    assert_true(gf_jpeg_check(data, size, &info));
     for (unsigned long i = 0; i + 20 < size; i++) {
         const bool frame = data[i] == 0xff && data[i + 1] == 0xc0,
                    scan = data[i] == 0xff && data[i + 1] == 0xda;
@@ -176,18 +176,18 @@ static void test_components_named_rgb(void **state)
                 (unsigned char)"RGB"[c];
     }
     assert_true(libjpeg_is_content(data, size));
-    assert_false(gf_jpeg_check(data, size, &nature));
+    assert_false(gf_jpeg_check(data, size, &info));
     free(data);
 }
 
 static void test_truncated(void **state)
 {
     (void)state;
-    struct gf_jpeg_nature nature;
+    struct gf_jpeg_info info;
     unsigned char *data;
     const unsigned long size = encode(common[4], &data);
     for (unsigned long cut = 0; cut < size; cut++)
-        assert_false(gf_jpeg_check(data, cut, &nature));
+        assert_false(gf_jpeg_check(data, cut, &info));
     free(data);
 }
 
@@ -197,7 +197,7 @@ static void test_damaged(void **state)
     (void)state;
     int complaints = 0, taken = 0;
     for (int round = 0; round < 14000; round++) {
-        struct gf_jpeg_nature nature;
+        struct gf_jpeg_info info;
         unsigned char *data;
         unsigned long size = encode(common[round % 7], &data);
         const unsigned long at = 2 + next_random() % (size - 4);
@@ -212,7 +212,7 @@ static void test_damaged(void **state)
             memmove(data + at, data + at + 1, --size - at);
             break;
         }
-        const bool sound = gf_jpeg_check(data, size, &nature),
+        const bool sound = gf_jpeg_check(data, size, &info),
                    content = libjpeg_is_content(data, size);
         complaints += !content;
         taken += sound;
@@ -229,7 +229,7 @@ static void test_damaged(void **state)
 static void test_each_bit(void **state)
 {
     (void)state;
-    struct gf_jpeg_nature nature;
+    struct gf_jpeg_info info;
     unsigned char *data;
     const unsigned long size = encode(common[2], &data);
     unsigned long complaints = 0;
@@ -237,7 +237,7 @@ static void test_each_bit(void **state)
         data[bit / 8] ^= (unsigned char)(1u << bit % 8);
         const bool content = libjpeg_is_content(data, size);
         complaints += !content;
-        if (!content && gf_jpeg_check(data, size, &nature))
+        if (!content && gf_jpeg_check(data, size, &info))
             fail_msg("libjpeg complains of what is taken (bit %lu of byte %lu)", bit % 8, bit / 8);
         data[bit / 8] ^= (unsigned char)(1u << bit % 8);
     }

@@ -214,23 +214,23 @@ extern "C" enum gf_status gf_jpeg_device_engines(struct gf_jpeg_device *codec, i
     return codec->status;
 }
 
-extern "C" bool gf_jpeg_device_takes(const struct gf_jpeg_nature *nature)
+extern "C" bool gf_jpeg_device_takes(const struct gf_jpeg_info *info)
 {
-    return nature->width <= SIDE_MOST && nature->height <= SIDE_MOST;
+    return info->width <= SIDE_MOST && info->height <= SIDE_MOST;
 }
 
 extern "C" enum gf_status gf_jpeg_device_decode(struct gf_jpeg_device *codec, unsigned char *data,
-                                                const struct gf_jpeg_nature *nature,
+                                                const struct gf_jpeg_info *info,
                                                 const struct gf_view *out, struct gf_error *error)
 {
     struct request request;
     memset(&request, 0, sizeof request);
     /* The start marker again, before the first segment that is wanted. */
-    data[nature->tables - 2] = 0xff;
-    data[nature->tables - 1] = 0xd8;
-    request.data = data + nature->tables - 2;
-    request.size = nature->end - nature->tables + 2;
-    request.format = nature->components == 1 ? NVJPEG_OUTPUT_Y : NVJPEG_OUTPUT_RGBI;
+    data[info->tables - 2] = 0xff;
+    data[info->tables - 1] = 0xd8;
+    request.data = data + info->tables - 2;
+    request.size = info->end - info->tables + 2;
+    request.format = info->components == 1 ? NVJPEG_OUTPUT_Y : NVJPEG_OUTPUT_RGBI;
     request.image.channel[0] = out->data;
     request.image.pitch[0] = out->pitch;
     pthread_cond_init(&request.answered, NULL);

@@ -1,35 +1,36 @@
 #include "base/memory_budget.h"
 
-void gf_memory_budget_open(struct gf_memory_budget *memory_budget, uint64_t budget, int users)
+void gf_memory_budget_open(struct gf_memory_budget *budget, uint64_t limit, int users)
 {
-    *memory_budget = (struct gf_memory_budget){.budget = budget, .share = budget / (uint64_t)(users > 0 ? users : 1)};
-    pthread_mutex_init(&memory_budget->lock, NULL);
-    pthread_cond_init(&memory_budget->changed, NULL);
+    *budget = (struct gf_memory_budget){.limit = limit,
+                                        .share = limit / (uint64_t)(users > 0 ? users : 1)};
+    pthread_mutex_init(&budget->lock, NULL);
+    pthread_cond_init(&budget->changed, NULL);
 }
 
-void gf_memory_budget_close(struct gf_memory_budget *memory_budget)
+void gf_memory_budget_close(struct gf_memory_budget *budget)
 {
-    pthread_cond_destroy(&memory_budget->changed);
-    pthread_mutex_destroy(&memory_budget->lock);
+    pthread_cond_destroy(&budget->changed);
+    pthread_mutex_destroy(&budget->lock);
 }
 
-void gf_memory_budget_acquire(struct gf_memory_budget *memory_budget, uint64_t bytes)
+void gf_memory_budget_acquire(struct gf_memory_budget *budget, uint64_t bytes)
 {
-    pthread_mutex_lock(&memory_budget->lock);
-    const uint64_t ticket = memory_budget->next_ticket++;
-    while (ticket != memory_budget->serving ||
-           (memory_budget->taken && (bytes > memory_budget->budget || memory_budget->taken > memory_budget->budget - bytes)))
-        pthread_cond_wait(&memory_budget->changed, &memory_budget->lock);
-    memory_budget->serving++;
-    memory_budget->taken += bytes;
-    pthread_cond_broadcast(&memory_budget->changed);
-    pthread_mutex_unlock(&memory_budget->lock);
+    pthread_mutex_lock(&budget->lock);
+    const uint64_t ticket = budget->next_ticket++;
+    while (ticket != budget->serving ||
+           (budget->held && (bytes > budget->limit || budget->held > budget->limit - bytes)))
+        pthread_cond_wait(&budget->changed, &budget->lock);
+    budget->serving++;
+    budget->held += bytes;
+    pthread_cond_broadcast(&budget->changed);
+    pthread_mutex_unlock(&budget->lock);
 }
 
-void gf_memory_budget_release(struct gf_memory_budget *memory_budget, uint64_t bytes)
+void gf_memory_budget_release(struct gf_memory_budget *budget, uint64_t bytes)
 {
-    pthread_mutex_lock(&memory_budget->lock);
-    memory_budget->taken -= bytes;
-    pthread_cond_broadcast(&memory_budget->changed);
-    pthread_mutex_unlock(&memory_budget->lock);
+    pthread_mutex_lock(&budget->lock);
+    budget->held -= bytes;
+    pthread_cond_broadcast(&budget->changed);
+    pthread_mutex_unlock(&budget->lock);
 }

@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Of linux/mempolicy.h. */
+/* These constants are those of linux/mempolicy.h. */
 enum { MPOL_PREFERRED = 1, MPOL_MF_MOVE = 2 };
 enum { NODES_MOST = 64 };
 
@@ -27,7 +27,7 @@ int gf_numa_node(const char *pci_bus_id)
     if (access("/sys/devices/system/node/node1", F_OK))
         return -1;
     snprintf(path, sizeof path, "/sys/bus/pci/devices/%.32s/numa_node", pci_bus_id);
-    for (char *at = path; *at; at++) /* the driver writes its digits large, the kernel small */
+    for (char *at = path; *at; at++) /* the driver writes A to F, the kernel a to f */
         *at = (char)tolower((unsigned char)*at);
     return read_number(path);
 }
@@ -40,7 +40,7 @@ void gf_numa_prefer(void *pages, size_t size, int node)
     if (node < 0 || node >= NODES_MOST || begin >= end)
         return;
     const unsigned long mask = 1ul << node;
-    /* A wish: without it the copies are slower and the picture is the same. */
+    /* A failure is not reported: the copies are slower then, and the picture is the same. */
     (void)syscall(SYS_mbind, begin, end - begin, MPOL_PREFERRED, &mask,
                   (unsigned long)NODES_MOST + 1, MPOL_MF_MOVE);
 }

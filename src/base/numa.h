@@ -8,11 +8,11 @@
 extern "C" {
 #endif
 
-/* The node that a PCI device ("0000:01:00.0") hangs on; -1: there is only one, or it is not known.
- */
+/* The node that a PCI device ("0000:01:00.0") is attached to; -1 where there is only one node, or
+ * where it is not known. */
 int gf_numa_node(const char *pci_bus_id);
-/* Asks for the pages to lie on that node, and moves those that are there already; -1 asks for
- * nothing. */
+/* Asks the kernel to place the pages on that node and to move those that exist already. A node of
+ * -1 asks for nothing. */
 void gf_numa_prefer(void *pages, size_t size, int node);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
-/* NVTX ranges, so that Nsight shows by name what a thread is at: the same names as the profile's
- * rows. Without a tool attached a range costs a few nanoseconds; without the toolkit's headers
- * there are none. */
+/* NVTX ranges: Nsight shows what a thread is doing under the same names as the profile's rows. A
+ * range costs a few nanoseconds while no tool is attached. Both functions do nothing in a build
+ * without the CUDA toolkit's headers. */
 #ifndef GF_BASE_NVTX_H
 #define GF_BASE_NVTX_H
 

@@ -12,11 +12,11 @@ void *gf_pages_alloc(size_t size)
     if (pages == MAP_FAILED)
         return NULL;
     if (size >= 2 * (size_t)HUGE_PAGE)
-        (void)madvise(pages, size, MADV_HUGEPAGE); /* advice: refusal changes nothing but speed */
+        (void)madvise(pages, size, MADV_HUGEPAGE); /* a refusal costs speed only */
     return pages;
 }
 
-/* Of Linux 5.14; on older ones the pages come when they are touched. */
+/* Linux has this since 5.14; an older kernel refuses it and gives pages when they are touched. */
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif

@@ -1,5 +1,6 @@
-/* Large buffers straight from the kernel: page-aligned, touched only when written, huge pages where
- * the system has them (they register with CUDA at an eighth of cudaHostAlloc's time). */
+/* Large buffers that come straight from the kernel. They are aligned to pages, take memory only
+ * where they are written, and lie in huge pages where the system has them: those register with CUDA
+ * in an eighth of cudaHostAlloc's time. */
 #ifndef GF_BASE_PAGES_H
 #define GF_BASE_PAGES_H
 
@@ -9,9 +10,9 @@
 extern "C" {
 #endif
 
-void *gf_pages_alloc(size_t size); /* zeroed; NULL when there is none */
-/* Has the kernel give the pages now, by several threads where there are many: clearing them takes
- * most of the time of pinning. What they hold stays. */
+void *gf_pages_alloc(size_t size); /* zeroed; NULL when out of memory */
+/* Makes the kernel provide all pages now; a large buffer is shared out among threads, since
+ * clearing the pages takes most of the time of pinning them. Keeps the contents. */
 void gf_pages_populate(void *pages, size_t size);
 void gf_pages_free(void *pages, size_t size);
 

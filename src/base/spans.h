@@ -1,4 +1,4 @@
-/* Spans: what ran, where and when. Collected from any thread, read after the run. */
+/* Spans record what ran, where and when. Any thread may add one; they are read after the run. */
 #ifndef GF_BASE_SPANS_H
 #define GF_BASE_SPANS_H
 
@@ -13,7 +13,7 @@ extern "C" {
 
 struct gf_spans {
     pthread_mutex_t lock;
-    bool on;         /* off: spans are dropped */
+    bool on;         /* spans are recorded; otherwise they are dropped */
     double origin_s; /* gf_now at the beginning of the run */
     struct gf_span *item;
     size_t count, capacity;
@@ -29,9 +29,9 @@ double gf_now(void); /* seconds, monotonic */
 
 void gf_spans_init(struct gf_spans *spans);
 void gf_spans_free(struct gf_spans *spans);
-/* Forgets the spans and sets the origin to now. */
+/* Drops all spans and sets the origin to now. */
 void gf_spans_restart(struct gf_spans *spans, bool on);
-/* begin and end as gf_now gives them. A span that finds no memory is dropped. */
+/* begin_s and end_s are times of gf_now. A span is dropped when there is no memory for it. */
 void gf_spans_add(struct gf_spans *spans, enum gf_span_kind kind, int stage, int lane,
                   double begin_s, double end_s, size_t bytes);
 

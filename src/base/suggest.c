@@ -7,8 +7,8 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* Damerau-Levenshtein distance, adjacent swaps counted as one; words over 31 letters are never
- * near. */
+/* The Damerau-Levenshtein distance: two swapped neighbours count as one edit. A word over 31
+ * letters is far from every other. */
 static int edit_distance(const char *a, const char *b)
 {
     enum { LENGTH = 32 };

@@ -1,12 +1,12 @@
-/* Numbers as text, whatever the locale: "2.5", "640", "50%", "512M". */
+/* Reads numbers in text, with a decimal point whatever the locale is. */
 #ifndef GF_BASE_VALUE_H
 #define GF_BASE_VALUE_H
 
 #include <stdbool.h>
 
-/* A finite decimal number at the start of text; *end is where it stops. */
+/* Reads a finite decimal number at the start of the text; *end is the first byte behind it. */
 bool gf_value_number(const char *text, double *value, const char **end);
-/* The same, and nothing may follow. */
+/* The same for a text that holds nothing else. */
 bool gf_value_whole_number(const char *text, double *value);
 
 #endif

@@ -151,8 +151,8 @@ struct sample {
 
 static bool fits_codec(struct gf_format format)
 {
-    const struct gf_jpeg_nature nature = {.width = format.width, .height = format.height};
-    return gf_jpeg_device_takes(&nature);
+    const struct gf_jpeg_info info = {.width = format.width, .height = format.height};
+    return gf_jpeg_device_takes(&info);
 }
 
 static void add_sample(struct sample *sample, const struct gf_batch_request *request,

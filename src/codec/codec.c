@@ -1,4 +1,4 @@
-/* Which format a picture file has. */
+/* Recognises the format of a picture file and opens it with that format's codec. */
 #include "codec/codec.h"
 
 #include <string.h>
@@ -74,7 +74,7 @@ enum gf_file_format gf_file_format_named(const char *path)
         if (!strcasecmp(extension, extensions[i].extension))
             return extensions[i].format;
     }
-    return strcasecmp(extension, "pbm") ? GF_FILE_AUTO : GF_FILE_PNM; /* read, not written */
+    return strcasecmp(extension, "pbm") ? GF_FILE_AUTO : GF_FILE_PNM; /* it can be read only */
 }
 
 const char *gf_file_format_extension(enum gf_file_format format)
@@ -108,7 +108,7 @@ enum gf_status gf_sink_format(const char *path, const struct gf_options *options
         }
     }
     if (!strcmp(path, "-") || is_special_file(path)) {
-        /* An input of no known format is refused when it is opened: that tells more. */
+        /* An input of no known format is refused when it is opened, with a better message. */
         *format = fallback == GF_FILE_AUTO ? GF_FILE_PNG : fallback;
         return GF_OK;
     }

@@ -29,10 +29,10 @@ enum gf_status gf_device_codec_ready(struct gf_device_codec *codec, bool if_fast
     return GF_OK;
 }
 
-static bool suits(const struct gf_jpeg_nature *nature, struct gf_format format)
+static bool suits(const struct gf_jpeg_info *info, struct gf_format format)
 {
-    return nature->width == format.width && nature->height == format.height &&
-           nature->components == format.channels;
+    return info->width == format.width && info->height == format.height &&
+           info->components == format.channels;
 }
 
 static struct gf_view view_of(const struct gf_image *image)
@@ -66,14 +66,14 @@ static enum gf_status decode_bytes(struct gf_device_codec *codec, unsigned char 
                                    struct gf_store *store, struct gf_image *image,
                                    struct gf_error *error)
 {
-    struct gf_jpeg_nature nature;
-    if (!gf_jpeg_check(data, size, &nature) || !suits(&nature, image->format))
+    struct gf_jpeg_info info;
+    if (!gf_jpeg_check(data, size, &info) || !suits(&info, image->format))
         return GF_OK;
     image->data = gf_store_take(store, image->pitch * (size_t)image->format.height);
     if (!image->data)
         return GF_OK;
     const struct gf_view view = view_of(image);
-    const enum gf_status status = gf_jpeg_device_decode(codec->jpeg, data, &nature, &view, error);
+    const enum gf_status status = gf_jpeg_device_decode(codec->jpeg, data, &info, &view, error);
     if (!status)
         return GF_OK;
     gf_store_give(store, image->data);
@@ -87,10 +87,10 @@ enum gf_status gf_device_codec_decode(struct gf_device_codec *codec, struct gf_i
                                       struct gf_error *error)
 {
     const int64_t size = gf_input_size(input);
-    const struct gf_jpeg_nature nature = {.width = format.width, .height = format.height};
+    const struct gf_jpeg_info info = {.width = format.width, .height = format.height};
     *image = (struct gf_image){.format = format, .pitch = gf_band_pitch(store->backend, format)};
     if (!codec->jpeg || size < 0 || room_for((size_t)size) > bytes_most ||
-        !gf_jpeg_device_takes(&nature))
+        !gf_jpeg_device_takes(&info))
         return GF_OK;
     unsigned char *const data = take_bytes(store, (size_t)size, error);
     if (!data)
@@ -105,11 +105,11 @@ enum gf_status gf_device_codec_decode(struct gf_device_codec *codec, struct gf_i
 bool gf_device_codec_encodes(const struct gf_device_codec *codec, enum gf_file_format file_format,
                              struct gf_format format, const struct gf_options *options)
 {
-    const struct gf_jpeg_nature nature = {
+    const struct gf_jpeg_info info = {
         .width = format.width, .height = format.height, .components = format.channels};
     return codec->jpeg && file_format == GF_FILE_JPEG && format.bits == 8 &&
            (format.channels == 1 || format.channels == 3) && !options->progressive &&
-           gf_jpeg_device_takes(&nature);
+           gf_jpeg_device_takes(&info);
 }
 
 void gf_device_codec_acquire(struct gf_device_codec *codec)

@@ -27,12 +27,12 @@ enum gf_status gf_jpeg_device_engines(struct gf_jpeg_device *codec, int *engines
                                       struct gf_error *error) GF_CHECKED;
 
 /* What gf_jpeg_check passed, and small enough for nvJPEG. */
-bool gf_jpeg_device_takes(const struct gf_jpeg_nature *nature);
+bool gf_jpeg_device_takes(const struct gf_jpeg_info *info);
 /* Decodes into `out`, RGB or gray of 8 bits in device memory; returns when it is there.
  * Applications' segments are kept from nvJPEG, which is known to die of some: two bytes of them are
  * overwritten. GF_ERROR_INPUT: nvJPEG declines this picture, which says nothing about it. */
 enum gf_status gf_jpeg_device_decode(struct gf_jpeg_device *codec, unsigned char *data,
-                                     const struct gf_jpeg_nature *nature, const struct gf_view *out,
+                                     const struct gf_jpeg_info *info, const struct gf_view *out,
                                      struct gf_error *error) GF_CHECKED;
 
 /* A turn, to filter a decoded picture and to encode it. There are few: more threads than that on

@@ -8,9 +8,9 @@
 extern "C" {
 #endif
 
-bool gf_jpeg_device_takes(const struct gf_jpeg_nature *nature)
+bool gf_jpeg_device_takes(const struct gf_jpeg_info *info)
 {
-    (void)nature;
+    (void)info;
     return false;
 }
 
@@ -40,11 +40,11 @@ enum gf_status gf_jpeg_device_engines(struct gf_jpeg_device *codec, int *engines
 }
 
 enum gf_status gf_jpeg_device_decode(struct gf_jpeg_device *codec, unsigned char *data,
-                                     const struct gf_jpeg_nature *nature, const struct gf_view *out,
+                                     const struct gf_jpeg_info *info, const struct gf_view *out,
                                      struct gf_error *error)
 {
     (void)data;
-    (void)nature;
+    (void)info;
     (void)out;
     return gf_jpeg_device_open(0, &codec, error);
 }

@@ -109,8 +109,8 @@ static enum gf_status open_output(struct gf_pipeline *pipeline, struct gf_pictur
     if (!status)
         status = gf_output_open(task->path, &task->output, error);
     if (!status)
-        gf_output_set_manner(task->output,
-                             (struct gf_output_manner){.no_clobber = pipeline->options.no_clobber,
+        gf_output_set_options(task->output,
+                             (struct gf_output_options){.no_clobber = pipeline->options.no_clobber,
                                                        .sync = pipeline->options.sync});
     return status;
 }

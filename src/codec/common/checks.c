@@ -1,4 +1,3 @@
-/* Warnings, limits and errors that all file formats share. */
 #include "codec/common/checks.h"
 
 #include <stdarg.h>

@@ -7,14 +7,15 @@
 #include "base/image.h"
 #include "gpufilter/pipeline.h"
 
-/* One line to options->warn, where there is one. */
+/* Passes one line to options->warn, if the caller set it. */
 void gf_warn(const struct gf_options *options, const char *format, ...) GF_PRINTF(2, 3);
 
-/* Refuses a picture without pixels, over options->max_pixels, or with too long a side. */
+/* GF_ERROR_INPUT for a picture that has no pixels, more than options->max_pixels, or too long a
+ * side. */
 enum gf_status gf_size_check(const char *name, uint64_t width, uint64_t height,
                              const struct gf_options *options, struct gf_error *error) GF_CHECKED;
 
-/* "in.png: truncated in the header", or "... after row 412 of 2160". */
+/* Says "in.png: truncated after row 412 of 2160"; for row -1 "in.png: truncated in the header". */
 enum gf_status gf_fail_truncated(struct gf_error *error, const char *name, int64_t row,
                                  int64_t rows);
 

@@ -80,7 +80,7 @@ static bool first_directory(const struct gf_blob *exif, struct directory *direct
     return true;
 }
 
-/* Where the orientation's value lies and in how many bytes; 0 where there is none. */
+/* The offset of the orientation's value, and its size in bytes; 0 where there is no orientation. */
 static size_t find_orientation(const struct gf_blob *exif, int *bytes)
 {
     struct directory directory;
@@ -124,7 +124,7 @@ void gf_xmp_set_upright(struct gf_blob *xmp)
     unsigned char *at = xmp->data;
     while (at && (at = memmem(at, (size_t)(end - at), tag, sizeof tag - 1))) {
         at += sizeof tag - 1;
-        /* ="6" as an attribute, >6< as an element */
+        /* It stands as ="6" in an attribute, as >6< in an element. */
         if (end - at >= 3 && at[0] == '=' && (at[1] == '"' || at[1] == '\''))
             at++;
         if (end - at >= 3 && memchr("\"'>", at[0], 3) && at[1] >= '1' && at[1] <= '8' &&
@@ -133,7 +133,7 @@ void gf_xmp_set_upright(struct gf_blob *xmp)
     }
 }
 
-bool gf_metadata_take_exif(struct gf_metadata *metadata, const void *data, size_t size)
+bool gf_metadata_add_exif(struct gf_metadata *metadata, const void *data, size_t size)
 {
     const unsigned char *bytes = data;
     if (size >= sizeof GF_APP1_EXIF && !memcmp(bytes, GF_APP1_EXIF, sizeof GF_APP1_EXIF)) {
@@ -148,10 +148,10 @@ bool gf_metadata_take_exif(struct gf_metadata *metadata, const void *data, size_
     return true;
 }
 
-bool gf_metadata_take_app1(struct gf_metadata *metadata, const void *data, size_t size)
+bool gf_metadata_add_app1(struct gf_metadata *metadata, const void *data, size_t size)
 {
     if (size >= sizeof GF_APP1_EXIF && !memcmp(data, GF_APP1_EXIF, sizeof GF_APP1_EXIF))
-        return gf_metadata_take_exif(metadata, data, size);
+        return gf_metadata_add_exif(metadata, data, size);
     if (metadata->xmp.size || size <= sizeof GF_APP1_XMP ||
         memcmp(data, GF_APP1_XMP, sizeof GF_APP1_XMP) != 0)
         return true;
@@ -208,7 +208,7 @@ void gf_icc_parts_free(struct gf_icc_parts *parts)
     *parts = (struct gf_icc_parts){0};
 }
 
-/* Whether a profile's colour space is the picture's; one that says nothing known is let through. */
+/* Whether a profile's colour space is that of the picture. An unknown colour space passes. */
 static bool icc_fits(const struct gf_blob *icc, struct gf_format format)
 {
     if (icc->size < ICC_COLOUR_SPACE + 4)

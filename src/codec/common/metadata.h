@@ -1,5 +1,5 @@
-/* What travels beside the pixels: EXIF's orientation, the pieces of an ICC profile, what an output
- * keeps. */
+/* What a file holds beside the pixels and an output keeps: ICC profile, EXIF, XMP and density. The
+ * codecs find the blocks in their files and write them; what the blocks mean is known here. */
 #ifndef GF_CODEC_COMMON_METADATA_H
 #define GF_CODEC_COMMON_METADATA_H
 
@@ -9,7 +9,7 @@
 #include "gpufilter/image.h"
 #include "gpufilter/pipeline.h"
 
-/* What travels beside the pixels. Blocks are malloc'ed, size 0 where absent. */
+/* Bytes from malloc; size 0 where there are none. */
 struct gf_blob {
     unsigned char *data;
     size_t size;
@@ -23,45 +23,44 @@ struct gf_metadata {
 };
 void gf_metadata_free(struct gf_metadata *metadata);
 
-/* More than this of any one kind is left out: what JPEG can hold of an ICC profile. */
+/* A block over this size is left out. It is the most that JPEG can hold of an ICC profile. */
 enum { GF_METADATA_MAX = 255 * 65519 };
 
-/* A copy of the bytes; false when out of memory. What the blob held before is freed. */
+/* Replaces the blob's bytes by a copy of these. False when out of memory. */
 bool gf_blob_set(struct gf_blob *blob, const void *data, size_t size);
 
-/* EXIF from a file, with or without "Exif\0\0": kept, and its orientation read, if it is a TIFF
- * structure and the first of its kind. False when out of memory. */
-bool gf_metadata_take_exif(struct gf_metadata *metadata, const void *data, size_t size);
-/* The payload of a JPEG's APP1: EXIF or XMP, each the first of its kind. False when out of memory.
- */
-bool gf_metadata_take_app1(struct gf_metadata *metadata, const void *data, size_t size);
+/* Adds EXIF, with or without "Exif\0\0" before it, and reads its orientation. It is ignored where
+ * it is not a TIFF structure, or not the file's first. False when out of memory. */
+bool gf_metadata_add_exif(struct gf_metadata *metadata, const void *data, size_t size);
+/* Adds EXIF or XMP from the payload of a JPEG's APP1 segment, likewise. */
+bool gf_metadata_add_app1(struct gf_metadata *metadata, const void *data, size_t size);
 
 #define GF_APP1_EXIF "Exif\0"                      /* and the terminating zero */
 #define GF_APP1_XMP "http://ns.adobe.com/xap/1.0/" /* and the terminating zero */
 #define GF_APP2_ICC "ICC_PROFILE"                  /* and the terminating zero */
 
-/* An ICC profile out of the APP2 segments of a JPEG, which may come in any order. */
+/* Collects an ICC profile from the APP2 segments of a JPEG, which may come in any order. */
 struct gf_icc_parts {
-    struct gf_blob part[256]; /* by their number, from 1 on */
-    int count;                /* that there should be */
-    bool broken;              /* numbers that contradict each other */
+    struct gf_blob part[256]; /* by its number, which counts from 1 */
+    int count;                /* the number of parts that each segment states */
+    bool broken;              /* the segments contradict each other */
 };
-/* The payload of an APP2; others than ICC's are ignored. False when out of memory. */
+/* Adds the payload of an APP2 segment if it is a part of a profile. False when out of memory. */
 bool gf_icc_parts_add(struct gf_icc_parts *parts, const void *data, size_t size);
-/* An incomplete profile is none. False when out of memory. */
+/* Joins the parts; leaves `icc` alone where the profile is incomplete. False when out of memory. */
 bool gf_icc_parts_join(const struct gf_icc_parts *parts, struct gf_blob *icc);
 void gf_icc_parts_free(struct gf_icc_parts *parts);
 
-/* EXIF's orientation, 1..8; 1 where it has none. */
+/* The orientation that EXIF states, 1..8; 1 where it states none. */
 int gf_exif_orientation(const struct gf_blob *exif);
-/* Orientation 1. A thumbnail that lay otherwise is unlinked: it would now be shown on its side. */
+/* Sets the orientation to 1. A thumbnail is unlinked then, since it lies as the picture did. */
 void gf_exif_set_upright(struct gf_blob *exif);
-/* The same for tiff:Orientation in an XMP packet. */
+/* Sets tiff:Orientation in an XMP packet to 1. */
 void gf_xmp_set_upright(struct gf_blob *xmp);
 
-/* What an output of that format keeps: nothing under options->strip; the orientation reset, where
- * options->autorotate applied it; no ICC profile of another colour space (RGB for a gray picture).
- * The result is freed by gf_metadata_free. */
+/* Copies what an output of that format keeps. Under options->strip that is nothing. The orientation
+ * becomes 1 where options->autorotate applied it. An ICC profile of another colour space is left
+ * out (RGB for a gray picture). The caller frees the copy by gf_metadata_free. */
 enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct gf_format format,
                                       const struct gf_options *options, struct gf_metadata *kept,
                                       struct gf_error *error) GF_CHECKED;

@@ -1,4 +1,3 @@
-/* Conversions of samples and pixels. */
 #include "codec/common/samples.h"
 
 #include <stdint.h>
@@ -24,7 +23,7 @@ void gf_samples_narrow(const void *src, void *dst, size_t count)
     narrow(src, dst, count);
 }
 
-/* PNG's rows begin behind a byte that stands before them. */
+/* Samples may lie at odd addresses: a byte precedes each row of a PNG. */
 typedef uint16_t __attribute__((aligned(1))) loose_sample;
 
 GF_TARGET_CLONES static void swap_bytes(const loose_sample *src, loose_sample *dst, size_t count)

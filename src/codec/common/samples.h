@@ -4,14 +4,15 @@
 
 #include <stddef.h>
 
-/* Sets the rows that a damaged file does not have to zero. */
+/* Sets rows to zero: those that a damaged file does not have. */
 void gf_rows_clear(unsigned char *data, size_t pitch, int rows, size_t row_bytes);
 
-/* Samples; src and dst may be the same. */
-void gf_samples_narrow(const void *src, void *dst, size_t count); /* 16 bits to 8 */
-void gf_samples_big_endian(const void *src, void *dst,
-                           size_t count); /* native 16 bits to or from a file's */
-/* Pixels without their alpha: 2 channels to 1, 4 to 3. */
+/* In these three src and dst may be the same. */
+/* Converts samples of 16 bits to 8: round(v * 255 / 65535). */
+void gf_samples_narrow(const void *src, void *dst, size_t count);
+/* Converts samples of 16 bits from the machine's byte order to big endian, or back. */
+void gf_samples_big_endian(const void *src, void *dst, size_t count);
+/* Drops the alpha of pixels that have 2 or 4 channels. */
 void gf_pixels_drop_alpha(const void *src, void *dst, size_t pixels, int channels, int bits);
 
 #endif

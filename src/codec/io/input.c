@@ -1,6 +1,6 @@
-/* Bytes of an input: a regular file by pread, memory of the caller's likewise, anything else as a
- * stream. What a stream gave is kept, where asked for, in an unnamed file, so that memory does not
- * grow with it. */
+/* A regular file is read by pread and memory of the caller's likewise, anything else as a stream.
+ * Where the bytes of a stream are to be kept they go to an unnamed file, so that memory does not
+ * grow with them. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,15 +21,15 @@ struct gf_input {
     const unsigned char *memory; /* NULL: the bytes are those of fd */
     bool regular, opened;        /* regular: a file or memory; opened: fd is not standard input */
     bool at_end;
-    int64_t base; /* where a regular file's bytes begin: standard input may have been read before */
+    int64_t base; /* where a regular file's bytes begin: standard input may have been read from */
     int64_t size; /* of a regular file, else -1 */
     int64_t position;   /* of the next byte that is not in the buffer yet */
-    int spool;          /* a stream's bytes since the start, -1: none are kept */
-    int64_t spool_base; /* where they begin in that file */
+    int spool;          /* an unnamed file of the stream's bytes so far; -1: none are kept */
+    int64_t spool_base; /* where the stream's bytes begin in that file */
     int64_t spooled;
-    int spool_errno;   /* why they are not kept any more */
-    bool given_back;   /* what the buffer holds is not what was read into it last */
-    size_t first, end; /* the part of the buffer not taken yet */
+    int spool_errno;   /* why the bytes are no longer kept */
+    bool given_back;   /* the buffer begins with bytes of gf_input_give_back */
+    size_t first, end; /* the part of the buffer that is still to be read */
     unsigned char buffer[BUFFER_BYTES + GIVEN_BACK_MOST];
 };
 
@@ -38,7 +38,7 @@ static enum gf_status fail_errno(const struct gf_input *input, struct gf_error *
     return gf_fail(error, GF_ERROR_INPUT, "%s: %s", input->name, strerror(errno));
 }
 
-static void keep(struct gf_input *input, const void *data, size_t size)
+static void spool_append(struct gf_input *input, const void *data, size_t size)
 {
     if (input->spool < 0)
         return;
@@ -46,14 +46,14 @@ static void keep(struct gf_input *input, const void *data, size_t size)
         input->spooled += (int64_t)size;
         return;
     }
-    /* The first reading goes on: only a second one is out of the question now. */
+    /* The input is read on; only gf_input_rewind fails from now on. */
     input->spool_errno = errno;
     input->spooled = 0;
     close(input->spool);
     input->spool = -1;
 }
 
-/* Bytes of a regular input from `at` on, as pread. */
+/* Reads bytes of a regular input from `at` on, as pread does. */
 static ssize_t read_at(const struct gf_input *input, void *data, size_t size, int64_t at)
 {
     if (!input->memory)
@@ -64,7 +64,7 @@ static ssize_t read_at(const struct gf_input *input, void *data, size_t size, in
     return (ssize_t)got;
 }
 
-/* One read; 0 at the end, -1 for an error. */
+/* Reads once: 0 at the end, -1 for an error. */
 static ssize_t read_once(struct gf_input *input, void *data, size_t size)
 {
     if (input->regular)
@@ -76,12 +76,12 @@ static ssize_t read_once(struct gf_input *input, void *data, size_t size)
     }
     const ssize_t got = read(input->fd, data, size);
     if (got > 0)
-        keep(input, data, (size_t)got);
+        spool_append(input, data, (size_t)got);
     return got;
 }
 
-static enum gf_status take(struct gf_input *input, void *data, size_t size, size_t *got,
-                           struct gf_error *error)
+static enum gf_status read_retrying(struct gf_input *input, void *data, size_t size, size_t *got,
+                                    struct gf_error *error)
 {
     *got = 0;
     while (!input->at_end) {
@@ -95,7 +95,7 @@ static enum gf_status take(struct gf_input *input, void *data, size_t size, size
             input->at_end = true;
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
             struct pollfd ready = {.fd = input->fd, .events = POLLIN};
-            (void)poll(&ready, 1, -1); /* the read that follows says what is wrong */
+            (void)poll(&ready, 1, -1); /* the next read() reports errors */
         } else if (errno != EINTR) {
             return fail_errno(input, error);
         }
@@ -115,12 +115,12 @@ static enum gf_status identify(struct gf_input *input, struct gf_error *error)
         return GF_OK;
     const off_t base = input->opened ? 0 : lseek(input->fd, 0, SEEK_CUR);
     input->base = base > 0 ? base : 0;
-    /* Files of /proc have bytes, but no size. */
+    /* A file of /proc has bytes but a size of 0. */
     if (file.st_size > input->base)
         input->size = file.st_size - input->base;
     (void)posix_fadvise(input->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     size_t got;
-    const enum gf_status status = take(input, input->buffer, BUFFER_BYTES, &got, error);
+    const enum gf_status status = read_retrying(input, input->buffer, BUFFER_BYTES, &got, error);
     input->end = got;
     if (!status && !got)
         return gf_fail(error, GF_ERROR_INPUT, "%s: empty file", input->name);
@@ -221,9 +221,9 @@ enum gf_status gf_input_read(struct gf_input *input, void *data, size_t size, si
             memcpy(to + *got, input->buffer + input->first, n);
             input->first += n;
         } else if (size - *got >= BUFFER_BYTES) {
-            status = take(input, to + *got, size - *got, &n, error);
+            status = read_retrying(input, to + *got, size - *got, &n, error);
         } else {
-            status = take(input, input->buffer, BUFFER_BYTES, &input->end, error);
+            status = read_retrying(input, input->buffer, BUFFER_BYTES, &input->end, error);
             input->first = 0;
             if (input->end)
                 continue;
@@ -239,7 +239,8 @@ enum gf_status gf_input_read_some(struct gf_input *input, void *data, size_t siz
                                   struct gf_error *error)
 {
     if (input->first == input->end) {
-        const enum gf_status status = take(input, input->buffer, BUFFER_BYTES, &input->end, error);
+        const enum gf_status status =
+            read_retrying(input, input->buffer, BUFFER_BYTES, &input->end, error);
         input->first = 0;
         if (status)
             return status;
@@ -261,7 +262,8 @@ enum gf_status gf_input_peek(struct gf_input *input, void *data, size_t size, si
         input->first = 0;
     }
     while (!status && n && input->end - input->first < size && input->end < BUFFER_BYTES) {
-        status = take(input, input->buffer + input->end, BUFFER_BYTES - input->end, &n, error);
+        status =
+            read_retrying(input, input->buffer + input->end, BUFFER_BYTES - input->end, &n, error);
         input->end += n;
     }
     *got = input->end - input->first < size ? input->end - input->first : size;
@@ -303,10 +305,10 @@ enum gf_status gf_input_give_back(struct gf_input *input, const void *data, size
     return GF_OK;
 }
 
-/* The spool begins with what is not taken yet. */
+/* Lets the spool begin with the bytes that are still to be read. */
 static void restart_spool(struct gf_input *input, int64_t taken, size_t left)
 {
-    if (input->position < input->spooled) { /* being read a second time */
+    if (input->position < input->spooled) { /* the spool itself is being read */
         input->spool_base += taken;
         input->spooled -= taken;
         return;
@@ -314,7 +316,7 @@ static void restart_spool(struct gf_input *input, int64_t taken, size_t left)
     input->spool_base = input->spooled = 0;
     if (ftruncate(input->spool, 0) || lseek(input->spool, 0, SEEK_SET))
         input->spool_errno = errno;
-    keep(input, input->buffer, left);
+    spool_append(input, input->buffer, left);
 }
 
 void gf_input_start_here(struct gf_input *input)

@@ -1,4 +1,5 @@
-/* Bytes that come in. */
+/* Reads the bytes of an input: a file, or standard input. An input can be read again from its
+ * start, and pictures in it can follow one another. */
 #ifndef GF_CODEC_IO_INPUT_H
 #define GF_CODEC_IO_INPUT_H
 
@@ -8,38 +9,37 @@
 
 #include "gpufilter/status.h"
 
-/* Bytes of an input, from a file or from standard input, readable again from the start. (input.c)
- */
 struct gf_input;
-/* keep: remember what a pipe gave, so that gf_input_rewind can start over. A directory, a missing
- * or an empty file is an error that names it. */
+
+/* "-" is standard input. keep: the bytes of a pipe are kept, so that gf_input_rewind can start
+ * over. A directory, a missing or an empty file is an error that names it. */
 enum gf_status gf_input_open(const char *path, bool keep, struct gf_input **input,
                              struct gf_error *error) GF_CHECKED;
 /* The bytes are the caller's and stay in their place; the name is for messages. */
 enum gf_status gf_input_open_memory(const void *data, size_t size, const char *name,
                                     struct gf_input **input, struct gf_error *error) GF_CHECKED;
 void gf_input_close(struct gf_input *input);
-const char *gf_input_name(const struct gf_input *input); /* for messages: the path, or "stdin" */
-/* Up to size bytes; fewer only at the end. An I/O error is an error, the end is not. */
+const char *gf_input_name(const struct gf_input *input); /* for messages: the path or "stdin" */
+
+/* Reads `size` bytes; fewer come only at the end, which is not an error. */
 enum gf_status gf_input_read(struct gf_input *input, void *data, size_t size, size_t *got,
                              struct gf_error *error) GF_CHECKED;
-/* What is there without waiting for more, one byte at least; none at the end. */
+/* Reads what there is without waiting for more: one byte at least, none only at the end. */
 enum gf_status gf_input_read_some(struct gf_input *input, void *data, size_t size, size_t *got,
                                   struct gf_error *error) GF_CHECKED;
-/* The next bytes without consuming them, for recognising the format. */
+/* Copies the next bytes without consuming them. */
 enum gf_status gf_input_peek(struct gf_input *input, void *data, size_t size, size_t *got,
                              struct gf_error *error) GF_CHECKED;
 enum gf_status gf_input_rewind(struct gf_input *input, struct gf_error *error) GF_CHECKED;
-/* All bytes of a regular file from the start, of which there are gf_input_size; the next read goes
- * on where it was. */
+/* Copies all gf_input_size bytes of a regular file. What is read next does not change. */
 enum gf_status gf_input_copy(struct gf_input *input, void *data, struct gf_error *error) GF_CHECKED;
-/* Size of a regular file from the start on, else -1. */
+/* The size of a regular file, counted from where the input starts; else -1. */
 int64_t gf_input_size(const struct gf_input *input);
-/* The last bytes that were read, 64 KB at most, are to be read again. */
+/* The last bytes that were read, 64 KB at most, will be read again. */
 enum gf_status gf_input_give_back(struct gf_input *input, const void *data, size_t size,
                                   struct gf_error *error) GF_CHECKED;
-/* The next byte is the first of another picture: gf_input_rewind comes back to here. */
+/* The next byte is the first of another picture: from now on gf_input_rewind goes back to it. */
 void gf_input_start_here(struct gf_input *input);
-bool gf_input_is_stream(const struct gf_input *input); /* no regular file */
+bool gf_input_is_stream(const struct gf_input *input); /* it is not a regular file */
 
 #endif

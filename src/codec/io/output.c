@@ -1,4 +1,3 @@
-/* Outputs that appear complete or not at all: written beside the target, renamed over it. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,18 +17,18 @@
 
 enum { BUFFER_BYTES = 1 << 20, LINKS_MAX = 40, NAME_TRIES = 100 };
 
-/* ---- names that a signal handler has to remove ---- */
+/* ---- the names that a signal handler has to remove ---- */
 
 enum { TEMPORARY_MAX = 256 }; /* a batch has one for each of its workers */
 enum slot_state { SLOT_FREE, SLOT_BEING_SET, SLOT_SET };
 
-/* Static, and never freed: the handler may come at any time, in any thread. */
+/* They are static and never freed, since the handler may run at any time in any thread. */
 static struct slot {
     atomic_int state;
     char path[PATH_MAX];
 } slots[TEMPORARY_MAX];
 
-/* NULL where all are taken: then only a kill leaves the file behind. */
+/* NULL where all are in use: a signal then leaves that file behind. */
 static struct slot *slot_take(const char *path)
 {
     if (strlen(path) >= sizeof slots->path)
@@ -61,8 +60,8 @@ static void remove_names(void)
     }
 }
 
-/* Other threads go on meanwhile: those that are about to make a name wait, those that just did are
- * met again. */
+/* Other threads run on meanwhile. One that is about to make a name waits in remember(); one that
+ * had passed it is caught by the second round. */
 void gf_abandon_outputs(void)
 {
     atomic_store(&abandoning, true);
@@ -83,11 +82,11 @@ struct gf_output {
     int fd;
     bool to_stdout, exists;
     bool in_memory;
-    unsigned char *memory; /* what was written, of which there are `written` bytes */
+    unsigned char *memory; /* what was written: `written` bytes */
     size_t capacity;
-    bool failed; /* a write went wrong: nothing may be committed */
-    struct gf_output_manner manner;
-    int64_t written; /* bytes, those held in the buffer left out */
+    bool failed; /* a write failed, so that nothing may be committed */
+    struct gf_output_options options;
+    int64_t written; /* bytes, without those in the buffer */
     size_t held;
     unsigned char buffer[BUFFER_BYTES];
 };
@@ -155,7 +154,7 @@ static void remember(struct gf_output *output, char *temporary)
         sleep_ms(100);
 }
 
-/* The name is gone: renamed, or unlinked here. */
+/* The temporary name no longer exists, or is to be removed here. */
 static void forget(struct gf_output *output, bool remove)
 {
     if (remove && output->temporary)
@@ -169,7 +168,7 @@ static void forget(struct gf_output *output, bool remove)
 
 static void open_unnamed(struct gf_output *output)
 {
-    if (access("/proc/self/fd", X_OK)) /* needed to give it a name in the end */
+    if (access("/proc/self/fd", X_OK)) /* linkat() needs it to name the file in the end */
         return;
     char *const folder = strndup(output->target, folder_length(output->target));
     if (folder)
@@ -183,7 +182,7 @@ static enum gf_status open_named(struct gf_output *output, struct gf_error *erro
         char *const name = make_name(output->target);
         if (!name)
             return fail_memory(error);
-        remember(output, name); /* before it exists: a signal may come in between */
+        remember(output, name); /* before it exists, since a signal may come in between */
         output->fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (output->fd >= 0)
             return GF_OK;
@@ -196,7 +195,7 @@ static enum gf_status open_named(struct gf_output *output, struct gf_error *erro
     return fail_errno(output, error);
 }
 
-/* The existing target's owner, where that is allowed, and its permissions. */
+/* Gives the file the existing target's owner, where that is allowed, and its permissions. */
 static enum gf_status keep_mode(struct gf_output *output, const struct stat *target,
                                 struct gf_error *error)
 {
@@ -205,7 +204,7 @@ static enum gf_status keep_mode(struct gf_output *output, const struct stat *tar
         return fail_errno(output, error);
     if ((made.st_uid != target->st_uid || made.st_gid != target->st_gid) &&
         fchown(output->fd, target->st_uid, target->st_gid))
-        errno = 0; /* it stays ours */
+        errno = 0; /* the file stays ours */
     if (fchmod(output->fd, target->st_mode & 07777))
         return fail_errno(output, error);
     return GF_OK;
@@ -239,7 +238,7 @@ static enum gf_status open_spooled(struct gf_output *output, struct gf_error *er
 {
     const int usable = output->to_stdout ? fcntl(STDOUT_FILENO, F_GETFD)
                                          : faccessat(AT_FDCWD, output->name, W_OK, AT_EACCESS);
-    if (usable < 0) /* a closed stdout above all: the spool file would get its number */
+    if (usable < 0) /* were stdout closed, the spool file would get its number */
         return fail_errno(output, error);
     output->fd = gf_spool_open();
     if (output->fd < 0)
@@ -300,9 +299,9 @@ enum gf_status gf_output_open_memory(const char *name, struct gf_output **output
     return GF_OK;
 }
 
-void gf_output_set_manner(struct gf_output *output, struct gf_output_manner manner)
+void gf_output_set_options(struct gf_output *output, struct gf_output_options options)
 {
-    output->manner = manner;
+    output->options = options;
 }
 
 int64_t gf_output_size(const struct gf_output *output)
@@ -413,7 +412,7 @@ static enum gf_status fail_exists(const struct gf_output *output, struct gf_erro
                    output->name);
 }
 
-/* A new file needs no other name first. False with EEXIST: somebody was faster. */
+/* Names a file that is new. False with EEXIST where another process has made one meanwhile. */
 static bool link_target(struct gf_output *output)
 {
     char self[64];
@@ -423,10 +422,10 @@ static bool link_target(struct gf_output *output)
 
 static enum gf_status rename_over(struct gf_output *output, struct gf_error *error)
 {
-    const unsigned flags = output->manner.no_clobber ? RENAME_NOREPLACE : 0;
+    const unsigned flags = output->options.no_clobber ? RENAME_NOREPLACE : 0;
     if (renameat2(AT_FDCWD, output->temporary, AT_FDCWD, output->target, flags)) {
-        /* A file system may know no flags: then what was not there when it was opened is taken for
-         * absent. */
+        /* A file system may know no flags: it is then enough that there was no target when the
+         * output was opened. */
         const bool unknown = flags && (errno == EINVAL || errno == ENOSYS);
         if (errno == EEXIST)
             return fail_exists(output, error);
@@ -456,7 +455,7 @@ static enum gf_status name_target(struct gf_output *output, struct gf_error *err
     if (!output->temporary && !output->exists) {
         if (link_target(output))
             return GF_OK;
-        if (errno == EEXIST && output->manner.no_clobber)
+        if (errno == EEXIST && output->options.no_clobber)
             return fail_exists(output, error);
     }
     if (!output->temporary) {
@@ -464,7 +463,7 @@ static enum gf_status name_target(struct gf_output *output, struct gf_error *err
         if (status)
             return status;
     } else {
-        /* A file system over a network may report what failed only now. */
+        /* A network file system may report a failed write only when the file is closed. */
         const int fd = output->fd;
         output->fd = -1;
         if (close(fd) && errno != EINTR)
@@ -475,10 +474,10 @@ static enum gf_status name_target(struct gf_output *output, struct gf_error *err
 
 static enum gf_status commit_beside(struct gf_output *output, struct gf_error *error)
 {
-    if (output->manner.sync && fsync(output->fd))
+    if (output->options.sync && fsync(output->fd))
         return fail_errno(output, error);
     const enum gf_status status = name_target(output, error);
-    return status || !output->manner.sync ? status : sync_folder(output, error);
+    return status || !output->options.sync ? status : sync_folder(output, error);
 }
 
 static bool copy_out(struct gf_output *output, int to)

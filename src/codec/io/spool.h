@@ -1,4 +1,5 @@
-/* Unnamed temporary files for what has to be held back, and writing that does not stop half-way. */
+/* Unnamed temporary files for bytes that have to be held back, and write() without its short
+ * writes. */
 #ifndef GF_CODEC_IO_SPOOL_H
 #define GF_CODEC_IO_SPOOL_H
 
@@ -7,10 +8,10 @@
 
 /* $TMPDIR, or /tmp. */
 const char *gf_spool_folder(void);
-/* A file there that nobody else sees and that vanishes when closed. -1: errno says why. */
+/* Opens a file there that has no name and vanishes when it is closed. -1 with errno. */
 int gf_spool_open(void);
 
-/* All of it, whatever write() takes at once. False: errno says why. */
+/* Writes all bytes, however many write() takes at once. False with errno. */
 bool gf_write_fully(int fd, const void *data, size_t size);
 
 #endif

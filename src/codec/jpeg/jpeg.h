@@ -1,5 +1,5 @@
-/* JPEG files, by libjpeg-turbo. The sink takes metadata that gf_metadata_for_output prepared, and
- * writes it at once. */
+/* JPEG files, read and written by libjpeg-turbo. Only codec.c opens them, and the pipeline where
+ * the GPU encodes. */
 #ifndef GF_CODEC_JPEG_JPEG_H
 #define GF_CODEC_JPEG_JPEG_H
 
@@ -11,12 +11,13 @@
 
 enum gf_status gf_jpeg_source_open(struct gf_input *input, const struct gf_options *options,
                                    struct gf_source **source, struct gf_error *error) GF_CHECKED;
+/* metadata is that of gf_metadata_for_output; it is written at once. */
 enum gf_status gf_jpeg_sink_open(struct gf_output *output, struct gf_format format,
                                  const struct gf_metadata *metadata,
                                  const struct gf_options *options, struct gf_sink **sink,
                                  struct gf_error *error) GF_CHECKED;
-/* In place of rows: a whole JPEG that was encoded elsewhere, behind the sink's own metadata.
- * Finishes the file. */
+/* Writes a whole JPEG that was encoded elsewhere instead of rows. The sink's metadata stands before
+ * it; the segments APP0 to APP15 at its own start are left out. Finishes the file. */
 enum gf_status gf_jpeg_sink_splice(struct gf_sink *sink, const unsigned char *data, size_t size,
                                    struct gf_error *error) GF_CHECKED;
 

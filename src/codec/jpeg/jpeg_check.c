@@ -26,19 +26,22 @@ enum {
     COM = 0xfe
 };
 
-/* As many whole symbols, each with the bits of its value, as begin in the next LOOK_BITS bits. */
+/* What the next LOOK_BITS bits hold: as many whole symbols as begin in them, each with the bits of
+ * its value. */
 struct step {
-    _Alignas(4) uint8_t bits; /* to skip; 0: no symbol's code ends here */
-    uint8_t need; /* coefficients of the block that must be left, the end of block counted as one */
-    uint8_t advance; /* coefficients; BLOCK: the block ends */
+    _Alignas(4) uint8_t bits; /* to skip; 0: no code is that short */
+    uint8_t need; /* coefficients that the block must have left; the end of block counts as one */
+    uint8_t advance; /* coefficients; BLOCK where the block ends */
 };
 
-/* A Huffman table, by steps, and for single symbols by the canonical bounds of each length. */
+/* A Huffman table. `step` serves several symbols at once; single symbols are found by the bounds of
+ * the codes of each length. */
 struct table {
-    bool defined, stepped; /* whether `step` is made: when the first scan uses it */
+    bool defined,
+        stepped; /* stepped: `step` is filled, which the first scan does that uses the table */
     struct step step[1 << LOOK_BITS];
-    int32_t most[18];  /* the largest code of that length, -1: there is none */
-    int32_t first[17]; /* symbol of the smallest code of that length, less the code */
+    int32_t most[18];  /* the largest code of that length; -1: there is none */
+    int32_t first[17]; /* the index of the smallest code's symbol, less that code */
     uint8_t symbol[CODES_MAX];
 };
 
@@ -48,7 +51,7 @@ struct component {
 
 struct check {
     const unsigned char *at, *end;
-    struct gf_jpeg_nature *nature;
+    struct gf_jpeg_info *info;
     struct table dc[4], ac[4];
     bool quantization[4];
     struct component component[COMPONENTS_MAX];
@@ -60,13 +63,13 @@ struct check {
 
 struct bits {
     const unsigned char *at, *end;
-    uint64_t value; /* the next bits, from the top down */
+    uint64_t value; /* the next bits; the first is the highest */
     int count;
-    bool at_marker; /* zeros follow, as many as are asked for */
-    int borrowed;   /* zeros taken */
+    bool at_marker; /* the data has ended: zeros follow without end */
+    int borrowed;   /* the zeros among the bits */
 };
 
-/* Byte by byte: over stuffed zeros and up to a marker. */
+/* Reads single bytes, skips stuffed zeros and stops at a marker. */
 static struct bits refill_slowly(struct bits bits)
 {
     while (bits.count <= 56) {
@@ -91,8 +94,8 @@ static struct bits refill_slowly(struct bits bits)
     return bits;
 }
 
-/* As many of the next eight bytes as there is room for, if none of them is a marker's or before a
- * stuffed one. What is left of them in `value`, below the bits that count, is read again. */
+/* Reads as many of the next eight bytes as there is room for, if none of them is 0xff. The bits of
+ * `value` below the counted ones may be set: they are the next ones and are read again. */
 static inline struct bits refill(struct bits bits)
 {
     uint64_t word = 0;
@@ -116,7 +119,8 @@ static inline void skip(struct bits *bits, int count)
     bits->count -= count;
 }
 
-/* The symbol whose code the first `count` bits begin with; 0: none of that many bits or fewer. */
+/* Finds the symbol whose code begins these `count` bits. Returns the code's length, or 0 where no
+ * code of at most that length fits. */
 static int match(const struct table *table, unsigned bits, int count, int *symbol)
 {
     for (int length = 1; length <= count; length++) {
@@ -129,10 +133,10 @@ static int match(const struct table *table, unsigned bits, int count, int *symbo
     return 0;
 }
 
-/* A block of 64 coefficients: their codes are walked over, their values left alone. */
+/* Walks over the codes of a block of 64 coefficients and skips their values. */
 static bool walk_block(struct bits *all_bits, const struct table *dc, const struct table *ac)
 {
-    struct bits bits = refill(*all_bits); /* in registers */
+    struct bits bits = refill(*all_bits); /* a copy stays in registers */
     int symbol, length;
     const struct step first = dc->step[bits.value >> (64 - LOOK_BITS)];
     if (first.bits) {
@@ -168,7 +172,8 @@ static bool walk_block(struct bits *all_bits, const struct table *dc, const stru
     return true;
 }
 
-/* No more zeros were read behind the data than there were bits in its last byte. */
+/* Whether the data ended within its last byte: only that byte's padding is unread, and no more
+ * zeros were read behind it. */
 static bool ends_here(const struct bits *bits)
 {
     const int unread = bits->count - bits->borrowed;
@@ -177,9 +182,9 @@ static bool ends_here(const struct bits *bits)
 
 static bool walk_unit(struct check *check, struct bits *bits)
 {
-    for (int c = 0; c < check->nature->components; c++) {
+    for (int c = 0; c < check->info->components; c++) {
         const struct component *const component = &check->component[c];
-        const int blocks = check->nature->components == 1 ? 1 : component->h * component->v;
+        const int blocks = check->info->components == 1 ? 1 : component->h * component->v;
         for (int i = 0; i < blocks; i++) {
             if (!walk_block(bits, &check->dc[component->dc], &check->ac[component->ac]))
                 return false;
@@ -190,10 +195,10 @@ static bool walk_unit(struct check *check, struct bits *bits)
 
 static bool walk_scan(struct check *check)
 {
-    const struct gf_jpeg_nature *const nature = check->nature;
-    const int unit_width = 8 * nature->h, unit_height = 8 * nature->v;
-    const int64_t units = (int64_t)((nature->width + unit_width - 1) / unit_width) *
-                          ((nature->height + unit_height - 1) / unit_height);
+    const struct gf_jpeg_info *const info = check->info;
+    const int unit_width = 8 * info->h, unit_height = 8 * info->v;
+    const int64_t units = (int64_t)((info->width + unit_width - 1) / unit_width) *
+                          ((info->height + unit_height - 1) / unit_height);
     struct bits bits = {.at = check->at, .end = check->end};
     int restarts = 0;
     for (int64_t i = 0; i < units; i++) {
@@ -203,7 +208,7 @@ static bool walk_scan(struct check *check)
                 return false;
             bits = (struct bits){.at = bits.at + 2, .end = bits.end};
         }
-        if (!walk_unit(check, &bits) || bits.count < bits.borrowed) /* not zeros without end */
+        if (!walk_unit(check, &bits) || bits.count < bits.borrowed) /* the data ended too early */
             return false;
     }
     bits = refill(bits);
@@ -241,7 +246,7 @@ static struct step ac_step(const struct table *table, unsigned bits)
     return step;
 }
 
-/* Annex C: codes of one length are consecutive numbers. */
+/* By annex C the codes of one length are consecutive numbers. */
 static bool build_table(struct table *table, const unsigned char *counts,
                         const unsigned char *symbols, bool is_dc)
 {
@@ -250,7 +255,7 @@ static bool build_table(struct table *table, const unsigned char *counts,
     for (int length = 1; length <= 16; length++, code <<= 1) {
         table->first[length] = index - code;
         for (int i = 0; i < counts[length - 1]; i++, code++, index++) {
-            if (code >= (1 << length) - 1) /* all ones is no code */
+            if (code >= (1 << length) - 1) /* a code must not be all ones */
                 return false;
             if (is_dc && symbols[index] > DC_MOST)
                 return false;
@@ -270,7 +275,7 @@ static void make_steps(struct table *table, bool is_dc)
     table->stepped = true;
 }
 
-static bool take_huffman(struct check *check, const unsigned char *at, const unsigned char *end)
+static bool read_huffman(struct check *check, const unsigned char *at, const unsigned char *end)
 {
     while (end - at >= 17) {
         const int kind = at[0] >> 4, index = at[0] & 15;
@@ -285,11 +290,11 @@ static bool take_huffman(struct check *check, const unsigned char *at, const uns
     return at == end;
 }
 
-static bool take_quantization(struct check *check, const unsigned char *at,
+static bool read_quantization(struct check *check, const unsigned char *at,
                               const unsigned char *end)
 {
     for (; end - at >= 65; at += 65) {
-        if (at[0] > 3) /* 16-bit entries, or no such table */
+        if (at[0] > 3) /* it has entries of 16 bits, or there is no such table */
             return false;
         for (int i = 1; i <= 64; i++) {
             if (!at[i])
@@ -303,39 +308,39 @@ static bool take_quantization(struct check *check, const unsigned char *at,
 static bool known_sampling(const struct check *check)
 {
     const struct component *const c = check->component;
-    if (check->nature->components == 1)
+    if (check->info->components == 1)
         return c[0].h == 1 && c[0].v == 1;
     return (c[0].h == 1 || c[0].h == 2) && (c[0].v == 1 || (c[0].v == 2 && c[0].h == 2)) &&
            c[1].h == 1 && c[1].v == 1 && c[2].h == 1 && c[2].v == 1;
 }
 
-static bool take_frame(struct check *check, const unsigned char *at, const unsigned char *end)
+static bool read_frame(struct check *check, const unsigned char *at, const unsigned char *end)
 {
-    struct gf_jpeg_nature *const nature = check->nature;
+    struct gf_jpeg_info *const info = check->info;
     if (check->framed || end - at < 6 || at[0] != 8 || (at[5] != 1 && at[5] != 3) ||
         end - at != 6 + 3 * at[5])
         return false;
-    nature->height = at[1] << 8 | at[2];
-    nature->width = at[3] << 8 | at[4];
-    nature->components = at[5];
-    for (int i = 0; i < nature->components; i++) {
+    info->height = at[1] << 8 | at[2];
+    info->width = at[3] << 8 | at[4];
+    info->components = at[5];
+    for (int i = 0; i < info->components; i++) {
         const unsigned char *const from = at + 6 + 3 * i;
         check->component[i] = (struct component){
             .id = from[0], .h = from[1] >> 4, .v = from[1] & 15, .quantization = from[2], .dc = -1};
         if (from[2] > 3)
             return false;
     }
-    nature->h = nature->components == 3 ? check->component[0].h : 1;
-    nature->v = nature->components == 3 ? check->component[0].v : 1;
+    info->h = info->components == 3 ? check->component[0].h : 1;
+    info->v = info->components == 3 ? check->component[0].v : 1;
     check->framed = true;
-    return nature->width && nature->height && known_sampling(check);
+    return info->width && info->height && known_sampling(check);
 }
 
-/* As libjpeg decides it, and also without the applications' segments, which nvJPEG is not given. */
+/* Whether libjpeg reads it as YCbCr, and nvJPEG does too, which is not given the APPn segments. */
 static bool is_ycc(const struct check *check)
 {
     const struct component *const c = check->component;
-    if (check->nature->components == 1)
+    if (check->info->components == 1)
         return true;
     if (c[0].id == 'R' && c[1].id == 'G' && c[2].id == 'B')
         return false;
@@ -344,9 +349,9 @@ static bool is_ycc(const struct check *check)
     return c[0].id == 1 && c[1].id == 2 && c[2].id == 3;
 }
 
-static bool take_scan(struct check *check, const unsigned char *at, const unsigned char *end)
+static bool read_scan(struct check *check, const unsigned char *at, const unsigned char *end)
 {
-    const int components = check->nature->components;
+    const int components = check->info->components;
     if (!check->framed || end - at != 4 + 2 * components || at[0] != components)
         return false;
     for (int i = 0; i < components; i++) {
@@ -364,7 +369,7 @@ static bool take_scan(struct check *check, const unsigned char *at, const unsign
     return spectrum[0] == 0 && spectrum[1] == 63 && spectrum[2] == 0 && is_ycc(check);
 }
 
-static void take_application(struct check *check, int marker, const unsigned char *at,
+static void read_application(struct check *check, int marker, const unsigned char *at,
                              const unsigned char *end)
 {
     if (marker == APP0 && end - at >= 14 && !memcmp(at, "JFIF", 5))
@@ -380,23 +385,23 @@ static bool is_application(int marker)
     return marker == COM || (marker & 0xf0) == APP0;
 }
 
-static bool take_segment(struct check *check, int marker, const unsigned char *at,
+static bool read_segment(struct check *check, int marker, const unsigned char *at,
                          const unsigned char *end)
 {
     switch (marker) {
     case SOF0:
-        return take_frame(check, at, end);
+        return read_frame(check, at, end);
     case DHT:
-        return take_huffman(check, at, end);
+        return read_huffman(check, at, end);
     case DQT:
-        return take_quantization(check, at, end);
+        return read_quantization(check, at, end);
     case DRI:
         check->restart_interval = end - at == 2 ? at[0] << 8 | at[1] : -1;
         return check->restart_interval >= 0;
     case SOS:
-        return take_scan(check, at, end);
+        return read_scan(check, at, end);
     default:
-        take_application(check, marker, at, end);
+        read_application(check, marker, at, end);
         return is_application(marker);
     }
 }
@@ -410,13 +415,13 @@ static bool walk_segments(struct check *check, const unsigned char *start)
         const int marker = at[1], size = at[2] << 8 | at[3];
         if (size < 2 || check->end - at - 2 < size)
             return false;
-        /* Between the tables there may be more applications' segments; those are odd enough for
+        /* An APPn segment between the tables is legal, but odd enough to leave the file to
          * libjpeg. */
-        if (check->nature->tables && is_application(marker))
+        if (check->info->tables && is_application(marker))
             return false;
-        if (!check->nature->tables && !is_application(marker))
-            check->nature->tables = (size_t)(at - start);
-        if (!take_segment(check, marker, at + 4, at + 2 + size))
+        if (!check->info->tables && !is_application(marker))
+            check->info->tables = (size_t)(at - start);
+        if (!read_segment(check, marker, at + 4, at + 2 + size))
             return false;
         check->at = at + 2 + size;
         if (marker == SOS)
@@ -424,18 +429,18 @@ static bool walk_segments(struct check *check, const unsigned char *start)
     }
 }
 
-bool gf_jpeg_check(const unsigned char *data, size_t size, struct gf_jpeg_nature *nature)
+bool gf_jpeg_check(const unsigned char *data, size_t size, struct gf_jpeg_info *info)
 {
     struct check check;
     memset(&check, 0, sizeof check);
-    *nature = (struct gf_jpeg_nature){0};
-    check.nature = nature;
+    *info = (struct gf_jpeg_info){0};
+    check.info = info;
     if (size < 4 || data[0] != 0xff || data[1] != SOI)
         return false;
     check.at = data + 2;
     check.end = data + size;
     if (!walk_segments(&check, data) || !walk_scan(&check))
         return false;
-    nature->end = (size_t)(check.at - data) + 2;
+    info->end = (size_t)(check.at - data) + 2;
     return true;
 }

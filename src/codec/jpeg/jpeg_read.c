@@ -1,4 +1,5 @@
-/* JPEG, in: baseline and progressive; gray as it is, everything else to RGB. */
+/* Reads JPEG files of every kind that libjpeg-turbo knows. Gray stays gray; all other colours
+ * become RGB. */
 #include <setjmp.h>
 #include <stdio.h> /* before jpeglib.h, which needs it */
 #include <stdlib.h>
@@ -17,11 +18,11 @@ enum {
     BUFFER_BYTES = 256 << 10,
     MARKER_MAX = 65535,
     ROWS_AT_ONCE = 16,
-    /* A progressive picture can say the same thing in thousands of scans, each as long as the
-       picture is large. */
+    /* A progressive JPEG of a few bytes can have thousands of scans, each of which takes as long as
+     * the picture is large. */
     SCANS_MAX = 100,
-    /* A Huffman-coded block of 64 pixels takes a bit or more; an arithmetic coder has no such
-       floor. */
+    /* A block of 64 pixels takes at least a bit by Huffman's code; arithmetic coding has no such
+     * bound. */
     PIXELS_PER_BYTE = 64 * 8 * 2,
     PIXELS_PER_BYTE_ARITHMETIC = 64 * 1024
 };
@@ -38,10 +39,10 @@ struct jpeg_source {
     struct gf_error *error;
     enum gf_status status;
     bool header_read, started, forgiven;
-    unsigned char *dst; /* what is asked for: the arguments of attempt() */
+    unsigned char *dst; /* dst, pitch and rows are the arguments of what attempt() calls */
     size_t pitch;
     int rows;
-    unsigned char *cmyk; /* a row, NULL unless it is needed */
+    unsigned char *cmyk; /* one row; NULL unless the file has four colours */
     struct gf_icc_parts icc;
     unsigned char marker[MARKER_MAX];
     unsigned char buffer[BUFFER_BYTES];
@@ -49,7 +50,7 @@ struct jpeg_source {
 
 /* ---- what goes wrong ---- */
 
-/* "after row 412 of 2160", as far as it is known. */
+/* Says where in the file the damage is: "after row 412 of 2160". */
 static void describe_place(const struct jpeg_source *source, char *text, size_t size)
 {
     if (!source->header_read)
@@ -76,13 +77,14 @@ static void error_exit(j_common_ptr jpeg)
     describe_place(source, place, sizeof place);
     if (jpeg->err->msg_code == JERR_OUT_OF_MEMORY)
         give_up(source, gf_fail(source->error, GF_ERROR_MEMORY, "%s: %s", name, text));
-    if (!source->header_read) /* it may be sound, and of a kind that libjpeg does not know */
+    if (!source->header_read) /* the file may be sound and of a kind that libjpeg does not know */
         give_up(source, gf_fail(source->error, GF_ERROR_INPUT, "%s: %s", name, text));
     give_up(source,
             gf_fail(source->error, GF_ERROR_INPUT, "%s: corrupt %s: %s", name, place, text));
 }
 
-/* Damage: the end of the reading, or, under allow_truncated, one warning. what: "truncated". */
+/* Damage ends the reading; under allow_truncated the first one is a warning. `what` is "truncated"
+ * or "corrupt". */
 static void report_damage(struct jpeg_source *source, const char *what, const char *detail)
 {
     char place[64];
@@ -173,8 +175,8 @@ static void copy_bytes(j_decompress_ptr jpeg, unsigned char *to, size_t count)
     }
 }
 
-/* APP1 and APP2. Not jpeg_save_markers: it would keep as many as a file cares to have. */
-static boolean take_marker(j_decompress_ptr jpeg)
+/* Reads APP1 and APP2. jpeg_save_markers would keep as many of them as a file has. */
+static boolean read_marker(j_decompress_ptr jpeg)
 {
     struct jpeg_source *const source = jpeg->client_data;
     unsigned char length[2];
@@ -185,14 +187,14 @@ static boolean take_marker(j_decompress_ptr jpeg)
     copy_bytes(jpeg, source->marker, size - sizeof length);
     const bool taken =
         jpeg->unread_marker == JPEG_APP0 + 1
-            ? gf_metadata_take_app1(&source->base.metadata, source->marker, size - sizeof length)
+            ? gf_metadata_add_app1(&source->base.metadata, source->marker, size - sizeof length)
             : gf_icc_parts_add(&source->icc, source->marker, size - sizeof length);
     if (!taken)
         ERREXIT1(jpeg, JERR_OUT_OF_MEMORY, 0);
     return TRUE;
 }
 
-/* ---- what is done under setjmp: nothing of it has locals that must survive ---- */
+/* ---- what runs under setjmp: none of it has locals that must survive ---- */
 
 static enum gf_status attempt(struct jpeg_source *source, void (*work)(struct jpeg_source *source),
                               struct gf_error *error)
@@ -216,8 +218,8 @@ static void read_header(struct jpeg_source *source)
     source->progress.progress_monitor = watch_scans;
     jpeg->src = &source->bytes;
     jpeg->progress = &source->progress;
-    jpeg_set_marker_processor(jpeg, JPEG_APP0 + 1, take_marker);
-    jpeg_set_marker_processor(jpeg, JPEG_APP0 + 2, take_marker);
+    jpeg_set_marker_processor(jpeg, JPEG_APP0 + 1, read_marker);
+    jpeg_set_marker_processor(jpeg, JPEG_APP0 + 2, read_marker);
     jpeg_read_header(jpeg, TRUE);
     source->header_read = true;
 }
@@ -234,7 +236,7 @@ GF_TARGET_CLONES static void cmyk_to_rgb(const unsigned char *cmyk, unsigned cha
 
 static void read_cmyk_rows(struct jpeg_source *source)
 {
-    /* Adobe's programs write ink the other way round, so that 255 is none. */
+    /* Adobe's programs store inverted values: 255 is no ink. */
     const unsigned flip = source->jpeg.saw_Adobe_marker ? 0 : 255;
     for (; source->rows; source->rows--, source->dst += source->pitch) {
         JSAMPROW line = source->cmyk;
@@ -343,7 +345,7 @@ static enum gf_status choose_colours(struct jpeg_source *source, struct gf_error
     return GF_OK;
 }
 
-static enum gf_status take_metadata(struct jpeg_source *source, struct gf_error *error)
+static enum gf_status finish_metadata(struct jpeg_source *source, struct gf_error *error)
 {
     const struct jpeg_decompress_struct *const jpeg = &source->jpeg;
     const double per_metre = jpeg->density_unit == 1 ? 1 / 0.0254 : 100;
@@ -379,7 +381,7 @@ enum gf_status gf_jpeg_source_open(struct gf_input *input, const struct gf_optio
     if (!status)
         status = choose_colours(opened, error);
     if (!status)
-        status = take_metadata(opened, error);
+        status = finish_metadata(opened, error);
     if (status) {
         jpeg_close(&opened->base);
         return status;

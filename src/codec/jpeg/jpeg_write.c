@@ -1,4 +1,4 @@
-/* JPEG, out: 8 bits, gray or YCbCr. */
+/* Writes JPEG files of 8 bits, gray or YCbCr. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdio.h> /* before jpeglib.h, which needs it */
@@ -23,16 +23,16 @@ struct jpeg_sink {
     struct jpeg_destination_mgr bytes;
     jmp_buf escape;
     struct gf_output *output;
-    struct gf_format format; /* of the rows that come */
+    struct gf_format format; /* the format of the rows that are written */
     struct gf_options options;
     const struct gf_metadata *metadata; /* during open */
     struct gf_error *error;
     enum gf_status status;
-    const unsigned char *src; /* what is asked for: the arguments of attempt() */
+    const unsigned char *src; /* src, pitch and rows are the arguments of what attempt() calls */
     size_t pitch;
     int rows;
     unsigned char
-        *converted; /* ROWS_AT_ONCE rows as libjpeg takes them; NULL: it takes what comes */
+        *converted; /* ROWS_AT_ONCE rows as libjpeg wants them; NULL: rows need no conversion */
     unsigned char buffer[BUFFER_BYTES];
 };
 
@@ -72,7 +72,7 @@ static void write_buffer(struct jpeg_sink *sink, size_t size)
 static boolean empty_buffer(j_compress_ptr jpeg)
 {
     write_buffer(jpeg->client_data,
-                 BUFFER_BYTES); /* whatever free_in_buffer says: it is libjpeg's way */
+                 BUFFER_BYTES); /* libjpeg wants all of it written, whatever free_in_buffer says */
     reset_buffer(jpeg);
     return TRUE;
 }
@@ -120,7 +120,7 @@ static double distance_to_integer(double value)
     return fabs(value - nearbyint(value));
 }
 
-/* In whole dots per inch or per centimetre, whichever is nearer. */
+/* JPEG states whole dots per inch or per centimetre: the nearer of the two is written. */
 static void set_density(struct jpeg_sink *sink)
 {
     const double x = sink->metadata->density_x, y = sink->metadata->density_y;
@@ -138,7 +138,7 @@ static void set_density(struct jpeg_sink *sink)
     sink->jpeg.Y_density = (UINT16)nearbyint(y * unit);
 }
 
-/* ---- what is done under setjmp: nothing of it has locals that must survive ---- */
+/* ---- what runs under setjmp: none of it has locals that must survive ---- */
 
 static enum gf_status attempt(struct jpeg_sink *sink, void (*work)(struct jpeg_sink *sink),
                               struct gf_error *error)
@@ -161,7 +161,7 @@ static void start(struct jpeg_sink *sink)
     jpeg->dest = &sink->bytes;
     jpeg->image_width = (JDIMENSION)sink->format.width;
     jpeg->image_height = (JDIMENSION)sink->format.height;
-    /* libjpeg-turbo passes over the fourth sample by itself. */
+    /* libjpeg-turbo skips the fourth sample by itself. */
     jpeg->input_components = gray ? 1 : sink->format.channels;
     jpeg->in_color_space = gray                         ? JCS_GRAYSCALE
                            : sink->format.channels == 4 ? JCS_EXT_RGBX
@@ -280,7 +280,7 @@ enum gf_status gf_jpeg_sink_open(struct gf_output *output, struct gf_format form
     return GF_OK;
 }
 
-/* Where the segments that are no application's begin; `size` where there are none. */
+/* The offset of the first segment that is not APPn; `size` where there is none. */
 static size_t skip_applications(const unsigned char *data, size_t size)
 {
     size_t at = 2;

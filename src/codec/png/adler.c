@@ -5,13 +5,14 @@
 enum {
     BASE = 65521,
     LANES = 32,
-    STEPS = 170 /* what is added up until then stays below 1 << 32, by 4 % */
+    STEPS = 170 /* so many that no sum reaches 1 << 32: 4 % are left */
 };
 
-/* The first sum adds up the bytes, the second the first after each byte: a byte counts in it once
- * for itself and once for each byte behind it. By columns of LANES bytes, whose own second sums
- * count whole steps. */
-GF_TARGET_CLONES static void add_steps(const uint8_t *data, int steps, uint32_t *first, uint32_t *second)
+/* The first sum adds up the bytes. The second adds up the first after each byte, so that a byte
+ * counts in it once for itself and once for each byte behind it. Both are kept for LANES columns of
+ * bytes, and the second in units of whole steps, until the columns are joined. */
+GF_TARGET_CLONES static void add_steps(const uint8_t *data, int steps, uint32_t *first,
+                                       uint32_t *second)
 {
     uint32_t sum[LANES] = {0}, sums[LANES] = {0};
     for (int step = 0; step < steps; step++, data += LANES)

@@ -1,4 +1,4 @@
-/* Adler-32, zlib's checksum, in a form that compilers make vectors of. */
+/* Adler-32, zlib's checksum, written so that compilers vectorise it. */
 #ifndef GF_CODEC_PNG_ADLER_H
 #define GF_CODEC_PNG_ADLER_H
 

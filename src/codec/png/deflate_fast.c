@@ -10,20 +10,20 @@ enum {
     SYMBOLS = 286,
     SHORTEST = 3,
     LONGEST = 258,  /* bytes of a run */
-    LOOK = 8,       /* a run is looked for where it fills this many bytes: one comparison */
-    CODE_BITS = 14, /* four of these and seven bits that wait for their byte's end fill a word */
+    LOOK = 8,       /* a run must fill so many bytes: one comparison finds it */
+    CODE_BITS = 14, /* four of these and seven bits left over from before fit into a word */
     SAMPLE_BYTES = 2048,
-    SAMPLE_STEP = 4, /* one piece in so many is looked at */
+    SAMPLE_STEP = 4, /* one in so many pieces is sampled */
     STORED_MAX = 65535,
     STORED_HEAD = 5,
-    LENGTH_SYMBOLS = 19, /* of the code that the lengths of codes are written with */
+    LENGTH_SYMBOLS = 19, /* of the code in which the code lengths are written */
     LENGTH_BITS = 7
 };
 
 struct code {
     uint16_t bits, count;
 };
-struct run_code { /* of a run with its extra bits and its distance, which is always 1 */
+struct run_code { /* a length with its extra bits, and the distance, which is always 1 */
     uint32_t bits, count;
 };
 struct codes {
@@ -66,7 +66,7 @@ static void align(struct bits *bits)
 
 /* ---- runs ---- */
 
-/* The symbol of a run's length, and how many bits follow it. */
+/* The symbol of a run's length; `extra` bits follow it, which hold `rest`. */
 static int length_symbol(int length, int *extra, int *rest)
 {
     *extra = *rest = 0;
@@ -105,7 +105,7 @@ static size_t run_length(const uint8_t *at, const uint8_t *end)
     return (size_t)(to - at);
 }
 
-/* The next part of a run; never one that leaves less than can be written. */
+/* The length of a run's next part. It never leaves a rest that is too short to be written. */
 static size_t run_part(size_t length)
 {
     if (length <= LONGEST)
@@ -120,7 +120,8 @@ static void count_piece(const uint8_t *at, const uint8_t *end, uint32_t (*freque
     frequency[0][*at++]++;
     while (end - at >= LOOK) {
         if (!run_starts(at)) {
-            for (int i = 0; i < LOOK; i++) /* by turns, so that no count waits for the one before */
+            for (int i = 0; i < LOOK;
+                 i++) /* four tables, so that no count waits for the one before */
                 frequency[i % 4][at[i]]++;
             at += LOOK;
             continue;
@@ -135,7 +136,8 @@ static void count_piece(const uint8_t *at, const uint8_t *end, uint32_t (*freque
         frequency[0][*at++]++;
 }
 
-/* What the sample does not have can come all the same: everything counts once at least. */
+/* Fits a code to a sample. A symbol that the sample lacks may come all the same, so that each
+ * counts at least once. */
 static void fit_code(const uint8_t *data, size_t size, uint8_t *lengths)
 {
     uint32_t frequency[4][SYMBOLS] = {0};
@@ -164,9 +166,8 @@ static void fill_codes(const uint8_t *lengths, struct codes *codes)
     }
 }
 
-/* The head of a block: the code lengths of all symbols, which are none of them 0, and of one
- * distance. Each is written as a symbol of a third code; of its symbols for repetitions none is
- * used. */
+/* Writes the head of a block: the code lengths of all symbols, none of which is 0, and of one
+ * distance. Each is a symbol of a third code, whose symbols for repetitions are not used. */
 static void put_head(struct bits *bits, const uint8_t *lengths, bool last)
 {
     static const uint8_t order[LENGTH_SYMBOLS] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
@@ -174,7 +175,7 @@ static void put_head(struct bits *bits, const uint8_t *lengths, bool last)
     uint32_t frequency[LENGTH_SYMBOLS] = {0};
     uint8_t length[LENGTH_SYMBOLS];
     uint16_t code[LENGTH_SYMBOLS];
-    frequency[1] = 1; /* the distance's */
+    frequency[1] = 1; /* the length of the distance's code */
     for (int s = 0; s < SYMBOLS; s++)
         frequency[lengths[s]]++;
     gf_huffman_lengths(frequency, LENGTH_SYMBOLS, LENGTH_BITS, length);
@@ -217,7 +218,7 @@ static inline void put_one(struct bits *bits, struct code code)
 
 static void put_data(struct bits *to, const uint8_t *data, size_t size, const struct codes *codes)
 {
-    struct bits bits = *to; /* which the compiler keeps in registers */
+    struct bits bits = *to; /* the compiler keeps a copy in registers */
     const uint8_t *at = data;
     const uint8_t *const end = data + size;
     put_one(&bits, codes->literal[*at++]);
@@ -281,7 +282,7 @@ static size_t store(const uint8_t *data, size_t size, bool last, uint8_t *out)
 
 size_t gf_deflate_fast_bound(size_t size)
 {
-    return size + size / 4 * 3 + 1024; /* CODE_BITS for each byte */
+    return size + size / 4 * 3 + 1024; /* CODE_BITS bits for each byte */
 }
 
 size_t gf_deflate_fast(const uint8_t *data, size_t size, bool last, uint8_t *out)
@@ -296,7 +297,7 @@ size_t gf_deflate_fast(const uint8_t *data, size_t size, bool last, uint8_t *out
     if (last)
         align(&bits);
     else
-        put_stored_head(&bits, 0, false); /* an empty block: what follows begins a byte */
+        put_stored_head(&bits, 0, false); /* behind an empty block the next one begins at a byte */
     const size_t packed = (size_t)(bits.out - out);
     return packed < stored_bytes(size) ? packed : store(data, size, last, out);
 }

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* A symbol that comes, or a node over two others. */
+/* A leaf, which is a symbol that occurs, or an inner node over two others. */
 struct node {
     uint32_t frequency;
     int16_t symbol;
@@ -17,8 +17,8 @@ static int by_frequency(const void *a, const void *b)
     return x->symbol - y->symbol;
 }
 
-/* Joins the two rarest until one is left. Leaves stand sorted before the nodes, which come sorted.
- */
+/* Joins the two rarest nodes until one is left. The leaves are sorted; inner nodes arise in order
+ * of their frequency, so that the two rarest are always the first of either kind. */
 static int build_tree(struct node *node, int leaves)
 {
     int leaf = 0, inner = leaves, count = leaves;
@@ -36,19 +36,19 @@ static int build_tree(struct node *node, int leaves)
     return count;
 }
 
-/* How many codes have each length: those over `longest` are cut to it, and shorter ones lengthened
- * until together they fit. */
+/* of_length counts the codes of each length, those over `longest` among the longest. Lengthens
+ * shorter codes until all of them fit. */
 static void bound_lengths(int *of_length, int longest)
 {
-    uint32_t taken = 0; /* of 1 << longest */
+    uint32_t taken = 0; /* the share of the 1 << longest codes that are in use */
     for (int length = 1; length <= longest; length++)
         taken += (uint32_t)of_length[length] << (longest - length);
     while (taken > 1u << longest) {
         int length = longest - 1;
         while (!of_length[length])
             length--;
-        /* One of these goes a bit down and takes one of the longest as its sibling: one place is
-         * won. */
+        /* A code of this length becomes two that are a bit longer. The second replaces one of the
+         * longest codes, which frees one place. */
         of_length[length]--;
         of_length[length + 1] += 2;
         of_length[longest]--;

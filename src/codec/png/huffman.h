@@ -6,11 +6,11 @@
 
 enum { GF_HUFFMAN_SYMBOLS = 288, GF_HUFFMAN_LONGEST = 15 };
 
-/* The lengths of the codes of `symbols` symbols that come `frequency` times, none over `longest`; 0
- * for what does not come. Two symbols at least must come. */
+/* Finds the code lengths of symbols that occur `frequency` times, none over `longest`, and 0 for a
+ * symbol that does not occur. At least two symbols must occur. */
 void gf_huffman_lengths(const uint32_t *frequency, int symbols, int longest, uint8_t *lengths);
 
-/* The codes that belong to the lengths, their first bit lowest, as deflate's bits are packed. */
+/* The codes that belong to the lengths. Their first bit is the lowest, as deflate packs bits. */
 void gf_huffman_codes(const uint8_t *lengths, int symbols, uint16_t *codes);
 
 #endif

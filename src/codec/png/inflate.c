@@ -8,69 +8,70 @@
 #include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
 
-enum { LARGEST_WINDOW = 7 }; /* in the head of a stream: 32 KB */
+enum { LARGEST_WINDOW = 7 }; /* 32 KB, as the head of a stream states it */
 
 const char gf_inflate_name[] = "ISA-L";
 
 struct gf_inflate {
     struct inflate_state state;
     int result;
-    bool begun, bad_window; /* ISA-L does not look at the window's size */
+    bool begun, bad_window; /* ISA-L does not check the window's size */
 };
 
 struct gf_inflate *gf_inflate_open(void)
 {
-    struct gf_inflate *const of = malloc(sizeof *of);
-    if (!of)
+    struct gf_inflate *const inflater = malloc(sizeof *inflater);
+    if (!inflater)
         return NULL;
-    isal_inflate_init(&of->state);
-    of->state.crc_flag = ISAL_ZLIB;
-    of->result = ISAL_DECOMP_OK;
-    of->begun = of->bad_window = false;
-    return of;
+    isal_inflate_init(&inflater->state);
+    inflater->state.crc_flag = ISAL_ZLIB;
+    inflater->result = ISAL_DECOMP_OK;
+    inflater->begun = inflater->bad_window = false;
+    return inflater;
 }
 
-void gf_inflate_close(struct gf_inflate *of)
+void gf_inflate_close(struct gf_inflate *inflater)
 {
-    free(of);
+    free(inflater);
 }
 
-void gf_inflate_feed(struct gf_inflate *of, const uint8_t *data, size_t size)
+void gf_inflate_feed(struct gf_inflate *inflater, const uint8_t *data, size_t size)
 {
-    of->state.next_in = (uint8_t *)data;
-    of->state.avail_in = (uint32_t)size;
-    if (size && !of->begun)
-        of->bad_window = data[0] >> 4 > LARGEST_WINDOW;
-    of->begun |= size;
+    inflater->state.next_in = (uint8_t *)data;
+    inflater->state.avail_in = (uint32_t)size;
+    if (size && !inflater->begun)
+        inflater->bad_window = data[0] >> 4 > LARGEST_WINDOW;
+    inflater->begun |= size;
 }
 
-enum gf_inflate_result gf_inflate_run(struct gf_inflate *of, uint8_t *out, size_t room, size_t *got)
+enum gf_inflate_result gf_inflate_run(struct gf_inflate *inflater, uint8_t *out, size_t room,
+                                      size_t *got)
 {
-    struct inflate_state *const state = &of->state;
+    struct inflate_state *const state = &inflater->state;
     state->next_out = out;
     state->avail_out = (uint32_t)room;
     *got = 0;
-    if (of->bad_window)
-        return GF_INFLATE_BAD;
-    of->result = isal_inflate(state);
+    if (inflater->bad_window)
+        return GF_INFLATE_ERROR;
+    inflater->result = isal_inflate(state);
     *got = room - state->avail_out;
-    if (of->result < 0 || of->result == ISAL_NEED_DICT)
-        return GF_INFLATE_BAD;
+    if (inflater->result < 0 || inflater->result == ISAL_NEED_DICT)
+        return GF_INFLATE_ERROR;
     if (state->block_state == ISAL_BLOCK_FINISH)
         return GF_INFLATE_END;
-    return state->avail_out ? GF_INFLATE_HUNGRY : GF_INFLATE_FULL;
+    return state->avail_out ? GF_INFLATE_NEEDS_INPUT : GF_INFLATE_OUTPUT_FULL;
 }
 
-size_t gf_inflate_left(const struct gf_inflate *of)
+size_t gf_inflate_left(const struct gf_inflate *inflater)
 {
-    return of->state.avail_in;
+    return inflater->state.avail_in;
 }
 
-const char *gf_inflate_message(const struct gf_inflate *of)
+const char *gf_inflate_message(const struct gf_inflate *inflater)
 {
-    if (of->bad_window)
+    if (inflater->bad_window)
         return "invalid window size";
-    switch (of->result) {
+    switch (inflater->result) {
     case ISAL_INVALID_BLOCK:
         return "invalid block";
     case ISAL_INVALID_SYMBOL:
@@ -108,50 +109,51 @@ struct gf_inflate {
 
 struct gf_inflate *gf_inflate_open(void)
 {
-    struct gf_inflate *const of = calloc(1, sizeof *of);
-    if (!of || inflateInit(&of->stream) == Z_OK)
-        return of;
-    free(of);
+    struct gf_inflate *const inflater = calloc(1, sizeof *inflater);
+    if (!inflater || inflateInit(&inflater->stream) == Z_OK)
+        return inflater;
+    free(inflater);
     return NULL;
 }
 
-void gf_inflate_close(struct gf_inflate *of)
+void gf_inflate_close(struct gf_inflate *inflater)
 {
-    if (of)
-        inflateEnd(&of->stream);
-    free(of);
+    if (inflater)
+        inflateEnd(&inflater->stream);
+    free(inflater);
 }
 
-void gf_inflate_feed(struct gf_inflate *of, const uint8_t *data, size_t size)
+void gf_inflate_feed(struct gf_inflate *inflater, const uint8_t *data, size_t size)
 {
-    of->stream.next_in = (uint8_t *)data;
-    of->stream.avail_in = (uInt)size;
+    inflater->stream.next_in = (uint8_t *)data;
+    inflater->stream.avail_in = (uInt)size;
 }
 
-enum gf_inflate_result gf_inflate_run(struct gf_inflate *of, uint8_t *out, size_t room, size_t *got)
+enum gf_inflate_result gf_inflate_run(struct gf_inflate *inflater, uint8_t *out, size_t room,
+                                      size_t *got)
 {
-    z_stream *const stream = &of->stream;
+    z_stream *const stream = &inflater->stream;
     stream->next_out = out;
     stream->avail_out = (uInt)room;
-    of->result = inflate(stream, Z_NO_FLUSH);
+    inflater->result = inflate(stream, Z_NO_FLUSH);
     *got = room - stream->avail_out;
-    if (of->result == Z_STREAM_END)
+    if (inflater->result == Z_STREAM_END)
         return GF_INFLATE_END;
-    if (of->result != Z_OK && of->result != Z_BUF_ERROR)
-        return GF_INFLATE_BAD;
-    return stream->avail_out ? GF_INFLATE_HUNGRY : GF_INFLATE_FULL;
+    if (inflater->result != Z_OK && inflater->result != Z_BUF_ERROR)
+        return GF_INFLATE_ERROR;
+    return stream->avail_out ? GF_INFLATE_NEEDS_INPUT : GF_INFLATE_OUTPUT_FULL;
 }
 
-size_t gf_inflate_left(const struct gf_inflate *of)
+size_t gf_inflate_left(const struct gf_inflate *inflater)
 {
-    return of->stream.avail_in;
+    return inflater->stream.avail_in;
 }
 
-const char *gf_inflate_message(const struct gf_inflate *of)
+const char *gf_inflate_message(const struct gf_inflate *inflater)
 {
-    if (of->result == Z_NEED_DICT)
+    if (inflater->result == Z_NEED_DICT)
         return "unexpected zlib dictionary";
-    return of->stream.msg ? of->stream.msg : "damaged";
+    return inflater->stream.msg ? inflater->stream.msg : "damaged";
 }
 
 uint32_t gf_crc32(uint32_t crc, const uint8_t *data, size_t size)

@@ -1,5 +1,5 @@
-/* A zlib stream, unpacked piece by piece: by ISA-L where the build found it, which takes half of
- * zlib's time for photographs, else by zlib. */
+/* Unpacks a zlib stream piece by piece. The build uses ISA-L where it finds it, which takes half of
+ * zlib's time for photographs, else zlib. */
 #ifndef GF_CODEC_PNG_INFLATE_H
 #define GF_CODEC_PNG_INFLATE_H
 
@@ -9,25 +9,25 @@
 struct gf_inflate;
 
 enum gf_inflate_result {
-    GF_INFLATE_HUNGRY, /* all input is used up */
-    GF_INFLATE_FULL,   /* the room is filled; there may be more */
-    GF_INFLATE_END,    /* the stream has ended, and its checksum is right */
-    GF_INFLATE_BAD
+    GF_INFLATE_NEEDS_INPUT, /* the input is used up */
+    GF_INFLATE_OUTPUT_FULL, /* the output is full; there may be more */
+    GF_INFLATE_END,         /* the stream has ended, and its checksum is right */
+    GF_INFLATE_ERROR
 };
 
 struct gf_inflate *gf_inflate_open(void); /* NULL: out of memory */
 void gf_inflate_close(struct gf_inflate *inflate);
-/* The next input, once the last one is used up. It must stay where it is. */
+/* Sets the next input, once the last is used up. The bytes must stay until they are used up. */
 void gf_inflate_feed(struct gf_inflate *inflate, const uint8_t *data, size_t size);
-/* Fills `out` as far as the input goes; `got` is what came. */
+/* Unpacks up to `room` bytes to `out` as far as the input goes; `got` is their number. */
 enum gf_inflate_result gf_inflate_run(struct gf_inflate *inflate, uint8_t *out, size_t room,
                                       size_t *got);
-/* Input that is not used up. */
+/* The bytes of the input that are not used up. */
 size_t gf_inflate_left(const struct gf_inflate *inflate);
-/* What is bad, in zlib's words. */
+/* What is wrong with the stream, in zlib's words. */
 const char *gf_inflate_message(const struct gf_inflate *inflate);
 
-/* PNG's checksum of `size` bytes more. */
+/* PNG's checksum, continued over `size` more bytes. */
 uint32_t gf_crc32(uint32_t crc, const uint8_t *data, size_t size);
 
 /* "zlib" or "ISA-L". */

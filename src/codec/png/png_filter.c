@@ -1,4 +1,4 @@
-/* PNG's filters in plain C, and the choice among them. */
+/* PNG's filters in plain C, and the choice of a filter for a row. */
 #include "codec/png/png_filter.h"
 
 #include <stdlib.h>
@@ -83,7 +83,8 @@ void gf_png_apply_plain(enum gf_png_filter filter, const uint8_t *row, const uin
 void gf_png_undo_plain(enum gf_png_filter filter, uint8_t *row, const uint8_t *above, size_t bytes,
                        int bpp)
 {
-    const size_t first = (size_t)bpp < bytes ? (size_t)bpp : bytes; /* left of it are zeros */
+    const size_t first =
+        (size_t)bpp < bytes ? (size_t)bpp : bytes; /* left of the first pixel are zeros */
     switch (filter) {
     case GF_PNG_SUB:
         for (size_t i = first; i < bytes; i++)

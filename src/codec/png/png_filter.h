@@ -1,5 +1,5 @@
-/* PNG's five filters of rows, both ways. A row is `bytes` bytes of whole pixels; bpp is a pixel's
- * bytes (1 to 8), by which the filters reach back. */
+/* PNG's five row filters, applied and undone. A row has `bytes` bytes of whole pixels; a pixel has
+ * bpp bytes (1 to 8), and the filters refer to the byte that many before. */
 #ifndef GF_CODEC_PNG_PNG_FILTER_H
 #define GF_CODEC_PNG_PNG_FILTER_H
 
@@ -15,42 +15,44 @@ enum gf_png_filter {
     GF_PNG_FILTERS
 };
 
-/* Zero bytes before a row and before the one above it, so that the left edge is no special case;
- * the same number behind a row may be read, and is not used. */
+/* So many zero bytes must precede a row and the one above it, so that the left edge is not a
+ * special case. As many behind a row may be read, and are not used. */
 enum { GF_PNG_MARGIN = 32 };
 
 /* The functions for one instruction set. */
 struct gf_png_filters {
     const char *name;
-    /* The sums, for each filter, of its bytes' distances from 0 modulo 256: the least of them is a
-     * fair guess at the filter after which the row packs best, and the one that libpng makes. */
+    /* Adds up for each filter how far the filtered bytes are from 0, modulo 256. The filter with
+     * the least sum is likely to pack best; libpng makes the same choice. */
     void (*sums)(const uint8_t *row, const uint8_t *above, size_t bytes, int bpp,
                  uint64_t sums[GF_PNG_FILTERS]);
     void (*apply)(enum gf_png_filter filter, const uint8_t *row, const uint8_t *above, size_t bytes,
                   int bpp, uint8_t *out);
-    /* In place. `above` is the row above with its filter undone, zeros for the first. Nothing
-     * before the rows is read, so that there need be no margin. */
+    /* Undoes a filter in place. `above` is the row above with its filter undone, zeros for the
+     * first row. It needs no margin before the rows. */
     void (*undo)(enum gf_png_filter filter, uint8_t *row, const uint8_t *above, size_t bytes,
                  int bpp);
-    /* Two rows with the Paeth filter, the most usual and the slowest one, `next` below `row`. */
+    /* Undoes the Paeth filter, the slowest and most usual, on two rows at once; `next` is below
+     * `row`. */
     void (*undo_two)(uint8_t *row, uint8_t *next, const uint8_t *above, size_t bytes, int bpp);
 };
 
-/* The best for this processor; every one that it has, the plain one first, NULL behind the last. */
+/* The best functions for this processor; and all that it can run, the plain ones at level 0, NULL
+ * behind the last. */
 const struct gf_png_filters *gf_png_filters(void);
 const struct gf_png_filters *gf_png_filters_level(int level);
 
-/* The filter's number and the filtered row, 1 + bytes bytes, with the filter of the least sum, of
- * equal ones the first. */
+/* Writes 1 + bytes bytes: the number of the filter with the least sum (the first of equal ones) and
+ * the filtered row. */
 void gf_png_filter_row(const struct gf_png_filters *filters, const uint8_t *row,
                        const uint8_t *above, size_t bytes, int bpp, uint8_t *out);
 
-/* Undoes `count` rows that each follow their filter's number. Returns how many come before a number
- * that is none. */
+/* Undoes the filters of `count` rows, each behind its filter's number. Returns how many rows come
+ * before an invalid number. */
 int gf_png_undo_rows(const struct gf_png_filters *filters, uint8_t *rows, int count,
                      const uint8_t *above, size_t bytes, int bpp);
 
-/* The plain functions, which also do the ends of rows for the others. */
+/* The plain functions; the others call them for the ends of rows. */
 uint8_t gf_png_paeth(uint8_t left, uint8_t above, uint8_t corner);
 void gf_png_sums_plain(const uint8_t *row, const uint8_t *above, size_t bytes, int bpp,
                        uint64_t sums[GF_PNG_FILTERS]);

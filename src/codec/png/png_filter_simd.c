@@ -1,5 +1,5 @@
-/* PNG's filters for AVX2. Filtering knows the whole row and goes by vectors; undoing it goes from
- * pixel to pixel, a pixel's samples side by side. */
+/* PNG's filters for AVX2. Applying a filter works on vectors of a row's bytes. Undoing one works on
+ * the samples of one pixel, since each pixel needs the one before. */
 #include "codec/png/png_filter.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -12,7 +12,7 @@
 
 enum { WIDTH = 32 };
 
-/* A vector of the row, and the bytes left of it, above it and at the corner between these. */
+/* A vector of the row, and those left of it, above it and diagonally above to the left. */
 struct around {
     __m256i x, left, above, corner;
 };
@@ -32,8 +32,8 @@ AVX2_INLINE __m256i average(__m256i a, __m256i b)
     return _mm256_sub_epi8(_mm256_avg_epu8(a, b), odd);
 }
 
-/* In bytes: with `left` and `above` on the same side of the corner its distance is the sum of the
- * two others, so that it is never chosen; else it is their difference. */
+/* Works in bytes. Where `left` and `above` lie on the same side of the corner the corner's distance
+ * is the sum of the two others, so that it is never chosen; else it is their difference. */
 AVX2_INLINE __m256i paeth(__m256i left, __m256i above, __m256i corner)
 {
     const __m256i zero = _mm256_setzero_si256();
@@ -106,7 +106,7 @@ AVX2 static void apply_avx2(enum gf_png_filter filter, const uint8_t *row, const
 
 /* ---- undoing ---- */
 
-/* A pixel in the low bytes. One of 3 or 6 bytes is read with what follows it. */
+/* Loads a pixel into the low bytes. Of 3 or 6 bytes it is read together with what follows it. */
 AVX2_INLINE __m128i load_pixel(const uint8_t *at, int bpp)
 {
     if (bpp > 4)
@@ -122,8 +122,8 @@ AVX2_INLINE void store_pixel(uint8_t *at, __m128i pixel, int bpp)
     memcpy(at, &word, (size_t)bpp);
 }
 
-/* As above, on the samples of one pixel, in 16 bits: `left` is what everything waits for, and here
- * the fewest instructions follow one another from it to the result. */
+/* Paeth's choice for the samples of one pixel, in 16 bits. The next pixel waits for the result, so
+ * that the code keeps the chain of instructions from `left` to it short. */
 AVX2_INLINE __m128i paeth_pixel(__m128i left, __m128i above, __m128i corner)
 {
     const __m128i above_off = _mm_sub_epi16(above, corner), left_off = _mm_sub_epi16(left, corner);
@@ -161,21 +161,20 @@ AVX2_INLINE void undo_paeth(uint8_t *row, const uint8_t *above, size_t bytes, in
     for (size_t i = 0; i < bytes; i += (size_t)bpp) {
         const __m128i up = _mm_cvtepu8_epi16(load_pixel(above + i, bpp));
         const __m128i x = _mm_cvtepu8_epi16(load_pixel(row + i, bpp));
-        left = _mm_add_epi8(x, paeth_pixel(left, up, corner)); /* the upper halves stay 0 */
+        left = _mm_add_epi8(x, paeth_pixel(left, up, corner)); /* the upper bytes stay 0 */
         corner = up;
         store_pixel(row + i, _mm_packus_epi16(left, left), bpp);
     }
 }
 
-/* Two rows side by side, the lower one a pixel behind: neither waits for the other's instructions.
- */
+/* Two rows in one vector. The lower row is a pixel behind, so that neither waits for the other. */
 struct two_rows {
     uint8_t *row, *next;
     const uint8_t *above;
     __m128i left, corner;
 };
 
-/* Pixel i of the row, the one before it of the next. */
+/* Undoes pixel i of the row, and the pixel before it of the next row. */
 AVX2_INLINE void undo_two_pixels(struct two_rows *two, size_t i, int bpp, bool row, bool next)
 {
     const __m128i zero = _mm_setzero_si128();
@@ -199,7 +198,7 @@ AVX2_INLINE void undo_two_paeth(uint8_t *row, uint8_t *next, const uint8_t *abov
     struct two_rows two = {row, next, above, zero, zero};
     undo_two_pixels(&two, 0, bpp, true, false);
     two.left =
-        _mm_unpacklo_epi64(two.left, zero); /* left of the next row's first pixel are zeros */
+        _mm_unpacklo_epi64(two.left, zero); /* zeros are left of the next row's first pixel */
     two.corner = _mm_unpacklo_epi64(two.corner, zero);
     for (size_t i = (size_t)bpp; i < bytes; i += (size_t)bpp)
         undo_two_pixels(&two, i, bpp, true, true);
@@ -223,7 +222,7 @@ AVX2 static void undo_two_avx2(uint8_t *row, uint8_t *next, const uint8_t *above
     }
 }
 
-/* Loops with bpp as a constant. */
+/* bpp is a constant in each call, so that the loops are unrolled for it. */
 AVX2_INLINE void undo_pixels(enum gf_png_filter filter, uint8_t *row, const uint8_t *above,
                              size_t bytes, int bpp)
 {

@@ -8,31 +8,21 @@
 #include "codec/common/checks.h"
 #include "codec/io/input.h"
 #include "codec/png/inflate.h"
+#include "codec/png/png_chunk.h"
 
-enum {
-    BUFFER_BYTES = 64 << 10,
-    HEAD_BYTES = 8,
-    CRC_BYTES = 4,
-    SURPLUS_BYTES = 1024,
-    SURPLUS_MOST = 16 << 20,
-    LONGEST_CHUNK = 0x7fffffff
-};
+enum { BUFFER_BYTES = 64 << 10, SURPLUS_BYTES = 1024, SURPLUS_MOST = 16 << 20 };
 
 struct gf_png_idat {
     struct gf_input *input;
     const struct gf_options *options;
     struct gf_inflate *inflate;
-    uint32_t left, crc;             /* of the chunk */
-    unsigned char head[HEAD_BYTES]; /* of the first chunk behind the last IDAT */
-    bool behind;                    /* that chunk has been reached */
-    char message[80];               /* of a fault */
+    uint32_t left, crc; /* of the current chunk: bytes left, checksum so far */
+    unsigned char
+        head[GF_PNG_HEAD_BYTES]; /* the head of the current chunk, where this code read it */
+    bool behind;                 /* that chunk is behind the last IDAT */
+    char message[80];            /* the text of a fault */
     unsigned char buffer[BUFFER_BYTES];
 };
-
-static uint32_t be32(const unsigned char *at)
-{
-    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
-}
 
 static bool is_type(const unsigned char *head, const char *type)
 {
@@ -97,20 +87,19 @@ static bool read_exactly(struct gf_png_idat *idat, void *data, size_t size,
 
 static bool read_head(struct gf_png_idat *idat, struct gf_png_fault *fault)
 {
-    if (!read_exactly(idat, idat->head, HEAD_BYTES, fault))
+    if (!read_exactly(idat, idat->head, GF_PNG_HEAD_BYTES, fault))
         return false;
-    for (int i = 4; i < HEAD_BYTES; i++)
+    for (int i = 4; i < GF_PNG_HEAD_BYTES; i++)
         if (!isalpha(idat->head[i]))
             return corrupt(fault, "invalid chunk type");
-    idat->left = be32(idat->head);
-    if (idat->left > LONGEST_CHUNK)
+    idat->left = gf_png_get_be32(idat->head);
+    if (idat->left > GF_PNG_CHUNK_LONGEST)
         return corrupt(fault, "PNG unsigned integer out of range");
     idat->crc = gf_crc32(0, idat->head + 4, 4);
     return true;
 }
 
-/* Some bytes of the chunk, which has some left. What a truncated file still has of it comes first.
- */
+/* Reads some of the chunk's remaining bytes. A truncated file gives what it still has. */
 static bool read_some(struct gf_png_idat *idat, size_t *size, struct gf_png_fault *fault)
 {
     const size_t most = idat->left < BUFFER_BYTES ? idat->left : BUFFER_BYTES;
@@ -124,13 +113,13 @@ static bool read_some(struct gf_png_idat *idat, size_t *size, struct gf_png_faul
 
 static bool read_crc(struct gf_png_idat *idat, const char *wrong, struct gf_png_fault *fault)
 {
-    unsigned char crc[CRC_BYTES];
+    unsigned char crc[GF_PNG_CRC_BYTES];
     if (!read_exactly(idat, crc, sizeof crc, fault))
         return false;
-    return !wrong || be32(crc) == idat->crc || corrupt(fault, wrong);
+    return !wrong || gf_png_get_be32(crc) == idat->crc || corrupt(fault, wrong);
 }
 
-/* On to bytes of IDAT chunks, unless there are no more: `behind`. */
+/* Goes on to the next bytes of an IDAT chunk; sets `behind` where there are no more. */
 static bool reach_data(struct gf_png_idat *idat, struct gf_png_fault *fault)
 {
     while (!idat->left && !idat->behind) {
@@ -166,11 +155,11 @@ bool gf_png_idat_read(struct gf_png_idat *idat, uint8_t *out, size_t size, size_
         const enum gf_inflate_result result =
             gf_inflate_run(idat->inflate, out + *got, room, &some);
         *got += some;
-        if (result == GF_INFLATE_BAD)
+        if (result == GF_INFLATE_ERROR)
             return corrupt_stream(idat, fault);
         if (result == GF_INFLATE_END && *got < size)
             return corrupt(fault, "Not enough image data");
-        if (result == GF_INFLATE_HUNGRY && !feed(idat, fault))
+        if (result == GF_INFLATE_NEEDS_INPUT && !feed(idat, fault))
             return false;
     }
     return true;
@@ -189,7 +178,7 @@ static bool skip_idat(struct gf_png_idat *idat, struct gf_png_fault *fault)
     }
 }
 
-/* What is too much is unpacked, too, since it may be the sign of damage, but not without end. */
+/* Surplus data is unpacked too, since damage may show in it, but not without end. */
 bool gf_png_idat_end(struct gf_png_idat *idat, struct gf_png_fault *fault)
 {
     uint8_t more[SURPLUS_BYTES];
@@ -199,9 +188,9 @@ bool gf_png_idat_end(struct gf_png_idat *idat, struct gf_png_fault *fault)
         size_t got;
         result = gf_inflate_run(idat->inflate, more, sizeof more, &got);
         surplus += got;
-        if (result == GF_INFLATE_BAD)
+        if (result == GF_INFLATE_ERROR)
             return corrupt_stream(idat, fault);
-        if (result == GF_INFLATE_HUNGRY && !feed(idat, fault))
+        if (result == GF_INFLATE_NEEDS_INPUT && !feed(idat, fault))
             return false;
     } while (result != GF_INFLATE_END && surplus < SURPLUS_MOST);
     if (surplus)

@@ -1,33 +1,33 @@
-/* The contents of a PNG's IDAT chunks, checked and unpacked, and the chunks behind them. It takes
- * over where libpng has read the head of the first one. */
+/* Checks and unpacks the contents of a PNG's IDAT chunks, and checks the chunks behind them. It
+ * starts where libpng has read the head of the first IDAT chunk. */
 #ifndef GF_CODEC_PNG_PNG_IDAT_H
 #define GF_CODEC_PNG_PNG_IDAT_H
 
 #include "codec/io/input.h"
 #include "gpufilter/pipeline.h"
 
-/* Why nothing more comes. */
+/* Why reading ended. */
 struct gf_png_fault {
-    enum gf_status status; /* of reading the input, or of memory; with `error` */
+    enum gf_status status; /* the input could not be read, or memory ran out: `error` says more */
     struct gf_error error;
-    bool truncated;   /* else */
-    const char *text; /* what is damaged, as libpng says it; lives as long as the gf_png_idat */
+    bool truncated;
+    const char *text; /* else what is damaged, in libpng's words; valid until gf_png_idat_close */
 };
 
 struct gf_png_idat;
 
-/* length: of the first chunk. NULL: out of memory. */
+/* `length` is that of the first IDAT chunk. NULL when out of memory. */
 struct gf_png_idat *gf_png_idat_open(struct gf_input *input, const struct gf_options *options,
                                      uint32_t length);
 void gf_png_idat_close(struct gf_png_idat *idat);
 
-/* The next `size` bytes; false where a fault leaves fewer, `got`. */
+/* Unpacks the next `size` bytes; false where a fault leaves only `got` of them. */
 bool gf_png_idat_read(struct gf_png_idat *idat, uint8_t *out, size_t size, size_t *got,
                       struct gf_png_fault *fault);
-/* When all that is wanted was read: the stream must end, with its checksum. More of it is a
- * warning. */
+/* To be called when all rows were read: the stream must end here with its checksum. More data in
+ * it is a warning. */
 bool gf_png_idat_end(struct gf_png_idat *idat, struct gf_png_fault *fault);
-/* Then: the chunks up to the end of the file. */
+/* To be called then: checks the chunks up to IEND. */
 bool gf_png_idat_trailer(struct gf_png_idat *idat, struct gf_png_fault *fault);
 
 #endif

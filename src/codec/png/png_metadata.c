@@ -1,4 +1,3 @@
-/* PNG's chunks that hold metadata. */
 #include "codec/png/png_metadata.h"
 
 #include <stdlib.h>
@@ -11,8 +10,8 @@
 
 enum { UNPACK_FIRST = 64 << 10 };
 
-/* What zlib packed, up to GF_METADATA_MAX bytes: more is none, with a warning. False when out of
- * memory. */
+/* Unpacks a zlib stream of up to GF_METADATA_MAX bytes. A longer or damaged one is left out with a
+ * warning. False when out of memory. */
 static bool unpack(const unsigned char *data, size_t size, const char *what, struct gf_blob *blob,
                    const struct gf_options *options, const char *file)
 {
@@ -48,15 +47,15 @@ static bool unpack(const unsigned char *data, size_t size, const char *what, str
     return true;
 }
 
-/* Behind a keyword and its zero; NULL where there is no zero. */
+/* The byte behind the next zero; NULL where there is no zero. */
 static const unsigned char *behind_zero(const unsigned char *at, const unsigned char *end)
 {
     const unsigned char *const zero = at ? memchr(at, 0, (size_t)(end - at)) : NULL;
     return zero ? zero + 1 : NULL;
 }
 
-static bool take_iccp(struct gf_metadata *metadata, const unsigned char *data, size_t size,
-                      const struct gf_options *options, const char *file)
+static bool add_iccp(struct gf_metadata *metadata, const unsigned char *data, size_t size,
+                     const struct gf_options *options, const char *file)
 {
     const unsigned char *const end = data + size;
     const unsigned char *const method = behind_zero(data, end);
@@ -66,8 +65,8 @@ static bool take_iccp(struct gf_metadata *metadata, const unsigned char *data, s
                   file);
 }
 
-static bool take_itxt(struct gf_metadata *metadata, const unsigned char *data, size_t size,
-                      const struct gf_options *options, const char *file)
+static bool add_itxt(struct gf_metadata *metadata, const unsigned char *data, size_t size,
+                     const struct gf_options *options, const char *file)
 {
     static const char keyword[] = "XML:com.adobe.xmp";
     struct gf_blob *const xmp = &metadata->xmp;
@@ -83,7 +82,7 @@ static bool take_itxt(struct gf_metadata *metadata, const unsigned char *data, s
                   : gf_blob_set(xmp, text, (size_t)(end - text));
 }
 
-static void take_phys(struct gf_metadata *metadata, const unsigned char *data, size_t size)
+static void add_phys(struct gf_metadata *metadata, const unsigned char *data, size_t size)
 {
     if (size != 9 || data[8] != PNG_RESOLUTION_METER)
         return;
@@ -91,16 +90,16 @@ static void take_phys(struct gf_metadata *metadata, const unsigned char *data, s
     metadata->density_y = png_get_uint_32(data + 4);
 }
 
-bool gf_png_take_metadata(struct gf_metadata *metadata, const char *type, const unsigned char *data,
-                          size_t size, const struct gf_options *options, const char *file)
+bool gf_png_add_metadata(struct gf_metadata *metadata, const char *type, const unsigned char *data,
+                         size_t size, const struct gf_options *options, const char *file)
 {
     if (!strcmp(type, "iCCP"))
-        return take_iccp(metadata, data, size, options, file);
+        return add_iccp(metadata, data, size, options, file);
     if (!strcmp(type, "iTXt"))
-        return take_itxt(metadata, data, size, options, file);
+        return add_itxt(metadata, data, size, options, file);
     if (!strcmp(type, "eXIf"))
-        return gf_metadata_take_exif(metadata, data, size);
+        return gf_metadata_add_exif(metadata, data, size);
     if (!strcmp(type, "pHYs"))
-        take_phys(metadata, data, size);
+        add_phys(metadata, data, size);
     return true;
 }

@@ -12,7 +12,7 @@
 
 enum { BLOCK_BYTES = 128 << 10, BLOCKS = 4, LARGE_BLOCKS = 2, LARGE_BYTES = 8 << 20 };
 
-/* Block b lies in slot b % slots: unpacked by the thread, then handed out row by row. */
+/* Block b lies in slot b % slots. The thread unpacks it, then the caller reads its rows. */
 struct gf_png_pixels {
     struct gf_format format;
     size_t row_bytes;
@@ -24,14 +24,13 @@ struct gf_png_pixels {
     size_t slot_bytes, above_bytes;
     pthread_t thread;
     bool threaded;
-    pthread_mutex_t lock; /* guards what follows */
+    pthread_mutex_t lock; /* guards the members up to `fault` */
     pthread_cond_t changed;
-    int unpacked, used; /* blocks */
+    int unpacked, used; /* numbers of blocks */
     bool ending;
-    int whole_rows; /* before the fault, which is set where these are fewer than the picture's */
+    int whole_rows; /* the rows before the fault; all rows where there is none */
     struct gf_png_fault fault;
-    /* The caller's: rows that have their filters undone, up to the end of the block that row `row`
-     * is in. */
+    /* Only the caller uses these. Rows below `ready` have their filters undone. */
     int row, ready;
     bool bad_filter;
 };
@@ -51,8 +50,8 @@ static bool unpack_block(struct gf_png_pixels *pixels, int b)
     if (whole && rows == rest)
         whole = gf_png_idat_end(pixels->idat, &fault);
     int whole_rows = first + (int)(got / filtered);
-    whole_rows -=
-        whole_rows == pixels->format.height; /* the last row stands for the stream's end */
+    whole_rows -= whole_rows ==
+                  pixels->format.height; /* without the stream's end the last row does not count */
     pthread_mutex_lock(&pixels->lock);
     if (!whole) {
         pixels->whole_rows = whole_rows;
@@ -91,7 +90,7 @@ static void cut_blocks(struct gf_png_pixels *pixels)
     const int rows = filtered < BLOCK_BYTES ? (int)(BLOCK_BYTES / filtered) : 1;
     pixels->block_rows = rows < height ? rows : height;
     pixels->blocks = (height + pixels->block_rows - 1) / pixels->block_rows;
-    /* Undoing a filter may look a little past a row. */
+    /* Undoing a filter may read a little past a row. */
     pixels->slot_bytes = filtered * (size_t)pixels->block_rows + GF_PNG_MARGIN;
     pixels->above_bytes = pixels->row_bytes + GF_PNG_MARGIN;
     pixels->slots = !pixels->threaded                  ? 1
@@ -162,11 +161,12 @@ void gf_png_pixels_close(struct gf_png_pixels *pixels)
 
 /* ---- rows ---- */
 
-/* Waits for block b, or unpacks it. Returns the rows that are whole by then, of the picture. */
+/* Waits for block b, or unpacks it. Returns how many of the picture's rows are known to be whole.
+ */
 static int reach_block(struct gf_png_pixels *pixels, int b)
 {
     if (!pixels->threaded && pixels->unpacked == b)
-        (void)unpack_block(pixels, b); /* what it found is in whole_rows */
+        (void)unpack_block(pixels, b); /* a fault is in whole_rows */
     pthread_mutex_lock(&pixels->lock);
     if (pixels->used < b) {
         pixels->used = b;
@@ -179,7 +179,7 @@ static int reach_block(struct gf_png_pixels *pixels, int b)
     return rows;
 }
 
-/* Makes block b ready, whose rows are the next ones. */
+/* Undoes the filters of block b, whose rows are the next ones. */
 static void undo_block(struct gf_png_pixels *pixels, int b)
 {
     const size_t filtered = pixels->row_bytes + 1;
@@ -205,7 +205,7 @@ int gf_png_pixels_read(struct gf_png_pixels *pixels, int rows, unsigned char *ds
         if (!y)
             undo_block(pixels, b);
         if (pixels->row >= pixels->ready) {
-            /* Without a bad filter the thread has ended with a fault. */
+            /* Where no filter was invalid, unpacking ended with a fault. */
             *fault = pixels->bad_filter ? (struct gf_png_fault){.text = "bad adaptive filter value"}
                                         : pixels->fault;
             return done;

@@ -1,6 +1,6 @@
-/* PNG, in: every colour type, depth and interlacing. libpng interprets the critical chunks and
- * tRNS; those of the metadata come here as they stand. Pixels that need nothing of it are unpacked
- * by png_pixels.c, which takes a third of its time. */
+/* Reads PNG files of every colour type, depth and interlacing. libpng interprets the critical
+ * chunks and tRNS, and hands over the other chunks as they are. Pixels that need no conversion are
+ * read by png_pixels.c, which takes a third of libpng's time. */
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +18,8 @@
 #include "codec/png/png_pixels.h"
 
 enum {
-    CHUNK_MAX = GF_METADATA_MAX + 4096, /* a longer one that is not of the pixels is passed over */
-    DEFLATE_RATIO_MAX = 1032,           /* deflate's own: 258 bytes out of two bits */
+    CHUNK_MAX = GF_METADATA_MAX + 4096, /* a longer chunk of metadata is skipped */
+    DEFLATE_RATIO_MAX = 1032,           /* the most that deflate can: 258 bytes from two bits */
     ADAM7_PASSES = 7
 };
 
@@ -33,15 +33,15 @@ struct png_source {
     struct gf_error *error;
     enum gf_status status;
     bool header_read;
-    bool ended;                   /* the file is shorter than its chunks say */
-    bool damaged;                 /* what failed was the file's contents */
-    bool given_up;                /* damaged, and allow_truncated: what was not decoded is zero */
-    int row;                      /* decoded; of an interlaced picture: handed out */
-    int pass;                     /* of an interlaced picture, from 1; else 0 */
-    unsigned char *whole;         /* an interlaced picture */
-    struct gf_png_pixels *pixels; /* where libpng is asked for no pixels */
+    bool ended;                   /* the file ended too early */
+    bool damaged;                 /* the file's contents are what failed */
+    bool given_up;                /* it is damaged and allow_truncated is set: the rest is zero */
+    int row;                      /* rows that were decoded, of an interlaced picture handed out */
+    int pass;                     /* of an interlaced picture, counted from 1; else 0 */
+    unsigned char *whole;         /* all rows of an interlaced picture */
+    struct gf_png_pixels *pixels; /* not NULL where libpng decodes no pixels */
     unsigned char chunk_head[8];  /* the last that libpng read */
-    unsigned char *dst;           /* what is asked for: the arguments of attempt() */
+    unsigned char *dst; /* dst, pitch and rows are the arguments of what attempt() calls */
     size_t pitch;
     int rows;
 };
@@ -92,7 +92,7 @@ static _Noreturn void on_error(png_structp png, png_const_charp text)
     longjmp(source->escape, 1);
 }
 
-/* All but these are of chunks that the pixels do not depend on. */
+/* Only warnings about IDAT concern the pixels. */
 static void on_warning(png_structp png, png_const_charp text)
 {
     const struct png_source *const source = png_get_error_ptr(png);
@@ -117,24 +117,24 @@ static void read_data(png_structp png, png_bytep data, size_t size)
 
 /* ---- metadata ---- */
 
-/* Every chunk that libpng was told to leave alone; it has checked the checksum. */
-static int take_chunk(png_structp png, png_unknown_chunkp chunk)
+/* libpng calls this for every chunk that it does not interpret. */
+static int read_other_chunk(png_structp png, png_unknown_chunkp chunk)
 {
     struct png_source *const source = png_get_user_chunk_ptr(png);
     const char *const name = (const char *)chunk->name;
     if (!(chunk->name[0] & 0x20))
-        return -1; /* critical, and unknown */
+        return -1; /* the chunk is critical and unknown */
     if (source->header_read || !chunk->data)
         return 1;
-    if (!gf_png_take_metadata(&source->base.metadata, name, chunk->data, chunk->size,
-                              &source->options, name_of(source))) {
+    if (!gf_png_add_metadata(&source->base.metadata, name, chunk->data, chunk->size,
+                             &source->options, name_of(source))) {
         source->status = gf_fail(source->error, GF_ERROR_MEMORY, "out of memory");
         png_error(png, "out of memory");
     }
     return 1;
 }
 
-/* ---- what is done under setjmp: nothing of it has locals that must survive ---- */
+/* ---- what runs under setjmp: none of it has locals that must survive ---- */
 
 static enum gf_status attempt(struct png_source *source, void (*work)(struct png_source *source),
                               struct gf_error *error)
@@ -157,10 +157,10 @@ static void read_header(struct png_source *source)
     }
     png_structp const png = source->png;
     png_set_read_fn(png, source, read_data);
-    png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX); /* gf_size_check has better ones */
+    png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX); /* gf_size_check sets the limits */
     png_set_chunk_malloc_max(png, CHUNK_MAX);
     png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
-    png_set_read_user_chunk_fn(png, source, take_chunk);
+    png_set_read_user_chunk_fn(png, source, read_other_chunk);
     png_read_info(png, source->info);
     source->header_read = true;
 }
@@ -171,7 +171,7 @@ static bool little_endian(void)
     return *(const unsigned char *)&one;
 }
 
-/* Whether the file's rows are what is wanted but for the order of bytes. */
+/* Whether the file's rows need no conversion but that of the byte order. */
 static bool is_plain(const struct png_source *source)
 {
     return png_get_interlace_type(source->png, source->info) == PNG_INTERLACE_NONE &&
@@ -190,7 +190,7 @@ static enum gf_status start_plain(struct png_source *source, struct gf_error *er
                               &source->pixels, error);
 }
 
-/* To whole samples with an alpha channel where the file has any transparency. */
+/* Asks libpng for whole samples, and an alpha channel where the file has any transparency. */
 static void start(struct png_source *source)
 {
     png_set_expand(source->png);
@@ -223,7 +223,7 @@ static void finish(struct png_source *source)
     png_read_end(source->png, NULL);
 }
 
-/* Under allow_truncated damage is a warning, once; libpng is not called again. */
+/* Under allow_truncated damage becomes one warning, and nothing more is decoded. */
 static enum gf_status forgive(struct png_source *source, enum gf_status status,
                               const struct gf_error *failure, struct gf_error *error)
 {
@@ -282,7 +282,7 @@ static enum gf_status read_progressive(struct png_source *source, struct gf_erro
     return status;
 }
 
-/* All passes at once, then row by row. The pages are touched as rows arrive, not before. */
+/* Decodes all passes at the first call; the rows are handed out from memory. */
 static enum gf_status read_interlaced(struct png_source *source, struct gf_error *error)
 {
     const size_t row_bytes = gf_row_bytes(source->base.format);

@@ -10,25 +10,26 @@
 #include "codec/io/output.h"
 #include "codec/png/png_pack.h"
 
-enum { MEMORY_BYTES = 64 << 20, MEMORY_SHARE = 4 /* of the budget, where one is given */ };
+enum { MEMORY_BYTES = 64 << 20, MEMORY_SHARE = 4 /* the writer's part of options->memory_bytes */ };
 
-/* Stripe k is filled in slot k % slots, packed by whichever thread comes, and written when it is
- * its turn. The counters only grow; the lock guards them and `done`. */
+/* Stripe k is filled in slot k % slots, packed by any thread, and written in order. The counters
+ * only grow; the lock guards them and `done`. */
 struct gf_png_stripes {
     struct gf_output *output;
     struct gf_format format;
-    struct gf_png_cut cut;
+    struct gf_png_layout layout;
     struct gf_png_stripe *slot;
     bool *done; /* [slot] */
     int slots;
-    struct gf_png_packer *packer; /* one for each thread; the caller's, where there is none */
+    struct gf_png_packer
+        *packer; /* one for each thread; without threads the caller uses the first */
     int packers;
     pthread_t *thread;
-    int threads; /* started */
+    int threads; /* that were started */
     pthread_mutex_t lock;
     pthread_cond_t filled_more, done_more;
-    int filled, taken, written; /* stripes */
-    int row;                    /* of the stripe that is being filled */
+    int filled, taken, written; /* numbers of stripes */
+    int row;                    /* the next row of the stripe that is being filled */
     bool ending, failed;
     uint32_t adler;
 };
@@ -45,7 +46,7 @@ static struct gf_png_stripe *slot_of(const struct gf_png_stripes *stripes, int i
 
 /* ---- the threads ---- */
 
-static int take(struct gf_png_stripes *stripes)
+static int next_filled(struct gf_png_stripes *stripes)
 {
     pthread_mutex_lock(&stripes->lock);
     while (stripes->taken == stripes->filled && !stripes->ending)
@@ -55,7 +56,7 @@ static int take(struct gf_png_stripes *stripes)
     return index;
 }
 
-static void give(struct gf_png_stripes *stripes, int index, bool packed)
+static void mark_packed(struct gf_png_stripes *stripes, int index, bool packed)
 {
     pthread_mutex_lock(&stripes->lock);
     stripes->done[index % stripes->slots] = true;
@@ -73,9 +74,10 @@ static void *thread_main(void *argument)
 {
     const struct start start = *(struct start *)argument;
     free(argument);
-    for (int index; (index = take(start.stripes)) >= 0;)
-        give(start.stripes, index,
-             gf_png_pack(start.packer, &start.stripes->cut, slot_of(start.stripes, index)));
+    for (int index; (index = next_filled(start.stripes)) >= 0;)
+        mark_packed(
+            start.stripes, index,
+            gf_png_pack(start.packer, &start.stripes->layout, slot_of(start.stripes, index)));
     return NULL;
 }
 
@@ -96,40 +98,40 @@ static enum gf_status start_threads(struct gf_png_stripes *stripes, struct gf_er
 
 /* ---- opening and closing ---- */
 
-/* No more than there are stripes, nor than the memory allows. */
+/* The number of threads: at most one for each stripe, and as many as the memory allows. */
 static int packer_count(const struct gf_png_stripes *stripes, const struct gf_options *options)
 {
-    const struct gf_png_cut *const cut = &stripes->cut;
+    const struct gf_png_layout *const layout = &stripes->layout;
     const uint64_t budget =
         options->memory_bytes ? options->memory_bytes / MEMORY_SHARE : MEMORY_BYTES;
-    const uint64_t slot_bytes = cut->raw_bytes + cut->chunk_bytes;
-    const uint64_t each = slot_bytes + slot_bytes / 2 + cut->filtered_bytes + cut->chunk_bytes +
-                          ((uint64_t)256 << 10); /* zlib's */
+    const uint64_t slot_bytes = layout->raw_bytes + layout->chunk_bytes;
+    const uint64_t each = slot_bytes + slot_bytes / 2 + layout->filtered_bytes +
+                          layout->chunk_bytes + ((uint64_t)256 << 10); /* of zlib */
     const uint64_t affordable = budget > 2 * slot_bytes ? (budget - 2 * slot_bytes) / each : 1;
     int count = options->threads > 0 ? options->threads : gf_cpu_count();
-    count = count < cut->count ? count : cut->count;
+    count = count < layout->count ? count : layout->count;
     count = (uint64_t)count < affordable ? count : (int)affordable;
     return count > 1 ? count : 1;
 }
 
-/* One is being filled, one waits for two that are being packed: finished ones are written in order.
- */
+/* One slot is being filled. For every two that are being packed one more is packed already and
+ * waits, since stripes are written in order. */
 static int slot_count(const struct gf_png_stripes *stripes)
 {
     const int count = stripes->packers + stripes->packers / 2 + 1;
-    return count < stripes->cut.count ? count : stripes->cut.count;
+    return count < stripes->layout.count ? count : stripes->layout.count;
 }
 
-/* Pages of zeros, as the margins of rows must be. */
+/* gf_pages_alloc gives zeros, as the margins of rows must be. */
 static bool open_slots(struct gf_png_stripes *stripes)
 {
-    const struct gf_png_cut *const cut = &stripes->cut;
+    const struct gf_png_layout *const layout = &stripes->layout;
     stripes->slot = calloc((size_t)stripes->slots, sizeof *stripes->slot);
     stripes->done = calloc((size_t)stripes->slots, sizeof *stripes->done);
     bool there = stripes->slot && stripes->done;
     for (int i = 0; there && i < stripes->slots; i++) {
-        stripes->slot[i].raw = gf_pages_alloc(cut->raw_bytes);
-        stripes->slot[i].chunk = gf_pages_alloc(cut->chunk_bytes);
+        stripes->slot[i].raw = gf_pages_alloc(layout->raw_bytes);
+        stripes->slot[i].chunk = gf_pages_alloc(layout->chunk_bytes);
         there = stripes->slot[i].raw && stripes->slot[i].chunk;
     }
     return there;
@@ -141,7 +143,7 @@ static bool open_packers(struct gf_png_stripes *stripes)
     stripes->thread = calloc((size_t)stripes->packers, sizeof *stripes->thread);
     bool there = stripes->packer && stripes->thread;
     for (int i = 0; there && i < stripes->packers; i++)
-        there = gf_png_packer_open(&stripes->packer[i], &stripes->cut);
+        there = gf_png_packer_open(&stripes->packer[i], &stripes->layout);
     return there;
 }
 
@@ -158,8 +160,8 @@ enum gf_status gf_png_stripes_open(struct gf_output *output, struct gf_format fo
     opened->output = output;
     opened->format = format;
     opened->adler = 1;
-    opened->cut = gf_png_cut_make(format.height, gf_row_bytes(format),
-                                  format.channels * format.bits / 8, options->png_level);
+    opened->layout = gf_png_layout_make(format.height, gf_row_bytes(format),
+                                        format.channels * format.bits / 8, options->png_level);
     opened->packers = packer_count(opened, options);
     opened->slots = slot_count(opened);
     enum gf_status status = open_slots(opened) && open_packers(opened) ? GF_OK : fail_memory(error);
@@ -186,8 +188,8 @@ void gf_png_stripes_close(struct gf_png_stripes *stripes)
     for (int i = 0; stripes->packer && i < stripes->packers; i++)
         gf_png_packer_close(&stripes->packer[i]);
     for (int i = 0; stripes->slot && i < stripes->slots; i++) {
-        gf_pages_free(stripes->slot[i].raw, stripes->cut.raw_bytes);
-        gf_pages_free(stripes->slot[i].chunk, stripes->cut.chunk_bytes);
+        gf_pages_free(stripes->slot[i].raw, stripes->layout.raw_bytes);
+        gf_pages_free(stripes->slot[i].chunk, stripes->layout.chunk_bytes);
     }
     pthread_cond_destroy(&stripes->filled_more);
     pthread_cond_destroy(&stripes->done_more);
@@ -201,7 +203,7 @@ void gf_png_stripes_close(struct gf_png_stripes *stripes)
 
 /* ---- the rows ---- */
 
-/* Whether the next stripe that is to be written is packed; with `wait`, waits for it. */
+/* Whether the next stripe to be written is packed. With `wait` it waits until it is. */
 static bool next_packed(struct gf_png_stripes *stripes, bool wait, bool *failed)
 {
     bool *const done = &stripes->done[stripes->written % stripes->slots];
@@ -215,7 +217,7 @@ static bool next_packed(struct gf_png_stripes *stripes, bool wait, bool *failed)
     return packed;
 }
 
-/* Until no more than `most` stripes are under way, and whatever else is done. */
+/* Writes all packed stripes that come next, and waits until no more than `most` are not written. */
 static enum gf_status write_packed(struct gf_png_stripes *stripes, int most, struct gf_error *error)
 {
     enum gf_status status = GF_OK;
@@ -227,36 +229,35 @@ static enum gf_status write_packed(struct gf_png_stripes *stripes, int most, str
                                                    (z_off_t)stripe->filtered_bytes);
         if (failed)
             return fail_memory(error);
-        if (stripes->written == stripes->cut.count)
+        if (stripes->written == stripes->layout.count)
             gf_png_stripe_end(stripe, stripes->adler);
         status = gf_output_write(stripes->output, stripe->chunk, stripe->chunk_bytes, error);
     }
     return status;
 }
 
-/* The rows that the new stripe refers to are the last ones of the stripe before it, or were before
- * that. */
+/* Copies the rows before the new stripe, to which it may refer, from the slot of the last one. */
 static void begin_stripe(struct gf_png_stripes *stripes, int index)
 {
-    const struct gf_png_cut *const cut = &stripes->cut;
+    const struct gf_png_layout *const layout = &stripes->layout;
     struct gf_png_stripe *const stripe = slot_of(stripes, index);
-    const int above = gf_png_stripe_above(cut, index);
+    const int above = gf_png_stripe_above(layout, index);
     stripe->index = index;
-    if (above <= cut->window_rows)
-        memset(gf_png_stripe_row(cut, stripe, -above - 1), 0, cut->row_bytes);
+    if (above <= layout->window_rows)
+        memset(gf_png_stripe_row(layout, stripe, -above - 1), 0, layout->row_bytes);
     for (int row = -above; row < 0; row++)
-        memcpy(gf_png_stripe_row(cut, stripe, row),
-               gf_png_stripe_row(cut, slot_of(stripes, index - 1), row + cut->rows),
-               cut->row_bytes);
+        memcpy(gf_png_stripe_row(layout, stripe, row),
+               gf_png_stripe_row(layout, slot_of(stripes, index - 1), row + layout->rows),
+               layout->row_bytes);
 }
 
-/* The stripe that was filled is handed over; without threads it is packed here. */
+/* Hands the filled stripe over to the threads; without threads it is packed here. */
 static void end_stripe(struct gf_png_stripes *stripes)
 {
     const int index = stripes->filled;
     if (!stripes->threads)
-        give(stripes, index,
-             gf_png_pack(&stripes->packer[0], &stripes->cut, slot_of(stripes, index)));
+        mark_packed(stripes, index,
+                    gf_png_pack(&stripes->packer[0], &stripes->layout, slot_of(stripes, index)));
     pthread_mutex_lock(&stripes->lock);
     stripes->filled++;
     pthread_cond_signal(&stripes->filled_more);
@@ -267,7 +268,7 @@ static void end_stripe(struct gf_png_stripes *stripes)
 static enum gf_status write_row(struct gf_png_stripes *stripes, const unsigned char *src,
                                 struct gf_error *error)
 {
-    const struct gf_png_cut *const cut = &stripes->cut;
+    const struct gf_png_layout *const layout = &stripes->layout;
     if (!stripes->row) {
         const enum gf_status status = write_packed(stripes, stripes->slots - 1, error);
         if (status)
@@ -275,12 +276,12 @@ static enum gf_status write_row(struct gf_png_stripes *stripes, const unsigned c
         begin_stripe(stripes, stripes->filled);
     }
     unsigned char *const row =
-        gf_png_stripe_row(cut, slot_of(stripes, stripes->filled), stripes->row++);
+        gf_png_stripe_row(layout, slot_of(stripes, stripes->filled), stripes->row++);
     if (stripes->format.bits == 16)
-        gf_samples_big_endian(src, row, cut->row_bytes / 2);
+        gf_samples_big_endian(src, row, layout->row_bytes / 2);
     else
-        memcpy(row, src, cut->row_bytes);
-    if (stripes->row == gf_png_stripe_rows(cut, stripes->filled))
+        memcpy(row, src, layout->row_bytes);
+    if (stripes->row == gf_png_stripe_rows(layout, stripes->filled))
         end_stripe(stripes);
     return GF_OK;
 }
@@ -297,18 +298,4 @@ enum gf_status gf_png_stripes_write(struct gf_png_stripes *stripes, int rows,
 enum gf_status gf_png_stripes_finish(struct gf_png_stripes *stripes, struct gf_error *error)
 {
     return write_packed(stripes, 0, error);
-}
-
-enum gf_status gf_png_chunk_write(struct gf_output *output, const char *type, const void *data,
-                                  size_t size, struct gf_error *error)
-{
-    unsigned char *const chunk = malloc(size + 12);
-    if (!chunk)
-        return fail_memory(error);
-    if (size)
-        memcpy(chunk + 8, data, size);
-    const enum gf_status status =
-        gf_output_write(output, chunk, gf_png_chunk_close(chunk, type, size), error);
-    free(chunk);
-    return status;
 }

@@ -1,5 +1,5 @@
-/* PNG, out: gray, gray + alpha, RGB and RGBA in 8 and 16 bits. The chunks before and behind the
- * pixels are made here, the pixels in stripes. */
+/* Writes PNG files: gray and RGB, with and without alpha, of 8 and 16 bits. The chunks before and
+ * behind the pixels are made here, those of the pixels by png_stripes.c. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +9,8 @@
 #include "codec/common/source.h"
 #include "codec/io/output.h"
 #include "codec/png/png.h"
+#include "codec/png/png_chunk.h"
 #include "codec/png/png_stripes.h"
-
-enum { LONGEST_CHUNK = 0x7fffffff };
 
 struct png_sink {
     struct gf_sink base;
@@ -19,33 +18,27 @@ struct png_sink {
     struct gf_png_stripes *stripes;
 };
 
-static void put_be32(unsigned char *out, uint32_t value)
-{
-    for (int i = 0; i < 4; i++)
-        out[i] = (unsigned char)(value >> (24 - 8 * i));
-}
-
 static enum gf_status write_header(struct gf_output *output, struct gf_format format,
                                    struct gf_error *error)
 {
     static const unsigned char signature[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
-    static const unsigned char colour_types[] = {0, 4, 2, 6}; /* by channels */
+    static const unsigned char colour_types[] = {0, 4, 2, 6}; /* by the number of channels */
     unsigned char header[13] = {
         [8] = (unsigned char)format.bits, [9] = colour_types[format.channels - 1]};
-    put_be32(header, (uint32_t)format.width);
-    put_be32(header + 4, (uint32_t)format.height);
+    gf_png_put_be32(header, (uint32_t)format.width);
+    gf_png_put_be32(header + 4, (uint32_t)format.height);
     const enum gf_status status = gf_output_write(output, signature, sizeof signature, error);
     return status ? status : gf_png_chunk_write(output, "IHDR", header, sizeof header, error);
 }
 
 /* ---- metadata ---- */
 
-/* A head, then what belongs to it; none where no chunk could hold it. */
+/* Writes a chunk of a head and the blob, unless they are too long for one. */
 static enum gf_status write_headed(struct gf_output *output, const char *type, const void *head,
                                    size_t head_size, const struct gf_blob *blob,
                                    struct gf_error *error)
 {
-    if (blob->size > LONGEST_CHUNK - head_size)
+    if (blob->size > GF_PNG_CHUNK_LONGEST - head_size)
         return GF_OK;
     unsigned char *const data = malloc(head_size + blob->size);
     if (!data)
@@ -61,7 +54,7 @@ static enum gf_status write_headed(struct gf_output *output, const char *type, c
 static enum gf_status write_icc(struct gf_output *output, const struct gf_blob *icc,
                                 struct gf_error *error)
 {
-    static const char head[] = "ICC profile\0"; /* the name, its zero, method 0 */
+    static const char head[] = "ICC profile\0"; /* the name, its zero and method 0 */
     uLongf size = compressBound((uLong)icc->size);
     struct gf_blob packed = {.data = malloc(size)};
     enum gf_status status = GF_OK;
@@ -78,11 +71,11 @@ static enum gf_status write_density(struct gf_output *output, const struct gf_me
                                     struct gf_error *error)
 {
     const double x = nearbyint(metadata->density_x), y = nearbyint(metadata->density_y);
-    if (!(x >= 1 && y >= 1 && x <= LONGEST_CHUNK && y <= LONGEST_CHUNK))
+    if (!(x >= 1 && y >= 1 && x <= GF_PNG_CHUNK_LONGEST && y <= GF_PNG_CHUNK_LONGEST))
         return GF_OK;
-    unsigned char chunk[9] = {[8] = 1}; /* a metre is the unit */
-    put_be32(chunk, (uint32_t)x);
-    put_be32(chunk + 4, (uint32_t)y);
+    unsigned char chunk[9] = {[8] = 1}; /* the unit is the metre */
+    gf_png_put_be32(chunk, (uint32_t)x);
+    gf_png_put_be32(chunk + 4, (uint32_t)y);
     return gf_png_chunk_write(output, "pHYs", chunk, sizeof chunk, error);
 }
 
@@ -96,7 +89,7 @@ static enum gf_status write_metadata(struct gf_output *output, const struct gf_m
         status = write_icc(output, &metadata->icc, error);
     if (!status)
         status = write_density(output, metadata, error);
-    if (!status && metadata->exif.size && metadata->exif.size < LONGEST_CHUNK)
+    if (!status && metadata->exif.size && metadata->exif.size < GF_PNG_CHUNK_LONGEST)
         status =
             gf_png_chunk_write(output, "eXIf", metadata->exif.data, metadata->exif.size, error);
     if (!status && metadata->xmp.size)

@@ -1,4 +1,4 @@
-/* PNM and PAM files. */
+/* PNM and PAM files. Only codec.c opens them. */
 #ifndef GF_CODEC_PNM_PNM_H
 #define GF_CODEC_PNM_PNM_H
 

@@ -1,4 +1,3 @@
-/* The headers of PNM and PAM, and the text in them. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +15,7 @@ int gf_pnm_refill(struct gf_pnm_reader *reader)
     reader->first = reader->end = 0;
     reader->status = gf_input_read_some(reader->input, reader->buffer, GF_PNM_BUFFER, &reader->end,
                                         reader->error);
-    reader->taken += (int64_t)reader->end;
+    reader->bytes_read += (int64_t)reader->end;
     return !reader->status && reader->end ? reader->buffer[reader->first++] : GF_PNM_END;
 }
 
@@ -171,7 +170,7 @@ static enum gf_status read_pam(struct gf_pnm_reader *reader, struct gf_pnm_heade
 enum gf_status gf_pnm_read_header(struct gf_pnm_reader *reader, struct gf_pnm_header *header)
 {
     *header = (struct gf_pnm_header){0};
-    gf_pnm_byte(reader); /* P: gf_file_format_of has seen to these */
+    gf_pnm_byte(reader); /* gf_file_format_of has checked both bytes */
     header->type = (char)gf_pnm_byte(reader);
     if (header->type != '7')
         return read_pnm(reader, header);

@@ -1,4 +1,4 @@
-/* PNM (P1 to P6) and PAM (P7), in. What they hold is in the netpbm formats' own descriptions. */
+/* Reads PNM (P1 to P6) and PAM (P7), as netpbm's manual pages describe them. */
 #include "codec/pnm/pnm_header.h"
 
 #include <stdlib.h>
@@ -17,8 +17,8 @@ struct pnm_source {
     struct gf_options options;
     char type; /* '1' to '7' */
     unsigned maxval;
-    uint16_t *scale;       /* sample in the file to sample; NULL: they are the same */
-    unsigned char *packed; /* a row of P4 */
+    uint16_t *scale;       /* maps a sample of the file to ours; NULL: they are the same */
+    unsigned char *packed; /* one row of P4, eight pixels to a byte */
     struct gf_pnm_reader reader;
 };
 
@@ -57,26 +57,26 @@ static bool is_plain(const struct pnm_source *pnm)
     return pnm->type >= '1' && pnm->type <= '3';
 }
 
-/* Bytes of a row in a binary file. */
+/* The bytes of a row in a binary file. */
 static size_t file_row_bytes(const struct pnm_source *pnm)
 {
     return pnm->type == '4' ? ((size_t)pnm->base.format.width + 7) / 8
                             : gf_row_bytes(pnm->base.format);
 }
 
-/* A regular file that is too short is refused before anything is allocated for its header. In plain
- * text a sample takes two bytes, or one in P1. */
+/* Refuses a regular file that is too short before anything is allocated for its size. A sample of
+ * plain text takes at least two bytes, in P1 one. */
 static enum gf_status check_length(const struct pnm_source *pnm)
 {
     const struct gf_pnm_reader *const reader = &pnm->reader;
     const struct gf_format format = pnm->base.format;
-    const int64_t header = reader->taken - (int64_t)(reader->end - reader->first);
+    const int64_t header = reader->bytes_read - (int64_t)(reader->end - reader->first);
     const int64_t left = gf_input_size(reader->input) - header;
     const int64_t samples = (int64_t)format.width * format.channels;
     const int64_t row = pnm->type == '1' ? samples
                         : is_plain(pnm)  ? 2 * samples
                                          : (int64_t)file_row_bytes(pnm);
-    /* The last number in a text has no white space behind it. */
+    /* The last number of a text may have no white space behind it. */
     if (gf_input_size(reader->input) < 0 || row * format.height <= left + is_plain(pnm))
         return GF_OK;
     return gf_fail_truncated(reader->error, name_of(pnm), left / row, format.height);
@@ -123,7 +123,7 @@ static enum gf_status fail_sample(const struct pnm_source *pnm, unsigned sample)
                    name_of(pnm), sample, pnm->maxval, pnm->reader.row + 1);
 }
 
-/* From 0..maxval to 0..255 or 0..65535, in place. */
+/* Scales a row from 0..maxval to 0..255 or 0..65535, in place. */
 static enum gf_status scale_row(const struct pnm_source *pnm, unsigned char *row, size_t count)
 {
     if (!pnm->scale)
@@ -215,7 +215,7 @@ static enum gf_status read_row(struct pnm_source *pnm, unsigned char *row)
     }
 }
 
-/* Whether samples are ready as they stand in the file. */
+/* Whether the file's samples need no conversion. */
 static bool is_as_wanted(const struct pnm_source *pnm)
 {
     return pnm->type >= '5' && pnm->base.format.bits == 8 && !pnm->scale;
@@ -230,7 +230,7 @@ static enum gf_status pnm_read(struct gf_source *source, int rows, unsigned char
     const size_t row_bytes = gf_row_bytes(source->format);
     enum gf_status status = GF_OK;
     pnm->reader.error = error;
-    if (is_as_wanted(pnm) && pitch == row_bytes) { /* all of them at once */
+    if (is_as_wanted(pnm) && pitch == row_bytes) { /* all rows at once */
         status = read_bytes(pnm, dst, row_bytes * (size_t)rows);
         pnm->reader.row += status ? 0 : rows;
         return status;
@@ -242,7 +242,7 @@ static enum gf_status pnm_read(struct gf_source *source, int rows, unsigned char
     return status;
 }
 
-/* What was read ahead may be another picture's. */
+/* What was read ahead may belong to the next picture. */
 static enum gf_status pnm_finish(struct gf_source *source, struct gf_error *error)
 {
     struct gf_pnm_reader *const reader = &((struct pnm_source *)source)->reader;

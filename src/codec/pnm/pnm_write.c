@@ -1,4 +1,4 @@
-/* PNM (P5, P6) and PAM (P7), out. */
+/* Writes PNM (P5 and P6) and PAM (P7). */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,9 +11,9 @@
 struct pnm_sink {
     struct gf_sink base;
     struct gf_output *output;
-    struct gf_format format; /* of the rows that come */
+    struct gf_format format; /* the format of the rows that are written */
     bool drop_alpha;
-    unsigned char *converted; /* a row as the file has it; NULL where it has the same */
+    unsigned char *converted; /* one row as the file has it; NULL: rows need no conversion */
 };
 
 static const void *convert(const struct pnm_sink *pnm, const unsigned char *row)
