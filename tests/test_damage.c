@@ -3,7 +3,6 @@
 #include "codec/common/source.h"
 #include "codec/io/input.h"
 
-
 static struct bytes encoded(const char *name, int width, int height, int channels, bool progressive)
 {
     struct gf_options options = plain_options();
@@ -532,6 +531,214 @@ static void test_scan_bomb(void **state)
     free(jpeg.data);
 }
 
+/* ---- what libpng refuses or leaves out ---- */
+
+/* A TIFF structure of one entry: the orientation. */
+static const unsigned char exif_of_6[] = "MM\0\x2a\0\0\0\x08\0\1\1\x12\0\3\0\0\0\1\0\6\0\0\0\0\0\0";
+
+static int orientation_of(const char *path, size_t *exif_size)
+{
+    const struct gf_options options = plain_options();
+    struct picture picture;
+    if (decode(path, &options, &picture))
+        fail_msg("%s", failure.text);
+    const int orientation = picture.metadata.orientation;
+    *exif_size = picture.metadata.exif.size;
+    free_picture(&picture);
+    return orientation;
+}
+
+static void test_metadata_with_a_wrong_checksum(void **state)
+{
+    (void)state;
+    struct bytes png = encoded("a.png", 8, 8, 3, false);
+    struct bytes file = with_chunk(png, "eXIf", exif_of_6, sizeof exif_of_6 - 1);
+    size_t exif_size;
+    save(in_folder("a.png"), file.data, file.size);
+    assert_int_equal(orientation_of(in_folder("a.png"), &exif_size), 6);
+    assert_int_equal(warnings, 0);
+    file.data[PNG_HEADER_BYTES + 8 + 19] = 3; /* the orientation; the checksum is that of 6 */
+    save(in_folder("a.png"), file.data, file.size);
+    assert_int_equal(orientation_of(in_folder("a.png"), &exif_size), 1);
+    assert_int_equal(exif_size, 0);
+    assert_int_equal(warnings, 1);
+    assert_non_null(strstr(last_warning, "a.png: its eXIf chunk has a wrong checksum"));
+    free(file.data);
+    free(png.data);
+}
+
+static const unsigned char gray_header[13] = {0, 0, 0, 99, 0, 0, 0, 20, 8};
+static const unsigned char palette_header[13] = {0, 0, 0, 99, 0, 0, 0, 20, 8, 3};
+
+/* 20 rows of 99 bytes; the lower ten are those above once more. */
+static void fill_rows(unsigned char rows[2000])
+{
+    unsigned seed = 8;
+    for (int i = 0; i < 2000; i++)
+        rows[i] = i >= 1000      ? rows[i - 1000]
+                  : i % 100 == 0 ? 0
+                                 : (unsigned char)(next_random(&seed) % 2);
+}
+
+static void append_idat(struct bytes *png)
+{
+    unsigned char rows[2000], packed[3000];
+    uLongf size = sizeof packed;
+    fill_rows(rows);
+    assert_int_equal(compress(packed, &size, rows, sizeof rows), Z_OK);
+    append_chunk(png, "IDAT", packed, size);
+}
+
+static struct bytes signature(void)
+{
+    struct bytes png = {0};
+    append(&png, "\x89PNG\r\n\x1a\n", 8);
+    return png;
+}
+
+static void check_refused(struct bytes png, const char *words)
+{
+    const struct gf_options options = plain_options();
+    append_chunk(&png, "IEND", "", 0);
+    save(in_folder("a.png"), png.data, png.size);
+    free(png.data);
+    assert_refused(in_folder("a.png"), &options, words);
+}
+
+static void test_header_behind_another_chunk(void **state)
+{
+    (void)state;
+    struct bytes png = signature();
+    append_chunk(&png, "tEXt", "Comment\0a", 9);
+    append_chunk(&png, "IHDR", gray_header, 13);
+    append_idat(&png);
+    check_refused(png, "corrupt in the header: tEXt: missing IHDR");
+}
+
+/* Once before each kind of reader: with a palette libpng's, in gray the project's own. */
+static void check_trailing(const char *chunk, bool wrong_crc, bool with_palette, const char *words)
+{
+    struct bytes png = signature();
+    append_chunk(&png, "IHDR", with_palette ? palette_header : gray_header, 13);
+    if (with_palette)
+        append_chunk(&png, "PLTE", "abcdef", 6);
+    append_idat(&png);
+    append_chunk(&png, "tEXt", "Comment\0a", 9);
+    append_chunk(&png, chunk, "abcdef", strcmp(chunk, "IDAT") ? 6 : 0);
+    png.data[png.size - 1] ^= wrong_crc;
+    check_refused(png, words);
+}
+
+static void test_critical_chunks_behind_the_pixels(void **state)
+{
+    (void)state;
+    for (int palette = 0; palette < 2; palette++) {
+        check_trailing("BABa", false, palette, "corrupt after row 20 of 20");
+        check_trailing("IDAT", true, palette, "IDAT: CRC error");
+    }
+    check_trailing("PLTE", false, true, "PLTE: duplicate");
+    struct bytes png = signature();
+    const unsigned char rgb_header[13] = {0, 0, 0, 1, 0, 0, 0, 1, 8, 2};
+    append_chunk(&png, "IHDR", rgb_header, 13);
+    append_chunk(&png, "PLTE", "abcdef", 6);
+    append_chunk(&png, "IDAT", "\x78\x01\x63\x60\x60\x60\0\0\0\4\0\1", 12); /* four zeros */
+    append_chunk(&png, "PLTE", "abcdef", 6);
+    check_refused(png, "corrupt after row 1 of 1: PLTE: duplicate");
+}
+
+/* The stream refers to what is 1000 bytes back and states a window of 256. */
+static void test_zlib_window_too_small(void **state)
+{
+    (void)state;
+    unsigned char rows[2000], packed[3000];
+    uLongf size = sizeof packed;
+    struct bytes png = signature();
+    fill_rows(rows);
+    assert_int_equal(compress2(packed, &size, rows, sizeof rows, 9), Z_OK);
+    packed[0] = 0x08;
+    packed[1] = 31 - 0x0800 % 31;
+    append_chunk(&png, "IHDR", gray_header, 13);
+    append_chunk(&png, "IDAT", packed, size);
+    check_refused(png, "invalid distance too far back");
+}
+
+static void test_transparency_with_a_wrong_checksum(void **state)
+{
+    (void)state;
+    const struct gf_options options = plain_options();
+    struct picture picture;
+    struct bytes png = signature();
+    append_chunk(&png, "IHDR", gray_header, 13);
+    append_chunk(&png, "tRNS", "\0\1", 2);
+    png.data[png.size - 1] ^= 1;
+    append_idat(&png);
+    append_chunk(&png, "IEND", "", 0);
+    save(in_folder("a.png"), png.data, png.size);
+    free(png.data);
+    assert_int_equal(decode(in_folder("a.png"), &options, &picture), GF_OK);
+    assert_int_equal(picture.format.channels, 1);
+    assert_int_equal(warnings, 1);
+    assert_non_null(strstr(last_warning, "its tRNS chunk is left out: CRC error"));
+    free_picture(&picture);
+}
+
+/* ---- metadata behind the pixels ---- */
+
+static void check_late_exif(struct bytes png)
+{
+    struct bytes late = {0};
+    size_t exif_size;
+    append(&late, png.data, png.size - 12); /* IEND */
+    append_chunk(&late, "tEXt", "Comment\0a", 9);
+    append_chunk(&late, "eXIf", exif_of_6, sizeof exif_of_6 - 1);
+    append_chunk(&late, "IEND", "", 0);
+    save(in_folder("a.png"), late.data, late.size);
+    assert_int_equal(orientation_of(in_folder("a.png"), &exif_size), 6);
+    assert_int_equal(warnings, 0);
+    unlink(in_folder("a.png"));
+    assert_int_equal(mkfifo(in_folder("a.png"), 0600), 0);
+    struct feed feed = {in_folder("a.png"), late};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, feed_main, &feed), 0);
+    assert_int_equal(orientation_of(feed.path, &exif_size), 1);
+    pthread_join(thread, NULL);
+    assert_int_equal(warnings, 1);
+    assert_non_null(strstr(last_warning, "a.png: its EXIF stands behind the pixels"));
+    unlink(feed.path);
+    free(late.data);
+    free(png.data);
+}
+
+static void test_exif_behind_the_pixels(void **state)
+{
+    (void)state;
+    check_late_exif(encoded("a.png", 300, 200, 3, false));
+    check_late_exif(interlaced_png());
+}
+
+/* ---- what can still be decoded ---- */
+
+/* Of an interlaced picture of 300 bytes as much as of a large one: all passes before the cut. */
+static void test_allowed_truncation_of_an_interlaced_picture(void **state)
+{
+    (void)state;
+    struct gf_options options = plain_options();
+    struct bytes png = interlaced_png();
+    struct picture whole, part;
+    save(in_folder("a.png"), png.data, png.size);
+    assert_int_equal(decode(in_folder("a.png"), &options, &whole), GF_OK);
+    options.allow_truncated = true;
+    save(in_folder("a.png"), png.data, png.size * 79 / 100);
+    assert_int_equal(decode(in_folder("a.png"), &options, &part), GF_OK);
+    for (int y = 0; y < 16; y += 2) /* six of seven passes make up the even rows */
+        for (int x = 0; x < 16; x++)
+            if (y < 8 || x % 2 == 0)
+                assert_int_equal(part.data[16 * y + x], whole.data[16 * y + x]);
+    free_picture(&whole);
+    free_picture(&part);
+    free(png.data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -550,6 +757,13 @@ int main(void)
         cmocka_unit_test(test_max_pixels),
         cmocka_unit_test(test_damaged_metadata_is_left_out),
         cmocka_unit_test(test_scan_bomb),
+        cmocka_unit_test(test_metadata_with_a_wrong_checksum),
+        cmocka_unit_test(test_header_behind_another_chunk),
+        cmocka_unit_test(test_critical_chunks_behind_the_pixels),
+        cmocka_unit_test(test_zlib_window_too_small),
+        cmocka_unit_test(test_transparency_with_a_wrong_checksum),
+        cmocka_unit_test(test_exif_behind_the_pixels),
+        cmocka_unit_test(test_allowed_truncation_of_an_interlaced_picture),
     };
     return cmocka_run_group_tests_name("damage", tests, make_folder, remove_folder);
 }

@@ -58,7 +58,7 @@ static ssize_t read_at(const struct gf_input *input, void *data, size_t size, in
 {
     if (!input->memory)
         return pread(input->fd, data, size, input->base + at);
-    const int64_t left = input->size - at;
+    const int64_t left = at < input->size ? input->size - at : 0;
     const size_t got = left < (int64_t)size ? (size_t)left : size;
     memcpy(data, input->memory + input->base + at, got);
     return (ssize_t)got;
@@ -341,16 +341,32 @@ bool gf_input_is_stream(const struct gf_input *input)
     return !input->regular;
 }
 
-enum gf_status gf_input_copy(struct gf_input *input, void *data, struct gf_error *error)
+int64_t gf_input_position(const struct gf_input *input)
 {
-    for (int64_t at = 0; at < input->size;) {
-        const ssize_t n = read_at(input, (char *)data + at, (size_t)(input->size - at), at);
+    return input->position - (int64_t)(input->end - input->first);
+}
+
+enum gf_status gf_input_read_at(struct gf_input *input, int64_t offset, void *data, size_t size,
+                                size_t *got, struct gf_error *error)
+{
+    *got = 0;
+    while (*got < size) {
+        const ssize_t n = read_at(input, (char *)data + *got, size - *got, offset + (int64_t)*got);
         if (n < 0 && errno != EINTR)
             return fail_errno(input, error);
         if (!n)
-            return gf_fail(error, GF_ERROR_INPUT, "%s: became shorter while it was read",
-                           input->name);
-        at += n > 0 ? n : 0;
+            break;
+        *got += n > 0 ? (size_t)n : 0;
     }
     return GF_OK;
+}
+
+enum gf_status gf_input_copy(struct gf_input *input, void *data, struct gf_error *error)
+{
+    size_t got;
+    const enum gf_status status =
+        gf_input_read_at(input, 0, data, (size_t)input->size, &got, error);
+    if (!status && (int64_t)got < input->size)
+        return gf_fail(error, GF_ERROR_INPUT, "%s: became shorter while it was read", input->name);
+    return status;
 }

@@ -33,6 +33,12 @@ enum gf_status gf_input_peek(struct gf_input *input, void *data, size_t size, si
 enum gf_status gf_input_rewind(struct gf_input *input, struct gf_error *error) GF_CHECKED;
 /* Copies all gf_input_size bytes of a regular file. What is read next does not change. */
 enum gf_status gf_input_copy(struct gf_input *input, void *data, struct gf_error *error) GF_CHECKED;
+/* The offset of the next byte from where the input starts. */
+int64_t gf_input_position(const struct gf_input *input);
+/* Reads `size` bytes of a regular file from an offset; fewer come only at the end. What is read
+ * next does not change. */
+enum gf_status gf_input_read_at(struct gf_input *input, int64_t offset, void *data, size_t size,
+                                size_t *got, struct gf_error *error) GF_CHECKED;
 /* The size of a regular file, counted from where the input starts; else -1. */
 int64_t gf_input_size(const struct gf_input *input);
 /* The last bytes that were read, 64 KB at most, will be read again. */

@@ -200,19 +200,31 @@ bool gf_png_idat_end(struct gf_png_idat *idat, struct gf_png_fault *fault)
     return skip_idat(idat, fault);
 }
 
-/* Of chunks that the pixels do not depend on neither contents nor checksum matter. */
-bool gf_png_idat_trailer(struct gf_png_idat *idat, struct gf_png_fault *fault)
+/* libpng's verdict: the checksum of a critical chunk must be right, and PLTE stands alone. Neither
+ * the contents nor the checksum of an ancillary chunk matter. */
+static bool read_trailing_chunk(struct gf_png_idat *idat, struct gf_png_trailer *trailer,
+                                struct gf_png_fault *fault)
 {
+    const bool palette = is_type(idat->head, "PLTE"), critical = isupper(idat->head[4]);
+    if (critical && !palette && !is_type(idat->head, "IDAT") && !is_type(idat->head, "IEND"))
+        return corrupt(fault, "unhandled critical chunk");
+    if (palette && trailer->has_palette)
+        return corrupt(fault, "PLTE: duplicate");
+    trailer->has_exif |= is_type(idat->head, "eXIf");
     size_t size;
+    while (idat->left)
+        if (!read_some(idat, &size, fault))
+            return false;
+    snprintf(idat->message, sizeof idat->message, "%.4s: CRC error", (const char *)idat->head + 4);
+    return read_crc(idat, critical ? idat->message : NULL, fault);
+}
+
+bool gf_png_idat_trailer(struct gf_png_idat *idat, struct gf_png_trailer *trailer,
+                         struct gf_png_fault *fault)
+{
     for (;;) {
         const bool last = is_type(idat->head, "IEND");
-        const bool known = last || is_type(idat->head, "PLTE") || is_type(idat->head, "IDAT");
-        if (isupper(idat->head[4]) && !known)
-            return corrupt(fault, "unhandled critical chunk");
-        while (idat->left)
-            if (!read_some(idat, &size, fault))
-                return false;
-        if (!read_crc(idat, last ? "IEND: CRC error" : NULL, fault))
+        if (!read_trailing_chunk(idat, trailer, fault))
             return false;
         if (last)
             return true;

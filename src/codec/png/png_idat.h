@@ -14,6 +14,12 @@ struct gf_png_fault {
     const char *text; /* else what is damaged, in libpng's words; valid until gf_png_idat_close */
 };
 
+/* What the chunks behind the pixels are like. */
+struct gf_png_trailer {
+    bool has_palette; /* in: a PLTE chunk stands before the pixels, so that another is an error */
+    bool has_exif;    /* out: there is an eXIf chunk */
+};
+
 struct gf_png_idat;
 
 /* `length` is that of the first IDAT chunk. NULL when out of memory. */
@@ -28,6 +34,7 @@ bool gf_png_idat_read(struct gf_png_idat *idat, uint8_t *out, size_t size, size_
  * it is a warning. */
 bool gf_png_idat_end(struct gf_png_idat *idat, struct gf_png_fault *fault);
 /* To be called then: checks the chunks up to IEND. */
-bool gf_png_idat_trailer(struct gf_png_idat *idat, struct gf_png_fault *fault);
+bool gf_png_idat_trailer(struct gf_png_idat *idat, struct gf_png_trailer *trailer,
+                         struct gf_png_fault *fault);
 
 #endif

@@ -7,6 +7,9 @@
 
 #include "codec/common/checks.h"
 #include "codec/common/metadata.h"
+#include "codec/io/input.h"
+#include "codec/png/inflate.h"
+#include "codec/png/png_chunk.h"
 
 enum { UNPACK_FIRST = 64 << 10 };
 
@@ -36,6 +39,10 @@ static bool unpack(const unsigned char *data, size_t size, const char *what, str
     }
     const size_t length = zlib.total_out;
     inflateEnd(&zlib);
+    if (result == Z_MEM_ERROR) {
+        free(text);
+        return false;
+    }
     if (result == Z_STREAM_END && length && length <= GF_METADATA_MAX) {
         *blob = (struct gf_blob){text, length};
         return true;
@@ -65,17 +72,19 @@ static bool add_iccp(struct gf_metadata *metadata, const unsigned char *data, si
                   file);
 }
 
+static const char xmp_keyword[] = "XML:com.adobe.xmp";
+
 static bool add_itxt(struct gf_metadata *metadata, const unsigned char *data, size_t size,
                      const struct gf_options *options, const char *file)
 {
-    static const char keyword[] = "XML:com.adobe.xmp";
     struct gf_blob *const xmp = &metadata->xmp;
     const unsigned char *const end = data + size;
-    if (xmp->size || size < sizeof keyword + 2 || memcmp(data, keyword, sizeof keyword) != 0)
+    if (xmp->size || size < sizeof xmp_keyword + 2 ||
+        memcmp(data, xmp_keyword, sizeof xmp_keyword) != 0)
         return true;
-    const bool packed = data[sizeof keyword];
-    const unsigned char *const text =
-        behind_zero(behind_zero(data + sizeof keyword + 2, end), end); /* language, translation */
+    const bool packed = data[sizeof xmp_keyword];
+    const unsigned char *const text = behind_zero(behind_zero(data + sizeof xmp_keyword + 2, end),
+                                                  end); /* language, translation */
     if (!text || text == end)
         return true;
     return packed ? unpack(text, (size_t)(end - text), "XMP", xmp, options, file)
@@ -90,16 +99,82 @@ static void add_phys(struct gf_metadata *metadata, const unsigned char *data, si
     metadata->density_y = png_get_uint_32(data + 4);
 }
 
-bool gf_png_add_metadata(struct gf_metadata *metadata, const char *type, const unsigned char *data,
-                         size_t size, const struct gf_options *options, const char *file)
+/* Whether a chunk of that type can hold metadata that outputs keep. */
+static bool is_metadata(const struct gf_png_chunk *chunk)
 {
-    if (!strcmp(type, "iCCP"))
-        return add_iccp(metadata, data, size, options, file);
-    if (!strcmp(type, "iTXt"))
-        return add_itxt(metadata, data, size, options, file);
-    if (!strcmp(type, "eXIf"))
+    return !strcmp(chunk->type, "iCCP") || !strcmp(chunk->type, "eXIf") ||
+           !strcmp(chunk->type, "pHYs") ||
+           (!strcmp(chunk->type, "iTXt") && chunk->size >= sizeof xmp_keyword &&
+            !memcmp(chunk->data, xmp_keyword, sizeof xmp_keyword));
+}
+
+static bool has_right_crc(const struct gf_png_chunk *chunk)
+{
+    const uint32_t crc = gf_crc32(0, (const uint8_t *)chunk->type, 4);
+    return gf_crc32(crc, chunk->data, chunk->size) == chunk->crc;
+}
+
+bool gf_png_add_metadata(struct gf_metadata *metadata, const struct gf_png_chunk *chunk,
+                         const struct gf_options *options, const char *file)
+{
+    const unsigned char *const data = chunk->data;
+    const size_t size = chunk->size;
+    if (!size || !is_metadata(chunk))
+        return true;
+    if (!has_right_crc(chunk)) {
+        gf_warn(options, "%s: its %s chunk has a wrong checksum: it is left out", file,
+                chunk->type);
+        return true;
+    }
+    switch (chunk->type[0]) {
+    case 'i':
+        return chunk->type[1] == 'C' ? add_iccp(metadata, data, size, options, file)
+                                     : add_itxt(metadata, data, size, options, file);
+    case 'e':
         return gf_metadata_add_exif(metadata, data, size);
-    if (!strcmp(type, "pHYs"))
+    default:
         add_phys(metadata, data, size);
+        return true;
+    }
+}
+
+/* ---- chunks behind the pixels ---- */
+
+/* Reads the data and the checksum of a chunk. True unless out of memory. */
+static bool add_chunk_at(struct gf_metadata *metadata, struct gf_input *input, int64_t offset,
+                         struct gf_png_chunk chunk, const struct gf_options *options)
+{
+    unsigned char *const data = malloc(chunk.size + GF_PNG_CRC_BYTES);
+    size_t got;
+    bool added = data;
+    if (data && !gf_input_read_at(input, offset, data, chunk.size + GF_PNG_CRC_BYTES, &got, NULL) &&
+        got == chunk.size + GF_PNG_CRC_BYTES) {
+        chunk.data = data;
+        chunk.crc = gf_png_get_be32(data + chunk.size);
+        added = gf_png_add_metadata(metadata, &chunk, options, gf_input_name(input));
+    }
+    free(data);
+    return added;
+}
+
+bool gf_png_add_late_metadata(struct gf_metadata *metadata, struct gf_input *input, int64_t offset,
+                              const struct gf_options *options)
+{
+    static const char *const types[] = {"eXIf", "iTXt"};
+    unsigned char head[GF_PNG_HEAD_BYTES];
+    size_t got;
+    while (!gf_input_read_at(input, offset, head, sizeof head, &got, NULL) && got == sizeof head) {
+        char type[5] = {0};
+        const uint32_t size = gf_png_get_be32(head);
+        memcpy(type, head + 4, 4);
+        if (size > GF_PNG_CHUNK_LONGEST || !strcmp(type, "IEND"))
+            break;
+        for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+            if (!strcmp(type, types[i]) && size <= GF_PNG_METADATA_CHUNK_MAX &&
+                !add_chunk_at(metadata, input, offset + GF_PNG_HEAD_BYTES,
+                              (struct gf_png_chunk){.type = type, .size = size}, options))
+                return false;
+        offset += GF_PNG_HEAD_BYTES + (int64_t)size + GF_PNG_CRC_BYTES;
+    }
     return true;
 }

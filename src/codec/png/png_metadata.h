@@ -3,10 +3,25 @@
 #define GF_CODEC_PNG_PNG_METADATA_H
 
 #include "codec/common/metadata.h"
+#include "codec/io/input.h"
+
+struct gf_png_chunk {
+    const char *type; /* four letters and a zero */
+    const unsigned char *data;
+    size_t size;
+    uint32_t crc; /* the checksum that the file states */
+};
 
 /* Adds what the chunk holds, if it holds metadata. Damaged metadata is left out with a warning.
  * False when out of memory. */
-bool gf_png_add_metadata(struct gf_metadata *metadata, const char *type, const unsigned char *data,
-                         size_t size, const struct gf_options *options, const char *file);
+bool gf_png_add_metadata(struct gf_metadata *metadata, const struct gf_png_chunk *chunk,
+                         const struct gf_options *options, const char *file);
+
+/* Adds the metadata of the chunks from that offset of a regular file on. Where the file ends or is
+ * damaged there is no more. False when out of memory. */
+bool gf_png_add_late_metadata(struct gf_metadata *metadata, struct gf_input *input, int64_t offset,
+                              const struct gf_options *options);
+
+enum { GF_PNG_METADATA_CHUNK_MAX = GF_METADATA_MAX + 4096 }; /* a longer chunk is skipped */
 
 #endif

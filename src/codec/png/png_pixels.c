@@ -220,7 +220,8 @@ int gf_png_pixels_read(struct gf_png_pixels *pixels, int rows, unsigned char *ds
     return rows;
 }
 
-bool gf_png_pixels_finish(struct gf_png_pixels *pixels, struct gf_png_fault *fault)
+bool gf_png_pixels_finish(struct gf_png_pixels *pixels, struct gf_png_trailer *trailer,
+                          struct gf_png_fault *fault)
 {
-    return gf_png_idat_trailer(pixels->idat, fault);
+    return gf_png_idat_trailer(pixels->idat, trailer, fault);
 }

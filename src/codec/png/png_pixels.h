@@ -22,6 +22,7 @@ void gf_png_pixels_close(struct gf_png_pixels *pixels);
 int gf_png_pixels_read(struct gf_png_pixels *pixels, int rows, unsigned char *dst, size_t pitch,
                        struct gf_png_fault *fault);
 /* Checks the chunks behind the last row. */
-bool gf_png_pixels_finish(struct gf_png_pixels *pixels, struct gf_png_fault *fault);
+bool gf_png_pixels_finish(struct gf_png_pixels *pixels, struct gf_png_trailer *trailer,
+                          struct gf_png_fault *fault);
 
 #endif

@@ -14,12 +14,12 @@
 #include "codec/common/source.h"
 #include "codec/io/input.h"
 #include "codec/png/png.h"
+#include "codec/png/png_chunk.h"
 #include "codec/png/png_metadata.h"
 #include "codec/png/png_pixels.h"
 
 enum {
-    CHUNK_MAX = GF_METADATA_MAX + 4096, /* a longer chunk of metadata is skipped */
-    DEFLATE_RATIO_MAX = 1032,           /* the most that deflate can: 258 bytes from two bits */
+    DEFLATE_RATIO_MAX = 1032, /* the most that deflate can: 258 bytes from two bits */
     ADAM7_PASSES = 7
 };
 
@@ -40,7 +40,11 @@ struct png_source {
     int pass;                     /* of an interlaced picture, counted from 1; else 0 */
     unsigned char *whole;         /* all rows of an interlaced picture */
     struct gf_png_pixels *pixels; /* not NULL where libpng decodes no pixels */
-    unsigned char chunk_head[8];  /* the last that libpng read */
+    bool signature_read;
+    unsigned char chunk_head[GF_PNG_HEAD_BYTES]; /* the last that libpng read */
+    uint64_t chunk_left; /* bytes of that chunk, and its checksum, that libpng did not read yet */
+    uint32_t chunk_crc;  /* the last checksum that libpng read */
+    struct gf_png_trailer trailer;
     unsigned char *dst; /* dst, pitch and rows are the arguments of what attempt() calls */
     size_t pitch;
     int rows;
@@ -92,15 +96,43 @@ static _Noreturn void on_error(png_structp png, png_const_charp text)
     longjmp(source->escape, 1);
 }
 
-/* Only warnings about IDAT concern the pixels. */
+static _Noreturn void fail_memory(struct png_source *source)
+{
+    source->status = gf_fail(source->error, GF_ERROR_MEMORY, "out of memory");
+    longjmp(source->escape, 1);
+}
+
+/* Of libpng's warnings those about IDAT and tRNS concern the pixels. */
 static void on_warning(png_structp png, png_const_charp text)
 {
-    const struct png_source *const source = png_get_error_ptr(png);
+    struct png_source *const source = png_get_error_ptr(png);
+    if (!strcmp(text, "Out of memory")) /* libpng would leave the chunk out */
+        fail_memory(source);
+    if (!strncmp(text, "tRNS: ", 6) || strstr(text, "exceeds memory limits"))
+        gf_warn(&source->options, "%s: its %.4s chunk is left out: %s", name_of(source), text,
+                text + 6);
     if (strncmp(text, "IDAT: ", 6) != 0)
         return;
-    if (!strstr(text, "Too much image data") && !strstr(text, "Extra compressed data"))
-        on_error(png, text); /* the checksum of the pixels */
+    if (!strstr(text, "Too m") && !strstr(text, "Extra compressed data"))
+        on_error(png, text); /* the checksum of the pixels; not too much data, nor too many IDATs */
     gf_warn(&source->options, "%s: %s", name_of(source), text + 6);
+}
+
+/* Follows libpng from chunk to chunk: it reads the signature, and then the head and the checksum of
+ * each chunk, in one piece each. */
+static void follow_chunks(struct png_source *source, const unsigned char *data, size_t size)
+{
+    if (!source->signature_read) {
+        source->signature_read = true;
+    } else if (!source->chunk_left) {
+        memcpy(source->chunk_head, data, sizeof source->chunk_head);
+        source->chunk_left = (uint64_t)gf_png_get_be32(data) + GF_PNG_CRC_BYTES;
+        source->trailer.has_palette |= !source->header_read && !memcmp(data + 4, "PLTE", 4);
+    } else {
+        source->chunk_left -= size;
+        if (!source->chunk_left)
+            source->chunk_crc = gf_png_get_be32(data + size - GF_PNG_CRC_BYTES);
+    }
 }
 
 static void read_data(png_structp png, png_bytep data, size_t size)
@@ -111,27 +143,53 @@ static void read_data(png_structp png, png_bytep data, size_t size)
     source->ended = !source->status && got < size;
     if (source->status || source->ended)
         png_error(png, "read");
-    if (size == sizeof source->chunk_head)
-        memcpy(source->chunk_head, data, size);
+    follow_chunks(source, data, size);
 }
 
 /* ---- metadata ---- */
 
-/* libpng calls this for every chunk that it does not interpret. */
+/* libpng calls this for every chunk that it does not interpret. Wrong checksums do not keep it from
+ * doing so. */
 static int read_other_chunk(png_structp png, png_unknown_chunkp chunk)
 {
     struct png_source *const source = png_get_user_chunk_ptr(png);
-    const char *const name = (const char *)chunk->name;
+    if (!png_get_image_width(png, source->info))
+        png_chunk_error(png, "missing IHDR");
     if (!(chunk->name[0] & 0x20))
         return -1; /* the chunk is critical and unknown */
-    if (source->header_read || !chunk->data)
-        return 1;
-    if (!gf_png_add_metadata(&source->base.metadata, name, chunk->data, chunk->size,
-                             &source->options, name_of(source))) {
-        source->status = gf_fail(source->error, GF_ERROR_MEMORY, "out of memory");
-        png_error(png, "out of memory");
-    }
+    const struct gf_png_chunk found = {.type = (const char *)chunk->name,
+                                       .data = chunk->data,
+                                       .size = chunk->size,
+                                       .crc = source->chunk_crc};
+    if (source->header_read)
+        source->trailer.has_exif |= !strcmp(found.type, "eXIf");
+    else if (!gf_png_add_metadata(&source->base.metadata, &found, &source->options,
+                                  name_of(source)))
+        fail_memory(source);
     return 1;
+}
+
+/* The pixels wait for the orientation, so that chunks behind them are read before them, where the
+ * input can be read out of order. */
+static enum gf_status read_late_metadata(struct png_source *source, struct gf_error *error)
+{
+    if (gf_input_is_stream(source->input) || memcmp(source->chunk_head + 4, "IDAT", 4) != 0)
+        return GF_OK;
+    const int64_t next =
+        gf_input_position(source->input) + gf_png_get_be32(source->chunk_head) + GF_PNG_CRC_BYTES;
+    return gf_png_add_late_metadata(&source->base.metadata, source->input, next, &source->options)
+               ? GF_OK
+               : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+}
+
+static void warn_of_late_metadata(const struct png_source *source)
+{
+    if (source->trailer.has_exif && !source->base.metadata.exif.size &&
+        gf_input_is_stream(source->input))
+        gf_warn(&source->options,
+                "%s: its EXIF stands behind the pixels: it is left out, since a pipe is read in "
+                "order",
+                name_of(source));
 }
 
 /* ---- what runs under setjmp: none of it has locals that must survive ---- */
@@ -151,14 +209,15 @@ static void read_header(struct png_source *source)
     source->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, source, on_error, on_warning);
     if (source->png)
         source->info = png_create_info_struct(source->png);
-    if (!source->info) {
-        source->status = gf_fail(source->error, GF_ERROR_MEMORY, "out of memory");
-        longjmp(source->escape, 1);
-    }
+    if (!source->info)
+        fail_memory(source);
     png_structp const png = source->png;
     png_set_read_fn(png, source, read_data);
     png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX); /* gf_size_check sets the limits */
-    png_set_chunk_malloc_max(png, CHUNK_MAX);
+    png_set_chunk_malloc_max(png, GF_PNG_METADATA_CHUNK_MAX);
+    /* What libpng has asked for and did not get it does not decode: it is to ask for less. */
+    if (source->options.allow_truncated)
+        png_set_compression_buffer_size(png, 1);
     png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
     png_set_read_user_chunk_fn(png, source, read_other_chunk);
     png_read_info(png, source->info);
@@ -171,14 +230,29 @@ static bool little_endian(void)
     return *(const unsigned char *)&one;
 }
 
+/* Whether the zlib stream may refer to any byte of its last 32 KB. Its head can state a smaller
+ * window; inflate.h does not see to that. */
+static bool has_whole_window(const struct png_source *source)
+{
+    enum { LARGEST_WINDOW = 7 };
+    const uint64_t raw = (uint64_t)(png_get_rowbytes(source->png, source->info) + 1) *
+                         png_get_image_height(source->png, source->info);
+    unsigned char first;
+    size_t got;
+    if (!gf_png_get_be32(source->chunk_head) ||
+        gf_input_peek(source->input, &first, 1, &got, NULL) || !got)
+        return false;
+    return first >> 4 >= LARGEST_WINDOW || raw <= 256u << (first >> 4);
+}
+
 /* Whether the file's rows need no conversion but that of the byte order. */
-static bool is_plain(const struct png_source *source)
+static bool is_plain(struct png_source *source)
 {
     return png_get_interlace_type(source->png, source->info) == PNG_INTERLACE_NONE &&
            png_get_bit_depth(source->png, source->info) >= 8 &&
            png_get_color_type(source->png, source->info) != PNG_COLOR_TYPE_PALETTE &&
            !png_get_valid(source->png, source->info, PNG_INFO_tRNS) &&
-           !memcmp(source->chunk_head + 4, "IDAT", 4);
+           !memcmp(source->chunk_head + 4, "IDAT", 4) && has_whole_window(source);
 }
 
 static enum gf_status start_plain(struct png_source *source, struct gf_error *error)
@@ -220,7 +294,7 @@ static void read_whole(struct png_source *source)
 
 static void finish(struct png_source *source)
 {
-    png_read_end(source->png, NULL);
+    png_read_end(source->png, source->info); /* without info it would accept any chunk */
 }
 
 /* Under allow_truncated damage becomes one warning, and nothing more is decoded. */
@@ -269,7 +343,7 @@ static enum gf_status finish_plain(struct png_source *source, struct gf_error *e
 {
     struct gf_png_fault fault;
     struct gf_error failure = {0};
-    if (source->given_up || gf_png_pixels_finish(source->pixels, &fault))
+    if (source->given_up || gf_png_pixels_finish(source->pixels, &source->trailer, &fault))
         return GF_OK;
     return forgive(source, fail_fault(source, &fault, &failure), &failure, error);
 }
@@ -315,7 +389,11 @@ static enum gf_status png_read(struct gf_source *base, int rows, unsigned char *
 static enum gf_status png_finish(struct gf_source *base, struct gf_error *error)
 {
     struct png_source *const source = (struct png_source *)base;
-    return source->pixels ? finish_plain(source, error) : attempt_or_forgive(source, finish, error);
+    const enum gf_status status =
+        source->pixels ? finish_plain(source, error) : attempt_or_forgive(source, finish, error);
+    if (!status)
+        warn_of_late_metadata(source);
+    return status;
 }
 
 static void png_close(struct gf_source *base)
@@ -360,6 +438,8 @@ enum gf_status gf_png_source_open(struct gf_input *input, const struct gf_option
     enum gf_status status = attempt(opened, read_header, error);
     if (!status)
         status = check_size(opened, error);
+    if (!status)
+        status = read_late_metadata(opened, error);
     if (!status)
         status = is_plain(opened) ? start_plain(opened, error) : attempt(opened, start, error);
     if (status) {
