@@ -494,6 +494,7 @@ static void test_exif_orientation(void **state)
 static void test_xmp_orientation(void **state)
 {
     (void)state;
+    gf_xmp_set_upright(&(struct gf_blob){0}); /* clang's UBSan: nothing is added to NULL */
     char text[] =
         "<x tiff:Orientation=\"6\"/><tiff:Orientation>8</tiff:Orientation> tiff:Orientation";
     gf_xmp_set_upright(&(struct gf_blob){(unsigned char *)text, sizeof text - 1});

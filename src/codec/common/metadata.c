@@ -120,9 +120,11 @@ void gf_exif_set_upright(struct gf_blob *exif)
 void gf_xmp_set_upright(struct gf_blob *xmp)
 {
     static const char tag[] = "tiff:Orientation";
+    if (!xmp->size)
+        return;
     const unsigned char *const end = xmp->data + xmp->size;
     unsigned char *at = xmp->data;
-    while (at && (at = memmem(at, (size_t)(end - at), tag, sizeof tag - 1))) {
+    while ((at = memmem(at, (size_t)(end - at), tag, sizeof tag - 1))) {
         at += sizeof tag - 1;
         /* It stands as ="6" in an attribute, as >6< in an element. */
         if (end - at >= 3 && at[0] == '=' && (at[1] == '"' || at[1] == '\''))
