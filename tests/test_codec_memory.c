@@ -2,12 +2,16 @@
  * everything is there, the metadata as well. */
 #include "codec_test.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define REPLACES_MALLOC 0 /* the sanitizer has replaced it already */
-#elif defined(__GLIBC__)
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && \
+    !defined(SANITIZED)
 #define REPLACES_MALLOC 1
 #else
-#define REPLACES_MALLOC 0
+#define REPLACES_MALLOC 0 /* a sanitizer has replaced it already */
 #endif
 
 #if REPLACES_MALLOC
@@ -173,7 +177,7 @@ int main(void)
 
 int main(void)
 {
-    puts("1..0 # SKIP: malloc cannot be replaced here");
+    puts("1..1\nok 1 # SKIP malloc cannot be replaced here");
     return 0;
 }
 

@@ -5,6 +5,10 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <sys/file.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
 
 /* The library asks for this one path before it writes without a name: saying no makes it take a
  * named temporary file, as it does where the file system cannot do without. */
@@ -16,6 +20,27 @@ int access(const char *path, int mode)
         return -1;
     }
     return faccessat(AT_FDCWD, path, mode, 0);
+}
+
+/* The permissions of files just before they are set. */
+static mode_t mode_before;
+int fchmod(int fd, mode_t mode)
+{
+    struct stat file;
+    if (!fstat(fd, &file))
+        mode_before |= file.st_mode & 07777;
+    return (int)syscall(SYS_fchmod, fd, mode);
+}
+
+/* A close() that reports what a server only then found wrong. */
+static bool failing_close;
+int close(int fd)
+{
+    const int closed = (int)syscall(SYS_close, fd);
+    if (!failing_close)
+        return closed;
+    errno = EIO;
+    return -1;
 }
 
 /* ---- inputs ---- */
@@ -195,6 +220,8 @@ static int with_names(void **state)
     return 0;
 }
 
+static char whole_folder[sizeof folder];
+
 static int without_names(void **state)
 {
     (void)state;
@@ -254,6 +281,47 @@ static void test_output_over_another(void **state)
     assert_content(path, "new");
     assert_int_equal(mode_of(path), 0604);
     assert_int_equal(entries_in_folder(), 1);
+    unlink(path);
+}
+
+/* Nobody may open what will replace a private file, not even for a moment. */
+static void test_permissions_while_it_is_written(void **state)
+{
+    (void)state;
+    const char *const path = in_folder("out");
+    save(path, "old", 3);
+    chmod(path, 0640);
+    const mode_t mask = umask(0);
+    mode_before = 0;
+    struct gf_output *const output = opened(path);
+    umask(mask);
+    put(output, "new");
+    assert_int_equal(gf_output_commit(output, &failure), GF_OK);
+    gf_output_close(output);
+    assert_int_equal(mode_before, 0600);
+    assert_int_equal(mode_of(path), 0640);
+    unlink(path);
+}
+
+static void test_last_close_fails(void **state)
+{
+    (void)state;
+    const char *const path = in_folder("out");
+    for (int exists = 0; exists <= 1; exists++) {
+        if (exists)
+            save(path, "old", 3);
+        struct gf_output *const output = opened(path);
+        put(output, "new");
+        failing_close = true;
+        const enum gf_status status = gf_output_commit(output, &failure);
+        failing_close = false;
+        gf_output_close(output);
+        assert_int_equal(status, GF_ERROR_OUTPUT);
+        assert_failure_says(strerror(EIO));
+        assert_int_equal(entries_in_folder(), exists);
+        if (exists)
+            assert_content(path, "old");
+    }
     unlink(path);
 }
 
@@ -399,6 +467,142 @@ static void test_abandoned_names_are_removed(void **state)
     named_only = false;
 }
 
+/* ---- what killed processes leave behind ---- */
+
+/* Runs in a process of its own: one looks into a folder only once. */
+static void write_in_another_process(const char *path)
+{
+    const pid_t child = fork();
+    if (!child) {
+        struct gf_output *output = NULL;
+        _exit(gf_output_open(path, &output, &failure) ||
+              gf_output_write(output, "new", 3, &failure) || gf_output_commit(output, &failure));
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_content(path, "new");
+}
+
+/* Opens an output there and is killed. */
+static void be_killed_writing(const char *path)
+{
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    const pid_t child = fork();
+    if (!child) {
+        struct gf_output *output = NULL;
+        const enum gf_status status = gf_output_open(path, &output, &failure);
+        if (write(ends[1], &status, 1) == 1)
+            pause();
+        _exit(1);
+    }
+    char status;
+    assert_int_equal(read(ends[0], &status, 1), 1);
+    assert_int_equal(status, GF_OK);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+static void test_leftovers_of_the_killed_are_removed(void **state)
+{
+    (void)state;
+    be_killed_writing(in_folder("out"));
+    assert_int_equal(entries_in_folder(), 1);
+    write_in_another_process(in_folder("other"));
+    assert_int_equal(entries_in_folder(), 1);
+    unlink(in_folder("other"));
+}
+
+static const char *boot_id(void)
+{
+    static char letters[33];
+    struct bytes text = load("/proc/sys/kernel/random/boot_id");
+    int count = 0;
+    for (size_t i = 0; i < text.size && count < 32; i++)
+        if (text.data[i] != '-' && text.data[i] != '\n')
+            letters[count++] = (char)text.data[i];
+    free(text.data);
+    return letters;
+}
+
+static pid_t dead_process(void)
+{
+    const pid_t child = fork();
+    if (!child)
+        _exit(0);
+    waitpid(child, NULL, 0);
+    return child;
+}
+
+/* Makes a file with the name of a temporary one, of that age. */
+static const char *leftover(const char *boot, pid_t pid, const char *end, int age_s)
+{
+    char name[100];
+    snprintf(name, sizeof name, ".x.png.gpufilter-%s-%d-1-%s", boot, pid, end);
+    const char *const path = in_folder(name);
+    const struct timespec times[2] = {{.tv_sec = time(NULL) - age_s},
+                                      {.tv_sec = time(NULL) - age_s}};
+    save(path, "part", 4);
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+    return path;
+}
+
+/* Whether a later run removes the file. */
+static bool is_removed(const char *path)
+{
+    write_in_another_process(in_folder("other"));
+    unlink(in_folder("other"));
+    const bool removed = access(path, F_OK);
+    unlink(path);
+    assert_int_equal(entries_in_folder(), 0);
+    return removed;
+}
+
+static void test_only_what_is_dead_is_removed(void **state)
+{
+    (void)state;
+    static const char other_boot[] = "0123456789abcdef0123456789abcdef";
+    const int two_days = 2 * 24 * 60 * 60;
+    const pid_t dead = dead_process();
+    assert_true(is_removed(leftover(boot_id(), dead, "abcdefgh", 0)));
+    assert_true(is_removed(leftover(boot_id(), getpid(), "abcdefgh", 0))); /* it started at 1 */
+    assert_true(is_removed(leftover(other_boot, getpid(), "abcdefgh", two_days)));
+    assert_false(is_removed(leftover(other_boot, dead, "abcdefgh", 60)));
+    assert_false(is_removed(leftover(boot_id(), dead, "abcdefg", two_days)));
+    assert_false(is_removed(leftover(boot_id(), dead, "abcdefgh.png", two_days)));
+    const char *const locked = leftover(boot_id(), dead, "abcdefgh", 0);
+    const int fd = open(locked, O_RDWR);
+    assert_int_equal(flock(fd, LOCK_EX), 0);
+    assert_false(is_removed(locked));
+    close(fd);
+    struct gf_output *const output = opened(in_folder("out"));
+    put(output, "of the living");
+    write_in_another_process(in_folder("other"));
+    unlink(in_folder("other"));
+    assert_int_equal(gf_output_commit(output, &failure), GF_OK);
+    gf_output_close(output);
+    assert_content(in_folder("out"), "of the living");
+    unlink(in_folder("out"));
+}
+
+/* A folder that this process has not looked into, whose files need names. */
+static int in_new_folder(void **state)
+{
+    snprintf(whole_folder, sizeof whole_folder, "%s", folder);
+    snprintf(folder + strlen(folder), sizeof folder - strlen(folder), "/new");
+    return mkdir(folder, 0700) || with_names(state);
+}
+
+static int in_old_folder(void **state)
+{
+    const int status = remove_folder(state);
+    strcpy(folder, whole_folder);
+    return status || without_names(state);
+}
+
 /* ---- standard output ---- */
 
 static int redirect_stdout(int to)
@@ -510,12 +714,18 @@ int main(void)
         BOTH_WAYS(test_output_appears_by_commit),
         BOTH_WAYS(test_output_that_is_abandoned),
         BOTH_WAYS(test_output_over_another),
+        BOTH_WAYS(test_permissions_while_it_is_written),
+        BOTH_WAYS(test_last_close_fails),
         BOTH_WAYS(test_long_output),
         BOTH_WAYS(test_output_through_a_link),
         BOTH_WAYS(test_unwritable_outputs),
         BOTH_WAYS(test_full_disk),
         BOTH_WAYS(test_input_and_output_may_be_the_same),
         cmocka_unit_test(test_abandoned_names_are_removed),
+        cmocka_unit_test_setup_teardown(test_leftovers_of_the_killed_are_removed, in_new_folder,
+                                        in_old_folder),
+        cmocka_unit_test_setup_teardown(test_only_what_is_dead_is_removed, in_new_folder,
+                                        in_old_folder),
         cmocka_unit_test(test_stdout_comes_out_by_commit),
         cmocka_unit_test(test_stdout_that_does_not_block),
         cmocka_unit_test(test_closed_pipe),

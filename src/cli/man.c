@@ -314,6 +314,21 @@ static void put_labs(FILE *file)
     put_keys(file, gf_lab_key_at);
 }
 
+static void put_files(FILE *file)
+{
+    fputs(".SH FILES\n"
+          "An output appears complete or not at all. Until then its bytes lie in a file without a "
+          "name in the same folder, or, on a file system that has no such files, in "
+          "\\fB.\\fINAME\\fB.gpufilter\\-\\fIBOOT\\fB\\-\\fIPROCESS\\fB\\-"
+          "\\fISTART\\fB\\-\\fIRANDOM\\fR. What is to replace a file is readable by its owner "
+          "alone until it has that file\\(aqs permissions. A process that is killed by SIGKILL "
+          "leaves "
+          "such a file behind. A later run that writes to the folder removes it when it is not "
+          "locked and its process has ended; after a restart, and from another machine, when "
+          "nothing was written to it for a day.\n",
+          file);
+}
+
 static void put_exits(FILE *file)
 {
     fputs(".SH EXIT STATUS\n", file);
@@ -352,6 +367,7 @@ void gf_man_print(FILE *file)
     put_profile(file);
     put_compare(file);
     put_labs(file);
+    put_files(file);
     put_exits(file);
     fputs(".SH EXAMPLES\n", file);
     for (int i = 0; gf_example_at(i); i++) {

@@ -2,83 +2,23 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "codec/io/output.h"
 #include "codec/io/spool.h"
-#include "gpufilter/pipeline.h"
+#include "codec/io/temporary.h"
 
 enum { BUFFER_BYTES = 1 << 20, LINKS_MAX = 40, NAME_TRIES = 100 };
 
-/* ---- the names that a signal handler has to remove ---- */
-
-enum { TEMPORARY_MAX = 256 }; /* a batch has one for each of its workers */
-enum slot_state { SLOT_FREE, SLOT_BEING_SET, SLOT_SET };
-
-/* They are static and never freed, since the handler may run at any time in any thread. */
-static struct slot {
-    atomic_int state;
-    char path[PATH_MAX];
-} slots[TEMPORARY_MAX];
-
-/* NULL where all are in use: a signal then leaves that file behind. */
-static struct slot *slot_take(const char *path)
-{
-    if (strlen(path) >= sizeof slots->path)
-        return NULL;
-    for (int i = 0; i < TEMPORARY_MAX; i++) {
-        int state = SLOT_FREE;
-        if (!atomic_compare_exchange_strong(&slots[i].state, &state, SLOT_BEING_SET))
-            continue;
-        strcpy(slots[i].path, path);
-        atomic_store(&slots[i].state, SLOT_SET);
-        return &slots[i];
-    }
-    return NULL;
-}
-
-static atomic_bool abandoning;
-
-static void sleep_ms(long milliseconds)
-{
-    const struct timespec time = {.tv_nsec = milliseconds * 1000000};
-    nanosleep(&time, NULL);
-}
-
-static void remove_names(void)
-{
-    for (int i = 0; i < TEMPORARY_MAX; i++) {
-        if (atomic_load(&slots[i].state) == SLOT_SET)
-            unlink(slots[i].path);
-    }
-}
-
-/* Other threads run on meanwhile. One that is about to make a name waits in remember(); one that
- * had passed it is caught by the second round. */
-void gf_abandon_outputs(void)
-{
-    atomic_store(&abandoning, true);
-    remove_names();
-    sleep_ms(3);
-    remove_names();
-    atomic_store(&abandoning, false);
-}
-
-/* ---- the output ---- */
-
 struct gf_output {
-    char *name;      /* as given, for messages */
-    char *target;    /* the file that is replaced, links resolved; NULL: copied out by commit, or
-                      * memory */
-    char *temporary; /* the name of what is being written, NULL where it has none */
-    struct slot *slot;
+    char *name;   /* as given, for messages */
+    char *target; /* the file that is replaced, links resolved; NULL: copied out by commit, or
+                   * memory */
+    struct gf_temporary temporary;
     int fd;
     bool to_stdout, exists;
     bool in_memory;
@@ -101,13 +41,6 @@ static enum gf_status fail_memory(struct gf_error *error)
     return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
 }
 
-/* The folder's part of a path, with its slash: "" for a bare name. */
-static size_t folder_length(const char *path)
-{
-    const char *const slash = strrchr(path, '/');
-    return slash ? (size_t)(slash - path) + 1 : 0;
-}
-
 /* Follows symbolic links by hand, since the last one may lead to a file that does not exist yet. */
 char *gf_output_resolve(const char *path)
 {
@@ -119,7 +52,7 @@ char *gf_output_resolve(const char *path)
             return at;
         link[length] = 0;
         char *next = NULL;
-        if (asprintf(&next, "%.*s%s", link[0] == '/' ? 0 : (int)folder_length(at), at, link) < 0)
+        if (asprintf(&next, "%.*s%s", link[0] == '/' ? 0 : (int)gf_folder_length(at), at, link) < 0)
             next = NULL;
         free(at);
         at = next;
@@ -129,67 +62,40 @@ char *gf_output_resolve(const char *path)
     return NULL;
 }
 
-/* "folder/.name.XXXXXX", hidden, unlike any other. */
-static char *make_name(const char *target)
+/* Others may open a new file as far as the umask lets them. A file that is to replace another one
+ * is ours alone until it has that one's permissions. */
+static mode_t first_mode(const struct gf_output *output)
 {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-    unsigned char random[8];
-    if (getrandom(random, sizeof random, 0) != sizeof random)
-        return NULL;
-    char suffix[sizeof random + 1] = {0};
-    for (size_t i = 0; i < sizeof random; i++)
-        suffix[i] = letters[random[i] % (sizeof letters - 1)];
-    const int folder = (int)folder_length(target);
-    char *name = NULL;
-    /* 200 bytes of the name leave room below every file system's limit. */
-    return asprintf(&name, "%.*s.%.200s.%s", folder, target, target + folder, suffix) < 0 ? NULL
-                                                                                          : name;
-}
-
-static void remember(struct gf_output *output, char *temporary)
-{
-    output->temporary = temporary;
-    output->slot = slot_take(temporary);
-    while (atomic_load(&abandoning))
-        sleep_ms(100);
-}
-
-/* The temporary name no longer exists, or is to be removed here. */
-static void forget(struct gf_output *output, bool remove)
-{
-    if (remove && output->temporary)
-        unlink(output->temporary);
-    if (output->slot)
-        atomic_store(&output->slot->state, SLOT_FREE);
-    free(output->temporary);
-    output->temporary = NULL;
-    output->slot = NULL;
+    return output->exists ? 0600 : 0666;
 }
 
 static void open_unnamed(struct gf_output *output)
 {
     if (access("/proc/self/fd", X_OK)) /* linkat() needs it to name the file in the end */
         return;
-    char *const folder = strndup(output->target, folder_length(output->target));
+    char *const folder = strndup(output->target, gf_folder_length(output->target));
     if (folder)
-        output->fd = open(*folder ? folder : ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+        output->fd =
+            open(*folder ? folder : ".", O_TMPFILE | O_RDWR | O_CLOEXEC, first_mode(output));
     free(folder);
 }
 
 static enum gf_status open_named(struct gf_output *output, struct gf_error *error)
 {
+    struct gf_temporary *const temporary = &output->temporary;
     for (int i = 0; i < NAME_TRIES; i++) {
-        char *const name = make_name(output->target);
-        if (!name)
+        if (!gf_temporary_begin(temporary, output->target))
             return fail_memory(error);
-        remember(output, name); /* before it exists, since a signal may come in between */
-        output->fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (output->fd >= 0)
+        output->fd =
+            open(temporary->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, first_mode(output));
+        if (output->fd >= 0 && gf_temporary_lock(output->fd))
             return GF_OK;
-        const int why = errno;
-        forget(output, false);
-        errno = why;
-        if (why != EEXIST && why != EINTR)
+        const bool again = output->fd >= 0 || errno == EEXIST || errno == EINTR;
+        gf_temporary_end(temporary, output->fd >= 0);
+        if (output->fd >= 0)
+            close(output->fd);
+        output->fd = -1;
+        if (!again)
             break;
     }
     return fail_errno(output, error);
@@ -220,7 +126,7 @@ static enum gf_status open_beside(struct gf_output *output, struct gf_error *err
         return gf_fail(error, GF_ERROR_OUTPUT, "%s: is read-only", output->name);
     if (output->exists && faccessat(AT_FDCWD, output->target, W_OK, AT_EACCESS))
         return fail_errno(output, error);
-    const size_t folder = folder_length(output->target);
+    const size_t folder = gf_folder_length(output->target);
     if (!output->target[folder]) {
         errno = ENOENT;
         return fail_errno(output, error);
@@ -386,21 +292,23 @@ enum gf_status gf_output_rewind(struct gf_output *output, struct gf_error *error
 
 /* ---- commit ---- */
 
-static enum gf_status name_unnamed(struct gf_output *output, struct gf_error *error)
+static bool link_as(const struct gf_output *output, const char *name)
 {
     char self[64];
     snprintf(self, sizeof self, "/proc/self/fd/%d", output->fd);
+    return !linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
+}
+
+static enum gf_status name_unnamed(struct gf_output *output, struct gf_error *error)
+{
+    (void)gf_temporary_lock(output->fd); /* without a name nobody else can have locked it */
     for (int i = 0; i < NAME_TRIES; i++) {
-        char *const name = make_name(output->target);
-        if (!name)
+        if (!gf_temporary_begin(&output->temporary, output->target))
             return fail_memory(error);
-        remember(output, name); /* before it exists: a signal may come in between */
-        if (!linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW))
+        if (link_as(output, output->temporary.path))
             return GF_OK;
-        const int why = errno;
-        forget(output, false);
-        errno = why;
-        if (why != EEXIST)
+        gf_temporary_end(&output->temporary, false);
+        if (errno != EEXIST)
             break;
     }
     return fail_errno(output, error);
@@ -412,33 +320,25 @@ static enum gf_status fail_exists(const struct gf_output *output, struct gf_erro
                    output->name);
 }
 
-/* Names a file that is new. False with EEXIST where another process has made one meanwhile. */
-static bool link_target(struct gf_output *output)
-{
-    char self[64];
-    snprintf(self, sizeof self, "/proc/self/fd/%d", output->fd);
-    return !linkat(AT_FDCWD, self, AT_FDCWD, output->target, AT_SYMLINK_FOLLOW);
-}
-
 static enum gf_status rename_over(struct gf_output *output, struct gf_error *error)
 {
     const unsigned flags = output->options.no_clobber ? RENAME_NOREPLACE : 0;
-    if (renameat2(AT_FDCWD, output->temporary, AT_FDCWD, output->target, flags)) {
+    if (renameat2(AT_FDCWD, output->temporary.path, AT_FDCWD, output->target, flags)) {
         /* A file system may know no flags: it is then enough that there was no target when the
          * output was opened. */
         const bool unknown = flags && (errno == EINVAL || errno == ENOSYS);
         if (errno == EEXIST)
             return fail_exists(output, error);
-        if (!unknown || rename(output->temporary, output->target))
+        if (!unknown || rename(output->temporary.path, output->target))
             return fail_errno(output, error);
     }
-    forget(output, false);
+    gf_temporary_end(&output->temporary, false);
     return GF_OK;
 }
 
 static enum gf_status sync_folder(const struct gf_output *output, struct gf_error *error)
 {
-    char *const folder = strndup(output->target, folder_length(output->target));
+    char *const folder = strndup(output->target, gf_folder_length(output->target));
     if (!folder)
         return fail_memory(error);
     const int fd = open(*folder ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -452,31 +352,34 @@ static enum gf_status sync_folder(const struct gf_output *output, struct gf_erro
 
 static enum gf_status name_target(struct gf_output *output, struct gf_error *error)
 {
-    if (!output->temporary && !output->exists) {
-        if (link_target(output))
+    if (!output->temporary.path && !output->exists) {
+        if (link_as(output, output->target))
             return GF_OK;
         if (errno == EEXIST && output->options.no_clobber)
             return fail_exists(output, error);
     }
-    if (!output->temporary) {
-        const enum gf_status status = name_unnamed(output, error);
-        if (status)
-            return status;
-    } else {
-        /* A network file system may report a failed write only when the file is closed. */
-        const int fd = output->fd;
-        output->fd = -1;
-        if (close(fd) && errno != EINTR)
-            return fail_errno(output, error);
-    }
-    return rename_over(output, error);
+    const enum gf_status status = output->temporary.path ? GF_OK : name_unnamed(output, error);
+    return status ? status : rename_over(output, error);
+}
+
+/* A network file system may report a failed write only when the file is closed. The copy of the
+ * descriptor keeps the lock until the file has its name. */
+static enum gf_status check_close(struct gf_output *output, struct gf_error *error)
+{
+    const int copy = fcntl(output->fd, F_DUPFD_CLOEXEC, 0), closing = output->fd;
+    if (copy < 0) /* there are too many descriptors; this tells as much */
+        return fsync(output->fd) ? fail_errno(output, error) : GF_OK;
+    output->fd = copy;
+    return close(closing) && errno != EINTR ? fail_errno(output, error) : GF_OK;
 }
 
 static enum gf_status commit_beside(struct gf_output *output, struct gf_error *error)
 {
     if (output->options.sync && fsync(output->fd))
         return fail_errno(output, error);
-    const enum gf_status status = name_target(output, error);
+    enum gf_status status = check_close(output, error);
+    if (!status)
+        status = name_target(output, error);
     return status || !output->options.sync ? status : sync_folder(output, error);
 }
 
@@ -535,7 +438,7 @@ void gf_output_close(struct gf_output *output)
 {
     if (!output)
         return;
-    forget(output, true);
+    gf_temporary_end(&output->temporary, true);
     if (output->fd >= 0)
         close(output->fd);
     free(output->memory);

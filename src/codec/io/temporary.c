@@ -1,0 +1,274 @@
+#include "codec/io/temporary.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "gpufilter/pipeline.h"
+
+/* ---- the names that a signal handler has to remove ---- */
+
+enum { SLOTS = 256 }; /* a batch uses one for each of its workers */
+enum slot_state { SLOT_FREE, SLOT_BEING_SET, SLOT_SET };
+
+/* They are static and never freed, since the handler may run at any time in any thread. */
+static struct gf_temporary_slot {
+    atomic_int state;
+    char path[PATH_MAX];
+} slots[SLOTS];
+
+static atomic_bool abandoning;
+
+/* NULL where all are in use: a signal then leaves that file behind. */
+static struct gf_temporary_slot *slot_take(const char *path)
+{
+    if (strlen(path) >= sizeof slots->path)
+        return NULL;
+    for (int i = 0; i < SLOTS; i++) {
+        int state = SLOT_FREE;
+        if (!atomic_compare_exchange_strong(&slots[i].state, &state, SLOT_BEING_SET))
+            continue;
+        strcpy(slots[i].path, path);
+        atomic_store(&slots[i].state, SLOT_SET);
+        return &slots[i];
+    }
+    return NULL;
+}
+
+static void sleep_ms(long milliseconds)
+{
+    const struct timespec time = {.tv_nsec = milliseconds * 1000000};
+    nanosleep(&time, NULL);
+}
+
+static void remove_names(void)
+{
+    for (int i = 0; i < SLOTS; i++) {
+        if (atomic_load(&slots[i].state) == SLOT_SET)
+            unlink(slots[i].path);
+    }
+}
+
+/* Other threads run on meanwhile. One that is about to make a file waits in gf_temporary_begin; one
+ * that had passed it is caught by the second round. */
+void gf_abandon_outputs(void)
+{
+    atomic_store(&abandoning, true);
+    remove_names();
+    sleep_ms(3);
+    remove_names();
+    atomic_store(&abandoning, false);
+}
+
+/* ---- who made a file ---- */
+
+enum { BOOT_LETTERS = 32, RANDOM_LETTERS = 8, NAME_BYTES = 50 };
+
+static const char mark[] = ".gpufilter-";
+
+struct maker {
+    char boot[BOOT_LETTERS + 1]; /* "" where it is not known: nothing is proven then */
+    int pid;
+    unsigned long long start; /* of the process, in clock ticks since the boot */
+};
+
+static size_t read_text(const char *path, char *text, size_t size)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t got = fd < 0 ? 0 : read(fd, text, size - 1);
+    if (fd >= 0)
+        close(fd);
+    text[got > 0 ? got : 0] = 0;
+    return got > 0 ? (size_t)got : 0;
+}
+
+/* Field 22 of /proc/PID/stat; the second, the program's name, may hold spaces and brackets. */
+static bool start_of(int pid, unsigned long long *start)
+{
+    char path[32], text[2048];
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    if (!read_text(path, text, sizeof text))
+        return false;
+    const char *at = strrchr(text, ')');
+    for (int field = 2; at && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    return at && sscanf(at, " %llu", start) == 1;
+}
+
+static struct maker this_process(void)
+{
+    struct maker maker = {.pid = getpid()};
+    char id[64];
+    size_t letters = 0;
+    read_text("/proc/sys/kernel/random/boot_id", id, sizeof id);
+    for (const char *at = id; *at && letters < BOOT_LETTERS; at++)
+        if (strchr("0123456789abcdef", *at))
+            maker.boot[letters++] = *at;
+    if (letters < BOOT_LETTERS || !start_of(maker.pid, &maker.start))
+        maker.boot[0] = 0;
+    return maker;
+}
+
+size_t gf_folder_length(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+/* "folder/.NAME.gpufilter-BOOT-PID-START-RANDOM". */
+static char *make_name(const char *target, const struct maker *maker)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    unsigned char random[RANDOM_LETTERS];
+    if (getrandom(random, sizeof random, 0) != sizeof random)
+        return NULL;
+    char suffix[RANDOM_LETTERS + 1] = {0};
+    for (size_t i = 0; i < sizeof random; i++)
+        suffix[i] = letters[random[i] % (sizeof letters - 1)];
+    const int folder = (int)gf_folder_length(target);
+    char *name = NULL;
+    const int length =
+        asprintf(&name, "%.*s.%.*s%s%s-%d-%llu-%s", folder, target, (int)NAME_BYTES,
+                 target + folder, mark, maker->boot, maker->pid, maker->start, suffix);
+    return length < 0 ? NULL : name;
+}
+
+static bool parse_name(const char *name, struct maker *maker)
+{
+    const char *at = NULL;
+    for (const char *next = name; (next = strstr(next, mark)); next++)
+        at = next;
+    char random[RANDOM_LETTERS + 1];
+    int end = 0;
+    return name[0] == '.' && at &&
+           sscanf(at + sizeof mark - 1, "%32[0-9a-f]-%d-%llu-%8[A-Za-z0-9]%n", maker->boot,
+                  &maker->pid, &maker->start, random, &end) == 4 &&
+           strlen(maker->boot) == BOOT_LETTERS && strlen(random) == RANDOM_LETTERS &&
+           !at[sizeof mark - 1 + (size_t)end];
+}
+
+/* ---- what dead processes left ---- */
+
+/* Within one boot the process tells. A file of another boot may be that of another machine, whose
+ * locks need not reach this one: it counts as dead when nothing was written to it for a day. */
+static bool is_dead(const struct maker *maker, const struct maker *self, const struct stat *file)
+{
+    enum { DAY_S = 24 * 60 * 60 };
+    unsigned long long start;
+    if (!*self->boot)
+        return false;
+    if (strcmp(maker->boot, self->boot) != 0)
+        return time(NULL) - file->st_mtime > DAY_S;
+    if (maker->pid <= 0 || (kill(maker->pid, 0) && errno == ESRCH))
+        return true;
+    return start_of(maker->pid, &start) && start != maker->start;
+}
+
+/* A process of another container is not seen from here, but its lock is. */
+static void remove_if_unlocked(int folder, const char *name, const struct stat *seen)
+{
+    struct stat file;
+    const int fd = openat(folder, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    if (!fstat(fd, &file) && file.st_ino == seen->st_ino && file.st_dev == seen->st_dev &&
+        !flock(fd, LOCK_EX | LOCK_NB))
+        unlinkat(folder, name, 0);
+    close(fd);
+}
+
+static void remove_dead_files(DIR *entries, const struct maker *self)
+{
+    for (const struct dirent *entry; (entry = readdir(entries));) {
+        struct maker maker;
+        struct stat file;
+        if (parse_name(entry->d_name, &maker) &&
+            !fstatat(dirfd(entries), entry->d_name, &file, AT_SYMLINK_NOFOLLOW) &&
+            S_ISREG(file.st_mode) && is_dead(&maker, self, &file))
+            remove_if_unlocked(dirfd(entries), entry->d_name, &file);
+    }
+}
+
+/* Whether this process has not looked into that folder yet. It looks into the first FOLDERS ones.
+ */
+static bool is_new_folder(const struct stat *folder)
+{
+    enum { FOLDERS = 256 };
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static struct {
+        dev_t device;
+        ino_t inode;
+    } known[FOLDERS];
+    static int count;
+    pthread_mutex_lock(&lock);
+    bool is_new = count < FOLDERS;
+    for (int i = 0; i < count; i++)
+        is_new &= known[i].device != folder->st_dev || known[i].inode != folder->st_ino;
+    if (is_new) {
+        known[count].device = folder->st_dev;
+        known[count++].inode = folder->st_ino;
+    }
+    pthread_mutex_unlock(&lock);
+    return is_new;
+}
+
+static void clean_folder(const char *target, const struct maker *self)
+{
+    char *const path = strndup(target, gf_folder_length(target));
+    struct stat folder;
+    if (path && !stat(*path ? path : ".", &folder) && is_new_folder(&folder)) {
+        DIR *const entries = opendir(*path ? path : ".");
+        if (entries) {
+            remove_dead_files(entries, self);
+            closedir(entries);
+        }
+    }
+    free(path);
+}
+
+/* ---- a file ---- */
+
+bool gf_temporary_begin(struct gf_temporary *temporary, const char *target)
+{
+    const struct maker self = this_process();
+    clean_folder(target, &self);
+    temporary->path = make_name(target, &self);
+    if (!temporary->path)
+        return false;
+    temporary->slot = slot_take(temporary->path);
+    while (atomic_load(&abandoning))
+        sleep_ms(100);
+    return true;
+}
+
+bool gf_temporary_lock(int fd)
+{
+    struct stat file;
+    if (flock(fd, LOCK_EX | LOCK_NB))
+        return errno != EWOULDBLOCK; /* a file system without locks: nobody removes files there */
+    return fstat(fd, &file) || file.st_nlink > 0;
+}
+
+void gf_temporary_end(struct gf_temporary *temporary, bool remove)
+{
+    const int before = errno;
+    if (remove && temporary->path)
+        unlink(temporary->path);
+    if (temporary->slot)
+        atomic_store(&temporary->slot->state, SLOT_FREE);
+    free(temporary->path);
+    *temporary = (struct gf_temporary){0};
+    errno = before;
+}
