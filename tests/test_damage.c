@@ -3,6 +3,9 @@
 #include "codec/common/source.h"
 #include "codec/io/input.h"
 
+#include <png.h>
+#include <sys/wait.h>
+
 static struct bytes encoded(const char *name, int width, int height, int channels, bool progressive)
 {
     struct gf_options options = plain_options();
@@ -416,7 +419,8 @@ static void test_max_pixels(void **state)
         assert_int_equal(decode(in_folder(names[i]), &options, &back), GF_OK);
         free_picture(&back);
         options.max_pixels = 99;
-        assert_refused(in_folder(names[i]), &options, "10x10 is 100 pixels, over options.max_pixels=99");
+        assert_refused(in_folder(names[i]), &options,
+                       "10x10 is 100 pixels, over options.max_pixels=99");
     }
     free_picture(&picture);
 }
@@ -716,6 +720,92 @@ static void test_exif_behind_the_pixels(void **state)
     check_late_exif(interlaced_png());
 }
 
+/* ---- the budget of memory ---- */
+
+static void write_interlaced(const char *path, int side)
+{
+    FILE *const file = fopen(path, "wb");
+    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
+    png_infop info = png_create_info_struct(png);
+    unsigned char *const row = calloc(1, (size_t)side);
+    png_init_io(png, file);
+    png_set_IHDR(png, info, (png_uint_32)side, (png_uint_32)side, 8, PNG_COLOR_TYPE_GRAY,
+                 PNG_INTERLACE_ADAM7, 0, 0);
+    png_write_info(png, info);
+    for (int i = png_set_interlace_handling(png) * side; i; i--)
+        png_write_row(png, row);
+    png_write_end(png, NULL);
+    png_destroy_write_struct(&png, &info);
+    free(row);
+    fclose(file);
+}
+
+static void check_budget(const char *from, const char *to, const char *words)
+{
+    struct gf_options options = gf_options_default();
+    options.device = GF_DEVICE_CPU;
+    options.progressive = true;
+    for (options.memory_bytes = 0; options.memory_bytes <= 64 << 20;
+         options.memory_bytes = options.memory_bytes ? 16 * options.memory_bytes : 4 << 20) {
+        struct gf_pipeline *pipeline;
+        memset(&failure, 0, sizeof failure);
+        assert_int_equal(gf_pipeline_open("", &options, &pipeline, &failure), GF_OK);
+        const enum gf_status status =
+            gf_pipeline_run_file(pipeline, in_folder(from), in_folder(to), &failure);
+        gf_pipeline_close(pipeline);
+        if (options.memory_bytes != 4 << 20) {
+            assert_string_equal(failure.text, "");
+            continue;
+        }
+        assert_int_equal(status, GF_ERROR_INPUT);
+        assert_failure_says(words);
+        assert_failure_says("over the 4 MiB of options.memory_bytes");
+    }
+}
+
+/* Whatever the codec needs is refused where it is more than the caller allows, with its size. */
+static void test_memory_of_codecs(void **state)
+{
+    (void)state;
+    struct gf_options options = plain_options();
+    struct picture picture = smooth_picture(2500, 2500, 3, 8);
+    options.progressive = true;
+    write_interlaced(in_folder("a.png"), 2500);
+    assert_int_equal(encode(in_folder("a.jpg"), &picture, &options), GF_OK);
+    assert_int_equal(encode(in_folder("a.ppm"), &picture, &options), GF_OK);
+    check_budget("a.png", "b.ppm", "an interlaced PNG is decoded as a whole: that takes 5 MiB");
+    check_budget("a.jpg", "b.ppm", "a JPEG of several scans is decoded as a whole: that takes 18 ");
+    check_budget("a.ppm", "b.jpg", "a progressive JPEG is encoded as a whole: that takes 18 MiB");
+    free_picture(&picture);
+}
+
+/* A picture of one long row takes that row in the codec and once with its reader. */
+static void test_memory_of_a_wide_picture(void **state)
+{
+    (void)state;
+    enum { WIDTH = 16000000 };
+    const struct gf_options options = plain_options();
+    struct gf_input *input = NULL;
+    struct gf_source *source = NULL;
+    unsigned char *const row = calloc(1, WIDTH);
+    const struct picture picture = {{WIDTH, 1, 1, 8}, row, {.orientation = 1}};
+    const pid_t child = fork(); /* whose memory does not count */
+    if (!child)
+        _exit(encode(in_folder("a.png"), &picture, &options));
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(gf_input_open(in_folder("a.png"), false, &input, &failure), GF_OK);
+    assert_int_equal(gf_source_open(input, &options, &source, &failure), GF_OK);
+    assert_in_range(source->memory.bytes, WIDTH, WIDTH + 1000);
+    const long before = peak_kilobytes();
+    assert_int_equal(source->read(source, 1, row, WIDTH, &failure), GF_OK);
+    assert_in_range(peak_kilobytes() - before, 0, WIDTH / 1000 * 5 / 2);
+    source->close(source);
+    gf_input_close(input);
+    free(row);
+}
+
 /* ---- what can still be decoded ---- */
 
 /* Of an interlaced picture of 300 bytes as much as of a large one: all passes before the cut. */
@@ -742,7 +832,9 @@ static void test_allowed_truncation_of_an_interlaced_picture(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_header_bombs), /* first: the peak of memory never falls again */
+        /* These come first: the peak of memory never falls again. */
+        cmocka_unit_test(test_memory_of_a_wide_picture),
+        cmocka_unit_test(test_header_bombs),
         cmocka_unit_test(test_chunk_bombs),
         cmocka_unit_test(test_truncated_files),
         cmocka_unit_test(test_messages_name_the_row),
@@ -763,6 +855,7 @@ int main(void)
         cmocka_unit_test(test_zlib_window_too_small),
         cmocka_unit_test(test_transparency_with_a_wrong_checksum),
         cmocka_unit_test(test_exif_behind_the_pixels),
+        cmocka_unit_test(test_memory_of_codecs),
         cmocka_unit_test(test_allowed_truncation_of_an_interlaced_picture),
     };
     return cmocka_run_group_tests_name("damage", tests, make_folder, remove_folder);

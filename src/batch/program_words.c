@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+static const char unit[] = "_bytes";
 static const char member[] = "options.", look_up[] = "gf_filter_at lists", list[] = "--list shows";
 
 /* The length of the option's name in "options.NAME"; 0 where the text begins with something else,
@@ -27,6 +28,8 @@ void gf_program_words(char *text)
             *to++ = '-';
             for (from = name; from < name + length; from++)
                 *to++ = *from == '_' ? '-' : *from;
+            if (length > sizeof unit && !memcmp(from - (sizeof unit - 1), unit, sizeof unit - 1))
+                to -= sizeof unit - 1; /* --memory is memory_bytes */
         } else if (!strncmp(from, look_up, sizeof look_up - 1)) {
             memcpy(to, list, sizeof list - 1);
             to += sizeof list - 1;

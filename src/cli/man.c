@@ -325,7 +325,13 @@ static void put_files(FILE *file)
           "leaves "
           "such a file behind. A later run that writes to the folder removes it when it is not "
           "locked and its process has ended; after a restart, and from another machine, when "
-          "nothing was written to it for a day.\n",
+          "nothing was written to it for a day.\n"
+          ".PP\n"
+          "An interlaced PNG is decoded as a whole, as is a JPEG of several scans (a progressive "
+          "one), and \\fB\\-\\-progressive\\fR encodes as a whole. Without \\fB\\-\\-memory\\fR "
+          "there "
+          "is no limit to that but \\fB\\-\\-max\\-pixels\\fR; a picture that takes more than "
+          "\\fB\\-\\-memory\\fR is refused.\n",
           file);
 }
 

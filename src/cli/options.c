@@ -127,7 +127,7 @@ static const struct gf_option options[] = {
      .help = "threads of the CPU and of PNG; 0 is one for each processor"},
     {.name = "memory", .argument = "SIZE", .type = GF_OPTION_SIZE, .least = MEMORY_LEAST,
      .greatest = MEMORY_GREATEST, .offset = AT(options.memory_bytes),
-     .help = "budget of host memory for buffers; suffixes K, M, G"},
+     .help = "budget of host memory for buffers and codecs, where a picture that takes more is refused; suffixes K, M, G"},
     {.name = "device-memory", .argument = "SIZE", .type = GF_OPTION_SIZE, .least = MEMORY_LEAST,
      .greatest = MEMORY_GREATEST, .offset = AT(options.device_memory_bytes),
      .help = "budget of device memory; without it, what is free"},

@@ -118,6 +118,16 @@ enum gf_status gf_sink_format(const char *path, const struct gf_options *options
                    path);
 }
 
+struct gf_codec_memory gf_sink_memory(enum gf_file_format file_format, struct gf_format format,
+                                      const struct gf_options *options)
+{
+    if (file_format == GF_FILE_JPEG)
+        return gf_jpeg_sink_memory(format, options);
+    if (file_format == GF_FILE_PNG)
+        return gf_png_sink_memory(format, options);
+    return (struct gf_codec_memory){0};
+}
+
 enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_format,
                             struct gf_format format, const struct gf_metadata *metadata,
                             const struct gf_options *options, struct gf_sink **sink,

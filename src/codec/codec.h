@@ -31,6 +31,10 @@ enum gf_file_format gf_file_format_named(const char *path);
 /* The usual extension of a format, without the dot. */
 const char *gf_file_format_extension(enum gf_file_format format);
 
+/* The memory that writing such a picture takes. */
+struct gf_codec_memory gf_sink_memory(enum gf_file_format file_format, struct gf_format format,
+                                      const struct gf_options *options);
+
 /* `format` is the format of the rows to come. write() converts what the file format cannot hold:
  * for JPEG 16 bits become 8 (v * 255 / 65535, rounded); for JPEG and PNM alpha is dropped, the
  * colour stays as it is, and options->warn is told once. The metadata is written unless

@@ -39,6 +39,7 @@ struct gf_picture_task {
     const char *path;                            /* that the destination chose */
     struct gf_output *output;                    /* NULL until the result's format is known */
     const struct gf_image *image_in, *image_out;
+    uint64_t codec_bytes; /* memory that the codecs need, as gf_codec_memory counts it */
 };
 
 /* Prepares another attempt after a failure of the device: without the GPU's codec, else in smaller

@@ -46,7 +46,11 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
     struct gf_device_images device_images;
     enum gf_status status =
         gf_pipeline_take_device_images(pipeline, task, plan, &device_images, error);
-    const struct gf_options options = gf_pipeline_resolved(pipeline);
+    struct gf_options options = gf_pipeline_resolved(pipeline);
+    if (pipeline->options.memory_bytes)
+        options.memory_bytes -= task->codec_bytes < options.memory_bytes / 2
+                                    ? task->codec_bytes
+                                    : options.memory_bytes / 2;
     /* A serial run waits for the device after each band, so that large bands are best. */
     const int large_rows =
         (int)(pipeline->backend->calls->band_bytes_most / gf_row_bytes(plan->in)) + 1;
@@ -110,8 +114,8 @@ static enum gf_status open_output(struct gf_pipeline *pipeline, struct gf_pictur
         status = gf_output_open(task->path, &task->output, error);
     if (!status)
         gf_output_set_options(task->output,
-                             (struct gf_output_options){.no_clobber = pipeline->options.no_clobber,
-                                                       .sync = pipeline->options.sync});
+                              (struct gf_output_options){.no_clobber = pipeline->options.no_clobber,
+                                                         .sync = pipeline->options.sync});
     return status;
 }
 
@@ -131,13 +135,31 @@ static uint64_t whole_bytes(const struct gf_pipeline *pipeline, const struct gf_
     return most;
 }
 
+/* Refuses a picture whose codec alone needs more than the caller's budget; a worker of a batch may
+ * use that of all pictures. */
+static enum gf_status check_codec_memory(const struct gf_pipeline *pipeline, const char *name,
+                                         struct gf_codec_memory memory, struct gf_error *error)
+{
+    const uint64_t own = pipeline->options.memory_bytes,
+                   shared = pipeline->memory_budget ? pipeline->memory_budget->limit : 0,
+                   limit = shared > own ? shared : own;
+    if (!own || memory.bytes <= limit)
+        return GF_OK;
+    return gf_fail(error, GF_ERROR_INPUT,
+                   "%s: %s: that takes %llu MiB of memory, over the %llu MiB of "
+                   "options.memory_bytes",
+                   name, memory.why, (unsigned long long)(memory.bytes >> 20),
+                   (unsigned long long)(limit >> 20));
+}
+
 /* Takes what the picture needs from the budget that the pipeline shares, while it is scheduled. */
 static enum gf_status schedule_within_budget(struct gf_pipeline *pipeline, struct gf_plan *plan,
                                              struct gf_source *source, struct gf_sink *sink,
                                              const struct gf_picture_task *task,
                                              struct gf_error *error)
 {
-    const uint64_t bytes = pipeline->memory_budget ? whole_bytes(pipeline, plan) : 0;
+    const uint64_t bytes =
+        pipeline->memory_budget ? whole_bytes(pipeline, plan) + task->codec_bytes : 0;
     if (bytes)
         gf_memory_budget_acquire(pipeline->memory_budget, bytes);
     const enum gf_status status = schedule(pipeline, plan, source, sink, task, error);
@@ -146,6 +168,24 @@ static enum gf_status schedule_within_budget(struct gf_pipeline *pipeline, struc
         gf_store_drop_unused(&pipeline->store);
     if (bytes)
         gf_memory_budget_release(pipeline->memory_budget, bytes);
+    return status;
+}
+
+static enum gf_status check_codecs(const struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                   const struct gf_source *source, struct gf_format result,
+                                   struct gf_error *error)
+{
+    struct gf_codec_memory in = {0}, out = {0};
+    if (source)
+        in = source->memory;
+    if (task->output)
+        out = gf_sink_memory(task->file_format, result, &pipeline->options);
+    task->codec_bytes = in.bytes + out.bytes;
+    enum gf_status status = GF_OK;
+    if (source)
+        status = check_codec_memory(pipeline, gf_input_name(task->input), in, error);
+    if (!status && task->output)
+        status = check_codec_memory(pipeline, gf_output_name(task->output), out, error);
     return status;
 }
 
@@ -167,6 +207,8 @@ static enum gf_status attempt(struct gf_pipeline *pipeline, struct gf_picture_ta
                           orientation, &plan, error);
     if (!status && task->destination && !task->output)
         status = open_output(pipeline, task, plan.out, error);
+    if (!status)
+        status = check_codecs(pipeline, task, source, plan.out, error);
     if (!status && task->output)
         status = gf_sink_open(task->output, task->file_format, plan.out, &source->metadata,
                               &pipeline->options, &sink, error);

@@ -3,13 +3,23 @@
 #ifndef GF_CODEC_COMMON_SOURCE_H
 #define GF_CODEC_COMMON_SOURCE_H
 
+#include <stdint.h>
+
 #include "codec/common/metadata.h"
 #include "gpufilter/image.h"
+
+/* Memory that a codec needs because of the picture's size or the file's structure. Most need next
+ * to none, which counts as 0. */
+struct gf_codec_memory {
+    uint64_t bytes;
+    const char *why; /* "an interlaced PNG is decoded as a whole" */
+};
 
 struct gf_source {
     struct gf_format format;
     struct gf_metadata metadata;
-    bool for_device_codec; /* by its header a GPU's codec can decode it */
+    struct gf_codec_memory memory; /* while its rows are read */
+    bool for_device_codec;         /* by its header a GPU's codec can decode it */
     /* Writes the next `rows` rows to dst, `pitch` bytes apart. Errors name the input. */
     enum gf_status (*read)(struct gf_source *source, int rows, unsigned char *dst, size_t pitch,
                            struct gf_error *error);

@@ -311,6 +311,26 @@ static enum gf_status check_size(const struct jpeg_source *source, struct gf_err
                    name, jpeg->image_width, jpeg->image_height, (long long)size);
 }
 
+static uint64_t round_up(uint64_t value, int to)
+{
+    return (value + (uint64_t)to - 1) / (uint64_t)to * (uint64_t)to;
+}
+
+/* libjpeg keeps the coefficients of a picture that comes in several scans. */
+static void count_memory(struct jpeg_source *source)
+{
+    struct jpeg_decompress_struct *const jpeg = &source->jpeg;
+    if (!jpeg_has_multiple_scans(jpeg))
+        return;
+    for (int c = 0; c < jpeg->num_components; c++) {
+        const jpeg_component_info *const component = &jpeg->comp_info[c];
+        source->base.memory.bytes +=
+            round_up(component->width_in_blocks, component->h_samp_factor) *
+            round_up(component->height_in_blocks, component->v_samp_factor) * sizeof(JBLOCK);
+    }
+    source->base.memory.why = "a JPEG of several scans is decoded as a whole";
+}
+
 static enum gf_status choose_colours(struct jpeg_source *source, struct gf_error *error)
 {
     struct jpeg_decompress_struct *const jpeg = &source->jpeg;
@@ -382,6 +402,8 @@ enum gf_status gf_jpeg_source_open(struct gf_input *input, const struct gf_optio
         status = choose_colours(opened, error);
     if (!status)
         status = finish_metadata(opened, error);
+    if (!status)
+        count_memory(opened);
     if (status) {
         jpeg_close(&opened->base);
         return status;

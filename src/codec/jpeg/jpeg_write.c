@@ -238,6 +238,25 @@ static void jpeg_close(struct gf_sink *base)
     free(sink);
 }
 
+/* libjpeg keeps the coefficients of a picture that it writes in several scans. */
+struct gf_codec_memory gf_jpeg_sink_memory(struct gf_format format,
+                                           const struct gf_options *options)
+{
+    enum { BLOCKS_OF_PADDING = 2 };
+    if (!options->progressive)
+        return (struct gf_codec_memory){0};
+    const uint64_t columns = (uint64_t)format.width / DCTSIZE + BLOCKS_OF_PADDING,
+                   rows = (uint64_t)format.height / DCTSIZE + BLOCKS_OF_PADDING;
+    uint64_t blocks = columns * rows;
+    if (gf_colour_channels(format) == 3)
+        blocks += 2 * blocks /
+                  (options->subsampling == GF_SUBSAMPLING_420   ? 4
+                   : options->subsampling == GF_SUBSAMPLING_422 ? 2
+                                                                : 1);
+    return (struct gf_codec_memory){blocks * sizeof(JBLOCK),
+                                    "a progressive JPEG is encoded as a whole"};
+}
+
 enum gf_status gf_jpeg_sink_open(struct gf_output *output, struct gf_format format,
                                  const struct gf_metadata *metadata,
                                  const struct gf_options *options, struct gf_sink **sink,

@@ -11,6 +11,8 @@
 
 enum gf_status gf_png_source_open(struct gf_input *input, const struct gf_options *options,
                                   struct gf_source **source, struct gf_error *error) GF_CHECKED;
+struct gf_codec_memory gf_png_sink_memory(struct gf_format format,
+                                          const struct gf_options *options);
 /* metadata is that of gf_metadata_for_output; it is written at once. */
 enum gf_status gf_png_sink_open(struct gf_output *output, struct gf_format format,
                                 const struct gf_metadata *metadata,

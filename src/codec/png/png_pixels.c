@@ -10,7 +10,13 @@
 #include "codec/io/input.h"
 #include "codec/png/png_filter.h"
 
-enum { BLOCK_BYTES = 128 << 10, BLOCKS = 4, LARGE_BLOCKS = 2, LARGE_BYTES = 8 << 20 };
+enum {
+    BLOCK_BYTES = 128 << 10,
+    BLOCKS = 4,
+    LARGE_BLOCKS = 2,
+    LARGE_BYTES = 8 << 20,
+    MEMORY_SHARE = 4 /* the part of options->memory_bytes that blocks may take */
+};
 
 /* Block b lies in slot b % slots. The thread unpacks it, then the caller reads its rows. */
 struct gf_png_pixels {
@@ -83,7 +89,7 @@ static void *thread_main(void *argument)
 
 /* ---- opening and closing ---- */
 
-static void cut_blocks(struct gf_png_pixels *pixels)
+static void cut_blocks(struct gf_png_pixels *pixels, uint64_t memory_bytes)
 {
     const size_t filtered = pixels->row_bytes + 1;
     const int height = pixels->format.height;
@@ -93,6 +99,8 @@ static void cut_blocks(struct gf_png_pixels *pixels)
     /* Undoing a filter may read a little past a row. */
     pixels->slot_bytes = filtered * (size_t)pixels->block_rows + GF_PNG_MARGIN;
     pixels->above_bytes = pixels->row_bytes + GF_PNG_MARGIN;
+    if (memory_bytes && LARGE_BLOCKS * pixels->slot_bytes > memory_bytes / MEMORY_SHARE)
+        pixels->threaded = false;
     pixels->slots = !pixels->threaded                  ? 1
                     : pixels->slot_bytes > LARGE_BYTES ? LARGE_BLOCKS
                                                        : BLOCKS;
@@ -125,7 +133,7 @@ enum gf_status gf_png_pixels_open(struct gf_input *input, struct gf_format forma
     opened->whole_rows = format.height;
     opened->filters = gf_png_filters();
     opened->threaded = threads > 1 && opened->row_bytes * (size_t)format.height > BLOCK_BYTES;
-    cut_blocks(opened);
+    cut_blocks(opened, options->memory_bytes);
     opened->idat = gf_png_idat_open(input, options, length);
     enum gf_status status = GF_OK;
     if (!opened->idat || !alloc_blocks(opened))
@@ -138,6 +146,13 @@ enum gf_status gf_png_pixels_open(struct gf_input *input, struct gf_format forma
     }
     *pixels = opened;
     return GF_OK;
+}
+
+uint64_t gf_png_pixels_memory(const struct gf_png_pixels *pixels)
+{
+    /* `above` takes none before there is a second block. */
+    const uint64_t above_bytes = pixels->blocks > 1 ? pixels->above_bytes : 0;
+    return (uint64_t)pixels->slots * pixels->slot_bytes + above_bytes;
 }
 
 void gf_png_pixels_close(struct gf_png_pixels *pixels)
@@ -192,7 +207,7 @@ static void undo_block(struct gf_png_pixels *pixels, int b)
                                     pixels->format.channels * pixels->format.bits / 8);
     pixels->ready = first + done;
     pixels->bad_filter = done < rows;
-    if (done == pixels->block_rows)
+    if (done == pixels->block_rows && b + 1 < pixels->blocks)
         memcpy(pixels->above, block + filtered * (size_t)done - pixels->row_bytes,
                pixels->row_bytes);
 }

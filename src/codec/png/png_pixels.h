@@ -15,6 +15,8 @@ struct gf_png_pixels;
 enum gf_status gf_png_pixels_open(struct gf_input *input, struct gf_format format, uint32_t length,
                                   const struct gf_options *options, struct gf_png_pixels **pixels,
                                   struct gf_error *error) GF_CHECKED;
+/* The memory that it uses. */
+uint64_t gf_png_pixels_memory(const struct gf_png_pixels *pixels);
 void gf_png_pixels_close(struct gf_png_pixels *pixels);
 
 /* Reads the next rows and returns their number, which is less than `rows` after a fault. The

@@ -319,6 +319,24 @@ static enum gf_status attempt_or_forgive(struct png_source *source,
     return forgive(source, attempt(source, work, &failure), &failure, error);
 }
 
+/* Rows of the usual length do not count. */
+static void count_memory(struct png_source *source)
+{
+    enum { LARGE_BYTES = 8 << 20, LIBPNG_ROWS = 3 };
+    const struct gf_format format = source->base.format;
+    struct gf_codec_memory *const memory = &source->base.memory;
+    if (source->pixels)
+        memory->bytes = gf_png_pixels_memory(source->pixels);
+    else
+        memory->bytes = (uint64_t)gf_row_bytes(format) * LIBPNG_ROWS;
+    memory->bytes = memory->bytes > LARGE_BYTES ? memory->bytes : 0;
+    memory->why = "several of its long rows are in memory at once";
+    if (source->pass) {
+        memory->bytes += (uint64_t)gf_row_bytes(format) * (uint64_t)format.height;
+        memory->why = "an interlaced PNG is decoded as a whole";
+    }
+}
+
 /* ---- the source ---- */
 
 static enum gf_status read_plain(struct png_source *source, struct gf_error *error)
@@ -446,6 +464,7 @@ enum gf_status gf_png_source_open(struct gf_input *input, const struct gf_option
         png_close(&opened->base);
         return status;
     }
+    count_memory(opened);
     *source = &opened->base;
     return GF_OK;
 }

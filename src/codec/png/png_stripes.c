@@ -98,16 +98,38 @@ static enum gf_status start_threads(struct gf_png_stripes *stripes, struct gf_er
 
 /* ---- opening and closing ---- */
 
+/* The memory of one slot, and of a thread's packer; zlib's part is an estimate. */
+static uint64_t slot_bytes(const struct gf_png_layout *layout)
+{
+    return layout->raw_bytes + layout->chunk_bytes;
+}
+
+static uint64_t packer_bytes(const struct gf_png_layout *layout)
+{
+    return layout->filtered_bytes + layout->chunk_bytes + ((uint64_t)256 << 10);
+}
+
+static struct gf_png_layout layout_of(struct gf_format format, const struct gf_options *options)
+{
+    return gf_png_layout_make(format.height, gf_row_bytes(format),
+                              format.channels * format.bits / 8, options->png_level);
+}
+
+uint64_t gf_png_stripes_memory(struct gf_format format, const struct gf_options *options)
+{
+    const struct gf_png_layout layout = layout_of(format, options);
+    return (layout.count > 1 ? 2 : 1) * slot_bytes(&layout) + packer_bytes(&layout);
+}
+
 /* The number of threads: at most one for each stripe, and as many as the memory allows. */
 static int packer_count(const struct gf_png_stripes *stripes, const struct gf_options *options)
 {
     const struct gf_png_layout *const layout = &stripes->layout;
     const uint64_t budget =
         options->memory_bytes ? options->memory_bytes / MEMORY_SHARE : MEMORY_BYTES;
-    const uint64_t slot_bytes = layout->raw_bytes + layout->chunk_bytes;
-    const uint64_t each = slot_bytes + slot_bytes / 2 + layout->filtered_bytes +
-                          layout->chunk_bytes + ((uint64_t)256 << 10); /* of zlib */
-    const uint64_t affordable = budget > 2 * slot_bytes ? (budget - 2 * slot_bytes) / each : 1;
+    const uint64_t slot = slot_bytes(layout);
+    const uint64_t each = slot + slot / 2 + packer_bytes(layout);
+    const uint64_t affordable = budget > 2 * slot ? (budget - 2 * slot) / each : 1;
     int count = options->threads > 0 ? options->threads : gf_cpu_count();
     count = count < layout->count ? count : layout->count;
     count = (uint64_t)count < affordable ? count : (int)affordable;
@@ -160,8 +182,7 @@ enum gf_status gf_png_stripes_open(struct gf_output *output, struct gf_format fo
     opened->output = output;
     opened->format = format;
     opened->adler = 1;
-    opened->layout = gf_png_layout_make(format.height, gf_row_bytes(format),
-                                        format.channels * format.bits / 8, options->png_level);
+    opened->layout = layout_of(format, options);
     opened->packers = packer_count(opened, options);
     opened->slots = slot_count(opened);
     enum gf_status status = open_slots(opened) && open_packers(opened) ? GF_OK : fail_memory(error);

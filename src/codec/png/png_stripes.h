@@ -9,6 +9,9 @@
 
 struct gf_png_stripes;
 
+/* The memory that it uses at least, with a single thread. */
+uint64_t gf_png_stripes_memory(struct gf_format format, const struct gf_options *options);
+
 /* IDAT chunks will be written to `output`. Of the options it uses threads (1: the caller does all),
  * png_level and memory_bytes. */
 enum gf_status gf_png_stripes_open(struct gf_output *output, struct gf_format format,

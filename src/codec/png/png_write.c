@@ -119,6 +119,14 @@ static void png_close(struct gf_sink *base)
     free(sink);
 }
 
+struct gf_codec_memory gf_png_sink_memory(struct gf_format format, const struct gf_options *options)
+{
+    enum { USUAL_BYTES = 8 << 20 };
+    const uint64_t bytes = gf_png_stripes_memory(format, options);
+    return (struct gf_codec_memory){bytes > USUAL_BYTES ? bytes : 0,
+                                    "several of its long rows are packed at once"};
+}
+
 enum gf_status gf_png_sink_open(struct gf_output *output, struct gf_format format,
                                 const struct gf_metadata *metadata,
                                 const struct gf_options *options, struct gf_sink **sink,
