@@ -53,7 +53,7 @@ static const struct gf_choice shells[] = {
 static const struct gf_option options[] = {
     {.group = "Files", .name = "input", .letter = 'i', .argument = "FILE", .type = GF_OPTION_INPUT,
      .help = "the picture to read: PNG, JPEG, PNM or PAM, known by its content; - is standard "
-             "input. Also a folder, a quoted pattern, @LIST with a name a line (@-: from standard input); as "
+             "input. CMYK becomes RGB by a plain conversion, with a warning. Also a folder, a quoted pattern, @LIST with a name a line (@-: from standard input); as "
              "often as wanted"},
     {.name = "output", .letter = 'o', .argument = "FILE", .type = GF_OPTION_FILE,
      .offset = AT(output),

@@ -224,6 +224,8 @@ static void read_header(struct jpeg_source *source)
     source->header_read = true;
 }
 
+/* Colours are not managed: this is what inks on ideal paper give. The profile is not kept, since it
+ * is not one of RGB. */
 GF_TARGET_CLONES static void cmyk_to_rgb(const unsigned char *cmyk, unsigned char *rgb,
                                          size_t pixels, unsigned flip)
 {
@@ -350,6 +352,10 @@ static enum gf_status choose_colours(struct jpeg_source *source, struct gf_error
         source->cmyk = malloc((size_t)jpeg->image_width * 4);
         if (!source->cmyk)
             return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        gf_warn(&source->options,
+                "%s: its CMYK colours become RGB by a plain conversion, without its ICC profile: "
+                "they are not exact",
+                gf_input_name(source->input));
         break;
     default:
         return gf_fail(error, GF_ERROR_INPUT, "%s: a JPEG of %d components of unknown colours",
