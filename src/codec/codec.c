@@ -128,13 +128,30 @@ struct gf_codec_memory gf_sink_memory(enum gf_file_format file_format, struct gf
     return (struct gf_codec_memory){0};
 }
 
+/* A .pgm holds gray. A conversion would drop the colours without a word, and there are several: the
+ * caller has to ask for one. */
+static enum gf_status check_name(const struct gf_output *output, struct gf_format format,
+                                 const struct gf_options *options, struct gf_error *error)
+{
+    const char *const name = gf_output_name(output);
+    if (options->format != GF_FILE_AUTO || strcasecmp(extension_of(name), "pgm") ||
+        gf_colour_channels(format) == 1)
+        return GF_OK;
+    return gf_fail(error, GF_ERROR_OUTPUT,
+                   "%s: a .pgm file holds gray and this picture has colours: add the filter "
+                   "grayscale, or name it .ppm",
+                   name);
+}
+
 enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_format,
                             struct gf_format format, const struct gf_metadata *metadata,
                             const struct gf_options *options, struct gf_sink **sink,
                             struct gf_error *error)
 {
-    struct gf_metadata kept;
-    enum gf_status status = gf_metadata_for_output(metadata, format, options, &kept, error);
+    struct gf_metadata kept = {0};
+    enum gf_status status = check_name(output, format, options, error);
+    if (!status)
+        status = gf_metadata_for_output(metadata, format, options, &kept, error);
     if (status)
         return status;
     if (file_format == GF_FILE_JPEG)
