@@ -493,6 +493,62 @@ static void test_exif_orientation(void **state)
         }
 }
 
+static void put_entry(unsigned char *at, bool big, unsigned tag, unsigned type, unsigned value)
+{
+    const unsigned words[] = {tag, type, 1, value};
+    const int widths[] = {2, 2, 4, type == 3 ? 2 : 4};
+    memset(at, 0, 12);
+    for (int i = 0; i < 4; at += widths[i++])
+        for (int b = 0; b < widths[i]; b++)
+            at[big ? widths[i] - 1 - b : b] = (unsigned char)(words[i] >> 8 * b);
+}
+
+/* A directory that links to one with the picture's size: the width a SHORT, the height a LONG. */
+static struct gf_blob exif_with_size(bool big, unsigned type, unsigned width, unsigned height)
+{
+    unsigned char *const data = calloc(1, 60);
+    memcpy(data, big ? "MM\0\x2a\0\0\0\x08\0\1" : "II\x2a\0\x08\0\0\0\1\0", 10);
+    put_entry(data + 10, big, 0x8769, 4, 26);
+    data[26 + big] = 2;
+    put_entry(data + 28, big, 0xa002, type, width);
+    put_entry(data + 40, big, 0xa003, 4, height);
+    return (struct gf_blob){data, 60};
+}
+
+static void check_exif_size(bool big, unsigned width, unsigned height, unsigned type)
+{
+    struct gf_blob exif = exif_with_size(big, 3, 640, 480);
+    struct gf_blob wanted = exif_with_size(big, type, width, height);
+    for (size_t size = 0; size < 28; size++) /* never past the end */
+        gf_exif_set_size(&(struct gf_blob){exif.data, size}, 1, 1);
+    gf_exif_set_size(&exif, (int)width, (int)height);
+    assert_memory_equal(exif.data, wanted.data, 60);
+    free(exif.data);
+    free(wanted.data);
+}
+
+static void test_exif_states_the_size(void **state)
+{
+    (void)state;
+    const struct gf_options options = plain_options();
+    for (int big = 0; big <= 1; big++) {
+        check_exif_size(big, 640, 480, 3);
+        check_exif_size(big, 300, 200, 3);
+        check_exif_size(big, 65535, 70000, 3);
+        check_exif_size(big, 65536, 1, 4);
+        struct picture picture = smooth_picture(30, 20, 3, 8), back;
+        struct gf_blob wanted = exif_with_size(big, 3, 30, 20);
+        picture.metadata.exif = exif_with_size(big, 3, 640, 480);
+        assert_int_equal(encode(in_folder("a.jpg"), &picture, &options), GF_OK);
+        assert_int_equal(decode(in_folder("a.jpg"), &options, &back), GF_OK);
+        assert_int_equal(back.metadata.exif.size, 60);
+        assert_memory_equal(back.metadata.exif.data, wanted.data, 60);
+        free(wanted.data);
+        free_picture(&picture);
+        free_picture(&back);
+    }
+}
+
 static void test_xmp_orientation(void **state)
 {
     (void)state;
@@ -714,6 +770,23 @@ static void test_recognition_is_by_content(void **state)
     assert_refused(in_folder("b.png"), &options, "not a PNG, JPEG, PNM or PAM file");
 }
 
+/* A .pgm with colours in it would be read as gray by its name, and as RGB by its contents. */
+static void test_colours_do_not_go_into_a_pgm(void **state)
+{
+    (void)state;
+    struct gf_options options = plain_options();
+    struct picture picture = random_picture(5, 4, 3, 8), gray = random_picture(5, 4, 2, 8);
+    unlink(in_folder("a.pgm"));
+    assert_int_equal(encode(in_folder("a.pgm"), &picture, &options), GF_ERROR_OUTPUT);
+    assert_failure_says("a.pgm: a .pgm file holds gray");
+    assert_int_equal(access(in_folder("a.pgm"), F_OK), -1);
+    assert_int_equal(encode(in_folder("a.pgm"), &gray, &options), GF_OK); /* alpha is left out */
+    options.format = GF_FILE_PNM; /* then the name says nothing */
+    assert_int_equal(encode(in_folder("a.pgm"), &picture, &options), GF_OK);
+    free_picture(&picture);
+    free_picture(&gray);
+}
+
 static void test_format_by_name(void **state)
 {
     (void)state;
@@ -755,6 +828,7 @@ int main(void)
         cmocka_unit_test(test_pam_variants),
         cmocka_unit_test(test_bad_pnm),
         cmocka_unit_test(test_exif_orientation),
+        cmocka_unit_test(test_exif_states_the_size),
         cmocka_unit_test(test_xmp_orientation),
         cmocka_unit_test(test_splice),
         cmocka_unit_test(test_metadata_is_kept),
@@ -763,6 +837,7 @@ int main(void)
         cmocka_unit_test(test_metadata_too_large_for_jpeg),
         cmocka_unit_test(test_icc_parts_in_any_order),
         cmocka_unit_test(test_recognition_is_by_content),
+        cmocka_unit_test(test_colours_do_not_go_into_a_pgm),
         cmocka_unit_test(test_format_by_name),
     };
     return cmocka_run_group_tests_name("codec", tests, make_folder, remove_folder);

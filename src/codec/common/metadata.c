@@ -31,7 +31,10 @@ enum {
     TIFF_BYTE = 1,
     TIFF_SHORT = 3,
     TIFF_LONG = 4,
-    TAG_ORIENTATION = 0x0112
+    TAG_ORIENTATION = 0x0112,
+    TAG_EXIF_DIRECTORY = 0x8769,
+    TAG_WIDTH = 0xa002, /* PixelXDimension, which exiftool calls ExifImageWidth */
+    TAG_HEIGHT = 0xa003
 };
 
 static bool is_tiff(const unsigned char *data, size_t size)
@@ -63,11 +66,8 @@ struct directory {
     size_t next;  /* offset of the link to the next directory, 0 where that is cut off */
 };
 
-static bool first_directory(const struct gf_blob *exif, struct directory *directory)
+static bool read_directory(const struct gf_blob *exif, size_t offset, struct directory *directory)
 {
-    if (!is_tiff(exif->data, exif->size))
-        return false;
-    const size_t offset = tiff_get(exif, 4, 4);
     if (offset < TIFF_HEADER || offset > exif->size - 2)
         return false;
     const size_t count = tiff_get(exif, offset, 2);
@@ -80,21 +80,31 @@ static bool first_directory(const struct gf_blob *exif, struct directory *direct
     return true;
 }
 
-/* The offset of the orientation's value, and its size in bytes; 0 where there is no orientation. */
-static size_t find_orientation(const struct gf_blob *exif, int *bytes)
+static bool first_directory(const struct gf_blob *exif, struct directory *directory)
 {
-    struct directory directory;
-    if (!first_directory(exif, &directory))
-        return 0;
-    for (size_t i = 0; i < directory.count; i++) {
-        const size_t entry = directory.first + i * TIFF_ENTRY;
-        if (tiff_get(exif, entry, 2) != TAG_ORIENTATION || tiff_get(exif, entry + 4, 4) != 1)
+    return is_tiff(exif->data, exif->size) && read_directory(exif, tiff_get(exif, 4, 4), directory);
+}
+
+/* The offset of a single number's value, and its size in bytes; 0 where the directory has none. */
+static size_t find_number(const struct gf_blob *exif, const struct directory *directory,
+                          uint32_t tag, int *bytes)
+{
+    for (size_t i = 0; i < directory->count; i++) {
+        const size_t entry = directory->first + i * TIFF_ENTRY;
+        if (tiff_get(exif, entry, 2) != tag || tiff_get(exif, entry + 4, 4) != 1)
             continue;
         const uint32_t type = tiff_get(exif, entry + 2, 2);
         *bytes = type == TIFF_SHORT ? 2 : type == TIFF_LONG ? 4 : type == TIFF_BYTE ? 1 : 0;
         return *bytes ? entry + 8 : 0;
     }
     return 0;
+}
+
+static size_t find_orientation(const struct gf_blob *exif, int *bytes)
+{
+    struct directory directory;
+    return first_directory(exif, &directory) ? find_number(exif, &directory, TAG_ORIENTATION, bytes)
+                                             : 0;
 }
 
 int gf_exif_orientation(const struct gf_blob *exif)
@@ -115,6 +125,34 @@ void gf_exif_set_upright(struct gf_blob *exif)
     struct directory directory;
     if (first_directory(exif, &directory) && directory.next)
         tiff_put(exif, directory.next, 4, 0);
+}
+
+/* A number that is too large for its type becomes a LONG: the entry has room for one. */
+static void set_number(struct gf_blob *exif, const struct directory *directory, uint32_t tag,
+                       uint32_t value)
+{
+    int bytes;
+    const size_t at = find_number(exif, directory, tag, &bytes);
+    if (!at || tiff_get(exif, at, bytes) == value)
+        return;
+    if (bytes < 4 && value >> 8 * bytes) {
+        tiff_put(exif, at - 6, 2, TIFF_LONG);
+        bytes = 4;
+    }
+    tiff_put(exif, at, bytes, value);
+}
+
+void gf_exif_set_size(struct gf_blob *exif, int width, int height)
+{
+    struct directory directory;
+    int bytes;
+    const size_t link = first_directory(exif, &directory)
+                            ? find_number(exif, &directory, TAG_EXIF_DIRECTORY, &bytes)
+                            : 0;
+    if (!link || bytes != 4 || !read_directory(exif, tiff_get(exif, link, 4), &directory))
+        return;
+    set_number(exif, &directory, TAG_WIDTH, (uint32_t)width);
+    set_number(exif, &directory, TAG_HEIGHT, (uint32_t)height);
 }
 
 void gf_xmp_set_upright(struct gf_blob *xmp)
@@ -236,6 +274,7 @@ enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct
         gf_metadata_free(kept);
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     }
+    gf_exif_set_size(&kept->exif, format.width, format.height);
     if (!options->autorotate)
         kept->orientation = metadata->orientation;
     else if (metadata->orientation != 1) {

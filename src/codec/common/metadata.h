@@ -55,6 +55,8 @@ void gf_icc_parts_free(struct gf_icc_parts *parts);
 int gf_exif_orientation(const struct gf_blob *exif);
 /* Sets the orientation to 1. A thumbnail is unlinked then, since it lies as the picture did. */
 void gf_exif_set_upright(struct gf_blob *exif);
+/* Sets the picture's size in pixels, where EXIF states it. */
+void gf_exif_set_size(struct gf_blob *exif, int width, int height);
 /* Sets tiff:Orientation in an XMP packet to 1. */
 void gf_xmp_set_upright(struct gf_blob *xmp);
 
