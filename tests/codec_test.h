@@ -227,6 +227,7 @@ static enum gf_status decode_input(struct gf_input *input, const struct gf_optio
     picture->metadata.icc = copy_blob(source->metadata.icc);
     picture->metadata.exif = copy_blob(source->metadata.exif);
     picture->metadata.xmp = copy_blob(source->metadata.xmp);
+    picture->metadata.iptc = copy_blob(source->metadata.iptc);
     status = read_rows_of(source, picture->data);
     source->close(source);
     if (status)

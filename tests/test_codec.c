@@ -675,6 +675,140 @@ static void test_metadata_is_kept(void **state)
             }
 }
 
+/* The chunk that ImageMagick makes of such a profile, packed or not. */
+static struct bytes raw_profile(const char *type, const void *profile, size_t size, bool packed)
+{
+    char text[2000], line[40];
+    struct bytes chunk = {0};
+    uLongf packed_size = sizeof text;
+    unsigned char packed_text[sizeof text];
+    int length = snprintf(text, sizeof text, "\n%s\n%8zu", type, size);
+    for (size_t i = 0; i < size; i++)
+        length += snprintf(text + length, sizeof text - (size_t)length, "%s%02x",
+                           i % 36 ? "" : "\n", ((const unsigned char *)profile)[i]);
+    length += snprintf(text + length, sizeof text - (size_t)length, "\n");
+    const int keyword = snprintf(line, sizeof line, "Raw profile type %s", type);
+    append(&chunk, line, (size_t)keyword + 1);
+    if (!packed) {
+        append(&chunk, text, (size_t)length);
+        return chunk;
+    }
+    assert_int_equal(compress(packed_text, &packed_size, (unsigned char *)text, (uLong)length),
+                     Z_OK);
+    append(&chunk, "", 1);
+    append(&chunk, packed_text, packed_size);
+    return chunk;
+}
+
+static struct picture with_raw_profile(struct bytes png, const char *type, struct bytes profile,
+                                       bool packed)
+{
+    const struct gf_options options = plain_options();
+    struct bytes chunk = raw_profile(type, profile.data, profile.size, packed);
+    struct bytes file = with_chunk(png, packed ? "zTXt" : "tEXt", chunk.data, chunk.size);
+    struct picture picture;
+    save(in_folder("raw.png"), file.data, file.size);
+    free(chunk.data);
+    free(file.data);
+    assert_int_equal(decode(in_folder("raw.png"), &options, &picture), GF_OK);
+    assert_int_equal(warnings, 0);
+    return picture;
+}
+
+static void test_raw_profiles(void **state)
+{
+    (void)state;
+    const struct gf_options options = plain_options();
+    struct picture plain = smooth_picture(5, 5, 1, 8), picture;
+    struct gf_blob tiff = make_exif(true, 6);
+    struct bytes exif = {0}, xmp_segment = {0};
+    append(&exif, "Exif\0", 6);
+    append(&exif, tiff.data, tiff.size);
+    append(&xmp_segment, "http://ns.adobe.com/xap/1.0/", 29);
+    append(&xmp_segment, "<x:xmpmeta/>", 12);
+    assert_int_equal(encode(in_folder("a.png"), &plain, &options), GF_OK);
+    struct bytes png = load(in_folder("a.png"));
+    for (int packed = 0; packed <= 1; packed++) {
+        picture = with_raw_profile(png, packed ? "exif" : "APP1", exif, packed);
+        assert_int_equal(picture.metadata.orientation, 6);
+        assert_same_blob(picture.metadata.exif, tiff);
+        free_picture(&picture);
+        picture = with_raw_profile(png, "APP1", xmp_segment, packed);
+        assert_same_blob(picture.metadata.xmp, (struct gf_blob){xmp_segment.data + 29, 12});
+        free_picture(&picture);
+        const struct bytes xmp = {xmp_segment.data + 29, 12};
+        picture = with_raw_profile(png, "xmp", xmp, packed);
+        assert_same_blob(picture.metadata.xmp, (struct gf_blob){xmp.data, xmp.size});
+        free_picture(&picture);
+    }
+    struct bytes other = with_chunk(png, "tEXt", "Raw profile type exif\0\nexif\n 2\n4x\n", 37);
+    save(in_folder("a.png"), other.data, other.size);
+    assert_int_equal(decode(in_folder("a.png"), &options, &picture), GF_OK);
+    assert_int_equal(warnings, 1);
+    assert_non_null(strstr(last_warning, "its raw profile of type exif is damaged"));
+    free_picture(&picture);
+    free(other.data);
+    free(png.data);
+    free(exif.data);
+    free(xmp_segment.data);
+    free(tiff.data);
+    free_picture(&plain);
+}
+
+/* Photoshop's resources with another before, records alone: both become the same, and travel. */
+static void test_iptc(void **state)
+{
+    (void)state;
+    static const char resource[] = "8BIM\4\4\0\0\0\0\0\7\x1c\2\5\0\2Hi\0";
+    static const char resources[] = "8BIM\4\1\1a\0\0\0\3abc\0"
+                                    "8BIM\4\4\0\0\0\0\0\7\x1c\2\5\0\2Hi\0";
+    const struct gf_blob wanted = {(unsigned char *)resource, sizeof resource - 1};
+    struct gf_options options = plain_options();
+    struct picture plain = smooth_picture(5, 5, 1, 8);
+    assert_int_equal(encode(in_folder("a.png"), &plain, &options), GF_OK);
+    struct bytes png = load(in_folder("a.png"));
+    const struct bytes whole = {(unsigned char *)resources, sizeof resources - 1};
+    const struct bytes records = {(unsigned char *)resource + 12, 12 - 5};
+    for (int alone = 0; alone <= 1; alone++) {
+        struct bytes profile = {0};
+        append(&profile, alone ? records.data : whole.data, alone ? records.size : whole.size);
+        if (alone)
+            append(&profile, "\x1c\2\7\0\0", 5); /* one more record, of no letters */
+        struct picture picture = with_raw_profile(png, "iptc", profile, alone), back;
+        if (!alone)
+            assert_same_blob(picture.metadata.iptc, wanted);
+        assert_int_equal(picture.metadata.iptc.size, alone ? 24 : 20);
+        assert_int_equal(encode(in_folder("a.jpg"), &picture, &options), GF_OK);
+        assert_int_equal(decode(in_folder("a.jpg"), &options, &back), GF_OK);
+        assert_same_blob(back.metadata.iptc, picture.metadata.iptc);
+        free_picture(&picture);
+        assert_int_equal(encode(in_folder("b.png"), &back, &options), GF_OK);
+        assert_int_equal(decode(in_folder("b.png"), &options, &picture), GF_OK);
+        assert_same_blob(picture.metadata.iptc, back.metadata.iptc);
+        free_picture(&picture);
+        options.strip = true;
+        assert_int_equal(encode(in_folder("b.png"), &back, &options), GF_OK);
+        assert_int_equal(decode(in_folder("b.png"), &options, &picture), GF_OK);
+        assert_int_equal(picture.metadata.iptc.size, 0);
+        options.strip = false;
+        free_picture(&picture);
+        free_picture(&back);
+        free(profile.data);
+    }
+    for (size_t size = 0; size < whole.size; size++) { /* never past the end */
+        struct gf_metadata metadata = {0};
+        unsigned char *const part = malloc(size + 1);
+        memcpy(part, whole.data, size);
+        unsigned char *const exact = realloc(part, size ? size : 1);
+        assert_true(gf_metadata_add_photoshop(&metadata, exact, size));
+        assert_int_equal(metadata.iptc.size, size + 1 < whole.size ? 0 : 20);
+        gf_metadata_free(&metadata);
+        free(exact);
+    }
+    free(png.data);
+    free_picture(&plain);
+}
+
 static void test_metadata_is_stripped(void **state)
 {
     (void)state;
@@ -832,6 +966,8 @@ int main(void)
         cmocka_unit_test(test_xmp_orientation),
         cmocka_unit_test(test_splice),
         cmocka_unit_test(test_metadata_is_kept),
+        cmocka_unit_test(test_raw_profiles),
+        cmocka_unit_test(test_iptc),
         cmocka_unit_test(test_metadata_is_stripped),
         cmocka_unit_test(test_profiles_of_other_colours_are_left_out),
         cmocka_unit_test(test_metadata_too_large_for_jpeg),

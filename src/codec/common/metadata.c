@@ -8,6 +8,7 @@ void gf_metadata_free(struct gf_metadata *metadata)
     free(metadata->icc.data);
     free(metadata->exif.data);
     free(metadata->xmp.data);
+    free(metadata->iptc.data);
     *metadata = (struct gf_metadata){.orientation = 1};
 }
 
@@ -199,6 +200,62 @@ bool gf_metadata_add_app1(struct gf_metadata *metadata, const void *data, size_t
                        size - sizeof GF_APP1_XMP);
 }
 
+/* ---- IPTC, as Photoshop stores it ---- */
+
+enum { RESOURCE_HEAD = 12, IPTC_RESOURCE = 0x0404, IPTC_TAG = 0x1c };
+
+static size_t even(size_t size)
+{
+    return size + size % 2;
+}
+
+static uint32_t get_be(const unsigned char *at, int bytes)
+{
+    uint32_t value = 0;
+    for (int i = 0; i < bytes; i++)
+        value = value << 8 | at[i];
+    return value;
+}
+
+/* Makes the resource of these records. It has no name. */
+static bool set_iptc(struct gf_blob *iptc, const unsigned char *records, size_t size)
+{
+    unsigned char *const resource = calloc(1, RESOURCE_HEAD + even(size));
+    if (!resource)
+        return false;
+    memcpy(resource, "8BIM\4\4\0\0", 8);
+    for (int i = 0; i < 4; i++)
+        resource[8 + i] = (unsigned char)(size >> (24 - 8 * i));
+    memcpy(resource + RESOURCE_HEAD, records, size);
+    free(iptc->data);
+    *iptc = (struct gf_blob){resource, RESOURCE_HEAD + even(size)};
+    return true;
+}
+
+bool gf_metadata_add_photoshop(struct gf_metadata *metadata, const void *data, size_t size)
+{
+    const unsigned char *at = data, *const end = at + size;
+    if (metadata->iptc.size || size < RESOURCE_HEAD || size > GF_METADATA_MAX)
+        return true;
+    if (at[0] == IPTC_TAG)
+        return set_iptc(&metadata->iptc, at, size);
+    while (end - at >= RESOURCE_HEAD && !memcmp(at, "8BIM", 4)) {
+        const size_t name = even((size_t)at[6] + 1); /* with its length */
+        if ((size_t)(end - at) < 6 + name + 4)
+            break;
+        const size_t length = get_be(at + 6 + name, 4);
+        const unsigned char *const records = at + 6 + name + 4;
+        if (length > (size_t)(end - records))
+            break;
+        if (get_be(at + 4, 2) == IPTC_RESOURCE)
+            return !length || set_iptc(&metadata->iptc, records, length);
+        if (even(length) > (size_t)(end - records))
+            break;
+        at = records + even(length);
+    }
+    return true;
+}
+
 /* ---- ICC ---- */
 
 enum { ICC_PART_HEADER = sizeof GF_APP2_ICC + 2, ICC_COLOUR_SPACE = 16 };
@@ -269,6 +326,7 @@ enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct
     kept->density_y = metadata->density_y;
     if (!gf_blob_set(&kept->exif, metadata->exif.data, metadata->exif.size) ||
         !gf_blob_set(&kept->xmp, metadata->xmp.data, metadata->xmp.size) ||
+        !gf_blob_set(&kept->iptc, metadata->iptc.data, metadata->iptc.size) ||
         (icc_fits(&metadata->icc, format) &&
          !gf_blob_set(&kept->icc, metadata->icc.data, metadata->icc.size))) {
         gf_metadata_free(kept);

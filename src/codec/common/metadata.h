@@ -1,5 +1,6 @@
-/* What a file holds beside the pixels and an output keeps: ICC profile, EXIF, XMP and density. The
- * codecs find the blocks in their files and write them; what the blocks mean is known here. */
+/* What a file holds beside the pixels and an output keeps: ICC profile, EXIF, XMP, IPTC and
+ * density. The codecs find the blocks in their files and write them; what the blocks mean is known
+ * here. */
 #ifndef GF_CODEC_COMMON_METADATA_H
 #define GF_CODEC_COMMON_METADATA_H
 
@@ -18,6 +19,7 @@ struct gf_metadata {
     struct gf_blob icc;          /* an ICC profile */
     struct gf_blob exif;         /* TIFF structure, from "II" or "MM" on, without "Exif\0\0" */
     struct gf_blob xmp;          /* the XMP packet */
+    struct gf_blob iptc;         /* a Photoshop resource, "8BIM" 0x0404, of IPTC records */
     double density_x, density_y; /* pixels per metre; 0: unknown */
     int orientation;             /* EXIF's 1..8; 1 where there is none */
 };
@@ -35,9 +37,13 @@ bool gf_metadata_add_exif(struct gf_metadata *metadata, const void *data, size_t
 /* Adds EXIF or XMP from the payload of a JPEG's APP1 segment, likewise. */
 bool gf_metadata_add_app1(struct gf_metadata *metadata, const void *data, size_t size);
 
+/* Adds IPTC from Photoshop's resources, or from IPTC records alone. False when out of memory. */
+bool gf_metadata_add_photoshop(struct gf_metadata *metadata, const void *data, size_t size);
+
 #define GF_APP1_EXIF "Exif\0"                      /* and the terminating zero */
 #define GF_APP1_XMP "http://ns.adobe.com/xap/1.0/" /* and the terminating zero */
 #define GF_APP2_ICC "ICC_PROFILE"                  /* and the terminating zero */
+#define GF_APP13_PHOTOSHOP "Photoshop 3.0"         /* and the terminating zero */
 
 /* Collects an ICC profile from the APP2 segments of a JPEG, which may come in any order. */
 struct gf_icc_parts {

@@ -175,7 +175,20 @@ static void copy_bytes(j_decompress_ptr jpeg, unsigned char *to, size_t count)
     }
 }
 
-/* Reads APP1 and APP2. jpeg_save_markers would keep as many of them as a file has. */
+static bool add_segment(struct jpeg_source *source, int marker, const unsigned char *data,
+                        size_t size)
+{
+    struct gf_metadata *const metadata = &source->base.metadata;
+    const size_t head = sizeof GF_APP13_PHOTOSHOP;
+    if (marker == JPEG_APP0 + 1)
+        return gf_metadata_add_app1(metadata, data, size);
+    if (marker == JPEG_APP0 + 2)
+        return gf_icc_parts_add(&source->icc, data, size);
+    return size < head || memcmp(data, GF_APP13_PHOTOSHOP, head) != 0 ||
+           gf_metadata_add_photoshop(metadata, data + head, size - head);
+}
+
+/* Reads APP1, APP2 and APP13. jpeg_save_markers would keep as many of them as a file has. */
 static boolean read_marker(j_decompress_ptr jpeg)
 {
     struct jpeg_source *const source = jpeg->client_data;
@@ -185,11 +198,7 @@ static boolean read_marker(j_decompress_ptr jpeg)
     if (size < sizeof length)
         ERREXIT(jpeg, JERR_BAD_LENGTH);
     copy_bytes(jpeg, source->marker, size - sizeof length);
-    const bool taken =
-        jpeg->unread_marker == JPEG_APP0 + 1
-            ? gf_metadata_add_app1(&source->base.metadata, source->marker, size - sizeof length)
-            : gf_icc_parts_add(&source->icc, source->marker, size - sizeof length);
-    if (!taken)
+    if (!add_segment(source, jpeg->unread_marker, source->marker, size - sizeof length))
         ERREXIT1(jpeg, JERR_OUT_OF_MEMORY, 0);
     return TRUE;
 }
@@ -220,6 +229,7 @@ static void read_header(struct jpeg_source *source)
     jpeg->progress = &source->progress;
     jpeg_set_marker_processor(jpeg, JPEG_APP0 + 1, read_marker);
     jpeg_set_marker_processor(jpeg, JPEG_APP0 + 2, read_marker);
+    jpeg_set_marker_processor(jpeg, JPEG_APP0 + 13, read_marker);
     jpeg_read_header(jpeg, TRUE);
     source->header_read = true;
 }

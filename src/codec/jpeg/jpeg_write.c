@@ -85,8 +85,8 @@ static void write_rest(j_compress_ptr jpeg)
 
 /* ---- metadata ---- */
 
-static void write_app1(struct jpeg_sink *sink, const char *header, size_t header_size,
-                       const struct gf_blob *blob, const char *what)
+static void write_segment(struct jpeg_sink *sink, int marker, const char *header,
+                          size_t header_size, const struct gf_blob *blob, const char *what)
 {
     if (!blob->size)
         return;
@@ -95,7 +95,7 @@ static void write_app1(struct jpeg_sink *sink, const char *header, size_t header
                 gf_output_name(sink->output), what, blob->size);
         return;
     }
-    jpeg_write_m_header(&sink->jpeg, JPEG_APP0 + 1, (unsigned)(header_size + blob->size));
+    jpeg_write_m_header(&sink->jpeg, marker, (unsigned)(header_size + blob->size));
     for (size_t i = 0; i < header_size; i++)
         jpeg_write_m_byte(&sink->jpeg, header[i]);
     for (size_t i = 0; i < blob->size; i++)
@@ -105,8 +105,10 @@ static void write_app1(struct jpeg_sink *sink, const char *header, size_t header
 static void write_metadata(struct jpeg_sink *sink)
 {
     const struct gf_metadata *const metadata = sink->metadata;
-    write_app1(sink, GF_APP1_EXIF, sizeof GF_APP1_EXIF, &metadata->exif, "EXIF");
-    write_app1(sink, GF_APP1_XMP, sizeof GF_APP1_XMP, &metadata->xmp, "XMP");
+    write_segment(sink, JPEG_APP0 + 1, GF_APP1_EXIF, sizeof GF_APP1_EXIF, &metadata->exif, "EXIF");
+    write_segment(sink, JPEG_APP0 + 1, GF_APP1_XMP, sizeof GF_APP1_XMP, &metadata->xmp, "XMP");
+    write_segment(sink, JPEG_APP0 + 13, GF_APP13_PHOTOSHOP, sizeof GF_APP13_PHOTOSHOP,
+                  &metadata->iptc, "IPTC");
     if (metadata->icc.size > GF_METADATA_MAX)
         gf_warn(&sink->options,
                 "%s: an ICC profile of %zu bytes is too large for JPEG: it is left out",

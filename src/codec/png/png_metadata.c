@@ -10,6 +10,7 @@
 #include "codec/io/input.h"
 #include "codec/png/inflate.h"
 #include "codec/png/png_chunk.h"
+#include "codec/png/png_raw_profile.h"
 
 enum { UNPACK_FIRST = 64 << 10 };
 
@@ -91,6 +92,32 @@ static bool add_itxt(struct gf_metadata *metadata, const unsigned char *data, si
                   : gf_blob_set(xmp, text, (size_t)(end - text));
 }
 
+/* tEXt and zTXt: a keyword, a zero, in zTXt a zero for the method, then the text. */
+static bool add_text(struct gf_metadata *metadata, const struct gf_png_chunk *chunk,
+                     const struct gf_options *options, const char *file)
+{
+    const unsigned char *const end = chunk->data + chunk->size;
+    const char *const type = (const char *)chunk->data + sizeof GF_PNG_RAW_PROFILE - 1;
+    const unsigned char *text = behind_zero(chunk->data, end);
+    struct gf_blob unpacked = {0};
+    bool damaged;
+    if (!text || text == end)
+        return true;
+    size_t size = (size_t)(end - text);
+    if (chunk->type[0] == 'z') {
+        if (!unpack(text + 1, size - 1, "raw profile", &unpacked, options, file))
+            return false;
+        text = unpacked.data;
+        size = unpacked.size;
+    }
+    const bool added =
+        !size || gf_png_add_raw_profile(metadata, type, (const char *)text, size, &damaged);
+    if (size && added && damaged)
+        gf_warn(options, "%s: its raw profile of type %.20s is damaged: left out", file, type);
+    free(unpacked.data);
+    return added;
+}
+
 static void add_phys(struct gf_metadata *metadata, const unsigned char *data, size_t size)
 {
     if (size != 9 || data[8] != PNG_RESOLUTION_METER)
@@ -99,13 +126,19 @@ static void add_phys(struct gf_metadata *metadata, const unsigned char *data, si
     metadata->density_y = png_get_uint_32(data + 4);
 }
 
+static bool begins_with(const struct gf_png_chunk *chunk, const char *text, size_t size)
+{
+    return chunk->size >= size && !memcmp(chunk->data, text, size);
+}
+
 /* Whether a chunk of that type can hold metadata that outputs keep. */
 static bool is_metadata(const struct gf_png_chunk *chunk)
 {
     return !strcmp(chunk->type, "iCCP") || !strcmp(chunk->type, "eXIf") ||
            !strcmp(chunk->type, "pHYs") ||
-           (!strcmp(chunk->type, "iTXt") && chunk->size >= sizeof xmp_keyword &&
-            !memcmp(chunk->data, xmp_keyword, sizeof xmp_keyword));
+           (!strcmp(chunk->type, "iTXt") && begins_with(chunk, xmp_keyword, sizeof xmp_keyword)) ||
+           ((!strcmp(chunk->type, "tEXt") || !strcmp(chunk->type, "zTXt")) &&
+            begins_with(chunk, GF_PNG_RAW_PROFILE, sizeof GF_PNG_RAW_PROFILE - 1));
 }
 
 static bool has_right_crc(const struct gf_png_chunk *chunk)
@@ -132,9 +165,11 @@ bool gf_png_add_metadata(struct gf_metadata *metadata, const struct gf_png_chunk
                                      : add_itxt(metadata, data, size, options, file);
     case 'e':
         return gf_metadata_add_exif(metadata, data, size);
-    default:
+    case 'p':
         add_phys(metadata, data, size);
         return true;
+    default:
+        return add_text(metadata, chunk, options, file);
     }
 }
 
@@ -160,7 +195,7 @@ static bool add_chunk_at(struct gf_metadata *metadata, struct gf_input *input, i
 bool gf_png_add_late_metadata(struct gf_metadata *metadata, struct gf_input *input, int64_t offset,
                               const struct gf_options *options)
 {
-    static const char *const types[] = {"eXIf", "iTXt"};
+    static const char *const types[] = {"eXIf", "iTXt", "tEXt", "zTXt"};
     unsigned char head[GF_PNG_HEAD_BYTES];
     size_t got;
     while (!gf_input_read_at(input, offset, head, sizeof head, &got, NULL) && got == sizeof head) {

@@ -10,6 +10,7 @@
 #include "codec/io/output.h"
 #include "codec/png/png.h"
 #include "codec/png/png_chunk.h"
+#include "codec/png/png_raw_profile.h"
 #include "codec/png/png_stripes.h"
 
 struct png_sink {
@@ -51,19 +52,32 @@ static enum gf_status write_headed(struct gf_output *output, const char *type, c
     return status;
 }
 
-static enum gf_status write_icc(struct gf_output *output, const struct gf_blob *icc,
-                                struct gf_error *error)
+static enum gf_status write_packed(struct gf_output *output, const char *type, const void *head,
+                                   size_t head_size, const struct gf_blob *blob,
+                                   struct gf_error *error)
 {
-    static const char head[] = "ICC profile\0"; /* the name, its zero and method 0 */
-    uLongf size = compressBound((uLong)icc->size);
+    uLongf size = compressBound((uLong)blob->size);
     struct gf_blob packed = {.data = malloc(size)};
     enum gf_status status = GF_OK;
-    if (!packed.data || compress(packed.data, &size, icc->data, (uLong)icc->size) != Z_OK)
+    if (!packed.data || compress(packed.data, &size, blob->data, (uLong)blob->size) != Z_OK)
         status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     packed.size = size;
     if (!status)
-        status = write_headed(output, "iCCP", head, sizeof head, &packed, error);
+        status = write_headed(output, type, head, head_size, &packed, error);
     free(packed.data);
+    return status;
+}
+
+/* In a form that ImageMagick and exiftool read: PNG has no chunk of its own for IPTC. */
+static enum gf_status write_iptc(struct gf_output *output, const struct gf_blob *iptc,
+                                 struct gf_error *error)
+{
+    static const char head[] = GF_PNG_RAW_PROFILE "iptc\0"; /* the keyword, its zero, method 0 */
+    struct gf_blob text;
+    if (!gf_png_make_raw_profile("iptc", iptc, &text))
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    const enum gf_status status = write_packed(output, "zTXt", head, sizeof head, &text, error);
+    free(text.data);
     return status;
 }
 
@@ -82,11 +96,12 @@ static enum gf_status write_density(struct gf_output *output, const struct gf_me
 static enum gf_status write_metadata(struct gf_output *output, const struct gf_metadata *metadata,
                                      struct gf_error *error)
 {
+    static const char icc_head[] = "ICC profile\0"; /* the name, its zero and method 0 */
     /* The keyword, "not packed", method, language and translated keyword, each with its zero. */
     static const char xmp_head[] = "XML:com.adobe.xmp\0\0\0\0";
     enum gf_status status = GF_OK;
     if (metadata->icc.size)
-        status = write_icc(output, &metadata->icc, error);
+        status = write_packed(output, "iCCP", icc_head, sizeof icc_head, &metadata->icc, error);
     if (!status)
         status = write_density(output, metadata, error);
     if (!status && metadata->exif.size && metadata->exif.size < GF_PNG_CHUNK_LONGEST)
@@ -94,6 +109,8 @@ static enum gf_status write_metadata(struct gf_output *output, const struct gf_m
             gf_png_chunk_write(output, "eXIf", metadata->exif.data, metadata->exif.size, error);
     if (!status && metadata->xmp.size)
         status = write_headed(output, "iTXt", xmp_head, sizeof xmp_head, &metadata->xmp, error);
+    if (!status && metadata->iptc.size)
+        status = write_iptc(output, &metadata->iptc, error);
     return status;
 }
 
