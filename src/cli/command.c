@@ -84,6 +84,8 @@ static enum gf_status set(struct reader *reader, const struct gf_option *option,
         return gf_fail(reader->error, GF_ERROR_USAGE, "--%s is given twice: '%.100s' and '%.100s'",
                        option->name, *member, value);
     reader->given[index] = true;
+    if (!strcmp(option->name, "quality"))
+        reader->command->quality_given = !reader->in_environment;
     return gf_option_set(option, value, reader->command, reader->error);
 }
 

@@ -63,6 +63,7 @@ struct gf_command {
     bool all_devices; /* --device=cuda:all */
     int profile;      /* enum gf_profile_form */
     bool verbose, quiet;
+    bool quality_given; /* on the command line, not in the environment */
     struct gf_options options;
 };
 

@@ -83,9 +83,20 @@ static enum gf_status selftest(const struct gf_command *command, struct gf_error
     return status;
 }
 
+static void warn_of_quality(const struct gf_command *command)
+{
+    enum gf_file_format format = command->options.format;
+    if (format == GF_FILE_AUTO && command->output)
+        format = gf_file_format_named(command->output);
+    if (command->quality_given && !command->quiet && format != GF_FILE_AUTO &&
+        format != GF_FILE_JPEG)
+        gf_message_warn(NULL, "--quality is of JPEG alone: it changes nothing here");
+}
+
 /* Writes the picture if -o is given, and compares the variants if that is asked for. */
 static enum gf_status run(struct gf_command *command, struct gf_error *error)
 {
+    warn_of_quality(command);
     const enum gf_status status = command->output ? gf_run_batch(command, error) : GF_OK;
     return status || command->profile < GF_PROFILE_COMPARE ? status
                                                            : gf_run_compare(command, error);

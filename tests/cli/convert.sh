@@ -64,3 +64,13 @@ run 1 gpufilter -i in.ppm -o colours.pgm
 stderr_like 'colours.pgm: a .pgm file holds gray and this picture has colours: add the filter grayscale, or name it .ppm$'
 run 0 gpufilter -i in.ppm -o colours.pgm grayscale
 [ "$(head -c 2 colours.pgm)" = P5 ] || problem "it is no P5"
+
+begin "--quality warns where no JPEG is written"
+run 0 gpufilter -i in.ppm -o q.png --quality=90
+stderr_like 'warning: --quality is of JPEG alone: it changes nothing here$'
+run 0 gpufilter -i in.ppm -o q.jpg --quality=90
+silent
+GPUFILTER_OPTS=--quality=90 run 0 gpufilter -i in.ppm -o q.png
+silent
+run 0 gpufilter -i in.ppm -o q.png --quality=90 --quiet
+silent
