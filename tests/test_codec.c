@@ -741,7 +741,8 @@ static void test_raw_profiles(void **state)
         assert_same_blob(picture.metadata.xmp, (struct gf_blob){xmp.data, xmp.size});
         free_picture(&picture);
     }
-    struct bytes other = with_chunk(png, "tEXt", "Raw profile type exif\0\nexif\n 2\n4x\n", 37);
+    static const char bad[] = "Raw profile type exif\0\nexif\n 2\n4x\n";
+    struct bytes other = with_chunk(png, "tEXt", bad, sizeof bad - 1);
     save(in_folder("a.png"), other.data, other.size);
     assert_int_equal(decode(in_folder("a.png"), &options, &picture), GF_OK);
     assert_int_equal(warnings, 1);
