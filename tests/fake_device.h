@@ -1,8 +1,8 @@
-/* A simulated device, to test the scheduler on any machine. Its memory is host memory, poisoned and
- * between guard bytes; copies and stages are not done before wait(), and stages run through their
- * CPU entries. It notes a complaint where a real device would fail: views outside its memory or
- * badly aligned, calls from a thread that did not enter the lane, constants that were not loaded.
- * On request it is short of memory or fails. */
+/* A simulated device, which tests on any machine how the scheduler treats one. Its memory is host
+ * memory, poisoned and between guard bytes; the scheduler must copy to it and from it; work is done
+ * in wait(), not before; stages run through their CPU functions. It complains of what a real device
+ * would fail at: views outside its memory or badly aligned, calls from a thread that did not enter
+ * the lane, constants that were not loaded. A test can make it short of memory or let it fail. */
 #ifndef GF_FAKE_DEVICE_H
 #define GF_FAKE_DEVICE_H
 
@@ -25,12 +25,12 @@ struct fake_device {
     struct gf_backend_calls calls;
     /* Set by the test. */
     uint64_t memory_bytes; /* 0: no limit */
-    bool lies;             /* free_bytes tells of memory that alloc then does not give */
+    bool lies;             /* free_bytes() reports memory that alloc() then refuses */
     int fail_run;          /* the n-th stage run fails; 0: none */
     bool fail_late;        /* in wait(), not in the call */
     bool unavailable;      /* ready() fails */
     bool zero_copy;        /* stages take pinned host memory */
-    /* Recorded by the device. */
+    /* Counted by the device. */
     pthread_mutex_t lock;
     struct fake_block block[FAKE_BLOCKS];
     void *pinned[64];
@@ -63,7 +63,7 @@ struct fake_lane {
     double mark_s;
 };
 
-static _Thread_local const void *fake_entered; /* the device this thread made its own */
+static _Thread_local const void *fake_entered; /* the device that the thread has bound */
 
 static struct fake_device *fake_of(const struct gf_lane *lane)
 {
@@ -190,7 +190,7 @@ static bool fake_pin(struct gf_backend *backend, void *data, size_t size)
     pthread_mutex_lock(&device->lock);
     for (int i = 0; i < 64 && !pinned; i++) {
         if (device->pinned[i] == data)
-            break; /* as CUDA says: registered already */
+            break; /* CUDA refuses it too: it is registered already */
         if (!device->pinned[i]) {
             device->pinned[i] = data;
             pinned = true;
@@ -418,7 +418,7 @@ static enum gf_status fake_statistic_take(struct gf_lane *lane, struct gf_histog
     return GF_OK;
 }
 
-/* ---- doing it ---- */
+/* ---- the queued work ---- */
 
 static void fake_copy(const struct gf_view *src, const struct gf_view *dst)
 {
@@ -426,7 +426,7 @@ static void fake_copy(const struct gf_view *src, const struct gf_view *dst)
         memcpy(gf_view_row(dst, row), gf_view_row(src, row), gf_row_bytes(src->format));
 }
 
-/* Runs the stage on poisoned memory, so that samples that it leaves out and bytes that it writes
+/* Runs the stage on poisoned memory: bytes that it leaves out stay poison, and bytes that it writes
  * between rows are found. */
 static void fake_do_run(struct fake_device *device, const struct fake_op *op)
 {
@@ -535,7 +535,7 @@ static inline void fake_open(struct fake_device *device)
     device->base.calls = &device->calls;
 }
 
-/* After a run everything must be freed, and there must be no complaint. */
+/* After a run: all memory was returned, and the device has no complaint. */
 static inline void fake_assert_clean(const char *label, const struct fake_device *device)
 {
     if (device->complaints)

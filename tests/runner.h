@@ -1,5 +1,6 @@
-/* Runs a chain on a picture through the scheduler. The test sets everything that must not change
- * the result: backend, lanes, rows of a band, streams as input and output, padding between rows. */
+/* Runs a picture through a chain by the scheduler. The test sets what must not change the result:
+ * the backend, the lanes, the rows of a band, whether the picture streams in and out, the padding
+ * between rows. */
 #ifndef GF_TEST_RUNNER_H
 #define GF_TEST_RUNNER_H
 
@@ -45,7 +46,7 @@ static inline enum gf_status memory_finish(struct gf_source *source, struct gf_e
     struct memory_source *const memory = (struct memory_source *)source;
     memory->finished++;
     if (memory->fail_finish)
-        usleep(20000); /* late: the last band may be written by then */
+        usleep(20000); /* the last band may be written by then */
     if (memory->row != memory->image->format.height)
         return gf_fail(error, GF_ERROR_INPUT, "only %d rows were read", memory->row);
     return memory->fail_finish ? gf_fail(error, GF_ERROR_INPUT, "in.png: bad checksum") : GF_OK;
@@ -113,12 +114,11 @@ struct way {
     bool finish_fails;
     int orientation;        /* EXIF's; 0: none */
     struct gf_spans *spans; /* NULL: none kept */
-    /* Recorded by the run. */
+    /* Results. */
     int sink_finished, rows_written, first_band_rows;
 };
 
-/* The format of the chain's result; false if there is none, as for a crop larger than the picture.
- */
+/* The format of the chain's result; false where it has none (a crop larger than the picture). */
 static inline bool chain_format(const char *text, struct gf_format in, int orientation,
                                 struct gf_format *out)
 {
@@ -206,8 +206,7 @@ static inline enum gf_status run_plan(struct gf_plan *plan, struct way *way,
     return status;
 }
 
-/* Runs the chain on the picture; *output is made here, for the caller to free even after a failure.
- */
+/* Runs the chain on the picture. The caller frees *output, even after a failure. */
 static inline enum gf_status run_way(const char *text, struct way *way,
                                      const struct gf_image *input, struct gf_image *output,
                                      struct gf_error *error)
@@ -235,7 +234,7 @@ static inline enum gf_status run_way(const char *text, struct way *way,
     return status;
 }
 
-/* The expected result: by the CPU, in one band on one lane, with the whole picture in memory. */
+/* The expected result: by one band on one lane of the CPU, from memory to memory. */
 static inline struct gf_image reference(const char *text, const struct gf_image *input,
                                         int orientation)
 {

@@ -1,5 +1,5 @@
-/* A batch over several devices: which device does which picture is chance, but the results are not.
- * The devices are tests/fake_device.h's, of which some fail. */
+/* A batch over several devices, some of which fail. Which device does which picture is left to
+ * chance; the results are not. The devices are those of tests/fake_device.h. */
 #include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,6 +8,7 @@
 #include "base/memory_budget.h"
 #include "pipeline/pipeline_internal.h"
 #include "runner.h"
+#include "temp_folder.h"
 
 enum { PICTURES = 24, DEVICES = 3, PIPELINES = 300 };
 
@@ -24,17 +25,6 @@ static struct {
     char said[64][500];
     int warnings, errors;
 } world = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static char folder[] = "/tmp/gpufilter-batch-XXXXXX";
-
-static const char *in_folder(const char *name)
-{
-    static char path[4][400];
-    static int next;
-    next = (next + 1) % 4;
-    snprintf(path[next], sizeof path[next], "%s/%s", folder, name);
-    return path[next];
-}
 
 static enum gf_status open_fake(void *context, const char *text, const struct gf_options *options,
                                 struct gf_pipeline **pipeline, struct gf_error *error)
@@ -63,12 +53,12 @@ static enum gf_status open_fake(void *context, const char *text, const struct gf
     return status;
 }
 
-static void note(void *context, enum gf_batch_kind kind, const char *text)
+static void note(void *context, enum gf_message_kind kind, const char *text)
 {
     (void)context;
     snprintf(world.said[(world.warnings + world.errors) % 64], sizeof world.said[0], "%s", text);
-    world.warnings += kind == GF_SAY_WARNING;
-    world.errors += kind == GF_SAY_ERROR;
+    world.warnings += kind == GF_MESSAGE_WARNING;
+    world.errors += kind == GF_MESSAGE_ERROR;
 }
 
 static void warn(void *context, const char *text)
@@ -170,7 +160,7 @@ static enum gf_status run(enum gf_device_kind kind, int devices, int threads,
                                              .output = &output,
                                              .device = index,
                                              .devices = devices,
-                                             .say = note,
+                                             .message = note,
                                              .open = open_fake};
     const enum gf_status status = gf_batch_run(&request, batch, error);
     for (int i = 0; i < world.pipelines; i++) {
@@ -202,15 +192,13 @@ static void test_devices_share_the_work(void **state)
         assert_int_equal(batch.done, PICTURES);
         assert_int_equal(world.warnings + world.errors, 0);
         assert_int_equal(world.on_cpu, 0);
-        /* Workers belong to devices in turn; one that came late may have found nothing left to do.
-         */
+        /* Workers are assigned to devices round robin; a late one may find nothing left to do. */
         for (int i = 0; i < DEVICES; i++)
             assert_true(world.opened[i] <= (threads + DEVICES - 1 - i) / DEVICES);
     }
 }
 
-/* Wherever the device fails, here at the n-th stage of a pipeline, its pictures are done on the
- * others. */
+/* Whenever a device fails, here at the n-th stage of a pipeline, the others do its pictures. */
 static void test_a_failing_device(void **state)
 {
     (void)state;
@@ -246,7 +234,7 @@ static void test_all_devices_fail(void **state)
     assert_int_equal(batch.done, PICTURES);
     assert_true(world.on_cpu >= 1);
     assert_true(world.warnings >= 1);
-    /* Asked for GPUs, the CPU is no answer. */
+    /* With --device=cuda the batch does not go on with the CPU. */
     assert_int_equal(run(GF_DEVICE_CUDA, DEVICES, 3, &batch, &error), GF_ERROR_INPUT);
     assert_int_equal(world.on_cpu, 0);
     assert_true(batch.failed >= 1 && batch.done + batch.failed == PICTURES);
@@ -264,14 +252,15 @@ static void test_a_device_that_is_not_there(void **state)
     assert_ok("run", run(GF_DEVICE_AUTO, 1, 2, &batch, &error), &error);
     assert_int_equal(right_outputs(), PICTURES);
     assert_int_equal(world.warnings + world.errors, 0);
-    /* Named by the user, it ends everything. */
+    /* A missing device that the user has named ends the batch. */
     assert_int_equal(run(GF_DEVICE_CUDA, 2, 2, &batch, &error), GF_ERROR_UNAVAILABLE);
     assert_string_equal(error.text, "fake: there is no device");
     assert_true(batch.done == 0 && batch.failed <= 2);
     assert_int_equal(right_outputs(), 0);
 }
 
-/* Too small for a picture, the CPU does it, and the device stays for the next one. */
+/* The CPU does the pictures that are too large for the device, which is tried again with the next.
+ */
 static void test_a_device_that_is_too_small(void **state)
 {
     (void)state;
@@ -303,7 +292,7 @@ static void *visit(void *argument)
         pthread_mutex_lock(visitor->lock);
         *visitor->inside += visitor->bytes;
         ++*visitor->crowd;
-        /* Over the budget only alone. */
+        /* One that is over the budget must be alone. */
         if (*visitor->crowd > 1 && *visitor->inside > *visitor->most)
             *visitor->most = *visitor->inside;
         pthread_mutex_unlock(visitor->lock);
@@ -317,7 +306,7 @@ static void *visit(void *argument)
     return NULL;
 }
 
-static void test_gate(void **state)
+static void test_memory_budget(void **state)
 {
     (void)state;
     static const uint64_t bytes[] = {10, 30, 60, 100, 250, 1};
@@ -348,7 +337,7 @@ int main(void)
         cmocka_unit_test(test_all_devices_fail),
         cmocka_unit_test(test_a_device_that_is_not_there),
         cmocka_unit_test(test_a_device_that_is_too_small),
-        cmocka_unit_test(test_gate),
+        cmocka_unit_test(test_memory_budget),
     };
     return cmocka_run_group_tests_name("batch", tests, make_folder, remove_folder);
 }

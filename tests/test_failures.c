@@ -1,12 +1,13 @@
-/* Failures during a run: damaged inputs, full disks, devices that are short of memory or fail.
- * Every thread stops, everything is given back, nothing half-done is left, and where the pipeline
- * can go on it does. */
+/* Failures in the middle of a run: damaged inputs, full disks, devices that are short of memory or
+ * fail. Every thread stops, all memory is returned, no partial file is left, and the pipeline goes
+ * on where it can. */
 #include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "pipeline/pipeline_internal.h"
 #include "runner.h"
+#include "temp_folder.h"
 
 static const char *const chains[] = {"", "blur", "blur,equalize,transpose",
                                      "crop=20:5:1:3,boxblur=9"};
@@ -109,7 +110,7 @@ static void test_device_out_of_memory(void **state)
                           .streams_out = true};
         assert_failure("blur,equalize,transpose", way, GF_ERROR_DEVICE_MEMORY, "out of memory");
     }
-    /* It was there when it was counted, and gone when it was needed. */
+    /* The memory that free_bytes() reported is gone when it is needed. */
     for (uint64_t bytes = 4096; bytes < 60000; bytes += 6000) {
         struct gf_image input = picture_random(format_of(40, 60, 3, 8), 0, 1), output;
         struct gf_error error = {0};
@@ -141,7 +142,7 @@ static void note_warning(void *context, const char *text)
     snprintf(warnings->last, sizeof warnings->last, "%s", text);
 }
 
-/* A pipeline that takes the fake device for its GPU. */
+/* A pipeline whose GPU is the fake device. */
 static struct gf_pipeline *open_on(struct fake_device *device, const char *chain,
                                    enum gf_device_kind kind, struct warnings *warnings)
 {
@@ -204,7 +205,7 @@ static void test_device_too_small(void **state)
     fake_open(&device);
     device.memory_bytes = 100;
     struct gf_pipeline *pipeline = open_on(&device, "blur,transpose", GF_DEVICE_AUTO, &warnings);
-    for (int run = 0; run < 2; run++) { /* the second run stays on the CPU, without a word */
+    for (int run = 0; run < 2; run++) { /* the second run stays on the CPU and does not warn */
         assert_result(pipeline, "blur,transpose", &input);
         assert_non_null(strstr(warnings.last, "done on the CPU"));
         assert_string_equal(gf_pipeline_profile(pipeline)->device, "cpu, 2 threads");
@@ -277,17 +278,6 @@ static void test_no_device(void **state)
 }
 
 /* ---- files ---- */
-
-static char folder[] = "/tmp/gpufilter-test-XXXXXX";
-
-static const char *in_folder(const char *name)
-{
-    static char path[4][400];
-    static int next;
-    next = (next + 1) % 4;
-    snprintf(path[next], sizeof path[next], "%s/%s", folder, name);
-    return path[next];
-}
 
 static int make_folder(void **state)
 {

@@ -1,5 +1,5 @@
-/* Every filter, and chains of them, make the same picture bit for bit, whatever the bands, lanes,
- * threads, pitch and streaming, and whether or not the device has memory of its own. */
+/* Bands, lanes, threads, pitch, streaming and a device's own memory do not change a bit of the
+ * result of any filter, nor of chains of filters. */
 #include "runner.h"
 
 static const struct gf_format sizes[] = {
@@ -110,7 +110,7 @@ static void test_chains(void **state)
 
 /* Pictures between segments that the device cannot hold lie in host memory; stages that read them
  * whole run there too. */
-static void test_host_store(void **state)
+static void test_whole_pictures_on_the_host(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
@@ -194,7 +194,7 @@ static void test_orientation_of_pixels(void **state)
     picture_free(&input);
 }
 
-/* Rows that no band wants are read all the same, before, and after, the ones wanted. */
+/* Rows that no band needs are read too, above and below those that are needed. */
 static void test_skipped_rows(void **state)
 {
     (void)state;
@@ -363,7 +363,7 @@ static void test_zero_copy(void **state)
     }
 }
 
-/* A picture that is on the device already is neither uploaded nor downloaded. */
+/* A picture that lies on the device is not copied. */
 static void test_on_device(void **state)
 {
     (void)state;
@@ -433,7 +433,7 @@ static void test_reuse(void **state)
     gf_pipeline_close(pipeline[1]);
 }
 
-/* Pictures in memory that cannot be: said, not tried. */
+/* Impossible pictures in memory are errors. */
 static void test_bad_pictures(void **state)
 {
     (void)state;
@@ -473,7 +473,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_filter),
         cmocka_unit_test(test_chains),
-        cmocka_unit_test(test_host_store),
+        cmocka_unit_test(test_whole_pictures_on_the_host),
         cmocka_unit_test(test_orientations),
         cmocka_unit_test(test_orientation_of_pixels),
         cmocka_unit_test(test_profile),

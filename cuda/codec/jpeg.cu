@@ -346,7 +346,7 @@ static struct gf_jpeg_lease *free_lease(struct gf_jpeg_device *codec)
     return NULL;
 }
 
-extern "C" struct gf_jpeg_lease *gf_jpeg_device_enter(struct gf_jpeg_device *codec)
+extern "C" struct gf_jpeg_lease *gf_jpeg_lease_acquire(struct gf_jpeg_device *codec)
 {
     struct gf_jpeg_lease *lease;
     pthread_mutex_lock(&codec->lock);
@@ -357,7 +357,7 @@ extern "C" struct gf_jpeg_lease *gf_jpeg_device_enter(struct gf_jpeg_device *cod
     return lease;
 }
 
-extern "C" void gf_jpeg_device_leave(struct gf_jpeg_device *codec, struct gf_jpeg_lease *lease)
+extern "C" void gf_jpeg_lease_release(struct gf_jpeg_device *codec, struct gf_jpeg_lease *lease)
 {
     pthread_mutex_lock(&codec->lock);
     lease->taken = false;

@@ -9,17 +9,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fail.h"
 #include "base/json.h"
 
 struct gf_batch_log {
     char *name;
     int fd;
     pthread_mutex_t lock;
-    char *text; /* the line being made */
+    char *text; /* the line that is being composed */
     size_t size;
     FILE *memory;
-    bool made;  /* the file, by this run */
-    bool begun; /* the line before this run's is whole */
+    bool made;  /* this run made the file */
+    bool begun; /* the file is checked for a torn last line */
 };
 
 static const struct gf_key_help keys[] = {
@@ -96,8 +97,7 @@ static enum gf_status fail_log(const struct gf_batch_log *log, struct gf_error *
     return gf_fail(error, GF_ERROR_OUTPUT, "%s: %s", log->name, strerror(errno));
 }
 
-/* A line that a killed run left unfinished is ended: it will be taken for damaged, the next one
- * not. */
+/* Ends a line that a killed run left unfinished, so that the next line can be read. */
 static enum gf_status end_torn_line(struct gf_batch_log *log, struct gf_error *error)
 {
     struct stat file;
@@ -116,8 +116,9 @@ static int open_file(const char *path, bool *made)
     const int flags = O_RDWR | O_APPEND | O_CLOEXEC | O_NOCTTY;
     const int fd = open(path, flags | O_CREAT | O_EXCL, 0666);
     *made = fd >= 0;
-    return *made || errno != EEXIST ? fd
-                                    : open(path, flags | O_CREAT, 0666); /* perhaps behind a link */
+    return *made || errno != EEXIST
+               ? fd
+               : open(path, flags | O_CREAT, 0666); /* a link to a missing file */
 }
 
 enum gf_status gf_batch_log_open(const char *path, struct gf_batch_log **log,
@@ -126,14 +127,14 @@ enum gf_status gf_batch_log_open(const char *path, struct gf_batch_log **log,
     struct gf_batch_log *const opened = calloc(1, sizeof *opened);
     const bool standard = !strcmp(path, "-");
     if (!opened)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        return gf_fail_memory(error);
     pthread_mutex_init(&opened->lock, NULL);
     opened->fd = -1;
     opened->name = strdup(standard ? "stdout" : path);
     opened->memory = open_memstream(&opened->text, &opened->size);
     enum gf_status status = GF_OK;
     if (!opened->name || !opened->memory)
-        status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        status = gf_fail_memory(error);
     if (!status) {
         opened->fd = standard ? dup(STDOUT_FILENO) : open_file(path, &opened->made);
         if (opened->fd < 0)
@@ -183,7 +184,7 @@ static enum gf_status write_line(const struct gf_batch_log *log,
     put_entry(log->memory, entry);
     const long length = ftell(log->memory);
     if (length < 0 || fflush(log->memory))
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        return gf_fail_memory(error);
     do
         written = write(log->fd, log->text, (size_t)length);
     while (written < 0 && errno == EINTR);

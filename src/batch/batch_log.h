@@ -1,14 +1,14 @@
-/* The log of a batch: one JSON object a line for each picture that was finished, appended by one
- * write, so that a run that is killed leaves whole lines, but perhaps the last; and the reading of
- * such a log, to go on.
+/* The log of a batch has a line with a JSON object for each picture that was finished. A line is
+ * appended by one write, so that a run that is killed leaves whole lines, except perhaps the last.
+ * --resume reads the log.
  *
  *   {"index":7,"input":"a.jpg","output":"out/a.jpg","status":"ok","message":"","bytes_in":512,"bytes_out":498,
  *    "width":1920,"height":1080,"ms":{"total":19.2,"decode":9.1,"upload":0.0,"filter":2.1,"download":0.0,
  *    "encode":7.9},"device":"cpu, 1 thread","job":"0f3c..."}
  *
  * status is ok, failed or skipped. Lines come in the order in which pictures are finished; index is
- * the input's place in the whole list, from 1. A name that is no UTF-8 has its odd bytes as \udc80
- * to \udcff, as Python does. */
+ * the input's position in the whole list, from 1. Bytes of a name that are not UTF-8 are written as
+ * \udc80 to \udcff, as Python does. "job" is the fingerprint. */
 #ifndef GF_BATCH_BATCH_LOG_H
 #define GF_BATCH_BATCH_LOG_H
 
@@ -20,9 +20,9 @@
 #include "gpufilter/pipeline.h"
 
 enum gf_outcome { GF_OUTCOME_WAITING, GF_OUTCOME_DONE, GF_OUTCOME_FAILED, GF_OUTCOME_SKIPPED };
-extern const char *const gf_outcome_names[]; /* as the log has them */
+extern const char *const gf_outcome_names[]; /* "ok" and so on */
 
-/* Milliseconds that some thread or lane was busy with each kind of work. */
+/* Milliseconds that all threads and lanes together spent on each kind of work. */
 struct gf_stage_times {
     double total, decode, upload, filter, download, encode;
 };
@@ -49,27 +49,27 @@ struct gf_batch_log; /* opaque */
 enum gf_status gf_batch_log_open(const char *path, struct gf_batch_log **log,
                                  struct gf_error *error) GF_CHECKED;
 void gf_batch_log_close(struct gf_batch_log *log);
-/* Whether the path leads to the log's own file, into which nothing is written before the first
- * line. */
+/* Whether the path leads to the log's file. Nothing is written to it before the first line. */
 bool gf_batch_log_is(const struct gf_batch_log *log, const char *path);
-/* Removes the file again if it is this run's and has no line yet. */
+/* Removes the file if this run has made it and written no line. */
 void gf_batch_log_withdraw(const struct gf_batch_log *log);
-/* From any thread. */
+/* May be called by any thread. */
 enum gf_status gf_batch_log_add(struct gf_batch_log *log, const struct gf_batch_log_entry *entry,
                                 struct gf_error *error) GF_CHECKED;
 
-/* What an earlier run has done; the last line on an output counts. A log that is not there is an
- * empty one. */
+/* What an earlier run has done. The last line about an output counts. A missing log is an empty
+ * one.
+ */
 struct gf_resume; /* opaque */
 enum gf_status gf_resume_read(const char *path, struct gf_resume **resume,
                               struct gf_error *error) GF_CHECKED;
 void gf_resume_free(struct gf_resume *resume);
-/* Whether the log says that this fingerprint wrote the output, and the file is there in the size
- * that it was written. */
+/* Whether the log says that a run with this fingerprint wrote the output, and the file still has
+ * the size that was written. */
 bool gf_resume_done(const struct gf_resume *resume, const char *input, const char *output,
                     uint64_t fingerprint);
 
-/* What a log's lines must agree in: the chain's text and the options. */
+/* A hash of all that the result depends on: the chain's text and the options. */
 uint64_t gf_chain_fingerprint(const char *chain, const struct gf_options *options);
 
 #endif

@@ -1,12 +1,13 @@
-/* The names of a batch's outputs, before anything runs. */
+/* Names the outputs of a batch before anything runs. */
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "base/fail.h"
 #include "batch/batch_work.h"
 #include "codec/codec.h"
 
-/* Whether the name depends on what only the header tells: {w}, {h}, or {ext} of a name that has no
- * known one. */
+/* Whether naming the output needs the input's header: for {w}, {h}, or {ext} where the input's name
+ * has no known extension. */
 static bool needs_header(const struct gf_template *output, const char *input)
 {
     if (output->has_size)
@@ -19,9 +20,9 @@ static bool needs_header(const struct gf_template *output, const char *input)
     return false;
 }
 
-/* Names the output of one input, where that can be done now. */
-static enum gf_status name_output(struct gf_batch *batch, size_t index, struct gf_pipeline **peeker,
-                                  struct gf_error *error)
+/* Names the output of one input, if that can be done before the run. */
+static enum gf_status name_output(struct gf_batch *batch, size_t index,
+                                  struct gf_pipeline **header_reader, struct gf_error *error)
 {
     const struct gf_batch_request *const request = batch->request;
     const struct gf_template *const output = request->output;
@@ -44,11 +45,12 @@ static enum gf_status name_output(struct gf_batch *batch, size_t index, struct g
         options.device = GF_DEVICE_CPU;
         options.codec = GF_CODEC_CPU;
         enum gf_status status =
-            *peeker ? GF_OK : gf_pipeline_open(request->chain, &options, peeker, error);
+            *header_reader ? GF_OK
+                           : gf_pipeline_open(request->chain, &options, header_reader, error);
         if (status)
             return status;
-        if (gf_pipeline_peek(*peeker, input->path, &peek, &(struct gf_error){0}))
-            return GF_OK; /* it will fail by itself */
+        if (gf_pipeline_peek(*header_reader, input->path, &peek, &(struct gf_error){0}))
+            return GF_OK; /* the run will report it */
         values.width = peek.out.width;
         values.height = peek.out.height;
         values.content = peek.content;
@@ -56,13 +58,14 @@ static enum gf_status name_output(struct gf_batch *batch, size_t index, struct g
     const enum gf_status status =
         gf_template_expand(output, &values, &batch->item[index].output, error);
     enum gf_file_format format;
-    /* An extension without a meaning is not found out picture by picture. */
+    /* An unknown extension is an error before the run. */
     return status ? status
                   : gf_sink_format(batch->item[index].output, &batch->options, GF_FILE_AUTO,
                                    &format, error);
 }
 
-/* A file that is filtered in its place would be filtered twice if it was done, but not logged. */
+/* A file that is its own output would be filtered twice if the run before was killed between
+ * writing and logging it. */
 static enum gf_status check_in_place(const struct gf_batch *batch, size_t index,
                                      struct gf_error *error)
 {
@@ -76,7 +79,7 @@ static enum gf_status check_in_place(const struct gf_batch *batch, size_t index,
                    input);
 }
 
-/* A log among the pictures would end up in one, or be replaced by one. */
+/* A log that is an input or an output too would overwrite it, or be overwritten. */
 static enum gf_status check_log(const struct gf_batch *batch, size_t index, struct gf_error *error)
 {
     const struct gf_batch_log *const log = batch->request->log;
@@ -93,23 +96,22 @@ static enum gf_status check_log(const struct gf_batch *batch, size_t index, stru
 enum gf_status gf_batch_name_outputs(struct gf_batch *batch, struct gf_error *error)
 {
     const struct gf_inputs *const inputs = batch->request->inputs;
-    struct gf_pipeline *peeker = NULL;
+    struct gf_pipeline *header_reader = NULL;
     enum gf_status status = GF_OK;
     for (size_t i = 0; !status && i < inputs->count; i++) {
-        status = name_output(batch, i, &peeker, error);
+        status = name_output(batch, i, &header_reader, error);
         if (!status)
             status = check_in_place(batch, i, error);
         if (!status)
             status = check_log(batch, i, error);
     }
-    gf_pipeline_close(peeker);
+    gf_pipeline_close(header_reader);
     if (status || inputs->count < 2 || batch->request->output->is_stdout)
         return status;
     char **const path = calloc(inputs->count, sizeof *path);
     for (size_t i = 0; path && i < inputs->count; i++)
         path[i] = batch->item[i].output;
-    status = path ? gf_outputs_check(inputs, path, error)
-                  : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    status = path ? gf_outputs_check(inputs, path, error) : gf_fail_memory(error);
     free(path);
     return status;
 }

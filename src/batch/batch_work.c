@@ -1,11 +1,12 @@
-/* One worker's work on one file: whether it is wanted, where its result goes, on which device it is
- * done. */
+/* A worker's work on one file. */
 #include "batch/batch_work.h"
 #include "batch/program_words.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include "base/fail.h"
 
 bool gf_batch_is_stream(const char *path)
 {
@@ -14,7 +15,7 @@ bool gf_batch_is_stream(const char *path)
            (!stat(path, &file) && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode));
 }
 
-/* ---- whether ---- */
+/* ---- outputs that are there already ---- */
 
 static bool is_older(const struct stat *a, const struct stat *b)
 {
@@ -22,8 +23,8 @@ static bool is_older(const struct stat *a, const struct stat *b)
                                                   : a->st_mtim.tv_nsec < b->st_mtim.tv_nsec;
 }
 
-enum gf_outcome gf_batch_consider(const struct gf_batch *batch, size_t index, char *why,
-                                  size_t size)
+enum gf_outcome gf_batch_check_existing(const struct gf_batch *batch, size_t index, char *why,
+                                        size_t size)
 {
     const struct gf_batch_request *const request = batch->request;
     const char *const input = request->inputs->item[index].path, *const output =
@@ -53,7 +54,7 @@ enum gf_outcome gf_batch_consider(const struct gf_batch *batch, size_t index, ch
     return GF_OUTCOME_WAITING;
 }
 
-/* ---- where to ---- */
+/* ---- the output's name ---- */
 
 static enum gf_status choose_path(void *context, int number, enum gf_file_format content,
                                   struct gf_format result, const char **path,
@@ -63,10 +64,10 @@ static enum gf_status choose_path(void *context, int number, enum gf_file_format
     const struct gf_template *const output = worker->batch->request->output;
     const bool alone = worker->batch->request->inputs->count == 1;
     const struct gf_template_values values = {.input = worker->input,
-                                            .number = alone ? (size_t)number : worker->index + 1,
-                                            .width = result.width,
-                                            .height = result.height,
-                                            .content = content};
+                                              .number = alone ? (size_t)number : worker->index + 1,
+                                              .width = result.width,
+                                              .height = result.height,
+                                              .content = content};
     enum gf_status status = GF_OK;
     free(worker->path);
     worker->path = NULL;
@@ -77,14 +78,14 @@ static enum gf_status choose_path(void *context, int number, enum gf_file_format
     else
         status = gf_template_expand(output, &values, &worker->path, error);
     if (!status && !worker->path)
-        status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        status = gf_fail_memory(error);
     if (!status && output->is_pattern)
         status = gf_make_folders_of(worker->path, error);
     *path = worker->path;
     return status;
 }
 
-/* ---- what came of it ---- */
+/* ---- a finished picture ---- */
 
 static void count_picture(struct gf_batch *batch, const struct gf_profile *profile)
 {
@@ -105,20 +106,20 @@ static void picture_done(void *context, int number, const char *path,
     (void)number;
     if (request->log && !worker->log_status) {
         const struct gf_batch_log_entry entry = {.index = worker->index + 1,
-                                              .input = worker->input->path,
-                                              .output = path,
-                                              .outcome = GF_OUTCOME_DONE,
-                                              .bytes_in = profile->in_bytes,
-                                              .bytes_out = profile->out_bytes,
-                                              .width = profile->in.width,
-                                              .height = profile->in.height,
-                                              .ms = gf_stage_times_of(profile),
-                                              .device = profile->device,
-                                              .fingerprint = batch->fingerprint};
+                                                 .input = worker->input->path,
+                                                 .output = path,
+                                                 .outcome = GF_OUTCOME_DONE,
+                                                 .bytes_in = profile->in_bytes,
+                                                 .bytes_out = profile->out_bytes,
+                                                 .width = profile->in.width,
+                                                 .height = profile->in.height,
+                                                 .ms = gf_stage_times_of(profile),
+                                                 .device = profile->device,
+                                                 .fingerprint = batch->fingerprint};
         worker->log_status = gf_batch_log_add(request->log, &entry, &worker->log_error);
     }
     if (request->verbose && request->inputs->count > 1) {
-        struct gf_error line; /* a line, whatever the names hold */
+        struct gf_error line; /* gf_fail() makes one line of it, whatever the names hold */
         (void)gf_fail(&line, GF_OK, "%s -> %s: %dx%d, %s, %.3f s", worker->input->path, path,
                       profile->in.width, profile->in.height, profile->device, profile->wall_s);
         fprintf(worker->notes_file, "p%s\n", line.text);
@@ -130,7 +131,7 @@ static void picture_done(void *context, int number, const char *path,
     pthread_mutex_unlock(&batch->lock);
 }
 
-/* ---- on which device ---- */
+/* ---- the device ---- */
 
 static void note_warning(void *context, const char *text)
 {
@@ -145,7 +146,8 @@ static enum gf_status open_pipeline(struct gf_batch_worker *worker, struct gf_er
     const struct gf_batch *const batch = worker->batch;
     const struct gf_batch_request *const request = batch->request;
     struct gf_options options = batch->options;
-    /* A single input may be a stream, which only the pipeline itself can read a second time. */
+    /* For a single input the pipeline itself falls back to the CPU, since only it can read a pipe a
+     * second time. */
     options.device = worker->device < 0                                 ? GF_DEVICE_CPU
                      : batch->falls_back && request->inputs->count == 1 ? GF_DEVICE_AUTO
                                                                         : GF_DEVICE_CUDA;
@@ -163,19 +165,19 @@ static enum gf_status open_pipeline(struct gf_batch_worker *worker, struct gf_er
     return status;
 }
 
-/* The next device that still works, going round from the worker's home; -1: none. */
+/* The next device that still works, counted from the worker's own; -1: none. */
 static int other_device(const struct gf_batch_worker *worker)
 {
     const struct gf_batch *const batch = worker->batch;
     for (int i = 1; i <= batch->devices; i++) {
-        const int device = (worker->home + i) % batch->devices;
+        const int device = (worker->assigned_device + i) % batch->devices;
         if (!batch->device[device].failed)
             return device;
     }
     return -1;
 }
 
-static void go_to(struct gf_batch_worker *worker, int device)
+static void use_device(struct gf_batch_worker *worker, int device)
 {
     if (worker->device == device)
         return;
@@ -184,10 +186,11 @@ static void go_to(struct gf_batch_worker *worker, int device)
     worker->device = device;
 }
 
-/* After a failure of the worker's device: the file is done again elsewhere. A device that is too
- * small for one picture may do for the next one; one that fails is left by all. False: there is
- * nowhere to go. */
-static bool move(struct gf_batch_worker *worker, enum gf_status failure, const struct gf_error *why)
+/* After a failure of the worker's device: lets the worker do the file again on another one, or on
+ * the CPU; false if there is none. A device that is out of memory is tried again with the next
+ * picture; no worker returns to one that has failed. */
+static bool change_device(struct gf_batch_worker *worker, enum gf_status failure,
+                          const struct gf_error *why)
 {
     struct gf_batch *const batch = worker->batch;
     const bool broken =
@@ -204,8 +207,8 @@ static bool move(struct gf_batch_worker *worker, enum gf_status failure, const s
     if (device < 0 && !batch->falls_back)
         return false;
     if (broken)
-        worker->home = device;
-    go_to(worker, device);
+        worker->assigned_device = device;
+    use_device(worker, device);
     if (failure != GF_ERROR_UNAVAILABLE && batch->request->options.warn) {
         char where[32] = "the CPU";
         if (device >= 0)
@@ -215,38 +218,40 @@ static bool move(struct gf_batch_worker *worker, enum gf_status failure, const s
     return true;
 }
 
-/* Back from the CPU, or away from a device that another worker found to fail. */
-static void go_home(struct gf_batch_worker *worker)
+/* Before a file: returns the worker to its own device, unless another worker has seen that fail. */
+static void return_to_device(struct gf_batch_worker *worker)
 {
     struct gf_batch *const batch = worker->batch;
     pthread_mutex_lock(&batch->lock);
-    if (worker->home >= 0 && batch->device[worker->home].failed) {
+    if (worker->assigned_device >= 0 && batch->device[worker->assigned_device].failed) {
         const int device = other_device(worker);
         if (device >= 0 || batch->falls_back)
-            worker->home = device;
+            worker->assigned_device = device;
     }
     pthread_mutex_unlock(&batch->lock);
-    go_to(worker, worker->home);
+    use_device(worker, worker->assigned_device);
 }
 
-enum gf_status gf_batch_do_file(struct gf_batch_worker *worker, struct gf_error *why)
+enum gf_status gf_batch_run_file(struct gf_batch_worker *worker, struct gf_error *why)
 {
     const struct gf_batch_request *const request = worker->batch->request;
-    const struct gf_destination destination = {.choose = choose_path,
-                                     .done = picture_done,
-                                     .several = request->output->is_stdout ||
-                                                gf_batch_numbers_pictures(worker->batch),
-                                     .several_hint = "number the outputs by {n}, without "
-                                                     "--skip-existing and --update, or write to -",
-                                     .context = worker};
+    const struct gf_destination destination = {
+        .choose = choose_path,
+        .done = picture_done,
+        .several = request->output->is_stdout || gf_batch_numbers_pictures(worker->batch),
+        .several_hint = "number the outputs by {n}, without "
+                        "--skip-existing and --update, or write to -",
+        .context = worker};
     enum gf_status status;
-    go_home(worker);
+    return_to_device(worker);
     do {
         status = worker->pipeline ? GF_OK : open_pipeline(worker, why);
         if (!status)
-            status = gf_pipeline_run_pictures(worker->pipeline, worker->input->path, &destination, why);
-        /* A stream that was read cannot be read again from the start. */
-    } while (status && !gf_batch_is_stream(worker->input->path) && move(worker, status, why));
+            status =
+                gf_pipeline_run_pictures(worker->pipeline, worker->input->path, &destination, why);
+        /* A pipe cannot be read again from its start. */
+    } while (status && !gf_batch_is_stream(worker->input->path) &&
+             change_device(worker, status, why));
     if (status)
         gf_program_words(why->text);
     return status;

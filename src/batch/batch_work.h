@@ -1,4 +1,4 @@
-/* Within the batch: what its workers share, and one worker's work on one file. */
+/* The internals of a batch: what its workers share, and a worker's work on one file. */
 #ifndef GF_BATCH_BATCH_WORK_H
 #define GF_BATCH_BATCH_WORK_H
 
@@ -11,37 +11,36 @@
 enum { GF_BATCH_DEVICES_MAX = 64, GF_BATCH_WORKERS_MAX = 256, GF_BATCH_CODEC_WORKERS = 32 };
 
 struct gf_batch_item {
-    char *output; /* NULL: chosen when the header is known, or standard output */
-    char *notes; /* lines to be said, the first letter of each its kind: 'e', 'w', 'p' for a picture
-                  */
+    char *output; /* NULL: named when the header is known, or standard output */
+    char *notes;  /* lines to report; the first letter is the kind: 'e'rror, 'w'arning, 'p'icture */
     enum gf_outcome outcome;
 };
 
 struct gf_batch_device {
     int index;   /* CUDA's */
-    bool failed; /* not to be used any more */
+    bool failed; /* no worker uses it any more */
 };
 
 struct gf_batch {
     const struct gf_batch_request *request;
     uint64_t fingerprint;
     struct gf_batch_item *item; /* [inputs] */
-    size_t first, step;         /* the shard's inputs: first, first + step, ... */
-    size_t count;               /* of them */
-    struct gf_options options;  /* of each worker's pipeline */
+    size_t first, step;         /* the shard's inputs are first, first + step, ... */
+    size_t count;               /* of the shard's inputs */
+    struct gf_options options;  /* of a worker's pipeline */
     struct gf_memory_budget memory_budget;
     struct gf_batch_device device[GF_BATCH_DEVICES_MAX];
     int devices;
-    bool falls_back; /* to the CPU, when no device is left */
-    char reason[160];
+    bool falls_back;  /* goes on with the CPU when no device is left */
+    char reason[160]; /* for the choice of the device */
     double begin_s;
     pthread_mutex_t lock; /* guards what follows, and the devices */
     pthread_cond_t changed;
-    size_t next, told; /* inputs of the shard: to be taken, to be said */
-    int working;       /* workers */
+    size_t next, reported; /* positions in the shard: the next to take, the next to report */
+    int working;           /* workers that have not ended */
     bool stopped;
     struct gf_batch_state state;
-    enum gf_status status; /* of a single input; or what stopped everything */
+    enum gf_status status; /* of a single input, or of what stopped the batch */
     struct gf_error error;
     bool fatal;
 };
@@ -49,14 +48,15 @@ struct gf_batch {
 struct gf_batch_worker {
     struct gf_batch *batch;
     pthread_t thread;
-    int home,
-        device; /* where it belongs and where it is: an index into batch->device, or -1, the CPU */
+    /* The device it belongs to, and the one its pipeline is open on: indices into batch->device;
+     * -1: the CPU. */
+    int assigned_device, device;
     struct gf_pipeline *pipeline;
-    /* The file under way. */
+    /* The file that it works on. */
     const struct gf_input_name *input;
-    size_t index; /* in the whole list */
+    size_t index; /* of the input in the whole list */
     struct gf_batch_item *item;
-    char *path; /* chosen for the picture under way */
+    char *path; /* of the output */
     char *notes;
     size_t notes_bytes;
     FILE *notes_file;
@@ -64,12 +64,11 @@ struct gf_batch_worker {
     struct gf_error log_error;
 };
 
-/* Whether the input's file is no regular one: it can be read once, and has no header to look at
- * before. */
+/* Whether the input is a pipe or a device: it can be read only once. */
 bool gf_batch_is_stream(const char *path);
 
-/* Whether the only input may hold several pictures, each with an output of its own number. What is
- * there already is left by whole files, for which the output's name must be known before. */
+/* Whether the outputs of the only input, which may hold several pictures, are numbered by picture.
+ * --skip-existing and --update decide by file and need the output's name before. */
 static inline bool gf_batch_numbers_pictures(const struct gf_batch *batch)
 {
     const struct gf_batch_request *const request = batch->request;
@@ -77,21 +76,31 @@ static inline bool gf_batch_numbers_pictures(const struct gf_batch *batch)
            !request->update;
 }
 
-/* The input's place in the list, for its j-th turn. */
-static inline size_t gf_batch_index(const struct gf_batch *batch, size_t turn)
+/* The index in the whole list of the input at a position in the shard. */
+static inline size_t gf_batch_index(const struct gf_batch *batch, size_t position)
 {
-    return batch->first + turn * batch->step;
+    return batch->first + position * batch->step;
 }
 
-/* Names every output that can be named now; refuses those that would come into each other's way. */
+/* Names every output that can be named before the run. Fails if an output would overwrite another
+ * output or an input. */
 enum gf_status gf_batch_name_outputs(struct gf_batch *batch, struct gf_error *error) GF_CHECKED;
 
-/* Whether there is nothing to be done for the file, or nothing that may be; *why says it. */
-enum gf_outcome gf_batch_consider(const struct gf_batch *batch, size_t index, char *why,
-                                  size_t size);
+/* Chooses the devices that the batch runs on, or none for the CPU, and the reason. */
+void gf_batch_choose_devices(struct gf_batch *batch);
+/* Fails if a device that the user has named is missing, before anything is written. */
+enum gf_status gf_batch_check_devices(const struct gf_batch *batch,
+                                      struct gf_error *error) GF_CHECKED;
+/* Sets the options of a worker's pipeline and opens the memory budget; returns how many workers the
+ * batch has. */
+int gf_batch_divide_work(struct gf_batch *batch);
 
-/* Does one file, whatever it takes: reading, filtering, writing, another device. Sets *why where it
- * fails. */
-enum gf_status gf_batch_do_file(struct gf_batch_worker *worker, struct gf_error *why) GF_CHECKED;
+/* GF_OUTCOME_SKIPPED or _FAILED where the output that is there keeps the file from being done, with
+ * the reason in *why; else GF_OUTCOME_WAITING. */
+enum gf_outcome gf_batch_check_existing(const struct gf_batch *batch, size_t index, char *why,
+                                        size_t size);
+
+/* Does one file, on another device if the worker's fails. */
+enum gf_status gf_batch_run_file(struct gf_batch_worker *worker, struct gf_error *error) GF_CHECKED;
 
 #endif

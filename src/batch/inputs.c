@@ -10,34 +10,29 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fail.h"
 #include "codec/codec.h"
 
-/* One expansion under way. */
 struct search {
     const struct gf_inputs_request *request;
     struct gf_inputs *inputs;
     struct gf_error *error;
-    struct stat outputs; /* of the folder that is not entered */
-    bool skips;
+    struct stat outputs; /* of the folder that no search enters */
+    bool skips_outputs;
 };
 
-static enum gf_status fail_memory(struct gf_error *error)
-{
-    return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-}
-
-/* Takes the path over. */
+/* The path, from malloc(), becomes the search's. */
 static enum gf_status add(struct search *search, char *path, size_t below)
 {
     struct gf_inputs *const inputs = search->inputs;
     if (!path)
-        return fail_memory(search->error);
+        return gf_fail_memory(search->error);
     if (inputs->count == inputs->capacity) {
         const size_t capacity = inputs->capacity ? 2 * inputs->capacity : 16;
         struct gf_input_name *const grown = realloc(inputs->item, capacity * sizeof *grown);
         if (!grown) {
             free(path);
-            return fail_memory(search->error);
+            return gf_fail_memory(search->error);
         }
         inputs->item = grown;
         inputs->capacity = capacity;
@@ -63,11 +58,11 @@ static enum gf_status search_folder(struct search *search, const char *folder, s
 
 static bool is_output_folder(const struct search *search, const struct stat *file)
 {
-    return search->skips && file->st_dev == search->outputs.st_dev &&
+    return search->skips_outputs && file->st_dev == search->outputs.st_dev &&
            file->st_ino == search->outputs.st_ino;
 }
 
-/* Takes the path over. */
+/* The path, from malloc(), becomes the search's. */
 static enum gf_status take_entry(struct search *search, const struct dirent *entry, char *path,
                                  size_t below)
 {
@@ -75,7 +70,7 @@ static enum gf_status take_entry(struct search *search, const struct dirent *ent
     enum gf_status status = GF_OK;
     bool is_folder = entry->d_type == DT_DIR, is_file = entry->d_type == DT_REG;
     if (!path)
-        return fail_memory(search->error);
+        return gf_fail_memory(search->error);
     if (entry->d_type == DT_UNKNOWN && !lstat(path, &file)) {
         is_folder = S_ISDIR(file.st_mode);
         is_file = S_ISREG(file.st_mode);
@@ -85,7 +80,7 @@ static enum gf_status take_entry(struct search *search, const struct dirent *ent
         is_file = S_ISREG(file.st_mode);
     if (is_file && gf_file_format_named(path) != GF_FILE_AUTO)
         return add(search, path, below);
-    /* A folder that cannot be searched fails by itself, as a file does. */
+    /* A folder that cannot be searched becomes an input that fails, as a file does. */
     if (is_folder && search->request->recursive &&
         faccessat(AT_FDCWD, path, R_OK | X_OK, AT_EACCESS))
         return add(search, path, below);
@@ -201,7 +196,7 @@ static enum gf_status take_lines(struct search *search, FILE *file, const char *
         if (length && line[length - 1] == end)
             line[--length] = '\0';
         if (end == '\n' && length && line[length - 1] == '\r' && !is_there(line))
-            line[--length] = '\0'; /* of a list that was made elsewhere */
+            line[--length] = '\0'; /* a list from Windows */
         if (strlen(line) != (size_t)length)
             status = gf_fail(search->error, GF_ERROR_INPUT,
                              "%s: holds NUL bytes: -0 reads such a list", name);
@@ -230,7 +225,7 @@ static enum gf_status take_list(struct search *search, const char *path)
     return status;
 }
 
-/* ---- all of them ---- */
+/* ---- all arguments ---- */
 
 bool gf_inputs_is_group(const char *argument)
 {
@@ -243,7 +238,7 @@ enum gf_status gf_inputs_expand(const struct gf_inputs_request *request, struct 
     struct search search = {.request = request, .inputs = inputs, .error = error};
     enum gf_status status = GF_OK;
     *inputs = (struct gf_inputs){0};
-    search.skips = request->outputs && !stat(request->outputs, &search.outputs);
+    search.skips_outputs = request->outputs && !stat(request->outputs, &search.outputs);
     for (int i = 0; !status && i < request->count; i++) {
         const char *const argument = request->argument[i];
         if (argument[0] == '@' && argument[1])

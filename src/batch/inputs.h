@@ -1,6 +1,6 @@
-/* The pictures that the arguments of -i name: files, folders, patterns of file names, lists. The
- * order is that of the arguments; within a folder or a pattern that of the names' bytes, so that it
- * never changes. */
+/* Finds the pictures that the arguments of -i name: files, folders, patterns of file names, lists.
+ * They keep the order of the arguments; those of a folder or a pattern are sorted by their bytes.
+ */
 #ifndef GF_BATCH_INPUTS_H
 #define GF_BATCH_INPUTS_H
 
@@ -11,8 +11,8 @@
 
 struct gf_input_name {
     char *path;
-    size_t below; /* where in path the part below the searched folder begins; 0: the file was named
-                     itself */
+    size_t
+        below; /* where in path the part below the searched folder begins; 0: a file named by -i */
 };
 
 struct gf_inputs {
@@ -25,17 +25,17 @@ struct gf_inputs_request {
     int count;
     bool recursive;      /* search folders in folders */
     bool nul_separated;  /* lists end their names with NUL, not with a line break */
-    const char *outputs; /* a folder that no search enters, or NULL: the results of the run before
-                            lie there */
+    const char *outputs; /* a folder that no search enters, since the last run's results lie there;
+                            or NULL */
 };
 
 /* Whether the argument may stand for more than one picture. */
 bool gf_inputs_is_group(const char *argument);
 
-/* A folder gives the files that have a picture's extension; hidden names are left out, links to
- * folders are not followed. A name in a list is a file or a folder, nothing else; its line may
- * end with CR LF. A file that is missing and a folder below one that cannot be read are inputs all
- * the same, which then fail by themselves; that there is nothing at all is an error. */
+/* A folder stands for its files with a picture's extension, without hidden ones; links to folders
+ * are not followed. A name in a list is a file or a folder, never a pattern; a line may end with CR
+ * LF. Missing files and unreadable folders in folders become inputs, which fail when they are
+ * opened. An argument that names no picture at all is an error. */
 enum gf_status gf_inputs_expand(const struct gf_inputs_request *request, struct gf_inputs *inputs,
                                 struct gf_error *error) GF_CHECKED;
 void gf_inputs_free(struct gf_inputs *inputs);

@@ -1,25 +1,20 @@
-/* Whether outputs would overwrite each other, or inputs, by whatever name. */
+/* Finds outputs that would overwrite each other, or an input, under whatever name. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/fail.h"
 #include "batch/output_template.h"
 #include "codec/codec.h"
 #include "codec/io/output.h"
 
-static enum gf_status fail_memory(struct gf_error *error)
-{
-    return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-}
-
-/* The folder's real path, of the last one asked for: names come folder by folder. */
+/* The real path of the folder that was resolved last: names come folder by folder. */
 struct folder_memo {
     char *given, *real;
 };
 
-/* The real path of a folder that may not be there yet: of its part that is, with the rest as it
- * stands. */
+/* The real path of a folder, of which the last parts may not exist yet. */
 static char *real_folder(const char *folder)
 {
     char *const real = realpath(*folder ? folder : ".", NULL);
@@ -46,7 +41,7 @@ static char *real_folder(const char *folder)
     return result;
 }
 
-/* The real path of a file in a folder that need not be there; malloc. */
+/* The real path of a file that need not exist; from malloc(). */
 static char *real_name(struct folder_memo *memo, const char *path)
 {
     const char *const slash = strrchr(path, '/');
@@ -63,7 +58,7 @@ static char *real_name(struct folder_memo *memo, const char *path)
     return result;
 }
 
-/* Links followed, as the output does it; malloc. */
+/* The same, after following links as the output does. */
 static char *real_path(struct folder_memo *memo, const char *path)
 {
     struct stat file;
@@ -75,54 +70,56 @@ static char *real_path(struct folder_memo *memo, const char *path)
     return real;
 }
 
-static void forget(struct folder_memo *memo)
+static void free_memo(struct folder_memo *memo)
 {
     free(memo->given);
     free(memo->real);
 }
 
-struct place {
+struct target {
     char *path;
     size_t index;
 };
 
-static int compare_places(const void *a, const void *b)
+static int compare_targets(const void *a, const void *b)
 {
-    const struct place *const x = a, *const y = b;
+    const struct target *const x = a, *const y = b;
     const int order = strcmp(x->path, y->path);
     return order ? order : (x->index > y->index) - (x->index < y->index);
 }
 
-static void free_places(struct place *place, size_t count)
+static void free_targets(struct target *target, size_t count)
 {
-    for (size_t i = 0; place && i < count; i++)
-        free(place[i].path);
-    free(place);
+    for (size_t i = 0; target && i < count; i++)
+        free(target[i].path);
+    free(target);
 }
 
 /* The real paths, sorted; *count leaves out what has none. */
-static struct place *sorted_places(const struct gf_inputs *inputs, char *const *path, size_t *count)
+static struct target *sorted_targets(const struct gf_inputs *inputs, char *const *path,
+                                     size_t *count)
 {
-    struct place *const place = calloc(inputs->count + 1, sizeof *place);
+    struct target *const target = calloc(inputs->count + 1, sizeof *target);
     struct folder_memo memo = {0};
     *count = 0;
-    for (size_t i = 0; place && i < inputs->count; i++) {
+    for (size_t i = 0; target && i < inputs->count; i++) {
         const char *const name = path ? path[i] : inputs->item[i].path;
         if (!name || !strcmp(name, "-"))
             continue;
         char *const real = real_path(&memo, name);
         if (!real)
-            continue; /* what is wrong with it shows when it is opened */
-        place[(*count)++] = (struct place){.path = real, .index = i};
+            continue; /* the error shows when it is opened */
+        target[(*count)++] = (struct target){.path = real, .index = i};
     }
-    forget(&memo);
-    if (place)
-        qsort(place, *count, sizeof *place, compare_places);
-    return place;
+    free_memo(&memo);
+    if (target)
+        qsort(target, *count, sizeof *target, compare_targets);
+    return target;
 }
 
-static enum gf_status check_twins(const struct gf_inputs *inputs, char *const *path,
-                                  const struct place *output, size_t count, struct gf_error *error)
+static enum gf_status check_outputs(const struct gf_inputs *inputs, char *const *path,
+                                    const struct target *output, size_t count,
+                                    struct gf_error *error)
 {
     for (size_t i = 1; i < count; i++) {
         const size_t a = output[i - 1].index, b = output[i].index;
@@ -136,8 +133,8 @@ static enum gf_status check_twins(const struct gf_inputs *inputs, char *const *p
     return GF_OK;
 }
 
-static enum gf_status check_inputs(const struct gf_inputs *inputs, const struct place *output,
-                                   size_t outputs, const struct place *input, size_t count,
+static enum gf_status check_inputs(const struct gf_inputs *inputs, const struct target *output,
+                                   size_t outputs, const struct target *input, size_t count,
                                    struct gf_error *error)
 {
     for (size_t i = 0, k = 0; i < outputs; i++) {
@@ -156,14 +153,14 @@ enum gf_status gf_outputs_check(const struct gf_inputs *inputs, char *const *pat
                                 struct gf_error *error)
 {
     size_t outputs, count = 0;
-    struct place *const output = sorted_places(inputs, path, &outputs);
-    struct place *const input = sorted_places(inputs, NULL, &count);
-    enum gf_status status = output && input ? GF_OK : fail_memory(error);
+    struct target *const output = sorted_targets(inputs, path, &outputs);
+    struct target *const input = sorted_targets(inputs, NULL, &count);
+    enum gf_status status = output && input ? GF_OK : gf_fail_memory(error);
     if (!status)
-        status = check_twins(inputs, path, output, outputs, error);
+        status = check_outputs(inputs, path, output, outputs, error);
     if (!status)
         status = check_inputs(inputs, output, outputs, input, count, error);
-    free_places(output, outputs);
-    free_places(input, count);
+    free_targets(output, outputs);
+    free_targets(input, count);
     return status;
 }

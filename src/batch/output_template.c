@@ -7,12 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/fail.h"
 #include "codec/codec.h"
-
-static enum gf_status fail_memory(struct gf_error *error)
-{
-    return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-}
 
 /* ---- templates ---- */
 
@@ -74,7 +70,7 @@ static enum gf_status read_field(const char *text, struct gf_template_part *part
         (int)(length < 40 ? length + (text[length] == '}') : 40), text);
 }
 
-/* Text up to a field; the braces that stand for themselves are made single in place. */
+/* Reads text up to a field, and makes doubled braces single in place. */
 static enum gf_status read_text(struct gf_template *template, const char **from,
                                 struct gf_error *error)
 {
@@ -142,7 +138,7 @@ enum gf_status gf_template_parse(const char *output, enum gf_file_format format,
     *template = (struct gf_template){
         .text = strdup(output), .is_stdout = !strcmp(output, "-"), .format = format};
     if (!template->text)
-        return fail_memory(error);
+        return gf_fail_memory(error);
     const enum gf_status status =
         is_folder(output, several) ? read_folder(template, error) : read_parts(template, error);
     if (status)
@@ -172,7 +168,7 @@ char *gf_template_folder(const struct gf_template *template)
 
 /* ---- expansion ---- */
 
-/* Appends the folders of `path` without "." and "..", which would lead out of where outputs belong.
+/* Appends the folders of `path` without "." and "..", which would lead out of the output's folder.
  */
 static void put_folders(FILE *file, const char *path, size_t length)
 {
@@ -239,7 +235,7 @@ static void put_part(FILE *file, const struct gf_template *template,
     }
 }
 
-/* A field that is empty leaves two slashes. */
+/* An empty field leaves two slashes. */
 static void squeeze_slashes(char *path)
 {
     char *to = path;
@@ -258,14 +254,14 @@ enum gf_status gf_template_expand(const struct gf_template *template,
     *path = NULL;
     FILE *const file = open_memstream(path, &size);
     if (!file)
-        return fail_memory(error);
+        return gf_fail_memory(error);
     for (int i = 0; i < template->parts; i++)
         put_part(file, template, &template->part[i], values);
     if (fclose(file)) {
         free(*path);
-        return fail_memory(error);
+        return gf_fail_memory(error);
     }
-    /* "{dir}/{stem}" of a file in the working folder does not mean the root. */
+    /* An empty {dir} in "{dir}/{stem}" does not mean the root folder. */
     const bool rooted = template->part[0].field == GF_FIELD_TEXT;
     if (template->is_pattern) {
         squeeze_slashes(*path);
@@ -283,7 +279,7 @@ enum gf_status gf_make_folders_of(const char *path, struct gf_error *error)
     char *const end = folder ? strrchr(folder, '/') : NULL;
     enum gf_status status = GF_OK;
     if (!folder)
-        return fail_memory(error);
+        return gf_fail_memory(error);
     struct stat file;
     if (end && end != folder) {
         *end = '\0';

@@ -1,11 +1,11 @@
-/* Reading a log, to go on where it ends; and the names of jobs, by which its lines are known again.
- */
+/* Reads the log of an earlier run for --resume. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/fail.h"
 #include "batch/batch_log.h"
 
 static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size)
@@ -37,7 +37,7 @@ uint64_t gf_chain_fingerprint(const char *chain, const struct gf_options *option
     return hash_bytes(hash, values, sizeof values);
 }
 
-/* What an output's last line said. */
+/* The last line about an output. */
 struct record {
     uint64_t key; /* 0: empty */
     uint64_t fingerprint;
@@ -47,7 +47,7 @@ struct record {
 
 struct gf_resume {
     struct record *record;
-    size_t capacity, count; /* a power of two; no more than half of it is used */
+    size_t capacity, count; /* capacity: a power of two, at least twice the count */
 };
 
 static uint64_t key_of(const char *input, const char *output)
@@ -81,8 +81,8 @@ static bool grow(struct gf_resume *resume)
     return true;
 }
 
-/* A string from behind its first quote, unescaped into `to`, which has room for all of it; NULL
- * where it does not end. */
+/* Unescapes the string behind an opening quote into `to`; returns what follows the closing quote,
+ * or NULL if the string is damaged. */
 static const char *read_string(const char *at, char *to)
 {
     for (; *at != '"'; at++) {
@@ -94,7 +94,7 @@ static const char *read_string(const char *at, char *to)
         } else if (at[1] == '"' || at[1] == '\\' || at[1] == '/') {
             *to++ = *++at;
         } else if (at[1] == 'u' && strlen(at) >= 6 && sscanf(at + 2, "%4x", &code) == 1) {
-            *to++ = (char)code; /* only single bytes are written so */
+            *to++ = (char)code; /* the log writes only single bytes so */
             at += 5;
         } else {
             return NULL;
@@ -105,11 +105,11 @@ static const char *read_string(const char *at, char *to)
 }
 
 struct line {
-    char *input, *output, *status, *fingerprint; /* room for the whole line each */
+    char *input, *output, *status, *fingerprint; /* each has room for the whole line */
     double bytes_out;
 };
 
-/* "key":value, by key; what is not known is passed over. */
+/* Reads "key":value and skips keys that it does not know. */
 static const char *read_member(const char *at, struct line *line, char *key, char *text)
 {
     const char *value = *at == '"' ? read_string(at + 1, key) : NULL;
@@ -125,7 +125,7 @@ static const char *read_member(const char *at, struct line *line, char *key, cha
     }
     if (!strcmp(key, "bytes_out"))
         line->bytes_out = strtod(value, NULL);
-    if (*value == '{') /* flat, and without strings */
+    if (*value == '{') /* "ms", which holds only numbers */
         return value[strcspn(value, "}")] ? value + strcspn(value, "}") + 1 : NULL;
     return value + strcspn(value, ",}");
 }
@@ -149,7 +149,7 @@ static bool keep_line(struct gf_resume *resume, const struct line *line)
     struct record *const record = find_record(resume, key);
     const bool done = !strcmp(line->status, gf_outcome_names[GF_OUTCOME_DONE]);
     resume->count += !record->key;
-    /* What was skipped says nothing about how it came to be. */
+    /* That a file was skipped does not say by which chain it was made. */
     if (done || strcmp(line->status, gf_outcome_names[GF_OUTCOME_SKIPPED]))
         *record = (struct record){.fingerprint = strtoull(line->fingerprint, NULL, 16),
                                   .bytes_out = (long long)line->bytes_out,
@@ -171,13 +171,13 @@ static enum gf_status read_lines(struct gf_resume *resume, FILE *file, const cha
             room_bytes = room ? 6 * capacity : 0;
         }
         if (!room) {
-            status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+            status = gf_fail_memory(error);
             break;
         }
         struct line line = {room, room + capacity, room + 2 * capacity, room + 3 * capacity, -1};
         if (read_line(text, &line, room + 4 * capacity, room + 5 * capacity) &&
             !keep_line(resume, &line))
-            status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+            status = gf_fail_memory(error);
     }
     if (!status && ferror(file))
         status = gf_fail(error, GF_ERROR_INPUT, "%s: %s", path, strerror(errno));
@@ -191,7 +191,7 @@ enum gf_status gf_resume_read(const char *path, struct gf_resume **resume, struc
     struct gf_resume *const read = calloc(1, sizeof *read);
     if (!read || !grow(read)) {
         free(read);
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        return gf_fail_memory(error);
     }
     FILE *const file = fopen(path, "re");
     enum gf_status status = GF_OK;
@@ -222,6 +222,6 @@ bool gf_resume_done(const struct gf_resume *resume, const char *input, const cha
 {
     const struct record *const record = find_record(resume, key_of(input, output));
     struct stat file;
-    return record->key && record->done && record->fingerprint == fingerprint && !stat(output, &file) &&
-           S_ISREG(file.st_mode) && file.st_size == record->bytes_out;
+    return record->key && record->done && record->fingerprint == fingerprint &&
+           !stat(output, &file) && S_ISREG(file.st_mode) && file.st_size == record->bytes_out;
 }

@@ -18,10 +18,10 @@ struct variants {
     const struct gf_compare_setup *setup;
     const struct gf_compare_subject *subject;
     struct gf_compare_group *group;
-    struct gf_store store;       /* of the pictures on the device */
-    struct gf_placement in, out; /* on the device */
-    struct gf_image result;      /* downloaded */
-    struct gf_histogram counted; /* downloaded */
+    struct gf_buffer_pool buffers; /* of the pictures on the device */
+    struct gf_placement in, out;   /* on the device */
+    struct gf_image result;        /* downloaded */
+    struct gf_histogram counted;   /* downloaded */
     bool pinned_in, pinned_result;
 };
 
@@ -237,10 +237,11 @@ static enum gf_status open_pictures(struct variants *v, struct gf_error *error)
 {
     struct gf_backend *const backend = v->setup->backend;
     const struct gf_compare_subject *const subject = v->subject;
-    gf_store_open(&v->store, backend);
-    enum gf_status status = gf_placement_alloc(&v->store, subject->in->format, true, &v->in, error);
+    gf_buffer_pool_open(&v->buffers, backend);
+    enum gf_status status =
+        gf_placement_alloc(&v->buffers, subject->in->format, true, &v->in, error);
     if (!status && !subject->counts)
-        status = gf_placement_alloc(&v->store, subject->out->format, true, &v->out, error);
+        status = gf_placement_alloc(&v->buffers, subject->out->format, true, &v->out, error);
     if (!status && !subject->counts)
         status = gf_image_alloc(&v->result, subject->out->format, error);
     if (!status && subject->counts)
@@ -261,7 +262,7 @@ static void close_pictures(struct variants *v)
         backend->calls->unpin(backend, v->subject->in->data);
     if (v->pinned_result)
         backend->calls->unpin(backend, v->result.data);
-    gf_store_close(&v->store);
+    gf_buffer_pool_close(&v->buffers);
     gf_image_free(&v->result);
     free(v->counted.count);
 }

@@ -177,7 +177,7 @@ static enum gf_status explain_segment(const struct explainer *explainer, int s,
         .in_rows = bands->in_rows,
         .whole = segment->count && gf_stage_needs_whole(&run->plan->stage[segment->first]),
         .keeps_on_device = explainer->layout->on_device[s],
-        .first_on_host = gf_layout_starts_on_host(run, explainer->layout, s),
+        .first_on_host = gf_layout_first_stage_on_host(run, explainer->layout, s),
     };
     const enum gf_status status = explain_stages(explainer, s, found, error);
     add_copies(explainer, s, found);
@@ -206,7 +206,7 @@ enum gf_status gf_explain_plan(const struct gf_run *run, struct gf_explanation *
     struct explainer explainer = {.run = run, .layout = &layout};
     enum gf_status status = gf_layout_make(run, &layout, error);
     if (!status && !calls->unified)
-        gf_layout_divide(run, &layout);
+        gf_layout_place_pictures(run, &layout);
     if (!status && calls->inspect)
         status = calls->lane_open(run->backend, 0, run->spans, &explainer.lane, error);
     if (explainer.lane)

@@ -32,16 +32,16 @@ struct session {
 
 /* ---- messages and reports ---- */
 
-static void say(void *context, enum gf_batch_kind kind, const char *text)
+static void message(void *context, enum gf_message_kind kind, const char *text)
 {
     struct session *const session = context;
     gf_progress_clear(&session->progress);
-    if (kind == GF_SAY_PLAN)
+    if (kind == GF_MESSAGE_DRY_RUN)
         puts(text);
-    else if (kind == GF_SAY_CHOICE || kind == GF_SAY_PICTURE)
+    else if (kind == GF_MESSAGE_CHOICE || kind == GF_MESSAGE_PICTURE)
         gf_message_print("", text);
     else
-        gf_message_print(kind == GF_SAY_WARNING ? "warning: " : "", text);
+        gf_message_print(kind == GF_MESSAGE_WARNING ? "warning: " : "", text);
 }
 
 static void tick(void *context, const struct gf_batch_state *state, bool at_end)
@@ -251,7 +251,7 @@ static enum gf_status run(struct session *session, struct gf_error *error)
         .verbose = command->verbose,
         .log = session->log,
         .resume = session->resume,
-        .say = say,
+        .message = message,
         .picture = reports ? picture : NULL,
         .tick = session->progress.form == GF_PROGRESS_NONE ? NULL : tick,
         .tick_s = session->progress.tick_s,

@@ -1,7 +1,6 @@
-/* What a device can do for the scheduler, which does not know which one it drives. A lane is one
- * line of work: a stream of a CUDA device with its buffers, or a thread of the CPU backend. Calls
- * on one lane come from one thread at a time; they may return before the work is done, in order,
- * and wait() waits for it. */
+/* A backend: the calls by which the scheduler drives a device, whichever it is. A lane is one queue
+ * of work: a stream of a CUDA device, or a thread of the CPU backend. One thread at a time uses a
+ * lane. The calls on it may return before their work, which is done in order, and wait() waits. */
 #ifndef GF_ENGINE_BACKEND_H
 #define GF_ENGINE_BACKEND_H
 
@@ -22,8 +21,8 @@ struct gf_lane {
     int index;
 };
 
-/* What a stage does to a band, to be inspected or timed: its kernels from `in` to `out`, or, after
- * statistic_open, counting `in` for the histogram that the stage wants. */
+/* One run of a stage, as inspect() and time() take it: its kernels from `in` to `out`, or, after
+ * statistic_open(), the counting of `in` for the histogram that the stage needs. */
 struct gf_stage_work {
     const struct gf_stage *stage;
     const void *constants;
@@ -32,84 +31,81 @@ struct gf_stage_work {
     bool counts;
 };
 
-/* A kernel as a launcher starts it. */
+/* A kernel as it is launched. */
 struct gf_variant_info {
     char name[72];
     int grid[3], block[3];
-    int cluster;         /* blocks; 1: none */
+    int cluster;         /* blocks of a cluster; 1: no clusters */
     int registers;       /* of a thread */
     size_t shared_bytes; /* of a block, static and dynamic */
-    size_t
-        local_bytes; /* of a thread: spilled registers, and arrays that are indexed at run time */
-    double
-        occupancy; /* theoretical: resident warps by those that a multiprocessor can hold, 0..1 */
+    size_t local_bytes;  /* of a thread: spilled registers and arrays with computed indices */
+    double occupancy;    /* theoretical, 0..1 */
 };
 
 struct gf_backend_calls {
-    /* Stages read and write host memory where it lies; upload and download are never called. */
+    /* Stages read and write host memory; upload() and download() are never called. */
     bool unified;
-    /* Bytes of a band that keep the device busy without leaving its cache or starving its link. */
+    /* How large a band should be to keep the device busy, yet fit its cache. */
     size_t band_bytes_least, band_bytes_most;
 
-    /* Waits for the start-up. Every call below comes after it. */
+    /* Waits until the device has started. Every call below but close() comes after it. */
     enum gf_status (*ready)(struct gf_backend *, struct gf_error *);
     void (*close)(struct gf_backend *);
     /* "cuda:0 NVIDIA H200", "cpu, 2 threads" */
     void (*describe)(struct gf_backend *, char *text, size_t size);
 
-    /* Memory for views, 256-byte aligned; NULL where there is none left. */
+    /* Memory for views, aligned to 256 bytes; NULL where none is left. */
     void *(*alloc)(struct gf_backend *, size_t size);
     void (*release)(struct gf_backend *, void *memory, size_t size);
     uint64_t (*free_bytes)(struct gf_backend *);
-    /* Makes copies from and to host memory fast; where that fails they are merely slower. */
+    /* Pins host memory, which makes copies from and to it faster; false where that fails. */
     bool (*pin)(struct gf_backend *, void *data, size_t size);
     void (*unpin)(struct gf_backend *, void *data);
-    /* Whether stages can read and write that host memory where it lies; NULL: never. */
+    /* Whether stages can read and write that host memory without a copy; NULL: never. */
     bool (*reaches)(struct gf_backend *, const struct gf_view *host);
 
     enum gf_status (*lane_open)(struct gf_backend *, int index, struct gf_spans *,
                                 struct gf_lane **, struct gf_error *);
     void (*lane_close)(struct gf_lane *);
-    void (*lane_enter)(struct gf_lane *); /* the calling thread is going to use the lane */
+    void (*lane_enter)(struct gf_lane *); /* binds the lane to the calling thread */
 
-    /* The stage's constants where its kernels read them, until unload. */
+    /* Brings the stage's constants to where its kernels read them, until unload(). */
     enum gf_status (*load)(struct gf_backend *, const struct gf_stage *, const void **constants,
                            struct gf_error *);
     void (*unload)(struct gf_backend *, const void *constants);
 
-    /* Copies src's rows to dst, which has the same y, rows and row bytes. */
+    /* Copies the rows of src to dst, which has the same y, rows and row bytes. */
     enum gf_status (*upload)(struct gf_lane *, const struct gf_view *dst, const struct gf_view *src,
                              struct gf_error *);
     enum gf_status (*download)(struct gf_lane *, const struct gf_view *dst,
                                const struct gf_view *src, struct gf_error *);
+    /* The bytes of scratch memory that run() needs for so many rows of the result. */
     size_t (*scratch)(const struct gf_stage *, int rows);
     enum gf_status (*run)(struct gf_lane *, const struct gf_stage *, const void *constants,
                           const struct gf_view *in, const struct gf_view *out, void *scratch,
                           struct gf_error *);
-    /* A lane's part of the histogram of its input that a stage wants: opened empty on all lanes, in
-     * order of their index; added to; taken (added into *into) from all lanes when their work is
-     * done; closed. */
+    /* A lane's histogram of the rows it has seen, for the stage that needs it: statistic_open()
+     * empties it, on all lanes in order of their index; statistic_add() counts a view;
+     * statistic_take(), when all lanes are done, adds it to *into. */
     enum gf_status (*statistic_open)(struct gf_lane *, const struct gf_stage *, struct gf_error *);
     enum gf_status (*statistic_add)(struct gf_lane *, const struct gf_view *, struct gf_error *);
     enum gf_status (*statistic_take)(struct gf_lane *, struct gf_histogram *into,
                                      struct gf_error *);
     void (*statistic_close)(struct gf_lane *);
 
-    /* Ends a span that began with the lane's last mark; kind GF_SPAN_START only sets that
-     * beginning. */
+    /* Ends a span that began with the lane's last mark; GF_SPAN_START only begins one. */
     void (*mark)(struct gf_lane *, enum gf_span_kind, int stage, size_t bytes);
     enum gf_status (*wait)(struct gf_lane *, struct gf_error *);
 
-    /* Measured peaks in bytes/s for the profile. */
+    /* Measures the peaks of the profile, in bytes a second. */
     void (*measure)(struct gf_backend *, struct gf_profile *);
 
-    /* The two below are NULL where there is no such thing; the lane is idle. */
-    /* The kernels that the work would launch, nothing of which runs; *count may exceed capacity. */
+    /* The two below may be NULL; the lane must be idle. */
+    /* Lists the kernels that the work would launch, and runs none; *count may exceed capacity. */
     enum gf_status (*inspect)(struct gf_lane *, const struct gf_stage_work *,
                               struct gf_variant_info *use, int capacity, int *count,
                               struct gf_error *);
-    /* The seconds of each of `runs` runs on the device's clock. cold: its cache holds nothing of
-     * them. */
+    /* Times `runs` runs by the device's clock, in seconds; cold: with an empty cache. */
     enum gf_status (*time)(struct gf_lane *, const struct gf_stage_work *, bool cold, int runs,
                            double *seconds, struct gf_error *);
 };
@@ -131,17 +127,18 @@ gf_stage_work_run(struct gf_lane *lane, const struct gf_stage_work *work, struct
 enum gf_status gf_backend_cpu_open(int threads, struct gf_backend **backend,
                                    struct gf_error *error) GF_CHECKED;
 
-/* Starts the device in the background; errors come from ready(). Built without CUDA:
- * GF_ERROR_UNAVAILABLE. (cuda/backend/backend.cu, or backend_none.c) */
+/* Starts the device in the background; ready() returns what fails there. GF_ERROR_UNAVAILABLE in a
+ * build without CUDA. (cuda/backend/backend.cu, or backend_none.c) */
 struct gf_cuda_options {
     int device;
-    uint64_t budget; /* bytes of its memory; 0: what is free */
-    bool pageable;   /* host memory is not pinned */
-    bool zero_copy;  /* pinned host memory is read and written where it lies */
+    uint64_t budget; /* bytes of its memory to use; 0: all that is free */
+    bool pageable;   /* host memory is never pinned */
+    bool zero_copy;  /* stages read and write pinned host memory */
 };
 enum gf_status gf_backend_cuda_open(const struct gf_cuda_options *options, struct gf_spans *spans,
                                     struct gf_backend **backend, struct gf_error *error) GF_CHECKED;
-/* Whether it is worth trying: a driver library and a device node, without the cost of starting it.
+/* Whether there are a driver library and a device node; cheap, because it does not start the
+ * driver.
  */
 bool gf_backend_cuda_likely(const char **why_not);
 

@@ -1,9 +1,10 @@
-/* The CPU backend: a lane is the thread that calls it, memory is the host's, work is done when the
- * call returns. */
+/* The CPU backend: a lane is the thread that calls it, memory is host memory, and the work is done
+ * when a call returns. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "base/pages.h"
 #include "engine/backend.h"
 #include "pixel/histogram.h"
@@ -75,7 +76,7 @@ static enum gf_status cpu_lane_open(struct gf_backend *backend, int index, struc
 {
     struct cpu_lane *const opened = calloc(1, sizeof *opened);
     if (!opened)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        return gf_fail_memory(error);
     opened->base = (struct gf_lane){.backend = backend, .spans = spans, .index = index};
     *lane = &opened->base;
     return GF_OK;
@@ -139,7 +140,7 @@ static enum gf_status cpu_statistic_open(struct gf_lane *lane, const struct gf_s
         .channels = gf_statistic_channels(cpu->statistic, stage->in), .bins = 1 << stage->in.bits};
     cpu->histogram.count = calloc((size_t)cpu->histogram.channels * (size_t)cpu->histogram.bins,
                                   sizeof *cpu->histogram.count);
-    return cpu->histogram.count ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    return cpu->histogram.count ? GF_OK : gf_fail_memory(error);
 }
 
 static enum gf_status cpu_statistic_add(struct gf_lane *lane, const struct gf_view *view,
@@ -180,8 +181,8 @@ static enum gf_status cpu_wait(struct gf_lane *lane, struct gf_error *error)
     return GF_OK;
 }
 
-/* One thread's memcpy of more than any cache holds, second of two passes: bytes read + written a
- * second. */
+/* Times the memcpy of one thread over more than a cache holds, in the second of two passes, and
+ * counts the bytes read and written. */
 static void cpu_measure(struct gf_backend *backend, struct gf_profile *profile)
 {
     (void)backend;
@@ -194,7 +195,7 @@ static void cpu_measure(struct gf_backend *backend, struct gf_profile *profile)
     const double begin_s = gf_now();
     memcpy(pages + size, pages, size);
     const double seconds = gf_now() - begin_s;
-    /* The copy is read so that it cannot be left out. */
+    /* Reading the copy keeps the compiler from leaving it out. */
     profile->device_copy_peak = pages[2 * size - 1] ? 2.0 * (double)size / seconds : 0;
     gf_pages_free(pages, 2 * size);
 }
@@ -231,7 +232,7 @@ enum gf_status gf_backend_cpu_open(int threads, struct gf_backend **backend, str
 {
     struct cpu_backend *const opened = calloc(1, sizeof *opened);
     if (!opened)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        return gf_fail_memory(error);
     *opened = (struct cpu_backend){.base.calls = &cpu_calls, .threads = threads};
     *backend = &opened->base;
     return GF_OK;

@@ -1,4 +1,4 @@
-/* What stands in for the CUDA backend in a build without it. */
+/* Replaces the CUDA backend in a build without CUDA. */
 #include "engine/backend.h"
 
 #include "base/argument.h"

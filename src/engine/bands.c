@@ -12,14 +12,9 @@ struct gf_rows gf_bands_rows(const struct gf_bands *bands, const struct gf_segme
     return (struct gf_rows){y0, end < segment->out.height ? end : segment->out.height};
 }
 
-static size_t larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
-/* Fills in what `rows` rows a band cost. */
-static void measure(struct gf_bands *bands, const struct gf_plan *plan,
-                    const struct gf_segment *segment, const struct gf_backend *backend)
+/* Fills in what follows from bands->rows. */
+static void compute_sizes(struct gf_bands *bands, const struct gf_plan *plan,
+                          const struct gf_segment *segment, const struct gf_backend *backend)
 {
     bands->count = (segment->out.height + bands->rows - 1) / bands->rows;
     bands->in_rows = 0;
@@ -33,10 +28,10 @@ static void measure(struct gf_bands *bands, const struct gf_plan *plan,
         for (int i = 1; i <= segment->count; i++) {
             const struct gf_stage *const stage = &plan->stage[segment->first + i - 1];
             const int out_rows = cut[i].end - cut[i].first;
-            bands->between_bytes =
-                larger(bands->between_bytes, gf_band_pitch(backend, stage->out) * (size_t)out_rows);
+            bands->between_bytes = gf_larger(bands->between_bytes,
+                                             gf_band_pitch(backend, stage->out) * (size_t)out_rows);
             bands->scratch_bytes =
-                larger(bands->scratch_bytes, backend->calls->scratch(stage, out_rows));
+                gf_larger(bands->scratch_bytes, backend->calls->scratch(stage, out_rows));
         }
     }
     bands->in_bytes = bands->in_pitch * (size_t)bands->in_rows;
@@ -48,8 +43,7 @@ static int clamp(int64_t value, int64_t least, int64_t most)
     return (int)(value < least ? least : value > most ? most : value);
 }
 
-/* Rows of input that a row in the middle needs beside its own; 0 where it needs the whole picture.
- */
+/* The rows of input that a row of the result needs beside its own; 0 where it needs them all. */
 static int halo_rows(const struct gf_plan *plan, const struct gf_segment *segment)
 {
     struct gf_rows cut[GF_CUTS_MAX + 1];
@@ -58,18 +52,19 @@ static int halo_rows(const struct gf_plan *plan, const struct gf_segment *segmen
     return halo < segment->in.height - 1 ? halo : 0;
 }
 
-/* Bytes that a row of a band takes. Of a picture that the first stage must see whole the band holds
- * no rows: one of 20000x100 that is turned would else go in bands of a few rows of 100 pixels. */
+/* The bytes of a row by which bands are sized. Where the first stage reads the whole picture only
+ * the result counts: a turned picture of 20000x100 would otherwise get bands of a few short rows.
+ */
 static int64_t row_bytes(const struct gf_bands *bands, const struct gf_plan *plan,
                          const struct gf_segment *segment)
 {
     const bool whole = segment->count && gf_stage_needs_whole(&plan->stage[segment->first]);
-    return (int64_t)(whole ? bands->out_pitch : larger(bands->in_pitch, bands->out_pitch));
+    return (int64_t)(whole ? bands->out_pitch : gf_larger(bands->in_pitch, bands->out_pitch));
 }
 
-/* About a sixteenth of the picture, or an eighth where it is copied one way only and the pipeline
- * need not fill quickly, within the backend's limits; enough bands for every lane; and no fewer
- * rows than the halo, or more would be copied than filtered. */
+/* A band is about a sixteenth of the picture, within the backend's limits; an eighth where a plan
+ * of several segments copies it one way only. Every lane of the CPU gets two bands or more. A band
+ * has at least as many rows as its halo, or more would be copied than filtered. */
 static int choose_rows(const struct gf_bands *bands, const struct gf_plan *plan,
                        const struct gf_segment *segment, const struct gf_backend *backend,
                        int lanes, int halo)
@@ -106,11 +101,11 @@ struct gf_bands gf_bands_cut(const struct gf_plan *plan, const struct gf_segment
     bands.rows = rows ? clamp(rows, 1, segment->out.height)
                       : choose_rows(&bands, plan, segment, backend, lanes, halo);
     const int least = budget->is_limit ? 1 : rows ? bands.rows : clamp(halo / 2, 1, bands.rows);
-    measure(&bands, plan, segment, backend);
+    compute_sizes(&bands, plan, segment, backend);
     while (bands.rows > least &&
            host_bytes(&bands, segment, backend, lanes, budget) > budget->bytes) {
         bands.rows = bands.rows / 2 > least ? bands.rows / 2 : least;
-        measure(&bands, plan, segment, backend);
+        compute_sizes(&bands, plan, segment, backend);
     }
     return bands;
 }

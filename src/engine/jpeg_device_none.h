@@ -1,4 +1,4 @@
-/* What stands in for nvJPEG in a build without its header: a codec that is not there. */
+/* Replaces nvJPEG in a build without its header: opening the codec fails. Included by one file. */
 #ifndef GF_ENGINE_JPEG_DEVICE_NONE_H
 #define GF_ENGINE_JPEG_DEVICE_NONE_H
 
@@ -49,33 +49,33 @@ enum gf_status gf_jpeg_device_decode(struct gf_jpeg_device *codec, unsigned char
     return gf_jpeg_device_open(0, &codec, error);
 }
 
-struct gf_jpeg_lease *gf_jpeg_device_enter(struct gf_jpeg_device *codec)
+struct gf_jpeg_lease *gf_jpeg_lease_acquire(struct gf_jpeg_device *codec)
 {
     (void)codec;
     return NULL;
 }
 
-void gf_jpeg_device_leave(struct gf_jpeg_device *codec, struct gf_jpeg_lease *turn)
+void gf_jpeg_lease_release(struct gf_jpeg_device *codec, struct gf_jpeg_lease *lease)
 {
     (void)codec;
-    (void)turn;
+    (void)lease;
 }
 
-enum gf_status gf_jpeg_device_encode(struct gf_jpeg_device *codec, struct gf_jpeg_lease *turn,
+enum gf_status gf_jpeg_device_encode(struct gf_jpeg_device *codec, struct gf_jpeg_lease *lease,
                                      const struct gf_view *in, const struct gf_options *options,
                                      size_t *size, struct gf_error *error)
 {
-    (void)turn;
+    (void)lease;
     (void)in;
     (void)options;
     (void)size;
     return gf_jpeg_device_open(0, &codec, error);
 }
 
-enum gf_status gf_jpeg_device_fetch(struct gf_jpeg_device *codec, struct gf_jpeg_lease *turn,
+enum gf_status gf_jpeg_device_fetch(struct gf_jpeg_device *codec, struct gf_jpeg_lease *lease,
                                     void *data, size_t size, struct gf_error *error)
 {
-    (void)turn;
+    (void)lease;
     (void)data;
     (void)size;
     return gf_jpeg_device_open(0, &codec, error);

@@ -2,10 +2,7 @@
 
 #include <stdlib.h>
 
-static size_t larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
+#include "base/fail.h"
 
 enum gf_status gf_layout_make(const struct gf_run *run, struct gf_layout *layout,
                               struct gf_error *error)
@@ -15,7 +12,7 @@ enum gf_status gf_layout_make(const struct gf_run *run, struct gf_layout *layout
     *layout = (struct gf_layout){.bands = calloc((size_t)count, sizeof *layout->bands),
                                  .on_device = calloc((size_t)count, sizeof *layout->on_device)};
     if (!layout->bands || !layout->on_device)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        return gf_fail_memory(error);
     for (int s = 0; s < count; s++) {
         const struct gf_segment *const segment = &run->plan->segment[s];
         struct gf_bands *const bands = &layout->bands[s];
@@ -27,9 +24,9 @@ enum gf_status gf_layout_make(const struct gf_run *run, struct gf_layout *layout
             gf_bands_cut(run->plan, segment, run->backend, run->band_rows, run->lanes, &budget);
         if (!unified || segment->count > 1)
             layout->between_bytes =
-                larger(layout->between_bytes, gf_layout_round(bands->between_bytes));
+                gf_larger(layout->between_bytes, gf_layout_round(bands->between_bytes));
         layout->scratch_bytes =
-            larger(layout->scratch_bytes, gf_layout_round(bands->scratch_bytes));
+            gf_larger(layout->scratch_bytes, gf_layout_round(bands->scratch_bytes));
     }
     return GF_OK;
 }
@@ -49,7 +46,7 @@ int gf_layout_lanes(const struct gf_run *run, const struct gf_layout *layout)
     return most < run->lanes ? most : run->lanes;
 }
 
-bool gf_layout_starts_on_host(const struct gf_run *run, const struct gf_layout *layout, int s)
+bool gf_layout_first_stage_on_host(const struct gf_run *run, const struct gf_layout *layout, int s)
 {
     const struct gf_plan *const plan = run->plan;
     const struct gf_segment *const segment = &plan->segment[s];
@@ -58,45 +55,45 @@ bool gf_layout_starts_on_host(const struct gf_run *run, const struct gf_layout *
            layout->bands[s].in_rows > segment->in.height / 2;
 }
 
-/* Bytes of the picture behind a segment. */
-static uint64_t bytes_behind(const struct gf_run *run, int s)
+/* The bytes of a segment's whole result. */
+static uint64_t result_bytes(const struct gf_run *run, int s)
 {
     const struct gf_format format = run->plan->segment[s].out;
     return (uint64_t)gf_band_pitch(run->backend, format) * (uint64_t)format.height;
 }
 
-/* Bytes that there are on the device for the lanes, who take that much, and for the pictures
- * between segments. The device is only asked where what is kept from the last picture is not
- * enough: asking takes a while. */
-static uint64_t room_between(const struct gf_run *run, uint64_t taken)
+/* The device memory for the lanes, which need lanes_bytes, and the pictures between segments. The
+ * driver, which is slow to answer, is asked only if the buffers kept from the last picture do not
+ * suffice. */
+static uint64_t available_bytes(const struct gf_run *run, uint64_t lanes_bytes)
 {
-    uint64_t enough = taken;
+    uint64_t enough = lanes_bytes;
     if (run->plan->segment_count < 2)
         return 0;
-    if (!run->store)
+    if (!run->buffers)
         return run->backend->calls->free_bytes(run->backend);
     for (int s = 0; s + 1 < run->plan->segment_count; s++)
-        enough += bytes_behind(run, s);
-    return gf_store_free_bytes(run->store, enough);
+        enough += result_bytes(run, s);
+    return gf_buffer_pool_free_bytes(run->buffers, enough);
 }
 
-void gf_layout_divide(const struct gf_run *run, struct gf_layout *layout)
+void gf_layout_place_pictures(const struct gf_run *run, struct gf_layout *layout)
 {
     layout->in_bytes = gf_layout_round(layout->bands[0].in_bytes);
-    const size_t lane_bytes = layout->in_bytes + 2 * layout->between_bytes + layout->scratch_bytes;
-    const uint64_t taken = (uint64_t)gf_layout_lanes(run, layout) * lane_bytes;
-    const uint64_t free_bytes = room_between(run, taken);
+    const uint64_t lanes_bytes =
+        (uint64_t)gf_layout_lanes(run, layout) * gf_layout_lane_bytes(layout);
+    const uint64_t free_bytes = available_bytes(run, lanes_bytes);
     uint64_t before = 0;
     for (int s = 0; s + 1 < run->plan->segment_count; s++) {
-        /* Behind a first segment without stages lies the input itself. */
+        /* The result of a first segment without stages is the input itself. */
         const bool is_input = !s && run->in_on_device && !run->plan->segment[s].count;
-        const uint64_t bytes = is_input ? 0 : bytes_behind(run, s);
-        layout->on_device[s] = is_input || taken + before + bytes <= free_bytes;
+        const uint64_t bytes = is_input ? 0 : result_bytes(run, s);
+        layout->on_device[s] = is_input || lanes_bytes + before + bytes <= free_bytes;
         before = layout->on_device[s] ? bytes : 0;
         if (!layout->on_device[s])
             layout->in_bytes =
-                larger(layout->in_bytes, gf_layout_starts_on_host(run, layout, s + 1)
-                                             ? layout->between_bytes
-                                             : gf_layout_round(layout->bands[s + 1].in_bytes));
+                gf_larger(layout->in_bytes, gf_layout_first_stage_on_host(run, layout, s + 1)
+                                                ? layout->between_bytes
+                                                : gf_layout_round(layout->bands[s + 1].in_bytes));
     }
 }

@@ -1,6 +1,6 @@
-/* Where a run's data goes: how each segment is cut into bands, how many lanes take them, what a
- * lane's buffers hold, which pictures between segments lie on the device. Arithmetic and one
- * question to the backend; what is explained and what is run are the same. */
+/* Where the data of a run lies: how each segment is cut into bands, how many lanes work on them,
+ * how large a lane's buffers are, and which pictures between segments stay on the device. --explain
+ * and gf_schedule() use the same layout. */
 #ifndef GF_ENGINE_LAYOUT_H
 #define GF_ENGINE_LAYOUT_H
 
@@ -9,28 +9,35 @@
 
 struct gf_layout {
     struct gf_bands *bands; /* [segment] */
-    bool *on_device;        /* [segment]: where its result lies, if it lies whole */
-    size_t in_bytes, between_bytes, scratch_bytes; /* of a lane */
+    bool *on_device;        /* [segment]: its result, if it is kept whole, stays on the device */
+    size_t in_bytes, between_bytes, scratch_bytes; /* of a lane's buffers */
 };
 
-/* Cuts every segment into bands and takes the largest of what they need. The device need not be
- * there. */
+/* Cuts every segment into bands; a lane's buffers suit the largest. The device need not be ready.
+ */
 enum gf_status gf_layout_make(const struct gf_run *run, struct gf_layout *layout,
                               struct gf_error *error) GF_CHECKED;
 void gf_layout_free(struct gf_layout *layout);
-/* On a device that is there: which pictures between segments lie on it, namely those that leave
- * room for the lanes; and what the lanes need to take their input from the host. */
-void gf_layout_divide(const struct gf_run *run, struct gf_layout *layout);
-/* The lanes: no more than there are bands in any segment. */
+/* Decides which pictures between segments stay on the device, namely those that leave room for the
+ * lanes, and how large the lanes' inputs are. The device must be ready. */
+void gf_layout_place_pictures(const struct gf_run *run, struct gf_layout *layout);
+/* How many lanes run: no more than the segment with the most bands has. */
 int gf_layout_lanes(const struct gf_run *run, const struct gf_layout *layout);
-/* Whether the bands of the segment each read most of a picture, as a transpose's do, that lies in
- * host memory because the device had no room for it. */
-bool gf_layout_starts_on_host(const struct gf_run *run, const struct gf_layout *layout,
-                              int segment);
+/* Whether the segment's first stage must run on the host: each of its bands reads most of a picture
+ * (a transpose does) that the device has no room for. */
+bool gf_layout_first_stage_on_host(const struct gf_run *run, const struct gf_layout *layout,
+                                   int segment);
 
+/* Buffers of a lane begin at multiples of 256 bytes. */
 static inline size_t gf_layout_round(size_t bytes)
 {
     return (bytes + 255) / 256 * 256;
+}
+
+/* All of a lane's buffers together. */
+static inline size_t gf_layout_lane_bytes(const struct gf_layout *layout)
+{
+    return layout->in_bytes + 2 * layout->between_bytes + layout->scratch_bytes;
 }
 
 #endif

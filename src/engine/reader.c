@@ -1,12 +1,14 @@
-/* The reader: decodes rows into the bands of the ring, as far ahead as the ring has room. */
+/* The reader: decodes rows into the ring of input bands, as far ahead as the ring has free slots.
+ */
 #include <string.h>
 
+#include "base/fail.h"
 #include "base/nvtx.h"
 #include "base/pages.h"
 #include "codec/common/source.h"
 #include "engine/segment_run.h"
 
-/* Whether the ring's buffer for band b is free: the band before it there has been used up. */
+/* Waits until the ring's slot for band b is free; false if the segment has failed. */
 static bool wait_for_slot(struct gf_segment_run *segment_run, int b)
 {
     const int before = b - segment_run->in_ring->count;
@@ -32,7 +34,7 @@ static enum gf_status decode_rows(struct gf_segment_run *segment_run, int rows, 
     return status;
 }
 
-/* Decodes and drops rows that no band wants (crop), through one band's buffer. */
+/* Decodes and drops rows that no band needs, such as those above a crop. */
 static enum gf_status skip_rows(struct gf_segment_run *segment_run, int rows, unsigned char *buffer,
                                 struct gf_error *error)
 {
@@ -57,7 +59,9 @@ enum gf_status gf_reader_band(struct gf_segment_run *segment_run, int b, struct 
     if (cut[0].first > held->end) {
         status = skip_rows(segment_run, cut[0].first - held->end, slot, error);
         held->end = cut[0].first;
-    } else if (b && !segment_run->decode_in_place) { /* the rows shared with the band before */
+    } else if (b &&
+               !segment_run
+                    ->decode_in_place) { /* copies the rows that it shares with the band before */
         memcpy(slot,
                gf_ring_slot(segment_run->in_ring, b - 1) +
                    (size_t)(cut[0].first - held->first) * pitch,
@@ -70,7 +74,7 @@ enum gf_status gf_reader_band(struct gf_segment_run *segment_run, int b, struct 
     return status;
 }
 
-/* What no band wants is read all the same: damage after the last row used is damage. */
+/* Rows that no band needs are decoded too, so that damage in them is found. */
 enum gf_status gf_reader_end(struct gf_segment_run *segment_run, struct gf_rows held,
                              struct gf_error *error)
 {
@@ -80,8 +84,7 @@ enum gf_status gf_reader_end(struct gf_segment_run *segment_run, struct gf_rows 
     if (rest > 0) {
         const size_t bytes = segment_run->bands.in_pitch * (size_t)segment_run->bands.in_rows;
         unsigned char *const buffer = gf_pages_alloc(bytes);
-        status = buffer ? skip_rows(segment_run, rest, buffer, error)
-                        : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        status = buffer ? skip_rows(segment_run, rest, buffer, error) : gf_fail_memory(error);
         gf_pages_free(buffer, bytes);
     }
     if (!status && source->finish)

@@ -1,11 +1,10 @@
-/* A ring of equal buffers in host memory, pinned where the backend can: band b uses buffer b mod
- * count. */
+/* A ring of equal slots in host memory: band b uses slot b mod count. */
 #ifndef GF_ENGINE_RING_H
 #define GF_ENGINE_RING_H
 
 #include <stddef.h>
 
-#include "engine/store.h"
+#include "engine/buffer_pool.h"
 
 struct gf_ring {
     unsigned char *data;
@@ -13,9 +12,9 @@ struct gf_ring {
     int count;
 };
 
-enum gf_status gf_ring_alloc(struct gf_ring *ring, struct gf_store *store, size_t slot_bytes,
-                             int count, struct gf_error *error) GF_CHECKED;
-void gf_ring_free(struct gf_ring *ring, struct gf_store *store);
+enum gf_status gf_ring_alloc(struct gf_ring *ring, struct gf_buffer_pool *buffers,
+                             size_t slot_bytes, int count, struct gf_error *error) GF_CHECKED;
+void gf_ring_free(struct gf_ring *ring, struct gf_buffer_pool *buffers);
 
 static inline unsigned char *gf_ring_slot(const struct gf_ring *ring, int band)
 {

@@ -1,5 +1,5 @@
-/* One picture through one backend: a reader thread fills a ring of input bands, lanes filter them,
- * and the calling thread hands finished bands to the sink in order. */
+/* Runs one picture through one backend: a reader thread fills a ring of input bands, lanes filter
+ * them, and the calling thread hands finished bands to the sink in order. */
 #ifndef GF_ENGINE_SCHEDULE_H
 #define GF_ENGINE_SCHEDULE_H
 
@@ -7,28 +7,28 @@
 #include "codec/codec.h"
 #include "codec/common/source.h"
 #include "engine/backend.h"
-#include "engine/store.h"
+#include "engine/buffer_pool.h"
 
 struct gf_run {
     struct gf_plan *plan;
     struct gf_backend *backend;
-    struct gf_store *store; /* of that backend, kept by the caller; NULL: of this run alone */
+    struct gf_buffer_pool *buffers; /* of that backend; NULL: the run makes its own */
     const struct gf_options *options;
-    bool memory_is_limit; /* the user's; else memory_bytes is what is good to have */
+    bool memory_is_limit; /* memory_bytes is the user's limit; else it only guides the bands */
     struct gf_spans *spans;
     int lanes;
-    int band_rows; /* 0: chosen */
-    bool serial;   /* one lane, and the calling thread does everything: pictures run side by side
-                      instead */
-    /* Where the picture comes from and goes to: a codec, or memory. */
+    int band_rows; /* 0: chosen by the layout */
+    bool serial;   /* the calling thread does everything; other pictures use the other processors */
+    /* The picture comes from a codec or from memory, and goes to a codec or to memory. */
     struct gf_source *source;
     const struct gf_image *image_in;
     struct gf_sink *sink;
     const struct gf_image *image_out;
-    bool in_on_device, out_on_device; /* the images are in the backend's memory */
-    int first_band_rows;              /* result: rows of a band of the first segment */
+    bool in_on_device, out_on_device; /* the images lie in the backend's memory */
+    int first_band_rows; /* set by gf_schedule(): the rows of a band of the first segment */
 };
 
+/* Returns when the picture is written, or the first failure after all threads have stopped. */
 enum gf_status gf_schedule(struct gf_run *run, struct gf_error *error) GF_CHECKED;
 
 #endif

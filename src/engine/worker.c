@@ -1,24 +1,23 @@
-/* A lane at work: takes bands in order, brings their input to the device, runs the stages, brings
- * the result back. */
+/* One band on one lane: brings its input to the device, runs the stages, brings the result back. */
 #include <string.h>
 
 #include "base/nvtx.h"
 #include "engine/segment_run.h"
 
-/* Whether stages reach the place without a copy. */
-static bool reachable(const struct gf_segment_run *segment_run, enum gf_placement_kind kind)
+/* Whether stages read and write a picture of that placement without a copy. */
+static bool needs_no_copy(const struct gf_segment_run *segment_run, enum gf_placement_kind kind)
 {
-    return segment_run->run->backend->calls->unified || kind == GF_PLACEMENT_MEMORY;
+    return segment_run->run->backend->calls->unified || kind == GF_PLACEMENT_BACKEND;
 }
 
-/* Whether the stages of a device take that host memory as it lies: zero copy. */
+/* Whether the device's stages read and write that host memory themselves (--transfer=zero-copy). */
 static bool reaches(const struct gf_segment_run *segment_run, const struct gf_view *host)
 {
     struct gf_backend *const backend = segment_run->run->backend;
     return backend->calls->reaches && backend->calls->reaches(backend, host);
 }
 
-/* A range of the stage's name, as the profile has it. */
+/* Begins an NVTX range that is named as the profile's row. */
 static void begin_stage(const struct gf_segment_run *segment_run, int index, const char *suffix)
 {
     char name[128];
@@ -27,14 +26,14 @@ static void begin_stage(const struct gf_segment_run *segment_run, int index, con
     gf_nvtx_push(name);
 }
 
-/* The stages that the backend runs: all of them, or all but the first. */
+/* The first stage that the backend runs. */
 static int first_stage(const struct gf_segment_run *segment_run)
 {
     return segment_run->first_on_host ? 1 : 0;
 }
 
-/* Bytes that the stage moves for these rows: of a picture that it must see whole, the band's share.
- */
+/* The bytes that the stage reads and writes for these rows. A stage that reads the whole picture is
+ * charged the band's share of it. */
 static size_t stage_bytes(const struct gf_stage *stage, struct gf_rows in,
                           const struct gf_view *out)
 {
@@ -46,7 +45,7 @@ static size_t stage_bytes(const struct gf_stage *stage, struct gf_rows in,
     return read + gf_view_bytes(out);
 }
 
-/* The first stage on the host, from the whole picture to a band. */
+/* Runs the first stage on the host, from the whole picture to the rows of a band. */
 static struct gf_view run_on_host(const struct gf_worker *worker, struct gf_rows rows)
 {
     const struct gf_segment_run *const segment_run = worker->segment_run;
@@ -61,14 +60,14 @@ static struct gf_view run_on_host(const struct gf_worker *worker, struct gf_rows
     return out;
 }
 
-/* What the backend's first stage reads, where it can read it; copied there if it has to be. */
+/* Finds the view that the backend's first stage reads, and copies the rows there if need be. */
 static enum gf_status fetch_input(struct gf_worker *worker, int b, const struct gf_rows *cut,
                                   struct gf_view *view, struct gf_error *error)
 {
     const struct gf_segment_run *const segment_run = worker->segment_run;
     const struct gf_backend_calls *const calls = segment_run->run->backend->calls;
-    if (reachable(segment_run, segment_run->in.kind)) {
-        *view = segment_run->in.kind == GF_PLACEMENT_MEMORY
+    if (needs_no_copy(segment_run, segment_run->in.kind)) {
+        *view = segment_run->in.kind == GF_PLACEMENT_BACKEND
                     ? segment_run->in.view
                     : gf_segment_run_host_input(segment_run, b, cut[0]);
         calls->mark(worker->lane, GF_SPAN_START, -1, 0);
@@ -84,7 +83,7 @@ static enum gf_status fetch_input(struct gf_worker *worker, int b, const struct 
         return GF_OK;
     }
     if (first_stage(segment_run) == segment_run->segment->count &&
-        segment_run->out.kind == GF_PLACEMENT_MEMORY)
+        segment_run->out.kind == GF_PLACEMENT_BACKEND)
         *view = gf_view_part(&segment_run->out.view, rows);
     else
         *view = gf_view_make(worker->in, gf_band_pitch(segment_run->run->backend, host.format),
@@ -97,7 +96,7 @@ static enum gf_status fetch_input(struct gf_worker *worker, int b, const struct 
     return status;
 }
 
-/* Where the segment's i-th stage writes: the last one to the result's place where it can. */
+/* Where the segment's i-th stage writes. The last one writes to the result itself where it can. */
 static struct gf_view stage_output(const struct gf_worker *worker, int b, int i,
                                    struct gf_rows rows)
 {
@@ -106,7 +105,7 @@ static struct gf_view stage_output(const struct gf_worker *worker, int b, int i,
         segment_run->run->plan->stage[segment_run->segment->first + i].out;
     if (i + 1 == segment_run->segment->count) {
         const struct gf_view out = gf_segment_run_host_output(segment_run, b, rows);
-        if (reachable(segment_run, segment_run->out.kind) || reaches(segment_run, &out))
+        if (needs_no_copy(segment_run, segment_run->out.kind) || reaches(segment_run, &out))
             return out;
     }
     return gf_view_make(worker->between[i % 2], gf_band_pitch(segment_run->run->backend, format),
@@ -139,7 +138,7 @@ static void copy_rows(const struct gf_view *dst, const struct gf_view *src)
         memcpy(gf_view_row(dst, row), gf_view_row(src, row), gf_row_bytes(dst->format));
 }
 
-/* Brings the band's result from where the last stage left it to where it belongs. */
+/* Copies the band's result to where it belongs, unless the last stage wrote it there. */
 static enum gf_status deliver(struct gf_worker *worker, int b, struct gf_rows rows,
                               const struct gf_view *view, struct gf_error *error)
 {
@@ -184,109 +183,4 @@ enum gf_status gf_worker_band(struct gf_worker *worker, int b, struct gf_error *
         status = deliver(worker, b, rows, &view, error);
     const enum gf_status waited = calls->wait(worker->lane, status ? NULL : error);
     return status ? status : waited;
-}
-
-/* The next band in order, once its input and a buffer for its result are there; -1: no more. Bands
- * are taken in order, so that the lowest unfinished one always has what it needs. */
-static int take_band(struct gf_segment_run *segment_run)
-{
-    pthread_mutex_lock(&segment_run->lock);
-    const int b = segment_run->next++;
-    const bool streams_in = segment_run->in.kind == GF_PLACEMENT_STREAM;
-    const bool streams_out =
-        segment_run->out.kind == GF_PLACEMENT_STREAM && !segment_run->pass_through;
-    while (!segment_run->status && b < segment_run->bands.count &&
-           ((streams_in && segment_run->ready <= b) ||
-            (streams_out && segment_run->written <= b - segment_run->out_ring->count)))
-        pthread_cond_wait(&segment_run->changed, &segment_run->lock);
-    const bool going = !segment_run->status && b < segment_run->bands.count;
-    pthread_mutex_unlock(&segment_run->lock);
-    return going ? b : -1;
-}
-
-static void work(struct gf_worker *worker)
-{
-    struct gf_segment_run *const segment_run = worker->segment_run;
-    for (int b; (b = take_band(segment_run)) >= 0;) {
-        struct gf_error error = {0};
-        const enum gf_status status = gf_worker_band(worker, b, &error);
-        if (status) {
-            gf_segment_run_fail(segment_run, status, &error);
-            break;
-        }
-        pthread_mutex_lock(&segment_run->lock);
-        segment_run->done[b] = true;
-        pthread_cond_broadcast(&segment_run->changed);
-        pthread_mutex_unlock(&segment_run->lock);
-    }
-}
-
-static void *worker_main(void *argument)
-{
-    struct gf_worker *const worker = argument;
-    struct gf_thread_pool *const pool = worker->pool;
-    int submitted = 0;
-    worker->lane->backend->calls->lane_enter(worker->lane);
-    pthread_mutex_lock(&pool->lock);
-    for (;;) {
-        while (pool->submitted == submitted && !pool->stopping)
-            pthread_cond_wait(&pool->changed, &pool->lock);
-        if (pool->stopping)
-            break;
-        submitted = pool->submitted;
-        worker->segment_run = pool->segment_run;
-        pthread_mutex_unlock(&pool->lock);
-        work(worker);
-        pthread_mutex_lock(&pool->lock);
-        pool->working--;
-        pthread_cond_broadcast(&pool->changed);
-    }
-    pthread_mutex_unlock(&pool->lock);
-    return NULL;
-}
-
-enum gf_status gf_thread_pool_start(struct gf_thread_pool *pool, struct gf_worker *workers,
-                                    int count, int *started, struct gf_error *error)
-{
-    *pool = (struct gf_thread_pool){0};
-    pthread_mutex_init(&pool->lock, NULL);
-    pthread_cond_init(&pool->changed, NULL);
-    for (*started = 0; *started < count; ++*started) {
-        struct gf_worker *const worker = &workers[*started];
-        worker->pool = pool;
-        if (pthread_create(&worker->thread, NULL, worker_main, worker))
-            return gf_fail(error, GF_ERROR_MEMORY, "cannot start a thread");
-    }
-    return GF_OK;
-}
-
-void gf_thread_pool_submit(struct gf_thread_pool *pool, struct gf_segment_run *segment_run,
-                           int count)
-{
-    pthread_mutex_lock(&pool->lock);
-    pool->segment_run = segment_run;
-    pool->working = count;
-    pool->submitted++;
-    pthread_cond_broadcast(&pool->changed);
-    pthread_mutex_unlock(&pool->lock);
-}
-
-void gf_thread_pool_wait(struct gf_thread_pool *pool)
-{
-    pthread_mutex_lock(&pool->lock);
-    while (pool->working)
-        pthread_cond_wait(&pool->changed, &pool->lock);
-    pthread_mutex_unlock(&pool->lock);
-}
-
-void gf_thread_pool_stop(struct gf_thread_pool *pool, struct gf_worker *workers, int started)
-{
-    pthread_mutex_lock(&pool->lock);
-    pool->stopping = true;
-    pthread_cond_broadcast(&pool->changed);
-    pthread_mutex_unlock(&pool->lock);
-    for (int i = 0; i < started; i++)
-        pthread_join(workers[i].thread, NULL);
-    pthread_cond_destroy(&pool->changed);
-    pthread_mutex_destroy(&pool->lock);
 }

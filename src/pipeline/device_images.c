@@ -19,7 +19,7 @@ static enum gf_status decode_on_device(struct gf_pipeline *pipeline,
     const double begin_s = gf_now();
     const enum gf_status status =
         gf_device_codec_decode(&pipeline->codec, task->input, plan->in, file_bytes_most(pipeline),
-                               &pipeline->store, image, error);
+                               &pipeline->buffers, image, error);
     if (!status && image->data)
         gf_spans_add(&pipeline->spans, GF_SPAN_DECODE, -1, -1, begin_s, gf_now(),
                      gf_row_bytes(plan->in) * (size_t)plan->in.height);
@@ -31,8 +31,8 @@ enum gf_status gf_pipeline_encode_on_device(struct gf_pipeline *pipeline, struct
 {
     gf_device_codec_acquire(&pipeline->codec);
     const double begin_s = gf_now();
-    const enum gf_status status = gf_device_codec_encode(&pipeline->codec, image, &pipeline->store,
-                                                         sink, &pipeline->options, error);
+    const enum gf_status status = gf_device_codec_encode(
+        &pipeline->codec, image, &pipeline->buffers, sink, &pipeline->options, error);
     gf_spans_add(&pipeline->spans, GF_SPAN_ENCODE, -1, -1, begin_s, gf_now(),
                  gf_row_bytes(image->format) * (size_t)image->format.height);
     return status;
@@ -70,8 +70,8 @@ enum gf_status gf_pipeline_take_device_images(struct gf_pipeline *pipeline,
     }
     device_images->out = (struct gf_image){.format = plan->out,
                                            .pitch = gf_band_pitch(pipeline->backend, plan->out)};
-    device_images->out.data =
-        gf_store_take(&pipeline->store, device_images->out.pitch * (size_t)plan->out.height);
+    device_images->out.data = gf_buffer_pool_take(&pipeline->buffers, device_images->out.pitch *
+                                                                          (size_t)plan->out.height);
     pipeline->device_images_taken |= device_images->out.data != NULL;
     return GF_OK;
 }
@@ -80,7 +80,7 @@ void gf_pipeline_drop_device_images(struct gf_pipeline *pipeline,
                                     const struct gf_device_images *device_images)
 {
     if (device_images->in.data)
-        gf_store_give(&pipeline->store, device_images->in.data);
+        gf_buffer_pool_return(&pipeline->buffers, device_images->in.data);
     if (device_images->out.data)
-        gf_store_give(&pipeline->store, device_images->out.data);
+        gf_buffer_pool_return(&pipeline->buffers, device_images->out.data);
 }

@@ -27,8 +27,8 @@ static void close_backend(struct gf_pipeline *pipeline)
 {
     if (!pipeline->backend)
         return;
-    if (pipeline->store.backend)
-        gf_store_close(&pipeline->store);
+    if (pipeline->buffers.backend)
+        gf_buffer_pool_close(&pipeline->buffers);
     gf_device_codec_close(&pipeline->codec);
     pipeline->backend->calls->close(pipeline->backend);
     pipeline->backend = NULL;

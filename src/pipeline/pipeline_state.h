@@ -10,7 +10,7 @@
 #include "codec/io/output.h"
 #include "engine/backend.h"
 #include "engine/device_codec.h"
-#include "engine/store.h"
+#include "engine/buffer_pool.h"
 #include "pipeline/pipeline_internal.h"
 
 struct gf_pipeline {
@@ -20,7 +20,7 @@ struct gf_pipeline {
     bool on_cuda;
     int band_rows; /* of the next attempt; 0: chosen */
     bool has_run;
-    struct gf_store store;
+    struct gf_buffer_pool buffers;
     struct gf_device_codec codec;
     bool device_images_taken;               /* the last attempt decoded or encoded on the device */
     bool no_device_images;                  /* the next attempts at this picture must not */

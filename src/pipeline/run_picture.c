@@ -41,8 +41,8 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
                                struct gf_source *source, struct gf_sink *sink,
                                const struct gf_picture_task *task, struct gf_error *error)
 {
-    if (!pipeline->store.backend)
-        gf_store_open(&pipeline->store, pipeline->backend);
+    if (!pipeline->buffers.backend)
+        gf_buffer_pool_open(&pipeline->buffers, pipeline->backend);
     struct gf_device_images device_images;
     enum gf_status status =
         gf_pipeline_take_device_images(pipeline, task, plan, &device_images, error);
@@ -56,7 +56,7 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
         (int)(pipeline->backend->calls->band_bytes_most / gf_row_bytes(plan->in)) + 1;
     struct gf_run run = {.plan = plan,
                          .backend = pipeline->backend,
-                         .store = &pipeline->store,
+                         .buffers = &pipeline->buffers,
                          .serial = options.serial,
                          .options = &options,
                          .memory_is_limit = pipeline->options.memory_bytes != 0,
@@ -83,9 +83,9 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
     if (status == GF_ERROR_DEVICE_MEMORY && !pipeline->device_images_taken)
         pipeline->band_rows = run.first_band_rows / 2;
     if (status)
-        gf_store_close(&pipeline->store);
+        gf_buffer_pool_close(&pipeline->buffers);
     else
-        gf_store_settle(&pipeline->store);
+        gf_buffer_pool_trim(&pipeline->buffers);
     return status ? status : describe_run(pipeline, plan, &run, error);
 }
 
@@ -165,7 +165,7 @@ static enum gf_status schedule_within_budget(struct gf_pipeline *pipeline, struc
     const enum gf_status status = schedule(pipeline, plan, source, sink, task, error);
     if (bytes > 0 && bytes > pipeline->memory_budget->share)
         /* What every pipeline keeps would add up to more than the budget. */
-        gf_store_drop_unused(&pipeline->store);
+        gf_buffer_pool_clear(&pipeline->buffers);
     if (bytes)
         gf_memory_budget_release(pipeline->memory_budget, bytes);
     return status;

@@ -1,6 +1,6 @@
-/* A codec on a device, of which this is a fake: libjpeg behind jpeg_device.h, on
- * tests/fake_device.h. What it takes does not cross to the host, what it does not take or fails at
- * is done with the CPU's codec, and the picture is the same. */
+/* JPEG decoded and encoded on a device. The device is tests/fake_device.h, and its codec a fake
+ * too: libjpeg behind jpeg_device.h. The rows of a picture that it takes do not cross to the host;
+ * a picture that it declines or fails at goes through the CPU's codec, with the same result. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -8,19 +8,20 @@
 
 #include "fake_device.h"
 #include "pipeline/pipeline_state.h"
+#include "temp_folder.h"
 
 struct gf_jpeg_lease {
     bool taken;
 };
 
 struct gf_jpeg_device {
-    /* What the test asks for. */
+    /* Set by the test. */
     bool without_engines;
     enum gf_status start, encode_status; /* of a failure; GF_OK: none */
     bool declines;
-    /* What it saw. */
+    /* Counted by the fake. */
     int waits, decoded, encoded, opened;
-    struct gf_jpeg_lease turn;
+    struct gf_jpeg_lease lease;
     unsigned char *bytes;
     unsigned long size;
 };
@@ -83,27 +84,27 @@ enum gf_status gf_jpeg_device_decode(struct gf_jpeg_device *codec, unsigned char
     return GF_OK;
 }
 
-struct gf_jpeg_lease *gf_jpeg_device_enter(struct gf_jpeg_device *codec)
+struct gf_jpeg_lease *gf_jpeg_lease_acquire(struct gf_jpeg_device *codec)
 {
-    assert_false(codec->turn.taken);
-    codec->turn.taken = true;
-    return &codec->turn;
+    assert_false(codec->lease.taken);
+    codec->lease.taken = true;
+    return &codec->lease;
 }
 
-void gf_jpeg_device_leave(struct gf_jpeg_device *codec, struct gf_jpeg_lease *turn)
+void gf_jpeg_lease_release(struct gf_jpeg_device *codec, struct gf_jpeg_lease *lease)
 {
-    assert_ptr_equal(turn, &codec->turn);
-    assert_true(turn->taken);
-    turn->taken = false;
+    assert_ptr_equal(lease, &codec->lease);
+    assert_true(lease->taken);
+    lease->taken = false;
 }
 
-enum gf_status gf_jpeg_device_encode(struct gf_jpeg_device *codec, struct gf_jpeg_lease *turn,
+enum gf_status gf_jpeg_device_encode(struct gf_jpeg_device *codec, struct gf_jpeg_lease *lease,
                                      const struct gf_view *in, const struct gf_options *options,
                                      size_t *size, struct gf_error *error)
 {
     struct jpeg_compress_struct jpeg;
     struct jpeg_error_mgr errors;
-    assert_true(codec->waits && turn && turn->taken);
+    assert_true(codec->waits && lease && lease->taken);
     if (codec->encode_status)
         return gf_fail(error, codec->encode_status, "fake: encoding fails");
     codec->encoded++;
@@ -129,11 +130,11 @@ enum gf_status gf_jpeg_device_encode(struct gf_jpeg_device *codec, struct gf_jpe
     return GF_OK;
 }
 
-enum gf_status gf_jpeg_device_fetch(struct gf_jpeg_device *codec, struct gf_jpeg_lease *turn,
+enum gf_status gf_jpeg_device_fetch(struct gf_jpeg_device *codec, struct gf_jpeg_lease *lease,
                                     void *data, size_t size, struct gf_error *error)
 {
     (void)error;
-    assert_true(turn->taken);
+    assert_true(lease->taken);
     assert_int_equal(size, codec->size);
     memcpy(data, codec->bytes, size);
     return GF_OK;
@@ -142,28 +143,17 @@ enum gf_status gf_jpeg_device_fetch(struct gf_jpeg_device *codec, struct gf_jpeg
 /* ---- runs ---- */
 
 struct trial {
-    const char *chain, *input, *output; /* NULL: blur,equalize, in.jpg, out.jpg, in the folder */
+    const char *chain, *input, *output; /* defaults: blur,equalize, in.jpg, out.jpg */
     struct gf_jpeg_device codec;
     enum gf_codec kind; /* GF_CODEC_AUTO: the GPU's */
     uint64_t memory_bytes, device_bytes;
     bool serial, in_memory;
-    /* What came of it. */
+    /* Results. */
     enum gf_status status;
     int warnings, runs;
     size_t crossed; /* bytes of rows, up and down */
     struct gf_error error;
 };
-
-static char folder[] = "/tmp/gpufilter-codec.XXXXXX";
-
-static const char *in_folder(const char *name)
-{
-    static char path[4][100];
-    static int next;
-    char *const text = path[next++ % 4];
-    snprintf(text, sizeof path[0], "%s/%s", folder, name);
-    return text;
-}
 
 static void count_warning(void *context, const char *text)
 {
@@ -189,8 +179,8 @@ static enum gf_status run_in_memory(struct gf_pipeline *pipeline, struct trial *
     assert_non_null(file);
     const size_t read = fread(data, 1, sizeof data, file);
     fclose(file);
-    const enum gf_status status = gf_pipeline_run_bytes(pipeline, data, read, GF_FILE_AUTO, &result,
-                                                        &size, &trial->error);
+    const enum gf_status status =
+        gf_pipeline_run_bytes(pipeline, data, read, GF_FILE_AUTO, &result, &size, &trial->error);
     if (status)
         return status;
     file = fopen(in_folder(trial->output), "wb");
@@ -227,7 +217,7 @@ static void run_trial(struct trial *trial)
                         : gf_pipeline_run_file(pipeline, in_folder(trial->input),
                                                in_folder(trial->output), &trial->error);
     gf_pipeline_close(pipeline);
-    assert_false(trial->codec.turn.taken);
+    assert_false(trial->codec.lease.taken);
     assert_int_equal(trial->codec.opened, 0);
     fake_assert_clean(trial->chain, &device);
     trial->runs = device.runs;
@@ -327,7 +317,7 @@ static void test_in_memory(void **state)
     assert_int_equal(failing.warnings, 1);
 }
 
-/* What it cannot do, libjpeg does. */
+/* What the device's codec cannot do, libjpeg does. */
 static void test_gives_way(void **state)
 {
     (void)state;
@@ -349,7 +339,7 @@ static void test_gives_way(void **state)
     assert_int_equal(bounded.codec.decoded, 0);
 }
 
-/* However little device memory there is: done, or said with the file's name. */
+/* With little device memory the picture is done, or the error names the file. */
 static void test_little_memory(void **state)
 {
     int done = 0, refused = 0;
@@ -421,5 +411,5 @@ int main(void)
         cmocka_unit_test(test_little_memory),   cmocka_unit_test(test_if_fast),
         cmocka_unit_test(test_in_memory),
     };
-    return cmocka_run_group_tests_name("codec_device", tests, make_pictures, remove_pictures);
+    return cmocka_run_group_tests_name("device_codec", tests, make_pictures, remove_pictures);
 }

@@ -1,5 +1,5 @@
-/* The NVTX ranges that a profiler sees, through an injection of the test's own: the profile's
- * names, and as many ends as beginnings. */
+/* The NVTX ranges that a profiler sees: they have the profile's names, and each one ends. The test
+ * records them through NVTX's injection interface. */
 #include "base/nvtx.h"
 #include "runner.h"
 

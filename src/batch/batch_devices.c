@@ -1,0 +1,108 @@
+/* Chooses the devices of a batch, and how many workers share them and the memory. */
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/cpu.h"
+#include "batch/batch_work.h"
+#include "batch/cost.h"
+#include "engine/backend.h"
+
+static uint64_t physical_bytes(void)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : (uint64_t)1 << 30;
+}
+
+/* The limit of open files allows so many workers. */
+static int most_workers(void)
+{
+    enum { FILES_OF_ALL = 8, FILES_OF_EACH = 4 };
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) ||
+        files.rlim_cur >= FILES_OF_ALL + FILES_OF_EACH * GF_BATCH_WORKERS_MAX)
+        return GF_BATCH_WORKERS_MAX;
+    const int affordable = ((int)files.rlim_cur - FILES_OF_ALL) / FILES_OF_EACH;
+    return affordable > 1 ? affordable : 1;
+}
+
+/* With enough pictures there is a worker for each processor, which does everything on one thread;
+ * with fewer pictures or little memory there are fewer workers, who share the processors. */
+int gf_batch_divide_work(struct gf_batch *batch)
+{
+    enum { TURNS = 4 };
+    struct gf_options *const options = &batch->options;
+    const uint64_t memory = options->memory_bytes, least = (uint64_t)1 << 20;
+    int threads = options->threads > 0 ? options->threads : gf_cpu_count();
+    const int most = most_workers();
+    threads = threads < most ? threads : most;
+    int workers = batch->count < (size_t)threads ? (int)batch->count : threads;
+    const bool device_codec =
+        options->codec == GF_CODEC_GPU || options->codec == GF_CODEC_GPU_IF_FAST;
+    if (batch->devices && device_codec) {
+        /* Workers mostly wait for the GPU's decoder, which is fast with many pictures at once. */
+        workers = GF_BATCH_CODEC_WORKERS * batch->devices;
+        workers = options->threads > 0 || workers < threads ? threads : workers;
+        workers = workers < most ? workers : most;
+        workers = batch->count < (size_t)workers ? (int)batch->count : workers;
+        options->serial = true;
+    }
+    if (batch->request->output->is_stdout)
+        workers = 1;
+    if (memory && (uint64_t)workers > memory / 2 / least) {
+        workers = memory / 2 / least ? (int)(memory / 2 / least) : 1;
+        options->threads = workers < threads ? threads / workers : 1;
+    }
+    if (workers == threads && batch->count >= (size_t)(TURNS * threads) && !options->lanes)
+        options->serial = true;
+    if (options->serial)
+        options->threads = 1;
+    /* Half of the memory is for bands, half for whole pictures. */
+    gf_memory_budget_open(&batch->memory_budget, memory ? memory / 2 : physical_bytes() / 4,
+                          workers);
+    if (memory && workers > 1)
+        options->memory_bytes = memory / 2 / (uint64_t)workers;
+    if (options->device_memory_bytes && batch->devices)
+        options->device_memory_bytes = options->device_memory_bytes * (uint64_t)batch->devices /
+                                       (uint64_t)(workers + batch->devices - 1);
+    return workers ? workers : 1;
+}
+
+void gf_batch_choose_devices(struct gf_batch *batch)
+{
+    const struct gf_batch_request *const request = batch->request;
+    const enum gf_device_kind kind = request->options.device;
+    snprintf(batch->reason, sizeof batch->reason, "asked for");
+    const bool gpu_wanted = request->options.codec == GF_CODEC_GPU;
+    batch->falls_back = kind == GF_DEVICE_AUTO && !gpu_wanted;
+    if (kind == GF_DEVICE_CPU)
+        return;
+    if (!gpu_wanted) {
+        const struct gf_cost_choice choice =
+            gf_cost_choose(request, batch->reason, sizeof batch->reason);
+        if (choice.device == GF_DEVICE_CPU)
+            return;
+        batch->options.codec = choice.codec;
+    }
+    for (int i = 0; i < request->devices && batch->devices < GF_BATCH_DEVICES_MAX; i++)
+        batch->device[batch->devices++].index = request->device[i];
+    if (!batch->devices)
+        batch->device[batch->devices++].index = request->options.device_index;
+}
+
+/* Counting the devices takes a tenth of a second and is left out where device 0 is enough. */
+enum gf_status gf_batch_check_devices(const struct gf_batch *batch, struct gf_error *error)
+{
+    const char *why = "";
+    int highest = 0;
+    if (!batch->devices || batch->falls_back || batch->request->open)
+        return GF_OK;
+    if (!gf_backend_cuda_likely(&why))
+        return gf_fail(error, GF_ERROR_UNAVAILABLE, "no CUDA device: %s", why);
+    for (int i = 0; i < batch->devices; i++)
+        highest = batch->device[i].index > highest ? batch->device[i].index : highest;
+    const int count = highest ? gf_device_count(&why) : 1;
+    if (highest < count)
+        return GF_OK;
+    return gf_fail(error, GF_ERROR_UNAVAILABLE, "cuda:%d: no such device (there %s %d)", highest,
+                   count == 1 ? "is" : "are", count);
+}

@@ -1,0 +1,44 @@
+/* The buffers and lanes that a pipeline keeps from picture to picture: mapping memory, pinning it
+ * and cudaMalloc take as long as a small picture. One thread uses a pool at a time. */
+#ifndef GF_ENGINE_BUFFER_POOL_H
+#define GF_ENGINE_BUFFER_POOL_H
+
+#include "engine/backend.h"
+
+struct gf_buffer;
+
+struct gf_buffer_pool {
+    struct gf_backend *backend; /* NULL: the pool is closed */
+    struct gf_buffer *buffer;
+    int count;
+    struct gf_lane **lane;
+    int lanes; /* the number of lanes that are open */
+};
+
+void gf_buffer_pool_open(struct gf_buffer_pool *buffers, struct gf_backend *backend);
+/* Frees everything; the backend must still be open. */
+void gf_buffer_pool_close(struct gf_buffer_pool *buffers);
+
+/* A buffer of at least `size` bytes with undefined contents, in host memory or in the backend's own
+ * memory; NULL where no memory is left. */
+void *gf_buffer_pool_take_host(struct gf_buffer_pool *buffers, size_t size);
+void *gf_buffer_pool_take(struct gf_buffer_pool *buffers, size_t size);
+void gf_buffer_pool_return(struct gf_buffer_pool *buffers, const void *data);
+/* Pins a buffer of host memory, once. The backend must be ready. */
+void gf_buffer_pool_pin(struct gf_buffer_pool *buffers, const void *data);
+/* How much memory gf_buffer_pool_take() could hand out. The backend is asked only if the free
+ * buffers hold less than `enough`. */
+uint64_t gf_buffer_pool_free_bytes(const struct gf_buffer_pool *buffers, uint64_t enough);
+
+/* The lane of that index, which is opened at the first call. */
+enum gf_status gf_buffer_pool_lane(struct gf_buffer_pool *buffers, int index,
+                                   struct gf_spans *spans, struct gf_lane **lane,
+                                   struct gf_error *error) GF_CHECKED;
+
+/* Called between two pictures: frees the buffers that the last one did not use, so that the pool's
+ * size follows the pictures'. */
+void gf_buffer_pool_trim(struct gf_buffer_pool *buffers);
+/* Frees all buffers that are not taken. */
+void gf_buffer_pool_clear(struct gf_buffer_pool *buffers);
+
+#endif

@@ -1,0 +1,110 @@
+/* The lanes of a run: their buffers, and the histograms that they count. */
+#include "base/fail.h"
+#include "engine/run_state.h"
+
+#include <stdlib.h>
+
+#include "pixel/histogram.h"
+
+enum gf_status gf_lanes_open(struct gf_run_state *state, struct gf_error *error)
+{
+    struct gf_backend *const backend = state->run->backend;
+    const int count = gf_layout_lanes(state->run, &state->layout);
+    const size_t bytes = gf_layout_lane_bytes(&state->layout);
+    for (int i = 0; i < count; i++) {
+        struct gf_worker *const worker = &state->worker[i];
+        const enum gf_status status =
+            gf_buffer_pool_lane(state->buffers, i, state->run->spans, &worker->lane, error);
+        if (status)
+            return status;
+        state->workers++;
+        if (!bytes)
+            continue;
+        worker->memory = gf_buffer_pool_take(state->buffers, bytes);
+        if (!worker->memory)
+            return gf_fail(error,
+                           backend->calls->unified ? GF_ERROR_MEMORY : GF_ERROR_DEVICE_MEMORY,
+                           "out of memory for %d lanes of %zu kB", count, bytes >> 10);
+        worker->in = worker->memory;
+        worker->between[0] = worker->in + state->layout.in_bytes;
+        worker->between[1] = worker->between[0] + state->layout.between_bytes;
+        worker->scratch = worker->between[1] + state->layout.between_bytes;
+    }
+    return GF_OK;
+}
+
+/* A worker's ring has two slots: one for a band of the first stage's result, one for the stage's
+ * scratch memory. */
+enum gf_status gf_lanes_open_host_stage(struct gf_run_state *state, struct gf_error *error)
+{
+    const struct gf_segment_run *const segment_run = &state->segment_run;
+    struct gf_backend *const backend = state->run->backend;
+    const struct gf_stage *const stage = &state->run->plan->stage[segment_run->segment->first];
+    const int rows = (int)(segment_run->bands.between_bytes / gf_band_pitch(backend, stage->out));
+    const size_t scratch = stage->filter->cpu_scratch ? stage->filter->cpu_scratch(stage, rows) : 0;
+    enum gf_status status = GF_OK;
+    for (int i = 0; !status && i < state->workers; i++) {
+        status = gf_ring_alloc(&state->worker[i].host, state->buffers,
+                               gf_larger(segment_run->bands.between_bytes, scratch), 2, error);
+        if (!status)
+            gf_buffer_pool_pin(state->buffers, state->worker[i].host.data);
+    }
+    return status;
+}
+
+/* A ring has no more slots than there are bands, because pinning touches every page of it. */
+static enum gf_status alloc_ring(struct gf_run_state *state, struct gf_ring *ring,
+                                 size_t slot_bytes, const struct gf_bands *bands,
+                                 struct gf_error *error)
+{
+    const int lanes = state->run->lanes;
+    return gf_ring_alloc(ring, state->buffers, slot_bytes,
+                         bands->count < lanes + 1 ? bands->count : lanes + 1, error);
+}
+
+enum gf_status gf_lanes_alloc_rings(struct gf_run_state *state, struct gf_error *error)
+{
+    const struct gf_run *const run = state->run;
+    const struct gf_bands *const first = &state->layout.bands[0];
+    const struct gf_bands *const last = &state->layout.bands[run->plan->segment_count - 1];
+    enum gf_status status = GF_OK;
+    if (run->source)
+        status = alloc_ring(state, &state->in_ring, first->in_bytes, first, error);
+    if (!status && run->sink)
+        status = alloc_ring(state, &state->out_ring, last->out_bytes, last, error);
+    return status;
+}
+
+enum gf_status gf_lanes_open_histograms(struct gf_run_state *state, struct gf_error *error)
+{
+    const struct gf_segment *const segment = state->segment_run.segment;
+    const struct gf_stage *const wanting =
+        &state->run->plan->stage[segment->first + segment->count];
+    enum gf_status status = GF_OK;
+    for (int i = 0; !status && i < state->workers; i++) {
+        state->run->backend->calls->lane_enter(state->worker[i].lane);
+        status = state->run->backend->calls->statistic_open(state->worker[i].lane, wanting, error);
+    }
+    return status;
+}
+
+enum gf_status gf_lanes_take_histograms(struct gf_run_state *state, struct gf_error *error)
+{
+    const struct gf_segment *const segment = state->segment_run.segment;
+    struct gf_histogram *const histogram = &state->histogram;
+    free(histogram->count);
+    *histogram =
+        (struct gf_histogram){.channels = gf_statistic_channels(segment->statistic, segment->out),
+                              .bins = 1 << segment->out.bits};
+    histogram->count =
+        calloc((size_t)histogram->channels * (size_t)histogram->bins, sizeof(uint64_t));
+    if (!histogram->count)
+        return gf_fail_memory(error);
+    enum gf_status status = GF_OK;
+    for (int i = 0; !status && i < state->workers; i++) {
+        status =
+            state->run->backend->calls->statistic_take(state->worker[i].lane, histogram, error);
+        state->run->backend->calls->statistic_close(state->worker[i].lane);
+    }
+    return status;
+}

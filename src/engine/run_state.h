@@ -1,0 +1,40 @@
+/* What gf_schedule() holds while one picture runs, and the calls on its lanes (lanes.c). */
+#ifndef GF_ENGINE_RUN_STATE_H
+#define GF_ENGINE_RUN_STATE_H
+
+#include "engine/layout.h"
+#include "engine/segment_run.h"
+
+struct gf_run_state {
+    struct gf_run *run;
+    struct gf_buffer_pool *buffers;
+    struct gf_buffer_pool own_buffers; /* used where the caller keeps none */
+    struct gf_layout layout;
+    struct gf_ring in_ring, out_ring;
+    struct gf_worker *worker;
+    int workers; /* whose lanes are open */
+    struct gf_thread_pool pool;
+    int threads; /* of the pool; 0 before it is started */
+    struct gf_segment_run segment_run;
+    struct gf_placement between;             /* the whole result of the segment that ran last */
+    struct gf_placement image_in, image_out; /* the caller's, pinned for the whole run */
+    pthread_t reader;
+    bool reading; /* the reader's thread is running */
+    struct gf_histogram histogram;
+};
+
+/* The rings between the codecs and the lanes, in host memory that is not pinned yet. */
+enum gf_status gf_lanes_alloc_rings(struct gf_run_state *state, struct gf_error *error) GF_CHECKED;
+/* Opens the lanes and allocates their device buffers. */
+enum gf_status gf_lanes_open(struct gf_run_state *state, struct gf_error *error) GF_CHECKED;
+/* Allocates what the lanes need to run the segment's first stage on the host. */
+enum gf_status gf_lanes_open_host_stage(struct gf_run_state *state,
+                                        struct gf_error *error) GF_CHECKED;
+/* Around a segment whose result is counted: every lane counts into a histogram of its own, and
+ * _take adds them up in state->histogram. */
+enum gf_status gf_lanes_open_histograms(struct gf_run_state *state,
+                                        struct gf_error *error) GF_CHECKED;
+enum gf_status gf_lanes_take_histograms(struct gf_run_state *state,
+                                        struct gf_error *error) GF_CHECKED;
+
+#endif
