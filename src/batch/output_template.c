@@ -187,15 +187,24 @@ static void put_folders(FILE *file, const char *path, size_t length)
 }
 
 static void put_extension(FILE *file, const struct gf_template *template,
-                          const struct gf_template_values *values, const char *dot)
+                          const struct gf_template_values *values)
 {
     const enum gf_file_format named = gf_file_format_named(values->input->path);
+    const char *const dot = strrchr(values->input->path, '.');
     if (template->format != GF_FILE_AUTO)
         fputs(gf_file_format_extension(template->format), file);
     else if (named != GF_FILE_AUTO && strcasecmp(dot, ".pbm"))
         fputs(dot + 1, file);
     else
         fputs(gf_file_format_extension(named != GF_FILE_AUTO ? named : values->content), file);
+}
+
+/* Dots alone become underscores: "...png" must not lead out of the output's folder. */
+static void put_stem(FILE *file, const char *stem, size_t length)
+{
+    const bool dots = strspn(stem, ".") >= length;
+    for (size_t i = 0; i < length; i++)
+        putc(dots ? '_' : stem[i], file);
 }
 
 static void put_part(FILE *file, const struct gf_template *template,
@@ -218,10 +227,10 @@ static void put_part(FILE *file, const struct gf_template *template,
             put_folders(file, path + below, folder - below);
         break;
     case GF_FIELD_STEM:
-        fwrite(name, 1, (size_t)(dot - name), file);
+        put_stem(file, name, (size_t)(dot - name));
         break;
     case GF_FIELD_EXT:
-        put_extension(file, template, values, dot);
+        put_extension(file, template, values);
         break;
     case GF_FIELD_NUMBER:
         fprintf(file, "%0*zu", part->digits, values->number);
@@ -257,8 +266,10 @@ enum gf_status gf_template_expand(const struct gf_template *template,
         return gf_fail_memory(error);
     for (int i = 0; i < template->parts; i++)
         put_part(file, template, &template->part[i], values);
-    if (fclose(file)) {
+    /* A stream whose buffer cannot be made may close without an error, and leave no text. */
+    if (fclose(file) || !*path) {
         free(*path);
+        *path = NULL;
         return gf_fail_memory(error);
     }
     /* An empty {dir} in "{dir}/{stem}" does not mean the root folder. */

@@ -59,9 +59,7 @@ enum gf_status gf_reader_band(struct gf_segment_run *segment_run, int b, struct 
     if (cut[0].first > held->end) {
         status = skip_rows(segment_run, cut[0].first - held->end, slot, error);
         held->end = cut[0].first;
-    } else if (b &&
-               !segment_run
-                    ->decode_in_place) { /* copies the rows that it shares with the band before */
+    } else if (b && !segment_run->decode_in_place) { /* rows shared with the band before */
         memcpy(slot,
                gf_ring_slot(segment_run->in_ring, b - 1) +
                    (size_t)(cut[0].first - held->first) * pitch,

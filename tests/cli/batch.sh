@@ -47,6 +47,17 @@ stderr_like ".*'{stme}' is none of"
 run 0 gpufilter -i ./../"$(basename "$PWD")"/in.ppm -o 'out3/{dir}/up.ppm'
 [ -f "out3/$(basename "$PWD")/up.ppm" ] || problem "dots in {dir}: $(listed out3)"
 
+begin "a name of dots does not lead out of the output's folder"
+mkdir -p dots out3d
+cp in.ppm 'dots/...ppm'
+echo 'dots/...ppm' >dots.list
+run 0 gpufilter -i 'dots/...ppm' -o 'out3d/sub/{stem}/victim.ppm'
+run 0 gpufilter -i @dots.list -o 'out3d/sub/{stem}/victim.png'
+holds out3d 'sub/__/victim.png sub/__/victim.ppm '
+cp in.ppm dots/.ppm
+run 0 gpufilter -i dots/.ppm -o 'out3d/{stem}.{ext}'
+[ -f out3d/.ppm.ppm ] || problem "$(listed out3d)"
+
 begin "lists: names as they are, a line or a NUL each, from a file or standard input"
 cp in.ppm 'two words.ppm'
 cp in.ppm "new
