@@ -2,31 +2,14 @@
 
 #include <math.h>
 
-/* Bytes of the UTF-8 character at text; 0: it is none. */
-static int utf8_length(const unsigned char *text)
-{
-    const int length = *text < 0x80   ? 1
-                       : *text < 0xc2 ? 0
-                       : *text < 0xe0 ? 2
-                       : *text < 0xf0 ? 3
-                       : *text < 0xf5 ? 4
-                                      : 0;
-    for (int i = 1; i < length; i++) {
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    }
-    if ((*text == 0xe0 && text[1] < 0xa0) || (*text == 0xed && text[1] > 0x9f) ||
-        (*text == 0xf0 && text[1] < 0x90) || (*text == 0xf4 && text[1] > 0x8f))
-        return 0;
-    return length;
-}
+#include "base/printable.h"
 
 static void put_quoted(FILE *file, const char *text)
 {
     const unsigned char *at = (const unsigned char *)text;
     putc('"', file);
     while (*at) {
-        const int length = utf8_length(at);
+        const int length = gf_utf8_length((const char *)at);
         if (!length)
             fprintf(file, "\\udc%02x", *at);
         else if (*at == '"' || *at == '\\')

@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/printable.h"
+
 static const struct {
     const char *name, *meaning;
 } outcomes[] = {
@@ -27,11 +29,7 @@ enum gf_status gf_fail(struct gf_error *error, enum gf_status status, const char
     vsnprintf(error->text, sizeof error->text, format ? format : gf_status_meaning(status),
               arguments);
     va_end(arguments);
-    /* What the message quotes may hold line breaks and terminal sequences. */
-    for (unsigned char *byte = (unsigned char *)error->text; *byte; byte++) {
-        if (*byte < ' ' || *byte == 0x7f)
-            *byte = '?';
-    }
+    gf_make_printable(error->text);
     return status;
 }
 

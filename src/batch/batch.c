@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/fail.h"
+#include "base/printable.h"
 #include "batch/batch_work.h"
 #include "chain/chain.h"
 
@@ -258,6 +259,7 @@ static void report_dry_run(const struct gf_batch *batch)
                                                     : "",
                      why, *why ? ")" : "") < 0)
             return;
+        gf_make_printable(line);
         request->message(request->context, GF_MESSAGE_DRY_RUN, line);
         free(line);
     }

@@ -4,16 +4,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/printable.h"
 #include "batch/program_words.h"
 
 void gf_message_print(const char *kind, const char *text)
 {
     char line[sizeof((struct gf_error *)0)->text];
-    size_t length = 0;
-    for (; text[length] && length + 1 < sizeof line; length++)
-        line[length] =
-            (unsigned char)text[length] < 0x20 || text[length] == 0x7f ? '?' : text[length];
-    line[length] = '\0';
+    snprintf(line, sizeof line, "%s", text);
+    gf_make_printable(line);
     gf_program_words(line);
     fprintf(stderr, "gpufilter: %s%s\n", kind, line);
 }

@@ -6,8 +6,8 @@
 
 #include "cli/command.h"
 
-/* Prints "gpufilter: KIND TEXT" to standard error as one line; kind is "" or "warning: ". Control
- * characters, which file names may hold, become '?'. */
+/* Prints "gpufilter: KIND TEXT" to standard error as one line; kind is "" or "warning: ". What
+ * a terminal would obey, which file names may hold, becomes '?'. */
 void gf_message_print(const char *kind, const char *text);
 /* A warning; for gf_options.warn. */
 void gf_message_warn(void *context, const char *text);

@@ -50,19 +50,30 @@ static void tick(void *context, const struct gf_batch_state *state, bool at_end)
     gf_progress_show(&session->progress, state, at_end);
 }
 
-static void tell_run(const char *input, const char *output, const struct gf_profile *profile)
+static void describe_file(const char *name, const char *file, const struct gf_format *format,
+                          const char *more)
+{
+    struct gf_error line;
+    char text[GF_TEXT_FORMAT_SIZE];
+    (void)gf_fail(&line, GF_OK, "%s: %s%s%s%s", name, file, *file ? ", " : "",
+                  gf_text_format(*format, text), more);
+    gf_message_print("", line.text);
+}
+
+static void describe_run(const char *input, const char *output, const struct gf_profile *profile)
 {
     const double pixels = (double)profile->in.width * (double)profile->in.height;
-    char format[GF_TEXT_FORMAT_SIZE];
-    fprintf(stderr, "gpufilter: %s: %s%s%s\n", input, profile->in_file,
-            *profile->in_file ? ", " : "", gf_text_format(profile->in, format));
-    fprintf(stderr, "gpufilter: ran on %s: %s\n", profile->device, profile->reason);
-    fprintf(stderr, "gpufilter: %d segment%s, bands of %d rows, %d lane%s\n", profile->segments,
-            gf_text_plural(profile->segments), profile->band_rows, profile->lanes,
-            gf_text_plural(profile->lanes));
-    fprintf(stderr, "gpufilter: %s: %s%s%s, in %.3f s (%.1f Mpixel/s)\n", output, profile->out_file,
-            *profile->out_file ? ", " : "", gf_text_format(profile->out, format), profile->wall_s,
-            profile->wall_s > 0 ? pixels / profile->wall_s * 1e-6 : 0.0);
+    char text[300];
+    describe_file(input, profile->in_file, &profile->in, "");
+    snprintf(text, sizeof text, "ran on %s: %s", profile->device, profile->reason);
+    gf_message_print("", text);
+    snprintf(text, sizeof text, "%d segment%s, bands of %d rows, %d lane%s", profile->segments,
+             gf_text_plural(profile->segments), profile->band_rows, profile->lanes,
+             gf_text_plural(profile->lanes));
+    gf_message_print("", text);
+    snprintf(text, sizeof text, ", in %.3f s (%.1f Mpixel/s)", profile->wall_s,
+             profile->wall_s > 0 ? pixels / profile->wall_s * 1e-6 : 0.0);
+    describe_file(output, profile->out_file, &profile->out, text);
 }
 
 /* Whether the profile of this run is asked for; a comparison has runs of its own. */
@@ -115,7 +126,7 @@ static void picture(void *context, const char *input, const char *output,
     enum gf_status *const status = &session->report_status;
     gf_progress_clear(&session->progress);
     if (command->verbose)
-        tell_run(input, output, profile);
+        describe_run(input, output, profile);
     if (is_profiled(command) && !*status)
         *status = show_profile(command, profile, &session->report_error);
     if (session->trace && !*status)

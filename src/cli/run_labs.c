@@ -30,7 +30,7 @@ static enum gf_status show_lab(const struct gf_lab *lab, const struct gf_lab_req
     if (!status && *request->common.plot)
         status = gf_lab_draw(request->common.plot, lab, result, said, sizeof said, error);
     if (*said)
-        fprintf(stderr, "gpufilter: %s\n", said);
+        gf_message_print("", said);
 done:
     free(result);
     return status;

@@ -313,6 +313,33 @@ run 0 gpufilter -v -i broken -i one.pgm -o unbroken --device=cpu invert
 grep -q '^gpufilter: broken/a?wb.pgm -> unbroken/a?wb.pgm: 3x2' stderr || problem "$(cat stderr)"
 [ "$(wc -l <stderr)" -eq 3 ] || problem "$(cat stderr)"
 
+# unprintable FILE: bytes that are no printable ASCII and no line break.
+unprintable()
+{
+    tr -d '\n -~' <"$1" | wc -c
+}
+
+begin "escape sequences, line breaks and C1 controls in names do not reach the terminal"
+mkdir hostile
+hostile=$(printf 'h\033[31m\n\302\233Jx\205\342\200\256.pgm')
+cp one.pgm "hostile/$hostile"
+printf 'P5\n3 2\n' >"hostile/cut$hostile"
+for options in "-n" "-v --device=cpu" "-v --device=cpu --log=log.hostile" "-n --skip-existing"; do
+    gpufilter $options -i hostile -o hostile_out >stdout 2>stderr
+    [ "$(unprintable stdout)" -eq 0 ] && [ "$(unprintable stderr)" -eq 0 ] || problem "$options: $(cat -v stdout stderr)"
+done
+run 0 gpufilter -n -i hostile -o hostile_out
+[ "$(wc -l <stdout)" -eq 2 ] || problem "-n: $(cat -v stdout)"
+stdout_has '^hostile/h?\[31m??Jx??.pgm -> hostile_out/h?\[31m??Jx??.pgm$'
+grep -q '"input":"hostile/h\\u001b\[31m\\u000a'"$(printf '\302\233')"'Jx\\udc85' log.hostile || problem "log: $(cat -v log.hostile)"
+run 0 gpufilter -v --device=cpu -i "hostile/$hostile" -o "hostile_out/$hostile"
+[ "$(unprintable stderr)" -eq 0 ] && [ "$(wc -l <stderr)" -eq 4 ] || problem "-v: $(cat -v stderr)"
+run 1 gpufilter -i "hostile/cut$hostile" -o out.png
+stderr_like 'hostile/cuth?'
+[ "$(unprintable stderr)" -eq 0 ] || problem "an error: $(cat -v stderr)"
+run 2 gpufilter -i one.pgm -o out.png "$(printf '\033]0;x\007')"
+[ "$(unprintable stderr)" -eq 0 ] || problem "a chain: $(cat -v stderr)"
+
 begin "a reader of several pictures that goes away ends the run without a word"
 gpufilter -i one.pgm -o large.pgm resize=w=600:h=600
 for each in 1 2 3 4 5 6; do cp large.pgm "gone$each.pgm"; done

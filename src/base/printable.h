@@ -1,0 +1,20 @@
+/* Text that is safe to print: file names may hold anything. */
+#ifndef GF_BASE_PRINTABLE_H
+#define GF_BASE_PRINTABLE_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The number of bytes of the UTF-8 character at text; 0 if it is not one. */
+int gf_utf8_length(const char *text);
+
+/* Puts a '?' in the place of every character that a terminal would obey (C0 and C1 controls), that
+ * breaks or reorders the line (Unicode's line separators and bidirectional controls), or that is
+ * not UTF-8. */
+void gf_make_printable(char *text);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
