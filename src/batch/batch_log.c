@@ -176,21 +176,42 @@ void gf_batch_log_withdraw(const struct gf_batch_log *log)
         unlink(log->name);
 }
 
+/* Takes back the part of a line that was written before the failure, unless another process has
+ * appended to the file since. */
+static void remove_torn_line(const struct gf_batch_log *log, size_t written)
+{
+    const off_t end = lseek(log->fd, 0, SEEK_CUR);
+    struct stat file;
+    if (written && end >= (off_t)written && !fstat(log->fd, &file) && S_ISREG(file.st_mode) &&
+        file.st_size == end && ftruncate(log->fd, end - (off_t)written))
+        return; /* the line stays torn, and the next run ends it */
+}
+
+static enum gf_status write_all(const struct gf_batch_log *log, size_t length,
+                                struct gf_error *error)
+{
+    size_t written = 0;
+    while (written < length) {
+        const ssize_t some = write(log->fd, log->text + written, length - written);
+        if (some < 0 && errno != EINTR) {
+            const enum gf_status status = fail_log(log, error);
+            remove_torn_line(log, written);
+            return status;
+        }
+        written += some > 0 ? (size_t)some : 0;
+    }
+    return GF_OK;
+}
+
 static enum gf_status write_line(const struct gf_batch_log *log,
                                  const struct gf_batch_log_entry *entry, struct gf_error *error)
 {
-    ssize_t written;
     rewind(log->memory);
     put_entry(log->memory, entry);
     const long length = ftell(log->memory);
     if (length < 0 || fflush(log->memory))
         return gf_fail_memory(error);
-    do
-        written = write(log->fd, log->text, (size_t)length);
-    while (written < 0 && errno == EINTR);
-    if (written >= 0 && written < length)
-        errno = ENOSPC;
-    return written == length ? GF_OK : fail_log(log, error);
+    return write_all(log, (size_t)length, error);
 }
 
 enum gf_status gf_batch_log_add(struct gf_batch_log *log, const struct gf_batch_log_entry *entry,

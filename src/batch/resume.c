@@ -1,4 +1,5 @@
 /* Reads the log of an earlier run for --resume. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,20 +82,31 @@ static bool grow(struct gf_resume *resume)
     return true;
 }
 
+/* The value of four hexadecimal digits; -1 if they are not that. */
+static int hex4(const char *text)
+{
+    char digits[5] = "";
+    for (int i = 0; i < 4; i++) {
+        if (!isxdigit((unsigned char)text[i]))
+            return -1;
+        digits[i] = text[i];
+    }
+    return (int)strtol(digits, NULL, 16);
+}
+
 /* Unescapes the string behind an opening quote into `to`; returns what follows the closing quote,
  * or NULL if the string is damaged. */
 static const char *read_string(const char *at, char *to)
 {
     for (; *at != '"'; at++) {
-        unsigned code;
         if (!*at)
             return NULL;
         if (*at != '\\') {
             *to++ = *at;
         } else if (at[1] == '"' || at[1] == '\\' || at[1] == '/') {
             *to++ = *++at;
-        } else if (at[1] == 'u' && strlen(at) >= 6 && sscanf(at + 2, "%4x", &code) == 1) {
-            *to++ = (char)code; /* the log writes only single bytes so */
+        } else if (at[1] == 'u' && hex4(at + 2) >= 0) {
+            *to++ = (char)hex4(at + 2); /* the log writes only single bytes so */
             at += 5;
         } else {
             return NULL;

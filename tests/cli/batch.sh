@@ -203,6 +203,25 @@ if [ -e /dev/full ]; then
     grep -q '^gpufilter: /dev/full: No space left on device$' stderr || problem "$(cat stderr)"
 fi
 
+begin "a log at the limit of its size ends with a whole line, and the error is the true one"
+mkdir limited
+for i in 1 2 3 4 5 6 7 8 9; do printf 'P5\n3 2\n255\nabcdef' >limited/$i.pgm; done
+(
+    ulimit -f 2
+    run 1 gpufilter --device=cpu --threads=1 -i limited -o limited_out --log=log.limited invert
+    stderr_like 'log.limited: File too large'
+    [ -z "$problems" ] || printf '%s\n' "$problems" >complaints
+)
+[ ! -e complaints ] || problem "$(cat complaints)"
+[ "$(wc -l <log.limited)" -ge 1 ] && [ "$(tail -c 1 log.limited | wc -l)" -eq 1 ] || problem "a torn line: $(tail -n 1 log.limited)"
+rm -f complaints
+
+begin "a log with a long line of escapes is read in no time"
+{ printf '{"input":"' && head -c 1500000 /dev/zero | sed 's/\x00/\\u0041/g' && echo '"}' && cat log9.first; } >log9.long
+touch -d @1 out9/*
+run 0 timeout 10 "$GPUFILTER" -i many -o out9 --resume=log9.long invert
+[ -z "$(find out9 -type f -newermt @2)" ] || problem "what is done was done again"
+
 begin "--skip-existing, --update, --no-clobber"
 mkdir out11
 printf old >out11/b.ppm
