@@ -72,36 +72,18 @@ static struct gf_image make_picture(int seed)
     return picture_random(format_of(40 + seed % 5, 30 + seed % 7, 3, 8), 0, (uint64_t)seed + 1);
 }
 
-static void write_picture(const char *path, const struct gf_image *image)
+static int make_inputs(void **state)
 {
-    FILE *const file = fopen(path, "wb");
-    assert_non_null(file);
-    fprintf(file, "P6\n%d %d\n255\n", image->format.width, image->format.height);
-    fwrite(image->data, 1, gf_row_bytes(image->format) * (size_t)image->format.height, file);
-    assert_int_equal(fclose(file), 0);
-}
-
-static int make_folder(void **state)
-{
-    (void)state;
-    assert_non_null(mkdtemp(folder));
+    assert_int_equal(make_folder(state), 0);
     mkdir(in_folder("in"), 0777);
     for (int i = 0; i < PICTURES; i++) {
         char name[40];
         struct gf_image image = make_picture(i);
         snprintf(name, sizeof name, "in/%02d.ppm", i);
-        write_picture(in_folder(name), &image);
+        write_ppm(in_folder(name), &image, picture_bytes(&image));
         picture_free(&image);
     }
     return 0;
-}
-
-static int remove_folder(void **state)
-{
-    char command[500];
-    (void)state;
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    return system(command);
 }
 
 /* Whether the output is what one thread on the CPU makes of the input. */
@@ -339,5 +321,5 @@ int main(void)
         cmocka_unit_test(test_a_device_that_is_too_small),
         cmocka_unit_test(test_memory_budget),
     };
-    return cmocka_run_group_tests_name("batch", tests, make_folder, remove_folder);
+    return cmocka_run_group_tests_name("batch", tests, make_inputs, remove_folder);
 }

@@ -380,27 +380,11 @@ static void test_if_fast(void **state)
 static int make_pictures(void **state)
 {
     struct gf_image picture = picture_random(format_of(150, 110, 3, 8), 0, 5);
-    (void)state;
-    assert_non_null(mkdtemp(folder));
-    FILE *const file = fopen(in_folder("in.ppm"), "wb");
-    assert_non_null(file);
-    fprintf(file, "P6\n150 110\n255\n");
-    assert_int_equal(fwrite(picture.data, 1, picture_bytes(&picture), file),
-                     picture_bytes(&picture));
-    fclose(file);
+    assert_int_equal(make_folder(state), 0);
+    write_ppm(in_folder("in.ppm"), &picture, picture_bytes(&picture));
     picture_free(&picture);
     on_cpu("blur=3", "in.ppm", "in.jpg");
     return 0;
-}
-
-static int remove_pictures(void **state)
-{
-    static const char *const names[] = {"in.ppm",  "in.jpg",  "out.jpg", "out.ppm",
-                                        "cpu.jpg", "cpu.ppm", "is.ppm"};
-    (void)state;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        unlink(in_folder(names[i]));
-    return rmdir(folder);
 }
 
 int main(void)
@@ -411,5 +395,5 @@ int main(void)
         cmocka_unit_test(test_little_memory),   cmocka_unit_test(test_if_fast),
         cmocka_unit_test(test_in_memory),
     };
-    return cmocka_run_group_tests_name("device_codec", tests, make_pictures, remove_pictures);
+    return cmocka_run_group_tests_name("device_codec", tests, make_pictures, remove_folder);
 }

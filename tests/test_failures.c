@@ -279,12 +279,6 @@ static void test_no_device(void **state)
 
 /* ---- files ---- */
 
-static int make_folder(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
 static int files_in_folder(bool remove_them)
 {
     DIR *const listing = opendir(folder);
@@ -299,22 +293,6 @@ static int files_in_folder(bool remove_them)
     }
     closedir(listing);
     return count;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    files_in_folder(true);
-    return rmdir(folder);
-}
-
-static void write_ppm(const char *path, const struct gf_image *image, size_t bytes)
-{
-    FILE *const file = fopen(path, "wb");
-    assert_non_null(file);
-    fprintf(file, "P6\n%d %d\n255\n", image->format.width, image->format.height);
-    assert_int_equal(fwrite(image->data, 1, bytes, file), bytes);
-    assert_int_equal(fclose(file), 0);
 }
 
 static void test_no_partial_output(void **state)

@@ -199,37 +199,44 @@ static enum gf_status open_worker(struct gf_batch_worker *worker, struct gf_batc
     const int device = batch->devices ? number % batch->devices : -1;
     *worker = (struct gf_batch_worker){.batch = batch, .assigned_device = device, .device = device};
     worker->notes_file = open_memstream(&worker->notes, &worker->notes_bytes);
-    if (!worker->notes_file)
-        return gf_fail_memory(error);
-    batch->working++;
-    if (!pthread_create(&worker->thread, NULL, worker_main, worker))
-        return GF_OK;
-    batch->working--;
-    fclose(worker->notes_file);
+    return worker->notes_file ? GF_OK : gf_fail_memory(error);
+}
+
+static void close_worker(struct gf_batch_worker *worker)
+{
+    if (worker->notes_file)
+        fclose(worker->notes_file);
     free(worker->notes);
-    return gf_fail(error, GF_ERROR_MEMORY, "cannot start a thread");
+}
+
+/* Starts the workers' threads, or as many as the system gives. */
+static int start_workers(struct gf_batch *batch, struct gf_batch_worker *worker, int count)
+{
+    int started = 0;
+    pthread_mutex_lock(&batch->lock);
+    while (started < count &&
+           !pthread_create(&worker[started].thread, NULL, worker_main, &worker[started]))
+        started++;
+    batch->working = started ? started : 1;
+    pthread_mutex_unlock(&batch->lock);
+    return started;
 }
 
 static enum gf_status run_workers(struct gf_batch *batch, int count, struct gf_error *error)
 {
     struct gf_batch_worker *const worker = calloc((size_t)count, sizeof *worker);
     enum gf_status status = worker ? GF_OK : gf_fail_memory(error);
-    int started = 0;
-    pthread_mutex_lock(&batch->lock);
-    while (!status && started < count) {
-        status = open_worker(&worker[started], batch, started, error);
-        started += !status;
-    }
-    if (status)
-        batch->stopped = true;
-    pthread_mutex_unlock(&batch->lock);
-    if (started)
+    for (int i = 0; !status && i < count; i++)
+        status = open_worker(&worker[i], batch, i, error);
+    const int started = status ? 0 : start_workers(batch, worker, count);
+    if (!status && !started)
+        worker_main(&worker[0]); /* there are no other threads: the calling one works */
+    if (!status)
         wait_for_workers(batch);
-    for (int i = 0; i < started; i++) {
+    for (int i = 0; i < started; i++)
         pthread_join(worker[i].thread, NULL);
-        fclose(worker[i].notes_file);
-        free(worker[i].notes);
-    }
+    for (int i = 0; worker && i < count; i++)
+        close_worker(&worker[i]);
     free(worker);
     return status;
 }

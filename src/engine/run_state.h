@@ -14,12 +14,13 @@ struct gf_run_state {
     struct gf_worker *worker;
     int workers; /* whose lanes are open */
     struct gf_thread_pool pool;
-    int threads; /* of the pool; 0 before it is started */
+    int threads; /* of the pool; 0: the calling thread does their work */
     struct gf_segment_run segment_run;
     struct gf_placement between;             /* the whole result of the segment that ran last */
     struct gf_placement image_in, image_out; /* the caller's, pinned for the whole run */
     pthread_t reader;
     bool reading; /* the reader's thread is running */
+    bool serial;  /* no threads are started: the run asks for it, or the system gives none */
     struct gf_histogram histogram;
 };
 

@@ -9,36 +9,43 @@
 
 static void run_lanes(struct gf_run_state *state)
 {
-    gf_thread_pool_submit(&state->pool, &state->segment_run, state->workers);
+    gf_thread_pool_submit(&state->pool, &state->segment_run, state->threads);
     if (state->segment_run.out.kind == GF_PLACEMENT_STREAM)
         gf_writer_run(&state->segment_run);
     gf_thread_pool_wait(&state->pool);
 }
 
 /* The calling thread takes each band from the decoder through the stages to the encoder while it is
- * still in the cache. */
-static void run_serially(struct gf_run_state *state)
+ * still in the cache. A reader may be running all the same, where no further thread could be
+ * started. */
+static void run_on_calling_thread(struct gf_run_state *state)
 {
     struct gf_segment_run *const segment_run = &state->segment_run;
     struct gf_worker *const worker = &state->worker[0];
-    const bool reads = segment_run->in.kind == GF_PLACEMENT_STREAM,
-               writes = segment_run->out.kind == GF_PLACEMENT_STREAM;
+    const bool streams_in = segment_run->in.kind == GF_PLACEMENT_STREAM,
+               streams_out = segment_run->out.kind == GF_PLACEMENT_STREAM;
     struct gf_error error = {0};
     struct gf_rows held = {0, 0};
     enum gf_status status = GF_OK;
     worker->segment_run = segment_run;
     worker->lane->backend->calls->lane_enter(worker->lane);
     for (int b = 0; !status && b < segment_run->bands.count; b++) {
-        if (reads)
+        if (state->reading && streams_in && !gf_segment_run_wait_for_input(segment_run, b))
+            return;
+        if (!state->reading && streams_in)
             status = gf_reader_band(segment_run, b, &held, &error);
         if (!status)
             status = gf_worker_band(worker, b, &error);
-        if (!status && writes)
+        if (!status)
+            gf_segment_run_finish_band(segment_run, b);
+        if (!status && streams_out)
             status = gf_writer_band(segment_run, b, &error);
+        if (!status)
+            gf_segment_run_publish(segment_run, &segment_run->written, b + 1);
     }
-    if (!status && reads)
+    if (!status && !state->reading && streams_in)
         status = gf_reader_end(segment_run, held, &error);
-    if (!status && writes)
+    if (!status && streams_out)
         status = gf_writer_end(segment_run, &error);
     if (status)
         gf_segment_run_fail(segment_run, status, &error);
@@ -141,12 +148,13 @@ static void close_segment_run(struct gf_run_state *state)
     segment_run->segment = NULL;
 }
 
-static enum gf_status start_reader(struct gf_run_state *state, struct gf_error *error)
+/* Without a thread of its own the reading is the calling thread's, as all the rest is. */
+static void start_reader(struct gf_run_state *state)
 {
     if (!state->run->source || state->run->serial)
-        return GF_OK;
+        return;
     state->reading = !pthread_create(&state->reader, NULL, gf_reader_main, &state->segment_run);
-    return state->reading ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "cannot start a thread");
+    state->serial = !state->reading;
 }
 
 /* Pins the caller's pictures once for the whole run: pinning takes as long as a copy. */
@@ -174,7 +182,7 @@ static enum gf_status open_first_segment(struct gf_run_state *state, struct gf_e
     if (!status && unified)
         status = place_output(state, 0, error);
     if (!status)
-        status = start_reader(state, error);
+        start_reader(state);
     if (!status)
         status = backend->calls->ready(backend, error);
     if (!status && !unified) {
@@ -187,9 +195,8 @@ static enum gf_status open_first_segment(struct gf_run_state *state, struct gf_e
         status = gf_lanes_open(state, error);
     if (!status && !unified)
         status = place_output(state, 0, error);
-    if (!status && !run->serial)
-        status = gf_thread_pool_start(&state->pool, state->worker, state->workers, &state->threads,
-                                      error);
+    if (!status && !state->serial)
+        state->threads = gf_thread_pool_start(&state->pool, state->worker, state->workers);
     return status;
 }
 
@@ -209,10 +216,10 @@ static enum gf_status run_segment(struct gf_run_state *state, int s, struct gf_e
         status = gf_lanes_open_histograms(state, error);
     if (status)
         return status;
-    if (state->run->serial)
-        run_serially(state);
-    else
+    if (state->threads)
         run_lanes(state);
+    else
+        run_on_calling_thread(state);
     join_reader(state); /* it may still find damage behind the last band */
     status = state->segment_run.status;
     if (status && error)
@@ -242,7 +249,7 @@ static void clean_up(struct gf_run_state *state)
 
 enum gf_status gf_schedule(struct gf_run *run, struct gf_error *error)
 {
-    struct gf_run_state state = {.run = run, .buffers = run->buffers};
+    struct gf_run_state state = {.run = run, .buffers = run->buffers, .serial = run->serial};
     if (!state.buffers) {
         state.buffers = &state.own_buffers;
         gf_buffer_pool_open(state.buffers, run->backend);

@@ -12,6 +12,24 @@ void gf_segment_run_fail(struct gf_segment_run *segment_run, enum gf_status stat
     pthread_mutex_unlock(&segment_run->lock);
 }
 
+bool gf_segment_run_wait_for_input(struct gf_segment_run *segment_run, int b)
+{
+    pthread_mutex_lock(&segment_run->lock);
+    while (!segment_run->status && segment_run->ready <= b)
+        pthread_cond_wait(&segment_run->changed, &segment_run->lock);
+    const bool going = !segment_run->status;
+    pthread_mutex_unlock(&segment_run->lock);
+    return going;
+}
+
+void gf_segment_run_finish_band(struct gf_segment_run *segment_run, int b)
+{
+    pthread_mutex_lock(&segment_run->lock);
+    segment_run->done[b] = true;
+    pthread_cond_broadcast(&segment_run->changed);
+    pthread_mutex_unlock(&segment_run->lock);
+}
+
 void gf_segment_run_publish(struct gf_segment_run *segment_run, int *counter, int value)
 {
     pthread_mutex_lock(&segment_run->lock);

@@ -55,6 +55,10 @@ struct gf_worker {
 /* Stops all threads of the segment. The first failure is kept. */
 void gf_segment_run_fail(struct gf_segment_run *segment_run, enum gf_status status,
                          const struct gf_error *error);
+/* Waits until band b is decoded; false if the segment has failed. */
+bool gf_segment_run_wait_for_input(struct gf_segment_run *segment_run, int b);
+/* Marks band b as filtered. */
+void gf_segment_run_finish_band(struct gf_segment_run *segment_run, int b);
 /* Sets one of the counters and wakes whoever waits for it. */
 void gf_segment_run_publish(struct gf_segment_run *segment_run, int *counter, int value);
 
@@ -87,9 +91,8 @@ enum gf_status gf_writer_band(struct gf_segment_run *segment_run, int b,
                               struct gf_error *error) GF_CHECKED;
 enum gf_status gf_writer_end(struct gf_segment_run *segment_run, struct gf_error *error) GF_CHECKED;
 
-/* Starts a thread for each worker; *started counts them, also on failure. */
-enum gf_status gf_thread_pool_start(struct gf_thread_pool *pool, struct gf_worker *workers,
-                                    int count, int *started, struct gf_error *error) GF_CHECKED;
+/* Starts a thread for each worker and returns how many the system gave. */
+int gf_thread_pool_start(struct gf_thread_pool *pool, struct gf_worker *workers, int count);
 /* Lets the `count` threads run the segment; gf_thread_pool_wait() waits until they have. */
 void gf_thread_pool_submit(struct gf_thread_pool *pool, struct gf_segment_run *segment_run,
                            int count);

@@ -30,10 +30,7 @@ static void run_bands(struct gf_worker *worker)
             gf_segment_run_fail(segment_run, status, &error);
             break;
         }
-        pthread_mutex_lock(&segment_run->lock);
-        segment_run->done[b] = true;
-        pthread_cond_broadcast(&segment_run->changed);
-        pthread_mutex_unlock(&segment_run->lock);
+        gf_segment_run_finish_band(segment_run, b);
     }
 }
 
@@ -61,19 +58,18 @@ static void *worker_main(void *argument)
     return NULL;
 }
 
-enum gf_status gf_thread_pool_start(struct gf_thread_pool *pool, struct gf_worker *workers,
-                                    int count, int *started, struct gf_error *error)
+int gf_thread_pool_start(struct gf_thread_pool *pool, struct gf_worker *workers, int count)
 {
+    int started = 0;
     *pool = (struct gf_thread_pool){0};
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->changed, NULL);
-    for (*started = 0; *started < count; ++*started) {
-        struct gf_worker *const worker = &workers[*started];
+    for (bool going = true; going && started < count; started += going) {
+        struct gf_worker *const worker = &workers[started];
         worker->pool = pool;
-        if (pthread_create(&worker->thread, NULL, worker_main, worker))
-            return gf_fail(error, GF_ERROR_MEMORY, "cannot start a thread");
+        going = !pthread_create(&worker->thread, NULL, worker_main, worker);
     }
-    return GF_OK;
+    return started;
 }
 
 void gf_thread_pool_submit(struct gf_thread_pool *pool, struct gf_segment_run *segment_run,

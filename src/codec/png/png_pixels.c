@@ -138,12 +138,13 @@ enum gf_status gf_png_pixels_open(struct gf_input *input, struct gf_format forma
     enum gf_status status = GF_OK;
     if (!opened->idat || !alloc_blocks(opened))
         status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    if (status ||
-        (opened->threaded && pthread_create(&opened->thread, NULL, thread_main, opened))) {
+    if (status) {
         opened->threaded = false;
         gf_png_pixels_close(opened);
-        return status ? status : gf_fail(error, GF_ERROR_MEMORY, "cannot start a thread");
+        return status;
     }
+    if (opened->threaded)
+        opened->threaded = !pthread_create(&opened->thread, NULL, thread_main, opened);
     *pixels = opened;
     return GF_OK;
 }

@@ -90,7 +90,7 @@ static enum gf_status start_threads(struct gf_png_stripes *stripes, struct gf_er
         *start = (struct start){stripes, &stripes->packer[stripes->threads]};
         if (pthread_create(&stripes->thread[stripes->threads], NULL, thread_main, start)) {
             free(start);
-            return gf_fail(error, GF_ERROR_MEMORY, "cannot start a thread");
+            break; /* those that were started do the work, or the caller where there are none */
         }
     }
     return GF_OK;
