@@ -97,6 +97,10 @@ static void finish_item(struct gf_batch_worker *worker, enum gf_outcome outcome,
     batch->state.done += outcome == GF_OUTCOME_DONE;
     batch->state.failed += outcome == GF_OUTCOME_FAILED;
     batch->state.skipped += outcome == GF_OUTCOME_SKIPPED;
+    if (request->counts) {
+        request->counts->done = batch->state.done + batch->state.skipped;
+        request->counts->failed = batch->state.failed;
+    }
     if (outcome == GF_OUTCOME_FAILED && ends)
         stop(batch, status, why);
     if (worker->log_status)
@@ -161,7 +165,9 @@ static void *worker_main(void *argument)
 static void tick(struct gf_batch *batch, bool at_end)
 {
     const struct gf_batch_request *const request = batch->request;
+    const int bands = batch->progress.total;
     batch->state.elapsed_s = gf_now() - batch->begin_s;
+    batch->state.part = bands ? (double)batch->progress.done / bands : 0;
     const struct gf_batch_state state = batch->state;
     if (request->tick)
         request->tick(request->context, &state, at_end);
@@ -336,6 +342,8 @@ enum gf_status gf_batch_run(const struct gf_batch_request *request, struct gf_ba
     pthread_condattr_t attributes;
     batch.count = batch.first < inputs ? (inputs - batch.first + batch.step - 1) / batch.step : 0;
     batch.state.files = batch.count;
+    if (request->counts)
+        request->counts->files = batch.count;
     batch.options.spans |= request->log || request->tick;
     batch.item = calloc(inputs + 1, sizeof *batch.item);
     pthread_mutex_init(&batch.lock, NULL);

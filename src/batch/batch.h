@@ -5,6 +5,8 @@
 #ifndef GF_BATCH_BATCH_H
 #define GF_BATCH_BATCH_H
 
+#include <stdatomic.h>
+
 #include "batch/batch_log.h"
 #include "batch/inputs.h"
 #include "batch/output_template.h"
@@ -23,7 +25,13 @@ struct gf_batch_state {
     size_t pictures;                     /* written; a stream has several */
     double megapixels;                   /* of the inputs that are done */
     double elapsed_s;
+    double part;                  /* of a single input: how much of its picture is done, 0..1 */
     double busy_s[GF_SPAN_KINDS]; /* of all workers together, if spans are recorded */
+};
+
+/* Counts that are up to date at any moment, so that a signal handler can read them. */
+struct gf_batch_counts {
+    atomic_size_t files, done, failed;
 };
 
 struct gf_batch_request {
@@ -47,6 +55,7 @@ struct gf_batch_request {
     /* Called in the calling thread, every tick_s seconds and at the end. */
     void (*tick)(void *context, const struct gf_batch_state *state, bool at_end);
     double tick_s;
+    struct gf_batch_counts *counts;
     void *context;
     /* Replaces gf_pipeline_open() in tests. */
     enum gf_status (*open)(void *context, const char *chain, const struct gf_options *options,

@@ -161,6 +161,8 @@ static enum gf_status open_pipeline(struct gf_batch_worker *worker, struct gf_er
     if (!status) {
         gf_pipeline_share_budget(worker->pipeline, &worker->batch->memory_budget);
         gf_pipeline_set_reason(worker->pipeline, batch->reason);
+        if (request->inputs->count == 1)
+            gf_pipeline_share_progress(worker->pipeline, &worker->batch->progress);
     }
     return status;
 }

@@ -34,7 +34,8 @@ struct gf_batch {
     bool falls_back;  /* goes on with the CPU when no device is left */
     char reason[160]; /* for the choice of the device */
     double begin_s;
-    pthread_mutex_t lock; /* guards what follows, and the devices */
+    struct gf_run_progress progress; /* of a single input */
+    pthread_mutex_t lock;            /* guards what follows, and the devices */
     pthread_cond_t changed;
     size_t next, reported; /* positions in the shard: the next to take, the next to report */
     int working;           /* workers that have not ended */

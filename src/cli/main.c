@@ -15,6 +15,7 @@
 #include "cli/messages.h"
 #include "cli/run.h"
 #include "cli/shell_words.h"
+#include "cli/summary.h"
 #include "codec/codec.h"
 #include "gpufilter/gpufilter.h"
 
@@ -33,6 +34,7 @@ static void occupy_streams(void)
 static void on_signal(int number)
 {
     gf_abandon_outputs();
+    gf_summary_interrupted();
     _exit(128 + number);
 }
 

@@ -8,8 +8,9 @@
 
 #include "base/json.h"
 
-/* Lines come so rarely that a run of a few seconds prints none. */
-static const double bar_tick_s = 0.1, lines_tick_s = 10, json_tick_s = 1;
+/* Lines come so rarely that a run of a few seconds prints none, and a picture of less than a second
+ * has no bar. */
+static const double patience_s = 1, bar_tick_s = 0.1, lines_tick_s = 10, json_tick_s = 1;
 enum { BAR_CELLS = 24, COLUMNS_LEAST = 40 };
 
 const char *gf_progress_bound(const struct gf_batch_state *state)
@@ -31,15 +32,15 @@ const char *gf_progress_bound(const struct gf_batch_state *state)
 
 struct gf_progress gf_progress_make(FILE *file, enum gf_progress_form form, size_t inputs)
 {
-    struct gf_progress progress = {.file = file, .form = form, .columns = 80};
+    struct gf_progress progress = {.file = file, .form = form, .columns = 80, .single = inputs < 2};
     const char *const terminal = getenv("TERM"), *const no_colour = getenv("NO_COLOR");
     const bool dumb = !terminal || !strcmp(terminal, "dumb");
     const bool interactive = isatty(fileno(file)) && !dumb;
     struct winsize window;
     if (form == GF_PROGRESS_AUTO)
-        progress.form = inputs < 2    ? GF_PROGRESS_NONE
-                        : interactive ? GF_PROGRESS_BAR
-                                      : GF_PROGRESS_LINES;
+        progress.form = interactive  ? GF_PROGRESS_BAR
+                        : inputs < 2 ? GF_PROGRESS_NONE
+                                     : GF_PROGRESS_LINES;
     if (!ioctl(fileno(file), TIOCGWINSZ, &window) && window.ws_col >= COLUMNS_LEAST)
         progress.columns = window.ws_col;
     progress.colour = interactive && !(no_colour && *no_colour);
@@ -111,37 +112,53 @@ static void show_line(const struct gf_progress *progress, const struct gf_batch_
             *gf_progress_bound(state) ? gf_progress_bound(state) : "nothing yet");
 }
 
-static void show_bar(struct gf_progress *progress, const struct gf_batch_state *state, bool at_end)
+static void describe_files(const struct gf_batch_state *state, char *text, size_t size)
 {
     const struct rates rates = rates_of(state);
-    const double part = state->files ? (double)rates.finished / (double)state->files : 1;
+    char left[32], failed[40] = "";
+    put_duration(left, sizeof left, rates.left_s);
+    if (state->failed)
+        snprintf(failed, sizeof failed, " %zu failed", state->failed);
+    snprintf(text, size, " %zu/%zu%s %.0f MP %.1f/s left %s %s", rates.finished, state->files,
+             failed, state->megapixels, rates.pictures_per_s, left, gf_progress_bound(state));
+}
+
+static void describe_picture(const struct gf_batch_state *state, char *text, size_t size)
+{
+    char left[32];
+    put_duration(left, sizeof left,
+                 state->part > 0 ? state->elapsed_s * (1 - state->part) / state->part : -1);
+    snprintf(text, size, " left %s", left);
+}
+
+static void show_bar(struct gf_progress *progress, const struct gf_batch_state *state)
+{
+    const double files = (double)(state->done + state->failed + state->skipped);
+    const double part = progress->single ? state->part : files / (double)state->files;
     const int filled = (int)(part * BAR_CELLS);
-    char cells[BAR_CELLS + 1], left[32], text[200], failed[40] = "";
+    char cells[BAR_CELLS + 1], text[200];
     memset(cells, '-', BAR_CELLS);
     memset(cells, '#', (size_t)filled);
     cells[BAR_CELLS] = '\0';
-    put_duration(left, sizeof left, at_end ? state->elapsed_s : rates.left_s);
-    if (state->failed)
-        snprintf(failed, sizeof failed, " %zu failed", state->failed);
-    snprintf(text, sizeof text, " %3.0f%% %zu/%zu%s %.0f MP %.1f/s %s %s %s", 100 * part,
-             rates.finished, state->files, failed, state->megapixels, rates.pictures_per_s,
-             at_end ? "in" : "left", left, gf_progress_bound(state));
+    const int length = snprintf(text, sizeof text, " %3.0f%%", 100 * part);
+    (progress->single ? describe_picture : describe_files)(state, text + length,
+                                                           sizeof text - (size_t)length);
     fprintf(progress->file, "\r%s[%s]%s%.*s\033[K", progress->colour ? "\033[32m" : "", cells,
             progress->colour ? "\033[0m" : "", progress->columns - BAR_CELLS - 3, text);
-    progress->drawn = !at_end;
-    if (at_end)
-        putc('\n', progress->file);
+    progress->drawn = true;
 }
 
 void gf_progress_show(struct gf_progress *progress, const struct gf_batch_state *state, bool at_end)
 {
     switch (progress->form) {
     case GF_PROGRESS_BAR:
-        if (!at_end || progress->started)
-            show_bar(progress, state, at_end);
+        if (at_end)
+            gf_progress_clear(progress);
+        else if (!progress->single || state->elapsed_s >= patience_s)
+            show_bar(progress, state);
         break;
     case GF_PROGRESS_LINES:
-        if (!at_end || progress->started)
+        if (!at_end)
             show_line(progress, state);
         break;
     case GF_PROGRESS_JSON:
@@ -151,7 +168,6 @@ void gf_progress_show(struct gf_progress *progress, const struct gf_batch_state 
     case GF_PROGRESS_NONE:
         break;
     }
-    progress->started = true;
     fflush(progress->file);
 }
 

@@ -13,11 +13,12 @@ struct gf_progress {
     double tick_s;              /* between two calls of gf_progress_show() */
     int columns;
     bool colour;
-    bool drawn;   /* the bar is on the terminal's last line */
-    bool started; /* something was shown */
+    bool drawn;  /* the bar stands in the terminal's last line */
+    bool single; /* there is one input, and the bar shows how much of its picture is done */
 };
 
-/* AUTO becomes a bar if the file is a terminal, else lines; for a single input nothing is shown. */
+/* AUTO is a bar if the file is a terminal, and a line every ten seconds if it is not. A single
+ * input has no lines, and its bar begins after a second. */
 struct gf_progress gf_progress_make(FILE *file, enum gf_progress_form form, size_t inputs);
 void gf_progress_show(struct gf_progress *progress, const struct gf_batch_state *state,
                       bool at_end);

@@ -10,6 +10,7 @@
 #include "batch/batch.h"
 #include "cli/messages.h"
 #include "cli/progress.h"
+#include "cli/summary.h"
 #include "codec/codec.h"
 #include "codec/io/output.h"
 #include "gpufilter/device.h"
@@ -238,6 +239,7 @@ static enum gf_status run(struct session *session, struct gf_error *error)
 {
     struct gf_command *const command = session->command;
     const bool reports = command->verbose || is_profiled(command) || session->trace;
+    const bool several = session->inputs.count > 1;
     struct gf_batch_state state;
     int devices;
     const enum gf_status status = find_devices(session, &devices, error);
@@ -266,8 +268,17 @@ static enum gf_status run(struct session *session, struct gf_error *error)
         .picture = reports ? picture : NULL,
         .tick = session->progress.form == GF_PROGRESS_NONE ? NULL : tick,
         .tick_s = session->progress.tick_s,
+        .counts = several ? gf_summary_prepare(command) : NULL,
         .context = session};
-    return gf_batch_run(&request, &state, error);
+    const enum gf_status ran = gf_batch_run(&request, &state, error);
+    if (!ran && several && !command->dry_run && !command->quiet &&
+        session->progress.form != GF_PROGRESS_JSON) {
+        char text[200];
+        gf_summary_make(&state, text, sizeof text);
+        gf_progress_clear(&session->progress);
+        gf_message_print("", text);
+    }
+    return ran;
 }
 
 enum gf_status gf_run_batch(struct gf_command *command, struct gf_error *error)

@@ -247,6 +247,18 @@ static void clean_up(struct gf_run_state *state)
     gf_layout_free(&state->layout);
 }
 
+static void begin_progress(const struct gf_run_state *state)
+{
+    struct gf_run_progress *const progress = state->run->progress;
+    int total = 0;
+    for (int s = 0; s < state->run->plan->segment_count; s++)
+        total += state->layout.bands[s].count;
+    if (!progress)
+        return;
+    progress->done = 0;
+    progress->total = total;
+}
+
 enum gf_status gf_schedule(struct gf_run *run, struct gf_error *error)
 {
     struct gf_run_state state = {.run = run, .buffers = run->buffers, .serial = run->serial};
@@ -257,6 +269,7 @@ enum gf_status gf_schedule(struct gf_run *run, struct gf_error *error)
     enum gf_status status = gf_layout_make(run, &state.layout, error);
     if (!status) {
         run->first_band_rows = state.layout.bands[0].rows;
+        begin_progress(&state);
         state.worker = calloc((size_t)run->lanes, sizeof *state.worker);
         status = state.worker ? GF_OK : gf_fail_memory(error);
     }

@@ -3,11 +3,18 @@
 #ifndef GF_ENGINE_SCHEDULE_H
 #define GF_ENGINE_SCHEDULE_H
 
+#include <stdatomic.h>
+
 #include "chain/plan.h"
 #include "codec/codec.h"
 #include "codec/common/source.h"
 #include "engine/backend.h"
 #include "engine/buffer_pool.h"
+
+/* How far a run is: bands of all segments. Other threads may read it. */
+struct gf_run_progress {
+    atomic_int done, total;
+};
 
 struct gf_run {
     struct gf_plan *plan;
@@ -25,6 +32,7 @@ struct gf_run {
     struct gf_sink *sink;
     const struct gf_image *image_out;
     bool in_on_device, out_on_device; /* the images lie in the backend's memory */
+    struct gf_run_progress *progress; /* NULL: nobody reads it */
     int first_band_rows; /* set by gf_schedule(): the rows of a band of the first segment */
 };
 

@@ -28,6 +28,8 @@ void gf_segment_run_finish_band(struct gf_segment_run *segment_run, int b)
     segment_run->done[b] = true;
     pthread_cond_broadcast(&segment_run->changed);
     pthread_mutex_unlock(&segment_run->lock);
+    if (segment_run->run->progress)
+        segment_run->run->progress->done++;
 }
 
 void gf_segment_run_publish(struct gf_segment_run *segment_run, int *counter, int value)

@@ -193,6 +193,11 @@ void gf_pipeline_set_reason(struct gf_pipeline *pipeline, const char *reason)
     snprintf(pipeline->profile.reason, sizeof pipeline->profile.reason, "%.159s", reason);
 }
 
+void gf_pipeline_share_progress(struct gf_pipeline *pipeline, struct gf_run_progress *progress)
+{
+    pipeline->progress = progress;
+}
+
 void gf_pipeline_share_budget(struct gf_pipeline *pipeline, struct gf_memory_budget *memory_budget)
 {
     pipeline->memory_budget = memory_budget;

@@ -5,6 +5,7 @@
 #include "base/memory_budget.h"
 #include "chain/chain.h"
 #include "engine/backend.h"
+#include "engine/schedule.h"
 
 /* A picture as a file is, in memory. */
 struct gf_bytes {
@@ -47,6 +48,9 @@ void gf_pipeline_set_reason(struct gf_pipeline *pipeline, const char *reason);
 /* From now on a whole picture in host memory counts against this budget, which other pipelines
  * share. */
 void gf_pipeline_share_budget(struct gf_pipeline *pipeline, struct gf_memory_budget *memory_budget);
+
+/* Lets another thread see how far the picture is that the pipeline runs. */
+void gf_pipeline_share_progress(struct gf_pipeline *pipeline, struct gf_run_progress *progress);
 
 /* Closes the pipeline's backend and runs that one instead, which the pipeline then owns. on_cuda:
  * treat it as a GPU, whose failures are recovered from. */

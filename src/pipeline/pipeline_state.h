@@ -10,6 +10,7 @@
 #include "codec/io/output.h"
 #include "engine/backend.h"
 #include "engine/device_codec.h"
+#include "engine/schedule.h"
 #include "engine/buffer_pool.h"
 #include "pipeline/pipeline_internal.h"
 
@@ -25,6 +26,7 @@ struct gf_pipeline {
     bool device_images_taken;               /* the last attempt decoded or encoded on the device */
     bool no_device_images;                  /* the next attempts at this picture must not */
     struct gf_memory_budget *memory_budget; /* NULL: memory is not shared */
+    struct gf_run_progress *progress;       /* NULL: nobody reads it */
     struct gf_spans spans;
     struct gf_profile profile;
     struct gf_profile_stage *stages;

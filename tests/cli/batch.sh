@@ -22,7 +22,7 @@ holds()
 
 begin "a folder into a folder that is not there yet"
 run 0 gpufilter -i many -o out1 invert
-silent
+stderr_like '3 files done in '
 holds out1 'a.ppm b.ppm c.ppm '
 same out1/b.ppm expected.ppm
 
@@ -226,7 +226,7 @@ begin "--skip-existing, --update, --no-clobber"
 mkdir out11
 printf old >out11/b.ppm
 run 0 gpufilter -i many -o out11 --skip-existing invert
-silent
+stderr_like '2 files done, 1 skipped, in '
 [ "$(cat out11/b.ppm)" = old ] || problem "--skip-existing: b.ppm was written"
 same out11/c.ppm expected.ppm
 run 1 gpufilter -i many -o out11 --no-clobber invert
@@ -330,7 +330,7 @@ cp one.pgm "broken/a
 wb.pgm"
 run 0 gpufilter -v -i broken -i one.pgm -o unbroken --device=cpu invert
 grep -q '^gpufilter: broken/a?wb.pgm -> unbroken/a?wb.pgm: 3x2' stderr || problem "$(cat stderr)"
-[ "$(wc -l <stderr)" -eq 3 ] || problem "$(cat stderr)"
+[ "$(wc -l <stderr)" -eq 4 ] || problem "$(cat stderr)"
 
 # unprintable FILE: bytes that are no printable ASCII and no line break.
 unprintable()

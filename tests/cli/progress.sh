@@ -3,9 +3,18 @@ mkdir many
 for each in 1 2 3 4 5 6 7 8; do cp in.ppm "many/$each.ppm"; done
 echo junk >many/9.png
 
-begin "a run of seconds says nothing where no terminal is"
+begin "a batch that is done says so in one line, unless --quiet"
 run 0 gpufilter -i 'many/*.ppm' -o out invert
+stderr_like '8 files done in [0-9.]* s: 0.0 Mpixel, [0-9.]* pictures/s, bound by [a-z]*$'
+run 0 gpufilter -i 'many/*.ppm' -o out --skip-existing invert
+stderr_like '0 files done, 8 skipped, in '
+run 0 gpufilter -i 'many/*.ppm' -o out --quiet invert
 silent
+run 0 gpufilter -i in.ppm -o one.ppm invert
+silent
+run 1 gpufilter -i many -o out --progress=none invert
+[ "$(tail -n 1 stderr)" = 'gpufilter: 1 of 9 files failed, 8 done' ] || problem "$(cat stderr)"
+[ "$(wc -l <stderr)" -eq 2 ] || problem "$(cat stderr)"
 [ ! -s stdout ] || problem "stdout is not empty"
 
 begin "--progress=json: a line now and then and one at the end, never on standard output"
@@ -35,7 +44,7 @@ if ! command -v python3 >/dev/null; then
     skip "no python3 here"
 else
     cat >terminal.py <<'END'
-import os, pty, sys
+import os, pty, sys, threading, time
 def run(*arguments, **environment):
     output = bytearray()
     pid, terminal = pty.fork()
@@ -59,6 +68,17 @@ assert "gpufilter: many/9.png: not a PNG" in text.replace("\r\033[K", "\n"), tex
 assert "\033[32m" not in run(*files, chain, NO_COLOR="1")
 assert "\033" not in run(*files, "invert", TERM="dumb")
 assert run("-i", "in.ppm", "-o", "one.ppm", "invert") == ""
+def feed():
+    with open("feed", "wb") as pipe:
+        picture = open("in.ppm", "rb").read()
+        pipe.write(picture[:9000])
+        pipe.flush()
+        time.sleep(1.6)
+        pipe.write(picture[9000:])
+os.mkfifo("feed")
+threading.Thread(target=feed).start()
+text = run("-i", "feed", "-o", "one.ppm", "--device=cpu", "invert")
+assert text.startswith("\r\033[32m[") and "%" in text and text.endswith("\r\033[K"), text
 assert os.path.getsize("stdout") == 0
 END
     run 0 timeout 120 python3 terminal.py

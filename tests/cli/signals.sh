@@ -30,6 +30,37 @@ for each in INT:130 TERM:143 HUP:129; do
     only out x.ppm
 done
 
+# stopped OPTION...: SIGINT in the second of three files.
+stopped()
+{
+    mkfifo feed
+    env --default-signal=INT "$GPUFILTER" --device=cpu --threads=1 -i in.ppm -i feed -i gray16.pgm -o stopped "$@" 2>stderr &
+    job=$!
+    exec 9>feed
+    head -c 3000 in.ppm >&9
+    sleep 0.5
+    kill -INT $job
+    wait $job
+    got=$?
+    exec 9>&-
+    rm feed
+    [ "$got" -eq 130 ] || problem "exit status $got"
+}
+
+begin "a batch that is interrupted says how many are done and how to go on"
+if ! env --default-signal true 2>/dev/null; then
+    skip "no env --default-signal here"
+else
+    stopped --format=ppm
+    stderr_is 'gpufilter: interrupted: 1 of 3 files done; with --skip-existing the same command does the rest'
+    stopped --format=ppm --log=log
+    stderr_is 'gpufilter: interrupted: 1 of 3 files done; with --resume=log the same command does the rest'
+    stopped --format=ppm --resume=log
+    stderr_is 'gpufilter: interrupted: 1 of 3 files done; the same command does the rest'
+    stopped --format=ppm --quiet
+    silent
+fi
+
 begin "an ignored SIGINT stays ignored"
 mkfifo feed
 (trap '' INT && exec "$GPUFILTER" -i feed -o out/y.ppm vflip) &

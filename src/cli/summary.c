@@ -1,0 +1,86 @@
+#include "cli/summary.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/printable.h"
+#include "cli/progress.h"
+
+static struct gf_batch_counts counts;
+static char how_to_resume[500]; /* ends the line; empty: no line is printed */
+static bool on_terminal;
+
+void gf_summary_make(const struct gf_batch_state *state, char *text, size_t size)
+{
+    const char *const bound = gf_progress_bound(state);
+    char skipped[40] = "";
+    if (state->skipped)
+        snprintf(skipped, sizeof skipped, ", %zu skipped,", state->skipped);
+    snprintf(text, size, "%zu file%s done%s in %.2f s: %.1f Mpixel, %.1f pictures/s%s%s",
+             state->done, state->done == 1 ? "" : "s", skipped, state->elapsed_s, state->megapixels,
+             state->elapsed_s > 0 ? (double)state->pictures / state->elapsed_s : 0.0,
+             *bound ? ", bound by " : "", bound);
+}
+
+struct gf_batch_counts *gf_summary_prepare(const struct gf_command *command)
+{
+    char *const text = how_to_resume;
+    const size_t size = sizeof how_to_resume;
+    on_terminal = isatty(STDERR_FILENO);
+    if (command->quiet)
+        return &counts;
+    if (!strcmp(command->output, "-"))
+        snprintf(text, size, ".");
+    else if (command->resume || command->skip_existing || command->update)
+        snprintf(text, size, "; the same command does the rest");
+    else if (command->log && strcmp(command->log, "-"))
+        snprintf(text, size, "; with --resume=%.400s the same command does the rest", command->log);
+    else
+        snprintf(text, size, "; with --skip-existing the same command does the rest");
+    gf_make_printable(text);
+    return &counts;
+}
+
+/* printf() may not be called by a signal handler. */
+static char *put_text(char *to, const char *text)
+{
+    while (*text)
+        *to++ = *text++;
+    return to;
+}
+
+static char *put_number(char *to, size_t number)
+{
+    char digits[24];
+    int count = 0;
+    do
+        digits[count++] = (char)('0' + number % 10);
+    while (number /= 10);
+    while (count)
+        *to++ = digits[--count];
+    return to;
+}
+
+void gf_summary_interrupted(void)
+{
+    char line[sizeof how_to_resume + 150], *at = line;
+    if (!*how_to_resume)
+        return;
+    /* The terminal may show a progress bar and "^C" in this line. */
+    at = put_text(at, on_terminal ? "\r\n" : "");
+    at = put_text(at, "gpufilter: interrupted: ");
+    at = put_number(at, counts.done);
+    at = put_text(at, " of ");
+    at = put_number(at, counts.files);
+    at = put_text(at, " files done");
+    if (counts.failed) {
+        at = put_text(at, ", ");
+        at = put_number(at, counts.failed);
+        at = put_text(at, " failed");
+    }
+    at = put_text(at, how_to_resume);
+    *at++ = '\n';
+    const ssize_t written = write(STDERR_FILENO, line, (size_t)(at - line));
+    (void)written;
+}
