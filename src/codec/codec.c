@@ -5,8 +5,10 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "codec/common/checks.h"
 #include "codec/common/metadata.h"
 #include "codec/common/source.h"
+#include "codec/foreign.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
 #include "codec/jpeg/jpeg.h"
@@ -30,7 +32,7 @@ enum gf_file_format gf_file_format_of(const unsigned char *bytes, size_t size)
 enum gf_status gf_source_open(struct gf_input *input, const struct gf_options *options,
                               struct gf_source **source, struct gf_error *error)
 {
-    unsigned char head[8];
+    unsigned char head[256];
     size_t got;
     const enum gf_status status = gf_input_peek(input, head, sizeof head, &got, error);
     if (status)
@@ -48,8 +50,11 @@ enum gf_status gf_source_open(struct gf_input *input, const struct gf_options *o
     case GF_FILE_AUTO:
         break;
     }
-    return gf_fail(error, GF_ERROR_INPUT, "%s: not a PNG, JPEG, PNM or PAM file",
-                   gf_input_name(input));
+    const char *const foreign = gf_foreign_format(head, got);
+    return gf_fail(error, GF_ERROR_INPUT,
+                   foreign ? "%s: not a PNG, JPEG, PNM or PAM file but %s, which is not read"
+                           : "%s: not a PNG, JPEG, PNM or PAM file",
+                   gf_input_name(input), foreign);
 }
 
 static const struct {
@@ -118,6 +123,15 @@ enum gf_status gf_sink_format(const char *path, const struct gf_options *options
                    path);
 }
 
+struct gf_format gf_format_in_file(enum gf_file_format file_format, struct gf_format format)
+{
+    if (file_format == GF_FILE_JPEG)
+        format.bits = 8;
+    if (file_format == GF_FILE_JPEG || file_format == GF_FILE_PNM)
+        format.channels = gf_colour_channels(format);
+    return format;
+}
+
 struct gf_codec_memory gf_sink_memory(enum gf_file_format file_format, struct gf_format format,
                                       const struct gf_options *options)
 {
@@ -160,6 +174,9 @@ enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_f
         status = gf_pnm_sink_open(output, file_format, format, options, sink, error);
     else
         status = gf_png_sink_open(output, format, &kept, options, sink, error);
+    if (!status && metadata && metadata->icc.size && !kept.icc.size && !options->strip)
+        gf_warn(options, "%s: the input's colour profile is not for %s and is left out",
+                gf_output_name(output), gf_colour_channels(format) == 1 ? "gray" : "RGB");
     gf_metadata_free(&kept);
     return status;
 }

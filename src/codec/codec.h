@@ -31,6 +31,9 @@ enum gf_file_format gf_file_format_named(const char *path);
 /* The usual extension of a format, without the dot. */
 const char *gf_file_format_extension(enum gf_file_format format);
 
+/* What a file of that format keeps of a picture: JPEG has 8 bits, JPEG and PNM no alpha. */
+struct gf_format gf_format_in_file(enum gf_file_format file_format, struct gf_format format);
+
 /* The memory that writing such a picture takes. */
 struct gf_codec_memory gf_sink_memory(enum gf_file_format file_format, struct gf_format format,
                                       const struct gf_options *options);
