@@ -163,7 +163,7 @@ static void check_crop(const struct gf_image *in, const void *context)
 {
     const int width = in->format.width, height = in->format.height;
     (void)context;
-    assert_crop("crop", in, 0, 0, width, height);
+    assert_crop("crop=w=100%", in, 0, 0, width, height);
     assert_crop("crop=1:1", in, (width - 1) / 2, (height - 1) / 2, 1, 1);
     assert_crop("crop=w=100%:h=100%:x=0:y=0%", in, 0, 0, width, height);
     if (width < 77)

@@ -79,7 +79,7 @@ static enum gf_status choose_path(void *context, int number, enum gf_file_format
         status = gf_template_expand(output, &values, &worker->path, error);
     if (!status && !worker->path)
         status = gf_fail_memory(error);
-    if (!status && output->is_pattern)
+    if (!status && !output->is_stdout)
         status = gf_make_folders_of(worker->path, error);
     *path = worker->path;
     return status;

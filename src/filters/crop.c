@@ -65,6 +65,14 @@ static enum gf_status crop_shape(const void *params, struct gf_format in, struct
     return GF_OK;
 }
 
+static enum gf_status crop_check(const void *params, struct gf_error *error)
+{
+    const struct crop *const crop = params;
+    if (crop->w.unit == GF_UNSET && crop->h.unit == GF_UNSET)
+        return gf_fail(error, GF_ERROR_USAGE, "neither w nor h is given: crop=WIDTH:HEIGHT");
+    return GF_OK;
+}
+
 static struct gf_crop_origin origin(const struct gf_stage *stage)
 {
     const struct crop *const crop = stage->params;
@@ -111,6 +119,7 @@ const struct gf_filter gf_crop_filter = {
     .params = crop_params,
     .params_size = sizeof(struct crop),
     .kind = GF_GEOMETRY,
+    .check = crop_check,
     .shape = crop_shape,
     .input_rows = crop_input_rows,
     .prepare = crop_prepare,

@@ -71,6 +71,7 @@ static void describe_files(struct gf_pipeline *pipeline, const struct gf_picture
     snprintf(profile->in_file, sizeof profile->in_file, "%s", file_format_name(task->own_format));
     snprintf(profile->out_file, sizeof profile->out_file, "%s",
              file_format_name(task->file_format));
+    profile->out = gf_format_in_file(task->file_format, profile->out);
     profile->in_bytes = gf_input_size(task->input);
     profile->out_bytes = gf_output_size(task->output);
 }

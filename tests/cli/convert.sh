@@ -74,3 +74,30 @@ GPUFILTER_OPTS=--quality=90 run 0 gpufilter -i in.ppm -o q.png
 silent
 run 0 gpufilter -i in.ppm -o q.png --quality=90 --quiet
 silent
+
+begin "-v says what the files hold"
+run 0 gpufilter -v --device=cpu -i gray16.pgm -o gray.jpg invert
+grep -q 'gray16.pgm: PNM, 40x30 gray, 16 bits$' stderr || problem "$(cat stderr)"
+grep -q 'gray.jpg: JPEG, 40x30 gray, 8 bits, in ' stderr || problem "$(cat stderr)"
+printf 'P7\nWIDTH 2\nHEIGHT 1\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\nabcdefgh' >alpha.pam
+run 0 gpufilter -v --device=cpu -i alpha.pam -o alpha.ppm invert
+grep -q 'alpha.pam: PAM, 2x1 RGBA, 8 bits$' stderr || problem "$(cat stderr)"
+grep -q 'alpha.ppm: PNM, 2x1 RGB, 8 bits, in ' stderr || problem "$(cat stderr)"
+
+begin "a profile of colours is not written into a gray picture, and a warning says so"
+{ head -c 33 in.png && { printf 'p\000\000' && { head -c 16 /dev/zero && printf 'RGB XYZ ' && head -c 200 /dev/zero; } |
+    python3 -c 'import sys, zlib; sys.stdout.buffer.write(zlib.compress(sys.stdin.buffer.read()))'; } | png_chunk iCCP &&
+    tail -c +34 in.png; } >profile.png
+if command -v python3 >/dev/null; then
+    run 0 gpufilter -i profile.png -o profile_gray.png grayscale
+    stderr_is "gpufilter: warning: profile_gray.png: the input's colour profile is not for gray and is left out"
+    run 0 gpufilter -i profile.png -o profile_gray.png --strip grayscale
+    silent
+    run 0 gpufilter -i profile.png -o profile_rgb.png invert
+    silent
+fi
+
+begin "crop without a size is an error"
+run 2 gpufilter -i in.ppm -o out.png crop
+stderr_like 'crop: neither w nor h is given: crop=WIDTH:HEIGHT'
+run 0 gpufilter -i in.ppm -o out.png crop=h=5

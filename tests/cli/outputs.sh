@@ -1,9 +1,13 @@
 # Outputs that cannot be written, and files that must survive: outputs are complete or absent.
 mkdir out
 
-begin "a folder that is not there"
-run 1 gpufilter -i in.ppm -o nowhere/x.png
-stderr_like 'nowhere/x.png: No such file or directory'
+begin "a folder that is not there is made, as for a batch, but not for a picture that fails"
+run 0 gpufilter -i in.ppm -o out/new/folder/x.png
+[ -f out/new/folder/x.png ] || problem "there is no x.png"
+rm -r out/new
+run 1 gpufilter -i missing.ppm -o out/new/x.png
+run 1 gpufilter -i in.ppm -o in.png/x.png
+stderr_like 'in.png.*: Not a directory'
 only out ''
 
 begin "a folder that cannot be written"
