@@ -85,8 +85,14 @@ static void finish_item(struct gf_batch_worker *worker, enum gf_outcome outcome,
      */
     const bool ends = request->inputs->count == 1 || status == GF_ERROR_UNAVAILABLE ||
                       (request->output->is_stdout && status == GF_ERROR_OUTPUT);
-    if (outcome == GF_OUTCOME_FAILED && !ends)
-        fprintf(worker->notes_file, "e%s\n", why->text);
+    /* What does not fit the picture's size names the filter, but not the picture. */
+    const bool names_file = status != GF_ERROR_USAGE;
+    if (outcome == GF_OUTCOME_FAILED && !ends) {
+        struct gf_error line;
+        (void)gf_fail(&line, status, "%s%s%s", names_file ? "" : worker->input->path,
+                      names_file ? "" : ": ", why->text);
+        fprintf(worker->notes_file, "e%s\n", line.text);
+    }
     fflush(worker->notes_file);
     const long length = ftell(worker->notes_file);
     char *const notes = length > 0 ? strndup(worker->notes, (size_t)length) : NULL;
@@ -257,27 +263,6 @@ static enum gf_status check_chain(const char *text, struct gf_error *error)
     return status;
 }
 
-static void report_dry_run(const struct gf_batch *batch)
-{
-    const struct gf_batch_request *const request = batch->request;
-    for (size_t j = 0; j < batch->count; j++) {
-        const size_t i = gf_batch_index(batch, j);
-        const char *const output = batch->item[i].output;
-        char why[400], *line = NULL;
-        const enum gf_outcome outcome = gf_batch_check_existing(batch, i, why, sizeof why);
-        if (asprintf(&line, "%s -> %s%s%s%s", request->inputs->item[i].path,
-                     output ? output : request->output->text,
-                     outcome == GF_OUTCOME_SKIPPED  ? " (skipped: "
-                     : outcome == GF_OUTCOME_FAILED ? " (refused: "
-                                                    : "",
-                     why, *why ? ")" : "") < 0)
-            return;
-        gf_make_printable(line);
-        request->message(request->context, GF_MESSAGE_DRY_RUN, line);
-        free(line);
-    }
-}
-
 static void report_choice(const struct gf_batch *batch, int workers)
 {
     char text[300];
@@ -314,7 +299,7 @@ static enum gf_status run(struct gf_batch *batch, struct gf_error *error)
         status = gf_batch_name_outputs(batch, error);
     if (status || batch->request->dry_run || !batch->count) {
         if (!status && batch->request->dry_run)
-            report_dry_run(batch);
+            status = gf_batch_dry_run(batch, error);
         return status;
     }
     gf_batch_choose_devices(batch);

@@ -20,6 +20,15 @@ static bool needs_header(const struct gf_template *output, const char *input)
     return false;
 }
 
+enum gf_status gf_batch_open_header_reader(const struct gf_batch *batch,
+                                           struct gf_pipeline **reader, struct gf_error *error)
+{
+    struct gf_options options = batch->options;
+    options.device = GF_DEVICE_CPU;
+    options.codec = GF_CODEC_CPU;
+    return *reader ? GF_OK : gf_pipeline_open(batch->request->chain, &options, reader, error);
+}
+
 /* Names the output of one input, if that can be done before the run. */
 static enum gf_status name_output(struct gf_batch *batch, size_t index,
                                   struct gf_pipeline **header_reader, struct gf_error *error)
@@ -40,13 +49,8 @@ static enum gf_status name_output(struct gf_batch *batch, size_t index,
                        input->path);
     }
     if (unread) {
-        struct gf_options options = batch->options;
         struct gf_peek peek;
-        options.device = GF_DEVICE_CPU;
-        options.codec = GF_CODEC_CPU;
-        enum gf_status status =
-            *header_reader ? GF_OK
-                           : gf_pipeline_open(request->chain, &options, header_reader, error);
+        const enum gf_status status = gf_batch_open_header_reader(batch, header_reader, error);
         if (status)
             return status;
         if (gf_pipeline_peek(*header_reader, input->path, &peek, &(struct gf_error){0}))

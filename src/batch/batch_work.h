@@ -87,6 +87,14 @@ static inline size_t gf_batch_index(const struct gf_batch *batch, size_t positio
  * output or an input. */
 enum gf_status gf_batch_name_outputs(struct gf_batch *batch, struct gf_error *error) GF_CHECKED;
 
+/* Opens a pipeline for gf_pipeline_peek(), unless it is open. */
+enum gf_status gf_batch_open_header_reader(const struct gf_batch *batch,
+                                           struct gf_pipeline **reader,
+                                           struct gf_error *error) GF_CHECKED;
+
+/* Sends a GF_MESSAGE_DRY_RUN for each input. Fails if an input would. */
+enum gf_status gf_batch_dry_run(const struct gf_batch *batch, struct gf_error *error) GF_CHECKED;
+
 /* Chooses the devices that the batch runs on, or none for the CPU, and the reason. */
 void gf_batch_choose_devices(struct gf_batch *batch);
 /* Fails if a device that the user has named is missing, before anything is written. */

@@ -259,6 +259,24 @@ many/c.ppm -> out13/c.png
 mixed/2.ppm -> out13/2.png' ] || problem "$(cat stdout)"
 absent out13 log13
 
+begin "--dry-run finds what can be known: missing inputs, crops that do not fit"
+run 1 gpufilter -n -i many/a.ppm -i gone.ppm -i gray16.pgm -o out13d crop=50:50
+[ "$(cat stdout)" = 'many/a.ppm -> out13d/a.ppm
+gone.ppm -> out13d/gone.ppm (fails: gone.ppm: No such file or directory)
+gray16.pgm -> out13d/gray16.pgm (fails: crop: w=50 at x=0 is outside the picture'"'"'s 40 columns)' ] || problem "$(cat stdout)"
+stderr_is 'gpufilter: 2 of 3 files would fail'
+run 1 gpufilter -n -i gone.ppm -o out13d.ppm
+stderr_is 'gpufilter: gone.ppm: No such file or directory'
+run 2 gpufilter -n -i in.ppm -o out13d.ppm crop=99:99
+stderr_like 'crop: w=99 at'
+run 0 gpufilter -n -i - -i in.png -o out13d --format=png <in.ppm
+absent out13d
+
+begin "a filter that does not fit a picture of many names the picture"
+run 1 gpufilter -i gray16.pgm -i in.ppm -o out13e crop=50:50
+grep -q "^gpufilter: gray16.pgm: crop: w=50 at x=0 is outside the picture's 40 columns$" stderr || problem "$(cat stderr)"
+grep -q '^gpufilter: 1 of 2 files failed, 1 done$' stderr || problem "$(cat stderr)"
+
 begin "mistakes of all pictures are found before the first"
 run 2 gpufilter -i many -o 'out14/{stem}.xyz' invert
 stderr_like '.*the extension says no format'
@@ -347,7 +365,7 @@ for options in "-n" "-v --device=cpu" "-v --device=cpu --log=log.hostile" "-n --
     gpufilter $options -i hostile -o hostile_out >stdout 2>stderr
     [ "$(unprintable stdout)" -eq 0 ] && [ "$(unprintable stderr)" -eq 0 ] || problem "$options: $(cat -v stdout stderr)"
 done
-run 0 gpufilter -n -i hostile -o hostile_out
+run 1 gpufilter -n -i hostile -o hostile_out
 [ "$(wc -l <stdout)" -eq 2 ] || problem "-n: $(cat -v stdout)"
 stdout_has '^hostile/h?\[31m??Jx??.pgm -> hostile_out/h?\[31m??Jx??.pgm$'
 grep -q '"input":"hostile/h\\u001b\[31m\\u000a'"$(printf '\302\233')"'Jx\\udc85' log.hostile || problem "log: $(cat -v log.hostile)"
