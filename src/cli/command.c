@@ -5,6 +5,7 @@
 
 #include "base/suggest.h"
 #include "cli/command.h"
+#include "cli/synonyms.h"
 #include "codec/codec.h"
 
 /* The arguments being read. */
@@ -58,10 +59,10 @@ static enum gf_status unknown_option(const char *text, struct gf_error *error)
     const char *const name = text + strspn(text, "-");
     char word[32];
     snprintf(word, sizeof word, "%.*s", (int)strcspn(name, "="), name);
-    const char *best = NULL;
+    const char *best = gf_option_synonym(word);
     int distance = 0;
     const struct gf_option *option;
-    for (int i = 0; (option = gf_option_at(i)); i++) {
+    for (int i = 0; !best && (option = gf_option_at(i)); i++) {
         if (strlen(word) > 2 && !strncmp(option->name, word, strlen(word)))
             return gf_fail(error, GF_ERROR_USAGE, "unknown option '%.60s'; did you mean '--%s'?",
                            text, option->name);

@@ -94,7 +94,6 @@ struct gf_option {
         *argument; /* what help calls the value; NULL: there is none, or help names the choices */
     enum gf_option_type type;
     bool optional;         /* the value may be left out */
-    bool hidden;           /* the man page has it, --help does not */
     enum gf_action action; /* what the program does instead of filtering a picture */
     int implied;           /* stored by a switch, or if the value is left out */
     double least, greatest;

@@ -8,6 +8,7 @@
 #include "base/suggest.h"
 #include "base/value.h"
 #include "cli/command.h"
+#include "cli/synonyms.h"
 #include "gpufilter/filter.h"
 
 /* Reads "2G", "1.5M", "512MiB". The suffix is K, M, G or T in either case. */
@@ -55,10 +56,12 @@ static enum gf_status fail_choice(const struct gf_option *option, const char *te
                                   struct gf_error *error)
 {
     const bool device = option->type == GF_OPTION_DEVICE;
-    const char *best = NULL;
+    const char *const meant = gf_value_synonym(text), *best = NULL;
     int distance = 0;
     for (int i = 0; option->choices[i].name; i++)
         gf_suggest_consider(text, option->choices[i].name, &best, &distance);
+    for (int i = 0; meant && option->choices[i].name; i++)
+        best = strcmp(meant, option->choices[i].name) ? best : option->choices[i].name;
     char choices[120];
     gf_option_choices(option->choices, ", ", device ? ", cuda:N" : "", choices, sizeof choices);
     return gf_fail(error, GF_ERROR_USAGE, "--%s=%.60s is none of %s%s%s%s", option->name, text,

@@ -172,9 +172,9 @@ static const struct gf_option options[] = {
      .help = "the microbenchmarks of single techniques, one of them run, or all"},
     {.name = "version", .letter = 'V', .type = GF_OPTION_SWITCH, .action = GF_ACTION_VERSION,
      .help = "the version"},
-    {.name = "man", .type = GF_OPTION_SWITCH, .hidden = true, .action = GF_ACTION_MAN,
-     .help = "print this manual page in roff"},
-    {.name = "completion", .type = GF_OPTION_CHOICE, .hidden = true, .choices = shells,
+    {.name = "man", .type = GF_OPTION_SWITCH, .action = GF_ACTION_MAN,
+     .help = "the manual page in roff"},
+    {.name = "completion", .type = GF_OPTION_CHOICE, .choices = shells,
      .action = GF_ACTION_COMPLETION, .offset = AT(form),
      .help = "print a script that completes command lines"},
 };

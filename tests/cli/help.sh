@@ -7,6 +7,8 @@ stdout_has '--quality=N  *JPEG quality (1..100; default 90)'
 [ "$(wc -l <stdout)" -le 120 ] || problem "--help has $(wc -l <stdout) lines"
 [ "$(awk 'length > 80' stdout | wc -l)" -eq 0 ] || problem "a line of --help is too long"
 
+for word in --completion --man GPUFILTER_OPTS; do stdout_has "$word"; done
+
 begin "--help FILTER"
 run 0 gpufilter --help blur
 stdout_has '^blur: '

@@ -18,7 +18,7 @@ mistake "--png-level=10 is outside 0..9" -i in.ppm -o out.png --png-level 10
 mistake "--lanes=x is not a number" -i in.ppm -o out.png --lanes=x
 mistake "--memory=1 is outside 1M..1T" -i in.ppm -o out.png --memory=1
 mistake "--format=gif is none of png, jpeg, pnm, pam" -i in.ppm -o out.png --format=gif
-mistake "--device=gpu is none of auto, cpu, cuda, cuda:N; did you mean 'cpu'?" -i in.ppm -o out.png \
+mistake "--device=gpu is none of auto, cpu, cuda, cuda:N; did you mean 'cuda'?" -i in.ppm -o out.png \
     --device=gpu
 mistake "--strip takes no value" -i in.ppm -o out.png --strip=1
 mistake "--output needs a value: --output=FILE" -i in.ppm -o
