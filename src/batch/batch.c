@@ -209,7 +209,8 @@ static enum gf_status open_worker(struct gf_batch_worker *worker, struct gf_batc
                                   int number, struct gf_error *error)
 {
     const int device = batch->devices ? number % batch->devices : -1;
-    *worker = (struct gf_batch_worker){.batch = batch, .assigned_device = device, .device = device};
+    *worker = (struct gf_batch_worker){
+        .batch = batch, .number = number, .assigned_device = device, .device = device};
     worker->notes_file = open_memstream(&worker->notes, &worker->notes_bytes);
     return worker->notes_file ? GF_OK : gf_fail_memory(error);
 }

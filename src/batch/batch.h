@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "batch/batch_log.h"
+#include "batch/batch_profile.h"
 #include "batch/inputs.h"
 #include "batch/output_template.h"
 
@@ -56,6 +57,7 @@ struct gf_batch_request {
     void (*tick)(void *context, const struct gf_batch_state *state, bool at_end);
     double tick_s;
     struct gf_batch_counts *counts;
+    struct gf_batch_profile *profile; /* collects the profiles of all pictures */
     void *context;
     /* Replaces gf_pipeline_open() in tests. */
     enum gf_status (*open)(void *context, const char *chain, const struct gf_options *options,

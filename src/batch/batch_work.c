@@ -126,6 +126,9 @@ static void picture_done(void *context, int number, const char *path,
     }
     pthread_mutex_lock(&batch->lock);
     count_picture(batch, profile);
+    if (request->profile)
+        gf_batch_profile_add(request->profile, profile, gf_now() - profile->wall_s - batch->begin_s,
+                             worker->number);
     if (request->picture && request->inputs->count == 1)
         request->picture(request->context, worker->input->path, path, profile);
     pthread_mutex_unlock(&batch->lock);

@@ -56,6 +56,7 @@ struct gf_batch_worker {
     /* The file that it works on. */
     const struct gf_input_name *input;
     size_t index; /* of the input in the whole list */
+    int number;   /* of the worker, from 0 */
     struct gf_batch_item *item;
     char *path; /* of the output */
     char *notes;

@@ -26,6 +26,7 @@ struct session {
     struct gf_resume *resume;
     struct gf_output *trace;
     struct gf_progress progress;
+    struct gf_batch_profile profile; /* of several inputs */
     int all_devices[GF_COMMAND_DEVICES_MAX];
     enum gf_status report_status; /* of writing the profile and the trace */
     struct gf_error report_error;
@@ -83,13 +84,19 @@ static bool is_profiled(const struct gf_command *command)
     return command->profile && command->profile < GF_PROFILE_COMPARE;
 }
 
+/* batch: of several inputs, whose profile it is; else NULL. */
 static enum gf_status show_profile(const struct gf_command *command,
-                                   const struct gf_profile *profile, struct gf_error *error)
+                                   const struct gf_profile *profile,
+                                   const struct gf_batch_state *batch, struct gf_error *error)
 {
     struct gf_profile_report report;
     const enum gf_status status = gf_profile_report_make(profile, &report, error);
     if (status)
         return status;
+    if (batch) {
+        report.pictures = batch->pictures;
+        report.elapsed_s = batch->elapsed_s;
+    }
     if (command->profile == GF_PROFILE_JSON)
         gf_profile_report_json(&report, profile, gf_report_file(command));
     else
@@ -129,9 +136,25 @@ static void picture(void *context, const char *input, const char *output,
     if (command->verbose)
         describe_run(input, output, profile);
     if (is_profiled(command) && !*status)
-        *status = show_profile(command, profile, &session->report_error);
+        *status = show_profile(command, profile, NULL, &session->report_error);
     if (session->trace && !*status)
         *status = write_trace(profile, session->trace, &session->report_error);
+}
+
+/* What picture() does for a single input. */
+static enum gf_status report_batch(struct session *session, const struct gf_batch_state *state,
+                                   struct gf_error *error)
+{
+    enum gf_status status = GF_OK;
+    if (is_profiled(session->command))
+        status = gf_batch_profile_timeline(&session->profile, true, error);
+    if (!status && is_profiled(session->command))
+        status = show_profile(session->command, &session->profile.merged, state, error);
+    if (!status && session->trace)
+        status = gf_batch_profile_timeline(&session->profile, false, error);
+    if (!status && session->trace)
+        status = write_trace(&session->profile.merged, session->trace, error);
+    return status;
 }
 
 /* ---- opening ---- */
@@ -167,10 +190,6 @@ static enum gf_status open_inputs(struct session *session, struct gf_error *erro
     if (!status)
         status = gf_inputs_expand(&request, &session->inputs, error);
     free(outputs);
-    if (!status && session->inputs.count > 1 && (command->profile || command->trace))
-        return gf_fail(error, GF_ERROR_USAGE,
-                       "--profile and --trace work on one picture, not on %zu",
-                       session->inputs.count);
     return status;
 }
 
@@ -208,6 +227,7 @@ static void close_session(struct session *session)
     gf_template_free(&session->output);
     gf_batch_log_close(session->log);
     gf_resume_free(session->resume);
+    gf_batch_profile_free(&session->profile);
     if (session->trace)
         gf_output_close(session->trace);
 }
@@ -245,7 +265,10 @@ static enum gf_status run(struct session *session, struct gf_error *error)
     const enum gf_status status = find_devices(session, &devices, error);
     if (status)
         return status;
-    command->options.profile = is_profiled(command) || session->trace;
+    const bool profiled = is_profiled(command) || session->trace;
+    /* Of several pictures the peaks are not measured: that takes longer than many a picture. */
+    command->options.profile = profiled && !several;
+    command->options.spans = profiled;
     command->options.warn =
         command->quiet ? NULL : drop_warning; /* the batch replaces it by its own */
     const struct gf_batch_request request = {
@@ -268,6 +291,7 @@ static enum gf_status run(struct session *session, struct gf_error *error)
         .picture = reports ? picture : NULL,
         .tick = session->progress.form == GF_PROGRESS_NONE ? NULL : tick,
         .tick_s = session->progress.tick_s,
+        .profile = several && profiled ? &session->profile : NULL,
         .counts = several ? gf_summary_prepare(command) : NULL,
         .context = session};
     const enum gf_status ran = gf_batch_run(&request, &state, error);
@@ -278,6 +302,8 @@ static enum gf_status run(struct session *session, struct gf_error *error)
         gf_progress_clear(&session->progress);
         gf_message_print("", text);
     }
+    if (several && state.pictures && profiled)
+        session->report_status = report_batch(session, &state, &session->report_error);
     return ran;
 }
 

@@ -114,7 +114,7 @@ enum gf_status gf_profile_report_make(const struct gf_profile *profile,
 {
     const size_t rows = 4 + 2 * (size_t)profile->stage_count;
     struct gf_interval *const interval = malloc((profile->span_count + 1) * sizeof *interval);
-    *report = (struct gf_profile_report){.bound = -1};
+    *report = (struct gf_profile_report){.pictures = 1, .elapsed_s = profile->wall_s, .bound = -1};
     /* One more than can be filled, because add_row() fills a row before it knows whether it stays.
      */
     report->row = malloc((rows + 1) * sizeof *report->row);

@@ -28,6 +28,8 @@ struct gf_profile_report {
     double sum_s;                      /* of the rows' busy times */
     double union_s;                    /* time during which at least one row was busy */
     double overlap;                    /* 1 - union_s / sum_s */
+    size_t pictures;                   /* how many the profile is of */
+    double elapsed_s;                  /* from the first one's start to the last one's end */
     int bound;                         /* the row with the largest busy time; -1: no rows */
 };
 

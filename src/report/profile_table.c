@@ -19,8 +19,15 @@ static void print_summary(const struct gf_profile_report *report, const struct g
                           FILE *file)
 {
     char in[GF_TEXT_FORMAT_SIZE], out[GF_TEXT_FORMAT_SIZE];
-    fprintf(file, "wall time  %.3f ms, %s to %s\n", profile->wall_s * 1e3,
-            gf_text_format(profile->in, in), gf_text_format(profile->out, out));
+    if (report->pictures > 1)
+        fprintf(file,
+                "pictures   %zu in %.3f ms: %.1f pictures/s; the figures below are their sums, the "
+                "wall time %.3f ms\n",
+                report->pictures, report->elapsed_s * 1e3,
+                (double)report->pictures / report->elapsed_s, profile->wall_s * 1e3);
+    else
+        fprintf(file, "wall time  %.3f ms, %s to %s\n", profile->wall_s * 1e3,
+                gf_text_format(profile->in, in), gf_text_format(profile->out, out));
     fprintf(file, "device     %s (%s)\n", profile->device, profile->reason);
     fprintf(file, "bands      of %d rows on %d lane%s, in %d segment%s\n", profile->band_rows,
             profile->lanes, gf_text_plural(profile->lanes), profile->segments,

@@ -282,8 +282,6 @@ run 2 gpufilter -i many -o 'out14/{stem}.xyz' invert
 stderr_like '.*the extension says no format'
 run 2 gpufilter -i many -o out14 inverted
 stderr_like "unknown filter 'inverted'"
-run 2 gpufilter -i many -o out14 --profile invert
-stderr_like '--profile and --trace work on one picture, not on 3'
 absent out14
 
 begin "the shards together are the whole, whatever K and N"
@@ -423,3 +421,25 @@ begin "a timeline is not written over an input"
 run 2 gpufilter -i one.pgm -o traced.pgm --trace=one.pgm invert
 stderr_is 'gpufilter: --trace and --input are the same file'
 same one.pgm before.pgm
+
+begin "--profile and --trace of a batch: stages summed, pictures a second, what bounds it"
+run 0 gpufilter --device=cpu --threads=2 --profile --trace=trace.json -i many -o out_profile blur,equalize
+stdout_has '^decode  *[0-9]'
+stdout_has '^blur  *[0-9]'
+stdout_has '^equalize  *[0-9]'
+stdout_has '^pictures   3 in [0-9.]* ms: [0-9.]* pictures/s;'
+stdout_has '^bound by   '
+if command -v python3 >/dev/null; then
+    run 0 gpufilter --device=cpu --profile=json -i many -o out_profile blur
+    mv stdout profile.json
+    run 0 python3 - profile.json trace.json <<'END'
+import json, sys
+profile, trace = (json.load(open(name)) for name in sys.argv[1:])
+assert profile["pictures"] == 3 and profile["pictures_per_s"] > 0
+stages = {stage["name"]: stage for stage in profile["stages"]}
+assert stages["decode"]["bytes"] == 3 * 77 * 55 * 3, stages
+assert stages["blur"]["busy_ms"] > 0 and profile["bound_by"] in stages
+decodes = [event for event in trace["traceEvents"] if event["name"] == "decode" and event["ph"] == "X"]
+assert sum(event["args"]["bytes"] for event in decodes) == 3 * 77 * 55 * 3, decodes
+END
+fi

@@ -1,0 +1,115 @@
+#include "batch/batch_profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+
+/* Whose spans stand at first..end-1, and where they are on the timeline now. */
+struct gf_batch_profile_picture {
+    size_t first, end;
+    double begin_s, wall_s, shift_s;
+};
+
+static bool grow(void **data, size_t *capacity, size_t count, size_t size)
+{
+    if (count <= *capacity)
+        return true;
+    const size_t wanted = 2 * count + 64;
+    void *const grown = realloc(*data, wanted * size);
+    if (!grown)
+        return false;
+    *data = grown;
+    *capacity = wanted;
+    return true;
+}
+
+/* The index of that stage among all pictures' stages; -1 if memory runs out. */
+static int stage_index(struct gf_batch_profile *profile, const struct gf_profile_stage *stage)
+{
+    struct gf_profile *const merged = &profile->merged;
+    for (int i = 0; i < merged->stage_count; i++) {
+        if (profile->stage[i].segment == stage->segment &&
+            !strcmp(profile->stage[i].name, stage->name))
+            return i;
+    }
+    struct gf_profile_stage *const grown =
+        realloc(profile->stage, ((size_t)merged->stage_count + 1) * sizeof *grown);
+    if (!grown)
+        return -1;
+    profile->stage = grown;
+    grown[merged->stage_count] = *stage;
+    return merged->stage_count++;
+}
+
+static bool add_spans(struct gf_batch_profile *profile, const struct gf_profile *picture,
+                      int worker)
+{
+    struct gf_profile *const merged = &profile->merged;
+    void *data = profile->span;
+    const bool grown = grow(&data, &profile->span_capacity,
+                            merged->span_count + picture->span_count, sizeof *profile->span);
+    profile->span = data;
+    for (size_t i = 0; grown && i < picture->span_count; i++) {
+        struct gf_span span = picture->spans[i];
+        if (span.stage >= 0 && span.stage < picture->stage_count)
+            span.stage = stage_index(profile, &picture->stages[span.stage]);
+        if (span.lane >= 0)
+            span.lane += worker * picture->lanes;
+        profile->span[merged->span_count++] = span;
+    }
+    return grown;
+}
+
+void gf_batch_profile_add(struct gf_batch_profile *profile, const struct gf_profile *picture,
+                          double begin_s, int worker)
+{
+    struct gf_profile *const merged = &profile->merged;
+    const size_t first = merged->span_count;
+    const double wall_s = merged->wall_s;
+    void *data = profile->picture;
+    const bool grown =
+        grow(&data, &profile->picture_capacity, profile->pictures + 1, sizeof *profile->picture);
+    profile->picture = data;
+    if (!grown || !add_spans(profile, picture, worker)) {
+        profile->incomplete = true;
+        return;
+    }
+    /* What belongs to the device and to the plan is that of the last picture. */
+    const int stages = merged->stage_count;
+    *merged = *picture;
+    merged->span_count = first + picture->span_count;
+    merged->stage_count = stages;
+    merged->wall_s = wall_s + picture->wall_s;
+    profile->picture[profile->pictures++] = (struct gf_batch_profile_picture){
+        .first = first, .end = merged->span_count, .begin_s = begin_s, .wall_s = picture->wall_s};
+}
+
+enum gf_status gf_batch_profile_timeline(struct gf_batch_profile *profile, bool sequential,
+                                         struct gf_error *error)
+{
+    double end_s = 0;
+    if (profile->incomplete)
+        return gf_fail_memory(error);
+    for (size_t p = 0; p < profile->pictures; p++) {
+        struct gf_batch_profile_picture *const picture = &profile->picture[p];
+        const double shift_s = sequential ? end_s : picture->begin_s;
+        for (size_t i = picture->first; i < picture->end; i++) {
+            profile->span[i].begin_s += shift_s - picture->shift_s;
+            profile->span[i].end_s += shift_s - picture->shift_s;
+        }
+        picture->shift_s = shift_s;
+        end_s += picture->wall_s;
+    }
+    profile->merged.spans = profile->span;
+    profile->merged.stages = profile->stage;
+    return GF_OK;
+}
+
+void gf_batch_profile_free(struct gf_batch_profile *profile)
+{
+    free(profile->span);
+    free(profile->picture);
+    free(profile->stage);
+    *profile = (struct gf_batch_profile){0};
+}
