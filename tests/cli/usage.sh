@@ -44,7 +44,7 @@ stderr_like "out.xyz: "
 absent out.xyz
 
 begin "the order of options and chain does not matter"
-run 0 gpufilter blur=2 --quality 80 -o out.png -i in.ppm
+run 0 gpufilter blur=2 --lanes 2 -o out.png -i in.ppm
 silent
 run 0 gpufilter --input=in.ppm --output=out2.png -- blur=2
 same out.png out2.png
