@@ -47,6 +47,12 @@ static enum gf_status set_length(const struct gf_filter *filter, const struct gf
                                  const char *text, struct gf_length *length, struct gf_error *error)
 {
     const char *end;
+    /* "1600x1200", as other programs have a size. */
+    int width = 0, height = 0, parsed = 0;
+    if (sscanf(text, "%9d%*1[xX]%9d%n", &width, &height, &parsed) == 2 && !text[parsed])
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "%s: %s=%.60s: width and height are two parameters: %s=%d:%d", filter->name,
+                       param->name, text, filter->name, width, height);
     if (!gf_value_number(text, &length->value, &end) ||
         (*end && strcmp(end, "%") && strcmp(end, "px")))
         return not_a(filter, param, text, "a length (pixels, or per cent as in 50%)", error);

@@ -1,4 +1,5 @@
 /* The list of all filters, and their declarations found by name. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/suggest.h"
@@ -31,10 +32,29 @@ const struct gf_filter *gf_filter_find(const char *name)
     return NULL;
 }
 
+/* "median, bilateral" for "denoise"; NULL if the word is nobody's synonym. */
+static const char *find_synonym(const char *word)
+{
+    static _Thread_local char names[100];
+    const size_t length = strlen(word);
+    *names = '\0';
+    for (int i = 0; i < FILTER_COUNT; i++) {
+        const char *at = filters[i]->synonyms;
+        while (at && (strncmp(at, word, length) || !strchr(" ", at[length])))
+            at = strchr(at, ' ') ? strchr(at, ' ') + 1 : NULL;
+        if (at && length)
+            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s",
+                     *names ? "' or '" : "", filters[i]->name);
+    }
+    return *names ? names : NULL;
+}
+
 const char *gf_filter_suggest(const char *name)
 {
-    const char *best = NULL;
+    const char *best = name ? find_synonym(name) : NULL;
     int distance = 0;
+    if (best)
+        return best;
     for (int i = 0; name && i < FILTER_COUNT; i++) {
         gf_suggest_consider(name, filters[i]->name, &best, &distance);
         if (filters[i]->alias)

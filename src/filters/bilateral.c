@@ -274,6 +274,7 @@ static const struct gf_variant kernels[] = {
 
 const struct gf_filter gf_bilateral_filter = {
     .name = "bilateral",
+    .synonyms = "denoise smooth",
     .summary = "smoothing that keeps edges",
     .definition =
         "Mean of a square window of radius r = ceil(2 sigma_s) with weights exp(-d^2 / 2 sigma_s^2 "

@@ -133,6 +133,7 @@ static const struct gf_variant kernels[] = {
 
 const struct gf_filter gf_blur_filter = {
     .name = "blur",
+    .synonyms = "gaussian gauss gaussianblur smooth",
     .summary = "Gaussian blur",
     .definition =
         "Taps exp(-i^2 / 2 sigma^2), i = -r..r with r = ceil(3 sigma), normalised; columns "

@@ -238,6 +238,7 @@ static const struct gf_variant kernels[] = {
 
 const struct gf_filter gf_boxblur_filter = {
     .name = "boxblur",
+    .synonyms = "mean average",
     .summary = "mean of a square window",
     .example = "boxblur=3",
     .definition =

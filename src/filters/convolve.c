@@ -311,6 +311,7 @@ static const struct gf_variant kernels[] = {
 
 const struct gf_filter gf_convolve_filter = {
     .name = "convolve",
+    .synonyms = "kernel conv filter2d",
     .summary = "correlation with a kernel of your own",
     .definition =
         "Sum of weight * sample over the kernel laid over the pixel, not flipped, divided by "

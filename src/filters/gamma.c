@@ -26,6 +26,7 @@ static const char *refuses_intrinsic(const struct gf_stage *stage)
 
 const struct gf_filter gf_gamma_filter = {
     .name = "gamma",
+    .synonyms = "pow",
     .summary = "gamma correction",
     .definition = "M (v / M)^(1 / value) for each colour sample.",
     .example = "gamma=2.2",

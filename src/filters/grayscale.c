@@ -37,6 +37,7 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
 
 const struct gf_filter gf_grayscale_filter = {
     .name = "grayscale",
+    .synonyms = "gray grey mono monochrome desaturate colorspace bw",
     .summary = "luma, in one channel",
     .definition = "bt601: (77 R + 150 G + 29 B) / 256. bt709: (13933 R + 46871 G + 4732 B) / "
                   "65536. Alpha is\n"

@@ -8,6 +8,7 @@ static enum gf_status hflip_prepare(struct gf_stage *stage, struct gf_error *err
 
 const struct gf_filter gf_hflip_filter = {
     .name = "hflip",
+    .synonyms = "mirror",
     .alias = "flop",
     .summary = "left and right exchanged",
     .definition = "Pixel (x, y) of the result is pixel (width - 1 - x, y) of the picture.",

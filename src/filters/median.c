@@ -269,6 +269,7 @@ static const struct gf_variant kernels[] = {
 
 const struct gf_filter gf_median_filter = {
     .name = "median",
+    .synonyms = "denoise despeckle",
     .summary = "median of a square window",
     .definition =
         "The median of the (2 radius + 1)^2 samples around each, every channel by itself.\nExact, "

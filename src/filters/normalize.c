@@ -85,6 +85,7 @@ static const char *only_without_clip(const struct gf_stage *stage)
 
 const struct gf_filter gf_normalize_filter = {
     .name = "normalize",
+    .synonyms = "autocontrast autolevel stretch",
     .summary = "stretches the levels to the full scale",
     .definition = "(v - low) M / (high - low), clamped. low and high: the first levels from either "
                   "end at which more\n"

@@ -208,6 +208,7 @@ extern gf_launcher gf_normalmap_cuda, gf_normalmap_global_cuda, gf_normalmap_sqr
 
 const struct gf_filter gf_normalmap_filter = {
     .name = "normalmap",
+    .synonyms = "bump",
     .summary = "normals of the picture taken as a height field",
     .example = "normalmap=8",
     .definition =

@@ -179,6 +179,7 @@ static size_t texture_scratch(const struct gf_stage *stage, int rows)
 
 const struct gf_filter gf_resize_filter = {
     .name = "resize",
+    .synonyms = "scale thumbnail size",
     .summary = "Another size, by a weighted mean of pixels",
     .definition =
         "Pixel centres lie at half integers; when shrinking, the kernel is widened by the ratio; "

@@ -52,6 +52,7 @@ static const char *refuses(const struct gf_stage *stage)
 
 const struct gf_filter gf_rotate_filter = {
     .name = "rotate",
+    .synonyms = "turn",
     .summary = "rotation by quarter turns, clockwise",
     .definition = "An exact permutation of the pixels: 90 moves the top row to the right edge.",
     .params = rotate_params,

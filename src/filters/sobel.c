@@ -149,6 +149,7 @@ extern gf_launcher gf_sobel_cuda, gf_sobel_global_cuda, gf_sobel_sqrtf_cuda;
 
 const struct gf_filter gf_sobel_filter = {
     .name = "sobel",
+    .synonyms = "edge edges edgedetect",
     .summary = "magnitude of the gradient",
     .definition =
         "scale * sqrt(gx^2 + gy^2) of each colour channel, gx and gy the 3x3 Sobel differences. "

@@ -96,6 +96,7 @@ extern gf_launcher gf_unsharp_cuda;
 
 const struct gf_filter gf_unsharp_filter = {
     .name = "unsharp",
+    .synonyms = "sharpen sharp usm",
     .summary = "sharpens by unsharp masking",
     .definition =
         "v + amount * (v - blur(v)) where |v - blur(v)| exceeds threshold * M, else v; blur is "

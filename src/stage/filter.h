@@ -41,6 +41,8 @@ struct gf_filter_cost {
 
 struct gf_filter {
     const char *name, *alias, *summary, *definition;
+    /* What other programs call it, between spaces: it is suggested for these words; or NULL. */
+    const char *synonyms;
     /* A chain for its help, where one made of the defaults would show nothing; or NULL. */
     const char *example;
     const struct gf_param *params; /* or NULL */
