@@ -3,81 +3,122 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 DESTDIR ?=
-CC ?= cc
-NVCC ?= $(firstword $(wildcard /usr/local/cuda/bin/nvcc) $(shell command -v nvcc 2>/dev/null))
-# 1: build the CUDA backend; 0: only the CPU backend. By default, if there is an nvcc.
-CUDA ?= $(if $(NVCC),1,0)
-# Architectures to make cubins for; PTX goes in for the newest.
-ifndef CUDA_ARCHS
-CUDA_ARCHS := $(if $(NVCC),$(filter $(shell $(NVCC) --list-gpu-code 2>/dev/null | sed 's/sm_//'),75 80 86 89 90 100 120))
+
+# The settings of a build. What stands on the command line or in the environment counts first, then what the folder
+# was built with (build/config.mk, until `make clean`), then what is found on this machine. So `make install` uses the
+# program that is there, whoever runs it.
+MAKEFLAGS += --no-builtin-rules
+ifeq ($(origin CC),default)
+undefine CC
 endif
+-include $(BUILD)/config.mk
+unset = $(filter undefined,$(origin $1))
+
+CC ?= cc
+CFLAGS ?= -O3 -g
+NVCCFLAGS ?= -O1
 SANITIZE ?=
 # 1: kernels carry their source lines, for Nsight and compute-sanitizer; the program is then twice as large.
 LINEINFO ?=
+ifneq ($(call unset,NVCC),)
+NVCC := $(firstword $(wildcard /usr/local/cuda/bin/nvcc) $(shell command -v nvcc 2>/dev/null))
+endif
+# 1: build the CUDA backend; 0: only the CPU backend. By default, if there is an nvcc.
+CUDA ?= $(if $(NVCC),1,0)
+# ISA-L is used where it is; ISAL=0 leaves it out.
+ifneq ($(call unset,ISAL),)
+ISAL := $(if $(shell pkg-config --exists libisal 2>/dev/null && echo 1),1,0)
+endif
+# Flags that make errors harder to exploit, as far as the compiler knows them; HARDENING= leaves them out.
+ifneq ($(call unset,HARDENING),)
+HARDENING := $(shell sh tests/hardening.sh "$(SANITIZE)" $(CC) $(CFLAGS))
+endif
+
+# What the GPU's machine code is made for. By default this machine's GPUs; "90" or "80 90": these; all: every
+# architecture that the toolkit knows; ptx: none, the driver compiles PTX that every supported GPU runs. The PTX that goes
+# in is that of the newest architecture.
+ifeq ($(CUDA),1)
+NVCC_ARCHS := $(filter $(shell $(NVCC) --list-gpu-code 2>/dev/null | sed 's/sm_//'),75 80 86 87 89 90 100 103 110 120 121)
+ALL_ARCHS := $(filter 75 80 86 89 90 100 120,$(NVCC_ARCHS))
+ifeq ($(CUDA_ARCHS),)
+CUDA_ARCHS := $(or $(filter $(NVCC_ARCHS),$(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | \
+  sed -n 's/^\([0-9]*\)\.\([0-9]\)$$/\1\2/p' | sort -nu)),ptx)
+endif
+CUBIN_ARCHS := $(filter-out ptx,$(if $(filter all,$(CUDA_ARCHS)),$(ALL_ARCHS),$(CUDA_ARCHS)))
+PTX_ARCH := $(or $(lastword $(CUBIN_ARCHS)),$(firstword $(NVCC_ARCHS)))
+endif
+
+# V=1 prints whole commands, V=0 what is being built only on a terminal, in one line.
+say_ = @echo '$1 $2';
+say_0 = @if [ -t 1 ]; then printf '\r\033[K%s' '$1 $2'; fi;
+say_1 =
+say = $(say_$(V))
 # demo and test build with a job for each processor, unless make was told how many.
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 
 VERSION := $(shell sed -n 's/.*GF_VERSION "\(.*\)".*/\1/p' src/base/version.h)
 PACKAGES := libpng libjpeg zlib
-# Used where they are, done without where they are not; ISAL=0 leaves it out.
-ISAL ?= $(if $(shell pkg-config --exists libisal 2>/dev/null && echo 1),1,0)
 OPTIONAL_PACKAGES := $(if $(filter 1,$(ISAL)),libisal)
-
+ifneq ($(call unset,PKG_CFLAGS),)
 PKG_CFLAGS := $(shell pkg-config --cflags $(PACKAGES) $(OPTIONAL_PACKAGES) 2>/dev/null)
+endif
+ifneq ($(call unset,PKG_LIBS),)
 PKG_LIBS := $(shell pkg-config --libs $(PACKAGES) $(OPTIONAL_PACKAGES) 2>/dev/null)
+endif
 CMOCKA_CFLAGS := $(shell pkg-config --cflags cmocka 2>/dev/null)
 CMOCKA_LIBS := $(shell pkg-config --libs cmocka 2>/dev/null)
 
+comma := ,
+space := $(subst ,, )
 INCLUDES := -Iinclude -Isrc -I.
-CPPFLAGS += -D_GNU_SOURCE $(INCLUDES) $(PKG_CFLAGS)
-ifeq ($(ISAL),1)
-CPPFLAGS += -DGF_WITH_ISAL
-endif
-# Contraction off on both compilers: the picture must not depend on who rounds once and who twice.
-CFLAGS ?= -O3 -g
+GF_CPPFLAGS := -D_GNU_SOURCE $(INCLUDES) $(PKG_CFLAGS) $(if $(filter 1,$(ISAL)),-DGF_WITH_ISAL)
+# Contraction is off on both compilers: the picture must not depend on who rounds once and who twice.
 GF_CFLAGS := -std=c17 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -fPIC \
-  -fvisibility=hidden -ffp-contract=off -fno-math-errno -fno-trapping-math -pthread
-NVCCFLAGS ?= -O3
-GF_NVCCFLAGS := -std=c++17 -fmad=false -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra $(if $(LINEINFO),-lineinfo)
+  -fvisibility=hidden -ffp-contract=off -fno-math-errno -fno-trapping-math -pthread $(HARDENING)
+GF_NVCCFLAGS := -std=c++17 -fmad=false -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra $(addprefix -Xcompiler=,$(HARDENING)) \
+  $(if $(LINEINFO),-lineinfo)
+GF_LDFLAGS := $(if $(HARDENING),-Wl$(comma)-z$(comma)relro$(comma)-z$(comma)now)
+PIE := $(if $(HARDENING),-pie)
 
 ifneq ($(SANITIZE),)
 GF_CFLAGS += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
-LDFLAGS += -fsanitize=$(SANITIZE)
+GF_LDFLAGS += -fsanitize=$(SANITIZE)
 endif
 
 # The library, from the lowest layer up; the rest of src/ is the program's alone. The tests link both archives.
 LIB_DIRS := base stage pixel filters chain codec/io codec/common codec/png codec/jpeg codec/pnm codec engine pipeline selftest
-TOOL_DIRS := batch bench labs report cli
+PROGRAM_DIRS := batch bench labs report cli
 LIB_SRC := $(wildcard $(patsubst %,src/%/*.c,$(LIB_DIRS)))
 MAIN_SRC := src/cli/main.c
-TOOL_SRC := $(filter-out $(MAIN_SRC),$(wildcard $(patsubst %,src/%/*.c,$(TOOL_DIRS))))
+PROGRAM_SRC := $(filter-out $(MAIN_SRC),$(wildcard $(patsubst %,src/%/*.c,$(PROGRAM_DIRS))))
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 MAIN_OBJ := $(MAIN_SRC:%.c=$(BUILD)/%.o)
 LIBS = $(PKG_LIBS) -lm -pthread
 
 ifeq ($(CUDA),1)
-CPPFLAGS += -DGF_WITH_CUDA
 CUDA_HOME := $(patsubst %/bin/,%,$(dir $(realpath $(NVCC))))
-CPPFLAGS += -isystem $(CUDA_HOME)/include
-CUDA_OBJ := $(patsubst %.cu,$(BUILD)/%.o,$(wildcard cuda/common/*.cu cuda/backend/*.cu cuda/codec/*.cu cuda/filters/*.cu cuda/filters/*/*.cu cuda/variants/*.cu))
-LAB_CU := $(wildcard cuda/labs/*.cu)
-comma := ,
-space := $(subst ,, )
-CUDA_NEWEST := $(lastword $(CUDA_ARCHS))
-CUBINS := $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a))
-GENCODE := $(CUBINS) -gencode arch=compute_$(CUDA_NEWEST),code=compute_$(CUDA_NEWEST)
-CUDA_LIBDIR := $(firstword $(wildcard $(CUDA_HOME)/targets/x86_64-linux/lib $(CUDA_HOME)/targets/sbsa-linux/lib \
-  $(CUDA_HOME)/lib64 /usr/lib/x86_64-linux-gnu))
+GF_CPPFLAGS += -DGF_WITH_CUDA $(addprefix -isystem ,$(addsuffix /include,$(filter-out /usr,$(CUDA_HOME))))
+# Those that take longest to compile come first.
+CUDA_OBJ := $(patsubst %.cu,$(BUILD)/%.o,$(wildcard $(patsubst %,cuda/%/*.cu,variants filters filters/* common codec backend)))
+CUBINS := $(foreach a,$(CUBIN_ARCHS),-gencode arch=compute_$(a),code=sm_$(a))
+GENCODE := $(CUBINS) -gencode arch=compute_$(PTX_ARCH),code=compute_$(PTX_ARCH)
+CUDA_LIBDIR := $(patsubst %/,%,$(dir $(firstword $(wildcard $(addsuffix /libcudart_static.a,$(CUDA_HOME)/targets/x86_64-linux/lib \
+  $(CUDA_HOME)/targets/sbsa-linux/lib $(CUDA_HOME)/lib64 /usr/lib/*-linux-gnu)))))
 LIBS += -L$(CUDA_LIBDIR) -lcudart_static -ldl -lrt -lstdc++
+endif
+# Labs measure machine code for the GPU that they run on. Without any they are their declarations, which are C.
+LABS := $(strip $(CUBIN_ARCHS))
+ifneq ($(LABS),)
+LAB_CU := $(wildcard cuda/labs/*.cu)
+GF_CPPFLAGS += -DGF_WITH_LABS
 else
-# Without CUDA the labs are their declarations, which are C.
 LAB_CU := $(patsubst %,cuda/labs/%.cu,$(shell sed -n 's/^GF_LAB(\(.*\))$$/\1/p' src/labs/labs.def))
 endif
-TOOL_OBJ = $(TOOL_SRC:%.c=$(BUILD)/%.o) $(LAB_CU:%.cu=$(BUILD)/%.o)
+PROGRAM_OBJ = $(PROGRAM_SRC:%.c=$(BUILD)/%.o) $(LAB_CU:%.cu=$(BUILD)/%.o)
 
 LIB_A := $(BUILD)/libgpufilter.a
-TOOL_A := $(BUILD)/libtool.a
+PROGRAM_A := $(BUILD)/program.a
 LIB_SO := $(BUILD)/libgpufilter.so
 PROGRAM := $(BUILD)/gpufilter
 TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
@@ -85,32 +126,27 @@ TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 
-all: detected $(PROGRAM) $(LIB_SO) ## the program and the libraries, in build/
+all: $(CUDA_OBJ) $(PROGRAM) $(LIB_SO) ## the program and the libraries, in build/
 
-detected:
-	@sh tests/detect.sh "$(CUDA)" "$(NVCC)" "$(CUDA_ARCHS)" "$(ISAL)" $(PACKAGES)
-
-$(PROGRAM): $(MAIN_OBJ) $(TOOL_A) $(LIB_A)
-	$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
+$(PROGRAM): $(MAIN_OBJ) $(PROGRAM_A) $(LIB_A)
+	$(call say,LD,$@)$(CC) $(PIE) $(GF_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(LIB_A): $(LIB_OBJ) $(CUDA_OBJ)
-	@rm -f $@
-	$(AR) rcs $@ $^
+	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
 
-$(TOOL_A): $(TOOL_OBJ)
-	@rm -f $@
-	$(AR) rcs $@ $^
+$(PROGRAM_A): $(PROGRAM_OBJ)
+	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
 
 $(LIB_SO): $(LIB_OBJ) $(CUDA_OBJ)
-	$(CC) -shared -Wl,-soname,libgpufilter.so.0 -Wl,--exclude-libs,ALL $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LD,$@)$(CC) -shared -Wl,-soname,libgpufilter.so.0 -Wl,--exclude-libs,ALL $(GF_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-$(BUILD)/%.o: %.c
+$(BUILD)/%.o: %.c $(BUILD)/configured
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(GF_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC,$<)$(CC) $(GF_CPPFLAGS) $(CPPFLAGS) $(GF_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-ifeq ($(CUDA),1)
+ifneq ($(LABS),)
 # Contracted, as the guides' examples are; declared as in C, where the members left out are zero.
-$(BUILD)/cuda/labs/%.o: GF_NVCCFLAGS := $(filter-out -fmad=false,$(GF_NVCCFLAGS)) \
+$(BUILD)/cuda/labs/%.o: GF_NVCCFLAGS := $(filter-out -fmad=false,$(GF_NVCCFLAGS)) -DGF_WITH_LABS \
   -Xcompiler -Wno-missing-field-initializers
 # The lab of compiler flags: one source under each of them.
 $(BUILD)/cuda/labs/flags_ftz.o: GF_NVCCFLAGS += -ftz=true
@@ -120,45 +156,62 @@ $(BUILD)/cuda/labs/flags_fast.o: GF_NVCCFLAGS += -use_fast_math
 
 # Device code that launches kernels is relocatable and linked with the device's runtime, which PTX cannot be. All
 # of it in one object, so that nothing that is linked with it need know.
-$(BUILD)/cuda/labs/dynamic_parallelism.o: cuda/labs/dynamic_parallelism.cu
+$(BUILD)/cuda/labs/dynamic_parallelism.o: cuda/labs/dynamic_parallelism.cu $(BUILD)/configured
 	@mkdir -p $(@D)
-	$(NVCC) -rdc=true $(GF_NVCCFLAGS) $(NVCCFLAGS) $(CUBINS) -DGF_WITH_CUDA $(INCLUDES) -MMD -MP -MF $(@:.o=.d) \
-	  -MT $@ -c -o $(@:.o=.relocatable.o) $<
-	$(NVCC) -dlink -Xcompiler -fPIC $(CUBINS) -o $(@:.o=.linked.o) $(@:.o=.relocatable.o) -lcudadevrt
+	$(call say,NVCC,$<)$(NVCC) -rdc=true $(GF_NVCCFLAGS) $(NVCCFLAGS) $(CUBINS) -DGF_WITH_CUDA $(INCLUDES) \
+	  -MMD -MP -MF $(@:.o=.d) -MT $@ -c -o $(@:.o=.relocatable.o) $< && \
+	$(NVCC) -dlink -Xcompiler -fPIC $(CUBINS) -o $(@:.o=.linked.o) $(@:.o=.relocatable.o) -lcudadevrt && \
 	$(LD) -r -o $@ $(@:.o=.relocatable.o) $(@:.o=.linked.o) $(CUDA_LIBDIR)/libcudadevrt.a
 else
-$(BUILD)/cuda/labs/%.o: cuda/labs/%.cu
+$(BUILD)/cuda/labs/%.o: cuda/labs/%.cu $(BUILD)/configured
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(GF_CFLAGS) $(CFLAGS) -MMD -MP -x c -c -o $@ $<
+	$(call say,CC,$<)$(CC) $(GF_CPPFLAGS) $(CPPFLAGS) $(GF_CFLAGS) $(CFLAGS) -MMD -MP -x c -c -o $@ $<
 endif
 
-$(BUILD)/%.o: %.cu
-	@mkdir -p $(@D)
-	$(NVCC) $(GF_NVCCFLAGS) $(NVCCFLAGS) $(GENCODE) -DGF_WITH_CUDA '-DGF_ARCHITECTURES=$(subst $(space),\$(comma),$(strip $(CUDA_ARCHS)))' $(INCLUDES) -MMD -MP -c -o $@ $<
+$(BUILD)/cuda/backend/device.o: GF_NVCCFLAGS += -DGF_PTX_ARCHITECTURE=$(PTX_ARCH) \
+  '-DGF_ARCHITECTURES=$(subst $(space),\$(comma),$(or $(strip $(CUBIN_ARCHS)),0))'
 
-$(BUILD)/tests/%: tests/%.c $(TOOL_A) $(LIB_A)
+$(BUILD)/%.o: %.cu $(BUILD)/configured
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -Itests $(CMOCKA_CFLAGS) $(GF_CFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(TOOL_A) $(LIB_A) $(CMOCKA_LIBS) $(LIBS)
+	$(call say,NVCC,$<)$(NVCC) $(GF_NVCCFLAGS) $(NVCCFLAGS) $(GENCODE) -DGF_WITH_CUDA $(INCLUDES) -MMD -MP -c -o $@ $<
 
-# A build folder belongs to one set of flags: start over instead of linking a mixture. Done before make looks
-# at what is there.
-FLAGS_NOW := CUDA=$(CUDA) LINEINFO=$(LINEINFO) ISAL=$(ISAL) ARCHS=$(CUDA_ARCHS) SANITIZE=$(SANITIZE) CFLAGS=$(GF_CFLAGS) $(CFLAGS)
-ifneq ($(filter-out clean help format lint asan ubsan,$(or $(MAKECMDGOALS),all)),)
-$(shell mkdir -p $(BUILD); echo '$(FLAGS_NOW)' | cmp -s - $(BUILD)/flags || { \
-  find $(BUILD) -name '*.o' -delete; rm -f $(LIB_A) $(TOOL_A) $(LIB_SO) $(PROGRAM); echo '$(FLAGS_NOW)' > $(BUILD)/flags; })
+$(BUILD)/tests/%: tests/%.c $(PROGRAM_A) $(LIB_A)
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) $(GF_CPPFLAGS) $(CPPFLAGS) -Itests $(CMOCKA_CFLAGS) $(GF_CFLAGS) $(CFLAGS) $(PIE) $(GF_LDFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(PROGRAM_A) $(LIB_A) $(CMOCKA_LIBS) $(LIBS)
+
+# A build folder belongs to one set of settings: with others everything is compiled again. Reading the Makefile
+# changes nothing; the recipe below writes down what the folder is built with.
+define CONFIG
+# The settings of this folder; `make clean` forgets them. Compiled with $(GF_CPPFLAGS) $(GF_CFLAGS) \
+$(if $(filter 1,$(CUDA)),$(GENCODE) $(GF_NVCCFLAGS))
+$(foreach name,CC CUDA $(if $(filter 1,$(CUDA)),NVCC CUDA_ARCHS NVCCFLAGS LINEINFO) ISAL SANITIZE HARDENING CFLAGS \
+  CPPFLAGS LDFLAGS PKG_CFLAGS PKG_LIBS,$(name) ?= $(strip $($(name)))$(newline))
+endef
+define newline
+
+
+endef
+ifneq ($(strip $(file <$(BUILD)/config.mk)),$(strip $(CONFIG)))
+$(BUILD)/configured: FORCE
 endif
+$(BUILD)/configured: export CONFIG := $(CONFIG)
+$(BUILD)/configured:
+	@sh tests/detect.sh "$(CUDA)" "$(NVCC)" "$(CUBIN_ARCHS)" "$(PTX_ARCH)" "$(ISAL)" $(PACKAGES)
+	@mkdir -p $(@D) && printf '%s\n' "$$CONFIG" >$(@D)/config.mk && touch $@
+FORCE:
 
 test: ## installs what is missing, builds, runs every test
 	@tests/packages.sh test
-	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD) CUDA=$(CUDA) test-only
+	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD) test-only
 
 test-only: all $(TESTS)
-	@GPUFILTER=$(abspath $(PROGRAM)) CC="$(CC)" CXX="$(CXX)" LINK_FLAGS="$(LDFLAGS) $(LIBS)" tests/run.sh $(TESTS) tests/run-cli.sh tests/selftest.sh tests/layers.sh \
-	  tests/api.sh tests/readme.sh tests/example_filters.sh
+	@GPUFILTER=$(abspath $(PROGRAM)) CC="$(CC)" CXX="$(CXX)" LINK_FLAGS="$(GF_LDFLAGS) $(LDFLAGS) $(LIBS)" \
+	  tests/run.sh $(TESTS) tests/run-cli.sh tests/selftest.sh tests/layers.sh tests/build.sh tests/api.sh tests/readme.sh \
+	  tests/example_filters.sh
 
 demo: ## installs what is missing, builds, filters a sample picture
 	@tests/packages.sh build
-	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD) CUDA=$(CUDA) all
+	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD) V=$(or $(V),0) all
 	$(PROGRAM) --verbose -i samples/harbour.png -o $(BUILD)/demo.png blur,equalize
 	@echo "before: samples/harbour.png"
 	@echo "after:  $(BUILD)/demo.png"
@@ -216,74 +269,44 @@ Libs: -L$${libdir} -lgpufilter
 Libs.private: $(filter-out $(PKG_LIBS),$(LIBS))
 endef
 
-# The manual and the completion are the program's own words: written by it, so that they cannot disagree with it.
-install: all ## program, libraries, headers, manual, completion, to DESTDIR and PREFIX
+# What was built is installed as it is, and never built again here: a superuser's make would leave files of its own in the
+# folder. Only where nothing was built yet, it is.
+install: $(if $(and $(wildcard $(PROGRAM)),$(wildcard $(LIB_SO))),fresh,all) ## program, libraries, headers, manual, completion, to DESTDIR and PREFIX
 	install -d $(addprefix $(DESTDIR),$(sort $(dir $(INSTALLED))) $(INCLUDEDIR)/gpufilter)
-	$(PROGRAM) --man > $(BUILD)/gpufilter.1
-	for shell in bash zsh fish; do $(PROGRAM) --completion=$$shell > $(BUILD)/gpufilter.$$shell || exit 1; done
-	$(file > $(BUILD)/gpufilter.pc,$(PKG_CONFIG_FILE))
 	install -m 755 $(PROGRAM) $(DESTDIR)$(BINDIR)/gpufilter
 	install -m 644 $(LIB_A) $(DESTDIR)$(LIBDIR)/libgpufilter.a
 	install -m 755 $(LIB_SO) $(DESTDIR)$(LIBDIR)/libgpufilter.so.$(VERSION)
 	ln -sf libgpufilter.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
 	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libgpufilter.so
 	install -m 644 include/gpufilter/*.h $(DESTDIR)$(INCLUDEDIR)/gpufilter
-	install -m 644 $(BUILD)/gpufilter.pc $(DESTDIR)$(LIBDIR)/pkgconfig/gpufilter.pc
-	install -m 644 $(BUILD)/gpufilter.1 $(DESTDIR)$(MANDIR)/gpufilter.1
-	install -m 644 $(BUILD)/gpufilter.bash $(DESTDIR)$(COMPLETIONDIR)/gpufilter
-	install -m 644 $(BUILD)/gpufilter.zsh $(DESTDIR)$(ZSHDIR)/_gpufilter
-	install -m 644 $(BUILD)/gpufilter.fish $(DESTDIR)$(FISHDIR)/gpufilter.fish
+	@printf '%s\n' "$$PKG_CONFIG_FILE" >$(DESTDIR)$(LIBDIR)/pkgconfig/gpufilter.pc
+	$(PROGRAM) --man >$(DESTDIR)$(MANDIR)/gpufilter.1
+	$(PROGRAM) --completion=bash >$(DESTDIR)$(COMPLETIONDIR)/gpufilter
+	$(PROGRAM) --completion=zsh >$(DESTDIR)$(ZSHDIR)/_gpufilter
+	$(PROGRAM) --completion=fish >$(DESTDIR)$(FISHDIR)/gpufilter.fish
+	cd $(DESTDIR)/ && chmod 644 $(patsubst /%,./%,$(LIBDIR)/pkgconfig/gpufilter.pc $(MANDIR)/gpufilter.1 $(COMPLETIONDIR)/gpufilter \
+	  $(ZSHDIR)/_gpufilter $(FISHDIR)/gpufilter.fish)
+
+install: export PKG_CONFIG_FILE := $(PKG_CONFIG_FILE)
+
+fresh:
+	@$(MAKE) --no-print-directory -q $(PROGRAM) $(LIB_SO) || { echo "install: sources or settings are not those that \
+	$(BUILD)/ was built with; run make first" >&2; exit 1; }
 
 uninstall: ## removes what install put there
 	rm -rf $(addprefix $(DESTDIR),$(INSTALLED))
 
-.PHONY: install uninstall
+# CUDA code for every architecture, in folders of its own.
+deb: ## Debian packages of the program and of the library's headers, in build/
+	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD)-deb CUDA_ARCHS=all all
+	@BUILD=$(BUILD) VERSION=$(VERSION) tests/package/deb.sh $(PACKAGES) $(OPTIONAL_PACKAGES)
+
+.PHONY: install fresh uninstall deb
 
 clean: ## removes the build folder
 	rm -rf $(BUILD)
 
-# The benchmarks. NPP is only compared with: its headers and libraries, where the toolkit (or NPP_HOME) has them.
-NPP_HOME ?= $(CUDA_HOME)
-NPP_HEADER := $(firstword $(wildcard $(addsuffix /npp.h,$(NPP_HOME)/include $(NPP_HOME)/targets/*/include /usr/include)))
-NPP_LIBDIR := $(firstword $(dir $(wildcard $(addsuffix /libnppif.so*,$(NPP_HOME)/targets/*/lib $(NPP_HOME)/lib64 \
-  $(NPP_HOME)/lib /usr/lib/*-linux-gnu))))
-NPP_LIBS := $(if $(NPP_HEADER),$(foreach l,if ig ist itc ial idei icc c,$(firstword \
-  $(wildcard $(NPP_LIBDIR)libnpp$(l).so $(NPP_LIBDIR)libnpp$(l).so.*))))
-NPP_CU := $(wildcard tests/bench/npp*.cu)
-BENCH_SRC := $(filter-out $(if $(NPP_LIBS),tests/bench/npp_none.c,$(NPP_CU)),$(wildcard tests/bench/*.c tests/bench/*.cu))
-BENCH_GPU := $(BUILD)/bench-gpu
-
-$(NPP_CU:%.cu=$(BUILD)/%.o): GF_NVCCFLAGS += $(addprefix -I,$(filter-out /usr/include/,$(dir $(NPP_HEADER))))
-
-$(BENCH_GPU): $(addprefix $(BUILD)/,$(addsuffix .o,$(basename $(BENCH_SRC)))) $(LIB_A)
-	$(CC) $(LDFLAGS) -o $@ $^ $(NPP_LIBS) $(sort $(NPP_LIBS:%=-Wl,-rpath,$(NPP_LIBDIR))) $(LIBS)
-
-bench: $(PROGRAM) ## the CPU backend beside vips, ImageMagick and others: tables, and JSON in tests/bench/results
-	@bash tests/bench/cpu.sh $(PROGRAM)
-
-bench-batch: $(PROGRAM) ## thousands of JPEGs by every device and codec, single ones by auto: tables and JSON
-	@bash tests/bench/batch.sh $(PROGRAM)
-
-ifeq ($(CUDA),1)
-bench-gpu: $(PROGRAM) $(BENCH_GPU) ## kernels beside NPP's, the pipeline and the start on a GPU: tables and JSON
-	@sh tests/bench/gpu.sh $(BENCH_GPU) $(PROGRAM)
-compare: $(PROGRAM) ## the variants of every filter side by side on a GPU: tests/bench/results/compare-DATE.txt
-	@sh tests/bench/compare.sh $(PROGRAM) $(or $(RESULTS),tests/bench/results/compare-$(shell date -u +%Y-%m-%d).txt)
-
-techniques: $(PROGRAM) ## every technique of the guides shown on a GPU: tests/bench/results/techniques.md
-	@bash tests/bench/techniques.sh $(PROGRAM) $(or $(RESULTS_DIR),tests/bench/results)
-else
-bench-gpu compare techniques:
-	@echo "$@: this build has no CUDA backend (no nvcc, or CUDA=0)" >&2; exit 3
-endif
-
-BENCH_PNG := $(BUILD)/bench-png
-$(BENCH_PNG): $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/bench/png/*.c)) $(LIB_A)
-	$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
-
-bench-png: $(PROGRAM) $(BENCH_PNG) ## PNG written and read beside libpng, level by level: tables and JSON
-	@bash tests/bench/png/png.sh $(BENCH_PNG) $(PROGRAM)
-.PHONY: bench bench-batch bench-gpu bench-png compare techniques
+include tests/bench/bench.mk
 
 # What stands between the README's marks is the declarations' own, and the newest results'.
 readme: $(PROGRAM) ## brings the generated parts up to date: the README's, the gallery, the page of results
@@ -299,8 +322,8 @@ picture: $(PROGRAM) ## renders samples/harbour.png anew, in a minute or two
 	$(PROGRAM) --png-level=9 -i $(BUILD)/harbour.ppm -o samples/harbour.png
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile tests/bench/bench.mk | expand -t 16
 
-.PHONY: all detected bits test test-only demo selftest sanitize-gpu asan ubsan format lint readme gallery picture clean help
+.PHONY: FORCE all bits test test-only demo selftest sanitize-gpu asan ubsan format lint readme gallery picture clean help
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(patsubst %.o,%.d,$(LIB_OBJ) $(MAIN_OBJ) $(PROGRAM_OBJ) $(CUDA_OBJ)) $(TESTS:=.d)

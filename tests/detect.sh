@@ -1,7 +1,7 @@
 #!/bin/sh
-# Prints what the build found and what it did not, and why that matters. Arguments: CUDA NVCC ARCHS ISAL PACKAGES...
-cuda=$1 nvcc=$2 archs=$3 isal=$4
-shift 4
+# Prints what the build found and what it did not, and why that matters. Arguments: CUDA NVCC CUBINS PTX ISAL PACKAGES...
+cuda=$1 nvcc=$2 cubins=$3 ptx=$4 isal=$5
+shift 5
 missing=
 for package in "$@"; do
     version=$(pkg-config --modversion "$package" 2>/dev/null) && found="$found $package $version," || missing="$missing $package"
@@ -16,10 +16,16 @@ if [ "$isal" = 1 ]; then
 else
     echo "PNG is unpacked by: zlib (ISA-L takes half its time: apt-get install libisal-dev)"
 fi
-if [ "$cuda" = 1 ]; then
-    echo "CUDA: $nvcc, cubins for sm_$(echo "$archs" | sed 's/ /, sm_/g'), PTX for the newest"
-elif [ -n "$nvcc" ]; then
+if [ "$cuda" != 1 ] && [ -n "$nvcc" ]; then
     echo "CUDA: left out (CUDA=0): the program will have the CPU backend only"
-else
+elif [ "$cuda" != 1 ]; then
     echo "CUDA: no nvcc found: the program will have the CPU backend only"
+elif [ -z "$ptx" ]; then
+    echo "CUDA: $nvcc knows no architecture from sm_75 on (CUDA=0 leaves it out)" >&2
+    exit 1
+elif [ -n "$cubins" ]; then
+    echo "CUDA: $nvcc, machine code for sm_$(echo "$cubins" | sed 's/ /, sm_/g'), PTX for compute_$ptx"
+else
+    echo "CUDA: $nvcc, no GPU here: PTX for compute_$ptx, which every supported GPU runs"
+    echo "      It is slower there than a build for that GPU, and has no labs: make CUDA_ARCHS=90 for an sm_90"
 fi

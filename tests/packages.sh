@@ -26,6 +26,10 @@ if [ "$(id -u)" != 0 ]; then
     root=sudo
 fi
 export DEBIAN_FRONTEND=noninteractive
-$root apt-get update -qq
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
 # shellcheck disable=SC2086 # a list of words
-$root apt-get install -y -qq --no-install-recommends $missing
+if ! { $root apt-get update -qq && $root apt-get install -y -qq --no-install-recommends $missing; } >"$log" 2>&1; then
+    cat "$log" >&2
+    exit 1
+fi

@@ -264,7 +264,7 @@ static void test_verdicts(void **state)
     assert_int_equal(gf_lab_judge(&curve, &result, &error), GF_ERROR_MEMORY);
 }
 
-#ifdef GF_WITH_CUDA
+#ifdef GF_WITH_LABS
 static void test_running(void **state)
 {
     (void)state;

@@ -32,7 +32,7 @@ static enum gf_status start(struct cuda_backend *cuda)
         return status;
     memcpy(cuda->name, info.name, sizeof cuda->name);
     cuda->numa_node = info.numa_node;
-    cuda->architecture = 10 * info.major + info.minor;
+    cuda->architecture = info.code_architecture;
     GF_CUDA_TRY(cudaEventCreate(&cuda->base_event), cuda->options.device, error);
     GF_CUDA_TRY(cudaEventRecord(cuda->base_event, 0), cuda->options.device, error);
     GF_CUDA_TRY(cudaEventSynchronize(cuda->base_event), cuda->options.device, error);
@@ -191,10 +191,11 @@ enum gf_status gf_cuda_check_architecture(const struct cuda_backend *cuda,
     const int least = stage->variant ? stage->variant->architecture : 0;
     if (cuda->architecture >= least)
         return GF_OK;
-    return gf_fail(error, GF_ERROR_UNAVAILABLE,
-                   "variant=%s needs compute capability %d.%d; cuda:%d, %s, has %d.%d",
-                   stage->variant->name, least / 10, least % 10, cuda->options.device, cuda->name,
-                   cuda->architecture / 10, cuda->architecture % 10);
+    return gf_fail(
+        error, GF_ERROR_UNAVAILABLE,
+        "variant=%s needs compute capability %d.%d; the code for cuda:%d, %s, is of %d.%d",
+        stage->variant->name, least / 10, least % 10, cuda->options.device, cuda->name,
+        cuda->architecture / 10, cuda->architecture % 10);
 }
 
 static enum gf_status cuda_load(struct gf_backend *backend, const struct gf_stage *stage,

@@ -38,7 +38,7 @@ struct cuda_backend {
     struct gf_error error;
     char name[64];
     int numa_node;
-    int architecture;     /* 90 for compute capability 9.0 */
+    int architecture;     /* whose instructions the kernels use: 90 for sm_90 */
     pthread_mutex_t lock; /* guards used_bytes and blocks */
     uint64_t used_bytes;
     struct block block[BLOCKS_KEPT]; /* for stages' constants, kept for the next stage */

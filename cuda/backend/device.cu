@@ -11,8 +11,7 @@
 #include "cuda/common/check.cuh"
 #include "engine/backend.h"
 
-/* Of the architectures that it was built for, the one that the driver takes is seen in any kernel.
- */
+/* Whether the driver takes machine code or compiles PTX is the same for every kernel. */
 __global__ void __launch_bounds__(32) probe_kernel()
 {
 }
@@ -54,6 +53,22 @@ extern "C" int gf_device_count(const char **why)
     return code == cudaSuccess ? count : 0;
 }
 
+/* The architectures that there is machine code for, or 0. */
+static const int built_for[] = {GF_ARCHITECTURES};
+
+/* The driver takes the latest machine code of the device's own major version that is not later than
+ * the device, and else compiles the PTX. */
+static int code_architecture(int device)
+{
+    int latest = 0;
+    for (size_t i = 0; i < sizeof built_for / sizeof *built_for; i++) {
+        const int it = built_for[i];
+        if (it / 10 == device / 10 && it <= device && it > latest)
+            latest = it;
+    }
+    return latest ? latest : GF_PTX_ARCHITECTURE;
+}
+
 static enum gf_status ask(int index, struct gf_device_info *info, struct gf_error *error)
 {
     cudaDeviceProp properties;
@@ -63,6 +78,7 @@ static enum gf_status ask(int index, struct gf_device_info *info, struct gf_erro
     snprintf(info->name, sizeof info->name, "%.63s", properties.name);
     info->major = properties.major;
     info->minor = properties.minor;
+    info->code_architecture = code_architecture(10 * info->major + info->minor);
     info->multiprocessors = properties.multiProcessorCount;
     info->memory_bytes = properties.totalGlobalMem;
     info->l2_bytes = (uint64_t)properties.l2CacheSize;
@@ -118,7 +134,6 @@ extern "C" enum gf_status gf_device_code(int index, int *architecture, bool *bui
 {
     GF_NOT_NULL(architecture, error);
     GF_NOT_NULL(built_in, error);
-    static const int built_for[] = {GF_ARCHITECTURES};
     struct cudaFuncAttributes attributes;
     const enum gf_status status = check_index(index, error);
     if (status)

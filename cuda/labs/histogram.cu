@@ -96,7 +96,7 @@ static bool is_possible(const struct gf_lab_run *run, int method, int bins)
 {
     if (method == A_WARP || method == A_LANE)
         return has_room(run, method, bins);
-    return method != CLUSTER || run->device.major >= 9;
+    return method != CLUSTER || run->device.code_architecture >= 90;
 }
 
 static cudaError_t count_method(int method, const struct counting &counting)
@@ -229,7 +229,7 @@ static enum gf_status measure_bytes(struct lab *lab, const char *name, enum gf_s
     gf_lab_row(lab->result, NAN, "%s", name);
     for (int method = 0; method < NARROW; method++) {
         double gb_s = 0;
-        if (method == CLUSTER && run->device.major < 9)
+        if (method == CLUSTER && run->device.code_architecture < 90)
             continue;
         LAB_DO(measure(lab, 256, right, count, lab->column[method], &gb_s, [&] {
             return (cudaError_t)counters[method](&view, statistic, lab->counted.data, NULL, NULL);

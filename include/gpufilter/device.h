@@ -15,6 +15,7 @@ struct gf_device_info {
     int index;
     char name[64];
     int major, minor, multiprocessors; /* compute capability 9.0 is 9, 0 */
+    int code_architecture; /* whose instructions the library's kernels use there: 90 for sm_90 */
     uint64_t memory_bytes, l2_bytes;
     int copy_engines;
     int driver_version, runtime_version; /* 13000 is 13.0 */

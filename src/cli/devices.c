@@ -29,10 +29,13 @@ static enum gf_status print_software(FILE *file, const struct gf_device_info *in
     fprintf(file, "        driver %s%sfor CUDA %d.%d, runtime %d.%d; ", nvml->driver,
             *nvml->driver ? " " : "", info->driver_version / 1000, info->driver_version % 1000 / 10,
             info->runtime_version / 1000, info->runtime_version % 1000 / 10);
-    fprintf(file,
-            built_in ? "runs the cubin for sm_%d\n"
-                     : "compiles PTX to sm_%d, once, into the JIT cache\n",
-            architecture);
+    if (built_in)
+        fprintf(file, "runs the cubin for sm_%d\n", architecture);
+    else
+        fprintf(file,
+                "compiles PTX for compute_%d to sm_%d, once, into the JIT cache\n"
+                "        This is slower than a build for this GPU (make CUDA_ARCHS=%d%d)\n",
+                info->code_architecture, architecture, info->major, info->minor);
     return GF_OK;
 }
 

@@ -149,15 +149,18 @@ void gf_lab_request_free(struct gf_lab_request *request)
     request->params = NULL;
 }
 
-#ifdef GF_WITH_CUDA
+#ifdef GF_WITH_LABS
 /* cuda/labs/lab.cu */
 enum gf_status gf_lab_device_begin(int device, struct gf_error *error);
 enum gf_status gf_lab_device_end(int device, struct gf_error *error);
 #else
 static enum gf_status gf_lab_device_begin(int device, struct gf_error *error)
 {
-    return gf_fail(error, GF_ERROR_UNAVAILABLE, "cuda:%d: this program was built without CUDA",
-                   device);
+    return gf_fail(
+        error, GF_ERROR_UNAVAILABLE,
+        "cuda:%d: labs need machine code for the GPU, and this program was built without "
+        "(make CUDA_ARCHS=all)",
+        device);
 }
 
 static enum gf_status gf_lab_device_end(int device, struct gf_error *error)

@@ -407,7 +407,7 @@ static enum gf_status test_device(struct test *test, int device, struct gf_error
     struct gf_device_info info = {0};
     if (!status && device >= 0)
         status = gf_device_describe(device, &info, error);
-    test->architecture = 10 * info.major + info.minor;
+    test->architecture = info.code_architecture;
     if (!status)
         status = run_backend(test, error);
     test->backend->calls->close(test->backend);

@@ -32,7 +32,7 @@ run 0 gpufilter --devices=measure
 silent
 stdout_has '^cpu     [1-9][0-9]* processor.*; vectors: .'
 if grep -q '^cuda:0 ' stdout; then
-    stdout_has '^        driver .*; runs the cubin for sm_\|compiles PTX to sm_'
+    stdout_has '^        driver .*; runs the cubin for sm_\|compiles PTX for compute_[0-9]* to sm_'
     stdout_has '^        device memory .*; PCIe.* at [0-9A-Fa-f:.]*, .*NUMA node'
     stdout_has '^        measured: upload [0-9.]* GB/s, download [0-9.]* GB/s, a copy in memory [1-9]'
     stdout_has '^        clock \|^        clocks and power are not told'

@@ -1,0 +1,44 @@
+# The benchmarks. NPP is only compared with: its headers and libraries, where the toolkit (or NPP_HOME) has them.
+NPP_HOME ?= $(CUDA_HOME)
+NPP_HEADER := $(firstword $(wildcard $(addsuffix /npp.h,$(NPP_HOME)/include $(NPP_HOME)/targets/*/include /usr/include)))
+NPP_LIBDIR := $(firstword $(dir $(wildcard $(addsuffix /libnppif.so*,$(NPP_HOME)/targets/*/lib $(NPP_HOME)/lib64 \
+  $(NPP_HOME)/lib /usr/lib/*-linux-gnu))))
+NPP_LIBS := $(if $(NPP_HEADER),$(foreach l,if ig ist itc ial idei icc c,$(firstword \
+  $(wildcard $(NPP_LIBDIR)libnpp$(l).so $(NPP_LIBDIR)libnpp$(l).so.*))))
+NPP_CU := $(wildcard tests/bench/npp*.cu)
+BENCH_SRC := $(filter-out $(if $(NPP_LIBS),tests/bench/npp_none.c,$(NPP_CU)),$(wildcard tests/bench/*.c tests/bench/*.cu))
+BENCH_GPU := $(BUILD)/bench-gpu
+
+$(NPP_CU:%.cu=$(BUILD)/%.o): GF_NVCCFLAGS += $(addprefix -I,$(filter-out /usr/include/,$(dir $(NPP_HEADER))))
+
+$(BENCH_GPU): $(addprefix $(BUILD)/,$(addsuffix .o,$(basename $(BENCH_SRC)))) $(LIB_A)
+	$(call say,LD,$@)$(CC) $(PIE) $(GF_LDFLAGS) $(LDFLAGS) -o $@ $^ $(NPP_LIBS) $(sort $(NPP_LIBS:%=-Wl,-rpath,$(NPP_LIBDIR))) $(LIBS)
+
+bench: $(PROGRAM) ## the CPU backend beside vips, ImageMagick and others: tables, and JSON in tests/bench/results
+	@bash tests/bench/cpu.sh $(PROGRAM)
+
+bench-batch: $(PROGRAM) ## thousands of JPEGs by every device and codec, single ones by auto: tables and JSON
+	@bash tests/bench/batch.sh $(PROGRAM)
+
+ifeq ($(CUDA),1)
+bench-gpu: $(PROGRAM) $(BENCH_GPU) ## kernels beside NPP's, the pipeline and the start on a GPU: tables and JSON
+	@sh tests/bench/gpu.sh $(BENCH_GPU) $(PROGRAM)
+compare: $(PROGRAM) ## the variants of every filter side by side on a GPU: tests/bench/results/compare-DATE.txt
+	@sh tests/bench/compare.sh $(PROGRAM) $(or $(RESULTS),tests/bench/results/compare-$(shell date -u +%Y-%m-%d).txt)
+
+techniques: $(PROGRAM) ## every technique of the guides shown on a GPU: tests/bench/results/techniques.md
+	@bash tests/bench/techniques.sh $(PROGRAM) $(or $(RESULTS_DIR),tests/bench/results)
+else
+bench-gpu compare techniques:
+	@echo "$@: this build has no CUDA backend (no nvcc, or CUDA=0)" >&2; exit 3
+endif
+
+BENCH_PNG := $(BUILD)/bench-png
+$(BENCH_PNG): $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/bench/png/*.c)) $(LIB_A)
+	$(call say,LD,$@)$(CC) $(PIE) $(GF_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+bench-png: $(PROGRAM) $(BENCH_PNG) ## PNG written and read beside libpng, level by level: tables and JSON
+	@bash tests/bench/png/png.sh $(BENCH_PNG) $(PROGRAM)
+.PHONY: bench bench-batch bench-gpu bench-png compare techniques
+
+-include $(addprefix $(BUILD)/,$(addsuffix .d,$(basename $(BENCH_SRC) $(wildcard tests/bench/png/*.c))))

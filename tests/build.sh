@@ -1,0 +1,85 @@
+#!/bin/sh
+# The build itself: reading the Makefile changes nothing, installing builds nothing, the program is hardened as far as the
+# compiler can do it. The folder is that of $GPUFILTER.
+build=$(dirname "$GPUFILTER") source=$(cd "$(dirname "$0")/.." && pwd)
+cd "$source" || exit 1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+unset MAKEFLAGS MAKELEVEL MFLAGS V
+count=0
+
+# result NAME PROBLEMS
+result()
+{
+    count=$((count + 1))
+    if [ -z "$2" ]; then
+        echo "ok $count - build: $1"
+    else
+        printf '%s\n' "$2" | sed 's/^/# /'
+        echo "not ok $count - build: $1"
+    fi
+}
+
+# A superuser's make: nothing but the system's folders in PATH, no settings.
+bare_make()
+{
+    env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin make --no-print-directory BUILD="$build" "$@" 2>&1
+}
+
+# Everything in the build folder, with the times of change.
+state()
+{
+    find "$build" -type f -printf '%P %T@\n' | sort
+}
+
+state >"$folder/before"
+bare_make -n install >"$folder/as built"
+bare_make -n CUDA=0 CFLAGS=-O0 install >"$folder/others"
+bare_make -n CUDA=0 CFLAGS=-O0 all >>"$folder/others"
+bare_make help >"$folder/help"
+state >"$folder/after"
+result "make -n changes nothing" "$(diff "$folder/before" "$folder/after")"
+result "make -n install would build nothing" "$(grep -E '\$\(CC\)|NVCC |-c -o ' "$folder/as built")"
+result "other settings would compile again" "$(grep -q -e ' -O0 .*-c -o ' "$folder/others" ||
+    echo "no line with -O0")"
+result "help lists every target with a description" "$(cat Makefile tests/bench/bench.mk |
+    sed -n 's/^\([a-z][a-z-]*\):.* ## .*/\1/p' | while read -r target; do
+    grep -q "^  $target  *[a-zA-Z]" "$folder/help" || echo "$target"
+done)"
+
+bare_make install DESTDIR="$folder/root" PREFIX=/opt/gf >"$folder/log" || echo "failed" >>"$folder/log"
+state >"$folder/after"
+result "make install builds nothing" "$(diff "$folder/before" "$folder/after"; grep -x failed "$folder/log")"
+result "what is installed runs" "$(cmp "$GPUFILTER" "$folder/root/opt/gf/bin/gpufilter" 2>&1
+"$folder/root/opt/gf/bin/gpufilter" --version 2>&1 >"$folder/version" || echo "exit status $?")"
+result "the installed pkg-config file names the library" "$(PKG_CONFIG_PATH=$folder/root/opt/gf/lib/pkgconfig \
+    pkg-config --libs gpufilter 2>&1 | grep -v -e '^-L/opt/gf/lib -lgpufilter *$')"
+bare_make install DESTDIR="$folder/root" PREFIX=/opt/gf CFLAGS=-O0 >"$folder/log" && echo "exit status 0" >>"$folder/log"
+result "make install refuses settings that the folder was not built with" "$(grep -q 'run make first' "$folder/log" &&
+    ! grep -q 'exit status 0' "$folder/log" || cat "$folder/log")"
+bare_make uninstall DESTDIR="$folder/root" PREFIX=/opt/gf >"$folder/log"
+result "make uninstall leaves nothing" "$(find "$folder/root" ! -type d)"
+
+# has PATTERN READELF-OPTION FILE
+has()
+{
+    readelf -W "$2" "$3" 2>/dev/null | grep -q -e "$1" || echo "$3: readelf $2 shows no $1"
+}
+# known FLAG: the compiler has it, says the folder's configuration.
+known()
+{
+    grep -q -e "^ *HARDENING ?=.*$1" "$build/config.mk"
+}
+result "the program and the library are hardened" "$(
+    library=$build/libgpufilter.so
+    has 'Type: *DYN' -h "$GPUFILTER"
+    for file in "$GPUFILTER" "$library"; do
+        has 'GNU_RELRO' -l "$file"
+        has '\(BIND_NOW\|FLAGS.* NOW\)' -d "$file"
+        readelf -W -l "$file" | grep 'GNU_STACK.*RWE'
+        known -fstack-protector-strong && has '__stack_chk_fail' --dyn-syms "$file"
+        known -D_FORTIFY_SOURCE && has '__[a-z]*_chk' --dyn-syms "$file"
+    done
+    known -fcf-protection && has 'IBT, SHSTK' -n "$build/src/cli/main.o"
+)"
+echo "1..$count"

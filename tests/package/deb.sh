@@ -1,0 +1,78 @@
+#!/bin/sh
+# Makes two Debian packages of what was built: gpufilter (program, manual, completions, shared library) and gpufilter-dev
+# (headers, static library, pkg-config file). Environment: BUILD, whose neighbour $BUILD-deb holds the build; VERSION.
+# Arguments: the pkg-config packages that the library needs. dpkg-deb is enough; dpkg-shlibdeps is used where it is.
+set -eu
+arch=$(dpkg --print-architecture)
+libdir=/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null || ${CC:-cc} -print-multiarch)
+mkdir -p "$BUILD-deb"
+packages=$(cd "$BUILD-deb" && pwd)/packages
+root=$packages/gpufilter dev=$packages/gpufilter-dev
+rm -rf "$packages"
+mkdir -p "$root/DEBIAN" "$dev/DEBIAN"
+make --no-print-directory -s BUILD="$BUILD-deb" DESTDIR="$root" PREFIX=/usr LIBDIR="$libdir" \
+    ZSHDIR=/usr/share/zsh/vendor-completions install
+
+# Of the library, what programs are built with goes into the second package.
+mkdir -p "$dev$libdir" "$dev/usr/share/doc/gpufilter-dev" "$root/usr/share/doc/gpufilter"
+mv "$root/usr/include" "$dev/usr/"
+mv "$root$libdir/pkgconfig" "$root$libdir/libgpufilter.a" "$root$libdir/libgpufilter.so" "$dev$libdir/"
+cp LICENSE "$root/usr/share/doc/gpufilter/copyright"
+cp LICENSE "$dev/usr/share/doc/gpufilter-dev/copyright"
+gzip -9n "$root/usr/share/man/man1/gpufilter.1"
+strip --strip-unneeded "$root/usr/bin/gpufilter" "$root$libdir"/libgpufilter.so.*
+strip --strip-debug "$dev$libdir/libgpufilter.a"
+
+# owners FILE...: the installed packages that these files are of, between commas.
+owners()
+{
+    for file; do
+        dpkg -S "$(readlink -f "$file")" 2>/dev/null || dpkg -S "*/$(basename "$file")"
+    done | sed 's/[:,].*//' | sort -u | paste -sd, - | sed 's/,/, /g'
+}
+
+# The libraries that the program was linked with, with the versions that have what it uses.
+needs()
+{
+    if command -v dpkg-shlibdeps >/dev/null; then
+        mkdir -p "$packages/debian" && echo "Source: gpufilter" >"$packages/debian/control"
+        (cd "$packages" && dpkg-shlibdeps -O --ignore-missing-info "$root/usr/bin/gpufilter" \
+            "$root$libdir"/libgpufilter.so.? 2>/dev/null) | sed -n 's/^shlibs:Depends=//p'
+    else
+        # shellcheck disable=SC2046 # names without spaces
+        owners $(ldd "$root/usr/bin/gpufilter" | sed -n 's/.*=> \(\/[^ ]*\).*/\1/p')
+    fi
+}
+
+# control FOLDER PACKAGE SECTION DEPENDS SUMMARY: the rest of the description comes in.
+control()
+{
+    cat >"$1/DEBIAN/control" <<END
+Package: $2
+Version: $VERSION
+Architecture: $arch
+Maintainer: gpufilter <gpufilter@localhost>
+Section: $3
+Priority: optional
+Installed-Size: $(du -ks "$1" | cut -f1)
+Depends: $4
+Description: $5
+$(cat)
+END
+    (cd "$1" && find usr -type f -exec md5sum {} +) >"$1/DEBIAN/md5sums"
+    chmod -R u+rwX,go+rX,go-w "$1"
+    dpkg-deb --root-owner-group -Zxz --build "$1" "$BUILD/$2_${VERSION}_$arch.deb"
+}
+
+mkdir -p "$BUILD"
+printf '#!/bin/sh\nset -e\nldconfig\n' | tee "$root/DEBIAN/postinst" >"$root/DEBIAN/postrm"
+chmod 755 "$root/DEBIAN/postinst" "$root/DEBIAN/postrm"
+control "$root" gpufilter graphics "$(needs)" "image filters on NVIDIA GPUs, and the same pictures without one" <<END
+ A filter for PNG, JPEG and PNM pictures on the command line: blur, sharpen, resize, equalise and others, in
+ chains, on single pictures, streams and batches, and the library that it is made of.
+END
+control "$dev" gpufilter-dev libdevel "gpufilter (= $VERSION), $(for package; do
+    owners "$(pkg-config --variable=pcfiledir "$package")/$package.pc"
+done | paste -sd, - | sed 's/,/, /g')" "headers and static library of gpufilter" <<END
+ What programs that filter pictures with libgpufilter are built with.
+END
