@@ -38,6 +38,10 @@ endif
 # architecture that the toolkit knows; ptx: none, the driver compiles PTX that every supported GPU runs. The PTX that goes
 # in is that of the newest architecture.
 ifeq ($(CUDA),1)
+# The C++ compiler that nvcc works with.
+ifeq ($(CUDAHOSTCXX),)
+CUDAHOSTCXX := $(shell sh tests/nvcc_host.sh $(NVCC))
+endif
 NVCC_ARCHS := $(filter $(shell $(NVCC) --list-gpu-code 2>/dev/null | sed 's/sm_//'),75 80 86 87 89 90 100 103 110 120 121)
 ALL_ARCHS := $(filter 75 80 86 89 90 100 120,$(NVCC_ARCHS))
 ifeq ($(CUDA_ARCHS),)
@@ -76,7 +80,8 @@ GF_CPPFLAGS := -D_GNU_SOURCE $(INCLUDES) $(PKG_CFLAGS) $(if $(filter 1,$(ISAL)),
 # Contraction is off on both compilers: the picture must not depend on who rounds once and who twice.
 GF_CFLAGS := -std=c17 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -fPIC \
   -fvisibility=hidden -ffp-contract=off -fno-math-errno -fno-trapping-math -pthread $(HARDENING)
-GF_NVCCFLAGS := -std=c++17 -fmad=false -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra $(addprefix -Xcompiler=,$(HARDENING)) \
+NVCC_HOST := $(addprefix -ccbin ,$(CUDAHOSTCXX))
+GF_NVCCFLAGS := $(NVCC_HOST) -std=c++17 -fmad=false -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra $(addprefix -Xcompiler=,$(HARDENING)) \
   $(if $(LINEINFO),-lineinfo)
 GF_LDFLAGS := $(if $(HARDENING),-Wl$(comma)-z$(comma)relro$(comma)-z$(comma)now)
 PIE := $(if $(HARDENING),-pie)
@@ -160,7 +165,7 @@ $(BUILD)/cuda/labs/dynamic_parallelism.o: cuda/labs/dynamic_parallelism.cu $(BUI
 	@mkdir -p $(@D)
 	$(call say,NVCC,$<)$(NVCC) -rdc=true $(GF_NVCCFLAGS) $(NVCCFLAGS) $(CUBINS) -DGF_WITH_CUDA $(INCLUDES) \
 	  -MMD -MP -MF $(@:.o=.d) -MT $@ -c -o $(@:.o=.relocatable.o) $< && \
-	$(NVCC) -dlink -Xcompiler -fPIC $(CUBINS) -o $(@:.o=.linked.o) $(@:.o=.relocatable.o) -lcudadevrt && \
+	$(NVCC) $(NVCC_HOST) -dlink -Xcompiler -fPIC $(CUBINS) -o $(@:.o=.linked.o) $(@:.o=.relocatable.o) -lcudadevrt && \
 	$(LD) -r -o $@ $(@:.o=.relocatable.o) $(@:.o=.linked.o) $(CUDA_LIBDIR)/libcudadevrt.a
 else
 $(BUILD)/cuda/labs/%.o: cuda/labs/%.cu $(BUILD)/configured
@@ -184,7 +189,7 @@ $(BUILD)/tests/%: tests/%.c $(PROGRAM_A) $(LIB_A)
 define CONFIG
 # The settings of this folder; `make clean` forgets them. Compiled with $(GF_CPPFLAGS) $(GF_CFLAGS) \
 $(if $(filter 1,$(CUDA)),$(GENCODE) $(GF_NVCCFLAGS))
-$(foreach name,CC CUDA $(if $(filter 1,$(CUDA)),NVCC CUDA_ARCHS NVCCFLAGS LINEINFO) ISAL SANITIZE HARDENING CFLAGS \
+$(foreach name,CC CUDA $(if $(filter 1,$(CUDA)),NVCC CUDAHOSTCXX CUDA_ARCHS NVCCFLAGS LINEINFO) ISAL SANITIZE HARDENING CFLAGS \
   CPPFLAGS LDFLAGS PKG_CFLAGS PKG_LIBS,$(name) ?= $(strip $($(name)))$(newline))
 endef
 define newline
@@ -196,7 +201,7 @@ $(BUILD)/configured: FORCE
 endif
 $(BUILD)/configured: export CONFIG := $(CONFIG)
 $(BUILD)/configured:
-	@sh tests/detect.sh "$(CUDA)" "$(NVCC)" "$(CUBIN_ARCHS)" "$(PTX_ARCH)" "$(ISAL)" $(PACKAGES)
+	@sh tests/detect.sh "$(CUDA)" "$(NVCC)" "$(CUDAHOSTCXX)" "$(CUBIN_ARCHS)" "$(PTX_ARCH)" "$(ISAL)" $(PACKAGES)
 	@mkdir -p $(@D) && printf '%s\n' "$$CONFIG" >$(@D)/config.mk && touch $@
 FORCE:
 

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Prints what the build found and what it did not, and why that matters. Arguments: CUDA NVCC CUBINS PTX ISAL PACKAGES...
-cuda=$1 nvcc=$2 cubins=$3 ptx=$4 isal=$5
-shift 5
+# Prints what the build found and what it did not, and why that matters. Arguments: CUDA NVCC
+# CUDAHOSTCXX CUBINS PTX ISAL PACKAGES...
+cuda=$1 nvcc=$2 host=$3 cubins=$4 ptx=$5 isal=$6
+shift 6
 missing=
 for package in "$@"; do
     version=$(pkg-config --modversion "$package" 2>/dev/null) && found="$found $package $version," || missing="$missing $package"
@@ -16,10 +17,13 @@ if [ "$isal" = 1 ]; then
 else
     echo "PNG is unpacked by: zlib (ISA-L takes half its time: apt-get install libisal-dev)"
 fi
-if [ "$cuda" != 1 ] && [ -n "$nvcc" ]; then
-    echo "CUDA: left out (CUDA=0): the program will have the CPU backend only"
-elif [ "$cuda" != 1 ]; then
+if [ "$cuda" != 1 ] && [ -z "$nvcc" ]; then
     echo "CUDA: no nvcc found: the program will have the CPU backend only"
+elif [ "$cuda" != 1 ]; then
+    echo "CUDA: left out (CUDA=0): the program will have the CPU backend only"
+elif [ -z "$host" ]; then
+    echo "CUDA: $nvcc takes none of the C++ compilers here: install g++, an older g++-12 or g++-11, or make CUDA=0" >&2
+    exit 1
 elif [ -z "$ptx" ]; then
     echo "CUDA: $nvcc knows no architecture from sm_75 on (CUDA=0 leaves it out)" >&2
     exit 1

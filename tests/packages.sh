@@ -12,6 +12,10 @@ have pkg-config || missing="$missing pkg-config"
 library libpng || missing="$missing libpng-dev"
 library libjpeg || missing="$missing libjpeg-dev"
 library zlib || missing="$missing zlib1g-dev"
+nvcc=$(command -v /usr/local/cuda/bin/nvcc || command -v nvcc) || true
+if [ -n "$nvcc" ] && [ -z "$(sh "$(dirname "$0")/nvcc_host.sh" "$nvcc")" ]; then
+    missing="$missing g++"
+fi
 [ "$wanted" != test ] || library cmocka || missing="$missing libcmocka-dev"
 [ -n "$missing" ] || exit 0
 
