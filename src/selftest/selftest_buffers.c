@@ -65,7 +65,7 @@ size_t gf_selftest_padded_pitch(struct gf_format format)
 
 struct gf_view gf_selftest_view_in(unsigned char *base, struct gf_format format, int y0, int y1)
 {
-    return (struct gf_view){.data = base + GF_SELFTEST_GUARD,
+    return (struct gf_view){.data = base ? base + GF_SELFTEST_GUARD : NULL,
                             .pitch = gf_selftest_padded_pitch(format),
                             .format = format,
                             .y = y0,
