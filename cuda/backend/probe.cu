@@ -29,6 +29,18 @@ static enum gf_status capture(struct gf_lane *lane, const struct gf_stage_work *
                : gf_cuda_fail(error, gf_cuda_device(lane), "cudaStreamEndCapture", code);
 }
 
+/* Toolkits before 12.3 do not tell it. */
+static cudaError_t mangled_name(const char **name, const void *function)
+{
+#if CUDART_VERSION >= 12030
+    return cudaFuncGetName(name, function);
+#else
+    (void)function;
+    *name = "kernel";
+    return cudaSuccess;
+#endif
+}
+
 /* "void rows_kernel<(int)3>(const uchar *, ...)" is "rows_kernel<3>". */
 static void name_kernel(const void *function, struct gf_variant_info *use)
 {
@@ -36,7 +48,7 @@ static void name_kernel(const void *function, struct gf_variant_info *use)
                                         "unsigned "};
     const char *mangled = NULL;
     int failed = 1;
-    if (cudaFuncGetName(&mangled, function) != cudaSuccess || !mangled)
+    if (mangled_name(&mangled, function) != cudaSuccess || !mangled)
         return;
     char *const name = abi::__cxa_demangle(mangled, NULL, NULL, &failed);
     const char *at = failed ? mangled : name;
