@@ -22,9 +22,11 @@ static const struct {
     const char *text;
     struct argument_range range;
 } ranges[RANGES] = {
-    [POSITIVE] = {"2^-20..2^20", {true, -20.0, 20.0}}, [SMALL] = {"-10..10", {false, -10.0, 10.0}},
-    [CIRCLE] = {"-pi..pi", {false, -PI, PI}},          [UNIT] = {"-1..1", {false, -1.0, 1.0}},
-    [LARGE] = {"2^17..2^30", {true, 17.0, 30.0}},
+    {"2^-20..2^20", {true, -20.0, 20.0}}, /* POSITIVE */
+    {"-10..10", {false, -10.0, 10.0}},    /* SMALL */
+    {"-pi..pi", {false, -PI, PI}},        /* CIRCLE */
+    {"-1..1", {false, -1.0, 1.0}},        /* UNIT */
+    {"2^17..2^30", {true, 17.0, 30.0}},   /* LARGE */
 };
 
 /* Uses both results, so that neither is optimised away. */
