@@ -81,8 +81,9 @@ GF_CPPFLAGS := -D_GNU_SOURCE $(INCLUDES) $(PKG_CFLAGS) $(if $(filter 1,$(ISAL)),
 GF_CFLAGS := -std=c17 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -fPIC \
   -fvisibility=hidden -ffp-contract=off -fno-math-errno -fno-trapping-math -pthread $(HARDENING)
 NVCC_HOST := $(addprefix -ccbin ,$(CUDAHOSTCXX))
-GF_NVCCFLAGS := $(NVCC_HOST) -std=c++17 -fmad=false -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra $(addprefix -Xcompiler=,$(HARDENING)) \
-  $(if $(LINEINFO),-lineinfo)
+# nvcc's C++ compiler may be older than the C compiler: level 2 of _FORTIFY_SOURCE is known to all.
+GF_NVCCFLAGS := $(NVCC_HOST) -std=c++17 -fmad=false -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra \
+  $(addprefix -Xcompiler=,$(subst SOURCE=3,SOURCE=2,$(HARDENING))) $(if $(LINEINFO),-lineinfo)
 GF_LDFLAGS := $(if $(HARDENING),-Wl$(comma)-z$(comma)relro$(comma)-z$(comma)now)
 PIE := $(if $(HARDENING),-pie)
 
