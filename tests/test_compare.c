@@ -127,27 +127,27 @@ static enum gf_status fake_time(struct gf_lane *lane, const struct gf_stage_work
 }
 
 static enum gf_status fake_inspect(struct gf_lane *lane, const struct gf_stage_work *work,
-                                   struct gf_variant_info *use, int capacity, int *count,
+                                   struct gf_kernel_info *use, int capacity, int *count,
                                    struct gf_error *error)
 {
     (void)lane;
     (void)error;
     assert_true(capacity >= 2);
     fake_check_view((struct fake_device *)lane->backend, &work->in, "inspect");
-    use[0] = (struct gf_variant_info){.name = "first<3>",
-                                      .grid = {4, 5, 1},
-                                      .block = {32, 8, 1},
-                                      .cluster = 1,
-                                      .registers = 40,
-                                      .shared_bytes = 1024,
-                                      .occupancy = 1};
-    use[1] = (struct gf_variant_info){.name = "second",
-                                      .grid = {7, 1, 1},
-                                      .block = {256, 1, 1},
-                                      .cluster = 2,
-                                      .registers = 64,
-                                      .local_bytes = 16,
-                                      .occupancy = 0.5};
+    use[0] = (struct gf_kernel_info){.name = "first<3>",
+                                     .grid = {4, 5, 1},
+                                     .block = {32, 8, 1},
+                                     .cluster = 1,
+                                     .registers = 40,
+                                     .shared_bytes = 1024,
+                                     .occupancy = 1};
+    use[1] = (struct gf_kernel_info){.name = "second",
+                                     .grid = {7, 1, 1},
+                                     .block = {256, 1, 1},
+                                     .cluster = 2,
+                                     .registers = 64,
+                                     .local_bytes = 16,
+                                     .occupancy = 0.5};
     *count = 2;
     return GF_OK;
 }

@@ -42,7 +42,7 @@ static cudaError_t mangled_name(const char **name, const void *function)
 }
 
 /* "void rows_kernel<(int)3>(const uchar *, ...)" is "rows_kernel<3>". */
-static void name_kernel(const void *function, struct gf_variant_info *use)
+static void name_kernel(const void *function, struct gf_kernel_info *use)
 {
     static const char *const noise[] = {"void ", "(anonymous namespace)::", "(int)", "(bool)",
                                         "unsigned "};
@@ -70,7 +70,7 @@ static void name_kernel(const void *function, struct gf_variant_info *use)
 }
 
 static enum gf_status find_occupancy(const cudaKernelNodeParams *node, int device,
-                                     struct gf_variant_info *use, struct gf_error *error)
+                                     struct gf_kernel_info *use, struct gf_error *error)
 {
     const int threads = use->block[0] * use->block[1] * use->block[2];
     int blocks = 0, most = 0;
@@ -83,7 +83,7 @@ static enum gf_status find_occupancy(const cudaKernelNodeParams *node, int devic
     return GF_OK;
 }
 
-static enum gf_status describe(cudaGraphNode_t node, int device, struct gf_variant_info *use,
+static enum gf_status describe(cudaGraphNode_t node, int device, struct gf_kernel_info *use,
                                struct gf_error *error)
 {
     cudaKernelNodeParams kernel;
@@ -111,7 +111,7 @@ static enum gf_status describe(cudaGraphNode_t node, int device, struct gf_varia
     return find_occupancy(&kernel, device, use, error);
 }
 
-static enum gf_status describe_all(cudaGraph_t graph, int device, struct gf_variant_info *use,
+static enum gf_status describe_all(cudaGraph_t graph, int device, struct gf_kernel_info *use,
                                    int capacity, int *count, struct gf_error *error)
 {
     cudaGraphNode_t node[NODES_MAX];
@@ -132,7 +132,7 @@ static enum gf_status describe_all(cudaGraph_t graph, int device, struct gf_vari
 }
 
 enum gf_status gf_cuda_inspect(struct gf_lane *lane, const struct gf_stage_work *work,
-                               struct gf_variant_info *use, int capacity, int *count,
+                               struct gf_kernel_info *use, int capacity, int *count,
                                struct gf_error *error)
 {
     cudaGraph_t graph = NULL;

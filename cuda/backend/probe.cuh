@@ -8,10 +8,10 @@
 #include "engine/backend.h"
 
 enum gf_status gf_cuda_inspect(struct gf_lane *lane, const struct gf_stage_work *work,
-                               struct gf_variant_info *use, int capacity, int *count,
+                               struct gf_kernel_info *use, int capacity, int *count,
                                struct gf_error *error);
-enum gf_status gf_cuda_time(struct gf_lane *lane, const struct gf_stage_work *work, bool cold, int runs,
-                            double *seconds, struct gf_error *error);
+enum gf_status gf_cuda_time(struct gf_lane *lane, const struct gf_stage_work *work, bool cold,
+                            int runs, double *seconds, struct gf_error *error);
 
 /* In lane.cu. */
 cudaStream_t gf_cuda_stream(const struct gf_lane *lane);

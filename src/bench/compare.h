@@ -27,7 +27,7 @@ struct gf_compare_row {
     double difference;           /* the largest, in steps of a sample or in counts */
     int tolerance;               /* the largest difference that the variant declares */
     int kernels;                 /* launched; the first GF_COMPARE_KERNELS of them: */
-    struct gf_variant_info kernel[GF_COMPARE_KERNELS];
+    struct gf_kernel_info kernel[GF_COMPARE_KERNELS];
 };
 
 struct gf_compare_group {

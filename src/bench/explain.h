@@ -20,7 +20,7 @@ struct gf_explained_stage {
     int filters;                     /* fused into it; 1: not fused */
     double bytes;                    /* read and written by all bands */
     int kernels;                     /* for one band; the first GF_EXPLAIN_KERNELS of them: */
-    struct gf_variant_info kernel[GF_EXPLAIN_KERNELS];
+    struct gf_kernel_info kernel[GF_EXPLAIN_KERNELS];
     char unknown[160]; /* why the kernels are not known; else empty */
 };
 

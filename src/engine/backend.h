@@ -32,7 +32,7 @@ struct gf_stage_work {
 };
 
 /* A kernel as it is launched. */
-struct gf_variant_info {
+struct gf_kernel_info {
     char name[72];
     int grid[3], block[3];
     int cluster;         /* blocks of a cluster; 1: no clusters */
@@ -103,7 +103,7 @@ struct gf_backend_calls {
     /* The two below may be NULL; the lane must be idle. */
     /* Lists the kernels that the work would launch, and runs none; *count may exceed capacity. */
     enum gf_status (*inspect)(struct gf_lane *, const struct gf_stage_work *,
-                              struct gf_variant_info *use, int capacity, int *count,
+                              struct gf_kernel_info *use, int capacity, int *count,
                               struct gf_error *);
     /* Times `runs` runs by the device's clock, in seconds; cold: with an empty cache. */
     enum gf_status (*time)(struct gf_lane *, const struct gf_stage_work *, bool cold, int runs,

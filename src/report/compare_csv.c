@@ -110,7 +110,7 @@ static void put_timing(struct line *line, const struct gf_timing *timing)
 
 static void put_kernel(struct line *line, const struct gf_compare_row *row)
 {
-    const struct gf_variant_info *const kernel = gf_compare_kernel(row);
+    const struct gf_kernel_info *const kernel = gf_compare_kernel(row);
     if (!kernel) {
         put_nothing(line, 9);
         return;

@@ -99,7 +99,7 @@ static void put_size(struct gf_json *json, const char *key, const int size[3])
     gf_json_end(json);
 }
 
-static void put_kernel(struct gf_json *json, const struct gf_variant_info *kernel)
+static void put_kernel(struct gf_json *json, const struct gf_kernel_info *kernel)
 {
     gf_json_object(json, NULL, GF_JSON_INLINE);
     gf_json_string(json, "name", kernel->name);

@@ -11,7 +11,7 @@ void gf_compare_table(const struct gf_comparison *comparison, FILE *file);
 void gf_compare_json(const struct gf_comparison *comparison, FILE *file);
 void gf_compare_csv(const struct gf_comparison *comparison, FILE *file);
 /* The kernel that a row shows: the first of least occupancy; NULL if none is known. */
-const struct gf_variant_info *gf_compare_kernel(const struct gf_compare_row *row);
+const struct gf_kernel_info *gf_compare_kernel(const struct gf_compare_row *row);
 
 /* As all forms write them: "stage" or "statistic"; "pinned" or "pageable"; "copy" or "zero-copy".
  */

@@ -7,9 +7,9 @@
 
 enum { NAME_LEAST = 8 };
 
-const struct gf_variant_info *gf_compare_kernel(const struct gf_compare_row *row)
+const struct gf_kernel_info *gf_compare_kernel(const struct gf_compare_row *row)
 {
-    const struct gf_variant_info *worst = NULL;
+    const struct gf_kernel_info *worst = NULL;
     for (int i = 0; i < row->kernels && i < GF_COMPARE_KERNELS; i++) {
         if (!worst || row->kernel[i].occupancy < worst->occupancy)
             worst = &row->kernel[i];
@@ -77,7 +77,7 @@ static void put_speed_up(FILE *file, double factor)
 
 static void put_kernel(FILE *file, const struct gf_compare_row *row)
 {
-    const struct gf_variant_info *const kernel = gf_compare_kernel(row);
+    const struct gf_kernel_info *const kernel = gf_compare_kernel(row);
     char text[40];
     if (!kernel) {
         fprintf(file, " %5s %7s %6s %5s %11s %7s", "-", "-", "-", "-", "-", "-");

@@ -22,7 +22,7 @@ static void put_size(FILE *file, const char *what, const int *size)
         fprintf(file, "x%d", size[2]);
 }
 
-static void put_kernel(FILE *file, const struct gf_variant_info *kernel)
+static void put_kernel(FILE *file, const struct gf_kernel_info *kernel)
 {
     fprintf(file, "%*s%s: ", INDENT, "", kernel->name);
     put_size(file, "grid", kernel->grid);
