@@ -52,8 +52,8 @@ static const struct gf_choice shells[] = {
 
 static const struct gf_option options[] = {
     {.group = "Files", .name = "input", .letter = 'i', .argument = "FILE", .type = GF_OPTION_INPUT,
-     .help = "the picture to read: PNG, JPEG, PNM or PAM, known by its content; - is standard "
-             "input. CMYK becomes RGB by a plain conversion, with a warning. Also a folder, a quoted pattern, @LIST with a name a line (@-: from standard input); as "
+     .help = "the picture to read: PNG, JPEG, PNM or PAM, known by content; - is standard "
+             "input. CMYK becomes RGB, with a warning. Also a folder, a quoted pattern, @LIST with a name a line (@-: from standard input); as "
              "often as wanted"},
     {.name = "output", .letter = 'o', .argument = "FILE", .type = GF_OPTION_FILE,
      .offset = AT(output),
@@ -76,7 +76,7 @@ static const struct gf_option options[] = {
      .offset = AT(options.png_level),
      .help = "PNG compression; 1 is quick"},
     {.name = "strip", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(options.strip),
-     .help = "write no ICC profile, EXIF, XMP, IPTC or density"},
+     .help = "leave out ICC, EXIF, XMP, IPTC and density"},
     {.name = "no-autorotate", .type = GF_OPTION_SWITCH, .implied = false,
      .offset = AT(options.autorotate),
      .help = "leave the EXIF orientation unapplied"},
@@ -111,7 +111,7 @@ static const struct gf_option options[] = {
     {.name = "shard", .argument = "K/N", .type = GF_OPTION_SHARD,
      .help = "only the K-th of N parts of the inputs, K from 1"},
     {.name = "progress", .type = GF_OPTION_CHOICE, .choices = progresses, .offset = AT(progress),
-     .help = "on standard error; auto is a bar on a terminal, else a line now and then"},
+     .help = "auto is a bar on a terminal, else lines"},
 
     {.group = "Device and memory", .name = "device", .type = GF_OPTION_DEVICE, .choices = devices,
      .greatest = GF_DEVICE_INDEX_MAX, .offset = AT(options.device),
