@@ -73,14 +73,14 @@ static int ways_of(int stride)
 static const int strides[] = {0, 1, 2, 3, 4, 8, 16, 32, 33};
 enum { BROADCAST, PLAIN, TWO, WORST = 7, PADDED, STRIDES };
 
-struct bench {
+struct banks_bench {
     int sweeps;
     unsigned int blocks;
     lab_memory<uint32_t> words, sums, reference;
     uint64_t wrong; /* bytes */
 };
 
-static enum gf_status measure(const struct gf_lab_run *run, struct bench &bench, int stride,
+static enum gf_status measure(const struct gf_lab_run *run, struct banks_bench &bench, int stride,
                               struct lab_time *time, struct gf_error *error)
 {
     const auto work = [&] {
@@ -125,7 +125,7 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
                           struct gf_error *error)
 {
     const struct banks *const params = (const struct banks *)run->params;
-    struct bench bench = {};
+    struct banks_bench bench = {};
     struct lab_time times[STRIDES];
     bench.sweeps = (params->loads + SWEEP - 1) / SWEEP;
     bench.blocks = (unsigned int)(run->device.multiprocessors * BLOCKS_OF_SM);

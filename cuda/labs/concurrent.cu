@@ -56,7 +56,7 @@ struct streams {
     }
 };
 
-struct bench {
+struct concurrent_bench {
     const struct gf_lab_run *run;
     int kernels, blocks;
     lab_memory<float> in, out;
@@ -112,7 +112,7 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
                           struct gf_error *error)
 {
     const struct concurrent *const params = (const struct concurrent *)run->params;
-    struct bench bench = {run, params->kernels, params->blocks};
+    struct concurrent_bench bench = {run, params->kernels, params->blocks};
     const int count = params->blocks * THREADS;
     double one = 0.0, us = 0.0, most = 0.0, gain_of_two = 0.0, on_default = 0.0, large_one = 0.0;
     int capable = 0, of_each = 0;

@@ -97,7 +97,7 @@ static kernel *const kernels[] = {read_kernel<CONSTANT>, read_kernel<GLOBAL>, re
 static const char *const names[] = {"constant", "global (L1)", "shared", "constant, fixed",
                                     "register"};
 
-struct bench {
+struct constant_bench {
     int sweeps;
     unsigned int blocks;
     uint32_t host_table[WORDS];
@@ -106,7 +106,7 @@ struct bench {
     size_t wrong;
 };
 
-static enum gf_status fill(const struct gf_lab_run *run, struct bench &bench,
+static enum gf_status fill(const struct gf_lab_run *run, struct constant_bench &bench,
                            struct gf_error *error)
 {
     const struct constant *const params = (const struct constant *)run->params;
@@ -122,8 +122,8 @@ static enum gf_status fill(const struct gf_lab_run *run, struct bench &bench,
 }
 
 /* rate: in 10^9 loads a second */
-static enum gf_status measure(const struct gf_lab_run *run, struct bench &bench, int memory,
-                              int different, double *rate, struct gf_error *error)
+static enum gf_status measure(const struct gf_lab_run *run, struct constant_bench &bench,
+                              int memory, int different, double *rate, struct gf_error *error)
 {
     const size_t threads = bench.host_sums.size();
     const auto work = [&] {
@@ -148,7 +148,7 @@ static enum gf_status measure(const struct gf_lab_run *run, struct bench &bench,
 static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
                           struct gf_error *error)
 {
-    struct bench bench = {};
+    struct constant_bench bench = {};
     double rates[MEMORIES][6];
     LAB_DO(fill(run, bench, error));
     snprintf(result->rows_name, sizeof result->rows_name, "different addresses in a warp");

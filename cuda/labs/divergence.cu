@@ -135,7 +135,7 @@ static float short_on_cpu(float x)
     return x;
 }
 
-struct bench {
+struct divergence_bench {
     int count;
     std::vector<float> before, after;
     lab_memory<float> in, out;
@@ -169,7 +169,7 @@ struct bench {
 };
 
 static enum gf_status time_paths(const struct gf_lab_run *run, struct gf_lab_result *result,
-                                 struct bench &bench, struct gf_error *error)
+                                 struct divergence_bench &bench, struct gf_error *error)
 {
     const int lanes = gf_lab_column(result, "by lane", "us", 2);
     const int warps = gf_lab_column(result, "by warp", "us", 2);
@@ -213,9 +213,9 @@ struct method {
 enum { METHODS = 3 };
 
 static enum gf_status time_methods(const struct gf_lab_run *run, struct gf_lab_result *result,
-                                   struct bench &bench, const struct method methods[METHODS],
-                                   float (*on_cpu)(float), double us[METHODS],
-                                   struct gf_error *error)
+                                   struct divergence_bench &bench,
+                                   const struct method methods[METHODS], float (*on_cpu)(float),
+                                   double us[METHODS], struct gf_error *error)
 {
     for (int i = 0; i < METHODS; i++) {
         LAB_DO(bench.time(
@@ -232,7 +232,7 @@ static enum gf_status time_methods(const struct gf_lab_run *run, struct gf_lab_r
 }
 
 static enum gf_status time_short(const struct gf_lab_run *run, struct gf_lab_result *result,
-                                 struct bench &bench, struct gf_error *error)
+                                 struct divergence_bench &bench, struct gf_error *error)
 {
     static const struct method methods[METHODS] = {
         {"short, a branch", short_kernel<by_branch>},
@@ -250,7 +250,7 @@ static enum gf_status time_short(const struct gf_lab_run *run, struct gf_lab_res
 }
 
 static enum gf_status time_loops(const struct gf_lab_run *run, struct gf_lab_result *result,
-                                 struct bench &bench, struct gf_error *error)
+                                 struct divergence_bench &bench, struct gf_error *error)
 {
     static const struct method methods[METHODS] = {{"loop, unroll 1", loop_kernel<1>},
                                                    {"loop, unroll 4", loop_kernel<4>},
@@ -267,7 +267,7 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
                           struct gf_error *error)
 {
     const struct divergence *const params = (const struct divergence *)run->params;
-    struct bench bench = {params->blocks * run->device.multiprocessors * THREADS};
+    struct divergence_bench bench = {params->blocks * run->device.multiprocessors * THREADS};
     LAB_DO(bench.fill(run, error));
     snprintf(result->rows_name, sizeof result->rows_name, "branch");
     LAB_DO(time_paths(run, result, bench, error));

@@ -70,7 +70,7 @@ static __global__ void __launch_bounds__(THREADS)
         out[at] = changed(in[at]);
 }
 
-struct bench {
+struct dynamic_parallelism_bench {
     const struct gf_lab_run *run;
     lab_memory<uint32_t> sizes;
     lab_memory<float> in, out;
@@ -164,7 +164,7 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
 {
     const struct dynamic_parallelism *const params =
         (const struct dynamic_parallelism *)run->params;
-    struct bench bench = {run};
+    struct dynamic_parallelism_bench bench = {run};
     struct cudaFuncAttributes attributes;
     double host = 0.0, device = 0.0, flat = 0.0, host_one = 0.0, device_one = 0.0;
     if (cudaFuncGetAttributes(&attributes, parent_kernel) != cudaSuccess) {

@@ -121,7 +121,7 @@ static enum gf_status measure(const struct gf_lab_run *run, struct buffers &buff
 enum { WITHOUT, FULL, TUNED, METHODS };
 
 /* What the lab works on. */
-struct bench {
+struct l2_window_bench {
     const struct gf_lab_run *run;
     struct gf_lab_result *result;
     struct buffers buffers;
@@ -132,7 +132,7 @@ struct bench {
         past; /* gains: the highest of the sets that fit, the lowest of the sets that do not */
 };
 
-static enum gf_status fill(struct bench *bench, struct gf_error *error)
+static enum gf_status fill(struct l2_window_bench *bench, struct gf_error *error)
 {
     const struct gf_lab_run *const run = bench->run;
     const struct l2_window *const params = (const struct l2_window *)run->params;
@@ -146,14 +146,14 @@ static enum gf_status fill(struct bench *bench, struct gf_error *error)
     return GF_OK;
 }
 
-static enum gf_status refuse(struct bench *bench, const char *why)
+static enum gf_status refuse(struct l2_window_bench *bench, const char *why)
 {
     gf_lab_row(bench->result, NAN, "none");
     gf_lab_reason(bench->result, "%s", why);
     return GF_OK;
 }
 
-static void add_columns(struct bench *bench)
+static void add_columns(struct l2_window_bench *bench)
 {
     struct gf_lab_result *const result = bench->result;
     bench->rate[WITHOUT] = gf_lab_column(result, "no window", "GB/s", 0);
@@ -165,7 +165,7 @@ static void add_columns(struct bench *bench)
 }
 
 /* Times a working set of that many MB by all methods. */
-static enum gf_status measure_size(struct bench *bench, int size, struct gf_error *error)
+static enum gf_status measure_size(struct l2_window_bench *bench, int size, struct gf_error *error)
 {
     const struct gf_lab_run *const run = bench->run;
     struct buffers &buffers = bench->buffers;
@@ -195,7 +195,7 @@ static enum gf_status measure_size(struct bench *bench, int size, struct gf_erro
     return GF_OK;
 }
 
-static enum gf_status conclude(struct bench *bench, struct gf_error *error)
+static enum gf_status conclude(struct l2_window_bench *bench, struct gf_error *error)
 {
     const struct gf_lab_run *const run = bench->run;
     struct gf_lab_result *const result = bench->result;
@@ -222,7 +222,7 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
                           struct gf_error *error)
 {
     const struct l2_window *const params = (const struct l2_window *)run->params;
-    struct bench bench = {};
+    struct l2_window_bench bench = {};
     bench.run = run;
     bench.result = result;
     bench.past = 1e9;

@@ -77,7 +77,7 @@ static __global__ void LAB_REGISTERS(384, GUIDE_REGISTERS)
 typedef void kernel(const float *in, float *out, int count);
 
 /* The state that all rows of the table share. */
-struct bench {
+struct occupancy_bench {
     const struct gf_lab_run *run;
     struct gf_lab_result *result;
     lab_memory<float> in, out;
@@ -147,7 +147,7 @@ struct bench {
     }
 };
 
-static enum gf_status block_sizes(struct bench &bench, struct gf_error *error)
+static enum gf_status block_sizes(struct occupancy_bench &bench, struct gf_error *error)
 {
     static const int sizes[] = {32, 64, 96, 128, 192, 256, 320, 384, 512, 640, 768, 1024};
     constexpr int SIZES = sizeof sizes / sizeof *sizes, OF_32 = 0, OF_64 = 1, OF_256 = 5,
@@ -180,7 +180,7 @@ static enum gf_status block_sizes(struct bench &bench, struct gf_error *error)
     return GF_OK;
 }
 
-static enum gf_status registers(struct bench &bench, struct gf_error *error)
+static enum gf_status registers(struct occupancy_bench &bench, struct gf_error *error)
 {
     static const struct {
         int held;
@@ -211,7 +211,7 @@ static enum gf_status registers(struct bench &bench, struct gf_error *error)
 }
 
 /* The same kernel with more and more dynamic shared memory, as in the guide. */
-static enum gf_status shared_memory(struct bench &bench, struct gf_error *error)
+static enum gf_status shared_memory(struct occupancy_bench &bench, struct gf_error *error)
 {
     const struct gf_lab_run *const run = bench.run;
     double occupancy = 0.0, gb_s = 0.0, first = 0.0;
@@ -236,7 +236,7 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
                           struct gf_error *error)
 {
     const struct occupancy *const params = (const struct occupancy *)run->params;
-    struct bench bench = {run, result};
+    struct occupancy_bench bench = {run, result};
     LAB_DO(bench.begin(params->size, error));
     LAB_DO(block_sizes(bench, error));
     LAB_DO(registers(bench, error));

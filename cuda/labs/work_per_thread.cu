@@ -71,7 +71,7 @@ static __global__ void __launch_bounds__(THREADS) arithmetic_kernel(const float 
     out[blockIdx.x * THREADS + threadIdx.x] = x;
 }
 
-struct bench {
+struct work_per_thread_bench {
     const struct gf_lab_run *run;
     struct gf_lab_result *result;
     int count, blocks_column, rate_column, part_column, time_column;
@@ -112,7 +112,7 @@ struct bench {
     }
 };
 
-static enum gf_status begin(struct bench &bench, int size, struct gf_error *error)
+static enum gf_status begin(struct work_per_thread_bench &bench, int size, struct gf_error *error)
 {
     const struct gf_lab_run *const run = bench.run;
     struct lab_time time;
@@ -139,7 +139,7 @@ static enum gf_status begin(struct bench &bench, int size, struct gf_error *erro
     return GF_OK;
 }
 
-static enum gf_status elements(struct bench &bench, struct gf_error *error)
+static enum gf_status elements(struct work_per_thread_bench &bench, struct gf_error *error)
 {
     double one = 0.0, several = 0.0, gb_s = 0.0;
     LAB_DO((bench.elements<float, 1>("1 float", &one, error)));
@@ -164,7 +164,7 @@ static enum gf_status elements(struct bench &bench, struct gf_error *error)
     return GF_OK;
 }
 
-static enum gf_status strides(struct bench &bench, struct gf_error *error)
+static enum gf_status strides(struct work_per_thread_bench &bench, struct gf_error *error)
 {
     double first = 0.0, two = 0.0, best = 0.0, gb_s = 0.0;
     for (int of_each = 1; of_each <= 64; of_each *= 2) {
@@ -187,7 +187,7 @@ static enum gf_status strides(struct bench &bench, struct gf_error *error)
 }
 
 /* As many blocks as run at once, then one more. */
-static enum gf_status waves(struct bench &bench, struct gf_error *error)
+static enum gf_status waves(struct work_per_thread_bench &bench, struct gf_error *error)
 {
     const struct gf_lab_run *const run = bench.run;
     int of_each = 0;
@@ -230,7 +230,7 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
                           struct gf_error *error)
 {
     const struct work_per_thread *const params = (const struct work_per_thread *)run->params;
-    struct bench bench = {run, result};
+    struct work_per_thread_bench bench = {run, result};
     LAB_DO(begin(bench, params->size, error));
     LAB_DO(elements(bench, error));
     LAB_DO(strides(bench, error));
