@@ -4,12 +4,13 @@
  * the fractions of its filter to eight bits. */
 #include "labs/lab.h"
 
-struct texture {
+/* Not "texture", which toolkits before 12.0 declare. */
+struct texture_fetches {
     int side;
 };
 
 static const struct gf_param texture_params[] = {
-    GF_PARAM_INT(struct texture, side, 8192, 64, 11000,
+    GF_PARAM_INT(struct texture_fetches, side, 8192, 64, 11000,
                  "rows and columns of the picture of floats"),
     {0},
 };
@@ -196,7 +197,7 @@ enum { COPY, CLAMP, WRAP, BILINEAR, METHODS };
 static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
                           struct gf_error *error)
 {
-    const struct texture *const params = (const struct texture *)run->params;
+    const struct texture_fetches *const params = (const struct texture_fetches *)run->params;
     const int n = params->side;
     const dim3 grid(lab_blocks(n, TILE_WIDTH), lab_blocks(n, TILE_HEIGHT)),
         block(TILE_WIDTH, TILE_HEIGHT);
@@ -260,6 +261,6 @@ const struct gf_lab gf_lab_texture = {
     .guide = "1; 4, 9.2.5; 5, 2.2.3.7",
     .figure = "guide 5: no performance benefit on any GPU that is supported now",
     .params = texture_params,
-    .params_size = sizeof(struct texture),
+    .params_size = sizeof(struct texture_fetches),
     .run = GF_LAB_RUN(run),
 };
