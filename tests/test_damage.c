@@ -317,7 +317,10 @@ static void test_unsupported_jpeg(void **state)
 /* ---- larger than they are ---- */
 
 /* AddressSanitizer needs an eighth of all allocated memory for its shadow, touched or not. */
-#ifdef __SANITIZE_ADDRESS__
+#ifndef __has_feature
+#define __has_feature(feature) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
 enum { BOMB_KILOBYTES = 1 << 20 };
 #else
 enum { BOMB_KILOBYTES = 64 << 10 };
