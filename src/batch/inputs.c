@@ -203,7 +203,7 @@ static enum gf_status take_lines(struct search *search, FILE *file, const char *
         else if (length)
             status = take_path(search, line);
     }
-    if (!status && ferror(file))
+    if (!status && !feof(file)) /* also where there is no memory for a line */
         status = gf_fail(search->error, GF_ERROR_INPUT, "%s: %s", name, strerror(errno));
     free(line);
     return status;

@@ -191,7 +191,7 @@ static enum gf_status read_lines(struct gf_resume *resume, FILE *file, const cha
             !keep_line(resume, &line))
             status = gf_fail_memory(error);
     }
-    if (!status && ferror(file))
+    if (!status && !feof(file)) /* also where there is no memory for a line */
         status = gf_fail(error, GF_ERROR_INPUT, "%s: %s", path, strerror(errno));
     free(text);
     free(room);
