@@ -105,23 +105,34 @@ static enum gf_status show_profile(const struct gf_command *command,
     return GF_OK;
 }
 
+/* A stream that writes to an output and keeps its first error. */
+struct output_stream {
+    struct gf_output *output;
+    enum gf_status status;
+    struct gf_error *error;
+};
+
+static ssize_t write_to_output(void *context, const char *data, size_t size)
+{
+    struct output_stream *const stream = context;
+    if (!stream->status)
+        stream->status = gf_output_write(stream->output, data, size, stream->error);
+    return stream->status ? 0 : (ssize_t)size;
+}
+
 static enum gf_status write_trace(const struct gf_profile *profile, struct gf_output *output,
                                   struct gf_error *error)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *const memory = open_memstream(&text, &size);
-    if (!memory)
+    struct output_stream stream = {.output = output, .error = error};
+    FILE *const file = fopencookie(&stream, "w", (cookie_io_functions_t){.write = write_to_output});
+    if (!file)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    enum gf_status status = gf_trace_write(profile, memory, error);
-    if (fclose(memory) && !status)
+    enum gf_status status = gf_trace_write(profile, file, error);
+    if (fclose(file) && !status && !stream.status)
         status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     if (!status)
-        status = gf_output_write(output, text, size, error);
-    if (!status)
-        status = gf_output_commit(output, error);
-    free(text);
-    return status;
+        status = stream.status;
+    return status ? status : gf_output_commit(output, error);
 }
 
 /* Reports a picture. There is only one input; of a stream of pictures the last one's trace stays.
