@@ -14,6 +14,18 @@
 
 /* ---- messages ---- */
 
+static void report_lost_notes(const struct gf_batch *batch, size_t index)
+{
+    const struct gf_batch_request *const request = batch->request;
+    const bool failed = batch->item[index].outcome == GF_OUTCOME_FAILED;
+    struct gf_error line;
+    (void)gf_fail(&line, GF_ERROR_MEMORY, "%s: out of memory%s", request->inputs->item[index].path,
+                  failed ? "" : ": what was to be told of it is lost");
+    if (request->message)
+        request->message(request->context, failed ? GF_MESSAGE_ERROR : GF_MESSAGE_WARNING,
+                         line.text);
+}
+
 static void report_notes(const struct gf_batch *batch, struct gf_batch_item *item)
 {
     const struct gf_batch_request *const request = batch->request;
@@ -35,9 +47,12 @@ static void report_notes(const struct gf_batch *batch, struct gf_batch_item *ite
 static void report_in_order(struct gf_batch *batch)
 {
     while (batch->reported < batch->count) {
-        struct gf_batch_item *const item = &batch->item[gf_batch_index(batch, batch->reported)];
+        const size_t index = gf_batch_index(batch, batch->reported);
+        struct gf_batch_item *const item = &batch->item[index];
         if (item->outcome == GF_OUTCOME_WAITING)
             break;
+        if (item->notes_lost)
+            report_lost_notes(batch, index);
         report_notes(batch, item);
         batch->reported++;
     }
@@ -99,6 +114,7 @@ static void finish_item(struct gf_batch_worker *worker, enum gf_outcome outcome,
     rewind(worker->notes_file);
     pthread_mutex_lock(&batch->lock);
     worker->item->notes = notes;
+    worker->item->notes_lost = length && !notes && !(ends && outcome == GF_OUTCOME_FAILED);
     worker->item->outcome = outcome;
     batch->state.done += outcome == GF_OUTCOME_DONE;
     batch->state.failed += outcome == GF_OUTCOME_FAILED;

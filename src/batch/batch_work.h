@@ -13,6 +13,7 @@ enum { GF_BATCH_DEVICES_MAX = 64, GF_BATCH_WORKERS_MAX = 256, GF_BATCH_CODEC_WOR
 struct gf_batch_item {
     char *output; /* NULL: named when the header is known, or standard output */
     char *notes;  /* lines to report; the first letter is the kind: 'e'rror, 'w'arning, 'p'icture */
+    bool notes_lost; /* there was no memory for them */
     enum gf_outcome outcome;
 };
 
