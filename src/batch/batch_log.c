@@ -97,6 +97,15 @@ static enum gf_status fail_log(const struct gf_batch_log *log, struct gf_error *
     return gf_fail(error, GF_ERROR_OUTPUT, "%s: %s", log->name, strerror(errno));
 }
 
+static bool read_byte(int fd, off_t at, char *byte)
+{
+    ssize_t got;
+    do
+        got = pread(fd, byte, 1, at);
+    while (got < 0 && errno == EINTR);
+    return got == 1;
+}
+
 /* Ends a line that a killed run left unfinished, so that the next line can be read. */
 static enum gf_status end_torn_line(struct gf_batch_log *log, struct gf_error *error)
 {
@@ -104,7 +113,7 @@ static enum gf_status end_torn_line(struct gf_batch_log *log, struct gf_error *e
     char last = '\n';
     if (fstat(log->fd, &file))
         return fail_log(log, error);
-    if (S_ISREG(file.st_mode) && file.st_size && pread(log->fd, &last, 1, file.st_size - 1) != 1)
+    if (S_ISREG(file.st_mode) && file.st_size && !read_byte(log->fd, file.st_size - 1, &last))
         return fail_log(log, error);
     if (last != '\n' && write(log->fd, "\n", 1) != 1)
         return fail_log(log, error);
