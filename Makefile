@@ -129,6 +129,7 @@ PROGRAM_A := $(BUILD)/program.a
 LIB_SO := $(BUILD)/libgpufilter.so
 PROGRAM := $(BUILD)/gpufilter
 TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
+include tests/faults/faults.mk
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
