@@ -329,6 +329,8 @@ picture: $(PROGRAM) ## renders samples/harbour.png anew, in a minute or two
 	$(BUILD)/harbour $(BUILD)/harbour.ppm
 	$(PROGRAM) --png-level=9 -i $(BUILD)/harbour.ppm -o samples/harbour.png
 
+include tests/fuzz/fuzz.mk
+
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile tests/bench/bench.mk | expand -t 16
 

@@ -1,0 +1,142 @@
+/* Reading JPEG beside libjpeg: what it refuses or warns of is refused, what it accepts gives the
+ * same pixels; and what the check for GPUs calls sound, libjpeg accepts. */
+#include "fuzz.h"
+
+#include <setjmp.h>
+#include <jpeglib.h>
+#include <jerror.h>
+
+#include "codec/jpeg/jpeg_check.h"
+
+struct reference {
+    struct jpeg_decompress_struct jpeg;
+    struct jpeg_error_mgr errors;
+    struct jpeg_progress_mgr progress;
+    struct gf_image image;
+    bool refuses, unlike; /* unlike: of a kind that the program leaves out by intent */
+    char text[JMSG_LENGTH_MAX];
+    jmp_buf escape;
+};
+
+static void on_error(j_common_ptr jpeg)
+{
+    struct reference *const reference = jpeg->client_data;
+    reference->refuses = true;
+    jpeg->err->format_message(jpeg, reference->text);
+    longjmp(reference->escape, 1);
+}
+
+static void on_message(j_common_ptr jpeg, int level)
+{
+    const int code = jpeg->err->msg_code;
+    if (level < 0 && code != JWRN_JFIF_MAJOR && code != JWRN_ADOBE_XFORM)
+        on_error(jpeg);
+}
+
+/* The program reads no more scans than these. */
+static void on_progress(j_common_ptr jpeg)
+{
+    enum { SCANS_MAX = 100 };
+    struct reference *const reference = jpeg->client_data;
+    if (reference->jpeg.input_scan_number <= SCANS_MAX)
+        return;
+    reference->unlike = true;
+    longjmp(reference->escape, 1);
+}
+
+/* The program's own conversion of a row of CMYK. */
+static void to_rgb(struct reference *reference, const uint8_t *cmyk, uint8_t *rgb)
+{
+    const unsigned flip = reference->jpeg.saw_Adobe_marker ? 0 : 255;
+    for (int x = 0; x < reference->image.format.width; x++, cmyk += 4, rgb += 3) {
+        for (int c = 0; c < 3; c++)
+            rgb[c] = (uint8_t)(((cmyk[c] ^ flip) * (cmyk[3] ^ flip) + 127) / 255);
+    }
+}
+
+static void read_rows(struct reference *reference)
+{
+    struct jpeg_decompress_struct *const jpeg = &reference->jpeg;
+    struct gf_image *const image = &reference->image;
+    const bool cmyk = jpeg->out_color_space == JCS_CMYK;
+    uint8_t line[4 * FUZZ_PIXELS_MAX];
+    *image =
+        fuzz_image((struct gf_format){.width = (int)jpeg->image_width,
+                                      .height = (int)jpeg->image_height,
+                                      .channels = jpeg->out_color_space == JCS_GRAYSCALE ? 1 : 3,
+                                      .bits = 8});
+    jpeg_start_decompress(jpeg);
+    while (jpeg->output_scanline < jpeg->output_height) {
+        uint8_t *const to = image->data + jpeg->output_scanline * image->pitch;
+        JSAMPROW row = cmyk ? line : to;
+        jpeg_read_scanlines(jpeg, &row, 1);
+        if (cmyk)
+            to_rgb(reference, line, to);
+    }
+    jpeg_finish_decompress(jpeg);
+}
+
+static void read_picture(struct reference *reference, const uint8_t *data, size_t size)
+{
+    struct jpeg_decompress_struct *const jpeg = &reference->jpeg;
+    jpeg_mem_src(jpeg, data, size);
+    jpeg_read_header(jpeg, TRUE);
+    const J_COLOR_SPACE space = jpeg->jpeg_color_space;
+    if (space == JCS_CMYK || space == JCS_YCCK)
+        jpeg->out_color_space = JCS_CMYK;
+    else if (space == JCS_YCbCr || space == JCS_RGB)
+        jpeg->out_color_space = JCS_RGB;
+    reference->unlike =
+        space == JCS_UNKNOWN || (uint64_t)jpeg->image_width * jpeg->image_height > FUZZ_PIXELS_MAX;
+    if (!reference->unlike)
+        read_rows(reference);
+}
+
+static void reference_read(struct reference *reference, const uint8_t *data, size_t size)
+{
+    reference->jpeg.err = jpeg_std_error(&reference->errors);
+    reference->jpeg.client_data = reference;
+    reference->errors.error_exit = on_error;
+    reference->errors.emit_message = on_message;
+    reference->progress.progress_monitor = on_progress;
+    if (!setjmp(reference->escape)) {
+        jpeg_create_decompress(&reference->jpeg);
+        reference->jpeg.progress = &reference->progress;
+        read_picture(reference, data, size);
+    }
+    jpeg_destroy_decompress(&reference->jpeg);
+}
+
+static void check(const struct reference *reference, const uint8_t *data, size_t size)
+{
+    const struct gf_options options = fuzz_options();
+    struct gf_error error = {0};
+    struct gf_image ours;
+    struct gf_jpeg_info info;
+    const enum gf_status status = fuzz_decode(data, size, &options, &ours, &error);
+    if (gf_jpeg_check(data, size, &info) && !reference->unlike)
+        FUZZ_CHECK(!reference->refuses && info.width == reference->image.format.width &&
+                       info.height == reference->image.format.height &&
+                       info.components == reference->image.format.channels,
+                   "%dx%d: %s", info.width, info.height, reference->text);
+    if (reference->refuses || reference->unlike)
+        FUZZ_CHECK(status, "libjpeg: %s", reference->text);
+    else
+        FUZZ_CHECK(!status, "%s", error.text);
+    if (!status) {
+        fuzz_check_same(&ours, &reference->image);
+        free(ours.data);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size < 3 || memcmp(data, "\xff\xd8\xff", 3) != 0)
+        return 0;
+    struct reference reference;
+    memset(&reference, 0, sizeof reference);
+    reference_read(&reference, data, size);
+    check(&reference, data, size);
+    free(reference.image.data);
+    return 0;
+}

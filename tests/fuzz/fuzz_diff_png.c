@@ -1,0 +1,27 @@
+/* Reading PNG beside libpng: what libpng refuses is refused, what it accepts without a word about
+ * the pixels is read, and both give the same pixels. */
+#include "fuzz.h"
+#include "libpng_reference.h"
+#include "png_mutator.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size < PNG_HEAD || memcmp(data, "\x89PNG\r\n\x1a\n", PNG_HEAD) != 0)
+        return 0;
+    const struct gf_options options = fuzz_options();
+    struct gf_error error = {0};
+    struct gf_image ours = {0}, theirs = {0};
+    struct reference reference = {.data = data, .size = size};
+    const enum reference_verdict verdict = reference_read(&reference, &theirs);
+    const enum gf_status status = fuzz_decode(data, size, &options, &ours, &error);
+    if (verdict == REFERENCE_REFUSES || verdict == REFERENCE_TOO_LARGE)
+        FUZZ_CHECK(status, "libpng: %s", reference.text);
+    if (verdict == REFERENCE_ACCEPTS)
+        FUZZ_CHECK(!status, "%s", error.text);
+    if (!status && theirs.data)
+        fuzz_check_same(&ours, &theirs);
+    if (!status)
+        free(ours.data);
+    free(theirs.data);
+    return 0;
+}

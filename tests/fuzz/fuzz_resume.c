@@ -1,0 +1,15 @@
+/* Reading logs of earlier runs. */
+#include "fuzz_file.h"
+
+#include "batch/batch_log.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct gf_resume *resume = NULL;
+    struct gf_error error = {0};
+    if (!fuzz_ok(gf_resume_read(fuzz_path(data, size), &resume, &error), &error))
+        return 0;
+    (void)gf_resume_done(resume, "a.png", "b.png", 1);
+    gf_resume_free(resume);
+    return 0;
+}

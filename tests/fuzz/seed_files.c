@@ -1,0 +1,214 @@
+/* Seeds that are picture files: small ones of every kind, by libpng, libjpeg and by hand. */
+#include "seeds.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <jpeglib.h>
+#include <png.h>
+
+enum { WIDTH = 13, HEIGHT = 9, ROW_MAX = WIDTH * 8 };
+
+static uint8_t pixels[HEIGHT][ROW_MAX];
+
+static void draw(void)
+{
+    for (int y = 0; y < HEIGHT; y++)
+        for (int x = 0; x < ROW_MAX; x++)
+            pixels[y][x] = (uint8_t)(x * 17 + y * 29 + (x * y % 5) * 40);
+}
+
+/* A file for the pipeline: options, a chain, a zero byte, the file. */
+static void put_for_pipeline(const void *data, size_t size)
+{
+    static const char *const chains[] = {"",
+                                         "blur=2,invert",
+                                         "equalize,sobel",
+                                         "crop=50%:50%",
+                                         "resize=60%",
+                                         "median=2",
+                                         "rotate=90",
+                                         "bilateral",
+                                         "unsharp,gamma=2,grayscale"};
+    static unsigned turn;
+    const char *const chain = chains[turn++ % (sizeof chains / sizeof *chains)];
+    const size_t before = strlen(chain) + 2;
+    char *const seed = malloc(before + size);
+    seed[0] = (char)(turn * 37);
+    memcpy(seed + 1, chain, before - 1);
+    memcpy(seed + before, data, size);
+    put_seed("pipeline", seed, before + size);
+    free(seed);
+}
+
+/* ---- PNG ---- */
+
+struct memory {
+    uint8_t data[8192];
+    size_t size;
+};
+
+static void to_memory(png_structp png, png_bytep data, size_t size)
+{
+    struct memory *const memory = png_get_io_ptr(png);
+    memcpy(memory->data + memory->size, data, size);
+    memory->size += size;
+}
+
+static void no_flush(png_structp png)
+{
+    (void)png;
+}
+
+static void set_transparency(png_structp png, png_infop info, int colour, int bits)
+{
+    png_color palette[4] = {{1, 2, 3}, {200, 100, 50}, {0, 255, 0}, {9, 9, 9}};
+    png_byte alpha[3] = {0, 128, 255};
+    png_color_16 key = {.index = 0, .red = 17, .green = 17, .blue = 17, .gray = 1};
+    if (colour == PNG_COLOR_TYPE_PALETTE) {
+        png_set_PLTE(png, info, palette, bits == 1 ? 2 : 4);
+        png_set_tRNS(png, info, alpha, bits == 1 ? 1 : 3, NULL);
+    } else if (!(colour & PNG_COLOR_MASK_ALPHA)) {
+        png_set_tRNS(png, info, NULL, 0, &key);
+    }
+}
+
+static void put_png(int colour, int bits, bool interlaced, bool extras)
+{
+    struct memory memory = {.size = 0};
+    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
+    png_infop info = png_create_info_struct(png);
+    png_bytep rows[HEIGHT];
+    for (int y = 0; y < HEIGHT; y++)
+        rows[y] = pixels[y];
+    png_set_write_fn(png, &memory, to_memory, no_flush);
+    png_set_IHDR(png, info, WIDTH, HEIGHT, bits, colour,
+                 interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE, 0, 0);
+    if (extras || colour == PNG_COLOR_TYPE_PALETTE)
+        set_transparency(png, info, colour, bits);
+    if (extras) {
+        png_byte exif[] = "MM\0*\0\0\0\10\0\1\1\22\0\3\0\0\0\1\0\6\0\0\0\0\0\0";
+        png_set_eXIf_1(png, info, sizeof exif - 1, exif);
+        png_set_pHYs(png, info, 2835, 2835, PNG_RESOLUTION_METER);
+        png_set_compression_buffer_size(png, 40); /* several IDATs */
+    }
+    png_set_compression_level(png, interlaced ? 9 : 1);
+    if (colour == PNG_COLOR_TYPE_PALETTE)
+        png_set_check_for_invalid_index(png, 0);
+    png_write_info(png, info);
+    png_write_image(png, rows);
+    png_write_end(png, info);
+    png_destroy_write_struct(&png, &info);
+    put_seed("png", memory.data, memory.size);
+    put_seed("diff_png", memory.data, memory.size);
+    put_for_pipeline(memory.data, memory.size);
+}
+
+void put_png_seeds(void)
+{
+    static const struct {
+        int colour, bits;
+    } kinds[] = {{0, 1}, {0, 2}, {0, 4}, {0, 8}, {0, 16}, {2, 8}, {2, 16}, {3, 1},
+                 {3, 2}, {3, 4}, {3, 8}, {4, 8}, {4, 16}, {6, 8}, {6, 16}};
+    draw();
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        put_png(kinds[i].colour, kinds[i].bits, false, false);
+        put_png(kinds[i].colour, kinds[i].bits, false, true);
+        put_png(kinds[i].colour, kinds[i].bits, true, i % 2);
+    }
+}
+
+/* ---- JPEG ---- */
+
+struct jpeg_kind {
+    J_COLOR_SPACE from, to;
+    int h, v; /* of the first component */
+    bool progressive, arithmetic;
+    int restart;
+};
+
+static void put_jpeg(const struct jpeg_kind *kind)
+{
+    struct jpeg_compress_struct jpeg;
+    struct jpeg_error_mgr errors;
+    unsigned char *data = NULL;
+    unsigned long size = 0;
+    jpeg.err = jpeg_std_error(&errors);
+    jpeg_create_compress(&jpeg);
+    jpeg_mem_dest(&jpeg, &data, &size);
+    jpeg.image_width = WIDTH;
+    jpeg.image_height = HEIGHT;
+    jpeg.in_color_space = kind->from;
+    jpeg.input_components = kind->from == JCS_GRAYSCALE ? 1 : kind->from == JCS_CMYK ? 4 : 3;
+    jpeg_set_defaults(&jpeg);
+    jpeg_set_colorspace(&jpeg, kind->to);
+    jpeg_set_quality(&jpeg, 60, TRUE);
+    jpeg.comp_info[0].h_samp_factor = kind->h;
+    jpeg.comp_info[0].v_samp_factor = kind->v;
+    jpeg.arith_code = kind->arithmetic;
+    jpeg.restart_interval = (unsigned)kind->restart;
+    if (kind->progressive)
+        jpeg_simple_progression(&jpeg);
+    jpeg_start_compress(&jpeg, TRUE);
+    jpeg_write_marker(&jpeg, JPEG_APP0 + 1,
+                      (const JOCTET *)"Exif\0\0MM\0*\0\0\0\10\0\1\1\22\0\3\0\0\0\1\0\6\0\0\0\0\0\0",
+                      32);
+    while (jpeg.next_scanline < HEIGHT) {
+        JSAMPROW row = pixels[jpeg.next_scanline];
+        jpeg_write_scanlines(&jpeg, &row, 1);
+    }
+    jpeg_finish_compress(&jpeg);
+    jpeg_destroy_compress(&jpeg);
+    put_seed("jpeg", data, size);
+    put_seed("jpeg_check", data, size);
+    put_seed("diff_jpeg", data, size);
+    put_for_pipeline(data, size);
+    free(data);
+}
+
+void put_jpeg_seeds(void)
+{
+    static const struct jpeg_kind kinds[] = {
+        {.from = JCS_GRAYSCALE, .to = JCS_GRAYSCALE, .h = 1, .v = 1},
+        {.from = JCS_GRAYSCALE, .to = JCS_GRAYSCALE, .h = 1, .v = 1, .restart = 1},
+        {.from = JCS_RGB, .to = JCS_YCbCr, .h = 1, .v = 1},
+        {.from = JCS_RGB, .to = JCS_YCbCr, .h = 2, .v = 1},
+        {.from = JCS_RGB, .to = JCS_YCbCr, .h = 2, .v = 2},
+        {.from = JCS_RGB, .to = JCS_YCbCr, .h = 1, .v = 2, .restart = 1},
+        {.from = JCS_RGB, .to = JCS_YCbCr, .h = 2, .v = 2, .progressive = true},
+        {.from = JCS_RGB, .to = JCS_YCbCr, .h = 2, .v = 2, .arithmetic = true},
+        {.from = JCS_RGB, .to = JCS_RGB, .h = 1, .v = 1},
+        {.from = JCS_CMYK, .to = JCS_CMYK, .h = 1, .v = 1},
+        {.from = JCS_CMYK, .to = JCS_YCCK, .h = 2, .v = 1, .progressive = true},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        put_jpeg(&kinds[i]);
+}
+
+/* ---- PNM ---- */
+
+static void put_pnm(const char *header, size_t bytes)
+{
+    uint8_t file[512];
+    const size_t length = strlen(header);
+    memcpy(file, header, length);
+    memcpy(file + length, pixels, bytes);
+    put_seed("pnm", file, length + bytes);
+    put_for_pipeline(file, length + bytes);
+}
+
+void put_pnm_seeds(void)
+{
+    put_pnm("P1\n# a comment\n4 2\n1 0 1 1\n0101\n", 0);
+    put_pnm("P2 3 2 255 1 2 3 4 5 6\n", 0);
+    put_pnm("P3\n2 1\n1000\n1 2 3 4 5 1000", 0);
+    put_pnm("P4\n9 2\n", 4);
+    put_pnm("P5\n5 3\n255\n", 15);
+    put_pnm("P5 5 3 65535\n", 30);
+    put_pnm("P5 5 3 255\n0123456789abcdeP5 1 1 255\n", 1);
+    put_pnm("P6\n5 3\n255\n", 45);
+    put_pnm("P7\nWIDTH 3\nHEIGHT 2\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n", 24);
+    put_pnm("P7\nWIDTH 3\nHEIGHT 2\nDEPTH 2\nMAXVAL 65535\nTUPLTYPE GRAYSCALE_ALPHA\nENDHDR\n", 24);
+}

@@ -1,0 +1,15 @@
+/* How the seeds of the fuzz targets are written: `seeds FOLDER` makes FOLDER/TARGET/NAME. */
+#ifndef GF_FUZZ_SEEDS_H
+#define GF_FUZZ_SEEDS_H
+
+#include <stddef.h>
+
+/* A seed of that target, named by its number. */
+void put_seed(const char *target, const void *data, size_t size);
+
+/* Files of every kind that the codecs read. (seed_files.c) */
+void put_png_seeds(void);
+void put_jpeg_seeds(void);
+void put_pnm_seeds(void);
+
+#endif
