@@ -8,7 +8,9 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fuzz_bytes bytes = {data, size};
-    const size_t place = fuzz_byte(&bytes) * bytes.size / 256, rest = bytes.size - place;
+    if (size < 2) /* it is never given nothing */
+        return 0;
+    const size_t place = fuzz_byte(&bytes) * (size - 1) / 256, rest = bytes.size - place;
     uint8_t *const packed = malloc(gf_deflate_fast_bound(place) + gf_deflate_fast_bound(rest));
     uint8_t *const back = malloc(bytes.size + 1);
     size_t length = place ? gf_deflate_fast(bytes.data, place, false, packed) : 0;

@@ -38,6 +38,19 @@ static void reference_on_warning(png_structp png, png_const_charp text)
     snprintf(reference->text, sizeof reference->text, "%s", text);
 }
 
+/* libpng asks for the length that a chunk states, whatever follows. */
+static png_voidp reference_malloc(png_structp png, png_alloc_size_t size)
+{
+    (void)png;
+    return size <= 16 << 20 ? malloc(size) : NULL;
+}
+
+static void reference_free(png_structp png, png_voidp memory)
+{
+    (void)png;
+    free(memory);
+}
+
 static void reference_bytes(png_structp png, png_bytep to, size_t size)
 {
     struct reference *const reference = png_get_io_ptr(png);
@@ -77,8 +90,9 @@ static enum reference_verdict reference_pixels(struct reference *reference, png_
 /* image->data is the caller's, NULL where there are no pixels. */
 static enum reference_verdict reference_read(struct reference *reference, struct gf_image *image)
 {
-    png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, reference, reference_on_error,
-                                             reference_on_warning);
+    png_structp png =
+        png_create_read_struct_2(PNG_LIBPNG_VER_STRING, reference, reference_on_error,
+                                 reference_on_warning, NULL, reference_malloc, reference_free);
     png_infop info = png_create_info_struct(png);
     volatile enum reference_verdict verdict = REFERENCE_REFUSES;
     if (!setjmp(reference->escape))
