@@ -3,6 +3,8 @@
 #include "fuzz.h"
 #include "libpng_reference.h"
 
+enum { PIXELS_MAX = 1000 };
+
 static void fill(struct gf_image *image, const struct fuzz_bytes *bytes)
 {
     const size_t size = image->pitch * (size_t)image->format.height;
@@ -32,8 +34,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct gf_metadata metadata = {.orientation = 1};
     const unsigned how = fuzz_byte(&bytes);
     struct gf_format format = {.channels = 1 + (how & 3), .bits = how & 4 ? 16 : 8};
-    format.width = 1 + (int)fuzz_byte(&bytes) % 160;
-    format.height = 1 + (int)fuzz_byte(&bytes) % (FUZZ_PIXELS_MAX / format.width);
+    format.width = 1 + (int)fuzz_byte(&bytes) % 80;
+    format.height = 1 + (int)fuzz_byte(&bytes) % (PIXELS_MAX / format.width);
     options.png_level = (int)fuzz_byte(&bytes) % (GF_PNG_LEVEL_MAX + 1);
     options.autorotate = how & 8;
     if (how & 16)
@@ -41,7 +43,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (how & 32)
         FUZZ_CHECK(gf_blob_set(&metadata.icc, bytes.data, bytes.size), "out of memory");
     if (how & 64)
-        FUZZ_CHECK(gf_blob_set(&metadata.xmp, bytes.data, bytes.size), "out of memory");
+        FUZZ_CHECK(gf_blob_set(&metadata.xmp, bytes.data, bytes.size) &&
+                       gf_metadata_add_photoshop(&metadata, bytes.data, bytes.size),
+                   "out of memory");
     metadata.density_x = metadata.density_y = how & 128 ? 1000 * fuzz_byte(&bytes) : 0;
     struct gf_image image = fuzz_image(format);
     fill(&image, &bytes);

@@ -75,6 +75,19 @@ static void set_transparency(png_structp png, png_infop info, int colour, int bi
     }
 }
 
+/* As ImageMagick and others write metadata. */
+static void set_texts(png_structp png, png_infop info)
+{
+    static char exif[] = "\nexif\n      26\n4d4d002a000000080001011200030000000100060000000000\n00",
+                xmp[] = "<x:xmpmeta tiff:Orientation=\"6\"></x:xmpmeta>",
+                iptc[] = "\niptc\n      17\n3842494d04040000000000051c02000001000\n";
+    const png_text texts[] = {
+        {.compression = PNG_TEXT_COMPRESSION_NONE, .key = "Raw profile type exif", .text = exif},
+        {.compression = PNG_ITXT_COMPRESSION_NONE, .key = "XML:com.adobe.xmp", .text = xmp},
+        {.compression = PNG_TEXT_COMPRESSION_zTXt, .key = "Raw profile type iptc", .text = iptc}};
+    png_set_text(png, info, texts, sizeof texts / sizeof *texts);
+}
+
 static void put_png(int colour, int bits, bool interlaced, bool extras)
 {
     struct memory memory = {.size = 0};
@@ -91,6 +104,8 @@ static void put_png(int colour, int bits, bool interlaced, bool extras)
     if (extras) {
         png_byte exif[] = "MM\0*\0\0\0\10\0\1\1\22\0\3\0\0\0\1\0\6\0\0\0\0\0\0";
         png_set_eXIf_1(png, info, sizeof exif - 1, exif);
+        if (bits == 8)
+            set_texts(png, info);
         png_set_pHYs(png, info, 2835, 2835, PNG_RESOLUTION_METER);
         png_set_compression_buffer_size(png, 40); /* several IDATs */
     }

@@ -107,20 +107,21 @@ static void put_names(void)
 
 /* ---- bytes ---- */
 
-/* A stream of those bytes, for inflate and, with a byte before that says how it is fed, alone. */
+/* A stream of those bytes, alone and, for inflate, with a byte behind it that says how it is fed.
+ */
 static void put_stream(const uint8_t *raw, size_t size, int level, int strategy)
 {
     uint8_t packed[4096] = {0};
     z_stream stream = {.next_in = (Bytef *)raw,
                        .avail_in = (uInt)size,
-                       .next_out = packed + 1,
+                       .next_out = packed,
                        .avail_out = sizeof packed - 1};
     if (deflateInit2(&stream, level, Z_DEFLATED, 15, 8, strategy) != Z_OK ||
         deflate(&stream, Z_FINISH) != Z_STREAM_END)
         exit(1);
-    put_seed("diff_inflate", packed + 1, stream.total_out);
+    put_seed("diff_inflate", packed, stream.total_out);
     for (int how = 0; how < 256; how += 51) {
-        packed[0] = (uint8_t)how;
+        packed[stream.total_out] = (uint8_t)how;
         put_seed("inflate", packed, stream.total_out + 1);
     }
     deflateEnd(&stream);
