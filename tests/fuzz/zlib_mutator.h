@@ -37,10 +37,10 @@ static size_t make_raw(uint8_t *raw, size_t most)
 static size_t make_stream(uint8_t *data, size_t max_size)
 {
     static const int flushes[] = {Z_NO_FLUSH, Z_SYNC_FLUSH, Z_FULL_FLUSH, Z_PARTIAL_FLUSH, Z_BLOCK};
-    static uint8_t raw[8192];
+    static uint8_t raw[3000];
     const size_t size = make_raw(raw, sizeof raw);
     z_stream stream = {.next_in = raw, .next_out = data, .avail_out = (uInt)max_size};
-    if (deflateInit2(&stream, (int)random_below(10), Z_DEFLATED, 15, 1 + (int)random_below(9),
+    if (deflateInit2(&stream, (int)random_below(10), Z_DEFLATED, 15, 1 + (int)random_below(3),
                      (int)random_below(5)) != Z_OK)
         return 0;
     while (stream.total_in < size && stream.avail_out) {
