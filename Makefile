@@ -241,7 +241,7 @@ asan: ## the tests under the address sanitizer
 ubsan: ## the tests under the undefined-behaviour sanitizer
 	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD)-ubsan CUDA=0 SANITIZE=undefined CFLAGS='-O1 -g' test-only
 
-FORMATTED = $(wildcard include/gpufilter/*.h samples/harbour/*.[ch] src/*/*.[ch] src/*/*/*.[ch] tests/*.[ch] cuda/*/*.cu cuda/*/*.cuh cuda/*/*/*.cu cuda/*/*/*.cuh)
+FORMATTED = $(wildcard include/gpufilter/*.h samples/harbour/*.[ch] src/*/*.[ch] src/*/*/*.[ch] tests/*.[ch] tests/fuzz/*.[ch] cuda/*/*.cu cuda/*/*.cuh cuda/*/*/*.cu cuda/*/*/*.cuh)
 format: ## clang-format over the tree
 	clang-format -i $(FORMATTED)
 
@@ -314,7 +314,7 @@ deb: ## Debian packages of the program and of the library's headers, in build/
 clean: ## removes the build folder
 	rm -rf $(BUILD)
 
-include tests/bench/bench.mk
+include tests/bench/bench.mk tests/fuzz/fuzz.mk
 
 # What stands between the README's marks is the declarations' own, and the newest results'.
 readme: $(PROGRAM) ## brings the generated parts up to date: the README's, the gallery, the page of results
@@ -329,10 +329,8 @@ picture: $(PROGRAM) ## renders samples/harbour.png anew, in a minute or two
 	$(BUILD)/harbour $(BUILD)/harbour.ppm
 	$(PROGRAM) --png-level=9 -i $(BUILD)/harbour.ppm -o samples/harbour.png
 
-include tests/fuzz/fuzz.mk
-
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile tests/bench/bench.mk | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile tests/bench/bench.mk tests/fuzz/fuzz.mk | expand -t 16
 
 .PHONY: FORCE all bits test test-only demo selftest sanitize-gpu asan ubsan format lint readme gallery picture clean help
 
