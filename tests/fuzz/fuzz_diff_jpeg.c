@@ -7,6 +7,7 @@
 #include <jerror.h>
 
 #include "codec/jpeg/jpeg_check.h"
+#include "jpeg_mutator.h"
 
 struct reference {
     struct jpeg_decompress_struct jpeg;

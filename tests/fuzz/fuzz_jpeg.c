@@ -1,5 +1,6 @@
 /* Reading JPEG. */
 #include "fuzz.h"
+#include "jpeg_mutator.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -2,6 +2,7 @@
 #include "fuzz.h"
 
 #include "codec/jpeg/jpeg_check.h"
+#include "jpeg_mutator.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,28 +1,18 @@
-/* How a PNG is mutated: its bytes, its order of chunks, or the bytes that its IDAT unpacks to. The
- * checksums are then made right, mostly, since nothing that lies behind them would be reached
- * otherwise. */
+/* How a PNG is mutated: its bytes, its order of chunks, or the bytes that its IDAT unpacks to; and
+ * half of the time a new one is made before. The checksums are then made right, mostly, since
+ * nothing that lies behind them would be reached otherwise. */
 #ifndef GF_FUZZ_PNG_MUTATOR_H
 #define GF_FUZZ_PNG_MUTATOR_H
 
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
-#include <zlib.h>
 
-size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
+#include "png_maker.h"
 
 enum { PNG_HEAD = 8, CHUNK_EXTRA = 12, RAW_MAX = 64 << 10 };
 
 static uint32_t get_word(const uint8_t *at)
 {
     return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
-}
-
-static void put_word(uint8_t *at, uint32_t word)
-{
-    for (int i = 0; i < 4; i++)
-        at[i] = (uint8_t)(word >> (24 - 8 * i));
 }
 
 /* The size of the chunk there with its head and checksum; 0 where none is whole. */
@@ -102,21 +92,28 @@ static size_t mutate_rows(uint8_t *data, size_t size, size_t max_size, unsigned 
     return size - n + CHUNK_EXTRA + room;
 }
 
+static size_t mutate_chunks(uint8_t *data, size_t size, size_t max_size, unsigned how)
+{
+    if (size < PNG_HEAD + CHUNK_EXTRA || how < 7)
+        size = LLVMFuzzerMutate(data, size, max_size);
+    else if (how < 9)
+        size = copy_chunk(data, size, max_size, random_below(256));
+    else if (how < 10)
+        size = remove_chunk(data, size, random_below(256));
+    else
+        size = mutate_rows(data, size, max_size, random_below(256));
+    return size;
+}
+
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
 {
-    const unsigned how = seed % 16;
-    seed /= 16;
-    if (size < PNG_HEAD + CHUNK_EXTRA || how < 2)
-        return LLVMFuzzerMutate(data, size, max_size);
-    if (how < 9)
-        size = LLVMFuzzerMutate(data, size, max_size);
-    else if (how < 11)
-        size = copy_chunk(data, size, max_size, seed);
-    else if (how < 12)
-        size = remove_chunk(data, size, seed);
-    else
-        size = mutate_rows(data, size, max_size, seed);
-    if (size >= PNG_HEAD)
+    random_start(seed);
+    const bool is_new = random_below(2);
+    if (is_new)
+        size = make_png(data, max_size);
+    if (!is_new || random_below(2))
+        size = mutate_chunks(data, size, max_size, random_below(14));
+    if (size >= PNG_HEAD && random_below(8))
         repair_checksums(data, size);
     return size ? size : 1;
 }

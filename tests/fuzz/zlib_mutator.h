@@ -4,19 +4,9 @@
 #ifndef GF_FUZZ_ZLIB_MUTATOR_H
 #define GF_FUZZ_ZLIB_MUTATOR_H
 
-#include <stdint.h>
 #include <zlib.h>
 
-size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
-
-static uint64_t random_state;
-
-static unsigned random_below(unsigned bound)
-{
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return (unsigned)(random_state >> 33) % bound;
-}
+#include "random.h"
 
 /* Bytes in which there is something to find again, more or less often. */
 static size_t make_raw(uint8_t *raw, size_t most)
@@ -57,8 +47,7 @@ static size_t make_stream(uint8_t *data, size_t max_size)
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
 {
-    random_state = seed;
-    (void)random_below(2);
+    random_start(seed);
     if (random_below(4))
         size = make_stream(data, max_size);
     for (unsigned i = random_below(4); i; i--)
