@@ -112,7 +112,7 @@ CUBINS := $(foreach a,$(CUBIN_ARCHS),-gencode arch=compute_$(a),code=sm_$(a))
 GENCODE := $(CUBINS) -gencode arch=compute_$(PTX_ARCH),code=compute_$(PTX_ARCH)
 CUDA_LIBDIR := $(patsubst %/,%,$(dir $(firstword $(wildcard $(addsuffix /libcudart_static.a,$(CUDA_HOME)/targets/x86_64-linux/lib \
   $(CUDA_HOME)/targets/sbsa-linux/lib $(CUDA_HOME)/lib64 /usr/lib/*-linux-gnu)))))
-LIBS += -L$(CUDA_LIBDIR) -lcudart_static -ldl -lrt $(if $(filter g++,$(CUDAHOSTCXX)),-lstdc++,$(shell $(CUDAHOSTCXX) -print-file-name=libstdc++.so))
+LIBS += -L$(CUDA_LIBDIR) -lcudart_static -ldl -lrt $(if $(filter g++,$(CUDAHOSTCXX)),-lstdc++,$(or $(filter /%,$(shell $(or $(CUDAHOSTCXX),c++) -print-file-name=libstdc++.so)),-lstdc++))
 endif
 # Labs measure machine code for the GPU that they run on. Without any they are their declarations, which are C.
 LABS := $(strip $(CUBIN_ARCHS))

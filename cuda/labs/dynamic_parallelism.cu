@@ -79,7 +79,7 @@ struct dynamic_parallelism_bench {
     std::vector<cudaStream_t> streams;
     int wrong = 0;
 
-    ~bench()
+    ~dynamic_parallelism_bench()
     {
         for (const cudaStream_t stream : streams)
             cudaStreamDestroy(stream);
