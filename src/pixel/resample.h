@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/elementary.h"
+#include "pixel/colour.h"
 #include "stage/stage.h"
 
 #ifdef __cplusplus
@@ -137,23 +137,9 @@ void gf_resample_cpu(const struct gf_stage *stage, const struct gf_view *in,
 
 /* ---- linear light ---- */
 
-/* x^(1/2.4) for 0.003 < x <= 1, to 1e-6: c c^(1/4), c the cube root. */
-GF_HOST_DEVICE float gf_resample_root(float x)
-{
-    const float c = gf_cbrt(x);
-    return c * sqrtf(sqrtf(c));
-}
-
-GF_HOST_DEVICE float gf_resample_unit(float v)
-{
-    return v > 0.0f ? (v < 1.0f ? v : 1.0f) : 0.0f;
-}
-
-/* sRGB's transfer function (IEC 61966-2-1). */
 GF_HOST_DEVICE float gf_resample_encode(float light)
 {
-    const float x = gf_resample_unit(light);
-    return gf_select(x, 0.0031308f, fmaf(1.055f, gf_resample_root(x), -0.055f), 12.92f * x);
+    return gf_srgb_encode(gf_clamp(light, 1.0f));
 }
 
 /* Colour and alpha in 0..max, premultiplied as sRGB values: the colour's linear light,
@@ -170,7 +156,7 @@ GF_HOST_DEVICE float gf_resample_decode_premultiplied(uint32_t colour, uint32_t 
 /* The inverse, in 0..1. */
 GF_HOST_DEVICE float gf_resample_encode_premultiplied(float light, float alpha)
 {
-    const float a = gf_resample_unit(alpha);
+    const float a = gf_clamp(alpha, 1.0f);
     return a > 0.0f ? gf_resample_encode(light / a) * a : 0.0f;
 }
 
