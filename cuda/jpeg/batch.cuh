@@ -1,0 +1,34 @@
+/* What the kernels of the JPEG decoder know of the pictures of a group. The pictures of a group
+ * share launches, whatever their sizes and samplings. */
+#ifndef GF_CUDA_JPEG_BATCH_CUH
+#define GF_CUDA_JPEG_BATCH_CUH
+
+#include <stdint.h>
+
+/* A group lies in arrays of the device:
+ *   struct jpeg_picture pictures[count];
+ *   int16_t coefficients[blocks][64]    in natural order, not dequantised; element 0 is undefined
+ *   int16_t dc[blocks]                  element 0 of each block, with its prediction added
+ *   uint16_t quantisers[count][3][64]   by component, in natural order
+ *   unsigned flags[count]               not zero: the picture goes to libjpeg-turbo
+ * A flagged picture's coefficients are undefined, so that what reads them must bear any values. */
+struct jpeg_picture {
+    int width, height, components;
+    int ycc;        /* three components are YCbCr, not RGB */
+    int h[3], v[3]; /* sampling factors; one component has 1 and 1 */
+    int mcus_across, mcus_down, blocks_per_mcu;
+    unsigned first_block, blocks; /* in the group's arrays: MCU by MCU, as in the scan */
+    unsigned char *out;           /* RGB or gray, in device memory */
+    size_t pitch;
+};
+
+/* Why a picture goes to libjpeg-turbo; bits of its flags. */
+enum {
+    JPEG_BAD_MARKER = 1,    /* a marker is missing, out of order or unexpected */
+    JPEG_BAD_CODE = 2,      /* bits that are no code, or a coefficient behind the block's last */
+    JPEG_BAD_LENGTH = 4,    /* too few or too many blocks or bits */
+    JPEG_NOT_IN_STEP = 8,   /* the bounded search for the codes' beginnings has not ended */
+    JPEG_OUT_OF_RANGE = 16, /* a value that libjpeg-turbo's C and SIMD code treat differently */
+};
+
+#endif

@@ -1,0 +1,56 @@
+/* Decodes JPEG on a CUDA device, with libjpeg-turbo's own bits. Pictures are decoded in groups: all
+ * steps of all pictures of a group take about ten launches. */
+#ifndef GF_CUDA_JPEG_DECODER_H
+#define GF_CUDA_JPEG_DECODER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "codec/jpeg/jpeg_header.h"
+#include "gpufilter/status.h"
+#include "stage/view.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A decoder has a stream and buffers of its own; one thread at a time uses it. The buffers grow to
+ * the largest group, but never beyond `memory_most` bytes of device memory. */
+struct gf_jpeg_decoder;
+
+struct gf_jpeg_decode_picture {
+    const struct gf_jpeg_header *header;
+    const unsigned char *data; /* the whole file, in pinned host memory or in device memory */
+    size_t size;
+    struct gf_view out; /* all rows, in device memory */
+    bool decoded;       /* false: libjpeg-turbo must take this one */
+};
+
+enum gf_status gf_jpeg_decoder_create(int device, uint64_t memory_most,
+                                      struct gf_jpeg_decoder **decoder,
+                                      struct gf_error *error) GF_CHECKED;
+void gf_jpeg_decoder_destroy(struct gf_jpeg_decoder *decoder);
+
+/* Decodes the pictures and returns when they are there. A picture with `decoded` has exactly the
+ * pixels that libjpeg-turbo makes of the file, and libjpeg-turbo has no warning about it. The work
+ * is bounded, whatever the files hold. */
+enum gf_status gf_jpeg_decoder_run(struct gf_jpeg_decoder *decoder,
+                                   struct gf_jpeg_decode_picture *pictures, int count,
+                                   struct gf_error *error) GF_CHECKED;
+
+/* The device memory that a picture needs in a group, `out` not counted. */
+uint64_t gf_jpeg_decoder_bytes(const struct gf_jpeg_header *header, size_t size);
+
+/* Milliseconds of each step of one group on the device. */
+struct gf_jpeg_decode_steps {
+    float upload, unstuff, synchronise, decode, dc, pixels;
+};
+
+/* From now on each run fills *steps, which takes a few events more; NULL ends that. */
+void gf_jpeg_decoder_measure(struct gf_jpeg_decoder *decoder, struct gf_jpeg_decode_steps *steps);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
