@@ -6,19 +6,28 @@
 #include "pixel/stencil.h"
 
 enum {
-    RUN16 = 512
-}; /* samples of a 16-bit row at once: sums and taps' rows stay in the first-level cache */
+    RUN16 = 512,    /* samples of a 16-bit row at once: sums and taps' rows stay in the first-level
+                       cache */
+    COLUMNS = 2048, /* samples of 8-bit rows that the vertical pass takes at once: the rows that the
+                       taps reach stay in the second-level cache */
+};
 
 struct work {
-    const unsigned char **rows;
+    const unsigned char **rows, **columns;
     unsigned char *zeros;
-    void *mid; /* GF_GAUSS_LINES rows after the vertical pass, with room for the border on either
-                  side */
+    void *mid;        /* rows after the vertical pass, with room for the border on either side */
+    int lines;        /* so many of them, a multiple of GF_GAUSS_LINES */
     size_t mid_pitch; /* samples */
     struct gf_gauss_pairs *pairs;
     uint32_t *words;
     void *sums;
 };
+
+/* With more rows at once, those that the taps reach are read less often. */
+static int lines_at_once(struct gf_format format, int radius)
+{
+    return format.bits == 8 && radius > 2 * GF_GAUSS_LINES ? 4 * GF_GAUSS_LINES : GF_GAUSS_LINES;
+}
 
 static size_t carve(struct work *work, void *base, struct gf_format format, int radius)
 {
@@ -26,10 +35,13 @@ static size_t carve(struct work *work, void *base, struct gf_format format, int 
     const size_t channels = (size_t)format.channels;
     const size_t halo = (size_t)radius * channels;
     const bool wide = format.bits > 8;
-    work->rows = gf_carve(&carver, (size_t)(GF_GAUSS_LINES + 2 * radius) * sizeof *work->rows);
+    work->lines = lines_at_once(format, radius);
+    work->rows = gf_carve(&carver, (size_t)(work->lines + 2 * radius) * sizeof *work->rows);
+    work->columns =
+        gf_carve(&carver, (size_t)(GF_GAUSS_LINES + 2 * radius + 3) * sizeof *work->rows);
     work->zeros = gf_carve(&carver, gf_row_bytes(format));
     work->mid_pitch = (gf_samples(format) + 2 * halo + channels + 31) / 32 * 32;
-    work->mid = gf_carve(&carver, GF_GAUSS_LINES * work->mid_pitch *
+    work->mid = gf_carve(&carver, (size_t)work->lines * work->mid_pitch *
                                       (wide ? sizeof(float) : sizeof(uint16_t)));
     work->sums = gf_carve(&carver, (wide ? RUN16 : GF_GAUSS_CHUNK) * sizeof(uint32_t));
     if (!wide) {
@@ -66,8 +78,21 @@ static void block_rows(const struct gf_gauss_request *request, const struct work
     const int radius = request->gauss->radius;
     gf_stencil_rows(request->in, y - radius, lines + 2 * radius, request->border, work->zeros,
                     work->rows);
-    for (int i = lines; i < GF_GAUSS_LINES; i++)
+    for (int i = lines; i < work->lines; i++)
         work->rows[i + 2 * radius] = work->zeros;
+}
+
+static void vertical8(const struct gf_gauss_simd *simd, const struct work *work, uint16_t *mid,
+                      int lines, size_t samples)
+{
+    const int last = GF_GAUSS_LINES + 2 * work->pairs->gauss->radius - 1;
+    for (size_t x = 0; x < samples; x += COLUMNS)
+        for (int i = 0; i < lines; i += GF_GAUSS_LINES) {
+            for (int j = 0; j < gf_gauss_reach(work->pairs->gauss); j++)
+                work->columns[j] = work->rows[i + (j < last ? j : last)] + x;
+            simd->vertical(work->pairs, work->columns, mid + (size_t)i * work->mid_pitch + x,
+                           work->mid_pitch, samples - x < COLUMNS ? samples - x : COLUMNS);
+        }
 }
 
 static void run8(const struct gf_gauss_request *request, const struct work *work, int y, int lines)
@@ -78,7 +103,7 @@ static void run8(const struct gf_gauss_request *request, const struct work *work
     const size_t halo = (size_t)request->gauss->radius * (size_t)format.channels;
     const size_t pixel = (size_t)format.channels * sizeof(uint16_t);
     uint16_t *const mid = work->mid;
-    simd->vertical(work->pairs, work->rows, mid + halo, work->mid_pitch, samples);
+    vertical8(simd, work, mid + halo, lines, samples);
     for (int i = 0; i < lines; i++) {
         uint16_t *const line = mid + (size_t)i * work->mid_pitch;
         gf_stencil_pad(line + halo, format.width, request->gauss->radius, pixel, request->border);
@@ -188,8 +213,8 @@ void gf_gauss_run(const struct gf_gauss_request *request)
     if (format.bits == 8)
         gf_gauss_pairs_init(work.pairs, request->gauss);
     const int end = request->out->y + request->out->rows;
-    for (int y = request->out->y; y < end; y += GF_GAUSS_LINES) {
-        const int lines = end - y < GF_GAUSS_LINES ? end - y : GF_GAUSS_LINES;
+    for (int y = request->out->y; y < end; y += work.lines) {
+        const int lines = end - y < work.lines ? end - y : work.lines;
         block_rows(request, &work, y, lines);
         if (format.bits == 8)
             run8(request, &work, y, lines);

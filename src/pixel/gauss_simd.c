@@ -1,5 +1,7 @@
 #include "pixel/gauss_simd.h"
 
+#include <string.h>
+
 #include "base/cpu.h"
 #include "base/target_clones.h"
 
@@ -8,10 +10,38 @@
 #include <immintrin.h>
 #endif
 
+/* The difference that the sample j rows below the first of row i - 1 makes to row i. */
+static int tap_difference(const struct gf_gauss *gauss, int j)
+{
+    return j < 0 ? 0
+                 : gf_gauss_tap(gauss, j - 1 - gauss->radius) -
+                       gf_gauss_tap(gauss, j - gauss->radius);
+}
+
+static void quads_init(struct gf_gauss_quads *quads, const struct gf_gauss *gauss)
+{
+    memset(quads, 0, sizeof *quads);
+    quads->fit = true;
+    for (int j = 0; j < 4 * GF_GAUSS_QUADS; j++) {
+        const int shift = j % 4 * 8;
+        const int tap = gf_gauss_tap(gauss, j - gauss->radius);
+        const int high = (tap + 128) >> 8;
+        const int difference = tap_difference(gauss, j);
+        quads->fit &= high <= INT8_MAX && difference <= INT8_MAX && difference >= INT8_MIN;
+        quads->high[j / 4] |= (int32_t)((uint32_t)(high & 255) << shift);
+        quads->low[j / 4] |= (int32_t)((uint32_t)(tap & 255) << shift);
+        for (int p = 0; p < 4; p++) {
+            const uint32_t late = (uint32_t)tap_difference(gauss, j - p) & 255;
+            quads->difference[p][j / 4 + 1] |= (int32_t)(late << shift);
+        }
+    }
+}
+
 void gf_gauss_pairs_init(struct gf_gauss_pairs *pairs, const struct gf_gauss *gauss)
 {
     const int radius = gauss->radius;
     pairs->gauss = gauss;
+    quads_init(&pairs->quads, gauss);
     for (int m = -GF_GAUSS_LEAD; m <= radius + GF_GAUSS_LEAD; m++) {
         const int before = gf_gauss_tap(gauss, 2 * m - 1 - radius);
         const int tap = gf_gauss_tap(gauss, 2 * m - radius);
@@ -158,10 +188,90 @@ __attribute__((target("avx2"))) static void horizontal_avx2(const struct gf_gaus
     }
 }
 
-__attribute__((target("avx512f,avx512bw,avx512vnni"))) static void
-vertical_avx512(const struct gf_gauss_pairs *pairs, const unsigned char *const *rows, uint16_t *mid,
-                size_t mid_pitch, size_t count)
+#define GF_AVX512 __attribute__((target("avx512f,avx512bw,avx512vnni")))
+
+/* 32 columns of four rows: *first has columns 0-3, 16-19, 8-11, 24-27, a column's samples in a
+ * word, *second those four behind each. */
+GF_AVX512 static inline void load_quads(const unsigned char *const rows[4], size_t x,
+                                        __m512i *first, __m512i *second)
 {
+    __m256i row[4];
+    for (int i = 0; i < 4; i++)
+        row[i] = _mm256_loadu_si256((const __m256i *)(rows[i] + x));
+    const __m256i upper0 = _mm256_unpacklo_epi8(row[0], row[1]);
+    const __m256i upper8 = _mm256_unpackhi_epi8(row[0], row[1]);
+    const __m256i lower0 = _mm256_unpacklo_epi8(row[2], row[3]);
+    const __m256i lower8 = _mm256_unpackhi_epi8(row[2], row[3]);
+    *first = _mm512_inserti64x4(_mm512_castsi256_si512(_mm256_unpacklo_epi16(upper0, lower0)),
+                                _mm256_unpacklo_epi16(upper8, lower8), 1);
+    *second = _mm512_inserti64x4(_mm512_castsi256_si512(_mm256_unpackhi_epi16(upper0, lower0)),
+                                 _mm256_unpackhi_epi16(upper8, lower8), 1);
+}
+
+/* Stores 32 sums that stand as load_quads() makes them. */
+GF_AVX512 static inline void store_quads(uint16_t *mid, __m512i first, __m512i second,
+                                         __m128i shift)
+{
+    const __m512i packed =
+        _mm512_packus_epi32(_mm512_srl_epi32(first, shift), _mm512_srl_epi32(second, shift));
+    _mm512_storeu_si512(mid, _mm512_shuffle_i64x2(packed, packed, _MM_SHUFFLE(3, 1, 2, 0)));
+}
+
+/* Each row but the first of a block as the difference from the row above it. */
+GF_AVX512 static void vertical_flat(const struct gf_gauss_pairs *pairs,
+                                    const unsigned char *const *rows, uint16_t *mid,
+                                    size_t mid_pitch, size_t count)
+{
+    const struct gf_gauss_quads *const quads = &pairs->quads;
+    const int steps = gf_gauss_reach(pairs->gauss) / 4;
+    const __m128i shift = _mm_cvtsi32_si128(pairs->gauss->shift - GF_GAUSS_FRACTION);
+    size_t x = 0;
+    for (; x + 32 <= count; x += 32) {
+        __m512i high[2], sum[GF_GAUSS_LINES][2];
+        for (int v = 0; v < 2; v++) {
+            high[v] = _mm512_setzero_si512();
+            sum[0][v] = _mm512_set1_epi32((int)vertical_half(pairs->gauss));
+            for (int i = 1; i < GF_GAUSS_LINES; i++)
+                sum[i][v] = _mm512_setzero_si512();
+        }
+        if (x % 64 == 0)
+            for (int j = 0; j < 4 * steps; j++)
+                _mm_prefetch((const char *)(rows[j] + x + 64), _MM_HINT_T0);
+        for (int j = 0; j < steps; j++) {
+            __m512i both[2];
+            load_quads(rows + 4 * j, x, &both[0], &both[1]);
+#pragma GCC unroll 2
+            for (int v = 0; v < 2; v++) {
+                high[v] = _mm512_dpbusd_epi32(high[v], both[v], _mm512_set1_epi32(quads->high[j]));
+                sum[0][v] =
+                    _mm512_dpbusd_epi32(sum[0][v], both[v], _mm512_set1_epi32(quads->low[j]));
+#pragma GCC unroll 8
+                for (int i = 1; i < GF_GAUSS_LINES; i++) {
+                    const int32_t *const taps = quads->difference[(i - 1) % 4] + 1 - (i - 1) / 4;
+                    sum[i][v] = _mm512_dpbusd_epi32(sum[i][v], both[v], _mm512_set1_epi32(taps[j]));
+                }
+            }
+        }
+        for (int v = 0; v < 2; v++)
+            sum[0][v] = _mm512_add_epi32(sum[0][v], _mm512_slli_epi32(high[v], 8));
+#pragma GCC unroll 8
+        for (int i = 0; i < GF_GAUSS_LINES; i++) {
+            for (int v = 0; i && v < 2; v++)
+                sum[i][v] = _mm512_add_epi32(sum[i][v], sum[i - 1][v]);
+            store_quads(mid + (size_t)i * mid_pitch + x, sum[i][0], sum[i][1], shift);
+        }
+    }
+    vertical_rest(pairs, rows, mid, mid_pitch, x, count);
+}
+
+GF_AVX512 static void vertical_avx512(const struct gf_gauss_pairs *pairs,
+                                      const unsigned char *const *rows, uint16_t *mid,
+                                      size_t mid_pitch, size_t count)
+{
+    if (pairs->quads.fit) {
+        vertical_flat(pairs, rows, mid, mid_pitch, count);
+        return;
+    }
     const int steps = pairs->gauss->radius + GF_GAUSS_LINES / 2;
     const __m128i shift = _mm_cvtsi32_si128(pairs->gauss->shift - GF_GAUSS_FRACTION);
     const __m512i half = _mm512_set1_epi32((int)vertical_half(pairs->gauss));
@@ -172,6 +282,10 @@ vertical_avx512(const struct gf_gauss_pairs *pairs, const unsigned char *const *
             sum[i][0] = sum[i][1] = half;
         for (int j = 0; j < steps; j++) {
             __m512i both[2];
+            if (!(x & 32)) {
+                _mm_prefetch((const char *)(rows[2 * j] + x + 64), _MM_HINT_T0);
+                _mm_prefetch((const char *)(rows[2 * j + 1] + x + 64), _MM_HINT_T0);
+            }
 #pragma GCC unroll 2
             for (int v = 0; v < 2; v++) {
                 const __m128i *const upper = (const __m128i *)(rows[2 * j] + x + 16 * v);
@@ -199,30 +313,88 @@ vertical_avx512(const struct gf_gauss_pairs *pairs, const unsigned char *const *
     vertical_rest(pairs, rows, mid, mid_pitch, x, count);
 }
 
-__attribute__((target("avx512f,avx512bw,avx512vnni"))) static void
-horizontal_avx512(const struct gf_gauss_pairs *pairs, const uint16_t *mid, int channels,
-                  uint32_t *work, uint32_t *sums, size_t count)
+enum {
+    WIDTH = 16,
+    VECTORS = 8,
+    TAPS = 4,
+    FEW = 32
+}; /* words of a vector; sums and taps in registers */
+
+/* Adds to VECTORS vectors of sums TAPS pairs of taps that lie `step` vectors apart in `at`, so that
+ * one load serves several sums. */
+GF_AVX512 static inline __attribute__((always_inline)) void
+add_taps(__m512i sum[VECTORS], const uint32_t *at, const __m512i tap[TAPS], int step)
 {
-    enum { WIDTH = 16, VECTORS = 8 };
-    const int radius = pairs->gauss->radius;
-    interleave(mid, channels, work, count + 2 * (size_t)radius * (size_t)channels);
+#pragma GCC unroll 17
+    for (int i = 0; i < VECTORS + (TAPS - 1) * step; i++) {
+        const __m512i both = _mm512_loadu_si512(at + i * WIDTH);
+#pragma GCC unroll 4
+        for (int k = 0; k < TAPS; k++) {
+            const int v = i - k * step;
+            if (v >= 0 && v < VECTORS)
+                sum[v] = _mm512_dpwssd_epi32(sum[v], both, tap[k]);
+        }
+    }
+}
+
+/* Pairs of taps `apart` pairs apart meet samples `step` vectors apart: 2 apart channels = WIDTH
+ * step. */
+GF_AVX512 static inline __attribute__((always_inline)) void
+many_taps(const struct gf_gauss_pairs *pairs, const uint32_t *work, int channels, int step,
+          uint32_t *sums, size_t count)
+{
+    const int radius = pairs->gauss->radius, apart = WIDTH * step / (2 * channels);
+    for (size_t x = 0; x < count; x += WIDTH * VECTORS) {
+        __m512i sum[VECTORS], tap[TAPS];
+        for (int i = 0; i < VECTORS; i++)
+            sum[i] = _mm512_setzero_si512();
+        for (int first = 0; first < apart; first++)
+            for (int m = first; m <= radius; m += TAPS * apart) {
+                for (int k = 0; k < TAPS; k++) {
+                    const int pair = m + k * apart;
+                    tap[k] =
+                        _mm512_set1_epi32(pair <= radius ? pairs->even[GF_GAUSS_LEAD + pair] : 0);
+                }
+                add_taps(sum, work + x + 2 * m * channels, tap, step);
+            }
+#pragma GCC unroll 8
+        for (int i = 0; i < VECTORS; i++)
+            _mm512_storeu_si512(sums + x + i * WIDTH, sum[i]);
+    }
+}
+
+/* Few taps: each sum loads its own samples. */
+GF_AVX512 static void few_taps(const struct gf_gauss_pairs *pairs, const uint32_t *work,
+                               int channels, uint32_t *sums, size_t count)
+{
     for (size_t x = 0; x < count; x += WIDTH * VECTORS) {
         __m512i sum[VECTORS];
         for (int i = 0; i < VECTORS; i++)
             sum[i] = _mm512_setzero_si512();
         const uint32_t *at = work + x;
-        for (int m = 0; m <= radius; m++, at += 2 * channels) {
+        for (int m = 0; m <= pairs->gauss->radius; m++, at += 2 * channels) {
             const __m512i tap = _mm512_set1_epi32(pairs->even[GF_GAUSS_LEAD + m]);
 #pragma GCC unroll 8
-            for (int i = 0; i < VECTORS; i++) {
-                const __m512i both = _mm512_loadu_si512(at + i * WIDTH);
-                sum[i] = _mm512_dpwssd_epi32(sum[i], both, tap);
-            }
+            for (int i = 0; i < VECTORS; i++)
+                sum[i] = _mm512_dpwssd_epi32(sum[i], _mm512_loadu_si512(at + i * WIDTH), tap);
         }
 #pragma GCC unroll 8
         for (int i = 0; i < VECTORS; i++)
             _mm512_storeu_si512(sums + x + i * WIDTH, sum[i]);
     }
+}
+
+GF_AVX512 static void horizontal_avx512(const struct gf_gauss_pairs *pairs, const uint16_t *mid,
+                                        int channels, uint32_t *work, uint32_t *sums, size_t count)
+{
+    const int radius = pairs->gauss->radius;
+    interleave(mid, channels, work, count + 2 * (size_t)radius * (size_t)channels);
+    if (radius < FEW)
+        few_taps(pairs, work, channels, sums, count);
+    else if (channels == 3)
+        many_taps(pairs, work, channels, 3, sums, count);
+    else
+        many_taps(pairs, work, channels, 1, sums, count);
 }
 
 #endif
