@@ -22,7 +22,7 @@ static void quads_init(struct gf_gauss_quads *quads, const struct gf_gauss *gaus
 {
     memset(quads, 0, sizeof *quads);
     quads->fit = true;
-    for (int j = 0; j < 4 * GF_GAUSS_QUADS; j++) {
+    for (int j = 0; j < gf_gauss_reach(gauss); j++) {
         const int shift = j % 4 * 8;
         const int tap = gf_gauss_tap(gauss, j - gauss->radius);
         const int high = (tap + 128) >> 8;
