@@ -41,6 +41,14 @@ enum gf_status gf_jpeg_encoder_run(struct gf_jpeg_encoder *encoder,
                                    struct gf_jpeg_encode_picture *pictures, int count,
                                    struct gf_error *error) GF_CHECKED;
 
+/* Milliseconds of the last run on the device: the kernels, and the copies of the scans. */
+struct gf_jpeg_encode_steps {
+    float encode, download;
+};
+
+/* From now on each run fills *steps, which takes a few events more; NULL ends that. */
+void gf_jpeg_encoder_measure(struct gf_jpeg_encoder *encoder, struct gf_jpeg_encode_steps *steps);
+
 /* The device memory that a picture of a group takes, the picture itself not counted. */
 uint64_t gf_jpeg_encoder_bytes(struct gf_format format, enum gf_subsampling subsampling);
 

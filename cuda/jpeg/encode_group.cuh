@@ -1,0 +1,96 @@
+/* What the encoder's kernel knows of a group of pictures, and the shapes of MCUs. */
+#ifndef GF_CUDA_JPEG_ENCODE_GROUP_CUH
+#define GF_CUDA_JPEG_ENCODE_GROUP_CUH
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "codec/jpeg/jpeg_tables.h"
+
+/* A thread block encodes a chunk: so many blocks of 8 x 8 samples, whole MCUs that follow one
+ * another in the scan. */
+enum { CHUNK_BLOCKS = 48, ENCODE_THREADS = 128 };
+enum { BLOCK_SAMPLES = 64, TABLES = 2, LANES = 32 };
+/* A tile, 4 x 2 pixels, is what a thread converts at a time. */
+enum { TILE_WIDTH = 4, TILE_ROWS = 2 };
+
+/* The shape of an MCU: H x V luma blocks, and one of each chroma if there are three components. */
+template <int H_, int V_, int COMPONENTS_> struct mcu_shape {
+    static constexpr int H = H_, V = V_, COMPONENTS = COMPONENTS_;
+    static constexpr int LUMA = H * V, BLOCKS = LUMA + COMPONENTS - 1;
+    static constexpr int CHUNK_MCUS = CHUNK_BLOCKS / BLOCKS;
+    static constexpr int TILES_ACROSS = 8 * H / TILE_WIDTH;
+    static constexpr int TILES = TILES_ACROSS * (8 * V / TILE_ROWS);
+    static_assert(CHUNK_MCUS * BLOCKS == CHUNK_BLOCKS && CHUNK_MCUS % 2 == 0, "");
+};
+
+using gray_shape = mcu_shape<1, 1, 1>;
+using shape_444 = mcu_shape<1, 1, 3>;
+using shape_422 = mcu_shape<2, 1, 3>;
+using shape_420 = mcu_shape<2, 2, 3>;
+enum { SHAPES = 4 };
+
+/* How a lane quantises its two coefficients of a block: see quantise(). */
+struct lane_quantiser {
+    int half[2], reciprocal[2], excess[2];
+    int place[2]; /* in zigzag order */
+};
+
+/* A lane's parts of the cosine matrix, as operands of the matrix products: see transform_pair(). */
+struct lane_cosines {
+    unsigned rows_high, rows_low, columns_high, columns_mixed, columns_low;
+    unsigned unused[3];
+};
+
+/* An entry has the code and room for the bits that follow it, shifted left by 5, and the length of
+ * both; ac is indexed by run << 4 | size. */
+struct code_tables {
+    unsigned ac[TABLES][GF_JPEG_AC_SYMBOLS], dc[TABLES][16];
+};
+
+/* The tables of a quality. */
+struct encode_tables {
+    struct code_tables codes;
+    struct lane_quantiser quantisers[TABLES][LANES];
+    struct lane_cosines cosines[LANES];
+};
+
+struct encode_picture {
+    const unsigned char *pixels;
+    size_t pitch;
+    int width, height;
+    int mcus_across, mcus;
+    unsigned first_chunk; /* of the launch */
+    int index;            /* of the group */
+    const struct encode_tables *tables;
+    unsigned char *scan;
+    uint64_t capacity; /* bytes at scan */
+};
+
+/* What chunks tell those behind them: each member is written at once, with a flag in its upper
+ * bits; zero: not known yet. */
+struct chunk_state {
+    uint64_t dc;       /* the last DC value of each component */
+    uint64_t bits;     /* the number of bits, and then of all bits up to here: see look_back() */
+    uint64_t tail;     /* the last 32 bits */
+    uint64_t stuffing; /* the number of bytes 0xff, and then of all up to here */
+};
+
+/* The pictures of one launch, whose MCUs have one shape. */
+struct encode_group {
+    const struct encode_picture *pictures;
+    int count;
+    unsigned chunks;
+    struct chunk_state *states; /* zeroed */
+    uint64_t *sizes;            /* of the scans, by encode_picture.index */
+};
+
+void gf_jpeg_encode_tables(const struct gf_jpeg_tables *from, struct encode_tables *tables);
+/* The MCUs of a chunk of the shape, and an MCU's blocks and sides. */
+struct encode_shape {
+    int h, v, blocks, chunk_mcus;
+};
+struct encode_shape gf_jpeg_encode_shape(int shape);
+cudaError_t gf_jpeg_encode_launch(int shape, const struct encode_group *group, cudaStream_t stream);
+
+#endif

@@ -1,0 +1,435 @@
+/* The host's side of the encoder: buffers, launches, copies. */
+#include <cuda_runtime.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "cuda/common/check.cuh"
+#include "cuda/jpeg/encode_group.cuh"
+#include "cuda/jpeg/encoder.h"
+
+enum { QUALITIES = 101, ALIGNMENT = 256, MARKS = 3 };
+
+enum part_state { WAITING, CHOSEN, ENDED };
+
+/* A picture of the group. */
+struct part {
+    enum part_state state;
+    int shape;
+    unsigned chunks;
+    uint64_t capacity;     /* device memory for its scan */
+    uint64_t offset, size; /* of the scan that was fetched; size 0: none */
+};
+
+struct gf_jpeg_encoder {
+    int device;
+    uint64_t memory_most;
+    cudaStream_t stream;
+    cudaEvent_t marks[MARKS];
+    struct gf_jpeg_encode_steps *steps; /* NULL: not measured */
+    struct encode_tables *tables;       /* device, by quality */
+    bool made[QUALITIES];               /* of the tables */
+    unsigned char *memory;              /* device */
+    uint64_t memory_size;
+    unsigned char *scans; /* pinned */
+    uint64_t scans_size, scans_used;
+    /* Of the largest group: */
+    int capacity;
+    struct encode_picture *pictures; /* pinned */
+    uint64_t *sizes;                 /* pinned; kernels write them */
+    struct part *parts;
+    /* Of the round: */
+    int placed; /* pictures */
+    struct encode_group groups[SHAPES];
+};
+
+static uint64_t aligned(uint64_t size)
+{
+    return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+/* ---- what a picture needs ---- */
+
+static int shape_of(int channels, enum gf_subsampling subsampling)
+{
+    return channels == 1                       ? 3
+           : subsampling == GF_SUBSAMPLING_420 ? 0
+           : subsampling == GF_SUBSAMPLING_422 ? 1
+                                               : 2;
+}
+
+static void count_mcus(struct gf_format format, const struct encode_shape *shape, int *across,
+                       int *down)
+{
+    *across = (format.width + 8 * shape->h - 1) / (8 * shape->h);
+    *down = (format.height + 8 * shape->v - 1) / (8 * shape->v);
+}
+
+/* The scan is given a byte for each sample, which photographs do not reach at quality 100. */
+static struct part part_of(struct gf_format format, enum gf_subsampling subsampling)
+{
+    struct part part = {};
+    part.shape = shape_of(format.channels, subsampling);
+    const struct encode_shape shape = gf_jpeg_encode_shape(part.shape);
+    int across, down;
+    count_mcus(format, &shape, &across, &down);
+    const uint64_t mcus = (uint64_t)across * (uint64_t)down;
+    part.chunks = (unsigned)((mcus + (uint64_t)shape.chunk_mcus - 1) / (uint64_t)shape.chunk_mcus);
+    part.capacity = aligned(mcus * (uint64_t)shape.blocks * BLOCK_SAMPLES);
+    return part;
+}
+
+static uint64_t part_bytes(const struct part *part)
+{
+    return aligned(sizeof(struct encode_picture)) +
+           aligned(part->chunks * sizeof(struct chunk_state)) + part->capacity;
+}
+
+extern "C" uint64_t gf_jpeg_encoder_bytes(struct gf_format format, enum gf_subsampling subsampling)
+{
+    const struct part part = part_of(format, subsampling);
+    return part_bytes(&part);
+}
+
+/* ---- memory ---- */
+
+static enum gf_status reserve_device(struct gf_jpeg_encoder *encoder, uint64_t size,
+                                     struct gf_error *error)
+{
+    if (size <= encoder->memory_size)
+        return GF_OK;
+    GF_CUDA_TRY(cudaFree(encoder->memory), encoder->device, error);
+    encoder->memory = NULL;
+    encoder->memory_size = 0;
+    GF_CUDA_TRY(cudaMalloc(&encoder->memory, size), encoder->device, error);
+    encoder->memory_size = size;
+    return GF_OK;
+}
+
+/* Keeps the scans that are there. */
+static enum gf_status reserve_scans(struct gf_jpeg_encoder *encoder, uint64_t size,
+                                    struct gf_error *error)
+{
+    if (size <= encoder->scans_size)
+        return GF_OK;
+    const uint64_t larger = size + size / 4;
+    unsigned char *scans;
+    GF_CUDA_TRY(cudaMallocHost(&scans, larger), encoder->device, error);
+    if (encoder->scans_used)
+        memcpy(scans, encoder->scans, encoder->scans_used);
+    cudaFreeHost(encoder->scans);
+    encoder->scans = scans;
+    encoder->scans_size = larger;
+    return GF_OK;
+}
+
+static void free_group(struct gf_jpeg_encoder *encoder)
+{
+    cudaFreeHost(encoder->pictures);
+    cudaFreeHost(encoder->sizes);
+    free(encoder->parts);
+    encoder->pictures = NULL;
+    encoder->sizes = NULL;
+    encoder->parts = NULL;
+    encoder->capacity = 0;
+}
+
+static enum gf_status reserve_group(struct gf_jpeg_encoder *encoder, int count,
+                                    struct gf_error *error)
+{
+    if (count <= encoder->capacity)
+        return GF_OK;
+    free_group(encoder);
+    const size_t pictures = (size_t)count;
+    GF_CUDA_TRY(cudaMallocHost(&encoder->pictures, pictures * sizeof *encoder->pictures),
+                encoder->device, error);
+    GF_CUDA_TRY(cudaMallocHost(&encoder->sizes, pictures * sizeof *encoder->sizes), encoder->device,
+                error);
+    encoder->parts = (struct part *)malloc(pictures * sizeof *encoder->parts);
+    if (!encoder->parts)
+        return gf_fail_memory(error);
+    encoder->capacity = count;
+    return GF_OK;
+}
+
+static enum gf_status make_tables(struct gf_jpeg_encoder *encoder, int quality,
+                                  struct gf_error *error)
+{
+    if (encoder->made[quality])
+        return GF_OK;
+    struct gf_jpeg_tables from;
+    struct encode_tables tables;
+    if (!gf_jpeg_tables_make(quality, &from))
+        return gf_fail_memory(error);
+    gf_jpeg_encode_tables(&from, &tables);
+    GF_CUDA_TRY(cudaMemcpyAsync(encoder->tables + quality, &tables, sizeof tables,
+                                cudaMemcpyHostToDevice, encoder->stream),
+                encoder->device, error);
+    GF_CUDA_TRY(cudaStreamSynchronize(encoder->stream), encoder->device, error);
+    encoder->made[quality] = true;
+    return GF_OK;
+}
+
+/* ---- a round: the pictures of a group that are encoded together ---- */
+
+static struct encode_picture describe(const struct gf_jpeg_encoder *encoder,
+                                      const struct gf_jpeg_encode_picture *picture, int index)
+{
+    const struct part *const part = encoder->parts + index;
+    const struct encode_shape shape = gf_jpeg_encode_shape(part->shape);
+    struct encode_picture to = {};
+    int down;
+    to.pixels = picture->in.data;
+    to.pitch = picture->in.pitch;
+    to.width = picture->in.format.width;
+    to.height = picture->in.format.height;
+    count_mcus(picture->in.format, &shape, &to.mcus_across, &down);
+    to.mcus = to.mcus_across * down;
+    to.index = index;
+    to.tables = encoder->tables + picture->quality;
+    to.capacity = part->capacity;
+    return to;
+}
+
+/* Chooses waiting pictures as far as memory suffices; those that never fit are given up. Returns
+ * the bytes that they need, 0 where none is left. */
+static uint64_t choose(struct gf_jpeg_encoder *encoder, int count)
+{
+    uint64_t bytes = 0;
+    for (int i = 0; i < count; i++) {
+        struct part *const part = encoder->parts + i;
+        const uint64_t own = part_bytes(part);
+        if (part->state != WAITING)
+            continue;
+        if (own > encoder->memory_most)
+            part->state = ENDED;
+        else if (bytes + own <= encoder->memory_most) {
+            part->state = CHOSEN;
+            bytes += own;
+        }
+    }
+    return bytes;
+}
+
+/* Describes the chosen pictures of a shape, which begin at `placed`; returns where they end. */
+static int lay_out_shape(struct gf_jpeg_encoder *encoder,
+                         const struct gf_jpeg_encode_picture *pictures, int count, int shape,
+                         int placed)
+{
+    struct encode_group *const group = encoder->groups + shape;
+    *group = {};
+    group->pictures = (const struct encode_picture *)encoder->memory + placed;
+    group->sizes = encoder->sizes;
+    for (int i = 0; i < count; i++) {
+        const struct part *const part = encoder->parts + i;
+        if (part->state != CHOSEN || part->shape != shape)
+            continue;
+        encoder->pictures[placed] = describe(encoder, pictures + i, i);
+        encoder->pictures[placed++].first_chunk = group->chunks;
+        group->chunks += part->chunks;
+        group->count++;
+    }
+    return placed;
+}
+
+/* Divides the device's memory: descriptions of the pictures, states of the chunks, scans. Returns
+ * the bytes of the states. */
+static uint64_t lay_out(struct gf_jpeg_encoder *encoder,
+                        const struct gf_jpeg_encode_picture *pictures, int count)
+{
+    encoder->placed = 0;
+    uint64_t chunks = 0;
+    for (int shape = 0; shape < SHAPES; shape++) {
+        encoder->placed = lay_out_shape(encoder, pictures, count, shape, encoder->placed);
+        chunks += encoder->groups[shape].chunks;
+    }
+    unsigned char *at =
+        encoder->memory + aligned((uint64_t)encoder->placed * sizeof *encoder->pictures);
+    struct chunk_state *states = (struct chunk_state *)at;
+    for (int shape = 0; shape < SHAPES; shape++) {
+        encoder->groups[shape].states = states;
+        states += encoder->groups[shape].chunks;
+    }
+    at += aligned(chunks * sizeof *states);
+    for (int i = 0; i < encoder->placed; i++) {
+        encoder->pictures[i].scan = at;
+        at += encoder->pictures[i].capacity;
+    }
+    return chunks * sizeof *states;
+}
+
+static enum gf_status mark(struct gf_jpeg_encoder *encoder, int i, struct gf_error *error)
+{
+    if (encoder->steps)
+        GF_CUDA_TRY(cudaEventRecord(encoder->marks[i], encoder->stream), encoder->device, error);
+    return GF_OK;
+}
+
+static enum gf_status launch(struct gf_jpeg_encoder *encoder, uint64_t states,
+                             struct gf_error *error)
+{
+    GF_CUDA_TRY(cudaMemcpyAsync(encoder->memory, encoder->pictures,
+                                (size_t)encoder->placed * sizeof *encoder->pictures,
+                                cudaMemcpyHostToDevice, encoder->stream),
+                encoder->device, error);
+    const enum gf_status status = mark(encoder, 0, error);
+    if (status)
+        return status;
+    GF_CUDA_TRY(cudaMemsetAsync(encoder->groups[0].states, 0, states, encoder->stream),
+                encoder->device, error);
+    for (int shape = 0; shape < SHAPES; shape++) {
+        if (encoder->groups[shape].count)
+            GF_CUDA_TRY(gf_jpeg_encode_launch(shape, encoder->groups + shape, encoder->stream),
+                        encoder->device, error);
+    }
+    return mark(encoder, 1, error);
+}
+
+/* The scan of a picture that has found room; one that was too long waits for a larger part. */
+static enum gf_status fetch_scan(struct gf_jpeg_encoder *encoder, const struct encode_picture *from,
+                                 struct gf_error *error)
+{
+    struct part *const part = encoder->parts + from->index;
+    const uint64_t size = encoder->sizes[from->index];
+    if (size > from->capacity) {
+        part->capacity = aligned(size);
+        part->state = WAITING;
+        return GF_OK;
+    }
+    GF_CUDA_TRY(cudaMemcpyAsync(encoder->scans + encoder->scans_used, from->scan, size,
+                                cudaMemcpyDeviceToHost, encoder->stream),
+                encoder->device, error);
+    part->state = ENDED;
+    part->offset = encoder->scans_used;
+    part->size = size;
+    encoder->scans_used += aligned(size);
+    return GF_OK;
+}
+
+static enum gf_status download(struct gf_jpeg_encoder *encoder, struct gf_error *error)
+{
+    uint64_t size = encoder->scans_used;
+    for (int i = 0; i < encoder->placed; i++)
+        size += aligned(encoder->sizes[encoder->pictures[i].index]);
+    enum gf_status status = reserve_scans(encoder, size, error);
+    for (int i = 0; i < encoder->placed && !status; i++)
+        status = fetch_scan(encoder, encoder->pictures + i, error);
+    return status ? status : mark(encoder, 2, error);
+}
+
+static enum gf_status add_times(struct gf_jpeg_encoder *encoder, struct gf_error *error)
+{
+    float encode, copies;
+    if (!encoder->steps)
+        return GF_OK;
+    GF_CUDA_TRY(cudaEventElapsedTime(&encode, encoder->marks[0], encoder->marks[1]),
+                encoder->device, error);
+    GF_CUDA_TRY(cudaEventElapsedTime(&copies, encoder->marks[1], encoder->marks[2]),
+                encoder->device, error);
+    encoder->steps->encode += encode;
+    encoder->steps->download += copies;
+    return GF_OK;
+}
+
+static enum gf_status run_round(struct gf_jpeg_encoder *encoder,
+                                const struct gf_jpeg_encode_picture *pictures, int count,
+                                uint64_t bytes, struct gf_error *error)
+{
+    enum gf_status status = reserve_device(encoder, bytes, error);
+    if (!status)
+        status = launch(encoder, lay_out(encoder, pictures, count), error);
+    if (status)
+        return status;
+    GF_CUDA_TRY(cudaStreamSynchronize(encoder->stream), encoder->device, error);
+    status = download(encoder, error);
+    if (status)
+        return status;
+    GF_CUDA_TRY(cudaStreamSynchronize(encoder->stream), encoder->device, error);
+    return add_times(encoder, error);
+}
+
+/* ---- the interface ---- */
+
+static enum gf_status prepare(struct gf_jpeg_encoder *encoder,
+                              const struct gf_jpeg_encode_picture *pictures, int count,
+                              struct gf_error *error)
+{
+    enum gf_status status = reserve_group(encoder, count, error);
+    for (int i = 0; i < count && !status; i++) {
+        encoder->parts[i] = part_of(pictures[i].in.format, pictures[i].subsampling);
+        status = make_tables(encoder, pictures[i].quality, error);
+    }
+    encoder->scans_used = 0;
+    if (encoder->steps)
+        *encoder->steps = {};
+    return status;
+}
+
+extern "C" enum gf_status gf_jpeg_encoder_run(struct gf_jpeg_encoder *encoder,
+                                              struct gf_jpeg_encode_picture *pictures, int count,
+                                              struct gf_error *error)
+{
+    enum gf_status status = prepare(encoder, pictures, count, error);
+    uint64_t bytes;
+    while (!status && (bytes = choose(encoder, count)))
+        status = run_round(encoder, pictures, count, bytes, error);
+    for (int i = 0; i < count && !status; i++) {
+        const struct part *const part = encoder->parts + i;
+        pictures[i].encoded = part->size > 0;
+        pictures[i].scan = encoder->scans + part->offset;
+        pictures[i].size = part->size;
+    }
+    return status;
+}
+
+extern "C" void gf_jpeg_encoder_measure(struct gf_jpeg_encoder *encoder,
+                                        struct gf_jpeg_encode_steps *steps)
+{
+    encoder->steps = steps;
+}
+
+static enum gf_status open_encoder(struct gf_jpeg_encoder *encoder, struct gf_error *error)
+{
+    GF_CUDA_TRY(cudaSetDevice(encoder->device), encoder->device, error);
+    GF_CUDA_TRY(cudaStreamCreateWithFlags(&encoder->stream, cudaStreamNonBlocking), encoder->device,
+                error);
+    for (int i = 0; i < MARKS; i++)
+        GF_CUDA_TRY(cudaEventCreate(&encoder->marks[i]), encoder->device, error);
+    GF_CUDA_TRY(cudaMalloc(&encoder->tables, QUALITIES * sizeof *encoder->tables), encoder->device,
+                error);
+    return GF_OK;
+}
+
+extern "C" enum gf_status gf_jpeg_encoder_create(int device, uint64_t memory_most,
+                                                 struct gf_jpeg_encoder **encoder,
+                                                 struct gf_error *error)
+{
+    struct gf_jpeg_encoder *const created = (struct gf_jpeg_encoder *)calloc(1, sizeof *created);
+    if (!created)
+        return gf_fail_memory(error);
+    created->device = device;
+    created->memory_most = memory_most;
+    const enum gf_status status = open_encoder(created, error);
+    if (status)
+        gf_jpeg_encoder_destroy(created);
+    else
+        *encoder = created;
+    return status;
+}
+
+extern "C" void gf_jpeg_encoder_destroy(struct gf_jpeg_encoder *encoder)
+{
+    if (!encoder)
+        return;
+    free_group(encoder);
+    cudaFreeHost(encoder->scans);
+    cudaFree(encoder->memory);
+    cudaFree(encoder->tables);
+    for (int i = 0; i < MARKS; i++) {
+        if (encoder->marks[i])
+            cudaEventDestroy(encoder->marks[i]);
+    }
+    if (encoder->stream)
+        cudaStreamDestroy(encoder->stream);
+    free(encoder);
+}

@@ -1,0 +1,74 @@
+/* Prefix sums over the chunks of a picture within one launch (decoupled look-back): a chunk tells
+ * its own number first, adds up what the chunks before it have told, and tells the sum. It waits
+ * for chunks before it only, which the device has started earlier. */
+#ifndef GF_CUDA_JPEG_LOOK_BACK_CUH
+#define GF_CUDA_JPEG_LOOK_BACK_CUH
+
+#include <stdint.h>
+
+#include "cuda/common/launch.cuh"
+
+static constexpr uint64_t TOLD_OWN = (uint64_t)1 << 62, TOLD_SUM = (uint64_t)2 << 62,
+                          TOLD_VALUE = TOLD_OWN - 1;
+
+/* What is told is one word, so that no other memory need be in order. */
+static __device__ __forceinline__ void tell(uint64_t *place, uint64_t value)
+{
+    *(volatile uint64_t *)place = value;
+}
+
+static __device__ __forceinline__ uint64_t heard(const uint64_t *place)
+{
+    return *(const volatile uint64_t *)place;
+}
+
+static __device__ __forceinline__ uint64_t wait_for(const uint64_t *place)
+{
+    uint64_t value;
+    while (!(value = heard(place)))
+        ;
+    return value;
+}
+
+/* The sum of the `before` chunks whose places lie below `place`, STRIDE words apart. All lanes of a
+ * warp call it; each lane reads one chunk at a time, the nearest first. */
+template <int STRIDE>
+static __device__ __forceinline__ uint64_t look_back(const uint64_t *place, unsigned before)
+{
+    const unsigned lane = threadIdx.x % WARP;
+    uint64_t sum = 0;
+    for (unsigned passed = 0;; passed += WARP) {
+        const bool exists = passed + lane < before;
+        const uint64_t *const from = place - (size_t)STRIDE * (passed + lane + 1);
+        uint64_t value;
+        unsigned sums, needed;
+        do {
+            value = exists ? heard(from) : TOLD_SUM;
+            sums = __ballot_sync(~0u, (value & TOLD_SUM) != 0);
+            /* The lanes up to the first that knows its sum. */
+            needed = sums ? sums ^ (sums - 1) : ~0u;
+        } while (needed & ~__ballot_sync(~0u, value != 0));
+        unsigned own = needed >> lane & 1 && !(value & TOLD_SUM) ? (unsigned)value : 0;
+        for (int i = WARP / 2; i; i /= 2)
+            own += __shfl_xor_sync(~0u, own, i);
+        sum += own;
+        if (sums)
+            return sum + (__shfl_sync(~0u, value, __ffs(sums) - 1) & TOLD_VALUE);
+    }
+}
+
+/* Tells the chunk's own number and returns the sum of those before it; lane 0 tells the sum. */
+template <int STRIDE>
+static __device__ __forceinline__ uint64_t sum_before(uint64_t *place, unsigned before,
+                                                      unsigned own)
+{
+    const bool teller = threadIdx.x % WARP == 0;
+    if (teller && before)
+        tell(place, TOLD_OWN | own);
+    const uint64_t sum = look_back<STRIDE>(place, before);
+    if (teller)
+        tell(place, TOLD_SUM | (sum + own));
+    return sum;
+}
+
+#endif

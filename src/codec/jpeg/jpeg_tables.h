@@ -1,0 +1,33 @@
+/* The tables of a baseline JPEG as libjpeg-turbo writes them, for encoders beside it. */
+#ifndef GF_CODEC_JPEG_JPEG_TABLES_H
+#define GF_CODEC_JPEG_JPEG_TABLES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { GF_JPEG_DC_SYMBOLS = 12, GF_JPEG_AC_SYMBOLS = 256 };
+
+/* A Huffman code of `length` bits; 0: the symbol has none. */
+struct gf_jpeg_code {
+    uint16_t bits;
+    uint8_t length;
+};
+
+/* Index 0: gray and luma; 1: chroma. */
+struct gf_jpeg_tables {
+    uint16_t quantiser[2][64]; /* in natural order */
+    struct gf_jpeg_code dc[2][GF_JPEG_DC_SYMBOLS], ac[2][GF_JPEG_AC_SYMBOLS];
+    uint8_t natural_order[64]; /* of each place in zigzag order */
+};
+
+/* The tables of a quality, 1 to GF_QUALITY_MAX. False: out of memory. */
+bool gf_jpeg_tables_make(int quality, struct gf_jpeg_tables *tables);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
