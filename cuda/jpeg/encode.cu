@@ -223,27 +223,39 @@ static __device__ __forceinline__ unsigned bytes_at(const struct chunk_words &wo
     return i < words.whole ? 4 : (words.partial + 7) / 8;
 }
 
-/* Writes words first to end - 1 and a zero behind each byte 0xff; with NULL it only counts them. */
-static __device__ __forceinline__ unsigned stuff_words(const struct chunk_memory &memory,
-                                                       const struct chunk_words &words,
-                                                       unsigned first, unsigned end,
-                                                       unsigned char *to)
+/* Bit 7 of each byte that is 0xff, among the first `bytes` from the highest. */
+static __device__ __forceinline__ unsigned flag_full(unsigned word, unsigned bytes)
 {
-    unsigned stuffed = 0;
+    const unsigned flags = ((word & 0x7f7f7f7f) + 0x01010101) & word & 0x80808080;
+    return bytes == 4 ? flags : flags & ~(~0u >> 8 * bytes);
+}
+
+static __device__ __forceinline__ unsigned count_full(const struct chunk_memory &memory,
+                                                      const struct chunk_words &words,
+                                                      unsigned first, unsigned end)
+{
+    unsigned count = 0;
+    for (unsigned i = first; i < end; i++)
+        count += __popc(flag_full(word_at(memory, words, i), bytes_at(words, i)));
+    return count;
+}
+
+/* Writes words first to end - 1, and a zero behind each byte 0xff. */
+static __device__ __forceinline__ void stuff_words(const struct chunk_memory &memory,
+                                                   const struct chunk_words &words, unsigned first,
+                                                   unsigned end, unsigned char *to)
+{
     for (unsigned i = first; i < end; i++) {
         const unsigned word = word_at(memory, words, i), bytes = bytes_at(words, i);
-        for (unsigned j = 0; j < bytes; j++) {
+#pragma unroll
+        for (unsigned j = 0; j < 4; j++) {
             const unsigned char byte = (unsigned char)(word >> (24 - 8 * j));
-            if (to)
+            if (j < bytes)
                 *to++ = byte;
-            if (byte != 0xff)
-                continue;
-            stuffed++;
-            if (to)
+            if (j < bytes && byte == 0xff)
                 *to++ = 0;
         }
     }
-    return stuffed;
 }
 
 static __device__ __forceinline__ void tell_tail(const struct chunk &chunk,
@@ -277,7 +289,7 @@ static __device__ __forceinline__ void write_chunk(const struct encode_group &gr
     const unsigned each = (count + ENCODE_THREADS - 1) / ENCODE_THREADS;
     const unsigned first = min(threadIdx.x * each, count), end = min(first + each, count);
     unsigned stuffed, before;
-    before = scan_threads(stuff_words(memory, words, first, end, NULL), memory.totals, &stuffed);
+    before = scan_threads(count_full(memory, words, first, end), memory.totals, &stuffed);
     if (threadIdx.x / WARP == TELLING_WARP) {
         const uint64_t sum = sum_before<STATE_WORDS>(&chunk.state->stuffing, chunk.number, stuffed);
         if (threadIdx.x % WARP == 0)

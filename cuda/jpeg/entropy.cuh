@@ -11,20 +11,27 @@ enum { BLOCK_WORDS = 53 };
 enum { ZERO_RUN = 0xf0, END_OF_BLOCK = 0, CODE_SHIFT = 5, LENGTH_MASK = 31 };
 
 struct bit_writer {
-    unsigned *next;
-    uint64_t bits; /* the lowest `count` are not written yet */
+    unsigned *words; /* full ones, in shared memory */
+    int next;
+    unsigned above, bits; /* one number of 64 bits: the lowest `count` are not written yet */
     unsigned count;
 };
 
 static __device__ __forceinline__ void put(struct bit_writer &writer, unsigned code,
                                            unsigned length)
 {
+    writer.above = __funnelshift_l(writer.bits, writer.above, length);
     writer.bits = writer.bits << length | code;
     writer.count += length;
     if (writer.count >= 32) {
+        writer.words[writer.next++] = __funnelshift_r(writer.bits, writer.above, writer.count);
         writer.count -= 32;
-        *writer.next++ = (unsigned)(writer.bits >> writer.count);
     }
+}
+
+static __device__ __forceinline__ void put_entry(struct bit_writer &writer, unsigned entry)
+{
+    put(writer, entry >> CODE_SHIFT, entry & LENGTH_MASK);
 }
 
 /* The code of a size and the bits of the value: those of value - 1 if it is negative. */
@@ -33,7 +40,7 @@ static __device__ __forceinline__ void put_value(struct bit_writer &writer, cons
 {
     const int size = 32 - __clz(abs(value));
     const unsigned entry = codes[run << 4 | size];
-    const unsigned bits = (unsigned)(value + (value >> 31)) & ((1u << size) - 1);
+    const unsigned bits = (unsigned)(value + (value >> 31)) & ~(~0u << size);
     put(writer, entry >> CODE_SHIFT | bits, entry & LENGTH_MASK);
 }
 
@@ -58,40 +65,45 @@ static __device__ __forceinline__ unsigned nonzero_mask(const short *coefficient
     return mask;
 }
 
-/* Codes the coefficients of a mask; `at` is the place of its highest bit, `last` the place of the
- * coefficient before. */
-static __device__ __forceinline__ int put_masked(struct bit_writer &writer, const unsigned *codes,
-                                                 const short *coefficients, unsigned mask, int at,
-                                                 int last)
+/* Codes the coefficients behind the first. */
+static __device__ __forceinline__ void put_ac(struct bit_writer &writer, const unsigned *codes,
+                                              const short *coefficients)
 {
-    while (mask) {
-        const int skipped = __clz(mask);
+    unsigned mask = nonzero_mask(coefficients) & 0x7fffffff,
+             later = nonzero_mask(coefficients + 32);
+    int first = 0, last = 0; /* the place of the mask's highest bit; the last coefficient's */
+    for (;;) {
+        if (!mask) {
+            if (!later)
+                break;
+            mask = later;
+            later = 0;
+            first = 32;
+        }
+        const int skipped = __clz(mask), place = first + skipped;
         mask ^= 0x80000000u >> skipped;
-        int run = at + skipped - last - 1;
+        int run = place - last - 1;
+#pragma unroll 1
         for (; run > 15; run -= 16)
-            put(writer, codes[ZERO_RUN] >> CODE_SHIFT, codes[ZERO_RUN] & LENGTH_MASK);
-        put_value(writer, codes, run, coefficients[at + skipped]);
-        last = at + skipped;
+            put_entry(writer, codes[ZERO_RUN]);
+        put_value(writer, codes, run, coefficients[place]);
+        last = place;
     }
-    return last;
+    if (last != 63)
+        put_entry(writer, codes[END_OF_BLOCK]);
 }
 
-/* Writes the bits of a block to `to` and returns their number. */
+/* Writes the bits of a block to `words` and returns their number. */
 static __device__ __forceinline__ unsigned encode_block(const short *coefficients, int dc_before,
                                                         const unsigned *dc, const unsigned *ac,
-                                                        unsigned *to)
+                                                        unsigned *words)
 {
-    struct bit_writer writer = {to, 0, 0};
-    const unsigned low = nonzero_mask(coefficients) & 0x7fffffff,
-                   high = nonzero_mask(coefficients + 32);
+    struct bit_writer writer = {words, 0, 0, 0, 0};
     put_value(writer, dc, 0, coefficients[0] - dc_before);
-    int last = put_masked(writer, ac, coefficients, low, 0, 0);
-    last = put_masked(writer, ac, coefficients, high, 32, last);
-    if (last != 63)
-        put(writer, ac[END_OF_BLOCK] >> CODE_SHIFT, ac[END_OF_BLOCK] & LENGTH_MASK);
+    put_ac(writer, ac, coefficients);
     if (writer.count)
-        *writer.next = (unsigned)(writer.bits << (32 - writer.count));
-    return (unsigned)(writer.next - to) * 32 + writer.count;
+        words[writer.next] = writer.bits << (32 - writer.count);
+    return (unsigned)writer.next * 32 + writer.count;
 }
 
 /* Adds `count` bits to a string of bits at a position; what lies there is zero. */
