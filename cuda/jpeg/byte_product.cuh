@@ -23,6 +23,18 @@ static __device__ __forceinline__ void multiply_bytes(unsigned a0, unsigned a1, 
             : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
             : "r"(a0), "r"(a1), "r"(b), "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]));
 }
+
+/* The same with 32 columns of a, which is not signed, and 32 rows of b: 16 more in a[2], a[3] and
+ * b[1]. */
+static __device__ __forceinline__ void multiply_long(const unsigned a[4], const unsigned b[2],
+                                                     const int c[4], int d[4])
+{
+    asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, {%10, %11, %12, %13};"
+        : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(c[0]), "r"(c[1]),
+          "r"(c[2]), "r"(c[3]));
+}
 #else
 static __device__ __forceinline__ int multiply_four(unsigned with_sign, unsigned without, int sum)
 {
@@ -48,6 +60,14 @@ static __device__ __forceinline__ void multiply_bytes(unsigned a0, unsigned a1, 
             d[i] = SIGNED_A ? multiply_four(rows[i / 2], columns[i % 2], d[i])
                             : multiply_four(columns[i % 2], rows[i / 2], d[i]);
     }
+}
+
+static __device__ __forceinline__ void multiply_long(const unsigned a[4], const unsigned b[2],
+                                                     const int c[4], int d[4])
+{
+    int sums[4];
+    multiply_bytes<false>(a[0], a[1], b[0], c, sums);
+    multiply_bytes<false>(a[2], a[3], b[1], sums, d);
 }
 #endif
 

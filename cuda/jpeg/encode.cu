@@ -3,8 +3,7 @@
 
 #include "cuda/jpeg/encode_group.cuh"
 #include "cuda/jpeg/entropy.cuh"
-#include "cuda/jpeg/forward_colour.cuh"
-#include "cuda/jpeg/forward_transform.cuh"
+#include "cuda/jpeg/forward.cuh"
 #include "cuda/jpeg/look_back.cuh"
 
 enum {
@@ -22,7 +21,7 @@ struct chunk_memory {
     unsigned bits[CHUNK_BLOCKS * BLOCK_WORDS]; /* of the blocks */
     union {
         struct {
-            unsigned char samples[CHUNK_BLOCKS * BLOCK_SAMPLES];
+            unsigned char samples[CHUNK_BLOCKS * BLOCK_SAMPLES]; /* of downsampled chroma */
             short coefficients[CHUNK_BLOCKS * COEFFICIENTS_PITCH];
         };
         unsigned string[STRING_WORDS]; /* the bits of the chunk */
@@ -31,68 +30,6 @@ struct chunk_memory {
     uint64_t position, stuffed_before;
     unsigned tail_before;
 };
-
-/* A thread block's chunk. */
-struct chunk {
-    int first_mcu, mcus, x, y; /* x, y: of the first MCU, in MCUs */
-    unsigned number;           /* of the picture */
-    bool last;
-    struct chunk_state *state;
-};
-
-static __device__ const struct encode_picture &find_picture(const struct encode_group &group)
-{
-    int low = 0, high = group.count;
-    while (high - low > 1) {
-        const int middle = (low + high) / 2;
-        if (group.pictures[middle].first_chunk <= blockIdx.x)
-            low = middle;
-        else
-            high = middle;
-    }
-    return group.pictures[low];
-}
-
-template <class SHAPE>
-static __device__ __forceinline__ struct chunk find_chunk(const struct encode_group &group,
-                                                          const struct encode_picture &picture)
-{
-    struct chunk chunk;
-    chunk.number = blockIdx.x - picture.first_chunk;
-    chunk.first_mcu = chunk.number * SHAPE::CHUNK_MCUS;
-    chunk.mcus = min(SHAPE::CHUNK_MCUS, picture.mcus - chunk.first_mcu);
-    chunk.last = chunk.first_mcu + chunk.mcus == picture.mcus;
-    chunk.y = (unsigned)chunk.first_mcu / (unsigned)picture.mcus_across;
-    chunk.x = chunk.first_mcu - chunk.y * picture.mcus_across;
-    chunk.state = group.states + blockIdx.x;
-    return chunk;
-}
-
-/* The place of the chunk's MCU i, in MCUs. */
-static __device__ __forceinline__ int2 mcu_place(const struct encode_picture &picture,
-                                                 const struct chunk &chunk, int i)
-{
-    const unsigned x = chunk.x + i, across = picture.mcus_across;
-    if (x < across)
-        return make_int2(x, chunk.y);
-    const unsigned rows = x / across;
-    return make_int2(x - rows * across, chunk.y + rows);
-}
-
-template <class SHAPE>
-static __device__ __forceinline__ void convert_chunk(const struct encode_picture &picture,
-                                                     const struct chunk &chunk,
-                                                     unsigned char *samples)
-{
-    for (int i = threadIdx.x; i < chunk.mcus * SHAPE::TILES; i += ENCODE_THREADS) {
-        const int mcu = i / SHAPE::TILES, tile = i % SHAPE::TILES;
-        const int2 place = mcu_place(picture, chunk, mcu);
-        convert_tile<SHAPE>(picture, place.x * 8 * SHAPE::H, place.y * 8 * SHAPE::V,
-                            tile % SHAPE::TILES_ACROSS * TILE_WIDTH,
-                            tile / SHAPE::TILES_ACROSS * TILE_ROWS,
-                            samples + mcu * SHAPE::BLOCKS * BLOCK_SAMPLES);
-    }
-}
 
 /* A luma block beside or below the picture's blocks has no AC and the DC of the block before. */
 static __device__ void clear_block(short *block, short dc)
@@ -313,10 +250,7 @@ __global__ void __launch_bounds__(ENCODE_THREADS) encode_kernel(const struct enc
     const unsigned *const codes = (const unsigned *)&picture.tables->codes;
     for (int i = threadIdx.x; i < CODE_WORDS; i += ENCODE_THREADS)
         ((unsigned *)&memory.codes)[i] = codes[i];
-    convert_chunk<SHAPE>(picture, chunk, memory.samples);
-    __syncthreads();
-    transform_chunk<SHAPE>(memory.samples, chunk.mcus * SHAPE::BLOCKS, picture.tables,
-                           memory.coefficients);
+    forward_chunk<SHAPE>(picture, chunk, memory.samples, memory.coefficients);
     __syncthreads();
     if (has_outside<SHAPE>(picture.width, picture.height)) {
         clear_outside<SHAPE>(picture, chunk, memory.coefficients);

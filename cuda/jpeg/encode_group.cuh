@@ -11,16 +11,14 @@
  * another in the scan. */
 enum { CHUNK_BLOCKS = 48, ENCODE_THREADS = 128 };
 enum { BLOCK_SAMPLES = 64, TABLES = 2, LANES = 32 };
-/* A tile, 4 x 2 pixels, is what a thread converts at a time. */
-enum { TILE_WIDTH = 4, TILE_ROWS = 2 };
 
 /* The shape of an MCU: H x V luma blocks, and one of each chroma if there are three components. */
 template <int H_, int V_, int COMPONENTS_> struct mcu_shape {
     static constexpr int H = H_, V = V_, COMPONENTS = COMPONENTS_;
     static constexpr int LUMA = H * V, BLOCKS = LUMA + COMPONENTS - 1;
     static constexpr int CHUNK_MCUS = CHUNK_BLOCKS / BLOCKS;
-    static constexpr int TILES_ACROSS = 8 * H / TILE_WIDTH;
-    static constexpr int TILES = TILES_ACROSS * (8 * V / TILE_ROWS);
+    /* Chroma has half the columns, and half the rows if V is 2. */
+    static constexpr bool DOWNSAMPLED = H == 2;
     static_assert(CHUNK_MCUS * BLOCKS == CHUNK_BLOCKS && CHUNK_MCUS % 2 == 0, "");
 };
 
@@ -42,6 +40,12 @@ struct lane_cosines {
     unsigned unused[3];
 };
 
+/* A lane's parts of the matrices from RGB to YCbCr: see forward_colour.cuh. */
+enum { COLOUR_PRODUCTS = 8, COLOUR_RADIX = 306 };
+struct lane_colours {
+    unsigned parts[COLOUR_PRODUCTS][2];
+};
+
 /* An entry has the code and room for the bits that follow it, shifted left by 5, and the length of
  * both; ac is indexed by run << 4 | size. */
 struct code_tables {
@@ -53,6 +57,7 @@ struct encode_tables {
     struct code_tables codes;
     struct lane_quantiser quantisers[TABLES][LANES];
     struct lane_cosines cosines[LANES];
+    struct lane_colours colours[2][LANES]; /* index 1: chroma is not downsampled */
 };
 
 struct encode_picture {

@@ -58,6 +58,53 @@ static struct lane_cosines lane_cosines(int lane)
     return cosines;
 }
 
+/* ---- the matrices of colour ---- */
+
+/* Factors of R, G and B, in units of 2^-16. */
+static const int LUMA[3] = {19595, 38470, 7471}, BLUE[3] = {-11059, -21709, 32768},
+                 RED[3] = {32768, -27439, -5329};
+
+/* As COLOUR_RADIX * high + low, both in -128..127. */
+static int high_digit(int factor)
+{
+    const int above = factor + (factor < 0 ? -COLOUR_RADIX : COLOUR_RADIX) / 2;
+    return above / COLOUR_RADIX;
+}
+
+/* Column `part` of the sample that pixel `pixel` gives, rows first to first + 3. */
+static unsigned colour_part(const int factors[3], int pixel, int part, int first)
+{
+    int digits[4] = {0, 0, 0, 0};
+    for (int i = 0; i < 4; i++) {
+        const int at = first + i - 3 * pixel;
+        if (at < 0 || at > 2)
+            continue;
+        const int high = high_digit(factors[at]);
+        digits[i] = part ? factors[at] - COLOUR_RADIX * high : high;
+    }
+    return pack(digits[0], digits[1], digits[2], digits[3]);
+}
+
+/* Lane i brings column i / 4 of each matrix; the lanes that get the results are numbered by
+ * column / 2. */
+static struct lane_colours lane_colours(int lane, bool downsampled)
+{
+    struct lane_colours colours = {};
+    const int column = lane / 4, to = column / 2, part = column % 2;
+    for (int i = 0; i < COLOUR_PRODUCTS; i++) {
+        const int *factors = to < 2 ? LUMA : BLUE;
+        int pixel = to % 2 * 4 + i;
+        if (i >= 4) {
+            factors = RED;
+            pixel = downsampled ? to * 2 + i - 4 : to * 4 + i - 4;
+        }
+        const bool used = i < 4 || (downsampled ? i < 6 : to < 2);
+        for (int j = 0; j < 2 && used; j++)
+            colours.parts[i][j] = colour_part(factors, pixel, part, 16 * j + lane % 4 * 4);
+    }
+    return colours;
+}
+
 /* ---- quantisers and codes ---- */
 
 /* Quotients down to -MULTIPLES and a little more are made up for. */
@@ -95,6 +142,9 @@ void gf_jpeg_encode_tables(const struct gf_jpeg_tables *from, struct encode_tabl
         for (int lane = 0; lane < LANES; lane++)
             tables->quantisers[table][lane] = lane_quantiser(from, table, lane);
     }
-    for (int lane = 0; lane < LANES; lane++)
+    for (int lane = 0; lane < LANES; lane++) {
         tables->cosines[lane] = lane_cosines(lane);
+        tables->colours[0][lane] = lane_colours(lane, true);
+        tables->colours[1][lane] = lane_colours(lane, false);
+    }
 }

@@ -1,27 +1,77 @@
-/* From pixels to samples: colour conversion and downsampling as libjpeg-turbo does them. */
+/* From pixels to samples: colour conversion and downsampling as libjpeg-turbo does them.
+ *
+ * A warp takes two squares of 8 x 8 pixels. A row of a square, 24 bytes, is a row of a matrix of
+ * bytes; the other matrix has columns for the samples of the eight pixels. A factor of libjpeg's
+ * is COLOUR_RADIX * high + low, so that a sample takes two columns, which lie in one lane. Lane i
+ * has the rows i / 4 of both squares. */
 #ifndef GF_CUDA_JPEG_FORWARD_COLOUR_CUH
 #define GF_CUDA_JPEG_FORWARD_COLOUR_CUH
 
+#include "cuda/jpeg/byte_product.cuh"
 #include "cuda/jpeg/encode_group.cuh"
 
-struct rgb {
-    unsigned r, g, b;
+enum { SQUARE = 8, SQUARES = 2 };
+
+/* The first pixel of a square. */
+struct square {
+    int x, y;
 };
 
-/* Each has the sample in bits 16 to 23. */
-static __device__ __forceinline__ unsigned luma(struct rgb p)
+static __device__ __forceinline__ bool is_inside(const struct encode_picture &picture,
+                                                 struct square square)
 {
-    return 19595 * p.r + 38470 * p.g + 7471 * p.b + 32768;
+    return square.x + SQUARE <= picture.width && square.y + SQUARE <= picture.height;
 }
 
-static __device__ __forceinline__ unsigned blue_chroma(struct rgb p)
+/* Word i of a row of the square; the last column and row of the picture are repeated. */
+template <int CHANNELS>
+static __device__ unsigned load_edge(const struct encode_picture &picture, struct square square,
+                                     int row, int i)
 {
-    return 32768 * p.b - 11059 * p.r - 21709 * p.g + (128 << 16) + 32767;
+    const unsigned char *const from =
+        picture.pixels + min(square.y + row, picture.height - 1) * picture.pitch;
+    unsigned word = 0;
+#pragma unroll 1
+    for (int j = 0; j < 4; j++) {
+        const int at = 4 * i + j, column = min(square.x + at / CHANNELS, picture.width - 1);
+        word |= (unsigned)from[(size_t)column * CHANNELS + at % CHANNELS] << 8 * j;
+    }
+    return word;
 }
 
-static __device__ __forceinline__ unsigned red_chroma(struct rgb p)
+template <int CHANNELS>
+static __device__ __forceinline__ const unsigned *row_of(const struct encode_picture &picture,
+                                                         struct square square, int row)
 {
-    return 32768 * p.r - 27439 * p.g - 5329 * p.b + (128 << 16) + 32767;
+    return (const unsigned *)(picture.pixels + (square.y + row) * picture.pitch +
+                              (size_t)square.x * CHANNELS);
+}
+
+/* The lane's words of a row: lane % 4, and 4 + lane % 2, of which the upper lanes' are not used. */
+static __device__ __forceinline__ void load_row(const struct encode_picture &picture,
+                                                struct square square, unsigned *first,
+                                                unsigned *second)
+{
+    const int lane = threadIdx.x % WARP, row = lane / 4;
+    if (is_inside(picture, square)) {
+        const unsigned *const from = row_of<3>(picture, square, row);
+        *first = __ldg(from + lane % 4);
+        *second = __ldg(from + 4 + lane % 2);
+    } else {
+        *first = load_edge<3>(picture, square, row, lane % 4);
+        *second = load_edge<3>(picture, square, row, 4 + lane % 2);
+    }
+}
+
+/* Gray squares: the lane's word of row lane / 4, of the first square in lanes with lane % 4 < 2, of
+ * the second in the others. */
+static __device__ __forceinline__ unsigned load_gray(const struct encode_picture &picture,
+                                                     struct square a, struct square b)
+{
+    const int lane = threadIdx.x % WARP;
+    const struct square square = lane & 2 ? b : a;
+    return is_inside(picture, square) ? __ldg(row_of<1>(picture, square, lane / 4) + lane % 2)
+                                      : load_edge<1>(picture, square, lane / 4, lane % 2);
 }
 
 /* Byte 2 of four words. */
@@ -30,116 +80,106 @@ static __device__ __forceinline__ unsigned gather(unsigned a, unsigned b, unsign
     return __byte_perm(__byte_perm(a, b, 0x62), __byte_perm(c, d, 0x62), 0x5410);
 }
 
-/* A row of a tile: four pixels of 3 bytes, or of 1. */
-struct tile_row {
-    unsigned words[3];
-};
-
-template <int CHANNELS>
-static __device__ __forceinline__ struct tile_row load_words(const unsigned char *from)
+/* Samples of the rows lane / 4 of the two squares, in bits 16 to 23. */
+static __device__ __forceinline__ void convert(const unsigned pixels[4], const unsigned parts[2],
+                                               int start, unsigned samples[SQUARES])
 {
-    struct tile_row row = {};
+    const int from[4] = {0, start, 0, start};
+    int sums[4];
+    multiply_long(pixels, parts, from, sums);
+    samples[0] = (unsigned)(COLOUR_RADIX * sums[0] + sums[1]);
+    samples[1] = (unsigned)(COLOUR_RADIX * sums[2] + sums[3]);
+}
+
+enum { LUMA_START = 32768, CHROMA_START = (128 << 16) + 32767 };
+
+/* Lanes with lane % 4 < 2 get luma of the columns 4 * (lane % 4) .. + 3, the others blue chroma of
+ * the columns 4 * (lane % 4 - 2) .. + 3. */
+static __device__ __forceinline__ void convert_luma_blue(const unsigned pixels[4],
+                                                         const struct lane_colours &colours,
+                                                         unsigned words[SQUARES])
+{
+    unsigned samples[4][SQUARES];
 #pragma unroll
-    for (int i = 0; i < CHANNELS; i++)
-        row.words[i] = __ldg((const unsigned *)from + i);
-    return row;
+    for (int i = 0; i < 4; i++)
+        convert(pixels, colours.parts[i], threadIdx.x & 2 ? CHROMA_START : LUMA_START, samples[i]);
+#pragma unroll
+    for (int i = 0; i < SQUARES; i++)
+        words[i] = gather(samples[0][i], samples[1][i], samples[2][i], samples[3][i]);
 }
 
-/* The last pixel is repeated to the right. */
-template <int CHANNELS>
-static __device__ struct tile_row load_bytes(const unsigned char *from, int x, int width)
+/* Lanes with lane % 4 < 2 get red chroma of the columns 4 * (lane % 4) .. + 3. */
+static __device__ __forceinline__ void
+convert_red(const unsigned pixels[4], const struct lane_colours &colours, unsigned words[SQUARES])
 {
-    struct tile_row row = {};
-    for (int i = 0; i < TILE_WIDTH * CHANNELS; i++) {
-        const int column = min(x + i / CHANNELS, width - 1);
-        row.words[i / 4] |= (unsigned)from[(size_t)column * CHANNELS + i % CHANNELS] << i % 4 * 8;
+    unsigned samples[4][SQUARES];
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        convert(pixels, colours.parts[4 + i], CHROMA_START, samples[i]);
+#pragma unroll
+    for (int i = 0; i < SQUARES; i++)
+        words[i] = gather(samples[0][i], samples[1][i], samples[2][i], samples[3][i]);
+}
+
+/* Red chroma of the columns 2 * (lane % 4) and + 1: of the first square in bytes 0 and 1, of the
+ * second in bytes 2 and 3. */
+static __device__ __forceinline__ unsigned convert_red_pairs(const unsigned pixels[4],
+                                                             const struct lane_colours &colours)
+{
+    unsigned samples[2][SQUARES];
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+        convert(pixels, colours.parts[4 + i], CHROMA_START, samples[i]);
+    return gather(samples[0][0], samples[1][0], samples[0][1], samples[1][1]);
+}
+
+/* ---- downsampling: means are rounded down and up in turns along a row ---- */
+
+/* Means of 2 x 2 samples of two squares, one above the other: `samples` is the chroma block's part
+ * for them, 8 rows of 4 columns. The lanes of even rows take the means of their left columns or of
+ * the first square, those of odd rows the others. */
+static __device__ __forceinline__ unsigned mean_of_four(unsigned word, unsigned odd_column)
+{
+    const unsigned half = threadIdx.x & 4 ? 0x01010000 : 0x0101;
+    const unsigned other = __shfl_xor_sync(~0u, word, 4);
+    return __dp4a(word, half, __dp4a(other, half, 1 + odd_column)) >> 2;
+}
+
+static __device__ __forceinline__ void downsample_both(const unsigned blue[SQUARES], unsigned red,
+                                                       unsigned char *samples)
+{
+    const int lane = threadIdx.x % WARP, row = lane / 8, odd = lane >> 2 & 1;
+    const unsigned upper = mean_of_four(blue[0], odd), lower = mean_of_four(blue[1], odd);
+    if (lane & 2) {
+        unsigned char *const to = samples + row * 8 + (lane & 1) * 2 + odd;
+        to[0] = (unsigned char)upper;
+        to[4 * 8] = (unsigned char)lower;
     }
-    return row;
+    samples[BLOCK_SAMPLES + (row + 4 * odd) * 8 + lane % 4] =
+        (unsigned char)mean_of_four(red, lane & 1);
 }
 
-static __device__ __forceinline__ unsigned byte_of(const struct tile_row &row, int i)
+/* Means of 2 x 1 samples of two squares side by side: `samples` is the blue chroma block. */
+static __device__ __forceinline__ unsigned mean_of_two(unsigned word, unsigned half,
+                                                       unsigned odd_column)
 {
-    return row.words[i / 4] >> i % 4 * 8 & 255;
+    return __dp4a(word, half, odd_column) >> 1;
 }
 
-static __device__ __forceinline__ struct rgb pixel(const struct tile_row &row, int i)
+static __device__ __forceinline__ void downsample_columns(const unsigned blue[SQUARES],
+                                                          unsigned red, unsigned char *samples)
 {
-    return {byte_of(row, 3 * i), byte_of(row, 3 * i + 1), byte_of(row, 3 * i + 2)};
-}
-
-template <class CONVERT>
-static __device__ __forceinline__ unsigned convert_row(const struct tile_row &row,
-                                                       const CONVERT &convert)
-{
-    return gather(convert(pixel(row, 0)), convert(pixel(row, 1)), convert(pixel(row, 2)),
-                  convert(pixel(row, 3)));
-}
-
-/* One chroma component of a tile. Means are rounded down and up in turns along a row, as
- * libjpeg-turbo does it. */
-template <class SHAPE, class CONVERT>
-static __device__ __forceinline__ void store_chroma(const struct tile_row rows[TILE_ROWS], int x,
-                                                    int y, unsigned char *block,
-                                                    const CONVERT &convert)
-{
-    const unsigned top = convert_row(rows[0], convert), bottom = convert_row(rows[1], convert);
+    const int lane = threadIdx.x % WARP, row = lane / 4;
     const unsigned left = 0x0101, right = 0x01010000;
-    unsigned char *const to = block + y / SHAPE::V * 8 + x / SHAPE::H;
-    if (SHAPE::H == 1) {
-        *(unsigned *)to = top;
-        *(unsigned *)(to + 8) = bottom;
-    } else if (SHAPE::V == 1) {
-        *(uchar2 *)to = make_uchar2(__dp4a(top, left, 0u) >> 1, __dp4a(top, right, 1u) >> 1);
-        *(uchar2 *)(to + 8) =
-            make_uchar2(__dp4a(bottom, left, 0u) >> 1, __dp4a(bottom, right, 1u) >> 1);
-    } else {
-        *(uchar2 *)to = make_uchar2(__dp4a(top, left, __dp4a(bottom, left, 1u)) >> 2,
-                                    __dp4a(top, right, __dp4a(bottom, right, 2u)) >> 2);
-    }
-}
-
-/* Loads rows y and y + 1 of the picture, whose last row is repeated below. */
-template <int CHANNELS>
-static __device__ void load_edge(const struct encode_picture &picture, int x, int y,
-                                 struct tile_row rows[TILE_ROWS])
-{
-    for (int i = 0; i < TILE_ROWS; i++) {
-        const int row = min(y + i, picture.height - 1);
-        rows[i] = load_bytes<CHANNELS>(picture.pixels + row * picture.pitch, x, picture.width);
-    }
-}
-
-/* Converts the tile at (x, y) of the MCU that begins at (left, top); `samples` are the MCU's
- * blocks. */
-template <class SHAPE>
-static __device__ __forceinline__ void convert_tile(const struct encode_picture &picture, int left,
-                                                    int top, int x, int y, unsigned char *samples)
-{
-    constexpr int CHANNELS = SHAPE::COMPONENTS;
-    struct tile_row rows[TILE_ROWS];
-    const bool inside =
-        left + x + TILE_WIDTH <= picture.width && top + y + TILE_ROWS <= picture.height;
-    if (inside) {
-        const unsigned char *const from =
-            picture.pixels + (top + y) * picture.pitch + (size_t)(left + x) * CHANNELS;
-        rows[0] = load_words<CHANNELS>(from);
-        rows[1] = load_words<CHANNELS>(from + picture.pitch);
-    } else {
-        load_edge<CHANNELS>(picture, left + x, top + y, rows);
-    }
-    unsigned char *const to =
-        samples + (y / 8 * SHAPE::H + x / 8) * BLOCK_SAMPLES + y % 8 * 8 + x % 8;
+    unsigned char *const to = samples + row * 8;
 #pragma unroll
-    for (int i = 0; i < TILE_ROWS; i++)
-        *(unsigned *)(to + 8 * i) = CHANNELS == 1 ? rows[i].words[0] : convert_row(rows[i], luma);
-    if (CHANNELS == 1)
-        return;
-    /* Below the picture the last row of the downsampled chroma is repeated. */
-    if (!inside && SHAPE::V == 2 && top + y >= picture.height)
-        load_edge<CHANNELS>(picture, left + x, (picture.height - 1) & ~1, rows);
-    unsigned char *const chroma = samples + SHAPE::LUMA * BLOCK_SAMPLES;
-    store_chroma<SHAPE>(rows, x, y, chroma, blue_chroma);
-    store_chroma<SHAPE>(rows, x, y, chroma + BLOCK_SAMPLES, red_chroma);
+    for (int i = 0; i < SQUARES; i++) {
+        if (lane & 2)
+            *(uchar2 *)(to + 4 * i + (lane & 1) * 2) =
+                make_uchar2(mean_of_two(blue[i], left, 0), mean_of_two(blue[i], right, 1));
+        to[BLOCK_SAMPLES + 4 * i + lane % 4] =
+            (unsigned char)mean_of_two(red, i ? right : left, lane & 1);
+    }
 }
 
 #endif

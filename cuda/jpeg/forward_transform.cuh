@@ -29,42 +29,45 @@ static __device__ __forceinline__ int quantise(int value, int half, int reciproc
     return ((rounded >> (PASS2_SHIFT + 3)) * reciprocal + excess) >> 20;
 }
 
-/* The first pass, of the rows of one block: the lane has the frequency lane / 4 of the rows
- * 2 * (lane % 4) and + 1, a byte for low and one for high each. */
-static __device__ __forceinline__ unsigned transform_rows(unsigned high, unsigned low,
-                                                          unsigned samples, int first)
+/* The cosines for samples that lie in lanes with lane % 4 < 2, or in the others. */
+struct row_operand {
+    unsigned high, low;
+};
+
+static __device__ __forceinline__ struct row_operand row_cosines(const struct lane_cosines &cosines,
+                                                                 bool upper_lanes)
 {
+    const bool has = upper_lanes == ((threadIdx.x & 2) != 0);
+    return {has ? cosines.rows_high : 0, has ? cosines.rows_low : 0};
+}
+
+/* The first pass, of the rows of one block: the lane has the frequency lane / 4 of the rows
+ * 2 * (lane % 4) and + 1, a byte for low and one for high each. Samples count from CENTRE; that
+ * changes only the sums. */
+static __device__ __forceinline__ unsigned transform_rows(struct row_operand cosines,
+                                                          unsigned samples)
+{
+    const int first = (1 << (PASS1_SHIFT - 1)) + (PASS1_BIAS << PASS1_SHIFT) -
+                      (threadIdx.x % WARP < 4 ? UNIT * CENTRE * 8 : 0);
     const int start[4] = {0, 0, first, first};
     int sums[4];
-    multiply_bytes<true>(high, low, samples, start, sums);
+    multiply_bytes<true>(cosines.high, cosines.low, samples, start, sums);
     const unsigned a = (unsigned)(256 * sums[0] + sums[2]) >> PASS1_SHIFT,
                    b = (unsigned)(256 * sums[1] + sums[3]) >> PASS1_SHIFT;
     return __byte_perm(a, b, 0x5410);
 }
 
-/* Transforms and quantises two blocks of one table. */
-static __device__ __forceinline__ void transform_pair(const unsigned char *samples, int a, int b,
-                                                      const struct lane_cosines &cosines,
-                                                      const struct lane_quantiser &quantiser,
-                                                      short *coefficients)
+/* The second pass, of the columns of the blocks a and b, whose rows are transformed. */
+static __device__ __forceinline__ void transform_columns(unsigned rows_a, unsigned rows_b,
+                                                         const struct lane_cosines &cosines,
+                                                         const struct lane_quantiser &quantiser,
+                                                         short *a, short *b)
 {
-    const int lane = threadIdx.x % WARP;
-    const bool second = lane & 2;
-    const unsigned pixels = *(const unsigned *)(samples + (second ? b : a) * BLOCK_SAMPLES +
-                                                lane / 4 * 8 + lane % 2 * 4);
-    /* Samples count from CENTRE; that changes only the sums. */
-    const int first =
-        (1 << (PASS1_SHIFT - 1)) + (PASS1_BIAS << PASS1_SHIFT) - (lane < 4 ? UNIT * CENTRE * 8 : 0);
-    const unsigned rows_a = transform_rows(second ? 0 : cosines.rows_high,
-                                           second ? 0 : cosines.rows_low, pixels, first),
-                   rows_b = transform_rows(second ? cosines.rows_high : 0,
-                                           second ? cosines.rows_low : 0, pixels, first);
-    const int bias = lane % 4 ? 0 : UNIT * PASS1_BIAS * 8;
+    const int bias = threadIdx.x % 4 ? 0 : UNIT * PASS1_BIAS * 8;
     const int zero[4] = {0, 0, 0, 0};
-    const int start[4] = {quantiser.half[0] + (1 << (PASS2_SHIFT - 1)) - bias,
-                          quantiser.half[1] + (1 << (PASS2_SHIFT - 1)),
-                          quantiser.half[0] + (1 << (PASS2_SHIFT - 1)) - bias,
-                          quantiser.half[1] + (1 << (PASS2_SHIFT - 1))};
+    const int start0 = quantiser.half[0] + (1 << (PASS2_SHIFT - 1)) - bias,
+              start1 = quantiser.half[1] + (1 << (PASS2_SHIFT - 1));
+    const int start[4] = {start0, start1, start0, start1};
     int high[4], mixed[4], low[4];
     multiply_bytes<false>(rows_a, rows_b, cosines.columns_high, zero, high);
     multiply_bytes<false>(rows_a, rows_b, cosines.columns_mixed, zero, mixed);
@@ -73,53 +76,9 @@ static __device__ __forceinline__ void transform_pair(const unsigned char *sampl
     for (int i = 0; i < 4; i++) {
         const unsigned value =
             ((unsigned)high[i] << 16) + ((unsigned)mixed[i] << 8) + (unsigned)low[i];
-        coefficients[(i < 2 ? a : b) * COEFFICIENTS_PITCH + quantiser.place[i % 2]] =
+        (i < 2 ? a : b)[quantiser.place[i % 2]] =
             (short)quantise((int)value, quantiser.half[i % 2], quantiser.reciprocal[i % 2],
                             quantiser.excess[i % 2]);
-    }
-}
-
-/* The two blocks of a pair have one table, so that a warp need not choose. */
-struct block_pair {
-    int a, b;
-};
-
-template <class SHAPE> static __device__ __forceinline__ struct block_pair luma_pair(int i)
-{
-    if (SHAPE::LUMA == 1)
-        return {2 * i * SHAPE::BLOCKS, (2 * i + 1) * SHAPE::BLOCKS};
-    constexpr int EACH = SHAPE::LUMA > 1 ? SHAPE::LUMA / 2 : 1; /* of an MCU */
-    const int a = i / EACH * SHAPE::BLOCKS + i % EACH * 2;
-    return {a, a + 1};
-}
-
-template <class SHAPE> static __device__ __forceinline__ struct block_pair chroma_pair(int i)
-{
-    const int a = i * SHAPE::BLOCKS + SHAPE::LUMA;
-    return {a, a + 1};
-}
-
-/* All blocks of the chunk; the threads of the block share them. */
-template <class SHAPE>
-static __device__ __forceinline__ void transform_chunk(const unsigned char *samples, int blocks,
-                                                       const struct encode_tables *tables,
-                                                       short *coefficients)
-{
-    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    const struct lane_cosines cosines = tables->cosines[lane];
-    const struct lane_quantiser luma = tables->quantisers[0][lane];
-    for (int i = warp; i < SHAPE::CHUNK_MCUS * SHAPE::LUMA / 2; i += ENCODE_THREADS / WARP) {
-        const struct block_pair pair = luma_pair<SHAPE>(i);
-        if (pair.a < blocks)
-            transform_pair(samples, pair.a, pair.b, cosines, luma, coefficients);
-    }
-    if (SHAPE::COMPONENTS == 1)
-        return;
-    const struct lane_quantiser chroma = tables->quantisers[1][lane];
-    for (int i = warp; i < SHAPE::CHUNK_MCUS; i += ENCODE_THREADS / WARP) {
-        const struct block_pair pair = chroma_pair<SHAPE>(i);
-        if (pair.a < blocks)
-            transform_pair(samples, pair.a, pair.b, cosines, chroma, coefficients);
     }
 }
 

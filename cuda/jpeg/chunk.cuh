@@ -1,0 +1,53 @@
+/* A thread block's chunk and its place in the picture. */
+#ifndef GF_CUDA_JPEG_CHUNK_CUH
+#define GF_CUDA_JPEG_CHUNK_CUH
+
+#include "cuda/jpeg/encode_group.cuh"
+
+struct chunk {
+    int first_mcu, mcus, x, y; /* x, y: of the first MCU, in MCUs */
+    unsigned number;           /* of the picture */
+    bool last;
+    struct chunk_state *state;
+};
+
+static __device__ const struct encode_picture &find_picture(const struct encode_group &group)
+{
+    int low = 0, high = group.count;
+    while (high - low > 1) {
+        const int middle = (low + high) / 2;
+        if (group.pictures[middle].first_chunk <= blockIdx.x)
+            low = middle;
+        else
+            high = middle;
+    }
+    return group.pictures[low];
+}
+
+template <class SHAPE>
+static __device__ __forceinline__ struct chunk find_chunk(const struct encode_group &group,
+                                                          const struct encode_picture &picture)
+{
+    struct chunk chunk;
+    chunk.number = blockIdx.x - picture.first_chunk;
+    chunk.first_mcu = chunk.number * SHAPE::CHUNK_MCUS;
+    chunk.mcus = min(SHAPE::CHUNK_MCUS, picture.mcus - chunk.first_mcu);
+    chunk.last = chunk.first_mcu + chunk.mcus == picture.mcus;
+    chunk.y = (unsigned)chunk.first_mcu / (unsigned)picture.mcus_across;
+    chunk.x = chunk.first_mcu - chunk.y * picture.mcus_across;
+    chunk.state = group.states + blockIdx.x;
+    return chunk;
+}
+
+/* The place of the chunk's MCU i, in MCUs. */
+static __device__ __forceinline__ int2 mcu_place(const struct encode_picture &picture,
+                                                 const struct chunk &chunk, int i)
+{
+    const unsigned x = chunk.x + i, across = picture.mcus_across;
+    if (x < across)
+        return make_int2(x, chunk.y);
+    const unsigned rows = x / across;
+    return make_int2(x - rows * across, chunk.y + rows);
+}
+
+#endif

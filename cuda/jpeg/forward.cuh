@@ -1,0 +1,164 @@
+/* From the pixels of a chunk to its quantised coefficients. */
+#ifndef GF_CUDA_JPEG_FORWARD_CUH
+#define GF_CUDA_JPEG_FORWARD_CUH
+
+#include "cuda/jpeg/chunk.cuh"
+#include "cuda/jpeg/forward_colour.cuh"
+#include "cuda/jpeg/forward_transform.cuh"
+
+/* Two luma blocks, that a warp converts and transforms together. */
+struct luma_pair {
+    struct square square[SQUARES];
+    int mcu;            /* of the first, in the chunk */
+    int block[SQUARES]; /* in the chunk */
+};
+
+template <class SHAPE>
+static __device__ __forceinline__ struct luma_pair find_pair(const struct encode_picture &picture,
+                                                             const struct chunk &chunk, int i)
+{
+    struct luma_pair pair;
+    pair.mcu = SHAPE::LUMA == 4 ? i / 2 : SHAPE::LUMA == 2 ? i : 2 * i;
+    const int column = SHAPE::LUMA == 4 ? i % 2 : 0;
+    const int2 place = mcu_place(picture, chunk, pair.mcu);
+    const struct square first = {(place.x * SHAPE::H + column) * SQUARE,
+                                 place.y * SHAPE::V * SQUARE};
+    pair.block[0] = pair.mcu * SHAPE::BLOCKS + column;
+    pair.block[1] = pair.block[0] + (SHAPE::LUMA == 1 ? SHAPE::BLOCKS : SHAPE::LUMA / 2);
+    pair.square[0] = pair.square[1] = first;
+    if (SHAPE::LUMA == 4)
+        pair.square[1].y += SQUARE;
+    else if (SHAPE::LUMA == 2)
+        pair.square[1].x += SQUARE;
+    else {
+        const int2 next = mcu_place(picture, chunk, pair.mcu + 1);
+        pair.square[1] = {next.x * SQUARE, next.y * SQUARE};
+    }
+    return pair;
+}
+
+static __device__ __forceinline__ short *block_at(short *coefficients, int block)
+{
+    return coefficients + block * COEFFICIENTS_PITCH;
+}
+
+/* Lanes of one half have samples of both blocks. */
+static __device__ __forceinline__ void transform_words(const unsigned words[SQUARES],
+                                                       struct row_operand rows,
+                                                       const struct lane_cosines &cosines,
+                                                       const struct lane_quantiser &quantiser,
+                                                       short *a, short *b)
+{
+    transform_columns(transform_rows(rows, words[0]), transform_rows(rows, words[1]), cosines,
+                      quantiser, a, b);
+}
+
+/* The lower half of the lanes has samples of block a, the upper half of block b. */
+static __device__ __forceinline__ void transform_halves(unsigned samples,
+                                                        const struct lane_cosines &cosines,
+                                                        const struct lane_quantiser &quantiser,
+                                                        short *a, short *b)
+{
+    transform_columns(transform_rows(row_cosines(cosines, false), samples),
+                      transform_rows(row_cosines(cosines, true), samples), cosines, quantiser, a,
+                      b);
+}
+
+static __device__ __forceinline__ void forward_gray(const struct encode_picture &picture,
+                                                    const struct luma_pair &pair,
+                                                    const struct lane_cosines &cosines,
+                                                    const struct lane_quantiser &quantiser,
+                                                    short *coefficients)
+{
+    transform_halves(load_gray(picture, pair.square[0], pair.square[1]), cosines, quantiser,
+                     block_at(coefficients, pair.block[0]), block_at(coefficients, pair.block[1]));
+}
+
+/* Transforms luma; chroma goes to `samples`, or is transformed as well if it is not downsampled. */
+template <class SHAPE>
+static __device__ __forceinline__ void
+forward_colour(const struct encode_picture &picture, const struct luma_pair &pair,
+               const struct lane_cosines &cosines, const struct lane_colours &colours,
+               const struct lane_quantiser &luma, unsigned char *samples, short *coefficients)
+{
+    unsigned pixels[4], words[SQUARES];
+    load_row(picture, pair.square[0], &pixels[0], &pixels[2]);
+    load_row(picture, pair.square[1], &pixels[1], &pixels[3]);
+    convert_luma_blue(pixels, colours, words);
+    short *const a = block_at(coefficients, pair.block[0]), *const b = block_at(coefficients,
+                                                                                pair.block[1]);
+    if (SHAPE::DOWNSAMPLED) {
+        unsigned char *const chroma = samples + pair.mcu * 2 * BLOCK_SAMPLES;
+        const unsigned red = convert_red_pairs(pixels, colours);
+        if (SHAPE::V == 2)
+            downsample_both(words, red, chroma + pair.square[0].x / SQUARE % 2 * 4);
+        else
+            downsample_columns(words, red, chroma);
+    }
+    transform_words(words, row_cosines(cosines, false), cosines, luma, a, b);
+    if (SHAPE::DOWNSAMPLED)
+        return;
+    const struct lane_quantiser chroma = picture.tables->quantisers[1][threadIdx.x % WARP];
+    transform_words(words, row_cosines(cosines, true), cosines, chroma, a + COEFFICIENTS_PITCH,
+                    b + COEFFICIENTS_PITCH);
+    convert_red(pixels, colours, words);
+    transform_words(words, row_cosines(cosines, false), cosines, chroma, a + 2 * COEFFICIENTS_PITCH,
+                    b + 2 * COEFFICIENTS_PITCH);
+}
+
+/* Below the picture the last row of the downsampled chroma is repeated. */
+template <class SHAPE>
+static __device__ __forceinline__ int last_chroma_row(const struct encode_picture &picture,
+                                                      const struct chunk &chunk, int mcu)
+{
+    if (SHAPE::V == 1)
+        return SQUARE - 1;
+    return min(SQUARE - 1, (picture.height - 1) / 2 - mcu_place(picture, chunk, mcu).y * SQUARE);
+}
+
+/* Transforms the downsampled chroma. */
+template <class SHAPE>
+static __device__ __forceinline__ void
+forward_chroma(const struct encode_picture &picture, const struct chunk &chunk,
+               const struct lane_cosines &cosines, const unsigned char *samples,
+               short *coefficients)
+{
+    const int lane = threadIdx.x % WARP;
+    const struct lane_quantiser quantiser = picture.tables->quantisers[1][lane];
+    for (int mcu = threadIdx.x / WARP; mcu < chunk.mcus; mcu += ENCODE_THREADS / WARP) {
+        const int row = min(lane / 4, last_chroma_row<SHAPE>(picture, chunk, mcu));
+        const unsigned char *const blocks = samples + mcu * 2 * BLOCK_SAMPLES;
+        const unsigned words =
+            ((const unsigned *)blocks)[lane / 2 % 2 * (BLOCK_SAMPLES / 4) + 2 * row + lane % 2];
+        short *const to = block_at(coefficients, mcu * SHAPE::BLOCKS + SHAPE::LUMA);
+        transform_halves(words, cosines, quantiser, to, to + COEFFICIENTS_PITCH);
+    }
+}
+
+/* All threads call it. The coefficients are there after the next barrier. */
+template <class SHAPE>
+static __device__ __forceinline__ void forward_chunk(const struct encode_picture &picture,
+                                                     const struct chunk &chunk,
+                                                     unsigned char *samples, short *coefficients)
+{
+    const int lane = threadIdx.x % WARP;
+    const struct lane_cosines cosines = picture.tables->cosines[lane];
+    const struct lane_colours colours = picture.tables->colours[!SHAPE::DOWNSAMPLED][lane];
+    const struct lane_quantiser luma = picture.tables->quantisers[0][lane];
+    constexpr int PAIRS = SHAPE::CHUNK_MCUS * SHAPE::LUMA / 2;
+    for (int i = threadIdx.x / WARP; i < PAIRS; i += ENCODE_THREADS / WARP) {
+        const struct luma_pair pair = find_pair<SHAPE>(picture, chunk, i);
+        if (pair.mcu >= chunk.mcus)
+            break;
+        if (SHAPE::COMPONENTS == 1)
+            forward_gray(picture, pair, cosines, luma, coefficients);
+        else
+            forward_colour<SHAPE>(picture, pair, cosines, colours, luma, samples, coefficients);
+    }
+    if (!SHAPE::DOWNSAMPLED)
+        return;
+    __syncthreads();
+    forward_chroma<SHAPE>(picture, chunk, cosines, samples, coefficients);
+}
+
+#endif
