@@ -2,7 +2,10 @@
 #ifndef GF_CUDA_JPEG_CHUNK_CUH
 #define GF_CUDA_JPEG_CHUNK_CUH
 
+#include "cuda/common/launch.cuh"
 #include "cuda/jpeg/encode_group.cuh"
+
+enum { WARPS = ENCODE_THREADS / WARP };
 
 struct chunk {
     int first_mcu, mcus, x, y; /* x, y: of the first MCU, in MCUs */
@@ -11,17 +14,17 @@ struct chunk {
     struct chunk_state *state;
 };
 
-static __device__ const struct encode_picture &find_picture(const struct encode_group &group)
+/* The last picture that begins at the block's chunk or before it. Each lane looks at one. */
+static __device__ __forceinline__ const struct encode_picture &
+find_picture(const struct encode_group &group)
 {
-    int low = 0, high = group.count;
-    while (high - low > 1) {
-        const int middle = (low + high) / 2;
-        if (group.pictures[middle].first_chunk <= blockIdx.x)
-            low = middle;
-        else
-            high = middle;
+    int begun = 0;
+    for (int i = 0; i < group.count; i += WARP) {
+        const int lane = i + (int)(threadIdx.x % WARP);
+        const bool has = lane < group.count && group.pictures[lane].first_chunk <= blockIdx.x;
+        begun += __popc(__ballot_sync(~0u, has));
     }
-    return group.pictures[low];
+    return group.pictures[begun - 1];
 }
 
 template <class SHAPE>

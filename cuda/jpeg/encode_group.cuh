@@ -9,7 +9,7 @@
 
 /* A thread block encodes a chunk: so many blocks of 8 x 8 samples, whole MCUs that follow one
  * another in the scan. */
-enum { CHUNK_BLOCKS = 48, ENCODE_THREADS = 128 };
+enum { CHUNK_BLOCKS = 96, ENCODE_THREADS = 96 };
 enum { BLOCK_SAMPLES = 64, TABLES = 2, LANES = 32 };
 
 /* The shape of an MCU: H x V luma blocks, and one of each chroma if there are three components. */
@@ -17,6 +17,7 @@ template <int H_, int V_, int COMPONENTS_> struct mcu_shape {
     static constexpr int H = H_, V = V_, COMPONENTS = COMPONENTS_;
     static constexpr int LUMA = H * V, BLOCKS = LUMA + COMPONENTS - 1;
     static constexpr int CHUNK_MCUS = CHUNK_BLOCKS / BLOCKS;
+    static constexpr int CHUNK_LUMA = CHUNK_MCUS * LUMA;
     /* Chroma has half the columns, and half the rows if V is 2. */
     static constexpr bool DOWNSAMPLED = H == 2;
     static_assert(CHUNK_MCUS * BLOCKS == CHUNK_BLOCKS && CHUNK_MCUS % 2 == 0, "");

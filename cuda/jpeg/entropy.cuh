@@ -5,9 +5,11 @@
 #include "cuda/jpeg/encode_group.cuh"
 #include "cuda/jpeg/forward_transform.cuh"
 
-/* A block has at most 20 bits of DC and 63 times 26 of AC; an odd number of words, so that threads
- * that write the same word of their blocks meet no bank twice. */
-enum { BLOCK_WORDS = 53 };
+/* A block has at most 1168 bits: the squares of its 64 coefficients sum up to 2^20 at most, as
+ * those of its samples do, and with the standard codes 63 coefficients of 8 bits, 18 bits each with
+ * their codes, are the longest that this allows. The number of words is odd, so that threads that
+ * write the same word of their blocks meet no bank twice. */
+enum { BLOCK_BITS = 1168, BLOCK_WORDS = 37 };
 enum { ZERO_RUN = 0xf0, END_OF_BLOCK = 0, CODE_SHIFT = 5, LENGTH_MASK = 31 };
 
 struct bit_writer {

@@ -57,16 +57,20 @@ static __device__ __forceinline__ uint64_t look_back(const uint64_t *place, unsi
     }
 }
 
-/* Tells the chunk's own number and returns the sum of those before it; lane 0 tells the sum. */
+/* What a chunk tells first, unless it is the first of its picture. */
+static __device__ __forceinline__ void tell_own(uint64_t *place, unsigned before, unsigned own)
+{
+    if (before)
+        tell(place, TOLD_OWN | own);
+}
+
+/* Returns the sum of those before; lane 0 tells the sum with the chunk's own. */
 template <int STRIDE>
 static __device__ __forceinline__ uint64_t sum_before(uint64_t *place, unsigned before,
                                                       unsigned own)
 {
-    const bool teller = threadIdx.x % WARP == 0;
-    if (teller && before)
-        tell(place, TOLD_OWN | own);
     const uint64_t sum = look_back<STRIDE>(place, before);
-    if (teller)
+    if (threadIdx.x % WARP == 0)
         tell(place, TOLD_SUM | (sum + own));
     return sum;
 }

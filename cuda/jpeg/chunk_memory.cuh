@@ -1,0 +1,58 @@
+/* The shared memory of a thread block, and sums over its threads. */
+#ifndef GF_CUDA_JPEG_CHUNK_MEMORY_CUH
+#define GF_CUDA_JPEG_CHUNK_MEMORY_CUH
+
+#include "cuda/jpeg/chunk.cuh"
+#include "cuda/jpeg/entropy.cuh"
+#include "cuda/jpeg/forward_transform.cuh"
+
+enum {
+    CODE_WORDS = sizeof(struct code_tables) / sizeof(unsigned),
+    STATE_WORDS = sizeof(struct chunk_state) / sizeof(uint64_t),
+    STRING_WORDS = CHUNK_BLOCKS * BLOCK_BITS / 32 + 2
+};
+
+struct scan_memory {
+    unsigned numbers[CHUNK_BLOCKS], totals[WARPS];
+};
+
+struct chunk_memory {
+    struct code_tables codes;
+    union {
+        unsigned char samples[CHUNK_BLOCKS / 2 * BLOCK_SAMPLES]; /* of downsampled chroma */
+        unsigned bits[CHUNK_BLOCKS * BLOCK_WORDS];               /* of the blocks */
+        unsigned char stuffed[CHUNK_BLOCKS * BLOCK_WORDS * 4];   /* the chunk's bytes */
+    };
+    union {
+        short coefficients[CHUNK_BLOCKS * COEFFICIENTS_PITCH];
+        unsigned string[STRING_WORDS]; /* the bits of the chunk */
+    };
+    struct scan_memory scan;
+    uint64_t position, stuffed_before;
+    unsigned tail_before;
+};
+
+/* The sum of the threads' numbers before this one, and of all in *total. All threads call it. */
+static __device__ __forceinline__ unsigned sum_threads(unsigned own, struct scan_memory &memory,
+                                                       unsigned *total)
+{
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    unsigned sum = own;
+#pragma unroll
+    for (int i = 1; i < WARP; i *= 2) {
+        const unsigned other = __shfl_up_sync(~0u, sum, i);
+        sum += lane >= i ? other : 0;
+    }
+    if (lane == WARP - 1)
+        memory.totals[warp] = sum;
+    __syncthreads();
+    unsigned before = sum - own;
+    *total = 0;
+    for (int i = 0; i < WARPS; i++) {
+        before += i < warp ? memory.totals[i] : 0;
+        *total += memory.totals[i];
+    }
+    return before;
+}
+
+#endif
