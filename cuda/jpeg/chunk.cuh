@@ -15,8 +15,7 @@ struct chunk {
 };
 
 /* The last picture that begins at the block's chunk or before it. Each lane looks at one. */
-static __device__ __forceinline__ const struct encode_picture &
-find_picture(const struct encode_group &group)
+static __device__ __forceinline__ int find_picture(const struct encode_group &group)
 {
     int begun = 0;
     for (int i = 0; i < group.count; i += WARP) {
@@ -24,7 +23,7 @@ find_picture(const struct encode_group &group)
         const bool has = lane < group.count && group.pictures[lane].first_chunk <= blockIdx.x;
         begun += __popc(__ballot_sync(~0u, has));
     }
-    return group.pictures[begun - 1];
+    return begun - 1;
 }
 
 template <class SHAPE>

@@ -3,7 +3,7 @@
 #define GF_CUDA_JPEG_CHUNK_MEMORY_CUH
 
 #include "cuda/jpeg/chunk.cuh"
-#include "cuda/jpeg/entropy.cuh"
+#include "cuda/jpeg/encode_entropy.cuh"
 #include "cuda/jpeg/forward_transform.cuh"
 
 enum {

@@ -4,7 +4,7 @@
 
 #include "cuda/jpeg/chunk.cuh"
 #include "cuda/jpeg/chunk_memory.cuh"
-#include "cuda/jpeg/entropy.cuh"
+#include "cuda/jpeg/encode_entropy.cuh"
 #include "cuda/jpeg/look_back.cuh"
 
 /* A luma block beside or below the picture's blocks has no AC and the DC of the block before. */

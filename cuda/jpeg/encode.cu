@@ -11,7 +11,8 @@ template <class SHAPE>
 __global__ void __launch_bounds__(ENCODE_THREADS) encode_kernel(const struct encode_group group)
 {
     __shared__ __align__(16) struct chunk_memory memory;
-    const struct encode_picture picture = find_picture(group);
+    const int index = find_picture(group);
+    const struct encode_picture picture = group.pictures[index];
     const struct chunk chunk = find_chunk<SHAPE>(group, picture);
     const unsigned *const codes = (const unsigned *)&picture.tables->codes;
     for (int i = threadIdx.x; i < CODE_WORDS; i += ENCODE_THREADS)
@@ -26,7 +27,7 @@ __global__ void __launch_bounds__(ENCODE_THREADS) encode_kernel(const struct enc
         tell_dc<SHAPE>(chunk, memory.coefficients);
     const unsigned bits = code_chunk<SHAPE>(chunk, memory);
     __syncthreads();
-    write_chunk(group, picture, chunk, bits, memory);
+    write_chunk(picture, chunk, bits, memory, group.sizes + index);
 }
 
 /* ---- shapes ---- */

@@ -67,7 +67,6 @@ struct encode_picture {
     int width, height;
     int mcus_across, mcus;
     unsigned first_chunk; /* of the launch */
-    int index;            /* of the group */
     const struct encode_tables *tables;
     unsigned char *scan;
     uint64_t capacity; /* bytes at scan */
@@ -88,7 +87,18 @@ struct encode_group {
     int count;
     unsigned chunks;
     struct chunk_state *states; /* zeroed */
-    uint64_t *sizes;            /* of the scans, by encode_picture.index */
+    uint64_t *sizes;            /* of the scans, as the pictures */
+};
+
+/* Scans that go to host memory, each on a multiple of SCAN_ALIGNMENT behind the one before. */
+enum { SCAN_ALIGNMENT = 256 };
+struct scan_delivery {
+    const struct encode_picture *pictures;
+    const uint64_t *sizes; /* those that exceed a picture's capacity are not delivered */
+    int count;
+    unsigned char *to;
+    uint64_t room;        /* bytes at `to`; what exceeds them is not delivered */
+    uint64_t *host_sizes; /* as `sizes` */
 };
 
 void gf_jpeg_encode_tables(const struct gf_jpeg_tables *from, struct encode_tables *tables);
@@ -98,5 +108,11 @@ struct encode_shape {
 };
 struct encode_shape gf_jpeg_encode_shape(int shape);
 cudaError_t gf_jpeg_encode_launch(int shape, const struct encode_group *group, cudaStream_t stream);
+cudaError_t gf_jpeg_deliver_launch(const struct scan_delivery *delivery, cudaStream_t stream);
+
+static __host__ __device__ __forceinline__ uint64_t scan_room(uint64_t size)
+{
+    return (size + SCAN_ALIGNMENT - 1) / SCAN_ALIGNMENT * SCAN_ALIGNMENT;
+}
 
 #endif

@@ -8,7 +8,8 @@
 #include "cuda/jpeg/encode_group.cuh"
 #include "cuda/jpeg/encoder.h"
 
-enum { QUALITIES = 101, ALIGNMENT = 256, MARKS = 3 };
+/* PICTURES_MOST: of a round, which a grid allows. */
+enum { QUALITIES = 101, ALIGNMENT = 256, MARKS = 3, PICTURES_MOST = 4096 };
 
 enum part_state { WAITING, CHOSEN, ENDED };
 
@@ -25,7 +26,8 @@ struct gf_jpeg_encoder {
     int device;
     uint64_t memory_most;
     cudaStream_t stream;
-    cudaEvent_t marks[MARKS];
+    cudaEvent_t ended;                  /* waiting for it lets other threads have the processor */
+    cudaEvent_t marks[MARKS];           /* with times */
     struct gf_jpeg_encode_steps *steps; /* NULL: not measured */
     struct encode_tables *tables;       /* device, by quality */
     bool made[QUALITIES];               /* of the tables */
@@ -36,10 +38,12 @@ struct gf_jpeg_encoder {
     /* Of the largest group: */
     int capacity;
     struct encode_picture *pictures; /* pinned */
-    uint64_t *sizes;                 /* pinned; kernels write them */
+    uint64_t *sizes;                 /* pinned; as pictures, a kernel writes them */
+    int *indices;                    /* of the pictures in the group */
     struct part *parts;
     /* Of the round: */
     int placed; /* pictures */
+    uint64_t *device_sizes;
     struct encode_group groups[SHAPES];
 };
 
@@ -81,7 +85,7 @@ static struct part part_of(struct gf_format format, enum gf_subsampling subsampl
 
 static uint64_t part_bytes(const struct part *part)
 {
-    return aligned(sizeof(struct encode_picture)) +
+    return aligned(sizeof(struct encode_picture)) + aligned(sizeof(uint64_t)) +
            aligned(part->chunks * sizeof(struct chunk_state)) + part->capacity;
 }
 
@@ -127,9 +131,11 @@ static void free_group(struct gf_jpeg_encoder *encoder)
 {
     cudaFreeHost(encoder->pictures);
     cudaFreeHost(encoder->sizes);
+    free(encoder->indices);
     free(encoder->parts);
     encoder->pictures = NULL;
     encoder->sizes = NULL;
+    encoder->indices = NULL;
     encoder->parts = NULL;
     encoder->capacity = 0;
 }
@@ -145,8 +151,9 @@ static enum gf_status reserve_group(struct gf_jpeg_encoder *encoder, int count,
                 encoder->device, error);
     GF_CUDA_TRY(cudaMallocHost(&encoder->sizes, pictures * sizeof *encoder->sizes), encoder->device,
                 error);
+    encoder->indices = (int *)malloc(pictures * sizeof *encoder->indices);
     encoder->parts = (struct part *)malloc(pictures * sizeof *encoder->parts);
-    if (!encoder->parts)
+    if (!encoder->indices || !encoder->parts)
         return gf_fail_memory(error);
     encoder->capacity = count;
     return GF_OK;
@@ -173,9 +180,9 @@ static enum gf_status make_tables(struct gf_jpeg_encoder *encoder, int quality,
 /* ---- a round: the pictures of a group that are encoded together ---- */
 
 static struct encode_picture describe(const struct gf_jpeg_encoder *encoder,
-                                      const struct gf_jpeg_encode_picture *picture, int index)
+                                      const struct gf_jpeg_encode_picture *picture,
+                                      const struct part *part)
 {
-    const struct part *const part = encoder->parts + index;
     const struct encode_shape shape = gf_jpeg_encode_shape(part->shape);
     struct encode_picture to = {};
     int down;
@@ -185,7 +192,6 @@ static struct encode_picture describe(const struct gf_jpeg_encoder *encoder,
     to.height = picture->in.format.height;
     count_mcus(picture->in.format, &shape, &to.mcus_across, &down);
     to.mcus = to.mcus_across * down;
-    to.index = index;
     to.tables = encoder->tables + picture->quality;
     to.capacity = part->capacity;
     return to;
@@ -196,6 +202,7 @@ static struct encode_picture describe(const struct gf_jpeg_encoder *encoder,
 static uint64_t choose(struct gf_jpeg_encoder *encoder, int count)
 {
     uint64_t bytes = 0;
+    int chosen = 0;
     for (int i = 0; i < count; i++) {
         struct part *const part = encoder->parts + i;
         const uint64_t own = part_bytes(part);
@@ -203,9 +210,10 @@ static uint64_t choose(struct gf_jpeg_encoder *encoder, int count)
             continue;
         if (own > encoder->memory_most)
             part->state = ENDED;
-        else if (bytes + own <= encoder->memory_most) {
+        else if (chosen < PICTURES_MOST && bytes + own <= encoder->memory_most) {
             part->state = CHOSEN;
             bytes += own;
+            chosen++;
         }
     }
     return bytes;
@@ -219,12 +227,12 @@ static int lay_out_shape(struct gf_jpeg_encoder *encoder,
     struct encode_group *const group = encoder->groups + shape;
     *group = {};
     group->pictures = (const struct encode_picture *)encoder->memory + placed;
-    group->sizes = encoder->sizes;
     for (int i = 0; i < count; i++) {
         const struct part *const part = encoder->parts + i;
         if (part->state != CHOSEN || part->shape != shape)
             continue;
-        encoder->pictures[placed] = describe(encoder, pictures + i, i);
+        encoder->indices[placed] = i;
+        encoder->pictures[placed] = describe(encoder, pictures + i, part);
         encoder->pictures[placed++].first_chunk = group->chunks;
         group->chunks += part->chunks;
         group->count++;
@@ -232,8 +240,8 @@ static int lay_out_shape(struct gf_jpeg_encoder *encoder,
     return placed;
 }
 
-/* Divides the device's memory: descriptions of the pictures, states of the chunks, scans. Returns
- * the bytes of the states. */
+/* Divides the device's memory: descriptions of the pictures, sizes, states of the chunks, scans.
+ * Returns the bytes of the states. */
 static uint64_t lay_out(struct gf_jpeg_encoder *encoder,
                         const struct gf_jpeg_encode_picture *pictures, int count)
 {
@@ -243,12 +251,17 @@ static uint64_t lay_out(struct gf_jpeg_encoder *encoder,
         encoder->placed = lay_out_shape(encoder, pictures, count, shape, encoder->placed);
         chunks += encoder->groups[shape].chunks;
     }
-    unsigned char *at =
-        encoder->memory + aligned((uint64_t)encoder->placed * sizeof *encoder->pictures);
+    const uint64_t placed = (uint64_t)encoder->placed;
+    unsigned char *at = encoder->memory + aligned(placed * sizeof *encoder->pictures);
+    encoder->device_sizes = (uint64_t *)at;
+    at += aligned(placed * sizeof *encoder->device_sizes);
     struct chunk_state *states = (struct chunk_state *)at;
+    uint64_t *sizes = encoder->device_sizes;
     for (int shape = 0; shape < SHAPES; shape++) {
         encoder->groups[shape].states = states;
+        encoder->groups[shape].sizes = sizes;
         states += encoder->groups[shape].chunks;
+        sizes += encoder->groups[shape].count;
     }
     at += aligned(chunks * sizeof *states);
     for (int i = 0; i < encoder->placed; i++) {
@@ -285,36 +298,53 @@ static enum gf_status launch(struct gf_jpeg_encoder *encoder, uint64_t states,
     return mark(encoder, 1, error);
 }
 
-/* The scan of a picture that has found room; one that was too long waits for a larger part. */
-static enum gf_status fetch_scan(struct gf_jpeg_encoder *encoder, const struct encode_picture *from,
-                                 struct gf_error *error)
+/* Lets the device write the scans behind those that are there, and waits for it. */
+static enum gf_status deliver(struct gf_jpeg_encoder *encoder, struct gf_error *error)
 {
-    struct part *const part = encoder->parts + from->index;
-    const uint64_t size = encoder->sizes[from->index];
-    if (size > from->capacity) {
-        part->capacity = aligned(size);
-        part->state = WAITING;
-        return GF_OK;
-    }
-    GF_CUDA_TRY(cudaMemcpyAsync(encoder->scans + encoder->scans_used, from->scan, size,
-                                cudaMemcpyDeviceToHost, encoder->stream),
-                encoder->device, error);
-    part->state = ENDED;
-    part->offset = encoder->scans_used;
-    part->size = size;
-    encoder->scans_used += aligned(size);
+    const struct scan_delivery delivery = {(const struct encode_picture *)encoder->memory,
+                                           encoder->device_sizes,
+                                           encoder->placed,
+                                           encoder->scans + encoder->scans_used,
+                                           encoder->scans_size - encoder->scans_used,
+                                           encoder->sizes};
+    GF_CUDA_TRY(gf_jpeg_deliver_launch(&delivery, encoder->stream), encoder->device, error);
+    const enum gf_status status = mark(encoder, 2, error);
+    if (status)
+        return status;
+    GF_CUDA_TRY(cudaEventRecord(encoder->ended, encoder->stream), encoder->device, error);
+    GF_CUDA_TRY(cudaEventSynchronize(encoder->ended), encoder->device, error);
     return GF_OK;
 }
 
-static enum gf_status download(struct gf_jpeg_encoder *encoder, struct gf_error *error)
+/* Notes where the scans are; a picture whose scan was too long waits for a larger part. */
+static void note_scans(struct gf_jpeg_encoder *encoder)
 {
-    uint64_t size = encoder->scans_used;
-    for (int i = 0; i < encoder->placed; i++)
-        size += aligned(encoder->sizes[encoder->pictures[i].index]);
-    enum gf_status status = reserve_scans(encoder, size, error);
-    for (int i = 0; i < encoder->placed && !status; i++)
-        status = fetch_scan(encoder, encoder->pictures + i, error);
-    return status ? status : mark(encoder, 2, error);
+    for (int i = 0; i < encoder->placed; i++) {
+        struct part *const part = encoder->parts + encoder->indices[i];
+        if (encoder->sizes[i] > encoder->pictures[i].capacity) {
+            part->capacity = aligned(encoder->sizes[i]);
+            part->state = WAITING;
+            continue;
+        }
+        part->state = ENDED;
+        part->offset = encoder->scans_used;
+        part->size = encoder->sizes[i];
+        encoder->scans_used += scan_room(part->size);
+    }
+}
+
+/* The room that the scans of the round take in host memory; before they are encoded, a guess. */
+static uint64_t room_for_scans(const struct gf_jpeg_encoder *encoder, bool encoded)
+{
+    uint64_t room = 0;
+    for (int i = 0; i < encoder->placed; i++) {
+        const uint64_t capacity = encoder->pictures[i].capacity;
+        if (!encoded)
+            room += scan_room(capacity / 8);
+        else if (encoder->sizes[i] <= capacity)
+            room += scan_room(encoder->sizes[i]);
+    }
+    return room;
 }
 
 static enum gf_status add_times(struct gf_jpeg_encoder *encoder, struct gf_error *error)
@@ -336,15 +366,25 @@ static enum gf_status run_round(struct gf_jpeg_encoder *encoder,
                                 uint64_t bytes, struct gf_error *error)
 {
     enum gf_status status = reserve_device(encoder, bytes, error);
+    if (status)
+        return status;
+    const uint64_t states = lay_out(encoder, pictures, count);
+    status = reserve_scans(encoder, encoder->scans_used + room_for_scans(encoder, false), error);
     if (!status)
-        status = launch(encoder, lay_out(encoder, pictures, count), error);
+        status = launch(encoder, states, error);
+    if (!status)
+        status = deliver(encoder, error);
     if (status)
         return status;
-    GF_CUDA_TRY(cudaStreamSynchronize(encoder->stream), encoder->device, error);
-    status = download(encoder, error);
-    if (status)
-        return status;
-    GF_CUDA_TRY(cudaStreamSynchronize(encoder->stream), encoder->device, error);
+    const uint64_t room = encoder->scans_used + room_for_scans(encoder, true);
+    if (room > encoder->scans_size) {
+        status = reserve_scans(encoder, room, error);
+        if (!status)
+            status = deliver(encoder, error);
+        if (status)
+            return status;
+    }
+    note_scans(encoder);
     return add_times(encoder, error);
 }
 
@@ -393,6 +433,9 @@ static enum gf_status open_encoder(struct gf_jpeg_encoder *encoder, struct gf_er
     GF_CUDA_TRY(cudaSetDevice(encoder->device), encoder->device, error);
     GF_CUDA_TRY(cudaStreamCreateWithFlags(&encoder->stream, cudaStreamNonBlocking), encoder->device,
                 error);
+    GF_CUDA_TRY(
+        cudaEventCreateWithFlags(&encoder->ended, cudaEventBlockingSync | cudaEventDisableTiming),
+        encoder->device, error);
     for (int i = 0; i < MARKS; i++)
         GF_CUDA_TRY(cudaEventCreate(&encoder->marks[i]), encoder->device, error);
     GF_CUDA_TRY(cudaMalloc(&encoder->tables, QUALITIES * sizeof *encoder->tables), encoder->device,
@@ -425,6 +468,8 @@ extern "C" void gf_jpeg_encoder_destroy(struct gf_jpeg_encoder *encoder)
     cudaFreeHost(encoder->scans);
     cudaFree(encoder->memory);
     cudaFree(encoder->tables);
+    if (encoder->ended)
+        cudaEventDestroy(encoder->ended);
     for (int i = 0; i < MARKS; i++) {
         if (encoder->marks[i])
             cudaEventDestroy(encoder->marks[i]);

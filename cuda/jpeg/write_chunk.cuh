@@ -124,11 +124,11 @@ static __device__ __forceinline__ void write_bytes(const struct chunk_words &wor
     copy_bytes((const unsigned *)memory.stuffed, skipped, count, to - skipped);
 }
 
-/* All threads call it, with the number of the chunk's bits. */
-static __device__ __forceinline__ void write_chunk(const struct encode_group &group,
-                                                   const struct encode_picture &picture,
+/* All threads call it, with the number of the chunk's bits; the last chunk knows the scan's size.
+ */
+static __device__ __forceinline__ void write_chunk(const struct encode_picture &picture,
                                                    const struct chunk &chunk, unsigned bits,
-                                                   struct chunk_memory &memory)
+                                                   struct chunk_memory &memory, uint64_t *size)
 {
     if (threadIdx.x == 0 && !chunk.last)
         tell_tail(chunk, memory, bits);
@@ -150,7 +150,7 @@ static __device__ __forceinline__ void write_chunk(const struct encode_group &gr
     const uint64_t start = memory.position / 32 * 4 + memory.stuffed_before;
     const unsigned bytes = 4 * words.whole + (words.partial + 7) / 8 + stuffed;
     if (chunk.last && threadIdx.x == 0)
-        group.sizes[picture.index] = start + bytes;
+        *size = start + bytes;
     if (start + bytes <= picture.capacity)
         write_bytes(words, first, end, before, bytes, picture.scan + start, memory);
 }

@@ -1,6 +1,6 @@
 /* From coefficients to bits: a thread codes a block. */
-#ifndef GF_CUDA_JPEG_ENTROPY_CUH
-#define GF_CUDA_JPEG_ENTROPY_CUH
+#ifndef GF_CUDA_JPEG_ENCODE_ENTROPY_CUH
+#define GF_CUDA_JPEG_ENCODE_ENTROPY_CUH
 
 #include "cuda/jpeg/encode_group.cuh"
 #include "cuda/jpeg/forward_transform.cuh"
