@@ -7,7 +7,8 @@
 
 /* A group lies in arrays of the device:
  *   struct jpeg_picture pictures[count];
- *   int16_t coefficients[blocks][64]    in natural order, not dequantised; element 0 is undefined
+ *   int16_t coefficients[blocks][64]    column by column, 8 * column + row, not dequantised;
+ *                                       element 0 is undefined
  *   int16_t dc[blocks]                  element 0 of each block, with its prediction added
  *   uint16_t quantisers[count][3][64]   by component, in natural order
  *   unsigned flags[count]               not zero: the picture goes to libjpeg-turbo

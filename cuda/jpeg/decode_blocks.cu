@@ -1,0 +1,207 @@
+/* Decodes every subsequence from its entry and stores the coefficients. It checks as it goes that
+ * each begins where the one before ended, as was assumed, that all codes are valid, and that each
+ * interval holds its number of blocks and nothing more: a picture that passes is decoded right,
+ * whatever the steps before have done. */
+#include "cuda/jpeg/huffman.cuh"
+#include "cuda/jpeg/scan.cuh"
+
+enum { DECODE_VOTE_AFTER = 2 };
+/* A block's coefficients in shared memory, two in a word; the word more keeps the threads' blocks
+ * in different banks. */
+enum { BLOCK_WORDS = BLOCK_SIZE / 2, BLOCK_STRIDE = BLOCK_WORDS + 1 };
+
+/* 8 * column + row of the coefficients in zigzag order. */
+static __constant__ unsigned char zigzag_place[BLOCK_SIZE] = {
+    0,  8,  1,  2,  9,  16, 24, 17, 10, 3,  4,  11, 18, 25, 32, 40, 33, 26, 19, 12, 5,  6,
+    13, 20, 27, 34, 41, 48, 56, 49, 42, 35, 28, 21, 14, 7,  15, 22, 29, 36, 43, 50, 57, 58,
+    51, 44, 37, 30, 23, 31, 38, 45, 52, 59, 60, 53, 46, 39, 47, 54, 61, 62, 55, 63};
+
+struct decode_shared {
+    uint32_t blocks[SEQUENCE * BLOCK_STRIDE];
+    uint16_t one[TABLES * LOOKS];
+    unsigned before[SEQUENCE]; /* blocks of the sequence before each of its subsequences */
+    unsigned warps[WARP];
+    unsigned char place[BLOCK_SIZE];
+    alignas(16) uint16_t beyond[1]; /* more of them in truth */
+};
+
+/* What a thread has to decode, and what it has found. */
+struct own {
+    struct bit_reader reader;
+    unsigned block;      /* of the MCU */
+    unsigned to, to_end; /* blocks of the group: the next one, and the interval's end */
+    unsigned end;        /* the subsequence's, in bits */
+    bool active, bad_code;
+};
+
+/* The blocks that the interval of the sequence's first subsequence has in earlier sequences. */
+static __device__ unsigned count_before(const struct jpeg_group &group,
+                                        const struct jpeg_stream *stream, unsigned number,
+                                        unsigned first, unsigned *warps)
+{
+    const unsigned owned = SEQUENCE - stream->overlap;
+    const unsigned sequence = first / owned; /* the interval begins in it */
+    unsigned sum = 0, total;
+    if (sequence < number) {
+        const unsigned own = first + threadIdx.x;
+        if (own < (sequence + 1) * owned)
+            sum = group.blocks[(size_t)stream->first_subsequence + own];
+        for (unsigned i = sequence + 1 + threadIdx.x; i < number; i += SEQUENCE)
+            sum += group.sequence_blocks[stream->first_sequence + i];
+    }
+    (void)block_exclusive_sum<SEQUENCE>(sum, warps, &total);
+    return total;
+}
+
+static __device__ __forceinline__ unsigned look_up_one(const struct decode_shared *shared,
+                                                       unsigned table, uint32_t bits)
+{
+    unsigned entry = shared->one[table + (bits >> (32 - LOOK_BITS))];
+    if (!(entry & 31))
+        entry = shared->beyond[(entry >> 5) * BEYOND + (bits << LOOK_BITS >> (16 + LOOK_BITS))];
+    return entry;
+}
+
+/* The warp stores the blocks that these lanes have completed, and clears them. Element 0 is the
+ * difference of the DC value. */
+static __device__ __forceinline__ void store_blocks(struct decode_shared *shared,
+                                                    const struct jpeg_group &group, unsigned lanes,
+                                                    unsigned to)
+{
+    const unsigned lane = threadIdx.x & (WARP - 1), warp = threadIdx.x - lane;
+    __syncwarp();
+    do {
+        const int from = __ffs(lanes) - 1;
+        uint32_t *const word = &shared->blocks[(warp + from) * BLOCK_STRIDE + lane];
+        const unsigned block = __shfl_sync(~0u, to, from);
+        const uint32_t value = *word;
+        *word = 0;
+        ((uint32_t *)group.coefficients)[(size_t)block * BLOCK_WORDS + lane] = value;
+        if (!lane)
+            group.dc[block] = (int16_t)value;
+        lanes &= lanes - 1;
+    } while (lanes);
+    __syncwarp();
+}
+
+/* The value of `size` bits behind a code of `code` bits. (F.2.2.1) */
+static __device__ __forceinline__ int extend(uint32_t bits, unsigned code, unsigned size)
+{
+    const uint32_t from = bits << code;
+    const int value = (int)(from >> 1 >> (31 - size));
+    return from >> 31 ? value : value - (1 << size) + 1;
+}
+
+static __device__ __forceinline__ void decode(struct own *own, struct decode_shared *shared,
+                                              const struct jpeg_group &group,
+                                              unsigned pair_of_block, unsigned mcu_blocks)
+{
+    int16_t *const mine = (int16_t *)&shared->blocks[threadIdx.x * BLOCK_STRIDE];
+    unsigned index = 0, table = block_table(pair_of_block, own->block);
+    while (__any_sync(~0u, own->active)) {
+#pragma unroll
+        for (int i = 0; i < DECODE_VOTE_AFTER; i++) {
+            const uint32_t bits = peek(&own->reader);
+            const unsigned entry = look_up_one(shared, table, bits);
+            const unsigned size = entry >> 5 & 15, advance = entry >> 9;
+            const int value = extend(bits, (entry & 31) - size, size);
+            skip(&own->reader, own->active ? entry & 31 : 0);
+            index += advance;
+            if (own->active && size)
+                mine[shared->place[(index - 1) & (BLOCK_SIZE - 1)]] = (int16_t)value;
+            own->bad_code |= own->active && index > BLOCK_SIZE && advance != BLOCK_SIZE;
+            const bool ends = own->active && index >= BLOCK_SIZE;
+            const unsigned completed = __ballot_sync(~0u, ends);
+            if (completed)
+                store_blocks(shared, group, completed, own->to);
+            const unsigned next = own->block + 1 == mcu_blocks ? 0 : own->block + 1;
+            own->block = ends ? next : own->block;
+            index = ends ? 0 : index;
+            table = ends ? block_table(pair_of_block, own->block) : table | LOOKS;
+            own->to += ends;
+            own->active =
+                own->active && !(ends && (own->reader.bit >= own->end || own->to == own->to_end));
+        }
+    }
+}
+
+/* Whether the subsequence ended as the one behind it assumes, or with its interval, where less than
+ * a byte is left. */
+static __device__ bool ended_right(const struct own *own, const struct span *span, unsigned decoded,
+                                   unsigned assumed, unsigned assumed_exit)
+{
+    if (own->to == own->to_end)
+        return assumed >= decoded && span->interval_end >= own->reader.bit &&
+               span->interval_end - own->reader.bit < 8;
+    return span->end < span->interval_end && assumed == decoded &&
+           assumed_exit == pack_state(own->reader.bit - span->end, own->block);
+}
+
+static __global__ void __launch_bounds__(SEQUENCE) decode_kernel(const struct jpeg_group group)
+{
+    extern __shared__ __align__(16) unsigned char memory[];
+    struct decode_shared *const shared = (struct decode_shared *)memory;
+    const unsigned picture = group.sequence_picture[blockIdx.x];
+    const struct jpeg_stream *const stream = &group.streams[picture];
+    const struct jpeg_picture *const about = &group.pictures[picture];
+    const unsigned owned = SEQUENCE - stream->overlap;
+    const unsigned number = blockIdx.x - stream->first_sequence, begin = number * owned;
+    const unsigned subsequence = begin + threadIdx.x;
+    const unsigned subsequences = group.found[picture].subsequences;
+    if (__syncthreads_or(!threadIdx.x && group.flags[picture]) || begin >= subsequences)
+        return;
+    load_shared<SEQUENCE>(shared->one, group.tables[picture].one, sizeof shared->one);
+    load_shared<SEQUENCE>(shared->beyond, group.tables[picture].beyond,
+                          stream->beyond * sizeof(uint16_t));
+    if (threadIdx.x < BLOCK_SIZE)
+        shared->place[threadIdx.x] = zigzag_place[threadIdx.x];
+    for (unsigned i = threadIdx.x; i < SEQUENCE * BLOCK_STRIDE; i += SEQUENCE)
+        shared->blocks[i] = 0;
+
+    const bool there = threadIdx.x < owned && subsequence < subsequences;
+    const size_t at = (size_t)stream->first_subsequence + subsequence;
+    struct span span = {0, 0, 0, 0, 0};
+    unsigned assumed = 0, total;
+    if (there) {
+        span = find_span(group, stream, subsequence);
+        assumed = group.blocks[at];
+    }
+    const unsigned carry =
+        count_before(group, stream, number, find_span(group, stream, begin).first, shared->warps);
+    shared->before[threadIdx.x] = block_exclusive_sum<SEQUENCE>(assumed, shared->warps, &total);
+    __syncthreads();
+
+    struct own own;
+    const unsigned before = shared->before[threadIdx.x] +
+                            (span.first < begin ? carry : 0u - shared->before[span.first - begin]);
+    const unsigned interval_blocks = stream->interval_mcus * about->blocks_per_mcu;
+    const unsigned interval_first = span.interval * interval_blocks;
+    const unsigned blocks = min(interval_blocks, about->blocks - interval_first);
+    const unsigned entry = there && subsequence > span.first ? group.exits[at - 1] : 0;
+    own.reader.words = group.words + stream->words;
+    own.block = state_block(entry);
+    own.to = about->first_block + interval_first + before;
+    own.to_end = about->first_block + interval_first + blocks;
+    own.end = span.end;
+    own.bad_code = false;
+    seek(&own.reader, span.begin + state_bits(entry));
+    const bool decodes = there && before < blocks;
+    own.active = decodes && own.reader.bit < span.end;
+    const unsigned from = own.to;
+    decode(&own, shared, group, stream->pair_of_block, about->blocks_per_mcu);
+    if (own.bad_code)
+        atomicOr(&group.flags[picture], JPEG_BAD_CODE);
+    if (decodes && !ended_right(&own, &span, own.to - from, assumed, group.exits[at]))
+        atomicOr(&group.flags[picture], JPEG_BAD_LENGTH);
+}
+
+cudaError_t gf_jpeg_decode_blocks(const struct jpeg_group *group, cudaStream_t stream)
+{
+    const int shared = (int)(sizeof(struct decode_shared) + group->beyond * sizeof(uint16_t));
+    const cudaError_t status = cudaFuncSetAttribute(
+        (const void *)decode_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+    if (status != cudaSuccess)
+        return status;
+    decode_kernel<<<group->sequences, SEQUENCE, shared, stream>>>(*group);
+    return cudaGetLastError();
+}

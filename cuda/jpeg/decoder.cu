@@ -1,0 +1,269 @@
+/* Runs the steps of the JPEG decoder for groups of pictures. */
+#include "cuda/jpeg/decoder.h"
+
+#include <cuda_runtime.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/common/check.cuh"
+#include "cuda/jpeg/plan.cuh"
+#include "cuda/jpeg/reconstruct.cuh"
+
+enum { STEPS = 6 };
+/* Long subsequences take fewer passes and less work each; short ones keep the whole device busy
+ * with one picture. */
+static constexpr uint64_t MANY_BITS = 100u << 20;
+
+struct gf_jpeg_decoder {
+    int device;
+    uint64_t memory_most;
+    cudaStream_t stream;
+    unsigned char *memory, *pinned; /* pinned: what the device gets in one copy */
+    uint64_t memory_bytes, pinned_bytes;
+    struct gf_jpeg_decode_steps *steps; /* or NULL */
+    cudaEvent_t marks[STEPS + 1];
+};
+
+/* ---- memory ---- */
+
+extern "C" uint64_t gf_jpeg_decoder_bytes(const struct gf_jpeg_header *header, size_t size)
+{
+    struct gf_jpeg_decode_picture from;
+    struct jpeg_picture picture;
+    struct jpeg_stream stream;
+    memset(&from, 0, sizeof from);
+    from.header = header;
+    from.size = size;
+    if (!gf_jpeg_describe(&from, SUBSEQUENCE_LEAST, &picture, &stream))
+        return 0;
+    const struct jpeg_amounts amounts = gf_jpeg_picture_amounts(&picture, &stream);
+    return gf_jpeg_lay_out(NULL, &amounts).bytes;
+}
+
+static enum gf_status grow(struct gf_jpeg_decoder *decoder, const struct jpeg_layout *layout,
+                           struct gf_error *error)
+{
+    if (layout->bytes > decoder->memory_bytes) {
+        (void)cudaFree(decoder->memory);
+        decoder->memory = NULL;
+        decoder->memory_bytes = 0;
+        GF_CUDA_TRY(cudaMalloc((void **)&decoder->memory, layout->bytes), decoder->device, error);
+        decoder->memory_bytes = layout->bytes;
+    }
+    if (layout->described_bytes > decoder->pinned_bytes) {
+        (void)cudaFreeHost(decoder->pinned);
+        decoder->pinned = NULL;
+        decoder->pinned_bytes = 0;
+        GF_CUDA_TRY(cudaHostAlloc((void **)&decoder->pinned, layout->described_bytes, 0),
+                    decoder->device, error);
+        decoder->pinned_bytes = layout->described_bytes;
+    }
+    return GF_OK;
+}
+
+/* ---- one group ---- */
+
+/* The next mark in time, for the steps' durations. */
+static cudaError_t mark(const struct gf_jpeg_decoder *decoder, int step)
+{
+    return decoder->steps ? cudaEventRecord(decoder->marks[step], decoder->stream) : cudaSuccess;
+}
+
+static enum gf_status launch(struct gf_jpeg_decoder *decoder, const struct jpeg_layout *device,
+                             const struct jpeg_picture *pictures, struct gf_error *error)
+{
+    const struct jpeg_group *const group = &device->group;
+    cudaStream_t const stream = decoder->stream;
+    GF_CUDA_TRY(mark(decoder, 1), decoder->device, error);
+    GF_CUDA_TRY(gf_jpeg_unstuff(group, stream), decoder->device, error);
+    GF_CUDA_TRY(gf_jpeg_prepare(group, stream), decoder->device, error);
+    GF_CUDA_TRY(mark(decoder, 2), decoder->device, error);
+    GF_CUDA_TRY(gf_jpeg_synchronise(group, stream), decoder->device, error);
+    GF_CUDA_TRY(mark(decoder, 3), decoder->device, error);
+    GF_CUDA_TRY(gf_jpeg_decode_blocks(group, stream), decoder->device, error);
+    GF_CUDA_TRY(mark(decoder, 4), decoder->device, error);
+    GF_CUDA_TRY(gf_jpeg_sum_dc(group, stream), decoder->device, error);
+    GF_CUDA_TRY(mark(decoder, 5), decoder->device, error);
+    GF_CUDA_TRY(gf_jpeg_reconstruct(pictures, group->pictures, group->count, group->coefficients,
+                                    group->dc, device->described.quantisers, group->flags,
+                                    device->scratch, stream),
+                decoder->device, error);
+    GF_CUDA_TRY(mark(decoder, 6), decoder->device, error);
+    return GF_OK;
+}
+
+static enum gf_status measure(const struct gf_jpeg_decoder *decoder, struct gf_error *error)
+{
+    struct gf_jpeg_decode_steps *const steps = decoder->steps;
+    float *const to[STEPS] = {&steps->upload, &steps->unstuff, &steps->synchronise,
+                              &steps->decode, &steps->dc,      &steps->pixels};
+    for (int i = 0; i < STEPS; i++)
+        GF_CUDA_TRY(cudaEventElapsedTime(to[i], decoder->marks[i], decoder->marks[i + 1]),
+                    decoder->device, error);
+    return GF_OK;
+}
+
+/* A picture of a group, and its place among those that the caller gave. */
+struct member {
+    struct gf_jpeg_decode_picture *picture;
+    struct jpeg_picture about;
+    struct jpeg_stream stream;
+};
+
+static enum gf_status run_group(struct gf_jpeg_decoder *decoder, const struct member *members,
+                                const struct jpeg_amounts *amounts, struct gf_error *error)
+{
+    struct jpeg_layout host = gf_jpeg_lay_out(NULL, amounts);
+    const unsigned count = (unsigned)amounts->pictures;
+    const enum gf_status status = grow(decoder, &host, error);
+    if (status)
+        return status;
+    host = gf_jpeg_lay_out(decoder->pinned, amounts);
+    const struct jpeg_layout device = gf_jpeg_lay_out(decoder->memory, amounts);
+    struct jpeg_amounts before;
+    memset(&before, 0, sizeof before);
+    GF_CUDA_TRY(mark(decoder, 0), decoder->device, error);
+    for (unsigned i = 0; i < count; i++) {
+        const struct gf_jpeg_decode_picture *const picture = members[i].picture;
+        const struct jpeg_amounts own =
+            gf_jpeg_picture_amounts(&members[i].about, &members[i].stream);
+        GF_CUDA_TRY(cudaMemcpyAsync((void *)(device.group.raw + before.raw),
+                                    picture->data + picture->header->scan,
+                                    members[i].stream.raw_bytes, cudaMemcpyDefault,
+                                    decoder->stream),
+                    decoder->device, error);
+        host.described.pictures[i] = members[i].about;
+        host.described.streams[i] = members[i].stream;
+        gf_jpeg_place(&host.described, i, &before, picture->header);
+        gf_jpeg_amounts_add(&before, &own);
+    }
+    GF_CUDA_TRY(cudaMemcpyAsync(decoder->memory, decoder->pinned, host.described_bytes,
+                                cudaMemcpyHostToDevice, decoder->stream),
+                decoder->device, error);
+    const enum gf_status launched = launch(decoder, &device, host.described.pictures, error);
+    if (launched)
+        return launched;
+    GF_CUDA_TRY(cudaMemcpyAsync(host.described.flags, device.described.flags,
+                                count * sizeof *host.described.flags, cudaMemcpyDeviceToHost,
+                                decoder->stream),
+                decoder->device, error);
+    GF_CUDA_TRY(cudaStreamSynchronize(decoder->stream), decoder->device, error);
+    for (unsigned i = 0; i < count; i++)
+        members[i].picture->decoded = !host.described.flags[i];
+    return decoder->steps ? measure(decoder, error) : GF_OK;
+}
+
+/* ---- all pictures ---- */
+
+static bool fits(const struct gf_jpeg_decode_picture *picture)
+{
+    const struct gf_format format = picture->out.format;
+    return format.width == picture->header->width && format.height == picture->header->height &&
+           format.channels == picture->header->components && format.bits == 8 &&
+           picture->out.y == 0 && picture->out.rows == format.height;
+}
+
+static unsigned choose_subsequence(const struct gf_jpeg_decode_picture *pictures, int count)
+{
+    uint64_t bits = 0;
+    for (int i = 0; i < count; i++)
+        bits += 8ull * pictures[i].size;
+    return bits < MANY_BITS ? SUBSEQUENCE_LEAST : 2 * SUBSEQUENCE_LEAST;
+}
+
+static enum gf_status run_groups(struct gf_jpeg_decoder *decoder, struct member *members,
+                                 struct gf_jpeg_decode_picture *pictures, int count,
+                                 struct gf_error *error)
+{
+    const unsigned bits = choose_subsequence(pictures, count);
+    enum gf_status status = GF_OK;
+    struct jpeg_amounts sum;
+    memset(&sum, 0, sizeof sum);
+    for (int i = 0; i < count && !status; i++) {
+        struct member *member = &members[sum.pictures];
+        pictures[i].decoded = false;
+        if (!fits(&pictures[i]) ||
+            !gf_jpeg_describe(&pictures[i], bits, &member->about, &member->stream))
+            continue;
+        const struct jpeg_amounts own = gf_jpeg_picture_amounts(&member->about, &member->stream);
+        struct jpeg_amounts with = sum;
+        gf_jpeg_amounts_add(&with, &own);
+        if (gf_jpeg_lay_out(NULL, &own).bytes > decoder->memory_most)
+            continue;
+        if (gf_jpeg_lay_out(NULL, &with).bytes > decoder->memory_most) {
+            status = run_group(decoder, members, &sum, error);
+            members[0] = *member;
+            member = &members[0];
+            with = own;
+        }
+        member->picture = &pictures[i];
+        sum = with;
+    }
+    if (sum.pictures && !status)
+        status = run_group(decoder, members, &sum, error);
+    return status;
+}
+
+extern "C" enum gf_status gf_jpeg_decoder_run(struct gf_jpeg_decoder *decoder,
+                                              struct gf_jpeg_decode_picture *pictures, int count,
+                                              struct gf_error *error)
+{
+    struct member *const members =
+        (struct member *)malloc((size_t)(count ? count : 1) * sizeof *members);
+    if (!members)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    const enum gf_status status = run_groups(decoder, members, pictures, count, error);
+    free(members);
+    return status;
+}
+
+/* ---- the decoder ---- */
+
+extern "C" void gf_jpeg_decoder_measure(struct gf_jpeg_decoder *decoder,
+                                        struct gf_jpeg_decode_steps *steps)
+{
+    decoder->steps = steps;
+}
+
+static enum gf_status open_device(struct gf_jpeg_decoder *decoder, struct gf_error *error)
+{
+    GF_CUDA_TRY(cudaSetDevice(decoder->device), decoder->device, error);
+    GF_CUDA_TRY(cudaStreamCreateWithFlags(&decoder->stream, cudaStreamNonBlocking), decoder->device,
+                error);
+    for (int i = 0; i <= STEPS; i++)
+        GF_CUDA_TRY(cudaEventCreate(&decoder->marks[i]), decoder->device, error);
+    return GF_OK;
+}
+
+extern "C" enum gf_status gf_jpeg_decoder_create(int device, uint64_t memory_most,
+                                                 struct gf_jpeg_decoder **decoder,
+                                                 struct gf_error *error)
+{
+    struct gf_jpeg_decoder *const created = (struct gf_jpeg_decoder *)calloc(1, sizeof *created);
+    if (!created)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    created->device = device;
+    created->memory_most = memory_most;
+    const enum gf_status status = open_device(created, error);
+    if (status) {
+        gf_jpeg_decoder_destroy(created);
+        return status;
+    }
+    *decoder = created;
+    return GF_OK;
+}
+
+extern "C" void gf_jpeg_decoder_destroy(struct gf_jpeg_decoder *decoder)
+{
+    if (!decoder)
+        return;
+    (void)cudaFree(decoder->memory);
+    (void)cudaFreeHost(decoder->pinned);
+    for (int i = 0; i <= STEPS; i++) {
+        if (decoder->marks[i])
+            (void)cudaEventDestroy(decoder->marks[i]);
+    }
+    if (decoder->stream)
+        (void)cudaStreamDestroy(decoder->stream);
+    free(decoder);
+}

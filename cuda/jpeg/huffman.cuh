@@ -1,0 +1,99 @@
+/* How a thread reads a stream and looks up its codes. */
+#ifndef GF_CUDA_JPEG_HUFFMAN_CUH
+#define GF_CUDA_JPEG_HUFFMAN_CUH
+
+#include "cuda/common/launch.cuh"
+#include "cuda/jpeg/entropy.cuh"
+
+/* The next 64 bits and, already under way, 32 more. */
+struct bit_reader {
+    const uint32_t *words;
+    uint32_t high, low, next;
+    unsigned bit; /* of the stream */
+};
+
+static __device__ __forceinline__ void seek(struct bit_reader *reader, unsigned bit)
+{
+    const uint32_t *const from = reader->words + (bit >> 5);
+    reader->bit = bit;
+    reader->high = __ldg(from);
+    reader->low = __ldg(from + 1);
+    reader->next = __ldg(from + 2);
+}
+
+static __device__ __forceinline__ void skip(struct bit_reader *reader, unsigned bits)
+{
+    const unsigned bit = reader->bit + bits;
+    if ((bit ^ reader->bit) & 32) {
+        reader->high = reader->low;
+        reader->low = reader->next;
+        reader->next = __ldg(reader->words + (bit >> 5) + 2);
+    }
+    reader->bit = bit;
+}
+
+static __device__ __forceinline__ uint32_t peek(const struct bit_reader *reader)
+{
+    return __funnelshift_l(reader->low, reader->high, reader->bit);
+}
+
+/* The bits from a subsequence's end to the first block that begins there or behind: less than a
+ * block has, 27 + 63 * 26. And that block's index in its MCU. */
+static __device__ __forceinline__ uint16_t pack_state(unsigned bits, unsigned block)
+{
+    return (uint16_t)(bits << 4 | block);
+}
+
+static __device__ __forceinline__ unsigned state_bits(unsigned state)
+{
+    return state >> 4;
+}
+
+static __device__ __forceinline__ unsigned state_block(unsigned state)
+{
+    return state & 15;
+}
+
+/* The place of the DC table of a block of the MCU; the AC table is LOOKS behind. */
+static __device__ __forceinline__ unsigned block_table(unsigned pair_of_block, unsigned block)
+{
+    return (pair_of_block >> block & 1) * (2 * LOOKS);
+}
+
+/* A subsequence of a picture: where its interval and itself begin and end, in bits. */
+struct span {
+    unsigned interval, first; /* the interval, and its first subsequence */
+    unsigned begin, end, interval_end;
+};
+
+static __device__ __forceinline__ struct span
+find_span(const struct jpeg_group &group, const struct jpeg_stream *stream, unsigned subsequence)
+{
+    const unsigned *const firsts = group.interval_subsequence + stream->first_interval;
+    const unsigned *const bytes = group.interval_byte + stream->first_interval;
+    struct span span;
+    unsigned low = 0, high = stream->intervals; /* firsts[low] <= subsequence < firsts[high] */
+    while (high - low > 1) {
+        const unsigned middle = (low + high) / 2;
+        if (firsts[middle] <= subsequence)
+            low = middle;
+        else
+            high = middle;
+    }
+    span.interval = low;
+    span.first = firsts[low];
+    span.begin = bytes[low] * 8 + (subsequence - span.first) * stream->subsequence_bits;
+    span.interval_end = bytes[low + 1] * 8;
+    span.end = min(span.begin + stream->subsequence_bits, span.interval_end);
+    return span;
+}
+
+/* Copies `bytes`, a multiple of 16, to shared memory. */
+template <int THREADS>
+static __device__ __forceinline__ void load_shared(void *to, const void *from, int bytes)
+{
+    for (int i = threadIdx.x; i < bytes / 16; i += THREADS)
+        ((uint4 *)to)[i] = ((const uint4 *)from)[i];
+}
+
+#endif

@@ -1,0 +1,129 @@
+/* Makes the tables of the Huffman codes, and the table of the restart intervals. */
+#include "cuda/jpeg/entropy.cuh"
+#include "cuda/jpeg/scan.cuh"
+
+enum { PREPARE_THREADS = 1024, AC_BITS_MOST = 10, ZEROS_16 = 0xf0, CODE_MOST = 16 };
+enum { SEVERAL_MOST = 31 }; /* bits that an entry of several symbols can tell */
+
+/* A symbol: the bits of its code, of its value, and by how many coefficients it advances. */
+struct symbol {
+    unsigned code, value, advance;
+};
+
+/* Finds the symbol whose code begins these 16 bits; `most`: the most bits that the code may have.
+ * No bits: there is none. */
+static __device__ struct symbol find(const struct jpeg_codes *codes, bool is_ac, unsigned bits,
+                                     int most)
+{
+    for (int length = 1; length <= most; length++) {
+        const int code = (int)(bits >> (CODE_MOST - length));
+        if (code > codes->most[length])
+            continue;
+        const unsigned symbol = codes->symbols[(code + codes->first[length]) & 255];
+        const unsigned value = symbol & 15, zeros = symbol >> 4;
+        if (!is_ac)
+            return {(unsigned)length, symbol, 1};
+        if (symbol == 0)
+            return {(unsigned)length, 0, BLOCK_SIZE};
+        if (symbol != ZEROS_16 && (!value || value > AC_BITS_MOST))
+            return {CODE_MOST, 0, ADVANCE_BAD};
+        return {(unsigned)length, value, zeros + 1};
+    }
+    return {0, 0, 0};
+}
+
+static __device__ uint16_t pack_one(struct symbol symbol)
+{
+    if (!symbol.code)
+        symbol = {CODE_MOST, 0, ADVANCE_BAD};
+    return (uint16_t)((symbol.code + symbol.value) | symbol.value << 5 | symbol.advance << 9);
+}
+
+/* Adds the symbols of the block that begin in the `look` bits behind the first symbol. */
+static __device__ uint32_t pack_several(const struct jpeg_codes *ac, unsigned look,
+                                        struct symbol symbol)
+{
+    unsigned bits = symbol.code + symbol.value, advance = symbol.advance, before = 0;
+    while (advance < BLOCK_SIZE && bits < LOOK_BITS) {
+        const unsigned left = (look << bits & (LOOKS - 1)) << (CODE_MOST - LOOK_BITS);
+        const struct symbol next = find(ac, true, left, LOOK_BITS - (int)bits);
+        if (!next.code || next.advance == ADVANCE_BAD ||
+            bits + next.code + next.value > SEVERAL_MOST)
+            break;
+        before = advance;
+        bits += next.code + next.value;
+        advance = next.advance == BLOCK_SIZE ? BLOCK_SIZE : advance + next.advance;
+    }
+    return bits | advance << 16 | (BLOCK_SIZE - 1 - before) << 24;
+}
+
+static __device__ void make_tables(const struct jpeg_codes *codes, struct jpeg_tables *tables)
+{
+    for (int table = 0; table < TABLES; table++) {
+        const struct jpeg_codes *const own = &codes[table];
+        const bool is_ac = table & 1;
+        for (unsigned look = threadIdx.x; look < LOOKS; look += PREPARE_THREADS) {
+            const struct symbol symbol =
+                find(own, is_ac, look << (CODE_MOST - LOOK_BITS), LOOK_BITS);
+            const unsigned beyond = look - own->beyond_first;
+            if (!symbol.code && beyond < own->beyond_more) {
+                tables->one[table][look] = (uint16_t)((own->beyond + beyond) << 5);
+                tables->several[table][look] = (own->beyond + beyond) << 5;
+            } else {
+                const uint16_t one = pack_one(symbol);
+                tables->one[table][look] = one;
+                tables->several[table][look] =
+                    symbol.code ? pack_several(&codes[table | 1], look, symbol)
+                                : CODE_MOST | ADVANCE_BAD << 16 | (BLOCK_SIZE - 1) << 24;
+            }
+        }
+        for (unsigned i = threadIdx.x; i < own->beyond_more * BEYOND; i += PREPARE_THREADS)
+            tables->beyond[own->beyond * BEYOND + i] =
+                pack_one(find(own, is_ac, own->beyond_first * BEYOND + i, CODE_MOST));
+    }
+}
+
+/* An interval without bits is damage, for it has blocks. */
+static __device__ void count_subsequences(const struct jpeg_group *group, int picture)
+{
+    __shared__ unsigned warps[WARP];
+    const struct jpeg_stream *const stream = &group->streams[picture];
+    const unsigned *const byte = group->interval_byte + stream->first_interval;
+    unsigned *const subsequence = group->interval_subsequence + stream->first_interval;
+    unsigned sum = 0, total;
+    for (unsigned begin = 0; begin < stream->intervals; begin += PREPARE_THREADS) {
+        const unsigned i = begin + threadIdx.x;
+        unsigned count = 0;
+        if (i < stream->intervals) {
+            const unsigned bytes = byte[i + 1] - byte[i];
+            count = (unsigned)((bytes * 8ull + stream->subsequence_bits - 1) /
+                               stream->subsequence_bits);
+            if (!bytes)
+                atomicOr(&group->flags[picture], JPEG_BAD_LENGTH);
+        }
+        const unsigned before = sum + block_exclusive_sum<PREPARE_THREADS>(count, warps, &total);
+        if (i < stream->intervals)
+            subsequence[i] = before;
+        sum += total;
+    }
+    if (!threadIdx.x) {
+        subsequence[stream->intervals] = sum;
+        group->found[picture].subsequences = sum;
+    }
+}
+
+/* One block for each picture. */
+static __global__ void __launch_bounds__(PREPARE_THREADS)
+    prepare_kernel(const struct jpeg_group group)
+{
+    const int picture = blockIdx.x;
+    make_tables(group.streams[picture].codes, &group.tables[picture]);
+    if (!__syncthreads_or(!threadIdx.x && group.flags[picture]))
+        count_subsequences(&group, picture);
+}
+
+cudaError_t gf_jpeg_prepare(const struct jpeg_group *group, cudaStream_t stream)
+{
+    prepare_kernel<<<group->count, PREPARE_THREADS, 0, stream>>>(*group);
+    return cudaGetLastError();
+}

@@ -1,0 +1,42 @@
+/* Sums over the threads of a block. */
+#ifndef GF_CUDA_JPEG_SCAN_CUH
+#define GF_CUDA_JPEG_SCAN_CUH
+
+#include "cuda/common/launch.cuh"
+
+/* The sum of the values of the warp's lanes before and with this one. */
+template <class T> static __device__ __forceinline__ T warp_inclusive_sum(T value)
+{
+    const int lane = threadIdx.x & (WARP - 1);
+#pragma unroll
+    for (int step = 1; step < WARP; step *= 2) {
+        const T other = __shfl_up_sync(~0u, value, step);
+        value += lane >= step ? other : T(0);
+    }
+    return value;
+}
+
+/* The sum of the values of the threads before this one; *total: of all. All THREADS threads call
+ * it, with WARP values of shared memory that nobody else uses. */
+template <int THREADS, class T>
+static __device__ __forceinline__ T block_exclusive_sum(T value, T *warps, T *total)
+{
+    constexpr int WARPS = THREADS / WARP;
+    static_assert(WARPS <= WARP, "one warp sums the others");
+    const int lane = threadIdx.x & (WARP - 1), warp = threadIdx.x / WARP;
+    const T inclusive = warp_inclusive_sum(value);
+    __syncthreads(); /* `warps` may still be read from the last call */
+    if (lane == WARP - 1)
+        warps[warp] = inclusive;
+    __syncthreads();
+    if (warp == 0) {
+        const T sum = warp_inclusive_sum(lane < WARPS ? warps[lane] : T(0));
+        __syncwarp();
+        warps[lane] = sum;
+    }
+    __syncthreads();
+    *total = warps[WARPS - 1];
+    return inclusive - value + (warp ? warps[warp - 1] : T(0));
+}
+
+#endif

@@ -1,0 +1,306 @@
+/* Finds the entry of every subsequence. Each thread decodes its own from a guess; then, in passes,
+ * those whose entry is not the exit of the one before are decoded again, until none is left. After
+ * some symbols the codes of a wrong guess fall in step with the right ones. Thread blocks overlap,
+ * so that most have the right entry of their first own subsequence; the others are repaired. */
+#include "cuda/jpeg/huffman.cuh"
+#include "cuda/jpeg/scan.cuh"
+
+enum { VOTE_AFTER = 2 };             /* symbols that a warp decodes between two votes on going on */
+enum { REPAIR_PASSES_MOST = 512 };   /* for a picture, in the order of its sequences */
+enum kind { OUTSIDE, FIRST, LATER }; /* FIRST: its entry is known */
+
+/* The tables in shared memory. */
+struct walk_tables {
+    const uint32_t *several; /* TABLES * LOOKS */
+    const uint16_t *ac;      /* PAIRS * LOOKS: single symbols */
+    const uint16_t *beyond;
+};
+
+struct mcu {
+    unsigned blocks, pair_of_block;
+};
+
+/* A sequence in shared memory. */
+struct sequence {
+    uint16_t entry[SEQUENCE], exit[SEQUENCE], blocks[SEQUENCE], list[SEQUENCE];
+    unsigned begin[SEQUENCE], end[SEQUENCE];
+    unsigned listed[2]; /* in this pass and in the next */
+    unsigned before;    /* the exit before the first subsequence */
+};
+
+static __host__ __device__ __forceinline__ int walk_bytes(unsigned beyond)
+{
+    return (int)(TABLES * LOOKS * sizeof(uint32_t) + (PAIRS * LOOKS + beyond) * sizeof(uint16_t));
+}
+
+static __device__ __forceinline__ struct walk_tables
+load_tables(uint32_t *shared, const struct jpeg_tables *tables, unsigned beyond)
+{
+    uint16_t *const ac = (uint16_t *)(shared + TABLES * LOOKS);
+    load_shared<SEQUENCE>(shared, tables->several, sizeof tables->several);
+    for (int pair = 0; pair < PAIRS; pair++)
+        load_shared<SEQUENCE>(ac + pair * LOOKS, tables->one[2 * pair + 1], sizeof tables->one[0]);
+    load_shared<SEQUENCE>(ac + PAIRS * LOOKS, tables->beyond, beyond * sizeof(uint16_t));
+    return {shared, ac, ac + PAIRS * LOOKS};
+}
+
+/* An entry of a single symbol as one of several. */
+static __device__ __forceinline__ unsigned widen(unsigned one)
+{
+    return (one & 31) | one >> 9 << 16;
+}
+
+/* Looks up symbols that begin at coefficient `index`. */
+static __device__ __forceinline__ unsigned look_up(const struct walk_tables &tables, unsigned table,
+                                                   uint32_t bits, unsigned index)
+{
+    const unsigned look = bits >> (32 - LOOK_BITS);
+    unsigned entry = tables.several[table + look];
+    if (index > entry >> 24 && entry & 31)
+        entry = widen(tables.ac[table / (2 * LOOKS) * LOOKS + look]);
+    if (!(entry & 31))
+        entry =
+            widen(tables.beyond[(entry >> 5) * BEYOND + (bits << LOOK_BITS >> (16 + LOOK_BITS))]);
+    return entry;
+}
+
+/* Decodes the blocks that begin before `end`, and returns their number. The warp keeps together:
+ * all its lanes call this, and those that are not active keep the others company. */
+static __device__ __forceinline__ unsigned walk(struct bit_reader *reader, unsigned *block,
+                                                unsigned end, bool active,
+                                                const struct walk_tables &tables, struct mcu mcu)
+{
+    unsigned blocks = 0, index = 0, table = block_table(mcu.pair_of_block, *block);
+    active = active && reader->bit < end;
+    while (__any_sync(~0u, active)) {
+#pragma unroll
+        for (int i = 0; i < VOTE_AFTER; i++) {
+            const unsigned entry = look_up(tables, table, peek(reader), index);
+            skip(reader, active ? entry & 31 : 0);
+            index += entry >> 16 & 127;
+            const bool ends = active && index >= BLOCK_SIZE;
+            const unsigned next = *block + 1 == mcu.blocks ? 0 : *block + 1;
+            blocks += ends;
+            *block = ends ? next : *block;
+            index = ends ? 0 : index;
+            table = ends ? block_table(mcu.pair_of_block, *block) : table | LOOKS;
+            active = active && !(ends && reader->bit >= end);
+        }
+    }
+    return blocks;
+}
+
+/* Decodes a subsequence from its entry. All lanes of the warp call this. */
+static __device__ __forceinline__ void walk_subsequence(struct sequence *sequence, int at,
+                                                        bool active, const uint32_t *words,
+                                                        const struct walk_tables &tables,
+                                                        struct mcu mcu)
+{
+    const unsigned entry = active ? sequence->entry[at] : 0;
+    const unsigned end = active ? sequence->end[at] : 0;
+    unsigned block = state_block(entry);
+    struct bit_reader reader;
+    reader.words = words;
+    seek(&reader, active ? sequence->begin[at] + state_bits(entry) : 0);
+    const unsigned blocks = walk(&reader, &block, end, active, tables, mcu);
+    if (!active)
+        return;
+    sequence->blocks[at] = (uint16_t)blocks;
+    sequence->exit[at] = pack_state(reader.bit - end, block);
+}
+
+/* Lists the subsequences whose entry is not the exit before them, and sets it. Returns their
+ * number. */
+static __device__ __forceinline__ unsigned list_changed(struct sequence *sequence, enum kind kind,
+                                                        unsigned pass)
+{
+    const int own = threadIdx.x, lane = own & (WARP - 1);
+    __syncthreads();
+    const unsigned before = own ? sequence->exit[own - 1] : sequence->before;
+    const bool changed = kind == LATER && before != sequence->entry[own];
+    const unsigned mask = __ballot_sync(~0u, changed);
+    unsigned at = 0;
+    if (mask) {
+        if (!lane)
+            at = atomicAdd(&sequence->listed[pass & 1], __popc(mask));
+        at = __shfl_sync(~0u, at, 0);
+        if (changed) {
+            sequence->list[at + __popc(mask & ((1u << lane) - 1))] = (uint16_t)own;
+            sequence->entry[own] = (uint16_t)before;
+        }
+    }
+    __syncthreads();
+    if (!own)
+        sequence->listed[(pass + 1) & 1] = 0;
+    return sequence->listed[pass & 1];
+}
+
+/* Decodes what has changed until nothing changes, in at most *passes passes, which it counts down.
+ * Each pass settles one subsequence at least. False: that was not enough. */
+static __device__ bool settle(struct sequence *sequence, enum kind kind, const uint32_t *words,
+                              const struct walk_tables &tables, struct mcu mcu, int *passes)
+{
+    for (unsigned pass = 0;; pass++) {
+        const unsigned listed = list_changed(sequence, kind, pass);
+        if (!listed)
+            return true;
+        if (!*passes)
+            return false;
+        --*passes;
+        if ((threadIdx.x & ~(WARP - 1)) < listed) {
+            const bool active = threadIdx.x < listed;
+            walk_subsequence(sequence, active ? sequence->list[threadIdx.x] : 0, active, words,
+                             tables, mcu);
+        }
+    }
+}
+
+/* Finds this thread's subsequence, number `subsequence` of the picture. */
+static __device__ __forceinline__ enum kind place(struct sequence *sequence,
+                                                  const struct jpeg_group &group,
+                                                  const struct jpeg_stream *stream,
+                                                  unsigned subsequence, unsigned subsequences)
+{
+    if (subsequence >= subsequences) /* or before the first one */
+        return OUTSIDE;
+    const struct span span = find_span(group, stream, subsequence);
+    sequence->begin[threadIdx.x] = span.begin;
+    sequence->end[threadIdx.x] = span.end;
+    return subsequence == span.first ? FIRST : LATER;
+}
+
+/* Stores what the sequence's own subsequences came to; the first `overlap` are another's. */
+static __device__ void store(const struct sequence *sequence, const struct jpeg_group &group,
+                             const struct jpeg_stream *stream, unsigned number, unsigned overlap,
+                             enum kind kind)
+{
+    __shared__ unsigned warps[WARP];
+    const unsigned own = threadIdx.x, owned = SEQUENCE - stream->overlap;
+    const bool stored = own >= overlap && own < overlap + owned && kind != OUTSIDE;
+    const size_t at = (size_t)stream->first_subsequence + number * owned + own - overlap;
+    unsigned total;
+    (void)block_exclusive_sum<SEQUENCE>(stored ? (unsigned)sequence->blocks[own] : 0u, warps,
+                                        &total);
+    if (stored) {
+        group.exits[at] = sequence->exit[own];
+        group.blocks[at] = sequence->blocks[own];
+    }
+    if (own == overlap) {
+        group.sequence_entry[stream->first_sequence + number] = sequence->entry[own];
+        group.sequence_blocks[stream->first_sequence + number] = total;
+    }
+}
+
+static __global__ void __launch_bounds__(SEQUENCE) synchronise_kernel(const struct jpeg_group group)
+{
+    extern __shared__ uint32_t shared[];
+    __shared__ struct sequence sequence;
+    const unsigned picture = group.sequence_picture[blockIdx.x];
+    const struct jpeg_stream *const stream = &group.streams[picture];
+    const unsigned number = blockIdx.x - stream->first_sequence;
+    const unsigned first = number * (SEQUENCE - stream->overlap);
+    const unsigned subsequences = group.found[picture].subsequences;
+    if (group.flags[picture] || first >= subsequences)
+        return;
+    const struct mcu mcu = {(unsigned)group.pictures[picture].blocks_per_mcu,
+                            stream->pair_of_block};
+    const uint32_t *const words = group.words + stream->words;
+    const struct walk_tables tables = load_tables(shared, &group.tables[picture], stream->beyond);
+    const enum kind kind =
+        place(&sequence, group, stream, first + threadIdx.x - stream->overlap, subsequences);
+    sequence.entry[threadIdx.x] = 0;
+    if (!threadIdx.x) {
+        sequence.before = 0;
+        sequence.listed[0] = 0;
+    }
+    __syncthreads();
+    walk_subsequence(&sequence, threadIdx.x, kind != OUTSIDE, words, tables, mcu);
+    int passes = SEQUENCE;
+    (void)settle(&sequence, kind, words, tables, mcu, &passes);
+    store(&sequence, group, stream, number, stream->overlap, kind);
+}
+
+/* Whether a sequence assumed another entry than the exit before it. */
+static __device__ __forceinline__ bool is_wrong(const struct jpeg_group &group,
+                                                const struct jpeg_stream *stream, unsigned number)
+{
+    const unsigned first = number * (SEQUENCE - stream->overlap);
+    const uint16_t entry = group.sequence_entry[stream->first_sequence + number];
+    return entry != group.exits[(size_t)stream->first_subsequence + first - 1] &&
+           find_span(group, stream, first).first != first;
+}
+
+/* The first wrong sequence from `number` on, or `sequences`. */
+static __device__ unsigned next_wrong(const struct jpeg_group &group,
+                                      const struct jpeg_stream *stream, unsigned number,
+                                      unsigned sequences)
+{
+    __shared__ unsigned found;
+    __syncthreads();
+    if (!threadIdx.x)
+        found = sequences;
+    __syncthreads();
+    for (unsigned i = number + threadIdx.x; i < sequences; i += SEQUENCE) {
+        if (is_wrong(group, stream, i))
+            atomicMin(&found, i);
+    }
+    __syncthreads();
+    return found;
+}
+
+/* Settles the wrong sequences again: in parallel, each by a block that sees what the others stored
+ * before; then those of a picture one after another, by one block. */
+template <bool PARALLEL>
+static __global__ void __launch_bounds__(SEQUENCE) repair_kernel(const struct jpeg_group group)
+{
+    extern __shared__ uint32_t shared[];
+    __shared__ struct sequence sequence;
+    const unsigned picture = PARALLEL ? group.sequence_picture[blockIdx.x] : blockIdx.x;
+    const struct jpeg_stream *const stream = &group.streams[picture];
+    const unsigned owned = SEQUENCE - stream->overlap;
+    const unsigned subsequences = group.found[picture].subsequences;
+    unsigned number = PARALLEL ? blockIdx.x - stream->first_sequence : 1;
+    unsigned sequences = (subsequences + owned - 1) / owned;
+    if (group.flags[picture] || !number || number >= sequences)
+        return;
+    if (PARALLEL)
+        sequences = number + 1;
+    number = next_wrong(group, stream, number, sequences);
+    if (number == sequences)
+        return;
+    const struct mcu mcu = {(unsigned)group.pictures[picture].blocks_per_mcu,
+                            stream->pair_of_block};
+    const struct walk_tables tables = load_tables(shared, &group.tables[picture], stream->beyond);
+    int passes = PARALLEL ? SEQUENCE : REPAIR_PASSES_MOST;
+    bool settled = true;
+    for (; number < sequences && settled;
+         number = next_wrong(group, stream, number + 1, sequences)) {
+        const unsigned own = threadIdx.x, subsequence = number * owned + own;
+        const size_t at = (size_t)stream->first_subsequence + subsequence;
+        const enum kind kind =
+            own < owned ? place(&sequence, group, stream, subsequence, subsequences) : OUTSIDE;
+        if (kind != OUTSIDE) {
+            sequence.exit[own] = group.exits[at];
+            sequence.blocks[own] = group.blocks[at];
+            sequence.entry[own] = kind == FIRST ? 0 : group.exits[at - 1];
+        }
+        if (!own) {
+            sequence.before = sequence.entry[0];
+            sequence.entry[0] = group.sequence_entry[stream->first_sequence + number];
+            sequence.listed[0] = 0;
+        }
+        settled = settle(&sequence, kind, group.words + stream->words, tables, mcu, &passes);
+        store(&sequence, group, stream, number, 0, kind);
+    }
+    if (!settled && !threadIdx.x)
+        atomicOr(&group.flags[picture], JPEG_NOT_IN_STEP);
+}
+
+cudaError_t gf_jpeg_synchronise(const struct jpeg_group *group, cudaStream_t stream)
+{
+    const int shared = walk_bytes(group->beyond);
+    synchronise_kernel<<<group->sequences, SEQUENCE, shared, stream>>>(*group);
+    repair_kernel<true><<<group->sequences, SEQUENCE, shared, stream>>>(*group);
+    repair_kernel<false><<<group->count, SEQUENCE, shared, stream>>>(*group);
+    return cudaGetLastError();
+}
