@@ -11,7 +11,7 @@ enum { DECODE_VOTE_AFTER = 2 };
 enum { BLOCK_WORDS = BLOCK_SIZE / 2, BLOCK_STRIDE = BLOCK_WORDS + 1 };
 
 /* 8 * column + row of the coefficients in zigzag order. */
-static __constant__ unsigned char zigzag_place[BLOCK_SIZE] = {
+static __device__ const unsigned char zigzag_place[BLOCK_SIZE] = {
     0,  8,  1,  2,  9,  16, 24, 17, 10, 3,  4,  11, 18, 25, 32, 40, 33, 26, 19, 12, 5,  6,
     13, 20, 27, 34, 41, 48, 56, 49, 42, 35, 28, 21, 14, 7,  15, 22, 29, 36, 43, 50, 57, 58,
     51, 44, 37, 30, 23, 31, 38, 45, 52, 59, 60, 53, 46, 39, 47, 54, 61, 62, 55, 63};
