@@ -38,7 +38,8 @@ static __device__ __forceinline__ uint32_t peek(const struct bit_reader *reader)
 }
 
 /* The bits from a subsequence's end to the first block that begins there or behind: less than a
- * block has, 27 + 63 * 26. And that block's index in its MCU. */
+ * block has. And that block's index in its MCU. */
+enum { STATE_BITS_MOST = 27 + 63 * 26 };
 static __device__ __forceinline__ uint16_t pack_state(unsigned bits, unsigned block)
 {
     return (uint16_t)(bits << 4 | block);

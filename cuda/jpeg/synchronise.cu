@@ -5,7 +5,11 @@
 #include "cuda/jpeg/huffman.cuh"
 #include "cuda/jpeg/scan.cuh"
 
-enum { VOTE_AFTER = 2 };             /* symbols that a warp decodes between two votes on going on */
+enum { VOTE_AFTER = 2 }; /* symbols that a warp decodes between two votes on going on */
+/* Repeats are looked for after so many passes; photographs seldom take more. They reach so many
+ * subsequences back: those of a blank page as many as the odd part of an MCU's bits. The same bits
+ * have another entry each time until as many blocks went by as an MCU has. */
+enum { REPEATS_FROM = 6, BACK_MOST = 15, LIKE_TRIES = 10 };
 enum { REPAIR_PASSES_MOST = 512 };   /* for a picture, in the order of its sequences */
 enum kind { OUTSIDE, FIRST, LATER }; /* FIRST: its entry is known */
 
@@ -16,8 +20,11 @@ struct walk_tables {
     const uint16_t *beyond;
 };
 
-struct mcu {
-    unsigned blocks, pair_of_block;
+/* A picture's stream and what it takes to decode it. */
+struct source {
+    const uint32_t *words;
+    struct walk_tables tables;
+    unsigned mcu_blocks, pair_of_block, subsequence_bits;
 };
 
 /* A sequence in shared memory. */
@@ -26,6 +33,8 @@ struct sequence {
     unsigned begin[SEQUENCE], end[SEQUENCE];
     unsigned listed[2]; /* in this pass and in the next */
     unsigned before;    /* the exit before the first subsequence */
+    /* How many subsequences back the same bits stand, or 0, and how many words are the same. */
+    unsigned char back[SEQUENCE], same_words[SEQUENCE];
 };
 
 static __host__ __device__ __forceinline__ int walk_bytes(unsigned beyond)
@@ -33,15 +42,22 @@ static __host__ __device__ __forceinline__ int walk_bytes(unsigned beyond)
     return (int)(TABLES * LOOKS * sizeof(uint32_t) + (PAIRS * LOOKS + beyond) * sizeof(uint16_t));
 }
 
-static __device__ __forceinline__ struct walk_tables
-load_tables(uint32_t *shared, const struct jpeg_tables *tables, unsigned beyond)
+/* Loads the tables into shared memory. */
+static __device__ __forceinline__ struct source
+load_source(uint32_t *shared, const struct jpeg_group &group, unsigned picture)
 {
+    const struct jpeg_stream *const stream = &group.streams[picture];
+    const struct jpeg_tables *const tables = &group.tables[picture];
     uint16_t *const ac = (uint16_t *)(shared + TABLES * LOOKS);
     load_shared<SEQUENCE>(shared, tables->several, sizeof tables->several);
     for (int pair = 0; pair < PAIRS; pair++)
         load_shared<SEQUENCE>(ac + pair * LOOKS, tables->one[2 * pair + 1], sizeof tables->one[0]);
-    load_shared<SEQUENCE>(ac + PAIRS * LOOKS, tables->beyond, beyond * sizeof(uint16_t));
-    return {shared, ac, ac + PAIRS * LOOKS};
+    load_shared<SEQUENCE>(ac + PAIRS * LOOKS, tables->beyond, stream->beyond * sizeof(uint16_t));
+    return {group.words + stream->words,
+            {shared, ac, ac + PAIRS * LOOKS},
+            (unsigned)group.pictures[picture].blocks_per_mcu,
+            stream->pair_of_block,
+            stream->subsequence_bits};
 }
 
 /* An entry of a single symbol as one of several. */
@@ -68,22 +84,22 @@ static __device__ __forceinline__ unsigned look_up(const struct walk_tables &tab
  * all its lanes call this, and those that are not active keep the others company. */
 static __device__ __forceinline__ unsigned walk(struct bit_reader *reader, unsigned *block,
                                                 unsigned end, bool active,
-                                                const struct walk_tables &tables, struct mcu mcu)
+                                                const struct source &source)
 {
-    unsigned blocks = 0, index = 0, table = block_table(mcu.pair_of_block, *block);
+    unsigned blocks = 0, index = 0, table = block_table(source.pair_of_block, *block);
     active = active && reader->bit < end;
     while (__any_sync(~0u, active)) {
 #pragma unroll
         for (int i = 0; i < VOTE_AFTER; i++) {
-            const unsigned entry = look_up(tables, table, peek(reader), index);
+            const unsigned entry = look_up(source.tables, table, peek(reader), index);
             skip(reader, active ? entry & 31 : 0);
             index += entry >> 16 & 127;
             const bool ends = active && index >= BLOCK_SIZE;
-            const unsigned next = *block + 1 == mcu.blocks ? 0 : *block + 1;
+            const unsigned next = *block + 1 == source.mcu_blocks ? 0 : *block + 1;
             blocks += ends;
             *block = ends ? next : *block;
             index = ends ? 0 : index;
-            table = ends ? block_table(mcu.pair_of_block, *block) : table | LOOKS;
+            table = ends ? block_table(source.pair_of_block, *block) : table | LOOKS;
             active = active && !(ends && reader->bit >= end);
         }
     }
@@ -92,17 +108,15 @@ static __device__ __forceinline__ unsigned walk(struct bit_reader *reader, unsig
 
 /* Decodes a subsequence from its entry. All lanes of the warp call this. */
 static __device__ __forceinline__ void walk_subsequence(struct sequence *sequence, int at,
-                                                        bool active, const uint32_t *words,
-                                                        const struct walk_tables &tables,
-                                                        struct mcu mcu)
+                                                        bool active, const struct source &source)
 {
     const unsigned entry = active ? sequence->entry[at] : 0;
     const unsigned end = active ? sequence->end[at] : 0;
     unsigned block = state_block(entry);
     struct bit_reader reader;
-    reader.words = words;
+    reader.words = source.words;
     seek(&reader, active ? sequence->begin[at] + state_bits(entry) : 0);
-    const unsigned blocks = walk(&reader, &block, end, active, tables, mcu);
+    const unsigned blocks = walk(&reader, &block, end, active, source);
     if (!active)
         return;
     sequence->blocks[at] = (uint16_t)blocks;
@@ -135,12 +149,90 @@ static __device__ __forceinline__ unsigned list_changed(struct sequence *sequenc
     return sequence->listed[pass & 1];
 }
 
+/* Finds the subsequences whose bits repeat earlier ones. Returns whether there are any. */
+static __device__ bool find_repeats(struct sequence *sequence, enum kind kind,
+                                    const struct source &source)
+{
+    const unsigned bits = source.subsequence_bits;
+    const unsigned own = threadIdx.x, begin = kind == LATER ? sequence->begin[own] : 0;
+    const unsigned words_most = bits / 32 + STATE_BITS_MOST / 32 + 2;
+    sequence->back[own] = 0;
+    for (unsigned back = 1; kind == LATER && back <= BACK_MOST && back <= own; back++) {
+        if (begin - sequence->begin[own - back] != back * bits)
+            break;
+        const uint32_t *const here = source.words + begin / 32;
+        const uint32_t *const there = here - back * (bits / 32);
+        unsigned same = 0;
+        while (same < words_most && here[same] == there[same])
+            same++;
+        if (same * 32 < bits)
+            continue;
+        sequence->back[own] = (unsigned char)back;
+        sequence->same_words[own] = (unsigned char)same;
+        break;
+    }
+    return __syncthreads_or(sequence->back[own]);
+}
+
+/* An earlier subsequence with the same bits as this one and with the entry `entry`, or this one.
+ * The bits repeat as far as its exit depends on them: a code has 16 bits at most, and the first
+ * word may begin before the subsequence. */
+static __device__ __forceinline__ int find_like(const struct sequence *sequence, int at,
+                                                unsigned entry, unsigned subsequence_bits)
+{
+    unsigned same_words = ~0u;
+    int from = at;
+    for (int tries = 0; tries < LIKE_TRIES && sequence->back[from]; tries++) {
+        same_words = min(same_words, (unsigned)sequence->same_words[from]);
+        from -= sequence->back[from];
+        if (sequence->entry[from] == entry)
+            return same_words * 32 >= 31 + subsequence_bits + state_bits(sequence->exit[from]) + 16
+                       ? from
+                       : at;
+    }
+    return at;
+}
+
+/* Blank paper is a stretch of equal bits, in which a wrong entry never falls in step and the right
+ * one would advance by a subsequence in each pass. But where a subsequence has the bits and the
+ * entry of an earlier one, it has its exit, too. */
+static __device__ void copy_repeats(struct sequence *sequence, enum kind kind,
+                                    unsigned subsequence_bits)
+{
+    const int own = threadIdx.x;
+    __syncthreads();
+    bool begins = false;
+    if (kind == LATER && own && sequence->back[own]) {
+        const unsigned before = sequence->exit[own - 1];
+        begins = before != sequence->entry[own] &&
+                 find_like(sequence, own, before, subsequence_bits) != own;
+    }
+    if (!__syncthreads_or(begins))
+        return;
+    for (int at = 1; !own && at < SEQUENCE; at++) {
+        const unsigned before = sequence->exit[at - 1];
+        if (!sequence->back[at] || before == sequence->entry[at])
+            continue;
+        const int from = find_like(sequence, at, before, subsequence_bits);
+        if (from == at)
+            continue;
+        sequence->entry[at] = (uint16_t)before;
+        sequence->exit[at] = sequence->exit[from];
+        sequence->blocks[at] = sequence->blocks[from];
+    }
+}
+
 /* Decodes what has changed until nothing changes, in at most *passes passes, which it counts down.
  * Each pass settles one subsequence at least. False: that was not enough. */
-static __device__ bool settle(struct sequence *sequence, enum kind kind, const uint32_t *words,
-                              const struct walk_tables &tables, struct mcu mcu, int *passes)
+static __device__ bool settle(struct sequence *sequence, enum kind kind,
+                              const struct source &source, unsigned repeats_from, int *passes)
 {
+    bool repeats = false;
     for (unsigned pass = 0;; pass++) {
+        if (pass == repeats_from)
+            repeats = find_repeats(sequence, kind, source);
+        if (repeats)
+            copy_repeats(sequence, kind, source.subsequence_bits);
         const unsigned listed = list_changed(sequence, kind, pass);
         if (!listed)
             return true;
@@ -149,8 +241,7 @@ static __device__ bool settle(struct sequence *sequence, enum kind kind, const u
         --*passes;
         if ((threadIdx.x & ~(WARP - 1)) < listed) {
             const bool active = threadIdx.x < listed;
-            walk_subsequence(sequence, active ? sequence->list[threadIdx.x] : 0, active, words,
-                             tables, mcu);
+            walk_subsequence(sequence, active ? sequence->list[threadIdx.x] : 0, active, source);
         }
     }
 }
@@ -202,10 +293,7 @@ static __global__ void __launch_bounds__(SEQUENCE) synchronise_kernel(const stru
     const unsigned subsequences = group.found[picture].subsequences;
     if (group.flags[picture] || first >= subsequences)
         return;
-    const struct mcu mcu = {(unsigned)group.pictures[picture].blocks_per_mcu,
-                            stream->pair_of_block};
-    const uint32_t *const words = group.words + stream->words;
-    const struct walk_tables tables = load_tables(shared, &group.tables[picture], stream->beyond);
+    const struct source source = load_source(shared, group, picture);
     const enum kind kind =
         place(&sequence, group, stream, first + threadIdx.x - stream->overlap, subsequences);
     sequence.entry[threadIdx.x] = 0;
@@ -214,9 +302,9 @@ static __global__ void __launch_bounds__(SEQUENCE) synchronise_kernel(const stru
         sequence.listed[0] = 0;
     }
     __syncthreads();
-    walk_subsequence(&sequence, threadIdx.x, kind != OUTSIDE, words, tables, mcu);
+    walk_subsequence(&sequence, threadIdx.x, kind != OUTSIDE, source);
     int passes = SEQUENCE;
-    (void)settle(&sequence, kind, words, tables, mcu, &passes);
+    (void)settle(&sequence, kind, source, REPEATS_FROM, &passes);
     store(&sequence, group, stream, number, stream->overlap, kind);
 }
 
@@ -268,9 +356,7 @@ static __global__ void __launch_bounds__(SEQUENCE) repair_kernel(const struct jp
     number = next_wrong(group, stream, number, sequences);
     if (number == sequences)
         return;
-    const struct mcu mcu = {(unsigned)group.pictures[picture].blocks_per_mcu,
-                            stream->pair_of_block};
-    const struct walk_tables tables = load_tables(shared, &group.tables[picture], stream->beyond);
+    const struct source source = load_source(shared, group, picture);
     int passes = PARALLEL ? SEQUENCE : REPAIR_PASSES_MOST;
     bool settled = true;
     for (; number < sequences && settled;
@@ -289,7 +375,7 @@ static __global__ void __launch_bounds__(SEQUENCE) repair_kernel(const struct jp
             sequence.entry[0] = group.sequence_entry[stream->first_sequence + number];
             sequence.listed[0] = 0;
         }
-        settled = settle(&sequence, kind, group.words + stream->words, tables, mcu, &passes);
+        settled = settle(&sequence, kind, source, 1, &passes);
         store(&sequence, group, stream, number, 0, kind);
     }
     if (!settled && !threadIdx.x)
