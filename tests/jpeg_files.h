@@ -1,0 +1,216 @@
+/* JPEG files for tests: made of any kind, damaged, and what libjpeg-turbo makes of them. */
+#ifndef GF_TEST_JPEG_FILES_H
+#define GF_TEST_JPEG_FILES_H
+
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jpeglib.h>
+#include <jerror.h> /* whose codes depend on the version that jpeglib.h tells */
+
+#include "support.h"
+
+struct jpeg_kind {
+    int width, height, components;
+    int h[3], v[3]; /* sampling factors of three components */
+    int quality, restart_interval;
+    bool optimised, rgb; /* rgb: without conversion to YCbCr */
+    int content; /* 0: shades with a little noise, 1: noise, 2: white with some noise, 3: white */
+};
+
+struct jpeg_file {
+    unsigned char *data;
+    size_t size;
+};
+
+static inline unsigned char jpeg_sample(const struct jpeg_kind *kind, int x, int y, int step,
+                                        uint64_t *seed)
+{
+    switch (kind->content) {
+    case 0:
+        return (unsigned char)((x * step + y * (23 - step) + random_below(seed, 24)) / 4);
+    case 1:
+        return (unsigned char)random_below(seed, 256);
+    case 2:
+        return (x / 40 + y / 24) % 7 ? 255 : (unsigned char)random_below(seed, 256);
+    default:
+        return 255;
+    }
+}
+
+static inline void jpeg_write_rows(struct jpeg_compress_struct *jpeg, const struct jpeg_kind *kind,
+                                   uint64_t *seed)
+{
+    const int samples = kind->width * kind->components, step = 1 + random_below(seed, 22);
+    unsigned char *const row = malloc((size_t)samples);
+    for (int y = 0; row && y < kind->height; y++) {
+        for (int x = 0; x < samples; x++)
+            row[x] = jpeg_sample(kind, x, y, step, seed);
+        JSAMPROW line = row;
+        jpeg_write_scanlines(jpeg, &line, 1);
+    }
+    free(row);
+}
+
+/* Quality 1 without jpeg_set_quality's limit makes quantisers of 16 bits, of which it warns. */
+static inline void jpeg_ignore_message(j_common_ptr jpeg, int level)
+{
+    (void)jpeg;
+    (void)level;
+}
+
+static inline struct jpeg_file jpeg_make(const struct jpeg_kind *kind, uint64_t *seed)
+{
+    struct jpeg_compress_struct jpeg;
+    struct jpeg_error_mgr errors;
+    struct jpeg_file file = {NULL, 0};
+    unsigned long size = 0;
+    jpeg.err = jpeg_std_error(&errors);
+    errors.emit_message = jpeg_ignore_message;
+    jpeg_create_compress(&jpeg);
+    jpeg_mem_dest(&jpeg, &file.data, &size);
+    jpeg.image_width = (JDIMENSION)kind->width;
+    jpeg.image_height = (JDIMENSION)kind->height;
+    jpeg.input_components = kind->components;
+    jpeg.in_color_space = kind->components == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    jpeg_set_defaults(&jpeg);
+    if (kind->rgb && kind->components == 3)
+        jpeg_set_colorspace(&jpeg, JCS_RGB);
+    jpeg_set_quality(&jpeg, kind->quality, random_below(seed, 2));
+    jpeg.restart_interval = (unsigned)kind->restart_interval;
+    jpeg.optimize_coding = kind->optimised;
+    for (int c = 0; kind->components == 3 && c < 3; c++) {
+        jpeg.comp_info[c].h_samp_factor = kind->h[c];
+        jpeg.comp_info[c].v_samp_factor = kind->v[c];
+    }
+    jpeg_start_compress(&jpeg, TRUE);
+    jpeg_write_rows(&jpeg, kind, seed);
+    jpeg_finish_compress(&jpeg);
+    jpeg_destroy_compress(&jpeg);
+    file.size = size;
+    return file;
+}
+
+/* The sampling factors that libjpeg-turbo reads: those of use first. */
+static inline void jpeg_choose_sampling(struct jpeg_kind *kind, uint64_t *seed)
+{
+    static const signed char factors[][6] = {
+        {1, 1, 1, 1, 1, 1}, {2, 2, 1, 1, 1, 1}, {2, 1, 1, 1, 1, 1}, {1, 2, 1, 1, 1, 1},
+        {4, 1, 1, 1, 1, 1}, {1, 4, 1, 1, 1, 1}, {4, 2, 1, 1, 1, 1}, {2, 4, 1, 1, 1, 1},
+        {3, 1, 1, 1, 1, 1}, {1, 3, 1, 1, 1, 1}, {3, 2, 1, 1, 1, 1}, {2, 2, 2, 1, 1, 1},
+        {2, 2, 1, 2, 1, 1}, {2, 2, 1, 1, 2, 2}, {2, 2, 2, 1, 1, 2}, {1, 1, 2, 2, 1, 1},
+        {1, 1, 2, 2, 2, 2}, {1, 2, 2, 1, 1, 1}, {2, 2, 2, 2, 1, 1}, {4, 1, 2, 1, 1, 1}};
+    const int count = (int)(sizeof factors / sizeof *factors);
+    const signed char *const chosen =
+        factors[random_below(seed, random_below(seed, 3) ? 4 : count)];
+    for (int c = 0; c < 3; c++) {
+        kind->h[c] = chosen[2 * c];
+        kind->v[c] = chosen[2 * c + 1];
+    }
+}
+
+/* A kind of at most `side` pixels a side. */
+static inline struct jpeg_kind jpeg_choose(int side, uint64_t *seed)
+{
+    struct jpeg_kind kind = {.width = 1 + random_below(seed, side),
+                             .height = 1 + random_below(seed, side),
+                             .components = random_below(seed, 5) ? 3 : 1,
+                             .quality = 1 + random_below(seed, 100),
+                             .optimised = !random_below(seed, 3),
+                             .rgb = !random_below(seed, 12),
+                             .content = random_below(seed, 4)};
+    if (!random_below(seed, 3))
+        kind.restart_interval = 1 + random_below(seed, random_below(seed, 2) ? 3 : 40);
+    jpeg_choose_sampling(&kind, seed);
+    return kind;
+}
+
+/* Changes some bytes, mostly of the scan, which begins at `scan`; sometimes one is put in or left
+ * out, or the file is cut or gets a tail. The file must have room for a byte more. */
+static inline void jpeg_damage(struct jpeg_file *file, size_t scan, uint64_t *seed)
+{
+    static const unsigned char special[] = {0x00, 0xff, 0xd0, 0xd1, 0xd7, 0xd9, 0x7f, 0x80};
+    for (int i = random_below(seed, 4); i >= 0; i--) {
+        const size_t first = random_below(seed, 8) && scan < file->size ? scan : 0;
+        const size_t at = first + (size_t)random_below(seed, (int)(file->size - first));
+        const int bytes = random_below(seed, 3);
+        if (bytes == 0)
+            file->data[at] ^= (unsigned char)(1 << random_below(seed, 8));
+        else
+            file->data[at] = bytes == 1 ? (unsigned char)random_below(seed, 256)
+                                        : special[random_below(seed, sizeof special)];
+    }
+    const size_t at = (size_t)random_below(seed, (int)file->size);
+    switch (random_below(seed, 12)) {
+    case 0:
+        memmove(file->data + at + 1, file->data + at, file->size++ - at);
+        break;
+    case 1:
+        memmove(file->data + at, file->data + at + 1, --file->size - at);
+        break;
+    case 2:
+        file->size = at + 1;
+        break;
+    }
+}
+
+/* ---- libjpeg-turbo ---- */
+
+struct jpeg_escape {
+    struct jpeg_error_mgr errors;
+    jmp_buf back;
+    int warnings;
+};
+
+static inline void jpeg_leave(j_common_ptr jpeg)
+{
+    longjmp(((struct jpeg_escape *)jpeg->err)->back, 1);
+}
+
+static inline void jpeg_count_warning(j_common_ptr jpeg, int level)
+{
+    const int code = jpeg->err->msg_code;
+    if (level < 0 && code != JWRN_JFIF_MAJOR && code != JWRN_ADOBE_XFORM)
+        ((struct jpeg_escape *)jpeg->err)->warnings++; /* the others leave the pixels alone */
+}
+
+static inline void jpeg_open(struct jpeg_decompress_struct *jpeg, struct jpeg_escape *escape,
+                             const struct jpeg_file *file)
+{
+    memset(escape, 0, sizeof *escape);
+    jpeg->err = jpeg_std_error(&escape->errors);
+    escape->errors.error_exit = jpeg_leave;
+    escape->errors.emit_message = jpeg_count_warning;
+    jpeg_create_decompress(jpeg);
+    jpeg_mem_src(jpeg, file->data, file->size);
+}
+
+/* Decodes the file into rows of `pitch` bytes. False: libjpeg-turbo has an error or a warning, or
+ * the picture is not of this size. */
+static inline bool jpeg_decode(const struct jpeg_file *file, int width, int height,
+                               unsigned char *rows, size_t pitch)
+{
+    struct jpeg_decompress_struct jpeg;
+    struct jpeg_escape escape;
+    jpeg_open(&jpeg, &escape, file);
+    if (setjmp(escape.back)) {
+        jpeg_destroy_decompress(&jpeg);
+        return false;
+    }
+    jpeg_read_header(&jpeg, TRUE);
+    if ((int)jpeg.image_width != width || (int)jpeg.image_height != height)
+        longjmp(escape.back, 1);
+    jpeg_start_decompress(&jpeg);
+    while (jpeg.output_scanline < jpeg.output_height) {
+        JSAMPROW line = rows + jpeg.output_scanline * pitch;
+        jpeg_read_scanlines(&jpeg, &line, 1);
+    }
+    jpeg_finish_decompress(&jpeg);
+    jpeg_destroy_decompress(&jpeg);
+    return !escape.warnings;
+}
+
+#endif
