@@ -27,7 +27,7 @@ struct decode_shared {
 
 /* What a thread has to decode, and what it has found. */
 struct own {
-    struct bit_reader reader;
+    struct bit_reader<struct global_words> reader;
     unsigned block;      /* of the MCU */
     unsigned to, to_end; /* blocks of the group: the next one, and the interval's end */
     unsigned end;        /* the subsequence's, in bits */
@@ -178,7 +178,7 @@ static __global__ void __launch_bounds__(SEQUENCE) decode_kernel(const struct jp
     const unsigned interval_first = span.interval * interval_blocks;
     const unsigned blocks = min(interval_blocks, about->blocks - interval_first);
     const unsigned entry = there && subsequence > span.first ? group.exits[at - 1] : 0;
-    own.reader.words = group.words + stream->words;
+    own.reader.words.from = group.words + stream->words;
     own.block = state_block(entry);
     own.to = about->first_block + interval_first + before;
     own.to_end = about->first_block + interval_first + blocks;

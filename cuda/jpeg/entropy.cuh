@@ -61,9 +61,9 @@ struct jpeg_stream {
     unsigned first_tile, tiles;
     unsigned first_interval, intervals; /* the tables of intervals have an entry more for each */
     unsigned interval_mcus, mcus;
-    unsigned pair_of_block;       /* bit n: the pair of tables of block n of an MCU */
-    unsigned components_of_block; /* bits 2n: its component */
-    unsigned subsequence_bits, overlap;
+    unsigned pair_of_block;             /* bit n: the pair of tables of block n of an MCU */
+    unsigned components_of_block;       /* bits 2n: its component */
+    unsigned subsequence_bits, overlap; /* of subsequences between two sequences */
     unsigned first_subsequence, first_sequence, sequences; /* at most */
     unsigned first_dc_tile;
     unsigned beyond; /* entries */
@@ -82,6 +82,7 @@ struct jpeg_group {
     int count;
     unsigned tiles, sequences, dc_tiles;
     unsigned beyond; /* the most entries that a picture's tables have */
+    unsigned subsequence_bits;
     const struct jpeg_picture *pictures;
     const struct jpeg_stream *streams;
     const unsigned *tile_picture, *sequence_picture, *dc_tile_picture;

@@ -5,34 +5,57 @@
 #include "cuda/common/launch.cuh"
 #include "cuda/jpeg/entropy.cuh"
 
-/* The next 64 bits and, already under way, 32 more. */
-struct bit_reader {
-    const uint32_t *words;
-    uint32_t high, low, next;
-    unsigned bit; /* of the stream */
+/* A stream in the device's memory. */
+struct global_words {
+    const uint32_t *from;
+    __device__ __forceinline__ uint32_t operator[](unsigned i) const
+    {
+        return __ldg(from + i);
+    }
 };
 
-static __device__ __forceinline__ void seek(struct bit_reader *reader, unsigned bit)
+/* Part of one in shared memory. A word in STAGED_ROW is left out, so that threads whose
+ * subsequences lie a power of two apart read from different banks. */
+enum { STAGED_ROW = 16 };
+struct staged_words {
+    uint32_t *from;
+    __device__ __forceinline__ uint32_t &operator[](unsigned i) const
+    {
+        return from[i + i / STAGED_ROW];
+    }
+};
+
+/* The next 64 bits and, already under way, 32 more. */
+template <class Words> struct bit_reader {
+    Words words;
+    uint32_t high, low, next;
+    unsigned bit;
+};
+
+template <class Words>
+static __device__ __forceinline__ void seek(struct bit_reader<Words> *reader, unsigned bit)
 {
-    const uint32_t *const from = reader->words + (bit >> 5);
+    const unsigned word = bit >> 5;
     reader->bit = bit;
-    reader->high = __ldg(from);
-    reader->low = __ldg(from + 1);
-    reader->next = __ldg(from + 2);
+    reader->high = reader->words[word];
+    reader->low = reader->words[word + 1];
+    reader->next = reader->words[word + 2];
 }
 
-static __device__ __forceinline__ void skip(struct bit_reader *reader, unsigned bits)
+template <class Words>
+static __device__ __forceinline__ void skip(struct bit_reader<Words> *reader, unsigned bits)
 {
     const unsigned bit = reader->bit + bits;
     if ((bit ^ reader->bit) & 32) {
         reader->high = reader->low;
         reader->low = reader->next;
-        reader->next = __ldg(reader->words + (bit >> 5) + 2);
+        reader->next = reader->words[(bit >> 5) + 2];
     }
     reader->bit = bit;
 }
 
-static __device__ __forceinline__ uint32_t peek(const struct bit_reader *reader)
+template <class Words>
+static __device__ __forceinline__ uint32_t peek(const struct bit_reader<Words> *reader)
 {
     return __funnelshift_l(reader->low, reader->high, reader->bit);
 }

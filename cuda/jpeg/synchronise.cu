@@ -20,9 +20,9 @@ struct walk_tables {
     const uint16_t *beyond;
 };
 
-/* A picture's stream and what it takes to decode it. */
+/* A sequence's part of the stream and what it takes to decode it. */
 struct source {
-    const uint32_t *words;
+    struct staged_words words;
     struct walk_tables tables;
     unsigned mcu_blocks, pair_of_block, subsequence_bits;
 };
@@ -30,19 +30,28 @@ struct source {
 /* A sequence in shared memory. */
 struct sequence {
     uint16_t entry[SEQUENCE], exit[SEQUENCE], blocks[SEQUENCE], list[SEQUENCE];
-    unsigned begin[SEQUENCE], end[SEQUENCE];
-    unsigned listed[2]; /* in this pass and in the next */
-    unsigned before;    /* the exit before the first subsequence */
+    unsigned begin[SEQUENCE], end[SEQUENCE]; /* in the staged words */
+    unsigned listed[2];                      /* in this pass and in the next */
+    unsigned before;                         /* the exit before the first subsequence */
     /* How many subsequences back the same bits stand, or 0, and how many words are the same. */
     unsigned char back[SEQUENCE], same_words[SEQUENCE];
 };
 
-static __host__ __device__ __forceinline__ int walk_bytes(unsigned beyond)
+/* Words that are read behind a sequence: those of a block that begins in it, and two ahead. */
+enum { STAGED_BEHIND = STATE_BITS_MOST / 32 + 4 };
+
+static __host__ __device__ __forceinline__ unsigned table_bytes(unsigned beyond)
 {
-    return (int)(TABLES * LOOKS * sizeof(uint32_t) + (PAIRS * LOOKS + beyond) * sizeof(uint16_t));
+    return TABLES * LOOKS * sizeof(uint32_t) + (PAIRS * LOOKS + beyond) * sizeof(uint16_t);
 }
 
-/* Loads the tables into shared memory. */
+static unsigned staged_bytes(unsigned subsequence_bits)
+{
+    const unsigned words = SEQUENCE * subsequence_bits / 32 + 1 + STAGED_BEHIND;
+    return (words + words / STAGED_ROW + 1) * (unsigned)sizeof(uint32_t);
+}
+
+/* Loads the tables into shared memory; the stream follows behind them. */
 static __device__ __forceinline__ struct source
 load_source(uint32_t *shared, const struct jpeg_group &group, unsigned picture)
 {
@@ -53,7 +62,7 @@ load_source(uint32_t *shared, const struct jpeg_group &group, unsigned picture)
     for (int pair = 0; pair < PAIRS; pair++)
         load_shared<SEQUENCE>(ac + pair * LOOKS, tables->one[2 * pair + 1], sizeof tables->one[0]);
     load_shared<SEQUENCE>(ac + PAIRS * LOOKS, tables->beyond, stream->beyond * sizeof(uint16_t));
-    return {group.words + stream->words,
+    return {{shared + table_bytes(stream->beyond) / sizeof(uint32_t)},
             {shared, ac, ac + PAIRS * LOOKS},
             (unsigned)group.pictures[picture].blocks_per_mcu,
             stream->pair_of_block,
@@ -82,8 +91,8 @@ static __device__ __forceinline__ unsigned look_up(const struct walk_tables &tab
 
 /* Decodes the blocks that begin before `end`, and returns their number. The warp keeps together:
  * all its lanes call this, and those that are not active keep the others company. */
-static __device__ __forceinline__ unsigned walk(struct bit_reader *reader, unsigned *block,
-                                                unsigned end, bool active,
+static __device__ __forceinline__ unsigned walk(struct bit_reader<struct staged_words> *reader,
+                                                unsigned *block, unsigned end, bool active,
                                                 const struct source &source)
 {
     unsigned blocks = 0, index = 0, table = block_table(source.pair_of_block, *block);
@@ -113,7 +122,7 @@ static __device__ __forceinline__ void walk_subsequence(struct sequence *sequenc
     const unsigned entry = active ? sequence->entry[at] : 0;
     const unsigned end = active ? sequence->end[at] : 0;
     unsigned block = state_block(entry);
-    struct bit_reader reader;
+    struct bit_reader<struct staged_words> reader;
     reader.words = source.words;
     seek(&reader, active ? sequence->begin[at] + state_bits(entry) : 0);
     const unsigned blocks = walk(&reader, &block, end, active, source);
@@ -160,10 +169,9 @@ static __device__ bool find_repeats(struct sequence *sequence, enum kind kind,
     for (unsigned back = 1; kind == LATER && back <= BACK_MOST && back <= own; back++) {
         if (begin - sequence->begin[own - back] != back * bits)
             break;
-        const uint32_t *const here = source.words + begin / 32;
-        const uint32_t *const there = here - back * (bits / 32);
+        const unsigned here = begin / 32, there = here - back * (bits / 32);
         unsigned same = 0;
-        while (same < words_most && here[same] == there[same])
+        while (same < words_most && source.words[here + same] == source.words[there + same])
             same++;
         if (same * 32 < bits)
             continue;
@@ -246,18 +254,31 @@ static __device__ bool settle(struct sequence *sequence, enum kind kind,
     }
 }
 
-/* Finds this thread's subsequence, number `subsequence` of the picture. */
-static __device__ __forceinline__ enum kind place(struct sequence *sequence,
-                                                  const struct jpeg_group &group,
-                                                  const struct jpeg_stream *stream,
-                                                  unsigned subsequence, unsigned subsequences)
+/* Finds each thread's subsequence, `subsequence` of the picture, and loads the words of all.
+ * `first` and `last` are those threads that have any. */
+static __device__ __forceinline__ enum kind
+load_sequence(struct sequence *sequence, const struct jpeg_group &group,
+              const struct jpeg_stream *stream, unsigned subsequence, unsigned first, unsigned last,
+              const struct source &source)
 {
-    if (subsequence >= subsequences) /* or before the first one */
-        return OUTSIDE;
-    const struct span span = find_span(group, stream, subsequence);
-    sequence->begin[threadIdx.x] = span.begin;
-    sequence->end[threadIdx.x] = span.end;
-    return subsequence == span.first ? FIRST : LATER;
+    const unsigned own = threadIdx.x;
+    const bool there = own >= first && own <= last;
+    struct span span = {0, 0, 0, 0, 0};
+    if (there) {
+        span = find_span(group, stream, subsequence);
+        sequence->begin[own] = span.begin;
+        sequence->end[own] = span.end;
+    }
+    __syncthreads();
+    const unsigned begin = sequence->begin[first] / 32;
+    const unsigned end = sequence->end[last] / 32 + 1 + STAGED_BEHIND;
+    const uint32_t *const words = group.words + stream->words + begin;
+    for (unsigned i = own; i < end - begin; i += SEQUENCE)
+        source.words[i] = __ldg(words + i);
+    __syncthreads();
+    sequence->begin[own] -= begin * 32;
+    sequence->end[own] -= begin * 32;
+    return !there ? OUTSIDE : subsequence == span.first ? FIRST : LATER;
 }
 
 /* Stores what the sequence's own subsequences came to; the first `overlap` are another's. */
@@ -294,8 +315,10 @@ static __global__ void __launch_bounds__(SEQUENCE) synchronise_kernel(const stru
     if (group.flags[picture] || first >= subsequences)
         return;
     const struct source source = load_source(shared, group, picture);
+    const unsigned overlap = stream->overlap;
     const enum kind kind =
-        place(&sequence, group, stream, first + threadIdx.x - stream->overlap, subsequences);
+        load_sequence(&sequence, group, stream, first + threadIdx.x - overlap, number ? 0 : overlap,
+                      min((unsigned)SEQUENCE, subsequences - first + overlap) - 1, source);
     sequence.entry[threadIdx.x] = 0;
     if (!threadIdx.x) {
         sequence.before = 0;
@@ -305,7 +328,7 @@ static __global__ void __launch_bounds__(SEQUENCE) synchronise_kernel(const stru
     walk_subsequence(&sequence, threadIdx.x, kind != OUTSIDE, source);
     int passes = SEQUENCE;
     (void)settle(&sequence, kind, source, REPEATS_FROM, &passes);
-    store(&sequence, group, stream, number, stream->overlap, kind);
+    store(&sequence, group, stream, number, overlap, kind);
 }
 
 /* Whether a sequence assumed another entry than the exit before it. */
@@ -363,8 +386,8 @@ static __global__ void __launch_bounds__(SEQUENCE) repair_kernel(const struct jp
          number = next_wrong(group, stream, number + 1, sequences)) {
         const unsigned own = threadIdx.x, subsequence = number * owned + own;
         const size_t at = (size_t)stream->first_subsequence + subsequence;
-        const enum kind kind =
-            own < owned ? place(&sequence, group, stream, subsequence, subsequences) : OUTSIDE;
+        const enum kind kind = load_sequence(&sequence, group, stream, subsequence, 0,
+                                             min(owned, subsequences - number * owned) - 1, source);
         if (kind != OUTSIDE) {
             sequence.exit[own] = group.exits[at];
             sequence.blocks[own] = group.blocks[at];
@@ -382,11 +405,25 @@ static __global__ void __launch_bounds__(SEQUENCE) repair_kernel(const struct jp
         atomicOr(&group.flags[picture], JPEG_NOT_IN_STEP);
 }
 
+template <class Kernel>
+static cudaError_t launch(Kernel kernel, unsigned blocks, unsigned shared,
+                          const struct jpeg_group *group, cudaStream_t stream)
+{
+    const cudaError_t status = cudaFuncSetAttribute(
+        (const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+    if (status != cudaSuccess)
+        return status;
+    kernel<<<blocks, SEQUENCE, shared, stream>>>(*group);
+    return cudaGetLastError();
+}
+
 cudaError_t gf_jpeg_synchronise(const struct jpeg_group *group, cudaStream_t stream)
 {
-    const int shared = walk_bytes(group->beyond);
-    synchronise_kernel<<<group->sequences, SEQUENCE, shared, stream>>>(*group);
-    repair_kernel<true><<<group->sequences, SEQUENCE, shared, stream>>>(*group);
-    repair_kernel<false><<<group->count, SEQUENCE, shared, stream>>>(*group);
-    return cudaGetLastError();
+    const unsigned shared = table_bytes(group->beyond) + staged_bytes(group->subsequence_bits);
+    cudaError_t status = launch(synchronise_kernel, group->sequences, shared, group, stream);
+    if (status == cudaSuccess)
+        status = launch(repair_kernel<true>, group->sequences, shared, group, stream);
+    if (status == cudaSuccess)
+        status = launch(repair_kernel<false>, (unsigned)group->count, shared, group, stream);
+    return status;
 }
