@@ -43,6 +43,10 @@ $(FUZZ)/fuzz_%: $(FUZZ)/tests/fuzz/fuzz_%.o $(FUZZ)/libfuzzed.a
 $(FUZZ)/seeds: $(FUZZ)/tests/fuzz/seeds.o $(FUZZ)/tests/fuzz/seed_files.o $(FUZZ)/libfuzzed.a
 	$(call say,LD,$@)$(FUZZ_CC) -fsanitize=$(or $(FUZZ_SANITIZE),fuzzer-no-link) -o $@ $^ $(FUZZ_LIBS)
 
-.PHONY: fuzz fuzz-build
+# On a machine with a GPU.
+fuzz-jpeg-device: $(BUILD)/tests/test_jpeg_device ## a million damaged JPEGs on the GPU against libjpeg-turbo
+	GF_JPEG_DAMAGED=1000000 $<
+
+.PHONY: fuzz fuzz-build fuzz-jpeg-device
 .PRECIOUS: $(FUZZ)/%.o
 -include $(FUZZ_OBJ:.o=.d) $(wildcard $(FUZZ)/tests/fuzz/*.d)
