@@ -27,7 +27,7 @@ struct decode_shared {
 
 /* What a thread has to decode, and what it has found. */
 struct own {
-    struct bit_reader<struct global_words> reader;
+    struct bit_reader reader;
     unsigned block;      /* of the MCU */
     unsigned to, to_end; /* blocks of the group: the next one, and the interval's end */
     unsigned end;        /* the subsequence's, in bits */
@@ -90,6 +90,12 @@ static __device__ __forceinline__ int extend(uint32_t bits, unsigned code, unsig
     const uint32_t from = bits << code;
     const int value = (int)(from >> 1 >> (31 - size));
     return from >> 31 ? value : value - (1 << size) + 1;
+}
+
+/* The place of the DC table of a block of the MCU; the AC table is LOOKS behind. */
+static __device__ __forceinline__ unsigned block_table(unsigned pair_of_block, unsigned block)
+{
+    return (pair_of_block >> block & 1) * (2 * LOOKS);
 }
 
 static __device__ __forceinline__ void decode(struct own *own, struct decode_shared *shared,
@@ -178,7 +184,7 @@ static __global__ void __launch_bounds__(SEQUENCE) decode_kernel(const struct jp
     const unsigned interval_first = span.interval * interval_blocks;
     const unsigned blocks = min(interval_blocks, about->blocks - interval_first);
     const unsigned entry = there && subsequence > span.first ? group.exits[at - 1] : 0;
-    own.reader.words.from = group.words + stream->words;
+    own.reader.words = group.words + stream->words;
     own.block = state_block(entry);
     own.to = about->first_block + interval_first + before;
     own.to_end = about->first_block + interval_first + blocks;

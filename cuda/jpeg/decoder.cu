@@ -119,8 +119,7 @@ static enum gf_status run_group(struct gf_jpeg_decoder *decoder, const struct me
     if (status)
         return status;
     host = gf_jpeg_lay_out(decoder->pinned, amounts);
-    struct jpeg_layout device = gf_jpeg_lay_out(decoder->memory, amounts);
-    device.group.subsequence_bits = members[0].stream.subsequence_bits;
+    const struct jpeg_layout device = gf_jpeg_lay_out(decoder->memory, amounts);
     struct jpeg_amounts before;
     memset(&before, 0, sizeof before);
     GF_CUDA_TRY(mark(decoder, 0), decoder->device, error);

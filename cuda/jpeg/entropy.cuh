@@ -39,19 +39,23 @@ struct jpeg_codes {
     unsigned char symbols[256];
 };
 
-/* The tables that the kernels look up. An entry of `one` holds a symbol: bits 0-4 the bits of its
- * code and value, 5-8 those of its value, 9-15 by how many coefficients it advances: BLOCK_SIZE
- * where it ends the block, ADVANCE_BAD where there is no such code. No bits in 0-4: the code is
- * longer than LOOK_BITS, and bits 5-15 say where in `beyond`.
- * An entry of `several` holds as many symbols of a block as fit: bits 0-4 their bits, 16-22 by how
- * many coefficients they advance, 24-29 the largest index of a coefficient that they may start at.
+/* The tables that the kernels look up by the next LOOK_BITS bits. An entry of `one` holds a symbol:
+ * bits 0-4 the bits of its code and value, 5-8 those of its value, 9-15 by how many coefficients it
+ * advances: BLOCK_SIZE where it ends the block, ADVANCE_BAD where there is no such code. No bits in
+ * 0-4: the code is longer, and bits 5-15 say where in `beyond`.
+ * An entry of `walk` tells only where the next symbol begins: bits 0-4 the bits, or 0 and in bits
+ * 5-15 the same; from WALK_INDEX on by how many coefficients. Each pair has a table for the DC
+ * value and the symbols behind it that fit, one for as many symbols as fit whose last begins at
+ * most WALK_AHEAD coefficients ahead, and one for single symbols, where the block might end before.
  */
+enum { WALK_SEVERAL = LOOKS, WALK_ONE = 2 * LOOKS, WALK_PAIR = 3 * LOOKS };
+enum { WALK_INDEX = 25, WALK_AHEAD = 15 };
+enum { ADVANCE_BAD = 127 };
 struct jpeg_tables {
-    uint32_t several[TABLES][LOOKS]; /* DC and AC of the first pair, DC and AC of the second */
+    uint32_t walk[PAIRS * WALK_PAIR];
     uint16_t one[TABLES][LOOKS];
     uint16_t beyond[BEYOND_MOST];
 };
-enum { ADVANCE_BAD = 127 };
 
 /* What the host knows of a picture's stream. */
 struct jpeg_stream {
@@ -82,7 +86,6 @@ struct jpeg_group {
     int count;
     unsigned tiles, sequences, dc_tiles;
     unsigned beyond; /* the most entries that a picture's tables have */
-    unsigned subsequence_bits;
     const struct jpeg_picture *pictures;
     const struct jpeg_stream *streams;
     const unsigned *tile_picture, *sequence_picture, *dc_tile_picture;

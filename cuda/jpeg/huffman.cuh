@@ -5,57 +5,34 @@
 #include "cuda/common/launch.cuh"
 #include "cuda/jpeg/entropy.cuh"
 
-/* A stream in the device's memory. */
-struct global_words {
-    const uint32_t *from;
-    __device__ __forceinline__ uint32_t operator[](unsigned i) const
-    {
-        return __ldg(from + i);
-    }
-};
-
-/* Part of one in shared memory. A word in STAGED_ROW is left out, so that threads whose
- * subsequences lie a power of two apart read from different banks. */
-enum { STAGED_ROW = 16 };
-struct staged_words {
-    uint32_t *from;
-    __device__ __forceinline__ uint32_t &operator[](unsigned i) const
-    {
-        return from[i + i / STAGED_ROW];
-    }
-};
-
 /* The next 64 bits and, already under way, 32 more. */
-template <class Words> struct bit_reader {
-    Words words;
+struct bit_reader {
+    const uint32_t *words;
     uint32_t high, low, next;
-    unsigned bit;
+    unsigned bit; /* of the stream */
 };
 
-template <class Words>
-static __device__ __forceinline__ void seek(struct bit_reader<Words> *reader, unsigned bit)
+static __device__ __forceinline__ void seek(struct bit_reader *reader, unsigned bit)
 {
-    const unsigned word = bit >> 5;
+    const uint32_t *const from = reader->words + (bit >> 5);
     reader->bit = bit;
-    reader->high = reader->words[word];
-    reader->low = reader->words[word + 1];
-    reader->next = reader->words[word + 2];
+    reader->high = __ldg(from);
+    reader->low = __ldg(from + 1);
+    reader->next = __ldg(from + 2);
 }
 
-template <class Words>
-static __device__ __forceinline__ void skip(struct bit_reader<Words> *reader, unsigned bits)
+static __device__ __forceinline__ void skip(struct bit_reader *reader, unsigned bits)
 {
     const unsigned bit = reader->bit + bits;
     if ((bit ^ reader->bit) & 32) {
         reader->high = reader->low;
         reader->low = reader->next;
-        reader->next = reader->words[(bit >> 5) + 2];
+        reader->next = __ldg(reader->words + (bit >> 5) + 2);
     }
     reader->bit = bit;
 }
 
-template <class Words>
-static __device__ __forceinline__ uint32_t peek(const struct bit_reader<Words> *reader)
+static __device__ __forceinline__ uint32_t peek(const struct bit_reader *reader)
 {
     return __funnelshift_l(reader->low, reader->high, reader->bit);
 }
@@ -76,12 +53,6 @@ static __device__ __forceinline__ unsigned state_bits(unsigned state)
 static __device__ __forceinline__ unsigned state_block(unsigned state)
 {
     return state & 15;
-}
-
-/* The place of the DC table of a block of the MCU; the AC table is LOOKS behind. */
-static __device__ __forceinline__ unsigned block_table(unsigned pair_of_block, unsigned block)
-{
-    return (pair_of_block >> block & 1) * (2 * LOOKS);
 }
 
 /* A subsequence of a picture: where its interval and itself begin and end, in bits. */

@@ -39,47 +39,62 @@ static __device__ uint16_t pack_one(struct symbol symbol)
     return (uint16_t)((symbol.code + symbol.value) | symbol.value << 5 | symbol.advance << 9);
 }
 
+static __device__ uint32_t pack_walk(unsigned bits, unsigned advance)
+{
+    return bits | (advance < BLOCK_SIZE ? advance : BLOCK_SIZE) << WALK_INDEX;
+}
+
 /* Adds the symbols of the block that begin in the `look` bits behind the first symbol. */
 static __device__ uint32_t pack_several(const struct jpeg_codes *ac, unsigned look,
                                         struct symbol symbol)
 {
-    unsigned bits = symbol.code + symbol.value, advance = symbol.advance, before = 0;
-    while (advance < BLOCK_SIZE && bits < LOOK_BITS) {
+    unsigned bits = symbol.code + symbol.value, advance = symbol.advance;
+    while (advance <= WALK_AHEAD && bits < LOOK_BITS) {
         const unsigned left = (look << bits & (LOOKS - 1)) << (CODE_MOST - LOOK_BITS);
         const struct symbol next = find(ac, true, left, LOOK_BITS - (int)bits);
         if (!next.code || next.advance == ADVANCE_BAD ||
             bits + next.code + next.value > SEVERAL_MOST)
             break;
-        before = advance;
         bits += next.code + next.value;
         advance = next.advance == BLOCK_SIZE ? BLOCK_SIZE : advance + next.advance;
     }
-    return bits | advance << 16 | (BLOCK_SIZE - 1 - before) << 24;
+    return pack_walk(bits, advance);
+}
+
+/* The entries of one look: of the DC table, or of the AC table. */
+static __device__ void make_entries(const struct jpeg_codes *codes, struct jpeg_tables *tables,
+                                    int table, unsigned look)
+{
+    const struct jpeg_codes *const own = &codes[table];
+    const bool is_ac = table & 1;
+    uint32_t *const walk = tables->walk + table / 2 * WALK_PAIR + look;
+    struct symbol symbol = find(own, is_ac, look << (CODE_MOST - LOOK_BITS), LOOK_BITS);
+    const unsigned beyond = look - own->beyond_first;
+    uint32_t single, several;
+    if (!symbol.code && beyond < own->beyond_more) {
+        tables->one[table][look] = (uint16_t)((own->beyond + beyond) << 5);
+        single = several = (own->beyond + beyond) << 5;
+    } else {
+        tables->one[table][look] = pack_one(symbol);
+        if (!symbol.code)
+            symbol = {CODE_MOST, 0, ADVANCE_BAD};
+        single = pack_walk(symbol.code + symbol.value, symbol.advance);
+        several = pack_several(&codes[table | 1], look, symbol);
+    }
+    walk[is_ac ? WALK_SEVERAL : 0] = several;
+    if (is_ac)
+        walk[WALK_ONE] = single;
 }
 
 static __device__ void make_tables(const struct jpeg_codes *codes, struct jpeg_tables *tables)
 {
     for (int table = 0; table < TABLES; table++) {
         const struct jpeg_codes *const own = &codes[table];
-        const bool is_ac = table & 1;
-        for (unsigned look = threadIdx.x; look < LOOKS; look += PREPARE_THREADS) {
-            const struct symbol symbol =
-                find(own, is_ac, look << (CODE_MOST - LOOK_BITS), LOOK_BITS);
-            const unsigned beyond = look - own->beyond_first;
-            if (!symbol.code && beyond < own->beyond_more) {
-                tables->one[table][look] = (uint16_t)((own->beyond + beyond) << 5);
-                tables->several[table][look] = (own->beyond + beyond) << 5;
-            } else {
-                const uint16_t one = pack_one(symbol);
-                tables->one[table][look] = one;
-                tables->several[table][look] =
-                    symbol.code ? pack_several(&codes[table | 1], look, symbol)
-                                : CODE_MOST | ADVANCE_BAD << 16 | (BLOCK_SIZE - 1) << 24;
-            }
-        }
+        for (unsigned look = threadIdx.x; look < LOOKS; look += PREPARE_THREADS)
+            make_entries(codes, tables, table, look);
         for (unsigned i = threadIdx.x; i < own->beyond_more * BEYOND; i += PREPARE_THREADS)
             tables->beyond[own->beyond * BEYOND + i] =
-                pack_one(find(own, is_ac, own->beyond_first * BEYOND + i, CODE_MOST));
+                pack_one(find(own, table & 1, own->beyond_first * BEYOND + i, CODE_MOST));
     }
 }
 

@@ -5,7 +5,6 @@
 #include "cuda/jpeg/huffman.cuh"
 #include "cuda/jpeg/scan.cuh"
 
-enum { VOTE_AFTER = 2 }; /* symbols that a warp decodes between two votes on going on */
 /* Repeats are looked for after so many passes; photographs seldom take more. They reach so many
  * subsequences back: those of a blank page as many as the odd part of an MCU's bits. The same bits
  * have another entry each time until as many blocks went by as an MCU has. */
@@ -13,123 +12,105 @@ enum { REPEATS_FROM = 6, BACK_MOST = 15, LIKE_TRIES = 10 };
 enum { REPAIR_PASSES_MOST = 512 };   /* for a picture, in the order of its sequences */
 enum kind { OUTSIDE, FIRST, LATER }; /* FIRST: its entry is known */
 
-/* The tables in shared memory. */
-struct walk_tables {
-    const uint32_t *several; /* TABLES * LOOKS */
-    const uint16_t *ac;      /* PAIRS * LOOKS: single symbols */
-    const uint16_t *beyond;
-};
-
-/* A sequence's part of the stream and what it takes to decode it. */
+/* A picture's stream, its tables in shared memory, and its MCUs. */
 struct source {
-    struct staged_words words;
-    struct walk_tables tables;
+    const uint32_t *words, *walk;
+    const uint16_t *beyond;
     unsigned mcu_blocks, pair_of_block, subsequence_bits;
 };
 
 /* A sequence in shared memory. */
 struct sequence {
     uint16_t entry[SEQUENCE], exit[SEQUENCE], blocks[SEQUENCE], list[SEQUENCE];
-    unsigned begin[SEQUENCE], end[SEQUENCE]; /* in the staged words */
-    unsigned listed[2];                      /* in this pass and in the next */
-    unsigned before;                         /* the exit before the first subsequence */
+    unsigned begin[SEQUENCE], end[SEQUENCE];
+    unsigned listed[2]; /* in this pass and in the next */
+    unsigned before;    /* the exit before the first subsequence */
     /* How many subsequences back the same bits stand, or 0, and how many words are the same. */
     unsigned char back[SEQUENCE], same_words[SEQUENCE];
 };
 
-/* Words that are read behind a sequence: those of a block that begins in it, and two ahead. */
-enum { STAGED_BEHIND = STATE_BITS_MOST / 32 + 4 };
-
 static __host__ __device__ __forceinline__ unsigned table_bytes(unsigned beyond)
 {
-    return TABLES * LOOKS * sizeof(uint32_t) + (PAIRS * LOOKS + beyond) * sizeof(uint16_t);
+    return (unsigned)(PAIRS * WALK_PAIR * sizeof(uint32_t) + beyond * sizeof(uint16_t));
 }
 
-static unsigned staged_bytes(unsigned subsequence_bits)
-{
-    const unsigned words = SEQUENCE * subsequence_bits / 32 + 1 + STAGED_BEHIND;
-    return (words + words / STAGED_ROW + 1) * (unsigned)sizeof(uint32_t);
-}
-
-/* Loads the tables into shared memory; the stream follows behind them. */
+/* Loads the tables into shared memory. */
 static __device__ __forceinline__ struct source
 load_source(uint32_t *shared, const struct jpeg_group &group, unsigned picture)
 {
     const struct jpeg_stream *const stream = &group.streams[picture];
     const struct jpeg_tables *const tables = &group.tables[picture];
-    uint16_t *const ac = (uint16_t *)(shared + TABLES * LOOKS);
-    load_shared<SEQUENCE>(shared, tables->several, sizeof tables->several);
-    for (int pair = 0; pair < PAIRS; pair++)
-        load_shared<SEQUENCE>(ac + pair * LOOKS, tables->one[2 * pair + 1], sizeof tables->one[0]);
-    load_shared<SEQUENCE>(ac + PAIRS * LOOKS, tables->beyond, stream->beyond * sizeof(uint16_t));
-    return {{shared + table_bytes(stream->beyond) / sizeof(uint32_t)},
-            {shared, ac, ac + PAIRS * LOOKS},
-            (unsigned)group.pictures[picture].blocks_per_mcu,
-            stream->pair_of_block,
-            stream->subsequence_bits};
+    uint32_t *const beyond = shared + PAIRS * WALK_PAIR;
+    load_shared<SEQUENCE>(shared, tables->walk, sizeof tables->walk);
+    load_shared<SEQUENCE>(beyond, tables->beyond, stream->beyond * sizeof(uint16_t));
+    return {group.words + stream->words, shared,
+            (const uint16_t *)beyond,    (unsigned)group.pictures[picture].blocks_per_mcu,
+            stream->pair_of_block,       stream->subsequence_bits};
 }
 
-/* An entry of a single symbol as one of several. */
-static __device__ __forceinline__ unsigned widen(unsigned one)
+/* Where a walk is: the bit counted from a word of the stream, and above it the index of the next
+ * coefficient, so that one addition advances both and a sign tells the end of a block. */
+static constexpr unsigned AT_BIT = (1u << WALK_INDEX) - 1;
+static constexpr unsigned STEP = ~AT_BIT | 31, AT_NEAR_END = (BLOCK_SIZE - WALK_AHEAD)
+                                                             << WALK_INDEX;
+
+/* The entry of a code that is longer than LOOK_BITS. */
+static __device__ __forceinline__ uint32_t look_beyond(const uint16_t *beyond, uint32_t entry,
+                                                       uint32_t bits)
 {
-    return (one & 31) | one >> 9 << 16;
+    const unsigned one = beyond[(entry >> 5) * BEYOND + (bits << LOOK_BITS >> (16 + LOOK_BITS))];
+    return (one & 31) | min(one >> 9, (unsigned)BLOCK_SIZE) << WALK_INDEX;
 }
 
-/* Looks up symbols that begin at coefficient `index`. */
-static __device__ __forceinline__ unsigned look_up(const struct walk_tables &tables, unsigned table,
-                                                   uint32_t bits, unsigned index)
+/* Decodes the blocks that begin before bit `end`, from block number *block of an MCU at bit *bit.
+ * Returns their number. What the next look-up needs depends on as little as possible: this loop is
+ * bound by its latency. */
+static __device__ __forceinline__ unsigned walk(const struct source &source, unsigned *bit,
+                                                unsigned *block, unsigned end)
 {
-    const unsigned look = bits >> (32 - LOOK_BITS);
-    unsigned entry = tables.several[table + look];
-    if (index > entry >> 24 && entry & 31)
-        entry = widen(tables.ac[table / (2 * LOOKS) * LOOKS + look]);
-    if (!(entry & 31))
-        entry =
-            widen(tables.beyond[(entry >> 5) * BEYOND + (bits << LOOK_BITS >> (16 + LOOK_BITS))]);
-    return entry;
-}
-
-/* Decodes the blocks that begin before `end`, and returns their number. The warp keeps together:
- * all its lanes call this, and those that are not active keep the others company. */
-static __device__ __forceinline__ unsigned walk(struct bit_reader<struct staged_words> *reader,
-                                                unsigned *block, unsigned end, bool active,
-                                                const struct source &source)
-{
-    unsigned blocks = 0, index = 0, table = block_table(source.pair_of_block, *block);
-    active = active && reader->bit < end;
-    while (__any_sync(~0u, active)) {
-#pragma unroll
-        for (int i = 0; i < VOTE_AFTER; i++) {
-            const unsigned entry = look_up(source.tables, table, peek(reader), index);
-            skip(reader, active ? entry & 31 : 0);
-            index += entry >> 16 & 127;
-            const bool ends = active && index >= BLOCK_SIZE;
-            const unsigned next = *block + 1 == source.mcu_blocks ? 0 : *block + 1;
-            blocks += ends;
-            *block = ends ? next : *block;
-            index = ends ? 0 : index;
-            table = ends ? block_table(source.pair_of_block, *block) : table | LOOKS;
-            active = active && !(ends && reader->bit >= end);
-        }
+    const uint32_t *from = source.words + *bit / 32;
+    const unsigned from_bit = *bit & ~31u, relative_end = end - from_bit;
+    unsigned at = *bit & 31, own = *block, blocks = 0;
+    unsigned base = (source.pair_of_block >> own & 1) * WALK_PAIR, table = base;
+    uint32_t high = __ldg(from), low = __ldg(from + 1), next = __ldg(from + 2);
+    from += 3;
+#pragma unroll 2
+    for (bool walks = *bit < end; walks;) {
+        const unsigned next_block = own + 1 == source.mcu_blocks ? 0 : own + 1;
+        const unsigned next_base = (source.pair_of_block >> next_block & 1) * WALK_PAIR;
+        const uint32_t bits = __funnelshift_l(low, high, at);
+        uint32_t entry = source.walk[table + (bits >> (32 - LOOK_BITS))];
+        if (!(entry & 31))
+            entry = look_beyond(source.beyond, entry, bits);
+        const unsigned before = at;
+        at += entry & STEP;
+        const bool crosses = (at ^ before) & 32;
+        high = crosses ? low : high;
+        low = crosses ? next : low;
+        if (crosses)
+            next = __ldg(from);
+        from += crosses;
+        const bool ends = (int)at < 0;
+        table = ends ? next_base : base + (at < AT_NEAR_END ? WALK_SEVERAL : WALK_ONE);
+        base = ends ? next_base : base;
+        own = ends ? next_block : own;
+        blocks += ends;
+        at = ends ? at & AT_BIT : at;
+        walks = !ends || at < relative_end;
     }
+    *bit = from_bit + at;
+    *block = own;
     return blocks;
 }
 
-/* Decodes a subsequence from its entry. All lanes of the warp call this. */
+/* Decodes a subsequence from its entry. */
 static __device__ __forceinline__ void walk_subsequence(struct sequence *sequence, int at,
-                                                        bool active, const struct source &source)
+                                                        const struct source &source)
 {
-    const unsigned entry = active ? sequence->entry[at] : 0;
-    const unsigned end = active ? sequence->end[at] : 0;
-    unsigned block = state_block(entry);
-    struct bit_reader<struct staged_words> reader;
-    reader.words = source.words;
-    seek(&reader, active ? sequence->begin[at] + state_bits(entry) : 0);
-    const unsigned blocks = walk(&reader, &block, end, active, source);
-    if (!active)
-        return;
-    sequence->blocks[at] = (uint16_t)blocks;
-    sequence->exit[at] = pack_state(reader.bit - end, block);
+    const unsigned entry = sequence->entry[at], end = sequence->end[at];
+    unsigned bit = sequence->begin[at] + state_bits(entry), block = state_block(entry);
+    sequence->blocks[at] = (uint16_t)walk(source, &bit, &block, end);
+    sequence->exit[at] = pack_state(bit - end, block);
 }
 
 /* Lists the subsequences whose entry is not the exit before them, and sets it. Returns their
@@ -169,9 +150,10 @@ static __device__ bool find_repeats(struct sequence *sequence, enum kind kind,
     for (unsigned back = 1; kind == LATER && back <= BACK_MOST && back <= own; back++) {
         if (begin - sequence->begin[own - back] != back * bits)
             break;
-        const unsigned here = begin / 32, there = here - back * (bits / 32);
+        const uint32_t *const here = source.words + begin / 32;
+        const uint32_t *const there = here - back * (bits / 32);
         unsigned same = 0;
-        while (same < words_most && source.words[here + same] == source.words[there + same])
+        while (same < words_most && __ldg(here + same) == __ldg(there + same))
             same++;
         if (same * 32 < bits)
             continue;
@@ -247,38 +229,23 @@ static __device__ bool settle(struct sequence *sequence, enum kind kind,
         if (!*passes)
             return false;
         --*passes;
-        if ((threadIdx.x & ~(WARP - 1)) < listed) {
-            const bool active = threadIdx.x < listed;
-            walk_subsequence(sequence, active ? sequence->list[threadIdx.x] : 0, active, source);
-        }
+        if (threadIdx.x < listed)
+            walk_subsequence(sequence, sequence->list[threadIdx.x], source);
     }
 }
 
-/* Finds each thread's subsequence, `subsequence` of the picture, and loads the words of all.
- * `first` and `last` are those threads that have any. */
-static __device__ __forceinline__ enum kind
-load_sequence(struct sequence *sequence, const struct jpeg_group &group,
-              const struct jpeg_stream *stream, unsigned subsequence, unsigned first, unsigned last,
-              const struct source &source)
+/* Finds this thread's subsequence, number `subsequence` of the picture. */
+static __device__ __forceinline__ enum kind place(struct sequence *sequence,
+                                                  const struct jpeg_group &group,
+                                                  const struct jpeg_stream *stream,
+                                                  unsigned subsequence, unsigned subsequences)
 {
-    const unsigned own = threadIdx.x;
-    const bool there = own >= first && own <= last;
-    struct span span = {0, 0, 0, 0, 0};
-    if (there) {
-        span = find_span(group, stream, subsequence);
-        sequence->begin[own] = span.begin;
-        sequence->end[own] = span.end;
-    }
-    __syncthreads();
-    const unsigned begin = sequence->begin[first] / 32;
-    const unsigned end = sequence->end[last] / 32 + 1 + STAGED_BEHIND;
-    const uint32_t *const words = group.words + stream->words + begin;
-    for (unsigned i = own; i < end - begin; i += SEQUENCE)
-        source.words[i] = __ldg(words + i);
-    __syncthreads();
-    sequence->begin[own] -= begin * 32;
-    sequence->end[own] -= begin * 32;
-    return !there ? OUTSIDE : subsequence == span.first ? FIRST : LATER;
+    if (subsequence >= subsequences) /* or before the first one */
+        return OUTSIDE;
+    const struct span span = find_span(group, stream, subsequence);
+    sequence->begin[threadIdx.x] = span.begin;
+    sequence->end[threadIdx.x] = span.end;
+    return subsequence == span.first ? FIRST : LATER;
 }
 
 /* Stores what the sequence's own subsequences came to; the first `overlap` are another's. */
@@ -317,15 +284,15 @@ static __global__ void __launch_bounds__(SEQUENCE) synchronise_kernel(const stru
     const struct source source = load_source(shared, group, picture);
     const unsigned overlap = stream->overlap;
     const enum kind kind =
-        load_sequence(&sequence, group, stream, first + threadIdx.x - overlap, number ? 0 : overlap,
-                      min((unsigned)SEQUENCE, subsequences - first + overlap) - 1, source);
+        place(&sequence, group, stream, first + threadIdx.x - overlap, subsequences);
     sequence.entry[threadIdx.x] = 0;
     if (!threadIdx.x) {
         sequence.before = 0;
         sequence.listed[0] = 0;
     }
     __syncthreads();
-    walk_subsequence(&sequence, threadIdx.x, kind != OUTSIDE, source);
+    if (kind != OUTSIDE)
+        walk_subsequence(&sequence, threadIdx.x, source);
     int passes = SEQUENCE;
     (void)settle(&sequence, kind, source, REPEATS_FROM, &passes);
     store(&sequence, group, stream, number, overlap, kind);
@@ -386,8 +353,8 @@ static __global__ void __launch_bounds__(SEQUENCE) repair_kernel(const struct jp
          number = next_wrong(group, stream, number + 1, sequences)) {
         const unsigned own = threadIdx.x, subsequence = number * owned + own;
         const size_t at = (size_t)stream->first_subsequence + subsequence;
-        const enum kind kind = load_sequence(&sequence, group, stream, subsequence, 0,
-                                             min(owned, subsequences - number * owned) - 1, source);
+        const enum kind kind =
+            own < owned ? place(&sequence, group, stream, subsequence, subsequences) : OUTSIDE;
         if (kind != OUTSIDE) {
             sequence.exit[own] = group.exits[at];
             sequence.blocks[own] = group.blocks[at];
@@ -405,25 +372,11 @@ static __global__ void __launch_bounds__(SEQUENCE) repair_kernel(const struct jp
         atomicOr(&group.flags[picture], JPEG_NOT_IN_STEP);
 }
 
-template <class Kernel>
-static cudaError_t launch(Kernel kernel, unsigned blocks, unsigned shared,
-                          const struct jpeg_group *group, cudaStream_t stream)
-{
-    const cudaError_t status = cudaFuncSetAttribute(
-        (const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
-    if (status != cudaSuccess)
-        return status;
-    kernel<<<blocks, SEQUENCE, shared, stream>>>(*group);
-    return cudaGetLastError();
-}
-
 cudaError_t gf_jpeg_synchronise(const struct jpeg_group *group, cudaStream_t stream)
 {
-    const unsigned shared = table_bytes(group->beyond) + staged_bytes(group->subsequence_bits);
-    cudaError_t status = launch(synchronise_kernel, group->sequences, shared, group, stream);
-    if (status == cudaSuccess)
-        status = launch(repair_kernel<true>, group->sequences, shared, group, stream);
-    if (status == cudaSuccess)
-        status = launch(repair_kernel<false>, (unsigned)group->count, shared, group, stream);
-    return status;
+    const unsigned shared = table_bytes(group->beyond);
+    synchronise_kernel<<<group->sequences, SEQUENCE, shared, stream>>>(*group);
+    repair_kernel<true><<<group->sequences, SEQUENCE, shared, stream>>>(*group);
+    repair_kernel<false><<<group->count, SEQUENCE, shared, stream>>>(*group);
+    return cudaGetLastError();
 }
