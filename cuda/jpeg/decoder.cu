@@ -84,9 +84,9 @@ static enum gf_status launch(struct gf_jpeg_decoder *decoder, const struct jpeg_
     GF_CUDA_TRY(mark(decoder, 4), decoder->device, error);
     GF_CUDA_TRY(gf_jpeg_sum_dc(group, stream), decoder->device, error);
     GF_CUDA_TRY(mark(decoder, 5), decoder->device, error);
-    GF_CUDA_TRY(gf_jpeg_reconstruct(pictures, group->pictures, group->count, group->coefficients,
-                                    group->dc, device->described.quantisers, group->flags,
-                                    device->scratch, stream),
+    GF_CUDA_TRY(gf_jpeg_reconstruct(pictures, group->count, group->coefficients, group->dc,
+                                    device->described.quantisers, group->flags, device->scratch,
+                                    stream),
                 decoder->device, error);
     GF_CUDA_TRY(mark(decoder, 6), decoder->device, error);
     return GF_OK;
@@ -213,6 +213,8 @@ extern "C" enum gf_status gf_jpeg_decoder_run(struct gf_jpeg_decoder *decoder,
     if (!members)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     const enum gf_status status = run_groups(decoder, members, pictures, count, error);
+    if (status) /* the caller may free the files now */
+        (void)cudaStreamSynchronize(decoder->stream);
     free(members);
     return status;
 }
