@@ -1,0 +1,101 @@
+/* Instructions that C does not have: products of bytes by tensor cores, and packing. A warp calls
+ * the products together. Left operands are rows of signed bytes, right operands columns of unsigned
+ * ones, unless a comment says otherwise. (PTX ISA, "Warp-level matrix instructions") */
+#ifndef GF_CUDA_JPEG_TENSOR_CUH
+#define GF_CUDA_JPEG_TENSOR_CUH
+
+#include <cuda_runtime.h>
+#include <stdint.h>
+
+/* start + the first 16-bit number of `pair` times the first byte of `factors`, plus the second
+ * number times the second byte. */
+static __device__ __forceinline__ int scale_low(unsigned pair, unsigned factors, int start)
+{
+    int sum;
+    asm("dp2a.lo.s32.u32 %0, %1, %2, %3;" : "=r"(sum) : "r"(pair), "r"(factors), "r"(start));
+    return sum;
+}
+
+/* The same with the third and the fourth byte. */
+static __device__ __forceinline__ int scale_high(unsigned pair, unsigned factors, int start)
+{
+    int sum;
+    asm("dp2a.hi.s32.u32 %0, %1, %2, %3;" : "=r"(sum) : "r"(pair), "r"(factors), "r"(start));
+    return sum;
+}
+
+/* Two numbers as 16 bits each, the nearest ones if they do not fit. */
+static __device__ __forceinline__ unsigned pack16(int low, int high)
+{
+    unsigned pair;
+    asm("cvt.pack.sat.s16.s32 %0, %1, %2;" : "=r"(pair) : "r"(high), "r"(low));
+    return pair;
+}
+
+/* min(max(x + offset, 0), most) for both halves. */
+static __device__ __forceinline__ unsigned clamp_pair(unsigned pair, int offset, int most)
+{
+    const unsigned offsets = (unsigned)(offset & 0xFFFF) * 0x10001u;
+    return __viaddmin_s16x2_relu(pair, offsets, (unsigned)most * 0x10001u);
+}
+
+/* Rows 0..7: upper * right; rows 8..15: lower * right + start. */
+static __device__ __forceinline__ void multiply_left(int d[4], unsigned upper, unsigned lower,
+                                                     unsigned right, int start)
+{
+#if __CUDA_ARCH__ >= 800
+    asm("mma.sync.aligned.m16n8k16.row.col.s32.s8.u8.s32 "
+        "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %7, %8, %8};"
+        : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
+        : "r"(upper), "r"(lower), "r"(right), "r"(0), "r"(start));
+#else
+    asm("mma.sync.aligned.m8n8k16.row.col.s32.s8.u8.s32 {%0, %1}, {%2}, {%3}, {%4, %4};"
+        : "=r"(d[0]), "=r"(d[1])
+        : "r"(upper), "r"(right), "r"(0));
+    asm("mma.sync.aligned.m8n8k16.row.col.s32.s8.u8.s32 {%0, %1}, {%2}, {%3}, {%4, %4};"
+        : "=r"(d[2]), "=r"(d[3])
+        : "r"(lower), "r"(right), "r"(start));
+#endif
+}
+
+/* Rows 0..7: left * right[0]; rows 8..15: left * right[1]. */
+static __device__ __forceinline__ void multiply_two(int d[4], unsigned left,
+                                                    const unsigned right[2])
+{
+#if __CUDA_ARCH__ >= 800
+    asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32 "
+        "{%0, %1, %2, %3}, {%4, %5, %5, %4}, {%6, %7}, {%5, %5, %5, %5};"
+        : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
+        : "r"(left), "r"(0), "r"(right[0]), "r"(right[1]));
+#else
+    asm("mma.sync.aligned.m8n8k16.row.col.s32.s8.u8.s32 {%0, %1}, {%2}, {%3}, {%4, %4};"
+        : "=r"(d[0]), "=r"(d[1])
+        : "r"(left), "r"(right[0]), "r"(0));
+    asm("mma.sync.aligned.m8n8k16.row.col.s32.s8.u8.s32 {%0, %1}, {%2}, {%3}, {%4, %4};"
+        : "=r"(d[2]), "=r"(d[3])
+        : "r"(left), "r"(right[1]), "r"(0));
+#endif
+}
+
+/* Rows 0..7: left[0] * right + start; rows 8..15: left[1] * right + start. Here the left operands
+ * are unsigned and the right one is signed. */
+static __device__ __forceinline__ void multiply_right(int d[4], const unsigned left[2],
+                                                      unsigned right, const int start[4])
+{
+#if __CUDA_ARCH__ >= 800
+    asm("mma.sync.aligned.m16n8k16.row.col.s32.u8.s8.s32 "
+        "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %8, %9, %10};"
+        : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
+        : "r"(left[0]), "r"(left[1]), "r"(right), "r"(start[0]), "r"(start[1]), "r"(start[2]),
+          "r"(start[3]));
+#else
+    asm("mma.sync.aligned.m8n8k16.row.col.s32.u8.s8.s32 {%0, %1}, {%2}, {%3}, {%4, %5};"
+        : "=r"(d[0]), "=r"(d[1])
+        : "r"(left[0]), "r"(right), "r"(start[0]), "r"(start[1]));
+    asm("mma.sync.aligned.m8n8k16.row.col.s32.u8.s8.s32 {%0, %1}, {%2}, {%3}, {%4, %5};"
+        : "=r"(d[2]), "=r"(d[3])
+        : "r"(left[1]), "r"(right), "r"(start[2]), "r"(start[3]));
+#endif
+}
+
+#endif
