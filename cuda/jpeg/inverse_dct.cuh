@@ -14,8 +14,9 @@
  *
  * What libjpeg's C code and its SIMD code make of values beyond 16 bits (and beyond 10 bits in the
  * end) differs. The limits that are tested here keep every value that either computes within those
- * bits: |AC| < 2^13, |DC| < 2^12 after dequantisation, |workspace without DC| < 2^13; then sums of
- * two values of a pass stay below 2^12 + 2^13 and 2^14 + 2^13 + 2^13. */
+ * bits: -8192 <= AC <= 8191 and |DC| <= 4095 after dequantisation, and -8192 <= w <= 8191 for what
+ * the first pass leaves of the AC coefficients. The DC coefficient adds 4 DC to w in one column, so
+ * that no sum of two values of a pass exceeds 8192 + 4 * 4095 + 8192 = 32764. */
 #ifndef GF_CUDA_JPEG_INVERSE_DCT_CUH
 #define GF_CUDA_JPEG_INVERSE_DCT_CUH
 
@@ -26,14 +27,14 @@ enum {
     DCT_FIRST_SHIFT = DCT_BITS - 2, /* the workspace keeps two bits more than the samples */
     DCT_SECOND_SHIFT = DCT_BITS + 2 + 3,
     DCT_BIAS = 8192, /* makes what lies within the limits 0..2^14-1 */
-    DCT_BEYOND_14_BITS = (int)0xC000C000,
-    DCT_BEYOND_12_BITS = (int)0xF000F000,
     DCT_DC_MOST = 4095,
     /* Samples are computed with 512 added, so that those that libjpeg clamps rightly are 0..1023,
      * and 384 too many: libjpeg's zero is -128. */
     DCT_SAMPLE_BIAS = 512,
     DCT_SAMPLE_EXCESS = 512 - 128
 };
+
+static constexpr unsigned DCT_BEYOND_14_BITS = 0xC000C000u, DCT_BEYOND_12_BITS = 0xF000F000u;
 
 /* What input k of a pass adds to its output i. */
 static constexpr int islow_factor(int i, int k)
@@ -52,67 +53,81 @@ static constexpr int islow_factor(int i, int k)
     return i < 4 ? from_even[i] + from_odd[i] : from_even[7 - i] - from_odd[7 - i];
 }
 
-/* A lane's part of the matrix: bytes for a pair of samples with which they make Fs + fS, fs, FS. */
+/* The column of the sample that output n of the second pass makes. Spread: the two samples of a
+ * lane are those of columns c and c + 4, as upsampling needs them. */
+static constexpr int dct_column(int n, bool spread)
+{
+    return spread ? n / 2 + n % 2 * 4 : n;
+}
+
+/* A lane's part of the matrix of a pass: bytes for a pair of samples with which they make Fs + fS,
+ * fs and FS. */
 struct dct_factors {
     unsigned middle, low, high;
 };
 
-/* The column of the sample that output n of the second pass makes. Spread: a lane's two samples are
- * those of columns c and c + 2, as the upsampling of chroma needs them. */
-static constexpr int dct_column(int n, bool spread)
+/* start: what is added to the sums of products: the bias of the samples removed, half of the last
+ * digit that is kept, and the bias of the result. The lane makes one output of the first pass and
+ * two of the second. */
+struct __align__(16) dct_constants
 {
-    return spread ? (n & 4) + (n & 1) * 2 + (n >> 1 & 1) : n;
-}
-
-struct dct_tables {
-    dct_factors factors[32];
-    int sums[8]; /* of the factors of an output */
+    struct dct_factors first;
+    int first_start;
+    struct dct_factors second;
+    int second_start[2];
 };
 
-static constexpr dct_tables dct_make_tables(bool spread)
+static constexpr dct_factors dct_make_factors(int output, int input)
 {
-    dct_tables tables = {};
-    for (int lane = 0; lane < 32; lane++) {
-        for (int k = 0; k < 2; k++) {
-            const int factor = islow_factor(dct_column(lane / 4, spread), lane % 4 * 2 + k);
-            const int high = (factor + 128) >> 8, low = factor - high * 256;
-            const unsigned upper = high & 255, lower = low & 255;
-            tables.factors[lane].middle |= (upper | lower << 8) << 16 * k;
-            tables.factors[lane].low |= lower << 16 * k;
-            tables.factors[lane].high |= upper << 8 << 16 * k;
-        }
+    dct_factors factors = {};
+    for (int k = 0; k < 2; k++) {
+        const int factor = islow_factor(output, input + k);
+        const int high = (factor + 128) >> 8, low = factor - high * 256;
+        const unsigned upper = high & 255, lower = low & 255;
+        factors.middle |= (upper | lower << 8) << 16 * k;
+        factors.low |= lower << 16 * k;
+        factors.high |= upper << 8 << 16 * k;
     }
-    for (int n = 0; n < 8; n++)
-        for (int k = 0; k < 8; k++)
-            tables.sums[n] += islow_factor(dct_column(n, spread), k);
-    return tables;
+    return factors;
 }
 
-static __device__ const struct dct_tables dct_plain = dct_make_tables(false);
-static __device__ const struct dct_tables dct_spread = dct_make_tables(true);
+static constexpr int dct_make_start(int output, int shift, int bias)
+{
+    int start = (1 << (shift - 1)) + (bias << shift);
+    for (int k = 0; k < 8; k++)
+        start -= DCT_BIAS * islow_factor(output, k);
+    return start;
+}
+
+struct dct_table {
+    dct_constants lanes[32];
+};
+
+static constexpr dct_table dct_make_table(bool spread)
+{
+    dct_table table = {};
+    for (int lane = 0; lane < 32; lane++) {
+        const int output = lane / 4, input = lane % 4 * 2;
+        dct_constants &constants = table.lanes[lane];
+        constants.first = dct_make_factors(output, input);
+        constants.first_start = dct_make_start(output, DCT_FIRST_SHIFT, DCT_BIAS);
+        constants.second = dct_make_factors(dct_column(output, spread), input);
+        for (int k = 0; k < 2; k++)
+            constants.second_start[k] =
+                dct_make_start(dct_column(input + k, spread), DCT_SECOND_SHIFT, DCT_SAMPLE_BIAS);
+    }
+    return table;
+}
+
+static __device__ const struct dct_table dct_plain = dct_make_table(false);
+static __device__ const struct dct_table dct_spread = dct_make_table(true);
 
 /* What a lane keeps in registers for all blocks of a component. */
 struct dct_lane {
-    struct dct_factors first, second;
-    int first_start, second_start[2];
-    unsigned scale, scale_high; /* quantisers, low and high bytes, as operands of dct_scale() */
+    struct dct_constants constants;
+    unsigned scale, scale_high; /* quantisers, low and high bytes, as operands of scale_low() */
     unsigned beyond;            /* bits of values that are beyond the limits */
 };
-
-static __device__ __forceinline__ void dct_set_matrix(struct dct_lane &dct, int lane,
-                                                      const struct dct_tables &second)
-{
-    const int column = lane % 4 * 2;
-    dct.first = dct_plain.factors[lane];
-    dct.second = second.factors[lane];
-    dct.first_start = -DCT_BIAS * dct_plain.sums[lane / 4] + (1 << (DCT_FIRST_SHIFT - 1)) +
-                      DCT_BIAS * (1 << DCT_FIRST_SHIFT);
-#pragma unroll
-    for (int k = 0; k < 2; k++)
-        dct.second_start[k] = -DCT_BIAS * second.sums[column + k] + (1 << (DCT_SECOND_SHIFT - 1)) +
-                              DCT_SAMPLE_BIAS * (1 << DCT_SECOND_SHIFT);
-    dct.beyond = 0;
-}
 
 /* quantisers: of the component, in natural order. libjpeg takes those above 32767 as negative. */
 static __device__ __forceinline__ void dct_set_quantisers(struct dct_lane &dct, int lane,
@@ -136,17 +151,25 @@ static __device__ __forceinline__ int dct_dc_term(struct dct_lane &dct, int coef
     return (int)((unsigned)value << (DCT_BITS + 2));
 }
 
-/* A pair of coefficients, dequantised and biased. */
-static __device__ __forceinline__ unsigned dct_dequantise(const struct dct_lane &dct, bool wide,
-                                                          unsigned pair)
+/* Two pairs of coefficients, dequantised and biased. wide: there are quantisers above 255. */
+static __device__ __forceinline__ void dct_dequantise(const struct dct_lane &dct, bool wide,
+                                                      const unsigned pair[2], unsigned word[2])
 {
-    int upper = scale_low(pair, dct.scale, DCT_BIAS);
-    int lower = scale_high(pair, dct.scale, DCT_BIAS);
-    if (wide) {
-        upper += scale_low(pair, dct.scale_high, 0) * 256;
-        lower += scale_high(pair, dct.scale_high, 0) * 256;
+    int upper[2], lower[2];
+#pragma unroll
+    for (int b = 0; b < 2; b++) {
+        upper[b] = scale_low(pair[b], dct.scale, DCT_BIAS);
+        lower[b] = scale_high(pair[b], dct.scale, DCT_BIAS);
     }
-    return pack16(upper, lower);
+    if (wide) {
+#pragma unroll
+        for (int b = 0; b < 2; b++) {
+            upper[b] += scale_low(pair[b], dct.scale_high, 0) * 256;
+            lower[b] += scale_high(pair[b], dct.scale_high, 0) * 256;
+        }
+    }
+    word[0] = pack16(upper[0], lower[0]);
+    word[1] = pack16(upper[1], lower[1]);
 }
 
 static __device__ __forceinline__ int dct_join(int high, int middle, int low)
@@ -155,48 +178,42 @@ static __device__ __forceinline__ int dct_join(int high, int middle, int low)
 }
 
 /* Transforms two blocks. pair: words of coefficients; dc: what dct_dc_term() gave. samples[b]: two
- * samples of block b, in row lane / 4, each times 4 with a fraction in the lowest two bits; columns
- * by the tables. */
+ * samples of block b, 16 bits each, in row lane / 4; columns by the table. */
 static __device__ __forceinline__ void dct_transform(struct dct_lane &dct, bool wide,
                                                      const unsigned pair[2], const int dc[2],
                                                      unsigned samples[2])
 {
+    const struct dct_constants &constants = dct.constants;
     unsigned word[2];
-    int high[4], both[2][4];
-    word[0] = dct_dequantise(dct, wide, pair[0]);
-    word[1] = dct_dequantise(dct, wide, pair[1]);
+    int high[4], middle[4], low[4];
+    dct_dequantise(dct, wide, pair, word);
     unsigned beyond = word[0] | word[1];
-    multiply_two(high, dct.first.high, word);
+    multiply_two(high, constants.first.high, word);
 #pragma unroll
     for (int b = 0; b < 2; b++) {
-        multiply_left(both[b], dct.first.middle, dct.first.low, word[b], dct.first_start);
-#pragma unroll
-        for (int k = 0; k < 2; k++)
-            both[b][k] = dct_join(high[2 * b + k], both[b][k], both[b][2 + k]) >> DCT_FIRST_SHIFT;
-        word[b] = pack16(both[b][0], both[b][1]);
+        int both[4];
+        multiply_left(both, constants.first.middle, constants.first.low, word[b],
+                      constants.first_start);
+        word[b] = pack16(dct_join(high[2 * b], both[0], both[2]) >> DCT_FIRST_SHIFT,
+                         dct_join(high[2 * b + 1], both[1], both[3]) >> DCT_FIRST_SHIFT);
     }
     beyond |= word[0] | word[1];
     dct.beyond |= beyond & DCT_BEYOND_14_BITS;
-    int middle[4], low[4];
     const int zero[4] = {0, 0, 0, 0};
-    const int start[4] = {dct.second_start[0] + dc[0], dct.second_start[1] + dc[0],
-                          dct.second_start[0] + dc[1], dct.second_start[1] + dc[1]};
-    multiply_right(high, word, dct.second.high, zero);
-    multiply_right(middle, word, dct.second.middle, zero);
-    multiply_right(low, word, dct.second.low, start);
+    const int start[4] = {constants.second_start[0] + dc[0], constants.second_start[1] + dc[0],
+                          constants.second_start[0] + dc[1], constants.second_start[1] + dc[1]};
+    multiply_right(high, word, constants.second.high, zero);
+    multiply_right(middle, word, constants.second.middle, zero);
+    multiply_right(low, word, constants.second.low, start);
 #pragma unroll
     for (int b = 0; b < 2; b++) {
         const int x = dct_join(high[2 * b], middle[2 * b], low[2 * b]);
         const int y = dct_join(high[2 * b + 1], middle[2 * b + 1], low[2 * b + 1]);
-        const unsigned both_upper = __byte_perm((unsigned)x, (unsigned)y, 0x7632);
-        dct.beyond |= both_upper & DCT_BEYOND_12_BITS;
-        samples[b] = clamp_pair(both_upper, -4 * DCT_SAMPLE_EXCESS, 1023);
+        /* 16 of the 18 bits of fraction are cut off here, the other two after the clamping. */
+        const unsigned fours = __byte_perm((unsigned)x, (unsigned)y, 0x7632);
+        dct.beyond |= fours & DCT_BEYOND_12_BITS;
+        samples[b] = clamp_pair(fours, -4 * DCT_SAMPLE_EXCESS, 1023) >> 2 & 0x00FF00FFu;
     }
-}
-
-static __device__ __forceinline__ bool dct_in_range(const struct dct_lane &dct)
-{
-    return !dct.beyond;
 }
 
 #endif

@@ -1,5 +1,5 @@
-/* How the kernels that make pixels divide a group of pictures: into strips of 16 blocks side by
- * side, a warp each. */
+/* How the kernels that make pixels divide a group of pictures: a launch has jobs, a job has strips
+ * of 16 blocks side by side, and a warp makes a strip. */
 #ifndef GF_CUDA_JPEG_STRIPS_CUH
 #define GF_CUDA_JPEG_STRIPS_CUH
 
@@ -13,84 +13,100 @@ enum {
     STRIP_BLOCKS = 16,
     STRIP_PIXELS = STRIP_BLOCKS * BLOCK_SIDE,
     STRIP_WARPS = 4, /* of a block of threads */
-    STRIP_THREADS = STRIP_WARPS * WARP,
-    LAUNCH_PICTURES = 128
+    STRIP_THREADS = STRIP_WARPS * WARP
 };
 
-/* The pictures of one launch. Blocks of threads first[i] .. first[i + 1] - 1 work on picture[i] of
- * the group. */
-struct launch_pictures {
+/* Divides numbers below 2^23 by one below 2^9, without a division. */
+struct divisor {
+    unsigned by, factor;
+};
+
+static inline struct divisor divisor_of(unsigned by)
+{
+    return {by, by == 1 ? 0 : 0xFFFFFFFFu / by + 1};
+}
+
+static __device__ __forceinline__ unsigned divide(unsigned value, const struct divisor &divisor)
+{
+    return divisor.factor ? __umulhi(value, divisor.factor) : value;
+}
+
+/* Where the blocks of a component lie: the MCU's first ones at first_block. */
+struct component_blocks {
+    struct divisor h, v;
+    unsigned last_column, mcus_across, mcu_blocks, first_block;
+};
+
+/* Rows of samples. */
+struct surface {
+    unsigned char *data;
+    size_t pitch;
+    int width, height;
+};
+
+/* A component of a picture, or the picture. */
+struct strip_job {
+    unsigned first, end; /* blocks of threads */
+    int picture;         /* index in the group */
+    int component;
+    struct divisor strips; /* side by side */
+    int block_rows;
+    struct component_blocks blocks;
+    struct surface out;       /* pixels, or the component's samples */
+    struct surface planes[3]; /* components that are upsampled */
+    bool edges;               /* `out` is a plane that needs them; see store_edges() */
+    int h[3], v[3], ycc;      /* of the planes, for jpeg_upsample() */
+};
+
+struct strip_launch {
+    const struct strip_job *jobs; /* in device memory */
     int count;
-    unsigned first[LAUNCH_PICTURES + 1];
-    int picture[LAUNCH_PICTURES];
-    size_t scratch[LAUNCH_PICTURES]; /* offset of the picture's planes */
+    unsigned guess; /* jobs for each 2^32 blocks of threads */
+    unsigned blocks;
 };
 
 /* The arrays of a group; see batch.cuh. */
 struct group_arrays {
-    const struct jpeg_picture *pictures;
     const int16_t *coefficients, *dc;
     const uint16_t *quantisers;
     unsigned *flags;
-    unsigned char *scratch;
 };
 
-/* Which picture this block of threads works on, as an index into launch_pictures. */
-static __device__ __forceinline__ int find_picture(const struct launch_pictures &launch)
+/* The job of this block of threads. With jobs of one size the guess is right. */
+static __device__ __forceinline__ const struct strip_job &
+find_job(const struct strip_launch &launch)
 {
-    int low = 0, high = launch.count;
-    while (high - low > 1) {
-        const int middle = (low + high) / 2;
-        if (blockIdx.x < launch.first[middle])
-            high = middle;
-        else
-            low = middle;
-    }
-    return low;
+    int at = min((int)__umulhi(blockIdx.x, launch.guess), launch.count - 1);
+    while (blockIdx.x < launch.jobs[at].first)
+        at--;
+    while (blockIdx.x >= launch.jobs[at].end)
+        at++;
+    return launch.jobs[at];
 }
 
-static __host__ __device__ __forceinline__ int largest(const int *values, int count)
-{
-    int most = values[0];
-    for (int i = 1; i < count; i++)
-        most = values[i] > most ? values[i] : most;
-    return most;
-}
-
-/* A component as samples. The plane has whole strips, so that no store must be cut off. */
-struct plane {
-    int width, height; /* libjpeg's downsampled_width and downsampled_height */
-    int strips, block_rows;
-    size_t pitch, bytes;
+/* The warp's strip, counted along the rows; block_row may be beyond the last. */
+struct strip_place {
+    int strip, block_row;
 };
 
-static __host__ __device__ __forceinline__ struct plane plane_of(const struct jpeg_picture &picture,
-                                                                 int component)
+static __device__ __forceinline__ struct strip_place find_strip(const struct strip_job &job)
 {
-    const int h = picture.h[component], v = picture.v[component];
-    struct plane plane;
-    plane.width = ceil_div(picture.width * h, largest(picture.h, picture.components));
-    plane.height = ceil_div(picture.height * v, largest(picture.v, picture.components));
-    plane.strips = ceil_div(plane.width, STRIP_PIXELS);
-    plane.block_rows = ceil_div(plane.height, BLOCK_SIDE);
-    plane.pitch = (size_t)plane.strips * STRIP_PIXELS;
-    plane.bytes = plane.pitch * plane.block_rows * BLOCK_SIDE;
-    return plane;
+    const unsigned at = (blockIdx.x - job.first) * STRIP_WARPS + threadIdx.x / WARP;
+    const unsigned row = divide(at, job.strips);
+    return {(int)(at - row * job.strips.by), (int)row};
 }
 
 /* The lane's block of a strip (lanes 16 to 31 have those of 0 to 15): its index among the group's.
  * Blocks right of the picture are replaced by its last. */
-static __device__ __forceinline__ unsigned strip_block(const struct jpeg_picture &picture,
-                                                       int component, int strip, int row, int lane)
+static __device__ __forceinline__ unsigned strip_block(const struct component_blocks &blocks,
+                                                       const struct strip_place &place, int lane)
 {
-    const unsigned h = picture.h[component], v = picture.v[component];
-    const unsigned last = picture.mcus_across * h - 1;
-    const unsigned column = min(strip * STRIP_BLOCKS + lane % STRIP_BLOCKS, last);
-    const unsigned mcu = row / v * picture.mcus_across + column / h;
-    unsigned block = row % v * h + column % h;
-    for (int c = 0; c < component; c++)
-        block += picture.h[c] * picture.v[c];
-    return picture.first_block + mcu * picture.blocks_per_mcu + block;
+    const unsigned column =
+        min((unsigned)(place.strip * STRIP_BLOCKS + lane % STRIP_BLOCKS), blocks.last_column);
+    const unsigned across = divide(column, blocks.h), down = divide(place.block_row, blocks.v);
+    const unsigned within =
+        (place.block_row - down * blocks.v.by) * blocks.h.by + column - across * blocks.h.by;
+    return blocks.first_block + (down * blocks.mcus_across + across) * blocks.mcu_blocks + within;
 }
 
 /* Transforms a strip and calls store(b, samples of the lane) for each of its blocks; see
@@ -100,29 +116,49 @@ static __device__ __forceinline__ void
 transform_strip(const struct group_arrays &group, struct dct_lane &dct, const uint16_t *quantisers,
                 unsigned block, int lane, const Store &store)
 {
+    enum { LOADS = 8 }; /* that are under way at once */
     dct_set_quantisers(dct, lane, quantisers);
     const bool wide = __any_sync(~0u, dct.scale_high != 0);
     const int dc = dct_dc_term(dct, group.dc[block], (int16_t)quantisers[0]);
     const unsigned *const words = (const unsigned *)group.coefficients + lane;
-    unsigned pair[STRIP_BLOCKS];
+#pragma unroll 1
+    for (int first = 0; first < STRIP_BLOCKS; first += LOADS) {
+        unsigned pair[LOADS];
 #pragma unroll
-    for (int b = 0; b < STRIP_BLOCKS; b++)
-        pair[b] = __ldcs(words + (size_t)__shfl_sync(~0u, block, b) * (BLOCK_COEFFICIENTS / 2));
+        for (int b = 0; b < LOADS; b++) {
+            const unsigned index = __shfl_sync(~0u, block, first + b);
+            pair[b] = __ldcs(words + (size_t)index * (BLOCK_COEFFICIENTS / 2));
+        }
 #pragma unroll
-    for (int b = 0; b < STRIP_BLOCKS; b += 2) {
-        const int terms[2] = {__shfl_sync(~0u, dc, b), __shfl_sync(~0u, dc, b + 1)};
-        unsigned samples[2];
-        dct_transform(dct, wide, pair + b, terms, samples);
-        store(b, samples[0]);
-        store(b + 1, samples[1]);
+        for (int b = 0; b < LOADS; b += 2) {
+            const int terms[2] = {__shfl_sync(~0u, dc, first + b),
+                                  __shfl_sync(~0u, dc, first + b + 1)};
+            unsigned samples[2];
+            dct_transform(dct, wide, pair + b, terms, samples);
+            store(first + b, samples[0]);
+            store(first + b + 1, samples[1]);
+        }
     }
 }
 
 static __device__ __forceinline__ void
 report_range(const struct group_arrays &group, const struct dct_lane &dct, int picture, int lane)
 {
-    if (__any_sync(~0u, !dct_in_range(dct)) && lane == 0)
+    if (__any_sync(~0u, dct.beyond != 0) && lane == 0)
         atomicOr(group.flags + picture, JPEG_OUT_OF_RANGE);
+}
+
+/* Copies 16 bytes of a row from shared memory to the surface, up to the row's end. */
+static __device__ __forceinline__ void store_vector(unsigned char *to, const unsigned char *from,
+                                                    int rest)
+{
+    if (rest >= VECTOR) {
+        __stcg((uint4 *)to, *(const uint4 *)from);
+        return;
+    }
+#pragma unroll 1
+    for (int b = 0; b < rest; b++)
+        to[b] = from[b];
 }
 
 #endif

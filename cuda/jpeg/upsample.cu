@@ -6,24 +6,27 @@ enum { LANE_PIXELS = STRIP_PIXELS / WARP };
 
 /* A component, and how many pixels a sample stands for. */
 struct source {
-    const unsigned char *data;
-    size_t pitch;
-    int width, height, across, down;
+    struct surface plane;
+    int across, down;
     bool fancy_across, fancy_down;
 };
 
-static __device__ __forceinline__ struct source source_of(const struct jpeg_picture &picture,
-                                                          const struct plane &plane, int component,
-                                                          const unsigned char *data)
+static __device__ __forceinline__ int largest(const int values[3])
 {
-    const int across = largest(picture.h, 3) / picture.h[component];
-    const int down = largest(picture.v, 3) / picture.v[component];
-    const bool wide = across == 2 && down <= 2 && plane.width > 2;
-    return {data,   plane.pitch, plane.width, plane.height,
-            across, down,        wide,        down == 2 && (wide || across == 1)};
+    return max(max(values[0], values[1]), values[2]);
 }
 
-/* The other sample of which the triangle filter takes a quarter; one at an edge is its own. */
+/* libjpeg does not filter components of at most two columns across. */
+static __device__ __forceinline__ struct source source_of(const struct strip_job &job,
+                                                          int component)
+{
+    const int across = largest(job.h) / job.h[component];
+    const int down = largest(job.v) / job.v[component];
+    const bool wide = across == 2 && down <= 2 && job.planes[component].width > 2;
+    return {job.planes[component], across, down, wide, down == 2 && (wide || across == 1)};
+}
+
+/* The sample of which the triangle filter takes a quarter; one at an edge is its own. */
 static __device__ __forceinline__ int beside(int pixel, int sample, int samples)
 {
     return min(max(pixel % 2 ? sample + 1 : sample - 1, 0), samples - 1);
@@ -31,11 +34,12 @@ static __device__ __forceinline__ int beside(int pixel, int sample, int samples)
 
 static __device__ __forceinline__ int sample_at(const struct source &source, int x, int y)
 {
+    const struct surface &plane = source.plane;
     const int column = x / source.across, row = y / source.down;
-    const int column2 = source.fancy_across ? beside(x, column, source.width) : column;
-    const int row2 = source.fancy_down ? beside(y, row, source.height) : row;
-    const unsigned char *const line = source.data + row * source.pitch;
-    const unsigned char *const line2 = source.data + row2 * source.pitch;
+    const int column2 = source.fancy_across ? beside(x, column, plane.width) : column;
+    const int row2 = source.fancy_down ? beside(y, row, plane.height) : row;
+    const unsigned char *const line = plane.data + row * plane.pitch;
+    const unsigned char *const line2 = plane.data + row2 * plane.pitch;
     if (source.fancy_across && source.fancy_down) {
         const int near = 3 * line[column] + line2[column];
         return (3 * near + 3 * line[column2] + line2[column2] + (x % 2 ? 7 : 8)) >> 4;
@@ -48,36 +52,28 @@ static __device__ __forceinline__ int sample_at(const struct source &source, int
 }
 
 static __global__ void __launch_bounds__(STRIP_THREADS)
-    upsample_kernel(const struct launch_pictures launch, const struct group_arrays group)
+    upsample_kernel(const struct strip_launch launch)
 {
-    const int at = find_picture(launch);
-    const struct jpeg_picture &picture = group.pictures[launch.picture[at]];
-    const int strips = ceil_div(picture.width, STRIP_PIXELS);
-    int strip = (blockIdx.x - launch.first[at]) * STRIP_WARPS + threadIdx.x / WARP;
-    const int first = strip / strips * BLOCK_SIDE;
-    strip -= first / BLOCK_SIDE * strips;
-    const int left = strip * STRIP_PIXELS + threadIdx.x % WARP * LANE_PIXELS;
-    struct source sources[3];
-    const unsigned char *data = group.scratch + launch.scratch[at];
-#pragma unroll
-    for (int c = 0; c < 3; c++) {
-        const struct plane plane = plane_of(picture, c);
-        sources[c] = source_of(picture, plane, c, data);
-        data += plane.bytes;
-    }
-    for (int y = first; y < min(first + BLOCK_SIDE, picture.height); y++) {
-        for (int x = left; x < min(left + LANE_PIXELS, picture.width); x++) {
+    const struct strip_job &job = find_job(launch);
+    const struct strip_place place = find_strip(job);
+    const struct surface out = job.out;
+    const int left = place.strip * STRIP_PIXELS + threadIdx.x % WARP * LANE_PIXELS;
+    const int top = place.block_row * BLOCK_SIDE;
+    const bool ycc = job.ycc;
+    const struct source sources[3] = {source_of(job, 0), source_of(job, 1), source_of(job, 2)};
+    for (int y = top; y < min(top + BLOCK_SIDE, out.height); y++) {
+        for (int x = left; x < min(left + LANE_PIXELS, out.width); x++) {
             int rgb[3];
 #pragma unroll
             for (int c = 0; c < 3; c++)
                 rgb[c] = sample_at(sources[c], x, y);
-            if (picture.ycc) {
-                to_rgb(rgb[0] << COLOUR_BITS, rgb[1], rgb[2], rgb);
+            if (ycc) {
+                to_rgb((rgb[0] << COLOUR_BITS) + COLOUR_HALF, rgb[1] - 128, rgb[2] - 128, rgb);
 #pragma unroll
                 for (int c = 0; c < 3; c++)
                     rgb[c] = min(max(rgb[c] >> COLOUR_BITS, 0), 255);
             }
-            unsigned char *const to = picture.out + y * picture.pitch + (size_t)x * 3;
+            unsigned char *const to = out.data + y * out.pitch + (size_t)x * 3;
 #pragma unroll
             for (int c = 0; c < 3; c++)
                 to[c] = (unsigned char)rgb[c];
@@ -85,9 +81,8 @@ static __global__ void __launch_bounds__(STRIP_THREADS)
     }
 }
 
-cudaError_t jpeg_upsample(const struct launch_pictures &launch, const struct group_arrays &group,
-                          cudaStream_t stream)
+cudaError_t jpeg_upsample(const struct strip_launch &launch, cudaStream_t stream)
 {
-    upsample_kernel<<<launch.first[launch.count], STRIP_THREADS, 0, stream>>>(launch, group);
+    upsample_kernel<<<launch.blocks, STRIP_THREADS, 0, stream>>>(launch);
     return cudaGetLastError();
 }
