@@ -16,8 +16,9 @@ static __device__ __forceinline__ struct chroma_row load_chroma(const struct sur
                                                                 const unsigned char *from, int row)
 {
     const unsigned char *const line = from + min(max(row, 0), plane.height - 1) * plane.pitch;
-    const unsigned own = *(const unsigned *)line;
-    return {own & 0x00FF00FFu, __byte_perm(own, 0, 0x4341), line[-1] + line[4] * 0x10000u};
+    const unsigned own = __ldg((const unsigned *)line);
+    return {own & 0x00FF00FFu, __byte_perm(own, 0, 0x4341),
+            __ldg(line - 1) + __ldg(line + 4) * 0x10000u};
 }
 
 static __device__ __forceinline__ struct chroma_row mix_rows(const struct chroma_row &near,
@@ -33,11 +34,12 @@ static __device__ __forceinline__ void upsample_row(const struct chroma_row &row
                                                     unsigned odd, unsigned out[4])
 {
     constexpr unsigned CENTRE = 128u << (FRACTION + 16);
-    const unsigned even_start = even * 0x10001u - CENTRE, odd_start = odd * 0x10001u - CENTRE;
-    out[0] = 3 * row.even + __byte_perm(row.ends, row.odd, 0x5410) + even_start;
-    out[1] = 3 * row.even + row.odd + odd_start;
-    out[2] = 3 * row.odd + row.even + even_start;
-    out[3] = 3 * row.odd + __byte_perm(row.even, row.ends, 0x7632) + odd_start;
+    const unsigned start = even * 0x10001u - CENTRE, more = (odd - even) * 0x10001u;
+    const unsigned of_even = 3 * row.even + start, of_odd = 3 * row.odd + start;
+    out[0] = of_even + __byte_perm(row.ends, row.odd, 0x5410);
+    out[1] = of_even + row.odd + more;
+    out[2] = of_odd + row.even;
+    out[3] = of_odd + __byte_perm(row.even, row.ends, 0x7632) + more;
 }
 
 /* The two halves of a word of upsample_row(), less 128. */
@@ -58,11 +60,11 @@ static __device__ __forceinline__ void pair_to_rgb(unsigned luma, unsigned cb, u
     int low[3], high[3];
     to_rgb((int)(luma * 0x10000u + COLOUR_HALF), low_chroma<FRACTION>(cb), low_chroma<FRACTION>(cr),
            low);
-    to_rgb((int)((luma & 0xFFFF0000u) | COLOUR_HALF), high_chroma<FRACTION>(cb),
+    to_rgb((int)__byte_perm(luma, COLOUR_HALF, 0x3254), high_chroma<FRACTION>(cb),
            high_chroma<FRACTION>(cr), high);
 #pragma unroll
     for (int c = 0; c < 3; c++)
-        rgb[c] = clamp_pair(__byte_perm((unsigned)low[c], (unsigned)high[c], 0x7632), 0, 255);
+        rgb[c] = clamp_pair(__byte_perm((unsigned)low[c], (unsigned)high[c], 0x7632), 0u, 255);
 }
 
 /* Eight pixels as 24 bytes. */

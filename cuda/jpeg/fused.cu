@@ -41,19 +41,22 @@ static __device__ __forceinline__ void read_chroma(const unsigned char *from, un
         out[p] -= 128u << 16; /* as upsample_row() does */
 }
 
-/* Stores STEP_ROWS rows of the upper and of the lower half of the strip. left, top: the first
- * pixel of the strip, in bytes and rows, and of these rows. */
-static __device__ __forceinline__ void
-store_rows(const struct surface &out, const unsigned char *rgb, int left, int top, int lane)
+/* Stores STEP_ROWS rows of the upper and of the lower half of a strip. out: of the strip's first
+ * pixel on; row: the first of these rows. */
+static __device__ __forceinline__ void store_rows(const struct surface &out,
+                                                  const unsigned char *rgb, int row, int lane)
 {
     enum { ACROSS = ROW_BYTES / VECTOR, ROWS = 2 * STEP_ROWS };
+    const bool whole = out.width >= STRIP_PIXELS && out.height >= BLOCK_SIDE;
 #pragma unroll
     for (int i = 0; i < ROWS * ACROSS / WARP; i++) {
         const unsigned at = i * WARP + lane, line = at / ACROSS;
-        const int x = left + at % ACROSS * VECTOR;
-        const int y = top + line % STEP_ROWS + line / STEP_ROWS * LANE_ROWS;
-        if (y < out.height)
-            store_vector(out.data + y * out.pitch + x, rgb + at * VECTOR, out.width * 3 - x);
+        const int x = at % ACROSS * VECTOR, y = line % STEP_ROWS + line / STEP_ROWS * LANE_ROWS;
+        unsigned char *const to = out.data + (y + row) * out.pitch + x;
+        if (whole)
+            __stcg((uint4 *)to, *(const uint4 *)(rgb + at * VECTOR));
+        else if (y + row < out.height)
+            store_vector(to, rgb + at * VECTOR, out.width * 3 - x);
     }
 }
 
@@ -77,13 +80,17 @@ static __global__ void __launch_bounds__(STRIP_THREADS)
     for (int c = 0; c < COMPONENTS; c++) {
         unsigned char *const samples =
             stage.samples[c] + lane / 4 * SAMPLES_PITCH + lane % 4 * sizeof(unsigned);
-        transform_strip(
-            group, dct, group.quantisers + (job.picture * 3 + c) * BLOCK_COEFFICIENTS, block, lane,
-            [&](int b, unsigned pair) { *(unsigned *)(samples + b * BLOCK_SIDE * 2) = pair; });
+        transform_strip(group, dct, group.quantisers + (job.picture * 3 + c) * BLOCK_COEFFICIENTS,
+                        block, lane, [&](int b, unsigned pair) {
+                            *(unsigned *)(samples + b * BLOCK_SIDE * 2) = pair >> 2 & 0x00FF00FFu;
+                        });
         block += job.blocks.h.by * job.blocks.v.by;
     }
     report_range(group, dct, job.picture, lane);
-    const struct surface out = job.out;
+    struct surface out = job.out;
+    out.data += (size_t)place.block_row * BLOCK_SIDE * out.pitch + (size_t)place.strip * ROW_BYTES;
+    out.width -= place.strip * STRIP_PIXELS;
+    out.height -= place.block_row * BLOCK_SIDE;
     const int column = lane % ROW_LANES, half = lane / ROW_LANES;
     /* Rows of chroma: all that are needed, and those that are new in a step. */
     constexpr int ROWS = SAMPLING == JPEG_420 ? LANE_ROWS / 2 + 2 : LANE_ROWS;
@@ -124,8 +131,7 @@ static __global__ void __launch_bounds__(STRIP_THREADS)
                                       column * LANE_PIXELS * 3);
         }
         __syncwarp();
-        store_rows(out, stage.rgb, place.strip * ROW_BYTES,
-                   place.block_row * BLOCK_SIDE + step * STEP_ROWS, lane);
+        store_rows(out, stage.rgb, step * STEP_ROWS, lane);
         __syncwarp();
     }
 }

@@ -75,6 +75,8 @@ struct __align__(16) dct_constants
     int first_start;
     struct dct_factors second;
     int second_start[2];
+    unsigned
+        clamping; /* offsets of clamp_pair(); kept here, where they occupy a register for good */
 };
 
 static constexpr dct_factors dct_make_factors(int output, int input)
@@ -115,6 +117,7 @@ static constexpr dct_table dct_make_table(bool spread)
         for (int k = 0; k < 2; k++)
             constants.second_start[k] =
                 dct_make_start(dct_column(input + k, spread), DCT_SECOND_SHIFT, DCT_SAMPLE_BIAS);
+        constants.clamping = (unsigned)(-4 * DCT_SAMPLE_EXCESS & 0xFFFF) * 0x10001u;
     }
     return table;
 }
@@ -141,14 +144,14 @@ static __device__ __forceinline__ void dct_set_quantisers(struct dct_lane &dct, 
     dct.beyond |= (upper | lower) & 0x8000;
 }
 
-/* What the DC coefficient adds in the second pass. */
+/* What the DC coefficient adds to the middle products of the second pass, which count 256 times. */
 static __device__ __forceinline__ int dct_dc_term(struct dct_lane &dct, int coefficient,
                                                   int quantiser)
 {
     const int value = coefficient * quantiser;
     if (value < -DCT_DC_MOST || value > DCT_DC_MOST)
         dct.beyond |= 0x8000;
-    return (int)((unsigned)value << (DCT_BITS + 2));
+    return value * (1 << (DCT_BITS + 2 - 8));
 }
 
 /* Two pairs of coefficients, dequantised and biased. wide: there are quantisers above 255. */
@@ -172,47 +175,48 @@ static __device__ __forceinline__ void dct_dequantise(const struct dct_lane &dct
     word[1] = pack16(upper[1], lower[1]);
 }
 
-static __device__ __forceinline__ int dct_join(int high, int middle, int low)
-{
-    return (high * 256 + middle) * 256 + low;
-}
-
 /* Transforms two blocks. pair: words of coefficients; dc: what dct_dc_term() gave. samples[b]: two
- * samples of block b, 16 bits each, in row lane / 4; columns by the table. */
+ * samples of block b, 16 bits each, in row lane / 4, with two bits of fraction; columns by the
+ * table. */
 static __device__ __forceinline__ void dct_transform(struct dct_lane &dct, bool wide,
                                                      const unsigned pair[2], const int dc[2],
                                                      unsigned samples[2])
 {
     const struct dct_constants &constants = dct.constants;
+    const int zero[4] = {0, 0, 0, 0};
     unsigned word[2];
-    int high[4], middle[4], low[4];
+    int sum[4];
     dct_dequantise(dct, wide, pair, word);
     unsigned beyond = word[0] | word[1];
-    multiply_two(high, constants.first.high, word);
+    multiply_left(sum, constants.first.high, word, zero);
 #pragma unroll
-    for (int b = 0; b < 2; b++) {
-        int both[4];
-        multiply_left(both, constants.first.middle, constants.first.low, word[b],
-                      constants.first_start);
-        word[b] = pack16(dct_join(high[2 * b], both[0], both[2]) >> DCT_FIRST_SHIFT,
-                         dct_join(high[2 * b + 1], both[1], both[3]) >> DCT_FIRST_SHIFT);
-    }
+    for (int i = 0; i < 4; i++)
+        sum[i] *= 256;
+    multiply_left(sum, constants.first.middle, word, sum);
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        sum[i] = sum[i] * 256 + constants.first_start;
+    multiply_left(sum, constants.first.low, word, sum);
+#pragma unroll
+    for (int b = 0; b < 2; b++)
+        word[b] = pack16(sum[2 * b] >> DCT_FIRST_SHIFT, sum[2 * b + 1] >> DCT_FIRST_SHIFT);
     beyond |= word[0] | word[1];
     dct.beyond |= beyond & DCT_BEYOND_14_BITS;
-    const int zero[4] = {0, 0, 0, 0};
-    const int start[4] = {constants.second_start[0] + dc[0], constants.second_start[1] + dc[0],
-                          constants.second_start[0] + dc[1], constants.second_start[1] + dc[1]};
-    multiply_right(high, word, constants.second.high, zero);
-    multiply_right(middle, word, constants.second.middle, zero);
-    multiply_right(low, word, constants.second.low, start);
+    multiply_right(sum, word, constants.second.high, zero);
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        sum[i] = sum[i] * 256 + dc[i / 2];
+    multiply_right(sum, word, constants.second.middle, sum);
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        sum[i] = sum[i] * 256 + constants.second_start[i % 2];
+    multiply_right(sum, word, constants.second.low, sum);
 #pragma unroll
     for (int b = 0; b < 2; b++) {
-        const int x = dct_join(high[2 * b], middle[2 * b], low[2 * b]);
-        const int y = dct_join(high[2 * b + 1], middle[2 * b + 1], low[2 * b + 1]);
-        /* 16 of the 18 bits of fraction are cut off here, the other two after the clamping. */
-        const unsigned fours = __byte_perm((unsigned)x, (unsigned)y, 0x7632);
+        /* 16 of the 18 bits of fraction are cut off here, the caller cuts off the rest. */
+        const unsigned fours = __byte_perm((unsigned)sum[2 * b], (unsigned)sum[2 * b + 1], 0x7632);
         dct.beyond |= fours & DCT_BEYOND_12_BITS;
-        samples[b] = clamp_pair(fours, -4 * DCT_SAMPLE_EXCESS, 1023) >> 2 & 0x00FF00FFu;
+        samples[b] = clamp_pair(fours, constants.clamping, 1023);
     }
 }
 

@@ -47,7 +47,7 @@ static __global__ void __launch_bounds__(STRIP_THREADS)
                     group.quantisers + (job.picture * 3 + job.component) * BLOCK_COEFFICIENTS,
                     strip_block(job.blocks, place, lane), lane, [&](int b, unsigned pair) {
                         *(unsigned short *)(samples + b * BLOCK_SIDE) =
-                            (unsigned short)__byte_perm(pair, 0, 0x4420);
+                            (unsigned short)__byte_perm(pair >> 2, 0, 0x4420);
                     });
     report_range(group, dct, job.picture, lane);
     __syncwarp();

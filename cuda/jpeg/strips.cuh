@@ -109,8 +109,8 @@ static __device__ __forceinline__ unsigned strip_block(const struct component_bl
     return blocks.first_block + (down * blocks.mcus_across + across) * blocks.mcu_blocks + within;
 }
 
-/* Transforms a strip and calls store(b, samples of the lane) for each of its blocks; see
- * dct_transform(). */
+/* Transforms a strip and calls store(b, samples of the lane) for each of its blocks, where samples
+ * are as dct_transform() leaves them. */
 template <class Store>
 static __device__ __forceinline__ void
 transform_strip(const struct group_arrays &group, struct dct_lane &dct, const uint16_t *quantisers,
@@ -119,25 +119,29 @@ transform_strip(const struct group_arrays &group, struct dct_lane &dct, const ui
     enum { LOADS = 8 }; /* that are under way at once */
     dct_set_quantisers(dct, lane, quantisers);
     const bool wide = __any_sync(~0u, dct.scale_high != 0);
-    const int dc = dct_dc_term(dct, group.dc[block], (int16_t)quantisers[0]);
-    const unsigned *const words = (const unsigned *)group.coefficients + lane;
+    int dc = dct_dc_term(dct, group.dc[block], (int16_t)quantisers[0]);
+    /* Offsets from the strip's first block, in bytes, fit into 32 bits. */
+    const unsigned first_block = __shfl_sync(~0u, block, 0);
+    const char *const words =
+        (const char *)(group.coefficients + (size_t)first_block * BLOCK_COEFFICIENTS) +
+        lane * sizeof(unsigned);
+    unsigned offset = (block - first_block) * (BLOCK_COEFFICIENTS * sizeof(int16_t));
 #pragma unroll 1
     for (int first = 0; first < STRIP_BLOCKS; first += LOADS) {
         unsigned pair[LOADS];
 #pragma unroll
-        for (int b = 0; b < LOADS; b++) {
-            const unsigned index = __shfl_sync(~0u, block, first + b);
-            pair[b] = __ldcs(words + (size_t)index * (BLOCK_COEFFICIENTS / 2));
-        }
+        for (int b = 0; b < LOADS; b++)
+            pair[b] = __ldcs((const unsigned *)(words + __shfl_sync(~0u, offset, b)));
 #pragma unroll
         for (int b = 0; b < LOADS; b += 2) {
-            const int terms[2] = {__shfl_sync(~0u, dc, first + b),
-                                  __shfl_sync(~0u, dc, first + b + 1)};
+            const int terms[2] = {__shfl_sync(~0u, dc, b), __shfl_sync(~0u, dc, b + 1)};
             unsigned samples[2];
             dct_transform(dct, wide, pair + b, terms, samples);
             store(first + b, samples[0]);
             store(first + b + 1, samples[1]);
         }
+        offset = __shfl_down_sync(~0u, offset, LOADS);
+        dc = __shfl_down_sync(~0u, dc, LOADS);
     }
 }
 

@@ -1,6 +1,6 @@
 /* Instructions that C does not have: products of bytes by tensor cores, and packing. A warp calls
- * the products together. Left operands are rows of signed bytes, right operands columns of unsigned
- * ones, unless a comment says otherwise. (PTX ISA, "Warp-level matrix instructions") */
+ * the products together. The matrix that both products share has signed bytes, the others have
+ * unsigned ones. (PTX ISA, "Warp-level matrix instructions") */
 #ifndef GF_CUDA_JPEG_TENSOR_CUH
 #define GF_CUDA_JPEG_TENSOR_CUH
 
@@ -32,53 +32,36 @@ static __device__ __forceinline__ unsigned pack16(int low, int high)
     return pair;
 }
 
-/* min(max(x + offset, 0), most) for both halves. */
-static __device__ __forceinline__ unsigned clamp_pair(unsigned pair, int offset, int most)
+/* max(min(x + offset, most), 0) for both halves. */
+static __device__ __forceinline__ unsigned clamp_pair(unsigned pair, unsigned offsets, int most)
 {
-    const unsigned offsets = (unsigned)(offset & 0xFFFF) * 0x10001u;
     return __viaddmin_s16x2_relu(pair, offsets, (unsigned)most * 0x10001u);
 }
 
-/* Rows 0..7: upper * right; rows 8..15: lower * right + start. */
-static __device__ __forceinline__ void multiply_left(int d[4], unsigned upper, unsigned lower,
-                                                     unsigned right, int start)
+/* d = start + the products of a matrix of bytes and two others. The matrix is 8 x 16, or 16 x 8
+ * where it is the right operand. d[0] and d[1] are the lane's part of one product, d[2] and d[3] of
+ * the other. A left operand has row lane / 4 in the lanes that hold it, a right one column lane
+ * / 4. */
+static __device__ __forceinline__ void multiply_left(int d[4], unsigned left,
+                                                     const unsigned right[2], const int start[4])
 {
 #if __CUDA_ARCH__ >= 800
-    asm("mma.sync.aligned.m16n8k16.row.col.s32.s8.u8.s32 "
-        "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %7, %8, %8};"
-        : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
-        : "r"(upper), "r"(lower), "r"(right), "r"(0), "r"(start));
-#else
-    asm("mma.sync.aligned.m8n8k16.row.col.s32.s8.u8.s32 {%0, %1}, {%2}, {%3}, {%4, %4};"
-        : "=r"(d[0]), "=r"(d[1])
-        : "r"(upper), "r"(right), "r"(0));
-    asm("mma.sync.aligned.m8n8k16.row.col.s32.s8.u8.s32 {%0, %1}, {%2}, {%3}, {%4, %4};"
-        : "=r"(d[2]), "=r"(d[3])
-        : "r"(lower), "r"(right), "r"(start));
-#endif
-}
-
-/* Rows 0..7: left * right[0]; rows 8..15: left * right[1]. */
-static __device__ __forceinline__ void multiply_two(int d[4], unsigned left,
-                                                    const unsigned right[2])
-{
-#if __CUDA_ARCH__ >= 800
+    /* One product of 16 x 32 bytes with zeros in half of them. */
     asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32 "
-        "{%0, %1, %2, %3}, {%4, %5, %5, %4}, {%6, %7}, {%5, %5, %5, %5};"
+        "{%0, %1, %2, %3}, {%4, %5, %5, %4}, {%6, %7}, {%8, %9, %10, %11};"
         : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
-        : "r"(left), "r"(0), "r"(right[0]), "r"(right[1]));
+        : "r"(left), "r"(0), "r"(right[0]), "r"(right[1]), "r"(start[0]), "r"(start[1]),
+          "r"(start[2]), "r"(start[3]));
 #else
-    asm("mma.sync.aligned.m8n8k16.row.col.s32.s8.u8.s32 {%0, %1}, {%2}, {%3}, {%4, %4};"
+    asm("mma.sync.aligned.m8n8k16.row.col.s32.s8.u8.s32 {%0, %1}, {%2}, {%3}, {%4, %5};"
         : "=r"(d[0]), "=r"(d[1])
-        : "r"(left), "r"(right[0]), "r"(0));
-    asm("mma.sync.aligned.m8n8k16.row.col.s32.s8.u8.s32 {%0, %1}, {%2}, {%3}, {%4, %4};"
+        : "r"(left), "r"(right[0]), "r"(start[0]), "r"(start[1]));
+    asm("mma.sync.aligned.m8n8k16.row.col.s32.s8.u8.s32 {%0, %1}, {%2}, {%3}, {%4, %5};"
         : "=r"(d[2]), "=r"(d[3])
-        : "r"(left), "r"(right[1]), "r"(0));
+        : "r"(left), "r"(right[1]), "r"(start[2]), "r"(start[3]));
 #endif
 }
 
-/* Rows 0..7: left[0] * right + start; rows 8..15: left[1] * right + start. Here the left operands
- * are unsigned and the right one is signed. */
 static __device__ __forceinline__ void multiply_right(int d[4], const unsigned left[2],
                                                       unsigned right, const int start[4])
 {
