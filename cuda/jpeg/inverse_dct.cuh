@@ -66,17 +66,17 @@ struct dct_factors {
     unsigned middle, low, high;
 };
 
-/* start: what is added to the sums of products: the bias of the samples removed, half of the last
- * digit that is kept, and the bias of the result. The lane makes one output of the first pass and
- * two of the second. */
+/* What a lane is told. start: what is added to the sums of products: the bias of the samples
+ * removed, half of the last digit that is kept, and the bias of the result. The lane makes one
+ * output of the first pass and two of the second. clamping: offsets for clamp_pair(). Constants
+ * that are loaded stay in registers; the compiler would make others anew for each block. */
 struct __align__(16) dct_constants
 {
-    struct dct_factors first;
-    int first_start;
+    unsigned first_middle[4], first_low[4], first_high[4]; /* operands of multiply_left() */
     struct dct_factors second;
+    int first_start;
     int second_start[2];
-    unsigned
-        clamping; /* offsets of clamp_pair(); kept here, where they occupy a register for good */
+    unsigned clamping;
 };
 
 static constexpr dct_factors dct_make_factors(int output, int input)
@@ -101,6 +101,25 @@ static constexpr int dct_make_start(int output, int shift, int bias)
     return start;
 }
 
+static constexpr dct_constants dct_make_constants(int lane, bool spread)
+{
+    const int output = lane / 4, input = lane % 4 * 2;
+    const dct_factors first = dct_make_factors(output, input);
+    dct_constants constants = {};
+    for (int k = 0; k < 4; k += 3) { /* zeros between */
+        constants.first_middle[k] = first.middle;
+        constants.first_low[k] = first.low;
+        constants.first_high[k] = first.high;
+    }
+    constants.first_start = dct_make_start(output, DCT_FIRST_SHIFT, DCT_BIAS);
+    constants.second = dct_make_factors(dct_column(output, spread), input);
+    for (int k = 0; k < 2; k++)
+        constants.second_start[k] =
+            dct_make_start(dct_column(input + k, spread), DCT_SECOND_SHIFT, DCT_SAMPLE_BIAS);
+    constants.clamping = (unsigned)(-4 * DCT_SAMPLE_EXCESS & 0xFFFF) * 0x10001u;
+    return constants;
+}
+
 struct dct_table {
     dct_constants lanes[32];
 };
@@ -108,17 +127,8 @@ struct dct_table {
 static constexpr dct_table dct_make_table(bool spread)
 {
     dct_table table = {};
-    for (int lane = 0; lane < 32; lane++) {
-        const int output = lane / 4, input = lane % 4 * 2;
-        dct_constants &constants = table.lanes[lane];
-        constants.first = dct_make_factors(output, input);
-        constants.first_start = dct_make_start(output, DCT_FIRST_SHIFT, DCT_BIAS);
-        constants.second = dct_make_factors(dct_column(output, spread), input);
-        for (int k = 0; k < 2; k++)
-            constants.second_start[k] =
-                dct_make_start(dct_column(input + k, spread), DCT_SECOND_SHIFT, DCT_SAMPLE_BIAS);
-        constants.clamping = (unsigned)(-4 * DCT_SAMPLE_EXCESS & 0xFFFF) * 0x10001u;
-    }
+    for (int lane = 0; lane < 32; lane++)
+        table.lanes[lane] = dct_make_constants(lane, spread);
     return table;
 }
 
@@ -188,15 +198,15 @@ static __device__ __forceinline__ void dct_transform(struct dct_lane &dct, bool 
     int sum[4];
     dct_dequantise(dct, wide, pair, word);
     unsigned beyond = word[0] | word[1];
-    multiply_left(sum, constants.first.high, word, zero);
+    multiply_left(sum, constants.first_high, word, zero);
 #pragma unroll
     for (int i = 0; i < 4; i++)
         sum[i] *= 256;
-    multiply_left(sum, constants.first.middle, word, sum);
+    multiply_left(sum, constants.first_middle, word, sum);
 #pragma unroll
     for (int i = 0; i < 4; i++)
         sum[i] = sum[i] * 256 + constants.first_start;
-    multiply_left(sum, constants.first.low, word, sum);
+    multiply_left(sum, constants.first_low, word, sum);
 #pragma unroll
     for (int b = 0; b < 2; b++)
         word[b] = pack16(sum[2 * b] >> DCT_FIRST_SHIFT, sum[2 * b + 1] >> DCT_FIRST_SHIFT);

@@ -41,24 +41,24 @@ static __device__ __forceinline__ unsigned clamp_pair(unsigned pair, unsigned of
 /* d = start + the products of a matrix of bytes and two others. The matrix is 8 x 16, or 16 x 8
  * where it is the right operand. d[0] and d[1] are the lane's part of one product, d[2] and d[3] of
  * the other. A left operand has row lane / 4 in the lanes that hold it, a right one column lane
- * / 4. */
-static __device__ __forceinline__ void multiply_left(int d[4], unsigned left,
+ * / 4. left: the matrix, zero, zero, the matrix; this makes one product of 16 x 32 bytes of the
+ * two. */
+static __device__ __forceinline__ void multiply_left(int d[4], const unsigned left[4],
                                                      const unsigned right[2], const int start[4])
 {
 #if __CUDA_ARCH__ >= 800
-    /* One product of 16 x 32 bytes with zeros in half of them. */
     asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32 "
-        "{%0, %1, %2, %3}, {%4, %5, %5, %4}, {%6, %7}, {%8, %9, %10, %11};"
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"
         : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
-        : "r"(left), "r"(0), "r"(right[0]), "r"(right[1]), "r"(start[0]), "r"(start[1]),
-          "r"(start[2]), "r"(start[3]));
+        : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right[0]), "r"(right[1]),
+          "r"(start[0]), "r"(start[1]), "r"(start[2]), "r"(start[3]));
 #else
     asm("mma.sync.aligned.m8n8k16.row.col.s32.s8.u8.s32 {%0, %1}, {%2}, {%3}, {%4, %5};"
         : "=r"(d[0]), "=r"(d[1])
-        : "r"(left), "r"(right[0]), "r"(start[0]), "r"(start[1]));
+        : "r"(left[0]), "r"(right[0]), "r"(start[0]), "r"(start[1]));
     asm("mma.sync.aligned.m8n8k16.row.col.s32.s8.u8.s32 {%0, %1}, {%2}, {%3}, {%4, %5};"
         : "=r"(d[2]), "=r"(d[3])
-        : "r"(left), "r"(right[1]), "r"(start[2]), "r"(start[3]));
+        : "r"(left[0]), "r"(right[1]), "r"(start[2]), "r"(start[3]));
 #endif
 }
 
