@@ -15,7 +15,8 @@ struct chroma_row {
 static __device__ __forceinline__ struct chroma_row load_chroma(const struct surface &plane,
                                                                 const unsigned char *from, int row)
 {
-    const unsigned char *const line = from + min(max(row, 0), plane.height - 1) * plane.pitch;
+    const unsigned inside = min(max(row, 0), plane.height - 1);
+    const unsigned char *const line = from + (size_t)inside * plane.pitch;
     const unsigned own = __ldg((const unsigned *)line);
     return {own & 0x00FF00FFu, __byte_perm(own, 0, 0x4341),
             __ldg(line - 1) + __ldg(line + 4) * 0x10000u};
@@ -53,14 +54,14 @@ template <int FRACTION> static __device__ __forceinline__ int high_chroma(unsign
     return (int)pair >> (FRACTION + 16);
 }
 
+/* half: COLOUR_HALF, in a register. */
 template <int FRACTION>
 static __device__ __forceinline__ void pair_to_rgb(unsigned luma, unsigned cb, unsigned cr,
-                                                   unsigned rgb[3])
+                                                   unsigned half, unsigned rgb[3])
 {
     int low[3], high[3];
-    to_rgb((int)(luma * 0x10000u + COLOUR_HALF), low_chroma<FRACTION>(cb), low_chroma<FRACTION>(cr),
-           low);
-    to_rgb((int)__byte_perm(luma, COLOUR_HALF, 0x3254), high_chroma<FRACTION>(cb),
+    to_rgb((int)(luma * 0x10000u + half), low_chroma<FRACTION>(cb), low_chroma<FRACTION>(cr), low);
+    to_rgb((int)__byte_perm(luma, half, 0x3254), high_chroma<FRACTION>(cb),
            high_chroma<FRACTION>(cr), high);
 #pragma unroll
     for (int c = 0; c < 3; c++)
@@ -70,13 +71,14 @@ static __device__ __forceinline__ void pair_to_rgb(unsigned luma, unsigned cb, u
 /* Eight pixels as 24 bytes. */
 template <int FRACTION>
 static __device__ __forceinline__ void convert_row(const unsigned luma[4], const unsigned cb[4],
-                                                   const unsigned cr[4], unsigned char *to)
+                                                   const unsigned cr[4], unsigned half,
+                                                   unsigned char *to)
 {
     unsigned channel[12]; /* red, green, blue of pixels 0 and 4; of 1 and 5; .. */
     uint2 *const words = (uint2 *)to;
 #pragma unroll
     for (int p = 0; p < 4; p++)
-        pair_to_rgb<FRACTION>(luma[p], cb[p], cr[p], channel + 3 * p);
+        pair_to_rgb<FRACTION>(luma[p], cb[p], cr[p], half, channel + 3 * p);
     unsigned low[3], high[3];
 #pragma unroll
     for (int w = 0; w < 3; w++) {

@@ -52,7 +52,7 @@ static __device__ __forceinline__ void store_rows(const struct surface &out,
     for (int i = 0; i < ROWS * ACROSS / WARP; i++) {
         const unsigned at = i * WARP + lane, line = at / ACROSS;
         const int x = at % ACROSS * VECTOR, y = line % STEP_ROWS + line / STEP_ROWS * LANE_ROWS;
-        unsigned char *const to = out.data + (y + row) * out.pitch + x;
+        unsigned char *const to = out.data + (size_t)(unsigned)(y + row) * out.pitch + x;
         if (whole)
             __stcg((uint4 *)to, *(const uint4 *)(rgb + at * VECTOR));
         else if (y + row < out.height)
@@ -126,7 +126,7 @@ static __global__ void __launch_bounds__(STRIP_THREADS)
                 read_chroma(stage.samples[COMPONENTS / 2] + from, chroma[0][r]);
                 read_chroma(stage.samples[COMPONENTS - 1] + from, chroma[1][r]);
             }
-            convert_row<FRACTION>(luma, chroma[0][r], chroma[1][r],
+            convert_row<FRACTION>(luma, chroma[0][r], chroma[1][r], dct.constants.half,
                                   stage.rgb + (half * STEP_ROWS + r) * ROW_BYTES +
                                       column * LANE_PIXELS * 3);
         }

@@ -68,15 +68,16 @@ struct dct_factors {
 
 /* What a lane is told. start: what is added to the sums of products: the bias of the samples
  * removed, half of the last digit that is kept, and the bias of the result. The lane makes one
- * output of the first pass and two of the second. clamping: offsets for clamp_pair(). Constants
- * that are loaded stay in registers; the compiler would make others anew for each block. */
+ * output of the first pass and two of the second. clamping: offsets for clamp_pair(). half:
+ * COLOUR_HALF. Constants that are loaded stay in registers; the compiler would make others anew for
+ * each block. */
 struct __align__(16) dct_constants
 {
     unsigned first_middle[4], first_low[4], first_high[4]; /* operands of multiply_left() */
     struct dct_factors second;
     int first_start;
     int second_start[2];
-    unsigned clamping;
+    unsigned clamping, half;
 };
 
 static constexpr dct_factors dct_make_factors(int output, int input)
@@ -116,6 +117,7 @@ static constexpr dct_constants dct_make_constants(int lane, bool spread)
     for (int k = 0; k < 2; k++)
         constants.second_start[k] =
             dct_make_start(dct_column(input + k, spread), DCT_SECOND_SHIFT, DCT_SAMPLE_BIAS);
+    constants.half = 1u << 15;
     constants.clamping = (unsigned)(-4 * DCT_SAMPLE_EXCESS & 0xFFFF) * 0x10001u;
     return constants;
 }

@@ -65,14 +65,14 @@ static int first_plane(const struct jpeg_picture *picture)
 static struct surface plane_of(const struct jpeg_picture *picture, int c, unsigned char *memory)
 {
     const int width = component_width(picture, c);
-    const size_t pitch = (size_t)ceil_div(width, STRIP_PIXELS) * STRIP_PIXELS + PLANE_PADDING;
+    const unsigned pitch = ceil_div(width, STRIP_PIXELS) * STRIP_PIXELS + PLANE_PADDING;
     return {memory + PLANE_PADDING, pitch, width, component_height(picture, c)};
 }
 
 static size_t plane_bytes(const struct jpeg_picture *picture, int c)
 {
     const struct surface plane = plane_of(picture, c, NULL);
-    const size_t bytes = PLANE_PADDING + plane.pitch * plane.height;
+    const size_t bytes = PLANE_PADDING + (size_t)plane.pitch * plane.height;
     return (bytes + SCRATCH_ALIGNMENT - 1) / SCRATCH_ALIGNMENT * SCRATCH_ALIGNMENT;
 }
 
@@ -125,7 +125,7 @@ static int add_jobs(struct strip_job *jobs, int first, int count,
     struct strip_job pixels = {};
     pixels.picture = index;
     pixels.blocks = blocks_of(picture, 0);
-    pixels.out = {picture->out, picture->pitch, picture->width, picture->height};
+    pixels.out = {picture->out, (unsigned)picture->pitch, picture->width, picture->height};
     pixels.ycc = picture->ycc;
     for (int c = 0; c < picture->components; c++) {
         pixels.h[c] = picture->h[c];

@@ -40,7 +40,7 @@ struct component_blocks {
 /* Rows of samples. */
 struct surface {
     unsigned char *data;
-    size_t pitch;
+    unsigned pitch; /* in bytes */
     int width, height;
 };
 

@@ -38,8 +38,8 @@ static __device__ __forceinline__ int sample_at(const struct source &source, int
     const int column = x / source.across, row = y / source.down;
     const int column2 = source.fancy_across ? beside(x, column, plane.width) : column;
     const int row2 = source.fancy_down ? beside(y, row, plane.height) : row;
-    const unsigned char *const line = plane.data + row * plane.pitch;
-    const unsigned char *const line2 = plane.data + row2 * plane.pitch;
+    const unsigned char *const line = plane.data + (size_t)row * plane.pitch;
+    const unsigned char *const line2 = plane.data + (size_t)row2 * plane.pitch;
     if (source.fancy_across && source.fancy_down) {
         const int near = 3 * line[column] + line2[column];
         return (3 * near + 3 * line[column2] + line2[column2] + (x % 2 ? 7 : 8)) >> 4;
@@ -73,7 +73,7 @@ static __global__ void __launch_bounds__(STRIP_THREADS)
                 for (int c = 0; c < 3; c++)
                     rgb[c] = min(max(rgb[c] >> COLOUR_BITS, 0), 255);
             }
-            unsigned char *const to = out.data + y * out.pitch + (size_t)x * 3;
+            unsigned char *const to = out.data + (size_t)y * out.pitch + (size_t)x * 3;
 #pragma unroll
             for (int c = 0; c < 3; c++)
                 to[c] = (unsigned char)rgb[c];
