@@ -16,7 +16,7 @@ static __device__ __forceinline__ struct chroma_row load_chroma(const struct sur
                                                                 const unsigned char *from, int row)
 {
     const unsigned inside = min(max(row, 0), plane.height - 1);
-    const unsigned char *const line = from + (size_t)inside * plane.pitch;
+    const unsigned char *const line = as_it_is(from + (size_t)inside * plane.pitch);
     const unsigned own = __ldg((const unsigned *)line);
     return {own & 0x00FF00FFu, __byte_perm(own, 0, 0x4341),
             __ldg(line - 1) + __ldg(line + 4) * 0x10000u};

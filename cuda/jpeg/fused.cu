@@ -102,7 +102,7 @@ static __global__ void __launch_bounds__(STRIP_THREADS)
         for (int c = 0; c < 2; c++) {
             const struct surface plane = job.planes[c + 1];
             const unsigned char *const from =
-                plane.data + (place.strip * ROW_LANES + column) * (LANE_PIXELS / 2);
+                as_it_is(plane.data + (place.strip * ROW_LANES + column) * (LANE_PIXELS / 2));
 #pragma unroll
             for (int r = 0; r < ROWS; r++)
                 rows[c][r] = load_chroma(plane, from, SAMPLING == JPEG_420 ? y / 2 - 1 + r : y + r);

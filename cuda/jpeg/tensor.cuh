@@ -32,6 +32,14 @@ static __device__ __forceinline__ unsigned pack16(int low, int high)
     return pair;
 }
 
+/* An address that the compiler takes as it is. It would otherwise compute those of its neighbours
+ * apart, with three additions each. */
+static __device__ __forceinline__ const unsigned char *as_it_is(const unsigned char *address)
+{
+    asm("" : "+l"(address));
+    return address;
+}
+
 /* max(min(x + offset, most), 0) for both halves. */
 static __device__ __forceinline__ unsigned clamp_pair(unsigned pair, unsigned offsets, int most)
 {
