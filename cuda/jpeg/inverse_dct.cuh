@@ -5,7 +5,7 @@
  * is too much for the tensor cores' 8 bits: with factor = 256 F + f and sample = 256 S + s,
  * factor * sample = 65536 FS + 256 (Fs + fS) + fs, three products that are added up afterwards.
  *
- * A warp transforms a pair of blocks. The fragments are such that nothing is transposed: the
+ * The fragments are such that nothing is transposed: the
  * coefficients of a block lie column by column, lane l has word l, and what the first pass leaves
  * in a lane is what the second needs there.
  *
@@ -27,6 +27,7 @@ enum {
     DCT_FIRST_SHIFT = DCT_BITS - 2, /* the workspace keeps two bits more than the samples */
     DCT_SECOND_SHIFT = DCT_BITS + 2 + 3,
     DCT_BIAS = 8192, /* makes what lies within the limits 0..2^14-1 */
+    DCT_BLOCKS = 4,  /* that a warp transforms at once */
     DCT_DC_MOST = 4095,
     /* Samples are computed with 512 added, so that those that libjpeg clamps rightly are 0..1023,
      * and 384 too many: libjpeg's zero is -128. */
@@ -166,70 +167,115 @@ static __device__ __forceinline__ int dct_dc_term(struct dct_lane &dct, int coef
     return value * (1 << (DCT_BITS + 2 - 8));
 }
 
-/* Two pairs of coefficients, dequantised and biased. wide: there are quantisers above 255. */
+/* Words of coefficients of DCT_BLOCKS blocks, dequantised and biased. wide: there are quantisers
+ * above 255. */
 static __device__ __forceinline__ void dct_dequantise(const struct dct_lane &dct, bool wide,
-                                                      const unsigned pair[2], unsigned word[2])
+                                                      const unsigned pair[DCT_BLOCKS],
+                                                      unsigned word[DCT_BLOCKS])
 {
-    int upper[2], lower[2];
+    int upper[DCT_BLOCKS], lower[DCT_BLOCKS];
 #pragma unroll
-    for (int b = 0; b < 2; b++) {
+    for (int b = 0; b < DCT_BLOCKS; b++) {
         upper[b] = scale_low(pair[b], dct.scale, DCT_BIAS);
         lower[b] = scale_high(pair[b], dct.scale, DCT_BIAS);
     }
     if (wide) {
 #pragma unroll
-        for (int b = 0; b < 2; b++) {
+        for (int b = 0; b < DCT_BLOCKS; b++) {
             upper[b] += scale_low(pair[b], dct.scale_high, 0) * 256;
             lower[b] += scale_high(pair[b], dct.scale_high, 0) * 256;
         }
     }
-    word[0] = pack16(upper[0], lower[0]);
-    word[1] = pack16(upper[1], lower[1]);
+#pragma unroll
+    for (int b = 0; b < DCT_BLOCKS; b++)
+        word[b] = pack16(upper[b], lower[b]);
 }
 
-/* Transforms two blocks. pair: words of coefficients; dc: what dct_dc_term() gave. samples[b]: two
- * samples of block b, 16 bits each, in row lane / 4, with two bits of fraction; columns by the
- * table. */
-static __device__ __forceinline__ void dct_transform(struct dct_lane &dct, bool wide,
-                                                     const unsigned pair[2], const int dc[2],
-                                                     unsigned samples[2])
+/* The first pass: words of the workspace from words of coefficients. Steps on both pairs of blocks
+ * alternate, since a product takes longer than a few instructions. */
+static __device__ __forceinline__ void dct_first_pass(const struct dct_constants &constants,
+                                                      unsigned word[DCT_BLOCKS])
 {
-    const struct dct_constants &constants = dct.constants;
     const int zero[4] = {0, 0, 0, 0};
-    unsigned word[2];
-    int sum[4];
-    dct_dequantise(dct, wide, pair, word);
-    unsigned beyond = word[0] | word[1];
-    multiply_left(sum, constants.first_high, word, zero);
+    int sum[DCT_BLOCKS / 2][4];
 #pragma unroll
-    for (int i = 0; i < 4; i++)
-        sum[i] *= 256;
-    multiply_left(sum, constants.first_middle, word, sum);
+    for (int p = 0; p < DCT_BLOCKS / 2; p++)
+        multiply_left(sum[p], constants.first_high, word + 2 * p, zero);
 #pragma unroll
-    for (int i = 0; i < 4; i++)
-        sum[i] = sum[i] * 256 + constants.first_start;
-    multiply_left(sum, constants.first_low, word, sum);
+    for (int p = 0; p < DCT_BLOCKS / 2; p++) {
 #pragma unroll
-    for (int b = 0; b < 2; b++)
-        word[b] = pack16(sum[2 * b] >> DCT_FIRST_SHIFT, sum[2 * b + 1] >> DCT_FIRST_SHIFT);
-    beyond |= word[0] | word[1];
-    dct.beyond |= beyond & DCT_BEYOND_14_BITS;
-    multiply_right(sum, word, constants.second.high, zero);
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        sum[i] = sum[i] * 256 + dc[i / 2];
-    multiply_right(sum, word, constants.second.middle, sum);
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        sum[i] = sum[i] * 256 + constants.second_start[i % 2];
-    multiply_right(sum, word, constants.second.low, sum);
-#pragma unroll
-    for (int b = 0; b < 2; b++) {
-        /* 16 of the 18 bits of fraction are cut off here, the caller cuts off the rest. */
-        const unsigned fours = __byte_perm((unsigned)sum[2 * b], (unsigned)sum[2 * b + 1], 0x7632);
-        dct.beyond |= fours & DCT_BEYOND_12_BITS;
-        samples[b] = clamp_pair(fours, constants.clamping, 1023);
+        for (int i = 0; i < 4; i++)
+            sum[p][i] *= 256;
+        multiply_left(sum[p], constants.first_middle, word + 2 * p, sum[p]);
     }
+#pragma unroll
+    for (int p = 0; p < DCT_BLOCKS / 2; p++) {
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            sum[p][i] = sum[p][i] * 256 + constants.first_start;
+        multiply_left(sum[p], constants.first_low, word + 2 * p, sum[p]);
+    }
+#pragma unroll
+    for (int b = 0; b < DCT_BLOCKS; b++)
+        word[b] = pack16(sum[b / 2][b % 2 * 2] >> DCT_FIRST_SHIFT,
+                         sum[b / 2][b % 2 * 2 + 1] >> DCT_FIRST_SHIFT);
+}
+
+/* The second pass: samples from words of the workspace. dc: what dct_dc_term() gave. */
+static __device__ __forceinline__ void dct_second_pass(const struct dct_constants &constants,
+                                                       const unsigned word[DCT_BLOCKS],
+                                                       const int dc[DCT_BLOCKS],
+                                                       int sum[DCT_BLOCKS / 2][4])
+{
+    const int zero[4] = {0, 0, 0, 0};
+#pragma unroll
+    for (int p = 0; p < DCT_BLOCKS / 2; p++)
+        multiply_right(sum[p], word + 2 * p, constants.second.high, zero);
+#pragma unroll
+    for (int p = 0; p < DCT_BLOCKS / 2; p++) {
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            sum[p][i] = sum[p][i] * 256 + dc[2 * p + i / 2];
+        multiply_right(sum[p], word + 2 * p, constants.second.middle, sum[p]);
+    }
+#pragma unroll
+    for (int p = 0; p < DCT_BLOCKS / 2; p++) {
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            sum[p][i] = sum[p][i] * 256 + constants.second_start[i % 2];
+        multiply_right(sum[p], word + 2 * p, constants.second.low, sum[p]);
+    }
+}
+
+/* Transforms blocks. pair: words of coefficients. samples[b]: two samples of block b, 16 bits each,
+ * in row lane / 4, with two bits of fraction; columns by the table. */
+static __device__ __forceinline__ void dct_transform(struct dct_lane &dct, bool wide,
+                                                     const unsigned pair[DCT_BLOCKS],
+                                                     const int dc[DCT_BLOCKS],
+                                                     unsigned samples[DCT_BLOCKS])
+{
+    unsigned word[DCT_BLOCKS], beyond = 0;
+    int sum[DCT_BLOCKS / 2][4];
+    dct_dequantise(dct, wide, pair, word);
+#pragma unroll
+    for (int b = 0; b < DCT_BLOCKS; b++)
+        beyond |= word[b];
+    dct_first_pass(dct.constants, word);
+#pragma unroll
+    for (int b = 0; b < DCT_BLOCKS; b++)
+        beyond |= word[b];
+    dct.beyond |= beyond & DCT_BEYOND_14_BITS;
+    dct_second_pass(dct.constants, word, dc, sum);
+    beyond = 0;
+#pragma unroll
+    for (int b = 0; b < DCT_BLOCKS; b++) {
+        /* 16 of the 18 bits of fraction are cut off here, the caller cuts off the rest. */
+        const unsigned fours = __byte_perm((unsigned)sum[b / 2][b % 2 * 2],
+                                           (unsigned)sum[b / 2][b % 2 * 2 + 1], 0x7632);
+        beyond |= fours;
+        samples[b] = clamp_pair(fours, dct.constants.clamping, 1023);
+    }
+    dct.beyond |= beyond & DCT_BEYOND_12_BITS;
 }
 
 #endif

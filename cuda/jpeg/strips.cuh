@@ -133,12 +133,16 @@ transform_strip(const struct group_arrays &group, struct dct_lane &dct, const ui
         for (int b = 0; b < LOADS; b++)
             pair[b] = __ldcs((const unsigned *)(words + __shfl_sync(~0u, offset, b)));
 #pragma unroll
-        for (int b = 0; b < LOADS; b += 2) {
-            const int terms[2] = {__shfl_sync(~0u, dc, b), __shfl_sync(~0u, dc, b + 1)};
-            unsigned samples[2];
+        for (int b = 0; b < LOADS; b += DCT_BLOCKS) {
+            int terms[DCT_BLOCKS];
+            unsigned samples[DCT_BLOCKS];
+#pragma unroll
+            for (int k = 0; k < DCT_BLOCKS; k++)
+                terms[k] = __shfl_sync(~0u, dc, b + k);
             dct_transform(dct, wide, pair + b, terms, samples);
-            store(first + b, samples[0]);
-            store(first + b + 1, samples[1]);
+#pragma unroll
+            for (int k = 0; k < DCT_BLOCKS; k++)
+                store(first + b + k, samples[k]);
         }
         offset = __shfl_down_sync(~0u, offset, LOADS);
         dc = __shfl_down_sync(~0u, dc, LOADS);
