@@ -28,68 +28,62 @@ static __device__ __forceinline__ struct chroma_row mix_rows(const struct chroma
     return {3 * near.even + far.even, 3 * near.odd + far.odd, 3 * near.ends + far.ends};
 }
 
-/* The filter along the row. even, odd: what is added before the fraction of FRACTION bits is cut
- * off, for even and odd pixels. The upper half of a word has 128 subtracted. */
+/* The filter along the row: eight samples, each in the upper eight bits of a half of a word, as a
+ * signed number less 128. FRACTION: bits of the sums' fraction; even, odd: what is added before it
+ * is cut off, for even and odd pixels. */
 template <int FRACTION>
 static __device__ __forceinline__ void upsample_row(const struct chroma_row &row, unsigned even,
                                                     unsigned odd, unsigned out[4])
 {
-    constexpr unsigned CENTRE = 128u << (FRACTION + 16);
-    const unsigned start = even * 0x10001u - CENTRE, more = (odd - even) * 0x10001u;
-    const unsigned of_even = 3 * row.even + start, of_odd = 3 * row.odd + start;
-    out[0] = of_even + __byte_perm(row.ends, row.odd, 0x5410);
-    out[1] = of_even + row.odd + more;
-    out[2] = of_odd + row.even;
-    out[3] = of_odd + __byte_perm(row.even, row.ends, 0x7632) + more;
+    constexpr unsigned SCALE = 1 << (8 - FRACTION);
+    /* What a lower half carries into the upper one is below the bits that are kept. */
+    const unsigned even_start = (even * SCALE + 0x8000) * 0x10001u;
+    const unsigned odd_start = (odd * SCALE + 0x8000) * 0x10001u;
+    const unsigned before = __byte_perm(row.ends, row.odd, 0x5410);
+    const unsigned behind = __byte_perm(row.even, row.ends, 0x7632);
+    out[0] = 3 * SCALE * row.even + even_start + SCALE * before;
+    out[1] = 3 * SCALE * row.even + odd_start + SCALE * row.odd;
+    out[2] = 3 * SCALE * row.odd + even_start + SCALE * row.even;
+    out[3] = 3 * SCALE * row.odd + odd_start + SCALE * behind;
 }
 
-/* The two halves of a word of upsample_row(), less 128. */
-template <int FRACTION> static __device__ __forceinline__ int low_chroma(unsigned pair)
-{
-    return (int)(pair * 0x10000u - (128u << (FRACTION + 16))) >> (FRACTION + 16);
-}
-
-template <int FRACTION> static __device__ __forceinline__ int high_chroma(unsigned pair)
-{
-    return (int)pair >> (FRACTION + 16);
-}
-
-/* half: COLOUR_HALF, in a register. */
-template <int FRACTION>
+/* Red, green and blue of two pixels, neither clamped nor rounded. chroma: as upsample_row() makes
+ * it. half: COLOUR_HALF, in a register. */
 static __device__ __forceinline__ void pair_to_rgb(unsigned luma, unsigned cb, unsigned cr,
-                                                   unsigned half, unsigned rgb[3])
+                                                   unsigned half, int low[3], int high[3])
 {
-    int low[3], high[3];
-    to_rgb((int)(luma * 0x10000u + half), low_chroma<FRACTION>(cb), low_chroma<FRACTION>(cr), low);
-    to_rgb((int)__byte_perm(luma, half, 0x3254), high_chroma<FRACTION>(cb),
-           high_chroma<FRACTION>(cr), high);
+    to_rgb((int)(luma * 0x10000u + half), signed_second_byte(cb), signed_second_byte(cr), low);
+    to_rgb((int)__byte_perm(luma, half, 0x3254), (int)cb >> 24, (int)cr >> 24, high);
+}
+
+/* Four pixels as twelve bytes. */
+static __device__ __forceinline__ void pack_rgb(const int rgb[12], unsigned words[3])
+{
+    unsigned pairs[6];
 #pragma unroll
-    for (int c = 0; c < 3; c++)
-        rgb[c] = clamp_pair(__byte_perm((unsigned)low[c], (unsigned)high[c], 0x7632), 0u, 255);
+    for (int p = 0; p < 6; p++)
+        pairs[p] = clamp_pair(__byte_perm((unsigned)rgb[2 * p], (unsigned)rgb[2 * p + 1], 0x7632),
+                              0u, 255);
+#pragma unroll
+    for (int w = 0; w < 3; w++)
+        words[w] = __byte_perm(pairs[2 * w], pairs[2 * w + 1], 0x6420);
 }
 
 /* Eight pixels as 24 bytes. */
-template <int FRACTION>
 static __device__ __forceinline__ void convert_row(const unsigned luma[4], const unsigned cb[4],
                                                    const unsigned cr[4], unsigned half,
                                                    unsigned char *to)
 {
-    unsigned channel[12]; /* red, green, blue of pixels 0 and 4; of 1 and 5; .. */
-    uint2 *const words = (uint2 *)to;
+    int rgb[2][12];
+    unsigned words[2][3];
 #pragma unroll
     for (int p = 0; p < 4; p++)
-        pair_to_rgb<FRACTION>(luma[p], cb[p], cr[p], half, channel + 3 * p);
-    unsigned low[3], high[3];
-#pragma unroll
-    for (int w = 0; w < 3; w++) {
-        const unsigned first = channel[4 * w] + channel[4 * w + 1] * 256;
-        const unsigned second = channel[4 * w + 2] + channel[4 * w + 3] * 256;
-        low[w] = __byte_perm(first, second, 0x5410);
-        high[w] = __byte_perm(first, second, 0x7632);
-    }
-    words[0] = make_uint2(low[0], low[1]);
-    words[1] = make_uint2(low[2], high[0]);
-    words[2] = make_uint2(high[1], high[2]);
+        pair_to_rgb(luma[p], cb[p], cr[p], half, rgb[0] + 3 * p, rgb[1] + 3 * p);
+    pack_rgb(rgb[0], words[0]);
+    pack_rgb(rgb[1], words[1]);
+    ((uint2 *)to)[0] = make_uint2(words[0][0], words[0][1]);
+    ((uint2 *)to)[1] = make_uint2(words[0][2], words[1][0]);
+    ((uint2 *)to)[2] = make_uint2(words[1][1], words[1][2]);
 }
 
 #endif

@@ -38,7 +38,7 @@ static __device__ __forceinline__ void read_chroma(const unsigned char *from, un
     unpack(*(const uint4 *)from, out);
 #pragma unroll
     for (int p = 0; p < 4; p++)
-        out[p] -= 128u << 16; /* as upsample_row() does */
+        out[p] = (out[p] << 8) ^ 0x80008000u; /* as upsample_row() makes it */
 }
 
 /* Stores STEP_ROWS rows of the upper and of the lower half of a strip. out: of the strip's first
@@ -66,7 +66,7 @@ static __global__ void __launch_bounds__(STRIP_THREADS)
 {
     constexpr bool FULL = SAMPLING == JPEG_444;
     constexpr int COMPONENTS = FULL ? 3 : 1;
-    constexpr int FRACTION = FULL ? 0 : SAMPLING == JPEG_422 ? 2 : 4;
+
     __shared__ struct stage<COMPONENTS> stages[STRIP_WARPS];
     const int lane = threadIdx.x % WARP;
     struct stage<COMPONENTS> &stage = stages[threadIdx.x / WARP];
@@ -126,9 +126,8 @@ static __global__ void __launch_bounds__(STRIP_THREADS)
                 read_chroma(stage.samples[COMPONENTS / 2] + from, chroma[0][r]);
                 read_chroma(stage.samples[COMPONENTS - 1] + from, chroma[1][r]);
             }
-            convert_row<FRACTION>(luma, chroma[0][r], chroma[1][r], dct.constants.half,
-                                  stage.rgb + (half * STEP_ROWS + r) * ROW_BYTES +
-                                      column * LANE_PIXELS * 3);
+            convert_row(luma, chroma[0][r], chroma[1][r], dct.constants.half,
+                        stage.rgb + (half * STEP_ROWS + r) * ROW_BYTES + column * LANE_PIXELS * 3);
         }
         __syncwarp();
         store_rows(out, stage.rgb, step * STEP_ROWS, lane);

@@ -82,12 +82,17 @@ static size_t jobs_bytes(size_t pictures)
     return (bytes + SCRATCH_ALIGNMENT - 1) / SCRATCH_ALIGNMENT * SCRATCH_ALIGNMENT;
 }
 
-size_t gf_jpeg_reconstruct_bytes(const struct jpeg_picture *picture)
+static size_t planes_bytes(const struct jpeg_picture *picture)
 {
-    size_t bytes = jobs_bytes(1);
+    size_t bytes = 0;
     for (int c = first_plane(picture); c < picture->components; c++)
         bytes += plane_bytes(picture, c);
     return bytes;
+}
+
+size_t gf_jpeg_reconstruct_bytes(const struct jpeg_picture *picture)
+{
+    return jobs_bytes(1) + planes_bytes(picture);
 }
 
 static struct component_blocks blocks_of(const struct jpeg_picture *picture, int component)
@@ -104,44 +109,51 @@ static struct component_blocks blocks_of(const struct jpeg_picture *picture, int
             before};
 }
 
-/* Appends a job and returns the number of jobs. */
-static int add_job(struct strip_job *jobs, int first, int count, struct strip_job job)
+/* The jobs of a group, launch by launch, as they are being listed. */
+struct job_list {
+    struct strip_job *jobs;
+    int count, first; /* of all, and of this launch */
+};
+
+static void add_job(struct job_list *list, struct strip_job *job)
 {
-    const unsigned strips = ceil_div(job.out.width, STRIP_PIXELS);
-    job.block_rows = ceil_div(job.out.height, BLOCK_SIDE);
-    job.strips = divisor_of(strips);
-    job.first = count == first ? 0 : jobs[count - 1].end;
-    job.end = job.first + blocks_for(strips * job.block_rows, STRIP_WARPS);
-    jobs[count] = job;
-    return count + 1;
+    const unsigned strips = ceil_div(job->out.width, STRIP_PIXELS);
+    job->block_rows = ceil_div(job->out.height, BLOCK_SIDE);
+    job->strips = divisor_of(strips);
+    job->first = list->count == list->first ? 0 : list->jobs[list->count - 1].end;
+    job->end = job->first + blocks_for(strips * job->block_rows, STRIP_WARPS);
+    list->jobs[list->count++] = *job;
 }
 
-/* Appends what the launch for `sampling` does to a picture; that for JPEG_GRAY makes all planes.
+/* Adds what the launch for `sampling` does to a picture; that for JPEG_GRAY makes all planes.
  * memory: of the picture's planes. */
-static int add_jobs(struct strip_job *jobs, int first, int count,
-                    const struct jpeg_picture *picture, int index, enum jpeg_sampling sampling,
-                    unsigned char *memory)
+static void add_picture(struct job_list *list, const struct jpeg_picture *picture, int index,
+                        enum jpeg_sampling sampling, unsigned char *memory)
 {
-    struct strip_job pixels = {};
-    pixels.picture = index;
-    pixels.blocks = blocks_of(picture, 0);
-    pixels.out = {picture->out, (unsigned)picture->pitch, picture->width, picture->height};
-    pixels.ycc = picture->ycc;
+    const bool of_planes = sampling == JPEG_GRAY && picture->components > 1;
+    struct strip_job job = {};
+    job.picture = index;
+    job.ycc = picture->ycc;
     for (int c = 0; c < picture->components; c++) {
-        pixels.h[c] = picture->h[c];
-        pixels.v[c] = picture->v[c];
+        job.h[c] = picture->h[c];
+        job.v[c] = picture->v[c];
     }
     for (int c = first_plane(picture); c < picture->components; c++) {
-        struct strip_job plane = pixels;
-        plane.component = c;
-        plane.blocks = blocks_of(picture, c);
-        plane.edges = true;
-        plane.out = pixels.planes[c] = plane_of(picture, c, memory);
-        if (sampling == JPEG_GRAY)
-            count = add_job(jobs, first, count, plane);
+        job.planes[c] = plane_of(picture, c, memory);
         memory += plane_bytes(picture, c);
+        if (of_planes) {
+            job.component = c;
+            job.edges = true;
+            job.blocks = blocks_of(picture, c);
+            job.out = job.planes[c];
+            add_job(list, &job);
+        }
     }
-    return sampling_of(picture) == sampling ? add_job(jobs, first, count, pixels) : count;
+    if (of_planes)
+        return;
+    job.blocks = blocks_of(picture, 0);
+    job.out = {picture->out, (unsigned)picture->pitch, picture->width, picture->height};
+    add_job(list, &job);
 }
 
 static cudaError_t launch_jobs(const struct strip_launch &launch, enum jpeg_sampling sampling,
@@ -161,32 +173,40 @@ static struct strip_launch launch_of(const struct strip_job *device_jobs, int co
     return {device_jobs, count, guess >> 32 ? 0xFFFFFFFFu : (unsigned)guess, blocks};
 }
 
+/* Lists all jobs; launches[s]: those for sampling s. */
+static int list_jobs(struct strip_job *jobs, const struct jpeg_picture *pictures, int count,
+                     unsigned char *scratch, struct strip_launch launches[JPEG_SAMPLINGS])
+{
+    struct job_list list = {jobs, 0, 0};
+    for (int s = 0; s < JPEG_SAMPLINGS; s++) {
+        unsigned char *memory = scratch + jobs_bytes(count);
+        list.first = list.count;
+        for (int i = 0; i < count; i++) {
+            const enum jpeg_sampling sampling = sampling_of(&pictures[i]);
+            if (sampling == s || (s == JPEG_GRAY && sampling != JPEG_444))
+                add_picture(&list, &pictures[i], i, (enum jpeg_sampling)s, memory);
+            memory += planes_bytes(&pictures[i]);
+        }
+        if (list.count > list.first)
+            launches[s] = launch_of((struct strip_job *)scratch + list.first,
+                                    list.count - list.first, jobs[list.count - 1].end);
+    }
+    return list.count;
+}
+
 cudaError_t gf_jpeg_reconstruct(const struct jpeg_picture *pictures, int count,
                                 const int16_t *coefficients, const int16_t *dc,
                                 const uint16_t *quantisers, unsigned *flags, void *scratch,
                                 cudaStream_t stream)
 {
     const struct group_arrays group = {coefficients, dc, quantisers, flags};
-    struct strip_job *const device_jobs = (struct strip_job *)scratch;
     struct strip_job *const jobs = (struct strip_job *)malloc(jobs_bytes(count));
     struct strip_launch launches[JPEG_SAMPLINGS] = {};
     if (!jobs)
         return cudaErrorMemoryAllocation;
-    int jobs_count = 0;
-    for (int s = 0; s < JPEG_SAMPLINGS; s++) {
-        const int first = jobs_count;
-        unsigned char *memory = (unsigned char *)scratch + jobs_bytes(count);
-        for (int i = 0; i < count; i++) {
-            jobs_count =
-                add_jobs(jobs, first, jobs_count, &pictures[i], i, (enum jpeg_sampling)s, memory);
-            memory += gf_jpeg_reconstruct_bytes(&pictures[i]) - jobs_bytes(1);
-        }
-        if (jobs_count > first)
-            launches[s] =
-                launch_of(device_jobs + first, jobs_count - first, jobs[jobs_count - 1].end);
-    }
-    cudaError_t status = cudaMemcpyAsync(device_jobs, jobs, jobs_count * sizeof *jobs,
-                                         cudaMemcpyHostToDevice, stream);
+    const int all = list_jobs(jobs, pictures, count, (unsigned char *)scratch, launches);
+    cudaError_t status =
+        cudaMemcpyAsync(scratch, jobs, all * sizeof *jobs, cudaMemcpyHostToDevice, stream);
     free(jobs);
     for (int s = 0; s < JPEG_SAMPLINGS && status == cudaSuccess; s++)
         if (launches[s].count)

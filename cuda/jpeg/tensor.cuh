@@ -40,6 +40,14 @@ static __device__ __forceinline__ const unsigned char *as_it_is(const unsigned c
     return address;
 }
 
+/* The second byte of a word as a signed number. */
+static __device__ __forceinline__ int signed_second_byte(unsigned word)
+{
+    int byte;
+    asm("prmt.b32 %0, %1, 0, 0x9991;" : "=r"(byte) : "r"(word));
+    return byte;
+}
+
 /* max(min(x + offset, most), 0) for both halves. */
 static __device__ __forceinline__ unsigned clamp_pair(unsigned pair, unsigned offsets, int most)
 {
