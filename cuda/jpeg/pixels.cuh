@@ -24,8 +24,8 @@ static __device__ __forceinline__ void to_rgb(int luma, int cb, int cr, int rgb[
 }
 
 /* Makes components `first` and beyond of pictures into planes, and gray pictures. (planes.cu) */
-cudaError_t jpeg_planes(const struct strip_launch &launch, const struct group_arrays &group,
-                        cudaStream_t stream);
+cudaError_t gf_jpeg_make_planes(const struct strip_launch &launch, const struct group_arrays &group,
+                                cudaStream_t stream);
 
 /* How chroma becomes as large as luma. */
 enum jpeg_sampling { JPEG_GRAY, JPEG_444, JPEG_422, JPEG_420, JPEG_OTHER, JPEG_SAMPLINGS };
@@ -33,10 +33,10 @@ enum jpeg_sampling { JPEG_GRAY, JPEG_444, JPEG_422, JPEG_420, JPEG_OTHER, JPEG_S
 /* Makes pixels of the coefficients of luma and of chroma (JPEG_444) or of chroma's planes.
  * (fused.cu)
  */
-cudaError_t jpeg_fused(const struct strip_launch &launch, const struct group_arrays &group,
-                       enum jpeg_sampling sampling, cudaStream_t stream);
+cudaError_t gf_jpeg_make_pixels(const struct strip_launch &launch, const struct group_arrays &group,
+                                enum jpeg_sampling sampling, cudaStream_t stream);
 
 /* Makes pixels of three planes with any sampling. (upsample.cu) */
-cudaError_t jpeg_upsample(const struct strip_launch &launch, cudaStream_t stream);
+cudaError_t gf_jpeg_upsample(const struct strip_launch &launch, cudaStream_t stream);
 
 #endif

@@ -58,8 +58,8 @@ static __global__ void __launch_bounds__(STRIP_THREADS)
         store_edges(out, stage, x, y, lane);
 }
 
-cudaError_t jpeg_planes(const struct strip_launch &launch, const struct group_arrays &group,
-                        cudaStream_t stream)
+cudaError_t gf_jpeg_make_planes(const struct strip_launch &launch, const struct group_arrays &group,
+                                cudaStream_t stream)
 {
     planes_kernel<<<launch.blocks, STRIP_THREADS, 0, stream>>>(launch, group);
     return cudaGetLastError();

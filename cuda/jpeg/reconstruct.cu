@@ -160,10 +160,10 @@ static cudaError_t launch_jobs(const struct strip_launch &launch, enum jpeg_samp
                                const struct group_arrays &group, cudaStream_t stream)
 {
     if (sampling == JPEG_GRAY)
-        return jpeg_planes(launch, group, stream);
+        return gf_jpeg_make_planes(launch, group, stream);
     if (sampling == JPEG_OTHER)
-        return jpeg_upsample(launch, stream);
-    return jpeg_fused(launch, group, sampling, stream);
+        return gf_jpeg_upsample(launch, stream);
+    return gf_jpeg_make_pixels(launch, group, sampling, stream);
 }
 
 static struct strip_launch launch_of(const struct strip_job *device_jobs, int count,

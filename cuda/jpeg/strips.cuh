@@ -55,7 +55,7 @@ struct strip_job {
     struct surface out;       /* pixels, or the component's samples */
     struct surface planes[3]; /* components that are upsampled */
     bool edges;               /* `out` is a plane that needs them; see store_edges() */
-    int h[3], v[3], ycc;      /* of the planes, for jpeg_upsample() */
+    int h[3], v[3], ycc;      /* of the planes, for gf_jpeg_upsample() */
 };
 
 struct strip_launch {

@@ -81,7 +81,7 @@ static __global__ void __launch_bounds__(STRIP_THREADS)
     }
 }
 
-cudaError_t jpeg_upsample(const struct strip_launch &launch, cudaStream_t stream)
+cudaError_t gf_jpeg_upsample(const struct strip_launch &launch, cudaStream_t stream)
 {
     upsample_kernel<<<launch.blocks, STRIP_THREADS, 0, stream>>>(launch);
     return cudaGetLastError();
