@@ -1,7 +1,8 @@
-/* Box blur with running sums in two kernels, for pictures that boxblur_small.cuh does not take:
- * down the columns into scratch memory, then along the rows in shared memory. The time grows little
+/* Box blur with running sums in two kernels, for pictures that boxblur_small.cuh and
+ * boxblur_prefix.cuh do not take: down the columns into scratch memory, then along the rows in shared memory. The time grows little
  * with the radius. */
 #include "cuda/common/stencil.cuh"
+#include "cuda/filters/boxblur_prefix.cuh"
 #include "cuda/filters/boxblur_small.cuh"
 #include "filters/boxblur.h"
 #include "stage/border.h"
@@ -250,6 +251,8 @@ extern "C" int gf_boxblur_cuda(const struct gf_launch *launch)
     const struct gf_box *const box = (const struct gf_box *)launch->stage->constants;
     if (gf_box_small(launch->in.format, box->radius))
         return launch_small(launch, box);
+    if (gf_box_prefix(launch->in.format, box->radius))
+        return launch_prefix(launch, box);
     if (launch->in.format.bits == 16)
         return launch_box<unsigned short, unsigned, unsigned long long>(launch, box);
     return gf_box_narrow(launch->in.format, box->radius)

@@ -184,8 +184,8 @@ static void boxblur_cpu(const struct gf_stage *stage, const struct gf_view *in,
 static size_t boxblur_device_scratch(const struct gf_stage *stage, int rows)
 {
     const int radius = gf_stage_radius(stage);
-    return gf_box_small(stage->in, radius) ? 0
-                                           : gf_box_device_pitch(stage->in, radius) * (size_t)rows;
+    const bool is_one_kernel = gf_box_small(stage->in, radius) || gf_box_prefix(stage->in, radius);
+    return is_one_kernel ? 0 : gf_box_device_pitch(stage->in, radius) * (size_t)rows;
 }
 
 /* ---- variants ---- */
@@ -215,7 +215,7 @@ extern gf_launcher gf_boxblur_cuda, gf_boxblur_global_cuda, gf_boxblur_separable
 static const struct gf_variant kernels[] = {
     {GF_VARIANT("running", gf_boxblur_cuda,
                 "running sums of columns in registers, then rows: at 8 bits up to radius 7 by "
-                "shuffles, else by running sums in padded shared memory, whatever the radius")},
+                "shuffles, up to 127 by prefix sums, else by running sums in shared memory")},
     {GF_VARIANT("global", gf_boxblur_global_cuda,
                 "a thread a sample, the whole window from global memory (Best Practices 9.2.1)"),
      .refuses = refuses_window},

@@ -63,6 +63,14 @@ static inline int gf_box_small(struct gf_format format, int radius)
            radius <= GF_BOX_SMALL_MAX;
 }
 
+/* The same for radii beyond: column sums fit 16 bits, and shared memory holds rows of them. */
+enum { GF_BOX_PREFIX_MAX = 127 };
+static inline int gf_box_prefix(struct gf_format format, int radius)
+{
+    return format.bits == 8 && format.channels % 2 == 1 && radius > GF_BOX_SMALL_MAX &&
+           radius <= GF_BOX_PREFIX_MAX;
+}
+
 /* Whether the sum of a window's column fits 16 bits, as the device then stores it. */
 static inline int gf_box_narrow(struct gf_format format, int radius)
 {
