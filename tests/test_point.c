@@ -358,14 +358,35 @@ static void test_flat(void **state)
     }
 }
 
+/* The look-up of the device makes the bin that interpolation makes. */
+static void test_lightness_steps(void **state)
+{
+    (void)state;
+    size_t size;
+    struct gf_lightness *const tables = gf_lightness_tables(8, &size);
+    assert_non_null(tables);
+    for (int y = 0; y < 1 << 24; y++) {
+        if ((int)((tables->step[y >> 12] + (uint32_t)y) >> 13) !=
+            gf_lightness_interpolated(y, tables->curve))
+            fail_msg("luminance %d / 2^24", y);
+    }
+    free(tables);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tables),     cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_luma),       cmocka_unit_test(test_saturation),
-        cmocka_unit_test(test_runs),       cmocka_unit_test(test_gray_stays_gray),
-        cmocka_unit_test(test_alpha),      cmocka_unit_test(test_alpha_round_trip),
-        cmocka_unit_test(test_histograms), cmocka_unit_test(test_flat),
+        cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_luma),
+        cmocka_unit_test(test_saturation),
+        cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_gray_stays_gray),
+        cmocka_unit_test(test_alpha),
+        cmocka_unit_test(test_alpha_round_trip),
+        cmocka_unit_test(test_histograms),
+        cmocka_unit_test(test_flat),
+        cmocka_unit_test(test_lightness_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -176,16 +176,34 @@ enum { GF_LIGHTNESS_SEGMENTS = 4096 };
 
 struct gf_lightness {
     uint32_t curve[GF_LIGHTNESS_SEGMENTS + 1]; /* L* M/100 in 1/4096 */
+    uint32_t step[GF_LIGHTNESS_SEGMENTS];      /* 8 bits: of gf_lightness_bin_8() */
     float linear[];                            /* M + 1 samples' linear light */
 };
 
-GF_HOST_DEVICE int gf_lightness_bin(struct gf_rgb p, const uint32_t *curve)
+/* The luminance in 1/2^24, below 1. */
+GF_HOST_DEVICE int gf_lightness_position(struct gf_rgb p)
 {
-    int y = (int)(gf_luminance(p) * 16777216.0f);
-    y = y > 16777215 ? 16777215 : y;
+    const int y = (int)(gf_luminance(p) * 16777216.0f);
+    return y > 16777215 ? 16777215 : y;
+}
+
+GF_HOST_DEVICE int gf_lightness_interpolated(int y, const uint32_t *curve)
+{
     const uint32_t low = curve[y >> 12];
     const uint32_t span = curve[(y >> 12) + 1] - low;
     return (int)((low + (span * (uint32_t)(y & 4095) >> 12) + 2048) >> 12);
+}
+
+GF_HOST_DEVICE int gf_lightness_bin(struct gf_rgb p, const uint32_t *curve)
+{
+    return gf_lightness_interpolated(gf_lightness_position(p), curve);
+}
+
+/* The same for 8 bits by one look-up: in no segment does the bin change twice. */
+GF_HOST_DEVICE int gf_lightness_bin_8(struct gf_rgb p, const uint32_t *step)
+{
+    const int y = gf_lightness_position(p);
+    return (int)((step[y >> 12] + (uint32_t)y) >> 13);
 }
 
 #endif

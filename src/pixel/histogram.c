@@ -26,6 +26,7 @@ struct lightness {
 };
 
 static struct lightness lightness_8, lightness_16;
+static uint32_t lightness_step[GF_LIGHTNESS_SEGMENTS];
 static pthread_once_t lightness_once = PTHREAD_ONCE_INIT;
 
 static void fill_lightness(uint32_t *curve, float *linear, int max)
@@ -38,9 +39,22 @@ static void fill_lightness(uint32_t *curve, float *linear, int max)
         linear[v] = (float)gf_srgb_decode_exact((double)v / max);
 }
 
+/* Entry i plus luminance y is 2^13 times the bin, and a rest, for all y of segment i. */
+static void fill_steps(const uint32_t *curve, uint32_t *step)
+{
+    for (int i = 0; i < GF_LIGHTNESS_SEGMENTS; i++) {
+        const int first = i << 12, bin = gf_lightness_interpolated(first, curve);
+        int change = 0;
+        while (change < 4096 && gf_lightness_interpolated(first + change, curve) == bin)
+            change++;
+        step[i] = (((uint32_t)bin + 1) << 13) - (uint32_t)(first + change);
+    }
+}
+
 static void fill_both(void)
 {
     fill_lightness(lightness_8.curve, lightness_8.linear, 255);
+    fill_steps(lightness_8.curve, lightness_step);
     fill_lightness(lightness_16.curve, lightness_16.linear, 65535);
 }
 
@@ -58,6 +72,7 @@ void *gf_lightness_tables(int bits, size_t *size)
     struct gf_lightness *const tables = malloc(*size);
     if (tables) {
         memcpy(tables->curve, from->curve, sizeof tables->curve);
+        memcpy(tables->step, lightness_step, sizeof tables->step);
         memcpy(tables->linear, from->linear, samples * sizeof(float));
     }
     return tables;

@@ -36,6 +36,7 @@ static size_t lay_out(const struct gf_point_builder *builder, struct gf_format i
     }
     if (builder->lightness) {
         program->curve_at = place(&end, sizeof builder->lightness->curve);
+        program->step_at = place(&end, sizeof builder->lightness->step);
         program->level_at = place(&end, (size_t)builder->bins * sizeof(float));
     }
     program->field_bytes = (unsigned)(gf_point_field_floats(in) * sizeof(float));
@@ -86,6 +87,7 @@ static void write_tables(const struct gf_point_builder *builder, struct gf_forma
     if (program->level_at) {
         memcpy(block + program->curve_at, builder->lightness->curve,
                sizeof builder->lightness->curve);
+        memcpy(block + program->step_at, builder->lightness->step, sizeof builder->lightness->step);
         memcpy(block + program->level_at, builder->level, (size_t)builder->bins * sizeof(float));
     }
     if (program->fields)

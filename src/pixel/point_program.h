@@ -65,6 +65,7 @@ struct gf_point_program {
     /* [tables][M + 1] floats or 16-bit samples, or [4][256] 8-bit samples, alpha's among them. */
     unsigned table_at;
     unsigned curve_at;  /* RELIGHT: gf_lightness.curve */
+    unsigned step_at;   /* RELIGHT: gf_lightness.step */
     unsigned level_at;  /* RELIGHT: float [M + 1], the new fy */
     unsigned encode_at; /* ENCODE_8: bytes [ENCODE_STEPS + 1] */
     int fields;

@@ -8,6 +8,11 @@
 
 enum { THREADS_8 = 512, BINS_8 = 256 };
 
+struct lightness_8 {
+    float linear[256][WARP]; /* copies, one for each lane in its own bank */
+    uint32_t step[GF_LIGHTNESS_SEGMENTS];
+};
+
 /* A lane uses copy number lane % copies. With 32 copies each lane accesses its own bank, whatever
  * it counts; where there is no room for so many, two lanes share a copy. */
 template <int SOURCE> struct layout {
@@ -15,11 +20,8 @@ template <int SOURCE> struct layout {
     static constexpr int histograms = SOURCE == CHANNELS ? 3 : 1;
     static constexpr unsigned stride = copies * 4; /* bytes from one bin to the next */
     static constexpr int counters = histograms * BINS_8 * copies;
-};
-
-struct lightness_8 {
-    uint32_t curve[GF_LIGHTNESS_SEGMENTS + 1];
-    float linear[256];
+    static constexpr int bytes =
+        counters * 4 + (SOURCE == LIGHTNESS ? sizeof(struct lightness_8) : 0);
 };
 
 /* base + scale * byte i of the words, in one instruction; i is known when compiling, scale at most
@@ -46,11 +48,11 @@ static __device__ __forceinline__ void count_at(unsigned *counters, unsigned add
     atomicAdd((unsigned *)((unsigned char *)counters + address), 1u);
 }
 
-static __device__ __forceinline__ unsigned lightness_of(const struct lightness_8 *tables,
-                                                        unsigned r, unsigned g, unsigned b)
+static __device__ __forceinline__ float light_of(const struct lightness_8 *tables,
+                                                 const unsigned *w, int i)
 {
-    const struct gf_rgb p = {tables->linear[r], tables->linear[g], tables->linear[b]};
-    return (unsigned)gf_lightness_bin(p, tables->curve);
+    const unsigned offset = byte_of(w, i, 4 * WARP, threadIdx.x % WARP * 4);
+    return *(const float *)((const unsigned char *)tables->linear + offset);
 }
 
 /* Counts the pixel whose samples begin at byte i. copy: the byte offset of the lane's copy. */
@@ -66,8 +68,9 @@ static __device__ __forceinline__ void count_pixel(unsigned *counters, unsigned 
         count_at(counters, (luma_sum(w, i) / 2 & 0x7f80u) + copy); /* / 256 * stride */
     } else if (SOURCE == LIGHTNESS) {
         const int green = COUNT >= 3 ? 1 : 0;
-        const unsigned bin = lightness_of(tables, byte_of(w, i, 1, 0), byte_of(w, i + green, 1, 0),
-                                          byte_of(w, i + 2 * green, 1, 0));
+        const struct gf_rgb p = {light_of(tables, w, i), light_of(tables, w, i + green),
+                                 light_of(tables, w, i + 2 * green)};
+        const unsigned bin = (unsigned)gf_lightness_bin_8(p, tables->step);
         count_at(counters, bin * stride + copy);
     } else {
         const int colours = COUNT >= 3 ? 3 : 1;
@@ -103,14 +106,14 @@ __global__ void __launch_bounds__(THREADS_8)
 {
     constexpr int vectors = COUNT == 3 ? 3 : 1, groups = COUNT == 3 ? 1 : 2;
     constexpr int pixels = vectors * VECTOR / COUNT;
-    constexpr int table_words = SOURCE == LIGHTNESS ? sizeof(struct lightness_8) / 4 : 0;
-    __shared__ unsigned counters[layout<SOURCE>::counters + table_words];
-    const struct lightness_8 *const tables =
-        (const struct lightness_8 *)(counters + layout<SOURCE>::counters);
+    extern __shared__ unsigned counters[];
+    struct lightness_8 *const tables = (struct lightness_8 *)(counters + layout<SOURCE>::counters);
     for (int i = (int)threadIdx.x; i < layout<SOURCE>::counters; i += THREADS_8)
         counters[i] = 0;
-    for (int i = (int)threadIdx.x; SOURCE == LIGHTNESS && i < table_words; i += THREADS_8)
-        counters[layout<SOURCE>::counters + i] = ((const unsigned *)lightness)[i];
+    for (int i = (int)threadIdx.x; SOURCE == LIGHTNESS && i < 256 * WARP; i += THREADS_8)
+        tables->linear[i / WARP][i % WARP] = lightness->linear[i / WARP];
+    for (int i = (int)threadIdx.x; SOURCE == LIGHTNESS && i < GF_LIGHTNESS_SEGMENTS; i += THREADS_8)
+        tables->step[i] = lightness->step[i];
     __syncthreads();
     const unsigned copy = 4 * (threadIdx.x % layout<SOURCE>::copies);
     const unsigned row_items = full + (tail ? 1 : 0);
@@ -161,11 +164,15 @@ template <int SOURCE, int COUNT> static cudaError_t launch_8(const struct count_
     const struct view_pair *const p = &request->p;
     const unsigned full = p->width / pixels, tail = p->width % pixels;
     unsigned blocks = blocks_for(p->rows * (full + !!tail), THREADS_8 * groups);
-    const cudaError_t status = resident_blocks((const void *)histogram8_kernel<SOURCE, COUNT>,
-                                               THREADS_8, 0, blocks, &blocks);
+    const void *const kernel = (const void *)histogram8_kernel<SOURCE, COUNT>;
+    constexpr int bytes = layout<SOURCE>::bytes;
+    cudaError_t status =
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    if (status == cudaSuccess)
+        status = resident_blocks(kernel, THREADS_8, bytes, blocks, &blocks);
     if (status != cudaSuccess)
         return status;
-    histogram8_kernel<SOURCE, COUNT><<<blocks, THREADS_8, 0, request->stream>>>(
+    histogram8_kernel<SOURCE, COUNT><<<blocks, THREADS_8, bytes, request->stream>>>(
         *p, full, tail, request->count, request->lightness);
     return cudaGetLastError();
 }

@@ -3,9 +3,9 @@
 #ifndef GF_CUDA_FILTERS_POINT_POINT_LAUNCH_CUH
 #define GF_CUDA_FILTERS_POINT_POINT_LAUNCH_CUH
 
+#include "cuda/filters/point/point_lab.cuh"
 #include "cuda/filters/point/point_luma.cuh"
 #include "cuda/filters/point/point_program.cuh"
-#include "cuda/filters/point/point_saturate.cuh"
 #include "cuda/filters/point/point_table.cuh"
 #include "pixel/point_program.h"
 
@@ -29,9 +29,8 @@ static int launch_rows(const struct gf_launch *launch, struct view_pair band)
     bool step, fine;
     if (is_luma8(stage, host, &step, &fine))
         return launch_luma8<ACCESS>(&band, step, fine, host->op[1].a, stream);
-    if (is_saturate8(stage, host))
-        return stage->in.channels == 3 ? launch_saturate8<3, ACCESS>(&band, host, block, stream)
-                                       : launch_saturate8<4, ACCESS>(&band, host, block, stream);
+    if (is_lab8(stage, host))
+        return launch_lab8<ACCESS>(&band, stage->in.channels, host, block, stream);
     struct program program;
     fill_program(&program, launch, &band);
     return launch_program<ACCESS>(&program, stage->in.bits, stage->out.bits, stream);

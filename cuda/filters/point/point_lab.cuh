@@ -1,0 +1,292 @@
+/* saturation and equalize=lightness of 8-bit colour. */
+#ifndef GF_CUDA_FILTERS_POINT_POINT_LAB_CUH
+#define GF_CUDA_FILTERS_POINT_POINT_LAB_CUH
+
+#include "cuda/filters/point/point_tile.cuh"
+#include "pixel/point_program.h"
+
+enum {
+    LAB_WARPS = 16,
+    LAB_PIXELS = 4 /* of a thread at a time */
+};
+
+/* Bound by arithmetic, so each instruction counts: tables are read at 32-bit addresses in shared
+ * memory that need no further sum, and two constants, which would be loaded anew for each use, come
+ * from there too, so that they stay in registers. */
+struct lab {
+    unsigned
+        decode; /* address of the lane's copy of the table of linear light: entry v is at + 128 v */
+    unsigned encode; /* address of the table of ENCODE_8, below 2^23 */
+    float factor, slope, inverse_slope;
+    const uint32_t *step; /* RELIGHT */
+    const float *level;
+};
+
+static __device__ __forceinline__ float linear_at(unsigned address)
+{
+    float v;
+    asm("ld.shared.f32 %0, [%1];" : "=f"(v) : "r"(address));
+    return v;
+}
+
+/* The sample for linear light x. A denormal number's bits are those of an integer: adding x times
+ * the one of ENCODE_STEPS to that of the table's address gives the address of entry round(x
+ * ENCODE_STEPS). */
+static __device__ __forceinline__ unsigned encoded(const struct lab *s, float x)
+{
+    unsigned v;
+    const float address =
+        fmaf(x, __int_as_float(GF_POINT_ENCODE_STEPS), __uint_as_float(s->encode));
+    asm("ld.shared.u8 %0, [%1];" : "=r"(v) : "r"(__float_as_uint(address)));
+    return v;
+}
+
+/* gf_saturate and what follows it, back to samples, with the constants of `s`: the same operations
+ * in the same order. */
+static __device__ __forceinline__ float lab_f(const struct lab *s, float x)
+{
+    return gf_select(x, GF_LAB_DARK, gf_cbrt(x), fmaf(s->slope, x, GF_LAB_OFFSET));
+}
+
+static __device__ __forceinline__ float lab_inverse(const struct lab *s, float f)
+{
+    return gf_select(f, GF_LAB_DARK_F, f * f * f,
+                     fmaf(f, s->inverse_slope, -GF_LAB_OFFSET * GF_LAB_INVERSE_SLOPE));
+}
+
+static __device__ __forceinline__ uint3 saturated(const struct lab *s, float r, float g, float b)
+{
+    const float x =
+        fmaf(GF_WHITE_X * GF_X_R, r, fmaf(GF_WHITE_X * GF_X_G, g, GF_WHITE_X * GF_X_B * b));
+    const float y = fmaf(GF_Y_R, r, fmaf(GF_Y_G, g, GF_Y_B * b));
+    const float z =
+        fmaf(GF_WHITE_Z * GF_Z_R, r, fmaf(GF_WHITE_Z * GF_Z_G, g, GF_WHITE_Z * GF_Z_B * b));
+    const float fy = lab_f(s, y);
+    const float kept = fmaf(-s->factor, fy, fy);
+    const float new_fx = fmaf(s->factor, lab_f(s, x), kept);
+    const float new_fz = fmaxf(fmaf(s->factor, lab_f(s, z), kept), 0.0f);
+    const float dx = lab_inverse(s, new_fx) - x;
+    const float dz = lab_inverse(s, new_fz) - z;
+    const float red = fmaf(GF_R_X / GF_WHITE_X, dx, fmaf(GF_R_Z / GF_WHITE_Z, dz, r));
+    const float green = fmaf(GF_G_X / GF_WHITE_X, dx, fmaf(GF_G_Z / GF_WHITE_Z, dz, g));
+    const float blue = fmaf(GF_B_X / GF_WHITE_X, dx, fmaf(GF_B_Z / GF_WHITE_Z, dz, b));
+    return make_uint3(encoded(s, __saturatef(red)), encoded(s, __saturatef(green)),
+                      encoded(s, __saturatef(blue)));
+}
+
+/* The same of gf_relight. */
+static __device__ __forceinline__ uint3 relit(const struct lab *s, float r, float g, float b)
+{
+    const struct gf_rgb p = {r, g, b};
+    const float x = fmaf(GF_X_R, r, fmaf(GF_X_G, g, GF_X_B * b));
+    const float y = gf_luminance(p);
+    const float z = fmaf(GF_Z_R, r, fmaf(GF_Z_G, g, GF_Z_B * b));
+    const float new_fy = s->level[gf_lightness_bin_8(p, s->step)];
+    const float step = new_fy - lab_f(s, y);
+    const float dx = lab_inverse(s, lab_f(s, x) + step) - x;
+    const float dy = lab_inverse(s, new_fy) - y;
+    const float dz = lab_inverse(s, fmaxf(lab_f(s, z) + step, 0.0f)) - z;
+    const float red = fmaf(GF_R_X, dx, fmaf(GF_R_Y, dy, fmaf(GF_R_Z, dz, r)));
+    const float green = fmaf(GF_G_X, dx, fmaf(GF_G_Y, dy, fmaf(GF_G_Z, dz, g)));
+    const float blue = fmaf(GF_B_X, dx, fmaf(GF_B_Y, dy, fmaf(GF_B_Z, dz, b)));
+    return make_uint3(encoded(s, __saturatef(red)), encoded(s, __saturatef(green)),
+                      encoded(s, __saturatef(blue)));
+}
+
+template <bool RELIGHT>
+static __device__ __forceinline__ uint3 changed(const struct lab *s, float r, float g, float b)
+{
+    return RELIGHT ? relit(s, r, g, b) : saturated(s, r, g, b);
+}
+
+/* Four pixels of three words, in place. */
+template <bool RELIGHT>
+static __device__ __forceinline__ void change_rgb(const struct lab *s, unsigned *w)
+{
+    const unsigned byte[4] = {0x80u, 0x8000u, 0x800000u, 0x80000000u}; /* 128 times that byte */
+    const unsigned from[3] = {w[0], w[1], w[2]};
+    unsigned v[12];
+#pragma unroll
+    for (int p = 0; p < 4; p++) {
+        float c[3];
+#pragma unroll
+        for (int k = 0; k < 3; k++)
+            c[k] = linear_at(__dp4a(from[(3 * p + k) / 4], byte[(3 * p + k) % 4], s->decode));
+        const uint3 to = changed<RELIGHT>(s, c[0], c[1], c[2]);
+        v[3 * p] = to.x;
+        v[3 * p + 1] = to.y;
+        v[3 * p + 2] = to.z;
+    }
+#pragma unroll
+    for (int k = 0; k < 3; k++)
+        w[k] = __byte_perm(__byte_perm(v[4 * k], v[4 * k + 1], 0x0040),
+                           __byte_perm(v[4 * k + 2], v[4 * k + 3], 0x0040), 0x5410);
+}
+
+/* One pixel of one word, in place. */
+template <bool RELIGHT>
+static __device__ __forceinline__ void change_rgba(const struct lab *s, unsigned *w)
+{
+    const unsigned from = *w;
+    const uint3 to = changed<RELIGHT>(s, linear_at(__dp4a(from, 0x80u, s->decode)),
+                                      linear_at(__dp4a(from, 0x8000u, s->decode)),
+                                      linear_at(__dp4a(from, 0x800000u, s->decode)));
+    *w = __byte_perm(__byte_perm(to.x, to.y, 0x0040), __byte_perm(to.z, from, 0x0070), 0x5410);
+}
+
+/* Tables in shared memory; a tile for each warp lies behind them. */
+struct lab_tables {
+    float decode[256][WARP]; /* linear light: copies, one for each lane in its own bank */
+    unsigned char encode[GF_POINT_ENCODE_STEPS + 1];
+    float slope, inverse_slope, unused[2];
+};
+struct relight_tables {
+    struct lab_tables lab;
+    float level[256];
+    uint32_t step[GF_LIGHTNESS_SEGMENTS];
+};
+static_assert(sizeof(struct relight_tables) % VECTOR == 0, "tiles are vectors");
+
+/* What the tables are copied from, in global memory. */
+struct lab_source {
+    const float *decode, *level;
+    const uint4 *encode;
+    const uint4 *step;
+    float factor;
+};
+
+template <bool RELIGHT>
+static __device__ __forceinline__ struct lab fill_lab(const struct lab_source &from, uint4 *shared)
+{
+    struct relight_tables *const tables = (struct relight_tables *)shared;
+    struct lab_tables *const lab = &tables->lab;
+    for (unsigned i = threadIdx.x; i < sizeof lab->decode / VECTOR; i += blockDim.x) {
+        const float v = from.decode[i / (WARP / 4)];
+        ((float4 *)lab->decode)[i] = make_float4(v, v, v, v);
+    }
+    for (unsigned i = threadIdx.x; i < sizeof lab->encode / VECTOR; i += blockDim.x)
+        ((uint4 *)lab->encode)[i] = from.encode[i];
+    for (unsigned i = threadIdx.x; RELIGHT && i < 256; i += blockDim.x)
+        tables->level[i] = from.level[i];
+    for (unsigned i = threadIdx.x; RELIGHT && i < sizeof tables->step / VECTOR; i += blockDim.x)
+        ((uint4 *)tables->step)[i] = from.step[i];
+    if (threadIdx.x == 0) {
+        lab->slope = GF_LAB_SLOPE;
+        lab->inverse_slope = GF_LAB_INVERSE_SLOPE;
+    }
+    __syncthreads();
+    return {(unsigned)__cvta_generic_to_shared(lab->decode[0] + threadIdx.x % WARP),
+            (unsigned)__cvta_generic_to_shared(lab->encode),
+            from.factor,
+            lab->slope,
+            lab->inverse_slope,
+            tables->step,
+            tables->level};
+}
+
+template <bool RELIGHT>
+static constexpr int LAB_BYTES = RELIGHT ? sizeof(struct relight_tables)
+                                         : sizeof(struct lab_tables);
+
+template <bool RELIGHT, int CHANNELS, class ACCESS>
+__global__ void __launch_bounds__(LAB_WARPS *WARP, 2)
+    lab8_kernel(const struct view_pair band, unsigned row_tiles, const struct lab_source from)
+{
+    extern __shared__ uint4 shared[];
+    const struct lab lab = fill_lab<RELIGHT>(from, shared);
+    const unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
+    unsigned char *const pixels =
+        (unsigned char *)shared + LAB_BYTES<RELIGHT> + warp * (TILE * CHANNELS);
+    unsigned *const words = (unsigned *)pixels;
+    const unsigned tiles = band.rows * row_tiles;
+    for (unsigned index = blockIdx.x * warps + warp; index < tiles; index += gridDim.x * warps) {
+        const struct tile tile = tile_of(index, &band, row_tiles, TILE);
+        const size_t offset = (size_t)tile.first * CHANNELS;
+        const unsigned bytes = tile.pixels * CHANNELS;
+        copy_tile<CHANNELS, ACCESS>(pixels, band.in + tile.row * band.in_pitch + offset, bytes,
+                                    lane);
+        __syncwarp();
+        /* What lies beyond a short tile is computed too, and not copied out. */
+#pragma unroll 1
+        for (unsigned at = 0; at < tile.pixels; at += LAB_PIXELS * WARP) {
+            if (CHANNELS == 3) { /* 3 is odd: no two lanes meet in a bank */
+                change_rgb<RELIGHT>(&lab, words + at / 4 * 3 + lane * 3);
+            } else {
+#pragma unroll
+                for (int p = 0; p < LAB_PIXELS; p++)
+                    change_rgba<RELIGHT>(&lab, words + at + p * WARP + lane);
+            }
+        }
+        __syncwarp();
+        copy_tile<CHANNELS, ACCESS>(band.out + tile.row * band.out_pitch + offset, pixels, bytes,
+                                    lane);
+        __syncwarp();
+    }
+}
+
+/* Shared memory that a block may have. */
+static cudaError_t find_shared(int *bytes)
+{
+    int device = 0;
+    const cudaError_t status = cudaGetDevice(&device);
+    return status == cudaSuccess
+               ? cudaDeviceGetAttribute(bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device)
+               : status;
+}
+
+/* One of these operations on 8-bit colour, with or without tables before it, and nothing after it.
+ * A factor of 0, which must give exact grays, is left to gf_saturate. */
+static bool is_lab8(const struct gf_stage *stage, const struct gf_point_program *program)
+{
+    const struct gf_point_op *const op = program->op;
+    int shared = 0;
+    const bool is_one = (op[0].kind == GF_POINT_RELIGHT && find_shared(&shared) == cudaSuccess &&
+                         shared >= LAB_BYTES<true> + TILE * 4) ||
+                        (op[0].kind == GF_POINT_SATURATE && op[0].a != 0.0f);
+    return is_one && stage->in.bits == 8 && stage->in.channels >= 3 &&
+           program->table == GF_POINT_FLOATS && program->tables == 1 && program->count == 2 &&
+           op[1].kind == GF_POINT_ENCODE_8;
+}
+
+template <bool RELIGHT, int CHANNELS, class ACCESS>
+static int launch_lab8_as(const struct view_pair *band, const struct lab_source &from,
+                          cudaStream_t stream)
+{
+    const void *const kernel = (const void *)lab8_kernel<RELIGHT, CHANNELS, ACCESS>;
+    int available = 0, warps = LAB_WARPS;
+    cudaError_t status = find_shared(&available);
+    const int each = TILE * CHANNELS;
+    while (warps > 1 && LAB_BYTES<RELIGHT> + warps * each > available)
+        warps /= 2;
+    const int size = LAB_BYTES<RELIGHT> + warps * each;
+    if (status == cudaSuccess)
+        status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, size);
+    if (status != cudaSuccess)
+        return status;
+    const unsigned row_tiles = blocks_for(band->width, TILE);
+    unsigned blocks = blocks_for(band->rows * row_tiles, (unsigned)warps);
+    status = resident_blocks(kernel, warps * WARP, (size_t)size, blocks, &blocks);
+    if (status != cudaSuccess)
+        return status;
+    lab8_kernel<RELIGHT, CHANNELS, ACCESS>
+        <<<blocks, warps * WARP, size, stream>>>(*band, row_tiles, from);
+    return cudaGetLastError();
+}
+
+template <class ACCESS>
+static int launch_lab8(const struct view_pair *band, int channels,
+                       const struct gf_point_program *program, const unsigned char *block,
+                       cudaStream_t stream)
+{
+    const struct lab_source from = {(const float *)(block + program->table_at),
+                                    (const float *)(block + program->level_at),
+                                    (const uint4 *)(block + program->encode_at),
+                                    (const uint4 *)(block + program->step_at), program->op[0].a};
+    if (program->op[0].kind == GF_POINT_RELIGHT)
+        return channels == 3 ? launch_lab8_as<true, 3, ACCESS>(band, from, stream)
+                             : launch_lab8_as<true, 4, ACCESS>(band, from, stream);
+    return channels == 3 ? launch_lab8_as<false, 3, ACCESS>(band, from, stream)
+                         : launch_lab8_as<false, 4, ACCESS>(band, from, stream);
+}
+
+#endif
