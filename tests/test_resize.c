@@ -3,6 +3,8 @@
 
 #include "one_stage.h"
 #include "chain/chain.h"
+#include "pixel/resample.h"
+#include "pixel/sample.h"
 
 static const char *const kernels[] = {"lanczos3", "cubic", "linear", "area"};
 
@@ -333,6 +335,44 @@ static void test_refused(void **state)
                    "resize: 1x20000 is too narrow to cover 65535x65535");
 }
 
+/* ---- what the device makes of the tables ---- */
+
+static struct gf_stage prepared(const char *text, struct gf_format format, struct gf_chain *chain)
+{
+    struct gf_stage stage;
+    struct gf_error error = {0};
+    assert_ok(text, gf_chain_parse(text, chain, &error), &error);
+    assert_ok(text,
+              gf_stage_bind(&stage, chain->item[0].filter, chain->item[0].params, format, &error),
+              &error);
+    assert_ok(text, gf_stage_prepare(&stage, &error), &error);
+    return stage;
+}
+
+/* Around every change of the sample, and at the ends of cells. */
+static void test_encode_table(void **state)
+{
+    (void)state;
+    struct gf_chain chain;
+    struct gf_stage stage = prepared("resize=50%:light=linear", format_of(64, 64, 3, 8), &chain);
+    const struct gf_resample *const resample = stage.constants;
+    const uint32_t *const table =
+        (const uint32_t *)gf_resample_ints(stage.constants, resample->walk.encode);
+    int doubtful = 0, tried = 0;
+    for (uint32_t bits = 0; bits <= 0x3f800000; bits += bits < 0x3b000000 ? 4099 : 67, tried++) {
+        const float light = gf_float_of_bits(bits);
+        const uint32_t at = gf_bits_of_float(light + GF_RESAMPLE_ENCODE_OFFSET);
+        const uint32_t sum = table[gf_resample_encode_cell(at)] + at;
+        if (((sum + GF_RESAMPLE_ENCODE_GUARD) & 65535) <= 2 * GF_RESAMPLE_ENCODE_GUARD)
+            doubtful++;
+        else if ((int)(sum >> 16) != gf_round_sample(gf_resample_encode(light) * 255.0f, 255.0f))
+            fail_msg("light %.9g becomes %u", (double)light, sum >> 16);
+    }
+    assert_in_range(doubtful, 1, tried / 1000);
+    gf_stage_release(&stage);
+    gf_chain_free(&chain);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -340,6 +380,7 @@ int main(void)
         cmocka_unit_test(test_linear_alpha), cmocka_unit_test(test_nearest),
         cmocka_unit_test(test_sizes),        cmocka_unit_test(test_cover),
         cmocka_unit_test(test_longest),      cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_encode_table),
     };
     return cmocka_run_group_tests_name("resize", tests, NULL, NULL);
 }

@@ -69,7 +69,22 @@ struct gf_resample_walk {
     bool gathers;
     enum gf_resample_width width_kind;
     size_t column_start, column_weight, row_first, row_weight;
+    size_t encode; /* uint32_t[GF_RESAMPLE_ENCODE_CELLS], where linear */
 };
+
+/* From linear light x, 0..1, to a rounded sample of 8 bits by a table. Cells are as wide as 2^15
+ * steps of the float x + 1/16, so narrow that the sample changes once in each at most. With `at`
+ * the bits of that float, the sample is the upper half of entry gf_resample_encode_cell(at) + at,
+ * unless the lower half is within GUARD of 0: then x is so near a change that only
+ * gf_resample_encode() decides. Its rounding errors move a change by less than GUARD; all floats
+ * were tried. */
+#define GF_RESAMPLE_ENCODE_OFFSET 0.0625f
+enum { GF_RESAMPLE_ENCODE_CELLS = 1041, GF_RESAMPLE_ENCODE_GUARD = 16 };
+
+GF_HOST_DEVICE uint32_t gf_resample_encode_cell(uint32_t at)
+{
+    return (at >> 15) - (0x3d800000u >> 15);
+}
 
 /* The window of a group of columns for ratios up to 2, or, where rows are gathered, up to 1. */
 static inline int gf_resample_walk_window(int group, int reach, bool gathers)

@@ -1,5 +1,7 @@
 #include "pixel/resample.h"
 
+#include "pixel/sample.h"
+
 /* What the device makes by threads that walk down the picture. A product of a short weight and a
  * sample of 8 bits is exact there and here; a sample that was not converted is as many steps of the
  * smallest number, which the weights make up for, in powers of two that round nothing. */
@@ -119,6 +121,8 @@ struct gf_resample_walk gf_resample_walk_plan(const struct gf_resample *resample
         walk.row_first = take(used, (size_t)(rows->in + walk.reach));
     walk.row_weight =
         take(used, (size_t)(walk.gathers ? rows->out : rows->in + walk.reach) * stride);
+    if (resample->linear)
+        walk.encode = take(used, GF_RESAMPLE_ENCODE_CELLS);
     return walk;
 }
 
@@ -181,10 +185,44 @@ static void fill_rows(const struct gf_resample *resample, float scale, char *blo
     }
 }
 
+/* Where light begins to become a sample above v, as GF_RESAMPLE_ENCODE_CELLS counts. */
+static uint32_t change_after(int v)
+{
+    uint32_t below = 0, above = 0x3f800000; /* the bits of 0 and 1 */
+    while (above - below > 1) {
+        const uint32_t middle = (below + above) / 2;
+        const float encoded = gf_resample_encode(gf_float_of_bits(middle)) * 255.0f;
+        if (gf_round_sample(encoded, 255.0f) > v)
+            above = middle;
+        else
+            below = middle;
+    }
+    return gf_bits_of_float(gf_float_of_bits(above) + GF_RESAMPLE_ENCODE_OFFSET);
+}
+
+static void fill_encode(uint32_t *table)
+{
+    const uint32_t width = 1u << 15, guard = GF_RESAMPLE_ENCODE_GUARD;
+    uint32_t start = gf_bits_of_float(GF_RESAMPLE_ENCODE_OFFSET);
+    uint32_t below = 0, change = change_after(0);
+    for (int i = 0; i < GF_RESAMPLE_ENCODE_CELLS; i++, start += width) {
+        while (below < 254 && change + guard < start)
+            change = change_after((int)++below);
+        if (change + guard < start)
+            table[i] = (255u << 16) + width / 2 - start;
+        else if (change <= start + width + guard)
+            table[i] = ((below + 1) << 16) - change;
+        else
+            table[i] = (below << 16) + width / 2 - start;
+    }
+}
+
 void gf_resample_walk_fill(const struct gf_resample *resample, int bits, char *block)
 {
     if (!resample->walk.group)
         return;
     fill_columns(resample, block);
     fill_rows(resample, resample->linear ? 1.0f : (float)(1 << bits), block);
+    if (resample->linear)
+        fill_encode((uint32_t *)(block + resample->walk.encode));
 }

@@ -276,8 +276,9 @@ static const struct {
     bool
         large; /* left out with the greatest parameters, whose cost grows with the radius squared */
 } sizes[] = {
-    {1, 1, false, false},  {1, 19, false, false}, {19, 1, false, false},   {3, 3, true, false},
-    {33, 17, true, false}, {77, 55, true, true},  {517, 131, false, true},
+    {1, 1, false, false},    {1, 19, false, false}, {19, 1, false, false}, {3, 3, true, false},
+    {33, 17, true, false},   {77, 55, true, true},  {90, 70, true, true}, /* has an exact half */
+    {517, 131, false, true},
 };
 
 static enum gf_status run_sizes(struct test *test, const struct gf_chain *chain, int set,

@@ -38,7 +38,10 @@ static size_t append_value(char *text, size_t length, const struct gf_param *par
             choices++;
         return append(text, length, "%s", param->choices[((int)set - 1) % choices]);
     case GF_TYPE_LENGTH:
-        return append(text, length, "%s", set == GF_SELFTEST_LEAST ? "40%" : "70%");
+        return append(text, length, "%s",
+                      set == GF_SELFTEST_LEAST      ? "40%"
+                      : set == GF_SELFTEST_GREATEST ? "70%"
+                                                    : "50%");
     case GF_TYPE_MATRIX:
         return append_matrix(text, length, set == GF_SELFTEST_GREATEST ? GF_MATRIX_SIDE_MAX : 3);
     case GF_TYPE_FILE:

@@ -19,6 +19,7 @@ static int resize_by_walking(const struct gf_launch *launch, const struct gf_res
                                                           : format.bits == 8 ? 256.0f
                                                                              : 65536.0f);
     walk.decode = gf_resample_floats(block, resample->decode);
+    walk.encode = (const unsigned *)gf_resample_ints(block, plan->encode);
     walk.column_start = gf_resample_ints(block, plan->column_start);
     walk.column_weight = gf_resample_floats(block, plan->column_weight);
     walk.row_start = gf_resample_ints(block, resample->rows.start);

@@ -29,6 +29,7 @@ struct resize_walk {
     float max; /* what the first pass is clamped to, in the units of its sums */
     int tall;  /* rows of a thread, set at the launch */
     const float *decode;
+    const unsigned *encode;
     const int *column_start, *row_start, *row_count, *row_first;
     const float *column_weight, *row_weight;
 };

@@ -19,23 +19,46 @@ template <int BITS, int REACH> static __device__ __forceinline__ uint32_t round_
     return __float_as_uint(__fadd_rz(limited + 0.5f, 8388608.0f)) & ((1u << BITS) - 1);
 }
 
-static __device__ __noinline__ float encode(float light)
+static __device__ __noinline__ uint32_t encode_exactly(float light)
 {
-    return gf_resample_encode(light) * 255.0f;
+    return round_sample<8, 6>(gf_resample_encode(light) * 255.0f);
+}
+
+/* See GF_RESAMPLE_ENCODE_CELLS. */
+template <int COUNT>
+static __device__ __forceinline__ void encode(const struct light_tables *tables,
+                                              const float (&light)[COUNT], uint32_t (&v)[COUNT])
+{
+    constexpr unsigned GUARD = GF_RESAMPLE_ENCODE_GUARD;
+    bool doubtful = false;
+#pragma unroll
+    for (int i = 0; i < COUNT; i++) {
+        const unsigned at = __float_as_uint(__saturatef(light[i]) + GF_RESAMPLE_ENCODE_OFFSET);
+        const unsigned sum = tables->encode[gf_resample_encode_cell(at)] + at;
+        v[i] = sum >> 16;
+        doubtful |= (sum + GUARD & 65535u) <= 2 * GUARD;
+    }
+    if (doubtful) {
+#pragma unroll
+        for (int i = 0; i < COUNT; i++)
+            v[i] = encode_exactly(light[i]);
+    }
 }
 
 /* Stores the samples of a group in the widest words whose multiple it is; those of a last group
  * that is not full one by one. */
 template <class CONFIG>
-static __device__ __forceinline__ void store_group(unsigned char *to, int samples,
+static __device__ __forceinline__ void store_group(const struct light_tables *light,
+                                                   unsigned char *to, int samples,
                                                    const float (&value)[CONFIG::SUMS])
 {
     constexpr int BYTES = CONFIG::GROUP * CONFIG::PIXEL;
     uint32_t v[CONFIG::SUMS];
+    if (CONFIG::LIGHT)
+        encode(light, value, v);
 #pragma unroll
-    for (int i = 0; i < CONFIG::SUMS; i++)
-        v[i] =
-            round_sample<CONFIG::BITS, CONFIG::REACH>(CONFIG::LIGHT ? encode(value[i]) : value[i]);
+    for (int i = 0; i < CONFIG::SUMS && !CONFIG::LIGHT; i++)
+        v[i] = round_sample<CONFIG::BITS, CONFIG::REACH>(value[i]);
     if (samples < CONFIG::SUMS) {
 #pragma unroll
         for (int i = 0; i < CONFIG::SUMS; i++) {
@@ -151,7 +174,7 @@ scatter_rows(const struct resize_walk &walk, const Columns<CONFIG> &columns, str
         if (fmaf(row[0], 0.0f, weight[CONFIG::REACH]) == 0.0f)
             continue;
         if (cursor.y >= cursor.first) {
-            store_group<CONFIG>(cursor.out, cursor.samples, result[0]);
+            store_group<CONFIG>(columns.light, cursor.out, cursor.samples, result[0]);
             cursor.out += walk.p.out_pitch;
         }
         if (++cursor.y >= cursor.past)
@@ -196,7 +219,7 @@ gather_rows(const struct resize_walk &walk, const Columns<CONFIG> &columns, stru
             for (int i = 0; i < CONFIG::SUMS; i++)
                 result[i] += weight[j] * row[j][i];
         }
-        store_group<CONFIG>(cursor.out, cursor.samples, result);
+        store_group<CONFIG>(columns.light, cursor.out, cursor.samples, result);
     }
 }
 
@@ -204,10 +227,13 @@ template <class CONFIG>
 static __global__ void __launch_bounds__(THREADS, CONFIG::RESIDENT)
     walk_kernel(struct resize_walk walk)
 {
-    __shared__ float decode[CONFIG::LIGHT ? 256 * 32 : 1];
-    if (CONFIG::LIGHT) { /* a copy for each bank */
+    __shared__ __align__(16) char light[CONFIG::LIGHT ? sizeof(struct light_tables) : 1];
+    struct light_tables *const tables = (struct light_tables *)light;
+    if (CONFIG::LIGHT) {
         for (int i = threadIdx.x; i < 256 * 32; i += THREADS)
-            decode[i] = walk.decode[i / 32];
+            tables->decode[i / 32][i % 32] = walk.decode[i / 32];
+        for (int i = threadIdx.x; i < GF_RESAMPLE_ENCODE_CELLS; i += THREADS)
+            tables->encode[i] = walk.encode[i];
         __syncthreads();
     }
     const int group = blockIdx.x * THREADS + threadIdx.x;
@@ -224,7 +250,7 @@ static __global__ void __launch_bounds__(THREADS, CONFIG::RESIDENT)
                  (size_t)group * CONFIG::GROUP * CONFIG::PIXEL;
     cursor.samples = min((walk.out_width - group * CONFIG::GROUP) * CONFIG::CHANNELS, CONFIG::SUMS);
     Columns<CONFIG> columns;
-    columns.decode = decode + (CONFIG::LIGHT ? threadIdx.x % 32 : 0);
+    columns.light = tables;
     columns.weights = walk.column_weight + (size_t)group * 4 * CONFIG::GROUP;
     columns.weight_step = (size_t)walk.groups * 4 * CONFIG::GROUP;
     columns.shift = (byte & 3) * 8;

@@ -47,6 +47,21 @@ struct Config {
     }
 };
 
+/* Tables in shared memory, for linear light. */
+struct light_tables {
+    float decode[256][32]; /* a copy for each bank */
+    unsigned encode[GF_RESAMPLE_ENCODE_CELLS];
+};
+
+/* The linear light of a byte of the word, 128 times which is added to where the lane's copies
+ * begin. */
+static __device__ __forceinline__ float light_of(const struct light_tables *light, uint32_t word,
+                                                 int byte)
+{
+    const unsigned offset = __dp4a(word, 0x80u << 8 * byte, threadIdx.x % 32 * 4);
+    return *(const float *)((const char *)light->decode + offset);
+}
+
 /* A word of which only some bytes belong to the row. Not inlined, since it is rare. */
 static __device__ __noinline__ uint32_t load_tail(const unsigned char *at, int left)
 {
@@ -110,13 +125,13 @@ static __device__ __forceinline__ void load_window(const unsigned char *at, int 
  * to make up for that. */
 template <class CONFIG>
 static __device__ __forceinline__ float sample_of(const uint32_t (&words)[CONFIG::NEEDED], int i,
-                                                  const float *decode)
+                                                  const struct light_tables *light)
 {
     const int at = (CONFIG::FIXED ? CONFIG::OFFSET : 0) + i * CONFIG::BITS / 8;
     const uint32_t word = words[at / 4];
     const int byte = at % 4;
     if (CONFIG::LIGHT)
-        return decode[(word >> (8 * byte) & 0xff) * 32];
+        return light_of(light, word, byte);
     if (CONFIG::BITS == 8)
         return __uint_as_float(__byte_perm(word, 0, 0x4044 | byte << 8));
     return __uint_as_float(__byte_perm(word, 0, 0x4004 | (byte + 1) << 8 | byte << 4));
@@ -126,7 +141,7 @@ static __device__ __forceinline__ float sample_of(const uint32_t (&words)[CONFIG
 template <class CONFIG>
 static __device__ __forceinline__ void
 add_pixels(const uint32_t (&words)[CONFIG::WORDS], int shift,
-           const float (&weight)[CONFIG::SPAN][CONFIG::GROUP], const float *decode,
+           const float (&weight)[CONFIG::SPAN][CONFIG::GROUP], const struct light_tables *light,
            float (&sum)[CONFIG::SUMS])
 {
     uint32_t moved[CONFIG::NEEDED];
@@ -139,7 +154,7 @@ add_pixels(const uint32_t (&words)[CONFIG::WORDS], int shift,
     for (int k = 0; k < CONFIG::SPAN; k++) {
 #pragma unroll
         for (int c = 0; c < CONFIG::CHANNELS; c++) {
-            const float v = sample_of<CONFIG>(moved, k * CONFIG::CHANNELS + c, decode);
+            const float v = sample_of<CONFIG>(moved, k * CONFIG::CHANNELS + c, light);
 #pragma unroll
             for (int g = 0; g < CONFIG::GROUP; g++) {
                 if (CONFIG::TAPS && (k < 2 * g || k >= 2 * g + CONFIG::TAPS))
@@ -166,7 +181,7 @@ static __device__ __forceinline__ void load_weights(const float *from, float *to
 
 /* The window of a thread's columns. */
 template <class CONFIG> struct Columns {
-    const float *decode;
+    const struct light_tables *light;
     const float *weights; /* of the group */
     size_t weight_step;   /* floats to the group's next four pixels */
     int shift;
@@ -181,7 +196,7 @@ add_window(const struct resize_walk &walk, const Columns<CONFIG> &columns, const
            const uint32_t (&ready)[CONFIG::WORDS], float (&sum)[CONFIG::SUMS])
 {
     if (CONFIG::WINDOW) {
-        add_pixels<CONFIG>(ready, columns.shift, columns.weight, columns.decode, sum);
+        add_pixels<CONFIG>(ready, columns.shift, columns.weight, columns.light, sum);
         return;
     }
     const float *from = columns.weights;
@@ -193,7 +208,7 @@ add_window(const struct resize_walk &walk, const Columns<CONFIG> &columns, const
         for (int i = 0; i < CONFIG::WORDS; i++)
             words[i] = load_word(at + 4 * i, left - 4 * i);
         load_weights<CONFIG>(from, &weight[0][0]);
-        add_pixels<CONFIG>(words, columns.shift, weight, columns.decode, sum);
+        add_pixels<CONFIG>(words, columns.shift, weight, columns.light, sum);
         from += columns.weight_step;
         at += 4 * CONFIG::PIXEL;
         left -= 4 * CONFIG::PIXEL;
