@@ -1,6 +1,6 @@
 /* Box blur with running sums in two kernels, for pictures that boxblur_small.cuh and
- * boxblur_prefix.cuh do not take: down the columns into scratch memory, then along the rows in shared memory. The time grows little
- * with the radius. */
+ * boxblur_prefix.cuh do not take: down the columns into scratch memory, then along the rows in
+ * shared memory. The time grows little with the radius. */
 #include "cuda/common/stencil.cuh"
 #include "cuda/filters/boxblur_prefix.cuh"
 #include "cuda/filters/boxblur_small.cuh"
