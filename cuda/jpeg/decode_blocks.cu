@@ -16,18 +16,22 @@ static __device__ const unsigned char zigzag_place[BLOCK_SIZE] = {
     13, 20, 27, 34, 41, 48, 56, 49, 42, 35, 28, 21, 14, 7,  15, 22, 29, 36, 43, 50, 57, 58,
     51, 44, 37, 30, 23, 31, 38, 45, 52, 59, 60, 53, 46, 39, 47, 54, 61, 62, 55, 63};
 
+/* Indices that a symbol may lead to, those of damaged blocks included. */
+enum { PLACES = BLOCK_SIZE + ADVANCE_BAD + 1 };
+
 struct decode_shared {
     uint32_t blocks[SEQUENCE * BLOCK_STRIDE];
     uint16_t one[TABLES * LOOKS];
     unsigned before[SEQUENCE]; /* blocks of the sequence before each of its subsequences */
     unsigned warps[WARP];
-    unsigned char place[BLOCK_SIZE];
+    unsigned char place[PLACES];
     alignas(16) uint16_t beyond[1]; /* more of them in truth */
 };
 
 /* What a thread has to decode, and what it has found. */
 struct own {
-    struct bit_reader reader;
+    const uint32_t *words;
+    unsigned bit;        /* of the stream */
     unsigned block;      /* of the MCU */
     unsigned to, to_end; /* blocks of the group: the next one, and the interval's end */
     unsigned end;        /* the subsequence's, in bits */
@@ -62,24 +66,28 @@ static __device__ __forceinline__ unsigned look_up_one(const struct decode_share
     return entry;
 }
 
-/* The warp stores the blocks that these lanes have completed, and clears them. Element 0 is the
- * difference of the DC value. */
+/* The warp stores the blocks that these lanes have completed, and clears them: each half one at a
+ * time. Element 0 is the difference of the DC value. */
 static __device__ __forceinline__ void store_blocks(struct decode_shared *shared,
                                                     const struct jpeg_group &group, unsigned lanes,
                                                     unsigned to)
 {
     const unsigned lane = threadIdx.x & (WARP - 1), warp = threadIdx.x - lane;
+    const unsigned part = lane % (WARP / 2);
     __syncwarp();
     do {
-        const int from = __ffs(lanes) - 1;
-        uint32_t *const word = &shared->blocks[(warp + from) * BLOCK_STRIDE + lane];
+        const unsigned rest = lanes & (lanes - 1), own = lane < WARP / 2 ? lanes : rest;
+        const unsigned from = __ffs(own) - 1;
         const unsigned block = __shfl_sync(~0u, to, from);
-        const uint32_t value = *word;
-        *word = 0;
-        ((uint32_t *)group.coefficients)[(size_t)block * BLOCK_WORDS + lane] = value;
-        if (!lane)
-            group.dc[block] = (int16_t)value;
-        lanes &= lanes - 1;
+        if (own) {
+            uint32_t *const words = &shared->blocks[(warp + from) * BLOCK_STRIDE + 2 * part];
+            const uint2 values = make_uint2(words[0], words[1]);
+            words[0] = words[1] = 0;
+            ((uint2 *)group.coefficients)[(size_t)block * (BLOCK_WORDS / 2) + part] = values;
+            if (!part)
+                group.dc[block] = (int16_t)values.x;
+        }
+        lanes = rest & (rest - 1);
     } while (lanes);
     __syncwarp();
 }
@@ -88,8 +96,8 @@ static __device__ __forceinline__ void store_blocks(struct decode_shared *shared
 static __device__ __forceinline__ int extend(uint32_t bits, unsigned code, unsigned size)
 {
     const uint32_t from = bits << code;
-    const int value = (int)(from >> 1 >> (31 - size));
-    return from >> 31 ? value : value - (1 << size) + 1;
+    const int value = (int)__funnelshift_l(from, 0, size);
+    return value + ((int)from < 0 ? 0 : (int)(~0u << size) + 1);
 }
 
 /* The place of the DC table of a block of the MCU; the AC table is LOOKS behind. */
@@ -102,31 +110,43 @@ static __device__ __forceinline__ void decode(struct own *own, struct decode_sha
                                               const struct jpeg_group &group,
                                               unsigned pair_of_block, unsigned mcu_blocks)
 {
-    int16_t *const mine = (int16_t *)&shared->blocks[threadIdx.x * BLOCK_STRIDE];
-    unsigned index = 0, table = block_table(pair_of_block, own->block);
+    char *const mine = (char *)&shared->blocks[threadIdx.x * BLOCK_STRIDE];
+    unsigned index = 0, base = block_table(pair_of_block, own->block), table = base;
+    const uint32_t *from = own->words + own->bit / 32;
+    uint32_t high = __ldg(from), low = __ldg(from + 1), next = __ldg(from + 2);
+    from += 3;
     while (__any_sync(~0u, own->active)) {
 #pragma unroll
         for (int i = 0; i < DECODE_VOTE_AFTER; i++) {
-            const uint32_t bits = peek(&own->reader);
+            const unsigned next_block = own->block + 1 == mcu_blocks ? 0 : own->block + 1;
+            const unsigned next_base = block_table(pair_of_block, next_block);
+            const uint32_t bits = __funnelshift_l(low, high, own->bit);
             const unsigned entry = look_up_one(shared, table, bits);
             const unsigned size = entry >> 5 & 15, advance = entry >> 9;
-            const int value = extend(bits, (entry & 31) - size, size);
-            skip(&own->reader, own->active ? entry & 31 : 0);
+            const unsigned before = own->bit;
+            own->bit += own->active ? entry & 31 : 0;
+            const bool crosses = (own->bit ^ before) & 32;
+            high = crosses ? low : high;
+            low = crosses ? next : low;
+            if (crosses)
+                next = __ldg(from);
+            from += crosses;
             index += advance;
             if (own->active && size)
-                mine[shared->place[(index - 1) & (BLOCK_SIZE - 1)]] = (int16_t)value;
-            own->bad_code |= own->active && index > BLOCK_SIZE && advance != BLOCK_SIZE;
+                *(int16_t *)(mine + shared->place[index]) =
+                    (int16_t)extend(bits, (entry & 31) - size, size);
             const bool ends = own->active && index >= BLOCK_SIZE;
+            own->bad_code |= ends && index != BLOCK_SIZE && advance != BLOCK_SIZE;
             const unsigned completed = __ballot_sync(~0u, ends);
             if (completed)
                 store_blocks(shared, group, completed, own->to);
-            const unsigned next = own->block + 1 == mcu_blocks ? 0 : own->block + 1;
-            own->block = ends ? next : own->block;
+            table = ends ? next_base : base + LOOKS;
+            base = ends ? next_base : base;
+            own->block = ends ? next_block : own->block;
             index = ends ? 0 : index;
-            table = ends ? block_table(pair_of_block, own->block) : table | LOOKS;
             own->to += ends;
             own->active =
-                own->active && !(ends && (own->reader.bit >= own->end || own->to == own->to_end));
+                own->active && !(ends && (own->bit >= own->end || own->to == own->to_end));
         }
     }
 }
@@ -137,13 +157,13 @@ static __device__ bool ended_right(const struct own *own, const struct span *spa
                                    unsigned assumed, unsigned assumed_exit)
 {
     if (own->to == own->to_end)
-        return assumed >= decoded && span->interval_end >= own->reader.bit &&
-               span->interval_end - own->reader.bit < 8;
+        return assumed >= decoded && span->interval_end >= own->bit &&
+               span->interval_end - own->bit < 8;
     return span->end < span->interval_end && assumed == decoded &&
-           assumed_exit == pack_state(own->reader.bit - span->end, own->block);
+           assumed_exit == pack_state(own->bit - span->end, own->block);
 }
 
-static __global__ void __launch_bounds__(SEQUENCE) decode_kernel(const struct jpeg_group group)
+static __global__ void __launch_bounds__(SEQUENCE, 5) decode_kernel(const struct jpeg_group group)
 {
     extern __shared__ __align__(16) unsigned char memory[];
     struct decode_shared *const shared = (struct decode_shared *)memory;
@@ -159,8 +179,9 @@ static __global__ void __launch_bounds__(SEQUENCE) decode_kernel(const struct jp
     load_shared<SEQUENCE>(shared->one, group.tables[picture].one, sizeof shared->one);
     load_shared<SEQUENCE>(shared->beyond, group.tables[picture].beyond,
                           stream->beyond * sizeof(uint16_t));
-    if (threadIdx.x < BLOCK_SIZE)
-        shared->place[threadIdx.x] = zigzag_place[threadIdx.x];
+    if (threadIdx.x < PLACES)
+        shared->place[threadIdx.x] =
+            threadIdx.x - 1 < BLOCK_SIZE ? zigzag_place[threadIdx.x - 1] * sizeof(int16_t) : 0;
     for (unsigned i = threadIdx.x; i < SEQUENCE * BLOCK_STRIDE; i += SEQUENCE)
         shared->blocks[i] = 0;
 
@@ -184,15 +205,15 @@ static __global__ void __launch_bounds__(SEQUENCE) decode_kernel(const struct jp
     const unsigned interval_first = span.interval * interval_blocks;
     const unsigned blocks = min(interval_blocks, about->blocks - interval_first);
     const unsigned entry = there && subsequence > span.first ? group.exits[at - 1] : 0;
-    own.reader.words = group.words + stream->words;
+    own.words = group.words + stream->words;
     own.block = state_block(entry);
     own.to = about->first_block + interval_first + before;
     own.to_end = about->first_block + interval_first + blocks;
     own.end = span.end;
     own.bad_code = false;
-    seek(&own.reader, span.begin + state_bits(entry));
+    own.bit = span.begin + state_bits(entry);
     const bool decodes = there && before < blocks;
-    own.active = decodes && own.reader.bit < span.end;
+    own.active = decodes && own.bit < span.end;
     const unsigned from = own.to;
     decode(&own, shared, group, stream->pair_of_block, about->blocks_per_mcu);
     if (own.bad_code)

@@ -1,41 +1,9 @@
-/* How a thread reads a stream and looks up its codes. */
+/* The states and the subsequences of a stream. */
 #ifndef GF_CUDA_JPEG_HUFFMAN_CUH
 #define GF_CUDA_JPEG_HUFFMAN_CUH
 
 #include "cuda/common/launch.cuh"
 #include "cuda/jpeg/entropy.cuh"
-
-/* The next 64 bits and, already under way, 32 more. */
-struct bit_reader {
-    const uint32_t *words;
-    uint32_t high, low, next;
-    unsigned bit; /* of the stream */
-};
-
-static __device__ __forceinline__ void seek(struct bit_reader *reader, unsigned bit)
-{
-    const uint32_t *const from = reader->words + (bit >> 5);
-    reader->bit = bit;
-    reader->high = __ldg(from);
-    reader->low = __ldg(from + 1);
-    reader->next = __ldg(from + 2);
-}
-
-static __device__ __forceinline__ void skip(struct bit_reader *reader, unsigned bits)
-{
-    const unsigned bit = reader->bit + bits;
-    if ((bit ^ reader->bit) & 32) {
-        reader->high = reader->low;
-        reader->low = reader->next;
-        reader->next = __ldg(reader->words + (bit >> 5) + 2);
-    }
-    reader->bit = bit;
-}
-
-static __device__ __forceinline__ uint32_t peek(const struct bit_reader *reader)
-{
-    return __funnelshift_l(reader->low, reader->high, reader->bit);
-}
 
 /* The bits from a subsequence's end to the first block that begins there or behind: less than a
  * block has. And that block's index in its MCU. */
