@@ -286,6 +286,49 @@ static void test_white(void **state)
     assert_int_equal(tally.decoded, tally.files);
 }
 
+/* A thread that makes damaged files. */
+struct maker {
+    pthread_t thread;
+    uint64_t seed;
+    struct jpeg_file file[GROUP_MOST / THREADS_MOST];
+};
+
+static void *make_damaged(void *argument)
+{
+    struct maker *const maker = argument;
+    const int files = sizeof maker->file / sizeof *maker->file;
+    struct jpeg_file sound = {NULL, 0};
+    struct gf_jpeg_header header;
+    for (int i = 0; i < files; i++) {
+        if (i % 20 == 0) {
+            const struct jpeg_kind kind =
+                jpeg_choose(random_below(&maker->seed, 40) ? 60 : 400, &maker->seed);
+            free(sound.data);
+            sound = jpeg_make(&kind, &maker->seed);
+            gf_jpeg_header_read(sound.data, sound.size, &header);
+        }
+        maker->file[i] = (struct jpeg_file){malloc(sound.size + 1), sound.size};
+        if (!maker->file[i].data)
+            abort();
+        memcpy(maker->file[i].data, sound.data, sound.size);
+        jpeg_damage(&maker->file[i], header.scan, &maker->seed);
+    }
+    free(sound.data);
+    return NULL;
+}
+
+/* Adds GROUP_MOST files, those whose headers the GPU does not take left out. */
+static void add_damaged(struct group *group, struct maker *makers)
+{
+    for (int i = 0; i < THREADS_MOST; i++)
+        assert_int_equal(pthread_create(&makers[i].thread, NULL, make_damaged, &makers[i]), 0);
+    for (int i = 0; i < THREADS_MOST; i++) {
+        pthread_join(makers[i].thread, NULL);
+        for (size_t k = 0; k < sizeof makers->file / sizeof *makers->file; k++)
+            add(group, makers[i].file[k]);
+    }
+}
+
 static void test_damaged(void **state)
 {
     const struct fixture *const fixture = *state;
@@ -293,25 +336,17 @@ static void test_damaged(void **state)
     const char *const wanted = getenv("GF_JPEG_DAMAGED");
     const long files = wanted ? atol(wanted) : 20000;
     struct tally tally = {0};
-    uint64_t seed = 24;
-    for (long made = 0; made < files;) {
-        while (fixture->group->count < GROUP_MOST && made < files) {
-            const struct jpeg_kind kind = jpeg_choose(made % 100 ? 60 : 300, &seed);
-            struct jpeg_file sound = jpeg_make(&kind, &seed);
-            struct gf_jpeg_header header;
-            assert_true(gf_jpeg_header_read(sound.data, sound.size, &header));
-            for (int copies = 20; copies && fixture->group->count < GROUP_MOST; copies--) {
-                struct jpeg_file file = {malloc(sound.size + 1), sound.size};
-                assert_non_null(file.data);
-                memcpy(file.data, sound.data, sound.size);
-                jpeg_damage(&file, header.scan, &seed);
-                add(fixture->group, file);
-                made++;
-            }
-            free(sound.data);
-        }
+    struct maker *const makers = calloc(THREADS_MOST, sizeof *makers);
+    assert_non_null(makers);
+    for (int i = 0; i < THREADS_MOST; i++)
+        makers[i].seed = 24 + (uint64_t)i;
+    for (long made = 0; made < files; made += GROUP_MOST) {
+        add_damaged(fixture->group, makers);
         check(fixture->group, fixture->decoder, &tally);
+        if (made % 100000 == 100000 - GROUP_MOST)
+            print_message("%ld files, no difference\n", tally.files);
     }
+    free(makers);
     print_message(
         "%ld damaged files: %ld on the GPU, %ld not of which libjpeg-turbo says nothing\n",
         tally.files, tally.decoded, tally.left);

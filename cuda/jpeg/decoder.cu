@@ -11,8 +11,8 @@
 
 enum { STEPS = 6 };
 /* Long subsequences take fewer passes and less work each; short ones keep the whole device busy
- * with one picture. */
-static constexpr uint64_t MANY_BITS = 100u << 20;
+ * with a few pictures. */
+static constexpr uint64_t FEW_BITS = 100u << 20, MANY_BITS = 400u << 20;
 
 struct gf_jpeg_decoder {
     int device;
@@ -168,7 +168,9 @@ static unsigned choose_subsequence(const struct gf_jpeg_decode_picture *pictures
     uint64_t bits = 0;
     for (int i = 0; i < count; i++)
         bits += 8ull * pictures[i].size;
-    return bits < MANY_BITS ? SUBSEQUENCE_LEAST : 2 * SUBSEQUENCE_LEAST;
+    return bits < FEW_BITS    ? SUBSEQUENCE_LEAST
+           : bits < MANY_BITS ? 2 * SUBSEQUENCE_LEAST
+                              : SUBSEQUENCE_MOST;
 }
 
 static enum gf_status run_groups(struct gf_jpeg_decoder *decoder, struct member *members,
