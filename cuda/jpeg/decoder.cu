@@ -21,6 +21,7 @@ struct gf_jpeg_decoder {
     unsigned char *memory, *pinned; /* pinned: what the device gets in one copy */
     uint64_t memory_bytes, pinned_bytes;
     struct gf_jpeg_decode_steps *steps; /* or NULL */
+    unsigned subsequence_bits;          /* or 0 */
     cudaEvent_t marks[STEPS + 1];
 };
 
@@ -163,8 +164,11 @@ static bool fits(const struct gf_jpeg_decode_picture *picture)
            picture->out.y == 0 && picture->out.rows == format.height;
 }
 
-static unsigned choose_subsequence(const struct gf_jpeg_decode_picture *pictures, int count)
+static unsigned choose_subsequence(const struct gf_jpeg_decoder *decoder,
+                                   const struct gf_jpeg_decode_picture *pictures, int count)
 {
+    if (decoder->subsequence_bits)
+        return decoder->subsequence_bits;
     uint64_t bits = 0;
     for (int i = 0; i < count; i++)
         bits += 8ull * pictures[i].size;
@@ -177,7 +181,7 @@ static enum gf_status run_groups(struct gf_jpeg_decoder *decoder, struct member 
                                  struct gf_jpeg_decode_picture *pictures, int count,
                                  struct gf_error *error)
 {
-    const unsigned bits = choose_subsequence(pictures, count);
+    const unsigned bits = choose_subsequence(decoder, pictures, count);
     enum gf_status status = GF_OK;
     struct jpeg_amounts sum;
     memset(&sum, 0, sizeof sum);
@@ -224,9 +228,11 @@ extern "C" enum gf_status gf_jpeg_decoder_run(struct gf_jpeg_decoder *decoder,
 /* ---- the decoder ---- */
 
 extern "C" void gf_jpeg_decoder_measure(struct gf_jpeg_decoder *decoder,
-                                        struct gf_jpeg_decode_steps *steps)
+                                        struct gf_jpeg_decode_steps *steps,
+                                        unsigned subsequence_bits)
 {
     decoder->steps = steps;
+    decoder->subsequence_bits = subsequence_bits;
 }
 
 static enum gf_status open_device(struct gf_jpeg_decoder *decoder, struct gf_error *error)

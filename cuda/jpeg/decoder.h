@@ -47,8 +47,10 @@ struct gf_jpeg_decode_steps {
     float upload, unstuff, synchronise, decode, dc, pixels;
 };
 
-/* From now on each run fills *steps, which takes a few events more; NULL ends that. */
-void gf_jpeg_decoder_measure(struct gf_jpeg_decoder *decoder, struct gf_jpeg_decode_steps *steps);
+/* From now on each run fills *steps, which takes a few events more; NULL ends that. Streams are cut
+ * into subsequences of that many bits: 512, 1024 or 2048; 0: as suits the group. */
+void gf_jpeg_decoder_measure(struct gf_jpeg_decoder *decoder, struct gf_jpeg_decode_steps *steps,
+                             unsigned subsequence_bits);
 
 #ifdef __cplusplus
 }
