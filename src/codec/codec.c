@@ -43,7 +43,7 @@ enum gf_status gf_source_open(struct gf_input *input, const struct gf_options *o
     case GF_FILE_PNG:
         return gf_png_source_open(input, options, source, error);
     case GF_FILE_JPEG:
-        return gf_jpeg_source_open(input, options, source, error);
+        return gf_jpeg_source_open(input, options, 0, source, error);
     case GF_FILE_PNM:
     case GF_FILE_PAM:
         return gf_pnm_source_open(input, options, source, error);
@@ -169,7 +169,7 @@ enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_f
     if (status)
         return status;
     if (file_format == GF_FILE_JPEG)
-        status = gf_jpeg_sink_open(output, format, &kept, options, sink, error);
+        status = gf_jpeg_sink_open(output, format, &kept, options, 0, sink, error);
     else if (file_format == GF_FILE_PNM || file_format == GF_FILE_PAM)
         status = gf_pnm_sink_open(output, file_format, format, options, sink, error);
     else

@@ -9,15 +9,17 @@
 #include "codec/io/output.h"
 #include "gpufilter/pipeline.h"
 
+/* strip_rows: how many rows of units (MCUs) a thread decodes at a time; 0: it is chosen. */
 enum gf_status gf_jpeg_source_open(struct gf_input *input, const struct gf_options *options,
-                                   struct gf_source **source, struct gf_error *error) GF_CHECKED;
+                                   int strip_rows, struct gf_source **source,
+                                   struct gf_error *error) GF_CHECKED;
 struct gf_codec_memory gf_jpeg_sink_memory(struct gf_format format,
                                            const struct gf_options *options);
-/* metadata is that of gf_metadata_for_output; it is written at once. */
+/* metadata is that of gf_metadata_for_output; it is written at once. strip_rows: as above. */
 enum gf_status gf_jpeg_sink_open(struct gf_output *output, struct gf_format format,
                                  const struct gf_metadata *metadata,
-                                 const struct gf_options *options, struct gf_sink **sink,
-                                 struct gf_error *error) GF_CHECKED;
+                                 const struct gf_options *options, int strip_rows,
+                                 struct gf_sink **sink, struct gf_error *error) GF_CHECKED;
 /* Writes a whole JPEG that was encoded elsewhere instead of rows. The sink's metadata stands before
  * it; the segments APP0 to APP15 at its own start are left out. Finishes the file. */
 enum gf_status gf_jpeg_sink_splice(struct gf_sink *sink, const unsigned char *data, size_t size,

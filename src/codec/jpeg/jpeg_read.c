@@ -13,6 +13,7 @@
 #include "codec/common/source.h"
 #include "codec/io/input.h"
 #include "codec/jpeg/jpeg.h"
+#include "codec/jpeg/jpeg_strips_read.h"
 
 enum {
     BUFFER_BYTES = 256 << 10,
@@ -38,7 +39,9 @@ struct jpeg_source {
     struct gf_options options;
     struct gf_error *error;
     enum gf_status status;
+    struct gf_jpeg_strips_reader *strips; /* NULL: libjpeg reads on by itself */
     bool header_read, started, forgiven;
+    int stripped;       /* the rows that came by strips */
     unsigned char *dst; /* dst, pitch and rows are the arguments of what attempt() calls */
     size_t pitch;
     int rows;
@@ -257,11 +260,21 @@ static void read_cmyk_rows(struct jpeg_source *source)
     }
 }
 
+/* Decodes the rows again that came by strips, to where another row will be. */
+static void skip_rows(struct jpeg_source *source)
+{
+    for (; source->stripped; source->stripped--) {
+        JSAMPROW line = source->dst;
+        jpeg_read_scanlines(&source->jpeg, &line, 1);
+    }
+}
+
 static void read_rows(struct jpeg_source *source)
 {
     if (!source->started)
         jpeg_start_decompress(&source->jpeg);
     source->started = true;
+    skip_rows(source);
     if (source->cmyk)
         read_cmyk_rows(source);
     while (source->rows) {
@@ -287,20 +300,32 @@ static enum gf_status jpeg_read(struct gf_source *base, int rows, unsigned char 
                                 struct gf_error *error)
 {
     struct jpeg_source *const source = (struct jpeg_source *)base;
-    source->dst = dst;
+    int done = 0;
+    if (source->strips) {
+        done = gf_jpeg_strips_read(source->strips, rows, dst, pitch);
+        source->stripped += done;
+        if (done == rows)
+            return GF_OK;
+        gf_jpeg_strips_reader_close(source->strips);
+        source->strips = NULL;
+    }
+    source->dst = dst + (size_t)done * pitch;
     source->pitch = pitch;
-    source->rows = rows;
+    source->rows = rows - done;
     return attempt(source, read_rows, error);
 }
 
+/* Strips are read only as long as all is sound, up to the end marker. */
 static enum gf_status jpeg_finish(struct gf_source *base, struct gf_error *error)
 {
-    return attempt((struct jpeg_source *)base, finish, error);
+    struct jpeg_source *const source = (struct jpeg_source *)base;
+    return source->strips ? GF_OK : attempt(source, finish, error);
 }
 
 static void jpeg_close(struct gf_source *base)
 {
     struct jpeg_source *const source = (struct jpeg_source *)base;
+    gf_jpeg_strips_reader_close(source->strips);
     jpeg_destroy_decompress(&source->jpeg);
     gf_metadata_free(&base->metadata);
     gf_icc_parts_free(&source->icc);
@@ -381,6 +406,19 @@ static enum gf_status choose_colours(struct jpeg_source *source, struct gf_error
     return GF_OK;
 }
 
+/* What libjpeg has read ahead lies behind the scan's header. */
+static void open_strips(struct jpeg_source *source, int strip_rows)
+{
+    const int64_t begin = gf_input_position(source->input) - (int64_t)source->bytes.bytes_in_buffer;
+    if (!source->cmyk)
+        source->strips = gf_jpeg_strips_reader_open(&source->jpeg, source->input, begin,
+                                                    &source->options, strip_rows);
+    if (!source->strips)
+        return;
+    source->base.memory.bytes = gf_jpeg_strips_reader_memory(source->strips);
+    source->base.memory.why = "several of its strips are decoded at once";
+}
+
 static enum gf_status finish_metadata(struct jpeg_source *source, struct gf_error *error)
 {
     const struct jpeg_decompress_struct *const jpeg = &source->jpeg;
@@ -395,7 +433,8 @@ static enum gf_status finish_metadata(struct jpeg_source *source, struct gf_erro
 }
 
 enum gf_status gf_jpeg_source_open(struct gf_input *input, const struct gf_options *options,
-                                   struct gf_source **source, struct gf_error *error)
+                                   int strip_rows, struct gf_source **source,
+                                   struct gf_error *error)
 {
     struct jpeg_source *const opened = malloc(sizeof *opened);
     if (!opened)
@@ -420,6 +459,8 @@ enum gf_status gf_jpeg_source_open(struct gf_input *input, const struct gf_optio
         status = finish_metadata(opened, error);
     if (!status)
         count_memory(opened);
+    if (!status)
+        open_strips(opened, strip_rows);
     if (status) {
         jpeg_close(&opened->base);
         return status;

@@ -13,6 +13,8 @@
 #include "codec/common/source.h"
 #include "codec/io/output.h"
 #include "codec/jpeg/jpeg.h"
+#include "codec/jpeg/jpeg_strip_encode.h"
+#include "codec/jpeg/jpeg_strips_write.h"
 
 enum { BUFFER_BYTES = 64 << 10, ROWS_AT_ONCE = 16, SEGMENT_MAX = 65533 };
 
@@ -25,7 +27,9 @@ struct jpeg_sink {
     struct gf_output *output;
     struct gf_format format; /* the format of the rows that are written */
     struct gf_options options;
-    const struct gf_metadata *metadata; /* during open */
+    const struct gf_metadata *metadata;   /* during open */
+    struct gf_jpeg_strips_layout layout;  /* without strips libjpeg writes all */
+    struct gf_jpeg_strips_writer *strips; /* from the first row on */
     struct gf_error *error;
     enum gf_status status;
     const unsigned char *src; /* src, pitch and rows are the arguments of what attempt() calls */
@@ -155,27 +159,12 @@ static enum gf_status attempt(struct jpeg_sink *sink, void (*work)(struct jpeg_s
 static void start(struct jpeg_sink *sink)
 {
     struct jpeg_compress_struct *const jpeg = &sink->jpeg;
-    const bool gray = gf_colour_channels(sink->format) == 1;
     jpeg_create_compress(jpeg);
     sink->bytes = (struct jpeg_destination_mgr){.init_destination = reset_buffer,
                                                 .empty_output_buffer = empty_buffer,
                                                 .term_destination = write_rest};
     jpeg->dest = &sink->bytes;
-    jpeg->image_width = (JDIMENSION)sink->format.width;
-    jpeg->image_height = (JDIMENSION)sink->format.height;
-    /* libjpeg-turbo skips the fourth sample by itself. */
-    jpeg->input_components = gray ? 1 : sink->format.channels;
-    jpeg->in_color_space = gray                         ? JCS_GRAYSCALE
-                           : sink->format.channels == 4 ? JCS_EXT_RGBX
-                                                        : JCS_RGB;
-    jpeg_set_defaults(jpeg);
-    jpeg_set_quality(jpeg, sink->options.quality, TRUE);
-    if (!gray) {
-        jpeg->comp_info[0].h_samp_factor = sink->options.subsampling == GF_SUBSAMPLING_444 ? 1 : 2;
-        jpeg->comp_info[0].v_samp_factor = sink->options.subsampling == GF_SUBSAMPLING_420 ? 2 : 1;
-    }
-    if (sink->options.progressive)
-        jpeg_simple_progression(jpeg);
+    gf_jpeg_configure(jpeg, sink->format, &sink->options);
     set_density(sink);
     jpeg_start_compress(jpeg, TRUE);
     write_metadata(sink);
@@ -217,10 +206,36 @@ static void finish(struct jpeg_sink *sink)
 
 /* ---- the sink ---- */
 
+/* Writes the start marker and the metadata, which libjpeg has left in the buffer. */
+static enum gf_status write_start(struct jpeg_sink *sink, struct gf_error *error)
+{
+    return gf_output_write(sink->output, sink->buffer, BUFFER_BYTES - sink->bytes.free_in_buffer,
+                           error);
+}
+
+static enum gf_status write_strips(struct jpeg_sink *sink, int rows, const unsigned char *src,
+                                   size_t pitch, struct gf_error *error)
+{
+    enum gf_status status = GF_OK;
+    if (!sink->strips) {
+        status = write_start(sink, error);
+        if (!status)
+            status =
+                gf_jpeg_strips_writer_open(sink->output, &sink->jpeg, sink->format, &sink->options,
+                                           &sink->layout, &sink->strips, error);
+    }
+    for (int y = 0; !status && y < rows; y++)
+        status =
+            gf_jpeg_strips_write(sink->strips, convert(sink, src + (size_t)y * pitch, 0), error);
+    return status;
+}
+
 static enum gf_status jpeg_write(struct gf_sink *base, int rows, const unsigned char *src,
                                  size_t pitch, struct gf_error *error)
 {
     struct jpeg_sink *const sink = (struct jpeg_sink *)base;
+    if (sink->layout.strips)
+        return write_strips(sink, rows, src, pitch, error);
     sink->src = src;
     sink->pitch = pitch;
     sink->rows = rows;
@@ -229,12 +244,15 @@ static enum gf_status jpeg_write(struct gf_sink *base, int rows, const unsigned 
 
 static enum gf_status jpeg_finish(struct gf_sink *base, struct gf_error *error)
 {
-    return attempt((struct jpeg_sink *)base, finish, error);
+    struct jpeg_sink *const sink = (struct jpeg_sink *)base;
+    return sink->layout.strips ? gf_jpeg_strips_finish(sink->strips, error)
+                               : attempt(sink, finish, error);
 }
 
 static void jpeg_close(struct gf_sink *base)
 {
     struct jpeg_sink *const sink = (struct jpeg_sink *)base;
+    gf_jpeg_strips_writer_close(sink->strips);
     jpeg_destroy_compress(&sink->jpeg);
     free(sink->converted);
     free(sink);
@@ -246,7 +264,8 @@ struct gf_codec_memory gf_jpeg_sink_memory(struct gf_format format,
 {
     enum { BLOCKS_OF_PADDING = 2 };
     if (!options->progressive)
-        return (struct gf_codec_memory){0};
+        return (struct gf_codec_memory){gf_jpeg_strips_layout(format, options, 0).memory,
+                                        "several of its strips are encoded at once"};
     const uint64_t columns = (uint64_t)format.width / DCTSIZE + BLOCKS_OF_PADDING,
                    rows = (uint64_t)format.height / DCTSIZE + BLOCKS_OF_PADDING;
     uint64_t blocks = columns * rows;
@@ -261,8 +280,8 @@ struct gf_codec_memory gf_jpeg_sink_memory(struct gf_format format,
 
 enum gf_status gf_jpeg_sink_open(struct gf_output *output, struct gf_format format,
                                  const struct gf_metadata *metadata,
-                                 const struct gf_options *options, struct gf_sink **sink,
-                                 struct gf_error *error)
+                                 const struct gf_options *options, int strip_rows,
+                                 struct gf_sink **sink, struct gf_error *error)
 {
     const char *const name = gf_output_name(output);
     if (format.width > JPEG_MAX_DIMENSION || format.height > JPEG_MAX_DIMENSION)
@@ -278,6 +297,7 @@ enum gf_status gf_jpeg_sink_open(struct gf_output *output, struct gf_format form
     opened->format = format;
     opened->options = *options;
     opened->metadata = metadata;
+    opened->layout = gf_jpeg_strips_layout(format, options, strip_rows);
     opened->jpeg.err = jpeg_std_error(&opened->errors);
     opened->jpeg.client_data = opened;
     opened->errors.error_exit = error_exit;
@@ -315,9 +335,7 @@ enum gf_status gf_jpeg_sink_splice(struct gf_sink *base, const unsigned char *da
 {
     struct jpeg_sink *const sink = (struct jpeg_sink *)base;
     const size_t skipped = skip_applications(data, size);
-    const size_t own =
-        BUFFER_BYTES - sink->bytes.free_in_buffer; /* the start marker and the metadata */
-    enum gf_status status = gf_output_write(sink->output, sink->buffer, own, error);
+    enum gf_status status = write_start(sink, error);
     if (!status)
         status = gf_output_write(sink->output, data + skipped, size - skipped, error);
     return status;

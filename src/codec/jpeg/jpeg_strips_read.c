@@ -1,0 +1,267 @@
+#include "codec/jpeg/jpeg_strips_read.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cpu.h"
+#include "base/pages.h"
+#include "codec/common/ordered_work.h"
+#include "codec/jpeg/jpeg_strip_decode.h"
+
+enum {
+    PIXELS_LEAST = 1 << 20, /* of a picture that is worth the threads */
+    /* Each strip decodes a row of units more above and below it, which long strips make cheap. */
+    ROWS_LEAST = 4,
+    ROWS_MOST = 16,
+    MEMORY_BYTES = 64 << 20,
+    MEMORY_SHARE = 4, /* the reader's part of options->memory_bytes */
+    THREAD_BYTES = 512 << 10
+};
+
+struct slot {
+    unsigned char *pixels;
+    bool decoded;
+};
+
+/* Strip k is decoded to slot k % slots by any thread and read in order. Before that the thread
+ * walks over the scan as far as the strip reaches; the walking holds the lock, and goes from strip
+ * to strip without a pause. */
+struct gf_jpeg_strips_reader {
+    struct gf_jpeg_kind kind;
+    int64_t begin; /* of the scan, in the input */
+    size_t row_bytes;
+    int rows, strip_rows, context; /* in rows of units */
+    int strips, threads, slots;
+    struct slot *slot;
+    struct gf_jpeg_strip_decoder **decoder; /* one for each thread */
+    struct gf_jpeg_index *index;
+    pthread_mutex_t lock; /* guards the index */
+    struct gf_ordered_work *work;
+    int strip, row; /* the next row of pixels to read, within the strip that was taken back last */
+    bool failed;
+};
+
+static int units_across(const struct gf_jpeg_kind *kind)
+{
+    return ((int)kind->jpeg->image_width + kind->unit_width - 1) / kind->unit_width;
+}
+
+/* ---- the strips ---- */
+
+static int smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* The rows of pixels above that row of units. */
+static int pixel_row(const struct gf_jpeg_strips_reader *reader, int row)
+{
+    return smaller(row * reader->kind.unit_height, (int)reader->kind.jpeg->image_height);
+}
+
+static int pixel_rows(const struct gf_jpeg_strips_reader *reader, int strip)
+{
+    const int first = strip * reader->strip_rows;
+    return pixel_row(reader, first + reader->strip_rows) - pixel_row(reader, first);
+}
+
+/* Describes a strip with the rows around it that its pixels depend on. False where its bits are
+ * damaged, or those before. */
+static bool find_strip(struct gf_jpeg_strips_reader *reader, int number,
+                       struct gf_jpeg_strip *strip)
+{
+    const int first = number * reader->strip_rows;
+    const int begin = number ? first - reader->context : 0;
+    const int end = smaller(first + reader->strip_rows + reader->context, reader->rows);
+    pthread_mutex_lock(&reader->lock);
+    const bool found = gf_jpeg_index_reach(reader->index, end);
+    if (found) {
+        strip->begin = reader->index->row[begin];
+        strip->end = reader->index->row[end].place;
+    }
+    pthread_mutex_unlock(&reader->lock);
+    strip->height = pixel_row(reader, end) - pixel_row(reader, begin);
+    strip->first_row = pixel_row(reader, first) - pixel_row(reader, begin);
+    strip->rows = pixel_rows(reader, number);
+    return found;
+}
+
+static bool decode_strip(void *context, int thread, int number)
+{
+    struct gf_jpeg_strips_reader *const reader = context;
+    struct slot *const slot = &reader->slot[number % reader->slots];
+    struct gf_jpeg_strip strip;
+    slot->decoded =
+        find_strip(reader, number, &strip) &&
+        gf_jpeg_strip_decode(reader->decoder[thread], &strip, slot->pixels, reader->row_bytes);
+    return true;
+}
+
+/* ---- opening and closing ---- */
+
+static int greatest_divisor(int a, int b)
+{
+    return b ? greatest_divisor(b, a % b) : a;
+}
+
+static uint64_t slot_bytes(const struct gf_jpeg_strips_reader *reader)
+{
+    return (uint64_t)reader->row_bytes * (uint64_t)(reader->strip_rows * reader->kind.unit_height);
+}
+
+/* One strip is being read, and one for every four that are being decoded waits. */
+static int slot_count(int threads)
+{
+    return threads + threads / 4 + 1;
+}
+
+/* Where restart intervals do not end with a row of units, strips and their context begin only at
+ * the rows where they do. Upsampling along a row alone needs no context. */
+static bool choose_context(struct gf_jpeg_strips_reader *reader)
+{
+    const struct jpeg_decompress_struct *const jpeg = reader->kind.jpeg;
+    const int interval = (int)jpeg->restart_interval;
+    const int step =
+        interval ? interval / greatest_divisor(interval, units_across(&reader->kind)) : 1;
+    reader->context = jpeg->max_v_samp_factor > 1 ? step : 0;
+    reader->strip_rows = (reader->strip_rows + step - 1) / step * step;
+    return step <= ROWS_MOST;
+}
+
+/* Two strips or more for each thread, as long as the memory allows. */
+static bool choose_strips(struct gf_jpeg_strips_reader *reader, const struct gf_options *options,
+                          int strip_rows)
+{
+    const struct jpeg_decompress_struct *const jpeg = reader->kind.jpeg;
+    const uint64_t budget =
+        options->memory_bytes ? options->memory_bytes / MEMORY_SHARE : MEMORY_BYTES;
+    reader->threads = options->threads > 0 ? options->threads : gf_cpu_count();
+    if (!strip_rows && (uint64_t)jpeg->image_width * jpeg->image_height < PIXELS_LEAST)
+        return false;
+    reader->strip_rows = reader->rows / (2 * reader->threads);
+    if (reader->strip_rows > ROWS_MOST)
+        reader->strip_rows = ROWS_MOST;
+    if (reader->strip_rows < ROWS_LEAST)
+        reader->strip_rows = ROWS_LEAST;
+    if (strip_rows)
+        reader->strip_rows = strip_rows;
+    const int least = smaller(ROWS_LEAST, reader->strip_rows);
+    while (reader->strip_rows > least &&
+           (uint64_t)slot_count(reader->threads) * slot_bytes(reader) > budget)
+        reader->strip_rows--;
+    if (!choose_context(reader))
+        return false;
+    reader->strips = (reader->rows + reader->strip_rows - 1) / reader->strip_rows;
+    reader->threads = smaller(reader->threads, reader->strips);
+    while (reader->threads > 1 && gf_jpeg_strips_reader_memory(reader) > budget)
+        reader->threads--;
+    reader->slots = smaller(slot_count(reader->threads), reader->strips);
+    return reader->threads > 1;
+}
+
+struct gf_jpeg_strips_reader *gf_jpeg_strips_reader_open(struct jpeg_decompress_struct *jpeg,
+                                                         struct gf_input *input, int64_t begin,
+                                                         const struct gf_options *options,
+                                                         int strip_rows)
+{
+    if (gf_input_size(input) < 0 || options->threads == 1 || !gf_jpeg_kind_suits(jpeg))
+        return NULL;
+    struct gf_jpeg_strips_reader *const reader = calloc(1, sizeof *reader);
+    if (!reader)
+        return NULL;
+    pthread_mutex_init(&reader->lock, NULL);
+    reader->begin = begin;
+    reader->row_bytes = (size_t)jpeg->image_width * (size_t)jpeg->num_components;
+    if (gf_jpeg_kind_make(&reader->kind, jpeg, input)) {
+        reader->rows =
+            ((int)jpeg->image_height + reader->kind.unit_height - 1) / reader->kind.unit_height;
+        if (choose_strips(reader, options, strip_rows))
+            return reader;
+    }
+    gf_jpeg_strips_reader_close(reader);
+    return NULL;
+}
+
+uint64_t gf_jpeg_strips_reader_memory(const struct gf_jpeg_strips_reader *reader)
+{
+    return (uint64_t)slot_count(reader->threads) * slot_bytes(reader) +
+           (uint64_t)reader->threads * THREAD_BYTES;
+}
+
+void gf_jpeg_strips_reader_close(struct gf_jpeg_strips_reader *reader)
+{
+    if (!reader)
+        return;
+    gf_ordered_work_close(reader->work);
+    for (int i = 0; reader->slot && i < reader->slots; i++)
+        gf_pages_free(reader->slot[i].pixels, slot_bytes(reader));
+    for (int i = 0; reader->decoder && i < reader->threads; i++)
+        gf_jpeg_strip_decoder_close(reader->decoder[i]);
+    pthread_mutex_destroy(&reader->lock);
+    free(reader->index);
+    free(reader->decoder);
+    free(reader->slot);
+    free(reader);
+}
+
+static bool start(struct gf_jpeg_strips_reader *reader)
+{
+    const struct gf_jpeg_kind *const kind = &reader->kind;
+    reader->slot = calloc((size_t)reader->slots, sizeof *reader->slot);
+    reader->decoder = calloc((size_t)reader->threads, sizeof *reader->decoder);
+    reader->index =
+        gf_jpeg_index_open(&kind->unit, units_across(kind), reader->rows,
+                           (int)kind->jpeg->restart_interval, kind->input, reader->begin);
+    bool there = reader->slot && reader->decoder && reader->index;
+    for (int i = 0; there && i < reader->slots; i++) {
+        reader->slot[i].pixels = gf_pages_alloc(slot_bytes(reader));
+        there = reader->slot[i].pixels;
+    }
+    for (int i = 0; there && i < reader->threads; i++) {
+        reader->decoder[i] = gf_jpeg_strip_decoder_open(kind);
+        there = reader->decoder[i];
+    }
+    if (!there || gf_ordered_work_open(reader->threads, reader->slots, decode_strip, reader,
+                                       &reader->work, NULL))
+        return false;
+    for (int i = 0; i < reader->slots; i++)
+        gf_ordered_work_submit(reader->work);
+    return true;
+}
+
+/* ---- the rows ---- */
+
+/* Waits for strip `strip`, whose first row comes next, and hands the slot of the one before back.
+ */
+static bool take_strip(struct gf_jpeg_strips_reader *reader)
+{
+    bool failed;
+    if (!reader->work && !start(reader))
+        return false;
+    if (reader->strip && reader->strip + reader->slots <= reader->strips)
+        gf_ordered_work_submit(reader->work);
+    return gf_ordered_work_take(reader->work, true, &failed) &&
+           reader->slot[reader->strip % reader->slots].decoded;
+}
+
+int gf_jpeg_strips_read(struct gf_jpeg_strips_reader *reader, int rows, unsigned char *dst,
+                        size_t pitch)
+{
+    int done = 0;
+    for (; done < rows && !reader->failed; done++, dst += pitch) {
+        if (!reader->row && !take_strip(reader)) {
+            reader->failed = true;
+            break;
+        }
+        memcpy(dst,
+               reader->slot[reader->strip % reader->slots].pixels +
+                   (size_t)reader->row * reader->row_bytes,
+               reader->row_bytes);
+        if (++reader->row == pixel_rows(reader, reader->strip)) {
+            reader->strip++;
+            reader->row = 0;
+        }
+    }
+    return done;
+}

@@ -1,0 +1,41 @@
+/* Encodes one large sequential JPEG by several threads, strip by strip, to the bytes that one
+ * thread writes. */
+#ifndef GF_CODEC_JPEG_JPEG_STRIPS_WRITE_H
+#define GF_CODEC_JPEG_JPEG_STRIPS_WRITE_H
+
+#include <stdio.h> /* before jpeglib.h, which needs it */
+#include <jpeglib.h>
+
+#include "codec/io/output.h"
+#include "gpufilter/pipeline.h"
+
+/* How a picture is cut. No strips: one thread is as good. */
+struct gf_jpeg_strips_layout {
+    int rows; /* rows of pixels of a strip */
+    int strips, threads, slots;
+    uint64_t memory;
+};
+/* strip_rows: of units (MCUs); 0: the picture's size and the options decide. */
+struct gf_jpeg_strips_layout
+gf_jpeg_strips_layout(struct gf_format format, const struct gf_options *options, int strip_rows);
+
+struct gf_jpeg_strips_writer;
+
+/* `jpeg` is configured for the picture; the start marker and the metadata are in the output
+ * already. The options must stay. */
+enum gf_status gf_jpeg_strips_writer_open(struct gf_output *output,
+                                          const struct jpeg_compress_struct *jpeg,
+                                          struct gf_format format, const struct gf_options *options,
+                                          const struct gf_jpeg_strips_layout *layout,
+                                          struct gf_jpeg_strips_writer **writer,
+                                          struct gf_error *error) GF_CHECKED;
+/* Ends the threads, even before the last row. */
+void gf_jpeg_strips_writer_close(struct gf_jpeg_strips_writer *writer);
+/* Adds the next row, of 8 bits, which libjpeg takes as it is. */
+enum gf_status gf_jpeg_strips_write(struct gf_jpeg_strips_writer *writer, const unsigned char *row,
+                                    struct gf_error *error) GF_CHECKED;
+/* Writes the rest, after the last row. */
+enum gf_status gf_jpeg_strips_finish(struct gf_jpeg_strips_writer *writer,
+                                     struct gf_error *error) GF_CHECKED;
+
+#endif
