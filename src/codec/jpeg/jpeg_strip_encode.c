@@ -50,8 +50,9 @@ bool gf_jpeg_coding_make(struct gf_jpeg_coding *coding, const struct jpeg_compre
     coding->format = format;
     coding->options = options;
     coding->row_bytes = (size_t)format.width * (size_t)jpeg->input_components;
-    coding->units_across = (format.width + DCTSIZE * h - 1) / (DCTSIZE * h);
+    coding->unit_width = DCTSIZE * h;
     coding->unit_height = DCTSIZE * v;
+    coding->units_across = (format.width + coding->unit_width - 1) / coding->unit_width;
     unit->blocks = 0;
     for (int i = 0; i < jpeg->num_components; i++) {
         const jpeg_component_info *const component = &jpeg->comp_info[i];
@@ -74,9 +75,10 @@ struct gf_jpeg_strip_encoder {
     struct jpeg_error_mgr errors;
     struct jpeg_destination_mgr bytes;
     jmp_buf escape;
-    int rows; /* rows, src and encoded are the arguments of what attempt() calls */
+    int width, rows; /* these four are the arguments of encode() */
     const unsigned char *src;
     struct gf_jpeg_encoded *encoded;
+    struct gf_jpeg_encoded corner; /* the last unit, as a JPEG of its own */
     struct gf_jpeg_bits bits;
 };
 
@@ -140,6 +142,7 @@ static void create(struct gf_jpeg_strip_encoder *encoder)
 static void encode(struct gf_jpeg_strip_encoder *encoder)
 {
     struct jpeg_compress_struct *const jpeg = &encoder->jpeg;
+    jpeg->image_width = (JDIMENSION)encoder->width;
     jpeg->image_height = (JDIMENSION)encoder->rows;
     jpeg_start_compress(jpeg, TRUE);
     while (encoder->rows) {
@@ -187,6 +190,7 @@ void gf_jpeg_strip_encoder_close(struct gf_jpeg_strip_encoder *encoder)
     if (!encoder)
         return;
     jpeg_destroy_compress(&encoder->jpeg);
+    free(encoder->corner.data);
     free(encoder);
 }
 
@@ -200,20 +204,57 @@ static size_t find_scan(const struct gf_jpeg_encoded *encoded)
     return at + 2 + (size_t)(data[at + 2] << 8 | data[at + 3]);
 }
 
-/* Walks over the codes to where they end. */
-static bool find_end(struct gf_jpeg_strip_encoder *encoder, int rows,
-                     struct gf_jpeg_encoded *encoded)
+static bool encode_part(struct gf_jpeg_strip_encoder *encoder, int width, int rows,
+                        const unsigned char *src, struct gf_jpeg_encoded *encoded)
+{
+    encoder->width = width;
+    encoder->rows = rows;
+    encoder->src = src;
+    encoder->encoded = encoded;
+    const bool done = attempt(encoder, encode);
+    jpeg_abort_compress(&encoder->jpeg);
+    if (done)
+        encoded->scan = find_scan(encoded);
+    return done;
+}
+
+/* Encodes the last unit by itself. */
+static bool encode_corner(struct gf_jpeg_strip_encoder *encoder, int rows, const unsigned char *src)
 {
     const struct gf_jpeg_coding *const coding = encoder->coding;
-    const int units =
-        coding->units_across * ((rows + coding->unit_height - 1) / coding->unit_height);
-    encoded->scan = find_scan(encoded);
-    memset(encoded->dc, 0, sizeof encoded->dc);
+    const int row = (rows - 1) / coding->unit_height * coding->unit_height,
+              column = (coding->units_across - 1) * coding->unit_width;
+    return encode_part(encoder, coding->format.width - column, rows - row,
+                       src + (size_t)row * coding->row_bytes +
+                           (size_t)column * (size_t)encoder->jpeg.input_components,
+                       &encoder->corner);
+}
+
+/* Walks over the first units of a JPEG's scan, and says how the last of them ends. */
+static int walk(struct gf_jpeg_strip_encoder *encoder, const struct gf_jpeg_encoded *encoded,
+                int units, int32_t *dc)
+{
+    memset(dc, 0, GF_JPEG_COMPONENTS * sizeof *dc);
     gf_jpeg_bits_open_memory(&encoder->bits, encoded->data + encoded->scan,
                              encoded->size - encoded->scan);
-    if (!gf_jpeg_walk(&coding->unit, &encoder->bits, units, encoded->dc))
-        return false;
-    const int padding = gf_jpeg_bits_left(&encoder->bits);
+    return gf_jpeg_walk(&encoder->coding->unit, &encoder->bits, units, dc);
+}
+
+/* Finds the last DC values and the padding, which is ones. The standard codes for the end of a
+ * block end with a 0. Only where there is none must all of the strip's codes be walked over. */
+static bool find_end(struct gf_jpeg_strip_encoder *encoder, int units,
+                     struct gf_jpeg_encoded *encoded)
+{
+    const int end = walk(encoder, &encoder->corner, 1, encoded->dc);
+    int padding = 0;
+    if (end > DCTSIZE2) {
+        for (int last = encoded->data[encoded->size - 3]; last >> padding & 1;)
+            padding++;
+    } else {
+        if (!end || !walk(encoder, encoded, units, encoded->dc))
+            return false;
+        padding = gf_jpeg_bits_left(&encoder->bits);
+    }
     encoded->skip = padding ? 8 - padding : 0;
     return padding >= 0 && padding < 8;
 }
@@ -221,10 +262,9 @@ static bool find_end(struct gf_jpeg_strip_encoder *encoder, int rows,
 bool gf_jpeg_strip_encode(struct gf_jpeg_strip_encoder *encoder, int rows, const unsigned char *src,
                           struct gf_jpeg_encoded *encoded)
 {
-    encoder->rows = rows;
-    encoder->src = src;
-    encoder->encoded = encoded;
-    const bool done = attempt(encoder, encode);
-    jpeg_abort_compress(&encoder->jpeg);
-    return done && find_end(encoder, rows, encoded);
+    const struct gf_jpeg_coding *const coding = encoder->coding;
+    const int down = (rows + coding->unit_height - 1) / coding->unit_height;
+    return encode_corner(encoder, rows, src) &&
+           encode_part(encoder, coding->format.width, rows, src, encoded) &&
+           find_end(encoder, coding->units_across * down, encoded);
 }

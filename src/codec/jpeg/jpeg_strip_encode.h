@@ -21,7 +21,7 @@ struct gf_jpeg_coding {
     struct gf_jpeg_table dc[2], ac[2];
     struct gf_jpeg_dc_codes codes[2];
     struct gf_jpeg_unit unit;
-    int units_across, unit_height;
+    int units_across, unit_width, unit_height; /* the latter in pixels */
 };
 /* `jpeg` is configured for the picture. False if the tables are not standard ones. */
 bool gf_jpeg_coding_make(struct gf_jpeg_coding *coding, const struct jpeg_compress_struct *jpeg,

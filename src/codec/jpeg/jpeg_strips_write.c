@@ -12,7 +12,7 @@
 enum {
     PIXELS_LEAST = 1 << 20, /* of a picture that is worth the threads */
     ROWS_LEAST = 2,
-    ROWS_MOST = 8,
+    ROWS_MOST = 4,
     MEMORY_BYTES = 64 << 20,
     MEMORY_SHARE = 4, /* the writer's part of options->memory_bytes */
     THREAD_BYTES = 512 << 10,

@@ -94,11 +94,13 @@ void gf_jpeg_dc_codes_make(struct gf_jpeg_dc_codes *codes, const uint8_t *counts
 /* What is inlined keeps the cursor in registers. */
 #define INLINE static inline __attribute__((always_inline))
 
-/* The value that `size` bits mean, which are the highest of `value` (F.2.2.1). */
+/* The value that `size` bits mean, which are the highest of `value` (F.2.2.1): less than half of
+ * their range means a negative one. The sign is random, so that there is no branch on it. */
 INLINE int32_t extend(uint64_t value, int size)
 {
     const int32_t bits = (int32_t)((value >> 1) >> (63 - size));
-    return value >> 63 || !size ? bits : bits - (1 << size) + 1;
+    const int32_t is_negative = (int32_t)(value >> 63) - 1; /* all bits */
+    return bits + (is_negative & (1 - (1 << size)));
 }
 
 /* Takes the code and the value of a DC difference. */
@@ -136,44 +138,46 @@ INLINE bool take_step(const struct gf_jpeg_table *ac, struct gf_jpeg_cursor *nex
 }
 
 /* Walks over the codes of a block of 64 coefficients and skips the values of all but the first.
- * Two steps or codes take at most 52 bits. */
-INLINE bool walk_block(struct gf_jpeg_cursor *next, const struct gf_jpeg_table *dc,
-                       const struct gf_jpeg_table *ac, int32_t *difference)
+ * Returns 0 or where the block ends, as gf_jpeg_walk() does. Two steps or codes take at most 52
+ * bits. */
+INLINE int walk_block(struct gf_jpeg_cursor *next, const struct gf_jpeg_table *dc,
+                      const struct gf_jpeg_table *ac, int32_t *difference)
 {
     int k = 1;
     gf_jpeg_refill(next);
     if (!take_dc(dc, next, difference) || !take_step(ac, next, &k))
-        return false;
+        return 0;
     while (k < BLOCK) {
         gf_jpeg_refill(next);
         if (!take_step(ac, next, &k))
-            return false;
+            return 0;
         if (k < BLOCK && !take_step(ac, next, &k))
-            return false;
+            return 0;
     }
-    return true;
+    return k;
 }
 
-bool gf_jpeg_walk(const struct gf_jpeg_unit *unit, struct gf_jpeg_bits *bits, int units,
-                  int32_t *dc)
+int gf_jpeg_walk(const struct gf_jpeg_unit *unit, struct gf_jpeg_bits *bits, int units, int32_t *dc)
 {
     struct gf_jpeg_cursor next = bits->next;
+    int end = 0;
     for (int i = 0; i < units; i++) {
         for (int b = 0; b < unit->blocks; b++) {
             int32_t difference;
             if (next.at >= bits->limit) {
                 bits->next = next;
                 if (!gf_jpeg_bits_advance(bits))
-                    return false;
+                    return 0;
                 next = bits->next;
             }
-            if (!walk_block(&next, unit->block[b].dc, unit->block[b].ac, &difference))
-                return false;
+            end = walk_block(&next, unit->block[b].dc, unit->block[b].ac, &difference);
+            if (!end)
+                return 0;
             dc[unit->block[b].component] += difference;
         }
     }
     bits->next = next;
-    return true;
+    return end;
 }
 
 /* ---- copying ---- */

@@ -6,7 +6,7 @@
 #include "codec/jpeg/jpeg_bits.h"
 
 enum {
-    GF_JPEG_LOOK_BITS = 12,
+    GF_JPEG_LOOK_BITS = 11,
     GF_JPEG_DC_SIZES = 12, /* a difference of 8-bit samples has 0 to 11 bits */
     GF_JPEG_UNIT_BLOCKS = 10,
     GF_JPEG_COMPONENTS = 3,
@@ -54,10 +54,11 @@ struct gf_jpeg_unit {
     const struct gf_jpeg_dc_codes *codes[GF_JPEG_COMPONENTS]; /* for gf_jpeg_copy_unit() */
 };
 
-/* Walks over `units` units and adds the DC differences to dc[component]. False for invalid codes;
- * whether the bits sufficed, gf_jpeg_bits_left() says. */
-bool gf_jpeg_walk(const struct gf_jpeg_unit *unit, struct gf_jpeg_bits *bits, int units,
-                  int32_t *dc);
+/* Walks over `units` units and adds the DC differences to dc[component]. Returns 0 for invalid
+ * codes; else 64 where the last block ends with its last coefficient, and more where it ends with
+ * the end-of-block code. Whether the bits sufficed, gf_jpeg_bits_left() says. */
+int gf_jpeg_walk(const struct gf_jpeg_unit *unit, struct gf_jpeg_bits *bits, int units,
+                 int32_t *dc);
 
 /* Copies a unit whose DC values continue dc_in[component], such that they continue
  * dc_out[component]. Takes up to 256 bytes a block. False where a difference has no code. */
