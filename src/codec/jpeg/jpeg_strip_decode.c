@@ -13,6 +13,15 @@ enum { SOF0 = 0xc0, RST0 = 0xd0, SOI = 0xd8, EOI = 0xd9, SOS = 0xda, DRI = 0xdd 
 
 /* ---- the kind of file ---- */
 
+/* libjpeg has not looked at the numbers of the tables yet. */
+static bool has_tables(const struct jpeg_decompress_struct *jpeg,
+                       const jpeg_component_info *component)
+{
+    const int q = component->quant_tbl_no, dc = component->dc_tbl_no, ac = component->ac_tbl_no;
+    return q < NUM_QUANT_TBLS && dc < NUM_HUFF_TBLS && ac < NUM_HUFF_TBLS &&
+           jpeg->quant_tbl_ptrs[q] && jpeg->dc_huff_tbl_ptrs[dc] && jpeg->ac_huff_tbl_ptrs[ac];
+}
+
 bool gf_jpeg_kind_suits(struct jpeg_decompress_struct *jpeg)
 {
     const int components = jpeg->num_components;
@@ -25,9 +34,7 @@ bool gf_jpeg_kind_suits(struct jpeg_decompress_struct *jpeg)
     for (int i = 0; i < components; i++) {
         const jpeg_component_info *const component = jpeg->cur_comp_info[i];
         blocks += component->h_samp_factor * component->v_samp_factor;
-        if (!jpeg->quant_tbl_ptrs[component->quant_tbl_no] ||
-            !jpeg->dc_huff_tbl_ptrs[component->dc_tbl_no] ||
-            !jpeg->ac_huff_tbl_ptrs[component->ac_tbl_no])
+        if (!has_tables(jpeg, component))
             return false;
     }
     return components == 1 || blocks <= GF_JPEG_UNIT_BLOCKS;
