@@ -26,7 +26,7 @@ static void choose_kind(struct jpeg_compress_struct *jpeg)
     jpeg_set_quality(jpeg, 1 + (int)random_below(100), TRUE);
     jpeg->comp_info[0].h_samp_factor = 1 + (int)random_below(2);
     jpeg->comp_info[0].v_samp_factor = 1 + (int)random_below(2);
-    if (jpeg->num_components > 1 && !random_below(4)) {
+    if (jpeg->num_components == 3 && !random_below(4)) {
         jpeg->comp_info[1].h_samp_factor = 1 + (int)random_below(2);
         jpeg->comp_info[1].v_samp_factor = 1 + (int)random_below(2);
     }

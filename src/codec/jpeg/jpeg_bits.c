@@ -2,34 +2,47 @@
 
 #include <string.h>
 
+/* Begins with an empty buffer. */
+static void clear(struct gf_jpeg_bits *bits)
+{
+    bits->next = (struct gf_jpeg_cursor){.at = bits->buffer};
+    bits->end = bits->limit = bits->buffer;
+    bits->stuffed = bits->passed = 0;
+    bits->ended = false;
+}
+
 void gf_jpeg_bits_open_memory(struct gf_jpeg_bits *bits, const unsigned char *data, size_t size)
 {
-    gf_jpeg_bits_open(bits, NULL, 0, 0);
+    clear(bits);
+    bits->input = NULL;
     bits->raw = data;
     bits->raw_end = data + size;
 }
 
-void gf_jpeg_bits_open(struct gf_jpeg_bits *bits, struct gf_input *input, int64_t begin,
-                       int64_t stop)
+void gf_jpeg_bits_open(struct gf_jpeg_bits *bits, struct gf_input *input, int64_t bit, int64_t stop)
 {
-    bits->next = (struct gf_jpeg_cursor){.at = bits->buffer};
-    bits->end = bits->limit = bits->buffer;
-    bits->stuffed = 0;
-    bits->ended = false;
+    clear(bits);
     bits->input = input;
-    bits->offset = bits->begin = begin;
+    bits->offset = bits->begin = bit / 8;
     bits->stop = stop;
     bits->raw = bits->raw_end = bits->raw_buffer;
+    if (bit % 8) {
+        (void)gf_jpeg_bits_advance(bits);
+        gf_jpeg_refill(&bits->next);
+        gf_jpeg_skip(&bits->next, (int)(bit % 8));
+    }
 }
 
-/* The offset in the input of a byte of the buffer. */
-static int64_t offset_of(const struct gf_jpeg_bits *bits, const unsigned char *at)
+/* The offset in the input of a byte of the buffer. The bytes that are asked for come mostly in
+ * order. */
+static int64_t offset_of(struct gf_jpeg_bits *bits, const unsigned char *at)
 {
     const int index = (int)(at - bits->buffer);
-    int before = 0;
-    while (before < bits->stuffed && bits->stuffed_at[before] < index)
-        before++;
-    return bits->begin + index + before;
+    if (bits->passed && bits->stuffed_at[bits->passed - 1] >= index)
+        bits->passed = 0;
+    while (bits->passed < bits->stuffed && bits->stuffed_at[bits->passed] < index)
+        bits->passed++;
+    return bits->begin + index + bits->passed;
 }
 
 /* Reads on until there are `least` raw bytes or the input ends. An input that cannot be read ends.
@@ -64,6 +77,7 @@ static unsigned char *slide(struct gf_jpeg_bits *bits)
             bits->stuffed_at[stuffed++] = (uint16_t)(bits->stuffed_at[i] - gone);
     }
     bits->stuffed = stuffed;
+    bits->passed = 0;
     memmove(bits->buffer, bits->buffer + gone, (size_t)kept);
     bits->next.at -= gone;
     return bits->buffer + kept;
@@ -113,12 +127,10 @@ bool gf_jpeg_bits_advance(struct gf_jpeg_bits *bits)
     return true;
 }
 
-struct gf_jpeg_place gf_jpeg_bits_place(const struct gf_jpeg_bits *bits)
+int64_t gf_jpeg_bits_place(struct gf_jpeg_bits *bits)
 {
-    const unsigned char *const at = bits->next.at - (bits->next.count + 7) / 8;
-    const int skip = (8 - bits->next.count % 8) % 8;
-    return (struct gf_jpeg_place){
-        .offset = offset_of(bits, at), .skip = skip, .stop = offset_of(bits, at + (skip ? 1 : 0))};
+    const int whole = (bits->next.count + 7) / 8;
+    return 8 * offset_of(bits, bits->next.at - whole) + 8 * whole - bits->next.count;
 }
 
 bool gf_jpeg_bits_take_marker(struct gf_jpeg_bits *bits, int marker)
@@ -131,10 +143,7 @@ bool gf_jpeg_bits_take_marker(struct gf_jpeg_bits *bits, int marker)
         bits->raw[0] != 0xff || bits->raw[1] != marker)
         return false;
     bits->raw += 2;
-    bits->next = (struct gf_jpeg_cursor){.at = bits->buffer};
-    bits->end = bits->limit = bits->buffer;
-    bits->stuffed = 0;
-    bits->ended = false;
+    clear(bits);
     bits->begin = bits->offset - (bits->raw_end - bits->raw);
     return true;
 }

@@ -33,27 +33,22 @@ struct gf_jpeg_bits {
     const unsigned char *raw, *raw_end; /* with stuffed zeros, not in the buffer yet */
     int64_t begin;                      /* the offset in the input of the buffer's first byte */
     int stuffed;                        /* the number of bytes 0xff in the buffer */
+    int passed;                         /* of these, before the place that was last asked for */
     uint16_t stuffed_at[GF_JPEG_RAW_BYTES + GF_JPEG_BEFORE_BYTES + GF_JPEG_BLOCK_BYTES];
     unsigned char raw_buffer[GF_JPEG_RAW_BYTES];
     unsigned char buffer[GF_JPEG_BEFORE_BYTES + GF_JPEG_RAW_BYTES + 4 * GF_JPEG_BLOCK_BYTES];
 };
 
-/* The reader's position in its input: that of the next bit. */
-struct gf_jpeg_place {
-    int64_t offset; /* of the byte that holds the bit */
-    int skip;       /* the bits of that byte before it */
-    int64_t stop;   /* the offset behind the last byte that holds a bit before it */
-};
-
 void gf_jpeg_bits_open_memory(struct gf_jpeg_bits *bits, const unsigned char *data, size_t size);
-/* Reads the input's bytes from `begin` up to `stop`. */
-void gf_jpeg_bits_open(struct gf_jpeg_bits *bits, struct gf_input *input, int64_t begin,
+/* Reads the input from a bit on, which counts the stuffed zeros, too, up to the offset `stop`. */
+void gf_jpeg_bits_open(struct gf_jpeg_bits *bits, struct gf_input *input, int64_t bit,
                        int64_t stop);
 /* To be called where next.at has reached `limit`: makes sure that a block lies before the reader.
  * False if more bits were taken than there are. */
 bool gf_jpeg_bits_advance(struct gf_jpeg_bits *bits);
-/* The reader must not have run out of bits, and must have an input. */
-struct gf_jpeg_place gf_jpeg_bits_place(const struct gf_jpeg_bits *bits);
+/* The position in the input of the next bit. There must be an input, and no bits taken that it does
+ * not have. */
+int64_t gf_jpeg_bits_place(struct gf_jpeg_bits *bits);
 /* Skips the rest of the last byte and the marker behind it. False if it is another one, or if more
  * than the padding is left. */
 bool gf_jpeg_bits_take_marker(struct gf_jpeg_bits *bits, int marker);

@@ -7,26 +7,56 @@ enum { RST0 = 0xd0, EOI = 0xd9 };
 
 struct gf_jpeg_index *gf_jpeg_index_open(const struct gf_jpeg_unit *unit, int units_across,
                                          int rows, int restart_interval, struct gf_input *input,
-                                         int64_t begin)
+                                         int64_t begin, int threads, int segment_bytes)
 {
     struct gf_jpeg_index *const index =
         calloc(1, sizeof *index + ((size_t)rows + 1) * sizeof *index->row);
     if (!index)
         return NULL;
     index->unit = unit;
+    index->input = input;
     index->units_across = units_across;
     index->rows = rows;
     index->restart_interval = index->until_restart = restart_interval;
-    gf_jpeg_bits_open(&index->bits, input, begin, gf_input_size(input));
-    index->row[0] = (struct gf_jpeg_index_row){.place = {.offset = begin, .stop = begin}};
+    gf_jpeg_bits_open(&index->bits, input, 8 * begin, gf_input_size(input));
+    index->row[0] = (struct gf_jpeg_index_row){.bit = 8 * begin, .stop = begin};
+    if (!restart_interval)
+        index->scouts = gf_jpeg_scouts_open(unit, input, begin, threads, segment_bytes);
     return index;
 }
+
+void gf_jpeg_index_close(struct gf_jpeg_index *index)
+{
+    if (index)
+        gf_jpeg_scouts_close(index->scouts);
+    free(index);
+}
+
+/* The offset behind the last byte that holds a bit before this one. */
+static int64_t stop_before(const struct gf_jpeg_index *index, int64_t bit)
+{
+    unsigned char byte = 0;
+    size_t got;
+    if (bit % 8 == 0)
+        return bit / 8;
+    if (gf_input_read_at(index->input, bit / 8, &byte, 1, &got, NULL))
+        return bit / 8 + 1;
+    return bit / 8 + (byte == 0xff ? 2 : 1);
+}
+
+/* ---- walking row by row ---- */
 
 static bool take_restart(struct gf_jpeg_index *index)
 {
     index->until_restart = index->restart_interval;
     memset(index->dc, 0, sizeof index->dc);
     return gf_jpeg_bits_take_marker(&index->bits, RST0 + index->restarts++ % 8);
+}
+
+static bool walk_units(struct gf_jpeg_index *index, int units)
+{
+    return gf_jpeg_walk(index->unit, &index->bits, units, index->dc) &&
+           gf_jpeg_bits_left(&index->bits) >= 0; /* else the data ended too early */
 }
 
 static bool walk_row(struct gf_jpeg_index *index)
@@ -38,30 +68,91 @@ static bool walk_row(struct gf_jpeg_index *index)
         if (index->restart_interval && index->until_restart < left)
             some = index->until_restart;
         index->until_restart -= some;
-        if (!gf_jpeg_walk(index->unit, &index->bits, some, index->dc) ||
-            gf_jpeg_bits_left(&index->bits) < 0) /* the data ended too early */
+        if (!walk_units(index, some))
             return false;
     }
     return true;
 }
 
-/* Notes where the next row begins. */
-static bool end_row(struct gf_jpeg_index *index)
+/* Notes where the next row begins: at a bit where the reader is, which matters for markers. */
+static bool end_row(struct gf_jpeg_index *index, int64_t bit)
 {
     struct gf_jpeg_index_row *const row = &index->row[index->known + 1];
-    const struct gf_jpeg_place place = gf_jpeg_bits_place(&index->bits);
-    row->place = place;
-    if (index->known + 1 == index->rows)
-        return gf_jpeg_bits_take_marker(&index->bits, EOI);
-    if (index->restart_interval && !index->until_restart) {
+    const bool last = index->known + 1 == index->rows;
+    row->stop = stop_before(index, bit);
+    if (last && !gf_jpeg_bits_take_marker(&index->bits, EOI))
+        return false;
+    if (!last && index->restart_interval && !index->until_restart) {
         if (!take_restart(index))
             return false;
-        row->place = gf_jpeg_bits_place(&index->bits);
-        row->place.stop = place.stop;
+        bit = gf_jpeg_bits_place(&index->bits);
     }
+    row->bit = bit;
+    memcpy(row->dc, index->dc, sizeof row->dc);
     for (int c = 0; c < GF_JPEG_COMPONENTS; c++) {
-        row->dc[c] = index->dc[c];
         if (abs(row->dc[c]) > GF_JPEG_DC_MOST)
+            return false;
+    }
+    index->known++;
+    return true;
+}
+
+/* ---- walking from segment to segment, with scouts ---- */
+
+static void seek(struct gf_jpeg_index *index, int64_t bit)
+{
+    gf_jpeg_bits_open(&index->bits, index->input, bit, gf_input_size(index->input));
+}
+
+/* The units up to the end of the row. */
+static int64_t rest_of_row(const struct gf_jpeg_index *index)
+{
+    return (int64_t)(index->known + 1) * index->units_across - index->units;
+}
+
+/* Takes over the marks behind the one where the walk is. */
+static bool take_marks(struct gf_jpeg_index *index, const struct gf_jpeg_mark *mark,
+                       const struct gf_jpeg_mark *last)
+{
+    while (index->known < index->rows && mark < last) {
+        const int64_t rest = rest_of_row(index);
+        const struct gf_jpeg_mark *const to = rest < last - mark ? mark + rest : last;
+        for (int c = 0; c < GF_JPEG_COMPONENTS; c++)
+            index->dc[c] += to->dc[c] - mark->dc[c];
+        index->units += to - mark;
+        mark = to;
+        if (mark == last || index->units == (int64_t)index->rows * index->units_across)
+            seek(index, mark->bit);
+        if (!rest_of_row(index) && !end_row(index, mark->bit))
+            return false;
+    }
+    return true;
+}
+
+/* Walks to the next segment, alone up to a mark where the walk comes by. */
+static bool walk_segment(struct gf_jpeg_index *index)
+{
+    const struct gf_jpeg_segment *const segment = gf_jpeg_scouts_next(index->scouts);
+    const int64_t end = segment ? 8 * segment->end : INT64_MAX;
+    const int count = segment ? segment->count : 0;
+    const struct gf_jpeg_mark *mark = count ? segment->mark : NULL;
+    const struct gf_jpeg_mark *const last = count ? mark + count - 1 : NULL;
+    while (index->known < index->rows) {
+        const int64_t bit = gf_jpeg_bits_place(&index->bits);
+        if (bit >= end)
+            break;
+        while (mark < last && mark->bit < bit)
+            mark++;
+        if (mark < last && mark->bit == bit) {
+            if (!take_marks(index, mark, last))
+                return false;
+            mark = last;
+            continue;
+        }
+        if (!walk_units(index, 1))
+            return false;
+        index->units++;
+        if (!rest_of_row(index) && !end_row(index, gf_jpeg_bits_place(&index->bits)))
             return false;
     }
     return true;
@@ -70,10 +161,10 @@ static bool end_row(struct gf_jpeg_index *index)
 bool gf_jpeg_index_reach(struct gf_jpeg_index *index, int row)
 {
     while (index->known < row && !index->damaged) {
-        if (walk_row(index) && end_row(index))
-            index->known++;
-        else
-            index->damaged = true;
+        const bool sound =
+            index->scouts ? walk_segment(index)
+                          : walk_row(index) && end_row(index, gf_jpeg_bits_place(&index->bits));
+        index->damaged = !sound;
     }
     return index->known >= row;
 }

@@ -179,16 +179,12 @@ static unsigned char *put_bits(struct gf_jpeg_strip_decoder *decoder, unsigned c
     writer->at = at;
     if (!decoder->begun) {
         writer->count = 0;
-        gf_jpeg_bits_open(&decoder->bits, decoder->kind->input, strip->begin.place.offset,
-                          strip->end.stop);
-        (void)gf_jpeg_bits_advance(&decoder->bits);
-        gf_jpeg_refill(&decoder->bits.next);
-        gf_jpeg_skip(&decoder->bits.next, strip->begin.place.skip);
+        gf_jpeg_bits_open(&decoder->bits, decoder->kind->input, strip->begin.bit, strip->end.stop);
         if (!gf_jpeg_copy_unit(&decoder->kind->unit, &decoder->bits, writer, strip->begin.dc, zero))
             give_up(decoder);
     }
-    decoder->ended =
-        gf_jpeg_bits_copy(&decoder->bits, writer, decoder->chunk + CHUNK_BYTES, strip->end.skip);
+    decoder->ended = gf_jpeg_bits_copy(&decoder->bits, writer, decoder->chunk + CHUNK_BYTES,
+                                       (int)(strip->end.bit % 8));
     if (decoder->ended)
         gf_jpeg_writer_pad(writer);
     return writer->at;
@@ -200,7 +196,7 @@ static unsigned char *put_intervals(struct gf_jpeg_strip_decoder *decoder, unsig
     const struct gf_jpeg_strip *const strip = decoder->strip;
     size_t got;
     if (!decoder->begun)
-        decoder->position = strip->begin.place.offset;
+        decoder->position = strip->begin.bit / 8;
     const int64_t left = strip->end.stop - decoder->position;
     const size_t size = left < CHUNK_BYTES / 2 ? (size_t)left : CHUNK_BYTES / 2;
     if (gf_input_read_at(decoder->kind->input, decoder->position, at, size, &got, NULL) ||

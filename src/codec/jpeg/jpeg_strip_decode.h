@@ -25,10 +25,9 @@ bool gf_jpeg_kind_suits(struct jpeg_decompress_struct *jpeg);
 bool gf_jpeg_kind_make(struct gf_jpeg_kind *kind, const struct jpeg_decompress_struct *jpeg,
                        struct gf_input *input);
 
-/* A strip: the scan's bytes from begin.place up to end.stop. */
+/* A strip: the scan from begin.bit up to end.stop, and without restart markers up to end.bit. */
 struct gf_jpeg_strip {
-    struct gf_jpeg_index_row begin;
-    struct gf_jpeg_place end;
+    struct gf_jpeg_index_row begin, end;
     int height;          /* rows of pixels that the bytes hold */
     int first_row, rows; /* those that are wanted */
 };

@@ -16,7 +16,8 @@ enum {
     ROWS_MOST = 16,
     MEMORY_BYTES = 64 << 20,
     MEMORY_SHARE = 4, /* the reader's part of options->memory_bytes */
-    THREAD_BYTES = 512 << 10
+    THREAD_BYTES = 1 << 20,
+    SMALL_SEGMENT_BYTES = 256 /* where strips are asked for, which are small then */
 };
 
 struct slot {
@@ -29,7 +30,8 @@ struct slot {
  * to strip without a pause. */
 struct gf_jpeg_strips_reader {
     struct gf_jpeg_kind kind;
-    int64_t begin; /* of the scan, in the input */
+    int64_t begin;     /* of the scan, in the input */
+    int segment_bytes; /* for the scouts; 0: they choose */
     size_t row_bytes;
     int rows, strip_rows, context; /* in rows of units */
     int strips, threads, slots;
@@ -78,7 +80,7 @@ static bool find_strip(struct gf_jpeg_strips_reader *reader, int number,
     const bool found = gf_jpeg_index_reach(reader->index, end);
     if (found) {
         strip->begin = reader->index->row[begin];
-        strip->end = reader->index->row[end].place;
+        strip->end = reader->index->row[end];
     }
     pthread_mutex_unlock(&reader->lock);
     strip->height = pixel_row(reader, end) - pixel_row(reader, begin);
@@ -172,6 +174,7 @@ struct gf_jpeg_strips_reader *gf_jpeg_strips_reader_open(struct jpeg_decompress_
         return NULL;
     pthread_mutex_init(&reader->lock, NULL);
     reader->begin = begin;
+    reader->segment_bytes = strip_rows ? SMALL_SEGMENT_BYTES : 0;
     reader->row_bytes = (size_t)jpeg->image_width * (size_t)jpeg->num_components;
     if (gf_jpeg_kind_make(&reader->kind, jpeg, input)) {
         reader->rows =
@@ -199,7 +202,7 @@ void gf_jpeg_strips_reader_close(struct gf_jpeg_strips_reader *reader)
     for (int i = 0; reader->decoder && i < reader->threads; i++)
         gf_jpeg_strip_decoder_close(reader->decoder[i]);
     pthread_mutex_destroy(&reader->lock);
-    free(reader->index);
+    gf_jpeg_index_close(reader->index);
     free(reader->decoder);
     free(reader->slot);
     free(reader);
@@ -210,9 +213,9 @@ static bool start(struct gf_jpeg_strips_reader *reader)
     const struct gf_jpeg_kind *const kind = &reader->kind;
     reader->slot = calloc((size_t)reader->slots, sizeof *reader->slot);
     reader->decoder = calloc((size_t)reader->threads, sizeof *reader->decoder);
-    reader->index =
-        gf_jpeg_index_open(&kind->unit, units_across(kind), reader->rows,
-                           (int)kind->jpeg->restart_interval, kind->input, reader->begin);
+    reader->index = gf_jpeg_index_open(&kind->unit, units_across(kind), reader->rows,
+                                       (int)kind->jpeg->restart_interval, kind->input,
+                                       reader->begin, reader->threads, reader->segment_bytes);
     bool there = reader->slot && reader->decoder && reader->index;
     for (int i = 0; there && i < reader->slots; i++) {
         reader->slot[i].pixels = gf_pages_alloc(slot_bytes(reader));
