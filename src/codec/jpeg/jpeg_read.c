@@ -13,6 +13,7 @@
 #include "codec/common/source.h"
 #include "codec/io/input.h"
 #include "codec/jpeg/jpeg.h"
+#include "codec/jpeg/jpeg_share.h"
 #include "codec/jpeg/jpeg_strips_read.h"
 
 enum {
@@ -325,6 +326,7 @@ static enum gf_status jpeg_finish(struct gf_source *base, struct gf_error *error
 static void jpeg_close(struct gf_source *base)
 {
     struct jpeg_source *const source = (struct jpeg_source *)base;
+    gf_jpeg_share_reading(-1);
     gf_jpeg_strips_reader_close(source->strips);
     jpeg_destroy_decompress(&source->jpeg);
     gf_metadata_free(&base->metadata);
@@ -444,6 +446,7 @@ enum gf_status gf_jpeg_source_open(struct gf_input *input, const struct gf_optio
                                       .read = jpeg_read,
                                       .finish = jpeg_finish,
                                       .close = jpeg_close};
+    gf_jpeg_share_reading(1);
     opened->input = input;
     opened->options = *options;
     opened->jpeg.err = jpeg_std_error(&opened->errors);

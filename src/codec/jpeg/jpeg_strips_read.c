@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cpu.h"
 #include "base/pages.h"
 #include "codec/common/ordered_work.h"
+#include "codec/jpeg/jpeg_share.h"
 #include "codec/jpeg/jpeg_strip_decode.h"
 
 enum {
@@ -36,6 +36,7 @@ struct gf_jpeg_strips_reader {
     int rows, strip_rows, context; /* in rows of units */
     int strips, threads, slots;
     struct slot *slot;
+    unsigned char *pixels; /* of all slots: in one piece, which may lie in huge pages */
     struct gf_jpeg_strip_decoder **decoder; /* one for each thread */
     struct gf_jpeg_index *index;
     pthread_mutex_t lock; /* guards the index */
@@ -138,7 +139,7 @@ static bool choose_strips(struct gf_jpeg_strips_reader *reader, const struct gf_
     const struct jpeg_decompress_struct *const jpeg = reader->kind.jpeg;
     const uint64_t budget =
         options->memory_bytes ? options->memory_bytes / MEMORY_SHARE : MEMORY_BYTES;
-    reader->threads = options->threads > 0 ? options->threads : gf_cpu_count();
+    reader->threads = gf_jpeg_share_threads(options);
     if (!strip_rows && (uint64_t)jpeg->image_width * jpeg->image_height < PIXELS_LEAST)
         return false;
     reader->strip_rows = reader->rows / (2 * reader->threads);
@@ -167,7 +168,8 @@ struct gf_jpeg_strips_reader *gf_jpeg_strips_reader_open(struct jpeg_decompress_
                                                          const struct gf_options *options,
                                                          int strip_rows)
 {
-    if (gf_input_size(input) < 0 || options->threads == 1 || !gf_jpeg_kind_suits(jpeg))
+    if (gf_input_size(input) < 0 || gf_jpeg_share_threads(options) == 1 ||
+        !gf_jpeg_kind_suits(jpeg))
         return NULL;
     struct gf_jpeg_strips_reader *const reader = calloc(1, sizeof *reader);
     if (!reader)
@@ -197,8 +199,7 @@ void gf_jpeg_strips_reader_close(struct gf_jpeg_strips_reader *reader)
     if (!reader)
         return;
     gf_ordered_work_close(reader->work);
-    for (int i = 0; reader->slot && i < reader->slots; i++)
-        gf_pages_free(reader->slot[i].pixels, slot_bytes(reader));
+    gf_pages_free(reader->pixels, (size_t)reader->slots * slot_bytes(reader));
     for (int i = 0; reader->decoder && i < reader->threads; i++)
         gf_jpeg_strip_decoder_close(reader->decoder[i]);
     pthread_mutex_destroy(&reader->lock);
@@ -216,11 +217,10 @@ static bool start(struct gf_jpeg_strips_reader *reader)
     reader->index = gf_jpeg_index_open(&kind->unit, units_across(kind), reader->rows,
                                        (int)kind->jpeg->restart_interval, kind->input,
                                        reader->begin, reader->threads, reader->segment_bytes);
-    bool there = reader->slot && reader->decoder && reader->index;
-    for (int i = 0; there && i < reader->slots; i++) {
-        reader->slot[i].pixels = gf_pages_alloc(slot_bytes(reader));
-        there = reader->slot[i].pixels;
-    }
+    reader->pixels = gf_pages_alloc((size_t)reader->slots * slot_bytes(reader));
+    bool there = reader->slot && reader->decoder && reader->index && reader->pixels;
+    for (int i = 0; there && i < reader->slots; i++)
+        reader->slot[i].pixels = reader->pixels + (size_t)i * slot_bytes(reader);
     for (int i = 0; there && i < reader->threads; i++) {
         reader->decoder[i] = gf_jpeg_strip_decoder_open(kind);
         there = reader->decoder[i];

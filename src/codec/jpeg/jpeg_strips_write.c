@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cpu.h"
 #include "base/image.h"
 #include "base/pages.h"
 #include "codec/common/ordered_work.h"
+#include "codec/jpeg/jpeg_share.h"
 #include "codec/jpeg/jpeg_strip_encode.h"
 
 enum {
@@ -33,6 +33,7 @@ struct gf_jpeg_strips_writer {
     struct gf_jpeg_strips_layout layout;
     struct gf_jpeg_coding coding;
     struct slot *slot;
+    unsigned char *pixels; /* of all slots: in one piece, which may lie in huge pages */
     struct gf_jpeg_strip_encoder **encoder; /* one for each thread */
     struct gf_ordered_work *work;
     int filled, joined, row;        /* row: the next one of the strip that is being filled */
@@ -68,8 +69,7 @@ struct gf_jpeg_strips_layout gf_jpeg_strips_layout(struct gf_format format,
     const int rows = (format.height + unit - 1) / unit;
     const uint64_t budget =
         options->memory_bytes ? options->memory_bytes / MEMORY_SHARE : MEMORY_BYTES;
-    struct gf_jpeg_strips_layout layout = {.threads = options->threads > 0 ? options->threads
-                                                                           : gf_cpu_count()};
+    struct gf_jpeg_strips_layout layout = {.threads = gf_jpeg_share_threads(options)};
     if (options->progressive ||
         (!strip_rows && (int64_t)format.width * format.height < PIXELS_LEAST))
         return none;
@@ -94,16 +94,20 @@ static bool encode(void *context, int thread, int index)
     return gf_jpeg_strip_encode(writer->encoder[thread], slot->rows, slot->pixels, &slot->encoded);
 }
 
+static size_t pixel_bytes(const struct gf_jpeg_strips_writer *writer)
+{
+    return writer->coding.row_bytes * (size_t)writer->layout.rows;
+}
+
 static bool open_slots(struct gf_jpeg_strips_writer *writer)
 {
     const struct gf_jpeg_strips_layout *const layout = &writer->layout;
     writer->slot = calloc((size_t)layout->slots, sizeof *writer->slot);
     writer->encoder = calloc((size_t)layout->threads, sizeof(struct gf_jpeg_strip_encoder *));
-    bool there = writer->slot && writer->encoder;
-    for (int i = 0; there && i < layout->slots; i++) {
-        writer->slot[i].pixels = gf_pages_alloc(writer->coding.row_bytes * (size_t)layout->rows);
-        there = writer->slot[i].pixels;
-    }
+    writer->pixels = gf_pages_alloc((size_t)layout->slots * pixel_bytes(writer));
+    bool there = writer->slot && writer->encoder && writer->pixels;
+    for (int i = 0; there && i < layout->slots; i++)
+        writer->slot[i].pixels = writer->pixels + (size_t)i * pixel_bytes(writer);
     for (int i = 0; there && i < layout->threads; i++) {
         writer->encoder[i] = gf_jpeg_strip_encoder_open(&writer->coding);
         there = writer->encoder[i];
@@ -147,11 +151,9 @@ void gf_jpeg_strips_writer_close(struct gf_jpeg_strips_writer *writer)
     gf_ordered_work_close(writer->work);
     for (int i = 0; writer->encoder && i < writer->layout.threads; i++)
         gf_jpeg_strip_encoder_close(writer->encoder[i]);
-    for (int i = 0; writer->slot && i < writer->layout.slots; i++) {
-        gf_pages_free(writer->slot[i].pixels,
-                      writer->coding.row_bytes * (size_t)writer->layout.rows);
+    for (int i = 0; writer->slot && i < writer->layout.slots; i++)
         free(writer->slot[i].encoded.data);
-    }
+    gf_pages_free(writer->pixels, (size_t)writer->layout.slots * pixel_bytes(writer));
     free(writer->encoder);
     free(writer->slot);
     free(writer);

@@ -13,6 +13,7 @@
 #include "codec/common/source.h"
 #include "codec/io/output.h"
 #include "codec/jpeg/jpeg.h"
+#include "codec/jpeg/jpeg_share.h"
 #include "codec/jpeg/jpeg_strip_encode.h"
 #include "codec/jpeg/jpeg_strips_write.h"
 
@@ -252,6 +253,7 @@ static enum gf_status jpeg_finish(struct gf_sink *base, struct gf_error *error)
 static void jpeg_close(struct gf_sink *base)
 {
     struct jpeg_sink *const sink = (struct jpeg_sink *)base;
+    gf_jpeg_share_writing(-1);
     gf_jpeg_strips_writer_close(sink->strips);
     jpeg_destroy_compress(&sink->jpeg);
     free(sink->converted);
@@ -292,6 +294,7 @@ enum gf_status gf_jpeg_sink_open(struct gf_output *output, struct gf_format form
     if (!opened)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     memset(opened, 0, offsetof(struct jpeg_sink, buffer));
+    gf_jpeg_share_writing(1);
     opened->base = (struct gf_sink){jpeg_write, jpeg_finish, jpeg_close};
     opened->output = output;
     opened->format = format;

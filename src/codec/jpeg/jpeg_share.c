@@ -1,0 +1,25 @@
+#include "codec/jpeg/jpeg_share.h"
+
+#include <stdatomic.h>
+
+#include "base/cpu.h"
+
+static atomic_int reading, writing;
+
+void gf_jpeg_share_reading(int change)
+{
+    atomic_fetch_add(&reading, change);
+}
+
+void gf_jpeg_share_writing(int change)
+{
+    atomic_fetch_add(&writing, change);
+}
+
+int gf_jpeg_share_threads(const struct gf_options *options)
+{
+    const int threads = options->threads > 0 ? options->threads : gf_cpu_count();
+    const int read = atomic_load(&reading), written = atomic_load(&writing);
+    const int pictures = read > written ? read : written;
+    return pictures < 2 ? threads : threads > pictures ? threads / pictures : 1;
+}
