@@ -19,7 +19,6 @@ enum {
     CHUNK_BYTES = 64 << 10, /* written to the output at once */
     SLACK_BYTES = 4 << 10   /* for a unit, or the end of the file */
 };
-enum { SOF0 = 0xc0, EOI = 0xd9 };
 
 struct slot {
     unsigned char *pixels;
@@ -161,19 +160,6 @@ void gf_jpeg_strips_writer_close(struct gf_jpeg_strips_writer *writer)
 
 /* ---- joining ---- */
 
-/* The first strip's header but for the start marker, with the height of the picture. */
-static enum gf_status write_header(struct gf_jpeg_strips_writer *writer,
-                                   const struct gf_jpeg_encoded *encoded, struct gf_error *error)
-{
-    unsigned char *const data = encoded->data;
-    size_t at = 2;
-    while (data[at + 1] != SOF0)
-        at += 2 + (size_t)(data[at + 2] << 8 | data[at + 3]);
-    data[at + 5] = (unsigned char)(writer->coding.format.height >> 8);
-    data[at + 6] = (unsigned char)writer->coding.format.height;
-    return gf_output_write(writer->output, data + 2, encoded->scan - 2, error);
-}
-
 static enum gf_status write_chunk(struct gf_jpeg_strips_writer *writer, struct gf_error *error)
 {
     const size_t size = (size_t)(writer->bits.at - writer->chunk);
@@ -187,8 +173,6 @@ static enum gf_status join(struct gf_jpeg_strips_writer *writer,
 {
     static const int32_t zero[GF_JPEG_COMPONENTS];
     enum gf_status status = GF_OK;
-    if (!writer->joined++)
-        status = write_header(writer, encoded, error);
     gf_jpeg_bits_open_memory(&writer->reader, encoded->data + encoded->scan,
                              encoded->size - encoded->scan);
     /* The encoder has walked over the same codes, so that they are sound. */
@@ -212,9 +196,10 @@ static enum gf_status join_encoded(struct gf_jpeg_strips_writer *writer, int mos
     bool failed = false;
     while (!status && gf_ordered_work_take(writer->work,
                                            gf_ordered_work_pending(writer->work) > most, &failed))
-        status = failed ? gf_fail(error, GF_ERROR_MEMORY, "out of memory")
-                        : join(writer, &writer->slot[writer->joined % writer->layout.slots].encoded,
-                               error);
+        status = failed
+                     ? gf_fail(error, GF_ERROR_MEMORY, "out of memory")
+                     : join(writer, &writer->slot[writer->joined++ % writer->layout.slots].encoded,
+                            error);
     return status;
 }
 
@@ -249,6 +234,6 @@ enum gf_status gf_jpeg_strips_finish(struct gf_jpeg_strips_writer *writer, struc
         return status;
     gf_jpeg_writer_pad(&writer->bits);
     *writer->bits.at++ = 0xff;
-    *writer->bits.at++ = EOI;
+    *writer->bits.at++ = JPEG_EOI;
     return write_chunk(writer, error);
 }

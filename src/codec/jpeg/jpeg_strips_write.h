@@ -21,7 +21,7 @@ gf_jpeg_strips_layout(struct gf_format format, const struct gf_options *options,
 
 struct gf_jpeg_strips_writer;
 
-/* `jpeg` is configured for the picture; the start marker and the metadata are in the output
+/* `jpeg` is configured for the picture; all that stands before the scan's bits is in the output
  * already. The options must stay. */
 enum gf_status gf_jpeg_strips_writer_open(struct gf_output *output,
                                           const struct jpeg_compress_struct *jpeg,

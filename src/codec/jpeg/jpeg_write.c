@@ -200,6 +200,13 @@ static void write_rows(struct jpeg_sink *sink)
     }
 }
 
+/* Writing no rows makes libjpeg write what stands before the first one. */
+static void write_headers(struct jpeg_sink *sink)
+{
+    jpeg_write_scanlines(&sink->jpeg, NULL, 0);
+    write_rest(&sink->jpeg);
+}
+
 static void finish(struct jpeg_sink *sink)
 {
     jpeg_finish_compress(&sink->jpeg);
@@ -207,19 +214,12 @@ static void finish(struct jpeg_sink *sink)
 
 /* ---- the sink ---- */
 
-/* Writes the start marker and the metadata, which libjpeg has left in the buffer. */
-static enum gf_status write_start(struct jpeg_sink *sink, struct gf_error *error)
-{
-    return gf_output_write(sink->output, sink->buffer, BUFFER_BYTES - sink->bytes.free_in_buffer,
-                           error);
-}
-
 static enum gf_status write_strips(struct jpeg_sink *sink, int rows, const unsigned char *src,
                                    size_t pitch, struct gf_error *error)
 {
     enum gf_status status = GF_OK;
     if (!sink->strips) {
-        status = write_start(sink, error);
+        status = attempt(sink, write_headers, error);
         if (!status)
             status =
                 gf_jpeg_strips_writer_open(sink->output, &sink->jpeg, sink->format, &sink->options,
@@ -338,7 +338,9 @@ enum gf_status gf_jpeg_sink_splice(struct gf_sink *base, const unsigned char *da
 {
     struct jpeg_sink *const sink = (struct jpeg_sink *)base;
     const size_t skipped = skip_applications(data, size);
-    enum gf_status status = write_start(sink, error);
+    const size_t own =
+        BUFFER_BYTES - sink->bytes.free_in_buffer; /* the start marker and the metadata */
+    enum gf_status status = gf_output_write(sink->output, sink->buffer, own, error);
     if (!status)
         status = gf_output_write(sink->output, data + skipped, size - skipped, error);
     return status;
