@@ -124,7 +124,7 @@ static const struct gf_option options[] = {
      .help = "rows of a band; 0 chooses"},
     {.name = "threads", .argument = "N", .type = GF_OPTION_INT, .least = 0, .greatest = GF_THREADS_MAX,
      .offset = AT(options.threads),
-     .help = "threads of the CPU and of PNG; 0 is one for each processor"},
+     .help = "threads of the CPU, of PNG and of JPEG; 0 is one for each processor"},
     {.name = "memory", .argument = "SIZE", .type = GF_OPTION_SIZE, .least = MEMORY_LEAST,
      .greatest = MEMORY_GREATEST, .offset = AT(options.memory_bytes),
      .help = "budget of host memory for buffers and codecs, where a picture that takes more is refused; suffixes K, M, G"},

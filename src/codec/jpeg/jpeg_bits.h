@@ -87,7 +87,8 @@ void gf_jpeg_writer_put_stuffed(struct gf_jpeg_writer *writer, uint32_t word);
 /* Fills the last byte with ones. */
 void gf_jpeg_writer_pad(struct gf_jpeg_writer *writer);
 /* Copies bits until the reader has none left or the writer stands at or behind `full`, which it
- * passes by at most 8 bytes. `skip` of the last byte's bits count; 0: all. True: all are copied. */
+ * passes by less than 64 bytes. `skip` of the last byte's bits count; 0: all. True: all are copied.
+ */
 bool gf_jpeg_bits_copy(struct gf_jpeg_bits *bits, struct gf_jpeg_writer *writer,
                        const unsigned char *full, int skip);
 

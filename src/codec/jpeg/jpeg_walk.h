@@ -61,7 +61,8 @@ int gf_jpeg_walk(const struct gf_jpeg_unit *unit, struct gf_jpeg_bits *bits, int
                  int32_t *dc);
 
 /* Copies a unit whose DC values continue dc_in[component], such that they continue
- * dc_out[component]. Takes up to 256 bytes a block. False where a difference has no code. */
+ * dc_out[component]. A block takes up to 512 bytes, with stuffed zeros. False where a difference
+ * has no code. */
 bool gf_jpeg_copy_unit(const struct gf_jpeg_unit *unit, struct gf_jpeg_bits *bits,
                        struct gf_jpeg_writer *writer, const int32_t *dc_in, const int32_t *dc_out);
 
