@@ -1,6 +1,14 @@
 /* The median against sorting, and its networks against every pattern of zeros and ones. */
 #include "one_stage.h"
 
+/* The networks on 64 patterns of zeros and ones at once. */
+#define NET static inline
+#define NET_TYPE uint64_t
+#define NET_MIN(a, b) ((a) & (b))
+#define NET_MAX(a, b) ((a) | (b))
+#define NET_NAME(name) name
+#include "pixel/median_net.h"
+
 static int compare_ints(const void *a, const void *b)
 {
     return *(const int *)a - *(const int *)b;
@@ -111,13 +119,53 @@ static void test_patterns(void **state)
     }
 }
 
+/* Whether medians5 is right for columns with count[x] ones in their four middle samples, the top
+ * row of bits `top`, and each of the 64 bottom rows. */
+static void check_tile(const int count[6], unsigned top)
+{
+    static const uint64_t every_row[6] = {0xaaaaaaaaaaaaaaaa, 0xcccccccccccccccc,
+                                          0xf0f0f0f0f0f0f0f0, 0xff00ff00ff00ff00,
+                                          0xffff0000ffff0000, 0xffffffff00000000};
+    uint64_t core[6][4], first[6], last[6], result[2][2];
+    for (int x = 0; x < 6; x++) {
+        for (int i = 0; i < 4; i++)
+            core[x][i] = i >= 4 - count[x] ? UINT64_MAX : 0;
+        first[x] = top >> x & 1 ? UINT64_MAX : 0;
+        last[x] = every_row[x];
+    }
+    net_medians5(core, first, last, result);
+    for (int i = 0; i < 2; i++) {
+        int ones = 0;
+        for (int x = i; x < i + 5; x++)
+            ones += count[x];
+        uint64_t below = 0;
+        for (unsigned bottom = 0; bottom < 64; bottom++)
+            below |= (uint64_t)(ones + __builtin_popcount(bottom >> i & 31) > 12) << bottom;
+        assert_true(result[0][i] ==
+                    (ones + __builtin_popcount(top >> i & 31) > 12 ? UINT64_MAX : 0));
+        assert_true(result[1][i] == below);
+    }
+}
+
+/* By the 0-1 principle, a network that is right for these patterns is right for all samples. */
+static void test_tiles(void **state)
+{
+    (void)state;
+    for (int n = 0; n < 5 * 5 * 5 * 5 * 5 * 5; n++) {
+        int count[6];
+        for (int x = 0, rest = n; x < 6; x++, rest /= 5)
+            count[x] = rest % 5;
+        for (unsigned top = 0; top < 64; top++)
+            check_tile(count, top);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_radii),
-        cmocka_unit_test(test_wide),
-        cmocka_unit_test(test_black_and_white),
-        cmocka_unit_test(test_patterns),
+        cmocka_unit_test(test_radii),           cmocka_unit_test(test_wide),
+        cmocka_unit_test(test_black_and_white), cmocka_unit_test(test_patterns),
+        cmocka_unit_test(test_tiles),
     };
     return cmocka_run_group_tests_name("median", tests, NULL, NULL);
 }
