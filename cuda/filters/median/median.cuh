@@ -10,11 +10,17 @@
 #include "filters/median.h"
 #include "stage/border.h"
 
-/* A row of the picture, or NULL where the border's constant stands for it. */
-static __device__ __forceinline__ const unsigned char *median_row(const struct view_pair &p, int y)
+/* Fills the block's table with the places in the input, in bytes, of the rows that stand for rows
+ * first .. first + count - 1 of the picture; -1: the border's constant does. Rows from `end` on are
+ * not in the view: the last that is stands for them, and nothing that is computed from it is kept.
+ */
+static __device__ __forceinline__ void find_rows(const struct view_pair &p, long long *offset,
+                                                 int first, int count, int end)
 {
-    const int from = gf_border_index(y, p.height, p.border);
-    return from < 0 ? NULL : p.in + (from - p.in_y) * (ptrdiff_t)p.in_pitch;
+    for (int i = threadIdx.x; i < count; i += blockDim.x) {
+        const int index = gf_border_index(min(first + i, end - 1), p.height, p.border);
+        offset[i] = index < 0 ? -1 : (index - p.in_y) * (long long)p.in_pitch;
+    }
 }
 
 /* The sample of a row that stands for `sample`, counted from the left edge of the picture and at
@@ -27,7 +33,8 @@ static __device__ __forceinline__ int median_column(int sample, int channels, in
     return from < 0 ? -1 : sample + (from - pixel) * channels;
 }
 
-/* cudaError_t; in median_large.cu */
-int gf_median_large(const struct view_pair &p, int radius, cudaStream_t stream);
+/* cudaError_t; in median_tiles.cu, for windows of 5x5, and median_tree.cu, for larger ones */
+int gf_median_tiles(const struct view_pair &p, cudaStream_t stream);
+int gf_median_tree(const struct view_pair &p, int radius, cudaStream_t stream);
 
 #endif

@@ -1,0 +1,223 @@
+#include "cuda/filters/median/median.cuh"
+
+/* Windows of 7x7 to 31x31. A thread keeps the histogram of one column of the windows in its row as
+ * a tree: a node has four children, which stand for the next two bits of a sample, and counts the
+ * samples that lie before its second, third and fourth child, in fields of ten bits each. A window
+ * has 961 samples or fewer, so that the sum of the nodes of its columns is a node of its own
+ * histogram, and four sums lead from the root to the median. From one row to the next, a column
+ * takes one sample and drops one.
+ *
+ * Of samples of 16 bits the trees hold the upper bytes. The lower byte of the median is found four
+ * bits at a time among the samples of the window that begin as it does. */
+constexpr int FIELD = 10, LEVELS = 4, NODES = 1 + 4 + 16 + 64;
+constexpr int COLUMNS = 128; /* of a block, one of them a thread's */
+constexpr int ROWS = 160;    /* of a block */
+constexpr int NIBBLES = 16;
+
+/* Node n of the columns lies in row n, so that the threads of a warp, wherever they are in their
+ * trees, read words of 32 different banks. */
+typedef uint32_t tree_nodes[NODES][COLUMNS];
+
+template <class Sample, int RADIUS> struct tree_memory {
+    tree_nodes nodes;
+    long long offset[ROWS + 2 * RADIUS]; /* of the rows in the input */
+};
+
+/* The columns themselves, row i in row i modulo their height, and a histogram for each thread, two
+ * counters a word. */
+template <int RADIUS> struct tree_memory<uint16_t, RADIUS> {
+    tree_nodes nodes;
+    long long offset[ROWS + 2 * RADIUS];
+    uint16_t window[2 * RADIUS + 1][COLUMNS];
+    uint32_t nibbles[NIBBLES / 2][COLUMNS];
+};
+
+/* How many results a block makes. A warp counts as much as its columns are worth: in large windows,
+ * where sums take most of the time, all of its lanes should have a result. */
+template <int RADIUS>
+constexpr int RESULTS = RADIUS < 7 ? COLUMNS - 2 * RADIUS : (COLUMNS - 2 * RADIUS) / WARP *WARP;
+
+/* What a sample adds to the node above its child: one in the fields of all children after it. What
+ * leaves the third field is lost or lies above it. */
+static __device__ __forceinline__ uint32_t one_before(int child)
+{
+    return 0x00100401u << (FIELD * child);
+}
+
+/* Adds the byte to the column's tree (sign 1), or takes it away (-1); returns what the root, which
+ * the thread holds, changes by. */
+static __device__ __forceinline__ uint32_t count_byte(tree_nodes &nodes, int column, int v,
+                                                      int sign)
+{
+    atomicAdd(&nodes[1 + (v >> 6)][column], sign * one_before(v >> 4 & 3));
+    atomicAdd(&nodes[5 + (v >> 4)][column], sign * one_before(v >> 2 & 3));
+    atomicAdd(&nodes[21 + (v >> 2)][column], sign * one_before(v & 3));
+    return sign * one_before(v >> 6);
+}
+
+/* The byte of the sample of rank *rank in the window from that column on, which is then the rank
+ * among the samples of that byte. */
+template <int RADIUS>
+static __device__ __forceinline__ int find_byte(const tree_nodes &nodes, int column, int *rank)
+{
+    constexpr int MASK = (1 << FIELD) - 1;
+    int node = 0;
+#pragma unroll 1
+    for (int level = 0; level < LEVELS; level++) {
+        const uint32_t *const first = &nodes[node][column];
+        uint32_t sum = 0;
+#pragma unroll
+        for (int i = 0; i < 2 * RADIUS + 1; i++)
+            sum += first[i];
+        const int before1 = sum & MASK, before2 = sum >> FIELD & MASK;
+        const int before3 = sum >> 2 * FIELD & MASK;
+        const bool is_upper = *rank >= before2;
+        const int middle = is_upper ? before3 : before1;
+        const bool is_second = *rank >= middle;
+        node = 4 * node + 1 + 2 * is_upper + is_second;
+        *rank -= is_second ? middle : is_upper ? before2 : 0;
+    }
+    return node - NODES;
+}
+
+/* The next four bits, above `shift` others, of the sample of rank *rank among those of the window
+ * that begin with `prefix`. */
+template <int RADIUS>
+static __device__ __forceinline__ int find_nibble(struct tree_memory<uint16_t, RADIUS> &memory,
+                                                  int column, int prefix, int shift, int *rank)
+{
+    constexpr int SIDES = 2 * RADIUS + 1;
+#pragma unroll
+    for (int i = 0; i < NIBBLES / 2; i++)
+        memory.nibbles[i][threadIdx.x] = 0;
+#pragma unroll 1
+    for (int y = 0; y < SIDES; y++) {
+        int v[SIDES]; /* all are read before the counters change, which the compiler cannot tell */
+#pragma unroll
+        for (int x = 0; x < SIDES; x++)
+            v[x] = memory.window[y][column + x] >> shift;
+#pragma unroll
+        for (int x = 0; x < SIDES; x++) {
+            const uint32_t one = v[x] >> 4 == prefix ? 1u << (16 * (v[x] & 1)) : 0;
+            atomicAdd(&memory.nibbles[(v[x] & 15) >> 1][threadIdx.x], one);
+        }
+    }
+    int nibble = 0;
+    for (; nibble < NIBBLES - 1; nibble++) {
+        const int count = memory.nibbles[nibble >> 1][threadIdx.x] >> (16 * (nibble & 1)) & 0xffff;
+        if (count > *rank)
+            break;
+        *rank -= count;
+    }
+    return prefix << 4 | nibble;
+}
+
+template <int RADIUS>
+static __device__ __forceinline__ int find_median(struct tree_memory<uint8_t, RADIUS> &memory,
+                                                  int column, int rank)
+{
+    return find_byte<RADIUS>(memory.nodes, column, &rank);
+}
+
+template <int RADIUS>
+static __device__ __forceinline__ int find_median(struct tree_memory<uint16_t, RADIUS> &memory,
+                                                  int column, int rank)
+{
+    int v = find_byte<RADIUS>(memory.nodes, column, &rank);
+#pragma unroll 1
+    for (int shift = 4; shift >= 0; shift -= 4)
+        v = find_nibble<RADIUS>(memory, column, v, shift, &rank);
+    return v;
+}
+
+/* Takes row i into the column's window; returns its upper byte. */
+template <int RADIUS>
+static __device__ __forceinline__ int keep(struct tree_memory<uint8_t, RADIUS> &, int, int v)
+{
+    return v;
+}
+
+template <int RADIUS>
+static __device__ __forceinline__ int keep(struct tree_memory<uint16_t, RADIUS> &memory, int i,
+                                           int v)
+{
+    memory.window[i % (2 * RADIUS + 1)][threadIdx.x] = (uint16_t)v;
+    return v >> 8;
+}
+
+template <class Sample, int RADIUS>
+static __global__ void __launch_bounds__(COLUMNS) median_tree_kernel(struct view_pair p)
+{
+    constexpr int SIDES = 2 * RADIUS + 1, UPPER = 8 * (sizeof(Sample) - 1);
+    extern __shared__ uint4 shared[];
+    struct tree_memory<Sample, RADIUS> &memory = *(struct tree_memory<Sample, RADIUS> *)shared;
+    const int column = threadIdx.x, channels = p.channels;
+    const int tile = blockIdx.x / (unsigned)channels, channel = blockIdx.x - tile * channels;
+    const int x0 = tile * RESULTS<RADIUS>, at = (x0 + column) * channels + channel;
+    const bool has_result = column < RESULTS<RADIUS> && x0 + column < p.width;
+    const int from = median_column(at - RADIUS * channels, channels, p.width, p.border, SIDES);
+    const unsigned char *const top = p.in + from * (ptrdiff_t)sizeof(Sample);
+    const auto sample = [&](int i) {
+        const long long offset = memory.offset[i];
+        return offset < 0 || from < 0 ? 0 : (int)__ldg((const Sample *)(top + offset));
+    };
+    for (int start = blockIdx.y * ROWS; start < p.rows; start += GRID_ROWS_MAX * ROWS) {
+        const int lines = min(ROWS, p.rows - start);
+        unsigned char *out = p.out + start * p.out_pitch + at * sizeof(Sample);
+#pragma unroll 5
+        for (int n = 1; n < NODES; n++)
+            memory.nodes[n][column] = 0;
+        __syncthreads();
+        find_rows(p, memory.offset, p.out_y + start - RADIUS, lines + 2 * RADIUS,
+                  p.out_y + p.rows + RADIUS);
+        __syncthreads();
+        uint32_t root = 0;
+#pragma unroll 4
+        for (int i = 0; i < 2 * RADIUS; i++)
+            root += count_byte(memory.nodes, column, keep(memory, i, sample(i)), 1);
+        int added = sample(2 * RADIUS), dropped = 0;
+#pragma unroll 1
+        for (int line = 0; line < lines; line++, out += p.out_pitch) {
+            root += count_byte(memory.nodes, column, keep(memory, line + 2 * RADIUS, added), 1);
+            if (line > 0)
+                root += count_byte(memory.nodes, column, dropped >> UPPER, -1);
+            memory.nodes[0][column] = root;
+            if (line + 1 < lines) {
+                added = sample(line + 1 + 2 * RADIUS);
+                dropped = sample(line);
+            }
+            __syncthreads();
+            if (has_result)
+                *(Sample *)out = (Sample)find_median(memory, column, SIDES * SIDES / 2);
+            __syncthreads();
+        }
+    }
+}
+
+constexpr int RADIUS_LEAST = 3; /* there are networks for less */
+
+template <class Sample, int RADIUS>
+static int launch(const struct view_pair &p, int radius, cudaStream_t stream)
+{
+    if constexpr (RADIUS < GF_MEDIAN_RADIUS_MAX) {
+        if (radius > RADIUS)
+            return launch<Sample, RADIUS + 1>(p, radius, stream);
+    }
+    const size_t bytes = sizeof(struct tree_memory<Sample, RADIUS>);
+    const cudaError_t status =
+        cudaFuncSetAttribute((const void *)median_tree_kernel<Sample, RADIUS>,
+                             cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    if (status != cudaSuccess)
+        return status;
+    const int strips = ceil_div(p.rows, ROWS);
+    const dim3 grid(ceil_div(p.width, RESULTS<RADIUS>) * p.channels,
+                    strips < GRID_ROWS_MAX ? strips : GRID_ROWS_MAX);
+    median_tree_kernel<Sample, RADIUS><<<grid, COLUMNS, bytes, stream>>>(p);
+    return cudaGetLastError();
+}
+
+int gf_median_tree(const struct view_pair &p, int radius, cudaStream_t stream)
+{
+    return p.bits == 8 ? launch<uint8_t, RADIUS_LEAST>(p, radius, stream)
+                       : launch<uint16_t, RADIUS_LEAST>(p, radius, stream);
+}
