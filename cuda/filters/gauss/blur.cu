@@ -1,11 +1,13 @@
 #include "cuda/filters/gauss/gauss.cuh"
+#include "cuda/filters/gauss/gauss_mma.cuh"
 #include "filters/blur.h"
 
 struct rounded {
     static constexpr unsigned START = 1u << 23; /* a half: the sum has 24 fraction bits */
     static constexpr int BLOCKS = 3, BYTE = 3;
+    static constexpr bool ORIGINAL = false;
 
-    __device__ __forceinline__ unsigned sample8(unsigned sum, const unsigned char *) const
+    __device__ __forceinline__ unsigned sample8(unsigned sum, unsigned) const
     {
         return sum;
     }
@@ -19,4 +21,10 @@ extern "C" int gf_blur_cuda(const struct gf_launch *launch)
 {
     const struct gf_blur *const blur = (const struct gf_blur *)launch->stage->constants;
     return launch_gauss(launch, &blur->gauss, blur->border, rounded());
+}
+
+extern "C" int gf_blur_mma_cuda(const struct gf_launch *launch)
+{
+    const struct gf_blur *const blur = (const struct gf_blur *)launch->stage->constants;
+    return launch_mma(launch, &blur->gauss, blur->border, rounded());
 }

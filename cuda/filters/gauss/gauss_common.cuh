@@ -1,8 +1,9 @@
 /* What the kernels of the Gaussian share. A type Finish says what is done with the blurred samples:
  * blur rounds them, unsharp compares them with the picture.
  *
- * For 8 bits, sample8(sum, in) makes the sample from a sum with 24 fraction bits, which began at
- * START; `in` is where the picture's own sample lies, and BYTE is which byte of the result counts.
+ * For 8 bits, sample8(sum, original) makes the sample from a sum with 24 fraction bits, which began
+ * at START; `original` is the picture's own sample if ORIGINAL asks for it, and BYTE is which byte of
+ * the result counts.
  *
  * For 16 bits, sample16(blurred, in) has the sample in its lower 16 bits.
  *
@@ -70,7 +71,9 @@ static __device__ __forceinline__ void finish_run(const Args &args, const unsign
 #pragma unroll
     for (int i = 0; i < RUN; i++)
         result[i] = args.finish.sample8(
-            sum[i], in + (long long)min(x + i, p.width - 1) * p.channels + channel);
+            sum[i], decltype(args.finish)::ORIGINAL
+                        ? in[(long long)min(x + i, p.width - 1) * p.channels + channel]
+                        : 0);
 #pragma unroll
     for (int i = 0; i < 2; i++)
         word[i] = pack_bytes<decltype(args.finish)::BYTE>(result[4 * i], result[4 * i + 1],

@@ -1,0 +1,314 @@
+/* Both passes of the tensor-core Gaussian for 16 rows by 16 pixels of a channel.
+ *
+ * W is the banded matrix of the taps, 16 x 16 BLOCKS. Weights and the intermediate are split into
+ * high and low bytes; their products are added up in 32 bits, so that the sums are exact.
+ *
+ *     columns   mid[y][x'] = W[y][y'] pixel[y'][x']
+ *     rows      sum[y][x] = mid[y][x'] W^T[x'][x]     or   sum^T[x][y] = W[x][x'] mid^T[x'][y]
+ *
+ * The pixels of the first product's two tiles are chosen so that its results, packed to bytes, are
+ * what the lane needs as an operand of the second product. The intermediate never leaves the
+ * registers. */
+#ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_MMA_PASSES_CUH
+#define GF_CUDA_FILTERS_GAUSS_GAUSS_MMA_PASSES_CUH
+
+#include "cuda/common/mma.cuh"
+#include "cuda/filters/gauss/gauss_mma_shape.cuh"
+
+/* Four weights of W's row m from column k on, their high and their low bytes. */
+struct mma_weights {
+    unsigned high, low;
+};
+
+static __device__ __forceinline__ struct mma_weights weights_at(const unsigned short *taps, int m,
+                                                                int k)
+{
+    struct mma_weights weights = {};
+    for (int i = 0; i < 4; i++) {
+        const unsigned tap = taps[k + i - m + MMA_SIDE];
+        weights.high |= (tap >> 8) << 8 * i;
+        weights.low |= (tap & 255) << 8 * i;
+    }
+    return weights;
+}
+
+/* The taps in shared memory, as weights_at() finds them; zeros on either side. */
+template <class Shape> struct mma_taps {
+    static constexpr int COUNT = MMA_SIDE * (Shape::BLOCKS + 2);
+    unsigned short column[COUNT], row[COUNT];
+};
+
+template <class Shape, class Args>
+static __device__ __forceinline__ void list_taps(const Args &args, mma_taps<Shape> *taps)
+{
+    for (int i = threadIdx.x; i < mma_taps<Shape>::COUNT; i += Shape::THREADS) {
+        const int distance = abs(i - MMA_SIDE - Shape::REACH);
+        const unsigned tap = distance <= args.radius ? args.fixed[distance] : 0;
+        taps->column[i] = (unsigned short)tap;
+        taps->row[i] = (unsigned short)(tap * args.row_lift);
+    }
+}
+
+/* A lane's part of W as the first operand: pairs of blocks, four words each. The k of a pair are
+ * either in the order of the rows, or lane t has eight neighbouring rows. */
+template <class Shape> struct mma_matrix {
+    static constexpr int PAIRS = (Shape::BLOCKS + 1) / 2;
+    unsigned high[PAIRS][4], low[PAIRS][4];
+};
+
+template <class Shape>
+static __device__ __forceinline__ void set_matrix(const unsigned short *taps,
+                                                  mma_matrix<Shape> &matrix)
+{
+    const int group = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+#pragma unroll
+    for (int i = 0; i < 2 * Shape::BLOCKS; i++) {
+        const int block = i / 2, half = i % 2, pair = block / 2, odd = block % 2;
+        const bool octets = Shape::OCTETS && (block | 1) < Shape::BLOCKS;
+        const int k = octets ? 32 * pair + 8 * t + 4 * odd : MMA_SIDE * block + 4 * t;
+        const struct mma_weights weights = weights_at(taps, group + 8 * half, k);
+        matrix.high[pair][2 * odd + half] = weights.high;
+        matrix.low[pair][2 * odd + half] = weights.low;
+    }
+}
+
+/* The sums of the columns of two tiles, with weights of one byte. */
+struct mma_columns {
+    unsigned high[2][4], low[2][4];
+};
+
+/* operands: the lane's, of the first octet of the warp's rows. A last single block of 16 rows is two
+ * octets, of which each lane takes half of one. */
+template <class Shape>
+static __device__ __forceinline__ void
+add_octets(const mma_matrix<Shape> &matrix, const unsigned *operands, struct mma_columns &sum)
+{
+#pragma unroll
+    for (int pair = 0; pair < Shape::BLOCKS / 2; pair++) {
+        const uint4 b = *(const uint4 *)(operands + 4 * pair * Shape::OCTET);
+        mma_k32(sum.low[0], matrix.low[pair], b.x, b.y);
+        mma_k32(sum.low[1], matrix.low[pair], b.z, b.w);
+        mma_k32(sum.high[0], matrix.high[pair], b.x, b.y);
+        mma_k32(sum.high[1], matrix.high[pair], b.z, b.w);
+    }
+    if (Shape::BLOCKS % 2) {
+        constexpr int LAST = Shape::BLOCKS - 1;
+        const int t = threadIdx.x % 4;
+        const unsigned *const from = operands + (2 * LAST - t + t / 2) * Shape::OCTET + t % 2;
+        const unsigned b[2] = {from[0], from[2]};
+#pragma unroll
+        for (int tile = 0; tile < 2; tile++) {
+            mma_k16(sum.low[tile], matrix.low[LAST / 2], b[tile]);
+            mma_k16(sum.high[tile], matrix.high[LAST / 2], b[tile]);
+        }
+    }
+}
+
+/* operands: the lane's, of the first four rows of the warp. */
+template <class Shape>
+static __device__ __forceinline__ void
+add_quartets(const mma_matrix<Shape> &matrix, const unsigned *operands, struct mma_columns &sum)
+{
+#pragma unroll
+    for (int block = 0; block < Shape::BLOCKS; block++) {
+        const uint2 b = *(const uint2 *)(operands + 4 * block * Shape::QUARTET);
+        mma_k16(sum.low[0], matrix.low[block / 2] + block % 2 * 2, b.x);
+        mma_k16(sum.low[1], matrix.low[block / 2] + block % 2 * 2, b.y);
+        if (block >= Shape::HIGH && block < Shape::HIGH_END) {
+            mma_k16(sum.high[0], matrix.high[block / 2] + block % 2 * 2, b.x);
+            mma_k16(sum.high[1], matrix.high[block / 2] + block % 2 * 2, b.y);
+        }
+    }
+}
+
+/* The intermediate of a block of 16 columns: rows g and g + 8, columns 4 t .. 4 t + 3. */
+struct mma_mid {
+    unsigned high[2], low[2];
+};
+
+/* The pass along columns. */
+template <class Shape, class Args>
+static __device__ __forceinline__ struct mma_mid
+blur_block(const Args &args, const mma_matrix<Shape> &matrix, const unsigned *operands)
+{
+    struct mma_columns sum = {};
+    if (Shape::OCTETS)
+        add_octets(matrix, operands, sum);
+    else
+        add_quartets(matrix, operands, sum);
+    struct mma_mid mid;
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+        unsigned two[2];
+#pragma unroll
+        for (int tile = 0; tile < 2; tile++) {
+            const unsigned *const high = sum.high[tile] + 2 * half;
+            const unsigned *const low = sum.low[tile] + 2 * half;
+            two[tile] =
+                __byte_perm(high[0] * args.high_up + (low[0] * args.low_up + args.half),
+                            high[1] * args.high_up + (low[1] * args.low_up + args.half), 0x7632);
+        }
+        mid.low[half] = __byte_perm(two[0], two[1], 0x6420) & args.low_mask;
+        mid.high[half] = __byte_perm(two[0], two[1], 0x7531);
+    }
+    return mid;
+}
+
+/* Adds the four products of bytes, the highest first: product(W's high bytes?, mid's high bytes?). */
+template <class Finish, class Product>
+static __device__ __forceinline__ void add_bytes(unsigned sum[2][4], const Product &product)
+{
+    product(true, true);
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        sum[i / 4][i % 4] *= 256u;
+    product(true, false);
+    product(false, true);
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        sum[i / 4][i % 4] = sum[i / 4][i % 4] * 256u + Finish::START;
+    product(false, false);
+}
+
+/* For few blocks: W^T is the second operand, once for even steps and once for odd ones, so that
+ * pairs of the ring's blocks, which stand in neighbouring registers, meet pairs of W's. sum[tile][e]
+ * is of row g, from e = 2 on g + 8, and of pixel 4 t + 2 tile + e % 2. */
+template <class Shape> struct mma_ring {
+    static constexpr int SLOTS = (Shape::BLOCKS + 1) / 2 * 2;
+    unsigned high[SLOTS / 2][4], low[SLOTS / 2][4];
+};
+
+template <class Shape> struct mma_ring_weights {
+    static constexpr int SLOTS = mma_ring<Shape>::SLOTS;
+    unsigned high[2][2][SLOTS], low[2][2][SLOTS]; /* by the step's parity, tile, slot */
+};
+
+template <class Shape>
+static __device__ __forceinline__ void set_ring_weights(const unsigned short *taps,
+                                                        mma_ring_weights<Shape> &weights)
+{
+    constexpr int SLOTS = mma_ring<Shape>::SLOTS;
+    const int group = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+#pragma unroll
+    for (int i = 0; i < 4 * SLOTS; i++) {
+        const int odd = i / SLOTS / 2, tile = i / SLOTS % 2, slot = i % SLOTS;
+        const int block = (slot + SLOTS - odd) % SLOTS;
+        const int pixel = group / 2 * 4 + 2 * tile + group % 2;
+        const struct mma_weights four = weights_at(taps, pixel, MMA_SIDE * block + 4 * t);
+        weights.high[odd][tile][slot] = four.high;
+        weights.low[odd][tile][slot] = four.low;
+    }
+}
+
+template <class Shape>
+static __device__ __forceinline__ void keep_in_ring(mma_ring<Shape> &ring, int step,
+                                                    const struct mma_mid &mid)
+{
+    const int slot = (Shape::LEAD + step) % mma_ring<Shape>::SLOTS;
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+        ring.high[slot / 2][slot % 2 * 2 + half] = mid.high[half];
+        ring.low[slot / 2][slot % 2 * 2 + half] = mid.low[half];
+    }
+}
+
+/* mid, weights: of the ring, high or low bytes. A slot's block is its distance from the first block
+ * of the step. */
+template <class Shape>
+static __device__ __forceinline__ void multiply_ring(unsigned sum[4], int step,
+                                                     const unsigned (*mid)[4],
+                                                     const unsigned *weights)
+{
+    constexpr int SLOTS = mma_ring<Shape>::SLOTS, BLOCKS = Shape::BLOCKS;
+#pragma unroll
+    for (int slot = 0; slot < SLOTS; slot += 2) {
+        const int a = (slot + SLOTS - step % SLOTS) % SLOTS, b = (a + 1) % SLOTS;
+        const int at_a = (a + step % 2) % SLOTS, at_b = (b + step % 2) % SLOTS;
+        if (a < BLOCKS && b < BLOCKS)
+            mma_k32(sum, mid[slot / 2], weights[at_a], weights[at_b]);
+        else if (a < BLOCKS)
+            mma_k16(sum, mid[slot / 2], weights[at_a]);
+        else if (b < BLOCKS)
+            mma_k16(sum, mid[slot / 2] + 2, weights[at_b]);
+    }
+}
+
+template <class Shape, class Finish>
+static __device__ __forceinline__ void blur_ring(const mma_ring<Shape> &ring,
+                                                 const mma_ring_weights<Shape> &weights, int step,
+                                                 unsigned sum[2][4])
+{
+    const int odd = step % 2;
+    add_bytes<Finish>(sum, [&](bool high_weights, bool high_mid) {
+#pragma unroll
+        for (int tile = 0; tile < 2; tile++)
+            multiply_ring<Shape>(sum[tile], step, high_mid ? ring.high : ring.low,
+                                 high_weights ? weights.high[odd][tile] : weights.low[odd][tile]);
+    });
+}
+
+/* For many blocks: W is the first operand, as in the pass along columns, and the intermediate a
+ * window that is moved after each chunk. sum[tile][e] is of pixel g, from e = 2 on g + 8, and of
+ * row 8 tile + 2 t + e % 2. */
+template <class Shape> struct mma_window {
+    static constexpr int PAIRS = (Shape::LEAD + Shape::STEPS + 1) / 2;
+    unsigned high[PAIRS][2][2], low[PAIRS][2][2]; /* by tile */
+};
+
+template <class Shape>
+static __device__ __forceinline__ void keep_in_window(mma_window<Shape> &window, int step,
+                                                      const struct mma_mid &mid)
+{
+    const int block = Shape::LEAD + step;
+#pragma unroll
+    for (int tile = 0; tile < 2; tile++) {
+        window.high[block / 2][tile][block % 2] = mid.high[tile];
+        window.low[block / 2][tile][block % 2] = mid.low[tile];
+    }
+}
+
+template <class Shape>
+static __device__ __forceinline__ void move_window(mma_window<Shape> &window)
+{
+#pragma unroll
+    for (int i = 0; i < 2 * Shape::LEAD; i++) {
+        const int block = i / 2, tile = i % 2, from = block + Shape::STEPS;
+        window.high[block / 2][tile][block % 2] = window.high[from / 2][tile][from % 2];
+        window.low[block / 2][tile][block % 2] = window.low[from / 2][tile][from % 2];
+    }
+}
+
+/* Pairs of W's blocks meet pairs of the window's at even steps alone; at odd steps single blocks do,
+ * since moving registers would take longer. */
+template <class Shape>
+static __device__ __forceinline__ void multiply_window(unsigned sum[4], int step, int tile,
+                                                       const unsigned (*matrix)[4], int first,
+                                                       int end, const unsigned (*mid)[2][2])
+{
+#pragma unroll
+    for (int block = first; block < end; block++) {
+        const int at = step + block;
+        const bool paired = step % 2 == 0 && block - block % 2 >= first && (block | 1) < end;
+        if (!paired)
+            mma_k16(sum, matrix[block / 2] + block % 2 * 2, mid[at / 2][tile][at % 2]);
+        else if (block % 2 == 0)
+            mma_k32(sum, matrix[block / 2], mid[at / 2][tile][0], mid[at / 2][tile][1]);
+    }
+}
+
+template <class Shape, class Finish>
+static __device__ __forceinline__ void blur_window(const mma_window<Shape> &window,
+                                                   const mma_matrix<Shape> &matrix, int step,
+                                                   unsigned sum[2][4])
+{
+    add_bytes<Finish>(sum, [&](bool high_weights, bool high_mid) {
+        const int first = high_weights ? Shape::HIGH : 0;
+        const int end = high_weights ? Shape::HIGH_END : Shape::BLOCKS;
+#pragma unroll
+        for (int tile = 0; tile < 2; tile++)
+            multiply_window<Shape>(sum[tile], step, tile, high_weights ? matrix.high : matrix.low,
+                                   first, end, high_mid ? window.high : window.low);
+    });
+}
+
+#endif

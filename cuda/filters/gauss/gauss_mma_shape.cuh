@@ -1,0 +1,84 @@
+/* The shape of the tensor-core Gaussian's work, and how its blocks walk through the picture.
+ *
+ * The picture is cut into strips of 16 rows a warp, and strips into steps of 16 pixels. A block
+ * takes its share of all steps, laid end to end, and goes along each strip in chunks of some steps.
+ * A step's results need the columns of `LEAD` steps before it, so that a block begins a strip so
+ * many steps early. */
+#ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_MMA_SHAPE_CUH
+#define GF_CUDA_FILTERS_GAUSS_GAUSS_MMA_SHAPE_CUH
+
+#include "cuda/filters/gauss/gauss_common.cuh"
+
+enum {
+    MMA_SIDE = 16,       /* rows and pixels of a step */
+    MMA_LISTED = 4,      /* strips whose rows are listed from the one that is fetched on */
+    MMA_LISTS = 8,       /* room for those and for strips before them that are still read */
+};
+
+/* BLOCKS: blocks of 16 taps, so that 8 (BLOCKS - 1) is the largest radius. TOGETHER: a warp makes
+ * all channels of its rows, else there is a warp for each. STEPS: of a chunk, an even number. */
+template <int BLOCKS_, int CHANNELS_, bool TOGETHER_, int STEPS_, int STRIPS_> struct mma_shape {
+    static constexpr int BLOCKS = BLOCKS_, CHANNELS = CHANNELS_, STEPS = STEPS_, STRIPS = STRIPS_;
+    static constexpr bool TOGETHER = TOGETHER_;
+    static constexpr int LEAD = BLOCKS - 1, REACH = 8 * LEAD;
+    /* Bytes of a row in a chunk, and of such rows in shared memory, where a multiple of 32 words and
+     * 4, 12, 20 or 28 more meets the banks evenly. Lanes that copy a row, 16 bytes each. */
+    static constexpr int PLANE = MMA_SIDE * STEPS, CHUNK = PLANE * CHANNELS, PITCH = CHUNK + 16;
+    static constexpr int LANES = PITCH > 128 ? 16 : 8;
+    static constexpr int WARPS = STRIPS * (TOGETHER ? 1 : CHANNELS), THREADS = 32 * WARPS;
+    static constexpr int OUT_ROWS = MMA_SIDE * STRIPS, ROWS = MMA_SIDE * (STRIPS + LEAD);
+    /* High bytes of the taps: the outermost blocks of many have none. */
+    static constexpr int HIGH = BLOCKS >= 9 ? 1 : 0, HIGH_END = BLOCKS - HIGH;
+    /* The operands' order: words of four rows of a column, two of them of eight rows side by side or
+     * not. Lanes read 16 (8) bytes each of four octets (quartets) at once; the 8 words more make them
+     * meet every bank once. */
+    static constexpr bool OCTETS = TOGETHER;
+    static constexpr int OCTET = 2 * CHUNK + 8, QUARTET = CHUNK + 8;
+    static constexpr int RAW_BYTES = ROWS * PITCH, STAGE_BYTES = OUT_ROWS * PITCH;
+    static constexpr int OPERAND_WORDS = OCTETS ? ROWS / 8 * OCTET : ROWS / 4 * QUARTET;
+};
+
+template <class Finish> struct mma_args {
+    struct view_pair p;
+    Finish finish;
+    int radius;
+    int across, share, steps; /* of a strip, of a block, of all strips */
+    /* The columns' sums of high and low bytes times these, plus a half, have the intermediate in
+     * bits 16 and up. */
+    unsigned high_up, low_up, half;
+    unsigned low_mask; /* of the intermediate's low bytes */
+    unsigned row_lift; /* the taps of the rows are so many times those of the columns */
+    unsigned short fixed[8 * 8 + 1]; /* by distance */
+};
+
+/* A chunk of a block's share. */
+struct mma_walk {
+    int at, end; /* steps of the strips laid end to end: the strip's part, the share */
+    int strip, first, count; /* the steps first .. first + count - 1 of the strip are the block's */
+    int chunk, chunks;
+};
+
+template <class Shape, class Args>
+static __device__ __forceinline__ void open_strip(const Args &args, struct mma_walk &walk)
+{
+    walk.strip = walk.at / args.across;
+    walk.first = walk.at - walk.strip * args.across;
+    walk.count = min(walk.end - walk.at, args.across - walk.first);
+    walk.chunk = 0;
+    walk.chunks = (walk.count + Shape::LEAD + Shape::STEPS - 1) / Shape::STEPS;
+}
+
+/* To the next chunk. False: there is no more. */
+template <class Shape, class Args>
+static __device__ __forceinline__ bool advance(const Args &args, struct mma_walk &walk)
+{
+    if (++walk.chunk < walk.chunks)
+        return true;
+    walk.at += walk.count;
+    if (walk.at >= walk.end)
+        return false;
+    open_strip<Shape>(args, walk);
+    return true;
+}
+
+#endif
