@@ -15,12 +15,14 @@
 #include "cuda/common/mma.cuh"
 #include "cuda/filters/gauss/gauss_mma_shape.cuh"
 
-/* Four weights of W's row m from column k on, their high and their low bytes. */
+/* Four weights of W's row m from column k on, their high and their low bytes. The taps are volatile
+ * so that the compiler keeps every copy of a weight in the register where mma wants it, and does not
+ * move one that it has. */
 struct mma_weights {
     unsigned high, low;
 };
 
-static __device__ __forceinline__ struct mma_weights weights_at(const unsigned short *taps, int m,
+static __device__ __forceinline__ struct mma_weights weights_at(const volatile unsigned short *taps, int m,
                                                                 int k)
 {
     struct mma_weights weights = {};
@@ -57,7 +59,7 @@ template <class Shape> struct mma_matrix {
 };
 
 template <class Shape>
-static __device__ __forceinline__ void set_matrix(const unsigned short *taps,
+static __device__ __forceinline__ void set_matrix(const volatile unsigned short *taps,
                                                   mma_matrix<Shape> &matrix)
 {
     const int group = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
@@ -174,7 +176,7 @@ static __device__ __forceinline__ void add_bytes(unsigned sum[2][4], const Produ
  * pairs of the ring's blocks, which stand in neighbouring registers, meet pairs of W's. sum[tile][e]
  * is of row g, from e = 2 on g + 8, and of pixel 4 t + 2 tile + e % 2. */
 template <class Shape> struct mma_ring {
-    static constexpr int SLOTS = (Shape::BLOCKS + 1) / 2 * 2;
+    static constexpr int SLOTS = Shape::BLOCKS == 2 ? 4 : (Shape::BLOCKS + 1) / 2 * 2;
     unsigned high[SLOTS / 2][4], low[SLOTS / 2][4];
 };
 
@@ -184,7 +186,7 @@ template <class Shape> struct mma_ring_weights {
 };
 
 template <class Shape>
-static __device__ __forceinline__ void set_ring_weights(const unsigned short *taps,
+static __device__ __forceinline__ void set_ring_weights(const volatile unsigned short *taps,
                                                         mma_ring_weights<Shape> &weights)
 {
     constexpr int SLOTS = mma_ring<Shape>::SLOTS;
@@ -194,6 +196,8 @@ static __device__ __forceinline__ void set_ring_weights(const unsigned short *ta
         const int odd = i / SLOTS / 2, tile = i / SLOTS % 2, slot = i % SLOTS;
         const int block = (slot + SLOTS - odd) % SLOTS;
         const int pixel = group / 2 * 4 + 2 * tile + group % 2;
+        if (block >= Shape::BLOCKS)
+            continue;
         const struct mma_weights four = weights_at(taps, pixel, MMA_SIDE * block + 4 * t);
         weights.high[odd][tile][slot] = four.high;
         weights.low[odd][tile][slot] = four.low;
