@@ -1,5 +1,5 @@
-/* Products of matrices of bytes on the tensor cores, and asynchronous copies that feed them. Code
- * for architectures below 8.0 has neither: whoever calls these functions refuses to run there.
+/* Products of matrices of bytes on the tensor cores. Code for architectures below 8.0 has none:
+ * whoever calls these functions refuses to run there.
  *
  * mma_k32() adds A (16 x 32, unsigned) times B (32 x 8, unsigned) to D (16 x 8), and mma_k16() the
  * same with 16 instead of 32. Lane 4 g + t holds of A, in each word four neighbouring k from 4 t on,
@@ -33,23 +33,6 @@ static __device__ __forceinline__ void mma_k16(unsigned d[4], const unsigned a[2
     asm("mma.sync.aligned.m16n8k16.row.col.s32.u8.u8.s32 {%0,%1,%2,%3},{%4,%5},{%6},{%0,%1,%2,%3};"
         : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
         : "r"(a[0]), "r"(a[1]), "r"(b));
-#endif
-}
-
-/* Starts a copy of 16 bytes from global to shared memory, past the first-level cache. */
-static __device__ __forceinline__ void copy_async(void *shared, const void *global)
-{
-#if GF_HAS_MMA
-    const unsigned to = (unsigned)__cvta_generic_to_shared(shared);
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");
-#endif
-}
-
-/* Waits for the copies that this thread has started. */
-static __device__ __forceinline__ void copy_async_wait()
-{
-#if GF_HAS_MMA
-    asm volatile("cp.async.wait_all;" ::: "memory");
 #endif
 }
 

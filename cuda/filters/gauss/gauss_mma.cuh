@@ -6,73 +6,47 @@
 #include "cuda/filters/gauss/gauss_mma_chunks.cuh"
 #include "cuda/filters/gauss/gauss_mma_passes.cuh"
 
-/* Where a lane is in a step: the step of the picture's row, and the warp's rows in the block's. */
-struct mma_place {
-    int strip, step; /* of the picture */
-    int rows, local; /* the warp's first row in the strip; the step in the chunk */
-};
-
-/* Four samples of the picture that a result is compared with, 0 where there are none. */
-template <class Shape, class Args>
-static __device__ __forceinline__ unsigned load_original(const Args &args, int strip, int row,
-                                                         int at)
+/* Where a step's results stand in the stage: groups one after the other. */
+template <class Shape>
+static __device__ __forceinline__ unsigned char *result_at(unsigned char *stage, int step, int row)
 {
-    const struct view_pair &p = args.p;
-    const int y = p.out_y + min(strip * Shape::OUT_ROWS + row, p.rows - 1);
-    return at < 0 ? 0
-                  : load_bytes(p.in + (size_t)(y - p.in_y) * p.in_pitch, at,
-                               (long long)p.width * Shape::CHANNELS);
+    return stage + (step / Shape::GROUP * Shape::OUT_ROWS + row) * Shape::GROUP_BYTES +
+           step % Shape::GROUP * (MMA_SIDE * Shape::CHANNELS);
 }
 
 /* Finishes four pixels of a row, all channels. */
 template <class Shape, class Finish>
-static __device__ __forceinline__ void
-finish_pixels(const mma_args<Finish> &args, const struct mma_place &place,
-              const unsigned (*sum)[2][4], int half, unsigned char *stage)
+static __device__ __forceinline__ void finish_pixels(const Finish &finish,
+                                                     const unsigned (*sum)[2][4], int half,
+                                                     unsigned *to)
 {
     constexpr int CHANNELS = Shape::CHANNELS;
-    const int group = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-    const int row = place.rows + group + 8 * half;
-    unsigned *const to =
-        (unsigned *)(stage + row * Shape::PITCH) + (place.local * MMA_SIDE / 4 + t) * CHANNELS;
 #pragma unroll
     for (int word = 0; word < CHANNELS; word++) {
-        unsigned original = 0, result[4];
-        if (Finish::ORIGINAL)
-            original = load_original<Shape>(
-                args, place.strip, row, (place.step * MMA_SIDE + 4 * t) * CHANNELS + 4 * word);
+        const unsigned original = Finish::ORIGINAL ? to[word] : 0;
+        unsigned result[4];
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             const int pixel = (4 * word + i) / CHANNELS, c = (4 * word + i) % CHANNELS;
-            result[i] = args.finish.sample8(sum[c][pixel / 2][2 * half + pixel % 2],
-                                            original >> 8 * i & 255);
+            result[i] =
+                finish.sample8(sum[c][pixel / 2][2 * half + pixel % 2], original >> 8 * i & 255);
         }
         to[word] = pack_bytes<Finish::BYTE>(result[0], result[1], result[2], result[3]);
     }
 }
 
-/* Finishes 16 x 16 pixels of one channel. */
+/* Finishes 16 x 16 pixels of one channel. to: the sample of pixel g and row 2 t. */
 template <class Shape, class Finish>
-static __device__ __forceinline__ void
-finish_channel(const mma_args<Finish> &args, const struct mma_place &place, int channel,
-               const unsigned sum[2][4], unsigned char *stage)
+static __device__ __forceinline__ void finish_channel(const Finish &finish,
+                                                      const unsigned sum[2][4], unsigned char *to)
 {
-    const int group = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
 #pragma unroll
     for (int i = 0; i < 8; i++) {
-        const int tile = i / 4, e = i % 4, pixel = group + e / 2 * 8;
-        const int row = place.rows + 8 * tile + 2 * t + e % 2;
-        const int at = pixel * Shape::CHANNELS + channel;
-        unsigned original = 0;
-        if (Finish::ORIGINAL) {
-            const struct view_pair &p = args.p;
-            const int y = p.out_y + min(place.strip * Shape::OUT_ROWS + row, p.rows - 1);
-            const int x = min(max(place.step * MMA_SIDE + pixel, 0), p.width - 1);
-            original =
-                p.in[(size_t)(y - p.in_y) * p.in_pitch + (size_t)(x * Shape::CHANNELS + channel)];
-        }
-        stage[row * Shape::PITCH + place.local * MMA_SIDE * Shape::CHANNELS + at] =
-            (unsigned char)(args.finish.sample8(sum[tile][e], original) >> 8 * Finish::BYTE);
+        const int tile = i / 4, e = i % 4;
+        unsigned char *const at =
+            to + (8 * tile + e % 2) * Shape::GROUP_BYTES + e / 2 * 8 * Shape::CHANNELS;
+        *at = (unsigned char)(finish.sample8(sum[tile][e], Finish::ORIGINAL ? *at : 0) >>
+                              8 * Finish::BYTE);
     }
 }
 
@@ -84,8 +58,8 @@ template <class Shape> struct mma_few {
 
     __device__ __forceinline__ void begin(const mma_taps<Shape> &taps)
     {
-        set_matrix(taps.column, matrix);
-        set_ring_weights(taps.row, weights);
+        set_matrix(taps.tap, matrix);
+        set_ring_weights(taps.tap, weights);
 #pragma unroll
         for (int c = 0; c < Shape::CHANNELS; c++)
             ring[c] = {};
@@ -100,9 +74,6 @@ template <class Shape> struct mma_few {
         const unsigned *const from = operands + (2 * warp + t) * Shape::OCTET + 4 * group;
 #pragma unroll
         for (int step = 0; step < Shape::STEPS; step++) {
-            const struct mma_place place = {
-                walk.strip, walk.first + walk.chunk * Shape::STEPS - Shape::LEAD + step,
-                MMA_SIDE * warp, step};
             unsigned sum[Shape::CHANNELS][2][4] = {};
 #pragma unroll
             for (int c = 0; c < Shape::CHANNELS; c++)
@@ -113,7 +84,10 @@ template <class Shape> struct mma_few {
                 blur_ring<Shape, Finish>(ring[c], weights, step, sum[c]);
 #pragma unroll
             for (int half = 0; half < 2; half++)
-                finish_pixels<Shape>(args, place, sum, half, stage);
+                finish_pixels<Shape>(
+                    args.finish, sum, half,
+                    (unsigned *)result_at<Shape>(stage, step, MMA_SIDE * warp + group + 8 * half) +
+                        t * Shape::CHANNELS);
         }
     }
 };
@@ -125,7 +99,7 @@ template <class Shape> struct mma_many {
 
     __device__ __forceinline__ void begin(const mma_taps<Shape> &taps)
     {
-        set_matrix(taps.column, matrix);
+        set_matrix(taps.tap, matrix);
         window = {};
     }
     template <class Finish>
@@ -141,14 +115,14 @@ template <class Shape> struct mma_many {
         const bool useful = (walk.chunk + 1) * Shape::STEPS > Shape::LEAD;
 #pragma unroll
         for (int step = 0; step < Shape::STEPS; step++) {
-            const struct mma_place place = {
-                walk.strip, walk.first + walk.chunk * Shape::STEPS - Shape::LEAD + step,
-                MMA_SIDE * strip, step};
             keep_in_window(window, step, blur_block(args, matrix, from + MMA_SIDE * step));
             if (useful) {
                 unsigned sum[2][4] = {};
                 blur_window<Shape, Finish>(window, matrix, step, sum);
-                finish_channel<Shape>(args, place, channel, sum, stage);
+                finish_channel<Shape>(
+                    args.finish, sum,
+                    result_at<Shape>(stage, step, MMA_SIDE * strip + 2 * t) +
+                        group * CHANNELS + channel);
             }
         }
         move_window(window);
@@ -158,84 +132,138 @@ template <class Shape> struct mma_many {
 template <class Shape, bool FEW> struct mma_state : mma_few<Shape> {};
 template <class Shape> struct mma_state<Shape, false> : mma_many<Shape> {};
 
-/* The block's shared memory; two of each, for the chunk that is worked on and the next. */
-template <class Shape> struct mma_shared {
-    unsigned char raw[2][Shape::RAW_BYTES], stage[2][Shape::STAGE_BYTES];
+/* The block's shared memory; two of each, for the chunk that is worked on and the next. Stages that
+ * are filled with the picture's samples before are three. */
+template <class Shape, class Finish> struct mma_shared {
+    static constexpr int STAGES = Finish::ORIGINAL ? 3 : 2;
+    unsigned char raw[2][Shape::ROWS * Shape::CHUNK];
+    unsigned char stage[STAGES][Shape::OUT_ROWS * Shape::CHUNK];
     unsigned operands[2][Shape::OPERAND_WORDS];
-    int lists[MMA_LISTS * Shape::ROWS];
+    box_bar raw_bar[2], stage_bar[STAGES];
     mma_taps<Shape> taps;
 };
 
-/* While some warps make chunk i from its operands, others turn chunk i + 1 into operands, and copies
- * bring chunk i + 2. */
+/* All threads: waits for chunk k and completes it at the picture's borders. */
+template <class Shape, class Args, class Shared>
+static __device__ __forceinline__ void complete_chunk(const Args &args, const struct mma_walk &walk,
+                                                      Shared &s, unsigned k)
+{
+    box_wait(&s.raw_bar[k % 2], k / 2 % 2);
+    fill_columns<Shape>(args, walk, s.raw[k % 2]);
+    __syncthreads();
+    fill_rows<Shape>(args, walk, s.raw[k % 2]);
+    __syncthreads();
+}
+
+/* While some warps make chunk k from its operands, others turn chunk k + 1 into operands, and the
+ * copy engine brings chunk k + 2. */
 template <class Shape, class Finish, int BLOCKS_EACH>
 __global__ void __launch_bounds__(Shape::THREADS, BLOCKS_EACH)
-    blur_mma_kernel(const __grid_constant__ mma_args<Finish> args)
+    blur_mma_kernel(const __grid_constant__ struct mma_maps maps,
+                    const __grid_constant__ mma_args<Finish> args)
 {
-#if GF_HAS_MMA
-    extern __shared__ uint4 shared[];
-    mma_shared<Shape> &s = *(mma_shared<Shape> *)shared;
+#if GF_HAS_BOXES
+    extern __shared__ __align__(128) uint4 shared[];
+    mma_shared<Shape, Finish> &s = *(mma_shared<Shape, Finish> *)shared;
+    constexpr int STAGES = mma_shared<Shape, Finish>::STAGES;
+    const bool copies = threadIdx.x == 0;
     struct mma_walk at = {};
     at.at = blockIdx.x * args.share;
     at.end = min(at.at + args.share, args.steps);
     open_strip<Shape>(args, at);
-    for (int i = 0; i < MMA_LISTED + 2; i++)
-        list_strip<Shape>(args, at.strip + i, s.lists);
-    list_taps(args, &s.taps);
-    __syncthreads();
     struct mma_walk next = at;
     bool more = advance<Shape>(args, next);
     struct mma_walk after = next;
     bool more_after = more && advance<Shape>(args, after);
-    fetch_chunk<Shape>(args, at, s.lists, s.raw[0]);
-    if (more)
-        fetch_chunk<Shape>(args, next, s.lists, s.raw[1]);
+    if (copies) {
+        for (int i = 0; i < 2; i++)
+            box_bar_init(&s.raw_bar[i]);
+        for (int i = 0; i < STAGES; i++)
+            box_bar_init(&s.stage_bar[i]);
+        fetch_chunk<Shape>(args, maps, at, s.raw[0], &s.raw_bar[0]);
+        if (more)
+            fetch_chunk<Shape>(args, maps, next, s.raw[1], &s.raw_bar[1]);
+        if (Finish::ORIGINAL)
+            fetch_originals<Shape>(args, maps, at, s.stage[0], &s.stage_bar[0]);
+        if (Finish::ORIGINAL && more)
+            fetch_originals<Shape>(args, maps, next, s.stage[1], &s.stage_bar[1]);
+    }
+    list_taps(args, &s.taps);
+    __syncthreads();
     mma_state<Shape, Shape::TOGETHER> state;
     state.begin(s.taps);
-    copy_async_wait();
+    if (needs_border<Shape>(args, at))
+        complete_chunk<Shape>(args, at, s, 0);
+    box_wait(&s.raw_bar[0], 0);
+    turn_chunk<Shape>(s.raw[0], s.operands[0]);
+    box_fence();
     __syncthreads();
-    turn_chunk<Shape>(args, at, s.lists, s.raw[0], s.operands[0]);
-    __syncthreads();
-    if (more_after)
-        fetch_chunk<Shape>(args, after, s.lists, s.raw[0]);
-    struct mma_walk before = {};
+    if (copies && more_after)
+        fetch_chunk<Shape>(args, maps, after, s.raw[0], &s.raw_bar[0]);
     const bool turns_first = threadIdx.x / 128 % 2 == 0;
-    for (int i = 0;; i ^= 1) {
-        store_chunk<Shape>(args, before, s.stage[i ^ 1]);
+    for (unsigned k = 0;; k++) {
+        unsigned char *const stage = s.stage[k % STAGES];
+        if (more && needs_border<Shape>(args, next))
+            complete_chunk<Shape>(args, next, s, k + 1);
 #pragma unroll 1
         for (int phase = 0; phase < 2; phase++) {
-            if (turns_first != (phase == 0))
-                state.chunk(args, at, s.operands[i], s.stage[i]);
-            else if (more)
-                turn_chunk<Shape>(args, next, s.lists, s.raw[i ^ 1], s.operands[i ^ 1]);
+            if (turns_first != (phase == 0)) {
+                if (Finish::ORIGINAL)
+                    box_wait(&s.stage_bar[k % STAGES], k / STAGES % 2);
+                state.chunk(args, at, s.operands[k % 2], stage);
+            } else if (more) {
+                box_wait(&s.raw_bar[(k + 1) % 2], (k + 1) / 2 % 2);
+                turn_chunk<Shape>(s.raw[(k + 1) % 2], s.operands[(k + 1) % 2]);
+            }
         }
-        copy_async_wait();
+        box_fence();
+        if (copies)
+            box_store_wait(); /* chunk k - 1, whose place in the stage is free then */
         __syncthreads();
-        before = at;
-        if (!more) {
-            store_chunk<Shape>(args, before, s.stage[i]);
+        if (copies)
+            store_chunk<Shape>(args, maps, at, stage);
+        if (!more)
             break;
-        }
         at = next;
         next = after;
         more = more_after;
+        if (Finish::ORIGINAL && copies && more)
+            fetch_originals<Shape>(args, maps, next, s.stage[(k + 2) % STAGES],
+                                   &s.stage_bar[(k + 2) % STAGES]);
         more_after = more && advance<Shape>(args, after);
-        if (more_after) {
-            fetch_chunk<Shape>(args, after, s.lists, s.raw[i ^ 1]);
-            if (after.chunk == 0)
-                list_strip<Shape>(args, after.strip + MMA_LISTED - 1, s.lists);
-        }
+        if (copies && more_after)
+            fetch_chunk<Shape>(args, maps, after, s.raw[(k + 1) % 2], &s.raw_bar[(k + 1) % 2]);
     }
+    if (copies)
+        box_store_wait();
 #endif
+}
+
+template <class Shape, class Finish>
+static cudaError_t map_views(const struct gf_launch *launch, struct mma_maps *maps)
+{
+    const struct gf_view &in = launch->in, &out = launch->out;
+    const size_t bytes = gf_row_bytes(in.format);
+    cudaError_t status = box_map_of(&maps->chunk, in.data, in.pitch, bytes, in.rows, Shape::CHUNK,
+                                    Shape::ROWS);
+    if (status == cudaSuccess && Finish::ORIGINAL)
+        status = box_map_of(&maps->original, in.data, in.pitch, bytes, in.rows, Shape::GROUP_BYTES,
+                            Shape::OUT_ROWS);
+    if (status == cudaSuccess)
+        status = box_map_of(&maps->result, out.data, out.pitch, bytes, out.rows,
+                            Shape::GROUP_BYTES, Shape::OUT_ROWS);
+    return status;
 }
 
 template <class Shape, int BLOCKS_EACH, class Finish>
 static int launch_mma_shape(const struct gf_launch *launch, mma_args<Finish> &args)
 {
     const void *const kernel = (const void *)blur_mma_kernel<Shape, Finish, BLOCKS_EACH>;
-    const int shared = (int)sizeof(mma_shared<Shape>);
-    cudaError_t status =
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+    const int shared = (int)sizeof(mma_shared<Shape, Finish>);
+    struct mma_maps maps = {};
+    cudaError_t status = map_views<Shape, Finish>(launch, &maps);
+    if (status == cudaSuccess)
+        status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
     int device = 0, multiprocessors = 0;
     if (status == cudaSuccess)
         status = cudaGetDevice(&device);
@@ -243,18 +271,19 @@ static int launch_mma_shape(const struct gf_launch *launch, mma_args<Finish> &ar
         status = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
     if (status != cudaSuccess)
         return status;
-    args.across = ceil_div(args.p.width, MMA_SIDE);
+    constexpr int GROUP = Shape::GROUP;
+    args.across = ceil_div(args.p.width, MMA_SIDE * GROUP) * GROUP;
     args.steps = args.across * ceil_div(args.p.rows, Shape::OUT_ROWS);
-    args.share = ceil_div(args.steps, multiprocessors * BLOCKS_EACH);
+    args.share = ceil_div(args.steps, multiprocessors * BLOCKS_EACH * GROUP) * GROUP;
     blur_mma_kernel<Shape, Finish, BLOCKS_EACH>
         <<<ceil_div(args.steps, args.share), Shape::THREADS, shared,
-           (cudaStream_t)launch->stream>>>(args);
+           (cudaStream_t)launch->stream>>>(maps, args);
     return cudaGetLastError();
 }
 
-/* The pass along columns leaves GF_GAUSS_FRACTION fraction bits, which the kernel wants in bits 16
- * and up. Sums with fewer than 24 fraction bits in the end are doubled by the taps of the rows and,
- * if that is not enough, by the intermediate. */
+/* Taps whose sum is not 2^17 are doubled: the sums' bits are the same, but for one more. The pass along
+ * columns leaves GF_GAUSS_FRACTION fraction bits, in bits 16 and up, doubled if the final sums would
+ * not have 24 of them yet. */
 template <class Finish>
 static mma_args<Finish> mma_args_of(const struct gf_launch *launch, const struct gf_gauss *gauss,
                                     int border, const Finish &finish)
@@ -263,15 +292,15 @@ static mma_args<Finish> mma_args_of(const struct gf_launch *launch, const struct
     args.p = view_pair_of(launch, border);
     args.finish = finish;
     args.radius = gauss->radius;
-    const int missing = GF_GAUSS_SHIFT_MAX - gauss->shift, doubled = missing > 1;
-    const int drop = gauss->shift - GF_GAUSS_FRACTION;
-    args.low_up = 1u << (16 + doubled - drop);
+    args.in_rows = launch->in.rows;
+    const int doubled = gauss->shift < GF_GAUSS_SHIFT_MAX, shift = gauss->shift + doubled;
+    const int drop = shift - GF_GAUSS_FRACTION, again = shift < GF_GAUSS_SHIFT_MAX;
+    args.low_up = 1u << (16 + again - drop);
     args.high_up = 256 * args.low_up;
     args.half = args.low_up << (drop - 1);
-    args.low_mask = doubled ? 0xFEFEFEFEu : 0xFFFFFFFFu;
-    args.row_lift = missing ? 2 : 1;
+    args.low_mask = again ? 0xFEFEFEFEu : 0xFFFFFFFFu;
     for (int k = 0; k <= gauss->radius; k++)
-        args.fixed[k] = gauss->fixed[k];
+        args.fixed[k] = (unsigned short)(gauss->fixed[k] << doubled);
     return args;
 }
 
@@ -282,14 +311,14 @@ static int launch_mma(const struct gf_launch *launch, const struct gf_gauss *gau
     mma_args<Finish> args = mma_args_of(launch, gauss, border, finish);
     const int radius = gauss->radius;
     if (args.p.channels == 1)
-        return radius <= 8    ? launch_mma_shape<mma_shape<2, 1, true, 6, 8>, 2>(launch, args)
-               : radius <= 16 ? launch_mma_shape<mma_shape<3, 1, true, 4, 8>, 2>(launch, args)
-               : radius <= 32 ? launch_mma_shape<mma_shape<5, 1, false, 8, 8>, 1>(launch, args)
-                              : launch_mma_shape<mma_shape<9, 1, false, 4, 8>, 1>(launch, args);
-    return radius <= 8    ? launch_mma_shape<mma_shape<2, 3, true, 4, 5>, 2>(launch, args)
-           : radius <= 16 ? launch_mma_shape<mma_shape<3, 3, true, 4, 4>, 2>(launch, args)
-           : radius <= 32 ? launch_mma_shape<mma_shape<5, 3, false, 4, 5>, 1>(launch, args)
-                          : launch_mma_shape<mma_shape<9, 3, false, 4, 4>, 1>(launch, args);
+        return radius <= 8    ? launch_mma_shape<mma_shape<2, 1, true, 4, 2, 4>, 4>(launch, args)
+               : radius <= 16 ? launch_mma_shape<mma_shape<3, 1, true, 4, 2, 8>, 2>(launch, args)
+               : radius <= 32 ? launch_mma_shape<mma_shape<5, 1, false, 4, 2, 8>, 1>(launch, args)
+                              : launch_mma_shape<mma_shape<9, 1, false, 4, 2, 7>, 1>(launch, args);
+    return radius <= 8    ? launch_mma_shape<mma_shape<2, 3, true, 4, 1, 4>, 2>(launch, args)
+           : radius <= 16 ? launch_mma_shape<mma_shape<3, 3, true, 4, 1, 4>, 2>(launch, args)
+           : radius <= 32 ? launch_mma_shape<mma_shape<5, 3, false, 4, 1, 4>, 1>(launch, args)
+                          : launch_mma_shape<mma_shape<9, 3, false, 4, 1, 4>, 1>(launch, args);
 }
 
 #endif

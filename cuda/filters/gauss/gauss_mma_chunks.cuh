@@ -2,85 +2,125 @@
 #ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_MMA_CHUNKS_CUH
 #define GF_CUDA_FILTERS_GAUSS_GAUSS_MMA_CHUNKS_CUH
 
-#include "cuda/common/mma.cuh"
 #include "cuda/filters/gauss/gauss_mma_shape.cuh"
 
-/* The first row of the strip's input, and the first pixel of a chunk's. */
+/* The first row of the picture in a strip's chunks, and the first pixel of a chunk. */
 template <class Shape, class Args>
-static __device__ __forceinline__ int top_of(const Args &args, int strip)
+static __device__ __forceinline__ int top_of(const Args &args, const struct mma_walk &walk)
 {
-    return args.p.out_y + strip * Shape::OUT_ROWS - Shape::REACH;
+    return args.p.out_y + walk.strip * Shape::OUT_ROWS - Shape::REACH;
 }
 
 template <class Shape>
 static __device__ __forceinline__ int left_of(const struct mma_walk &walk)
 {
-    return (walk.first + walk.chunk * Shape::STEPS) * MMA_SIDE - Shape::REACH;
+    constexpr int EARLY = Shape::LEAD - (Shape::BLOCKS - 1);
+    return (walk.first + walk.chunk * Shape::STEPS - EARLY) * MMA_SIDE - Shape::REACH;
 }
 
-/* Lists which rows of the view the strip's rows are; -1 stands for a row of zeros. The view has not
- * all of them: the nearest row takes the place of those that meet only zero taps. */
+/* Starts the copy of a chunk. */
 template <class Shape, class Args>
-static __device__ __forceinline__ void list_strip(const Args &args, int strip, int *lists)
+static __device__ __forceinline__ void fetch_chunk(const Args &args, const struct mma_maps &maps,
+                                                   const struct mma_walk &walk, unsigned char *raw,
+                                                   box_bar *bar)
 {
-    const struct view_pair &p = args.p;
-    const int top = top_of<Shape>(args, strip);
-    const int low = p.out_y - args.radius, high = p.out_y + p.rows - 1 + args.radius;
-    for (int i = threadIdx.x; i < Shape::ROWS; i += Shape::THREADS) {
-        const int index = gf_border_index(min(max(top + i, low), high), p.height, p.border);
-        lists[strip % MMA_LISTS * Shape::ROWS + i] = index < 0 ? -1 : index - p.in_y;
+    box_expect(bar, Shape::ROWS * Shape::CHUNK);
+    box_load(raw, &maps.chunk, left_of<Shape>(walk) * Shape::CHANNELS,
+             top_of<Shape>(args, walk) - args.p.in_y, bar);
+}
+
+/* Calls function(x, y, place) for the groups of a chunk's results that are the block's: the group's
+ * byte and row in the output, and its place in the stage. */
+template <class Shape, class Args, class Function>
+static __device__ __forceinline__ void for_groups(const Args &args, const struct mma_walk &walk,
+                                                  const Function &function)
+{
+    for (int step = 0; step < Shape::STEPS; step += Shape::GROUP) {
+        const int at = walk.chunk * Shape::STEPS - Shape::LEAD + step;
+        if (at >= 0 && at < walk.count)
+            function((walk.first + at) * MMA_SIDE * Shape::CHANNELS, walk.strip * Shape::OUT_ROWS,
+                     step / Shape::GROUP * (Shape::OUT_ROWS * Shape::GROUP_BYTES));
     }
 }
 
-/* Starts the copies of a chunk: whole pieces of 16 bytes that lie within the rows. */
+/* Starts to bring the picture's own samples to where a chunk's results will be. */
 template <class Shape, class Args>
-static __device__ __forceinline__ void fetch_chunk(const Args &args, const struct mma_walk &walk,
-                                                   const int *lists, unsigned char *raw)
+static __device__ __forceinline__ void
+fetch_originals(const Args &args, const struct mma_maps &maps, const struct mma_walk &walk,
+                unsigned char *stage, box_bar *bar)
 {
-    const struct view_pair &p = args.p;
-    const int piece = threadIdx.x % Shape::LANES;
-    const int at = (left_of<Shape>(walk) * Shape::CHANNELS & ~15) + 16 * piece;
-    if (piece >= Shape::PITCH / 16 || at < 0 || at + 16 > p.width * Shape::CHANNELS)
-        return;
-    const int *const list = lists + walk.strip % MMA_LISTS * Shape::ROWS;
-    for (int row = threadIdx.x / Shape::LANES; row < Shape::ROWS; row += Shape::THREADS / Shape::LANES)
-        copy_async(raw + row * Shape::PITCH + 16 * piece,
-                   p.in + (size_t)max(list[row], 0) * p.in_pitch + at);
+    int groups = 0;
+    for_groups<Shape>(args, walk, [&](int, int, int) { groups++; });
+    box_expect(bar, groups * Shape::OUT_ROWS * Shape::GROUP_BYTES);
+    for_groups<Shape>(args, walk, [&](int x, int y, int place) {
+        box_load(stage + place, &maps.original, x, args.p.out_y + y - args.p.in_y, bar);
+    });
 }
 
-/* Puts four pixels of eight rows, from pixel x on, where copies would have brought them: those that
- * are not within the rows, or in a piece that is not. */
 template <class Shape, class Args>
-static __device__ __forceinline__ void patch_octet(const Args &args, const int *list, int x,
-                                                   unsigned char *raw)
+static __device__ __forceinline__ void store_chunk(const Args &args, const struct mma_maps &maps,
+                                                   const struct mma_walk &walk,
+                                                   const unsigned char *stage)
+{
+    for_groups<Shape>(args, walk, [&](int x, int y, int place) {
+        box_store(&maps.result, x, y, stage + place);
+    });
+}
+
+/* Whether a chunk has pixels outside the picture that the border does not make zeros: those come
+ * with the box. */
+template <class Shape, class Args>
+static __device__ __forceinline__ bool needs_border(const Args &args, const struct mma_walk &walk)
+{
+    const int left = left_of<Shape>(walk), top = top_of<Shape>(args, walk);
+    return args.p.border != GF_BORDER_CONSTANT &&
+           (left < 0 || left + Shape::PLANE > args.p.width || top < 0 ||
+            top + Shape::ROWS > args.p.height);
+}
+
+/* Columns outside the picture, in the rows that are inside. */
+template <class Shape, class Args>
+static __device__ __forceinline__ void fill_columns(const Args &args, const struct mma_walk &walk,
+                                                    unsigned char *raw)
 {
     const struct view_pair &p = args.p;
-#pragma unroll 1
-    for (int i = 0; i < 32; i++) {
-        const int row = i / 4, index = list[row];
-        const int column = gf_border_index(x + i % 4, p.width, p.border);
+    const int left = left_of<Shape>(walk), top = top_of<Shape>(args, walk) - p.in_y;
+    for (int byte = threadIdx.x % 32; byte < Shape::CHUNK; byte += 32) {
+        const int x = left + byte / Shape::CHANNELS;
+        if (x >= 0 && x < p.width)
+            continue;
+        const int column = gf_border_index(x, p.width, p.border);
         const unsigned char *const from =
-            p.in + (size_t)max(index, 0) * p.in_pitch + (size_t)max(column, 0) * Shape::CHANNELS;
-#pragma unroll
-        for (int c = 0; c < Shape::CHANNELS; c++)
-            raw[row * Shape::PITCH + i % 4 * Shape::CHANNELS + c] = column < 0 ? 0 : from[c];
+            p.in + (long long)column * Shape::CHANNELS + byte % Shape::CHANNELS;
+        for (int row = threadIdx.x / 32; row < Shape::ROWS; row += Shape::WARPS)
+            raw[row * Shape::CHUNK + byte] =
+                from[(size_t)min(max(top + row, 0), args.in_rows - 1) * p.in_pitch];
     }
 }
 
-/* Loads four pixels of eight rows, channels interleaved: word[half][i][k] is word i of row
- * 4 half + k. */
+/* Rows outside the picture, of which the border makes others: mostly of rows of the same chunk. Those
+ * beyond the radius meet zero taps. */
 template <class Shape, class Args>
-static __device__ __forceinline__ void load_octet(const Args &args, const int *list,
-                                                  const unsigned char *raw,
-                                                  unsigned word[2][Shape::CHANNELS][4])
+static __device__ __forceinline__ void fill_rows(const Args &args, const struct mma_walk &walk,
+                                                 unsigned char *raw)
 {
-#pragma unroll
-    for (int row = 0; row < 8; row++) {
-        const bool zero = args.p.border == GF_BORDER_CONSTANT && list[row] < 0;
-#pragma unroll
-        for (int i = 0; i < Shape::CHANNELS; i++)
-            word[row / 4][i][row % 4] =
-                zero ? 0 : *(const unsigned *)(raw + row * Shape::PITCH + 4 * i);
+    const struct view_pair &p = args.p;
+    const int left = left_of<Shape>(walk), top = top_of<Shape>(args, walk);
+    for (int row = threadIdx.x / 32; row < Shape::ROWS; row += Shape::WARPS) {
+        const int y = top + row;
+        if ((y >= 0 && y < p.height) || y < p.out_y - args.radius ||
+            y >= p.out_y + p.rows + args.radius)
+            continue;
+        const int index = gf_border_index(y, p.height, p.border);
+        const bool near = index >= top && index < top + Shape::ROWS;
+        const unsigned char *const far = p.in + (long long)(index - p.in_y) * (long long)p.in_pitch;
+        for (int byte = threadIdx.x % 32; byte < Shape::CHUNK; byte += 32) {
+            const int x = left + byte / Shape::CHANNELS;
+            raw[row * Shape::CHUNK + byte] =
+                near ? raw[(index - top) * Shape::CHUNK + byte]
+                     : far[(long long)gf_border_index(x, p.width, p.border) * Shape::CHANNELS +
+                           byte % Shape::CHANNELS];
+        }
     }
 }
 
@@ -107,52 +147,25 @@ static __device__ __forceinline__ void store_octet(unsigned *operands, int octet
     }
 }
 
-/* Splits the channels and makes words of four rows of a column. */
-template <class Shape, class Args>
-static __device__ __forceinline__ void turn_chunk(const Args &args, const struct mma_walk &walk,
-                                                  const int *lists, unsigned char *raw,
-                                                  unsigned *operands)
+/* Splits the channels and makes words of four rows of a column. An item is four pixels of eight
+ * rows. */
+template <class Shape>
+static __device__ __forceinline__ void turn_chunk(const unsigned char *raw, unsigned *operands)
 {
     constexpr int CHANNELS = Shape::CHANNELS, FOURS = Shape::PLANE / 4;
-    const int left = left_of<Shape>(walk), row_bytes = args.p.width * CHANNELS;
-    const int slack = left * CHANNELS & 15;
-    const int *const list = lists + walk.strip % MMA_LISTS * Shape::ROWS;
     for (int item = threadIdx.x; item < Shape::ROWS / 8 * FOURS; item += Shape::THREADS) {
-        const int octet = item / FOURS, four = item - octet * FOURS, x = left + 4 * four;
-        unsigned char *const from = raw + 8 * octet * Shape::PITCH + slack + 4 * CHANNELS * four;
-        if (x < 0 || (x + 4) * CHANNELS > (row_bytes & ~15))
-            patch_octet<Shape>(args, list + 8 * octet, x, from);
+        const int octet = item / FOURS, four = item - octet * FOURS;
+        const unsigned char *const from = raw + 8 * octet * Shape::CHUNK + 4 * CHANNELS * four;
         unsigned word[2][CHANNELS][4], column[2][CHANNELS][4];
-        load_octet<Shape>(args, list + 8 * octet, from, word);
+#pragma unroll
+        for (int i = 0; i < 8 * CHANNELS; i++) {
+            const int row = i / CHANNELS, at = i % CHANNELS;
+            word[row / 4][at][row % 4] = *(const unsigned *)(from + row * Shape::CHUNK + 4 * at);
+        }
 #pragma unroll
         for (int i = 0; i < 2 * CHANNELS; i++)
             transpose_bytes(word[i / CHANNELS][i % CHANNELS], column[i / CHANNELS][i % CHANNELS]);
         store_octet<Shape>(operands, octet, four, column[0][0], column[1][0]);
-    }
-}
-
-/* Writes those results of a chunk that are the block's. */
-template <class Shape, class Args>
-static __device__ __forceinline__ void store_chunk(const Args &args, const struct mma_walk &walk,
-                                                   const unsigned char *stage)
-{
-    const struct view_pair &p = args.p;
-    const int first = walk.chunk * Shape::STEPS - Shape::LEAD, piece = threadIdx.x % Shape::LANES;
-    const int step = first + piece / Shape::CHANNELS;
-    if (piece >= Shape::CHUNK / 16 || step < 0 || step >= walk.count)
-        return;
-    const int at = (walk.first + first) * MMA_SIDE * Shape::CHANNELS + 16 * piece;
-    const int top = walk.strip * Shape::OUT_ROWS, rows = min(Shape::OUT_ROWS, p.rows - top);
-    const int bytes = p.width * Shape::CHANNELS - at;
-    unsigned char *const to = p.out + (size_t)top * p.out_pitch + at;
-    for (int row = threadIdx.x / Shape::LANES; row < rows; row += Shape::THREADS / Shape::LANES) {
-        const unsigned char *const from = stage + row * Shape::PITCH + 16 * piece;
-        if (bytes >= 16) {
-            *(uint4 *)(to + (size_t)row * p.out_pitch) = *(const uint4 *)from;
-        } else {
-            for (int i = 0; i < bytes; i++)
-                to[(size_t)row * p.out_pitch + i] = from[i];
-        }
     }
 }
 

@@ -37,7 +37,7 @@ static __device__ __forceinline__ struct mma_weights weights_at(const volatile u
 /* The taps in shared memory, as weights_at() finds them; zeros on either side. */
 template <class Shape> struct mma_taps {
     static constexpr int COUNT = MMA_SIDE * (Shape::BLOCKS + 2);
-    unsigned short column[COUNT], row[COUNT];
+    unsigned short tap[COUNT];
 };
 
 template <class Shape, class Args>
@@ -45,9 +45,7 @@ static __device__ __forceinline__ void list_taps(const Args &args, mma_taps<Shap
 {
     for (int i = threadIdx.x; i < mma_taps<Shape>::COUNT; i += Shape::THREADS) {
         const int distance = abs(i - MMA_SIDE - Shape::REACH);
-        const unsigned tap = distance <= args.radius ? args.fixed[distance] : 0;
-        taps->column[i] = (unsigned short)tap;
-        taps->row[i] = (unsigned short)(tap * args.row_lift);
+        taps->tap[i] = distance <= args.radius ? args.fixed[distance] : 0;
     }
 }
 
@@ -176,7 +174,7 @@ static __device__ __forceinline__ void add_bytes(unsigned sum[2][4], const Produ
  * pairs of the ring's blocks, which stand in neighbouring registers, meet pairs of W's. sum[tile][e]
  * is of row g, from e = 2 on g + 8, and of pixel 4 t + 2 tile + e % 2. */
 template <class Shape> struct mma_ring {
-    static constexpr int SLOTS = Shape::BLOCKS == 2 ? 4 : (Shape::BLOCKS + 1) / 2 * 2;
+    static constexpr int SLOTS = (Shape::BLOCKS + 1) / 2 * 2 * (Shape::BLOCKS == 2 && Shape::STEPS % 4 == 0 ? 2 : 1);
     unsigned high[SLOTS / 2][4], low[SLOTS / 2][4];
 };
 
@@ -208,7 +206,7 @@ template <class Shape>
 static __device__ __forceinline__ void keep_in_ring(mma_ring<Shape> &ring, int step,
                                                     const struct mma_mid &mid)
 {
-    const int slot = (Shape::LEAD + step) % mma_ring<Shape>::SLOTS;
+    const int slot = (Shape::BLOCKS - 1 + step) % mma_ring<Shape>::SLOTS;
 #pragma unroll
     for (int half = 0; half < 2; half++) {
         ring.high[slot / 2][slot % 2 * 2 + half] = mid.high[half];
@@ -255,7 +253,7 @@ static __device__ __forceinline__ void blur_ring(const mma_ring<Shape> &ring,
  * window that is moved after each chunk. sum[tile][e] is of pixel g, from e = 2 on g + 8, and of
  * row 8 tile + 2 t + e % 2. */
 template <class Shape> struct mma_window {
-    static constexpr int PAIRS = (Shape::LEAD + Shape::STEPS + 1) / 2;
+    static constexpr int PAIRS = (Shape::BLOCKS + Shape::STEPS) / 2;
     unsigned high[PAIRS][2][2], low[PAIRS][2][2]; /* by tile */
 };
 
@@ -263,7 +261,7 @@ template <class Shape>
 static __device__ __forceinline__ void keep_in_window(mma_window<Shape> &window, int step,
                                                       const struct mma_mid &mid)
 {
-    const int block = Shape::LEAD + step;
+    const int block = Shape::BLOCKS - 1 + step;
 #pragma unroll
     for (int tile = 0; tile < 2; tile++) {
         window.high[block / 2][tile][block % 2] = mid.high[tile];
@@ -275,7 +273,7 @@ template <class Shape>
 static __device__ __forceinline__ void move_window(mma_window<Shape> &window)
 {
 #pragma unroll
-    for (int i = 0; i < 2 * Shape::LEAD; i++) {
+    for (int i = 0; i < 2 * (Shape::BLOCKS - 1); i++) {
         const int block = i / 2, tile = i % 2, from = block + Shape::STEPS;
         window.high[block / 2][tile][block % 2] = window.high[from / 2][tile][from % 2];
         window.low[block / 2][tile][block % 2] = window.low[from / 2][tile][from % 2];

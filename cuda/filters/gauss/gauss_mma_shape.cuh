@@ -7,26 +7,25 @@
 #ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_MMA_SHAPE_CUH
 #define GF_CUDA_FILTERS_GAUSS_GAUSS_MMA_SHAPE_CUH
 
+#include "cuda/common/boxes.cuh"
 #include "cuda/filters/gauss/gauss_common.cuh"
 
-enum {
-    MMA_SIDE = 16,       /* rows and pixels of a step */
-    MMA_LISTED = 4,      /* strips whose rows are listed from the one that is fetched on */
-    MMA_LISTS = 8,       /* room for those and for strips before them that are still read */
-};
+enum { MMA_SIDE = 16 }; /* rows and pixels of a step */
 
 /* BLOCKS: blocks of 16 taps, so that 8 (BLOCKS - 1) is the largest radius. TOGETHER: a warp makes
- * all channels of its rows, else there is a warp for each. STEPS: of a chunk, an even number. */
-template <int BLOCKS_, int CHANNELS_, bool TOGETHER_, int STEPS_, int STRIPS_> struct mma_shape {
+ * all channels of its rows, else there is a warp for each. STEPS: of a chunk, an even number. GROUP:
+ * steps that are written together, of which a chunk and a share have a whole number. */
+template <int BLOCKS_, int CHANNELS_, bool TOGETHER_, int STEPS_, int GROUP_, int STRIPS_>
+struct mma_shape {
     static constexpr int BLOCKS = BLOCKS_, CHANNELS = CHANNELS_, STEPS = STEPS_, STRIPS = STRIPS_;
     static constexpr bool TOGETHER = TOGETHER_;
-    static constexpr int LEAD = BLOCKS - 1, REACH = 8 * LEAD;
-    /* Bytes of a row in a chunk, and of such rows in shared memory, where a multiple of 32 words and
-     * 4, 12, 20 or 28 more meets the banks evenly. Lanes that copy a row, 16 bytes each. */
-    static constexpr int PLANE = MMA_SIDE * STEPS, CHUNK = PLANE * CHANNELS, PITCH = CHUNK + 16;
-    static constexpr int LANES = PITCH > 128 ? 16 : 8;
+    static constexpr int GROUP = GROUP_, LEAD = (BLOCKS - 1 + GROUP - 1) / GROUP * GROUP;
+    static constexpr int REACH = 8 * (BLOCKS - 1);
     static constexpr int WARPS = STRIPS * (TOGETHER ? 1 : CHANNELS), THREADS = 32 * WARPS;
-    static constexpr int OUT_ROWS = MMA_SIDE * STRIPS, ROWS = MMA_SIDE * (STRIPS + LEAD);
+    static constexpr int OUT_ROWS = MMA_SIDE * STRIPS, ROWS = MMA_SIDE * (STRIPS + BLOCKS - 1);
+    /* Samples and bytes of a row in a chunk; bytes of a row in a group. */
+    static constexpr int PLANE = MMA_SIDE * STEPS, CHUNK = PLANE * CHANNELS;
+    static constexpr int GROUP_BYTES = MMA_SIDE * GROUP * CHANNELS;
     /* High bytes of the taps: the outermost blocks of many have none. */
     static constexpr int HIGH = BLOCKS >= 9 ? 1 : 0, HIGH_END = BLOCKS - HIGH;
     /* The operands' order: words of four rows of a column, two of them of eight rows side by side or
@@ -34,20 +33,23 @@ template <int BLOCKS_, int CHANNELS_, bool TOGETHER_, int STEPS_, int STRIPS_> s
      * meet every bank once. */
     static constexpr bool OCTETS = TOGETHER;
     static constexpr int OCTET = 2 * CHUNK + 8, QUARTET = CHUNK + 8;
-    static constexpr int RAW_BYTES = ROWS * PITCH, STAGE_BYTES = OUT_ROWS * PITCH;
     static constexpr int OPERAND_WORDS = OCTETS ? ROWS / 8 * OCTET : ROWS / 4 * QUARTET;
+};
+
+/* The kernel's maps: chunks of the input, groups of the input and of the output. */
+struct mma_maps {
+    box_map chunk, original, result;
 };
 
 template <class Finish> struct mma_args {
     struct view_pair p;
     Finish finish;
-    int radius;
+    int radius, in_rows;
     int across, share, steps; /* of a strip, of a block, of all strips */
     /* The columns' sums of high and low bytes times these, plus a half, have the intermediate in
      * bits 16 and up. */
     unsigned high_up, low_up, half;
     unsigned low_mask; /* of the intermediate's low bytes */
-    unsigned row_lift; /* the taps of the rows are so many times those of the columns */
     unsigned short fixed[8 * 8 + 1]; /* by distance */
 };
 

@@ -1,0 +1,111 @@
+/* Copies of boxes, so many bytes of so many rows, between a picture and shared memory by the copy
+ * engine that compute capability 9.0 has in each multiprocessor (tensor maps; CUDA 12). One thread
+ * starts a copy. What lies outside the picture is read as 0 and not written.
+ *
+ * Whoever waits for the boxes of a bar gives the parity of its round: 0, 1, 0, ... The bar's owner
+ * starts a round with box_expect(). */
+#ifndef GF_CUDA_COMMON_BOXES_CUH
+#define GF_CUDA_COMMON_BOXES_CUH
+
+#include <cuda.h>
+#include <cuda_runtime.h>
+
+#if CUDART_VERSION >= 12000 && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900)
+#define GF_HAS_BOXES 1
+#else
+#define GF_HAS_BOXES 0
+#endif
+
+#if GF_HAS_BOXES
+
+typedef CUtensorMap box_map;
+typedef unsigned long long box_bar; /* in shared memory */
+
+static __device__ __forceinline__ unsigned shared_address(const void *p)
+{
+    return (unsigned)__cvta_generic_to_shared(p);
+}
+
+/* Then all threads must meet before the first wait. */
+static __device__ __forceinline__ void box_bar_init(box_bar *bar)
+{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(bar)) : "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+static __device__ __forceinline__ void box_expect(box_bar *bar, unsigned bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(bar)),
+                 "r"(bytes)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void box_wait(box_bar *bar, unsigned parity)
+{
+    unsigned done = 0;
+    while (!done)
+        asm volatile("{.reg .pred p;\n"
+                     "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                     "selp.u32 %0, 1, 0, p;}"
+                     : "=r"(done)
+                     : "r"(shared_address(bar)), "r"(parity)
+                     : "memory");
+}
+
+/* x counts bytes. `to` is aligned to 128 bytes. */
+static __device__ __forceinline__ void box_load(void *to, const box_map *map, int x, int y,
+                                                box_bar *bar)
+{
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+                 "[%0], [%1, {%2, %3}], [%4];" ::"r"(shared_address(to)),
+                 "l"(map), "r"(x), "r"(y), "r"(shared_address(bar))
+                 : "memory");
+}
+
+static __device__ __forceinline__ void box_store(const box_map *map, int x, int y, const void *from)
+{
+    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group "
+                 "[%0, {%1, %2}], [%3];" ::"l"(map),
+                 "r"(x), "r"(y), "r"(shared_address(from))
+                 : "memory");
+}
+
+/* Until shared memory has been read by the stores that this thread has started. */
+static __device__ __forceinline__ void box_store_wait()
+{
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+    asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+}
+
+/* Between this thread's own accesses to shared memory and copies that are started afterwards. */
+static __device__ __forceinline__ void box_fence()
+{
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+/* The map of a picture's rows. A box has at most 256 bytes, a multiple of 16, of 256 rows. */
+static cudaError_t box_map_of(box_map *map, const unsigned char *data, size_t pitch, size_t bytes,
+                              int rows, int box_bytes, int box_rows)
+{
+    void *encode = NULL;
+    cudaDriverEntryPointQueryResult found;
+#if CUDART_VERSION >= 12050
+    const cudaError_t status = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &encode,
+                                                                12000, cudaEnableDefault, &found);
+#else
+    const cudaError_t status =
+        cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &encode, cudaEnableDefault, &found);
+#endif
+    if (status != cudaSuccess || found != cudaDriverEntryPointSuccess)
+        return cudaErrorNotSupported;
+    const cuuint64_t size[2] = {bytes, (cuuint64_t)rows}, stride[1] = {pitch};
+    const cuuint32_t box[2] = {(cuuint32_t)box_bytes, (cuuint32_t)box_rows}, each[2] = {1, 1};
+    const CUresult result = ((decltype(&cuTensorMapEncodeTiled))encode)(
+        map, CU_TENSOR_MAP_DATA_TYPE_UINT8, 2, (void *)data, size, stride, box, each,
+        CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
+        CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorNotSupported;
+}
+
+#endif
+#endif
