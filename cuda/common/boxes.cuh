@@ -16,9 +16,13 @@
 #define GF_HAS_BOXES 0
 #endif
 
-#if GF_HAS_BOXES
-
+#if CUDART_VERSION >= 12000
 typedef CUtensorMap box_map;
+#else
+typedef struct {
+    char unused;
+} box_map;
+#endif
 typedef unsigned long long box_bar; /* in shared memory */
 
 static __device__ __forceinline__ unsigned shared_address(const void *p)
@@ -29,19 +33,25 @@ static __device__ __forceinline__ unsigned shared_address(const void *p)
 /* Then all threads must meet before the first wait. */
 static __device__ __forceinline__ void box_bar_init(box_bar *bar)
 {
+#if GF_HAS_BOXES
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(bar)) : "memory");
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+#endif
 }
 
 static __device__ __forceinline__ void box_expect(box_bar *bar, unsigned bytes)
 {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(bar)),
-                 "r"(bytes)
-                 : "memory");
+#if GF_HAS_BOXES
+    asm volatile(
+        "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(bar)),
+        "r"(bytes)
+        : "memory");
+#endif
 }
 
 static __device__ __forceinline__ void box_wait(box_bar *bar, unsigned parity)
 {
+#if GF_HAS_BOXES
     unsigned done = 0;
     while (!done)
         asm volatile("{.reg .pred p;\n"
@@ -50,43 +60,53 @@ static __device__ __forceinline__ void box_wait(box_bar *bar, unsigned parity)
                      : "=r"(done)
                      : "r"(shared_address(bar)), "r"(parity)
                      : "memory");
+#endif
 }
 
 /* x counts bytes. `to` is aligned to 128 bytes. */
 static __device__ __forceinline__ void box_load(void *to, const box_map *map, int x, int y,
                                                 box_bar *bar)
 {
+#if GF_HAS_BOXES
     asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
                  "[%0], [%1, {%2, %3}], [%4];" ::"r"(shared_address(to)),
                  "l"(map), "r"(x), "r"(y), "r"(shared_address(bar))
                  : "memory");
+#endif
 }
 
 static __device__ __forceinline__ void box_store(const box_map *map, int x, int y, const void *from)
 {
+#if GF_HAS_BOXES
     asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group "
                  "[%0, {%1, %2}], [%3];" ::"l"(map),
                  "r"(x), "r"(y), "r"(shared_address(from))
                  : "memory");
+#endif
 }
 
 /* Until shared memory has been read by the stores that this thread has started. */
 static __device__ __forceinline__ void box_store_wait()
 {
+#if GF_HAS_BOXES
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
     asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+#endif
 }
 
 /* Between this thread's own accesses to shared memory and copies that are started afterwards. */
 static __device__ __forceinline__ void box_fence()
 {
+#if GF_HAS_BOXES
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
 }
 
 /* The map of a picture's rows. A box has at most 256 bytes, a multiple of 16, of 256 rows. */
 static cudaError_t box_map_of(box_map *map, const unsigned char *data, size_t pitch, size_t bytes,
                               int rows, int box_bytes, int box_rows)
 {
+#if GF_HAS_BOXES
     void *encode = NULL;
     cudaDriverEntryPointQueryResult found;
 #if CUDART_VERSION >= 12050
@@ -105,7 +125,9 @@ static cudaError_t box_map_of(box_map *map, const unsigned char *data, size_t pi
         CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
         CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorNotSupported;
+#else
+    return cudaErrorNotSupported;
+#endif
 }
 
-#endif
 #endif

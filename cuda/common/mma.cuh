@@ -2,9 +2,10 @@
  * whoever calls these functions refuses to run there.
  *
  * mma_k32() adds A (16 x 32, unsigned) times B (32 x 8, unsigned) to D (16 x 8), and mma_k16() the
- * same with 16 instead of 32. Lane 4 g + t holds of A, in each word four neighbouring k from 4 t on,
- * rows g and g + 8, then the same of k + 16; of B column g, from k = 4 t, then k + 16; of D rows g and
- * g + 8 (from d[2]), columns 2 t and 2 t + 1 (PTX ISA, "Matrix Fragments for mma.m16n8k32"). */
+ * same with 16 instead of 32. Lane 4 g + t holds of A, in each word four neighbouring k from 4 t
+ * on, rows g and g + 8, then the same of k + 16; of B column g, from k = 4 t, then k + 16; of D
+ * rows g and g + 8 (from d[2]), columns 2 t and 2 t + 1 (PTX ISA, "Matrix Fragments for
+ * mma.m16n8k32"). */
 #ifndef GF_CUDA_COMMON_MMA_CUH
 #define GF_CUDA_COMMON_MMA_CUH
 

@@ -90,18 +90,24 @@ static const char *refuses_words(const struct gf_stage *stage)
     return stage->in.bits != 8 ? "takes pictures of 8 bits without alpha" : refuses_tile(stage);
 }
 
+static const char *refuses_tensor(const struct gf_stage *stage)
+{
+    return gf_gauss_tensor_refuses(stage, ((const struct blur *)stage->params)->sigma);
+}
+
 static size_t separable_scratch(const struct gf_stage *stage, int rows)
 {
     return gf_gauss_mid_pitch(stage->in) * (size_t)rows;
 }
 
 extern gf_launcher gf_blur_cuda, gf_blur_global_cuda, gf_blur_constant_cuda, gf_blur_separable_cuda,
-    gf_blur_shared_cuda, gf_blur_padded_cuda, gf_blur_async_cuda, gf_blur_vector_cuda;
+    gf_blur_shared_cuda, gf_blur_padded_cuda, gf_blur_async_cuda, gf_blur_vector_cuda,
+    gf_blur_tiled_cuda, gf_blur_tensor_cuda;
 
 static const struct gf_variant kernels[] = {
-    {GF_VARIANT("tiled", gf_blur_cuda,
-                "columns in registers, rows through shared memory, in one kernel up to sigma "
-                "5.33; 8 bits in fixed point by dot products, two rows in a word")},
+    {GF_VARIANT("best", gf_blur_cuda,
+                "tensor where it takes the picture and is known to be faster: on compute "
+                "capability 9.0; else tiled")},
     {GF_VARIANT("global", gf_blur_global_cuda,
                 "a thread a sample, all n x n taps, picture and taps from global memory (Best "
                 "Practices 9.2.1)"),
@@ -128,6 +134,13 @@ static const struct gf_variant kernels[] = {
                 "padded, four samples an access and eight results a thread in registers (Best "
                 "Practices 9.2.7)"),
      .refuses = refuses_words},
+    {GF_VARIANT("tiled", gf_blur_tiled_cuda,
+                "columns in registers, rows through shared memory, in one kernel up to sigma "
+                "5.33; 8 bits in fixed point by dot products, two rows in a word")},
+    {GF_VARIANT("tensor", gf_blur_tensor_cuda,
+                "both passes as products of matrices of bytes on tensor cores, exact: taps and "
+                "the intermediate are split into bytes"),
+     .refuses = refuses_tensor, .scratch = gf_gauss_tensor_scratch, .architecture = 90},
     {0},
 };
 

@@ -92,7 +92,12 @@ static void unsharp_cpu(const struct gf_stage *stage, const struct gf_view *in,
     });
 }
 
-extern gf_launcher gf_unsharp_cuda;
+static const char *refuses_tensor(const struct gf_stage *stage)
+{
+    return gf_gauss_tensor_refuses(stage, ((const struct unsharp *)stage->params)->sigma);
+}
+
+extern gf_launcher gf_unsharp_cuda, gf_unsharp_tiled_cuda, gf_unsharp_tensor_cuda;
 
 const struct gf_filter gf_unsharp_filter = {
     .name = "unsharp",
@@ -112,5 +117,12 @@ const struct gf_filter gf_unsharp_filter = {
     .cpu = unsharp_cpu,
     .cpu_intrinsics = true,
     .cuda = GF_CUDA(
-        {GF_VARIANT("tiled", gf_unsharp_cuda, "columns in registers, rows through shared memory")}),
+        {GF_VARIANT("best", gf_unsharp_cuda,
+                    "tensor where it takes the picture and is known to be faster: on compute "
+                    "capability 9.0; else tiled")},
+        {GF_VARIANT("tiled", gf_unsharp_tiled_cuda,
+                    "columns in registers, rows through shared memory")},
+        {GF_VARIANT("tensor", gf_unsharp_tensor_cuda,
+                    "as blur's: products of matrices of bytes on tensor cores, exact"),
+         .refuses = refuses_tensor, .scratch = gf_gauss_tensor_scratch, .architecture = 90}),
 };

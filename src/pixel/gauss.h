@@ -50,6 +50,11 @@ enum { GF_GAUSS_FUSED_MAX = 16 };
  * bytes apart. */
 size_t gf_gauss_mid_pitch(struct gf_format format);
 
+/* The tensor-core kernel takes pictures of 8 bits without alpha, whose taps reach no further than
+ * this and do not leave the picture as it is: with shift 14 the centre's tap is 1. */
+enum { GF_GAUSS_TENSOR_MAX = 64 };
+#define GF_GAUSS_TENSOR_SIGMA_MIN 0.22
+
 #ifdef __cplusplus
 }
 #endif

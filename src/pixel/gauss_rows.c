@@ -70,6 +70,21 @@ size_t gf_gauss_cuda_scratch(const struct gf_stage *stage, int rows)
                : gf_gauss_mid_pitch(stage->in) * (size_t)rows;
 }
 
+size_t gf_gauss_tensor_scratch(const struct gf_stage *stage, int rows)
+{
+    (void)stage, (void)rows;
+    return 0;
+}
+
+const char *gf_gauss_tensor_refuses(const struct gf_stage *stage, double sigma)
+{
+    if (stage->in.bits != 8 || gf_has_alpha(stage->in))
+        return "takes pictures of 8 bits without alpha";
+    return sigma < GF_GAUSS_TENSOR_SIGMA_MIN || gf_stage_radius(stage) > GF_GAUSS_TENSOR_MAX
+               ? "takes sigma from 0.22 to 21.33"
+               : NULL;
+}
+
 /* The rows that a block of output rows is made of. A band may end before the block does: rows that
  * only the missing output rows would need are not there, and zeros stand for them. */
 static void block_rows(const struct gf_gauss_request *request, const struct work *work, int y,

@@ -1,5 +1,4 @@
 #include "cuda/filters/gauss/gauss.cuh"
-#include "cuda/filters/gauss/gauss_mma.cuh"
 #include "filters/blur.h"
 
 struct rounded {
@@ -20,10 +19,16 @@ struct rounded {
 extern "C" int gf_blur_cuda(const struct gf_launch *launch)
 {
     const struct gf_blur *const blur = (const struct gf_blur *)launch->stage->constants;
+    return launch_best_gauss(launch, &blur->gauss, blur->border, rounded());
+}
+
+extern "C" int gf_blur_tiled_cuda(const struct gf_launch *launch)
+{
+    const struct gf_blur *const blur = (const struct gf_blur *)launch->stage->constants;
     return launch_gauss(launch, &blur->gauss, blur->border, rounded());
 }
 
-extern "C" int gf_blur_mma_cuda(const struct gf_launch *launch)
+extern "C" int gf_blur_tensor_cuda(const struct gf_launch *launch)
 {
     const struct gf_blur *const blur = (const struct gf_blur *)launch->stage->constants;
     return launch_mma(launch, &blur->gauss, blur->border, rounded());

@@ -2,6 +2,7 @@
 #ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_CUH
 #define GF_CUDA_FILTERS_GAUSS_GAUSS_CUH
 
+#include "cuda/filters/gauss/gauss_mma.cuh"
 #include "cuda/filters/gauss/gauss_rows16.cuh"
 #include "cuda/filters/gauss/gauss_rows8.cuh"
 #include "cuda/filters/gauss/gauss_tile.cuh"
@@ -32,6 +33,15 @@ static int launch_gauss(const struct gf_launch *launch, const struct gf_gauss *g
         return status;
     return launch->in.format.bits == 8 ? launch_rows8(launch, p, gauss, finish)
                                        : launch_rows16(launch, p, gauss, finish);
+}
+
+/* On tensor cores where that is known to be faster. */
+template <class Finish>
+static int launch_best_gauss(const struct gf_launch *launch, const struct gf_gauss *gauss,
+                             int border, const Finish &finish)
+{
+    return mma_is_faster<Finish>(launch, gauss) ? launch_mma(launch, gauss, border, finish)
+                                                : launch_gauss(launch, gauss, border, finish);
 }
 
 #endif

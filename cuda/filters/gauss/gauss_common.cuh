@@ -2,8 +2,8 @@
  * blur rounds them, unsharp compares them with the picture.
  *
  * For 8 bits, sample8(sum, original) makes the sample from a sum with 24 fraction bits, which began
- * at START; `original` is the picture's own sample if ORIGINAL asks for it, and BYTE is which byte of
- * the result counts.
+ * at START; `original` is the picture's own sample if ORIGINAL asks for it, and BYTE is which byte
+ * of the result counts.
  *
  * For 16 bits, sample16(blurred, in) has the sample in its lower 16 bits.
  *
@@ -11,6 +11,7 @@
 #ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_COMMON_CUH
 #define GF_CUDA_FILTERS_GAUSS_GAUSS_COMMON_CUH
 
+#include "cuda/common/byte_operands.cuh"
 #include "cuda/common/stencil.cuh"
 #include "pixel/gauss.h"
 
@@ -30,17 +31,6 @@ static __device__ __forceinline__ unsigned pack_bytes(unsigned a, unsigned b, un
 {
     const unsigned selector = BYTE | (4 + BYTE) << 4;
     return __byte_perm(__byte_perm(a, b, selector), __byte_perm(c, d, selector), 0x5410);
-}
-
-/* Rows to columns: t[c] holds byte c of the four words. */
-static __device__ __forceinline__ void transpose_bytes(const unsigned r[4], unsigned t[4])
-{
-    const unsigned a = __byte_perm(r[0], r[1], 0x5140), b = __byte_perm(r[2], r[3], 0x5140);
-    const unsigned c = __byte_perm(r[0], r[1], 0x7362), d = __byte_perm(r[2], r[3], 0x7362);
-    t[0] = __byte_perm(a, b, 0x5410);
-    t[1] = __byte_perm(a, b, 0x7632);
-    t[2] = __byte_perm(c, d, 0x5410);
-    t[3] = __byte_perm(c, d, 0x7632);
 }
 
 /* Moves the windows to the left and right of a run outwards by RUN samples. Then left[i] is the

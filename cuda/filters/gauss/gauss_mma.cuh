@@ -1,5 +1,5 @@
 /* The Gaussian of 8-bit pictures of one or three channels on tensor cores, radius up to
- * GF_GAUSS_MMA_MAX: both passes in one kernel. */
+ * GF_GAUSS_TENSOR_MAX: both passes in one kernel. */
 #ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_MMA_CUH
 #define GF_CUDA_FILTERS_GAUSS_GAUSS_MMA_CUH
 
@@ -16,9 +16,8 @@ static __device__ __forceinline__ unsigned char *result_at(unsigned char *stage,
 
 /* Finishes four pixels of a row, all channels. */
 template <class Shape, class Finish>
-static __device__ __forceinline__ void finish_pixels(const Finish &finish,
-                                                     const unsigned (*sum)[2][4], int half,
-                                                     unsigned *to)
+static __device__ __forceinline__ void
+finish_pixels(const Finish &finish, const unsigned (*sum)[2][4], int half, unsigned *to)
 {
     constexpr int CHANNELS = Shape::CHANNELS;
 #pragma unroll
@@ -29,7 +28,7 @@ static __device__ __forceinline__ void finish_pixels(const Finish &finish,
         for (int i = 0; i < 4; i++) {
             const int pixel = (4 * word + i) / CHANNELS, c = (4 * word + i) % CHANNELS;
             result[i] =
-                finish.sample8(sum[c][pixel / 2][2 * half + pixel % 2], original >> 8 * i & 255);
+                finish.sample8(sum[c][pixel % 2][2 * half + pixel / 2], original >> 8 * i & 255);
         }
         to[word] = pack_bytes<Finish::BYTE>(result[0], result[1], result[2], result[3]);
     }
@@ -65,11 +64,10 @@ template <class Shape> struct mma_few {
             ring[c] = {};
     }
     template <class Finish>
-    __device__ __forceinline__ void chunk(const mma_args<Finish> &args,
-                                          const struct mma_walk &walk, const unsigned *operands,
-                                          unsigned char *stage)
+    __device__ __forceinline__ void chunk(const mma_args<Finish> &args, const struct mma_walk &walk,
+                                          const unsigned *operands, unsigned char *stage)
     {
-        constexpr int PLANE = Shape::PLANE;
+        constexpr int PIXELS = Shape::PIXELS;
         const int warp = threadIdx.x / 32, group = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
         const unsigned *const from = operands + (2 * warp + t) * Shape::OCTET + 4 * group;
 #pragma unroll
@@ -78,7 +76,7 @@ template <class Shape> struct mma_few {
 #pragma unroll
             for (int c = 0; c < Shape::CHANNELS; c++)
                 keep_in_ring(ring[c], step,
-                             blur_block(args, matrix, from + 2 * (c * PLANE + MMA_SIDE * step)));
+                             blur_block(args, matrix, from + 2 * (c * PIXELS + MMA_SIDE * step)));
 #pragma unroll
             for (int c = 0; c < Shape::CHANNELS; c++)
                 blur_ring<Shape, Finish>(ring[c], weights, step, sum[c]);
@@ -103,15 +101,14 @@ template <class Shape> struct mma_many {
         window = {};
     }
     template <class Finish>
-    __device__ __forceinline__ void chunk(const mma_args<Finish> &args,
-                                          const struct mma_walk &walk, const unsigned *operands,
-                                          unsigned char *stage)
+    __device__ __forceinline__ void chunk(const mma_args<Finish> &args, const struct mma_walk &walk,
+                                          const unsigned *operands, unsigned char *stage)
     {
-        constexpr int CHANNELS = Shape::CHANNELS, PLANE = Shape::PLANE;
+        constexpr int CHANNELS = Shape::CHANNELS, PIXELS = Shape::PIXELS;
         const int warp = threadIdx.x / 32, group = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
         const int strip = warp / CHANNELS, channel = warp - strip * CHANNELS;
         const unsigned *const from =
-            operands + (4 * strip + t) * Shape::QUARTET + channel * PLANE + 2 * group;
+            operands + (4 * strip + t) * Shape::QUARTET + channel * PIXELS + 2 * group;
         const bool useful = (walk.chunk + 1) * Shape::STEPS > Shape::LEAD;
 #pragma unroll
         for (int step = 0; step < Shape::STEPS; step++) {
@@ -119,39 +116,43 @@ template <class Shape> struct mma_many {
             if (useful) {
                 unsigned sum[2][4] = {};
                 blur_window<Shape, Finish>(window, matrix, step, sum);
-                finish_channel<Shape>(
-                    args.finish, sum,
-                    result_at<Shape>(stage, step, MMA_SIDE * strip + 2 * t) +
-                        group * CHANNELS + channel);
+                finish_channel<Shape>(args.finish, sum,
+                                      result_at<Shape>(stage, step, MMA_SIDE * strip + 2 * t) +
+                                          group * CHANNELS + channel);
             }
         }
         move_window(window);
     }
 };
 
-template <class Shape, bool FEW> struct mma_state : mma_few<Shape> {};
-template <class Shape> struct mma_state<Shape, false> : mma_many<Shape> {};
+template <class Shape, bool FEW> struct mma_state : mma_few<Shape> {
+};
+template <class Shape> struct mma_state<Shape, false> : mma_many<Shape> {
+};
 
 /* The block's shared memory; two of each, for the chunk that is worked on and the next. Stages that
  * are filled with the picture's samples before are three. */
 template <class Shape, class Finish> struct mma_shared {
     static constexpr int STAGES = Finish::ORIGINAL ? 3 : 2;
-    unsigned char raw[2][Shape::ROWS * Shape::CHUNK];
-    unsigned char stage[STAGES][Shape::OUT_ROWS * Shape::CHUNK];
+    unsigned char raw[2][Shape::ROWS * Shape::BOX_BYTES];
+    unsigned char stage[STAGES][Shape::OUT_ROWS * Shape::PIXELS * Shape::CHANNELS];
     unsigned operands[2][Shape::OPERAND_WORDS];
     box_bar raw_bar[2], stage_bar[STAGES];
     mma_taps<Shape> taps;
 };
 
-/* All threads: waits for chunk k and completes it at the picture's borders. */
+/* All threads: completes chunk k at the picture's borders. */
 template <class Shape, class Args, class Shared>
 static __device__ __forceinline__ void complete_chunk(const Args &args, const struct mma_walk &walk,
                                                       Shared &s, unsigned k)
 {
+    const struct box_place box = box_of<Shape>(args, walk);
+    if (!needs_border<Shape>(args.p, box))
+        return;
     box_wait(&s.raw_bar[k % 2], k / 2 % 2);
-    fill_columns<Shape>(args, walk, s.raw[k % 2]);
+    fill_columns<Shape>(args.p, args.in_rows, box, s.raw[k % 2]);
     __syncthreads();
-    fill_rows<Shape>(args, walk, s.raw[k % 2]);
+    fill_rows<Shape>(args.p, box, s.raw[k % 2]);
     __syncthreads();
 }
 
@@ -166,7 +167,7 @@ __global__ void __launch_bounds__(Shape::THREADS, BLOCKS_EACH)
     extern __shared__ __align__(128) uint4 shared[];
     mma_shared<Shape, Finish> &s = *(mma_shared<Shape, Finish> *)shared;
     constexpr int STAGES = mma_shared<Shape, Finish>::STAGES;
-    const bool copies = threadIdx.x == 0;
+    const bool loads = threadIdx.x == 0, stores = threadIdx.x == Shape::THREADS - WARP;
     struct mma_walk at = {};
     at.at = blockIdx.x * args.share;
     at.end = min(at.at + args.share, args.steps);
@@ -175,7 +176,7 @@ __global__ void __launch_bounds__(Shape::THREADS, BLOCKS_EACH)
     bool more = advance<Shape>(args, next);
     struct mma_walk after = next;
     bool more_after = more && advance<Shape>(args, after);
-    if (copies) {
+    if (loads) {
         for (int i = 0; i < 2; i++)
             box_bar_init(&s.raw_bar[i]);
         for (int i = 0; i < STAGES; i++)
@@ -192,18 +193,17 @@ __global__ void __launch_bounds__(Shape::THREADS, BLOCKS_EACH)
     __syncthreads();
     mma_state<Shape, Shape::TOGETHER> state;
     state.begin(s.taps);
-    if (needs_border<Shape>(args, at))
-        complete_chunk<Shape>(args, at, s, 0);
+    complete_chunk<Shape>(args, at, s, 0);
     box_wait(&s.raw_bar[0], 0);
-    turn_chunk<Shape>(s.raw[0], s.operands[0]);
+    turn_box<Shape>(s.raw[0], s.operands[0]);
     box_fence();
     __syncthreads();
-    if (copies && more_after)
+    if (loads && more_after)
         fetch_chunk<Shape>(args, maps, after, s.raw[0], &s.raw_bar[0]);
     const bool turns_first = threadIdx.x / 128 % 2 == 0;
     for (unsigned k = 0;; k++) {
         unsigned char *const stage = s.stage[k % STAGES];
-        if (more && needs_border<Shape>(args, next))
+        if (more)
             complete_chunk<Shape>(args, next, s, k + 1);
 #pragma unroll 1
         for (int phase = 0; phase < 2; phase++) {
@@ -213,28 +213,28 @@ __global__ void __launch_bounds__(Shape::THREADS, BLOCKS_EACH)
                 state.chunk(args, at, s.operands[k % 2], stage);
             } else if (more) {
                 box_wait(&s.raw_bar[(k + 1) % 2], (k + 1) / 2 % 2);
-                turn_chunk<Shape>(s.raw[(k + 1) % 2], s.operands[(k + 1) % 2]);
+                turn_box<Shape>(s.raw[(k + 1) % 2], s.operands[(k + 1) % 2]);
             }
         }
         box_fence();
-        if (copies)
+        if (stores)
             box_store_wait(); /* chunk k - 1, whose place in the stage is free then */
         __syncthreads();
-        if (copies)
+        if (stores)
             store_chunk<Shape>(args, maps, at, stage);
         if (!more)
             break;
         at = next;
         next = after;
         more = more_after;
-        if (Finish::ORIGINAL && copies && more)
+        if (Finish::ORIGINAL && stores && more)
             fetch_originals<Shape>(args, maps, next, s.stage[(k + 2) % STAGES],
                                    &s.stage_bar[(k + 2) % STAGES]);
         more_after = more && advance<Shape>(args, after);
-        if (copies && more_after)
+        if (loads && more_after)
             fetch_chunk<Shape>(args, maps, after, s.raw[(k + 1) % 2], &s.raw_bar[(k + 1) % 2]);
     }
-    if (copies)
+    if (stores)
         box_store_wait();
 #endif
 }
@@ -244,21 +244,21 @@ static cudaError_t map_views(const struct gf_launch *launch, struct mma_maps *ma
 {
     const struct gf_view &in = launch->in, &out = launch->out;
     const size_t bytes = gf_row_bytes(in.format);
-    cudaError_t status = box_map_of(&maps->chunk, in.data, in.pitch, bytes, in.rows, Shape::CHUNK,
-                                    Shape::ROWS);
+    cudaError_t status =
+        box_map_of(&maps->chunk, in.data, in.pitch, bytes, in.rows, Shape::BOX_BYTES, Shape::ROWS);
     if (status == cudaSuccess && Finish::ORIGINAL)
         status = box_map_of(&maps->original, in.data, in.pitch, bytes, in.rows, Shape::GROUP_BYTES,
                             Shape::OUT_ROWS);
     if (status == cudaSuccess)
-        status = box_map_of(&maps->result, out.data, out.pitch, bytes, out.rows,
-                            Shape::GROUP_BYTES, Shape::OUT_ROWS);
+        status = box_map_of(&maps->result, out.data, out.pitch, bytes, out.rows, Shape::GROUP_BYTES,
+                            Shape::OUT_ROWS);
     return status;
 }
 
 template <class Shape, int BLOCKS_EACH, class Finish>
 static int launch_mma_shape(const struct gf_launch *launch, mma_args<Finish> &args)
 {
-    const void *const kernel = (const void *)blur_mma_kernel<Shape, Finish, BLOCKS_EACH>;
+    const auto kernel = blur_mma_kernel<Shape, Finish, BLOCKS_EACH>;
     const int shared = (int)sizeof(mma_shared<Shape, Finish>);
     struct mma_maps maps = {};
     cudaError_t status = map_views<Shape, Finish>(launch, &maps);
@@ -281,9 +281,9 @@ static int launch_mma_shape(const struct gf_launch *launch, mma_args<Finish> &ar
     return cudaGetLastError();
 }
 
-/* Taps whose sum is not 2^17 are doubled: the sums' bits are the same, but for one more. The pass along
- * columns leaves GF_GAUSS_FRACTION fraction bits, in bits 16 and up, doubled if the final sums would
- * not have 24 of them yet. */
+/* Taps whose sum is not 2^17 are doubled: the sums' bits are the same, but for one more. The pass
+ * along columns leaves GF_GAUSS_FRACTION fraction bits, in bits 16 and up, doubled if the final
+ * sums would not have 24 of them yet. */
 template <class Finish>
 static mma_args<Finish> mma_args_of(const struct gf_launch *launch, const struct gf_gauss *gauss,
                                     int border, const Finish &finish)
@@ -304,6 +304,8 @@ static mma_args<Finish> mma_args_of(const struct gf_launch *launch, const struct
     return args;
 }
 
+typedef mma_shape<2, 1, true, 4, 2, 4> mma_gray_few;
+
 template <class Finish>
 static int launch_mma(const struct gf_launch *launch, const struct gf_gauss *gauss, int border,
                       const Finish &finish)
@@ -311,7 +313,7 @@ static int launch_mma(const struct gf_launch *launch, const struct gf_gauss *gau
     mma_args<Finish> args = mma_args_of(launch, gauss, border, finish);
     const int radius = gauss->radius;
     if (args.p.channels == 1)
-        return radius <= 8    ? launch_mma_shape<mma_shape<2, 1, true, 4, 2, 4>, 4>(launch, args)
+        return radius <= 8    ? launch_mma_shape<mma_gray_few, 4>(launch, args)
                : radius <= 16 ? launch_mma_shape<mma_shape<3, 1, true, 4, 2, 8>, 2>(launch, args)
                : radius <= 32 ? launch_mma_shape<mma_shape<5, 1, false, 4, 2, 8>, 1>(launch, args)
                               : launch_mma_shape<mma_shape<9, 1, false, 4, 2, 7>, 1>(launch, args);
@@ -319,6 +321,30 @@ static int launch_mma(const struct gf_launch *launch, const struct gf_gauss *gau
            : radius <= 16 ? launch_mma_shape<mma_shape<3, 3, true, 4, 1, 4>, 2>(launch, args)
            : radius <= 32 ? launch_mma_shape<mma_shape<5, 3, false, 4, 1, 4>, 1>(launch, args)
                           : launch_mma_shape<mma_shape<9, 3, false, 4, 1, 4>, 1>(launch, args);
+}
+
+/* Known from measurements on compute capability 9.0. On others the rate of products of bytes or the
+ * shared memory is less, or is not known (data sheets: 8.0 has no copy engine for boxes, 8.6, 8.9
+ * and 12.0 have 99 KB a block, and 10.3 has a small part of the rate of 10.0). Code for an older
+ * architecture, which the driver compiles from PTX, has no such kernel. */
+template <class Finish>
+static bool mma_is_faster(const struct gf_launch *launch, const struct gf_gauss *gauss)
+{
+    const struct gf_format format = launch->in.format;
+    int device = 0, major = 0, minor = 0;
+    struct cudaFuncAttributes code = {};
+    const auto kernel = blur_mma_kernel<mma_gray_few, Finish, 4>;
+    if (format.bits != 8 || gf_has_alpha(format) || gauss->radius > GF_GAUSS_TENSOR_MAX ||
+        gauss->shift < GF_GAUSS_SHIFT_MAX - 2)
+        return false;
+    return cudaGetDevice(&device) == cudaSuccess &&
+           cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) ==
+               cudaSuccess &&
+           cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) ==
+               cudaSuccess &&
+           major == 9 && minor == 0 &&
+           cudaFuncGetAttributes(&code, (const void *)kernel) == cudaSuccess &&
+           code.ptxVersion >= 90;
 }
 
 #endif

@@ -16,14 +16,14 @@
 #include "cuda/filters/gauss/gauss_mma_shape.cuh"
 
 /* Four weights of W's row m from column k on, their high and their low bytes. The taps are volatile
- * so that the compiler keeps every copy of a weight in the register where mma wants it, and does not
- * move one that it has. */
+ * so that the compiler keeps every copy of a weight in the register where mma wants it, and does
+ * not move one that it has. */
 struct mma_weights {
     unsigned high, low;
 };
 
-static __device__ __forceinline__ struct mma_weights weights_at(const volatile unsigned short *taps, int m,
-                                                                int k)
+static __device__ __forceinline__ struct mma_weights weights_at(const volatile unsigned short *taps,
+                                                                int m, int k)
 {
     struct mma_weights weights = {};
     for (int i = 0; i < 4; i++) {
@@ -77,11 +77,11 @@ struct mma_columns {
     unsigned high[2][4], low[2][4];
 };
 
-/* operands: the lane's, of the first octet of the warp's rows. A last single block of 16 rows is two
- * octets, of which each lane takes half of one. */
+/* operands: the lane's, of the first octet of the warp's rows. A last single block of 16 rows is
+ * two octets, of which each lane takes half of one. */
 template <class Shape>
-static __device__ __forceinline__ void
-add_octets(const mma_matrix<Shape> &matrix, const unsigned *operands, struct mma_columns &sum)
+static __device__ __forceinline__ void add_octets(const mma_matrix<Shape> &matrix,
+                                                  const unsigned *operands, struct mma_columns &sum)
 {
 #pragma unroll
     for (int pair = 0; pair < Shape::BLOCKS / 2; pair++) {
@@ -148,33 +148,38 @@ blur_block(const Args &args, const mma_matrix<Shape> &matrix, const unsigned *op
                 __byte_perm(high[0] * args.high_up + (low[0] * args.low_up + args.half),
                             high[1] * args.high_up + (low[1] * args.low_up + args.half), 0x7632);
         }
-        mid.low[half] = __byte_perm(two[0], two[1], 0x6420) & args.low_mask;
-        mid.high[half] = __byte_perm(two[0], two[1], 0x7531);
+        mid.low[half] = __byte_perm(two[0], two[1], 0x6240) & args.low_mask;
+        mid.high[half] = __byte_perm(two[0], two[1], 0x7351);
     }
     return mid;
 }
 
-/* Adds the four products of bytes, the highest first: product(W's high bytes?, mid's high bytes?). */
+/* The four products of bytes, which product(sum, W's high bytes?, mid's high bytes?) adds. Three
+ * sums side by side make short chains. */
 template <class Finish, class Product>
 static __device__ __forceinline__ void add_bytes(unsigned sum[2][4], const Product &product)
 {
-    product(true, true);
+    unsigned high[2][4] = {}, middle[2][4] = {}, low[2][4];
 #pragma unroll
     for (int i = 0; i < 8; i++)
-        sum[i / 4][i % 4] *= 256u;
-    product(true, false);
-    product(false, true);
+        low[i / 4][i % 4] = Finish::START;
+    product(high, true, true);
+    product(middle, true, false);
+    product(low, false, false);
+    product(middle, false, true);
 #pragma unroll
-    for (int i = 0; i < 8; i++)
-        sum[i / 4][i % 4] = sum[i / 4][i % 4] * 256u + Finish::START;
-    product(false, false);
+    for (int i = 0; i < 8; i++) {
+        const int tile = i / 4, e = i % 4;
+        sum[tile][e] = high[tile][e] * 65536u + (middle[tile][e] * 256u + low[tile][e]);
+    }
 }
 
 /* For few blocks: W^T is the second operand, once for even steps and once for odd ones, so that
- * pairs of the ring's blocks, which stand in neighbouring registers, meet pairs of W's. sum[tile][e]
- * is of row g, from e = 2 on g + 8, and of pixel 4 t + 2 tile + e % 2. */
+ * pairs of the ring's blocks, which stand in neighbouring registers, meet pairs of W's.
+ * sum[tile][e] is of row g, from e = 2 on g + 8, and of pixel 4 t + e % 2 * 2 + tile. */
 template <class Shape> struct mma_ring {
-    static constexpr int SLOTS = (Shape::BLOCKS + 1) / 2 * 2 * (Shape::BLOCKS == 2 && Shape::STEPS % 4 == 0 ? 2 : 1);
+    static constexpr int SLOTS =
+        (Shape::BLOCKS + 1) / 2 * 2 * (Shape::BLOCKS == 2 && Shape::STEPS % 4 == 0 ? 2 : 1);
     unsigned high[SLOTS / 2][4], low[SLOTS / 2][4];
 };
 
@@ -193,7 +198,7 @@ static __device__ __forceinline__ void set_ring_weights(const volatile unsigned 
     for (int i = 0; i < 4 * SLOTS; i++) {
         const int odd = i / SLOTS / 2, tile = i / SLOTS % 2, slot = i % SLOTS;
         const int block = (slot + SLOTS - odd) % SLOTS;
-        const int pixel = group / 2 * 4 + 2 * tile + group % 2;
+        const int pixel = 2 * group + tile;
         if (block >= Shape::BLOCKS)
             continue;
         const struct mma_weights four = weights_at(taps, pixel, MMA_SIDE * block + 4 * t);
@@ -217,9 +222,8 @@ static __device__ __forceinline__ void keep_in_ring(mma_ring<Shape> &ring, int s
 /* mid, weights: of the ring, high or low bytes. A slot's block is its distance from the first block
  * of the step. */
 template <class Shape>
-static __device__ __forceinline__ void multiply_ring(unsigned sum[4], int step,
-                                                     const unsigned (*mid)[4],
-                                                     const unsigned *weights)
+static __device__ __forceinline__ void
+multiply_ring(unsigned sum[4], int step, const unsigned (*mid)[4], const unsigned *weights)
 {
     constexpr int SLOTS = mma_ring<Shape>::SLOTS, BLOCKS = Shape::BLOCKS;
 #pragma unroll
@@ -241,10 +245,10 @@ static __device__ __forceinline__ void blur_ring(const mma_ring<Shape> &ring,
                                                  unsigned sum[2][4])
 {
     const int odd = step % 2;
-    add_bytes<Finish>(sum, [&](bool high_weights, bool high_mid) {
+    add_bytes<Finish>(sum, [&](unsigned(*part)[4], bool high_weights, bool high_mid) {
 #pragma unroll
         for (int tile = 0; tile < 2; tile++)
-            multiply_ring<Shape>(sum[tile], step, high_mid ? ring.high : ring.low,
+            multiply_ring<Shape>(part[tile], step, high_mid ? ring.high : ring.low,
                                  high_weights ? weights.high[odd][tile] : weights.low[odd][tile]);
     });
 }
@@ -269,8 +273,7 @@ static __device__ __forceinline__ void keep_in_window(mma_window<Shape> &window,
     }
 }
 
-template <class Shape>
-static __device__ __forceinline__ void move_window(mma_window<Shape> &window)
+template <class Shape> static __device__ __forceinline__ void move_window(mma_window<Shape> &window)
 {
 #pragma unroll
     for (int i = 0; i < 2 * (Shape::BLOCKS - 1); i++) {
@@ -280,8 +283,8 @@ static __device__ __forceinline__ void move_window(mma_window<Shape> &window)
     }
 }
 
-/* Pairs of W's blocks meet pairs of the window's at even steps alone; at odd steps single blocks do,
- * since moving registers would take longer. */
+/* Pairs of W's blocks meet pairs of the window's at even steps alone; at odd steps single blocks
+ * do, since moving registers would take longer. */
 template <class Shape>
 static __device__ __forceinline__ void multiply_window(unsigned sum[4], int step, int tile,
                                                        const unsigned (*matrix)[4], int first,
@@ -303,12 +306,12 @@ static __device__ __forceinline__ void blur_window(const mma_window<Shape> &wind
                                                    const mma_matrix<Shape> &matrix, int step,
                                                    unsigned sum[2][4])
 {
-    add_bytes<Finish>(sum, [&](bool high_weights, bool high_mid) {
+    add_bytes<Finish>(sum, [&](unsigned(*part)[4], bool high_weights, bool high_mid) {
         const int first = high_weights ? Shape::HIGH : 0;
         const int end = high_weights ? Shape::HIGH_END : Shape::BLOCKS;
 #pragma unroll
         for (int tile = 0; tile < 2; tile++)
-            multiply_window<Shape>(sum[tile], step, tile, high_weights ? matrix.high : matrix.low,
+            multiply_window<Shape>(part[tile], step, tile, high_weights ? matrix.high : matrix.low,
                                    first, end, high_mid ? window.high : window.low);
     });
 }

@@ -8,13 +8,14 @@
 #define GF_CUDA_FILTERS_GAUSS_GAUSS_MMA_SHAPE_CUH
 
 #include "cuda/common/boxes.cuh"
+#include "cuda/common/byte_operands.cuh"
 #include "cuda/filters/gauss/gauss_common.cuh"
 
 enum { MMA_SIDE = 16 }; /* rows and pixels of a step */
 
 /* BLOCKS: blocks of 16 taps, so that 8 (BLOCKS - 1) is the largest radius. TOGETHER: a warp makes
- * all channels of its rows, else there is a warp for each. STEPS: of a chunk, an even number. GROUP:
- * steps that are written together, of which a chunk and a share have a whole number. */
+ * all channels of its rows, else there is a warp for each. STEPS: of a chunk, an even number.
+ * GROUP: steps that are written together, of which a chunk and a share have a whole number. */
 template <int BLOCKS_, int CHANNELS_, bool TOGETHER_, int STEPS_, int GROUP_, int STRIPS_>
 struct mma_shape {
     static constexpr int BLOCKS = BLOCKS_, CHANNELS = CHANNELS_, STEPS = STEPS_, STRIPS = STRIPS_;
@@ -23,16 +24,18 @@ struct mma_shape {
     static constexpr int REACH = 8 * (BLOCKS - 1);
     static constexpr int WARPS = STRIPS * (TOGETHER ? 1 : CHANNELS), THREADS = 32 * WARPS;
     static constexpr int OUT_ROWS = MMA_SIDE * STRIPS, ROWS = MMA_SIDE * (STRIPS + BLOCKS - 1);
-    /* Samples and bytes of a row in a chunk; bytes of a row in a group. */
-    static constexpr int PLANE = MMA_SIDE * STEPS, CHUNK = PLANE * CHANNELS;
+    /* Pixels of a row in a chunk, and before them in its box, which begins at a multiple of 16
+     * bytes; bytes of a row in the box and in a group. */
+    static constexpr int PIXELS = MMA_SIDE * STEPS, SKIPPED = REACH % 16;
+    static constexpr int BOX_BYTES = ((SKIPPED + PIXELS) * CHANNELS + 15) / 16 * 16;
     static constexpr int GROUP_BYTES = MMA_SIDE * GROUP * CHANNELS;
     /* High bytes of the taps: the outermost blocks of many have none. */
     static constexpr int HIGH = BLOCKS >= 9 ? 1 : 0, HIGH_END = BLOCKS - HIGH;
-    /* The operands' order: words of four rows of a column, two of them of eight rows side by side or
-     * not. Lanes read 16 (8) bytes each of four octets (quartets) at once; the 8 words more make them
-     * meet every bank once. */
+    /* The operands' order: words of four rows of a column, two of them of eight rows side by side
+     * or not. Lanes read 16 (8) bytes each of four octets (quartets) at once; the 8 words more make
+     * them meet every bank once. */
     static constexpr bool OCTETS = TOGETHER;
-    static constexpr int OCTET = 2 * CHUNK + 8, QUARTET = CHUNK + 8;
+    static constexpr int OCTET = 2 * PIXELS * CHANNELS + 8, QUARTET = PIXELS * CHANNELS + 8;
     static constexpr int OPERAND_WORDS = OCTETS ? ROWS / 8 * OCTET : ROWS / 4 * QUARTET;
 };
 
@@ -49,13 +52,13 @@ template <class Finish> struct mma_args {
     /* The columns' sums of high and low bytes times these, plus a half, have the intermediate in
      * bits 16 and up. */
     unsigned high_up, low_up, half;
-    unsigned low_mask; /* of the intermediate's low bytes */
+    unsigned low_mask;               /* of the intermediate's low bytes */
     unsigned short fixed[8 * 8 + 1]; /* by distance */
 };
 
 /* A chunk of a block's share. */
 struct mma_walk {
-    int at, end; /* steps of the strips laid end to end: the strip's part, the share */
+    int at, end;             /* steps of the strips laid end to end: the strip's part, the share */
     int strip, first, count; /* the steps first .. first + count - 1 of the strip are the block's */
     int chunk, chunks;
 };

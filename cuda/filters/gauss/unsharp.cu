@@ -1,5 +1,4 @@
 #include "cuda/filters/gauss/gauss.cuh"
-#include "cuda/filters/gauss/gauss_mma.cuh"
 #include "filters/unsharp.h"
 
 struct sharpened {
@@ -31,10 +30,16 @@ static struct sharpened sharpened_of(const struct gf_unsharp *unsharp)
 extern "C" int gf_unsharp_cuda(const struct gf_launch *launch)
 {
     const struct gf_unsharp *const unsharp = (const struct gf_unsharp *)launch->stage->constants;
+    return launch_best_gauss(launch, &unsharp->gauss, unsharp->border, sharpened_of(unsharp));
+}
+
+extern "C" int gf_unsharp_tiled_cuda(const struct gf_launch *launch)
+{
+    const struct gf_unsharp *const unsharp = (const struct gf_unsharp *)launch->stage->constants;
     return launch_gauss(launch, &unsharp->gauss, unsharp->border, sharpened_of(unsharp));
 }
 
-extern "C" int gf_unsharp_mma_cuda(const struct gf_launch *launch)
+extern "C" int gf_unsharp_tensor_cuda(const struct gf_launch *launch)
 {
     const struct gf_unsharp *const unsharp = (const struct gf_unsharp *)launch->stage->constants;
     return launch_mma(launch, &unsharp->gauss, unsharp->border, sharpened_of(unsharp));
