@@ -15,15 +15,16 @@ struct box_place {
     int left, top, low, high;
 };
 
-/* Whether a box has pixels outside the picture that the border does not make zeros: those come
- * with the box. */
+/* Whether a box has pixels outside the picture that did not come with it. A constant border's zeros
+ * do, unless the rows end within 16 bytes. */
 template <class Shape>
 static __device__ __forceinline__ bool needs_border(const struct view_pair &p,
                                                     const struct box_place &box)
 {
-    return p.border != GF_BORDER_CONSTANT &&
-           (box.left < 0 || box.left + Shape::SKIPPED + Shape::PIXELS > p.width || box.top < 0 ||
-            box.top + Shape::ROWS > p.height);
+    const int first = box.left + Shape::SKIPPED, end = first + Shape::PIXELS;
+    if (p.border == GF_BORDER_CONSTANT)
+        return end > p.width && p.width * Shape::CHANNELS % 16;
+    return first < 0 || end > p.width || box.top < 0 || box.top + Shape::ROWS > p.height;
 }
 
 /* Columns outside the picture, in the rows that are inside. in_rows: of the view. */
@@ -31,41 +32,63 @@ template <class Shape>
 static __device__ __forceinline__ void fill_columns(const struct view_pair &p, int in_rows,
                                                     const struct box_place &box, unsigned char *raw)
 {
-    for (int byte = threadIdx.x % 32; byte < (Shape::SKIPPED + Shape::PIXELS) * Shape::CHANNELS;
-         byte += 32) {
+    constexpr int ONCE = 16, END = (Shape::SKIPPED + Shape::PIXELS) * Shape::CHANNELS;
+    for (int byte = Shape::SKIPPED * Shape::CHANNELS + threadIdx.x % 32; byte < END; byte += 32) {
         const int x = box.left + byte / Shape::CHANNELS;
         if (x >= 0 && x < p.width)
             continue;
         const int column = gf_border_index(x, p.width, p.border);
         const unsigned char *const from =
-            p.in + (long long)column * Shape::CHANNELS + byte % Shape::CHANNELS;
-        for (int row = threadIdx.x / 32; row < Shape::ROWS; row += Shape::WARPS)
-            raw[row * Shape::BOX_BYTES + byte] =
-                from[(size_t)min(max(box.top + row - p.in_y, 0), in_rows - 1) * p.in_pitch];
+            p.in + (long long)max(column, 0) * Shape::CHANNELS + byte % Shape::CHANNELS;
+        for (int first = threadIdx.x / 32; first < Shape::ROWS; first += ONCE * Shape::WARPS) {
+            unsigned char sample[ONCE];
+#pragma unroll
+            for (int i = 0; i < ONCE; i++) {
+                const int row = box.top + first + i * Shape::WARPS - p.in_y;
+                sample[i] = __ldg(from + (size_t)min(max(row, 0), in_rows - 1) * p.in_pitch);
+            }
+#pragma unroll
+            for (int i = 0; i < ONCE; i++) {
+                const int row = first + i * Shape::WARPS;
+                if (row < Shape::ROWS)
+                    raw[row * Shape::BOX_BYTES + byte] = column < 0 ? 0 : sample[i];
+            }
+        }
     }
 }
 
-/* Rows outside the picture, of which the border makes others: mostly of rows of the same box, after
- * fill_columns(). */
+/* A row outside the picture, from another of the same box or from the picture. */
+template <class Shape>
+static __device__ __forceinline__ void fill_row(const struct view_pair &p,
+                                                const struct box_place &box, int row, int index,
+                                                unsigned char *raw)
+{
+    constexpr int START = Shape::SKIPPED * Shape::CHANNELS, BYTES = Shape::PIXELS * Shape::CHANNELS;
+    unsigned char *const to = raw + row * Shape::BOX_BYTES + START;
+    if (index >= box.top && index < box.top + Shape::ROWS) {
+        const unsigned char *const from = raw + (index - box.top) * Shape::BOX_BYTES + START;
+        for (int i = threadIdx.x % 32; i < BYTES / 4; i += 32)
+            ((unsigned *)to)[i] = ((const unsigned *)from)[i];
+        return;
+    }
+    const unsigned char *const from = p.in + (long long)(index - p.in_y) * (long long)p.in_pitch;
+    for (int i = threadIdx.x % 32; i < BYTES; i += 32) {
+        const int x = box.left + Shape::SKIPPED + i / Shape::CHANNELS;
+        to[i] = from[(long long)gf_border_index(x, p.width, p.border) * Shape::CHANNELS +
+                     i % Shape::CHANNELS];
+    }
+}
+
+/* Rows outside the picture, of which the border makes others, after fill_columns(). */
 template <class Shape>
 static __device__ __forceinline__ void fill_rows(const struct view_pair &p,
                                                  const struct box_place &box, unsigned char *raw)
 {
     for (int row = threadIdx.x / 32; row < Shape::ROWS; row += Shape::WARPS) {
         const int y = box.top + row;
-        if ((y >= 0 && y < p.height) || y < box.low || y > box.high)
-            continue;
-        const int index = gf_border_index(y, p.height, p.border);
-        const bool near = index >= box.top && index < box.top + Shape::ROWS;
-        const unsigned char *const far = p.in + (long long)(index - p.in_y) * (long long)p.in_pitch;
-        for (int byte = threadIdx.x % 32; byte < (Shape::SKIPPED + Shape::PIXELS) * Shape::CHANNELS;
-             byte += 32) {
-            const int x = box.left + byte / Shape::CHANNELS;
-            raw[row * Shape::BOX_BYTES + byte] =
-                near ? raw[(index - box.top) * Shape::BOX_BYTES + byte]
-                     : far[(long long)gf_border_index(x, p.width, p.border) * Shape::CHANNELS +
-                           byte % Shape::CHANNELS];
-        }
+        const int index = gf_border_index(min(max(y, box.low), box.high), p.height, p.border);
+        if ((y < 0 || y >= p.height) && y >= box.low && y <= box.high && index >= 0)
+            fill_row<Shape>(p, box, row, index, raw);
     }
 }
 

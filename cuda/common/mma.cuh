@@ -37,4 +37,26 @@ static __device__ __forceinline__ void mma_k16(unsigned d[4], const unsigned a[2
 #endif
 }
 
+/* The same with an A of signed bytes. */
+static __device__ __forceinline__ void mma_signed_k32(unsigned d[4], const unsigned a[4],
+                                                      unsigned b0, unsigned b1)
+{
+#if GF_HAS_MMA
+    asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},"
+        "{%0,%1,%2,%3};"
+        : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+#endif
+}
+
+static __device__ __forceinline__ void mma_signed_k16(unsigned d[4], const unsigned a[2],
+                                                      unsigned b)
+{
+#if GF_HAS_MMA
+    asm("mma.sync.aligned.m16n8k16.row.col.s32.s8.u8.s32 {%0,%1,%2,%3},{%4,%5},{%6},{%0,%1,%2,%3};"
+        : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(b));
+#endif
+}
+
 #endif

@@ -1,5 +1,6 @@
 #include "cuda/common/planes.cuh"
 #include "cuda/filters/convolve_finish.cuh"
+#include "cuda/filters/convolve_mma.cuh"
 #include "cuda/filters/convolve_small.cuh"
 #include "filters/convolve.h"
 
@@ -77,7 +78,7 @@ __global__ void __launch_bounds__(PLANES_THREADS) convolve_kernel(const struct c
     store_planes(p, shape, tile, staging);
 }
 
-extern "C" int gf_convolve_cuda(const struct gf_launch *launch)
+extern "C" int gf_convolve_tiled_cuda(const struct gf_launch *launch)
 {
     const struct gf_convolve *const convolve = (const struct gf_convolve *)launch->stage->constants;
     const cudaStream_t stream = (cudaStream_t)launch->stream;
@@ -102,4 +103,16 @@ extern "C" int gf_convolve_cuda(const struct gf_launch *launch)
     else
         convolve_kernel<unsigned short><<<blocks, PLANES_THREADS, shared, stream>>>(args);
     return cudaGetLastError();
+}
+
+extern "C" int gf_convolve_tensor_cuda(const struct gf_launch *launch)
+{
+    return launch_convolve_mma(launch, (const struct gf_convolve *)launch->stage->constants);
+}
+
+extern "C" int gf_convolve_cuda(const struct gf_launch *launch)
+{
+    const struct gf_convolve *const convolve = (const struct gf_convolve *)launch->stage->constants;
+    return convolve_mma_is_faster(launch, convolve) ? gf_convolve_tensor_cuda(launch)
+                                                    : gf_convolve_tiled_cuda(launch);
 }

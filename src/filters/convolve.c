@@ -273,6 +273,18 @@ static const char *refuses_texture(const struct gf_stage *stage)
                : NULL;
 }
 
+static const char *refuses_tensor(const struct gf_stage *stage)
+{
+    const struct gf_matrix *const kernel = &((const struct convolve *)stage->params)->kernel;
+    int most;
+    if (stage->in.bits != 8 || gf_has_alpha(stage->in))
+        return "takes pictures of 8 bits without alpha";
+    return gf_convolve_whole(kernel->value, kernel->width * kernel->height, &most)
+               ? NULL
+               : "takes weights that are whole numbers, or parts of 2, 4, 8 .., and sums below "
+                 "2^24";
+}
+
 static size_t texture_scratch(const struct gf_stage *stage, int rows)
 {
     const int height = ((const struct convolve *)stage->params)->kernel.height;
@@ -282,12 +294,12 @@ static size_t texture_scratch(const struct gf_stage *stage, int rows)
 
 extern gf_launcher gf_convolve_cuda, gf_convolve_global_cuda, gf_convolve_shared_taps_cuda,
     gf_convolve_constant_cuda, gf_convolve_texture_cuda, gf_convolve_shared_cuda,
-    gf_convolve_async_cuda;
+    gf_convolve_async_cuda, gf_convolve_tiled_cuda, gf_convolve_tensor_cuda;
 
 static const struct gf_variant kernels[] = {
-    {GF_VARIANT("tiled", gf_convolve_cuda,
-                "up to 5x5 at 8 bits: rows roll through registers; else eight results a thread "
-                "from a tile of floats")},
+    {GF_VARIANT("best", gf_convolve_cuda,
+                "tensor where it takes the picture and is known to be faster: on compute "
+                "capability 9.0; else tiled")},
     {GF_VARIANT("global", gf_convolve_global_cuda,
                 "a thread a sample, picture and weights from global memory (Best Practices "
                 "9.2.1)")},
@@ -306,6 +318,13 @@ static const struct gf_variant kernels[] = {
                 "the same, the tile brought by asynchronous copies of 16 bytes (Best Practices "
                 "9.2.3.4)"),
      .architecture = 80},
+    {GF_VARIANT("tiled", gf_convolve_tiled_cuda,
+                "up to 5x5 at 8 bits: rows roll through registers; else eight results a thread "
+                "from a tile of floats")},
+    {GF_VARIANT("tensor", gf_convolve_tensor_cuda,
+                "a product of matrices of bytes on tensor cores for each of the kernel's columns, "
+                "exact in whole numbers"),
+     .refuses = refuses_tensor, .architecture = 90},
     {0},
 };
 

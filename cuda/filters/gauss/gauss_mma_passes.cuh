@@ -27,7 +27,7 @@ static __device__ __forceinline__ struct mma_weights weights_at(const volatile u
 {
     struct mma_weights weights = {};
     for (int i = 0; i < 4; i++) {
-        const unsigned tap = taps[k + i - m + MMA_SIDE];
+        const unsigned tap = taps[k + i - m + STEP_SIDE];
         weights.high |= (tap >> 8) << 8 * i;
         weights.low |= (tap & 255) << 8 * i;
     }
@@ -36,7 +36,7 @@ static __device__ __forceinline__ struct mma_weights weights_at(const volatile u
 
 /* The taps in shared memory, as weights_at() finds them; zeros on either side. */
 template <class Shape> struct mma_taps {
-    static constexpr int COUNT = MMA_SIDE * (Shape::BLOCKS + 2);
+    static constexpr int COUNT = STEP_SIDE * (Shape::BLOCKS + 2);
     unsigned short tap[COUNT];
 };
 
@@ -44,8 +44,8 @@ template <class Shape, class Args>
 static __device__ __forceinline__ void list_taps(const Args &args, mma_taps<Shape> *taps)
 {
     for (int i = threadIdx.x; i < mma_taps<Shape>::COUNT; i += Shape::THREADS) {
-        const int distance = abs(i - MMA_SIDE - Shape::REACH);
-        taps->tap[i] = distance <= args.radius ? args.fixed[distance] : 0;
+        const int distance = abs(i - STEP_SIDE - Shape::REACH);
+        taps->tap[i] = distance <= args.reach ? args.fixed[distance] : 0;
     }
 }
 
@@ -65,7 +65,7 @@ static __device__ __forceinline__ void set_matrix(const volatile unsigned short 
     for (int i = 0; i < 2 * Shape::BLOCKS; i++) {
         const int block = i / 2, half = i % 2, pair = block / 2, odd = block % 2;
         const bool octets = Shape::OCTETS && (block | 1) < Shape::BLOCKS;
-        const int k = octets ? 32 * pair + 8 * t + 4 * odd : MMA_SIDE * block + 4 * t;
+        const int k = octets ? 32 * pair + 8 * t + 4 * odd : STEP_SIDE * block + 4 * t;
         const struct mma_weights weights = weights_at(taps, group + 8 * half, k);
         matrix.high[pair][2 * odd + half] = weights.high;
         matrix.low[pair][2 * odd + half] = weights.low;
@@ -201,7 +201,7 @@ static __device__ __forceinline__ void set_ring_weights(const volatile unsigned 
         const int pixel = 2 * group + tile;
         if (block >= Shape::BLOCKS)
             continue;
-        const struct mma_weights four = weights_at(taps, pixel, MMA_SIDE * block + 4 * t);
+        const struct mma_weights four = weights_at(taps, pixel, STEP_SIDE * block + 4 * t);
         weights.high[odd][tile][slot] = four.high;
         weights.low[odd][tile][slot] = four.low;
     }

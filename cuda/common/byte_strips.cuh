@@ -1,0 +1,335 @@
+/* Stencils of 8-bit pictures whose warps multiply matrices of bytes, strip by strip.
+ *
+ * The picture is cut into strips of 16 rows a warp, and strips into steps of 16 pixels. A block
+ * takes its share of all steps, laid end to end, and goes along each strip in chunks of some steps.
+ * A step's results may need the columns of LEAD steps before it: the block begins a strip so many
+ * steps early.
+ *
+ * A Shape (see byte_operands.cuh, too) has the THREADS of a block, the STEPS of a chunk, the GROUP
+ * of steps that are written together, with GROUP_BYTES in a row, LEAD and OUT_ROWS; a chunk's box
+ * begins BEFORE pixels to the left of its first step. A State is what a warp keeps in registers
+ * from chunk to chunk: begin(tables) sets it, chunk(args, walk, operands, stage) makes a chunk's
+ * results. fill(args, tables) makes what all warps of the block read. With ORIGINAL the stage holds
+ * the picture's own samples before. The arguments of the kernel are those of struct strip_args and
+ * its own. */
+#ifndef GF_CUDA_COMMON_BYTE_STRIPS_CUH
+#define GF_CUDA_COMMON_BYTE_STRIPS_CUH
+
+#include "cuda/common/boxes.cuh"
+#include "cuda/common/byte_operands.cuh"
+
+enum { STEP_SIDE = 16 }; /* rows and pixels of a step */
+
+/* Chunks of the input, groups of the input and of the output. */
+struct strip_maps {
+    box_map chunk, original, result;
+};
+
+struct strip_args {
+    struct view_pair p;
+    int reach, above;         /* rows above that a result needs, and those in the box */
+    int in_rows;              /* of the view */
+    int across, share, steps; /* of a strip, of a block, of all strips */
+};
+
+/* A chunk of a block's share. */
+struct strip_walk {
+    int at, end;             /* steps of the strips laid end to end: the strip's part, the share */
+    int strip, first, count; /* the steps first .. first + count - 1 of the strip are the block's */
+    int chunk, chunks;
+};
+
+template <class Shape>
+static __device__ __forceinline__ void open_strip(const struct strip_args &args,
+                                                  struct strip_walk &walk)
+{
+    walk.strip = walk.at / args.across;
+    walk.first = walk.at - walk.strip * args.across;
+    walk.count = min(walk.end - walk.at, args.across - walk.first);
+    walk.chunk = 0;
+    walk.chunks = (walk.count + Shape::LEAD + Shape::STEPS - 1) / Shape::STEPS;
+}
+
+/* To the next chunk. False: there is no more. */
+template <class Shape>
+static __device__ __forceinline__ bool advance(const struct strip_args &args,
+                                               struct strip_walk &walk)
+{
+    if (++walk.chunk < walk.chunks)
+        return true;
+    walk.at += walk.count;
+    if (walk.at >= walk.end)
+        return false;
+    open_strip<Shape>(args, walk);
+    return true;
+}
+
+template <class Shape>
+static __device__ __forceinline__ struct box_place box_of(const struct strip_args &args,
+                                                          const struct strip_walk &walk)
+{
+    const struct view_pair &p = args.p;
+    return {(walk.first + walk.chunk * Shape::STEPS) * STEP_SIDE - Shape::BEFORE,
+            p.out_y + walk.strip * Shape::OUT_ROWS - args.above, p.out_y - args.reach,
+            p.out_y + p.rows - 1 + args.reach};
+}
+
+/* Starts the copy of a chunk. */
+template <class Shape>
+static __device__ __forceinline__ void
+fetch_chunk(const struct strip_args &args, const struct strip_maps &maps,
+            const struct strip_walk &walk, unsigned char *raw, box_bar *bar)
+{
+    const struct box_place box = box_of<Shape>(args, walk);
+    box_expect(bar, Shape::ROWS * Shape::BOX_BYTES);
+    box_load(raw, &maps.chunk, box.left * Shape::CHANNELS, box.top - args.p.in_y, bar);
+}
+
+/* Calls function(x, y, place) for the groups of a chunk's results that are the block's: the group's
+ * byte and row in the output, and its place in the stage. */
+template <class Shape, class Function>
+static __device__ __forceinline__ void
+for_groups(const struct strip_args &args, const struct strip_walk &walk, const Function &function)
+{
+    for (int step = 0; step < Shape::STEPS; step += Shape::GROUP) {
+        const int at = walk.chunk * Shape::STEPS - Shape::LEAD + step;
+        if (at >= 0 && at < walk.count)
+            function((walk.first + at) * STEP_SIDE * Shape::CHANNELS, walk.strip * Shape::OUT_ROWS,
+                     step / Shape::GROUP * (Shape::OUT_ROWS * Shape::GROUP_BYTES));
+    }
+}
+
+/* Starts to bring the picture's own samples to where a chunk's results will be. */
+template <class Shape>
+static __device__ __forceinline__ void
+fetch_originals(const struct strip_args &args, const struct strip_maps &maps,
+                const struct strip_walk &walk, unsigned char *stage, box_bar *bar)
+{
+    int groups = 0;
+    for_groups<Shape>(args, walk, [&](int, int, int) { groups++; });
+    box_expect(bar, groups * Shape::OUT_ROWS * Shape::GROUP_BYTES);
+    for_groups<Shape>(args, walk, [&](int x, int y, int place) {
+        box_load(stage + place, &maps.original, x, args.p.out_y + y - args.p.in_y, bar);
+    });
+}
+
+/* The copy engine writes whole pieces of 16 bytes: a group beyond the last of a row is not for it.
+ */
+template <class Shape>
+static __device__ __forceinline__ bool is_tail(const struct strip_args &args, int x)
+{
+    const int bytes = args.p.width * Shape::CHANNELS;
+    return x + Shape::GROUP_BYTES > bytes && bytes % 16;
+}
+
+/* One thread: starts to write a chunk. */
+template <class Shape>
+static __device__ __forceinline__ void
+store_chunk(const struct strip_args &args, const struct strip_maps &maps,
+            const struct strip_walk &walk, const unsigned char *stage)
+{
+    for_groups<Shape>(args, walk, [&](int x, int y, int place) {
+        if (!is_tail<Shape>(args, x))
+            box_store(&maps.result, x, y, stage + place);
+    });
+}
+
+/* All threads: write what the copy engine does not. */
+template <class Shape>
+static __device__ __forceinline__ void store_tails(const struct strip_args &args,
+                                                   const struct strip_walk &walk,
+                                                   const unsigned char *stage)
+{
+    const struct view_pair &p = args.p;
+    const int bytes = p.width * Shape::CHANNELS;
+    if (bytes % 16 == 0 || walk.first + walk.count < args.across)
+        return;
+    for_groups<Shape>(args, walk, [&](int x, int y, int place) {
+        if (!is_tail<Shape>(args, x))
+            return;
+        for (int i = threadIdx.x; i < Shape::OUT_ROWS * Shape::GROUP_BYTES; i += Shape::THREADS) {
+            const int row = y + i / Shape::GROUP_BYTES, at = x + i % Shape::GROUP_BYTES;
+            if (row < p.rows && at < bytes)
+                p.out[(size_t)row * p.out_pitch + at] = stage[place + i];
+        }
+    });
+}
+
+/* Where a step's results stand in the stage: groups one after the other. */
+template <class Shape>
+static __device__ __forceinline__ unsigned char *result_at(unsigned char *stage, int step, int row)
+{
+    return stage + (step / Shape::GROUP * Shape::OUT_ROWS + row) * Shape::GROUP_BYTES +
+           step % Shape::GROUP * (STEP_SIDE * Shape::CHANNELS);
+}
+
+/* The block's shared memory; two of each, for the chunk that is worked on and the next. Stages that
+ * are filled before are three. */
+template <class Shape, class State> struct strip_shared {
+    static constexpr int STAGES = State::ORIGINAL ? 3 : 2;
+    unsigned char raw[2][Shape::ROWS * Shape::BOX_BYTES];
+    unsigned char stage[STAGES][Shape::OUT_ROWS * Shape::STEPS / Shape::GROUP * Shape::GROUP_BYTES];
+    unsigned operands[2][Shape::OPERAND_WORDS];
+    box_bar raw_bar[2], stage_bar[STAGES];
+    typename State::tables tables;
+};
+
+/* All threads: completes chunk k at the picture's borders. */
+template <class Shape, class Shared>
+static __device__ __forceinline__ void
+complete_chunk(const struct strip_args &args, const struct strip_walk &walk, Shared &s, unsigned k)
+{
+    const struct box_place box = box_of<Shape>(args, walk);
+    if (!needs_border<Shape>(args.p, box))
+        return;
+    box_wait(&s.raw_bar[k % 2], k / 2 % 2);
+    fill_columns<Shape>(args.p, args.in_rows, box, s.raw[k % 2]);
+    __syncthreads();
+    fill_rows<Shape>(args.p, box, s.raw[k % 2]);
+    __syncthreads();
+}
+
+/* The whole of a kernel. While some warps make chunk k from its operands, others turn chunk k + 1
+ * into operands, and the copy engine brings chunk k + 2. */
+template <class Shape, class State, class Args>
+static __device__ __forceinline__ void make_strips(const struct strip_maps &maps, const Args &args)
+{
+#if GF_HAS_BOXES
+    extern __shared__ __align__(128) uint4 shared[];
+    strip_shared<Shape, State> &s = *(strip_shared<Shape, State> *)shared;
+    constexpr int STAGES = strip_shared<Shape, State>::STAGES;
+    const bool loads = threadIdx.x == 0, stores = threadIdx.x == Shape::THREADS - WARP;
+    struct strip_walk at = {};
+    at.at = blockIdx.x * args.share;
+    at.end = min(at.at + args.share, args.steps);
+    open_strip<Shape>(args, at);
+    struct strip_walk next = at;
+    bool more = advance<Shape>(args, next);
+    struct strip_walk after = next;
+    bool more_after = more && advance<Shape>(args, after);
+    if (loads) {
+        for (int i = 0; i < 2; i++)
+            box_bar_init(&s.raw_bar[i]);
+        for (int i = 0; i < STAGES; i++)
+            box_bar_init(&s.stage_bar[i]);
+        fetch_chunk<Shape>(args, maps, at, s.raw[0], &s.raw_bar[0]);
+        if (more)
+            fetch_chunk<Shape>(args, maps, next, s.raw[1], &s.raw_bar[1]);
+        if (State::ORIGINAL)
+            fetch_originals<Shape>(args, maps, at, s.stage[0], &s.stage_bar[0]);
+        if (State::ORIGINAL && more)
+            fetch_originals<Shape>(args, maps, next, s.stage[1], &s.stage_bar[1]);
+    }
+    State::fill(args, &s.tables);
+    __syncthreads();
+    State state;
+    state.begin(s.tables);
+    complete_chunk<Shape>(args, at, s, 0);
+    box_wait(&s.raw_bar[0], 0);
+    turn_box<Shape>(s.raw[0], s.operands[0]);
+    box_fence();
+    __syncthreads();
+    if (loads && more_after)
+        fetch_chunk<Shape>(args, maps, after, s.raw[0], &s.raw_bar[0]);
+    const bool turns_first = threadIdx.x / 128 % 2 == 0;
+    for (unsigned k = 0;; k++) {
+        unsigned char *const stage = s.stage[k % STAGES];
+        if (more)
+            complete_chunk<Shape>(args, next, s, k + 1);
+#pragma unroll 1
+        for (int phase = 0; phase < 2; phase++) {
+            if (turns_first != (phase == 0)) {
+                if (State::ORIGINAL)
+                    box_wait(&s.stage_bar[k % STAGES], k / STAGES % 2);
+                state.chunk(args, at, s.operands[k % 2], stage);
+            } else if (more) {
+                box_wait(&s.raw_bar[(k + 1) % 2], (k + 1) / 2 % 2);
+                turn_box<Shape>(s.raw[(k + 1) % 2], s.operands[(k + 1) % 2]);
+            }
+        }
+        box_fence();
+        if (stores)
+            box_store_wait(); /* chunk k - 1, whose place in the stage is free then */
+        __syncthreads();
+        if (stores)
+            store_chunk<Shape>(args, maps, at, stage);
+        store_tails<Shape>(args, at, stage);
+        if (!more)
+            break;
+        at = next;
+        next = after;
+        more = more_after;
+        if (State::ORIGINAL && stores && more)
+            fetch_originals<Shape>(args, maps, next, s.stage[(k + 2) % STAGES],
+                                   &s.stage_bar[(k + 2) % STAGES]);
+        more_after = more && advance<Shape>(args, after);
+        if (loads && more_after)
+            fetch_chunk<Shape>(args, maps, after, s.raw[(k + 1) % 2], &s.raw_bar[(k + 1) % 2]);
+    }
+    if (stores)
+        box_store_wait();
+#endif
+}
+
+template <class Shape, class State>
+static cudaError_t map_views(const struct gf_launch *launch, struct strip_maps *maps)
+{
+    const struct gf_view &in = launch->in, &out = launch->out;
+    const size_t bytes = gf_row_bytes(in.format);
+    cudaError_t status =
+        box_map_of(&maps->chunk, in.data, in.pitch, bytes, in.rows, Shape::BOX_BYTES, Shape::ROWS);
+    if (status == cudaSuccess && State::ORIGINAL)
+        status = box_map_of(&maps->original, in.data, in.pitch, bytes, in.rows, Shape::GROUP_BYTES,
+                            Shape::OUT_ROWS);
+    if (status == cudaSuccess)
+        status = box_map_of(&maps->result, out.data, out.pitch, bytes, out.rows, Shape::GROUP_BYTES,
+                            Shape::OUT_ROWS);
+    return status;
+}
+
+/* Sets what the launcher leaves to the shape, and launches kernel(maps, args) so that each
+ * multiprocessor holds `each` blocks. */
+template <class Shape, class State, class Args>
+static int launch_strips(const struct gf_launch *launch, void (*kernel)(strip_maps, Args), int each,
+                         Args &args)
+{
+    const int shared = (int)sizeof(strip_shared<Shape, State>);
+    struct strip_maps maps = {};
+    cudaError_t status = map_views<Shape, State>(launch, &maps);
+    if (status == cudaSuccess)
+        status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+    int device = 0, multiprocessors = 0;
+    if (status == cudaSuccess)
+        status = cudaGetDevice(&device);
+    if (status == cudaSuccess)
+        status = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+    if (status != cudaSuccess)
+        return status;
+    constexpr int GROUP = Shape::GROUP;
+    args.in_rows = launch->in.rows;
+    args.across = ceil_div(args.p.width, STEP_SIDE * GROUP) * GROUP;
+    args.steps = args.across * ceil_div(args.p.rows, Shape::OUT_ROWS);
+    args.share = ceil_div(args.steps, multiprocessors * each * GROUP) * GROUP;
+    kernel<<<ceil_div(args.steps, args.share), Shape::THREADS, shared,
+             (cudaStream_t)launch->stream>>>(maps, args);
+    return cudaGetLastError();
+}
+
+/* Known from measurements on compute capability 9.0. On others the rate of products of bytes or the
+ * shared memory is less, or is not known (data sheets: 8.0 has no copy engine for boxes, 8.6, 8.9
+ * and 12.0 have 99 KB a block, and 10.3 has a small part of the rate of 10.0). Code for an older
+ * architecture, which the driver compiles from PTX, has no such kernel. */
+static inline bool strips_are_faster(const void *kernel)
+{
+    int device = 0, major = 0, minor = 0;
+    struct cudaFuncAttributes code = {};
+    return cudaGetDevice(&device) == cudaSuccess &&
+           cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) ==
+               cudaSuccess &&
+           cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) ==
+               cudaSuccess &&
+           major == 9 && minor == 0 && cudaFuncGetAttributes(&code, kernel) == cudaSuccess &&
+           code.ptxVersion >= 90;
+}
+
+#endif
