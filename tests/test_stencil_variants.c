@@ -1,6 +1,7 @@
 /* What the stencils' variants refuse, on both sides of each limit, and the scratch memory they ask
  * for. */
 #include "chain/plan.h"
+#include "filters/convolve.h"
 #include "support.h"
 #include "stage/texture_layout.h"
 #include "chain/variants.h"
@@ -39,6 +40,19 @@ static const struct {
      "blur: variant=vector takes pictures of 8 bits without alpha"},
     {"blur=5:variant=vector", 40, 30, 4, 8,
      "blur: variant=vector takes pictures of 8 bits without alpha"},
+    {"blur=0.22:variant=tensor", 40, 30, 1, 8, NULL},
+    {"blur=21.33:variant=tensor", 40, 30, 3, 8, NULL},
+    {"blur=0.21:variant=tensor", 40, 30, 3, 8,
+     "blur: variant=tensor takes sigma from 0.22 to 21.33"},
+    {"blur=21.34:variant=tensor", 40, 30, 3, 8,
+     "blur: variant=tensor takes sigma from 0.22 to 21.33"},
+    {"blur=2:variant=tensor", 40, 30, 1, 16,
+     "blur: variant=tensor takes pictures of 8 bits without alpha"},
+    {"unsharp=2:variant=tensor", 40, 30, 3, 8, NULL},
+    {"unsharp=2:variant=tensor", 40, 30, 4, 8,
+     "unsharp: variant=tensor takes pictures of 8 bits without alpha"},
+    {"unsharp=30:variant=tensor", 40, 30, 3, 8,
+     "unsharp: variant=tensor takes sigma from 0.22 to 21.33"},
     {"boxblur=60:variant=global", 40, 30, 3, 8, NULL},
     {"boxblur=61:variant=global", 40, 30, 3, 8,
      "boxblur: variant=global takes a radius up to 60: its work grows with the square"},
@@ -57,6 +71,13 @@ static const struct {
     {"convolve=1:variant=texture", 10, 65001, 1, 8,
      "convolve: variant=texture takes rows of up to 131072 samples, and 65000 of them: textures "
      "are no larger"},
+    {"convolve=1 -2 3:variant=tensor", 40, 30, 3, 8, NULL},
+    {"convolve=1.5 -2 3:variant=tensor", 40, 30, 3, 8, NULL},
+    {"convolve=1 -2 3:variant=tensor", 40, 30, 2, 8,
+     "convolve: variant=tensor takes pictures of 8 bits without alpha"},
+    {"convolve=0.1 -2 3:variant=tensor", 40, 30, 3, 8,
+     "convolve: variant=tensor takes weights that are whole numbers, or halves, quarters .. of "
+     "them, and sums below 2^24"},
     {"median=5:variant=local", 40, 30, 3, 8, NULL},
     {"median=6:variant=local", 40, 30, 3, 8,
      "median: variant=local takes a radius up to 5: a thread has to hold its window, and its work "
@@ -94,6 +115,29 @@ static void test_refusals(void **state)
     }
 }
 
+/* The weights that the tensor cores take: by which power of 2 they become whole numbers, and the
+ * largest of these. */
+static void test_whole_weights(void **state)
+{
+    (void)state;
+    static const struct {
+        float weight[3];
+        int whole, most;
+    } kernels[] = {
+        {{1, -2, 3}, 1, 3},           {{0.5f, 0.25f, 1}, 4, 4},
+        {{0.1f, 0, 0}, 0, 0},         {{32639, 0, 0}, 1, 32639},
+        {{-32640, 0, 0}, 0, 0},       {{32639, 32639, 514}, 1, 32639},
+        {{32639, 32639, 516}, 0, 0},  {{1.0f / 16384, 1, 0}, 16384, 16384},
+        {{1.0f / 32768, 0, 0}, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        int most = 0;
+        assert_int_equal(gf_convolve_whole(kernels[i].weight, 3, &most), kernels[i].whole);
+        if (kernels[i].whole)
+            assert_int_equal(most, kernels[i].most);
+    }
+}
+
 /* Of the chain's only stage, for bands of that many rows. */
 static size_t scratch_of(const char *text, struct gf_format format, int rows)
 {
@@ -115,6 +159,7 @@ static void test_scratch(void **state)
     assert_int_equal(scratch_of("blur=2", format, 40), 0);
     assert_true(scratch_of("blur=2:variant=separable", format, 40) >= (size_t)101 * 3 * 2 * 40);
     assert_true(scratch_of("blur=2:variant=separable", deep, 40) >= (size_t)101 * 3 * 4 * 40);
+    assert_int_equal(scratch_of("blur=20:variant=tensor", format, 40), 0);
     assert_true(scratch_of("boxblur=2:variant=separable", format, 40) >= (size_t)101 * 3 * 4 * 40);
     assert_true(scratch_of("convolve=1 1 1/1 1 1/1 1 1:variant=texture", deep, 40) >=
                 (size_t)101 * 3 * 2 * 42 + GF_TEXTURE_ALIGNMENT);
@@ -126,6 +171,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_whole_weights),
         cmocka_unit_test(test_scratch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

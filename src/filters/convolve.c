@@ -281,8 +281,8 @@ static const char *refuses_tensor(const struct gf_stage *stage)
         return "takes pictures of 8 bits without alpha";
     return gf_convolve_whole(kernel->value, kernel->width * kernel->height, &most)
                ? NULL
-               : "takes weights that are whole numbers, or parts of 2, 4, 8 .., and sums below "
-                 "2^24";
+               : "takes weights that are whole numbers, or halves, quarters .. of them, and sums "
+                 "below 2^24";
 }
 
 static size_t texture_scratch(const struct gf_stage *stage, int rows)
