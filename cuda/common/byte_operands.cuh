@@ -15,8 +15,8 @@ struct box_place {
     int left, top, low, high;
 };
 
-/* Whether a box has pixels outside the picture that did not come with it. A constant border's zeros
- * do, unless the rows end within 16 bytes. */
+/* Whether a box has pixels outside the picture that neither came with it nor are listed (see
+ * list_box_rows). A constant border's zeros come, unless the rows end within 16 bytes. */
 template <class Shape>
 static __device__ __forceinline__ bool needs_border(const struct view_pair &p,
                                                     const struct box_place &box)
@@ -24,7 +24,31 @@ static __device__ __forceinline__ bool needs_border(const struct view_pair &p,
     const int first = box.left + Shape::SKIPPED, end = first + Shape::PIXELS;
     if (p.border == GF_BORDER_CONSTANT)
         return end > p.width && p.width * Shape::CHANNELS % 16;
-    return first < 0 || end > p.width || box.top < 0 || box.top + Shape::ROWS > p.height;
+    return first < 0 || end > p.width ||
+           (p.border == GF_BORDER_WRAP && (box.top < 0 || box.top + Shape::ROWS > p.height));
+}
+
+/* Whether rows of the box stand for others. */
+template <class Shape>
+static __device__ __forceinline__ bool needs_list(const struct view_pair &p, int top)
+{
+    return (p.border == GF_BORDER_EDGE || p.border == GF_BORDER_REFLECT) &&
+           (top < 0 || top + Shape::ROWS > p.height);
+}
+
+/* Lists which row of a box each of its rows is by the border's rule: another of the same box, if
+ * the border is the edge or its reflection. Rows that no result needs are themselves. */
+template <class Shape>
+static __device__ __forceinline__ void
+list_box_rows(const struct view_pair &p, const struct box_place &box, unsigned char *list)
+{
+    const bool listed = needs_list<Shape>(p, box.top);
+    for (int row = threadIdx.x; row < Shape::ROWS; row += 32 * Shape::WARPS) {
+        const int y = box.top + row;
+        const bool needed = listed && y >= box.low && y <= box.high;
+        list[row] =
+            (unsigned char)(needed ? gf_border_index(y, p.height, p.border) - box.top : row);
+    }
 }
 
 /* Columns outside the picture, in the rows that are inside. in_rows: of the view. */
@@ -57,38 +81,27 @@ static __device__ __forceinline__ void fill_columns(const struct view_pair &p, i
     }
 }
 
-/* A row outside the picture, from another of the same box or from the picture. */
-template <class Shape>
-static __device__ __forceinline__ void fill_row(const struct view_pair &p,
-                                                const struct box_place &box, int row, int index,
-                                                unsigned char *raw)
-{
-    constexpr int START = Shape::SKIPPED * Shape::CHANNELS, BYTES = Shape::PIXELS * Shape::CHANNELS;
-    unsigned char *const to = raw + row * Shape::BOX_BYTES + START;
-    if (index >= box.top && index < box.top + Shape::ROWS) {
-        const unsigned char *const from = raw + (index - box.top) * Shape::BOX_BYTES + START;
-        for (int i = threadIdx.x % 32; i < BYTES / 4; i += 32)
-            ((unsigned *)to)[i] = ((const unsigned *)from)[i];
-        return;
-    }
-    const unsigned char *const from = p.in + (long long)(index - p.in_y) * (long long)p.in_pitch;
-    for (int i = threadIdx.x % 32; i < BYTES; i += 32) {
-        const int x = box.left + Shape::SKIPPED + i / Shape::CHANNELS;
-        to[i] = from[(long long)gf_border_index(x, p.width, p.border) * Shape::CHANNELS +
-                     i % Shape::CHANNELS];
-    }
-}
-
-/* Rows outside the picture, of which the border makes others, after fill_columns(). */
+/* Rows outside the picture that are far away in it, since the border wraps around. */
 template <class Shape>
 static __device__ __forceinline__ void fill_rows(const struct view_pair &p,
                                                  const struct box_place &box, unsigned char *raw)
 {
+    constexpr int START = Shape::SKIPPED * Shape::CHANNELS, BYTES = Shape::PIXELS * Shape::CHANNELS;
+    if (p.border != GF_BORDER_WRAP)
+        return;
     for (int row = threadIdx.x / 32; row < Shape::ROWS; row += Shape::WARPS) {
         const int y = box.top + row;
-        const int index = gf_border_index(min(max(y, box.low), box.high), p.height, p.border);
-        if ((y < 0 || y >= p.height) && y >= box.low && y <= box.high && index >= 0)
-            fill_row<Shape>(p, box, row, index, raw);
+        if ((y >= 0 && y < p.height) || y < box.low || y > box.high)
+            continue;
+        const unsigned char *const from =
+            p.in +
+            (long long)(gf_border_index(y, p.height, p.border) - p.in_y) * (long long)p.in_pitch;
+        for (int i = threadIdx.x % 32; i < BYTES; i += 32) {
+            const int x = box.left + Shape::SKIPPED + i / Shape::CHANNELS;
+            raw[row * Shape::BOX_BYTES + START + i] =
+                __ldg(from + (long long)gf_border_index(x, p.width, p.border) * Shape::CHANNELS +
+                      i % Shape::CHANNELS);
+        }
     }
 }
 
@@ -107,19 +120,21 @@ static __device__ __forceinline__ void transpose_bytes(const unsigned r[4], unsi
  * words, of eight rows, stand side by side, and OCTET words further those of the next eight; else
  * QUARTET words further those of the next four. An item of work is four pixels of eight rows. */
 template <class Shape>
-static __device__ __forceinline__ void turn_box(const unsigned char *raw, unsigned *operands)
+static __device__ __forceinline__ void turn_box(const unsigned char *raw, const unsigned char *list,
+                                                unsigned *operands)
 {
     constexpr int CHANNELS = Shape::CHANNELS, PIXELS = Shape::PIXELS, FOURS = PIXELS / 4;
     for (int item = threadIdx.x; item < Shape::ROWS / 8 * FOURS; item += 32 * Shape::WARPS) {
         const int octet = item / FOURS, four = item - octet * FOURS;
-        const unsigned char *const from =
-            raw + 8 * octet * Shape::BOX_BYTES + (Shape::SKIPPED + 4 * four) * CHANNELS;
+        const unsigned char *const from = raw + (Shape::SKIPPED + 4 * four) * CHANNELS;
         unsigned word[2][CHANNELS][4], column[2][CHANNELS][4];
 #pragma unroll
-        for (int i = 0; i < 8 * CHANNELS; i++) {
-            const int row = i / CHANNELS, at = i % CHANNELS;
-            word[row / 4][at][row % 4] =
-                *(const unsigned *)(from + row * Shape::BOX_BYTES + 4 * at);
+        for (int row = 0; row < 8; row++) {
+            const int which = list ? list[8 * octet + row] : 8 * octet + row;
+#pragma unroll
+            for (int i = 0; i < CHANNELS; i++)
+                word[row / 4][i][row % 4] =
+                    *(const unsigned *)(from + which * Shape::BOX_BYTES + 4 * i);
         }
 #pragma unroll
         for (int i = 0; i < 2 * CHANNELS; i++)

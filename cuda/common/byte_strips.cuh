@@ -18,7 +18,10 @@
 #include "cuda/common/boxes.cuh"
 #include "cuda/common/byte_operands.cuh"
 
-enum { STEP_SIDE = 16 }; /* rows and pixels of a step */
+enum {
+    STEP_SIDE = 16,    /* rows and pixels of a step */
+    STRIPS_LISTED = 4, /* whose rows are listed at once: a chunk's, and of two chunks after it */
+};
 
 /* Chunks of the input, groups of the input and of the output. */
 struct strip_maps {
@@ -170,6 +173,7 @@ template <class Shape, class State> struct strip_shared {
     unsigned char raw[2][Shape::ROWS * Shape::BOX_BYTES];
     unsigned char stage[STAGES][Shape::OUT_ROWS * Shape::STEPS / Shape::GROUP * Shape::GROUP_BYTES];
     unsigned operands[2][Shape::OPERAND_WORDS];
+    unsigned char rows[STRIPS_LISTED][Shape::ROWS]; /* by strip */
     box_bar raw_bar[2], stage_bar[STAGES];
     typename State::tables tables;
 };
@@ -187,6 +191,25 @@ complete_chunk(const struct strip_args &args, const struct strip_walk &walk, Sha
     __syncthreads();
     fill_rows<Shape>(args.p, box, s.raw[k % 2]);
     __syncthreads();
+}
+
+template <class Shape, class Shared>
+static __device__ __forceinline__ void list_strip(const struct strip_args &args,
+                                                  const struct strip_walk &walk, Shared &s)
+{
+    list_box_rows<Shape>(args.p, box_of<Shape>(args, walk), s.rows[walk.strip % STRIPS_LISTED]);
+}
+
+/* Makes operands of chunk k. */
+template <class Shape, class Shared>
+static __device__ __forceinline__ void
+turn_chunk(const struct strip_args &args, const struct strip_walk &walk, Shared &s, unsigned k)
+{
+    box_wait(&s.raw_bar[k % 2], k / 2 % 2);
+    if (needs_list<Shape>(args.p, box_of<Shape>(args, walk).top))
+        turn_box<Shape>(s.raw[k % 2], s.rows[walk.strip % STRIPS_LISTED], s.operands[k % 2]);
+    else
+        turn_box<Shape>(s.raw[k % 2], NULL, s.operands[k % 2]);
 }
 
 /* The whole of a kernel. While some warps make chunk k from its operands, others turn chunk k + 1
@@ -221,12 +244,14 @@ static __device__ __forceinline__ void make_strips(const struct strip_maps &maps
             fetch_originals<Shape>(args, maps, next, s.stage[1], &s.stage_bar[1]);
     }
     State::fill(args, &s.tables);
+    list_strip<Shape>(args, at, s);
+    list_strip<Shape>(args, next, s);
+    list_strip<Shape>(args, after, s);
     __syncthreads();
     State state;
     state.begin(s.tables);
     complete_chunk<Shape>(args, at, s, 0);
-    box_wait(&s.raw_bar[0], 0);
-    turn_box<Shape>(s.raw[0], s.operands[0]);
+    turn_chunk<Shape>(args, at, s, 0);
     box_fence();
     __syncthreads();
     if (loads && more_after)
@@ -243,8 +268,7 @@ static __device__ __forceinline__ void make_strips(const struct strip_maps &maps
                     box_wait(&s.stage_bar[k % STAGES], k / STAGES % 2);
                 state.chunk(args, at, s.operands[k % 2], stage);
             } else if (more) {
-                box_wait(&s.raw_bar[(k + 1) % 2], (k + 1) / 2 % 2);
-                turn_box<Shape>(s.raw[(k + 1) % 2], s.operands[(k + 1) % 2]);
+                turn_chunk<Shape>(args, next, s, k + 1);
             }
         }
         box_fence();
@@ -263,6 +287,8 @@ static __device__ __forceinline__ void make_strips(const struct strip_maps &maps
             fetch_originals<Shape>(args, maps, next, s.stage[(k + 2) % STAGES],
                                    &s.stage_bar[(k + 2) % STAGES]);
         more_after = more && advance<Shape>(args, after);
+        if (more_after && after.chunk == 0)
+            list_strip<Shape>(args, after, s);
         if (loads && more_after)
             fetch_chunk<Shape>(args, maps, after, s.raw[(k + 1) % 2], &s.raw_bar[(k + 1) % 2]);
     }

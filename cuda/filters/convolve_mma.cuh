@@ -320,6 +320,7 @@ static int launch_convolve_mma(const struct gf_launch *launch, const struct gf_c
                    : launch_convolve_digits<false, 2>(launch, args);
 }
 
+/* Smaller kernels are faster in registers. */
 static bool convolve_mma_is_faster(const struct gf_launch *launch,
                                    const struct gf_convolve *convolve)
 {
@@ -327,6 +328,7 @@ static bool convolve_mma_is_faster(const struct gf_launch *launch,
     const auto kernel = convolve_mma_kernel<convolve_shape<1, 1, true, 4, 2, 8>, 3>;
     int most;
     return format.bits == 8 && !gf_has_alpha(format) &&
+           (convolve->width > 5 || convolve->height > 5) &&
            gf_convolve_whole(convolve->weight, convolve->width * convolve->height, &most) &&
            strips_are_faster((const void *)kernel);
 }

@@ -175,7 +175,7 @@ static mma_args<Finish> mma_args_of(const struct gf_launch *launch, const struct
     return args;
 }
 
-typedef mma_shape<2, 1, true, 4, 2, 4> mma_gray_few;
+typedef mma_shape<2, 1, true, 8, 2, 6> mma_gray_few;
 
 template <class Finish>
 static int launch_mma(const struct gf_launch *launch, const struct gf_gauss *gauss, int border,
@@ -184,21 +184,21 @@ static int launch_mma(const struct gf_launch *launch, const struct gf_gauss *gau
     mma_args<Finish> args = mma_args_of(launch, gauss, border, finish);
     const int radius = gauss->radius;
     if (args.p.channels == 1)
-        return radius <= 8    ? launch_mma_shape<mma_gray_few, 4>(launch, args)
+        return radius <= 8    ? launch_mma_shape<mma_gray_few, 2>(launch, args)
                : radius <= 16 ? launch_mma_shape<mma_shape<3, 1, true, 4, 2, 8>, 2>(launch, args)
                : radius <= 32 ? launch_mma_shape<mma_shape<5, 1, false, 4, 2, 8>, 1>(launch, args)
-                              : launch_mma_shape<mma_shape<9, 1, false, 4, 2, 7>, 1>(launch, args);
-    return radius <= 8    ? launch_mma_shape<mma_shape<2, 3, true, 4, 1, 4>, 2>(launch, args)
-           : radius <= 16 ? launch_mma_shape<mma_shape<3, 3, true, 4, 1, 4>, 2>(launch, args)
-           : radius <= 32 ? launch_mma_shape<mma_shape<5, 3, false, 4, 1, 4>, 1>(launch, args)
-                          : launch_mma_shape<mma_shape<9, 3, false, 4, 1, 4>, 1>(launch, args);
+                              : launch_mma_shape<mma_shape<9, 1, false, 4, 2, 4>, 3>(launch, args);
+    return radius <= 8    ? launch_mma_shape<mma_shape<2, 3, false, 4, 2, 4>, 2>(launch, args)
+           : radius <= 16 ? launch_mma_shape<mma_shape<3, 3, false, 4, 2, 4>, 2>(launch, args)
+           : radius <= 32 ? launch_mma_shape<mma_shape<5, 3, false, 4, 1, 5>, 1>(launch, args)
+                          : launch_mma_shape<mma_shape<9, 3, false, 4, 2, 4>, 1>(launch, args);
 }
 
 template <class Finish>
 static bool mma_is_faster(const struct gf_launch *launch, const struct gf_gauss *gauss)
 {
     const struct gf_format format = launch->in.format;
-    const auto kernel = blur_mma_kernel<mma_gray_few, Finish, 4>;
+    const auto kernel = blur_mma_kernel<mma_gray_few, Finish, 2>;
     return format.bits == 8 && !gf_has_alpha(format) && gauss->radius <= GF_GAUSS_TENSOR_MAX &&
            gauss->shift >= GF_GAUSS_SHIFT_MAX - 2 && strips_are_faster((const void *)kernel);
 }
