@@ -163,7 +163,7 @@ static __device__ bool ended_right(const struct own *own, const struct span *spa
            assumed_exit == pack_state(own->bit - span->end, own->block);
 }
 
-static __global__ void __launch_bounds__(SEQUENCE, 5) decode_kernel(const struct jpeg_group group)
+static __global__ void __launch_bounds__(SEQUENCE) decode_kernel(const struct jpeg_group group)
 {
     extern __shared__ __align__(16) unsigned char memory[];
     struct decode_shared *const shared = (struct decode_shared *)memory;
