@@ -106,12 +106,11 @@ static __device__ __forceinline__ unsigned code_chunk(const struct chunk &chunk,
 {
     const int block = block_of_thread<SHAPE>(threadIdx.x);
     const int table = threadIdx.x >= SHAPE::CHUNK_LUMA;
-    unsigned *const bits = memory.bits + block * BLOCK_WORDS;
     unsigned count = 0, total;
     if (block < chunk.mcus * SHAPE::BLOCKS)
         count = encode_block(memory.coefficients + block * COEFFICIENTS_PITCH,
                              dc_before<SHAPE>(chunk, memory.coefficients, block),
-                             memory.codes.dc[table], memory.codes.ac[table], bits);
+                             memory.codes.dc[table], memory.codes.ac[table], memory.bits, block);
     const unsigned position = sum_blocks(count, block, memory.scan, &total);
     if (threadIdx.x == 0)
         tell_own(&chunk.state->bits, chunk.number, total);
@@ -119,7 +118,7 @@ static __device__ __forceinline__ unsigned code_chunk(const struct chunk &chunk,
         memory.string[i] = 0;
     __syncthreads();
     if (count)
-        append_bits(bits, count, position, memory.string);
+        append_bits(memory.bits + block * BLOCK_WORDS, count, position, memory.string);
     return total;
 }
 

@@ -10,25 +10,25 @@
  * their codes, are the longest that this allows. The number of words is odd, so that threads that
  * write the same word of their blocks meet no bank twice. */
 enum { BLOCK_BITS = 1168, BLOCK_WORDS = 37 };
-enum { ZERO_RUN = 0xf0, END_OF_BLOCK = 0, CODE_SHIFT = 5, LENGTH_MASK = 31 };
+enum { CODE_SHIFT = 5, LENGTH_MASK = 31 };
 
 struct bit_writer {
-    unsigned *words; /* full ones, in shared memory */
-    int next;
+    unsigned *words; /* in shared memory */
+    unsigned next;
     unsigned above, bits; /* one number of 64 bits: the lowest `count` are not written yet */
     unsigned count;
 };
 
+/* A word that is not full yet is written as well; it is written again. */
 static __device__ __forceinline__ void put(struct bit_writer &writer, unsigned code,
                                            unsigned length)
 {
     writer.above = __funnelshift_l(writer.bits, writer.above, length);
     writer.bits = writer.bits << length | code;
     writer.count += length;
-    if (writer.count >= 32) {
-        writer.words[writer.next++] = __funnelshift_r(writer.bits, writer.above, writer.count);
-        writer.count -= 32;
-    }
+    writer.words[writer.next] = __funnelshift_r(writer.bits, writer.above, writer.count);
+    writer.next += writer.count / 32;
+    writer.count %= 32;
 }
 
 static __device__ __forceinline__ void put_entry(struct bit_writer &writer, unsigned entry)
@@ -40,9 +40,9 @@ static __device__ __forceinline__ void put_entry(struct bit_writer &writer, unsi
 static __device__ __forceinline__ void put_value(struct bit_writer &writer, const unsigned *codes,
                                                  int run, int value)
 {
-    const int size = 32 - __clz(abs(value));
-    const unsigned entry = codes[run << 4 | size];
-    const unsigned bits = (unsigned)(value + (value >> 31)) & ~(~0u << size);
+    const int zeros = __clz(abs(value)); /* 32 - size */
+    const unsigned entry = codes[run * 16 + zeros - 16];
+    const unsigned bits = (unsigned)(value + (value >> 31)) & __funnelshift_rc(~0u, 0, zeros);
     put(writer, entry >> CODE_SHIFT | bits, entry & LENGTH_MASK);
 }
 
@@ -67,45 +67,45 @@ static __device__ __forceinline__ unsigned nonzero_mask(const short *coefficient
     return mask;
 }
 
-/* Codes the coefficients behind the first. */
+/* Codes the coefficients behind the first. Bits of `mask` and then of `later` say which of those
+ * from `next` on are not zero. */
 static __device__ __forceinline__ void put_ac(struct bit_writer &writer, const unsigned *codes,
                                               const short *coefficients)
 {
-    unsigned mask = nonzero_mask(coefficients) & 0x7fffffff,
-             later = nonzero_mask(coefficients + 32);
-    int first = 0, last = 0; /* the place of the mask's highest bit; the last coefficient's */
-    for (;;) {
-        if (!mask) {
-            if (!later)
-                break;
-            mask = later;
-            later = 0;
-            first = 32;
-        }
-        const int skipped = __clz(mask), place = first + skipped;
-        mask ^= 0x80000000u >> skipped;
-        int run = place - last - 1;
+    unsigned mask = nonzero_mask(coefficients) << 1, later = nonzero_mask(coefficients + 32);
+    mask |= later >> 31;
+    later <<= 1;
+    int next = 1;
+    while (mask | later) {
+        int run;
 #pragma unroll 1
-        for (; run > 15; run -= 16)
+        while ((run = __clz(mask)) > 15) {
             put_entry(writer, codes[ZERO_RUN]);
-        put_value(writer, codes, run, coefficients[place]);
-        last = place;
+            mask = __funnelshift_l(later, mask, 16);
+            later <<= 16;
+            next += 16;
+        }
+        put_value(writer, codes, run, coefficients[next + run]);
+        mask = __funnelshift_l(later, mask, run + 1);
+        later <<= run + 1;
+        next += run + 1;
     }
-    if (last != 63)
+    if (next != 64)
         put_entry(writer, codes[END_OF_BLOCK]);
 }
 
-/* Writes the bits of a block to `words` and returns their number. */
+/* Writes the bits of block `block` to its words and returns their number. */
 static __device__ __forceinline__ unsigned encode_block(const short *coefficients, int dc_before,
                                                         const unsigned *dc, const unsigned *ac,
-                                                        unsigned *words)
+                                                        unsigned *words, int block)
 {
-    struct bit_writer writer = {words, 0, 0, 0, 0};
+    const unsigned first = block * BLOCK_WORDS;
+    struct bit_writer writer = {words, first, 0, 0, 0};
     put_value(writer, dc, 0, coefficients[0] - dc_before);
     put_ac(writer, ac, coefficients);
     if (writer.count)
         words[writer.next] = writer.bits << (32 - writer.count);
-    return (unsigned)writer.next * 32 + writer.count;
+    return (writer.next - first) * 32 + writer.count;
 }
 
 /* Adds `count` bits to a string of bits at a position; what lies there is zero. */

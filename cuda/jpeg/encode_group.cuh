@@ -12,6 +12,9 @@
 enum { CHUNK_BLOCKS = 96, ENCODE_THREADS = 96 };
 enum { BLOCK_SAMPLES = 64, TABLES = 2, LANES = 32 };
 
+/* What is halved of chroma. */
+enum downsampling { COLUMNS_AND_ROWS, COLUMNS, WHOLE, DOWNSAMPLINGS };
+
 /* The shape of an MCU: H x V luma blocks, and one of each chroma if there are three components. */
 template <int H_, int V_, int COMPONENTS_> struct mcu_shape {
     static constexpr int H = H_, V = V_, COMPONENTS = COMPONENTS_;
@@ -20,6 +23,9 @@ template <int H_, int V_, int COMPONENTS_> struct mcu_shape {
     static constexpr int CHUNK_LUMA = CHUNK_MCUS * LUMA;
     /* Chroma has half the columns, and half the rows if V is 2. */
     static constexpr bool DOWNSAMPLED = H == 2;
+    static constexpr enum downsampling DOWNSAMPLING = V == 2   ? COLUMNS_AND_ROWS
+                                                      : H == 2 ? COLUMNS
+                                                               : WHOLE;
     static_assert(CHUNK_MCUS * BLOCKS == CHUNK_BLOCKS && CHUNK_MCUS % 2 == 0, "");
 };
 
@@ -31,34 +37,46 @@ enum { SHAPES = 4 };
 
 /* How a lane quantises its two coefficients of a block: see quantise(). */
 struct lane_quantiser {
+    int start[4]; /* of the second pass's products */
     int half[2], reciprocal[2], excess[2];
     int place[2]; /* in zigzag order */
 };
 
-/* A lane's parts of the cosine matrix, as operands of the matrix products: see transform_pair(). */
+/* A lane's parts of the cosine matrix, as operands of the matrix products: see
+ * forward_transform.cuh. What depends on the lane is loaded with them, so that it is not computed
+ * again for each block. */
 struct lane_cosines {
-    unsigned rows_high, rows_low, columns_high, columns_mixed, columns_low;
-    unsigned unused[3];
+    struct {
+        unsigned high, low;
+    } rows[2];    /* for samples that lie in lanes with lane % 4 < 2, and in the others */
+    int start[4]; /* of the first pass's products */
+    unsigned columns_high, columns_mixed, columns_low;
+    unsigned unused;
 };
 
-/* A lane's parts of the matrices from RGB to YCbCr: see forward_colour.cuh. */
-enum { COLOUR_PRODUCTS = 8, COLOUR_RADIX = 306 };
+/* A lane's parts of the matrices from RGB to YCbCr, and where its chroma goes: see
+ * forward_colour.cuh. */
+enum { COLOUR_PRODUCTS = 8, COLOUR_RADIX = 306, CONSTANT_BYTES = 0x010101ff };
 struct lane_colours {
     unsigned parts[COLOUR_PRODUCTS][2];
+    unsigned half, odd; /* the columns of a word whose mean the lane takes; odd rows */
+    unsigned blue, red; /* offsets in the chroma blocks */
 };
 
 /* An entry has the code and room for the bits that follow it, shifted left by 5, and the length of
- * both; ac is indexed by run << 4 | size. */
+ * both. Sizes count down, as leading zeros do: dc is indexed by 16 - size, ac by
+ * run * 16 + 16 - size, and two symbols without a size have places of their own. */
+enum { END_OF_BLOCK = 0, ZERO_RUN = 1, DC_ENTRIES = 17 };
 struct code_tables {
-    unsigned ac[TABLES][GF_JPEG_AC_SYMBOLS], dc[TABLES][16];
+    unsigned ac[TABLES][GF_JPEG_AC_SYMBOLS], dc[TABLES][DC_ENTRIES];
 };
 
 /* The tables of a quality. */
 struct encode_tables {
-    struct code_tables codes;
     struct lane_quantiser quantisers[TABLES][LANES];
     struct lane_cosines cosines[LANES];
-    struct lane_colours colours[2][LANES]; /* index 1: chroma is not downsampled */
+    struct lane_colours colours[DOWNSAMPLINGS][LANES];
+    struct code_tables codes;
 };
 
 struct encode_picture {

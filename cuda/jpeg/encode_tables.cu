@@ -49,8 +49,10 @@ static struct lane_cosines lane_cosines(int lane)
         low[i] = low_part(cosine(frequency, row + i));
     }
     struct lane_cosines cosines = {};
-    cosines.rows_high = pack(high[0], high[1], high[2], high[3]);
-    cosines.rows_low = pack(low[0], low[1], low[2], low[3]);
+    cosines.rows[lane / 2 % 2].high = pack(high[0], high[1], high[2], high[3]);
+    cosines.rows[lane / 2 % 2].low = pack(low[0], low[1], low[2], low[3]);
+    cosines.start[2] = cosines.start[3] = (1 << (PASS1_SHIFT - 1)) + (PASS1_BIAS << PASS1_SHIFT) -
+                                          (frequency ? 0 : UNIT * CENTRE * 8);
     const int a = cosine(frequency, column), b = cosine(frequency, column + 1);
     cosines.columns_high = pack(0, high_part(a), 0, high_part(b));
     cosines.columns_mixed = pack(high_part(a), low_part(a), high_part(b), low_part(b));
@@ -71,6 +73,18 @@ static int high_digit(int factor)
     return above / COLOUR_RADIX;
 }
 
+/* What a sample begins with: half a unit, and the centre of chroma. */
+enum { LUMA_START = 32768, CHROMA_START = (128 << 16) + 32767 };
+
+/* The rows behind the pixels' meet the bytes 255, 1, 1, 1 of CONSTANT_BYTES: a number up to
+ * 255 * 128 + 254 for them. */
+static unsigned start_part(int start, int part)
+{
+    const int high = start / COLOUR_RADIX, value = part ? start - COLOUR_RADIX * high : high;
+    const int rest = value % 255, second = rest < 127 ? rest : 127;
+    return pack(value / 255, second, rest - second, 0);
+}
+
 /* Column `part` of the sample that pixel `pixel` gives, rows first to first + 3. */
 static unsigned colour_part(const int factors[3], int pixel, int part, int first)
 {
@@ -85,23 +99,35 @@ static unsigned colour_part(const int factors[3], int pixel, int part, int first
     return pack(digits[0], digits[1], digits[2], digits[3]);
 }
 
-/* Lane i brings column i / 4 of each matrix; the lanes that get the results are numbered by
- * column / 2. */
-static struct lane_colours lane_colours(int lane, bool downsampled)
+/* The pixel whose sample of product i a lane gets; -1: none. */
+static int pixel_of(int i, int lane, bool downsampled)
+{
+    if (i < 4)
+        return lane % 2 * 4 + i;
+    if (downsampled)
+        return i < 6 ? lane * 2 + i - 4 : -1;
+    return lane < 2 ? lane * 4 + i - 4 : -1;
+}
+
+/* Lane i brings column i / 4 of each matrix; the lanes, modulo 4, that get the results are numbered
+ * by column / 2. */
+static struct lane_colours lane_colours(int lane, bool downsampled, bool both)
 {
     struct lane_colours colours = {};
-    const int column = lane / 4, to = column / 2, part = column % 2;
+    const int to = lane / 8, part = lane / 4 % 2, row = lane / 4;
     for (int i = 0; i < COLOUR_PRODUCTS; i++) {
-        const int *factors = to < 2 ? LUMA : BLUE;
-        int pixel = to % 2 * 4 + i;
-        if (i >= 4) {
-            factors = RED;
-            pixel = downsampled ? to * 2 + i - 4 : to * 4 + i - 4;
-        }
-        const bool used = i < 4 || (downsampled ? i < 6 : to < 2);
-        for (int j = 0; j < 2 && used; j++)
+        const int *const factors = i >= 4 ? RED : to < 2 ? LUMA : BLUE;
+        const int pixel = pixel_of(i, to, downsampled);
+        for (int j = 0; j < 2 && pixel >= 0; j++)
             colours.parts[i][j] = colour_part(factors, pixel, part, 16 * j + lane % 4 * 4);
+        if (lane % 4 == 2)
+            colours.parts[i][1] = start_part(factors == LUMA ? LUMA_START : CHROMA_START, part);
     }
+    const int odd = row % 2;
+    colours.half = odd ? 0x01010000 : 0x0101;
+    colours.odd = odd;
+    colours.blue = both ? row / 2 * 8 + lane % 2 * 2 + odd : row * 8 + lane % 2 * 2;
+    colours.red = BLOCK_SAMPLES + (both ? (row / 2 + 4 * odd) * 8 : row * 8) + lane % 4;
     return colours;
 }
 
@@ -111,11 +137,13 @@ static struct lane_colours lane_colours(int lane, bool downsampled)
 static struct lane_quantiser lane_quantiser(const struct gf_jpeg_tables *from, int table, int lane)
 {
     enum { ONE = 1 << 20, LEAST = 1200 };
-    struct lane_quantiser quantiser;
+    struct lane_quantiser quantiser = {};
     for (int i = 0; i < 2; i++) {
         const int natural = (lane % 4 * 2 + i) * 8 + lane / 4;
         const int divisor = from->quantiser[table][natural];
         quantiser.half[i] = 4 * divisor << PASS2_SHIFT;
+        quantiser.start[i] = quantiser.start[2 + i] = quantiser.half[i] + (1 << (PASS2_SHIFT - 1)) -
+                                                      (natural < 8 ? UNIT * PASS1_BIAS * 8 : 0);
         quantiser.reciprocal[i] = (ONE + divisor - 1) / divisor;
         quantiser.excess[i] = (LEAST / divisor + 1) * (quantiser.reciprocal[i] * divisor - ONE);
         for (int place = 0; place < 64; place++) {
@@ -131,20 +159,31 @@ static unsigned code_entry(struct gf_jpeg_code code, int size)
     return (unsigned)code.bits << size << 5 | (unsigned)(code.length + size);
 }
 
+static void make_codes(const struct gf_jpeg_tables *from, int table, struct code_tables *codes)
+{
+    for (int symbol = 0; symbol < GF_JPEG_AC_SYMBOLS; symbol++) {
+        const int run = symbol >> 4, size = symbol & 15;
+        if (size)
+            codes->ac[table][run * 16 + 16 - size] = code_entry(from->ac[table][symbol], size);
+    }
+    codes->ac[table][END_OF_BLOCK] = code_entry(from->ac[table][0], 0);
+    codes->ac[table][ZERO_RUN] = code_entry(from->ac[table][0xf0], 0);
+    for (int size = 0; size < GF_JPEG_DC_SYMBOLS; size++)
+        codes->dc[table][16 - size] = code_entry(from->dc[table][size], size);
+}
+
 void gf_jpeg_encode_tables(const struct gf_jpeg_tables *from, struct encode_tables *tables)
 {
     memset(tables, 0, sizeof *tables);
     for (int table = 0; table < TABLES; table++) {
-        for (int symbol = 0; symbol < GF_JPEG_AC_SYMBOLS; symbol++)
-            tables->codes.ac[table][symbol] = code_entry(from->ac[table][symbol], symbol & 15);
-        for (int size = 0; size < GF_JPEG_DC_SYMBOLS; size++)
-            tables->codes.dc[table][size] = code_entry(from->dc[table][size], size);
+        make_codes(from, table, &tables->codes);
         for (int lane = 0; lane < LANES; lane++)
             tables->quantisers[table][lane] = lane_quantiser(from, table, lane);
     }
     for (int lane = 0; lane < LANES; lane++) {
         tables->cosines[lane] = lane_cosines(lane);
-        tables->colours[0][lane] = lane_colours(lane, true);
-        tables->colours[1][lane] = lane_colours(lane, false);
+        tables->colours[COLUMNS_AND_ROWS][lane] = lane_colours(lane, true, true);
+        tables->colours[COLUMNS][lane] = lane_colours(lane, true, false);
+        tables->colours[WHOLE][lane] = lane_colours(lane, false, false);
     }
 }

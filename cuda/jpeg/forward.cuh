@@ -42,26 +42,24 @@ static __device__ __forceinline__ short *block_at(short *coefficients, int block
     return coefficients + block * COEFFICIENTS_PITCH;
 }
 
-/* Lanes of one half have samples of both blocks. */
-static __device__ __forceinline__ void transform_words(const unsigned words[SQUARES],
-                                                       struct row_operand rows,
+/* One half of the lanes has samples of both blocks. */
+static __device__ __forceinline__ void transform_words(const unsigned words[SQUARES], int half,
                                                        const struct lane_cosines &cosines,
                                                        const struct lane_quantiser &quantiser,
                                                        short *a, short *b)
 {
-    transform_columns(transform_rows(rows, words[0]), transform_rows(rows, words[1]), cosines,
-                      quantiser, a, b);
+    transform_columns(transform_rows(cosines, half, words[0]),
+                      transform_rows(cosines, half, words[1]), cosines, quantiser, a, b);
 }
 
-/* The lower half of the lanes has samples of block a, the upper half of block b. */
+/* One half of the lanes has samples of block a, the other of block b. */
 static __device__ __forceinline__ void transform_halves(unsigned samples,
                                                         const struct lane_cosines &cosines,
                                                         const struct lane_quantiser &quantiser,
                                                         short *a, short *b)
 {
-    transform_columns(transform_rows(row_cosines(cosines, false), samples),
-                      transform_rows(row_cosines(cosines, true), samples), cosines, quantiser, a,
-                      b);
+    transform_columns(transform_rows(cosines, 0, samples), transform_rows(cosines, 1, samples),
+                      cosines, quantiser, a, b);
 }
 
 static __device__ __forceinline__ void forward_gray(const struct encode_picture &picture,
@@ -82,8 +80,7 @@ forward_colour(const struct encode_picture &picture, const struct luma_pair &pai
                const struct lane_quantiser &luma, unsigned char *samples, short *coefficients)
 {
     unsigned pixels[4], words[SQUARES];
-    load_row(picture, pair.square[0], &pixels[0], &pixels[2]);
-    load_row(picture, pair.square[1], &pixels[1], &pixels[3]);
+    load_squares(picture, pair.square, pixels);
     convert_luma_blue(pixels, colours, words);
     short *const a = block_at(coefficients, pair.block[0]), *const b = block_at(coefficients,
                                                                                 pair.block[1]);
@@ -91,18 +88,17 @@ forward_colour(const struct encode_picture &picture, const struct luma_pair &pai
         unsigned char *const chroma = samples + pair.mcu * 2 * BLOCK_SAMPLES;
         const unsigned red = convert_red_pairs(pixels, colours);
         if (SHAPE::V == 2)
-            downsample_both(words, red, chroma + pair.square[0].x / SQUARE % 2 * 4);
+            downsample_both(words, red, colours, chroma + (pair.block[0] & 1) * 4);
         else
-            downsample_columns(words, red, chroma);
+            downsample_columns(words, red, colours, chroma);
     }
-    transform_words(words, row_cosines(cosines, false), cosines, luma, a, b);
+    transform_words(words, 0, cosines, luma, a, b);
     if (SHAPE::DOWNSAMPLED)
         return;
     const struct lane_quantiser chroma = picture.tables->quantisers[1][threadIdx.x % WARP];
-    transform_words(words, row_cosines(cosines, true), cosines, chroma, a + COEFFICIENTS_PITCH,
-                    b + COEFFICIENTS_PITCH);
+    transform_words(words, 1, cosines, chroma, a + COEFFICIENTS_PITCH, b + COEFFICIENTS_PITCH);
     convert_red(pixels, colours, words);
-    transform_words(words, row_cosines(cosines, false), cosines, chroma, a + 2 * COEFFICIENTS_PITCH,
+    transform_words(words, 0, cosines, chroma, a + 2 * COEFFICIENTS_PITCH,
                     b + 2 * COEFFICIENTS_PITCH);
 }
 
@@ -143,7 +139,7 @@ static __device__ __forceinline__ void forward_chunk(const struct encode_picture
 {
     const int lane = threadIdx.x % WARP;
     const struct lane_cosines cosines = picture.tables->cosines[lane];
-    const struct lane_colours colours = picture.tables->colours[!SHAPE::DOWNSAMPLED][lane];
+    const struct lane_colours colours = picture.tables->colours[SHAPE::DOWNSAMPLING][lane];
     const struct lane_quantiser luma = picture.tables->quantisers[0][lane];
     constexpr int PAIRS = SHAPE::CHUNK_MCUS * SHAPE::LUMA / 2;
     for (int i = threadIdx.x / WARP; i < PAIRS; i += ENCODE_THREADS / WARP) {

@@ -47,19 +47,24 @@ static __device__ __forceinline__ const unsigned *row_of(const struct encode_pic
                               (size_t)square.x * CHANNELS);
 }
 
-/* The lane's words of a row: lane % 4, and 4 + lane % 2, of which the upper lanes' are not used. */
-static __device__ __forceinline__ void load_row(const struct encode_picture &picture,
-                                                struct square square, unsigned *first,
-                                                unsigned *second)
+/* The lane's words of the two squares as a matrix of 16 rows of 32 bytes: a row of pixels, and
+ * CONSTANT_BYTES twice. */
+static __device__ __forceinline__ void load_squares(const struct encode_picture &picture,
+                                                    const struct square squares[SQUARES],
+                                                    unsigned words[4])
 {
     const int lane = threadIdx.x % WARP, row = lane / 4;
-    if (is_inside(picture, square)) {
-        const unsigned *const from = row_of<3>(picture, square, row);
-        *first = __ldg(from + lane % 4);
-        *second = __ldg(from + 4 + lane % 2);
-    } else {
-        *first = load_edge<3>(picture, square, row, lane % 4);
-        *second = load_edge<3>(picture, square, row, 4 + lane % 2);
+    const bool inside = is_inside(picture, squares[0]) && is_inside(picture, squares[1]);
+    const unsigned *const from[SQUARES] = {row_of<3>(picture, squares[0], row),
+                                           row_of<3>(picture, squares[1], row)};
+#pragma unroll
+    for (int i = 0; i < SQUARES; i++) {
+        words[i] =
+            inside ? __ldg(from[i] + lane % 4) : load_edge<3>(picture, squares[i], row, lane % 4);
+        words[2 + i] = CONSTANT_BYTES;
+        if (!(lane & 2))
+            words[2 + i] = inside ? __ldg(from[i] + 4 + lane % 4)
+                                  : load_edge<3>(picture, squares[i], row, 4 + lane % 4);
     }
 }
 
@@ -82,16 +87,14 @@ static __device__ __forceinline__ unsigned gather(unsigned a, unsigned b, unsign
 
 /* Samples of the rows lane / 4 of the two squares, in bits 16 to 23. */
 static __device__ __forceinline__ void convert(const unsigned pixels[4], const unsigned parts[2],
-                                               int start, unsigned samples[SQUARES])
+                                               unsigned samples[SQUARES])
 {
-    const int from[4] = {0, start, 0, start};
+    const int zero[4] = {0, 0, 0, 0};
     int sums[4];
-    multiply_long(pixels, parts, from, sums);
+    multiply_long(pixels, parts, zero, sums);
     samples[0] = (unsigned)(COLOUR_RADIX * sums[0] + sums[1]);
     samples[1] = (unsigned)(COLOUR_RADIX * sums[2] + sums[3]);
 }
-
-enum { LUMA_START = 32768, CHROMA_START = (128 << 16) + 32767 };
 
 /* Lanes with lane % 4 < 2 get luma of the columns 4 * (lane % 4) .. + 3, the others blue chroma of
  * the columns 4 * (lane % 4 - 2) .. + 3. */
@@ -102,7 +105,7 @@ static __device__ __forceinline__ void convert_luma_blue(const unsigned pixels[4
     unsigned samples[4][SQUARES];
 #pragma unroll
     for (int i = 0; i < 4; i++)
-        convert(pixels, colours.parts[i], threadIdx.x & 2 ? CHROMA_START : LUMA_START, samples[i]);
+        convert(pixels, colours.parts[i], samples[i]);
 #pragma unroll
     for (int i = 0; i < SQUARES; i++)
         words[i] = gather(samples[0][i], samples[1][i], samples[2][i], samples[3][i]);
@@ -115,7 +118,7 @@ convert_red(const unsigned pixels[4], const struct lane_colours &colours, unsign
     unsigned samples[4][SQUARES];
 #pragma unroll
     for (int i = 0; i < 4; i++)
-        convert(pixels, colours.parts[4 + i], CHROMA_START, samples[i]);
+        convert(pixels, colours.parts[4 + i], samples[i]);
 #pragma unroll
     for (int i = 0; i < SQUARES; i++)
         words[i] = gather(samples[0][i], samples[1][i], samples[2][i], samples[3][i]);
@@ -129,56 +132,54 @@ static __device__ __forceinline__ unsigned convert_red_pairs(const unsigned pixe
     unsigned samples[2][SQUARES];
 #pragma unroll
     for (int i = 0; i < 2; i++)
-        convert(pixels, colours.parts[4 + i], CHROMA_START, samples[i]);
+        convert(pixels, colours.parts[4 + i], samples[i]);
     return gather(samples[0][0], samples[1][0], samples[0][1], samples[1][1]);
 }
 
 /* ---- downsampling: means are rounded down and up in turns along a row ---- */
 
-/* Means of 2 x 2 samples of two squares, one above the other: `samples` is the chroma block's part
+/* Means of 2 x 2 samples of two squares, one above the other: `samples` is the chroma blocks' part
  * for them, 8 rows of 4 columns. The lanes of even rows take the means of their left columns or of
  * the first square, those of odd rows the others. */
-static __device__ __forceinline__ unsigned mean_of_four(unsigned word, unsigned odd_column)
+static __device__ __forceinline__ unsigned char mean_of_four(unsigned word, unsigned half,
+                                                             unsigned odd_column)
 {
-    const unsigned half = threadIdx.x & 4 ? 0x01010000 : 0x0101;
     const unsigned other = __shfl_xor_sync(~0u, word, 4);
-    return __dp4a(word, half, __dp4a(other, half, 1 + odd_column)) >> 2;
+    return (unsigned char)(__dp4a(word, half, __dp4a(other, half, 1 + odd_column)) >> 2);
 }
 
 static __device__ __forceinline__ void downsample_both(const unsigned blue[SQUARES], unsigned red,
+                                                       const struct lane_colours &colours,
                                                        unsigned char *samples)
 {
-    const int lane = threadIdx.x % WARP, row = lane / 8, odd = lane >> 2 & 1;
-    const unsigned upper = mean_of_four(blue[0], odd), lower = mean_of_four(blue[1], odd);
-    if (lane & 2) {
-        unsigned char *const to = samples + row * 8 + (lane & 1) * 2 + odd;
-        to[0] = (unsigned char)upper;
-        to[4 * 8] = (unsigned char)lower;
+    const unsigned char upper = mean_of_four(blue[0], colours.half, colours.odd),
+                        lower = mean_of_four(blue[1], colours.half, colours.odd);
+    if (threadIdx.x & 2) {
+        samples[colours.blue] = upper;
+        samples[colours.blue + 4 * 8] = lower;
     }
-    samples[BLOCK_SAMPLES + (row + 4 * odd) * 8 + lane % 4] =
-        (unsigned char)mean_of_four(red, lane & 1);
+    samples[colours.red] = mean_of_four(red, colours.half, threadIdx.x & 1);
 }
 
-/* Means of 2 x 1 samples of two squares side by side: `samples` is the blue chroma block. */
-static __device__ __forceinline__ unsigned mean_of_two(unsigned word, unsigned half,
-                                                       unsigned odd_column)
+/* Means of 2 x 1 samples of two squares side by side: `samples` are the chroma blocks. */
+static __device__ __forceinline__ unsigned char mean_of_two(unsigned word, unsigned half,
+                                                            unsigned odd_column)
 {
-    return __dp4a(word, half, odd_column) >> 1;
+    return (unsigned char)(__dp4a(word, half, odd_column) >> 1);
 }
 
 static __device__ __forceinline__ void downsample_columns(const unsigned blue[SQUARES],
-                                                          unsigned red, unsigned char *samples)
+                                                          unsigned red,
+                                                          const struct lane_colours &colours,
+                                                          unsigned char *samples)
 {
-    const int lane = threadIdx.x % WARP, row = lane / 4;
     const unsigned left = 0x0101, right = 0x01010000;
-    unsigned char *const to = samples + row * 8;
 #pragma unroll
     for (int i = 0; i < SQUARES; i++) {
-        if (lane & 2)
-            *(uchar2 *)(to + 4 * i + (lane & 1) * 2) =
+        if (threadIdx.x & 2)
+            *(uchar2 *)(samples + colours.blue + 4 * i) =
                 make_uchar2(mean_of_two(blue[i], left, 0), mean_of_two(blue[i], right, 1));
-        to[BLOCK_SAMPLES + 4 * i + lane % 4] =
-            (unsigned char)mean_of_two(red, i ? right : left, lane & 1);
+        samples[colours.red + 4 * i] = mean_of_two(red, i ? right : left, threadIdx.x & 1);
     }
 }
 

@@ -29,29 +29,15 @@ static __device__ __forceinline__ int quantise(int value, int half, int reciproc
     return ((rounded >> (PASS2_SHIFT + 3)) * reciprocal + excess) >> 20;
 }
 
-/* The cosines for samples that lie in lanes with lane % 4 < 2, or in the others. */
-struct row_operand {
-    unsigned high, low;
-};
-
-static __device__ __forceinline__ struct row_operand row_cosines(const struct lane_cosines &cosines,
-                                                                 bool upper_lanes)
+/* The first pass, of the rows of one block, whose samples lie in one half of the lanes: the lane
+ * has the frequency lane / 4 of the rows 2 * (lane % 4) and + 1, a byte for low and one for high
+ * each. Samples count from CENTRE; that changes only the sums. */
+static __device__ __forceinline__ unsigned transform_rows(const struct lane_cosines &cosines,
+                                                          int half, unsigned samples)
 {
-    const bool has = upper_lanes == ((threadIdx.x & 2) != 0);
-    return {has ? cosines.rows_high : 0, has ? cosines.rows_low : 0};
-}
-
-/* The first pass, of the rows of one block: the lane has the frequency lane / 4 of the rows
- * 2 * (lane % 4) and + 1, a byte for low and one for high each. Samples count from CENTRE; that
- * changes only the sums. */
-static __device__ __forceinline__ unsigned transform_rows(struct row_operand cosines,
-                                                          unsigned samples)
-{
-    const int first = (1 << (PASS1_SHIFT - 1)) + (PASS1_BIAS << PASS1_SHIFT) -
-                      (threadIdx.x % WARP < 4 ? UNIT * CENTRE * 8 : 0);
-    const int start[4] = {0, 0, first, first};
     int sums[4];
-    multiply_bytes<true>(cosines.high, cosines.low, samples, start, sums);
+    multiply_bytes<true>(cosines.rows[half].high, cosines.rows[half].low, samples, cosines.start,
+                         sums);
     const unsigned a = (unsigned)(256 * sums[0] + sums[2]) >> PASS1_SHIFT,
                    b = (unsigned)(256 * sums[1] + sums[3]) >> PASS1_SHIFT;
     return __byte_perm(a, b, 0x5410);
@@ -63,15 +49,11 @@ static __device__ __forceinline__ void transform_columns(unsigned rows_a, unsign
                                                          const struct lane_quantiser &quantiser,
                                                          short *a, short *b)
 {
-    const int bias = threadIdx.x % 4 ? 0 : UNIT * PASS1_BIAS * 8;
     const int zero[4] = {0, 0, 0, 0};
-    const int start0 = quantiser.half[0] + (1 << (PASS2_SHIFT - 1)) - bias,
-              start1 = quantiser.half[1] + (1 << (PASS2_SHIFT - 1));
-    const int start[4] = {start0, start1, start0, start1};
     int high[4], mixed[4], low[4];
     multiply_bytes<false>(rows_a, rows_b, cosines.columns_high, zero, high);
     multiply_bytes<false>(rows_a, rows_b, cosines.columns_mixed, zero, mixed);
-    multiply_bytes<false>(rows_a, rows_b, cosines.columns_low, start, low);
+    multiply_bytes<false>(rows_a, rows_b, cosines.columns_low, quantiser.start, low);
 #pragma unroll
     for (int i = 0; i < 4; i++) {
         const unsigned value =
