@@ -36,7 +36,7 @@ using shape_420 = mcu_shape<2, 2, 3>;
 enum { SHAPES = 4 };
 
 /* How a lane quantises its two coefficients of a block: see quantise(). */
-struct lane_quantiser {
+struct alignas(16) lane_quantiser {
     int start[4]; /* of the second pass's products */
     int half[2], reciprocal[2], excess[2];
     int place[2]; /* in zigzag order */
@@ -45,19 +45,18 @@ struct lane_quantiser {
 /* A lane's parts of the cosine matrix, as operands of the matrix products: see
  * forward_transform.cuh. What depends on the lane is loaded with them, so that it is not computed
  * again for each block. */
-struct lane_cosines {
+struct alignas(16) lane_cosines {
     struct {
         unsigned high, low;
     } rows[2];    /* for samples that lie in lanes with lane % 4 < 2, and in the others */
     int start[4]; /* of the first pass's products */
     unsigned columns_high, columns_mixed, columns_low;
-    unsigned unused;
 };
 
 /* A lane's parts of the matrices from RGB to YCbCr, and where its chroma goes: see
  * forward_colour.cuh. */
 enum { COLOUR_PRODUCTS = 8, COLOUR_RADIX = 306, CONSTANT_BYTES = 0x010101ff };
-struct lane_colours {
+struct alignas(16) lane_colours {
     unsigned parts[COLOUR_PRODUCTS][2];
     unsigned half, odd; /* the columns of a word whose mean the lane takes; odd rows */
     unsigned blue, red; /* offsets in the chroma blocks */

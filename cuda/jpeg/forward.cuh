@@ -76,11 +76,11 @@ static __device__ __forceinline__ void forward_gray(const struct encode_picture 
 template <class SHAPE>
 static __device__ __forceinline__ void
 forward_colour(const struct encode_picture &picture, const struct luma_pair &pair,
-               const struct lane_cosines &cosines, const struct lane_colours &colours,
-               const struct lane_quantiser &luma, unsigned char *samples, short *coefficients)
+               const unsigned pixels[4], const struct lane_cosines &cosines,
+               const struct lane_colours &colours, const struct lane_quantiser &luma,
+               unsigned char *samples, short *coefficients)
 {
-    unsigned pixels[4], words[SQUARES];
-    load_squares(picture, pair.square, pixels);
+    unsigned words[SQUARES];
     convert_luma_blue(pixels, colours, words);
     short *const a = block_at(coefficients, pair.block[0]), *const b = block_at(coefficients,
                                                                                 pair.block[1]);
@@ -131,26 +131,45 @@ forward_chroma(const struct encode_picture &picture, const struct chunk &chunk,
     }
 }
 
+/* The luma pairs of a warp, and with them chroma. The pixels of the next pair are loaded before a
+ * pair is transformed. */
+template <class SHAPE>
+static __device__ __forceinline__ void
+forward_pairs(const struct encode_picture &picture, const struct chunk &chunk,
+              const struct lane_cosines &cosines, unsigned char *samples, short *coefficients)
+{
+    const int lane = threadIdx.x % WARP;
+    const struct lane_colours colours = picture.tables->colours[SHAPE::DOWNSAMPLING][lane];
+    const struct lane_quantiser luma = picture.tables->quantisers[0][lane];
+    const int pairs = (chunk.mcus * SHAPE::LUMA + 1) / 2;
+    struct luma_pair next = find_pair<SHAPE>(picture, chunk, threadIdx.x / WARP);
+    unsigned loaded[4] = {0, 0, 0, 0};
+    if (SHAPE::COMPONENTS == 3 && threadIdx.x / WARP < pairs)
+        load_squares(picture, next.square, loaded);
+    for (int i = threadIdx.x / WARP; i < pairs; i += WARPS) {
+        const struct luma_pair pair = next;
+        const unsigned pixels[4] = {loaded[0], loaded[1], loaded[2], loaded[3]};
+        if (i + WARPS < pairs) {
+            next = find_pair<SHAPE>(picture, chunk, i + WARPS);
+            if (SHAPE::COMPONENTS == 3)
+                load_squares(picture, next.square, loaded);
+        }
+        if (SHAPE::COMPONENTS == 1)
+            forward_gray(picture, pair, cosines, luma, coefficients);
+        else
+            forward_colour<SHAPE>(picture, pair, pixels, cosines, colours, luma, samples,
+                                  coefficients);
+    }
+}
+
 /* All threads call it. The coefficients are there after the next barrier. */
 template <class SHAPE>
 static __device__ __forceinline__ void forward_chunk(const struct encode_picture &picture,
                                                      const struct chunk &chunk,
                                                      unsigned char *samples, short *coefficients)
 {
-    const int lane = threadIdx.x % WARP;
-    const struct lane_cosines cosines = picture.tables->cosines[lane];
-    const struct lane_colours colours = picture.tables->colours[SHAPE::DOWNSAMPLING][lane];
-    const struct lane_quantiser luma = picture.tables->quantisers[0][lane];
-    constexpr int PAIRS = SHAPE::CHUNK_MCUS * SHAPE::LUMA / 2;
-    for (int i = threadIdx.x / WARP; i < PAIRS; i += ENCODE_THREADS / WARP) {
-        const struct luma_pair pair = find_pair<SHAPE>(picture, chunk, i);
-        if (pair.mcu >= chunk.mcus)
-            break;
-        if (SHAPE::COMPONENTS == 1)
-            forward_gray(picture, pair, cosines, luma, coefficients);
-        else
-            forward_colour<SHAPE>(picture, pair, cosines, colours, luma, samples, coefficients);
-    }
+    const struct lane_cosines cosines = picture.tables->cosines[threadIdx.x % WARP];
+    forward_pairs<SHAPE>(picture, chunk, cosines, samples, coefficients);
     if (!SHAPE::DOWNSAMPLED)
         return;
     __syncthreads();

@@ -54,17 +54,21 @@ static __device__ __forceinline__ void load_squares(const struct encode_picture 
                                                     unsigned words[4])
 {
     const int lane = threadIdx.x % WARP, row = lane / 4;
-    const bool inside = is_inside(picture, squares[0]) && is_inside(picture, squares[1]);
-    const unsigned *const from[SQUARES] = {row_of<3>(picture, squares[0], row),
-                                           row_of<3>(picture, squares[1], row)};
+    words[2] = words[3] = CONSTANT_BYTES;
+    if (is_inside(picture, squares[0]) && is_inside(picture, squares[1])) {
 #pragma unroll
-    for (int i = 0; i < SQUARES; i++) {
-        words[i] =
-            inside ? __ldg(from[i] + lane % 4) : load_edge<3>(picture, squares[i], row, lane % 4);
-        words[2 + i] = CONSTANT_BYTES;
-        if (!(lane & 2))
-            words[2 + i] = inside ? __ldg(from[i] + 4 + lane % 4)
-                                  : load_edge<3>(picture, squares[i], row, 4 + lane % 4);
+        for (int i = 0; i < SQUARES; i++) {
+            const unsigned *const from = row_of<3>(picture, squares[i], row) + lane % 4;
+            words[i] = __ldg(from);
+            if (!(lane & 2))
+                words[2 + i] = __ldg(from + 4);
+        }
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        if (i < 2 || !(lane & 2))
+            words[i] = load_edge<3>(picture, squares[i % 2], row, i / 2 * 4 + lane % 4);
     }
 }
 
