@@ -5,6 +5,7 @@
 #include "cuda/jpeg/chunk.cuh"
 #include "cuda/jpeg/encode_entropy.cuh"
 #include "cuda/jpeg/forward_transform.cuh"
+#include "cuda/jpeg/scan.cuh"
 
 enum {
     CODE_WORDS = sizeof(struct code_tables) / sizeof(unsigned),
@@ -37,12 +38,7 @@ static __device__ __forceinline__ unsigned sum_threads(unsigned own, struct scan
                                                        unsigned *total)
 {
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    unsigned sum = own;
-#pragma unroll
-    for (int i = 1; i < WARP; i *= 2) {
-        const unsigned other = __shfl_up_sync(~0u, sum, i);
-        sum += lane >= i ? other : 0;
-    }
+    const unsigned sum = warp_inclusive_sum(own);
     if (lane == WARP - 1)
         memory.totals[warp] = sum;
     __syncthreads();

@@ -30,31 +30,49 @@ static __device__ __forceinline__ uint64_t wait_for(const uint64_t *place)
     return value;
 }
 
+static __device__ __forceinline__ unsigned sum_lanes(unsigned value)
+{
+#pragma unroll
+    for (int i = WARP / 2; i; i /= 2)
+        value += __shfl_xor_sync(~0u, value, i);
+    return value;
+}
+
+/* Chunks that a lane reads at once: a read takes as long as the device's memory, however many there
+ * are, and hundreds of chunks are at work. */
+enum { READS = 8 };
+
 /* The sum of the `before` chunks whose places lie below `place`, STRIDE words apart. All lanes of a
- * warp call it; each lane reads one chunk at a time, the nearest first. */
+ * warp call it, and read WARP chunks in a row, the nearest first. */
 template <int STRIDE>
 static __device__ __forceinline__ uint64_t look_back(const uint64_t *place, unsigned before)
 {
     const unsigned lane = threadIdx.x % WARP;
-    uint64_t sum = 0;
-    for (unsigned passed = 0;; passed += WARP) {
-        const bool exists = passed + lane < before;
-        const uint64_t *const from = place - (size_t)STRIDE * (passed + lane + 1);
-        uint64_t value;
-        unsigned sums, needed;
-        do {
-            value = exists ? heard(from) : TOLD_SUM;
-            sums = __ballot_sync(~0u, (value & TOLD_SUM) != 0);
+    unsigned own = 0, passed = lane + 1;
+    uint64_t known = 0; /* the sum of the nearest chunk that knows it */
+    while (!known) {
+        uint64_t values[READS];
+#pragma unroll
+        for (int i = 0; i < READS; i++) {
+            const unsigned back = passed + i * WARP;
+            values[i] = back <= before ? heard(place - (size_t)STRIDE * back) : TOLD_SUM;
+        }
+        bool missing = false;
+#pragma unroll
+        for (int i = 0; i < READS; i++) {
+            const unsigned sums = __ballot_sync(~0u, (values[i] & TOLD_SUM) != 0);
             /* The lanes up to the first that knows its sum. */
-            needed = sums ? sums ^ (sums - 1) : ~0u;
-        } while (needed & ~__ballot_sync(~0u, value != 0));
-        unsigned own = needed >> lane & 1 && !(value & TOLD_SUM) ? (unsigned)value : 0;
-        for (int i = WARP / 2; i; i /= 2)
-            own += __shfl_xor_sync(~0u, own, i);
-        sum += own;
-        if (sums)
-            return sum + (__shfl_sync(~0u, value, __ffs(sums) - 1) & TOLD_VALUE);
+            const unsigned needed = sums ? sums ^ (sums - 1) : ~0u;
+            missing |= (needed & ~__ballot_sync(~0u, values[i] != 0)) != 0;
+            if (missing || known)
+                continue; /* what is missing is read again */
+            own += needed >> lane & 1 && !(values[i] & TOLD_SUM) ? (unsigned)values[i] : 0;
+            passed += WARP;
+            if (sums)
+                known = __shfl_sync(~0u, values[i], __ffs(sums) - 1);
+        }
     }
+    return sum_lanes(own) + (known & TOLD_VALUE);
 }
 
 /* What a chunk tells first, unless it is the first of its picture. */
