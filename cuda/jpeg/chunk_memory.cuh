@@ -21,11 +21,11 @@ struct chunk_memory {
     struct code_tables codes;
     union {
         unsigned char samples[CHUNK_BLOCKS / 2 * BLOCK_SAMPLES]; /* of downsampled chroma */
-        unsigned bits[CHUNK_BLOCKS * BLOCK_WORDS];               /* of the blocks */
+        alignas(16) unsigned bits[CHUNK_BLOCKS * BLOCK_WORDS];   /* of the blocks */
         unsigned char stuffed[CHUNK_BLOCKS * BLOCK_WORDS * 4];   /* the chunk's bytes */
     };
     union {
-        short coefficients[CHUNK_BLOCKS * COEFFICIENTS_PITCH];
+        alignas(16) short coefficients[CHUNK_BLOCKS * COEFFICIENTS_PITCH];
         unsigned string[STRING_WORDS]; /* the bits of the chunk */
     };
     struct scan_memory scan;
