@@ -29,7 +29,8 @@ struct gf_jpeg_encode_picture {
     bool encoded; /* false: the encoder's memory does not suffice, libjpeg-turbo must encode it */
 };
 
-/* An encoder belongs to one thread. It takes at most memory_most bytes of device memory. */
+/* An encoder belongs to one thread. It takes at most memory_most bytes of device memory, and less
+ * than 2 MB for tables. */
 enum gf_status gf_jpeg_encoder_create(int device, uint64_t memory_most,
                                       struct gf_jpeg_encoder **encoder,
                                       struct gf_error *error) GF_CHECKED;

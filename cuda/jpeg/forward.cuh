@@ -82,8 +82,8 @@ forward_colour(const struct encode_picture &picture, const struct luma_pair &pai
 {
     unsigned words[SQUARES];
     convert_luma_blue(pixels, colours, words);
-    short *const a = block_at(coefficients, pair.block[0]), *const b = block_at(coefficients,
-                                                                                pair.block[1]);
+    short *const a = block_at(coefficients, pair.block[0]);
+    short *const b = block_at(coefficients, pair.block[1]);
     if (SHAPE::DOWNSAMPLED) {
         unsigned char *const chroma = samples + pair.mcu * 2 * BLOCK_SAMPLES;
         const unsigned red = convert_red_pairs(pixels, colours);
@@ -121,7 +121,7 @@ forward_chroma(const struct encode_picture &picture, const struct chunk &chunk,
 {
     const int lane = threadIdx.x % WARP;
     const struct lane_quantiser quantiser = picture.tables->quantisers[1][lane];
-    for (int mcu = threadIdx.x / WARP; mcu < chunk.mcus; mcu += ENCODE_THREADS / WARP) {
+    for (int mcu = threadIdx.x / WARP; mcu < chunk.mcus; mcu += WARPS) {
         const int row = min(lane / 4, last_chroma_row<SHAPE>(picture, chunk, mcu));
         const unsigned char *const blocks = samples + mcu * 2 * BLOCK_SAMPLES;
         const unsigned words =
