@@ -1,56 +1,12 @@
-/* The host's side of the encoder: buffers, launches, copies. */
+/* The host's side of the encoder: pictures go through in rounds, as many at once as memory allows.
+ */
 #include <cuda_runtime.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "cuda/common/check.cuh"
-#include "cuda/jpeg/encode_group.cuh"
-#include "cuda/jpeg/encoder.h"
-
-/* PICTURES_MOST: of a round, which a grid allows. */
-enum { QUALITIES = 101, ALIGNMENT = 256, MARKS = 3, PICTURES_MOST = 4096 };
-
-enum part_state { WAITING, CHOSEN, ENDED };
-
-/* A picture of the group. */
-struct part {
-    enum part_state state;
-    int shape;
-    unsigned chunks;
-    uint64_t capacity;     /* device memory for its scan */
-    uint64_t offset, size; /* of the scan that was fetched; size 0: none */
-};
-
-struct gf_jpeg_encoder {
-    int device;
-    uint64_t memory_most;
-    cudaStream_t stream;
-    cudaEvent_t ended;                  /* waiting for it lets other threads have the processor */
-    cudaEvent_t marks[MARKS];           /* with times */
-    struct gf_jpeg_encode_steps *steps; /* NULL: not measured */
-    struct encode_tables *tables;       /* device, by quality */
-    bool made[QUALITIES];               /* of the tables */
-    unsigned char *memory;              /* device */
-    uint64_t memory_size;
-    unsigned char *scans; /* pinned */
-    uint64_t scans_size, scans_used;
-    /* Of the largest group: */
-    int capacity;
-    struct encode_picture *pictures; /* pinned */
-    uint64_t *sizes;                 /* pinned; as pictures, a kernel writes them */
-    int *indices;                    /* of the pictures in the group */
-    struct part *parts;
-    /* Of the round: */
-    int placed; /* pictures */
-    uint64_t *device_sizes;
-    struct encode_group groups[SHAPES];
-};
-
-static uint64_t aligned(uint64_t size)
-{
-    return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
+#include "cuda/jpeg/encoder_state.cuh"
 
 /* ---- what a picture needs ---- */
 
@@ -93,88 +49,6 @@ extern "C" uint64_t gf_jpeg_encoder_bytes(struct gf_format format, enum gf_subsa
 {
     const struct part part = part_of(format, subsampling);
     return part_bytes(&part);
-}
-
-/* ---- memory ---- */
-
-static enum gf_status reserve_device(struct gf_jpeg_encoder *encoder, uint64_t size,
-                                     struct gf_error *error)
-{
-    if (size <= encoder->memory_size)
-        return GF_OK;
-    GF_CUDA_TRY(cudaFree(encoder->memory), encoder->device, error);
-    encoder->memory = NULL;
-    encoder->memory_size = 0;
-    GF_CUDA_TRY(cudaMalloc(&encoder->memory, size), encoder->device, error);
-    encoder->memory_size = size;
-    return GF_OK;
-}
-
-/* Keeps the scans that are there. */
-static enum gf_status reserve_scans(struct gf_jpeg_encoder *encoder, uint64_t size,
-                                    struct gf_error *error)
-{
-    if (size <= encoder->scans_size)
-        return GF_OK;
-    const uint64_t larger = size + size / 4;
-    unsigned char *scans;
-    GF_CUDA_TRY(cudaMallocHost(&scans, larger), encoder->device, error);
-    if (encoder->scans_used)
-        memcpy(scans, encoder->scans, encoder->scans_used);
-    cudaFreeHost(encoder->scans);
-    encoder->scans = scans;
-    encoder->scans_size = larger;
-    return GF_OK;
-}
-
-static void free_group(struct gf_jpeg_encoder *encoder)
-{
-    cudaFreeHost(encoder->pictures);
-    cudaFreeHost(encoder->sizes);
-    free(encoder->indices);
-    free(encoder->parts);
-    encoder->pictures = NULL;
-    encoder->sizes = NULL;
-    encoder->indices = NULL;
-    encoder->parts = NULL;
-    encoder->capacity = 0;
-}
-
-static enum gf_status reserve_group(struct gf_jpeg_encoder *encoder, int count,
-                                    struct gf_error *error)
-{
-    if (count <= encoder->capacity)
-        return GF_OK;
-    free_group(encoder);
-    const size_t pictures = (size_t)count;
-    GF_CUDA_TRY(cudaMallocHost(&encoder->pictures, pictures * sizeof *encoder->pictures),
-                encoder->device, error);
-    GF_CUDA_TRY(cudaMallocHost(&encoder->sizes, pictures * sizeof *encoder->sizes), encoder->device,
-                error);
-    encoder->indices = (int *)malloc(pictures * sizeof *encoder->indices);
-    encoder->parts = (struct part *)malloc(pictures * sizeof *encoder->parts);
-    if (!encoder->indices || !encoder->parts)
-        return gf_fail_memory(error);
-    encoder->capacity = count;
-    return GF_OK;
-}
-
-static enum gf_status make_tables(struct gf_jpeg_encoder *encoder, int quality,
-                                  struct gf_error *error)
-{
-    if (encoder->made[quality])
-        return GF_OK;
-    struct gf_jpeg_tables from;
-    struct encode_tables tables;
-    if (!gf_jpeg_tables_make(quality, &from))
-        return gf_fail_memory(error);
-    gf_jpeg_encode_tables(&from, &tables);
-    GF_CUDA_TRY(cudaMemcpyAsync(encoder->tables + quality, &tables, sizeof tables,
-                                cudaMemcpyHostToDevice, encoder->stream),
-                encoder->device, error);
-    GF_CUDA_TRY(cudaStreamSynchronize(encoder->stream), encoder->device, error);
-    encoder->made[quality] = true;
-    return GF_OK;
 }
 
 /* ---- a round: the pictures of a group that are encoded together ---- */
@@ -365,11 +239,12 @@ static enum gf_status run_round(struct gf_jpeg_encoder *encoder,
                                 const struct gf_jpeg_encode_picture *pictures, int count,
                                 uint64_t bytes, struct gf_error *error)
 {
-    enum gf_status status = reserve_device(encoder, bytes, error);
+    enum gf_status status = gf_jpeg_reserve_device(encoder, bytes, error);
     if (status)
         return status;
     const uint64_t states = lay_out(encoder, pictures, count);
-    status = reserve_scans(encoder, encoder->scans_used + room_for_scans(encoder, false), error);
+    status =
+        gf_jpeg_reserve_scans(encoder, encoder->scans_used + room_for_scans(encoder, false), error);
     if (!status)
         status = launch(encoder, states, error);
     if (!status)
@@ -378,7 +253,7 @@ static enum gf_status run_round(struct gf_jpeg_encoder *encoder,
         return status;
     const uint64_t room = encoder->scans_used + room_for_scans(encoder, true);
     if (room > encoder->scans_size) {
-        status = reserve_scans(encoder, room, error);
+        status = gf_jpeg_reserve_scans(encoder, room, error);
         if (!status)
             status = deliver(encoder, error);
         if (status)
@@ -394,10 +269,10 @@ static enum gf_status prepare(struct gf_jpeg_encoder *encoder,
                               const struct gf_jpeg_encode_picture *pictures, int count,
                               struct gf_error *error)
 {
-    enum gf_status status = reserve_group(encoder, count, error);
+    enum gf_status status = gf_jpeg_reserve_group(encoder, count, error);
     for (int i = 0; i < count && !status; i++) {
         encoder->parts[i] = part_of(pictures[i].in.format, pictures[i].subsampling);
-        status = make_tables(encoder, pictures[i].quality, error);
+        status = gf_jpeg_make_tables(encoder, pictures[i].quality, error);
     }
     encoder->scans_used = 0;
     if (encoder->steps)
@@ -464,7 +339,7 @@ extern "C" void gf_jpeg_encoder_destroy(struct gf_jpeg_encoder *encoder)
 {
     if (!encoder)
         return;
-    free_group(encoder);
+    gf_jpeg_free_group(encoder);
     cudaFreeHost(encoder->scans);
     cudaFree(encoder->memory);
     cudaFree(encoder->tables);
