@@ -91,12 +91,16 @@ template <class SHAPE> static __device__ __forceinline__ int block_of_thread(int
 static __device__ __forceinline__ unsigned sum_blocks(unsigned own, int block,
                                                       struct scan_memory &memory, unsigned *total)
 {
-    memory.numbers[block] = own;
+    const int thread = threadIdx.x;
+    if (block < CHUNK_BLOCKS)
+        memory.numbers[block] = own;
     __syncthreads();
-    const unsigned before = sum_threads(memory.numbers[threadIdx.x], memory, total);
-    memory.numbers[threadIdx.x] = before;
+    const unsigned before =
+        sum_threads(thread < CHUNK_BLOCKS ? memory.numbers[thread] : 0, memory, total);
+    if (thread < CHUNK_BLOCKS)
+        memory.numbers[thread] = before;
     __syncthreads();
-    return memory.numbers[block];
+    return block < CHUNK_BLOCKS ? memory.numbers[block] : 0;
 }
 
 /* Codes the blocks and joins their bits to one string; returns their number. */

@@ -38,41 +38,26 @@ static __device__ __forceinline__ unsigned sum_lanes(unsigned value)
     return value;
 }
 
-/* Chunks that a lane reads at once: a read takes as long as the device's memory, however many there
- * are, and hundreds of chunks are at work. */
-enum { READS = 8 };
-
 /* The sum of the `before` chunks whose places lie below `place`, STRIDE words apart. All lanes of a
- * warp call it, and read WARP chunks in a row, the nearest first. */
+ * warp call it; each lane reads one chunk at a time, the nearest first. */
 template <int STRIDE>
 static __device__ __forceinline__ uint64_t look_back(const uint64_t *place, unsigned before)
 {
     const unsigned lane = threadIdx.x % WARP;
-    unsigned own = 0, passed = lane + 1;
-    uint64_t known = 0; /* the sum of the nearest chunk that knows it */
-    while (!known) {
-        uint64_t values[READS];
-#pragma unroll
-        for (int i = 0; i < READS; i++) {
-            const unsigned back = passed + i * WARP;
-            values[i] = back <= before ? heard(place - (size_t)STRIDE * back) : TOLD_SUM;
-        }
-        bool missing = false;
-#pragma unroll
-        for (int i = 0; i < READS; i++) {
-            const unsigned sums = __ballot_sync(~0u, (values[i] & TOLD_SUM) != 0);
+    unsigned own = 0;
+    for (unsigned back = lane + 1;; back += WARP) {
+        uint64_t value;
+        unsigned sums, needed;
+        do {
+            value = back <= before ? heard(place - (size_t)STRIDE * back) : TOLD_SUM;
+            sums = __ballot_sync(~0u, (value & TOLD_SUM) != 0);
             /* The lanes up to the first that knows its sum. */
-            const unsigned needed = sums ? sums ^ (sums - 1) : ~0u;
-            missing |= (needed & ~__ballot_sync(~0u, values[i] != 0)) != 0;
-            if (missing || known)
-                continue; /* what is missing is read again */
-            own += needed >> lane & 1 && !(values[i] & TOLD_SUM) ? (unsigned)values[i] : 0;
-            passed += WARP;
-            if (sums)
-                known = __shfl_sync(~0u, values[i], __ffs(sums) - 1);
-        }
+            needed = sums ? sums ^ (sums - 1) : ~0u;
+        } while (needed & ~__ballot_sync(~0u, value != 0));
+        own += needed >> lane & 1 && !(value & TOLD_SUM) ? (unsigned)value : 0;
+        if (sums)
+            return sum_lanes(own) + (__shfl_sync(~0u, value, __ffs(sums) - 1) & TOLD_VALUE);
     }
-    return sum_lanes(own) + (known & TOLD_VALUE);
 }
 
 /* What a chunk tells first, unless it is the first of its picture. */
