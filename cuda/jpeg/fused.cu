@@ -60,8 +60,9 @@ static __device__ __forceinline__ void store_rows(const struct surface &out,
     }
 }
 
+/* Shared memory has room for 14 blocks of threads of 4:4:4. */
 template <int SAMPLING>
-static __global__ void __launch_bounds__(STRIP_THREADS)
+static __global__ void __launch_bounds__(STRIP_THREADS, SAMPLING == JPEG_444 ? 14 : STRIP_RESIDENT)
     fused_kernel(const struct strip_launch launch, const struct group_arrays group)
 {
     constexpr bool FULL = SAMPLING == JPEG_444;

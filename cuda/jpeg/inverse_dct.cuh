@@ -230,20 +230,21 @@ static __device__ __forceinline__ void dct_second_pass(const struct dct_constant
     const int zero[4] = {0, 0, 0, 0};
 #pragma unroll
     for (int p = 0; p < DCT_BLOCKS / 2; p++)
-        multiply_right(sum[p], word + 2 * p, constants.second.high, zero);
+        multiply_bytes<false>(word[2 * p], word[2 * p + 1], constants.second.high, zero, sum[p]);
 #pragma unroll
     for (int p = 0; p < DCT_BLOCKS / 2; p++) {
 #pragma unroll
         for (int i = 0; i < 4; i++)
             sum[p][i] = sum[p][i] * 256 + dc[2 * p + i / 2];
-        multiply_right(sum[p], word + 2 * p, constants.second.middle, sum[p]);
+        multiply_bytes<false>(word[2 * p], word[2 * p + 1], constants.second.middle, sum[p],
+                              sum[p]);
     }
 #pragma unroll
     for (int p = 0; p < DCT_BLOCKS / 2; p++) {
 #pragma unroll
         for (int i = 0; i < 4; i++)
             sum[p][i] = sum[p][i] * 256 + constants.second_start[i % 2];
-        multiply_right(sum[p], word + 2 * p, constants.second.low, sum[p]);
+        multiply_bytes<false>(word[2 * p], word[2 * p + 1], constants.second.low, sum[p], sum[p]);
     }
 }
 

@@ -31,7 +31,7 @@ store_edges(const struct surface &out, const unsigned char *stage, int x, int y,
         line[out.width] = stage[row * STAGE_PITCH + last];
 }
 
-static __global__ void __launch_bounds__(STRIP_THREADS)
+static __global__ void __launch_bounds__(STRIP_THREADS, STRIP_RESIDENT)
     planes_kernel(const struct strip_launch launch, const struct group_arrays group)
 {
     __shared__ __align__(16) unsigned char stages[STRIP_WARPS][BLOCK_SIDE * STAGE_PITCH];

@@ -12,8 +12,9 @@ enum {
     BLOCK_COEFFICIENTS = 64,
     STRIP_BLOCKS = 16,
     STRIP_PIXELS = STRIP_BLOCKS * BLOCK_SIDE,
-    STRIP_WARPS = 4, /* of a block of threads */
-    STRIP_THREADS = STRIP_WARPS * WARP
+    STRIP_WARPS = 2, /* of a block of threads */
+    STRIP_THREADS = STRIP_WARPS * WARP,
+    STRIP_RESIDENT = 16 /* blocks of threads that a multiprocessor shall hold */
 };
 
 /* Divides numbers below 2^23 by one below 2^9, without a division. */
@@ -109,31 +110,39 @@ static __device__ __forceinline__ unsigned strip_block(const struct component_bl
     return blocks.first_block + (down * blocks.mcus_across + across) * blocks.mcu_blocks + within;
 }
 
+enum { STRIP_LOADS = 8 }; /* of a lane that are under way at once */
+
+/* The lane's words of the next blocks. words: of the strip's first block. offset: in bytes from
+ * there, of the lane's own block. */
+static __device__ __forceinline__ void load_words(const char *words, unsigned offset,
+                                                  unsigned pair[STRIP_LOADS])
+{
+#pragma unroll
+    for (int b = 0; b < STRIP_LOADS; b++)
+        pair[b] = __ldcs((const unsigned *)(words + __shfl_sync(~0u, offset, b)));
+}
+
 /* Transforms a strip and calls store(b, samples of the lane) for each of its blocks, where samples
- * are as dct_transform() leaves them. */
+ * are as dct_transform() leaves them. block: as strip_block() gives it. */
 template <class Store>
 static __device__ __forceinline__ void
 transform_strip(const struct group_arrays &group, struct dct_lane &dct, const uint16_t *quantisers,
                 unsigned block, int lane, const Store &store)
 {
-    enum { LOADS = 8 }; /* that are under way at once */
-    dct_set_quantisers(dct, lane, quantisers);
-    const bool wide = __any_sync(~0u, dct.scale_high != 0);
-    int dc = dct_dc_term(dct, group.dc[block], (int16_t)quantisers[0]);
-    /* Offsets from the strip's first block, in bytes, fit into 32 bits. */
     const unsigned first_block = __shfl_sync(~0u, block, 0);
     const char *const words =
         (const char *)(group.coefficients + (size_t)first_block * BLOCK_COEFFICIENTS) +
         lane * sizeof(unsigned);
     unsigned offset = (block - first_block) * (BLOCK_COEFFICIENTS * sizeof(int16_t));
+    unsigned pair[STRIP_LOADS];
+    load_words(words, offset, pair); /* before what takes its time below */
+    dct_set_quantisers(dct, lane, quantisers);
+    const bool wide = __any_sync(~0u, dct.scale_high != 0);
+    int dc = dct_dc_term(dct, group.dc[block], (int16_t)quantisers[0]);
 #pragma unroll 1
-    for (int first = 0; first < STRIP_BLOCKS; first += LOADS) {
-        unsigned pair[LOADS];
+    for (int first = 0;;) {
 #pragma unroll
-        for (int b = 0; b < LOADS; b++)
-            pair[b] = __ldcs((const unsigned *)(words + __shfl_sync(~0u, offset, b)));
-#pragma unroll
-        for (int b = 0; b < LOADS; b += DCT_BLOCKS) {
+        for (int b = 0; b < STRIP_LOADS; b += DCT_BLOCKS) {
             int terms[DCT_BLOCKS];
             unsigned samples[DCT_BLOCKS];
 #pragma unroll
@@ -144,8 +153,12 @@ transform_strip(const struct group_arrays &group, struct dct_lane &dct, const ui
             for (int k = 0; k < DCT_BLOCKS; k++)
                 store(first + b + k, samples[k]);
         }
-        offset = __shfl_down_sync(~0u, offset, LOADS);
-        dc = __shfl_down_sync(~0u, dc, LOADS);
+        first += STRIP_LOADS;
+        if (first == STRIP_BLOCKS)
+            break;
+        offset = __shfl_down_sync(~0u, offset, STRIP_LOADS);
+        dc = __shfl_down_sync(~0u, dc, STRIP_LOADS);
+        load_words(words, offset, pair);
     }
 }
 

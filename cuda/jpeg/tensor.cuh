@@ -1,11 +1,8 @@
-/* Instructions that C does not have: products of bytes by tensor cores, and packing. A warp calls
- * the products together. The matrix that both products share has signed bytes, the others have
- * unsigned ones. (PTX ISA, "Warp-level matrix instructions") */
+/* Instructions that C does not have, for the inverse DCT and colour. */
 #ifndef GF_CUDA_JPEG_TENSOR_CUH
 #define GF_CUDA_JPEG_TENSOR_CUH
 
-#include <cuda_runtime.h>
-#include <stdint.h>
+#include "cuda/jpeg/byte_product.cuh"
 
 /* start + the first 16-bit number of `pair` times the first byte of `factors`, plus the second
  * number times the second byte. */
@@ -54,11 +51,10 @@ static __device__ __forceinline__ unsigned clamp_pair(unsigned pair, unsigned of
     return __viaddmin_s16x2_relu(pair, offsets, (unsigned)most * 0x10001u);
 }
 
-/* d = start + the products of a matrix of bytes and two others. The matrix is 8 x 16, or 16 x 8
- * where it is the right operand. d[0] and d[1] are the lane's part of one product, d[2] and d[3] of
- * the other. A left operand has row lane / 4 in the lanes that hold it, a right one column lane
- * / 4. left: the matrix, zero, zero, the matrix; this makes one product of 16 x 32 bytes of the
- * two. */
+/* d[0], d[1] = start + left * right[0]; d[2], d[3] = start + left * right[1], by a warp. The matrix
+ * `left` has 8 rows of 16 signed bytes, the others have 8 columns of 16 unsigned ones; lanes hold
+ * them as those of multiply_bytes(). left: the matrix, zero, zero, the matrix, since this is one
+ * product of 16 x 32 bytes. */
 static __device__ __forceinline__ void multiply_left(int d[4], const unsigned left[4],
                                                      const unsigned right[2], const int start[4])
 {
@@ -75,25 +71,6 @@ static __device__ __forceinline__ void multiply_left(int d[4], const unsigned le
     asm("mma.sync.aligned.m8n8k16.row.col.s32.s8.u8.s32 {%0, %1}, {%2}, {%3}, {%4, %5};"
         : "=r"(d[2]), "=r"(d[3])
         : "r"(left[0]), "r"(right[1]), "r"(start[2]), "r"(start[3]));
-#endif
-}
-
-static __device__ __forceinline__ void multiply_right(int d[4], const unsigned left[2],
-                                                      unsigned right, const int start[4])
-{
-#if __CUDA_ARCH__ >= 800
-    asm("mma.sync.aligned.m16n8k16.row.col.s32.u8.s8.s32 "
-        "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %8, %9, %10};"
-        : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
-        : "r"(left[0]), "r"(left[1]), "r"(right), "r"(start[0]), "r"(start[1]), "r"(start[2]),
-          "r"(start[3]));
-#else
-    asm("mma.sync.aligned.m8n8k16.row.col.s32.u8.s8.s32 {%0, %1}, {%2}, {%3}, {%4, %5};"
-        : "=r"(d[0]), "=r"(d[1])
-        : "r"(left[0]), "r"(right), "r"(start[0]), "r"(start[1]));
-    asm("mma.sync.aligned.m8n8k16.row.col.s32.u8.s8.s32 {%0, %1}, {%2}, {%3}, {%4, %5};"
-        : "=r"(d[2]), "=r"(d[3])
-        : "r"(left[1]), "r"(right), "r"(start[2]), "r"(start[3]));
 #endif
 }
 
