@@ -62,32 +62,99 @@ static inline void jpeg_ignore_message(j_common_ptr jpeg, int level)
     (void)level;
 }
 
+static inline void jpeg_begin(struct jpeg_compress_struct *jpeg, struct jpeg_error_mgr *errors,
+                              const struct jpeg_kind *kind, struct jpeg_file *file,
+                              unsigned long *size)
+{
+    jpeg->err = jpeg_std_error(errors);
+    errors->emit_message = jpeg_ignore_message;
+    jpeg_create_compress(jpeg);
+    jpeg_mem_dest(jpeg, &file->data, size);
+    jpeg->image_width = (JDIMENSION)kind->width;
+    jpeg->image_height = (JDIMENSION)kind->height;
+    jpeg->input_components = kind->components;
+    jpeg->in_color_space = kind->components == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    jpeg_set_defaults(jpeg);
+    if (kind->rgb && kind->components == 3)
+        jpeg_set_colorspace(jpeg, JCS_RGB);
+    jpeg->restart_interval = (unsigned)kind->restart_interval;
+    jpeg->optimize_coding = kind->optimised;
+    for (int c = 0; kind->components == 3 && c < 3; c++) {
+        jpeg->comp_info[c].h_samp_factor = kind->h[c];
+        jpeg->comp_info[c].v_samp_factor = kind->v[c];
+    }
+}
+
 static inline struct jpeg_file jpeg_make(const struct jpeg_kind *kind, uint64_t *seed)
 {
     struct jpeg_compress_struct jpeg;
     struct jpeg_error_mgr errors;
     struct jpeg_file file = {NULL, 0};
     unsigned long size = 0;
-    jpeg.err = jpeg_std_error(&errors);
-    errors.emit_message = jpeg_ignore_message;
-    jpeg_create_compress(&jpeg);
-    jpeg_mem_dest(&jpeg, &file.data, &size);
-    jpeg.image_width = (JDIMENSION)kind->width;
-    jpeg.image_height = (JDIMENSION)kind->height;
-    jpeg.input_components = kind->components;
-    jpeg.in_color_space = kind->components == 1 ? JCS_GRAYSCALE : JCS_RGB;
-    jpeg_set_defaults(&jpeg);
-    if (kind->rgb && kind->components == 3)
-        jpeg_set_colorspace(&jpeg, JCS_RGB);
+    jpeg_begin(&jpeg, &errors, kind, &file, &size);
     jpeg_set_quality(&jpeg, kind->quality, random_below(seed, 2));
-    jpeg.restart_interval = (unsigned)kind->restart_interval;
-    jpeg.optimize_coding = kind->optimised;
-    for (int c = 0; kind->components == 3 && c < 3; c++) {
-        jpeg.comp_info[c].h_samp_factor = kind->h[c];
-        jpeg.comp_info[c].v_samp_factor = kind->v[c];
-    }
     jpeg_start_compress(&jpeg, TRUE);
     jpeg_write_rows(&jpeg, kind, seed);
+    jpeg_finish_compress(&jpeg);
+    jpeg_destroy_compress(&jpeg);
+    file.size = size;
+    return file;
+}
+
+/* Random coefficients; those times their quantisers are mostly below `most`. */
+static inline void jpeg_fill(struct jpeg_compress_struct *jpeg, int component,
+                             jvirt_barray_ptr array, int most, uint64_t *seed)
+{
+    const jpeg_component_info *const info = &jpeg->comp_info[component];
+    const UINT16 *const quantisers = jpeg->quant_tbl_ptrs[info->quant_tbl_no]->quantval;
+    const int in_64 = 1 + random_below(seed, 64);
+    for (JDIMENSION y = 0; y < info->height_in_blocks; y++) {
+        JBLOCKARRAY row = jpeg->mem->access_virt_barray((j_common_ptr)jpeg, array, y, 1, TRUE);
+        for (JDIMENSION x = 0; x < info->width_in_blocks; x++) {
+            for (int k = 0; k < DCTSIZE2; k++) {
+                const int value = (random_below(seed, 2 * most) - most) / quantisers[k];
+                const int coded = value < -1023 ? -1023 : value > 1023 ? 1023 : value;
+                row[0][x][k] = random_below(seed, 64) < in_64 ? (JCOEF)coded : 0;
+            }
+        }
+    }
+}
+
+/* A file of coefficients such as no picture has. */
+static inline struct jpeg_file jpeg_make_extreme(const struct jpeg_kind *kind, uint64_t *seed)
+{
+    static const int quantiser_most[] = {1, 4, 16, 64, 255, 1000, 8000, 40000};
+    struct jpeg_compress_struct jpeg;
+    struct jpeg_error_mgr errors;
+    struct jpeg_file file = {NULL, 0};
+    unsigned long size = 0;
+    unsigned quantisers[DCTSIZE2];
+    jvirt_barray_ptr arrays[3] = {NULL};
+    int across = 1, down = 1;
+    jpeg_begin(&jpeg, &errors, kind, &file, &size);
+    const int largest = quantiser_most[random_below(seed, 8)];
+    for (int table = 0; table < 2; table++) {
+        for (int k = 0; k < DCTSIZE2; k++)
+            quantisers[k] = 1 + (unsigned)random_below(seed, largest);
+        jpeg_add_quant_table(&jpeg, table, quantisers, 100, FALSE);
+    }
+    for (int c = 0; c < jpeg.num_components; c++) {
+        across =
+            jpeg.comp_info[c].h_samp_factor > across ? jpeg.comp_info[c].h_samp_factor : across;
+        down = jpeg.comp_info[c].v_samp_factor > down ? jpeg.comp_info[c].v_samp_factor : down;
+    }
+    const int mcus_across = (kind->width + DCTSIZE * across - 1) / (DCTSIZE * across);
+    const int mcus_down = (kind->height + DCTSIZE * down - 1) / (DCTSIZE * down);
+    for (int c = 0; c < jpeg.num_components; c++) {
+        const jpeg_component_info *const info = &jpeg.comp_info[c];
+        arrays[c] = jpeg.mem->request_virt_barray(
+            (j_common_ptr)&jpeg, JPOOL_IMAGE, TRUE, (JDIMENSION)(mcus_across * info->h_samp_factor),
+            (JDIMENSION)(mcus_down * info->v_samp_factor), (JDIMENSION)info->v_samp_factor);
+    }
+    jpeg_write_coefficients(&jpeg, arrays);
+    const int most = 1 << random_below(seed, 15);
+    for (int c = 0; c < jpeg.num_components; c++)
+        jpeg_fill(&jpeg, c, arrays[c], most, seed);
     jpeg_finish_compress(&jpeg);
     jpeg_destroy_compress(&jpeg);
     file.size = size;

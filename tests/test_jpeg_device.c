@@ -264,6 +264,65 @@ static void test_sizes(void **state)
     assert_int_equal(tally.decoded, tally.files);
 }
 
+/* Whether libjpeg-turbo takes the factors: whole ratios, and at most ten blocks in an MCU. */
+static bool choose_factors(int number, struct jpeg_kind *kind)
+{
+    int across = 1, down = 1, blocks = 0;
+    for (int c = 0; c < 3; c++, number /= 16) {
+        kind->h[c] = 1 + number % 4;
+        kind->v[c] = 1 + number / 4 % 4;
+        across = kind->h[c] > across ? kind->h[c] : across;
+        down = kind->v[c] > down ? kind->v[c] : down;
+        blocks += kind->h[c] * kind->v[c];
+    }
+    for (int c = 0; c < 3; c++) {
+        if (across % kind->h[c] || down % kind->v[c])
+            return false;
+    }
+    return blocks <= 10;
+}
+
+static void test_samplings(void **state)
+{
+    const struct fixture *const fixture = *state;
+    NEEDS_GPU(fixture);
+    struct tally tally = {0};
+    uint64_t seed = 26;
+    for (int number = 0; number < 16 * 16 * 16; number++) {
+        struct jpeg_kind kind = {.width = 1 + random_below(&seed, 150),
+                                 .height = 1 + random_below(&seed, 70),
+                                 .components = 3,
+                                 .quality = 90};
+        if (choose_factors(number, &kind))
+            add(fixture->group, jpeg_make(&kind, &seed));
+    }
+    check(fixture->group, fixture->decoder, &tally);
+    assert_int_equal(tally.files, 311);
+    assert_int_equal(tally.decoded, tally.files);
+}
+
+/* Where libjpeg-turbo's C code and its SIMD code differ, the GPU leaves the picture. libjpeg-turbo
+ * looks at JSIMD_FORCENONE once in each thread; those of check() are new ones. */
+static void test_extremes(void **state)
+{
+    const struct fixture *const fixture = *state;
+    NEEDS_GPU(fixture);
+    for (int simd = 0; simd < 2; simd++) {
+        struct tally tally = {0};
+        uint64_t seed = 27;
+        for (int i = 0; i < 1000; i++) {
+            const struct jpeg_kind kind = jpeg_choose(90, &seed);
+            add(fixture->group, jpeg_make_extreme(&kind, &seed));
+        }
+        if (simd)
+            unsetenv("JSIMD_FORCENONE");
+        else
+            setenv("JSIMD_FORCENONE", "1", true);
+        check(fixture->group, fixture->decoder, &tally);
+        assert_in_range(tally.decoded, tally.files / 4, tally.files * 3 / 4);
+    }
+}
+
 /* Blank paper, where a wrong guess never falls in step, stays on the GPU. */
 static void test_white(void **state)
 {
@@ -455,7 +514,8 @@ int main(void)
         cmocka_unit_test(test_made),     cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_white),    cmocka_unit_test(test_damaged),
         cmocka_unit_test(test_nonsense), cmocka_unit_test(test_tails),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_memory),   cmocka_unit_test(test_samplings),
+        cmocka_unit_test(test_extremes),
     };
     return cmocka_run_group_tests(tests, open_fixture, close_fixture);
 }
