@@ -136,7 +136,8 @@ static enum gf_status make_sample(const struct gf_lab_run *run, const struct jpe
     memcpy(ppm.data(), head, strlen(head));
     paint(rgb, params->width, params->height);
     LAB_DO(convert(ppm.data(), ppm.size(), GF_FILE_JPEG, params->quality, &sample->jpeg, error));
-    LAB_DO(convert(sample->jpeg.data, sample->jpeg.size, GF_FILE_PNM, 0, &sample->expected, error));
+    LAB_DO(convert(sample->jpeg.data, sample->jpeg.size, GF_FILE_PNM, params->quality,
+                   &sample->expected, error));
     if (!gf_jpeg_header_read(sample->jpeg.bytes(), sample->jpeg.size, &sample->header))
         return gf_fail(error, GF_ERROR_INPUT, "jpeg: the lab's own JPEG is not taken");
     LAB_TRY(cudaHostAlloc((void **)&sample->upload.data, sample->jpeg.size, 0));
