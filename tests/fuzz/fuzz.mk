@@ -44,8 +44,9 @@ $(FUZZ)/seeds: $(FUZZ)/tests/fuzz/seeds.o $(FUZZ)/tests/fuzz/seed_files.o $(FUZZ
 	$(call say,LD,$@)$(FUZZ_CC) -fsanitize=$(or $(FUZZ_SANITIZE),fuzzer-no-link) -o $@ $^ $(FUZZ_LIBS)
 
 # On a machine with a GPU.
-fuzz-jpeg-device: $(BUILD)/tests/test_jpeg_device ## a million damaged JPEGs on the GPU against libjpeg-turbo
-	GF_JPEG_DAMAGED=1000000 $<
+FUZZ_JPEGS ?= 1000000
+fuzz-jpeg-device: $(BUILD)/tests/test_jpeg_device ## FUZZ_JPEGS damaged JPEGs on the GPU against libjpeg-turbo
+	GF_JPEG_DAMAGED=$(FUZZ_JPEGS) $<
 
 .PHONY: fuzz fuzz-build fuzz-jpeg-device
 .PRECIOUS: $(FUZZ)/%.o
