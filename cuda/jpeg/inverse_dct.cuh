@@ -164,7 +164,7 @@ static __device__ __forceinline__ int dct_dc_term(struct dct_lane &dct, int coef
     const int value = coefficient * quantiser;
     if (value < -DCT_DC_MOST || value > DCT_DC_MOST)
         dct.beyond |= 0x8000;
-    return value * (1 << (DCT_BITS + 2 - 8));
+    return (int)((unsigned)value << (DCT_BITS + 2 - 8));
 }
 
 /* Words of coefficients of DCT_BLOCKS blocks, dequantised and biased. wide: there are quantisers
@@ -191,6 +191,13 @@ static __device__ __forceinline__ void dct_dequantise(const struct dct_lane &dct
         word[b] = pack16(upper[b], lower[b]);
 }
 
+/* Sums of products go on with factors that count 256 times less. They overflow only where values
+ * are beyond the limits. */
+static __device__ __forceinline__ int dct_shift_in(int sum, int start)
+{
+    return (int)((unsigned)sum * 256u + (unsigned)start);
+}
+
 /* The first pass: words of the workspace from words of coefficients. Steps on both pairs of blocks
  * alternate, since a product takes longer than a few instructions. */
 static __device__ __forceinline__ void dct_first_pass(const struct dct_constants &constants,
@@ -205,14 +212,14 @@ static __device__ __forceinline__ void dct_first_pass(const struct dct_constants
     for (int p = 0; p < DCT_BLOCKS / 2; p++) {
 #pragma unroll
         for (int i = 0; i < 4; i++)
-            sum[p][i] *= 256;
+            sum[p][i] = dct_shift_in(sum[p][i], 0);
         multiply_left(sum[p], constants.first_middle, word + 2 * p, sum[p]);
     }
 #pragma unroll
     for (int p = 0; p < DCT_BLOCKS / 2; p++) {
 #pragma unroll
         for (int i = 0; i < 4; i++)
-            sum[p][i] = sum[p][i] * 256 + constants.first_start;
+            sum[p][i] = dct_shift_in(sum[p][i], constants.first_start);
         multiply_left(sum[p], constants.first_low, word + 2 * p, sum[p]);
     }
 #pragma unroll
@@ -235,7 +242,7 @@ static __device__ __forceinline__ void dct_second_pass(const struct dct_constant
     for (int p = 0; p < DCT_BLOCKS / 2; p++) {
 #pragma unroll
         for (int i = 0; i < 4; i++)
-            sum[p][i] = sum[p][i] * 256 + dc[2 * p + i / 2];
+            sum[p][i] = dct_shift_in(sum[p][i], dc[2 * p + i / 2]);
         multiply_bytes<false>(word[2 * p], word[2 * p + 1], constants.second.middle, sum[p],
                               sum[p]);
     }
@@ -243,7 +250,7 @@ static __device__ __forceinline__ void dct_second_pass(const struct dct_constant
     for (int p = 0; p < DCT_BLOCKS / 2; p++) {
 #pragma unroll
         for (int i = 0; i < 4; i++)
-            sum[p][i] = sum[p][i] * 256 + constants.second_start[i % 2];
+            sum[p][i] = dct_shift_in(sum[p][i], constants.second_start[i % 2]);
         multiply_bytes<false>(word[2 * p], word[2 * p + 1], constants.second.low, sum[p], sum[p]);
     }
 }
