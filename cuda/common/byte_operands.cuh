@@ -3,7 +3,7 @@
  *
  * A Shape says how many CHANNELS (1 or 3) and ROWS (a multiple of 8) a box has, and pixels of a row
  * in BOX_BYTES: SKIPPED ones, then PIXELS (a multiple of 4) that become operands; the block's
- * WARPS; and the order of the operands. */
+ * WARPS; how many pixels AROUND itself a result needs; and the order of the operands. */
 #ifndef GF_CUDA_COMMON_BYTE_OPERANDS_CUH
 #define GF_CUDA_COMMON_BYTE_OPERANDS_CUH
 
@@ -51,7 +51,8 @@ list_box_rows(const struct view_pair &p, const struct box_place &box, unsigned c
     }
 }
 
-/* Columns outside the picture, in the rows that are inside. in_rows: of the view. */
+/* Columns outside the picture that results need, in the rows that are inside. in_rows: of the
+ * view. */
 template <class Shape>
 static __device__ __forceinline__ void fill_columns(const struct view_pair &p, int in_rows,
                                                     const struct box_place &box, unsigned char *raw)
@@ -59,7 +60,7 @@ static __device__ __forceinline__ void fill_columns(const struct view_pair &p, i
     constexpr int ONCE = 16, END = (Shape::SKIPPED + Shape::PIXELS) * Shape::CHANNELS;
     for (int byte = Shape::SKIPPED * Shape::CHANNELS + threadIdx.x % 32; byte < END; byte += 32) {
         const int x = box.left + byte / Shape::CHANNELS;
-        if (x >= 0 && x < p.width)
+        if ((x >= 0 && x < p.width) || x < -Shape::AROUND || x >= p.width + Shape::AROUND)
             continue;
         const int column = gf_border_index(x, p.width, p.border);
         const unsigned char *const from =

@@ -20,7 +20,7 @@ struct convolve_shape {
     static constexpr bool SMALL = SMALL_, OCTETS = true;
     static constexpr int GROUP = GROUP_, LEAD = 0, WARPS = STRIPS, THREADS = 32 * WARPS;
     static constexpr int OUT_ROWS = STEP_SIDE * STRIPS, ROWS = OUT_ROWS + (SMALL ? 16 : 32);
-    static constexpr int BEFORE = 16, SKIPPED = SMALL ? 12 : 0;
+    static constexpr int BEFORE = 16, SKIPPED = SMALL ? 12 : 0, AROUND = SMALL ? 2 : 15;
     static constexpr int PIXELS = STEP_SIDE * STEPS + (SMALL ? 8 : 32);
     static constexpr int BOX_BYTES = ((SKIPPED + PIXELS) * CHANNELS + 15) / 16 * 16;
     static constexpr int GROUP_BYTES = STEP_SIDE * GROUP * CHANNELS;

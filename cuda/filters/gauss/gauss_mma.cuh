@@ -176,6 +176,9 @@ static mma_args<Finish> mma_args_of(const struct gf_launch *launch, const struct
 }
 
 typedef mma_shape<2, 1, true, 8, 2, 6> mma_gray_few;
+/* For blur a warp with all channels is 5 % faster; unsharp has been measured with a warp a channel
+ * alone. */
+template <bool ORIGINAL> using mma_rgb_some = mma_shape<3, 3, !ORIGINAL, 4, ORIGINAL ? 2 : 1, 4>;
 
 template <class Finish>
 static int launch_mma(const struct gf_launch *launch, const struct gf_gauss *gauss, int border,
@@ -189,7 +192,7 @@ static int launch_mma(const struct gf_launch *launch, const struct gf_gauss *gau
                : radius <= 32 ? launch_mma_shape<mma_shape<5, 1, false, 4, 2, 8>, 1>(launch, args)
                               : launch_mma_shape<mma_shape<9, 1, false, 4, 2, 4>, 3>(launch, args);
     return radius <= 8    ? launch_mma_shape<mma_shape<2, 3, false, 4, 2, 4>, 2>(launch, args)
-           : radius <= 16 ? launch_mma_shape<mma_shape<3, 3, false, 4, 2, 4>, 2>(launch, args)
+           : radius <= 16 ? launch_mma_shape<mma_rgb_some<Finish::ORIGINAL>, 2>(launch, args)
            : radius <= 32 ? launch_mma_shape<mma_shape<5, 3, false, 4, 1, 5>, 1>(launch, args)
                           : launch_mma_shape<mma_shape<9, 3, false, 4, 2, 4>, 1>(launch, args);
 }

@@ -13,7 +13,7 @@ struct mma_shape {
     static constexpr int BLOCKS = BLOCKS_, CHANNELS = CHANNELS_, STEPS = STEPS_, STRIPS = STRIPS_;
     static constexpr bool TOGETHER = TOGETHER_;
     static constexpr int GROUP = GROUP_, LEAD = (BLOCKS - 1 + GROUP - 1) / GROUP * GROUP;
-    static constexpr int REACH = 8 * (BLOCKS - 1);
+    static constexpr int REACH = 8 * (BLOCKS - 1), AROUND = REACH;
     static constexpr int WARPS = STRIPS * (TOGETHER ? 1 : CHANNELS), THREADS = 32 * WARPS;
     static constexpr int OUT_ROWS = STEP_SIDE * STRIPS, ROWS = STEP_SIDE * (STRIPS + BLOCKS - 1);
     /* Pixels of a row in a chunk, and before them in its box, which begins at a multiple of 16
