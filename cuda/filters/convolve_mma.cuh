@@ -320,7 +320,7 @@ static int launch_convolve_mma(const struct gf_launch *launch, const struct gf_c
                    : launch_convolve_digits<false, 2>(launch, args);
 }
 
-/* Smaller kernels are faster in registers. */
+/* Kernels of up to 5 x 5, or of few weights, are faster in registers. */
 static bool convolve_mma_is_faster(const struct gf_launch *launch,
                                    const struct gf_convolve *convolve)
 {
@@ -329,6 +329,7 @@ static bool convolve_mma_is_faster(const struct gf_launch *launch,
     int most;
     return format.bits == 8 && !gf_has_alpha(format) &&
            (convolve->width > 5 || convolve->height > 5) &&
+           convolve->width * convolve->height > 25 &&
            gf_convolve_whole(convolve->weight, convolve->width * convolve->height, &most) &&
            strips_are_faster((const void *)kernel);
 }
