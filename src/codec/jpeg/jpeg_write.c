@@ -324,24 +324,15 @@ enum gf_status gf_jpeg_sink_open(struct gf_output *output, struct gf_format form
     return GF_OK;
 }
 
-/* The offset of the first segment that is not APPn; `size` where there is none. */
-static size_t skip_applications(const unsigned char *data, size_t size)
-{
-    size_t at = 2;
-    while (at + 4 <= size && data[at] == 0xff && (data[at + 1] & 0xf0) == JPEG_APP0)
-        at += 2 + (size_t)(data[at + 2] << 8 | data[at + 3]);
-    return at < size ? at : size;
-}
-
-enum gf_status gf_jpeg_sink_splice(struct gf_sink *base, const unsigned char *data, size_t size,
+enum gf_status gf_jpeg_sink_splice(struct gf_sink *base, const unsigned char *scan, size_t size,
                                    struct gf_error *error)
 {
+    static const unsigned char end[] = {0xff, JPEG_EOI};
     struct jpeg_sink *const sink = (struct jpeg_sink *)base;
-    const size_t skipped = skip_applications(data, size);
-    const size_t own =
-        BUFFER_BYTES - sink->bytes.free_in_buffer; /* the start marker and the metadata */
-    enum gf_status status = gf_output_write(sink->output, sink->buffer, own, error);
+    enum gf_status status = attempt(sink, write_headers, error);
     if (!status)
-        status = gf_output_write(sink->output, data + skipped, size - skipped, error);
+        status = gf_output_write(sink->output, scan, size, error);
+    if (!status)
+        status = gf_output_write(sink->output, end, sizeof end, error);
     return status;
 }
