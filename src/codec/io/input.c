@@ -364,9 +364,13 @@ enum gf_status gf_input_read_at(struct gf_input *input, int64_t offset, void *da
 enum gf_status gf_input_copy(struct gf_input *input, void *data, struct gf_error *error)
 {
     size_t got;
-    const enum gf_status status =
-        gf_input_read_at(input, 0, data, (size_t)input->size, &got, error);
-    if (!status && (int64_t)got < input->size)
+    /* The buffer may still hold how the file begins. */
+    const size_t held =
+        !input->given_back && input->position == (int64_t)input->end ? input->end : 0;
+    memcpy(data, input->buffer, held);
+    const enum gf_status status = gf_input_read_at(input, (int64_t)held, (char *)data + held,
+                                                   (size_t)input->size - held, &got, error);
+    if (!status && (int64_t)(held + got) < input->size)
         return gf_fail(error, GF_ERROR_INPUT, "%s: became shorter while it was read", input->name);
     return status;
 }

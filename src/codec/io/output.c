@@ -12,7 +12,7 @@
 #include "codec/io/spool.h"
 #include "codec/io/temporary.h"
 
-enum { BUFFER_BYTES = 1 << 20, LINKS_MAX = 40, NAME_TRIES = 100 };
+enum { BUFFER_BYTES = 1 << 20, LARGE_BYTES = 128 << 10, LINKS_MAX = 40, NAME_TRIES = 100 };
 
 struct gf_output {
     char *name;   /* as given, for messages */
@@ -266,12 +266,12 @@ static enum gf_status flush(struct gf_output *output, struct gf_error *error)
 enum gf_status gf_output_write(struct gf_output *output, const void *data, size_t size,
                                struct gf_error *error)
 {
-    if (size >= BUFFER_BYTES || output->held + size > BUFFER_BYTES) {
+    if (size >= LARGE_BYTES || output->held + size > BUFFER_BYTES) {
         const enum gf_status status = flush(output, error);
         if (status)
             return status;
     }
-    if (size >= BUFFER_BYTES)
+    if (size >= LARGE_BYTES) /* is not worth a copy */
         return put(output, data, size, error);
     memcpy(output->buffer + output->held, data, size);
     output->held += size;
