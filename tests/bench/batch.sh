@@ -1,7 +1,8 @@
 #!/bin/bash
 # What `make bench-batch` runs: many JPEGs of 1080p from and to memory by every device and codec that there is, beside
-# what the codecs alone allow; and single pictures, where `auto` must not be slower than the CPU. Whole processes, turn
-# by turn, medians. Argument: the program. Environment:
+# what the codecs alone allow and beside peers: torchvision on CUDA, OpenCV in a process for each processor, nvJPEG alone. And single
+# pictures, where `auto` must not be slower than the CPU. Whole processes, turn by turn, medians. Arguments: the program, and the one that
+# calls nvJPEG, if there is one. Environment:
 #   BENCH_FILES=2000, RUNS=3   pictures, and counted runs after a warm-up; of single pictures three times as many
 #   BENCH_PICTURES=FOLDER      photographs to make them of, beside those of a wallpaper package; without either, the sample
 #   RESULTS=FILE.json          where the figures go (tests/bench/results/batch-DATE.json)
@@ -9,6 +10,7 @@
 set -u
 export LC_ALL=C
 program=$(readlink -f "${1:?the program}")
+nvjpeg=${2:+$(readlink -f "$2")}
 here=$(dirname "$(readlink -f "$0")")
 files=${BENCH_FILES:-2000} RUNS=${RUNS:-3}
 results=${RESULTS:-$here/results/batch-$(date -u +%Y-%m-%d).json}
@@ -37,86 +39,114 @@ done
 "$program" --device=cpu -i "$work/large.ppm" -o "$work/large.jpg" || exit 1
 printf 'P6\n1 1\n255\nabc' >"$work/dot.ppm"
 
-# ---- the commands: NAME|ARGUMENTS ----
+# ---- the commands: NAME|COMMAND ----
 
 "$program" --devices | grep -q '^cuda:0 ' && cuda=1 || cuda=
-"$program" --help | grep -q -- ' --codec=' && codec=1 || codec=
+"$program" --devices | grep -q '^cuda:1 ' && two=1 || two=
 chain=blur=2,equalize
 many="-q -i $work/in -o $work/out/" more="-q -i $work/more -o $work/out/" one="-q -i $work/in/000000.jpg -o $work/one.jpg"
-commands=("codecs alone|--device=cpu $many" "cpu|--device=cpu $many $chain")
-[ -z "$cuda" ] || commands+=("cuda${codec:+, codec=cpu}|--device=cuda ${codec:+--codec=cpu} $many $chain")
-[ -z "$cuda" ] || [ -z "$codec" ] ||
-    commands+=("cuda, codec=gpu|--device=cuda --codec=gpu $many $chain"
-        "cuda, codec=gpu, 4 times as many|--device=cuda --codec=gpu $more $chain"
-        "cuda, codec=gpu, one|--device=cuda --codec=gpu $one $chain")
-commands+=("auto|$many $chain")
+commands=("codecs alone|$program --device=cpu $many" "cpu|$program --device=cpu $many $chain")
+[ -z "$cuda" ] ||
+    commands+=("cuda, codec=cpu|$program --device=cuda --codec=cpu $many $chain"
+        "cuda, codec=gpu|$program --device=cuda --codec=gpu $many $chain"
+        "cuda, codec=gpu, 4 times as many|$program --device=cuda --codec=gpu $more $chain"
+        "cuda, codec=gpu, one|$program --device=cuda --codec=gpu $one $chain")
+[ -z "$two" ] ||
+    commands+=("two GPUs|$program --device=cuda:0,1 --codec=gpu $many $chain"
+        "two GPUs, 4 times as many|$program --device=cuda:0,1 --codec=gpu $more $chain")
+commands+=("auto|$program $many $chain")
+peers=()
+python3 -c 'import cv2' 2>/dev/null && peers+=("OpenCV, $(nproc) processes|python3 $here/peers/batch_opencv.py $work/in $work/out")
+[ -z "$cuda" ] || ! python3 -c 'import torchvision' 2>/dev/null ||
+    peers+=("torchvision, CUDA|python3 $here/peers/batch_torchvision.py $work/in $work/out")
+[ -z "$nvjpeg" ] || peers+=("nvJPEG alone: no filter|$nvjpeg $work/in $work/out")
 singles=()
-[ -z "$cuda" ] || singles+=("start cuda|--device=cuda -q -i $work/dot.ppm -o $work/one.ppm invert")
+[ -z "$cuda" ] || singles+=("start cuda|$program --device=cuda -q -i $work/dot.ppm -o $work/one.ppm invert")
 for one in large.ppm large.jpg made/0.jpg; do
     for each in $chain bilateral=2.5; do
         for device in cpu ${cuda:+cuda} auto; do
-            singles+=("${one##*/} $each $device|--device=$device -q -i $work/$one -o $work/one.${one##*.} $each")
+            singles+=("${one##*/} $each $device|$program --device=$device -q -i $work/$one -o $work/one.${one##*.} $each")
         done
     done
 done
 
 # ---- measuring ----
 
-measure() { # RUNS, LIST OF NAME|ARGUMENTS -> lines "name|ms" in $work/figures
-    local runs=$1 round each begin end
-    local -A samples=()
+median() {
+    sort -n | awk '{v[NR] = $1} END {print (NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2)}'
+}
+
+measure() { # RUNS, LIST OF NAME|COMMAND -> lines "name|ms|ms of processor time" in $work/figures
+    local runs=$1 round each number seconds TIMEFORMAT='%R %U %S'
     shift
+    rm -f "$work"/sample.*
     for ((round = 0; round <= runs; round++)); do
+        number=0
         for each in "$@"; do
             rm -rf "$work/out"
-            begin=$(date +%s%N)
-            # shellcheck disable=SC2086 # the arguments are words
-            if ! "$program" ${each#*|} 2>"$work/messages"; then
-                echo "bench: ${each%%|*} failed: $(head -1 "$work/messages" | cut -c1-100)" >&2
+            # shellcheck disable=SC2086 # the command is words
+            seconds=$({ time ${each#*|} >/dev/null 2>"$work/messages" || : >"$work/broken"; } 2>&1)
+            if [ -e "$work/broken" ]; then
+                echo "bench: ${each%%|*} failed: $(tail -1 "$work/messages" | cut -c1-100)" >&2
                 failed=1
+                rm "$work/broken"
             fi
-            end=$(date +%s%N)
-            [ $round = 0 ] || samples[${each%%|*}]+="$(((end - begin) / 10000)) "
+            number=$((number + 1))
+            [ $round = 0 ] || echo "$seconds" >>"$work/sample.$number"
         done
     done
+    number=0
     for each in "$@"; do
-        echo "${each%%|*}|$(echo "${samples[${each%%|*}]}" | tr ' ' '\n' | grep . | sort -n |
-            awk '{v[NR] = $1} END {print (NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2) / 100}')" >>"$work/figures"
+        number=$((number + 1))
+        echo "${each%%|*}|$(awk '{print 1000 * $1}' "$work/sample.$number" | median)|$(
+            awk '{print 1000 * ($2 + $3)}' "$work/sample.$number" | median)" >>"$work/figures"
     done
 }
 
-figure() { # NAME -> ms
-    awk -F'|' -v name="$1" '$1 == name {print $2}' "$work/figures"
+figure() { # NAME, COLUMN=2 -> ms, or ms of processor time
+    awk -F'|' -v name="$1" -v column="${2:-2}" '$1 == name {print $column}' "$work/figures"
 }
 
-# bar NAME MEASURED LEAST UNIT
+# bar NAME MEASURED BAR UNIT [most]: BAR is the least, or the most.
 bar() {
     [ -n "$2" ] && [ -n "$3" ] || return 0
-    echo "$1|$3|$2|$4|$(awk -v m="$2" -v l="$3" 'BEGIN {print (m >= l ? "ok" : "MISSED")}')" >>"$work/bars"
+    echo "$1|$3|$2|$4|$(awk -v m="$2" -v l="$3" -v most="${5:-}" 'BEGIN {print ((most ? m <= l : m >= l) ? "ok" : "MISSED")}')|${5:-least}" \
+        >>"$work/bars"
 }
 
 rate() { # NAME -> pictures/s
-    local ms n=$files
+    local ms
     ms=$(figure "$1")
-    case $1 in
-    *', one') n=1 ;;
-    *', 4 times as many') n=$((4 * files)) ;;
-    esac
-    [ -z "$ms" ] || awk -v ms="$ms" -v n="$n" 'BEGIN {printf "%.1f", 1000 * n / ms}'
+    [ -z "$ms" ] || awk -v ms="$ms" -v n="$(pictures "$1")" 'BEGIN {printf "%.1f", 1000 * n / ms}'
 }
 
-# Largest and mean difference of the made pictures as the GPU's codec and the CPU's decode them.
-decoding() {
-    local i
-    for ((i = 0; i < count; i++)); do
-        "$program" -q --device=cuda --codec=gpu -i "$work/made/$i.jpg" -o "$work/gpu.ppm" hflip || return
-        "$program" -q --device=cpu -i "$work/made/$i.jpg" -o "$work/cpu.ppm" hflip || return
-        wc -c <"$work/cpu.ppm"
-        cmp -l "$work/cpu.ppm" "$work/gpu.ppm"
-    done | awk 'function octal(s,  v, k) { for (k = 1; k <= length(s); k++) v = 8 * v + substr(s, k, 1); return v }
-        NF == 1 { bytes += $1; next }
-        { d = octal($2) - octal($3); d = d < 0 ? -d : d; sum += d; if (d > most) most = d }
-        END { printf "{\"largest\": %d, \"mean\": %.6f}", most, sum / bytes }'
+# How many of the files that the GPU's codec wrote differ from the CPU's.
+differing() {
+    rm -rf "$work/out" "$work/cpu"
+    "$program" -q --device=cuda --codec=gpu -i "$work/made" -o "$work/out/" $chain &&
+        "$program" -q --device=cpu -i "$work/made" -o "$work/cpu/" $chain || return
+    for each in "$work"/made/*; do
+        cmp -s "$work/out/${each##*/}" "$work/cpu/${each##*/}" || echo "$each"
+    done | wc -l
+}
+
+pictures() { # NAME -> how many it does
+    case $1 in
+    *', one') echo 1 ;;
+    *', 4 times as many') echo $((4 * files)) ;;
+    *) echo "$files" ;;
+    esac
+}
+
+processor_ms() { # NAME -> of one picture
+    [ -z "$(figure "$1" 3)" ] || awk -v ms="$(figure "$1" 3)" -v n="$(pictures "$1")" 'BEGIN {printf "%.2f", ms / n}'
+}
+
+# The time of each further picture, in milliseconds.
+further_ms() { # NAME
+    local four
+    four=$(figure "$1, 4 times as many")
+    [ -z "$four" ] || awk -v one="$(figure "$1")" -v four="$four" -v n="$files" 'BEGIN {printf "%.4f", (four - one) / (3 * n)}'
 }
 
 failed=0
@@ -128,11 +158,12 @@ gpu=$("$program" --devices | sed -n 's/^cuda:0  *//p' | head -1 | tr -d '"\\')
 driver=$("$program" --devices | sed -n '2s/^ *driver \([0-9.]*\).*/\1/p')
 echo "$(nproc) threads of $cpu_model; GPU: ${gpu:-none}; commit $commit; $files JPEGs of 1920x1080, $chain"
 measure "$RUNS" "${commands[@]}"
+[ ${#peers[@]} = 0 ] || measure 1 "${peers[@]}"
 measure $((3 * RUNS)) "${singles[@]}"
 
-printf '\n%-34s %10s %12s\n' many ms pictures/s
-for each in "${commands[@]}"; do
-    printf '%-34s %10.0f %12s\n' "${each%%|*}" "$(figure "${each%%|*}")" "$(rate "${each%%|*}")"
+printf '\n%-34s %10s %12s %16s\n' many ms pictures/s 'ms of a processor'
+for each in "${commands[@]}" "${peers[@]}"; do
+    printf '%-34s %10.0f %12s %16s\n' "${each%%|*}" "$(figure "${each%%|*}")" "$(rate "${each%%|*}")" "$(processor_ms "${each%%|*}")"
 done
 printf '\n%-40s %10s\n' one ms
 for each in "${singles[@]}"; do
@@ -140,17 +171,21 @@ for each in "${singles[@]}"; do
 done
 
 beyond=null difference=null
-if [ -n "$(figure 'cuda, codec=gpu')" ]; then
-    beyond=$(awk -v one="$(figure 'cuda, codec=gpu')" -v four="$(figure 'cuda, codec=gpu, 4 times as many')" -v n="$files" \
-        'BEGIN {printf "%.0f", 3000 * n / (four - one)}')
-    difference=$(decoding)
-    printf '\ncodec=gpu, each picture more: %s a second; decoded, against libjpeg: %s\n' "$beyond" "$difference"
+if [ -n "$cuda" ]; then
+    beyond=$(awk -v ms="$(further_ms 'cuda, codec=gpu')" 'BEGIN {printf "%.0f", 1000 / ms}')
+    difference=$(differing)
+    printf '\ncodec=gpu, each picture more: %s a second; files that differ from the CPU'"'"'s: %s of %s\n' "$beyond" "$difference" "$count"
+    bar "codec=gpu" "$(rate 'cuda, codec=gpu')" 3500 pictures/s
+    bar "codec=gpu, 4 times as many" "$(rate 'cuda, codec=gpu, 4 times as many')" 6500 pictures/s
+    bar "codec=gpu, each picture more" "$beyond" 10000 a_second
+    bar "codec=gpu, processor time of a picture" "$(processor_ms 'cuda, codec=gpu, 4 times as many')" 1.2 ms most
+    bar "codec=gpu, files that differ from the CPU's" "$difference" 0 files most
+    [ -z "$two" ] || bar "two GPUs: each picture more, against one" \
+        "$(awk -v two="$(further_ms 'two GPUs')" -v one="$(further_ms 'cuda, codec=gpu')" 'BEGIN {printf "%.2f", two / one}')" 0.55 times most
 fi
-
 floor=$(rate 'codecs alone')
-bar "codec=cpu: 85 % of what the codecs alone allow" "$(rate "cuda${codec:+, codec=cpu}")" \
+bar "codec=cpu: 85 % of what the codecs alone allow" "$(rate 'cuda, codec=cpu')" \
     "$(awk -v f="$floor" 'BEGIN {printf "%.1f", 0.85 * f}')" pictures/s
-bar "codec=gpu" "$(rate 'cuda, codec=gpu')" 3000 pictures/s
 if [ -n "$cuda" ]; then
     bar "one JPEG of 33 megapixels by auto: the time of CUDA's start and 40 % of it" \
         "$(awk -v s="$(figure "start cuda")" -v a="$(figure "large.jpg $chain auto")" 'BEGIN {printf "%.0f", 140 * s / a}')" 100 %
@@ -162,17 +197,18 @@ if [ -n "$cuda" ]; then
     done
 fi
 if [ -s "$work/bars" ]; then
-    printf '\n%-76s %10s %10s\n' bar 'at least' measured
-    awk -F'|' '{printf "%-76s %10s %10s %-10s %s\n", $1, $2, $3, $4, $5}' "$work/bars"
+    printf '\n%-76s %12s %10s\n' bar '' measured
+    awk -F'|' '{printf "%-76s %5s %6s %10s %-10s %s\n", $1, $6, $2, $3, $4, $5}' "$work/bars"
 fi
 {
     echo "{\"date\": \"$(date -u +%Y-%m-%dT%H:%M:%SZ)\", \"commit\": \"$commit\", \"cpu\": \"$cpu_model\", \"threads\": $(nproc),"
     echo " \"gpu\": \"$gpu\", \"driver\": \"$driver\", \"files\": $files, \"chain\": \"$chain\", \"runs\": $RUNS,"
-    echo " \"codec_gpu_more_pictures_s\": $beyond, \"codec_gpu_decoding_difference\": $difference, \"figures\": ["
-    awk -F'|' '{printf "%s  {\"name\": \"%s\", \"ms\": %s}", (NR > 1 ? ",\n" : ""), $1, $2} END {print "],"}' "$work/figures"
+    echo " \"codec_gpu_more_pictures_s\": $beyond, \"codec_gpu_differing_files\": $difference, \"figures\": ["
+    awk -F'|' '{printf "%s  {\"name\": \"%s\", \"ms\": %s, \"processor_ms\": %s}", (NR > 1 ? ",\n" : ""), $1, $2, $3} END {print "],"}' \
+        "$work/figures"
     echo ' "bars": ['
-    awk -F'|' '{printf "%s  {\"name\": \"%s\", \"at_least\": %s, \"measured\": %s, \"unit\": \"%s\", \"verdict\": \"%s\"}",
-        (NR > 1 ? ",\n" : ""), $1, $2, $3, $4, $5} END {print "]}"}' "$work/bars"
+    awk -F'|' '{printf "%s  {\"name\": \"%s\", \"at_%s\": %s, \"measured\": %s, \"unit\": \"%s\", \"verdict\": \"%s\"}",
+        (NR > 1 ? ",\n" : ""), $1, $6, $2, $3, $4, $5} END {print "]}"}' "$work/bars"
 } >"$results" || exit 1
 echo "written to $results"
 exit $failed

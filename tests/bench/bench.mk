@@ -17,8 +17,18 @@ $(BENCH_GPU): $(addprefix $(BUILD)/,$(addsuffix .o,$(basename $(BENCH_SRC)))) $(
 bench: $(PROGRAM) ## the CPU backend beside vips, ImageMagick and others: tables, and JSON in tests/bench/results
 	@bash tests/bench/cpu.sh $(PROGRAM)
 
-bench-batch: $(PROGRAM) ## thousands of JPEGs by every device and codec, single ones by auto: tables and JSON
-	@bash tests/bench/batch.sh $(PROGRAM)
+# nvJPEG, too, where the toolkit (or NVJPEG_HOME) has it.
+NVJPEG_HOME ?= $(CUDA_HOME)
+NVJPEG_HEADER := $(firstword $(wildcard $(addsuffix /nvjpeg.h,$(NVJPEG_HOME)/include $(NVJPEG_HOME)/targets/*/include)))
+NVJPEG_LIB := $(if $(NVJPEG_HEADER),$(firstword $(wildcard $(addsuffix /libnvjpeg.so*,$(NVJPEG_HOME)/targets/*/lib \
+  $(NVJPEG_HOME)/lib64 $(NVJPEG_HOME)/lib $(NVJPEG_HOME)/lib/*-linux-gnu))))
+BENCH_NVJPEG := $(if $(filter 1,$(CUDA)),$(if $(NVJPEG_LIB),$(BUILD)/bench-nvjpeg))
+$(BUILD)/tests/bench/peers/nvjpeg.o: GF_NVCCFLAGS += -I$(dir $(NVJPEG_HEADER))
+$(BUILD)/bench-nvjpeg: $(BUILD)/tests/bench/peers/nvjpeg.o
+	$(call say,LD,$@)$(CC) $(PIE) $(GF_LDFLAGS) $(LDFLAGS) -o $@ $^ $(NVJPEG_LIB) -Wl,-rpath,$(dir $(NVJPEG_LIB)) $(LIBS)
+
+bench-batch: $(PROGRAM) $(BENCH_NVJPEG) ## thousands of JPEGs by every device, codec and peer, single ones by auto: tables and JSON
+	@bash tests/bench/batch.sh $(PROGRAM) $(BENCH_NVJPEG)
 
 ifeq ($(CUDA),1)
 bench-gpu: $(PROGRAM) $(BENCH_GPU) ## kernels beside NPP's, the pipeline and the start on a GPU: tables and JSON
@@ -33,12 +43,27 @@ bench-gpu compare techniques:
 	@echo "$@: this build has no CUDA backend (no nvcc, or CUDA=0)" >&2; exit 3
 endif
 
+ifeq ($(CUDA),1)
+BENCH_JPEG := $(BUILD)/bench-jpeg
+$(BENCH_JPEG): $(BUILD)/tests/bench/jpeg/jpeg.o $(BUILD)/tests/bench/device.o $(LIB_A)
+	$(call say,LD,$@)$(CC) $(PIE) $(GF_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(BUILD)/draw-page: $(BUILD)/tests/bench/jpeg/page.o
+	$(call say,LD,$@)$(CC) $(PIE) $(GF_LDFLAGS) $(LDFLAGS) -o $@ $^
+
+bench-jpeg: $(PROGRAM) $(BENCH_JPEG) $(BUILD)/draw-page ## the GPU's JPEG decoder and encoder alone: a table and JSON
+	@bash tests/bench/jpeg/jpeg.sh $(BENCH_JPEG) $(BUILD)/draw-page $(PROGRAM)
+else
+bench-jpeg:
+	@echo "$@: this build has no CUDA backend (no nvcc, or CUDA=0)" >&2; exit 3
+endif
+
 BENCH_PNG := $(BUILD)/bench-png
 $(BENCH_PNG): $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/bench/png/*.c)) $(LIB_A)
 	$(call say,LD,$@)$(CC) $(PIE) $(GF_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 bench-png: $(PROGRAM) $(BENCH_PNG) ## PNG written and read beside libpng, level by level: tables and JSON
 	@bash tests/bench/png/png.sh $(BENCH_PNG) $(PROGRAM)
-.PHONY: bench bench-batch bench-gpu bench-png compare techniques
+.PHONY: bench bench-batch bench-gpu bench-jpeg bench-png compare techniques
 
--include $(addprefix $(BUILD)/,$(addsuffix .d,$(basename $(BENCH_SRC) $(wildcard tests/bench/png/*.c))))
+-include $(addprefix $(BUILD)/,$(addsuffix .d,$(basename $(BENCH_SRC) $(wildcard tests/bench/png/*.c tests/bench/jpeg/*.c))))
