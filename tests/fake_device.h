@@ -408,16 +408,6 @@ static enum gf_status fake_statistic_add(struct gf_lane *lane, const struct gf_v
     return GF_OK;
 }
 
-static enum gf_status fake_statistic_take(struct gf_lane *lane, struct gf_histogram *into,
-                                          struct gf_error *error)
-{
-    const struct fake_lane *const fake = (struct fake_lane *)lane;
-    (void)error;
-    for (size_t i = 0; i < (size_t)into->channels * (size_t)into->bins; i++)
-        into->count[i] += fake->histogram.count[i];
-    return GF_OK;
-}
-
 /* ---- the queued work ---- */
 
 static void fake_copy(const struct gf_view *src, const struct gf_view *dst)
@@ -489,6 +479,18 @@ static enum gf_status fake_wait(struct gf_lane *lane, struct gf_error *error)
     pthread_mutex_lock(&device->lock);
     device->waits++;
     pthread_mutex_unlock(&device->lock);
+    return GF_OK;
+}
+
+static enum gf_status fake_statistic_take(struct gf_lane *lane, struct gf_histogram *into,
+                                          struct gf_error *error)
+{
+    const struct fake_lane *const fake = (struct fake_lane *)lane;
+    const enum gf_status status = fake_wait(lane, error);
+    if (status)
+        return status;
+    for (size_t i = 0; i < (size_t)into->channels * (size_t)into->bins; i++)
+        into->count[i] += fake->histogram.count[i];
     return GF_OK;
 }
 

@@ -126,7 +126,7 @@ static void test_wrong_options(void **state)
     ASSERT_OPTION_REFUSED(max_pixels, 0, "0 allows no picture");
     ASSERT_OPTION_REFUSED(host_memory, (enum gf_host_memory)2, "2 is outside 0..1");
     ASSERT_OPTION_REFUSED(transfer, (enum gf_transfer)(-1), "-1 is outside 0..1");
-    ASSERT_OPTION_REFUSED(codec, (enum gf_codec)4, "4 is outside 0..3");
+    ASSERT_OPTION_REFUSED(codec, (enum gf_codec)3, "3 is outside 0..2");
     ASSERT_OPTION_REFUSED(format, (enum gf_file_format)17, "17 is outside 0..4");
     ASSERT_OPTION_REFUSED(quality, 1000, "1000 is outside 1..100");
     ASSERT_OPTION_REFUSED(quality, 0, "0 is outside 1..100");

@@ -1,157 +1,268 @@
-/* JPEG decoded and encoded on a device. The device is tests/fake_device.h, and its codec a fake
- * too: libjpeg behind jpeg_device.h. The rows of a picture that it takes do not cross to the host;
- * a picture that it declines or fails at goes through the CPU's codec, with the same result. */
+/* JPEG decoded and encoded on a device. The device is tests/fake_device.h; its decoders and
+ * encoders are fakes, too: libjpeg behind cuda/jpeg/decoder.h and encoder.h. The rows of a picture
+ * that they take do not cross to the host; a picture that they decline or fail at goes through the
+ * CPU's codec. The file is the same, byte by byte. */
 #include <stdio.h>
 #include <unistd.h>
 
 #include <jpeglib.h>
 
+#include "cuda/jpeg/decoder.h"
+#include "cuda/jpeg/encoder.h"
 #include "fake_device.h"
 #include "pipeline/pipeline_state.h"
 #include "temp_folder.h"
 
-struct gf_jpeg_lease {
-    bool taken;
-};
+/* ---- the fakes ---- */
 
-struct gf_jpeg_device {
+enum { PICTURE_BYTES = 1000 };
+
+static struct {
+    pthread_mutex_t lock;
     /* Set by the test. */
-    bool without_engines;
-    enum gf_status start, encode_status; /* of a failure; GF_OK: none */
-    bool declines;
-    /* Counted by the fake. */
-    int waits, decoded, encoded, opened;
-    struct gf_jpeg_lease lease;
-    unsigned char *bytes;
-    unsigned long size;
+    enum gf_status start, decode_status, encode_status; /* of a failure; GF_OK: none */
+    bool declines, waits;                               /* waits: each group takes a while */
+    uint64_t lent_bytes;                                /* 0: no limit */
+    /* Counted by the fakes. */
+    int open, decoded, encoded, largest_group;
+    bool too_much_memory;
+} fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+struct gf_jpeg_decoder {
+    pthread_t owner;
+    uint64_t bytes;
 };
 
-/* ---- the fake ---- */
+struct gf_jpeg_encoder {
+    pthread_t owner;
+    uint64_t bytes;
+    unsigned char *file[64]; /* whose scans are handed out */
+};
 
-enum gf_status gf_jpeg_device_open(int device, struct gf_jpeg_device **codec,
-                                   struct gf_error *error)
+static enum gf_status start(int device, struct gf_error *error)
 {
-    (void)device;
-    (void)codec;
-    return gf_fail(error, GF_ERROR_UNAVAILABLE, "fake: not opened like this");
+    assert_int_equal(device, 0);
+    pthread_mutex_lock(&fake.lock);
+    fake.open += !fake.start;
+    pthread_mutex_unlock(&fake.lock);
+    return fake.start ? gf_fail(error, fake.start, "fake: does not start") : GF_OK;
 }
 
-void gf_jpeg_device_close(struct gf_jpeg_device *codec)
+static void end(pthread_t owner)
 {
-    if (codec)
-        codec->opened--;
+    assert_true(pthread_equal(owner, pthread_self()));
+    pthread_mutex_lock(&fake.lock);
+    fake.open--;
+    pthread_mutex_unlock(&fake.lock);
 }
 
-bool gf_jpeg_device_likely(void)
+static void begin_group(pthread_t owner, uint64_t bytes, int count)
 {
-    return true;
+    assert_true(pthread_equal(owner, pthread_self()));
+    if (fake.waits)
+        usleep(2000);
+    pthread_mutex_lock(&fake.lock);
+    fake.largest_group = count > fake.largest_group ? count : fake.largest_group;
+    fake.too_much_memory |= (uint64_t)count * PICTURE_BYTES > bytes;
+    pthread_mutex_unlock(&fake.lock);
 }
 
-enum gf_status gf_jpeg_device_engines(struct gf_jpeg_device *codec, int *engines,
-                                      struct gf_error *error)
+enum gf_status gf_jpeg_decoder_create(int device, uint64_t memory_most,
+                                      struct gf_jpeg_decoder **decoder, struct gf_error *error)
 {
-    codec->waits++;
-    *engines = codec->without_engines ? 0 : 7;
-    return codec->start ? gf_fail(error, codec->start, "fake: does not start") : GF_OK;
+    const enum gf_status status = start(device, error);
+    if (status)
+        return status;
+    *decoder = calloc(1, sizeof **decoder);
+    assert_non_null(*decoder);
+    (*decoder)->owner = pthread_self();
+    (*decoder)->bytes = memory_most;
+    return GF_OK;
 }
 
-bool gf_jpeg_device_takes(const struct gf_jpeg_info *info)
+void gf_jpeg_decoder_destroy(struct gf_jpeg_decoder *decoder)
 {
-    return info->width <= 1000 && info->height <= 1000;
+    if (decoder)
+        end(decoder->owner);
+    free(decoder);
 }
 
-enum gf_status gf_jpeg_device_decode(struct gf_jpeg_device *codec, unsigned char *data,
-                                     const struct gf_jpeg_info *info, const struct gf_view *out,
-                                     struct gf_error *error)
+uint64_t gf_jpeg_decoder_bytes(const struct gf_jpeg_header *header, size_t size)
+{
+    assert_true(header->width > 0 && size);
+    return PICTURE_BYTES;
+}
+
+static void decode_picture(const struct gf_jpeg_decode_picture *picture)
 {
     struct jpeg_decompress_struct jpeg;
     struct jpeg_error_mgr errors;
-    assert_true(codec->waits);
-    if (codec->declines)
-        return gf_fail(error, GF_ERROR_INPUT, "fake: declined");
-    codec->decoded++;
     jpeg.err = jpeg_std_error(&errors);
     jpeg_create_decompress(&jpeg);
-    jpeg_mem_src(&jpeg, data, info->end);
+    jpeg_mem_src(&jpeg, picture->data, picture->size);
     jpeg_read_header(&jpeg, TRUE);
     jpeg_start_decompress(&jpeg);
+    assert_int_equal(jpeg.output_components, picture->out.format.channels);
     while (jpeg.output_scanline < jpeg.output_height) {
-        JSAMPROW row = gf_view_row(out, (int)jpeg.output_scanline);
+        JSAMPROW row = gf_view_row(&picture->out, (int)jpeg.output_scanline);
         jpeg_read_scanlines(&jpeg, &row, 1);
     }
     jpeg_finish_decompress(&jpeg);
     jpeg_destroy_decompress(&jpeg);
+}
+
+enum gf_status gf_jpeg_decoder_run(struct gf_jpeg_decoder *decoder,
+                                   struct gf_jpeg_decode_picture *pictures, int count,
+                                   struct gf_error *error)
+{
+    begin_group(decoder->owner, decoder->bytes, count);
+    if (fake.decode_status)
+        return gf_fail(error, fake.decode_status, "fake: decoding fails");
+    for (int i = 0; i < count; i++) {
+        pictures[i].decoded = !fake.declines;
+        if (pictures[i].decoded)
+            decode_picture(&pictures[i]);
+        pthread_mutex_lock(&fake.lock);
+        fake.decoded += pictures[i].decoded;
+        pthread_mutex_unlock(&fake.lock);
+    }
     return GF_OK;
 }
 
-struct gf_jpeg_lease *gf_jpeg_lease_acquire(struct gf_jpeg_device *codec)
+enum gf_status gf_jpeg_encoder_create(int device, uint64_t memory_most,
+                                      struct gf_jpeg_encoder **encoder, struct gf_error *error)
 {
-    assert_false(codec->lease.taken);
-    codec->lease.taken = true;
-    return &codec->lease;
+    const enum gf_status status = start(device, error);
+    if (status)
+        return status;
+    *encoder = calloc(1, sizeof **encoder);
+    assert_non_null(*encoder);
+    (*encoder)->owner = pthread_self();
+    (*encoder)->bytes = memory_most;
+    return GF_OK;
 }
 
-void gf_jpeg_lease_release(struct gf_jpeg_device *codec, struct gf_jpeg_lease *lease)
+static void drop_files(struct gf_jpeg_encoder *encoder)
 {
-    assert_ptr_equal(lease, &codec->lease);
-    assert_true(lease->taken);
-    lease->taken = false;
+    for (size_t i = 0; i < sizeof encoder->file / sizeof *encoder->file; i++) {
+        free(encoder->file[i]);
+        encoder->file[i] = NULL;
+    }
 }
 
-enum gf_status gf_jpeg_device_encode(struct gf_jpeg_device *codec, struct gf_jpeg_lease *lease,
-                                     const struct gf_view *in, const struct gf_options *options,
-                                     size_t *size, struct gf_error *error)
+void gf_jpeg_encoder_destroy(struct gf_jpeg_encoder *encoder)
+{
+    if (!encoder)
+        return;
+    end(encoder->owner);
+    drop_files(encoder);
+    free(encoder);
+}
+
+uint64_t gf_jpeg_encoder_bytes(struct gf_format format, enum gf_subsampling subsampling)
+{
+    assert_true(format.width > 0 && subsampling <= GF_SUBSAMPLING_444);
+    return PICTURE_BYTES;
+}
+
+/* What stands between the header of the scan and the end marker. */
+static void find_scan(struct gf_jpeg_encode_picture *picture, const unsigned char *file,
+                      size_t size)
+{
+    size_t at = 2;
+    while (file[at + 1] != 0xda)
+        at += 2 + (size_t)(file[at + 2] << 8 | file[at + 3]);
+    at += 2 + (size_t)(file[at + 2] << 8 | file[at + 3]);
+    picture->scan = file + at;
+    picture->size = size - 2 - at;
+}
+
+static void encode_picture(struct gf_jpeg_encode_picture *picture, unsigned char **file)
 {
     struct jpeg_compress_struct jpeg;
     struct jpeg_error_mgr errors;
-    assert_true(codec->waits && lease && lease->taken);
-    if (codec->encode_status)
-        return gf_fail(error, codec->encode_status, "fake: encoding fails");
-    codec->encoded++;
-    free(codec->bytes);
-    codec->bytes = NULL;
+    unsigned long size = 0;
     jpeg.err = jpeg_std_error(&errors);
     jpeg_create_compress(&jpeg);
-    jpeg_mem_dest(&jpeg, &codec->bytes, &codec->size);
-    jpeg.image_width = (JDIMENSION)in->format.width;
-    jpeg.image_height = (JDIMENSION)in->format.height;
-    jpeg.input_components = in->format.channels;
-    jpeg.in_color_space = in->format.channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    jpeg_mem_dest(&jpeg, file, &size);
+    jpeg.image_width = (JDIMENSION)picture->in.format.width;
+    jpeg.image_height = (JDIMENSION)picture->in.format.height;
+    jpeg.input_components = picture->in.format.channels;
+    jpeg.in_color_space = picture->in.format.channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
     jpeg_set_defaults(&jpeg);
-    jpeg_set_quality(&jpeg, options->quality, TRUE);
+    jpeg_set_quality(&jpeg, picture->quality, TRUE);
+    jpeg.comp_info[0].h_samp_factor = picture->subsampling == GF_SUBSAMPLING_444 ? 1 : 2;
+    jpeg.comp_info[0].v_samp_factor = picture->subsampling == GF_SUBSAMPLING_420 ? 2 : 1;
     jpeg_start_compress(&jpeg, TRUE);
     while (jpeg.next_scanline < jpeg.image_height) {
-        JSAMPROW row = gf_view_row(in, (int)jpeg.next_scanline);
+        JSAMPROW row = gf_view_row(&picture->in, (int)jpeg.next_scanline);
         jpeg_write_scanlines(&jpeg, &row, 1);
     }
     jpeg_finish_compress(&jpeg);
     jpeg_destroy_compress(&jpeg);
-    *size = codec->size;
+    find_scan(picture, *file, size);
+}
+
+enum gf_status gf_jpeg_encoder_run(struct gf_jpeg_encoder *encoder,
+                                   struct gf_jpeg_encode_picture *pictures, int count,
+                                   struct gf_error *error)
+{
+    begin_group(encoder->owner, encoder->bytes, count);
+    drop_files(encoder);
+    if (fake.encode_status)
+        return gf_fail(error, fake.encode_status, "fake: encoding fails");
+    for (int i = 0; i < count; i++) {
+        encode_picture(&pictures[i], &encoder->file[i]);
+        pictures[i].encoded = true;
+        pthread_mutex_lock(&fake.lock);
+        fake.encoded++;
+        pthread_mutex_unlock(&fake.lock);
+    }
     return GF_OK;
 }
 
-enum gf_status gf_jpeg_device_fetch(struct gf_jpeg_device *codec, struct gf_jpeg_lease *lease,
-                                    void *data, size_t size, struct gf_error *error)
+/* The codec of the fake device. */
+static struct gf_jpeg_device *opened;
+
+static enum gf_status open_codec(struct gf_backend *backend, struct gf_jpeg_device **codec,
+                                 struct gf_error *error)
 {
-    (void)error;
-    assert_true(lease->taken);
-    assert_int_equal(size, codec->size);
-    memcpy(data, codec->bytes, size);
-    return GF_OK;
+    (void)backend;
+    const enum gf_status status =
+        opened ? GF_OK : gf_jpeg_device_open(0, fake.lent_bytes, &opened, error);
+    *codec = opened;
+    return status;
+}
+
+static void close_codec(void)
+{
+    gf_jpeg_device_close(opened, fake.lent_bytes);
+    opened = NULL;
+    assert_int_equal(fake.open, 0);
+    assert_false(fake.too_much_memory);
+}
+
+static void reset_fake(void)
+{
+    fake.start = fake.decode_status = fake.encode_status = GF_OK;
+    fake.declines = fake.waits = false;
+    fake.lent_bytes = 0;
+    fake.decoded = fake.encoded = fake.largest_group = 0;
 }
 
 /* ---- runs ---- */
 
 struct trial {
     const char *chain, *input, *output; /* defaults: blur,equalize, in.jpg, out.jpg */
-    struct gf_jpeg_device codec;
-    enum gf_codec kind; /* GF_CODEC_AUTO: the GPU's */
+    enum gf_codec codec;
+    enum gf_subsampling subsampling;
     uint64_t memory_bytes, device_bytes;
     bool serial, in_memory;
     /* Results. */
     enum gf_status status;
     int warnings, runs;
     size_t crossed; /* bytes of rows, up and down */
+    bool device_decoded, device_encoded;
     struct gf_error error;
 };
 
@@ -169,21 +280,30 @@ static struct gf_pipeline *open_cpu(const char *chain, const struct gf_options *
     return pipeline;
 }
 
+static unsigned char *read_file(const char *name, size_t *size)
+{
+    enum { MOST = 100000 };
+    unsigned char *const data = malloc(MOST);
+    FILE *const file = fopen(in_folder(name), "rb");
+    assert_true(data && file);
+    *size = fread(data, 1, MOST, file);
+    assert_in_range(*size, 1, MOST - 1);
+    fclose(file);
+    return data;
+}
+
 /* The same from bytes to bytes. */
 static enum gf_status run_in_memory(struct gf_pipeline *pipeline, struct trial *trial)
 {
-    unsigned char data[100000];
     void *result;
     size_t size;
-    FILE *file = fopen(in_folder(trial->input), "rb");
-    assert_non_null(file);
-    const size_t read = fread(data, 1, sizeof data, file);
-    fclose(file);
+    unsigned char *const data = read_file(trial->input, &size);
     const enum gf_status status =
-        gf_pipeline_run_bytes(pipeline, data, read, GF_FILE_AUTO, &result, &size, &trial->error);
+        gf_pipeline_run_bytes(pipeline, data, size, GF_FILE_AUTO, &result, &size, &trial->error);
+    free(data);
     if (status)
         return status;
-    file = fopen(in_folder(trial->output), "wb");
+    FILE *const file = fopen(in_folder(trial->output), "wb");
     assert_non_null(file);
     assert_int_equal(fwrite(result, 1, size, file), size);
     fclose(file);
@@ -198,59 +318,75 @@ static void run_trial(struct trial *trial)
     trial->chain = trial->chain ? trial->chain : "blur,equalize";
     trial->input = trial->input ? trial->input : "in.jpg";
     trial->output = trial->output ? trial->output : "out.jpg";
-    trial->kind = trial->kind ? trial->kind : GF_CODEC_GPU;
     options.device = GF_DEVICE_CPU; /* does not start a real one */
     options.warn = count_warning;
     options.warn_context = &trial->warnings;
     options.memory_bytes = trial->memory_bytes;
     options.serial = trial->serial;
+    options.subsampling = trial->subsampling;
     struct gf_pipeline *const pipeline = open_cpu(trial->chain, &options);
     fake_open(&device);
+    device.calls.codec = open_codec;
     device.memory_bytes = trial->device_bytes;
     gf_pipeline_replace_backend(pipeline, &device.base, true);
-    gf_pipeline_options(pipeline)->codec = trial->kind;
+    gf_pipeline_options(pipeline)->codec = trial->codec;
     gf_pipeline_options(pipeline)->device = GF_DEVICE_CUDA;
-    pipeline->codec.jpeg = &trial->codec;
-    trial->codec.opened = 1;
+    fake.decoded = fake.encoded = 0;
     trial->status = trial->in_memory
                         ? run_in_memory(pipeline, trial)
                         : gf_pipeline_run_file(pipeline, in_folder(trial->input),
                                                in_folder(trial->output), &trial->error);
+    trial->device_decoded = gf_pipeline_profile(pipeline)->device_decoded;
+    trial->device_encoded = gf_pipeline_profile(pipeline)->device_encoded;
     gf_pipeline_close(pipeline);
-    assert_false(trial->codec.lease.taken);
-    assert_int_equal(trial->codec.opened, 0);
+    close_codec();
     fake_assert_clean(trial->chain, &device);
     trial->runs = device.runs;
     trial->crossed = device.upload_bytes + device.download_bytes;
-    free(trial->codec.bytes);
 }
 
-static void on_cpu(const char *chain, const char *input, const char *output)
+static void on_cpu(const char *chain, const char *input, const char *output,
+                   enum gf_subsampling subsampling)
 {
     struct gf_options options = gf_options_default();
     struct gf_error error = {0};
     options.device = GF_DEVICE_CPU;
+    options.subsampling = subsampling;
     struct gf_pipeline *const pipeline = open_cpu(chain, &options);
     assert_ok(chain, gf_pipeline_run_file(pipeline, in_folder(input), in_folder(output), &error),
               &error);
     gf_pipeline_close(pipeline);
 }
 
-/* The trial's result is the CPU's. Two JPEGs are compared as pictures: their headers differ. */
+static void assert_same_files(const char *label, const char *a, const char *b)
+{
+    FILE *const one = fopen(in_folder(a), "rb"), *const other = fopen(in_folder(b), "rb");
+    int byte;
+    assert_true(one && other);
+    do {
+        byte = fgetc(one);
+        if (byte != fgetc(other))
+            fail_msg("%s: %s and %s differ", label, a, b);
+    } while (byte != EOF);
+    fclose(one);
+    fclose(other);
+}
+
+/* The trial's file is the CPU's. */
 static void assert_same_result(const struct trial *trial)
 {
+    const char *const expected = strstr(trial->output, ".jpg") ? "cpu.jpg" : "cpu.ppm";
     assert_ok(trial->chain, trial->status, &trial->error);
-    on_cpu(trial->chain, trial->input, strstr(trial->output, ".jpg") ? "cpu.jpg" : "cpu.ppm");
-    if (strstr(trial->output, ".jpg")) {
-        on_cpu("", "cpu.jpg", "cpu.ppm");
-        on_cpu("", trial->output, "is.ppm");
-    }
-    struct gf_image expected = netpbm_read(in_folder("cpu.ppm"));
-    struct gf_image is =
-        netpbm_read(in_folder(strstr(trial->output, ".jpg") ? "is.ppm" : trial->output));
-    assert_same(trial->chain, &is, &expected);
-    picture_free(&is);
-    picture_free(&expected);
+    on_cpu(trial->chain, trial->input, expected, trial->subsampling);
+    assert_same_files(trial->chain, trial->output, expected);
+}
+
+/* The CPU's codec did it, after a failure that was worth so many warnings. */
+static void assert_done_by_cpu(const struct trial *trial, int warnings)
+{
+    assert_same_result(trial);
+    assert_false(trial->device_decoded || trial->device_encoded);
+    assert_int_equal(trial->warnings, warnings);
 }
 
 static void test_nothing_crosses(void **state)
@@ -263,8 +399,8 @@ static void test_nothing_crosses(void **state)
             struct trial trial = {.chain = chains[i], .serial = serial};
             run_trial(&trial);
             assert_same_result(&trial);
-            assert_int_equal(trial.codec.decoded, 1);
-            assert_int_equal(trial.codec.encoded, 1);
+            assert_int_equal(fake.decoded, 1);
+            assert_int_equal(fake.encoded, 1);
             assert_int_equal(trial.crossed, 0);
             assert_int_equal(trial.warnings, 0);
         }
@@ -277,14 +413,14 @@ static void test_one_end(void **state)
     struct trial down = {.output = "out.ppm"}, up = {.input = "in.ppm"};
     run_trial(&down);
     assert_same_result(&down);
-    assert_int_equal(down.codec.decoded, 1);
+    assert_int_equal(fake.decoded, 1);
     run_trial(&up);
     assert_same_result(&up);
-    assert_int_equal(up.codec.encoded, 1);
+    assert_int_equal(fake.encoded, 1);
     struct trial neither = {.input = "in.ppm", .output = "out.ppm"};
     run_trial(&neither);
     assert_same_result(&neither);
-    assert_int_equal(neither.codec.waits, 0); /* its start is not waited for */
+    assert_int_equal(fake.decoded + fake.encoded, 0);
 }
 
 static void test_conversion(void **state)
@@ -293,13 +429,13 @@ static void test_conversion(void **state)
     struct trial trial = {.chain = ""};
     run_trial(&trial);
     assert_same_result(&trial);
-    assert_int_equal(trial.codec.decoded, 1);
-    assert_int_equal(trial.codec.encoded, 1);
+    assert_int_equal(fake.decoded, 1);
+    assert_int_equal(fake.encoded, 1);
     assert_int_equal(trial.runs, 0);
     struct trial other = {.chain = "", .output = "out.ppm"};
     run_trial(&other);
     assert_same_result(&other);
-    assert_int_equal(other.codec.decoded, 0);
+    assert_int_equal(fake.decoded, 0);
 }
 
 /* A second attempt reads the bytes and writes the result from the start. */
@@ -307,36 +443,68 @@ static void test_in_memory(void **state)
 {
     (void)state;
     struct trial trial = {.in_memory = true}, failing = {.in_memory = true};
-    failing.codec.encode_status = GF_ERROR_DEVICE;
     run_trial(&trial);
     assert_same_result(&trial);
-    assert_int_equal(trial.codec.decoded, 1);
-    assert_int_equal(trial.codec.encoded, 1);
+    assert_int_equal(fake.decoded, 1);
+    assert_int_equal(fake.encoded, 1);
+    fake.encode_status = GF_ERROR_DEVICE;
     run_trial(&failing);
-    assert_same_result(&failing);
-    assert_int_equal(failing.warnings, 1);
+    assert_done_by_cpu(&failing, 1);
 }
 
 /* What the device's codec cannot do, libjpeg does. */
 static void test_gives_way(void **state)
 {
     (void)state;
-    struct trial declined = {.codec.declines = true};
+    struct trial declined = {.chain = "blur"};
+    fake.declines = true;
     run_trial(&declined);
     assert_same_result(&declined);
     assert_int_equal(declined.warnings, 0);
-    struct trial failing = {.codec.encode_status = GF_ERROR_DEVICE};
-    run_trial(&failing);
-    assert_same_result(&failing);
-    assert_int_equal(failing.warnings, 1);
-    struct trial crowded = {.codec.encode_status = GF_ERROR_DEVICE_MEMORY};
-    run_trial(&crowded);
-    assert_same_result(&crowded);
-    assert_int_equal(crowded.warnings, 0);
+    assert_true(declined.device_encoded);
+    fake.declines = false;
+    static const struct {
+        enum gf_status start, decode, encode;
+        int warnings;
+    } failures[] = {{.encode = GF_ERROR_DEVICE, .warnings = 1},
+                    {.encode = GF_ERROR_DEVICE_MEMORY},
+                    {.decode = GF_ERROR_DEVICE, .warnings = 1},
+                    {.start = GF_ERROR_DEVICE_MEMORY},
+                    {.start = GF_ERROR_DEVICE, .warnings = 1}};
+    for (size_t i = 0; i < sizeof failures / sizeof *failures; i++) {
+        struct trial failing = {.chain = "blur"};
+        fake.start = failures[i].start;
+        fake.decode_status = failures[i].decode;
+        fake.encode_status = failures[i].encode;
+        run_trial(&failing);
+        assert_done_by_cpu(&failing, failures[i].warnings);
+    }
+    reset_fake();
     struct trial bounded = {.memory_bytes = 1 << 20};
     run_trial(&bounded);
     assert_same_result(&bounded);
-    assert_int_equal(bounded.codec.decoded, 0);
+    assert_false(bounded.device_decoded);
+    struct trial asked = {.codec = GF_CODEC_CPU};
+    run_trial(&asked);
+    assert_same_result(&asked);
+    assert_int_equal(fake.decoded + fake.encoded, 0);
+}
+
+/* The codec's memory: what one picture needs for each of its four threads. */
+static void test_lent_memory(void **state)
+{
+    (void)state;
+    for (uint64_t pictures = 0; pictures < 3; pictures++) {
+        struct trial trial = {.chain = "blur"};
+        fake.lent_bytes = 4 * PICTURE_BYTES * pictures + 4;
+        run_trial(&trial);
+        if (pictures)
+            assert_same_result(&trial);
+        else
+            assert_done_by_cpu(&trial, 0);
+        assert_int_equal(trial.device_encoded, pictures > 0);
+    }
+    reset_fake();
 }
 
 /* With little device memory the picture is done, or the error names the file. */
@@ -358,23 +526,94 @@ static void test_little_memory(void **state)
     assert_true(refused > 0);
 }
 
-static void test_if_fast(void **state)
+/* ---- many callers ---- */
+
+enum { CALLERS = 24, ROUNDS = 20 };
+
+struct caller {
+    pthread_t thread;
+    struct gf_jpeg_device *codec;
+    const unsigned char *file;
+    size_t size;
+    struct gf_image expected;
+    enum gf_status status;
+    bool differs;
+};
+
+static void *call(void *argument)
 {
+    struct caller *const caller = argument;
+    const struct gf_image *const expected = &caller->expected;
+    struct gf_image image = {.format = expected->format, .pitch = expected->pitch};
+    struct gf_options options = gf_options_default();
+    struct gf_jpeg_header header;
+    struct gf_error error;
+    image.data = malloc(image.pitch * (size_t)image.format.height);
+    assert_non_null(image.data);
+    assert_true(gf_jpeg_header_read(caller->file, caller->size, &header));
+    for (int i = 0; !caller->status && i < ROUNDS; i++) {
+        const struct gf_view view = {.data = image.data,
+                                     .pitch = image.pitch,
+                                     .format = image.format,
+                                     .rows = image.format.height};
+        struct gf_jpeg_scan scan = {0};
+        bool decoded;
+        caller->status = gf_jpeg_device_decode(caller->codec, &header, caller->file, caller->size,
+                                               &view, &decoded, &error);
+        caller->differs |= !decoded || memcmp(image.data, expected->data, picture_bytes(expected));
+        if (!caller->status)
+            caller->status = gf_jpeg_device_encode(caller->codec, &view, &options, &scan, &error);
+        caller->differs |= !scan.size || scan.size > caller->size;
+        gf_jpeg_scan_return(&scan);
+    }
+    free(image.data);
+    return NULL;
+}
+
+/* Pictures that wait share a group, and each caller gets its own. */
+static void test_groups(void **state)
+{
+    struct caller caller[CALLERS] = {0};
+    unsigned char *file[2] = {NULL, NULL};
+    size_t size[2];
+    struct gf_image picture[2];
+    struct gf_error error = {0};
     (void)state;
-    struct trial fast = {.kind = GF_CODEC_GPU_IF_FAST};
-    run_trial(&fast);
-    assert_same_result(&fast);
-    assert_int_equal(fast.codec.decoded, 1);
-    struct trial slow = {.kind = GF_CODEC_GPU_IF_FAST, .codec.without_engines = true};
-    run_trial(&slow);
-    assert_same_result(&slow);
-    assert_int_equal(slow.codec.decoded + slow.codec.encoded, 0);
-    struct trial absent = {.kind = GF_CODEC_GPU_IF_FAST, .codec.start = GF_ERROR_UNAVAILABLE};
-    run_trial(&absent);
-    assert_same_result(&absent);
-    struct trial asked = {.codec.start = GF_ERROR_UNAVAILABLE};
-    run_trial(&asked);
-    assert_int_equal(asked.status, GF_ERROR_UNAVAILABLE);
+    for (int i = 0; i < 2; i++) {
+        file[i] = read_file(i ? "in.jpg" : "gray.jpg", &size[i]);
+        on_cpu("", i ? "in.jpg" : "gray.jpg", i ? "cpu.ppm" : "cpu.pgm", GF_SUBSAMPLING_420);
+        picture[i] = netpbm_read(in_folder(i ? "cpu.ppm" : "cpu.pgm"));
+    }
+    fake.waits = true;
+    fake.lent_bytes = 4 * 10 * PICTURE_BYTES;
+    for (int i = 0; i < CALLERS; i++) {
+        assert_ok("open",
+                  gf_jpeg_device_open(0, fake.lent_bytes / CALLERS, &caller[i].codec, &error),
+                  &error);
+        caller[i].file = file[i % 2];
+        caller[i].size = size[i % 2];
+        caller[i].expected = picture[i % 2];
+        assert_ptr_equal(caller[i].codec, caller[0].codec);
+    }
+    for (int i = 0; i < CALLERS; i++)
+        assert_int_equal(pthread_create(&caller[i].thread, NULL, call, &caller[i]), 0);
+    for (int i = 0; i < CALLERS; i++) {
+        pthread_join(caller[i].thread, NULL);
+        assert_ok("call", caller[i].status, &error);
+        assert_false(caller[i].differs);
+    }
+    for (int i = 0; i < CALLERS; i++)
+        gf_jpeg_device_close(caller[i].codec, fake.lent_bytes / CALLERS);
+    assert_int_equal(fake.open, 0);
+    assert_int_equal(fake.decoded, CALLERS * ROUNDS);
+    assert_int_equal(fake.encoded, CALLERS * ROUNDS);
+    assert_in_range(fake.largest_group, 2, 10);
+    assert_false(fake.too_much_memory);
+    for (int i = 0; i < 2; i++) {
+        picture_free(&picture[i]);
+        free(file[i]);
+    }
+    reset_fake();
 }
 
 static int make_pictures(void **state)
@@ -383,7 +622,8 @@ static int make_pictures(void **state)
     assert_int_equal(make_folder(state), 0);
     write_ppm(in_folder("in.ppm"), &picture, picture_bytes(&picture));
     picture_free(&picture);
-    on_cpu("blur=3", "in.ppm", "in.jpg");
+    on_cpu("blur=3", "in.ppm", "in.jpg", GF_SUBSAMPLING_420);
+    on_cpu("blur=3,grayscale", "in.ppm", "gray.jpg", GF_SUBSAMPLING_420);
     return 0;
 }
 
@@ -392,8 +632,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nothing_crosses), cmocka_unit_test(test_one_end),
         cmocka_unit_test(test_conversion),      cmocka_unit_test(test_gives_way),
-        cmocka_unit_test(test_little_memory),   cmocka_unit_test(test_if_fast),
-        cmocka_unit_test(test_in_memory),
+        cmocka_unit_test(test_little_memory),   cmocka_unit_test(test_lent_memory),
+        cmocka_unit_test(test_groups),          cmocka_unit_test(test_in_memory),
     };
     return cmocka_run_group_tests_name("device_codec", tests, make_pictures, remove_folder);
 }

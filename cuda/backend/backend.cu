@@ -2,6 +2,8 @@
  * first rows are decoded. */
 #include "cuda/backend/backend.cuh"
 
+#include <errno.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +13,7 @@
 #include "chain/variants.h"
 #include "cuda/backend/probe.cuh"
 #include "cuda/common/check.cuh"
+#include "engine/jpeg_device.h"
 
 /* ---- start ---- */
 
@@ -68,11 +71,14 @@ static enum gf_status cuda_ready(struct gf_backend *backend, struct gf_error *er
 static void cuda_close(struct gf_backend *backend)
 {
     struct cuda_backend *const cuda = backend_of(backend);
+    gf_jpeg_device_close(cuda->codec, cuda->codec_bytes);
     if (cuda_ready(backend, NULL) == GF_OK) {
         for (int i = 0; i < BLOCKS_KEPT; i++)
             cudaFree(cuda->block[i].data);
         cudaFree(cuda->statistic.count);
         cudaFree(cuda->statistic.tables);
+        if (cuda->statistic.emptied)
+            cudaEventDestroy(cuda->statistic.emptied);
         cudaEventDestroy(cuda->base_event);
     }
     pthread_mutex_destroy(&cuda->lock);
@@ -232,6 +238,46 @@ static void cuda_unload(struct gf_backend *backend, const void *constants)
     pthread_mutex_unlock(&cuda->lock);
 }
 
+/* ---- turns ---- */
+
+enum { TURNS = 6, DEVICES_MOST = 64 };
+
+static sem_t turns[DEVICES_MOST];
+static pthread_once_t turns_once = PTHREAD_ONCE_INIT;
+
+static void open_turns(void)
+{
+    for (int i = 0; i < DEVICES_MOST; i++)
+        sem_init(&turns[i], 0, TURNS);
+}
+
+static void cuda_acquire(struct gf_backend *backend)
+{
+    pthread_once(&turns_once, open_turns);
+    while (sem_wait(&turns[backend_of(backend)->options.device % DEVICES_MOST]) && errno == EINTR)
+        ;
+}
+
+static void cuda_give_back(struct gf_backend *backend)
+{
+    sem_post(&turns[backend_of(backend)->options.device % DEVICES_MOST]);
+}
+
+/* Half of the budget is the codec's from the first JPEG on. */
+static enum gf_status cuda_codec(struct gf_backend *backend, struct gf_jpeg_device **codec,
+                                 struct gf_error *error)
+{
+    struct cuda_backend *const cuda = backend_of(backend);
+    enum gf_status status = GF_OK;
+    if (!cuda->codec) {
+        cuda->codec_bytes = cuda->options.budget / 2;
+        cuda->options.budget -= cuda->codec_bytes;
+        status = gf_jpeg_device_open(cuda->options.device, cuda->codec_bytes, &cuda->codec, error);
+    }
+    *codec = cuda->codec;
+    return status;
+}
+
 /* Bytes a second of the fastest of a few copies; 0 if one fails. */
 static double copy_rate(void *dst, const void *src, size_t size, enum cudaMemcpyKind kind)
 {
@@ -297,6 +343,9 @@ static struct gf_backend_calls make_calls(void)
     calls.statistic_close = gf_cuda_statistic_close;
     calls.mark = gf_cuda_mark;
     calls.wait = gf_cuda_wait;
+    calls.acquire = cuda_acquire;
+    calls.give_back = cuda_give_back;
+    calls.codec = cuda_codec;
     calls.measure = cuda_measure;
     calls.inspect = gf_cuda_inspect;
     calls.time = gf_cuda_time;

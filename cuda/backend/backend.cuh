@@ -24,6 +24,7 @@ struct statistic {
     gf_counter *counter;
     size_t bytes, capacity;
     unsigned long long *count; /* [channels][bins] */
+    cudaEvent_t emptied;       /* NULL until the first histogram */
     void *tables;
     int table_bits; /* of the pictures that the tables are for; 0: none */
 };
@@ -43,6 +44,8 @@ struct cuda_backend {
     uint64_t used_bytes;
     struct block block[BLOCKS_KEPT]; /* for stages' constants, kept for the next stage */
     struct statistic statistic;
+    struct gf_jpeg_device *codec; /* NULL until it is asked for */
+    uint64_t codec_bytes;         /* of the budget, lent to the codec */
     cudaEvent_t base_event; /* recorded at base_s of the host's clock */
     double base_s;
 };

@@ -38,7 +38,11 @@ enum gf_status gf_cuda_lane_open(struct gf_backend *backend, int index, struct g
     opened->base.backend = backend;
     opened->base.spans = spans;
     opened->base.index = index;
-    const cudaError_t code = cudaStreamCreateWithFlags(&opened->stream, cudaStreamNonBlocking);
+    /* A filter's kernels come before those of the JPEG codec, which fill the device for longer. */
+    int lowest = 0, highest = 0;
+    cudaError_t code = cudaDeviceGetStreamPriorityRange(&lowest, &highest);
+    if (code == cudaSuccess)
+        code = cudaStreamCreateWithPriority(&opened->stream, cudaStreamNonBlocking, highest);
     if (code != cudaSuccess) {
         free(opened);
         return gf_cuda_fail(error, device, "cudaStreamCreate", code);

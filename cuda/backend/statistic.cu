@@ -41,8 +41,11 @@ enum gf_status gf_cuda_statistic_open(struct gf_lane *lane, const struct gf_stag
     const struct gf_format format = stage->in;
     struct cuda_lane *const cuda = (struct cuda_lane *)lane;
     struct statistic *const statistic = &backend_of(lane->backend)->statistic;
-    if (lane->index)
+    if (lane->index) {
+        GF_CUDA_TRY(cudaStreamWaitEvent(cuda->stream, statistic->emptied, 0), device_of(lane),
+                    error);
         return GF_OK;
+    }
     const enum gf_status status =
         gf_cuda_check_architecture(backend_of(lane->backend), stage, error);
     if (status)
@@ -60,7 +63,10 @@ enum gf_status gf_cuda_statistic_open(struct gf_lane *lane, const struct gf_stag
     }
     GF_CUDA_TRY(cudaMemsetAsync(statistic->count, 0, statistic->bytes, cuda->stream),
                 device_of(lane), error);
-    GF_CUDA_TRY(cudaStreamSynchronize(cuda->stream), device_of(lane), error);
+    if (!statistic->emptied)
+        GF_CUDA_TRY(cudaEventCreateWithFlags(&statistic->emptied, cudaEventDisableTiming),
+                    device_of(lane), error);
+    GF_CUDA_TRY(cudaEventRecord(statistic->emptied, cuda->stream), device_of(lane), error);
     return kind == GF_STATISTIC_LIGHTNESS
                ? load_lightness_tables(cuda, statistic, format.bits, error)
                : GF_OK;

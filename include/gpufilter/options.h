@@ -20,12 +20,12 @@ enum gf_device_kind {
 enum gf_file_format { GF_FILE_AUTO, GF_FILE_PNG, GF_FILE_JPEG, GF_FILE_PNM, GF_FILE_PAM };
 enum gf_host_memory { GF_HOST_PINNED, GF_HOST_PAGEABLE };
 enum gf_transfer { GF_TRANSFER_COPY, GF_TRANSFER_ZERO_COPY };
-/* What decodes and encodes JPEG: libjpeg-turbo, or nvJPEG on the GPU for the pictures it takes. */
+/* What decodes and encodes JPEG: libjpeg-turbo, or for the usual kinds the GPU, with the same
+ * pixels and the same bytes. */
 enum gf_codec {
-    GF_CODEC_AUTO, /* the CPU's; in a batch of the program, whichever is done sooner */
+    GF_CODEC_AUTO, /* the GPU's where a GPU runs */
     GF_CODEC_CPU,
-    GF_CODEC_GPU,        /* GF_ERROR_UNAVAILABLE where there is none */
-    GF_CODEC_GPU_IF_FAST /* the GPU's if it has engines for it, else the CPU's */
+    GF_CODEC_GPU /* GF_ERROR_UNAVAILABLE where there is none */
 };
 enum gf_subsampling { GF_SUBSAMPLING_420, GF_SUBSAMPLING_422, GF_SUBSAMPLING_444 };
 

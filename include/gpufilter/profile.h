@@ -2,6 +2,7 @@
 #ifndef GPUFILTER_PROFILE_H
 #define GPUFILTER_PROFILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "gpufilter/image.h"
@@ -49,8 +50,9 @@ struct gf_profile {
     char in_file[8], out_file[8];  /* "PNG", "JPEG", "PNM", "PAM"; empty for pictures in memory */
     long long in_bytes, out_bytes; /* of the files; in_bytes is -1 for a stream */
     /* Peaks measured on this machine in this run, bytes/s; 0: not measured. */
-    double device_copy_peak;           /* device copy (CPU backend: memcpy), read + written */
-    double upload_peak, download_peak; /* over PCIe from and to pinned memory */
+    double device_copy_peak;             /* device copy (CPU backend: memcpy), read + written */
+    double upload_peak, download_peak;   /* over PCIe from and to pinned memory */
+    bool device_decoded, device_encoded; /* the GPU's codec did it, not the CPU's */
 };
 
 /* "decode", "upload", "stage"; "unknown" for a number that is no kind. */

@@ -130,7 +130,6 @@ static void finish_item(struct gf_batch_worker *worker, enum gf_outcome outcome,
     if (outcome == GF_OUTCOME_FAILED && request->fail_fast)
         batch->stopped = true;
     report_in_order(batch);
-    pthread_cond_broadcast(&batch->changed);
     pthread_mutex_unlock(&batch->lock);
 }
 
@@ -284,9 +283,8 @@ static void report_choice(const struct gf_batch *batch, int workers)
 {
     char text[300];
     snprintf(text, sizeof text, "%zu files on %s%s by %d worker%s: %s", batch->count,
-             batch->devices ? "CUDA" : "the CPU",
-             batch->options.codec == GF_CODEC_GPU_IF_FAST ? " with its codec" : "", workers,
-             workers == 1 ? "" : "s", batch->reason);
+             batch->devices ? "CUDA" : "the CPU", batch->device_codec ? " with its codec" : "",
+             workers, workers == 1 ? "" : "s", batch->reason);
     batch->request->message(batch->request->context, GF_MESSAGE_CHOICE, text);
 }
 

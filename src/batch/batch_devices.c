@@ -36,10 +36,8 @@ int gf_batch_divide_work(struct gf_batch *batch)
     const int most = most_workers();
     threads = threads < most ? threads : most;
     int workers = batch->count < (size_t)threads ? (int)batch->count : threads;
-    const bool device_codec =
-        options->codec == GF_CODEC_GPU || options->codec == GF_CODEC_GPU_IF_FAST;
-    if (batch->devices && device_codec) {
-        /* Workers mostly wait for the GPU's decoder, which is fast with many pictures at once. */
+    if (batch->device_codec) {
+        /* Workers mostly wait for the GPU's codec, which is fast with many pictures at once. */
         workers = GF_BATCH_CODEC_WORKERS * batch->devices;
         workers = options->threads > 0 || workers < threads ? threads : workers;
         workers = workers < most ? workers : most;
@@ -72,17 +70,14 @@ void gf_batch_choose_devices(struct gf_batch *batch)
     const struct gf_batch_request *const request = batch->request;
     const enum gf_device_kind kind = request->options.device;
     snprintf(batch->reason, sizeof batch->reason, "asked for");
-    const bool gpu_wanted = request->options.codec == GF_CODEC_GPU;
-    batch->falls_back = kind == GF_DEVICE_AUTO && !gpu_wanted;
+    batch->falls_back = kind == GF_DEVICE_AUTO && request->options.codec != GF_CODEC_GPU;
     if (kind == GF_DEVICE_CPU)
         return;
-    if (!gpu_wanted) {
-        const struct gf_cost_choice choice =
-            gf_cost_choose(request, batch->reason, sizeof batch->reason);
-        if (choice.device == GF_DEVICE_CPU)
-            return;
-        batch->options.codec = choice.codec;
-    }
+    const struct gf_cost_choice choice =
+        gf_cost_choose(request, batch->reason, sizeof batch->reason);
+    if (choice.device == GF_DEVICE_CPU)
+        return;
+    batch->device_codec = choice.device_codec;
     for (int i = 0; i < request->devices && batch->devices < GF_BATCH_DEVICES_MAX; i++)
         batch->device[batch->devices++].index = request->device[i];
     if (!batch->devices)

@@ -35,6 +35,8 @@ static const struct gf_key_help keys[] = {
     {"height", "of the input; 0: unknown"},
     {"ms", "milliseconds: total, decode, upload, filter, download, encode"},
     {"device", "what ran: \"cuda:0 NAME\" or \"cpu, N threads\""},
+    {"decoder", "what decoded the input: \"cpu\" or \"gpu\", whose pixels are the same"},
+    {"encoder", "what encoded the output: \"cpu\" or \"gpu\", whose bytes are the same"},
     {"job", "names the chain and the options that the result depends on"},
 };
 
@@ -88,6 +90,8 @@ static void put_entry(FILE *file, const struct gf_batch_log_entry *entry)
     gf_json_number(&json, "encode", ms->encode, 3);
     gf_json_end(&json);
     gf_json_string(&json, "device", entry->device ? entry->device : "");
+    gf_json_string(&json, "decoder", entry->decoder ? entry->decoder : "");
+    gf_json_string(&json, "encoder", entry->encoder ? entry->encoder : "");
     gf_json_string(&json, "job", fingerprint);
     gf_json_end(&json);
 }

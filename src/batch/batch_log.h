@@ -4,7 +4,7 @@
  *
  *   {"index":7,"input":"a.jpg","output":"out/a.jpg","status":"ok","message":"","bytes_in":512,"bytes_out":498,
  *    "width":1920,"height":1080,"ms":{"total":19.2,"decode":9.1,"upload":0.0,"filter":2.1,"download":0.0,
- *    "encode":7.9},"device":"cpu, 1 thread","job":"0f3c..."}
+ *    "encode":7.9},"device":"cpu, 1 thread","decoder":"cpu","encoder":"cpu","job":"0f3c..."}
  *
  * status is ok, failed or skipped. Lines come in the order in which pictures are finished; index is
  * the input's position in the whole list, from 1. Bytes of a name that are not UTF-8 are written as
@@ -36,7 +36,7 @@ struct gf_batch_log_entry {
     long long bytes_in, bytes_out; /* -1: unknown */
     int width, height;             /* of the input; 0: unknown */
     struct gf_stage_times ms;
-    const char *device;
+    const char *device, *decoder, *encoder; /* NULL: there was no picture */
     uint64_t fingerprint; /* of the chain and the options that the result depends on */
 };
 

@@ -97,6 +97,11 @@ static void count_picture(struct gf_batch *batch, const struct gf_profile *profi
     }
 }
 
+static const char *codec(bool on_device)
+{
+    return on_device ? "gpu" : "cpu";
+}
+
 static void picture_done(void *context, int number, const char *path,
                          const struct gf_profile *profile)
 {
@@ -115,13 +120,17 @@ static void picture_done(void *context, int number, const char *path,
                                                  .height = profile->in.height,
                                                  .ms = gf_stage_times_of(profile),
                                                  .device = profile->device,
+                                                 .decoder = codec(profile->device_decoded),
+                                                 .encoder = codec(profile->device_encoded),
                                                  .fingerprint = batch->fingerprint};
         worker->log_status = gf_batch_log_add(request->log, &entry, &worker->log_error);
     }
     if (request->verbose && request->inputs->count > 1) {
         struct gf_error line; /* gf_fail() makes one line of it, whatever the names hold */
-        (void)gf_fail(&line, GF_OK, "%s -> %s: %dx%d, %s, %.3f s", worker->input->path, path,
-                      profile->in.width, profile->in.height, profile->device, profile->wall_s);
+        (void)gf_fail(&line, GF_OK, "%s -> %s: %dx%d, %s, decoder %s, encoder %s, %.3f s",
+                      worker->input->path, path, profile->in.width, profile->in.height,
+                      profile->device, codec(profile->device_decoded),
+                      codec(profile->device_encoded), profile->wall_s);
         fprintf(worker->notes_file, "p%s\n", line.text);
     }
     pthread_mutex_lock(&batch->lock);

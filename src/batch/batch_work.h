@@ -8,7 +8,7 @@
 #include "batch/batch.h"
 #include "pipeline/pipeline_internal.h"
 
-enum { GF_BATCH_DEVICES_MAX = 64, GF_BATCH_WORKERS_MAX = 256, GF_BATCH_CODEC_WORKERS = 32 };
+enum { GF_BATCH_DEVICES_MAX = 64, GF_BATCH_WORKERS_MAX = 256, GF_BATCH_CODEC_WORKERS = 64 };
 
 struct gf_batch_item {
     char *output; /* NULL: named when the header is known, or standard output */
@@ -32,8 +32,9 @@ struct gf_batch {
     struct gf_memory_budget memory_budget;
     struct gf_batch_device device[GF_BATCH_DEVICES_MAX];
     int devices;
-    bool falls_back;  /* goes on with the CPU when no device is left */
-    char reason[160]; /* for the choice of the device */
+    bool device_codec; /* the GPU decodes or encodes at least some of the pictures */
+    bool falls_back;   /* goes on with the CPU when no device is left */
+    char reason[160];  /* for the choice of the device */
     double begin_s;
     struct gf_run_progress progress; /* of a single input */
     pthread_mutex_t lock;            /* guards what follows, and the devices */

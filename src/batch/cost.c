@@ -9,19 +9,17 @@
 #include "codec/common/source.h"
 #include "codec/io/input.h"
 #include "engine/backend.h"
-#include "engine/jpeg_device.h"
+#include "engine/device_codec.h"
 #include "pixel/point.h"
 
 /* Measured on an H200 machine: from exec to the first kernel, and from the last one to the end of
  * the process. */
 static const double cuda_start_s = 0.20, cuda_end_s = 0.09;
-/* Upload and download of 3 bytes a pixel, and light kernels. */
-static const double cuda_pixel_ns = 0.15;
-/* nvJPEG's start and end; the busiest part of the device for its pictures; and of one thread, which
- * reads and checks them and writes the results. */
-static const double codec_start_s = 0.9, codec_pixel_ns = 0.17, codec_host_ns = 1.8;
-/* Pictures that it takes to keep the device's decoders busy. */
-static const double codec_engines = 7;
+/* A pixel of 3 bytes uploaded or downloaded, and one that the GPU decodes or encodes: the time
+ * until the GPU takes the next, light kernels included. */
+static const double cuda_copy_ns = 0.075, cuda_jpeg_ns = 0.025;
+/* What a thread does for a JPEG that the GPU decodes or encodes: it reads or writes the file. */
+static const double cuda_file_ns = 0.12;
 /* A kernel's time is that part of one CPU thread's. */
 static const double cuda_speed = 1500;
 /* Opening, planning, writing: what a file takes whatever its size. */
@@ -85,12 +83,12 @@ static double busy(const struct gf_cost_work *work, double most)
     return (double)work->files < most ? (double)work->files : most;
 }
 
-/* The CPU's codecs. A single picture's are one thread each, side by side where it streams through;
- * those of many pictures share all processors. */
-static double codec_s(const struct gf_cost_work *work)
+/* A single picture is decoded and encoded by a thread each, side by side where it streams through;
+ * many pictures share all processors. */
+static double codec_s(const struct gf_cost_work *work, const struct gf_cost_codec *codec)
 {
-    const double sum = work->decode_ns + work->encode_ns;
-    const double most = work->decode_ns > work->encode_ns ? work->decode_ns : work->encode_ns;
+    const double sum = codec->decode_ns + codec->encode_ns;
+    const double most = codec->decode_ns > codec->encode_ns ? codec->decode_ns : codec->encode_ns;
     const double each = work->pixels * 1e-9 * (work->files == 1 && !work->in_turn ? most : sum);
     return (each + file_s) * (double)work->files / busy(work, work->processors);
 }
@@ -98,44 +96,27 @@ static double codec_s(const struct gf_cost_work *work)
 double gf_cost_cpu_s(const struct gf_cost_work *work)
 {
     const double all = work->pixels * (double)work->files * 1e-9;
-    return codec_s(work) + all * work->filter_ns / work->processors;
+    return codec_s(work, &work->codec) + all * work->filter_ns / work->processors;
 }
 
 double gf_cost_cuda_s(const struct gf_cost_work *work)
 {
     const double all = work->pixels * (double)work->files * 1e-9;
-    return cuda_start_s + codec_s(work) + all * (cuda_pixel_ns + work->filter_ns / cuda_speed) +
-           cuda_end_s;
+    return cuda_start_s + codec_s(work, &work->cuda_codec) +
+           all * (work->cuda_ns + work->filter_ns / cuda_speed) + cuda_end_s;
 }
 
-double gf_cost_codec_s(const struct gf_cost_work *work)
+enum gf_device_kind gf_cost_decide(const struct gf_cost_work *work, char *reason, size_t size)
 {
-    const double all = work->pixels * (double)work->files * 1e-9;
-    const double host = busy(work, work->processors);
-    const double host_ns = codec_host_ns / host;
-    const double device_ns = codec_pixel_ns * codec_engines / busy(work, codec_engines);
-    return cuda_start_s + codec_start_s + file_s * (double)work->files / host +
-           all * ((host_ns > device_ns ? host_ns : device_ns) + work->filter_ns / cuda_speed) +
-           cuda_end_s;
-}
-
-struct gf_cost_choice gf_cost_decide(const struct gf_cost_work *work, bool asked, char *reason,
-                                     size_t size)
-{
-    const double cpu_s = gf_cost_cpu_s(work), plain_s = gf_cost_cuda_s(work),
-                 codec_s = gf_cost_codec_s(work);
-    const bool codec = work->for_device_codec && codec_s < plain_s;
-    const double cuda_s = codec ? codec_s : plain_s;
-    const bool cpu = !asked && cpu_s <= cuda_s;
-    if (!asked)
-        snprintf(reason, size,
-                 "it should be done sooner, %.2f s (%s: %.2f s) for %zu file%s of %.1f Mpixel, %d "
-                 "processor%s",
-                 cpu ? cpu_s : cuda_s, cpu ? "a GPU" : "the CPU", cpu ? cuda_s : cpu_s, work->files,
-                 work->files == 1 ? "" : "s", work->pixels * 1e-6, work->processors,
-                 work->processors == 1 ? "" : "s");
-    return (struct gf_cost_choice){cpu ? GF_DEVICE_CPU : GF_DEVICE_CUDA,
-                                   codec && !cpu ? GF_CODEC_GPU_IF_FAST : GF_CODEC_CPU};
+    const double cpu_s = gf_cost_cpu_s(work), cuda_s = gf_cost_cuda_s(work);
+    const bool cpu = cpu_s <= cuda_s;
+    snprintf(reason, size,
+             "it should be done sooner, %.2f s (%s: %.2f s) for %zu file%s of %.1f Mpixel, %d "
+             "processor%s",
+             cpu ? cpu_s : cuda_s, cpu ? "a GPU" : "the CPU", cpu ? cuda_s : cpu_s, work->files,
+             work->files == 1 ? "" : "s", work->pixels * 1e-6, work->processors,
+             work->processors == 1 ? "" : "s");
+    return cpu ? GF_DEVICE_CPU : GF_DEVICE_CUDA;
 }
 
 /* ---- looking into the inputs ---- */
@@ -143,38 +124,48 @@ struct gf_cost_choice gf_cost_decide(const struct gf_cost_work *work, bool asked
 enum { SAMPLES = 8 };
 
 struct sample {
-    double pixels, decode, filter, encode; /* sums; the latter three of nanoseconds */
+    double pixels, filter, cuda; /* sums; the latter two and the next two of nanoseconds */
+    struct gf_cost_codec codec, cuda_codec;
     int files;
-    int for_device_codec; /* files */
-    bool in_turn;
+    bool in_turn, device_codec;
 };
 
-static bool fits_codec(struct gf_format format)
+static enum gf_file_format output_format(const struct gf_batch_request *request,
+                                         enum gf_file_format in)
 {
-    const struct gf_jpeg_info info = {.width = format.width, .height = format.height};
-    return gf_jpeg_device_takes(&info);
+    enum gf_file_format file = request->options.format;
+    if (file == GF_FILE_AUTO && !request->output->is_pattern)
+        file = gf_file_format_named(request->output->text);
+    return file == GF_FILE_AUTO ? in : file;
+}
+
+static void add_codecs(struct sample *sample, const struct gf_batch_request *request,
+                       const struct gf_plan *plan, enum gf_file_format in, bool device_decodes)
+{
+    const enum gf_file_format out = output_format(request, in);
+    const double read = (double)plan->in.width * plan->in.height,
+                 written = (double)plan->out.width * plan->out.height;
+    const bool device = request->options.codec != GF_CODEC_CPU,
+               device_encodes = device && gf_device_encodes(out, plan->out, &request->options);
+    device_decodes &= device;
+    sample->codec.decode_ns += read * decode_ns(in);
+    sample->codec.encode_ns += written * encode_ns(out);
+    sample->cuda_codec.decode_ns += read * (device_decodes ? cuda_file_ns : decode_ns(in));
+    sample->cuda_codec.encode_ns += written * (device_encodes ? cuda_file_ns : encode_ns(out));
+    sample->cuda += read * (device_decodes ? cuda_jpeg_ns : cuda_copy_ns) +
+                    written * (device_encodes ? cuda_jpeg_ns : cuda_copy_ns);
+    sample->device_codec |= device_decodes || device_encodes;
 }
 
 static void add_sample(struct sample *sample, const struct gf_batch_request *request,
                        const struct gf_chain *chain, struct gf_format format,
-                       enum gf_file_format in, bool for_device_codec)
+                       enum gf_file_format in, bool device_decodes)
 {
     struct gf_plan plan = {0};
     if (!gf_plan_make(chain, format, 1, &plan, NULL)) {
-        const double pixels = (double)format.width * format.height,
-                     out = (double)plan.out.width * plan.out.height;
-        enum gf_file_format file = request->options.format;
-        if (file == GF_FILE_AUTO && !request->output->is_pattern)
-            file = gf_file_format_named(request->output->text);
-        sample->pixels += pixels;
-        sample->decode += pixels * decode_ns(in);
+        sample->pixels += (double)format.width * format.height;
         sample->filter += gf_cost_filter_ns(&plan);
-        if (file == GF_FILE_AUTO)
-            file = in;
-        sample->encode += out * encode_ns(file);
-        sample->for_device_codec += for_device_codec && file == GF_FILE_JPEG &&
-                                    !request->options.progressive && fits_codec(format) &&
-                                    fits_codec(plan.out);
+        add_codecs(sample, request, &plan, in, device_decodes);
         sample->in_turn |= plan.segment_count > 1;
         sample->files++;
     }
@@ -206,57 +197,73 @@ static void look(struct sample *sample, const struct gf_batch_request *request,
     gf_input_close(input);
 }
 
-static bool take_samples(const struct gf_batch_request *request, size_t files,
-                         struct gf_cost_work *work)
+static struct gf_cost_codec for_each_pixel(struct gf_cost_codec sum, double pixels)
+{
+    return (struct gf_cost_codec){sum.decode_ns / pixels, sum.encode_ns / pixels};
+}
+
+static size_t files_of_shard(const struct gf_batch_request *request)
+{
+    const size_t step = request->shards ? (size_t)request->shards : 1;
+    const size_t first = request->shards ? (size_t)(request->shard - 1) : 0;
+    return (request->inputs->count - first + step - 1) / step;
+}
+
+static bool take_samples(const struct gf_batch_request *request, struct sample *sample)
 {
     const size_t first = request->shards ? (size_t)(request->shard - 1) : 0;
     const size_t step = request->shards ? (size_t)request->shards : 1;
+    const size_t files = files_of_shard(request);
     struct gf_chain chain = {0};
-    struct sample sample = {0};
-    if (gf_chain_parse(request->chain, &chain, NULL)) {
-        gf_chain_free(&chain);
-        return false;
-    }
-    for (size_t i = 0; i < SAMPLES && i < files; i++) {
+    const enum gf_status status = gf_chain_parse(request->chain, &chain, NULL);
+    *sample = (struct sample){0};
+    for (size_t i = 0; !status && i < SAMPLES && i < files; i++) {
         const size_t turn = files <= SAMPLES ? i : i * files / SAMPLES;
-        look(&sample, request, &chain, request->inputs->item[first + turn * step].path);
+        look(sample, request, &chain, request->inputs->item[first + turn * step].path);
     }
     gf_chain_free(&chain);
-    if (!sample.files)
-        return false;
-    *work = (struct gf_cost_work){
-        .files = files,
-        .pixels = sample.pixels / sample.files,
-        .decode_ns = sample.decode / sample.pixels,
-        .filter_ns = sample.filter / sample.pixels,
-        .encode_ns = sample.encode / sample.pixels,
-        .in_turn = sample.in_turn,
-        .for_device_codec = request->options.codec == GF_CODEC_AUTO && files > 1 &&
-                            sample.for_device_codec == sample.files && gf_jpeg_device_likely(),
-        .processors = request->options.threads > 0 ? request->options.threads : gf_cpu_count()};
-    return true;
+    return sample->files > 0;
+}
+
+static struct gf_cost_work work_of(const struct gf_batch_request *request,
+                                   const struct sample *sample)
+{
+    const int threads = request->options.threads;
+    return (struct gf_cost_work){.files = files_of_shard(request),
+                                 .pixels = sample->pixels / sample->files,
+                                 .filter_ns = sample->filter / sample->pixels,
+                                 .cuda_ns = sample->cuda / sample->pixels,
+                                 .codec = for_each_pixel(sample->codec, sample->pixels),
+                                 .cuda_codec = for_each_pixel(sample->cuda_codec, sample->pixels),
+                                 .in_turn = sample->in_turn,
+                                 .processors = threads > 0 ? threads : gf_cpu_count()};
 }
 
 struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request, char *reason,
                                      size_t size)
 {
-    const bool asked = request->options.device == GF_DEVICE_CUDA || request->devices;
-    const size_t step = request->shards ? (size_t)request->shards : 1;
-    const size_t first = request->shards ? (size_t)(request->shard - 1) : 0;
-    const size_t files = (request->inputs->count - first + step - 1) / step;
-    struct gf_cost_work work;
+    struct gf_cost_choice choice = {.device = GF_DEVICE_CPU};
+    struct sample sample;
+    const bool asked = request->options.device == GF_DEVICE_CUDA || request->devices ||
+                       request->options.codec == GF_CODEC_GPU;
     const char *why_not = "";
-    if (asked && (files == 1 || request->options.codec == GF_CODEC_CPU))
-        ; /* there is nothing to choose: for one file its codec does not pay */
-    else if (!request->chain || !*request->chain)
+    if (asked) {
+        choice.device = GF_DEVICE_CUDA;
+        choice.device_codec =
+            files_of_shard(request) > 1 && take_samples(request, &sample) && sample.device_codec;
+        return choice;
+    }
+    if (!request->chain || !*request->chain) {
         why_not = "there is nothing to filter";
-    else if (!gf_backend_cuda_likely(&why_not))
-        ;
-    else if (take_samples(request, files, &work))
-        return gf_cost_decide(&work, asked, reason, size);
-    else
+    } else if (gf_backend_cuda_likely(&why_not)) {
+        if (take_samples(request, &sample)) {
+            const struct gf_cost_work work = work_of(request, &sample);
+            choice.device = gf_cost_decide(&work, reason, size);
+            choice.device_codec = sample.device_codec;
+            return choice;
+        }
         why_not = "no input can be read";
-    if (!asked)
-        snprintf(reason, size, "%s", why_not);
-    return (struct gf_cost_choice){asked ? GF_DEVICE_CUDA : GF_DEVICE_CPU, GF_CODEC_CPU};
+    }
+    snprintf(reason, size, "%s", why_not);
+    return choice;
 }

@@ -21,18 +21,9 @@ static const uint64_t hash_start = 0xcbf29ce484222325u;
 
 uint64_t gf_chain_fingerprint(const char *chain, const struct gf_options *options)
 {
-    const int values[] = {(int)options->format,
-                          options->quality,
-                          (int)options->subsampling,
-                          options->progressive,
-                          options->png_level,
-                          options->autorotate,
-                          options->allow_truncated,
-                          options->strip,
-                          options->no_fuse,
-                          options->codec == GF_CODEC_GPU   ? 1
-                          : options->codec == GF_CODEC_CPU ? 2
-                                                           : 0};
+    const int values[] = {(int)options->format,     options->quality,   (int)options->subsampling,
+                          options->progressive,     options->png_level, options->autorotate,
+                          options->allow_truncated, options->strip,     options->no_fuse};
     const uint64_t hash =
         hash_bytes(hash_start, chain ? chain : "", strlen(chain ? chain : "") + 1);
     return hash_bytes(hash, values, sizeof values);

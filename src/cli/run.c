@@ -66,14 +66,16 @@ static void describe_run(const char *input, const char *output, const struct gf_
 {
     const double pixels = (double)profile->in.width * (double)profile->in.height;
     char text[300];
-    describe_file(input, profile->in_file, &profile->in, "");
+    describe_file(input, profile->in_file, &profile->in,
+                  profile->device_decoded ? ", decoded by the GPU" : ", decoded by the CPU");
     snprintf(text, sizeof text, "ran on %s: %s", profile->device, profile->reason);
     gf_message_print("", text);
     snprintf(text, sizeof text, "%d segment%s, bands of %d rows, %d lane%s", profile->segments,
              gf_text_plural(profile->segments), profile->band_rows, profile->lanes,
              gf_text_plural(profile->lanes));
     gf_message_print("", text);
-    snprintf(text, sizeof text, ", in %.3f s (%.1f Mpixel/s)", profile->wall_s,
+    snprintf(text, sizeof text, ", encoded by the %s, in %.3f s (%.1f Mpixel/s)",
+             profile->device_encoded ? "GPU" : "CPU", profile->wall_s,
              profile->wall_s > 0 ? pixels / profile->wall_s * 1e-6 : 0.0);
     describe_file(output, profile->out_file, &profile->out, text);
 }

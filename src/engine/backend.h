@@ -14,6 +14,7 @@ extern "C" {
 #endif
 
 struct gf_backend;
+struct gf_jpeg_device;
 
 struct gf_lane {
     struct gf_backend *backend;
@@ -86,16 +87,26 @@ struct gf_backend_calls {
                           struct gf_error *);
     /* A lane's histogram of the rows it has seen, for the stage that needs it: statistic_open()
      * empties it, on all lanes in order of their index; statistic_add() counts a view;
-     * statistic_take(), when all lanes are done, adds it to *into. */
+     * statistic_take() waits for its lane and, when the others are done, adds it to *into. */
     enum gf_status (*statistic_open)(struct gf_lane *, const struct gf_stage *, struct gf_error *);
     enum gf_status (*statistic_add)(struct gf_lane *, const struct gf_view *, struct gf_error *);
     enum gf_status (*statistic_take)(struct gf_lane *, struct gf_histogram *into,
                                      struct gf_error *);
     void (*statistic_close)(struct gf_lane *);
 
+    /* The right to give the device work and wait for it, for serial runs on many threads: with more
+     * than a few at a time they would wait for the driver's locks longer than for their kernels.
+     * Both NULL: all may at once. */
+    void (*acquire)(struct gf_backend *);
+    void (*give_back)(struct gf_backend *);
+
     /* Ends a span that began with the lane's last mark; GF_SPAN_START only begins one. */
     void (*mark)(struct gf_lane *, enum gf_span_kind, int stage, size_t bytes);
     enum gf_status (*wait)(struct gf_lane *, struct gf_error *);
+
+    /* The device's JPEG codec, which takes a part of the backend's budget; NULL: it has none. The
+     * device need not have started. */
+    enum gf_status (*codec)(struct gf_backend *, struct gf_jpeg_device **, struct gf_error *);
 
     /* Measures the peaks of the profile, in bytes a second. */
     void (*measure)(struct gf_backend *, struct gf_profile *);

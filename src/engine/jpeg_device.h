@@ -1,12 +1,15 @@
-/* Decodes and encodes JPEG on a CUDA device by nvJPEG, so that only compressed bytes cross PCIe.
- * The library comes with the CUDA Toolkit and is loaded at run time. The codec collects the
- * pictures of several callers and decodes them as a group, because a GPU's hardware decoder is fast
- * with many pictures and slow with one. (cuda/codec/jpeg.cu) */
+/* The JPEG codec of a CUDA device (cuda/jpeg), which all pipelines of the process share. A GPU is
+ * fast with many pictures at once and slow with one: the codec's threads take the pictures that
+ * wait as a group. What it decodes has libjpeg-turbo's pixels, and what it encodes libjpeg-turbo's
+ * bytes. */
 #ifndef GF_ENGINE_JPEG_DEVICE_H
 #define GF_ENGINE_JPEG_DEVICE_H
 
-#include "codec/jpeg/jpeg_check.h"
-#include "gpufilter/pipeline.h"
+#include <semaphore.h>
+
+#include "codec/jpeg/jpeg_header.h"
+#include "gpufilter/options.h"
+#include "gpufilter/status.h"
 #include "stage/stage.h"
 
 #ifdef __cplusplus
@@ -15,40 +18,34 @@ extern "C" {
 
 struct gf_jpeg_device;
 
-/* Starts the device's codec in the background; all callers of the process share it. */
-enum gf_status gf_jpeg_device_open(int device, struct gf_jpeg_device **codec,
+/* Starts the codec, unless it runs already. The codec may use all bytes of device memory that its
+ * users lend it; where they set no limit (0), a quarter of the device's. */
+enum gf_status gf_jpeg_device_open(int device, uint64_t bytes, struct gf_jpeg_device **codec,
                                    struct gf_error *error) GF_CHECKED;
-void gf_jpeg_device_close(struct gf_jpeg_device *codec);
-/* Whether nvJPEG's library is there; cheap, because it does not start it. */
-bool gf_jpeg_device_likely(void);
-/* Waits until the codec has started; the calls below come after it. *engines: how many pictures its
- * hardware decodes at once, 0 where kernels decode. GF_ERROR_UNAVAILABLE without nvJPEG. */
-enum gf_status gf_jpeg_device_engines(struct gf_jpeg_device *codec, int *engines,
-                                      struct gf_error *error) GF_CHECKED;
+void gf_jpeg_device_close(struct gf_jpeg_device *codec, uint64_t bytes); /* those that were lent */
 
-/* Whether nvJPEG takes a picture that gf_jpeg_check() has passed: it may be too large. */
-bool gf_jpeg_device_takes(const struct gf_jpeg_info *info);
 /* Decodes into `out`, RGB or gray of 8 bits in device memory, and returns when the picture is
- * there. Two bytes of each application segment are overwritten, because nvJPEG is known to crash on
- * some. GF_ERROR_INPUT: nvJPEG declines the picture, which may be sound all the same. */
-enum gf_status gf_jpeg_device_decode(struct gf_jpeg_device *codec, unsigned char *data,
-                                     const struct gf_jpeg_info *info, const struct gf_view *out,
+ * there. *decoded is false where libjpeg-turbo must decode it: the stream may be damaged. The data
+ * should be pinned. */
+enum gf_status gf_jpeg_device_decode(struct gf_jpeg_device *codec,
+                                     const struct gf_jpeg_header *header, const unsigned char *data,
+                                     size_t size, const struct gf_view *out, bool *decoded,
                                      struct gf_error *error) GF_CHECKED;
 
-/* The right to filter a decoded picture on the device and to encode it. A device has few leases:
- * with more threads at work they would wait for the driver's locks longer than for their kernels.
- */
-struct gf_jpeg_lease;
-struct gf_jpeg_lease *gf_jpeg_lease_acquire(struct gf_jpeg_device *codec);
-void gf_jpeg_lease_release(struct gf_jpeg_device *codec, struct gf_jpeg_lease *lease);
+/* The entropy-coded bytes of a picture, between a JPEG's headers and its end marker. They are the
+ * codec's, which goes on with other pictures when they have been returned. */
+struct gf_jpeg_scan {
+    const unsigned char *data;
+    size_t size;
+    sem_t *returned; /* NULL: there is no scan */
+};
 
-/* Encodes `in`, RGB or gray of 8 bits in device memory, as a baseline JPEG without metadata of
- * *size bytes, which gf_jpeg_device_fetch() copies to host memory. */
-enum gf_status gf_jpeg_device_encode(struct gf_jpeg_device *codec, struct gf_jpeg_lease *lease,
-                                     const struct gf_view *in, const struct gf_options *options,
-                                     size_t *size, struct gf_error *error) GF_CHECKED;
-enum gf_status gf_jpeg_device_fetch(struct gf_jpeg_device *codec, struct gf_jpeg_lease *lease,
-                                    void *data, size_t size, struct gf_error *error) GF_CHECKED;
+/* Encodes `in`, RGB or gray of 8 bits in device memory. GF_ERROR_DEVICE_MEMORY: there is not enough
+ * for that picture. */
+enum gf_status gf_jpeg_device_encode(struct gf_jpeg_device *codec, const struct gf_view *in,
+                                     const struct gf_options *options, struct gf_jpeg_scan *scan,
+                                     struct gf_error *error) GF_CHECKED;
+void gf_jpeg_scan_return(struct gf_jpeg_scan *scan);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,69 @@
-/* A build without CUDA has no nvJPEG either. */
+/* Replaces the decoder and the encoder of cuda/jpeg in a build without CUDA. */
+#include "cuda/jpeg/decoder.h"
+#include "cuda/jpeg/encoder.h"
+
 #ifndef GF_WITH_CUDA
-#include "engine/jpeg_device_none.h"
+
+static const char reason[] = "this program was built without CUDA";
+
+enum gf_status gf_jpeg_decoder_create(int device, uint64_t memory_most,
+                                      struct gf_jpeg_decoder **decoder, struct gf_error *error)
+{
+    (void)device;
+    (void)memory_most;
+    (void)decoder;
+    return gf_fail(error, GF_ERROR_UNAVAILABLE, reason);
+}
+
+void gf_jpeg_decoder_destroy(struct gf_jpeg_decoder *decoder)
+{
+    (void)decoder;
+}
+
+enum gf_status gf_jpeg_decoder_run(struct gf_jpeg_decoder *decoder,
+                                   struct gf_jpeg_decode_picture *pictures, int count,
+                                   struct gf_error *error)
+{
+    (void)decoder;
+    (void)pictures;
+    (void)count;
+    return gf_fail(error, GF_ERROR_UNAVAILABLE, reason);
+}
+
+uint64_t gf_jpeg_decoder_bytes(const struct gf_jpeg_header *header, size_t size)
+{
+    (void)header;
+    return size;
+}
+
+enum gf_status gf_jpeg_encoder_create(int device, uint64_t memory_most,
+                                      struct gf_jpeg_encoder **encoder, struct gf_error *error)
+{
+    (void)device;
+    (void)memory_most;
+    (void)encoder;
+    return gf_fail(error, GF_ERROR_UNAVAILABLE, reason);
+}
+
+void gf_jpeg_encoder_destroy(struct gf_jpeg_encoder *encoder)
+{
+    (void)encoder;
+}
+
+enum gf_status gf_jpeg_encoder_run(struct gf_jpeg_encoder *encoder,
+                                   struct gf_jpeg_encode_picture *pictures, int count,
+                                   struct gf_error *error)
+{
+    (void)encoder;
+    (void)pictures;
+    (void)count;
+    return gf_fail(error, GF_ERROR_UNAVAILABLE, reason);
+}
+
+uint64_t gf_jpeg_encoder_bytes(struct gf_format format, enum gf_subsampling subsampling)
+{
+    (void)subsampling;
+    return (uint64_t)format.width;
+}
+
 #endif

@@ -7,6 +7,24 @@
 #include "codec/common/source.h"
 #include "engine/run_state.h"
 
+/* Whether each call to the device waits for its turn. */
+static bool takes_turns(const struct gf_run *run)
+{
+    return run->serial && run->backend->calls->acquire;
+}
+
+static void begin_turn(const struct gf_run *run)
+{
+    if (takes_turns(run))
+        run->backend->calls->acquire(run->backend);
+}
+
+static void end_turn(const struct gf_run *run)
+{
+    if (takes_turns(run))
+        run->backend->calls->give_back(run->backend);
+}
+
 static void run_lanes(struct gf_run_state *state)
 {
     gf_thread_pool_submit(&state->pool, &state->segment_run, state->threads);
@@ -34,8 +52,11 @@ static void run_on_calling_thread(struct gf_run_state *state)
             return;
         if (!state->reading && streams_in)
             status = gf_reader_band(segment_run, b, &held, &error);
-        if (!status)
+        if (!status) {
+            begin_turn(segment_run->run);
             status = gf_worker_band(worker, b, &error);
+            end_turn(segment_run->run);
+        }
         if (!status)
             gf_segment_run_finish_band(segment_run, b);
         if (!status && streams_out)
@@ -210,10 +231,12 @@ static enum gf_status run_segment(struct gf_run_state *state, int s, struct gf_e
         if (!status && state->segment_run.first_on_host)
             status = gf_lanes_open_host_stage(state, error);
     }
+    begin_turn(state->run);
     if (!status)
         status = load_stages(state, error);
     if (!status && state->segment_run.segment->statistic)
         status = gf_lanes_open_histograms(state, error);
+    end_turn(state->run);
     if (status)
         return status;
     if (state->threads)
@@ -224,8 +247,11 @@ static enum gf_status run_segment(struct gf_run_state *state, int s, struct gf_e
     status = state->segment_run.status;
     if (status && error)
         *error = state->segment_run.error;
-    if (!status && state->segment_run.segment->statistic)
+    if (!status && state->segment_run.segment->statistic) {
+        begin_turn(state->run);
         status = gf_lanes_take_histograms(state, error);
+        end_turn(state->run);
+    }
     return status;
 }
 

@@ -43,7 +43,7 @@ static const struct member {
     MEMBER(threads, 0, GF_THREADS_MAX),
     MEMBER(host_memory, 0, GF_HOST_PAGEABLE),
     MEMBER(transfer, 0, GF_TRANSFER_ZERO_COPY),
-    MEMBER(codec, 0, GF_CODEC_GPU_IF_FAST),
+    MEMBER(codec, 0, GF_CODEC_GPU),
     MEMBER(format, 0, GF_FILE_PAM),
     MEMBER(quality, 1, GF_QUALITY_MAX),
     MEMBER(subsampling, 0, GF_SUBSAMPLING_444),

@@ -29,7 +29,6 @@ static void close_backend(struct gf_pipeline *pipeline)
         return;
     if (pipeline->buffers.backend)
         gf_buffer_pool_close(&pipeline->buffers);
-    gf_device_codec_close(&pipeline->codec);
     pipeline->backend->calls->close(pipeline->backend);
     pipeline->backend = NULL;
 }
@@ -70,12 +69,7 @@ static enum gf_status use_cuda(struct gf_pipeline *pipeline, const char *reason,
         .pageable = pipeline->options.host_memory == GF_HOST_PAGEABLE,
         .zero_copy = pipeline->options.transfer == GF_TRANSFER_ZERO_COPY,
     };
-    const enum gf_status status =
-        gf_backend_cuda_open(&options, &pipeline->spans, &pipeline->backend, error);
-    if (status || (pipeline->options.codec != GF_CODEC_GPU &&
-                   pipeline->options.codec != GF_CODEC_GPU_IF_FAST))
-        return status;
-    return gf_device_codec_open(&pipeline->codec, options.device, error);
+    return gf_backend_cuda_open(&options, &pipeline->spans, &pipeline->backend, error);
 }
 
 static enum gf_status choose_device(struct gf_pipeline *pipeline, struct gf_error *error)
@@ -161,12 +155,12 @@ bool gf_pipeline_recover(struct gf_pipeline *pipeline, enum gf_status failure,
     char text[sizeof why->text + 80];
     if (!pipeline->on_cuda)
         return false;
-    if (pipeline->device_images_taken &&
+    if (pipeline->device_codec_used &&
         (failure == GF_ERROR_DEVICE_MEMORY || failure == GF_ERROR_DEVICE)) {
         snprintf(text, sizeof text, "%s; trying without the GPU's codec", why->text);
         if (failure == GF_ERROR_DEVICE)
             warn(pipeline, text);
-        pipeline->no_device_images = true;
+        pipeline->no_device_codec = true;
         return true;
     }
     if (failure == GF_ERROR_DEVICE_MEMORY && pipeline->band_rows >= LEAST_BAND_ROWS) {

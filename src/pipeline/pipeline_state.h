@@ -22,9 +22,8 @@ struct gf_pipeline {
     int band_rows; /* of the next attempt; 0: chosen */
     bool has_run;
     struct gf_buffer_pool buffers;
-    struct gf_device_codec codec;
-    bool device_images_taken;               /* the last attempt decoded or encoded on the device */
-    bool no_device_images;                  /* the next attempts at this picture must not */
+    bool device_codec_used;                 /* by the last attempt */
+    bool no_device_codec;                   /* for the next attempts at this picture */
     struct gf_memory_budget *memory_budget; /* NULL: memory is not shared */
     struct gf_run_progress *progress;       /* NULL: nobody reads it */
     struct gf_spans spans;
@@ -60,6 +59,7 @@ void gf_pipeline_end_profile(struct gf_pipeline *pipeline);
 /* The input and the result, where the GPU's codec decodes or encodes them in device memory; data is
  * NULL where it does not. */
 struct gf_device_images {
+    struct gf_jpeg_device *codec;
     struct gf_image in, out;
 };
 
@@ -73,7 +73,7 @@ enum gf_status gf_pipeline_take_device_images(struct gf_pipeline *pipeline,
 void gf_pipeline_drop_device_images(struct gf_pipeline *pipeline,
                                     const struct gf_device_images *device_images);
 enum gf_status gf_pipeline_encode_on_device(struct gf_pipeline *pipeline, struct gf_sink *sink,
-                                            const struct gf_image *image,
+                                            const struct gf_device_images *device_images,
                                             struct gf_error *error) GF_CHECKED;
 
 #endif

@@ -72,16 +72,14 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
                          .image_out = device_images.out.data ? &device_images.out : task->image_out,
                          .in_on_device = device_images.in.data,
                          .out_on_device = device_images.out.data};
-    /* All of it happens on the device, so that the filters belong to the codec's lease. */
-    if (!status && device_images.in.data && device_images.out.data)
-        gf_device_codec_acquire(&pipeline->codec);
     if (!status && (plan->stage_count || !device_images.in.data))
         status = gf_schedule(&run, error);
     if (!status && device_images.out.data)
-        status = gf_pipeline_encode_on_device(pipeline, sink, &device_images.out, error);
-    gf_device_codec_release(&pipeline->codec);
+        status = gf_pipeline_encode_on_device(pipeline, sink, &device_images, error);
+    pipeline->profile.device_decoded = device_images.in.data;
+    pipeline->profile.device_encoded = device_images.out.data;
     gf_pipeline_drop_device_images(pipeline, &device_images);
-    if (status == GF_ERROR_DEVICE_MEMORY && !pipeline->device_images_taken)
+    if (status == GF_ERROR_DEVICE_MEMORY && !pipeline->device_codec_used)
         pipeline->band_rows = run.first_band_rows / 2;
     if (status)
         gf_buffer_pool_close(&pipeline->buffers);
@@ -238,7 +236,7 @@ enum gf_status gf_pipeline_run_task(struct gf_pipeline *pipeline, struct gf_pict
 {
     struct gf_error failure = {0};
     pipeline->band_rows = pipeline->options.band_rows;
-    pipeline->device_images_taken = pipeline->no_device_images = false;
+    pipeline->device_codec_used = pipeline->no_device_codec = false;
     enum gf_status status = attempt(pipeline, task, &failure);
     while (status && gf_pipeline_recover(pipeline, status, &failure, &failure)) {
         status = rewind_task(task, &failure);

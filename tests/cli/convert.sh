@@ -77,12 +77,12 @@ silent
 
 begin "-v says what the files hold"
 run 0 gpufilter -v --device=cpu -i gray16.pgm -o gray.jpg invert
-grep -q 'gray16.pgm: PNM, 40x30 gray, 16 bits$' stderr || problem "$(cat stderr)"
-grep -q 'gray.jpg: JPEG, 40x30 gray, 8 bits, in ' stderr || problem "$(cat stderr)"
+grep -q 'gray16.pgm: PNM, 40x30 gray, 16 bits, decoded by the CPU$' stderr || problem "$(cat stderr)"
+grep -q 'gray.jpg: JPEG, 40x30 gray, 8 bits, encoded by the CPU, in ' stderr || problem "$(cat stderr)"
 printf 'P7\nWIDTH 2\nHEIGHT 1\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\nabcdefgh' >alpha.pam
 run 0 gpufilter -v --device=cpu -i alpha.pam -o alpha.ppm invert
-grep -q 'alpha.pam: PAM, 2x1 RGBA, 8 bits$' stderr || problem "$(cat stderr)"
-grep -q 'alpha.ppm: PNM, 2x1 RGB, 8 bits, in ' stderr || problem "$(cat stderr)"
+grep -q 'alpha.pam: PAM, 2x1 RGBA, 8 bits, decoded by the CPU$' stderr || problem "$(cat stderr)"
+grep -q 'alpha.ppm: PNM, 2x1 RGB, 8 bits, encoded by the CPU, in ' stderr || problem "$(cat stderr)"
 
 begin "a profile of colours is not written into a gray picture, and a warning says so"
 { head -c 33 in.png && { printf 'p\000\000' && { head -c 16 /dev/zero && printf 'RGB XYZ ' && head -c 200 /dev/zero; } |

@@ -56,8 +56,8 @@ begin "--verbose speaks on standard error"
 run 0 gpufilter --verbose --device=cpu -i in.png -o out.png blur
 [ ! -s stdout ] || problem "stdout is not empty"
 grep -q '^gpufilter: ran on cpu, .*: asked for' stderr || problem "no device: $(cat stderr)"
-grep -q '^gpufilter: in.png: .*77x55 RGB, 8 bits' stderr || problem "no input: $(cat stderr)"
-grep -q '^gpufilter: out.png: .*77x55 RGB, 8 bits, in ' stderr || problem "no output: $(cat stderr)"
+grep -q '^gpufilter: in.png: .*77x55 RGB, 8 bits, decoded by the CPU$' stderr || problem "no input: $(cat stderr)"
+grep -q '^gpufilter: out.png: .*77x55 RGB, 8 bits, encoded by the CPU, in ' stderr || problem "no output: $(cat stderr)"
 
 begin "warnings, and --quiet"
 printf 'P7\nWIDTH 1\nHEIGHT 1\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\nabcd' >alpha.pam
