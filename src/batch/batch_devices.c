@@ -25,6 +25,16 @@ static int most_workers(void)
     return affordable > 1 ? affordable : 1;
 }
 
+/* The number of pictures that lie in the devices' memory at one time: as they are decoded, filtered
+ * and to be encoded. The codec has the other half of that memory. */
+static double pictures_that_fit(const struct gf_batch *batch)
+{
+    enum { PIXEL_BYTES = 3, COPIES = 5 };
+    const double bytes = (double)batch->options.device_memory_bytes * batch->devices / 2;
+    return bytes > 0 && batch->pixels > 0 ? bytes / (batch->pixels * PIXEL_BYTES * COPIES)
+                                          : GF_BATCH_WORKERS_MAX;
+}
+
 /* With enough pictures there is a worker for each processor, which does everything on one thread;
  * with fewer pictures or little memory there are fewer workers, who share the processors. */
 int gf_batch_divide_work(struct gf_batch *batch)
@@ -39,6 +49,8 @@ int gf_batch_divide_work(struct gf_batch *batch)
     if (batch->device_codec) {
         /* Workers mostly wait for the GPU's codec, which is fast with many pictures at once. */
         workers = GF_BATCH_CODEC_WORKERS * batch->devices;
+        const double fit = pictures_that_fit(batch);
+        workers = fit < workers ? (int)fit : workers;
         workers = options->threads > 0 || workers < threads ? threads : workers;
         workers = workers < most ? workers : most;
         workers = batch->count < (size_t)workers ? (int)batch->count : workers;
@@ -78,6 +90,7 @@ void gf_batch_choose_devices(struct gf_batch *batch)
     if (choice.device == GF_DEVICE_CPU)
         return;
     batch->device_codec = choice.device_codec;
+    batch->pixels = choice.pixels;
     for (int i = 0; i < request->devices && batch->devices < GF_BATCH_DEVICES_MAX; i++)
         batch->device[batch->devices++].index = request->device[i];
     if (!batch->devices)

@@ -33,6 +33,7 @@ struct gf_batch {
     struct gf_batch_device device[GF_BATCH_DEVICES_MAX];
     int devices;
     bool device_codec; /* the GPU decodes or encodes at least some of the pictures */
+    double pixels;     /* of one input; 0: not known */
     bool falls_back;   /* goes on with the CPU when no device is left */
     char reason[160];  /* for the choice of the device */
     double begin_s;

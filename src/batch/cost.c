@@ -239,6 +239,12 @@ static struct gf_cost_work work_of(const struct gf_batch_request *request,
                                  .processors = threads > 0 ? threads : gf_cpu_count()};
 }
 
+static void describe_pictures(const struct sample *sample, struct gf_cost_choice *choice)
+{
+    choice->device_codec = sample->device_codec;
+    choice->pixels = sample->pixels / sample->files;
+}
+
 struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request, char *reason,
                                      size_t size)
 {
@@ -249,8 +255,8 @@ struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request, cha
     const char *why_not = "";
     if (asked) {
         choice.device = GF_DEVICE_CUDA;
-        choice.device_codec =
-            files_of_shard(request) > 1 && take_samples(request, &sample) && sample.device_codec;
+        if (files_of_shard(request) > 1 && take_samples(request, &sample))
+            describe_pictures(&sample, &choice);
         return choice;
     }
     if (!request->chain || !*request->chain) {
@@ -259,7 +265,7 @@ struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request, cha
         if (take_samples(request, &sample)) {
             const struct gf_cost_work work = work_of(request, &sample);
             choice.device = gf_cost_decide(&work, reason, size);
-            choice.device_codec = sample.device_codec;
+            describe_pictures(&sample, &choice);
             return choice;
         }
         why_not = "no input can be read";

@@ -25,6 +25,7 @@ struct gf_cost_work {
 struct gf_cost_choice {
     enum gf_device_kind device; /* never GF_DEVICE_AUTO */
     bool device_codec;          /* the GPU decodes or encodes at least some of the pictures */
+    double pixels;              /* of one input; 0: not known */
 };
 
 /* Of one thread of the CPU backend: nanoseconds for all stages. */
