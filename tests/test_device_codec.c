@@ -480,7 +480,7 @@ static void test_gives_way(void **state)
         assert_done_by_cpu(&failing, failures[i].warnings);
     }
     reset_fake();
-    struct trial bounded = {.memory_bytes = 1 << 20};
+    struct trial bounded = {.memory_bytes = 256 << 10};
     run_trial(&bounded);
     assert_same_result(&bounded);
     assert_false(bounded.device_decoded);
@@ -512,7 +512,7 @@ static void test_little_memory(void **state)
 {
     int done = 0, refused = 0;
     (void)state;
-    for (uint64_t bytes = 4096; bytes < 1 << 20; bytes += bytes / 3) {
+    for (uint64_t bytes = 4096; bytes < 4 << 20; bytes += bytes / 3) {
         struct trial trial = {.chain = "blur", .device_bytes = bytes};
         run_trial(&trial);
         done += !trial.status;

@@ -117,7 +117,8 @@ static void count_bytes(struct cuda_backend *cuda, int64_t bytes)
 static void *cuda_alloc(struct gf_backend *backend, size_t size)
 {
     void *memory = NULL;
-    if (cuda_free_bytes(backend) < size)
+    /* Without a budget the driver, which is slow to say how much is free, need not be asked. */
+    if (backend_of(backend)->options.budget && cuda_free_bytes(backend) < size)
         return NULL;
     if (cudaMalloc(&memory, size) != cudaSuccess) {
         cudaGetLastError();

@@ -172,7 +172,9 @@ static void *worker_main(void *argument)
     struct gf_batch *const batch = worker->batch;
     while (take_item(worker))
         run_item(worker);
-    gf_pipeline_close(worker->pipeline);
+    /* What a device holds is freed sooner by the end of the process. */
+    if (!batch->request->process_ends || worker->device < 0)
+        gf_pipeline_close(worker->pipeline);
     free(worker->path);
     pthread_mutex_lock(&batch->lock);
     batch->working--;

@@ -43,6 +43,7 @@ struct gf_batch_request {
     const int *device; /* CUDA devices that share the work; none: as options.device says */
     int devices;
     bool skip_existing, update, fail_fast;
+    bool process_ends;        /* after the run: devices are left as they are */
     bool verbose;             /* sends GF_MESSAGE_CHOICE and GF_MESSAGE_PICTURE */
     bool dry_run;             /* only sends GF_MESSAGE_DRY_RUN */
     int shard, shards;        /* 1..shards; shards 0: all inputs */

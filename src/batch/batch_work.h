@@ -8,7 +8,7 @@
 #include "batch/batch.h"
 #include "pipeline/pipeline_internal.h"
 
-enum { GF_BATCH_DEVICES_MAX = 64, GF_BATCH_WORKERS_MAX = 256, GF_BATCH_CODEC_WORKERS = 64 };
+enum { GF_BATCH_DEVICES_MAX = 64, GF_BATCH_WORKERS_MAX = 256, GF_BATCH_CODEC_WORKERS = 32 };
 
 struct gf_batch_item {
     char *output; /* NULL: named when the header is known, or standard output */

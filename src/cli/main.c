@@ -148,8 +148,6 @@ int main(int argc, char **argv)
     int count = 0;
     occupy_streams();
     catch_signals();
-    /* With few queues to the device, CUDA starts in 0.1 s less. */
-    (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "2", 0);
     enum gf_status status =
         gf_shell_words_split(environment ? environment : "", &words, &count, &error);
     if (status == GF_ERROR_USAGE) {

@@ -297,6 +297,7 @@ static enum gf_status run(struct session *session, struct gf_error *error)
         .dry_run = command->dry_run,
         .shard = command->shard,
         .shards = command->shards,
+        .process_ends = true,
         .verbose = command->verbose,
         .log = session->log,
         .resume = session->resume,

@@ -21,7 +21,7 @@ static struct gf_view view_of(const struct gf_image *image)
 /* Sizes are rounded up, so that the next file can have the same buffer. */
 static size_t rounded(size_t size)
 {
-    enum { STEP = 1 << 20 };
+    enum { STEP = 256 << 10 };
     return (size + STEP - 1) / STEP * STEP;
 }
 
