@@ -46,7 +46,7 @@ struct cuda_backend {
     struct statistic statistic;
     struct gf_jpeg_device *codec; /* NULL until it is asked for */
     uint64_t codec_bytes;         /* of the budget, lent to the codec */
-    cudaEvent_t base_event; /* recorded at base_s of the host's clock */
+    cudaEvent_t base_event;       /* recorded at base_s of the host's clock */
     double base_s;
 };
 

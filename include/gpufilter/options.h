@@ -45,15 +45,15 @@ enum {
 struct gf_options {
     size_t size; /* bytes of the struct that the caller knows; gf_options_default() sets it */
     enum gf_device_kind device;
-    int device_index;             /* of the CUDA device, 0..GF_DEVICE_INDEX_MAX */
-    int lanes;                    /* bands in flight, 1..GF_LANES_MAX; 0: the library chooses */
-    int band_rows;                /* rows of a band, 1..GF_BAND_ROWS_MAX; 0: the library chooses */
-    int threads;                  /* of the CPU backend, and as many of a PNG's encoder and of a large
-                                   * JPEG's codecs, 1..GF_THREADS_MAX; 0: one for each processor; 1: a
-                                   * PNG or JPEG is coded by the thread that needs it */
-    uint64_t memory_bytes;        /* budget of host memory for buffers; 0: the library chooses */
-    uint64_t device_memory_bytes; /* budget of device memory; 0: what is free */
-    uint64_t max_pixels;          /* a larger input is GF_ERROR_INPUT; 1 or more */
+    int device_index;      /* of the CUDA device, 0..GF_DEVICE_INDEX_MAX */
+    int lanes;             /* bands in flight, 1..GF_LANES_MAX; 0: the library chooses */
+    int band_rows;         /* rows of a band, 1..GF_BAND_ROWS_MAX; 0: the library chooses */
+    int threads;           /* of the CPU backend, and as many of a PNG's encoder and of a large
+                            * JPEG's codecs, 1..GF_THREADS_MAX; 0: one for each processor; 1: a
+                            * PNG or JPEG is coded by the thread that needs it */
+    uint64_t memory_bytes; /* budget of host memory for buffers; 0: the library chooses */
+    uint64_t device_memory_bytes;    /* budget of device memory; 0: what is free */
+    uint64_t max_pixels;             /* a larger input is GF_ERROR_INPUT; 1 or more */
     enum gf_host_memory host_memory; /* of buffers that a GPU copies from and to */
     enum gf_transfer transfer;       /* zero copy: kernels read and write pinned host memory, which
                                       * host_memory must be */
