@@ -177,7 +177,7 @@ static void put_jpeg(const struct jpeg_kind *kind)
     jpeg_finish_compress(&jpeg);
     jpeg_destroy_compress(&jpeg);
     put_seed("jpeg", data, size);
-    put_seed("jpeg_check", data, size);
+    put_seed("jpeg_header", data, size);
     put_seed("diff_jpeg", data, size);
     put_seed("diff_jpeg_strips", data, size);
     put_for_pipeline(data, size);

@@ -1,0 +1,15 @@
+/* The header of a JPEG that is to be given to a GPU. */
+#include "fuzz.h"
+
+#include "codec/jpeg/jpeg_header.h"
+#include "jpeg_mutator.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct gf_jpeg_header header;
+    if (gf_jpeg_header_read(data, size, &header)) {
+        FUZZ_CHECK(header.scan <= size, "%zu of %zu", header.scan, size);
+        FUZZ_CHECK(header.width > 0 && header.height > 0, "%d x %d", header.width, header.height);
+    }
+    return 0;
+}
