@@ -9,6 +9,7 @@ enum {
     TABLE_THREADS = 256,
     TABLE_WAVES =
         8, /* waves of blocks, so that the start of one block overlaps with the work of another */
+    TABLE_ITEMS = 3, /* of a thread, at least, so that filling tables takes the lesser part */
     TABLE_WORDS = 256 / 4 * WARP /* of one table in shared memory, all lanes' copies */
 };
 
@@ -240,7 +241,8 @@ static int launch_table8(const struct view_pair *band, const unsigned *tables, c
     const cudaError_t status = resident_blocks(kernel, TABLE_THREADS, 0, needed, &blocks);
     if (status != cudaSuccess)
         return status;
-    blocks = blocks * TABLE_WAVES < needed ? blocks * TABLE_WAVES : needed;
+    const unsigned worth = blocks_for(needed, TABLE_ITEMS);
+    blocks = worth <= blocks ? blocks : worth < blocks * TABLE_WAVES ? worth : blocks * TABLE_WAVES;
     table8_kernel<CHANNELS, TABLES, ACCESS>
         <<<blocks, TABLE_THREADS, 0, stream>>>(*band, full, tail, tables);
     return cudaGetLastError();
