@@ -14,7 +14,7 @@ enum {
     RGB8_WARPS = 4, /* one above the other */
     RGB8_THREADS = RGB8_LANES * RGB8_WARPS,
     RGB8_ROWS = 16,
-    RGB8_BLOCKS = 4, /* that a multiprocessor's registers hold without spilling */
+    RGB8_BLOCKS = 5, /* that a multiprocessor's registers hold without spilling */
     RGB8_RUN = 8,    /* pixels of a lane */
     RGB8_PIXELS = RGB8_RUN * RGB8_LANES, /* of a warp */
     RGB8_CHUNKS = RGB8_PIXELS * 3 / 16,  /* 48: one for each lane, and one more for the first 16 */
@@ -46,15 +46,25 @@ static __device__ __forceinline__ unsigned rgb8_pixel(const unsigned char *row, 
     return pixel < 0 ? 0u : from[0] | (unsigned)from[1] << 8 | (unsigned)from[2] << 16;
 }
 
+/* Not inlined, so that the loop over rows fits into the instruction cache. */
+static __device__ __noinline__ uint4 rgb8_last_chunk(const unsigned char *row, int at,
+                                                     int row_bytes)
+{
+    unsigned word[4] = {0, 0, 0, 0};
+#pragma unroll 1
+    for (int i = 0; i < 16 && at + i < row_bytes; i++) {
+        const unsigned byte = (unsigned)row[at + i] << 8 * (i % 4);
+#pragma unroll
+        for (int w = 0; w < 4; w++)
+            word[w] |= i / 4 == w ? byte : 0;
+    }
+    return make_uint4(word[0], word[1], word[2], word[3]);
+}
+
 static __device__ __forceinline__ uint4 rgb8_chunk(const unsigned char *row, int at, int row_bytes)
 {
-    if (at + 16 <= row_bytes)
-        return __ldg((const uint4 *)(row + at));
-    unsigned word[4];
-#pragma unroll
-    for (int w = 0; w < 4; w++)
-        word[w] = at + 4 * w < row_bytes ? load_bytes(row, at + 4 * w, row_bytes) : 0;
-    return make_uint4(word[0], word[1], word[2], word[3]);
+    return at + 16 <= row_bytes ? __ldg((const uint4 *)(row + at))
+                                : rgb8_last_chunk(row, at, row_bytes);
 }
 
 static __device__ __forceinline__ void
