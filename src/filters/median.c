@@ -252,7 +252,7 @@ extern gf_launcher gf_median_cuda, gf_median_local_cuda, gf_median_registers_cud
 static const struct gf_variant kernels[] = {
     {GF_VARIANT("network", gf_median_cuda,
                 "radius 1 and 2: networks of minima and maxima on pairs of rows, which share what "
-                "windows have in common; else, at 8 bits, a tree of counters a column")},
+                "windows have in common; else a tree of counters for each column")},
     {GF_VARIANT("local", gf_median_local_cuda,
                 "a thread a sample, its window sorted by insertion in local memory (Best "
                 "Practices 9.2.4)"),
