@@ -103,8 +103,8 @@ static __device__ __forceinline__ void box_fence()
 }
 
 /* The map of a picture's rows. A box has at most 256 bytes, a multiple of 16, of 256 rows. */
-static cudaError_t box_map_of(box_map *map, const unsigned char *data, size_t pitch, size_t bytes,
-                              int rows, int box_bytes, int box_rows)
+static inline cudaError_t box_map_of(box_map *map, const unsigned char *data, size_t pitch,
+                                     size_t bytes, int rows, int box_bytes, int box_rows)
 {
 #if GF_HAS_BOXES
     void *encode = NULL;
