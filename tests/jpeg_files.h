@@ -151,6 +151,11 @@ static inline struct jpeg_file jpeg_make_extreme(const struct jpeg_kind *kind, u
             (j_common_ptr)&jpeg, JPOOL_IMAGE, TRUE, (JDIMENSION)(mcus_across * info->h_samp_factor),
             (JDIMENSION)(mcus_down * info->v_samp_factor), (JDIMENSION)info->v_samp_factor);
     }
+#if JPEG_LIB_VERSION >= 70
+    jpeg.jpeg_width = jpeg.image_width;
+    jpeg.jpeg_height = jpeg.image_height;
+    jpeg.min_DCT_h_scaled_size = jpeg.min_DCT_v_scaled_size = DCTSIZE;
+#endif
     jpeg_write_coefficients(&jpeg, arrays);
     const int most = 1 << random_below(seed, 15);
     for (int c = 0; c < jpeg.num_components; c++)
