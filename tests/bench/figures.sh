@@ -19,6 +19,7 @@ function row(what, own, peer, name) {
     printf "| %s | %s | %s: %s | %.*f |\n", what, shown(own), name, shown(peer), peer / own < 10, peer / own
 }
 FILENAME == ARGV[1] && /"cpu":/ { cpu = value("cpu"); threads = value("threads") }
+FILENAME == ARGV[2] && /"commit"/ { measured = substr(value("date"), 1, 10) " at commit " value("commit") }
 FILENAME == ARGV[2] && /"threads"/ { processors = value("threads") }
 FILENAME == ARGV[2] && /"gpu"/ { gpu = value("gpu"); sub(/:.*/, "", gpu); files = value("files") }
 /"task":/ && value("task") != "memory" {
@@ -49,5 +50,5 @@ END {
     printf "| one JPEG of 1920x1080, `blur=2,equalize` | %s | %s |\n", shown(run["0.jpg blur=2,equalize cpu"]), shown(run["0.jpg blur=2,equalize cuda"])
     printf "| one JPEG of 7680x4320, `blur=2,equalize` | %s | %s |\n", shown(run["large.jpg blur=2,equalize cpu"]), shown(run["large.jpg blur=2,equalize cuda"])
     printf "| %d JPEGs of 1920x1080, `blur=2,equalize` | %s | %s |\n", files, shown(run["cpu"]), shown(run["cuda, codec=gpu"])
-    printf "\nlibjpeg-turbo alone, without any filter, takes %s for the last row.\n", shown(run["codecs alone"])
+    printf "\nlibjpeg-turbo alone, without any filter, takes %s for the last row. Measured on %s.\n", shown(run["codecs alone"]), measured
 }' "$(newest "$1/cpu")" "$(newest "$1/batch")" "$(newest "$1/gpu")"
