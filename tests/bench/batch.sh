@@ -92,6 +92,7 @@ measure() { # RUNS, LIST OF NAME|COMMAND -> lines "name|ms|ms of processor time"
                 rm "$work/broken"
             fi
             number=$((number + 1))
+            echo "  ${each%%|*}: ${seconds%% *} s" >&2
             [ $round = 0 ] || echo "$seconds" >>"$work/sample.$number"
         done
     done
