@@ -46,7 +46,8 @@ static size_t carve(struct work *work, void *base, struct gf_format format, int 
     work->sums = gf_carve(&carver, (wide ? RUN16 : GF_GAUSS_CHUNK) * sizeof(uint32_t));
     if (!wide) {
         work->pairs = gf_carve(&carver, sizeof *work->pairs);
-        work->words = gf_carve(&carver, (GF_GAUSS_CHUNK + 2 * halo) * sizeof *work->words);
+        work->words =
+            gf_carve(&carver, (GF_GAUSS_CHUNK + 2 * halo + GF_GAUSS_BEHIND) * sizeof *work->words);
     }
     return carver.used;
 }

@@ -15,6 +15,7 @@ enum {
     GF_GAUSS_LINES = 8,    /* rows that the vertical pass makes at once */
     GF_GAUSS_CHUNK = 2048, /* samples of a row that the horizontal pass makes at once */
     GF_GAUSS_LEAD = 3,     /* pairs of zero taps before the first */
+    GF_GAUSS_BEHIND = 144, /* words behind the last that zero taps meet */
     GF_GAUSS_QUADS = (2 * GF_GAUSS_RADIUS_MAX + GF_GAUSS_LINES + 3) / 4,
 };
 
@@ -54,7 +55,7 @@ struct gf_gauss_simd {
                      uint16_t *mid, size_t mid_pitch, size_t count);
     /* sums[i] for i < count <= GF_GAUSS_CHUNK, over the samples mid[i + k * channels], k = 0..2
      * radius. mid has (2 radius + 1) * channels samples past count; work holds GF_GAUSS_CHUNK + 2
-     * radius * channels words, sums GF_GAUSS_CHUNK. */
+     * radius * channels + GF_GAUSS_BEHIND words, sums GF_GAUSS_CHUNK. */
     void (*horizontal)(const struct gf_gauss_pairs *pairs, const uint16_t *mid, int channels,
                        uint32_t *work, uint32_t *sums, size_t count);
 };
