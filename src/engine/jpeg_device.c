@@ -80,16 +80,17 @@ static void close_coder(struct coder *coder)
     coder->encoder = NULL;
 }
 
-/* Creates the decoder or the encoder, and again where it may now take much more memory: users come
- * one by one. */
-static void open_coder(struct coder *coder)
+/* Creates the decoder or the encoder, and again where the next group needs more memory than it has,
+ * or it may now take much more: users come one by one. */
+static void open_coder(struct coder *coder, uint64_t needed)
 {
     struct gf_jpeg_device *const codec = coder->codec;
     pthread_mutex_lock(&codec->lock);
-    const uint64_t bytes = bytes_of_coder(codec);
+    const uint64_t most = bytes_of_coder(codec);
     pthread_mutex_unlock(&codec->lock);
-    if (coder->bytes > bytes / 2)
+    if (coder->bytes > most / 2 && coder->bytes >= needed)
         return;
+    const uint64_t bytes = most > needed ? most : needed;
     close_coder(coder);
     coder->bytes = bytes;
     coder->status =
@@ -124,18 +125,20 @@ static enum gf_status encode_group(struct coder *coder, struct request *const *g
     return status;
 }
 
-/* Waits for pictures and takes as many as there are, up to a group; 0 at the end. */
-static int take_group(struct gf_jpeg_device *codec, struct queue *queue, struct request **group)
+/* Waits for pictures and takes as many as there are, up to a group, which needs *bytes; 0 at the
+ * end. */
+static int take_group(struct gf_jpeg_device *codec, struct queue *queue, struct request **group,
+                      uint64_t *bytes)
 {
-    uint64_t bytes = 0;
     int count = 0;
+    *bytes = 0;
     pthread_mutex_lock(&codec->lock);
     while (!queue->first && !codec->ended)
         pthread_cond_wait(&queue->filled, &codec->lock);
     while (queue->first && count < GROUP_MOST &&
-           (!count || bytes + queue->first->bytes <= bytes_of_coder(codec))) {
+           (!count || *bytes + queue->first->bytes <= bytes_of_coder(codec))) {
         group[count++] = queue->first;
-        bytes += queue->first->bytes;
+        *bytes += queue->first->bytes;
         queue->first = queue->first->next;
     }
     if (!queue->first)
@@ -168,9 +171,10 @@ static void *coder_main(void *argument)
     struct gf_jpeg_device *const codec = coder->codec;
     struct queue *const queue = coder->encodes ? &codec->to_encode : &codec->to_decode;
     struct request *group[GROUP_MOST];
-    open_coder(coder);
-    for (int count; (count = take_group(codec, queue, group));) {
-        open_coder(coder);
+    uint64_t bytes = 0;
+    open_coder(coder, bytes);
+    for (int count; (count = take_group(codec, queue, group, &bytes));) {
+        open_coder(coder, bytes);
         serve_group(coder, group, count);
     }
     close_coder(coder);
