@@ -1,6 +1,8 @@
 #!/bin/sh
 # Runs the test programs and scripts given as arguments. Each prints TAP ("ok", "not ok", "# SKIP"); one that
-# ends without its plan, or badly without saying which test failed, counts as a failure. Closes with the count.
+# ends without its plan, or badly without saying which test failed, counts as a failure. One that has not ended after
+# GF_TEST_SECONDS is stopped with all that it started, and fails. Closes with the count.
+limit=${GF_TEST_SECONDS:-1200}
 passed=0 failed=0 skipped=0
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
@@ -8,8 +10,9 @@ export CMOCKA_MESSAGE_OUTPUT=TAP
 
 for test in "$@"; do
     printf '%s\n' "== $test"
-    "$test" >"$log" 2>&1
+    timeout -k 10 "$limit" "$test" >"$log" 2>&1 </dev/null
     status=$?
+    [ "$status" -ne 124 ] || echo "not ok - $test was stopped after $limit s" >>"$log"
     # What cmocka skips it calls "not ok" before its version 2.
     sed -i 's/^not ok\( .*# *SKIP\)/ok\1/' "$log"
     skips=$(grep -ciE '^ok.*# *skip' "$log")
