@@ -1,7 +1,9 @@
 /* Point filters and histograms on the CPU against their definitions, rounded once at the end of a
  * run. */
 #include "point_reference.h"
+#include "base/cpu.h"
 #include "pixel/histogram.h"
+#include "pixel/map_simd.h"
 #include "pixel/point.h"
 #include "pixel/premultiply.h"
 #include "chain/chain.h"
@@ -373,9 +375,44 @@ static void test_lightness_steps(void **state)
     free(tables);
 }
 
+/* Vector instructions look up what a loop does, whatever the length of a row; the sample behind it
+ * is left alone. */
+static void test_map_simd(void **state)
+{
+    (void)state;
+    enum { ROOM = 500 };
+    uint64_t seed = 7;
+    uint8_t table[4 * 256], in[ROOM], out[ROOM];
+    for (size_t i = 0; i < sizeof table; i++)
+        table[i] = (uint8_t)random_below(&seed, 256);
+    for (int i = 0; i < ROOM; i++)
+        in[i] = (uint8_t)random_below(&seed, 256);
+    if (!gf_map_simd(in, out, 0, 1, table))
+        skip();
+    for (int channels = 1; channels <= 4; channels++) {
+        for (int same = 0; same < 2; same++) {
+            for (int c = 1; same && c < channels; c++)
+                memcpy(table + (size_t)c * 256, table, 256);
+            for (int count = 0; count < ROOM; count += 1 + random_below(&seed, 7)) {
+                memset(out, 0xa5, sizeof out);
+                assert_true(gf_map_simd(in, out, (size_t)count, channels, table));
+                for (int i = 0; i < count; i++)
+                    assert_int_equal(out[i], table[in[i] + 256 * (i % channels)]);
+                assert_int_equal(out[count], 0xa5);
+            }
+        }
+        for (size_t i = 0; i < sizeof table; i++)
+            table[i] = (uint8_t)random_below(&seed, 256);
+    }
+    gf_cpu_allow_intrinsics(false);
+    assert_false(gf_map_simd(in, out, ROOM, 1, table));
+    gf_cpu_allow_intrinsics(true);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_map_simd),
         cmocka_unit_test(test_tables),
         cmocka_unit_test(test_levels),
         cmocka_unit_test(test_luma),

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/target_clones.h"
+#include "pixel/map_simd.h"
 #include "pixel/point_program.h"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -52,6 +53,8 @@ static void map_row_8(const struct gf_point_program *program, const uint8_t *in,
                       size_t width, int channels)
 {
     const uint8_t *const table = gf_point_block(program, program->table_at);
+    if (gf_map_simd(in, out, width * (size_t)channels, channels, table))
+        return;
     switch (channels) {
     case 1:
         map_8(in, out, width, 1, table);

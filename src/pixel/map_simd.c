@@ -1,0 +1,105 @@
+#include "pixel/map_simd.h"
+
+#include <string.h>
+
+#include "base/cpu.h"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
+
+/* A table is four registers, and vpermi2b looks 64 samples up in two of them at once. */
+#define GF_VBMI __attribute__((target("avx512f,avx512bw,avx512vbmi")))
+#define GF_VBMI_INLINE GF_VBMI static inline __attribute__((always_inline))
+
+enum { WIDTH = 64, CHANNELS_MAX = 4, PHASES_MAX = 3 };
+
+struct lookup {
+    __m512i table[CHANNELS_MAX][4];
+    __mmask64 lanes[PHASES_MAX]
+                   [CHANNELS_MAX]; /* the lanes of a channel in each vector of a period */
+};
+
+GF_VBMI_INLINE void init(struct lookup *lookup, const uint8_t *table, int phases, int channels)
+{
+    memset(lookup->lanes, 0, sizeof lookup->lanes);
+    for (int c = 0; c < channels; c++)
+        for (int quarter = 0; quarter < 4; quarter++)
+            lookup->table[c][quarter] = _mm512_loadu_si512(table + 256 * c + WIDTH * quarter);
+    for (int i = 0; i < phases * WIDTH; i++)
+        lookup->lanes[i / WIDTH][i % channels] |= (__mmask64)1 << i % WIDTH;
+}
+
+GF_VBMI_INLINE __m512i look_up(const struct lookup *lookup, int phase, const int channels,
+                               __m512i from)
+{
+    const __mmask64 upper = _mm512_movepi8_mask(from);
+    __m512i to = from;
+    for (int c = 0; c < channels; c++) {
+        const __m512i *const table = lookup->table[c];
+        const __m512i low = _mm512_permutex2var_epi8(table[0], from, table[1]);
+        const __m512i high = _mm512_permutex2var_epi8(table[2], from, table[3]);
+        const __m512i found = _mm512_mask_mov_epi8(low, upper, high);
+        to = channels == 1 ? found : _mm512_mask_mov_epi8(to, lookup->lanes[phase][c], found);
+    }
+    return to;
+}
+
+GF_VBMI_INLINE void map(const uint8_t *in, uint8_t *out, size_t count, const int channels,
+                        const uint8_t *table)
+{
+    const int phases = channels == 3 ? 3 : 1; /* vectors until one begins with channel 0 again */
+    const size_t period = (size_t)phases * WIDTH;
+    struct lookup lookup;
+    init(&lookup, table, phases, channels);
+    size_t i = 0;
+    for (; i + period <= count; i += period) {
+        for (int phase = 0; phase < phases; phase++) {
+            const size_t at = i + (size_t)phase * WIDTH;
+            _mm512_storeu_si512(out + at,
+                                look_up(&lookup, phase, channels, _mm512_loadu_si512(in + at)));
+        }
+    }
+    for (int phase = 0; phase < phases && i < count; phase++, i += WIDTH) {
+        const __mmask64 some =
+            count - i < WIDTH ? ((__mmask64)1 << (count - i)) - 1 : ~(__mmask64)0;
+        const __m512i from = _mm512_maskz_loadu_epi8(some, in + i);
+        _mm512_mask_storeu_epi8(out + i, some, look_up(&lookup, phase, channels, from));
+    }
+}
+
+GF_VBMI static void map_vbmi(const uint8_t *in, uint8_t *out, size_t count, int channels,
+                             const uint8_t *table)
+{
+    bool same = true;
+    for (int c = 1; c < channels; c++)
+        same &= !memcmp(table, table + 256 * (size_t)c, 256);
+    switch (same ? 1 : channels) {
+    case 1:
+        map(in, out, count, 1, table);
+        break;
+    case 2:
+        map(in, out, count, 2, table);
+        break;
+    case 3:
+        map(in, out, count, 3, table);
+        break;
+    default:
+        map(in, out, count, 4, table);
+    }
+}
+
+bool gf_map_simd(const uint8_t *in, uint8_t *out, size_t count, int channels, const uint8_t *table)
+{
+    if (!gf_cpu_intrinsics_allowed() || !__builtin_cpu_supports("avx512bw") ||
+        !__builtin_cpu_supports("avx512vbmi"))
+        return false;
+    map_vbmi(in, out, count, channels, table);
+    return true;
+}
+#else
+bool gf_map_simd(const uint8_t *in, uint8_t *out, size_t count, int channels, const uint8_t *table)
+{
+    (void)in, (void)out, (void)count, (void)channels, (void)table;
+    return false;
+}
+#endif
