@@ -17,6 +17,24 @@
 
 /* ---- start ---- */
 
+static bool cuda_started, cuda_exclusive; /* of the process, atomic */
+
+extern "C" bool gf_backend_cuda_started(bool *shared)
+{
+    *shared = !__atomic_load_n(&cuda_exclusive, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&cuda_started, __ATOMIC_ACQUIRE);
+}
+
+static enum gf_status note_start(int device, struct gf_error *error)
+{
+    int mode = cudaComputeModeDefault;
+    GF_CUDA_TRY(cudaDeviceGetAttribute(&mode, cudaDevAttrComputeMode, device), device, error);
+    if (mode != cudaComputeModeDefault)
+        __atomic_store_n(&cuda_exclusive, true, __ATOMIC_RELEASE);
+    __atomic_store_n(&cuda_started, true, __ATOMIC_RELEASE);
+    return GF_OK;
+}
+
 static enum gf_status start(struct cuda_backend *cuda)
 {
     const char *why;
@@ -30,7 +48,9 @@ static enum gf_status start(struct cuda_backend *cuda)
     GF_CUDA_TRY(cudaSetDevice(cuda->options.device), cuda->options.device, error);
     GF_CUDA_TRY(cudaFree(NULL), cuda->options.device, error); /* creates the primary context */
     struct gf_device_info info;
-    const enum gf_status status = gf_device_describe(cuda->options.device, &info, error);
+    enum gf_status status = note_start(cuda->options.device, error);
+    if (!status)
+        status = gf_device_describe(cuda->options.device, &info, error);
     if (status)
         return status;
     memcpy(cuda->name, info.name, sizeof cuda->name);

@@ -12,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/exit_status.h"
 #include "cli/help.h"
+#include "cli/leave.h"
 #include "cli/messages.h"
 #include "cli/run.h"
 #include "cli/shell_words.h"
@@ -176,5 +177,5 @@ int main(int argc, char **argv)
     }
     if (status)
         gf_message_print("", error.text);
-    return gf_exit_status(status);
+    gf_leave(gf_exit_status(status));
 }

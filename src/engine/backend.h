@@ -152,6 +152,9 @@ enum gf_status gf_backend_cuda_open(const struct gf_cuda_options *options, struc
  * driver.
  */
 bool gf_backend_cuda_likely(const char **why_not);
+/* Whether CUDA has been started in this process, and whether other processes may use its devices
+ * meanwhile: *shared is false where one is in an exclusive compute mode. */
+bool gf_backend_cuda_started(bool *shared);
 
 #ifdef __cplusplus
 }

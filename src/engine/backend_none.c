@@ -13,6 +13,12 @@ bool gf_backend_cuda_likely(const char **why_not)
     return false;
 }
 
+bool gf_backend_cuda_started(bool *shared)
+{
+    *shared = true;
+    return false;
+}
+
 enum gf_status gf_backend_cuda_open(const struct gf_cuda_options *options, struct gf_spans *spans,
                                     struct gf_backend **backend, struct gf_error *error)
 {
