@@ -3,7 +3,7 @@
 # what the codecs alone allow and beside peers: torchvision on CUDA, OpenCV in a process for each processor, nvJPEG alone. And single
 # pictures, where `auto` must not be slower than the CPU. Whole processes, turn by turn, medians. Arguments: the program, and the one that
 # calls nvJPEG, if there is one. Environment:
-#   BENCH_FILES=2000, RUNS=3   pictures, and counted runs after a warm-up; of single pictures three times as many
+#   BENCH_FILES=2000, RUNS=3   pictures, and counted runs after a warm-up; the peers, which take many times as long, run once
 #   BENCH_PICTURES=FOLDER      photographs to make them of, beside those of a wallpaper package; without either, the sample
 #   RESULTS=FILE.json          where the figures go (tests/bench/results/batch-DATE.json)
 #   GF_COMMIT=NAME             the commit, where git does not know it
@@ -76,11 +76,11 @@ median() {
     sort -n | awk '{v[NR] = $1} END {print (NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2)}'
 }
 
-measure() { # RUNS, LIST OF NAME|COMMAND -> lines "name|ms|ms of processor time" in $work/figures
-    local runs=$1 round each number seconds TIMEFORMAT='%R %U %S'
-    shift
+measure() { # RUNS, WARM-UPS, LIST OF NAME|COMMAND -> lines "name|ms|ms of processor time" in $work/figures
+    local runs=$1 warm=$2 round each number seconds TIMEFORMAT='%R %U %S'
+    shift 2
     rm -f "$work"/sample.*
-    for ((round = 0; round <= runs; round++)); do
+    for ((round = 1 - warm; round <= runs; round++)); do
         number=0
         for each in "$@"; do
             rm -rf "$work/out"
@@ -93,7 +93,7 @@ measure() { # RUNS, LIST OF NAME|COMMAND -> lines "name|ms|ms of processor time"
             fi
             number=$((number + 1))
             echo "  ${each%%|*}: ${seconds%% *} s" >&2
-            [ $round = 0 ] || echo "$seconds" >>"$work/sample.$number"
+            [ $round -le 0 ] || echo "$seconds" >>"$work/sample.$number"
         done
     done
     number=0
@@ -158,9 +158,9 @@ cpu_model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1 | tr -d '"\
 gpu=$("$program" --devices | sed -n 's/^cuda:0  *//p' | head -1 | tr -d '"\\')
 driver=$("$program" --devices | sed -n '2s/^ *driver \([0-9.]*\).*/\1/p')
 echo "$(nproc) threads of $cpu_model; GPU: ${gpu:-none}; commit $commit; $files JPEGs of 1920x1080, $chain"
-measure "$RUNS" "${commands[@]}"
-[ ${#peers[@]} = 0 ] || measure 1 "${peers[@]}"
-measure $((3 * RUNS)) "${singles[@]}"
+measure "$RUNS" 1 "${commands[@]}"
+[ ${#peers[@]} = 0 ] || measure 1 0 "${peers[@]}"
+measure "$RUNS" 1 "${singles[@]}"
 
 printf '\n%-34s %10s %12s %16s\n' many ms pictures/s 'ms of a processor'
 for each in "${commands[@]}" "${peers[@]}"; do
