@@ -7,26 +7,16 @@
 #include <sys/stat.h>
 
 #include "base/fail.h"
+#include "base/hash.h"
 #include "batch/batch_log.h"
-
-static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size)
-{
-    const unsigned char *const byte = data;
-    for (size_t i = 0; i < size; i++) /* FNV-1a, 64 bits */
-        hash = (hash ^ byte[i]) * 0x100000001b3u;
-    return hash;
-}
-
-static const uint64_t hash_start = 0xcbf29ce484222325u;
 
 uint64_t gf_chain_fingerprint(const char *chain, const struct gf_options *options)
 {
     const int values[] = {(int)options->format,     options->quality,   (int)options->subsampling,
                           options->progressive,     options->png_level, options->autorotate,
                           options->allow_truncated, options->strip,     options->no_fuse};
-    const uint64_t hash =
-        hash_bytes(hash_start, chain ? chain : "", strlen(chain ? chain : "") + 1);
-    return hash_bytes(hash, values, sizeof values);
+    const char *const text = chain ? chain : "";
+    return gf_hash(gf_hash(GF_HASH_START, text, strlen(text) + 1), values, sizeof values);
 }
 
 /* The last line about an output. */
@@ -44,8 +34,8 @@ struct gf_resume {
 
 static uint64_t key_of(const char *input, const char *output)
 {
-    uint64_t hash = hash_bytes(hash_start, input, strlen(input) + 1);
-    hash = hash_bytes(hash, output, strlen(output) + 1);
+    uint64_t hash = gf_hash(GF_HASH_START, input, strlen(input) + 1);
+    hash = gf_hash(hash, output, strlen(output) + 1);
     return hash ? hash : 1;
 }
 

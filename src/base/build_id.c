@@ -1,0 +1,73 @@
+#include "base/build_id.h"
+
+#include <inttypes.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/hash.h"
+#include "base/version.h"
+
+struct build {
+    uint64_t hash;
+    bool found;
+};
+
+static size_t padded(size_t size)
+{
+    return (size + 3) & ~(size_t)3;
+}
+
+/* A segment of notes: each has a header, a name and a description, both padded to 4 bytes. */
+static void search_notes(struct build *build, const char *at, size_t left)
+{
+    ElfW(Nhdr) note;
+    while (!build->found && left >= sizeof note) {
+        memcpy(&note, at, sizeof note);
+        const size_t name = padded(note.n_namesz), size = sizeof note + name + note.n_descsz;
+        if (size > left || padded(size) > left)
+            return;
+        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof "GNU" &&
+            !memcmp(at + sizeof note, "GNU", sizeof "GNU")) {
+            build->hash = gf_hash(build->hash, at + sizeof note + name, note.n_descsz);
+            build->found = note.n_descsz > 0;
+        }
+        at += padded(size);
+        left -= padded(size);
+    }
+}
+
+/* The first object is the program itself. */
+static int search_program(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *const segment = &info->dlpi_phdr[i];
+        if (segment->p_type == PT_NOTE)
+            search_notes(context, (const char *)(info->dlpi_addr + segment->p_vaddr),
+                         segment->p_memsz);
+    }
+    return 1;
+}
+
+static void hash_file(struct build *build)
+{
+    struct stat file;
+    if (stat("/proc/self/exe", &file))
+        return;
+    const uint64_t words[] = {file.st_dev, file.st_ino, (uint64_t)file.st_size,
+                              (uint64_t)file.st_mtim.tv_sec, (uint64_t)file.st_mtim.tv_nsec};
+    build->hash = gf_hash(build->hash, words, sizeof words);
+}
+
+const char *gf_build_id(char text[GF_BUILD_ID_SIZE])
+{
+    struct build build = {.hash = gf_hash(GF_HASH_START, GF_VERSION, sizeof GF_VERSION)};
+    dl_iterate_phdr(search_program, &build);
+    if (!build.found)
+        hash_file(&build);
+    snprintf(text, GF_BUILD_ID_SIZE, "%016" PRIx64, build.hash);
+    return text;
+}

@@ -1,0 +1,20 @@
+/* FNV-1a with 64 bits: a name for data, and a guard against damage, not against intent.
+ * (G. Fowler, L. C. Noll, K.-P. Vo: http://www.isthe.com/chongo/tech/comp/fnv/) */
+#ifndef GF_BASE_HASH_H
+#define GF_BASE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define GF_HASH_START UINT64_C(0xcbf29ce484222325)
+
+/* Continues `hash`, or GF_HASH_START, over the bytes. */
+static inline uint64_t gf_hash(uint64_t hash, const void *data, size_t size)
+{
+    const unsigned char *const byte = (const unsigned char *)data;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+#endif
