@@ -69,6 +69,14 @@ static void add_value(const struct gf_param *param, char *text, size_t size)
     case GF_TYPE_FILE:
         text[0] = '\0';
         break;
+    case GF_TYPE_COLOUR:
+        while (param->choices && param->choices[choices])
+            choices++;
+        if (choices && draw(2))
+            snprintf(text, size, "%s", param->choices[draw(choices)]);
+        else
+            snprintf(text, size, "#%06x", (unsigned)draw(1 << 24));
+        break;
     }
 }
 

@@ -60,6 +60,42 @@ static void assert_error(const char *text, const char *expected)
 
 /* ---- accepted ---- */
 
+static void assert_colour(const char *text, double red, double green, double blue)
+{
+    parse(text);
+    const struct gf_colour *const colour = chain.item[0].params; /* flatten's first member */
+    const double expected[] = {red, green, blue};
+    for (int c = 0; c < 3; c++) {
+        if (fabs(colour->part[c] - expected[c]) > 1e-9)
+            fail_msg("%s: channel %d is %.9g", text, c, colour->part[c]);
+    }
+    assert_int_equal(colour->word, 0);
+    gf_chain_free(&chain);
+}
+
+static void test_colours(void **state)
+{
+    (void)state;
+    assert_colour("flatten", 1, 1, 1);
+    assert_colour("flatten=black", 0, 0, 0);
+    assert_colour("flatten=colour=orange", 1, 165 / 255.0, 0);
+    assert_colour("flatten=#f80", 1, 0x88 / 255.0, 0);
+    assert_colour("flatten=#FF8800", 1, 0x88 / 255.0, 0);
+    assert_colour("flatten=#ffff80010000", 1, 0x8001 / 65535.0, 0);
+    parse("flatten=none");
+    assert_int_equal(((const struct gf_colour *)chain.item[0].params)->word, 1);
+    gf_chain_free(&chain);
+    static const char *const wrong[] = {"#",       "#ff",    "#ffff", "#ff880", "#ff88000",
+                                        "#gggggg", "ffffff", "White", "#-12345"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char text[60], message[120];
+        snprintf(text, sizeof text, "flatten=%s", wrong[i]);
+        snprintf(message, sizeof message,
+                 "flatten: colour=%s is not a colour such as white or #ff8800", wrong[i]);
+        assert_error(text, message);
+    }
+}
+
 static void test_names(void **state)
 {
     (void)state;
@@ -121,7 +157,7 @@ static void test_defaults(void **state)
         for (const struct gf_param *param = gf_filter_params(filter); param->name; param++) {
             assert_non_null(param->help);
             assert_true(param->offset < filter->params_size);
-            if (named || param->required)
+            if (named || param->required || param->type == GF_TYPE_COLOUR) /* see test_colours() */
                 continue;
             if (param->type == GF_TYPE_LENGTH)
                 assert_int_equal(((const struct gf_length *)member(0, param->name))->unit,
@@ -406,13 +442,14 @@ static void test_long_texts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),          cmocka_unit_test(test_positions),
-        cmocka_unit_test(test_quotes),         cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_registry),       cmocka_unit_test(test_words),
-        cmocka_unit_test(test_lengths),        cmocka_unit_test(test_matrices),
-        cmocka_unit_test(test_largest_matrix), cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_variants),       cmocka_unit_test(test_suggestions),
-        cmocka_unit_test(test_fuzz),           cmocka_unit_test(test_long_texts),
+        cmocka_unit_test(test_names),       cmocka_unit_test(test_colours),
+        cmocka_unit_test(test_positions),   cmocka_unit_test(test_quotes),
+        cmocka_unit_test(test_defaults),    cmocka_unit_test(test_registry),
+        cmocka_unit_test(test_words),       cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_matrices),    cmocka_unit_test(test_largest_matrix),
+        cmocka_unit_test(test_errors),      cmocka_unit_test(test_variants),
+        cmocka_unit_test(test_suggestions), cmocka_unit_test(test_fuzz),
+        cmocka_unit_test(test_long_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

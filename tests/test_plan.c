@@ -158,6 +158,35 @@ static void test_long_chains(void **state)
     drop_plan();
 }
 
+/* What goes where there is no alpha is laid on white at the end: before the premultiplied colour is
+ * rounded, and only where the chain leaves alpha. */
+static void test_opaque(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *chain;
+        int channels;
+        const char *expected;
+    } cases[] = {{"", 3, ""},
+                 {"", 4, "flatten"},
+                 {"invert", 2, "invert+flatten"},
+                 {"blur", 4, "premultiply blur unpremultiply+flatten"},
+                 {"flatten=black", 4, "flatten"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct gf_plan_request request = {.orientation = 1, .opaque = true};
+        struct gf_error error = {0};
+        char text[200];
+        assert_int_equal(gf_chain_parse(cases[i].chain, &chain, &error), GF_OK);
+        assert_int_equal(gf_plan_make_for(&chain, format_of(40, 30, cases[i].channels, 8), &request,
+                                          &plan, &error),
+                         GF_OK);
+        describe(text, sizeof text);
+        assert_string_equal(text, cases[i].expected);
+        assert_int_equal(plan.out.channels, cases[i].channels - !(cases[i].channels % 2));
+        drop_plan();
+    }
+}
+
 static void test_orientation(void **state)
 {
     (void)state;
@@ -397,6 +426,7 @@ int main(void)
         cmocka_unit_test(test_long_chains), cmocka_unit_test(test_orientation),
         cmocka_unit_test(test_impossible),  cmocka_unit_test(test_rows),
         cmocka_unit_test(test_bands),       cmocka_unit_test(test_whole_pictures_are_free),
+        cmocka_unit_test(test_opaque),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,6 +20,7 @@ enum gf_param_type {
     GF_TYPE_LENGTH, /* struct gf_length: pixels ("640"), or per cent of the input ("50%") */
     GF_TYPE_MATRIX, /* struct gf_matrix: "0 1 0/1 -4 1/0 1 0" */
     GF_TYPE_FILE,   /* char[GF_FILE_NAME_SIZE], the name of a file; "" where none is given */
+    GF_TYPE_COLOUR, /* struct gf_colour: "white", "#ff8800", or a word of choices */
 };
 
 enum { GF_FILE_NAME_SIZE = 4096 };
@@ -29,6 +30,12 @@ enum gf_unit { GF_UNSET, GF_PIXELS, GF_PERCENT };
 struct gf_length {
     double value;
     enum gf_unit unit; /* GF_UNSET: not given */
+};
+
+/* An opaque sRGB colour. */
+struct gf_colour {
+    double part[3]; /* red, green, blue, of the full scale */
+    int word;       /* 1 + the index of a word of choices, which was given instead; else 0 */
 };
 
 enum { GF_MATRIX_SIDE_MAX = 31 };
@@ -43,7 +50,7 @@ struct gf_param {
     enum gf_param_type type;
     size_t offset; /* of the member in the filter's own struct, for the library's use */
     bool required; /* it has no default */
-    double value;  /* the default; of a choice, its index; NaN for the word */
+    double value;  /* the default; of a choice, its index; of a colour, 0xRRGGBB; NaN: the word */
     double least, greatest;
     const char *const *choices; /* ends with NULL */
     const char *help;           /* with units */

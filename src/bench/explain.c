@@ -243,8 +243,19 @@ double gf_explain_seconds(const struct gf_explanation *explanation, bool togethe
 
 /* ---- from a file ---- */
 
+/* Whether the output's name says a format without alpha. */
+static bool drops_alpha(const char *output, const struct gf_options *options,
+                        enum gf_file_format content)
+{
+    const struct gf_format rgba = {.width = 1, .height = 1, .channels = 4, .bits = 8};
+    enum gf_file_format format;
+    return output && !gf_sink_format(output, options, content, &format, NULL) &&
+           gf_format_in_file(format, rgba).channels < rgba.channels;
+}
+
 static enum gf_status explain_source(struct gf_pipeline *pipeline, struct gf_source *source,
-                                     struct gf_explanation *explanation, struct gf_error *error)
+                                     bool opaque, struct gf_explanation *explanation,
+                                     struct gf_error *error)
 {
     static struct gf_sink unused; /* the layout asks only whether there is one */
     struct gf_backend *backend = NULL;
@@ -253,10 +264,11 @@ static enum gf_status explain_source(struct gf_pipeline *pipeline, struct gf_sou
     struct gf_profile peaks = {0};
     enum gf_status status = gf_pipeline_start(pipeline, &backend, &explanation->on_cuda, error);
     const struct gf_options options = gf_pipeline_resolved(pipeline);
-    const int orientation = options.autorotate ? source->metadata.orientation : 1;
+    const struct gf_plan_request request = {
+        .orientation = options.autorotate ? source->metadata.orientation : 1, .opaque = opaque};
     if (!status)
         status =
-            gf_plan_make(gf_pipeline_chain(pipeline), source->format, orientation, &plan, error);
+            gf_plan_make_for(gf_pipeline_chain(pipeline), source->format, &request, &plan, error);
     if (status)
         return status;
     gf_spans_init(&spans);
@@ -306,6 +318,8 @@ enum gf_status gf_explain_file(const char *input, const char *output, const char
     struct gf_pipeline *pipeline = NULL;
     struct gf_input *opened = NULL;
     struct gf_source *source = NULL;
+    unsigned char head[16];
+    size_t got = 0;
     *explanation = (struct gf_explanation){0};
     char reason[sizeof explanation->reason] = "";
     const struct gf_options settled =
@@ -316,9 +330,13 @@ enum gf_status gf_explain_file(const char *input, const char *output, const char
     if (!status)
         status = gf_input_open(input, false, &opened, error);
     if (!status)
+        status = gf_input_peek(opened, head, sizeof head, &got, error);
+    if (!status)
         status = gf_source_open(opened, &settled, &source, error);
     if (!status)
-        status = explain_source(pipeline, source, explanation, error);
+        status = explain_source(pipeline, source,
+                                drops_alpha(output, &settled, gf_file_format_of(head, got)),
+                                explanation, error);
     if (source)
         source->close(source);
     if (opened)

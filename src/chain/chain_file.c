@@ -13,11 +13,12 @@ enum { BYTES_MOST = 1 << 20 };
 
 static const char blanks[] = " \t\r\n\v\f";
 
-/* Cuts the comment and, at either end, blanks and a comma off the line. */
+/* Cuts the comment and, at either end, blanks and a comma off the line. A comment begins behind a
+ * blank or a comma: '#' elsewhere is part of a colour. */
 static char *trim(char *line)
 {
     char quote = 0, *at = line;
-    for (; *at && (quote || *at != '#'); at++) {
+    for (; *at && (quote || *at != '#' || (at > line && !strchr(" \t,", at[-1]))); at++) {
         if (quote ? *at == quote : *at == '\'' || *at == '"')
             quote = quote ? 0 : *at;
     }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/value.h"
+#include "chain/colour_value.h"
 
 static void describe_choices(const char *const *choices, char *text, size_t size)
 {
@@ -101,6 +102,20 @@ static enum gf_status set_matrix(const struct gf_filter *filter, const struct gf
     return GF_OK;
 }
 
+static enum gf_status set_colour(const struct gf_filter *filter, const struct gf_param *param,
+                                 const char *text, struct gf_colour *colour, struct gf_error *error)
+{
+    for (int i = 0; param->choices && param->choices[i]; i++) {
+        if (!strcmp(text, param->choices[i])) {
+            *colour = (struct gf_colour){.word = i + 1};
+            return GF_OK;
+        }
+    }
+    return gf_colour_parse(text, colour)
+               ? GF_OK
+               : not_a(filter, param, text, "a colour such as white or #ff8800", error);
+}
+
 static enum gf_status set_number(const struct gf_filter *filter, const struct gf_param *param,
                                  const char *text, double *value, struct gf_error *error)
 {
@@ -124,6 +139,8 @@ enum gf_status gf_param_set_value(const struct gf_filter *filter, const struct g
         return set_length(filter, param, text, member, error);
     case GF_TYPE_MATRIX:
         return set_matrix(filter, param, text, member, error);
+    case GF_TYPE_COLOUR:
+        return set_colour(filter, param, text, member, error);
     case GF_TYPE_FILE:
         if (!*text)
             return not_a(filter, param, text, "a name of a file", error);
@@ -158,5 +175,7 @@ void gf_params_set_defaults(const struct gf_filter *filter, void *params)
             *(double *)member = param->value;
         else if (param->type == GF_TYPE_INT || param->type == GF_TYPE_CHOICE)
             *(int *)member = (int)param->value;
+        else if (param->type == GF_TYPE_COLOUR)
+            *(struct gf_colour *)member = gf_colour_of_number((unsigned)param->value);
     }
 }

@@ -6,9 +6,12 @@
 
 #include "base/fail.h"
 #include "chain/chain.h"
+#include "chain/param_value.h"
 #include "pixel/orient.h"
 #include "pixel/point.h"
 #include "pixel/premultiply.h"
+
+extern const struct gf_filter gf_flatten_filter;
 
 /* An item of the chain, or one that the planner adds: the orientation, conversions of alpha. */
 struct item {
@@ -102,14 +105,27 @@ static enum gf_status add_orientation(struct builder *b, int orientation, struct
                           error);
 }
 
-static enum gf_status add_chain(struct builder *b, const struct gf_chain *chain, int orientation,
-                                struct gf_error *error)
+/* Adds a filter with its default parameters. */
+static enum gf_status add_default(struct builder *b, const struct gf_filter *filter,
+                                  struct gf_error *error)
 {
-    enum gf_status status = add_orientation(b, orientation, error);
+    void *const params = own(b->plan, filter->params_size);
+    if (!params)
+        return gf_fail_memory(error);
+    gf_params_set_defaults(filter, params);
+    return add_filter(b, (struct item){.filter = filter, .params = params}, error);
+}
+
+static enum gf_status add_chain(struct builder *b, const struct gf_chain *chain,
+                                const struct gf_plan_request *request, struct gf_error *error)
+{
+    enum gf_status status = add_orientation(b, request->orientation, error);
     for (int i = 0; !status && i < chain->count; i++) {
         const struct gf_chain_item *const item = &chain->item[i];
         status = add_filter(b, (struct item){item->filter, item->params, item->variant}, error);
     }
+    if (!status && request->opaque && gf_has_alpha(b->format))
+        status = add_default(b, &gf_flatten_filter, error);
     if (!status && b->straight_bits)
         status = add_straight(b, error);
     return status;
@@ -204,12 +220,13 @@ static enum gf_status cut_segments(struct gf_plan *plan, struct gf_error *error)
     return GF_OK;
 }
 
-enum gf_status gf_plan_make(const struct gf_chain *chain, struct gf_format in, int orientation,
-                            struct gf_plan *plan, struct gf_error *error)
+enum gf_status gf_plan_make_for(const struct gf_chain *chain, struct gf_format in,
+                                const struct gf_plan_request *request, struct gf_plan *plan,
+                                struct gf_error *error)
 {
     *plan = (struct gf_plan){.in = in, .out = in};
     struct builder b = {.plan = plan, .format = in, .no_fuse = chain->no_fuse};
-    enum gf_status status = add_chain(&b, chain, orientation, error);
+    enum gf_status status = add_chain(&b, chain, request, error);
     if (!status)
         status = bind_stages(&b, error);
     if (!status)
@@ -218,6 +235,13 @@ enum gf_status gf_plan_make(const struct gf_chain *chain, struct gf_format in, i
     if (status)
         gf_plan_free(plan);
     return status;
+}
+
+enum gf_status gf_plan_make(const struct gf_chain *chain, struct gf_format in, int orientation,
+                            struct gf_plan *plan, struct gf_error *error)
+{
+    return gf_plan_make_for(chain, in, &(struct gf_plan_request){.orientation = orientation}, plan,
+                            error);
 }
 
 void gf_plan_free(struct gf_plan *plan)

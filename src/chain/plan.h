@@ -31,7 +31,17 @@ struct gf_plan {
     int owned_count;
 };
 
-/* orientation: EXIF's 1..8, undone before the first filter. The chain must outlive the plan. */
+/* What a plan depends on beside the chain and the picture's format. */
+struct gf_plan_request {
+    int orientation; /* EXIF's 1..8, undone before the first filter */
+    bool opaque;     /* the result goes where there is no alpha: flatten ends the chain */
+};
+
+/* The chain must outlive the plan. */
+enum gf_status gf_plan_make_for(const struct gf_chain *chain, struct gf_format in,
+                                const struct gf_plan_request *request, struct gf_plan *plan,
+                                struct gf_error *error) GF_CHECKED;
+/* The same, for a result that may have alpha. */
 enum gf_status gf_plan_make(const struct gf_chain *chain, struct gf_format in, int orientation,
                             struct gf_plan *plan, struct gf_error *error) GF_CHECKED;
 void gf_plan_free(struct gf_plan *plan);

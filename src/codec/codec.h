@@ -40,7 +40,8 @@ struct gf_codec_memory gf_sink_memory(enum gf_file_format file_format, struct gf
 
 /* `format` is the format of the rows to come. write() converts what the file format cannot hold:
  * for JPEG 16 bits become 8 (v * 255 / 65535, rounded); for JPEG and PNM alpha is dropped, the
- * colour stays as it is, and options->warn is told once. The metadata is written unless
+ * colour stays as it is, and options->warn is told once; the pipeline lays such pictures on a
+ * colour before. The metadata is written unless
  * options->strip is set; its orientation becomes 1 unless options->autorotate is off. Colours in a
  * .pgm file are GF_ERROR_OUTPUT. */
 enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_format,

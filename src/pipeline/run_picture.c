@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codec/common/checks.h"
 #include "codec/common/source.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
@@ -188,6 +189,34 @@ static enum gf_status check_codecs(const struct gf_pipeline *pipeline, struct gf
     return status;
 }
 
+static bool holds_alpha(enum gf_file_format file_format, struct gf_format format)
+{
+    return gf_format_in_file(file_format, format).channels == format.channels;
+}
+
+/* Plans the picture and opens its output. What the output cannot hold is known only when it has its
+ * name, which may depend on the plan: then the picture is planned again. */
+static enum gf_status plan_picture(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                   const struct gf_source *source, struct gf_plan *plan,
+                                   struct gf_error *error)
+{
+    const struct gf_format in = source ? source->format : task->image_in->format;
+    struct gf_plan_request request = {.orientation = 1};
+    if (source && pipeline->options.autorotate)
+        request.orientation = source->metadata.orientation;
+    enum gf_status status = gf_plan_make_for(&pipeline->chain, in, &request, plan, error);
+    if (!status && task->destination && !task->output)
+        status = open_output(pipeline, task, plan->out, error);
+    if (status || !task->output || holds_alpha(task->file_format, plan->out))
+        return status;
+    gf_plan_free(plan);
+    request.opaque = true;
+    gf_warn(&pipeline->options,
+            "%s: its format has no alpha channel: the picture is laid on white (flatten=white)",
+            gf_output_name(task->output));
+    return gf_plan_make_for(&pipeline->chain, in, &request, plan, error);
+}
+
 /* One attempt, with a source and a sink of its own. */
 static enum gf_status attempt(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                               struct gf_error *error)
@@ -200,12 +229,7 @@ static enum gf_status attempt(struct gf_pipeline *pipeline, struct gf_picture_ta
         status = gf_source_open(task->input, &pipeline->options, &source, error);
     if (status)
         return status;
-    const int orientation =
-        source && pipeline->options.autorotate ? source->metadata.orientation : 1;
-    status = gf_plan_make(&pipeline->chain, source ? source->format : task->image_in->format,
-                          orientation, &plan, error);
-    if (!status && task->destination && !task->output)
-        status = open_output(pipeline, task, plan.out, error);
+    status = plan_picture(pipeline, task, source, &plan, error);
     if (!status)
         status = check_codecs(pipeline, task, source, plan.out, error);
     if (!status && task->output)

@@ -2,8 +2,8 @@
  * whose program (pixel/point_program.h) both backends evaluate, and which rounds once.
  *
  * A filter's point() calls the functions below in the order of what it does. They change the
- * colour; alpha is changed by premultiply and unpremultiply alone. Each clamps its result to
- * 0..M. */
+ * colour; alpha is changed by premultiply, unpremultiply and flatten alone. Each clamps its result
+ * to 0..M. */
 #ifndef GF_PIXEL_POINT_H
 #define GF_PIXEL_POINT_H
 
@@ -43,6 +43,11 @@ void gf_point_saturate(struct gf_point_builder *builder, double factor);
 void gf_point_premultiply(struct gf_point_builder *builder);
 void gf_point_unpremultiply(struct gf_point_builder *builder, int bits);
 void gf_point_limit_to_alpha(struct gf_point_builder *builder);
+/* Lays the picture on a colour, whose samples are in 0..M; no alpha is left. Does nothing where
+ * there is none. Gray pictures take the first sample. */
+void gf_point_flatten(struct gf_point_builder *builder, const int sample[3]);
+/* Drops alpha; the colour stays as it is. */
+void gf_point_drop_alpha(struct gf_point_builder *builder);
 /* Each sample becomes value[sample] of its channel's table, [tables][M + 1], where tables is 1 for
  * all colour channels or one for each. Only filters that ask for a statistic may call it, since
  * they come first in their run. */

@@ -271,6 +271,13 @@ GF_TARGET_CLONES static void divide(float *v, float divisor)
         v[i] /= divisor;
 }
 
+GF_TARGET_CLONES static void flatten(const struct gf_point_op op, float colour, float *restrict v,
+                                     const float *restrict alpha)
+{
+    for (int i = 0; i < PIECE; i++)
+        v[i] = gf_point_flatten_of(&op, v[i], colour, alpha[i]);
+}
+
 /* The field of a piece that begins with column x of row y. */
 GF_TARGET_CLONES static void find_field(const struct gf_stage *stage, int number, int x, int y,
                                         float *restrict field)
@@ -345,6 +352,10 @@ static void apply(const struct gf_point_program *program, const struct gf_point_
     case GF_POINT_GRAY:
         gray(*op, p);
         *colours = 1;
+        return;
+    case GF_POINT_FLATTEN:
+        for (int c = 0; c < *colours; c++)
+            flatten(*op, (const float[3]){op->a, op->b, op->c}[c], p->colour[c], p->alpha);
         return;
     case GF_POINT_SATURATE:
         saturate(*op, p);

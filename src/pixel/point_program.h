@@ -24,6 +24,8 @@ enum gf_point_kind {
                                picture's M */
     GF_POINT_UNPREMULTIPLY, /* from 16 bits; a: 65535 / M */
     GF_POINT_LIMIT,         /* the lesser of colour and alpha */
+    GF_POINT_FLATTEN,       /* on a, b, c, which show as far as alpha does not cover them; no alpha
+                               is left */
     /* By the pixel's position; d: the number of the field. */
     GF_POINT_MIX, /* v + (a, b or c - v) times the field */
     GF_POINT_ADD  /* v + a times the field */
@@ -137,6 +139,13 @@ GF_HOST_DEVICE float gf_point_premultiply_of(const struct gf_point_op *op, float
 GF_HOST_DEVICE float gf_point_limit_of(float v, float alpha)
 {
     return v < alpha ? v : alpha;
+}
+
+/* colour: what lies below, of the channel */
+GF_HOST_DEVICE float gf_point_flatten_of(const struct gf_point_op *op, float v, float colour,
+                                         float alpha)
+{
+    return gf_clamp((v * alpha + colour * (op->max - alpha)) / op->max, op->max);
 }
 
 /* alpha: 0..65535; becomes alpha / op->a. The colour of zero alpha is 0. */

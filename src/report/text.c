@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "chain/colour_value.h"
+
 void gf_text_wrap(FILE *file, const char *text, int column, int indent)
 {
     int at = column;
@@ -86,6 +88,9 @@ void gf_param_range(const struct gf_param *param, char *text, size_t size)
     case GF_TYPE_FILE:
         snprintf(text, size, "file");
         break;
+    case GF_TYPE_COLOUR:
+        snprintf(text, size, "colour");
+        break;
     }
     for (int i = 0; param->choices && param->choices[i]; i++) {
         gf_text_append(text, size, i ? ", " : *text ? " or " : "");
@@ -102,6 +107,8 @@ void gf_param_default(const struct gf_param *param, char *text, size_t size)
         snprintf(text, size, "%s", param->choices[(int)param->value]);
     else if (param->type == GF_TYPE_WORD && isnan(param->value))
         snprintf(text, size, "%s", param->choices[0]);
+    else if (param->type == GF_TYPE_COLOUR)
+        gf_colour_text((unsigned)param->value, text, size);
     else if (param->type != GF_TYPE_LENGTH && param->type != GF_TYPE_MATRIX &&
              param->type != GF_TYPE_FILE)
         snprintf(text, size, "%.9g", param->value);

@@ -44,6 +44,12 @@ static size_t append_value(char *text, size_t length, const struct gf_param *par
                                                     : "50%");
     case GF_TYPE_MATRIX:
         return append_matrix(text, length, set == GF_SELFTEST_GREATEST ? GF_MATRIX_SIDE_MAX : 3);
+    case GF_TYPE_COLOUR:
+        while (param->choices && param->choices[choices])
+            choices++;
+        if (set >= GF_SELFTEST_CHOICES && choices)
+            return append(text, length, "%s", param->choices[((int)set - 1) % choices]);
+        return append(text, length, "%s", set == GF_SELFTEST_GREATEST ? "#fedcba" : "#123456");
     case GF_TYPE_FILE:
         break;
     }
@@ -65,7 +71,8 @@ bool gf_selftest_chain(const struct gf_filter *filter, int set, char *text)
                             set == GF_SELFTEST_GREATEST ||
                             (list[i].type == GF_TYPE_LENGTH && i == 0) ||
                             (set >= GF_SELFTEST_CHOICES &&
-                             (list[i].type == GF_TYPE_CHOICE || list[i].type == GF_TYPE_WORD));
+                             (list[i].type == GF_TYPE_CHOICE || list[i].type == GF_TYPE_WORD ||
+                              list[i].type == GF_TYPE_COLOUR));
         if (!wanted)
             continue;
         length = append(text, length, "%c%s=", separator, list[i].name);

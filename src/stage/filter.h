@@ -124,6 +124,12 @@ struct gf_filter {
         .name = #member, .type = GF_TYPE_MATRIX, .offset = offsetof(type_, member), \
         .required = true, .help = help_ \
     }
+/* value: 0xRRGGBB. choices: words that stand beside colours, or NULL. */
+#define GF_PARAM_COLOUR(type_, member, value_, choices_, help_) \
+    { \
+        .name = #member, .type = GF_TYPE_COLOUR, .offset = offsetof(type_, member), \
+        .value = value_, .choices = choices_, .help = help_ \
+    }
 /* Declares the border of a stencil: its struct has a member int border, of enum gf_border. */
 #define GF_PARAM_BORDER(type_) \
     GF_PARAM_CHOICE( \

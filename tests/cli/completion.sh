@@ -48,7 +48,7 @@ offers 'gpufilter blur=sigma=2:border=re' 'reflect'
 offers 'gpufilter equalize=mode=l' 'lightness luma'
 offers 'gpufilter equalize=ch' 'channel'
 offers "gpufilter 'blur=2:border=wrap,hf" 'blur=2:border=wrap,hflip'
-offers 'gpufilter -- fl' 'flip flop'
+offers 'gpufilter -- fl' 'flatten flip flop'
 offers 'gpufilter --help gam' 'gamma'
 
 # The scripts for the other shells, which run on a terminal: a line is typed and completed by one tab.

@@ -84,6 +84,29 @@ run 0 gpufilter -v --device=cpu -i alpha.pam -o alpha.ppm invert
 grep -q 'alpha.pam: PAM, 2x1 RGBA, 8 bits, decoded by the CPU$' stderr || problem "$(cat stderr)"
 grep -q 'alpha.ppm: PNM, 2x1 RGB, 8 bits, encoded by the CPU, in ' stderr || problem "$(cat stderr)"
 
+begin "a JPEG or PNM of a picture with alpha is laid on white, unless the chain says otherwise"
+printf 'P7\nWIDTH 2\nHEIGHT 1\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\nred\000RED\377' >hidden.pam
+run 0 gpufilter -i hidden.pam -o hidden.ppm
+stderr_like 'warning: hidden.ppm: its format has no alpha channel: the picture is laid on white (flatten=white)$'
+[ "$(tail -c 6 hidden.ppm | od -An -tx1 | tr -d ' \n')" = ffffff524544 ] || problem "$(od -c hidden.ppm)"
+run 0 gpufilter -i hidden.pam -o hidden.ppm flatten=black
+silent
+[ "$(tail -c 6 hidden.ppm | od -An -tx1 | tr -d ' \n')" = 000000524544 ] || problem "$(od -c hidden.ppm)"
+run 0 gpufilter -i hidden.pam -o hidden.ppm flatten=none
+[ "$(tail -c 6 hidden.ppm)" = redRED ] || problem "$(od -c hidden.ppm)"
+run 0 gpufilter -i hidden.pam -o hidden.jpg --quiet
+run 0 gpufilter -i hidden.jpg -o hidden.ppm
+[ "$(head -c 14 hidden.ppm | tail -c 3 | od -An -tu1 | awk '{ print ($1 > 150 && $2 > 150 && $3 > 150) }')" = 1 ] ||
+    problem "$(od -tu1 hidden.ppm)"
+printf 'P7\nWIDTH 1\nHEIGHT 1\nDEPTH 2\nMAXVAL 65535\nTUPLTYPE GRAYSCALE_ALPHA\nENDHDR\nab\000\000' >hidden16.pam
+run 0 gpufilter -i hidden16.pam -o hidden.pgm --quiet
+[ "$(tail -c 2 hidden.pgm | od -An -tx1 | tr -d ' ')" = ffff ] || problem "$(od -c hidden.pgm)"
+run 0 gpufilter --explain --device=cpu -i hidden.pam -o hidden.jpg invert
+grep -q 'invert+flatten' stdout || problem "$(cat stdout)"
+printf 'flatten=#f80 # on orange\n' >colour.chain
+run 0 gpufilter -i hidden.pam -o hidden.ppm --chain-file=colour.chain
+[ "$(tail -c 6 hidden.ppm | od -An -tx1 | tr -d ' \n')" = ff8800524544 ] || problem "$(od -c hidden.ppm)"
+
 begin "a profile of colours is not written into a gray picture, and a warning says so"
 { head -c 33 in.png && { printf 'p\000\000' && { head -c 16 /dev/zero && printf 'RGB XYZ ' && head -c 200 /dev/zero; } |
     python3 -c 'import sys, zlib; sys.stdout.buffer.write(zlib.compress(sys.stdin.buffer.read()))'; } | png_chunk iCCP &&

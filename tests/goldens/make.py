@@ -15,6 +15,8 @@ import skimage.filters
 from PIL import Image
 from scipy import ndimage
 
+from sizes import sizes
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 WIDTH, HEIGHT = 53, 37
 LIST = []
@@ -292,6 +294,7 @@ def main():
     stencils(rgb, gray, gray16, rgba)
     tones(rgb, gray, gray16)
     geometry(rgb, gray, gray16, rgba)
+    sizes(golden, write, rounded, rgb, gray16, rgba)
     with open(os.path.join(HERE, "list.txt"), "w") as file:
         file.write("\n".join(LIST) + "\n")
 

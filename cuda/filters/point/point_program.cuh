@@ -128,6 +128,16 @@ static __device__ __forceinline__ void apply(const struct program &program,
     case GF_POINT_LIMIT:
         each_sample(p, *colours, [&](float v, float a) { return gf_point_limit_of(v, a); });
         break;
+    case GF_POINT_FLATTEN: {
+        const float colour[3] = {op.a, op.b, op.c};
+#pragma unroll
+        for (int i = 0; i < PIXELS; i++) {
+#pragma unroll
+            for (int c = 0; c < 3; c++)
+                p->colour[c][i] = gf_point_flatten_of(&op, p->colour[c][i], colour[c], p->alpha[i]);
+        }
+        break;
+    }
     case GF_POINT_UNPREMULTIPLY:
         each_sample(p, *colours,
                     [&](float v, float a) { return gf_point_unpremultiply_of(&op, v, a); });

@@ -1,0 +1,14 @@
+/* Colours as text: names of CSS, "#rgb", "#rrggbb" and "#rrrrggggbbbb". */
+#ifndef GF_CHAIN_COLOUR_VALUE_H
+#define GF_CHAIN_COLOUR_VALUE_H
+
+#include "gpufilter/filter.h"
+
+/* False where the text is no colour. */
+bool gf_colour_parse(const char *text, struct gf_colour *colour);
+/* number: 0xRRGGBB */
+struct gf_colour gf_colour_of_number(unsigned number);
+/* A text that gf_colour_parse() reads: the name, if the colour has one. */
+void gf_colour_text(unsigned number, char *text, size_t size);
+
+#endif
