@@ -94,7 +94,7 @@ GF_LDFLAGS += -fsanitize=$(SANITIZE)
 endif
 
 # The library, from the lowest layer up; the rest of src/ is the program's alone. The tests link both archives.
-LIB_DIRS := base stage pixel filters chain codec/io codec/common codec/png codec/jpeg codec/pnm codec engine pipeline selftest
+LIB_DIRS := base stage pixel icc filters chain codec/io codec/common codec/png codec/jpeg codec/pnm codec engine pipeline selftest
 PROGRAM_DIRS := batch bench labs report cli
 LIB_SRC := $(wildcard $(patsubst %,src/%/*.c,$(LIB_DIRS)))
 MAIN_SRC := src/cli/main.c

@@ -61,7 +61,7 @@ struct gf_options {
     bool no_fuse;    /* do not fuse adjacent point filters: the picture is rounded after each */
     bool autorotate; /* apply the EXIF orientation */
     bool allow_truncated; /* keep what can be decoded of a truncated JPEG or PNG */
-    bool strip;           /* write no ICC profile, EXIF, XMP or density */
+    bool strip;           /* write no ICC profile, EXIF, XMP, IPTC, texts or density */
     bool profile;         /* record spans and measure the machine's peaks */
     bool spans;           /* record spans */
     bool serial; /* the calling thread does everything: for a pipeline on each of many threads */

@@ -76,7 +76,7 @@ static const struct gf_option options[] = {
      .offset = AT(options.png_level),
      .help = "PNG compression; 1 is quick"},
     {.name = "strip", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(options.strip),
-     .help = "leave out ICC, EXIF, XMP, IPTC and density"},
+     .help = "leave out ICC, EXIF, XMP, IPTC, texts and density"},
     {.name = "no-autorotate", .type = GF_OPTION_SWITCH, .implied = false,
      .offset = AT(options.autorotate),
      .help = "leave the EXIF orientation unapplied"},

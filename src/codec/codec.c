@@ -165,7 +165,8 @@ enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_f
     struct gf_metadata kept = {0};
     enum gf_status status = check_name(output, format, options, error);
     if (!status)
-        status = gf_metadata_for_output(metadata, format, options, &kept, error);
+        status = gf_metadata_for_output(metadata, format, file_format == GF_FILE_PNG, options,
+                                        &kept, error);
     if (status)
         return status;
     if (file_format == GF_FILE_JPEG)
@@ -177,6 +178,10 @@ enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_f
     if (!status && metadata && metadata->icc.size && !kept.icc.size && !options->strip)
         gf_warn(options, "%s: the input's colour profile is not for %s and is left out",
                 gf_output_name(output), gf_colour_channels(format) == 1 ? "gray" : "RGB");
+    if (!status && metadata && metadata->colour.has_cicp && !kept.colour.has_cicp &&
+        !kept.icc.size && !options->strip)
+        gf_warn(options, "%s: no ICC profile says what the input's cICP chunk does: it is left out",
+                gf_output_name(output));
     gf_metadata_free(&kept);
     return status;
 }

@@ -3,12 +3,48 @@
 #include "fuzz.h"
 
 #include "codec/common/metadata.h"
+#include "codec/png/inflate.h"
+#include "codec/png/png_metadata.h"
+
+/* A chunk of a PNG: a byte for its type, then its data. The checksum is right. */
+static bool add_chunk(struct gf_metadata *metadata, const uint8_t *data, size_t size)
+{
+    static const char *const types[] = {"tEXt", "zTXt", "iTXt", "gAMA", "cHRM",
+                                        "sRGB", "cICP", "iCCP", "eXIf", "pHYs"};
+    const struct gf_options options = fuzz_options();
+    if (!size)
+        return true;
+    const char *const type = types[*data % (sizeof types / sizeof *types)];
+    const struct gf_png_chunk chunk = {
+        .type = type,
+        .data = data + 1,
+        .size = size - 1,
+        .crc = gf_crc32(gf_crc32(0, (const uint8_t *)type, 4), data + 1, size - 1)};
+    return gf_png_add_metadata(metadata, &chunk, &options, "fuzz.png");
+}
+
+/* Each text as a PNG and a JPEG say it. */
+static void check_texts(const struct gf_texts *texts)
+{
+    for (int i = 0; i < texts->count; i++) {
+        struct gf_text png;
+        struct gf_blob comment;
+        bool latin1;
+        FUZZ_CHECK(gf_text_as_png(&texts->item[i], &png, &latin1) &&
+                       gf_text_as_comment(&texts->item[i], &comment),
+                   "out of memory");
+        FUZZ_CHECK(png.head.size >= 3 && !png.head.data[png.head.size - 1], "no keyword");
+        FUZZ_CHECK(!png.text.size || !memchr(png.text.data, 0, png.text.size), "a zero");
+        gf_text_free(&png);
+        free(comment.data);
+    }
+}
 
 static void add(struct gf_metadata *metadata, struct gf_icc_parts *icc, unsigned kind,
                 const uint8_t *data, size_t size)
 {
-    bool added = true;
-    switch (kind % 6) {
+    bool added = true, left_out;
+    switch (kind % 8) {
     case 0:
         added = gf_metadata_add_exif(metadata, data, size);
         break;
@@ -27,6 +63,12 @@ static void add(struct gf_metadata *metadata, struct gf_icc_parts *icc, unsigned
     case 5:
         added = gf_metadata_add_photoshop(metadata, data, size);
         break;
+    case 6:
+        added = add_chunk(metadata, data, size);
+        break;
+    case 7:
+        added = gf_texts_add_comment(&metadata->texts, data, size, &left_out);
+        break;
     }
     FUZZ_CHECK(added, "out of memory");
 }
@@ -40,11 +82,12 @@ static void check_kept(const struct gf_metadata *metadata, unsigned how)
         .width = 1 + (int)how * 300, .height = 7, .channels = how & 1 ? 3 : 1, .bits = 8};
     options.autorotate = how & 2;
     options.strip = how & 4;
-    FUZZ_CHECK(!gf_metadata_for_output(metadata, format, &options, &kept, &error), "%s",
+    FUZZ_CHECK(!gf_metadata_for_output(metadata, format, how & 8, &options, &kept, &error), "%s",
                error.text);
     FUZZ_CHECK(!options.autorotate || gf_exif_orientation(&kept.exif) == 1, "orientation %d",
                gf_exif_orientation(&kept.exif));
     gf_xmp_set_upright(&kept.xmp);
+    check_texts(&kept.texts);
     gf_metadata_free(&kept);
 }
 

@@ -165,6 +165,11 @@ static void put_metadata(void)
                               "tiff:Orientation=\"6\"/><tiff:Orientation>8</tiff:Orientation>";
     static const char icc[] = "ICC_PROFILE\0\1\2\0\0\1\200acsp\0\0\0\0mntrRGB XYZ ";
     static const char photoshop[] = "Photoshop 3.0\0008BIM\4\4\0\0\0\0\0\5\x1c\2\0\0\1\0";
+    static const char text[] = "\0Title\0a caf\351";
+    static const char international[] = "\2Title\0\0\0fr\0Titre\0caf\303\251";
+    static const char gamma[] = "\3\0\0\261\217";
+    static const char chromaticities[] = "\4\0\0z&\0\0\200\204\0\0\372\0\0\0\200\350"
+                                         "\0\0u0\0\0\352`\0\0:\230\0\0\027p";
     put_piece(0, exif + 6, sizeof exif - 7);
     put_piece(1, exif, sizeof exif - 1);
     put_piece(0, big_endian, sizeof big_endian - 1);
@@ -173,6 +178,12 @@ static void put_metadata(void)
     put_piece(2, icc, sizeof icc - 1);
     put_piece(3, icc + 14, sizeof icc - 15);
     put_piece(5, photoshop, sizeof photoshop - 1);
+    put_piece(6, text, sizeof text - 1);
+    put_piece(6, international, sizeof international - 1);
+    put_piece(6, gamma, sizeof gamma - 1);
+    put_piece(6, chromaticities, sizeof chromaticities - 1);
+    put_piece(6, "\6\11\15\0\1", 5);
+    put_piece(7, "a comment of \303\274", 15);
 }
 
 int main(int argc, char **argv)

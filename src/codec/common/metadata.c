@@ -3,25 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "icc/icc_make.h"
+
 void gf_metadata_free(struct gf_metadata *metadata)
 {
     free(metadata->icc.data);
     free(metadata->exif.data);
     free(metadata->xmp.data);
     free(metadata->iptc.data);
+    gf_texts_free(&metadata->texts);
     *metadata = (struct gf_metadata){.orientation = 1};
-}
-
-bool gf_blob_set(struct gf_blob *blob, const void *data, size_t size)
-{
-    unsigned char *const copy = size ? malloc(size) : NULL;
-    if (size && !copy)
-        return false;
-    if (size)
-        memcpy(copy, data, size);
-    free(blob->data);
-    *blob = (struct gf_blob){copy, size};
-    return true;
 }
 
 /* ---- EXIF: a TIFF structure in either byte order ---- */
@@ -315,9 +306,25 @@ static bool icc_fits(const struct gf_blob *icc, struct gf_format format)
     return memcmp(space, other, 4) != 0 && memcmp(space, "CMYK", 4) != 0;
 }
 
+/* The profile that the output is to have, of what the file said of its colours. */
+static bool keep_colours(const struct gf_metadata *metadata, struct gf_format format,
+                         bool keep_tags, struct gf_metadata *kept)
+{
+    unsigned char made[GF_ICC_MADE_MOST];
+    const bool fits = icc_fits(&metadata->icc, format);
+    if (keep_tags)
+        kept->colour = metadata->colour;
+    else if (gf_colour_tags_win(&metadata->colour, metadata->icc.size)) {
+        const size_t size =
+            gf_colour_tags_profile(&metadata->colour, gf_colour_channels(format) == 1, made);
+        return gf_blob_set(&kept->icc, made, size);
+    }
+    return !fits || gf_blob_set(&kept->icc, metadata->icc.data, metadata->icc.size);
+}
+
 enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct gf_format format,
-                                      const struct gf_options *options, struct gf_metadata *kept,
-                                      struct gf_error *error)
+                                      bool keep_tags, const struct gf_options *options,
+                                      struct gf_metadata *kept, struct gf_error *error)
 {
     *kept = (struct gf_metadata){.orientation = 1};
     if (!metadata || options->strip)
@@ -327,8 +334,8 @@ enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct
     if (!gf_blob_set(&kept->exif, metadata->exif.data, metadata->exif.size) ||
         !gf_blob_set(&kept->xmp, metadata->xmp.data, metadata->xmp.size) ||
         !gf_blob_set(&kept->iptc, metadata->iptc.data, metadata->iptc.size) ||
-        (icc_fits(&metadata->icc, format) &&
-         !gf_blob_set(&kept->icc, metadata->icc.data, metadata->icc.size))) {
+        !gf_texts_copy(&kept->texts, &metadata->texts) ||
+        !keep_colours(metadata, format, keep_tags, kept)) {
         gf_metadata_free(kept);
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     }

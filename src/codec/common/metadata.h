@@ -1,4 +1,4 @@
-/* What a file holds beside the pixels and an output keeps: ICC profile, EXIF, XMP, IPTC and
+/* What a file holds beside the pixels and an output keeps: ICC profile, EXIF, XMP, IPTC, texts and
  * density. The codecs find the blocks in their files and write them; what the blocks mean is known
  * here. */
 #ifndef GF_CODEC_COMMON_METADATA_H
@@ -7,19 +7,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "codec/common/colour_tags.h"
+#include "codec/common/texts.h"
 #include "gpufilter/image.h"
 #include "gpufilter/pipeline.h"
 
-/* Bytes from malloc; size 0 where there are none. */
-struct gf_blob {
-    unsigned char *data;
-    size_t size;
-};
 struct gf_metadata {
-    struct gf_blob icc;          /* an ICC profile */
-    struct gf_blob exif;         /* TIFF structure, from "II" or "MM" on, without "Exif\0\0" */
-    struct gf_blob xmp;          /* the XMP packet */
-    struct gf_blob iptc;         /* a Photoshop resource, "8BIM" 0x0404, of IPTC records */
+    struct gf_blob icc;  /* an ICC profile */
+    struct gf_blob exif; /* TIFF structure, from "II" or "MM" on, without "Exif\0\0" */
+    struct gf_blob xmp;  /* the XMP packet */
+    struct gf_blob iptc; /* a Photoshop resource, "8BIM" 0x0404, of IPTC records */
+    struct gf_texts texts;
+    struct gf_colour_tags colour;
     double density_x, density_y; /* pixels per metre; 0: unknown */
     int orientation;             /* EXIF's 1..8; 1 where there is none */
 };
@@ -27,9 +26,6 @@ void gf_metadata_free(struct gf_metadata *metadata);
 
 /* A block over this size is left out. It is the most that JPEG can hold of an ICC profile. */
 enum { GF_METADATA_MAX = 255 * 65519 };
-
-/* Replaces the blob's bytes by a copy of these. False when out of memory. */
-bool gf_blob_set(struct gf_blob *blob, const void *data, size_t size);
 
 /* Adds EXIF, with or without "Exif\0\0" before it, and reads its orientation. It is ignored where
  * it is not a TIFF structure, or not the file's first. False when out of memory. */
@@ -68,9 +64,10 @@ void gf_xmp_set_upright(struct gf_blob *xmp);
 
 /* Copies what an output of that format keeps. Under options->strip that is nothing. The orientation
  * becomes 1 where options->autorotate applied it. An ICC profile of another colour space is left
- * out (RGB for a gray picture). The caller frees the copy by gf_metadata_free. */
+ * out (RGB for a gray picture). Colour tags become an ICC profile, or give way to one, unless
+ * `keep_tags` says that the file format has them. The caller frees the copy by gf_metadata_free. */
 enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct gf_format format,
-                                      const struct gf_options *options, struct gf_metadata *kept,
-                                      struct gf_error *error) GF_CHECKED;
+                                      bool keep_tags, const struct gf_options *options,
+                                      struct gf_metadata *kept, struct gf_error *error) GF_CHECKED;
 
 #endif

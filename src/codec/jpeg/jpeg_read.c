@@ -41,7 +41,7 @@ struct jpeg_source {
     struct gf_error *error;
     enum gf_status status;
     struct gf_jpeg_strips_reader *strips; /* NULL: libjpeg reads on by itself */
-    bool header_read, started, forgiven;
+    bool header_read, started, forgiven, texts_left_out;
     int stripped;       /* the rows that came by strips */
     unsigned char *dst; /* dst, pitch and rows are the arguments of what attempt() calls */
     size_t pitch;
@@ -186,13 +186,15 @@ static bool add_segment(struct jpeg_source *source, int marker, const unsigned c
     const size_t head = sizeof GF_APP13_PHOTOSHOP;
     if (marker == JPEG_APP0 + 1)
         return gf_metadata_add_app1(metadata, data, size);
+    if (marker == JPEG_COM)
+        return gf_texts_add_comment(&metadata->texts, data, size, &source->texts_left_out);
     if (marker == JPEG_APP0 + 2)
         return gf_icc_parts_add(&source->icc, data, size);
     return size < head || memcmp(data, GF_APP13_PHOTOSHOP, head) != 0 ||
            gf_metadata_add_photoshop(metadata, data + head, size - head);
 }
 
-/* Reads APP1, APP2 and APP13. jpeg_save_markers would keep as many of them as a file has. */
+/* Reads APP1, APP2, APP13 and COM. jpeg_save_markers would keep as many of them as a file has. */
 static boolean read_marker(j_decompress_ptr jpeg)
 {
     struct jpeg_source *const source = jpeg->client_data;
@@ -234,6 +236,7 @@ static void read_header(struct jpeg_source *source)
     jpeg_set_marker_processor(jpeg, JPEG_APP0 + 1, read_marker);
     jpeg_set_marker_processor(jpeg, JPEG_APP0 + 2, read_marker);
     jpeg_set_marker_processor(jpeg, JPEG_APP0 + 13, read_marker);
+    jpeg_set_marker_processor(jpeg, JPEG_COM, read_marker);
     jpeg_read_header(jpeg, TRUE);
     source->header_read = true;
 }
@@ -429,6 +432,9 @@ static enum gf_status finish_metadata(struct jpeg_source *source, struct gf_erro
         source->base.metadata.density_x = jpeg->X_density * per_metre;
         source->base.metadata.density_y = jpeg->Y_density * per_metre;
     }
+    if (source->texts_left_out)
+        gf_warn(&source->options, "%s: it has over %d comments: some are left out",
+                gf_input_name(source->input), GF_TEXTS_MOST);
     const bool joined = gf_icc_parts_join(&source->icc, &source->base.metadata.icc);
     gf_icc_parts_free(&source->icc);
     return joined ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");

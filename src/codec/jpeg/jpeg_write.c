@@ -31,6 +31,7 @@ struct jpeg_sink {
     const struct gf_metadata *metadata;   /* during open */
     struct gf_jpeg_strips_layout layout;  /* without strips libjpeg writes all */
     struct gf_jpeg_strips_writer *strips; /* from the first row on */
+    struct gf_blob comment;               /* the last that was written */
     struct gf_error *error;
     enum gf_status status;
     const unsigned char *src; /* src, pitch and rows are the arguments of what attempt() calls */
@@ -107,6 +108,15 @@ static void write_segment(struct jpeg_sink *sink, int marker, const char *header
         jpeg_write_m_byte(&sink->jpeg, blob->data[i]);
 }
 
+static void write_comment(struct jpeg_sink *sink, const struct gf_text *text)
+{
+    struct gf_blob *const comment = &sink->comment;
+    free(comment->data);
+    if (!gf_text_as_comment(text, comment))
+        ERREXIT1(&sink->jpeg, JERR_OUT_OF_MEMORY, 0);
+    write_segment(sink, JPEG_COM, "", 0, comment, "a comment");
+}
+
 static void write_metadata(struct jpeg_sink *sink)
 {
     const struct gf_metadata *const metadata = sink->metadata;
@@ -120,6 +130,8 @@ static void write_metadata(struct jpeg_sink *sink)
                 gf_output_name(sink->output), metadata->icc.size);
     else if (metadata->icc.size)
         jpeg_write_icc_profile(&sink->jpeg, metadata->icc.data, (unsigned)metadata->icc.size);
+    for (int i = 0; i < metadata->texts.count; i++)
+        write_comment(sink, &metadata->texts.item[i]);
 }
 
 static double distance_to_integer(double value)
@@ -257,6 +269,7 @@ static void jpeg_close(struct gf_sink *base)
     gf_jpeg_strips_writer_close(sink->strips);
     jpeg_destroy_compress(&sink->jpeg);
     free(sink->converted);
+    free(sink->comment.data);
     free(sink);
 }
 

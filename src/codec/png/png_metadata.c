@@ -73,23 +73,78 @@ static bool add_iccp(struct gf_metadata *metadata, const unsigned char *data, si
                   file);
 }
 
+static void warn_of_texts(const struct gf_options *options, const char *file, bool left_out)
+{
+    if (left_out)
+        gf_warn(options, "%s: it has over %d texts, or too long ones: some are left out", file,
+                GF_TEXTS_MOST);
+}
+
 static const char xmp_keyword[] = "XML:com.adobe.xmp";
 
-static bool add_itxt(struct gf_metadata *metadata, const unsigned char *data, size_t size,
+/* Adds what an iTXt chunk's keyword says: XMP, or a text. head: see struct gf_text. */
+static bool add_international(struct gf_metadata *metadata, const unsigned char *head,
+                              size_t head_size, const unsigned char *text, size_t size,
+                              const struct gf_options *options, const char *file)
+{
+    bool left_out = false;
+    if (!strcmp((const char *)head, xmp_keyword))
+        return metadata->xmp.size || !size || gf_blob_set(&metadata->xmp, text, size);
+    const bool added = gf_texts_add(&metadata->texts, head, head_size, text, size, &left_out);
+    warn_of_texts(options, file, left_out);
+    return added;
+}
+
+/* A keyword, whether the text is packed, the method, the language, the translated keyword, the
+ * text. */
+static bool add_itxt(struct gf_metadata *metadata, const struct gf_png_chunk *chunk,
                      const struct gf_options *options, const char *file)
 {
-    struct gf_blob *const xmp = &metadata->xmp;
-    const unsigned char *const end = data + size;
-    if (xmp->size || size < sizeof xmp_keyword + 2 ||
-        memcmp(data, xmp_keyword, sizeof xmp_keyword) != 0)
+    const unsigned char *const data = chunk->data, *const end = data + chunk->size;
+    const unsigned char *const flags = behind_zero(data, end);
+    if (!flags || end - flags < 2 || flags - data > GF_TEXT_KEYWORD_MOST + 1 || flags - data < 2)
         return true;
-    const bool packed = data[sizeof xmp_keyword];
-    const unsigned char *const text = behind_zero(behind_zero(data + sizeof xmp_keyword + 2, end),
-                                                  end); /* language, translation */
-    if (!text || text == end)
+    const unsigned char *const text = behind_zero(behind_zero(flags + 2, end), end);
+    if (!text)
         return true;
-    return packed ? unpack(text, (size_t)(end - text), "XMP", xmp, options, file)
-                  : gf_blob_set(xmp, text, (size_t)(end - text));
+    const size_t keyword = (size_t)(flags - data), rest = (size_t)(text - flags) - 2;
+    struct gf_blob unpacked = {0};
+    const bool packed = flags[0];
+    if (packed &&
+        !unpack(text, (size_t)(end - text),
+                strcmp((const char *)data, xmp_keyword) ? "text" : "XMP", &unpacked, options, file))
+        return false;
+    unsigned char *const head = malloc(keyword + rest);
+    bool added = head;
+    if (head) {
+        memcpy(head, data, keyword);
+        memcpy(head + keyword, flags + 2, rest);
+    }
+    if (head && (!packed || unpacked.size))
+        added = add_international(metadata, head, keyword + rest, packed ? unpacked.data : text,
+                                  packed ? unpacked.size : (size_t)(end - text), options, file);
+    free(head);
+    free(unpacked.data);
+    return added;
+}
+
+/* Adds a text in Latin-1: a profile as text, or a text as it is. */
+static bool add_latin1(struct gf_metadata *metadata, const char *keyword, const unsigned char *text,
+                       size_t size, const struct gf_options *options, const char *file)
+{
+    const size_t prefix = sizeof GF_PNG_RAW_PROFILE - 1;
+    bool damaged = false, left_out = false;
+    if (strncmp(keyword, GF_PNG_RAW_PROFILE, prefix) != 0) {
+        const bool added = gf_texts_add_latin1(&metadata->texts, keyword, text, size, &left_out);
+        warn_of_texts(options, file, left_out);
+        return added;
+    }
+    const char *const type = keyword + prefix;
+    const bool added =
+        !size || gf_png_add_raw_profile(metadata, type, (const char *)text, size, &damaged);
+    if (added && damaged)
+        gf_warn(options, "%s: its raw profile of type %.20s is damaged: left out", file, type);
+    return added;
 }
 
 /* tEXt and zTXt: a keyword, a zero, in zTXt a zero for the method, then the text. */
@@ -97,23 +152,23 @@ static bool add_text(struct gf_metadata *metadata, const struct gf_png_chunk *ch
                      const struct gf_options *options, const char *file)
 {
     const unsigned char *const end = chunk->data + chunk->size;
-    const char *const type = (const char *)chunk->data + sizeof GF_PNG_RAW_PROFILE - 1;
-    const unsigned char *text = behind_zero(chunk->data, end);
+    const char *const keyword = (const char *)chunk->data;
+    const unsigned char *const text = behind_zero(chunk->data, end);
     struct gf_blob unpacked = {0};
-    bool damaged;
-    if (!text || text == end)
+    if (!text || text - chunk->data > GF_TEXT_KEYWORD_MOST + 1 || text - chunk->data < 2)
         return true;
-    size_t size = (size_t)(end - text);
-    if (chunk->type[0] == 'z') {
-        if (!unpack(text + 1, size - 1, "raw profile", &unpacked, options, file))
-            return false;
-        text = unpacked.data;
-        size = unpacked.size;
-    }
-    const bool added =
-        !size || gf_png_add_raw_profile(metadata, type, (const char *)text, size, &damaged);
-    if (size && added && damaged)
-        gf_warn(options, "%s: its raw profile of type %.20s is damaged: left out", file, type);
+    const size_t size = (size_t)(end - text);
+    if (chunk->type[0] != 'z')
+        return add_latin1(metadata, keyword, text, size, options, file);
+    const char *const what = strncmp(keyword, GF_PNG_RAW_PROFILE, sizeof GF_PNG_RAW_PROFILE - 1)
+                                 ? "text"
+                                 : "raw profile";
+    if (!size)
+        return true;
+    if (!unpack(text + 1, size - 1, what, &unpacked, options, file))
+        return false;
+    const bool added = !unpacked.size ||
+                       add_latin1(metadata, keyword, unpacked.data, unpacked.size, options, file);
     free(unpacked.data);
     return added;
 }
@@ -126,19 +181,36 @@ static void add_phys(struct gf_metadata *metadata, const unsigned char *data, si
     metadata->density_y = png_get_uint_32(data + 4);
 }
 
-static bool begins_with(const struct gf_png_chunk *chunk, const char *text, size_t size)
+/* gAMA, cHRM, sRGB and cICP of a wrong length count as absent. */
+static void add_colours(struct gf_colour_tags *tags, const char *type, const unsigned char *data,
+                        size_t size)
 {
-    return chunk->size >= size && !memcmp(chunk->data, text, size);
+    if (!strcmp(type, "gAMA") && size == 4) {
+        tags->gamma = png_get_uint_32(data);
+        tags->has_gamma = tags->gamma > 0;
+    } else if (!strcmp(type, "cHRM") && size == 32) {
+        for (int i = 0; i < 8; i++)
+            tags->chromaticity[i] = png_get_int_32(data + (size_t)4 * (size_t)i);
+        tags->has_chromaticities = true;
+    } else if (!strcmp(type, "sRGB") && size == 1) {
+        tags->intent = data[0];
+        tags->has_srgb = data[0] <= 3;
+    } else if (!strcmp(type, "cICP") && size == 4) {
+        memcpy(tags->cicp, data, 4);
+        tags->has_cicp = true;
+    }
 }
 
 /* Whether a chunk of that type can hold metadata that outputs keep. */
-static bool is_metadata(const struct gf_png_chunk *chunk)
+static bool is_metadata(const char *type)
 {
-    return !strcmp(chunk->type, "iCCP") || !strcmp(chunk->type, "eXIf") ||
-           !strcmp(chunk->type, "pHYs") ||
-           (!strcmp(chunk->type, "iTXt") && begins_with(chunk, xmp_keyword, sizeof xmp_keyword)) ||
-           ((!strcmp(chunk->type, "tEXt") || !strcmp(chunk->type, "zTXt")) &&
-            begins_with(chunk, GF_PNG_RAW_PROFILE, sizeof GF_PNG_RAW_PROFILE - 1));
+    static const char *const types[] = {"iCCP", "eXIf", "pHYs", "iTXt", "tEXt",
+                                        "zTXt", "gAMA", "cHRM", "sRGB", "cICP"};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (!strcmp(type, types[i]))
+            return true;
+    }
+    return false;
 }
 
 static bool has_right_crc(const struct gf_png_chunk *chunk)
@@ -152,25 +224,26 @@ bool gf_png_add_metadata(struct gf_metadata *metadata, const struct gf_png_chunk
 {
     const unsigned char *const data = chunk->data;
     const size_t size = chunk->size;
-    if (!size || !is_metadata(chunk))
+    if (!size || !is_metadata(chunk->type))
         return true;
     if (!has_right_crc(chunk)) {
         gf_warn(options, "%s: its %s chunk has a wrong checksum: it is left out", file,
                 chunk->type);
         return true;
     }
-    switch (chunk->type[0]) {
-    case 'i':
-        return chunk->type[1] == 'C' ? add_iccp(metadata, data, size, options, file)
-                                     : add_itxt(metadata, data, size, options, file);
-    case 'e':
+    if (!strcmp(chunk->type, "iCCP"))
+        return add_iccp(metadata, data, size, options, file);
+    if (!strcmp(chunk->type, "eXIf"))
         return gf_metadata_add_exif(metadata, data, size);
-    case 'p':
-        add_phys(metadata, data, size);
-        return true;
-    default:
+    if (!strcmp(chunk->type, "iTXt"))
+        return add_itxt(metadata, chunk, options, file);
+    if (!strcmp(chunk->type + 1, "EXt") || !strcmp(chunk->type + 1, "TXt"))
         return add_text(metadata, chunk, options, file);
-    }
+    if (!strcmp(chunk->type, "pHYs"))
+        add_phys(metadata, data, size);
+    else
+        add_colours(&metadata->colour, chunk->type, data, size);
+    return true;
 }
 
 /* ---- chunks behind the pixels ---- */

@@ -1,0 +1,85 @@
+#include "codec/common/colour_tags.h"
+
+#include <stdio.h>
+
+#include "icc/icc_make.h"
+
+/* The primaries and transfers of ITU-T H.273 that a profile can say. */
+static bool space_of_cicp(const unsigned char *cicp, struct gf_icc_space *space)
+{
+    static const struct {
+        unsigned char number;
+        const char *name;
+        double xy[8]; /* white, red, green, blue */
+    } primaries[] = {
+        {1, "BT.709", {0.3127, 0.3290, 0.640, 0.330, 0.300, 0.600, 0.150, 0.060}},
+        {5, "BT.470 BG", {0.3127, 0.3290, 0.640, 0.330, 0.290, 0.600, 0.150, 0.060}},
+        {6, "BT.601", {0.3127, 0.3290, 0.630, 0.340, 0.310, 0.595, 0.155, 0.070}},
+        {9, "BT.2020", {0.3127, 0.3290, 0.708, 0.292, 0.170, 0.797, 0.131, 0.046}},
+        {11, "DCI-P3", {0.3140, 0.3510, 0.680, 0.320, 0.265, 0.690, 0.150, 0.060}},
+        {12, "Display P3", {0.3127, 0.3290, 0.680, 0.320, 0.265, 0.690, 0.150, 0.060}},
+    };
+    static const struct {
+        unsigned char number;
+        enum gf_icc_curve curve;
+        double gamma;
+    } transfers[] = {{1, GF_ICC_BT709, 0},  {4, GF_ICC_POWER, 2.2}, {5, GF_ICC_POWER, 2.8},
+                     {6, GF_ICC_BT709, 0},  {8, GF_ICC_POWER, 1},   {13, GF_ICC_SRGB, 0},
+                     {14, GF_ICC_BT709, 0}, {15, GF_ICC_BT709, 0}};
+    size_t p = 0, t = 0;
+    while (p < sizeof primaries / sizeof *primaries && primaries[p].number != cicp[0])
+        p++;
+    while (t < sizeof transfers / sizeof *transfers && transfers[t].number != cicp[1])
+        t++;
+    if (p == sizeof primaries / sizeof *primaries || t == sizeof transfers / sizeof *transfers ||
+        cicp[2] || !cicp[3])
+        return false;
+    const double *const xy = primaries[p].xy;
+    *space = (struct gf_icc_space){.name = primaries[p].name,
+                                   .white = {xy[0], xy[1]},
+                                   .red = {xy[2], xy[3]},
+                                   .green = {xy[4], xy[5]},
+                                   .blue = {xy[6], xy[7]},
+                                   .curve = transfers[t].curve,
+                                   .gamma = transfers[t].gamma};
+    return true;
+}
+
+static void space_of_chunks(const struct gf_colour_tags *tags, char *name, size_t size,
+                            struct gf_icc_space *space)
+{
+    double *const point[4] = {space->white, space->red, space->green, space->blue};
+    *space = gf_icc_srgb;
+    snprintf(name, size, "%s%s%s of a PNG", tags->has_gamma ? "gAMA" : "",
+             tags->has_gamma && tags->has_chromaticities ? " and " : "",
+             tags->has_chromaticities ? "cHRM" : "");
+    space->name = name;
+    if (tags->has_gamma) {
+        space->curve = GF_ICC_POWER;
+        space->gamma = tags->gamma ? 1e5 / tags->gamma : 0;
+    }
+    for (int i = 0; tags->has_chromaticities && i < 8; i++)
+        point[i / 2][i % 2] = tags->chromaticity[i] / 1e5;
+}
+
+bool gf_colour_tags_win(const struct gf_colour_tags *tags, bool has_icc)
+{
+    struct gf_icc_space space;
+    if (has_icc)
+        return tags->has_cicp && space_of_cicp(tags->cicp, &space);
+    return tags->has_cicp || tags->has_srgb || tags->has_gamma || tags->has_chromaticities;
+}
+
+size_t gf_colour_tags_profile(const struct gf_colour_tags *tags, bool gray, unsigned char *profile)
+{
+    char name[GF_ICC_NAME_MOST];
+    struct gf_icc_space space = gf_icc_srgb;
+    if (tags->has_cicp && space_of_cicp(tags->cicp, &space))
+        return gf_icc_make(&space, gray, profile);
+    if (tags->has_srgb)
+        return gf_icc_make(&gf_icc_srgb, gray, profile);
+    if (!tags->has_gamma && !tags->has_chromaticities)
+        return 0;
+    space_of_chunks(tags, name, sizeof name, &space);
+    return gf_icc_make(&space, gray, profile);
+}

@@ -1,0 +1,234 @@
+#include "codec/common/texts.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codec/common/metadata.h"
+
+bool gf_blob_set(struct gf_blob *blob, const void *data, size_t size)
+{
+    unsigned char *const copy = size ? malloc(size) : NULL;
+    if (size && !copy)
+        return false;
+    if (size)
+        memcpy(copy, data, size);
+    free(blob->data);
+    *blob = (struct gf_blob){copy, size};
+    return true;
+}
+
+/* ---- UTF-8 ---- */
+
+/* The bytes of the character at `at`, and its number; 0 where it is not UTF-8 (RFC 3629). */
+static size_t read_utf8(const unsigned char *at, const unsigned char *end, uint32_t *number)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const size_t bytes = *at < 0x80       ? 1
+                         : *at >> 5 == 6  ? 2
+                         : *at >> 4 == 14 ? 3
+                         : *at >> 3 == 30 ? 4
+                                          : 0;
+    if (!bytes || (size_t)(end - at) < bytes)
+        return 0;
+    *number = bytes == 1 ? *at : *at & (0x7fu >> bytes);
+    for (size_t i = 1; i < bytes; i++) {
+        if (at[i] >> 6 != 2)
+            return 0;
+        *number = *number << 6 | (at[i] & 0x3f);
+    }
+    return *number >= least[bytes] && *number <= 0x10ffff && *number >> 11 != 0x1b ? bytes : 0;
+}
+
+static bool is_utf8(const unsigned char *text, size_t size)
+{
+    uint32_t number;
+    for (size_t at = 0, bytes; at < size; at += bytes) {
+        bytes = read_utf8(text + at, text + size, &number);
+        if (!bytes)
+            return false;
+    }
+    return true;
+}
+
+static bool utf8_of_latin1(const unsigned char *text, size_t size, struct gf_blob *utf8)
+{
+    unsigned char *const made = malloc(2 * size + 1);
+    size_t length = 0;
+    if (!made)
+        return false;
+    for (size_t i = 0; i < size; i++) {
+        if (text[i] >= 0x80)
+            made[length++] = (unsigned char)(0xc0 | text[i] >> 6);
+        made[length++] = (unsigned char)(text[i] < 0x80 ? text[i] : 0x80 | (text[i] & 0x3f));
+    }
+    *utf8 = (struct gf_blob){made, length};
+    return true;
+}
+
+/* Rewrites UTF-8 as Latin-1 in place, if Latin-1 has all of its characters. */
+static bool become_latin1(struct gf_blob *text)
+{
+    uint32_t number;
+    if (!text->size)
+        return true;
+    const unsigned char *const end = text->data + text->size;
+    for (const unsigned char *at = text->data; at < end;) {
+        const size_t bytes = read_utf8(at, end, &number);
+        if (!bytes || number > 0xff)
+            return false;
+        at += bytes;
+    }
+    size_t length = 0;
+    for (const unsigned char *at = text->data; at < end; length++) {
+        at += read_utf8(at, end, &number);
+        text->data[length] = (unsigned char)number;
+    }
+    text->size = length;
+    return true;
+}
+
+/* ---- the list ---- */
+
+static bool has_room(const struct gf_texts *texts, size_t size)
+{
+    return texts->count < GF_TEXTS_MOST && size <= GF_METADATA_MAX - texts->bytes;
+}
+
+/* Takes the text's blobs over, or frees them. */
+static bool add(struct gf_texts *texts, struct gf_text text)
+{
+    struct gf_text *const grown = realloc(texts->item, (size_t)(texts->count + 1) * sizeof *grown);
+    if (!grown) {
+        gf_text_free(&text);
+        return false;
+    }
+    texts->item = grown;
+    texts->item[texts->count++] = text;
+    texts->bytes += text.head.size + text.text.size;
+    return true;
+}
+
+bool gf_texts_add(struct gf_texts *texts, const void *head, size_t head_size, const void *text,
+                  size_t size, bool *left_out)
+{
+    struct gf_text made = {0};
+    /* Latin-1 may take twice its bytes as UTF-8. */
+    if (!has_room(texts, head_size) || !has_room(texts, head_size + 2 * size)) {
+        *left_out = true;
+        return true;
+    }
+    const bool copied = gf_blob_set(&made.head, head, head_size) &&
+                        (is_utf8(text, size) ? gf_blob_set(&made.text, text, size)
+                                             : utf8_of_latin1(text, size, &made.text));
+    if (copied)
+        return add(texts, made);
+    gf_text_free(&made);
+    return false;
+}
+
+bool gf_texts_add_latin1(struct gf_texts *texts, const char *keyword, const void *text, size_t size,
+                         bool *left_out)
+{
+    unsigned char head[GF_TEXT_KEYWORD_MOST + 3] = {0};
+    struct gf_blob utf8 = {0};
+    const size_t length = strnlen(keyword, GF_TEXT_KEYWORD_MOST);
+    if (!has_room(texts, 2 * size)) {
+        *left_out = true;
+        return true;
+    }
+    memcpy(head, keyword, length);
+    if (!utf8_of_latin1(text, size, &utf8))
+        return false;
+    const bool added = gf_texts_add(texts, head, length + 3, utf8.data, utf8.size, left_out);
+    free(utf8.data);
+    return added;
+}
+
+bool gf_texts_add_comment(struct gf_texts *texts, const void *bytes, size_t size, bool *left_out)
+{
+    struct gf_text made = {0};
+    if (!size)
+        return true;
+    if (!has_room(texts, size)) {
+        *left_out = true;
+        return true;
+    }
+    return gf_blob_set(&made.text, bytes, size) && add(texts, made);
+}
+
+bool gf_texts_copy(struct gf_texts *to, const struct gf_texts *from)
+{
+    for (int i = 0; i < from->count; i++) {
+        struct gf_text copy = {0};
+        if (!gf_blob_set(&copy.head, from->item[i].head.data, from->item[i].head.size) ||
+            !gf_blob_set(&copy.text, from->item[i].text.data, from->item[i].text.size)) {
+            gf_text_free(&copy);
+            return false;
+        }
+        if (!add(to, copy))
+            return false;
+    }
+    return true;
+}
+
+void gf_text_free(struct gf_text *text)
+{
+    free(text->head.data);
+    free(text->text.data);
+    *text = (struct gf_text){0};
+}
+
+void gf_texts_free(struct gf_texts *texts)
+{
+    for (int i = 0; i < texts->count; i++)
+        gf_text_free(&texts->item[i]);
+    free(texts->item);
+    *texts = (struct gf_texts){0};
+}
+
+/* ---- what the formats say ---- */
+
+bool gf_text_as_comment(const struct gf_text *text, struct gf_blob *comment)
+{
+    const char *const keyword = (const char *)text->head.data;
+    struct gf_blob name;
+    *comment = (struct gf_blob){0};
+    if (!keyword || !strcmp(keyword, GF_TEXT_COMMENT))
+        return gf_blob_set(comment, text->text.data, text->text.size);
+    if (!utf8_of_latin1(text->head.data, strlen(keyword), &name))
+        return false;
+    unsigned char *const made = malloc(name.size + 2 + text->text.size);
+    if (made) {
+        memcpy(made, name.data, name.size);
+        memcpy(made + name.size, ": ", 2);
+        if (text->text.size)
+            memcpy(made + name.size + 2, text->text.data, text->text.size);
+        *comment = (struct gf_blob){made, name.size + 2 + text->text.size};
+    }
+    free(name.data);
+    return made;
+}
+
+bool gf_text_as_png(const struct gf_text *text, struct gf_text *png, bool *latin1)
+{
+    static const char comment[] = GF_TEXT_COMMENT "\0\0";
+    const bool has_keyword = text->head.size;
+    *png = (struct gf_text){0};
+    const struct gf_blob head =
+        has_keyword ? text->head : (struct gf_blob){(unsigned char *)comment, sizeof comment};
+    const bool utf8 = is_utf8(text->text.data, text->text.size);
+    if (!gf_blob_set(&png->head, head.data, head.size) ||
+        !gf_blob_set(&png->text, text->text.data, text->text.size)) {
+        gf_text_free(png);
+        return false;
+    }
+    for (size_t i = 0; i < png->text.size; i++) {
+        if (!png->text.data[i])
+            png->text.data[i] = ' ';
+    }
+    const size_t keyword = strlen((const char *)head.data);
+    const bool plain = head.size == keyword + 3; /* neither a language nor a translated keyword */
+    *latin1 = plain && (!utf8 || become_latin1(&png->text));
+    return true;
+}
