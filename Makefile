@@ -152,6 +152,9 @@ $(BUILD)/%.o: %.c $(BUILD)/configured
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(GF_CPPFLAGS) $(CPPFLAGS) $(GF_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
+# The page's frame, style and script are part of the program.
+$(BUILD)/src/report/html.o: $(addprefix src/report/page.,html css js)
+
 ifneq ($(LABS),)
 # Contracted, as the guides' examples are; declared as in C, where the members left out are zero.
 $(BUILD)/cuda/labs/%.o: GF_NVCCFLAGS := $(filter-out -fmad=false,$(GF_NVCCFLAGS)) -DGF_WITH_LABS \
@@ -214,7 +217,7 @@ test: ## installs what is missing, builds, runs every test
 
 test-only: all $(TESTS)
 	@GPUFILTER=$(abspath $(PROGRAM)) CC="$(CC)" CXX="$(CXX)" LINK_FLAGS="$(GF_LDFLAGS) $(LDFLAGS) $(LIBS)" \
-	  tests/run.sh $(TESTS) tests/run-cli.sh tests/selftest.sh tests/layers.sh tests/build.sh tests/api.sh tests/readme.sh \
+	  tests/run.sh $(TESTS) tests/run-cli.sh tests/selftest.sh tests/layers.sh tests/build.sh tests/api.sh tests/readme.sh tests/page.sh \
 	  tests/example_filters.sh
 
 demo: ## installs what is missing, builds, filters a sample picture

@@ -166,7 +166,8 @@ static void test_refusals(void **state)
     assert_refused("--explain=yes -i a", "--explain takes no value");
     assert_refused(
         "-i a --profile=compare:xml",
-        "--profile=compare:xml is none of table, json, compare, compare:json, compare:csv; did you "
+        "--profile=compare:xml is none of table, json, html:FILE, compare, compare:json, compare:csv, "
+        "compare:html:FILE; did you "
         "mean 'compare:csv'?");
     assert_refused("-i a --profile=compare --trace=t",
                    "--trace needs a run that writes a picture: -o FILE is missing");

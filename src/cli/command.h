@@ -26,9 +26,11 @@ enum gf_profile_form {
     GF_PROFILE_OFF,
     GF_PROFILE_TABLE,
     GF_PROFILE_JSON,
+    GF_PROFILE_HTML,
     GF_PROFILE_COMPARE, /* this and the forms below compare variants, and need no -o */
     GF_PROFILE_COMPARE_JSON,
     GF_PROFILE_COMPARE_CSV,
+    GF_PROFILE_COMPARE_HTML,
 };
 enum gf_list_form { GF_LIST_TEXT, GF_LIST_MARKDOWN };
 enum gf_devices_form { GF_DEVICES_TEXT, GF_DEVICES_MEASURE };
@@ -62,6 +64,7 @@ struct gf_command {
     int devices;      /* how many were named, as by --device=cuda:0,1 */
     bool all_devices; /* --device=cuda:all */
     int profile;      /* enum gf_profile_form */
+    const char *page; /* the file of --profile=html:FILE and the like, and of --report; or NULL */
     bool verbose, quiet;
     bool quality_given; /* on the command line, not in the environment */
     struct gf_options options;
@@ -85,6 +88,8 @@ struct gf_choice {
     const char *name; /* a second name of the same value is an alias, which help leaves out */
     int value;
 };
+/* The end of a choice that takes the name of a file: "html:FILE". */
+#define GF_CHOICE_FILE ":FILE"
 
 struct gf_option {
     const char *group; /* the heading above the first option of a group, else NULL */
@@ -99,6 +104,7 @@ struct gf_option {
     double least, greatest;
     const struct gf_choice *choices; /* ends with a NULL name */
     size_t offset;                   /* of the member of struct gf_command that is set */
+    size_t file_offset;              /* of the one that a choice's file is stored in */
     const char *help;
 };
 

@@ -52,6 +52,21 @@ static enum gf_status check_no_chain(const struct gf_command *command, struct gf
                    command->chain);
 }
 
+/* Refuses a page that would take the place of another file. */
+static enum gf_status check_page(const struct gf_command *command, struct gf_error *error)
+{
+    const char *const page = command->page;
+    if (page && command->output && !strcmp(page, command->output))
+        return gf_fail(error, GF_ERROR_USAGE, "the page and --output are the same file");
+    if (page && command->trace && !strcmp(page, command->trace))
+        return gf_fail(error, GF_ERROR_USAGE, "the page and --trace are the same file");
+    for (int i = 0; page && i < command->inputs; i++) {
+        if (!strcmp(page, command->input[i]) && strcmp(page, "-"))
+            return gf_fail(error, GF_ERROR_USAGE, "the page and --input are the same file");
+    }
+    return GF_OK;
+}
+
 /* Refuses one file for two purposes. */
 static enum gf_status check_files(const struct gf_command *command, struct gf_error *error)
 {
@@ -82,7 +97,9 @@ enum gf_status gf_command_check(const struct gf_command *command, struct gf_erro
                        command->chain);
     const bool report =
         command->action == GF_ACTION_EXPLAIN || command->profile >= GF_PROFILE_COMPARE;
-    const enum gf_status status = report ? check_single(command, error) : GF_OK;
+    enum gf_status status = report ? check_single(command, error) : GF_OK;
+    if (!status)
+        status = check_page(command, error);
     if (status || !command->output)
         return status ? status : check_without_output(command, error);
     return check_files(command, error);

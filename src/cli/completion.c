@@ -91,6 +91,13 @@ void gf_completion_lab_names(FILE *file)
         fprintf(file, " %s", lab->name);
 }
 
+void gf_completion_choices(const struct gf_choice *choices, char *text, size_t size)
+{
+    gf_option_choices(choices, " ", "", text, size);
+    for (char *at = text; (at = strstr(at, GF_CHOICE_FILE));)
+        memmove(at + 1, at + strlen(GF_CHOICE_FILE), strlen(at + strlen(GF_CHOICE_FILE)) + 1);
+}
+
 static void put_option_values(FILE *file)
 {
     const struct gf_option *option;
@@ -113,8 +120,8 @@ static void put_option_values(FILE *file)
             gf_completion_lab_names(file);
             fputs("' ;;\n", file);
         } else if (option->choices) {
-            char choices[120];
-            gf_option_choices(option->choices, " ", "", choices, sizeof choices);
+            char choices[160];
+            gf_completion_choices(option->choices, choices, sizeof choices);
             fprintf(file, "kind=words offers='%s' ;;\n", choices);
         } else {
             fputs("kind=none ;;\n", file);
@@ -204,6 +211,9 @@ static const char grammar[] =
     "    elif [[ ! $ended && $current == --*=* ]]; then\n"
     "        head=${current%%=*}= stem=${current#*=}\n"
     "        _gpufilter_option \"${current%%=*}\"\n"
+    "        # A choice that takes the name of a file\n"
+    "        [[ $offers == *html:* && $stem == *html:* ]] &&\n"
+    "            kind=file head+=${stem%%html:*}html: stem=${stem#*html:}\n"
     "    elif [[ ! $ended && $current == -* ]]; then\n"
     "        kind=words offers=$_gpufilter_options\n"
     "    else\n"
@@ -217,7 +227,7 @@ static const char grammar[] =
     "    words)\n"
     "        mapfile -t found < <(compgen -W \"$offers\" -- \"$stem\") ;;\n"
     "    esac\n"
-    "    [[ ! $space || (${#found[@]} -eq 1 && ${found[0]} == *=) ]] &&\n"
+    "    [[ ! $space || (${#found[@]} -eq 1 && ${found[0]} == *[=:]) ]] &&\n"
     "        compopt -o nospace 2>/dev/null\n"
     "    COMPREPLY=()\n"
     "    for i in \"${!found[@]}\"; do\n"

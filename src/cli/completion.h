@@ -15,4 +15,8 @@ void gf_completion_param_values(FILE *file);
 /* The words that --lab takes, for all three shells. */
 void gf_completion_lab_names(FILE *file);
 
+struct gf_choice;
+/* What the option's choices offer: "png jpeg"; the FILE of "html:FILE" is left out. */
+void gf_completion_choices(const struct gf_choice *choices, char *text, size_t size);
+
 #endif

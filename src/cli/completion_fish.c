@@ -26,7 +26,7 @@ static void put_fish_option(FILE *file, const struct gf_option *option)
         gf_completion_lab_names(file);
         fputs("' ", file);
     } else if (option->choices) {
-        gf_option_choices(option->choices, " ", "", choices, sizeof choices);
+        gf_completion_choices(option->choices, choices, sizeof choices);
         fprintf(file, "%s-a '%s' ", option->optional ? "" : "-x ", choices);
     } else if (option->type != GF_OPTION_SWITCH && !option->optional) {
         fputs("-x ", file);

@@ -31,7 +31,7 @@ static void put_zsh_value(FILE *file, const struct gf_option *option)
         gf_completion_lab_names(file);
         putc(')', file);
     } else if (option->choices) {
-        gf_option_choices(option->choices, " ", "", choices, sizeof choices);
+        gf_completion_choices(option->choices, choices, sizeof choices);
         fprintf(file, "(%s)", choices);
     }
 }

@@ -70,9 +70,7 @@ void gf_help_print(FILE *file)
             fprintf(file, "\n%s:\n", option->group);
         print_option(file, option);
     }
-    fputs("\n--profile counts a stage as busy while at least one lane is in it; overlap is\n"
-          "1 - (time with any stage busy) / (sum of the stages' busy times).\n"
-          "\nGPUFILTER_OPTS in the environment holds options that stand before those of the\n"
+    fputs("\nGPUFILTER_OPTS in the environment holds options that stand before those of the\n"
           "command line: GPUFILTER_OPTS='--threads=4 --quiet'.\n"
           "\nExit status: 0 done; 1 input or output failed; 2 usage; 3 not on this machine.\n",
           file);

@@ -237,6 +237,12 @@ static void put_profile(FILE *file)
               "lane and for the writer; spans of one track that overlap are put on further "
               "tracks beside it.");
     fputs(".PP\n", file);
+    put_prose(file,
+              "*--profile=html:*_file_ writes the same figures as a page, one file that asks no "
+              "network for anything: bars for time and bandwidth, and a timeline that the wheel "
+              "and the keys +, -, 0 and the arrows zoom and move. "
+              "*--profile=compare:html:*_file_ does so for a comparison.");
+    fputs(".PP\n", file);
     put_prose(file, "*--profile=json* prints one object with these keys, which stay:");
     put_keys(file, gf_profile_report_key_at);
 }

@@ -52,6 +52,11 @@ static enum gf_status set_number(const struct gf_option *option, const char *tex
     return GF_OK;
 }
 
+static enum gf_status fail_empty_name(const struct gf_option *option, struct gf_error *error)
+{
+    return gf_fail(error, GF_ERROR_USAGE, "--%s: the name of the file is empty", option->name);
+}
+
 static enum gf_status fail_choice(const struct gf_option *option, const char *text,
                                   struct gf_error *error)
 {
@@ -62,20 +67,37 @@ static enum gf_status fail_choice(const struct gf_option *option, const char *te
         gf_suggest_consider(text, option->choices[i].name, &best, &distance);
     for (int i = 0; meant && option->choices[i].name; i++)
         best = strcmp(meant, option->choices[i].name) ? best : option->choices[i].name;
-    char choices[120];
+    char choices[160];
     gf_option_choices(option->choices, ", ", device ? ", cuda:N" : "", choices, sizeof choices);
     return gf_fail(error, GF_ERROR_USAGE, "--%s=%.60s is none of %s%s%s%s", option->name, text,
                    choices, best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
 }
 
-static enum gf_status set_choice(const struct gf_option *option, const char *text, void *member,
-                                 struct gf_error *error)
+/* Whether the text is the choice. *file: what stands for the FILE of "html:FILE"; else NULL. */
+static bool is_choice(const char *choice, const char *text, const char **file)
 {
+    const size_t end = strlen(GF_CHOICE_FILE), length = strlen(choice);
+    const size_t begin = length > end ? length - end : 0; /* where the name ends */
+    *file = NULL;
+    if (strcmp(choice + begin, GF_CHOICE_FILE))
+        return !strcmp(choice, text);
+    *file = text + begin + 1;
+    return !strncmp(choice, text, begin + 1);
+}
+
+static enum gf_status set_choice(const struct gf_option *option, const char *text,
+                                 struct gf_command *command, struct gf_error *error)
+{
+    const char *file;
     for (int i = 0; option->choices[i].name; i++) {
-        if (!strcmp(option->choices[i].name, text)) {
-            *(int *)member = option->choices[i].value;
-            return GF_OK;
-        }
+        if (!is_choice(option->choices[i].name, text, &file))
+            continue;
+        if (file && !*file)
+            return fail_empty_name(option, error);
+        *(int *)((char *)command + option->offset) = option->choices[i].value;
+        if (option->file_offset)
+            *(const char **)((char *)command + option->file_offset) = file;
+        return GF_OK;
     }
     return fail_choice(option, text, error);
 }
@@ -110,7 +132,7 @@ static enum gf_status set_device(const struct gf_option *option, const char *tex
     command->options.device_index = command->devices = 0;
     command->all_devices = false;
     if (strncmp(text, prefix, strlen(prefix)))
-        return set_choice(option, text, &command->options.device, error);
+        return set_choice(option, text, command, error);
     command->options.device = GF_DEVICE_CUDA;
     command->all_devices = !strcmp(text + strlen(prefix), "all");
     if (command->all_devices)
@@ -119,11 +141,6 @@ static enum gf_status set_device(const struct gf_option *option, const char *tex
         return fail_choice(option, text, error);
     command->options.device_index = command->device[0];
     return GF_OK;
-}
-
-static enum gf_status fail_empty_name(const struct gf_option *option, struct gf_error *error)
-{
-    return gf_fail(error, GF_ERROR_USAGE, "--%s: the name of the file is empty", option->name);
 }
 
 static enum gf_status add_input(const struct gf_option *option, const char *text,
@@ -206,7 +223,7 @@ enum gf_status gf_option_set(const struct gf_option *option, const char *value,
     case GF_OPTION_FILTER:
         return set_filter(value, member, error);
     case GF_OPTION_CHOICE:
-        return set_choice(option, value, member, error);
+        return set_choice(option, value, command, error);
     case GF_OPTION_DEVICE:
         return set_device(option, value, command, error);
     case GF_OPTION_INT:

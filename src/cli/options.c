@@ -32,8 +32,9 @@ static const struct gf_choice transfers[] = {
     {"copy", GF_TRANSFER_COPY}, {"zero-copy", GF_TRANSFER_ZERO_COPY}, {0},
 };
 static const struct gf_choice profiles[] = {
-    {"table", GF_PROFILE_TABLE}, {"json", GF_PROFILE_JSON}, {"compare", GF_PROFILE_COMPARE},
-    {"compare:json", GF_PROFILE_COMPARE_JSON}, {"compare:csv", GF_PROFILE_COMPARE_CSV}, {0},
+    {"table", GF_PROFILE_TABLE}, {"json", GF_PROFILE_JSON}, {"html" GF_CHOICE_FILE, GF_PROFILE_HTML},
+    {"compare", GF_PROFILE_COMPARE}, {"compare:json", GF_PROFILE_COMPARE_JSON},
+    {"compare:csv", GF_PROFILE_COMPARE_CSV}, {"compare:html" GF_CHOICE_FILE, GF_PROFILE_COMPARE_HTML}, {0},
 };
 static const struct gf_choice lists[] = {
     {"text", GF_LIST_TEXT}, {"markdown", GF_LIST_MARKDOWN}, {0},
@@ -142,9 +143,11 @@ static const struct gf_option options[] = {
      .help = "run adjacent point filters one by one, rounding after each"},
 
     {.group = "Reports", .name = "profile", .type = GF_OPTION_CHOICE, .optional = true,
-     .implied = GF_PROFILE_TABLE, .choices = profiles, .offset = AT(profile),
-     .help = "time, bytes and bandwidth of every stage; compare: every variant and setting beside "
-             "each other, -o not needed; on standard error if the picture goes to standard output"},
+     .implied = GF_PROFILE_TABLE, .choices = profiles, .offset = AT(profile), .file_offset = AT(page),
+     .argument = "FORM",
+     .help = "time, bytes and bandwidth of every stage: table, json, or html:FILE, a page to look at. "
+             "compare, compare:json, compare:csv, compare:html:FILE: every variant and setting beside each "
+             "other, -o not needed. On standard error if the picture goes to standard output"},
     {.name = "explain", .type = GF_OPTION_SWITCH, .action = GF_ACTION_EXPLAIN,
      .help = "say what would run and where: bands, kernels, bytes, the time that bandwidths allow"},
     {.name = "trace", .argument = "FILE", .type = GF_OPTION_FILE, .offset = AT(trace),

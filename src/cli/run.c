@@ -10,11 +10,12 @@
 #include "batch/batch.h"
 #include "cli/messages.h"
 #include "cli/progress.h"
+#include "cli/report_file.h"
 #include "cli/summary.h"
 #include "codec/codec.h"
-#include "codec/io/output.h"
 #include "gpufilter/device.h"
-#include "report/profile_report.h"
+#include "report/html.h"
+#include "report/profile_html.h"
 #include "report/text.h"
 
 /* A run with what it has opened. */
@@ -24,7 +25,7 @@ struct session {
     struct gf_template output;
     struct gf_batch_log *log;
     struct gf_resume *resume;
-    struct gf_output *trace;
+    struct gf_output *trace, *page; /* of --trace and --profile=html:FILE; or NULL */
     struct gf_progress progress;
     struct gf_batch_profile profile; /* of several inputs */
     int all_devices[GF_COMMAND_DEVICES_MAX];
@@ -86,55 +87,55 @@ static bool is_profiled(const struct gf_command *command)
     return command->profile && command->profile < GF_PROFILE_COMPARE;
 }
 
+/* What the page of a run shows. */
+struct run_page {
+    const struct gf_command *command;
+    const struct gf_profile_report *report;
+    const struct gf_profile *profile;
+};
+
+static enum gf_status put_page(FILE *file, const void *context, struct gf_error *error)
+{
+    const struct run_page *const page = context;
+    char line[2 * GF_FILE_NAME_SIZE];
+    snprintf(line, sizeof line, "%s to %s", page->command->input[0], page->command->output);
+    gf_html_begin(file, page->command->chain ? page->command->chain : "no filter", line);
+    const enum gf_status status =
+        gf_profile_html(file, page->report, page->profile, "run", "", error);
+    gf_html_end(file);
+    return status;
+}
+
 /* batch: of several inputs, whose profile it is; else NULL. */
-static enum gf_status show_profile(const struct gf_command *command,
-                                   const struct gf_profile *profile,
+static enum gf_status show_profile(struct session *session, const struct gf_profile *profile,
                                    const struct gf_batch_state *batch, struct gf_error *error)
 {
+    const struct gf_command *const command = session->command;
     struct gf_profile_report report;
-    const enum gf_status status = gf_profile_report_make(profile, &report, error);
+    enum gf_status status = gf_profile_report_make(profile, &report, error);
     if (status)
         return status;
     if (batch) {
         report.pictures = batch->pictures;
         report.elapsed_s = batch->elapsed_s;
     }
+    const struct run_page page = {command, &report, profile};
+    /* The sums are of pictures one after the other; the timeline shows when they really ran. */
+    if (command->profile == GF_PROFILE_HTML && batch)
+        status = gf_batch_profile_timeline(&session->profile, false, error);
+    if (command->profile == GF_PROFILE_HTML && !status)
+        status = gf_report_write(session->page, put_page, &page, error);
     if (command->profile == GF_PROFILE_JSON)
         gf_profile_report_json(&report, profile, gf_report_file(command));
-    else
+    if (command->profile == GF_PROFILE_TABLE)
         gf_profile_report_table(&report, profile, gf_report_file(command));
     gf_profile_report_free(&report);
-    return GF_OK;
+    return status;
 }
 
-/* A stream that writes to an output and keeps its first error. */
-struct output_stream {
-    struct gf_output *output;
-    enum gf_status status;
-    struct gf_error *error;
-};
-
-static ssize_t write_to_output(void *context, const char *data, size_t size)
+static enum gf_status put_trace(FILE *file, const void *profile, struct gf_error *error)
 {
-    struct output_stream *const stream = context;
-    if (!stream->status)
-        stream->status = gf_output_write(stream->output, data, size, stream->error);
-    return stream->status ? 0 : (ssize_t)size;
-}
-
-static enum gf_status write_trace(const struct gf_profile *profile, struct gf_output *output,
-                                  struct gf_error *error)
-{
-    struct output_stream stream = {.output = output, .error = error};
-    FILE *const file = fopencookie(&stream, "w", (cookie_io_functions_t){.write = write_to_output});
-    if (!file)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    enum gf_status status = gf_trace_write(profile, file, error);
-    if (fclose(file) && !status && !stream.status)
-        status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    if (!status)
-        status = stream.status;
-    return status ? status : gf_output_commit(output, error);
+    return gf_trace_write(profile, file, error);
 }
 
 /* Reports a picture. There is only one input; of a stream of pictures the last one's trace stays.
@@ -149,9 +150,9 @@ static void picture(void *context, const char *input, const char *output,
     if (command->verbose)
         describe_run(input, output, profile);
     if (is_profiled(command) && !*status)
-        *status = show_profile(command, profile, NULL, &session->report_error);
+        *status = show_profile(session, profile, NULL, &session->report_error);
     if (session->trace && !*status)
-        *status = write_trace(profile, session->trace, &session->report_error);
+        *status = gf_report_write(session->trace, put_trace, profile, &session->report_error);
 }
 
 /* What picture() does for a single input. */
@@ -162,11 +163,11 @@ static enum gf_status report_batch(struct session *session, const struct gf_batc
     if (is_profiled(session->command))
         status = gf_batch_profile_timeline(&session->profile, true, error);
     if (!status && is_profiled(session->command))
-        status = show_profile(session->command, &session->profile.merged, state, error);
+        status = show_profile(session, &session->profile.merged, state, error);
     if (!status && session->trace)
         status = gf_batch_profile_timeline(&session->profile, false, error);
     if (!status && session->trace)
-        status = write_trace(&session->profile.merged, session->trace, error);
+        status = gf_report_write(session->trace, put_trace, &session->profile.merged, error);
     return status;
 }
 
@@ -224,9 +225,12 @@ static enum gf_status open_session(struct session *session, struct gf_error *err
     enum gf_status status = check_terminals(command, error);
     if (!status)
         status = open_inputs(session, error);
-    /* The trace and the logs are opened before any work, so that an error shows at once. */
+    /* The trace, the page and the logs are opened before any work, so that an error shows at once.
+     */
     if (!status && command->trace)
         status = gf_output_open(command->trace, &session->trace, error);
+    if (!status && command->profile == GF_PROFILE_HTML)
+        status = gf_output_open(command->page, &session->page, error);
     if (!status)
         status = open_logs(session, error);
     session->progress = gf_progress_make(
@@ -243,6 +247,8 @@ static void close_session(struct session *session)
     gf_batch_profile_free(&session->profile);
     if (session->trace)
         gf_output_close(session->trace);
+    if (session->page)
+        gf_output_close(session->page);
 }
 
 /* ---- running ---- */

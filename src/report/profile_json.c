@@ -22,6 +22,8 @@ static const struct gf_key_help keys[] = {
     {"work_ms", "sum of the stages' busy times"},
     {"overlap", "1 - busy_ms / work_ms: 0 is one after the other"},
     {"bound_by", "name of the stage with the largest busy time"},
+    {"bound_guide", "section of the Best Practices Guide that speaks of such a bound; or null"},
+    {"bound_why", "what bounds that stage; or null"},
     {"peaks", "device_copy_gb_s, upload_gb_s, download_gb_s, measured in this run, or null"},
     {"stages", "a list in the order of the data; of each:"},
     {"stages.name", "decode, upload, the name of a stage of the chain, download or encode"},
@@ -77,6 +79,8 @@ void gf_profile_report_json(const struct gf_profile_report *report,
     gf_json_number(&json, "work_ms", report->sum_s * 1e3, 6);
     gf_json_number(&json, "overlap", report->overlap, 6);
     gf_json_string(&json, "bound_by", report->bound >= 0 ? report->row[report->bound].name : "");
+    gf_json_string(&json, "bound_guide", report->advice ? report->advice->guide : NULL);
+    gf_json_string(&json, "bound_why", report->advice ? report->advice->why : NULL);
     gf_json_peaks(&json, profile->device_copy_peak, profile->upload_peak, profile->download_peak);
     gf_json_array(&json, "stages", GF_JSON_LINES);
     for (int i = 0; i < report->count; i++)

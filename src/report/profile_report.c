@@ -42,7 +42,7 @@ static void add_row(const struct gf_profile *profile, enum gf_span_kind kind, in
 {
     struct gf_profile_report_row *const row = &report->row[report->count];
     size_t count = 0;
-    *row = (struct gf_profile_report_row){.kind = kind, .percent = NAN};
+    *row = (struct gf_profile_report_row){.kind = kind, .stage = stage, .percent = NAN};
     for (size_t i = 0; i < profile->span_count; i++) {
         const struct gf_span *const span = &profile->spans[i];
         if (span->kind != kind || span->stage != stage)
@@ -88,6 +88,40 @@ static void add_start(const struct gf_profile *profile, struct gf_profile_report
     }
 }
 
+/* A stage that reaches this part of a copy's bandwidth has little to gain from its arithmetic. */
+static const double memory_bound_percent = 60;
+
+static const struct gf_bound_advice *advice_on(const struct gf_profile_report *report)
+{
+    static const struct gf_bound_advice
+        codec = {"a codec, which no filter makes faster: several pictures side by side, or another "
+                 "format, "
+                 "do",
+                 "3.1.3.1, Strong Scaling and Amdahl's Law"},
+        start = {"the start of CUDA, which is the same for one picture and for a thousand",
+                 "3.1.3.1, Strong Scaling and Amdahl's Law"},
+        slow_copy = {"copies over PCIe that do not reach its bandwidth: pinned memory, and fewer, "
+                     "larger ones",
+                     "9.1.1, Pinned Memory"},
+        copy = {"copies over PCIe at its full bandwidth: only fewer bytes, or kernels meanwhile, "
+                "help",
+                "9.1.2, Asynchronous and Overlapping Transfers with Computation"},
+        memory = {"memory: it moves its bytes about as fast as a copy does, so that only fewer "
+                  "bytes help, as by fusion",
+                  "9.2, Device Memory Spaces"},
+        arithmetic = {"instructions or latency: memory could give more than it takes",
+                      "10.1, Occupancy, and 11, Instruction Optimization"};
+    const struct gf_profile_report_row *const row = &report->row[report->bound];
+    if (report->start_end_s - report->start_begin_s > row->busy_s)
+        return &start;
+    if (row->kind == GF_SPAN_DECODE || row->kind == GF_SPAN_ENCODE)
+        return &codec;
+    const bool fast = row->percent >= memory_bound_percent;
+    if (row->kind == GF_SPAN_UPLOAD || row->kind == GF_SPAN_DOWNLOAD)
+        return fast ? &copy : &slow_copy;
+    return fast ? &memory : &arithmetic;
+}
+
 static void add_totals(const struct gf_profile *profile, struct gf_interval *interval,
                        struct gf_profile_report *report)
 {
@@ -103,6 +137,11 @@ static void add_totals(const struct gf_profile *profile, struct gf_interval *int
         report->sum_s += report->row[i].busy_s;
         if (report->bound < 0 || report->row[i].busy_s > report->row[report->bound].busy_s)
             report->bound = i;
+    }
+    report->bound_percent = NAN;
+    if (report->bound >= 0 && profile->wall_s > 0) {
+        report->bound_percent = 100 * report->row[report->bound].busy_s / profile->wall_s;
+        report->advice = advice_on(report);
     }
     /* Rounding may make the sum a little less than the union. */
     if (report->sum_s > 0)

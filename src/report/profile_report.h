@@ -8,11 +8,18 @@
 #include "base/json.h"
 #include "gpufilter/profile.h"
 
+/* What it means that a stage bounds the run, and where NVIDIA's guide speaks of it. */
+struct gf_bound_advice {
+    const char *why;
+    const char *guide; /* section of the Best Practices Guide, and its title */
+};
+
 /* All spans of one kind and stage. Busy time is the union of their intervals: two lanes in the same
  * stage at the same time count once. */
 struct gf_profile_report_row {
     char name[112]; /* "decode", "blur", "equalize histogram" */
     enum gf_span_kind kind;
+    int stage;   /* index into the profile's stages, else -1 */
     int segment; /* of a stage, else -1 */
     int calls;
     double busy_s;
@@ -31,6 +38,8 @@ struct gf_profile_report {
     size_t pictures;                   /* how many the profile is of */
     double elapsed_s;                  /* from the first one's start to the last one's end */
     int bound;                         /* the row with the largest busy time; -1: no rows */
+    double bound_percent; /* how much of the wall time that row is busy; NaN: no rows */
+    const struct gf_bound_advice *advice; /* on what bounds the run; NULL: no rows */
 };
 
 enum gf_status gf_profile_report_make(const struct gf_profile *profile,

@@ -34,11 +34,10 @@ static void print_summary(const struct gf_profile_report *report, const struct g
             gf_text_plural(profile->segments));
     fprintf(file, "overlap    %.0f %%: %.3f ms of work in %.3f ms\n", 100 * report->overlap,
             report->sum_s * 1e3, report->union_s * 1e3);
-    if (report->bound >= 0 && profile->wall_s > 0) {
-        const struct gf_profile_report_row *const bound = &report->row[report->bound];
-        fprintf(file, "bound by   %s: busy for %.0f %% of the wall time\n", bound->name,
-                100 * bound->busy_s / profile->wall_s);
-    }
+    if (report->advice)
+        fprintf(file, "bound by   %s: busy for %.0f %% of the wall time\nguide      %s: %s\n",
+                report->row[report->bound].name, report->bound_percent, report->advice->guide,
+                report->advice->why);
     if (report->start_end_s > report->start_begin_s)
         fprintf(file, "CUDA start %.1f ms, over at %.1f ms\n",
                 (report->start_end_s - report->start_begin_s) * 1e3, report->start_end_s * 1e3);

@@ -40,6 +40,19 @@ void gf_text_bytes(double bytes, char *text, size_t size)
     snprintf(text, size, "%.*f %s", unit && bytes < 99.95 ? 1 : 0, bytes, units[unit]);
 }
 
+void gf_text_time(double seconds, char *text, size_t size)
+{
+    static const char *const units[] = {"s", "ms", "us"};
+    int unit = 0;
+    for (; seconds < 0.9995 && unit < 2; unit++)
+        seconds *= 1000;
+    snprintf(text, size, "%.*f %s",
+             seconds < 9.995   ? 2
+             : seconds < 99.95 ? 1
+                               : 0,
+             seconds, units[unit]);
+}
+
 void gf_text_number(double value, int decimals, const char *unit, char *text, size_t size)
 {
     if (isnan(value))

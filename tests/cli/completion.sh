@@ -30,6 +30,9 @@ offers 'gpufilter --format=p' 'pam png pnm'
 offers 'gpufilter --subsampling 44' '444'
 offers 'gpufilter --device=c' 'cpu cuda'
 offers 'gpufilter --quality ' ''
+offers 'gpufilter --profile=h' 'html:'
+offers 'gpufilter --profile=compare:h' 'html:'
+offers 'gpufilter --profile=html:in.j' 'in.jpg'
 
 begin "labs"
 offers 'gpufilter --lab=off' 'offset'

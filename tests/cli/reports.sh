@@ -30,6 +30,25 @@ mv stdout piped.png
 gpufilter -i in.png -o direct.png blur
 same piped.png direct.png
 
+begin "--profile=html:FILE is a page, complete or not at all, and nothing on the streams"
+run 0 gpufilter --device=cpu --profile=html:run.html -i in.png -o out.png blur,equalize
+silent
+[ ! -s stdout ] || problem "stdout is not empty"
+cp run.html stdout
+for text in '<h1>blur,equalize</h1>' 'in.png to out.png' '<h3>What each stage took</h3>' 'equalize histogram</th>' \
+    '<rect ' '</html>'; do
+    stdout_has "$text"
+done
+run 1 gpufilter --profile=html:nowhere/run.html -i in.png -o none.png blur
+stderr_like 'nowhere/run.html: '
+absent none.png
+run 1 gpufilter --profile=html:none.html -i missing.png -o none.png blur
+absent none.html none.png
+run 2 gpufilter --profile=html: -i in.png -o none.png blur
+stderr_is "gpufilter: --profile: the name of the file is empty"
+run 2 gpufilter --profile=html:out.png -i in.png -o out.png blur
+stderr_is "gpufilter: the page and --output are the same file"
+
 begin "--trace"
 run 0 gpufilter --device=cpu --lanes=2 --trace=trace.json -i in.png -o out.png blur,equalize
 silent

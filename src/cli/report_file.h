@@ -1,0 +1,16 @@
+/* Reports that go to a file, which appears complete or not at all. */
+#ifndef GF_CLI_REPORT_FILE_H
+#define GF_CLI_REPORT_FILE_H
+
+#include <stdio.h>
+
+#include "codec/io/output.h"
+
+/* Writes a report to the stream. */
+typedef enum gf_status gf_report_writer(FILE *file, const void *context, struct gf_error *error);
+
+/* Lets `write` write to the output, and commits it. */
+enum gf_status gf_report_write(struct gf_output *output, gf_report_writer *write,
+                               const void *context, struct gf_error *error) GF_CHECKED;
+
+#endif
