@@ -11,7 +11,7 @@ static double filter_ns(const char *text, struct gf_format format)
     struct gf_plan plan;
     assert_ok(text, gf_chain_parse(text, &chain, &error), &error);
     assert_ok(text, gf_plan_make(&chain, format, 1, &plan, &error), &error);
-    const double ns = gf_cost_filter_ns(&plan) / ((double)format.width * format.height);
+    const double ns = gf_cost_filter_ns(&plan, NULL, false) / ((double)format.width * format.height);
     gf_plan_free(&plan);
     gf_chain_free(&chain);
     return ns;
@@ -101,7 +101,7 @@ static void test_device_codec(void **state)
     work.files = 200;
     assert_int_equal(gf_cost_decide(&work, reason, sizeof reason), GF_DEVICE_CPU);
     const double plain_s = gf_cost_cuda_s(&work);
-    work.cuda_codec = (struct gf_cost_codec){0.12, 0.12};
+    work.cuda_codec = (struct gf_cost_codec){.decode_ns = 0.12, .encode_ns = 0.12};
     work.cuda_ns = 0.05;
     assert_true(gf_cost_cuda_s(&work) < plain_s);
     work.files = 1;

@@ -9,6 +9,7 @@
 
 #include "batch/batch_log.h"
 #include "batch/batch_profile.h"
+#include "batch/figures.h"
 #include "batch/inputs.h"
 #include "batch/output_template.h"
 
@@ -57,6 +58,7 @@ struct gf_batch_request {
     /* Called in the calling thread, every tick_s seconds and at the end. */
     void (*tick)(void *context, const struct gf_batch_state *state, bool at_end);
     double tick_s;
+    const struct gf_figures *figures; /* of this machine, for estimates; NULL: as declared */
     struct gf_batch_counts *counts;
     struct gf_batch_profile *profile; /* collects the profiles of all pictures */
     void *context;

@@ -100,7 +100,7 @@ void gf_batch_choose_devices(struct gf_batch *batch)
     if (kind == GF_DEVICE_CPU)
         return;
     const struct gf_cost_choice choice =
-        gf_cost_choose(request, batch->reason, sizeof batch->reason);
+        gf_cost_choose(request, false, batch->reason, sizeof batch->reason);
     if (choice.device == GF_DEVICE_CPU)
         return;
     batch->device_codec = choice.device_codec;

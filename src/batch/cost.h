@@ -1,14 +1,17 @@
 /* Which backend is done sooner: the CPU, which begins at once, or a GPU, which has to be started.
- * From measured constants and from what the inputs' headers say. */
+ * From the figures of this machine and from what the inputs' headers say. */
 #ifndef GF_BATCH_COST_H
 #define GF_BATCH_COST_H
 
 #include "batch/batch.h"
+#include "batch/figures.h"
 #include "chain/plan.h"
 
-/* Nanoseconds of one thread, a pixel of input. */
+/* Nanoseconds of one thread, a pixel of input; of these, `alone`: in a single picture, what only
+ * one thread can do. */
 struct gf_cost_codec {
     double decode_ns, encode_ns;
+    double decode_alone_ns, encode_alone_ns;
 };
 
 /* A batch as the estimate sees it. */
@@ -17,9 +20,12 @@ struct gf_cost_work {
     double pixels;                          /* of one input */
     double filter_ns;                       /* of one thread, a pixel of input */
     struct gf_cost_codec codec, cuda_codec; /* cuda_codec: where a GPU runs, and does most JPEGs */
-    double cuda_ns; /* of the GPU, a pixel of input: copies, decoding and encoding */
-    bool in_turn;   /* a stage wants the whole picture: decoding and encoding do not overlap */
+    double cuda_ns;    /* of the GPU, a pixel of input: copies, decoding, filters and encoding */
+    bool device_codec; /* the GPU decodes or encodes at least some of the pictures */
+    bool in_turn;      /* a stage wants the whole picture: decoding and encoding do not overlap */
+    bool server;       /* a server of the user's has started the GPU */
     int processors;
+    const struct gf_figures *figures; /* NULL: as declared */
 };
 
 struct gf_cost_choice {
@@ -28,17 +34,29 @@ struct gf_cost_choice {
     double pixels;              /* of one input; 0: not known */
 };
 
-/* Of one thread of the CPU backend: nanoseconds for all stages. */
-double gf_cost_filter_ns(const struct gf_plan *plan);
+/* Of one stage, or of all of a plan, for one picture: nanoseconds of one thread of the CPU's, or of
+ * the GPU. */
+double gf_cost_stage_ns(const struct gf_stage *stage, const struct gf_figures *figures, bool cuda);
+double gf_cost_filter_ns(const struct gf_plan *plan, const struct gf_figures *figures, bool cuda);
+/* The figures that stand for decoding and encoding a file format on the CPU; `times`: so many times
+ * the figure, where a file holds more bytes, or a PNG is packed harder, than is usual. bytes -1: of
+ * a size that is not known. */
+enum gf_figure_id gf_cost_decoder(enum gf_file_format format, double bytes, double pixels,
+                                  double *times);
+enum gf_figure_id gf_cost_encoder(enum gf_file_format format, const struct gf_options *options,
+                                  double *times);
 
 /* Seconds of the whole program. */
 double gf_cost_cpu_s(const struct gf_cost_work *work);
 double gf_cost_cuda_s(const struct gf_cost_work *work);
 
-/* The device that the request asks for or that is done sooner, and why. Looks into some of the
- * inputs. */
-struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request, char *reason,
-                                     size_t size);
+/* Looks into some of the inputs: what the batch is, for the estimates; false if no input can be
+ * read. */
+bool gf_cost_look(const struct gf_batch_request *request, struct gf_cost_work *work);
+/* The device that the request asks for or that is done sooner, and why. server: a server has
+ * started the GPU and would take this run. */
+struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request, bool server,
+                                     char *reason, size_t size);
 /* The choice between those times: a tie is the CPU's. */
 enum gf_device_kind gf_cost_decide(const struct gf_cost_work *work, char *reason, size_t size);
 

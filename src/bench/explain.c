@@ -306,7 +306,7 @@ static struct gf_options settle_device(const char *input, const char *output, co
     const struct gf_batch_request request = {
         .chain = chain, .options = *options, .inputs = &inputs, .output = &template};
     if (options->device == GF_DEVICE_AUTO && options->codec != GF_CODEC_GPU &&
-        gf_cost_choose(&request, reason, size).device == GF_DEVICE_CPU)
+        gf_cost_choose(&request, false, reason, size).device == GF_DEVICE_CPU)
         settled.device = GF_DEVICE_CPU;
     return settled;
 }

@@ -189,7 +189,7 @@ const struct gf_filter gf_resize_filter = {
     .params = resize_params,
     .params_size = sizeof(struct resize),
     .kind = GF_STENCIL,
-    .cost = {.pixel = 6},
+    .cost = {.pixel = 1, .row = 2.2},
     .check = resize_check,
     .shape = resize_shape,
     .input_rows = resize_input_rows,

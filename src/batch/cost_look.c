@@ -1,0 +1,226 @@
+/* What an estimate needs to know of the inputs: some of their headers are read. */
+#include <stdio.h>
+
+#include "base/cpu.h"
+#include "batch/batch_work.h"
+#include "batch/cost.h"
+#include "chain/chain.h"
+#include "codec/codec.h"
+#include "codec/common/source.h"
+#include "codec/io/input.h"
+#include "engine/backend.h"
+#include "engine/device_codec.h"
+
+enum { SAMPLES = 8 };
+
+/* Sums over the pictures that were looked into; times in nanoseconds. */
+struct sample {
+    const struct gf_batch_request *request;
+    const struct gf_chain *chain;
+    size_t pictures; /* of the whole batch */
+    int processors;
+    double pixels, filter, cuda;
+    struct gf_cost_codec codec, cuda_codec;
+    int files;
+    bool in_turn, device_codec;
+};
+
+/* A picture, as its header says. */
+struct look {
+    struct gf_format format;
+    enum gf_file_format file;
+    double bytes; /* of the file; -1: not known */
+    bool device_decodes;
+};
+
+static enum gf_file_format output_format(const struct gf_batch_request *request,
+                                         enum gf_file_format in)
+{
+    enum gf_file_format file = request->options.format;
+    if (file == GF_FILE_AUTO && !request->output->is_pattern)
+        file = gf_file_format_named(request->output->text);
+    return file == GF_FILE_AUTO ? in : file;
+}
+
+/* The part of the work on one picture that one thread must do: threads share a large JPEG and the
+ * packing of a PNG; of the unpacking, one thread does the larger half. */
+static double alone(enum gf_figure_id figure, double pixels)
+{
+    enum { STRIPS_LEAST = 1 << 20 };
+    switch (figure) {
+    case GF_FIGURE_JPEG_DECODE:
+    case GF_FIGURE_JPEG_ENCODE:
+        return pixels < STRIPS_LEAST;
+    case GF_FIGURE_PNG_DECODE:
+        return 0.65;
+    case GF_FIGURE_PNG_ENCODE:
+    case GF_FIGURE_PNG_DEFLATE:
+        return 0;
+    default:
+        return 1;
+    }
+}
+
+/* Adds a codec's work on `pixels` pixels to the sums *ns and *alone_ns. */
+static void add_codec(const struct sample *sample, enum gf_figure_id figure, double times,
+                      double pixels, double *ns, double *alone_ns)
+{
+    const struct gf_figures *const figures = sample->request->figures;
+    const double work = gf_figure(figures, figure) * times * pixels,
+                 by_one = sample->processors > 1 ? alone(figure, pixels) : 1;
+    const bool strips = (figure == GF_FIGURE_JPEG_DECODE || figure == GF_FIGURE_JPEG_ENCODE) &&
+                        by_one < 1 && sample->pictures < (size_t)sample->processors;
+    *ns += work * (strips ? gf_figure(figures, GF_FIGURE_STRIPS) : 1);
+    *alone_ns += work * by_one;
+}
+
+static double copy_ns(const struct sample *sample, struct gf_format format, bool by_codec,
+                      enum gf_figure_id codec, enum gf_figure_id copy)
+{
+    const struct gf_figures *const figures = sample->request->figures;
+    return by_codec ? gf_figure(figures, codec) * (double)format.width * format.height
+                    : gf_figure(figures, copy) * (double)gf_row_bytes(format) * format.height;
+}
+
+static void add_codecs(struct sample *sample, const struct gf_plan *plan, const struct look *look)
+{
+    const struct gf_batch_request *const request = sample->request;
+    const enum gf_file_format out = output_format(request, look->file);
+    const double read = (double)plan->in.width * plan->in.height,
+                 written = (double)plan->out.width * plan->out.height;
+    const bool device = request->options.codec != GF_CODEC_CPU,
+               encodes = device && gf_device_encodes(out, plan->out, &request->options),
+               decodes = device && look->device_decodes;
+    struct gf_cost_codec *const cpu = &sample->codec, *const cuda = &sample->cuda_codec;
+    double times;
+    enum gf_figure_id figure = gf_cost_decoder(look->file, look->bytes, read, &times);
+    add_codec(sample, figure, times, read, &cpu->decode_ns, &cpu->decode_alone_ns);
+    add_codec(sample, decodes ? GF_FIGURE_CUDA_FILE : figure, decodes ? 1 : times, read,
+              &cuda->decode_ns, &cuda->decode_alone_ns);
+    figure = gf_cost_encoder(out, &request->options, &times);
+    add_codec(sample, figure, times, written, &cpu->encode_ns, &cpu->encode_alone_ns);
+    add_codec(sample, encodes ? GF_FIGURE_CUDA_FILE : figure, encodes ? 1 : times, written,
+              &cuda->encode_ns, &cuda->encode_alone_ns);
+    sample->cuda +=
+        copy_ns(sample, plan->in, decodes, GF_FIGURE_CUDA_DECODE, GF_FIGURE_CUDA_UPLOAD) +
+        copy_ns(sample, plan->out, encodes, GF_FIGURE_CUDA_ENCODE, GF_FIGURE_CUDA_DOWNLOAD) +
+        gf_cost_filter_ns(plan, request->figures, true);
+    sample->device_codec |= decodes || encodes;
+}
+
+static void add_look(struct sample *sample, const struct look *look)
+{
+    struct gf_plan plan = {0};
+    if (!gf_plan_make(sample->chain, look->format, 1, &plan, NULL)) {
+        sample->pixels += (double)look->format.width * look->format.height;
+        sample->filter += gf_cost_filter_ns(&plan, sample->request->figures, false);
+        add_codecs(sample, &plan, look);
+        sample->in_turn |= plan.segment_count > 1;
+        sample->files++;
+    }
+    gf_plan_free(&plan);
+}
+
+/* A stream cannot be looked into: one large picture is assumed. */
+static void look_into(struct sample *sample, const char *path)
+{
+    struct look look = {.format = {.width = 7680, .height = 4320, .channels = 3, .bits = 8},
+                        .file = GF_FILE_PNM,
+                        .bytes = -1};
+    struct gf_input *input = NULL;
+    struct gf_source *source = NULL;
+    unsigned char head[16];
+    size_t got = 0;
+    struct gf_options options = sample->request->options;
+    options.warn = NULL;
+    if (gf_batch_is_stream(path)) {
+        add_look(sample, &look);
+        return;
+    }
+    if (!gf_input_open(path, false, &input, NULL) &&
+        !gf_input_peek(input, head, sizeof head, &got, NULL) &&
+        !gf_source_open(input, &options, &source, NULL)) {
+        look = (struct look){.format = source->format,
+                             .file = gf_file_format_of(head, got),
+                             .bytes = (double)gf_input_size(input),
+                             .device_decodes = source->for_device_codec};
+        add_look(sample, &look);
+        source->close(source);
+    }
+    gf_input_close(input);
+}
+
+static struct gf_cost_codec for_each_pixel(struct gf_cost_codec sum, double pixels)
+{
+    return (struct gf_cost_codec){sum.decode_ns / pixels, sum.encode_ns / pixels,
+                                  sum.decode_alone_ns / pixels, sum.encode_alone_ns / pixels};
+}
+
+static size_t files_of_shard(const struct gf_batch_request *request)
+{
+    const size_t step = request->shards ? (size_t)request->shards : 1;
+    const size_t first = request->shards ? (size_t)(request->shard - 1) : 0;
+    return (request->inputs->count - first + step - 1) / step;
+}
+
+bool gf_cost_look(const struct gf_batch_request *request, struct gf_cost_work *work)
+{
+    const size_t first = request->shards ? (size_t)(request->shard - 1) : 0;
+    const size_t step = request->shards ? (size_t)request->shards : 1;
+    const size_t files = files_of_shard(request);
+    const int threads = request->options.threads;
+    struct gf_chain chain = {0};
+    struct sample sample = {.request = request,
+                            .chain = &chain,
+                            .pictures = files,
+                            .processors = threads > 0 ? threads : gf_cpu_count()};
+    const enum gf_status status = gf_chain_parse(request->chain, &chain, NULL);
+    for (size_t i = 0; !status && i < SAMPLES && i < files; i++) {
+        const size_t turn = files <= SAMPLES ? i : i * files / SAMPLES;
+        look_into(&sample, request->inputs->item[first + turn * step].path);
+    }
+    gf_chain_free(&chain);
+    if (!sample.files)
+        return false;
+    *work = (struct gf_cost_work){.files = files,
+                                  .pixels = sample.pixels / sample.files,
+                                  .filter_ns = sample.filter / sample.pixels,
+                                  .cuda_ns = sample.cuda / sample.pixels,
+                                  .codec = for_each_pixel(sample.codec, sample.pixels),
+                                  .cuda_codec = for_each_pixel(sample.cuda_codec, sample.pixels),
+                                  .device_codec = sample.device_codec,
+                                  .in_turn = sample.in_turn,
+                                  .processors = sample.processors,
+                                  .figures = request->figures};
+    return true;
+}
+
+struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request, bool server,
+                                     char *reason, size_t size)
+{
+    struct gf_cost_choice choice = {.device = GF_DEVICE_CPU};
+    struct gf_cost_work work;
+    const bool asked = request->options.device == GF_DEVICE_CUDA || request->devices ||
+                       request->options.codec == GF_CODEC_GPU;
+    const char *why_not = "";
+    if (asked) {
+        choice.device = GF_DEVICE_CUDA;
+        if (files_of_shard(request) < 2 || !gf_cost_look(request, &work))
+            return choice;
+    } else if (!request->chain || !*request->chain) {
+        snprintf(reason, size, "there is nothing to filter");
+        return choice;
+    } else if (!server && !gf_backend_cuda_likely(&why_not)) {
+        snprintf(reason, size, "%s", why_not);
+        return choice;
+    } else if (!gf_cost_look(request, &work)) {
+        snprintf(reason, size, "no input can be read");
+        return choice;
+    } else {
+        work.server = server;
+        choice.device = gf_cost_decide(&work, reason, size);
+    }
+    choice.device_codec = work.device_codec;
+    choice.pixels = work.pixels;
+    return choice;
+}

@@ -1,0 +1,122 @@
+#include "batch/figures.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static const struct {
+    const char *name;
+    double declared;
+    const char *unit, *what;
+} named[GF_FIGURE_NAMED] = {
+#define GF_FIGURE_ROW(id, name, declared, unit, what) {name, declared, unit, what},
+    GF_FIGURE_LIST(GF_FIGURE_ROW)
+#undef GF_FIGURE_ROW
+};
+
+/* Of what a thread takes: the kernels of light filters wait for memory, those of dear ones compute,
+ * and are 1,500 times as fast. */
+static const double declared_on_cuda = 1 / 700.0;
+
+enum { RANGE = 40, FADE_RUNS = 16 };
+
+static int filters(void)
+{
+    int count = 0;
+    while (count < GF_FIGURE_FILTERS_MAX && gf_filter_at(count))
+        count++;
+    return count;
+}
+
+int gf_figure_count(void)
+{
+    return GF_FIGURE_NAMED + 2 * filters();
+}
+
+struct gf_figure_info gf_figure_info(int figure)
+{
+    struct gf_figure_info info = {0};
+    if (figure < GF_FIGURE_NAMED) {
+        snprintf(info.name, sizeof info.name, "%s", named[figure].name);
+        info.unit = named[figure].unit;
+        info.what = named[figure].what;
+        info.declared = named[figure].declared;
+    } else {
+        const int index = figure - GF_FIGURE_NAMED;
+        const bool cuda = index % 2;
+        snprintf(info.name, sizeof info.name, "%s.%s", cuda ? "gpu" : "cpu",
+                 gf_filter_at(index / 2)->name);
+        info.unit = "";
+        info.what = cuda ? "its time on the GPU, as times the declared cost of a thread"
+                         : "its time, as times the declared cost of a thread";
+        info.declared = cuda ? declared_on_cuda : 1;
+    }
+    info.least = info.declared / RANGE;
+    info.greatest = figure == GF_FIGURE_SHARE ? 1 : info.declared * RANGE;
+    return info;
+}
+
+int gf_figure_of_filter(const struct gf_filter *filter, bool cuda)
+{
+    const int count = filters();
+    for (int i = 0; i < count; i++) {
+        if (gf_filter_at(i) == filter)
+            return GF_FIGURE_NAMED + 2 * i + cuda;
+    }
+    return -1;
+}
+
+static double declared(int figure)
+{
+    if (figure < GF_FIGURE_NAMED)
+        return named[figure].declared;
+    return (figure - GF_FIGURE_NAMED) % 2 ? declared_on_cuda : 1;
+}
+
+double gf_figure(const struct gf_figures *figures, int figure)
+{
+    if (!figures)
+        return declared(figure);
+    const struct gf_figure_state *const state = &figures->state[figure];
+    return state->runs ? state->learned : state->calibrated ? state->calibrated : declared(figure);
+}
+
+const char *gf_figure_source(const struct gf_figures *figures, int figure,
+                             char text[GF_FIGURE_SOURCE_SIZE])
+{
+    const struct gf_figure_state state =
+        figures ? figures->state[figure] : (struct gf_figure_state){0};
+    if (state.runs)
+        snprintf(text, GF_FIGURE_SOURCE_SIZE, "learned from %u run%s", state.runs,
+                 state.runs == 1 ? "" : "s");
+    else
+        snprintf(text, GF_FIGURE_SOURCE_SIZE, state.calibrated ? "calibrated" : "declared");
+    return text;
+}
+
+static bool possible(int figure, double value)
+{
+    const struct gf_figure_info info = gf_figure_info(figure);
+    return value >= info.least && value <= info.greatest;
+}
+
+bool gf_figure_calibrate(struct gf_figures *figures, int figure, double value)
+{
+    if (!possible(figure, value))
+        return false;
+    figures->state[figure] = (struct gf_figure_state){.calibrated = value};
+    return true;
+}
+
+bool gf_figure_learn(struct gf_figures *figures, int figure, double value)
+{
+    struct gf_figure_state *const state = &figures->state[figure];
+    const double now = gf_figure(figures, figure);
+    if (!possible(figure, value))
+        return false;
+    /* A calibration counts as some runs. */
+    const unsigned weight = state->runs + (state->calibrated > 0 ? 5 : 2);
+    const double part = 1.0 / (weight < FADE_RUNS ? weight : FADE_RUNS);
+    state->learned = now * pow(fmin(fmax(value / now, 0.5), 2), part);
+    state->runs += state->runs < 1000000;
+    return true;
+}

@@ -1,0 +1,83 @@
+/* The figures that the estimate of a run's time is made of. Each is declared with the value of an
+ * H200 machine with 16 processors; a measurement of this machine (calibrate) and what its runs took
+ * (learn) take the place of that value. */
+#ifndef GF_BATCH_FIGURES_H
+#define GF_BATCH_FIGURES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "stage/filter.h"
+
+/* name, declared value, unit, what it is. Pixels are the file's; "thread": of one thread while the
+ * others are idle. */
+#define GF_FIGURE_LIST(X) \
+    X(PROCESS, "process", 14, "ms", "the program's start and end") \
+    X(FILE, "file", 0.15, "ms", "opening, naming and committing a file, a thread") \
+    X(SHARE, "share", 0.9, "", "a thread's speed while all processors work, of its speed alone") \
+    X(STRIPS, "jpeg-strips", 1.35, "", "one JPEG by several threads, as times one thread's work") \
+    X(JPEG_DECODE, "jpeg-decode", 5, "ns/pixel", "decoding JPEG, a thread") \
+    X(JPEG_ENCODE, "jpeg-encode", 4.2, "ns/pixel", "encoding JPEG, a thread") \
+    X(PNG_DECODE, "png-decode", 9, "ns/pixel", "decoding PNG, a thread") \
+    X(PNG_ENCODE, "png-encode", 6.5, "ns/pixel", "encoding PNG at level 1 or 0, a thread") \
+    X(PNG_DEFLATE, "png-deflate", 280, "ns/pixel", "encoding PNG at level 6, a thread") \
+    X(PNM_DECODE, "pnm-decode", 0.5, "ns/pixel", "reading PNM or PAM, a thread") \
+    X(PNM_ENCODE, "pnm-encode", 1, "ns/pixel", "writing PNM or PAM, a thread") \
+    X(WHOLE, "whole", 0.8, "ns/pixel", "memory for a picture that a stage must see whole") \
+    X(CUDA_START, "cuda-start", 230, "ms", "from opening the GPU to its first kernel") \
+    X(CUDA_END, "cuda-end", 10, "ms", "what a GPU adds to the end of the program") \
+    X(CUDA_FIRST, "cuda-first", 15, "ms", "buffers and kernels that the first JPEG waits for") \
+    X(CUDA_MEMORY, "cuda-memory", 1.5, "ns/pixel", \
+      "memory for the first picture, pinned and filled") \
+    X(CUDA_UPLOAD, "cuda-upload", 0.025, "ns/byte", "a copy to the GPU") \
+    X(CUDA_DOWNLOAD, "cuda-download", 0.025, "ns/byte", "a copy from the GPU") \
+    X(CUDA_DECODE, "cuda-jpeg-decode", 0.06, "ns/pixel", "decoding JPEG on the GPU") \
+    X(CUDA_ENCODE, "cuda-jpeg-encode", 0.06, "ns/pixel", "encoding JPEG on the GPU") \
+    X(CUDA_FILE, "cuda-jpeg-file", 0.12, "ns/pixel", \
+      "a thread's part in a JPEG that the GPU codes") \
+    X(SERVER, "server", 1, "ms", "the talk with a resident process about one picture")
+
+enum gf_figure_id {
+#define GF_FIGURE_ID(id, ...) GF_FIGURE_##id,
+    GF_FIGURE_LIST(GF_FIGURE_ID)
+#undef GF_FIGURE_ID
+        GF_FIGURE_NAMED,
+    GF_FIGURE_FILTERS_MAX = 48,
+    GF_FIGURES_MAX = GF_FIGURE_NAMED + 2 * GF_FIGURE_FILTERS_MAX
+};
+
+/* Zeroed: nothing but the declared values is known. */
+struct gf_figures {
+    struct gf_figure_state {
+        double calibrated, learned; /* calibrated 0: it was not */
+        unsigned runs;              /* that were learned from */
+    } state[GF_FIGURES_MAX];
+};
+
+struct gf_figure_info {
+    char name[48]; /* "jpeg-decode", "cpu.blur", "gpu.blur" */
+    const char *unit, *what;
+    double declared, least, greatest; /* what lies outside is no measurement */
+};
+
+/* The number of figures: the named ones and two for each filter. */
+int gf_figure_count(void);
+struct gf_figure_info gf_figure_info(int figure);
+/* What the filter takes on a CPU's thread, or, cuda, on a GPU, as times the cost of one thread
+ * that the filter declares. */
+int gf_figure_of_filter(const struct gf_filter *filter, bool cuda);
+
+/* The value that counts: learned, else calibrated, else declared. figures may be NULL. */
+double gf_figure(const struct gf_figures *figures, int figure);
+enum { GF_FIGURE_SOURCE_SIZE = 40 };
+/* "declared", "calibrated", "learned from 12 runs" */
+const char *gf_figure_source(const struct gf_figures *figures, int figure,
+                             char text[GF_FIGURE_SOURCE_SIZE]);
+
+/* A measurement replaces what was known; false and no change where the value is impossible. */
+bool gf_figure_calibrate(struct gf_figures *figures, int figure, double value);
+/* What a run took moves the figure towards it: by half of the way (as ratios go) in the first run,
+ * a sixteenth later, and no more than that part of a factor of 2, so that no single run matters. */
+bool gf_figure_learn(struct gf_figures *figures, int figure, double value);
+
+#endif
