@@ -53,7 +53,8 @@ struct gf_options {
                             * PNG or JPEG is coded by the thread that needs it */
     uint64_t memory_bytes; /* budget of host memory for buffers; 0: the library chooses */
     uint64_t device_memory_bytes;    /* budget of device memory; 0: what is free */
-    uint64_t max_pixels;             /* a larger input is GF_ERROR_INPUT; 1 or more */
+    uint64_t max_pixels;             /* a larger input is GF_ERROR_INPUT, as is a larger
+                                      * result of a filter; 1 or more */
     enum gf_host_memory host_memory; /* of buffers that a GPU copies from and to */
     enum gf_transfer transfer;       /* zero copy: kernels read and write pinned host memory, which
                                       * host_memory must be */

@@ -105,6 +105,30 @@ static enum gf_status add_orientation(struct builder *b, int orientation, struct
                           error);
 }
 
+/* Adds the filter, or those that it stands for. */
+static enum gf_status add_expanded(struct builder *b, struct item item,
+                                   const struct gf_extent *extent, struct gf_error *error)
+{
+    struct gf_parts parts = {.count = 0};
+    enum gf_status status = GF_OK;
+    if (!item.filter->expand)
+        return add_filter(b, item, error);
+    item.filter->expand(item.params, extent, &parts);
+    for (int i = 0; !status && i < parts.count; i++) {
+        const struct gf_part *const part = &parts.part[i];
+        const struct gf_extent now = gf_extent_of(b->format);
+        const bool itself = part->filter == item.filter;
+        void *const params = own(b->plan, part->size);
+        if (!params)
+            return gf_fail_memory(error);
+        memcpy(params, part->params, part->size);
+        const struct item next = {part->filter, params, itself ? item.variant : NULL};
+        status =
+            itself ? add_filter(b, next, error) : add_expanded(b, next, i ? &now : extent, error);
+    }
+    return status;
+}
+
 /* Adds a filter with its default parameters. */
 static enum gf_status add_default(struct builder *b, const struct gf_filter *filter,
                                   struct gf_error *error)
@@ -120,9 +144,18 @@ static enum gf_status add_chain(struct builder *b, const struct gf_chain *chain,
                                 const struct gf_plan_request *request, struct gf_error *error)
 {
     enum gf_status status = add_orientation(b, request->orientation, error);
+    struct gf_extent extent = gf_extent_of(b->format);
+    if (request->reduction > 1) {
+        const bool turned = request->orientation > 4;
+        extent.width = turned ? request->height : request->width;
+        extent.height = turned ? request->width : request->height;
+        extent.reduction = request->reduction;
+    }
     for (int i = 0; !status && i < chain->count; i++) {
         const struct gf_chain_item *const item = &chain->item[i];
-        status = add_filter(b, (struct item){item->filter, item->params, item->variant}, error);
+        status = add_expanded(b, (struct item){item->filter, item->params, item->variant}, &extent,
+                              error);
+        extent = gf_extent_of(b->format);
     }
     if (!status && request->opaque && gf_has_alpha(b->format))
         status = add_default(b, &gf_flatten_filter, error);
@@ -235,6 +268,16 @@ enum gf_status gf_plan_make_for(const struct gf_chain *chain, struct gf_format i
     if (status)
         gf_plan_free(plan);
     return status;
+}
+
+int gf_plan_reduction(const struct gf_chain *chain, struct gf_format in, int orientation)
+{
+    const struct gf_chain_item *const first = chain->item;
+    const bool turned = orientation > 4;
+    if (!chain->count || !first->filter->reduction)
+        return 1;
+    return first->filter->reduction(first->params, turned ? in.height : in.width,
+                                    turned ? in.width : in.height);
 }
 
 enum gf_status gf_plan_make(const struct gf_chain *chain, struct gf_format in, int orientation,

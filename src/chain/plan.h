@@ -35,6 +35,8 @@ struct gf_plan {
 struct gf_plan_request {
     int orientation; /* EXIF's 1..8, undone before the first filter */
     bool opaque;     /* the result goes where there is no alpha: flatten ends the chain */
+    /* Where the file was decoded at a fraction: 2, 4 or 8, and the whole picture's size. */
+    int reduction, width, height;
 };
 
 /* The chain must outlive the plan. */
@@ -44,6 +46,8 @@ enum gf_status gf_plan_make_for(const struct gf_chain *chain, struct gf_format i
 /* The same, for a result that may have alpha. */
 enum gf_status gf_plan_make(const struct gf_chain *chain, struct gf_format in, int orientation,
                             struct gf_plan *plan, struct gf_error *error) GF_CHECKED;
+/* By what the picture's sides may be divided when it is decoded for this chain: 1, 2, 4 or 8. */
+int gf_plan_reduction(const struct gf_chain *chain, struct gf_format in, int orientation);
 void gf_plan_free(struct gf_plan *plan);
 
 /* What the planner calls a stage: "blur", "gamma+invert". */

@@ -86,7 +86,7 @@ static const struct gf_option options[] = {
      .help = "keep what a truncated PNG or JPEG still gives"},
     {.name = "max-pixels", .argument = "N", .type = GF_OPTION_COUNT, .least = 1, .greatest = 1e12,
      .offset = AT(options.max_pixels),
-     .help = "refuse a larger input; suffixes k, M, G"},
+     .help = "refuse a larger input, or what a filter would make larger; suffixes k, M, G"},
 
     {.group = "Batches", .name = "recursive", .letter = 'r', .type = GF_OPTION_SWITCH, .implied = true,
      .offset = AT(recursive),

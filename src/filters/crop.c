@@ -5,15 +5,14 @@
 
 #include "stage/stage.h"
 
-struct crop {
-    struct gf_length w, h, x, y;
-};
-
 static const struct gf_param crop_params[] = {
-    GF_PARAM_LENGTH(struct crop, w, 0, 1e9, "columns to keep; all where it is not given"),
-    GF_PARAM_LENGTH(struct crop, h, 0, 1e9, "rows to keep; all where it is not given"),
-    GF_PARAM_LENGTH(struct crop, x, 0, 1e9, "first column; centred where it is not given"),
-    GF_PARAM_LENGTH(struct crop, y, 0, 1e9, "first row; centred where it is not given"),
+    GF_PARAM_LENGTH(struct gf_crop_params, w, 0, 1e9, "columns to keep; all where it is not given"),
+    GF_PARAM_LENGTH(struct gf_crop_params, h, 0, 1e9, "rows to keep; all where it is not given"),
+    GF_PARAM_LENGTH(struct gf_crop_params, x, 0, 1e9,
+                    "first column; by gravity where it is not given"),
+    GF_PARAM_LENGTH(struct gf_crop_params, y, 0, 1e9,
+                    "first row; by gravity where it is not given"),
+    GF_PARAM_GRAVITY(struct gf_crop_params, "where the rectangle lies if x or y is not given"),
     {0},
 };
 
@@ -29,12 +28,23 @@ static double pixels(struct gf_length length, int whole)
 
 /* Offsets are rounded down and sizes to the nearest, so that 50 % at 50 % never leaves the picture.
  */
-static struct side side_of(struct gf_length size, struct gf_length at, int whole)
+static struct side side_of(struct gf_length size, struct gf_length at, int whole,
+                           int (*placed)(int gravity, double room), int gravity)
 {
     const double count = size.unit == GF_UNSET ? whole : floor(pixels(size, whole) + 0.5);
-    const double centred = count < whole ? floor((whole - count) / 2) : 0;
-    return (struct side){.first = at.unit == GF_UNSET ? centred : floor(pixels(at, whole)),
+    const double first = count < whole ? placed(gravity, whole - count) : 0;
+    return (struct side){.first = at.unit == GF_UNSET ? first : floor(pixels(at, whole)),
                          .count = count};
+}
+
+static struct side columns_of(const struct gf_crop_params *crop, int width)
+{
+    return side_of(crop->w, crop->x, width, gf_gravity_x, crop->gravity);
+}
+
+static struct side rows_of(const struct gf_crop_params *crop, int height)
+{
+    return side_of(crop->h, crop->y, height, gf_gravity_y, crop->gravity);
 }
 
 static enum gf_status check_side(struct side side, int whole, const char *size, const char *at,
@@ -52,9 +62,9 @@ static enum gf_status check_side(struct side side, int whole, const char *size, 
 static enum gf_status crop_shape(const void *params, struct gf_format in, struct gf_format *out,
                                  struct gf_error *error)
 {
-    const struct crop *const crop = params;
-    const struct side columns = side_of(crop->w, crop->x, in.width);
-    const struct side rows = side_of(crop->h, crop->y, in.height);
+    const struct gf_crop_params *const crop = params;
+    const struct side columns = columns_of(crop, in.width);
+    const struct side rows = rows_of(crop, in.height);
     enum gf_status status = check_side(columns, in.width, "w", "x", "columns", error);
     if (!status)
         status = check_side(rows, in.height, "h", "y", "rows", error);
@@ -67,7 +77,7 @@ static enum gf_status crop_shape(const void *params, struct gf_format in, struct
 
 static enum gf_status crop_check(const void *params, struct gf_error *error)
 {
-    const struct crop *const crop = params;
+    const struct gf_crop_params *const crop = params;
     if (crop->w.unit == GF_UNSET && crop->h.unit == GF_UNSET)
         return gf_fail(error, GF_ERROR_USAGE, "neither w nor h is given: crop=WIDTH:HEIGHT");
     return GF_OK;
@@ -75,9 +85,9 @@ static enum gf_status crop_check(const void *params, struct gf_error *error)
 
 static struct gf_crop_origin origin(const struct gf_stage *stage)
 {
-    const struct crop *const crop = stage->params;
-    return (struct gf_crop_origin){.x = (int)side_of(crop->w, crop->x, stage->in.width).first,
-                                   .y = (int)side_of(crop->h, crop->y, stage->in.height).first};
+    const struct gf_crop_params *const crop = stage->params;
+    return (struct gf_crop_origin){.x = (int)columns_of(crop, stage->in.width).first,
+                                   .y = (int)rows_of(crop, stage->in.height).first};
 }
 
 static void crop_input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
@@ -115,10 +125,11 @@ const struct gf_filter gf_crop_filter = {
     .summary = "a rectangle of the picture",
     .definition =
         "Columns x..x+w-1 of rows y..y+h-1. A size that is not given is the picture's, an "
-        "offset that is not given centres\nthe rectangle. It must lie within the picture.",
+        "offset that is not given follows\nfrom gravity. The rectangle must lie within the "
+        "picture.",
     .example = "crop=w=50%:h=50%",
     .params = crop_params,
-    .params_size = sizeof(struct crop),
+    .params_size = sizeof(struct gf_crop_params),
     .kind = GF_GEOMETRY,
     .check = crop_check,
     .shape = crop_shape,

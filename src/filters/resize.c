@@ -1,42 +1,58 @@
 /* resize: another size. */
+#include "filters/resize.h"
+
+#include <string.h>
+
+#include "filters/crop.h"
+#include "filters/pad.h"
 #include "pixel/resample.h"
 #include "pixel/stencil.h"
 #include "stage/texture_layout.h"
 
 enum { SIDE_MAX = 65535 };
-enum fit { FIT_FILL, FIT_INSIDE, FIT_COVER };
 
-struct resize {
-    struct gf_length w, h;
-    int kernel, light, fit;
-};
-
-/* In the order of enum gf_resample_kernel and enum fit. */
+/* In the order of enum gf_resample_kernel and of the enums of resize.h. */
 static const char *const kernels[] = {"lanczos3", "cubic", "linear", "nearest", "area", NULL};
 static const char *const lights[] = {"srgb", "linear", NULL};
-static const char *const fits[] = {"fill", "inside", "cover", NULL};
+const char *const gf_fit_names[] = {"fill", "inside", "cover", "contain", NULL};
+static const char *const onlies[] = {"any", "shrink", "enlarge", NULL};
+static const char *const loads[] = {"full", "reduced", NULL};
+
+extern const struct gf_filter gf_resize_filter, gf_crop_filter, gf_pad_filter;
 
 static const struct gf_param resize_params[] = {
-    GF_PARAM_LENGTH(struct resize, w, 0.001, SIDE_MAX,
+    GF_PARAM_LENGTH(struct gf_resize_params, w, 0.001, SIDE_MAX,
                     "columns, pixels or % (by h, keeping the shape)"),
-    GF_PARAM_LENGTH(struct resize, h, 0.001, SIDE_MAX,
+    GF_PARAM_LENGTH(struct gf_resize_params, h, 0.001, SIDE_MAX,
                     "rows, pixels or % (by w, keeping the shape)"),
-    GF_PARAM_CHOICE(struct resize, kernel, GF_RESAMPLE_LANCZOS3, kernels,
+    GF_PARAM_CHOICE(struct gf_resize_params, kernel, GF_RESAMPLE_LANCZOS3, kernels,
                     "what a pixel is averaged with"),
-    GF_PARAM_CHOICE(struct resize, light, 0, lights,
+    GF_PARAM_CHOICE(struct gf_resize_params, light, 0, lights,
                     "what is averaged: sRGB values or linear light"),
-    GF_PARAM_CHOICE(struct resize, fit, FIT_FILL, fits,
-                    "with w and h: exactly that, the largest inside, or cut to cover it"),
+    GF_PARAM_CHOICE(struct gf_resize_params, fit, GF_FIT_FILL, gf_fit_names,
+                    "with w and h: exactly that, the largest inside, cut to cover it, or inside "
+                    "with padding around"),
+    GF_PARAM_CHOICE(struct gf_resize_params, only, GF_RESIZE_ANY, onlies,
+                    "shrink never makes a side larger, enlarge none smaller"),
+    GF_PARAM_GRAVITY(struct gf_resize_params,
+                     "which part fit=cover keeps; where fit=contain places the picture"),
+    GF_PARAM_COLOUR(struct gf_resize_params, colour, 0xffffff, gf_pad_words,
+                    "of the padding, as of pad"),
+    GF_PARAM_CHOICE(struct gf_resize_params, load, GF_LOAD_FULL, loads,
+                    "reduced, as the first filter of a chain: a JPEG is decoded at 1/2, 1/4 or 1/8 "
+                    "where that is at least twice the size"),
     {0},
 };
 
 static enum gf_status resize_check(const void *params, struct gf_error *error)
 {
-    const struct resize *const resize = params;
+    const struct gf_resize_params *const resize = params;
     if (resize->w.unit == GF_UNSET && resize->h.unit == GF_UNSET)
         return gf_fail(error, GF_ERROR_USAGE, "w or h is missing: pixels, or per cent as in 50%%");
     return GF_OK;
 }
+
+/* ---- sizes ---- */
 
 static double pixels(struct gf_length length, int whole)
 {
@@ -52,42 +68,132 @@ static double in_proportion(double side, int whole, int other_whole)
     return other < 1 ? 1 : other;
 }
 
-/* The picture is scaled to full_w x full_h, of which the middle w x h is made. */
-struct size {
-    double w, h, full_w, full_h;
-};
-
-static struct size size_of(const struct resize *resize, struct gf_format in)
+/* The size that is asked for, in pixels; a side that is not given follows from the other. */
+static struct gf_resize_size asked_size(const struct gf_resize_params *resize, int width,
+                                        int height)
 {
-    struct size size = {0};
+    struct gf_resize_size size = {.in_w = width, .in_h = height};
     if (resize->w.unit != GF_UNSET)
-        size.w = pixels(resize->w, in.width);
+        size.w = pixels(resize->w, width);
     if (resize->h.unit != GF_UNSET)
-        size.h = pixels(resize->h, in.height);
+        size.h = pixels(resize->h, height);
     if (resize->w.unit == GF_UNSET)
-        size.w = in_proportion(size.h, in.height, in.width);
+        size.w = in_proportion(size.h, height, width);
     else if (resize->h.unit == GF_UNSET)
-        size.h = in_proportion(size.w, in.width, in.height);
+        size.h = in_proportion(size.w, width, height);
     size.full_w = size.w;
     size.full_h = size.h;
-    if (resize->fit == FIT_FILL || resize->w.unit == GF_UNSET || resize->h.unit == GF_UNSET)
-        return size;
-    const bool width_is_nearer = size.w * in.height < size.h * in.width;
-    if (width_is_nearer == (resize->fit == FIT_INSIDE))
-        size.full_h = in_proportion(size.w, in.width, in.height);
-    else
-        size.full_w = in_proportion(size.h, in.height, in.width);
-    if (resize->fit == FIT_INSIDE) {
-        size.w = size.full_w;
-        size.h = size.full_h;
-    }
     return size;
 }
+
+static bool keeps_shape(const struct gf_resize_params *resize)
+{
+    return resize->fit != GF_FIT_FILL && resize->w.unit != GF_UNSET && resize->h.unit != GF_UNSET;
+}
+
+/* What only= allows of the scaled picture: with a fixed shape it is scaled, or it is not. */
+static void limit_size(const struct gf_resize_params *resize, int width, int height,
+                       struct gf_resize_size *size)
+{
+    const int sign = resize->only == GF_RESIZE_SHRINK ? 1 : -1;
+    const bool w_exceeds = sign * (size->full_w - width) > 0,
+               h_exceeds = sign * (size->full_h - height) > 0;
+    const bool fixed =
+        keeps_shape(resize) || resize->w.unit == GF_UNSET || resize->h.unit == GF_UNSET;
+    if (resize->only == GF_RESIZE_ANY)
+        return;
+    if (w_exceeds || (fixed && h_exceeds))
+        size->full_w = width;
+    if (h_exceeds || (fixed && w_exceeds))
+        size->full_h = height;
+    const bool cuts = keeps_shape(resize) && resize->fit == GF_FIT_COVER;
+    size->w = cuts && size->w < size->full_w ? size->w : size->full_w;
+    size->h = cuts && size->h < size->full_h ? size->h : size->full_h;
+}
+
+static struct gf_resize_size size_of(const struct gf_resize_params *resize, int width, int height)
+{
+    if (resize->size.w > 0)
+        return resize->size;
+    struct gf_resize_size size = asked_size(resize, width, height);
+    const bool covers = resize->fit == GF_FIT_COVER;
+    if (keeps_shape(resize)) {
+        const bool width_is_nearer = size.w * height < size.h * width;
+        if (width_is_nearer != covers)
+            size.full_h = in_proportion(size.w, width, height);
+        else
+            size.full_w = in_proportion(size.h, height, width);
+        if (!covers) {
+            size.w = size.full_w;
+            size.h = size.full_h;
+        }
+    }
+    limit_size(resize, width, height, &size);
+    return size;
+}
+
+/* ---- what resize stands for ---- */
+
+static struct gf_length in_pixels(double value)
+{
+    return (struct gf_length){.value = value, .unit = GF_PIXELS};
+}
+
+/* A picture that only= leaves as large as it is. */
+static void add_cut(const struct gf_resize_params *resize, const struct gf_resize_size *size,
+                    struct gf_parts *parts)
+{
+    const struct gf_crop_params crop = {
+        .w = in_pixels(size->w), .h = in_pixels(size->h), .gravity = resize->gravity};
+    if (size->w < size->full_w || size->h < size->full_h)
+        gf_parts_add(parts, &gf_crop_filter, &crop, sizeof crop);
+}
+
+static void add_padding(const struct gf_resize_params *resize, const struct gf_extent *extent,
+                        struct gf_parts *parts)
+{
+    const struct gf_resize_size asked = asked_size(resize, extent->width, extent->height);
+    const struct gf_pad_params pad = {.w = in_pixels(asked.w),
+                                      .h = in_pixels(asked.h),
+                                      .gravity = resize->gravity,
+                                      .colour = resize->colour};
+    if (resize->fit == GF_FIT_CONTAIN && keeps_shape(resize))
+        gf_parts_add(parts, &gf_pad_filter, &pad, sizeof pad);
+}
+
+void gf_resize_expand(const void *params, const struct gf_extent *extent, struct gf_parts *parts)
+{
+    struct gf_resize_params resize = *(const struct gf_resize_params *)params;
+    resize.size = size_of(&resize, extent->width, extent->height);
+    resize.size.in_w = (double)extent->width / extent->reduction;
+    resize.size.in_h = (double)extent->height / extent->reduction;
+    if (resize.only != GF_RESIZE_ANY && extent->reduction == 1 &&
+        resize.size.full_w == extent->width && resize.size.full_h == extent->height)
+        add_cut(&resize, &resize.size, parts);
+    else
+        gf_parts_add(parts, &gf_resize_filter, &resize, sizeof resize);
+    add_padding(params, extent, parts);
+}
+
+int gf_resize_reduction(const void *params, int width, int height)
+{
+    const struct gf_resize_params *const resize = params;
+    const struct gf_resize_size size = size_of(resize, width, height);
+    int reduction = 8;
+    if (resize->load == GF_LOAD_FULL || resize->kernel == GF_RESAMPLE_NEAREST)
+        return 1;
+    while (reduction > 1 &&
+           (width / reduction < 2 * size.full_w || height / reduction < 2 * size.full_h))
+        reduction /= 2;
+    return reduction;
+}
+
+/* ---- the stage ---- */
 
 static enum gf_status resize_shape(const void *params, struct gf_format in, struct gf_format *out,
                                    struct gf_error *error)
 {
-    const struct size size = size_of(params, in);
+    const struct gf_resize_size size = size_of(params, in.width, in.height);
     if (size.w > SIDE_MAX || size.h > SIDE_MAX)
         return gf_fail(error, GF_ERROR_USAGE, "%.0fx%.0f is larger than %d pixels a side", size.w,
                        size.h, SIDE_MAX);
@@ -99,32 +205,37 @@ static enum gf_status resize_shape(const void *params, struct gf_format in, stru
     return GF_OK;
 }
 
-static struct gf_resample_axis axis_of(int in, double out, double full)
+static struct gf_resample_axis column_axis(const struct gf_stage *stage)
 {
-    return (struct gf_resample_axis){.in = in,
-                                     .out = (int)out,
-                                     .offset = (int)floor((full - out) / 2),
-                                     .scale = (double)in / full};
+    const struct gf_resize_params *const resize = stage->params;
+    const struct gf_resize_size size = size_of(resize, stage->in.width, stage->in.height);
+    return (struct gf_resample_axis){.in = stage->in.width,
+                                     .out = (int)size.w,
+                                     .offset = gf_gravity_x(resize->gravity, size.full_w - size.w),
+                                     .scale = size.in_w / size.full_w};
 }
 
 static struct gf_resample_axis row_axis(const struct gf_stage *stage)
 {
-    const struct size size = size_of(stage->params, stage->in);
-    return axis_of(stage->in.height, size.h, size.full_h);
+    const struct gf_resize_params *const resize = stage->params;
+    const struct gf_resize_size size = size_of(resize, stage->in.width, stage->in.height);
+    return (struct gf_resample_axis){.in = stage->in.height,
+                                     .out = (int)size.h,
+                                     .offset = gf_gravity_y(resize->gravity, size.full_h - size.h),
+                                     .scale = size.in_h / size.full_h};
 }
 
 static void resize_input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
 {
-    const struct resize *const resize = stage->params;
+    const struct gf_resize_params *const resize = stage->params;
     const struct gf_resample_axis axis = row_axis(stage);
     gf_resample_inputs((enum gf_resample_kernel)resize->kernel, &axis, y0, y1, first, end);
 }
 
 static enum gf_status resize_prepare(struct gf_stage *stage, struct gf_error *error)
 {
-    const struct resize *const resize = stage->params;
-    const struct size size = size_of(resize, stage->in);
-    const struct gf_resample_axis columns = axis_of(stage->in.width, size.w, size.full_w);
+    const struct gf_resize_params *const resize = stage->params;
+    const struct gf_resample_axis columns = column_axis(stage);
     const struct gf_resample_axis rows = row_axis(stage);
     return gf_resample_prepare(stage, (enum gf_resample_kernel)resize->kernel, resize->light == 1,
                                &columns, &rows, error);
@@ -132,7 +243,7 @@ static enum gf_status resize_prepare(struct gf_stage *stage, struct gf_error *er
 
 static size_t resize_scratch(const struct gf_stage *stage, int rows)
 {
-    const struct resize *const resize = stage->params;
+    const struct gf_resize_params *const resize = stage->params;
     const struct gf_resample_axis axis = row_axis(stage);
     (void)rows;
     return gf_resample_scratch(stage, (enum gf_resample_kernel)resize->kernel, &axis);
@@ -143,7 +254,7 @@ extern gf_launcher gf_resize_cuda, gf_resize_direct_cuda, gf_resize_texture_cuda
 
 static const char *refuses_nearest(const struct gf_stage *stage)
 {
-    return ((const struct resize *)stage->params)->kernel == GF_RESAMPLE_NEAREST
+    return ((const struct gf_resize_params *)stage->params)->kernel == GF_RESAMPLE_NEAREST
                ? "does not take kernel=nearest, which sums nothing"
                : NULL;
 }
@@ -162,7 +273,8 @@ static int input_rows_most(const struct gf_stage *stage, int rows)
     const double between = ceil((rows - 1) * axis.scale) + 1;
     const double most =
         gf_resample_taps_most(
-            (enum gf_resample_kernel)((const struct resize *)stage->params)->kernel, &axis) +
+            (enum gf_resample_kernel)((const struct gf_resize_params *)stage->params)->kernel,
+            &axis) +
         between;
     return most < axis.in ? (int)most : axis.in;
 }
@@ -179,7 +291,7 @@ static size_t texture_scratch(const struct gf_stage *stage, int rows)
 
 const struct gf_filter gf_resize_filter = {
     .name = "resize",
-    .synonyms = "scale thumbnail size",
+    .synonyms = "scale size shrink enlarge fit contain cover",
     .summary = "Another size, by a weighted mean of pixels",
     .definition =
         "Pixel centres lie at half integers; when shrinking, the kernel is widened by the ratio; "
@@ -187,10 +299,12 @@ const struct gf_filter gf_resize_filter = {
         "cubic with a = -1/2, linear (triangle), area (box),\nnearest. light=linear averages "
         "linear light instead of sRGB values.",
     .params = resize_params,
-    .params_size = sizeof(struct resize),
+    .params_size = sizeof(struct gf_resize_params),
     .kind = GF_STENCIL,
     .cost = {.pixel = 1, .row = 2.2},
     .check = resize_check,
+    .expand = gf_resize_expand,
+    .reduction = gf_resize_reduction,
     .shape = resize_shape,
     .input_rows = resize_input_rows,
     .prepare = resize_prepare,

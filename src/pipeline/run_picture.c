@@ -189,6 +189,23 @@ static enum gf_status check_codecs(const struct gf_pipeline *pipeline, struct gf
     return status;
 }
 
+static enum gf_status check_sizes(const struct gf_pipeline *pipeline, const char *name,
+                                  const struct gf_plan *plan, struct gf_error *error)
+{
+    for (int i = 0; i < plan->stage_count; i++) {
+        const struct gf_format out = plan->stage[i].out;
+        const unsigned long long most = pipeline->options.max_pixels,
+                                 pixels = (unsigned long long)out.width * (unsigned)out.height;
+        char stage[96];
+        gf_plan_stage_name(&plan->stage[i], stage, sizeof stage);
+        if (pixels > most)
+            return gf_fail(error, GF_ERROR_INPUT,
+                           "%s: %s makes %dx%d, %llu pixels, over options.max_pixels=%llu", name,
+                           stage, out.width, out.height, pixels, most);
+    }
+    return GF_OK;
+}
+
 static bool holds_alpha(enum gf_file_format file_format, struct gf_format format)
 {
     return gf_format_in_file(file_format, format).channels == format.channels;
@@ -205,6 +222,9 @@ static enum gf_status plan_picture(struct gf_pipeline *pipeline, struct gf_pictu
     if (source && pipeline->options.autorotate)
         request.orientation = source->metadata.orientation;
     enum gf_status status = gf_plan_make_for(&pipeline->chain, in, &request, plan, error);
+    if (!status)
+        status =
+            check_sizes(pipeline, source ? gf_input_name(task->input) : "picture", plan, error);
     if (!status && task->destination && !task->output)
         status = open_output(pipeline, task, plan->out, error);
     if (status || !task->output || holds_alpha(task->file_format, plan->out))

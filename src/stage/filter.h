@@ -11,7 +11,9 @@
 #include "gpufilter/filter.h"
 #include "gpufilter/image.h"
 #include "stage/border.h"
+#include "stage/gravity.h"
 #include "stage/histogram.h"
+#include "stage/parts.h"
 #include "stage/variant.h"
 #include "stage/view.h"
 
@@ -53,6 +55,12 @@ struct gf_filter {
     /* Checks what the declaration of a single parameter cannot say; may be NULL. Its message is
      * preceded by the filter's name. */
     enum gf_status (*check)(const void *params, struct gf_error *error);
+    /* Appends the filters that do the work on such a picture; none: it stays as it is. NULL: the
+     * filter itself does. */
+    void (*expand)(const void *params, const struct gf_extent *extent, struct gf_parts *parts);
+    /* By what a picture's sides may be divided, 1, 2, 4 or 8, when it is decoded for this filter as
+     * the first of a chain; NULL: 1. */
+    int (*reduction)(const void *params, int width, int height);
     /* Sets the format of the result. *out is preset to in; NULL: it stays so. */
     enum gf_status (*shape)(const void *params, struct gf_format in, struct gf_format *out,
                             struct gf_error *error);
@@ -136,7 +144,11 @@ struct gf_filter {
         type_, border, 0, gf_border_names, \
         "what lies beyond the picture; reflect does not repeat the edge, constant is 0")
 
+#define GF_PARAM_GRAVITY(type_, help_) \
+    GF_PARAM_CHOICE(type_, gravity, GF_GRAVITY_CENTRE, gf_gravity_names, help_)
+
 extern const char *const gf_border_names[]; /* edge, reflect, wrap, constant */
+extern const char *const gf_gravity_names[];
 
 #ifdef __cplusplus
 }

@@ -31,9 +31,9 @@ typedef int gf_launcher(const struct gf_launch *launch);
 typedef int gf_counter(const struct gf_view *view, enum gf_statistic statistic,
                        unsigned long long *count, const void *tables, void *stream);
 
-/* A variant of a filter's kernels, chosen by `variant=name`. The default makes the CPU's picture, and
- * so do all others but those that show what an intrinsic or a library's function does to it. A build
- * without CUDA has the same table without the functions, so that it takes the same chains. */
+/* A variant of a filter's kernels, chosen by `variant=name`. The default makes the CPU's picture,
+ * and so do all others but those that show what an intrinsic or a library's function does to it. A
+ * build without CUDA has the same table without the functions, so that it takes the same chains. */
 struct gf_variant {
     const char *name;    /* "tiled" */
     const char *summary; /* the technique, and the section of the guide that shows it */

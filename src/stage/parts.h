@@ -1,0 +1,50 @@
+/* Filters that one filter stands for. */
+#ifndef GF_STAGE_PARTS_H
+#define GF_STAGE_PARTS_H
+
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "gpufilter/image.h"
+
+struct gf_filter;
+
+enum { GF_PARTS_MAX = 4, GF_PART_BYTES = 256 };
+
+struct gf_part {
+    const struct gf_filter *filter;
+    size_t size;
+    double params[GF_PART_BYTES / sizeof(double)]; /* the filter's own struct, aligned */
+};
+
+/* In the order in which they run. A part that is itself made of parts is replaced by them, unless
+ * it is the filter that appended it. */
+struct gf_parts {
+    int count;
+    struct gf_part part[GF_PARTS_MAX];
+};
+
+static inline void gf_parts_add(struct gf_parts *parts, const struct gf_filter *filter,
+                                const void *params, size_t size)
+{
+    assert(parts->count < GF_PARTS_MAX && size <= GF_PART_BYTES);
+    struct gf_part *const part = &parts->part[parts->count++];
+    part->filter = filter;
+    part->size = size;
+    memcpy(part->params, params, size);
+}
+
+/* The picture that a filter gets. Where a file was decoded at a fraction of its size, the input is
+ * that much smaller than the picture, whose sides need not be multiples of the fraction's. */
+struct gf_extent {
+    int width, height; /* of the whole picture, by which sizes are meant */
+    int reduction;     /* 1, 2, 4 or 8 */
+};
+
+static inline struct gf_extent gf_extent_of(struct gf_format format)
+{
+    return (struct gf_extent){format.width, format.height, 1};
+}
+
+#endif

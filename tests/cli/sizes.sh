@@ -1,0 +1,57 @@
+# Sizes: what resize, pad and crop make of hostile values, and how large a result may be. in.ppm is 77x55.
+size_is()
+{
+    [ "$(head -n 2 "$1" | tail -n 1)" = "$2" ] || problem "$1 is $(head -n 2 "$1" | tail -n 1), not $2"
+}
+
+begin "a picture of one pixel has a per cent of one pixel"
+printf 'P6\n1 1\n255\nabc' >one.ppm
+for chain in resize=1% resize=1%:1% resize=0.001%:0.001%:fit=contain resize=1%:only=shrink pad=1%:1% crop=50%:50%; do
+    run 0 gpufilter -i one.ppm -o one_out.ppm $chain
+    size_is one_out.ppm "1 1"
+    [ "$(tail -c 3 one_out.ppm)" = abc ] || problem "$chain changed the pixel"
+done
+run 0 gpufilter -i one.ppm -o one_out.ppm pad=300%:200%:colour=edge
+[ "$(tail -c 18 one_out.ppm)" = abcabcabcabcabcabc ] || problem "$(od -c one_out.ppm)"
+
+begin "only=shrink enlarges nothing, whatever the fit"
+run 0 gpufilter -i in.ppm -o same.ppm
+for fit in fill inside cover; do
+    run 0 gpufilter -i in.ppm -o large.ppm "resize=4000:3000:fit=$fit:only=shrink"
+    cmp -s same.ppm large.ppm || problem "fit=$fit changed the picture"
+done
+run 0 gpufilter -i in.ppm -o large.ppm "resize=90:60:fit=contain:only=shrink"
+size_is large.ppm "90 60"
+
+begin "a result of more pixels than --max-pixels is refused, by the filter that makes it"
+run 1 gpufilter -i in.ppm -o big.ppm pad=16777216:16777216
+stderr_is "gpufilter: in.ppm: pad makes 16777216x16777216, 281474976710656 pixels, over --max-pixels=1000000000"
+absent big.ppm
+run 1 gpufilter -i in.ppm -o big.ppm --max-pixels=9000 resize=w=200%,crop=10:10
+stderr_is "gpufilter: in.ppm: resize makes 154x110, 16940 pixels, over --max-pixels=9000"
+absent big.ppm
+
+begin "pad and resize name what is wrong"
+run 2 gpufilter -i in.ppm -o out.png pad
+stderr_like 'pad: neither w nor h is given: pad=WIDTH:HEIGHT$'
+run 2 gpufilter -i in.ppm -o out.png pad=50:40:middle
+stderr_like 'pad: gravity=middle is none of centre, north, northeast, east, southeast, south, southwest, west, northwest, center$'
+run 2 gpufilter -i in.ppm -o out.png pad=50:40:colour=gold
+stderr_like 'pad: colour=gold is not a colour such as white or #ff8800$'
+run 2 gpufilter -i in.ppm -o out.png resize=50:40:only=smaller
+stderr_like 'resize: only=smaller is none of any, shrink, enlarge$'
+absent out.png
+
+begin "the same padding whatever the bands"
+run 0 gpufilter -i in.ppm -o whole.ppm pad=61:200:south:edge,blur=2
+for rows in 1 7 33; do
+    run 0 gpufilter -i in.ppm -o bands.ppm --band-rows=$rows --lanes=3 pad=61:200:south:edge,blur=2
+    cmp -s whole.ppm bands.ppm || problem "bands of $rows rows"
+done
+
+begin "a transparent padding makes an alpha channel, which JPEG then shows as white"
+run 0 gpufilter -i in.ppm -o transparent.pam pad=50:40:colour=transparent
+grep -qa 'TUPLTYPE RGB_ALPHA' transparent.pam || problem "no alpha"
+run 0 gpufilter -i in.ppm -o transparent.ppm --quiet pad=50:40:colour=transparent
+run 0 gpufilter -i in.ppm -o white.ppm pad=50:40
+cmp -s transparent.ppm white.ppm || problem "not the same as white"
