@@ -30,6 +30,12 @@ CUDA ?= $(if $(NVCC),1,0)
 ifneq ($(call unset,ISAL),)
 ISAL := $(if $(shell pkg-config --exists libisal 2>/dev/null && echo 1),1,0)
 endif
+# The picture formats beyond PNG, JPEG, PNM and PAM whose libraries are here; WITHOUT="avif heif" leaves some out. Their
+# libraries are loaded when such a picture is met, since starting with all of them would take longer than most pictures.
+ifneq ($(call unset,FORMATS),)
+FORMATS := $(filter-out $(addsuffix :%,$(WITHOUT)),$(shell sh tests/formats.sh $(or $(CC),cc)))
+endif
+FORMAT_NAMES := $(foreach f,$(FORMATS),$(firstword $(subst :, ,$f)))
 # Flags that make errors harder to exploit, as far as the compiler knows them; HARDENING= leaves them out.
 ifneq ($(call unset,HARDENING),)
 HARDENING := $(shell sh tests/hardening.sh "$(SANITIZE)" $(CC) $(CFLAGS))
@@ -77,7 +83,11 @@ CMOCKA_LIBS := $(shell pkg-config --libs cmocka 2>/dev/null)
 comma := ,
 space := $(subst ,, )
 INCLUDES := -Iinclude -Isrc -I.
-GF_CPPFLAGS := -D_GNU_SOURCE $(INCLUDES) $(PKG_CFLAGS) $(if $(filter 1,$(ISAL)),-DGF_WITH_ISAL)
+# The library that a format is loaded from: -DGF_LIBRARY_webp=libwebp.so.7
+FORMAT_FLAGS := $(foreach l,$(subst $(comma), ,$(foreach f,$(FORMATS),$(lastword $(subst :, ,$f)))),\
+  -DGF_LIBRARY_$(patsubst lib%,%,$(firstword $(subst .so, ,$l)))=$l)
+GF_CPPFLAGS := -D_GNU_SOURCE $(INCLUDES) $(PKG_CFLAGS) $(if $(filter 1,$(ISAL)),-DGF_WITH_ISAL) \
+  $(FORMAT_FLAGS)
 # Contraction is off on both compilers: the picture must not depend on who rounds once and who twice.
 GF_CFLAGS := -std=c17 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -fPIC \
   -fvisibility=hidden -ffp-contract=off -fno-math-errno -fno-trapping-math -pthread $(HARDENING)
@@ -94,7 +104,8 @@ GF_LDFLAGS += -fsanitize=$(SANITIZE)
 endif
 
 # The library, from the lowest layer up; the rest of src/ is the program's alone. The tests link both archives.
-LIB_DIRS := base stage pixel icc filters chain codec/io codec/common codec/png codec/jpeg codec/pnm codec engine pipeline selftest
+LIB_DIRS := base stage pixel icc filters chain codec/io codec/common codec/png codec/jpeg codec/pnm \
+  $(addprefix codec/,$(FORMAT_NAMES)) codec engine pipeline selftest
 PROGRAM_DIRS := batch bench labs report cli
 LIB_SRC := $(wildcard $(patsubst %,src/%/*.c,$(LIB_DIRS)))
 MAIN_SRC := src/cli/main.c
@@ -195,7 +206,7 @@ $(BUILD)/tests/%: tests/%.c $(PROGRAM_A) $(LIB_A)
 define CONFIG
 # The settings of this folder; `make clean` forgets them. Compiled with $(GF_CPPFLAGS) $(GF_CFLAGS) \
 $(if $(filter 1,$(CUDA)),$(GENCODE) $(GF_NVCCFLAGS))
-$(foreach name,CC CUDA $(if $(filter 1,$(CUDA)),NVCC CUDAHOSTCXX CUDA_ARCHS NVCCFLAGS LINEINFO) ISAL SANITIZE HARDENING CFLAGS \
+$(foreach name,CC CUDA $(if $(filter 1,$(CUDA)),NVCC CUDAHOSTCXX CUDA_ARCHS NVCCFLAGS LINEINFO) ISAL FORMATS SANITIZE HARDENING CFLAGS \
   CPPFLAGS LDFLAGS PKG_CFLAGS PKG_LIBS,$(name) ?= $(strip $($(name)))$(newline))
 endef
 define newline
@@ -207,7 +218,7 @@ $(BUILD)/configured: FORCE
 endif
 $(BUILD)/configured: export CONFIG := $(CONFIG)
 $(BUILD)/configured:
-	@sh tests/detect.sh "$(CUDA)" "$(NVCC)" "$(CUDAHOSTCXX)" "$(CUBIN_ARCHS)" "$(PTX_ARCH)" "$(ISAL)" $(PACKAGES)
+	@sh tests/detect.sh "$(CUDA)" "$(NVCC)" "$(CUDAHOSTCXX)" "$(CUBIN_ARCHS)" "$(PTX_ARCH)" "$(ISAL)" "$(FORMATS)" $(PACKAGES)
 	@mkdir -p $(@D) && printf '%s\n' "$$CONFIG" >$(@D)/config.mk && touch $@
 FORCE:
 

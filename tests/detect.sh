@@ -1,9 +1,9 @@
 #!/bin/sh
 # Prints what the build found and what it did not, and why that matters. Arguments: CUDA NVCC
-# CUDAHOSTCXX CUBINS PTX ISAL PACKAGES...
-cuda=$1 nvcc=$2 host=$3 cubins=$4 ptx=$5 isal=$6
-shift 6
-missing=
+# CUDAHOSTCXX CUBINS PTX ISAL FORMATS PACKAGES...
+cuda=$1 nvcc=$2 host=$3 cubins=$4 ptx=$5 isal=$6 formats=$7
+shift 7
+missing= packages=
 for package in "$@"; do
     version=$(pkg-config --modversion "$package" 2>/dev/null) && found="$found $package $version," || missing="$missing $package"
 done
@@ -17,6 +17,17 @@ if [ "$isal" = 1 ]; then
 else
     echo "PNG is unpacked by: zlib (ISA-L takes half its time: apt-get install libisal-dev)"
 fi
+# The formats in the order of their list, with the packages that bring them.
+present= absent=
+for format in webp:libwebp-dev tiff:libtiff-dev avif:libavif-dev jxl:libjxl-dev heif:libheif-dev gif:libgif-dev; do
+    name=${format%%:*}
+    case " $formats" in
+    *" $name:"*) present="$present $name" ;;
+    *) absent="$absent $name" packages="$packages ${format#*:}" ;;
+    esac
+done
+echo "formats: png jpeg pnm pam$present"
+[ -z "$absent" ] || echo "left out:$absent (apt-get install$packages)"
 if [ "$cuda" != 1 ] && [ -z "$nvcc" ]; then
     echo "CUDA: no nvcc found: the program will have the CPU backend only"
 elif [ "$cuda" != 1 ]; then

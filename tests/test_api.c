@@ -127,7 +127,7 @@ static void test_wrong_options(void **state)
     ASSERT_OPTION_REFUSED(host_memory, (enum gf_host_memory)2, "2 is outside 0..1");
     ASSERT_OPTION_REFUSED(transfer, (enum gf_transfer)(-1), "-1 is outside 0..1");
     ASSERT_OPTION_REFUSED(codec, (enum gf_codec)3, "3 is outside 0..2");
-    ASSERT_OPTION_REFUSED(format, (enum gf_file_format)17, "17 is outside 0..4");
+    ASSERT_OPTION_REFUSED(format, (enum gf_file_format)17, "17 is outside 0..10");
     ASSERT_OPTION_REFUSED(quality, 1000, "1000 is outside 1..100");
     ASSERT_OPTION_REFUSED(quality, 0, "0 is outside 1..100");
     ASSERT_OPTION_REFUSED(subsampling, (enum gf_subsampling)9, "9 is outside 0..2");
@@ -290,7 +290,7 @@ static void test_format_of_the_result(void **state)
     void *data;
     assert_usage(gf_pipeline_run_bytes(pipeline, from.data, from.size, (enum gf_file_format)17,
                                        &data, &to.size, &failure),
-                 "format=17 is outside 0..4");
+                 "format=17 is outside 0..10");
     free(from.data);
     gf_pipeline_close(pipeline);
 }
@@ -313,8 +313,8 @@ static void test_bad_bytes(void **state)
     struct gf_pipeline *const pipeline = open_cpu("blur,equalize", GF_FILE_AUTO);
     (void)state;
     assert_bytes_refused(pipeline, "", 0, GF_ERROR_INPUT, "input: no bytes");
-    assert_bytes_refused(pipeline, "GIF89a", 6, GF_ERROR_INPUT,
-                         "input: not a PNG, JPEG, PNM or PAM file");
+    assert_bytes_refused(pipeline, "what?!", 6, GF_ERROR_INPUT,
+                         "input: not a picture of a known format");
     for (int i = 0; i < KINDS; i++) {
         char in[20];
         snprintf(in, sizeof in, "bad.%s", kinds[i].extension);

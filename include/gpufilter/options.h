@@ -17,7 +17,20 @@ enum gf_device_kind {
     GF_DEVICE_CPU,
     GF_DEVICE_CUDA /* GF_ERROR_UNAVAILABLE where there is none */
 };
-enum gf_file_format { GF_FILE_AUTO, GF_FILE_PNG, GF_FILE_JPEG, GF_FILE_PNM, GF_FILE_PAM };
+/* HEIC and GIF can only be read. All from WebP on need a library that may be missing. */
+enum gf_file_format {
+    GF_FILE_AUTO,
+    GF_FILE_PNG,
+    GF_FILE_JPEG,
+    GF_FILE_PNM,
+    GF_FILE_PAM,
+    GF_FILE_WEBP,
+    GF_FILE_TIFF,
+    GF_FILE_AVIF,
+    GF_FILE_JXL,
+    GF_FILE_HEIC,
+    GF_FILE_GIF
+};
 enum gf_host_memory { GF_HOST_PINNED, GF_HOST_PAGEABLE };
 enum gf_transfer { GF_TRANSFER_COPY, GF_TRANSFER_ZERO_COPY };
 /* What decodes and encodes JPEG: libjpeg-turbo, or for the usual kinds the GPU, with the same
@@ -70,7 +83,7 @@ struct gf_options {
     bool sync;                  /* an output file is on the disk when its run returns */
     enum gf_file_format format; /* of the output; GF_FILE_AUTO: by the extension of its name, or
                                  * the input's where there is no name */
-    int quality;                /* of JPEG, 1..GF_QUALITY_MAX */
+    int quality; /* of JPEG, WebP, AVIF, JPEG XL, and JPEG in TIFF, 1..GF_QUALITY_MAX */
     enum gf_subsampling subsampling; /* of JPEG */
     bool progressive;                /* of JPEG */
     int png_level; /* 0..GF_PNG_LEVEL_MAX; 1 is the library's own quick coder, the others zlib's */
@@ -78,6 +91,8 @@ struct gf_options {
      * the pipeline, and must not call the pipeline. `text` is valid during the call. */
     void (*warn)(void *context, const char *text);
     void *warn_context;
+    bool lossless; /* the file gives back the same pixels; GF_ERROR_OUTPUT where it cannot */
+    bool reserved[7];
 };
 
 /* Fills the first `size` bytes of *options with the defaults; members that this library does not

@@ -29,7 +29,7 @@ GF_API void gf_pipeline_close(struct gf_pipeline *pipeline);
 GF_API enum gf_status gf_pipeline_run_file(struct gf_pipeline *pipeline, const char *input,
                                            const char *output, struct gf_error *error) GF_CHECKED;
 
-/* From a PNG, JPEG, PNM or PAM of `size` bytes in memory to one of *result_size bytes, which the
+/* From a picture file of `size` bytes in memory to one of *result_size bytes, which the
  * caller frees by gf_free. `format` is the result's; GF_FILE_AUTO: as options.format says, and if
  * that says nothing, the input's own. The data must not change meanwhile. Errors call the two
  * "input" and "output". */

@@ -127,7 +127,7 @@ static enum gf_status take_folder(struct search *search, const char *folder)
     sort_from(search->inputs, first);
     if (search->inputs->count == first)
         return gf_fail(
-            search->error, GF_ERROR_INPUT, "%s: holds no PNG, JPEG, PNM or PAM file%s", folder,
+            search->error, GF_ERROR_INPUT, "%s: holds no picture of a known format%s", folder,
             search->request->recursive ? "" : " (--recursive searches the folders in it, too)");
     return GF_OK;
 }
@@ -148,7 +148,10 @@ static enum gf_status take_path(struct search *search, const char *path)
 static bool is_pattern(const char *text)
 {
     struct stat file;
-    return strpbrk(text, "*?[") && lstat(text, &file);
+    int page;
+    const size_t length = gf_input_split_page(text, &page);
+    const size_t special = strcspn(text, "*?[");
+    return text[special] && special != length && lstat(text, &file);
 }
 
 static enum gf_status take_pattern(struct search *search, const char *pattern)

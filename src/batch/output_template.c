@@ -193,7 +193,7 @@ static void put_extension(FILE *file, const struct gf_template *template,
     const char *const dot = strrchr(values->input->path, '.');
     if (template->format != GF_FILE_AUTO)
         fputs(gf_file_format_extension(template->format), file);
-    else if (named != GF_FILE_AUTO && strcasecmp(dot, ".pbm"))
+    else if (gf_file_format_keeps_extension(values->input->path))
         fputs(dot + 1, file);
     else
         fputs(gf_file_format_extension(named != GF_FILE_AUTO ? named : values->content), file);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "codec/formats.h"
 #include "report/text.h"
 
 enum { OPTION_COLUMN = 34 };
@@ -155,6 +156,27 @@ void gf_help_filter(FILE *file, const struct gf_filter *filter)
     fprintf(file, "\nExample:\n  gpufilter -i in.png -o out.png '%s'\n", example);
 }
 
+/* The formats, with what those need that are not here. */
+static void print_formats(FILE *file)
+{
+    const struct gf_file_type *type;
+    struct gf_error error;
+    fputs("formats:", file);
+    for (int i = 0; (type = gf_file_type_at(i)); i++) {
+        if (type->open && (!type->library || !gf_library_load(type->library, type->name,
+                                                              GF_ERROR_UNAVAILABLE, &error)))
+            fprintf(file, "%s %s%s", i ? "," : "", type->name, type->create ? "" : " (read only)");
+    }
+    fputc('\n', file);
+    for (int i = 0; (type = gf_file_type_at(i)); i++) {
+        if (!type->open)
+            fprintf(file, "without %s (built without %s)\n", type->name, type->package);
+        else if (type->library &&
+                 gf_library_load(type->library, type->name, GF_ERROR_UNAVAILABLE, &error))
+            fprintf(file, "without %s\n", error.text);
+    }
+}
+
 void gf_help_version(FILE *file)
 {
     fprintf(file, "gpufilter %s\n", gf_version());
@@ -163,4 +185,5 @@ void gf_help_version(FILE *file)
 #else
     fputs("backends: cpu (built without CUDA)\n", file);
 #endif
+    print_formats(file);
 }

@@ -18,6 +18,7 @@
 #include "cli/shell_words.h"
 #include "cli/summary.h"
 #include "codec/codec.h"
+#include "codec/formats.h"
 #include "gpufilter/gpufilter.h"
 
 /* Opens /dev/null for each standard stream that is closed. Otherwise the next file that is opened
@@ -91,9 +92,10 @@ static void warn_of_quality(const struct gf_command *command)
     enum gf_file_format format = command->options.format;
     if (format == GF_FILE_AUTO && command->output)
         format = gf_file_format_named(command->output);
-    if (command->quality_given && !command->quiet && format != GF_FILE_AUTO &&
-        format != GF_FILE_JPEG)
-        gf_message_warn(NULL, "--quality is of JPEG alone: it changes nothing here");
+    const struct gf_file_type *const type = gf_file_type(format);
+    if (command->quality_given && !command->quiet && type && type->lossy == GF_LOSSY_NEVER)
+        gf_message_warn(NULL,
+                        "--quality is of lossy formats: it changes nothing here");
 }
 
 /* Writes the picture if -o is given, and compares the variants if that is asked for. */

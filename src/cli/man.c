@@ -175,8 +175,8 @@ static void put_batches(FILE *file)
     put_prose(file,
               "With a folder, a quoted pattern, *@*_list_ or several *-i* every picture goes its "
               "own way: one that fails does not stop the others, and the order of what is said "
-              "is that of the inputs. A folder gives its PNG, JPEG, PNM and PAM files, sorted, "
-              "without hidden ones.");
+              "is that of the inputs. A folder gives the files whose extension is that of a known "
+              "format, sorted, without hidden ones.");
     fputs(".PP\n", file);
     put_prose(file,
               "*-o* is then a folder, which keeps the names and the subfolders of a recursive "

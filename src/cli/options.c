@@ -13,7 +13,8 @@
 
 /* clang-format off */
 static const struct gf_choice formats[] = {
-    {"png", GF_FILE_PNG}, {"jpeg", GF_FILE_JPEG}, {"pnm", GF_FILE_PNM}, {"pam", GF_FILE_PAM},
+#define GF_FORMAT_READ_WRITE(id, choice, ...) {choice, GF_FILE_##id},
+#include "codec/formats.def"
     {"jpg", GF_FILE_JPEG}, {"ppm", GF_FILE_PNM}, {"pgm", GF_FILE_PNM}, {0},
 };
 static const struct gf_choice subsamplings[] = {
@@ -53,7 +54,11 @@ static const struct gf_choice shells[] = {
 
 static const struct gf_option options[] = {
     {.group = "Files", .name = "input", .letter = 'i', .argument = "FILE", .type = GF_OPTION_INPUT,
-     .help = "the picture to read: PNG, JPEG, PNM or PAM, known by content; - is standard "
+     .help = "the picture to read: "
+#define GF_FORMAT_READ_WRITE(id, choice, name, ...) name ", "
+#define GF_FORMAT_READ(id, choice, name, ...) name ", "
+#include "codec/formats.def"
+             "known by content; FILE[2] is the third picture in it; - is standard "
              "input. CMYK becomes RGB, with a warning. Also a folder, a quoted pattern, @LIST with a name a line (@-: from standard input); as "
              "often as wanted"},
     {.name = "output", .letter = 'o', .argument = "FILE", .type = GF_OPTION_FILE,
@@ -66,7 +71,9 @@ static const struct gf_option options[] = {
      .help = "the output's format, whatever its extension"},
     {.name = "quality", .argument = "N", .type = GF_OPTION_INT, .least = 1, .greatest = GF_QUALITY_MAX,
      .offset = AT(options.quality),
-     .help = "JPEG quality"},
+     .help = "quality of lossy formats"},
+    {.name = "lossless", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(options.lossless),
+     .help = "the same pixels again from the file, or a refusal"},
     {.name = "subsampling", .type = GF_OPTION_CHOICE, .choices = subsamplings,
      .offset = AT(options.subsampling),
      .help = "JPEG chroma subsampling"},

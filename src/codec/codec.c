@@ -1,6 +1,7 @@
 /* Recognises the format of a picture file and opens it with that format's codec. */
 #include "codec/codec.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -9,24 +10,48 @@
 #include "codec/common/metadata.h"
 #include "codec/common/source.h"
 #include "codec/foreign.h"
+#include "codec/formats.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
-#include "codec/jpeg/jpeg.h"
-#include "codec/png/png.h"
-#include "codec/pnm/pnm.h"
+
+static bool begins_as(const struct gf_file_type *type, const unsigned char *bytes, size_t size)
+{
+    for (size_t i = 0; i < sizeof type->magic / sizeof *type->magic; i++) {
+        const struct gf_magic magic = type->magic[i];
+        if (magic.length && size >= magic.offset + magic.length &&
+            !memcmp(bytes + magic.offset, magic.bytes, magic.length))
+            return true;
+    }
+    return type->recognise && type->recognise(bytes, size);
+}
 
 enum gf_file_format gf_file_format_of(const unsigned char *bytes, size_t size)
 {
-    if (size >= 4 && !memcmp(bytes, "\x89PNG", 4))
-        return GF_FILE_PNG;
-    if (size >= 3 && !memcmp(bytes, "\xff\xd8\xff", 3))
-        return GF_FILE_JPEG;
-    if (size >= 3 && bytes[0] == 'P' && bytes[1] >= '1' && bytes[1] <= '6' &&
-        memchr(" \t\r\n\v\f#", bytes[2], 7))
-        return GF_FILE_PNM;
-    if (size >= 3 && !memcmp(bytes, "P7\n", 3))
-        return GF_FILE_PAM;
+    const struct gf_file_type *type;
+    for (int i = 0; (type = gf_file_type_at(i)); i++) {
+        if (begins_as(type, bytes, size))
+            return type->format;
+    }
     return GF_FILE_AUTO;
+}
+
+static enum gf_status fail_unknown(const char *name, const char *foreign, struct gf_error *error)
+{
+    return gf_fail(error, GF_ERROR_INPUT,
+                   foreign ? "%s: is %s, which is not read"
+                           : "%s: not a picture of a known format",
+                   name, foreign);
+}
+
+/* Makes sure that the format's library is here. */
+static enum gf_status need_library(const struct gf_file_type *type, const char *name,
+                                   enum gf_status failure, struct gf_error *error)
+{
+    if (!type->open)
+        return gf_fail(error, failure,
+                       "%s: %s needs a library that this program was built without (%s)", name,
+                       type->name, type->package);
+    return type->library ? gf_library_load(type->library, name, failure, error) : GF_OK;
 }
 
 enum gf_status gf_source_open(struct gf_input *input, const struct gf_options *options,
@@ -34,36 +59,22 @@ enum gf_status gf_source_open(struct gf_input *input, const struct gf_options *o
 {
     unsigned char head[256];
     size_t got;
-    const enum gf_status status = gf_input_peek(input, head, sizeof head, &got, error);
+    const char *const name = gf_input_name(input);
+    enum gf_status status = gf_input_peek(input, head, sizeof head, &got, error);
     if (status)
         return status;
     if (!got)
-        return gf_fail(error, GF_ERROR_INPUT, "%s: empty file", gf_input_name(input));
-    switch (gf_file_format_of(head, got)) {
-    case GF_FILE_PNG:
-        return gf_png_source_open(input, options, source, error);
-    case GF_FILE_JPEG:
-        return gf_jpeg_source_open(input, options, 0, source, error);
-    case GF_FILE_PNM:
-    case GF_FILE_PAM:
-        return gf_pnm_source_open(input, options, source, error);
-    case GF_FILE_AUTO:
-        break;
-    }
-    const char *const foreign = gf_foreign_format(head, got);
-    return gf_fail(error, GF_ERROR_INPUT,
-                   foreign ? "%s: not a PNG, JPEG, PNM or PAM file but %s, which is not read"
-                           : "%s: not a PNG, JPEG, PNM or PAM file",
-                   gf_input_name(input), foreign);
+        return gf_fail(error, GF_ERROR_INPUT, "%s: empty file", name);
+    const struct gf_file_type *const type = gf_file_type(gf_file_format_of(head, got));
+    if (!type)
+        return fail_unknown(name, gf_foreign_format(head, got), error);
+    if (gf_input_page(input) > 0 && !type->pages)
+        return gf_fail(error, GF_ERROR_INPUT,
+                       "%s: a picture is selected by its number in %s, not in %s", name,
+                       "animated and many-paged files", type->name);
+    status = need_library(type, name, GF_ERROR_INPUT, error);
+    return status ? status : type->open(input, options, source, error);
 }
-
-static const struct {
-    const char *extension;
-    enum gf_file_format format;
-} extensions[] = {
-    {"png", GF_FILE_PNG}, {"jpg", GF_FILE_JPEG}, {"jpeg", GF_FILE_JPEG}, {"jpe", GF_FILE_JPEG},
-    {"pnm", GF_FILE_PNM}, {"ppm", GF_FILE_PNM},  {"pgm", GF_FILE_PNM},   {"pam", GF_FILE_PAM},
-};
 
 static const char *extension_of(const char *path)
 {
@@ -74,22 +85,39 @@ static const char *extension_of(const char *path)
 
 enum gf_file_format gf_file_format_named(const char *path)
 {
-    const char *const extension = extension_of(path);
-    for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++) {
-        if (!strcasecmp(extension, extensions[i].extension))
-            return extensions[i].format;
+    const struct gf_file_type *type;
+    for (int i = 0; (type = gf_file_type_at(i)); i++) {
+        if (gf_word_in_list(type->extensions, extension_of(path)) ||
+            gf_word_in_list(type->read_extensions, extension_of(path)))
+            return type->format;
     }
-    return strcasecmp(extension, "pbm") ? GF_FILE_AUTO : GF_FILE_PNM; /* it can be read only */
+    return GF_FILE_AUTO;
+}
+
+const char *gf_file_format_name(enum gf_file_format format)
+{
+    const struct gf_file_type *const type = gf_file_type(format);
+    return type ? type->name : "";
+}
+
+bool gf_file_format_keeps_extension(const char *path)
+{
+    const struct gf_file_type *const type = gf_file_type(gf_file_format_named(path));
+    return type && !type->instead && gf_word_in_list(type->extensions, extension_of(path));
 }
 
 const char *gf_file_format_extension(enum gf_file_format format)
 {
-    static const char *const names[] = {[GF_FILE_AUTO] = "png",
-                                        [GF_FILE_PNG] = "png",
-                                        [GF_FILE_JPEG] = "jpg",
-                                        [GF_FILE_PNM] = "pnm",
-                                        [GF_FILE_PAM] = "pam"};
-    return names[format];
+    static _Thread_local char first[8];
+    const struct gf_file_type *type = gf_file_type(format);
+    if (!type)
+        type = gf_file_type(GF_FILE_PNG);
+    if (type->instead)
+        return type->instead;
+    const size_t length = strcspn(type->extensions, " ");
+    memcpy(first, type->extensions, length);
+    first[length] = 0;
+    return first;
 }
 
 static bool is_special_file(const char *path)
@@ -98,48 +126,72 @@ static bool is_special_file(const char *path)
     return !stat(path, &file) && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode);
 }
 
+/* The format that takes the place of one which can only be read. */
+static enum gf_file_format written_as(enum gf_file_format format)
+{
+    const struct gf_file_type *const type = gf_file_type(format), *other;
+    if (!type)
+        return GF_FILE_PNG;
+    for (int i = 0; type->instead && (other = gf_file_type_at(i)); i++) {
+        if (gf_word_in_list(other->extensions, type->instead))
+            return other->format;
+    }
+    return format;
+}
+
+/* All extensions that can be written, each behind a dot. */
+static void list_extensions(char *text, size_t size)
+{
+    const struct gf_file_type *type;
+    size_t length = 0;
+    for (int i = 0; (type = gf_file_type_at(i)) && length < size; i++) {
+        if (!type->instead)
+            length += (size_t)snprintf(text + length, size - length, "%s.%s", i ? ", " : "",
+                                       gf_file_format_extension(type->format));
+    }
+}
+
 enum gf_status gf_sink_format(const char *path, const struct gf_options *options,
                               enum gf_file_format fallback, enum gf_file_format *format,
                               struct gf_error *error)
 {
+    const char *const name = path ? path : "output";
+    const enum gf_file_format named = gf_file_format_named(name);
+    char list[120];
     *format = options->format;
-    if (*format != GF_FILE_AUTO)
-        return GF_OK;
-    const char *const extension = extension_of(path);
-    for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++) {
-        if (!strcasecmp(extension, extensions[i].extension)) {
-            *format = extensions[i].format;
-            return GF_OK;
-        }
-    }
-    if (!strcmp(path, "-") || is_special_file(path)) {
+    if (*format == GF_FILE_AUTO && path && gf_file_format_keeps_extension(path))
+        *format = named;
+    if (*format == GF_FILE_AUTO && (!path || !strcmp(path, "-") || is_special_file(path)))
         /* An input of no known format is refused when it is opened, with a better message. */
-        *format = fallback == GF_FILE_AUTO ? GF_FILE_PNG : fallback;
-        return GF_OK;
-    }
+        *format = written_as(fallback);
+    const struct gf_file_type *const type = gf_file_type(*format);
+    if (type && !type->instead)
+        return need_library(type, name, GF_ERROR_UNAVAILABLE, error);
+    list_extensions(list, sizeof list);
+    if (type || named != GF_FILE_AUTO)
+        return gf_fail(error, GF_ERROR_USAGE, "%s: %s is read, not written: use %s", name,
+                       type ? type->name : extension_of(path), list);
     return gf_fail(error, GF_ERROR_USAGE,
-                   "%s: the extension says no format: use .png, .jpg, .ppm, .pgm, .pnm, .pam or "
-                   "options.format",
-                   path);
+                   "%s: the extension says no format: use %s or options.format", name, list);
 }
 
 struct gf_format gf_format_in_file(enum gf_file_format file_format, struct gf_format format)
 {
-    if (file_format == GF_FILE_JPEG)
-        format.bits = 8;
-    if (file_format == GF_FILE_JPEG || file_format == GF_FILE_PNM)
-        format.channels = gf_colour_channels(format);
+    const struct gf_file_type *const type = gf_file_type(file_format);
+    if (!type)
+        return format;
+    const int colours = type->gray ? gf_colour_channels(format) : 3;
+    format.bits = format.bits < type->bits ? format.bits : type->bits;
+    format.channels = colours + (type->alpha && gf_has_alpha(format));
     return format;
 }
 
 struct gf_codec_memory gf_sink_memory(enum gf_file_format file_format, struct gf_format format,
                                       const struct gf_options *options)
 {
-    if (file_format == GF_FILE_JPEG)
-        return gf_jpeg_sink_memory(format, options);
-    if (file_format == GF_FILE_PNG)
-        return gf_png_sink_memory(format, options);
-    return (struct gf_codec_memory){0};
+    const struct gf_file_type *const type = gf_file_type(file_format);
+    return type && type->sink_memory ? type->sink_memory(format, options)
+                                     : (struct gf_codec_memory){0};
 }
 
 /* A .pgm holds gray. A conversion would drop the colours without a word, and there are several: the
@@ -157,27 +209,49 @@ static enum gf_status check_name(const struct gf_output *output, struct gf_forma
                    name);
 }
 
+/* --lossless promises the pixels as they are. */
+static enum gf_status check_lossless(const struct gf_output *output,
+                                     const struct gf_file_type *type, struct gf_format format,
+                                     const struct gf_options *options, struct gf_error *error)
+{
+    const char *const name = gf_output_name(output);
+    if (!options->lossless)
+        return GF_OK;
+    if (type->lossy == GF_LOSSY_ALWAYS)
+        return gf_fail(error, GF_ERROR_OUTPUT, "%s: %s is never lossless", name, type->name);
+    if (format.bits > type->lossless_bits)
+        return gf_fail(error, GF_ERROR_OUTPUT,
+                       "%s: %s is lossless up to %d bits and this picture has %d", name, type->name,
+                       type->lossless_bits, format.bits);
+    if (gf_has_alpha(format) && !type->alpha)
+        return gf_fail(error, GF_ERROR_OUTPUT, "%s: %s has no alpha channel: it is not lossless",
+                       name, type->name);
+    return GF_OK;
+}
+
 enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_format,
                             struct gf_format format, const struct gf_metadata *metadata,
                             const struct gf_options *options, struct gf_sink **sink,
                             struct gf_error *error)
 {
     struct gf_metadata kept = {0};
+    const struct gf_file_type *const type = gf_file_type(file_format);
+    const struct gf_format in_file = gf_format_in_file(file_format, format);
     enum gf_status status = check_name(output, format, options, error);
+    if (!status && (!type || !type->create))
+        status = gf_fail(error, GF_ERROR_OUTPUT, "%s: has a format that is not written",
+                         gf_output_name(output));
     if (!status)
-        status = gf_metadata_for_output(metadata, format, file_format == GF_FILE_PNG, options,
+        status = check_lossless(output, type, format, options, error);
+    if (!status)
+        status = gf_metadata_for_output(metadata, in_file, file_format == GF_FILE_PNG, options,
                                         &kept, error);
     if (status)
         return status;
-    if (file_format == GF_FILE_JPEG)
-        status = gf_jpeg_sink_open(output, format, &kept, options, 0, sink, error);
-    else if (file_format == GF_FILE_PNM || file_format == GF_FILE_PAM)
-        status = gf_pnm_sink_open(output, file_format, format, options, sink, error);
-    else
-        status = gf_png_sink_open(output, format, &kept, options, sink, error);
+    status = type->create(output, format, &kept, options, sink, error);
     if (!status && metadata && metadata->icc.size && !kept.icc.size && !options->strip)
         gf_warn(options, "%s: the input's colour profile is not for %s and is left out",
-                gf_output_name(output), gf_colour_channels(format) == 1 ? "gray" : "RGB");
+                gf_output_name(output), gf_colour_channels(in_file) == 1 ? "gray" : "RGB");
     if (!status && metadata && metadata->colour.has_cicp && !kept.colour.has_cicp &&
         !kept.icc.size && !options->strip)
         gf_warn(options, "%s: no ICC profile says what the input's cICP chunk does: it is left out",

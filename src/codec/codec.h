@@ -18,9 +18,10 @@
 enum gf_status gf_source_open(struct gf_input *input, const struct gf_options *options,
                               struct gf_source **source, struct gf_error *error) GF_CHECKED;
 
-/* The format to write to `path`: options->format, else the one that the extension names, else
- * `fallback` (the input's own format) for standard output and special files. GF_ERROR_USAGE where
- * the extension is unknown. */
+/* The format to write to `path` (NULL: to memory): options->format, else the one that the extension
+ * names, else `fallback` (the input's own format) for standard output and special files.
+ * GF_ERROR_USAGE where the extension is unknown or of a format that is only read,
+ * GF_ERROR_UNAVAILABLE where the format's library is missing. */
 enum gf_status gf_sink_format(const char *path, const struct gf_options *options,
                               enum gf_file_format fallback, enum gf_file_format *format,
                               struct gf_error *error) GF_CHECKED;
@@ -28,10 +29,16 @@ enum gf_status gf_sink_format(const char *path, const struct gf_options *options
 enum gf_file_format gf_file_format_of(const unsigned char *bytes, size_t size);
 /* The format that a name's extension says; GF_FILE_AUTO where it says none. */
 enum gf_file_format gf_file_format_named(const char *path);
-/* The usual extension of a format, without the dot. */
+/* "PNG"; "" for GF_FILE_AUTO. */
+const char *gf_file_format_name(enum gf_file_format format);
+/* Whether an output may have the extension of that name: it is one of a format that is written. */
+bool gf_file_format_keeps_extension(const char *path);
+/* The usual extension of an output that is made of a file of that format, without the dot; valid
+ * until the thread's next call. */
 const char *gf_file_format_extension(enum gf_file_format format);
 
-/* What a file of that format keeps of a picture: JPEG has 8 bits, JPEG and PNM no alpha. */
+/* What a file of that format keeps of a picture: JPEG has 8 bits, JPEG and PNM no alpha, WebP no
+ * gray. formats.h has the table. */
 struct gf_format gf_format_in_file(enum gf_file_format file_format, struct gf_format format);
 
 /* The memory that writing such a picture takes. */
@@ -43,7 +50,7 @@ struct gf_codec_memory gf_sink_memory(enum gf_file_format file_format, struct gf
  * colour stays as it is, and options->warn is told once; the pipeline lays such pictures on a
  * colour before. The metadata is written unless
  * options->strip is set; its orientation becomes 1 unless options->autorotate is off. Colours in a
- * .pgm file are GF_ERROR_OUTPUT. */
+ * .pgm file are GF_ERROR_OUTPUT, and so is options->lossless where the file cannot be that. */
 enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_format,
                             struct gf_format format, const struct gf_metadata *metadata,
                             const struct gf_options *options, struct gf_sink **sink,

@@ -14,7 +14,6 @@ static const struct {
     const char *bytes;
     size_t length;
 } magics[] = {
-    MAGIC("WebP", 8, "WEBPVP8"),
     MAGIC("GIF", 0, "GIF8"),
     MAGIC("TIFF", 0, "II*\0"),
     MAGIC("TIFF", 0, "MM\0*"),

@@ -13,7 +13,7 @@ static const struct gf_options defaults = {
 };
 
 /* A caller's struct that lacks later members must not end in padding that they would lie in. */
-_Static_assert(offsetof(struct gf_options, warn_context) + sizeof defaults.warn_context ==
+_Static_assert(offsetof(struct gf_options, reserved) + sizeof defaults.reserved ==
                    sizeof(struct gf_options),
                "struct gf_options ends with padding");
 
@@ -44,7 +44,7 @@ static const struct member {
     MEMBER(host_memory, 0, GF_HOST_PAGEABLE),
     MEMBER(transfer, 0, GF_TRANSFER_ZERO_COPY),
     MEMBER(codec, 0, GF_CODEC_GPU),
-    MEMBER(format, 0, GF_FILE_PAM),
+    MEMBER(format, 0, GF_FILE_GIF),
     MEMBER(quality, 1, GF_QUALITY_MAX),
     MEMBER(subsampling, 0, GF_SUBSAMPLING_444),
     MEMBER(png_level, 0, GF_PNG_LEVEL_MAX),

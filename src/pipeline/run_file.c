@@ -10,16 +10,6 @@
 #include "codec/io/output.h"
 #include "pipeline/pipeline_state.h"
 
-static const char *file_format_name(enum gf_file_format format)
-{
-    static const char *const names[] = {[GF_FILE_AUTO] = "",
-                                        [GF_FILE_PNG] = "PNG",
-                                        [GF_FILE_JPEG] = "JPEG",
-                                        [GF_FILE_PNM] = "PNM",
-                                        [GF_FILE_PAM] = "PAM"};
-    return names[format];
-}
-
 static enum gf_status recognise(struct gf_input *input, enum gf_file_format *format,
                                 struct gf_error *error)
 {
@@ -68,9 +58,9 @@ static enum gf_status find_next(const struct gf_pipeline *pipeline, struct gf_pi
 static void describe_files(struct gf_pipeline *pipeline, const struct gf_picture_task *task)
 {
     struct gf_profile *const profile = &pipeline->profile;
-    snprintf(profile->in_file, sizeof profile->in_file, "%s", file_format_name(task->own_format));
+    snprintf(profile->in_file, sizeof profile->in_file, "%s", gf_file_format_name(task->own_format));
     snprintf(profile->out_file, sizeof profile->out_file, "%s",
-             file_format_name(task->file_format));
+             gf_file_format_name(task->file_format));
     profile->out = gf_format_in_file(task->file_format, profile->out);
     profile->in_bytes = gf_input_size(task->input);
     profile->out_bytes = gf_output_size(task->output);
@@ -164,9 +154,9 @@ enum gf_status gf_pipeline_run_bytes(struct gf_pipeline *pipeline, const void *d
     GF_NOT_NULL(data, error);
     GF_NOT_NULL(result, error);
     GF_NOT_NULL(result_size, error);
-    if ((int)format < 0 || format > GF_FILE_PAM)
+    if ((int)format < 0 || format > GF_FILE_GIF)
         return gf_fail(error, GF_ERROR_USAGE, "format=%d is outside 0..%d", (int)format,
-                       GF_FILE_PAM);
+                       GF_FILE_GIF);
     struct gf_bytes bytes = {.format = format};
     const struct gf_destination destination = {.bytes = &bytes,
                                                .several_hint = "give one picture at a time"};

@@ -93,9 +93,11 @@ static enum gf_status open_bytes(const struct gf_pipeline *pipeline, struct gf_p
                                  struct gf_error *error)
 {
     const enum gf_file_format wanted = task->destination->bytes->format;
-    const enum gf_file_format usual = pipeline->options.format;
-    task->file_format = wanted ? wanted : usual ? usual : task->own_format;
-    return gf_output_open_memory("output", &task->output, error);
+    struct gf_options options = pipeline->options;
+    options.format = wanted ? wanted : options.format;
+    const enum gf_status status =
+        gf_sink_format(NULL, &options, task->own_format, &task->file_format, error);
+    return status ? status : gf_output_open_memory("output", &task->output, error);
 }
 
 /* Called when the format of the result is known, since the output's name may depend on its size. */

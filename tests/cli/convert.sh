@@ -67,7 +67,7 @@ run 0 gpufilter -i in.ppm -o colours.pgm grayscale
 
 begin "--quality warns where no JPEG is written"
 run 0 gpufilter -i in.ppm -o q.png --quality=90
-stderr_like 'warning: --quality is of JPEG alone: it changes nothing here$'
+stderr_like 'warning: --quality is of lossy formats: it changes nothing here$'
 run 0 gpufilter -i in.ppm -o q.jpg --quality=90
 silent
 GPUFILTER_OPTS=--quality=90 run 0 gpufilter -i in.ppm -o q.png

@@ -104,20 +104,12 @@ lines.png'
 foreign()
 {
     printf "$3" >"$1"
-    refused "$1: not a PNG, JPEG, PNM or PAM file but $2, which is not read" -i "$1"
+    refused "$1: is $2, which is not read" -i "$1"
 }
 
 begin "formats that are not read are named"
-foreign a.webp WebP 'RIFF\020\000\000\000WEBPVP8 '
-foreign a.gif GIF 'GIF89a'
-foreign a.tif TIFF 'II*\000\010\000\000\000'
-foreign b.tif TIFF 'MM\000*\000\000\000\010'
 foreign a.bmp BMP 'BM\100\000\000\000\000\000\000\000\066\000\000\000'
-foreign a.heic HEIC '\000\000\000\030ftypheic\000\000\000\000'
-foreign a.avif AVIF '\000\000\000\034ftypavif\000\000\000\000'
-foreign a.jxl 'JPEG XL' '\377\012\000'
-foreign b.jxl 'JPEG XL' '\000\000\000\014JXL \015\012\207\012'
 foreign a.jp2 'JPEG 2000' '\000\000\000\014jP  \015\012\207\012'
 foreign a.pdf PDF '%%PDF-1.7'
 foreign a.svg SVG '<?xml version="1.0"?><svg></svg>'
-foreign misnamed.png GIF 'GIF87a'
+foreign misnamed.png QOI 'qoif'

@@ -40,7 +40,7 @@ $(FUZZ)/cuda/labs/%.o: cuda/labs/%.cu $(BUILD)/configured
 $(FUZZ)/fuzz_%: $(FUZZ)/tests/fuzz/fuzz_%.o $(FUZZ)/libfuzzed.a
 	$(call say,LD,$@)$(FUZZ_CC) -fsanitize=fuzzer$(FUZZ_WITH) -o $@ $^ $(FUZZ_LIBS)
 
-$(FUZZ)/seeds: $(FUZZ)/tests/fuzz/seeds.o $(FUZZ)/tests/fuzz/seed_files.o $(FUZZ)/libfuzzed.a
+$(FUZZ)/seeds: $(FUZZ)/tests/fuzz/seeds.o $(FUZZ)/tests/fuzz/seed_files.o $(FUZZ)/tests/fuzz/seed_formats.o $(FUZZ)/libfuzzed.a
 	$(call say,LD,$@)$(FUZZ_CC) -fsanitize=$(or $(FUZZ_SANITIZE),fuzzer-no-link) -o $@ $^ $(FUZZ_LIBS)
 
 # On a machine with a GPU.

@@ -200,5 +200,6 @@ int main(int argc, char **argv)
     put_png_seeds();
     put_jpeg_seeds();
     put_pnm_seeds();
+    put_format_seeds();
     return 0;
 }

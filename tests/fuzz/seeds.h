@@ -11,5 +11,6 @@ void put_seed(const char *target, const void *data, size_t size);
 void put_png_seeds(void);
 void put_jpeg_seeds(void);
 void put_pnm_seeds(void);
+void put_format_seeds(void); /* those that need a library */
 
 #endif

@@ -64,3 +64,30 @@ void gf_pixels_drop_alpha(const void *src, void *dst, size_t pixels, int channel
     else
         drop_rgb16(src, dst, pixels);
 }
+
+#define GRAY_TO_RGB(name, type, alpha) \
+    static void name(const type *src, type *dst, size_t pixels) \
+    { \
+        for (size_t i = 0; i < pixels; i++, src += 1 + (alpha), dst += 3 + (alpha)) { \
+            const type gray = src[0], opacity = src[alpha]; \
+            dst[0] = dst[1] = dst[2] = gray; \
+            if (alpha) \
+                dst[2 + (alpha)] = opacity; \
+        } \
+    }
+GRAY_TO_RGB(spread8, uint8_t, 0)
+GRAY_TO_RGB(spread8_alpha, uint8_t, 1)
+GRAY_TO_RGB(spread16, uint16_t, 0)
+GRAY_TO_RGB(spread16_alpha, uint16_t, 1)
+
+void gf_pixels_gray_to_rgb(const void *src, void *dst, size_t pixels, int channels, int bits)
+{
+    if (channels == 1 && bits == 8)
+        spread8(src, dst, pixels);
+    else if (channels == 1)
+        spread16(src, dst, pixels);
+    else if (bits == 8)
+        spread8_alpha(src, dst, pixels);
+    else
+        spread16_alpha(src, dst, pixels);
+}

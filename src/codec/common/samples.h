@@ -15,4 +15,7 @@ void gf_samples_big_endian(const void *src, void *dst, size_t count);
 /* Drops the alpha of pixels that have 2 or 4 channels. */
 void gf_pixels_drop_alpha(const void *src, void *dst, size_t pixels, int channels, int bits);
 
+/* Makes pixels of 3 or 4 channels of those of 1 or 2. src may be the end of dst's memory. */
+void gf_pixels_gray_to_rgb(const void *src, void *dst, size_t pixels, int channels, int bits);
+
 #endif

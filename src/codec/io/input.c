@@ -18,6 +18,7 @@ enum { BUFFER_BYTES = 256 << 10, GIVEN_BACK_MOST = 64 << 10 };
 struct gf_input {
     char *name;
     int fd;
+    int page;
     const unsigned char *memory; /* NULL: the bytes are those of fd */
     bool regular, opened;        /* regular: a file or memory; opened: fd is not standard input */
     bool at_end;
@@ -127,6 +128,38 @@ static enum gf_status identify(struct gf_input *input, struct gf_error *error)
     return status;
 }
 
+size_t gf_input_split_page(const char *name, int *page)
+{
+    enum { DIGITS_MAX = 6 };
+    struct stat file;
+    const size_t length = strlen(name);
+    size_t digits = 0;
+    if (length < 4 || name[length - 1] != ']')
+        return 0;
+    while (digits < length - 2 && name[length - 2 - digits] >= '0' &&
+           name[length - 2 - digits] <= '9')
+        digits++;
+    const size_t open = length - 2 - digits;
+    if (!digits || digits > DIGITS_MAX || !open || name[open] != '[' || !lstat(name, &file))
+        return 0;
+    *page = (int)strtol(name + open + 1, NULL, 10);
+    return open;
+}
+
+/* Opens a path, or "path[3]". -1 with errno. */
+static int open_path(struct gf_input *input, const char *path)
+{
+    enum { FLAGS = O_RDONLY | O_CLOEXEC | O_NOCTTY };
+    const size_t length = gf_input_split_page(path, &input->page);
+    char *const plain = length ? strndup(path, length) : NULL;
+    int fd;
+    do
+        fd = open(plain ? plain : path, FLAGS);
+    while (fd < 0 && errno == EINTR);
+    free(plain);
+    return fd;
+}
+
 enum gf_status gf_input_open(const char *path, bool keep_bytes, struct gf_input **input,
                              struct gf_error *error)
 {
@@ -138,15 +171,14 @@ enum gf_status gf_input_open(const char *path, bool keep_bytes, struct gf_input 
     opened->size = -1;
     opened->spool = -1;
     opened->fd = STDIN_FILENO;
+    opened->page = -1;
     opened->name = strdup(opened->opened ? path : "stdin");
     enum gf_status status = GF_OK;
     if (!opened->name) {
         opened->opened = false;
         status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     } else if (opened->opened) {
-        do
-            opened->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-        while (opened->fd < 0 && errno == EINTR);
+        opened->fd = open_path(opened, path);
         if (opened->fd < 0)
             status = fail_errno(opened, error);
     }
@@ -173,7 +205,7 @@ enum gf_status gf_input_open_memory(const void *data, size_t size, const char *n
     if (!opened)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     memset(opened, 0, offsetof(struct gf_input, buffer));
-    opened->fd = opened->spool = -1;
+    opened->fd = opened->spool = opened->page = -1;
     opened->regular = true;
     opened->memory = data;
     opened->size = (int64_t)size;
@@ -201,6 +233,11 @@ void gf_input_close(struct gf_input *input)
 const char *gf_input_name(const struct gf_input *input)
 {
     return input->name;
+}
+
+int gf_input_page(const struct gf_input *input)
+{
+    return input->page;
 }
 
 int64_t gf_input_size(const struct gf_input *input)

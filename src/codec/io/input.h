@@ -11,7 +11,8 @@
 
 struct gf_input;
 
-/* "-" is standard input. keep: the bytes of a pipe are kept, so that gf_input_rewind can start
+/* "-" is standard input. "a.gif[3]", where no file has that name, is the fourth picture in a.gif.
+ * keep: the bytes of a pipe are kept, so that gf_input_rewind can start
  * over. A directory, a missing or an empty file is an error that names it. */
 enum gf_status gf_input_open(const char *path, bool keep, struct gf_input **input,
                              struct gf_error *error) GF_CHECKED;
@@ -19,6 +20,10 @@ enum gf_status gf_input_open(const char *path, bool keep, struct gf_input **inpu
 enum gf_status gf_input_open_memory(const void *data, size_t size, const char *name,
                                     struct gf_input **input, struct gf_error *error) GF_CHECKED;
 void gf_input_close(struct gf_input *input);
+/* The length of the path in "path[3]", with the number; 0 where there is no number, or a file of
+ * the whole name. */
+size_t gf_input_split_page(const char *name, int *page);
+int gf_input_page(const struct gf_input *input); /* the picture asked for, from 0; -1: none */
 const char *gf_input_name(const struct gf_input *input); /* for messages: the path or "stdin" */
 
 /* Reads `size` bytes; fewer come only at the end, which is not an error. */

@@ -1,0 +1,51 @@
+#include "codec/common/library.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+static void *find(void *const *opened, int count, const char *name)
+{
+    void *address = NULL;
+    for (int i = 0; !address && i < count; i++)
+        address = dlsym(opened[i], name);
+    return address;
+}
+
+/* The libraries stay open until the process ends: what they registered may not be unloadable. */
+static bool load(struct gf_library *library)
+{
+    void *opened[GF_LIBRARIES_MAX];
+    int count = 0;
+    for (; count < GF_LIBRARIES_MAX && library->file[count]; count++) {
+        opened[count] = dlopen(library->file[count], RTLD_NOW | RTLD_LOCAL);
+        if (!opened[count]) {
+            const char *const why = dlerror();
+            snprintf(library->why, sizeof library->why, "%s", why ? why : library->file[count]);
+            return false;
+        }
+    }
+    for (int i = 0; library->names[i]; i++) {
+        library->calls[i] = find(opened, count, library->names[i]);
+        if (!library->calls[i]) {
+            snprintf(library->why, sizeof library->why, "%s has no %s", library->file[0],
+                     library->names[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+enum gf_status gf_library_load(struct gf_library *library, const char *subject,
+                               enum gf_status failure, struct gf_error *error)
+{
+    pthread_mutex_lock(&library->lock);
+    if (!library->state)
+        library->state = load(library) ? 1 : -1;
+    const bool loaded = library->state > 0;
+    pthread_mutex_unlock(&library->lock);
+    return loaded ? GF_OK
+                  : gf_fail(error, failure, "%s: needs a library that cannot be loaded: %s",
+                            subject, library->why);
+}

@@ -1,0 +1,38 @@
+/* Shared libraries that are loaded when they are first needed. Linking with all libraries of
+ * pictures would make every start take 15 ms more. A format lists the functions that it calls:
+ *
+ *     #define WEBP_CALLS(CALL) CALL(WebPDecode) CALL(WebPEncode)
+ *     struct webp_calls { WEBP_CALLS(GF_LIBRARY_CALL) };
+ *     extern struct webp_calls webp;       then it calls webp.WebPDecode(...)
+ */
+#ifndef GF_CODEC_COMMON_LIBRARY_H
+#define GF_CODEC_COMMON_LIBRARY_H
+
+#include <pthread.h>
+#include <stddef.h>
+
+#include "gpufilter/status.h"
+
+#define GF_LIBRARY_CALL(name) __typeof__(name) *name;
+#define GF_LIBRARY_NAME(name) #name,
+/* The name of a library, which the build defines without quotes. */
+#define GF_LIBRARY_TEXT_(name) #name
+#define GF_LIBRARY_TEXT(name) GF_LIBRARY_TEXT_(name)
+
+enum { GF_LIBRARIES_MAX = 4 };
+
+struct gf_library {
+    const char *file[GF_LIBRARIES_MAX]; /* "libwebp.so.7", each looked into in that order */
+    const char *const *names;           /* of the functions; NULL behind the last */
+    void **calls;                       /* the struct of pointers, as many as names */
+    pthread_mutex_t lock;
+    int state; /* 0: not tried yet; 1: loaded; -1: not there */
+    char why[200];
+};
+
+/* Loads the library, if it is not there yet. A failure has that status and says what `subject` (a
+ * file or a format) needs; any thread may call. */
+enum gf_status gf_library_load(struct gf_library *library, const char *subject,
+                               enum gf_status failure, struct gf_error *error) GF_CHECKED;
+
+#endif

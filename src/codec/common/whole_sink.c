@@ -1,0 +1,96 @@
+#include "codec/common/whole_sink.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cpu.h"
+#include "base/fail.h"
+#include "codec/common/samples.h"
+
+static enum gf_status whole_write(struct gf_sink *base, int rows, const unsigned char *src,
+                                  size_t pitch, struct gf_error *error)
+{
+    struct gf_whole_sink *const sink = (struct gf_whole_sink *)base;
+    const struct gf_format from = sink->rows, to = sink->format;
+    const size_t width = (size_t)to.width, row_bytes = gf_row_bytes(to);
+    (void)error;
+    for (int y = 0; y < rows; y++, sink->row++) {
+        const unsigned char *const row = src + (size_t)y * pitch;
+        unsigned char *const kept = sink->pixels + (size_t)sink->row * row_bytes;
+        const size_t samples = width * (size_t)from.channels;
+        /* Gray ends up at the end of the row, from where it is spread from the left on. */
+        unsigned char *const first = kept + (row_bytes - samples * (size_t)(to.bits / 8));
+        if (from.bits > to.bits)
+            gf_samples_narrow(row, first, samples);
+        else
+            memcpy(first, row, samples * (size_t)(to.bits / 8));
+        if (from.channels != to.channels)
+            gf_pixels_gray_to_rgb(first, kept, width, from.channels, to.bits);
+    }
+    return GF_OK;
+}
+
+static enum gf_status whole_finish(struct gf_sink *base, struct gf_error *error)
+{
+    struct gf_whole_sink *const sink = (struct gf_whole_sink *)base;
+    return sink->encode(sink, error);
+}
+
+static void whole_close(struct gf_sink *base)
+{
+    struct gf_whole_sink *const sink = (struct gf_whole_sink *)base;
+    gf_metadata_free(&sink->metadata);
+    free(sink->pixels);
+    free(sink);
+}
+
+enum gf_status
+gf_whole_sink_open(struct gf_output *output, struct gf_format format, struct gf_format in_file,
+                   const struct gf_metadata *metadata, const struct gf_options *options,
+                   enum gf_status (*encode)(struct gf_whole_sink *sink, struct gf_error *error),
+                   struct gf_sink **sink, struct gf_error *error)
+{
+    struct gf_whole_sink *const opened = calloc(1, sizeof *opened);
+    if (!opened)
+        return gf_fail_memory(error);
+    opened->base = (struct gf_sink){whole_write, whole_finish, whole_close};
+    opened->output = output;
+    opened->options = *options;
+    opened->rows = format;
+    opened->format = in_file;
+    opened->encode = encode;
+    opened->pixels = malloc(gf_row_bytes(in_file) * (size_t)in_file.height);
+    /* What was once chosen for an output stays as it is. */
+    const enum gf_status status =
+        opened->pixels
+            ? gf_metadata_for_output(metadata, in_file, false, options, &opened->metadata, error)
+            : gf_fail_memory(error);
+    if (status) {
+        whole_close(&opened->base);
+        return status;
+    }
+    *sink = &opened->base;
+    return GF_OK;
+}
+
+struct gf_codec_memory gf_whole_sink_memory(struct gf_format in_file, double library_bytes)
+{
+    const double pixels = (double)in_file.width * in_file.height;
+    return (struct gf_codec_memory){
+        (uint64_t)(pixels * (in_file.channels * in_file.bits / 8 + library_bytes)),
+        "it is encoded as a whole"};
+}
+
+enum gf_status gf_whole_sink_check_size(const struct gf_output *output, struct gf_format format,
+                                        const char *name, int most, struct gf_error *error)
+{
+    if (format.width <= most && format.height <= most)
+        return GF_OK;
+    return gf_fail(error, GF_ERROR_OUTPUT, "%s: %dx%d is too large for %s, whose sides end at %d",
+                   gf_output_name(output), format.width, format.height, name, most);
+}
+
+int gf_library_threads(const struct gf_options *options)
+{
+    return options->serial ? 1 : options->threads ? options->threads : gf_cpu_count();
+}

@@ -1,0 +1,102 @@
+/* The table of the picture formats. */
+#include "codec/formats.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "codec/jpeg/jpeg.h"
+#include "codec/png/png.h"
+#include "codec/pnm/pnm.h"
+#ifdef GF_LIBRARY_webp
+#include "codec/webp/webp.h"
+#endif
+
+/* ---- what a format's own functions lack of the table's ---- */
+
+static bool is_pnm(const unsigned char *bytes, size_t size)
+{
+    return size >= 3 && bytes[0] == 'P' && bytes[1] >= '1' && bytes[1] <= '6' &&
+           memchr(" \t\r\n\v\f#", bytes[2], 7);
+}
+
+static enum gf_status open_jpeg(struct gf_input *input, const struct gf_options *options,
+                                struct gf_source **source, struct gf_error *error)
+{
+    return gf_jpeg_source_open(input, options, 0, source, error);
+}
+
+static enum gf_status create_jpeg(struct gf_output *output, struct gf_format format,
+                                  const struct gf_metadata *metadata,
+                                  const struct gf_options *options, struct gf_sink **sink,
+                                  struct gf_error *error)
+{
+    return gf_jpeg_sink_open(output, format, metadata, options, 0, sink, error);
+}
+
+static enum gf_status create_pnm(struct gf_output *output, struct gf_format format,
+                                 const struct gf_metadata *metadata,
+                                 const struct gf_options *options, struct gf_sink **sink,
+                                 struct gf_error *error)
+{
+    (void)metadata; /* there is no place for it */
+    return gf_pnm_sink_open(output, GF_FILE_PNM, format, options, sink, error);
+}
+
+static enum gf_status create_pam(struct gf_output *output, struct gf_format format,
+                                 const struct gf_metadata *metadata,
+                                 const struct gf_options *options, struct gf_sink **sink,
+                                 struct gf_error *error)
+{
+    (void)metadata;
+    return gf_pnm_sink_open(output, GF_FILE_PAM, format, options, sink, error);
+}
+
+#define OWN_png \
+    .open = gf_png_source_open, .create = gf_png_sink_open, .sink_memory = gf_png_sink_memory
+#define OWN_jpeg .open = open_jpeg, .create = create_jpeg, .sink_memory = gf_jpeg_sink_memory
+#define OWN_pnm .open = gf_pnm_source_open, .create = create_pnm
+#define OWN_pam .open = gf_pnm_source_open, .create = create_pam
+#define READS(name) .library = &gf_##name##_library, .open = gf_##name##_source_open
+#define READS_AND_WRITES(name) \
+    READS(name), .create = gf_##name##_sink_open, .sink_memory = gf_##name##_sink_memory
+#ifdef GF_LIBRARY_webp
+#define OWN_webp READS_AND_WRITES(webp)
+#else
+#define OWN_webp .open = NULL
+#endif
+
+/* clang-format off */
+#define GF_FORMAT_READ(id, choice_, name_, ...) \
+    {.format = GF_FILE_##id, .choice = (choice_), .name = (name_), __VA_ARGS__},
+#define GF_FORMAT_READ_WRITE GF_FORMAT_READ
+static const struct gf_file_type types[] = {
+#include "codec/formats.def"
+};
+/* clang-format on */
+enum { TYPE_COUNT = sizeof types / sizeof *types };
+
+const struct gf_file_type *gf_file_type_at(int index)
+{
+    return index >= 0 && index < TYPE_COUNT ? &types[index] : NULL;
+}
+
+const struct gf_file_type *gf_file_type(enum gf_file_format format)
+{
+    for (int i = 0; i < TYPE_COUNT; i++) {
+        if (types[i].format == format)
+            return &types[i];
+    }
+    return NULL;
+}
+
+bool gf_word_in_list(const char *list, const char *word)
+{
+    const size_t length = strlen(word);
+    while (list && *list) {
+        const size_t next = strcspn(list, " ");
+        if (length && next == length && !strncasecmp(list, word, length))
+            return true;
+        list += next + (list[next] == ' ');
+    }
+    return false;
+}

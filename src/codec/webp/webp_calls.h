@@ -1,0 +1,32 @@
+/* The functions of libwebp, libwebpdemux and libwebpmux that are called. */
+#ifndef GF_CODEC_WEBP_WEBP_CALLS_H
+#define GF_CODEC_WEBP_WEBP_CALLS_H
+
+#include <webp/decode.h>
+#include <webp/demux.h>
+#include <webp/encode.h>
+#include <webp/mux.h>
+
+#include "codec/common/library.h"
+
+#define GF_WEBP_CALLS(CALL) \
+    CALL(WebPInitDecoderConfigInternal) \
+    CALL(WebPDecode) CALL(WebPGetFeaturesInternal) CALL(WebPDemuxInternal) CALL(WebPDemuxDelete) \
+        CALL(WebPDemuxGetI) CALL(WebPDemuxGetFrame) CALL(WebPDemuxReleaseIterator) \
+            CALL(WebPDemuxGetChunk) CALL(WebPDemuxReleaseChunkIterator) \
+                CALL(WebPAnimDecoderOptionsInitInternal) CALL(WebPAnimDecoderNewInternal) \
+                    CALL(WebPAnimDecoderGetNext) CALL(WebPAnimDecoderDelete) \
+                        CALL(WebPConfigInitInternal) CALL(WebPConfigLosslessPreset) \
+                            CALL(WebPPictureInitInternal) CALL(WebPPictureImportRGB) \
+                                CALL(WebPPictureImportRGBA) CALL(WebPPictureFree) CALL(WebPEncode) \
+                                    CALL(WebPMemoryWriterInit) CALL(WebPMemoryWriterClear) \
+                                        CALL(WebPMemoryWrite) CALL(WebPFree) CALL(WebPNewInternal) \
+                                            CALL(WebPMuxDelete) CALL(WebPMuxSetImage) \
+                                                CALL(WebPMuxSetChunk) CALL(WebPMuxAssemble)
+
+struct gf_webp_calls {
+    GF_WEBP_CALLS(GF_LIBRARY_CALL)
+};
+extern struct gf_webp_calls gf_webp;
+
+#endif

@@ -1,0 +1,167 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "codec/common/checks.h"
+#include "codec/common/whole_sink.h"
+#include "codec/common/whole_source.h"
+#include "codec/webp/webp.h"
+#include "codec/webp/webp_calls.h"
+
+struct webp_source {
+    struct gf_whole_source whole;
+    WebPDemuxer *demuxer;
+    int page, pages;
+    bool animated, alpha;
+};
+
+static void webp_release(struct gf_whole_source *source)
+{
+    gf_webp.WebPDemuxDelete(((struct webp_source *)source)->demuxer);
+}
+
+static const char *status_text(VP8StatusCode status)
+{
+    return status == VP8_STATUS_NOT_ENOUGH_DATA       ? "it is truncated"
+           : status == VP8_STATUS_UNSUPPORTED_FEATURE ? "a feature that libwebp does not know"
+                                                      : "its pixels cannot be decoded";
+}
+
+static enum gf_status decode_still(struct webp_source *webp, unsigned char *pixels,
+                                   struct gf_error *error)
+{
+    const struct gf_format format = webp->whole.base.format;
+    WebPDecoderConfig config;
+    WebPIterator frame;
+    if (!gf_webp.WebPInitDecoderConfigInternal(&config, WEBP_DECODER_ABI_VERSION) ||
+        !gf_webp.WebPDemuxGetFrame(webp->demuxer, 1, &frame))
+        return gf_whole_source_fail(&webp->whole, "it holds no picture", error);
+    config.options.use_threads = gf_library_threads(&webp->whole.options) > 1;
+    config.output.colorspace = webp->alpha ? MODE_RGBA : MODE_RGB;
+    config.output.is_external_memory = 1;
+    config.output.u.RGBA = (WebPRGBABuffer){.rgba = pixels,
+                                            .stride = (int)gf_row_bytes(format),
+                                            .size = gf_row_bytes(format) * (size_t)format.height};
+    VP8StatusCode status = VP8_STATUS_BITSTREAM_ERROR;
+    /* A frame of another size than the file's header says would not fill the picture. */
+    if (frame.width == format.width && frame.height == format.height)
+        status = gf_webp.WebPDecode(frame.fragment.bytes, frame.fragment.size, &config);
+    gf_webp.WebPDemuxReleaseIterator(&frame);
+    if (status == VP8_STATUS_OUT_OF_MEMORY)
+        return gf_fail_memory(error);
+    return status ? gf_whole_source_fail(&webp->whole, status_text(status), error) : GF_OK;
+}
+
+/* The pictures up to the one that is wanted are composed. */
+static enum gf_status decode_animated(struct webp_source *webp, unsigned char *pixels,
+                                      struct gf_error *error)
+{
+    const struct gf_format format = webp->whole.base.format;
+    const WebPData data = {webp->whole.file, webp->whole.file_size};
+    WebPAnimDecoderOptions options;
+    uint8_t *canvas = NULL;
+    int time;
+    if (!gf_webp.WebPAnimDecoderOptionsInitInternal(&options, WEBP_DEMUX_ABI_VERSION))
+        return gf_fail_memory(error);
+    options.color_mode = MODE_RGBA;
+    options.use_threads = gf_library_threads(&webp->whole.options) > 1;
+    WebPAnimDecoder *const decoder =
+        gf_webp.WebPAnimDecoderNewInternal(&data, &options, WEBP_DEMUX_ABI_VERSION);
+    bool got = decoder;
+    for (int i = 0; got && i <= webp->page; i++)
+        got = gf_webp.WebPAnimDecoderGetNext(decoder, &canvas, &time);
+    if (got)
+        memcpy(pixels, canvas, gf_row_bytes(format) * (size_t)format.height);
+    gf_webp.WebPAnimDecoderDelete(decoder);
+    return got ? GF_OK
+               : gf_whole_source_fail(&webp->whole, "a picture of its animation cannot be decoded",
+                                      error);
+}
+
+static enum gf_status webp_decode(struct gf_whole_source *source, unsigned char *pixels,
+                                  struct gf_error *error)
+{
+    struct webp_source *const webp = (struct webp_source *)source;
+    return webp->animated ? decode_animated(webp, pixels, error)
+                          : decode_still(webp, pixels, error);
+}
+
+/* ---- the header ---- */
+
+static bool set_chunk(WebPDemuxer *demuxer, const char *name, struct gf_metadata *metadata)
+{
+    WebPChunkIterator chunk;
+    bool done = true;
+    if (!gf_webp.WebPDemuxGetChunk(demuxer, name, 1, &chunk))
+        return true;
+    const uint8_t *const bytes = chunk.chunk.bytes;
+    const size_t size = chunk.chunk.size;
+    if (size && size <= GF_METADATA_MAX)
+        done = name[0] == 'I'   ? gf_blob_set(&metadata->icc, bytes, size)
+               : name[0] == 'E' ? gf_metadata_add_exif(metadata, bytes, size)
+                                : gf_blob_set(&metadata->xmp, bytes, size);
+    gf_webp.WebPDemuxReleaseChunkIterator(&chunk);
+    return done;
+}
+
+static bool read_metadata(struct webp_source *webp)
+{
+    struct gf_metadata *const metadata = &webp->whole.base.metadata;
+    return set_chunk(webp->demuxer, "ICCP", metadata) &&
+           set_chunk(webp->demuxer, "EXIF", metadata) && set_chunk(webp->demuxer, "XMP ", metadata);
+}
+
+static enum gf_status read_header(struct webp_source *webp, struct gf_error *error)
+{
+    /* What libwebp takes for a pixel, measured: lossless pictures are decoded to 32 bits and with
+     * tables, animations on two canvases. */
+    const double still_bytes = 6, animated_bytes = 12;
+    struct gf_whole_source *const whole = &webp->whole;
+    const WebPData data = {whole->file, whole->file_size};
+    WebPDemuxState state = WEBP_DEMUX_PARSE_ERROR;
+    webp->demuxer = gf_webp.WebPDemuxInternal(&data, 1, &state, WEBP_DEMUX_ABI_VERSION);
+    if (webp->demuxer && state < WEBP_DEMUX_PARSED_HEADER)
+        return gf_fail_truncated(error, whole->name, -1, 0);
+    if (!webp->demuxer)
+        return gf_whole_source_fail(whole, "its header cannot be read", error);
+    const uint32_t flags = gf_webp.WebPDemuxGetI(webp->demuxer, WEBP_FF_FORMAT_FLAGS);
+    webp->animated = flags & ANIMATION_FLAG;
+    webp->alpha = webp->animated || flags & ALPHA_FLAG;
+    webp->pages = (int)gf_webp.WebPDemuxGetI(webp->demuxer, WEBP_FF_FRAME_COUNT);
+    enum gf_status status = gf_size_check(
+        whole->name, gf_webp.WebPDemuxGetI(webp->demuxer, WEBP_FF_CANVAS_WIDTH),
+        gf_webp.WebPDemuxGetI(webp->demuxer, WEBP_FF_CANVAS_HEIGHT), &whole->options, error);
+    if (!status && state != WEBP_DEMUX_DONE)
+        return gf_whole_source_fail(whole, "it is truncated", error);
+    if (!status && webp->pages < 1)
+        return gf_whole_source_fail(whole, "it holds no picture", error);
+    if (!status)
+        status = gf_whole_source_page(whole, webp->pages, &webp->page, error);
+    if (!status)
+        status = gf_whole_source_describe(
+            whole, gf_webp.WebPDemuxGetI(webp->demuxer, WEBP_FF_CANVAS_WIDTH),
+            gf_webp.WebPDemuxGetI(webp->demuxer, WEBP_FF_CANVAS_HEIGHT), webp->alpha ? 4 : 3, 8,
+            webp->animated ? animated_bytes : still_bytes, error);
+    if (!status && !read_metadata(webp))
+        status = gf_fail_memory(error);
+    return status;
+}
+
+enum gf_status gf_webp_source_open(struct gf_input *input, const struct gf_options *options,
+                                   struct gf_source **source, struct gf_error *error)
+{
+    struct webp_source *const webp = calloc(1, sizeof *webp);
+    if (!webp)
+        return gf_fail_memory(error);
+    webp->whole.decode = webp_decode;
+    webp->whole.release = webp_release;
+    enum gf_status status = gf_whole_source_begin(&webp->whole, input, options, error);
+    if (!status)
+        status = read_header(webp, error);
+    if (status) {
+        gf_whole_source_close(&webp->whole.base);
+        return status;
+    }
+    *source = &webp->whole.base;
+    return GF_OK;
+}

@@ -1,0 +1,35 @@
+#!/bin/sh
+# Prints the optional picture formats whose libraries can be built with here, each as NAME:LIBRARY,LIBRARY: the shared
+# libraries by the names that the program will load them by. Arguments: the C compiler.
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+
+# format NAME HEADER FLAGS...
+format()
+{
+    name=$1 header=$2
+    shift 2
+    [ $# -gt 0 ] || return 0
+    printf '#include <stdio.h>\n#include <stdint.h>\n#include <%s>\n' "$header" >"$folder/a.c"
+    # shellcheck disable=SC2086 # several words
+    $CC -shared -fPIC -o "$folder/a.so" "$folder/a.c" -Wl,--no-as-needed "$@" -nostdlib 2>/dev/null || return 0
+    libraries=$(LC_ALL=C readelf -d "$folder/a.so" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep '^lib' | paste -sd, -)
+    [ -z "$libraries" ] || echo "$name:$libraries"
+}
+
+# flags PACKAGE...: nothing where one is missing.
+flags()
+{
+    pkg-config --cflags --libs "$@" 2>/dev/null
+}
+
+CC=$*
+# shellcheck disable=SC2046 # several words
+{
+    format webp webp/encode.h $(flags libwebp libwebpdemux libwebpmux)
+    format tiff tiffio.h $(flags libtiff-4)
+    format avif avif/avif.h $(flags libavif)
+    format jxl jxl/decode.h $(flags libjxl libjxl_threads)
+    format heif libheif/heif.h $(flags libheif)
+    format gif gif_lib.h -lgif # giflib has no pkg-config file
+}
