@@ -3,7 +3,7 @@
 # CUDAHOSTCXX CUBINS PTX ISAL FORMATS PACKAGES...
 cuda=$1 nvcc=$2 host=$3 cubins=$4 ptx=$5 isal=$6 formats=$7
 shift 7
-missing= packages=
+missing=""
 for package in "$@"; do
     version=$(pkg-config --modversion "$package" 2>/dev/null) && found="$found $package $version," || missing="$missing $package"
 done
@@ -18,7 +18,7 @@ else
     echo "PNG is unpacked by: zlib (ISA-L takes half its time: apt-get install libisal-dev)"
 fi
 # The formats in the order of their list, with the packages that bring them.
-present= absent=
+present="" absent="" packages=""
 for format in webp:libwebp-dev tiff:libtiff-dev avif:libavif-dev jxl:libjxl-dev heif:libheif-dev gif:libgif-dev; do
     name=${format%%:*}
     case " $formats" in
