@@ -86,12 +86,12 @@ static int launch_part(const struct gf_launch *launch, struct view_pair band, bo
     return cudaGetLastError();
 }
 
-extern "C" gf_launcher gf_point_position_cuda;
+extern "C" gf_launcher gf_point_wide_cuda;
 
 static int launch_pixels(const struct gf_launch *launch, bool resident)
 {
-    if (((const struct gf_point_program *)launch->stage->constants)->fields)
-        return gf_point_position_cuda(launch);
+    if (gf_point_is_wide((const struct gf_point_program *)launch->stage->constants))
+        return gf_point_wide_cuda(launch);
     const struct view_pair band = aligned_views(launch);
     return for_parts_of_rows(band, LAUNCH_PIXELS / band.width, [&](const struct view_pair &part) {
         return launch_part(launch, part, resident);

@@ -43,6 +43,8 @@ static size_t lay_out(const struct gf_point_builder *builder, struct gf_format i
     program->fields = builder->fields;
     if (builder->fields)
         program->field_at = place(&end, (size_t)builder->fields * program->field_bytes);
+    if (builder->words)
+        program->data_at = place(&end, builder->words * sizeof(uint32_t));
     struct gf_point_op *const last = &program->op[builder->count - 1];
     if (last->kind == GF_POINT_ENCODE && out.bits == 8) {
         last->kind = GF_POINT_ENCODE_8;
@@ -93,6 +95,8 @@ static void write_tables(const struct gf_point_builder *builder, struct gf_forma
     if (program->fields)
         memcpy(block + program->field_at, builder->field,
                (size_t)program->fields * program->field_bytes);
+    if (builder->words)
+        memcpy(block + program->data_at, builder->data, builder->words * sizeof(uint32_t));
     for (int i = 0; program->encode_at && i <= GF_POINT_ENCODE_STEPS; i++) {
         const double x = gf_srgb_encode_exact((double)i / GF_POINT_ENCODE_STEPS);
         block[program->encode_at + (unsigned)i] = (char)rounded(x * 255);
@@ -109,6 +113,7 @@ static enum gf_status build(const struct gf_stage *stage, struct gf_point_builde
         struct gf_stage item;
         enum gf_status status =
             gf_stage_bind(&item, run->item[i].filter, run->item[i].params, builder->format, error);
+        builder->left = 0;
         item.histogram = i ? NULL : stage->histogram;
         if (!status)
             status = item.filter->point(&item, builder, error);
@@ -134,6 +139,7 @@ static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
             write_tables(&builder, stage->in, &program, stage->constants);
         }
     }
+    free(builder.data);
     free(builder.field);
     free(builder.level);
     free(builder.lightness);

@@ -1,9 +1,9 @@
 /* Point filters: each pixel is made of the same pixel of the input. Adjacent ones are one stage,
  * whose program (pixel/point_program.h) both backends evaluate, and which rounds once.
  *
- * A filter's point() calls the functions below in the order of what it does. They change the
- * colour; alpha is changed by premultiply, unpremultiply and flatten alone. Each clamps its result
- * to 0..M. */
+ * A filter's point() calls the functions below in the order of what it does, those that make no
+ * more than four operations. They change the colour; alpha is changed by premultiply,
+ * unpremultiply, flatten, key and fade alone. Each clamps its result to 0..M. */
 #ifndef GF_PIXEL_POINT_H
 #define GF_PIXEL_POINT_H
 
@@ -33,6 +33,15 @@ struct gf_point_builder;
 void gf_point_linear(struct gf_point_builder *builder, double pivot, double scale, double offset);
 /* M (v / M)^exponent */
 void gf_point_power(struct gf_point_builder *builder, double exponent);
+/* From now on linear and power change only those channels, a bit each: 1 is red. Only for pictures
+ * with colour. */
+void gf_point_only(struct gf_point_builder *builder, unsigned channels);
+/* The nearest of `levels` levels, 2 or more, that divide the scale evenly; a half goes up. */
+void gf_point_quantize(struct gf_point_builder *builder, int levels);
+/* M - v where the sample, rounded, is `least` or more. */
+void gf_point_solarize(struct gf_point_builder *builder, double least);
+/* Linear light times the channel's factor. Gray takes the first. */
+void gf_point_light_gain(struct gf_point_builder *builder, const double factor[3]);
 /* M where the sample, rounded, is `least` or more, else 0. */
 void gf_point_step(struct gf_point_builder *builder, double least);
 /* From three channels to one; weights in 1/total, a power of two. Does nothing where there is one
@@ -40,6 +49,26 @@ void gf_point_step(struct gf_point_builder *builder, double least);
 void gf_point_gray(struct gf_point_builder *builder, const int weight[3], int total);
 /* CIELAB a* and b* times factor. Does nothing where there is one channel. */
 void gf_point_saturate(struct gf_point_builder *builder, double factor);
+/* R' = m[0][0] R + m[0][1] G + m[0][2] B + m[0][3] M, and so on. A gray picture counts as one with
+ * R = G = B, and becomes colour, unless the matrix keeps gray: it makes grays of all grays. */
+void gf_point_matrix(struct gf_point_builder *builder, const double matrix[3][4]);
+bool gf_point_keeps_gray(const double matrix[3][4]);
+/* Gray becomes colour with R = G = B. */
+void gf_point_colour(struct gf_point_builder *builder);
+/* Y + (v - Y) (1 + amount - |amount| s), Y the luma of bt709, s the largest less the smallest of R,
+ * G, B in 0..1. Does nothing where there is one channel. */
+void gf_point_vibrance(struct gf_point_builder *builder, double amount);
+/* A table of colours: nodes [size][size][size][3], blue slowest, 0..65535 is 0..M; size
+ * GF_TABLE3D_MIN..GF_TABLE3D_MAX; see pixel/table3d.h. Gray becomes colour. */
+enum gf_status gf_point_table3d(struct gf_point_builder *builder, int size, const uint16_t *nodes,
+                                struct gf_error *error) GF_CHECKED;
+/* Adds an alpha of M where there is none. */
+void gf_point_opaque(struct gf_point_builder *builder);
+/* Alpha times (d - similarity) / blend, clamped to 0..1, where d is the distance of Cb and Cr
+ * (ITU-R BT.601, full range, parts of the scale) from those of `colour`, R, G, B in 0..1. Only for
+ * pictures with colour. */
+void gf_point_key(struct gf_point_builder *builder, const double colour[3], double similarity,
+                  double blend);
 void gf_point_premultiply(struct gf_point_builder *builder);
 void gf_point_unpremultiply(struct gf_point_builder *builder, int bits);
 void gf_point_limit_to_alpha(struct gf_point_builder *builder);
@@ -55,6 +84,19 @@ void gf_point_levels(struct gf_point_builder *builder, int tables, const double 
 /* The same for CIELAB L* by one table, [M + 1]. */
 enum gf_status gf_point_lightness(struct gf_point_builder *builder, const double *value,
                                   struct gf_error *error) GF_CHECKED;
+
+/* A function for each channel, of parts of the full scale. As the first of a run it is evaluated
+ * for each sample, in double precision; after another operation it is `points` points from least to
+ * greatest with straight lines between them, and beyond them as at the nearest. */
+struct gf_point_curve {
+    double (*of)(const void *context, int channel, double v);
+    const void *context; /* the caller's; used until the call below returns */
+    bool same;           /* for all channels; else only for pictures with colour */
+    int points;          /* 2 or more */
+    double least, greatest;
+};
+enum gf_status gf_point_curve(struct gf_point_builder *builder, const struct gf_point_curve *curve,
+                              struct gf_error *error) GF_CHECKED;
 
 /* A number for each position of the picture: curve(column(x) + row(y)), where a sum beyond 0..1
  * counts as 0 or 1. Both backends read it from tables, which these functions fill, so that no
@@ -74,6 +116,9 @@ enum gf_status gf_point_mix(struct gf_point_builder *builder, const struct gf_po
 /* v + amount field; the amount is a part of the full scale. */
 enum gf_status gf_point_add(struct gf_point_builder *builder, const struct gf_point_field *field,
                             double amount, struct gf_error *error) GF_CHECKED;
+/* alpha times the field */
+enum gf_status gf_point_fade(struct gf_point_builder *builder, const struct gf_point_field *field,
+                             struct gf_error *error) GF_CHECKED;
 
 /* refuses() of a variant that needs a picture with colour. */
 const char *gf_point_refuses_gray(const struct gf_stage *stage);

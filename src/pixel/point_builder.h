@@ -7,6 +7,7 @@
 struct gf_point_builder {
     struct gf_format format;        /* of the next operation's input */
     int bins;                       /* M + 1 of the run's input */
+    unsigned left;                  /* a bit for each channel that linear and power leave alone */
     bool changed;                   /* `value` is not the identity */
     int tables;                     /* 1, or one for each colour channel */
     double *value;                  /* [3][bins], of which `tables` count */
@@ -14,8 +15,19 @@ struct gf_point_builder {
     float *level;                   /* [bins] */
     int fields;
     float *field; /* [fields][gf_point_field_floats()] */
+    size_t words;
+    uint32_t *data; /* of CURVE and TABLE3D */
     int count;
     struct gf_point_op op[GF_POINT_OPS_MAX];
 };
+
+void gf_point_append(struct gf_point_builder *builder, struct gf_point_op op);
+/* Before any operation: each value of the tables of `channels`, a bit each, becomes of(value). The
+ * channels get a table each where they differ. */
+void gf_point_map(struct gf_point_builder *builder, unsigned channels,
+                  double (*of)(const void *context, int channel, double v), const void *context);
+/* Samples to linear light, 0..1, and back: each appends an operation, or leaves one out. */
+void gf_point_to_light(struct gf_point_builder *builder);
+void gf_point_from_light(struct gf_point_builder *builder);
 
 #endif

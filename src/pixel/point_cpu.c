@@ -4,16 +4,9 @@
 
 #include "base/target_clones.h"
 #include "pixel/map_simd.h"
-#include "pixel/point_program.h"
+#include "pixel/point_planes.h"
 
 #define INLINE static inline __attribute__((always_inline))
-
-enum { PIECE = 512 };
-
-struct planes {
-    float colour[3][PIECE];
-    float alpha[PIECE];
-};
 
 /* Eight samples of a row with one load and one store; table: [channel][256]. */
 INLINE void map_8(const uint8_t *restrict in, uint8_t *restrict out, size_t n, const int channels,
@@ -91,7 +84,7 @@ static void map_row_16(const struct gf_point_program *program, const uint16_t *i
     }
 }
 
-INLINE void split(const void *in, int bits, int n, const int channels, struct planes *planes)
+INLINE void split(const void *in, int bits, int n, const int channels, struct gf_planes *planes)
 {
     const uint8_t *const bytes = in;
     const uint16_t *const words = in;
@@ -109,7 +102,7 @@ INLINE void split(const void *in, int bits, int n, const int channels, struct pl
 }
 
 GF_TARGET_CLONES static void split_planes(const void *in, struct gf_format format, int n,
-                                          struct planes *planes)
+                                          struct gf_planes *planes)
 {
     switch (format.channels) {
     case 1:
@@ -126,7 +119,7 @@ GF_TARGET_CLONES static void split_planes(const void *in, struct gf_format forma
     }
 }
 
-INLINE void join(void *out, int bits, int n, const int channels, const struct planes *planes)
+INLINE void join(void *out, int bits, int n, const int channels, const struct gf_planes *planes)
 {
     uint8_t *const bytes = out;
     uint16_t *const words = out;
@@ -145,7 +138,7 @@ INLINE void join(void *out, int bits, int n, const int channels, const struct pl
 
 /* Every operation has clamped its result to 0..M. */
 GF_TARGET_CLONES static void join_planes(void *out, struct gf_format format, int n,
-                                         const struct planes *planes)
+                                         const struct gf_planes *planes)
 {
     switch (format.channels) {
     case 1:
@@ -165,50 +158,50 @@ GF_TARGET_CLONES static void join_planes(void *out, struct gf_format format, int
 /* A piece is always computed to its full length, so that loops have no remainders. */
 GF_TARGET_CLONES static void linear(const struct gf_point_op op, float *v)
 {
-    for (int i = 0; i < PIECE; i++)
+    for (int i = 0; i < GF_PIECE; i++)
         v[i] = gf_point_linear_of(&op, v[i]);
 }
 
 GF_TARGET_CLONES static void power(const struct gf_point_op op, float *v)
 {
-    for (int i = 0; i < PIECE; i++)
+    for (int i = 0; i < GF_PIECE; i++)
         v[i] = gf_point_power_of(&op, v[i]);
 }
 
 GF_TARGET_CLONES static void step(const struct gf_point_op op, float *v)
 {
-    for (int i = 0; i < PIECE; i++)
+    for (int i = 0; i < GF_PIECE; i++)
         v[i] = gf_point_step_of(&op, v[i]);
 }
 
 GF_TARGET_CLONES static void decode(const struct gf_point_op op, float *v)
 {
-    for (int i = 0; i < PIECE; i++)
+    for (int i = 0; i < GF_PIECE; i++)
         v[i] = gf_srgb_decode(v[i] / op.max);
 }
 
 GF_TARGET_CLONES static void encode(const struct gf_point_op op, float *v)
 {
-    for (int i = 0; i < PIECE; i++)
+    for (int i = 0; i < GF_PIECE; i++)
         v[i] = gf_point_encode_of(&op, v[i]);
 }
 
 GF_TARGET_CLONES static void encode_8(const unsigned char *table, float *v)
 {
-    for (int i = 0; i < PIECE; i++)
+    for (int i = 0; i < GF_PIECE; i++)
         v[i] = gf_point_encode_8_of(table, v[i]);
 }
 
-GF_TARGET_CLONES static void gray(const struct gf_point_op op, struct planes *p)
+GF_TARGET_CLONES static void gray(const struct gf_point_op op, struct gf_planes *p)
 {
-    for (int i = 0; i < PIECE; i++)
+    for (int i = 0; i < GF_PIECE; i++)
         p->colour[0][i] = gf_point_gray_of(&op, p->colour[0][i], p->colour[1][i], p->colour[2][i]);
 }
 
-GF_TARGET_CLONES static void saturate(const struct gf_point_op op, struct planes *p)
+GF_TARGET_CLONES static void saturate(const struct gf_point_op op, struct gf_planes *p)
 {
     const float factor = op.a;
-    for (int i = 0; i < PIECE; i++) {
+    for (int i = 0; i < GF_PIECE; i++) {
         const struct gf_rgb from = {p->colour[0][i], p->colour[1][i], p->colour[2][i]};
         const struct gf_rgb to = gf_saturate(from, factor);
         p->colour[0][i] = to.r;
@@ -218,19 +211,19 @@ GF_TARGET_CLONES static void saturate(const struct gf_point_op op, struct planes
 }
 
 GF_TARGET_CLONES static void find_levels(const struct gf_point_program *program,
-                                         const struct planes *p, float *new_fy)
+                                         const struct gf_planes *p, float *new_fy)
 {
     const uint32_t *const curve = gf_point_block(program, program->curve_at);
     const float *const level = gf_point_block(program, program->level_at);
-    for (int i = 0; i < PIECE; i++) {
+    for (int i = 0; i < GF_PIECE; i++) {
         const struct gf_rgb from = {p->colour[0][i], p->colour[1][i], p->colour[2][i]};
         new_fy[i] = level[gf_lightness_bin(from, curve)];
     }
 }
 
-GF_TARGET_CLONES static void relight(const float *new_fy, struct planes *p)
+GF_TARGET_CLONES static void relight(const float *new_fy, struct gf_planes *p)
 {
-    for (int i = 0; i < PIECE; i++) {
+    for (int i = 0; i < GF_PIECE; i++) {
         const struct gf_rgb from = {p->colour[0][i], p->colour[1][i], p->colour[2][i]};
         const struct gf_rgb to = gf_relight(from, new_fy[i]);
         p->colour[0][i] = to.r;
@@ -242,32 +235,32 @@ GF_TARGET_CLONES static void relight(const float *new_fy, struct planes *p)
 GF_TARGET_CLONES static void premultiply(const struct gf_point_op op, float *restrict v,
                                          const float *restrict alpha)
 {
-    for (int i = 0; i < PIECE; i++)
+    for (int i = 0; i < GF_PIECE; i++)
         v[i] = gf_point_premultiply_of(&op, v[i], alpha[i]);
 }
 
 GF_TARGET_CLONES static void limit(float *restrict v, const float *restrict alpha)
 {
-    for (int i = 0; i < PIECE; i++)
+    for (int i = 0; i < GF_PIECE; i++)
         v[i] = gf_point_limit_of(v[i], alpha[i]);
 }
 
 GF_TARGET_CLONES static void unpremultiply(const struct gf_point_op op, float *restrict v,
                                            const float *restrict alpha)
 {
-    for (int i = 0; i < PIECE; i++)
+    for (int i = 0; i < GF_PIECE; i++)
         v[i] = gf_point_unpremultiply_of(&op, v[i], alpha[i]);
 }
 
 GF_TARGET_CLONES static void multiply(float *v, float factor)
 {
-    for (int i = 0; i < PIECE; i++)
+    for (int i = 0; i < GF_PIECE; i++)
         v[i] *= factor;
 }
 
 GF_TARGET_CLONES static void divide(float *v, float divisor)
 {
-    for (int i = 0; i < PIECE; i++)
+    for (int i = 0; i < GF_PIECE; i++)
         v[i] /= divisor;
 }
 
@@ -287,24 +280,26 @@ GF_TARGET_CLONES static void find_field(const struct gf_stage *stage, int number
         gf_point_block(program, program->field_at + (unsigned)number * program->field_bytes);
     const float *const columns = curve + GF_POINT_CURVE_ROOM;
     const float row = columns[gf_point_field_columns(stage->in.width) + (size_t)y];
-    for (int i = 0; i < PIECE; i++)
+    for (int i = 0; i < GF_PIECE; i++)
         field[i] = gf_point_field_of(curve, columns[x + i], row);
 }
 
 GF_TARGET_CLONES static void blend(const struct gf_point_op op, float colour, float *restrict v,
                                    const float *restrict field)
 {
-    for (int i = 0; i < PIECE; i++)
+    for (int i = 0; i < GF_PIECE; i++)
         v[i] = gf_point_blend_of(&op, v[i], colour, field[i]);
 }
 
 static void apply_position(const struct gf_stage *stage, const struct gf_point_op *op, int colours,
-                           int x, int y, struct planes *p)
+                           int x, int y, struct gf_planes *p)
 {
     const float colour[3] = {op->a, op->b, op->c};
-    float field[PIECE];
+    float field[GF_PIECE];
     find_field(stage, (int)op->d, x, y, field);
-    for (int c = 0; c < colours; c++)
+    if (op->kind == GF_POINT_FADE)
+        gf_planes_fade(field, p);
+    for (int c = 0; c < colours && op->kind != GF_POINT_FADE; c++)
         blend(*op, colour[c], p->colour[c], field);
 }
 
@@ -345,9 +340,9 @@ static void apply_channelwise(const struct gf_point_program *program, const stru
 }
 
 static void apply(const struct gf_point_program *program, const struct gf_point_op *op,
-                  int *colours, struct planes *p)
+                  int *colours, struct gf_planes *p)
 {
-    float new_fy[PIECE];
+    float new_fy[GF_PIECE];
     switch (op->kind) {
     case GF_POINT_GRAY:
         gray(*op, p);
@@ -365,21 +360,27 @@ static void apply(const struct gf_point_program *program, const struct gf_point_
         relight(new_fy, p);
         return;
     }
+    if (op->kind >= GF_POINT_GAIN) {
+        gf_planes_apply(program, op, colours, p);
+        return;
+    }
     for (int c = 0; c < *colours; c++)
-        apply_channelwise(program, op, p->colour[c], p->alpha);
+        if (!gf_point_leaves(op, c))
+            apply_channelwise(program, op, p->colour[c], p->alpha);
     if (op->kind == GF_POINT_PREMULTIPLY)
         multiply(p->alpha, op->a);
     else if (op->kind == GF_POINT_UNPREMULTIPLY)
         divide(p->alpha, op->a);
 }
 
-static void look_up(const struct gf_point_program *program, struct gf_format in, struct planes *p)
+static void look_up(const struct gf_point_program *program, struct gf_format in,
+                    struct gf_planes *p)
 {
     const float *const first = gf_point_block(program, program->table_at);
     const int stride = program->tables == 1 ? 0 : 1 << in.bits;
     for (int c = 0; c < gf_colour_channels(in); c++) {
         const float *const table = first + c * stride;
-        for (int i = 0; i < PIECE; i++)
+        for (int i = 0; i < GF_PIECE; i++)
             p->colour[c][i] = table[(int)p->colour[c][i]];
     }
 }
@@ -389,18 +390,18 @@ static void evaluate_row(const struct gf_stage *stage, const uint8_t *in, uint8_
     const struct gf_point_program *const program = stage->constants;
     const int in_size = stage->in.channels * stage->in.bits / 8;
     const int out_size = stage->out.channels * stage->out.bits / 8;
-    _Alignas(64) struct planes planes = {0};
-    for (int x = 0; x < stage->in.width; x += PIECE) {
-        const int n = stage->in.width - x < PIECE ? stage->in.width - x : PIECE;
+    _Alignas(64) struct gf_planes planes = {0};
+    for (int x = 0; x < stage->in.width; x += GF_PIECE) {
+        const int n = stage->in.width - x < GF_PIECE ? stage->in.width - x : GF_PIECE;
         int colours = gf_colour_channels(stage->in);
-        if (n < PIECE) /* what the piece before has left is no sample */
+        if (n < GF_PIECE) /* what the piece before has left is no sample */
             memset(&planes, 0, sizeof planes);
         split_planes(in + (ptrdiff_t)x * in_size, stage->in, n, &planes);
         if (program->table == GF_POINT_FLOATS)
             look_up(program, stage->in, &planes);
         for (int i = 0; i < program->count; i++) {
             const struct gf_point_op *const op = &program->op[i];
-            if (op->kind == GF_POINT_MIX || op->kind == GF_POINT_ADD)
+            if (op->kind >= GF_POINT_MIX)
                 apply_position(stage, op, colours, x, y, &planes);
             else
                 apply(program, op, &colours, &planes);

@@ -5,6 +5,7 @@
 
 #include "pixel/colour.h"
 #include "pixel/point.h"
+#include "pixel/table3d.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -26,12 +27,25 @@ enum gf_point_kind {
     GF_POINT_LIMIT,         /* the lesser of colour and alpha */
     GF_POINT_FLATTEN,       /* on a, b, c, which show as far as alpha does not cover them; no alpha
                                is left */
+    GF_POINT_GAIN,          /* v times a, b or c, by its channel */
+    GF_POINT_QUANTIZE,      /* round(v a) b */
+    GF_POINT_SOLARIZE,      /* round(v) > a ? M - v : v */
+    GF_POINT_CURVE,         /* straight lines between points: at v a + b, 0..d; see below */
+    GF_POINT_MATRIX,   /* three channels: the row of red, R a + G b + B c + d; two ROWs follow */
+    GF_POINT_ROW,      /* of green, of blue: read by the MATRIX before it */
+    GF_POINT_VIBRANCE, /* Y + (v - Y) (a - b (most - least)), Y the luma of bt709 */
+    GF_POINT_TABLE3D,  /* three channels: pixel/table3d.h at v a; b nodes a side; times d */
+    GF_POINT_OPAQUE,   /* there was no alpha: it is M */
+    GF_POINT_KEY,      /* alpha by the distance of Cb, Cr from a, b: beyond c, a slope of d */
     /* By the pixel's position; d: the number of the field. */
     GF_POINT_MIX, /* v + (a, b or c - v) times the field */
-    GF_POINT_ADD  /* v + a times the field */
+    GF_POINT_ADD, /* v + a times the field */
+    GF_POINT_FADE /* alpha times the field */
 };
 
-/* max is the M of the operation's result. */
+/* max is the M of the operation's result. LINEAR, POWER: d has a bit for each channel that they
+ * leave alone. CURVE, TABLE3D: c is where their data begins in the program's; CURVE's are floats
+ * [3][d + 2], whose last is read, but does not count. */
 struct gf_point_op {
     int kind;
     float max;
@@ -39,7 +53,7 @@ struct gf_point_op {
 };
 
 enum {
-    GF_POINT_OPS_MAX = 3 * GF_POINT_RUN_MAX,
+    GF_POINT_OPS_MAX = 4 * GF_POINT_RUN_MAX,
     /* The table of ENCODE_8: sRGB rounded to 8 bits for linear light i / ENCODE_STEPS. Fine enough
      * to be within 0.1 of a step before rounding, even where sRGB is steepest. */
     GF_POINT_ENCODE_STEPS = 16383,
@@ -72,12 +86,25 @@ struct gf_point_program {
     unsigned encode_at; /* ENCODE_8: bytes [ENCODE_STEPS + 1] */
     int fields;
     unsigned field_at, field_bytes; /* floats: a curve, the picture's columns, its rows */
+    unsigned data_at;               /* of CURVE and TABLE3D: words */
     struct gf_point_op op[GF_POINT_OPS_MAX];
 };
 
 static inline const void *gf_point_block(const struct gf_point_program *program, unsigned offset)
 {
     return (const char *)program + offset;
+}
+
+/* Whether it has operations of which a device keeps a kernel of its own: those from GAIN on, and
+ * those that leave channels alone. */
+static inline bool gf_point_is_wide(const struct gf_point_program *program)
+{
+    for (int i = 0; i < program->count; i++) {
+        const struct gf_point_op *const op = &program->op[i];
+        if (op->kind >= GF_POINT_GAIN || (op->kind <= GF_POINT_POWER && op->d != 0))
+            return true;
+    }
+    return false;
 }
 
 static inline size_t gf_point_field_columns(int width)
@@ -97,6 +124,12 @@ void gf_point_cpu(const struct gf_stage *stage, const struct gf_view *in, const 
                   void *scratch);
 
 /* Evaluation, shared by both backends. */
+
+/* Whether an operation on each sample leaves that channel alone. */
+GF_HOST_DEVICE int gf_point_leaves(const struct gf_point_op *op, int channel)
+{
+    return op->kind <= GF_POINT_POWER && ((int)op->d >> channel & 1);
+}
 
 GF_HOST_DEVICE float gf_point_linear_of(const struct gf_point_op *op, float v)
 {
@@ -168,6 +201,72 @@ GF_HOST_DEVICE float gf_point_blend_of(const struct gf_point_op *op, float v, fl
 {
     const float replaced = op->kind == GF_POINT_MIX ? v : 0.0f;
     return gf_clamp(v + (colour - replaced) * field, op->max);
+}
+
+GF_HOST_DEVICE float gf_point_gain_of(const struct gf_point_op *op, float v, int channel)
+{
+    return gf_clamp(v * (channel == 0 ? op->a : channel == 1 ? op->b : op->c), op->max);
+}
+
+GF_HOST_DEVICE float gf_point_quantize_of(const struct gf_point_op *op, float v)
+{
+    return gf_clamp((float)(int)(v * op->a + 0.5f) * op->b, op->max);
+}
+
+GF_HOST_DEVICE float gf_point_solarize_of(const struct gf_point_op *op, float v)
+{
+    return gf_select((float)(int)(v + 0.5f), op->a, op->max - v, v);
+}
+
+/* point: of the channel */
+GF_HOST_DEVICE float gf_point_curve_of(const struct gf_point_op *op, const float *point, float v)
+{
+    const float at = gf_clamp(v * op->a + op->b, op->d);
+    const int i = (int)at;
+    return fmaf(point[i + 1] - point[i], at - (float)i, point[i]);
+}
+
+GF_HOST_DEVICE float gf_point_row_of(const struct gf_point_op *op, struct gf_rgb p)
+{
+    return gf_clamp(fmaf(op->a, p.r, fmaf(op->b, p.g, fmaf(op->c, p.b, op->d))), op->max);
+}
+
+/* op: the MATRIX, which two ROWs follow. */
+GF_HOST_DEVICE struct gf_rgb gf_point_matrix_of(const struct gf_point_op *op, struct gf_rgb p)
+{
+    const struct gf_rgb q = {gf_point_row_of(op, p), gf_point_row_of(op + 1, p),
+                             gf_point_row_of(op + 2, p)};
+    return q;
+}
+
+GF_HOST_DEVICE struct gf_rgb gf_point_vibrance_of(const struct gf_point_op *op, struct gf_rgb p)
+{
+    const float y = fmaf(0.2126f, p.r, fmaf(0.7152f, p.g, 0.0722f * p.b));
+    const float rg_most = p.r > p.g ? p.r : p.g, rg_least = p.r > p.g ? p.g : p.r;
+    const float most = rg_most > p.b ? rg_most : p.b, least = rg_least < p.b ? rg_least : p.b;
+    const float factor = fmaf(-op->b, most - least, op->a);
+    const struct gf_rgb q = {gf_clamp(fmaf(p.r - y, factor, y), op->max),
+                             gf_clamp(fmaf(p.g - y, factor, y), op->max),
+                             gf_clamp(fmaf(p.b - y, factor, y), op->max)};
+    return q;
+}
+
+GF_HOST_DEVICE struct gf_rgb gf_point_table3d_of(const struct gf_point_op *op,
+                                                 const uint32_t *nodes, struct gf_rgb p)
+{
+    const struct gf_rgb q = gf_table3d_of(nodes, (int)op->b, p.r * op->a, p.g * op->a, p.b * op->a);
+    const struct gf_rgb scaled = {gf_clamp(q.r * op->d, op->max), gf_clamp(q.g * op->d, op->max),
+                                  gf_clamp(q.b * op->d, op->max)};
+    return scaled;
+}
+
+/* The part of alpha that is kept. Cb and Cr of ITU-R BT.601 in steps of the sample. */
+GF_HOST_DEVICE float gf_point_key_of(const struct gf_point_op *op, struct gf_rgb p)
+{
+    const float y = fmaf(0.299f, p.r, fmaf(0.587f, p.g, 0.114f * p.b));
+    const float cb = (p.b - y) * 0.56433409f - op->a, cr = (p.r - y) * 0.71326676f - op->b;
+    const float distance = sqrtf(fmaf(cb, cb, cr * cr));
+    return gf_clamp((distance - op->c) * op->d, 1.0f);
 }
 
 #ifdef __cplusplus

@@ -9,7 +9,7 @@
 #include "cuda/filters/point/point_table.cuh"
 #include "pixel/point_program.h"
 
-extern "C" gf_launcher gf_point_position_cuda;
+extern "C" gf_launcher gf_point_wide_cuda;
 
 template <class ACCESS>
 static int launch_rows(const struct gf_launch *launch, struct view_pair band)
@@ -41,8 +41,8 @@ enum { LAUNCH_BYTES = 1 << 30 };
 
 template <class ACCESS> static int launch_point(const struct gf_launch *launch)
 {
-    if (((const struct gf_point_program *)launch->stage->constants)->fields)
-        return gf_point_position_cuda(launch);
+    if (gf_point_is_wide((const struct gf_point_program *)launch->stage->constants))
+        return gf_point_wide_cuda(launch);
     const struct view_pair band = aligned_views(launch);
     const unsigned most = sizeof(ACCESS) == VECTOR
                               ? band.rows

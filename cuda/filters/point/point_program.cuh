@@ -8,9 +8,9 @@
 enum {
     PROGRAM_WARPS = 4,
     PROGRAM_PIXELS = 2, /* of a thread at a time; 4 take so many registers that some are spilled */
-    /* Blocks of a kernel with fields that a multiprocessor must hold: where nothing is asked for,
+    /* Blocks of a wide kernel that a multiprocessor must hold: where nothing is asked for,
      * the compiler spills registers to hold 8. */
-    FIELD_BLOCKS = 4
+    WIDE_BLOCKS = 4
 };
 
 struct program {
@@ -22,6 +22,7 @@ struct program {
     unsigned table_at, curve_at, level_at, encode_at;
     struct gf_point_op op[GF_POINT_OPS_MAX];
     unsigned first_row, columns, field_at, field_bytes; /* of fields; see struct gf_point_program */
+    unsigned data_at;
 };
 
 template <int PIXELS> struct pixels {
@@ -43,6 +44,21 @@ static __device__ __forceinline__ void each_sample(struct pixels<PIXELS> *p, int
     }
 }
 
+/* function(sample, channel) */
+template <int PIXELS, typename FUNCTION>
+static __device__ __forceinline__ void each_channel(struct pixels<PIXELS> *p, int colours,
+                                                    FUNCTION function)
+{
+#pragma unroll
+    for (int c = 0; c < 3; c++) {
+        if (c && colours == 1)
+            break;
+#pragma unroll
+        for (int i = 0; i < PIXELS; i++)
+            p->colour[c][i] = function(p->colour[c][i], c);
+    }
+}
+
 template <int PIXELS, typename FUNCTION>
 static __device__ __forceinline__ void each_pixel(struct pixels<PIXELS> *p, FUNCTION function)
 {
@@ -56,7 +72,7 @@ static __device__ __forceinline__ void each_pixel(struct pixels<PIXELS> *p, FUNC
     }
 }
 
-/* MIX and ADD: pixel i of the thread's is column x + i * WARP of row y of the picture. */
+/* MIX, ADD, FADE: pixel i of the thread's is column x + i * WARP of row y of the picture. */
 template <int PIXELS>
 static __device__ __forceinline__ void apply_position(const struct program &program,
                                                       const struct gf_point_op &op, unsigned x,
@@ -70,14 +86,75 @@ static __device__ __forceinline__ void apply_position(const struct program &prog
 #pragma unroll
     for (int i = 0; i < PIXELS; i++) {
         const float field = gf_point_field_of(curve, columns[x + i * WARP], row);
+        if (op.kind == GF_POINT_FADE) {
+            p->alpha[i] *= field;
+            continue;
+        }
 #pragma unroll
         for (int c = 0; c < 3; c++)
             p->colour[c][i] = gf_point_blend_of(&op, p->colour[c][i], colour[c], field);
     }
 }
 
+/* The operations from GAIN on; `op` lies in the program, where a MATRIX finds its rows. */
+template <int PIXELS>
+static __device__ __forceinline__ void
+apply_wide(const struct program &program, const struct gf_point_op &op, unsigned x, unsigned y,
+           int *colours, struct pixels<PIXELS> *p)
+{
+    const unsigned char *const data = program.block + program.data_at;
+    switch (op.kind) {
+    case GF_POINT_GAIN:
+        each_channel(p, *colours, [&](float v, int c) { return gf_point_gain_of(&op, v, c); });
+        break;
+    case GF_POINT_QUANTIZE:
+        each_channel(p, *colours, [&](float v, int) { return gf_point_quantize_of(&op, v); });
+        break;
+    case GF_POINT_SOLARIZE:
+        each_channel(p, *colours, [&](float v, int) { return gf_point_solarize_of(&op, v); });
+        break;
+    case GF_POINT_CURVE:
+        each_channel(p, *colours, [&](float v, int c) {
+            const float *const point = (const float *)data + (int)op.c + c * ((int)op.d + 2);
+            return gf_point_curve_of(&op, point, v);
+        });
+        break;
+    case GF_POINT_MATRIX:
+#pragma unroll
+        for (int i = 0; i < PIXELS && *colours == 1; i++)
+            p->colour[1][i] = p->colour[2][i] = p->colour[0][i];
+        *colours = 3;
+        each_pixel(p, [&](struct gf_rgb v) { return gf_point_matrix_of(&op, v); });
+        break;
+    case GF_POINT_VIBRANCE:
+        each_pixel(p, [&](struct gf_rgb v) { return gf_point_vibrance_of(&op, v); });
+        break;
+    case GF_POINT_TABLE3D:
+        each_pixel(p, [&](struct gf_rgb v) {
+            return gf_point_table3d_of(&op, (const uint32_t *)data + (int)op.c, v);
+        });
+        break;
+    case GF_POINT_OPAQUE:
+#pragma unroll
+        for (int i = 0; i < PIXELS; i++)
+            p->alpha[i] = op.max;
+        break;
+    case GF_POINT_KEY:
+#pragma unroll
+        for (int i = 0; i < PIXELS; i++)
+            p->alpha[i] *=
+                gf_point_key_of(&op, {p->colour[0][i], p->colour[1][i], p->colour[2][i]});
+        break;
+    case GF_POINT_MIX:
+    case GF_POINT_ADD:
+    case GF_POINT_FADE:
+        apply_position(program, op, x, y, p);
+        break;
+    }
+}
+
 /* One operation on all of a thread's pixels: which one is asked once for all of them. */
-template <bool HAS_FIELDS, int PIXELS>
+template <bool WIDE, int PIXELS>
 static __device__ __forceinline__ void apply(const struct program &program,
                                              const struct gf_point_op &op, unsigned x, unsigned y,
                                              int *colours, struct pixels<PIXELS> *p)
@@ -87,10 +164,14 @@ static __device__ __forceinline__ void apply(const struct program &program,
     const float *const level = (const float *)(program.block + program.level_at);
     switch (op.kind) {
     case GF_POINT_LINEAR:
-        each_sample(p, *colours, [&](float v, float) { return gf_point_linear_of(&op, v); });
+        each_channel(p, *colours, [&](float v, int c) {
+            return WIDE && gf_point_leaves(&op, c) ? v : gf_point_linear_of(&op, v);
+        });
         break;
     case GF_POINT_POWER:
-        each_sample(p, *colours, [&](float v, float) { return gf_point_power_of(&op, v); });
+        each_channel(p, *colours, [&](float v, int c) {
+            return WIDE && gf_point_leaves(&op, c) ? v : gf_point_power_of(&op, v);
+        });
         break;
     case GF_POINT_STEP:
         each_sample(p, *colours, [&](float v, float) { return gf_point_step_of(&op, v); });
@@ -146,8 +227,8 @@ static __device__ __forceinline__ void apply(const struct program &program,
             p->alpha[i] /= op.a;
         break;
     default:
-        if (HAS_FIELDS)
-            apply_position(program, op, x, y, p);
+        if (WIDE)
+            apply_wide(program, op, x, y, colours, p);
     }
 }
 
@@ -194,10 +275,10 @@ static __device__ __forceinline__ void put_pixels(int channels, SAMPLE *tile, un
     }
 }
 
-/* Static, since a file may compile it with other roots (GF_ROOTS_BY_POWF). HAS_FIELDS: some
- * operations ask for the pixel's position; the others' kernels are as if there were none. */
-template <typename IN, typename OUT, class ACCESS, bool HAS_FIELDS>
-static __global__ void __launch_bounds__(PROGRAM_WARPS *WARP, HAS_FIELDS ? FIELD_BLOCKS : 0)
+/* Static, since a file may compile it with other roots (GF_ROOTS_BY_POWF). WIDE: see
+ * gf_point_is_wide(); the other kernels are as if there were no such operations. */
+template <typename IN, typename OUT, class ACCESS, bool WIDE>
+static __global__ void __launch_bounds__(PROGRAM_WARPS *WARP, WIDE ? WIDE_BLOCKS : 0)
     program_kernel(const __grid_constant__ struct program program)
 {
     extern __shared__ uint4 shared[];
@@ -224,8 +305,8 @@ static __global__ void __launch_bounds__(PROGRAM_WARPS *WARP, HAS_FIELDS ? FIELD
         take_pixels(program, (const IN *)from, at, &p);
 #pragma unroll 1
         for (int i = 0; i < program.count; i++)
-            apply<HAS_FIELDS>(program, program.op[i], tile.first + at, program.first_row + tile.row,
-                              &colours, &p);
+            apply<WIDE>(program, program.op[i], tile.first + at, program.first_row + tile.row,
+                        &colours, &p);
         put_pixels(program.out_channels, (OUT *)to, at, &p);
     }
     __syncwarp();
@@ -266,9 +347,10 @@ static void fill_program(struct program *to, const struct gf_launch *launch,
     to->columns = (unsigned)gf_point_field_columns(stage->in.width);
     to->field_at = from->field_at;
     to->field_bytes = from->field_bytes;
+    to->data_at = from->data_at;
 }
 
-template <class ACCESS, bool HAS_FIELDS = false>
+template <class ACCESS, bool WIDE = false>
 static int launch_program(const struct program *program, int in_bits, int out_bits,
                           cudaStream_t stream)
 {
@@ -278,16 +360,15 @@ static int launch_program(const struct program *program, int in_bits, int out_bi
         (size_t)PROGRAM_WARPS * program->tile *
         (size_t)(program->in_channels * in_bits + program->out_channels * out_bits) / 8;
     if (in_bits == 8 && out_bits == 8)
-        program_kernel<uint8_t, uint8_t, ACCESS, HAS_FIELDS>
-            <<<blocks, threads, size, stream>>>(*program);
+        program_kernel<uint8_t, uint8_t, ACCESS, WIDE><<<blocks, threads, size, stream>>>(*program);
     else if (in_bits == 8)
-        program_kernel<uint8_t, uint16_t, ACCESS, HAS_FIELDS>
+        program_kernel<uint8_t, uint16_t, ACCESS, WIDE>
             <<<blocks, threads, size, stream>>>(*program);
     else if (out_bits == 8)
-        program_kernel<uint16_t, uint8_t, ACCESS, HAS_FIELDS>
+        program_kernel<uint16_t, uint8_t, ACCESS, WIDE>
             <<<blocks, threads, size, stream>>>(*program);
     else
-        program_kernel<uint16_t, uint16_t, ACCESS, HAS_FIELDS>
+        program_kernel<uint16_t, uint16_t, ACCESS, WIDE>
             <<<blocks, threads, size, stream>>>(*program);
     return cudaGetLastError();
 }

@@ -1,8 +1,9 @@
-/* Runs of point filters that ask for a pixel's position. There is one kernel for them, whatever the
- * variant; rows are not joined, since a position is lost in a joined row. */
+/* Runs of point filters with operations that the other kernels leave out: those that mix channels,
+ * read curves or tables, make alpha, or ask for a pixel's position. There is one kernel for them,
+ * whatever the variant; rows are not joined, since a position is lost in a joined row. */
 #include "cuda/filters/point/point_program.cuh"
 
-extern "C" int gf_point_position_cuda(const struct gf_launch *launch)
+extern "C" int gf_point_wide_cuda(const struct gf_launch *launch)
 {
     const struct gf_stage *const stage = launch->stage;
     const struct view_pair band = aligned_views(launch);

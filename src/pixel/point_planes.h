@@ -1,0 +1,20 @@
+/* Pieces of rows as planes of floats, on which the CPU evaluates point programs. */
+#ifndef GF_PIXEL_POINT_PLANES_H
+#define GF_PIXEL_POINT_PLANES_H
+
+#include "pixel/point_program.h"
+
+enum { GF_PIECE = 512 }; /* A piece is always computed to its full length. */
+
+struct gf_planes {
+    float colour[3][GF_PIECE];
+    float alpha[GF_PIECE];
+};
+
+/* The operations from GAIN on, but for those of the position. Both may change *colours. */
+void gf_planes_apply(const struct gf_point_program *program, const struct gf_point_op *op,
+                     int *colours, struct gf_planes *p);
+/* FADE: alpha times the field, [GF_PIECE]. */
+void gf_planes_fade(const float *field, struct gf_planes *p);
+
+#endif

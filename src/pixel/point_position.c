@@ -1,0 +1,70 @@
+/* The operations of point filters that know the pixel's position. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "pixel/point_builder.h"
+
+/* Fills the tables of one more field of the whole picture. */
+static enum gf_status add_field(struct gf_point_builder *builder,
+                                const struct gf_point_field *field, struct gf_error *error)
+{
+    const struct gf_format format = builder->format;
+    const size_t floats = gf_point_field_floats(format), first = (size_t)builder->fields * floats;
+    float *const grown = realloc(builder->field, (first + floats) * sizeof *grown);
+    if (!grown)
+        return gf_fail_memory(error);
+    builder->field = grown;
+    builder->fields++;
+    float *const curve = grown + first, *const columns = curve + GF_POINT_CURVE_ROOM;
+    float *const rows = columns + gf_point_field_columns(format.width);
+    memset(curve, 0, floats * sizeof *curve);
+    for (int i = 0; i <= GF_POINT_CURVE_STEPS; i++)
+        curve[i] = (float)field->curve(field->context, (double)i / GF_POINT_CURVE_STEPS);
+    for (int x = 0; x < format.width; x++)
+        columns[x] = (float)field->column(field->context, x);
+    for (int y = 0; y < format.height; y++)
+        rows[y] = (float)field->row(field->context, y);
+    return GF_OK;
+}
+
+/* Appends an operation on the field that was added last. */
+static void append_position(struct gf_point_builder *builder, int kind, const double value[3])
+{
+    const double max = gf_sample_max(builder->format);
+    gf_point_append(builder, (struct gf_point_op){.kind = kind,
+                                                  .max = (float)max,
+                                                  .a = (float)(value[0] * max),
+                                                  .b = (float)(value[1] * max),
+                                                  .c = (float)(value[2] * max),
+                                                  .d = (float)(builder->fields - 1)});
+}
+
+enum gf_status gf_point_mix(struct gf_point_builder *builder, const struct gf_point_field *field,
+                            const double colour[3], struct gf_error *error)
+{
+    const enum gf_status status = add_field(builder, field, error);
+    if (!status)
+        append_position(builder, GF_POINT_MIX, colour);
+    return status;
+}
+
+enum gf_status gf_point_add(struct gf_point_builder *builder, const struct gf_point_field *field,
+                            double amount, struct gf_error *error)
+{
+    const enum gf_status status = add_field(builder, field, error);
+    if (!status)
+        append_position(builder, GF_POINT_ADD, (const double[3]){amount, amount, amount});
+    return status;
+}
+
+enum gf_status gf_point_fade(struct gf_point_builder *builder, const struct gf_point_field *field,
+                             struct gf_error *error)
+{
+    const enum gf_status status = add_field(builder, field, error);
+    if (status)
+        return status;
+    gf_point_opaque(builder);
+    append_position(builder, GF_POINT_FADE, (const double[3]){0});
+    return GF_OK;
+}
