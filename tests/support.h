@@ -200,7 +200,7 @@ static inline const char *default_chain(const struct gf_filter *filter, char *te
     snprintf(text, size, "%s", filter->name);
     for (const struct gf_param *param = gf_filter_params(filter); param->name; param++) {
         const char *value = NULL;
-        if (param->type == GF_TYPE_MATRIX)
+        if (param->type == GF_TYPE_MATRIX && param->required)
             value = "1 2 0/0 4 -1/-2 0 5";
         else if (param->type == GF_TYPE_LENGTH && lengths++ < 2)
             value = lengths == 1 ? "60%" : "70%";
@@ -222,9 +222,10 @@ static inline void each_filter_chain(void (*use)(const char *chain, void *contex
         char base[200], chain[400];
         use(default_chain(filter, base, sizeof base), context);
         for (const struct gf_param *param = gf_filter_params(filter); param->name; param++) {
-            if (param->type != GF_TYPE_CHOICE && param->type != GF_TYPE_WORD)
+            if (param->type != GF_TYPE_CHOICE && param->type != GF_TYPE_WORD &&
+                param->type != GF_TYPE_MATRIX)
                 continue;
-            for (int c = 0; param->choices[c]; c++) {
+            for (int c = 0; param->choices && param->choices[c]; c++) {
                 if (strstr(base, param->name))
                     snprintf(chain, sizeof chain, "%s=%s=%s", filter->name, param->name,
                              param->choices[c]);

@@ -44,6 +44,13 @@ static void add_value(const struct gf_param *param, char *text, size_t size)
     case GF_TYPE_INT:
         snprintf(text, size, "%d", (int)random_number(param->least, param->greatest));
         break;
+    case GF_TYPE_MATRIX:
+        text[0] = '\0';
+        if (!param->choices) {
+            add_matrix(text, size);
+            break;
+        }
+        /* fallthrough */
     case GF_TYPE_CHOICE:
         while (param->choices[choices])
             choices++;
@@ -61,10 +68,6 @@ static void add_value(const struct gf_param *param, char *text, size_t size)
     case GF_TYPE_LENGTH:
         choices = draw(2);
         snprintf(text, size, choices ? "%d" : "%d%%", 1 + draw(90));
-        break;
-    case GF_TYPE_MATRIX:
-        text[0] = '\0';
-        add_matrix(text, size);
         break;
     case GF_TYPE_FILE:
         text[0] = '\0';

@@ -18,7 +18,7 @@ enum gf_param_type {
     GF_TYPE_CHOICE, /* int, an index into choices */
     GF_TYPE_WORD,   /* double, least..greatest, or the word choices[0], which is stored as NaN */
     GF_TYPE_LENGTH, /* struct gf_length: pixels ("640"), or per cent of the input ("50%") */
-    GF_TYPE_MATRIX, /* struct gf_matrix: "0 1 0/1 -4 1/0 1 0" */
+    GF_TYPE_MATRIX, /* struct gf_matrix: "0 1 0/1 -4 1/0 1 0", or a name of choices */
     GF_TYPE_FILE,   /* char[GF_FILE_NAME_SIZE], the name of a file; "" where none is given */
     GF_TYPE_COLOUR, /* struct gf_colour: "white", "#ff8800", or a word of choices */
 };
@@ -41,7 +41,7 @@ struct gf_colour {
 enum { GF_MATRIX_SIDE_MAX = 31 };
 
 struct gf_matrix {
-    int width, height; /* odd, 1..31; 0: not given */
+    int width, height; /* 1..31; 0: not given */
     float value[GF_MATRIX_SIDE_MAX * GF_MATRIX_SIDE_MAX];
 };
 
@@ -51,9 +51,10 @@ struct gf_param {
     size_t offset; /* of the member in the filter's own struct, for the library's use */
     bool required; /* it has no default */
     double value;  /* the default; of a choice, its index; of a colour, 0xRRGGBB; NaN: the word */
-    double least, greatest;
-    const char *const *choices; /* ends with NULL */
-    const char *help;           /* with units */
+    double least, greatest;      /* the same: any finite number */
+    const char *const *choices;  /* ends with NULL */
+    const char *help;            /* with units */
+    const char *const *matrices; /* of a matrix: what the names of choices stand for */
 };
 
 struct gf_filter; /* opaque */

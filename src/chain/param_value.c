@@ -15,6 +15,15 @@ static void describe_choices(const char *const *choices, char *text, size_t size
         length += (size_t)snprintf(text + length, size - length, "%s%s", i ? ", " : "", choices[i]);
 }
 
+static enum gf_status unknown_choice(const struct gf_filter *filter, const struct gf_param *param,
+                                     const char *text, const char *more, struct gf_error *error)
+{
+    char choices[240];
+    describe_choices(param->choices, choices, sizeof choices);
+    return gf_fail(error, GF_ERROR_USAGE, "%s: %s=%.60s is none of %s%s", filter->name, param->name,
+                   text, choices, more);
+}
+
 static enum gf_status set_choice(const struct gf_filter *filter, const struct gf_param *param,
                                  const char *text, int *value, struct gf_error *error)
 {
@@ -24,10 +33,7 @@ static enum gf_status set_choice(const struct gf_filter *filter, const struct gf
             return GF_OK;
         }
     }
-    char choices[160];
-    describe_choices(param->choices, choices, sizeof choices);
-    return gf_fail(error, GF_ERROR_USAGE, "%s: %s=%.60s is none of %s", filter->name, param->name,
-                   text, choices);
+    return unknown_choice(filter, param, text, "", error);
 }
 
 static enum gf_status outside(const struct gf_filter *filter, const struct gf_param *param,
@@ -66,8 +72,9 @@ static enum gf_status set_length(const struct gf_filter *filter, const struct gf
 }
 
 /* Rows are separated by '/' or '|', samples by spaces. */
-static enum gf_status set_matrix(const struct gf_filter *filter, const struct gf_param *param,
-                                 const char *text, struct gf_matrix *matrix, struct gf_error *error)
+static enum gf_status read_matrix(const struct gf_filter *filter, const struct gf_param *param,
+                                  const char *text, struct gf_matrix *matrix,
+                                  struct gf_error *error)
 {
     *matrix = (struct gf_matrix){0};
     int column = 0;
@@ -89,6 +96,9 @@ static enum gf_status set_matrix(const struct gf_filter *filter, const struct gf
                            param->name, GF_MATRIX_SIDE_MAX, GF_MATRIX_SIDE_MAX);
         if (!gf_value_number(at, &value, &at) || !strchr(" \t\n/|", *at) || !isfinite((float)value))
             return not_a(filter, param, text, "a matrix such as 0 1 0/1 -4 1/0 1 0", error);
+        if (param->least < param->greatest && (value < param->least || value > param->greatest))
+            return gf_fail(error, GF_ERROR_USAGE, "%s: %s has %g, which is outside %g..%g",
+                           filter->name, param->name, value, param->least, param->greatest);
         /* The width is known after the first row; until then rows are packed by that row's own
          * length. */
         matrix->value[(matrix->height ? matrix->height * matrix->width : 0) + column++] =
@@ -96,10 +106,19 @@ static enum gf_status set_matrix(const struct gf_filter *filter, const struct gf
         if (matrix->height && column > matrix->width)
             return not_a(filter, param, text, "a matrix with rows of one length", error);
     }
-    if (matrix->width % 2 == 0 || matrix->height % 2 == 0)
-        return gf_fail(error, GF_ERROR_USAGE, "%s: %s is %dx%d; both sides must be odd",
-                       filter->name, param->name, matrix->width, matrix->height);
     return GF_OK;
+}
+
+static enum gf_status set_matrix(const struct gf_filter *filter, const struct gf_param *param,
+                                 const char *text, struct gf_matrix *matrix, struct gf_error *error)
+{
+    for (int i = 0; param->choices && param->choices[i]; i++) {
+        if (!strcmp(text, param->choices[i]))
+            return read_matrix(filter, param, param->matrices[i], matrix, error);
+    }
+    if (param->choices && !strpbrk(text, "0123456789"))
+        return unknown_choice(filter, param, text, " or a matrix", error);
+    return read_matrix(filter, param, text, matrix, error);
 }
 
 static enum gf_status set_colour(const struct gf_filter *filter, const struct gf_param *param,

@@ -21,7 +21,7 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
 
 const struct gf_filter gf_brightness_filter = {
     .name = "brightness",
-    .synonyms = "lighten darken exposure",
+    .synonyms = "lighten darken",
     .summary = "lighter or darker",
     .definition = "v + x M for each colour sample, clamped.",
     .example = "brightness=0.1",

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "base/target_clones.h"
 #include "pixel/sample.h"
 #include "pixel/stencil.h"
@@ -27,6 +28,15 @@ static const struct gf_param convolve_params[] = {
     GF_PARAM_BORDER(struct convolve),
     {0},
 };
+
+static enum gf_status convolve_check(const void *params, struct gf_error *error)
+{
+    const struct gf_matrix *const kernel = &((const struct convolve *)params)->kernel;
+    if (kernel->width % 2 && kernel->height % 2)
+        return GF_OK;
+    return gf_fail(error, GF_ERROR_USAGE, "kernel is %dx%d; both sides must be odd", kernel->width,
+                   kernel->height);
+}
 
 static int convolve_radius(const void *params)
 {
@@ -341,6 +351,7 @@ const struct gf_filter gf_convolve_filter = {
     .params_size = sizeof(struct convolve),
     .kind = GF_STENCIL,
     .cost = {.pixel = 0.5, .tap = 0.08},
+    .check = convolve_check,
     .radius = convolve_radius,
     .prepare = convolve_prepare,
     .cpu_scratch = convolve_scratch,

@@ -169,11 +169,11 @@ void gf_point_flatten(struct gf_point_builder *builder, const int sample[3])
 {
     if (!gf_has_alpha(builder->format))
         return;
-    append(builder, (struct gf_point_op){.kind = GF_POINT_FLATTEN,
-                                         .max = (float)gf_sample_max(builder->format),
-                                         .a = (float)sample[0],
-                                         .b = (float)sample[1],
-                                         .c = (float)sample[2]});
+    gf_point_append(builder, (struct gf_point_op){.kind = GF_POINT_FLATTEN,
+                                                  .max = (float)gf_sample_max(builder->format),
+                                                  .a = (float)sample[0],
+                                                  .b = (float)sample[1],
+                                                  .c = (float)sample[2]});
     builder->format.channels--;
 }
 
@@ -182,9 +182,9 @@ void gf_point_drop_alpha(struct gf_point_builder *builder)
 {
     if (!gf_has_alpha(builder->format))
         return;
-    append(builder, (struct gf_point_op){.kind = GF_POINT_LINEAR,
-                                         .max = (float)gf_sample_max(builder->format),
-                                         .b = 1});
+    gf_point_append(builder, (struct gf_point_op){.kind = GF_POINT_LINEAR,
+                                                  .max = (float)gf_sample_max(builder->format),
+                                                  .b = 1});
     builder->format.channels--;
 }
 

@@ -267,7 +267,7 @@ GF_TARGET_CLONES static void divide(float *v, float divisor)
 GF_TARGET_CLONES static void flatten(const struct gf_point_op op, float colour, float *restrict v,
                                      const float *restrict alpha)
 {
-    for (int i = 0; i < PIECE; i++)
+    for (int i = 0; i < GF_PIECE; i++)
         v[i] = gf_point_flatten_of(&op, v[i], colour, alpha[i]);
 }
 

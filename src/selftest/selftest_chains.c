@@ -33,6 +33,11 @@ static size_t append_value(char *text, size_t length, const struct gf_param *par
             return append(text, length, "%s", param->choices[0]);
         return append(text, length, "%.9g",
                       set == GF_SELFTEST_LEAST ? param->least : param->greatest);
+    case GF_TYPE_MATRIX:
+        if (!param->choices)
+            return append_matrix(text, length,
+                                 set == GF_SELFTEST_GREATEST ? GF_MATRIX_SIDE_MAX : 3);
+        /* fallthrough */
     case GF_TYPE_CHOICE:
         while (param->choices[choices])
             choices++;
@@ -42,8 +47,6 @@ static size_t append_value(char *text, size_t length, const struct gf_param *par
                       set == GF_SELFTEST_LEAST      ? "40%"
                       : set == GF_SELFTEST_GREATEST ? "70%"
                                                     : "50%");
-    case GF_TYPE_MATRIX:
-        return append_matrix(text, length, set == GF_SELFTEST_GREATEST ? GF_MATRIX_SIDE_MAX : 3);
     case GF_TYPE_COLOUR:
         while (param->choices && param->choices[choices])
             choices++;
@@ -72,7 +75,7 @@ bool gf_selftest_chain(const struct gf_filter *filter, int set, char *text)
                             (list[i].type == GF_TYPE_LENGTH && i == 0) ||
                             (set >= GF_SELFTEST_CHOICES &&
                              (list[i].type == GF_TYPE_CHOICE || list[i].type == GF_TYPE_WORD ||
-                              list[i].type == GF_TYPE_COLOUR));
+                              list[i].type == GF_TYPE_COLOUR || list[i].choices));
         if (!wanted)
             continue;
         length = append(text, length, "%c%s=", separator, list[i].name);

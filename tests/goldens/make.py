@@ -5,6 +5,7 @@ Not needed to run the tests. Writes the pictures (PNM, PAM) and list.txt beside 
 list is a chain, an input, the expected result, and how far results may be from it: the largest difference,
 and the share of samples (per mille) that must lie within one step.
 """
+import functools
 import math
 import os
 
@@ -16,6 +17,7 @@ from PIL import Image
 from scipy import ndimage
 
 from sizes import sizes
+from tone import tone
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 WIDTH, HEIGHT = 53, 37
@@ -77,11 +79,11 @@ def rounded(values, like):
     return np.clip(np.floor(values + 0.5), 0, peak).astype(like.dtype)
 
 
-def golden(chain, source, expected, most=1, within_one=1000):
-    """most: the largest difference allowed; 0: bit for bit."""
-    name = f"{len(LIST):02d}.{'ppm' if expected.ndim == 3 and expected.shape[2] == 3 else 'pgm'}"
-    if expected.ndim == 3 and expected.shape[2] in (2, 4):
-        name = name[:2] + ".pam"
+def golden(chain, source, expected, most=1, within_one=1000, series=""):
+    """most: the largest difference allowed; 0: bit for bit. Each series of files is numbered from 0."""
+    number = sum(line.split("\t")[2].split(".")[0].rstrip("0123456789") == series for line in LIST)
+    channels = 1 if expected.ndim == 2 else expected.shape[2]
+    name = f"{series}{number:02d}.{['pgm', 'pam', 'ppm', 'pam'][channels - 1]}"
     write(name, expected)
     LIST.append(f"{chain}\t{source}\t{name}\t{most}\t{within_one}")
 
@@ -295,6 +297,7 @@ def main():
     tones(rgb, gray, gray16)
     geometry(rgb, gray, gray16, rgba)
     sizes(golden, write, rounded, rgb, gray16, rgba)
+    tone(functools.partial(golden, series="tone"), write, rounded, rgb, gray, gray16, rgba)
     with open(os.path.join(HERE, "list.txt"), "w") as file:
         file.write("\n".join(LIST) + "\n")
 

@@ -1,0 +1,80 @@
+/* posterize: few levels, with or without an ordered dither. */
+#include "pixel/point.h"
+
+struct posterize {
+    int levels, dither;
+};
+
+enum { NO_DITHER };
+
+static const char *const dither_names[] = {"none", "bayer2", "bayer4", "bayer8", NULL};
+
+static const struct gf_param params[] = {
+    GF_PARAM_INT(struct posterize, levels, 4, 2, 256, "levels a channel, evenly spaced"),
+    GF_PARAM_CHOICE(struct posterize, dither, NO_DITHER, dither_names,
+                    "the side of the Bayer matrix by which pixels between two levels are shared "
+                    "out"),
+    {0},
+};
+
+/* The matrix: side 2^order. */
+struct bayer {
+    int order;
+};
+
+/* Where the field's curve holds threshold number x + side y. */
+static double column(const void *context, int x)
+{
+    const struct bayer *const bayer = context;
+    return (double)(x & ((1 << bayer->order) - 1)) / 4096;
+}
+
+static double row(const void *context, int y)
+{
+    const struct bayer *const bayer = context;
+    return (double)((y & ((1 << bayer->order) - 1)) << bayer->order) / 4096;
+}
+
+/* The threshold less a half, in -1/2..1/2: of side 2n the matrix is 4 B(n) + {0 2; 3 1}. */
+static double threshold(const void *context, double sum)
+{
+    const struct bayer *const bayer = context;
+    const int order = bayer->order, side = 1 << order;
+    const int index = (int)(sum * 4096) % (side * side), x = index % side, y = index / side;
+    int rank = 0;
+    for (int bit = 0; bit < order; bit++) {
+        const int right = x >> bit & 1, below = y >> bit & 1;
+        rank = 4 * rank + 2 * (right ^ below) + below;
+    }
+    return (rank + 0.5) / (side * side) - 0.5;
+}
+
+static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
+                            struct gf_error *error)
+{
+    const struct posterize *const posterize = stage->params;
+    const struct bayer bayer = {posterize->dither};
+    const struct gf_point_field field = {column, row, threshold, &bayer};
+    enum gf_status status = GF_OK;
+    if (posterize->dither != NO_DITHER)
+        status = gf_point_add(builder, &field, 1.0 / (posterize->levels - 1), error);
+    gf_point_quantize(builder, posterize->levels);
+    return status;
+}
+
+const struct gf_filter gf_posterize_filter = {
+    .name = "posterize",
+    .synonyms = "dither ordered-dither quantize reduce",
+    .summary = "few levels, with or without dither",
+    .definition =
+        "round(v (levels - 1) / M) M / (levels - 1), a half up. With dither the threshold of a "
+        "pixel is not 1/2 but\n"
+        "(B + 1/2) / side^2, B of Bayer's matrix (B. E. Bayer, 1973): 0 2/3 1 of side 2, and 4 B + "
+        "0 2/3 1 of twice the side.",
+    .example = "posterize=3:bayer4",
+    .params = params,
+    .params_size = sizeof(struct posterize),
+    .kind = GF_POINT,
+    .cost = {.pixel = 4.5},
+    .point = point,
+};

@@ -1,0 +1,32 @@
+/* solarize: the bright tones become their negative. */
+#include "pixel/point.h"
+
+struct solarize {
+    double threshold;
+};
+
+static const struct gf_param params[] = {
+    GF_PARAM(struct solarize, threshold, 0.5, 0, 1, "part of the full scale"),
+    {0},
+};
+
+static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
+                            struct gf_error *error)
+{
+    (void)error;
+    const struct solarize *const solarize = stage->params;
+    gf_point_solarize(builder, solarize->threshold * gf_sample_max(stage->in));
+    return GF_OK;
+}
+
+const struct gf_filter gf_solarize_filter = {
+    .name = "solarize",
+    .synonyms = "sabattier",
+    .summary = "bright tones turn into their negative",
+    .definition = "M - v where the sample, rounded, is threshold M or more, else v; as Pillow's "
+                  "ImageOps.solarize.",
+    .params = params,
+    .params_size = sizeof(struct solarize),
+    .kind = GF_POINT,
+    .point = point,
+};
