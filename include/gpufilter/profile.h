@@ -53,6 +53,8 @@ struct gf_profile {
     double device_copy_peak;             /* device copy (CPU backend: memcpy), read + written */
     double upload_peak, download_peak;   /* over PCIe from and to pinned memory */
     bool device_decoded, device_encoded; /* the GPU's codec did it, not the CPU's */
+    int reduction; /* the file was decoded at 1/2, 1/4 or 1/8 of its size, `in`: 2, 4 or 8; else 1
+                    */
 };
 
 /* "decode", "upload", "stage"; "unknown" for a number that is no kind. */

@@ -264,8 +264,9 @@ static enum gf_status explain_source(struct gf_pipeline *pipeline, struct gf_sou
     struct gf_profile peaks = {0};
     enum gf_status status = gf_pipeline_start(pipeline, &backend, &explanation->on_cuda, error);
     const struct gf_options options = gf_pipeline_resolved(pipeline);
-    const struct gf_plan_request request = {
-        .orientation = options.autorotate ? source->metadata.orientation : 1, .opaque = opaque};
+    struct gf_plan_request request = gf_pipeline_request(pipeline, source);
+    request.opaque = opaque;
+    explanation->reduction = request.reduction;
     if (!status)
         status =
             gf_plan_make_for(gf_pipeline_chain(pipeline), source->format, &request, &plan, error);

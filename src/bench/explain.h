@@ -43,6 +43,7 @@ struct gf_explanation {
     uint64_t lane_bytes; /* of the buffers of one lane */
     struct gf_options options;
     struct gf_format in, out;
+    int reduction; /* `in` is 1/reduction of the file's picture; 0 and 1: all of it */
     double copy_peak, upload_peak, download_peak; /* bytes/s; 0: not measured */
     struct gf_explained_segment *segment;
     int segments;

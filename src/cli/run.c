@@ -67,8 +67,12 @@ static void describe_run(const char *input, const char *output, const struct gf_
 {
     const double pixels = (double)profile->in.width * (double)profile->in.height;
     char text[300];
-    describe_file(input, profile->in_file, &profile->in,
-                  profile->device_decoded ? ", decoded by the GPU" : ", decoded by the CPU");
+    char size[24] = "";
+    if (profile->reduction > 1)
+        snprintf(size, sizeof size, "at 1/%d ", profile->reduction);
+    snprintf(text, sizeof text, ", decoded %sby the %s", size,
+             profile->device_decoded ? "GPU" : "CPU");
+    describe_file(input, profile->in_file, &profile->in, text);
     snprintf(text, sizeof text, "ran on %s: %s", profile->device, profile->reason);
     gf_message_print("", text);
     snprintf(text, sizeof text, "%d segment%s, bands of %d rows, %d lane%s", profile->segments,

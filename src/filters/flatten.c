@@ -45,6 +45,7 @@ const struct gf_filter gf_flatten_filter = {
     .definition = "(v a + colour (M - a)) / M, with a the alpha. On gray pictures the colour is "
                   "its luma. Pictures without\nalpha stay as they are. A JPEG or PNM output of a "
                   "picture with alpha gets flatten=white at the end of its\nchain.",
+    .example = "flatten=orange",
     .params = params,
     .params_size = sizeof(struct flatten),
     .kind = GF_POINT,

@@ -149,8 +149,8 @@ static void add_cut(const struct gf_resize_params *resize, const struct gf_resiz
         gf_parts_add(parts, &gf_crop_filter, &crop, sizeof crop);
 }
 
-static void add_padding(const struct gf_resize_params *resize, const struct gf_extent *extent,
-                        struct gf_parts *parts)
+void gf_resize_add_padding(const struct gf_resize_params *resize, const struct gf_extent *extent,
+                           struct gf_parts *parts)
 {
     const struct gf_resize_size asked = asked_size(resize, extent->width, extent->height);
     const struct gf_pad_params pad = {.w = in_pixels(asked.w),
@@ -172,7 +172,7 @@ void gf_resize_expand(const void *params, const struct gf_extent *extent, struct
         add_cut(&resize, &resize.size, parts);
     else
         gf_parts_add(parts, &gf_resize_filter, &resize, sizeof resize);
-    add_padding(params, extent, parts);
+    gf_resize_add_padding(params, extent, parts);
 }
 
 int gf_resize_reduction(const void *params, int width, int height)

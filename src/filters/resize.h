@@ -26,6 +26,9 @@ struct gf_resize_params {
 };
 
 void gf_resize_expand(const void *params, const struct gf_extent *extent, struct gf_parts *parts);
+/* The padding of fit=contain. */
+void gf_resize_add_padding(const struct gf_resize_params *resize, const struct gf_extent *extent,
+                           struct gf_parts *parts);
 int gf_resize_reduction(const void *params, int width, int height);
 
 #endif

@@ -6,28 +6,24 @@
 #include "pixel/sample.h"
 #include "pixel/stencil.h"
 
-struct unsharp {
-    double sigma, amount, threshold;
-    int border;
-};
-
 static const struct gf_param unsharp_params[] = {
-    GF_PARAM(struct unsharp, sigma, 1, 0.1, 250, "standard deviation of the blur, in pixels"),
-    GF_PARAM(struct unsharp, amount, 1, 0, 10, "how much of the difference is added"),
-    GF_PARAM(struct unsharp, threshold, 0, 0, 1,
+    GF_PARAM(struct gf_unsharp_params, sigma, 1, 0.1, 250,
+             "standard deviation of the blur, in pixels"),
+    GF_PARAM(struct gf_unsharp_params, amount, 1, 0, 10, "how much of the difference is added"),
+    GF_PARAM(struct gf_unsharp_params, threshold, 0, 0, 1,
              "differences up to this are left alone, as a part of the full scale"),
-    GF_PARAM_BORDER(struct unsharp),
+    GF_PARAM_BORDER(struct gf_unsharp_params),
     {0},
 };
 
 static int unsharp_radius(const void *params)
 {
-    return gf_gauss_radius(((const struct unsharp *)params)->sigma);
+    return gf_gauss_radius(((const struct gf_unsharp_params *)params)->sigma);
 }
 
 static enum gf_status unsharp_prepare(struct gf_stage *stage, struct gf_error *error)
 {
-    const struct unsharp *const unsharp = stage->params;
+    const struct gf_unsharp_params *const unsharp = stage->params;
     const enum gf_status status = gf_stage_constants(stage, sizeof(struct gf_unsharp), error);
     if (status)
         return status;
@@ -94,7 +90,7 @@ static void unsharp_cpu(const struct gf_stage *stage, const struct gf_view *in,
 
 static const char *refuses_tensor(const struct gf_stage *stage)
 {
-    return gf_gauss_tensor_refuses(stage, ((const struct unsharp *)stage->params)->sigma);
+    return gf_gauss_tensor_refuses(stage, ((const struct gf_unsharp_params *)stage->params)->sigma);
 }
 
 extern gf_launcher gf_unsharp_cuda, gf_unsharp_tiled_cuda, gf_unsharp_tensor_cuda;
@@ -107,7 +103,7 @@ const struct gf_filter gf_unsharp_filter = {
         "v + amount * (v - blur(v)) where |v - blur(v)| exceeds threshold * M, else v; blur is "
         "the filter of that name, not rounded.",
     .params = unsharp_params,
-    .params_size = sizeof(struct unsharp),
+    .params_size = sizeof(struct gf_unsharp_params),
     .kind = GF_STENCIL,
     .cost = {.pixel = 1.2, .row = 0.15},
     .radius = unsharp_radius,

@@ -1,4 +1,4 @@
-/* The constants of unsharp and its arithmetic, for both backends. */
+/* The parameters of unsharp, its constants and its arithmetic, for both backends. */
 #ifndef GF_FILTERS_UNSHARP_H
 #define GF_FILTERS_UNSHARP_H
 
@@ -8,6 +8,12 @@
 #include "base/host_device.h"
 #include "pixel/gauss.h"
 
+struct gf_unsharp_params {
+    double sigma, amount, threshold;
+    int border;
+};
+
+/* stage->constants */
 struct gf_unsharp {
     struct gf_gauss gauss;
     int border;

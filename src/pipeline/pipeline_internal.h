@@ -3,7 +3,8 @@
 #define GF_PIPELINE_PIPELINE_INTERNAL_H
 
 #include "base/memory_budget.h"
-#include "chain/chain.h"
+#include "chain/plan.h"
+#include "codec/common/source.h"
 #include "engine/backend.h"
 #include "engine/schedule.h"
 
@@ -42,6 +43,10 @@ struct gf_peek {
 };
 enum gf_status gf_pipeline_peek(struct gf_pipeline *pipeline, const char *input,
                                 struct gf_peek *peek, struct gf_error *error) GF_CHECKED;
+/* What a plan for the source's picture depends on. Where the chain is content with a smaller
+ * picture, the source is set to decode one. */
+struct gf_plan_request gf_pipeline_request(const struct gf_pipeline *pipeline,
+                                           struct gf_source *source);
 /* Why this device runs, for the profile. */
 void gf_pipeline_set_reason(struct gf_pipeline *pipeline, const char *reason);
 

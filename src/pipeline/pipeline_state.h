@@ -40,6 +40,8 @@ struct gf_picture_task {
     const char *path;                            /* that the destination chose */
     struct gf_output *output;                    /* NULL until the result's format is known */
     const struct gf_image *image_in, *image_out;
+    int reduction;        /* of the decoding: 1, 2, 4 or 8 */
+    int width, height;    /* of the whole picture */
     uint64_t codec_bytes; /* memory that the codecs need, as gf_codec_memory counts it */
 };
 

@@ -11,8 +11,9 @@
 #include "engine/bands.h"
 #include "engine/schedule.h"
 
-static enum gf_status describe_run(struct gf_pipeline *pipeline, const struct gf_plan *plan,
-                                   const struct gf_run *run, struct gf_error *error)
+static enum gf_status describe_run(struct gf_pipeline *pipeline, const struct gf_picture_task *task,
+                                   const struct gf_plan *plan, const struct gf_run *run,
+                                   struct gf_error *error)
 {
     struct gf_profile *const profile = &pipeline->profile;
     struct gf_profile_stage *const stages =
@@ -34,6 +35,11 @@ static enum gf_status describe_run(struct gf_pipeline *pipeline, const struct gf
     profile->segments = plan->segment_count;
     profile->band_rows = run->first_band_rows;
     profile->in = plan->in;
+    profile->reduction = task->reduction > 1 ? task->reduction : 1;
+    if (task->reduction > 1) {
+        profile->in.width = task->width;
+        profile->in.height = task->height;
+    }
     profile->out = plan->out;
     return GF_OK;
 }
@@ -86,7 +92,7 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
         gf_buffer_pool_close(&pipeline->buffers);
     else
         gf_buffer_pool_trim(&pipeline->buffers);
-    return status ? status : describe_run(pipeline, plan, &run, error);
+    return status ? status : describe_run(pipeline, task, plan, &run, error);
 }
 
 static enum gf_status open_bytes(const struct gf_pipeline *pipeline, struct gf_picture_task *task,
@@ -191,6 +197,22 @@ static enum gf_status check_codecs(const struct gf_pipeline *pipeline, struct gf
     return status;
 }
 
+struct gf_plan_request gf_pipeline_request(const struct gf_pipeline *pipeline,
+                                           struct gf_source *source)
+{
+    struct gf_plan_request request = {
+        .orientation = pipeline->options.autorotate ? source->metadata.orientation : 1,
+        .width = source->format.width,
+        .height = source->format.height,
+        .reduction = 1};
+    if (source->reduce)
+        request.reduction =
+            gf_plan_reduction(&pipeline->chain, source->format, request.orientation);
+    if (request.reduction > 1)
+        source->reduce(source, request.reduction);
+    return request;
+}
+
 static enum gf_status check_sizes(const struct gf_pipeline *pipeline, const char *name,
                                   const struct gf_plan *plan, struct gf_error *error)
 {
@@ -216,13 +238,16 @@ static bool holds_alpha(enum gf_file_format file_format, struct gf_format format
 /* Plans the picture and opens its output. What the output cannot hold is known only when it has its
  * name, which may depend on the plan: then the picture is planned again. */
 static enum gf_status plan_picture(struct gf_pipeline *pipeline, struct gf_picture_task *task,
-                                   const struct gf_source *source, struct gf_plan *plan,
+                                   struct gf_source *source, struct gf_plan *plan,
                                    struct gf_error *error)
 {
-    const struct gf_format in = source ? source->format : task->image_in->format;
     struct gf_plan_request request = {.orientation = 1};
-    if (source && pipeline->options.autorotate)
-        request.orientation = source->metadata.orientation;
+    if (source)
+        request = gf_pipeline_request(pipeline, source);
+    const struct gf_format in = source ? source->format : task->image_in->format;
+    task->reduction = request.reduction;
+    task->width = request.width;
+    task->height = request.height;
     enum gf_status status = gf_plan_make_for(&pipeline->chain, in, &request, plan, error);
     if (!status)
         status =

@@ -17,6 +17,9 @@ $(BENCH_GPU): $(addprefix $(BUILD)/,$(addsuffix .o,$(basename $(BENCH_SRC)))) $(
 bench: $(PROGRAM) ## the CPU backend beside vips, ImageMagick and others: tables, and JSON in tests/bench/results
 	@bash tests/bench/cpu.sh $(PROGRAM)
 
+bench-thumbnail: $(PROGRAM) ## thumbnails of JPEGs beside vipsthumbnail and ImageMagick: a table
+	@bash tests/bench/thumbnail.sh $(PROGRAM)
+
 # nvJPEG, too, where the toolkit (or NVJPEG_HOME) has it.
 NVJPEG_HOME ?= $(CUDA_HOME)
 NVJPEG_HEADER := $(firstword $(wildcard $(addsuffix /nvjpeg.h,$(NVJPEG_HOME)/include $(NVJPEG_HOME)/targets/*/include)))
@@ -64,6 +67,6 @@ $(BENCH_PNG): $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/bench/png/*.c)) $(LIB
 
 bench-png: $(PROGRAM) $(BENCH_PNG) ## PNG written and read beside libpng, level by level: tables and JSON
 	@bash tests/bench/png/png.sh $(BENCH_PNG) $(PROGRAM)
-.PHONY: bench bench-batch bench-gpu bench-jpeg bench-png compare techniques
+.PHONY: bench bench-batch bench-thumbnail bench-gpu bench-jpeg bench-png compare techniques
 
 -include $(addprefix $(BUILD)/,$(addsuffix .d,$(basename $(BENCH_SRC) $(wildcard tests/bench/png/*.c tests/bench/jpeg/*.c))))

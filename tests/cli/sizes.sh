@@ -55,3 +55,39 @@ grep -qa 'TUPLTYPE RGB_ALPHA' transparent.pam || problem "no alpha"
 run 0 gpufilter -i in.ppm -o transparent.ppm --quiet pad=50:40:colour=transparent
 run 0 gpufilter -i in.ppm -o white.ppm pad=50:40
 cmp -s transparent.ppm white.ppm || problem "not the same as white"
+
+begin "a thumbnail decodes a JPEG at a fraction, and is the same whatever the threads and bands"
+run 0 gpufilter -i in.ppm -o large.jpg resize=1540:1100
+run 0 gpufilter -v --device=cpu -i large.jpg -o thumb.ppm thumbnail=150
+grep -q 'large.jpg: JPEG, 1540x1100 RGB, 8 bits, decoded at 1/4 by the CPU$' stderr || problem "$(cat stderr)"
+size_is thumb.ppm "150 107"
+for options in --threads=1 --band-rows=5 '--lanes=3 --band-rows=40'; do
+    run 0 gpufilter -i large.jpg -o other.ppm $options thumbnail=150
+    cmp -s thumb.ppm other.ppm || problem "$options"
+done
+run 0 gpufilter -v --device=cpu -i large.jpg -o full.ppm thumbnail=150:load=full
+grep -q ' decoded by the CPU$' stderr || problem "$(cat stderr)"
+run 0 gpufilter -i large.jpg -o resized.ppm resize=150
+cmp -s full.ppm resized.ppm || problem "load=full is not what resize makes"
+run 0 gpufilter -i large.jpg -o reduced.ppm resize=150:load=reduced
+cmp -s thumb.ppm reduced.ppm || problem "load=reduced is not what thumbnail makes"
+run 0 gpufilter --explain --device=cpu -i large.jpg thumbnail=150
+grep -q '^decoding   at 1/4 of the file.s size, on the CPU$' stdout || problem "$(cat stdout)"
+
+begin "a thumbnail enlarges nothing, and needs a size"
+run 0 gpufilter -i in.ppm -o thumb.ppm thumbnail=400
+cmp -s same.ppm thumb.ppm || problem "the picture changed"
+run 2 gpufilter -i in.ppm -o out.png thumbnail
+stderr_like 'thumbnail: w is missing: thumbnail=SIZE$'
+run 0 gpufilter -i in.ppm -o thumb.ppm thumbnail=40:60:fit=contain:sharpen=1
+size_is thumb.ppm "40 60"
+run 0 gpufilter -i in.ppm -o thumb.ppm thumbnail=40:60:fit=cover
+size_is thumb.ppm "40 55"
+
+begin "a truncated JPEG is named by the rows of the whole picture"
+head -c 60000 large.jpg >cut.jpg
+run 1 gpufilter -i cut.jpg -o out.png thumbnail=150
+stderr_like 'cut.jpg: truncated after row [0-9]* of 1100$'
+absent out.png
+run 0 gpufilter --allow-truncated --quiet -i cut.jpg -o cut.ppm thumbnail=150
+size_is cut.ppm "150 107"

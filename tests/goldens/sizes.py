@@ -75,6 +75,9 @@ def fits(golden, rgb):
     golden("resize=30:30:fit=contain:gravity=north:colour=navy", "rgb.ppm",
            on_colour(scaled(30, 21), 30, 30, 0, 0, (0, 0, 128)), 2, 999)
     golden("resize=80:80:fit=contain:only=shrink", "rgb.ppm", on_colour(rgb, 80, 80, 13, 21, (255,) * 3), 0)
+    golden("thumbnail=30", "rgb.ppm", scaled(30, 21), 2, 999)
+    golden("thumbnail=80", "rgb.ppm", rgb, 0)
+    golden("thumbnail=50%:10", "rgb.ppm", scaled(14, 10), 2, 999)
     # The picture is scaled to 29x20, of which 20 columns are kept.
     for gravity, x in [("west", 0), ("centre", 4), ("northeast", 9)]:
         golden(f"resize=20:20:fit=cover:gravity={gravity}", "rgb.ppm", scaled(29, 20)[:, x:x + 20], 2, 999)

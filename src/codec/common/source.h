@@ -20,6 +20,9 @@ struct gf_source {
     struct gf_metadata metadata;
     struct gf_codec_memory memory; /* while its rows are read */
     bool for_device_codec;         /* by its header a GPU's codec can decode it */
+    /* Lets the rows be decoded at 1/reduction of the size, 2, 4 or 8, and changes `format` to that:
+     * sides are rounded up. Before the first read(); NULL: the file format cannot. */
+    void (*reduce)(struct gf_source *source, int reduction);
     /* Writes the next `rows` rows to dst, `pitch` bytes apart. Errors name the input. */
     enum gf_status (*read)(struct gf_source *source, int rows, unsigned char *dst, size_t pitch,
                            struct gf_error *error);

@@ -42,6 +42,7 @@ struct jpeg_source {
     enum gf_status status;
     struct gf_jpeg_strips_reader *strips; /* NULL: libjpeg reads on by itself */
     bool header_read, started, forgiven, texts_left_out;
+    int reduction;      /* 1: the full size */
     int stripped;       /* the rows that came by strips */
     unsigned char *dst; /* dst, pitch and rows are the arguments of what attempt() calls */
     size_t pitch;
@@ -62,8 +63,9 @@ static void describe_place(const struct jpeg_source *source, char *text, size_t 
     else if (!source->started && source->jpeg.input_scan_number)
         snprintf(text, size, "in scan %d", source->jpeg.input_scan_number);
     else
-        snprintf(text, size, "after row %u of %d", source->jpeg.output_scanline,
-                 source->base.format.height);
+        snprintf(text, size, "after row %u of %u",
+                 source->jpeg.output_scanline * (unsigned)source->reduction,
+                 source->jpeg.image_height);
 }
 
 static _Noreturn void give_up(struct jpeg_source *source, enum gf_status status)
@@ -300,6 +302,25 @@ static void finish(struct jpeg_source *source)
 
 /* ---- the source ---- */
 
+/* libjpeg leaves out what the smaller picture does not need of each block. A reduced picture is
+ * decoded by one thread: its codes, which must all be walked over, take most of the time, and
+ * strips would walk over them twice. */
+static void jpeg_reduce(struct gf_source *base, int reduction)
+{
+    struct jpeg_source *const source = (struct jpeg_source *)base;
+    if (source->strips) {
+        gf_jpeg_strips_reader_close(source->strips);
+        source->strips = NULL;
+        base->memory = (struct gf_codec_memory){0};
+    }
+    source->reduction = reduction;
+    source->jpeg.scale_num = 1;
+    source->jpeg.scale_denom = (unsigned)reduction;
+    base->format.width = (base->format.width + reduction - 1) / reduction;
+    base->format.height = (base->format.height + reduction - 1) / reduction;
+    base->for_device_codec = false;
+}
+
 static enum gf_status jpeg_read(struct gf_source *base, int rows, unsigned char *dst, size_t pitch,
                                 struct gf_error *error)
 {
@@ -449,10 +470,12 @@ enum gf_status gf_jpeg_source_open(struct gf_input *input, const struct gf_optio
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     memset(opened, 0, offsetof(struct jpeg_source, marker));
     opened->base = (struct gf_source){.metadata = {.orientation = 1},
+                                      .reduce = jpeg_reduce,
                                       .read = jpeg_read,
                                       .finish = jpeg_finish,
                                       .close = jpeg_close};
     gf_jpeg_share_reading(1);
+    opened->reduction = 1;
     opened->input = input;
     opened->options = *options;
     opened->jpeg.err = jpeg_std_error(&opened->errors);
