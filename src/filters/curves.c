@@ -17,7 +17,8 @@ static const char *const points[] = {
     "0 1/1 0",
 };
 
-#define CURVE(member, help) GF_PARAM_MATRIX_OF(struct curves, member, 0, 1, names, points, help)
+#define CURVE(member, help) \
+    GF_PARAM_MATRIX_OF(struct curves, member, false, 0, 1, names, points, help)
 
 static const struct gf_param params[] = {
     CURVE(all, "points of the curve of all colour channels: from to/from to/.., parts of the full "

@@ -23,7 +23,6 @@ extern gf_launcher gf_point_powf_cuda, gf_point_cbrtf_cuda;
 
 const struct gf_filter gf_saturation_filter = {
     .name = "saturation",
-    .synonyms = "vibrance",
     .summary = "more or less colour",
     .definition = "sRGB to CIELAB (D65), a* and b* times factor, back to sRGB, clamped. Gray "
                   "pictures stay as\n"

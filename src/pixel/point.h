@@ -52,10 +52,11 @@ void gf_point_saturate(struct gf_point_builder *builder, double factor);
 /* R' = m[0][0] R + m[0][1] G + m[0][2] B + m[0][3] M, and so on. A gray picture counts as one with
  * R = G = B, and becomes colour, unless the matrix keeps gray: it makes grays of all grays. */
 void gf_point_matrix(struct gf_point_builder *builder, const double matrix[3][4]);
-bool gf_point_keeps_gray(const double matrix[3][4]);
+/* What it makes of the format: three colour channels unless the picture is gray and stays so. */
+void gf_point_matrix_shape(const double matrix[3][4], struct gf_format *out);
 /* Gray becomes colour with R = G = B. */
 void gf_point_colour(struct gf_point_builder *builder);
-/* Y + (v - Y) (1 + amount - |amount| s), Y the luma of bt709, s the largest less the smallest of R,
+/* Y + (v - Y) (1 + amount (1 - s)), Y the luma of bt709, s the largest less the smallest of R,
  * G, B in 0..1. Does nothing where there is one channel. */
 void gf_point_vibrance(struct gf_point_builder *builder, double amount);
 /* A table of colours: nodes [size][size][size][3], blue slowest, 0..65535 is 0..M; size

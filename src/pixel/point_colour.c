@@ -138,7 +138,7 @@ enum gf_status gf_point_table3d(struct gf_point_builder *builder, int size, cons
 
 /* ---- colours ---- */
 
-bool gf_point_keeps_gray(const double matrix[3][4])
+static bool keeps_gray(const double matrix[3][4])
 {
     const double gain = matrix[0][0] + matrix[0][1] + matrix[0][2];
     for (int c = 1; c < 3; c++) {
@@ -154,7 +154,7 @@ void gf_point_matrix(struct gf_point_builder *builder, const double matrix[3][4]
 {
     const double max = gf_sample_max(builder->format);
     const bool gray = gf_colour_channels(builder->format) == 1;
-    if (gray && gf_point_keeps_gray(matrix)) {
+    if (gray && keeps_gray(matrix)) {
         const double sum = matrix[0][0] + matrix[0][1] + matrix[0][2];
         gf_point_linear(builder, 0, fabs(sum - 1) > 1e-9 ? sum : 1, matrix[0][3] * max);
         return;
@@ -167,6 +167,12 @@ void gf_point_matrix(struct gf_point_builder *builder, const double matrix[3][4]
                                                       .c = (float)matrix[c][2],
                                                       .d = (float)(matrix[c][3] * max)});
     builder->format.channels += gray ? 2 : 0;
+}
+
+void gf_point_matrix_shape(const double matrix[3][4], struct gf_format *out)
+{
+    if (gf_colour_channels(*out) == 1 && !keeps_gray(matrix))
+        out->channels += 2;
 }
 
 void gf_point_colour(struct gf_point_builder *builder)
@@ -184,7 +190,7 @@ void gf_point_vibrance(struct gf_point_builder *builder, double amount)
     gf_point_append(builder, (struct gf_point_op){.kind = GF_POINT_VIBRANCE,
                                                   .max = (float)max,
                                                   .a = (float)(1 + amount),
-                                                  .b = (float)(fabs(amount) / max)});
+                                                  .b = (float)(amount / max)});
 }
 
 /* ---- alpha ---- */

@@ -138,12 +138,13 @@ struct gf_filter {
         .name = #member, .type = GF_TYPE_COLOUR, .offset = offsetof(type_, member), \
         .value = value_, .choices = choices_, .help = help_ \
     }
-/* Named matrices beside those that a user writes; all may be left out. */
-#define GF_PARAM_MATRIX_OF(type_, member, least_, greatest_, choices_, matrices_, help_) \
+/* A matrix of numbers in a range, or one by its name. */
+#define GF_PARAM_MATRIX_OF(type_, member, required_, least_, greatest_, choices_, matrices_, \
+                           help_) \
     { \
         .name = #member, .type = GF_TYPE_MATRIX, .offset = offsetof(type_, member), \
-        .least = least_, .greatest = greatest_, .choices = choices_, .matrices = matrices_, \
-        .help = help_ \
+        .required = required_, .least = least_, .greatest = greatest_, .choices = choices_, \
+        .matrices = matrices_, .help = help_ \
     }
 /* Declares the border of a stencil: its struct has a member int border, of enum gf_border. */
 #define GF_PARAM_BORDER(type_) \

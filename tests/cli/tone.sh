@@ -15,6 +15,13 @@ levels=channel=alpha|levels: channel=alpha is none of all, red, green, blue
 exposure=11|exposure: ev=11 is outside -10..10
 posterize=1|posterize: levels=1 is outside 2..256
 posterize=4:bayer16|posterize: dither=bayer16 is none of none, bayer2, bayer4, bayer8
+colormatrix=1 2/3 4|colormatrix: matrix has 2 rows of 2; three rows of three or four are needed
+colormatrix=1e9 0 0/0 1 0/0 0 1|colormatrix: matrix has 1e+09, which is outside -100..100
+colormatrix=sephia|colormatrix: matrix=sephia is none of sepia, bgr, rbg, grb, gbr, brg or a matrix
+hue=inf|hue: angle=inf is not a number
+temperature=1000|temperature: kelvin=1000 is outside 1667..25000
+whitebalance=clip=50|whitebalance: clip=50 is outside 0..49.9
+chromakey=greenish|chromakey: colour=greenish is not a colour such as white or #ff8800
 solarize=2|solarize: threshold=2 is outside 0..1
 END
 absent out.png
@@ -25,3 +32,15 @@ for rows in 1 7 33; do
     run 0 gpufilter -i in.ppm -o bands.ppm --band-rows=$rows --lanes=3 blur=1,posterize=3:bayer8,levels=channel=red:gamma=2
     cmp -s whole.ppm bands.ppm || problem "bands of $rows rows"
 done
+
+begin "gray pictures become colour where a filter asks for it, and stay gray where it does not"
+run 0 gpufilter -i in.ppm -o in.pgm grayscale
+run 0 gpufilter -i in.pgm -o sepia.pam colormatrix=sepia
+grep -qa 'TUPLTYPE RGB$' sepia.pam || problem "sepia of gray is not RGB"
+run 0 gpufilter -i in.pgm -o same.pgm hue=90,temperature=3000,whitebalance,vibrance=1,chromakey,levels=channel=red:gamma=2
+run 0 gpufilter -i in.pgm -o copy.pgm
+cmp -s same.pgm copy.pgm || problem "a gray picture has changed"
+
+begin "chromakey adds an alpha channel, which the next stencil weights with"
+run 0 gpufilter -i in.ppm -o key.pam chromakey=white:0.05:0.3,blur=1
+grep -qa 'TUPLTYPE RGB_ALPHA' key.pam || problem "no alpha"

@@ -297,7 +297,8 @@ def main():
     tones(rgb, gray, gray16)
     geometry(rgb, gray, gray16, rgba)
     sizes(golden, write, rounded, rgb, gray16, rgba)
-    tone(functools.partial(golden, series="tone"), write, rounded, rgb, gray, gray16, rgba)
+    tone(functools.partial(golden, series="tone"), write, rounded, rgb, gray, gray16,
+         quantise(picture, np.uint16), rgba)
     with open(os.path.join(HERE, "list.txt"), "w") as file:
         file.write("\n".join(LIST) + "\n")
 

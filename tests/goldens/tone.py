@@ -1,8 +1,10 @@
-"""The goldens of tone and colour: scikit-image, scipy, Pillow, ImageMagick and numpy. make.py calls tone()."""
+"""The goldens of tone and colour: scikit-image, scipy, OpenCV, Pillow, ImageMagick, colour-science, numpy. make.py calls tone()."""
 import os
 import subprocess
 import tempfile
 
+import colour
+import cv2
 import numpy as np
 import skimage.color
 import skimage.exposure
@@ -95,9 +97,99 @@ def after_another(golden, rounded, rgb):
     golden("grayscale,exposure=0.7", "rgb.ppm", rounded(skimage.color.xyz2rgb(light)[:, :, 1] * 255, rgb))
 
 
-def tone(golden, write, rounded, rgb, gray, gray16, rgba):
+def matrices(golden, rounded, rgb, gray, rgb16, rgba):
+    def transformed(picture, matrix):
+        peak = np.iinfo(picture.dtype).max
+        matrix = np.array(matrix, dtype=float)
+        if matrix.shape[1] == 4:
+            matrix[:, 3] *= peak
+        return rounded(cv2.transform(picture.astype(float), matrix), picture)
+
+    sepia = np.array([[0.393, 0.769, 0.189], [0.349, 0.686, 0.168], [0.272, 0.534, 0.131]])
+    golden("colormatrix=sepia", "rgb.ppm", transformed(rgb, sepia))
+    golden("colormatrix=sepia:0.4", "rgb16.ppm", transformed(rgb16, 0.4 * sepia + 0.6 * np.eye(3)))
+    golden("colormatrix=sepia", "gray.pgm", transformed(np.dstack([gray] * 3), sepia))
+    golden("colormatrix=bgr", "rgba.pam", rgba[:, :, [2, 1, 0, 3]], 0)
+    golden("colormatrix=gbr", "rgb16.ppm", rgb16[:, :, [1, 2, 0]], 0)
+    golden("colormatrix=0.5 0.5 0/0 0.5 0.5/0.5 0 0.5", "gray.pgm", gray, 0)
+    golden("colormatrix=1.2 -0.3 0 0.1/0 0.9 0.2 -0.05/-0.1 0 1.1 0", "rgb.ppm",
+           transformed(rgb, [[1.2, -0.3, 0, 0.1], [0, 0.9, 0.2, -0.05], [-0.1, 0, 1.1, 0]]))
+    # hue-rotate() at 90 and 180 degrees, as browsers list its matrices.
+    golden("hue=90", "rgb.ppm", transformed(rgb, [[0, 0, 1], [0.356, 0.855, -0.211], [-0.574, 1.43, 0.144]]))
+    golden("hue=-180", "rgb16.ppm",
+           transformed(rgb16, [[-0.574, 1.43, 0.144], [0.426, 0.43, 0.144], [0.426, 1.43, -0.856]]))
+    golden("hue=77", "gray.pgm", gray, 0)
+    toned = ImageOps.colorize(Image.fromarray(gray), "#1b2a63", "#ffe7b3")
+    golden("duotone", "gray.pgm", np.array(toned))
+    y = (rgb @ np.array([77, 150, 29]) / 256)[:, :, None] / 255
+    golden("duotone=red:white", "rgb.ppm", rounded(255 * (np.array([1, 0, 0]) * (1 - y) + y), rgb))
+    for amount, picture in ((0.8, rgb), (-0.6, rgb16)):
+        peak = np.iinfo(picture.dtype).max
+        part = picture / peak
+        luma = (part @ np.array([0.2126, 0.7152, 0.0722]))[:, :, None]
+        factor = 1 + amount * (1 - (part.max(axis=2) - part.min(axis=2)))[:, :, None]
+        golden(f"vibrance={amount}", "rgb.ppm" if picture is rgb else "rgb16.ppm",
+               rounded((luma + (part - luma) * factor) * peak, picture))
+    # Behind a matrix, levels of one channel and curves are operations.
+    swapped = rgb[:, :, ::-1] / 255
+    swapped[:, :, 2] = skimage.exposure.adjust_gamma(swapped[:, :, 2], 1 / 1.5)
+    x, to = np.array([(0, 0.1), (0.4, 0.6), (1, 0.8)]).T
+    swapped[:, :, 1] = PchipInterpolator(x, to)(swapped[:, :, 1])
+    golden("colormatrix=bgr,levels=gamma=1.5:channel=blue,curves=green=0 0.1/0.4 0.6/1 0.8", "rgb.ppm",
+           rounded(swapped * 255, rgb))
+
+
+def light_of(kelvin, tint):
+    """Linear sRGB of luminance 1, by the library colour-science."""
+    uv = colour.UCS_to_uv(colour.XYZ_to_UCS(colour.xy_to_XYZ(colour.temperature.CCT_to_xy_Kang2002(kelvin))))
+    near = colour.temperature.CCT_to_xy_Kang2002(kelvin * 1.0001)
+    step = colour.UCS_to_uv(colour.XYZ_to_UCS(colour.xy_to_XYZ(near))) - uv
+    uv = uv + tint * 0.05 * np.array([-step[1], step[0]]) / np.linalg.norm(step)
+    xyz = colour.xy_to_XYZ(colour.UCS_uv_to_xy(uv))
+    return np.maximum(colour.models.RGB_COLOURSPACE_sRGB.matrix_XYZ_to_RGB @ xyz, 0)
+
+
+def light(golden, rounded, rgb, rgb16):
+    weights = np.array([0.2126, 0.7152, 0.0722])
+
+    def with_gain(picture, gain):
+        peak = np.iinfo(picture.dtype).max
+        linear = colour.cctf_decoding(picture / peak, function="sRGB")
+        return rounded(colour.cctf_encoding(np.clip(linear * gain, 0, 1), function="sRGB") * peak, picture)
+
+    for kelvin, tint, name, picture in [(4200, 0, "rgb.ppm", rgb), (9000, 0.3, "rgb.ppm", rgb),
+                                        (2000, -0.5, "rgb16.ppm", rgb16)]:
+        gain = light_of(kelvin, tint) / light_of(6500, 0)
+        golden(f"temperature={kelvin}:{tint}", name, with_gain(picture, gain / (gain @ weights)))
+    gain = light_of(4200, 0) / light_of(6500, 0)
+    golden("colormatrix=bgr,temperature=4200", "rgb.ppm", with_gain(rgb[:, :, ::-1], gain / (gain @ weights)))
+
+    mean = colour.cctf_decoding(rgb / 255, function="sRGB").mean(axis=(0, 1))
+    golden("whitebalance", "rgb.ppm", with_gain(rgb, mean @ weights / mean))
+    brightest = np.percentile(rgb16, 98, axis=(0, 1), method="higher")
+    high = colour.cctf_decoding(brightest / 65535, function="sRGB")
+    golden("whitebalance=white:2", "rgb16.ppm", with_gain(rgb16, high.max() / high))
+
+
+def keys(golden, rounded, rgb, rgba):
+    ycc = cv2.cvtColor((rgb / 255).astype(np.float32), cv2.COLOR_RGB2YCrCb)
+    key = cv2.cvtColor(np.array([[[191 / 255, 46 / 255, 15 / 255]]], np.float32), cv2.COLOR_RGB2YCrCb)
+    distance = np.linalg.norm((ycc - key)[:, :, 1:], axis=2)
+    for similarity, blend in ((0.1, 0.2), (0.25, 0.0)):
+        kept = np.clip((distance - similarity) / max(blend, 1e-9), 0, 1)
+        alpha = rounded(kept * 255, rgb)
+        golden(f"chromakey=#bf2e0f:{similarity}:{blend}", "rgb.ppm", np.dstack([rgb, alpha]))
+        alpha = rounded(kept * rgba[:, :, 3], rgb)
+        golden(f"chromakey=#bf2e0f:{similarity}:{blend}", "rgba.pam", np.dstack([rgb, alpha]))
+
+
+def tone(golden, write, rounded, rgb, gray, gray16, rgb16, rgba):
     levels(golden, rounded, rgb, gray16)
     curves(golden, rounded, rgb, gray16)
     exposure(golden, rounded, rgb)
     few_levels(golden, rounded, rgb, gray16)
     after_another(golden, rounded, rgb)
+    write("rgb16.ppm", rgb16)
+    matrices(golden, rounded, rgb, gray, rgb16, rgba)
+    light(golden, rounded, rgb, rgb16)
+    keys(golden, rounded, rgb, rgba)

@@ -1,0 +1,53 @@
+/* duotone: two colours in place of black and white. */
+#include "pixel/point.h"
+
+struct duotone {
+    struct gf_colour dark, light;
+};
+
+static const struct gf_param params[] = {
+    GF_PARAM_COLOUR(struct duotone, dark, 0x1b2a63, NULL, "the colour of black"),
+    GF_PARAM_COLOUR(struct duotone, light, 0xffe7b3, NULL, "the colour of white"),
+    {0},
+};
+
+static enum gf_status shape(const void *params_, struct gf_format in, struct gf_format *out,
+                            struct gf_error *error)
+{
+    (void)params_;
+    (void)error;
+    out->channels = gf_has_alpha(in) ? 4 : 3;
+    return GF_OK;
+}
+
+static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
+                            struct gf_error *error)
+{
+    static const double luma[3] = {77 / 256.0, 150 / 256.0, 29 / 256.0};
+    const struct duotone *const duotone = stage->params;
+    double matrix[3][4];
+    (void)error;
+    for (int row = 0; row < 3; row++) {
+        const double dark = duotone->dark.part[row], span = duotone->light.part[row] - dark;
+        for (int k = 0; k < 3; k++)
+            matrix[row][k] = span * luma[k];
+        matrix[row][3] = dark;
+    }
+    gf_point_colour(builder);
+    gf_point_matrix(builder, matrix);
+    return GF_OK;
+}
+
+const struct gf_filter gf_duotone_filter = {
+    .name = "duotone",
+    .synonyms = "tint colorize gradientmap",
+    .summary = "two colours for black and white",
+    .definition = "dark + (light - dark) Y / M, Y the luma of bt601: (77 R + 150 G + 29 B) / 256. "
+                  "The result has colour.",
+    .params = params,
+    .params_size = sizeof(struct duotone),
+    .kind = GF_POINT,
+    .cost = {.pixel = 3},
+    .shape = shape,
+    .point = point,
+};

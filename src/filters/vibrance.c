@@ -1,0 +1,35 @@
+/* vibrance: more colour where there is little. */
+#include "pixel/point.h"
+
+struct vibrance {
+    double amount;
+};
+
+static const struct gf_param params[] = {
+    GF_PARAM(struct vibrance, amount, 0, -1, 2, "above 0 more colour, below 0 less"),
+    {0},
+};
+
+static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
+                            struct gf_error *error)
+{
+    (void)error;
+    gf_point_vibrance(builder, ((const struct vibrance *)stage->params)->amount);
+    return GF_OK;
+}
+
+const struct gf_filter gf_vibrance_filter = {
+    .name = "vibrance",
+    .summary = "more colour where there is little",
+    .definition =
+        "Y + (v - Y) (1 + amount (1 - s)), clamped, for R, G and B: Y is the luma of bt709, s the "
+        "largest of R, G, B less\n"
+        "the smallest, over M. For amounts above 0 it is FFmpeg's vibrance. Gray pictures stay as "
+        "they are.",
+    .example = "vibrance=0.8",
+    .params = params,
+    .params_size = sizeof(struct vibrance),
+    .kind = GF_POINT,
+    .cost = {.pixel = 3},
+    .point = point,
+};
