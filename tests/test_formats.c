@@ -120,7 +120,21 @@ static void test_quality(void **state)
 
 /* ---- metadata ---- */
 
-static const unsigned char exif[] = "MM\0*\0\0\0\10\0\1\1\22\0\3\0\0\0\1\0\6\0\0\0\0\0\0";
+/* The maker, orientation 6, and in a directory of its own an exposure of 1/250 s. */
+static const unsigned char exif[] = "MM\0*\0\0\0\10\0\3"
+                                    "\1\17\0\2\0\0\0\3gf\0\0"
+                                    "\1\22\0\3\0\0\0\1\0\6\0\0"
+                                    "\x87\x69\0\4\0\0\0\1\0\0\0\62\0\0\0\0"
+                                    "\0\1\x82\x9a\0\5\0\0\0\1\0\0\0\104\0\0\0\0"
+                                    "\0\0\0\1\0\0\0\xfa";
+
+/* In either byte order. */
+static bool has_exposure(const struct gf_blob *blob)
+{
+    return memmem(blob->data, blob->size, "\0\0\0\1\0\0\0\xfa", 8) ||
+           memmem(blob->data, blob->size, "\1\0\0\0\xfa\0\0\0", 8);
+}
+
 static const char xmp[] = "<x:xmpmeta xmlns:x='adobe:ns:meta/'><a b='c'/></x:xmpmeta>";
 
 /* An RGB profile of one tag, which is enough to be kept. */
@@ -162,6 +176,7 @@ static void test_metadata_is_kept(void **state)
                 assert_memory_equal(back.metadata.icc.data, profile, sizeof profile);
                 assert_memory_equal(back.metadata.xmp.data, xmp, sizeof xmp - 1);
                 assert_int_equal(gf_exif_orientation(&back.metadata.exif), mode == 1 ? 6 : 1);
+                assert_true(has_exposure(&back.metadata.exif));
             }
             free_picture(&back);
         }

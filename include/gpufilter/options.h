@@ -40,6 +40,8 @@ enum gf_codec {
     GF_CODEC_CPU,
     GF_CODEC_GPU /* GF_ERROR_UNAVAILABLE where there is none */
 };
+/* What packs the pixels of a TIFF. */
+enum gf_tiff_compression { GF_TIFF_DEFLATE, GF_TIFF_LZW, GF_TIFF_NONE, GF_TIFF_JPEG };
 enum gf_subsampling { GF_SUBSAMPLING_420, GF_SUBSAMPLING_422, GF_SUBSAMPLING_444 };
 
 enum {
@@ -92,7 +94,8 @@ struct gf_options {
     void (*warn)(void *context, const char *text);
     void *warn_context;
     bool lossless; /* the file gives back the same pixels; GF_ERROR_OUTPUT where it cannot */
-    bool reserved[7];
+    bool reserved[3];
+    enum gf_tiff_compression tiff_compression;
 };
 
 /* Fills the first `size` bytes of *options with the defaults; members that this library does not

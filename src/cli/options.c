@@ -20,6 +20,9 @@ static const struct gf_choice formats[] = {
 static const struct gf_choice subsamplings[] = {
     {"420", GF_SUBSAMPLING_420}, {"422", GF_SUBSAMPLING_422}, {"444", GF_SUBSAMPLING_444}, {0},
 };
+static const struct gf_choice tiff_compressions[] = {
+    {"deflate", GF_TIFF_DEFLATE}, {"lzw", GF_TIFF_LZW}, {"none", GF_TIFF_NONE}, {"jpeg", GF_TIFF_JPEG}, {0},
+};
 static const struct gf_choice devices[] = {
     {"auto", GF_DEVICE_AUTO}, {"cpu", GF_DEVICE_CPU}, {"cuda", GF_DEVICE_CUDA}, {0},
 };
@@ -83,6 +86,9 @@ static const struct gf_option options[] = {
     {.name = "png-level", .argument = "N", .type = GF_OPTION_INT, .least = 0, .greatest = GF_PNG_LEVEL_MAX,
      .offset = AT(options.png_level),
      .help = "PNG compression; 1 is quick"},
+    {.name = "tiff-compression", .type = GF_OPTION_CHOICE, .choices = tiff_compressions,
+     .offset = AT(options.tiff_compression),
+     .help = "what packs a TIFF"},
     {.name = "strip", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(options.strip),
      .help = "leave out ICC, EXIF, XMP, IPTC, texts and density"},
     {.name = "no-autorotate", .type = GF_OPTION_SWITCH, .implied = false,

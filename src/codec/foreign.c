@@ -15,10 +15,6 @@ static const struct {
     size_t length;
 } magics[] = {
     MAGIC("GIF", 0, "GIF8"),
-    MAGIC("TIFF", 0, "II*\0"),
-    MAGIC("TIFF", 0, "MM\0*"),
-    MAGIC("BigTIFF", 0, "II+\0"),
-    MAGIC("BigTIFF", 0, "MM\0+"),
     MAGIC("AVIF", 4, "ftypavif"),
     MAGIC("AVIF", 4, "ftypavis"),
     MAGIC("HEIC", 4, "ftyphei"),

@@ -7,6 +7,9 @@
 #include "codec/jpeg/jpeg.h"
 #include "codec/png/png.h"
 #include "codec/pnm/pnm.h"
+#ifdef GF_LIBRARY_tiff
+#include "codec/tiff/tiff.h"
+#endif
 #ifdef GF_LIBRARY_webp
 #include "codec/webp/webp.h"
 #endif
@@ -63,6 +66,12 @@ static enum gf_status create_pam(struct gf_output *output, struct gf_format form
 #define OWN_webp READS_AND_WRITES(webp)
 #else
 #define OWN_webp .open = NULL
+#endif
+
+#ifdef GF_LIBRARY_tiff
+#define OWN_tiff READS_AND_WRITES(tiff)
+#else
+#define OWN_tiff .open = NULL
 #endif
 
 /* clang-format off */

@@ -13,7 +13,7 @@ static const struct gf_options defaults = {
 };
 
 /* A caller's struct that lacks later members must not end in padding that they would lie in. */
-_Static_assert(offsetof(struct gf_options, reserved) + sizeof defaults.reserved ==
+_Static_assert(offsetof(struct gf_options, tiff_compression) + sizeof defaults.tiff_compression ==
                    sizeof(struct gf_options),
                "struct gf_options ends with padding");
 
@@ -47,6 +47,7 @@ static const struct member {
     MEMBER(format, 0, GF_FILE_GIF),
     MEMBER(quality, 1, GF_QUALITY_MAX),
     MEMBER(subsampling, 0, GF_SUBSAMPLING_444),
+    MEMBER(tiff_compression, 0, GF_TIFF_JPEG),
     MEMBER(png_level, 0, GF_PNG_LEVEL_MAX),
 #undef MEMBER
 };

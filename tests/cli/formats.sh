@@ -68,3 +68,40 @@ if has WebP; then
     run 1 gpufilter -i large.webp -o back.ppm --memory=4M
     stderr_like 'large.webp: it is decoded as a whole: that takes [0-9]* MiB of memory, over the 4 MiB of --memory'
 fi
+
+if has TIFF && command -v tiffcp >/dev/null && command -v tiffinfo >/dev/null; then
+    begin "TIFF: strips, tiles, planes and byte orders that tiffcp makes"
+    run 0 gpufilter -i in.ppm -o plain.ppm
+    run 0 gpufilter -i in.ppm -o none.tif --tiff-compression=none
+    for options in '-t -w 32 -l 48 -c lzw' '-p separate -c zip' '-p separate -t -w 32 -l 32 -c lzw' '-B -c none' \
+        '-L -c none' '-8 -c zip' '-r 7 -c packbits' '-8 -B -t -w 16 -l 16 -c none'; do
+        # shellcheck disable=SC2086 # several words
+        tiffcp $options none.tif other.tif
+        run 0 gpufilter -i other.tif -o back.ppm
+        same back.ppm plain.ppm
+        run 0 gpufilter -i other.tif -o few.ppm --threads=1
+        same few.ppm plain.ppm
+    done
+    gpufilter -i - -o back.ppm <none.tif
+    same back.ppm plain.ppm
+
+    begin "TIFF: what is written says what it is"
+    for compression in deflate:AdobeDeflate lzw:LZW none:None jpeg:JPEG; do
+        run 0 gpufilter -i in.ppm -o a.tif --tiff-compression="${compression%:*}"
+        tiffinfo -D a.tif >said 2>&1 || problem "tiffinfo does not read it: $(cat said)"
+        grep -q "Compression Scheme: ${compression#*:}" said || problem "$(cat said)"
+    done
+
+    begin "TIFF: the second of two pictures"
+    run 0 gpufilter -i in.ppm -o other.tif invert
+    tiffcp none.tif other.tif both.tif
+    run 0 gpufilter -i other.tif -o inverted.ppm
+    run 0 gpufilter -i 'both.tif[1]' -o back.ppm
+    silent
+    same back.ppm inverted.ppm
+    run 0 gpufilter -i both.tif -o back.ppm
+    stderr_like "warning: both.tif: holds 2 pictures: the first is taken; both.tif\[1\] is the second"
+    same back.ppm plain.ppm
+else
+    skip "TIFF beside tiffcp: there is no tiffcp, or no TIFF in this build"
+fi

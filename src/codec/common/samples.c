@@ -32,6 +32,11 @@ GF_TARGET_CLONES static void swap_bytes(const loose_sample *src, loose_sample *d
         dst[i] = (uint16_t)(src[i] << 8 | src[i] >> 8);
 }
 
+void gf_samples_swap(void *samples, size_t count)
+{
+    swap_bytes(samples, samples, count);
+}
+
 void gf_samples_big_endian(const void *src, void *dst, size_t count)
 {
     const uint16_t one = 1;

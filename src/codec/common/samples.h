@@ -12,6 +12,8 @@ void gf_rows_clear(unsigned char *data, size_t pitch, int rows, size_t row_bytes
 void gf_samples_narrow(const void *src, void *dst, size_t count);
 /* Converts samples of 16 bits from the machine's byte order to big endian, or back. */
 void gf_samples_big_endian(const void *src, void *dst, size_t count);
+/* Swaps the bytes of samples of 16 bits. */
+void gf_samples_swap(void *samples, size_t count);
 /* Drops the alpha of pixels that have 2 or 4 channels. */
 void gf_pixels_drop_alpha(const void *src, void *dst, size_t pixels, int channels, int bits);
 

@@ -9,40 +9,41 @@
 
 /* ---- the file ---- */
 
-static enum gf_status read_regular(struct gf_whole_source *source, struct gf_input *input,
-                                   struct gf_error *error)
-{
-    source->file_size = (size_t)gf_input_size(input);
-    source->file = malloc(source->file_size);
-    return source->file ? gf_input_copy(input, source->file, error) : gf_fail_memory(error);
-}
-
 /* The size of a stream is known only at its end. */
-static enum gf_status read_stream(struct gf_whole_source *source, struct gf_input *input,
-                                  struct gf_error *error)
+static enum gf_status read_stream(struct gf_input *input, const struct gf_options *options,
+                                  struct gf_blob *file, struct gf_error *error)
 {
-    const uint64_t most =
-        source->options.memory_bytes ? source->options.memory_bytes : SIZE_MAX / 2;
+    const uint64_t most = options->memory_bytes ? options->memory_bytes : SIZE_MAX / 2;
     size_t capacity = 1 << 16, got = 1;
     enum gf_status status = GF_OK;
     while (!status && got) {
-        if (!source->file || source->file_size == capacity) {
-            capacity *= source->file ? 2 : 1;
-            unsigned char *const grown = realloc(source->file, capacity);
+        if (!file->data || file->size == capacity) {
+            capacity *= file->data ? 2 : 1;
+            unsigned char *const grown = realloc(file->data, capacity);
             if (!grown)
                 return gf_fail_memory(error);
-            source->file = grown;
+            file->data = grown;
         }
-        status = gf_input_read(input, source->file + source->file_size,
-                               capacity - source->file_size, &got, error);
-        source->file_size += got;
-        if (!status && source->file_size > most)
+        status = gf_input_read(input, file->data + file->size, capacity - file->size, &got, error);
+        file->size += got;
+        if (!status && file->size > most)
             return gf_fail(error, GF_ERROR_INPUT,
-                           "%s: is decoded as a whole, and the file alone is over the %llu MiB of "
+                           "%s: must be in memory as a whole, and is over the %llu MiB of "
                            "options.memory_bytes",
-                           source->name, (unsigned long long)(most >> 20));
+                           gf_input_name(input), (unsigned long long)(most >> 20));
     }
     return status;
+}
+
+enum gf_status gf_whole_file(struct gf_input *input, const struct gf_options *options,
+                             struct gf_blob *file, struct gf_error *error)
+{
+    *file = (struct gf_blob){0};
+    if (gf_input_size(input) <= 0)
+        return read_stream(input, options, file, error);
+    file->size = (size_t)gf_input_size(input);
+    file->data = malloc(file->size);
+    return file->data ? gf_input_copy(input, file->data, error) : gf_fail_memory(error);
 }
 
 enum gf_status gf_whole_source_begin(struct gf_whole_source *source, struct gf_input *input,
@@ -52,8 +53,7 @@ enum gf_status gf_whole_source_begin(struct gf_whole_source *source, struct gf_i
     source->options = *options;
     source->name = gf_input_name(input);
     source->page = gf_input_page(input);
-    return gf_input_size(input) > 0 ? read_regular(source, input, error)
-                                    : read_stream(source, input, error);
+    return gf_whole_file(input, options, &source->file, error);
 }
 
 /* ---- rows ---- */
@@ -63,8 +63,8 @@ static void release(struct gf_whole_source *source)
     if (!source->released && source->release)
         source->release(source);
     source->released = true;
-    free(source->file);
-    source->file = NULL;
+    free(source->file.data);
+    source->file = (struct gf_blob){0};
 }
 
 static enum gf_status decode(struct gf_whole_source *source, struct gf_error *error)
@@ -113,23 +113,23 @@ enum gf_status gf_whole_source_describe(struct gf_whole_source *source, uint64_t
     base->format = (struct gf_format){(int)width, (int)height, channels, bits};
     const double pixels = (double)width * (double)height;
     base->memory = (struct gf_codec_memory){
-        source->file_size + (uint64_t)(pixels * (channels * bits / 8 + library_bytes)),
+        source->file.size + (uint64_t)(pixels * (channels * bits / 8 + library_bytes)),
         "it is decoded as a whole"};
     base->read = whole_read;
     base->close = gf_whole_source_close;
     return GF_OK;
 }
 
-enum gf_status gf_whole_source_page(const struct gf_whole_source *source, int count, int *page,
-                                    struct gf_error *error)
+enum gf_status gf_choose_page(const char *name, int wanted, int count,
+                              const struct gf_options *options, int *page, struct gf_error *error)
 {
-    if (source->page >= count)
-        return gf_fail(error, GF_ERROR_INPUT, "%s: holds %d picture%s, counted from 0",
-                       source->name, count, count == 1 ? "" : "s");
-    if (source->page < 0 && count > 1)
-        gf_warn(&source->options, "%s: holds %d pictures: the first is taken; %s[1] is the second",
-                source->name, count, source->name);
-    *page = source->page < 0 ? 0 : source->page;
+    if (wanted >= count)
+        return gf_fail(error, GF_ERROR_INPUT, "%s: holds %d picture%s, counted from 0", name, count,
+                       count == 1 ? "" : "s");
+    if (wanted < 0 && count > 1)
+        gf_warn(options, "%s: holds %d pictures: the first is taken; %s[1] is the second", name,
+                count, name);
+    *page = wanted < 0 ? 0 : wanted;
     return GF_OK;
 }
 

@@ -14,8 +14,7 @@ struct gf_whole_source {
     struct gf_options options;
     const char *name; /* of the input */
     int page;         /* the picture asked for, from 0; -1: none */
-    unsigned char *file;
-    size_t file_size;
+    struct gf_blob file;
     /* Fills the picture, rows without gaps, in base.format. */
     enum gf_status (*decode)(struct gf_whole_source *source, unsigned char *pixels,
                              struct gf_error *error);
@@ -37,10 +36,14 @@ enum gf_status gf_whole_source_describe(struct gf_whole_source *source, uint64_t
                                         uint64_t height, int channels, int bits,
                                         double library_bytes, struct gf_error *error) GF_CHECKED;
 void gf_whole_source_close(struct gf_source *source);
-/* Which of `count` pictures is to be decoded; warns where several are there and none was asked for.
- */
-enum gf_status gf_whole_source_page(const struct gf_whole_source *source, int count, int *page,
-                                    struct gf_error *error) GF_CHECKED;
+/* Which of `count` pictures is to be decoded, where `wanted` was asked for; warns where several are
+ * there and wanted is -1. */
+enum gf_status gf_choose_page(const char *name, int wanted, int count,
+                              const struct gf_options *options, int *page,
+                              struct gf_error *error) GF_CHECKED;
+/* All bytes of the input; file->data is the caller's to free, even after a failure. */
+enum gf_status gf_whole_file(struct gf_input *input, const struct gf_options *options,
+                             struct gf_blob *file, struct gf_error *error) GF_CHECKED;
 /* "a.webp: damaged: WHY", of one line. */
 enum gf_status gf_whole_source_fail(const struct gf_whole_source *source, const char *why,
                                     struct gf_error *error);

@@ -278,6 +278,32 @@ enum gf_status gf_output_write(struct gf_output *output, const void *data, size_
     return GF_OK;
 }
 
+enum gf_status gf_output_write_at(struct gf_output *output, int64_t offset, const void *data,
+                                  size_t size, struct gf_error *error)
+{
+    const enum gf_status status = flush(output, error);
+    if (status || !size)
+        return status;
+    if (offset < 0 || offset + (int64_t)size > output->written)
+        return gf_fail(error, GF_ERROR_OUTPUT, "%s: bytes beyond its end", output->name);
+    if (output->in_memory) {
+        memcpy(output->memory + offset, data, size);
+        return GF_OK;
+    }
+    for (size_t done = 0; done < size;) {
+        const ssize_t n =
+            pwrite(output->fd, (const char *)data + done, size - done, offset + (int64_t)done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            output->failed = true;
+            return fail_errno(output, error);
+        }
+        done += (size_t)n;
+    }
+    return GF_OK;
+}
+
 enum gf_status gf_output_rewind(struct gf_output *output, struct gf_error *error)
 {
     output->held = 0;

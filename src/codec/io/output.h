@@ -32,6 +32,9 @@ char *gf_output_resolve(const char *path);
 const char *gf_output_name(const struct gf_output *output);
 enum gf_status gf_output_write(struct gf_output *output, const void *data, size_t size,
                                struct gf_error *error) GF_CHECKED;
+/* Replaces bytes that are written already, all of them before gf_output_size(). */
+enum gf_status gf_output_write_at(struct gf_output *output, int64_t offset, const void *data,
+                                  size_t size, struct gf_error *error) GF_CHECKED;
 /* Drops what was written. */
 enum gf_status gf_output_rewind(struct gf_output *output, struct gf_error *error) GF_CHECKED;
 enum gf_status gf_output_commit(struct gf_output *output, struct gf_error *error) GF_CHECKED;

@@ -57,7 +57,7 @@ static enum gf_status decode_animated(struct webp_source *webp, unsigned char *p
                                       struct gf_error *error)
 {
     const struct gf_format format = webp->whole.base.format;
-    const WebPData data = {webp->whole.file, webp->whole.file_size};
+    const WebPData data = {webp->whole.file.data, webp->whole.file.size};
     WebPAnimDecoderOptions options;
     uint8_t *canvas = NULL;
     int time;
@@ -117,7 +117,7 @@ static enum gf_status read_header(struct webp_source *webp, struct gf_error *err
      * tables, animations on two canvases. */
     const double still_bytes = 6, animated_bytes = 12;
     struct gf_whole_source *const whole = &webp->whole;
-    const WebPData data = {whole->file, whole->file_size};
+    const WebPData data = {whole->file.data, whole->file.size};
     WebPDemuxState state = WEBP_DEMUX_PARSE_ERROR;
     webp->demuxer = gf_webp.WebPDemuxInternal(&data, 1, &state, WEBP_DEMUX_ABI_VERSION);
     if (webp->demuxer && state < WEBP_DEMUX_PARSED_HEADER)
@@ -136,7 +136,8 @@ static enum gf_status read_header(struct webp_source *webp, struct gf_error *err
     if (!status && webp->pages < 1)
         return gf_whole_source_fail(whole, "it holds no picture", error);
     if (!status)
-        status = gf_whole_source_page(whole, webp->pages, &webp->page, error);
+        status = gf_choose_page(whole->name, whole->page, webp->pages, &whole->options, &webp->page,
+                                error);
     if (!status)
         status = gf_whole_source_describe(
             whole, gf_webp.WebPDemuxGetI(webp->demuxer, WEBP_FF_CANVAS_WIDTH),

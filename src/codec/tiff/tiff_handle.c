@@ -1,0 +1,141 @@
+#include "codec/tiff/tiff_handle.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "codec/tiff/tiff.h"
+
+struct gf_tiff_calls gf_tiff;
+
+static const char *const names[] = {GF_TIFF_CALLS(GF_LIBRARY_NAME) NULL};
+
+struct gf_library gf_tiff_library = {.file = {GF_LIBRARY_TEXT(GF_LIBRARY_tiff)},
+                                     .names = names,
+                                     .calls = (void **)&gf_tiff,
+                                     .lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- what libtiff calls ---- */
+
+static tmsize_t read_bytes(thandle_t client, void *data, tmsize_t size)
+{
+    struct gf_tiff_handle *const handle = client;
+    size_t got = 0;
+    if (!handle->input ||
+        gf_input_read_at(handle->input, handle->at, data, (size_t)size, &got, &handle->error))
+        return -1;
+    handle->at += (int64_t)got;
+    return (tmsize_t)got;
+}
+
+/* libtiff appends, leaves a byte between where a directory would begin at an odd offset, and goes
+ * back to the header in the end. */
+static tmsize_t write_bytes(thandle_t client, void *data, tmsize_t size)
+{
+    struct gf_tiff_handle *const handle = client;
+    if (!handle->output)
+        return -1;
+    enum gf_status status = GF_OK;
+    while (!status && gf_output_size(handle->output) < handle->at)
+        status = gf_output_write(handle->output, "", 1, &handle->error);
+    const int64_t before = gf_output_size(handle->output) - handle->at;
+    const size_t over = before < size ? (size_t)before : (size_t)size;
+    if (!status && over)
+        status = gf_output_write_at(handle->output, handle->at, data, over, &handle->error);
+    if (!status && over < (size_t)size)
+        status = gf_output_write(handle->output, (const char *)data + over, (size_t)size - over,
+                                 &handle->error);
+    handle->at += status ? 0 : size;
+    return status ? -1 : size;
+}
+
+static toff_t size_of(thandle_t client)
+{
+    const struct gf_tiff_handle *const handle = client;
+    return (toff_t)(handle->input    ? gf_input_size(handle->input)
+                    : handle->output ? gf_output_size(handle->output)
+                                     : 0);
+}
+
+static toff_t seek(thandle_t client, toff_t offset, int whence)
+{
+    struct gf_tiff_handle *const handle = client;
+    const int64_t from = whence == SEEK_CUR   ? handle->at
+                         : whence == SEEK_END ? (int64_t)size_of(client)
+                                              : 0;
+    handle->at = from + (int64_t)offset;
+    return (toff_t)handle->at;
+}
+
+static int close_nothing(thandle_t client)
+{
+    (void)client;
+    return 0;
+}
+
+static int on_error(TIFF *tiff, void *user, const char *module, const char *format, va_list values)
+{
+    struct gf_tiff_handle *const handle = user;
+    (void)tiff;
+    (void)module;
+    if (!*handle->why)
+        vsnprintf(handle->why, sizeof handle->why, format, values);
+    const size_t length = strlen(handle->why);
+    if (length && handle->why[length - 1] == '.')
+        handle->why[length - 1] = 0;
+    return 1;
+}
+
+static int ignore(TIFF *tiff, void *user, const char *module, const char *format, va_list values)
+{
+    (void)tiff;
+    (void)user;
+    (void)module;
+    (void)format;
+    (void)values;
+    return 1;
+}
+
+/* ---- handles ---- */
+
+enum gf_status gf_tiff_open(struct gf_tiff_handle *handle, struct gf_input *input,
+                            struct gf_output *output, const char *mode, struct gf_error *error)
+{
+    *handle =
+        (struct gf_tiff_handle){.input = input,
+                                .output = output,
+                                .name = input ? gf_input_name(input) : gf_output_name(output)};
+    TIFFOpenOptions *const options = gf_tiff.TIFFOpenOptionsAlloc();
+    if (!options)
+        return gf_fail_memory(error);
+    gf_tiff.TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, handle);
+    gf_tiff.TIFFOpenOptionsSetWarningHandlerExtR(options, ignore, handle);
+    handle->tiff = gf_tiff.TIFFClientOpenExt(handle->name, mode, handle, read_bytes, write_bytes,
+                                             seek, close_nothing, size_of, NULL, NULL, options);
+    gf_tiff.TIFFOpenOptionsFree(options);
+    return handle->tiff ? GF_OK : gf_tiff_fail(handle, -1, 0, error);
+}
+
+void gf_tiff_close(struct gf_tiff_handle *handle)
+{
+    if (handle->tiff)
+        gf_tiff.TIFFClose(handle->tiff);
+    handle->tiff = NULL;
+}
+
+enum gf_status gf_tiff_fail(const struct gf_tiff_handle *handle, int row, int rows,
+                            struct gf_error *error)
+{
+    const char *const why = *handle->why ? handle->why : "libtiff does not say why";
+    if (handle->error.status) {
+        if (error)
+            *error = handle->error;
+        return handle->error.status;
+    }
+    if (handle->output)
+        return gf_fail(error, GF_ERROR_OUTPUT, "%s: libtiff: %s", handle->name, why);
+    if (row >= 0)
+        return gf_fail(error, GF_ERROR_INPUT, "%s: damaged at row %d of %d: %s", handle->name,
+                       row + 1, rows, why);
+    return gf_fail(error, GF_ERROR_INPUT, "%s: damaged: %s", handle->name, why);
+}

@@ -1,0 +1,229 @@
+#include "codec/tiff/tiff_ifd.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ENTRIES_MAX = 1024,
+    DEPTH_MAX = 4,
+    VALUE_MAX = 1 << 20,
+    TYPE_ASCII = 2,
+    TYPE_LONG = 4,
+    TYPE_LONG8 = 16
+};
+
+struct entry {
+    uint16_t tag, type;
+    uint64_t count, size; /* size: of the value in bytes */
+    uint64_t at;          /* where the value lies */
+};
+
+struct directory {
+    struct entry *entry;
+    size_t count;
+};
+
+/* The bytes of a number of that type, of which a value has `count`, and the pieces that change with
+ * the byte order. 0: unknown. */
+static size_t type_bytes(unsigned type, size_t *piece)
+{
+    static const unsigned char bytes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8};
+    const size_t size = type < sizeof bytes ? bytes[type] : 0;
+    *piece = type == 5 || type == 10 ? 4 : size; /* a rational is two numbers */
+    return size;
+}
+
+static uint64_t get(const unsigned char *from, size_t bytes, bool big_endian)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < bytes; i++)
+        value = value << 8 | from[big_endian ? i : bytes - 1 - i];
+    return value;
+}
+
+static void put(unsigned char *to, size_t bytes, bool big_endian, uint64_t value)
+{
+    for (size_t i = 0; i < bytes; i++)
+        to[big_endian ? bytes - 1 - i : i] = (unsigned char)(value >> 8 * i);
+}
+
+/* ---- reading ---- */
+
+static bool read_directory(const struct gf_ifd_reader *reader, uint64_t offset,
+                           struct directory *directory)
+{
+    const size_t word = reader->big_tiff ? 8 : 2, entry_bytes = reader->big_tiff ? 20 : 12,
+                 value_bytes = reader->big_tiff ? 8 : 4;
+    unsigned char raw[20];
+    *directory = (struct directory){0};
+    if (!offset || !reader->read(reader->context, offset, raw, word))
+        return false;
+    const uint64_t count = get(raw, word, reader->big_endian);
+    if (!count || count > ENTRIES_MAX)
+        return false;
+    directory->entry = calloc((size_t)count, sizeof *directory->entry);
+    for (uint64_t i = 0; directory->entry && i < count; i++) {
+        const uint64_t at = offset + word + i * entry_bytes;
+        size_t piece;
+        if (!reader->read(reader->context, at, raw, entry_bytes))
+            break;
+        struct entry *const entry = &directory->entry[directory->count];
+        entry->tag = (uint16_t)get(raw, 2, reader->big_endian);
+        entry->type = (uint16_t)get(raw + 2, 2, reader->big_endian);
+        entry->count = get(raw + 4, value_bytes, reader->big_endian);
+        entry->size =
+            entry->count > VALUE_MAX ? UINT64_MAX : entry->count * type_bytes(entry->type, &piece);
+        entry->at = entry->size <= value_bytes
+                        ? at + 4 + value_bytes
+                        : get(raw + 4 + value_bytes, value_bytes, reader->big_endian);
+        directory->count += entry->size && entry->size <= VALUE_MAX;
+    }
+    return directory->count > 0;
+}
+
+static const struct entry *find(const struct directory *directory, uint16_t tag)
+{
+    for (size_t i = 0; i < directory->count; i++) {
+        if (directory->entry[i].tag == tag)
+            return &directory->entry[i];
+    }
+    return NULL;
+}
+
+static uint64_t link_of(const struct gf_ifd_reader *reader, const struct entry *entry)
+{
+    unsigned char raw[8];
+    if (entry->count != 1 || entry->size > 8 ||
+        !reader->read(reader->context, entry->at, raw, (size_t)entry->size))
+        return 0;
+    return get(raw, (size_t)entry->size, reader->big_endian);
+}
+
+uint64_t gf_ifd_link(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag)
+{
+    struct directory directory;
+    uint64_t result = 0;
+    if (read_directory(reader, offset, &directory)) {
+        const struct entry *const entry = find(&directory, tag);
+        result = entry ? link_of(reader, entry) : 0;
+    }
+    free(directory.entry);
+    return result;
+}
+
+char *gf_ifd_text(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag)
+{
+    struct directory directory;
+    char *text = NULL;
+    if (read_directory(reader, offset, &directory)) {
+        const struct entry *const entry = find(&directory, tag);
+        if (entry && entry->type == TYPE_ASCII)
+            text = calloc(1, (size_t)entry->size + 1);
+        if (text && !reader->read(reader->context, entry->at, text, (size_t)entry->size))
+            *text = 0;
+    }
+    free(directory.entry);
+    return text;
+}
+
+/* ---- writing ---- */
+
+/* Appends zeros, at an even offset, and returns where they begin in the blob. */
+static size_t append(struct gf_ifd_writer *writer, size_t size)
+{
+    const size_t first = writer->bytes.size + (writer->base + writer->bytes.size) % 2;
+    unsigned char *const grown =
+        writer->out_of_memory ? NULL : realloc(writer->bytes.data, first + size);
+    writer->out_of_memory |= !grown;
+    if (!grown)
+        return 0;
+    memset(grown + writer->bytes.size, 0, first + size - writer->bytes.size);
+    writer->bytes = (struct gf_blob){grown, first + size};
+    return first;
+}
+
+static bool is_link(uint16_t tag)
+{
+    return tag == GF_IFD_EXIF || tag == GF_IFD_GPS || tag == GF_IFD_INTEROPERABILITY;
+}
+
+/* Copies the value to `at` in the blob, in the writer's byte order. */
+static void copy_value(const struct gf_ifd_reader *reader, const struct entry *entry,
+                       struct gf_ifd_writer *writer, size_t at)
+{
+    unsigned char *const to = writer->bytes.data + at;
+    size_t piece;
+    (void)type_bytes(entry->type, &piece);
+    if (!reader->read(reader->context, entry->at, to, (size_t)entry->size))
+        memset(to, 0, (size_t)entry->size);
+    for (size_t i = 0; piece > 1 && i < entry->size; i += piece)
+        put(to + i, piece, writer->big_endian, get(to + i, piece, reader->big_endian));
+}
+
+static uint64_t copy(const struct gf_ifd_reader *reader, uint64_t offset, const uint16_t *wanted,
+                     struct gf_ifd_writer *writer, int depth);
+
+static void copy_entry(const struct gf_ifd_reader *reader, const struct entry *entry,
+                       struct gf_ifd_writer *writer, size_t at, int depth)
+{
+    const size_t value_bytes = writer->big_tiff ? 8 : 4;
+    uint64_t count = entry->count, link = 0;
+    uint16_t type = entry->type;
+    size_t value = at + 4 + value_bytes;
+    if (is_link(entry->tag)) {
+        link = copy(reader, link_of(reader, entry), NULL, writer, depth + 1);
+        type = writer->big_tiff ? TYPE_LONG8 : TYPE_LONG;
+        count = 1;
+    } else if (entry->size > value_bytes) {
+        value = append(writer, (size_t)entry->size);
+        link = writer->base + value;
+    }
+    if (writer->out_of_memory)
+        return;
+    if (!is_link(entry->tag))
+        copy_value(reader, entry, writer, value);
+    unsigned char *const to = writer->bytes.data + at;
+    put(to, 2, writer->big_endian, entry->tag);
+    put(to + 2, 2, writer->big_endian, type);
+    put(to + 4, value_bytes, writer->big_endian, count);
+    if (link || is_link(entry->tag))
+        put(to + 4 + value_bytes, value_bytes, writer->big_endian, link);
+}
+
+static bool is_wanted(const struct entry *entry, const uint16_t *wanted)
+{
+    for (int i = 0; wanted && wanted[i]; i++) {
+        if (wanted[i] == entry->tag)
+            return true;
+    }
+    return !wanted;
+}
+
+static uint64_t copy(const struct gf_ifd_reader *reader, uint64_t offset, const uint16_t *wanted,
+                     struct gf_ifd_writer *writer, int depth)
+{
+    const size_t word = writer->big_tiff ? 8 : 2, entry_bytes = writer->big_tiff ? 20 : 12;
+    struct directory directory = {0};
+    size_t kept = 0, first = 0;
+    if (depth < DEPTH_MAX && read_directory(reader, offset, &directory)) {
+        for (size_t i = 0; i < directory.count; i++) {
+            if (is_wanted(&directory.entry[i], wanted))
+                directory.entry[kept++] = directory.entry[i];
+        }
+    }
+    if (kept)
+        first = append(writer, word + kept * entry_bytes + (writer->big_tiff ? 8 : 4));
+    if (kept && !writer->out_of_memory) {
+        put(writer->bytes.data + first, word, writer->big_endian, kept);
+        for (size_t i = 0; i < kept && !writer->out_of_memory; i++)
+            copy_entry(reader, &directory.entry[i], writer, first + word + i * entry_bytes, depth);
+    }
+    free(directory.entry);
+    return kept ? writer->base + first : 0;
+}
+
+uint64_t gf_ifd_copy(const struct gf_ifd_reader *reader, uint64_t offset, const uint16_t *wanted,
+                     struct gf_ifd_writer *writer)
+{
+    return copy(reader, offset, wanted, writer, 0);
+}

@@ -1,0 +1,150 @@
+#include "codec/tiff/tiff_layout.h"
+
+#include "codec/common/checks.h"
+
+static enum gf_status refuse(const struct gf_tiff_handle *handle, const char *what, int value,
+                             struct gf_error *error)
+{
+    return gf_fail(error, GF_ERROR_INPUT, "%s: a TIFF with %s %d, which is not read", handle->name,
+                   what, value);
+}
+
+static int number(const struct gf_tiff_handle *handle, uint32_t tag, int missing)
+{
+    uint16_t value = (uint16_t)missing;
+    return gf_tiff.TIFFGetFieldDefaulted(handle->tiff, tag, &value) ? value : missing;
+}
+
+static enum gf_status read_photometric(const struct gf_tiff_handle *handle,
+                                       struct gf_tiff_layout *layout, struct gf_error *error)
+{
+    const int photometric = number(handle, TIFFTAG_PHOTOMETRIC, -1);
+    layout->colours = photometric == PHOTOMETRIC_RGB || photometric == PHOTOMETRIC_YCBCR ? 3 : 1;
+    layout->inverted = photometric == PHOTOMETRIC_MINISWHITE;
+    layout->has_palette = photometric == PHOTOMETRIC_PALETTE;
+    const bool jpeg = layout->compression == COMPRESSION_JPEG;
+    if (photometric == PHOTOMETRIC_MINISBLACK || photometric == PHOTOMETRIC_MINISWHITE ||
+        photometric == PHOTOMETRIC_RGB || photometric == PHOTOMETRIC_PALETTE ||
+        (photometric == PHOTOMETRIC_YCBCR && jpeg))
+        return GF_OK;
+    if (photometric < 0) /* it is required, but some writers forget it */
+        layout->colours = layout->samples >= 3 ? 3 : 1;
+    return photometric < 0 ? GF_OK
+                           : refuse(handle, "photometric interpretation", photometric, error);
+}
+
+static enum gf_status read_palette(const struct gf_tiff_handle *handle,
+                                   struct gf_tiff_layout *layout, struct gf_error *error)
+{
+    uint16_t *colour[3];
+    const int count = 1 << layout->bits;
+    unsigned greatest = 0;
+    if (layout->bits > 8 || layout->samples != 1)
+        return refuse(handle, "a palette and samples of bits", layout->bits, error);
+    if (!gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_COLORMAP, &colour[0], &colour[1], &colour[2]))
+        return gf_fail(error, GF_ERROR_INPUT, "%s: damaged: its palette is missing", handle->name);
+    for (int i = 0; i < count; i++)
+        for (int c = 0; c < 3; c++)
+            greatest = colour[c][i] > greatest ? colour[c][i] : greatest;
+    /* Some writers put 8 bits where the format has 16. */
+    const unsigned most = greatest > 255 ? 65535 : 255;
+    for (int i = 0; i < count; i++)
+        for (int c = 0; c < 3; c++)
+            layout->palette[i][c] = (unsigned char)((colour[c][i] * 255u + most / 2) / most);
+    return GF_OK;
+}
+
+/* The first of the samples beyond the colours that is alpha. */
+static void find_alpha(const struct gf_tiff_handle *handle, const struct gf_options *options,
+                       struct gf_tiff_layout *layout)
+{
+    uint16_t count = 0, *kinds = NULL;
+    const int more = layout->samples - layout->colours;
+    gf_tiff.TIFFGetFieldDefaulted(handle->tiff, TIFFTAG_EXTRASAMPLES, &count, &kinds);
+    for (int i = 0; i < more && i < count && !layout->alpha_at; i++) {
+        if (kinds[i] == EXTRASAMPLE_ASSOCALPHA || kinds[i] == EXTRASAMPLE_UNASSALPHA)
+            layout->alpha_at = layout->colours + i;
+        layout->associated = kinds[i] == EXTRASAMPLE_ASSOCALPHA;
+    }
+    layout->associated &= layout->alpha_at > 0;
+    if (more > !!layout->alpha_at)
+        gf_warn(options, "%s: %d of its samples a pixel are neither colour nor alpha: left out",
+                handle->name, more - !!layout->alpha_at);
+}
+
+static enum gf_status check_bits(const struct gf_tiff_handle *handle,
+                                 const struct gf_tiff_layout *layout, struct gf_error *error)
+{
+    const int kind = number(handle, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT), bits = layout->bits;
+    if (kind != SAMPLEFORMAT_UINT && kind != SAMPLEFORMAT_VOID)
+        return refuse(handle, "samples of format", kind, error);
+    if (bits != 1 && bits != 2 && bits != 4 && bits != 8 && bits != 16)
+        return refuse(handle, "samples of bits", bits, error);
+    if (bits < 8 && layout->samples > 1)
+        return refuse(handle, "several samples a pixel of bits", bits, error);
+    if (layout->samples < layout->colours || layout->samples > 64)
+        return refuse(handle, "samples a pixel", layout->samples, error);
+    if (!gf_tiff.TIFFIsCODECConfigured(layout->compression))
+        return refuse(handle, "compression", layout->compression, error);
+    return GF_OK;
+}
+
+/* A tile may reach beyond the picture, but a header must not make it larger than the picture for
+ * nothing. */
+static enum gf_status read_tiles(const struct gf_tiff_handle *handle, uint32_t width,
+                                 uint32_t height, struct gf_tiff_layout *layout,
+                                 struct gf_error *error)
+{
+    enum { USUAL = 1024 };
+    uint32_t across = 0, down = 0;
+    if (!gf_tiff.TIFFIsTiled(handle->tiff))
+        return GF_OK;
+    gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_TILEWIDTH, &across);
+    gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_TILELENGTH, &down);
+    if (!across || !down || across > width + USUAL || down > height + USUAL)
+        return gf_fail(error, GF_ERROR_INPUT, "%s: damaged: tiles of %ux%u in a picture of %ux%u",
+                       handle->name, across, down, width, height);
+    layout->tile_width = (int)across;
+    layout->tile_height = (int)down;
+    return GF_OK;
+}
+
+enum gf_status gf_tiff_read_layout(const struct gf_tiff_handle *handle,
+                                   const struct gf_options *options, struct gf_tiff_layout *layout,
+                                   struct gf_error *error)
+{
+    uint32_t width = 0, height = 0;
+    *layout = (struct gf_tiff_layout){
+        .samples = number(handle, TIFFTAG_SAMPLESPERPIXEL, 1),
+        .bits = number(handle, TIFFTAG_BITSPERSAMPLE, 1),
+        .compression = (uint16_t)number(handle, TIFFTAG_COMPRESSION, COMPRESSION_NONE)};
+    layout->separate = layout->samples > 1 && number(handle, TIFFTAG_PLANARCONFIG,
+                                                     PLANARCONFIG_CONTIG) == PLANARCONFIG_SEPARATE;
+    layout->planes = layout->separate ? layout->samples : 1;
+    gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_IMAGEWIDTH, &width);
+    gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_IMAGELENGTH, &height);
+    enum gf_status status = gf_size_check(handle->name, width, height, options, error);
+    if (!status)
+        status = read_photometric(handle, layout, error);
+    if (!status)
+        status = check_bits(handle, layout, error);
+    if (!status && layout->has_palette)
+        status = read_palette(handle, layout, error);
+    if (!status)
+        status = read_tiles(handle, width, height, layout, error);
+    if (status)
+        return status;
+    find_alpha(handle, options, layout);
+    layout->format = (struct gf_format){
+        .width = (int)width,
+        .height = (int)height,
+        .channels = layout->has_palette ? 3 : layout->colours + !!layout->alpha_at,
+        .bits = layout->bits == 16 ? 16 : 8};
+    return GF_OK;
+}
+
+void gf_tiff_prepare(const struct gf_tiff_handle *handle, const struct gf_tiff_layout *layout)
+{
+    if (layout->compression == COMPRESSION_JPEG && layout->colours == 3)
+        gf_tiff.TIFFSetField(handle->tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
+}

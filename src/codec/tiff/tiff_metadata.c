@@ -1,0 +1,219 @@
+#include "codec/tiff/tiff_metadata.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "codec/tiff/tiff_ifd.h"
+
+static const double inch = 0.0254, centimetre = 0.01;
+
+/* The texts of a directory, and the keywords that PNG has for them. */
+static const struct {
+    uint32_t tag;
+    const char *keyword;
+} texts[] = {{TIFFTAG_IMAGEDESCRIPTION, "Description"},
+             {TIFFTAG_ARTIST, "Author"},
+             {TIFFTAG_COPYRIGHT, "Copyright"},
+             {TIFFTAG_SOFTWARE, "Software"}};
+
+static bool read_blob(const struct gf_tiff_handle *handle, uint32_t tag, struct gf_blob *blob)
+{
+    uint32_t size = 0;
+    const void *data = NULL;
+    if (!gf_tiff.TIFFGetField(handle->tiff, tag, &size, &data) || !size || size > GF_METADATA_MAX)
+        return true;
+    return gf_blob_set(blob, data, size);
+}
+
+/* IPTC is declared as bytes or, wrongly and often, as numbers of 4 bytes. */
+static bool read_iptc(const struct gf_tiff_handle *handle, struct gf_metadata *metadata)
+{
+    uint32_t size = 0;
+    const void *data = NULL;
+    if (gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_PHOTOSHOP, &size, &data) && size &&
+        !gf_metadata_add_photoshop(metadata, data, size))
+        return false;
+    return true;
+}
+
+static bool read_texts(const struct gf_tiff_handle *handle, struct gf_metadata *metadata)
+{
+    bool left_out = false;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const char *text = NULL;
+        if (gf_tiff.TIFFGetField(handle->tiff, texts[i].tag, &text) && text && *text &&
+            !gf_texts_add_latin1(&metadata->texts, texts[i].keyword, text, strlen(text), &left_out))
+            return false;
+    }
+    return true;
+}
+
+static void read_density(const struct gf_tiff_handle *handle, struct gf_metadata *metadata)
+{
+    float x = 0, y = 0;
+    uint16_t unit = RESUNIT_INCH;
+    gf_tiff.TIFFGetFieldDefaulted(handle->tiff, TIFFTAG_RESOLUTIONUNIT, &unit);
+    if (unit == RESUNIT_NONE || !gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_XRESOLUTION, &x) ||
+        !gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_YRESOLUTION, &y) || !(x > 0 && y > 0))
+        return;
+    const double metre = unit == RESUNIT_CENTIMETER ? 1 / centimetre : 1 / inch;
+    metadata->density_x = (double)x * metre;
+    metadata->density_y = (double)y * metre;
+}
+
+/* ---- EXIF: of a TIFF it is part of the file's own directories ---- */
+
+enum { TIFF_HEADER = 8 };
+
+static bool read_file(void *context, uint64_t offset, void *data, size_t size)
+{
+    size_t got = 0;
+    return offset < INT64_MAX &&
+           !gf_input_read_at(context, (int64_t)offset, data, size, &got, NULL) && got == size;
+}
+
+static bool read_memory(void *context, uint64_t offset, void *data, size_t size)
+{
+    const struct gf_blob *const blob = context;
+    if (offset > blob->size || size > blob->size - offset)
+        return false;
+    memcpy(data, blob->data + offset, size);
+    return true;
+}
+
+/* The tags of the first directory that EXIF has, too: texts, orientation, and where the others are.
+ */
+static const uint16_t exif_tags[] = {
+    TIFFTAG_IMAGEDESCRIPTION, TIFFTAG_MAKE,     TIFFTAG_MODEL,  TIFFTAG_ORIENTATION,
+    TIFFTAG_SOFTWARE,         TIFFTAG_DATETIME, TIFFTAG_ARTIST, TIFFTAG_HOSTCOMPUTER,
+    TIFFTAG_COPYRIGHT,        GF_IFD_EXIF,      GF_IFD_GPS,     0};
+/* Those of which one at least makes it worth while. */
+static const uint32_t telling_tags[] = {TIFFTAG_MAKE, TIFFTAG_MODEL, TIFFTAG_DATETIME};
+
+static bool tells_something(const struct gf_tiff_handle *handle, const struct gf_ifd_reader *reader,
+                            uint64_t directory)
+{
+    const char *text;
+    for (size_t i = 0; i < sizeof telling_tags / sizeof *telling_tags; i++) {
+        if (gf_tiff.TIFFGetField(handle->tiff, telling_tags[i], &text))
+            return true;
+    }
+    return gf_ifd_link(reader, directory, GF_IFD_EXIF) ||
+           gf_ifd_link(reader, directory, GF_IFD_GPS) ||
+           gf_ifd_link(reader, directory, GF_IFD_ORIENTATION) > 1;
+}
+
+static bool read_exif(const struct gf_tiff_handle *handle, struct gf_metadata *metadata)
+{
+    static const unsigned char header[TIFF_HEADER] = {'I', 'I', 42, 0, 8, 0, 0, 0};
+    const uint64_t directory = gf_tiff.TIFFCurrentDirOffset(handle->tiff);
+    const struct gf_ifd_reader reader = {.read = read_file,
+                                         .context = handle->input,
+                                         .big_endian = gf_tiff.TIFFIsBigEndian(handle->tiff),
+                                         .big_tiff = gf_tiff.TIFFIsBigTIFF(handle->tiff)};
+    struct gf_ifd_writer writer = {0};
+    if (!tells_something(handle, &reader, directory))
+        return true;
+    bool done = gf_blob_set(&writer.bytes, header, sizeof header);
+    if (done && gf_ifd_copy(&reader, directory, exif_tags, &writer) && !writer.out_of_memory &&
+        writer.bytes.size <= GF_METADATA_MAX)
+        done = gf_metadata_add_exif(metadata, writer.bytes.data, writer.bytes.size);
+    free(writer.bytes.data);
+    return done && !writer.out_of_memory;
+}
+
+/* Copies the directories of EXIF behind what is written so far, and links them. */
+static bool write_exif(struct gf_tiff_handle *handle, const struct gf_metadata *metadata)
+{
+    static const uint16_t links[] = {GF_IFD_EXIF, GF_IFD_GPS};
+    struct gf_blob exif = metadata->exif;
+    if (exif.size < TIFF_HEADER)
+        return true;
+    const bool big_endian = exif.data[0] == 'M';
+    const struct gf_ifd_reader reader = {
+        .read = read_memory, .context = &exif, .big_endian = big_endian};
+    const unsigned char *const at = exif.data + 4;
+    const uint64_t first = big_endian ? (uint64_t)at[0] << 24 | at[1] << 16 | at[2] << 8 | at[3]
+                                      : (uint64_t)at[3] << 24 | at[2] << 16 | at[1] << 8 | at[0];
+    struct gf_ifd_writer writer = {.base = (uint64_t)gf_output_size(handle->output),
+                                   .big_endian = gf_tiff.TIFFIsBigEndian(handle->tiff),
+                                   .big_tiff = gf_tiff.TIFFIsBigTIFF(handle->tiff)};
+    bool done = true;
+    for (int i = 0; i < 2; i++) {
+        const uint64_t from = gf_ifd_link(&reader, first, links[i]);
+        const uint64_t copy = from ? gf_ifd_copy(&reader, from, NULL, &writer) : 0;
+        done &= !copy || gf_tiff.TIFFSetField(handle->tiff, links[i], copy);
+    }
+    for (int i = 0; exif_tags[i]; i++) {
+        char *const text = gf_ifd_text(&reader, first, exif_tags[i]);
+        done &= !text || !*text || gf_tiff.TIFFSetField(handle->tiff, exif_tags[i], text);
+        free(text);
+    }
+    if (done && writer.bytes.size && !writer.out_of_memory)
+        done =
+            !gf_output_write(handle->output, writer.bytes.data, writer.bytes.size, &handle->error);
+    free(writer.bytes.data);
+    return done && !writer.out_of_memory;
+}
+
+bool gf_tiff_read_metadata(const struct gf_tiff_handle *handle, struct gf_metadata *metadata)
+{
+    uint16_t orientation = 1;
+    read_density(handle, metadata);
+    if (!read_blob(handle, TIFFTAG_ICCPROFILE, &metadata->icc) ||
+        !read_blob(handle, TIFFTAG_XMLPACKET, &metadata->xmp) || !read_iptc(handle, metadata) ||
+        !read_exif(handle, metadata) || (!metadata->exif.size && !read_texts(handle, metadata)))
+        return false;
+    gf_tiff.TIFFGetFieldDefaulted(handle->tiff, TIFFTAG_ORIENTATION, &orientation);
+    metadata->orientation = orientation >= 1 && orientation <= 8 ? orientation : 1;
+    return true;
+}
+
+/* ---- writing ---- */
+
+static bool set_blob(const struct gf_tiff_handle *handle, uint32_t tag, const struct gf_blob *blob)
+{
+    return !blob->size || gf_tiff.TIFFSetField(handle->tiff, tag, (uint32_t)blob->size, blob->data);
+}
+
+static bool set_density(const struct gf_tiff_handle *handle, const struct gf_metadata *metadata)
+{
+    if (!(metadata->density_x > 0 && metadata->density_y > 0))
+        return true;
+    return gf_tiff.TIFFSetField(handle->tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH) &&
+           gf_tiff.TIFFSetField(handle->tiff, TIFFTAG_XRESOLUTION, metadata->density_x * inch) &&
+           gf_tiff.TIFFSetField(handle->tiff, TIFFTAG_YRESOLUTION, metadata->density_y * inch);
+}
+
+static bool set_texts(const struct gf_tiff_handle *handle, const struct gf_metadata *metadata)
+{
+    for (int i = 0; i < metadata->texts.count; i++) {
+        const struct gf_text *const text = &metadata->texts.item[i];
+        /* A JPEG's comment has no keyword. */
+        const char *const keyword = text->head.size ? (const char *)text->head.data : "Description";
+        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+            char *value;
+            if (strcmp(keyword, texts[k].keyword) != 0)
+                continue;
+            value = strndup((const char *)text->text.data, text->text.size);
+            const bool done = value && gf_tiff.TIFFSetField(handle->tiff, texts[k].tag, value);
+            free(value);
+            if (!done)
+                return false;
+        }
+    }
+    return true;
+}
+
+enum gf_status gf_tiff_write_metadata(struct gf_tiff_handle *handle,
+                                      const struct gf_metadata *metadata, struct gf_error *error)
+{
+    const bool done =
+        set_density(handle, metadata) && set_texts(handle, metadata) &&
+        write_exif(handle, metadata) && set_blob(handle, TIFFTAG_ICCPROFILE, &metadata->icc) &&
+        set_blob(handle, TIFFTAG_XMLPACKET, &metadata->xmp) &&
+        set_blob(handle, TIFFTAG_PHOTOSHOP, &metadata->iptc) &&
+        gf_tiff.TIFFSetField(handle->tiff, TIFFTAG_ORIENTATION, metadata->orientation);
+    return done ? GF_OK : gf_tiff_fail(handle, -1, 0, error);
+}

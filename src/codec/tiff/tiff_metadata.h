@@ -1,0 +1,15 @@
+/* What a TIFF's directory holds beside the pixels. */
+#ifndef GF_CODEC_TIFF_TIFF_METADATA_H
+#define GF_CODEC_TIFF_TIFF_METADATA_H
+
+#include "codec/common/metadata.h"
+#include "codec/tiff/tiff_handle.h"
+
+/* Reads the current directory's. False when out of memory. */
+bool gf_tiff_read_metadata(const struct gf_tiff_handle *handle, struct gf_metadata *metadata);
+/* Sets the tags of the directory that is being written. */
+enum gf_status gf_tiff_write_metadata(struct gf_tiff_handle *handle,
+                                      const struct gf_metadata *metadata,
+                                      struct gf_error *error) GF_CHECKED;
+
+#endif

@@ -1,0 +1,184 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "codec/common/checks.h"
+#include "codec/tiff/tiff.h"
+#include "codec/tiff/tiff_handle.h"
+#include "codec/tiff/tiff_metadata.h"
+
+enum { STRIP_BYTES = 256 << 10, JPEG_ROWS = 16 };
+
+struct tiff_sink {
+    struct gf_sink base;
+    struct gf_tiff_handle handle;
+    struct gf_format format;
+    int strip_rows, held; /* rows of a strip, and those in the buffer */
+    uint32_t strip;       /* the next one */
+    unsigned char *rows;
+};
+
+static enum gf_status write_strip(struct tiff_sink *tiff, struct gf_error *error)
+{
+    const size_t bytes = gf_row_bytes(tiff->format) * (size_t)tiff->held;
+    tiff->held = 0;
+    if (gf_tiff.TIFFWriteEncodedStrip(tiff->handle.tiff, tiff->strip++, tiff->rows,
+                                      (tmsize_t)bytes) < 0)
+        return gf_tiff_fail(&tiff->handle, -1, 0, error);
+    return GF_OK;
+}
+
+static enum gf_status tiff_write(struct gf_sink *sink, int rows, const unsigned char *src,
+                                 size_t pitch, struct gf_error *error)
+{
+    struct tiff_sink *const tiff = (struct tiff_sink *)sink;
+    const size_t row_bytes = gf_row_bytes(tiff->format);
+    enum gf_status status = GF_OK;
+    for (int y = 0; !status && y < rows; y++) {
+        memcpy(tiff->rows + (size_t)tiff->held++ * row_bytes, src + (size_t)y * pitch, row_bytes);
+        if (tiff->held == tiff->strip_rows)
+            status = write_strip(tiff, error);
+    }
+    return status;
+}
+
+static enum gf_status tiff_finish(struct gf_sink *sink, struct gf_error *error)
+{
+    struct tiff_sink *const tiff = (struct tiff_sink *)sink;
+    const enum gf_status status = tiff->held ? write_strip(tiff, error) : GF_OK;
+    if (!status && !gf_tiff.TIFFWriteDirectory(tiff->handle.tiff))
+        return gf_tiff_fail(&tiff->handle, -1, 0, error);
+    return status;
+}
+
+/* A handle that is closed writes its directory; one whose bytes are not wanted any more has nowhere
+ * to put it. */
+static void tiff_close(struct gf_sink *sink)
+{
+    struct tiff_sink *const tiff = (struct tiff_sink *)sink;
+    tiff->handle.output = NULL;
+    gf_tiff_close(&tiff->handle);
+    free(tiff->rows);
+    free(tiff);
+}
+
+static bool is_jpeg(const struct gf_options *options)
+{
+    return options->tiff_compression == GF_TIFF_JPEG;
+}
+
+static int strip_rows_of(struct gf_format format, const struct gf_options *options)
+{
+    const size_t rows = STRIP_BYTES / gf_row_bytes(format);
+    const int most = rows > (size_t)format.height ? format.height : rows ? (int)rows : 1;
+    return is_jpeg(options) ? (most + JPEG_ROWS - 1) / JPEG_ROWS * JPEG_ROWS : most;
+}
+
+static bool set(const struct gf_tiff_handle *handle, uint32_t tag, int value)
+{
+    return gf_tiff.TIFFSetField(handle->tiff, tag, value);
+}
+
+static bool set_jpeg(const struct gf_tiff_handle *handle, struct gf_format format,
+                     const struct gf_options *options)
+{
+    const int across = options->subsampling == GF_SUBSAMPLING_444 ? 1 : 2,
+              down = options->subsampling == GF_SUBSAMPLING_420 ? 2 : 1;
+    if (!set(handle, TIFFTAG_COMPRESSION, COMPRESSION_JPEG) ||
+        !set(handle, TIFFTAG_JPEGQUALITY, options->quality))
+        return false;
+    return format.channels == 1 ||
+           (set(handle, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_YCBCR) &&
+            set(handle, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB) &&
+            gf_tiff.TIFFSetField(handle->tiff, TIFFTAG_YCBCRSUBSAMPLING, across, down));
+}
+
+/* Differences of neighbours pack better. */
+static bool set_lossless(const struct gf_tiff_handle *handle, const struct gf_options *options)
+{
+    static const int compressions[] = {[GF_TIFF_DEFLATE] = COMPRESSION_ADOBE_DEFLATE,
+                                       [GF_TIFF_LZW] = COMPRESSION_LZW,
+                                       [GF_TIFF_NONE] = COMPRESSION_NONE};
+    const int compression = compressions[options->tiff_compression];
+    return set(handle, TIFFTAG_COMPRESSION, compression) &&
+           (compression == COMPRESSION_NONE ||
+            set(handle, TIFFTAG_PREDICTOR, PREDICTOR_HORIZONTAL)) &&
+           (compression != COMPRESSION_ADOBE_DEFLATE ||
+            set(handle, TIFFTAG_ZIPQUALITY, options->png_level ? options->png_level : 1));
+}
+
+static bool set_tags(struct tiff_sink *tiff, const struct gf_options *options)
+{
+    const struct gf_tiff_handle *const handle = &tiff->handle;
+    const struct gf_format format = tiff->format;
+    uint16_t alpha = EXTRASAMPLE_UNASSALPHA;
+    const bool colour = gf_colour_channels(format) == 3;
+    return set(handle, TIFFTAG_IMAGEWIDTH, format.width) &&
+           set(handle, TIFFTAG_IMAGELENGTH, format.height) &&
+           set(handle, TIFFTAG_BITSPERSAMPLE, format.bits) &&
+           set(handle, TIFFTAG_SAMPLESPERPIXEL, format.channels) &&
+           set(handle, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) &&
+           set(handle, TIFFTAG_PHOTOMETRIC, colour ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK) &&
+           (!gf_has_alpha(format) ||
+            gf_tiff.TIFFSetField(handle->tiff, TIFFTAG_EXTRASAMPLES, 1, &alpha)) &&
+           (is_jpeg(options) ? set_jpeg(handle, format, options) : set_lossless(handle, options)) &&
+           set(handle, TIFFTAG_ROWSPERSTRIP, tiff->strip_rows);
+}
+
+struct gf_codec_memory gf_tiff_sink_memory(struct gf_format format,
+                                           const struct gf_options *options)
+{
+    enum { USUAL = 8 << 20 };
+    const uint64_t bytes =
+        3 * (uint64_t)gf_row_bytes(format) * (unsigned)strip_rows_of(format, options);
+    return (struct gf_codec_memory){bytes > USUAL ? bytes : 0, "a strip of it is packed at a time"};
+}
+
+/* Where the file could grow beyond 4 GiB it is a BigTIFF from the start. */
+static const char *mode_of(struct gf_format format)
+{
+    const uint64_t bytes = (uint64_t)gf_row_bytes(format) * (unsigned)format.height;
+    return bytes + bytes / 16 > UINT32_MAX ? "w8" : "w";
+}
+
+static enum gf_status check(const struct gf_output *output, struct gf_format format,
+                            const struct gf_options *options, struct gf_error *error)
+{
+    const char *const name = gf_output_name(output);
+    if (!is_jpeg(options))
+        return GF_OK;
+    if (options->lossless)
+        return gf_fail(error, GF_ERROR_OUTPUT, "%s: JPEG in TIFF is never lossless", name);
+    if (format.bits == 8 && !gf_has_alpha(format))
+        return GF_OK;
+    return gf_fail(error, GF_ERROR_OUTPUT, "%s: JPEG in TIFF has 8 bits and no alpha", name);
+}
+
+enum gf_status gf_tiff_sink_open(struct gf_output *output, struct gf_format format,
+                                 const struct gf_metadata *metadata,
+                                 const struct gf_options *options, struct gf_sink **sink,
+                                 struct gf_error *error)
+{
+    enum gf_status status = check(output, format, options, error);
+    if (status)
+        return status;
+    struct tiff_sink *const tiff = calloc(1, sizeof *tiff);
+    if (!tiff)
+        return gf_fail_memory(error);
+    tiff->base = (struct gf_sink){tiff_write, tiff_finish, tiff_close};
+    tiff->format = format;
+    tiff->strip_rows = strip_rows_of(format, options);
+    tiff->rows = malloc(gf_row_bytes(format) * (size_t)tiff->strip_rows);
+    status = tiff->rows ? gf_tiff_open(&tiff->handle, NULL, output, mode_of(format), error)
+                        : gf_fail_memory(error);
+    if (!status && !set_tags(tiff, options))
+        status = gf_tiff_fail(&tiff->handle, -1, 0, error);
+    if (!status)
+        status = gf_tiff_write_metadata(&tiff->handle, metadata, error);
+    if (status) {
+        tiff_close(&tiff->base);
+        return status;
+    }
+    *sink = &tiff->base;
+    return GF_OK;
+}

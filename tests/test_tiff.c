@@ -1,0 +1,256 @@
+/* TIFFs made here byte by byte: what the tags say is what the pixels become. */
+#include "codec_test.h"
+
+#include "codec/formats.h"
+
+enum { SHORT = 3, LONG = 4 };
+
+struct tiff {
+    bool big_endian, big_tiff;
+    struct bytes bytes;
+    unsigned char entries[32 * 20];
+    int count;
+};
+
+static void put(const struct tiff *tiff, unsigned char *to, int bytes, uint64_t value)
+{
+    for (int i = 0; i < bytes; i++)
+        to[tiff->big_endian ? bytes - 1 - i : i] = (unsigned char)(value >> 8 * i);
+}
+
+static void put_more(struct tiff *tiff, int bytes, uint64_t value)
+{
+    unsigned char text[8];
+    put(tiff, text, bytes, value);
+    append(&tiff->bytes, text, (size_t)bytes);
+}
+
+static void begin(struct tiff *tiff)
+{
+    append(&tiff->bytes, tiff->big_endian ? "MM" : "II", 2);
+    put_more(tiff, 2, tiff->big_tiff ? 43 : 42);
+    if (tiff->big_tiff)
+        put_more(tiff, 2, 8);
+    if (tiff->big_tiff)
+        put_more(tiff, 2, 0);
+    put_more(tiff, tiff->big_tiff ? 8 : 4, 0);
+}
+
+/* A tag of numbers. */
+static void tag(struct tiff *tiff, unsigned number, int type, int count, const unsigned *values)
+{
+    const int bytes = type == SHORT ? 2 : 4, word = tiff->big_tiff ? 8 : 4;
+    unsigned char *const entry = tiff->entries + tiff->count++ * (4 + 2 * word);
+    unsigned char *value = entry + 4 + word;
+    memset(entry, 0, (size_t)(4 + 2 * word));
+    put(tiff, entry, 2, number);
+    put(tiff, entry + 2, 2, (unsigned)type);
+    put(tiff, entry + 4, word, (unsigned)count);
+    if (count * bytes > word) {
+        put(tiff, value, word, tiff->bytes.size);
+        for (int i = 0; i < count; i++)
+            put_more(tiff, bytes, values[i]);
+        return;
+    }
+    for (int i = 0; i < count; i++)
+        put(tiff, value + i * bytes, bytes, values[i]);
+}
+
+static void tag1(struct tiff *tiff, unsigned number, unsigned value)
+{
+    tag(tiff, number, LONG, 1, &value);
+}
+
+static void finish(struct tiff *tiff, const char *name)
+{
+    const int word = tiff->big_tiff ? 8 : 4;
+    put(tiff, tiff->bytes.data + word, word, tiff->bytes.size);
+    put_more(tiff, tiff->big_tiff ? 8 : 2, (unsigned)tiff->count);
+    append(&tiff->bytes, tiff->entries, (size_t)(tiff->count * (4 + 2 * word)));
+    put_more(tiff, word, 0);
+    save(in_folder(name), tiff->bytes.data, tiff->bytes.size);
+    free(tiff->bytes.data);
+}
+
+struct kind {
+    unsigned photometric, bits, samples, extra; /* extra: what the last sample is */
+    bool separate;
+    const unsigned *palette; /* of 3 << bits numbers */
+};
+
+/* A picture of `width` x 2 in one strip (or one a plane); the data is that of the strips, 16 bits
+ * in the machine's order. */
+static void write_tiff(const struct kind *kind, bool big_endian, bool big_tiff, int width,
+                       const void *data, size_t size)
+{
+    struct tiff tiff = {.big_endian = big_endian, .big_tiff = big_tiff};
+    unsigned offsets[4], sizes[4], bits[4];
+    const unsigned strips = kind->separate ? kind->samples : 1;
+    begin(&tiff);
+    for (unsigned i = 0; i < strips; i++) {
+        offsets[i] = (unsigned)(tiff.bytes.size + i * size / strips);
+        sizes[i] = (unsigned)size / strips;
+    }
+    for (size_t i = 0; i < size; i += kind->bits == 16 ? 2 : 1)
+        put_more(&tiff, kind->bits == 16 ? 2 : 1,
+                 kind->bits == 16 ? ((const uint16_t *)data)[i / 2] : ((const uint8_t *)data)[i]);
+    for (int i = 0; i < 4; i++)
+        bits[i] = kind->bits;
+    tag1(&tiff, 256, (unsigned)width);
+    tag1(&tiff, 257, 2);
+    tag(&tiff, 258, SHORT, (int)kind->samples, bits);
+    tag(&tiff, 259, SHORT, 1, (unsigned[]){1});
+    tag(&tiff, 262, SHORT, 1, &kind->photometric);
+    tag(&tiff, 273, LONG, (int)strips, offsets);
+    tag(&tiff, 274, SHORT, 1, (unsigned[]){6});
+    tag(&tiff, 277, SHORT, 1, &kind->samples);
+    tag1(&tiff, 278, 2);
+    tag(&tiff, 279, LONG, (int)strips, sizes);
+    tag(&tiff, 284, SHORT, 1, (unsigned[]){kind->separate ? 2 : 1});
+    if (kind->palette)
+        tag(&tiff, 320, SHORT, 3 << kind->bits, kind->palette);
+    if (kind->extra)
+        tag(&tiff, 338, SHORT, 1, &kind->extra);
+    finish(&tiff, "a.tif");
+}
+
+/* The pixels are the wanted ones in both byte orders, in TIFF and in BigTIFF. */
+static void check(const struct kind *kind, int width, const void *data, size_t size, int channels,
+                  const void *wanted)
+{
+    for (int variant = 0; variant < 4; variant++) {
+        const struct gf_options options = plain_options();
+        struct picture back;
+        write_tiff(kind, variant & 1, variant & 2, width, data, size);
+        if (decode(in_folder("a.tif"), &options, &back))
+            fail_msg("%s", failure.text);
+        const struct gf_format format = {width, 2, channels, kind->bits == 16 ? 16 : 8};
+        assert_memory_equal(&back.format, &format, sizeof format);
+        assert_memory_equal(back.data, wanted, picture_bytes(format));
+        assert_int_equal(back.metadata.orientation, 6);
+        free_picture(&back);
+    }
+}
+
+static void test_gray(void **state)
+{
+    static const uint16_t wide[] = {0, 1, 65535, 256, 40000, 7},
+                          turned[] = {65535, 65534, 0, 65279, 25535, 65528};
+    (void)state;
+    check(&(struct kind){1, 8, 1, 0, false, NULL}, 3, "abcdef", 6, 1, "abcdef");
+    check(&(struct kind){0, 8, 1, 0, false, NULL}, 3, "\0\1\2\375\376\377", 6, 1,
+          "\377\376\375\2\1\0");
+    check(&(struct kind){1, 16, 1, 0, false, NULL}, 3, wide, sizeof wide, 1, wide);
+    check(&(struct kind){0, 16, 1, 0, false, NULL}, 3, wide, sizeof wide, 1, turned);
+    check(&(struct kind){1, 1, 1, 0, false, NULL}, 3, "\x40\xa0", 2, 1, "\0\377\0\377\0\377");
+    check(&(struct kind){0, 1, 1, 0, false, NULL}, 3, "\x40\xa0", 2, 1, "\377\0\377\0\377\0");
+    check(&(struct kind){1, 2, 1, 0, false, NULL}, 3, "\x1b\xe4", 2, 1, "\0\125\252\377\252\125");
+    check(&(struct kind){1, 4, 1, 0, false, NULL}, 3, "\x0f\x10\x23\x40", 4, 1,
+          "\0\377\21\42\63\104");
+}
+
+static void test_colour(void **state)
+{
+    static const uint16_t wide[] = {1, 2, 3, 400, 500, 600, 7, 8, 9, 65535, 0, 30000},
+                          planes[] = {1, 400, 7, 65535, 2, 500, 8, 0, 3, 600, 9, 30000};
+    (void)state;
+    check(&(struct kind){2, 8, 3, 0, false, NULL}, 2, "abcdefghijkl", 12, 3, "abcdefghijkl");
+    check(&(struct kind){2, 8, 3, 0, true, NULL}, 2, "adgjbehkcfil", 12, 3, "abcdefghijkl");
+    check(&(struct kind){2, 16, 3, 0, false, NULL}, 2, wide, sizeof wide, 3, wide);
+    check(&(struct kind){2, 16, 3, 0, true, NULL}, 2, planes, sizeof planes, 3, wide);
+}
+
+static void test_palette(void **state)
+{
+    static const unsigned palette[] = {0, 65535, 257, 2570, 1, 65535, 0, 0, 65535, 65535, 65535, 0},
+                          narrow[] = {0, 255, 1, 10, 1, 255, 0, 0, 255, 255, 255, 0};
+    (void)state;
+    check(&(struct kind){3, 2, 1, 0, false, palette}, 2, "\x10\xb0", 2, 3,
+          "\0\0\377\377\377\377\1\0\377\12\0\0");
+    check(&(struct kind){3, 2, 1, 0, false, narrow}, 2, "\x10\xb0", 2, 3,
+          "\0\1\377\377\377\377\1\0\377\12\0\0");
+}
+
+static void test_alpha(void **state)
+{
+    static const uint16_t wide[] = {100, 200, 0, 0, 32768, 65535, 5, 2},
+                          undone[] = {32768, 200, 0, 0, 32768, 65535, 65535, 2};
+    (void)state;
+    check(&(struct kind){1, 8, 2, 2, false, NULL}, 2, "abcdefgh", 8, 2, "abcdefgh");
+    check(&(struct kind){2, 8, 4, 2, false, NULL}, 1, "abcdefgh", 8, 4, "abcdefgh");
+    check(&(struct kind){1, 8, 2, 1, false, NULL}, 2, "\100\200\0\0\12\377\17\12", 8, 2,
+          "\200\200\0\0\12\377\377\12");
+    check(&(struct kind){1, 16, 2, 1, false, NULL}, 2, wide, sizeof wide, 2, undone);
+}
+
+/* A sample beyond the colours that is not said to be alpha is left out. */
+static void test_unknown_samples(void **state)
+{
+    const struct gf_options options = plain_options();
+    struct picture back;
+    (void)state;
+    write_tiff(&(struct kind){2, 8, 4, 0, false, NULL}, false, false, 1, "abcdefgh", 8);
+    assert_int_equal(decode(in_folder("a.tif"), &options, &back), GF_OK);
+    assert_int_equal(back.format.channels, 3);
+    assert_memory_equal(back.data, "abcefg", 6);
+    assert_int_equal(warnings, 1);
+    assert_non_null(strstr(last_warning, "neither colour nor alpha: left out"));
+    free_picture(&back);
+}
+
+static void test_refusals(void **state)
+{
+    const struct gf_options options = plain_options();
+    (void)state;
+    write_tiff(&(struct kind){5, 8, 4, 0, false, NULL}, false, false, 1, "abcdefgh", 8);
+    assert_refused(in_folder("a.tif"), &options, "photometric interpretation 5, which is not read");
+    write_tiff(&(struct kind){1, 12, 1, 0, false, NULL}, false, false, 2, "abcdef", 6);
+    assert_refused(in_folder("a.tif"), &options, "samples of bits 12, which is not read");
+}
+
+/* What is written with each compression comes back, in bands of any size. */
+static void test_compressions(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 24; kind++) {
+        struct gf_options options = plain_options();
+        struct picture picture = random_picture(300, 700, kind % 4 + 1, kind & 4 ? 16 : 8), back;
+        options.tiff_compression = (enum gf_tiff_compression)(kind / 8);
+        assert_int_equal(encode(in_folder("a.tif"), &picture, &options), GF_OK);
+        if (decode(in_folder("a.tif"), &options, &back))
+            fail_msg("%s", failure.text);
+        assert_same_pixels(&picture, &back);
+        free_picture(&back);
+        free_picture(&picture);
+    }
+    struct gf_options options = plain_options();
+    struct picture picture = random_picture(20, 10, 4, 8);
+    options.tiff_compression = GF_TIFF_JPEG;
+    assert_int_equal(encode(in_folder("a.tif"), &picture, &options), GF_ERROR_OUTPUT);
+    assert_failure_says("JPEG in TIFF has 8 bits and no alpha");
+    free_picture(&picture);
+}
+
+static int prepare(void **state)
+{
+    const struct gf_file_type *const type = gf_file_type(GF_FILE_TIFF);
+    if (!type->library || gf_library_load(type->library, "TIFF", GF_ERROR_UNAVAILABLE, &failure)) {
+        puts("1..1\nok 1 # SKIP there is no libtiff");
+        exit(0);
+    }
+    return make_folder(state);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_gray),
+        cmocka_unit_test(test_colour),
+        cmocka_unit_test(test_palette),
+        cmocka_unit_test(test_alpha),
+        cmocka_unit_test(test_unknown_samples),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_compressions),
+    };
+    return cmocka_run_group_tests_name("tiff", tests, prepare, remove_folder);
+}
