@@ -32,4 +32,5 @@ CC=$*
     format jxl jxl/decode.h $(flags libjxl libjxl_threads)
     format heif libheif/heif.h $(flags libheif)
     format gif gif_lib.h -lgif # giflib has no pkg-config file
+    format tar archive.h $(flags libarchive) # not of pictures, but of archives
 }

@@ -25,7 +25,7 @@ if ! have apt-get; then
     exit 1
 fi
 # Without these it builds and tests, too, with fewer formats and fewer comparisons.
-optional="libwebp-dev libtiff-dev libavif-dev libjxl-dev libheif-dev libgif-dev"
+optional="libwebp-dev libtiff-dev libavif-dev libjxl-dev libheif-dev libgif-dev libarchive-dev"
 [ "$wanted" != test ] || optional="$optional webp libtiff-tools python3-pil"
 root=
 if [ "$(id -u)" != 0 ]; then

@@ -9,27 +9,31 @@
 
 #include "base/fail.h"
 #include "base/printable.h"
+#include "batch/archive.h"
 #include "batch/batch_work.h"
 #include "chain/chain.h"
 
 /* ---- messages ---- */
 
-static void report_lost_notes(const struct gf_batch *batch, size_t index)
+static void report_lost_notes(const struct gf_batch *batch, const struct gf_batch_item *item,
+                              const char *input)
 {
     const struct gf_batch_request *const request = batch->request;
-    const bool failed = batch->item[index].outcome == GF_OUTCOME_FAILED;
+    const bool failed = item->outcome == GF_OUTCOME_FAILED;
     struct gf_error line;
-    (void)gf_fail(&line, GF_ERROR_MEMORY, "%s: out of memory%s", request->inputs->item[index].path,
+    (void)gf_fail(&line, GF_ERROR_MEMORY, "%s: out of memory%s", input,
                   failed ? "" : ": what was to be told of it is lost");
     if (request->message)
         request->message(request->context, failed ? GF_MESSAGE_ERROR : GF_MESSAGE_WARNING,
                          line.text);
 }
 
-static void report_notes(const struct gf_batch *batch, struct gf_batch_item *item)
+void gf_batch_report(const struct gf_batch *batch, struct gf_batch_item *item, const char *input)
 {
     const struct gf_batch_request *const request = batch->request;
     char *rest = item->notes;
+    if (item->notes_lost)
+        report_lost_notes(batch, item, input);
     for (char *line; request->message && (line = strsep(&rest, "\n"));) {
         if (*line)
             request->message(request->context,
@@ -51,9 +55,7 @@ static void report_in_order(struct gf_batch *batch)
         struct gf_batch_item *const item = &batch->item[index];
         if (item->outcome == GF_OUTCOME_WAITING)
             break;
-        if (item->notes_lost)
-            report_lost_notes(batch, index);
-        report_notes(batch, item);
+        gf_batch_report(batch, item, batch->request->inputs->item[index].path);
         batch->reported++;
     }
 }
@@ -91,15 +93,12 @@ static void log_without_picture(struct gf_batch_worker *worker, enum gf_outcome 
     worker->log_status = gf_batch_log_add(batch->request->log, &entry, &worker->log_error);
 }
 
-static void finish_item(struct gf_batch_worker *worker, enum gf_outcome outcome,
-                        enum gf_status status, const struct gf_error *why)
+void gf_batch_end_item(struct gf_batch_worker *worker, enum gf_outcome outcome,
+                       enum gf_status status, const struct gf_error *why, bool ends)
 {
     struct gf_batch *const batch = worker->batch;
     const struct gf_batch_request *const request = batch->request;
-    /* A failure that ends the whole run, such as a closed standard output, becomes the run's error.
-     */
-    const bool ends = request->inputs->count == 1 || status == GF_ERROR_UNAVAILABLE ||
-                      (request->output->is_stdout && status == GF_ERROR_OUTPUT);
+    log_without_picture(worker, outcome, why->text);
     /* What does not fit the picture's size names the filter, but not the picture. */
     const bool names_file = status != GF_ERROR_USAGE;
     if (outcome == GF_OUTCOME_FAILED && !ends) {
@@ -129,12 +128,12 @@ static void finish_item(struct gf_batch_worker *worker, enum gf_outcome outcome,
         stop(batch, worker->log_status, &worker->log_error);
     if (outcome == GF_OUTCOME_FAILED && request->fail_fast)
         batch->stopped = true;
-    report_in_order(batch);
     pthread_mutex_unlock(&batch->lock);
 }
 
 static void run_item(struct gf_batch_worker *worker)
 {
+    const struct gf_batch_request *const request = worker->batch->request;
     struct gf_error why = {0};
     enum gf_status status = GF_OK;
     free(worker->path);
@@ -147,8 +146,14 @@ static void run_item(struct gf_batch_worker *worker)
         status = gf_batch_run_file(worker, &why);
         outcome = status ? GF_OUTCOME_FAILED : GF_OUTCOME_DONE;
     }
-    log_without_picture(worker, outcome, why.text);
-    finish_item(worker, outcome, status, &why);
+    /* A failure that ends the whole run, such as a closed standard output, becomes the run's error.
+     */
+    const bool ends = request->inputs->count == 1 || status == GF_ERROR_UNAVAILABLE ||
+                      (request->output->is_stdout && status == GF_ERROR_OUTPUT);
+    gf_batch_end_item(worker, outcome, status, &why, ends);
+    pthread_mutex_lock(&worker->batch->lock);
+    report_in_order(worker->batch);
+    pthread_mutex_unlock(&worker->batch->lock);
 }
 
 static bool take_item(struct gf_batch_worker *worker)
@@ -166,12 +171,9 @@ static bool take_item(struct gf_batch_worker *worker)
     return taken;
 }
 
-static void *worker_main(void *argument)
+void gf_batch_worker_end(struct gf_batch_worker *worker)
 {
-    struct gf_batch_worker *const worker = argument;
     struct gf_batch *const batch = worker->batch;
-    while (take_item(worker))
-        run_item(worker);
     /* What a device holds is freed sooner by the end of the process. */
     if (!batch->request->process_ends || worker->device < 0)
         gf_pipeline_close(worker->pipeline);
@@ -180,12 +182,20 @@ static void *worker_main(void *argument)
     batch->working--;
     pthread_cond_broadcast(&batch->changed);
     pthread_mutex_unlock(&batch->lock);
+}
+
+static void *worker_main(void *argument)
+{
+    struct gf_batch_worker *const worker = argument;
+    while (take_item(worker))
+        run_item(worker);
+    gf_batch_worker_end(worker);
     return NULL;
 }
 
 /* ---- the calling thread ---- */
 
-static void tick(struct gf_batch *batch, bool at_end)
+void gf_batch_tick(struct gf_batch *batch, bool at_end)
 {
     const struct gf_batch_request *const request = batch->request;
     const int bands = batch->progress.total;
@@ -206,24 +216,30 @@ static struct timespec after(double seconds)
     return time;
 }
 
-static void wait_for_workers(struct gf_batch *batch)
+void gf_batch_wait(struct gf_batch *batch, struct timespec *next)
 {
     const double tick_s =
         batch->request->tick && batch->request->tick_s > 0 ? batch->request->tick_s : 3600;
-    struct timespec next = after(tick_s);
-    pthread_mutex_lock(&batch->lock);
-    while (batch->working) {
-        if (pthread_cond_timedwait(&batch->changed, &batch->lock, &next) == ETIMEDOUT) {
-            tick(batch, false);
-            next = after(tick_s);
-        }
+    if (!next->tv_sec)
+        *next = after(tick_s);
+    if (pthread_cond_timedwait(&batch->changed, &batch->lock, next) == ETIMEDOUT) {
+        gf_batch_tick(batch, false);
+        *next = after(tick_s);
     }
-    tick(batch, true);
+}
+
+static void wait_for_workers(struct gf_batch *batch)
+{
+    struct timespec next = {0};
+    pthread_mutex_lock(&batch->lock);
+    while (batch->working)
+        gf_batch_wait(batch, &next);
+    gf_batch_tick(batch, true);
     pthread_mutex_unlock(&batch->lock);
 }
 
-static enum gf_status open_worker(struct gf_batch_worker *worker, struct gf_batch *batch,
-                                  int number, struct gf_error *error)
+enum gf_status gf_batch_worker_open(struct gf_batch_worker *worker, struct gf_batch *batch,
+                                    int number, struct gf_error *error)
 {
     const int device = batch->devices ? number % batch->devices : -1;
     *worker = (struct gf_batch_worker){
@@ -232,7 +248,7 @@ static enum gf_status open_worker(struct gf_batch_worker *worker, struct gf_batc
     return worker->notes_file ? GF_OK : gf_fail_memory(error);
 }
 
-static void close_worker(struct gf_batch_worker *worker)
+void gf_batch_worker_close(struct gf_batch_worker *worker)
 {
     if (worker->notes_file)
         fclose(worker->notes_file);
@@ -257,7 +273,7 @@ static enum gf_status run_workers(struct gf_batch *batch, int count, struct gf_e
     struct gf_batch_worker *const worker = calloc((size_t)count, sizeof *worker);
     enum gf_status status = worker ? GF_OK : gf_fail_memory(error);
     for (int i = 0; !status && i < count; i++)
-        status = open_worker(&worker[i], batch, i, error);
+        status = gf_batch_worker_open(&worker[i], batch, i, error);
     const int started = status ? 0 : start_workers(batch, worker, count);
     if (!status && !started)
         worker_main(&worker[0]); /* there are no other threads: the calling one works */
@@ -266,7 +282,7 @@ static enum gf_status run_workers(struct gf_batch *batch, int count, struct gf_e
     for (int i = 0; i < started; i++)
         pthread_join(worker[i].thread, NULL);
     for (int i = 0; worker && i < count; i++)
-        close_worker(&worker[i]);
+        gf_batch_worker_close(&worker[i]);
     free(worker);
     return status;
 }
@@ -290,7 +306,7 @@ static void report_choice(const struct gf_batch *batch, int workers)
     batch->request->message(batch->request->context, GF_MESSAGE_CHOICE, text);
 }
 
-static enum gf_status conclude(const struct gf_batch *batch, struct gf_error *error)
+enum gf_status gf_batch_conclude(const struct gf_batch *batch, struct gf_error *error)
 {
     const struct gf_batch_state *const state = &batch->state;
     if (batch->fatal) {
@@ -312,6 +328,11 @@ static enum gf_status conclude(const struct gf_batch *batch, struct gf_error *er
 static enum gf_status run(struct gf_batch *batch, struct gf_error *error)
 {
     enum gf_status status = check_chain(batch->request->chain, error);
+    if (!status && gf_archive_named(batch->request->output->text))
+        return gf_archive_run(batch, error);
+    if (!status && gf_archive_named(batch->request->inputs->item[0].path))
+        status = gf_fail(error, GF_ERROR_USAGE, "%s: an archive goes into an archive: -o FILE.tar",
+                         batch->request->inputs->item[0].path);
     if (!status)
         status = gf_batch_name_outputs(batch, error);
     if (status || batch->request->dry_run || !batch->count) {
@@ -328,7 +349,7 @@ static enum gf_status run(struct gf_batch *batch, struct gf_error *error)
         report_choice(batch, workers);
     status = run_workers(batch, workers, error);
     gf_memory_budget_close(&batch->memory_budget);
-    return status ? status : conclude(batch, error);
+    return status ? status : gf_batch_conclude(batch, error);
 }
 
 enum gf_status gf_batch_run(const struct gf_batch_request *request, struct gf_batch_state *state,

@@ -8,7 +8,7 @@
 #include "batch/cost.h"
 #include "engine/backend.h"
 
-static uint64_t physical_bytes(void)
+uint64_t gf_batch_physical_bytes(void)
 {
     const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : (uint64_t)1 << 30;
@@ -68,8 +68,8 @@ int gf_batch_divide_work(struct gf_batch *batch)
     if (options->serial)
         options->threads = 1;
     /* Half of the memory is for bands, half for whole pictures. */
-    gf_memory_budget_open(&batch->memory_budget, memory ? memory / 2 : physical_bytes() / 4,
-                          workers);
+    gf_memory_budget_open(&batch->memory_budget,
+                          memory ? memory / 2 : gf_batch_physical_bytes() / 4, workers);
     if (memory && workers > 1)
         options->memory_bytes = memory / 2 / (uint64_t)workers;
     if (options->device_memory_bytes && batch->devices)

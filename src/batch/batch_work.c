@@ -62,7 +62,7 @@ static enum gf_status choose_path(void *context, int number, enum gf_file_format
 {
     struct gf_batch_worker *const worker = context;
     const struct gf_template *const output = worker->batch->request->output;
-    const bool alone = worker->batch->request->inputs->count == 1;
+    const bool alone = gf_batch_single(worker->batch);
     const struct gf_template_values values = {.input = worker->input,
                                               .number = alone ? (size_t)number : worker->index + 1,
                                               .width = result.width,
@@ -112,7 +112,7 @@ static void picture_done(void *context, int number, const char *path,
     if (request->log && !worker->log_status) {
         const struct gf_batch_log_entry entry = {.index = worker->index + 1,
                                                  .input = worker->input->path,
-                                                 .output = path,
+                                                 .output = path ? path : worker->path,
                                                  .outcome = GF_OUTCOME_DONE,
                                                  .bytes_in = profile->in_bytes,
                                                  .bytes_out = profile->out_bytes,
@@ -125,11 +125,11 @@ static void picture_done(void *context, int number, const char *path,
                                                  .fingerprint = batch->fingerprint};
         worker->log_status = gf_batch_log_add(request->log, &entry, &worker->log_error);
     }
-    if (request->verbose && request->inputs->count > 1) {
+    if (request->verbose && !gf_batch_single(batch)) {
         struct gf_error line; /* gf_fail() makes one line of it, whatever the names hold */
         (void)gf_fail(&line, GF_OK, "%s -> %s: %dx%d, %s, decoder %s, encoder %s, %.3f s",
-                      worker->input->path, path, profile->in.width, profile->in.height,
-                      profile->device, codec(profile->device_decoded),
+                      worker->input->path, path ? path : worker->path, profile->in.width,
+                      profile->in.height, profile->device, codec(profile->device_decoded),
                       codec(profile->device_encoded), profile->wall_s);
         fprintf(worker->notes_file, "p%s\n", line.text);
     }
@@ -138,7 +138,7 @@ static void picture_done(void *context, int number, const char *path,
     if (request->profile)
         gf_batch_profile_add(request->profile, profile, gf_now() - profile->wall_s - batch->begin_s,
                              worker->number);
-    if (request->picture && request->inputs->count == 1)
+    if (request->picture && gf_batch_single(batch))
         request->picture(request->context, worker->input->path, path, profile);
     pthread_mutex_unlock(&batch->lock);
 }
@@ -160,9 +160,9 @@ static enum gf_status open_pipeline(struct gf_batch_worker *worker, struct gf_er
     struct gf_options options = batch->options;
     /* For a single input the pipeline itself falls back to the CPU, since only it can read a pipe a
      * second time. */
-    options.device = worker->device < 0                                 ? GF_DEVICE_CPU
-                     : batch->falls_back && request->inputs->count == 1 ? GF_DEVICE_AUTO
-                                                                        : GF_DEVICE_CUDA;
+    options.device = worker->device < 0                            ? GF_DEVICE_CPU
+                     : batch->falls_back && gf_batch_single(batch) ? GF_DEVICE_AUTO
+                                                                   : GF_DEVICE_CUDA;
     options.device_index = worker->device < 0 ? 0 : batch->device[worker->device].index;
     options.warn = request->options.warn ? note_warning : NULL;
     options.warn_context = worker;
@@ -173,7 +173,7 @@ static enum gf_status open_pipeline(struct gf_batch_worker *worker, struct gf_er
     if (!status) {
         gf_pipeline_share_budget(worker->pipeline, &worker->batch->memory_budget);
         gf_pipeline_set_reason(worker->pipeline, batch->reason);
-        if (request->inputs->count == 1)
+        if (gf_batch_single(batch))
             gf_pipeline_share_progress(worker->pipeline, &worker->batch->progress);
     }
     return status;
@@ -249,7 +249,9 @@ static void return_to_device(struct gf_batch_worker *worker)
 enum gf_status gf_batch_run_file(struct gf_batch_worker *worker, struct gf_error *why)
 {
     const struct gf_batch_request *const request = worker->batch->request;
+    struct gf_batch_member *const member = worker->member;
     const struct gf_destination destination = {
+        .bytes = member ? &member->result : NULL,
         .choose = choose_path,
         .done = picture_done,
         .several = request->output->is_stdout || gf_batch_numbers_pictures(worker->batch),
@@ -260,7 +262,10 @@ enum gf_status gf_batch_run_file(struct gf_batch_worker *worker, struct gf_error
     return_to_device(worker);
     do {
         status = worker->pipeline ? GF_OK : open_pipeline(worker, why);
-        if (!status)
+        if (!status && member)
+            status = gf_pipeline_run_memory(worker->pipeline, member->data, member->size,
+                                            worker->input->path, &destination, why);
+        else if (!status)
             status =
                 gf_pipeline_run_pictures(worker->pipeline, worker->input->path, &destination, why);
         /* A pipe cannot be read again from its start. */

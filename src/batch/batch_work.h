@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "batch/batch.h"
 #include "pipeline/pipeline_internal.h"
@@ -34,6 +35,7 @@ struct gf_batch {
     int devices;
     bool device_codec; /* the GPU decodes or encodes at least some of the pictures */
     double pixels;     /* of one input; 0: not known */
+    bool archive;      /* the pictures are the members of the only input */
     bool falls_back;   /* goes on with the CPU when no device is left */
     char reason[160];  /* for the choice of the device */
     double begin_s;
@@ -49,6 +51,13 @@ struct gf_batch {
     bool fatal;
 };
 
+/* A picture that is no file of its own. */
+struct gf_batch_member {
+    const void *data;
+    size_t size;
+    struct gf_bytes result; /* its format and name are given */
+};
+
 struct gf_batch_worker {
     struct gf_batch *batch;
     pthread_t thread;
@@ -61,7 +70,8 @@ struct gf_batch_worker {
     size_t index; /* of the input in the whole list */
     int number;   /* of the worker, from 0 */
     struct gf_batch_item *item;
-    char *path; /* of the output */
+    struct gf_batch_member *member; /* NULL: the input is a file */
+    char *path;                     /* of the output */
     char *notes;
     size_t notes_bytes;
     FILE *notes_file;
@@ -71,6 +81,12 @@ struct gf_batch_worker {
 
 /* Whether the input is a pipe or a device: it can be read only once. */
 bool gf_batch_is_stream(const char *path);
+
+/* Whether there is only one picture, or one stream of pictures. */
+static inline bool gf_batch_single(const struct gf_batch *batch)
+{
+    return batch->request->inputs->count == 1 && !batch->archive;
+}
 
 /* Whether the outputs of the only input, which may hold several pictures, are numbered by picture.
  * --skip-existing and --update decide by file and need the output's name before. */
@@ -104,6 +120,7 @@ void gf_batch_choose_devices(struct gf_batch *batch);
 /* Fails if a device that the user has named is missing, before anything is written. */
 enum gf_status gf_batch_check_devices(const struct gf_batch *batch,
                                       struct gf_error *error) GF_CHECKED;
+uint64_t gf_batch_physical_bytes(void); /* of this machine's memory */
 /* Sets the options of a worker's pipeline and opens the memory budget; returns how many workers the
  * batch has. */
 int gf_batch_divide_work(struct gf_batch *batch);
@@ -113,7 +130,27 @@ int gf_batch_divide_work(struct gf_batch *batch);
 enum gf_outcome gf_batch_check_existing(const struct gf_batch *batch, size_t index, char *why,
                                         size_t size);
 
-/* Does one file, on another device if the worker's fails. */
+/* Does one picture, on another device if the worker's fails. */
 enum gf_status gf_batch_run_file(struct gf_batch_worker *worker, struct gf_error *error) GF_CHECKED;
+
+/* Opens what a worker needs before its thread starts. */
+enum gf_status gf_batch_worker_open(struct gf_batch_worker *worker, struct gf_batch *batch,
+                                    int number, struct gf_error *error) GF_CHECKED;
+/* Ends a worker's thread: the pipeline goes, and the batch learns of it. */
+void gf_batch_worker_end(struct gf_batch_worker *worker);
+void gf_batch_worker_close(struct gf_batch_worker *worker); /* after its thread has ended */
+/* Hands what the worker has noted over to its item: the error last, where the picture failed, and
+ * says so in the log. */
+void gf_batch_end_item(struct gf_batch_worker *worker, enum gf_outcome outcome,
+                       enum gf_status status, const struct gf_error *why, bool ends);
+/* Sends the messages of an item that is done. */
+void gf_batch_report(const struct gf_batch *batch, struct gf_batch_item *item, const char *input);
+/* The error that failed pictures, or what stopped the batch, make of the run. */
+enum gf_status gf_batch_conclude(const struct gf_batch *batch, struct gf_error *error) GF_CHECKED;
+/* Calls request->tick. The caller holds the lock. */
+void gf_batch_tick(struct gf_batch *batch, bool at_end);
+/* Waits on batch->changed, and ticks meanwhile, until *next, which moves on. The caller holds the
+ * lock. */
+void gf_batch_wait(struct gf_batch *batch, struct timespec *next);
 
 #endif

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "batch/archive.h"
 #include "codec/formats.h"
 #include "report/text.h"
 
@@ -186,4 +187,9 @@ void gf_help_version(FILE *file)
     fputs("backends: cpu (built without CUDA)\n", file);
 #endif
     print_formats(file);
+    struct gf_error error;
+    if (gf_archive_load("archives", &error))
+        fprintf(file, "without %s\n", error.text);
+    else
+        fputs("archives: tar\n", file);
 }

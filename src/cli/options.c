@@ -63,11 +63,12 @@ static const struct gf_option options[] = {
 #include "codec/formats.def"
              "known by content; FILE[2] is the third picture in it; - is standard "
              "input. CMYK becomes RGB, with a warning. Also a folder, a quoted pattern, @LIST with a name a line (@-: from standard input); as "
-             "often as wanted"},
+             "often as wanted. Or one archive: FILE.tar, packed or not, tar:- from standard input"},
     {.name = "output", .letter = 'o', .argument = "FILE", .type = GF_OPTION_FILE,
      .offset = AT(output),
      .help = "the picture to write, complete or not at all, in the format of its extension; - is "
-             "standard output. A folder, or a template with {dir}, {stem}, {ext}, {n}, {w}, {h} for several"},
+             "standard output. A folder, or a template with {dir}, {stem}, {ext}, {n}, {w}, {h} for several. Of an archive "
+             "another one: FILE.tar, FILE.tar.gz, .xz, .zst, tar:- to standard output"},
     {.name = "chain-file", .argument = "FILE", .type = GF_OPTION_FILE, .offset = AT(chain_file),
      .help = "the chain from a file: filters on one or more lines, # begins a comment"},
     {.name = "format", .type = GF_OPTION_CHOICE, .choices = formats, .offset = AT(options.format),

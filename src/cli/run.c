@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "batch/archive.h"
 #include "batch/batch.h"
 #include "cli/messages.h"
 #include "cli/progress.h"
@@ -180,12 +181,13 @@ static enum gf_status report_batch(struct session *session, const struct gf_batc
 static enum gf_status check_terminals(const struct gf_command *command, struct gf_error *error)
 {
     for (int i = 0; i < command->inputs; i++) {
-        const bool standard = !strcmp(command->input[i], "-") || !strcmp(command->input[i], "@-");
+        const char *const path = gf_archive_path(command->input[i]);
+        const bool standard = !strcmp(path, "-") || !strcmp(path, "@-");
         const enum gf_status status = standard ? gf_check_stdin(error) : GF_OK;
         if (status)
             return status;
     }
-    if (!command->dry_run && !strcmp(command->output, "-") && isatty(STDOUT_FILENO))
+    if (!command->dry_run && !strcmp(gf_archive_path(command->output), "-") && isatty(STDOUT_FILENO))
         return gf_fail(error, GF_ERROR_USAGE,
                        "standard output is a terminal: redirect it, or name a file with -o");
     return GF_OK;
@@ -195,9 +197,16 @@ static enum gf_status open_inputs(struct session *session, struct gf_error *erro
 {
     const struct gf_command *const command = session->command;
     const bool several = command->inputs > 1 || gf_inputs_is_group(command->input[0]);
-    enum gf_status status = gf_template_parse(command->output, command->options.format, several,
-                                              &session->output, error);
-    char *const outputs = status ? NULL : gf_template_folder(&session->output);
+    const bool archive = gf_archive_named(command->output);
+    enum gf_status status = GF_OK;
+    if (archive)
+        session->output.text = strdup(command->output);
+    else
+        status = gf_template_parse(command->output, command->options.format, several,
+                                   &session->output, error);
+    char *const outputs = status   ? NULL
+                          : archive ? strdup("")
+                                    : gf_template_folder(&session->output);
     if (!status && !outputs)
         status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     const struct gf_inputs_request request = {.argument = command->input,
@@ -282,7 +291,7 @@ static enum gf_status run(struct session *session, struct gf_error *error)
 {
     struct gf_command *const command = session->command;
     const bool reports = command->verbose || is_profiled(command) || session->trace;
-    const bool several = session->inputs.count > 1;
+    const bool several = session->inputs.count > 1 || gf_archive_named(command->output);
     struct gf_batch_state state;
     int devices;
     const enum gf_status status = find_devices(session, &devices, error);

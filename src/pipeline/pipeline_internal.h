@@ -11,6 +11,7 @@
 /* A picture as a file is, in memory. */
 struct gf_bytes {
     enum gf_file_format format; /* that is wanted; GF_FILE_AUTO: as the options say */
+    const char *name;           /* for messages */
     void *data;                 /* malloc */
     size_t size;
 };
@@ -34,6 +35,11 @@ struct gf_destination {
 enum gf_status gf_pipeline_run_pictures(struct gf_pipeline *pipeline, const char *input,
                                         const struct gf_destination *destination,
                                         struct gf_error *error) GF_CHECKED;
+
+/* The same of a file's bytes; the name is for messages. */
+enum gf_status gf_pipeline_run_memory(struct gf_pipeline *pipeline, const void *data, size_t size,
+                                      const char *name, const struct gf_destination *destination,
+                                      struct gf_error *error) GF_CHECKED;
 
 /* What an input's header says: the file format, and the formats of its first picture and of the
  * result. */

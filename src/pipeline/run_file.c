@@ -146,6 +146,16 @@ enum gf_status gf_pipeline_run_file(struct gf_pipeline *pipeline, const char *in
     return gf_pipeline_run_pictures(pipeline, input, &destination, error);
 }
 
+enum gf_status gf_pipeline_run_memory(struct gf_pipeline *pipeline, const void *data, size_t size,
+                                      const char *name, const struct gf_destination *destination,
+                                      struct gf_error *error)
+{
+    struct gf_input *opened = NULL;
+    gf_pipeline_begin_profile(pipeline);
+    const enum gf_status status = gf_input_open_memory(data, size, name, &opened, error);
+    return status ? status : run_all(pipeline, opened, destination, error);
+}
+
 enum gf_status gf_pipeline_run_bytes(struct gf_pipeline *pipeline, const void *data, size_t size,
                                      enum gf_file_format format, void **result, size_t *result_size,
                                      struct gf_error *error)
@@ -157,14 +167,11 @@ enum gf_status gf_pipeline_run_bytes(struct gf_pipeline *pipeline, const void *d
     if ((int)format < 0 || format > GF_FILE_GIF)
         return gf_fail(error, GF_ERROR_USAGE, "format=%d is outside 0..%d", (int)format,
                        GF_FILE_GIF);
-    struct gf_bytes bytes = {.format = format};
+    struct gf_bytes bytes = {.format = format, .name = "output"};
     const struct gf_destination destination = {.bytes = &bytes,
                                                .several_hint = "give one picture at a time"};
-    struct gf_input *input = NULL;
-    gf_pipeline_begin_profile(pipeline);
-    enum gf_status status = gf_input_open_memory(data, size, "input", &input, error);
-    if (!status)
-        status = run_all(pipeline, input, &destination, error);
+    const enum gf_status status =
+        gf_pipeline_run_memory(pipeline, data, size, "input", &destination, error);
     if (status)
         return status;
     *result = bytes.data;

@@ -103,7 +103,7 @@ static enum gf_status open_bytes(const struct gf_pipeline *pipeline, struct gf_p
     options.format = wanted ? wanted : options.format;
     const enum gf_status status =
         gf_sink_format(NULL, &options, task->own_format, &task->file_format, error);
-    return status ? status : gf_output_open_memory("output", &task->output, error);
+    return status ? status : gf_output_open_memory(task->destination->bytes->name, &task->output, error);
 }
 
 /* Called when the format of the result is known, since the output's name may depend on its size. */

@@ -1,0 +1,54 @@
+/* A tar archive, read and written member by member by libarchive. One that is read may be packed by
+ * gzip, bzip2, xz or zstd, whatever its name; one that is written is packed as its name says. */
+#ifndef GF_BATCH_ARCHIVE_FILE_H
+#define GF_BATCH_ARCHIVE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gpufilter/status.h"
+
+struct archive_entry;
+
+struct gf_archive_member {
+    struct archive_entry *header; /* all that the archive says of it; gf_archive_member_free() */
+    char *name;
+    bool is_file; /* else it is a folder, a link or a device, and has no bytes */
+    uint64_t size;
+};
+void gf_archive_member_free(struct gf_archive_member *member);
+/* Other bytes are to stand under that header. False when out of memory. */
+bool gf_archive_member_change(struct gf_archive_member *member, const char *name, uint64_t size);
+/* What a hard or symbolic link points to; NULL where it is none. Valid until it is set. */
+const char *gf_archive_member_target(const struct gf_archive_member *member);
+void gf_archive_member_set_target(struct gf_archive_member *member, const char *target);
+
+struct gf_archive_reader; /* opaque */
+/* GF_ERROR_UNAVAILABLE where there is no libarchive. */
+enum gf_status gf_archive_reader_open(const char *argument, struct gf_archive_reader **reader,
+                                      struct gf_error *error) GF_CHECKED;
+void gf_archive_reader_close(struct gf_archive_reader *reader);
+/* The next member; *found is false at the end. */
+enum gf_status gf_archive_next(struct gf_archive_reader *reader, struct gf_archive_member *member,
+                               bool *found, struct gf_error *error) GF_CHECKED;
+/* The next bytes of that member; fewer than `size` only at its end. */
+enum gf_status gf_archive_read(struct gf_archive_reader *reader, void *data, size_t size,
+                               size_t *got, struct gf_error *error) GF_CHECKED;
+
+struct gf_archive_writer; /* opaque */
+/* A file appears at commit; standard output gets each member when that is put. */
+enum gf_status gf_archive_writer_open(const char *argument, bool no_clobber, bool sync,
+                                      struct gf_archive_writer **writer,
+                                      struct gf_error *error) GF_CHECKED;
+enum gf_status gf_archive_put(struct gf_archive_writer *writer,
+                              const struct gf_archive_member *member,
+                              struct gf_error *error) GF_CHECKED;
+/* Bytes of the member that was put last. */
+enum gf_status gf_archive_write(struct gf_archive_writer *writer, const void *data, size_t size,
+                                struct gf_error *error) GF_CHECKED;
+enum gf_status gf_archive_commit(struct gf_archive_writer *writer,
+                                 struct gf_error *error) GF_CHECKED;
+void gf_archive_writer_close(struct gf_archive_writer *writer); /* abandons what is not committed */
+
+#endif

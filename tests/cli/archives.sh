@@ -1,0 +1,97 @@
+# Archives: members in their order, pictures among them filtered, everything else untouched.
+if ! gpufilter --version | grep -q '^archives: tar' || ! command -v tar >/dev/null; then
+    skip "there is no tar, or no libarchive in this build"
+    return 0
+fi
+
+mkdir -p set/deep
+run 0 gpufilter -q -i in.ppm -o set/0001.png
+run 0 gpufilter -q -i in.ppm -o set/deep/0002.ppm invert
+echo '{"label": 7}' >set/0001.json
+head -c 3000000 /dev/urandom >set/large.bin
+printf 'P6 is how this text begins\n' >set/text.txt
+ln -s 0001.png set/link.png
+chmod 640 set/0001.png
+touch -d '2020-02-02 02:02:02 UTC' set/0001.png
+tar cf in.tar set
+
+begin "names, order, modes and times stay; what is no picture passes untouched"
+run 0 gpufilter -q -i in.tar -o out.tar invert
+silent
+[ "$(tar tf in.tar)" = "$(tar tf out.tar)" ] || problem "the members are $(tar tf out.tar)"
+mkdir out
+tar xf out.tar -C out
+for each in 0001.json large.bin text.txt; do
+    same "out/set/$each" "set/$each"
+done
+[ "$(readlink out/set/link.png)" = 0001.png ] || problem "the link leads to $(readlink out/set/link.png)"
+[ "$(stat -c '%a %Y' out/set/0001.png)" = "640 $(stat -c %Y set/0001.png)" ] || problem "$(stat -c '%a %Y' out/set/0001.png)"
+
+begin "pictures are those of the files"
+run 0 gpufilter -q -i set/0001.png -o one.png invert
+same one.png out/set/0001.png
+run 0 gpufilter -q -i set/deep/0002.ppm -o two.ppm invert
+same two.ppm out/set/deep/0002.ppm
+
+begin "names take the extension of another format, and links follow"
+run 0 gpufilter -q -i in.tar -o changed.tar --format=jpeg
+[ "$(tar tf changed.tar)" = "$(tar tf in.tar | sed 's/\.p[np][gm]$/.jpg/')" ] || problem "the members are $(tar tf changed.tar)"
+tar tvf changed.tar | grep -q 'link.jpg -> 0001.jpg' || problem "the link is $(tar tvf changed.tar | grep link)"
+
+begin "from standard input to standard output"
+run 0 sh -c 'tar cf - set | "$GPUFILTER" -q -i tar:- -o tar:- invert >piped.tar'
+mkdir piped
+tar xf piped.tar -C piped
+run 0 diff -r out/set piped/set
+
+begin "packed archives, and the same bytes each time"
+for each in in.tar.gz in.tar.xz; do
+    run 0 gpufilter -q -i in.tar -o "$each"
+    run 0 gpufilter -q -i "$each" -o unpacked.tar invert
+    same unpacked.tar out.tar
+done
+run 0 gpufilter -q -i in.tar -o again.tar.gz
+same in.tar.gz again.tar.gz
+
+begin "a damaged member is told of and left out, the rest is written"
+echo nothing >set/deep/bad.jpg
+tar cf bad.tar set
+run 1 gpufilter -i bad.tar -o some.tar --log=log.jsonl invert
+grep -q '^gpufilter: bad.tar/set/deep/bad.jpg: not a picture of a known format$' stderr || problem "$(cat stderr)"
+grep -q '^gpufilter: 1 of 3 files failed, 2 done$' stderr || problem "$(cat stderr)"
+[ "$(tar tf bad.tar | grep -v bad.jpg)" = "$(tar tf some.tar)" ] || problem "the members are $(tar tf some.tar)"
+[ "$(grep -c '"status":"ok"' log.jsonl) $(grep -c '"status":"failed"' log.jsonl)" = "2 1" ] || problem "the log is $(cat log.jsonl)"
+grep -q '"input":"bad.tar/set/0001.png","output":"some.tar/set/0001.png"' log.jsonl || problem "the log is $(cat log.jsonl)"
+
+begin "--fail-fast, a cut archive and a foreign file leave no archive"
+run 1 gpufilter -i bad.tar -o none.tar --fail-fast invert
+head -c 100000 in.tar >cut.tar
+run 1 gpufilter -q -i cut.tar -o none.tar invert
+stderr_like 'cut.tar: damaged archive: '
+run 1 gpufilter -q -i tar:in.ppm -o none.tar invert
+stderr_like 'in.ppm: damaged archive: '
+run 1 gpufilter -q -i missing.tar -o none.tar invert
+stderr_like 'missing.tar: '
+absent none.tar
+
+begin "a member larger than --memory allows is left out"
+head -c 40000000 /dev/zero >set/deep/bad.jpg
+tar cf huge.tar set
+run 1 gpufilter -i huge.tar -o some.tar --memory=64M invert
+grep -q 'bad.jpg: it has 38 MiB; --memory leaves 32 for it' stderr || problem "$(cat stderr)"
+[ "$(tar tf bad.tar | grep -v bad.jpg)" = "$(tar tf some.tar)" ] || problem "the members are $(tar tf some.tar)"
+
+begin "an archive goes into an archive, and options of files are refused"
+run 2 gpufilter -i in.tar -o x.png
+stderr_like 'in.tar: an archive goes into an archive: -o FILE.tar'
+run 2 gpufilter -i in.ppm -o x.tar
+stderr_like 'x.tar: an archive is made of one archive: -i FILE.tar'
+for option in --resume=log --skip-existing --update --shard=1/2 --dry-run; do
+    run 2 gpufilter -i in.tar -o x.tar "$option"
+    stderr_like "in.tar: ${option%%=*} is not for archives"
+done
+absent x.png x.tar
+
+begin "a closed standard output ends the run"
+run 1 sh -c '"$GPUFILTER" -q -i in.tar -o tar:- invert >/dev/full'
+stderr_like 'stdout: cannot write: '
