@@ -39,6 +39,25 @@ result "names that try to be markup" "$(make_page hostile --device=cpu --profile
 result "a batch" "$(make_page batch --device=cpu --profile=html:"$work/batch.html" -i "$root/samples/gallery" \
     -o "$work/out" blur)"
 
+result "a comparison" "$(make_page compare --device=cpu --profile=compare:html:"$work/compare.html" -i "$harbour" \
+    blur=2,invert,gamma=2,transpose)"
+for i in 1 2; do
+    "$GPUFILTER" --device=cpu --profile=json -i "$harbour" -o "$work/run.png" blur >"$work/run$i.json"
+    "$GPUFILTER" --device=cpu --profile=compare:json -i "$harbour" blur >"$work/compare$i.json"
+done
+# A lab as it is saved, with words that try to be markup.
+cat >"$work/lab.json" <<'END'
+[{"version": "0.1.0", "lab": "offset", "summary": "<img src=x onerror=hostile()>", "guide": "4, 9.2.1.3", "figure": "V100: 790 GB/s",
+"device": "cuda:0 <b>GPU</b>", "settings": "size=256", "elapsed_s": 0.4, "rows_name": "offset (floats)",
+"columns": [{"name": "read and write", "unit": "GB/s", "decimals": 0}, {"name": "spread", "unit": "%", "decimals": 1}],
+"rows": [{"label": "0", "x": 0, "values": [1000, 0.1], "reason": null}, {"label": "1", "x": 1, "values": [900, 0.2],
+"reason": "</title></svg><script>window.hostile=1</script>"}, {"label": "2", "x": 2, "values": [901, null], "reason": null}],
+"remarks": [{"kind": "agrees", "text": "a misaligned copy is slower"}, {"kind": "differs", "text": "\"'></td><script>window.hostile=1</script>"}]},
+{"lab": "transpose", "rows_name": "kernel", "columns": [{"name": "bandwidth", "unit": "GB/s"}],
+"rows": [{"label": "1D, naive", "values": [518]}, {"label": "shared 32x32", "values": [1504]}], "remarks": []}]
+END
+result "saved reports" "$(make_page report --report="$work/report.html" "$work"/{run1,run2,compare1,compare2,lab,lab}.json)"
+
 for page in "$work"/*.html; do
     name=$(basename "$page")
     result "$name is smaller than a megabyte" "$([ "$(stat -c %s "$page")" -le 1000000 ] || stat -c %s "$page")"

@@ -229,11 +229,15 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
 }
 #endif
 
+static const struct gf_lab_mark latency_marks[] = {
+    {"guide 3, peak of 144 GB/s", "4 B a thread", NULL, 144}, {0}};
+
 const struct gf_lab gf_lab_latency = {
     .name = "latency",
     .summary = "Little's law: bytes in flight against bandwidth",
     .guide = "3, latency hiding; 4, 10.1",
     .figure = "144 GB/s at 1.566 GHz: 92 B/cycle, in 800 cycles 74 KB or 18,500 threads of 4 bytes",
+    .marks = latency_marks,
     .params = latency_params,
     .params_size = sizeof(struct latency),
     .axes = {.x = "bytes in flight of a multiprocessor",

@@ -225,11 +225,17 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
 }
 #endif
 
+static const struct gf_lab_mark matmul_marks[] = {{"V100", "bandwidth", "nothing shared", 119.9},
+                                                  {"V100", "bandwidth", "tile of A shared", 144.4},
+                                                  {"V100", "bandwidth", "both tiles shared", 195.5},
+                                                  {0}};
+
 const struct gf_lab gf_lab_matmul = {
     .name = "matmul",
     .summary = "shared memory against redundant reads: C = A B of depth 32, and a colour matrix",
     .guide = "4, 9.2.3.2",
     .figure = "V100: 119.9 GB/s with nothing shared, 144.4 with A's tile, 195.5 with both",
+    .marks = matmul_marks,
     .params = matmul_params,
     .params_size = sizeof(struct matmul),
     .run = GF_LAB_RUN(run),

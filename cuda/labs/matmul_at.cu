@@ -92,11 +92,18 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
 }
 #endif
 
+static const struct gf_lab_mark matmul_at_marks[] = {
+    {"V100", "bandwidth", "nothing shared, strided reads", 12.8},
+    {"V100", "bandwidth", "coalesced through shared", 140.2},
+    {"V100", "bandwidth", "coalesced, padded", 199.4},
+    {0}};
+
 const struct gf_lab gf_lab_matmul_at = {
     .name = "matmul-at",
     .summary = "strided reads and bank conflicts: C = A At of depth 32",
     .guide = "4, 9.2.3.3",
     .figure = "V100: 12.8 GB/s with nothing shared, 140.2 coalesced, 199.4 padded",
+    .marks = matmul_at_marks,
     .params = matmul_at_params,
     .params_size = sizeof(struct matmul_at),
     .run = GF_LAB_RUN(run),

@@ -135,11 +135,17 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
 }
 #endif
 
+static const struct gf_lab_mark offset_marks[] = {
+    {"V100, offset 0", "read and write", NULL, 790},
+    {"V100, other offsets", "read and write", NULL, 0.9 * 790},
+    {0}};
+
 const struct gf_lab gf_lab_offset = {
     .name = "offset",
     .summary = "coalescing: what a copy loses when warps do not start at a multiple of 32 bytes",
     .guide = "4, 9.2.1.3; 5, 2.2.4.1; 1; 2",
     .figure = "V100: 790 GB/s at offset 0, about 9/10 of that at others",
+    .marks = offset_marks,
     .params = offset_params,
     .params_size = sizeof(struct offset),
     .axes = {.x = "offset", .x_unit = "floats", .y = "effective bandwidth", .y_unit = "GB/s"},

@@ -227,11 +227,15 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
 }
 #endif
 
+static const struct gf_lab_mark transfer_marks[] = {
+    {"PCIe 3 x16", "to device", "pinned, one copy", 12}, {0}};
+
 const struct gf_lab gf_lab_transfer = {
     .name = "transfer",
     .summary = "copies between host and device: pageable, pinned, in pieces, and zero copy",
     .guide = "4, 9.1, 9.1.1, 9.1.3; 1",
     .figure = "PCIe 3 x16: about 12 GB/s from pinned memory (of 16)",
+    .marks = transfer_marks,
     .params = transfer_params,
     .params_size = sizeof(struct transfer),
     .run = GF_LAB_RUN(run),

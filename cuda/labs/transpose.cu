@@ -200,11 +200,20 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
 }
 #endif
 
+static const struct gf_lab_mark transpose_marks[] = {
+    {"Quadro RTX 6000", "bandwidth", "copy, the bound", 485},
+    {"Quadro RTX 6000", "bandwidth", "1D, naive", 30},
+    {"Quadro RTX 6000", "bandwidth", "2D, 8x32 blocks", 278},
+    {"Quadro RTX 6000", "bandwidth", "shared 32x32", 290},
+    {"Quadro RTX 6000", "bandwidth", "shared 32x33, padded", 352},
+    {0}};
+
 const struct gf_lab gf_lab_transpose = {
     .name = "transpose",
     .summary = "coalescing on both sides of a transpose, through padded shared memory",
     .guide = "2; 5, 2.2.4.1-2; 4, 9.2.3.3",
     .figure = "Quadro RTX 6000: copy 485, 1D 30, 8x32 278, shared 290, padded 352 GB/s",
+    .marks = transpose_marks,
     .params = transpose_params,
     .params_size = sizeof(struct transpose),
     .run = GF_LAB_RUN(run),

@@ -17,6 +17,7 @@ enum gf_action {
     GF_ACTION_VERSION,
     GF_ACTION_SELFTEST,
     GF_ACTION_LAB,
+    GF_ACTION_REPORT,
     GF_ACTION_MAN,
     GF_ACTION_COMPLETION,
 };
@@ -53,7 +54,7 @@ struct gf_command {
     int form;          /* of the action: what was chosen for --list, --devices ... */
     const char *topic; /* the filter given to --help; or NULL */
     const char *lab;   /* the value of --lab; or NULL */
-    const char *input[GF_COMMAND_INPUTS_MAX];
+    const char *input[GF_COMMAND_INPUTS_MAX]; /* pictures; for --report what it reads */
     int inputs;
     const char *output, *chain, *trace; /* NULL: not given */
     const char *chain_file, *log, *resume;

@@ -85,8 +85,28 @@ static enum gf_status check_files(const struct gf_command *command, struct gf_er
     return GF_OK;
 }
 
+/* --report reads files, and writes one that is none of them. */
+static enum gf_status check_report(const struct gf_command *command, struct gf_error *error)
+{
+    if (command->chain)
+        return gf_fail(error, GF_ERROR_USAGE, "--report=FILE comes before what it reads, '%.80s'",
+                       command->chain);
+    if (!command->inputs)
+        return gf_fail(
+            error, GF_ERROR_USAGE,
+            "--report: what it reads is missing: saved profiles, comparisons, labs, logs");
+    for (int i = 0; i < command->inputs; i++) {
+        if (!strcmp(command->page, command->input[i]) && strcmp(command->page, "-"))
+            return gf_fail(error, GF_ERROR_USAGE,
+                           "the page and a report are the same file: '%.100s'", command->page);
+    }
+    return GF_OK;
+}
+
 enum gf_status gf_command_check(const struct gf_command *command, struct gf_error *error)
 {
+    if (command->action == GF_ACTION_REPORT)
+        return check_report(command, error);
     if (command->action != GF_ACTION_RUN && command->action != GF_ACTION_EXPLAIN)
         return check_no_chain(command, error);
     if (!command->inputs)

@@ -132,6 +132,8 @@ static enum gf_status act(struct gf_command *command, struct gf_error *error)
         return selftest(command, error);
     case GF_ACTION_LAB:
         return gf_run_labs(command, error);
+    case GF_ACTION_REPORT:
+        return gf_run_saved(command, error);
     case GF_ACTION_MAN:
         gf_man_print(stdout);
         break;

@@ -159,13 +159,16 @@ static const struct gf_option options[] = {
     {.group = "Reports", .name = "profile", .type = GF_OPTION_CHOICE, .optional = true,
      .implied = GF_PROFILE_TABLE, .choices = profiles, .offset = AT(profile), .file_offset = AT(page),
      .argument = "FORM",
-     .help = "time, bytes and bandwidth of every stage: table, json, or html:FILE, a page to look at. "
-             "compare, compare:json, compare:csv, compare:html:FILE: every variant and setting beside each "
-             "other, -o not needed. On standard error if the picture goes to standard output"},
+     .help = "what each stage took: table, json, or html:FILE, a page to look at; compare, compare:json, "
+             "compare:csv, compare:html:FILE: every variant and setting, -o not needed; on standard error "
+             "if the picture goes to standard output"},
     {.name = "explain", .type = GF_OPTION_SWITCH, .action = GF_ACTION_EXPLAIN,
      .help = "say what would run and where: bands, kernels, bytes, the time that bandwidths allow"},
     {.name = "trace", .argument = "FILE", .type = GF_OPTION_FILE, .offset = AT(trace),
      .help = "write a timeline for Perfetto or chrome://tracing"},
+    {.name = "report", .argument = "FILE", .type = GF_OPTION_FILE, .action = GF_ACTION_REPORT,
+     .offset = AT(page),
+     .help = "a page of saved JSON and logs, named behind it"},
     {.name = "verbose", .letter = 'v', .type = GF_OPTION_SWITCH, .implied = true,
      .offset = AT(verbose),
      .help = "say which device ran and why, sizes, bands and time"},

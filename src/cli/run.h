@@ -11,5 +11,7 @@ enum gf_status gf_run_compare(struct gf_command *command, struct gf_error *error
 enum gf_status gf_run_explain(struct gf_command *command, struct gf_error *error) GF_CHECKED;
 /* --lab (run_labs.c). */
 enum gf_status gf_run_labs(const struct gf_command *command, struct gf_error *error) GF_CHECKED;
+/* --report (run_saved.c). */
+enum gf_status gf_run_saved(const struct gf_command *command, struct gf_error *error) GF_CHECKED;
 
 #endif

@@ -4,43 +4,81 @@
 #include "bench/compare.h"
 #include "bench/explain.h"
 #include "cli/messages.h"
+#include "cli/report_file.h"
 #include "cli/run.h"
+#include "report/compare_html.h"
 #include "report/compare_report.h"
 #include "report/explain_report.h"
+#include "report/html.h"
 
 static enum gf_status check_input(const struct gf_command *command, struct gf_error *error)
 {
     return strcmp(command->input[0], "-") ? GF_OK : gf_check_stdin(error);
 }
 
-static void print_comparison(const struct gf_command *command,
-                             const struct gf_comparison *comparison)
+/* What the page of a comparison shows. */
+struct compare_page {
+    const struct gf_command *command;
+    const struct gf_comparison *comparison;
+};
+
+static enum gf_status put_page(FILE *file, const void *context, struct gf_error *error)
 {
+    const struct compare_page *const page = context;
+    (void)error;
+    gf_html_begin(file, page->command->chain ? page->command->chain : "no filter",
+                  page->command->input[0]);
+    gf_compare_html(file, page->comparison, "comparison", "");
+    gf_html_end(file);
+    return GF_OK;
+}
+
+/* page: of --profile=compare:html:FILE; else NULL. */
+static enum gf_status print_comparison(const struct gf_command *command, struct gf_output *page,
+                                       const struct gf_comparison *comparison,
+                                       struct gf_error *error)
+{
+    const struct compare_page context = {command, comparison};
     FILE *const file = gf_report_file(command);
+    if (page)
+        return gf_report_write(page, put_page, &context, error);
     if (command->profile == GF_PROFILE_COMPARE_JSON)
         gf_compare_json(comparison, file);
     else if (command->profile == GF_PROFILE_COMPARE_CSV)
         gf_compare_csv(comparison, file);
     else
         gf_compare_table(comparison, file);
+    return gf_flush_stdout(error);
+}
+
+/* Compares, and writes the report also where a result is wrong. */
+static enum gf_status compare(struct gf_command *command, struct gf_output *page,
+                              struct gf_error *error)
+{
+    struct gf_comparison comparison;
+    enum gf_status status =
+        gf_compare_file(command->input[0], command->chain, &command->options, &comparison, error);
+    if (status)
+        return status;
+    status = print_comparison(command, page, &comparison, error);
+    if (!status)
+        status = gf_compare_judge(&comparison, error);
+    gf_comparison_free(&comparison);
+    return status;
 }
 
 enum gf_status gf_run_compare(struct gf_command *command, struct gf_error *error)
 {
-    struct gf_comparison comparison;
+    struct gf_output *page = NULL;
     /* If a picture was written as well, that run has given the warnings. */
     command->options.warn = command->quiet || command->output ? NULL : gf_message_warn;
     enum gf_status status = check_input(command, error);
+    if (!status && command->profile == GF_PROFILE_COMPARE_HTML)
+        status = gf_output_open(command->page, &page, error);
     if (!status)
-        status = gf_compare_file(command->input[0], command->chain, &command->options, &comparison,
-                                 error);
-    if (status)
-        return status;
-    print_comparison(command, &comparison);
-    status = gf_flush_stdout(error);
-    if (!status)
-        status = gf_compare_judge(&comparison, error);
-    gf_comparison_free(&comparison);
+        status = compare(command, page, error);
+    if (page)
+        gf_output_close(page);
     return status;
 }
 

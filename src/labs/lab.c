@@ -18,8 +18,8 @@ enum { LAB_COUNT = sizeof lab_list / sizeof *lab_list };
 static const char all[] = "all";
 static const char *const forms[] = {"table", "json", NULL};
 
-/* "all" takes only the first two, because it draws no plot. */
-enum { COMMON_OF_ALL = 2 };
+/* "all" takes only the first three, because it draws no plot. */
+enum { COMMON_OF_ALL = 3 };
 static const struct gf_param common_params[] = {
     GF_PARAM_INT(struct gf_lab_common, runs, 15, 1, 1000,
                  "timings that each figure is the median of"),
@@ -28,6 +28,10 @@ static const struct gf_param common_params[] = {
      .offset = offsetof(struct gf_lab_common, form),
      .choices = forms,
      .help = "a table to read, or JSON"},
+    {.name = "html",
+     .type = GF_TYPE_FILE,
+     .offset = offsetof(struct gf_lab_common, html),
+     .help = "write a page with the curves and the guide's figures to this file"},
     {.name = "plot",
      .type = GF_TYPE_FILE,
      .offset = offsetof(struct gf_lab_common, plot),

@@ -33,11 +33,20 @@ struct gf_lab_axes {
                   x */
 };
 
+/* A figure of the guide, which the plot shows beside what is measured here. */
+struct gf_lab_mark {
+    const char *name;   /* what it was measured on: "V100" */
+    const char *column; /* of the result: its unit is the figure's */
+    const char *row;    /* the label of the row that it belongs to; NULL: a line across the curve */
+    double value;
+};
+
 struct gf_lab {
     const char *name;    /* "async-copy"; the stem with '-' for '_' */
     const char *summary; /* what it teaches, in one line */
     const char *guide;   /* the number of the guide and the section: "4, 9.2.3.4" */
     const char *figure;  /* what the guide measured, on which hardware: "V100: 790 GB/s"; or NULL */
+    const struct gf_lab_mark *marks; /* its numbers; ends with a NULL name; or NULL */
     const struct gf_param
         *params; /* declared by GF_PARAM_INT and the like (stage/filter.h); or NULL */
     size_t params_size;
@@ -134,6 +143,7 @@ enum gf_lab_form { GF_LAB_TABLE, GF_LAB_JSON };
 struct gf_lab_common {
     int runs;
     int form;                     /* enum gf_lab_form */
+    char html[GF_FILE_NAME_SIZE]; /* the name of a page; or "" */
     char plot[GF_FILE_NAME_SIZE]; /* a name that ends in .png or .svg; or "" */
 };
 

@@ -46,22 +46,16 @@ static void put_number(FILE *file, int width, int decimals, double value, const 
     put_cell(file, width, text);
 }
 
-/* Gives at least three significant digits, from microseconds to minutes. */
-static int decimals_of(double ms)
-{
-    return ms < 10 ? 4 : ms < 100 ? 3 : ms < 1000 ? 2 : 1;
-}
-
 static void put_ms(FILE *file, int width, const struct gf_timing *timing)
 {
     const double ms = timing->median_s * 1e3;
-    put_number(file, width, decimals_of(ms), timing->runs ? ms : NAN, "");
+    put_number(file, width, gf_text_decimals(ms), timing->runs ? ms : NAN, "");
 }
 
 static void put_spread(FILE *file, int width, const struct gf_timing *timing)
 {
     char text[48] = "-";
-    const int decimals = decimals_of(timing->median_s * 1e3);
+    const int decimals = gf_text_decimals(timing->median_s * 1e3);
     if (timing->runs > 1)
         snprintf(text, sizeof text, "%.*f..%.*f", decimals, timing->least_s * 1e3, decimals,
                  timing->most_s * 1e3);

@@ -1,7 +1,9 @@
 /* A lab's result as JSON. The manual prints this list of keys. */
+#include "gpufilter/pipeline.h"
 #include "report/lab_report.h"
 
 static const struct gf_key_help keys[] = {
+    {"version", "of the program, a string"},
     {"lab", "the lab's name"},
     {"summary", "what it teaches"},
     {"guide", "number of the guide, and section"},
@@ -10,7 +12,7 @@ static const struct gf_key_help keys[] = {
     {"settings", "the values of its parameters"},
     {"elapsed_s", "duration of the whole lab"},
     {"rows_name", "the heading over the labels of the rows"},
-    {"columns", "a list; of each: name, unit"},
+    {"columns", "a list; of each: name, unit, decimals (of the table)"},
     {"rows",
      "a list; of each: label, x (its place on the plot's axis, or null), values (a number or null "
      "for each column), reason (a remark, or why there are no values; or null)"},
@@ -31,12 +33,20 @@ static void put_text(struct gf_json *json, const char *key, const char *text)
     gf_json_string(json, key, text && *text ? text : NULL);
 }
 
-static void put_pair(struct gf_json *json, const char *key, const char *text, const char *other_key,
-                     const char *other_text)
+static void put_remark(struct gf_json *json, const struct gf_lab_remark *remark)
 {
     gf_json_object(json, NULL, GF_JSON_INLINE);
-    put_text(json, key, text);
-    put_text(json, other_key, other_text);
+    put_text(json, "kind", gf_lab_remark_name(remark->kind));
+    put_text(json, "text", remark->text);
+    gf_json_end(json);
+}
+
+static void put_column(struct gf_json *json, const struct gf_lab_column *column)
+{
+    gf_json_object(json, NULL, GF_JSON_INLINE);
+    put_text(json, "name", column->name);
+    put_text(json, "unit", column->unit);
+    gf_json_number(json, "decimals", column->decimals, 0);
     gf_json_end(json);
 }
 
@@ -58,6 +68,7 @@ void gf_lab_json(FILE *file, const struct gf_lab *lab, const struct gf_lab_resul
 {
     struct gf_json json = gf_json_begin(file);
     gf_json_object(&json, NULL, GF_JSON_LINES);
+    put_text(&json, "version", gf_version());
     put_text(&json, "lab", lab->name);
     put_text(&json, "summary", lab->summary);
     put_text(&json, "guide", lab->guide);
@@ -68,7 +79,7 @@ void gf_lab_json(FILE *file, const struct gf_lab *lab, const struct gf_lab_resul
     put_text(&json, "rows_name", result->rows_name);
     gf_json_array(&json, "columns", GF_JSON_LINES_OPEN);
     for (int i = 0; i < result->columns; i++)
-        put_pair(&json, "name", result->column[i].name, "unit", result->column[i].unit);
+        put_column(&json, &result->column[i]);
     gf_json_end(&json);
     gf_json_array(&json, "rows", GF_JSON_LINES_OPEN);
     for (int i = 0; i < result->rows; i++)
@@ -76,8 +87,7 @@ void gf_lab_json(FILE *file, const struct gf_lab *lab, const struct gf_lab_resul
     gf_json_end(&json);
     gf_json_array(&json, "remarks", GF_JSON_LINES_OPEN);
     for (int i = 0; i < result->remarks; i++)
-        put_pair(&json, "kind", gf_lab_remark_name(result->remark[i].kind), "text",
-                 result->remark[i].text);
+        put_remark(&json, &result->remark[i]);
     gf_json_end(&json);
     gf_json_end(&json);
 }

@@ -13,6 +13,8 @@ void gf_lab_table(FILE *file, const struct gf_lab *lab, const struct gf_lab_resu
 void gf_lab_json(FILE *file, const struct gf_lab *lab, const struct gf_lab_result *result);
 /* The keys of the JSON, for the manual; NULL past the last one. */
 const struct gf_key_help *gf_lab_key_at(int index);
+/* A value as the tables show it: "12.4"; "-" for NaN. */
+void gf_lab_number(double value, const struct gf_lab_column *column, char *text, size_t size);
 /* "right", "wrong", "agrees", "differs" or "note". */
 const char *gf_lab_remark_name(enum gf_lab_remark_kind kind);
 

@@ -41,7 +41,7 @@ void gf_lab_help(FILE *file, const struct gf_lab *lab)
 
 /* ---- The table ---- */
 
-static void put_number(char *text, size_t size, double value, const struct gf_lab_column *column)
+void gf_lab_number(double value, const struct gf_lab_column *column, char *text, size_t size)
 {
     const bool part = !strcmp(column->unit, "%");
     const double least = 0.5 * pow(10, -column->decimals);
@@ -67,7 +67,7 @@ static int column_width(const struct gf_lab_result *result, int column)
     int width = gf_text_widest(gf_text_widest(5, at->name), at->unit);
     for (int i = 0; i < result->rows; i++) {
         char text[64];
-        put_number(text, sizeof text, result->row[i].value[column], at);
+        gf_lab_number(result->row[i].value[column], at, text, sizeof text);
         width = gf_text_widest(width, text);
     }
     return width;
@@ -98,7 +98,7 @@ static void put_rows(FILE *file, const struct gf_lab_result *result)
         fprintf(file, "  %-*s", first, row->label);
         for (int i = 0; i < result->columns && has_values(result, row); i++) {
             char text[64];
-            put_number(text, sizeof text, row->value[i], &result->column[i]);
+            gf_lab_number(row->value[i], &result->column[i], text, sizeof text);
             fprintf(file, "  %*s", width[i], text);
         }
         fprintf(file, "%s%s\n", *row->reason ? "  " : "", row->reason);

@@ -234,10 +234,9 @@ static void put_stage(FILE *file, const struct gf_profile_report *report, int in
     char bytes[32];
     gf_text_bytes(row->bytes, bytes, sizeof bytes);
     gf_html(file,
-            "<tr%s><th scope=\"row\"><span class=\"key s%d\"></span>%s</th>"
+            "<tr class=\"%s\"><th scope=\"row\"><span class=\"key s%d\"></span>%s</th>"
             "<td class=\"n\">%d</td>",
-            index == report->bound ? " class=\"chosen\"" : "", index % GF_HTML_SERIES, row->name,
-            row->calls);
+            index == report->bound ? "chosen" : "", index % GF_HTML_SERIES, row->name, row->calls);
     gf_html_cell(file, row->busy_s * 1e3, 3, "");
     gf_html_bar(file, most_s > 0 ? row->busy_s / most_s : NAN, index, false);
     gf_html(file, "<td class=\"n\">%s</td>", bytes);

@@ -122,6 +122,21 @@ static const struct gf_bound_advice *advice_on(const struct gf_profile_report *r
     return fast ? &memory : &arithmetic;
 }
 
+void gf_profile_report_judge(struct gf_profile_report *report, const struct gf_profile *profile)
+{
+    report->bound = -1;
+    report->bound_percent = NAN;
+    report->advice = NULL;
+    for (int i = 0; i < report->count; i++) {
+        if (report->bound < 0 || report->row[i].busy_s > report->row[report->bound].busy_s)
+            report->bound = i;
+    }
+    if (report->bound >= 0 && profile->wall_s > 0) {
+        report->bound_percent = 100 * report->row[report->bound].busy_s / profile->wall_s;
+        report->advice = advice_on(report);
+    }
+}
+
 static void add_totals(const struct gf_profile *profile, struct gf_interval *interval,
                        struct gf_profile_report *report)
 {
@@ -132,17 +147,8 @@ static void add_totals(const struct gf_profile *profile, struct gf_interval *int
             interval[count++] = (struct gf_interval){span->begin_s, span->end_s};
     }
     report->union_s = gf_intervals_union(interval, count);
-    report->bound = -1;
-    for (int i = 0; i < report->count; i++) {
+    for (int i = 0; i < report->count; i++)
         report->sum_s += report->row[i].busy_s;
-        if (report->bound < 0 || report->row[i].busy_s > report->row[report->bound].busy_s)
-            report->bound = i;
-    }
-    report->bound_percent = NAN;
-    if (report->bound >= 0 && profile->wall_s > 0) {
-        report->bound_percent = 100 * report->row[report->bound].busy_s / profile->wall_s;
-        report->advice = advice_on(report);
-    }
     /* Rounding may make the sum a little less than the union. */
     if (report->sum_s > 0)
         report->overlap = fmax(0, 1 - report->union_s / report->sum_s);
@@ -165,6 +171,7 @@ enum gf_status gf_profile_report_make(const struct gf_profile *profile,
     add_rows(profile, interval, report);
     add_start(profile, report);
     add_totals(profile, interval, report);
+    gf_profile_report_judge(report, profile);
     free(interval);
     return GF_OK;
 }

@@ -45,6 +45,8 @@ struct gf_profile_report {
 enum gf_status gf_profile_report_make(const struct gf_profile *profile,
                                       struct gf_profile_report *report,
                                       struct gf_error *error) GF_CHECKED;
+/* Finds what bounds the run, from the rows and the wall time. */
+void gf_profile_report_judge(struct gf_profile_report *report, const struct gf_profile *profile);
 void gf_profile_report_free(struct gf_profile_report *report);
 
 void gf_profile_report_table(const struct gf_profile_report *report,

@@ -53,6 +53,11 @@ void gf_text_time(double seconds, char *text, size_t size)
              seconds, units[unit]);
 }
 
+int gf_text_decimals(double ms)
+{
+    return ms < 10 ? 4 : ms < 100 ? 3 : ms < 1000 ? 2 : 1;
+}
+
 void gf_text_number(double value, int decimals, const char *unit, char *text, size_t size)
 {
     if (isnan(value))

@@ -16,6 +16,8 @@ void gf_text_append(char *text, size_t size, const char *more);
 void gf_text_bytes(double bytes, char *text, size_t size);
 /* Three or four significant digits and a unit: "93.1 ms", "1.24 s". */
 void gf_text_time(double seconds, char *text, size_t size);
+/* How many decimals give at least three significant digits, from microseconds to minutes. */
+int gf_text_decimals(double ms);
 /* "12.5%" with one decimal and the unit "%"; NaN is "-". */
 void gf_text_number(double value, int decimals, const char *unit, char *text, size_t size);
 /* "640x420 RGB, 8 bits"; returns text. */

@@ -47,6 +47,17 @@ assert c["pipeline"][0]["name"] == "as asked" and c["pipeline"][0]["total_ms"] >
     silent
 fi
 
+begin "--profile=compare:html:FILE is a page"
+run 0 gpufilter --device=cpu --threads=2 --profile=compare:html:compare.html -i in.png blur,transpose
+silent
+[ ! -s stdout ] || problem "stdout is not empty"
+cp compare.html stdout
+for text in '<h1>blur,transpose</h1>' '<h3>blur</h3>' '>no intrinsics, 1 thread' 'The whole chain' 'Threads of the CPU'; do
+    stdout_has "$text"
+done
+run 1 gpufilter --device=cpu --profile=compare:html:nowhere/c.html -i in.png blur
+stderr_like 'nowhere/c.html: '
+
 begin "the picture may come from a pipe, and the report goes aside where a picture takes standard output"
 run 0 sh -c '"$GPUFILTER" --device=cpu --profile=compare:csv -i - blur <in.png'
 stdout_has '^stage,blur,'

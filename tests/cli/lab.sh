@@ -34,6 +34,8 @@ run 2 gpufilter --lab=offset:size=x
 stderr_is "gpufilter: offset: size=x is not a number"
 run 2 gpufilter --lab=offset:plot=curve.gif
 stderr_is "gpufilter: offset: plot=curve.gif ends in neither .png nor .svg"
+run 2 gpufilter --lab=all:html=
+stderr_is "gpufilter: all: html= is not a name of a file"
 run 2 gpufilter --lab=offset:plot=
 stderr_is "gpufilter: offset: plot= is not a name of a file"
 run 2 gpufilter --lab=offset --device=cpu

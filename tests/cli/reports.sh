@@ -49,6 +49,40 @@ stderr_is "gpufilter: --profile: the name of the file is empty"
 run 2 gpufilter --profile=html:out.png -i in.png -o out.png blur
 stderr_is "gpufilter: the page and --output are the same file"
 
+begin "--report makes a page of saved reports"
+gpufilter --device=cpu --profile=json -i in.png -o out.png blur >run.json
+gpufilter --device=cpu --profile=compare:json -i in.png blur >compare.json
+run 0 gpufilter --report=report.html run.json compare.json run.json
+silent
+[ ! -s stdout ] || problem "stdout is not empty"
+cp report.html stdout
+for text in 'Runs side by side' '<h2>run.json</h2>' '<h2>compare.json</h2>' '</html>'; do
+    stdout_has "$text"
+done
+run 0 sh -c '"$GPUFILTER" --report=- - <run.json'
+stdout_has 'bounds the run'
+
+begin "--report names the file that it cannot read, and writes nothing"
+echo '{"a": 1}' >other.json
+head -c 300 run.json >torn.json
+sed 's/"version": "[0-9.]*"/"version": "99.1"/' run.json >newer.json
+for pair in 'other.json: is JSON, but no profile, comparison, lab or log of this program' \
+    'in.png: line 1 is no JSON: damaged, or not by this program' 'missing.json: No such file or directory' \
+    'torn.json: line [0-9]* is no JSON: the file ends before its value does' \
+    'newer.json: written by gpufilter 99.1, which is newer than this one, [0-9.]*'; do
+    run 1 gpufilter --report=none.html run.json "${pair%%:*}"
+    stderr_like "$pair"
+    absent none.html
+done
+run 2 gpufilter --report=none.html
+stderr_like '.*--report: what it reads is missing.*'
+run 2 gpufilter run.json --report=none.html
+stderr_is "gpufilter: --report=FILE comes before what it reads, 'run.json'"
+run 2 gpufilter --report=run.json run.json
+stderr_is "gpufilter: the page and a report are the same file: 'run.json'"
+run 1 gpufilter --report=nowhere/r.html run.json
+stderr_like 'nowhere/r.html: .*'
+
 begin "--trace"
 run 0 gpufilter --device=cpu --lanes=2 --trace=trace.json -i in.png -o out.png blur,equalize
 silent

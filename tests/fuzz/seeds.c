@@ -85,6 +85,26 @@ static void put_labs(void)
     PUT("lab", "stride:form=json:plot=curve.svg");
 }
 
+static void put_saved(void)
+{
+    PUT("saved",
+        "{\"version\": \"0.1.0\", \"device\": \"cpu\", \"in\": {\"width\": 6, \"height\": 4, "
+        "\"channels\": 3, \"bits\": 8}, \"pictures\": 2, \"pictures_per_s\": 3, \"wall_ms\": 9, "
+        "\"peaks\": {\"device_copy_gb_s\": 2}, \"stages\": [{\"name\": \"a\\u001b\", \"kind\": "
+        "\"stage\", \"calls\": 3, \"busy_ms\": 1.5, \"bytes\": 7, \"peak_percent\": null}]}");
+    PUT("saved",
+        "{\"device\": \"cuda:0 X\", \"stages\": [{\"name\": \"blur\", \"kind\": \"stage\", "
+        "\"variants\": [{\"name\": \"naive\", \"chosen\": true, \"runs\": 3, \"warm_ms\": 2, "
+        "\"warm_least_ms\": 1, \"warm_most_ms\": 3, \"over_naive\": 1, \"kernels\": [{\"name\": "
+        "\"k\", \"grid\": [1, 2, 3], \"registers\": 9}]}]}], \"pipeline\": [{\"name\": "
+        "\"lanes=2\", \"runs\": 3, \"total_ms\": 5}, {\"name\": \"lanes=4\", \"runs\": 2, "
+        "\"total_ms\": 4}]}");
+    PUT("saved",
+        "[{\"lab\": \"offset\", \"columns\": [{\"name\": \"a\", \"unit\": \"GB/s\"}], \"rows\": "
+        "[{\"label\": \"1\", \"x\": 1, \"values\": [2]}, {\"label\": \"2\", \"x\": 2, "
+        "\"values\": [3]}], \"remarks\": [{\"kind\": \"agrees\", \"text\": \"<\\udcff\"}]}]");
+}
+
 static void put_names(void)
 {
     PUT("template", "\0\3out/{dir}/{stem}-{n:4}.{ext}\0in/sub/a.png\0");
@@ -195,6 +215,7 @@ int main(int argc, char **argv)
     put_commands();
     put_labs();
     put_names();
+    put_saved();
     put_streams();
     put_metadata();
     put_png_seeds();

@@ -1,0 +1,40 @@
+/* --report. */
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "cli/report_file.h"
+#include "cli/run.h"
+#include "report/saved_html.h"
+
+/* What was read. */
+struct reports {
+    struct gf_saved *saved;
+    int count;
+};
+
+static enum gf_status put_page(FILE *file, const void *context, struct gf_error *error)
+{
+    const struct reports *const reports = context;
+    return gf_saved_html(file, reports->saved, reports->count, error);
+}
+
+enum gf_status gf_run_saved(const struct gf_command *command, struct gf_error *error)
+{
+    struct gf_output *page = NULL;
+    struct reports reports = {calloc((size_t)command->inputs, sizeof *reports.saved), 0};
+    enum gf_status status = reports.saved ? GF_OK : gf_fail_memory(error);
+    for (int i = 0; i < command->inputs && !status; i++) {
+        status = gf_saved_read(command->input[i], &reports.saved[i], error);
+        reports.count += !status;
+    }
+    if (!status)
+        status = gf_output_open(command->page, &page, error);
+    if (!status)
+        status = gf_report_write(page, put_page, &reports, error);
+    if (page)
+        gf_output_close(page);
+    for (int i = 0; i < reports.count; i++)
+        gf_saved_free(&reports.saved[i]);
+    free(reports.saved);
+    return status;
+}

@@ -1,0 +1,13 @@
+/* A comparison on the page. */
+#ifndef GF_REPORT_COMPARE_HTML_H
+#define GF_REPORT_COMPARE_HTML_H
+
+#include <stdio.h>
+
+#include "bench/compare.h"
+
+/* heading: "" for a page that has one comparison. id: of the part, letters and digits. */
+void gf_compare_html(FILE *file, const struct gf_comparison *comparison, const char *id,
+                     const char *heading);
+
+#endif

@@ -1,0 +1,51 @@
+/* Saved reports: the JSON of profiles, comparisons and labs, and the logs of batches, read back
+ * into the structs that they were written from. */
+#ifndef GF_REPORT_SAVED_H
+#define GF_REPORT_SAVED_H
+
+#include "base/json_read.h"
+#include "bench/compare.h"
+#include "labs/lab.h"
+#include "report/lab_html.h"
+#include "report/profile_report.h"
+
+enum gf_saved_kind { GF_SAVED_RUN, GF_SAVED_COMPARISON, GF_SAVED_LABS };
+
+struct gf_saved {
+    enum gf_saved_kind kind;
+    const char *name;         /* of the file */
+    char version[16];         /* of the program that wrote it; "" where the file does not say */
+    struct gf_json_tree tree; /* whose texts the structs point to */
+    /* A run; its profile has no spans. */
+    struct gf_profile profile;
+    struct gf_profile_report report;
+    struct gf_comparison comparison;
+    struct gf_lab_found *lab;
+    int labs;
+};
+
+/* Reads a file and finds out by its content what it is. An error names the file, and what is wrong:
+ * it is of another program, damaged, or of a newer version. */
+enum gf_status gf_saved_read(const char *path, struct gf_saved *saved,
+                             struct gf_error *error) GF_CHECKED;
+void gf_saved_free(struct gf_saved *saved);
+
+/* ---- one file for each kind; the root is known to be of that kind ---- */
+
+enum gf_status gf_saved_read_run(const struct gf_json_value *root, struct gf_saved *saved,
+                                 struct gf_error *error) GF_CHECKED;
+enum gf_status gf_saved_read_comparison(const struct gf_json_value *root, struct gf_saved *saved,
+                                        struct gf_error *error) GF_CHECKED;
+/* root: a lab, or a list of them. */
+enum gf_status gf_saved_read_labs(const struct gf_json_value *root, struct gf_saved *saved,
+                                  struct gf_error *error) GF_CHECKED;
+void gf_saved_free_labs(struct gf_saved *saved);
+
+/* What several kinds have alike. */
+struct gf_format gf_saved_format(const struct gf_json_value *value, const char *key);
+/* Bytes a second; 0 where it was not measured. */
+double gf_saved_peak(const struct gf_json_value *root, const char *key);
+/* Copies a text into an array of that size. */
+void gf_saved_text(const struct gf_json_value *value, const char *key, char *text, size_t size);
+
+#endif

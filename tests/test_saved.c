@@ -1,0 +1,438 @@
+/* Saved reports: what is written as JSON is read back as it was, files that are not ours are
+ * refused by a clear line, and the page of several shows what changed. */
+#include "temp_folder.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "gpufilter/pipeline.h"
+#include "report/compare_html.h"
+#include "report/compare_report.h"
+#include "report/html.h"
+#include "report/lab_report.h"
+#include "report/saved_html.h"
+#include "report/sides.h"
+
+#define HOSTILE "</script><script>window.hostile=1</script>\"'&\x1b[1m\xff"
+
+/* ---- what is saved ---- */
+
+static const struct gf_span spans[] = {
+    {GF_SPAN_START, -1, -1, 0.0, 0.0015, 0},
+    {GF_SPAN_DECODE, -1, -1, 0.0, 0.002, 3000000},
+    {GF_SPAN_UPLOAD, -1, 0, 0.001, 0.002, 1500000},
+    {GF_SPAN_STATISTIC, 0, 0, 0.002, 0.0025, 1500000},
+    {GF_SPAN_STAGE, 0, 0, 0.003, 0.006, 4000000},
+    {GF_SPAN_ENCODE, -1, -1, 0.006, 0.007, 3000000},
+};
+static const struct gf_profile_stage stages[] = {{HOSTILE, 1}};
+static const struct gf_profile profile = {.spans = spans,
+                                          .span_count = sizeof spans / sizeof *spans,
+                                          .stages = stages,
+                                          .stage_count = 1,
+                                          .wall_s = 0.01,
+                                          .device = "cuda:0 \"Quoted\\ \x01GPU\"",
+                                          .reason = HOSTILE,
+                                          .lanes = 2,
+                                          .segments = 2,
+                                          .band_rows = 16,
+                                          .in = {1000, 500, 3, 8},
+                                          .out = {500, 1000, 4, 16},
+                                          .device_copy_peak = 4e9,
+                                          .upload_peak = 3e9};
+
+/* A comparison of two variants and one that did not run; milli: the default's time. */
+static struct gf_comparison comparison_of(double milli)
+{
+    static struct gf_compare_row rows[3];
+    static struct gf_compare_group group;
+    static struct gf_compare_run runs[3];
+    const struct gf_timing fast = {5, milli * 1e-3, milli * 0.9e-3, milli * 1.1e-3},
+                           slow = {5, 0.004, 0.0039, 0.0042};
+    rows[0] = (struct gf_compare_row){.name = "tiled",
+                                      .summary = HOSTILE,
+                                      .chosen = true,
+                                      .warm = fast,
+                                      .cold = fast,
+                                      .rate = 1e9,
+                                      .copy_percent = 50,
+                                      .over_naive = 4 / milli,
+                                      .over_cpu = 8,
+                                      .difference = 1,
+                                      .tolerance = 1,
+                                      .kernels = 1,
+                                      .kernel = {{.name = "k",
+                                                  .grid = {8, 2, 1},
+                                                  .block = {32, 8, 1},
+                                                  .cluster = 1,
+                                                  .registers = 40,
+                                                  .shared_bytes = 1024,
+                                                  .local_bytes = 16,
+                                                  .occupancy = 0.75}}};
+    rows[1] = (struct gf_compare_row){.name = "naive",
+                                      .warm = slow,
+                                      .cold = slow,
+                                      .rate = 2.5e8,
+                                      .copy_percent = 12.5,
+                                      .over_naive = 1,
+                                      .over_cpu = 2,
+                                      .difference = 0};
+    rows[2] = (struct gf_compare_row){.name = "packed",
+                                      .refused = HOSTILE,
+                                      .rate = NAN,
+                                      .copy_percent = NAN,
+                                      .over_naive = NAN,
+                                      .over_cpu = NAN,
+                                      .difference = NAN};
+    group = (struct gf_compare_group){.name = "blur",
+                                      .in = {64, 48, 3, 8},
+                                      .out = {64, 48, 3, 8},
+                                      .bytes = 18432,
+                                      .cpu = {1, 0.008, 0.008, 0.008},
+                                      .row = rows,
+                                      .rows = 3,
+                                      .naive = 1};
+    static const char *const names[] = {"as asked", "lanes=1", "lanes=2"};
+    for (int i = 0; i < 3; i++) {
+        runs[i] = (struct gf_compare_run){.lanes = i ? i : 4,
+                                          .band_rows = 16,
+                                          .total = slow,
+                                          .window = fast,
+                                          .overlap = 0.25,
+                                          .kernels_s = 0.001,
+                                          .transfers_s = 0.002,
+                                          .estimate_s = 0.0025};
+        snprintf(runs[i].name, sizeof runs->name, "%s", names[i]);
+    }
+    return (struct gf_comparison){.device = "cuda:0 NVIDIA H200",
+                                  .reason = "asked for",
+                                  .on_cuda = true,
+                                  .threads = 16,
+                                  .in = {64, 48, 3, 8},
+                                  .out = {64, 48, 3, 8},
+                                  .copy_peak = 2e9,
+                                  .upload_peak = 1e9,
+                                  .download_peak = 1e9,
+                                  .group = &group,
+                                  .groups = 1,
+                                  .run = runs,
+                                  .runs = 3,
+                                  .wall_s = 1.5};
+}
+
+static void fill_lab(struct gf_lab_result *result)
+{
+    *result = (struct gf_lab_result){.device = "cuda:0 GPU", .settings = "size=1", .elapsed_s = 2};
+    snprintf(result->rows_name, sizeof result->rows_name, "offset (floats)");
+    const int rate = gf_lab_column(result, "read and write", "GB/s", 1);
+    const int part = gf_lab_column(result, "part", "", 3);
+    for (int i = 0; i < 3; i++) {
+        gf_lab_row(result, i, "%d", i);
+        gf_lab_value(result, rate, 1000 - i);
+    }
+    gf_lab_value(result, part, 0.125);
+    gf_lab_reason(result, "%s", HOSTILE);
+    gf_lab_check(result, true, "right");
+    gf_lab_claim(result, true, "it holds");
+    gf_lab_claim(result, false, "%s", HOSTILE);
+    gf_lab_note(result, "a note");
+}
+
+/* ---- files ---- */
+
+static const char *put_file(const char *name, const char *text)
+{
+    const char *const path = in_folder(name);
+    FILE *const file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+    return path;
+}
+
+/* Text in memory, written by one of the functions below. */
+static char *text_of(void (*write)(FILE *file, const void *what), const void *what)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *const file = open_memstream(&text, &size);
+    assert_non_null(file);
+    write(file, what);
+    assert_int_equal(fclose(file), 0);
+    return text;
+}
+
+static void write_run(FILE *file, const void *what)
+{
+    struct gf_profile_report report;
+    struct gf_error error = {0};
+    assert_int_equal(gf_profile_report_make(what, &report, &error), GF_OK);
+    gf_profile_report_json(&report, what, file);
+    gf_profile_report_free(&report);
+}
+
+static void write_comparison(FILE *file, const void *what)
+{
+    gf_compare_json(what, file);
+}
+
+static void write_lab(FILE *file, const void *what)
+{
+    gf_lab_json(file, gf_lab_find("offset"), what);
+}
+
+static void write_saved(FILE *file, const void *what)
+{
+    const struct gf_saved *const saved = what;
+    if (saved->kind == GF_SAVED_RUN)
+        gf_profile_report_json(&saved->report, &saved->profile, file);
+    else if (saved->kind == GF_SAVED_COMPARISON)
+        gf_compare_json(&saved->comparison, file);
+    else
+        gf_lab_json(file, saved->lab[0].lab, saved->lab[0].result);
+}
+
+static struct gf_saved read_file(const char *path)
+{
+    struct gf_saved saved;
+    struct gf_error error = {0};
+    if (gf_saved_read(path, &saved, &error))
+        fail_msg("%s", error.text);
+    return saved;
+}
+
+/* What is written, read and written again is the same text. */
+static void assert_round_trip(void (*write)(FILE *file, const void *what), const void *what,
+                              enum gf_saved_kind kind)
+{
+    char *const once = text_of(write, what);
+    struct gf_saved saved = read_file(put_file("saved.json", once));
+    assert_int_equal(saved.kind, kind);
+    assert_string_equal(saved.version, gf_version());
+    char *const twice = text_of(write_saved, &saved);
+    assert_string_equal(twice, once);
+    gf_saved_free(&saved);
+    free(once);
+    free(twice);
+}
+
+static void test_round_trips(void **state)
+{
+    (void)state;
+    const struct gf_comparison comparison = comparison_of(1);
+    struct gf_lab_result *const lab = calloc(1, sizeof *lab);
+    assert_non_null(lab);
+    fill_lab(lab);
+    assert_round_trip(write_run, &profile, GF_SAVED_RUN);
+    assert_round_trip(write_comparison, &comparison, GF_SAVED_COMPARISON);
+    assert_round_trip(write_lab, lab, GF_SAVED_LABS);
+    free(lab);
+}
+
+static void test_a_list_of_labs(void **state)
+{
+    (void)state;
+    struct gf_lab_result *const lab = calloc(1, sizeof *lab);
+    assert_non_null(lab);
+    fill_lab(lab);
+    char *const one = text_of(write_lab, lab), *list = NULL;
+    assert_true(asprintf(&list, "[\n%s,\n%s]\n", one, one) > 0);
+    struct gf_saved saved = read_file(put_file("labs.json", list));
+    assert_int_equal(saved.labs, 2);
+    assert_int_equal(saved.lab[1].result->remarks, 4);
+    assert_non_null(saved.lab[1].lab->marks); /* the guide's figures are this program's */
+    gf_saved_free(&saved);
+    free(one);
+    free(list);
+    free(lab);
+}
+
+static void assert_refused(const char *text, const char *message)
+{
+    struct gf_saved saved;
+    struct gf_error error = {0};
+    assert_int_equal(gf_saved_read(put_file("bad.json", text), &saved, &error), GF_ERROR_INPUT);
+    if (!strstr(error.text, "bad.json: ") || !strstr(error.text, message))
+        fail_msg("'%s', not '%s'", error.text, message);
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    assert_refused("", "is empty");
+    assert_refused("hello", "line 1 is no JSON");
+    assert_refused("{\"version\": \"0.1.0\",\n \"stages\": [", "line 2 is no JSON: the file ends");
+    assert_refused("{\"a\": 1}", "no profile, comparison, lab or log of this program");
+    assert_refused("[]", "no profile, comparison, lab or log of this program");
+    assert_refused("12", "no profile, comparison, lab or log of this program");
+    assert_refused("{\"version\": \"99.0\", \"stages\": [], \"wall_ms\": 1}",
+                   "written by gpufilter 99.0, which is newer than this one");
+    struct gf_saved saved;
+    struct gf_error error = {0};
+    assert_int_equal(gf_saved_read(in_folder("missing.json"), &saved, &error), GF_ERROR_INPUT);
+    assert_non_null(strstr(error.text, "missing.json: No such file"));
+    assert_int_equal(gf_saved_read(folder, &saved, &error), GF_ERROR_INPUT);
+}
+
+/* Members of other types, out of range or missing: nothing that a page could stumble over. */
+static void test_odd_values(void **state)
+{
+    static const char *const texts[] = {
+        "{\"wall_ms\": null, \"stages\": {\"a\": 1}}",
+        "{\"wall_ms\": -1e300, \"lanes\": 1e99, \"in\": 3, \"stages\": [1, null, {\"name\": []}]}",
+        "{\"stages\": [{\"variants\": [{}, 1, {\"warm_ms\": 1e300, \"kernels\": [{}, 2]}]}, 7], "
+        "\"pipeline\": [{\"name\": \"lanes=\", \"total_ms\": 0}, {\"name\": \"lanes=x\", "
+        "\"total_ms\": 1}]}",
+        "{\"lab\": 1, \"rows\": [{\"values\": {\"a\": 1}}, 2], \"columns\": [{\"name\": \"a\"}], "
+        "\"remarks\": [{}]}",
+        "{\"lab\": \"none\", \"rows\": []}"};
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct gf_saved saved = read_file(put_file("odd.json", texts[i]));
+        struct gf_error error = {0};
+        char *page = NULL;
+        size_t size = 0;
+        FILE *const file = open_memstream(&page, &size);
+        assert_int_equal(gf_saved_html(file, &saved, 1, &error), GF_OK);
+        assert_int_equal(fclose(file), 0);
+        assert_null(strstr(page, "nan"));
+        assert_null(strstr(page, "inf\""));
+        gf_saved_free(&saved);
+        free(page);
+    }
+}
+
+/* ---- side by side ---- */
+
+static void test_changes(void **state)
+{
+    const struct gf_timing a = {5, 10, 9, 11}, near = {5, 12, 10.9, 13}, slower = {5, 12, 11.5, 13},
+                           faster = {5, 8, 7, 8.9}, once = {1, 20, 20, 20};
+    (void)state;
+    assert_int_equal(gf_change_of(&a, &a), GF_CHANGE_NONE);
+    assert_int_equal(gf_change_of(&a, &near), GF_CHANGE_NONE);
+    assert_int_equal(gf_change_of(&near, &a), GF_CHANGE_NONE);
+    assert_int_equal(gf_change_of(&a, &slower), GF_CHANGE_SLOWER);
+    assert_int_equal(gf_change_of(&a, &faster), GF_CHANGE_FASTER);
+    assert_int_equal(gf_change_of(&a, &once), GF_CHANGE_UNKNOWN);
+}
+
+struct reports {
+    const struct gf_saved *saved;
+    int count;
+};
+
+static void write_page(FILE *file, const void *what)
+{
+    const struct reports *const reports = what;
+    struct gf_error error = {0};
+    assert_int_equal(gf_saved_html(file, reports->saved, reports->count, &error), GF_OK);
+}
+
+static char *page_of(const struct gf_saved *saved, int count)
+{
+    const struct reports reports = {saved, count};
+    return text_of(write_page, &reports);
+}
+
+static void test_sides(void **state)
+{
+    (void)state;
+    struct gf_saved saved[2];
+    for (int i = 0; i < 2; i++) {
+        const struct gf_comparison comparison = comparison_of(i ? 0.5 : 1);
+        char *const text = text_of(write_comparison, &comparison);
+        saved[i] = read_file(put_file(i ? "b.json" : "a.json", text));
+        free(text);
+    }
+    const struct gf_saved *const both[] = {&saved[0], &saved[1]};
+    struct gf_sides sides;
+    struct gf_error error = {0};
+    assert_int_equal(gf_sides_make(both, 2, &sides, &error), GF_OK);
+    assert_int_equal(sides.rows,
+                     5); /* two variants, three settings; what did not run is left out */
+    assert_string_equal(sides.row[0].name, "tiled");
+    assert_true(sides.row[0].side[1].median_s == 0.0005);
+    gf_sides_free(&sides);
+    char *const page = page_of(saved, 2);
+    assert_non_null(strstr(page, "id=\"sides1\""));
+    assert_non_null(strstr(page, "<span class=\"what good\">\xe2\x96\xbc -50.0%</span>"));
+    assert_non_null(strstr(page, "<span class=\"what\">+0.0%</span>")); /* the naive one */
+    assert_null(strstr(page, "<script>window"));
+    free(page);
+    gf_saved_free(&saved[0]);
+    gf_saved_free(&saved[1]);
+}
+
+/* ---- a comparison and labs on the page ---- */
+
+static void test_comparison_page(void **state)
+{
+    (void)state;
+    const struct gf_comparison comparison = comparison_of(1);
+    char *text = text_of(write_comparison, &comparison);
+    struct gf_saved saved = read_file(put_file("c.json", text));
+    free(text);
+    char *const page = page_of(&saved, 1);
+    /* From naive to default, and the chosen one marked. */
+    char *const tiled = strstr(page, "<tr class=\"chosen\"><th scope=\"row\">tiled");
+    assert_non_null(tiled);
+    assert_null(strstr(tiled, "<th scope=\"row\">naive"));
+    assert_non_null(strstr(page, "<th scope=\"row\">naive"));
+    assert_non_null(strstr(page, "4.00\xc3\x97"));
+    assert_non_null(strstr(page, "50.0%"));
+    assert_non_null(strstr(page, "75%")); /* occupancy */
+    assert_non_null(strstr(page, "not run: &lt;/script&gt;"));
+    assert_non_null(strstr(page, "Bands in flight"));
+    assert_null(strstr(page, "<script>window"));
+    free(page);
+    gf_saved_free(&saved);
+}
+
+static void test_wrong_result(void **state)
+{
+    (void)state;
+    const struct gf_comparison comparison = comparison_of(1);
+    comparison.group->row[0].difference = 3;
+    char *page = NULL;
+    size_t size = 0;
+    FILE *const file = open_memstream(&page, &size);
+    gf_compare_html(file, &comparison, "c", "");
+    assert_int_equal(fclose(file), 0);
+    assert_non_null(strstr(page, "3: wrong"));
+    free(page);
+}
+
+static void test_lab_page(void **state)
+{
+    (void)state;
+    struct gf_lab_result *const lab = calloc(1, sizeof *lab);
+    assert_non_null(lab);
+    fill_lab(lab);
+    const struct gf_lab_found found[] = {{gf_lab_find("offset"), lab},
+                                         {gf_lab_find("transpose"), lab}};
+    char *page = NULL;
+    size_t size = 0;
+    FILE *const file = open_memstream(&page, &size);
+    gf_labs_html(file, found, 2, "labs", "");
+    assert_int_equal(fclose(file), 0);
+    assert_non_null(strstr(page, "<strong>2 hold</strong> here, and <strong>2 do not</strong>"));
+    assert_non_null(strstr(page, "<a href=\"#labs-1\">transpose</a>"));
+    assert_non_null(strstr(page, ">V100, offset 0</text>")); /* the guide's figure in the curve */
+    assert_non_null(strstr(page, "it holds"));
+    assert_null(strstr(page, "<script>window"));
+    free(page);
+    free(lab);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_round_trips),     cmocka_unit_test(test_a_list_of_labs),
+        cmocka_unit_test(test_refusals),        cmocka_unit_test(test_odd_values),
+        cmocka_unit_test(test_changes),         cmocka_unit_test(test_sides),
+        cmocka_unit_test(test_comparison_page), cmocka_unit_test(test_wrong_result),
+        cmocka_unit_test(test_lab_page),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
