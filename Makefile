@@ -338,7 +338,7 @@ deb: ## Debian packages of the program and of the library's headers, in build/
 clean: ## removes the build folder
 	rm -rf $(BUILD)
 
-include tests/bench/bench.mk tests/fuzz/fuzz.mk
+include tests/bench/bench.mk tests/fuzz/fuzz.mk tests/emulator/emulator.mk
 
 # What stands between the README's marks is the declarations' own, and the newest results'.
 readme: $(PROGRAM) ## brings the generated parts up to date: the README's, the gallery, the page of results
@@ -354,7 +354,7 @@ picture: $(PROGRAM) ## renders samples/harbour.png anew, in a minute or two
 	$(PROGRAM) --png-level=9 -i $(BUILD)/harbour.ppm -o samples/harbour.png
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile tests/bench/bench.mk tests/fuzz/fuzz.mk | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile tests/bench/bench.mk tests/fuzz/fuzz.mk tests/emulator/emulator.mk | expand -t 16
 
 .PHONY: FORCE all bits test test-only demo selftest sanitize-gpu asan ubsan tsan test-threads format lint readme gallery picture clean help
 

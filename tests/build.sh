@@ -42,7 +42,8 @@ result "make -n changes nothing" "$(diff "$folder/before" "$folder/after")"
 result "make -n install would build nothing" "$(grep -E '\$\(CC\)|NVCC |-c -o ' "$folder/as built")"
 result "other settings would compile again" "$(grep -q -e ' -O0 .*-c -o ' "$folder/others" ||
     echo "no line with -O0")"
-result "help lists every target with a description" "$(cat Makefile tests/bench/bench.mk tests/fuzz/fuzz.mk |
+result "help lists every target with a description" "$(cat Makefile tests/bench/bench.mk tests/fuzz/fuzz.mk \
+    tests/emulator/emulator.mk |
     sed -n 's/^\([a-z][a-z-]*\):.* ## .*/\1/p' | while read -r target; do
     grep -q "^  $target  *[a-zA-Z]" "$folder/help" || echo "$target"
 done)"

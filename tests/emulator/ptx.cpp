@@ -1,0 +1,171 @@
+/* The assembler text of kernels: PTX, an instruction each, or some that are known as a whole. */
+#include <string>
+#include <vector>
+
+#include "blocks.h"
+#include "copies.h"
+#include "cuda_runtime.h"
+
+namespace emulated
+{
+
+/* An argument of the instruction: an operand by its number, or a number. */
+struct argument {
+    bool is_operand;
+    uint64_t value;
+};
+
+typedef void handler(const instruction &instruction, operand *operands);
+
+struct instruction {
+    handler *run;
+    std::string name;
+    std::vector<argument> arguments; /* in the text's order, lists of registers included */
+    uint64_t get(size_t i, const operand *operands) const
+    {
+        return arguments[i].is_operand ? operands[arguments[i].value].value : arguments[i].value;
+    }
+    template <class T> void set(size_t i, operand *operands, T value) const
+    {
+        memcpy(operands[arguments[i].value].at, &value, operands[arguments[i].value].bytes);
+    }
+};
+
+namespace
+{
+
+/* ---- products of matrices by a warp (PTX ISA, "Matrix Fragments for mma") ---- */
+
+template <class A, class B> void multiply(const instruction &own, operand *operands, int rows, int k)
+{
+    const int halves = rows / 8, parts = k / 16, d_count = 2 * halves, a_count = halves * parts;
+    uint32_t words[WORDS];
+    for (int i = 0; i < a_count + parts; i++)
+        words[i] = (uint32_t)own.get((size_t)(d_count + i), operands);
+    const given all = meet(~0u, own.name.c_str(), words, sizeof words[0] * (size_t)(a_count + parts));
+    const unsigned row = lane() / 4, column = lane() % 4 * 2;
+    for (int i = 0; i < d_count; i++) {
+        const int half = i / 2;
+        uint32_t sum = (uint32_t)own.get((size_t)(d_count + a_count + parts + i), operands);
+        for (int part = 0; part < parts; part++) {
+            for (unsigned four = 0; four < 4; four++)
+                sum = dot<A, B>(all[row * 4 + four][half + halves * part],
+                                all[(column + (unsigned)i % 2) * 4 + four][a_count + part], sum);
+        }
+        own.set((size_t)i, operands, sum);
+    }
+}
+
+void mma(const instruction &own, operand *operands)
+{
+    const int rows = own.name.find(".m8n8") != std::string::npos ? 8 : 16;
+    const int k = own.name.find("k32.") != std::string::npos ? 32 : 16;
+    if (own.name.find(".u8.u8.s32") != std::string::npos)
+        multiply<uint8_t, uint8_t>(own, operands, rows, k);
+    else if (own.name.find(".s8.u8.s32") != std::string::npos)
+        multiply<int8_t, uint8_t>(own, operands, rows, k);
+    else if (own.name.find(".u8.s8.s32") != std::string::npos)
+        multiply<uint8_t, int8_t>(own, operands, rows, k);
+    else
+        multiply<int8_t, int8_t>(own, operands, rows, k);
+}
+
+/* ---- arithmetic ---- */
+
+uint32_t word(const instruction &own, size_t i, const operand *operands) { return (uint32_t)own.get(i, operands); }
+
+float number(const instruction &own, size_t i, const operand *operands)
+{
+    return bits_as<float>(word(own, i, operands));
+}
+
+int saturate16(uint32_t v) { return max(min((int)v, 32767), -32768); }
+
+bar *bar_at(uint64_t address) { return (bar *)shared_at((uint32_t)address); }
+
+struct {
+    const char *text; /* the beginning of an instruction */
+    handler *run;
+} const known[] = {
+    {"mma.sync.aligned.m16n8k32.row.col.s32.", mma},
+    {"mma.sync.aligned.m16n8k16.row.col.s32.", mma},
+    {"mma.sync.aligned.m8n8k16.row.col.s32.", mma},
+    {"dp2a.lo.s32.u32",
+     [](const instruction &i, operand *o) {
+         i.set(0, o, dot<int16_t, uint8_t>(word(i, 1, o), word(i, 2, o), word(i, 3, o)));
+     }},
+    {"dp2a.hi.s32.u32",
+     [](const instruction &i, operand *o) {
+         i.set(0, o, dot<int16_t, uint8_t>(word(i, 1, o), word(i, 2, o), word(i, 3, o), 2));
+     }},
+    {"cvt.pack.sat.s16.s32",
+     [](const instruction &i, operand *o) {
+         i.set(0, o, (uint32_t)saturate16(word(i, 1, o)) << 16 | ((uint32_t)saturate16(word(i, 2, o)) & 0xFFFF));
+     }},
+    {"prmt.b32",
+     [](const instruction &i, operand *o) { i.set(0, o, permute(word(i, 1, o), word(i, 2, o), word(i, 3, o))); }},
+    {"rsqrt.approx.ftz.f32", [](const instruction &i, operand *o) { i.set(0, o, rsqrtf(number(i, 1, o))); }},
+    {"rcp.approx.ftz.f32", [](const instruction &i, operand *o) { i.set(0, o, 1.0f / number(i, 1, o)); }},
+    {"ld.shared.f32", [](const instruction &i, operand *o) { i.set(0, o, *(const float *)shared_at(word(i, 1, o))); }},
+    {"ld.shared.u8",
+     [](const instruction &i, operand *o) { i.set(0, o, (uint32_t) * (const uint8_t *)shared_at(word(i, 1, o))); }},
+    /* Followed by selp. */
+    {"setp.gt.f32", [](const instruction &i,
+                       operand *o) { i.set(2, o, number(i, 0, o) > number(i, 1, o) ? word(i, 3, o) : word(i, 4, o)); }},
+    {"prefetch.global.L2", [](const instruction &, operand *) {}},
+    {"fence.", [](const instruction &, operand *) {}},
+    {"mbarrier.init.shared::cta.b64",
+     [](const instruction &i, operand *o) { bar_init(bar_at(i.get(0, o)), word(i, 1, o)); }},
+    {"mbarrier.arrive.expect_tx.shared::cta.b64",
+     [](const instruction &i, operand *o) { bar_expect(bar_at(i.get(0, o)), word(i, 1, o)); }},
+    /* Followed by selp, whose first argument becomes 1 if the round has ended. */
+    {"mbarrier.try_wait.parity.shared::cta.b64",
+     [](const instruction &i, operand *o) { i.set(2, o, (uint32_t)bar_try_wait(bar_at(i.get(0, o)), word(i, 1, o))); }},
+    {"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes",
+     [](const instruction &i, operand *o) {
+         load_box(word(i, 0, o), (const void *)i.get(1, o), (int)word(i, 2, o), (int)word(i, 3, o),
+                  bar_at(i.get(4, o)));
+     }},
+    {"cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group",
+     [](const instruction &i, operand *o) {
+         store_box((const void *)i.get(0, o), (int)word(i, 1, o), (int)word(i, 2, o), word(i, 3, o));
+     }},
+    {"cp.async.bulk.commit_group", [](const instruction &, operand *) {}},
+    {"cp.async.bulk.wait_group.read 0", [](const instruction &, operand *) { finish_stores(); }},
+};
+
+} // namespace
+
+/* NULL: no instruction. */
+const instruction *parse_ptx(const char *text)
+{
+    if (!*text)
+        return nullptr;
+    for (const auto &it : known) {
+        const char *const found = strstr(text, it.text);
+        if (!found)
+            continue;
+        instruction *const parsed = new instruction{it.run, std::string(found, strcspn(found, " ;")), {}};
+        for (const char *at = found + parsed->name.size(); *at;) {
+            const size_t length = strcspn(at, " ,;{}[]\n");
+            char *end;
+            const uint64_t value = strtoull(at + (*at == '%'), &end, 0);
+            if (length && end == at + length)
+                parsed->arguments.push_back({*at == '%', value});
+            at += length ? length : 1;
+        }
+        return parsed;
+    }
+    die("the emulator does not know this instruction (tests/emulator/ptx.cpp): %s", text);
+}
+
+void run_ptx(const instruction *instruction, operand *operands, int count)
+{
+    for (const argument &it : instruction->arguments) {
+        if (it.is_operand && it.value >= (uint64_t)count)
+            die("%s has %d operands only", instruction->name.c_str(), count);
+    }
+    instruction->run(*instruction, operands);
+}
+
+} // namespace emulated
