@@ -7,6 +7,18 @@
 #include "codec/jpeg/jpeg.h"
 #include "codec/png/png.h"
 #include "codec/pnm/pnm.h"
+#ifdef GF_LIBRARY_avif
+#include "codec/avif/avif.h"
+#endif
+#ifdef GF_LIBRARY_gif_
+#include "codec/gif/gif.h"
+#endif
+#ifdef GF_LIBRARY_heif_
+#include "codec/heif/heif.h"
+#endif
+#ifdef GF_LIBRARY_jxl
+#include "codec/jxl/jxl.h"
+#endif
 #ifdef GF_LIBRARY_tiff
 #include "codec/tiff/tiff.h"
 #endif
@@ -54,6 +66,30 @@ static enum gf_status create_pam(struct gf_output *output, struct gf_format form
     return gf_pnm_sink_open(output, GF_FILE_PAM, format, options, sink, error);
 }
 
+/* "mif1" leaves open what codes the picture: the list of brands behind it tells. */
+static bool has_brand(const unsigned char *bytes, size_t size, const char *brand)
+{
+    size_t end = size >= 4 ? (size_t)(bytes[2] << 8 | bytes[3]) : 0;
+    end = end < size ? end : size;
+    for (size_t at = 8; at + 4 <= end; at += 4) {
+        if (!memcmp(bytes + at, brand, 4))
+            return true;
+    }
+    return false;
+}
+
+static bool is_heif(const unsigned char *bytes, size_t size)
+{
+    return size >= 12 && !memcmp(bytes + 4, "ftyp", 4) &&
+           (!memcmp(bytes + 8, "mif1", 4) || !memcmp(bytes + 8, "msf1", 4));
+}
+
+static bool is_avif(const unsigned char *bytes, size_t size)
+{
+    return is_heif(bytes, size) &&
+           (has_brand(bytes, size, "avif") || has_brand(bytes, size, "avis"));
+}
+
 #define OWN_png \
     .open = gf_png_source_open, .create = gf_png_sink_open, .sink_memory = gf_png_sink_memory
 #define OWN_jpeg .open = open_jpeg, .create = create_jpeg, .sink_memory = gf_jpeg_sink_memory
@@ -62,6 +98,26 @@ static enum gf_status create_pam(struct gf_output *output, struct gf_format form
 #define READS(name) .library = &gf_##name##_library, .open = gf_##name##_source_open
 #define READS_AND_WRITES(name) \
     READS(name), .create = gf_##name##_sink_open, .sink_memory = gf_##name##_sink_memory
+#ifdef GF_LIBRARY_avif
+#define OWN_avif READS_AND_WRITES(avif)
+#else
+#define OWN_avif .open = NULL
+#endif
+#ifdef GF_LIBRARY_gif_
+#define OWN_gif READS(gif)
+#else
+#define OWN_gif .open = NULL
+#endif
+#ifdef GF_LIBRARY_heif_
+#define OWN_heif READS(heif)
+#else
+#define OWN_heif .open = NULL
+#endif
+#ifdef GF_LIBRARY_jxl
+#define OWN_jxl READS_AND_WRITES(jxl)
+#else
+#define OWN_jxl .open = NULL
+#endif
 #ifdef GF_LIBRARY_webp
 #define OWN_webp READS_AND_WRITES(webp)
 #else

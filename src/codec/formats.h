@@ -48,7 +48,7 @@ struct gf_file_type {
     bool gray, alpha; /* it holds pictures of one channel, and pictures with alpha */
     bool pages;       /* a file can hold several pictures, of which "name[2]" selects the third */
     enum gf_lossy lossy;
-    int lossless_bits;           /* the most bits that options->lossless can promise */
+    int lossless_bits; /* the most bits that options->lossless can promise */
     /* The library that it needs; NULL where it is always there. */
     struct gf_library *library;
     const char *package;              /* which brings that library; set where open is NULL, too */

@@ -17,7 +17,7 @@ mistake "--quality=101 is outside 1..100" -i in.ppm -o out.png --quality=101
 mistake "--png-level=10 is outside 0..9" -i in.ppm -o out.png --png-level 10
 mistake "--lanes=x is not a number" -i in.ppm -o out.png --lanes=x
 mistake "--memory=1 is outside 1M..1T" -i in.ppm -o out.png --memory=1
-mistake "--format=bmp is none of png, jpeg, pnm, pam, webp, tiff" -i in.ppm -o out.png --format=bmp
+mistake "--format=bmp is none of png, jpeg, pnm, pam, webp, tiff, avif, jxl" -i in.ppm -o out.png --format=bmp
 mistake "--device=gpu is none of auto, cpu, cuda, cuda:N; did you mean 'cuda'?" -i in.ppm -o out.png \
     --device=gpu
 mistake "--strip takes no value" -i in.ppm -o out.png --strip=1

@@ -96,3 +96,23 @@ void gf_pixels_gray_to_rgb(const void *src, void *dst, size_t pixels, int channe
     else
         spread16_alpha(src, dst, pixels);
 }
+
+#define RGB_TO_GRAY(name, type) \
+    static void name(const type *src, type *dst, size_t pixels, int channels) \
+    { \
+        for (size_t i = 0; i < pixels; i++, src += channels) { \
+            *dst++ = src[0]; \
+            if (channels == 4) \
+                *dst++ = src[3]; \
+        } \
+    }
+RGB_TO_GRAY(take8, uint8_t)
+RGB_TO_GRAY(take16, uint16_t)
+
+void gf_pixels_rgb_to_gray(const void *src, void *dst, size_t pixels, int channels, int bits)
+{
+    if (bits == 8)
+        take8(src, dst, pixels, channels);
+    else
+        take16(src, dst, pixels, channels);
+}

@@ -20,4 +20,7 @@ void gf_pixels_drop_alpha(const void *src, void *dst, size_t pixels, int channel
 /* Makes pixels of 3 or 4 channels of those of 1 or 2. src may be the end of dst's memory. */
 void gf_pixels_gray_to_rgb(const void *src, void *dst, size_t pixels, int channels, int bits);
 
+/* Takes the first colour of pixels of 3 or 4 channels, and alpha. */
+void gf_pixels_rgb_to_gray(const void *src, void *dst, size_t pixels, int channels, int bits);
+
 #endif

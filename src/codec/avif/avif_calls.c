@@ -1,0 +1,60 @@
+#include "codec/avif/avif_calls.h"
+
+#include "codec/avif/avif.h"
+
+struct gf_avif_calls gf_avif;
+
+static const char *const names[] = {GF_AVIF_CALLS(GF_LIBRARY_NAME) NULL};
+
+struct gf_library gf_avif_library = {.file = {GF_LIBRARY_TEXT(GF_LIBRARY_avif)},
+                                     .names = names,
+                                     .calls = (void **)&gf_avif,
+                                     .lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Quarter turns against the clock, then exchanged: 0 top and bottom, 1 left and right (ISO/IEC
+ * 23008-12, 6.5.10 and 6.5.12). */
+enum { NO_MIRROR = -1 };
+
+static const struct {
+    int angle, mirror;
+} transformations[] = {
+    [1] = {0, NO_MIRROR}, [2] = {0, 1},         [3] = {2, NO_MIRROR}, [4] = {0, 0},
+    [5] = {1, 0},         [6] = {3, NO_MIRROR}, [7] = {3, 0},         [8] = {1, NO_MIRROR}};
+
+#if AVIF_VERSION_MAJOR >= 1
+#define MIRROR(image) (image)->imir.axis
+#else
+#define MIRROR(image) (image)->imir.mode
+#endif
+
+int gf_avif_orientation(const avifImage *image)
+{
+    int angle = image->transformFlags & AVIF_TRANSFORM_IROT ? image->irot.angle & 3 : 0;
+    int mirror = image->transformFlags & AVIF_TRANSFORM_IMIR ? MIRROR(image) & 1 : NO_MIRROR;
+    /* Half a turn more exchanges both pairs: of the two ways to say it, the table has one. */
+    if (mirror == 1 && angle) {
+        angle = (angle + 2) & 3;
+        mirror = 0;
+    } else if (mirror == 0 && angle == 2) {
+        angle = 0;
+        mirror = 1;
+    }
+    for (int i = 1; i <= 8; i++) {
+        if (transformations[i].angle == angle && transformations[i].mirror == mirror)
+            return i;
+    }
+    return 1;
+}
+
+void gf_avif_set_orientation(avifImage *image, int orientation)
+{
+    image->transformFlags &= ~(avifTransformFlags)(AVIF_TRANSFORM_IROT | AVIF_TRANSFORM_IMIR);
+    if (transformations[orientation].angle) {
+        image->transformFlags |= AVIF_TRANSFORM_IROT;
+        image->irot.angle = (uint8_t)transformations[orientation].angle;
+    }
+    if (transformations[orientation].mirror != NO_MIRROR) {
+        image->transformFlags |= AVIF_TRANSFORM_IMIR;
+        MIRROR(image) = (uint8_t)transformations[orientation].mirror;
+    }
+}

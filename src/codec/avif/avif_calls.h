@@ -1,0 +1,29 @@
+/* The functions of libavif that are called, from 0.11 on, and how its transformations say an
+ * orientation. */
+#ifndef GF_CODEC_AVIF_AVIF_CALLS_H
+#define GF_CODEC_AVIF_AVIF_CALLS_H
+
+#include <avif/avif.h>
+
+#include "codec/common/library.h"
+
+#define GF_AVIF_CALLS(CALL) \
+    CALL(avifDecoderCreate) \
+    CALL(avifDecoderDestroy) CALL(avifDecoderSetIOMemory) CALL(avifDecoderParse) \
+        CALL(avifDecoderNthImage) CALL(avifRGBImageSetDefaults) CALL(avifImageYUVToRGB) \
+            CALL(avifResultToString) CALL(avifImageCreate) CALL(avifImageDestroy) \
+                CALL(avifImageAllocatePlanes) CALL(avifImageRGBToYUV) CALL(avifEncoderCreate) \
+                    CALL(avifEncoderDestroy) CALL(avifEncoderWrite) CALL(avifRWDataFree) \
+                        CALL(avifImageSetProfileICC) CALL(avifImageSetMetadataExif) \
+                            CALL(avifImageSetMetadataXMP)
+
+struct gf_avif_calls {
+    GF_AVIF_CALLS(GF_LIBRARY_CALL)
+};
+extern struct gf_avif_calls gf_avif;
+
+/* EXIF's orientation, 1..8, of the picture's rotation and mirroring. */
+int gf_avif_orientation(const avifImage *image);
+void gf_avif_set_orientation(avifImage *image, int orientation);
+
+#endif

@@ -1,0 +1,182 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "codec/avif/avif.h"
+#include "codec/avif/avif_calls.h"
+#include "codec/common/samples.h"
+#include "codec/common/whole_sink.h"
+
+enum { SPEED = 6, SIDE_MAX = 65535, WIDE_DEPTH = 12 };
+
+static enum gf_status fail(const struct gf_whole_sink *sink, avifResult result,
+                           struct gf_error *error)
+{
+    if (result == AVIF_RESULT_OUT_OF_MEMORY)
+        return gf_fail_memory(error);
+    return gf_fail(error, GF_ERROR_OUTPUT, "%s: libavif: %s", gf_output_name(sink->output),
+                   gf_avif.avifResultToString(result));
+}
+
+static avifPixelFormat sampling(const struct gf_whole_sink *sink)
+{
+    const struct gf_options *const options = &sink->options;
+    const enum gf_subsampling subsampling = options->subsampling;
+    if (gf_colour_channels(sink->format) == 1)
+        return AVIF_PIXEL_FORMAT_YUV400;
+    return options->lossless || subsampling == GF_SUBSAMPLING_444 ? AVIF_PIXEL_FORMAT_YUV444
+           : subsampling == GF_SUBSAMPLING_422                    ? AVIF_PIXEL_FORMAT_YUV422
+                                                                  : AVIF_PIXEL_FORMAT_YUV420;
+}
+
+/* Colours without a profile are sRGB's. Without losses RGB itself is stored. */
+static void describe(const struct gf_whole_sink *sink, avifImage *image)
+{
+    const bool profile = sink->metadata.icc.size > 0;
+    image->yuvRange = AVIF_RANGE_FULL;
+    image->colorPrimaries = profile ? AVIF_COLOR_PRIMARIES_UNSPECIFIED : AVIF_COLOR_PRIMARIES_BT709;
+    image->transferCharacteristics =
+        profile ? AVIF_TRANSFER_CHARACTERISTICS_UNSPECIFIED : AVIF_TRANSFER_CHARACTERISTICS_SRGB;
+    image->matrixCoefficients =
+        sink->options.lossless && image->yuvFormat == AVIF_PIXEL_FORMAT_YUV444
+            ? AVIF_MATRIX_COEFFICIENTS_IDENTITY
+            : AVIF_MATRIX_COEFFICIENTS_BT601;
+}
+
+/* Some versions report an error, others cannot. */
+#if AVIF_VERSION_MAJOR >= 1
+#define RESULT_OF(call) (call)
+#else
+#define RESULT_OF(call) ((call), AVIF_RESULT_OK)
+#endif
+
+static avifResult set_metadata(const struct gf_whole_sink *sink, avifImage *image)
+{
+    const struct gf_metadata *const metadata = &sink->metadata;
+    avifResult result = AVIF_RESULT_OK;
+    if (metadata->icc.size)
+        result = RESULT_OF(
+            gf_avif.avifImageSetProfileICC(image, metadata->icc.data, metadata->icc.size));
+    if (result == AVIF_RESULT_OK && metadata->exif.size)
+        result = RESULT_OF(
+            gf_avif.avifImageSetMetadataExif(image, metadata->exif.data, metadata->exif.size));
+    if (result == AVIF_RESULT_OK && metadata->xmp.size)
+        result = RESULT_OF(
+            gf_avif.avifImageSetMetadataXMP(image, metadata->xmp.data, metadata->xmp.size));
+    gf_avif_set_orientation(image, metadata->orientation);
+    return result;
+}
+
+/* Gray is the luma plane; libavif knows RGB only. */
+static avifResult copy_gray(const struct gf_whole_sink *sink, avifImage *image)
+{
+    const struct gf_format format = sink->format;
+    const bool alpha = gf_has_alpha(format);
+    const avifResult result = RESULT_OF(
+        gf_avif.avifImageAllocatePlanes(image, AVIF_PLANES_YUV | (alpha ? AVIF_PLANES_A : 0)));
+    if (result != AVIF_RESULT_OK || !image->yuvPlanes[0] || (alpha && !image->alphaPlane))
+        return AVIF_RESULT_OUT_OF_MEMORY;
+    const unsigned most = (1u << WIDE_DEPTH) - 1;
+    for (int y = 0; y < format.height; y++) {
+        const unsigned char *const row = sink->pixels + (size_t)y * gf_row_bytes(format);
+        for (int c = 0; c < format.channels; c++) {
+            uint8_t *const to = c ? image->alphaPlane + (size_t)y * image->alphaRowBytes
+                                  : image->yuvPlanes[0] + (size_t)y * image->yuvRowBytes[0];
+            for (int x = 0; x < format.width; x++) {
+                const size_t at = (size_t)(x * format.channels + c);
+                if (format.bits == 8)
+                    to[x] = row[at];
+                else
+                    ((uint16_t *)(void *)to)[x] =
+                        (uint16_t)((((const uint16_t *)(const void *)row)[at] * most + 32767) /
+                                   65535);
+            }
+        }
+    }
+    return AVIF_RESULT_OK;
+}
+
+static avifResult convert(const struct gf_whole_sink *sink, avifImage *image)
+{
+    const struct gf_format format = sink->format;
+    avifRGBImage rgb;
+    if (gf_colour_channels(format) == 1)
+        return copy_gray(sink, image);
+    gf_avif.avifRGBImageSetDefaults(&rgb, image);
+    rgb.depth = (uint32_t)format.bits;
+    rgb.format = format.channels == 4 ? AVIF_RGB_FORMAT_RGBA : AVIF_RGB_FORMAT_RGB;
+    rgb.rowBytes = (uint32_t)gf_row_bytes(format);
+    rgb.pixels = sink->pixels;
+    return gf_avif.avifImageRGBToYUV(image, &rgb);
+}
+
+/* libavif from 1.0 on has this scale itself. */
+static void set_quality(const struct gf_options *options, avifEncoder *encoder)
+{
+    const int quality = options->lossless ? 100 : options->quality;
+#if AVIF_VERSION_MAJOR >= 1
+    encoder->quality = encoder->qualityAlpha = quality;
+#else
+    const int quantizer = ((100 - quality) * AVIF_QUANTIZER_WORST_QUALITY + 50) / 100;
+    encoder->minQuantizer = encoder->maxQuantizer = quantizer;
+    encoder->minQuantizerAlpha = encoder->maxQuantizerAlpha = quantizer;
+#endif
+}
+
+static enum gf_status write_image(struct gf_whole_sink *sink, avifImage *image,
+                                  struct gf_error *error)
+{
+    avifRWData file = AVIF_DATA_EMPTY;
+    avifEncoder *const encoder = gf_avif.avifEncoderCreate();
+    if (!encoder)
+        return gf_fail_memory(error);
+    encoder->maxThreads = gf_library_threads(&sink->options);
+    encoder->speed = SPEED;
+    set_quality(&sink->options, encoder);
+    const avifResult result = gf_avif.avifEncoderWrite(encoder, image, &file);
+    const enum gf_status status = result == AVIF_RESULT_OK
+                                      ? gf_output_write(sink->output, file.data, file.size, error)
+                                      : fail(sink, result, error);
+    gf_avif.avifRWDataFree(&file);
+    gf_avif.avifEncoderDestroy(encoder);
+    return status;
+}
+
+static enum gf_status avif_encode(struct gf_whole_sink *sink, struct gf_error *error)
+{
+    const struct gf_format format = sink->format;
+    avifImage *const image =
+        gf_avif.avifImageCreate((uint32_t)format.width, (uint32_t)format.height,
+                                format.bits == 16 ? WIDE_DEPTH : 8, sampling(sink));
+    if (!image)
+        return gf_fail_memory(error);
+    describe(sink, image);
+    avifResult result = set_metadata(sink, image);
+    if (result == AVIF_RESULT_OK)
+        result = convert(sink, image);
+    free(sink->pixels);
+    sink->pixels = NULL;
+    const enum gf_status status =
+        result == AVIF_RESULT_OK ? write_image(sink, image, error) : fail(sink, result, error);
+    gf_avif.avifImageDestroy(image);
+    return status;
+}
+
+struct gf_codec_memory gf_avif_sink_memory(struct gf_format format,
+                                           const struct gf_options *options)
+{
+    const double library_bytes = 30; /* of a pixel, measured */
+    (void)options;
+    return gf_whole_sink_memory(format, library_bytes * format.bits / 8);
+}
+
+enum gf_status gf_avif_sink_open(struct gf_output *output, struct gf_format format,
+                                 const struct gf_metadata *metadata,
+                                 const struct gf_options *options, struct gf_sink **sink,
+                                 struct gf_error *error)
+{
+    const enum gf_status status = gf_whole_sink_check_size(output, format, "AVIF", SIDE_MAX, error);
+    return status ? status
+                  : gf_whole_sink_open(output, format, format, metadata, options, avif_encode, sink,
+                                       error);
+}

@@ -1,0 +1,50 @@
+/* The functions of libjxl that are called, from 0.7 on. */
+#ifndef GF_CODEC_JXL_JXL_CALLS_H
+#define GF_CODEC_JXL_JXL_CALLS_H
+
+#include <jxl/decode.h>
+#include <jxl/encode.h>
+#include <jxl/thread_parallel_runner.h>
+#include <jxl/version.h>
+
+#include "codec/common/library.h"
+
+#define GF_JXL_CALLS(CALL) \
+    CALL(JxlDecoderCreate) \
+    CALL(JxlDecoderDestroy) CALL(JxlDecoderSetParallelRunner) CALL(JxlDecoderSubscribeEvents) \
+        CALL(JxlDecoderSetKeepOrientation) CALL(JxlDecoderSetUnpremultiplyAlpha) CALL( \
+            JxlDecoderSetDecompressBoxes) CALL(JxlDecoderSetInput) CALL(JxlDecoderCloseInput) \
+            CALL(JxlDecoderProcessInput) CALL(JxlDecoderGetBasicInfo) CALL( \
+                JxlDecoderSetPreferredColorProfile) CALL(JxlDecoderGetColorAsEncodedProfile) \
+                CALL(JxlDecoderGetICCProfileSize) CALL(JxlDecoderGetColorAsICCProfile) CALL( \
+                    JxlDecoderGetBoxType) CALL(JxlDecoderSetBoxBuffer) \
+                    CALL(JxlDecoderReleaseBoxBuffer) CALL(JxlDecoderSkipFrames) CALL( \
+                        JxlDecoderImageOutBufferSize) CALL(JxlDecoderSetImageOutBuffer) \
+                        CALL(JxlColorEncodingSetToSRGB) CALL(JxlThreadParallelRunner) CALL( \
+                            JxlThreadParallelRunnerCreate) CALL(JxlThreadParallelRunnerDestroy) \
+                            CALL(JxlEncoderCreate) CALL(JxlEncoderDestroy) CALL( \
+                                JxlEncoderSetParallelRunner) CALL(JxlEncoderInitBasicInfo) \
+                                CALL(JxlEncoderSetBasicInfo) CALL(JxlEncoderSetColorEncoding) \
+                                    CALL(JxlEncoderSetICCProfile) \
+                                        CALL(JxlEncoderFrameSettingsCreate) CALL( \
+                                            JxlEncoderSetFrameLossless) \
+                                            CALL(JxlEncoderSetFrameDistance) CALL( \
+                                                JxlEncoderAddImageFrame) CALL(JxlEncoderUseBoxes) \
+                                                CALL(JxlEncoderAddBox) CALL(JxlEncoderCloseInput) \
+                                                    CALL(JxlEncoderProcessOutput) \
+                                                        CALL(JxlEncoderGetRequiredCodestreamLevel) \
+                                                            CALL(JxlEncoderSetCodestreamLevel)
+
+struct gf_jxl_calls {
+    GF_JXL_CALLS(GF_LIBRARY_CALL)
+};
+extern struct gf_jxl_calls gf_jxl;
+
+/* An argument that versions before 0.9 ignore. */
+#if JPEGXL_NUMERIC_VERSION < JPEGXL_COMPUTE_NUMERIC_VERSION(0, 9, 0)
+#define GF_JXL_UNUSED NULL,
+#else
+#define GF_JXL_UNUSED
+#endif
+
+#endif

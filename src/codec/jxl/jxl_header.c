@@ -1,0 +1,183 @@
+#include "codec/jxl/jxl_header.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BOX_FIRST = 1 << 16 };
+
+struct walk {
+    JxlDecoder *decoder;
+    struct gf_jxl_header *header;
+    struct gf_metadata *metadata;
+    JxlBoxType type;
+    struct gf_blob box; /* its size is that of the memory */
+    bool in_box, out_of_memory;
+};
+
+void gf_jxl_prefer_srgb(JxlDecoder *decoder, const JxlBasicInfo *info)
+{
+    JxlColorEncoding srgb;
+    gf_jxl.JxlColorEncodingSetToSRGB(&srgb, info->num_color_channels == 1);
+    if (!info->uses_original_profile)
+        (void)gf_jxl.JxlDecoderSetPreferredColorProfile(decoder, &srgb);
+}
+
+static bool is_srgb(const JxlColorEncoding *colour)
+{
+    return (colour->color_space == JXL_COLOR_SPACE_GRAY ||
+            (colour->color_space == JXL_COLOR_SPACE_RGB &&
+             colour->primaries == JXL_PRIMARIES_SRGB)) &&
+           colour->white_point == JXL_WHITE_POINT_D65 &&
+           colour->transfer_function == JXL_TRANSFER_FUNCTION_SRGB;
+}
+
+static void read_colours(struct walk *walk)
+{
+    JxlColorEncoding colour;
+    struct gf_blob icc = {0};
+    gf_jxl_prefer_srgb(walk->decoder, &walk->header->info);
+    if (gf_jxl.JxlDecoderGetColorAsEncodedProfile(walk->decoder,
+                                                  GF_JXL_UNUSED JXL_COLOR_PROFILE_TARGET_DATA,
+                                                  &colour) == JXL_DEC_SUCCESS &&
+        is_srgb(&colour))
+        return;
+    if (gf_jxl.JxlDecoderGetICCProfileSize(walk->decoder,
+                                           GF_JXL_UNUSED JXL_COLOR_PROFILE_TARGET_DATA,
+                                           &icc.size) != JXL_DEC_SUCCESS ||
+        !icc.size || icc.size > GF_METADATA_MAX)
+        return;
+    icc.data = malloc(icc.size);
+    walk->out_of_memory |= !icc.data;
+    if (icc.data && gf_jxl.JxlDecoderGetColorAsICCProfile(
+                        walk->decoder, GF_JXL_UNUSED JXL_COLOR_PROFILE_TARGET_DATA, icc.data,
+                        icc.size) == JXL_DEC_SUCCESS) {
+        free(walk->metadata->icc.data);
+        walk->metadata->icc = icc;
+    } else {
+        free(icc.data);
+    }
+}
+
+/* ---- boxes ---- */
+
+static bool is_type(const JxlBoxType type, const char *name)
+{
+    return !memcmp(type, name, 4);
+}
+
+/* EXIF begins with the offset of its TIFF structure. */
+static bool add_exif(struct gf_metadata *metadata, const unsigned char *data, size_t size)
+{
+    if (size < 4)
+        return true;
+    const size_t offset = (size_t)data[0] << 24 | data[1] << 16 | data[2] << 8 | data[3];
+    return offset > size - 4 ||
+           gf_metadata_add_exif(metadata, data + 4 + offset, size - 4 - offset);
+}
+
+static void end_box(struct walk *walk)
+{
+    if (!walk->in_box)
+        return;
+    const size_t size = walk->box.size - gf_jxl.JxlDecoderReleaseBoxBuffer(walk->decoder);
+    walk->in_box = false;
+    bool done = true;
+    if (size && is_type(walk->type, "Exif"))
+        done = add_exif(walk->metadata, walk->box.data, size);
+    else if (size && !walk->metadata->xmp.size)
+        done = gf_blob_set(&walk->metadata->xmp, walk->box.data, size);
+    walk->out_of_memory |= !done;
+}
+
+static void begin_box(struct walk *walk)
+{
+    end_box(walk);
+    if (gf_jxl.JxlDecoderGetBoxType(walk->decoder, walk->type, JXL_TRUE) != JXL_DEC_SUCCESS ||
+        (!is_type(walk->type, "Exif") && !is_type(walk->type, "xml ")))
+        return;
+    free(walk->box.data);
+    walk->box = (struct gf_blob){malloc(BOX_FIRST), BOX_FIRST};
+    walk->out_of_memory |= !walk->box.data;
+    walk->in_box = walk->box.data && gf_jxl.JxlDecoderSetBoxBuffer(walk->decoder, walk->box.data,
+                                                                   BOX_FIRST) == JXL_DEC_SUCCESS;
+}
+
+/* A box that is too large is left out. */
+static void continue_box(struct walk *walk)
+{
+    const size_t got = walk->box.size - gf_jxl.JxlDecoderReleaseBoxBuffer(walk->decoder);
+    unsigned char *const grown =
+        walk->box.size > GF_METADATA_MAX ? NULL : realloc(walk->box.data, 2 * walk->box.size);
+    walk->in_box = false;
+    if (!grown)
+        return;
+    walk->box = (struct gf_blob){grown, 2 * walk->box.size};
+    walk->in_box = gf_jxl.JxlDecoderSetBoxBuffer(walk->decoder, grown + got,
+                                                 walk->box.size - got) == JXL_DEC_SUCCESS;
+}
+
+/* ---- the walk ---- */
+
+static const char *walk_on(struct walk *walk)
+{
+    for (;;) {
+        switch (gf_jxl.JxlDecoderProcessInput(walk->decoder)) {
+        case JXL_DEC_BASIC_INFO:
+            if (gf_jxl.JxlDecoderGetBasicInfo(walk->decoder, &walk->header->info) !=
+                JXL_DEC_SUCCESS)
+                return "its header cannot be read";
+            break;
+        case JXL_DEC_COLOR_ENCODING:
+            read_colours(walk);
+            break;
+        case JXL_DEC_FRAME:
+            walk->header->pages++;
+            break;
+        case JXL_DEC_BOX:
+            begin_box(walk);
+            break;
+        case JXL_DEC_BOX_NEED_MORE_OUTPUT:
+            continue_box(walk);
+            if (!walk->in_box)
+                return walk->header->pages ? NULL : "a box of it is too large";
+            break;
+        case JXL_DEC_SUCCESS:
+            end_box(walk);
+            return walk->header->pages ? NULL : "it holds no picture";
+        case JXL_DEC_NEED_MORE_INPUT:
+            return "it is truncated";
+        default:
+            return "libjxl cannot read it";
+        }
+    }
+}
+
+const char *gf_jxl_read_header(const struct gf_blob *file, struct gf_jxl_header *header,
+                               struct gf_metadata *metadata, bool *out_of_memory)
+{
+    struct walk walk = {
+        .decoder = gf_jxl.JxlDecoderCreate(NULL), .header = header, .metadata = metadata};
+    const char *why = NULL;
+    *header = (struct gf_jxl_header){0};
+    if (walk.decoder && gf_jxl.JxlDecoderSubscribeEvents(
+                            walk.decoder, JXL_DEC_BASIC_INFO | JXL_DEC_COLOR_ENCODING |
+                                              JXL_DEC_FRAME | JXL_DEC_BOX) == JXL_DEC_SUCCESS) {
+        (void)gf_jxl.JxlDecoderSetDecompressBoxes(walk.decoder, JXL_TRUE);
+        (void)gf_jxl.JxlDecoderSetKeepOrientation(walk.decoder, JXL_TRUE);
+        (void)gf_jxl.JxlDecoderSetInput(walk.decoder, file->data, file->size);
+        gf_jxl.JxlDecoderCloseInput(walk.decoder);
+        why = walk_on(&walk);
+    } else {
+        walk.out_of_memory = true;
+    }
+    gf_jxl.JxlDecoderDestroy(walk.decoder);
+    free(walk.box.data);
+    *out_of_memory = walk.out_of_memory;
+    /* The header's orientation counts, whatever EXIF says. */
+    metadata->orientation = header->info.orientation >= 1 && header->info.orientation <= 8
+                                ? (int)header->info.orientation
+                                : 1;
+    if (metadata->orientation == 1)
+        gf_exif_set_upright(&metadata->exif);
+    return why;
+}

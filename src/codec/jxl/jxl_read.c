@@ -1,0 +1,114 @@
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "codec/common/whole_sink.h"
+#include "codec/common/whole_source.h"
+#include "codec/jxl/jxl.h"
+#include "codec/jxl/jxl_header.h"
+
+struct jxl_source {
+    struct gf_whole_source whole;
+    struct gf_jxl_header header;
+    int page;
+};
+
+/* NULL, or what is wrong. */
+static const char *decode(const struct jxl_source *jxl, JxlDecoder *decoder, unsigned char *pixels)
+{
+    const struct gf_format format = jxl->whole.base.format;
+    const size_t bytes = gf_row_bytes(format) * (size_t)format.height;
+    const JxlPixelFormat pixel = {.num_channels = (uint32_t)format.channels,
+                                  .data_type = format.bits == 16 ? JXL_TYPE_UINT16 : JXL_TYPE_UINT8,
+                                  .endianness = JXL_NATIVE_ENDIAN};
+    size_t needed;
+    for (;;) {
+        switch (gf_jxl.JxlDecoderProcessInput(decoder)) {
+        case JXL_DEC_COLOR_ENCODING:
+            gf_jxl_prefer_srgb(decoder, &jxl->header.info);
+            break;
+        case JXL_DEC_NEED_IMAGE_OUT_BUFFER:
+            if (gf_jxl.JxlDecoderImageOutBufferSize(decoder, &pixel, &needed) != JXL_DEC_SUCCESS ||
+                needed != bytes ||
+                gf_jxl.JxlDecoderSetImageOutBuffer(decoder, &pixel, pixels, bytes) !=
+                    JXL_DEC_SUCCESS)
+                return "its picture has another size than its header says";
+            break;
+        case JXL_DEC_FULL_IMAGE:
+            return NULL;
+        case JXL_DEC_NEED_MORE_INPUT:
+            return "it is truncated";
+        case JXL_DEC_SUCCESS:
+            return "a picture is missing";
+        default:
+            return "its pixels cannot be decoded";
+        }
+    }
+}
+
+static enum gf_status jxl_decode(struct gf_whole_source *source, unsigned char *pixels,
+                                 struct gf_error *error)
+{
+    struct jxl_source *const jxl = (struct jxl_source *)source;
+    void *const runner =
+        gf_jxl.JxlThreadParallelRunnerCreate(NULL, (size_t)gf_library_threads(&source->options));
+    JxlDecoder *const decoder = gf_jxl.JxlDecoderCreate(NULL);
+    const char *why = NULL;
+    if (decoder && runner &&
+        gf_jxl.JxlDecoderSetParallelRunner(decoder, gf_jxl.JxlThreadParallelRunner, runner) ==
+            JXL_DEC_SUCCESS &&
+        gf_jxl.JxlDecoderSubscribeEvents(decoder, JXL_DEC_COLOR_ENCODING | JXL_DEC_FULL_IMAGE) ==
+            JXL_DEC_SUCCESS) {
+        (void)gf_jxl.JxlDecoderSetKeepOrientation(decoder, JXL_TRUE);
+        (void)gf_jxl.JxlDecoderSetUnpremultiplyAlpha(decoder, JXL_TRUE);
+        (void)gf_jxl.JxlDecoderSetInput(decoder, source->file.data, source->file.size);
+        gf_jxl.JxlDecoderCloseInput(decoder);
+        if (jxl->page)
+            gf_jxl.JxlDecoderSkipFrames(decoder, (size_t)jxl->page);
+        why = decode(jxl, decoder, pixels);
+    }
+    const bool made = decoder && runner;
+    gf_jxl.JxlDecoderDestroy(decoder);
+    gf_jxl.JxlThreadParallelRunnerDestroy(runner);
+    if (!made)
+        return gf_fail_memory(error);
+    return why ? gf_whole_source_fail(source, why, error) : GF_OK;
+}
+
+static enum gf_status read_header(struct jxl_source *jxl, struct gf_error *error)
+{
+    const double library_bytes = 12; /* of a pixel, measured: 5, more in pictures of many layers */
+    struct gf_whole_source *const whole = &jxl->whole;
+    bool out_of_memory;
+    const char *const why =
+        gf_jxl_read_header(&whole->file, &jxl->header, &whole->base.metadata, &out_of_memory);
+    const JxlBasicInfo *const info = &jxl->header.info;
+    if (out_of_memory)
+        return gf_fail_memory(error);
+    if (why)
+        return gf_whole_source_fail(whole, why, error);
+    const enum gf_status status =
+        gf_whole_source_describe(whole, info->xsize, info->ysize,
+                                 (info->num_color_channels == 1 ? 1 : 3) + (info->alpha_bits > 0),
+                                 info->bits_per_sample > 8 ? 16 : 8, library_bytes, error);
+    return status ? status
+                  : gf_choose_page(whole->name, whole->page, jxl->header.pages, &whole->options,
+                                   &jxl->page, error);
+}
+
+enum gf_status gf_jxl_source_open(struct gf_input *input, const struct gf_options *options,
+                                  struct gf_source **source, struct gf_error *error)
+{
+    struct jxl_source *const jxl = calloc(1, sizeof *jxl);
+    if (!jxl)
+        return gf_fail_memory(error);
+    jxl->whole.decode = jxl_decode;
+    enum gf_status status = gf_whole_source_begin(&jxl->whole, input, options, error);
+    if (!status)
+        status = read_header(jxl, error);
+    if (status) {
+        gf_whole_source_close(&jxl->whole.base);
+        return status;
+    }
+    *source = &jxl->whole.base;
+    return GF_OK;
+}

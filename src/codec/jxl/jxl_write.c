@@ -1,0 +1,159 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "codec/common/whole_sink.h"
+#include "codec/jxl/jxl.h"
+#include "codec/jxl/jxl_calls.h"
+
+enum { OUTPUT_BYTES = 1 << 18, SIDE_MAX = 1 << 24 };
+
+static enum gf_status fail(const struct gf_whole_sink *sink, const char *what,
+                           struct gf_error *error)
+{
+    return gf_fail(error, GF_ERROR_OUTPUT, "%s: libjxl: %s", gf_output_name(sink->output), what);
+}
+
+/* The distance from the picture in steps that an eye just sees, for a quality on JPEG's scale, as
+ * cjxl 0.7 maps it; 100 is not lossless here. */
+static float distance_of(int quality)
+{
+    const float q = (float)quality;
+    return quality >= 30 ? 0.1f + (100 - q) * 0.09f : 6.4f + (30 - q) * (30 - q) * 0.0103f;
+}
+
+static bool set_header(const struct gf_whole_sink *sink, JxlEncoder *encoder)
+{
+    const struct gf_format format = sink->format;
+    JxlBasicInfo info;
+    gf_jxl.JxlEncoderInitBasicInfo(&info);
+    info.xsize = (uint32_t)format.width;
+    info.ysize = (uint32_t)format.height;
+    info.bits_per_sample = (uint32_t)format.bits;
+    info.num_color_channels = (uint32_t)gf_colour_channels(format);
+    info.uses_original_profile = sink->options.lossless;
+    info.orientation = (JxlOrientation)sink->metadata.orientation;
+    if (gf_has_alpha(format)) {
+        info.num_extra_channels = 1;
+        info.alpha_bits = (uint32_t)format.bits;
+    }
+    if (gf_jxl.JxlEncoderSetBasicInfo(encoder, &info) != JXL_ENC_SUCCESS)
+        return false;
+    const int level = gf_jxl.JxlEncoderGetRequiredCodestreamLevel(encoder);
+    return level <= 5 || gf_jxl.JxlEncoderSetCodestreamLevel(encoder, level) == JXL_ENC_SUCCESS;
+}
+
+static bool set_colours(const struct gf_whole_sink *sink, JxlEncoder *encoder)
+{
+    const struct gf_blob *const icc = &sink->metadata.icc;
+    JxlColorEncoding srgb;
+    if (icc->size)
+        return gf_jxl.JxlEncoderSetICCProfile(encoder, icc->data, icc->size) == JXL_ENC_SUCCESS;
+    gf_jxl.JxlColorEncodingSetToSRGB(&srgb, gf_colour_channels(sink->format) == 1);
+    return gf_jxl.JxlEncoderSetColorEncoding(encoder, &srgb) == JXL_ENC_SUCCESS;
+}
+
+/* EXIF follows the offset of its TIFF structure, which is 0. */
+static bool add_boxes(const struct gf_whole_sink *sink, JxlEncoder *encoder)
+{
+    const struct gf_blob *const exif = &sink->metadata.exif, *const xmp = &sink->metadata.xmp;
+    bool done = true;
+    if (exif->size) {
+        unsigned char *const box = calloc(1, exif->size + 4);
+        if (box)
+            memcpy(box + 4, exif->data, exif->size);
+        done = box && gf_jxl.JxlEncoderAddBox(encoder, "Exif", box, exif->size + 4, JXL_FALSE) ==
+                          JXL_ENC_SUCCESS;
+        free(box);
+    }
+    return done && (!xmp->size || gf_jxl.JxlEncoderAddBox(encoder, "xml ", xmp->data, xmp->size,
+                                                          JXL_FALSE) == JXL_ENC_SUCCESS);
+}
+
+static bool add_picture(const struct gf_whole_sink *sink, JxlEncoder *encoder)
+{
+    const struct gf_format format = sink->format;
+    const JxlPixelFormat pixel = {.num_channels = (uint32_t)format.channels,
+                                  .data_type = format.bits == 16 ? JXL_TYPE_UINT16 : JXL_TYPE_UINT8,
+                                  .endianness = JXL_NATIVE_ENDIAN};
+    JxlEncoderFrameSettings *const settings = gf_jxl.JxlEncoderFrameSettingsCreate(encoder, NULL);
+    if (!settings)
+        return false;
+    const JxlEncoderStatus set =
+        sink->options.lossless
+            ? gf_jxl.JxlEncoderSetFrameLossless(settings, JXL_TRUE)
+            : gf_jxl.JxlEncoderSetFrameDistance(settings, distance_of(sink->options.quality));
+    return set == JXL_ENC_SUCCESS &&
+           gf_jxl.JxlEncoderAddImageFrame(settings, &pixel, sink->pixels,
+                                          gf_row_bytes(format) * (size_t)format.height) ==
+               JXL_ENC_SUCCESS;
+}
+
+static enum gf_status write_out(const struct gf_whole_sink *sink, JxlEncoder *encoder,
+                                struct gf_error *error)
+{
+    unsigned char *const bytes = malloc(OUTPUT_BYTES);
+    JxlEncoderStatus result = JXL_ENC_NEED_MORE_OUTPUT;
+    enum gf_status status = bytes ? GF_OK : gf_fail_memory(error);
+    while (!status && result == JXL_ENC_NEED_MORE_OUTPUT) {
+        unsigned char *next = bytes;
+        size_t left = OUTPUT_BYTES;
+        result = gf_jxl.JxlEncoderProcessOutput(encoder, &next, &left);
+        if (result == JXL_ENC_ERROR)
+            status = fail(sink, "the picture cannot be encoded", error);
+        else
+            status = gf_output_write(sink->output, bytes, (size_t)(next - bytes), error);
+    }
+    free(bytes);
+    return status;
+}
+
+static enum gf_status encode(const struct gf_whole_sink *sink, JxlEncoder *encoder, void *runner,
+                             struct gf_error *error)
+{
+    const struct gf_metadata *const metadata = &sink->metadata;
+    if (!encoder || !runner)
+        return gf_fail_memory(error);
+    if (gf_jxl.JxlEncoderSetParallelRunner(encoder, gf_jxl.JxlThreadParallelRunner, runner) !=
+            JXL_ENC_SUCCESS ||
+        ((metadata->exif.size || metadata->xmp.size) &&
+         gf_jxl.JxlEncoderUseBoxes(encoder) != JXL_ENC_SUCCESS) ||
+        !set_header(sink, encoder))
+        return fail(sink, "it does not take such a picture", error);
+    if (!set_colours(sink, encoder))
+        return fail(sink, "it does not take the colour profile (--strip leaves it out)", error);
+    if (!add_boxes(sink, encoder) || !add_picture(sink, encoder))
+        return fail(sink, "the picture cannot be encoded", error);
+    gf_jxl.JxlEncoderCloseInput(encoder);
+    return write_out(sink, encoder, error);
+}
+
+static enum gf_status jxl_encode(struct gf_whole_sink *sink, struct gf_error *error)
+{
+    void *const runner =
+        gf_jxl.JxlThreadParallelRunnerCreate(NULL, (size_t)gf_library_threads(&sink->options));
+    JxlEncoder *const encoder = gf_jxl.JxlEncoderCreate(NULL);
+    const enum gf_status status = encode(sink, encoder, runner, error);
+    gf_jxl.JxlEncoderDestroy(encoder);
+    gf_jxl.JxlThreadParallelRunnerDestroy(runner);
+    return status;
+}
+
+struct gf_codec_memory gf_jxl_sink_memory(struct gf_format format, const struct gf_options *options)
+{
+    const double library_bytes = 90; /* of a pixel, measured: it computes in floating point */
+    (void)options;
+    return gf_whole_sink_memory(format, library_bytes);
+}
+
+enum gf_status gf_jxl_sink_open(struct gf_output *output, struct gf_format format,
+                                const struct gf_metadata *metadata,
+                                const struct gf_options *options, struct gf_sink **sink,
+                                struct gf_error *error)
+{
+    const enum gf_status status =
+        gf_whole_sink_check_size(output, format, "JPEG XL", SIDE_MAX, error);
+    return status ? status
+                  : gf_whole_sink_open(output, format, format, metadata, options, jxl_encode, sink,
+                                       error);
+}
