@@ -5,8 +5,10 @@
 limit=${GF_TEST_SECONDS:-1200}
 passed=0 failed=0 skipped=0
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-export CMOCKA_MESSAGE_OUTPUT=TAP
+# What the program learns of the machine from its runs stays with the tests.
+XDG_CACHE_HOME=$(mktemp -d)
+trap 'rm -rf "$log" "$XDG_CACHE_HOME"' EXIT
+export CMOCKA_MESSAGE_OUTPUT=TAP XDG_CACHE_HOME
 
 for test in "$@"; do
     printf '%s\n' "== $test"

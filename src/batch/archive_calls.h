@@ -10,10 +10,11 @@
 #define GF_ARCHIVE_CALLS(CALL) \
     CALL(archive_read_new) \
     CALL(archive_read_free) \
-    CALL(archive_read_support_filter_all) CALL(archive_read_support_format_tar) \
-        CALL(archive_read_open2) CALL(archive_read_next_header2) CALL(archive_read_data) \
-            CALL(archive_write_new) CALL(archive_write_free) CALL(archive_write_close) CALL( \
-                archive_write_set_format_pax_restricted) CALL(archive_write_set_bytes_per_block) \
+    CALL(archive_read_support_filter_all) \
+    CALL(archive_read_support_format_tar) \
+    CALL(archive_read_open2) CALL(archive_read_next_header2) CALL(archive_read_data) \
+        CALL(archive_write_new) CALL(archive_write_free) CALL(archive_write_close) \
+            CALL(archive_write_set_format_pax_restricted) CALL(archive_write_set_bytes_per_block) \
                 CALL(archive_write_add_filter_by_name) CALL(archive_write_set_filter_option) \
                     CALL(archive_write_open) CALL(archive_write_header) CALL(archive_write_data) \
                         CALL(archive_error_string) CALL(archive_set_error) CALL(archive_entry_new) \

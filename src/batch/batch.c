@@ -7,10 +7,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/cpu.h"
 #include "base/fail.h"
 #include "base/printable.h"
 #include "batch/archive.h"
 #include "batch/batch_work.h"
+#include "batch/cost.h"
 #include "chain/chain.h"
 
 /* ---- messages ---- */
@@ -325,6 +327,37 @@ enum gf_status gf_batch_conclude(const struct gf_batch *batch, struct gf_error *
                    state->files, state->done, more);
 }
 
+static void tell_estimate(void *context, const char *text)
+{
+    const struct gf_batch_request *const request = context;
+    request->message(request->context, GF_MESSAGE_CHOICE, text);
+}
+
+/* What --device=auto weighs, whichever device was asked for. */
+static void report_estimate(const struct gf_batch *batch)
+{
+    const struct gf_batch_request *const request = batch->request;
+    const char *why_not;
+    struct gf_cost_work work;
+    if (gf_cost_look(request, &work))
+        gf_cost_describe(&work, gf_backend_cuda_likely(&why_not), tell_estimate, (void *)request);
+}
+
+static void begin_learning(const struct gf_batch *batch)
+{
+    const struct gf_batch_request *const request = batch->request;
+    const int threads = request->options.threads;
+    if (!request->learning)
+        return;
+    *request->learning = (struct gf_learning){.figures = request->figures,
+                                              .chain = request->chain,
+                                              .options = request->options,
+                                              .processors = threads > 0 ? threads : gf_cpu_count(),
+                                              .serial = batch->options.serial,
+                                              .files = batch->count};
+    gf_learning_begin(request->learning);
+}
+
 static enum gf_status run(struct gf_batch *batch, struct gf_error *error)
 {
     enum gf_status status = check_chain(batch->request->chain, error);
@@ -338,6 +371,8 @@ static enum gf_status run(struct gf_batch *batch, struct gf_error *error)
     if (status || batch->request->dry_run || !batch->count) {
         if (!status && batch->request->dry_run)
             status = gf_batch_dry_run(batch, error);
+        if (!status && batch->request->verbose && batch->count)
+            report_estimate(batch);
         return status;
     }
     gf_batch_choose_devices(batch);
@@ -347,7 +382,12 @@ static enum gf_status run(struct gf_batch *batch, struct gf_error *error)
     const int workers = gf_batch_divide_work(batch);
     if (batch->request->verbose && batch->count > 1)
         report_choice(batch, workers);
+    if (batch->request->verbose)
+        report_estimate(batch);
+    begin_learning(batch);
     status = run_workers(batch, workers, error);
+    if (batch->request->learning)
+        gf_learning_end(batch->request->learning);
     gf_memory_budget_close(&batch->memory_budget);
     return status ? status : gf_batch_conclude(batch, error);
 }
@@ -368,6 +408,8 @@ enum gf_status gf_batch_run(const struct gf_batch_request *request, struct gf_ba
     if (request->counts)
         request->counts->files = batch.count;
     batch.options.spans |= request->log || request->tick;
+    batch.keeps_spans = batch.options.spans;
+    batch.options.spans |= request->learning != NULL;
     batch.item = calloc(inputs + 1, sizeof *batch.item);
     pthread_mutex_init(&batch.lock, NULL);
     pthread_condattr_init(&attributes);

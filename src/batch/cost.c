@@ -39,7 +39,10 @@ static double point_run_ns(const struct gf_point_run *run, const struct gf_figur
 
 double gf_cost_stage_ns(const struct gf_stage *stage, const struct gf_figures *figures, bool cuda)
 {
-    const double pixels = (double)gf_row_bytes(stage->out) / 3 * (double)stage->out.height;
+    const double in = (double)gf_row_bytes(stage->in), out = (double)gf_row_bytes(stage->out);
+    /* Where only the channels change, the larger format counts. */
+    const bool same = stage->in.width == stage->out.width && stage->in.height == stage->out.height;
+    const double pixels = (same && in > out ? in : out) / 3 * (double)stage->out.height;
     const int y = stage->out.height / 2;
     int first = y, end = y + 1;
     if (stage->filter == &gf_point)
@@ -66,19 +69,31 @@ static double with_bytes(double bytes, double pixels, double usual, double part)
     return bytes < 0 ? 1 : 1 - part + part * bytes / (usual * pixels);
 }
 
+/* The figures of a format's decoder and encoder; 0 stands for those of PNM and PAM. */
+static const struct {
+    enum gf_figure_id decode, encode;
+} coders[] = {
+    [GF_FILE_JPEG] = {GF_FIGURE_JPEG_DECODE, GF_FIGURE_JPEG_ENCODE},
+    [GF_FILE_PNG] = {GF_FIGURE_PNG_DECODE, GF_FIGURE_PNG_ENCODE},
+    [GF_FILE_WEBP] = {GF_FIGURE_WEBP_DECODE, GF_FIGURE_WEBP_ENCODE},
+    [GF_FILE_TIFF] = {GF_FIGURE_TIFF_DECODE, GF_FIGURE_TIFF_ENCODE},
+    [GF_FILE_AVIF] = {GF_FIGURE_AVIF_DECODE, GF_FIGURE_AVIF_ENCODE},
+    [GF_FILE_JXL] = {GF_FIGURE_JXL_DECODE, GF_FIGURE_JXL_ENCODE},
+    [GF_FILE_HEIC] = {.decode = GF_FIGURE_HEIC_DECODE},
+    [GF_FILE_GIF] = {.decode = GF_FIGURE_GIF_DECODE},
+};
+enum { CODERS = sizeof coders / sizeof *coders };
+
 enum gf_figure_id gf_cost_decoder(enum gf_file_format format, double bytes, double pixels,
                                   double *times)
 {
     *times = 1;
-    if (format == GF_FILE_JPEG) {
+    if (format == GF_FILE_JPEG)
         *times = with_bytes(bytes, pixels, 0.28, 0.5);
-        return GF_FIGURE_JPEG_DECODE;
-    }
-    if (format == GF_FILE_PNG) {
+    else if (format == GF_FILE_PNG)
         *times = with_bytes(bytes, pixels, 1.5, 0.6);
-        return GF_FIGURE_PNG_DECODE;
-    }
-    return GF_FIGURE_PNM_DECODE;
+    const enum gf_figure_id figure = (int)format < CODERS ? coders[format].decode : 0;
+    return figure ? figure : GF_FIGURE_PNM_DECODE;
 }
 
 enum gf_figure_id gf_cost_encoder(enum gf_file_format format, const struct gf_options *options,
@@ -86,14 +101,14 @@ enum gf_figure_id gf_cost_encoder(enum gf_file_format format, const struct gf_op
 {
     enum { USUAL_LEVEL = 6 };
     *times = 1;
-    if (format == GF_FILE_JPEG)
-        return GF_FIGURE_JPEG_ENCODE;
-    if (format != GF_FILE_PNG)
-        return GF_FIGURE_PNM_ENCODE;
-    if (options->png_level < 2)
-        return GF_FIGURE_PNG_ENCODE;
-    *times = (double)options->png_level / USUAL_LEVEL;
-    return GF_FIGURE_PNG_DEFLATE;
+    if (format == GF_FILE_PNG && options->png_level > 1) {
+        *times = (double)options->png_level / USUAL_LEVEL;
+        return GF_FIGURE_PNG_DEFLATE;
+    }
+    if (format == GF_FILE_WEBP && options->lossless)
+        return GF_FIGURE_WEBP_LOSSLESS;
+    const enum gf_figure_id figure = (int)format < CODERS ? coders[format].encode : 0;
+    return figure ? figure : GF_FIGURE_PNM_ENCODE;
 }
 
 /* ---- the whole ---- */

@@ -26,6 +26,7 @@ struct gf_cost_work {
     bool server;       /* a server of the user's has started the GPU */
     int processors;
     const struct gf_figures *figures; /* NULL: as declared */
+    bool uses[GF_FIGURES_MAX];        /* what the times above were made of */
 };
 
 struct gf_cost_choice {
@@ -46,6 +47,11 @@ enum gf_figure_id gf_cost_decoder(enum gf_file_format format, double bytes, doub
 enum gf_figure_id gf_cost_encoder(enum gf_file_format format, const struct gf_options *options,
                                   double *times);
 
+/* How much more than one thread's is the work on a picture by several: large JPEGs go in strips,
+ * unless every processor has a picture of its own. */
+double gf_cost_strips(const struct gf_figures *figures, enum gf_figure_id figure, double pixels,
+                      size_t pictures, int processors);
+
 /* Seconds of the whole program. */
 double gf_cost_cpu_s(const struct gf_cost_work *work);
 double gf_cost_cuda_s(const struct gf_cost_work *work);
@@ -57,6 +63,10 @@ bool gf_cost_look(const struct gf_batch_request *request, struct gf_cost_work *w
  * started the GPU and would take this run. */
 struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request, bool server,
                                      char *reason, size_t size);
+/* Tells the estimates and the figures that they are made of, line by line: "estimate: CPU 0.021 s",
+ * "declared: file 0.15 ms, jpeg-decode 5 ns/pixel". gpu: there is one, to be estimated as well. */
+void gf_cost_describe(const struct gf_cost_work *work, bool gpu,
+                      void (*line)(void *context, const char *text), void *context);
 /* The choice between those times: a tie is the CPU's. */
 enum gf_device_kind gf_cost_decide(const struct gf_cost_work *work, char *reason, size_t size);
 

@@ -1,5 +1,6 @@
 /* What an estimate needs to know of the inputs: some of their headers are read. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/cpu.h"
 #include "batch/batch_work.h"
@@ -10,6 +11,7 @@
 #include "codec/io/input.h"
 #include "engine/backend.h"
 #include "engine/device_codec.h"
+#include "pixel/point.h"
 
 enum { SAMPLES = 8 };
 
@@ -23,6 +25,7 @@ struct sample {
     struct gf_cost_codec codec, cuda_codec;
     int files;
     bool in_turn, device_codec;
+    bool uses[GF_FIGURES_MAX];
 };
 
 /* A picture, as its header says. */
@@ -31,6 +34,7 @@ struct look {
     enum gf_file_format file;
     double bytes; /* of the file; -1: not known */
     bool device_decodes;
+    int reduction, width, height; /* the file is decoded at a fraction of this size; else 1 */
 };
 
 static enum gf_file_format output_format(const struct gf_batch_request *request,
@@ -42,11 +46,21 @@ static enum gf_file_format output_format(const struct gf_batch_request *request,
     return file == GF_FILE_AUTO ? in : file;
 }
 
+enum { STRIPS_LEAST = 1 << 20 };
+
+double gf_cost_strips(const struct gf_figures *figures, enum gf_figure_id figure, double pixels,
+                      size_t pictures, int processors)
+{
+    const bool jpeg = figure == GF_FIGURE_JPEG_DECODE || figure == GF_FIGURE_JPEG_ENCODE;
+    return jpeg && pixels >= STRIPS_LEAST && pictures < (size_t)processors
+               ? gf_figure(figures, GF_FIGURE_STRIPS)
+               : 1;
+}
+
 /* The part of the work on one picture that one thread must do: threads share a large JPEG and the
  * packing of a PNG; of the unpacking, one thread does the larger half. */
 static double alone(enum gf_figure_id figure, double pixels)
 {
-    enum { STRIPS_LEAST = 1 << 20 };
     switch (figure) {
     case GF_FIGURE_JPEG_DECODE:
     case GF_FIGURE_JPEG_ENCODE:
@@ -61,23 +75,26 @@ static double alone(enum gf_figure_id figure, double pixels)
     }
 }
 
-/* Adds a codec's work on `pixels` pixels to the sums *ns and *alone_ns. */
-static void add_codec(const struct sample *sample, enum gf_figure_id figure, double times,
+/* Adds a codec's work on `pixels` pixels to the sums *ns and *alone_ns. shared: by several threads
+ * where the format allows it. */
+static void add_codec(struct sample *sample, enum gf_figure_id figure, double times, bool shared,
                       double pixels, double *ns, double *alone_ns)
 {
     const struct gf_figures *const figures = sample->request->figures;
     const double work = gf_figure(figures, figure) * times * pixels,
-                 by_one = sample->processors > 1 ? alone(figure, pixels) : 1;
-    const bool strips = (figure == GF_FIGURE_JPEG_DECODE || figure == GF_FIGURE_JPEG_ENCODE) &&
-                        by_one < 1 && sample->pictures < (size_t)sample->processors;
-    *ns += work * (strips ? gf_figure(figures, GF_FIGURE_STRIPS) : 1);
+                 by_one = shared && sample->processors > 1 ? alone(figure, pixels) : 1,
+                 strips =
+                     gf_cost_strips(figures, figure, pixels, sample->pictures, sample->processors);
+    sample->uses[figure] = true;
+    *ns += work * (by_one < 1 ? strips : 1);
     *alone_ns += work * by_one;
 }
 
-static double copy_ns(const struct sample *sample, struct gf_format format, bool by_codec,
+static double copy_ns(struct sample *sample, struct gf_format format, bool by_codec,
                       enum gf_figure_id codec, enum gf_figure_id copy)
 {
     const struct gf_figures *const figures = sample->request->figures;
+    sample->uses[by_codec ? codec : copy] = true;
     return by_codec ? gf_figure(figures, codec) * (double)format.width * format.height
                     : gf_figure(figures, copy) * (double)gf_row_bytes(format) * format.height;
 }
@@ -86,20 +103,22 @@ static void add_codecs(struct sample *sample, const struct gf_plan *plan, const 
 {
     const struct gf_batch_request *const request = sample->request;
     const enum gf_file_format out = output_format(request, look->file);
-    const double read = (double)plan->in.width * plan->in.height,
-                 written = (double)plan->out.width * plan->out.height;
-    const bool device = request->options.codec != GF_CODEC_CPU,
+    const double read = (double)look->width * look->height,
+                 written = (double)plan->out.width * plan->out.height,
+                 reduced = look->reduction > 1 ? 0.7 : 1; /* of the work of decoding */
+    const bool whole = look->reduction == 1, device = request->options.codec != GF_CODEC_CPU,
                encodes = device && gf_device_encodes(out, plan->out, &request->options),
                decodes = device && look->device_decodes;
     struct gf_cost_codec *const cpu = &sample->codec, *const cuda = &sample->cuda_codec;
     double times;
     enum gf_figure_id figure = gf_cost_decoder(look->file, look->bytes, read, &times);
-    add_codec(sample, figure, times, read, &cpu->decode_ns, &cpu->decode_alone_ns);
-    add_codec(sample, decodes ? GF_FIGURE_CUDA_FILE : figure, decodes ? 1 : times, read,
+    times *= reduced;
+    add_codec(sample, figure, times, whole, read, &cpu->decode_ns, &cpu->decode_alone_ns);
+    add_codec(sample, decodes ? GF_FIGURE_CUDA_FILE : figure, decodes ? 1 : times, whole, read,
               &cuda->decode_ns, &cuda->decode_alone_ns);
     figure = gf_cost_encoder(out, &request->options, &times);
-    add_codec(sample, figure, times, written, &cpu->encode_ns, &cpu->encode_alone_ns);
-    add_codec(sample, encodes ? GF_FIGURE_CUDA_FILE : figure, encodes ? 1 : times, written,
+    add_codec(sample, figure, times, true, written, &cpu->encode_ns, &cpu->encode_alone_ns);
+    add_codec(sample, encodes ? GF_FIGURE_CUDA_FILE : figure, encodes ? 1 : times, true, written,
               &cuda->encode_ns, &cuda->encode_alone_ns);
     sample->cuda +=
         copy_ns(sample, plan->in, decodes, GF_FIGURE_CUDA_DECODE, GF_FIGURE_CUDA_UPLOAD) +
@@ -108,13 +127,38 @@ static void add_codecs(struct sample *sample, const struct gf_plan *plan, const 
     sample->device_codec |= decodes || encodes;
 }
 
+static void use_filter(struct sample *sample, const struct gf_filter *filter)
+{
+    for (int cuda = 0; cuda < 2; cuda++) {
+        const int figure = gf_figure_of_filter(filter, cuda);
+        if (figure >= 0)
+            sample->uses[figure] = true;
+    }
+}
+
+static void use_filters(struct sample *sample, const struct gf_plan *plan)
+{
+    for (int i = 0; i < plan->stage_count; i++) {
+        const struct gf_stage *const stage = &plan->stage[i];
+        const struct gf_point_run *const run = stage->filter == &gf_point ? stage->params : NULL;
+        use_filter(sample, stage->filter);
+        for (int k = 0; run && k < run->count; k++)
+            use_filter(sample, run->item[k].filter);
+    }
+}
+
 static void add_look(struct sample *sample, const struct look *look)
 {
     struct gf_plan plan = {0};
-    if (!gf_plan_make(sample->chain, look->format, 1, &plan, NULL)) {
-        sample->pixels += (double)look->format.width * look->format.height;
+    const struct gf_plan_request request = {.orientation = 1,
+                                            .reduction = look->reduction,
+                                            .width = look->width,
+                                            .height = look->height};
+    if (!gf_plan_make_for(sample->chain, look->format, &request, &plan, NULL)) {
+        sample->pixels += (double)look->width * look->height;
         sample->filter += gf_cost_filter_ns(&plan, sample->request->figures, false);
         add_codecs(sample, &plan, look);
+        use_filters(sample, &plan);
         sample->in_turn |= plan.segment_count > 1;
         sample->files++;
     }
@@ -126,7 +170,10 @@ static void look_into(struct sample *sample, const char *path)
 {
     struct look look = {.format = {.width = 7680, .height = 4320, .channels = 3, .bits = 8},
                         .file = GF_FILE_PNM,
-                        .bytes = -1};
+                        .bytes = -1,
+                        .reduction = 1,
+                        .width = 7680,
+                        .height = 4320};
     struct gf_input *input = NULL;
     struct gf_source *source = NULL;
     unsigned char head[16];
@@ -140,10 +187,18 @@ static void look_into(struct sample *sample, const char *path)
     if (!gf_input_open(path, false, &input, NULL) &&
         !gf_input_peek(input, head, sizeof head, &got, NULL) &&
         !gf_source_open(input, &options, &source, NULL)) {
-        look = (struct look){.format = source->format,
+        look = (struct look){.width = source->format.width,
+                             .height = source->format.height,
+                             .reduction = 1,
                              .file = gf_file_format_of(head, got),
                              .bytes = (double)gf_input_size(input),
                              .device_decodes = source->for_device_codec};
+        if (source->reduce)
+            look.reduction = gf_plan_reduction(sample->chain, source->format, 1);
+        if (look.reduction > 1)
+            source->reduce(source, look.reduction);
+        look.device_decodes &= look.reduction == 1;
+        look.format = source->format;
         add_look(sample, &look);
         source->close(source);
     }
@@ -192,6 +247,7 @@ bool gf_cost_look(const struct gf_batch_request *request, struct gf_cost_work *w
                                   .in_turn = sample.in_turn,
                                   .processors = sample.processors,
                                   .figures = request->figures};
+    memcpy(work->uses, sample.uses, sizeof work->uses);
     return true;
 }
 

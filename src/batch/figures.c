@@ -46,8 +46,8 @@ struct gf_figure_info gf_figure_info(int figure)
         snprintf(info.name, sizeof info.name, "%s.%s", cuda ? "gpu" : "cpu",
                  gf_filter_at(index / 2)->name);
         info.unit = "";
-        info.what = cuda ? "its time on the GPU, as times the declared cost of a thread"
-                         : "its time, as times the declared cost of a thread";
+        info.what = cuda ? "its time on the GPU, times a thread's declared cost"
+                         : "its time on a thread, times its declared cost";
         info.declared = cuda ? declared_on_cuda : 1;
     }
     info.least = info.declared / RANGE;

@@ -23,6 +23,17 @@
     X(PNG_DEFLATE, "png-deflate", 280, "ns/pixel", "encoding PNG at level 6, a thread") \
     X(PNM_DECODE, "pnm-decode", 0.5, "ns/pixel", "reading PNM or PAM, a thread") \
     X(PNM_ENCODE, "pnm-encode", 1, "ns/pixel", "writing PNM or PAM, a thread") \
+    X(WEBP_DECODE, "webp-decode", 10, "ns/pixel", "decoding WebP, a thread") \
+    X(WEBP_ENCODE, "webp-encode", 85, "ns/pixel", "encoding WebP, a thread") \
+    X(WEBP_LOSSLESS, "webp-lossless", 650, "ns/pixel", "encoding WebP without loss, a thread") \
+    X(TIFF_DECODE, "tiff-decode", 3, "ns/pixel", "decoding TIFF, a thread") \
+    X(TIFF_ENCODE, "tiff-encode", 5, "ns/pixel", "encoding TIFF, a thread") \
+    X(AVIF_DECODE, "avif-decode", 30, "ns/pixel", "decoding AVIF, a thread") \
+    X(AVIF_ENCODE, "avif-encode", 600, "ns/pixel", "encoding AVIF, a thread") \
+    X(JXL_DECODE, "jxl-decode", 30, "ns/pixel", "decoding JPEG XL, a thread") \
+    X(JXL_ENCODE, "jxl-encode", 300, "ns/pixel", "encoding JPEG XL, a thread") \
+    X(HEIC_DECODE, "heic-decode", 30, "ns/pixel", "decoding HEIC, a thread") \
+    X(GIF_DECODE, "gif-decode", 10, "ns/pixel", "decoding GIF, a thread") \
     X(WHOLE, "whole", 0.8, "ns/pixel", "memory for a picture that a stage must see whole") \
     X(CUDA_START, "cuda-start", 230, "ms", "from opening the GPU to its first kernel") \
     X(CUDA_END, "cuda-end", 10, "ms", "what a GPU adds to the end of the program") \

@@ -296,16 +296,26 @@ static enum gf_status explain_source(struct gf_pipeline *pipeline, struct gf_sou
     return status;
 }
 
-/* The options with the device that a run with device=auto would choose. */
+/* The options with the device that a run with device=auto would choose; fills in the estimate. */
 static struct gf_options settle_device(const char *input, const char *output, const char *chain,
-                                       const struct gf_options *options, char *reason, size_t size)
+                                       const struct gf_options *options,
+                                       const struct gf_figures *figures,
+                                       struct gf_explanation *explanation, char *reason,
+                                       size_t size)
 {
     struct gf_options settled = *options;
     struct gf_input_name name = {.path = (char *)input};
     const struct gf_inputs inputs = {.item = &name, .count = 1};
     const struct gf_template template = {.text = (char *)(output ? output : "")};
-    const struct gf_batch_request request = {
-        .chain = chain, .options = *options, .inputs = &inputs, .output = &template};
+    const struct gf_batch_request request = {.chain = chain,
+                                             .options = *options,
+                                             .inputs = &inputs,
+                                             .output = &template,
+                                             .figures = figures};
+    const char *why_not;
+    explanation->gpu = gf_backend_cuda_likely(&why_not);
+    if (!gf_cost_look(&request, &explanation->work))
+        explanation->work.files = 0;
     if (options->device == GF_DEVICE_AUTO && options->codec != GF_CODEC_GPU &&
         gf_cost_choose(&request, false, reason, size).device == GF_DEVICE_CPU)
         settled.device = GF_DEVICE_CPU;
@@ -313,8 +323,8 @@ static struct gf_options settle_device(const char *input, const char *output, co
 }
 
 enum gf_status gf_explain_file(const char *input, const char *output, const char *chain,
-                               const struct gf_options *options, struct gf_explanation *explanation,
-                               struct gf_error *error)
+                               const struct gf_options *options, const struct gf_figures *figures,
+                               struct gf_explanation *explanation, struct gf_error *error)
 {
     struct gf_pipeline *pipeline = NULL;
     struct gf_input *opened = NULL;
@@ -324,7 +334,7 @@ enum gf_status gf_explain_file(const char *input, const char *output, const char
     *explanation = (struct gf_explanation){0};
     char reason[sizeof explanation->reason] = "";
     const struct gf_options settled =
-        settle_device(input, output, chain, options, reason, sizeof reason);
+        settle_device(input, output, chain, options, figures, explanation, reason, sizeof reason);
     enum gf_status status = gf_pipeline_open(chain, &settled, &pipeline, error);
     if (!status && *reason)
         gf_pipeline_set_reason(pipeline, reason);

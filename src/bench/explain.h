@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "batch/cost.h"
 #include "chain/plan.h"
 #include "engine/backend.h"
 #include "engine/layout.h"
@@ -44,14 +45,18 @@ struct gf_explanation {
     struct gf_options options;
     struct gf_format in, out;
     int reduction; /* `in` is 1/reduction of the file's picture; 0 and 1: all of it */
+    struct gf_cost_work work; /* of the whole program, for its estimate; 0 files: not known */
+    bool gpu;                 /* there seems to be one, which is estimated as well */
     double copy_peak, upload_peak, download_peak; /* bytes/s; 0: not measured */
     struct gf_explained_segment *segment;
     int segments;
 };
 
-/* output: where the picture would go, or NULL; the choice of options->device=auto depends on it. */
+/* output: where the picture would go, or NULL; the choice of options->device=auto depends on it.
+ * figures: of this machine, for the estimate. */
 enum gf_status gf_explain_file(const char *input, const char *output, const char *chain,
-                               const struct gf_options *options, struct gf_explanation *explanation,
+                               const struct gf_options *options, const struct gf_figures *figures,
+                               struct gf_explanation *explanation,
                                struct gf_error *error) GF_CHECKED;
 /* Explains run->plan on run->backend, which is ready, without a file. Fills in all but the peaks.
  */

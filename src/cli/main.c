@@ -125,6 +125,8 @@ static enum gf_status act(struct gf_command *command, struct gf_error *error)
         break;
     case GF_ACTION_DEVICES:
         return gf_help_devices(stdout, command->form == GF_DEVICES_MEASURE, error);
+    case GF_ACTION_CALIBRATE:
+        return gf_run_calibrate(command, error);
     case GF_ACTION_VERSION:
         gf_help_version(stdout);
         break;

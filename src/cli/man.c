@@ -204,6 +204,9 @@ static void put_environment(FILE *file)
         {"GPUFILTER_OPTS",
          "options that come before those of the command line, quoted as in a shell"},
         {"NO_COLOR", "where set, the bar has no colour"},
+        {"XDG_CACHE_HOME",
+         "the folder whose subfolder gpufilter keeps the figures of *--device=auto*; without it "
+         "~/.cache"},
         {"TMPDIR", "where standard output is held back until a picture is complete"},
     };
     fputs(".SH ENVIRONMENT\n", file);
@@ -342,6 +345,12 @@ static void put_files(FILE *file)
           ".PP\n"
           "JPEG and PNM have no alpha: a picture that still has one is laid on white, as by a last "
           "\\fBflatten=white\\fR, and a warning says so.\n"
+          ".PP\n"
+          "Where there is a GPU, runs keep what they learned of the machine in "
+          "\\fB$XDG_CACHE_HOME/gpufilter/figures\\-\\fIHASH\\fR, a file of text for each kind of "
+          "GPU, processor and build. Nothing depends on it: one that is damaged, not owned by the "
+          "user or cannot be written counts as not there, and it may be removed at any time. "
+          "\\fB\\-\\-calibrate\\fR makes it anew.\n"
           ".PP\n"
           "An interlaced PNG is decoded as a whole, as is a JPEG of several scans (a progressive "
           "one), and \\fB\\-\\-progressive\\fR encodes as a whole. Without \\fB\\-\\-memory\\fR "

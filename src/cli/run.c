@@ -9,11 +9,13 @@
 
 #include "batch/archive.h"
 #include "batch/batch.h"
+#include "batch/figures_cache.h"
 #include "cli/messages.h"
 #include "cli/progress.h"
 #include "cli/report_file.h"
 #include "cli/summary.h"
 #include "codec/codec.h"
+#include "engine/backend.h"
 #include "gpufilter/device.h"
 #include "report/html.h"
 #include "report/profile_html.h"
@@ -29,6 +31,8 @@ struct session {
     struct gf_output *trace, *page; /* of --trace and --profile=html:FILE; or NULL */
     struct gf_progress progress;
     struct gf_batch_profile profile; /* of several inputs */
+    struct gf_figures figures;       /* of this machine */
+    struct gf_learning learning;
     int all_devices[GF_COMMAND_DEVICES_MAX];
     enum gf_status report_status; /* of writing the profile and the trace */
     struct gf_error report_error;
@@ -281,6 +285,17 @@ static enum gf_status find_devices(struct session *session, int *count, struct g
                : gf_fail(error, GF_ERROR_UNAVAILABLE, "--device=cuda:all: no CUDA device: %s", why);
 }
 
+/* Whether runs are to be learned from: where there is a GPU, estimates matter. */
+static bool load_figures(struct session *session)
+{
+    const struct gf_command *const command = session->command;
+    const char *why_not;
+    const bool matters = gf_backend_cuda_likely(&why_not);
+    if (matters || command->verbose)
+        gf_figures_load(&session->figures);
+    return matters && !command->dry_run;
+}
+
 static void drop_warning(void *context, const char *text)
 {
     (void)context;
@@ -298,6 +313,7 @@ static enum gf_status run(struct session *session, struct gf_error *error)
     if (status)
         return status;
     const bool profiled = is_profiled(command) || session->trace;
+    const bool learns = load_figures(session);
     /* Of several pictures the peaks are not measured: that takes longer than many a picture. */
     command->options.profile = profiled && !several;
     command->options.spans = profiled;
@@ -325,6 +341,8 @@ static enum gf_status run(struct session *session, struct gf_error *error)
         .tick = session->progress.form == GF_PROGRESS_NONE ? NULL : tick,
         .tick_s = session->progress.tick_s,
         .profile = several && profiled ? &session->profile : NULL,
+        .figures = &session->figures,
+        .learning = learns ? &session->learning : NULL,
         .counts = several ? gf_summary_prepare(command) : NULL,
         .context = session};
     const enum gf_status ran = gf_batch_run(&request, &state, error);
@@ -335,6 +353,8 @@ static enum gf_status run(struct session *session, struct gf_error *error)
         gf_progress_clear(&session->progress);
         gf_message_print("", text);
     }
+    if (learns && !ran)
+        gf_learning_keep(&session->learning);
     if (several && state.pictures && profiled)
         session->report_status = report_batch(session, &state, &session->report_error);
     return ran;

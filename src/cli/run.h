@@ -9,6 +9,9 @@ enum gf_status gf_run_batch(struct gf_command *command, struct gf_error *error) 
 /* --profile=compare and --explain (run_reports.c). */
 enum gf_status gf_run_compare(struct gf_command *command, struct gf_error *error) GF_CHECKED;
 enum gf_status gf_run_explain(struct gf_command *command, struct gf_error *error) GF_CHECKED;
+/* --calibrate (calibrate.c). */
+enum gf_status gf_run_calibrate(const struct gf_command *command,
+                                struct gf_error *error) GF_CHECKED;
 /* --lab (run_labs.c). */
 enum gf_status gf_run_labs(const struct gf_command *command, struct gf_error *error) GF_CHECKED;
 /* --report (run_saved.c). */

@@ -1,6 +1,7 @@
 /* --profile=compare and --explain. */
 #include <string.h>
 
+#include "batch/figures_cache.h"
 #include "bench/compare.h"
 #include "bench/explain.h"
 #include "cli/messages.h"
@@ -85,11 +86,13 @@ enum gf_status gf_run_compare(struct gf_command *command, struct gf_error *error
 enum gf_status gf_run_explain(struct gf_command *command, struct gf_error *error)
 {
     struct gf_explanation explanation;
+    struct gf_figures figures;
     command->options.warn = command->quiet ? NULL : gf_message_warn;
+    gf_figures_load(&figures);
     enum gf_status status = check_input(command, error);
     if (!status)
         status = gf_explain_file(command->input[0], command->output, command->chain,
-                                 &command->options, &explanation, error);
+                                 &command->options, &figures, &explanation, error);
     if (status)
         return status;
     gf_explain_print(&explanation, stdout);

@@ -142,6 +142,21 @@ static void put_total(FILE *file, const struct gf_explanation *explanation)
                 gf_explain_seconds(explanation, false) * 1e3);
 }
 
+static void put_line(void *context, const char *text)
+{
+    FILE *const file = context;
+    const char *const colon = strchr(text, ':');
+    const int column = fprintf(file, "%-10.*s ", colon ? (int)(colon - text) : 0, text);
+    gf_text_wrap(file, colon ? colon + 2 : text, column, 11);
+}
+
+/* Of the whole program, start and codecs included. */
+static void put_estimate(FILE *file, const struct gf_explanation *explanation)
+{
+    if (explanation->work.files)
+        gf_cost_describe(&explanation->work, explanation->gpu, put_line, file);
+}
+
 void gf_explain_print(const struct gf_explanation *explanation, FILE *file)
 {
     char in[GF_TEXT_FORMAT_SIZE], out[GF_TEXT_FORMAT_SIZE];
@@ -155,4 +170,5 @@ void gf_explain_print(const struct gf_explanation *explanation, FILE *file)
     for (int s = 0; s < explanation->segments; s++)
         put_segment(file, explanation, s);
     put_total(file, explanation);
+    put_estimate(file, explanation);
 }

@@ -33,6 +33,9 @@ $(BUILD)/bench-nvjpeg: $(BUILD)/tests/bench/peers/nvjpeg.o
 bench-batch: $(PROGRAM) $(BENCH_NVJPEG) ## thousands of JPEGs by every device, codec and peer, single ones by auto: tables and JSON
 	@bash tests/bench/batch.sh $(PROGRAM) $(BENCH_NVJPEG)
 
+bench-auto: $(PROGRAM) ## whether --device=auto takes the device that is done sooner, case by case; calibrates and uses a server, too
+	@bash tests/bench/auto.sh $(PROGRAM)
+
 ifeq ($(CUDA),1)
 bench-gpu: $(PROGRAM) $(BENCH_GPU) ## kernels beside NPP's, the pipeline and the start on a GPU: tables and JSON
 	@sh tests/bench/gpu.sh $(BENCH_GPU) $(PROGRAM)
@@ -67,6 +70,6 @@ $(BENCH_PNG): $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/bench/png/*.c)) $(LIB
 
 bench-png: $(PROGRAM) $(BENCH_PNG) ## PNG written and read beside libpng, level by level: tables and JSON
 	@bash tests/bench/png/png.sh $(BENCH_PNG) $(PROGRAM)
-.PHONY: bench bench-batch bench-thumbnail bench-gpu bench-jpeg bench-png compare techniques
+.PHONY: bench bench-auto bench-batch bench-thumbnail bench-gpu bench-jpeg bench-png compare techniques
 
 -include $(addprefix $(BUILD)/,$(addsuffix .d,$(basename $(BENCH_SRC) $(wildcard tests/bench/png/*.c tests/bench/jpeg/*.c))))

@@ -1,0 +1,263 @@
+/* The calibration as a whole, and what its parts share. */
+#include "bench/calibrate_run.h"
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <math.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/spans.h"
+#include "bench/timing.h"
+#include "engine/backend.h"
+
+extern char **environ;
+
+/* ---- pictures ---- */
+
+/* Smooth shapes of several sizes with grain: a JPEG and a PNG of it take as many bytes a pixel as
+ * those of photographs. */
+static float shade_at(int x, int y, int channel)
+{
+    return (float)(118 + 55 * sin(x * 0.011 + channel) * cos(y * 0.007) +
+                   25 * sin((x + 2 * y) * 0.05) + 12 * sin(x * 0.31 + y * 0.23 * channel));
+}
+
+static bool write_rows(FILE *file, int width, int height, unsigned char *row)
+{
+    enum { CHANNELS = 3, TILE = 480 };
+    static float shade[TILE][TILE][CHANNELS];
+    uint32_t state = 1;
+    for (int i = 0; i < TILE * TILE * CHANNELS; i++)
+        (&shade[0][0][0])[i] = shade_at(i / CHANNELS % TILE, i / CHANNELS / TILE, i % CHANNELS);
+    bool written = fprintf(file, "P6\n%d %d\n255\n", width, height) > 0;
+    for (int y = 0; written && y < height; y++) {
+        for (int i = 0; i < width * CHANNELS; i++) {
+            state = state * 1664525u + 1013904223u; /* Numerical Recipes' generator */
+            const float grain = (float)(state >> 24) / 256 - 0.5F;
+            row[i] = (unsigned char)((&shade[y % TILE][0][0])[i % (TILE * CHANNELS)] + 9 * grain);
+        }
+        written = fwrite(row, CHANNELS, (size_t)width, file) == (size_t)width;
+    }
+    return written;
+}
+
+static enum gf_status make_file(const struct gf_calibrator *calibrator, const char *name, int width,
+                                int height, struct gf_made_file *made, struct gf_error *error)
+{
+    made->pixels = (double)width * height;
+    snprintf(made->path, sizeof made->path, "%s/%s.ppm", calibrator->folder, name);
+    unsigned char *const row = malloc((size_t)width * 3);
+    if (!row)
+        return gf_fail_memory(error);
+    FILE *const file = fopen(made->path, "wb");
+    const bool written = file && write_rows(file, width, height, row);
+    free(row);
+    if (!file || fclose(file) || !written)
+        return gf_fail(error, GF_ERROR_OUTPUT, "%s: %m", made->path);
+    return GF_OK;
+}
+
+struct gf_made_file gf_made_file_named(const struct gf_made_file *file, const char *ending)
+{
+    struct gf_made_file named = {.pixels = file->pixels};
+    const int length = (int)(strrchr(file->path, '.') - file->path);
+    snprintf(named.path, sizeof named.path, "%.*s%s", length, file->path, ending);
+    return named;
+}
+
+/* ---- runs ---- */
+
+bool gf_calibrator_has_time(const struct gf_calibrator *calibrator, double seconds)
+{
+    return gf_now() + seconds < calibrator->end_s;
+}
+
+struct gf_options gf_calibrate_options(int threads)
+{
+    struct gf_options options = gf_options_default();
+    options.device = GF_DEVICE_CPU;
+    options.threads = threads;
+    options.serial = threads == 1;
+    options.spans = true;
+    return options;
+}
+
+bool gf_calibrate_once(struct gf_pipeline *pipeline, const struct gf_made_file *in,
+                       const struct gf_made_file *out, double *wall_s)
+{
+    const double begin_s = gf_now();
+    const bool done = !gf_pipeline_run_file(pipeline, in->path, out->path, NULL);
+    if (wall_s)
+        *wall_s = gf_now() - begin_s;
+    return done;
+}
+
+bool gf_calibrate_make(const char *chain, const struct gf_options *options,
+                       const struct gf_made_file *in, const struct gf_made_file *out)
+{
+    struct gf_pipeline *pipeline = NULL;
+    const bool done = !gf_pipeline_open(chain, options, &pipeline, NULL) &&
+                      gf_calibrate_once(pipeline, in, out, NULL);
+    gf_pipeline_close(pipeline);
+    return done;
+}
+
+/* The least value of each figure in several runs, since whatever else runs only adds to it; 0: it
+ * has none. */
+static void take_least(const struct gf_learning *learning, double least[GF_FIGURES_MAX])
+{
+    for (int i = 0; i < GF_FIGURES_MAX; i++) {
+        const struct gf_learned *const seen = &learning->seen[i];
+        const double value = seen->unit_s > 0 ? seen->measured_s / seen->unit_s : 0;
+        if (value > 0 && (!least[i] || value < least[i]))
+            least[i] = value;
+    }
+}
+
+/* The first run warms up what the next find. */
+static void run_chain(struct gf_pipeline *pipeline, const char *chain,
+                      const struct gf_options *options, const struct gf_made_file *in,
+                      const struct gf_made_file *out, double least[GF_FIGURES_MAX])
+{
+    enum { RUNS = 6, PATIENCE_MS = 250 };
+    const double begin_s = gf_now();
+    for (int run = 0; run < RUNS; run++) {
+        struct gf_learning learning = {
+            .chain = chain, .options = *options, .processors = 1, .serial = true, .files = 1};
+        if (!gf_calibrate_once(pipeline, in, out, NULL))
+            return;
+        gf_learning_add(&learning, gf_pipeline_profile(pipeline));
+        const bool slow = gf_now() - begin_s > PATIENCE_MS * 1e-3;
+        if (run || slow)
+            take_least(&learning, least);
+        if (slow)
+            return;
+    }
+}
+
+void gf_calibrate_chain(struct gf_calibrator *calibrator, const char *chain,
+                        const struct gf_options *options, const struct gf_made_file *in,
+                        const struct gf_made_file *out, bool (*wanted)(int figure))
+{
+    struct gf_pipeline *pipeline = NULL;
+    double least[GF_FIGURES_MAX] = {0};
+    if (!gf_calibrator_has_time(calibrator, 0) || gf_pipeline_open(chain, options, &pipeline, NULL))
+        return;
+    run_chain(pipeline, chain, options, in, out, least);
+    gf_pipeline_close(pipeline);
+    for (int i = 0; i < gf_figure_count(); i++) {
+        if (least[i] > 0 && (!wanted || wanted(i)))
+            (void)gf_figure_calibrate(&calibrator->calibration->figures, i, least[i]);
+    }
+}
+
+void gf_calibrate_filters(struct gf_calibrator *calibrator, const struct gf_options *options,
+                          bool (*wanted)(int figure))
+{
+    const struct gf_made_file out = gf_made_file_named(&calibrator->middle, "-out.ppm");
+    const struct gf_filter *filter;
+    for (int i = 0; (filter = gf_filter_at(i)); i++)
+        gf_calibrate_chain(calibrator, filter->example ? filter->example : filter->name, options,
+                           &calibrator->middle, &out, wanted);
+}
+
+/* ---- the program ---- */
+
+static double run_program_s(const struct gf_calibrator *calibrator, const char *device)
+{
+    struct gf_made_file out = gf_made_file_named(&calibrator->one, "-out.ppm");
+    char choice[40];
+    snprintf(choice, sizeof choice, "--device=%s", device);
+    char *const words[] = {(char *)calibrator->program,
+                           "-q",
+                           choice,
+                           "-i",
+                           (char *)calibrator->one.path,
+                           "-o",
+                           out.path,
+                           "invert",
+                           NULL};
+    posix_spawn_file_actions_t actions;
+    pid_t child;
+    int result = -1;
+    posix_spawn_file_actions_init(&actions);
+    for (int fd = 0; fd <= 2; fd++)
+        posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
+    const double begin_s = gf_now();
+    const bool started =
+        !posix_spawn(&child, calibrator->program, &actions, NULL, words, environ) &&
+        waitpid(child, &result, 0) == child && !result;
+    const double seconds = gf_now() - begin_s;
+    posix_spawn_file_actions_destroy(&actions);
+    return started ? seconds : 0;
+}
+
+double gf_calibrate_process_s(const struct gf_calibrator *calibrator, const char *device, int runs)
+{
+    enum { RUNS_MAX = 9 };
+    double seconds[RUNS_MAX];
+    int count = 0;
+    while (calibrator->program && count < runs && count < RUNS_MAX &&
+           gf_calibrator_has_time(calibrator, 0)) {
+        seconds[count] = run_program_s(calibrator, device);
+        if (!seconds[count++])
+            return 0;
+    }
+    return count ? gf_timing_of(seconds, count).least_s : 0;
+}
+
+/* ---- the whole ---- */
+
+static int remove_entry(const char *path, const struct stat *stat, int kind, struct FTW *place)
+{
+    (void)stat;
+    (void)kind;
+    (void)place;
+    return remove(path);
+}
+
+static enum gf_status prepare(struct gf_calibrator *calibrator, struct gf_error *error)
+{
+    const char *const place = getenv("TMPDIR");
+    snprintf(calibrator->folder, sizeof calibrator->folder, "%.60s/gpufilter-calibrate-XXXXXX",
+             place && *place && strlen(place) < 60 ? place : "/tmp");
+    if (!mkdtemp(calibrator->folder)) {
+        (void)gf_fail(error, GF_ERROR_OUTPUT, "%s: %m", calibrator->folder);
+        *calibrator->folder = '\0';
+        return GF_ERROR_OUTPUT;
+    }
+    enum gf_status status = make_file(calibrator, "one", 1, 1, &calibrator->one, error);
+    if (!status)
+        status = make_file(calibrator, "small", 960, 540, &calibrator->small, error);
+    if (!status)
+        status = make_file(calibrator, "middle", 1920, 1080, &calibrator->middle, error);
+    return status ? status : make_file(calibrator, "large", 3840, 2160, &calibrator->large, error);
+}
+
+enum gf_status gf_calibrate(const char *program, double seconds, struct gf_calibration *calibration,
+                            struct gf_error *error)
+{
+    const double begin_s = gf_now();
+    const char *why_not = "";
+    struct gf_calibrator calibrator = {
+        .calibration = calibration, .program = program, .end_s = begin_s + seconds};
+    *calibration = (struct gf_calibration){0};
+    const enum gf_status status = prepare(&calibrator, error);
+    calibration->gpu = gf_backend_cuda_likely(&why_not);
+    if (!calibration->gpu)
+        snprintf(calibration->why_no_gpu, sizeof calibration->why_no_gpu, "%s", why_not);
+    if (!status && calibration->gpu) /* first, while there is time */
+        gf_calibrate_gpu(&calibrator);
+    if (!status)
+        gf_calibrate_cpu(&calibrator);
+    if (*calibrator.folder)
+        (void)nftw(calibrator.folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+    calibration->seconds = gf_now() - begin_s;
+    return status;
+}

@@ -1,0 +1,242 @@
+/* The figures of the CPU. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cpu.h"
+#include "base/spans.h"
+#include "batch/cost.h"
+#include "bench/calibrate_run.h"
+#include "bench/timing.h"
+#include "codec/formats.h"
+
+static bool is_codec(int figure)
+{
+    return figure >= GF_FIGURE_JPEG_DECODE && figure < GF_FIGURE_WHOLE;
+}
+
+static bool is_cpu_filter(int figure)
+{
+    return figure >= GF_FIGURE_NAMED && (figure - GF_FIGURE_NAMED) % 2 == 0;
+}
+
+/* ---- codecs ---- */
+
+/* Encodes the picture, and decodes what came of it. */
+static void calibrate_codec(struct gf_calibrator *calibrator, const char *extension,
+                            const struct gf_options *options, const struct gf_made_file *picture)
+{
+    char ending[16];
+    snprintf(ending, sizeof ending, ".%.*s", (int)strcspn(extension, " "), extension);
+    const struct gf_made_file encoded = gf_made_file_named(picture, ending),
+                              decoded = gf_made_file_named(picture, "-out.ppm");
+    gf_calibrate_chain(calibrator, "", options, picture, &encoded, is_codec);
+    gf_calibrate_chain(calibrator, "", options, &encoded, &decoded, is_codec);
+}
+
+/* Formats that are dear to encode get the small picture, and come after the filters. */
+static void calibrate_codecs(struct gf_calibrator *calibrator, bool dear)
+{
+    enum { DEAR_NS = 50 };
+    struct gf_options options = gf_calibrate_options(1);
+    const struct gf_file_type *type;
+    for (int i = 0; (type = gf_file_type_at(i)); i++) {
+        double times;
+        const int figure = gf_cost_encoder(type->format, &options, &times);
+        if (type->create && (gf_figure_info(figure).declared > DEAR_NS) == dear)
+            calibrate_codec(calibrator, type->extensions, &options,
+                            dear ? &calibrator->small : &calibrator->middle);
+    }
+    if (!dear)
+        return;
+    options.png_level = 6;
+    options.lossless = true;
+    calibrate_codec(calibrator, "png", &options, &calibrator->small);
+    calibrate_codec(calibrator, "webp", &options, &calibrator->small);
+}
+
+/* ---- several threads ---- */
+
+enum { THREADS_MAX = 256 };
+
+struct racer {
+    pthread_t thread;
+    int number;
+    const struct gf_made_file *in;
+    double seconds;
+};
+
+/* A picture from JPEG to JPEG on this thread, some times: the median. The first run, in which other
+ * threads may not have begun, does not count. */
+static void *race(void *argument)
+{
+    enum { RUNS = 5 };
+    struct racer *const racer = argument;
+    struct gf_pipeline *pipeline = NULL;
+    double seconds[RUNS] = {0};
+    char ending[24];
+    snprintf(ending, sizeof ending, "-%d.jpg", racer->number);
+    const struct gf_made_file out = gf_made_file_named(racer->in, ending);
+    const struct gf_options options = gf_calibrate_options(1);
+    bool done = !gf_pipeline_open("blur=2", &options, &pipeline, NULL);
+    for (int i = -1; done && i < RUNS; i++)
+        done = gf_calibrate_once(pipeline, racer->in, &out, &seconds[i < 0 ? 0 : i]);
+    gf_pipeline_close(pipeline);
+    racer->seconds = done ? gf_timing_of(seconds, RUNS).median_s : 0;
+    return NULL;
+}
+
+/* The mean over so many threads; 0: they could not be started. */
+static double race_s(const struct gf_made_file *in, int count)
+{
+    struct racer *const racer = calloc((size_t)count, sizeof *racer);
+    double sum = 0;
+    int started = 0, done = 0;
+    for (; racer && started < count; started++) {
+        racer[started] = (struct racer){.number = started, .in = in};
+        if (pthread_create(&racer[started].thread, NULL, race, &racer[started]))
+            break;
+    }
+    for (int i = 0; i < started; i++) {
+        pthread_join(racer[i].thread, NULL);
+        sum += racer[i].seconds;
+        done += racer[i].seconds > 0;
+    }
+    free(racer);
+    return done == count ? sum / count : 0;
+}
+
+static void calibrate_share(struct gf_calibrator *calibrator, const struct gf_made_file *jpeg)
+{
+    const int processors = gf_cpu_count() < THREADS_MAX ? gf_cpu_count() : THREADS_MAX;
+    if (processors < 2 || !gf_calibrator_has_time(calibrator, 1))
+        return;
+    const double alone_s = race_s(jpeg, 1), all_s = race_s(jpeg, processors);
+    const double share = all_s > 0 ? alone_s / all_s : 0;
+    (void)gf_figure_calibrate(&calibrator->calibration->figures, GF_FIGURE_SHARE,
+                              share < 1 ? share : 1);
+}
+
+static double processor_s(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* The processor time of a picture by that many threads: the least of three; 0: it failed. */
+static double codec_processor_s(const struct gf_made_file *in, int threads)
+{
+    enum { RUNS = 3 };
+    struct gf_pipeline *pipeline = NULL;
+    double seconds[RUNS];
+    const struct gf_options options = gf_calibrate_options(threads);
+    const struct gf_made_file out = gf_made_file_named(in, "-out.jpg");
+    if (gf_pipeline_open("", &options, &pipeline, NULL))
+        return 0;
+    bool done = true;
+    for (int i = 0; done && i < RUNS; i++) {
+        const double begin_s = processor_s();
+        done = gf_calibrate_once(pipeline, in, &out, NULL);
+        seconds[i] = processor_s() - begin_s;
+    }
+    gf_pipeline_close(pipeline);
+    return done ? gf_timing_of(seconds, RUNS).least_s : 0;
+}
+
+/* What several threads take more than one for the same JPEG, less what each of them is slower. */
+static void calibrate_strips(struct gf_calibrator *calibrator, const struct gf_made_file *jpeg)
+{
+    struct gf_figures *const figures = &calibrator->calibration->figures;
+    if (gf_cpu_count() < 2 || !gf_calibrator_has_time(calibrator, 1))
+        return;
+    const double one_s = codec_processor_s(jpeg, 1),
+                 all_s = codec_processor_s(jpeg, gf_cpu_count());
+    if (one_s > 0)
+        (void)gf_figure_calibrate(figures, GF_FIGURE_STRIPS,
+                                  all_s / one_s * gf_figure(figures, GF_FIGURE_SHARE));
+}
+
+static void calibrate_threads(struct gf_calibrator *calibrator)
+{
+    const struct gf_options options = gf_calibrate_options(0);
+    const struct gf_made_file middle = gf_made_file_named(&calibrator->middle, ".jpg"),
+                              large = gf_made_file_named(&calibrator->large, ".jpg");
+    if (gf_calibrate_make("", &options, &calibrator->middle, &middle))
+        calibrate_share(calibrator, &middle);
+    if (gf_calibrate_make("", &options, &calibrator->large, &large))
+        calibrate_strips(calibrator, &large);
+}
+
+/* ---- files ---- */
+
+/* Pictures of one pixel, one after another: what is left is the files. */
+static void calibrate_files(struct gf_calibrator *calibrator)
+{
+    enum { FILES = GF_TIMING_RUNS_MAX };
+    const struct gf_made_file out = gf_made_file_named(&calibrator->one, "-out.ppm");
+    double seconds[FILES];
+    struct gf_pipeline *pipeline = NULL;
+    const struct gf_options options = gf_calibrate_options(1);
+    if (gf_pipeline_open("invert", &options, &pipeline, NULL))
+        return;
+    bool done = true;
+    for (int i = 0; done && i < FILES; i++)
+        done = gf_calibrate_once(pipeline, &calibrator->one, &out, &seconds[i]);
+    gf_pipeline_close(pipeline);
+    if (done)
+        (void)gf_figure_calibrate(&calibrator->calibration->figures, GF_FIGURE_FILE,
+                                  gf_timing_of(seconds, FILES).median_s * 1e3);
+}
+
+/* What a picture that lies whole in memory takes more than the estimate without that says. */
+static void calibrate_whole(struct gf_calibrator *calibrator)
+{
+    enum { RUNS = 5 };
+    struct gf_figures *const figures = &calibrator->calibration->figures;
+    const struct gf_options options = gf_calibrate_options(0);
+    const struct gf_made_file out = gf_made_file_named(&calibrator->large, "-out.ppm");
+    struct gf_input_name name = {.path = calibrator->large.path};
+    const struct gf_inputs inputs = {.item = &name, .count = 1};
+    const struct gf_template output = {.text = (char *)out.path};
+    const struct gf_batch_request request = {.chain = "equalize",
+                                             .options = options,
+                                             .inputs = &inputs,
+                                             .output = &output,
+                                             .figures = figures};
+    struct gf_pipeline *pipeline = NULL;
+    struct gf_cost_work work;
+    double wall_s[RUNS];
+    if (!gf_calibrator_has_time(calibrator, 0.5) || !gf_cost_look(&request, &work))
+        return;
+    bool done = true;
+    for (int i = 0; done && i < RUNS;
+         i++) { /* a process has one picture: memory is new each time */
+        done = !gf_pipeline_open("equalize", &options, &pipeline, NULL) &&
+               gf_calibrate_once(pipeline, &calibrator->large, &out, &wall_s[i]);
+        gf_pipeline_close(pipeline);
+    }
+    const double expected_s = gf_cost_cpu_s(&work) - gf_figure(figures, GF_FIGURE_PROCESS) * 1e-3;
+    if (done)
+        (void)gf_figure_calibrate(figures, GF_FIGURE_WHOLE,
+                                  gf_figure(figures, GF_FIGURE_WHOLE) +
+                                      (gf_timing_of(wall_s, RUNS).least_s - expected_s) * 1e9 /
+                                          calibrator->large.pixels);
+}
+
+void gf_calibrate_cpu(struct gf_calibrator *calibrator)
+{
+    const struct gf_options options = gf_calibrate_options(1);
+    const double process_s = gf_calibrate_process_s(calibrator, "cpu", 7);
+    if (process_s > 0)
+        (void)gf_figure_calibrate(&calibrator->calibration->figures, GF_FIGURE_PROCESS,
+                                  process_s * 1e3);
+    calibrate_files(calibrator);
+    calibrate_codecs(calibrator, false);
+    calibrate_threads(calibrator);
+    gf_calibrate_filters(calibrator, &options, is_cpu_filter);
+    calibrate_whole(calibrator);
+    calibrate_codecs(calibrator, true);
+}

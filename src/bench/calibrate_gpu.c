@@ -1,0 +1,156 @@
+/* The figures of the GPU. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/spans.h"
+#include "bench/calibrate_run.h"
+#include "pipeline/pipeline_internal.h"
+
+static bool is_copy(int figure)
+{
+    return figure == GF_FIGURE_CUDA_UPLOAD || figure == GF_FIGURE_CUDA_DOWNLOAD;
+}
+
+static bool is_gpu_filter(int figure)
+{
+    return figure >= GF_FIGURE_NAMED && (figure - GF_FIGURE_NAMED) % 2 == 1;
+}
+
+static struct gf_options on_gpu(void)
+{
+    struct gf_options options = gf_calibrate_options(0);
+    options.device = GF_DEVICE_CUDA;
+    return options;
+}
+
+static void set(struct gf_calibrator *calibrator, enum gf_figure_id figure, double value)
+{
+    (void)gf_figure_calibrate(&calibrator->calibration->figures, figure, value);
+}
+
+/* What the first picture takes more than the third, for which everything is there. */
+static double first_more_s(struct gf_pipeline *pipeline, const struct gf_made_file *in,
+                           const char *ending)
+{
+    const struct gf_made_file out = gf_made_file_named(in, ending);
+    enum { RUNS = 3 };
+    double wall_s[RUNS] = {0};
+    for (int i = 0; i < RUNS; i++) {
+        if (!gf_calibrate_once(pipeline, in, &out, &wall_s[i]))
+            return 0;
+    }
+    return wall_s[0] - wall_s[RUNS - 1];
+}
+
+/* The first context of this process; other processes must not find one, so that they come first. */
+static bool calibrate_start(struct gf_calibrator *calibrator, double more_s)
+{
+    struct gf_pipeline *pipeline = NULL;
+    struct gf_backend *backend;
+    bool on_cuda = false;
+    const struct gf_options options = on_gpu();
+    const double begin_s = gf_now();
+    if (gf_pipeline_open("blur=2", &options, &pipeline, NULL))
+        return false;
+    const bool started = !gf_pipeline_start(pipeline, &backend, &on_cuda, NULL) && on_cuda;
+    const double start_s = gf_now() - begin_s;
+    if (started) {
+        set(calibrator, GF_FIGURE_CUDA_START, start_s * 1e3);
+        set(calibrator, GF_FIGURE_CUDA_END, (more_s > start_s ? more_s - start_s : 1e-3) * 1e3);
+        set(calibrator, GF_FIGURE_CUDA_MEMORY,
+            first_more_s(pipeline, &calibrator->large, "-out.ppm") * 1e9 /
+                calibrator->large.pixels);
+    }
+    gf_pipeline_close(pipeline);
+    return started;
+}
+
+/* ---- JPEG ---- */
+
+struct coder {
+    pthread_t thread;
+    int number;
+    const struct gf_made_file *in;
+    int done; /* pictures */
+};
+
+static void *code(void *argument)
+{
+    enum { PICTURES = 8 };
+    struct coder *const coder = argument;
+    struct gf_pipeline *pipeline = NULL;
+    char ending[24];
+    snprintf(ending, sizeof ending, "-%d.jpg", coder->number);
+    const struct gf_made_file out = gf_made_file_named(coder->in, ending);
+    struct gf_options options = on_gpu();
+    options.threads = 1;
+    options.serial = true;
+    if (!gf_pipeline_open("blur=2", &options, &pipeline, NULL)) {
+        for (int i = 0; i < PICTURES; i++) {
+            const bool coded = gf_calibrate_once(pipeline, coder->in, &out, NULL) &&
+                               gf_pipeline_profile(pipeline)->device_decoded &&
+                               gf_pipeline_profile(pipeline)->device_encoded;
+            coder->done += coded;
+        }
+    }
+    gf_pipeline_close(pipeline);
+    return NULL;
+}
+
+/* Many threads with pictures from JPEG to JPEG, as in a batch: seconds for each picture; 0: the GPU
+ * did not code them all. */
+static double code_s(const struct gf_made_file *jpeg)
+{
+    enum { CODERS = 32, PICTURES = 8 };
+    struct coder coder[CODERS];
+    int started = 0, done = 0;
+    const double begin_s = gf_now();
+    for (; started < CODERS; started++) {
+        coder[started] = (struct coder){.number = started, .in = jpeg};
+        if (pthread_create(&coder[started].thread, NULL, code, &coder[started]))
+            break;
+    }
+    for (int i = 0; i < started; i++) {
+        pthread_join(coder[i].thread, NULL);
+        done += coder[i].done;
+    }
+    return started && done == started * PICTURES ? (gf_now() - begin_s) / done : 0;
+}
+
+static void calibrate_jpeg(struct gf_calibrator *calibrator)
+{
+    const struct gf_options options = on_gpu(), on_cpu = gf_calibrate_options(0);
+    const struct gf_made_file jpeg = gf_made_file_named(&calibrator->middle, ".jpg");
+    struct gf_pipeline *pipeline = NULL;
+    if (!gf_calibrate_make("", &on_cpu, &calibrator->middle, &jpeg) ||
+        gf_pipeline_open("blur=2", &options, &pipeline, NULL))
+        return;
+    const double first_s = first_more_s(pipeline, &jpeg, "-out.jpg");
+    if (gf_pipeline_profile(pipeline)->device_decoded)
+        set(calibrator, GF_FIGURE_CUDA_FIRST, first_s * 1e3);
+    const double each_s = gf_calibrator_has_time(calibrator, 1) ? code_s(&jpeg) : 0;
+    gf_pipeline_close(pipeline);
+    if (each_s > 0) {
+        const double half_ns = each_s * 1e9 / (2 * calibrator->middle.pixels);
+        set(calibrator, GF_FIGURE_CUDA_DECODE, half_ns);
+        set(calibrator, GF_FIGURE_CUDA_ENCODE, half_ns);
+    }
+}
+
+void gf_calibrate_gpu(struct gf_calibrator *calibrator)
+{
+    const struct gf_options options = on_gpu();
+    const struct gf_made_file out = gf_made_file_named(&calibrator->large, "-out.ppm");
+    const double with_s = gf_calibrate_process_s(calibrator, "cuda", 3),
+                 without_s = with_s > 0 ? gf_calibrate_process_s(calibrator, "cpu", 3) : 0;
+    if (!calibrate_start(calibrator, with_s - without_s)) {
+        calibrator->calibration->gpu = false;
+        snprintf(calibrator->calibration->why_no_gpu, sizeof calibrator->calibration->why_no_gpu,
+                 "CUDA does not start");
+        return;
+    }
+    calibrate_jpeg(calibrator);
+    gf_calibrate_chain(calibrator, "blur=2", &options, &calibrator->large, &out, is_copy);
+    gf_calibrate_filters(calibrator, &options, is_gpu_filter);
+}

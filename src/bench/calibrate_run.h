@@ -1,0 +1,50 @@
+/* What the parts of a calibration share (calibrate.c, calibrate_cpu.c, calibrate_gpu.c). */
+#ifndef GF_BENCH_CALIBRATE_RUN_H
+#define GF_BENCH_CALIBRATE_RUN_H
+
+#include "batch/learn.h"
+#include "bench/calibrate.h"
+#include "gpufilter/pipeline.h"
+
+/* A picture file in the calibration's folder. */
+struct gf_made_file {
+    char path[120];
+    double pixels;
+};
+
+struct gf_calibrator {
+    struct gf_calibration *calibration;
+    const char *program;
+    double end_s;                                  /* gf_now() at which to stop */
+    struct gf_made_file one, small, middle, large; /* PPM: a pixel, and 0.5, 2 and 8 megapixels */
+    char folder[100];
+};
+
+/* Whether there is time for something that takes that long. */
+bool gf_calibrator_has_time(const struct gf_calibrator *calibrator, double seconds);
+
+/* The picture with another ending: "/tmp/.../large.ppm" and "-2.jpg". */
+struct gf_made_file gf_made_file_named(const struct gf_made_file *file, const char *ending);
+/* One run of a pipeline that is open; false: it failed. wall_s may be NULL. */
+bool gf_calibrate_once(struct gf_pipeline *pipeline, const struct gf_made_file *in,
+                       const struct gf_made_file *out, double *wall_s);
+/* The same with a pipeline that is opened for it. */
+bool gf_calibrate_make(const char *chain, const struct gf_options *options,
+                       const struct gf_made_file *in, const struct gf_made_file *out);
+/* Options of a run whose spans are wanted. threads 1: each picture by one thread. */
+struct gf_options gf_calibrate_options(int threads);
+/* Runs a chain some times, on whatever the options say, and takes what the spans teach: figure by
+ * figure the least. Only what `wanted` lets through is taken; NULL: everything. */
+void gf_calibrate_chain(struct gf_calibrator *calibrator, const char *chain,
+                        const struct gf_options *options, const struct gf_made_file *in,
+                        const struct gf_made_file *out, bool (*wanted)(int figure));
+
+void gf_calibrate_filters(struct gf_calibrator *calibrator, const struct gf_options *options,
+                          bool (*wanted)(int figure));
+/* Seconds of the whole program, a picture of one pixel; the least; 0: it does not run. */
+double gf_calibrate_process_s(const struct gf_calibrator *calibrator, const char *device, int runs);
+
+void gf_calibrate_cpu(struct gf_calibrator *calibrator);
+void gf_calibrate_gpu(struct gf_calibrator *calibrator);
+
+#endif

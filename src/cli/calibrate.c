@@ -1,0 +1,56 @@
+/* --calibrate: measures the figures of this machine, prints them and keeps them. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "batch/figures_cache.h"
+#include "bench/calibrate.h"
+#include "cli/messages.h"
+#include "cli/run.h"
+
+/* What was measured replaces what was known, and the rest stays. */
+static bool take(struct gf_figures *figures, void *context)
+{
+    const struct gf_calibration *const calibration = context;
+    for (int i = 0; i < GF_FIGURES_MAX; i++) {
+        if (calibration->figures.state[i].calibrated > 0)
+            figures->state[i] = calibration->figures.state[i];
+    }
+    return true;
+}
+
+static void print_figure(const struct gf_calibration *calibration, int figure)
+{
+    const struct gf_figure_info info = gf_figure_info(figure);
+    const double found = calibration->figures.state[figure].calibrated;
+    if (found > 0)
+        printf("%-18s %9.4g %9.4g  %-8s  %s\n", info.name, info.declared, found, info.unit,
+               info.what);
+}
+
+enum gf_status gf_run_calibrate(const struct gf_command *command, struct gf_error *error)
+{
+    struct gf_calibration calibration;
+    struct gf_figures_file file;
+    struct gf_error why;
+    /* What the environment asks of every run is not for those that are measured. */
+    (void)unsetenv("GPUFILTER_OPTS");
+    const enum gf_status status =
+        gf_calibrate("/proc/self/exe", GF_CALIBRATE_SECONDS, &calibration, error);
+    if (status)
+        return status;
+    printf("%-18s %9s %9s  %-8s  %s\n", "figure", "declared", "measured", "unit", "what it is");
+    const int count = gf_figure_count();
+    for (int i = 0; i < count; i++)
+        print_figure(&calibration, i);
+    printf("\nmeasured in %.1f s%s%s\n", calibration.seconds,
+           calibration.gpu ? "" : "; no GPU: ", calibration.gpu ? "" : calibration.why_no_gpu);
+    const bool kept = gf_figures_change(take, &calibration, &why);
+    if (kept && gf_figures_file_find(&file))
+        printf("kept in %s\nfor %s\n", file.path, file.machine);
+    else if (!command->quiet) {
+        struct gf_error text;
+        (void)gf_fail(&text, GF_OK, "the figures are not kept: %s", why.text);
+        gf_message_warn(NULL, text.text);
+    }
+    return GF_OK;
+}
