@@ -64,7 +64,7 @@ chain = "resize=1200:900,bilateral=2"
 text = run(*files, "--fail-fast", "--threads=1", "-i", "in.ppm", chain)
 assert "\r\033[32m[" in text and "-]\033[0m" in text and "\033[K" in text, text
 assert "/10 " in text and "left" in text, text
-assert "gpufilter: many/9.png: not a PNG" in text.replace("\r\033[K", "\n"), text
+assert "gpufilter: many/9.png: not a picture of a known format" in text.replace("\r\033[K", "\n"), text
 assert "\033[32m" not in run(*files, chain, NO_COLOR="1")
 assert "\033" not in run(*files, "invert", TERM="dumb")
 assert run("-i", "in.ppm", "-o", "one.ppm", "invert") == ""
