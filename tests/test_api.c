@@ -295,6 +295,34 @@ static void test_format_of_the_result(void **state)
     gf_pipeline_close(pipeline);
 }
 
+/* The size of a trimmed picture is known only when it is made. */
+static void test_size_by_pixels(void **state)
+{
+    (void)state;
+    const struct gf_format format = {.width = 9, .height = 7, .channels = 1, .bits = 8};
+    unsigned char pixels[63] = {[3 * 9 + 2] = 200, [4 * 9 + 5] = 100};
+    const struct gf_image image = {.format = format, .pitch = 9, .data = pixels};
+    struct gf_pipeline *const pipeline = open_cpu("trim,invert", GF_FILE_AUTO);
+    struct gf_format largest;
+    assert_int_equal(gf_pipeline_format(pipeline, format, &largest, &failure), GF_OK);
+    assert_int_equal(largest.width, 9);
+    for (int i = 0; i < 2; i++) {
+        struct gf_image made = {.data = NULL};
+        assert_int_equal(gf_pipeline_run_image(pipeline, &image, &made, &failure), GF_OK);
+        assert_int_equal(made.format.width, 4);
+        assert_int_equal(made.format.height, 2);
+        assert_int_equal(made.data[0], 55);
+        assert_int_equal(made.data[made.pitch + 3], 155);
+        gf_image_free(&made);
+    }
+    unsigned char room[63];
+    struct gf_image given = {.format = format, .pitch = 9, .data = room};
+    assert_usage(gf_pipeline_run_image(pipeline, &image, &given, &failure),
+                 "output: the result is 4x2, which depends on the pixels: leave the memory to the "
+                 "library");
+    gf_pipeline_close(pipeline);
+}
+
 static void assert_bytes_refused(struct gf_pipeline *pipeline, const void *data, size_t size,
                                  enum gf_status expected, const char *words)
 {
@@ -379,6 +407,7 @@ int main(void)
         cmocka_unit_test(test_bytes_are_the_files),
         cmocka_unit_test(test_bytes_keep_metadata),
         cmocka_unit_test(test_format_of_the_result),
+        cmocka_unit_test(test_size_by_pixels),
         cmocka_unit_test(test_bad_bytes),
         cmocka_unit_test(test_several_pictures_in_bytes),
         cmocka_unit_test(test_large_bytes),

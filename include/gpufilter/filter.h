@@ -50,7 +50,8 @@ struct gf_param {
     enum gf_param_type type;
     size_t offset; /* of the member in the filter's own struct, for the library's use */
     bool required; /* it has no default */
-    double value;  /* the default; of a choice, its index; of a colour, 0xRRGGBB; NaN: the word */
+    double value;  /* the default; of a choice, its index; of a colour, 0xRRGGBB, or -1 less the
+                    * index of a word; NaN: the word */
     double least, greatest;      /* the same: any finite number */
     const char *const *choices;  /* ends with NULL */
     const char *help;            /* with units */

@@ -55,6 +55,13 @@ enum gf_status gf_chain_parse(const char *text, struct gf_chain *chain, struct g
     return GF_OK;
 }
 
+int gf_chain_next_box(const struct gf_chain *chain, int first)
+{
+    while (first < chain->count && !chain->item[first].filter->find_box)
+        first++;
+    return first < chain->count ? first : chain->count;
+}
+
 void gf_chain_free(struct gf_chain *chain)
 {
     for (int i = 0; i < chain->count; i++)

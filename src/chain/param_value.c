@@ -195,6 +195,8 @@ void gf_params_set_defaults(const struct gf_filter *filter, void *params)
         else if (param->type == GF_TYPE_INT || param->type == GF_TYPE_CHOICE)
             *(int *)member = (int)param->value;
         else if (param->type == GF_TYPE_COLOUR)
-            *(struct gf_colour *)member = gf_colour_of_number((unsigned)param->value);
+            *(struct gf_colour *)member = param->value < 0
+                                              ? (struct gf_colour){.word = -(int)param->value}
+                                              : gf_colour_of_number((unsigned)param->value);
     }
 }

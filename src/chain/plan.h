@@ -37,6 +37,7 @@ struct gf_plan_request {
     bool opaque;     /* the result goes where there is no alpha: flatten ends the chain */
     /* Where the file was decoded at a fraction: 2, 4 or 8, and the whole picture's size. */
     int reduction, width, height;
+    struct gf_rectangle box; /* of the first filter, where that is one that finds a box */
 };
 
 /* The chain must outlive the plan. */

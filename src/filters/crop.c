@@ -121,7 +121,7 @@ extern gf_launcher gf_crop_cuda;
 
 const struct gf_filter gf_crop_filter = {
     .name = "crop",
-    .synonyms = "cut trim",
+    .synonyms = "cut",
     .summary = "a rectangle of the picture",
     .definition =
         "Columns x..x+w-1 of rows y..y+h-1. A size that is not given is the picture's, an "

@@ -42,7 +42,7 @@ enum gf_status gf_pipeline_run_memory(struct gf_pipeline *pipeline, const void *
                                       struct gf_error *error) GF_CHECKED;
 
 /* What an input's header says: the file format, and the formats of its first picture and of the
- * result. */
+ * result. Where that depends on the pixels (trim), the picture is made. */
 struct gf_peek {
     enum gf_file_format content;
     struct gf_format in, out;

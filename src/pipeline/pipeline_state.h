@@ -29,6 +29,7 @@ struct gf_pipeline {
     struct gf_spans spans;
     struct gf_profile profile;
     struct gf_profile_stage *stages;
+    int stages_done, segments_done; /* by the earlier parts of the chain, in the profile */
 };
 
 /* One picture on its way from an input to a destination, or from image to image. */
@@ -39,16 +40,25 @@ struct gf_picture_task {
     enum gf_file_format own_format, file_format; /* the input's and the output's */
     const char *path;                            /* that the destination chose */
     struct gf_output *output;                    /* NULL until the result's format is known */
-    const struct gf_image *image_in, *image_out;
-    int reduction;        /* of the decoding: 1, 2, 4 or 8 */
-    int width, height;    /* of the whole picture */
-    uint64_t codec_bytes; /* memory that the codecs need, as gf_codec_memory counts it */
+    const struct gf_image *image_in;
+    struct gf_image *image_out; /* without data: allocated when the result's format is known */
+    uint64_t image_bytes;       /* of pictures between parts of the chain */
+    int reduction;              /* of the decoding: 1, 2, 4 or 8 */
+    int width, height;          /* of the whole picture */
+    uint64_t codec_bytes;       /* memory that the codecs need, as gf_codec_memory counts it */
 };
 
 /* Prepares another attempt after a failure of the device: without the GPU's codec, else in smaller
  * bands, else, with GF_DEVICE_AUTO, on the CPU. False: there is nothing left to try. */
 bool gf_pipeline_recover(struct gf_pipeline *pipeline, enum gf_status failure,
                          const struct gf_error *why, struct gf_error *error);
+
+/* Plans a part of the chain for the task's picture. Where the task has a destination, the part is
+ * the last one, and the output is opened unless it is open. */
+enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                     const struct gf_chain *chain, struct gf_format in,
+                                     const struct gf_plan_request *request, struct gf_plan *plan,
+                                     struct gf_error *error) GF_CHECKED;
 
 /* Runs the picture, with further attempts where the device fails. */
 enum gf_status gf_pipeline_run_task(struct gf_pipeline *pipeline, struct gf_picture_task *task,

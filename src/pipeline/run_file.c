@@ -58,7 +58,8 @@ static enum gf_status find_next(const struct gf_pipeline *pipeline, struct gf_pi
 static void describe_files(struct gf_pipeline *pipeline, const struct gf_picture_task *task)
 {
     struct gf_profile *const profile = &pipeline->profile;
-    snprintf(profile->in_file, sizeof profile->in_file, "%s", gf_file_format_name(task->own_format));
+    snprintf(profile->in_file, sizeof profile->in_file, "%s",
+             gf_file_format_name(task->own_format));
     snprintf(profile->out_file, sizeof profile->out_file, "%s",
              gf_file_format_name(task->file_format));
     profile->out = gf_format_in_file(task->file_format, profile->out);
@@ -184,6 +185,19 @@ void gf_free(void *memory)
     free(memory);
 }
 
+/* The format of a result whose size depends on the pixels: the picture is made, and dropped. */
+static enum gf_status find_format(struct gf_pipeline *pipeline, struct gf_input *input,
+                                  enum gf_file_format content, struct gf_format *format,
+                                  struct gf_error *error)
+{
+    struct gf_image image = {.data = NULL};
+    struct gf_picture_task task = {.input = input, .own_format = content, .image_out = &image};
+    const enum gf_status status = gf_pipeline_run_task(pipeline, &task, error);
+    *format = image.format;
+    gf_image_free(&image);
+    return status;
+}
+
 enum gf_status gf_pipeline_peek(struct gf_pipeline *pipeline, const char *path,
                                 struct gf_peek *peek, struct gf_error *error)
 {
@@ -206,6 +220,11 @@ enum gf_status gf_pipeline_peek(struct gf_pipeline *pipeline, const char *path,
     }
     if (source)
         source->close(source);
+    if (!status && gf_chain_next_box(&pipeline->chain, 0) < pipeline->chain.count) {
+        status = gf_input_rewind(input, error);
+        if (!status)
+            status = find_format(pipeline, input, peek->content, &peek->out, error);
+    }
     if (input)
         gf_input_close(input);
     return status;

@@ -66,12 +66,12 @@ enum gf_status gf_pipeline_run_image(struct gf_pipeline *pipeline, const struct 
         return status;
     const bool own = !output->data;
     if (own)
-        status = gf_image_alloc(output, format, error);
+        output->format = format;
     else if (memcmp(&output->format, &format, sizeof format))
         status = gf_fail(error, GF_ERROR_USAGE, "output: its format is not that of the result");
     else
         status = check_image(output, "output", error);
-    if (!status && overlap(input, output))
+    if (!status && !own && overlap(input, output))
         status = gf_fail(error, GF_ERROR_USAGE, "output: overlaps the input");
     if (status)
         return status;

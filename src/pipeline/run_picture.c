@@ -16,25 +16,31 @@ static enum gf_status describe_run(struct gf_pipeline *pipeline, const struct gf
                                    struct gf_error *error)
 {
     struct gf_profile *const profile = &pipeline->profile;
-    struct gf_profile_stage *const stages =
-        realloc(pipeline->stages, ((size_t)plan->stage_count + 1) * sizeof *stages);
+    const int before = pipeline->stages_done, segments = pipeline->segments_done;
+    struct gf_profile_stage *const stages = realloc(
+        pipeline->stages, ((size_t)before + (size_t)plan->stage_count + 1) * sizeof *stages);
     if (!stages)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     pipeline->stages = stages;
     for (int s = 0; s < plan->segment_count; s++) {
         for (int i = 0; i < plan->segment[s].count; i++) {
             const int index = plan->segment[s].first + i;
-            stages[index].segment = s;
-            gf_plan_stage_name(&plan->stage[index], stages[index].name, sizeof stages[index].name);
+            stages[before + index].segment = segments + s;
+            gf_plan_stage_name(&plan->stage[index], stages[before + index].name,
+                               sizeof stages[before + index].name);
         }
     }
+    pipeline->stages_done += plan->stage_count;
+    pipeline->segments_done += plan->segment_count;
     pipeline->backend->calls->describe(pipeline->backend, profile->device, sizeof profile->device);
     profile->stages = stages;
-    profile->stage_count = plan->stage_count;
+    profile->stage_count = pipeline->stages_done;
     profile->lanes = run->lanes;
-    profile->segments = plan->segment_count;
-    profile->band_rows = run->first_band_rows;
-    profile->in = plan->in;
+    profile->segments = pipeline->segments_done;
+    if (!segments) {
+        profile->band_rows = run->first_band_rows;
+        profile->in = plan->in;
+    }
     profile->reduction = task->reduction > 1 ? task->reduction : 1;
     if (task->reduction > 1) {
         profile->in.width = task->width;
@@ -79,8 +85,13 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
                          .image_out = device_images.out.data ? &device_images.out : task->image_out,
                          .in_on_device = device_images.in.data,
                          .out_on_device = device_images.out.data};
+    const size_t spans = pipeline->spans.count;
     if (!status && (plan->stage_count || !device_images.in.data))
         status = gf_schedule(&run, error);
+    for (size_t i = spans; i < pipeline->spans.count; i++) {
+        if (pipeline->spans.item[i].stage >= 0)
+            pipeline->spans.item[i].stage += pipeline->stages_done;
+    }
     if (!status && device_images.out.data)
         status = gf_pipeline_encode_on_device(pipeline, sink, &device_images, error);
     pipeline->profile.device_decoded = device_images.in.data;
@@ -93,38 +104,6 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
     else
         gf_buffer_pool_trim(&pipeline->buffers);
     return status ? status : describe_run(pipeline, task, plan, &run, error);
-}
-
-static enum gf_status open_bytes(const struct gf_pipeline *pipeline, struct gf_picture_task *task,
-                                 struct gf_error *error)
-{
-    const enum gf_file_format wanted = task->destination->bytes->format;
-    struct gf_options options = pipeline->options;
-    options.format = wanted ? wanted : options.format;
-    const enum gf_status status =
-        gf_sink_format(NULL, &options, task->own_format, &task->file_format, error);
-    return status ? status : gf_output_open_memory(task->destination->bytes->name, &task->output, error);
-}
-
-/* Called when the format of the result is known, since the output's name may depend on its size. */
-static enum gf_status open_output(struct gf_pipeline *pipeline, struct gf_picture_task *task,
-                                  struct gf_format result, struct gf_error *error)
-{
-    const struct gf_destination *const destination = task->destination;
-    if (destination->bytes)
-        return open_bytes(pipeline, task, error);
-    enum gf_status status = destination->choose(destination->context, task->number,
-                                                task->own_format, result, &task->path, error);
-    if (!status)
-        status = gf_sink_format(task->path, &pipeline->options, task->own_format,
-                                &task->file_format, error);
-    if (!status)
-        status = gf_output_open(task->path, &task->output, error);
-    if (!status)
-        gf_output_set_options(task->output,
-                              (struct gf_output_options){.no_clobber = pipeline->options.no_clobber,
-                                                         .sync = pipeline->options.sync});
-    return status;
 }
 
 /* The most bytes of whole pictures that are in host memory at one time: the one that a segment
@@ -166,8 +145,9 @@ static enum gf_status schedule_within_budget(struct gf_pipeline *pipeline, struc
                                              const struct gf_picture_task *task,
                                              struct gf_error *error)
 {
-    const uint64_t bytes =
-        pipeline->memory_budget ? whole_bytes(pipeline, plan) + task->codec_bytes : 0;
+    const uint64_t bytes = pipeline->memory_budget
+                               ? whole_bytes(pipeline, plan) + task->codec_bytes + task->image_bytes
+                               : 0;
     if (bytes)
         gf_memory_budget_acquire(pipeline->memory_budget, bytes);
     const enum gf_status status = schedule(pipeline, plan, source, sink, task, error);
@@ -197,71 +177,120 @@ static enum gf_status check_codecs(const struct gf_pipeline *pipeline, struct gf
     return status;
 }
 
-struct gf_plan_request gf_pipeline_request(const struct gf_pipeline *pipeline,
-                                           struct gf_source *source)
+/* A part of the chain, from the source or the picture that the part before has made. */
+struct part {
+    struct gf_chain chain; /* its items are the pipeline's */
+    struct gf_source *source;
+    const struct gf_image *in;
+    struct gf_plan_request request;
+};
+
+static struct gf_format format_before(const struct part *part)
 {
-    struct gf_plan_request request = {
-        .orientation = pipeline->options.autorotate ? source->metadata.orientation : 1,
-        .width = source->format.width,
-        .height = source->format.height,
-        .reduction = 1};
-    if (source->reduce)
-        request.reduction =
-            gf_plan_reduction(&pipeline->chain, source->format, request.orientation);
-    if (request.reduction > 1)
-        source->reduce(source, request.reduction);
-    return request;
+    return part->source ? part->source->format : part->in->format;
 }
 
-static enum gf_status check_sizes(const struct gf_pipeline *pipeline, const char *name,
-                                  const struct gf_plan *plan, struct gf_error *error)
-{
-    for (int i = 0; i < plan->stage_count; i++) {
-        const struct gf_format out = plan->stage[i].out;
-        const unsigned long long most = pipeline->options.max_pixels,
-                                 pixels = (unsigned long long)out.width * (unsigned)out.height;
-        char stage[96];
-        gf_plan_stage_name(&plan->stage[i], stage, sizeof stage);
-        if (pixels > most)
-            return gf_fail(error, GF_ERROR_INPUT,
-                           "%s: %s makes %dx%d, %llu pixels, over options.max_pixels=%llu", name,
-                           stage, out.width, out.height, pixels, most);
-    }
-    return GF_OK;
-}
-
-static bool holds_alpha(enum gf_file_format file_format, struct gf_format format)
-{
-    return gf_format_in_file(file_format, format).channels == format.channels;
-}
-
-/* Plans the picture and opens its output. What the output cannot hold is known only when it has its
- * name, which may depend on the plan: then the picture is planned again. */
-static enum gf_status plan_picture(struct gf_pipeline *pipeline, struct gf_picture_task *task,
-                                   struct gf_source *source, struct gf_plan *plan,
+/* Runs a part whose result another one needs whole, before that is planned. */
+static enum gf_status run_to_image(struct gf_pipeline *pipeline, const struct gf_picture_task *task,
+                                   const struct part *part, struct gf_image *image,
                                    struct gf_error *error)
 {
-    struct gf_plan_request request = {.orientation = 1};
-    if (source)
-        request = gf_pipeline_request(pipeline, source);
-    const struct gf_format in = source ? source->format : task->image_in->format;
-    task->reduction = request.reduction;
-    task->width = request.width;
-    task->height = request.height;
-    enum gf_status status = gf_plan_make_for(&pipeline->chain, in, &request, plan, error);
+    struct gf_picture_task own = *task;
+    struct gf_plan plan = {0};
+    own.destination = NULL;
+    own.output = NULL;
+    own.file_format = GF_FILE_AUTO;
+    own.image_in = part->in;
+    own.image_out = image;
+    enum gf_status status = gf_pipeline_plan_part(pipeline, &own, &part->chain, format_before(part),
+                                                  &part->request, &plan, error);
     if (!status)
-        status =
-            check_sizes(pipeline, source ? gf_input_name(task->input) : "picture", plan, error);
-    if (!status && task->destination && !task->output)
-        status = open_output(pipeline, task, plan->out, error);
-    if (status || !task->output || holds_alpha(task->file_format, plan->out))
-        return status;
-    gf_plan_free(plan);
-    request.opaque = true;
-    gf_warn(&pipeline->options,
-            "%s: its format has no alpha channel: the picture is laid on white (flatten=white)",
-            gf_output_name(task->output));
-    return gf_plan_make_for(&pipeline->chain, in, &request, plan, error);
+        status = check_codecs(pipeline, &own, part->source, plan.out, error);
+    if (!status)
+        status = gf_image_alloc(image, plan.out, error);
+    if (!status) {
+        own.image_bytes += image->pitch * (size_t)image->format.height;
+        status = schedule_within_budget(pipeline, &plan, part->source, NULL, &own, error);
+    }
+    gf_plan_free(&plan);
+    return status;
+}
+
+/* Allocates the caller's picture, or checks the one that there is. */
+static enum gf_status settle_image(struct gf_image *image, struct gf_format format,
+                                   struct gf_error *error)
+{
+    if (!image->data)
+        return gf_image_alloc(image, format, error);
+    return image->format.width == format.width && image->format.height == format.height
+               ? GF_OK
+               : gf_fail(error, GF_ERROR_USAGE,
+                         "output: the result is %dx%d, which depends on the pixels: leave the "
+                         "memory to the library",
+                         format.width, format.height);
+}
+
+static enum gf_status run_last(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                               const struct part *part, const struct gf_metadata *metadata,
+                               struct gf_error *error)
+{
+    struct gf_sink *sink = NULL;
+    struct gf_plan plan = {0};
+    const struct gf_image *const image_in = task->image_in;
+    task->image_in = part->in;
+    enum gf_status status = gf_pipeline_plan_part(pipeline, task, &part->chain, format_before(part),
+                                                  &part->request, &plan, error);
+    if (!status)
+        status = check_codecs(pipeline, task, part->source, plan.out, error);
+    if (!status && task->image_out)
+        status = settle_image(task->image_out, plan.out, error);
+    if (!status && task->output)
+        status = gf_sink_open(task->output, task->file_format, plan.out, metadata,
+                              &pipeline->options, &sink, error);
+    if (!status)
+        status = schedule_within_budget(pipeline, &plan, part->source, sink, task, error);
+    if (sink)
+        sink->close(sink);
+    gf_plan_free(&plan);
+    task->image_in = image_in;
+    return status;
+}
+
+/* Runs the chain up to the filter that needs a finished picture, lets it find its box there, and
+ * goes on with that filter and those behind it. */
+static enum gf_status run_parts(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                struct gf_source *source, struct gf_error *error)
+{
+    const struct gf_chain *const chain = &pipeline->chain;
+    struct gf_image made[2] = {{.data = NULL}, {.data = NULL}};
+    struct part part = {.source = source, .in = task->image_in, .request = {.orientation = 1}};
+    enum gf_status status = GF_OK;
+    int begin = 0, end, parts = 0;
+    if (source)
+        part.request = gf_pipeline_request(pipeline, source);
+    task->reduction = part.request.reduction;
+    task->width = part.request.width;
+    task->height = part.request.height;
+    while (!status && (end = gf_chain_next_box(chain, begin + (parts > 0))) < chain->count) {
+        struct gf_image *const image = &made[parts % 2];
+        part.chain = (struct gf_chain){chain->item + begin, end - begin, chain->no_fuse};
+        status = run_to_image(pipeline, task, &part, image, error);
+        gf_image_free(&made[++parts % 2]);
+        if (status)
+            break;
+        const struct gf_view view = gf_image_view(image);
+        part = (struct part){.in = image, .request = {.orientation = 1}};
+        chain->item[end].filter->find_box(chain->item[end].params, &view, &part.request.box);
+        task->image_bytes = image->pitch * (size_t)image->format.height;
+        begin = end;
+    }
+    part.chain = (struct gf_chain){chain->item + begin, chain->count - begin, chain->no_fuse};
+    if (!status)
+        status = run_last(pipeline, task, &part, source ? &source->metadata : NULL, error);
+    gf_image_free(&made[0]);
+    gf_image_free(&made[1]);
+    task->image_bytes = 0;
+    return status;
 }
 
 /* One attempt, with a source and a sink of its own. */
@@ -269,26 +298,14 @@ static enum gf_status attempt(struct gf_pipeline *pipeline, struct gf_picture_ta
                               struct gf_error *error)
 {
     struct gf_source *source = NULL;
-    struct gf_sink *sink = NULL;
-    struct gf_plan plan = {0};
     enum gf_status status = GF_OK;
+    pipeline->stages_done = pipeline->segments_done = 0;
     if (task->input)
         status = gf_source_open(task->input, &pipeline->options, &source, error);
-    if (status)
-        return status;
-    status = plan_picture(pipeline, task, source, &plan, error);
     if (!status)
-        status = check_codecs(pipeline, task, source, plan.out, error);
-    if (!status && task->output)
-        status = gf_sink_open(task->output, task->file_format, plan.out, &source->metadata,
-                              &pipeline->options, &sink, error);
-    if (!status)
-        status = schedule_within_budget(pipeline, &plan, source, sink, task, error);
-    if (sink)
-        sink->close(sink);
+        status = run_parts(pipeline, task, source, error);
     if (source)
         source->close(source);
-    gf_plan_free(&plan);
     return status;
 }
 

@@ -125,6 +125,8 @@ void gf_param_default(const struct gf_param *param, char *text, size_t size)
         snprintf(text, size, "%s", param->choices[(int)param->value]);
     else if (param->type == GF_TYPE_WORD && isnan(param->value))
         snprintf(text, size, "%s", param->choices[0]);
+    else if (param->type == GF_TYPE_COLOUR && param->value < 0)
+        snprintf(text, size, "%s", param->choices[-1 - (int)param->value]);
     else if (param->type == GF_TYPE_COLOUR)
         gf_colour_text((unsigned)param->value, text, size);
     else if (param->type != GF_TYPE_LENGTH && param->type != GF_TYPE_MATRIX &&

@@ -58,6 +58,9 @@ struct gf_filter {
     /* Appends the filters that do the work on such a picture; none: it stays as it is. NULL: the
      * filter itself does. */
     void (*expand)(const void *params, const struct gf_extent *extent, struct gf_parts *parts);
+    /* Finds in the picture what expand() must know before the size of the result is known. The
+     * chain before it then makes a whole picture in host memory. NULL: nothing is looked for. */
+    void (*find_box)(const void *params, const struct gf_view *picture, struct gf_rectangle *box);
     /* By what a picture's sides may be divided, 1, 2, 4 or 8, when it is decoded for this filter as
      * the first of a chain; NULL: 1. */
     int (*reduction)(const void *params, int width, int height);
@@ -132,7 +135,7 @@ struct gf_filter {
         .name = #member, .type = GF_TYPE_MATRIX, .offset = offsetof(type_, member), \
         .required = true, .help = help_ \
     }
-/* value: 0xRRGGBB. choices: words that stand beside colours, or NULL. */
+/* value: 0xRRGGBB, or -1 - i for word i. choices: words that stand beside colours, or NULL. */
 #define GF_PARAM_COLOUR(type_, member, value_, choices_, help_) \
     { \
         .name = #member, .type = GF_TYPE_COLOUR, .offset = offsetof(type_, member), \

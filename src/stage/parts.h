@@ -35,16 +35,23 @@ static inline void gf_parts_add(struct gf_parts *parts, const struct gf_filter *
     memcpy(part->params, params, size);
 }
 
+/* A rectangle of a picture; with a width of 0: it is not known. */
+struct gf_rectangle {
+    int x, y, width, height;
+};
+
 /* The picture that a filter gets. Where a file was decoded at a fraction of its size, the input is
  * that much smaller than the picture, whose sides need not be multiples of the fraction's. */
 struct gf_extent {
-    int width, height; /* of the whole picture, by which sizes are meant */
-    int reduction;     /* 1, 2, 4 or 8 */
+    int width, height;       /* of the whole picture, by which sizes are meant */
+    int reduction;           /* 1, 2, 4 or 8 */
+    struct gf_rectangle box; /* what find_box() found in it */
 };
 
 static inline struct gf_extent gf_extent_of(struct gf_format format)
 {
-    return (struct gf_extent){format.width, format.height, 1};
+    const struct gf_extent extent = {format.width, format.height, 1, {0, 0, 0, 0}};
+    return extent;
 }
 
 #endif

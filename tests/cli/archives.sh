@@ -95,3 +95,30 @@ absent x.png x.tar
 begin "a closed standard output ends the run"
 run 1 sh -c '"$GPUFILTER" -q -i in.tar -o tar:- invert >/dev/full'
 stderr_like 'stdout: cannot write: '
+
+samples=$here/../samples
+begin "the tasks of a cluster share the archives of a folder"
+mkdir many
+for each in 1 2 3; do
+    cp in.tar many/$each.tar
+done
+mkdir bin
+ln -s "$GPUFILTER" bin/gpufilter
+PATH=$PWD/bin:$PATH
+for task in 0 1; do
+    SLURM_SUBMIT_DIR=$here/.. SLURM_ARRAY_TASK_ID=$task SLURM_ARRAY_TASK_COUNT=2 \
+        run 0 sh "$samples/slurm-archives.sh" many small invert
+    [ $task = 1 ] || only small 1.tar 3.tar
+done
+only small 1.tar 2.tar 3.tar
+for each in 1 2 3; do
+    same small/$each.tar out.tar
+done
+# Kubernetes gives each pod its index.
+command=$(sed -n 's/^ *command: \[\(.*\)\]$/\1/p' "$samples/kubernetes-job.yaml" | tr -d '",')
+for JOB_COMPLETION_INDEX in 0 1 2; do
+    # shellcheck disable=SC2046 # the command is words
+    run 0 $(echo "$command" | sed "s|/samples|$samples|; s|/from|many|; s|/to|pods|; s|\$(JOB_COMPLETION_INDEX)|$JOB_COMPLETION_INDEX|")
+done
+only pods 1.tar 2.tar 3.tar
+tar xf pods/3.tar

@@ -91,3 +91,30 @@ stderr_like 'cut.jpg: truncated after row [0-9]* of 1100$'
 absent out.png
 run 0 gpufilter --allow-truncated --quiet -i cut.jpg -o cut.ppm thumbnail=150
 size_is cut.ppm "150 107"
+
+begin "trim finds its size in the pixels, for names and --dry-run too"
+run 0 gpufilter -i in.ppm -o framed.ppm pad=100:100:colour=orange
+run 0 gpufilter -i framed.ppm -o trimmed.ppm trim=orange:0
+cmp -s same.ppm trimmed.ppm || problem "not the picture that was framed: $(head -n 2 trimmed.ppm | tail -n 1)"
+run 0 gpufilter -i framed.ppm -o 'named_{w}x{h}.ppm' trim,resize=200%,pad=200:colour=black,trim=black:0
+[ -f named_154x110.ppm ] || problem "$(ls named_*)"
+run 0 gpufilter --dry-run -i framed.ppm -o 'dry_{w}x{h}.ppm' trim
+[ "$(cat stdout)" = 'framed.ppm -> dry_77x55.ppm' ] || problem "$(cat stdout)"
+run 0 gpufilter -i - -o - trim <framed.ppm
+cmp -s same.ppm stdout || problem "a stream is trimmed otherwise"
+for options in --threads=1 --band-rows=3 --lanes=2; do
+    run 0 gpufilter -i framed.ppm -o other.ppm $options blur=1,trim,transpose,trim=orange:0.3,blur=1
+    cmp -s other.ppm "$first" 2>/dev/null || [ -z "${first:-}" ] || problem "$options"
+    first=first.ppm && cp other.ppm first.ppm
+done
+
+begin "trim keeps a picture of one colour, and one of one pixel"
+run 0 gpufilter -i one.ppm -o one_out.ppm trim=tolerance=0
+size_is one_out.ppm "1 1"
+run 0 gpufilter -i in.ppm -o even.ppm contrast=0
+run 0 gpufilter -i even.ppm -o out.ppm trim
+cmp -s even.ppm out.ppm || problem "it was cut"
+run 0 gpufilter -i in.ppm -o out.ppm trim=tolerance=1
+cmp -s same.ppm out.ppm || problem "a tolerance of 1 leaves nothing that differs"
+run 2 gpufilter -i in.ppm -o bad.png trim=tolerance=1.5
+stderr_like 'trim: tolerance=1.5 is outside 0..1$'

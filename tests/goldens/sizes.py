@@ -83,6 +83,39 @@ def fits(golden, rgb):
         golden(f"resize=20:20:fit=cover:gravity={gravity}", "rgb.ppm", scaled(29, 20)[:, x:x + 20], 2, 999)
 
 
+def trimmed(golden, write, rgb, rgba):
+    """A frame of 10, 20, 30 with noise of 8 steps; and one of hidden colours below an alpha of 0 to 4."""
+    rng = np.random.default_rng(14)
+    height, width = rgb.shape[:2]
+    framed = np.array([10, 20, 30]) + rng.integers(-4, 5, (height, width, 3))
+    framed[0, 0] = 10, 20, 30
+    framed[5:20, 9:41] = rgb[5:20, 9:41]
+    framed = framed.astype(np.uint8)
+    write("framed.ppm", framed)
+    for tolerance in (0.0, 0.016, 0.04, 0.1, 1.0):
+        far = (np.abs(framed.astype(int) - framed[0, 0].astype(int)) > int(tolerance * 255 + 0.5)).any(axis=2)
+        golden(f"trim=tolerance={tolerance}", "framed.ppm", cut(framed, far), 0)
+    far = (np.abs(framed.astype(int) - np.array([0, 0, 0])) > 34).any(axis=2)
+    golden("trim=black:0.1333", "framed.ppm", cut(framed, far), 0)
+    golden("invert,trim", "framed.ppm",
+           255 - cut(framed, (np.abs(framed.astype(int) - framed[0, 0].astype(int)) > 10).any(axis=2)), 0)
+    hidden = rgba.copy()
+    hidden[:4, :, 3] = rng.integers(0, 5, (4, width))
+    hidden[:, 47:, 3] = 0
+    write("hidden.pam", hidden)
+    golden("trim=transparent", "hidden.pam", cut(hidden, hidden[:, :, 3] > 10), 0)
+    golden("trim=transparent:0", "hidden.pam", cut(hidden, hidden[:, :, 3] > 0), 0)
+    golden("trim=transparent", "rgb.ppm", rgb, 0)
+
+
+def cut(picture, content):
+    """The rectangle around what is content; everything where nothing is."""
+    rows, columns = content.any(axis=1).nonzero()[0], content.any(axis=0).nonzero()[0]
+    if not rows.size:
+        return picture
+    return picture[rows[0]:rows[-1] + 1, columns[0]:columns[-1] + 1]
+
+
 def sizes(golden, write, rounded, rgb, gray16, rgba):
     ga16 = np.dstack([gray16, rgba[:, :, 3].astype(np.uint16) * 257])
     write("ga16.pam", ga16)
@@ -90,3 +123,4 @@ def sizes(golden, write, rounded, rgb, gray16, rgba):
     padding(golden, rgb, gray16, rgba, ga16)
     gravities(golden, rgb)
     fits(golden, rgb)
+    trimmed(golden, write, rgb, rgba)

@@ -1,0 +1,100 @@
+/* Plans a picture, opens its output, and settles what depends on both. */
+#include "codec/common/checks.h"
+#include "codec/io/input.h"
+#include "codec/io/output.h"
+#include "pipeline/pipeline_state.h"
+
+static enum gf_status open_bytes(const struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                 struct gf_error *error)
+{
+    const enum gf_file_format wanted = task->destination->bytes->format;
+    struct gf_options options = pipeline->options;
+    options.format = wanted ? wanted : options.format;
+    const enum gf_status status =
+        gf_sink_format(NULL, &options, task->own_format, &task->file_format, error);
+    return status ? status
+                  : gf_output_open_memory(task->destination->bytes->name, &task->output, error);
+}
+
+/* Called when the format of the result is known, since the output's name may depend on its size. */
+static enum gf_status open_output(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                  struct gf_format result, struct gf_error *error)
+{
+    const struct gf_destination *const destination = task->destination;
+    if (destination->bytes)
+        return open_bytes(pipeline, task, error);
+    enum gf_status status = destination->choose(destination->context, task->number,
+                                                task->own_format, result, &task->path, error);
+    if (!status)
+        status = gf_sink_format(task->path, &pipeline->options, task->own_format,
+                                &task->file_format, error);
+    if (!status)
+        status = gf_output_open(task->path, &task->output, error);
+    if (!status)
+        gf_output_set_options(task->output,
+                              (struct gf_output_options){.no_clobber = pipeline->options.no_clobber,
+                                                         .sync = pipeline->options.sync});
+    return status;
+}
+
+struct gf_plan_request gf_pipeline_request(const struct gf_pipeline *pipeline,
+                                           struct gf_source *source)
+{
+    struct gf_plan_request request = {
+        .orientation = pipeline->options.autorotate ? source->metadata.orientation : 1,
+        .width = source->format.width,
+        .height = source->format.height,
+        .reduction = 1};
+    if (source->reduce)
+        request.reduction =
+            gf_plan_reduction(&pipeline->chain, source->format, request.orientation);
+    if (request.reduction > 1)
+        source->reduce(source, request.reduction);
+    return request;
+}
+
+static enum gf_status check_sizes(const struct gf_pipeline *pipeline, const char *name,
+                                  const struct gf_plan *plan, struct gf_error *error)
+{
+    for (int i = 0; i < plan->stage_count; i++) {
+        const struct gf_format out = plan->stage[i].out;
+        const unsigned long long most = pipeline->options.max_pixels,
+                                 pixels = (unsigned long long)out.width * (unsigned)out.height;
+        char stage[96];
+        gf_plan_stage_name(&plan->stage[i], stage, sizeof stage);
+        if (pixels > most)
+            return gf_fail(error, GF_ERROR_INPUT,
+                           "%s: %s makes %dx%d, %llu pixels, over options.max_pixels=%llu", name,
+                           stage, out.width, out.height, pixels, most);
+    }
+    return GF_OK;
+}
+
+static bool holds_alpha(enum gf_file_format file_format, struct gf_format format)
+{
+    return gf_format_in_file(file_format, format).channels == format.channels;
+}
+
+/* What the output cannot hold is known only when it has its
+ * name, which may depend on the plan: then the picture is planned again. */
+enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                     const struct gf_chain *chain, struct gf_format in,
+                                     const struct gf_plan_request *request, struct gf_plan *plan,
+                                     struct gf_error *error)
+{
+    enum gf_status status = gf_plan_make_for(chain, in, request, plan, error);
+    if (!status)
+        status = check_sizes(pipeline, task->input ? gf_input_name(task->input) : "picture", plan,
+                             error);
+    if (!status && task->destination && !task->output)
+        status = open_output(pipeline, task, plan->out, error);
+    if (status || !task->output || holds_alpha(task->file_format, plan->out))
+        return status;
+    gf_plan_free(plan);
+    struct gf_plan_request opaque = *request;
+    opaque.opaque = true;
+    gf_warn(&pipeline->options,
+            "%s: its format has no alpha channel: the picture is laid on white (flatten=white)",
+            gf_output_name(task->output));
+    return gf_plan_make_for(chain, in, &opaque, plan, error);
+}
