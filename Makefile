@@ -36,6 +36,15 @@ ifneq ($(call unset,FORMATS),)
 FORMATS := $(filter-out $(addsuffix :%,$(WITHOUT)),$(shell sh tests/formats.sh $(or $(CC),cc)))
 endif
 FORMAT_NAMES := $(foreach f,$(FORMATS),$(firstword $(subst :, ,$f)))
+# So is Little CMS, without which no colours are converted; LCMS=0 leaves it out.
+ifneq ($(call unset,LCMS),)
+LCMS := $(if $(shell pkg-config --exists lcms2 2>/dev/null && echo 1),1,0)
+# A folder that was configured before this was asked knows other packages.
+ifeq ($(origin PKG_LIBS),file)
+undefine PKG_CFLAGS
+undefine PKG_LIBS
+endif
+endif
 # Flags that make errors harder to exploit, as far as the compiler knows them; HARDENING= leaves them out.
 ifneq ($(call unset,HARDENING),)
 HARDENING := $(shell sh tests/hardening.sh "$(SANITIZE)" $(CC) $(CFLAGS))
@@ -70,7 +79,7 @@ PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 
 VERSION := $(shell sed -n 's/.*GF_VERSION "\(.*\)".*/\1/p' src/base/version.h)
 PACKAGES := libpng libjpeg zlib
-OPTIONAL_PACKAGES := $(if $(filter 1,$(ISAL)),libisal)
+OPTIONAL_PACKAGES := $(if $(filter 1,$(ISAL)),libisal) $(if $(filter 1,$(LCMS)),lcms2)
 ifneq ($(call unset,PKG_CFLAGS),)
 PKG_CFLAGS := $(shell pkg-config --cflags $(PACKAGES) $(OPTIONAL_PACKAGES) 2>/dev/null)
 endif
@@ -87,7 +96,7 @@ INCLUDES := -Iinclude -Isrc -I.
 FORMAT_FLAGS := $(foreach l,$(subst $(comma), ,$(foreach f,$(FORMATS),$(lastword $(subst :, ,$f)))),\
   -DGF_LIBRARY_$(patsubst lib%,%,$(firstword $(subst .so, ,$l)))=$l)
 GF_CPPFLAGS := -D_GNU_SOURCE $(INCLUDES) $(PKG_CFLAGS) $(if $(filter 1,$(ISAL)),-DGF_WITH_ISAL) \
-  $(FORMAT_FLAGS)
+  $(if $(filter 1,$(LCMS)),-DGF_WITH_LCMS) $(FORMAT_FLAGS)
 # Contraction is off on both compilers: the picture must not depend on who rounds once and who twice.
 GF_CFLAGS := -std=c17 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -fPIC \
   -fvisibility=hidden -ffp-contract=off -fno-math-errno -fno-trapping-math -pthread $(HARDENING)
@@ -104,7 +113,7 @@ GF_LDFLAGS += -fsanitize=$(SANITIZE)
 endif
 
 # The library, from the lowest layer up; the rest of src/ is the program's alone. The tests link both archives.
-LIB_DIRS := base stage pixel icc filters chain codec/io codec/common codec/png codec/jpeg codec/pnm \
+LIB_DIRS := base icc stage pixel filters chain codec/io codec/common codec/png codec/jpeg codec/pnm \
   $(addprefix codec/,$(FORMAT_NAMES)) codec engine pipeline selftest
 PROGRAM_DIRS := batch bench labs report cli
 LIB_SRC := $(wildcard $(patsubst %,src/%/*.c,$(LIB_DIRS)))
@@ -206,7 +215,7 @@ $(BUILD)/tests/%: tests/%.c $(PROGRAM_A) $(LIB_A)
 define CONFIG
 # The settings of this folder; `make clean` forgets them. Compiled with $(GF_CPPFLAGS) $(GF_CFLAGS) \
 $(if $(filter 1,$(CUDA)),$(GENCODE) $(GF_NVCCFLAGS))
-$(foreach name,CC CUDA $(if $(filter 1,$(CUDA)),NVCC CUDAHOSTCXX CUDA_ARCHS NVCCFLAGS LINEINFO) ISAL FORMATS SANITIZE HARDENING CFLAGS \
+$(foreach name,CC CUDA $(if $(filter 1,$(CUDA)),NVCC CUDAHOSTCXX CUDA_ARCHS NVCCFLAGS LINEINFO) ISAL LCMS FORMATS SANITIZE HARDENING CFLAGS \
   CPPFLAGS LDFLAGS PKG_CFLAGS PKG_LIBS,$(name) ?= $(strip $($(name)))$(newline))
 endef
 define newline
@@ -218,7 +227,7 @@ $(BUILD)/configured: FORCE
 endif
 $(BUILD)/configured: export CONFIG := $(CONFIG)
 $(BUILD)/configured:
-	@sh tests/detect.sh "$(CUDA)" "$(NVCC)" "$(CUDAHOSTCXX)" "$(CUBIN_ARCHS)" "$(PTX_ARCH)" "$(ISAL)" "$(FORMATS)" $(PACKAGES)
+	@sh tests/detect.sh "$(CUDA)" "$(NVCC)" "$(CUDAHOSTCXX)" "$(CUBIN_ARCHS)" "$(PTX_ARCH)" "$(ISAL)" "$(LCMS)" "$(FORMATS)" $(PACKAGES)
 	@mkdir -p $(@D) && printf '%s\n' "$$CONFIG" >$(@D)/config.mk && touch $@
 FORCE:
 

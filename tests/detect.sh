@@ -1,8 +1,8 @@
 #!/bin/sh
 # Prints what the build found and what it did not, and why that matters. Arguments: CUDA NVCC
-# CUDAHOSTCXX CUBINS PTX ISAL FORMATS PACKAGES...
-cuda=$1 nvcc=$2 host=$3 cubins=$4 ptx=$5 isal=$6 formats=$7
-shift 7
+# CUDAHOSTCXX CUBINS PTX ISAL LCMS FORMATS PACKAGES...
+cuda=$1 nvcc=$2 host=$3 cubins=$4 ptx=$5 isal=$6 lcms=$7 formats=$8
+shift 8
 missing=""
 for package in "$@"; do
     version=$(pkg-config --modversion "$package" 2>/dev/null) && found="$found $package $version," || missing="$missing $package"
@@ -16,6 +16,11 @@ if [ "$isal" = 1 ]; then
     echo "PNG is unpacked by: ISA-L $(pkg-config --modversion libisal)"
 else
     echo "PNG is unpacked by: zlib (ISA-L takes half its time: apt-get install libisal-dev)"
+fi
+if [ "$lcms" = 1 ]; then
+    echo "colours are converted by profiles made with: Little CMS $(pkg-config --modversion lcms2)"
+else
+    echo "colours: no Little CMS: icc and --to-icc are refused (apt-get install liblcms2-dev)"
 fi
 # The formats in the order of their list, with the packages that bring them.
 present="" absent="" packages=""

@@ -472,8 +472,8 @@ static void check_chunk_bomb(const char *chunk, const char *header, size_t heade
 static void test_chunk_bombs(void **state)
 {
     (void)state;
-    check_chunk_bomb("zTXt", "Comment\0", 9, 0);
-    check_chunk_bomb("iTXt", "Comment\0\1\0\0", 12, 0);
+    check_chunk_bomb("zTXt", "Comment\0", 9, 1);
+    check_chunk_bomb("iTXt", "Comment\0\1\0\0", 12, 1);
     check_chunk_bomb("iTXt", "XML:com.adobe.xmp\0\1\0\0", 22, 1);
     check_chunk_bomb("iCCP", "profile\0", 9, 1);
 }

@@ -19,7 +19,8 @@ enum gf_param_type {
     GF_TYPE_WORD,   /* double, least..greatest, or the word choices[0], which is stored as NaN */
     GF_TYPE_LENGTH, /* struct gf_length: pixels ("640"), or per cent of the input ("50%") */
     GF_TYPE_MATRIX, /* struct gf_matrix: "0 1 0/1 -4 1/0 1 0", or a name of choices */
-    GF_TYPE_FILE,   /* char[GF_FILE_NAME_SIZE], the name of a file; "" where none is given */
+    GF_TYPE_FILE,   /* char[GF_FILE_NAME_SIZE], the name of a file, or one of choices; "" where
+                     * none is given */
     GF_TYPE_COLOUR, /* struct gf_colour: "white", "#ff8800", or a word of choices */
 };
 

@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "chain/params.h"
 #include "chain/token.h"
+#include "stage/parts.h"
 
 static enum gf_status parse_item(const char **text, struct gf_chain_item *item,
                                  struct gf_error *error)
@@ -60,6 +61,26 @@ int gf_chain_next_box(const struct gf_chain *chain, int first)
     while (first < chain->count && !chain->item[first].filter->find_box)
         first++;
     return first < chain->count ? first : chain->count;
+}
+
+static bool converts(const struct gf_chain_item *item)
+{
+    const struct gf_extent some = {.width = 1000, .height = 1000, .reduction = 1};
+    struct gf_parts parts = {.count = 0};
+    bool found = item->filter->kind == GF_COLOUR;
+    if (item->filter->expand)
+        item->filter->expand(item->params, &some, &parts);
+    for (int i = 0; i < parts.count; i++)
+        found |= parts.part[i].filter->kind == GF_COLOUR;
+    return found;
+}
+
+bool gf_chain_converts(const struct gf_chain *chain)
+{
+    int i = 0;
+    while (i < chain->count && !converts(&chain->item[i]))
+        i++;
+    return i < chain->count;
 }
 
 void gf_chain_free(struct gf_chain *chain)

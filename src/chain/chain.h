@@ -22,6 +22,8 @@ enum gf_status gf_chain_parse(const char *text, struct gf_chain *chain,
                               struct gf_error *error) GF_CHECKED;
 /* The first item from `first` on that must find its box in a finished picture; else `count`. */
 int gf_chain_next_box(const struct gf_chain *chain, int first);
+/* Whether a filter of the chain, or a part of one, converts colours (GF_COLOUR). */
+bool gf_chain_converts(const struct gf_chain *chain);
 void gf_chain_free(struct gf_chain *chain);
 
 #ifdef __cplusplus

@@ -18,6 +18,7 @@ struct item {
     const struct gf_filter *filter;
     const void *params;
     const struct gf_variant *variant;
+    struct gf_icc icc; /* of its input */
 };
 
 struct builder {
@@ -25,9 +26,10 @@ struct builder {
     struct item *item;
     int count;
     struct gf_format format; /* after the items so far */
-    bool no_fuse;            /* each point filter is a stage of its own */
-    int straight_bits;       /* the depth before the colour was premultiplied; 0: it is straight */
-    bool may_exceed_alpha;   /* the premultiplied colour: the last stencil does not see to it */
+    struct gf_icc icc;
+    bool no_fuse;          /* each point filter is a stage of its own */
+    int straight_bits;     /* the depth before the colour was premultiplied; 0: it is straight */
+    bool may_exceed_alpha; /* the premultiplied colour: the last stencil does not see to it */
 };
 
 /* Allocates zeroed parameters that the plan frees. */
@@ -46,6 +48,7 @@ static enum gf_status add_item(struct builder *b, struct item item, struct gf_er
     const enum gf_status status = gf_stage_bind(&probe, item.filter, item.params, b->format, error);
     if (status)
         return status;
+    item.icc = b->icc;
     struct item *const grown = realloc(b->item, (size_t)(b->count + 1) * sizeof *grown);
     if (!grown)
         return gf_fail_memory(error);
@@ -66,6 +69,31 @@ static enum gf_status add_straight(struct builder *b, struct gf_error *error)
     return add_item(b, (struct item){.filter = &gf_unpremultiply, .params = params}, error);
 }
 
+/* Adds a filter that converts colours, unless they are already what it makes. Tone filters and
+ * stencils leave the profile as it is, and a profile that does not fit the picture any more, such
+ * as one of RGB after grayscale, counts as none. */
+static enum gf_status add_colour(struct builder *b, struct item item, struct gf_error *error)
+{
+    const struct gf_filter *const filter = item.filter;
+    struct gf_stage probe = {.filter = filter};
+    struct gf_icc to = {0};
+    if (!gf_icc_fits(b->icc, gf_colour_channels(b->format)))
+        b->icc = gf_icc_named("srgb", gf_colour_channels(b->format) == 1);
+    enum gf_status status = gf_stage_bind(&probe, filter, item.params, b->format, error);
+    if (!status)
+        status = filter->colours(item.params, b->format, &b->icc, &to, error);
+    const bool same = !status && gf_icc_same(b->icc, to) && probe.out.channels == probe.in.channels;
+    if (!status && !same && b->straight_bits)
+        status = add_straight(b, error);
+    if (!status && !same)
+        status = add_item(b, item, error);
+    if (status)
+        return status;
+    b->icc = to;
+    b->plan->recoloured = true;
+    return GF_OK;
+}
+
 /* Adds a filter, and before it the conversion of alpha that it asks for: stencils work on
  * premultiplied colour, point filters on straight colour, geometry on either. Between two stencils
  * the colour stays premultiplied, in 16 bits, and within 0..alpha. */
@@ -73,6 +101,8 @@ static enum gf_status add_filter(struct builder *b, struct item item, struct gf_
 {
     const struct gf_filter *const filter = item.filter;
     enum gf_status status = GF_OK;
+    if (filter->kind == GF_COLOUR)
+        return add_colour(b, item, error);
     if (filter->kind == GF_STENCIL && gf_has_alpha(b->format) && !b->straight_bits) {
         const int bits = b->format.bits;
         status = add_item(b, (struct item){.filter = &gf_premultiply}, error);
@@ -122,7 +152,8 @@ static enum gf_status add_expanded(struct builder *b, struct item item,
         if (!params)
             return gf_fail_memory(error);
         memcpy(params, part->params, part->size);
-        const struct item next = {part->filter, params, itself ? item.variant : NULL};
+        const struct item next = {
+            .filter = part->filter, .params = params, .variant = itself ? item.variant : NULL};
         status =
             itself ? add_filter(b, next, error) : add_expanded(b, next, i ? &now : extent, error);
     }
@@ -154,8 +185,10 @@ static enum gf_status add_chain(struct builder *b, const struct gf_chain *chain,
     extent.box = request->box;
     for (int i = 0; !status && i < chain->count; i++) {
         const struct gf_chain_item *const item = &chain->item[i];
-        status = add_expanded(b, (struct item){item->filter, item->params, item->variant}, &extent,
-                              error);
+        status = add_expanded(
+            b,
+            (struct item){.filter = item->filter, .params = item->params, .variant = item->variant},
+            &extent, error);
         extent = gf_extent_of(b->format);
     }
     if (!status && request->opaque && gf_has_alpha(b->format))
@@ -221,6 +254,7 @@ static enum gf_status bind_stages(struct builder *b, struct gf_error *error)
             status = bind_run(b, &i, stage, format, error);
         } else {
             status = gf_stage_bind(stage, item->filter, item->params, format, error);
+            stage->icc = item->icc;
             i++;
         }
         if (!status)
@@ -259,12 +293,13 @@ enum gf_status gf_plan_make_for(const struct gf_chain *chain, struct gf_format i
                                 struct gf_error *error)
 {
     *plan = (struct gf_plan){.in = in, .out = in};
-    struct builder b = {.plan = plan, .format = in, .no_fuse = chain->no_fuse};
+    struct builder b = {.plan = plan, .format = in, .icc = request->icc, .no_fuse = chain->no_fuse};
     enum gf_status status = add_chain(&b, chain, request, error);
     if (!status)
         status = bind_stages(&b, error);
     if (!status)
         status = cut_segments(plan, error);
+    plan->icc = b.icc;
     free(b.item);
     if (status)
         gf_plan_free(plan);

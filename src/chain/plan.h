@@ -27,6 +27,8 @@ struct gf_plan {
     int stage_count;
     struct gf_segment *segment;
     int segment_count;
+    struct gf_icc icc; /* the profile of the result */
+    bool recoloured;   /* a filter has set it */
     void **owned; /* parameters that the planner made, for point runs and conversions of alpha */
     int owned_count;
 };
@@ -34,7 +36,9 @@ struct gf_plan {
 /* What a plan depends on beside the chain and the picture's format. */
 struct gf_plan_request {
     int orientation; /* EXIF's 1..8, undone before the first filter */
-    bool opaque;     /* the result goes where there is no alpha: flatten ends the chain */
+    /* The profile of the picture's colours, which it fits; empty: sRGB. It outlives the plan. */
+    struct gf_icc icc;
+    bool opaque; /* the result goes where there is no alpha: flatten ends the chain */
     /* Where the file was decoded at a fraction: 2, 4 or 8, and the whole picture's size. */
     int reduction, width, height;
     struct gf_rectangle box; /* of the first filter, where that is one that finds a box */

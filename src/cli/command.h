@@ -58,7 +58,7 @@ struct gf_command {
     const char *input[GF_COMMAND_INPUTS_MAX]; /* pictures; for --report what it reads */
     int inputs;
     const char *output, *chain, *trace; /* NULL: not given */
-    const char *chain_file, *log, *resume;
+    const char *chain_file, *to_icc, *log, *resume;
     bool recursive, nul_separated, skip_existing, update, fail_fast, dry_run;
     int shard, shards; /* 0: not given */
     int progress;      /* enum gf_progress_form */

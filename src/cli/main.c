@@ -146,6 +146,27 @@ static enum gf_status act(struct gf_command *command, struct gf_error *error)
     return GF_OK;
 }
 
+/* The chain from a file, with what --to-icc appends to it. *made is for the caller to free. */
+static enum gf_status settle_chain(struct gf_command *command, char **made, struct gf_error *error)
+{
+    enum gf_status status = GF_OK;
+    if (command->chain_file) {
+        status = gf_chain_file_read(command->chain_file, made, error);
+        command->chain = *made;
+    }
+    if (status || !command->to_icc)
+        return status;
+    char *joined;
+    const bool alone = !command->chain || !*command->chain;
+    const int length = asprintf(&joined, "%s%sicc=%s", alone ? "" : command->chain,
+                                alone ? "" : ",", command->to_icc);
+    if (length < 0)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    free(*made);
+    command->chain = *made = joined;
+    return GF_OK;
+}
+
 int main(int argc, char **argv)
 {
     struct gf_command command = {0};
@@ -163,10 +184,8 @@ int main(int argc, char **argv)
     }
     if (!status)
         status = gf_command_parse_after(count, words, argc, argv, &command, &error);
-    if (!status && command.chain_file) {
-        status = gf_chain_file_read(command.chain_file, &chain, &error);
-        command.chain = chain;
-    }
+    if (!status)
+        status = settle_chain(&command, &chain, &error);
     if (!status)
         status = act(&command, &error);
     struct gf_error flush_error = {0};

@@ -90,6 +90,8 @@ static const struct gf_option options[] = {
     {.name = "tiff-compression", .type = GF_OPTION_CHOICE, .choices = tiff_compressions,
      .offset = AT(options.tiff_compression),
      .help = "what packs a TIFF"},
+    {.name = "to-icc", .argument = "PROFILE", .type = GF_OPTION_FILE, .offset = AT(to_icc),
+     .help = "convert the colours last of all: srgb, display-p3 or a file, with parameters as icc takes them: srgb:intent=perceptual"},
     {.name = "strip", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(options.strip),
      .help = "leave out ICC, EXIF, XMP, IPTC, texts and density"},
     {.name = "no-autorotate", .type = GF_OPTION_SWITCH, .implied = false,

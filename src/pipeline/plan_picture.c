@@ -45,6 +45,8 @@ struct gf_plan_request gf_pipeline_request(const struct gf_pipeline *pipeline,
         .width = source->format.width,
         .height = source->format.height,
         .reduction = 1};
+    if (gf_chain_converts(&pipeline->chain))
+        request.icc = gf_metadata_icc(&source->metadata, source->format);
     if (source->reduce)
         request.reduction =
             gf_plan_reduction(&pipeline->chain, source->format, request.orientation);

@@ -183,6 +183,7 @@ struct part {
     struct gf_source *source;
     const struct gf_image *in;
     struct gf_plan_request request;
+    bool recoloured; /* a filter has given it the profile of the request */
 };
 
 static struct gf_format format_before(const struct part *part)
@@ -190,9 +191,10 @@ static struct gf_format format_before(const struct part *part)
     return part->source ? part->source->format : part->in->format;
 }
 
-/* Runs a part whose result another one needs whole, before that is planned. */
+/* Runs a part whose result another one needs whole, before that is planned. Sets the part's profile
+ * to that of the result. */
 static enum gf_status run_to_image(struct gf_pipeline *pipeline, const struct gf_picture_task *task,
-                                   const struct part *part, struct gf_image *image,
+                                   struct part *part, struct gf_image *image,
                                    struct gf_error *error)
 {
     struct gf_picture_task own = *task;
@@ -212,6 +214,8 @@ static enum gf_status run_to_image(struct gf_pipeline *pipeline, const struct gf
         own.image_bytes += image->pitch * (size_t)image->format.height;
         status = schedule_within_budget(pipeline, &plan, part->source, NULL, &own, error);
     }
+    part->request.icc = plan.icc;
+    part->recoloured |= plan.recoloured;
     gf_plan_free(&plan);
     return status;
 }
@@ -230,6 +234,21 @@ static enum gf_status settle_image(struct gf_image *image, struct gf_format form
                          format.width, format.height);
 }
 
+/* Opens the sink, with the profile that a filter has given the result. */
+static enum gf_status open_sink(const struct gf_pipeline *pipeline,
+                                const struct gf_picture_task *task, const struct part *part,
+                                const struct gf_plan *plan, const struct gf_metadata *metadata,
+                                struct gf_sink **sink, struct gf_error *error)
+{
+    struct gf_metadata changed = *metadata; /* whose blobs are the source's, or the plan's */
+    if (part->recoloured || plan->recoloured) {
+        changed.icc = (struct gf_blob){(unsigned char *)plan->icc.data, plan->icc.size};
+        changed.colour = (struct gf_colour_tags){0};
+    }
+    return gf_sink_open(task->output, task->file_format, plan->out, &changed, &pipeline->options,
+                        sink, error);
+}
+
 static enum gf_status run_last(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                const struct part *part, const struct gf_metadata *metadata,
                                struct gf_error *error)
@@ -245,8 +264,7 @@ static enum gf_status run_last(struct gf_pipeline *pipeline, struct gf_picture_t
     if (!status && task->image_out)
         status = settle_image(task->image_out, plan.out, error);
     if (!status && task->output)
-        status = gf_sink_open(task->output, task->file_format, plan.out, metadata,
-                              &pipeline->options, &sink, error);
+        status = open_sink(pipeline, task, part, &plan, metadata, &sink, error);
     if (!status)
         status = schedule_within_budget(pipeline, &plan, part->source, sink, task, error);
     if (sink)
@@ -268,6 +286,9 @@ static enum gf_status run_parts(struct gf_pipeline *pipeline, struct gf_picture_
     int begin = 0, end, parts = 0;
     if (source)
         part.request = gf_pipeline_request(pipeline, source);
+    if (source && source->metadata.icc.size && !part.request.icc.size && gf_chain_converts(chain))
+        gf_warn(&pipeline->options, "%s: its ICC profile is of no use: its colours count as sRGB",
+                gf_input_name(task->input));
     task->reduction = part.request.reduction;
     task->width = part.request.width;
     task->height = part.request.height;
@@ -279,7 +300,9 @@ static enum gf_status run_parts(struct gf_pipeline *pipeline, struct gf_picture_
         if (status)
             break;
         const struct gf_view view = gf_image_view(image);
-        part = (struct part){.in = image, .request = {.orientation = 1}};
+        part = (struct part){.in = image,
+                             .request = {.orientation = 1, .icc = part.request.icc},
+                             .recoloured = part.recoloured};
         chain->item[end].filter->find_box(chain->item[end].params, &view, &part.request.box);
         task->image_bytes = image->pitch * (size_t)image->format.height;
         begin = end;

@@ -54,6 +54,10 @@ static size_t append_value(char *text, size_t length, const struct gf_param *par
             return append(text, length, "%s", param->choices[((int)set - 1) % choices]);
         return append(text, length, "%s", set == GF_SELFTEST_GREATEST ? "#fedcba" : "#123456");
     case GF_TYPE_FILE:
+        while (param->choices && param->choices[choices])
+            choices++;
+        if (choices)
+            return append(text, length, "%s", param->choices[((int)set + 1) % choices]);
         break;
     }
     return length;

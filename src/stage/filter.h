@@ -10,6 +10,7 @@
 
 #include "gpufilter/filter.h"
 #include "gpufilter/image.h"
+#include "icc/icc.h"
 #include "stage/border.h"
 #include "stage/gravity.h"
 #include "stage/histogram.h"
@@ -28,6 +29,7 @@ struct gf_point_builder; /* pixel/point.h */
 enum gf_filter_kind {
     GF_POINT,    /* makes each pixel of the same pixel: fused with its neighbours in the chain */
     GF_STENCIL,  /* mixes pixels: the planner hands it premultiplied colour */
+    GF_COLOUR,   /* makes each pixel of the same pixel by the profile of its colours */
     GF_GEOMETRY, /* moves pixels: of any format, with alpha of either kind */
 };
 
@@ -51,6 +53,12 @@ struct gf_filter {
     size_t params_size;
     enum gf_filter_kind kind;
     struct gf_filter_cost cost;
+
+    /* GF_COLOUR: the profile of the result, for an input of that format and profile, which it may
+     * replace. Where both are the same, and shape() changes nothing, the planner leaves the stage
+     * out. */
+    enum gf_status (*colours)(const void *params, struct gf_format in, struct gf_icc *from,
+                              struct gf_icc *to, struct gf_error *error);
 
     /* Checks what the declaration of a single parameter cannot say; may be NULL. Its message is
      * preceded by the filter's name. */
@@ -134,6 +142,12 @@ struct gf_filter {
     { \
         .name = #member, .type = GF_TYPE_MATRIX, .offset = offsetof(type_, member), \
         .required = true, .help = help_ \
+    }
+/* choices: names that stand beside files, or NULL. */
+#define GF_PARAM_FILE(type_, member, choices_, help_) \
+    { \
+        .name = #member, .type = GF_TYPE_FILE, .offset = offsetof(type_, member), \
+        .choices = choices_, .help = help_ \
     }
 /* value: 0xRRGGBB, or -1 - i for word i. choices: words that stand beside colours, or NULL. */
 #define GF_PARAM_COLOUR(type_, member, value_, choices_, help_) \

@@ -32,7 +32,8 @@ static inline void gf_parts_add(struct gf_parts *parts, const struct gf_filter *
     struct gf_part *const part = &parts->part[parts->count++];
     part->filter = filter;
     part->size = size;
-    memcpy(part->params, params, size);
+    if (size)
+        memcpy(part->params, params, size);
 }
 
 /* A rectangle of a picture; with a width of 0: it is not known. */

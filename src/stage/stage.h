@@ -2,6 +2,7 @@
 #ifndef GF_STAGE_STAGE_H
 #define GF_STAGE_STAGE_H
 
+#include "icc/icc.h"
 #include "stage/filter.h"
 
 #ifdef __cplusplus
@@ -13,6 +14,7 @@ struct gf_stage {
     const void *params;               /* the filter's own struct */
     const struct gf_variant *variant; /* the variant asked for; NULL: the default */
     struct gf_format in, out;
+    struct gf_icc icc; /* GF_COLOUR: of the input, which it fits; the bytes outlive the stage */
     const struct gf_histogram *histogram; /* of the stage's input, where it asked for one */
     /* What prepare() computes once for both backends: taps, tables. The block holds no pointers,
      * since the CUDA backend copies it to the device. The stage frees it. */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "icc/icc_make.h"
+#include "icc/icc_build.h"
 
 void gf_metadata_free(struct gf_metadata *metadata)
 {
@@ -297,13 +297,24 @@ void gf_icc_parts_free(struct gf_icc_parts *parts)
 }
 
 /* Whether a profile's colour space is that of the picture. An unknown colour space passes. */
-static bool icc_fits(const struct gf_blob *icc, struct gf_format format)
+static bool icc_fits(struct gf_icc icc, struct gf_format format)
 {
-    if (icc->size < ICC_COLOUR_SPACE + 4)
+    if (icc.size < ICC_COLOUR_SPACE + 4)
         return true;
-    const unsigned char *const space = icc->data + ICC_COLOUR_SPACE;
+    const unsigned char *const space = icc.data + ICC_COLOUR_SPACE;
     const char *const other = gf_colour_channels(format) == 1 ? "RGB " : "GRAY";
     return memcmp(space, other, 4) != 0 && memcmp(space, "CMYK", 4) != 0;
+}
+
+struct gf_icc gf_metadata_icc(struct gf_metadata *metadata, struct gf_format format)
+{
+    const struct gf_icc own = {metadata->icc.data, metadata->icc.size};
+    const int channels = gf_colour_channels(format);
+    struct gf_icc made = {.data = metadata->made};
+    if (!gf_colour_tags_win(&metadata->colour, own.size))
+        return gf_icc_fits(own, channels) && gf_icc_is_sound(own) ? own : (struct gf_icc){0};
+    made.size = gf_colour_tags_profile(&metadata->colour, channels == 1, metadata->made);
+    return made;
 }
 
 /* The profile that the output is to have, of what the file said of its colours. */
@@ -311,7 +322,8 @@ static bool keep_colours(const struct gf_metadata *metadata, struct gf_format fo
                          bool keep_tags, struct gf_metadata *kept)
 {
     unsigned char made[GF_ICC_MADE_MOST];
-    const bool fits = icc_fits(&metadata->icc, format);
+    const struct gf_icc icc = gf_icc_for((struct gf_icc){metadata->icc.data, metadata->icc.size},
+                                         gf_colour_channels(format));
     if (keep_tags)
         kept->colour = metadata->colour;
     else if (gf_colour_tags_win(&metadata->colour, metadata->icc.size)) {
@@ -319,7 +331,7 @@ static bool keep_colours(const struct gf_metadata *metadata, struct gf_format fo
             gf_colour_tags_profile(&metadata->colour, gf_colour_channels(format) == 1, made);
         return gf_blob_set(&kept->icc, made, size);
     }
-    return !fits || gf_blob_set(&kept->icc, metadata->icc.data, metadata->icc.size);
+    return !icc_fits(icc, format) || gf_blob_set(&kept->icc, icc.data, icc.size);
 }
 
 enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct gf_format format,

@@ -11,6 +11,8 @@
 #include "codec/common/texts.h"
 #include "gpufilter/image.h"
 #include "gpufilter/pipeline.h"
+#include "icc/icc.h"
+#include "icc/icc_make.h"
 
 struct gf_metadata {
     struct gf_blob icc;  /* an ICC profile */
@@ -19,8 +21,9 @@ struct gf_metadata {
     struct gf_blob iptc; /* a Photoshop resource, "8BIM" 0x0404, of IPTC records */
     struct gf_texts texts;
     struct gf_colour_tags colour;
-    double density_x, density_y; /* pixels per metre; 0: unknown */
-    int orientation;             /* EXIF's 1..8; 1 where there is none */
+    unsigned char made[GF_ICC_MADE_MOST]; /* see gf_metadata_icc() */
+    double density_x, density_y;          /* pixels per metre; 0: unknown */
+    int orientation;                      /* EXIF's 1..8; 1 where there is none */
 };
 void gf_metadata_free(struct gf_metadata *metadata);
 
@@ -61,6 +64,10 @@ void gf_exif_set_upright(struct gf_blob *exif);
 void gf_exif_set_size(struct gf_blob *exif, int width, int height);
 /* Sets tiff:Orientation in an XMP packet to 1. */
 void gf_xmp_set_upright(struct gf_blob *xmp);
+
+/* The profile of the picture's colours, for conversions: the file's, or one of its colour tags,
+ * which is made in metadata->made. Empty: there is none of use, which counts as sRGB. */
+struct gf_icc gf_metadata_icc(struct gf_metadata *metadata, struct gf_format format);
 
 /* Copies what an output of that format keeps. Under options->strip that is nothing. The orientation
  * becomes 1 where options->autorotate applied it. An ICC profile of another colour space is left

@@ -1,0 +1,144 @@
+#include "icc/icc.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/fail.h"
+#include "icc/icc_make.h"
+
+const char *const gf_icc_names[] = {"srgb", "display-p3", NULL};
+enum { NAMES = 2, GRAY = 1, FILE_MOST = 64 << 20, HEADER = 128 };
+
+/* ---- by name ---- */
+
+static unsigned char made[NAMES][2][GF_ICC_MADE_MOST];
+static size_t made_size[NAMES][2];
+
+static void make_all(void)
+{
+    const struct gf_icc_space *const spaces[NAMES] = {&gf_icc_srgb, &gf_icc_display_p3};
+    for (int i = 0; i < NAMES; i++) {
+        for (int gray = 0; gray <= GRAY; gray++)
+            made_size[i][gray] = gf_icc_make(spaces[i], gray, made[i][gray]);
+    }
+}
+
+static struct gf_icc made_profile(int index, bool gray)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_all);
+    return (struct gf_icc){made[index][gray], made_size[index][gray]};
+}
+
+struct gf_icc gf_icc_named(const char *name, bool gray)
+{
+    for (int i = 0; i < NAMES; i++) {
+        if (!strcmp(name, gf_icc_names[i]))
+            return made_profile(i, gray);
+    }
+    return (struct gf_icc){0};
+}
+
+bool gf_icc_same(struct gf_icc a, struct gf_icc b)
+{
+    return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
+}
+
+bool gf_icc_fits(struct gf_icc icc, int channels)
+{
+    const char *const space = channels == 1 ? "GRAY" : channels == 3 ? "RGB " : "CMYK";
+    return icc.size >= HEADER && !memcmp(icc.data + 36, "acsp", 4) &&
+           !memcmp(icc.data + 16, space, 4);
+}
+
+struct gf_icc gf_icc_for(struct gf_icc icc, int channels)
+{
+    for (int i = 0; i < NAMES; i++) {
+        if (gf_icc_same(icc, made_profile(i, channels != 1)))
+            return made_profile(i, channels == 1);
+    }
+    return icc;
+}
+
+/* ---- by file ---- */
+
+/* The files that were read, until the process ends: stages point into them. */
+struct loaded {
+    struct loaded *next;
+    struct gf_icc icc;
+    char name[];
+};
+static struct loaded *loaded;
+static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
+
+static enum gf_status read_file(const char *name, unsigned char **data, size_t *size,
+                                struct gf_error *error)
+{
+    struct stat about;
+    *data = NULL;
+    *size = 0;
+    if (!stat(name, &about) && !S_ISREG(about.st_mode))
+        return gf_fail(error, GF_ERROR_INPUT, "%s: not a file", name);
+    FILE *const file = fopen(name, "rb");
+    if (!file)
+        return gf_fail(error, GF_ERROR_INPUT, "%s: %s", name, strerror(errno));
+    enum gf_status status = GF_OK;
+    for (size_t room = 64 << 10, got = 1; !status && got && *size < FILE_MOST; room *= 2) {
+        unsigned char *const grown = realloc(*data, room);
+        if (!grown) {
+            status = gf_fail_memory(error);
+            break;
+        }
+        *data = grown;
+        got = fread(*data + *size, 1, room - *size, file);
+        *size += got;
+    }
+    if (!status && ferror(file))
+        status = gf_fail(error, GF_ERROR_INPUT, "%s: %s", name, strerror(errno));
+    fclose(file);
+    return status;
+}
+
+static enum gf_status load(const char *name, struct loaded **found, struct gf_error *error)
+{
+    unsigned char *data;
+    size_t size;
+    enum gf_status status = read_file(name, &data, &size, error);
+    const struct gf_icc icc = {data, size};
+    if (!status && !gf_icc_fits(icc, 1) && !gf_icc_fits(icc, 3))
+        status =
+            gf_fail(error, GF_ERROR_INPUT, "%s: not an ICC profile of RGB or gray colours", name);
+    *found = status ? NULL : malloc(sizeof **found + strlen(name) + 1);
+    if (!status && !*found)
+        status = gf_fail_memory(error);
+    if (status) {
+        free(data);
+        return status;
+    }
+    **found = (struct loaded){.next = loaded, .icc = icc};
+    strcpy((*found)->name, name);
+    loaded = *found;
+    return GF_OK;
+}
+
+enum gf_status gf_icc_load(const char *name, bool gray, struct gf_icc *icc, struct gf_error *error)
+{
+    *icc = gf_icc_named(name, gray);
+    if (icc->size)
+        return GF_OK;
+    enum gf_status status = GF_OK;
+    pthread_mutex_lock(&loading);
+    struct loaded *found = loaded;
+    while (found && strcmp(found->name, name) != 0)
+        found = found->next;
+    if (!found)
+        status = load(name, &found, error);
+    if (!status)
+        *icc = found->icc;
+    pthread_mutex_unlock(&loading);
+    return status;
+}

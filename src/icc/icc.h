@@ -1,0 +1,42 @@
+/* ICC profiles by name and by file. */
+#ifndef GF_ICC_ICC_H
+#define GF_ICC_ICC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "gpufilter/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A profile's bytes; size 0: there is none, and the colours are sRGB. */
+struct gf_icc {
+    const unsigned char *data;
+    size_t size;
+};
+
+/* The profiles that need no file, by their names; ends with NULL. */
+extern const char *const gf_icc_names[]; /* srgb, display-p3 */
+
+/* The profile of that name, for gray pictures or for RGB; size 0 where there is no such name. */
+struct gf_icc gf_icc_named(const char *name, bool gray);
+
+/* The profile of that name, else in that file, which is read once in the life of the process. For a
+ * name `gray` chooses as above. GF_ERROR_INPUT where the file cannot be read or is no profile of
+ * RGB or gray. */
+enum gf_status gf_icc_load(const char *name, bool gray, struct gf_icc *icc,
+                           struct gf_error *error) GF_CHECKED;
+
+/* Whether a profile's header says that it describes pictures of that many colour channels: 1 is
+ * gray, 3 is RGB, 4 is CMYK. */
+bool gf_icc_fits(struct gf_icc icc, int channels);
+/* The same profile for pictures of that many colour channels, where it has a name; else itself. */
+struct gf_icc gf_icc_for(struct gf_icc icc, int channels);
+bool gf_icc_same(struct gf_icc a, struct gf_icc b);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,245 @@
+/* What Little CMS says of two profiles becomes tables. Its own transforms are not used on pixels.
+ */
+#include "icc/icc_build.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/hash.h"
+
+#ifdef GF_WITH_LCMS
+#include "icc/icc_tables.h"
+
+unsigned gf_icc_reserve(size_t *end, size_t size)
+{
+    const size_t at = *end;
+    *end = (at + size + 15) / 16 * 16;
+    return (unsigned)at;
+}
+
+enum gf_status gf_icc_allocate(struct gf_icc_making *b, size_t size,
+                               const struct gf_icc_transform *head, struct gf_error *error)
+{
+    free(b->transform);
+    b->transform = calloc(1, size);
+    if (!b->transform)
+        return gf_fail_memory(error);
+    *b->transform = *head;
+    b->transform->bytes = (unsigned)size;
+    return GF_OK;
+}
+
+bool gf_icc_agrees(const struct gf_icc_making *b, int levels)
+{
+    enum { SIDE = 9 };
+    const int bits = b->wish->bits, most = (1 << bits) - 1, inputs = b->wish->inputs;
+    int colours = SIDE * SIDE * SIDE * (inputs == 4 ? SIDE : 1);
+    while (colours--) {
+        uint16_t sample[4], exact[3], own16[3];
+        unsigned char sample8[4], own8[3];
+        for (int c = 0, rest = colours; c < inputs; c++, rest /= SIDE) {
+            const int v = rest % SIDE * most / (SIDE - 1);
+            sample8[c] = (unsigned char)v;
+            sample[c] = (uint16_t)(bits == 8 ? v * 257 : v);
+        }
+        cmsDoTransform(b->exact, sample, exact, 1);
+        gf_icc_convert(b->transform, bits == 8 ? (void *)sample8 : sample, inputs,
+                       bits == 8 ? (void *)own8 : own16, 3, 1);
+        for (int c = 0; c < 3; c++) {
+            const int own = bits == 8 ? own8[c] : own16[c];
+            if (abs(own - (int)gf_icc_in_bits(exact[c], bits)) >
+                (bits == 8 ? levels : levels * 257))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* From gray: a table of results. */
+static enum gf_status make_levels(struct gf_icc_making *b, struct gf_error *error)
+{
+    const struct gf_icc_wish *const wish = b->wish;
+    const int levels = 1 << wish->bits, outputs = wish->outputs;
+    struct gf_icc_transform head = {
+        .kind = GF_ICC_LEVELS, .inputs = 1, .outputs = outputs, .bits = wish->bits};
+    size_t end = 0;
+    gf_icc_reserve(&end, sizeof head);
+    head.level_at = gf_icc_reserve(&end, (size_t)levels * (size_t)outputs * sizeof(uint16_t));
+    const enum gf_status status = gf_icc_allocate(b, end, &head, error);
+    if (status)
+        return status;
+    uint16_t *const level = gf_icc_inside(b->transform, head.level_at);
+    for (int v = 0; v < levels; v++) {
+        const uint16_t sample = (uint16_t)(wish->bits == 8 ? v * 257 : v);
+        uint16_t result[3];
+        cmsDoTransform(b->exact, &sample, result, 1);
+        for (int c = 0; c < outputs; c++)
+            level[c * levels + v] = (uint16_t)gf_icc_in_bits(result[c], wish->bits);
+    }
+    return GF_OK;
+}
+
+/* ---- the transform ---- */
+
+static cmsUInt32Number format_of(int channels)
+{
+    return channels == 1 ? TYPE_GRAY_16 : channels == 3 ? TYPE_RGB_16 : TYPE_CMYK_16;
+}
+
+static enum gf_status build(struct gf_icc_making *b, struct gf_error *error)
+{
+    const struct gf_icc_wish *const wish = b->wish;
+    b->flags = cmsFLAGS_NOOPTIMIZE | cmsFLAGS_NOCACHE |
+               (wish->black_point ? cmsFLAGS_BLACKPOINTCOMPENSATION : 0);
+    b->from = cmsOpenProfileFromMem(wish->from.data, (cmsUInt32Number)wish->from.size);
+    b->to = cmsOpenProfileFromMem(wish->to.data, (cmsUInt32Number)wish->to.size);
+    if (b->from && b->to)
+        b->exact =
+            cmsCreateTransform(b->from, format_of(wish->inputs), b->to, format_of(wish->outputs),
+                               (cmsUInt32Number)wish->intent, b->flags);
+    if (!b->exact)
+        return gf_fail(error, GF_ERROR_INPUT, "Little CMS makes no conversion of these profiles");
+    if (wish->inputs == 1)
+        return make_levels(b, error);
+    bool made;
+    enum gf_status status = gf_icc_make_matrix(b, &made, error);
+    if (!status && !made)
+        status = gf_icc_make_light_grid(b, &made, error);
+    return status || made ? status : gf_icc_make_grid(b, error);
+}
+
+static enum gf_status build_new(const struct gf_icc_wish *wish, struct gf_icc_transform **transform,
+                                struct gf_error *error)
+{
+    struct gf_icc_making b = {.wish = wish};
+    const enum gf_status status = build(&b, error);
+    if (b.exact)
+        cmsDeleteTransform(b.exact);
+    if (b.from)
+        cmsCloseProfile(b.from);
+    if (b.to)
+        cmsCloseProfile(b.to);
+    if (status)
+        free(b.transform);
+    else
+        *transform = b.transform;
+    return status;
+}
+
+bool gf_icc_available(void)
+{
+    return true;
+}
+
+const char *gf_icc_library_version(void)
+{
+    static _Thread_local char text[16];
+    const int version = cmsGetEncodedCMMversion();
+    snprintf(text, sizeof text, "%d.%d", version / 1000, version / 10 % 100);
+    return text;
+}
+
+bool gf_icc_is_sound(struct gf_icc icc)
+{
+    cmsHPROFILE const profile = cmsOpenProfileFromMem(icc.data, (cmsUInt32Number)icc.size);
+    if (!profile)
+        return false;
+    const cmsProfileClassSignature kind = cmsGetDeviceClass(profile);
+    const bool sound =
+        (kind == cmsSigInputClass || kind == cmsSigDisplayClass || kind == cmsSigOutputClass ||
+         kind == cmsSigColorSpaceClass) &&
+        (cmsIsMatrixShaper(profile) ||
+         cmsIsIntentSupported(profile, cmsGetHeaderRenderingIntent(profile), LCMS_USED_AS_INPUT));
+    cmsCloseProfile(profile);
+    return sound;
+}
+
+#else
+
+static enum gf_status build_new(const struct gf_icc_wish *wish, struct gf_icc_transform **transform,
+                                struct gf_error *error)
+{
+    (void)wish;
+    (void)transform;
+    return gf_fail(error, GF_ERROR_UNAVAILABLE,
+                   "this build converts no colours: it was made without Little CMS (liblcms2)");
+}
+
+bool gf_icc_available(void)
+{
+    return false;
+}
+
+const char *gf_icc_library_version(void)
+{
+    return "";
+}
+
+bool gf_icc_is_sound(struct gf_icc icc)
+{
+    (void)icc;
+    return true;
+}
+
+#endif
+
+/* ---- the last transforms ---- */
+
+enum { KEPT = 4 };
+static struct {
+    uint64_t key;
+    struct gf_icc_transform *transform;
+} kept[KEPT];
+static int kept_next;
+static pthread_mutex_t keeping = PTHREAD_MUTEX_INITIALIZER;
+
+static uint64_t key_of(const struct gf_icc_wish *wish)
+{
+    const int numbers[] = {wish->inputs, wish->outputs, wish->bits, wish->intent,
+                           wish->black_point};
+    uint64_t key = gf_hash(GF_HASH_START, numbers, sizeof numbers);
+    key = gf_hash(key, &wish->from.size, sizeof wish->from.size);
+    key = gf_hash(key, wish->from.data, wish->from.size);
+    return gf_hash(key, wish->to.data, wish->to.size);
+}
+
+static struct gf_icc_transform *copy_of(const struct gf_icc_transform *transform)
+{
+    struct gf_icc_transform *const copy = malloc(transform->bytes);
+    if (copy)
+        memcpy(copy, transform, transform->bytes);
+    return copy;
+}
+
+enum gf_status gf_icc_build(const struct gf_icc_wish *wish, struct gf_icc_transform **transform,
+                            struct gf_error *error)
+{
+    const uint64_t key = key_of(wish);
+    enum gf_status status = GF_OK;
+    *transform = NULL;
+    pthread_mutex_lock(&keeping);
+    int i = 0;
+    while (i < KEPT && !(kept[i].transform && kept[i].key == key))
+        i++;
+    if (i == KEPT) {
+        struct gf_icc_transform *made = NULL;
+        status = build_new(wish, &made, error);
+        i = kept_next;
+        if (!status) {
+            free(kept[i].transform);
+            kept[i].transform = made;
+            kept[i].key = key;
+            kept_next = (kept_next + 1) % KEPT;
+        }
+    }
+    if (!status) {
+        *transform = copy_of(kept[i].transform);
+        if (!*transform)
+            status = gf_fail_memory(error);
+    }
+    pthread_mutex_unlock(&keeping);
+    return status;
+}

@@ -1,0 +1,40 @@
+/* Conversions between ICC profiles, by Little CMS (liblcms2). A build without it has none. */
+#ifndef GF_ICC_ICC_BUILD_H
+#define GF_ICC_ICC_BUILD_H
+
+#include "icc/icc.h"
+#include "icc/icc_transform.h"
+
+enum gf_icc_intent { /* the numbers are those of ICC.1 */
+                     GF_ICC_PERCEPTUAL,
+                     GF_ICC_RELATIVE,
+                     GF_ICC_SATURATION,
+                     GF_ICC_ABSOLUTE
+};
+
+struct gf_icc_wish {
+    struct gf_icc from, to; /* not empty */
+    int inputs, outputs;    /* colour channels, which the profiles fit */
+    int bits;               /* 8 or 16 */
+    int intent;             /* enum gf_icc_intent */
+    bool black_point;       /* with compensation of the black points */
+};
+
+/* Whether this build has Little CMS, and its version as text, "" without it. */
+bool gf_icc_available(void);
+const char *gf_icc_library_version(void);
+/* Whether Little CMS can read that profile. */
+bool gf_icc_is_sound(struct gf_icc icc);
+
+/* Makes the transform in memory from malloc, transform->bytes of it. The last ones are kept, so
+ * that a batch builds each once. GF_ERROR_UNAVAILABLE without Little CMS, GF_ERROR_INPUT where it
+ * makes nothing of the profiles. */
+enum gf_status gf_icc_build(const struct gf_icc_wish *wish, struct gf_icc_transform **transform,
+                            struct gf_error *error) GF_CHECKED;
+
+/* Converts one row on the CPU. Pixels have in_channels and out_channels samples; alpha, where both
+ * have it behind their colours, is copied. */
+void gf_icc_convert(const struct gf_icc_transform *transform, const void *in, int in_channels,
+                    void *out, int out_channels, int width);
+
+#endif

@@ -1,0 +1,182 @@
+/* Conversions of colours on the CPU. */
+#include <string.h>
+
+#include "base/target_clones.h"
+#include "icc/icc_build.h"
+
+static void copy_alpha(const void *in, int in_channels, void *out, int out_channels, int width,
+                       int bits)
+{
+    const unsigned char *const from8 = in;
+    unsigned char *const to8 = out;
+    const uint16_t *const from16 = in;
+    uint16_t *const to16 = out;
+    for (int x = 0; x < width; x++) {
+        const size_t from = (size_t)(x + 1) * (size_t)in_channels - 1;
+        const size_t to = (size_t)(x + 1) * (size_t)out_channels - 1;
+        if (bits == 8)
+            to8[to] = from8[from];
+        else
+            to16[to] = from16[from];
+    }
+}
+
+/* ---- gray ---- */
+
+static void convert_levels(const struct gf_icc_transform *t, const void *in, int in_channels,
+                           void *out, int out_channels, int width)
+{
+    const uint16_t *const level = gf_icc_block(t, t->level_at);
+    const int levels = 1 << t->bits;
+    for (int x = 0; x < width; x++) {
+        for (int c = 0; c < t->outputs; c++) {
+            if (t->bits == 8)
+                ((unsigned char *)out)[x * out_channels + c] =
+                    (unsigned char)level[c * levels + ((const unsigned char *)in)[x * in_channels]];
+            else
+                ((uint16_t *)out)[x * out_channels + c] =
+                    level[c * levels + ((const uint16_t *)in)[x * in_channels]];
+        }
+    }
+}
+
+/* ---- curves, matrix, curves ---- */
+
+/* The products of the first curves and the matrix come from tables, four at a time. */
+typedef float quad __attribute__((vector_size(16)));
+typedef int32_t quad_of_int __attribute__((vector_size(16)));
+
+static inline quad load(const float *from)
+{
+    quad v;
+    memcpy(&v, from, sizeof v);
+    return v;
+}
+
+static inline __attribute__((always_inline)) void matrix_8(const struct gf_icc_transform *t,
+                                                           const unsigned char *in, int in_channels,
+                                                           unsigned char *out, int out_channels,
+                                                           int width)
+{
+    const float *const product = gf_icc_block(t, t->product_at);
+    const unsigned char *const encode = gf_icc_block(t, t->encode_at);
+    const unsigned step = t->encode_step;
+    const quad zero = {0}, one = {1, 1, 1, 1},
+               dark = {GF_ICC_DARK, GF_ICC_DARK, GF_ICC_DARK, GF_ICC_DARK};
+    for (int x = 0; x < width; x++, in += in_channels, out += out_channels) {
+        quad v = (load(product + 4 * in[0]) + load(product + 4 * (256 + in[1]))) +
+                 load(product + 4 * (512 + in[2]));
+        /* As gf_icc_light() and gf_icc_encode_index_8() have it. */
+        v = (quad)((quad_of_int)v & (v > zero));
+        v = (quad)(((quad_of_int)v & (v < one)) | ((quad_of_int)one & ~(v < one)));
+        quad_of_int at = (quad_of_int)(v + dark);
+        at = (at - (int32_t)GF_ICC_DARK_BITS) >> (23 - GF_ICC_ENCODE_BITS_8);
+        out[0] = encode[at[0]];
+        out[1] = encode[step + (unsigned)at[1]];
+        out[2] = encode[2 * step + (unsigned)at[2]];
+        if (in_channels == 4 && out_channels == 4)
+            out[3] = in[3];
+    }
+}
+
+static inline __attribute__((always_inline)) void matrix_16(const struct gf_icc_transform *t,
+                                                            const uint16_t *in, int in_channels,
+                                                            uint16_t *out, int out_channels,
+                                                            int width)
+{
+    const float *decode[3], *encode[3];
+    for (unsigned c = 0; c < 3; c++) {
+        decode[c] = gf_icc_block(t, t->decode_at + c * t->decode_step);
+        encode[c] = gf_icc_block(t, t->encode_at + c * t->encode_step);
+    }
+    for (int x = 0; x < width; x++, in += in_channels, out += out_channels) {
+        const float r = decode[0][in[0]], g = decode[1][in[1]], b = decode[2][in[2]];
+        for (int c = 0; c < 3; c++) {
+            const float light =
+                gf_icc_light(r * t->matrix[c][0], g * t->matrix[c][1], b * t->matrix[c][2]);
+            out[c] = (uint16_t)gf_icc_encode_16(encode[c], light);
+        }
+        if (in_channels == 4 && out_channels == 4)
+            out[3] = in[3];
+    }
+}
+
+GF_TARGET_CLONES static void convert_matrix(const struct gf_icc_transform *t, const void *in,
+                                            int in_channels, void *out, int out_channels, int width)
+{
+    if (t->bits == 16)
+        matrix_16(t, in, in_channels, out, out_channels, width);
+    else if (in_channels == 3 && out_channels == 3)
+        matrix_8(t, in, 3, out, 3, width);
+    else
+        matrix_8(t, in, in_channels, out, out_channels, width);
+}
+
+/* ---- a table of all colours ---- */
+
+static inline struct gf_icc_place place_of(const struct gf_icc_transform *t, const void *in,
+                                           int index, int channel)
+{
+    const struct gf_icc_place *const places = gf_icc_block(t, t->place_at);
+    if (t->bits == 8)
+        return places[256 * channel + ((const unsigned char *)in)[index + channel]];
+    const uint16_t sample = ((const uint16_t *)in)[index + channel];
+    const uint16_t *const curve = gf_icc_block(t, t->curve_at);
+    return gf_icc_place_of(t->curve_at ? curve[65536 * channel + sample] : sample, t->grid);
+}
+
+static inline __attribute__((always_inline)) void
+encode_light(const struct gf_icc_transform *t, float light, int channel, void *out, int index)
+{
+    const void *const encode = gf_icc_block(t, t->encode_at + (unsigned)channel * t->encode_step);
+    if (t->bits == 8)
+        ((unsigned char *)out)[index] =
+            ((const unsigned char *)encode)[gf_icc_encode_index_8(light)];
+    else
+        ((uint16_t *)out)[index] = (uint16_t)gf_icc_encode_16(encode, light);
+}
+
+GF_TARGET_CLONES static void convert_grid(const struct gf_icc_transform *t, const void *in,
+                                          int in_channels, void *out, int out_channels, int width)
+{
+    const uint32_t grid = (uint32_t)t->grid;
+    const int first = t->inputs - 3; /* of CMYK the first channel is the fourth axis */
+    for (int x = 0; x < width; x++) {
+        const int at = x * in_channels;
+        const struct gf_icc_corners corners =
+            gf_icc_corners_of(place_of(t, in, at, first), place_of(t, in, at, first + 1),
+                              place_of(t, in, at, first + 2), grid);
+        const uint16_t *node = gf_icc_block(t, t->node_at);
+        struct gf_icc_place outer = {0};
+        const size_t cube = (size_t)grid * grid * grid * GF_ICC_NODE;
+        if (first) {
+            outer = place_of(t, in, at, 0);
+            node += outer.node * cube;
+        }
+        for (int c = 0; c < t->outputs; c++) {
+            uint32_t v = gf_icc_interpolated(&corners, node + c);
+            if (first)
+                v = gf_icc_mixed(v, gf_icc_interpolated(&corners, node + cube + c), outer.part);
+            if (t->encode_at)
+                encode_light(t, gf_icc_node_light(v), c, out, x * out_channels + c);
+            else if (t->bits == 8)
+                ((unsigned char *)out)[x * out_channels + c] = (unsigned char)gf_icc_narrow(v);
+            else
+                ((uint16_t *)out)[x * out_channels + c] = (uint16_t)v;
+        }
+    }
+}
+
+void gf_icc_convert(const struct gf_icc_transform *t, const void *in, int in_channels, void *out,
+                    int out_channels, int width)
+{
+    if (t->kind == GF_ICC_LEVELS)
+        convert_levels(t, in, in_channels, out, out_channels, width);
+    else if (t->kind == GF_ICC_MATRIX)
+        convert_matrix(t, in, in_channels, out, out_channels, width);
+    else
+        convert_grid(t, in, in_channels, out, out_channels, width);
+    const bool done = t->kind == GF_ICC_MATRIX; /* there alpha went with the colours */
+    if (!done && in_channels > t->inputs && out_channels > t->outputs)
+        copy_alpha(in, in_channels, out, out_channels, width, t->bits);
+}

@@ -1,0 +1,262 @@
+/* Tables of all colours, for profiles that are such tables themselves. */
+#ifdef GF_WITH_LCMS
+#include "icc/icc_tables.h"
+
+#include <lcms2_plugin.h>
+
+#include "base/fail.h"
+
+enum { ROW = 256 }; /* nodes at a time */
+
+/* ---- the profile's own table ---- */
+
+/* Most tables in profiles stand behind curves. Axes along which these curves are straight, with
+ * nodes where the profile has its own, leave between the nodes what lies between them in the
+ * profile. */
+struct front {
+    cmsToneCurve *curve[4];   /* from samples to the axis, the profile's; NULL: a straight line */
+    cmsToneCurve *inverse[4]; /* from the axis to samples */
+    int points;               /* of the profile's table; 0: unknown */
+};
+
+static cmsPipeline *table_of(const struct gf_icc_making *b)
+{
+    static const cmsTagSignature tags[] = {cmsSigAToB0Tag, cmsSigAToB1Tag, cmsSigAToB2Tag,
+                                           cmsSigAToB1Tag};
+    const cmsTagSignature wanted = tags[b->wish->intent];
+    return cmsReadTag(b->from, cmsIsTag(b->from, wanted) ? wanted : cmsSigAToB0Tag);
+}
+
+static void read_curves(const struct gf_icc_making *b, const cmsStage *stage, struct front *front)
+{
+    const _cmsStageToneCurvesData *const data = cmsStageData(stage);
+    bool usable = cmsStageOutputChannels(stage) == (cmsUInt32Number)b->wish->inputs;
+    for (int c = 0; usable && c < b->wish->inputs; c++)
+        usable = cmsIsToneCurveMonotonic(data->TheCurves[c]) &&
+                 !cmsIsToneCurveDescending(data->TheCurves[c]);
+    for (int c = 0; usable && c < b->wish->inputs; c++) {
+        if (cmsIsToneCurveLinear(data->TheCurves[c]))
+            continue;
+        front->inverse[c] = cmsReverseToneCurve(data->TheCurves[c]);
+        front->curve[c] = front->inverse[c] ? data->TheCurves[c] : NULL;
+    }
+}
+
+static void open_front(const struct gf_icc_making *b, struct front *front)
+{
+    cmsPipeline *const table = table_of(b);
+    cmsStage *stage = table ? cmsPipelineGetPtrToFirstStage(table) : NULL;
+    *front = (struct front){.points = 0};
+    if (stage && cmsStageType(stage) == cmsSigCurveSetElemType) {
+        read_curves(b, stage, front);
+        stage = cmsStageNext(stage);
+    }
+    if (stage && cmsStageType(stage) == cmsSigCLutElemType)
+        front->points = (int)((_cmsStageCLutData *)cmsStageData(stage))->Params->nSamples[0];
+}
+
+static void close_front(struct front *front)
+{
+    for (int c = 0; c < 4; c++) {
+        if (front->inverse[c])
+            cmsFreeToneCurve(front->inverse[c]);
+    }
+}
+
+/* As many nodes as GF_ICC_GRID_* allow, with the profile's own among them. */
+static int grid_of(const struct front *front, int inputs)
+{
+    const int most = inputs == 4 ? GF_ICC_GRID_CMYK : GF_ICC_GRID_RGB, cells = front->points - 1;
+    return cells < 1 || cells >= most ? most : (most - 1) / cells * cells + 1;
+}
+
+static uint16_t on_axis(const cmsToneCurve *curve, uint32_t sample)
+{
+    const float v = curve ? cmsEvalToneCurveFloat(curve, (float)sample / 65535) : 0;
+    return (uint16_t)(curve ? gf_icc_clamp((double)v) * 65535 + 0.5 : sample);
+}
+
+/* Fills in where samples lie on the axes. */
+static void fill_places(struct gf_icc_transform *t, const struct front *front)
+{
+    struct gf_icc_place *const places = gf_icc_inside(t, t->place_at);
+    uint16_t *const curves = gf_icc_inside(t, t->curve_at);
+    for (int c = 0; t->bits == 8 && c < t->inputs; c++) {
+        for (uint32_t v = 0; v < 256; v++)
+            places[256 * c + (int)v] = gf_icc_place_of(on_axis(front->curve[c], v * 257), t->grid);
+    }
+    for (int c = 0; t->curve_at && c < t->inputs; c++) {
+        for (uint32_t v = 0; v < 65536; v++)
+            curves[65536 * (uint32_t)c + v] = on_axis(front->curve[c], v);
+    }
+}
+
+/* ---- the nodes ---- */
+
+/* The colour of a node, 0..65535 a channel. */
+static void node_colour(const struct gf_icc_transform *t, const struct front *front, size_t node,
+                        uint16_t *sample)
+{
+    const size_t grid = (size_t)t->grid;
+    for (int c = t->inputs - 1; c >= 0; c--, node /= grid)
+        sample[c] = on_axis(front->inverse[c],
+                            (uint32_t)((node % grid * 65535 + (grid - 1) / 2) / (grid - 1)));
+}
+
+static size_t node_count(const struct gf_icc_transform *t)
+{
+    size_t nodes = 1;
+    for (int i = 0; i < t->inputs; i++)
+        nodes *= (size_t)t->grid;
+    return nodes;
+}
+
+static void fill_nodes(const struct gf_icc_making *b, const struct front *front, uint16_t *node)
+{
+    const struct gf_icc_transform *const t = b->transform;
+    const size_t nodes = node_count(t);
+    uint16_t sample[ROW * 4], result[ROW * 3];
+    for (size_t first = 0; first < nodes; first += ROW) {
+        const size_t count = nodes - first < ROW ? nodes - first : ROW;
+        for (size_t i = 0; i < count; i++)
+            node_colour(t, front, first + i, sample + i * (size_t)t->inputs);
+        cmsDoTransform(b->exact, sample, result, (cmsUInt32Number)count);
+        for (size_t i = 0; i < count * (size_t)t->outputs; i++)
+            node[(first + i / (size_t)t->outputs) * GF_ICC_NODE + i % (size_t)t->outputs] =
+                result[i];
+    }
+}
+
+/* Nodes of light, which `linear` makes of floats. */
+static void fill_light(const struct gf_icc_making *b, const struct front *front,
+                       cmsHTRANSFORM linear, uint16_t *node)
+{
+    const struct gf_icc_transform *const t = b->transform;
+    const size_t nodes = node_count(t), inputs = (size_t)t->inputs;
+    const float full = inputs == 4 ? 100 : 1; /* Little CMS counts inks in per cent */
+    uint16_t colour[4];
+    float sample[ROW * 4], result[ROW * 3];
+    for (size_t first = 0; first < nodes; first += ROW) {
+        const size_t count = nodes - first < ROW ? nodes - first : ROW;
+        for (size_t i = 0; i < count; i++) {
+            node_colour(t, front, first + i, colour);
+            for (size_t c = 0; c < inputs; c++)
+                sample[i * inputs + c] = colour[c] * full / 65535;
+        }
+        cmsDoTransform(linear, sample, result, (cmsUInt32Number)count);
+        for (size_t i = 0; i < count * 3; i++)
+            node[(first + i / 3) * GF_ICC_NODE + i % 3] =
+                (uint16_t)(gf_icc_clamp(((double)result[i] + 0.25) / 1.5) * 65535 + 0.5);
+    }
+}
+
+/* The target with straight lines for curves: a conversion to it ends in light. */
+static cmsHPROFILE open_linear(const struct gf_icc_making *b)
+{
+    static const cmsTagSignature copied[] = {cmsSigRedColorantTag, cmsSigGreenColorantTag,
+                                             cmsSigBlueColorantTag, cmsSigMediaWhitePointTag,
+                                             cmsSigChromaticAdaptationTag};
+    static const cmsTagSignature curves[] = {cmsSigRedTRCTag, cmsSigGreenTRCTag, cmsSigBlueTRCTag};
+    cmsHPROFILE const linear = cmsCreateProfilePlaceholder(NULL);
+    cmsToneCurve *const line = cmsBuildGamma(NULL, 1);
+    bool made = linear && line;
+    if (made) {
+        cmsSetProfileVersion(linear, cmsGetProfileVersion(b->to));
+        cmsSetDeviceClass(linear, cmsGetDeviceClass(b->to));
+        cmsSetColorSpace(linear, cmsSigRgbData);
+        cmsSetPCS(linear, cmsSigXYZData);
+    }
+    for (int i = 0; made && i < 5; i++) {
+        const void *const tag = cmsReadTag(b->to, copied[i]);
+        made = !tag || cmsWriteTag(linear, copied[i], tag);
+    }
+    for (int i = 0; made && i < 3; i++)
+        made = cmsWriteTag(linear, curves[i], line);
+    if (line)
+        cmsFreeToneCurve(line);
+    if (made || !linear)
+        return linear;
+    cmsCloseProfile(linear);
+    return NULL;
+}
+
+static struct gf_icc_transform grid_head(const struct gf_icc_making *b, const struct front *front,
+                                         size_t *end)
+{
+    struct gf_icc_transform head = {.kind = GF_ICC_GRID,
+                                    .inputs = b->wish->inputs,
+                                    .outputs = b->wish->outputs,
+                                    .bits = b->wish->bits};
+    const size_t inputs = (size_t)head.inputs;
+    bool bent = false;
+    for (int c = 0; c < head.inputs; c++)
+        bent |= front->curve[c] != NULL;
+    head.grid = grid_of(front, head.inputs);
+    gf_icc_reserve(end, sizeof head);
+    head.node_at = gf_icc_reserve(end, node_count(&head) * GF_ICC_NODE * sizeof(uint16_t));
+    if (head.bits == 8)
+        head.place_at = gf_icc_reserve(end, 256 * inputs * sizeof(struct gf_icc_place));
+    else if (bent)
+        head.curve_at = gf_icc_reserve(end, 65536 * inputs * sizeof(uint16_t));
+    return head;
+}
+
+/* A table of light and then curves, where the target has such. *made: it is right. */
+static enum gf_status make_light(struct gf_icc_making *b, const struct front *front,
+                                 cmsHTRANSFORM linear, const struct gf_icc_shaper *to, bool *made,
+                                 struct gf_error *error)
+{
+    size_t end = 0;
+    struct gf_icc_transform head = grid_head(b, front, &end);
+    gf_icc_reserve_encode(&head, to, &end);
+    enum gf_status status = gf_icc_allocate(b, end, &head, error);
+    if (!status)
+        status = gf_icc_fill_encode(b, to, error);
+    if (status)
+        return status;
+    fill_light(b, front, linear, gf_icc_inside(b->transform, head.node_at));
+    fill_places(b->transform, front);
+    *made = gf_icc_agrees(b, 3);
+    return GF_OK;
+}
+
+enum gf_status gf_icc_make_light_grid(struct gf_icc_making *b, bool *made, struct gf_error *error)
+{
+    struct gf_icc_shaper to;
+    struct front front;
+    *made = false;
+    if (b->wish->outputs != 3 || !gf_icc_read_shaper(b->to, &to))
+        return GF_OK;
+    cmsHPROFILE const linear = open_linear(b);
+    cmsHTRANSFORM const transform =
+        linear
+            ? cmsCreateTransform(b->from, b->wish->inputs == 4 ? TYPE_CMYK_FLT : TYPE_RGB_FLT,
+                                 linear, TYPE_RGB_FLT, (cmsUInt32Number)b->wish->intent, b->flags)
+            : NULL;
+    enum gf_status status = GF_OK;
+    open_front(b, &front);
+    if (transform)
+        status = make_light(b, &front, transform, &to, made, error);
+    close_front(&front);
+    if (transform)
+        cmsDeleteTransform(transform);
+    if (linear)
+        cmsCloseProfile(linear);
+    return status;
+}
+
+enum gf_status gf_icc_make_grid(struct gf_icc_making *b, struct gf_error *error)
+{
+    struct front front;
+    size_t end = 0;
+    open_front(b, &front);
+    const struct gf_icc_transform head = grid_head(b, &front, &end);
+    const enum gf_status status = gf_icc_allocate(b, end, &head, error);
+    if (!status) {
+        fill_nodes(b, &front, gf_icc_inside(b->transform, head.node_at));
+        fill_places(b->transform, &front);
+    }
+    close_front(&front);
+    return status;
+}
+#endif

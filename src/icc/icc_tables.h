@@ -1,0 +1,61 @@
+/* What the files that make tables of two profiles share. Only builds with Little CMS have it. */
+#ifndef GF_ICC_ICC_TABLES_H
+#define GF_ICC_ICC_TABLES_H
+
+#include <lcms2.h>
+
+#include "icc/icc_build.h"
+
+struct gf_icc_making {
+    const struct gf_icc_wish *wish;
+    cmsHPROFILE from, to;
+    cmsHTRANSFORM exact; /* of 16-bit samples, by all steps of the profiles */
+    cmsUInt32Number flags;
+    struct gf_icc_transform *transform;
+};
+
+/* Reserves bytes at the end of the block and returns where they begin. */
+unsigned gf_icc_reserve(size_t *end, size_t size);
+/* Allocates the block of that size, zeroed, and puts the head into it. */
+enum gf_status gf_icc_allocate(struct gf_icc_making *b, size_t size,
+                               const struct gf_icc_transform *head,
+                               struct gf_error *error) GF_CHECKED;
+static inline void *gf_icc_inside(struct gf_icc_transform *transform, unsigned offset)
+{
+    return (char *)transform + offset;
+}
+/* A sample of 16 bits in that many. */
+static inline uint32_t gf_icc_in_bits(uint32_t sample16, int bits)
+{
+    return bits == 8 ? gf_icc_narrow(sample16) : sample16;
+}
+/* Whether the tables give what Little CMS gives, within so many 8-bit levels: they do not, where
+ * the profiles ask for more than was made of them. */
+bool gf_icc_agrees(const struct gf_icc_making *b, int levels);
+
+/* ---- profiles of curves and a matrix (icc_shaper.c) ---- */
+
+struct gf_icc_shaper {
+    cmsToneCurve *curve[3]; /* the profile's, from samples to light */
+    double matrix[3][3];    /* to XYZ of D50, whose columns are the primaries */
+};
+bool gf_icc_read_shaper(cmsHPROFILE profile, struct gf_icc_shaper *shaper);
+/* Reserves room for the curves from light to samples, and fills it. */
+void gf_icc_reserve_encode(struct gf_icc_transform *head, const struct gf_icc_shaper *to,
+                           size_t *end);
+enum gf_status gf_icc_fill_encode(struct gf_icc_making *b, const struct gf_icc_shaper *to,
+                                  struct gf_error *error) GF_CHECKED;
+
+static inline double gf_icc_clamp(double v)
+{
+    return v > 0 ? v < 1 ? v : 1 : 0;
+}
+
+/* Each makes the transform, where *made says so. */
+enum gf_status gf_icc_make_matrix(struct gf_icc_making *b, bool *made,
+                                  struct gf_error *error) GF_CHECKED;
+enum gf_status gf_icc_make_light_grid(struct gf_icc_making *b, bool *made,
+                                      struct gf_error *error) GF_CHECKED;
+enum gf_status gf_icc_make_grid(struct gf_icc_making *b, struct gf_error *error) GF_CHECKED;
+
+#endif

@@ -1,0 +1,177 @@
+/* A conversion of colours, as numbers that both backends evaluate: the same bits on every machine.
+ * icc_build.h makes it of two profiles. */
+#ifndef GF_ICC_ICC_TRANSFORM_H
+#define GF_ICC_ICC_TRANSFORM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/elementary.h"
+#include "base/host_device.h"
+
+enum gf_icc_kind {
+    GF_ICC_LEVELS, /* from gray: a table of the results */
+    GF_ICC_MATRIX, /* from RGB to RGB: curves, a matrix, curves */
+    GF_ICC_GRID    /* a table of 3 or 4 dimensions, with interpolation between its nodes */
+};
+
+enum {
+    /* Curves to samples begin with light + 2^-16, whose exponent and upper bits of the mantissa are
+     * the index: steps are fine where it is dark, and sums of 2^-16 and more need no logarithm. */
+    GF_ICC_ENCODE_BITS_8 = 10, /* of the mantissa: 8-bit results are a table of bytes */
+    GF_ICC_ENCODE_BITS_16 = 7, /* 16-bit results lie on straight lines between entries */
+    GF_ICC_ENCODE_OCTAVES = 16,
+    GF_ICC_ENCODE_SIZE_8 = (GF_ICC_ENCODE_OCTAVES << GF_ICC_ENCODE_BITS_8) + 16,
+    GF_ICC_ENCODE_SIZE_16 = (GF_ICC_ENCODE_OCTAVES << GF_ICC_ENCODE_BITS_16) + 4,
+    GF_ICC_PART = 32768,  /* the distance of two nodes */
+    GF_ICC_NODE = 4,      /* uint16_t of a node: the results, then zeros */
+    GF_ICC_GRID_RGB = 49, /* the most nodes along an axis */
+    GF_ICC_GRID_CMYK = 21
+};
+#define GF_ICC_DARK 1.52587890625e-05f /* 2^-16 */
+#define GF_ICC_DARK_BITS 0x37800000u
+
+/* Tables follow at byte offsets from the struct's start, each a multiple of 16. */
+struct gf_icc_transform {
+    int kind;
+    int inputs, outputs; /* colour channels: 1, 3 or 4 and 1 or 3 */
+    int bits;            /* of the samples, 8 or 16 */
+    unsigned bytes;      /* of all */
+    /* LEVELS: uint16_t [outputs][M + 1] */
+    unsigned level_at;
+    /* MATRIX: float [M + 1] at decode_at + c decode_step, then bytes [ENCODE_SIZE_8] or floats
+     * [ENCODE_SIZE_16] at encode_at + c encode_step; a step is 0 where all channels share one. 8
+     * bits: float [3][256][4] at product_at, column c of the matrix times the decoded sample. */
+    unsigned decode_at, decode_step, encode_at, encode_step, product_at;
+    float matrix[3][3]; /* from decoded samples to the light of the result's channels */
+    /* GRID, where encode_at is not 0: the nodes hold light, -1/4..5/4, and the curves at encode_at
+     * make samples of it, so that what lies beyond the result's gamut is cut off at each pixel.
+     * uint16_t [grid^inputs][GF_ICC_NODE], the first channel outermost. 8 bits: struct gf_icc_place
+     * [inputs][256] at place_at. */
+    int grid;
+    unsigned node_at, place_at;
+    unsigned curve_at; /* 16 bits: uint16_t [inputs][65536], where samples lie on the axes, or 0 */
+};
+
+static inline const void *gf_icc_block(const struct gf_icc_transform *transform, unsigned offset)
+{
+    return (const char *)transform + offset;
+}
+
+/* ---- MATRIX ---- */
+
+GF_HOST_DEVICE float gf_icc_within(float light)
+{
+    return light > 0.0f ? (light < 1.0f ? light : 1.0f) : 0.0f;
+}
+
+/* One channel's light, 0..1, of the three products. */
+GF_HOST_DEVICE float gf_icc_light(float r, float g, float b)
+{
+    return gf_icc_within((r + g) + b);
+}
+
+GF_HOST_DEVICE uint32_t gf_icc_encode_index_8(float light)
+{
+    return (gf_bits_of_float(light + GF_ICC_DARK) - GF_ICC_DARK_BITS) >>
+           (23 - GF_ICC_ENCODE_BITS_8);
+}
+
+GF_HOST_DEVICE uint32_t gf_icc_encode_16(const float *table, float light)
+{
+    const uint32_t at = gf_bits_of_float(light + GF_ICC_DARK) - GF_ICC_DARK_BITS;
+    const uint32_t rest = at & ((1u << (23 - GF_ICC_ENCODE_BITS_16)) - 1);
+    const float part = (float)(int32_t)rest * (1.0f / (float)(1 << (23 - GF_ICC_ENCODE_BITS_16)));
+    const float low = table[at >> (23 - GF_ICC_ENCODE_BITS_16)];
+    const float high = table[(at >> (23 - GF_ICC_ENCODE_BITS_16)) + 1];
+    return (uint32_t)(int32_t)((low + (high - low) * part) + 0.5f);
+}
+
+/* ---- GRID ---- */
+
+/* A sample's place on an axis: the node below it, and the distance from there in 1 / GF_ICC_PART.
+ */
+struct gf_icc_place {
+    uint32_t node, part;
+};
+
+/* sample: 0..65535 */
+GF_HOST_DEVICE struct gf_icc_place gf_icc_place_of(uint32_t sample, int grid)
+{
+    const uint32_t at = sample * (uint32_t)(grid - 1);
+    struct gf_icc_place place = {at / 65535u,
+                                 (at % 65535u * (uint32_t)GF_ICC_PART + 32767u) / 65535u};
+    if (place.node == (uint32_t)(grid - 1)) { /* the last cell has both of its ends */
+        place.node--;
+        place.part = (uint32_t)GF_ICC_PART;
+    }
+    return place;
+}
+
+/* The four nodes of a tetrahedron as indices, and their weights, whose sum is GF_ICC_PART. */
+struct gf_icc_corners {
+    uint32_t node[4], weight[4];
+};
+
+/* Between the six tetrahedra around the cell's diagonal, by the order of the parts. (J. Kasson et
+ * al., Performing color space conversions with three-dimensional linear interpolation, 1995) */
+GF_HOST_DEVICE struct gf_icc_corners gf_icc_corners_of(struct gf_icc_place x, struct gf_icc_place y,
+                                                       struct gf_icc_place z, uint32_t grid)
+{
+    const uint32_t sx = grid * grid, sy = grid, sz = 1;
+    const uint32_t first = x.node * sx + y.node * sy + z.node;
+    uint32_t most = x.part, most_step = sx, least = z.part, least_step = sz;
+    if (y.part > most) {
+        most = y.part;
+        most_step = sy;
+    }
+    if (z.part > most) {
+        most = z.part;
+        most_step = sz;
+    }
+    if (y.part <= least) {
+        least = y.part;
+        least_step = sy;
+    }
+    if (x.part < least) {
+        least = x.part;
+        least_step = sx;
+    }
+    const uint32_t middle = x.part + y.part + z.part - most - least;
+    const uint32_t last = first + sx + sy + sz;
+    const struct gf_icc_corners corners = {
+        {first, first + most_step, last - least_step, last},
+        {(uint32_t)GF_ICC_PART - most, most - middle, middle - least, least}};
+    return corners;
+}
+
+/* One result, 0..65535; `node` points to that channel of node 0. */
+GF_HOST_DEVICE uint32_t gf_icc_interpolated(const struct gf_icc_corners *corners,
+                                            const uint16_t *node)
+{
+    uint32_t sum = GF_ICC_PART / 2;
+    for (int i = 0; i < 4; i++)
+        sum += corners->weight[i] * node[corners->node[i] * (uint32_t)GF_ICC_NODE];
+    return sum / (uint32_t)GF_ICC_PART;
+}
+
+/* The light that a node's 0..65535 stands for, cut to 0..1. */
+GF_HOST_DEVICE float gf_icc_node_light(uint32_t v)
+{
+    return gf_icc_within((float)(int32_t)v * (1.5f / 65535.0f) - 0.25f);
+}
+
+/* Between two results on the fourth axis. */
+GF_HOST_DEVICE uint32_t gf_icc_mixed(uint32_t low, uint32_t high, uint32_t part)
+{
+    return (low * ((uint32_t)GF_ICC_PART - part) + high * part + GF_ICC_PART / 2) /
+           (uint32_t)GF_ICC_PART;
+}
+
+/* round(v / 257), exact for 0..65535. */
+GF_HOST_DEVICE uint32_t gf_icc_narrow(uint32_t v)
+{
+    return (v * 65281u + 8388608u) >> 24;
+}
+
+#endif
