@@ -263,7 +263,7 @@ static enum gf_status run_last(struct gf_pipeline *pipeline, struct gf_picture_t
         status = check_codecs(pipeline, task, part->source, plan.out, error);
     if (!status && task->image_out)
         status = settle_image(task->image_out, plan.out, error);
-    if (!status && task->output)
+    if (!status && task->output && metadata)
         status = open_sink(pipeline, task, part, &plan, metadata, &sink, error);
     if (!status)
         status = schedule_within_budget(pipeline, &plan, part->source, sink, task, error);

@@ -1,0 +1,83 @@
+# Colours between ICC profiles. Little CMS's own program transicc is the reference, where it is. in.ppm is 77x55.
+have_lcms() { gpufilter -i in.ppm -o probe.ppm icc=display-p3 2>/dev/null; }
+
+# profile_of PNG FILE: the profile of its iCCP chunk.
+profile_of()
+{
+    python3 -c '
+import sys, zlib
+png = open(sys.argv[1], "rb").read()
+at = png.index(b"iCCP")
+data = png[at + 4 : at + 4 + int.from_bytes(png[at - 4 : at], "big")]
+open(sys.argv[2], "wb").write(zlib.decompress(data[data.index(b"\0") + 2 :]))' "$1" "$2"
+}
+
+begin "what is sRGB already stays as it is, and says so"
+run 0 gpufilter -i in.ppm -o plain.ppm
+run 0 gpufilter -i in.ppm -o same.ppm --to-icc=srgb
+same plain.ppm same.ppm
+run 0 gpufilter -i in.ppm -o tagged.png icc=srgb
+grep -qa iCCP tagged.png || problem "no profile"
+run 0 gpufilter -i in.ppm -o bare.png --strip icc=srgb
+! grep -qa iCCP bare.png || problem "a profile in spite of --strip"
+
+begin "wrong profiles are named before anything is written"
+run 2 gpufilter -i in.ppm -o out.png --to-icc=none.icc
+stderr_is "gpufilter: icc: none.icc: No such file or directory"
+echo text >text.icc
+run 2 gpufilter -i in.ppm -o out.png icc=text.icc
+stderr_is "gpufilter: icc: text.icc: not an ICC profile of RGB or gray colours"
+run 2 gpufilter -i in.ppm -o out.png --to-icc=srgb:intent=good
+stderr_like 'icc: intent=good is none of perceptual, relative, saturation, absolute'
+absent out.png
+
+begin "without Little CMS a conversion is refused"
+if have_lcms; then
+    skip "this build has it"
+else
+    run 3 gpufilter -i in.ppm -o out.png icc=display-p3
+    stderr_like 'icc: this build converts no colours: it was made without Little CMS (liblcms2)$'
+    absent out.png
+fi
+
+begin "a conversion is what transicc says, and the way back leads back"
+if ! have_lcms; then
+    skip "no Little CMS"
+elif ! command -v transicc >/dev/null || ! command -v python3 >/dev/null; then
+    skip "no transicc, or no python3"
+else
+    printf 'P6\n4 1\n255\n\377\0\0\160\310\143\200\200\200\0\0\377' >colours.ppm
+    run 0 gpufilter -i colours.ppm -o p3.png --to-icc=display-p3
+    run 0 gpufilter -i p3.png -o p3.ppm
+    run 0 profile_of p3.png p3.icc
+    printf '255 0 0\n112 200 99\n128 128 128\n0 0 255\n' | transicc -i'*sRGB' -op3.icc -t1 -n 2>/dev/null |
+        grep '^[0-9]' >wanted
+    tail -c 12 p3.ppm | od -An -v -w3 -tu1 >got
+    paste -d' ' wanted got | awk '{ for (i = 1; i <= 3; i++) { d = $i - $(i + 3); if (d > 1 || d < -1) exit 1 } }
+        END { exit NR != 4 }' || problem "$(paste wanted got)"
+    run 0 gpufilter -i p3.png -o back.ppm --to-icc=srgb
+    tail -c 12 back.ppm | od -An -v -w12 -tu1 >got
+    tail -c 12 colours.ppm | od -An -v -w12 -tu1 | paste -d' ' - got |
+        awk '{ for (i = 1; i <= 12; i++) { d = $i - $(i + 12); if (d > 1 || d < -1) exit 1 } }' ||
+        problem "$(cat got)"
+fi
+
+begin "the profile follows the picture: from the file, by from=, behind other filters, into JPEG"
+if ! have_lcms; then
+    skip "no Little CMS"
+else
+    run 0 gpufilter -i in.ppm -o p3.png icc=display-p3
+    run 0 gpufilter -i in.ppm -o p3.ppm icc=display-p3
+    run 0 gpufilter -i p3.png -o a.ppm blur,icc=srgb
+    run 0 gpufilter -i p3.ppm -o b.ppm blur,icc=srgb:from=display-p3
+    same a.ppm b.ppm
+    run 0 gpufilter -i p3.ppm -o c.ppm blur
+    cmp -s a.ppm c.ppm && problem "nothing was converted"
+    run 0 gpufilter -i p3.png -o p3.jpg invert
+    grep -qa ICC_PROFILE p3.jpg || problem "JPEG lost the profile"
+    for rows in 1 7; do
+        run 0 gpufilter -i p3.png -o bands.ppm --band-rows=$rows --lanes=3 blur,icc=srgb
+        same a.ppm bands.ppm
+    done
+fi
+finish
