@@ -438,6 +438,38 @@ static void test_conversion(void **state)
     assert_int_equal(fake.decoded, 0);
 }
 
+/* A picture with alpha is flattened before the device encodes it. Where the chain finds a box, its
+ * first part may be decoded there, and its last part encoded. */
+static void test_sizes(void **state)
+{
+    static const char *const chains[] = {"blur=2,trim=tolerance=0.3,invert",
+                                         "trim=tolerance=0.2",
+                                         "trim=black:0,blur",
+                                         "invert,trim,trim=white:0.3,transpose",
+                                         "pad=200:160:colour=transparent,blur",
+                                         "chromakey=#808080:0.3",
+                                         "resize=100:100:fit=contain:colour=transparent"};
+    (void)state;
+    reset_fake();
+    for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
+        struct trial trial = {.chain = chains[i]};
+        run_trial(&trial);
+        assert_same_result(&trial);
+        if (fake.encoded != 1)
+            fail_msg("%s: %d encoded", chains[i], fake.encoded);
+    }
+    /* What is decoded at a fraction of its size is libjpeg's. */
+    struct trial thumbnail = {.chain = "thumbnail=30"};
+    run_trial(&thumbnail);
+    assert_same_result(&thumbnail);
+    assert_int_equal(fake.decoded, 0);
+    assert_int_equal(fake.encoded, 1);
+    struct trial full = {.chain = "thumbnail=100"};
+    run_trial(&full);
+    assert_same_result(&full);
+    assert_int_equal(fake.decoded, 1);
+}
+
 /* A second attempt reads the bytes and writes the result from the start. */
 static void test_in_memory(void **state)
 {
@@ -647,6 +679,7 @@ int main(void)
         cmocka_unit_test(test_conversion),      cmocka_unit_test(test_gives_way),
         cmocka_unit_test(test_little_memory),   cmocka_unit_test(test_lent_memory),
         cmocka_unit_test(test_groups),          cmocka_unit_test(test_in_memory),
+        cmocka_unit_test(test_sizes),
     };
     return cmocka_run_group_tests_name("device_codec", tests, make_pictures, remove_folder);
 }

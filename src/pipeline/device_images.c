@@ -77,7 +77,7 @@ enum gf_status gf_pipeline_take_device_images(struct gf_pipeline *pipeline,
     if (!calls->codec || pipeline->options.codec == GF_CODEC_CPU || !task->input ||
         pipeline->no_device_codec || (!plan->stage_count && !encodes))
         return GF_OK;
-    if (task->own_format == GF_FILE_JPEG && task->reduction < 2)
+    if (task->own_format == GF_FILE_JPEG && task->reduction < 2 && !task->image_in)
         status = gf_device_file_read(task->input, plan->in, file_bytes_most(pipeline),
                                      &pipeline->buffers, &file, error);
     if (status || (!file.data && (!encodes || !plan->stage_count)))

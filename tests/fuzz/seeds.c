@@ -48,6 +48,8 @@ static void put_chains(void)
     PUT("chain", "blur=2,equalize");
     PUT("chain", "crop=10%:20%:w=30:h=40,resize=50%:h=7,rotate=90");
     PUT("chain", "convolve='1 2 0/0 4 -1/-2 0 5':border=mirror,gamma=2.2,invert");
+    PUT("chain",
+        "thumbnail=9:7:fit=contain:colour=#f80,trim=corner:0,flatten=orange,pad=50:40:east:edge");
     PUT("chain", "blur=2:variant=shared, sobel=x\n");
     PUT("chain", "# a comment\nblur=2,\n  'median=3' # another\n\nresize=64:64\n");
 }
