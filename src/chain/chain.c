@@ -29,7 +29,14 @@ static enum gf_status parse_item(const char **text, struct gf_chain_item *item,
     if (!item->params)
         return gf_fail_memory(error);
     *text = stop;
-    return gf_params_parse(item->filter, text, item->params, &item->variant, error);
+    enum gf_status status =
+        gf_params_parse(item->filter, text, item->params, &item->variant, error);
+    if (status || !item->filter->load)
+        return status;
+    struct gf_error detail = {0};
+    status = item->filter->load(item->params, &detail);
+    item->is_loaded = !status;
+    return status ? gf_fail(error, status, "%s: %s", item->filter->name, detail.text) : GF_OK;
 }
 
 enum gf_status gf_chain_parse(const char *text, struct gf_chain *chain, struct gf_error *error)
@@ -85,8 +92,11 @@ bool gf_chain_converts(const struct gf_chain *chain)
 
 void gf_chain_free(struct gf_chain *chain)
 {
-    for (int i = 0; i < chain->count; i++)
+    for (int i = 0; i < chain->count; i++) {
+        if (chain->item[i].is_loaded && chain->item[i].filter->unload)
+            chain->item[i].filter->unload(chain->item[i].params);
         free(chain->item[i].params);
+    }
     free(chain->item);
     *chain = (struct gf_chain){0};
 }

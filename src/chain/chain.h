@@ -11,6 +11,7 @@ extern "C" {
 struct gf_chain_item {
     const struct gf_filter *filter;
     void *params;                     /* malloc */
+    bool is_loaded;                   /* the filter's unload() is due */
     const struct gf_variant *variant; /* chosen by variant=name; NULL: the default */
 };
 struct gf_chain {

@@ -11,29 +11,34 @@ static const struct gf_param params[] = {
     {0},
 };
 
-static enum gf_status shape(const void *params_, struct gf_format in, struct gf_format *out,
-                            struct gf_error *error)
-{
-    (void)params_;
-    (void)error;
-    out->channels = gf_has_alpha(in) ? 4 : 3;
-    return GF_OK;
-}
-
-static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
-                            struct gf_error *error)
+static void fill(const struct duotone *duotone, double matrix[3][4])
 {
     static const double luma[3] = {77 / 256.0, 150 / 256.0, 29 / 256.0};
-    const struct duotone *const duotone = stage->params;
-    double matrix[3][4];
-    (void)error;
     for (int row = 0; row < 3; row++) {
         const double dark = duotone->dark.part[row], span = duotone->light.part[row] - dark;
         for (int k = 0; k < 3; k++)
             matrix[row][k] = span * luma[k];
         matrix[row][3] = dark;
     }
-    gf_point_colour(builder);
+}
+
+static enum gf_status shape(const void *params_, struct gf_format in, struct gf_format *out,
+                            struct gf_error *error)
+{
+    double matrix[3][4];
+    (void)in;
+    (void)error;
+    fill(params_, matrix);
+    gf_point_matrix_shape(matrix, out);
+    return GF_OK;
+}
+
+static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
+                            struct gf_error *error)
+{
+    double matrix[3][4];
+    (void)error;
+    fill(stage->params, matrix);
     gf_point_matrix(builder, matrix);
     return GF_OK;
 }
@@ -43,7 +48,8 @@ const struct gf_filter gf_duotone_filter = {
     .synonyms = "tint colorize gradientmap",
     .summary = "two colours for black and white",
     .definition = "dark + (light - dark) Y / M, Y the luma of bt601: (77 R + 150 G + 29 B) / 256. "
-                  "The result has colour.",
+                  "A gray picture becomes "
+                  "colour unless both are gray.",
     .params = params,
     .params_size = sizeof(struct duotone),
     .kind = GF_POINT,

@@ -117,7 +117,6 @@ enum gf_status gf_point_table3d(struct gf_point_builder *builder, int size, cons
 {
     const double max = gf_sample_max(builder->format);
     const size_t words = (size_t)gf_table3d_words(size);
-    gf_point_colour(builder);
     size_t first;
     const enum gf_status status = add_data(builder, words, &first, error);
     if (status)
@@ -133,6 +132,7 @@ enum gf_status gf_point_table3d(struct gf_point_builder *builder, int size, cons
                                                   .b = (float)size,
                                                   .c = (float)first,
                                                   .d = (float)(max / 65535)});
+    builder->format.channels += gf_colour_channels(builder->format) == 1 ? 2 : 0;
     return GF_OK;
 }
 
@@ -149,16 +149,9 @@ static bool keeps_gray(const double matrix[3][4])
     return true;
 }
 
-/* The gray of a matrix that keeps gray is a straight line. */
-void gf_point_matrix(struct gf_point_builder *builder, const double matrix[3][4])
+static void append_matrix(struct gf_point_builder *builder, const double matrix[3][4])
 {
     const double max = gf_sample_max(builder->format);
-    const bool gray = gf_colour_channels(builder->format) == 1;
-    if (gray && keeps_gray(matrix)) {
-        const double sum = matrix[0][0] + matrix[0][1] + matrix[0][2];
-        gf_point_linear(builder, 0, fabs(sum - 1) > 1e-9 ? sum : 1, matrix[0][3] * max);
-        return;
-    }
     for (int c = 0; c < 3; c++)
         gf_point_append(builder, (struct gf_point_op){.kind = c ? GF_POINT_ROW : GF_POINT_MATRIX,
                                                       .max = (float)max,
@@ -166,7 +159,18 @@ void gf_point_matrix(struct gf_point_builder *builder, const double matrix[3][4]
                                                       .b = (float)matrix[c][1],
                                                       .c = (float)matrix[c][2],
                                                       .d = (float)(matrix[c][3] * max)});
-    builder->format.channels += gray ? 2 : 0;
+    builder->format.channels += gf_colour_channels(builder->format) == 1 ? 2 : 0;
+}
+
+/* The gray of a matrix that keeps gray is a straight line. */
+void gf_point_matrix(struct gf_point_builder *builder, const double matrix[3][4])
+{
+    const double max = gf_sample_max(builder->format);
+    const double sum = matrix[0][0] + matrix[0][1] + matrix[0][2];
+    if (gf_colour_channels(builder->format) == 1 && keeps_gray(matrix))
+        gf_point_linear(builder, 0, fabs(sum - 1) > 1e-9 ? sum : 1, matrix[0][3] * max);
+    else
+        append_matrix(builder, matrix);
 }
 
 void gf_point_matrix_shape(const double matrix[3][4], struct gf_format *out)
@@ -179,7 +183,7 @@ void gf_point_colour(struct gf_point_builder *builder)
 {
     static const double same[3][4] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     if (gf_colour_channels(builder->format) == 1)
-        gf_point_matrix(builder, same);
+        append_matrix(builder, same);
 }
 
 void gf_point_vibrance(struct gf_point_builder *builder, double amount)

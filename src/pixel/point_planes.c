@@ -98,6 +98,7 @@ void gf_planes_apply(const struct gf_point_program *program, const struct gf_poi
         vibrance(*op, p);
         break;
     case GF_POINT_TABLE3D:
+        to_colour(colours, p);
         table3d(*op, (const uint32_t *)gf_point_block(program, program->data_at) + (int)op->c, p);
         break;
     case GF_POINT_OPAQUE:

@@ -80,7 +80,7 @@ bool gf_selftest_chain(const struct gf_filter *filter, int set, char *text)
                             (set >= GF_SELFTEST_CHOICES &&
                              (list[i].type == GF_TYPE_CHOICE || list[i].type == GF_TYPE_WORD ||
                               list[i].type == GF_TYPE_COLOUR || list[i].choices));
-        if (!wanted)
+        if (!wanted || list[i].type == GF_TYPE_FILE)
             continue;
         length = append(text, length, "%c%s=", separator, list[i].name);
         length = append_value(text, length, &list[i], (enum gf_selftest_set)set);

@@ -72,6 +72,11 @@ struct gf_filter {
     /* By what a picture's sides may be divided, 1, 2, 4 or 8, when it is decoded for this filter as
      * the first of a chain; NULL: 1. */
     int (*reduction)(const void *params, int width, int height);
+    /* Reads the files that the parameters name; what it keeps in `params`, unload() gives back.
+     * Both are called once for a chain, after check(); NULL: there are none. The message is
+     * preceded as check()'s is. */
+    enum gf_status (*load)(void *params, struct gf_error *error);
+    void (*unload)(void *params);
     /* Sets the format of the result. *out is preset to in; NULL: it stays so. */
     enum gf_status (*shape)(const void *params, struct gf_format in, struct gf_format *out,
                             struct gf_error *error);

@@ -26,6 +26,34 @@ solarize=2|solarize: threshold=2 is outside 0..1
 END
 absent out.png
 
+begin "lut names the file and the line"
+printf 'LUT_3D_SIZE 2\n0 0 0\n1 1\n' >bad.cube
+printf 'LUT_1D_SIZE 2\n0 0 0\n' >short.cube
+: >empty.cube
+mkfifo pipe.cube
+while IFS='|' read -r chain message; do
+    run 2 gpufilter -i in.ppm -o out.png "$chain"
+    stderr_is "gpufilter: lut: $message"
+done <<'END'
+lut=none.cube|none.cube: No such file or directory
+lut=bad.cube|bad.cube: line 3: a colour is three numbers
+lut=short.cube|short.cube: it has 1 of 2 colours
+lut=empty.cube|empty.cube: it has neither LUT_1D_SIZE nor LUT_3D_SIZE: it is no .cube file
+lut=in.png|in.png: line 1: a colour before LUT_1D_SIZE or LUT_3D_SIZE
+lut=pipe.cube|pipe.cube: it is not a regular file
+lut=.|.: it is not a regular file
+lut=amount=2|amount=2 is outside 0..1
+END
+absent out.png
+
+begin "a batch takes a .cube file"
+printf 'LUT_1D_SIZE 2\n1 1 1\n0 0 0\n' >negative.cube
+mkdir pictures
+for i in 1 2 3 4 5 6; do cp in.ppm pictures/$i.ppm; done
+run 0 gpufilter -i pictures -o made lut=negative.cube
+run 0 gpufilter -i in.ppm -o negative.ppm invert
+for i in 1 2 3 4 5 6; do cmp -s made/$i.ppm negative.ppm || problem "$i.ppm"; done
+
 begin "a dither stays in its place, whatever the bands"
 run 0 gpufilter -i in.ppm -o whole.ppm blur=1,posterize=3:bayer8,levels=channel=red:gamma=2
 for rows in 1 7 33; do

@@ -114,6 +114,9 @@ static void put_names(void)
     PUT("template", "\0\11out/{stem}/{w}x{h}.ppm\0in/...png\0");
     PUT("template", "\0\2{{a}}{n}.png\0.png\0");
     PUT("template", "\0\0-\0a.ppm\0");
+    PUT("cube", "# a comment\nTITLE \"x\"\nDOMAIN_MIN 0 0 0\nDOMAIN_MAX 1 2 1\r\nLUT_3D_SIZE 2\n"
+                "0 0 0\n1 0 0\n0 1 0\n1 1 0\n0 0 1\n1 0 1\n0 1 1\n1 1 1\n");
+    PUT("cube", "LUT_1D_SIZE 3\nLUT_1D_INPUT_RANGE 0.0 1.0\n0 0 0\n.5 0.4 1e-1\n\n1 1 1\n");
     PUT("list", "\0a.png\nb.jpg\r\n\n.\nno such file\n");
     PUT("list", "\1a.png\0b\nc.jpg\0");
     PUT("log", "\0a.png\0in.png: corrupt \"header\"\\\0");

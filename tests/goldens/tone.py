@@ -11,6 +11,8 @@ import skimage.exposure
 from PIL import Image, ImageOps
 from scipy.interpolate import PchipInterpolator
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+
 
 def magick(rgb, *arguments):
     """What ImageMagick 6 makes of the picture."""
@@ -183,6 +185,46 @@ def keys(golden, rounded, rgb, rgba):
         golden(f"chromakey=#bf2e0f:{similarity}:{blend}", "rgba.pam", np.dstack([rgb, alpha]))
 
 
+def write_cube(name, keyword, size, values, domain=None):
+    with open(os.path.join(HERE, name), "w") as file:
+        file.write(f'# made by tone.py\nTITLE "{name}"\n{keyword} {size}\n')
+        if domain:
+            for word, row in zip(("DOMAIN_MIN", "DOMAIN_MAX"), domain):
+                file.write(f"{word} {row[0]} {row[1]} {row[2]}\n")
+        for row in values:
+            file.write(f"{row[0]:.6f} {row[1]:.6f} {row[2]:.6f}\n")
+    return os.path.join(HERE, name)
+
+
+def tables(golden, rounded, rgb, gray, rgb16):
+    def looked_up(path, picture):
+        peak = np.iinfo(picture.dtype).max
+        table = colour.io.read_LUT_IridasCube(path)
+        how = {}
+        if isinstance(table, colour.LUT3D):
+            how["interpolator"] = colour.algebra.table_interpolation_tetrahedral
+        return table.apply(np.clip(picture / peak, table.domain[0], table.domain[1]), **how) * peak
+
+    rng = np.random.default_rng(4)
+    size = 5
+    b, g, r = np.meshgrid(*[np.linspace(0, 1, size)] * 3, indexing="ij")
+    nodes = np.stack([r, g, b], axis=3).reshape(-1, 3) * 0.6 + 0.4 * rng.random((size ** 3, 3))
+    path = write_cube("cube.cube", "LUT_3D_SIZE", size, nodes)
+    name = "lut=tests/goldens/cube.cube"
+    golden(name, "rgb.ppm", rounded(looked_up(path, rgb), rgb))
+    golden(name, "rgb16.ppm", rounded(looked_up(path, rgb16), rgb16), 1)
+    golden(name, "gray.pgm", rounded(looked_up(path, np.dstack([gray] * 3)), gray))
+    golden(name + ":0.3", "rgb.ppm", rounded(0.3 * looked_up(path, rgb) + 0.7 * rgb, rgb))
+    path = write_cube("domain.cube", "LUT_3D_SIZE", 3, nodes[:27], ((-0.1, 0.1, 0), (1.2, 0.9, 0.8)))
+    golden("lut=tests/goldens/domain.cube", "rgb.ppm", rounded(looked_up(path, rgb), rgb))
+    points = np.sort(rng.random((17, 3)), axis=0)
+    path = write_cube("curves.cube", "LUT_1D_SIZE", 17, points)
+    golden("lut=tests/goldens/curves.cube", "rgb16.ppm", rounded(looked_up(path, rgb16), rgb16))
+    golden("lut=tests/goldens/curves.cube", "gray.pgm", rounded(looked_up(path, np.dstack([gray] * 3)), gray))
+    golden("colormatrix=bgr,lut=tests/goldens/curves.cube", "rgb.ppm",
+           rounded(looked_up(path, np.ascontiguousarray(rgb[:, :, ::-1])), rgb))
+
+
 def tone(golden, write, rounded, rgb, gray, gray16, rgb16, rgba):
     levels(golden, rounded, rgb, gray16)
     curves(golden, rounded, rgb, gray16)
@@ -193,3 +235,4 @@ def tone(golden, write, rounded, rgb, gray, gray16, rgb16, rgba):
     matrices(golden, rounded, rgb, gray, rgb16, rgba)
     light(golden, rounded, rgb, rgb16)
     keys(golden, rounded, rgb, rgba)
+    tables(golden, rounded, rgb, gray, rgb16)

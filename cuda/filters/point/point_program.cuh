@@ -96,6 +96,16 @@ static __device__ __forceinline__ void apply_position(const struct program &prog
     }
 }
 
+/* Gray becomes colour. */
+template <int PIXELS>
+static __device__ __forceinline__ void make_colour(struct pixels<PIXELS> *p, int *colours)
+{
+#pragma unroll
+    for (int i = 0; i < PIXELS && *colours == 1; i++)
+        p->colour[1][i] = p->colour[2][i] = p->colour[0][i];
+    *colours = 3;
+}
+
 /* The operations from GAIN on; `op` lies in the program, where a MATRIX finds its rows. */
 template <int PIXELS>
 static __device__ __forceinline__ void
@@ -120,16 +130,14 @@ apply_wide(const struct program &program, const struct gf_point_op &op, unsigned
         });
         break;
     case GF_POINT_MATRIX:
-#pragma unroll
-        for (int i = 0; i < PIXELS && *colours == 1; i++)
-            p->colour[1][i] = p->colour[2][i] = p->colour[0][i];
-        *colours = 3;
+        make_colour(p, colours);
         each_pixel(p, [&](struct gf_rgb v) { return gf_point_matrix_of(&op, v); });
         break;
     case GF_POINT_VIBRANCE:
         each_pixel(p, [&](struct gf_rgb v) { return gf_point_vibrance_of(&op, v); });
         break;
     case GF_POINT_TABLE3D:
+        make_colour(p, colours);
         each_pixel(p, [&](struct gf_rgb v) {
             return gf_point_table3d_of(&op, (const uint32_t *)data + (int)op.c, v);
         });
