@@ -11,7 +11,8 @@ static double filter_ns(const char *text, struct gf_format format)
     struct gf_plan plan;
     assert_ok(text, gf_chain_parse(text, &chain, &error), &error);
     assert_ok(text, gf_plan_make(&chain, format, 1, &plan, &error), &error);
-    const double ns = gf_cost_filter_ns(&plan, NULL, false) / ((double)format.width * format.height);
+    const double ns =
+        gf_cost_filter_ns(&plan, NULL, false) / ((double)format.width * format.height);
     gf_plan_free(&plan);
     gf_chain_free(&chain);
     return ns;
@@ -111,13 +112,114 @@ static void test_device_codec(void **state)
     assert_true(gf_cost_cuda_s(&work) < 0.7);
 }
 
+static struct gf_cost_work jpegs(size_t files, const struct gf_figures *figures)
+{
+    return (struct gf_cost_work){.files = files,
+                                 .pixels = 1920 * 1080,
+                                 .filter_ns = filter_ns("blur=2,equalize", hd),
+                                 .codec = {.decode_ns = 5, .encode_ns = 4.2},
+                                 .cuda_codec = {.decode_ns = 0.12, .encode_ns = 0.12},
+                                 .cuda_ns = 0.12,
+                                 .device_codec = true,
+                                 .processors = 16,
+                                 .figures = figures};
+}
+
+/* The least number of pictures that go to the GPU. */
+static size_t turning_point(const struct gf_figures *figures, bool server)
+{
+    char reason[160];
+    for (size_t files = 1; files < 100000; files++) {
+        struct gf_cost_work work = jpegs(files, figures);
+        work.server = server;
+        if (gf_cost_decide(&work, reason, sizeof reason) == GF_DEVICE_CUDA)
+            return files;
+    }
+    return 0;
+}
+
+/* A machine whose GPU starts sooner uses it for fewer pictures; a slower one for more. */
+static void test_figures(void **state)
+{
+    struct gf_figures quick = {0}, slow = {0};
+    char reason[160];
+    (void)state;
+    assert_true(gf_figure_calibrate(&quick, GF_FIGURE_CUDA_START, 50));
+    assert_true(gf_figure_calibrate(&slow, GF_FIGURE_CUDA_START, 2000));
+    const size_t declared = turning_point(NULL, false);
+    assert_true(declared > 50 && declared < 400);
+    assert_true(turning_point(&quick, false) < declared / 2);
+    assert_true(turning_point(&slow, false) > 4 * declared);
+    const struct gf_cost_work work = jpegs(1000, &quick);
+    (void)gf_cost_decide(&work, reason, sizeof reason);
+    assert_non_null(strstr(reason, "by figures calibrated here"));
+}
+
+/* A server has started the GPU: few pictures are enough. */
+static void test_server(void **state)
+{
+    (void)state;
+    assert_true(turning_point(NULL, true) < turning_point(NULL, false) / 10);
+    struct gf_cost_work work = jpegs(1, NULL);
+    const double alone_s = gf_cost_cuda_s(&work);
+    work.server = true;
+    const double more_s =
+        (gf_figure(NULL, GF_FIGURE_CUDA_START) + gf_figure(NULL, GF_FIGURE_CUDA_END)) * 1e-3;
+    assert_true(gf_cost_cuda_s(&work) < alone_s - 0.95 * more_s);
+}
+
+struct lines {
+    char text[4000];
+    int count;
+};
+
+static void add_line(void *context, const char *text)
+{
+    struct lines *const lines = context;
+    assert_true(strlen(text) < 400);
+    assert_true(strlen(lines->text) + strlen(text) + 2 < sizeof lines->text);
+    strcat(strcat(lines->text, text), "\n");
+    lines->count++;
+}
+
+static void test_text(void **state)
+{
+    struct gf_figures figures = {0};
+    struct lines lines = {0}, cpu = {0};
+    struct gf_cost_work work = jpegs(1, &figures);
+    (void)state;
+    work.uses[GF_FIGURE_JPEG_DECODE] = work.uses[GF_FIGURE_CUDA_DECODE] = true;
+    assert_true(gf_figure_calibrate(&figures, GF_FIGURE_CUDA_START, 156));
+    assert_true(gf_figure_learn(&figures, GF_FIGURE_JPEG_DECODE, 5));
+    assert_true(gf_figure_learn(&figures, GF_FIGURE_JPEG_DECODE, 5));
+    gf_cost_describe(&work, true, add_line, &lines);
+    assert_int_equal(lines.count, 4);
+    assert_non_null(strstr(lines.text, "estimate: CPU 0."));
+    assert_non_null(strstr(lines.text, " s, GPU 0."));
+    assert_non_null(strstr(lines.text, "\ndeclared: process 14 ms, file 0.15 ms, "));
+    assert_non_null(strstr(lines.text, "cuda-jpeg-decode 0.06 ns/pixel"));
+    assert_non_null(strstr(lines.text, "\ncalibrated: cuda-start 156 ms\n"));
+    assert_non_null(strstr(lines.text, "\nlearned: jpeg-decode 5 ns/pixel (2 runs)\n"));
+    gf_cost_describe(&work, false, add_line, &cpu);
+    assert_null(strstr(cpu.text, "GPU"));
+    assert_null(strstr(cpu.text, "cuda-"));
+    /* Everything at once is cut into lines. */
+    memset(work.uses, true, sizeof work.uses);
+    lines = (struct lines){0};
+    for (int i = 0; i < gf_figure_count(); i++)
+        assert_true(gf_figure_calibrate(&figures, i, gf_figure(NULL, i)));
+    gf_cost_describe(&work, true, add_line, &lines);
+    assert_true(lines.count > 3);
+    assert_non_null(strstr(lines.text, "gpu.invert"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_filters),
-        cmocka_unit_test(test_one_picture),
-        cmocka_unit_test(test_many_pictures),
-        cmocka_unit_test(test_device_codec),
+        cmocka_unit_test(test_filters),       cmocka_unit_test(test_one_picture),
+        cmocka_unit_test(test_many_pictures), cmocka_unit_test(test_device_codec),
+        cmocka_unit_test(test_figures),       cmocka_unit_test(test_server),
+        cmocka_unit_test(test_text),
     };
     return cmocka_run_group_tests_name("cost", tests, NULL, NULL);
 }
