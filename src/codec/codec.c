@@ -38,8 +38,7 @@ enum gf_file_format gf_file_format_of(const unsigned char *bytes, size_t size)
 static enum gf_status fail_unknown(const char *name, const char *foreign, struct gf_error *error)
 {
     return gf_fail(error, GF_ERROR_INPUT,
-                   foreign ? "%s: is %s, which is not read"
-                           : "%s: not a picture of a known format",
+                   foreign ? "%s: is %s, which is not read" : "%s: not a picture of a known format",
                    name, foreign);
 }
 
@@ -170,7 +169,7 @@ enum gf_status gf_sink_format(const char *path, const struct gf_options *options
     list_extensions(list, sizeof list);
     if (type || named != GF_FILE_AUTO)
         return gf_fail(error, GF_ERROR_USAGE, "%s: %s is read, not written: use %s", name,
-                       type ? type->name : extension_of(path), list);
+                       gf_file_type(type ? *format : named)->name, list);
     return gf_fail(error, GF_ERROR_USAGE,
                    "%s: the extension says no format: use %s or options.format", name, list);
 }

@@ -14,11 +14,6 @@ static const struct {
     const char *bytes;
     size_t length;
 } magics[] = {
-    MAGIC("GIF", 0, "GIF8"),
-    MAGIC("HEIC", 4, "ftyphei"),
-    MAGIC("HEIC", 4, "ftyphev"),
-    MAGIC("HEIF", 4, "ftypmif1"),
-    MAGIC("HEIF", 4, "ftypmsf1"),
     MAGIC("JPEG 2000", 0, "\0\0\0\x0cjP  "),
     MAGIC("JPEG 2000", 0, "\xff\x4f\xff\x51"),
     MAGIC("JPEG XR", 0, "II\xbc\x01"),

@@ -10,10 +10,10 @@
 #ifdef GF_LIBRARY_avif
 #include "codec/avif/avif.h"
 #endif
-#ifdef GF_LIBRARY_gif_
+#ifdef GF_LIBRARY_gif
 #include "codec/gif/gif.h"
 #endif
-#ifdef GF_LIBRARY_heif_
+#ifdef GF_LIBRARY_heif
 #include "codec/heif/heif.h"
 #endif
 #ifdef GF_LIBRARY_jxl
@@ -103,12 +103,12 @@ static bool is_avif(const unsigned char *bytes, size_t size)
 #else
 #define OWN_avif .open = NULL
 #endif
-#ifdef GF_LIBRARY_gif_
+#ifdef GF_LIBRARY_gif
 #define OWN_gif READS(gif)
 #else
 #define OWN_gif .open = NULL
 #endif
-#ifdef GF_LIBRARY_heif_
+#ifdef GF_LIBRARY_heif
 #define OWN_heif READS(heif)
 #else
 #define OWN_heif .open = NULL

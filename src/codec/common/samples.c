@@ -116,3 +116,27 @@ void gf_pixels_rgb_to_gray(const void *src, void *dst, size_t pixels, int channe
     else
         take16(src, dst, pixels, channels);
 }
+
+static unsigned divided(unsigned value, unsigned alpha, unsigned most)
+{
+    const uint64_t result = alpha ? ((uint64_t)value * most + alpha / 2) / alpha : 0;
+    return result < most ? (unsigned)result : most;
+}
+
+#define UNPREMULTIPLY(name, type, most) \
+    static void name(type *pixel, size_t count, int channels) \
+    { \
+        for (size_t i = 0; i < count; i++, pixel += channels) \
+            for (int c = 0; c < channels - 1; c++) \
+                pixel[c] = (type)divided(pixel[c], pixel[channels - 1], most); \
+    }
+UNPREMULTIPLY(unpremultiply8, uint8_t, 255)
+UNPREMULTIPLY(unpremultiply16, uint16_t, 65535)
+
+void gf_pixels_unpremultiply(void *pixels, size_t count, int channels, int bits)
+{
+    if (bits == 8)
+        unpremultiply8(pixels, count, channels);
+    else
+        unpremultiply16(pixels, count, channels);
+}

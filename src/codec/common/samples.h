@@ -23,4 +23,8 @@ void gf_pixels_gray_to_rgb(const void *src, void *dst, size_t pixels, int channe
 /* Takes the first colour of pixels of 3 or 4 channels, and alpha. */
 void gf_pixels_rgb_to_gray(const void *src, void *dst, size_t pixels, int channels, int bits);
 
+/* Undoes the multiplication of the colours by alpha: round(v * M / alpha), at most M, and 0 where
+ * alpha is 0. Of pixels of 2 or 4 channels, in place. */
+void gf_pixels_unpremultiply(void *pixels, size_t count, int channels, int bits);
+
 #endif

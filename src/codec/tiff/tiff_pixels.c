@@ -1,23 +1,15 @@
 #include <string.h>
 
+#include "codec/common/samples.h"
 #include "codec/tiff/tiff_layout.h"
-
-/* Colours that were multiplied by alpha, undone: round(v * M / alpha), at most M. */
-static unsigned undone(unsigned value, unsigned alpha, unsigned most)
-{
-    const uint64_t result = alpha ? ((uint64_t)value * most + alpha / 2) / alpha : 0;
-    return result < most ? (unsigned)result : most;
-}
 
 #define CONVERT(name, type, most) \
     static void name(const struct gf_tiff_layout *layout, const type *src, type *dst, int pixels) \
     { \
         const int colours = layout->colours, alpha_at = layout->alpha_at; \
         for (int i = 0; i < pixels; i++, src += layout->samples, dst += colours + !!alpha_at) { \
-            for (int c = 0; c < colours; c++) { \
-                const unsigned value = layout->inverted ? (most)-src[c] : src[c]; \
-                dst[c] = (type)(layout->associated ? undone(value, src[alpha_at], most) : value); \
-            } \
+            for (int c = 0; c < colours; c++) \
+                dst[c] = (type)(layout->inverted ? (most)-src[c] : src[c]); \
             if (alpha_at) \
                 dst[colours] = src[alpha_at]; \
         } \
@@ -54,6 +46,8 @@ void gf_tiff_convert(const struct gf_tiff_layout *layout, const unsigned char *s
         convert8(layout, src, dst, pixels);
     else
         convert16(layout, (const uint16_t *)(const void *)src, (uint16_t *)(void *)dst, pixels);
+    if (layout->associated)
+        gf_pixels_unpremultiply(dst, (size_t)pixels, layout->format.channels, layout->bits);
 }
 
 void gf_tiff_interleave(const struct gf_tiff_layout *layout, const unsigned char *planes,

@@ -1,0 +1,320 @@
+#include <gif_lib.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "codec/common/library.h"
+#include "codec/common/whole_source.h"
+#include "codec/gif/gif.h"
+
+#define GIF_CALLS(CALL) \
+    CALL(DGifOpen) \
+    CALL(DGifCloseFile) CALL(DGifGetRecordType) CALL(DGifGetImageDesc) CALL(DGifGetLine) \
+        CALL(DGifGetCode) CALL(DGifGetCodeNext) CALL(DGifGetExtension) CALL(DGifGetExtensionNext) \
+            CALL(DGifExtensionToGCB) CALL(GifErrorString)
+
+static struct {
+    GIF_CALLS(GF_LIBRARY_CALL)
+} calls;
+
+static const char *const names[] = {GIF_CALLS(GF_LIBRARY_NAME) NULL};
+
+struct gf_library gf_gif_library = {.file = {GF_LIBRARY_TEXT(GF_LIBRARY_gif)},
+                                    .names = names,
+                                    .calls = (void **)&calls,
+                                    .lock = PTHREAD_MUTEX_INITIALIZER};
+
+struct gif_source {
+    struct gf_whole_source whole;
+    int page;
+};
+
+/* A walk over the records of a file. */
+struct walk {
+    const struct gf_blob *file;
+    size_t at;
+    GifFileType *gif;
+    int error;                    /* giflib's */
+    GraphicsControlBlock control; /* of the next picture */
+};
+
+static int read_bytes(GifFileType *gif, GifByteType *to, int size)
+{
+    struct walk *const walk = gif->UserData;
+    const size_t left = walk->file->size - walk->at, wanted = (size_t)size;
+    const size_t got = left < wanted ? left : wanted;
+    memcpy(to, walk->file->data + walk->at, got);
+    walk->at += got;
+    return (int)got;
+}
+
+static void reset_control(struct walk *walk)
+{
+    walk->control = (GraphicsControlBlock){.TransparentColor = NO_TRANSPARENT_COLOR};
+}
+
+static bool begin(struct walk *walk, const struct gf_blob *file)
+{
+    *walk = (struct walk){.file = file};
+    reset_control(walk);
+    walk->gif = calls.DGifOpen(walk, read_bytes, &walk->error);
+    return walk->gif;
+}
+
+static void end(struct walk *walk)
+{
+    int ignored;
+    if (walk->gif)
+        calls.DGifCloseFile(walk->gif, &ignored);
+}
+
+static bool read_extension(struct walk *walk)
+{
+    int code;
+    GifByteType *block = NULL;
+    if (calls.DGifGetExtension(walk->gif, &code, &block) == GIF_ERROR)
+        return false;
+    if (code == GRAPHICS_EXT_FUNC_CODE && block)
+        (void)calls.DGifExtensionToGCB(block[0], block + 1, &walk->control);
+    while (block) {
+        if (calls.DGifGetExtensionNext(walk->gif, &block) == GIF_ERROR)
+            return false;
+    }
+    return true;
+}
+
+/* Goes on to the next picture and reads its description. *found is false at the end of the file. */
+static bool next_picture(struct walk *walk, bool *found)
+{
+    GifRecordType type;
+    *found = false;
+    for (;;) {
+        if (calls.DGifGetRecordType(walk->gif, &type) == GIF_ERROR)
+            return false;
+        if (type == TERMINATE_RECORD_TYPE)
+            return true;
+        if (type == IMAGE_DESC_RECORD_TYPE) {
+            *found = true;
+            return calls.DGifGetImageDesc(walk->gif) != GIF_ERROR;
+        }
+        if (type == EXTENSION_RECORD_TYPE && !read_extension(walk))
+            return false;
+    }
+}
+
+static bool skip_pixels(struct walk *walk)
+{
+    int size;
+    GifByteType *block;
+    if (calls.DGifGetCode(walk->gif, &size, &block) == GIF_ERROR)
+        return false;
+    while (block) {
+        if (calls.DGifGetCodeNext(walk->gif, &block) == GIF_ERROR)
+            return false;
+    }
+    return true;
+}
+
+static enum gf_status fail(const struct gif_source *gif, const struct walk *walk,
+                           struct gf_error *error)
+{
+    const int code = walk->gif ? walk->gif->Error : walk->error;
+    const char *const text = calls.GifErrorString(code);
+    if (code == D_GIF_ERR_NOT_ENOUGH_MEM)
+        return gf_fail_memory(error);
+    if (walk->at == gif->whole.file.size)
+        return gf_whole_source_fail(&gif->whole, "it is truncated", error);
+    return gf_whole_source_fail(&gif->whole, text ? text : "giflib cannot read it", error);
+}
+
+/* ---- pixels ---- */
+
+struct area {
+    int left, top, width, height; /* within the canvas */
+};
+
+static struct area clipped(const GifImageDesc *desc, struct gf_format format)
+{
+    struct area area = {desc->Left, desc->Top, desc->Width, desc->Height};
+    area.left = area.left < format.width ? area.left : format.width;
+    area.top = area.top < format.height ? area.top : format.height;
+    area.width = area.width < format.width - area.left ? area.width : format.width - area.left;
+    area.height = area.height < format.height - area.top ? area.height : format.height - area.top;
+    return area;
+}
+
+/* An index beyond the palette is black. */
+static void put_line(const struct walk *walk, const GifByteType *line, int pixels, int channels,
+                     unsigned char *to)
+{
+    const GifFileType *const gif = walk->gif;
+    const ColorMapObject *const map = gif->Image.ColorMap ? gif->Image.ColorMap : gif->SColorMap;
+    for (int x = 0; x < pixels; x++, to += channels) {
+        GifColorType colour = {0, 0, 0};
+        if (line[x] == walk->control.TransparentColor)
+            continue;
+        if (map && line[x] < map->ColorCount)
+            colour = map->Colors[line[x]];
+        to[0] = colour.Red;
+        to[1] = colour.Green;
+        to[2] = colour.Blue;
+        if (channels == 4)
+            to[3] = 255;
+    }
+}
+
+/* The row of a picture in which its i-th stored line lies. */
+static int row_of(int line, int height, bool interlaced)
+{
+    static const struct {
+        int first, step;
+    } passes[] = {{0, 8}, {4, 8}, {2, 4}, {1, 2}};
+    for (int p = 0; interlaced && p < 4; p++) {
+        const int rows = (height - passes[p].first + passes[p].step - 1) / passes[p].step;
+        if (line < rows)
+            return passes[p].first + line * passes[p].step;
+        line -= rows > 0 ? rows : 0;
+    }
+    return line;
+}
+
+static bool draw(const struct walk *walk, struct gf_format format, GifByteType *line,
+                 unsigned char *canvas)
+{
+    const GifImageDesc *const desc = &walk->gif->Image;
+    const struct area area = clipped(desc, format);
+    for (int i = 0; i < desc->Height; i++) {
+        const int y = row_of(i, desc->Height, desc->Interlace);
+        if (calls.DGifGetLine(walk->gif, line, desc->Width) == GIF_ERROR)
+            return false;
+        if (y < area.height)
+            put_line(walk, line, area.width, format.channels,
+                     canvas + (size_t)(area.top + y) * gf_row_bytes(format) +
+                         (size_t)area.left * (size_t)format.channels);
+    }
+    return true;
+}
+
+static void clear_area(struct area area, struct gf_format format, unsigned char *canvas)
+{
+    for (int y = area.top; y < area.top + area.height; y++)
+        memset(canvas + (size_t)y * gf_row_bytes(format) +
+                   (size_t)area.left * (size_t)format.channels,
+               0, (size_t)area.width * (size_t)format.channels);
+}
+
+/* Draws the pictures up to the one that is wanted, each over what the one before leaves. */
+static enum gf_status compose(struct gif_source *gif, struct walk *walk, GifByteType *line,
+                              unsigned char *canvas, unsigned char *before, struct gf_error *error)
+{
+    const struct gf_format format = gif->whole.base.format;
+    const size_t bytes = gf_row_bytes(format) * (size_t)format.height;
+    memset(canvas, 0, bytes);
+    for (int i = 0; i <= gif->page; i++) {
+        bool found;
+        if (!next_picture(walk, &found) || !found)
+            return fail(gif, walk, error);
+        const int disposal = i < gif->page ? walk->control.DisposalMode : DISPOSE_DO_NOT;
+        const struct area area = clipped(&walk->gif->Image, format);
+        if (disposal == DISPOSE_PREVIOUS)
+            memcpy(before, canvas, bytes);
+        if (!draw(walk, format, line, canvas))
+            return fail(gif, walk, error);
+        if (disposal == DISPOSE_PREVIOUS)
+            memcpy(canvas, before, bytes);
+        if (disposal == DISPOSE_BACKGROUND)
+            clear_area(area, format, canvas);
+        reset_control(walk);
+    }
+    return GF_OK;
+}
+
+static enum gf_status gif_decode(struct gf_whole_source *source, unsigned char *pixels,
+                                 struct gf_error *error)
+{
+    enum { LINE_MAX = 65535 };
+    struct gif_source *const gif = (struct gif_source *)source;
+    const struct gf_format format = source->base.format;
+    struct walk walk;
+    if (!begin(&walk, &source->file))
+        return fail(gif, &walk, error);
+    GifByteType *const line = malloc(LINE_MAX);
+    unsigned char *const before =
+        gif->page ? malloc(gf_row_bytes(format) * (size_t)format.height) : pixels;
+    const enum gf_status status =
+        line && before ? compose(gif, &walk, line, pixels, before, error) : gf_fail_memory(error);
+    if (before != pixels)
+        free(before);
+    free(line);
+    end(&walk);
+    return status;
+}
+
+/* ---- the header ---- */
+
+/* Counts the pictures. *alpha: one up to `last` has transparent pixels, or the first does not fill
+ * the canvas. */
+static bool count_pictures(struct walk *walk, int last, int *count, bool *alpha)
+{
+    bool found = true;
+    *count = 0;
+    *alpha = false;
+    while (found) {
+        if (!next_picture(walk, &found))
+            return false;
+        if (!found)
+            break;
+        const GifImageDesc *const desc = &walk->gif->Image;
+        const bool covers = !desc->Left && !desc->Top && desc->Width >= walk->gif->SWidth &&
+                            desc->Height >= walk->gif->SHeight;
+        if (*count <= last)
+            *alpha |= walk->control.TransparentColor != NO_TRANSPARENT_COLOR ||
+                      walk->control.DisposalMode == DISPOSE_BACKGROUND || (!*count && !covers);
+        if (!skip_pixels(walk))
+            return false;
+        reset_control(walk);
+        ++*count;
+    }
+    return true;
+}
+
+static enum gf_status read_header(struct gif_source *gif, struct gf_error *error)
+{
+    struct gf_whole_source *const whole = &gif->whole;
+    const int wanted = whole->page;
+    int count = 0;
+    bool alpha = false;
+    struct walk walk;
+    enum gf_status status = GF_OK;
+    if (!begin(&walk, &whole->file) ||
+        !count_pictures(&walk, wanted < 0 ? 0 : wanted, &count, &alpha))
+        status = fail(gif, &walk, error);
+    else if (!count)
+        status = gf_whole_source_fail(whole, "it holds no picture", error);
+    if (!status)
+        status = gf_choose_page(whole->name, wanted, count, &whole->options, &gif->page, error);
+    if (!status)
+        status =
+            gf_whole_source_describe(whole, (uint64_t)walk.gif->SWidth, (uint64_t)walk.gif->SHeight,
+                                     alpha ? 4 : 3, 8, gif->page ? 4 : 0, error);
+    end(&walk);
+    return status;
+}
+
+enum gf_status gf_gif_source_open(struct gf_input *input, const struct gf_options *options,
+                                  struct gf_source **source, struct gf_error *error)
+{
+    struct gif_source *const gif = calloc(1, sizeof *gif);
+    if (!gif)
+        return gf_fail_memory(error);
+    gif->whole.decode = gif_decode;
+    enum gf_status status = gf_whole_source_begin(&gif->whole, input, options, error);
+    if (!status)
+        status = read_header(gif, error);
+    if (status) {
+        gf_whole_source_close(&gif->whole.base);
+        return status;
+    }
+    *source = &gif->whole.base;
+    return GF_OK;
+}

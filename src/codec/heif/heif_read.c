@@ -1,0 +1,282 @@
+#include <libheif/heif.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "codec/common/library.h"
+#include "codec/common/samples.h"
+#include "codec/common/whole_sink.h"
+#include "codec/common/whole_source.h"
+#include "codec/heif/heif.h"
+
+#define HEIF_CALLS(CALL) \
+    CALL(heif_init) \
+    CALL(heif_context_alloc) CALL(heif_context_free) CALL( \
+        heif_context_read_from_memory_without_copy) CALL(heif_context_set_max_decoding_threads) \
+        CALL(heif_context_get_number_of_top_level_images) \
+            CALL(heif_context_get_list_of_top_level_image_IDs) \
+                CALL(heif_context_get_primary_image_handle) CALL(heif_context_get_image_handle) \
+                    CALL(heif_image_handle_release) CALL(heif_image_handle_get_width) CALL( \
+                        heif_image_handle_get_height) CALL(heif_image_handle_has_alpha_channel) \
+                        CALL(heif_image_handle_is_premultiplied_alpha) \
+                            CALL(heif_image_handle_get_luma_bits_per_pixel) \
+                                CALL(heif_image_handle_get_list_of_metadata_block_IDs) CALL( \
+                                    heif_image_handle_get_metadata_type) \
+                                    CALL(heif_image_handle_get_metadata_content_type) CALL( \
+                                        heif_image_handle_get_metadata_size) \
+                                        CALL(heif_image_handle_get_metadata) CALL( \
+                                            heif_image_handle_get_raw_color_profile_size) \
+                                            CALL(heif_image_handle_get_raw_color_profile) CALL( \
+                                                heif_image_handle_get_nclx_color_profile) \
+                                                CALL(heif_nclx_color_profile_free) CALL( \
+                                                    heif_decode_image) CALL(heif_image_get_width) \
+                                                    CALL(heif_image_get_height) \
+                                                        CALL(heif_image_get_bits_per_pixel_range) \
+                                                            CALL(heif_image_get_plane_readonly) \
+                                                                CALL(heif_image_release)
+
+static struct {
+    HEIF_CALLS(GF_LIBRARY_CALL)
+} calls;
+
+static const char *const names[] = {HEIF_CALLS(GF_LIBRARY_NAME) NULL};
+
+struct gf_library gf_heif_library = {.file = {GF_LIBRARY_TEXT(GF_LIBRARY_heif)},
+                                     .names = names,
+                                     .calls = (void **)&calls,
+                                     .lock = PTHREAD_MUTEX_INITIALIZER};
+
+enum { BLOCKS_MAX = 32, PICTURES_MAX = 4096 };
+
+struct heif_source {
+    struct gf_whole_source whole;
+    struct heif_context *context;
+    struct heif_image_handle *handle;
+};
+
+/* From 1.16 on the codecs are plug-ins, which this finds. */
+static void start(void)
+{
+    (void)calls.heif_init(NULL);
+}
+
+static void heif_release(struct gf_whole_source *source)
+{
+    struct heif_source *const heif = (struct heif_source *)source;
+    if (heif->handle)
+        calls.heif_image_handle_release(heif->handle);
+    if (heif->context)
+        calls.heif_context_free(heif->context);
+}
+
+static enum gf_status fail(const struct heif_source *heif, struct heif_error failure,
+                           struct gf_error *error)
+{
+    const char *const why =
+        failure.message && *failure.message ? failure.message : "libheif cannot read it";
+    if (failure.code == heif_error_Memory_allocation_error)
+        return gf_fail_memory(error);
+    if (failure.code == heif_error_Unsupported_filetype ||
+        failure.code == heif_error_Unsupported_feature)
+        return gf_fail(error, GF_ERROR_INPUT, "%s: libheif has no decoder for it: %s",
+                       heif->whole.name, why);
+    return gf_whole_source_fail(&heif->whole, why, error);
+}
+
+/* ---- pixels ---- */
+
+/* Samples of `bits` bits, in the order of little-endian bytes, become 16. */
+static void widen(const unsigned char *from, unsigned char *to, size_t samples, int bits)
+{
+    const unsigned most = (1u << bits) - 1;
+    for (size_t i = 0; i < samples; i++) {
+        const unsigned value = (from[2 * i] | (unsigned)from[2 * i + 1] << 8) & most;
+        const uint16_t wide = (uint16_t)((value * 65535u + most / 2) / most);
+        memcpy(to + 2 * i, &wide, 2);
+    }
+}
+
+static enum gf_status copy_pixels(const struct heif_source *heif, const struct heif_image *image,
+                                  unsigned char *pixels, struct gf_error *error)
+{
+    const struct gf_format format = heif->whole.base.format;
+    const int bits = calls.heif_image_get_bits_per_pixel_range(image, heif_channel_interleaved);
+    int stride = 0;
+    const unsigned char *const plane =
+        calls.heif_image_get_plane_readonly(image, heif_channel_interleaved, &stride);
+    if (!plane || calls.heif_image_get_width(image, heif_channel_interleaved) != format.width ||
+        calls.heif_image_get_height(image, heif_channel_interleaved) != format.height || bits < 8 ||
+        bits > 16 || (format.bits == 8 && bits != 8))
+        return gf_whole_source_fail(&heif->whole, "its picture is another than its header says",
+                                    error);
+    const size_t row_bytes = gf_row_bytes(format);
+    for (int y = 0; y < format.height; y++) {
+        const unsigned char *const from = plane + (size_t)y * (size_t)stride;
+        unsigned char *const to = pixels + (size_t)y * row_bytes;
+        if (format.bits == 8)
+            memcpy(to, from, row_bytes);
+        else
+            widen(from, to, row_bytes / 2, bits);
+    }
+    if (gf_has_alpha(format) && calls.heif_image_handle_is_premultiplied_alpha(heif->handle))
+        gf_pixels_unpremultiply(pixels, (size_t)format.width * (size_t)format.height,
+                                format.channels, format.bits);
+    return GF_OK;
+}
+
+static enum gf_status heif_decode(struct gf_whole_source *source, unsigned char *pixels,
+                                  struct gf_error *error)
+{
+    const struct heif_source *const heif = (struct heif_source *)source;
+    const bool alpha = gf_has_alpha(source->base.format), wide = source->base.format.bits == 16;
+    const enum heif_chroma chroma =
+        wide ? (alpha ? heif_chroma_interleaved_RRGGBBAA_LE : heif_chroma_interleaved_RRGGBB_LE)
+             : (alpha ? heif_chroma_interleaved_RGBA : heif_chroma_interleaved_RGB);
+    struct heif_image *image = NULL;
+    const struct heif_error failure =
+        calls.heif_decode_image(heif->handle, &image, heif_colorspace_RGB, chroma, NULL);
+    if (failure.code != heif_error_Ok)
+        return fail(heif, failure, error);
+    const enum gf_status status = copy_pixels(heif, image, pixels, error);
+    calls.heif_image_release(image);
+    return status;
+}
+
+/* ---- the header ---- */
+
+/* EXIF begins with the offset of its TIFF structure. */
+static bool add_block(struct gf_metadata *metadata, bool is_exif, const unsigned char *data,
+                      size_t size)
+{
+    if (!is_exif)
+        return metadata->xmp.size || gf_blob_set(&metadata->xmp, data, size);
+    if (size < 4)
+        return true;
+    const size_t offset = (size_t)data[0] << 24 | data[1] << 16 | data[2] << 8 | data[3];
+    return offset > size - 4 ||
+           gf_metadata_add_exif(metadata, data + 4 + offset, size - 4 - offset);
+}
+
+static bool read_blocks(struct heif_source *heif)
+{
+    heif_item_id ids[BLOCKS_MAX];
+    const int count =
+        calls.heif_image_handle_get_list_of_metadata_block_IDs(heif->handle, NULL, ids, BLOCKS_MAX);
+    bool done = true;
+    for (int i = 0; done && i < count; i++) {
+        const char *const type = calls.heif_image_handle_get_metadata_type(heif->handle, ids[i]),
+                          *const content = calls.heif_image_handle_get_metadata_content_type(
+                              heif->handle, ids[i]);
+        const size_t size = calls.heif_image_handle_get_metadata_size(heif->handle, ids[i]);
+        const bool is_exif = type && !strcmp(type, "Exif"),
+                   is_xmp = content && !strcmp(content, "application/rdf+xml");
+        if ((!is_exif && !is_xmp) || !size || size > GF_METADATA_MAX)
+            continue;
+        unsigned char *const data = malloc(size);
+        if (!data)
+            return false;
+        if (calls.heif_image_handle_get_metadata(heif->handle, ids[i], data).code == heif_error_Ok)
+            done = add_block(&heif->whole.base.metadata, is_exif, data, size);
+        free(data);
+    }
+    return done;
+}
+
+static bool read_colours(struct heif_source *heif)
+{
+    struct gf_metadata *const metadata = &heif->whole.base.metadata;
+    const size_t size = calls.heif_image_handle_get_raw_color_profile_size(heif->handle);
+    struct heif_color_profile_nclx *nclx = NULL;
+    if (size && size <= GF_METADATA_MAX) {
+        metadata->icc.data = malloc(size);
+        if (!metadata->icc.data)
+            return false;
+        if (calls.heif_image_handle_get_raw_color_profile(heif->handle, metadata->icc.data).code ==
+            heif_error_Ok)
+            metadata->icc.size = size;
+    } else if (calls.heif_image_handle_get_nclx_color_profile(heif->handle, &nclx).code ==
+                   heif_error_Ok &&
+               nclx) {
+        metadata->colour.has_cicp = nclx->color_primaries != heif_color_primaries_unspecified;
+        metadata->colour.cicp[0] = (unsigned char)nclx->color_primaries;
+        metadata->colour.cicp[1] = (unsigned char)nclx->transfer_characteristics;
+        metadata->colour.cicp[3] = 1;
+        calls.heif_nclx_color_profile_free(nclx);
+    }
+    return true;
+}
+
+static enum gf_status choose(struct heif_source *heif, struct gf_error *error)
+{
+    struct gf_whole_source *const whole = &heif->whole;
+    const int all = calls.heif_context_get_number_of_top_level_images(heif->context),
+              count = all < PICTURES_MAX ? all : PICTURES_MAX;
+    int page;
+    enum gf_status status =
+        gf_choose_page(whole->name, whole->page, count, &whole->options, &page, error);
+    heif_item_id *const ids = calloc((size_t)count + 1, sizeof *ids);
+    if (!status && !ids)
+        status = gf_fail_memory(error);
+    if (!status) {
+        (void)calls.heif_context_get_list_of_top_level_image_IDs(heif->context, ids, count);
+        const struct heif_error failure =
+            whole->page < 0
+                ? calls.heif_context_get_primary_image_handle(heif->context, &heif->handle)
+                : calls.heif_context_get_image_handle(heif->context, ids[page], &heif->handle);
+        if (failure.code != heif_error_Ok)
+            status = fail(heif, failure, error);
+    }
+    free(ids);
+    return status;
+}
+
+static enum gf_status read_header(struct heif_source *heif, struct gf_error *error)
+{
+    const double library_bytes = 12; /* of a pixel: planes, RGB, frames of the decoder */
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    struct gf_whole_source *const whole = &heif->whole;
+    pthread_once(&once, start);
+    heif->context = calls.heif_context_alloc();
+    if (!heif->context)
+        return gf_fail_memory(error);
+    calls.heif_context_set_max_decoding_threads(heif->context, gf_library_threads(&whole->options));
+    const struct heif_error failure = calls.heif_context_read_from_memory_without_copy(
+        heif->context, whole->file.data, whole->file.size, NULL);
+    if (failure.code != heif_error_Ok)
+        return fail(heif, failure, error);
+    enum gf_status status = choose(heif, error);
+    if (status)
+        return status;
+    const int width = calls.heif_image_handle_get_width(heif->handle),
+              height = calls.heif_image_handle_get_height(heif->handle);
+    const int bits = calls.heif_image_handle_get_luma_bits_per_pixel(heif->handle) > 8 ? 16 : 8;
+    status = gf_whole_source_describe(
+        whole, width > 0 ? (uint64_t)width : 0, height > 0 ? (uint64_t)height : 0,
+        calls.heif_image_handle_has_alpha_channel(heif->handle) ? 4 : 3, bits,
+        library_bytes * bits / 8, error);
+    if (!status && (!read_blocks(heif) || !read_colours(heif)))
+        status = gf_fail_memory(error);
+    whole->base.metadata.orientation = 1;
+    gf_exif_set_upright(&whole->base.metadata.exif);
+    return status;
+}
+
+enum gf_status gf_heif_source_open(struct gf_input *input, const struct gf_options *options,
+                                   struct gf_source **source, struct gf_error *error)
+{
+    struct heif_source *const heif = calloc(1, sizeof *heif);
+    if (!heif)
+        return gf_fail_memory(error);
+    heif->whole.decode = heif_decode;
+    heif->whole.release = heif_release;
+    enum gf_status status = gf_whole_source_begin(&heif->whole, input, options, error);
+    if (!status)
+        status = read_header(heif, error);
+    if (status) {
+        gf_whole_source_close(&heif->whole.base);
+        return status;
+    }
+    *source = &heif->whole.base;
+    return GF_OK;
+}

@@ -1,0 +1,207 @@
+/* GIFs made here byte by byte: palettes, transparency, interlacing, and the pictures of an
+ * animation as a viewer shows them. */
+#include "codec_test.h"
+
+#include "codec/formats.h"
+
+/* Codes of 8 pixels' values each in 9 bits, with a clear code often enough that they never grow. */
+static void append_pixels(struct bytes *gif, const char *pixels, size_t count)
+{
+    enum { CLEAR = 256, END = 257, BITS = 9, OFTEN = 200 };
+    unsigned char packed[4096] = {0};
+    size_t bit = 0;
+#define PUT(code) \
+    for (int i_ = 0; i_ < BITS; i_++, bit++) \
+    packed[bit / 8] |= (unsigned char)(((code) >> i_ & 1) << bit % 8)
+    for (size_t i = 0; i < count; i++) {
+        if (i % OFTEN == 0)
+            PUT(CLEAR);
+        PUT((unsigned char)pixels[i]);
+    }
+    PUT(END);
+#undef PUT
+    append(gif, "\10", 1);
+    const size_t size = (bit + 7) / 8;
+    for (size_t at = 0; at < size; at += 255) {
+        const unsigned char length = (unsigned char)(size - at < 255 ? size - at : 255);
+        append(gif, &length, 1);
+        append(gif, packed + at, length);
+    }
+    append(gif, "", 1);
+}
+
+/* Black, white, red, green. */
+static void begin(struct bytes *gif, int width, int height)
+{
+    const unsigned char screen[] = {(unsigned char)width, 0, (unsigned char)height, 0, 0x81, 0, 0};
+    *gif = (struct bytes){0};
+    append(gif, "GIF89a", 6);
+    append(gif, screen, sizeof screen);
+    append(gif, "\0\0\0\377\377\377\377\0\0\0\377\0", 12);
+}
+
+struct area {
+    int left, top, width, height;
+};
+
+static void add(struct bytes *gif, struct area area, int transparent, int disposal, bool interlaced,
+                const char *pixels)
+{
+    const unsigned char control[] = {0x21,
+                                     0xf9,
+                                     4,
+                                     (unsigned char)(disposal << 2 | (transparent >= 0)),
+                                     0,
+                                     0,
+                                     (unsigned char)(transparent >= 0 ? transparent : 0),
+                                     0};
+    const unsigned char description[] = {
+        ',', (unsigned char)area.left,   0, (unsigned char)area.top, 0, (unsigned char)area.width,
+        0,   (unsigned char)area.height, 0, interlaced ? 0x40 : 0};
+    append(gif, control, sizeof control);
+    append(gif, description, sizeof description);
+    append_pixels(gif, pixels, (size_t)(area.width * area.height));
+}
+
+static void finish(struct bytes *gif)
+{
+    append(gif, ";", 1);
+    save(in_folder("a.gif"), gif->data, gif->size);
+    free(gif->data);
+}
+
+/* The colours as letters: k, w, r, g, and . for a transparent pixel. */
+static void check(const char *name, int channels, const char *letters)
+{
+    const struct gf_options options = plain_options();
+    struct picture back;
+    if (decode(in_folder(name), &options, &back))
+        fail_msg("%s", failure.text);
+    assert_int_equal(back.format.channels, channels);
+    assert_int_equal(strlen(letters), back.format.width * back.format.height);
+    for (size_t i = 0; letters[i]; i++) {
+        const unsigned char *const p = back.data + i * (size_t)channels;
+        const char letter = channels == 4 && !p[3]   ? '.'
+                            : p[0] && p[1] && p[2]   ? 'w'
+                            : p[0] && !p[1] && !p[2] ? 'r'
+                            : p[1] && !p[0] && !p[2] ? 'g'
+                            : !p[0] && !p[1]         ? 'k'
+                                                     : '?';
+        if (letter != letters[i])
+            fail_msg("%s: pixel %zu is %c, not %c", name, i, letter, letters[i]);
+    }
+    free_picture(&back);
+}
+
+static void test_still(void **state)
+{
+    struct bytes gif;
+    (void)state;
+    begin(&gif, 3, 2);
+    add(&gif, (struct area){0, 0, 3, 2}, -1, 0, false, "\0\1\2\3\2\1");
+    finish(&gif);
+    check("a.gif", 3, "kwrgrw");
+    assert_int_equal(warnings, 0);
+    begin(&gif, 3, 2);
+    add(&gif, (struct area){0, 0, 3, 2}, 1, 0, false, "\0\1\2\3\2\1");
+    finish(&gif);
+    check("a.gif", 4, "k.rgr.");
+    begin(&gif, 3, 2);
+    add(&gif, (struct area){1, 1, 2, 1}, -1, 0, false, "\2\3");
+    finish(&gif);
+    check("a.gif", 4, "....rg");
+    begin(&gif, 2, 1);
+    add(&gif, (struct area){1, 0, 3, 2}, -1, 0, false, "\2\3\3\1\1\1"); /* beyond the canvas */
+    finish(&gif);
+    check("a.gif", 4, ".r");
+}
+
+/* Rows 0, 8; 4; 2, 6; 1, 3, 5, 7. */
+static void test_interlaced(void **state)
+{
+    struct bytes gif;
+    (void)state;
+    begin(&gif, 1, 9);
+    add(&gif, (struct area){0, 0, 1, 9}, -1, 0, true, "\1\1\2\3\3\0\0\0\0");
+    finish(&gif);
+    check("a.gif", 3, "wkgkrkgkw");
+}
+
+static void test_animation(void **state)
+{
+    struct bytes gif;
+    (void)state;
+    begin(&gif, 3, 1);
+    add(&gif, (struct area){0, 0, 3, 1}, -1, 1, false, "\1\1\1");
+    add(&gif, (struct area){0, 0, 2, 1}, 0, 3, false, "\2\0"); /* then as before */
+    add(&gif, (struct area){2, 0, 1, 1}, -1, 2, false, "\3");  /* then nothing there */
+    add(&gif, (struct area){0, 0, 1, 1}, -1, 1, false, "\2");
+    finish(&gif);
+    check("a.gif", 3, "www");
+    assert_int_equal(warnings, 1);
+    assert_non_null(strstr(last_warning, "a.gif: holds 4 pictures: the first is taken"));
+    check("a.gif[0]", 3, "www");
+    assert_int_equal(warnings, 0);
+    check("a.gif[1]", 4, "rww");
+    check("a.gif[2]", 4, "wwg");
+    check("a.gif[3]", 4, "rw.");
+    const struct gf_options options = plain_options();
+    assert_refused(in_folder("a.gif[4]"), &options, "holds 4 pictures, counted from 0");
+}
+
+static void test_damage(void **state)
+{
+    const struct gf_options options = plain_options();
+    struct bytes gif;
+    char pixels[400];
+    struct picture back;
+    (void)state;
+    memset(pixels, 2, sizeof pixels);
+    begin(&gif, 20, 20);
+    add(&gif, (struct area){0, 0, 20, 20}, -1, 0, false, pixels);
+    append(&gif, ";", 1);
+    for (size_t size = 6; size < gif.size; size += 9) {
+        save(in_folder("a.gif"), gif.data, size);
+        assert_int_equal(decode(in_folder("a.gif"), &options, &back), GF_ERROR_INPUT);
+        assert_failure_says("a.gif: ");
+    }
+    for (size_t i = 0; i < gif.size; i++) {
+        gif.data[i] ^= 0x55;
+        save(in_folder("a.gif"), gif.data, gif.size);
+        if (!decode(in_folder("a.gif"), &options, &back))
+            free_picture(&back);
+        gif.data[i] ^= 0x55;
+    }
+    free(gif.data);
+}
+
+static void test_is_not_written(void **state)
+{
+    const struct gf_options options = plain_options();
+    struct picture picture = random_picture(2, 2, 3, 8);
+    (void)state;
+    assert_int_equal(encode(in_folder("b.gif"), &picture, &options), GF_ERROR_USAGE);
+    assert_failure_says("is read, not written");
+    assert_string_equal(gf_file_format_extension(GF_FILE_GIF), "png");
+    free_picture(&picture);
+}
+
+static int prepare(void **state)
+{
+    const struct gf_file_type *const type = gf_file_type(GF_FILE_GIF);
+    if (!type->library || gf_library_load(type->library, "GIF", GF_ERROR_UNAVAILABLE, &failure)) {
+        puts("1..1\nok 1 # SKIP there is no giflib");
+        exit(0);
+    }
+    return make_folder(state);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_still),          cmocka_unit_test(test_interlaced),
+        cmocka_unit_test(test_animation),      cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_is_not_written),
+    };
+    return cmocka_run_group_tests_name("gif", tests, prepare, remove_folder);
+}
