@@ -39,7 +39,7 @@ static void *own(struct gf_plan *plan, size_t size)
     if (!grown)
         return NULL;
     plan->owned = grown;
-    return grown[plan->owned_count++] = calloc(1, size);
+    return grown[plan->owned_count++] = calloc(1, size ? size : 1);
 }
 
 static enum gf_status add_item(struct builder *b, struct item item, struct gf_error *error)

@@ -1,4 +1,5 @@
 /* thumbnail: a small picture for the web, as vipsthumbnail makes it. */
+#include "filters/icc.h"
 #include "filters/pad.h"
 #include "filters/resize.h"
 #include "filters/unsharp.h"
@@ -60,7 +61,8 @@ static struct gf_resize_params resize_of(const struct thumbnail *thumbnail)
 
 extern const struct gf_filter gf_resize_filter, gf_unsharp_filter;
 
-/* The padding comes last: sharpening would change the picture's edge where it meets it. */
+/* The padding comes last: sharpening would change the picture's edge where it meets it, and its
+ * colour is sRGB. */
 static void expand(const void *params, const struct gf_extent *extent, struct gf_parts *parts)
 {
     const struct thumbnail *const thumbnail = params;
@@ -72,6 +74,7 @@ static void expand(const void *params, const struct gf_extent *extent, struct gf
     gf_parts_add(parts, &gf_resize_filter, &resize, sizeof resize);
     if (thumbnail->sharpen > 0)
         gf_parts_add(parts, &gf_unsharp_filter, &unsharp, sizeof unsharp);
+    gf_parts_add(parts, &gf_icc_to_srgb, NULL, 0);
     gf_resize_add_padding(&asked, extent, parts);
 }
 
@@ -86,7 +89,8 @@ const struct gf_filter gf_thumbnail_filter = {
     .synonyms = "thumb preview vipsthumbnail",
     .summary = "a small picture for the web",
     .definition = "resize=w:h:fit=inside:only=shrink:load=reduced by the lanczos3 kernel, then "
-                  "unsharp if asked. The EXIF orientation\nis applied before, as ever.",
+                  "unsharp if asked. The colours become\nsRGB, and the EXIF orientation is applied "
+                  "before, as ever.",
     .example = "thumbnail=120",
     .params = thumbnail_params,
     .params_size = sizeof(struct thumbnail),

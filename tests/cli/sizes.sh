@@ -118,3 +118,14 @@ run 0 gpufilter -i in.ppm -o out.ppm trim=tolerance=1
 cmp -s same.ppm out.ppm || problem "a tolerance of 1 leaves nothing that differs"
 run 2 gpufilter -i in.ppm -o bad.png trim=tolerance=1.5
 stderr_like 'trim: tolerance=1.5 is outside 0..1$'
+
+begin "a thumbnail is sRGB"
+if gpufilter -i in.ppm -o p3.png icc=display-p3 2>/dev/null; then
+    run 0 gpufilter -i p3.png -o thumb.png thumbnail=40:60:fit=contain:colour=orange
+    run 0 gpufilter -i p3.png -o steps.png resize=40:60:fit=inside,icc=srgb,pad=40:60:colour=orange
+    same thumb.png steps.png
+    run 0 gpufilter -i p3.png -o kept.png resize=40:60:fit=contain:colour=orange
+    ! cmp -s thumb.png kept.png || problem "the colours were not converted"
+else
+    skip "this build has no Little CMS"
+fi
