@@ -174,7 +174,8 @@ static __device__ __forceinline__ void convert_grid(const struct icc_args &args,
     const uint16_t *node = (const uint16_t *)(args.block + args.t.node_at);
     const int first = args.t.inputs - 3; /* of CMYK the first channel is the fourth axis */
     const struct gf_icc_corners corners = gf_icc_corners_of(
-        place_of(args, last[0]), place_of(args, last[1]), place_of(args, last[2]), grid);
+        place_of(args, in[first], first), place_of(args, in[first + 1], first + 1),
+        place_of(args, in[first + 2], first + 2), grid);
     const uint32_t cube = grid * grid * grid * (uint32_t)GF_ICC_NODE;
     struct gf_icc_place outer = {0, 0};
     if (first)
