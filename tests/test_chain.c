@@ -159,7 +159,9 @@ static void test_defaults(void **state)
             assert_true(param->offset < filter->params_size);
             if (named || param->required || param->type == GF_TYPE_COLOUR) /* see test_colours() */
                 continue;
-            if (param->type == GF_TYPE_LENGTH)
+            if (param->type == GF_TYPE_FILE)
+                assert_string_equal(member(0, param->name), "");
+            else if (param->type == GF_TYPE_LENGTH)
                 assert_int_equal(((const struct gf_length *)member(0, param->name))->unit,
                                  GF_UNSET);
             else if (isnan(param->value))
