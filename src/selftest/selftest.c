@@ -299,9 +299,12 @@ static enum gf_status run_sizes(struct test *test, const struct gf_chain *chain,
 static void report(struct test *test, const struct gf_filter *filter, int channels, int bits)
 {
     char text[480];
+    /* A filter that becomes others, such as thumbnail, has no kernels of its own. */
+    const struct gf_variant *const first = gf_filter_variant_at(filter, 0);
     const char *const variant = on_cpu(test)    ? "bands"
                                 : test->variant ? test->variant->name
-                                                : gf_filter_variant_at(filter, 0)->name;
+                                : first         ? first->name
+                                                : "default";
     if (!test->cases)
         return; /* the variant takes no picture of this kind */
     snprintf(text, sizeof text,

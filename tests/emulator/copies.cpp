@@ -8,7 +8,6 @@
 #include "copies.h"
 #include "cuda.h"
 #include "cuda_pipeline_primitives.h"
-#include "cuda_runtime.h"
 
 namespace emulated
 {
@@ -34,8 +33,7 @@ struct box {
 /* Of the cluster that runs. */
 std::vector<chunk> chunks;
 std::vector<box> boxes;
-std::vector<std::pair<unsigned, unsigned>>
-    commits; /* thread and number, of the first block only where there are more */
+std::vector<std::pair<unsigned, unsigned>> commits; /* a thread, by own_id(), and their number */
 
 unsigned own_id() { return cluster_rank() * THREADS_MOST + thread_in_block(); }
 
@@ -73,7 +71,8 @@ void start_box(const CUtensorMap *map, int x, int y, uint32_t shared, struct bar
 {
     if (shared % 128 || (uintptr_t)map % 64)
         die("a box at %#x of shared memory, or its map at %p, is not aligned", shared, (const void *)map);
-    boxes.push_back({cluster_rank(), thread_in_block(), *map, x, y, (unsigned char *)shared_at(shared), bar});
+    boxes.push_back({cluster_rank(), thread_in_block(), *map, x, y,
+                     (unsigned char *)shared_at(shared, map->box_bytes * map->box_rows), bar});
 }
 
 /* A round ends with the last arrival and the last byte. */
@@ -165,8 +164,11 @@ void finish_stores()
     }
 }
 
-void check_copies_of_thread(unsigned thread)
+void check_copies_of_thread()
 {
+    if (boxes.empty() && chunks.empty())
+        return;
+    const unsigned thread = thread_in_block();
     for (const box &it : boxes) {
         if (!it.bar && it.thread == thread && it.block == cluster_rank())
             die("the thread has ended without waiting for the box that it stores");

@@ -6,10 +6,10 @@ EMULATOR := $(BUILD)-emulator$(filter-out 90,$(EMULATED_ARCH))
 EMULATOR_SANITIZE ?= address,alignment
 EMULATOR_TESTS ?=
 EMULATOR_OBJ := $(patsubst tests/emulator/%.cpp,$(EMULATOR)/cudart/%.o,$(wildcard tests/emulator/*.cpp))
-EMULATOR_FLAGS := -O1 -g $(if $(EMULATOR_SANITIZE),-fsanitize=$(EMULATOR_SANITIZE) -fno-sanitize-recover=all)
+EMULATOR_FLAGS := $(if $(EMULATOR_SANITIZE),-fsanitize=$(EMULATOR_SANITIZE) -fno-sanitize-recover=all)
 EMULATOR_MAKE = EMULATED_ARCH=$(EMULATED_ARCH) $(MAKE) --no-print-directory BUILD=$(EMULATOR) CUDA=1 CUDAHOSTCXX=g++ \
-  NVCC=$(abspath tests/emulator/bin/nvcc) CUDA_ARCHS=ptx NVCCFLAGS='$(EMULATOR_FLAGS)' CUDA_LIBDIR=$(abspath $(EMULATOR)) \
-  SANITIZE=$(EMULATOR_SANITIZE) CFLAGS='-O1 -g'
+  NVCC=$(abspath tests/emulator/bin/nvcc) CUDA_ARCHS=ptx NVCCFLAGS='-O1 -g -march=native -fno-math-errno $(EMULATOR_FLAGS)' \
+  CUDA_LIBDIR=$(abspath $(EMULATOR)) CFLAGS='-O1 -g' LDFLAGS='$(EMULATOR_FLAGS)' HARDENING=
 
 test-emulator: emulator ## every CUDA kernel on the processor, thread by thread, against the CPU backend
 	@tests/emulator/run.sh $(EMULATOR) $(EMULATOR_TESTS)
@@ -23,8 +23,8 @@ $(EMULATOR)/libcudart_static.a: $(EMULATOR_OBJ)
 
 $(EMULATOR)/cudart/%.o: tests/emulator/%.cpp
 	@mkdir -p $(@D)
-	$(call say,CXX,$@)g++ -std=c++17 $(EMULATOR_FLAGS) -Wall -Wextra -fPIC -Itests/emulator/include -D__CUDA_ARCH__=$(EMULATED_ARCH)0 \
-	  -MMD -MP -c -o $@ $<
+	$(call say,CXX,$@)g++ -std=c++17 -O2 -g -Wall -Wextra -fPIC -Itests/emulator/include \
+	  -D__CUDA_ARCH__=$(EMULATED_ARCH)0 $(if $(findstring address,$(EMULATOR_SANITIZE)),-DEMULATED_ASAN) -MMD -MP -c -o $@ $<
 
 .PHONY: test-emulator emulator
 -include $(EMULATOR_OBJ:.o=.d)

@@ -1,10 +1,8 @@
 /* The assembler text of kernels: PTX, an instruction each, or some that are known as a whole. */
-#include <string>
 #include <vector>
 
 #include "blocks.h"
 #include "copies.h"
-#include "cuda_runtime.h"
 
 namespace emulated
 {
@@ -19,7 +17,7 @@ typedef void handler(const instruction &instruction, operand *operands);
 
 struct instruction {
     handler *run;
-    std::string name;
+    const char *text;                /* the table's */
     std::vector<argument> arguments; /* in the text's order, lists of registers included */
     uint64_t get(size_t i, const operand *operands) const
     {
@@ -36,38 +34,23 @@ namespace
 
 /* ---- products of matrices by a warp (PTX ISA, "Matrix Fragments for mma") ---- */
 
-template <class A, class B> void multiply(const instruction &own, operand *operands, int rows, int k)
+template <class A, class B, int ROWS, int K> void multiply(const instruction &own, operand *operands)
 {
-    const int halves = rows / 8, parts = k / 16, d_count = 2 * halves, a_count = halves * parts;
-    uint32_t words[WORDS];
-    for (int i = 0; i < a_count + parts; i++)
-        words[i] = (uint32_t)own.get((size_t)(d_count + i), operands);
-    const given all = meet(~0u, own.name.c_str(), words, sizeof words[0] * (size_t)(a_count + parts));
+    constexpr int HALVES = ROWS / 8, PARTS = K / 16, OF_D = 2 * HALVES, OF_A = HALVES * PARTS;
+    uint32_t words[OF_A + PARTS];
+    for (int i = 0; i < OF_A + PARTS; i++)
+        words[i] = (uint32_t)own.get((size_t)(OF_D + i), operands);
+    const given all = meet(~0u, own.text, words, sizeof words);
     const unsigned row = lane() / 4, column = lane() % 4 * 2;
-    for (int i = 0; i < d_count; i++) {
-        const int half = i / 2;
-        uint32_t sum = (uint32_t)own.get((size_t)(d_count + a_count + parts + i), operands);
-        for (int part = 0; part < parts; part++) {
+    for (int i = 0; i < OF_D; i++) {
+        uint32_t sum = (uint32_t)own.get((size_t)(OF_D + OF_A + PARTS + i), operands);
+        for (int part = 0; part < PARTS; part++) {
             for (unsigned four = 0; four < 4; four++)
-                sum = dot<A, B>(all[row * 4 + four][half + halves * part],
-                                all[(column + (unsigned)i % 2) * 4 + four][a_count + part], sum);
+                sum = dot<A, B>(all[row * 4 + four][i / 2 + HALVES * part],
+                                all[(column + (unsigned)i % 2) * 4 + four][OF_A + part], sum);
         }
         own.set((size_t)i, operands, sum);
     }
-}
-
-void mma(const instruction &own, operand *operands)
-{
-    const int rows = own.name.find(".m8n8") != std::string::npos ? 8 : 16;
-    const int k = own.name.find("k32.") != std::string::npos ? 32 : 16;
-    if (own.name.find(".u8.u8.s32") != std::string::npos)
-        multiply<uint8_t, uint8_t>(own, operands, rows, k);
-    else if (own.name.find(".s8.u8.s32") != std::string::npos)
-        multiply<int8_t, uint8_t>(own, operands, rows, k);
-    else if (own.name.find(".u8.s8.s32") != std::string::npos)
-        multiply<uint8_t, int8_t>(own, operands, rows, k);
-    else
-        multiply<int8_t, int8_t>(own, operands, rows, k);
 }
 
 /* ---- arithmetic ---- */
@@ -81,15 +64,24 @@ float number(const instruction &own, size_t i, const operand *operands)
 
 int saturate16(uint32_t v) { return max(min((int)v, 32767), -32768); }
 
-bar *bar_at(uint64_t address) { return (bar *)shared_at((uint32_t)address); }
+bar *bar_at(uint64_t address) { return (bar *)shared_at((uint32_t)address, sizeof(bar)); }
 
 struct {
     const char *text; /* the beginning of an instruction */
     handler *run;
 } const known[] = {
-    {"mma.sync.aligned.m16n8k32.row.col.s32.", mma},
-    {"mma.sync.aligned.m16n8k16.row.col.s32.", mma},
-    {"mma.sync.aligned.m8n8k16.row.col.s32.", mma},
+    {"mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32", multiply<uint8_t, uint8_t, 16, 32>},
+    {"mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32", multiply<int8_t, uint8_t, 16, 32>},
+    {"mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32", multiply<uint8_t, int8_t, 16, 32>},
+    {"mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32", multiply<int8_t, int8_t, 16, 32>},
+    {"mma.sync.aligned.m16n8k16.row.col.s32.u8.u8.s32", multiply<uint8_t, uint8_t, 16, 16>},
+    {"mma.sync.aligned.m16n8k16.row.col.s32.s8.u8.s32", multiply<int8_t, uint8_t, 16, 16>},
+    {"mma.sync.aligned.m16n8k16.row.col.s32.u8.s8.s32", multiply<uint8_t, int8_t, 16, 16>},
+    {"mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32", multiply<int8_t, int8_t, 16, 16>},
+    {"mma.sync.aligned.m8n8k16.row.col.s32.u8.u8.s32", multiply<uint8_t, uint8_t, 8, 16>},
+    {"mma.sync.aligned.m8n8k16.row.col.s32.s8.u8.s32", multiply<int8_t, uint8_t, 8, 16>},
+    {"mma.sync.aligned.m8n8k16.row.col.s32.u8.s8.s32", multiply<uint8_t, int8_t, 8, 16>},
+    {"mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32", multiply<int8_t, int8_t, 8, 16>},
     {"dp2a.lo.s32.u32",
      [](const instruction &i, operand *o) {
          i.set(0, o, dot<int16_t, uint8_t>(word(i, 1, o), word(i, 2, o), word(i, 3, o)));
@@ -106,9 +98,10 @@ struct {
      [](const instruction &i, operand *o) { i.set(0, o, permute(word(i, 1, o), word(i, 2, o), word(i, 3, o))); }},
     {"rsqrt.approx.ftz.f32", [](const instruction &i, operand *o) { i.set(0, o, rsqrtf(number(i, 1, o))); }},
     {"rcp.approx.ftz.f32", [](const instruction &i, operand *o) { i.set(0, o, 1.0f / number(i, 1, o)); }},
-    {"ld.shared.f32", [](const instruction &i, operand *o) { i.set(0, o, *(const float *)shared_at(word(i, 1, o))); }},
+    {"ld.shared.f32",
+     [](const instruction &i, operand *o) { i.set(0, o, *(const float *)shared_at(word(i, 1, o), 4)); }},
     {"ld.shared.u8",
-     [](const instruction &i, operand *o) { i.set(0, o, (uint32_t) * (const uint8_t *)shared_at(word(i, 1, o))); }},
+     [](const instruction &i, operand *o) { i.set(0, o, (uint32_t) * (const uint8_t *)shared_at(word(i, 1, o), 1)); }},
     /* Followed by selp. */
     {"setp.gt.f32", [](const instruction &i,
                        operand *o) { i.set(2, o, number(i, 0, o) > number(i, 1, o) ? word(i, 3, o) : word(i, 4, o)); }},
@@ -145,8 +138,8 @@ const instruction *parse_ptx(const char *text)
         const char *const found = strstr(text, it.text);
         if (!found)
             continue;
-        instruction *const parsed = new instruction{it.run, std::string(found, strcspn(found, " ;")), {}};
-        for (const char *at = found + parsed->name.size(); *at;) {
+        instruction *const parsed = new instruction{it.run, it.text, {}};
+        for (const char *at = found + strcspn(found, " ;"); *at;) {
             const size_t length = strcspn(at, " ,;{}[]\n");
             char *end;
             const uint64_t value = strtoull(at + (*at == '%'), &end, 0);
@@ -163,7 +156,7 @@ void run_ptx(const instruction *instruction, operand *operands, int count)
 {
     for (const argument &it : instruction->arguments) {
         if (it.is_operand && it.value >= (uint64_t)count)
-            die("%s has %d operands only", instruction->name.c_str(), count);
+            die("%s has %d operands only", instruction->text, count);
     }
     instruction->run(*instruction, operands);
 }

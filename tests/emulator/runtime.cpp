@@ -1,8 +1,6 @@
 /* CUDA's runtime over one device, whose memory is the host's. Every stream does its work at once, in the caller's
  * thread. Memory is exactly as large as was asked for and begins as garbage, so that the address sanitizer sees what a
  * kernel reads and writes beyond it. */
-#include "cuda_runtime.h"
-
 #include <map>
 #include <mutex>
 #include <stdio.h>
@@ -23,7 +21,7 @@ struct emulated_event {
 namespace
 {
 
-enum { MULTIPROCESSORS = 16, THREADS_EACH = 2048, SHARED_EACH = 228 << 10, ALIGNMENT = 512, GARBAGE = 0xA5 };
+enum { MULTIPROCESSORS = 16, THREADS_EACH = 2048, SHARED_EACH = 228 << 10, ALIGNMENT = 512 };
 const size_t MEMORY = (size_t)4 << 30;
 
 struct range {
@@ -53,7 +51,7 @@ cudaError_t allocate(void **memory, size_t size, cudaMemoryType type)
         return cudaSuccess;
     if ((type == cudaMemoryTypeDevice && size > MEMORY - used) || posix_memalign(memory, ALIGNMENT, size))
         return result(cudaErrorMemoryAllocation);
-    memset(*memory, GARBAGE, size);
+    memset(*memory, emulated::GARBAGE, size);
     ranges[(const char *)*memory] = {size, type, false};
     used += type == cudaMemoryTypeDevice ? size : 0;
     return cudaSuccess;
@@ -148,6 +146,9 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
         break;
     case cudaDevAttrComputeCapabilityMinor:
         *value = __CUDA_ARCH__ / 10 % 10;
+        break;
+    case cudaDevAttrComputeMode:
+        *value = cudaComputeModeDefault;
         break;
     default:
         *value = 1 << 20;

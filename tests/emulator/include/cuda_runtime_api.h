@@ -39,6 +39,14 @@ enum cudaDeviceAttr {
     cudaDevAttrL2CacheSize,
     cudaDevAttrMemoryClockRate,
     cudaDevAttrGlobalMemoryBusWidth,
+    cudaDevAttrComputeMode,
+};
+
+enum cudaComputeMode {
+    cudaComputeModeDefault,
+    cudaComputeModeExclusive,
+    cudaComputeModeProhibited,
+    cudaComputeModeExclusiveProcess,
 };
 
 enum cudaFuncAttribute {

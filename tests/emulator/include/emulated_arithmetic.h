@@ -42,9 +42,18 @@ template <class A, class B> uint32_t dot(uint32_t a, uint32_t b, uint32_t sum, i
     return sum;
 }
 
-/* Rounded towards zero. */
-float add_rz(float a, float b);
-float fma_rz(float a, float b, float c);
+/* The sum rounded towards zero. That of doubles is rounded, and what is missing is exact (Knuth's two-sum). */
+static inline float add_rz(double a, double b)
+{
+    const double sum = a + b, part = sum - a, missing = (a - (sum - part)) + (b - part);
+    float rounded = (float)sum;
+    if (rounded != 0 && rounded - rounded == 0) {
+        const double too_much = rounded == sum ? -missing : rounded - sum;
+        if (rounded > 0 ? too_much > 0 : too_much < 0)
+            rounded = bits_as<float>(bits_as<uint32_t>(rounded) - 1);
+    }
+    return rounded;
+}
 
 /* PTX's prmt: bit 3 of a selector asks for the sign of the byte. */
 static inline uint32_t permute(uint32_t a, uint32_t b, uint32_t selectors)
@@ -210,7 +219,7 @@ static inline float __frcp_rn(float v) { return 1.0f / v; }
 static inline float rsqrtf(float v) { return (float)(1.0 / sqrt((double)v)); }
 static inline float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
 static inline float __fadd_rz(float a, float b) { return emulated::add_rz(a, b); }
-static inline float __fmaf_rz(float a, float b, float c) { return emulated::fma_rz(a, b, c); }
+static inline float __fmaf_rz(float a, float b, float c) { return emulated::add_rz((double)a * b, c); }
 static inline float __fadd_rn(float a, float b) { return a + b; }
 static inline float __fmul_rn(float a, float b) { return a * b; }
 /* Approximate on the device, too: whoever uses these declares a tolerance. */

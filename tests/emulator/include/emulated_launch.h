@@ -3,7 +3,6 @@
 #ifndef GF_EMULATED_LAUNCH_H
 #define GF_EMULATED_LAUNCH_H
 
-#include <functional>
 #include <tuple>
 #include <utility>
 
@@ -35,7 +34,8 @@ struct configuration {
 };
 
 /* Runs every thread of the grid. Reports what a kernel must not do and ends the process. */
-void run(const configuration &where, const void *kernel, const std::function<void()> &thread);
+typedef void thread_call(const void *arguments);
+void run(const configuration &where, const void *kernel, thread_call *call, const void *arguments);
 
 /* The block's own memory, with a forbidden zone behind each array: see blocks.cpp. */
 void *dynamic_shared();
@@ -65,11 +65,20 @@ struct launch {
     template <class... Given> call<Given...> operator()(const Given &...given) const { return {where, {given...}}; }
 };
 
+template <class... Parameters> struct bound {
+    void (*kernel)(Parameters...);
+    std::tuple<Parameters...> parameters;
+};
+
 template <class... Parameters, class... Given>
 void operator->*(void (*kernel)(Parameters...), const call<Given...> &call)
 {
-    const std::tuple<Parameters...> parameters(call.given);
-    run(call.where, (const void *)kernel, [&] { std::apply(kernel, parameters); });
+    typedef bound<Parameters...> bound;
+    const bound arguments = {kernel, call.given};
+    run(
+        call.where, (const void *)kernel,
+        [](const void *arguments) { std::apply(((bound *)arguments)->kernel, ((bound *)arguments)->parameters); },
+        &arguments);
 }
 
 } // namespace emulated
