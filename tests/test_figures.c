@@ -195,7 +195,7 @@ static void write_whole(const char *path, const char *text, size_t size)
 /* Every length that the file may be cut at, and a change of every byte. */
 static void test_damage(void **state)
 {
-    static char text[20000], damaged[20000];
+    static char text[40000], damaged[40000];
     (void)state;
     use_cache("damage");
     assert_true(keep(0.5));

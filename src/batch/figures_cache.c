@@ -15,7 +15,7 @@
 #include "base/value.h"
 #include "batch/machine.h"
 
-enum { FILE_BYTES_MAX = 16 << 10, RUNS_MAX = 1000000 };
+enum { FILE_BYTES_MAX = 32 << 10, RUNS_MAX = 1000000 };
 static const char magic[] = "gpufilter figures 1";
 
 /* ---- the place ---- */

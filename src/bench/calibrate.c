@@ -125,7 +125,7 @@ static void run_chain(struct gf_pipeline *pipeline, const char *chain,
                       const struct gf_options *options, const struct gf_made_file *in,
                       const struct gf_made_file *out, double least[GF_FIGURES_MAX])
 {
-    enum { RUNS = 6, PATIENCE_MS = 250 };
+    enum { RUNS = 5, PATIENCE_MS = 100 };
     const double begin_s = gf_now();
     for (int run = 0; run < RUNS; run++) {
         struct gf_learning learning = {
@@ -143,7 +143,7 @@ static void run_chain(struct gf_pipeline *pipeline, const char *chain,
 
 void gf_calibrate_chain(struct gf_calibrator *calibrator, const char *chain,
                         const struct gf_options *options, const struct gf_made_file *in,
-                        const struct gf_made_file *out, bool (*wanted)(int figure))
+                        const struct gf_made_file *out, int first, int last)
 {
     struct gf_pipeline *pipeline = NULL;
     double least[GF_FIGURES_MAX] = {0};
@@ -151,20 +151,24 @@ void gf_calibrate_chain(struct gf_calibrator *calibrator, const char *chain,
         return;
     run_chain(pipeline, chain, options, in, out, least);
     gf_pipeline_close(pipeline);
-    for (int i = 0; i < gf_figure_count(); i++) {
-        if (least[i] > 0 && (!wanted || wanted(i)))
+    for (int i = first; i <= last; i++) {
+        if (least[i] > 0)
             (void)gf_figure_calibrate(&calibrator->calibration->figures, i, least[i]);
     }
 }
 
 void gf_calibrate_filters(struct gf_calibrator *calibrator, const struct gf_options *options,
-                          bool (*wanted)(int figure))
+                          bool cuda)
 {
     const struct gf_made_file out = gf_made_file_named(&calibrator->middle, "-out.ppm");
     const struct gf_filter *filter;
-    for (int i = 0; (filter = gf_filter_at(i)); i++)
-        gf_calibrate_chain(calibrator, filter->example ? filter->example : filter->name, options,
-                           &calibrator->middle, &out, wanted);
+    for (int i = 0; (filter = gf_filter_at(i)); i++) {
+        /* Another filter may stand in its place in the plan: that one has a turn of its own. */
+        const int figure = gf_figure_of_filter(filter, cuda);
+        if (figure >= 0)
+            gf_calibrate_chain(calibrator, filter->example ? filter->example : filter->name,
+                               options, &calibrator->middle, &out, figure, figure);
+    }
 }
 
 /* ---- the program ---- */

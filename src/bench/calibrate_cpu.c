@@ -12,15 +12,7 @@
 #include "bench/timing.h"
 #include "codec/formats.h"
 
-static bool is_codec(int figure)
-{
-    return figure >= GF_FIGURE_JPEG_DECODE && figure < GF_FIGURE_WHOLE;
-}
-
-static bool is_cpu_filter(int figure)
-{
-    return figure >= GF_FIGURE_NAMED && (figure - GF_FIGURE_NAMED) % 2 == 0;
-}
+enum { FIRST_CODEC = GF_FIGURE_JPEG_DECODE, LAST_CODEC = GF_FIGURE_WHOLE - 1 };
 
 /* ---- codecs ---- */
 
@@ -32,8 +24,8 @@ static void calibrate_codec(struct gf_calibrator *calibrator, const char *extens
     snprintf(ending, sizeof ending, ".%.*s", (int)strcspn(extension, " "), extension);
     const struct gf_made_file encoded = gf_made_file_named(picture, ending),
                               decoded = gf_made_file_named(picture, "-out.ppm");
-    gf_calibrate_chain(calibrator, "", options, picture, &encoded, is_codec);
-    gf_calibrate_chain(calibrator, "", options, &encoded, &decoded, is_codec);
+    gf_calibrate_chain(calibrator, "", options, picture, &encoded, FIRST_CODEC, LAST_CODEC);
+    gf_calibrate_chain(calibrator, "", options, &encoded, &decoded, FIRST_CODEC, LAST_CODEC);
 }
 
 /* Formats that are dear to encode get the small picture, and come after the filters. */
@@ -61,6 +53,13 @@ static void calibrate_codecs(struct gf_calibrator *calibrator, bool dear)
 
 enum { THREADS_MAX = 256 };
 
+static double clock_s(clockid_t clock)
+{
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
 struct racer {
     pthread_t thread;
     int number;
@@ -68,8 +67,9 @@ struct racer {
     double seconds;
 };
 
-/* A picture from JPEG to JPEG on this thread, some times: the median. The first run, in which other
- * threads may not have begun, does not count. */
+/* A picture from JPEG to JPEG on this thread, some times: the median of the thread's processor
+ * time, to which other programs add little. The first run, in which other threads may not have
+ * begun, does not count. */
 static void *race(void *argument)
 {
     enum { RUNS = 5 };
@@ -81,8 +81,11 @@ static void *race(void *argument)
     const struct gf_made_file out = gf_made_file_named(racer->in, ending);
     const struct gf_options options = gf_calibrate_options(1);
     bool done = !gf_pipeline_open("blur=2", &options, &pipeline, NULL);
-    for (int i = -1; done && i < RUNS; i++)
-        done = gf_calibrate_once(pipeline, racer->in, &out, &seconds[i < 0 ? 0 : i]);
+    for (int i = -1; done && i < RUNS; i++) {
+        const double begin_s = clock_s(CLOCK_THREAD_CPUTIME_ID);
+        done = gf_calibrate_once(pipeline, racer->in, &out, NULL);
+        seconds[i < 0 ? 0 : i] = clock_s(CLOCK_THREAD_CPUTIME_ID) - begin_s;
+    }
     gf_pipeline_close(pipeline);
     racer->seconds = done ? gf_timing_of(seconds, RUNS).median_s : 0;
     return NULL;
@@ -119,13 +122,6 @@ static void calibrate_share(struct gf_calibrator *calibrator, const struct gf_ma
                               share < 1 ? share : 1);
 }
 
-static double processor_s(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 /* The processor time of a picture by that many threads: the least of three; 0: it failed. */
 static double codec_processor_s(const struct gf_made_file *in, int threads)
 {
@@ -138,9 +134,9 @@ static double codec_processor_s(const struct gf_made_file *in, int threads)
         return 0;
     bool done = true;
     for (int i = 0; done && i < RUNS; i++) {
-        const double begin_s = processor_s();
+        const double begin_s = clock_s(CLOCK_PROCESS_CPUTIME_ID);
         done = gf_calibrate_once(pipeline, in, &out, NULL);
-        seconds[i] = processor_s() - begin_s;
+        seconds[i] = clock_s(CLOCK_PROCESS_CPUTIME_ID) - begin_s;
     }
     gf_pipeline_close(pipeline);
     return done ? gf_timing_of(seconds, RUNS).least_s : 0;
@@ -188,15 +184,16 @@ static void calibrate_files(struct gf_calibrator *calibrator)
     gf_pipeline_close(pipeline);
     if (done)
         (void)gf_figure_calibrate(&calibrator->calibration->figures, GF_FIGURE_FILE,
-                                  gf_timing_of(seconds, FILES).median_s * 1e3);
+                                  gf_timing_of(seconds, FILES).least_s * 1e3);
 }
 
-/* What a picture that lies whole in memory takes more than the estimate without that says. */
+/* What a picture that lies whole in memory takes more than the estimate without that says, on one
+ * thread. */
 static void calibrate_whole(struct gf_calibrator *calibrator)
 {
     enum { RUNS = 5 };
     struct gf_figures *const figures = &calibrator->calibration->figures;
-    const struct gf_options options = gf_calibrate_options(0);
+    const struct gf_options options = gf_calibrate_options(1);
     const struct gf_made_file out = gf_made_file_named(&calibrator->large, "-out.ppm");
     struct gf_input_name name = {.path = calibrator->large.path};
     const struct gf_inputs inputs = {.item = &name, .count = 1};
@@ -206,23 +203,22 @@ static void calibrate_whole(struct gf_calibrator *calibrator)
                                              .inputs = &inputs,
                                              .output = &output,
                                              .figures = figures};
-    struct gf_pipeline *pipeline = NULL;
     struct gf_cost_work work;
-    double wall_s[RUNS];
+    double seconds[RUNS];
     if (!gf_calibrator_has_time(calibrator, 0.5) || !gf_cost_look(&request, &work))
         return;
     bool done = true;
     for (int i = 0; done && i < RUNS;
          i++) { /* a process has one picture: memory is new each time */
-        done = !gf_pipeline_open("equalize", &options, &pipeline, NULL) &&
-               gf_calibrate_once(pipeline, &calibrator->large, &out, &wall_s[i]);
-        gf_pipeline_close(pipeline);
+        const double begin_s = clock_s(CLOCK_PROCESS_CPUTIME_ID);
+        done = gf_calibrate_make("equalize", &options, &calibrator->large, &out);
+        seconds[i] = clock_s(CLOCK_PROCESS_CPUTIME_ID) - begin_s;
     }
     const double expected_s = gf_cost_cpu_s(&work) - gf_figure(figures, GF_FIGURE_PROCESS) * 1e-3;
     if (done)
         (void)gf_figure_calibrate(figures, GF_FIGURE_WHOLE,
                                   gf_figure(figures, GF_FIGURE_WHOLE) +
-                                      (gf_timing_of(wall_s, RUNS).least_s - expected_s) * 1e9 /
+                                      (gf_timing_of(seconds, RUNS).least_s - expected_s) * 1e9 /
                                           calibrator->large.pixels);
 }
 
@@ -236,7 +232,7 @@ void gf_calibrate_cpu(struct gf_calibrator *calibrator)
     calibrate_files(calibrator);
     calibrate_codecs(calibrator, false);
     calibrate_threads(calibrator);
-    gf_calibrate_filters(calibrator, &options, is_cpu_filter);
+    gf_calibrate_filters(calibrator, &options, false);
     calibrate_whole(calibrator);
     calibrate_codecs(calibrator, true);
 }

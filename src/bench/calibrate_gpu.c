@@ -7,16 +7,6 @@
 #include "bench/calibrate_run.h"
 #include "pipeline/pipeline_internal.h"
 
-static bool is_copy(int figure)
-{
-    return figure == GF_FIGURE_CUDA_UPLOAD || figure == GF_FIGURE_CUDA_DOWNLOAD;
-}
-
-static bool is_gpu_filter(int figure)
-{
-    return figure >= GF_FIGURE_NAMED && (figure - GF_FIGURE_NAMED) % 2 == 1;
-}
-
 static struct gf_options on_gpu(void)
 {
     struct gf_options options = gf_calibrate_options(0);
@@ -151,6 +141,7 @@ void gf_calibrate_gpu(struct gf_calibrator *calibrator)
         return;
     }
     calibrate_jpeg(calibrator);
-    gf_calibrate_chain(calibrator, "blur=2", &options, &calibrator->large, &out, is_copy);
-    gf_calibrate_filters(calibrator, &options, is_gpu_filter);
+    gf_calibrate_chain(calibrator, "blur=2", &options, &calibrator->large, &out,
+                       GF_FIGURE_CUDA_UPLOAD, GF_FIGURE_CUDA_DOWNLOAD);
+    gf_calibrate_filters(calibrator, &options, true);
 }

@@ -33,14 +33,15 @@ bool gf_calibrate_make(const char *chain, const struct gf_options *options,
                        const struct gf_made_file *in, const struct gf_made_file *out);
 /* Options of a run whose spans are wanted. threads 1: each picture by one thread. */
 struct gf_options gf_calibrate_options(int threads);
-/* Runs a chain some times, on whatever the options say, and takes what the spans teach: figure by
- * figure the least. Only what `wanted` lets through is taken; NULL: everything. */
+/* Runs a chain some times, on whatever the options say, and takes what the spans teach: the least
+ * value of each figure from `first` to `last`. */
 void gf_calibrate_chain(struct gf_calibrator *calibrator, const char *chain,
                         const struct gf_options *options, const struct gf_made_file *in,
-                        const struct gf_made_file *out, bool (*wanted)(int figure));
+                        const struct gf_made_file *out, int first, int last);
 
+/* Every filter by its example or its defaults. cuda: the options say a GPU. */
 void gf_calibrate_filters(struct gf_calibrator *calibrator, const struct gf_options *options,
-                          bool (*wanted)(int figure));
+                          bool cuda);
 /* Seconds of the whole program, a picture of one pixel; the least; 0: it does not run. */
 double gf_calibrate_process_s(const struct gf_calibrator *calibrator, const char *device, int runs);
 
