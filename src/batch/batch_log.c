@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/fail.h"
@@ -34,6 +35,7 @@ static const struct gf_key_help keys[] = {
     {"width", "of the input; 0: unknown"},
     {"height", "of the input; 0: unknown"},
     {"ms", "milliseconds: total, decode, upload, filter, download, encode"},
+    {"finished", "when it was done, in seconds since 1970-01-01 UTC"},
     {"device", "what ran: \"cuda:0 NAME\" or \"cpu, N threads\""},
     {"decoder", "what decoded the input: \"cpu\" or \"gpu\", whose pixels are the same"},
     {"encoder", "what encoded the output: \"cpu\" or \"gpu\", whose bytes are the same"},
@@ -65,6 +67,13 @@ struct gf_stage_times gf_stage_times_of(const struct gf_profile *profile)
     return ms;
 }
 
+double gf_batch_log_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 static void put_entry(FILE *file, const struct gf_batch_log_entry *entry)
 {
     const struct gf_stage_times *const ms = &entry->ms;
@@ -89,6 +98,7 @@ static void put_entry(FILE *file, const struct gf_batch_log_entry *entry)
     gf_json_number(&json, "download", ms->download, 3);
     gf_json_number(&json, "encode", ms->encode, 3);
     gf_json_end(&json);
+    gf_json_number(&json, "finished", gf_batch_log_now(), 3);
     gf_json_string(&json, "device", entry->device ? entry->device : "");
     gf_json_string(&json, "decoder", entry->decoder ? entry->decoder : "");
     gf_json_string(&json, "encoder", entry->encoder ? entry->encoder : "");

@@ -4,7 +4,8 @@
  *
  *   {"index":7,"input":"a.jpg","output":"out/a.jpg","status":"ok","message":"","bytes_in":512,"bytes_out":498,
  *    "width":1920,"height":1080,"ms":{"total":19.2,"decode":9.1,"upload":0.0,"filter":2.1,"download":0.0,
- *    "encode":7.9},"device":"cpu, 1 thread","decoder":"cpu","encoder":"cpu","job":"0f3c..."}
+ *    "encode":7.9},"finished":1763827200.125,"device":"cpu, 1
+ * thread","decoder":"cpu","encoder":"cpu","job":"0f3c..."}
  *
  * status is ok, failed or skipped. Lines come in the order in which pictures are finished; index is
  * the input's position in the whole list, from 1. Bytes of a name that are not UTF-8 are written as
@@ -39,6 +40,9 @@ struct gf_batch_log_entry {
     const char *device, *decoder, *encoder; /* NULL: there was no picture */
     uint64_t fingerprint; /* of the chain and the options that the result depends on */
 };
+
+/* Seconds since 1970, as the log tells when a picture was done. */
+double gf_batch_log_now(void);
 
 /* The keys of a line, for the manual; NULL past the last one. */
 const struct gf_key_help *gf_batch_log_key_at(int index);

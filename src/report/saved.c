@@ -9,8 +9,9 @@
 #include "base/fail.h"
 #include "gpufilter/pipeline.h"
 
-/* A report is some kilobytes; what is larger than this is something else. */
-enum { BYTES_MAX = 64 << 20 };
+/* A report is some kilobytes, the log of a million pictures some hundred megabytes; what is larger
+ * than this is something else. */
+enum { BYTES_MAX = 1 << 30 };
 
 /* ---- parts ---- */
 
@@ -137,9 +138,9 @@ enum gf_status gf_saved_read(const char *path, struct gf_saved *saved, struct gf
     enum gf_status status = read_bytes(path, file, &text, &size, error);
     if (file != stdin)
         fclose(file);
-    if (!status)
-        status = gf_json_read(path, 1, text, size, &saved->tree, error);
-    if (!status)
+    if (!status && gf_saved_is_log(text, size))
+        status = gf_saved_read_log(text, size, saved, error);
+    else if (!status && !(status = gf_json_read(path, 1, text, size, &saved->tree, error)))
         status = read_kind(saved, error);
     free(text);
     if (status)
@@ -152,5 +153,6 @@ void gf_saved_free(struct gf_saved *saved)
     gf_profile_report_free(&saved->report);
     gf_comparison_free(&saved->comparison);
     gf_saved_free_labs(saved);
+    gf_batch_report_free(&saved->batch);
     gf_json_tree_free(&saved->tree);
 }

@@ -6,10 +6,11 @@
 #include "base/json_read.h"
 #include "bench/compare.h"
 #include "labs/lab.h"
+#include "report/batch_report.h"
 #include "report/lab_html.h"
 #include "report/profile_report.h"
 
-enum gf_saved_kind { GF_SAVED_RUN, GF_SAVED_COMPARISON, GF_SAVED_LABS };
+enum gf_saved_kind { GF_SAVED_RUN, GF_SAVED_COMPARISON, GF_SAVED_LABS, GF_SAVED_LOG };
 
 struct gf_saved {
     enum gf_saved_kind kind;
@@ -22,6 +23,7 @@ struct gf_saved {
     struct gf_comparison comparison;
     struct gf_lab_found *lab;
     int labs;
+    struct gf_batch_report batch;
 };
 
 /* Reads a file and finds out by its content what it is. An error names the file, and what is wrong:
@@ -40,6 +42,11 @@ enum gf_status gf_saved_read_comparison(const struct gf_json_value *root, struct
 enum gf_status gf_saved_read_labs(const struct gf_json_value *root, struct gf_saved *saved,
                                   struct gf_error *error) GF_CHECKED;
 void gf_saved_free_labs(struct gf_saved *saved);
+
+/* A log has a JSON object a line; whether the first one is of a log. */
+bool gf_saved_is_log(const char *text, size_t size);
+enum gf_status gf_saved_read_log(const char *text, size_t size, struct gf_saved *saved,
+                                 struct gf_error *error) GF_CHECKED;
 
 /* What several kinds have alike. */
 struct gf_format gf_saved_format(const struct gf_json_value *value, const char *key);

@@ -9,8 +9,10 @@
 #include "report/sides.h"
 #include "report/text.h"
 
-static const char *const kind_names[] = {
-    [GF_SAVED_RUN] = "Runs", [GF_SAVED_COMPARISON] = "Comparisons", [GF_SAVED_LABS] = "Labs"};
+static const char *const kind_names[] = {[GF_SAVED_RUN] = "Runs",
+                                         [GF_SAVED_COMPARISON] = "Comparisons",
+                                         [GF_SAVED_LABS] = "Labs",
+                                         [GF_SAVED_LOG] = "Batches"};
 enum { KINDS = sizeof kind_names / sizeof *kind_names };
 
 /* The reports of one kind; returns their number. */
@@ -51,6 +53,9 @@ static enum gf_status put_one(FILE *file, const struct gf_saved *saved, int inde
         break;
     case GF_SAVED_LABS:
         gf_labs_html(file, saved->lab, saved->labs, id, heading);
+        break;
+    case GF_SAVED_LOG:
+        gf_batch_html(file, &saved->batch, id, heading);
         break;
     }
     return GF_OK;

@@ -75,6 +75,16 @@ static void add_comparison(struct collector *collector, const struct gf_comparis
         add(collector, "the whole chain", comparison->run[i].name, comparison->run[i].total);
 }
 
+/* Of a picture: its median, and the middle half as its spread. */
+static void add_batch(struct collector *collector, const struct gf_batch_report *batch)
+{
+    add(collector, "", "a picture", batch->total);
+    for (int i = 0; i < GF_BATCH_STAGES; i++) {
+        if (batch->stage_ms[i] > 0)
+            add(collector, "", gf_batch_stage_name(i), batch->stage[i]);
+    }
+}
+
 enum gf_status gf_sides_make(const struct gf_saved *const *saved, int count, struct gf_sides *sides,
                              struct gf_error *error)
 {
@@ -86,6 +96,8 @@ enum gf_status gf_sides_make(const struct gf_saved *const *saved, int count, str
             add_run(&collector, one);
         else if (one->kind == GF_SAVED_COMPARISON)
             add_comparison(&collector, &one->comparison);
+        else if (one->kind == GF_SAVED_LOG)
+            add_batch(&collector, &one->batch);
     }
     if (!collector.full)
         return GF_OK;

@@ -9,10 +9,11 @@
 
 static const char *device_of(const struct gf_saved *saved)
 {
-    return saved->kind == GF_SAVED_RUN          ? saved->profile.device
-           : saved->kind == GF_SAVED_COMPARISON ? saved->comparison.device
-           : saved->labs                        ? saved->lab[0].result->device
-                                                : "";
+    return saved->kind == GF_SAVED_RUN                        ? saved->profile.device
+           : saved->kind == GF_SAVED_COMPARISON               ? saved->comparison.device
+           : saved->kind == GF_SAVED_LOG && saved->batch.ways ? saved->batch.way[0].text
+           : saved->labs                                      ? saved->lab[0].result->device
+                                                              : "";
 }
 
 static void put_head(FILE *file, const struct gf_saved *const *saved, int count, const char *first)
@@ -146,6 +147,11 @@ enum gf_status gf_sides_html(FILE *file, const struct gf_saved *const *saved, in
                 "<p class=\"small\">A profile is a single run, so that nothing tells what of a "
                 "difference is chance: none has a colour. Comparisons "
                 "(--profile=compare:json) have runs enough.</p>\n");
+    if (saved[0]->kind == GF_SAVED_LOG)
+        gf_html(file,
+                "<p class=\"small\">Medians over the pictures, and their difference from the "
+                "first column. It has a colour and a sign only where the middle halves of the "
+                "pictures do not touch.</p>\n");
     gf_html(file, "</section>\n");
     gf_sides_free(&sides);
     return GF_OK;
