@@ -37,7 +37,7 @@ result "a run" "$(make_page run --device=cpu --profile=html:"$work/run.html" -i 
 result "names that try to be markup" "$(make_page hostile --device=cpu --profile=html:"$work/hostile.html" \
     -i "$hostile" -o "$hostile.jpg" blur)"
 result "a batch" "$(make_page batch --device=cpu --profile=html:"$work/batch.html" -i "$root/samples/gallery" \
-    -o "$work/out" blur)"
+    -o "$work/out" --log="$work/run.log" blur)"
 
 result "a comparison" "$(make_page compare --device=cpu --profile=compare:html:"$work/compare.html" -i "$harbour" \
     blur=2,invert,gamma=2,transpose)"
@@ -56,7 +56,8 @@ cat >"$work/lab.json" <<'END'
 {"lab": "transpose", "rows_name": "kernel", "columns": [{"name": "bandwidth", "unit": "GB/s"}],
 "rows": [{"label": "1D, naive", "values": [518]}, {"label": "shared 32x32", "values": [1504]}], "remarks": []}]
 END
-result "saved reports" "$(make_page report --report="$work/report.html" "$work"/{run1,run2,compare1,compare2,lab,lab}.json)"
+result "saved reports" "$(make_page report --report="$work/report.html" "$work"/{run1,run2,compare1,compare2,lab,lab}.json \
+    "$work/run.log" "$work/run.log")"
 
 for page in "$work"/*.html; do
     name=$(basename "$page")

@@ -425,6 +425,108 @@ static void test_lab_page(void **state)
     free(lab);
 }
 
+/* ---- a batch ---- */
+
+/* A line of a log about the picture, which took `ms`, done `at` seconds after the first. */
+static void put_line(FILE *file, int index, const char *status, const char *message, double ms,
+                     double at)
+{
+    char name[80];
+    struct gf_json json = gf_json_begin(file);
+    snprintf(name, sizeof name, "%d%s.jpg", index, index == 7 ? HOSTILE : "");
+    gf_json_object(&json, NULL, GF_JSON_COMPACT);
+    gf_json_number(&json, "index", index, 0);
+    gf_json_string(&json, "input", name);
+    gf_json_string(&json, "status", status);
+    char text[200];
+    snprintf(text, sizeof text, "%s: %s", name, message);
+    gf_json_string(&json, "message", *message ? text : "");
+    gf_json_number(&json, "width", 64, 0);
+    gf_json_number(&json, "height", 48, 0);
+    gf_json_object(&json, "ms", GF_JSON_COMPACT);
+    gf_json_number(&json, "total", ms, 3);
+    gf_json_number(&json, "decode", ms / 4, 3);
+    gf_json_number(&json, "filter", ms / 2, 3);
+    gf_json_end(&json);
+    gf_json_number(&json, "finished", 1.7e9 + at, 3);
+    gf_json_string(&json, "device", index % 2 ? "cuda:0 GPU" : "cpu, 1 thread");
+    gf_json_string(&json, "decoder", "cpu");
+    gf_json_string(&json, "encoder", "cpu");
+    gf_json_end(&json);
+}
+
+/* 100 pictures in 10 s, of which two are slow, three that failed and two torn lines. */
+static void write_log(FILE *file, const void *what)
+{
+    (void)what;
+    for (int i = 1; i <= 100; i++)
+        put_line(file, i, "ok", "", i == 7 ? 900 : i == 8 ? 400 : 100, 0.1 * i);
+    put_line(file, 101, "failed", "truncated", 0, 5);
+    put_line(file, 102, "failed", "truncated", 0, 6);
+    put_line(file, 103, "failed", HOSTILE, 0, 7);
+    put_line(file, 104, "skipped", "is there already", 0, 7);
+    fputs("{\"index\":105,\"inp\n{\"index\":106,\"input\":\"", file);
+}
+
+static void test_batch(void **state)
+{
+    (void)state;
+    char *const text = text_of(write_log, NULL);
+    struct gf_saved saved = read_file(put_file("run.log", text));
+    const struct gf_batch_report *const batch = &saved.batch;
+    size_t in_slices = 0;
+    assert_int_equal(saved.kind, GF_SAVED_LOG);
+    assert_int_equal(batch->done, 100);
+    assert_int_equal(batch->failed, 3);
+    assert_int_equal(batch->skipped, 1);
+    assert_int_equal(batch->damaged, 2);
+    assert_true(fabs(batch->end_s - batch->begin_s - 10.2) < 1e-3); /* the slow one began first */
+    assert_true(fabs(batch->rate - 100 / (batch->end_s - batch->begin_s)) < 1e-9);
+    for (int i = 0; i < GF_BATCH_SLICES; i++)
+        in_slices += batch->slice[i];
+    assert_int_equal(in_slices, 100);
+    assert_string_equal(gf_batch_stage_name(batch->most), "filter");
+    assert_true(batch->total.median_s == 0.1 && batch->total.least_s == 0.1);
+    assert_int_equal(batch->outliers, 2);
+    assert_true(batch->picture[batch->outlier[0]].ms.total == 900);
+    assert_true(batch->picture[batch->outlier[1]].ms.total == 400);
+    assert_int_equal(batch->messages, 2);
+    assert_string_equal(batch->message[0].text, "truncated");
+    assert_int_equal(batch->message[0].pictures, 2);
+    assert_int_equal(batch->ways, 2);
+    assert_int_equal(batch->way[0].pictures, 50);
+    char *const page = page_of(&saved, 1);
+    assert_non_null(strstr(page, "<strong>filter</strong> takes most"));
+    assert_non_null(strstr(page, "101.jpg, 102.jpg"));
+    assert_non_null(strstr(page, "9.0\xc3\x97"));
+    assert_null(strstr(page, "<script>window"));
+    free(page);
+    gf_saved_free(&saved);
+    free(text);
+}
+
+/* More slow pictures than the list holds: the slowest stay, in their order. */
+static void test_many_outliers(void **state)
+{
+    struct gf_batch_report report = {0};
+    struct gf_error error = {0};
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        const struct gf_batch_log_entry entry = {
+            .input = "a.png",
+            .outcome = GF_OUTCOME_DONE,
+            .ms = {.total = i < 900 ? 10 : 100 + (i * 37) % 100}};
+        assert_int_equal(gf_batch_report_add(&report, &entry, NAN, &error), GF_OK);
+    }
+    assert_int_equal(gf_batch_report_finish(&report, &error), GF_OK);
+    assert_int_equal(report.beyond, 100);
+    assert_int_equal(report.outliers, GF_BATCH_OUTLIERS_MAX);
+    for (int i = 0; i < GF_BATCH_OUTLIERS_MAX; i++)
+        assert_true(report.picture[report.outlier[i]].ms.total == 199 - i);
+    assert_true(isnan(report.rate));
+    gf_batch_report_free(&report);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -432,7 +534,8 @@ int main(void)
         cmocka_unit_test(test_refusals),        cmocka_unit_test(test_odd_values),
         cmocka_unit_test(test_changes),         cmocka_unit_test(test_sides),
         cmocka_unit_test(test_comparison_page), cmocka_unit_test(test_wrong_result),
-        cmocka_unit_test(test_lab_page),
+        cmocka_unit_test(test_lab_page),        cmocka_unit_test(test_batch),
+        cmocka_unit_test(test_many_outliers),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -77,11 +77,11 @@ static void stop(struct gf_batch *batch, enum gf_status status, const struct gf_
 static void log_without_picture(struct gf_batch_worker *worker, enum gf_outcome outcome,
                                 const char *why)
 {
-    const struct gf_batch *const batch = worker->batch;
+    struct gf_batch *const batch = worker->batch;
     /* A picture that is done has its line; so has one that --resume skips. */
     const bool logged =
         outcome == GF_OUTCOME_DONE || (outcome == GF_OUTCOME_SKIPPED && batch->request->resume);
-    if (!batch->request->log || logged || worker->log_status)
+    if (logged)
         return;
     const struct gf_batch_log_entry entry = {.index = worker->index + 1,
                                              .input = worker->input->path,
@@ -92,7 +92,7 @@ static void log_without_picture(struct gf_batch_worker *worker, enum gf_outcome 
                                              .bytes_in = -1,
                                              .bytes_out = -1,
                                              .fingerprint = batch->fingerprint};
-    worker->log_status = gf_batch_log_add(batch->request->log, &entry, &worker->log_error);
+    gf_batch_record(worker, &entry);
 }
 
 void gf_batch_end_item(struct gf_batch_worker *worker, enum gf_outcome outcome,

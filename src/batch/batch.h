@@ -56,6 +56,8 @@ struct gf_batch_request {
     /* Called for each picture of a single input. */
     void (*picture)(void *context, const char *input, const char *output,
                     const struct gf_profile *profile);
+    /* Called for each picture that gets a line in a log, whether there is one or not. */
+    void (*entry)(void *context, const struct gf_batch_log_entry *entry);
     /* Called in the calling thread, every tick_s seconds and at the end. */
     void (*tick)(void *context, const struct gf_batch_state *state, bool at_end);
     double tick_s;

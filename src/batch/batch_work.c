@@ -97,6 +97,18 @@ static void count_picture(struct gf_batch *batch, const struct gf_profile *profi
     }
 }
 
+void gf_batch_record(struct gf_batch_worker *worker, const struct gf_batch_log_entry *entry)
+{
+    const struct gf_batch_request *const request = worker->batch->request;
+    if (request->log && !worker->log_status)
+        worker->log_status = gf_batch_log_add(request->log, entry, &worker->log_error);
+    if (!request->entry)
+        return;
+    pthread_mutex_lock(&worker->batch->lock);
+    request->entry(request->context, entry);
+    pthread_mutex_unlock(&worker->batch->lock);
+}
+
 static const char *codec(bool on_device)
 {
     return on_device ? "gpu" : "cpu";
@@ -109,22 +121,20 @@ static void picture_done(void *context, int number, const char *path,
     struct gf_batch *const batch = worker->batch;
     const struct gf_batch_request *const request = batch->request;
     (void)number;
-    if (request->log && !worker->log_status) {
-        const struct gf_batch_log_entry entry = {.index = worker->index + 1,
-                                                 .input = worker->input->path,
-                                                 .output = path ? path : worker->path,
-                                                 .outcome = GF_OUTCOME_DONE,
-                                                 .bytes_in = profile->in_bytes,
-                                                 .bytes_out = profile->out_bytes,
-                                                 .width = profile->in.width,
-                                                 .height = profile->in.height,
-                                                 .ms = gf_stage_times_of(profile),
-                                                 .device = profile->device,
-                                                 .decoder = codec(profile->device_decoded),
-                                                 .encoder = codec(profile->device_encoded),
-                                                 .fingerprint = batch->fingerprint};
-        worker->log_status = gf_batch_log_add(request->log, &entry, &worker->log_error);
-    }
+    const struct gf_batch_log_entry entry = {.index = worker->index + 1,
+                                             .input = worker->input->path,
+                                             .output = path ? path : worker->path,
+                                             .outcome = GF_OUTCOME_DONE,
+                                             .bytes_in = profile->in_bytes,
+                                             .bytes_out = profile->out_bytes,
+                                             .width = profile->in.width,
+                                             .height = profile->in.height,
+                                             .ms = gf_stage_times_of(profile),
+                                             .device = profile->device,
+                                             .decoder = codec(profile->device_decoded),
+                                             .encoder = codec(profile->device_encoded),
+                                             .fingerprint = batch->fingerprint};
+    gf_batch_record(worker, &entry);
     if (request->verbose && !gf_batch_single(batch)) {
         struct gf_error line; /* gf_fail() makes one line of it, whatever the names hold */
         (void)gf_fail(&line, GF_OK, "%s -> %s: %dx%d, %s, decoder %s, encoder %s, %.3f s",

@@ -153,5 +153,7 @@ void gf_batch_tick(struct gf_batch *batch, bool at_end);
 /* Waits on batch->changed, and ticks meanwhile, until *next, which moves on. The caller holds the
  * lock. */
 void gf_batch_wait(struct gf_batch *batch, struct timespec *next);
+/* Writes the picture's line to the log, and hands it to request->entry, as far as there are any. */
+void gf_batch_record(struct gf_batch_worker *worker, const struct gf_batch_log_entry *entry);
 
 #endif

@@ -240,14 +240,15 @@ static void put_profile(FILE *file)
               "lane and for the writer; spans of one track that overlap are put on further "
               "tracks beside it.");
     fputs(".PP\n", file);
-    put_prose(file,
-              "*--profile=html:*_file_ writes the same figures as a page, one file that asks no "
-              "network for anything: bars for time and bandwidth, and a timeline that the wheel "
-              "and the keys +, -, 0 and the arrows zoom and move. "
-              "*--profile=compare:html:*_file_ does so for a comparison, *html=*_file_ for labs. "
-              "*--report=*_file_ makes such a page of what was saved as JSON, by this program's "
-              "version or an older one. Reports of one kind stand side by side, and a difference "
-              "has a colour only where every run of one is faster than every run of the other.");
+    put_prose(
+        file,
+        "*--profile=html:*_file_ writes the same figures as a page, one file that asks no "
+        "network for anything: bars for time and bandwidth, and a timeline that the wheel "
+        "and the keys +, -, 0 and the arrows zoom and move. "
+        "*--profile=compare:html:*_file_ does so for a comparison, *html=*_file_ for labs. "
+        "*--report=*_file_ makes such a page of what was saved as JSON and of logs, by "
+        "this version or an older one. Reports of one kind stand side by side, and a difference "
+        "has a colour only where every run of one is faster than every run of the other.");
     fputs(".PP\n", file);
     put_prose(file, "*--profile=json* prints one object with these keys, which stay:");
     put_keys(file, gf_profile_report_key_at);

@@ -13,12 +13,12 @@
 #include "cli/messages.h"
 #include "cli/progress.h"
 #include "cli/report_file.h"
+#include "cli/run_page.h"
 #include "cli/summary.h"
 #include "codec/codec.h"
 #include "engine/backend.h"
 #include "gpufilter/device.h"
-#include "report/html.h"
-#include "report/profile_html.h"
+#include "report/profile_report.h"
 #include "report/text.h"
 
 /* A run with what it has opened. */
@@ -31,6 +31,7 @@ struct session {
     struct gf_output *trace, *page; /* of --trace and --profile=html:FILE; or NULL */
     struct gf_progress progress;
     struct gf_batch_profile profile; /* of several inputs */
+    struct gf_batch_report pictures; /* likewise, for the page */
     struct gf_figures figures;       /* of this machine */
     struct gf_learning learning;
     int all_devices[GF_COMMAND_DEVICES_MAX];
@@ -96,25 +97,6 @@ static bool is_profiled(const struct gf_command *command)
     return command->profile && command->profile < GF_PROFILE_COMPARE;
 }
 
-/* What the page of a run shows. */
-struct run_page {
-    const struct gf_command *command;
-    const struct gf_profile_report *report;
-    const struct gf_profile *profile;
-};
-
-static enum gf_status put_page(FILE *file, const void *context, struct gf_error *error)
-{
-    const struct run_page *const page = context;
-    char line[2 * GF_FILE_NAME_SIZE];
-    snprintf(line, sizeof line, "%s to %s", page->command->input[0], page->command->output);
-    gf_html_begin(file, page->command->chain ? page->command->chain : "no filter", line);
-    const enum gf_status status =
-        gf_profile_html(file, page->report, page->profile, "run", "", error);
-    gf_html_end(file);
-    return status;
-}
-
 /* batch: of several inputs, whose profile it is; else NULL. */
 static enum gf_status show_profile(struct session *session, const struct gf_profile *profile,
                                    const struct gf_batch_state *batch, struct gf_error *error)
@@ -128,12 +110,14 @@ static enum gf_status show_profile(struct session *session, const struct gf_prof
         report.pictures = batch->pictures;
         report.elapsed_s = batch->elapsed_s;
     }
-    const struct run_page page = {command, &report, profile};
+    const struct gf_run_page page = {command, &report, profile, batch ? &session->pictures : NULL};
     /* The sums are of pictures one after the other; the timeline shows when they really ran. */
     if (command->profile == GF_PROFILE_HTML && batch)
         status = gf_batch_profile_timeline(&session->profile, false, error);
+    if (command->profile == GF_PROFILE_HTML && batch && !status)
+        status = gf_batch_report_finish(&session->pictures, error);
     if (command->profile == GF_PROFILE_HTML && !status)
-        status = gf_report_write(session->page, put_page, &page, error);
+        status = gf_report_write(session->page, gf_run_page_put, &page, error);
     if (command->profile == GF_PROFILE_JSON)
         gf_profile_report_json(&report, profile, gf_report_file(command));
     if (command->profile == GF_PROFILE_TABLE)
@@ -164,6 +148,15 @@ static void picture(void *context, const char *input, const char *output,
         *status = gf_report_write(session->trace, put_trace, profile, &session->report_error);
 }
 
+/* Keeps what the page says of a picture. */
+static void keep_entry(void *context, const struct gf_batch_log_entry *entry)
+{
+    struct session *const session = context;
+    if (!session->report_status)
+        session->report_status = gf_batch_report_add(&session->pictures, entry, gf_batch_log_now(),
+                                                     &session->report_error);
+}
+
 /* What picture() does for a single input. */
 static enum gf_status report_batch(struct session *session, const struct gf_batch_state *state,
                                    struct gf_error *error)
@@ -191,7 +184,8 @@ static enum gf_status check_terminals(const struct gf_command *command, struct g
         if (status)
             return status;
     }
-    if (!command->dry_run && !strcmp(gf_archive_path(command->output), "-") && isatty(STDOUT_FILENO))
+    if (!command->dry_run && !strcmp(gf_archive_path(command->output), "-") &&
+        isatty(STDOUT_FILENO))
         return gf_fail(error, GF_ERROR_USAGE,
                        "standard output is a terminal: redirect it, or name a file with -o");
     return GF_OK;
@@ -208,7 +202,7 @@ static enum gf_status open_inputs(struct session *session, struct gf_error *erro
     else
         status = gf_template_parse(command->output, command->options.format, several,
                                    &session->output, error);
-    char *const outputs = status   ? NULL
+    char *const outputs = status    ? NULL
                           : archive ? strdup("")
                                     : gf_template_folder(&session->output);
     if (!status && !outputs)
@@ -262,6 +256,7 @@ static void close_session(struct session *session)
     gf_batch_log_close(session->log);
     gf_resume_free(session->resume);
     gf_batch_profile_free(&session->profile);
+    gf_batch_report_free(&session->pictures);
     if (session->trace)
         gf_output_close(session->trace);
     if (session->page)
@@ -341,6 +336,7 @@ static enum gf_status run(struct session *session, struct gf_error *error)
         .tick = session->progress.form == GF_PROGRESS_NONE ? NULL : tick,
         .tick_s = session->progress.tick_s,
         .profile = several && profiled ? &session->profile : NULL,
+        .entry = several && session->page ? keep_entry : NULL,
         .figures = &session->figures,
         .learning = learns ? &session->learning : NULL,
         .counts = several ? gf_summary_prepare(command) : NULL,
@@ -355,7 +351,7 @@ static enum gf_status run(struct session *session, struct gf_error *error)
     }
     if (learns && !ran)
         gf_learning_keep(&session->learning);
-    if (several && state.pictures && profiled)
+    if (several && state.pictures && profiled && !session->report_status)
         session->report_status = report_batch(session, &state, &session->report_error);
     return ran;
 }

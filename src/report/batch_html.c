@@ -79,38 +79,48 @@ static void put_stages(FILE *file, const struct gf_batch_report *report)
     gf_html(file, "</tbody></table></div>\n");
 }
 
-static void put_counts(FILE *file, const char *title, const char *name,
-                       const struct gf_batch_count *count, int counts)
+static void put_ways(FILE *file, const struct gf_batch_report *report)
 {
-    if (!counts)
+    if (!report->ways)
         return;
-    gf_html(file,
-            "<h3>%s</h3>\n<div class=\"scroll\"><table><thead><tr><th scope=\"col\">%s</th>"
-            "<th scope=\"col\" class=\"n\">pictures</th></tr></thead><tbody>\n",
-            title, name);
-    for (int i = 0; i < counts; i++)
-        gf_html(file, "<tr><th scope=\"row\">%s</th><td class=\"n\">%zu</td></tr>\n", count[i].text,
-                count[i].pictures);
+    gf_html(file, "<h3>Device and codec</h3>\n<div class=\"scroll\"><table><thead><tr>"
+                  "<th scope=\"col\">device</th><th scope=\"col\" class=\"n\">pictures</th></tr>"
+                  "</thead><tbody>\n");
+    for (int i = 0; i < report->ways; i++)
+        gf_html(file, "<tr><th scope=\"row\">%s</th><td class=\"n\">%zu</td></tr>\n",
+                report->way[i].text, report->way[i].pictures);
     gf_html(file, "</tbody></table></div>\n");
 }
 
-/* The names of the pictures that failed, the first of each reason. */
-static void put_failures(FILE *file, const struct gf_batch_report *report)
+/* The names of the first pictures that failed for that reason. */
+static void put_names(FILE *file, const struct gf_batch_report *report, int message)
 {
     enum { NAMES_MAX = 5 };
-    put_counts(file, "Failures", "message", report->message, report->messages);
-    for (int i = 0; i < report->messages; i++) {
-        int named = 0;
-        gf_html(file, "<p class=\"small\">%s: ", report->message[i].text);
-        for (size_t k = 0; k < report->pictures && named <= NAMES_MAX; k++) {
-            if (report->picture[k].message != i)
-                continue;
-            if (named < NAMES_MAX)
-                gf_html(file, "%s<code>%s</code>", named ? ", " : "", report->picture[k].input);
-            named++;
-        }
-        gf_html(file, named > NAMES_MAX ? " and others</p>\n" : "</p>\n");
+    int named = 0;
+    for (size_t i = 0; i < report->pictures && named <= NAMES_MAX; i++) {
+        if (report->picture[i].message != message)
+            continue;
+        if (named < NAMES_MAX)
+            gf_html(file, "%s%s", named ? ", " : "", report->picture[i].input);
+        named++;
     }
+    gf_html(file, named > NAMES_MAX ? " and others" : "");
+}
+
+static void put_failures(FILE *file, const struct gf_batch_report *report)
+{
+    if (!report->messages)
+        return;
+    gf_html(file, "<h3>Failures</h3>\n<div class=\"scroll\"><table><thead><tr>"
+                  "<th scope=\"col\">message</th><th scope=\"col\" class=\"n\">pictures</th>"
+                  "<th scope=\"col\">of them</th></tr></thead><tbody>\n");
+    for (int i = 0; i < report->messages; i++) {
+        gf_html(file, "<tr><th scope=\"row\">%s</th><td class=\"n\">%zu</td><td>",
+                report->message[i].text, report->message[i].pictures);
+        put_names(file, report, i);
+        gf_html(file, "</td></tr>\n");
+    }
+    gf_html(file, "</tbody></table></div>\n");
 }
 
 static void put_outliers(FILE *file, const struct gf_batch_report *report)
@@ -154,7 +164,7 @@ void gf_batch_html(FILE *file, const struct gf_batch_report *report, const char 
     put_rate(file, report);
     if (report->most >= 0)
         put_stages(file, report);
-    put_counts(file, "Device and codec", "device", report->way, report->ways);
+    put_ways(file, report);
     put_outliers(file, report);
     put_failures(file, report);
     if (report->damaged)

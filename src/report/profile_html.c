@@ -156,7 +156,7 @@ static void put_drawing(struct drawing *drawing, FILE *file)
         gf_html(
             file,
             "<p class=\"small\">%zu spans are drawn as %d boxes: those of one stage that follow "
-            "each other within %.3f ms are joined. --trace writes every one.</p>\n",
+            "each other within %.3f ms are joined. <code>--trace</code> writes every one.</p>\n",
             spans, drawing->boxes, drawing->gap_s * 1e3);
 }
 

@@ -1,0 +1,22 @@
+#include "cli/run_page.h"
+
+#include <stdio.h>
+
+#include "gpufilter/filter.h"
+#include "report/html.h"
+#include "report/profile_html.h"
+
+enum gf_status gf_run_page_put(FILE *file, const void *context, struct gf_error *error)
+{
+    const struct gf_run_page *const page = context;
+    const struct gf_command *const command = page->command;
+    char line[2 * GF_FILE_NAME_SIZE];
+    snprintf(line, sizeof line, "%s to %s", command->input[0], command->output);
+    gf_html_begin(file, command->chain ? command->chain : "no filter", line);
+    const enum gf_status status =
+        gf_profile_html(file, page->report, page->profile, "run", "", error);
+    if (page->batch)
+        gf_batch_html(file, page->batch, "batch", "The batch");
+    gf_html_end(file);
+    return status;
+}
