@@ -165,6 +165,14 @@ uint64_t gf_buffer_pool_free_bytes(const struct gf_buffer_pool *pool, uint64_t e
     return bytes <= UINT64_MAX - more ? bytes + more : UINT64_MAX;
 }
 
+uint64_t gf_buffer_pool_held_bytes(const struct gf_buffer_pool *pool)
+{
+    uint64_t bytes = 0;
+    for (int i = 0; i < pool->count; i++)
+        bytes += pool->buffer[i].data && !pool->buffer[i].on_host ? pool->buffer[i].size : 0;
+    return bytes;
+}
+
 enum gf_status gf_buffer_pool_lane(struct gf_buffer_pool *pool, int index, struct gf_spans *spans,
                                    struct gf_lane **lane, struct gf_error *error)
 {

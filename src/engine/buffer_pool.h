@@ -30,6 +30,9 @@ void gf_buffer_pool_pin(struct gf_buffer_pool *buffers, const void *data);
  * buffers hold less than `enough`. */
 uint64_t gf_buffer_pool_free_bytes(const struct gf_buffer_pool *buffers, uint64_t enough);
 
+/* The bytes of the backend's own memory that the pool holds. */
+uint64_t gf_buffer_pool_held_bytes(const struct gf_buffer_pool *buffers);
+
 /* The lane of that index, which is opened at the first call. */
 enum gf_status gf_buffer_pool_lane(struct gf_buffer_pool *buffers, int index,
                                    struct gf_spans *spans, struct gf_lane **lane,

@@ -11,9 +11,11 @@
 #include "engine/backend.h"
 #include "engine/buffer_pool.h"
 
-/* How far a run is: bands of all segments. Other threads may read it. */
+/* How far a run is: bands of all segments. Other threads may read it, and may cancel the run, which
+ * then fails before its next band. */
 struct gf_run_progress {
     atomic_int done, total;
+    atomic_bool cancelled;
 };
 
 struct gf_run {

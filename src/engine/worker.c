@@ -175,6 +175,8 @@ enum gf_status gf_worker_band(struct gf_worker *worker, int b, struct gf_error *
     struct gf_rows cut[GF_CUTS_MAX + 1];
     const struct gf_rows rows = gf_bands_rows(&segment_run->bands, segment, b);
     gf_segment_rows(segment_run->run->plan, segment, rows.first, rows.end, cut);
+    if (segment_run->run->progress && segment_run->run->progress->cancelled)
+        return gf_fail(error, GF_ERROR_OUTPUT, "the run was cancelled");
     struct gf_view view;
     enum gf_status status = fetch_input(worker, b, cut, &view, error);
     if (!status)

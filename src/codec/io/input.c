@@ -104,7 +104,8 @@ static enum gf_status read_retrying(struct gf_input *input, void *data, size_t s
     return GF_OK;
 }
 
-static enum gf_status identify(struct gf_input *input, struct gf_error *error)
+/* offset: where a regular file's bytes begin. */
+static enum gf_status identify(struct gf_input *input, int64_t offset, struct gf_error *error)
 {
     struct stat file;
     if (fstat(input->fd, &file))
@@ -114,8 +115,7 @@ static enum gf_status identify(struct gf_input *input, struct gf_error *error)
     input->regular = S_ISREG(file.st_mode);
     if (!input->regular)
         return GF_OK;
-    const off_t base = input->opened ? 0 : lseek(input->fd, 0, SEEK_CUR);
-    input->base = base > 0 ? base : 0;
+    input->base = offset > 0 ? offset : 0;
     /* A file of /proc has bytes but a size of 0. */
     if (file.st_size > input->base)
         input->size = file.st_size - input->base;
@@ -183,7 +183,7 @@ enum gf_status gf_input_open(const char *path, bool keep_bytes, struct gf_input 
             status = fail_errno(opened, error);
     }
     if (!status)
-        status = identify(opened, error);
+        status = identify(opened, opened->opened ? 0 : lseek(opened->fd, 0, SEEK_CUR), error);
     if (status) {
         gf_input_close(opened);
         return status;
@@ -216,6 +216,92 @@ enum gf_status gf_input_open_memory(const void *data, size_t size, const char *n
     }
     *input = opened;
     return GF_OK;
+}
+
+enum gf_status gf_input_open_descriptor(int descriptor, int64_t offset, int page, const char *name,
+                                        struct gf_input **input, struct gf_error *error)
+{
+    struct gf_input *const opened = malloc(sizeof *opened);
+    if (!opened) {
+        close(descriptor);
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    }
+    memset(opened, 0, offsetof(struct gf_input, buffer));
+    opened->fd = descriptor;
+    opened->page = page;
+    opened->opened = true;
+    opened->size = opened->spool = -1;
+    opened->name = strdup(name);
+    enum gf_status status = GF_OK;
+    if (!opened->name)
+        status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    if (!status)
+        status = identify(opened, offset, error);
+    if (!status && !opened->regular)
+        status = gf_fail(error, GF_ERROR_INPUT, "%s: is not a regular file", name);
+    if (status)
+        gf_input_close(opened);
+    else
+        *input = opened;
+    return status;
+}
+
+/* Reads the rest of a kept stream, whose bytes then are those of its unnamed file. */
+static enum gf_status become_regular(struct gf_input *input, struct gf_error *error)
+{
+    unsigned char *const rest = malloc(BUFFER_BYTES);
+    ssize_t got = rest ? 1 : 0;
+    while (got) {
+        got = read(input->fd, rest, BUFFER_BYTES);
+        if (got > 0)
+            spool_append(input, rest, (size_t)got);
+        if (got > 0 && input->spool < 0) {
+            free(rest);
+            return gf_fail(error, GF_ERROR_INPUT, "%s: cannot be held back in %s: %s", input->name,
+                           gf_spool_folder(), strerror(input->spool_errno));
+        }
+        if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+            struct pollfd ready = {.fd = input->fd, .events = POLLIN};
+            (void)poll(&ready, 1, -1);
+        } else if (got < 0 && errno != EINTR) {
+            free(rest);
+            return fail_errno(input, error);
+        }
+    }
+    if (!rest)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    free(rest);
+    if (input->opened)
+        close(input->fd);
+    input->fd = input->spool;
+    input->base = input->spool_base;
+    input->size = input->spooled;
+    input->spool = -1;
+    input->spooled = input->spool_base = 0;
+    input->opened = input->regular = true;
+    input->at_end = false;
+    return GF_OK;
+}
+
+enum gf_status gf_input_descriptor(struct gf_input *input, int *descriptor, int64_t *offset,
+                                   struct gf_error *error)
+{
+    enum gf_status status = GF_OK;
+    *descriptor = -1;
+    if (!input->regular && input->spool >= 0)
+        status = become_regular(input, error);
+    if (!status && input->regular && !input->memory && input->size >= 0) {
+        *descriptor = input->fd;
+        *offset = input->base;
+    }
+    return status;
+}
+
+void gf_input_go_to(struct gf_input *input, int64_t position)
+{
+    input->position = position;
+    input->first = input->end = 0;
+    input->at_end = input->given_back = false;
 }
 
 void gf_input_close(struct gf_input *input)

@@ -19,11 +19,22 @@ enum gf_status gf_input_open(const char *path, bool keep, struct gf_input **inpu
 /* The bytes are the caller's and stay in their place; the name is for messages. */
 enum gf_status gf_input_open_memory(const void *data, size_t size, const char *name,
                                     struct gf_input **input, struct gf_error *error) GF_CHECKED;
+/* A regular file whose bytes begin at an offset; page: as gf_input_page gives it. The input owns the
+ * descriptor from now on, even after a failure. */
+enum gf_status gf_input_open_descriptor(int descriptor, int64_t offset, int page, const char *name,
+                                        struct gf_input **input, struct gf_error *error) GF_CHECKED;
 void gf_input_close(struct gf_input *input);
 /* The length of the path in "path[3]", with the number; 0 where there is no number, or a file of
  * the whole name. */
 size_t gf_input_split_page(const char *name, int *page);
 int gf_input_page(const struct gf_input *input); /* the picture asked for, from 0; -1: none */
+/* The regular file of an input's bytes and where they begin in it, for another process to read; -1:
+ * there is none. A kept stream is first read to its end into an unnamed file, which the input then
+ * is. */
+enum gf_status gf_input_descriptor(struct gf_input *input, int *descriptor, int64_t *offset,
+                                   struct gf_error *error) GF_CHECKED;
+/* The next byte is that at `position`, as gf_input_position counts. Only of a regular file. */
+void gf_input_go_to(struct gf_input *input, int64_t position);
 const char *gf_input_name(const struct gf_input *input); /* for messages: the path or "stdin" */
 
 /* Reads `size` bytes; fewer come only at the end, which is not an error. */

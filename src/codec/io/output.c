@@ -22,6 +22,7 @@ struct gf_output {
     int fd;
     bool to_stdout, exists;
     bool in_memory;
+    bool foreign;          /* another process commits the file */
     unsigned char *memory; /* what was written: `written` bytes */
     size_t capacity;
     bool failed; /* a write failed, so that nothing may be committed */
@@ -205,6 +206,38 @@ enum gf_status gf_output_open_memory(const char *name, struct gf_output **output
     return GF_OK;
 }
 
+enum gf_status gf_output_open_descriptor(int descriptor, const char *name,
+                                         struct gf_output **output, struct gf_error *error)
+{
+    const enum gf_status status = gf_output_open_memory(name, output, error);
+    if (status) {
+        close(descriptor);
+        return status;
+    }
+    (*output)->in_memory = false;
+    (*output)->foreign = true;
+    (*output)->fd = descriptor;
+    return GF_OK;
+}
+
+int gf_output_descriptor(const struct gf_output *output)
+{
+    return output->fd;
+}
+
+enum gf_status gf_output_adopt(struct gf_output *output, int64_t size, struct gf_error *error)
+{
+    struct stat file;
+    if (fstat(output->fd, &file))
+        return fail_errno(output, error);
+    if (size < 1 || file.st_size != size)
+        return gf_fail(error, GF_ERROR_OUTPUT, "%s: has %lld bytes of %lld", output->name,
+                       (long long)file.st_size, (long long)size);
+    output->written = size;
+    output->held = 0;
+    return GF_OK;
+}
+
 void gf_output_set_options(struct gf_output *output, struct gf_output_options options)
 {
     output->options = options;
@@ -250,7 +283,7 @@ static enum gf_status put(struct gf_output *output, const void *data, size_t siz
         return GF_OK;
     }
     output->failed = true;
-    if (output->target)
+    if (output->target || output->foreign)
         return fail_errno(output, error);
     return gf_fail(error, GF_ERROR_OUTPUT, "%s: cannot be held back in %s: %s", output->name,
                    gf_spool_folder(), strerror(errno));
@@ -445,7 +478,7 @@ enum gf_status gf_output_commit(struct gf_output *output, struct gf_error *error
     if (output->failed)
         return gf_fail(error, GF_ERROR_OUTPUT, "%s: was not written completely", output->name);
     const enum gf_status status = flush(output, error);
-    if (status || output->in_memory)
+    if (status || output->in_memory || output->foreign)
         return status;
     return output->target ? commit_beside(output, error) : commit_spooled(output, error);
 }

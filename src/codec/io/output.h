@@ -25,6 +25,16 @@ enum gf_status gf_output_open(const char *path, struct gf_output **output,
 /* Opens an output in memory; the name is for messages. */
 enum gf_status gf_output_open_memory(const char *name, struct gf_output **output,
                                      struct gf_error *error) GF_CHECKED;
+/* Opens an output to a file that another process commits; commit here only writes all bytes. The
+ * output owns the descriptor from now on, even after a failure. */
+enum gf_status gf_output_open_descriptor(int descriptor, const char *name,
+                                         struct gf_output **output,
+                                         struct gf_error *error) GF_CHECKED;
+/* The file that the bytes go to, for another process to write from its start; -1: there is none. */
+int gf_output_descriptor(const struct gf_output *output);
+/* Another process has written `size` bytes to it: they become the output's. */
+enum gf_status gf_output_adopt(struct gf_output *output, int64_t size,
+                               struct gf_error *error) GF_CHECKED;
 /* After commit: the bytes that were written to memory, for the caller to free. */
 void *gf_output_take(struct gf_output *output, size_t *size);
 /* The path behind symbolic links, even where no file exists yet; to be freed. NULL with errno. */
