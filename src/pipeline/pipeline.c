@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/argument.h"
 #include "base/cpu.h"
@@ -72,7 +73,7 @@ static enum gf_status use_cuda(struct gf_pipeline *pipeline, const char *reason,
     return gf_backend_cuda_open(&options, &pipeline->spans, &pipeline->backend, error);
 }
 
-static enum gf_status choose_device(struct gf_pipeline *pipeline, struct gf_error *error)
+enum gf_status gf_pipeline_choose_device(struct gf_pipeline *pipeline, struct gf_error *error)
 {
     const char *why_not = "";
     if (pipeline->options.codec == GF_CODEC_GPU &&
@@ -94,24 +95,43 @@ static enum gf_status choose_device(struct gf_pipeline *pipeline, struct gf_erro
     return use_cuda(pipeline, "there is a GPU", error);
 }
 
-enum gf_status gf_pipeline_open(const char *chain, const struct gf_options *options,
-                                struct gf_pipeline **pipeline, struct gf_error *error)
+enum gf_status gf_pipeline_configure(struct gf_pipeline *pipeline, const char *chain,
+                                     const struct gf_options *options, struct gf_error *error)
 {
-    GF_NOT_NULL(pipeline, error);
-    *pipeline = NULL;
-    struct gf_pipeline *const opened = calloc(1, sizeof *opened);
-    if (!opened)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    gf_spans_init(&opened->spans);
-    enum gf_status status = gf_chain_parse(chain, &opened->chain, error);
+    gf_chain_free(&pipeline->chain);
+    pipeline->chain = (struct gf_chain){0};
+    enum gf_status status = gf_chain_parse(chain, &pipeline->chain, error);
     if (!status)
-        status = gf_options_check(options, &opened->options, error);
-    if (!opened->options.threads)
-        opened->options.threads = gf_cpu_count();
-    opened->chain.no_fuse = opened->options.no_fuse;
-    if (!status) {
+        status = gf_options_check(options, &pipeline->options, error);
+    if (!pipeline->options.threads)
+        pipeline->options.threads = gf_cpu_count();
+    pipeline->chain.no_fuse = pipeline->options.no_fuse;
+    return status;
+}
+
+static enum gf_status open_pipeline(const char *chain, const struct gf_options *options,
+                                    struct gf_remote *remote, struct gf_pipeline **pipeline,
+                                    struct gf_error *error)
+{
+    struct gf_pipeline *const opened = calloc(1, sizeof *opened);
+    *pipeline = NULL;
+    if (!opened) {
+        if (remote)
+            remote->close(remote);
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    }
+    opened->remote = remote;
+    gf_spans_init(&opened->spans);
+    enum gf_status status = gf_pipeline_configure(opened, chain, options, error);
+    if (!status)
         gf_spans_restart(&opened->spans, opened->options.profile || opened->options.spans);
-        status = choose_device(opened, error);
+    if (!status && !remote)
+        status = gf_pipeline_choose_device(opened, error);
+    if (!status && remote) {
+        opened->on_cuda = true;
+        opened->chain_text = strdup(chain ? chain : "");
+        if (!opened->chain_text)
+            status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     }
     if (status) {
         gf_pipeline_close(opened);
@@ -121,10 +141,27 @@ enum gf_status gf_pipeline_open(const char *chain, const struct gf_options *opti
     return GF_OK;
 }
 
+enum gf_status gf_pipeline_open(const char *chain, const struct gf_options *options,
+                                struct gf_pipeline **pipeline, struct gf_error *error)
+{
+    GF_NOT_NULL(pipeline, error);
+    return open_pipeline(chain, options, NULL, pipeline, error);
+}
+
+enum gf_status gf_pipeline_open_remote(const char *chain, const struct gf_options *options,
+                                       struct gf_remote *remote, struct gf_pipeline **pipeline,
+                                       struct gf_error *error)
+{
+    return open_pipeline(chain, options, remote, pipeline, error);
+}
+
 void gf_pipeline_close(struct gf_pipeline *pipeline)
 {
     if (!pipeline)
         return;
+    if (pipeline->remote)
+        pipeline->remote->close(pipeline->remote);
+    free(pipeline->chain_text);
     close_backend(pipeline);
     gf_chain_free(&pipeline->chain);
     gf_spans_free(&pipeline->spans);

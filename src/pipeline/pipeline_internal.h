@@ -70,6 +70,58 @@ void gf_pipeline_replace_backend(struct gf_pipeline *pipeline, struct gf_backend
 /* The pipeline's own options; a change takes effect in the next run. */
 struct gf_options *gf_pipeline_options(struct gf_pipeline *pipeline);
 const struct gf_chain *gf_pipeline_chain(const struct gf_pipeline *pipeline);
+/* ---- pictures that another process does ---- */
+
+/* A picture of one file to be written to another, as a process hands it to the one that does it. */
+struct gf_remote_work {
+    const char *chain;                /* NULL or "": none */
+    struct gf_options options;        /* options.format is the output's, not GF_FILE_AUTO */
+    int in, out;                      /* descriptors of regular files */
+    int64_t in_offset;                /* where the picture begins */
+    int in_page;                      /* as gf_input_page gives it */
+    const char *in_name, *out_name;   /* for messages */
+    struct gf_run_progress *progress; /* NULL: nobody reads it */
+};
+/* What the process that did it says; members of struct gf_profile have their meaning there. */
+struct gf_remote_result {
+    int64_t in_end;    /* the offset of the first byte behind the picture, from where it begins */
+    int64_t out_bytes; /* written from the start of the output */
+    int lanes, band_rows;
+    bool device_decoded, device_encoded;
+    char device[96];
+    double busy_s[GF_SPAN_KINDS]; /* the sums of the spans */
+};
+
+enum gf_remote_outcome {
+    GF_REMOTE_DONE,   /* with the status that comes with it */
+    GF_REMOTE_ABSENT, /* nobody took the work */
+    GF_REMOTE_FAILED, /* whoever took it failed, and *error says how */
+};
+/* A connection to a process that does pictures (src/server). */
+struct gf_remote {
+    enum gf_remote_outcome (*run)(struct gf_remote *, const struct gf_remote_work *,
+                                  struct gf_remote_result *, enum gf_status *,
+                                  struct gf_error *error);
+    void (*close)(struct gf_remote *);
+};
+
+/* As gf_pipeline_open, but the pictures are done by `remote`, which the pipeline owns even after a
+ * failure; one that fails there is done again here, with a warning, and so are all after it. The
+ * device of this process is started only then. */
+enum gf_status gf_pipeline_open_remote(const char *chain, const struct gf_options *options,
+                                       struct gf_remote *remote, struct gf_pipeline **pipeline,
+                                       struct gf_error *error) GF_CHECKED;
+/* The bytes of buffers in device memory that the pipeline keeps between two pictures. */
+uint64_t gf_pipeline_held_bytes(const struct gf_pipeline *pipeline);
+/* Does the work of another process's pipeline. This one takes over the chain and the options,
+ * except for the device, its index, and the budget of its memory. Owns both descriptors. */
+enum gf_status gf_pipeline_run_remote_work(struct gf_pipeline *pipeline,
+                                           const struct gf_remote_work *work,
+                                           struct gf_remote_result *result,
+                                           struct gf_error *error) GF_CHECKED;
+
+/* ---- the parts of a pipeline ---- */
+
 /* Waits until the backend has started. With GF_DEVICE_AUTO it is the CPU's if the GPU does not
  * start. */
 enum gf_status gf_pipeline_start(struct gf_pipeline *pipeline, struct gf_backend **backend,

@@ -17,7 +17,9 @@
 struct gf_pipeline {
     struct gf_chain chain;
     struct gf_options options;
-    struct gf_backend *backend;
+    struct gf_remote *remote;   /* NULL: pictures are done here */
+    char *chain_text;           /* for the remote */
+    struct gf_backend *backend; /* NULL while there is a remote */
     bool on_cuda;
     int band_rows; /* of the next attempt; 0: chosen */
     bool has_run;
@@ -46,6 +48,7 @@ struct gf_picture_task {
     int reduction;              /* of the decoding: 1, 2, 4 or 8 */
     int width, height;          /* of the whole picture */
     uint64_t codec_bytes;       /* memory that the codecs need, as gf_codec_memory counts it */
+    bool remote_failed;         /* the attempt was the remote\'s, and has to be made here */
 };
 
 /* Prepares another attempt after a failure of the device: without the GPU's codec, else in smaller
@@ -63,6 +66,31 @@ enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_pic
 /* Runs the picture, with further attempts where the device fails. */
 enum gf_status gf_pipeline_run_task(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                     struct gf_error *error) GF_CHECKED;
+/* Parses the chain and checks the options. */
+enum gf_status gf_pipeline_configure(struct gf_pipeline *pipeline, const char *chain,
+                                     const struct gf_options *options,
+                                     struct gf_error *error) GF_CHECKED;
+enum gf_status gf_pipeline_choose_device(struct gf_pipeline *pipeline,
+                                         struct gf_error *error) GF_CHECKED;
+
+/* An attempt by the remote, whose plan and output are known. */
+enum gf_status gf_pipeline_attempt_remotely(struct gf_pipeline *pipeline,
+                                            struct gf_picture_task *task,
+                                            const struct gf_plan *plan,
+                                            struct gf_error *error) GF_CHECKED;
+/* After an attempt that failed remotely, with a warning if *error has a text: the pipeline goes on
+ * by itself. */
+enum gf_status gf_pipeline_leave_remote(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                        struct gf_error *error) GF_CHECKED;
+/* Fills the profile from the plan: stages and formats. */
+enum gf_status gf_pipeline_describe_plan(struct gf_pipeline *pipeline,
+                                         const struct gf_picture_task *task,
+                                         const struct gf_plan *plan,
+                                         struct gf_error *error) GF_CHECKED;
+/* Finds the format of the input's file, and fills the profile from both files. */
+enum gf_status gf_pipeline_recognise(struct gf_input *input, enum gf_file_format *format,
+                                     struct gf_error *error) GF_CHECKED;
+void gf_pipeline_describe_files(struct gf_pipeline *pipeline, const struct gf_picture_task *task);
 /* The first run's profile begins where gf_pipeline_open did, so that it shows the device's start.
  */
 void gf_pipeline_begin_profile(struct gf_pipeline *pipeline);

@@ -10,8 +10,8 @@
 #include "codec/io/output.h"
 #include "pipeline/pipeline_state.h"
 
-static enum gf_status recognise(struct gf_input *input, enum gf_file_format *format,
-                                struct gf_error *error)
+enum gf_status gf_pipeline_recognise(struct gf_input *input, enum gf_file_format *format,
+                                     struct gf_error *error)
 {
     unsigned char head[16];
     size_t got;
@@ -55,7 +55,7 @@ static enum gf_status find_next(const struct gf_pipeline *pipeline, struct gf_pi
     return GF_OK;
 }
 
-static void describe_files(struct gf_pipeline *pipeline, const struct gf_picture_task *task)
+void gf_pipeline_describe_files(struct gf_pipeline *pipeline, const struct gf_picture_task *task)
 {
     struct gf_profile *const profile = &pipeline->profile;
     snprintf(profile->in_file, sizeof profile->in_file, "%s",
@@ -72,11 +72,11 @@ static enum gf_status run_picture(struct gf_pipeline *pipeline, struct gf_pictur
 {
     const struct gf_destination *const destination = task->destination;
     *more = false;
-    enum gf_status status = recognise(task->input, &task->own_format, error);
+    enum gf_status status = gf_pipeline_recognise(task->input, &task->own_format, error);
     if (!status)
         status = gf_pipeline_run_task(pipeline, task, error);
     if (!status)
-        describe_files(pipeline, task);
+        gf_pipeline_describe_files(pipeline, task);
     if (!status && !destination->several)
         status = find_next(pipeline, task, more, error);
     if (!status && *more)
@@ -206,7 +206,7 @@ enum gf_status gf_pipeline_peek(struct gf_pipeline *pipeline, const char *path,
     struct gf_plan plan = {0};
     enum gf_status status = gf_input_open(path, false, &input, error);
     if (!status)
-        status = recognise(input, &peek->content, error);
+        status = gf_pipeline_recognise(input, &peek->content, error);
     if (!status)
         status = gf_source_open(input, &pipeline->options, &source, error);
     if (!status)

@@ -11,9 +11,9 @@
 #include "engine/bands.h"
 #include "engine/schedule.h"
 
-static enum gf_status describe_run(struct gf_pipeline *pipeline, const struct gf_picture_task *task,
-                                   const struct gf_plan *plan, const struct gf_run *run,
-                                   struct gf_error *error)
+enum gf_status gf_pipeline_describe_plan(struct gf_pipeline *pipeline,
+                                         const struct gf_picture_task *task,
+                                         const struct gf_plan *plan, struct gf_error *error)
 {
     struct gf_profile *const profile = &pipeline->profile;
     const int before = pipeline->stages_done, segments = pipeline->segments_done;
@@ -32,15 +32,11 @@ static enum gf_status describe_run(struct gf_pipeline *pipeline, const struct gf
     }
     pipeline->stages_done += plan->stage_count;
     pipeline->segments_done += plan->segment_count;
-    pipeline->backend->calls->describe(pipeline->backend, profile->device, sizeof profile->device);
     profile->stages = stages;
     profile->stage_count = pipeline->stages_done;
-    profile->lanes = run->lanes;
     profile->segments = pipeline->segments_done;
-    if (!segments) {
-        profile->band_rows = run->first_band_rows;
+    if (!segments)
         profile->in = plan->in;
-    }
     profile->reduction = task->reduction > 1 ? task->reduction : 1;
     if (task->reduction > 1) {
         profile->in.width = task->width;
@@ -48,6 +44,18 @@ static enum gf_status describe_run(struct gf_pipeline *pipeline, const struct gf
     }
     profile->out = plan->out;
     return GF_OK;
+}
+
+static enum gf_status describe_run(struct gf_pipeline *pipeline, const struct gf_picture_task *task,
+                                   const struct gf_plan *plan, const struct gf_run *run,
+                                   struct gf_error *error)
+{
+    struct gf_profile *const profile = &pipeline->profile;
+    pipeline->backend->calls->describe(pipeline->backend, profile->device, sizeof profile->device);
+    profile->lanes = run->lanes;
+    if (!pipeline->segments_done)
+        profile->band_rows = run->first_band_rows;
+    return gf_pipeline_describe_plan(pipeline, task, plan, error);
 }
 
 static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *plan,
@@ -263,9 +271,12 @@ static enum gf_status run_last(struct gf_pipeline *pipeline, struct gf_picture_t
         status = check_codecs(pipeline, task, part->source, plan.out, error);
     if (!status && task->image_out)
         status = settle_image(task->image_out, plan.out, error);
-    if (!status && task->output && metadata)
+    const bool remotely = pipeline->remote != NULL;
+    if (!status && remotely)
+        status = gf_pipeline_attempt_remotely(pipeline, task, &plan, error);
+    if (!status && !remotely && task->output && metadata)
         status = open_sink(pipeline, task, part, &plan, metadata, &sink, error);
-    if (!status)
+    if (!status && !remotely)
         status = schedule_within_budget(pipeline, &plan, part->source, sink, task, error);
     if (sink)
         sink->close(sink);
@@ -323,10 +334,18 @@ static enum gf_status attempt(struct gf_pipeline *pipeline, struct gf_picture_ta
     struct gf_source *source = NULL;
     enum gf_status status = GF_OK;
     pipeline->stages_done = pipeline->segments_done = 0;
+    if (pipeline->remote && gf_chain_next_box(&pipeline->chain, 0) < pipeline->chain.count) {
+        task->remote_failed = true; /* the result's size, and with it its name, are not known yet */
+        return GF_ERROR_UNAVAILABLE;
+    }
+    pipeline->remote_warn = pipeline->options.warn;
+    if (pipeline->remote) /* it reads the header, too, and says what there is to say */
+        pipeline->options.warn = NULL;
     if (task->input)
         status = gf_source_open(task->input, &pipeline->options, &source, error);
     if (!status)
         status = run_parts(pipeline, task, source, error);
+    pipeline->options.warn = pipeline->remote_warn;
     if (source)
         source->close(source);
     return status;
@@ -349,7 +368,13 @@ enum gf_status gf_pipeline_run_task(struct gf_pipeline *pipeline, struct gf_pict
     pipeline->band_rows = pipeline->options.band_rows;
     pipeline->device_codec_used = pipeline->no_device_codec = false;
     enum gf_status status = attempt(pipeline, task, &failure);
-    while (status && gf_pipeline_recover(pipeline, status, &failure, &failure)) {
+    if (task->remote_failed) {
+        status = gf_pipeline_leave_remote(pipeline, task, &failure);
+        if (!status)
+            status = attempt(pipeline, task, &failure);
+    }
+    while (status && !pipeline->remote &&
+           gf_pipeline_recover(pipeline, status, &failure, &failure)) {
         status = rewind_task(task, &failure);
         pipeline->spans.count = 0; /* the profile shows the attempt that succeeds */
         if (!status)

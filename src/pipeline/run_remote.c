@@ -1,0 +1,172 @@
+/* Pictures that another process does: the half of the process that wants them, which opens the
+ * files and commits the output, and the half of the process that does them. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "codec/common/checks.h"
+#include "codec/common/source.h"
+#include "codec/io/input.h"
+#include "codec/io/output.h"
+#include "pipeline/pipeline_state.h"
+
+/* ---- the process that wants the picture ---- */
+
+/* Whether the remote may have the input. Pictures may follow one another in a stream of PNM or PAM,
+ * and each is written before the next has come: it cannot be read to its end first. */
+static bool may_hand_over(const struct gf_picture_task *task)
+{
+    const bool follows = task->own_format == GF_FILE_PNM || task->own_format == GF_FILE_PAM;
+    return task->input && task->output && !(follows && gf_input_is_stream(task->input));
+}
+
+static enum gf_status take_result(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                  const struct gf_plan *plan, const struct gf_remote_result *result,
+                                  struct gf_error *error)
+{
+    struct gf_profile *const profile = &pipeline->profile;
+    const enum gf_status status = gf_output_adopt(task->output, result->out_bytes, error);
+    if (status)
+        return status;
+    gf_input_go_to(task->input, result->in_end);
+    snprintf(profile->device, sizeof profile->device, "%.80s, by the server", result->device);
+    profile->lanes = result->lanes;
+    profile->band_rows = result->band_rows;
+    profile->device_decoded = result->device_decoded;
+    profile->device_encoded = result->device_encoded;
+    const double now_s = gf_now();
+    for (int kind = 0; kind < GF_SPAN_KINDS; kind++) {
+        if (result->busy_s[kind] > 0)
+            gf_spans_add(&pipeline->spans, (enum gf_span_kind)kind, -1, -1,
+                         now_s - result->busy_s[kind], now_s, 0);
+    }
+    return gf_pipeline_describe_plan(pipeline, task, plan, error);
+}
+
+enum gf_status gf_pipeline_attempt_remotely(struct gf_pipeline *pipeline,
+                                            struct gf_picture_task *task,
+                                            const struct gf_plan *plan, struct gf_error *error)
+{
+    struct gf_remote_work work = {.chain = pipeline->chain_text,
+                                  .options = pipeline->options,
+                                  .in = -1,
+                                  .out = task->output ? gf_output_descriptor(task->output) : -1,
+                                  .progress = pipeline->progress};
+    work.options.warn = pipeline->remote_warn;
+    struct gf_remote_result result = {0};
+    enum gf_status status = GF_OK;
+    if (may_hand_over(task))
+        status = gf_input_descriptor(task->input, &work.in, &work.in_offset, error);
+    if (status)
+        return status;
+    enum gf_remote_outcome outcome = GF_REMOTE_ABSENT;
+    if (work.in >= 0 && work.out >= 0) {
+        work.in_page = gf_input_page(task->input);
+        work.in_name = gf_input_name(task->input);
+        work.out_name = gf_output_name(task->output);
+        work.options.format = task->file_format;
+        outcome = pipeline->remote->run(pipeline->remote, &work, &result, &status, error);
+    }
+    if (outcome == GF_REMOTE_DONE)
+        return status ? status : take_result(pipeline, task, plan, &result, error);
+    if (outcome == GF_REMOTE_ABSENT)
+        *error = (struct gf_error){0};
+    task->remote_failed = true;
+    return GF_ERROR_UNAVAILABLE;
+}
+
+/* The remote may still hold the descriptor of the output and write to it: the next attempt opens
+ * another file. */
+enum gf_status gf_pipeline_leave_remote(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                        struct gf_error *error)
+{
+    char reason[sizeof pipeline->profile.reason];
+    if (*error->text)
+        gf_warn(&pipeline->options, "%s; the picture is done without the server", error->text);
+    snprintf(reason, sizeof reason, "%s", pipeline->profile.reason);
+    pipeline->remote->close(pipeline->remote);
+    pipeline->remote = NULL;
+    task->remote_failed = false;
+    if (task->output)
+        gf_output_close(task->output);
+    task->output = NULL;
+    pipeline->spans.count = 0;
+    pipeline->on_cuda = false;
+    const enum gf_status status = gf_pipeline_choose_device(pipeline, error);
+    if (!status && *reason && pipeline->on_cuda)
+        gf_pipeline_set_reason(pipeline, reason);
+    return status ? status : gf_input_rewind(task->input, error);
+}
+
+/* ---- the process that does the picture ---- */
+
+uint64_t gf_pipeline_held_bytes(const struct gf_pipeline *pipeline)
+{
+    return gf_buffer_pool_held_bytes(&pipeline->buffers);
+}
+
+static void sum_spans(const struct gf_spans *spans, double *busy_s)
+{
+    for (size_t i = 0; i < spans->count; i++)
+        busy_s[spans->item[i].kind] += spans->item[i].end_s - spans->item[i].begin_s;
+}
+
+static void fill_result(struct gf_pipeline *pipeline, const struct gf_picture_task *task,
+                        struct gf_remote_result *result)
+{
+    const struct gf_profile *const profile = &pipeline->profile;
+    *result = (struct gf_remote_result){.in_end = gf_input_position(task->input),
+                                        .out_bytes = gf_output_size(task->output),
+                                        .lanes = profile->lanes,
+                                        .band_rows = profile->band_rows,
+                                        .device_decoded = profile->device_decoded,
+                                        .device_encoded = profile->device_encoded};
+    memcpy(result->device, profile->device, sizeof result->device);
+    sum_spans(&pipeline->spans, result->busy_s);
+}
+
+static enum gf_status open_files(const struct gf_remote_work *work, struct gf_picture_task *task,
+                                 struct gf_error *error)
+{
+    enum gf_status status =
+        gf_output_open_descriptor(work->out, work->out_name, &task->output, error);
+    if (status) {
+        close(work->in);
+        return status;
+    }
+    return gf_input_open_descriptor(work->in, work->in_offset, work->in_page, work->in_name, &task->input, error);
+}
+
+enum gf_status gf_pipeline_run_remote_work(struct gf_pipeline *pipeline,
+                                           const struct gf_remote_work *work,
+                                           struct gf_remote_result *result, struct gf_error *error)
+{
+    const struct gf_options own = pipeline->options;
+    struct gf_options options = work->options;
+    const struct gf_destination nowhere = {0};
+    struct gf_picture_task task = {
+        .destination = &nowhere, .number = 1, .file_format = options.format};
+    options.device = own.device;
+    options.device_index = own.device_index;
+    options.device_memory_bytes = own.device_memory_bytes;
+    options.host_memory = own.host_memory;
+    options.transfer = own.transfer;
+    gf_pipeline_share_progress(pipeline, work->progress);
+    enum gf_status status = open_files(work, &task, error);
+    if (!status)
+        status = gf_pipeline_configure(pipeline, work->chain, &options, error);
+    if (!status) {
+        gf_spans_restart(&pipeline->spans, options.spans);
+        status = gf_pipeline_recognise(task.input, &task.own_format, error);
+    }
+    if (!status)
+        status = gf_pipeline_run_task(pipeline, &task, error);
+    if (!status)
+        status = gf_output_commit(task.output, error);
+    if (!status)
+        fill_result(pipeline, &task, result);
+    gf_output_close(task.output);
+    gf_input_close(task.input);
+    gf_pipeline_share_progress(pipeline, NULL);
+    return status;
+}
