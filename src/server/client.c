@@ -1,0 +1,240 @@
+#include "server/client.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/spans.h"
+#include "chain/chain.h"
+#include "server/identity.h"
+#include "server/place.h"
+
+int gf_server_patience_ms = GF_SERVER_PATIENCE_MS;
+
+extern char **environ;
+
+/* Waits for a message as long as the server may be silent. A process that was stopped in the
+ * meantime finds what has come. 0: the server has hung up (errno 0), or was silent (EAGAIN). */
+static enum gf_server_type wait_for(int socket, union gf_server_message *message)
+{
+    const double end_s = gf_now() + 1e-3 * gf_server_patience_ms;
+    int descriptor[GF_SERVER_DESCRIPTORS];
+    for (;;) {
+        const double left_ms = 1e3 * (end_s - gf_now());
+        struct pollfd ready = {.fd = socket, .events = POLLIN};
+        if (left_ms > 0)
+            (void)poll(&ready, 1, (int)left_ms + 1);
+        const enum gf_server_type type = gf_server_receive(socket, message, descriptor);
+        for (int i = 0; i < GF_SERVER_DESCRIPTORS; i++) {
+            if (descriptor[i] >= 0)
+                close(descriptor[i]);
+        }
+        if (type || errno != EAGAIN || left_ms <= 0)
+            return type;
+    }
+}
+
+/* Connects and exchanges the first messages; the socket, or -1. *silent: there is a server, but it
+ * has not answered. */
+static int greet(enum gf_server_wish wish, int device, union gf_server_message *message,
+                 bool *silent)
+{
+    struct gf_server_identity identity;
+    gf_server_identify(&identity);
+    const int socket = gf_server_place_connect(identity.build);
+    *silent = false;
+    if (socket < 0)
+        return -1;
+    gf_server_prepare(message, GF_SERVER_HELLO);
+    message->hello.wish = wish;
+    message->hello.device = device;
+    message->hello.identity = identity;
+    if (gf_server_send(socket, message, NULL, 0) && wait_for(socket, message) == GF_SERVER_WELCOME)
+        return socket;
+    *silent = errno == EAGAIN;
+    close(socket);
+    return -1;
+}
+
+/* ---- pictures ---- */
+
+struct link {
+    struct gf_remote base;
+    int socket;
+};
+
+static struct link *link_of(struct gf_remote *remote)
+{
+    return (struct link *)remote;
+}
+
+static void link_close(struct gf_remote *remote)
+{
+    close(link_of(remote)->socket);
+    free(remote);
+}
+
+/* Failures that are the server's own: here there may be another device, and other memory. */
+static bool is_servers_own(enum gf_status status)
+{
+    return status == GF_ERROR_MEMORY || status == GF_ERROR_DEVICE_MEMORY ||
+           status == GF_ERROR_DEVICE || status == GF_ERROR_UNAVAILABLE;
+}
+
+static enum gf_remote_outcome fail_silent(bool hung_up, struct gf_error *error)
+{
+    if (hung_up)
+        (void)gf_fail(error, GF_ERROR_UNAVAILABLE, "the server ended in the middle of a picture");
+    else
+        (void)gf_fail(error, GF_ERROR_UNAVAILABLE, "the server has not answered for %.1f s",
+                      1e-3 * gf_server_patience_ms);
+    return GF_REMOTE_FAILED;
+}
+
+static enum gf_remote_outcome link_run(struct gf_remote *remote, const struct gf_remote_work *work,
+                                       struct gf_remote_result *result, enum gf_status *status,
+                                       struct gf_error *error)
+{
+    const int socket = link_of(remote)->socket, descriptor[] = {work->in, work->out};
+    union gf_server_message message;
+    bool begun = false;
+    if (!gf_server_write_work(work, &message) ||
+        !gf_server_send(socket, &message, descriptor, GF_SERVER_DESCRIPTORS))
+        return GF_REMOTE_ABSENT;
+    for (;;) {
+        const enum gf_server_type type = wait_for(socket, &message);
+        switch (type) {
+        case GF_SERVER_BEAT:
+            begun = true;
+            if (work->progress) {
+                work->progress->done = message.beat.done;
+                work->progress->total = message.beat.total;
+            }
+            break;
+        case GF_SERVER_WARNING:
+            if (work->options.warn)
+                work->options.warn(work->options.warn_context, message.warning.text);
+            break;
+        case GF_SERVER_RESULT:
+            *status = gf_server_read_result(&message.result, result, error);
+            return is_servers_own(*status) ? GF_REMOTE_FAILED : GF_REMOTE_DONE;
+        case GF_SERVER_HELLO:
+        case GF_SERVER_WELCOME:
+        case GF_SERVER_REQUEST:
+        default: /* 0 */
+            return begun ? fail_silent(type || errno != EAGAIN, error) : GF_REMOTE_ABSENT;
+        }
+    }
+}
+
+struct gf_remote *gf_server_connect(int device)
+{
+    union gf_server_message message;
+    bool silent;
+    const int socket = greet(GF_SERVER_WORK, device, &message, &silent);
+    struct link *const link =
+        socket >= 0 && message.welcome.verdict == GF_SERVER_READY ? malloc(sizeof *link) : NULL;
+    if (link)
+        *link = (struct link){.base = {.run = link_run, .close = link_close}, .socket = socket};
+    else if (socket >= 0)
+        close(socket);
+    return link ? &link->base : NULL;
+}
+
+bool gf_server_present(int device)
+{
+    struct gf_remote *const remote = gf_server_connect(device);
+    if (remote)
+        remote->close(remote);
+    return remote != NULL;
+}
+
+static bool names_files(const char *text)
+{
+    struct gf_chain chain = {0};
+    bool found = gf_chain_parse(text, &chain, NULL) != GF_OK;
+    for (int i = 0; !found && i < chain.count; i++) {
+        const struct gf_param *param = gf_filter_params(chain.item[i].filter);
+        for (; param && param->name; param++)
+            found |= param->type == GF_TYPE_FILE &&
+                     *((const char *)chain.item[i].params + param->offset);
+    }
+    gf_chain_free(&chain);
+    return found;
+}
+
+bool gf_server_may_run(const char *chain, const struct gf_options *options)
+{
+    return !names_files(chain) && !options->profile && !options->device_memory_bytes &&
+           options->host_memory == GF_HOST_PINNED && options->transfer == GF_TRANSFER_COPY;
+}
+
+/* ---- the server itself ---- */
+
+bool gf_server_look(struct gf_server_welcome *state)
+{
+    union gf_server_message message;
+    bool silent;
+    const int socket = greet(GF_SERVER_LOOK, 0, &message, &silent);
+    if (socket < 0)
+        return false;
+    close(socket);
+    *state = message.welcome;
+    return true;
+}
+
+enum gf_status gf_server_stop(bool *was_there, struct gf_error *error)
+{
+    union gf_server_message message;
+    bool silent;
+    const int socket = greet(GF_SERVER_STOP, 0, &message, &silent);
+    *was_there = socket >= 0 || silent;
+    if (socket >= 0) {
+        while (wait_for(socket, &message))
+            ; /* it tells that it is still at work */
+        silent = errno == EAGAIN;
+        close(socket);
+    }
+    return silent ? gf_fail(error, GF_ERROR_UNAVAILABLE, "the server does not answer") : GF_OK;
+}
+
+/* The server keeps nothing of this process: no file, no folder, no terminal, no signals. */
+void gf_server_start(int device, int idle_s)
+{
+    const char *why_not;
+    char device_text[32], idle_text[32];
+    char *const arguments[] = {"gpufilter", "--serve", "--quiet", device_text, idle_text, NULL};
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    sigset_t signals;
+    pid_t process;
+    if (!gf_backend_cuda_likely(&why_not))
+        return;
+    snprintf(device_text, sizeof device_text, "--device=cuda:%d", device);
+    snprintf(idle_text, sizeof idle_text, "--idle=%d", idle_s);
+    if (posix_spawn_file_actions_init(&files))
+        return;
+    if (!posix_spawnattr_init(&attributes)) {
+        bool ready = true;
+        for (int fd = 0; fd <= 2; fd++)
+            ready &= !posix_spawn_file_actions_addopen(&files, fd, "/dev/null", O_RDWR, 0);
+        ready &= !posix_spawn_file_actions_addclosefrom_np(&files, 3);
+        ready &= !posix_spawn_file_actions_addchdir_np(&files, "/");
+        sigfillset(&signals);
+        posix_spawnattr_setsigdefault(&attributes, &signals);
+        sigemptyset(&signals);
+        posix_spawnattr_setsigmask(&attributes, &signals);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF |
+                                                  POSIX_SPAWN_SETSIGMASK);
+        if (ready)
+            (void)posix_spawn(&process, "/proc/self/exe", &files, &attributes, arguments, environ);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&files);
+}

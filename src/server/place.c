@@ -1,0 +1,198 @@
+#include "server/place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* Of the socket that systemd makes (samples/systemd). */
+static const char activated_name[] = "server";
+
+enum { BACKLOG = 1024, FIRST_HANDED_OVER = 3 };
+
+/* ---- the folder ---- */
+
+void gf_server_folder_path(char *path, size_t size)
+{
+    const char *const runtime = getenv("XDG_RUNTIME_DIR");
+    struct stat folder;
+    if (runtime && *runtime == '/' && !lstat(runtime, &folder) && S_ISDIR(folder.st_mode) &&
+        folder.st_uid == geteuid() && !(folder.st_mode & 022))
+        snprintf(path, size, "%s/gpufilter", runtime);
+    else
+        snprintf(path, size, "/tmp/gpufilter-%u", (unsigned)geteuid());
+}
+
+int gf_server_folder_open(const char *path, bool make)
+{
+    struct stat folder;
+    if (make && mkdir(path, 0700) && errno != EEXIST)
+        return -1;
+    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) {
+        if (errno == ELOOP || errno == ENOTDIR)
+            errno = EPERM;
+        return -1;
+    }
+    if (!fstat(fd, &folder) && folder.st_uid == geteuid() && !(folder.st_mode & 077))
+        return fd;
+    close(fd);
+    errno = EPERM;
+    return -1;
+}
+
+static int own_folder(bool make)
+{
+    char path[4096];
+    gf_server_folder_path(path, sizeof path);
+    return gf_server_folder_open(path, make);
+}
+
+/* A path through the open folder is short enough for a socket's address, and nobody can put
+ * another folder in its place. */
+static struct sockaddr_un address_of(int folder, const char *name)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%.40s", folder, name);
+    return address;
+}
+
+static void name_of(uint64_t build, char *name, size_t size)
+{
+    snprintf(name, size, "server-%016" PRIx64, build);
+}
+
+/* ---- the server ---- */
+
+static enum gf_status fail_errno(const char *what, struct gf_error *error)
+{
+    char path[300];
+    const int number = errno;
+    gf_server_folder_path(path, sizeof path);
+    return gf_fail(error, GF_ERROR_OUTPUT, "%s: %s: %s", path, what,
+                   number == EPERM ? "it is not a folder of this user alone (mode 0700)"
+                                   : strerror(number));
+}
+
+/* The listening socket of a service manager, as sd_listen_fds(3) defines it; -1: there is none. */
+static int handed_over(void)
+{
+    const char *const process = getenv("LISTEN_PID"), *const count = getenv("LISTEN_FDS");
+    int type = 0, listens = 0;
+    socklen_t size = sizeof type;
+    if (!process || !count || atol(process) != (long)getpid() || atoi(count) != 1)
+        return -1;
+    if (getsockopt(FIRST_HANDED_OVER, SOL_SOCKET, SO_TYPE, &type, &size) || type != SOCK_SEQPACKET)
+        return -1;
+    size = sizeof listens;
+    if (getsockopt(FIRST_HANDED_OVER, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) || !listens)
+        return -1;
+    fcntl(FIRST_HANDED_OVER, F_SETFD, FD_CLOEXEC);
+    fcntl(FIRST_HANDED_OVER, F_SETFL, fcntl(FIRST_HANDED_OVER, F_GETFL) | O_NONBLOCK);
+    return FIRST_HANDED_OVER;
+}
+
+enum gf_status gf_server_place_take(uint64_t build, struct gf_server_place *place,
+                                    struct gf_error *error)
+{
+    char lock[sizeof place->name + 8];
+    *place = (struct gf_server_place){.folder = -1, .lock = -1, .listener = handed_over()};
+    if (place->listener >= 0)
+        return GF_OK;
+    place->folder = own_folder(true);
+    if (place->folder < 0)
+        return fail_errno("the server's folder", error);
+    name_of(build, place->name, sizeof place->name);
+    snprintf(lock, sizeof lock, "%s.lock", place->name);
+    place->lock = openat(place->folder, lock, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (place->lock < 0)
+        return fail_errno(lock, error);
+    if (!flock(place->lock, LOCK_EX | LOCK_NB))
+        return GF_OK;
+    place->name[0] = '\0'; /* the socket is the other's */
+    return errno == EWOULDBLOCK ? gf_fail(error, GF_ERROR_USAGE, "a server runs already")
+                                : fail_errno(lock, error);
+}
+
+enum gf_status gf_server_place_listen(struct gf_server_place *place, struct gf_error *error)
+{
+    if (place->listener >= 0)
+        return GF_OK;
+    const struct sockaddr_un address = address_of(place->folder, place->name);
+    (void)unlinkat(place->folder, place->name, 0); /* whoever made it is gone: the lock is ours */
+    place->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (place->listener < 0 ||
+        bind(place->listener, (const struct sockaddr *)&address, sizeof address) ||
+        listen(place->listener, BACKLOG))
+        return fail_errno(place->name, error);
+    return GF_OK;
+}
+
+void gf_server_place_close_listener(struct gf_server_place *place)
+{
+    if (place->listener >= 0)
+        close(place->listener);
+    place->listener = -1;
+    if (place->folder >= 0 && place->name[0])
+        (void)unlinkat(place->folder, place->name, 0);
+    place->name[0] = '\0';
+}
+
+void gf_server_place_leave(struct gf_server_place *place)
+{
+    gf_server_place_close_listener(place);
+    if (place->lock >= 0)
+        close(place->lock);
+    if (place->folder >= 0)
+        close(place->folder);
+    place->lock = place->folder = -1;
+}
+
+/* ---- the client ---- */
+
+bool gf_server_is_own(int socket)
+{
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    return !getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) && peer.uid == geteuid();
+}
+
+static int connect_to(int folder, const char *name)
+{
+    const struct sockaddr_un address = address_of(folder, name);
+    const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return -1;
+    if (!connect(fd, (const struct sockaddr *)&address, sizeof address)) {
+        if (gf_server_is_own(fd))
+            return fd;
+        errno = EPERM;
+    }
+    const int number = errno;
+    close(fd);
+    errno = number;
+    return -1;
+}
+
+int gf_server_place_connect(uint64_t build)
+{
+    char name[40];
+    const int folder = own_folder(false);
+    if (folder < 0)
+        return -1;
+    name_of(build, name, sizeof name);
+    int fd = connect_to(folder, name);
+    if (fd < 0)
+        fd = connect_to(folder, activated_name);
+    const int number = errno;
+    close(folder);
+    errno = number;
+    return fd;
+}

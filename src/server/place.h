@@ -1,0 +1,40 @@
+/* Where a server's socket is: $XDG_RUNTIME_DIR/gpufilter, or /tmp/gpufilter-UID where there is no
+ * such variable. The folder is the user's alone (mode 0700), no part of it that others can change
+ * is followed, and every peer is the same user. */
+#ifndef GF_SERVER_PLACE_H
+#define GF_SERVER_PLACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gpufilter/status.h"
+
+/* The path of the folder, whether it is there or not. */
+void gf_server_folder_path(char *path, size_t size);
+/* Opens the folder; with `make` makes it. -1 with errno: it is not there, or EPERM: it is a link,
+ * or another user's, or others have rights to it. */
+int gf_server_folder_open(const char *path, bool make);
+
+/* What a server holds while it lives. */
+struct gf_server_place {
+    int folder, lock, listener; /* -1: none */
+    char name[40];              /* of the socket in the folder; "": it is not this process's */
+};
+/* Takes the place of the server of this build, or the socket that systemd hands over: then
+ * GF_ERROR_USAGE says that there is one already. Nobody can connect yet. */
+enum gf_status gf_server_place_take(uint64_t build, struct gf_server_place *place,
+                                    struct gf_error *error) GF_CHECKED;
+/* From now on clients can connect; a stale socket is replaced. */
+enum gf_status gf_server_place_listen(struct gf_server_place *place,
+                                      struct gf_error *error) GF_CHECKED;
+/* Nobody can connect from now on; connections stay. */
+void gf_server_place_close_listener(struct gf_server_place *place);
+void gf_server_place_leave(struct gf_server_place *place);
+
+/* Connects to the server of this build, or the one that systemd starts. -1 with errno. */
+int gf_server_place_connect(uint64_t build);
+/* Whether the other side of the connection is this user. */
+bool gf_server_is_own(int socket);
+
+#endif

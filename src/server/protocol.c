@@ -1,0 +1,247 @@
+#include "server/protocol.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static const size_t sizes[] = {
+    [GF_SERVER_HELLO] = sizeof(struct gf_server_hello),
+    [GF_SERVER_WELCOME] = sizeof(struct gf_server_welcome),
+    [GF_SERVER_REQUEST] = sizeof(struct gf_server_request),
+    [GF_SERVER_BEAT] = sizeof(struct gf_server_beat),
+    [GF_SERVER_WARNING] = sizeof(struct gf_server_warning),
+    [GF_SERVER_RESULT] = sizeof(struct gf_server_result),
+};
+
+void gf_server_prepare(union gf_server_message *message, enum gf_server_type type)
+{
+    memset(message, 0, sizes[type]);
+    message->head = (struct gf_server_head){GF_SERVER_VERSION, type, (uint32_t)sizes[type]};
+}
+
+/* ---- checks ---- */
+
+static bool ends(const char *text, size_t size)
+{
+    return memchr(text, '\0', size) != NULL;
+}
+
+/* The options' ranges are gf_options_check()'s. */
+static bool request_is_good(const struct gf_server_request *request)
+{
+    const uint32_t flags = request->no_fuse | request->autorotate | request->allow_truncated |
+                           request->strip | request->serial | request->progressive |
+                           request->spans | request->warn;
+    return flags <= 1 && request->in_offset >= 0 && request->format > GF_FILE_AUTO &&
+           ends(request->chain, sizeof request->chain) &&
+           ends(request->in_name, sizeof request->in_name) &&
+           ends(request->out_name, sizeof request->out_name);
+}
+
+static bool result_is_good(const struct gf_server_result *result)
+{
+    bool good = result->status < GF_STATUS_COUNT &&
+                (result->device_decoded | result->device_encoded) <= 1 && result->in_end >= 0 &&
+                result->out_bytes >= 0 && ends(result->device, sizeof result->device) &&
+                ends(result->text, sizeof result->text);
+    for (int i = 0; i < GF_SPAN_KINDS; i++)
+        good &= isfinite(result->busy_s[i]) && result->busy_s[i] >= 0;
+    return good;
+}
+
+enum gf_server_type gf_server_check(const union gf_server_message *message, size_t size)
+{
+    if (size < sizeof message->head || message->head.version != GF_SERVER_VERSION ||
+        message->head.type < GF_SERVER_HELLO || message->head.type > GF_SERVER_RESULT ||
+        message->head.size != size || size != sizes[message->head.type])
+        return 0;
+    const enum gf_server_type type = (enum gf_server_type)message->head.type;
+    bool good = true;
+    if (type == GF_SERVER_HELLO)
+        good = message->hello.wish < GF_SERVER_WISHES;
+    else if (type == GF_SERVER_WELCOME)
+        good = message->welcome.verdict < GF_SERVER_VERDICTS;
+    else if (type == GF_SERVER_REQUEST)
+        good = request_is_good(&message->request);
+    else if (type == GF_SERVER_BEAT)
+        good = message->beat.done >= 0 && message->beat.total >= 0;
+    else if (type == GF_SERVER_WARNING)
+        good = ends(message->warning.text, sizeof message->warning.text);
+    else
+        good = result_is_good(&message->result);
+    return good ? type : 0;
+}
+
+/* ---- work and results ---- */
+
+/* The options that go with a request: one list for both directions. Flags are bool in the options.
+ */
+#define NUMBERS(X) \
+    X(lanes) X(band_rows) X(threads) X(quality) X(png_level) X(memory_bytes) X(max_pixels)
+#define ENUMS(X) \
+    X(codec, enum gf_codec) X(format, enum gf_file_format) X(subsampling, enum gf_subsampling)
+#define FLAGS(X) \
+    X(no_fuse) X(autorotate) X(allow_truncated) X(strip) X(serial) X(progressive) X(spans)
+
+/* A member that is added to the options has to go into one of these lists, or be settled by the
+ * client (no_clobber, sync), by gf_server_may_run(), or by the server (device ...). */
+_Static_assert(sizeof(struct gf_options) == 120 || sizeof(void *) != 8,
+               "struct gf_options has changed: does its new member go with a request?");
+
+static bool put_text(char *to, size_t size, const char *text)
+{
+    return snprintf(to, size, "%s", text ? text : "") < (int)size;
+}
+
+bool gf_server_write_work(const struct gf_remote_work *work, union gf_server_message *message)
+{
+    const struct gf_options *const options = &work->options;
+    struct gf_server_request *const request = &message->request;
+    gf_server_prepare(message, GF_SERVER_REQUEST);
+#define WRITE(member) request->member = options->member;
+#define WRITE_ENUM(member, type) request->member = (int32_t)options->member;
+    NUMBERS(WRITE)
+    FLAGS(WRITE)
+    ENUMS(WRITE_ENUM)
+#undef WRITE_ENUM
+#undef WRITE
+    request->warn = options->warn != NULL;
+    request->in_offset = work->in_offset;
+    return put_text(request->chain, sizeof request->chain, work->chain) &&
+           put_text(request->in_name, sizeof request->in_name, work->in_name) &&
+           put_text(request->out_name, sizeof request->out_name, work->out_name);
+}
+
+void gf_server_read_work(const struct gf_server_request *request, struct gf_remote_work *work)
+{
+    struct gf_options options = gf_options_default();
+#define READ(member) options.member = request->member;
+#define READ_ENUM(member, type) options.member = (type)request->member;
+    NUMBERS(READ)
+    FLAGS(READ)
+    ENUMS(READ_ENUM)
+#undef READ_ENUM
+#undef READ
+    *work = (struct gf_remote_work){.chain = request->chain,
+                                    .options = options,
+                                    .in = -1,
+                                    .out = -1,
+                                    .in_offset = request->in_offset,
+                                    .in_name = request->in_name,
+                                    .out_name = request->out_name};
+}
+
+void gf_server_write_result(enum gf_status status, const struct gf_error *error,
+                            const struct gf_remote_result *result, union gf_server_message *into)
+{
+    struct gf_server_result *const message = &into->result;
+    gf_server_prepare(into, GF_SERVER_RESULT);
+    message->status = status;
+    if (status) {
+        snprintf(message->text, sizeof message->text, "%s", error->text);
+        return;
+    }
+    message->device_decoded = result->device_decoded;
+    message->device_encoded = result->device_encoded;
+    message->lanes = result->lanes;
+    message->band_rows = result->band_rows;
+    message->in_end = result->in_end;
+    message->out_bytes = result->out_bytes;
+    memcpy(message->busy_s, result->busy_s, sizeof message->busy_s);
+    snprintf(message->device, sizeof message->device, "%s", result->device);
+}
+
+enum gf_status gf_server_read_result(const struct gf_server_result *message,
+                                     struct gf_remote_result *result, struct gf_error *error)
+{
+    *result = (struct gf_remote_result){.in_end = message->in_end,
+                                        .out_bytes = message->out_bytes,
+                                        .lanes = message->lanes,
+                                        .band_rows = message->band_rows,
+                                        .device_decoded = message->device_decoded,
+                                        .device_encoded = message->device_encoded};
+    memcpy(result->device, message->device, sizeof result->device);
+    memcpy(result->busy_s, message->busy_s, sizeof result->busy_s);
+    if (!message->status)
+        return GF_OK;
+    return gf_fail(error, (enum gf_status)message->status, "%s", message->text);
+}
+
+/* ---- the socket ---- */
+
+union control {
+    char bytes[CMSG_SPACE(GF_SERVER_DESCRIPTORS * sizeof(int))];
+    struct cmsghdr align;
+};
+
+bool gf_server_send(int socket, const union gf_server_message *message, const int *descriptor,
+                    int count)
+{
+    union control control;
+    struct iovec part = {.iov_base = (void *)message, .iov_len = message->head.size};
+    struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
+    if (count) {
+        memset(&control, 0, sizeof control);
+        header.msg_control = control.bytes;
+        header.msg_controllen = CMSG_SPACE((size_t)count * sizeof(int));
+        struct cmsghdr *const rights = CMSG_FIRSTHDR(&header);
+        rights->cmsg_level = SOL_SOCKET;
+        rights->cmsg_type = SCM_RIGHTS;
+        rights->cmsg_len = CMSG_LEN((size_t)count * sizeof(int));
+        memcpy(CMSG_DATA(rights), descriptor, (size_t)count * sizeof(int));
+    }
+    ssize_t sent;
+    do
+        sent = sendmsg(socket, &header, MSG_DONTWAIT | MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    return sent == (ssize_t)message->head.size;
+}
+
+static void take_descriptors(struct msghdr *header, int descriptor[GF_SERVER_DESCRIPTORS])
+{
+    for (struct cmsghdr *at = CMSG_FIRSTHDR(header); at; at = CMSG_NXTHDR(header, at)) {
+        const size_t bytes = at->cmsg_len - CMSG_LEN(0);
+        if (at->cmsg_level == SOL_SOCKET && at->cmsg_type == SCM_RIGHTS &&
+            bytes <= GF_SERVER_DESCRIPTORS * sizeof(int))
+            memcpy(descriptor, CMSG_DATA(at), bytes);
+    }
+}
+
+enum gf_server_type gf_server_receive(int socket, union gf_server_message *message,
+                                      int descriptor[GF_SERVER_DESCRIPTORS])
+{
+    union control control;
+    struct iovec part = {.iov_base = message, .iov_len = sizeof *message};
+    struct msghdr header = {.msg_iov = &part,
+                            .msg_iovlen = 1,
+                            .msg_control = control.bytes,
+                            .msg_controllen = sizeof control};
+    ssize_t got;
+    for (int i = 0; i < GF_SERVER_DESCRIPTORS; i++)
+        descriptor[i] = -1;
+    do
+        got = recvmsg(socket, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    while (got < 0 && errno == EINTR);
+    if (got <= 0) {
+        if (!got)
+            errno = 0;
+        else if (errno == EWOULDBLOCK)
+            errno = EAGAIN;
+        return 0;
+    }
+    take_descriptors(&header, descriptor);
+    const bool whole = !(header.msg_flags & (MSG_TRUNC | MSG_CTRUNC));
+    const enum gf_server_type type = whole ? gf_server_check(message, (size_t)got) : 0;
+    if (type)
+        return type;
+    for (int i = 0; i < GF_SERVER_DESCRIPTORS; i++) {
+        if (descriptor[i] >= 0)
+            close(descriptor[i]);
+        descriptor[i] = -1;
+    }
+    errno = EPROTO;
+    return 0;
+}

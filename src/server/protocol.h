@@ -1,0 +1,142 @@
+/* The messages between a client and a server of pictures, over a socket that keeps their bounds
+ * (SOCK_SEQPACKET). Each is one fixed struct, whose strings end within their arrays; both sides are
+ * the same program, which the first exchange checks.
+ *
+ *   client                          server
+ *   HELLO                       ->
+ *                               <-  WELCOME, and for --serve=stop and --devices nothing more
+ *   REQUEST, two descriptors    ->
+ *                               <-  BEAT, at once and then every GF_SERVER_BEAT_MS
+ *                               <-  WARNING, any number
+ *                               <-  RESULT; then the next REQUEST
+ *
+ * A client that hangs up cancels its request. A server that hangs up, or sends nothing for
+ * GF_SERVER_PATIENCE_MS, has failed; one that does so before the first BEAT has begun nothing. */
+#ifndef GF_SERVER_PROTOCOL_H
+#define GF_SERVER_PROTOCOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pipeline/pipeline_internal.h"
+
+enum {
+    GF_SERVER_VERSION = 1,
+    GF_SERVER_BEAT_MS = 500,
+    GF_SERVER_PATIENCE_MS = 2000,
+    GF_SERVER_CHAIN_SIZE = 8192,
+    GF_SERVER_NAME_SIZE = 1024,
+    GF_SERVER_DESCRIPTORS = 2
+};
+
+enum gf_server_type {
+    GF_SERVER_HELLO = 1,
+    GF_SERVER_WELCOME,
+    GF_SERVER_REQUEST,
+    GF_SERVER_BEAT,
+    GF_SERVER_WARNING,
+    GF_SERVER_RESULT
+};
+
+struct gf_server_head {
+    uint32_t version, type, size; /* size: of the whole message */
+};
+
+/* Hashes of what has to be the same on both sides (identity.h). */
+struct gf_server_identity {
+    uint64_t build, gpu, place;
+};
+
+enum gf_server_wish { GF_SERVER_WORK, GF_SERVER_LOOK, GF_SERVER_STOP, GF_SERVER_WISHES };
+struct gf_server_hello {
+    struct gf_server_head head;
+    uint32_t wish;
+    int32_t device;
+    struct gf_server_identity identity;
+};
+
+enum gf_server_verdict {
+    GF_SERVER_READY,
+    GF_SERVER_FULL,      /* of clients, or about to end */
+    GF_SERVER_DIFFERENT, /* another build, GPU, cgroup or set of processors */
+    GF_SERVER_VERDICTS
+};
+struct gf_server_welcome {
+    struct gf_server_head head;
+    uint32_t verdict;
+    int32_t process, device;
+    uint32_t clients, running, waiting;
+    uint64_t done;                     /* pictures so far */
+    uint64_t host_bytes, device_bytes; /* of the process; of buffers in device memory */
+};
+
+/* The descriptors of input and output come with it. Flags are 0 or 1. */
+struct gf_server_request {
+    struct gf_server_head head;
+    int32_t lanes, band_rows, threads, codec, format, quality, subsampling, png_level;
+    uint32_t no_fuse, autorotate, allow_truncated, strip, serial, progressive, spans, warn;
+    uint64_t memory_bytes, max_pixels;
+    int64_t in_offset;
+    char chain[GF_SERVER_CHAIN_SIZE], in_name[GF_SERVER_NAME_SIZE], out_name[GF_SERVER_NAME_SIZE];
+};
+
+struct gf_server_beat {
+    struct gf_server_head head;
+    int32_t done, total; /* bands */
+};
+
+struct gf_server_warning {
+    struct gf_server_head head;
+    char text[sizeof((struct gf_error *)0)->text];
+};
+
+struct gf_server_result {
+    struct gf_server_head head;
+    uint32_t status, device_decoded, device_encoded;
+    int32_t lanes, band_rows;
+    int64_t in_end, out_bytes;
+    double busy_s[GF_SPAN_KINDS];
+    char device[sizeof((struct gf_profile *)0)->device];
+    char text[sizeof((struct gf_error *)0)->text]; /* of a failure */
+};
+
+union gf_server_message {
+    struct gf_server_head head;
+    struct gf_server_hello hello;
+    struct gf_server_welcome welcome;
+    struct gf_server_request request;
+    struct gf_server_beat beat;
+    struct gf_server_warning warning;
+    struct gf_server_result result;
+};
+
+/* The message's type if `size` received bytes are one of this version, whose members are all in
+ * their ranges; else 0. */
+enum gf_server_type gf_server_check(const union gf_server_message *message, size_t size);
+
+/* An empty message of that type. */
+void gf_server_prepare(union gf_server_message *message, enum gf_server_type type);
+
+/* Between a request and the work that it stands for, whose strings are the request's. False where
+ * the work does not fit. */
+bool gf_server_write_work(const struct gf_remote_work *work, union gf_server_message *message);
+void gf_server_read_work(const struct gf_server_request *request, struct gf_remote_work *work);
+/* Between a result and the message. */
+void gf_server_write_result(enum gf_status status, const struct gf_error *error,
+                            const struct gf_remote_result *result,
+                            union gf_server_message *message);
+enum gf_status gf_server_read_result(const struct gf_server_result *message,
+                                     struct gf_remote_result *result,
+                                     struct gf_error *error) GF_CHECKED;
+
+/* Sends the message, with `count` descriptors, without waiting. False with errno. */
+bool gf_server_send(int socket, const union gf_server_message *message, const int *descriptor,
+                    int count);
+/* Receives a message without waiting; descriptors that come with it are stored, -1 elsewhere. Its
+ * type; 0 with errno 0: the other side has hung up; 0 with errno EAGAIN: there is none yet; 0 with
+ * another errno: it is no message of the protocol, and the descriptors are closed. */
+enum gf_server_type gf_server_receive(int socket, union gf_server_message *message,
+                                      int descriptor[GF_SERVER_DESCRIPTORS]);
+
+#endif

@@ -1,0 +1,83 @@
+/* What the files of a server share: clients, which the main thread alone knows (serve.c), and
+ * workers (serve_work.c). */
+#ifndef GF_SERVER_SERVE_STATE_H
+#define GF_SERVER_SERVE_STATE_H
+
+#include <pthread.h>
+
+#include "server/identity.h"
+#include "server/place.h"
+#include "server/serve.h"
+
+enum { GF_SERVER_CLIENTS_MAX = 640, GF_SERVER_WORKERS_MAX = 32, GF_SERVER_WARNINGS_MAX = 8 };
+
+struct gf_server_client;
+
+/* A picture to do. While a worker has it, the main thread only reads and cancels its progress. */
+struct gf_server_job {
+    struct gf_server_job *next;      /* in the queue, or among the finished */
+    struct gf_server_client *client; /* NULL: it has hung up */
+    struct gf_server_request request;
+    int in, out; /* -1: the worker has closed them */
+    bool alone;  /* when it began there was no other */
+    struct gf_run_progress progress;
+    enum gf_status status;
+    struct gf_error error;
+    struct gf_remote_result result;
+    pthread_mutex_t lock; /* guards the warnings, which any thread of the picture may add */
+    int warnings;
+    char warning[GF_SERVER_WARNINGS_MAX][sizeof((struct gf_error *)0)->text];
+};
+
+struct gf_server_worker {
+    struct gf_server *server;
+    pthread_t thread;
+    pthread_cond_t wake;
+    struct gf_server_job *job;       /* guarded by the server's lock */
+    struct gf_pipeline *pipeline;    /* the worker's own; NULL: it holds no memory */
+    atomic_uint_fast64_t held_bytes; /* of device memory */
+};
+
+struct gf_server_client {
+    int socket; /* -1: unused */
+    bool greeted, stops;
+    double since_s; /* the last time that something came or went */
+    struct gf_server_job *job;
+};
+
+struct gf_server {
+    const struct gf_server_settings *settings;
+    struct gf_server_identity identity;
+    struct gf_server_place place;
+    struct gf_memory_budget budget;
+    int events; /* an eventfd: a worker has finished, or a signal has come */
+    struct gf_server_client client[GF_SERVER_CLIENTS_MAX];
+    int clients;
+    struct gf_server_job *first, **last; /* the queue */
+    int waiting, running;
+    uint64_t done;
+    double work_s, beat_s, full_s; /* the last work; the next beat; no client is taken before */
+    bool ending;
+    struct gf_error failure; /* of the device: then the server ends */
+    /* The lock guards what follows. */
+    pthread_mutex_t lock;
+    struct gf_server_job *finished;
+    struct gf_server_worker worker[GF_SERVER_WORKERS_MAX];
+    int workers;
+    int idle[GF_SERVER_WORKERS_MAX]; /* a stack: the worker that was last at work has warm memory */
+    int idle_count;
+    bool closing;
+};
+
+/* Starts the device and the workers' threads. _close ends them; none may have a job. */
+enum gf_status gf_server_workers_open(struct gf_server *server, struct gf_error *error) GF_CHECKED;
+void gf_server_workers_close(struct gf_server *server);
+/* Gives the job to an idle worker; false: there is none. */
+bool gf_server_give(struct gf_server *server, struct gf_server_job *job);
+/* The jobs that have been finished since the last call. */
+struct gf_server_job *gf_server_take_finished(struct gf_server *server);
+uint64_t gf_server_held_bytes(const struct gf_server *server);
+/* Closes what the job holds. */
+void gf_server_job_free(struct gf_server_job *job);
+
+#endif

@@ -1,0 +1,223 @@
+/* The workers of a server: each does one picture at a time by a pipeline of its own. */
+#include <errno.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cpu.h"
+#include "base/fail.h"
+#include "server/serve_state.h"
+
+enum { REST_MS = 5000, WORKERS_A_PROCESSOR = 2 };
+
+void gf_server_job_free(struct gf_server_job *job)
+{
+    if (job->in >= 0)
+        close(job->in);
+    if (job->out >= 0)
+        close(job->out);
+    pthread_mutex_destroy(&job->lock);
+    free(job);
+}
+
+static void note_warning(void *context, const char *text)
+{
+    struct gf_server_job *const job = context;
+    pthread_mutex_lock(&job->lock);
+    if (job->warnings < GF_SERVER_WARNINGS_MAX)
+        snprintf(job->warning[job->warnings++], sizeof job->warning[0], "%s", text);
+    pthread_mutex_unlock(&job->lock);
+}
+
+static enum gf_status open_pipeline(struct gf_server_worker *worker, struct gf_error *error)
+{
+    struct gf_server *const server = worker->server;
+    const struct gf_server_settings *const settings = server->settings;
+    struct gf_options options = gf_options_default();
+    if (worker->pipeline)
+        return GF_OK;
+    options.device = GF_DEVICE_CUDA;
+    options.device_index = settings->device;
+    options.device_memory_bytes = settings->device_memory_bytes / (uint64_t)server->workers;
+    const enum gf_status status =
+        settings->open ? settings->open(settings->context, NULL, &options, &worker->pipeline, error)
+                       : gf_pipeline_open(NULL, &options, &worker->pipeline, error);
+    if (!status)
+        gf_pipeline_share_budget(worker->pipeline, &server->budget);
+    return status;
+}
+
+static void close_pipeline(struct gf_server_worker *worker)
+{
+    gf_pipeline_close(worker->pipeline);
+    worker->pipeline = NULL;
+    worker->held_bytes = 0;
+}
+
+/* Where several are at work each keeps to its own thread, as in a batch. */
+static void do_job(struct gf_server_worker *worker, struct gf_server_job *job)
+{
+    struct gf_remote_work work;
+    gf_server_read_work(&job->request, &work);
+    work.in = job->in;
+    work.out = job->out;
+    work.options.serial |= !job->alone;
+    work.options.warn = job->request.warn ? note_warning : NULL;
+    work.options.warn_context = job;
+    work.progress = &job->progress;
+    job->status = open_pipeline(worker, &job->error);
+    if (job->status)
+        return;
+    job->in = job->out = -1;
+    job->status = gf_pipeline_run_remote_work(worker->pipeline, &work, &job->result, &job->error);
+    worker->held_bytes = gf_pipeline_held_bytes(worker->pipeline);
+    if (job->status == GF_ERROR_DEVICE || job->status == GF_ERROR_DEVICE_MEMORY)
+        close_pipeline(worker);
+}
+
+static void wake_main_thread(const struct gf_server *server)
+{
+    const uint64_t one = 1;
+    const ssize_t written = write(server->events, &one, sizeof one);
+    (void)written; /* it is full only if the thread is woken anyway */
+}
+
+/* Waits for a job, in which the memory of the last one is given back after a while. NULL: the
+ * server ends. */
+static struct gf_server_job *wait_for_job(struct gf_server_worker *worker)
+{
+    struct gf_server *const server = worker->server;
+    const int rest_ms = server->settings->rest_ms ? server->settings->rest_ms : REST_MS;
+    struct timespec rested;
+    clock_gettime(CLOCK_MONOTONIC, &rested);
+    rested.tv_sec += rest_ms / 1000;
+    rested.tv_nsec += rest_ms % 1000 * 1000000L;
+    rested.tv_sec += rested.tv_nsec / 1000000000L;
+    rested.tv_nsec %= 1000000000L;
+    pthread_mutex_lock(&server->lock);
+    while (!worker->job && !server->closing) {
+        if (!worker->pipeline) {
+            pthread_cond_wait(&worker->wake, &server->lock);
+        } else if (pthread_cond_timedwait(&worker->wake, &server->lock, &rested) == ETIMEDOUT) {
+            pthread_mutex_unlock(&server->lock);
+            close_pipeline(worker);
+            pthread_mutex_lock(&server->lock);
+        }
+    }
+    struct gf_server_job *const job = worker->job;
+    pthread_mutex_unlock(&server->lock);
+    return job;
+}
+
+static void *worker_main(void *argument)
+{
+    struct gf_server_worker *const worker = argument;
+    struct gf_server *const server = worker->server;
+    for (struct gf_server_job *job; (job = wait_for_job(worker));) {
+        do_job(worker, job);
+        pthread_mutex_lock(&server->lock);
+        worker->job = NULL;
+        job->next = server->finished;
+        server->finished = job;
+        server->idle[server->idle_count++] = (int)(worker - server->worker);
+        pthread_mutex_unlock(&server->lock);
+        wake_main_thread(server);
+    }
+    close_pipeline(worker);
+    return NULL;
+}
+
+bool gf_server_give(struct gf_server *server, struct gf_server_job *job)
+{
+    pthread_mutex_lock(&server->lock);
+    const bool given = server->idle_count > 0;
+    if (given) {
+        struct gf_server_worker *const worker = &server->worker[server->idle[--server->idle_count]];
+        worker->job = job;
+        pthread_cond_signal(&worker->wake);
+    }
+    pthread_mutex_unlock(&server->lock);
+    return given;
+}
+
+struct gf_server_job *gf_server_take_finished(struct gf_server *server)
+{
+    pthread_mutex_lock(&server->lock);
+    struct gf_server_job *const jobs = server->finished;
+    server->finished = NULL;
+    pthread_mutex_unlock(&server->lock);
+    return jobs;
+}
+
+uint64_t gf_server_held_bytes(const struct gf_server *server)
+{
+    uint64_t bytes = 0;
+    for (int i = 0; i < server->workers; i++)
+        bytes += server->worker[i].held_bytes;
+    return bytes;
+}
+
+/* The first worker's pipeline starts the device, and the others find it started. */
+static enum gf_status start_device(struct gf_server *server, struct gf_error *error)
+{
+    const char *why_not = "";
+    struct gf_backend *backend;
+    bool on_cuda;
+    if (!server->settings->open && !gf_backend_cuda_likely(&why_not))
+        return gf_fail(error, GF_ERROR_UNAVAILABLE, "no CUDA device: %s", why_not);
+    const enum gf_status status = open_pipeline(&server->worker[0], error);
+    return status ? status
+                  : gf_pipeline_start(server->worker[0].pipeline, &backend, &on_cuda, error);
+}
+
+enum gf_status gf_server_workers_open(struct gf_server *server, struct gf_error *error)
+{
+    int wanted = server->settings->workers ? server->settings->workers
+                                           : WORKERS_A_PROCESSOR * gf_cpu_count();
+    wanted = wanted < GF_SERVER_WORKERS_MAX ? wanted : GF_SERVER_WORKERS_MAX;
+    pthread_condattr_t monotonic;
+    server->worker[0].server = server;
+    server->workers = wanted; /* which share the device's memory */
+    const enum gf_status status = start_device(server, error);
+    server->workers = 0;
+    if (status) {
+        close_pipeline(&server->worker[0]);
+        return status;
+    }
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_lock(&server->lock);
+    for (int i = 0; i < wanted; i++) {
+        struct gf_server_worker *const worker = &server->worker[i];
+        worker->server = server;
+        pthread_cond_init(&worker->wake, &monotonic);
+        if (pthread_create(&worker->thread, NULL, worker_main, worker)) {
+            pthread_cond_destroy(&worker->wake);
+            break;
+        }
+        server->workers = i + 1;
+    }
+    for (int i = server->workers; i--;)
+        server->idle[server->idle_count++] = i; /* the first, which is awake, on top */
+    pthread_mutex_unlock(&server->lock);
+    pthread_condattr_destroy(&monotonic);
+    if (server->workers)
+        return GF_OK;
+    close_pipeline(&server->worker[0]);
+    return gf_fail(error, GF_ERROR_MEMORY, "cannot start a thread");
+}
+
+void gf_server_workers_close(struct gf_server *server)
+{
+    pthread_mutex_lock(&server->lock);
+    server->closing = true;
+    for (int i = 0; i < server->workers; i++)
+        pthread_cond_signal(&server->worker[i].wake);
+    pthread_mutex_unlock(&server->lock);
+    for (int i = 0; i < server->workers; i++) {
+        pthread_join(server->worker[i].thread, NULL);
+        pthread_cond_destroy(&server->worker[i].wake);
+    }
+}
