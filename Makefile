@@ -115,7 +115,7 @@ endif
 # The library, from the lowest layer up; the rest of src/ is the program's alone. The tests link both archives.
 LIB_DIRS := base icc stage pixel filters chain codec/io codec/common codec/png codec/jpeg codec/pnm \
   $(addprefix codec/,$(FORMAT_NAMES)) codec engine pipeline selftest
-PROGRAM_DIRS := batch bench labs report cli
+PROGRAM_DIRS := server batch bench labs report cli
 LIB_SRC := $(wildcard $(patsubst %,src/%/*.c,$(LIB_DIRS)))
 MAIN_SRC := src/cli/main.c
 PROGRAM_SRC := $(filter-out $(MAIN_SRC),$(wildcard $(patsubst %,src/%/*.c,$(PROGRAM_DIRS))))
@@ -278,7 +278,7 @@ lint: ## cppcheck and shellcheck, where they are
 
 tsan: ## the tests of what runs on several threads, under the thread sanitizer
 	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD)-tsan CUDA=0 SANITIZE=thread CFLAGS='-O1 -g' \
-	  TESTS='$(patsubst %,$(BUILD)-tsan/tests/test_%,batch failures threads device_codec png jpeg_strips)' test-threads
+	  TESTS='$(patsubst %,$(BUILD)-tsan/tests/test_%,batch failures server server_faults threads device_codec png jpeg_strips)' test-threads
 
 test-threads: $(TESTS)
 	@tests/run.sh $(TESTS)

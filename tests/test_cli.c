@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "batch/batch.h"
 #include "batch/program_words.h"
 #include "cli/command.h"
 #include "cli/completion.h"
@@ -71,6 +72,11 @@ static void test_files_and_chain(void **state)
         assert_string_equal(command.chain, "blur");
     }
     assert_null(parsed("-i a -o b").chain);
+    assert_int_equal(parsed("-i a -o b").server, GF_SERVER_AUTO);
+    assert_int_equal(parsed("-i a -o b --server=start --idle=7").server, GF_SERVER_START);
+    assert_int_equal(parsed("-i a -o b --server=start --idle=7").idle_s, 7);
+    assert_int_equal(parsed("--serve").action, GF_ACTION_SERVE);
+    assert_int_equal(parsed("--serve=stop").form, GF_SERVE_STOP);
     assert_string_equal(parsed("-i - -o -").input[0], "-");
     assert_string_equal(parsed("-i a -o b -- -v").chain, "-v");
     assert_string_equal(parsed("-i a -o b -").chain, "-");

@@ -424,6 +424,7 @@ enum gf_status gf_batch_run(const struct gf_batch_request *request, struct gf_ba
     free(batch.item);
     pthread_cond_destroy(&batch.changed);
     pthread_mutex_destroy(&batch.lock);
+    gf_batch_drop_server(&batch);
     *state = batch.state;
     return status;
 }

@@ -32,6 +32,13 @@ struct gf_batch_state {
     double busy_s[GF_SPAN_KINDS]; /* of all workers together, if spans are recorded */
 };
 
+/* Whether a server (src/server) does the picture where a GPU would. */
+enum gf_server_use {
+    GF_SERVER_AUTO,  /* one that is there */
+    GF_SERVER_START, /* likewise; where there is none, one is started for the next pictures */
+    GF_SERVER_OFF
+};
+
 /* Counts that are up to date at any moment, so that a signal handler can read them. */
 struct gf_batch_counts {
     atomic_size_t files, done, failed;
@@ -44,6 +51,8 @@ struct gf_batch_request {
     const struct gf_template *output;
     const int *device; /* CUDA devices that share the work; none: as options.device says */
     int devices;
+    int server;        /* enum gf_server_use: of one input's picture */
+    int server_idle_s; /* of a server that is started */
     bool skip_existing, update, fail_fast;
     bool process_ends;        /* after the run: devices are left as they are */
     bool verbose;             /* sends GF_MESSAGE_CHOICE and GF_MESSAGE_PICTURE */

@@ -7,6 +7,7 @@
 #include "batch/batch_work.h"
 #include "batch/cost.h"
 #include "engine/backend.h"
+#include "server/client.h"
 
 uint64_t gf_batch_physical_bytes(void)
 {
@@ -91,6 +92,29 @@ static void choose_queues(const struct gf_batch *batch)
     (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", queues, 0);
 }
 
+/* Batches keep a device of their own busy; a single picture would wait for its start. */
+static void find_server(struct gf_batch *batch)
+{
+    const struct gf_batch_request *const request = batch->request;
+    const int device = request->devices ? request->device[0] : request->options.device_index;
+    const bool filters = request->chain && *request->chain;
+    const bool asked = request->options.device == GF_DEVICE_CUDA || request->devices ||
+                       request->options.codec == GF_CODEC_GPU;
+    if (request->server == GF_SERVER_OFF || request->inputs->count != 1 || request->devices > 1 ||
+        (!filters && !asked) || !gf_server_may_run(request->chain, &request->options))
+        return;
+    batch->remote = gf_server_connect(device);
+    if (!batch->remote && request->server == GF_SERVER_START)
+        gf_server_start(device, request->server_idle_s);
+}
+
+void gf_batch_drop_server(struct gf_batch *batch)
+{
+    if (batch->remote)
+        batch->remote->close(batch->remote);
+    batch->remote = NULL;
+}
+
 void gf_batch_choose_devices(struct gf_batch *batch)
 {
     const struct gf_batch_request *const request = batch->request;
@@ -99,10 +123,13 @@ void gf_batch_choose_devices(struct gf_batch *batch)
     batch->falls_back = kind == GF_DEVICE_AUTO && request->options.codec != GF_CODEC_GPU;
     if (kind == GF_DEVICE_CPU)
         return;
+    find_server(batch);
     const struct gf_cost_choice choice =
-        gf_cost_choose(request, false, batch->reason, sizeof batch->reason);
-    if (choice.device == GF_DEVICE_CPU)
+        gf_cost_choose(request, batch->remote != NULL, batch->reason, sizeof batch->reason);
+    if (choice.device == GF_DEVICE_CPU) {
+        gf_batch_drop_server(batch);
         return;
+    }
     batch->device_codec = choice.device_codec;
     batch->pixels = choice.pixels;
     choose_queues(batch);
@@ -117,7 +144,7 @@ enum gf_status gf_batch_check_devices(const struct gf_batch *batch, struct gf_er
 {
     const char *why = "";
     int highest = 0;
-    if (!batch->devices || batch->falls_back || batch->request->open)
+    if (!batch->devices || batch->falls_back || batch->remote || batch->request->open)
         return GF_OK;
     if (!gf_backend_cuda_likely(&why))
         return gf_fail(error, GF_ERROR_UNAVAILABLE, "no CUDA device: %s", why);

@@ -181,10 +181,18 @@ static enum gf_status open_pipeline(struct gf_batch_worker *worker, struct gf_er
     options.device_index = worker->device < 0 ? 0 : batch->device[worker->device].index;
     options.warn = request->options.warn ? note_warning : NULL;
     options.warn_context = worker;
-    const enum gf_status status =
-        request->open
-            ? request->open(request->context, request->chain, &options, &worker->pipeline, error)
-            : gf_pipeline_open(request->chain, &options, &worker->pipeline, error);
+    struct gf_remote *const remote = worker->device < 0 ? NULL : batch->remote;
+    enum gf_status status;
+    if (remote) {
+        worker->batch->remote = NULL; /* the pipeline owns it; there is one worker */
+        status =
+            gf_pipeline_open_remote(request->chain, &options, remote, &worker->pipeline, error);
+    } else if (request->open) {
+        status =
+            request->open(request->context, request->chain, &options, &worker->pipeline, error);
+    } else {
+        status = gf_pipeline_open(request->chain, &options, &worker->pipeline, error);
+    }
     if (!status) {
         gf_pipeline_share_budget(worker->pipeline, &worker->batch->memory_budget);
         gf_pipeline_set_reason(worker->pipeline, batch->reason);

@@ -33,11 +33,12 @@ struct gf_batch {
     struct gf_memory_budget memory_budget;
     struct gf_batch_device device[GF_BATCH_DEVICES_MAX];
     int devices;
-    bool device_codec; /* the GPU decodes or encodes at least some of the pictures */
-    double pixels;     /* of one input; 0: not known */
-    bool archive;      /* the pictures are the members of the only input */
-    bool falls_back;   /* goes on with the CPU when no device is left */
-    char reason[160];  /* for the choice of the device */
+    bool device_codec;        /* the GPU decodes or encodes at least some of the pictures */
+    double pixels;            /* of one input; 0: not known */
+    bool archive;             /* the pictures are the members of the only input */
+    struct gf_remote *remote; /* the server that does the only input; NULL: there is none */
+    bool falls_back;          /* goes on with the CPU when no device is left */
+    char reason[160];         /* for the choice of the device */
     double begin_s;
     bool keeps_spans;                /* of every picture, since somebody wants to see them */
     struct gf_run_progress progress; /* of a single input */
@@ -116,8 +117,11 @@ enum gf_status gf_batch_open_header_reader(const struct gf_batch *batch,
 /* Sends a GF_MESSAGE_DRY_RUN for each input. Fails if an input would. */
 enum gf_status gf_batch_dry_run(const struct gf_batch *batch, struct gf_error *error) GF_CHECKED;
 
-/* Chooses the devices that the batch runs on, or none for the CPU, and the reason. */
+/* Chooses the devices that the batch runs on, or none for the CPU, and the reason; finds a server
+ * for a single picture. */
 void gf_batch_choose_devices(struct gf_batch *batch);
+/* Leaves the server, if there is one that no pipeline has taken. */
+void gf_batch_drop_server(struct gf_batch *batch);
 /* Fails if a device that the user has named is missing, before anything is written. */
 enum gf_status gf_batch_check_devices(const struct gf_batch *batch,
                                       struct gf_error *error) GF_CHECKED;

@@ -12,6 +12,7 @@
 #include "codec/io/input.h"
 #include "pipeline/pipeline_internal.h"
 #include "pixel/point.h"
+#include "server/client.h"
 
 /* The run that is explained. */
 struct explainer {
@@ -317,7 +318,10 @@ static struct gf_options settle_device(const char *input, const char *output, co
     if (!gf_cost_look(&request, &explanation->work))
         explanation->work.files = 0;
     if (options->device == GF_DEVICE_AUTO && options->codec != GF_CODEC_GPU &&
-        gf_cost_choose(&request, false, reason, size).device == GF_DEVICE_CPU)
+        gf_cost_choose(
+            &request, gf_server_may_run(chain, options) && gf_server_present(options->device_index),
+            reason, size)
+                .device == GF_DEVICE_CPU)
         settled.device = GF_DEVICE_CPU;
     return settled;
 }

@@ -21,9 +21,10 @@ enum gf_action {
     GF_ACTION_REPORT,
     GF_ACTION_MAN,
     GF_ACTION_COMPLETION,
+    GF_ACTION_SERVE,
 };
 
-/* The forms of --profile, --list, --devices and --selftest. */
+/* The forms of --profile, --list, --devices, --selftest and --serve. */
 enum gf_profile_form {
     GF_PROFILE_OFF,
     GF_PROFILE_TABLE,
@@ -37,6 +38,8 @@ enum gf_profile_form {
 enum gf_list_form { GF_LIST_TEXT, GF_LIST_MARKDOWN };
 enum gf_devices_form { GF_DEVICES_TEXT, GF_DEVICES_MEASURE };
 enum gf_selftest_extent { GF_SELFTEST_SMALL, GF_SELFTEST_FULL };
+
+enum gf_serve_form { GF_SERVE_BEGIN, GF_SERVE_STOP };
 
 enum gf_shell { GF_SHELL_BASH, GF_SHELL_ZSH, GF_SHELL_FISH };
 enum gf_progress_form {
@@ -65,6 +68,8 @@ struct gf_command {
     int device[GF_COMMAND_DEVICES_MAX];
     int devices;      /* how many were named, as by --device=cuda:0,1 */
     bool all_devices; /* --device=cuda:all */
+    int server;       /* enum gf_server_use */
+    int idle_s;       /* 0: not given */
     int profile;      /* enum gf_profile_form */
     const char *page; /* the file of --profile=html:FILE and the like, and of --report; or NULL */
     bool verbose, quiet;

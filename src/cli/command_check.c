@@ -43,8 +43,8 @@ static enum gf_status check_no_chain(const struct gf_command *command, struct gf
 {
     int i = 0;
     const enum gf_action action = command->action;
-    if (!command->chain ||
-        (action != GF_ACTION_LAB && action != GF_ACTION_DEVICES && action != GF_ACTION_LIST))
+    if (!command->chain || (action != GF_ACTION_LAB && action != GF_ACTION_DEVICES &&
+                            action != GF_ACTION_LIST && action != GF_ACTION_SERVE))
         return GF_OK;
     while (gf_option_at(i)->action != action)
         i++;

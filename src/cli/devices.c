@@ -7,6 +7,7 @@
 #include "cli/help.h"
 #include "engine/backend.h"
 #include "report/text.h"
+#include "server/client.h"
 
 static void print_nature(FILE *file, const struct gf_device_info *info)
 {
@@ -137,6 +138,21 @@ static enum gf_status print_gpu(FILE *file, int index, bool measured, struct gf_
     return status;
 }
 
+static void print_server(FILE *file)
+{
+    struct gf_server_welcome server;
+    const double mib = 1.0 / (1 << 20);
+    if (!gf_server_look(&server))
+        return;
+    const int clients = (int)server.clients - 1; /* without this process */
+    fprintf(file,
+            "server  process %d on cuda:%d: %d client%s, %u at work, %u waiting, %llu done;\n",
+            server.process, server.device, clients, gf_text_plural(clients), server.running,
+            server.waiting, (unsigned long long)server.done);
+    fprintf(file, "        %.0f MiB of host memory, %.0f MiB of buffers in device memory\n",
+            (double)server.host_bytes * mib, (double)server.device_bytes * mib);
+}
+
 static enum gf_status print_cpu(FILE *file, bool measured, struct gf_error *error)
 {
     struct gf_backend *backend;
@@ -170,5 +186,6 @@ enum gf_status gf_help_devices(FILE *file, bool measured, struct gf_error *error
     if (!count)
         fprintf(file, "cuda    none: %s\n", why ? why : "no CUDA device");
     print_environment(file);
+    print_server(file);
     return status ? status : print_cpu(file, measured, error);
 }

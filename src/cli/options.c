@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "batch/batch.h"
 #include "cli/command.h"
 
 /* The member of the command that an option sets. */
@@ -47,6 +48,10 @@ static const struct gf_choice extents[] = {
     {"small", GF_SELFTEST_SMALL}, {"full", GF_SELFTEST_FULL}, {0},
 };
 static const struct gf_choice device_forms[] = {{"measure", GF_DEVICES_MEASURE}, {0}};
+static const struct gf_choice serve_forms[] = {{"stop", GF_SERVE_STOP}, {0}};
+static const struct gf_choice server_uses[] = {
+    {"auto", GF_SERVER_AUTO}, {"start", GF_SERVER_START}, {"off", GF_SERVER_OFF}, {0},
+};
 static const struct gf_choice progresses[] = {
     {"auto", GF_PROGRESS_AUTO}, {"bar", GF_PROGRESS_BAR}, {"lines", GF_PROGRESS_LINES},
     {"json", GF_PROGRESS_JSON}, {"none", GF_PROGRESS_NONE}, {0},
@@ -133,6 +138,15 @@ static const struct gf_option options[] = {
     {.group = "Device and memory", .name = "device", .type = GF_OPTION_DEVICE, .choices = devices,
      .greatest = GF_DEVICE_INDEX_MAX, .offset = AT(options.device),
      .help = "where to run; auto takes the one that is done sooner. Several GPUs: cuda:0,1 or cuda:all"},
+    {.name = "server", .type = GF_OPTION_CHOICE, .choices = server_uses, .offset = AT(server),
+     .help = "whether a server, whose GPU is awake, does a single picture where a GPU would; auto takes one that is there, "
+             "start also starts one for the next pictures"},
+    {.name = "serve", .type = GF_OPTION_CHOICE, .optional = true, .choices = serve_forms,
+     .implied = GF_SERVE_BEGIN, .action = GF_ACTION_SERVE, .offset = AT(form),
+     .help = "be that server, for this user's runs of this program, until a signal or --serve=stop ends it"},
+    {.name = "idle", .argument = "SECONDS", .type = GF_OPTION_INT, .least = 1, .greatest = 1e9,
+     .offset = AT(idle_s),
+     .help = "end a server after so long without work; without it --serve goes on, and what --server=start starts ends after 300"},
     {.name = "lanes", .argument = "N", .type = GF_OPTION_INT, .least = 0, .greatest = GF_LANES_MAX,
      .offset = AT(options.lanes),
      .help = "bands in flight; 0 chooses"},

@@ -21,6 +21,9 @@
 #include "report/profile_report.h"
 #include "report/text.h"
 
+/* How long a server that --server=start starts lives without work. */
+enum { SERVER_IDLE_S = 300 };
+
 /* A run with what it has opened. */
 struct session {
     struct gf_command *command;
@@ -321,6 +324,8 @@ static enum gf_status run(struct session *session, struct gf_error *error)
         .output = &session->output,
         .device = command->all_devices ? session->all_devices : command->device,
         .devices = devices,
+        .server = command->server,
+        .server_idle_s = command->idle_s ? command->idle_s : SERVER_IDLE_S,
         .skip_existing = command->skip_existing,
         .update = command->update,
         .fail_fast = command->fail_fast,

@@ -12,6 +12,8 @@ enum gf_status gf_run_explain(struct gf_command *command, struct gf_error *error
 /* --calibrate (calibrate.c). */
 enum gf_status gf_run_calibrate(const struct gf_command *command,
                                 struct gf_error *error) GF_CHECKED;
+/* --serve and --serve=stop (run_serve.c). */
+enum gf_status gf_run_serve(struct gf_command *command, struct gf_error *error) GF_CHECKED;
 /* --lab (run_labs.c). */
 enum gf_status gf_run_labs(const struct gf_command *command, struct gf_error *error) GF_CHECKED;
 /* --report (run_saved.c). */

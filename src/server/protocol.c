@@ -35,7 +35,7 @@ static bool request_is_good(const struct gf_server_request *request)
     const uint32_t flags = request->no_fuse | request->autorotate | request->allow_truncated |
                            request->strip | request->serial | request->progressive |
                            request->spans | request->warn;
-    return flags <= 1 && request->in_offset >= 0 && request->format > GF_FILE_AUTO &&
+    return flags <= 1 && request->in_offset >= 0 && request->in_page >= -1 && request->format > GF_FILE_AUTO &&
            ends(request->chain, sizeof request->chain) &&
            ends(request->in_name, sizeof request->in_name) &&
            ends(request->out_name, sizeof request->out_name);
@@ -110,6 +110,7 @@ bool gf_server_write_work(const struct gf_remote_work *work, union gf_server_mes
 #undef WRITE
     request->warn = options->warn != NULL;
     request->in_offset = work->in_offset;
+    request->in_page = work->in_page;
     return put_text(request->chain, sizeof request->chain, work->chain) &&
            put_text(request->in_name, sizeof request->in_name, work->in_name) &&
            put_text(request->out_name, sizeof request->out_name, work->out_name);
@@ -130,6 +131,7 @@ void gf_server_read_work(const struct gf_server_request *request, struct gf_remo
                                     .in = -1,
                                     .out = -1,
                                     .in_offset = request->in_offset,
+                                    .in_page = request->in_page,
                                     .in_name = request->in_name,
                                     .out_name = request->out_name};
 }

@@ -78,6 +78,7 @@ struct gf_server_request {
     uint32_t no_fuse, autorotate, allow_truncated, strip, serial, progressive, spans, warn;
     uint64_t memory_bytes, max_pixels;
     int64_t in_offset;
+    int32_t in_page; /* -1: none */
     char chain[GF_SERVER_CHAIN_SIZE], in_name[GF_SERVER_NAME_SIZE], out_name[GF_SERVER_NAME_SIZE];
 };
 

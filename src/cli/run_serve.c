@@ -1,0 +1,39 @@
+/* --serve: a server of pictures in the foreground, and its end. */
+#include "cli/run.h"
+
+#include "cli/messages.h"
+#include "server/client.h"
+#include "server/serve.h"
+
+static void tell(void *context, const char *text)
+{
+    const struct gf_command *const command = context;
+    if (!command->quiet)
+        gf_message_print("", text);
+}
+
+static enum gf_status stop(struct gf_command *command, struct gf_error *error)
+{
+    bool was_there;
+    const enum gf_status status = gf_server_stop(&was_there, error);
+    if (!status && !was_there)
+        tell(command, "there is no server");
+    return status;
+}
+
+enum gf_status gf_run_serve(struct gf_command *command, struct gf_error *error)
+{
+    if (command->form == GF_SERVE_STOP)
+        return stop(command, error);
+    if (command->options.device == GF_DEVICE_CPU || command->devices > 1 || command->all_devices)
+        return gf_fail(error, GF_ERROR_USAGE, "--serve works with one GPU: --device=cuda:N");
+    const struct gf_server_settings settings = {.device = command->options.device_index,
+                                                .memory_bytes = command->options.memory_bytes,
+                                                .device_memory_bytes =
+                                                    command->options.device_memory_bytes,
+                                                .workers = command->options.threads,
+                                                .idle_s = command->idle_s,
+                                                .ready = tell,
+                                                .context = command};
+    return gf_serve(&settings, error);
+}
