@@ -18,7 +18,9 @@ static void test_messages(void **state)
     work.options.format = GF_FILE_PNG;
     work.options.quality = 77;
     work.options.allow_truncated = true;
+    work.options.lossless = true;
     work.in_offset = 99;
+    work.in_page = -1;
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
     assert_true(gf_server_write_work(&work, &message));
     const int sent[] = {open("/dev/null", O_RDONLY), open("/dev/zero", O_RDONLY)};
@@ -29,6 +31,7 @@ static void test_messages(void **state)
     assert_string_equal(work.chain, "blur");
     assert_int_equal(work.options.quality, 77);
     assert_true(work.options.allow_truncated && !work.options.strip && work.in_offset == 99);
+    assert_true(work.options.lossless && work.in_page == -1);
     for (int i = 0; i < 2; i++) {
         close(got[i]);
         close(sent[i]);
@@ -133,6 +136,15 @@ static void test_formats_and_errors(void **state)
         assert_true(seen.status || seen.by_server);
         assert_true(seen.status || same_file(in_folder(outputs[i]), in_folder(alone_name)));
     }
+    /* What the header leads to is said once. */
+    FILE *const clear = fopen(in_folder("clear.pam"), "wb");
+    assert_non_null(clear);
+    fputs("P7\nWIDTH 2\nHEIGHT 1\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\nabcdefgh",
+          clear);
+    assert_int_equal(fclose(clear), 0);
+    const struct seen laid = run_client("invert", in_folder("clear.pam"), in_folder("laid.jpg"));
+    assert_int_equal(laid.told.warnings, 1);
+    assert_true(laid.by_server && strstr(laid.told.last, "laid on white"));
     /* Damage in the middle is found by the server, and said in the same words. */
     assert_int_equal(truncate(in_folder("a.png"), 20000), 0);
     const struct seen damaged = run_client("invert", in_folder("a.png"), in_folder("b.png"));

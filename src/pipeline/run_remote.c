@@ -134,7 +134,8 @@ static enum gf_status open_files(const struct gf_remote_work *work, struct gf_pi
         close(work->in);
         return status;
     }
-    return gf_input_open_descriptor(work->in, work->in_offset, work->in_page, work->in_name, &task->input, error);
+    return gf_input_open_descriptor(work->in, work->in_offset, work->in_page, work->in_name,
+                                    &task->input, error);
 }
 
 enum gf_status gf_pipeline_run_remote_work(struct gf_pipeline *pipeline,

@@ -34,9 +34,9 @@ static bool request_is_good(const struct gf_server_request *request)
 {
     const uint32_t flags = request->no_fuse | request->autorotate | request->allow_truncated |
                            request->strip | request->serial | request->progressive |
-                           request->spans | request->warn;
-    return flags <= 1 && request->in_offset >= 0 && request->in_page >= -1 && request->format > GF_FILE_AUTO &&
-           ends(request->chain, sizeof request->chain) &&
+                           request->spans | request->lossless | request->warn;
+    return flags <= 1 && request->in_offset >= 0 && request->in_page >= -1 &&
+           request->format > GF_FILE_AUTO && ends(request->chain, sizeof request->chain) &&
            ends(request->in_name, sizeof request->in_name) &&
            ends(request->out_name, sizeof request->out_name);
 }
@@ -82,13 +82,15 @@ enum gf_server_type gf_server_check(const union gf_server_message *message, size
 #define NUMBERS(X) \
     X(lanes) X(band_rows) X(threads) X(quality) X(png_level) X(memory_bytes) X(max_pixels)
 #define ENUMS(X) \
+    X(tiff_compression, enum gf_tiff_compression) \
     X(codec, enum gf_codec) X(format, enum gf_file_format) X(subsampling, enum gf_subsampling)
 #define FLAGS(X) \
-    X(no_fuse) X(autorotate) X(allow_truncated) X(strip) X(serial) X(progressive) X(spans)
+    X(no_fuse) \
+    X(autorotate) X(allow_truncated) X(strip) X(serial) X(progressive) X(spans) X(lossless)
 
 /* A member that is added to the options has to go into one of these lists, or be settled by the
  * client (no_clobber, sync), by gf_server_may_run(), or by the server (device ...). */
-_Static_assert(sizeof(struct gf_options) == 120 || sizeof(void *) != 8,
+_Static_assert(sizeof(struct gf_options) == 128 || sizeof(void *) != 8,
                "struct gf_options has changed: does its new member go with a request?");
 
 static bool put_text(char *to, size_t size, const char *text)

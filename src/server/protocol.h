@@ -74,8 +74,10 @@ struct gf_server_welcome {
 /* The descriptors of input and output come with it. Flags are 0 or 1. */
 struct gf_server_request {
     struct gf_server_head head;
-    int32_t lanes, band_rows, threads, codec, format, quality, subsampling, png_level;
-    uint32_t no_fuse, autorotate, allow_truncated, strip, serial, progressive, spans, warn;
+    int32_t lanes, band_rows, threads, codec, format, quality, subsampling, png_level,
+        tiff_compression;
+    uint32_t no_fuse, autorotate, allow_truncated, strip, serial, progressive, spans, lossless,
+        warn;
     uint64_t memory_bytes, max_pixels;
     int64_t in_offset;
     int32_t in_page; /* -1: none */
