@@ -100,8 +100,9 @@ static void find_server(struct gf_batch *batch)
     const bool filters = request->chain && *request->chain;
     const bool asked = request->options.device == GF_DEVICE_CUDA || request->devices ||
                        request->options.codec == GF_CODEC_GPU;
-    if (request->server == GF_SERVER_OFF || request->inputs->count != 1 || request->devices > 1 ||
-        (!filters && !asked) || !gf_server_may_run(request->chain, &request->options))
+    if (request->server == GF_SERVER_OFF || batch->archive || request->inputs->count != 1 ||
+        request->devices > 1 || (!filters && !asked) ||
+        !gf_server_may_run(request->chain, &request->options))
         return;
     batch->remote = gf_server_connect(device);
     if (!batch->remote && request->server == GF_SERVER_START)
