@@ -95,6 +95,7 @@ static void test_runs_that_no_server_may_do(void **state)
     struct gf_options options = gf_options_default();
     assert_true(gf_server_may_run("blur", &options));
     assert_true(gf_server_may_run(NULL, &options));
+    assert_false(gf_server_may_run("blur,trim", &options));
     options.device_memory_bytes = 1 << 20;
     assert_false(gf_server_may_run("blur", &options));
     options.device_memory_bytes = 0;
@@ -145,6 +146,8 @@ static void test_formats_and_errors(void **state)
     const struct seen laid = run_client("invert", in_folder("clear.pam"), in_folder("laid.jpg"));
     assert_int_equal(laid.told.warnings, 1);
     assert_true(laid.by_server && strstr(laid.told.last, "laid on white"));
+    const struct seen cut = run_client("trim", in_folder("in.ppm"), in_folder("cut.ppm"));
+    assert_true(!cut.status && cut.connected && !cut.by_server && !cut.told.warnings);
     /* Damage in the middle is found by the server, and said in the same words. */
     assert_int_equal(truncate(in_folder("a.png"), 20000), 0);
     const struct seen damaged = run_client("invert", in_folder("a.png"), in_folder("b.png"));

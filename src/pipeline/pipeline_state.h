@@ -17,9 +17,10 @@
 struct gf_pipeline {
     struct gf_chain chain;
     struct gf_options options;
-    struct gf_remote *remote;   /* NULL: pictures are done here */
-    char *chain_text;           /* for the remote */
-    struct gf_backend *backend; /* NULL while there is a remote */
+    struct gf_remote *remote;                             /* NULL: pictures are done here */
+    char *chain_text;                                     /* for the remote */
+    void (*remote_warn)(void *context, const char *text); /* takes the remote's warnings */
+    struct gf_backend *backend;                           /* NULL while there is a remote */
     bool on_cuda;
     int band_rows; /* of the next attempt; 0: chosen */
     bool has_run;
@@ -48,7 +49,7 @@ struct gf_picture_task {
     int reduction;              /* of the decoding: 1, 2, 4 or 8 */
     int width, height;          /* of the whole picture */
     uint64_t codec_bytes;       /* memory that the codecs need, as gf_codec_memory counts it */
-    bool remote_failed;         /* the attempt was the remote\'s, and has to be made here */
+    bool remote_failed;         /* the attempt was the remote's, and has to be made here */
 };
 
 /* Prepares another attempt after a failure of the device: without the GPU's codec, else in smaller

@@ -155,10 +155,12 @@ bool gf_server_present(int device)
     return remote != NULL;
 }
 
-static bool names_files(const char *text)
+/* Whether the chain names files, or has a result whose size depends on the pixels. */
+static bool keeps_chain_here(const char *text)
 {
     struct gf_chain chain = {0};
-    bool found = gf_chain_parse(text, &chain, NULL) != GF_OK;
+    bool found =
+        gf_chain_parse(text, &chain, NULL) != GF_OK || gf_chain_next_box(&chain, 0) < chain.count;
     for (int i = 0; !found && i < chain.count; i++) {
         const struct gf_param *param = gf_filter_params(chain.item[i].filter);
         for (; param && param->name; param++)
@@ -171,7 +173,7 @@ static bool names_files(const char *text)
 
 bool gf_server_may_run(const char *chain, const struct gf_options *options)
 {
-    return !names_files(chain) && !options->profile && !options->device_memory_bytes &&
+    return !keeps_chain_here(chain) && !options->profile && !options->device_memory_bytes &&
            options->host_memory == GF_HOST_PINNED && options->transfer == GF_TRANSFER_COPY;
 }
 
