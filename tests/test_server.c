@@ -207,10 +207,16 @@ static void test_several_pictures_in_a_file(void **state)
 }
 
 /* Sends a file through a pipe. */
+struct feeding {
+    pthread_t thread;
+    char from[400], to[400];
+};
+
 static void *feed(void *argument)
 {
+    const struct feeding *const feeding = argument;
     char block[4096];
-    FILE *const from = fopen(in_folder(argument), "rb"), *const to = fopen(in_folder("pipe"), "wb");
+    FILE *const from = fopen(feeding->from, "rb"), *const to = fopen(feeding->to, "wb");
     for (size_t got; from && to && (got = fread(block, 1, sizeof block, from));)
         fwrite(block, 1, got, to);
     if (to)
@@ -222,10 +228,12 @@ static void *feed(void *argument)
 
 static struct seen run_piped(const char *name, const char *out)
 {
-    pthread_t thread;
-    assert_int_equal(pthread_create(&thread, NULL, feed, (void *)name), 0);
+    struct feeding feeding;
+    snprintf(feeding.from, sizeof feeding.from, "%s", in_folder(name));
+    snprintf(feeding.to, sizeof feeding.to, "%s", in_folder("pipe"));
+    assert_int_equal(pthread_create(&feeding.thread, NULL, feed, &feeding), 0);
     const struct seen seen = run_client(test_chain, in_folder("pipe"), in_folder(out));
-    pthread_join(thread, NULL);
+    pthread_join(feeding.thread, NULL);
     assert_ok(name, seen.status, &seen.error);
     assert_int_equal(seen.told.warnings, 0);
     assert_right(in_folder(out));

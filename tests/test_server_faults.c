@@ -220,19 +220,22 @@ static void test_nonsense(void **state)
 
 struct run {
     pthread_t thread;
+    char in[400], out[400];
     struct seen seen;
 };
 
 static void *run_main(void *argument)
 {
     struct run *const run = argument;
-    run->seen = run_client(test_chain, in_folder("in.ppm"), in_folder("middle.ppm"));
+    run->seen = run_client(test_chain, run->in, run->out);
     return NULL;
 }
 
 static void begin_run(struct run *run)
 {
-    (void)unlink(in_folder("middle.ppm"));
+    snprintf(run->in, sizeof run->in, "%s", in_folder("in.ppm"));
+    snprintf(run->out, sizeof run->out, "%s", in_folder("middle.ppm"));
+    (void)unlink(run->out);
     assert_int_equal(pthread_create(&run->thread, NULL, run_main, run), 0);
     wait_for_server(1, 0);
 }

@@ -171,7 +171,9 @@ enum gf_status gf_server_read_result(const struct gf_server_result *message,
     memcpy(result->busy_s, message->busy_s, sizeof result->busy_s);
     if (!message->status)
         return GF_OK;
-    return gf_fail(error, (enum gf_status)message->status, "%s", message->text);
+    return gf_fail(error, (enum gf_status)message->status, "%s",
+                   *message->text ? message->text
+                                  : gf_status_meaning((enum gf_status)message->status));
 }
 
 /* ---- the socket ---- */

@@ -11,6 +11,7 @@
 
 #include "gpufilter/filter.h"
 #include "labs/lab.h"
+#include "server/protocol.h"
 
 static const char *folder;
 
@@ -211,6 +212,26 @@ static void put_metadata(void)
     put_piece(7, "a comment of \303\274", 15);
 }
 
+/* A message of each type, of zeros, and a request that says something. */
+static void put_server(void)
+{
+    union gf_server_message message;
+    struct gf_remote_work work = {
+        .chain = "blur=2", .options = gf_options_default(), .in_name = "a", .out_name = "b"};
+    work.options.format = GF_FILE_PNG;
+    for (uint8_t type = GF_SERVER_HELLO; type <= GF_SERVER_RESULT; type++)
+        put_seed("server", &type, 1);
+    (void)gf_server_write_work(&work, &message);
+    const uint8_t whole = 0;
+    uint8_t seed[1 + sizeof message.request];
+    memcpy(seed, &whole, 1);
+    memcpy(seed + 1, &message, sizeof message.request);
+    put_seed("server", seed, sizeof seed);
+    seed[0] = GF_SERVER_REQUEST;
+    memcpy(seed + 1, (const char *)&message + sizeof message.head, 200);
+    put_seed("server", seed, 201);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2)
@@ -223,6 +244,7 @@ int main(int argc, char **argv)
     put_saved();
     put_streams();
     put_metadata();
+    put_server();
     put_png_seeds();
     put_jpeg_seeds();
     put_pnm_seeds();
