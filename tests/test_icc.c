@@ -6,6 +6,8 @@
 #include "icc/icc_make.h"
 
 #ifdef GF_WITH_LCMS
+#include <stdio.h> /* before jpeglib.h, which needs it */
+#include <jpeglib.h>
 #include <lcms2.h>
 
 enum { SAMPLES = 200000 };
@@ -273,6 +275,118 @@ static void test_made_profiles(void **state)
     assert_false(gf_icc_is_sound((struct gf_icc){icc.data, 100}));
 }
 
+/* Writes a JPEG of four inks, as Adobe's programs do or as others do, with that profile. */
+static void write_cmyk(const char *path, const unsigned char *inks, int width, int height,
+                       J_COLOR_SPACE stored, bool adobe, struct gf_icc icc)
+{
+    struct jpeg_compress_struct jpeg;
+    struct jpeg_error_mgr errors;
+    FILE *const file = fopen(path, "wb");
+    assert_non_null(file);
+    jpeg.err = jpeg_std_error(&errors);
+    jpeg_create_compress(&jpeg);
+    jpeg_stdio_dest(&jpeg, file);
+    jpeg.image_width = (JDIMENSION)width;
+    jpeg.image_height = (JDIMENSION)height;
+    jpeg.input_components = 4;
+    jpeg.in_color_space = JCS_CMYK;
+    jpeg_set_defaults(&jpeg);
+    jpeg_set_colorspace(&jpeg, stored);
+    jpeg.write_Adobe_marker = adobe;
+    jpeg_set_quality(&jpeg, 95, TRUE);
+    jpeg_start_compress(&jpeg, TRUE);
+    if (icc.size)
+        jpeg_write_icc_profile(&jpeg, icc.data, (unsigned)icc.size);
+    for (int y = 0; y < height; y++) {
+        JSAMPROW row = (JSAMPROW)inks + (size_t)y * (size_t)width * 4;
+        jpeg_write_scanlines(&jpeg, &row, 1);
+    }
+    jpeg_finish_compress(&jpeg);
+    jpeg_destroy_compress(&jpeg);
+    fclose(file);
+}
+
+/* libjpeg's inks of that file. */
+static unsigned char *read_inks(const char *path, int width, int height)
+{
+    struct jpeg_decompress_struct jpeg;
+    struct jpeg_error_mgr errors;
+    FILE *const file = fopen(path, "rb");
+    unsigned char *const inks = malloc((size_t)width * (size_t)height * 4);
+    assert_true(file && inks);
+    jpeg.err = jpeg_std_error(&errors);
+    jpeg_create_decompress(&jpeg);
+    jpeg_stdio_src(&jpeg, file);
+    jpeg_read_header(&jpeg, TRUE);
+    jpeg.out_color_space = JCS_CMYK;
+    jpeg_start_decompress(&jpeg);
+    for (int y = 0; y < height; y++) {
+        JSAMPROW row = inks + (size_t)y * (size_t)width * 4;
+        jpeg_read_scanlines(&jpeg, &row, 1);
+    }
+    jpeg_finish_decompress(&jpeg);
+    jpeg_destroy_decompress(&jpeg);
+    fclose(file);
+    return inks;
+}
+
+static void check_press(J_COLOR_SPACE stored, bool adobe, struct gf_icc press)
+{
+    enum { WIDTH = 61, HEIGHT = 47 };
+    const struct gf_options options = plain_options();
+    const struct gf_icc srgb = gf_icc_named("srgb", false);
+    struct picture inks = smooth_picture(WIDTH, HEIGHT, 4, 8), picture;
+    unsigned char theirs[WIDTH * HEIGHT * 3];
+    write_cmyk(in_folder("press.jpg"), inks.data, WIDTH, HEIGHT, stored, adobe, press);
+    unsigned char *const decoded = read_inks(in_folder("press.jpg"), WIDTH, HEIGHT);
+    assert_int_equal(decode(in_folder("press.jpg"), &options, &picture), GF_OK);
+    assert_int_equal(warnings, 0);
+    assert_int_equal(picture.metadata.icc.size, 0);
+    assert_int_equal(picture.format.channels, 3);
+    cmsHPROFILE const from = cmsOpenProfileFromMem(press.data, (cmsUInt32Number)press.size),
+                      to = cmsOpenProfileFromMem(srgb.data, (cmsUInt32Number)srgb.size);
+    cmsHTRANSFORM const reference = cmsCreateTransform(
+        from, adobe ? TYPE_CMYK_8_REV : TYPE_CMYK_8, to, TYPE_RGB_8, INTENT_RELATIVE_COLORIMETRIC,
+        cmsFLAGS_BLACKPOINTCOMPENSATION | cmsFLAGS_NOOPTIMIZE);
+    assert_non_null(reference);
+    cmsDoTransform(reference, decoded, theirs, WIDTH * HEIGHT);
+    for (int i = 0; i < WIDTH * HEIGHT * 3; i++)
+        assert_in_range(picture.data[i] + 10, theirs[i] + 8, theirs[i] + 12);
+    cmsDeleteTransform(reference);
+    cmsCloseProfile(from);
+    cmsCloseProfile(to);
+    free(decoded);
+    free_picture(&inks);
+    free_picture(&picture);
+}
+
+static void test_cmyk_jpegs(void **state)
+{
+    (void)state;
+    const struct gf_options options = plain_options();
+    const struct gf_icc press = table_profile(4), srgb = gf_icc_named("srgb", false);
+    struct picture inks = smooth_picture(61, 47, 4, 8), picture;
+    check_press(JCS_CMYK, true, press);
+    check_press(JCS_CMYK, false, press);
+    check_press(JCS_YCCK, true, press);
+    /* A profile of other colours, and a broken one of CMYK: the plain conversion, with a warning.
+     */
+    write_cmyk(in_folder("press.jpg"), inks.data, 61, 47, JCS_CMYK, true, srgb);
+    assert_int_equal(decode(in_folder("press.jpg"), &options, &picture), GF_OK);
+    assert_int_equal(warnings, 1);
+    assert_non_null(strstr(last_warning, "press.jpg: the ICC profile of its CMYK colours is not "
+                                         "used (it is no profile of CMYK)"));
+    free_picture(&picture);
+    warnings = 0;
+    write_cmyk(in_folder("press.jpg"), inks.data, 61, 47, JCS_CMYK, true,
+               (struct gf_icc){press.data, 400});
+    assert_int_equal(decode(in_folder("press.jpg"), &options, &picture), GF_OK);
+    assert_int_equal(warnings, 1);
+    free_picture(&picture);
+    free_picture(&inks);
+    free((void *)press.data);
+}
+
 static void test_alpha_is_copied(void **state)
 {
     (void)state;
@@ -325,7 +439,7 @@ int main(void)
 #ifdef GF_WITH_LCMS
         cmocka_unit_test(test_made_profiles), cmocka_unit_test(test_alpha_is_copied),
         cmocka_unit_test(test_matrices),      cmocka_unit_test(test_gray),
-        cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_tables),        cmocka_unit_test(test_cmyk_jpegs),
 #endif
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

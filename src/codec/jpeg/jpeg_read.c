@@ -7,8 +7,8 @@
 #include <jpeglib.h>
 #include <jerror.h>
 
-#include "base/target_clones.h"
 #include "codec/common/checks.h"
+#include "codec/common/cmyk.h"
 #include "codec/common/metadata.h"
 #include "codec/common/source.h"
 #include "codec/io/input.h"
@@ -48,6 +48,7 @@ struct jpeg_source {
     size_t pitch;
     int rows;
     unsigned char *cmyk; /* one row; NULL unless the file has four colours */
+    struct gf_cmyk inks; /* what they become */
     struct gf_icc_parts icc;
     unsigned char marker[MARKER_MAX];
     unsigned char buffer[BUFFER_BYTES];
@@ -243,26 +244,14 @@ static void read_header(struct jpeg_source *source)
     source->header_read = true;
 }
 
-/* Colours are not managed: this is what inks on ideal paper give. The profile is not kept, since it
- * is not one of RGB. */
-GF_TARGET_CLONES static void cmyk_to_rgb(const unsigned char *cmyk, unsigned char *rgb,
-                                         size_t pixels, unsigned flip)
-{
-    for (size_t i = 0; i < pixels; i++, cmyk += 4, rgb += 3) {
-        const unsigned light = cmyk[3] ^ flip;
-        for (int c = 0; c < 3; c++)
-            rgb[c] = (unsigned char)(((cmyk[c] ^ flip) * light + 127) / 255);
-    }
-}
-
 static void read_cmyk_rows(struct jpeg_source *source)
 {
     /* Adobe's programs store inverted values: 255 is no ink. */
-    const unsigned flip = source->jpeg.saw_Adobe_marker ? 0 : 255;
     for (; source->rows; source->rows--, source->dst += source->pitch) {
         JSAMPROW line = source->cmyk;
         jpeg_read_scanlines(&source->jpeg, &line, 1);
-        cmyk_to_rgb(source->cmyk, source->dst, (size_t)source->base.format.width, flip);
+        gf_cmyk_convert(&source->inks, source->cmyk, source->jpeg.saw_Adobe_marker, source->dst,
+                        source->base.format.width);
     }
 }
 
@@ -356,6 +345,7 @@ static void jpeg_close(struct gf_source *base)
     gf_metadata_free(&base->metadata);
     gf_icc_parts_free(&source->icc);
     free(source->cmyk);
+    gf_cmyk_close(&source->inks);
     free(source);
 }
 
@@ -413,10 +403,6 @@ static enum gf_status choose_colours(struct jpeg_source *source, struct gf_error
         source->cmyk = malloc((size_t)jpeg->image_width * 4);
         if (!source->cmyk)
             return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-        gf_warn(&source->options,
-                "%s: its CMYK colours become RGB by a plain conversion, without its ICC profile: "
-                "they are not exact",
-                gf_input_name(source->input));
         break;
     default:
         return gf_fail(error, GF_ERROR_INPUT, "%s: a JPEG of %d components of unknown colours",
@@ -458,7 +444,11 @@ static enum gf_status finish_metadata(struct jpeg_source *source, struct gf_erro
                 gf_input_name(source->input), GF_TEXTS_MOST);
     const bool joined = gf_icc_parts_join(&source->icc, &source->base.metadata.icc);
     gf_icc_parts_free(&source->icc);
-    return joined ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    if (!joined)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    return source->cmyk ? gf_cmyk_open(&source->base.metadata, 8, gf_input_name(source->input),
+                                       &source->options, &source->inks, error)
+                        : GF_OK;
 }
 
 enum gf_status gf_jpeg_source_open(struct gf_input *input, const struct gf_options *options,
