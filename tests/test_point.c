@@ -409,10 +409,30 @@ static void test_map_simd(void **state)
     gf_cpu_allow_intrinsics(true);
 }
 
+/* RGB pixels go to planes and back the same with vector instructions as without, whatever the width,
+ * and nothing beyond a row is written. */
+static void test_planes_simd(void **state)
+{
+    (void)state;
+    static const int widths[] = {1, 7, 8, 9, 10, 11, 17, 18, 19, 511, 512, 513, 530, 1100};
+    for (int i = 0; i < (int)(sizeof widths / sizeof *widths); i++) {
+        struct gf_image in = picture_random(format_of(widths[i], 3, 3, 8), 1, (uint64_t)i + 1);
+        struct gf_image fast = apply_chain("saturation=1.5,gamma=0.8", &in);
+        gf_cpu_allow_intrinsics(false);
+        struct gf_image plain = apply_chain("saturation=1.5,gamma=0.8", &in);
+        gf_cpu_allow_intrinsics(true);
+        assert_same("vector instructions", &fast, &plain);
+        picture_free(&plain);
+        picture_free(&fast);
+        picture_free(&in);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_map_simd),
+        cmocka_unit_test(test_planes_simd),
         cmocka_unit_test(test_tables),
         cmocka_unit_test(test_levels),
         cmocka_unit_test(test_luma),

@@ -49,7 +49,7 @@ const struct gf_filter gf_chromakey_filter = {
     .params = params,
     .params_size = sizeof(struct chromakey),
     .kind = GF_POINT,
-    .cost = {.pixel = 4},
+    .cost = {.pixel = 1.5},
     .shape = shape,
     .point = point,
 };

@@ -85,7 +85,7 @@ const struct gf_filter gf_colormatrix_filter = {
     .params = params,
     .params_size = sizeof(struct colormatrix),
     .kind = GF_POINT,
-    .cost = {.pixel = 3},
+    .cost = {.pixel = 1},
     .check = check,
     .shape = shape,
     .point = point,

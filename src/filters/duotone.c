@@ -53,7 +53,7 @@ const struct gf_filter gf_duotone_filter = {
     .params = params,
     .params_size = sizeof(struct duotone),
     .kind = GF_POINT,
-    .cost = {.pixel = 3},
+    .cost = {.pixel = 1},
     .shape = shape,
     .point = point,
 };

@@ -44,6 +44,6 @@ const struct gf_filter gf_hue_filter = {
     .params = params,
     .params_size = sizeof(struct hue),
     .kind = GF_POINT,
-    .cost = {.pixel = 3},
+    .cost = {.pixel = 1},
     .point = point,
 };

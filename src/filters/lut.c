@@ -151,7 +151,7 @@ const struct gf_filter gf_lut_filter = {
     .params = params,
     .params_size = sizeof(struct lut),
     .kind = GF_POINT,
-    .cost = {.pixel = 6},
+    .cost = {.pixel = 3.5},
     .load = load,
     .unload = unload,
     .shape = shape,

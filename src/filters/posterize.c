@@ -75,6 +75,6 @@ const struct gf_filter gf_posterize_filter = {
     .params = params,
     .params_size = sizeof(struct posterize),
     .kind = GF_POINT,
-    .cost = {.pixel = 4.5},
+    .cost = {.pixel = 2.5},
     .point = point,
 };

@@ -30,6 +30,6 @@ const struct gf_filter gf_vibrance_filter = {
     .params = params,
     .params_size = sizeof(struct vibrance),
     .kind = GF_POINT,
-    .cost = {.pixel = 3},
+    .cost = {.pixel = 1},
     .point = point,
 };

@@ -84,7 +84,9 @@ static void map_row_16(const struct gf_point_program *program, const uint16_t *i
     }
 }
 
-INLINE void split(const void *in, int bits, int n, const int channels, struct gf_planes *planes)
+/* Pixels first..n-1. */
+INLINE void split(const void *in, int bits, int first, int n, const int channels,
+                  struct gf_planes *planes)
 {
     const uint8_t *const bytes = in;
     const uint16_t *const words = in;
@@ -92,34 +94,35 @@ INLINE void split(const void *in, int bits, int n, const int channels, struct gf
         float *const plane =
             channels % 2 == 0 && c == channels - 1 ? planes->alpha : planes->colour[c];
         if (bits == 8) {
-            for (int i = 0; i < n; i++)
+            for (int i = first; i < n; i++)
                 plane[i] = bytes[i * channels + c];
         } else {
-            for (int i = 0; i < n; i++)
+            for (int i = first; i < n; i++)
                 plane[i] = words[i * channels + c];
         }
     }
 }
 
-GF_TARGET_CLONES static void split_planes(const void *in, struct gf_format format, int n,
+GF_TARGET_CLONES static void split_planes(const void *in, struct gf_format format, int first, int n,
                                           struct gf_planes *planes)
 {
     switch (format.channels) {
     case 1:
-        split(in, format.bits, n, 1, planes);
+        split(in, format.bits, first, n, 1, planes);
         break;
     case 2:
-        split(in, format.bits, n, 2, planes);
+        split(in, format.bits, first, n, 2, planes);
         break;
     case 3:
-        split(in, format.bits, n, 3, planes);
+        split(in, format.bits, first, n, 3, planes);
         break;
     default:
-        split(in, format.bits, n, 4, planes);
+        split(in, format.bits, first, n, 4, planes);
     }
 }
 
-INLINE void join(void *out, int bits, int n, const int channels, const struct gf_planes *planes)
+INLINE void join(void *out, int bits, int first, int n, const int channels,
+                 const struct gf_planes *planes)
 {
     uint8_t *const bytes = out;
     uint16_t *const words = out;
@@ -127,32 +130,37 @@ INLINE void join(void *out, int bits, int n, const int channels, const struct gf
         const float *const plane =
             channels % 2 == 0 && c == channels - 1 ? planes->alpha : planes->colour[c];
         if (bits == 8) {
-            for (int i = 0; i < n; i++)
+            for (int i = first; i < n; i++)
                 bytes[i * channels + c] = (uint8_t)(int)(plane[i] + 0.5f);
         } else {
-            for (int i = 0; i < n; i++)
+            for (int i = first; i < n; i++)
                 words[i * channels + c] = (uint16_t)(int)(plane[i] + 0.5f);
         }
     }
 }
 
 /* Every operation has clamped its result to 0..M. */
-GF_TARGET_CLONES static void join_planes(void *out, struct gf_format format, int n,
+GF_TARGET_CLONES static void join_planes(void *out, struct gf_format format, int first, int n,
                                          const struct gf_planes *planes)
 {
     switch (format.channels) {
     case 1:
-        join(out, format.bits, n, 1, planes);
+        join(out, format.bits, first, n, 1, planes);
         break;
     case 2:
-        join(out, format.bits, n, 2, planes);
+        join(out, format.bits, first, n, 2, planes);
         break;
     case 3:
-        join(out, format.bits, n, 3, planes);
+        join(out, format.bits, first, n, 3, planes);
         break;
     default:
-        join(out, format.bits, n, 4, planes);
+        join(out, format.bits, first, n, 4, planes);
     }
+}
+
+static bool is_rgb8(struct gf_format format)
+{
+    return format.bits == 8 && format.channels == 3;
 }
 
 /* A piece is always computed to its full length, so that loops have no remainders. */
@@ -280,8 +288,11 @@ GF_TARGET_CLONES static void find_field(const struct gf_stage *stage, int number
         gf_point_block(program, program->field_at + (unsigned)number * program->field_bytes);
     const float *const columns = curve + GF_POINT_CURVE_ROOM;
     const float row = columns[gf_point_field_columns(stage->in.width) + (size_t)y];
+    float at[GF_PIECE];
     for (int i = 0; i < GF_PIECE; i++)
-        field[i] = gf_point_field_of(curve, columns[x + i], row);
+        at[i] = gf_point_field_at(columns[x + i], row);
+    for (int i = 0; i < GF_PIECE; i++)
+        field[i] = gf_point_field_value(curve, at[i]);
 }
 
 GF_TARGET_CLONES static void blend(const struct gf_point_op op, float colour, float *restrict v,
@@ -396,7 +407,10 @@ static void evaluate_row(const struct gf_stage *stage, const uint8_t *in, uint8_
         int colours = gf_colour_channels(stage->in);
         if (n < GF_PIECE) /* what the piece before has left is no sample */
             memset(&planes, 0, sizeof planes);
-        split_planes(in + (ptrdiff_t)x * in_size, stage->in, n, &planes);
+        const uint8_t *const from = in + (ptrdiff_t)x * in_size;
+        uint8_t *const to = out + (ptrdiff_t)x * out_size;
+        const int split = is_rgb8(stage->in) ? gf_planes_split_rgb8(from, n, &planes) : 0;
+        split_planes(from, stage->in, split, n, &planes);
         if (program->table == GF_POINT_FLOATS)
             look_up(program, stage->in, &planes);
         for (int i = 0; i < program->count; i++) {
@@ -406,7 +420,8 @@ static void evaluate_row(const struct gf_stage *stage, const uint8_t *in, uint8_
             else
                 apply(program, op, &colours, &planes);
         }
-        join_planes(out + (ptrdiff_t)x * out_size, stage->out, n, &planes);
+        const int joined = is_rgb8(stage->out) ? gf_planes_join_rgb8(to, n, &planes) : 0;
+        join_planes(to, stage->out, joined, n, &planes);
     }
 }
 

@@ -11,6 +11,12 @@ struct gf_planes {
     float alpha[GF_PIECE];
 };
 
+/* The first of n RGB pixels of 8 bits to planes, or rounded back from planes; returns how many were
+ * done: 0 where there are no fast instructions for it, or gf_cpu_allow_intrinsics() forbids them.
+ */
+int gf_planes_split_rgb8(const uint8_t *in, int n, struct gf_planes *p);
+int gf_planes_join_rgb8(uint8_t *out, int n, const struct gf_planes *p);
+
 /* The operations from GAIN on, but for those of the position. Both may change *colours. */
 void gf_planes_apply(const struct gf_point_program *program, const struct gf_point_op *op,
                      int *colours, struct gf_planes *p);

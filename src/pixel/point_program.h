@@ -188,11 +188,21 @@ GF_HOST_DEVICE float gf_point_unpremultiply_of(const struct gf_point_op *op, flo
     return alpha > 0.0f ? straight : 0.0f;
 }
 
-GF_HOST_DEVICE float gf_point_field_of(const float *curve, float column, float row)
+/* Where a field's curve is read. */
+GF_HOST_DEVICE float gf_point_field_at(float column, float row)
 {
-    const float at = gf_clamp(column + row, 1.0f) * (float)GF_POINT_CURVE_STEPS;
+    return gf_clamp(column + row, 1.0f) * (float)GF_POINT_CURVE_STEPS;
+}
+
+GF_HOST_DEVICE float gf_point_field_value(const float *curve, float at)
+{
     const int i = (int)at;
     return curve[i] + (curve[i + 1] - curve[i]) * (at - (float)i);
+}
+
+GF_HOST_DEVICE float gf_point_field_of(const float *curve, float column, float row)
+{
+    return gf_point_field_value(curve, gf_point_field_at(column, row));
 }
 
 /* colour: of the channel. What is mixed takes the place of the sample, what is added does not. */
@@ -218,12 +228,16 @@ GF_HOST_DEVICE float gf_point_solarize_of(const struct gf_point_op *op, float v)
     return gf_select((float)(int)(v + 0.5f), op->a, op->max - v, v);
 }
 
-/* point: of the channel */
-GF_HOST_DEVICE float gf_point_curve_of(const struct gf_point_op *op, const float *point, float v)
+/* point: of the channel; at: from its first, 0.. */
+GF_HOST_DEVICE float gf_point_curve_at(const float *point, float at)
 {
-    const float at = gf_clamp(v * op->a + op->b, op->d);
     const int i = (int)at;
     return fmaf(point[i + 1] - point[i], at - (float)i, point[i]);
+}
+
+GF_HOST_DEVICE float gf_point_curve_of(const struct gf_point_op *op, const float *point, float v)
+{
+    return gf_point_curve_at(point, gf_clamp(v * op->a + op->b, op->d));
 }
 
 GF_HOST_DEVICE float gf_point_row_of(const struct gf_point_op *op, struct gf_rgb p)
@@ -251,13 +265,19 @@ GF_HOST_DEVICE struct gf_rgb gf_point_vibrance_of(const struct gf_point_op *op, 
     return q;
 }
 
+/* What TABLE3D makes of the table's colour. */
+GF_HOST_DEVICE struct gf_rgb gf_point_scaled(const struct gf_point_op *op, struct gf_rgb v)
+{
+    const struct gf_rgb scaled = {gf_clamp(v.r * op->d, op->max), gf_clamp(v.g * op->d, op->max),
+                                  gf_clamp(v.b * op->d, op->max)};
+    return scaled;
+}
+
 GF_HOST_DEVICE struct gf_rgb gf_point_table3d_of(const struct gf_point_op *op,
                                                  const uint32_t *nodes, struct gf_rgb p)
 {
-    const struct gf_rgb q = gf_table3d_of(nodes, (int)op->b, p.r * op->a, p.g * op->a, p.b * op->a);
-    const struct gf_rgb scaled = {gf_clamp(q.r * op->d, op->max), gf_clamp(q.g * op->d, op->max),
-                                  gf_clamp(q.b * op->d, op->max)};
-    return scaled;
+    return gf_point_scaled(op,
+                           gf_table3d_of(nodes, (int)op->b, p.r * op->a, p.g * op->a, p.b * op->a));
 }
 
 /* The part of alpha that is kept. Cb and Cr of ITU-R BT.601 in steps of the sample. */

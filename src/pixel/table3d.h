@@ -16,28 +16,33 @@ GF_HOST_DEVICE int gf_table3d_words(int size)
     return 2 * size * size * size;
 }
 
-GF_HOST_DEVICE struct gf_rgb gf_table3d_node(const uint32_t *node)
+GF_HOST_DEVICE struct gf_rgb gf_table3d_node(const uint32_t *nodes, int at)
 {
-    const uint32_t first = node[0], second = node[1];
+    const uint32_t first = nodes[at], second = nodes[at + 1];
     const struct gf_rgb v = {(float)(int)(first & 65535u), (float)(int)(first >> 16),
                              (float)(int)second};
     return v;
 }
 
-/* The colour, 0..65535, at a position whose coordinates are 0..size-1: by tetrahedral interpolation
- * (Kasson, Nin, Plouffe, Hafner: Performing color space conversions with three-dimensional linear
- * interpolation, Journal of Electronic Imaging 4(3), 1995). One of six tetrahedra surrounds the
- * position: it leads from the cell's first corner along the axis with the largest fraction, then
- * the next, then the last. Where two fractions are the same, the corner that differs has weight
- * 0. */
-GF_HOST_DEVICE struct gf_rgb gf_table3d_of(const uint32_t *nodes, int size, float r, float g,
-                                           float b)
+/* Where four nodes lie, in words, and their weights. */
+struct gf_table3d_place {
+    int n0, n1, n2, n3;
+    float w0, w1, w2, w3;
+};
+
+/* Tetrahedral interpolation at a position whose coordinates are 0..size-1 (Kasson, Nin, Plouffe,
+ * Hafner: Performing color space conversions with three-dimensional linear interpolation, Journal
+ * of Electronic Imaging 4(3), 1995). One of six tetrahedra surrounds the position: it leads from
+ * the cell's first corner along the axis with the largest fraction, then the next, then the last.
+ * Where two fractions are the same, the corner that differs has weight 0. */
+GF_HOST_DEVICE struct gf_table3d_place gf_table3d_place_of(int size, float r, float g, float b)
 {
     const float last = (float)(size - 2);
     const int ri = (int)(r < last ? r : last), gi = (int)(g < last ? g : last);
     const int bi = (int)(b < last ? b : last);
     const float fr = r - (float)ri, fg = g - (float)gi, fb = b - (float)bi;
     const int step_r = 2, step_g = 2 * size, step_b = 2 * size * size;
+    const int all = step_r + step_g + step_b;
     const float rg_most = fr > fg ? fr : fg, rg_least = fr > fg ? fg : fr;
     const int rg_most_step = fr > fg ? step_r : step_g, rg_least_step = fr > fg ? step_g : step_r;
     const float most = rg_most > fb ? rg_most : fb, least = rg_least < fb ? rg_least : fb;
@@ -45,18 +50,35 @@ GF_HOST_DEVICE struct gf_rgb gf_table3d_of(const uint32_t *nodes, int size, floa
     const float middle = rest > rg_least ? rest : rg_least;
     const int most_step = rg_most > fb ? rg_most_step : step_b;
     const int least_step = rg_least < fb ? rg_least_step : step_b;
-    const uint32_t *const corner = nodes + (ri * step_r + gi * step_g + bi * step_b);
-    const int all = step_r + step_g + step_b;
-    const struct gf_rgb n0 = gf_table3d_node(corner), n1 = gf_table3d_node(corner + most_step);
-    const struct gf_rgb n2 = gf_table3d_node(corner + (all - least_step));
-    const struct gf_rgb n3 = gf_table3d_node(corner + all);
-    const float w0 = 1.0f - most, w1 = most - middle, w2 = middle - least, w3 = least;
+    const int corner = ri * step_r + gi * step_g + bi * step_b;
+    const struct gf_table3d_place place = {corner,
+                                           corner + most_step,
+                                           corner + (all - least_step),
+                                           corner + all,
+                                           1.0f - most,
+                                           most - middle,
+                                           middle - least,
+                                           least};
+    return place;
+}
+
+/* The colour, 0..65535. */
+GF_HOST_DEVICE struct gf_rgb gf_table3d_mix(const uint32_t *nodes, struct gf_table3d_place p)
+{
+    const struct gf_rgb v0 = gf_table3d_node(nodes, p.n0), v1 = gf_table3d_node(nodes, p.n1);
+    const struct gf_rgb v2 = gf_table3d_node(nodes, p.n2), v3 = gf_table3d_node(nodes, p.n3);
     const struct gf_rgb result = {
-        fmaf(w3, n3.r, fmaf(w2, n2.r, fmaf(w1, n1.r, w0 * n0.r))),
-        fmaf(w3, n3.g, fmaf(w2, n2.g, fmaf(w1, n1.g, w0 * n0.g))),
-        fmaf(w3, n3.b, fmaf(w2, n2.b, fmaf(w1, n1.b, w0 * n0.b))),
+        fmaf(p.w3, v3.r, fmaf(p.w2, v2.r, fmaf(p.w1, v1.r, p.w0 * v0.r))),
+        fmaf(p.w3, v3.g, fmaf(p.w2, v2.g, fmaf(p.w1, v1.g, p.w0 * v0.g))),
+        fmaf(p.w3, v3.b, fmaf(p.w2, v2.b, fmaf(p.w1, v1.b, p.w0 * v0.b))),
     };
     return result;
+}
+
+GF_HOST_DEVICE struct gf_rgb gf_table3d_of(const uint32_t *nodes, int size, float r, float g,
+                                           float b)
+{
+    return gf_table3d_mix(nodes, gf_table3d_place_of(size, r, g, b));
 }
 
 #endif
