@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/cpu.h"
 #include "base/spans.h"
@@ -53,13 +52,6 @@ static void calibrate_codecs(struct gf_calibrator *calibrator, bool dear)
 
 enum { THREADS_MAX = 256 };
 
-static double clock_s(clockid_t clock)
-{
-    struct timespec time;
-    clock_gettime(clock, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 struct racer {
     pthread_t thread;
     int number;
@@ -82,9 +74,9 @@ static void *race(void *argument)
     const struct gf_options options = gf_calibrate_options(1);
     bool done = !gf_pipeline_open("blur=2", &options, &pipeline, NULL);
     for (int i = -1; done && i < RUNS; i++) {
-        const double begin_s = clock_s(CLOCK_THREAD_CPUTIME_ID);
+        const double begin_s = gf_clock_s(CLOCK_THREAD_CPUTIME_ID);
         done = gf_calibrate_once(pipeline, racer->in, &out, NULL);
-        seconds[i < 0 ? 0 : i] = clock_s(CLOCK_THREAD_CPUTIME_ID) - begin_s;
+        seconds[i < 0 ? 0 : i] = gf_clock_s(CLOCK_THREAD_CPUTIME_ID) - begin_s;
     }
     gf_pipeline_close(pipeline);
     racer->seconds = done ? gf_timing_of(seconds, RUNS).median_s : 0;
@@ -134,9 +126,9 @@ static double codec_processor_s(const struct gf_made_file *in, int threads)
         return 0;
     bool done = true;
     for (int i = 0; done && i < RUNS; i++) {
-        const double begin_s = clock_s(CLOCK_PROCESS_CPUTIME_ID);
+        const double begin_s = gf_clock_s(CLOCK_PROCESS_CPUTIME_ID);
         done = gf_calibrate_once(pipeline, in, &out, NULL);
-        seconds[i] = clock_s(CLOCK_PROCESS_CPUTIME_ID) - begin_s;
+        seconds[i] = gf_clock_s(CLOCK_PROCESS_CPUTIME_ID) - begin_s;
     }
     gf_pipeline_close(pipeline);
     return done ? gf_timing_of(seconds, RUNS).least_s : 0;
@@ -210,9 +202,9 @@ static void calibrate_whole(struct gf_calibrator *calibrator)
     bool done = true;
     for (int i = 0; done && i < RUNS;
          i++) { /* a process has one picture: memory is new each time */
-        const double begin_s = clock_s(CLOCK_PROCESS_CPUTIME_ID);
+        const double begin_s = gf_clock_s(CLOCK_PROCESS_CPUTIME_ID);
         done = gf_calibrate_make("equalize", &options, &calibrator->large, &out);
-        seconds[i] = clock_s(CLOCK_PROCESS_CPUTIME_ID) - begin_s;
+        seconds[i] = gf_clock_s(CLOCK_PROCESS_CPUTIME_ID) - begin_s;
     }
     const double expected_s = gf_cost_cpu_s(&work) - gf_figure(figures, GF_FIGURE_PROCESS) * 1e-3;
     if (done)

@@ -2,6 +2,8 @@
 #ifndef GF_BENCH_CALIBRATE_RUN_H
 #define GF_BENCH_CALIBRATE_RUN_H
 
+#include <time.h>
+
 #include "batch/learn.h"
 #include "bench/calibrate.h"
 #include "gpufilter/pipeline.h"
@@ -20,6 +22,8 @@ struct gf_calibrator {
     char folder[100];
 };
 
+/* Seconds of one of the clocks of time.h. */
+double gf_clock_s(clockid_t clock);
 /* Whether there is time for something that takes that long. */
 bool gf_calibrator_has_time(const struct gf_calibrator *calibrator, double seconds);
 

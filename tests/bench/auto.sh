@@ -71,15 +71,17 @@ measure() { # LABEL, OPTIONS FOR ALL -> lines in $work/LABEL: name, cpu, cuda, a
         input=$work/$picture
         output=$work/out/o.$ending
         [ "$files" = 1 ] || { input=$(folder_of "$picture" "$files"); output=$work/out/; }
-        expected=$("$program" -v --dry-run -i "$input" -o "$output" "$chain" 2>&1 >/dev/null | sed -n \
+        expected=$("$program" -v "$@" --dry-run -i "$input" -o "$output" "$chain" 2>&1 >/dev/null | sed -n \
             's/^.*estimate: CPU \([0-9.]*\) s\(, GPU \([0-9.]*\)\)*.*/\1 \3/p')
         rm -f "$work"/seconds.*
         for ((round = 1; round <= RUNS; round++)); do
-            for device in $devices; do
+            for device in ${only:-$devices}; do
                 seconds=$(run_s "$@" --device="$device" -i "$input" -o "$output" "$chain") && [ -n "$seconds" ] || failed=1
                 echo "$seconds" >>"$work/seconds.$device"
             done
         done
+        # The CPU takes the same time with a server.
+        [ -z "${only:-}" ] || awk -v name="$name" '$1 == name {print $2}' "$work/alone" >"$work/seconds.cpu"
         for device in cpu cuda auto; do
             if [ -s "$work/seconds.$device" ]; then sort -n "$work/seconds.$device" | head -1; else echo 0; fi
         done | tr '\n' ' ' | sed "s/^/$name /;s/\$/$expected/" >>"$work/$label"
@@ -115,6 +117,7 @@ if [ -n "$alone" ] && [ "$devices" != cpu ]; then
     "$program" --serve >"$work/server" 2>&1 &
     server=$!
     sleep 1
+    only="cuda auto"
     measure server --server=auto
 fi
 {
