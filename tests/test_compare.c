@@ -327,6 +327,49 @@ static int difference_of(const struct gf_image *a, const struct gf_image *b)
     return gf_view_difference(&p, &q);
 }
 
+/* The part around the pixel that differs most lies inside the picture, with both results as they
+ * are, and the difference on a scale whose white is the largest. */
+static void assert_spot(int bits, int channels, int width, int height, int x, int y)
+{
+    struct gf_image a = picture_random((struct gf_format){width, height, channels, bits}, 2, 3);
+    struct gf_image b = picture_random((struct gf_format){width, height, channels, bits}, 6, 3);
+    const int channel = channels - 1, was = sample_at(&b, x, y, channel), other = (x + 1) % width;
+    sample_set(&b, x, y, channel, was < 100 ? was + 80 : was - 80);
+    const int near = sample_at(&b, other, y, 0);
+    sample_set(&b, other, y, 0, near < 100 ? near + 40 : near - 40);
+    const struct gf_view found = gf_image_view(&b), expected = gf_image_view(&a);
+    struct gf_compare_spot *const spot = gf_compare_spot_make(&found, &expected);
+    assert_non_null(spot);
+    assert_int_equal(spot->width, width < GF_SPOT_SIDE ? width : GF_SPOT_SIDE);
+    assert_int_equal(spot->height, height < GF_SPOT_SIDE ? height : GF_SPOT_SIDE);
+    assert_in_range(x - spot->x, 0, spot->width - 1);
+    assert_in_range(y - spot->y, 0, spot->height - 1);
+    assert_in_range(spot->x + spot->width, 1, width);
+    assert_in_range(spot->y + spot->height, 1, height);
+    const int at = 3 * ((y - spot->y) * spot->width + x - spot->x);
+    assert_int_equal(spot->difference[at], 255);
+    assert_int_equal(spot->expected[at], sample_at(&a, x, y, 0) / (bits == 8 ? 1 : 257));
+    if (other - spot->x < spot->width && other >= spot->x)
+        assert_int_equal(spot->difference[3 * ((y - spot->y) * spot->width + other - spot->x)],
+                         127);
+    free(spot);
+    assert_null(gf_compare_spot_make(&expected, &expected));
+    picture_free(&a);
+    picture_free(&b);
+}
+
+static void test_spots(void **state)
+{
+    (void)state;
+    for (int bits = 8; bits <= 16; bits += 8) {
+        assert_spot(bits, 3, 100, 90, 50, 45);
+        assert_spot(bits, 4, 100, 90, 99, 89);
+        assert_spot(bits, 2, 100, 90, 0, 0);
+        assert_spot(bits, 1, 7, 90, 3, 2);
+        assert_spot(bits, 3, 2, 1, 1, 0);
+    }
+}
+
 static void test_differences(void **state)
 {
     (void)state;
@@ -767,6 +810,7 @@ int main(void)
         cmocka_unit_test(test_times),
         cmocka_unit_test(test_estimate),
         cmocka_unit_test(test_differences),
+        cmocka_unit_test(test_spots),
         cmocka_unit_test(test_rows_without_intrinsics),
         cmocka_unit_test(test_every_row_makes_the_same_picture),
         cmocka_unit_test(test_more_threads_than_processors),

@@ -391,15 +391,22 @@ static void test_comparison_page(void **state)
 
 static void test_wrong_result(void **state)
 {
+    static struct gf_compare_spot spot = {.x = 7, .y = 9, .width = 2, .height = 1};
     (void)state;
     const struct gf_comparison comparison = comparison_of(1);
     comparison.group->row[0].difference = 3;
+    comparison.group->row[0].spot = &spot;
+    memcpy(spot.found, "\x01\x02\x03\x04\x05\x06", 6);
     char *page = NULL;
     size_t size = 0;
     FILE *const file = open_memstream(&page, &size);
     gf_compare_html(file, &comparison, "c", "");
     assert_int_equal(fclose(file), 0);
     assert_non_null(strstr(page, "3: wrong"));
+    assert_non_null(strstr(page, "2x1 pixels at 7, 9"));
+    /* Of the BMP's 62 bytes the last are two pixels, blue first, and two of padding. */
+    assert_non_null(strstr(page, "data:image/bmp;base64,Qk0+AAAAAAAAADYAAAAoAAAAAgAAAAEAAAABABgA"));
+    assert_non_null(strstr(page, "AwIBBgUEAAA=\""));
     free(page);
 }
 

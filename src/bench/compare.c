@@ -252,8 +252,11 @@ enum gf_status gf_compare_judge(const struct gf_comparison *comparison, struct g
 
 void gf_comparison_free(struct gf_comparison *comparison)
 {
-    for (int i = 0; i < comparison->groups; i++)
+    for (int i = 0; i < comparison->groups; i++) {
+        for (int k = 0; k < comparison->group[i].rows; k++)
+            free(comparison->group[i].row[k].spot);
         free(comparison->group[i].row);
+    }
     free(comparison->group);
     free(comparison->run);
     *comparison = (struct gf_comparison){0};

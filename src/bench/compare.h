@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "bench/compare_spot.h"
 #include "bench/timing.h"
 #include "chain/plan.h"
 #include "engine/backend.h"
@@ -21,12 +22,13 @@ struct gf_compare_row {
     char refused[160];   /* why the variant did not run; empty: it ran */
     bool chosen;         /* the chain runs this one */
     struct gf_timing warm, cold;
-    double rate;                 /* bytes a second: the group's bytes by the warm median */
-    double copy_percent;         /* of the measured rate of a copy */
-    double over_naive, over_cpu; /* speed-ups */
-    double difference;           /* the largest, in steps of a sample or in counts */
-    int tolerance;               /* the largest difference that the variant declares */
-    int kernels;                 /* launched; the first GF_COMPARE_KERNELS of them: */
+    double rate;                  /* bytes a second: the group's bytes by the warm median */
+    double copy_percent;          /* of the measured rate of a copy */
+    double over_naive, over_cpu;  /* speed-ups */
+    double difference;            /* the largest, in steps of a sample or in counts */
+    int tolerance;                /* the largest difference that the variant declares */
+    struct gf_compare_spot *spot; /* where it differs most; NULL if it does not */
+    int kernels;                  /* launched; the first GF_COMPARE_KERNELS of them: */
     struct gf_kernel_info kernel[GF_COMPARE_KERNELS];
 };
 

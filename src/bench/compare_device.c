@@ -64,6 +64,8 @@ static enum gf_status check_picture(struct variants *v, const struct gf_stage_wo
                          expected = gf_image_view(v->subject->out);
     if (!status)
         row->difference = gf_view_difference(&found, &expected);
+    if (!status && row->difference > 0)
+        row->spot = gf_compare_spot_make(&found, &expected);
     return status;
 }
 

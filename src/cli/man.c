@@ -244,7 +244,8 @@ static void put_profile(FILE *file)
         file,
         "*--profile=html:*_file_ writes the same figures as a page, one file that asks no "
         "network for anything: bars for time and bandwidth, and a timeline that the wheel "
-        "and the keys +, -, 0 and the arrows zoom and move. "
+        "and the keys +, -, 0 and the "
+        "arrows zoom and move, and the picture before and after under a slider. "
         "*--profile=compare:html:*_file_ does so for a comparison, *html=*_file_ for labs. "
         "*--report=*_file_ makes such a page of what was saved as JSON and of logs, by "
         "this version or an older one. Reports of one kind stand side by side, and a difference "

@@ -34,6 +34,10 @@ enum gf_status gf_flush_stdout(struct gf_error *error)
     errno = 0;
     if (!fflush(stdout) && !ferror(stdout))
         return GF_OK;
+    /* The error stems from an earlier write, whose reason stdio has not kept: a further one has the
+     * same. */
+    if (!errno && write(STDOUT_FILENO, "\n", 1) > 0)
+        errno = 0;
     return gf_fail(error, GF_ERROR_OUTPUT, "standard output: %s",
                    errno ? strerror(errno) : "cannot write");
 }

@@ -4,7 +4,19 @@
 
 #include "gpufilter/filter.h"
 #include "report/html.h"
+#include "report/picture_html.h"
 #include "report/profile_html.h"
+
+/* The input and the output, where they are files. */
+static void put_pictures(FILE *file, const struct gf_command *command)
+{
+    struct gf_page_picture before =
+                               gf_page_picture_make(command->input[0], NULL, &command->options),
+                           after = gf_page_picture_make(command->output, NULL, &command->options);
+    gf_pictures_html(file, &before, &after);
+    gf_page_picture_free(&before);
+    gf_page_picture_free(&after);
+}
 
 enum gf_status gf_run_page_put(FILE *file, const void *context, struct gf_error *error)
 {
@@ -17,6 +29,8 @@ enum gf_status gf_run_page_put(FILE *file, const void *context, struct gf_error 
         gf_profile_html(file, page->report, page->profile, "run", "", error);
     if (page->batch)
         gf_batch_html(file, page->batch, "batch", "The batch");
+    else
+        put_pictures(file, command);
     gf_html_end(file);
     return status;
 }

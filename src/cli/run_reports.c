@@ -11,6 +11,7 @@
 #include "report/compare_report.h"
 #include "report/explain_report.h"
 #include "report/html.h"
+#include "report/picture_html.h"
 
 static enum gf_status check_input(const struct gf_command *command, struct gf_error *error)
 {
@@ -27,9 +28,16 @@ static enum gf_status put_page(FILE *file, const void *context, struct gf_error 
 {
     const struct compare_page *const page = context;
     (void)error;
+    const struct gf_options *const options = &page->command->options;
+    struct gf_page_picture before = gf_page_picture_make(page->command->input[0], NULL, options),
+                           after = gf_page_picture_make(page->command->input[0],
+                                                        page->command->chain, options);
     gf_html_begin(file, page->command->chain ? page->command->chain : "no filter",
                   page->command->input[0]);
     gf_compare_html(file, page->comparison, "comparison", "");
+    gf_pictures_html(file, &before, &after);
+    gf_page_picture_free(&before);
+    gf_page_picture_free(&after);
     gf_html_end(file);
     return GF_OK;
 }

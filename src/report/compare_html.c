@@ -7,6 +7,7 @@
 #include "report/compare_report.h"
 #include "report/html.h"
 #include "report/html_chart.h"
+#include "report/picture_html.h"
 #include "report/text.h"
 
 /* Colours: the variant that the chain runs, the naive one, the others. */
@@ -115,6 +116,10 @@ static void put_group(FILE *file, const struct gf_comparison *comparison,
     for (int i = 0; i < group->rows; i++)
         put_row(file, comparison, group, &group->row[row_at(comparison, group, i)], slowest(group));
     gf_html(file, "</tbody></table></div>\n");
+    for (int i = 0; i < group->rows; i++) {
+        if (group->row[i].spot)
+            gf_spot_html(file, group->row[i].name, group->row[i].spot);
+    }
 }
 
 /* ---- the settings of the pipeline ---- */

@@ -61,4 +61,19 @@ function zoomable(box) {
   });
 }
 
+// The picture after lies over that before, and the range says how much of it is cut away. Two of
+// different shapes stay side by side.
+function slidable(box) {
+  const [before, after] = box.querySelectorAll('img'), range = box.querySelector('input');
+  function show() {
+    const shape = (image) => image.naturalWidth / image.naturalHeight;
+    if (Math.abs(shape(before) / shape(after) - 1) > 0.01) return;
+    box.classList.add('live');
+    range.hidden = false;
+    range.addEventListener('input', () => box.style.setProperty('--at', range.value + '%'));
+  }
+  Promise.all([before.decode(), after.decode()]).then(show, () => {});
+}
+
 document.querySelectorAll('.lanes').forEach(zoomable);
+document.querySelectorAll('.slider').forEach(slidable);

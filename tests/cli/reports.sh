@@ -49,6 +49,13 @@ stderr_is "gpufilter: --profile: the name of the file is empty"
 run 2 gpufilter --profile=html:out.png -i in.png -o out.png blur
 stderr_is "gpufilter: the page and --output are the same file"
 
+begin "the page of a picture that comes from a pipe, and of a stream of them"
+run 0 sh -c '"$GPUFILTER" --device=cpu --profile=html:piped.html -i - -o out.png blur <in.png'
+silent
+! grep -q 'class="slider"' piped.html || problem "there is a picture that cannot have been read twice"
+run 0 sh -c 'cat in.ppm in.ppm | "$GPUFILTER" --device=cpu --profile=html:stream.html -i - -o frame{n}.png blur'
+[ "$(grep -c '</html>' stream.html)" -eq 1 ] || problem "not one page: $(grep -c '</html>' stream.html)"
+
 begin "--report makes a page of saved reports"
 gpufilter --device=cpu --profile=json -i in.png -o out.png blur >run.json
 gpufilter --device=cpu --profile=compare:json -i in.png blur >compare.json

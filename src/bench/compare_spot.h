@@ -1,0 +1,22 @@
+/* The place where two pictures differ most, for a look at it. */
+#ifndef GF_BENCH_COMPARE_SPOT_H
+#define GF_BENCH_COMPARE_SPOT_H
+
+#include "stage/view.h"
+
+enum { GF_SPOT_SIDE = 40 };
+
+struct gf_compare_spot {
+    int x, y, width, height; /* of the part around it; no side is longer than GF_SPOT_SIDE */
+    /* RGB of 8 bits, without alpha, row by row. */
+    unsigned char expected[3 * GF_SPOT_SIDE * GF_SPOT_SIDE];
+    unsigned char found[3 * GF_SPOT_SIDE * GF_SPOT_SIDE];
+    /* What differs, in grey: white is the largest difference of a sample, alpha included. */
+    unsigned char difference[3 * GF_SPOT_SIDE * GF_SPOT_SIDE];
+};
+
+/* For two pictures of one format. NULL where they are equal, or there is no memory; to be freed. */
+struct gf_compare_spot *gf_compare_spot_make(const struct gf_view *found,
+                                             const struct gf_view *expected);
+
+#endif
