@@ -32,6 +32,9 @@ missing()
     case $1 in
     *cuda* | *--codec=gpu* | *--lab=*) echo "needs a GPU" ;;
     esac
+    case $1 in
+    *icc=*) "$GPUFILTER" --version | grep -q '^colours: Little CMS' || echo "needs Little CMS" ;;
+    esac
     for tool in ffmpeg parallel sbatch; do
         case $1 in
         $tool\ * | */$tool.sh*) command -v $tool >/dev/null || echo "needs $tool" ;;

@@ -7,6 +7,7 @@
 
 #include "batch/archive.h"
 #include "codec/formats.h"
+#include "icc/icc_build.h"
 #include "report/text.h"
 
 enum { OPTION_COLUMN = 34 };
@@ -187,6 +188,10 @@ void gf_help_version(FILE *file)
     fputs("backends: cpu (built without CUDA)\n", file);
 #endif
     print_formats(file);
+    if (gf_icc_available())
+        fprintf(file, "colours: Little CMS %s\n", gf_icc_library_version());
+    else
+        fputs("without colours: built without liblcms2-dev\n", file);
     struct gf_error error;
     if (gf_archive_load("archives", &error))
         fprintf(file, "without %s\n", error.text);

@@ -114,57 +114,91 @@ GF_TARGET_CLONES static void convert_matrix(const struct gf_icc_transform *t, co
 
 /* ---- a table of all colours ---- */
 
-static inline struct gf_icc_place place_of(const struct gf_icc_transform *t, const void *in,
-                                           int index, int channel)
+/* The results of a node, or between nodes: all channels at once, as gf_icc_interpolated() and
+ * gf_icc_mixed() have each. */
+typedef uint32_t quad_of_sums __attribute__((vector_size(16)));
+typedef uint16_t quad_of_samples __attribute__((vector_size(8)));
+enum { PART_BITS = 15 };
+_Static_assert(GF_ICC_PART == 1 << PART_BITS && GF_ICC_NODE == 4, "a node is a quad of samples");
+
+static inline __attribute__((always_inline)) quad_of_sums
+interpolated(const struct gf_icc_corners *corners, const uint16_t *node)
+{
+    quad_of_sums sum = {GF_ICC_PART / 2, GF_ICC_PART / 2, GF_ICC_PART / 2, GF_ICC_PART / 2};
+    for (int i = 0; i < 4; i++) {
+        quad_of_samples samples;
+        memcpy(&samples, node + (size_t)corners->node[i] * GF_ICC_NODE, sizeof samples);
+        sum += __builtin_convertvector(samples, quad_of_sums) * corners->weight[i];
+    }
+    return sum >> PART_BITS;
+}
+
+static inline __attribute__((always_inline)) struct gf_icc_place
+place_of(const struct gf_icc_transform *t, const void *in, int index, int channel, int bits)
 {
     const struct gf_icc_place *const places = gf_icc_block(t, t->place_at);
-    if (t->bits == 8)
+    if (bits == 8)
         return places[256 * channel + ((const unsigned char *)in)[index + channel]];
     const uint16_t sample = ((const uint16_t *)in)[index + channel];
     const uint16_t *const curve = gf_icc_block(t, t->curve_at);
     return gf_icc_place_of(t->curve_at ? curve[65536 * channel + sample] : sample, t->grid);
 }
 
+/* One channel of the result, from 0..65535 or, where curves follow, from light. */
 static inline __attribute__((always_inline)) void
-encode_light(const struct gf_icc_transform *t, float light, int channel, void *out, int index)
+store(const struct gf_icc_transform *t, uint32_t v, int channel, void *out, int index, int bits)
 {
     const void *const encode = gf_icc_block(t, t->encode_at + (unsigned)channel * t->encode_step);
-    if (t->bits == 8)
+    if (bits == 8 && t->encode_at)
         ((unsigned char *)out)[index] =
-            ((const unsigned char *)encode)[gf_icc_encode_index_8(light)];
+            ((const unsigned char *)encode)[gf_icc_encode_index_8(gf_icc_node_light(v))];
+    else if (bits == 8)
+        ((unsigned char *)out)[index] = (unsigned char)gf_icc_narrow(v);
     else
-        ((uint16_t *)out)[index] = (uint16_t)gf_icc_encode_16(encode, light);
+        ((uint16_t *)out)[index] =
+            (uint16_t)(t->encode_at ? gf_icc_encode_16(encode, gf_icc_node_light(v)) : v);
+}
+
+/* first: 1 of CMYK, whose first channel is the fourth axis, else 0. */
+static inline __attribute__((always_inline)) void grid_row(const struct gf_icc_transform *t,
+                                                           const void *in, int in_channels,
+                                                           void *out, int out_channels, int width,
+                                                           int first, int bits)
+{
+    const uint32_t grid = (uint32_t)t->grid;
+    const size_t cube = (size_t)grid * grid * grid * GF_ICC_NODE;
+    const uint16_t *const nodes = gf_icc_block(t, t->node_at);
+    for (int x = 0; x < width; x++) {
+        const int at = x * in_channels;
+        const struct gf_icc_corners corners = gf_icc_corners_of(
+            place_of(t, in, at, first, bits), place_of(t, in, at, first + 1, bits),
+            place_of(t, in, at, first + 2, bits), grid);
+        quad_of_sums v;
+        if (first) {
+            const struct gf_icc_place outer = place_of(t, in, at, 0, bits);
+            const uint16_t *const node = nodes + outer.node * cube;
+            v = interpolated(&corners, node) * (GF_ICC_PART - outer.part) +
+                interpolated(&corners, node + cube) * outer.part + GF_ICC_PART / 2;
+            v >>= PART_BITS;
+        } else {
+            v = interpolated(&corners, nodes);
+        }
+        for (int c = 0; c < t->outputs; c++)
+            store(t, v[c], c, out, x * out_channels + c, bits);
+    }
 }
 
 GF_TARGET_CLONES static void convert_grid(const struct gf_icc_transform *t, const void *in,
                                           int in_channels, void *out, int out_channels, int width)
 {
-    const uint32_t grid = (uint32_t)t->grid;
-    const int first = t->inputs - 3; /* of CMYK the first channel is the fourth axis */
-    for (int x = 0; x < width; x++) {
-        const int at = x * in_channels;
-        const struct gf_icc_corners corners =
-            gf_icc_corners_of(place_of(t, in, at, first), place_of(t, in, at, first + 1),
-                              place_of(t, in, at, first + 2), grid);
-        const uint16_t *node = gf_icc_block(t, t->node_at);
-        struct gf_icc_place outer = {0};
-        const size_t cube = (size_t)grid * grid * grid * GF_ICC_NODE;
-        if (first) {
-            outer = place_of(t, in, at, 0);
-            node += outer.node * cube;
-        }
-        for (int c = 0; c < t->outputs; c++) {
-            uint32_t v = gf_icc_interpolated(&corners, node + c);
-            if (first)
-                v = gf_icc_mixed(v, gf_icc_interpolated(&corners, node + cube + c), outer.part);
-            if (t->encode_at)
-                encode_light(t, gf_icc_node_light(v), c, out, x * out_channels + c);
-            else if (t->bits == 8)
-                ((unsigned char *)out)[x * out_channels + c] = (unsigned char)gf_icc_narrow(v);
-            else
-                ((uint16_t *)out)[x * out_channels + c] = (uint16_t)v;
-        }
-    }
+    if (t->inputs == 4 && t->bits == 8)
+        grid_row(t, in, 4, out, out_channels, width, 1, 8);
+    else if (t->inputs == 4)
+        grid_row(t, in, 4, out, out_channels, width, 1, 16);
+    else if (t->bits == 8)
+        grid_row(t, in, in_channels, out, out_channels, width, 0, 8);
+    else
+        grid_row(t, in, in_channels, out, out_channels, width, 0, 16);
 }
 
 void gf_icc_convert(const struct gf_icc_transform *t, const void *in, int in_channels, void *out,
