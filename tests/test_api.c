@@ -130,7 +130,7 @@ static void test_wrong_options(void **state)
     ASSERT_OPTION_REFUSED(format, (enum gf_file_format)17, "17 is outside 0..10");
     ASSERT_OPTION_REFUSED(quality, 1000, "1000 is outside 1..100");
     ASSERT_OPTION_REFUSED(quality, 0, "0 is outside 1..100");
-    ASSERT_OPTION_REFUSED(subsampling, (enum gf_subsampling)9, "9 is outside 0..2");
+    ASSERT_OPTION_REFUSED(subsampling, (enum gf_subsampling)9, "9 is outside 0..3");
     ASSERT_OPTION_REFUSED(png_level, 77, "77 is outside 0..9");
     struct gf_options options = gf_options_default();
     options.transfer = GF_TRANSFER_ZERO_COPY;

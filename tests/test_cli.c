@@ -210,7 +210,7 @@ static void test_refusals(void **state)
     assert_refused("--device=gpu -i a",
                    "--device=gpu is none of auto, cpu, cuda, cuda:N; did you mean 'cuda'?");
     assert_refused("--subsampling=4:2:0",
-                   "--subsampling=4:2:0 is none of 420, 422, 444; did you mean '420'?");
+                   "--subsampling=4:2:0 is none of auto, 420, 422, 444; did you mean '420'?");
     assert_refused("--zzz", "unknown option '--zzz' (--help lists them)");
     assert_refused("-x", "unknown option '-x' (--help lists them)");
     assert_refused("--strip=yes", "--strip takes no value");

@@ -276,7 +276,7 @@ static enum gf_status encode(const struct gf_lab_run *run, struct gf_jpeg_encode
         picture.in = gf_view_make(sample->painted.data, sample->pitch, sample->format,
                                   {0, sample->format.height});
         picture.quality = params->quality;
-        picture.subsampling = gf_options_default().subsampling;
+        picture.subsampling = GF_SUBSAMPLING_420;
     }
     gf_jpeg_encoder_measure(encoder, &steps);
     for (int i = -1; i < run->runs; i++) { /* the first run allocates */

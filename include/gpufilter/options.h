@@ -42,7 +42,12 @@ enum gf_codec {
 };
 /* What packs the pixels of a TIFF. */
 enum gf_tiff_compression { GF_TIFF_DEFLATE, GF_TIFF_LZW, GF_TIFF_NONE, GF_TIFF_JPEG };
-enum gf_subsampling { GF_SUBSAMPLING_420, GF_SUBSAMPLING_422, GF_SUBSAMPLING_444 };
+enum gf_subsampling {
+    GF_SUBSAMPLING_420,
+    GF_SUBSAMPLING_422,
+    GF_SUBSAMPLING_444,
+    GF_SUBSAMPLING_AUTO /* 444 where quality is over 90, else 420 */
+};
 
 enum {
     GF_DEVICE_INDEX_MAX = 1023,
@@ -86,7 +91,7 @@ struct gf_options {
     enum gf_file_format format; /* of the output; GF_FILE_AUTO: by the extension of its name, or
                                  * the input's where there is no name */
     int quality; /* of JPEG, WebP, AVIF, JPEG XL, and JPEG in TIFF, 1..GF_QUALITY_MAX */
-    enum gf_subsampling subsampling; /* of JPEG */
+    enum gf_subsampling subsampling; /* of JPEG and AVIF */
     bool progressive;                /* of JPEG */
     int png_level; /* 0..GF_PNG_LEVEL_MAX; 1 is the library's own quick coder, the others zlib's */
     /* Takes warnings, a line each; NULL: nobody. It may be called from any thread during a call of
@@ -94,7 +99,8 @@ struct gf_options {
     void (*warn)(void *context, const char *text);
     void *warn_context;
     bool lossless; /* the file gives back the same pixels; GF_ERROR_OUTPUT where it cannot */
-    bool reserved[3];
+    bool optimize; /* a JPEG's Huffman codes are made for the picture: the file is smaller */
+    bool reserved[2];
     enum gf_tiff_compression tiff_compression;
 };
 

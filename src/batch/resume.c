@@ -12,9 +12,11 @@
 
 uint64_t gf_chain_fingerprint(const char *chain, const struct gf_options *options)
 {
-    const int values[] = {(int)options->format,     options->quality,   (int)options->subsampling,
-                          options->progressive,     options->png_level, options->autorotate,
-                          options->allow_truncated, options->strip,     options->no_fuse};
+    const int values[] = {
+        (int)options->format,     options->quality,   (int)options->subsampling,
+        options->progressive,     options->png_level, options->autorotate,
+        options->allow_truncated, options->strip,     options->no_fuse,
+        options->lossless,        options->optimize,  (int)options->tiff_compression};
     const char *const text = chain ? chain : "";
     return gf_hash(gf_hash(GF_HASH_START, text, strlen(text) + 1), values, sizeof values);
 }

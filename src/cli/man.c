@@ -355,7 +355,8 @@ static void put_files(FILE *file)
           "\\fB\\-\\-calibrate\\fR makes it anew.\n"
           ".PP\n"
           "An interlaced PNG is decoded as a whole, as is a JPEG of several scans (a progressive "
-          "one), and \\fB\\-\\-progressive\\fR encodes as a whole. Without \\fB\\-\\-memory\\fR "
+          "one), and \\fB\\-\\-progressive\\fR and \\fB\\-\\-optimize\\fR encode as a whole. "
+          "Without \\fB\\-\\-memory\\fR "
           "there "
           "is no limit to that but \\fB\\-\\-max\\-pixels\\fR; a picture that takes more than "
           "\\fB\\-\\-memory\\fR is refused.\n",

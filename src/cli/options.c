@@ -19,7 +19,7 @@ static const struct gf_choice formats[] = {
     {"jpg", GF_FILE_JPEG}, {"ppm", GF_FILE_PNM}, {"pgm", GF_FILE_PNM}, {0},
 };
 static const struct gf_choice subsamplings[] = {
-    {"420", GF_SUBSAMPLING_420}, {"422", GF_SUBSAMPLING_422}, {"444", GF_SUBSAMPLING_444}, {0},
+    {"auto", GF_SUBSAMPLING_AUTO}, {"420", GF_SUBSAMPLING_420}, {"422", GF_SUBSAMPLING_422}, {"444", GF_SUBSAMPLING_444}, {0},
 };
 static const struct gf_choice tiff_compressions[] = {
     {"deflate", GF_TIFF_DEFLATE}, {"lzw", GF_TIFF_LZW}, {"none", GF_TIFF_NONE}, {"jpeg", GF_TIFF_JPEG}, {0},
@@ -85,10 +85,12 @@ static const struct gf_option options[] = {
      .help = "the same pixels again from the file, or a refusal"},
     {.name = "subsampling", .type = GF_OPTION_CHOICE, .choices = subsamplings,
      .offset = AT(options.subsampling),
-     .help = "JPEG chroma subsampling"},
+     .help = "of colours in JPEG and AVIF; auto is 444 above quality 90, else 420"},
     {.name = "progressive", .type = GF_OPTION_SWITCH, .implied = true,
      .offset = AT(options.progressive),
      .help = "write a progressive JPEG"},
+    {.name = "optimize", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(options.optimize),
+     .help = "write a smaller JPEG, by codes made for the picture"},
     {.name = "png-level", .argument = "N", .type = GF_OPTION_INT, .least = 0, .greatest = GF_PNG_LEVEL_MAX,
      .offset = AT(options.png_level),
      .help = "PNG compression; 1 is quick"},

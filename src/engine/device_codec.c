@@ -74,7 +74,8 @@ bool gf_device_encodes(enum gf_file_format file_format, struct gf_format format,
                        const struct gf_options *options)
 {
     return file_format == GF_FILE_JPEG && format.bits == 8 &&
-           (format.channels == 1 || format.channels == 3) && !options->progressive;
+           (format.channels == 1 || format.channels == 3) && !options->progressive &&
+           !options->optimize;
 }
 
 enum gf_status gf_device_encode(struct gf_jpeg_device *codec, const struct gf_image *image,

@@ -10,6 +10,7 @@ static const struct gf_options defaults = {
     .autorotate = true,
     .quality = 90,
     .png_level = 1,
+    .subsampling = GF_SUBSAMPLING_AUTO,
 };
 
 /* A caller's struct that lacks later members must not end in padding that they would lie in. */
@@ -46,7 +47,7 @@ static const struct member {
     MEMBER(codec, 0, GF_CODEC_GPU),
     MEMBER(format, 0, GF_FILE_GIF),
     MEMBER(quality, 1, GF_QUALITY_MAX),
-    MEMBER(subsampling, 0, GF_SUBSAMPLING_444),
+    MEMBER(subsampling, 0, GF_SUBSAMPLING_AUTO),
     MEMBER(tiff_compression, 0, GF_TIFF_JPEG),
     MEMBER(png_level, 0, GF_PNG_LEVEL_MAX),
 #undef MEMBER
@@ -74,6 +75,10 @@ enum gf_status gf_options_check(const struct gf_options *given, struct gf_option
             return gf_fail(error, GF_ERROR_USAGE, "options.%s=%d is outside %d..%d", member->name,
                            value, member->least, member->greatest);
     }
+    enum { FINE_QUALITY = 90 };
+    if (checked->subsampling == GF_SUBSAMPLING_AUTO) /* what codecs see is one of the others */
+        checked->subsampling =
+            checked->quality > FINE_QUALITY ? GF_SUBSAMPLING_444 : GF_SUBSAMPLING_420;
     if (!checked->max_pixels)
         return gf_fail(error, GF_ERROR_USAGE, "options.max_pixels=0 allows no picture");
     if (checked->transfer == GF_TRANSFER_ZERO_COPY && checked->host_memory == GF_HOST_PAGEABLE)

@@ -120,3 +120,20 @@ if has GIF; then
     run 2 gpufilter -i in.ppm -o out.gif
     stderr_like 'out.gif: GIF is read, not written: use .png, .*'
 fi
+
+begin "JPEG: colours at full size above quality 90, unless told otherwise"
+for quality in 90:420 91:444 100:444; do
+    run 0 gpufilter -i in.ppm -o default.jpg --quality="${quality%:*}"
+    run 0 gpufilter -i in.ppm -o told.jpg --quality="${quality%:*}" --subsampling="${quality#*:}"
+    same default.jpg told.jpg
+done
+run 0 gpufilter -i in.ppm -o small.jpg --quality=95 --subsampling=420
+cmp -s small.jpg told.jpg && problem "--subsampling changes nothing"
+
+begin "--optimize: the same pixels in fewer bytes"
+run 0 gpufilter -i in.ppm -o plain.jpg
+run 0 gpufilter -i in.ppm -o optimized.jpg --optimize
+[ "$(wc -c <optimized.jpg)" -lt "$(wc -c <plain.jpg)" ] || problem "it has $(wc -c <optimized.jpg) bytes of $(wc -c <plain.jpg)"
+gpufilter -i plain.jpg -o a.ppm
+gpufilter -i optimized.jpg -o b.ppm
+same a.ppm b.ppm

@@ -23,6 +23,7 @@ void gf_jpeg_configure(struct jpeg_compress_struct *jpeg, struct gf_format forma
         jpeg->comp_info[0].h_samp_factor = options->subsampling == GF_SUBSAMPLING_444 ? 1 : 2;
         jpeg->comp_info[0].v_samp_factor = options->subsampling == GF_SUBSAMPLING_420 ? 2 : 1;
     }
+    jpeg->optimize_coding = options->optimize;
     if (options->progressive)
         jpeg_simple_progression(jpeg);
 }

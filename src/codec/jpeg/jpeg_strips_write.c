@@ -69,7 +69,7 @@ struct gf_jpeg_strips_layout gf_jpeg_strips_layout(struct gf_format format,
     const uint64_t budget =
         options->memory_bytes ? options->memory_bytes / MEMORY_SHARE : MEMORY_BYTES;
     struct gf_jpeg_strips_layout layout = {.threads = gf_jpeg_share_threads(options)};
-    if (options->progressive ||
+    if (options->progressive || options->optimize ||
         (!strip_rows && (int64_t)format.width * format.height < PIXELS_LEAST))
         return none;
     int each = rows / (4 * layout.threads);

@@ -278,7 +278,7 @@ struct gf_codec_memory gf_jpeg_sink_memory(struct gf_format format,
                                            const struct gf_options *options)
 {
     enum { BLOCKS_OF_PADDING = 2 };
-    if (!options->progressive)
+    if (!options->progressive && !options->optimize)
         return (struct gf_codec_memory){gf_jpeg_strips_layout(format, options, 0).memory,
                                         "several of its strips are encoded at once"};
     const uint64_t columns = (uint64_t)format.width / DCTSIZE + BLOCKS_OF_PADDING,
@@ -289,8 +289,9 @@ struct gf_codec_memory gf_jpeg_sink_memory(struct gf_format format,
                   (options->subsampling == GF_SUBSAMPLING_420   ? 4
                    : options->subsampling == GF_SUBSAMPLING_422 ? 2
                                                                 : 1);
-    return (struct gf_codec_memory){blocks * sizeof(JBLOCK),
-                                    "a progressive JPEG is encoded as a whole"};
+    return (struct gf_codec_memory){
+        blocks * sizeof(JBLOCK), options->progressive ? "a progressive JPEG is encoded as a whole"
+                                                      : "an optimized JPEG is encoded as a whole"};
 }
 
 enum gf_status gf_jpeg_sink_open(struct gf_output *output, struct gf_format format,
