@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "codec/common/checks.h"
 #include "cuda/jpeg/decoder.h"
 #include "cuda/jpeg/encoder.h"
 #include "gpufilter/device.h"
@@ -226,8 +227,8 @@ enum gf_status gf_jpeg_device_encode(struct gf_jpeg_device *codec, const struct 
                                      struct gf_error *error)
 {
     struct request request = {
-        .bytes = gf_jpeg_encoder_bytes(in->format, options->subsampling),
-        .encode = {.in = *in, .quality = options->quality, .subsampling = options->subsampling}};
+        .bytes = gf_jpeg_encoder_bytes(in->format, gf_subsampling_of(options)),
+        .encode = {.in = *in, .quality = options->quality, .subsampling = gf_subsampling_of(options)}};
     *scan = (struct gf_jpeg_scan){0};
     const bool served = serve(codec, &codec->to_encode, &request);
     if (request.status)

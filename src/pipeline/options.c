@@ -75,10 +75,6 @@ enum gf_status gf_options_check(const struct gf_options *given, struct gf_option
             return gf_fail(error, GF_ERROR_USAGE, "options.%s=%d is outside %d..%d", member->name,
                            value, member->least, member->greatest);
     }
-    enum { FINE_QUALITY = 90 };
-    if (checked->subsampling == GF_SUBSAMPLING_AUTO) /* what codecs see is one of the others */
-        checked->subsampling =
-            checked->quality > FINE_QUALITY ? GF_SUBSAMPLING_444 : GF_SUBSAMPLING_420;
     if (!checked->max_pixels)
         return gf_fail(error, GF_ERROR_USAGE, "options.max_pixels=0 allows no picture");
     if (checked->transfer == GF_TRANSFER_ZERO_COPY && checked->host_memory == GF_HOST_PAGEABLE)

@@ -4,6 +4,7 @@
 #include "base/fail.h"
 #include "codec/avif/avif.h"
 #include "codec/avif/avif_calls.h"
+#include "codec/common/checks.h"
 #include "codec/common/samples.h"
 #include "codec/common/whole_sink.h"
 
@@ -21,7 +22,7 @@ static enum gf_status fail(const struct gf_whole_sink *sink, avifResult result,
 static avifPixelFormat sampling(const struct gf_whole_sink *sink)
 {
     const struct gf_options *const options = &sink->options;
-    const enum gf_subsampling subsampling = options->subsampling;
+    const enum gf_subsampling subsampling = gf_subsampling_of(options);
     if (gf_colour_channels(sink->format) == 1)
         return AVIF_PIXEL_FORMAT_YUV400;
     return options->lossless || subsampling == GF_SUBSAMPLING_444 ? AVIF_PIXEL_FORMAT_YUV444

@@ -17,6 +17,14 @@ void gf_warn(const struct gf_options *options, const char *format, ...)
     options->warn(options->warn_context, text);
 }
 
+enum gf_subsampling gf_subsampling_of(const struct gf_options *options)
+{
+    enum { FINE_QUALITY = 90 };
+    if (options->subsampling != GF_SUBSAMPLING_AUTO)
+        return options->subsampling;
+    return options->quality > FINE_QUALITY ? GF_SUBSAMPLING_444 : GF_SUBSAMPLING_420;
+}
+
 enum gf_status gf_size_check(const char *name, uint64_t width, uint64_t height,
                              const struct gf_options *options, struct gf_error *error)
 {

@@ -10,6 +10,9 @@
 /* Passes one line to options->warn, if the caller set it. */
 void gf_warn(const struct gf_options *options, const char *format, ...) GF_PRINTF(2, 3);
 
+/* The subsampling of colours; what GF_SUBSAMPLING_AUTO stands for is known here alone. */
+enum gf_subsampling gf_subsampling_of(const struct gf_options *options);
+
 /* GF_ERROR_INPUT for a picture that has no pixels, more than options->max_pixels, or too long a
  * side. */
 enum gf_status gf_size_check(const char *name, uint64_t width, uint64_t height,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/image.h"
+#include "codec/common/checks.h"
 
 enum { ROWS_AT_ONCE = 16, SOS = 0xda };
 
@@ -20,8 +21,8 @@ void gf_jpeg_configure(struct jpeg_compress_struct *jpeg, struct gf_format forma
     jpeg_set_defaults(jpeg);
     jpeg_set_quality(jpeg, options->quality, TRUE);
     if (!gray) {
-        jpeg->comp_info[0].h_samp_factor = options->subsampling == GF_SUBSAMPLING_444 ? 1 : 2;
-        jpeg->comp_info[0].v_samp_factor = options->subsampling == GF_SUBSAMPLING_420 ? 2 : 1;
+        jpeg->comp_info[0].h_samp_factor = gf_subsampling_of(options) == GF_SUBSAMPLING_444 ? 1 : 2;
+        jpeg->comp_info[0].v_samp_factor = gf_subsampling_of(options) == GF_SUBSAMPLING_420 ? 2 : 1;
     }
     jpeg->optimize_coding = options->optimize;
     if (options->progressive)

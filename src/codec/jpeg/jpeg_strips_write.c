@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/image.h"
+#include "codec/common/checks.h"
 #include "base/pages.h"
 #include "codec/common/ordered_work.h"
 #include "codec/jpeg/jpeg_share.h"
@@ -64,7 +65,7 @@ struct gf_jpeg_strips_layout gf_jpeg_strips_layout(struct gf_format format,
 {
     const struct gf_jpeg_strips_layout none = {0};
     const bool gray = gf_colour_channels(format) == 1;
-    const int unit = !gray && options->subsampling == GF_SUBSAMPLING_420 ? 16 : 8;
+    const int unit = !gray && gf_subsampling_of(options) == GF_SUBSAMPLING_420 ? 16 : 8;
     const int rows = (format.height + unit - 1) / unit;
     const uint64_t budget =
         options->memory_bytes ? options->memory_bytes / MEMORY_SHARE : MEMORY_BYTES;

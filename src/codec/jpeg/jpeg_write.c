@@ -286,9 +286,9 @@ struct gf_codec_memory gf_jpeg_sink_memory(struct gf_format format,
     uint64_t blocks = columns * rows;
     if (gf_colour_channels(format) == 3)
         blocks += 2 * blocks /
-                  (options->subsampling == GF_SUBSAMPLING_420   ? 4
-                   : options->subsampling == GF_SUBSAMPLING_422 ? 2
-                                                                : 1);
+                  (gf_subsampling_of(options) == GF_SUBSAMPLING_420   ? 4
+                   : gf_subsampling_of(options) == GF_SUBSAMPLING_422 ? 2
+                                                                      : 1);
     return (struct gf_codec_memory){
         blocks * sizeof(JBLOCK), options->progressive ? "a progressive JPEG is encoded as a whole"
                                                       : "an optimized JPEG is encoded as a whole"};

@@ -82,8 +82,8 @@ static bool set(const struct gf_tiff_handle *handle, uint32_t tag, int value)
 static bool set_jpeg(const struct gf_tiff_handle *handle, struct gf_format format,
                      const struct gf_options *options)
 {
-    const int across = options->subsampling == GF_SUBSAMPLING_444 ? 1 : 2,
-              down = options->subsampling == GF_SUBSAMPLING_420 ? 2 : 1;
+    const int across = gf_subsampling_of(options) == GF_SUBSAMPLING_444 ? 1 : 2,
+              down = gf_subsampling_of(options) == GF_SUBSAMPLING_420 ? 2 : 1;
     if (!set(handle, TIFFTAG_COMPRESSION, COMPRESSION_JPEG) ||
         !set(handle, TIFFTAG_JPEGQUALITY, options->quality))
         return false;
