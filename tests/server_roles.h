@@ -78,11 +78,18 @@ static void die_with(const char *parent)
         _exit(99);
 }
 
-/* serve PARENT DELAY FAIL_RUN MEMORY REST IDLE WORKERS */
-static int serve(char **word)
+/* serve PARENT DELAY FAIL_RUN MEMORY REST IDLE WORKERS; activated: with a listening socket as
+ * descriptor 3, as systemd hands it over. */
+static int serve(char **word, bool activated)
 {
     struct gf_error error = {0};
+    char process[20];
     die_with(word[0]);
+    snprintf(process, sizeof process, "%d", (int)getpid());
+    if (activated) {
+        setenv("LISTEN_PID", process, 1);
+        setenv("LISTEN_FDS", "1", 1);
+    }
     role = (struct server_role){.delay_us = atoi(word[1]),
                                 .fail_run = atoi(word[2]),
                                 .memory_bytes = strtoull(word[3], NULL, 10),
@@ -164,7 +171,8 @@ static int client(char **word)
 
 /* ---- in the test ---- */
 
-static inline pid_t start_role(char **words)
+/* handed: a descriptor that becomes the process's descriptor 3; -1: none. */
+static inline pid_t start_role_with(char **words, int handed)
 {
     posix_spawn_file_actions_t files;
     pid_t process = 0;
@@ -174,11 +182,18 @@ static inline pid_t start_role(char **words)
         assert_int_equal(posix_spawn_file_actions_addopen(&files, fd, in_folder("said"),
                                                           O_WRONLY | O_CREAT | O_APPEND, 0600),
                          0);
-    assert_int_equal(posix_spawn_file_actions_addclosefrom_np(&files, 3), 0);
+    if (handed >= 0)
+        assert_int_equal(posix_spawn_file_actions_adddup2(&files, handed, 3), 0);
+    assert_int_equal(posix_spawn_file_actions_addclosefrom_np(&files, handed >= 0 ? 4 : 3), 0);
     assert_int_equal(posix_spawn(&process, "/proc/self/exe", &files, NULL, words, environ), 0);
     posix_spawn_file_actions_destroy(&files);
     assert_true(process > 1);
     return process;
+}
+
+static inline pid_t start_role(char **words)
+{
+    return start_role_with(words, -1);
 }
 
 static inline void send_signal(pid_t process, int number)
@@ -357,7 +372,9 @@ static inline int run_role(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_IGN);
     if (argc > 8 && !strcmp(argv[1], "serve"))
-        return serve(argv + 2);
+        return serve(argv + 2, false);
+    if (argc > 8 && !strcmp(argv[1], "activated"))
+        return serve(argv + 2, true);
     if (argc > 7 && !strcmp(argv[1], "client"))
         return client(argv + 2);
     return -1;

@@ -2,6 +2,7 @@
  * use it; how it begins and ends. The server is a process with simulated devices. */
 #include <errno.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 #include "batch/batch.h"
 #include "server_roles.h"
@@ -348,6 +349,66 @@ static void test_it_ends_without_work(void **state)
     assert_int_equal(end_of(process), 0);
 }
 
+/* The socket stays when the server ends, and the next one goes on with it. */
+static void test_activation(void **state)
+{
+    (void)state;
+    char parent[20];
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(parent, sizeof parent, "%d", (int)getpid());
+    snprintf(address.sun_path, sizeof address.sun_path, "%s/gpufilter/server", folder);
+    char *words[] = {"test", "activated", parent, "0", "0", "0", "0", "0", "2", NULL};
+    const int made = gf_server_folder_open(in_folder("gpufilter"), true);
+    const int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    assert_true(made >= 0 && listener >= 0);
+    close(made);
+    assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(listener, 8), 0);
+    for (int i = 0; i < 2; i++) {
+        server = start_role_with(words, listener);
+        /* The client may come first: the socket keeps it. */
+        const struct seen seen = run_client(test_chain, in_folder("in.ppm"), in_folder("out.ppm"));
+        assert_true(seen.by_server);
+        assert_right(in_folder("out.ppm"));
+        assert_int_equal(look_at_server().process, server);
+        stop_server();
+        assert_int_equal(access(address.sun_path, F_OK), 0);
+    }
+    close(listener);
+    assert_int_equal(unlink(address.sun_path), 0);
+}
+
+static unsigned long long processor_ticks(pid_t process)
+{
+    char path[60], text[1024] = "";
+    unsigned long long user = 0, system = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
+    FILE *const file = fopen(path, "r");
+    assert_non_null(file);
+    assert_non_null(fgets(text, sizeof text, file));
+    fclose(file);
+    assert_int_equal(sscanf(strrchr(text, ')') + 1,
+                            " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user,
+                            &system),
+                     2);
+    return user + system;
+}
+
+/* While it waits nothing in it runs, also with a client that is connected and says nothing. */
+static void test_an_idle_server_sleeps(void **state)
+{
+    (void)state;
+    start_server((struct server_role){.rest_ms = 20});
+    struct gf_remote *const remote = gf_server_connect(0);
+    assert_non_null(remote);
+    usleep(200000); /* it gives its memory back */
+    const unsigned long long before = processor_ticks(server);
+    usleep(500000);
+    assert_true(processor_ticks(server) <= before + 5); /* of 50 that a loop would take */
+    remote->close(remote);
+    stop_server();
+}
+
 static void test_idle_memory_is_given_back(void **state)
 {
     (void)state;
@@ -379,6 +440,8 @@ int main(int argc, char **argv)
         cmocka_unit_test_teardown(test_the_end_waits_for_work, end_test),
         cmocka_unit_test_teardown(test_signals_end_it, end_test),
         cmocka_unit_test_teardown(test_it_ends_without_work, end_test),
+        cmocka_unit_test_teardown(test_activation, end_test),
+        cmocka_unit_test_teardown(test_an_idle_server_sleeps, end_test),
         cmocka_unit_test_teardown(test_idle_memory_is_given_back, end_test),
     };
     const int ended = run_role(argc, argv);

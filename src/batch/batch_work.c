@@ -145,7 +145,7 @@ static void picture_done(void *context, int number, const char *path,
     }
     pthread_mutex_lock(&batch->lock);
     count_picture(batch, profile);
-    if (request->learning)
+    if (request->learning && !gf_pipeline_is_remote(worker->pipeline))
         gf_learning_add(request->learning, profile);
     if (request->profile)
         gf_batch_profile_add(request->profile, profile, gf_now() - profile->wall_s - batch->begin_s,

@@ -111,6 +111,8 @@ struct gf_remote {
 enum gf_status gf_pipeline_open_remote(const char *chain, const struct gf_options *options,
                                        struct gf_remote *remote, struct gf_pipeline **pipeline,
                                        struct gf_error *error) GF_CHECKED;
+/* Whether the last picture was the remote's. */
+bool gf_pipeline_is_remote(const struct gf_pipeline *pipeline);
 /* The bytes of buffers in device memory that the pipeline keeps between two pictures. */
 uint64_t gf_pipeline_held_bytes(const struct gf_pipeline *pipeline);
 /* Does the work of another process's pipeline. This one takes over the chain and the options,

@@ -98,6 +98,11 @@ enum gf_status gf_pipeline_leave_remote(struct gf_pipeline *pipeline, struct gf_
     return status ? status : gf_input_rewind(task->input, error);
 }
 
+bool gf_pipeline_is_remote(const struct gf_pipeline *pipeline)
+{
+    return pipeline->remote != NULL;
+}
+
 /* ---- the process that does the picture ---- */
 
 uint64_t gf_pipeline_held_bytes(const struct gf_pipeline *pipeline)
@@ -107,8 +112,10 @@ uint64_t gf_pipeline_held_bytes(const struct gf_pipeline *pipeline)
 
 static void sum_spans(const struct gf_spans *spans, double *busy_s)
 {
-    for (size_t i = 0; i < spans->count; i++)
-        busy_s[spans->item[i].kind] += spans->item[i].end_s - spans->item[i].begin_s;
+    for (size_t i = 0; i < spans->count; i++) {
+        if (spans->item[i].kind != GF_SPAN_START) /* that is not the picture's */
+            busy_s[spans->item[i].kind] += spans->item[i].end_s - spans->item[i].begin_s;
+    }
 }
 
 static void fill_result(struct gf_pipeline *pipeline, const struct gf_picture_task *task,

@@ -1,0 +1,200 @@
+#!/bin/bash
+# What `make bench-serve` runs, on a machine with a GPU: single pictures by a server whose GPU is awake, whole processes from and to memory,
+# beside the CPU and a GPU that each process starts; loops of pictures, 16 of them at once; the processor time of a server that waits; and servers
+# that are killed under 8 loops. Every output is compared with the CPU's. Argument: the program. Environment:
+#   RUNS=15               runs of a single picture, of which the median counts
+#   LOOP=200              pictures of a loop
+#   KILLS=20              servers that are killed
+#   RESULTS=FILE.json     where the figures go (tests/bench/results/serve-DATE.json, and .txt)
+#   GF_COMMIT=NAME        the commit, where git does not know it
+set -u
+export LC_ALL=C
+program=$(readlink -f "${1:?the program}")
+here=$(dirname "$(readlink -f "$0")")
+RUNS=${RUNS:-15} LOOP=${LOOP:-200} KILLS=${KILLS:-20}
+results=${RESULTS:-$here/results/serve-$(date -u +%Y-%m-%d).json}
+mkdir -p "$(dirname "$results")" || exit 1
+work=$(mktemp -d /dev/shm/gpufilter-bench.XXXXXX) || exit 1
+server=
+finish() {
+    [ -z "$server" ] || kill -9 "$server" 2>/dev/null
+    rm -rf "$work"
+}
+trap finish EXIT
+trap 'exit 130' INT TERM
+export XDG_CACHE_HOME=$work/cache XDG_RUNTIME_DIR=$work/run GPUFILTER_OPTS=
+mkdir -m 700 "$XDG_CACHE_HOME" "$XDG_RUNTIME_DIR" || exit 1
+"$program" --devices | grep -q '^cuda:0 ' || { echo "bench-serve: there is no GPU" >&2; exit 3; }
+chain=blur=2,equalize
+: >"$work/figures"
+: >"$work/bars"
+
+# ---- the pictures ----
+
+"$program" --device=cpu -q -i "$here/../../samples/harbour.png" -o "$work/33m.ppm" 'resize=w=7680:h=4320:fit=cover' || exit 1
+"$program" --device=cpu -q -i "$work/33m.ppm" -o "$work/33m.jpg" || exit 1
+"$program" --device=cpu -q -i "$work/33m.ppm" -o "$work/1080p.jpg" 'resize=w=1920:h=1080' || exit 1
+for each in 33m.ppm 33m.jpg 1080p.jpg; do
+    "$program" --device=cpu -q -i "$work/$each" -o "$work/cpu.$each" $chain || exit 1
+done
+
+# ---- the server ----
+
+start_server() {
+    local tries=0
+    "$program" --serve >"$work/served" 2>&1 &
+    server=$!
+    until grep -q serving "$work/served"; do
+        [ $((tries += 1)) -le 3000 ] && kill -0 "$server" 2>/dev/null || { cat "$work/served" >&2; exit 1; }
+        sleep 0.01
+    done
+}
+
+stop_server() {
+    "$program" --serve=stop && wait "$server" || : >"$work/broken"
+    server=
+}
+
+processor_ticks() { # of the server: clock ticks, hundredths of a second
+    sed 's/.*) //' "/proc/$server/stat" | cut -d' ' -f12,13 | awk '{print $1 + $2}'
+}
+
+# ---- measuring ----
+
+now_us() {
+    echo "${EPOCHREALTIME/./}"
+}
+
+median() {
+    sort -n | awk '{v[NR] = $1} END {print (NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2)}'
+}
+
+note() { # NAME, VALUE, UNIT
+    echo "$1|$2|$3" >>"$work/figures"
+    printf '%-58s %10s %s\n' "$1" "$2" "$3"
+}
+
+bar() { # NAME, MEASURED, BAR, UNIT, most|least
+    local verdict
+    verdict=$(awk -v m="$2" -v l="$3" -v how="$5" 'BEGIN {print ((how == "most" ? m <= l : m >= l) ? "ok" : "MISSED")}')
+    [ "$verdict" = ok ] || : >"$work/broken"
+    echo "$1|$5|$3|$2|$4|$verdict" >>"$work/bars"
+}
+
+same() { # A, B
+    cmp -s "$1" "$2" || { echo "bench-serve: $1 differs from $2" >&2; : >"$work/broken"; }
+}
+
+one() { # PICTURE, OPTIONS... -> the median in ms of a whole process, after one that does not count
+    local picture=$1 round begin end
+    shift
+    for ((round = 0; round <= RUNS; round++)); do
+        begin=$(now_us)
+        "$program" -q "$@" -i "$work/$picture" -o "$work/out.$picture" $chain || : >"$work/broken"
+        end=$(now_us)
+        [ $round = 0 ] || echo $((end - begin))
+    done | median | awk '{printf "%.1f", $1 / 1000}'
+    same "$work/out.$picture" "$work/cpu.$picture"
+}
+
+loop() { # FOLDER, COUNT: a shell's loop
+    local i
+    for ((i = 0; i < $2; i++)); do
+        "$program" -q --device=cuda -i "$work/1080p.jpg" -o "$1/$i.jpg" $chain || : >"$work/broken"
+    done
+}
+
+loops() { # LOOPS -> microseconds
+    local i begin pids=()
+    rm -rf "$work"/loop.*
+    begin=$(now_us)
+    for ((i = 0; i < $1; i++)); do
+        mkdir "$work/loop.$i"
+        loop "$work/loop.$i" "$LOOP" &
+        pids+=($!)
+    done
+    wait "${pids[@]}"
+    echo $(($(now_us) - begin))
+    for i in "$work"/loop.*/*; do same "$i" "$work/cpu.1080p.jpg"; done
+}
+
+# ---- the runs ----
+
+measure_all() {
+    local each ms us before
+    local begin
+    begin=$(now_us)
+    start_server
+    note "start of a server" "$((($(now_us) - begin) / 1000))" ms
+    for each in 33m.ppm:30 1080p.jpg:10 33m.jpg:35; do
+        ms=$(one "${each%:*}" --device=cuda --server=auto)
+        note "${each%:*}, server" "$ms" ms
+        bar "${each%:*}, $chain: the client's whole process" "$ms" "${each#*:}" ms most
+        note "${each%:*}, cpu" "$(one "${each%:*}" --device=cpu)" ms
+        note "${each%:*}, auto" "$(one "${each%:*}" --device=auto)" ms
+    done
+    us=$(loops 1)
+    note "a loop of $LOOP files, a file" "$(awk -v us="$us" -v n="$LOOP" 'BEGIN {printf "%.1f", us / n / 1000}')" ms
+    bar "a shell's loop of $LOOP 1080p JPEGs, a file" "$(awk -v us="$us" -v n="$LOOP" 'BEGIN {printf "%.1f", us / n / 1000}')" 12 ms most
+    us=$(loops 16)
+    note "16 loops" "$(awk -v us="$us" -v n="$LOOP" 'BEGIN {printf "%.0f", 16 * n / us * 1e6}')" pictures/s
+    bar "16 such loops at once" "$(awk -v us="$us" -v n="$LOOP" 'BEGIN {printf "%.0f", 16 * n / us * 1e6}')" 1000 pictures/s least
+    sleep 7 # it gives its memory back
+    before=$(processor_ticks)
+    sleep 5
+    bar "a server that waits: processor time in 5 s" "$((10 * ($(processor_ticks) - before)))" 0 ms most
+    "$program" --devices | sed -n '/^server/,/buffers/p'
+    stop_server
+    for each in 33m.ppm 1080p.jpg 33m.jpg; do
+        note "${each%:*}, a GPU of its own" "$(one "$each" --device=cuda --server=off)" ms
+    done
+}
+
+# Every picture is there and right, whoever did it; whoever lost its server says so in one line.
+kill_servers() {
+    local round i pids done=0
+    for ((round = 0; round < KILLS; round++)); do
+        start_server
+        pids=()
+        rm -rf "$work"/loop.*
+        for ((i = 0; i < 8; i++)); do
+            mkdir "$work/loop.$i"
+            loop "$work/loop.$i" 6 2>>"$work/warned" &
+            pids+=($!)
+        done
+        sleep "0.0$((RANDOM % 90 + 10))"
+        kill -9 "$server"
+        wait "$server" 2>/dev/null
+        server=
+        wait "${pids[@]}"
+        for i in "$work"/loop.*/*; do
+            same "$i" "$work/cpu.1080p.jpg"
+            done=$((done + 1))
+        done
+    done
+    bar "pictures lost or wrong, of $((48 * KILLS)) under $KILLS servers that were killed" "$((48 * KILLS - done))" 0 pictures most
+}
+
+commit=${GF_COMMIT:-$(git -C "$here" describe --always --dirty 2>/dev/null || echo unknown)}
+cpu=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1 | tr -d '"\\')
+gpu=$("$program" --devices | sed -n 's/^cuda:0  *//p' | head -1 | tr -d '"\\')
+{
+    echo "$(nproc) threads of $cpu; GPU: $gpu; commit $commit; $chain"
+    echo
+    measure_all
+    [ "$KILLS" = 0 ] || kill_servers
+    printf '\n%-72s %-6s %8s %10s\n' bar '' '' measured
+    awk -F'|' '{printf "%-72s %-6s %8s %10s %-10s %s\n", $1, $2, $3, $4, $5, $6}' "$work/bars"
+} > >(tee "${results%.json}.txt") 2>&1
+wait $! # tee
+{
+    echo "{\"date\": \"$(date -u +%Y-%m-%dT%H:%M:%SZ)\", \"commit\": \"$commit\", \"cpu\": \"$cpu\", \"threads\": $(nproc), \"gpu\": \"$gpu\","
+    echo " \"chain\": \"$chain\", \"runs\": $RUNS, \"loop\": $LOOP, \"kills\": $KILLS, \"figures\": ["
+    awk -F'|' '{printf "%s  {\"name\": \"%s\", \"value\": %s, \"unit\": \"%s\"}", (NR > 1 ? ",\n" : ""), $1, $2, $3} END {print "],"}' \
+        "$work/figures"
+    echo ' "bars": ['
+    awk -F'|' '{printf "%s  {\"name\": \"%s\", \"at_%s\": %s, \"measured\": %s, \"unit\": \"%s\", \"verdict\": \"%s\"}",
+        (NR > 1 ? ",\n" : ""), $1, $2, $3, $4, $5, $6} END {print "]}"}' "$work/bars"
+} >"$results" || exit 1
+echo "written to $results"
+[ ! -e "$work/broken" ]
