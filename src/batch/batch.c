@@ -339,8 +339,11 @@ static void report_estimate(const struct gf_batch *batch)
     const struct gf_batch_request *const request = batch->request;
     const char *why_not;
     struct gf_cost_work work;
-    if (gf_cost_look(request, &work))
-        gf_cost_describe(&work, gf_backend_cuda_likely(&why_not), tell_estimate, (void *)request);
+    if (!gf_cost_look(request, &work))
+        return;
+    work.server = batch->found_server;
+    gf_cost_describe(&work, work.server || gf_backend_cuda_likely(&why_not), tell_estimate,
+                     (void *)request);
 }
 
 static void begin_learning(const struct gf_batch *batch)

@@ -125,6 +125,7 @@ void gf_batch_choose_devices(struct gf_batch *batch)
     if (kind == GF_DEVICE_CPU)
         return;
     find_server(batch);
+    batch->found_server = batch->remote != NULL;
     const struct gf_cost_choice choice =
         gf_cost_choose(request, batch->remote != NULL, batch->reason, sizeof batch->reason);
     if (choice.device == GF_DEVICE_CPU) {

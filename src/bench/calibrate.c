@@ -215,15 +215,8 @@ static double run_program_s(const struct gf_calibrator *calibrator, const char *
     struct gf_made_file out = gf_made_file_named(&calibrator->one, "-out.ppm");
     char choice[40];
     snprintf(choice, sizeof choice, "--device=%s", device);
-    char *const words[] = {(char *)calibrator->program,
-                           "-q",
-                           choice,
-                           "-i",
-                           (char *)calibrator->one.path,
-                           "-o",
-                           out.path,
-                           "invert",
-                           NULL};
+    char *const words[] = {(char *)calibrator->program,  "-q", "--server=off", choice,   "-i",
+                           (char *)calibrator->one.path, "-o", out.path,       "invert", NULL};
     posix_spawn_file_actions_t actions;
     pid_t child;
     int result = -1;

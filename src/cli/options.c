@@ -203,7 +203,7 @@ static const struct gf_option options[] = {
      .implied = GF_DEVICES_TEXT, .action = GF_ACTION_DEVICES, .offset = AT(form),
      .help = "the GPUs of this machine, or why there is none; with their bandwidths measured"},
     {.name = "calibrate", .type = GF_OPTION_SWITCH, .action = GF_ACTION_CALIBRATE,
-     .help = "measure what --device=auto decides by, in less than 10 s, and keep it in the cache folder; runs learn it, too"},
+     .help = "measure what --device=auto decides by, in 10 s"},
     {.name = "selftest", .type = GF_OPTION_CHOICE, .optional = true, .choices = extents,
      .implied = GF_SELFTEST_FULL, .action = GF_ACTION_SELFTEST, .offset = AT(form),
      .help = "run every filter and variant on every device against the CPU; or those named, between commas"},

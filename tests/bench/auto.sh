@@ -71,7 +71,8 @@ measure() { # LABEL, OPTIONS FOR ALL -> lines in $work/LABEL: name, cpu, cuda, a
         input=$work/$picture
         output=$work/out/o.$ending
         [ "$files" = 1 ] || { input=$(folder_of "$picture" "$files"); output=$work/out/; }
-        expected=$("$program" -v "$@" --dry-run -i "$input" -o "$output" "$chain" 2>&1 >/dev/null | sed -n \
+        # What is expected of a server only a run tells.
+        expected=$("$program" -v "$@" ${dry-"--dry-run"} -i "$input" -o "$output" "$chain" 2>&1 >/dev/null | sed -n \
             's/^.*estimate: CPU \([0-9.]*\) s\(, GPU \([0-9.]*\)\)*.*/\1 \3/p')
         rm -f "$work"/seconds.*
         for ((round = 1; round <= RUNS; round++)); do
@@ -117,7 +118,7 @@ if [ -n "$alone" ] && [ "$devices" != cpu ]; then
     "$program" --serve >"$work/server" 2>&1 &
     server=$!
     sleep 1
-    only="cuda auto"
+    only="cuda auto" dry=
     measure server --server=auto
 fi
 {
