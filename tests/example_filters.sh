@@ -26,7 +26,7 @@ add_filters()
     cp -a "$root/Makefile" "$root/src" "$root/include" "$root/cuda" "$root/tests" "$root/samples" "$tree" || return
     [ -z "$EXAMPLE_BUILD" ] || cp -a "$EXAMPLE_BUILD" "$tree/build" || return
     cp "$examples"/*.[ch] "$tree/src/filters" && cp "$examples"/*.cu "$tree/cuda/filters" || return
-    printf 'GF_FILTER(%s)\n' emboss vignette >>"$tree/src/filters/filters.def"
+    printf 'GF_FILTER(%s)\n' emboss falloff >>"$tree/src/filters/filters.def"
 }
 
 build()
@@ -71,19 +71,19 @@ bands()
 
 result "help, list and completion know them" "$(
     has "--help emboss" "border"
-    has "--help vignette" "strength"
+    has "--help falloff" "strength"
     has "--list" "darker corners"
     for shell in bash zsh fish; do
-        has "--completion=$shell" vignette
+        has "--completion=$shell" falloff
     done
 )"
 
-log=$(build/gpufilter --selftest=small emboss,vignette 2>&1) && log=
+log=$(build/gpufilter --selftest=small emboss,falloff 2>&1) && log=
 result "the self-test passes" "$log"
 
 result "bands make what the whole makes" "$(
     for picture in rgb.ppm gray16.pgm rgba.pam; do
-        for chain in emboss emboss=2:wrap vignette invert,vignette,gamma=2 vignette=1,emboss,grayscale,vignette; do
+        for chain in emboss emboss=2:wrap falloff invert,falloff,gamma=2 falloff=1,emboss,grayscale,falloff; do
             bands "$chain" "$picture"
         done
     done
@@ -102,13 +102,13 @@ awk 'BEGIN {
         for (x = 0; x < 9; x++)
             print int(255 * (1 - ((x - 4) ^ 2 + (y - 3) ^ 2) / (4.5 ^ 2 + 3.5 ^ 2)) + 0.5)
 }' >expected
-gpufilter --quiet -i white.pgm -o dark.pgm vignette=1
+gpufilter --quiet -i white.pgm -o dark.pgm falloff=1
 tail -c 63 dark.pgm | od -An -v -tu1 -w1 | tr -d ' ' >is
-result "vignette darkens by the distance from the middle" "$(cmp is expected 2>&1)"
+result "falloff darkens by the distance from the middle" "$(cmp is expected 2>&1)"
 
-result "a vignette between point filters is one stage with them" "$(
-    gpufilter --explain -i white.pgm invert,vignette,gamma=2 | grep -q 'invert+vignette+gamma.*3 filters fused' ||
-        gpufilter --explain -i white.pgm invert,vignette,gamma=2
+result "a falloff between point filters is one stage with them" "$(
+    gpufilter --explain -i white.pgm invert,falloff,gamma=2 | grep -q 'invert+falloff+gamma.*3 filters fused' ||
+        gpufilter --explain -i white.pgm invert,falloff,gamma=2
 )"
 
 # Each block of code in the tutorial stands so in one of the files.

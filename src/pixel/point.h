@@ -110,6 +110,10 @@ struct gf_point_field {
     double (*curve)(const void *context, double sum);
     const void *context; /* the caller's; used until the call below returns */
 };
+/* A colour's parts of the full scale; of a gray picture the first is its luma, as grayscale's. */
+void gf_point_colour_of(struct gf_format format, const struct gf_colour *colour, double part[3]);
+/* A length in whole pixels; per cent, or `otherwise` where none is given, are of `whole`. */
+double gf_length_of(struct gf_length length, int whole, double otherwise);
 /* v + (colour - v) field: mixes with a colour, whose channels are parts of the full scale. Gray
  * pictures take its first. */
 enum gf_status gf_point_mix(struct gf_point_builder *builder, const struct gf_point_field *field,

@@ -40,6 +40,22 @@ static void append_position(struct gf_point_builder *builder, int kind, const do
                                                   .d = (float)(builder->fields - 1)});
 }
 
+void gf_point_colour_of(struct gf_format format, const struct gf_colour *colour, double part[3])
+{
+    const double *const from = colour->part;
+    memcpy(part, from, 3 * sizeof *part);
+    if (gf_colour_channels(format) == 1)
+        part[0] = (77 * from[0] + 150 * from[1] + 29 * from[2]) / 256;
+}
+
+double gf_length_of(struct gf_length length, int whole, double otherwise)
+{
+    if (length.unit == GF_PIXELS)
+        return length.value;
+    const double part = length.unit == GF_PERCENT ? length.value / 100 : otherwise;
+    return fmin(floor(whole * part + 0.5), whole);
+}
+
 enum gf_status gf_point_mix(struct gf_point_builder *builder, const struct gf_point_field *field,
                             const double colour[3], struct gf_error *error)
 {

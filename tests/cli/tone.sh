@@ -22,6 +22,9 @@ hue=inf|hue: angle=inf is not a number
 temperature=1000|temperature: kelvin=1000 is outside 1667..25000
 whitebalance=clip=50|whitebalance: clip=50 is outside 0..49.9
 chromakey=greenish|chromakey: colour=greenish is not a colour such as white or #ff8800
+vignette=radius=1|vignette: radius=1 is outside 0..0.99
+frame=-1|frame: width=-1 is outside 0..1e+09
+round=1.5|round: radius=1.5 is not a whole number of pixels
 solarize=2|solarize: threshold=2 is outside 0..1
 END
 absent out.png

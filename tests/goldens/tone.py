@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 import skimage.color
 import skimage.exposure
-from PIL import Image, ImageOps
+from PIL import Image, ImageDraw, ImageOps
 from scipy.interpolate import PchipInterpolator
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -225,6 +225,32 @@ def tables(golden, rounded, rgb, gray, rgb16):
            rounded(looked_up(path, np.ascontiguousarray(rgb[:, :, ::-1])), rgb))
 
 
+def generated(golden, rounded, rgb, gray16):
+    height, width = gray16.shape
+    y, x = np.mgrid[0:height, 0:width]
+    distance = np.hypot((x + 0.5) / width * 2 - 1, (y + 0.5) / height * 2 - 1) / np.sqrt(2)
+    for name, picture, strength, radius, tint in [("rgb.ppm", rgb, 0.6, 0.3, (0, 0, 0)),
+                                                  ("rgb.ppm", rgb, 1, 0, (1, 136 / 255, 0)),
+                                                  ("gray16.pgm", gray16, 0.8, 0.5, (1,))]:
+        t = np.maximum(distance - radius, 0) / (1 - radius)
+        part = (strength * t * t * (3 - 2 * t))[:, :, None]
+        peak = np.iinfo(picture.dtype).max
+        v = picture.reshape(height, width, -1).astype(float)
+        word = {(0, 0, 0): "black", (1,): "white"}.get(tint, "#ff8800")
+        expected = rounded(v + (np.array(tint) * peak - v) * part, picture)
+        golden(f"vignette={strength}:{radius}:{word}", name, expected[:, :, 0] if picture is gray16 else expected,
+               1 if picture is rgb else 4, 1000 if picture is rgb else 900)
+    framed = ImageOps.expand(Image.fromarray(rgb[4:-4, 4:-4]), 4, (255, 0, 0))
+    golden("frame=4:red", "rgb.ppm", np.array(framed), 0)
+    golden("frame=100:navy", "rgb.ppm", np.zeros_like(rgb) + np.array([0, 0, 128], np.uint8), 0)
+    for radius in (10, 18.5):
+        # Drawn sixteen times as large: the part of a pixel that is covered, where the filter has a distance.
+        large = Image.new("L", (width * 16, height * 16))
+        ImageDraw.Draw(large).rounded_rectangle((0, 0, width * 16 - 1, height * 16 - 1), radius * 16, 255)
+        alpha = np.array(large.resize((width, height), Image.BOX))
+        golden(f"round={'50%' if radius > 18 else radius}", "rgb.ppm", np.dstack([rgb, alpha]), 32, 985)
+
+
 def tone(golden, write, rounded, rgb, gray, gray16, rgb16, rgba):
     levels(golden, rounded, rgb, gray16)
     curves(golden, rounded, rgb, gray16)
@@ -236,3 +262,4 @@ def tone(golden, write, rounded, rgb, gray, gray16, rgb16, rgba):
     light(golden, rounded, rgb, rgb16)
     keys(golden, rounded, rgb, rgba)
     tables(golden, rounded, rgb, gray, rgb16)
+    generated(golden, rounded, rgb, gray16)

@@ -1,12 +1,12 @@
-/* vignette: the corners are darkened, as by a lens. */
+/* falloff: the corners are darkened, as by a lens. */
 #include "pixel/point.h"
 
-struct vignette {
+struct falloff {
     double strength;
 };
 
 static const struct gf_param params[] = {
-    GF_PARAM(struct vignette, strength, 0.5, 0, 1, "how dark the corners get: 1 is black"),
+    GF_PARAM(struct falloff, strength, 0.5, 0, 1, "how dark the corners get: 1 is black"),
     {0},
 };
 
@@ -37,20 +37,20 @@ static double shade(const void *context, double square)
 static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
                             struct gf_error *error)
 {
-    const struct vignette *const vignette = stage->params;
+    const struct falloff *const falloff = stage->params;
     const double x = stage->in.width / 2.0, y = stage->in.height / 2.0;
-    const struct lens lens = {x, y, hypot(x, y), vignette->strength};
+    const struct lens lens = {x, y, hypot(x, y), falloff->strength};
     const struct gf_point_field field = {column, row, shade, &lens};
     const double black[3] = {0};
     return gf_point_mix(builder, &field, black, error);
 }
 
-const struct gf_filter gf_vignette_filter = {
-    .name = "vignette",
+const struct gf_filter gf_falloff_filter = {
+    .name = "falloff",
     .summary = "darker corners",
     .definition = "v (1 - strength d^2), d the distance from the middle, 1 in the corners.",
     .params = params,
-    .params_size = sizeof(struct vignette),
+    .params_size = sizeof(struct falloff),
     .kind = GF_POINT,
     .cost = {.pixel = 2},
     .point = point,

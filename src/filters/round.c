@@ -1,0 +1,81 @@
+/* round: transparent beyond rounded corners. */
+#include "pixel/point.h"
+
+struct round {
+    struct gf_length radius;
+};
+
+static const struct gf_param params[] = {
+    GF_PARAM_LENGTH(struct round, radius, 0, 1e9,
+                    "of the corners; per cent are of the picture's shorter side; 10% where it is "
+                    "not given; at most half that side"),
+    {0},
+};
+
+struct corners {
+    double radius, width, height;
+};
+
+/* The square of how far a pixel's middle is in a corner, from the middle of its circle; the sum of
+ * two is 1 a pixel beyond the circle. */
+static double part(double middle, double size, double radius)
+{
+    const double beyond = fmax(fmax(radius - middle, middle - (size - radius)), 0);
+    return beyond * beyond / ((radius + 1) * (radius + 1));
+}
+
+static double column(const void *context, int x)
+{
+    const struct corners *const corners = context;
+    return part(x + 0.5, corners->width, corners->radius);
+}
+
+static double row(const void *context, int y)
+{
+    const struct corners *const corners = context;
+    return part(y + 0.5, corners->height, corners->radius);
+}
+
+static double cover(const void *context, double square)
+{
+    const double radius = ((const struct corners *)context)->radius;
+    return fmin(fmax(radius + 0.5 - sqrt(square) * (radius + 1), 0), 1);
+}
+
+static enum gf_status shape(const void *params_, struct gf_format in, struct gf_format *out,
+                            struct gf_error *error)
+{
+    (void)params_;
+    (void)error;
+    out->channels += gf_has_alpha(in) ? 0 : 1;
+    return GF_OK;
+}
+
+static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
+                            struct gf_error *error)
+{
+    const struct gf_format in = stage->in;
+    const int shorter = in.width < in.height ? in.width : in.height;
+    const double radius = gf_length_of(((const struct round *)stage->params)->radius, shorter, 0.1);
+    const struct corners corners = {fmin(radius, shorter / 2.0), in.width, in.height};
+    const struct gf_point_field field = {column, row, cover, &corners};
+    gf_point_opaque(builder);
+    return corners.radius < 1 ? GF_OK : gf_point_fade(builder, &field, error);
+}
+
+const struct gf_filter gf_round_filter = {
+    .name = "round",
+    .synonyms = "corners rounded roundcorners",
+    .summary = "rounded, transparent corners",
+    .definition =
+        "Alpha times radius + 1/2 - d, clamped to 0..1, in the corners: d is the distance "
+        "of the pixel from the middle\n"
+        "of the corner's circle. A picture without alpha gets one.",
+    .example = "round=20%",
+    .params = params,
+    .params_size = sizeof(struct round),
+    .kind = GF_POINT,
+    .cost = {.pixel = 2.5},
+    .shape = shape,
+    .point = point,
+};
