@@ -30,6 +30,9 @@ static void put_for_pipeline(const void *data, size_t size)
                                          "resize=60%",
                                          "median=2",
                                          "rotate=90",
+                                         "thumbnail=5",
+                                         "trim=corner:0.5,pad=40:30:east:edge",
+                                         "flatten=orange",
                                          "bilateral",
                                          "unsharp,gamma=2,grayscale"};
     static unsigned turn;
