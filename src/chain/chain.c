@@ -90,6 +90,14 @@ bool gf_chain_converts(const struct gf_chain *chain)
     return i < chain->count;
 }
 
+struct gf_chain gf_chain_part(const struct gf_chain *chain, int begin, int end)
+{
+    struct gf_chain part = *chain;
+    part.item = begin < end ? chain->item + begin : NULL;
+    part.count = end - begin;
+    return part;
+}
+
 void gf_chain_free(struct gf_chain *chain)
 {
     for (int i = 0; i < chain->count; i++) {

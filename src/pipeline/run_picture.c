@@ -305,7 +305,7 @@ static enum gf_status run_parts(struct gf_pipeline *pipeline, struct gf_picture_
     task->height = part.request.height;
     while (!status && (end = gf_chain_next_box(chain, begin + (parts > 0))) < chain->count) {
         struct gf_image *const image = &made[parts % 2];
-        part.chain = (struct gf_chain){chain->item + begin, end - begin, chain->no_fuse};
+        part.chain = gf_chain_part(chain, begin, end);
         status = run_to_image(pipeline, task, &part, image, error);
         gf_image_free(&made[++parts % 2]);
         if (status)
@@ -318,7 +318,7 @@ static enum gf_status run_parts(struct gf_pipeline *pipeline, struct gf_picture_
         task->image_bytes = image->pitch * (size_t)image->format.height;
         begin = end;
     }
-    part.chain = (struct gf_chain){chain->item + begin, chain->count - begin, chain->no_fuse};
+    part.chain = gf_chain_part(chain, begin, chain->count);
     if (!status)
         status = run_last(pipeline, task, &part, source ? &source->metadata : NULL, error);
     gf_image_free(&made[0]);
