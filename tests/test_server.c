@@ -349,6 +349,34 @@ static void test_it_ends_without_work(void **state)
     assert_int_equal(end_of(process), 0);
 }
 
+/* As --server=start does: the server holds nothing of the process that starts it. */
+static void test_a_server_in_the_background(void **state)
+{
+    (void)state;
+    const double end_s = gf_now() + DEADLINE_S;
+    char parent[20], path[60], link[400] = "";
+    struct gf_server_welcome found;
+    snprintf(parent, sizeof parent, "%d", (int)getpid());
+    char *words[] = {"test", "serve", parent, "0", "0", "0", "0", "0", "2", NULL};
+    gf_server_spawn(words);
+    while (!gf_server_look(&found)) {
+        assert_true(gf_now() < end_s);
+        usleep(1000);
+    }
+    server = found.process;
+    assert_true(run_client(test_chain, in_folder("in.ppm"), in_folder("out.ppm")).by_server);
+    assert_int_equal(getsid(server), server);
+    for (int fd = 0; fd <= 2; fd++) {
+        snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)server, fd);
+        const ssize_t length = readlink(path, link, sizeof link - 1);
+        link[length > 0 ? length : 0] = '\0';
+        assert_string_equal(link, "/dev/null");
+    }
+    snprintf(path, sizeof path, "/proc/%d/cwd", (int)server);
+    assert_int_equal(readlink(path, link, sizeof link - 1), 1);
+    stop_server();
+}
+
 /* The socket stays when the server ends, and the next one goes on with it. */
 static void test_activation(void **state)
 {
@@ -440,6 +468,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_teardown(test_the_end_waits_for_work, end_test),
         cmocka_unit_test_teardown(test_signals_end_it, end_test),
         cmocka_unit_test_teardown(test_it_ends_without_work, end_test),
+        cmocka_unit_test_teardown(test_a_server_in_the_background, end_test),
         cmocka_unit_test_teardown(test_activation, end_test),
         cmocka_unit_test_teardown(test_an_idle_server_sleeps, end_test),
         cmocka_unit_test_teardown(test_idle_memory_is_given_back, end_test),

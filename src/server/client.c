@@ -206,20 +206,12 @@ enum gf_status gf_server_stop(bool *was_there, struct gf_error *error)
     return silent ? gf_fail(error, GF_ERROR_UNAVAILABLE, "the server does not answer") : GF_OK;
 }
 
-/* The server keeps nothing of this process: no file, no folder, no terminal, no signals. */
-void gf_server_start(int device, int idle_s)
+void gf_server_spawn(char *const *arguments)
 {
-    const char *why_not;
-    char device_text[32], idle_text[32];
-    char *const arguments[] = {"gpufilter", "--serve", "--quiet", device_text, idle_text, NULL};
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
     sigset_t signals;
     pid_t process;
-    if (!gf_backend_cuda_likely(&why_not))
-        return;
-    snprintf(device_text, sizeof device_text, "--device=cuda:%d", device);
-    snprintf(idle_text, sizeof idle_text, "--idle=%d", idle_s);
     if (posix_spawn_file_actions_init(&files))
         return;
     if (!posix_spawnattr_init(&attributes)) {
@@ -239,4 +231,15 @@ void gf_server_start(int device, int idle_s)
         posix_spawnattr_destroy(&attributes);
     }
     posix_spawn_file_actions_destroy(&files);
+}
+
+void gf_server_start(int device, int idle_s)
+{
+    const char *why_not;
+    char device_text[32], idle_text[32];
+    char *const arguments[] = {"gpufilter", "--serve", "--quiet", device_text, idle_text, NULL};
+    snprintf(device_text, sizeof device_text, "--device=cuda:%d", device);
+    snprintf(idle_text, sizeof idle_text, "--idle=%d", idle_s);
+    if (gf_backend_cuda_likely(&why_not))
+        gf_server_spawn(arguments);
 }

@@ -27,6 +27,10 @@ enum gf_status gf_server_stop(bool *was_there, struct gf_error *error) GF_CHECKE
  * GPU, or a server already, nothing happens. */
 void gf_server_start(int device, int idle_s);
 
+/* Runs this program with these arguments in the background. It keeps nothing of this process: no
+ * file, no folder, no terminal, no signals. */
+void gf_server_spawn(char *const *arguments);
+
 /* How long a server may be silent: GF_SERVER_PATIENCE_MS, unless a test sets it. */
 extern int gf_server_patience_ms;
 

@@ -3,269 +3,19 @@
 #include "server/serve.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <linux/sockios.h>
 #include <unistd.h>
 
 #include "base/fail.h"
 #include "server/serve_state.h"
 
-/* How long a client may be connected without a word, and between two pictures; how long nobody is
- * accepted after descriptors ran out; how much may wait in a socket before beats are left out. */
-static const double greeting_s = 10, pause_s = 30, breath_s = 0.1;
-enum { UNREAD_MOST = 64 << 10 };
-
-/* ---- clients ---- */
-
-static void drop_job(struct gf_server *server, struct gf_server_job *job)
-{
-    struct gf_server_job **at = &server->first;
-    job->client = NULL;
-    job->progress.cancelled = true;
-    while (*at && *at != job)
-        at = &(*at)->next;
-    if (!*at) /* a worker has it */
-        return;
-    *at = job->next;
-    if (server->last == &job->next)
-        server->last = at;
-    server->waiting--;
-    gf_server_job_free(job);
-}
-
-static void hang_up(struct gf_server *server, struct gf_server_client *client)
-{
-    if (client->job)
-        drop_job(server, client->job);
-    close(client->socket);
-    *client = (struct gf_server_client){.socket = -1};
-    server->clients--;
-}
-
-static void say(struct gf_server *server, struct gf_server_client *client,
-                const union gf_server_message *message)
-{
-    client->since_s = gf_now();
-    if (!gf_server_send(client->socket, message, NULL, 0))
-        hang_up(server, client);
-}
-
-/* A client that was stopped has room for a result all the same. */
-static void beat(struct gf_server *server, struct gf_server_client *client)
-{
-    union gf_server_message message;
-    int unread = 0;
-    if (ioctl(client->socket, SIOCOUTQ, &unread) || unread > UNREAD_MOST)
-        return;
-    gf_server_prepare(&message, GF_SERVER_BEAT);
-    if (client->job) {
-        const int done = client->job->progress.done, total = client->job->progress.total;
-        message.beat.done = done;
-        message.beat.total = total;
-    }
-    say(server, client, &message);
-}
-
-static uint64_t host_bytes(void)
-{
-    unsigned long long pages = 0;
-    FILE *const file = fopen("/proc/self/statm", "re");
-    if (file && fscanf(file, "%*u %llu", &pages) != 1)
-        pages = 0;
-    if (file)
-        fclose(file);
-    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
-static enum gf_server_verdict judge(const struct gf_server *server,
-                                    const struct gf_server_hello *hello)
-{
-    if (hello->wish != GF_SERVER_WORK)
-        return GF_SERVER_READY;
-    if (memcmp(&hello->identity, &server->identity, sizeof hello->identity) != 0 ||
-        hello->device != server->settings->device)
-        return GF_SERVER_DIFFERENT;
-    return server->ending ? GF_SERVER_FULL : GF_SERVER_READY;
-}
-
-static void welcome(struct gf_server *server, struct gf_server_client *client,
-                    enum gf_server_verdict verdict)
-{
-    union gf_server_message message;
-    gf_server_prepare(&message, GF_SERVER_WELCOME);
-    message.welcome.verdict = verdict;
-    message.welcome.process = getpid();
-    message.welcome.device = server->settings->device;
-    message.welcome.clients = (uint32_t)server->clients;
-    message.welcome.running = (uint32_t)server->running;
-    message.welcome.waiting = (uint32_t)server->waiting;
-    message.welcome.done = server->done;
-    message.welcome.host_bytes = host_bytes();
-    message.welcome.device_bytes = gf_server_held_bytes(server);
-    say(server, client, &message);
-}
-
-static void greet(struct gf_server *server, struct gf_server_client *client,
-                  const struct gf_server_hello *hello)
-{
-    const enum gf_server_verdict verdict = judge(server, hello);
-    const bool works = hello->wish == GF_SERVER_WORK && verdict == GF_SERVER_READY;
-    client->greeted = true;
-    client->stops = hello->wish == GF_SERVER_STOP;
-    server->ending |= client->stops;
-    welcome(server, client, verdict);
-    if (client->socket >= 0 && !works && !client->stops)
-        hang_up(server, client);
-}
-
-/* Only files in which one can go to any place are taken: work on them never waits for anybody. */
-static bool is_file(int descriptor, bool written)
-{
-    struct stat file;
-    const int flags = fcntl(descriptor, F_GETFL);
-    if (flags < 0 || fstat(descriptor, &file) || !S_ISREG(file.st_mode))
-        return false;
-    const int access = flags & O_ACCMODE;
-    return written ? access != O_RDONLY && !(flags & O_APPEND) : access != O_WRONLY;
-}
-
-static void accept_job(struct gf_server *server, struct gf_server_client *client,
-                       const struct gf_server_request *request, const int *descriptor)
-{
-    const bool good = is_file(descriptor[0], false) && is_file(descriptor[1], true);
-    struct gf_server_job *const job = good ? calloc(1, sizeof *job) : NULL;
-    if (!job) {
-        for (int i = 0; i < GF_SERVER_DESCRIPTORS; i++) {
-            if (descriptor[i] >= 0)
-                close(descriptor[i]);
-        }
-        hang_up(server, client);
-        return;
-    }
-    job->request = *request;
-    job->in = descriptor[0];
-    job->out = descriptor[1];
-    job->client = client;
-    pthread_mutex_init(&job->lock, NULL);
-    client->job = job;
-    *server->last = job;
-    server->last = &job->next;
-    server->waiting++;
-    beat(server, client);
-}
-
-static void hear(struct gf_server *server, struct gf_server_client *client)
-{
-    union gf_server_message message;
-    int descriptor[GF_SERVER_DESCRIPTORS];
-    const enum gf_server_type type = gf_server_receive(client->socket, &message, descriptor);
-    if (!type && errno == EAGAIN)
-        return;
-    client->since_s = gf_now();
-    if (type == GF_SERVER_REQUEST && client->greeted && !client->stops && !client->job &&
-        !server->ending) {
-        accept_job(server, client, &message.request, descriptor);
-        return;
-    }
-    for (int i = 0; i < GF_SERVER_DESCRIPTORS; i++) {
-        if (descriptor[i] >= 0)
-            close(descriptor[i]);
-    }
-    if (type == GF_SERVER_HELLO && !client->greeted)
-        greet(server, client, &message.hello);
-    else
-        hang_up(server, client);
-}
-
-static struct gf_server_client *free_client(struct gf_server *server)
-{
-    for (int i = 0; i < GF_SERVER_CLIENTS_MAX; i++) {
-        if (server->client[i].socket < 0)
-            return &server->client[i];
-    }
-    return NULL;
-}
-
-static void accept_clients(struct gf_server *server)
-{
-    for (;;) {
-        struct gf_server_client *const client = free_client(server);
-        const int socket =
-            client ? accept4(server->place.listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK) : -1;
-        if (socket < 0) {
-            if (!client || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR &&
-                            errno != ECONNABORTED))
-                server->full_s = gf_now() + breath_s;
-            return;
-        }
-        if (!gf_server_is_own(socket)) {
-            close(socket);
-            continue;
-        }
-        *client = (struct gf_server_client){.socket = socket, .since_s = gf_now()};
-        server->clients++;
-    }
-}
-
-/* ---- jobs ---- */
-
-static void report(struct gf_server *server, struct gf_server_job *job)
-{
-    union gf_server_message message;
-    for (int i = 0; job->client && i < job->warnings; i++) {
-        gf_server_prepare(&message, GF_SERVER_WARNING);
-        memcpy(message.warning.text, job->warning[i], sizeof message.warning.text);
-        say(server, job->client, &message);
-    }
-    if (!job->client)
-        return;
-    gf_server_write_result(job->status, &job->error, &job->result, &message);
-    job->client->job = NULL;
-    say(server, job->client, &message);
-}
-
-/* A device that has failed stays failed in this process. */
-static void finish_jobs(struct gf_server *server)
-{
-    struct gf_server_job *next;
-    for (struct gf_server_job *job = gf_server_take_finished(server); job; job = next) {
-        next = job->next;
-        server->running--;
-        server->done += !job->status;
-        server->work_s = gf_now();
-        if (job->status == GF_ERROR_DEVICE && !server->failure.status) {
-            server->failure = job->error;
-            server->ending = true;
-        }
-        report(server, job);
-        gf_server_job_free(job);
-    }
-}
-
-static void begin_jobs(struct gf_server *server)
-{
-    while (server->first) {
-        struct gf_server_job *const job = server->first, *const next = job->next;
-        job->alone = !next && !server->running;
-        if (!gf_server_give(server, job))
-            return;
-        server->first = next;
-        if (!next)
-            server->last = &server->first;
-        server->waiting--;
-        server->running++;
-    }
-}
+/* How long a client may be connected without a word, and between two pictures. */
+static const double greeting_s = 10, pause_s = 30;
 
 /* ---- the loop ---- */
 
@@ -305,12 +55,12 @@ static double look_at_clients(struct gf_server *server)
         struct gf_server_client *const client = &server->client[i];
         if (client->socket >= 0 && (client->job || client->stops)) {
             if (beats)
-                beat(server, client);
+                gf_server_beat(server, client);
             next_s = server->beat_s < next_s ? server->beat_s : next_s;
         } else if (client->socket >= 0) {
             const double end_s = client->since_s + (client->greeted ? pause_s : greeting_s);
             if (now_s >= end_s || (server->ending && client->greeted))
-                hang_up(server, client);
+                gf_server_hang_up(server, client);
             else
                 next_s = end_s < next_s ? end_s : next_s;
         }
@@ -353,16 +103,17 @@ static void wait_and_act(struct gf_server *server, double next_s)
         uint64_t count;
         const ssize_t got = read(server->events, &count, sizeof count);
         (void)got;
-        finish_jobs(server);
+        gf_server_finish_jobs(server);
     }
-    /* A client that finish_jobs() has hung up is no more, and no other has its place yet. */
+    /* A client that gf_server_finish_jobs() has hung up is no more, and no other has its place yet.
+     */
     for (int i = 0; i < GF_SERVER_CLIENTS_MAX; i++) {
         if (ready[2 + i].revents && server->client[i].socket == ready[2 + i].fd)
-            hear(server, &server->client[i]);
+            gf_server_hear(server, &server->client[i]);
     }
     if (ready[1].revents)
-        accept_clients(server);
-    begin_jobs(server);
+        gf_server_accept(server);
+    gf_server_begin_jobs(server);
 }
 
 static void loop(struct gf_server *server)
@@ -373,7 +124,7 @@ static void loop(struct gf_server *server)
         wait_and_act(server, next_s);
     for (int i = 0; i < GF_SERVER_CLIENTS_MAX; i++) {
         if (server->client[i].socket >= 0)
-            hang_up(server, &server->client[i]);
+            gf_server_hang_up(server, &server->client[i]);
     }
 }
 

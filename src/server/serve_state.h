@@ -1,5 +1,5 @@
-/* What the files of a server share: clients, which the main thread alone knows (serve.c), and
- * workers (serve_work.c). */
+/* What the files of a server share: clients, which the main thread alone knows (serve_clients.c),
+ * and workers (serve_work.c). */
 #ifndef GF_SERVER_SERVE_STATE_H
 #define GF_SERVER_SERVE_STATE_H
 
@@ -68,6 +68,17 @@ struct gf_server {
     int idle_count;
     bool closing;
 };
+
+/* A client's job is cancelled. */
+void gf_server_hang_up(struct gf_server *server, struct gf_server_client *client);
+void gf_server_beat(struct gf_server *server, struct gf_server_client *client);
+/* Takes a message of the client's and acts on it. */
+void gf_server_hear(struct gf_server *server, struct gf_server_client *client);
+/* Takes all that want to connect. */
+void gf_server_accept(struct gf_server *server);
+/* Sends the results of what the workers have finished; gives them what waits. */
+void gf_server_finish_jobs(struct gf_server *server);
+void gf_server_begin_jobs(struct gf_server *server);
 
 /* Starts the device and the workers' threads. _close ends them; none may have a job. */
 enum gf_status gf_server_workers_open(struct gf_server *server, struct gf_error *error) GF_CHECKED;
