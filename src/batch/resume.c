@@ -16,7 +16,8 @@ uint64_t gf_chain_fingerprint(const char *chain, const struct gf_options *option
         (int)options->format,     options->quality,   (int)options->subsampling,
         options->progressive,     options->png_level, options->autorotate,
         options->allow_truncated, options->strip,     options->no_fuse,
-        options->lossless,        options->optimize,  (int)options->tiff_compression};
+        options->lossless,        options->optimize,  (int)options->tiff_compression,
+        options->png_palette};
     const char *const text = chain ? chain : "";
     return gf_hash(gf_hash(GF_HASH_START, text, strlen(text) + 1), values, sizeof values);
 }

@@ -30,7 +30,7 @@ const struct gf_example *gf_example_at(int index)
 
 static void print_option(FILE *file, const struct gf_option *option)
 {
-    char usage[120], limits[80], text[320];
+    char usage[120], limits[80], text[700];
     gf_option_usage(option, usage, sizeof usage);
     gf_option_limits(option, limits, sizeof limits);
     snprintf(text, sizeof text, "%s%s%s%s", option->help, *limits ? " (" : "", limits,

@@ -94,6 +94,8 @@ static const struct gf_option options[] = {
     {.name = "png-level", .argument = "N", .type = GF_OPTION_INT, .least = 0, .greatest = GF_PNG_LEVEL_MAX,
      .offset = AT(options.png_level),
      .help = "PNG compression; 1 is quick"},
+    {.name = "png-palette", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(options.png_palette),
+     .help = "a PNG of up to 256 colours gets a palette, as one keeps it that was not filtered"},
     {.name = "tiff-compression", .type = GF_OPTION_CHOICE, .choices = tiff_compressions,
      .offset = AT(options.tiff_compression),
      .help = "what packs a TIFF"},

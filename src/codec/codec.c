@@ -245,6 +245,12 @@ enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_f
     if (!status)
         status = gf_metadata_for_output(metadata, in_file, file_format == GF_FILE_PNG, options,
                                         &kept, error);
+    /* It is no metadata, which options->strip would leave out. */
+    if (!status && metadata && file_format == GF_FILE_PNG &&
+        !gf_blob_set(&kept.palette, metadata->palette.data, metadata->palette.size)) {
+        gf_metadata_free(&kept);
+        status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    }
     if (status)
         return status;
     status = type->create(output, format, &kept, options, sink, error);

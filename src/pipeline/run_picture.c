@@ -253,6 +253,8 @@ static enum gf_status open_sink(const struct gf_pipeline *pipeline,
         changed.icc = (struct gf_blob){(unsigned char *)plan->icc.data, plan->icc.size};
         changed.colour = (struct gf_colour_tags){0};
     }
+    if (plan->stage_count || part->in) /* the colours are others than the palette's */
+        changed.palette = (struct gf_blob){0};
     return gf_sink_open(task->output, task->file_format, plan->out, &changed, &pipeline->options,
                         sink, error);
 }

@@ -137,3 +137,23 @@ run 0 gpufilter -i in.ppm -o optimized.jpg --optimize
 gpufilter -i plain.jpg -o a.ppm
 gpufilter -i optimized.jpg -o b.ppm
 same a.ppm b.ppm
+
+begin "a PNG with a palette keeps it where no filter ran"
+# type FILE: the colour type in its header.
+type_of()
+{
+    od -An -tu1 -j25 -N1 "$1" | tr -d ' '
+}
+run 0 gpufilter -i in.ppm -o palette.png --png-palette threshold=0.4
+[ "$(type_of palette.png)" = 3 ] || problem "--png-palette gives type $(type_of palette.png)"
+run 0 gpufilter -i in.ppm -o plain.ppm threshold=0.4
+run 0 gpufilter -i palette.png -o copy.png
+[ "$(type_of copy.png)" = 3 ] || problem "a copy has type $(type_of copy.png)"
+same palette.png copy.png
+run 0 gpufilter -i copy.png -o filtered.png invert
+[ "$(type_of filtered.png)" != 3 ] || problem "a filtered picture has a palette"
+run 0 gpufilter -i palette.png -o twice.ppm hflip,hflip
+gpufilter -i plain.ppm -o plain-rgb.pam --format=pam
+gpufilter -i twice.ppm -o twice-rgb.pam --format=pam grayscale
+gpufilter -i plain.ppm -o gray.pam --format=pam grayscale
+same twice-rgb.pam gray.pam

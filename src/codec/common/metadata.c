@@ -11,6 +11,7 @@ void gf_metadata_free(struct gf_metadata *metadata)
     free(metadata->exif.data);
     free(metadata->xmp.data);
     free(metadata->iptc.data);
+    free(metadata->palette.data);
     gf_texts_free(&metadata->texts);
     *metadata = (struct gf_metadata){.orientation = 1};
 }

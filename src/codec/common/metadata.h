@@ -18,6 +18,8 @@ struct gf_metadata {
     struct gf_blob icc;  /* an ICC profile */
     struct gf_blob exif; /* TIFF structure, from "II" or "MM" on, without "Exif\0\0" */
     struct gf_blob xmp;  /* the XMP packet */
+    /* Of a PNG with a palette, as RGBA; it goes into a PNG of the same pixels. */
+    struct gf_blob palette;
     struct gf_blob iptc; /* a Photoshop resource, "8BIM" 0x0404, of IPTC records */
     struct gf_texts texts;
     struct gf_colour_tags colour;

@@ -25,3 +25,33 @@ enum gf_status gf_png_chunk_write(struct gf_output *output, const char *type, co
     free(chunk);
     return status;
 }
+
+int gf_png_colour_type(struct gf_format format)
+{
+    static const unsigned char colour_types[] = {0, 4, 2, 6}; /* by the number of channels */
+    return colour_types[format.channels - 1];
+}
+
+void gf_png_make_header(unsigned char chunk[GF_PNG_HEADER_BYTES], struct gf_format format, int bits,
+                        int colour_type)
+{
+    enum { SIZE = GF_PNG_HEADER_BYTES - GF_PNG_HEAD_BYTES - GF_PNG_CRC_BYTES };
+    unsigned char *const header = chunk + GF_PNG_HEAD_BYTES;
+    memset(header, 0, SIZE);
+    gf_png_put_be32(header, (uint32_t)format.width);
+    gf_png_put_be32(header + 4, (uint32_t)format.height);
+    header[8] = (unsigned char)bits;
+    header[9] = (unsigned char)colour_type;
+    (void)gf_png_chunk_close(chunk, "IHDR", SIZE);
+}
+
+enum gf_status gf_png_write_header(struct gf_output *output, struct gf_format format, int bits,
+                                   int colour_type, struct gf_error *error)
+{
+    static const unsigned char signature[GF_PNG_SIGNATURE_BYTES] = {0x89, 'P',  'N',  'G',
+                                                                    '\r', '\n', 0x1a, '\n'};
+    unsigned char header[GF_PNG_HEADER_BYTES];
+    gf_png_make_header(header, format, bits, colour_type);
+    const enum gf_status status = gf_output_write(output, signature, sizeof signature, error);
+    return status ? status : gf_output_write(output, header, sizeof header, error);
+}

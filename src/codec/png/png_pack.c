@@ -66,7 +66,7 @@ bool gf_png_packer_open(struct gf_png_packer *packer, const struct gf_png_layout
     packer->other = malloc(layout->chunk_bytes);
     /* libpng uses this strategy for filtered rows, too: from level 4 on files become smaller. */
     packer->zlib_open = deflateInit2(&packer->zlib, level, Z_DEFLATED, -WINDOW_BITS, MEMORY_LEVEL,
-                                     Z_FILTERED) == Z_OK;
+                                     layout->indices ? Z_DEFAULT_STRATEGY : Z_FILTERED) == Z_OK;
     return packer->filtered && packer->other && packer->zlib_open;
 }
 
@@ -87,7 +87,7 @@ static uint8_t *filter_rows(const struct gf_png_packer *packer, const struct gf_
     uint8_t *out = begin;
     for (int y = first; y < end; y++, out += filtered) {
         const uint8_t *const row = gf_png_stripe_row(layout, stripe, y);
-        if (layout->level) {
+        if (layout->level && !layout->indices) {
             gf_png_filter_row(packer->filters, row, row - layout->pitch, layout->row_bytes,
                               layout->bpp, out);
         } else {

@@ -14,6 +14,8 @@ enum { GF_PNG_WINDOW = 32 << 10, GF_PNG_FAST_LEVEL = 1 };
 /* How a picture is cut into stripes, and what a stripe takes. */
 struct gf_png_layout {
     int height, bpp, level;
+    bool indices; /* rows are of a palette: they are not filtered, since numbers that are near are
+                   * not alike */
     size_t row_bytes;
     size_t pitch;     /* of raw rows, with margins before and behind */
     int rows;         /* rows of a stripe */

@@ -58,9 +58,32 @@ static enum gf_status start_plain(struct gf_png_source *source, struct gf_error 
                               &source->pixels, error);
 }
 
+/* Keeps the palette, for a PNG that is made of the same pixels. */
+static void keep_palette(struct gf_png_source *source)
+{
+    unsigned char rgba[256 * 4];
+    png_colorp colours;
+    png_bytep alpha = NULL;
+    int count = 0, clear = 0;
+    if (!png_get_PLTE(source->png, source->info, &colours, &count))
+        return;
+    (void)png_get_tRNS(source->png, source->info, &alpha, &clear, NULL);
+    for (int i = 0; i < count && i < 256; i++) {
+        unsigned char *const entry = rgba + 4 * i;
+        entry[0] = colours[i].red;
+        entry[1] = colours[i].green;
+        entry[2] = colours[i].blue;
+        entry[3] = alpha && i < clear ? alpha[i] : 255;
+    }
+    /* Without memory the output has no palette. */
+    (void)gf_blob_set(&source->base.metadata.palette, rgba, 4 * (size_t)count);
+}
+
 /* Asks libpng for whole samples, and an alpha channel where the file has any transparency. */
 static void start(struct gf_png_source *source)
 {
+    if (png_get_color_type(source->png, source->info) == PNG_COLOR_TYPE_PALETTE)
+        keep_palette(source);
     png_set_expand(source->png);
     if (little_endian())
         png_set_swap(source->png);

@@ -114,7 +114,7 @@ static bool open_packers(struct gf_png_stripes *stripes)
     return there;
 }
 
-enum gf_status gf_png_stripes_open(struct gf_output *output, struct gf_format format,
+enum gf_status gf_png_stripes_open(struct gf_output *output, struct gf_format format, bool indices,
                                    const struct gf_options *options,
                                    struct gf_png_stripes **stripes, struct gf_error *error)
 {
@@ -125,6 +125,7 @@ enum gf_status gf_png_stripes_open(struct gf_output *output, struct gf_format fo
     opened->format = format;
     opened->adler = 1;
     opened->layout = layout_of(format, options);
+    opened->layout.indices = indices;
     opened->packers = packer_count(opened, options);
     opened->slots = slot_count(opened);
     enum gf_status status = open_slots(opened) && open_packers(opened) ? GF_OK : fail_memory(error);

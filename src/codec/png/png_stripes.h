@@ -4,6 +4,8 @@
 #ifndef GF_CODEC_PNG_PNG_STRIPES_H
 #define GF_CODEC_PNG_PNG_STRIPES_H
 
+#include <stdbool.h>
+
 #include "codec/io/output.h"
 #include "gpufilter/pipeline.h"
 
@@ -12,9 +14,9 @@ struct gf_png_stripes;
 /* The memory that it uses at least, with a single thread. */
 uint64_t gf_png_stripes_memory(struct gf_format format, const struct gf_options *options);
 
-/* IDAT chunks will be written to `output`. Of the options it uses threads (1: the caller does all),
- * png_level and memory_bytes. */
-enum gf_status gf_png_stripes_open(struct gf_output *output, struct gf_format format,
+/* IDAT chunks will be written to `output`. indices: the rows are those of a palette. Of the options
+ * it uses threads (1: the caller does all), png_level and memory_bytes. */
+enum gf_status gf_png_stripes_open(struct gf_output *output, struct gf_format format, bool indices,
                                    const struct gf_options *options,
                                    struct gf_png_stripes **stripes,
                                    struct gf_error *error) GF_CHECKED;

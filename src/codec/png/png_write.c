@@ -9,6 +9,7 @@
 #include "codec/png/png.h"
 #include "codec/png/png_chunk.h"
 #include "codec/png/png_metadata_write.h"
+#include "codec/png/png_palette.h"
 #include "codec/png/png_stripes.h"
 
 struct png_sink {
@@ -16,19 +17,6 @@ struct png_sink {
     struct gf_output *output;
     struct gf_png_stripes *stripes;
 };
-
-static enum gf_status write_header(struct gf_output *output, struct gf_format format,
-                                   struct gf_error *error)
-{
-    static const unsigned char signature[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
-    static const unsigned char colour_types[] = {0, 4, 2, 6}; /* by the number of channels */
-    unsigned char header[13] = {
-        [8] = (unsigned char)format.bits, [9] = colour_types[format.channels - 1]};
-    gf_png_put_be32(header, (uint32_t)format.width);
-    gf_png_put_be32(header + 4, (uint32_t)format.height);
-    const enum gf_status status = gf_output_write(output, signature, sizeof signature, error);
-    return status ? status : gf_png_chunk_write(output, "IHDR", header, sizeof header, error);
-}
 
 /* ---- the sink ---- */
 
@@ -55,9 +43,11 @@ static void png_close(struct gf_sink *base)
 struct gf_codec_memory gf_png_sink_memory(struct gf_format format, const struct gf_options *options)
 {
     enum { USUAL_BYTES = 8 << 20 };
-    const uint64_t bytes = gf_png_stripes_memory(format, options);
+    const uint64_t counted = gf_png_palette_memory(format, options),
+                   bytes = gf_png_stripes_memory(format, options) + counted;
     return (struct gf_codec_memory){bytes > USUAL_BYTES ? bytes : 0,
-                                    "several of its long rows are packed at once"};
+                                    counted ? "its colours are counted before it is written"
+                                            : "several of its long rows are packed at once"};
 }
 
 enum gf_status gf_png_sink_open(struct gf_output *output, struct gf_format format,
@@ -65,16 +55,19 @@ enum gf_status gf_png_sink_open(struct gf_output *output, struct gf_format forma
                                 const struct gf_options *options, struct gf_sink **sink,
                                 struct gf_error *error)
 {
+    if (gf_png_wants_palette(format, metadata, options))
+        return gf_png_palette_sink_open(output, format, metadata, options, sink, error);
     struct png_sink *const opened = calloc(1, sizeof *opened);
     if (!opened)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     opened->base = (struct gf_sink){png_write, png_finish, png_close};
     opened->output = output;
-    enum gf_status status = write_header(output, format, error);
+    enum gf_status status =
+        gf_png_write_header(output, format, format.bits, gf_png_colour_type(format), error);
     if (!status)
         status = gf_png_write_metadata(output, metadata, error);
     if (!status)
-        status = gf_png_stripes_open(output, format, options, &opened->stripes, error);
+        status = gf_png_stripes_open(output, format, false, options, &opened->stripes, error);
     if (status) {
         png_close(&opened->base);
         return status;

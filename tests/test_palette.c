@@ -1,0 +1,129 @@
+/* PNGs that are written as indices of a palette. */
+#include "codec_test.h"
+
+enum { WIDTH = 37, HEIGHT = 29 };
+
+/* A picture of so many colours, all of which appear; those of a picture with alpha are half
+ * transparent, too. */
+static struct picture picture_of(int colours, int channels)
+{
+    struct picture picture = random_picture(WIDTH, HEIGHT, channels, 8);
+    for (int i = 0; i < WIDTH * HEIGHT; i++) {
+        unsigned char *const p = picture.data + i * channels;
+        const int colour = i * 7 % colours;
+        for (int c = 0; c < channels; c++)
+            p[c] = (unsigned char)(c ? colour / 256 * 5 + c : colour);
+        if (channels % 2 == 0)
+            p[channels - 1] = (unsigned char)(colour % 3 * 127);
+    }
+    return picture;
+}
+
+/* The bit depth and the colour type that the header states. */
+static void check_header(const char *name, int bits, int type)
+{
+    struct bytes file = load(in_folder(name));
+    assert_int_equal(file.data[24], bits);
+    assert_int_equal(file.data[25], type);
+    free(file.data);
+}
+
+static void check_back(const char *name, const struct picture *picture)
+{
+    const struct gf_options options = plain_options();
+    struct picture back;
+    if (decode(in_folder(name), &options, &back))
+        fail_msg("%s", failure.text);
+    const int more = back.format.channels - picture->format.channels; /* a palette is of RGB */
+    assert_true(more == 0 || more == 2);
+    for (int i = 0; i < WIDTH * HEIGHT; i++)
+        for (int c = 0; c < back.format.channels; c++) {
+            const int from = !more ? c : c < 3 ? 0 : 1;
+            assert_int_equal(back.data[i * back.format.channels + c],
+                             picture->data[i * picture->format.channels + from]);
+        }
+    free_picture(&back);
+}
+
+static void test_counted_colours(void **state)
+{
+    static const struct {
+        int colours, bits;
+    } cases[] = {{1, 1}, {2, 1}, {3, 2}, {4, 2}, {5, 4}, {16, 4}, {17, 8}, {256, 8}};
+    (void)state;
+    for (int channels = 1; channels <= 4; channels++)
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+            for (int level = 0; level <= 6; level += 3) {
+                struct gf_options options = plain_options();
+                struct picture picture = picture_of(cases[i].colours, channels);
+                options.png_palette = true;
+                options.png_level = level;
+                assert_int_equal(encode(in_folder("a.png"), &picture, &options), GF_OK);
+                assert_int_equal(warnings, 0);
+                check_header("a.png", cases[i].bits, 3);
+                check_back("a.png", &picture);
+                free_picture(&picture);
+            }
+}
+
+static void test_too_many_colours(void **state)
+{
+    struct gf_options options = plain_options();
+    (void)state;
+    options.png_palette = true;
+    for (int channels = 3; channels <= 4; channels++) {
+        struct picture picture = picture_of(257, channels);
+        warnings = 0;
+        assert_int_equal(encode(in_folder("a.png"), &picture, &options), GF_OK);
+        assert_int_equal(warnings, 1);
+        assert_non_null(strstr(last_warning, "more than 256 colours: it is written without"));
+        check_header("a.png", 8, channels == 3 ? 2 : 6);
+        check_back("a.png", &picture);
+        free_picture(&picture);
+    }
+    struct picture wide = random_picture(3, 3, 3, 16), back;
+    warnings = 0;
+    assert_int_equal(encode(in_folder("a.png"), &wide, &options), GF_OK);
+    assert_int_equal(warnings, 1);
+    assert_int_equal(decode(in_folder("a.png"), &options, &back), GF_OK);
+    assert_same_pixels(&wide, &back);
+    free_picture(&back);
+    free_picture(&wide);
+}
+
+/* The palette of a file comes with its pixels, in its order, with colours that no pixel has. */
+static void test_palette_is_kept(void **state)
+{
+    struct gf_options options = plain_options();
+    struct picture picture = picture_of(9, 4), back;
+    (void)state;
+    options.png_palette = true;
+    assert_int_equal(encode(in_folder("a.png"), &picture, &options), GF_OK);
+    options.png_palette = false;
+    assert_int_equal(decode(in_folder("a.png"), &options, &back), GF_OK);
+    assert_int_equal(back.metadata.palette.size, 9 * 4);
+    const unsigned char more[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+    struct bytes palette = {0};
+    append(&palette, more, sizeof more);
+    append(&palette, back.metadata.palette.data, back.metadata.palette.size);
+    assert_true(gf_blob_set(&back.metadata.palette, palette.data, palette.size));
+    options.strip = true; /* a palette is no metadata */
+    assert_int_equal(encode(in_folder("b.png"), &back, &options), GF_OK);
+    check_header("b.png", 4, 3);
+    check_back("b.png", &picture);
+    free_picture(&back);
+    assert_int_equal(decode(in_folder("b.png"), &options, &back), GF_OK);
+    assert_int_equal(back.metadata.palette.size, palette.size);
+    assert_memory_equal(back.metadata.palette.data, palette.data, palette.size);
+    free_picture(&back);
+    free_picture(&picture);
+    free(palette.data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_counted_colours),
+                                       cmocka_unit_test(test_too_many_colours),
+                                       cmocka_unit_test(test_palette_is_kept)};
+    return cmocka_run_group_tests_name("palette", tests, make_folder, remove_folder);
+}
