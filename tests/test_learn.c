@@ -3,6 +3,7 @@
 
 #include "batch/batch.h"
 #include "batch/cost.h"
+#include "batch/figures_cache.h"
 #include "temp_folder.h"
 
 enum { WIDTH = 1920, HEIGHT = 1080, SPANS_MAX = 32 };
@@ -258,6 +259,21 @@ static void test_batch(void **state)
     assert_true(learning.seen[gf_figure_of_filter(gf_filter_find("equalize"), false)].unit_s > 0);
     if (learning.serial)
         assert_true(is_near(learning.seen[GF_FIGURE_PNM_DECODE].unit_s, all * 1e-9, 1e-6));
+    /* A figure of which enough was seen is kept in the file, and only such a one. */
+    struct gf_figures kept;
+    assert_int_equal(setenv("XDG_CACHE_HOME", folder, 1), 0);
+    memset(learning.seen, 0, sizeof learning.seen);
+    gf_learning_keep(&learning);
+    gf_figures_load(&kept);
+    assert_true(gf_figure(&kept, GF_FIGURE_PNM_DECODE) == gf_figure(NULL, GF_FIGURE_PNM_DECODE));
+    learning.seen[GF_FIGURE_PNM_DECODE] = (struct gf_learned){.measured_s = 0.7, .unit_s = 1};
+    learning.seen[GF_FIGURE_PNM_ENCODE] = (struct gf_learned){.measured_s = 0.001, .unit_s = 0.001};
+    gf_learning_keep(&learning);
+    gf_learning_keep(&learning);
+    gf_figures_load(&kept);
+    assert_int_equal(kept.state[GF_FIGURE_PNM_DECODE].runs, 2);
+    assert_int_equal(kept.state[GF_FIGURE_PNM_ENCODE].runs, 0);
+    assert_true(gf_figure(&kept, GF_FIGURE_PNM_DECODE) > gf_figure(NULL, GF_FIGURE_PNM_DECODE));
     gf_template_free(&output);
     picture_free(&image);
 }
