@@ -24,9 +24,9 @@ if ! have apt-get; then
     echo "$0: no apt-get here; please install the equivalents of:$missing" >&2
     exit 1
 fi
-# Without these it builds and tests, too, with fewer formats and fewer comparisons.
-optional="libwebp-dev libtiff-dev libavif-dev libjxl-dev libheif-dev libgif-dev libarchive-dev"
-[ "$wanted" != test ] || optional="$optional webp libtiff-tools python3-pil"
+# Without these it builds and tests, too, with fewer formats, without conversions of colours, and with fewer comparisons.
+optional="libwebp-dev libtiff-dev libavif-dev libjxl-dev libheif-dev libgif-dev libarchive-dev liblcms2-dev"
+[ "$wanted" != test ] || optional="$optional webp libtiff-tools liblcms2-utils python3-pil"
 root=
 if [ "$(id -u)" != 0 ]; then
     have sudo || { echo "$0: needs root to run: apt-get install$missing" >&2; exit 1; }

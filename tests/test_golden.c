@@ -2,6 +2,8 @@
  * goldens/make.py wrote them, goldens/list.txt says how near the results must be. */
 #include "support.h"
 
+#include "icc/icc_build.h"
+
 static const char *folder(void)
 {
     static char path[400];
@@ -73,7 +75,8 @@ static void test_goldens(void **state)
     while (fscanf(list, "%199[^\t]\t%39s\t%39s\t%d\t%d\n", golden.chain, golden.input,
                   golden.expected, &golden.most, &golden.within_one) == 5) {
         count++;
-        wrong += !check_golden(&golden);
+        /* Without Little CMS there are no conversions. */
+        wrong += (strncmp(golden.chain, "icc", 3) || gf_icc_available()) && !check_golden(&golden);
     }
     assert_true(feof(list));
     fclose(list);

@@ -16,6 +16,7 @@ import skimage.filters
 from PIL import Image
 from scipy import ndimage
 
+from colours import colours
 from sizes import sizes
 from tone import tone
 
@@ -299,6 +300,7 @@ def main():
     sizes(golden, write, rounded, rgb, gray16, rgba)
     tone(functools.partial(golden, series="tone"), write, rounded, rgb, gray, gray16,
          quantise(picture, np.uint16), rgba)
+    colours(functools.partial(golden, series="icc"), rounded, rgb)
     with open(os.path.join(HERE, "list.txt"), "w") as file:
         file.write("\n".join(LIST) + "\n")
 
