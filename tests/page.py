@@ -95,6 +95,7 @@ class Browser:
         self.call('Input.dispatchKeyEvent', type='keyUp', key=name, windowsVirtualKeyCode=code)
 
     def picture(self, path):
+        self.value('Promise.all([...document.images].map(i => i.decode())).then(() => 0)')
         height = self.value('document.documentElement.scrollHeight')
         shot = self.call('Page.captureScreenshot', captureBeyondViewport=True,
                          clip={'x': 0, 'y': 0, 'scale': 1, 'height': height,

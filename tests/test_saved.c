@@ -274,6 +274,32 @@ static void test_refusals(void **state)
     assert_int_equal(gf_saved_read(folder, &saved, &error), GF_ERROR_INPUT);
 }
 
+/* A saved run has the timeline of the run itself, unless it had too many spans. */
+static void test_spans(void **state)
+{
+    static struct gf_span many[GF_PROFILE_SPANS_SAVED + 1];
+    (void)state;
+    char *text = text_of(write_run, &profile);
+    struct gf_saved saved = read_file(put_file("run.json", text));
+    free(text);
+    assert_int_equal(saved.profile.span_count, profile.span_count);
+    assert_int_equal(saved.profile.spans[0].kind, GF_SPAN_START);
+    assert_int_equal(saved.profile.spans[4].kind, GF_SPAN_STAGE);
+    assert_int_equal(saved.profile.spans[4].lane, 0);
+    assert_true(fabs(saved.profile.spans[4].end_s - 0.006) < 1e-9);
+    assert_int_equal(saved.profile.spans[4].bytes, 4000000);
+    gf_saved_free(&saved);
+    struct gf_profile long_one = profile;
+    long_one.spans = many;
+    long_one.span_count = sizeof many / sizeof *many;
+    text = text_of(write_run, &long_one);
+    assert_non_null(strstr(text, "\"spans\": null"));
+    saved = read_file(put_file("run.json", text));
+    assert_int_equal(saved.profile.span_count, 0);
+    gf_saved_free(&saved);
+    free(text);
+}
+
 /* Members of other types, out of range or missing: nothing that a page could stumble over. */
 static void test_odd_values(void **state)
 {
@@ -285,7 +311,9 @@ static void test_odd_values(void **state)
         "\"total_ms\": 1}]}",
         "{\"lab\": 1, \"rows\": [{\"values\": {\"a\": 1}}, 2], \"columns\": [{\"name\": \"a\"}], "
         "\"remarks\": [{}]}",
-        "{\"lab\": \"none\", \"rows\": []}"};
+        "{\"lab\": \"none\", \"rows\": []}",
+        "{\"wall_ms\": 1, \"stages\": [{\"name\": \"a\"}], \"spans\": [[0, 1e9, 5, 1, -1], 3, [], "
+        "[-7, 1, 1e300, null], [9, 0, 2, 3, 4, 5, 6]]}"};
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct gf_saved saved = read_file(put_file("odd.json", texts[i]));
@@ -537,12 +565,12 @@ static void test_many_outliers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trips),     cmocka_unit_test(test_a_list_of_labs),
-        cmocka_unit_test(test_refusals),        cmocka_unit_test(test_odd_values),
-        cmocka_unit_test(test_changes),         cmocka_unit_test(test_sides),
-        cmocka_unit_test(test_comparison_page), cmocka_unit_test(test_wrong_result),
-        cmocka_unit_test(test_lab_page),        cmocka_unit_test(test_batch),
-        cmocka_unit_test(test_many_outliers),
+        cmocka_unit_test(test_round_trips),  cmocka_unit_test(test_a_list_of_labs),
+        cmocka_unit_test(test_refusals),     cmocka_unit_test(test_spans),
+        cmocka_unit_test(test_odd_values),   cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_sides),        cmocka_unit_test(test_comparison_page),
+        cmocka_unit_test(test_wrong_result), cmocka_unit_test(test_lab_page),
+        cmocka_unit_test(test_batch),        cmocka_unit_test(test_many_outliers),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -31,15 +31,6 @@ struct box {
     double begin_s, end_s, bytes;
 };
 
-static int series_of(const struct gf_profile_report *report, const struct gf_span *span)
-{
-    for (int i = 0; i < report->count; i++) {
-        if (report->row[i].kind == span->kind && report->row[i].stage == span->stage)
-            return i;
-    }
-    return -1;
-}
-
 static void put_box(struct drawing *drawing, const struct box *box)
 {
     char bytes[32];
@@ -74,7 +65,7 @@ static void put_layer(struct drawing *drawing, size_t first, size_t end, int lay
         const struct gf_span *const span = event[i].span;
         if (event[i].layer != layer)
             continue;
-        const int series = series_of(drawing->report, span);
+        const int series = gf_profile_report_row_of(drawing->report, span);
         const bool joins = box.spans && series == box.series &&
                            span->begin_s - box.end_s <= drawing->gap_s && drawing->gap_s > 0;
         if (box.spans && !joins)
@@ -204,9 +195,10 @@ static void put_facts(FILE *file, const struct gf_profile_report *report,
     }
     snprintf(text, sizeof text, "%d rows", profile->band_rows);
     gf_html_fact(file, "bands of", text);
-    snprintf(text, sizeof text, "%d, %d segment%s", profile->lanes, profile->segments,
-             gf_text_plural(profile->segments));
+    snprintf(text, sizeof text, "%d", profile->lanes);
     gf_html_fact(file, "lanes", text);
+    snprintf(text, sizeof text, "%d", profile->segments);
+    gf_html_fact(file, "segments", text);
     snprintf(text, sizeof text, "%s (%s)", profile->device, profile->reason);
     gf_html(file, "<div class=\"wide\"><dt>device</dt><dd>%s</dd></div>", text);
     const bool same = !memcmp(&profile->in, &profile->out, sizeof profile->in);

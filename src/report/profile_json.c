@@ -35,6 +35,10 @@ static const struct gf_key_help keys[] = {
     {"stages.gb_s", "bytes / busy time, in 10^9 bytes a second"},
     {"stages.peak_percent",
      "gb_s in percent of the peak of what the stage uses; null: there is no such peak"},
+    {"spans",
+     "a list of what ran when, for the page; null where there are more than 4096. Of each, a list: "
+     "index in stages (-1: the CUDA start-up), lane (-1: the reader or the writer), begin and end "
+     "in ms, bytes"},
 };
 
 const struct gf_key_help *gf_profile_report_key_at(int index)
@@ -53,6 +57,27 @@ static void put_row(struct gf_json *json, const struct gf_profile_report_row *ro
     gf_json_number(json, "bytes", row->bytes, 0);
     gf_json_number(json, "gb_s", row->rate * 1e-9, 6);
     gf_json_number(json, "peak_percent", row->percent, 6);
+    gf_json_end(json);
+}
+
+static void put_spans(struct gf_json *json, const struct gf_profile_report *report,
+                      const struct gf_profile *profile)
+{
+    if (profile->span_count > GF_PROFILE_SPANS_SAVED) {
+        gf_json_string(json, "spans", NULL);
+        return;
+    }
+    gf_json_array(json, "spans", GF_JSON_LINES);
+    for (size_t i = 0; i < profile->span_count; i++) {
+        const struct gf_span *const span = &profile->spans[i];
+        gf_json_array(json, NULL, GF_JSON_COMPACT);
+        gf_json_number(json, NULL, gf_profile_report_row_of(report, span), 0);
+        gf_json_number(json, NULL, span->lane, 0);
+        gf_json_number(json, NULL, span->begin_s * 1e3, 4);
+        gf_json_number(json, NULL, span->end_s * 1e3, 4);
+        gf_json_number(json, NULL, (double)span->bytes, 0);
+        gf_json_end(json);
+    }
     gf_json_end(json);
 }
 
@@ -86,5 +111,6 @@ void gf_profile_report_json(const struct gf_profile_report *report,
     for (int i = 0; i < report->count; i++)
         put_row(&json, &report->row[i]);
     gf_json_end(&json);
+    put_spans(&json, report, profile);
     gf_json_end(&json);
 }

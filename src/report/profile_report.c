@@ -176,6 +176,15 @@ enum gf_status gf_profile_report_make(const struct gf_profile *profile,
     return GF_OK;
 }
 
+int gf_profile_report_row_of(const struct gf_profile_report *report, const struct gf_span *span)
+{
+    int row = report->count - 1;
+    while (row >= 0 &&
+           (report->row[row].kind != span->kind || report->row[row].stage != span->stage))
+        row--;
+    return row;
+}
+
 void gf_profile_report_free(struct gf_profile_report *report)
 {
     free(report->row);

@@ -28,6 +28,9 @@ struct gf_profile_report_row {
     double percent; /* of the measured peak of what the row uses; NaN: no such peak */
 };
 
+/* A profile with more spans is saved without them. */
+enum { GF_PROFILE_SPANS_SAVED = 4096 };
+
 struct gf_profile_report {
     struct gf_profile_report_row *row; /* decode, upload, the stages, download, encode */
     int count;
@@ -47,6 +50,8 @@ enum gf_status gf_profile_report_make(const struct gf_profile *profile,
                                       struct gf_error *error) GF_CHECKED;
 /* Finds what bounds the run, from the rows and the wall time. */
 void gf_profile_report_judge(struct gf_profile_report *report, const struct gf_profile *profile);
+/* The row that a span belongs to; -1: none, as that of the CUDA start-up. */
+int gf_profile_report_row_of(const struct gf_profile_report *report, const struct gf_span *span);
 void gf_profile_report_free(struct gf_profile_report *report);
 
 void gf_profile_report_table(const struct gf_profile_report *report,

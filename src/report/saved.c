@@ -151,6 +151,8 @@ enum gf_status gf_saved_read(const char *path, struct gf_saved *saved, struct gf
 void gf_saved_free(struct gf_saved *saved)
 {
     gf_profile_report_free(&saved->report);
+    free(saved->span);
+    saved->span = NULL;
     gf_comparison_free(&saved->comparison);
     gf_saved_free_labs(saved);
     gf_batch_report_free(&saved->batch);

@@ -14,11 +14,11 @@ enum gf_saved_kind { GF_SAVED_RUN, GF_SAVED_COMPARISON, GF_SAVED_LABS, GF_SAVED_
 
 struct gf_saved {
     enum gf_saved_kind kind;
-    const char *name;         /* of the file */
-    char version[16];         /* of the program that wrote it; "" where the file does not say */
-    struct gf_json_tree tree; /* whose texts the structs point to */
-    /* A run; its profile has no spans. */
-    struct gf_profile profile;
+    const char *name;          /* of the file */
+    char version[16];          /* of the program that wrote it; "" where the file does not say */
+    struct gf_json_tree tree;  /* whose texts the structs point to */
+    struct gf_profile profile; /* of a run; it has no stages, but the report's rows */
+    struct gf_span *span;      /* its spans */
     struct gf_profile_report report;
     struct gf_comparison comparison;
     struct gf_lab_found *lab;

@@ -25,10 +25,12 @@ static enum gf_span_kind kind_named(const char *name)
     return kind < GF_SPAN_KINDS ? kind : GF_SPAN_STAGE;
 }
 
-static void read_row(const struct gf_json_value *stage, struct gf_profile_report_row *row)
+/* index: of the row, which stands for its stage. */
+static void read_row(const struct gf_json_value *stage, int index,
+                     struct gf_profile_report_row *row)
 {
     *row = (struct gf_profile_report_row){.kind = kind_named(gf_json_text_of(stage, "kind")),
-                                          .stage = -1,
+                                          .stage = index,
                                           .segment =
                                               gf_json_int_of(stage, "segment", 0, INT32_MAX, -1),
                                           .calls = gf_json_int_of(stage, "calls", 0, INT32_MAX, 0),
@@ -54,6 +56,40 @@ static void read_head(const struct gf_json_value *root, struct gf_profile *profi
     gf_saved_text(root, "reason", profile->reason, sizeof profile->reason);
 }
 
+/* The next number of a list; 0 where there is none. */
+static double next_number(const struct gf_json_value **at)
+{
+    const double number = *at && (*at)->type == GF_JSON_NUMBER ? (*at)->number : 0;
+    *at = *at ? (*at)->next : NULL;
+    return fabs(number) < 1e15 ? number : 0;
+}
+
+static void read_span(const struct gf_json_value *list, const struct gf_profile_report *report,
+                      struct gf_span *span)
+{
+    const struct gf_json_value *at = list->type == GF_JSON_ARRAY ? list->first : NULL;
+    const double row = next_number(&at), lane = next_number(&at);
+    const bool known = row >= 0 && row < report->count;
+    *span = (struct gf_span){.kind = known ? report->row[(int)row].kind : GF_SPAN_START,
+                             .stage = known ? (int)row : -1,
+                             .lane = lane >= 0 && lane < 4096 ? (int)lane : -1};
+    span->begin_s = fmax(0, next_number(&at)) * 1e-3;
+    span->end_s = fmax(span->begin_s, next_number(&at) * 1e-3);
+    span->bytes = (size_t)fmax(0, next_number(&at));
+}
+
+static enum gf_status read_spans(const struct gf_json_value *list, struct gf_saved *saved,
+                                 struct gf_error *error)
+{
+    saved->span = calloc(GF_PROFILE_SPANS_SAVED, sizeof *saved->span);
+    if (!saved->span)
+        return gf_fail_memory(error);
+    saved->profile.spans = saved->span;
+    for (; list && saved->profile.span_count < GF_PROFILE_SPANS_SAVED; list = list->next)
+        read_span(list, &saved->report, &saved->span[saved->profile.span_count++]);
+    return GF_OK;
+}
+
 enum gf_status gf_saved_read_run(const struct gf_json_value *root, struct gf_saved *saved,
                                  struct gf_error *error)
 {
@@ -74,8 +110,8 @@ enum gf_status gf_saved_read_run(const struct gf_json_value *root, struct gf_sav
     report->row = calloc(gf_json_count(stage) + 1, sizeof *report->row);
     if (!report->row)
         return gf_fail_memory(error);
-    for (; stage; stage = stage->next)
-        read_row(stage, &report->row[report->count++]);
+    for (; stage; stage = stage->next, report->count++)
+        read_row(stage, report->count, &report->row[report->count]);
     gf_profile_report_judge(report, &saved->profile);
-    return GF_OK;
+    return read_spans(gf_json_first_of(root, "spans"), saved, error);
 }

@@ -39,6 +39,9 @@ bench-serve: $(PROGRAM) ## single pictures by a server whose GPU is awake, loops
 bench-auto: $(PROGRAM) ## whether --device=auto takes the device that is done sooner, case by case; calibrates and uses a server, too
 	@bash tests/bench/auto.sh $(PROGRAM)
 
+page: $(PROGRAM) ## a run, a comparison, the labs and a batch as one page, samples/report.html, and a picture of it
+	@bash tests/bench/page.sh $(PROGRAM)
+
 ifeq ($(CUDA),1)
 bench-gpu: $(PROGRAM) $(BENCH_GPU) ## kernels beside NPP's, the pipeline and the start on a GPU: tables and JSON
 	@sh tests/bench/gpu.sh $(BENCH_GPU) $(PROGRAM)
@@ -73,6 +76,6 @@ $(BENCH_PNG): $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/bench/png/*.c)) $(LIB
 
 bench-png: $(PROGRAM) $(BENCH_PNG) ## PNG written and read beside libpng, level by level: tables and JSON
 	@bash tests/bench/png/png.sh $(BENCH_PNG) $(PROGRAM)
-.PHONY: bench bench-auto bench-serve bench-batch bench-thumbnail bench-gpu bench-jpeg bench-png compare techniques
+.PHONY: bench page bench-auto bench-serve bench-batch bench-thumbnail bench-gpu bench-jpeg bench-png compare techniques
 
 -include $(addprefix $(BUILD)/,$(addsuffix .d,$(basename $(BENCH_SRC) $(wildcard tests/bench/png/*.c tests/bench/jpeg/*.c))))
