@@ -292,4 +292,10 @@ static inline struct gf_image netpbm_read(const char *path)
     return image;
 }
 
+/* `count`, or `small` where GF_TEST_SMALL is set: on a device that is emulated, which is slow. */
+static inline int unless_small(int count, int small)
+{
+    return getenv("GF_TEST_SMALL") ? small : count;
+}
+
 #endif

@@ -1,6 +1,7 @@
 /* The JPEG decoder on a GPU against libjpeg-turbo: what it decodes has libjpeg-turbo's pixels, and
  * libjpeg-turbo has no complaint; what it leaves is damaged or rare. Skipped where there is no GPU.
- * GF_JPEG_DAMAGED is the number of damaged files; `make fuzz-jpeg-device` tries a million. */
+ * GF_JPEG_DAMAGED is the number of damaged files; `make fuzz-jpeg-device` tries a million. With
+ * GF_TEST_SMALL pictures are few, of less than 100,000 pixels: for an emulated device. */
 #include "jpeg_files.h"
 
 #ifdef GF_WITH_CUDA
@@ -227,16 +228,17 @@ static void test_made(void **state)
     NEEDS_GPU(fixture);
     struct tally tally = {0};
     uint64_t seed = 21;
-    for (int i = 0; i < 2000; i++) {
-        struct jpeg_kind kind = jpeg_choose(i % 50 ? 100 : 1000, &seed);
+    const int files = unless_small(2000, 200);
+    for (int i = 0; i < files; i++) {
+        struct jpeg_kind kind = jpeg_choose(i % 50 ? 100 : unless_small(1000, 200), &seed);
         kind.quality = i % 100 + 1;
         add(fixture->group, jpeg_make(&kind, &seed));
-        if (i % 500 == 499)
+        if (i % 500 == 499 || i == files - 1)
             check(fixture->group, fixture->decoder, &tally);
     }
     print_message("%ld made files: %ld on the GPU, %ld sound ones not\n", tally.files,
                   tally.decoded, tally.left);
-    assert_int_equal(tally.files, 2000);
+    assert_int_equal(tally.files, files);
     assert_in_range(tally.left, 0, tally.files / 100);
 }
 
@@ -257,6 +259,8 @@ static void test_sizes(void **state)
                                            .h = {1 + (sampling & 1), 1, 1},
                                            .v = {1 + (sampling >> 1 & 1), 1, 1},
                                            .quality = 85};
+            if (unless_small(0, 1) && sizes[i][0] * sizes[i][1] > 100000)
+                continue;
             add(fixture->group, jpeg_make(&kind, &seed));
         }
         check(fixture->group, fixture->decoder, &tally);
@@ -310,7 +314,7 @@ static void test_extremes(void **state)
     for (int simd = 0; simd < 2; simd++) {
         struct tally tally = {0};
         uint64_t seed = 27;
-        for (int i = 0; i < 1000; i++) {
+        for (int i = 0; i < unless_small(1000, 100); i++) {
             const struct jpeg_kind kind = jpeg_choose(90, &seed);
             add(fixture->group, jpeg_make_extreme(&kind, &seed));
         }
@@ -331,8 +335,8 @@ static void test_white(void **state)
     struct tally tally = {0};
     uint64_t seed = 23;
     for (int i = 0; i < 16; i++) {
-        const struct jpeg_kind kind = {.width = 3000,
-                                       .height = 4000,
+        const struct jpeg_kind kind = {.width = unless_small(3000, 300),
+                                       .height = unless_small(4000, 300),
                                        .components = i & 1 ? 3 : 1,
                                        .h = {1 + (i >> 1 & 1), 1, 1},
                                        .v = {1 + (i >> 1 & 1), 1, 1},
@@ -355,13 +359,13 @@ struct maker {
 static void *make_damaged(void *argument)
 {
     struct maker *const maker = argument;
-    const int files = sizeof maker->file / sizeof *maker->file;
+    const int files = unless_small(sizeof maker->file / sizeof *maker->file, 12);
     struct jpeg_file sound = {NULL, 0};
     struct gf_jpeg_header header;
     for (int i = 0; i < files; i++) {
         if (i % 20 == 0) {
-            const struct jpeg_kind kind =
-                jpeg_choose(random_below(&maker->seed, 40) ? 60 : 400, &maker->seed);
+            const struct jpeg_kind kind = jpeg_choose(
+                random_below(&maker->seed, 40) ? 60 : unless_small(400, 100), &maker->seed);
             free(sound.data);
             sound = jpeg_make(&kind, &maker->seed);
             gf_jpeg_header_read(sound.data, sound.size, &header);
@@ -383,7 +387,7 @@ static void add_damaged(struct group *group, struct maker *makers)
         assert_int_equal(pthread_create(&makers[i].thread, NULL, make_damaged, &makers[i]), 0);
     for (int i = 0; i < THREADS_MOST; i++) {
         pthread_join(makers[i].thread, NULL);
-        for (size_t k = 0; k < sizeof makers->file / sizeof *makers->file; k++)
+        for (int k = 0; k < unless_small(sizeof makers->file / sizeof *makers->file, 12); k++)
             add(group, makers[i].file[k]);
     }
 }
@@ -393,7 +397,7 @@ static void test_damaged(void **state)
     const struct fixture *const fixture = *state;
     NEEDS_GPU(fixture);
     const char *const wanted = getenv("GF_JPEG_DAMAGED");
-    const long files = wanted ? atol(wanted) : 20000;
+    const long files = wanted ? atol(wanted) : unless_small(20000, 1);
     struct tally tally = {0};
     struct maker *const makers = calloc(THREADS_MOST, sizeof *makers);
     assert_non_null(makers);
@@ -420,8 +424,8 @@ static void test_nonsense(void **state)
     struct tally tally = {0};
     uint64_t seed = 25;
     for (int i = 0; i < 6; i++) {
-        const struct jpeg_kind kind = {.width = 2000,
-                                       .height = 2000,
+        const struct jpeg_kind kind = {.width = unless_small(2000, 200),
+                                       .height = unless_small(2000, 200),
                                        .components = 3,
                                        .h = {2, 1, 1},
                                        .v = {2, 1, 1},

@@ -4,7 +4,7 @@
 EMULATED_ARCH ?= 90
 EMULATOR := $(BUILD)-emulator$(filter-out 90,$(EMULATED_ARCH))
 EMULATOR_SANITIZE ?= address,alignment
-EMULATOR_TESTS ?=
+EMULATOR_TESTS ?= jpeg_device jpeg_encoder stencils_gpu
 EMULATOR_OBJ := $(patsubst tests/emulator/%.cpp,$(EMULATOR)/cudart/%.o,$(wildcard tests/emulator/*.cpp))
 EMULATOR_FLAGS := $(if $(EMULATOR_SANITIZE),-fsanitize=$(EMULATOR_SANITIZE) -fno-sanitize-recover=all)
 EMULATOR_MAKE = EMULATED_ARCH=$(EMULATED_ARCH) $(MAKE) --no-print-directory BUILD=$(EMULATOR) CUDA=1 CUDAHOSTCXX=g++ \
