@@ -228,7 +228,7 @@ static void test_made(void **state)
     NEEDS_GPU(fixture);
     struct tally tally = {0};
     uint64_t seed = 21;
-    const int files = unless_small(2000, 200);
+    const int files = unless_small(2000, 60);
     for (int i = 0; i < files; i++) {
         struct jpeg_kind kind = jpeg_choose(i % 50 ? 100 : unless_small(1000, 200), &seed);
         kind.quality = i % 100 + 1;
@@ -424,8 +424,8 @@ static void test_nonsense(void **state)
     struct tally tally = {0};
     uint64_t seed = 25;
     for (int i = 0; i < 6; i++) {
-        const struct jpeg_kind kind = {.width = unless_small(2000, 200),
-                                       .height = unless_small(2000, 200),
+        const struct jpeg_kind kind = {.width = unless_small(2000, 60),
+                                       .height = unless_small(2000, 60),
                                        .components = 3,
                                        .h = {2, 1, 1},
                                        .v = {2, 1, 1},

@@ -43,18 +43,6 @@ const void *kernel_arguments;
 void *scheduler;
 bool backward;
 
-void say_where()
-{
-    if (!launched)
-        return;
-    fprintf(stderr, "emulated device: the kernel launched at %s:%d, grid (%u,%u,%u) of blocks (%u,%u,%u)",
-            launched->file, launched->line, gridDim.x, gridDim.y, gridDim.z, blockDim.x, blockDim.y, blockDim.z);
-    if (current)
-        fprintf(stderr, ", block (%u,%u,%u), thread (%u,%u,%u)", blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x,
-                threadIdx.y, threadIdx.z);
-    fprintf(stderr, "\n");
-}
-
 [[maybe_unused]] void asan_reports(const char *) { say_where(); }
 
 /* What each group of threads waits for. */
@@ -201,6 +189,18 @@ void start_cluster(uint3 first, unsigned threads, size_t dynamic_bytes)
 }
 
 } // namespace
+
+void say_where()
+{
+    if (!launched)
+        return;
+    fprintf(stderr, "emulated device: the kernel launched at %s:%d, grid (%u,%u,%u) of blocks (%u,%u,%u)",
+            launched->file, launched->line, gridDim.x, gridDim.y, gridDim.z, blockDim.x, blockDim.y, blockDim.z);
+    if (current)
+        fprintf(stderr, ", block (%u,%u,%u), thread (%u,%u,%u)", blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x,
+                threadIdx.y, threadIdx.z);
+    fprintf(stderr, "\n");
+}
 
 void die(const char *format, ...)
 {

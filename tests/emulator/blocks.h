@@ -75,6 +75,9 @@ void wait_for(const unsigned *counter, const char *what, const char *file, int l
 /* Ends the meeting if all lanes that are alive have arrived. */
 void finish_meeting(meeting *meeting, unsigned alive);
 
+/* Says which kernel, block and thread runs. */
+void say_where();
+
 /* Says what a kernel does wrong, where and in which thread, and ends the process. */
 [[noreturn]] void die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -8,6 +8,7 @@
 #include "copies.h"
 #include "cuda.h"
 #include "cuda_pipeline_primitives.h"
+#include "written.h"
 
 namespace emulated
 {
@@ -55,15 +56,16 @@ void copy_box(const box &box)
     for (int64_t row = 0; row < box.map.box_rows; row++) {
         unsigned char *const shared = box.shared + row * wide;
         const int64_t y = box.y + row;
-        if (box.bar)
+        if (box.bar) {
             memset(shared, 0, (size_t)wide);
+            note_write(shared, (size_t)wide);
+        }
         if (y < 0 || y >= rows || first >= end)
             continue;
         unsigned char *const there = box.map.data + y * (int64_t)box.map.pitch + first;
-        if (box.bar)
-            memcpy(shared + first - box.x, there, (size_t)(end - first));
-        else
-            memcpy(there, shared + first - box.x, (size_t)(end - first));
+        unsigned char *const here = shared + first - box.x;
+        memcpy(box.bar ? here : there, box.bar ? there : here, (size_t)(end - first));
+        note_copy(box.bar ? here : there, box.bar ? there : here, (size_t)(end - first));
     }
 }
 
@@ -101,7 +103,7 @@ void finish_copies(unsigned but_groups)
     const auto rest = std::remove_if(chunks.begin(), chunks.end(), [&](const chunk &it) {
         const bool now = it.block * THREADS_MOST + it.thread == id && it.group + but_groups < groups;
         if (now)
-            memcpy(it.to, it.from, it.bytes);
+            memcpy(it.to, it.from, it.bytes), note_copy(it.to, it.from, it.bytes);
         return now;
     });
     chunks.erase(rest, chunks.end());

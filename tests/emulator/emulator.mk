@@ -2,13 +2,23 @@
 
 # The compute capability whose code is run, 75 or 90.
 EMULATED_ARCH ?= 90
-EMULATOR := $(BUILD)-emulator$(filter-out 90,$(EMULATED_ARCH))
+# address,alignment: finds accesses outside of memory; kernel-address: reads of what nothing has written, too.
 EMULATOR_SANITIZE ?= address,alignment
-EMULATOR_TESTS ?= jpeg_device jpeg_encoder stencils_gpu
+EMULATOR := $(BUILD)-emulator$(filter-out 90,$(EMULATED_ARCH))$(if $(findstring kernel,$(EMULATOR_SANITIZE)),-written)
+EMULATOR_TESTS ?= jpeg_device jpeg_encoder
 EMULATOR_OBJ := $(patsubst tests/emulator/%.cpp,$(EMULATOR)/cudart/%.o,$(wildcard tests/emulator/*.cpp))
+ifeq ($(EMULATOR_SANITIZE),kernel-address)
+EMULATOR_FLAGS :=
+EMULATOR_DEFINED := -DEMULATED_WRITTEN
+EMULATOR_CALLS := -fsanitize=kernel-address \
+  $(addprefix --param asan-,instrumentation-with-call-threshold=0 stack=0 globals=0)
+else
 EMULATOR_FLAGS := $(if $(EMULATOR_SANITIZE),-fsanitize=$(EMULATOR_SANITIZE) -fno-sanitize-recover=all)
+EMULATOR_DEFINED := $(if $(findstring address,$(EMULATOR_SANITIZE)),-DEMULATED_ASAN)
+EMULATOR_CALLS := $(EMULATOR_FLAGS)
+endif
 EMULATOR_MAKE = EMULATED_ARCH=$(EMULATED_ARCH) $(MAKE) --no-print-directory BUILD=$(EMULATOR) CUDA=1 CUDAHOSTCXX=g++ \
-  NVCC=$(abspath tests/emulator/bin/nvcc) CUDA_ARCHS=ptx NVCCFLAGS='-O1 -g -march=native -fno-math-errno $(EMULATOR_FLAGS)' \
+  NVCC=$(abspath tests/emulator/bin/nvcc) CUDA_ARCHS=ptx NVCCFLAGS='-O1 -g -march=native -fno-math-errno $(EMULATOR_CALLS)' \
   CUDA_LIBDIR=$(abspath $(EMULATOR)) CFLAGS='-O1 -g' LDFLAGS='$(EMULATOR_FLAGS)' HARDENING=
 
 test-emulator: emulator ## every CUDA kernel on the processor, thread by thread, against the CPU backend
@@ -23,8 +33,8 @@ $(EMULATOR)/libcudart_static.a: $(EMULATOR_OBJ)
 
 $(EMULATOR)/cudart/%.o: tests/emulator/%.cpp
 	@mkdir -p $(@D)
-	$(call say,CXX,$@)g++ -std=c++17 -O2 -g -Wall -Wextra -fPIC -Itests/emulator/include \
-	  -D__CUDA_ARCH__=$(EMULATED_ARCH)0 $(if $(findstring address,$(EMULATOR_SANITIZE)),-DEMULATED_ASAN) -MMD -MP -c -o $@ $<
+	$(call say,CXX,$@)g++ -std=c++17 -O2 -g -fno-math-errno -Wall -Wextra -fPIC -Itests/emulator/include \
+	  -D__CUDA_ARCH__=$(EMULATED_ARCH)0 $(EMULATOR_DEFINED) -MMD -MP -c -o $@ $<
 
 .PHONY: test-emulator emulator
 -include $(EMULATOR_OBJ:.o=.d)

@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "blocks.h"
+#include "written.h"
 
 struct emulated_stream {
     int unused;
@@ -49,9 +51,17 @@ cudaError_t allocate(void **memory, size_t size, cudaMemoryType type)
     *memory = nullptr;
     if (!size)
         return cudaSuccess;
-    if ((type == cudaMemoryTypeDevice && size > MEMORY - used) || posix_memalign(memory, ALIGNMENT, size))
+    if (type == cudaMemoryTypeDevice && size > MEMORY - used)
         return result(cudaErrorMemoryAllocation);
+#ifdef EMULATED_WRITTEN
+    *memory = emulated::place_memory(size);
+#else
+    if (posix_memalign(memory, ALIGNMENT, size))
+        return result(cudaErrorMemoryAllocation);
+#endif
     memset(*memory, emulated::GARBAGE, size);
+    if (type == cudaMemoryTypeHost)
+        emulated::mark_memory(*memory, size, emulated::WRITTEN); /* the host's code is not watched */
     ranges[(const char *)*memory] = {size, type, false};
     used += type == cudaMemoryTypeDevice ? size : 0;
     return cudaSuccess;
@@ -66,8 +76,13 @@ cudaError_t release(void *memory, cudaMemoryType type)
     if (found == ranges.end() || found->second.type != type || found->second.registered)
         return result(cudaErrorInvalidValue);
     used -= type == cudaMemoryTypeDevice ? found->second.bytes : 0;
-    ranges.erase(found);
+#ifdef EMULATED_WRITTEN
+    emulated::mark_memory(memory, found->second.bytes, emulated::ABSENT);
+    madvise((char *)memory, found->second.bytes, MADV_DONTNEED);
+#else
     free(memory);
+#endif
+    ranges.erase(found);
     return cudaSuccess;
 }
 
@@ -235,6 +250,7 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
 cudaError_t cudaMemset(void *to, int value, size_t size)
 {
     memset(to, value, size);
+    emulated::note_write(to, size);
     return cudaSuccess;
 }
 
@@ -243,6 +259,7 @@ cudaError_t cudaMemsetAsync(void *to, int value, size_t size, cudaStream_t) { re
 cudaError_t cudaMemcpy(void *to, const void *from, size_t size, enum cudaMemcpyKind)
 {
     memcpy(to, from, size);
+    emulated::note_copy(to, from, size);
     return cudaSuccess;
 }
 
@@ -257,7 +274,7 @@ cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t fro
     if (width > to_pitch || width > from_pitch)
         return result(cudaErrorInvalidValue);
     for (size_t row = 0; row < height; row++)
-        memcpy((char *)to + row * to_pitch, (const char *)from + row * from_pitch, width);
+        cudaMemcpy((char *)to + row * to_pitch, (const char *)from + row * from_pitch, width, cudaMemcpyDefault);
     return cudaSuccess;
 }
 

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "blocks.h"
+#include "written.h"
 
 #ifdef EMULATED_ASAN
 #include <sanitizer/asan_interface.h>
@@ -23,18 +24,25 @@ static void allow(unsigned char *at, size_t bytes)
 {
     ASAN_UNPOISON_MEMORY_REGION(at, bytes);
     memset(at, GARBAGE, bytes);
+    mark_memory(at, bytes, UNWRITTEN);
 }
 
 void open_shared(block *block, size_t dynamic_bytes)
 {
     if (!block->memory) {
+#ifdef EMULATED_WRITTEN
+        block->memory = (unsigned char *)place_memory(MEMORY_BYTES);
+        mark_memory(block->memory, MEMORY_BYTES, ABSENT);
+#else
         block->memory =
             (unsigned char *)mmap(nullptr, MEMORY_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (block->memory == MAP_FAILED)
             die("no memory for a block");
+#endif
         ASAN_POISON_MEMORY_REGION(block->memory, MEMORY_BYTES);
     }
     ASAN_POISON_MEMORY_REGION(block->memory, block->used);
+    mark_memory(block->memory, block->used, ABSENT);
     block->arrays.clear();
     block->used = FIRST_ADDRESS + dynamic_bytes;
     block->shared_bytes = dynamic_bytes;

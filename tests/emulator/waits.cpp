@@ -63,7 +63,7 @@ votes barrier(const char *file, int line, int predicate)
     votes *const all = &own->voted[own->barriers % 2];
     if (!own->arrived)
         *all = {0, 1, 0};
-    else if (own->line != line || strcmp(own->file, file))
+    else if (own->line != line || (own->file != file && strcmp(own->file, file)))
         die("__syncthreads() at %s:%d, where other threads of the block wait at %s:%d", file, line, own->file,
             own->line);
     own->file = file;
