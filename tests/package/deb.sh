@@ -44,10 +44,10 @@ needs()
     fi
 }
 
-# control FOLDER PACKAGE SECTION DEPENDS SUMMARY: the rest of the description comes in.
+# control FOLDER PACKAGE SECTION DEPENDS SUMMARY [RECOMMENDS]: the rest of the description comes in.
 control()
 {
-    cat >"$1/DEBIAN/control" <<END
+    sed '/^Recommends: $/d' >"$1/DEBIAN/control" <<END
 Package: $2
 Version: $VERSION
 Architecture: $arch
@@ -56,6 +56,7 @@ Section: $3
 Priority: optional
 Installed-Size: $(du -ks "$1" | cut -f1)
 Depends: $4
+Recommends: ${6:-}
 Description: $5
 $(cat)
 END
@@ -64,11 +65,16 @@ END
     dpkg-deb --root-owner-group -Zxz --build "$1" "$BUILD/$2_${VERSION}_$arch.deb"
 }
 
+# The libraries of picture formats, which the program loads when it meets such a picture.
+# shellcheck disable=SC2046 # names without spaces
+recommended=$(owners $(sed -n 's/^FORMATS ?= //p' "$BUILD-deb/config.mk" | tr ' ,:' '\n' | grep '^lib'))
+
 mkdir -p "$BUILD"
 printf '#!/bin/sh\nset -e\nldconfig\n' | tee "$root/DEBIAN/postinst" >"$root/DEBIAN/postrm"
 chmod 755 "$root/DEBIAN/postinst" "$root/DEBIAN/postrm"
-control "$root" gpufilter graphics "$(needs)" "image filters on NVIDIA GPUs, and the same pictures without one" <<END
- A filter for PNG, JPEG and PNM pictures on the command line: blur, sharpen, resize, equalise and others, in
+control "$root" gpufilter graphics "$(needs)" "image filters on NVIDIA GPUs, and the same pictures without one" \
+    "$recommended" <<END
+ A filter for PNG, JPEG, WebP, TIFF, AVIF and other pictures on the command line: blur, sharpen, resize, equalise and others, in
  chains, on single pictures, streams and batches, and the library that it is made of.
 END
 control "$dev" gpufilter-dev libdevel "gpufilter (= $VERSION), $(for package; do
