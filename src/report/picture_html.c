@@ -42,7 +42,7 @@ static void *convert(const void *data, size_t size, const char *chain,
 
 static struct gf_page_picture shrink(const void *data, size_t size, struct gf_options options)
 {
-    static const char chain[] = "resize=w=880:h=880:fit=inside:only=shrink";
+    static const char chain[] = "resize=w=880:h=880:fit=inside:only=shrink:load=reduced";
     static const int qualities[] = {82, 60, 35};
     for (size_t i = 0; i < sizeof qualities / sizeof *qualities; i++) {
         struct gf_page_picture small = {0};
