@@ -165,8 +165,9 @@ static enum gf_status palette_write(struct gf_sink *base, int rows, const unsign
     enum gf_status status = GF_OK;
     for (int y = 0; !status && y < rows; y++, sink->row++) {
         const unsigned char *const row = src + (size_t)y * pitch;
+        /* Of a plain picture there are no indices; a fixed palette needs those of one row. */
         unsigned char *const indices =
-            sink->indices + (sink->fixed || sink->plain ? 0 : (size_t)sink->row * width);
+            sink->plain || sink->fixed ? sink->indices : sink->indices + (size_t)sink->row * width;
         if (!sink->plain && !index_row(sink, row, indices))
             status = give_up(sink, error);
         if (!status && sink->plain)
