@@ -7,10 +7,10 @@
 #include "written.h"
 
 #ifdef EMULATED_ASAN
-#include <sanitizer/asan_interface.h>
+#include <sanitizer/asan_interface.h> /* whose macros do nothing here, since this file is not instrumented */
 #else
-#define ASAN_POISON_MEMORY_REGION(at, bytes) (void)(at), (void)(bytes)
-#define ASAN_UNPOISON_MEMORY_REGION(at, bytes) (void)(at), (void)(bytes)
+#define __asan_poison_memory_region(at, bytes) (void)(at), (void)(bytes)
+#define __asan_unpoison_memory_region(at, bytes) (void)(at), (void)(bytes)
 #define __asan_region_is_poisoned(at, bytes) ((void)(at), (void)(bytes), false)
 #endif
 
@@ -22,7 +22,7 @@ enum { MEMORY_BYTES = 1 << 20, ZONE = 128, FIRST_ADDRESS = 1024 };
 
 static void allow(unsigned char *at, size_t bytes)
 {
-    ASAN_UNPOISON_MEMORY_REGION(at, bytes);
+    __asan_unpoison_memory_region(at, bytes);
     memset(at, GARBAGE, bytes);
     mark_memory(at, bytes, UNWRITTEN);
 }
@@ -39,9 +39,9 @@ void open_shared(block *block, size_t dynamic_bytes)
         if (block->memory == MAP_FAILED)
             die("no memory for a block");
 #endif
-        ASAN_POISON_MEMORY_REGION(block->memory, MEMORY_BYTES);
+        __asan_poison_memory_region(block->memory, MEMORY_BYTES);
     }
-    ASAN_POISON_MEMORY_REGION(block->memory, block->used);
+    __asan_poison_memory_region(block->memory, block->used);
     mark_memory(block->memory, block->used, ABSENT);
     block->arrays.clear();
     block->used = FIRST_ADDRESS + dynamic_bytes;
