@@ -7,13 +7,6 @@
 #include <dlfcn.h>
 #include <libheif/heif.h>
 
-/* The encoder that makes the test's files keeps some memory until its process ends. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:libx265";
-}
-
 #define CALLS(CALL) \
     CALL(heif_init) \
     CALL(heif_context_alloc) \
