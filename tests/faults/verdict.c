@@ -125,8 +125,9 @@ static const char *judge_report(const struct scenario *scenario, const struct ou
         return NULL;
     if (right->trace.data && !found->trace.data)
         return "success, but the trace is missing";
-    if (scenario->report ? !ends_with(&found->said, right->said.data + right->said.size - 2)
-                         : !same_bytes(&found->said, &right->said))
+    /* A report in JSON ends with its brace; what one in words leaves out, it may leave out last. */
+    const char *const end = ends_with(&right->said, "}\n") ? "}\n" : "\n";
+    if (scenario->report ? !ends_with(&found->said, end) : !same_bytes(&found->said, &right->said))
         return "success, but standard output is wrong";
     return NULL;
 }
