@@ -220,20 +220,19 @@ static const char *name_of(const struct gf_archive_writer *writer)
     return writer->output ? gf_output_name(writer->output) : "stdout";
 }
 
+/* What fails here is told by `status`: libarchive would lose memory over an error. */
 static la_ssize_t write_block(struct archive *archive, void *context, const void *data, size_t size)
 {
     struct gf_archive_writer *const writer = context;
-    if (writer->abandoned)
+    (void)archive;
+    if (writer->abandoned || writer->status)
         return (la_ssize_t)size;
     if (writer->output)
         writer->status = gf_output_write(writer->output, data, size, &writer->error);
     else if (!gf_write_fully(STDOUT_FILENO, data, size))
         writer->status =
             gf_fail(&writer->error, GF_ERROR_OUTPUT, "stdout: cannot write: %s", strerror(errno));
-    if (!writer->status)
-        return (la_ssize_t)size;
-    calls.archive_set_error(archive, EIO, "%s", writer->error.text);
-    return -1;
+    return (la_ssize_t)size;
 }
 
 static enum gf_status fail_writing(const struct gf_archive_writer *writer, struct gf_error *error)
@@ -297,7 +296,7 @@ enum gf_status gf_archive_put(struct gf_archive_writer *writer,
     const locale_t before = begin_utf8();
     const int code = calls.archive_write_header(writer->archive, member->header);
     uselocale(before);
-    return code < ARCHIVE_WARN ? fail_writing(writer, error) : GF_OK;
+    return code < ARCHIVE_WARN || writer->status ? fail_writing(writer, error) : GF_OK;
 }
 
 enum gf_status gf_archive_write(struct gf_archive_writer *writer, const void *data, size_t size,
@@ -306,7 +305,7 @@ enum gf_status gf_archive_write(struct gf_archive_writer *writer, const void *da
     for (size_t done = 0; done < size;) {
         const la_ssize_t count =
             calls.archive_write_data(writer->archive, (const char *)data + done, size - done);
-        if (count <= 0)
+        if (count <= 0 || writer->status)
             return fail_writing(writer, error);
         done += (size_t)count;
     }
@@ -315,7 +314,7 @@ enum gf_status gf_archive_write(struct gf_archive_writer *writer, const void *da
 
 enum gf_status gf_archive_commit(struct gf_archive_writer *writer, struct gf_error *error)
 {
-    if (calls.archive_write_close(writer->archive) < ARCHIVE_WARN)
+    if (calls.archive_write_close(writer->archive) < ARCHIVE_WARN || writer->status)
         return fail_writing(writer, error);
     return writer->output ? gf_output_commit(writer->output, error) : GF_OK;
 }

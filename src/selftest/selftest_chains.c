@@ -41,7 +41,7 @@ static size_t append_value(char *text, size_t length, const struct gf_param *par
     case GF_TYPE_CHOICE:
         while (param->choices[choices])
             choices++;
-        return append(text, length, "%s", param->choices[((int)set - 1) % choices]);
+        return append(text, length, "%s", param->choices[((int)set + choices - 1) % choices]);
     case GF_TYPE_LENGTH:
         return append(text, length, "%s",
                       set == GF_SELFTEST_LEAST      ? "40%"
@@ -51,7 +51,7 @@ static size_t append_value(char *text, size_t length, const struct gf_param *par
         while (param->choices && param->choices[choices])
             choices++;
         if (set >= GF_SELFTEST_CHOICES && choices)
-            return append(text, length, "%s", param->choices[((int)set - 1) % choices]);
+            return append(text, length, "%s", param->choices[((int)set + choices - 1) % choices]);
         return append(text, length, "%s", set == GF_SELFTEST_GREATEST ? "#fedcba" : "#123456");
     case GF_TYPE_FILE:
         while (param->choices && param->choices[choices])
