@@ -210,7 +210,8 @@ static void check_cmyk(J_COLOR_SPACE stored, bool adobe, bool progressive)
     assert_int_equal(decode(in_folder("a.jpg"), &options, &back), GF_OK);
     assert_int_equal(back.format.channels, 3);
     assert_int_equal(warnings, 1);
-    assert_non_null(strstr(last_warning, "a.jpg: its CMYK colours have no ICC profile: they become RGB"));
+    assert_non_null(
+        strstr(last_warning, "a.jpg: its CMYK colours have no ICC profile: they become RGB"));
     for (int y = 0; y < 40; y++)
         for (int x = 0; x < 50; x++)
             for (int c = 0; c < 3; c++) {

@@ -409,8 +409,8 @@ static void test_map_simd(void **state)
     gf_cpu_allow_intrinsics(true);
 }
 
-/* RGB pixels go to planes and back the same with vector instructions as without, whatever the width,
- * and nothing beyond a row is written. */
+/* RGB pixels go to planes and back the same with vector instructions as without, whatever the
+ * width, and nothing beyond a row is written. */
 static void test_planes_simd(void **state)
 {
     (void)state;

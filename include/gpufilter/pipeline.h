@@ -45,8 +45,8 @@ GF_API enum gf_status gf_pipeline_run_image(struct gf_pipeline *pipeline,
                                             const struct gf_image *input, struct gf_image *output,
                                             struct gf_error *error) GF_CHECKED;
 
-/* The format of the result for an input of that format. Where its size depends on the pixels (trim),
- * it is the largest that there can be, and gf_pipeline_run_image must allocate the output.
+/* The format of the result for an input of that format. Where its size depends on the pixels
+ * (trim), it is the largest that there can be, and gf_pipeline_run_image must allocate the output.
  * GF_ERROR_USAGE: the chain cannot take it. */
 GF_API enum gf_status gf_pipeline_format(struct gf_pipeline *pipeline, struct gf_format input,
                                          struct gf_format *output,

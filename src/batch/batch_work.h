@@ -36,7 +36,7 @@ struct gf_batch {
     bool device_codec;        /* the GPU decodes or encodes at least some of the pictures */
     double pixels;            /* of one input; 0: not known */
     bool archive;             /* the pictures are the members of the only input */
-    bool found_server; /* one was there, whether it is used or not */
+    bool found_server;        /* one was there, whether it is used or not */
     struct gf_remote *remote; /* the server that does the only input; NULL: there is none */
     bool falls_back;          /* goes on with the CPU when no device is left */
     char reason[160];         /* for the choice of the device */

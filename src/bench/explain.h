@@ -44,7 +44,7 @@ struct gf_explanation {
     uint64_t lane_bytes; /* of the buffers of one lane */
     struct gf_options options;
     struct gf_format in, out;
-    int reduction; /* `in` is 1/reduction of the file's picture; 0 and 1: all of it */
+    int reduction;            /* `in` is 1/reduction of the file's picture; 0 and 1: all of it */
     struct gf_cost_work work; /* of the whole program, for its estimate; 0 files: not known */
     bool gpu;                 /* there seems to be one, which is estimated as well */
     double copy_peak, upload_peak, download_peak; /* bytes/s; 0: not measured */

@@ -94,8 +94,7 @@ static void warn_of_quality(const struct gf_command *command)
         format = gf_file_format_named(command->output);
     const struct gf_file_type *const type = gf_file_type(format);
     if (command->quality_given && !command->quiet && type && type->lossy == GF_LOSSY_NEVER)
-        gf_message_warn(NULL,
-                        "--quality is of lossy formats: it changes nothing here");
+        gf_message_warn(NULL, "--quality is of lossy formats: it changes nothing here");
 }
 
 /* Writes the picture if -o is given, and compares the variants if that is asked for. */

@@ -228,7 +228,8 @@ enum gf_status gf_jpeg_device_encode(struct gf_jpeg_device *codec, const struct 
 {
     struct request request = {
         .bytes = gf_jpeg_encoder_bytes(in->format, gf_subsampling_of(options)),
-        .encode = {.in = *in, .quality = options->quality, .subsampling = gf_subsampling_of(options)}};
+        .encode = {
+            .in = *in, .quality = options->quality, .subsampling = gf_subsampling_of(options)}};
     *scan = (struct gf_jpeg_scan){0};
     const bool served = serve(codec, &codec->to_encode, &request);
     if (request.status)

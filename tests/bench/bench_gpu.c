@@ -33,7 +33,8 @@ static void describe_run(struct bench_report *report)
     if (commit)
         snprintf(report->commit, sizeof report->commit, "%s", commit);
     else
-        first_line("git describe --always --dirty 2>/dev/null || echo unknown", report->commit, sizeof report->commit);
+        first_line("git describe --always --dirty 2>/dev/null || echo unknown", report->commit,
+                   sizeof report->commit);
     first_line("nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null",
                report->driver, sizeof report->driver);
 }

@@ -34,8 +34,8 @@ enum gf_status gf_size_check(const char *name, uint64_t width, uint64_t height,
                        h);
     if (w <= UINT32_MAX && h <= UINT32_MAX && w * h > most)
         return gf_fail(error, GF_ERROR_INPUT,
-                       "%s: %llux%llu is %llu pixels, over options.max_pixels=%llu", name, w, h, w * h,
-                       most);
+                       "%s: %llux%llu is %llu pixels, over options.max_pixels=%llu", name, w, h,
+                       w * h, most);
     if (w > GF_SIDE_MAX || h > GF_SIDE_MAX)
         return gf_fail(error, GF_ERROR_INPUT, "%s: %llux%llu: a side is over %d pixels", name, w, h,
                        GF_SIDE_MAX);

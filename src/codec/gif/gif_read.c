@@ -9,8 +9,9 @@
 
 #define GIF_CALLS(CALL) \
     CALL(DGifOpen) \
-    CALL(DGifCloseFile) CALL(DGifGetRecordType) CALL(DGifGetImageDesc) CALL(DGifGetLine) \
-        CALL(DGifGetCode) CALL(DGifGetCodeNext) CALL(DGifGetExtension) CALL(DGifGetExtensionNext) \
+    CALL(DGifCloseFile) \
+    CALL(DGifGetRecordType) CALL(DGifGetImageDesc) CALL(DGifGetLine) CALL(DGifGetCode) \
+        CALL(DGifGetCodeNext) CALL(DGifGetExtension) CALL(DGifGetExtensionNext) \
             CALL(DGifExtensionToGCB) CALL(GifErrorString)
 
 static struct {

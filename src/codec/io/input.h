@@ -19,8 +19,8 @@ enum gf_status gf_input_open(const char *path, bool keep, struct gf_input **inpu
 /* The bytes are the caller's and stay in their place; the name is for messages. */
 enum gf_status gf_input_open_memory(const void *data, size_t size, const char *name,
                                     struct gf_input **input, struct gf_error *error) GF_CHECKED;
-/* A regular file whose bytes begin at an offset; page: as gf_input_page gives it. The input owns the
- * descriptor from now on, even after a failure. */
+/* A regular file whose bytes begin at an offset; page: as gf_input_page gives it. The input owns
+ * the descriptor from now on, even after a failure. */
 enum gf_status gf_input_open_descriptor(int descriptor, int64_t offset, int page, const char *name,
                                         struct gf_input **input, struct gf_error *error) GF_CHECKED;
 void gf_input_close(struct gf_input *input);
