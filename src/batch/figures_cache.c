@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "base/value.h"
 #include "batch/machine.h"
+#include "codec/io/spool.h"
 
 enum { FILE_BYTES_MAX = 32 << 10, RUNS_MAX = 1000000 };
 static const char magic[] = "gpufilter figures 1";
@@ -183,20 +184,6 @@ static size_t print(const struct gf_figures_file *file, const struct gf_figures 
                                      gf_hash(GF_HASH_START, text, length));
 }
 
-static bool write_all(int fd, const char *text, size_t length)
-{
-    while (length) {
-        const ssize_t written = write(fd, text, length);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        text += written;
-        length -= (size_t)written;
-    }
-    return true;
-}
-
 static bool replace(const struct gf_figures_file *file, const char *text, size_t length)
 {
     char temporary[sizeof file->path + 32];
@@ -209,7 +196,7 @@ static bool replace(const struct gf_figures_file *file, const char *text, size_t
     }
     if (fd < 0)
         return false;
-    bool done = write_all(fd, text, length);
+    bool done = gf_write_fully(fd, text, length);
     done = !close(fd) && done;
     done = done && !rename(temporary, file->path);
     if (!done) {

@@ -249,28 +249,20 @@ enum gf_status gf_input_open_descriptor(int descriptor, int64_t offset, int page
 /* Reads the rest of a kept stream, whose bytes then are those of its unnamed file. */
 static enum gf_status become_regular(struct gf_input *input, struct gf_error *error)
 {
+    const int64_t position = input->position;
     unsigned char *const rest = malloc(BUFFER_BYTES);
-    ssize_t got = rest ? 1 : 0;
-    while (got) {
-        got = read(input->fd, rest, BUFFER_BYTES);
-        if (got > 0)
-            spool_append(input, rest, (size_t)got);
-        if (got > 0 && input->spool < 0) {
-            free(rest);
-            return gf_fail(error, GF_ERROR_INPUT, "%s: cannot be held back in %s: %s", input->name,
-                           gf_spool_folder(), strerror(input->spool_errno));
-        }
-        if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-            struct pollfd ready = {.fd = input->fd, .events = POLLIN};
-            (void)poll(&ready, 1, -1);
-        } else if (got < 0 && errno != EINTR) {
-            free(rest);
-            return fail_errno(input, error);
-        }
-    }
-    if (!rest)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    enum gf_status status = rest ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    size_t got;
+    input->position = input->spooled; /* what was kept before need not be read again */
+    while (!status && !input->at_end && input->spool >= 0)
+        status = read_retrying(input, rest, BUFFER_BYTES, &got, error);
+    input->position = position;
     free(rest);
+    if (!status && input->spool < 0)
+        status = gf_fail(error, GF_ERROR_INPUT, "%s: cannot be held back in %s: %s", input->name,
+                         gf_spool_folder(), strerror(input->spool_errno));
+    if (status)
+        return status;
     if (input->opened)
         close(input->fd);
     input->fd = input->spool;
