@@ -1,4 +1,4 @@
-
+/* Opens, writes and ends an output. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -8,38 +8,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "codec/io/output.h"
+#include "base/fail.h"
+#include "codec/io/output_state.h"
 #include "codec/io/spool.h"
-#include "codec/io/temporary.h"
 
-enum { BUFFER_BYTES = 1 << 20, LARGE_BYTES = 128 << 10, LINKS_MAX = 40, NAME_TRIES = 100 };
+enum { LARGE_BYTES = 128 << 10, LINKS_MAX = 40 };
 
-struct gf_output {
-    char *name;   /* as given, for messages */
-    char *target; /* the file that is replaced, links resolved; NULL: copied out by commit, or
-                   * memory */
-    struct gf_temporary temporary;
-    int fd;
-    bool to_stdout, exists;
-    bool in_memory;
-    bool foreign;          /* another process commits the file */
-    unsigned char *memory; /* what was written: `written` bytes */
-    size_t capacity;
-    bool failed; /* a write failed, so that nothing may be committed */
-    struct gf_output_options options;
-    int64_t written; /* bytes, without those in the buffer */
-    size_t held;
-    unsigned char buffer[BUFFER_BYTES];
-};
-
-static enum gf_status fail_errno(const struct gf_output *output, struct gf_error *error)
+enum gf_status gf_output_fail(const struct gf_output *output, struct gf_error *error)
 {
     return gf_fail(error, GF_ERROR_OUTPUT, "%s: %s", output->name, strerror(errno));
-}
-
-static enum gf_status fail_memory(struct gf_error *error)
-{
-    return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
 }
 
 /* Follows symbolic links by hand, since the last one may lead to a file that does not exist yet. */
@@ -84,9 +61,9 @@ static void open_unnamed(struct gf_output *output)
 static enum gf_status open_named(struct gf_output *output, struct gf_error *error)
 {
     struct gf_temporary *const temporary = &output->temporary;
-    for (int i = 0; i < NAME_TRIES; i++) {
+    for (int i = 0; i < GF_OUTPUT_NAME_TRIES; i++) {
         if (!gf_temporary_begin(temporary, output->target))
-            return fail_memory(error);
+            return gf_fail_memory(error);
         output->fd =
             open(temporary->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, first_mode(output));
         if (output->fd >= 0 && gf_temporary_lock(output->fd))
@@ -99,7 +76,7 @@ static enum gf_status open_named(struct gf_output *output, struct gf_error *erro
         if (!again)
             break;
     }
-    return fail_errno(output, error);
+    return gf_output_fail(output, error);
 }
 
 /* Gives the file the existing target's owner, where that is allowed, and its permissions. */
@@ -108,12 +85,12 @@ static enum gf_status keep_mode(struct gf_output *output, const struct stat *tar
 {
     struct stat made;
     if (fstat(output->fd, &made))
-        return fail_errno(output, error);
+        return gf_output_fail(output, error);
     if ((made.st_uid != target->st_uid || made.st_gid != target->st_gid) &&
         fchown(output->fd, target->st_uid, target->st_gid))
         errno = 0; /* the file stays ours */
     if (fchmod(output->fd, target->st_mode & 07777))
-        return fail_errno(output, error);
+        return gf_output_fail(output, error);
     return GF_OK;
 }
 
@@ -122,15 +99,15 @@ static enum gf_status open_beside(struct gf_output *output, struct gf_error *err
     struct stat target;
     output->exists = !stat(output->target, &target);
     if (!output->exists && errno != ENOENT)
-        return fail_errno(output, error);
+        return gf_output_fail(output, error);
     if (output->exists && !(target.st_mode & 0222))
         return gf_fail(error, GF_ERROR_OUTPUT, "%s: is read-only", output->name);
     if (output->exists && faccessat(AT_FDCWD, output->target, W_OK, AT_EACCESS))
-        return fail_errno(output, error);
+        return gf_output_fail(output, error);
     const size_t folder = gf_folder_length(output->target);
     if (!output->target[folder]) {
         errno = ENOENT;
-        return fail_errno(output, error);
+        return gf_output_fail(output, error);
     }
     open_unnamed(output);
     enum gf_status status = GF_OK;
@@ -146,7 +123,7 @@ static enum gf_status open_spooled(struct gf_output *output, struct gf_error *er
     const int usable = output->to_stdout ? fcntl(STDOUT_FILENO, F_GETFD)
                                          : faccessat(AT_FDCWD, output->name, W_OK, AT_EACCESS);
     if (usable < 0) /* were stdout closed, the spool file would get its number */
-        return fail_errno(output, error);
+        return gf_output_fail(output, error);
     output->fd = gf_spool_open();
     if (output->fd < 0)
         return gf_fail(error, GF_ERROR_OUTPUT, "%s: cannot be held back in %s: %s", output->name,
@@ -165,7 +142,7 @@ static enum gf_status open_path(struct gf_output *output, const char *path, stru
         return open_spooled(output, error);
     output->target = gf_output_resolve(path);
     if (!output->target)
-        return fail_errno(output, error);
+        return gf_output_fail(output, error);
     return open_beside(output, error);
 }
 
@@ -173,13 +150,13 @@ enum gf_status gf_output_open(const char *path, struct gf_output **output, struc
 {
     struct gf_output *const opened = malloc(sizeof *opened);
     if (!opened)
-        return fail_memory(error);
+        return gf_fail_memory(error);
     memset(opened, 0, offsetof(struct gf_output, buffer));
     opened->fd = -1;
     opened->to_stdout = !strcmp(path, "-");
     opened->name = strdup(opened->to_stdout ? "stdout" : path);
     const enum gf_status status =
-        opened->name ? open_path(opened, path, error) : fail_memory(error);
+        opened->name ? open_path(opened, path, error) : gf_fail_memory(error);
     if (status) {
         gf_output_close(opened);
         return status;
@@ -193,14 +170,14 @@ enum gf_status gf_output_open_memory(const char *name, struct gf_output **output
 {
     struct gf_output *const opened = malloc(sizeof *opened);
     if (!opened)
-        return fail_memory(error);
+        return gf_fail_memory(error);
     memset(opened, 0, offsetof(struct gf_output, buffer));
     opened->fd = -1;
     opened->in_memory = true;
     opened->name = strdup(name);
     if (!opened->name) {
         gf_output_close(opened);
-        return fail_memory(error);
+        return gf_fail_memory(error);
     }
     *output = opened;
     return GF_OK;
@@ -229,7 +206,7 @@ enum gf_status gf_output_adopt(struct gf_output *output, int64_t size, struct gf
 {
     struct stat file;
     if (fstat(output->fd, &file))
-        return fail_errno(output, error);
+        return gf_output_fail(output, error);
     if (size < 1 || file.st_size != size)
         return gf_fail(error, GF_ERROR_OUTPUT, "%s: has %lld bytes of %lld", output->name,
                        (long long)file.st_size, (long long)size);
@@ -284,7 +261,7 @@ static enum gf_status put(struct gf_output *output, const void *data, size_t siz
     }
     output->failed = true;
     if (output->target || output->foreign)
-        return fail_errno(output, error);
+        return gf_output_fail(output, error);
     return gf_fail(error, GF_ERROR_OUTPUT, "%s: cannot be held back in %s: %s", output->name,
                    gf_spool_folder(), strerror(errno));
 }
@@ -299,7 +276,7 @@ static enum gf_status flush(struct gf_output *output, struct gf_error *error)
 enum gf_status gf_output_write(struct gf_output *output, const void *data, size_t size,
                                struct gf_error *error)
 {
-    if (size >= LARGE_BYTES || output->held + size > BUFFER_BYTES) {
+    if (size >= LARGE_BYTES || output->held + size > GF_OUTPUT_BUFFER_BYTES) {
         const enum gf_status status = flush(output, error);
         if (status)
             return status;
@@ -330,7 +307,7 @@ enum gf_status gf_output_write_at(struct gf_output *output, int64_t offset, cons
             continue;
         if (n <= 0) {
             output->failed = true;
-            return fail_errno(output, error);
+            return gf_output_fail(output, error);
         }
         done += (size_t)n;
     }
@@ -345,133 +322,11 @@ enum gf_status gf_output_rewind(struct gf_output *output, struct gf_error *error
     if (output->in_memory)
         return GF_OK;
     if (ftruncate(output->fd, 0) || lseek(output->fd, 0, SEEK_SET) < 0)
-        return fail_errno(output, error);
+        return gf_output_fail(output, error);
     return GF_OK;
 }
 
-/* ---- commit ---- */
-
-static bool link_as(const struct gf_output *output, const char *name)
-{
-    char self[64];
-    snprintf(self, sizeof self, "/proc/self/fd/%d", output->fd);
-    return !linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
-}
-
-static enum gf_status name_unnamed(struct gf_output *output, struct gf_error *error)
-{
-    (void)gf_temporary_lock(output->fd); /* without a name nobody else can have locked it */
-    for (int i = 0; i < NAME_TRIES; i++) {
-        if (!gf_temporary_begin(&output->temporary, output->target))
-            return fail_memory(error);
-        if (link_as(output, output->temporary.path))
-            return GF_OK;
-        gf_temporary_end(&output->temporary, false);
-        if (errno != EEXIST)
-            break;
-    }
-    return fail_errno(output, error);
-}
-
-static enum gf_status fail_exists(const struct gf_output *output, struct gf_error *error)
-{
-    return gf_fail(error, GF_ERROR_OUTPUT, "%s: is there already (options.no_clobber)",
-                   output->name);
-}
-
-static enum gf_status rename_over(struct gf_output *output, struct gf_error *error)
-{
-    const unsigned flags = output->options.no_clobber ? RENAME_NOREPLACE : 0;
-    if (renameat2(AT_FDCWD, output->temporary.path, AT_FDCWD, output->target, flags)) {
-        /* A file system may know no flags: it is then enough that there was no target when the
-         * output was opened. */
-        const bool unknown = flags && (errno == EINVAL || errno == ENOSYS);
-        if (errno == EEXIST)
-            return fail_exists(output, error);
-        if (!unknown || rename(output->temporary.path, output->target))
-            return fail_errno(output, error);
-    }
-    gf_temporary_end(&output->temporary, false);
-    return GF_OK;
-}
-
-static enum gf_status sync_folder(const struct gf_output *output, struct gf_error *error)
-{
-    char *const folder = strndup(output->target, gf_folder_length(output->target));
-    if (!folder)
-        return fail_memory(error);
-    const int fd = open(*folder ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    free(folder);
-    if (fd < 0)
-        return fail_errno(output, error);
-    const enum gf_status status = fsync(fd) && errno != EINVAL ? fail_errno(output, error) : GF_OK;
-    close(fd);
-    return status;
-}
-
-static enum gf_status name_target(struct gf_output *output, struct gf_error *error)
-{
-    if (!output->temporary.path && !output->exists) {
-        if (link_as(output, output->target))
-            return GF_OK;
-        if (errno == EEXIST && output->options.no_clobber)
-            return fail_exists(output, error);
-    }
-    const enum gf_status status = output->temporary.path ? GF_OK : name_unnamed(output, error);
-    return status ? status : rename_over(output, error);
-}
-
-/* A network file system may report a failed write only when the file is closed. The copy of the
- * descriptor keeps the lock until the file has its name. */
-static enum gf_status check_close(struct gf_output *output, struct gf_error *error)
-{
-    const int copy = fcntl(output->fd, F_DUPFD_CLOEXEC, 0), closing = output->fd;
-    if (copy < 0) /* there are too many descriptors; this tells as much */
-        return fsync(output->fd) ? fail_errno(output, error) : GF_OK;
-    output->fd = copy;
-    return close(closing) && errno != EINTR ? fail_errno(output, error) : GF_OK;
-}
-
-static enum gf_status commit_beside(struct gf_output *output, struct gf_error *error)
-{
-    if (output->options.sync && fsync(output->fd))
-        return fail_errno(output, error);
-    enum gf_status status = check_close(output, error);
-    if (!status)
-        status = name_target(output, error);
-    return status || !output->options.sync ? status : sync_folder(output, error);
-}
-
-static bool copy_out(struct gf_output *output, int to)
-{
-    off_t at = 0;
-    for (;;) {
-        const ssize_t got = pread(output->fd, output->buffer, BUFFER_BYTES, at);
-        if (!got)
-            return true;
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0 || !gf_write_fully(to, output->buffer, (size_t)got))
-            return false;
-        at += got;
-    }
-}
-
-static enum gf_status commit_spooled(struct gf_output *output, struct gf_error *error)
-{
-    int to = STDOUT_FILENO;
-    if (!output->to_stdout) {
-        to = open(output->name, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-        if (to < 0)
-            return fail_errno(output, error);
-    }
-    enum gf_status status = GF_OK;
-    if (!copy_out(output, to))
-        status = fail_errno(output, error);
-    if (!output->to_stdout && close(to) && errno != EINTR && !status)
-        status = fail_errno(output, error);
-    return status;
-}
+/* ---- the end ---- */
 
 enum gf_status gf_output_commit(struct gf_output *output, struct gf_error *error)
 {
@@ -480,7 +335,7 @@ enum gf_status gf_output_commit(struct gf_output *output, struct gf_error *error
     const enum gf_status status = flush(output, error);
     if (status || output->in_memory || output->foreign)
         return status;
-    return output->target ? commit_beside(output, error) : commit_spooled(output, error);
+    return gf_output_put_in_place(output, error);
 }
 
 void *gf_output_take(struct gf_output *output, size_t *size)
