@@ -72,13 +72,13 @@ static enum gf_status check_sizes(const struct gf_pipeline *pipeline, const char
     return GF_OK;
 }
 
-static bool holds_alpha(enum gf_file_format file_format, struct gf_format format)
+static bool loses_alpha(enum gf_file_format file_format, struct gf_format format)
 {
-    return gf_format_in_file(file_format, format).channels == format.channels;
+    return gf_has_alpha(format) && !gf_has_alpha(gf_format_in_file(file_format, format));
 }
 
-/* What the output cannot hold is known only when it has its
- * name, which may depend on the plan: then the picture is planned again. */
+/* Whether the output's format holds alpha is known only when the output has its name, which may
+ * depend on the plan: a picture that would lose its alpha is planned again. */
 enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                      const struct gf_chain *chain, struct gf_format in,
                                      const struct gf_plan_request *request, struct gf_plan *plan,
@@ -90,7 +90,7 @@ enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_pic
                              error);
     if (!status && task->destination && !task->output)
         status = open_output(pipeline, task, plan->out, error);
-    if (status || !task->output || holds_alpha(task->file_format, plan->out))
+    if (status || !task->output || !loses_alpha(task->file_format, plan->out))
         return status;
     gf_plan_free(plan);
     struct gf_plan_request opaque = *request;

@@ -29,6 +29,18 @@ else
     skip "WebP beside dwebp: there is no dwebp, or no WebP in this build"
 fi
 
+if has WebP; then
+    begin "WebP: gray becomes colour, and its alpha stays"
+    run 0 gpufilter -i in.ppm -o gray.png grayscale
+    run 0 gpufilter -i gray.png -o gray.webp --lossless
+    silent
+    run 0 gpufilter -i gray.png -o cut.pam round
+    run 0 gpufilter -i cut.pam -o cut.webp --lossless
+    silent
+    run 0 gpufilter -i cut.webp -o back.pam
+    grep -q '^TUPLTYPE RGB_ALPHA$' back.pam || problem "the alpha is gone"
+fi
+
 if has WebP && command -v webpmux >/dev/null; then
     begin "WebP: a picture of an animation"
     run 0 gpufilter -i in.ppm -o 0.webp --lossless
