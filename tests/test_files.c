@@ -160,6 +160,37 @@ static void check_pipe(bool keep)
     free(text);
 }
 
+/* More bytes than one thread's piece, from an odd offset on, and beyond the end. */
+static void test_large_input_by_several_threads(void **state)
+{
+    (void)state;
+    enum { COPIES = 19, BYTES = COPIES * LONG_BYTES, BEFORE = 4097 };
+    unsigned char *const text = long_text();
+    unsigned char *const large = malloc(BYTES), *const back = malloc(BYTES);
+    struct gf_input *input = NULL;
+    size_t got;
+    for (int i = 0; i < COPIES; i++) {
+        text[i] ^= 0x55;
+        memcpy(large + (size_t)i * LONG_BYTES, text, LONG_BYTES);
+    }
+    save(in_folder("in"), large, BYTES);
+    for (int threads = 0; threads <= 64; threads = 3 * threads + 1) {
+        assert_int_equal(gf_input_open(in_folder("in"), false, &input, &failure), GF_OK);
+        gf_input_set_threads(input, threads);
+        assert_int_equal(gf_input_read(input, back, BEFORE, &got, &failure), GF_OK);
+        assert_int_equal(got, BEFORE);
+        assert_int_equal(gf_input_read(input, back + BEFORE, BYTES, &got, &failure), GF_OK);
+        assert_int_equal(got, BYTES - BEFORE);
+        assert_memory_equal(back, large, BYTES);
+        check_end(input);
+        gf_input_close(input);
+    }
+    free(text);
+    free(large);
+    free(back);
+    unlink(in_folder("in"));
+}
+
 static void test_input_of_a_pipe(void **state)
 {
     (void)state;
@@ -343,6 +374,37 @@ static void test_long_output(void **state)
     assert_memory_equal(bytes.data, text, LONG_BYTES - 1);
     assert_memory_equal(bytes.data + LONG_BYTES - 1, text, 17);
     free(bytes.data);
+    free(text);
+    unlink(in_folder("out"));
+}
+
+/* What was allocated ahead and not written is given back. */
+static void test_output_shorter_than_expected(void **state)
+{
+    (void)state;
+    enum { EXPECTED = 64 << 20 };
+    unsigned char *const text = long_text();
+    struct stat file;
+    for (int rewind = 0; rewind <= 1; rewind++) {
+        struct gf_output *output = opened(in_folder("out"));
+        put(output, "begin");
+        gf_output_expect(output, EXPECTED, 2);
+        if (rewind) {
+            assert_int_equal(gf_output_rewind(output, &failure), GF_OK);
+            put(output, "begin");
+            gf_output_expect(output, EXPECTED, 2);
+        }
+        assert_int_equal(gf_output_write(output, text, LONG_BYTES, &failure), GF_OK);
+        assert_int_equal(gf_output_commit(output, &failure), GF_OK);
+        gf_output_close(output);
+        assert_int_equal(stat(in_folder("out"), &file), 0);
+        assert_int_equal(file.st_size, 5 + LONG_BYTES);
+        assert_true(file.st_blocks * 512 < EXPECTED / 2);
+        struct bytes bytes = load(in_folder("out"));
+        assert_memory_equal(bytes.data, "begin", 5);
+        assert_memory_equal(bytes.data + 5, text, LONG_BYTES);
+        free(bytes.data);
+    }
     free(text);
     unlink(in_folder("out"));
 }
@@ -709,6 +771,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_input_of_a_file),
+        cmocka_unit_test(test_large_input_by_several_threads),
         cmocka_unit_test(test_input_of_a_pipe),
         cmocka_unit_test(test_empty_pipe),
         BOTH_WAYS(test_output_appears_by_commit),
@@ -717,6 +780,7 @@ int main(void)
         BOTH_WAYS(test_permissions_while_it_is_written),
         BOTH_WAYS(test_last_close_fails),
         BOTH_WAYS(test_long_output),
+        BOTH_WAYS(test_output_shorter_than_expected),
         BOTH_WAYS(test_output_through_a_link),
         BOTH_WAYS(test_unwritable_outputs),
         BOTH_WAYS(test_full_disk),

@@ -12,6 +12,7 @@
 
 #include "codec/io/input.h"
 #include "codec/io/spool.h"
+#include "codec/io/transfer.h"
 
 enum { BUFFER_BYTES = 256 << 10, GIVEN_BACK_MOST = 64 << 10 };
 
@@ -19,6 +20,7 @@ struct gf_input {
     char *name;
     int fd;
     int page;
+    int threads; /* that may read side by side; 0 is one */
     const unsigned char *memory; /* NULL: the bytes are those of fd */
     bool regular, opened;        /* regular: a file or memory; opened: fd is not standard input */
     bool at_end;
@@ -58,7 +60,9 @@ static void spool_append(struct gf_input *input, const void *data, size_t size)
 static ssize_t read_at(const struct gf_input *input, void *data, size_t size, int64_t at)
 {
     if (!input->memory)
-        return pread(input->fd, data, size, input->base + at);
+        return input->threads < 2
+                   ? pread(input->fd, data, size, input->base + at)
+                   : gf_transfer_read(input->fd, data, size, input->base + at, input->threads);
     const int64_t left = at < input->size ? input->size - at : 0;
     const size_t got = left < (int64_t)size ? (size_t)left : size;
     memcpy(data, input->memory + input->base + at, got);
@@ -321,6 +325,11 @@ int gf_input_page(const struct gf_input *input)
 int64_t gf_input_size(const struct gf_input *input)
 {
     return input->size;
+}
+
+void gf_input_set_threads(struct gf_input *input, int threads)
+{
+    input->threads = threads;
 }
 
 enum gf_status gf_input_read(struct gf_input *input, void *data, size_t size, size_t *got,

@@ -37,6 +37,8 @@ enum gf_status gf_input_descriptor(struct gf_input *input, int *descriptor, int6
 void gf_input_go_to(struct gf_input *input, int64_t position);
 const char *gf_input_name(const struct gf_input *input); /* for messages: the path or "stdin" */
 
+/* How many threads may read a large part of a regular file side by side; one unless this says more. */
+void gf_input_set_threads(struct gf_input *input, int threads);
 /* Reads `size` bytes; fewer come only at the end, which is not an error. */
 enum gf_status gf_input_read(struct gf_input *input, void *data, size_t size, size_t *got,
                              struct gf_error *error) GF_CHECKED;

@@ -12,7 +12,7 @@
 #include "codec/io/output_state.h"
 #include "codec/io/spool.h"
 
-enum { LARGE_BYTES = 128 << 10, LINKS_MAX = 40 };
+enum { LARGE_BYTES = 128 << 10, RESERVED_FROM_BYTES = 16 << 20, LINKS_MAX = 40 };
 
 enum gf_status gf_output_fail(const struct gf_output *output, struct gf_error *error)
 {
@@ -273,6 +273,18 @@ static enum gf_status flush(struct gf_output *output, struct gf_error *error)
     return put(output, output->buffer, held, error);
 }
 
+void gf_output_expect(struct gf_output *output, int64_t size, int threads)
+{
+    if (output->fd >= 0 && !output->reservation && size >= RESERVED_FROM_BYTES && threads != 1)
+        output->reservation = gf_reservation_begin(output->fd, gf_output_size(output), size);
+}
+
+static void end_reservation(struct gf_output *output)
+{
+    gf_reservation_end(output->reservation);
+    output->reservation = NULL;
+}
+
 enum gf_status gf_output_write(struct gf_output *output, const void *data, size_t size,
                                struct gf_error *error)
 {
@@ -316,6 +328,7 @@ enum gf_status gf_output_write_at(struct gf_output *output, int64_t offset, cons
 
 enum gf_status gf_output_rewind(struct gf_output *output, struct gf_error *error)
 {
+    end_reservation(output);
     output->held = 0;
     output->written = 0;
     output->failed = false;
@@ -333,6 +346,7 @@ enum gf_status gf_output_commit(struct gf_output *output, struct gf_error *error
     if (output->failed)
         return gf_fail(error, GF_ERROR_OUTPUT, "%s: was not written completely", output->name);
     const enum gf_status status = flush(output, error);
+    end_reservation(output);
     if (status || output->in_memory || output->foreign)
         return status;
     return gf_output_put_in_place(output, error);
@@ -352,6 +366,7 @@ void gf_output_close(struct gf_output *output)
 {
     if (!output)
         return;
+    end_reservation(output);
     gf_temporary_end(&output->temporary, true);
     if (output->fd >= 0)
         close(output->fd);

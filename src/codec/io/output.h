@@ -40,6 +40,9 @@ void *gf_output_take(struct gf_output *output, size_t *size);
 /* The path behind symbolic links, even where no file exists yet; to be freed. NULL with errno. */
 char *gf_output_resolve(const char *path);
 const char *gf_output_name(const struct gf_output *output);
+/* So many bytes will be written from here on, by one of several threads that there may be: a large
+ * file's are allocated side by side with other work. */
+void gf_output_expect(struct gf_output *output, int64_t size, int threads);
 enum gf_status gf_output_write(struct gf_output *output, const void *data, size_t size,
                                struct gf_error *error) GF_CHECKED;
 /* Replaces bytes that are written already, all of them before gf_output_size(). */

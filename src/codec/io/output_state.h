@@ -4,6 +4,7 @@
 
 #include "codec/io/output.h"
 #include "codec/io/temporary.h"
+#include "codec/io/transfer.h"
 
 enum { GF_OUTPUT_BUFFER_BYTES = 1 << 20, GF_OUTPUT_NAME_TRIES = 100 };
 
@@ -20,7 +21,8 @@ struct gf_output {
     size_t capacity;
     bool failed; /* a write failed, so that nothing may be committed */
     struct gf_output_options options;
-    int64_t written; /* bytes, without those in the buffer */
+    struct gf_reservation *reservation; /* NULL: the file's bytes are not allocated ahead */
+    int64_t written;                    /* bytes, without those in the buffer */
     size_t held;
     unsigned char buffer[GF_OUTPUT_BUFFER_BYTES];
 };

@@ -109,6 +109,9 @@ enum gf_status gf_pnm_sink_open(struct gf_output *output, enum gf_file_format fi
     }
     if (pnm->drop_alpha)
         gf_warn(options, "%s: PNM has no alpha channel: it is left out", gf_output_name(output));
+    struct gf_format written = format;
+    written.channels -= pnm->drop_alpha;
+    gf_output_expect(output, (int64_t)gf_row_bytes(written) * format.height, options->threads);
     *sink = &pnm->base;
     return GF_OK;
 }
