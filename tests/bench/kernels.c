@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "chain/plan.h"
 #include "stages.h"
@@ -12,14 +13,14 @@
 enum { CHAIN_TEXT = 8192, POISON = 0xa5 };
 
 struct spec {
-    const char *chain; /* "convolve=@5": a 5x5 kernel without zeros */
+    const char *chain; /* "convolve=@5": a 5x5 kernel without zeros; "lut=@": a file of 33^3 */
     const char *note, *npp;
     double bar_ms;
     int channels, bits; /* 0: RGB8 */
 };
 
 /* The bars are the issue's, for an H200. */
-static const double POINT_BAR_MS = 0.055;
+static const double POINT_BAR_MS = 0.055, ALPHA_BAR_MS = 0.065, LUT_BAR_MS = 0.12;
 static const struct spec specs[] = {
     {"blur=2", "13 taps", "gauss13", 0.25, 0, 0},
     {"blur=5", "31 taps", "gauss31", 0.60, 0, 0},
@@ -67,6 +68,22 @@ static const struct spec specs[] = {
     {"brightness=0.1", NULL, "brightness", POINT_BAR_MS, 0, 0},
     {"contrast=1.5", NULL, "table", POINT_BAR_MS, 0, 0},
     {"saturation=1.5", NULL, "saturation", POINT_BAR_MS, 0, 0},
+    {"levels=0.1:0.9:1.2", NULL, NULL, POINT_BAR_MS, 0, 0},
+    {"exposure=0.5", NULL, NULL, POINT_BAR_MS, 0, 0},
+    {"curves=lighter", NULL, NULL, POINT_BAR_MS, 0, 0},
+    {"posterize", NULL, NULL, POINT_BAR_MS, 0, 0},
+    {"solarize", NULL, NULL, POINT_BAR_MS, 0, 0},
+    {"temperature=4000", NULL, NULL, POINT_BAR_MS, 0, 0},
+    {"whitebalance", NULL, NULL, 0, 0, 0},
+    {"colormatrix=sepia", NULL, NULL, POINT_BAR_MS, 0, 0},
+    {"hue=40", NULL, NULL, POINT_BAR_MS, 0, 0},
+    {"vibrance=0.5", NULL, NULL, POINT_BAR_MS, 0, 0},
+    {"duotone", NULL, NULL, POINT_BAR_MS, 0, 0},
+    {"lut=@", "33^3", NULL, LUT_BAR_MS, 0, 0},
+    {"vignette", NULL, NULL, POINT_BAR_MS, 0, 0},
+    {"frame=40", NULL, NULL, POINT_BAR_MS, 0, 0},
+    {"round", NULL, NULL, ALPHA_BAR_MS, 0, 0},
+    {"chromakey", NULL, NULL, ALPHA_BAR_MS, 0, 0},
     {"gamma=2.2,contrast=1.2,invert", NULL, NULL, 0, 0, 0}, /* one stage */
     {"blur=2", "13 taps", NULL, 0, 1, 8},
     {"blur=2", "13 taps", NULL, 0, 4, 8},
@@ -125,14 +142,43 @@ static void expand(const char *chain, char *text)
                                    (i * 7 + 3) % 11 + 1);
 }
 
+/* A .cube file of 33 nodes a side, a little darker than the picture; its path goes into `text`. */
+static bool make_cube(char *text)
+{
+    enum { SIDE = 33 };
+    snprintf(text, CHAIN_TEXT, "lut=/tmp/bench-gpu.XXXXXX");
+    char *const path = text + strlen("lut=");
+    const int fd = mkstemp(path);
+    FILE *const file = fd < 0 ? NULL : fdopen(fd, "w");
+    if (!file)
+        return false;
+    fprintf(file, "LUT_3D_SIZE %d\n", SIDE);
+    for (int i = 0; i < SIDE * SIDE * SIDE; i++) {
+        for (int c = 0, at = i; c < 3; c++, at /= SIDE) {
+            const double v = (double)(at % SIDE) / (SIDE - 1);
+            fprintf(file, "%.6f%c", v * (0.7 + 0.3 * v), c < 2 ? ' ' : '\n');
+        }
+    }
+    return !fclose(file);
+}
+
 static void run_chain(const struct spec *spec, const struct pictures *frames, struct bench_row *row)
 {
     static char text[CHAIN_TEXT];
     struct gf_chain chain;
     struct gf_plan plan;
     struct gf_error error = {0};
-    expand(spec->chain, text);
-    if (gf_chain_parse(text, &chain, &error)) {
+    const bool has_file = !strncmp(spec->chain, "lut=@", 5);
+    if (has_file && !make_cube(text)) {
+        bench_fail(row, "no file of colours in /tmp", "");
+        return;
+    }
+    if (!has_file)
+        expand(spec->chain, text);
+    const enum gf_status parsed = gf_chain_parse(text, &chain, &error);
+    if (has_file)
+        unlink(text + strlen("lut="));
+    if (parsed) {
         bench_fail(row, error.text, "");
         return;
     }
