@@ -125,6 +125,15 @@ enum gf_status gf_point_add(struct gf_point_builder *builder, const struct gf_po
 enum gf_status gf_point_fade(struct gf_point_builder *builder, const struct gf_point_field *field,
                              struct gf_error *error) GF_CHECKED;
 
+/* v + sigma M z: z of pixel/noise.h at the pixel's position, of a standard deviation of 1. */
+struct gf_point_noise {
+    double sigma; /* a part of the full scale */
+    bool normal;  /* else evenly spread */
+    bool same;    /* for all channels */
+    int seed;     /* 0..999999 */
+};
+void gf_point_noise(struct gf_point_builder *builder, const struct gf_point_noise *noise);
+
 /* refuses() of a variant that needs a picture with colour. */
 const char *gf_point_refuses_gray(const struct gf_stage *stage);
 

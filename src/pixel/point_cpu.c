@@ -415,7 +415,9 @@ static void evaluate_row(const struct gf_stage *stage, const uint8_t *in, uint8_
             look_up(program, stage->in, &planes);
         for (int i = 0; i < program->count; i++) {
             const struct gf_point_op *const op = &program->op[i];
-            if (op->kind >= GF_POINT_MIX)
+            if (op->kind == GF_POINT_NOISE)
+                gf_planes_noise(op, colours, x, y, &planes);
+            else if (op->kind >= GF_POINT_MIX)
                 apply_position(stage, op, colours, x, y, &planes);
             else
                 apply(program, op, &colours, &planes);

@@ -20,6 +20,8 @@ int gf_planes_join_rgb8(uint8_t *out, int n, const struct gf_planes *p);
 /* The operations from GAIN on, but for those of the position. Both may change *colours. */
 void gf_planes_apply(const struct gf_point_program *program, const struct gf_point_op *op,
                      int *colours, struct gf_planes *p);
+/* NOISE of a piece that begins with column x of row y. */
+void gf_planes_noise(const struct gf_point_op *op, int colours, int x, int y, struct gf_planes *p);
 /* FADE: alpha times the field, [GF_PIECE]. */
 void gf_planes_fade(const float *field, struct gf_planes *p);
 

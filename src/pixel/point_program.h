@@ -4,6 +4,7 @@
 #define GF_PIXEL_POINT_PROGRAM_H
 
 #include "pixel/colour.h"
+#include "pixel/noise.h"
 #include "pixel/point.h"
 #include "pixel/table3d.h"
 
@@ -37,10 +38,11 @@ enum gf_point_kind {
     GF_POINT_TABLE3D,  /* three channels: pixel/table3d.h at v a; b nodes a side; times d */
     GF_POINT_OPAQUE,   /* there was no alpha: it is M */
     GF_POINT_KEY,      /* alpha by the distance of Cb, Cr from a, b: beyond c, a slope of d */
-    /* By the pixel's position; d: the number of the field. */
-    GF_POINT_MIX, /* v + (a, b or c - v) times the field */
-    GF_POINT_ADD, /* v + a times the field */
-    GF_POINT_FADE /* alpha times the field */
+    /* By the pixel's position; d: the number of the field, but for NOISE. */
+    GF_POINT_MIX,  /* v + (a, b or c - v) times the field */
+    GF_POINT_ADD,  /* v + a times the field */
+    GF_POINT_FADE, /* alpha times the field */
+    GF_POINT_NOISE /* v + a z; b: z is normal; c: the seed; d: z is the same for all channels */
 };
 
 /* max is the M of the operation's result. LINEAR, POWER: d has a bit for each channel that they
@@ -211,6 +213,12 @@ GF_HOST_DEVICE float gf_point_blend_of(const struct gf_point_op *op, float v, fl
 {
     const float replaced = op->kind == GF_POINT_MIX ? v : 0.0f;
     return gf_clamp(v + (colour - replaced) * field, op->max);
+}
+
+GF_HOST_DEVICE float gf_point_noise_of(const struct gf_point_op *op, float v, uint32_t word)
+{
+    const float even = gf_noise_even(word);
+    return gf_clamp(fmaf(op->b != 0.0f ? gf_noise_normal(even) : even, op->a, v), op->max);
 }
 
 GF_HOST_DEVICE float gf_point_gain_of(const struct gf_point_op *op, float v, int channel)

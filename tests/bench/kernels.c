@@ -84,6 +84,8 @@ static const struct spec specs[] = {
     {"frame=40", NULL, NULL, POINT_BAR_MS, 0, 0},
     {"round", NULL, NULL, ALPHA_BAR_MS, 0, 0},
     {"chromakey", NULL, NULL, ALPHA_BAR_MS, 0, 0},
+    {"addnoise", "gaussian", NULL, POINT_BAR_MS, 0, 0},
+    {"addnoise=kind=uniform", NULL, NULL, POINT_BAR_MS, 0, 0},
     {"gamma=2.2,contrast=1.2,invert", NULL, NULL, 0, 0, 0}, /* one stage */
     {"blur=2", "13 taps", NULL, 0, 1, 8},
     {"blur=2", "13 taps", NULL, 0, 4, 8},

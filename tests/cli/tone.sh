@@ -22,6 +22,7 @@ hue=inf|hue: angle=inf is not a number
 temperature=1000|temperature: kelvin=1000 is outside 1667..25000
 whitebalance=clip=50|whitebalance: clip=50 is outside 0..49.9
 chromakey=greenish|chromakey: colour=greenish is not a colour such as white or #ff8800
+addnoise=seed=-1|addnoise: seed=-1 is outside 0..999999
 vignette=radius=1|vignette: radius=1 is outside 0..0.99
 frame=-1|frame: width=-1 is outside 0..1e+09
 round=1.5|round: radius=1.5 is not a whole number of pixels
@@ -75,3 +76,12 @@ cmp -s same.pgm copy.pgm || problem "a gray picture has changed"
 begin "chromakey adds an alpha channel, which the next stencil weights with"
 run 0 gpufilter -i in.ppm -o key.pam chromakey=white:0.05:0.3,blur=1
 grep -qa 'TUPLTYPE RGB_ALPHA' key.pam || problem "no alpha"
+
+begin "noise stays in its place, whatever the bands, and another seed gives other noise"
+run 0 gpufilter -i in.ppm -o whole.ppm blur=1,addnoise=0.1,invert
+for rows in 1 7 33; do
+    run 0 gpufilter -i in.ppm -o bands.ppm --band-rows=$rows --lanes=3 blur=1,addnoise=0.1,invert
+    cmp -s whole.ppm bands.ppm || problem "bands of $rows rows"
+done
+run 0 gpufilter -i in.ppm -o other.ppm blur=1,addnoise=0.1:seed=2,invert
+! cmp -s whole.ppm other.ppm || problem "seeds 1 and 2 give the same"

@@ -17,6 +17,7 @@ from PIL import Image
 from scipy import ndimage
 
 from colours import colours
+from local import local
 from sizes import sizes
 from tone import tone
 
@@ -300,6 +301,8 @@ def main():
     sizes(golden, write, rounded, rgb, gray16, rgba)
     tone(functools.partial(golden, series="tone"), write, rounded, rgb, gray, gray16,
          quantise(picture, np.uint16), rgba)
+    local(functools.partial(golden, series="local"), rounded, rgb, gray, gray16,
+          quantise(picture, np.uint16), rgba)
     colours(functools.partial(golden, series="icc"), rounded, rgb)
     with open(os.path.join(HERE, "list.txt"), "w") as file:
         file.write("\n".join(LIST) + "\n")

@@ -96,6 +96,26 @@ static __device__ __forceinline__ void apply_position(const struct program &prog
     }
 }
 
+/* NOISE: pixels as above. */
+template <int PIXELS>
+static __device__ __forceinline__ void apply_noise(const struct gf_point_op &op, unsigned x,
+                                                   unsigned y, int colours,
+                                                   struct pixels<PIXELS> *p)
+{
+    const bool same = op.d != 0.0f;
+#pragma unroll
+    for (int i = 0; i < PIXELS; i++) {
+        const struct gf_noise noise = gf_noise_at(x + i * WARP, y, (uint32_t)op.c);
+#pragma unroll
+        for (int c = 0; c < 3; c++) {
+            if (c && colours == 1)
+                break;
+            const uint32_t word = same ? noise.word[0] : noise.word[c];
+            p->colour[c][i] = gf_point_noise_of(&op, p->colour[c][i], word);
+        }
+    }
+}
+
 /* Gray becomes colour. */
 template <int PIXELS>
 static __device__ __forceinline__ void make_colour(struct pixels<PIXELS> *p, int *colours)
@@ -157,6 +177,9 @@ apply_wide(const struct program &program, const struct gf_point_op &op, unsigned
     case GF_POINT_ADD:
     case GF_POINT_FADE:
         apply_position(program, op, x, y, p);
+        break;
+    case GF_POINT_NOISE:
+        apply_noise(op, x, y, *colours, p);
         break;
     }
 }
