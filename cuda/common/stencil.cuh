@@ -78,6 +78,14 @@ static __device__ __forceinline__ float rsqrt_normal(float v)
     return result;
 }
 
+/* 1/v within a few units of the last place, differently on different GPUs. */
+static __device__ __forceinline__ float reciprocal_near(float v)
+{
+    float result;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(v));
+    return result;
+}
+
 /* Samples at .. at + 3 of 8 bits, where `at` is a multiple of 4; zeros past the end of the row. */
 static __device__ __forceinline__ unsigned load_bytes(const unsigned char *row, long long at,
                                                       long long samples)

@@ -102,12 +102,12 @@ static size_t separable_scratch(const struct gf_stage *stage, int rows)
 
 extern gf_launcher gf_blur_cuda, gf_blur_global_cuda, gf_blur_constant_cuda, gf_blur_separable_cuda,
     gf_blur_shared_cuda, gf_blur_padded_cuda, gf_blur_async_cuda, gf_blur_vector_cuda,
-    gf_blur_tiled_cuda, gf_blur_tensor_cuda;
+    gf_blur_tiled_cuda, gf_blur_strip_cuda, gf_blur_tensor_cuda;
 
 static const struct gf_variant kernels[] = {
     {GF_VARIANT("best", gf_blur_cuda,
-                "tensor where it takes the picture and is known to be faster: on compute "
-                "capability 9.0; else tiled")},
+                "strip where it takes the picture; tensor where that does and is known to be "
+                "faster: on compute capability 9.0; else tiled")},
     {GF_VARIANT("global", gf_blur_global_cuda,
                 "a thread a sample, all n x n taps, picture and taps from global memory (Best "
                 "Practices 9.2.1)"),
@@ -137,6 +137,10 @@ static const struct gf_variant kernels[] = {
     {GF_VARIANT("tiled", gf_blur_tiled_cuda,
                 "columns in registers, rows through shared memory, in one kernel up to sigma "
                 "5.33; 8 bits in fixed point by dot products, two rows in a word")},
+    {GF_VARIANT("strip", gf_blur_strip_cuda,
+                "16 bits: down a strip of the picture, the rows of the taps in registers, so that "
+                "each sample is read and converted once"),
+     .refuses = gf_gauss_strip_refuses},
     {GF_VARIANT("tensor", gf_blur_tensor_cuda,
                 "both passes as products of matrices of bytes on tensor cores, exact: taps and "
                 "the intermediate are split into bytes"),

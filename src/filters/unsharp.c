@@ -93,7 +93,8 @@ static const char *refuses_tensor(const struct gf_stage *stage)
     return gf_gauss_tensor_refuses(stage, ((const struct gf_unsharp_params *)stage->params)->sigma);
 }
 
-extern gf_launcher gf_unsharp_cuda, gf_unsharp_tiled_cuda, gf_unsharp_tensor_cuda;
+extern gf_launcher gf_unsharp_cuda, gf_unsharp_tiled_cuda, gf_unsharp_strip_cuda,
+    gf_unsharp_tensor_cuda;
 
 const struct gf_filter gf_unsharp_filter = {
     .name = "unsharp",
@@ -114,10 +115,14 @@ const struct gf_filter gf_unsharp_filter = {
     .cpu_intrinsics = true,
     .cuda = GF_CUDA(
         {GF_VARIANT("best", gf_unsharp_cuda,
-                    "tensor where it takes the picture and is known to be faster: on compute "
-                    "capability 9.0; else tiled")},
+                    "strip where it takes the picture; tensor where that does and is known to be "
+                    "faster: on compute capability 9.0; else tiled")},
         {GF_VARIANT("tiled", gf_unsharp_tiled_cuda,
                     "columns in registers, rows through shared memory")},
+        {GF_VARIANT("strip", gf_unsharp_strip_cuda,
+                    "as blur's: 16 bits, down a strip of the picture, the rows of the taps in "
+                    "registers"),
+         .refuses = gf_gauss_strip_refuses},
         {GF_VARIANT("tensor", gf_unsharp_tensor_cuda,
                     "as blur's: products of matrices of bytes on tensor cores, exact"),
          .refuses = refuses_tensor, .scratch = gf_gauss_tensor_scratch, .architecture = 90}),

@@ -50,6 +50,9 @@ enum { GF_GAUSS_FUSED_MAX = 16 };
  * bytes apart. */
 size_t gf_gauss_mid_pitch(struct gf_format format);
 
+/* Up to this radius a kernel of its own blurs pictures of 16 bits. */
+enum { GF_GAUSS_STRIP_MAX = 6 };
+
 /* The tensor-core kernel takes pictures of 8 bits without alpha, whose taps reach no further than
  * this and do not leave the picture as it is: with shift 14 the centre's tap is 1. */
 enum { GF_GAUSS_TENSOR_MAX = 64 };

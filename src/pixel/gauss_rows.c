@@ -77,6 +77,13 @@ size_t gf_gauss_tensor_scratch(const struct gf_stage *stage, int rows)
     return 0;
 }
 
+const char *gf_gauss_strip_refuses(const struct gf_stage *stage)
+{
+    return stage->in.bits != 16 || gf_stage_radius(stage) > GF_GAUSS_STRIP_MAX
+               ? "takes pictures of 16 bits or with alpha, and sigma up to 2"
+               : NULL;
+}
+
 const char *gf_gauss_tensor_refuses(const struct gf_stage *stage, double sigma)
 {
     if (stage->in.bits != 8 || gf_has_alpha(stage->in))

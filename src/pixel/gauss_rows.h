@@ -27,6 +27,8 @@ size_t gf_gauss_scratch(struct gf_format format, int radius);
 /* cpu_scratch() and cuda_scratch() of a filter whose radius is a Gaussian's. */
 size_t gf_gauss_cpu_scratch(const struct gf_stage *stage, int rows);
 size_t gf_gauss_cuda_scratch(const struct gf_stage *stage, int rows);
+/* refuses() of the variant that goes down strips, whose scratch() is cuda_scratch(), 0. */
+const char *gf_gauss_strip_refuses(const struct gf_stage *stage);
 /* scratch() and refuses() of the tensor-core variant. */
 size_t gf_gauss_tensor_scratch(const struct gf_stage *stage, int rows);
 const char *gf_gauss_tensor_refuses(const struct gf_stage *stage, double sigma);

@@ -104,7 +104,9 @@ void report_collect_bars(struct bench_report *report)
         char name[80];
         if (!(row->bar_ms > 0))
             continue;
-        snprintf(name, sizeof name, "%s, kernels alone", row->name);
+        const bool usual = !strcmp(row->format, "RGB8");
+        snprintf(name, sizeof name, "%s%s%s, kernels alone", row->name, usual ? "" : " ",
+                 usual ? "" : row->format);
         report_add_bar(report, name, row->bar_ms, ms, "ms");
         if (row->npp_ms > 0) {
             snprintf(name, sizeof name, "%s, faster than NPP", row->name);

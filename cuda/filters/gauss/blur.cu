@@ -14,6 +14,10 @@ struct rounded {
     {
         return round_bits(blurred, 65535.0f);
     }
+    __device__ __forceinline__ unsigned sample16_near(float blurred, const unsigned short *) const
+    {
+        return __float_as_uint(raised_level(blurred));
+    }
 };
 
 extern "C" int gf_blur_cuda(const struct gf_launch *launch)
@@ -26,6 +30,12 @@ extern "C" int gf_blur_tiled_cuda(const struct gf_launch *launch)
 {
     const struct gf_blur *const blur = (const struct gf_blur *)launch->stage->constants;
     return launch_gauss(launch, &blur->gauss, blur->border, rounded());
+}
+
+extern "C" int gf_blur_strip_cuda(const struct gf_launch *launch)
+{
+    const struct gf_blur *const blur = (const struct gf_blur *)launch->stage->constants;
+    return launch_strip16(launch, view_pair_of(launch, blur->border), &blur->gauss, rounded());
 }
 
 extern "C" int gf_blur_tensor_cuda(const struct gf_launch *launch)

@@ -5,6 +5,7 @@
 #include "cuda/filters/gauss/gauss_mma.cuh"
 #include "cuda/filters/gauss/gauss_rows16.cuh"
 #include "cuda/filters/gauss/gauss_rows8.cuh"
+#include "cuda/filters/gauss/gauss_strip16.cuh"
 #include "cuda/filters/gauss/gauss_tile.cuh"
 #include "cuda/filters/gauss/gauss_tile16.cuh"
 
@@ -35,11 +36,13 @@ static int launch_gauss(const struct gf_launch *launch, const struct gf_gauss *g
                                        : launch_rows16(launch, p, gauss, finish);
 }
 
-/* On tensor cores where that is known to be faster. */
+/* The kernel that is known to be the fastest. */
 template <class Finish>
 static int launch_best_gauss(const struct gf_launch *launch, const struct gf_gauss *gauss,
                              int border, const Finish &finish)
 {
+    if (launch->in.format.bits == 16 && gauss->radius <= GF_GAUSS_STRIP_MAX)
+        return launch_strip16(launch, view_pair_of(launch, border), gauss, finish);
     return mma_is_faster<Finish>(launch, gauss) ? launch_mma(launch, gauss, border, finish)
                                                 : launch_gauss(launch, gauss, border, finish);
 }

@@ -17,6 +17,10 @@ struct sharpened {
     {
         return round_bits(gf_unsharp_sample(float_of(*in), blurred, amount, limit), 65535.0f);
     }
+    __device__ __forceinline__ unsigned sample16_near(float blurred, const unsigned short *in) const
+    {
+        return sample16(blurred, in);
+    }
 };
 
 static struct sharpened sharpened_of(const struct gf_unsharp *unsharp)
@@ -37,6 +41,13 @@ extern "C" int gf_unsharp_tiled_cuda(const struct gf_launch *launch)
 {
     const struct gf_unsharp *const unsharp = (const struct gf_unsharp *)launch->stage->constants;
     return launch_gauss(launch, &unsharp->gauss, unsharp->border, sharpened_of(unsharp));
+}
+
+extern "C" int gf_unsharp_strip_cuda(const struct gf_launch *launch)
+{
+    const struct gf_unsharp *const unsharp = (const struct gf_unsharp *)launch->stage->constants;
+    return launch_strip16(launch, view_pair_of(launch, unsharp->border), &unsharp->gauss,
+                          sharpened_of(unsharp));
 }
 
 extern "C" int gf_unsharp_tensor_cuda(const struct gf_launch *launch)

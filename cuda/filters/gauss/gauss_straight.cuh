@@ -1,0 +1,60 @@
+/* A pixel of RGBA8 as premultiplied colour and back: the results of the stages that the planner
+ * puts around a stencil (pixel/premultiply.h), bit for bit, in fewer steps. All steps but the ones
+ * that round are exact. */
+#ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_STRAIGHT_CUH
+#define GF_CUDA_FILTERS_GAUSS_GAUSS_STRAIGHT_CUH
+
+#include "cuda/common/stencil.cuh"
+
+constexpr float TWO_23 = 8388608.0f; /* floats from here to 2^24 are whole numbers */
+
+/* Colour and alpha of 16 bits. The colour v * 257 * alpha / 255 is rounded to a whole number by the
+ * addition of 2^23: it is never nearer than 1/510 to a half, and the product's error is below 1/1000. */
+static __device__ __forceinline__ void premultiply_pixel(unsigned pixel, float v[4])
+{
+    const float alpha = __uint_as_float(__byte_perm(pixel, 0x4B000000u, 0x7443)) - TWO_23;
+    const float minus = -TWO_23 * alpha;
+    v[3] = 257.0f * alpha;
+#pragma unroll
+    for (int c = 0; c < 3; c++) {
+        const float raised = __uint_as_float(__byte_perm(pixel, 0x4B000000u, 0x7440 | c));
+        const float product = fmaf(raised, alpha, minus);
+        v[c] = fmaf(product, 257.0f / 255.0f, TWO_23) - TWO_23;
+    }
+}
+
+/* 1/alpha in two parts, of a rounded alpha, at least 1. */
+struct straight_alpha {
+    float high, low;
+};
+
+/* v + 1/2 without its fraction, plus 2^23. 0 <= v < 65535.5 */
+static __device__ __forceinline__ float raised_level(float v)
+{
+    return __fadd_rz(v + 0.5f, TWO_23);
+}
+
+/* Alpha of 8 bits from the blurred alpha, in the lowest byte. */
+static __device__ __forceinline__ unsigned straighten_alpha(float blurred,
+                                                            struct straight_alpha *alpha)
+{
+    const float level = raised_level(blurred) - TWO_23, divisor = fmaxf(level, 1.0f);
+    alpha->high = reciprocal_near(divisor);
+    alpha->low = fmaf(-divisor, alpha->high, 1.0f) * alpha->high;
+    return __float_as_uint(fmaf(level, 1.0f / 257.0f, TWO_23));
+}
+
+/* Colour of 8 bits, in the lowest byte: 255 v / alpha, rounded half up. The sums of a colour are
+ * never above alpha's, since each of their steps is monotonic, so that nothing has to be limited.
+ * The quotient plus 1/2 is a whole number or at least 1/131070 from the next; START's surplus is
+ * less than that, and more than the error of the two parts of 1/alpha. */
+static __device__ __forceinline__ unsigned straighten_colour(float blurred,
+                                                             const struct straight_alpha &alpha)
+{
+    constexpr float START = 0.5f + 1.0f / (1 << 20);
+    const float scaled = fmaf(raised_level(blurred), 255.0f, -255.0f * TWO_23);
+    const float quotient = __fmaf_rz(scaled, alpha.high, fmaf(scaled, alpha.low, START));
+    return __float_as_uint(__fadd_rz(quotient, TWO_23));
+}
+
+#endif

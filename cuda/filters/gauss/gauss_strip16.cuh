@@ -1,0 +1,387 @@
+/* The Gaussian of 16-bit pictures of a small radius: both passes in one kernel, in float and in the
+ * order that gauss.h states.
+ *
+ * A block goes down a strip of the picture. In the vertical pass a thread keeps the rows that its
+ * four neighbouring samples need in registers, as floats, so that every sample is read and
+ * converted once. It makes as many rows as the taps are long, after which each row of the window is
+ * in the same register again. In the horizontal pass a thread makes four pixels, all their channels,
+ * and writes them. */
+#ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_STRIP16_CUH
+#define GF_CUDA_FILTERS_GAUSS_GAUSS_STRIP16_CUH
+
+#include "cuda/filters/gauss/gauss_common.cuh"
+#include "cuda/filters/gauss/gauss_straight.cuh"
+#include "stage/border.h"
+
+enum {
+    STRIP16_THREADS = 128,
+    STRIP16_STEPS = 6,          /* most of a block: each makes a row for each tap */
+    STRIP16_STEPS_LEAST = 2,    /* fewer waste too much on the rows above the first */
+    STRIP16_BLOCKS_WANTED = 2112, /* four rounds of the blocks that 132 multiprocessors hold */
+};
+
+/* Pixels are loaded from a multiple of ALIGNED on, so that four samples are one access. A strip is
+ * COLUMNS pixels, of which OUT are results, from LEFT on. Each channel of a row has a PLANE of
+ * floats, its first pixel at SHIFT; a thread reads SPAN of them, of which the first LEAD are
+ * beyond its taps. With STRAIGHT, pixels are RGBA8 (gauss_straight.cuh). */
+template <int CHANNELS_, int RADIUS_, bool STRAIGHT_> struct strip16 {
+    static constexpr int CHANNELS = CHANNELS_, RADIUS = RADIUS_, TAPS = 2 * RADIUS + 1;
+    static constexpr bool STRAIGHT = STRAIGHT_;
+    static constexpr int SAMPLE_BYTES = STRAIGHT ? 1 : 2;
+    static constexpr int ALIGNED = CHANNELS == 4 ? 1 : CHANNELS == 2 ? 2 : 4;
+    static constexpr int LEFT = (RADIUS + ALIGNED - 1) / ALIGNED * ALIGNED;
+    static constexpr int COLUMNS = 4 * STRIP16_THREADS / CHANNELS;
+    static constexpr int OUT = (COLUMNS - LEFT - RADIUS) / 4 * 4, RUNS = OUT / 4;
+    static constexpr int SHIFT = CHANNELS == 3 ? (4 - (LEFT - RADIUS) % 4) % 4 : 0;
+    static constexpr int LEAD = (LEFT - RADIUS + SHIFT) % 4;
+    static constexpr int FIRST = LEFT - RADIUS + SHIFT - LEAD;
+    static constexpr int SPAN = (LEAD + 4 + 2 * RADIUS + 3) / 4 * 4;
+    static constexpr int PLANE = (COLUMNS + 1 + SHIFT + 3) / 4 * 4, ROW = CHANNELS * PLANE;
+    static constexpr int LIST = STRIP16_STEPS * TAPS + 2 * RADIUS;
+};
+
+template <class Shape, class Finish_> struct strip16_args {
+    typedef Finish_ Finish;
+    struct view_pair p;
+    int radius; /* of the taps, at most RADIUS */
+    int steps;
+    Finish finish;
+    float tap[Shape::RADIUS + 1]; /* zeros behind the last: adding 0 changes nothing */
+};
+
+/* Where a block's rows and columns come from. */
+template <class Shape> struct strip16_source {
+    long long row[Shape::LIST];     /* list_rows() */
+    int sample[4 * STRIP16_THREADS]; /* of each that is loaded; -1: the border's constant */
+};
+
+template <class Shape>
+static __device__ __forceinline__ void list_samples(const struct view_pair &p, int left, int *sample)
+{
+    for (int i = threadIdx.x; i < 4 * STRIP16_THREADS; i += STRIP16_THREADS) {
+        const int pixel = i / Shape::CHANNELS, channel = i % Shape::CHANNELS;
+        const int index = gf_border_index(left + pixel, p.width, p.border);
+        sample[i] = index < 0 ? -1 : index * Shape::CHANNELS + channel;
+    }
+}
+
+/* Four samples of a row, as they lie in memory. */
+struct __align__(8) four_samples {
+    unsigned word[2];
+};
+
+/* The thread's samples in a row, each by its own rule. */
+template <class Shape>
+static __device__ __forceinline__ struct four_samples load_by_list(const unsigned char *row,
+                                                                   const int sample[4])
+{
+    struct four_samples four = {};
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        if (sample[j] < 0)
+            continue;
+        if (Shape::STRAIGHT)
+            four.word[0] |= (unsigned)__ldg(row + sample[j]) << 8 * j;
+        else
+            four.word[j / 2] |= (unsigned)__ldg((const unsigned short *)row + sample[j])
+                                << 16 * (j % 2);
+    }
+    return four;
+}
+
+/* The thread's samples in COUNT rows, from row y of the picture on, whose place in the list is
+ * `first`. `inside`, the same for all threads: none of the block's samples is beyond the picture's
+ * columns or a zero of the border. If it is not, a loop of its own collects them in `spare`, which
+ * nobody may be using any more when all threads of the block are here, nor before the next barrier:
+ * unrolled beside the loads of the others it took more registers than there are. */
+template <class Shape, int COUNT>
+static __device__ __forceinline__ void
+load_fours(const struct view_pair &p, const struct strip16_source<Shape> &source, int left,
+           bool inside, int first, int y, struct four_samples *spare, struct four_samples to[COUNT])
+{
+    const int at = 4 * threadIdx.x;
+    if (inside) {
+        const unsigned char *const from =
+            p.in + ((long long)left * Shape::CHANNELS + at) * Shape::SAMPLE_BYTES;
+#pragma unroll
+        for (int i = 0; i < COUNT; i++) {
+            if (Shape::STRAIGHT) {
+                to[i].word[0] = __ldg((const unsigned *)(from + source.row[first + i]));
+            } else {
+                const uint2 four = __ldg((const uint2 *)(from + source.row[first + i]));
+                to[i].word[0] = four.x;
+                to[i].word[1] = four.y;
+            }
+        }
+        return;
+    }
+    __syncthreads();
+#pragma unroll 1
+    for (int i = 0; i < COUNT; i++) {
+        const struct four_samples none = {};
+        spare[i * STRIP16_THREADS + threadIdx.x] =
+            row_is_zero(p, y + i)
+                ? none
+                : load_by_list<Shape>(p.in + source.row[first + i], source.sample + at);
+    }
+#pragma unroll
+    for (int i = 0; i < COUNT; i++)
+        to[i] = spare[i * STRIP16_THREADS + threadIdx.x];
+}
+
+template <class Shape>
+static __device__ __forceinline__ void convert_four(const struct four_samples &four, float v[4])
+{
+    if (Shape::STRAIGHT) {
+        premultiply_pixel(four.word[0], v);
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        v[2 * i] = float_of_low(four.word[i]);
+        v[2 * i + 1] = float_of_high(four.word[i]);
+    }
+}
+
+/* Stores a row's sums of the thread's four samples in the planes. */
+template <class Shape>
+static __device__ __forceinline__ void store_four(float *row, const float sum[4])
+{
+    const int at = 4 * threadIdx.x;
+    if (Shape::CHANNELS == 1) {
+        *(float4 *)(row + at) = make_float4(sum[0], sum[1], sum[2], sum[3]);
+    } else if (Shape::CHANNELS == 2) {
+        *(float2 *)(row + at / 2) = make_float2(sum[0], sum[2]);
+        *(float2 *)(row + Shape::PLANE + at / 2) = make_float2(sum[1], sum[3]);
+    } else {
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            row[(at + j) % Shape::CHANNELS * Shape::PLANE + Shape::SHIFT +
+                (at + j) / Shape::CHANNELS] = sum[j];
+    }
+}
+
+/* The sum at `centre` of a window whose neighbours are STEP elements apart. */
+template <class Shape, class Args, class Window>
+static __device__ __forceinline__ float sum_taps(const Args &args, const Window &window)
+{
+    float sum = args.tap[0] * window(0);
+#pragma unroll
+    for (int k = 1; k <= Shape::RADIUS; k++)
+        sum = sum + args.tap[k] * (window(-k) + window(k));
+    return sum;
+}
+
+/* Makes TAPS rows. ring: the rows above the first that it needs are in 0 .. 2 RADIUS - 1. */
+template <class Shape, class Args>
+static __device__ __forceinline__ void
+blur_strip_columns(const Args &args, const struct four_samples next[Shape::TAPS],
+                   float ring[Shape::TAPS][4], float *planes)
+{
+    constexpr int TAPS = Shape::TAPS, RADIUS = Shape::RADIUS;
+#pragma unroll
+    for (int i = 0; i < TAPS; i++) {
+        convert_four<Shape>(next[i], ring[(i + 2 * RADIUS) % TAPS]);
+        float sum[4];
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            sum[j] = sum_taps<Shape>(
+                args, [&](int k) { return ring[(i + RADIUS + k + TAPS) % TAPS][j]; });
+        store_four<Shape>(planes + i * Shape::ROW, sum);
+    }
+}
+
+/* The blurred samples of four pixels of a channel. */
+template <class Shape, class Args>
+static __device__ __forceinline__ void blur_strip_run(const Args &args, const float *plane,
+                                                      float sum[4])
+{
+    float v[Shape::SPAN];
+#pragma unroll
+    for (int i = 0; i < Shape::SPAN; i += 4) {
+        unpack(*(const float4 *)(plane + i), v + i);
+    }
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        sum[i] = sum_taps<Shape>(
+            args, [&](int k) { return v[Shape::LEAD + Shape::RADIUS + i + k]; });
+}
+
+/* Writes `count` samples, at most 4 CHANNELS, two in a word. */
+template <class Shape>
+static __device__ __forceinline__ void write_samples(const unsigned word[2 * Shape::CHANNELS],
+                                                     int count, unsigned char *to)
+{
+    constexpr int CHANNELS = Shape::CHANNELS;
+    if (count >= 4 * CHANNELS && CHANNELS % 2 == 0) {
+#pragma unroll
+        for (int i = 0; i < CHANNELS / 2; i++)
+            ((uint4 *)to)[i] =
+                make_uint4(word[4 * i], word[4 * i + 1], word[4 * i + 2], word[4 * i + 3]);
+    } else if (count >= 4 * CHANNELS) {
+#pragma unroll
+        for (int i = 0; i < CHANNELS; i++)
+            ((uint2 *)to)[i] = make_uint2(word[2 * i], word[2 * i + 1]);
+    } else {
+#pragma unroll
+        for (int i = 0; i < 4 * CHANNELS; i++) {
+            if (i < count)
+                ((unsigned short *)to)[i] = (unsigned short)(word[i / 2] >> 16 * (i % 2));
+        }
+    }
+}
+
+/* Four pixels of a row. from: the row of planes; x, y: the first pixel. */
+template <class Shape, class Args>
+static __device__ __forceinline__ void blur_strip_samples(const Args &args, const float *from,
+                                                          int x, int y)
+{
+    constexpr int CHANNELS = Shape::CHANNELS;
+    const struct view_pair &p = args.p;
+    const unsigned short *const in =
+        (const unsigned short *)(p.in + (long long)(y - p.in_y) * (long long)p.in_pitch);
+    unsigned result[4 * CHANNELS], word[2 * CHANNELS];
+#pragma unroll
+    for (int c = 0; c < CHANNELS; c++) {
+        float sum[4];
+        blur_strip_run<Shape>(args, from + c * Shape::PLANE, sum);
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            result[i * CHANNELS + c] = args.finish.sample16_near(
+                sum[i], in + (long long)min(x + i, p.width - 1) * CHANNELS + c);
+    }
+#pragma unroll
+    for (int i = 0; i < 2 * CHANNELS; i++)
+        word[i] = __byte_perm(result[2 * i], result[2 * i + 1], 0x5410);
+    write_samples<Shape>(word, min(4, p.width - x) * CHANNELS,
+                         p.out + (long long)(y - p.out_y) * (long long)p.out_pitch +
+                             2 * (long long)x * CHANNELS);
+}
+
+/* The same of RGBA8. */
+template <class Shape, class Args>
+static __device__ __forceinline__ void blur_strip_straight(const Args &args, const float *from,
+                                                           int x, int y)
+{
+    const struct view_pair &p = args.p;
+    unsigned *const to =
+        (unsigned *)(p.out + (long long)(y - p.out_y) * (long long)p.out_pitch) + x;
+    struct straight_alpha alpha[4];
+    unsigned pixel[4];
+    float sum[4];
+    blur_strip_run<Shape>(args, from + 3 * Shape::PLANE, sum);
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        pixel[i] = straighten_alpha(sum[i], &alpha[i]);
+#pragma unroll
+    for (int c = 2; c >= 0; c--) {
+        blur_strip_run<Shape>(args, from + c * Shape::PLANE, sum);
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            pixel[i] = __byte_perm(pixel[i], straighten_colour(sum[i], alpha[i]), 0x2104);
+    }
+    if (x + 4 <= p.width) {
+        *(uint4 *)to = make_uint4(pixel[0], pixel[1], pixel[2], pixel[3]);
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        if (x + i < p.width)
+            to[i] = pixel[i];
+    }
+}
+
+/* Whether a strip's rows and columns, halo included, are all in the picture: rows beyond it do no
+ * harm unless they are zeros. */
+template <class Shape>
+static __device__ __forceinline__ bool strip_is_inside(const struct view_pair &p, int left, int top,
+                                                       int end)
+{
+    constexpr int READ = (4 * STRIP16_THREADS + Shape::CHANNELS - 1) / Shape::CHANNELS;
+    return left >= 0 && left + READ <= p.width &&
+           (p.border != GF_BORDER_CONSTANT || (top >= 0 && end <= p.height));
+}
+
+template <class Shape, class Finish>
+__global__ void __launch_bounds__(STRIP16_THREADS, 4)
+    blur_strip16_kernel(const strip16_args<Shape, Finish> args)
+{
+    constexpr int TAPS = Shape::TAPS, RADIUS = Shape::RADIUS;
+    __shared__ __align__(16) float planes[TAPS * Shape::ROW];
+    __shared__ struct strip16_source<Shape> source;
+    const struct view_pair &p = args.p;
+    const struct tile_origin origin = block_tile(p.width, Shape::OUT, args.steps * TAPS);
+    const int x0 = origin.x, left = x0 - Shape::LEFT, y0 = p.out_y + origin.row;
+    const int lines = min(args.steps * TAPS, p.rows - origin.row);
+    const int steps = (lines + TAPS - 1) / TAPS, listed = steps * TAPS + 2 * RADIUS;
+    const bool inside = strip_is_inside<Shape>(p, left, y0 - RADIUS, y0 - RADIUS + listed);
+    list_rows(p, source.row, listed, y0 - RADIUS, y0 - args.radius, y0 + lines - 1 + args.radius);
+    if (!inside)
+        list_samples<Shape>(p, left, source.sample);
+    __syncthreads();
+    struct four_samples *const spare = (struct four_samples *)planes;
+    float ring[TAPS][4];
+    {
+        struct four_samples above[2 * RADIUS];
+        load_fours<Shape, 2 * RADIUS>(p, source, left, inside, 0, y0 - RADIUS, spare, above);
+#pragma unroll
+        for (int i = 0; i < 2 * RADIUS; i++)
+            convert_four<Shape>(above[i], ring[i]);
+    }
+    for (int first = 0; first < lines; first += TAPS) {
+        struct four_samples next[TAPS];
+        load_fours<Shape, TAPS>(p, source, left, inside, first + 2 * RADIUS, y0 + first + RADIUS,
+                                spare, next);
+        __syncthreads(); /* before the planes are overwritten; the loads are on their way */
+        blur_strip_columns<Shape>(args, next, ring, planes);
+        __syncthreads();
+        for (int item = threadIdx.x; item < TAPS * Shape::RUNS; item += STRIP16_THREADS) {
+            const int row = item / Shape::RUNS, run = item - row * Shape::RUNS;
+            const int x = x0 + 4 * run, y = y0 + first + row;
+            if (x >= p.width || first + row >= lines)
+                continue;
+            const float *const from = planes + row * Shape::ROW + Shape::FIRST + 4 * run;
+            if (Shape::STRAIGHT)
+                blur_strip_straight<Shape>(args, from, x, y);
+            else
+                blur_strip_samples<Shape>(args, from, x, y);
+        }
+    }
+}
+
+template <class Shape, class Finish>
+static int launch_strip16_of(const struct gf_launch *launch, const struct view_pair &p,
+                             const struct gf_gauss *gauss, const Finish &finish)
+{
+    struct strip16_args<Shape, Finish> args = {};
+    const int across = ceil_div(p.width, Shape::OUT);
+    const long long all = (long long)across * ceil_div(p.rows, Shape::TAPS);
+    const long long steps = all / STRIP16_BLOCKS_WANTED;
+    args.p = p;
+    args.radius = gauss->radius;
+    args.steps = (int)(steps < STRIP16_STEPS_LEAST ? STRIP16_STEPS_LEAST
+                       : steps > STRIP16_STEPS     ? STRIP16_STEPS
+                                                   : steps);
+    args.finish = finish;
+    for (int k = 0; k <= gauss->radius; k++)
+        args.tap[k] = gauss->real[k];
+    const int blocks = tile_blocks(p.width, p.rows, Shape::OUT, args.steps * Shape::TAPS);
+    blur_strip16_kernel<Shape, Finish>
+        <<<blocks, STRIP16_THREADS, 0, (cudaStream_t)launch->stream>>>(args);
+    return cudaGetLastError();
+}
+
+template <class Finish>
+static int launch_strip16(const struct gf_launch *launch, const struct view_pair &p,
+                          const struct gf_gauss *gauss, const Finish &finish)
+{
+    return for_channels(p.channels, [&](auto channels) {
+        constexpr int CHANNELS = decltype(channels)::value;
+        return gauss->radius <= 3
+                   ? launch_strip16_of<strip16<CHANNELS, 3, false>>(launch, p, gauss, finish)
+                   : launch_strip16_of<strip16<CHANNELS, GF_GAUSS_STRIP_MAX, false>>(launch, p,
+                                                                                     gauss, finish);
+    });
+}
+
+#endif
