@@ -154,6 +154,8 @@ static void test_actions(void **state)
     assert_int_equal(parsed("-i a --profile=compare:json").profile, GF_PROFILE_COMPARE_JSON);
     assert_int_equal(parsed("-i - --profile=compare:csv").profile, GF_PROFILE_COMPARE_CSV);
     assert_string_equal(parsed("-i a -o b --profile=compare").output, "b");
+    assert_string_equal(parsed("--compare=a:min-ssim=0.9 b").likeness, "a:min-ssim=0.9");
+    assert_string_equal(parsed("--compare=a b").input[0], "b");
     assert_int_equal(parsed("--explain -i a blur").action, GF_ACTION_EXPLAIN);
     assert_string_equal(parsed("--explain -i a blur").chain, "blur");
 }

@@ -148,12 +148,12 @@ static enum gf_status read_short(struct reader *reader, const char *text)
     return GF_OK;
 }
 
-/* What --report reads. */
-static enum gf_status add_report(struct reader *reader, const char *text)
+/* What --report and --compare read. */
+static enum gf_status add_file(struct reader *reader, const char *text)
 {
     struct gf_command *const command = reader->command;
     if (command->inputs == GF_COMMAND_INPUTS_MAX)
-        return gf_fail(reader->error, GF_ERROR_USAGE, "--report reads no more than %d files",
+        return gf_fail(reader->error, GF_ERROR_USAGE, "more than %d files are named",
                        GF_COMMAND_INPUTS_MAX);
     command->input[command->inputs++] = text;
     return GF_OK;
@@ -162,8 +162,9 @@ static enum gf_status add_report(struct reader *reader, const char *text)
 static enum gf_status read_operand(struct reader *reader, const char *text)
 {
     const char **const chain = &reader->command->chain;
-    if (reader->command->action == GF_ACTION_REPORT && !reader->in_environment)
-        return add_report(reader, text);
+    const enum gf_action action = reader->command->action;
+    if ((action == GF_ACTION_REPORT || action == GF_ACTION_COMPARE) && !reader->in_environment)
+        return add_file(reader, text);
     /* A shell expands -i *.jpg so that all but the first name look like chains. */
     if (gf_file_format_named(text) != GF_FILE_AUTO && !access(text, F_OK))
         return gf_fail(reader->error, GF_ERROR_USAGE,

@@ -19,6 +19,7 @@ enum gf_action {
     GF_ACTION_SELFTEST,
     GF_ACTION_LAB,
     GF_ACTION_REPORT,
+    GF_ACTION_COMPARE,
     GF_ACTION_MAN,
     GF_ACTION_COMPLETION,
     GF_ACTION_SERVE,
@@ -58,6 +59,7 @@ struct gf_command {
     int form;          /* of the action: what was chosen for --list, --devices ... */
     const char *topic; /* the filter given to --help; or NULL */
     const char *lab;   /* the value of --lab; or NULL */
+    const char *likeness; /* the value of --compare; or NULL */
     const char *input[GF_COMMAND_INPUTS_MAX]; /* pictures; for --report what it reads */
     int inputs;
     const char *output, *chain, *trace; /* NULL: not given */

@@ -103,8 +103,19 @@ static enum gf_status check_report(const struct gf_command *command, struct gf_e
     return GF_OK;
 }
 
+/* --compare reads two pictures. */
+static enum gf_status check_compare(const struct gf_command *command, struct gf_error *error)
+{
+    if (command->inputs == 1 && !command->chain)
+        return GF_OK;
+    return gf_fail(error, GF_ERROR_USAGE,
+                   "--compare=FILE takes one other picture behind it: --compare=a.png b.png");
+}
+
 enum gf_status gf_command_check(const struct gf_command *command, struct gf_error *error)
 {
+    if (command->action == GF_ACTION_COMPARE)
+        return check_compare(command, error);
     if (command->action == GF_ACTION_REPORT)
         return check_report(command, error);
     if (command->action != GF_ACTION_RUN && command->action != GF_ACTION_EXPLAIN)

@@ -135,6 +135,8 @@ static enum gf_status act(struct gf_command *command, struct gf_error *error)
         return gf_run_labs(command, error);
     case GF_ACTION_REPORT:
         return gf_run_saved(command, error);
+    case GF_ACTION_COMPARE:
+        return gf_run_likeness(command, error);
     case GF_ACTION_SERVE:
         return gf_run_serve(command, error);
     case GF_ACTION_MAN:

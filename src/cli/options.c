@@ -188,6 +188,11 @@ static const struct gf_option options[] = {
     {.name = "report", .argument = "FILE", .type = GF_OPTION_FILE, .action = GF_ACTION_REPORT,
      .offset = AT(page),
      .help = "a page of saved JSON and logs, named behind it"},
+    {.name = "compare", .argument = "FILE[:LIMIT...]", .type = GF_OPTION_FILE,
+     .action = GF_ACTION_COMPARE, .offset = AT(likeness),
+     .help = "how like that picture is to the one named behind it: the largest and the mean difference, PSNR, SSIM, "
+             "MS-SSIM; -o draws the differences. A limit sets the exit status: max-largest, max-mean, min-psnr, "
+             "min-ssim, min-ms-ssim, as in a.png:min-ssim=0.98"},
     {.name = "verbose", .letter = 'v', .type = GF_OPTION_SWITCH, .implied = true,
      .offset = AT(verbose),
      .help = "say which device ran and why, sizes, bands and time"},

@@ -18,5 +18,7 @@ enum gf_status gf_run_serve(struct gf_command *command, struct gf_error *error) 
 enum gf_status gf_run_labs(const struct gf_command *command, struct gf_error *error) GF_CHECKED;
 /* --report (run_saved.c). */
 enum gf_status gf_run_saved(const struct gf_command *command, struct gf_error *error) GF_CHECKED;
+/* --compare (run_likeness.c). */
+enum gf_status gf_run_likeness(const struct gf_command *command, struct gf_error *error) GF_CHECKED;
 
 #endif

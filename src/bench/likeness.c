@@ -1,0 +1,125 @@
+#include "bench/likeness.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "bench/ssim.h"
+#include "pixel/sample.h"
+
+static int sample_of(const struct gf_image *image, int y, size_t at)
+{
+    const unsigned char *const row = image->data + (size_t)y * image->pitch;
+    return image->format.bits == 8 ? row[at] : ((const uint16_t *)(const void *)row)[at];
+}
+
+/* The largest difference; adds up the differences and their squares, which stay exact: less than
+ * 2^64. */
+static void add_differences(const struct gf_image *a, const struct gf_image *b,
+                            struct gf_likeness *likeness)
+{
+    const struct gf_format format = a->format;
+    const size_t samples = (size_t)format.width * (size_t)format.channels;
+    int largest = 0;
+    double sum = 0, squares = 0;
+    for (int y = 0; y < format.height; y++) {
+        uint64_t row_sum = 0, row_squares = 0;
+        for (size_t i = 0; i < samples; i++) {
+            const int d = abs(sample_of(a, y, i) - sample_of(b, y, i));
+            largest = d > largest ? d : largest;
+            row_sum += (uint64_t)d;
+            row_squares += (uint64_t)d * (uint64_t)d;
+        }
+        sum += (double)row_sum;
+        squares += (double)row_squares;
+    }
+    const double max = gf_sample_max(format), count = (double)samples * format.height;
+    likeness->largest = largest;
+    likeness->mean = sum / count;
+    likeness->psnr = largest ? 10 * log10(max * max * count / squares) : INFINITY;
+}
+
+static void take_plane(const struct gf_image *image, int channel, float *plane)
+{
+    const struct gf_format format = image->format;
+    for (int y = 0; y < format.height; y++) {
+        for (int x = 0; x < format.width; x++)
+            *plane++ = (float)sample_of(image, y, (size_t)(x * format.channels + channel));
+    }
+}
+
+static enum gf_status add_structure(const struct gf_image *a, const struct gf_image *b, int threads,
+                                    float *plane, struct gf_likeness *likeness,
+                                    struct gf_error *error)
+{
+    const struct gf_format format = a->format;
+    float *const other = plane + (size_t)format.width * (size_t)format.height;
+    likeness->ssim = likeness->ms_ssim = 0;
+    for (int c = 0; c < format.channels; c++) {
+        double ssim, ms_ssim;
+        take_plane(a, c, plane);
+        take_plane(b, c, other);
+        const enum gf_status status =
+            gf_ssim(plane, other, format.width, format.height, gf_sample_max(format), threads,
+                    &ssim, &ms_ssim, error);
+        if (status)
+            return status;
+        likeness->ssim += ssim / format.channels;
+        likeness->ms_ssim += ms_ssim / format.channels;
+    }
+    return GF_OK;
+}
+
+enum gf_status gf_likeness_of(const struct gf_image *a, const struct gf_image *b, int threads,
+                              struct gf_likeness *likeness, struct gf_error *error)
+{
+    const size_t pixels = (size_t)a->format.width * (size_t)a->format.height;
+    float *const planes = malloc(2 * pixels * sizeof *planes);
+    if (!planes)
+        return gf_fail_memory(error);
+    add_differences(a, b, likeness);
+    const enum gf_status status = add_structure(a, b, threads, planes, likeness, error);
+    free(planes);
+    return status;
+}
+
+/* The differences of a row times the scale, or, where it is 0, the largest of them. */
+static int draw_row(const struct gf_image *a, const struct gf_image *b, int y, double scale,
+                    struct gf_image *picture)
+{
+    const struct gf_format format = a->format;
+    const int channels = format.channels, colours = gf_colour_channels(format);
+    unsigned char *const row = scale > 0 ? picture->data + (size_t)y * picture->pitch : NULL;
+    int largest = 0;
+    for (int i = 0; i < format.width * colours; i++) {
+        const size_t pixel = (size_t)(i / colours) * (size_t)channels;
+        const size_t last = pixel + (size_t)channels - 1, at = pixel + (size_t)(i % colours);
+        const int colour = abs(sample_of(a, y, at) - sample_of(b, y, at));
+        const int alpha =
+            gf_has_alpha(format) ? abs(sample_of(a, y, last) - sample_of(b, y, last)) : 0;
+        const int d = colour > alpha ? colour : alpha;
+        largest = d > largest ? d : largest;
+        if (row && format.bits == 8)
+            row[i] = (unsigned char)(d * scale + 0.5);
+        else if (row)
+            ((uint16_t *)(void *)row)[i] = (uint16_t)(d * scale + 0.5);
+    }
+    return largest;
+}
+
+enum gf_status gf_likeness_draw(const struct gf_image *a, const struct gf_image *b,
+                                struct gf_image *picture, struct gf_error *error)
+{
+    struct gf_format format = a->format;
+    int largest = 1;
+    for (int y = 0; y < format.height; y++) {
+        const int d = draw_row(a, b, y, 0, NULL);
+        largest = d > largest ? d : largest;
+    }
+    format.channels = gf_colour_channels(format);
+    const enum gf_status status = gf_image_alloc(picture, format, error);
+    for (int y = 0; y < format.height && !status; y++)
+        draw_row(a, b, y, (double)gf_sample_max(format) / largest, picture);
+    return status;
+}

@@ -1,0 +1,208 @@
+#include "bench/ssim.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "base/elementary.h"
+#include "base/fail.h"
+#include "base/target_clones.h"
+#include "codec/common/ordered_work.h"
+
+enum {
+    RADIUS = GF_SSIM_SIDE / 2,
+    STRIP = 32, /* rows of windows that a thread takes at a time */
+    LANES = 8,  /* windows that are computed at once */
+    ROOM = 2 * LANES
+};
+
+/* Sums over the windows of a strip: of the whole, and without the part of the means. */
+struct sums {
+    double whole, contrast;
+};
+
+/* A pair of planes of one scale, whose strips are shared among threads. */
+struct scale {
+    const float *a, *b;
+    int width, columns, rows; /* of windows: columns and rows */
+    double c1, c2;
+    double tap[GF_SSIM_SIDE];
+    double *work;      /* [threads][4][width + ROOM], 0 beyond the width */
+    struct sums *sums; /* of each strip */
+};
+
+static void find_taps(double *tap)
+{
+    double sum = 0;
+    for (int i = 0; i < GF_SSIM_SIDE; i++)
+        sum += tap[i] = gf_exp_double(-(i - RADIUS) * (i - RADIUS) / (2 * 1.5 * 1.5));
+    for (int i = 0; i < GF_SSIM_SIDE; i++)
+        tap[i] /= sum;
+}
+
+/* Weighted sums down the columns of 11 rows: of a, of b, of their squares, of their product. */
+GF_TARGET_CLONES static void sum_columns(const struct scale *scale, const float *restrict a,
+                                         const float *restrict b, double *restrict sum)
+{
+    const int width = scale->width;
+    const size_t stride = (size_t)width + ROOM;
+    double *restrict const mean_a = sum, *restrict const mean_b = sum + stride,
+                           *restrict const squares = sum + 2 * stride,
+                           *restrict const product = sum + 3 * stride;
+    for (int x = 0; x < width; x++) {
+        double of_a = 0, of_b = 0, of_squares = 0, of_product = 0;
+#pragma GCC unroll 11
+        for (int i = 0; i < GF_SSIM_SIDE; i++) {
+            const double va = a[x + (ptrdiff_t)i * width], vb = b[x + (ptrdiff_t)i * width];
+            const double ta = scale->tap[i] * va, tb = scale->tap[i] * vb;
+            of_a += ta;
+            of_b += tb;
+            of_squares += ta * va + tb * vb;
+            of_product += ta * vb;
+        }
+        mean_a[x] = of_a;
+        mean_b[x] = of_b;
+        squares[x] = of_squares;
+        product[x] = of_product;
+    }
+}
+
+static inline double across(const double *sum, const double *tap)
+{
+    double total = 0;
+#pragma GCC unroll 11
+    for (int i = 0; i < GF_SSIM_SIDE; i++)
+        total += tap[i] * sum[i];
+    return total;
+}
+
+/* The windows of a row. Lanes add up windows LANES apart, on every processor in the same order. */
+GF_TARGET_CLONES static struct sums sum_windows(const struct scale *scale, const double *sum)
+{
+    const size_t stride = (size_t)scale->width + ROOM;
+    double whole[LANES] = {0}, contrast[LANES] = {0};
+    for (int x = 0; x < scale->columns; x += LANES) {
+        for (int lane = 0; lane < LANES; lane++) {
+            const double *const at = sum + x + lane;
+            const double counts = x + lane < scale->columns ? 1 : 0;
+            const double a = across(at, scale->tap), b = across(at + stride, scale->tap);
+            const double squares = across(at + 2 * stride, scale->tap);
+            const double product = across(at + 3 * stride, scale->tap);
+            const double of_means = a * a + b * b;
+            const double c = (2 * (product - a * b) + scale->c2) / (squares - of_means + scale->c2);
+            contrast[lane] += counts * c;
+            whole[lane] += counts * c * (2 * a * b + scale->c1) / (of_means + scale->c1);
+        }
+    }
+    struct sums sums = {0, 0};
+    for (int lane = 0; lane < LANES; lane++) {
+        sums.whole += whole[lane];
+        sums.contrast += contrast[lane];
+    }
+    return sums;
+}
+
+static bool sum_strip(void *context, int thread, int strip)
+{
+    const struct scale *const scale = context;
+    double *const work = scale->work + (size_t)thread * 4 * ((size_t)scale->width + ROOM);
+    struct sums sums = {0, 0};
+    for (int y = strip * STRIP; y < (strip + 1) * STRIP && y < scale->rows; y++) {
+        const size_t at = (size_t)y * (size_t)scale->width;
+        sum_columns(scale, scale->a + at, scale->b + at, work);
+        const struct sums row = sum_windows(scale, work);
+        sums.whole += row.whole;
+        sums.contrast += row.contrast;
+    }
+    scale->sums[strip] = sums;
+    return true;
+}
+
+static enum gf_status run_strips(struct scale *scale, int strips, int threads,
+                                 struct gf_error *error)
+{
+    struct gf_ordered_work *work;
+    const enum gf_status status =
+        gf_ordered_work_open(threads, strips, sum_strip, scale, &work, error);
+    if (status)
+        return status;
+    bool failed;
+    for (int i = 0; i < strips; i++)
+        gf_ordered_work_submit(work);
+    while (gf_ordered_work_take(work, true, &failed))
+        ;
+    gf_ordered_work_close(work);
+    return GF_OK;
+}
+
+/* The means over all windows; both sides are 11 or more. */
+static enum gf_status mean_of(const float *a, const float *b, int width, int height, double max,
+                              int threads, struct sums *mean, struct gf_error *error)
+{
+    const int rows = height - GF_SSIM_SIDE + 1, strips = (rows + STRIP - 1) / STRIP;
+    struct scale scale = {.a = a,
+                          .b = b,
+                          .width = width,
+                          .columns = width - GF_SSIM_SIDE + 1,
+                          .rows = rows,
+                          .c1 = 0.01 * max * 0.01 * max,
+                          .c2 = 0.03 * max * 0.03 * max};
+    find_taps(scale.tap);
+    scale.work = calloc((size_t)threads * 4, ((size_t)width + ROOM) * sizeof *scale.work);
+    scale.sums = malloc((size_t)strips * sizeof *scale.sums);
+    enum gf_status status = scale.work && scale.sums ? run_strips(&scale, strips, threads, error)
+                                                     : gf_fail_memory(error);
+    *mean = (struct sums){0, 0};
+    for (int i = 0; i < strips && !status; i++) {
+        mean->whole += scale.sums[i].whole;
+        mean->contrast += scale.sums[i].contrast;
+    }
+    mean->whole /= (double)scale.columns * rows;
+    mean->contrast /= (double)scale.columns * rows;
+    free(scale.work);
+    free(scale.sums);
+    return status;
+}
+
+/* Means of 2x2 pixels, in place: what is written lies before what is still read. */
+static void halve(float *plane, int width, int height)
+{
+    float *to = plane;
+    for (int y = 0; y < height; y += 2) {
+        const float *const above = plane + (size_t)y * (size_t)width;
+        const float *const below = y + 1 < height ? above + width : above;
+        for (int x = 0; x < width; x += 2) {
+            const int beside = x + 1 < width ? x + 1 : x;
+            *to++ = 0.25f * ((above[x] + above[beside]) + (below[x] + below[beside]));
+        }
+    }
+}
+
+enum gf_status gf_ssim(float *a, float *b, int width, int height, double max, int threads,
+                       double *ssim, double *ms_ssim, struct gf_error *error)
+{
+    static const double exponent[GF_SSIM_SCALES] = {0.0448, 0.2856, 0.3001, 0.2363, 0.1333};
+    const int least = width < height ? width : height;
+    *ssim = *ms_ssim = NAN;
+    const int scales = least < GF_SSIM_SIDE ? 0 : least < GF_MS_SSIM_SIDE ? 1 : GF_SSIM_SCALES;
+    double product = 1;
+    for (int i = 0; i < scales; i++) {
+        struct sums mean;
+        const enum gf_status status = mean_of(a, b, width, height, max, threads, &mean, error);
+        if (status)
+            return status;
+        if (i == 0)
+            *ssim = mean.whole;
+        const double part = i == GF_SSIM_SCALES - 1 ? mean.whole : mean.contrast;
+        product *= pow(fmax(part, 0), exponent[i]);
+        if (i + 1 == scales)
+            break;
+        halve(a, width, height);
+        halve(b, width, height);
+        width = (width + 1) / 2;
+        height = (height + 1) / 2;
+    }
+    if (scales == GF_SSIM_SCALES)
+        *ms_ssim = product;
+    return GF_OK;
+}

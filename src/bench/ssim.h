@@ -1,0 +1,24 @@
+/* The structural similarity of two planes. */
+#ifndef GF_BENCH_SSIM_H
+#define GF_BENCH_SSIM_H
+
+#include "gpufilter/status.h"
+
+enum {
+    GF_SSIM_SIDE = 11,
+    GF_SSIM_SCALES = 5,
+    GF_MS_SSIM_SIDE = GF_SSIM_SIDE << (GF_SSIM_SCALES - 1) /* what the coarsest scale needs */
+};
+
+/* SSIM: Z. Wang, A. C. Bovik, H. R. Sheikh and E. P. Simoncelli, "Image Quality Assessment: From
+ * Error Visibility to Structural Similarity", 2004: the mean over all windows of 11x11 pixels that
+ * lie in the picture, weighted by a Gaussian of sigma 1.5; K1 = 0.01, K2 = 0.03. MS-SSIM: Z. Wang,
+ * E. P. Simoncelli and A. C. Bovik, "Multi-scale Structural Similarity for Image Quality
+ * Assessment", 2003: five scales, each of means of 2x2 pixels of the one before, an odd edge
+ * repeated; a negative mean counts as 0. NaN where the planes are too small.
+ *
+ * a, b: [height][width], values in 0..max; MS-SSIM overwrites them. */
+enum gf_status gf_ssim(float *a, float *b, int width, int height, double max, int threads,
+                       double *ssim, double *ms_ssim, struct gf_error *error) GF_CHECKED;
+
+#endif

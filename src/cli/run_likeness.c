@@ -1,0 +1,193 @@
+/* --compare. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cpu.h"
+#include "base/fail.h"
+#include "base/value.h"
+#include "bench/compare.h"
+#include "bench/likeness.h"
+#include "cli/messages.h"
+#include "cli/run.h"
+#include "codec/codec.h"
+#include "report/text.h"
+
+/* What is printed, and what can be limited. */
+static const struct measure {
+    const char *name, *limit, *unit;
+    int decimals;
+    bool most; /* the limit is the largest value, else the least */
+    size_t offset;
+} measures[] = {
+    {"largest", "max-largest", "", 0, true, offsetof(struct gf_likeness, largest)},
+    {"mean", "max-mean", "", 4, true, offsetof(struct gf_likeness, mean)},
+    {"psnr", "min-psnr", " dB", 2, false, offsetof(struct gf_likeness, psnr)},
+    {"ssim", "min-ssim", "", 5, false, offsetof(struct gf_likeness, ssim)},
+    {"ms-ssim", "min-ms-ssim", "", 5, false, offsetof(struct gf_likeness, ms_ssim)},
+};
+enum { MEASURES = sizeof measures / sizeof *measures };
+
+struct limits {
+    double value[MEASURES]; /* NaN: there is none */
+};
+
+/* The measure whose limit begins with the text, "min-ssim=0.98"; NULL: none does. *value: behind
+ * the "=". */
+static const struct measure *find_limit(const char *text, const char **value)
+{
+    for (int i = 0; i < MEASURES; i++) {
+        const size_t length = strlen(measures[i].limit);
+        *value = text + length + 1;
+        if (!strncmp(text, measures[i].limit, length) && text[length] == '=')
+            return &measures[i];
+    }
+    return NULL;
+}
+
+/* Cuts the limits from the end of "a.png:min-ssim=0.98". A colon that no limit follows belongs to
+ * the name. */
+static enum gf_status take_limits(char *name, struct limits *limits, struct gf_error *error)
+{
+    const char *value, *end;
+    for (int i = 0; i < MEASURES; i++)
+        limits->value[i] = NAN;
+    for (char *at; (at = strrchr(name, ':')) != NULL;) {
+        const struct measure *const measure = find_limit(at + 1, &value);
+        if (!measure && (!strncmp(at, ":min-", 5) || !strncmp(at, ":max-", 5)))
+            return gf_fail(error, GF_ERROR_USAGE,
+                           "--compare: '%.60s' is no limit such as min-ssim=0.98 or max-largest=2",
+                           at + 1);
+        if (!measure)
+            break;
+        double *const limit = &limits->value[measure - measures];
+        if (!gf_value_number(value, limit, &end) || *end)
+            return gf_fail(error, GF_ERROR_USAGE, "--compare: %s=%.60s is not a number",
+                           measure->limit, value);
+        *at = '\0';
+    }
+    return *name ? GF_OK
+                 : gf_fail(error, GF_ERROR_USAGE, "--compare: the name of the file is empty");
+}
+
+static double measured(const struct gf_likeness *likeness, const struct measure *measure)
+{
+    return *(const double *)(const void *)((const char *)likeness + measure->offset);
+}
+
+static void print_all(FILE *file, const struct gf_likeness *likeness)
+{
+    for (int i = 0; i < MEASURES; i++) {
+        char text[64];
+        const double value = measured(likeness, &measures[i]);
+        if (isinf(value))
+            snprintf(text, sizeof text, "inf%s", measures[i].unit);
+        else
+            gf_text_number(value, measures[i].decimals, measures[i].unit, text, sizeof text);
+        fprintf(file, "%-8s %s\n", measures[i].name, text);
+    }
+}
+
+/* GF_ERROR_INPUT where a limit is not kept, or cannot be checked since the pictures are too small.
+ */
+static enum gf_status check_limits(const struct gf_likeness *likeness, const struct limits *limits,
+                                   const char *name, struct gf_error *error)
+{
+    for (int i = 0; i < MEASURES; i++) {
+        const double value = measured(likeness, &measures[i]), limit = limits->value[i];
+        if (isnan(limit) || (measures[i].most ? value <= limit : value >= limit))
+            continue;
+        if (isnan(value))
+            return gf_fail(error, GF_ERROR_INPUT, "%.120s: too small a picture for %s", name,
+                           measures[i].name);
+        return gf_fail(error, GF_ERROR_INPUT, "%.120s: %s is %g, %s than %g", name,
+                       measures[i].name, value, measures[i].most ? "more" : "less", limit);
+    }
+    return GF_OK;
+}
+
+static enum gf_status write_picture(const struct gf_command *command,
+                                    const struct gf_image *picture, struct gf_error *error)
+{
+    const struct gf_metadata nothing = {.orientation = 1};
+    struct gf_output *output = NULL;
+    struct gf_sink *sink = NULL;
+    enum gf_file_format file_format;
+    enum gf_status status =
+        gf_sink_format(command->output, &command->options, GF_FILE_PNG, &file_format, error);
+    if (!status)
+        status = gf_output_open(command->output, &output, error);
+    if (!status)
+        status = gf_sink_open(output, file_format, picture->format, &nothing, &command->options,
+                              &sink, error);
+    if (!status)
+        status = sink->write(sink, picture->format.height, picture->data, picture->pitch, error);
+    if (!status)
+        status = sink->finish(sink, error);
+    if (!status)
+        status = gf_output_commit(output, error);
+    if (sink)
+        sink->close(sink);
+    if (output)
+        gf_output_close(output);
+    return status;
+}
+
+static enum gf_status draw(const struct gf_command *command, const struct gf_image *a,
+                           const struct gf_image *b, struct gf_error *error)
+{
+    struct gf_image picture = {0};
+    enum gf_status status = gf_likeness_draw(a, b, &picture, error);
+    if (!status)
+        status = write_picture(command, &picture, error);
+    gf_image_free(&picture);
+    return status;
+}
+
+static enum gf_status check_formats(const char *name, struct gf_format a, const char *other,
+                                    struct gf_format b, struct gf_error *error)
+{
+    char text[GF_TEXT_FORMAT_SIZE], other_text[GF_TEXT_FORMAT_SIZE];
+    if (a.width == b.width && a.height == b.height && a.channels == b.channels && a.bits == b.bits)
+        return GF_OK;
+    return gf_fail(error, GF_ERROR_INPUT,
+                   "%.100s is %s, %.100s is %s: only pictures of one format can be compared", name,
+                   gf_text_format(a, text), other, gf_text_format(b, other_text));
+}
+
+static enum gf_status compare_files(const struct gf_command *command, const char *name,
+                                    const struct limits *limits, struct gf_image picture[2],
+                                    struct gf_error *error)
+{
+    const char *const other = command->input[0];
+    const int threads = command->options.threads ? command->options.threads : gf_cpu_count();
+    struct gf_likeness likeness = {0};
+    enum gf_status status = gf_compare_read(name, &command->options, &picture[0], error);
+    if (!status)
+        status = gf_compare_read(other, &command->options, &picture[1], error);
+    if (!status)
+        status = check_formats(name, picture[0].format, other, picture[1].format, error);
+    if (!status)
+        status = gf_likeness_of(&picture[0], &picture[1], threads, &likeness, error);
+    if (status)
+        return status;
+    print_all(gf_report_file(command), &likeness);
+    if (command->output)
+        status = draw(command, &picture[0], &picture[1], error);
+    return status ? status : check_limits(&likeness, limits, other, error);
+}
+
+enum gf_status gf_run_likeness(const struct gf_command *command, struct gf_error *error)
+{
+    struct gf_image picture[2] = {0};
+    struct limits limits;
+    char *const name = strdup(command->likeness);
+    enum gf_status status = name ? take_limits(name, &limits, error) : gf_fail_memory(error);
+    if (!status)
+        status = compare_files(command, name, &limits, picture, error);
+    gf_image_free(&picture[0]);
+    gf_image_free(&picture[1]);
+    free(name);
+    return status;
+}

@@ -1,0 +1,71 @@
+# --compare. The figures are scikit-image's (structural_similarity with gaussian_weights=True, sigma=1.5,
+# use_sample_covariance=False; peak_signal_noise_ratio); MS-SSIM is scipy's and OpenCV's (five scales by INTER_AREA).
+goldens=$here/goldens
+
+begin "--compare prints what scikit-image says of the same pictures"
+while read -r a b largest mean psnr ssim; do
+    run 0 gpufilter --compare="$goldens/$a" "$goldens/$b"
+    silent
+    printf 'largest  %s\nmean     %s\npsnr     %s dB\nssim     %s\nms-ssim  -\n' "$largest" "$mean" "$psnr" "$ssim" |
+        cmp -s - stdout || problem "$a and $b: $(cat stdout)"
+done <<'END'
+rgb.ppm 00.ppm 172 15.2118 20.40 0.60427
+gray16.pgm 04.pgm 18118 3571.6747 22.48 0.48891
+END
+run 0 gpufilter -i "$goldens/rgb.ppm" -o large.ppm resize=201:183
+run 0 gpufilter -i large.ppm -o noisy.ppm blur=2,addnoise=0.05
+for threads in 1 3; do
+    run 0 gpufilter --threads=$threads --compare=large.ppm noisy.ppm
+    stdout_has '^psnr     24.37 dB$'
+    stdout_has '^ssim     0.44149$'
+    stdout_has '^ms-ssim  0.88238$'
+done
+run 0 gpufilter --compare=in.ppm - <in.ppm
+printf 'largest  0\nmean     0.0000\npsnr     inf dB\nssim     1.00000\nms-ssim  -\n' | same - stdout
+
+begin "limits of --compare set the exit status"
+run 0 gpufilter --compare=large.ppm:min-ssim=0.4:min-psnr=24:max-largest=135:max-mean=12:min-ms-ssim=0.88 noisy.ppm
+silent
+run 1 gpufilter --compare=large.ppm:min-ssim=0.45 noisy.ppm
+stderr_is 'gpufilter: noisy.ppm: ssim is 0.441492, less than 0.45'
+stdout_has '^ssim '
+run 1 gpufilter --compare=large.ppm:max-largest=134:min-ssim=0.1 noisy.ppm
+stderr_is 'gpufilter: noisy.ppm: largest is 135, more than 134'
+run 1 gpufilter --compare=in.ppm:min-ms-ssim=0 in.ppm
+stderr_is 'gpufilter: in.ppm: too small a picture for ms-ssim'
+cp in.ppm a:b.ppm
+run 0 gpufilter --compare=a:b.ppm:min-psnr=50 in.ppm
+while IFS='|' read -r value message; do
+    run 2 gpufilter --compare="$value" in.ppm
+    stderr_is "gpufilter: --compare: $message"
+done <<'END'
+in.ppm:min-sim=1|'min-sim=1' is no limit such as min-ssim=0.98 or max-largest=2
+in.ppm:min-ssim=high|min-ssim=high is not a number
+:min-ssim=1|the name of the file is empty
+END
+for operands in '' 'in.png in.ppm'; do
+    # shellcheck disable=SC2086 # none or two
+    run 2 gpufilter --compare=in.ppm $operands
+    stderr_is 'gpufilter: --compare=FILE takes one other picture behind it: --compare=a.png b.png'
+done
+
+begin "--compare refuses pictures of different formats in one line"
+run 1 gpufilter --compare=in.ppm large.ppm
+stderr_is "gpufilter: in.ppm is 77x55 RGB, 8 bits, large.ppm is 201x183 RGB, 8 bits: only pictures of one format can be compared"
+run 1 gpufilter --compare=in.ppm none.ppm
+stderr_is 'gpufilter: none.ppm: No such file or directory'
+
+begin "--compare draws the differences, the largest as the full scale"
+run 0 gpufilter -i in.ppm -o bright.ppm brightness=-0.02,levels=channel=red:gamma=1.1
+run 0 gpufilter --compare=in.ppm bright.ppm -o diff.ppm
+silent
+run 0 gpufilter --compare=diff.ppm diff.ppm -o black.ppm
+run 0 gpufilter -i in.ppm -o zero.ppm brightness=-1
+same black.ppm zero.ppm
+[ "$(od -An -v -tu1 -j13 diff.ppm | tr -s ' ' '\n' | sort -n | tail -n 1)" = 255 ] || problem "the largest is not 255"
+run 0 gpufilter -i in.ppm -o clear.pam round=20
+run 0 gpufilter -i in.ppm -o opaque.pam round=0
+run 0 gpufilter --compare=opaque.pam clear.pam -o corners.pam
+grep -qa 'TUPLTYPE RGB$' corners.pam || problem "the picture of differences has alpha"
+run 1 gpufilter --compare=in.ppm bright.ppm -o in.png/d.png
+stderr_like 'in.png.*: Not a directory'
