@@ -256,6 +256,52 @@ static void assert_refused(const char *text, const char *message)
         fail_msg("'%s', not '%s'", error.text, message);
 }
 
+static char *comparison_page(const struct gf_comparison *comparison)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *const file = open_memstream(&text, &size);
+    gf_compare_html(file, comparison, "id", "");
+    assert_int_equal(fclose(file), 0);
+    return text;
+}
+
+/* What Nsight Compute prints: its own lines, names, units, and a kernel's name with its parameters.
+ */
+static void test_counters(void **state)
+{
+    (void)state;
+    static const char csv[] =
+        "==PROF== Connected to process 1\n"
+        "\"ID\",\"Kernel Name\",\"Block Size\",\"Grid "
+        "Size\",\"smsp__cycles_elapsed.avg.per_second\","
+        "\"smsp__inst_executed.sum\",\"smsp__inst_executed.sum.peak_sustained\"\n"
+        "\"\",\"\",\"\",\"\",\"cycle/second\",\"inst\",\"inst/cycle\"\r\n"
+        "\"0\",\"void <unnamed>::k<(int)3>(const unsigned char *, a \"\"b\"\")\",\"(32, 8, 1)\","
+        "\"(8, 2, 1)\",\"1,000,000.0\",\"99\",\"4\"\n"
+        "\"1\",\"k(int)\",\"(32, 8, 1)\",\"(8, 2, 2)\",\"1000000\",\"98\",\"4\"\n"
+        "\"2\",\"<script>(int)\",\"(1, 1, 1)\",\"(1, 1, 1)\",\"n/a\",\"7\",\"4\"\n"
+        "\"3\",\"k(int)\",\"(32, 8, 1)\",\"(8, 2, 1)\",\"1000000\",\"1,843,200\",\"4\"";
+    struct gf_saved saved = read_file(put_file("counters.csv", csv));
+    struct gf_comparison counted = comparison_of(1);
+    assert_int_equal(saved.kind, GF_SAVED_COUNTERS);
+    assert_int_equal(saved.counters.kernels, 4);
+    assert_string_equal(saved.counters.kernel[0].name, "k<3>");
+    assert_true(saved.counters.issue_peak == 4e6);
+    char *before = comparison_page(&counted);
+    assert_null(strstr(before, "Instructions against bytes"));
+    gf_saved_count(&saved.counters, &counted);
+    assert_true(counted.group[0].row[0].instructions == 1843200);
+    assert_true(counted.issue_peak == 4e6);
+    char *const page = comparison_page(&counted);
+    assert_non_null(strstr(page, "Instructions against bytes"));
+    assert_non_null(strstr(page, " at 100")); /* 1843200 instructions for 18432 bytes */
+    free(before);
+    free(page);
+    gf_saved_free(&saved);
+    assert_refused("\"ID\",\"Kernel Name\"\n", "has no column Block Size");
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -565,12 +611,13 @@ static void test_many_outliers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trips),  cmocka_unit_test(test_a_list_of_labs),
-        cmocka_unit_test(test_refusals),     cmocka_unit_test(test_spans),
-        cmocka_unit_test(test_odd_values),   cmocka_unit_test(test_changes),
-        cmocka_unit_test(test_sides),        cmocka_unit_test(test_comparison_page),
-        cmocka_unit_test(test_wrong_result), cmocka_unit_test(test_lab_page),
-        cmocka_unit_test(test_batch),        cmocka_unit_test(test_many_outliers),
+        cmocka_unit_test(test_round_trips),   cmocka_unit_test(test_a_list_of_labs),
+        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_spans),
+        cmocka_unit_test(test_odd_values),    cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_sides),         cmocka_unit_test(test_comparison_page),
+        cmocka_unit_test(test_wrong_result),  cmocka_unit_test(test_lab_page),
+        cmocka_unit_test(test_counters),      cmocka_unit_test(test_batch),
+        cmocka_unit_test(test_many_outliers),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -22,8 +22,12 @@ struct gf_compare_row *gf_compare_add_row(struct gf_compare_group *group, const 
     if (!row)
         return NULL;
     group->row = row;
-    row[group->rows] = (struct gf_compare_row){
-        .rate = NAN, .copy_percent = NAN, .over_naive = NAN, .over_cpu = NAN, .difference = NAN};
+    row[group->rows] = (struct gf_compare_row){.rate = NAN,
+                                               .copy_percent = NAN,
+                                               .over_naive = NAN,
+                                               .over_cpu = NAN,
+                                               .difference = NAN,
+                                               .instructions = NAN};
     snprintf(row[group->rows].name, sizeof row->name, "%.39s", name);
     return &row[group->rows++];
 }

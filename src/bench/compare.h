@@ -28,6 +28,7 @@ struct gf_compare_row {
     double difference;            /* the largest, in steps of a sample or in counts */
     int tolerance;                /* the largest difference that the variant declares */
     struct gf_compare_spot *spot; /* where it differs most; NULL if it does not */
+    double instructions;          /* of all its warps, by --report from counters */
     int kernels;                  /* launched; the first GF_COMPARE_KERNELS of them: */
     struct gf_kernel_info kernel[GF_COMPARE_KERNELS];
 };
@@ -63,6 +64,7 @@ struct gf_comparison {
     int threads; /* of the CPU backend */
     struct gf_format in, out;
     double copy_peak, upload_peak, download_peak; /* bytes/s; 0: not measured */
+    double issue_peak; /* instructions of warps/s, by --report from counters; 0: not known */
     struct gf_compare_group *group;
     int groups;
     struct gf_compare_run *run;

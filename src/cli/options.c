@@ -187,7 +187,7 @@ static const struct gf_option options[] = {
      .help = "write a timeline for Perfetto or chrome://tracing"},
     {.name = "report", .argument = "FILE", .type = GF_OPTION_FILE, .action = GF_ACTION_REPORT,
      .offset = AT(page),
-     .help = "a page of saved JSON and logs, named behind it"},
+     .help = "a page of saved JSON and logs, named behind it; with what ncu --csv counted, a roofline"},
     {.name = "compare", .argument = "FILE[:LIMIT...]", .type = GF_OPTION_FILE,
      .action = GF_ACTION_COMPARE, .offset = AT(likeness),
      .help = "how like that picture is to the one named behind it: the largest and the mean difference, PSNR, SSIM, "

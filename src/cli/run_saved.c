@@ -18,6 +18,24 @@ static enum gf_status put_page(FILE *file, const void *context, struct gf_error 
     return gf_saved_html(file, reports->saved, reports->count, error);
 }
 
+/* Counters are drawn on the comparisons whose kernels they counted. */
+static enum gf_status count(struct reports *reports, struct gf_error *error)
+{
+    int comparisons = 0;
+    for (int i = 0; i < reports->count; i++)
+        comparisons += reports->saved[i].kind == GF_SAVED_COMPARISON;
+    for (int i = 0; i < reports->count; i++) {
+        if (reports->saved[i].kind != GF_SAVED_COUNTERS)
+            continue;
+        if (!comparisons)
+            return gf_fail(error, GF_ERROR_USAGE, "%s: counts kernels, but no comparison is named",
+                           reports->saved[i].name);
+        for (int j = 0; j < reports->count; j++)
+            gf_saved_count(&reports->saved[i].counters, &reports->saved[j].comparison);
+    }
+    return GF_OK;
+}
+
 enum gf_status gf_run_saved(const struct gf_command *command, struct gf_error *error)
 {
     struct gf_output *page = NULL;
@@ -27,6 +45,8 @@ enum gf_status gf_run_saved(const struct gf_command *command, struct gf_error *e
         status = gf_saved_read(command->input[i], &reports.saved[i], error);
         reports.count += !status;
     }
+    if (!status)
+        status = count(&reports, error);
     if (!status)
         status = gf_output_open(command->page, &page, error);
     if (!status)

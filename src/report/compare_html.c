@@ -116,6 +116,7 @@ static void put_group(FILE *file, const struct gf_comparison *comparison,
     for (int i = 0; i < group->rows; i++)
         put_row(file, comparison, group, &group->row[row_at(comparison, group, i)], slowest(group));
     gf_html(file, "</tbody></table></div>\n");
+    gf_roofline_html(file, comparison, group);
     for (int i = 0; i < group->rows; i++) {
         if (group->row[i].spot)
             gf_spot_html(file, group->row[i].name, group->row[i].spot);

@@ -140,6 +140,8 @@ enum gf_status gf_saved_read(const char *path, struct gf_saved *saved, struct gf
         fclose(file);
     if (!status && gf_saved_is_log(text, size))
         status = gf_saved_read_log(text, size, saved, error);
+    else if (!status && gf_saved_is_counters(text, size))
+        status = gf_saved_read_counters(text, size, saved, error);
     else if (!status && !(status = gf_json_read(path, 1, text, size, &saved->tree, error)))
         status = read_kind(saved, error);
     free(text);
@@ -156,5 +158,7 @@ void gf_saved_free(struct gf_saved *saved)
     gf_comparison_free(&saved->comparison);
     gf_saved_free_labs(saved);
     gf_batch_report_free(&saved->batch);
+    free(saved->counters.kernel);
+    saved->counters.kernel = NULL;
     gf_json_tree_free(&saved->tree);
 }

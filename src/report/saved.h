@@ -10,7 +10,20 @@
 #include "report/lab_html.h"
 #include "report/profile_report.h"
 
-enum gf_saved_kind { GF_SAVED_RUN, GF_SAVED_COMPARISON, GF_SAVED_LABS, GF_SAVED_LOG };
+enum gf_saved_kind { GF_SAVED_RUN, GF_SAVED_COMPARISON, GF_SAVED_LABS, GF_SAVED_LOG, GF_SAVED_COUNTERS };
+
+/* A kernel that was counted: of a variant whose kernels have the same names, grids and blocks. */
+struct gf_counted_kernel {
+    char name[72];
+    int grid[3], block[3];
+    double instructions; /* of all warps */
+};
+
+struct gf_counters {
+    struct gf_counted_kernel *kernel;
+    int kernels;
+    double issue_peak; /* instructions of warps a second that the device can issue; 0: not said */
+};
 
 struct gf_saved {
     enum gf_saved_kind kind;
@@ -24,6 +37,7 @@ struct gf_saved {
     struct gf_lab_found *lab;
     int labs;
     struct gf_batch_report batch;
+    struct gf_counters counters;
 };
 
 /* Reads a file and finds out by its content what it is. An error names the file, and what is wrong:
@@ -47,6 +61,13 @@ void gf_saved_free_labs(struct gf_saved *saved);
 bool gf_saved_is_log(const char *text, size_t size);
 enum gf_status gf_saved_read_log(const char *text, size_t size, struct gf_saved *saved,
                                  struct gf_error *error) GF_CHECKED;
+
+/* What Nsight Compute counted, as CSV; whether the text is that. */
+bool gf_saved_is_counters(const char *text, size_t size);
+enum gf_status gf_saved_read_counters(const char *text, size_t size, struct gf_saved *saved,
+                                      struct gf_error *error) GF_CHECKED;
+/* Gives the rows of a comparison the instructions of their kernels, where all are counted. */
+void gf_saved_count(const struct gf_counters *counters, struct gf_comparison *comparison);
 
 /* What several kinds have alike. */
 struct gf_format gf_saved_format(const struct gf_json_value *value, const char *key);

@@ -13,7 +13,7 @@ static const char *const kind_names[] = {[GF_SAVED_RUN] = "Runs",
                                          [GF_SAVED_COMPARISON] = "Comparisons",
                                          [GF_SAVED_LABS] = "Labs",
                                          [GF_SAVED_LOG] = "Batches"};
-enum { KINDS = sizeof kind_names / sizeof *kind_names };
+enum { KINDS = sizeof kind_names / sizeof *kind_names }; /* that stand side by side */
 
 /* The reports of one kind; returns their number. */
 static int of_kind(const struct gf_saved *saved, int count, int kind, const struct gf_saved **found)
@@ -34,8 +34,10 @@ static void put_links(FILE *file, const struct gf_saved *saved, int count,
         if (of_kind(saved, count, kind, found) > 1)
             gf_html(file, "<a href=\"#sides%d\">%s side by side</a>", kind, kind_names[kind]);
     }
-    for (int i = 0; i < count; i++)
-        gf_html(file, "<a href=\"#report%d\">%s</a>", i, saved[i].name);
+    for (int i = 0; i < count; i++) {
+        if (saved[i].kind != GF_SAVED_COUNTERS)
+            gf_html(file, "<a href=\"#report%d\">%s</a>", i, saved[i].name);
+    }
     gf_html(file, "</nav>\n");
 }
 
@@ -56,6 +58,8 @@ static enum gf_status put_one(FILE *file, const struct gf_saved *saved, int inde
         break;
     case GF_SAVED_LOG:
         gf_batch_html(file, &saved->batch, id, heading);
+        break;
+    case GF_SAVED_COUNTERS: /* are on the comparisons */
         break;
     }
     return GF_OK;

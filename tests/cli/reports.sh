@@ -69,6 +69,12 @@ done
 run 0 sh -c '"$GPUFILTER" --report=- - <run.json'
 stdout_has 'bounds the run'
 
+begin "--report takes what ncu counted, beside a comparison"
+printf '%s\n' '"ID","Kernel Name","Block Size","Grid Size","smsp__inst_executed.sum"' '"0","k","(1, 1, 1)","(1, 1, 1)","5"' >counted.csv
+run 0 gpufilter --report=counted.html compare.json counted.csv
+run 2 gpufilter --report=none.html counted.csv
+stderr_is "gpufilter: counted.csv: counts kernels, but no comparison is named"
+
 begin "--report names the file that it cannot read, and writes nothing"
 echo '{"a": 1}' >other.json
 head -c 300 run.json >torn.json
