@@ -278,7 +278,7 @@ lint: ## cppcheck and shellcheck, where they are
 
 tsan: ## the tests of what runs on several threads, under the thread sanitizer
 	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD)-tsan CUDA=0 SANITIZE=thread CFLAGS='-O1 -g' \
-	  TESTS='$(patsubst %,$(BUILD)-tsan/tests/test_%,batch failures server server_faults threads device_codec png jpeg_strips)' test-threads
+	  TESTS='$(patsubst %,$(BUILD)-tsan/tests/test_%,batch device_start failures server server_faults threads device_codec png jpeg_strips)' test-threads
 
 test-threads: $(TESTS)
 	@tests/run.sh $(TESTS)

@@ -12,11 +12,15 @@ static void test_when(void **state)
     unsetenv("CUDA_INJECTION64_PATH");
     unsetenv("NVTX_INJECTION64_PATH");
     unsetenv("LD_PRELOAD");
-    assert_false(gf_leave_early(false, true));
-    assert_false(gf_leave_early(true, false));
-    assert_true(gf_leave_early(true, true));
+    assert_int_equal(gf_leaving(false, false, true), GF_LEAVING_ORDERLY);
+    assert_int_equal(gf_leaving(false, true, false), GF_LEAVING_ORDERLY);
+    assert_int_equal(gf_leaving(false, true, true), GF_LEAVING_HANDING_OVER);
+    assert_int_equal(gf_leaving(true, false, true), GF_LEAVING_AT_ONCE);
+    assert_int_equal(gf_leaving(true, true, false), GF_LEAVING_AT_ONCE);
+    assert_int_equal(gf_leaving(true, true, true), GF_LEAVING_HANDING_OVER);
     setenv("NVTX_INJECTION64_PATH", "/tool.so", 1);
-    assert_false(gf_leave_early(true, true));
+    assert_int_equal(gf_leaving(false, true, true), GF_LEAVING_ORDERLY);
+    assert_int_equal(gf_leaving(true, false, true), GF_LEAVING_ORDERLY);
     unsetenv("NVTX_INJECTION64_PATH");
 }
 

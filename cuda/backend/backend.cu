@@ -1,4 +1,4 @@
-/* The CUDA backend: start, memory and constants. A thread of its own creates the context while the
+/* The CUDA backend: memory and constants. The device starts in the background (start.cu) while the
  * first rows are decoded. */
 #include "cuda/backend/backend.cuh"
 
@@ -10,80 +10,36 @@
 
 #include "base/numa.h"
 #include "base/pages.h"
+#include "base/start_times.h"
 #include "chain/variants.h"
 #include "cuda/backend/probe.cuh"
 #include "cuda/common/check.cuh"
+#include "engine/device_start.h"
 #include "engine/jpeg_device.h"
 
 /* ---- start ---- */
 
-static bool cuda_started, cuda_exclusive; /* of the process, atomic */
-
-extern "C" bool gf_backend_cuda_started(bool *shared)
+/* The first wait of a backend whose profile is recorded shows what it has seen of the start. */
+static void note_wait(struct cuda_backend *cuda, double begin_s)
 {
-    *shared = !__atomic_load_n(&cuda_exclusive, __ATOMIC_ACQUIRE);
-    return __atomic_load_n(&cuda_started, __ATOMIC_ACQUIRE);
-}
-
-static enum gf_status note_start(int device, struct gf_error *error)
-{
-    int mode = cudaComputeModeDefault;
-    GF_CUDA_TRY(cudaDeviceGetAttribute(&mode, cudaDevAttrComputeMode, device), device, error);
-    if (mode != cudaComputeModeDefault)
-        __atomic_store_n(&cuda_exclusive, true, __ATOMIC_RELEASE);
-    __atomic_store_n(&cuda_started, true, __ATOMIC_RELEASE);
-    return GF_OK;
-}
-
-static enum gf_status start(struct cuda_backend *cuda)
-{
-    const char *why;
-    const int count = gf_device_count(&why);
-    struct gf_error *const error = &cuda->error;
-    if (!count)
-        return gf_fail(error, GF_ERROR_UNAVAILABLE, "no CUDA device: %s", why);
-    if (cuda->options.device >= count)
-        return gf_fail(error, GF_ERROR_UNAVAILABLE, "cuda:%d: no such device (there %s %d)",
-                       cuda->options.device, count == 1 ? "is" : "are", count);
-    GF_CUDA_TRY(cudaSetDevice(cuda->options.device), cuda->options.device, error);
-    GF_CUDA_TRY(cudaFree(NULL), cuda->options.device, error); /* creates the primary context */
-    struct gf_device_info info;
-    enum gf_status status = note_start(cuda->options.device, error);
-    if (!status)
-        status = gf_device_describe(cuda->options.device, &info, error);
-    if (status)
-        return status;
-    memcpy(cuda->name, info.name, sizeof cuda->name);
-    cuda->numa_node = info.numa_node;
-    cuda->architecture = info.code_architecture;
-    GF_CUDA_TRY(cudaEventCreate(&cuda->base_event), cuda->options.device, error);
-    GF_CUDA_TRY(cudaEventRecord(cuda->base_event, 0), cuda->options.device, error);
-    GF_CUDA_TRY(cudaEventSynchronize(cuda->base_event), cuda->options.device, error);
-    cuda->base_s = gf_now();
-    return GF_OK;
-}
-
-static void *start_main(void *argument)
-{
-    struct cuda_backend *const cuda = (struct cuda_backend *)argument;
-    const double begin_s = gf_now();
-    cuda->status = start(cuda);
-    gf_spans_add(cuda->spans, GF_SPAN_START, -1, -1, begin_s, gf_now(), 0);
-    return NULL;
+    const struct cuda_device *const device = cuda->device;
+    const double origin_s = cuda->spans->origin_s;
+    gf_start_note(GF_START_WAIT, begin_s);
+    if (device->end_s > origin_s)
+        gf_spans_add(cuda->spans, GF_SPAN_START, -1, -1,
+                     device->begin_s > origin_s ? device->begin_s : origin_s, device->end_s, 0);
 }
 
 static enum gf_status cuda_ready(struct gf_backend *backend, struct gf_error *error)
 {
     struct cuda_backend *const cuda = backend_of(backend);
-    if (!cuda->started) {
-        pthread_join(cuda->starter, NULL);
-        cuda->started = true;
-    }
-    if (cuda->status) {
-        if (error)
-            *error = cuda->error;
-        return cuda->status;
-    }
+    const double begin_s = gf_now();
+    const enum gf_status status = gf_device_start_wait(cuda->options.device, error);
+    if (status)
+        return status;
+    if (!cuda->waited)
+        note_wait(cuda, begin_s);
+    cuda->waited = true;
     GF_CUDA_TRY(cudaSetDevice(cuda->options.device), cuda->options.device, error);
     return GF_OK;
 }
@@ -94,13 +50,13 @@ static void cuda_close(struct gf_backend *backend)
     gf_jpeg_device_close(cuda->codec, cuda->codec_bytes);
     if (cuda_ready(backend, NULL) == GF_OK) {
         for (int i = 0; i < BLOCKS_KEPT; i++)
-            cudaFree(cuda->block[i].data);
-        cudaFree(cuda->statistic.count);
-        cudaFree(cuda->statistic.tables);
+            give_memory(cuda, cuda->block[i].data);
+        give_memory(cuda, cuda->statistic.count);
+        give_memory(cuda, cuda->statistic.tables);
         if (cuda->statistic.emptied)
             cudaEventDestroy(cuda->statistic.emptied);
-        cudaEventDestroy(cuda->base_event);
     }
+    gf_cuda_device_leave(cuda->options.device);
     pthread_mutex_destroy(&cuda->lock);
     free(cuda);
 }
@@ -108,7 +64,7 @@ static void cuda_close(struct gf_backend *backend)
 static void cuda_describe(struct gf_backend *backend, char *text, size_t size)
 {
     const struct cuda_backend *const cuda = backend_of(backend);
-    snprintf(text, size, "cuda:%d %s", cuda->options.device, cuda->name);
+    snprintf(text, size, "cuda:%d %s", cuda->options.device, cuda->device->name);
 }
 
 /* ---- memory ---- */
@@ -116,10 +72,7 @@ static void cuda_describe(struct gf_backend *backend, char *text, size_t size)
 static uint64_t cuda_free_bytes(struct gf_backend *backend)
 {
     struct cuda_backend *const cuda = backend_of(backend);
-    size_t available = 0, total = 0;
-    if (cudaMemGetInfo(&available, &total) != cudaSuccess)
-        return 0;
-    available -= available / 32; /* the driver needs some memory itself */
+    const uint64_t available = gf_cuda_memory_available(cuda->options.device);
     pthread_mutex_lock(&cuda->lock);
     const uint64_t left =
         cuda->options.budget > cuda->used_bytes ? cuda->options.budget - cuda->used_bytes : 0;
@@ -136,21 +89,19 @@ static void count_bytes(struct cuda_backend *cuda, int64_t bytes)
 
 static void *cuda_alloc(struct gf_backend *backend, size_t size)
 {
-    void *memory = NULL;
+    struct cuda_backend *const cuda = backend_of(backend);
     /* Without a budget the driver, which is slow to say how much is free, need not be asked. */
-    if (backend_of(backend)->options.budget && cuda_free_bytes(backend) < size)
+    if (cuda->options.budget && cuda_free_bytes(backend) < size)
         return NULL;
-    if (cudaMalloc(&memory, size) != cudaSuccess) {
-        cudaGetLastError();
-        return NULL;
-    }
-    count_bytes(backend_of(backend), (int64_t)size);
+    void *const memory = take_memory(cuda, size);
+    if (memory)
+        count_bytes(cuda, (int64_t)size);
     return memory;
 }
 
 static void cuda_release(struct gf_backend *backend, void *memory, size_t size)
 {
-    cudaFree(memory);
+    give_memory(backend_of(backend), memory);
     count_bytes(backend_of(backend), -(int64_t)size);
 }
 
@@ -163,11 +114,13 @@ static bool cuda_pin(struct gf_backend *backend, void *data, size_t size)
     if (cudaPointerGetAttributes(&attributes, data) == cudaSuccess &&
         attributes.type == cudaMemoryTypeHost)
         return false;
-    gf_numa_prefer(data, size, backend_of(backend)->numa_node);
+    const double begin_s = gf_now();
+    gf_numa_prefer(data, size, backend_of(backend)->device->numa_node);
     gf_pages_populate(data, size);
     const bool pinned = cudaHostRegister(data, size, cudaHostRegisterDefault) == cudaSuccess;
     if (!pinned)
         cudaGetLastError();
+    gf_start_note(GF_START_PINNED, begin_s);
     return pinned;
 }
 
@@ -203,26 +156,23 @@ static struct block *find_block(struct cuda_backend *cuda, size_t size)
     }
     if (!empty)
         return NULL;
-    cudaFree(empty->data);
-    empty->data = NULL;
-    empty->size = 0;
-    if (cudaMalloc(&empty->data, size) != cudaSuccess)
-        return NULL;
-    empty->size = size;
-    return empty;
+    give_memory(cuda, empty->data);
+    empty->data = take_memory(cuda, size);
+    empty->size = empty->data ? size : 0;
+    return empty->data ? empty : NULL;
 }
 
 enum gf_status gf_cuda_check_architecture(const struct cuda_backend *cuda,
                                           const struct gf_stage *stage, struct gf_error *error)
 {
     const int least = stage->variant ? stage->variant->architecture : 0;
-    if (cuda->architecture >= least)
+    if (cuda->device->architecture >= least)
         return GF_OK;
     return gf_fail(
         error, GF_ERROR_UNAVAILABLE,
         "variant=%s needs compute capability %d.%d; the code for cuda:%d, %s, is of %d.%d",
-        stage->variant->name, least / 10, least % 10, cuda->options.device, cuda->name,
-        cuda->architecture / 10, cuda->architecture % 10);
+        stage->variant->name, least / 10, least % 10, cuda->options.device, cuda->device->name,
+        cuda->device->architecture / 10, cuda->device->architecture % 10);
 }
 
 static enum gf_status cuda_load(struct gf_backend *backend, const struct gf_stage *stage,
@@ -261,27 +211,27 @@ static void cuda_unload(struct gf_backend *backend, const void *constants)
 
 /* ---- turns ---- */
 
-enum { TURNS = 6, DEVICES_MOST = 64 };
+enum { TURNS = 6 };
 
-static sem_t turns[DEVICES_MOST];
+static sem_t turns[GF_STARTS_MOST];
 static pthread_once_t turns_once = PTHREAD_ONCE_INIT;
 
 static void open_turns(void)
 {
-    for (int i = 0; i < DEVICES_MOST; i++)
+    for (int i = 0; i < GF_STARTS_MOST; i++)
         sem_init(&turns[i], 0, TURNS);
 }
 
 static void cuda_acquire(struct gf_backend *backend)
 {
     pthread_once(&turns_once, open_turns);
-    while (sem_wait(&turns[backend_of(backend)->options.device % DEVICES_MOST]) && errno == EINTR)
+    while (sem_wait(&turns[backend_of(backend)->options.device]) && errno == EINTR)
         ;
 }
 
 static void cuda_give_back(struct gf_backend *backend)
 {
-    sem_post(&turns[backend_of(backend)->options.device % DEVICES_MOST]);
+    sem_post(&turns[backend_of(backend)->options.device]);
 }
 
 /* Half of the budget is the codec's from the first JPEG on. */
@@ -378,18 +328,20 @@ extern "C" enum gf_status gf_backend_cuda_open(const struct gf_cuda_options *opt
                                                struct gf_error *error)
 {
     static const struct gf_backend_calls calls = make_calls();
+    const int device = options->device;
+    const enum gf_status status = gf_device_start(device, gf_cuda_device_starter, error);
+    if (status)
+        return status;
     struct cuda_backend *const opened = (struct cuda_backend *)calloc(1, sizeof *opened);
     if (!opened)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     opened->base.calls = &calls;
     opened->options = *options;
+    opened->has_budget = options->budget;
     opened->spans = spans;
+    opened->device = gf_cuda_device_state(device);
     pthread_mutex_init(&opened->lock, NULL);
-    if (pthread_create(&opened->starter, NULL, start_main, opened)) {
-        pthread_mutex_destroy(&opened->lock);
-        free(opened);
-        return gf_fail(error, GF_ERROR_MEMORY, "cannot start a thread");
-    }
+    gf_cuda_device_enter(device);
     *backend = &opened->base;
     return GF_OK;
 }

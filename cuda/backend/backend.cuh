@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #include "chain/plan.h"
+#include "cuda/backend/device_state.cuh"
 #include "engine/backend.h"
 
 /* A block for each stage that a segment can have. */
@@ -32,22 +33,16 @@ struct statistic {
 struct cuda_backend {
     struct gf_backend base;
     struct gf_cuda_options options;
+    bool has_budget; /* memory is allocated piece by piece, and counted */
     struct gf_spans *spans;
-    pthread_t starter;
-    bool started;
-    enum gf_status status; /* of the start */
-    struct gf_error error;
-    char name[64];
-    int numa_node;
-    int architecture;     /* whose instructions the kernels use: 90 for sm_90 */
-    pthread_mutex_t lock; /* guards used_bytes and blocks */
+    bool waited;                      /* for the start */
+    const struct cuda_device *device; /* read after the start */
+    pthread_mutex_t lock;             /* guards used_bytes and blocks */
     uint64_t used_bytes;
     struct block block[BLOCKS_KEPT]; /* for stages' constants, kept for the next stage */
     struct statistic statistic;
     struct gf_jpeg_device *codec; /* NULL until it is asked for */
     uint64_t codec_bytes;         /* of the budget, lent to the codec */
-    cudaEvent_t base_event;       /* recorded at base_s of the host's clock */
-    double base_s;
 };
 
 struct mark {
@@ -72,6 +67,17 @@ static inline struct cuda_backend *backend_of(struct gf_backend *backend)
 static inline int device_of(const struct gf_lane *lane)
 {
     return ((struct cuda_backend *)lane->backend)->options.device;
+}
+
+/* Memory of the backend's device that does not count; NULL where none is left. */
+static inline void *take_memory(const struct cuda_backend *cuda, size_t size)
+{
+    return gf_cuda_memory_alloc(cuda->options.device, size, cuda->has_budget);
+}
+
+static inline void give_memory(const struct cuda_backend *cuda, void *memory)
+{
+    gf_cuda_memory_free(cuda->options.device, memory, cuda->has_budget);
 }
 
 /* Whether the device can run the stage's kernel. */

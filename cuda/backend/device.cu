@@ -28,19 +28,24 @@ static bool has_device_node(void)
     return false;
 }
 
+/* Looking is worth milliseconds. The library stays open, since it is likely to be used. */
+static const char *why_unlikely;
+
+static void look(void)
+{
+    if (!has_device_node())
+        why_unlikely = "there is no NVIDIA GPU";
+    else if (!dlopen("libcuda.so.1", RTLD_LAZY))
+        why_unlikely = "there is a GPU but no driver library (libcuda.so.1)";
+}
+
 extern "C" bool gf_backend_cuda_likely(const char **why_not)
 {
-    if (!has_device_node()) {
-        *why_not = "there is no NVIDIA GPU";
-        return false;
-    }
-    void *const driver = dlopen("libcuda.so.1", RTLD_LAZY);
-    if (!driver) {
-        *why_not = "there is a GPU but no driver library (libcuda.so.1)";
-        return false;
-    }
-    dlclose(driver);
-    return true;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, look);
+    if (why_unlikely)
+        *why_not = why_unlikely;
+    return !why_unlikely;
 }
 
 extern "C" int gf_device_count(const char **why)

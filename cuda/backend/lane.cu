@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/start_times.h"
 #include "chain/variants.h"
 #include "cuda/backend/probe.cuh"
 #include "cuda/common/check.cuh"
@@ -39,6 +40,7 @@ enum gf_status gf_cuda_lane_open(struct gf_backend *backend, int index, struct g
     opened->base.spans = spans;
     opened->base.index = index;
     /* A filter's kernels come before those of the JPEG codec, which fill the device for longer. */
+    const double begin_s = gf_now();
     int lowest = 0, highest = 0;
     cudaError_t code = cudaDeviceGetStreamPriorityRange(&lowest, &highest);
     if (code == cudaSuccess)
@@ -47,6 +49,7 @@ enum gf_status gf_cuda_lane_open(struct gf_backend *backend, int index, struct g
         free(opened);
         return gf_cuda_fail(error, device, "cudaStreamCreate", code);
     }
+    gf_start_note(GF_START_QUEUE, begin_s);
     *lane = &opened->base;
     return GF_OK;
 }
@@ -127,14 +130,14 @@ void gf_cuda_mark(struct gf_lane *lane, enum gf_span_kind kind, int stage, size_
 
 static void collect_marks(struct cuda_lane *cuda)
 {
-    const struct cuda_backend *const backend = backend_of(cuda->base.backend);
+    const struct cuda_device *const device = backend_of(cuda->base.backend)->device;
     double begin_s = 0;
     for (int i = 0; i < cuda->marks; i++) {
         const struct mark *const mark = &cuda->mark[i];
         float since_ms = 0;
-        if (cudaEventElapsedTime(&since_ms, backend->base_event, mark->event) != cudaSuccess)
+        if (cudaEventElapsedTime(&since_ms, device->base_event, mark->event) != cudaSuccess)
             break;
-        const double end_s = backend->base_s + 1e-3 * (double)since_ms;
+        const double end_s = device->base_s + 1e-3 * (double)since_ms;
         if (mark->kind != GF_SPAN_START)
             gf_spans_add(cuda->base.spans, mark->kind, mark->stage, cuda->base.index, begin_s,
                          end_s, mark->bytes);

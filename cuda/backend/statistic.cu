@@ -16,10 +16,11 @@ static enum gf_status load_lightness_tables(struct cuda_lane *lane, struct stati
     void *const tables = gf_lightness_tables(bits, &size);
     if (!tables)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    cudaFree(statistic->tables);
-    statistic->tables = NULL;
+    struct cuda_backend *const cuda = backend_of(lane->base.backend);
+    give_memory(cuda, statistic->tables);
     statistic->table_bits = 0;
-    cudaError_t code = cudaMalloc(&statistic->tables, size);
+    statistic->tables = take_memory(cuda, size);
+    cudaError_t code = statistic->tables ? cudaSuccess : cudaErrorMemoryAllocation;
     if (code == cudaSuccess)
         code =
             cudaMemcpyAsync(statistic->tables, tables, size, cudaMemcpyHostToDevice, lane->stream);
@@ -55,10 +56,12 @@ enum gf_status gf_cuda_statistic_open(struct gf_lane *lane, const struct gf_stag
     statistic->bytes =
         ((size_t)gf_statistic_channels(kind, format) << format.bits) * sizeof *statistic->count;
     if (statistic->capacity < statistic->bytes) {
-        cudaFree(statistic->count);
-        statistic->count = NULL;
+        give_memory(backend_of(lane->backend), statistic->count);
         statistic->capacity = 0;
-        GF_CUDA_TRY(cudaMalloc(&statistic->count, statistic->bytes), device_of(lane), error);
+        statistic->count =
+            (unsigned long long *)take_memory(backend_of(lane->backend), statistic->bytes);
+        if (!statistic->count)
+            return gf_cuda_fail(error, device_of(lane), "cudaMalloc", cudaErrorMemoryAllocation);
         statistic->capacity = statistic->bytes;
     }
     GF_CUDA_TRY(cudaMemsetAsync(statistic->count, 0, statistic->bytes, cuda->stream),

@@ -80,6 +80,12 @@ struct gf_batch_request {
                            struct gf_pipeline **pipeline, struct gf_error *error);
 };
 
+/* Sets how many queues to a device CUDA prepares, as suits the request, unless the user has. It must
+ * not have started. */
+void gf_batch_choose_queues(const struct gf_batch_request *request);
+/* Starts the devices that a request of several inputs asks for, while the batch is prepared. */
+void gf_batch_begin_devices(const struct gf_batch_request *request);
+
 /* For a single input, the status and the error are the input's. For several, each failing file has
  * a message, and the error is the summary. */
 enum gf_status gf_batch_run(const struct gf_batch_request *request, struct gf_batch_state *state,

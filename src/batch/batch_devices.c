@@ -6,6 +6,7 @@
 #include "base/cpu.h"
 #include "batch/batch_work.h"
 #include "batch/cost.h"
+#include "codec/formats.h"
 #include "engine/backend.h"
 #include "server/client.h"
 
@@ -80,16 +81,44 @@ int gf_batch_divide_work(struct gf_batch *batch)
 }
 
 /* Each queue to the device makes the start of CUDA longer, by 0.1 s from 1 to 8; but lanes of
- * several pictures wait in one queue for one another, and filters for the JPEG codec's kernels. */
-static void choose_queues(const struct gf_batch *batch)
+ * several pictures wait in one queue for one another, and filters for the JPEG codec's kernels. The
+ * first answer stays: CUDA reads it when it starts. */
+static void choose_queues(size_t pictures, bool device_codec)
 {
     enum { MANY = 1500 };
     const char *queues = "2";
-    if (batch->count == 1)
+    if (pictures == 1)
         queues = "1";
-    else if (batch->device_codec && batch->count >= MANY)
+    else if (device_codec && pictures >= MANY)
         queues = "4";
-    (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", queues, 0);
+    if (!getenv("CUDA_DEVICE_MAX_CONNECTIONS"))
+        (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", queues, 0);
+}
+
+static bool asks_for_cuda(const struct gf_batch_request *request)
+{
+    return request->options.device == GF_DEVICE_CUDA || request->devices ||
+           request->options.codec == GF_CODEC_GPU;
+}
+
+/* No file has been looked into: the first one's name stands for all. */
+void gf_batch_choose_queues(const struct gf_batch_request *request)
+{
+    const size_t pictures = request->inputs->count;
+    if (pictures > 1)
+        choose_queues(pictures, request->options.codec != GF_CODEC_CPU &&
+                                    gf_file_format_named(request->inputs->item[0].path) ==
+                                        GF_FILE_JPEG);
+}
+
+void gf_batch_begin_devices(const struct gf_batch_request *request)
+{
+    if (request->dry_run || request->inputs->count < 2 || request->open || !asks_for_cuda(request))
+        return;
+    for (int i = 0; i < request->devices; i++)
+        gf_backend_cuda_begin(request->device[i]);
+    if (!request->devices)
+        gf_backend_cuda_begin(request->options.device_index);
 }
 
 /* Batches keep a device of their own busy; a single picture would wait for its start. */
@@ -98,8 +127,7 @@ static void find_server(struct gf_batch *batch)
     const struct gf_batch_request *const request = batch->request;
     const int device = request->devices ? request->device[0] : request->options.device_index;
     const bool filters = request->chain && *request->chain;
-    const bool asked = request->options.device == GF_DEVICE_CUDA || request->devices ||
-                       request->options.codec == GF_CODEC_GPU;
+    const bool asked = asks_for_cuda(request);
     if (request->server == GF_SERVER_OFF || batch->archive || request->inputs->count != 1 ||
         request->devices > 1 || (!filters && !asked) ||
         !gf_server_may_run(request->chain, &request->options))
@@ -134,11 +162,13 @@ void gf_batch_choose_devices(struct gf_batch *batch)
     }
     batch->device_codec = choice.device_codec;
     batch->pixels = choice.pixels;
-    choose_queues(batch);
+    choose_queues(batch->count, batch->device_codec);
     for (int i = 0; i < request->devices && batch->devices < GF_BATCH_DEVICES_MAX; i++)
         batch->device[batch->devices++].index = request->device[i];
     if (!batch->devices)
         batch->device[batch->devices++].index = request->options.device_index;
+    for (int i = 0; i < batch->devices && !batch->remote && !request->open; i++)
+        gf_backend_cuda_begin(batch->device[i].index);
 }
 
 /* Counting the devices takes a tenth of a second and is left out where device 0 is enough. */

@@ -8,16 +8,19 @@
 #include <unistd.h>
 
 #include "engine/backend.h"
+#include "engine/device_start.h"
 
-bool gf_leave_early(bool cuda_started, bool shared)
+enum gf_leaving gf_leaving(bool starting, bool started, bool shared)
 {
     static const char *const tools[] = {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH",
                                         "LD_PRELOAD"};
     for (size_t i = 0; i < sizeof tools / sizeof *tools; i++) {
         if (getenv(tools[i]))
-            return false;
+            return GF_LEAVING_ORDERLY;
     }
-    return cuda_started && shared;
+    if (started && shared)
+        return GF_LEAVING_HANDING_OVER;
+    return starting ? GF_LEAVING_AT_ONCE : GF_LEAVING_ORDERLY;
 }
 
 /* Runs in memory that it shares with a process that is ending: it calls nothing but the kernel, and
@@ -51,8 +54,15 @@ _Noreturn void gf_leave_handing_over(int status)
 _Noreturn void gf_leave(int status)
 {
     bool shared = false;
-    const bool started = gf_backend_cuda_started(&shared);
-    if (gf_leave_early(started, shared))
+    const bool starting = gf_device_starting(), started = gf_backend_cuda_started(&shared);
+    switch (gf_leaving(starting, started, shared)) {
+    case GF_LEAVING_HANDING_OVER:
         gf_leave_handing_over(status);
+    case GF_LEAVING_AT_ONCE:
+        _exit(status);
+    case GF_LEAVING_ORDERLY:
+        break;
+    }
+    gf_device_starts_wait();
     exit(status);
 }

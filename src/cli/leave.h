@@ -4,14 +4,21 @@
 
 #include <stdbool.h>
 
-/* Ends the process with that status; standard output has been flushed. Where gf_leave_early() says
- * so, the teardown of CUDA is handed over. */
+/* Ends the process with that status, by the way that gf_leaving() says; standard output has been
+ * flushed. */
 _Noreturn void gf_leave(int status);
 
-/* Whether the teardown may be handed over, given whether CUDA has started and whether its devices
- * can be shared. It may not where the next process would find a device taken, and where a tool that
- * watches CUDA or the end of the program is loaded. */
-bool gf_leave_early(bool cuda_started, bool shared);
+enum gf_leaving {
+    GF_LEAVING_ORDERLY,     /* by exit(), when no device is being started any more */
+    GF_LEAVING_AT_ONCE,     /* by _exit(): a start is under way that nobody needs */
+    GF_LEAVING_HANDING_OVER /* by gf_leave_handing_over() */
+};
+
+/* How to leave, given whether a device is being started, whether one has started, and whether all
+ * of those can be shared. The teardown is not handed over where the next process would find a
+ * device taken, and everything is orderly where a tool that watches CUDA or the end of the program
+ * is loaded. */
+enum gf_leaving gf_leaving(bool starting, bool started, bool shared);
 
 /* Ends the process with that status and hands its teardown over: the driver takes 65 ms (H200) to
  * take a context apart, which whoever waits for this process need not wait for. A clone that shares

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/start_times.h"
 #include "chain/chain_file.h"
 #include "cli/command.h"
 #include "cli/exit_status.h"
@@ -177,6 +178,7 @@ int main(int argc, char **argv)
     const char *const environment = getenv("GPUFILTER_OPTS");
     char **words = NULL, *chain = NULL;
     int count = 0;
+    gf_start_origin();
     occupy_streams();
     catch_signals();
     enum gf_status status =

@@ -195,7 +195,7 @@ static const struct gf_option options[] = {
              "min-ssim, min-ms-ssim, as in a.png:min-ssim=0.98"},
     {.name = "verbose", .letter = 'v', .type = GF_OPTION_SWITCH, .implied = true,
      .offset = AT(verbose),
-     .help = "say which device ran and why, sizes, bands and time"},
+     .help = "say which device ran and why, what its start took, sizes, bands and time"},
     {.name = "quiet", .letter = 'q', .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(quiet),
      .help = "no warnings, no progress"},
 

@@ -305,25 +305,19 @@ static enum gf_status run(struct session *session, struct gf_error *error)
     struct gf_command *const command = session->command;
     const bool reports = command->verbose || is_profiled(command) || session->trace;
     const bool several = session->inputs.count > 1 || gf_archive_named(command->output);
-    struct gf_batch_state state;
-    int devices;
-    const enum gf_status status = find_devices(session, &devices, error);
-    if (status)
-        return status;
     const bool profiled = is_profiled(command) || session->trace;
-    const bool learns = load_figures(session);
+    struct gf_batch_state state;
     /* Of several pictures the peaks are not measured: that takes longer than many a picture. */
     command->options.profile = profiled && !several;
     command->options.spans = profiled;
     command->options.warn =
         command->quiet ? NULL : drop_warning; /* the batch replaces it by its own */
-    const struct gf_batch_request request = {
+    struct gf_batch_request request = {
         .chain = command->chain,
         .options = command->options,
         .inputs = &session->inputs,
         .output = &session->output,
         .device = command->all_devices ? session->all_devices : command->device,
-        .devices = devices,
         .server = command->server,
         .server_idle_s = command->idle_s ? command->idle_s : SERVER_IDLE_S,
         .skip_existing = command->skip_existing,
@@ -343,9 +337,15 @@ static enum gf_status run(struct session *session, struct gf_error *error)
         .profile = several && profiled ? &session->profile : NULL,
         .entry = several && session->page ? keep_entry : NULL,
         .figures = &session->figures,
-        .learning = learns ? &session->learning : NULL,
         .counts = several ? gf_summary_prepare(command) : NULL,
         .context = session};
+    gf_batch_choose_queues(&request);
+    const enum gf_status status = find_devices(session, &request.devices, error);
+    if (status)
+        return status;
+    gf_batch_begin_devices(&request);
+    const bool learns = load_figures(session);
+    request.learning = learns ? &session->learning : NULL;
     const enum gf_status ran = gf_batch_run(&request, &state, error);
     if (!ran && several && !command->dry_run && !command->quiet &&
         session->progress.form != GF_PROGRESS_JSON) {
@@ -354,6 +354,8 @@ static enum gf_status run(struct session *session, struct gf_error *error)
         gf_progress_clear(&session->progress);
         gf_message_print("", text);
     }
+    if (command->verbose)
+        gf_summary_start();
     if (learns && !ran)
         gf_learning_keep(&session->learning);
     if (several && state.pictures && profiled && !session->report_status)

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include "base/printable.h"
+#include "base/start_times.h"
+#include "cli/messages.h"
 #include "cli/progress.h"
 
 static struct gf_batch_counts counts;
@@ -83,4 +85,13 @@ void gf_summary_interrupted(void)
     *at++ = '\n';
     const ssize_t written = write(STDERR_FILENO, line, (size_t)(at - line));
     (void)written;
+}
+
+void gf_summary_start(void)
+{
+    char line[160];
+    for (int part = 0; part < GF_START_PARTS; part++) {
+        if (gf_start_describe((enum gf_start_part)part, line, sizeof line))
+            gf_message_print("", line);
+    }
 }

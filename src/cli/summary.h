@@ -14,4 +14,7 @@ struct gf_batch_counts *gf_summary_prepare(const struct gf_command *command);
 /* Prints the line; called by the signal handler. */
 void gf_summary_interrupted(void);
 
+/* Prints where the start of the devices spent its time, from the start of the program on. */
+void gf_summary_start(void);
+
 #endif

@@ -138,8 +138,9 @@ gf_stage_work_run(struct gf_lane *lane, const struct gf_stage_work *work, struct
 enum gf_status gf_backend_cpu_open(int threads, struct gf_backend **backend,
                                    struct gf_error *error) GF_CHECKED;
 
-/* Starts the device in the background; ready() returns what fails there. GF_ERROR_UNAVAILABLE in a
- * build without CUDA. (cuda/backend/backend.cu, or backend_none.c) */
+/* Starts the device in the background, unless it has been started; ready() returns what fails
+ * there. GF_ERROR_UNAVAILABLE in a build without CUDA. (cuda/backend/backend.cu, or backend_none.c)
+ */
 struct gf_cuda_options {
     int device;
     uint64_t budget; /* bytes of its memory to use; 0: all that is free */
@@ -148,6 +149,9 @@ struct gf_cuda_options {
 };
 enum gf_status gf_backend_cuda_open(const struct gf_cuda_options *options, struct gf_spans *spans,
                                     struct gf_backend **backend, struct gf_error *error) GF_CHECKED;
+/* Starts the device in the background for whoever opens it later. The process may end meanwhile,
+ * but not by exit() (engine/device_start.h). */
+void gf_backend_cuda_begin(int device);
 /* Whether there are a driver library and a device node; cheap, because it does not start the
  * driver.
  */

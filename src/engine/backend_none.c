@@ -13,6 +13,11 @@ bool gf_backend_cuda_likely(const char **why_not)
     return false;
 }
 
+void gf_backend_cuda_begin(int device)
+{
+    (void)device;
+}
+
 bool gf_backend_cuda_started(bool *shared)
 {
     *shared = true;

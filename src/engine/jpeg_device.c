@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/spans.h"
+#include "base/start_times.h"
 #include "codec/common/checks.h"
 #include "cuda/jpeg/decoder.h"
 #include "cuda/jpeg/encoder.h"
@@ -37,7 +39,7 @@ struct queue {
 /* A thread that decodes or encodes, with a stream of its own. */
 struct coder {
     struct gf_jpeg_device *codec;
-    bool encodes, started;
+    bool encodes, started, served;
     pthread_t thread;
     uint64_t bytes;                  /* of device memory, for one of these two: */
     struct gf_jpeg_decoder *decoder; /* NULL: it could not be created */
@@ -153,9 +155,13 @@ static void serve_group(struct coder *coder, struct request *const *group, int c
     struct gf_error error = coder->error;
     enum gf_status status = coder->status;
     int scans = 0;
+    const double begin_s = gf_now();
     if (!status)
         status = coder->encodes ? encode_group(coder, group, count, &error)
                                 : decode_group(coder, group, count, &error);
+    if (!coder->served)
+        gf_start_note(coder->encodes ? GF_START_ENCODER : GF_START_DECODER, begin_s);
+    coder->served = true;
     for (int i = 0; i < count; i++) {
         scans += coder->encodes && !status && group[i]->encode.encoded;
         group[i]->status = status;

@@ -23,7 +23,7 @@ struct gf_pipeline {
     struct gf_backend *backend;                           /* NULL while there is a remote */
     bool on_cuda;
     int band_rows; /* of the next attempt; 0: chosen */
-    bool has_run;
+    bool has_run, has_finished; /* begun, and ended, a picture */
     struct gf_buffer_pool buffers;
     bool device_codec_used;                 /* by the last attempt */
     bool no_device_codec;                   /* for the next attempts at this picture */

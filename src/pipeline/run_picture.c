@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/start_times.h"
 #include "codec/common/checks.h"
 #include "codec/common/source.h"
 #include "codec/io/input.h"
@@ -400,6 +401,9 @@ void gf_pipeline_begin_profile(struct gf_pipeline *pipeline)
 
 void gf_pipeline_end_profile(struct gf_pipeline *pipeline)
 {
+    if (!pipeline->has_finished && pipeline->on_cuda && !pipeline->remote)
+        gf_start_note(GF_START_PICTURE, pipeline->spans.origin_s);
+    pipeline->has_finished = true;
     pipeline->profile.wall_s = gf_now() - pipeline->spans.origin_s;
     pipeline->profile.spans = pipeline->spans.item;
     pipeline->profile.span_count = pipeline->spans.count;

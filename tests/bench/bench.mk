@@ -36,6 +36,9 @@ bench-batch: $(PROGRAM) $(BENCH_NVJPEG) ## thousands of JPEGs by every device, c
 bench-serve: $(PROGRAM) ## single pictures by a server whose GPU is awake, loops of them, and servers that are killed: a table and JSON
 	@bash tests/bench/serve.sh $(PROGRAM)
 
+bench-start: $(PROGRAM) ## where the start of CUDA spends its time, for one picture and for a batch: a table
+	@bash tests/bench/start.sh $(PROGRAM)
+
 bench-auto: $(PROGRAM) ## whether --device=auto takes the device that is done sooner, case by case; calibrates and uses a server, too
 	@bash tests/bench/auto.sh $(PROGRAM)
 
@@ -76,6 +79,6 @@ $(BENCH_PNG): $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/bench/png/*.c)) $(LIB
 
 bench-png: $(PROGRAM) $(BENCH_PNG) ## PNG written and read beside libpng, level by level: tables and JSON
 	@bash tests/bench/png/png.sh $(BENCH_PNG) $(PROGRAM)
-.PHONY: bench page bench-auto bench-serve bench-batch bench-thumbnail bench-gpu bench-jpeg bench-png compare techniques
+.PHONY: bench page bench-auto bench-start bench-serve bench-batch bench-thumbnail bench-gpu bench-jpeg bench-png compare techniques
 
 -include $(addprefix $(BUILD)/,$(addsuffix .d,$(basename $(BENCH_SRC) $(wildcard tests/bench/png/*.c tests/bench/jpeg/*.c))))

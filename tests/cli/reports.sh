@@ -124,6 +124,7 @@ run 0 gpufilter --verbose --device=cpu -i in.png -o out.png blur
 grep -q '^gpufilter: ran on cpu, .*: asked for' stderr || problem "no device: $(cat stderr)"
 grep -q '^gpufilter: in.png: .*77x55 RGB, 8 bits, decoded by the CPU$' stderr || problem "no input: $(cat stderr)"
 grep -q '^gpufilter: out.png: .*77x55 RGB, 8 bits, encoded by the CPU, in ' stderr || problem "no output: $(cat stderr)"
+! grep '^gpufilter: start: ' stderr || problem "no GPU was started"
 
 begin "warnings, and --quiet"
 printf 'P7\nWIDTH 1\nHEIGHT 1\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\nabcd' >alpha.pam

@@ -1,0 +1,46 @@
+/* What all backends of a device share: its start and its memory. */
+#ifndef GF_CUDA_BACKEND_DEVICE_STATE_CUH
+#define GF_CUDA_BACKEND_DEVICE_STATE_CUH
+
+#include <cuda_runtime.h>
+#include <pthread.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "gpufilter/status.h"
+
+struct cuda_device {
+    /* Set by the start, and constant from then on. */
+    char name[64];
+    int numa_node;
+    int architecture;       /* whose instructions the kernels use: 90 for sm_90 */
+    cudaEvent_t base_event; /* recorded at base_s of the host's clock; NULL until the start */
+    double base_s;
+    double begin_s, end_s; /* of the start that succeeded */
+    struct gf_arena memory;
+    pthread_mutex_t lock; /* guards what follows */
+    int users;            /* backends */
+    /* What the driver said was free, when, and how much the arena held then. */
+    double asked_s;
+    uint64_t said_free, held;
+};
+
+/* The index is below GF_STARTS_MOST, as gf_device_start() has checked. */
+struct cuda_device *gf_cuda_device_state(int index);
+
+/* The starter of every device (engine/device_start.h). */
+enum gf_status gf_cuda_device_starter(int index, struct gf_error *error);
+
+/* Backends come and go; with the last one goes the memory that is idle. */
+void gf_cuda_device_enter(int index);
+void gf_cuda_device_leave(int index);
+
+/* Memory of the current device, which is device `index`, in pieces of few large allocations; `own`:
+ * in an allocation of its own, exactly as large. NULL where none is left. Freed memory may be used
+ * again at once: the device must have ended all work on it. */
+void *gf_cuda_memory_alloc(int index, size_t size, bool own);
+void gf_cuda_memory_free(int index, void *memory, bool own);
+/* The bytes that can be had. The driver, which is slow to tell, is asked seldom. */
+uint64_t gf_cuda_memory_available(int index);
+
+#endif

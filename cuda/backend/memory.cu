@@ -1,0 +1,123 @@
+/* The memory of a device, which all its backends share. */
+#include <stdlib.h>
+
+#include "base/spans.h"
+#include "base/start_times.h"
+#include "cuda/backend/device_state.cuh"
+#include "engine/device_start.h"
+
+/* A cudaMalloc of megabytes takes a good part of a millisecond, and no two run at the same time. */
+enum { CHUNK_LEAST = 32 << 20, CHUNK_MOST = 1 << 30 };
+
+static void *take(void *context, size_t size)
+{
+    void *memory = NULL;
+    const double begin_s = gf_now();
+    (void)context;
+    if (cudaMalloc(&memory, size) != cudaSuccess) {
+        cudaGetLastError();
+        return NULL;
+    }
+    gf_start_note(GF_START_MEMORY, begin_s);
+    return memory;
+}
+
+static void give(void *context, void *memory)
+{
+    const double begin_s = gf_now();
+    (void)context;
+    cudaFree(memory);
+    gf_start_note(GF_START_MEMORY, begin_s);
+}
+
+/* Tools that look for accesses beyond a buffer see those of a buffer that has memory of its own. */
+static bool is_watched(void)
+{
+#ifdef GF_EMULATED
+    return true;
+#else
+    return getenv("CUDA_INJECTION64_PATH") || getenv("LD_PRELOAD");
+#endif
+}
+
+/* ---- the devices ---- */
+
+static struct cuda_device devices[GF_STARTS_MOST];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void open_devices(void)
+{
+    const bool watched = is_watched();
+    for (int i = 0; i < GF_STARTS_MOST; i++) {
+        struct gf_arena *const memory = &devices[i].memory;
+        memory->take = take;
+        memory->give = give;
+        memory->least = watched ? 0 : CHUNK_LEAST;
+        memory->most = watched ? 0 : CHUNK_MOST;
+        pthread_mutex_init(&memory->lock, NULL);
+        pthread_mutex_init(&devices[i].lock, NULL);
+    }
+}
+
+struct cuda_device *gf_cuda_device_state(int index)
+{
+    pthread_once(&once, open_devices);
+    return &devices[index];
+}
+
+void gf_cuda_device_enter(int index)
+{
+    struct cuda_device *const device = gf_cuda_device_state(index);
+    pthread_mutex_lock(&device->lock);
+    device->users++;
+    pthread_mutex_unlock(&device->lock);
+}
+
+void gf_cuda_device_leave(int index)
+{
+    struct cuda_device *const device = gf_cuda_device_state(index);
+    pthread_mutex_lock(&device->lock);
+    const bool last = !--device->users;
+    pthread_mutex_unlock(&device->lock);
+    if (last)
+        gf_arena_trim(&device->memory);
+}
+
+/* ---- allocations ---- */
+
+void *gf_cuda_memory_alloc(int index, size_t size, bool own)
+{
+    return own ? take(NULL, size) : gf_arena_alloc(&gf_cuda_device_state(index)->memory, size);
+}
+
+void gf_cuda_memory_free(int index, void *memory, bool own)
+{
+    if (!own)
+        gf_arena_free(&gf_cuda_device_state(index)->memory, memory);
+    else if (memory)
+        give(NULL, memory);
+}
+
+/* An old answer is corrected by what the arena has taken since. */
+uint64_t gf_cuda_memory_available(int index)
+{
+    const double old_s = 0.1;
+    struct cuda_device *const device = gf_cuda_device_state(index);
+    size_t held, available = 0, total = 0;
+    const uint64_t idle = gf_arena_idle(&device->memory, &held);
+    pthread_mutex_lock(&device->lock);
+    const double now_s = gf_now();
+    if (now_s - device->asked_s > old_s) {
+        if (cudaMemGetInfo(&available, &total) != cudaSuccess) {
+            cudaGetLastError();
+            available = 0;
+        }
+        available -= available / 32; /* the driver needs some memory itself */
+        device->said_free = available;
+        device->held = held;
+        device->asked_s = gf_now();
+    }
+    const uint64_t before = device->said_free + device->held;
+    pthread_mutex_unlock(&device->lock);
+    return (before > held ? before - held : 0) + idle;
+}

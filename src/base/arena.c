@@ -1,0 +1,206 @@
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+/* A part of a chunk. All parts together cover it, in the order of their addresses; no two that lie
+ * side by side are both free. */
+struct piece {
+    struct piece *before, *behind;
+    char *data;
+    size_t size;
+    bool used;
+};
+
+struct gf_arena_chunk {
+    struct gf_arena_chunk *next;
+    char *data;
+    size_t size;
+    struct piece *first;
+    bool own; /* there is one piece, which was too large for the usual chunks */
+};
+
+static size_t rounded(size_t size)
+{
+    const size_t whole = size ? size : 1;
+    return (whole + GF_ARENA_ALIGNMENT - 1) / GF_ARENA_ALIGNMENT * GF_ARENA_ALIGNMENT;
+}
+
+/* ---- chunks ---- */
+
+static void drop_chunk(struct gf_arena *arena, struct gf_arena_chunk **link)
+{
+    struct gf_arena_chunk *const chunk = *link;
+    *link = chunk->next;
+    arena->held -= chunk->size;
+    arena->give(arena->context, chunk->data);
+    free(chunk->first);
+    free(chunk);
+}
+
+static bool is_idle(const struct gf_arena_chunk *chunk)
+{
+    return !chunk->first->used && !chunk->first->behind;
+}
+
+static void drop_idle_chunks(struct gf_arena *arena)
+{
+    for (struct gf_arena_chunk **link = &arena->chunk; *link;) {
+        if (is_idle(*link))
+            drop_chunk(arena, link);
+        else
+            link = &(*link)->next;
+    }
+}
+
+static struct piece *add_chunk(struct gf_arena *arena, size_t size, bool own)
+{
+    struct gf_arena_chunk *const chunk = calloc(1, sizeof *chunk);
+    struct piece *const piece = calloc(1, sizeof *piece);
+    void *const data = chunk && piece ? arena->take(arena->context, size) : NULL;
+    if (!data) {
+        free(chunk);
+        free(piece);
+        return NULL;
+    }
+    *piece = (struct piece){.data = data, .size = size};
+    *chunk = (struct gf_arena_chunk){
+        .next = arena->chunk, .data = data, .size = size, .first = piece, .own = own};
+    arena->chunk = chunk;
+    arena->held += size;
+    return piece;
+}
+
+/* A chunk in which the piece fits: of the usual size, else exactly as large, else that once more
+ * when what is idle has been given back. */
+static struct piece *new_chunk(struct gf_arena *arena, size_t size)
+{
+    size_t usual = arena->held > arena->least ? arena->held : arena->least;
+    usual = usual < arena->most ? usual : arena->most;
+    const bool cuts = rounded(size) <= usual && size < arena->most / 2;
+    struct piece *piece = cuts ? add_chunk(arena, usual, false) : NULL;
+    if (!piece)
+        piece = add_chunk(arena, size, true);
+    if (!piece) {
+        drop_idle_chunks(arena);
+        piece = add_chunk(arena, size, true);
+    }
+    return piece;
+}
+
+/* ---- pieces ---- */
+
+/* The smallest free piece that is large enough. */
+static struct piece *find_free(const struct gf_arena *arena, size_t size)
+{
+    struct piece *best = NULL;
+    for (const struct gf_arena_chunk *chunk = arena->chunk; chunk; chunk = chunk->next) {
+        for (struct piece *piece = chunk->first; piece; piece = piece->behind) {
+            if (!piece->used && piece->size >= size && (!best || piece->size < best->size))
+                best = piece;
+        }
+    }
+    return best;
+}
+
+/* Leaves what the piece has too much to a piece behind it; without memory for that one it keeps it.
+ */
+static void cut(struct piece *piece, size_t size)
+{
+    struct piece *const rest = piece->size > size ? calloc(1, sizeof *rest) : NULL;
+    if (!rest)
+        return;
+    *rest = (struct piece){.before = piece,
+                           .behind = piece->behind,
+                           .data = piece->data + size,
+                           .size = piece->size - size};
+    if (rest->behind)
+        rest->behind->before = rest;
+    piece->behind = rest;
+    piece->size = size;
+}
+
+/* Joins the piece with the one behind it. */
+static void join(struct piece *piece)
+{
+    struct piece *const behind = piece->behind;
+    piece->size += behind->size;
+    piece->behind = behind->behind;
+    if (piece->behind)
+        piece->behind->before = piece;
+    free(behind);
+}
+
+void *gf_arena_alloc(struct gf_arena *arena, size_t size)
+{
+    const size_t whole = rounded(size);
+    if (whole < size)
+        return NULL;
+    pthread_mutex_lock(&arena->lock);
+    struct piece *piece = find_free(arena, whole);
+    if (!piece)
+        piece = new_chunk(arena, size ? size : 1);
+    if (piece) {
+        cut(piece, whole);
+        piece->used = true;
+        arena->used += piece->size;
+    }
+    void *const data = piece ? piece->data : NULL;
+    pthread_mutex_unlock(&arena->lock);
+    return data;
+}
+
+static struct piece *find_used(struct gf_arena_chunk *chunk, const char *data)
+{
+    struct piece *piece = chunk->first;
+    while (piece && piece->data != data)
+        piece = piece->behind;
+    return piece && piece->used ? piece : NULL;
+}
+
+static void release(struct gf_arena *arena, struct gf_arena_chunk **link, struct piece *piece)
+{
+    piece->used = false;
+    arena->used -= piece->size;
+    if (piece->behind && !piece->behind->used)
+        join(piece);
+    if (piece->before && !piece->before->used)
+        join(piece->before);
+    if (is_idle(*link) && (*link)->own)
+        drop_chunk(arena, link);
+}
+
+void gf_arena_free(struct gf_arena *arena, void *memory)
+{
+    if (!memory)
+        return;
+    pthread_mutex_lock(&arena->lock);
+    for (struct gf_arena_chunk **link = &arena->chunk; *link; link = &(*link)->next) {
+        struct gf_arena_chunk *const chunk = *link;
+        const char *const data = memory;
+        struct piece *const piece = data >= chunk->data && data < chunk->data + chunk->size
+                                        ? find_used(chunk, data)
+                                        : NULL;
+        if (!piece)
+            continue;
+        release(arena, link, piece);
+        break;
+    }
+    pthread_mutex_unlock(&arena->lock);
+}
+
+void gf_arena_trim(struct gf_arena *arena)
+{
+    pthread_mutex_lock(&arena->lock);
+    drop_idle_chunks(arena);
+    pthread_mutex_unlock(&arena->lock);
+}
+
+size_t gf_arena_idle(struct gf_arena *arena, size_t *held)
+{
+    pthread_mutex_lock(&arena->lock);
+    *held = arena->held;
+    const size_t idle = arena->held - arena->used;
+    pthread_mutex_unlock(&arena->lock);
+    return idle;
+}
