@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -409,6 +410,39 @@ static void test_output_shorter_than_expected(void **state)
     unlink(in_folder("out"));
 }
 
+/* In memory, large parts go through a mapping as soon as their place is allocated. */
+static void test_large_output_in_memory(void **state)
+{
+    (void)state;
+    enum { PARTS = 5, PART_BYTES = (9 << 20) + 77 };
+    char path[64];
+    struct statvfs system;
+    if (statvfs("/dev/shm", &system) || system.f_bavail * system.f_bsize < 4 * PARTS * PART_BYTES)
+        skip();
+    snprintf(path, sizeof path, "/dev/shm/gpufilter-test-%ld", (long)getpid());
+    unsigned char *const text = malloc(PARTS * PART_BYTES);
+    unsigned seed = 4;
+    for (int i = 0; i < PARTS * PART_BYTES; i++)
+        text[i] = (unsigned char)next_random(&seed);
+    struct gf_output *output = opened(path);
+    put(output, "begin");
+    gf_output_expect(output, PARTS * PART_BYTES, 4);
+    for (int i = 0; i < PARTS; i++)
+        assert_int_equal(gf_output_write(output, text + i * PART_BYTES, PART_BYTES, &failure),
+                         GF_OK);
+    put(output, "end");
+    assert_int_equal(gf_output_commit(output, &failure), GF_OK);
+    gf_output_close(output);
+    struct bytes bytes = load(path);
+    assert_int_equal(bytes.size, 8 + PARTS * PART_BYTES);
+    assert_memory_equal(bytes.data, "begin", 5);
+    assert_memory_equal(bytes.data + 5, text, PARTS * PART_BYTES);
+    assert_memory_equal(bytes.data + 5 + PARTS * PART_BYTES, "end", 3);
+    free(bytes.data);
+    free(text);
+    unlink(path);
+}
+
 static void test_output_through_a_link(void **state)
 {
     (void)state;
@@ -781,6 +815,7 @@ int main(void)
         BOTH_WAYS(test_last_close_fails),
         BOTH_WAYS(test_long_output),
         BOTH_WAYS(test_output_shorter_than_expected),
+        BOTH_WAYS(test_large_output_in_memory),
         BOTH_WAYS(test_output_through_a_link),
         BOTH_WAYS(test_unwritable_outputs),
         BOTH_WAYS(test_full_disk),

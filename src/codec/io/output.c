@@ -255,7 +255,8 @@ static enum gf_status put(struct gf_output *output, const void *data, size_t siz
 {
     if (output->in_memory)
         return put_in_memory(output, data, size, error);
-    if (gf_write_fully(output->fd, data, size)) {
+    if (gf_reservation_write(output->reservation, data, size, output->written, output->threads) ||
+        gf_write_fully(output->fd, data, size)) {
         output->written += (int64_t)size;
         return GF_OK;
     }
@@ -275,8 +276,10 @@ static enum gf_status flush(struct gf_output *output, struct gf_error *error)
 
 void gf_output_expect(struct gf_output *output, int64_t size, int threads)
 {
-    if (output->fd >= 0 && !output->reservation && size >= RESERVED_FROM_BYTES && threads != 1)
-        output->reservation = gf_reservation_begin(output->fd, gf_output_size(output), size);
+    if (output->fd < 0 || output->reservation || size < RESERVED_FROM_BYTES || threads == 1)
+        return;
+    output->threads = threads;
+    output->reservation = gf_reservation_begin(output->fd, gf_output_size(output), size);
 }
 
 static void end_reservation(struct gf_output *output)

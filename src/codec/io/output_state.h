@@ -22,6 +22,7 @@ struct gf_output {
     bool failed; /* a write failed, so that nothing may be committed */
     struct gf_output_options options;
     struct gf_reservation *reservation; /* NULL: the file's bytes are not allocated ahead */
+    int threads;                        /* that may write side by side */
     int64_t written;                    /* bytes, without those in the buffer */
     size_t held;
     unsigned char buffer[GF_OUTPUT_BUFFER_BYTES];

@@ -4,25 +4,69 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/cpu.h"
 
-enum { THREADS_MOST = 8, PIECE_BYTES = 2 << 20, RESERVED_BYTES = 8 << 20 };
+enum {
+    THREADS_MOST = 8,
+    PIECE_BYTES = 1 << 20,
+    MAPPED_FROM_BYTES = 4 << 20,
+    RESERVED_BYTES = 8 << 20,
+    TMPFS = 0x01021994
+};
 
-/* ---- reading ---- */
+/* ---- pieces ---- */
 
+/* Of a transfer, for one thread. */
 struct piece {
     int fd;
-    unsigned char *data;
+    unsigned char *data;       /* where the bytes go */
+    const unsigned char *from; /* or come from; NULL: the file */
     size_t size, got;
     int64_t offset;
     int failed; /* errno; 0: the end of the file, or all is there */
     pthread_t thread;
 };
+
+static atomic_int transfers;
+
+/* Cuts the transfer into pieces, and does them side by side. Returns their number. */
+static int run_pieces(struct piece whole, int threads, void *(*run)(void *),
+                      struct piece piece[THREADS_MOST])
+{
+    bool started[THREADS_MOST] = {false};
+    const int share = gf_cpu_count() / (atomic_fetch_add(&transfers, 1) + 1);
+    size_t count = threads < share ? (size_t)threads : (size_t)share;
+    count = count < THREADS_MOST ? count : THREADS_MOST;
+    count = count < whole.size / PIECE_BYTES ? count : whole.size / PIECE_BYTES;
+    count = count ? count : 1;
+    for (size_t i = 0; i < count; i++) {
+        const size_t first = whole.size / count * i;
+        piece[i] = whole;
+        piece[i].data += first;
+        piece[i].from += whole.from ? first : 0;
+        piece[i].offset += (int64_t)first;
+        piece[i].size = (i + 1 < count ? whole.size / count * (i + 1) : whole.size) - first;
+        if (i)
+            started[i] = !pthread_create(&piece[i].thread, NULL, run, &piece[i]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (started[i])
+            pthread_join(piece[i].thread, NULL);
+        else
+            run(&piece[i]);
+    }
+    atomic_fetch_sub(&transfers, 1);
+    return (int)count;
+}
+
+/* ---- reading ---- */
 
 static void *read_piece(void *argument)
 {
@@ -55,34 +99,12 @@ static ssize_t join_pieces(const struct piece *piece, int pieces)
     return (ssize_t)got;
 }
 
-static atomic_int transfers;
-
 ssize_t gf_transfer_read(int fd, void *data, size_t size, int64_t offset, int threads)
 {
     struct piece piece[THREADS_MOST];
-    bool started[THREADS_MOST] = {false};
-    const int share = gf_cpu_count() / (atomic_fetch_add(&transfers, 1) + 1);
-    size_t count = threads < share ? (size_t)threads : (size_t)share;
-    count = count < THREADS_MOST ? count : THREADS_MOST;
-    count = count < size / PIECE_BYTES ? count : size / PIECE_BYTES;
-    count = count ? count : 1;
-    for (size_t i = 0; i < count; i++) {
-        const size_t first = size / count * i, end = i + 1 < count ? size / count * (i + 1) : size;
-        piece[i] = (struct piece){.fd = fd,
-                                  .data = (unsigned char *)data + first,
-                                  .size = end - first,
-                                  .offset = offset + (int64_t)first};
-        if (i)
-            started[i] = !pthread_create(&piece[i].thread, NULL, read_piece, &piece[i]);
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (started[i])
-            pthread_join(piece[i].thread, NULL);
-        else
-            read_piece(&piece[i]);
-    }
-    atomic_fetch_sub(&transfers, 1);
-    return join_pieces(piece, (int)count);
+    const struct piece whole = {.fd = fd, .data = data, .size = size, .offset = offset};
+    const int pieces = run_pieces(whole, threads, read_piece, piece);
+    return join_pieces(piece, pieces);
 }
 
 /* ---- reserving ---- */
@@ -90,6 +112,8 @@ ssize_t gf_transfer_read(int fd, void *data, size_t size, int64_t offset, int th
 struct gf_reservation {
     int fd;
     int64_t offset, end;
+    bool in_memory;
+    _Atomic int64_t reserved; /* up to where */
     atomic_bool ending;
     pthread_t thread;
 };
@@ -103,6 +127,7 @@ static void *reserve(void *argument)
         if (fallocate(reservation->fd, FALLOC_FL_KEEP_SIZE, at, some))
             break;
         at += some;
+        reservation->reserved = at;
     }
     return NULL;
 }
@@ -110,17 +135,45 @@ static void *reserve(void *argument)
 struct gf_reservation *gf_reservation_begin(int fd, int64_t offset, int64_t size)
 {
     struct gf_reservation *const reservation = malloc(sizeof *reservation);
+    struct statfs system;
     if (!reservation)
         return NULL;
+    reservation->in_memory = !fstatfs(fd, &system) && system.f_type == TMPFS;
     reservation->fd = fd;
     reservation->offset = offset;
     reservation->end = offset + size;
     atomic_init(&reservation->ending, false);
+    atomic_init(&reservation->reserved, offset);
     if (pthread_create(&reservation->thread, NULL, reserve, reservation)) {
         free(reservation);
         return NULL;
     }
     return reservation;
+}
+
+static void *copy_piece(void *argument)
+{
+    struct piece *const piece = argument;
+    memcpy(piece->data, piece->from, piece->size);
+    return NULL;
+}
+
+bool gf_reservation_write(struct gf_reservation *reservation, const void *data, size_t size,
+                          int64_t offset, int threads)
+{
+    struct piece piece[THREADS_MOST];
+    const int64_t end = offset + (int64_t)size, before = offset % sysconf(_SC_PAGESIZE);
+    if (!reservation || !reservation->in_memory || size < MAPPED_FROM_BYTES ||
+        reservation->reserved < end || ftruncate(reservation->fd, end))
+        return false;
+    unsigned char *const mapped = mmap(NULL, size + (size_t)before, PROT_READ | PROT_WRITE,
+                                       MAP_SHARED, reservation->fd, offset - before);
+    if (mapped == MAP_FAILED)
+        return false; /* the write to come begins where the last one ended */
+    run_pieces((struct piece){.data = mapped + before, .from = data, .size = size}, threads,
+               copy_piece, piece);
+    munmap(mapped, size + (size_t)before);
+    return lseek(reservation->fd, end, SEEK_SET) == end;
 }
 
 void gf_reservation_end(struct gf_reservation *reservation)

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/cpu.h"
 #include "codec/common/checks.h"
 #include "codec/common/samples.h"
 #include "codec/common/source.h"
@@ -111,7 +112,8 @@ enum gf_status gf_pnm_sink_open(struct gf_output *output, enum gf_file_format fi
         gf_warn(options, "%s: PNM has no alpha channel: it is left out", gf_output_name(output));
     struct gf_format written = format;
     written.channels -= pnm->drop_alpha;
-    gf_output_expect(output, (int64_t)gf_row_bytes(written) * format.height, options->threads);
+    gf_output_expect(output, (int64_t)gf_row_bytes(written) * format.height,
+                     options->threads > 0 ? options->threads : gf_cpu_count());
     *sink = &pnm->base;
     return GF_OK;
 }
