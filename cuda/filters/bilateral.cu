@@ -1,5 +1,7 @@
 #include "cuda/filters/bilateral.cuh"
 
+extern "C" int gf_bilateral_near_cuda(const struct gf_launch *launch);
+
 /* A block makes a tile of the output. It reads the tile and `radius` pixels around it as floats
  * into shared memory, a strip of as many rows as fit at a time, so that every radius works. The
  * lanes of a warp lie along a row. */
@@ -178,11 +180,17 @@ static int launch_tiles(const struct bilateral_args &args, cudaStream_t stream)
     return cudaGetLastError();
 }
 
-extern "C" int gf_bilateral_cuda(const struct gf_launch *launch)
+extern "C" int gf_bilateral_tiled_cuda(const struct gf_launch *launch)
 {
     const struct bilateral_args args = bilateral_args_of(launch);
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     return for_channels(args.p.channels, [&](auto channels) {
         return launch_tiles<decltype(channels)::value>(args, stream);
     });
+}
+
+extern "C" int gf_bilateral_cuda(const struct gf_launch *launch)
+{
+    return gf_bilateral_near_refuses(launch->stage) ? gf_bilateral_tiled_cuda(launch)
+                                                    : gf_bilateral_near_cuda(launch);
 }

@@ -27,6 +27,34 @@ static int bilateral_radius(const void *params)
     return (int)ceil(2 * ((const struct bilateral *)params)->sigma_s);
 }
 
+/* How far the mean that a kernel computes from sums near the CPU's (cuda/filters/bilateral_near.cuh)
+ * can be from the CPU's mean, for samples of 8 bits. With n terms in a chain of sums, which add row
+ * by row, a sum of weights errs by at most n units of 2^-24, and one of weights times values by as
+ * much of the sum of their magnitudes (Higham, Accuracy and Stability of Numerical Algorithms,
+ * chapter 3). The CPU's values are differences from the centre: their mean magnitude is at most
+ * `far`, since the weight of a difference d is at most S 2^(colour d^2) for all taps together,
+ * beside the centre's 1. The kernel's are samples less 128. Its weights are within WEIGHT of the
+ * CPU's: 2.9e-6 for the polynomial of gf_exp2_coarse(), 2^-22 for the GPU's power, the rest for
+ * exponents that are rounded differently. Where they are below -16 these differ by more, but then
+ * the weights are below 2^-16, which SMALL accounts for. Each of the two roundings at the end is
+ * below 2^-15. */
+static float margin_of(const struct gf_bilateral_weights *weights)
+{
+    const double WEIGHT = 5e-6, SMALL = 1e-5, unit = 0x1p-24, ends = 0x1p-15;
+    double side = 0, far = 0;
+    for (int i = -weights->radius; i <= weights->radius; i++)
+        side += exp2(weights->space[i < 0 ? -i : i]);
+    const double others = side * side - 1;
+    for (int d = 1; d <= 255; d++) {
+        const double sum = others * exp2((double)weights->colour * d * d);
+        far = fmax(far, d * sum / (1 + sum));
+    }
+    const double sums = (2 * (2 * weights->radius + 1) + 4) * unit;
+    const double apart = fmin(2 * far, 127.5); /* of samples from their mean, on average */
+    const double cpu = 2 * sums * far + ends, kernel = 2 * sums * 128 + 128 * 0x1p-22 + ends;
+    return (float)(1.1 * (cpu + kernel + WEIGHT * apart + SMALL));
+}
+
 static enum gf_status bilateral_prepare(struct gf_stage *stage, struct gf_error *error)
 {
     const struct bilateral *const bilateral = stage->params;
@@ -43,6 +71,11 @@ static enum gf_status bilateral_prepare(struct gf_stage *stage, struct gf_error 
     for (int i = 0; i <= weights->radius; i++)
         weights->space[i] =
             (float)(-log2_e * i * i / (2 * bilateral->sigma_s * bilateral->sigma_s));
+    if (stage->in.bits == 8 && weights->radius <= GF_BILATERAL_NEAR_MAX) {
+        for (int i = 0; i <= weights->radius; i++)
+            weights->factor[i] = (float)exp2(weights->space[i]);
+        weights->margin = margin_of(weights);
+    }
     return GF_OK;
 }
 
@@ -252,11 +285,24 @@ static const char *refuses_tile(const struct gf_stage *stage)
                : NULL;
 }
 
-extern gf_launcher gf_bilateral_cuda, gf_bilateral_global_cuda, gf_bilateral_intrinsic_cuda,
-    gf_bilateral_shared_cuda;
+const char *gf_bilateral_near_refuses(const struct gf_stage *stage)
+{
+    return stage->in.bits != 8 || gf_has_alpha(stage->in) ||
+                   gf_stage_radius(stage) > GF_BILATERAL_NEAR_MAX
+               ? "takes pictures of 8 bits without alpha, and sigma_s up to 3"
+               : NULL;
+}
+
+extern gf_launcher gf_bilateral_cuda, gf_bilateral_near_cuda, gf_bilateral_tiled_cuda,
+    gf_bilateral_global_cuda, gf_bilateral_intrinsic_cuda, gf_bilateral_shared_cuda;
 
 static const struct gf_variant kernels[] = {
-    {GF_VARIANT("tiled", gf_bilateral_cuda,
+    {GF_VARIANT("best", gf_bilateral_cuda, "near where it takes the picture, else tiled")},
+    {GF_VARIANT("near", gf_bilateral_near_cuda,
+                "weights by the GPU's power of two, distances by dot products of bytes, four "
+                "pixels a thread; pixels whose rounding is in doubt are done again as tiled does"),
+     .refuses = gf_bilateral_near_refuses},
+    {GF_VARIANT("tiled", gf_bilateral_tiled_cuda,
                 "powers of two by a polynomial, exponents from tables, two pixels a thread, the "
                 "window in shared memory")},
     {GF_VARIANT("global", gf_bilateral_global_cuda,

@@ -4,15 +4,31 @@
 #ifndef GF_FILTERS_BILATERAL_H
 #define GF_FILTERS_BILATERAL_H
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum {
     GF_BILATERAL_RADIUS_MAX = 100,
     GF_BILATERAL_TILE_MAX = 16, /* of the variant that holds a tile in shared memory at once */
+    GF_BILATERAL_NEAR_MAX = 6,  /* of the kernel for 8 bits that first adds near the CPU's sums */
 };
 
 struct gf_bilateral_weights {
     int radius, border;
     float colour;                             /* -log2(e) / 2 sigma_r^2 M^2 */
     float space[GF_BILATERAL_RADIUS_MAX + 1]; /* -log2(e) i^2 / 2 sigma_s^2 */
+    /* For pictures of 8 bits and radii up to GF_BILATERAL_NEAR_MAX: 2^space, and how far the mean of
+     * the kernel's first sums can be from that of the CPU's. */
+    float factor[GF_BILATERAL_NEAR_MAX + 1], margin;
 };
+
+struct gf_stage;
+/* Whether the kernel that adds near the CPU's sums takes the stage: why not, or NULL. */
+const char *gf_bilateral_near_refuses(const struct gf_stage *stage);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -96,6 +96,7 @@ struct {
      }},
     {"prmt.b32",
      [](const instruction &i, operand *o) { i.set(0, o, permute(word(i, 1, o), word(i, 2, o), word(i, 3, o))); }},
+    {"ex2.approx.ftz.f32", [](const instruction &i, operand *o) { i.set(0, o, exp2f(number(i, 1, o)) < 0x1p-126f ? 0.0f : exp2f(number(i, 1, o))); }},
     {"rsqrt.approx.ftz.f32", [](const instruction &i, operand *o) { i.set(0, o, rsqrtf(number(i, 1, o))); }},
     {"rcp.approx.ftz.f32", [](const instruction &i, operand *o) { i.set(0, o, 1.0f / number(i, 1, o)); }},
     {"ld.shared.f32",

@@ -155,6 +155,16 @@ static inline unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned by
     return (unsigned)(((uint64_t)high << 32 | low) >> min(by, 32u));
 }
 
+static inline unsigned __vabsdiffu4(unsigned a, unsigned b)
+{
+    unsigned result = 0;
+    for (int i = 0; i < 32; i += 8) {
+        const int apart = (int)(a >> i & 255) - (int)(b >> i & 255);
+        result |= (unsigned)(apart < 0 ? -apart : apart) << i;
+    }
+    return result;
+}
+
 static inline int __dp4a(int a, int b, int sum)
 {
     return (int)emulated::dot<int8_t, int8_t>((uint32_t)a, (uint32_t)b, (uint32_t)sum);
