@@ -205,7 +205,7 @@ static void test_words(void **state)
     gf_chain_free(&chain);
     assert_number("threshold=0.25", 0, "value", 0.25);
     assert_number("threshold=value=0.25", 0, "value", 0.25);
-    assert_number("rotate=270", 0, "angle", 2);
+    assert_number("rotate=270", 0, "angle", 270);
     assert_number("equalize=mode=lightness", 0, "mode", 3);
 }
 
@@ -319,7 +319,8 @@ static void test_errors(void **state)
     assert_error(",", "a filter's name is missing at ','");
     assert_error("=2", "a filter's name is missing at '=2'");
     assert_error("threshold=otso", "threshold: value=otso is not a number");
-    assert_error("rotate=45", "rotate: angle=45 is none of 90, 180, 270");
+    assert_error("rotate=45:bilinear",
+                 "rotate: kernel=bilinear is none of linear, cubic, lanczos3, nearest");
     struct gf_error error = {0};
     assert_int_equal(gf_chain_parse("convolve", &chain, &error), GF_ERROR_USAGE);
     assert_int_equal(strncmp(error.text, "convolve: kernel is missing: ", 29), 0);

@@ -54,6 +54,9 @@ static void test_points_refuse_rotation(void **state)
                    "rotate: variant=naive takes angles of 90 and 270 only");
     assert_refused("rotate=180:variant=padded", in,
                    "rotate: variant=padded takes angles of 90 and 270 only");
+    assert_refused("rotate=20:variant=naive", in,
+                   "rotate: variant=naive does not take these parameters");
+    assert_taken("rotate=20:variant=tiled", in);
     assert_taken("rotate=90:variant=naive", in);
     assert_taken("rotate=270:variant=padded", in);
     assert_taken("rotate=180:variant=tiled", in);

@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "chain/chain.h"
 #include "chain/param_value.h"
+#include "chain/variants.h"
 #include "pixel/orient.h"
 #include "pixel/point.h"
 #include "pixel/premultiply.h"
@@ -135,6 +136,18 @@ static enum gf_status add_orientation(struct builder *b, int orientation, struct
                           error);
 }
 
+/* The variant of that name that the part has, or NULL. */
+static const struct gf_variant *part_variant(const struct gf_filter *part,
+                                             const struct gf_variant *asked)
+{
+    const struct gf_variant *variant = NULL;
+    for (int i = 0; asked && (variant = gf_filter_variant_at(part, i)); i++) {
+        if (!strcmp(variant->name, asked->name))
+            return variant;
+    }
+    return NULL;
+}
+
 /* Adds the filter, or those that it stands for. */
 static enum gf_status add_expanded(struct builder *b, struct item item,
                                    const struct gf_extent *extent, struct gf_error *error)
@@ -143,6 +156,7 @@ static enum gf_status add_expanded(struct builder *b, struct item item,
     enum gf_status status = GF_OK;
     if (!item.filter->expand)
         return add_filter(b, item, error);
+    bool has_variant = !item.variant;
     item.filter->expand(item.params, extent, &parts);
     for (int i = 0; !status && i < parts.count; i++) {
         const struct gf_part *const part = &parts.part[i];
@@ -152,11 +166,16 @@ static enum gf_status add_expanded(struct builder *b, struct item item,
         if (!params)
             return gf_fail_memory(error);
         memcpy(params, part->params, part->size);
-        const struct item next = {
-            .filter = part->filter, .params = params, .variant = itself ? item.variant : NULL};
+        const struct item next = {.filter = part->filter,
+                                  .params = params,
+                                  .variant = part_variant(part->filter, item.variant)};
+        has_variant |= next.variant != NULL;
         status =
             itself ? add_filter(b, next, error) : add_expanded(b, next, i ? &now : extent, error);
     }
+    if (!status && !has_variant)
+        return gf_fail(error, GF_ERROR_USAGE, "%s: variant=%s does not take these parameters",
+                       item.filter->name, item.variant->name);
     return status;
 }
 

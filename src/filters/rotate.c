@@ -1,25 +1,77 @@
-/* rotate: quarter turns. */
+/* rotate: quarter turns exactly, other angles by sampling. */
+#include "base/elementary.h"
+#include "filters/warp.h"
 #include "pixel/orient.h"
 
+extern const struct gf_filter gf_rotate_filter;
+
 struct rotate {
-    int angle; /* index into angles */
+    double angle; /* degrees */
+    int fit, kernel;
+    struct gf_colour colour;
 };
 
-static const char *const angles[] = {"90", "180", "270", NULL};
+const char *const gf_warp_fit_names[] = {"grow", "keep", NULL};
 
 static const struct gf_param rotate_params[] = {
-    GF_PARAM_CHOICE(struct rotate, angle, 0, angles, "degrees, clockwise"),
+    GF_PARAM(struct rotate, angle, 90, -1000, 1000, "degrees, clockwise"),
+    GF_WARP_PARAMS(struct rotate),
+    GF_PARAM_CHOICE(struct rotate, fit, GF_WARP_GROW, gf_warp_fit_names,
+                    "grow: the result holds the whole picture; keep: it has its size"),
     {0},
 };
+
+/* The angle in quarter turns, 0..3, or -1 where it is none. */
+static int quarters(const struct rotate *rotate)
+{
+    const double turns = rotate->angle / 90;
+    return turns == floor(turns) ? ((int)turns % 4 + 4) % 4 : -1;
+}
 
 static struct gf_orient rotation(const void *params)
 {
     static const struct gf_orient turn[] = {
+        {.mirror_x = false},
         {.transpose = true, .mirror_x = true},
         {.mirror_x = true, .mirror_y = true},
         {.transpose = true, .mirror_y = true},
     };
-    return turn[((const struct rotate *)params)->angle];
+    return turn[quarters(params)];
+}
+
+/* The middle of the result is the middle of the picture. */
+static struct gf_warp_params warp_of(const struct rotate *rotate, int width, int height)
+{
+    const double cosine = gf_sin_pi_double(rotate->angle / 180 + 0.5);
+    const double sine = gf_sin_pi_double(rotate->angle / 180);
+    struct gf_warp_params warp = {
+        .map.kind = GF_WARP_AFFINE,
+        .width = width,
+        .height = height,
+        .kernel = rotate->kernel,
+        .colour = rotate->colour,
+    };
+    if (rotate->fit == GF_WARP_GROW) {
+        const double part = 1e-6; /* of a pixel, which roundings may add */
+        warp.width = (int)ceil(width * fabs(cosine) + height * fabs(sine) - part);
+        warp.height = (int)ceil(width * fabs(sine) + height * fabs(cosine) - part);
+    }
+    const double x = (warp.width - 1) / 2.0, y = (warp.height - 1) / 2.0;
+    const double c[6] = {cosine, sine,   (width - 1) / 2.0 - cosine * x - sine * y,
+                         -sine,  cosine, (height - 1) / 2.0 + sine * x - cosine * y};
+    memcpy(warp.map.c, c, sizeof c);
+    return warp;
+}
+
+static void rotate_expand(const void *params, const struct gf_extent *extent,
+                          struct gf_parts *parts)
+{
+    if (quarters(params) < 0) {
+        struct gf_warp_params warp = warp_of(params, extent->width, extent->height);
+        gf_warp_parts(&warp, extent, parts);
+    } else if (quarters(params)) {
+        gf_parts_add(parts, &gf_rotate_filter, params, sizeof(struct rotate));
+    }
 }
 
 static enum gf_status rotate_shape(const void *params, struct gf_format in, struct gf_format *out,
@@ -52,13 +104,17 @@ static const char *refuses(const struct gf_stage *stage)
 
 const struct gf_filter gf_rotate_filter = {
     .name = "rotate",
-    .synonyms = "turn",
-    .summary = "rotation by quarter turns, clockwise",
-    .definition = "An exact permutation of the pixels: 90 moves the top row to the right edge.",
+    .synonyms = "turn straighten deskew",
+    .summary = "rotation, clockwise",
+    .definition =
+        "Multiples of 90 degrees are exact permutations of the pixels: 90 moves the top "
+        "row to the right edge. Other angles\nkeep the middle in the middle. " GF_WARP_DEFINITION,
+    .example = "rotate=12",
     .params = rotate_params,
     .params_size = sizeof(struct rotate),
     .kind = GF_GEOMETRY,
     .cost = {.pixel = 1.2},
+    .expand = rotate_expand,
     .shape = rotate_shape,
     .needs_whole = rotate_needs_whole,
     .input_rows = rotate_input_rows,

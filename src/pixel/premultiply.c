@@ -1,4 +1,3 @@
-
 #include "pixel/point.h"
 #include "pixel/premultiply.h"
 
@@ -71,4 +70,30 @@ const struct gf_filter gf_limit_to_alpha = {
     .summary = "premultiplied colour limited to alpha",
     .kind = GF_POINT,
     .point = limit_point,
+};
+
+static enum gf_status opaque_shape(const void *params, struct gf_format in, struct gf_format *out,
+                                   struct gf_error *error)
+{
+    (void)params;
+    (void)error;
+    out->channels += gf_has_alpha(in) ? 0 : 1;
+    return GF_OK;
+}
+
+static enum gf_status opaque_point(const struct gf_stage *stage, struct gf_point_builder *builder,
+                                   struct gf_error *error)
+{
+    (void)stage;
+    (void)error;
+    gf_point_opaque(builder);
+    return GF_OK;
+}
+
+const struct gf_filter gf_opaque = {
+    .name = "opaque",
+    .summary = "an alpha channel where there is none",
+    .kind = GF_POINT,
+    .shape = opaque_shape,
+    .point = opaque_point,
 };

@@ -17,6 +17,8 @@ extern const struct gf_filter gf_premultiply; /* has no params */
 extern const struct gf_filter gf_unpremultiply;
 /* Premultiplied colour that exceeds its alpha becomes that alpha; has no params. */
 extern const struct gf_filter gf_limit_to_alpha;
+/* An alpha of M where there is no alpha; has no params. */
+extern const struct gf_filter gf_opaque;
 
 #ifdef __cplusplus
 }

@@ -147,6 +147,17 @@ static NppStatus rotate90(struct npp_io io)
                                  0.0, npp.width - 1.0, NPPI_INTER_NN, npp.context);
 }
 
+/* By 7 degrees clockwise around the middle; NPP turns counterclockwise around the corner. */
+static NppStatus turn(struct npp_io io)
+{
+    const NppiRect all = {0, 0, npp.width, npp.height};
+    const double sine = 0.12186934340514748, cosine = 0.992546151641322;
+    const double x = npp.width / 2.0, y = npp.height / 2.0;
+    return nppiRotate_8u_C3R_Ctx(io.in, npp.size, npp.step, all, io.out, npp.step, all, -7.0,
+                                 x - cosine * x + sine * y, y - sine * x - cosine * y, io.value,
+                                 npp.context);
+}
+
 static NppStatus crop_half(struct npp_io io)
 {
     const NppiSize half = {npp.width / 2, npp.height / 2};
@@ -293,6 +304,8 @@ const struct npp_way npp_ways[] = {
     {"transpose", "Transpose", transpose, 0},
     {"rotate90", "Rotate", rotate90, 0},
     {"rotate180", "Mirror", mirror, NPP_BOTH_AXIS},
+    {"turn", "Rotate LINEAR", turn, NPPI_INTER_LINEAR},
+    {"turn-cubic", "Rotate CUBIC", turn, NPPI_INTER_CUBIC},
     {"hflip", "Mirror", mirror, NPP_VERTICAL_AXIS},
     {"vflip", "Mirror", mirror, NPP_HORIZONTAL_AXIS},
     {"crop", "Copy", crop_half, 0},

@@ -129,3 +129,25 @@ if gpufilter -i in.ppm -o p3.png icc=display-p3 2>/dev/null; then
 else
     skip "this build has no Little CMS"
 fi
+
+begin "any angle: the canvas grows or keeps its size, whole turns change nothing, quarter turns are exact"
+run 0 gpufilter -i in.ppm -o turned.ppm rotate=30
+size_is turned.ppm "95 87"
+run 0 gpufilter -i in.ppm -o turned.ppm rotate=30:fit=keep
+size_is turned.ppm "77 55"
+for angle in 360 -720 0; do
+    run 0 gpufilter -i in.ppm -o turned.ppm rotate=$angle:lanczos3
+    cmp -s same.ppm turned.ppm || problem "rotate=$angle changed the picture"
+done
+run 0 gpufilter -i in.ppm -o quarter.ppm rotate=90
+run 0 gpufilter -i in.ppm -o turned.ppm rotate=450
+cmp -s quarter.ppm turned.ppm || problem "rotate=450 is not rotate=90"
+for kernel in linear cubic lanczos3 nearest; do
+    run 0 gpufilter -i in.ppm -o whole.ppm rotate=-2:$kernel
+    run 0 gpufilter -i in.ppm -o bands.ppm --band-rows=5 --lanes=3 --threads=3 rotate=-2:$kernel
+    cmp -s whole.ppm bands.ppm || problem "$kernel in bands"
+done
+run 0 gpufilter -i in.ppm -o turned.pam rotate=30:colour=transparent
+grep -qa 'TUPLTYPE RGB_ALPHA' turned.pam || problem "no alpha"
+run 2 gpufilter -i in.ppm -o turned.ppm --quiet rotate=30:variant=naive
+stderr_like 'rotate: variant=naive does not take these parameters$'

@@ -20,6 +20,7 @@ from colours import colours
 from local import local
 from sizes import sizes
 from tone import tone
+from warps import warps
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 WIDTH, HEIGHT = 53, 37
@@ -304,6 +305,7 @@ def main():
     local(functools.partial(golden, series="local"), rounded, rgb, gray, gray16,
           quantise(picture, np.uint16), rgba)
     colours(functools.partial(golden, series="icc"), rounded, rgb)
+    warps(functools.partial(golden, series="warp"), rounded, rgb, gray, gray16, rgba)
     with open(os.path.join(HERE, "list.txt"), "w") as file:
         file.write("\n".join(LIST) + "\n")
 

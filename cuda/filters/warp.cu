@@ -1,0 +1,305 @@
+/* Warps. A block makes 32 x 32 pixels, a warp of it rows of 32. Where the map is straight and the
+ * part of the input that they are made of fits in shared memory, it is brought there once, a pixel
+ * in one or two words, with what lies beyond the picture; else each thread reads its window from
+ * global memory. Blocks stay and take one tile after another, since with cubic and Lanczos kernels
+ * each has to fetch the table of weights. */
+#include "cuda/filters/warp.cuh"
+
+#include "cuda/common/launch.cuh"
+
+constexpr int THREADS = 256, WARPS = THREADS / WARP, TILE = 32;
+/* The tile in shared memory: an odd pitch, so that neighbours in a column, too, lie in different
+ * banks. It holds turns by any angle, with the windows of the largest kernel. */
+constexpr int PITCH = 57, ROWS = 52, QUADS = PITCH / 4;
+
+struct warp_launch {
+    struct warp_source source;
+    const int16_t *weights; /* on the device */
+    unsigned char *out;     /* row out_y */
+    size_t out_pitch;
+    int out_y, rows, width; /* of the result */
+    unsigned across, tiles;
+};
+
+/* The rectangle of the input that a tile of the result is made of. */
+struct warp_box {
+    int x, y, columns, rows;
+};
+
+static __device__ __forceinline__ int64_t least(int64_t step, int count)
+{
+    return step < 0 ? step * (count - 1) : 0;
+}
+
+static __device__ __forceinline__ int64_t most(int64_t step, int count)
+{
+    return step > 0 ? step * (count - 1) : 0;
+}
+
+static __device__ __forceinline__ struct warp_box box_of(const struct gf_warp &warp, int x, int y,
+                                                         int columns, int rows)
+{
+    const int64_t u = warp.u + x * warp.ux + y * warp.uy;
+    const int64_t v = warp.v + x * warp.vx + y * warp.vy;
+    const int before = warp.taps > 1 ? warp.taps / 2 - 1 : 0;
+    struct warp_box box;
+    /* A multiple of 4 columns, where words begin with pixels of 3 bytes. */
+    box.x = ((int)((u + least(warp.ux, columns) + least(warp.uy, rows)) >> 32) - before) & ~3;
+    box.y = (int)((v + least(warp.vx, columns) + least(warp.vy, rows)) >> 32) - before;
+    const int right = (int)((u + most(warp.ux, columns) + most(warp.uy, rows)) >> 32) - before;
+    const int bottom = (int)((v + most(warp.vx, columns) + most(warp.vy, rows)) >> 32) - before;
+    box.columns = right + warp.taps - box.x;
+    box.rows = bottom + warp.taps - box.y;
+    return box;
+}
+
+/* Four pixels of the input from column x on, a multiple of 4, as three words. */
+static __device__ __forceinline__ void fetch_quad(const struct warp_source &source, int x, int y,
+                                                  uint32_t *to)
+{
+    const uint32_t *const from =
+        (const uint32_t *)(source.in + (ptrdiff_t)(y - source.in_y) * (ptrdiff_t)source.pitch) +
+        x / 4 * 3;
+    const uint32_t a = __ldg(from), b = __ldg(from + 1), c = __ldg(from + 2);
+    to[0] = a;
+    to[1] = __funnelshift_r(a, b, 24);
+    to[2] = __funnelshift_r(b, c, 16);
+    to[3] = c >> 8;
+}
+
+template <typename SAMPLE, int CHANNELS, class Pixel>
+static __device__ __forceinline__ void fill_tile(const struct warp_source &source,
+                                                 const struct warp_box &box, Pixel *tile)
+{
+    constexpr bool RGB8 = sizeof(SAMPLE) == 1 && CHANNELS == 3;
+    const int width = source.warp.in_width, height = source.warp.in_height;
+    constexpr int EACH = (ROWS * QUADS + THREADS - 1) / THREADS;
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        const int i = k * THREADS + (int)threadIdx.x;
+        const int row = i / QUADS, column = (i - row * QUADS) * 4;
+        const int x = box.x + column, y = box.y + row;
+        if (row >= box.rows || column >= box.columns)
+            continue;
+        Pixel *const to = tile + row * PITCH + column;
+        if constexpr (RGB8) {
+            if (x >= 0 && x + 4 <= width && y >= 0 && y < height) {
+                fetch_quad(source, x, y, to);
+                continue;
+            }
+        }
+#pragma unroll 1
+        for (int j = 0; j < 4; j++)
+            to[j] = pixel_at<SAMPLE, CHANNELS, Pixel>(source, x + j, y);
+    }
+}
+
+/* A row of up to 32 pixels of 8-bit RGB, a pixel a lane, as whole words where it is a full one. */
+static __device__ __forceinline__ void store_rgb8(uint32_t pixel, unsigned char *row, int x,
+                                                  int columns)
+{
+    const int lane = threadIdx.x % WARP;
+    if (columns == TILE) {
+        const int word = min(lane, TILE * 3 / 4 - 1), first = word * 4 / 3, part = word % 3;
+        const uint32_t a = __shfl_sync(~0u, pixel, first), b = __shfl_sync(~0u, pixel, first + 1);
+        const unsigned selector = part == 0 ? 0x4210 : part == 1 ? 0x5421 : 0x6542;
+        if (lane < TILE * 3 / 4)
+            *(uint32_t *)(row + 3 * (size_t)x + 4 * lane) = __byte_perm(a, b, selector);
+    } else if (lane < columns) {
+        unsigned char *const to = row + 3 * ((size_t)x + lane);
+        to[0] = (unsigned char)pixel, to[1] = (unsigned char)(pixel >> 8);
+        to[2] = (unsigned char)(pixel >> 16);
+    }
+}
+
+template <typename SAMPLE, int CHANNELS, class Pixel>
+static __device__ __forceinline__ void store_pixel(Pixel pixel, unsigned char *row, int x,
+                                                   int columns)
+{
+    const int lane = threadIdx.x % WARP;
+    if constexpr (sizeof(SAMPLE) == 1 && CHANNELS == 3) {
+        store_rgb8(pixel, row, x, columns);
+    } else if (lane < columns) {
+        SAMPLE *const to = (SAMPLE *)row + ((size_t)x + lane) * CHANNELS;
+#pragma unroll
+        for (int c = 0; c < CHANNELS; c++)
+            to[c] = (SAMPLE)sample_of<SAMPLE>(pixel, c);
+    }
+}
+
+/* The tile that a block makes, and the first pixel of its thread. */
+struct warp_tile {
+    int x, y, columns, rows;
+};
+
+static __device__ __forceinline__ struct warp_tile tile_of(const struct warp_launch &launch,
+                                                           unsigned index)
+{
+    const unsigned down = index / launch.across;
+    struct warp_tile tile;
+    tile.x = (int)(index - down * launch.across) * TILE;
+    tile.y = launch.out_y + (int)down * TILE;
+    tile.columns = min(TILE, launch.width - tile.x);
+    tile.rows = min(TILE, launch.out_y + launch.rows - tile.y);
+    return tile;
+}
+
+static __device__ __forceinline__ unsigned char *out_row(const struct warp_launch &launch, int y)
+{
+    return launch.out + (size_t)(y - launch.out_y) * launch.out_pitch;
+}
+
+/* With cubic and Lanczos kernels: the block's own copy of the table. */
+template <int KERNEL> struct shared_weights {
+    static constexpr int BYTES =
+        KERNEL == TABLE_KERNEL ? GF_WARP_PHASES * GF_WARP_TAPS * (int)sizeof(int16_t) : 16;
+};
+
+template <int KERNEL>
+static __device__ __forceinline__ void fetch_weights(const struct warp_launch &launch, uint4 *to)
+{
+    if constexpr (KERNEL == TABLE_KERNEL) {
+        for (int i = threadIdx.x; i < GF_WARP_PHASES; i += THREADS)
+            to[i] = __ldg((const uint4 *)launch.weights + i);
+    }
+}
+
+template <typename SAMPLE, int CHANNELS, int KERNEL, int TAPS>
+static __global__ void __launch_bounds__(THREADS)
+    warp_tiled_kernel(const __grid_constant__ struct warp_launch launch)
+{
+    typedef typename pixel_type<SAMPLE, CHANNELS>::type Pixel;
+    __shared__ Pixel tile[ROWS * PITCH];
+    __shared__ uint4 weights[shared_weights<KERNEL>::BYTES / 16];
+    const struct gf_warp &warp = launch.source.warp;
+    const int lane = threadIdx.x % WARP, line = threadIdx.x / WARP;
+    fetch_weights<KERNEL>(launch, weights);
+    for (unsigned index = blockIdx.x; index < launch.tiles; index += gridDim.x) {
+        const struct warp_tile own = tile_of(launch, index);
+        const struct warp_box box = box_of(warp, own.x, own.y, own.columns, own.rows);
+        __syncthreads();
+        fill_tile<SAMPLE, CHANNELS, Pixel>(launch.source, box, tile);
+        __syncthreads();
+        /* Lanes beyond the result make the last pixel's. */
+        const int x = own.x + min(lane, own.columns - 1);
+        constexpr int ORIGIN = TAPS > 1 ? TAPS / 2 - 1 : 0;
+        const int origin = (box.y + ORIGIN) * PITCH + box.x + ORIGIN;
+        int64_t u = warp.u + x * warp.ux + (own.y + line) * warp.uy;
+        int64_t v = warp.v + x * warp.vx + (own.y + line) * warp.vy;
+        for (int row = line; row < own.rows; row += WARPS) {
+            const tile_window<Pixel, PITCH> window = {
+                tile + ((int)(v >> 32) * PITCH + (int)(u >> 32) - origin)};
+            const Pixel pixel = value_of<SAMPLE, CHANNELS, KERNEL, TAPS, Pixel>(
+                window, (uint32_t)u >> 20, (uint32_t)v >> 20, weights);
+            u += WARPS * warp.uy;
+            v += WARPS * warp.vy;
+            store_pixel<SAMPLE, CHANNELS, Pixel>(pixel, out_row(launch, own.y + row), own.x,
+                                                 own.columns);
+        }
+    }
+}
+
+template <typename SAMPLE, int CHANNELS, int KERNEL, int TAPS>
+static __global__ void __launch_bounds__(THREADS, 3)
+    warp_direct_kernel(const __grid_constant__ struct warp_launch launch)
+{
+    typedef typename pixel_type<SAMPLE, CHANNELS>::type Pixel;
+    const int lane = threadIdx.x % WARP, line = threadIdx.x / WARP;
+    for (unsigned index = blockIdx.x; index < launch.tiles; index += gridDim.x) {
+        const struct warp_tile own = tile_of(launch, index);
+        const int x = own.x + min(lane, own.columns - 1);
+        for (int row = line; row < own.rows; row += WARPS) {
+            const Pixel pixel = mean_of<SAMPLE, CHANNELS, KERNEL, TAPS, Pixel>(
+                launch.source, x, own.y + row, (const uint4 *)launch.weights);
+            store_pixel<SAMPLE, CHANNELS, Pixel>(pixel, out_row(launch, own.y + row), own.x,
+                                                 own.columns);
+        }
+    }
+}
+
+/* ---- launches ---- */
+
+/* Whether any tile's box fits in shared memory. */
+static bool fits_tile(const struct gf_warp *warp)
+{
+    const double scale = (TILE - 1) / 4294967296.0;
+    const double columns = (fabs((double)warp->ux) + fabs((double)warp->uy)) * scale;
+    const double rows = (fabs((double)warp->vx) + fabs((double)warp->vy)) * scale;
+    return warp->map.kind == GF_WARP_AFFINE && warp->nx * warp->ny == 1 &&
+           columns + 2 + warp->taps + 3 <= 4 * QUADS && rows + 2 + warp->taps <= ROWS;
+}
+
+template <typename SAMPLE, int CHANNELS, int KERNEL, int TAPS>
+static int start(const struct warp_launch *launch, bool tiled, cudaStream_t stream)
+{
+    const auto kernel = tiled ? warp_tiled_kernel<SAMPLE, CHANNELS, KERNEL, TAPS>
+                              : warp_direct_kernel<SAMPLE, CHANNELS, KERNEL, TAPS>;
+    unsigned blocks = launch->tiles;
+    const cudaError_t status =
+        resident_blocks((const void *)kernel, THREADS, 0, launch->tiles, &blocks);
+    if (status != cudaSuccess)
+        return status;
+    kernel<<<blocks, THREADS, 0, stream>>>(*launch);
+    return cudaGetLastError();
+}
+
+template <typename SAMPLE, int CHANNELS>
+static int start_kernel(const struct warp_launch *launch, bool tiled, cudaStream_t stream)
+{
+    switch (launch->source.warp.kernel) {
+    case GF_WARP_LINEAR:
+        return start<SAMPLE, CHANNELS, LINEAR_KERNEL, 2>(launch, tiled, stream);
+    case GF_WARP_CUBIC:
+        return start<SAMPLE, CHANNELS, TABLE_KERNEL, 4>(launch, tiled, stream);
+    case GF_WARP_LANCZOS3:
+        return start<SAMPLE, CHANNELS, TABLE_KERNEL, 6>(launch, tiled, stream);
+    default:
+        return start<SAMPLE, CHANNELS, NEAREST_KERNEL, 1>(launch, tiled, stream);
+    }
+}
+
+static int start_format(const struct gf_launch *from, bool may_tile)
+{
+    const struct gf_view *const in = &from->in, *const out = &from->out;
+    const struct gf_warp *const warp = (const struct gf_warp *)from->stage->constants;
+    const cudaStream_t stream = (cudaStream_t)from->stream;
+    struct warp_launch launch = {};
+    launch.source.warp = *warp;
+    launch.source.in = in->data;
+    launch.source.pitch = in->pitch;
+    launch.source.in_y = in->y;
+    launch.weights = (const int16_t *)((const char *)from->constants + warp->table);
+    launch.out = out->data;
+    launch.out_pitch = out->pitch;
+    launch.out_y = out->y;
+    launch.rows = out->rows;
+    launch.width = out->format.width;
+    launch.across = (unsigned)ceil_div(out->format.width, TILE);
+    launch.tiles = launch.across * (unsigned)ceil_div(out->rows, TILE);
+    const bool tiled = may_tile && fits_tile(warp);
+    switch (in->format.bits + in->format.channels) {
+    case 8 + 1:
+        return start_kernel<uint8_t, 1>(&launch, tiled, stream);
+    case 8 + 3:
+        return start_kernel<uint8_t, 3>(&launch, tiled, stream);
+    case 16 + 1:
+        return start_kernel<uint16_t, 1>(&launch, tiled, stream);
+    case 16 + 2:
+        return start_kernel<uint16_t, 2>(&launch, tiled, stream);
+    case 16 + 3:
+        return start_kernel<uint16_t, 3>(&launch, tiled, stream);
+    case 16 + 4:
+        return start_kernel<uint16_t, 4>(&launch, tiled, stream);
+    }
+    return cudaErrorInvalidValue; /* pictures with alpha arrive in 16 bits */
+}
+
+extern "C" int gf_warp_cuda(const struct gf_launch *launch)
+{
+    return start_format(launch, true);
+}
+
+extern "C" int gf_warp_direct_cuda(const struct gf_launch *launch)
+{
+    return start_format(launch, false);
+}

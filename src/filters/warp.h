@@ -1,0 +1,40 @@
+/* What the filters that sample at real positions share: their parameters' names, and the parts that
+ * they become. */
+#ifndef GF_FILTERS_WARP_H
+#define GF_FILTERS_WARP_H
+
+#include "filters/pad.h"
+#include "pixel/premultiply.h"
+#include "pixel/warp.h"
+
+/* Needs members int kernel and struct gf_colour colour. */
+#define GF_WARP_PARAMS(type_) \
+    GF_PARAM_CHOICE(type_, kernel, GF_WARP_LINEAR, gf_warp_kernel_names, \
+                    "what a pixel is made of: 2x2, 4x4 or 6x6 pixels, or the nearest one"), \
+        GF_PARAM_COLOUR(type_, colour, 0xffffff, gf_pad_words, \
+                        "what lies beyond the picture: white, #ff8800; edge repeats the nearest " \
+                        "pixel; transparent adds an alpha channel where there is none")
+
+#define GF_WARP_DEFINITION \
+    "Pixel centres lie at half integers; weights are whole numbers, of 4096 positions between " \
+    "two " \
+    "pixels (linear), or 1024\n(cubic with a = -1/2, Lanczos of 3 lobes). Where the picture " \
+    "shrinks, a pixel is the mean of samples that lie evenly\nin it, one for each pixel that it " \
+    "covers along its sides. Colour counts by its alpha."
+
+/* Appends the warp, for which it sets what the picture's size decides; before it, an alpha channel
+ * where what lies beyond is transparent. */
+static inline void gf_warp_parts(struct gf_warp_params *warp, const struct gf_extent *extent,
+                                 struct gf_parts *parts)
+{
+    gf_warp_plan(warp, extent->width, extent->height);
+    if (warp->colour.word == GF_WARP_TRANSPARENT)
+        gf_parts_add(parts, &gf_opaque, NULL, 0);
+    gf_parts_add(parts, &gf_warp_filter, warp, sizeof *warp);
+}
+
+/* How large the result is. */
+enum gf_warp_fit { GF_WARP_GROW, GF_WARP_KEEP };
+extern const char *const gf_warp_fit_names[]; /* rotate.c */
+
+#endif

@@ -1,0 +1,273 @@
+/* Warps on the CPU: positions of a run of pixels first, then their values. */
+#include <string.h>
+
+#include "base/target_clones.h"
+#include "pixel/sample.h"
+#include "pixel/stencil.h"
+#include "pixel/warp.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+enum { CHANNELS_MAX = 4, WINDOW_MAX = 6 };
+
+/* ---- positions ---- */
+
+GF_TARGET_CLONES static void straight_positions(const struct gf_warp *warp, int x, int y, int i,
+                                                int j, int count, struct gf_warp_run *run)
+{
+    const int64_t u0 = warp->u + x * warp->ux + y * warp->uy + gf_warp_part_u(warp, i, j);
+    const int64_t v0 = warp->v + x * warp->vx + y * warp->vy + gf_warp_part_v(warp, i, j);
+    for (int k = 0; k < count; k++) {
+        const int64_t u = u0 + k * warp->ux, v = v0 + k * warp->vx;
+        run->x[k] = (int32_t)(u >> 32), run->y[k] = (int32_t)(v >> 32);
+        run->f[k] = (uint16_t)((uint32_t)u >> 20), run->g[k] = (uint16_t)((uint32_t)v >> 20);
+    }
+}
+
+GF_TARGET_CLONES static void mapped_positions(const struct gf_warp *warp, int x, int y, int i,
+                                              int j, int count, struct gf_warp_run *run)
+{
+    for (int k = 0; k < count; k++) {
+        const struct gf_warp_at at = gf_warp_at(warp, x + k, y, i, j);
+        run->x[k] = at.x, run->y[k] = at.y;
+        run->f[k] = (uint16_t)at.f, run->g[k] = (uint16_t)at.g;
+    }
+}
+
+static void positions(const struct gf_warp *warp, int x, int y, int sample, int count,
+                      struct gf_warp_run *run)
+{
+    const int i = sample % warp->nx, j = sample / warp->nx;
+    if (warp->map.kind == GF_WARP_AFFINE)
+        straight_positions(warp, x, y, i, j, count, run);
+    else
+        mapped_positions(warp, x, y, i, j, count, run);
+}
+
+/* ---- values ---- */
+
+struct sampler {
+    const struct gf_warp *warp;
+    const struct gf_view *in;
+    const int16_t *weights;
+    size_t pixel_bytes;
+};
+
+/* Where the samples of a pixel's window lie. */
+struct window {
+    const unsigned char *at;
+    ptrdiff_t pitch; /* bytes */
+};
+
+/* Copies a window that reaches beyond the picture, its first pixel at (x, y). */
+static struct window copy_window(const struct sampler *s, int x, int y, unsigned char *to)
+{
+    const struct gf_warp *const warp = s->warp;
+    const size_t size = s->pixel_bytes;
+    unsigned char beyond[8];
+    for (int c = 0; c < CHANNELS_MAX; c++) {
+        if (s->in->format.bits == 8)
+            beyond[c] = (unsigned char)warp->beyond[c];
+        else
+            memcpy(beyond + 2 * c, &warp->beyond[c], 2);
+    }
+    for (int j = 0; j < warp->taps; j++) {
+        for (int i = 0; i < warp->taps; i++) {
+            const int column = gf_border_index(x + i, warp->in_width, GF_BORDER_EDGE);
+            const int row = gf_border_index(y + j, warp->in_height, GF_BORDER_EDGE);
+            const bool inside = warp->edge || (column == x + i && row == y + j);
+            memcpy(to + (size_t)(j * warp->taps + i) * size,
+                   inside ? gf_view_row(s->in, row) + (size_t)column * size : beyond, size);
+        }
+    }
+    return (struct window){to, (ptrdiff_t)(size * (size_t)warp->taps)};
+}
+
+INLINE int sample_of(const unsigned char *at, int bits, int i)
+{
+    return bits == 8 ? at[i] : ((const gf_u16_any *)(const void *)at)[i];
+}
+
+enum method { NEAREST, LINEAR, TABLE };
+
+INLINE int64_t table_value(const struct sampler *s, struct window window, unsigned f, unsigned g,
+                           int bits, int channels, int c)
+{
+    const int taps = s->warp->taps;
+    const int16_t *const across = s->weights + (f >> 2) * GF_WARP_TAPS;
+    const int16_t *const down = s->weights + (g >> 2) * GF_WARP_TAPS;
+    int64_t sum = 0;
+    for (int j = 0; j < taps; j++) {
+        int row = 0;
+        for (int i = 0; i < taps; i++)
+            row += across[i] * sample_of(window.at + j * window.pitch, bits, i * channels + c);
+        sum += (int64_t)down[j] * gf_warp_round_row(row);
+    }
+    return sum;
+}
+
+INLINE int64_t value_of(const struct sampler *s, struct window window, unsigned f, unsigned g,
+                        int bits, int channels, enum method method, int c)
+{
+    const unsigned char *const top = window.at, *const bottom = window.at + window.pitch;
+    if (method == NEAREST)
+        return sample_of(top, bits, c);
+    if (method == TABLE)
+        return table_value(s, window, f, g, bits, channels, c);
+    const uint32_t a = (uint32_t)sample_of(top, bits, c);
+    const uint32_t b = (uint32_t)sample_of(top, bits, channels + c);
+    const uint32_t d = (uint32_t)sample_of(bottom, bits, c);
+    const uint32_t e = (uint32_t)sample_of(bottom, bits, channels + c);
+    return bits == 8 ? gf_warp_linear8(a, b, d, e, f, g) : gf_warp_linear16(a, b, d, e, f, g);
+}
+
+INLINE void store(unsigned char *out, int bits, int i, int v)
+{
+    if (bits == 8)
+        out[i] = (unsigned char)v;
+    else
+        ((gf_u16_any *)(void *)out)[i] = (uint16_t)v;
+}
+
+/* Pixel k of the run: to `out`, or, where there are several samples a pixel, to their sums. */
+INLINE void make_pixel(const struct sampler *s, const struct gf_warp_run *run, int k, int bits,
+                       int channels, enum method method, unsigned char *out, int64_t *sums)
+{
+    const struct gf_warp *const warp = s->warp;
+    const int before = warp->taps / 2 - (method != NEAREST);
+    const int x = run->x[k] - before, y = run->y[k] - before;
+    const int fraction = method == NEAREST ? 0 : method == TABLE ? 20 : bits == 8 ? 24 : 16;
+    const int max = bits == 8 ? 255 : 65535;
+    unsigned char copy[WINDOW_MAX * WINDOW_MAX * CHANNELS_MAX * 2];
+    struct window window = {0};
+    if (x >= 0 && y >= 0 && x <= warp->in_width - warp->taps && y <= warp->in_height - warp->taps) {
+        window.at = gf_view_row(s->in, y) + (size_t)x * s->pixel_bytes;
+        window.pitch = (ptrdiff_t)s->in->pitch;
+    } else if (warp->edge ||
+               (x > -warp->taps && y > -warp->taps && x < warp->in_width && y < warp->in_height)) {
+        window = copy_window(s, x, y, copy);
+    }
+    for (int c = 0; c < channels; c++) {
+        const int64_t v = window.at
+                              ? value_of(s, window, run->f[k], run->g[k], bits, channels, method, c)
+                              : (int64_t)warp->beyond[c] << fraction;
+        if (sums)
+            sums[k * channels + c] += gf_warp_fine(v, fraction);
+        else
+            store(out, bits, k * channels + c,
+                  method == NEAREST ? (int)v : gf_warp_sample(v, fraction, max));
+    }
+}
+
+INLINE void make_run(const struct sampler *s, const struct gf_warp_run *run, int first, int end,
+                     int bits, int channels, enum method method, unsigned char *out, int64_t *sums)
+{
+    for (int k = first; k < end; k++)
+        make_pixel(s, run, k, bits, channels, method, out, sums);
+}
+
+#define RUN_OF(name_, bits_, channels_, method_) \
+    GF_TARGET_CLONES static void name_(const struct sampler *s, const struct gf_warp_run *run, \
+                                       int first, int end, unsigned char *out, int64_t *sums) \
+    { \
+        make_run(s, run, first, end, bits_, channels_, method_, out, sums); \
+    }
+#define RUNS_OF(bits_, channels_) \
+    RUN_OF(nearest_##bits_##_##channels_, bits_, channels_, NEAREST) \
+    RUN_OF(linear_##bits_##_##channels_, bits_, channels_, LINEAR) \
+    RUN_OF(table_##bits_##_##channels_, bits_, channels_, TABLE)
+RUNS_OF(8, 1)
+RUNS_OF(8, 3)
+RUNS_OF(16, 1)
+RUNS_OF(16, 2)
+RUNS_OF(16, 3)
+RUNS_OF(16, 4)
+
+typedef void run_maker(const struct sampler *s, const struct gf_warp_run *run, int first, int end,
+                       unsigned char *out, int64_t *sums);
+
+#define MAKERS(bits_, channels_) \
+    { \
+        nearest_##bits_##_##channels_, linear_##bits_##_##channels_, table_##bits_##_##channels_ \
+    }
+
+/* Pictures with alpha arrive premultiplied, in 16 bits. */
+static run_maker *maker_of(const struct gf_warp *warp, struct gf_format format)
+{
+    static run_maker *const makers[6][3] = {MAKERS(8, 1),  MAKERS(8, 3),  MAKERS(16, 1),
+                                            MAKERS(16, 2), MAKERS(16, 3), MAKERS(16, 4)};
+    const enum method method = warp->kernel == GF_WARP_NEAREST  ? NEAREST
+                               : warp->kernel == GF_WARP_LINEAR ? LINEAR
+                                                                : TABLE;
+    return makers[format.bits == 8 ? format.channels / 2 : 1 + format.channels][method];
+}
+
+/* ---- rows ---- */
+
+/* Whether the window lies in the picture, and a column more: vectors are longer than its rows. */
+static bool is_inside(const struct gf_warp *warp, const struct gf_warp_run *run, int k)
+{
+    const int before = warp->taps / 2 - 1;
+    const int x = run->x[k] - before, y = run->y[k] - before;
+    return x >= 0 && y >= 0 && x < warp->in_width - warp->taps && y <= warp->in_height - warp->taps;
+}
+
+/* One sample a pixel, of RGB of 8 bits: stretches of windows inside the picture as vectors. */
+static void make_rgb8(const struct sampler *s, run_maker *maker, const struct gf_warp_run *run,
+                      int count, unsigned char *out)
+{
+    for (int k = 0; k < count;) {
+        const int first = k;
+        while (k < count && is_inside(s->warp, run, k))
+            k++;
+        const int done =
+            k > first ? gf_warp_simd_rgb8(s->warp, s->in, run, first, k - first, out + 3 * first)
+                      : 0;
+        const int rest = first + done;
+        while (k < count && !is_inside(s->warp, run, k))
+            k++;
+        maker(s, run, rest, k, out, NULL);
+    }
+}
+
+static void make_mean(const struct sampler *s, run_maker *maker, int x, int y, int count,
+                      unsigned char *out)
+{
+    const int samples = s->warp->nx * s->warp->ny, channels = s->in->format.channels;
+    const int max = gf_sample_max(s->in->format);
+    int64_t sums[GF_WARP_RUN * CHANNELS_MAX] = {0};
+    struct gf_warp_run run;
+    for (int sample = 0; sample < samples; sample++) {
+        positions(s->warp, x, y, sample, count, &run);
+        maker(s, &run, 0, count, NULL, sums);
+    }
+    for (int i = 0; i < count * channels; i++)
+        store(out, s->in->format.bits, i, gf_warp_mean(s->warp, sums[i], max));
+}
+
+void gf_warp_cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
+                 void *scratch)
+{
+    const struct gf_warp *const warp = stage->constants;
+    const size_t size = (size_t)(in->format.channels * in->format.bits / 8);
+    const struct sampler sampler = {warp, in, gf_warp_weights(warp), size};
+    run_maker *const maker = maker_of(warp, in->format);
+    const bool vectors = in->format.bits == 8 && in->format.channels == 3 && warp->taps > 1;
+    (void)scratch;
+    for (int y = out->y; y < out->y + out->rows; y++) {
+        for (int x = 0; x < out->format.width; x += GF_WARP_RUN) {
+            const int left = out->format.width - x, count = left < GF_WARP_RUN ? left : GF_WARP_RUN;
+            unsigned char *const to = gf_view_row(out, y) + (size_t)x * size;
+            struct gf_warp_run run;
+            if (warp->nx * warp->ny > 1) {
+                make_mean(&sampler, maker, x, y, count, to);
+                continue;
+            }
+            positions(warp, x, y, 0, count, &run);
+            if (vectors)
+                make_rgb8(&sampler, maker, &run, count, to);
+            else
+                maker(&sampler, &run, 0, count, to, NULL);
+        }
+    }
+}
