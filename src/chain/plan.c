@@ -96,7 +96,7 @@ static enum gf_status add_colour(struct builder *b, struct item item, struct gf_
 }
 
 /* Adds a filter, and before it the conversion of alpha that it asks for: stencils work on
- * premultiplied colour, point filters on straight colour, geometry on either. Between two stencils
+ * premultiplied colour, point filters and those like them on straight colour, geometry on either. Between two stencils
  * the colour stays premultiplied, in 16 bits, and within 0..alpha. */
 static enum gf_status add_filter(struct builder *b, struct item item, struct gf_error *error)
 {
@@ -110,7 +110,7 @@ static enum gf_status add_filter(struct builder *b, struct item item, struct gf_
         b->straight_bits = bits;
     } else if (filter->kind == GF_STENCIL && b->may_exceed_alpha) {
         status = add_item(b, (struct item){.filter = &gf_limit_to_alpha}, error);
-    } else if (filter->kind == GF_POINT && b->straight_bits) {
+    } else if ((filter->kind == GF_POINT || filter->kind == GF_STRAIGHT) && b->straight_bits) {
         status = add_straight(b, error);
     }
     if (filter->kind == GF_STENCIL)

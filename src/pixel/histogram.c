@@ -8,6 +8,7 @@
 #include "base/target_clones.h"
 #include "pixel/colour.h"
 #include "pixel/histogram.h"
+#include "pixel/histogram_tiles.h"
 #include "pixel/sample.h"
 #include "stage/stage.h"
 
@@ -80,6 +81,10 @@ void *gf_lightness_tables(int bits, size_t *size)
 
 int gf_statistic_channels(enum gf_statistic statistic, struct gf_format format)
 {
+    if (gf_statistic_kind(statistic) == GF_STATISTIC_TILES) {
+        const struct gf_tiles tiles = gf_tiles_of(statistic, format);
+        return tiles.columns * tiles.rows;
+    }
     return statistic == GF_STATISTIC_CHANNELS ? gf_colour_channels(format) : 1;
 }
 
@@ -199,9 +204,21 @@ static void add_piece(const void *in, int n, struct gf_format format, enum gf_st
     }
 }
 
+void gf_histogram_luma(const void *in, int n, struct gf_format format, uint32_t *bin)
+{
+    if (format.bits == 8)
+        find_bins_8(in, n, format.channels, true, 0, bin);
+    else
+        find_bins_16(in, n, format.channels, true, 0, bin);
+}
+
 void gf_histogram_add(const struct gf_view *view, enum gf_statistic statistic,
                       struct gf_histogram *histogram)
 {
+    if (gf_statistic_kind(statistic) == GF_STATISTIC_TILES) {
+        gf_histogram_add_tiles(view, statistic, histogram);
+        return;
+    }
     const struct gf_format format = view->format;
     const int pixel_bytes = format.channels * format.bits / 8;
     struct tally tally = {0};

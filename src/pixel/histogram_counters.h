@@ -11,7 +11,7 @@ extern "C" {
 
 extern gf_counter gf_histogram_global_cuda, gf_histogram_shared_cuda, gf_histogram_warp_cuda,
     gf_histogram_lanes_cuda, gf_histogram_aggregated_cuda, gf_histogram_packed_cuda,
-    gf_histogram_cluster_cuda;
+    gf_histogram_cluster_cuda, gf_histogram_tiles_cuda;
 
 #ifdef __cplusplus
 }

@@ -17,11 +17,45 @@ enum gf_statistic {
     GF_STATISTIC_LUMA,      /* gf_luma601, or the gray channel */
     GF_STATISTIC_JOINT,     /* all colour channels in one */
     GF_STATISTIC_LIGHTNESS, /* CIELAB L* scaled to 0..M; a gray sample counts as a gray RGB pixel */
-    GF_STATISTIC_KINDS
+    GF_STATISTIC_KINDS,
+    /* The luma of each tile of a grid by itself, as LUMA; gf_statistic_of_tiles() says of which. */
+    GF_STATISTIC_TILES = GF_STATISTIC_KINDS,
+    GF_STATISTIC_MOST = 0xffffff
+};
+enum { GF_TILES_MAX = 16 }; /* a side */
+
+/* The statistic of columns * rows tiles. */
+static inline enum gf_statistic gf_statistic_of_tiles(int columns, int rows)
+{
+    return (enum gf_statistic)(GF_STATISTIC_TILES | columns << 8 | rows << 16);
+}
+
+/* What it counts, without the size of a grid. */
+static inline enum gf_statistic gf_statistic_kind(enum gf_statistic statistic)
+{
+    return (enum gf_statistic)(statistic & 255);
+}
+
+/* A picture in tiles of one size. Where a side is no multiple of the number of tiles, both are
+ * drawn out, to the next one, by reflecting the picture at its edge, as by OpenCV's createCLAHE. */
+struct gf_tiles {
+    int columns, rows;
+    int width, height; /* of a tile, in pixels */
 };
 
+static inline struct gf_tiles gf_tiles_of(enum gf_statistic statistic, struct gf_format format)
+{
+    struct gf_tiles tiles = {statistic >> 8 & 255, statistic >> 16 & 255, 0, 0};
+    const int right = format.width % tiles.columns, below = format.height % tiles.rows;
+    const int more_columns = right || below ? tiles.columns - right : 0;
+    const int more_rows = right || below ? tiles.rows - below : 0;
+    tiles.width = (format.width + more_columns) / tiles.columns;
+    tiles.height = (format.height + more_rows) / tiles.rows;
+    return tiles;
+}
+
 struct gf_histogram {
-    int channels;    /* colour channels for CHANNELS, else 1 */
+    int channels;    /* colour channels for CHANNELS, tiles for TILES, else 1 */
     int bins;        /* M + 1 */
     uint64_t *count; /* [channels][bins] */
 };

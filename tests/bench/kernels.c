@@ -44,6 +44,7 @@ static const struct spec specs[] = {
     {"equalize=channel", NULL, "equalize", 0, 0, 0},
     {"equalize=joint", NULL, "equalize", 0, 0, 0},
     {"equalize=lightness", NULL, NULL, 0.25, 0, 0},
+    {"clahe", "8x8 tiles", NULL, 0.18, 0, 0},
     {"normalize", NULL, "normalize", 0, 0, 0},
     {"normalize=clip=1:mode=luma", NULL, NULL, 0, 0, 0},
     {"threshold=otsu", NULL, NULL, 0, 0, 0},

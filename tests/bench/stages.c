@@ -188,7 +188,10 @@ static bool time_statistic(struct statistic_call *call, struct gf_histogram *his
 {
     static const char *const names[GF_STATISTIC_KINDS] = {"", "histogram channel", "histogram luma",
                                                           "histogram joint", "histogram lightness"};
-    const char *const name = call->extremes ? "extremes" : names[call->statistic];
+    const char *const name = call->extremes ? "extremes"
+                             : gf_statistic_kind(call->statistic) == GF_STATISTIC_TILES
+                                 ? "histogram tiles"
+                                 : names[call->statistic];
     int code = 0;
     if (!bench_fill(call->count, 0, bytes) || !bench_once(launch_statistic, call, &code))
         return bench_fail(row, name, bench_error_text(code));

@@ -85,3 +85,12 @@ for rows in 1 7 33; do
 done
 run 0 gpufilter -i in.ppm -o other.ppm blur=1,addnoise=0.1:seed=2,invert
 ! cmp -s whole.ppm other.ppm || problem "seeds 1 and 2 give the same"
+
+begin "clahe makes the same picture in bands, of every number of tiles and lanes"
+for chain in clahe clahe=4:5:7 clahe=0:16:16 clahe=2:1:1,blur=1,clahe=3:2:3; do
+    run 0 gpufilter -i in.ppm -o whole.ppm $chain
+    for rows in 1 7 33; do
+        run 0 gpufilter -i in.ppm -o bands.ppm --band-rows=$rows --lanes=3 --threads=3 $chain
+        cmp -s whole.ppm bands.ppm || problem "$chain: bands of $rows rows"
+    done
+done

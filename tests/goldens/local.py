@@ -1,4 +1,5 @@
 """The goldens of noise and local contrast: scipy, OpenCV, scikit-image. make.py calls local()."""
+import cv2
 import numpy as np
 from scipy.special import ndtri
 
@@ -35,5 +36,21 @@ def noise(golden, rounded, rgb, gray16, rgba):
     golden("invert,addnoise=0.2:uniform:7,invert", "rgb.ppm", rounded(rgb - 51 * even, rgb))
 
 
+def equalised_by_place(golden, rgb, gray, gray16, rgb16):
+    for clip, columns, rows, name, picture in [(2, 8, 8, "gray.pgm", gray), (0, 3, 5, "gray.pgm", gray),
+                                               (40, 16, 1, "gray.pgm", gray), (3.5, 4, 2, "gray16.pgm", gray16)]:
+        golden(f"clahe={clip}:{columns}:{rows}", name, cv2.createCLAHE(clip, (columns, rows)).apply(picture), 0)
+    for name, picture in (("rgb.ppm", rgb), ("rgb16.ppm", rgb16)):
+        ycc = cv2.cvtColor(picture, cv2.COLOR_RGB2YCrCb)
+        # The project's own luma: OpenCV's differs by one where 77/256 is not 0.299.
+        y = (picture.astype(np.int64) @ np.array([77, 150, 29]) + 128) >> 8
+        ycc[:, :, 0] = cv2.createCLAHE(3, (4, 4)).apply(y.astype(picture.dtype))
+        expected = picture.astype(np.int64) + (ycc[:, :, 0] - y)[:, :, None]
+        golden("clahe=3:4:4", name, np.clip(expected, 0, np.iinfo(picture.dtype).max).astype(picture.dtype), 0)
+        if name == "rgb.ppm":
+            golden("clahe=3:4:4", name, cv2.cvtColor(ycc, cv2.COLOR_YCrCb2RGB), 3, 950)
+
+
 def local(golden, rounded, rgb, gray, gray16, rgb16, rgba):
     noise(golden, rounded, rgb, gray16, rgba)
+    equalised_by_place(golden, rgb, gray, gray16, rgb16)

@@ -70,6 +70,8 @@ static cudaError_t choose(const struct gf_view *view, enum gf_statistic statisti
 extern "C" int gf_histogram_cuda(const struct gf_view *view, enum gf_statistic statistic,
                                  unsigned long long *count, const void *tables, void *stream)
 {
+    if (gf_statistic_kind(statistic) == GF_STATISTIC_TILES)
+        return gf_histogram_tiles_cuda(view, statistic, count, tables, stream);
     gf_counter *counter = NULL;
     const cudaError_t status = choose(view, statistic, &counter);
     return status == cudaSuccess ? counter(view, statistic, count, tables, stream) : status;

@@ -1,0 +1,46 @@
+/* clahe: what the CPU and the device share. */
+#ifndef GF_FILTERS_CLAHE_H
+#define GF_FILTERS_CLAHE_H
+
+#include <stdint.h>
+
+#include "base/elementary.h"
+#include "stage/histogram.h"
+
+/* stage->constants. Behind it lie the tables: of 8 bits uint32_t [rows + 1][columns + 1][256], a
+ * byte from each of the four tiles around a pixel between the same centres: above left, above
+ * right, below left, below right; of 16 bits uint16_t [rows][columns][65536]. Beyond the outermost
+ * centres the nearest tile stands for the missing. */
+struct gf_clahe {
+    struct gf_tiles tiles;
+    float inverse_width, inverse_height; /* of a tile */
+    int unused[2];                       /* the tables begin at a multiple of 16 */
+};
+
+/* Where a column or a row lies: 0 before the first centre, n behind the n-th, and the part of the
+ * way to the next one. The arithmetic is that of OpenCV 4's clahe.cpp, here and below. */
+struct gf_clahe_place {
+    int cell;
+    float part;
+};
+
+GF_HOST_DEVICE struct gf_clahe_place gf_clahe_place_of(int at, float inverse)
+{
+    const float centred = (float)at * inverse - 0.5f;
+    const int towards_0 = (int)centred;
+    const int before = centred < (float)towards_0 ? towards_0 - 1 : towards_0;
+    const struct gf_clahe_place place = {before + 1, centred - (float)before};
+    return place;
+}
+
+/* Between four values, rounded half to even. */
+GF_HOST_DEVICE int gf_clahe_mix(float above_left, float above_right, float below_left,
+                                float below_right, float right, float below)
+{
+    const float left = 1.0f - right, above = 1.0f - below;
+    const float v = (above_left * left + above_right * right) * above +
+                    (below_left * left + below_right * right) * below;
+    return (int)((v + GF_ROUNDING_SHIFT) - GF_ROUNDING_SHIFT);
+}
+
+#endif
