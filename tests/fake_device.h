@@ -42,13 +42,14 @@ struct fake_device {
     char complaint[200];
 };
 
-enum fake_op_kind { FAKE_COPY, FAKE_RUN, FAKE_STATISTIC, FAKE_MARK };
+enum fake_op_kind { FAKE_COPY, FAKE_LOAD, FAKE_RUN, FAKE_STATISTIC, FAKE_MARK };
 struct fake_op {
     enum fake_op_kind kind;
     struct gf_view in, out;
     const struct gf_stage *stage;
     const void *constants;
     unsigned char *scratch;
+    void *staged, *loaded; /* copies of constants: what they come from, and where they belong */
     enum gf_span_kind span;
     int index;
     size_t bytes;
@@ -268,10 +269,24 @@ static void fake_statistic_close(struct gf_lane *lane)
     fake->histogram.count = NULL;
 }
 
+/* Forgets what was queued. */
+static void fake_drop_ops(struct fake_lane *lane)
+{
+    for (int i = 0; i < lane->ops; i++)
+        free(lane->op[i].staged);
+    lane->ops = 0;
+}
+
+/* Constants may be under way for work that never came. */
 static void fake_lane_close(struct gf_lane *lane)
 {
-    if (((struct fake_lane *)lane)->ops && !fake_of(lane)->failed)
+    struct fake_lane *const fake = (struct fake_lane *)lane;
+    bool work = false;
+    for (int i = 0; i < fake->ops; i++)
+        work |= fake->op[i].kind != FAKE_LOAD;
+    if (work && !fake_of(lane)->failed)
         fake_complain(fake_of(lane), "a lane was closed with work under way");
+    fake_drop_ops(fake);
     fake_of(lane)->lanes_open--;
     fake_statistic_close(lane);
     free(lane);
@@ -280,18 +295,6 @@ static void fake_lane_close(struct gf_lane *lane)
 static void fake_lane_enter(struct gf_lane *lane)
 {
     fake_entered = lane->backend;
-}
-
-static enum gf_status fake_load(struct gf_backend *backend, const struct gf_stage *stage,
-                                const void **constants, struct gf_error *error)
-{
-    (void)error;
-    if (!stage->constants_size)
-        return GF_OK;
-    void *const data = fake_new_block((struct fake_device *)backend, stage->constants_size, stage);
-    memcpy(data, stage->constants, stage->constants_size);
-    *constants = data;
-    return GF_OK;
 }
 
 static void fake_unload(struct gf_backend *backend, const void *constants)
@@ -307,6 +310,27 @@ static void fake_queue(struct gf_lane *lane, struct fake_op op)
     fake_check_thread(fake_of(lane), "work");
     assert_true(fake->ops < 512);
     fake->op[fake->ops++] = op;
+}
+
+/* For a lane the constants come in its order, from a copy: the stage may go on. */
+static enum gf_status fake_load(struct gf_backend *backend, struct gf_lane *lane,
+                                const struct gf_stage *stage, const void **constants,
+                                struct gf_error *error)
+{
+    (void)error;
+    if (!stage->constants_size)
+        return GF_OK;
+    void *const data = fake_new_block((struct fake_device *)backend, stage->constants_size, stage);
+    void *const staged = lane ? malloc(stage->constants_size) : data;
+    assert_non_null(staged);
+    memcpy(staged, stage->constants, stage->constants_size);
+    if (lane)
+        fake_queue(lane, (struct fake_op){.kind = FAKE_LOAD,
+                                          .staged = staged,
+                                          .loaded = data,
+                                          .bytes = stage->constants_size});
+    *constants = data;
+    return GF_OK;
 }
 
 static enum gf_status fake_failure(struct gf_error *error)
@@ -449,6 +473,9 @@ static void fake_do(struct fake_lane *lane, const struct fake_op *op)
     case FAKE_COPY:
         fake_copy(&op->in, &op->out);
         break;
+    case FAKE_LOAD:
+        memcpy(op->loaded, op->staged, op->bytes);
+        break;
     case FAKE_RUN:
         fake_do_run(fake_of(&lane->base), op);
         break;
@@ -470,12 +497,12 @@ static enum gf_status fake_wait(struct gf_lane *lane, struct gf_error *error)
     struct fake_lane *const fake = (struct fake_lane *)lane;
     fake_check_thread(device, "wait");
     if (fake_has_failed(device)) {
-        fake->ops = 0;
+        fake_drop_ops(fake);
         return fake_failure(error);
     }
     for (int i = 0; i < fake->ops; i++)
         fake_do(fake, &fake->op[i]);
-    fake->ops = 0;
+    fake_drop_ops(fake);
     pthread_mutex_lock(&device->lock);
     device->waits++;
     pthread_mutex_unlock(&device->lock);

@@ -152,12 +152,13 @@ static enum gf_status fake_inspect(struct gf_lane *lane, const struct gf_stage_w
     return GF_OK;
 }
 
-static enum gf_status load_near(struct gf_backend *backend, const struct gf_stage *stage,
-                                const void **constants, struct gf_error *error)
+static enum gf_status load_near(struct gf_backend *backend, struct gf_lane *lane,
+                                const struct gf_stage *stage, const void **constants,
+                                struct gf_error *error)
 {
     if (stage->variant && stage->variant->architecture == 900)
         return gf_fail(error, GF_ERROR_UNAVAILABLE, "variant=far needs more");
-    return fake_load(backend, stage, constants, error);
+    return fake_load(backend, lane, stage, constants, error);
 }
 
 static void open_probe(struct fake_device *device)

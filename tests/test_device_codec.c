@@ -24,7 +24,7 @@ static struct {
     bool declines, waits;                               /* waits: each group takes a while */
     uint64_t lent_bytes;                                /* 0: no limit */
     /* Counted by the fakes. */
-    int open, decoded, encoded, largest_group;
+    int open, decoded, encoded, largest_group, expected;
     bool too_much_memory;
 } fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -109,6 +109,25 @@ static void decode_picture(const struct gf_jpeg_decode_picture *picture)
     }
     jpeg_finish_decompress(&jpeg);
     jpeg_destroy_decompress(&jpeg);
+}
+
+static void expect(pthread_t owner, int pictures)
+{
+    assert_true(pthread_equal(owner, pthread_self()));
+    assert_true(pictures > 0);
+    pthread_mutex_lock(&fake.lock);
+    fake.expected = pictures > fake.expected ? pictures : fake.expected;
+    pthread_mutex_unlock(&fake.lock);
+}
+
+void gf_jpeg_decoder_expect(struct gf_jpeg_decoder *decoder, int pictures)
+{
+    expect(decoder->owner, pictures);
+}
+
+void gf_jpeg_encoder_expect(struct gf_jpeg_encoder *encoder, int pictures)
+{
+    expect(encoder->owner, pictures);
 }
 
 enum gf_status gf_jpeg_decoder_run(struct gf_jpeg_decoder *decoder,
@@ -247,7 +266,7 @@ static void reset_fake(void)
     fake.start = fake.decode_status = fake.encode_status = GF_OK;
     fake.declines = fake.waits = false;
     fake.lent_bytes = 0;
-    fake.decoded = fake.encoded = fake.largest_group = 0;
+    fake.decoded = fake.encoded = fake.largest_group = fake.expected = 0;
 }
 
 /* ---- runs ---- */
@@ -653,6 +672,7 @@ static void test_groups(void **state)
     assert_int_equal(fake.decoded, CALLERS * ROUNDS);
     assert_int_equal(fake.encoded, CALLERS * ROUNDS);
     assert_in_range(fake.largest_group, 2, 10);
+    assert_int_equal(fake.expected, CALLERS);
     assert_false(fake.too_much_memory);
     for (int i = 0; i < 2; i++) {
         picture_free(&picture[i]);

@@ -175,8 +175,10 @@ enum gf_status gf_cuda_check_architecture(const struct cuda_backend *cuda,
         cuda->device->architecture / 10, cuda->device->architecture % 10);
 }
 
-static enum gf_status cuda_load(struct gf_backend *backend, const struct gf_stage *stage,
-                                const void **constants, struct gf_error *error)
+/* The driver has copied the constants when the call returns: they are no pinned memory. */
+static enum gf_status cuda_load(struct gf_backend *backend, struct gf_lane *lane,
+                                const struct gf_stage *stage, const void **constants,
+                                struct gf_error *error)
 {
     struct cuda_backend *const cuda = backend_of(backend);
     const enum gf_status status = gf_cuda_check_architecture(cuda, stage, error);
@@ -191,10 +193,12 @@ static enum gf_status cuda_load(struct gf_backend *backend, const struct gf_stag
         return gf_cuda_fail(error, cuda->options.device, "cudaMalloc", cudaErrorMemoryAllocation);
     *constants = block->data;
     /* Not on the default stream, where the pictures of all threads would wait for one another. */
+    cudaStream_t const stream = lane ? gf_cuda_stream(lane) : cudaStreamPerThread;
     GF_CUDA_TRY(cudaMemcpyAsync(block->data, stage->constants, stage->constants_size,
-                                cudaMemcpyHostToDevice, cudaStreamPerThread),
+                                cudaMemcpyHostToDevice, stream),
                 cuda->options.device, error);
-    GF_CUDA_TRY(cudaStreamSynchronize(cudaStreamPerThread), cuda->options.device, error);
+    if (!lane)
+        GF_CUDA_TRY(cudaStreamSynchronize(stream), cuda->options.device, error);
     return GF_OK;
 }
 

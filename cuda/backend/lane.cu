@@ -24,8 +24,10 @@ void gf_cuda_lane_close(struct gf_lane *lane)
     struct cuda_lane *const cuda = (struct cuda_lane *)lane;
     for (int i = 0; i < cuda->events; i++)
         cudaEventDestroy(cuda->mark[i].event);
-    if (cuda->stream)
+    if (cuda->stream) {
+        cudaStreamSynchronize(cuda->stream); /* constants may be under way for work that failed */
         cudaStreamDestroy(cuda->stream);
+    }
     free(cuda);
 }
 

@@ -5,9 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/spans.h"
+#include "base/start_times.h"
 #include "cuda/common/check.cuh"
 #include "cuda/jpeg/plan.cuh"
 #include "cuda/jpeg/reconstruct.cuh"
+#include "cuda/jpeg/room.cuh"
 
 enum { STEPS = 6 };
 /* Long subsequences take fewer passes and less work each; short ones keep the whole device busy
@@ -17,6 +20,7 @@ static constexpr uint64_t FEW_BITS = 100u << 20, MANY_BITS = 400u << 20;
 struct gf_jpeg_decoder {
     int device;
     uint64_t memory_most;
+    int expected; /* pictures at once */
     cudaStream_t stream;
     unsigned char *memory, *pinned; /* pinned: what the device gets in one copy */
     uint64_t memory_bytes, pinned_bytes;
@@ -41,25 +45,49 @@ extern "C" uint64_t gf_jpeg_decoder_bytes(const struct gf_jpeg_header *header, s
     return gf_jpeg_lay_out(NULL, &amounts).bytes;
 }
 
+static enum gf_status grow_memory(struct gf_jpeg_decoder *decoder, uint64_t bytes, int count,
+                                  struct gf_error *error)
+{
+    const double begin_s = gf_now();
+    const uint64_t roomy = room_for(bytes, count, decoder->expected, decoder->memory_most);
+    (void)cudaFree(decoder->memory);
+    decoder->memory = NULL;
+    decoder->memory_bytes = 0;
+    if (roomy > bytes && cudaMalloc((void **)&decoder->memory, roomy) == cudaSuccess) {
+        decoder->memory_bytes = roomy;
+    } else {
+        (void)cudaGetLastError();
+        GF_CUDA_TRY(cudaMalloc((void **)&decoder->memory, bytes), decoder->device, error);
+        decoder->memory_bytes = bytes;
+    }
+    gf_start_note(GF_START_MEMORY, begin_s);
+    return GF_OK;
+}
+
+static enum gf_status grow_pinned(struct gf_jpeg_decoder *decoder, uint64_t bytes, int count,
+                                  struct gf_error *error)
+{
+    const double begin_s = gf_now();
+    const uint64_t roomy = room_for(bytes, count, decoder->expected, UINT64_MAX);
+    (void)cudaFreeHost(decoder->pinned);
+    decoder->pinned = NULL;
+    decoder->pinned_bytes = 0;
+    GF_CUDA_TRY(cudaHostAlloc((void **)&decoder->pinned, roomy, 0), decoder->device, error);
+    decoder->pinned_bytes = roomy;
+    gf_start_note(GF_START_PINNED, begin_s);
+    return GF_OK;
+}
+
 static enum gf_status grow(struct gf_jpeg_decoder *decoder, const struct jpeg_layout *layout,
                            struct gf_error *error)
 {
-    if (layout->bytes > decoder->memory_bytes) {
-        (void)cudaFree(decoder->memory);
-        decoder->memory = NULL;
-        decoder->memory_bytes = 0;
-        GF_CUDA_TRY(cudaMalloc((void **)&decoder->memory, layout->bytes), decoder->device, error);
-        decoder->memory_bytes = layout->bytes;
-    }
-    if (layout->described_bytes > decoder->pinned_bytes) {
-        (void)cudaFreeHost(decoder->pinned);
-        decoder->pinned = NULL;
-        decoder->pinned_bytes = 0;
-        GF_CUDA_TRY(cudaHostAlloc((void **)&decoder->pinned, layout->described_bytes, 0),
-                    decoder->device, error);
-        decoder->pinned_bytes = layout->described_bytes;
-    }
-    return GF_OK;
+    const int count = layout->group.count;
+    enum gf_status status = GF_OK;
+    if (layout->bytes > decoder->memory_bytes)
+        status = grow_memory(decoder, layout->bytes, count, error);
+    if (!status && layout->described_bytes > decoder->pinned_bytes)
+        status = grow_pinned(decoder, layout->described_bytes, count, error);
+    return status;
 }
 
 /* ---- one group ---- */
@@ -233,6 +261,11 @@ extern "C" void gf_jpeg_decoder_measure(struct gf_jpeg_decoder *decoder,
 {
     decoder->steps = steps;
     decoder->subsequence_bits = subsequence_bits;
+}
+
+extern "C" void gf_jpeg_decoder_expect(struct gf_jpeg_decoder *decoder, int pictures)
+{
+    decoder->expected = pictures;
 }
 
 static enum gf_status open_device(struct gf_jpeg_decoder *decoder, struct gf_error *error)

@@ -32,6 +32,10 @@ enum gf_status gf_jpeg_decoder_create(int device, uint64_t memory_most,
                                       struct gf_error *error) GF_CHECKED;
 void gf_jpeg_decoder_destroy(struct gf_jpeg_decoder *decoder);
 
+/* As many pictures are likely to come at once: memory that has to grow grows to what they need if
+ * they are like those that are there, as far as that is not too much. */
+void gf_jpeg_decoder_expect(struct gf_jpeg_decoder *decoder, int pictures);
+
 /* Decodes the pictures and returns when they are there. A picture with `decoded` has exactly the
  * pixels that libjpeg-turbo makes of the file, and libjpeg-turbo has no warning about it. The work
  * is bounded, whatever the files hold. */

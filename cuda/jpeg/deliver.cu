@@ -48,6 +48,12 @@ static __global__ void __launch_bounds__(DELIVER_THREADS)
         to[i] = from[i];
 }
 
+cudaError_t gf_jpeg_deliver_load(void)
+{
+    struct cudaFuncAttributes attributes;
+    return cudaFuncGetAttributes(&attributes, deliver_kernel);
+}
+
 cudaError_t gf_jpeg_deliver_launch(const struct scan_delivery *delivery, cudaStream_t stream)
 {
     const int each = DELIVER_BLOCKS / delivery->count;

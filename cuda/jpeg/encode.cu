@@ -44,6 +44,12 @@ struct encode_shape gf_jpeg_encode_shape(int shape)
     return shapes[shape];
 }
 
+cudaError_t gf_jpeg_encode_load(void)
+{
+    struct cudaFuncAttributes attributes;
+    return cudaFuncGetAttributes(&attributes, encode_kernel<shape_420>);
+}
+
 cudaError_t gf_jpeg_encode_launch(int shape, const struct encode_group *group, cudaStream_t stream)
 {
     void (*const kernels[SHAPES])(struct encode_group) = {

@@ -124,6 +124,9 @@ struct encode_shape {
     int h, v, blocks, chunk_mcus;
 };
 struct encode_shape gf_jpeg_encode_shape(int shape);
+/* Load what most pictures need: the kernel for 4:2:0, and the one that delivers. */
+cudaError_t gf_jpeg_encode_load(void);
+cudaError_t gf_jpeg_deliver_load(void);
 cudaError_t gf_jpeg_encode_launch(int shape, const struct encode_group *group, cudaStream_t stream);
 cudaError_t gf_jpeg_deliver_launch(const struct scan_delivery *delivery, cudaStream_t stream);
 

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/spans.h"
+#include "base/start_times.h"
 #include "cuda/common/check.cuh"
 #include "cuda/jpeg/encoder_state.cuh"
 
@@ -90,6 +92,7 @@ static uint64_t choose(struct gf_jpeg_encoder *encoder, int count)
             chosen++;
         }
     }
+    encoder->placed = chosen;
     return bytes;
 }
 
@@ -178,8 +181,8 @@ static enum gf_status deliver(struct gf_jpeg_encoder *encoder, struct gf_error *
     const struct scan_delivery delivery = {(const struct encode_picture *)encoder->memory,
                                            encoder->device_sizes,
                                            encoder->placed,
-                                           encoder->scans + encoder->scans_used,
-                                           encoder->scans_size - encoder->scans_used,
+                                           encoder->scans.data + encoder->scans_used,
+                                           encoder->scans.size - encoder->scans_used,
                                            encoder->sizes};
     GF_CUDA_TRY(gf_jpeg_deliver_launch(&delivery, encoder->stream), encoder->device, error);
     const enum gf_status status = mark(encoder, 2, error);
@@ -252,7 +255,7 @@ static enum gf_status run_round(struct gf_jpeg_encoder *encoder,
     if (status)
         return status;
     const uint64_t room = encoder->scans_used + room_for_scans(encoder, true);
-    if (room > encoder->scans_size) {
+    if (room > encoder->scans.size) {
         status = gf_jpeg_reserve_scans(encoder, room, error);
         if (!status)
             status = deliver(encoder, error);
@@ -291,7 +294,7 @@ extern "C" enum gf_status gf_jpeg_encoder_run(struct gf_jpeg_encoder *encoder,
     for (int i = 0; i < count && !status; i++) {
         const struct part *const part = encoder->parts + i;
         pictures[i].encoded = part->size > 0;
-        pictures[i].scan = encoder->scans + part->offset;
+        pictures[i].scan = encoder->scans.data + part->offset;
         pictures[i].size = part->size;
     }
     return status;
@@ -301,6 +304,21 @@ extern "C" void gf_jpeg_encoder_measure(struct gf_jpeg_encoder *encoder,
                                         struct gf_jpeg_encode_steps *steps)
 {
     encoder->steps = steps;
+}
+
+extern "C" void gf_jpeg_encoder_expect(struct gf_jpeg_encoder *encoder, int pictures)
+{
+    encoder->expected = pictures;
+}
+
+/* Kernels are loaded at their first launch. Here the first pictures are still being decoded. */
+static enum gf_status load_kernels(const struct gf_jpeg_encoder *encoder, struct gf_error *error)
+{
+    const double begin_s = gf_now();
+    GF_CUDA_TRY(gf_jpeg_encode_load(), encoder->device, error);
+    GF_CUDA_TRY(gf_jpeg_deliver_load(), encoder->device, error);
+    gf_start_note(GF_START_KERNELS, begin_s);
+    return GF_OK;
 }
 
 static enum gf_status open_encoder(struct gf_jpeg_encoder *encoder, struct gf_error *error)
@@ -315,7 +333,7 @@ static enum gf_status open_encoder(struct gf_jpeg_encoder *encoder, struct gf_er
         GF_CUDA_TRY(cudaEventCreate(&encoder->marks[i]), encoder->device, error);
     GF_CUDA_TRY(cudaMalloc(&encoder->tables, QUALITIES * sizeof *encoder->tables), encoder->device,
                 error);
-    return GF_OK;
+    return load_kernels(encoder, error);
 }
 
 extern "C" enum gf_status gf_jpeg_encoder_create(int device, uint64_t memory_most,
@@ -340,7 +358,7 @@ extern "C" void gf_jpeg_encoder_destroy(struct gf_jpeg_encoder *encoder)
     if (!encoder)
         return;
     gf_jpeg_free_group(encoder);
-    cudaFreeHost(encoder->scans);
+    gf_cuda_pinned_free(&encoder->scans);
     cudaFree(encoder->memory);
     cudaFree(encoder->tables);
     if (encoder->ended)

@@ -36,6 +36,9 @@ enum gf_status gf_jpeg_encoder_create(int device, uint64_t memory_most,
                                       struct gf_error *error) GF_CHECKED;
 void gf_jpeg_encoder_destroy(struct gf_jpeg_encoder *encoder);
 
+/* As gf_jpeg_decoder_expect(). */
+void gf_jpeg_encoder_expect(struct gf_jpeg_encoder *encoder, int pictures);
+
 /* Encodes the group and returns when the bytes are there. The pictures must be complete when it is
  * called: what writes them must have ended. */
 enum gf_status gf_jpeg_encoder_run(struct gf_jpeg_encoder *encoder,

@@ -4,6 +4,7 @@
 
 #include <cuda_runtime.h>
 
+#include "cuda/common/pinned.cuh"
 #include "cuda/jpeg/encode_group.cuh"
 #include "cuda/jpeg/encoder.h"
 
@@ -24,6 +25,7 @@ struct part {
 struct gf_jpeg_encoder {
     int device;
     uint64_t memory_most;
+    int expected; /* pictures at once */
     cudaStream_t stream;
     cudaEvent_t ended;                  /* waiting for it lets other threads have the processor */
     cudaEvent_t marks[MARKS];           /* with times */
@@ -32,8 +34,8 @@ struct gf_jpeg_encoder {
     bool made[QUALITIES];               /* of the tables */
     unsigned char *memory;              /* device */
     uint64_t memory_size;
-    unsigned char *scans; /* pinned */
-    uint64_t scans_size, scans_used;
+    struct pinned_memory scans;
+    uint64_t scans_used;
     /* Of the largest group: */
     int capacity;
     struct encode_picture *pictures; /* pinned */
@@ -41,7 +43,7 @@ struct gf_jpeg_encoder {
     int *indices;                    /* of the pictures in the group */
     struct part *parts;
     /* Of the round: */
-    int placed; /* pictures */
+    int placed; /* pictures, from their choice on */
     uint64_t *device_sizes;
     struct encode_group groups[SHAPES];
 };
@@ -51,10 +53,11 @@ static inline uint64_t aligned(uint64_t size)
     return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* Each makes room for at least so many bytes or pictures. */
+/* Each makes room for at least so many bytes or pictures; that for the bytes of the placed pictures
+ * has room for as many more as are expected. */
 enum gf_status gf_jpeg_reserve_device(struct gf_jpeg_encoder *encoder, uint64_t size,
                                       struct gf_error *error);
-/* Keeps the scans that are there. */
+/* Keeps the scans that are there; `size` counts them, too. */
 enum gf_status gf_jpeg_reserve_scans(struct gf_jpeg_encoder *encoder, uint64_t size,
                                      struct gf_error *error);
 enum gf_status gf_jpeg_reserve_group(struct gf_jpeg_encoder *encoder, int count,

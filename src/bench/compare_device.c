@@ -133,7 +133,7 @@ static enum gf_status load_constants(const struct variants *v, struct gf_stage *
     stage->constants = NULL;
     stage->constants_size = 0;
     const enum gf_status status = gf_stage_prepare(stage, error);
-    return status ? status : backend->calls->load(backend, stage, constants, error);
+    return status ? status : backend->calls->load(backend, NULL, stage, constants, error);
 }
 
 /* Measures the row with the variant's constants and scratch, or with an empty histogram. */

@@ -73,7 +73,7 @@ static enum gf_status inspect_stage(struct gf_lane *lane, struct gf_stage *stage
     if (!status)
         status = gf_stage_prepare(stage, error);
     if (!status)
-        status = backend->calls->load(backend, stage, &work.constants, error);
+        status = backend->calls->load(backend, NULL, stage, &work.constants, error);
     if (!status)
         status = inspect(lane, &work, in, out, found, error);
     if (work.constants)

@@ -70,9 +70,10 @@ struct gf_backend_calls {
     void (*lane_close)(struct gf_lane *);
     void (*lane_enter)(struct gf_lane *); /* binds the lane to the calling thread */
 
-    /* Brings the stage's constants to where its kernels read them, until unload(). */
-    enum gf_status (*load)(struct gf_backend *, const struct gf_stage *, const void **constants,
-                           struct gf_error *);
+    /* Brings the stage's constants to where its kernels read them, until unload(). lane: the only
+     * one that reads them, in whose order they may come; NULL: any may read them at once. */
+    enum gf_status (*load)(struct gf_backend *, struct gf_lane *lane, const struct gf_stage *,
+                           const void **constants, struct gf_error *);
     void (*unload)(struct gf_backend *, const void *constants);
 
     /* Copies the rows of src to dst, which has the same y, rows and row bytes. */

@@ -100,10 +100,12 @@ static void cpu_lane_enter(struct gf_lane *lane)
     (void)lane;
 }
 
-static enum gf_status cpu_load(struct gf_backend *backend, const struct gf_stage *stage,
-                               const void **constants, struct gf_error *error)
+static enum gf_status cpu_load(struct gf_backend *backend, struct gf_lane *lane,
+                               const struct gf_stage *stage, const void **constants,
+                               struct gf_error *error)
 {
     (void)backend;
+    (void)lane;
     (void)error;
     *constants = stage->constants;
     return GF_OK;

@@ -54,6 +54,7 @@ struct gf_jpeg_device {
     pthread_mutex_t lock; /* guards what follows */
     uint64_t lent_bytes;  /* of device memory; 0: usual_bytes is the limit */
     uint64_t usual_bytes;
+    int callers; /* as many may come at once */
     bool ended;
     struct queue to_decode, to_encode;
     struct coder coder[2 * THREADS];
@@ -102,12 +103,22 @@ static void open_coder(struct coder *coder, uint64_t needed)
             : gf_jpeg_decoder_create(codec->device, bytes, &coder->decoder, &coder->error);
 }
 
+/* The pictures that are likely to come at once. */
+static int expected_pictures(struct gf_jpeg_device *codec)
+{
+    pthread_mutex_lock(&codec->lock);
+    const int callers = codec->callers;
+    pthread_mutex_unlock(&codec->lock);
+    return callers < GROUP_MOST ? callers : GROUP_MOST;
+}
+
 static enum gf_status decode_group(struct coder *coder, struct request *const *group, int count,
                                    struct gf_error *error)
 {
     struct gf_jpeg_decode_picture pictures[GROUP_MOST];
     for (int i = 0; i < count; i++)
         pictures[i] = group[i]->decode;
+    gf_jpeg_decoder_expect(coder->decoder, expected_pictures(coder->codec));
     const enum gf_status status = gf_jpeg_decoder_run(coder->decoder, pictures, count, error);
     for (int i = 0; i < count; i++)
         group[i]->decode = pictures[i];
@@ -120,6 +131,7 @@ static enum gf_status encode_group(struct coder *coder, struct request *const *g
     struct gf_jpeg_encode_picture pictures[GROUP_MOST];
     for (int i = 0; i < count; i++)
         pictures[i] = group[i]->encode;
+    gf_jpeg_encoder_expect(coder->encoder, expected_pictures(coder->codec));
     const enum gf_status status = gf_jpeg_encoder_run(coder->encoder, pictures, count, error);
     for (int i = 0; i < count; i++) {
         group[i]->encode = pictures[i];
@@ -314,9 +326,10 @@ static struct gf_jpeg_device *create(int device)
     return NULL;
 }
 
-static void add_bytes(struct gf_jpeg_device *codec, uint64_t bytes)
+static void add_caller(struct gf_jpeg_device *codec, int callers, uint64_t bytes)
 {
     pthread_mutex_lock(&codec->lock);
+    codec->callers += callers;
     codec->lent_bytes += bytes;
     pthread_mutex_unlock(&codec->lock);
 }
@@ -332,7 +345,7 @@ enum gf_status gf_jpeg_device_open(int device, uint64_t bytes, struct gf_jpeg_de
     *codec = registry[device];
     if (*codec) {
         (*codec)->users++;
-        add_bytes(*codec, bytes);
+        add_caller(*codec, 1, bytes);
     }
     pthread_mutex_unlock(&registry_lock);
     return *codec ? GF_OK : gf_fail_memory(error);
@@ -343,7 +356,7 @@ void gf_jpeg_device_close(struct gf_jpeg_device *codec, uint64_t bytes)
     if (!codec)
         return;
     pthread_mutex_lock(&registry_lock);
-    add_bytes(codec, -bytes);
+    add_caller(codec, -1, -bytes);
     const bool last = !--codec->users;
     if (last)
         registry[codec->device] = NULL;

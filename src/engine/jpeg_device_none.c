@@ -20,6 +20,12 @@ void gf_jpeg_decoder_destroy(struct gf_jpeg_decoder *decoder)
     (void)decoder;
 }
 
+void gf_jpeg_decoder_expect(struct gf_jpeg_decoder *decoder, int pictures)
+{
+    (void)decoder;
+    (void)pictures;
+}
+
 enum gf_status gf_jpeg_decoder_run(struct gf_jpeg_decoder *decoder,
                                    struct gf_jpeg_decode_picture *pictures, int count,
                                    struct gf_error *error)
@@ -48,6 +54,12 @@ enum gf_status gf_jpeg_encoder_create(int device, uint64_t memory_most,
 void gf_jpeg_encoder_destroy(struct gf_jpeg_encoder *encoder)
 {
     (void)encoder;
+}
+
+void gf_jpeg_encoder_expect(struct gf_jpeg_encoder *encoder, int pictures)
+{
+    (void)encoder;
+    (void)pictures;
 }
 
 enum gf_status gf_jpeg_encoder_run(struct gf_jpeg_encoder *encoder,

@@ -75,6 +75,7 @@ static void run_on_calling_thread(struct gf_run_state *state)
 static enum gf_status load_stages(struct gf_run_state *state, struct gf_error *error)
 {
     struct gf_segment_run *const segment_run = &state->segment_run;
+    struct gf_lane *const lane = state->workers == 1 ? state->worker[0].lane : NULL;
     enum gf_status status = GF_OK;
     for (int i = 0; !status && i < segment_run->segment->count; i++) {
         struct gf_stage *const stage =
@@ -82,8 +83,8 @@ static enum gf_status load_stages(struct gf_run_state *state, struct gf_error *e
         stage->histogram = i ? NULL : &state->histogram;
         status = gf_stage_prepare(stage, error);
         if (!status)
-            status = segment_run->run->backend->calls->load(segment_run->run->backend, stage,
-                                                            &segment_run->constants[i], error);
+            status = segment_run->run->backend->calls->load(
+                segment_run->run->backend, lane, stage, &segment_run->constants[i], error);
     }
     return status;
 }

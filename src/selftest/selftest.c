@@ -147,7 +147,7 @@ static enum gf_status run_stage(struct test *test, struct gf_stage *stage, struc
     const struct gf_view in = gf_image_view(picture), out = gf_image_view(&result);
     if (!status) {
         stage->filter->cpu(stage, &in, &out, scratch);
-        status = calls->load(test->backend, stage, &constants, error);
+        status = calls->load(test->backend, NULL, stage, &constants, error);
     }
     if (!status)
         status = run_band(test, stage, constants, &in, &out, 0, height, error);

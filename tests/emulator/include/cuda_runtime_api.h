@@ -40,6 +40,7 @@ enum cudaDeviceAttr {
     cudaDevAttrMemoryClockRate,
     cudaDevAttrGlobalMemoryBusWidth,
     cudaDevAttrComputeMode,
+    cudaDevAttrCanUseHostPointerForRegisteredMem,
 };
 
 enum cudaComputeMode {
