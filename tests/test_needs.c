@@ -30,6 +30,9 @@ static const char *const more_chains[] = {
     "unsharp=3:2:0.1:reflect",
     "bilateral=3:0.4:wrap",
     "gamma=2,invert,saturation=0.5",
+    "invert,blur=2,gamma=2",
+    "contrast=0.5,sobel=border=reflect",
+    "convolve=1 2 1:border=wrap,invert",
 };
 
 /* ---- arithmetic ---- */

@@ -85,7 +85,7 @@ static void test_segments(void **state)
     assert_plan("transpose", 1, "|transpose");
     assert_plan("blur,transpose,hflip,vflip", 1, "blur|transpose hflip|vflip");
     assert_plan("blur=border=wrap,blur", 1, "|blur blur");
-    assert_plan("threshold,blur", 1, "threshold blur");
+    assert_plan("threshold,blur", 1, "threshold+blur");
     assert_plan("threshold=otsu,blur", 1, "|threshold blur");
     assert_plan("vflip,equalize,vflip", 1, "|vflip|equalize|vflip");
 }
@@ -94,10 +94,38 @@ static void test_fusing(void **state)
 {
     (void)state;
     assert_plan("gamma=2,invert,contrast=2", 3, "gamma+invert+contrast");
-    assert_plan("invert,blur,invert,invert", 3, "invert blur invert+invert");
+    assert_plan("invert,blur,invert,invert", 3, "invert+blur+invert+invert");
     assert_plan("gamma=2,equalize,invert,brightness=0.1", 3, "gamma|equalize+invert+brightness");
     assert_plan("equalize,normalize,invert", 3, "|equalize|normalize+invert");
     assert_plan("grayscale,invert,saturation=2", 3, "grayscale+invert+saturation");
+}
+
+/* A stencil takes the tables beside it along; other point filters, depths and borders do not suit.
+ */
+static void test_fused_stencils(void **state)
+{
+    (void)state;
+    assert_plan("gamma=2,blur,contrast=2", 3, "gamma+blur+contrast");
+    assert_plan("gamma=2,invert,sobel", 1, "gamma+invert+sobel");
+    assert_plan("median,invert", 3, "median+invert");
+    assert_plan("blur,gamma=2,sobel", 3, "blur+gamma sobel");
+    assert_plan("gamma=2,sobel,invert,blur,gamma=2", 3, "gamma+sobel+invert blur+gamma");
+    assert_plan("invert,convolve=1 2 1,crop=5:5,invert", 3, "invert+convolve crop invert");
+    assert_plan("invert,sobel=border=constant,invert", 3, "invert sobel+invert");
+    assert_plan("invert,sobel=border=wrap,invert", 3, "invert|sobel+invert");
+    assert_plan("invert,median=2,invert", 3, "invert median invert");
+    assert_plan("invert,blur=9,invert", 3, "invert blur invert");
+    assert_plan("saturation=2,blur,saturation=2", 3, "saturation blur saturation");
+    assert_plan("grayscale,blur", 3, "grayscale blur");
+    assert_plan("levels=channel=red:white=0.5,blur", 3, "levels blur");
+    assert_plan("equalize,blur,equalize", 3, "|equalize blur|equalize");
+    assert_plan("invert,sobel:variant=global,invert", 3, "invert sobel invert");
+    assert_plan("invert:variant=vectors,sobel,invert", 3, "invert sobel+invert");
+    struct gf_error error = {0};
+    assert_ok("parse", gf_chain_parse("invert,sobel", &chain, &error), &error);
+    assert_ok("plan", gf_plan_make(&chain, format_of(40, 30, 3, 16), 1, &plan, &error), &error);
+    assert_int_equal(plan.stage_count, 2);
+    drop_plan();
 }
 
 static void test_alpha(void **state)
@@ -420,12 +448,19 @@ static void test_whole_pictures_are_free(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_apart),       cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_counters),    cmocka_unit_test(test_segments),
-        cmocka_unit_test(test_fusing),      cmocka_unit_test(test_alpha),
-        cmocka_unit_test(test_long_chains), cmocka_unit_test(test_orientation),
-        cmocka_unit_test(test_impossible),  cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_bands),       cmocka_unit_test(test_whole_pictures_are_free),
+        cmocka_unit_test(test_apart),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_counters),
+        cmocka_unit_test(test_segments),
+        cmocka_unit_test(test_fusing),
+        cmocka_unit_test(test_fused_stencils),
+        cmocka_unit_test(test_alpha),
+        cmocka_unit_test(test_long_chains),
+        cmocka_unit_test(test_orientation),
+        cmocka_unit_test(test_impossible),
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_bands),
+        cmocka_unit_test(test_whole_pictures_are_free),
         cmocka_unit_test(test_opaque),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

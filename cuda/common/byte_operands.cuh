@@ -7,6 +7,7 @@
 #ifndef GF_CUDA_COMMON_BYTE_OPERANDS_CUH
 #define GF_CUDA_COMMON_BYTE_OPERANDS_CUH
 
+#include "cuda/common/sample_table.cuh"
 #include "cuda/common/stencil.cuh"
 
 /* Where a box is in the picture. Rows that its results need are low to high; of others only the
@@ -119,10 +120,11 @@ static __device__ __forceinline__ void transpose_bytes(const unsigned r[4], unsi
 
 /* Splits the channels of a box and makes words of four rows of a column. With OCTETS two such
  * words, of eight rows, stand side by side, and OCTET words further those of the next eight; else
- * QUARTET words further those of the next four. An item of work is four pixels of eight rows. */
-template <class Shape>
+ * QUARTET words further those of the next four. An item of work is four pixels of eight rows.
+ * Samples are looked up first where there is a table. */
+template <class Shape, class Table>
 static __device__ __forceinline__ void turn_box(const unsigned char *raw, const unsigned char *list,
-                                                unsigned *operands)
+                                                const Table &table, unsigned *operands)
 {
     constexpr int CHANNELS = Shape::CHANNELS, PIXELS = Shape::PIXELS, FOURS = PIXELS / 4;
     for (int item = threadIdx.x; item < Shape::ROWS / 8 * FOURS; item += 32 * Shape::WARPS) {
@@ -135,7 +137,7 @@ static __device__ __forceinline__ void turn_box(const unsigned char *raw, const 
 #pragma unroll
             for (int i = 0; i < CHANNELS; i++)
                 word[row / 4][i][row % 4] =
-                    *(const unsigned *)(from + which * Shape::BOX_BYTES + 4 * i);
+                    look_up(table, *(const unsigned *)(from + which * Shape::BOX_BYTES + 4 * i));
         }
 #pragma unroll
         for (int i = 0; i < 2 * CHANNELS; i++)

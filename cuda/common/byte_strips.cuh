@@ -8,10 +8,11 @@
  * A Shape (see byte_operands.cuh, too) has the THREADS of a block, the STEPS of a chunk, the GROUP
  * of steps that are written together, with GROUP_BYTES in a row, LEAD and OUT_ROWS; a chunk's box
  * begins BEFORE pixels to the left of its first step. A State is what a warp keeps in registers
- * from chunk to chunk: begin(tables) sets it, chunk(args, walk, operands, stage) makes a chunk's
- * results. fill(args, tables) makes what all warps of the block read. With ORIGINAL the stage holds
- * the picture's own samples before. The arguments of the kernel are those of struct strip_args and
- * its own. */
+ * from chunk to chunk: begin(tables) sets it, chunk(args, walk, operands, samples, stage) makes a
+ * chunk's results. fill(args, tables) makes what all warps of the block read. With ORIGINAL the
+ * stage holds the picture's own samples before. Fuse says which tables of samples there are; the
+ * State looks its results up. The arguments of the kernel are those of struct strip_args and its
+ * own. */
 #ifndef GF_CUDA_COMMON_BYTE_STRIPS_CUH
 #define GF_CUDA_COMMON_BYTE_STRIPS_CUH
 
@@ -176,6 +177,7 @@ template <class Shape, class State> struct strip_shared {
     unsigned char rows[STRIPS_LISTED][Shape::ROWS]; /* by strip */
     box_bar raw_bar[2], stage_bar[STAGES];
     typename State::tables tables;
+    struct sample_tables<typename State::Fuse> samples;
 };
 
 /* All threads: completes chunk k at the picture's borders. */
@@ -207,9 +209,10 @@ turn_chunk(const struct strip_args &args, const struct strip_walk &walk, Shared 
 {
     box_wait(&s.raw_bar[k % 2], k / 2 % 2);
     if (needs_list<Shape>(args.p, box_of<Shape>(args, walk).top))
-        turn_box<Shape>(s.raw[k % 2], s.rows[walk.strip % STRIPS_LISTED], s.operands[k % 2]);
+        turn_box<Shape>(s.raw[k % 2], s.rows[walk.strip % STRIPS_LISTED], s.samples.before,
+                        s.operands[k % 2]);
     else
-        turn_box<Shape>(s.raw[k % 2], NULL, s.operands[k % 2]);
+        turn_box<Shape>(s.raw[k % 2], NULL, s.samples.before, s.operands[k % 2]);
 }
 
 /* The whole of a kernel. While some warps make chunk k from its operands, others turn chunk k + 1
@@ -244,6 +247,7 @@ static __device__ __forceinline__ void make_strips(const struct strip_maps &maps
             fetch_originals<Shape>(args, maps, next, s.stage[1], &s.stage_bar[1]);
     }
     State::fill(args, &s.tables);
+    fill_tables<typename State::Fuse>(args.p, s.samples);
     list_strip<Shape>(args, at, s);
     list_strip<Shape>(args, next, s);
     list_strip<Shape>(args, after, s);
@@ -266,7 +270,7 @@ static __device__ __forceinline__ void make_strips(const struct strip_maps &maps
             if (turns_first != (phase == 0)) {
                 if (State::ORIGINAL)
                     box_wait(&s.stage_bar[k % STAGES], k / STAGES % 2);
-                state.chunk(args, at, s.operands[k % 2], stage);
+                state.chunk(args, at, s.operands[k % 2], s.samples, stage);
             } else if (more) {
                 turn_chunk<Shape>(args, next, s, k + 1);
             }

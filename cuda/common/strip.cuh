@@ -9,6 +9,7 @@
 
 #include <cuda_fp16.h>
 
+#include "cuda/common/sample_table.cuh"
 #include "cuda/common/stencil.cuh"
 #include "stage/border.h"
 
@@ -149,6 +150,22 @@ static __device__ __forceinline__ void fetch_row(const struct view_pair &p,
     }
 }
 
+/* Looks up what was fetched, before it is joined. */
+template <class Fuse, int BESIDE>
+static __device__ __forceinline__ void map_row(const struct strip &strip,
+                                               const struct sample_tables<Fuse> &tables,
+                                               struct strip_row<BESIDE> *row)
+{
+    if (!Fuse::BEFORE)
+        return;
+    row->own = look_up(tables.before, row->own);
+    if (strip.lane == 0 || strip.lane == STRIP_LANES - 1) {
+#pragma unroll
+        for (int w = 0; w < BESIDE; w++)
+            row->beside[w] = look_up(tables.before, row->beside[w]);
+    }
+}
+
 /* The lane's words with their neighbours. All lanes of the warp take part. */
 template <int BESIDE>
 static __device__ __forceinline__ void join_row(const struct strip &strip,
@@ -178,11 +195,13 @@ static __device__ __noinline__ void store_rest(unsigned char *to, int rest, uint
     }
 }
 
-/* Stores the next row. */
+/* Stores the next row, of samples that are looked up first. */
+template <class Fuse>
 static __device__ __forceinline__ void store_row(const struct view_pair &p, struct strip &strip,
+                                                 const struct sample_tables<Fuse> &tables,
                                                  const unsigned word[4])
 {
-    const uint4 own = make_uint4(word[0], word[1], word[2], word[3]);
+    const uint4 own = look_up(tables.after, make_uint4(word[0], word[1], word[2], word[3]));
     if (strip.rest >= STRIP_CHUNK)
         *(uint4 *)strip.out = own;
     else

@@ -18,6 +18,7 @@ struct view_pair {
     int border;                  /* enum gf_border, for stencils */
     unsigned per_channel;        /* 65536 / channels + 1: see pixel_of() in stencil.cuh */
     int bits;
+    const unsigned *before, *after; /* of struct gf_launch */
 };
 
 static inline struct view_pair view_pair_of(const struct gf_launch *launch, int border)
@@ -36,6 +37,8 @@ static inline struct view_pair view_pair_of(const struct gf_launch *launch, int 
     p.border = border;
     p.per_channel = 65536 / p.channels + 1;
     p.bits = launch->in.format.bits;
+    p.before = (const unsigned *)launch->before;
+    p.after = (const unsigned *)launch->after;
     return p;
 }
 

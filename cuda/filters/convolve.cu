@@ -85,7 +85,7 @@ extern "C" int gf_convolve_tiled_cuda(const struct gf_launch *launch)
     const int bits = launch->in.format.bits;
     size_t shared;
     if (small_fits(convolve, launch->in.format))
-        return launch_small(launch, convolve);
+        return launch_small<fuse_none>(launch, convolve);
     struct convolve_args args = {};
     args.p = view_pair_of(launch, convolve->border);
     args.shape = shape_of_planes(args.p, bits, convolve->width, convolve->height, &shared);
@@ -115,4 +115,13 @@ extern "C" int gf_convolve_cuda(const struct gf_launch *launch)
     const struct gf_convolve *const convolve = (const struct gf_convolve *)launch->stage->constants;
     return convolve_mma_is_faster(launch, convolve) ? gf_convolve_tensor_cuda(launch)
                                                     : gf_convolve_tiled_cuda(launch);
+}
+
+extern "C" int gf_convolve_fused_cuda(const struct gf_launch *launch)
+{
+    const struct gf_convolve *const convolve = (const struct gf_convolve *)launch->stage->constants;
+    if (!small_fits(convolve, launch->in.format))
+        return cudaErrorNotSupported;
+    return for_fuse(
+        launch, [&](auto fuse) -> int { return launch_small<decltype(fuse)>(launch, convolve); });
 }

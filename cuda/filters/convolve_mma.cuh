@@ -145,6 +145,7 @@ static __device__ __forceinline__ void add_column(unsigned sum[4],
 /* What a warp does with a step: sum[channel][tile][digit] is of pixels 2 x + tile of the step. */
 template <class Shape> struct convolve_state {
     typedef convolve_tables<Shape> tables;
+    typedef fuse_none Fuse;
     typedef unsigned step_sums[Shape::CHANNELS][2][Shape::DIGITS][4];
     static constexpr bool ORIGINAL = false;
     static constexpr int KEPT = Shape::SMALL ? Shape::OFFSETS : 1;
@@ -245,7 +246,8 @@ template <class Shape> struct convolve_state {
         }
     }
     __device__ __forceinline__ void chunk(const convolve_mma_args &args, const struct strip_walk &,
-                                          const unsigned *operands, unsigned char *stage)
+                                          const unsigned *operands,
+                                          const struct sample_tables<Fuse> &, unsigned char *stage)
     {
         const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
         const unsigned *const from =

@@ -83,7 +83,7 @@ static __device__ __forceinline__ void finish_row(const struct small_args &args,
             0x5410);
 }
 
-template <int REACH, int CHANNELS, bool EXACT>
+template <int REACH, int CHANNELS, bool EXACT, class Fuse>
 __global__ void __launch_bounds__(STRIP_THREADS) convolve_small_kernel(const struct small_args args)
 {
     enum {
@@ -93,6 +93,8 @@ __global__ void __launch_bounds__(STRIP_THREADS) convolve_small_kernel(const str
         TABLE = SMALL_ROWS * STRIP_WARPS + 2 * REACH,
     };
     __shared__ struct strip_tables<unsigned char, BESIDE, TABLE> tables;
+    __shared__ struct sample_tables<Fuse> samples;
+    fill_tables<Fuse>(args.p, samples);
     struct strip strip = find_strip(args.p, tables, SMALL_ROWS, REACH, args.reach);
     if (strip.lines <= 0)
         return;
@@ -103,6 +105,7 @@ __global__ void __launch_bounds__(STRIP_THREADS) convolve_small_kernel(const str
     for (int i = 0; i < strip.lines + 2 * REACH; i++) {
         unsigned word[4 + 2 * BESIDE], out[4];
         float v[STRIP_CHUNK + 2 * HALO];
+        map_row<Fuse>(strip, samples, &next);
         join_row(strip, next, word);
         if (i + 1 < strip.lines + 2 * REACH)
             fetch_row<unsigned char>(args.p, strip, i + 1, &next);
@@ -115,7 +118,7 @@ __global__ void __launch_bounds__(STRIP_THREADS) convolve_small_kernel(const str
         }
         if (i >= 2 * REACH) {
             finish_row(args, sum[SIDE - 1], out);
-            store_row(args.p, strip, out);
+            store_row<Fuse>(args.p, strip, samples, out);
         }
     }
 }
@@ -150,18 +153,19 @@ static inline bool small_is_exact(const struct gf_convolve *convolve)
     return sum * 255 < 16777216;
 }
 
-template <int REACH, bool EXACT>
+template <int REACH, bool EXACT, class Fuse>
 static int launch_small_as(const struct gf_launch *launch, const struct small_args &args)
 {
     const int blocks = strip_blocks(args.p, 1, SMALL_ROWS);
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     if (args.p.channels == 1)
-        convolve_small_kernel<REACH, 1, EXACT><<<blocks, STRIP_THREADS, 0, stream>>>(args);
+        convolve_small_kernel<REACH, 1, EXACT, Fuse><<<blocks, STRIP_THREADS, 0, stream>>>(args);
     else
-        convolve_small_kernel<REACH, 3, EXACT><<<blocks, STRIP_THREADS, 0, stream>>>(args);
+        convolve_small_kernel<REACH, 3, EXACT, Fuse><<<blocks, STRIP_THREADS, 0, stream>>>(args);
     return cudaGetLastError();
 }
 
+template <class Fuse>
 static int launch_small(const struct gf_launch *launch, const struct gf_convolve *convolve)
 {
     const int reach = convolve->width <= 3 && convolve->height <= 3 ? 1 : 2, side = 2 * reach + 1;
@@ -180,10 +184,10 @@ static int launch_small(const struct gf_launch *launch, const struct gf_convolve
                 convolve->weight[j * convolve->width + i] * 16777216.0f;
     }
     if (small_is_exact(convolve))
-        return reach == 1 ? launch_small_as<1, true>(launch, args)
-                          : launch_small_as<2, true>(launch, args);
-    return reach == 1 ? launch_small_as<1, false>(launch, args)
-                      : launch_small_as<2, false>(launch, args);
+        return reach == 1 ? launch_small_as<1, true, Fuse>(launch, args)
+                          : launch_small_as<2, true, Fuse>(launch, args);
+    return reach == 1 ? launch_small_as<1, false, Fuse>(launch, args)
+                      : launch_small_as<2, false, Fuse>(launch, args);
 }
 
 #endif

@@ -4,3 +4,20 @@ extern "C" int gf_sobel_cuda(const struct gf_launch *launch)
 {
     return launch_rolling<estimated_root, corrected_root>(launch);
 }
+
+/* Only for scales whose root may be estimated, 1 among them. */
+extern "C" int gf_sobel_fused_cuda(const struct gf_launch *launch)
+{
+    const struct gf_sobel *const sobel = (const struct gf_sobel *)launch->stage->constants;
+    if (!gf_sobel_estimate_suffices(sobel->scale))
+        return cudaErrorNotSupported;
+    const struct sobel_args args = sobel_args_of(launch, true);
+    return for_fuse(launch, [&](auto fuse) -> int {
+        const auto kernel = args.p.channels == 1
+                                ? sobel_kernel<sobel8<1, estimated_root>, decltype(fuse)>
+                                : sobel_kernel<sobel8<3, estimated_root>, decltype(fuse)>;
+        kernel<<<strip_blocks(args.p, 1, ROWS), STRIP_THREADS, 0, (cudaStream_t)launch->stream>>>(
+            args);
+        return cudaGetLastError();
+    });
+}

@@ -185,12 +185,14 @@ template <int CHANNELS, class ROOT> struct sobel16 {
     }
 };
 
-template <class Depth>
+template <class Depth, class Fuse = fuse_none>
 __global__ void __launch_bounds__(STRIP_THREADS, BLOCKS) sobel_kernel(const struct sobel_args args)
 {
     constexpr int BESIDE = Depth::BESIDE;
     typedef typename Depth::sample sample;
     __shared__ struct strip_tables<sample, BESIDE, ROWS * STRIP_WARPS + 2> tables;
+    __shared__ struct sample_tables<Fuse> samples;
+    fill_tables<Fuse>(args.p, samples);
     struct strip strip = find_strip(args.p, tables, ROWS, 1, 1);
     if (strip.lines <= 0)
         return;
@@ -200,6 +202,7 @@ __global__ void __launch_bounds__(STRIP_THREADS, BLOCKS) sobel_kernel(const stru
     fetch_row<sample>(args.p, strip, 0, &next);
 #pragma unroll
     for (int i = 0; i < 2; i++) {
+        map_row<Fuse>(strip, samples, &next);
         join_row(strip, next, word);
         fetch_row<sample>(args.p, strip, i + 1, &next);
         Depth::advance(word, i, args.scale, &state, out);
@@ -213,14 +216,26 @@ __global__ void __launch_bounds__(STRIP_THREADS, BLOCKS) sobel_kernel(const stru
 #pragma unroll
             for (int w = 0; w < 4; w++)
                 here[w] = word[w + BESIDE];
+            map_row<Fuse>(strip, samples, &next);
             join_row(strip, next, word);
             if (base + parity + 1 < strip.lines)
                 fetch_row<sample>(args.p, strip, base + parity + 3, &next);
             Depth::advance(word, parity, args.scale, &state, out);
             Depth::keep_alpha(here, out);
-            store_row(args.p, strip, out);
+            store_row<Fuse>(args.p, strip, samples, out);
         }
     }
+}
+
+static inline struct sobel_args sobel_args_of(const struct gf_launch *launch, bool estimate)
+{
+    const struct gf_sobel *const sobel = (const struct gf_sobel *)launch->stage->constants;
+    struct sobel_args args = {};
+    args.p = view_pair_of(launch, sobel->border);
+    args.scale = launch->in.format.bits == 16 ? sobel->scale
+                 : estimate                   ? sobel->scale * (16777216.0f / 255.0f)
+                                              : sobel->scale * 16777216.0f;
+    return args;
 }
 
 /* ROOT is exact; ESTIMATE takes its place for 8 bits where it makes the same samples. */
@@ -235,12 +250,8 @@ template <class ESTIMATE, class ROOT> static int launch_rolling(const struct gf_
          sobel_kernel<sobel8<3, ESTIMATE>>, sobel_kernel<sobel8<4, ESTIMATE>>}};
     const struct gf_sobel *const sobel = (const struct gf_sobel *)launch->stage->constants;
     const int wide = launch->in.format.bits == 16;
-    struct sobel_args args = {};
-    args.p = view_pair_of(launch, sobel->border);
     const bool estimate = !wide && !ESTIMATE::EXACT && gf_sobel_estimate_suffices(sobel->scale);
-    args.scale = wide       ? sobel->scale
-                 : estimate ? sobel->scale * (16777216.0f / 255.0f)
-                            : sobel->scale * 16777216.0f;
+    const struct sobel_args args = sobel_args_of(launch, estimate);
     kernels[estimate ? 2 : wide][args.p.channels - 1]<<<
         strip_blocks(args.p, wide ? 2 : 1, ROWS), STRIP_THREADS, 0, (cudaStream_t)launch->stream>>>(
         args);

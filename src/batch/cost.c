@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "pixel/fused.h"
 #include "pixel/point.h"
 
 /* ---- filters ---- */
@@ -37,6 +38,17 @@ static double point_run_ns(const struct gf_point_run *run, const struct gf_figur
     return most;
 }
 
+/* On a GPU the look-ups beside a stencil are nearly free. */
+static double fused_ns(const struct gf_fused_run *run, const struct gf_figures *figures, bool cuda)
+{
+    double sum = 0;
+    for (int i = 0; i < GF_FUSED_PARTS; i++) {
+        if (run->part[i].filter && (!cuda || i == GF_FUSED_STENCIL))
+            sum += gf_cost_stage_ns(&run->part[i], figures, cuda);
+    }
+    return sum;
+}
+
 double gf_cost_stage_ns(const struct gf_stage *stage, const struct gf_figures *figures, bool cuda)
 {
     const double in = (double)gf_row_bytes(stage->in), out = (double)gf_row_bytes(stage->out);
@@ -47,6 +59,8 @@ double gf_cost_stage_ns(const struct gf_stage *stage, const struct gf_figures *f
     int first = y, end = y + 1;
     if (stage->filter == &gf_point)
         return point_run_ns(stage->params, figures, cuda) * pixels;
+    if (stage->filter == &gf_fused)
+        return fused_ns(stage->params, figures, cuda);
     gf_stage_input_rows(stage, y, y + 1, &first, &end);
     const double radius = gf_stage_needs_whole(stage) ? 0 : (end - first - 1) / 2.0;
     return filter_ns(stage->filter, radius, figures, cuda) * pixels;

@@ -11,7 +11,6 @@
 #include "codec/io/input.h"
 #include "engine/backend.h"
 #include "engine/device_codec.h"
-#include "pixel/point.h"
 
 enum { SAMPLES = 8 };
 
@@ -138,12 +137,10 @@ static void use_filter(struct sample *sample, const struct gf_filter *filter)
 
 static void use_filters(struct sample *sample, const struct gf_plan *plan)
 {
+    const struct gf_filter *filter;
     for (int i = 0; i < plan->stage_count; i++) {
-        const struct gf_stage *const stage = &plan->stage[i];
-        const struct gf_point_run *const run = stage->filter == &gf_point ? stage->params : NULL;
-        use_filter(sample, stage->filter);
-        for (int k = 0; run && k < run->count; k++)
-            use_filter(sample, run->item[k].filter);
+        for (int k = 0; (filter = gf_plan_stage_filter(&plan->stage[i], k)) != NULL; k++)
+            use_filter(sample, filter);
     }
 }
 

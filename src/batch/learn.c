@@ -9,6 +9,7 @@
 #include "batch/figures_cache.h"
 #include "chain/chain.h"
 #include "codec/formats.h"
+#include "pixel/fused.h"
 #include "pixel/point.h"
 
 /* Less than this of a figure's work is mostly what the clock and other processes add. */
@@ -30,9 +31,13 @@ static double share(const struct gf_learning *learning)
 
 /* ---- stages ---- */
 
-/* The filter that a stage's time is put down to: the dearest of those that are fused. */
+/* The filter that a stage's time is put down to: the stencil of those that are fused, or the
+ * dearest.
+ */
 static const struct gf_filter *filter_of(const struct gf_stage *stage)
 {
+    if (stage->filter == &gf_fused)
+        return ((const struct gf_fused_run *)stage->params)->part[GF_FUSED_STENCIL].filter;
     if (stage->filter != &gf_point)
         return stage->filter;
     const struct gf_point_run *const run = stage->params;

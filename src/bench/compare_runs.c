@@ -267,7 +267,7 @@ static enum gf_status add_fusion(const struct runs *runs, struct gf_error *error
     if (status)
         return status;
     if (fused == no_fuse)
-        return add_refused(runs, "no-fuse", "the chain has no adjacent point filters", error);
+        return add_refused(runs, "no-fuse", "nothing in the chain is fused", error);
     options.no_fuse = !options.no_fuse;
     return add_run(runs, options.no_fuse ? "no-fuse" : "fused", 0, &options, error);
 }

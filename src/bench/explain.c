@@ -11,7 +11,6 @@
 #include "codec/common/source.h"
 #include "codec/io/input.h"
 #include "pipeline/pipeline_internal.h"
-#include "pixel/point.h"
 #include "server/client.h"
 
 /* The run that is explained. */
@@ -87,8 +86,7 @@ static enum gf_status explain_stage(const struct explainer *explainer, const str
     const struct gf_plan *const plan = explainer->run->plan;
     struct gf_stage *const stage = &plan->stage[segment->first + i];
     gf_plan_stage_name(stage, found->name, sizeof found->name);
-    found->filters =
-        stage->filter == &gf_point ? ((const struct gf_point_run *)stage->params)->count : 1;
+    found->filters = gf_plan_stage_filters(stage);
     found->bytes = stage_bytes(plan, segment, bands, i);
     if (!explainer->lane)
         return GF_OK;

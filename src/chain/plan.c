@@ -1,11 +1,11 @@
 #include "chain/plan.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "chain/chain.h"
+#include "chain/fuse.h"
 #include "chain/param_value.h"
 #include "chain/variants.h"
 #include "pixel/orient.h"
@@ -33,8 +33,7 @@ struct builder {
     bool may_exceed_alpha; /* the premultiplied colour: the last stencil does not see to it */
 };
 
-/* Allocates zeroed parameters that the plan frees. */
-static void *own(struct gf_plan *plan, size_t size)
+void *gf_plan_own(struct gf_plan *plan, size_t size)
 {
     void **const grown = realloc(plan->owned, (size_t)(plan->owned_count + 1) * sizeof *grown);
     if (!grown)
@@ -61,7 +60,7 @@ static enum gf_status add_item(struct builder *b, struct item item, struct gf_er
 
 static enum gf_status add_straight(struct builder *b, struct gf_error *error)
 {
-    struct gf_unpremultiply *const params = own(b->plan, sizeof *params);
+    struct gf_unpremultiply *const params = gf_plan_own(b->plan, sizeof *params);
     if (!params)
         return gf_fail_memory(error);
     *params = (struct gf_unpremultiply){.bits = b->straight_bits};
@@ -162,7 +161,7 @@ static enum gf_status add_expanded(struct builder *b, struct item item,
         const struct gf_part *const part = &parts.part[i];
         const struct gf_extent now = gf_extent_of(b->format);
         const bool itself = part->filter == item.filter;
-        void *const params = own(b->plan, part->size);
+        void *const params = gf_plan_own(b->plan, part->size);
         if (!params)
             return gf_fail_memory(error);
         memcpy(params, part->params, part->size);
@@ -183,7 +182,7 @@ static enum gf_status add_expanded(struct builder *b, struct item item,
 static enum gf_status add_default(struct builder *b, const struct gf_filter *filter,
                                   struct gf_error *error)
 {
-    void *const params = own(b->plan, filter->params_size);
+    void *const params = gf_plan_own(b->plan, filter->params_size);
     if (!params)
         return gf_fail_memory(error);
     gf_params_set_defaults(filter, params);
@@ -236,7 +235,7 @@ static bool joins_run(const struct builder *b, int first, int i)
 static enum gf_status bind_run(struct builder *b, int *i, struct gf_stage *stage,
                                struct gf_format in, struct gf_error *error)
 {
-    struct gf_point_run *const run = own(b->plan, sizeof *run);
+    struct gf_point_run *const run = gf_plan_own(b->plan, sizeof *run);
     if (!run)
         return gf_fail_memory(error);
     const int first = *i;
@@ -316,6 +315,8 @@ enum gf_status gf_plan_make_for(const struct gf_chain *chain, struct gf_format i
     enum gf_status status = add_chain(&b, chain, request, error);
     if (!status)
         status = bind_stages(&b, error);
+    if (!status && !b.no_fuse)
+        status = gf_plan_fuse(plan, error);
     if (!status)
         status = cut_segments(plan, error);
     plan->icc = b.icc;
@@ -352,19 +353,6 @@ void gf_plan_free(struct gf_plan *plan)
     free(plan->stage);
     free(plan->segment);
     *plan = (struct gf_plan){0};
-}
-
-void gf_plan_stage_name(const struct gf_stage *stage, char *name, size_t size)
-{
-    if (stage->filter != &gf_point) {
-        snprintf(name, size, "%s", stage->filter->name);
-        return;
-    }
-    const struct gf_point_run *const run = stage->params;
-    size_t length = 0;
-    for (int i = 0; i < run->count && length < size; i++)
-        length += (size_t)snprintf(name + length, size - length, "%s%s", i ? "+" : "",
-                                   run->item[i].filter->name);
 }
 
 void gf_segment_rows(const struct gf_plan *plan, const struct gf_segment *segment, int y0, int y1,

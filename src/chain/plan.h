@@ -54,8 +54,14 @@ enum gf_status gf_plan_make(const struct gf_chain *chain, struct gf_format in, i
 /* By what the picture's sides may be divided when it is decoded for this chain: 1, 2, 4 or 8. */
 int gf_plan_reduction(const struct gf_chain *chain, struct gf_format in, int orientation);
 void gf_plan_free(struct gf_plan *plan);
+/* Allocates zeroed parameters of a stage, which the plan frees. */
+void *gf_plan_own(struct gf_plan *plan, size_t size);
 
-/* What the planner calls a stage: "blur", "gamma+invert". */
+/* The filters that the stage does, in the order of the chain, conversions that the planner added
+ * among them: filter i, NULL past the last, and how many there are. */
+const struct gf_filter *gf_plan_stage_filter(const struct gf_stage *stage, int i);
+int gf_plan_stage_filters(const struct gf_stage *stage);
+/* What the planner calls a stage: "blur", "gamma+invert", "gamma+blur+invert". */
 void gf_plan_stage_name(const struct gf_stage *stage, char *name, size_t size);
 
 enum { GF_CUTS_MAX = 128 };

@@ -100,9 +100,16 @@ static size_t separable_scratch(const struct gf_stage *stage, int rows)
     return gf_gauss_mid_pitch(stage->in) * (size_t)rows;
 }
 
-extern gf_launcher gf_blur_cuda, gf_blur_global_cuda, gf_blur_constant_cuda, gf_blur_separable_cuda,
-    gf_blur_shared_cuda, gf_blur_padded_cuda, gf_blur_async_cuda, gf_blur_vector_cuda,
-    gf_blur_tiled_cuda, gf_blur_strip_cuda, gf_blur_tensor_cuda;
+/* Beyond this radius a tile's rows are so many more than its results that looking all of them up
+ * takes as long as a pass of its own. */
+static enum gf_fusing blur_fuses(const void *params)
+{
+    return blur_radius(params) <= GF_GAUSS_FUSED_MAX ? GF_FUSES_BOTH : GF_FUSES_NOTHING;
+}
+
+extern gf_launcher gf_blur_cuda, gf_blur_fused_cuda, gf_blur_global_cuda, gf_blur_constant_cuda,
+    gf_blur_separable_cuda, gf_blur_shared_cuda, gf_blur_padded_cuda, gf_blur_async_cuda,
+    gf_blur_vector_cuda, gf_blur_tiled_cuda, gf_blur_strip_cuda, gf_blur_tensor_cuda;
 
 static const struct gf_variant kernels[] = {
     {GF_VARIANT("best", gf_blur_cuda,
@@ -168,4 +175,6 @@ const struct gf_filter gf_blur_filter = {
     .cpu = blur_cpu,
     .cpu_intrinsics = true,
     .cuda = kernels,
+    .fuses = blur_fuses,
+    .cuda_fused = GF_LAUNCHER(gf_blur_fused_cuda),
 };

@@ -302,9 +302,17 @@ static size_t texture_scratch(const struct gf_stage *stage, int rows)
                               gf_stage_needs_whole(stage) ? stage->in.height : rows + height - 1);
 }
 
-extern gf_launcher gf_convolve_cuda, gf_convolve_global_cuda, gf_convolve_shared_taps_cuda,
-    gf_convolve_constant_cuda, gf_convolve_texture_cuda, gf_convolve_shared_cuda,
-    gf_convolve_async_cuda, gf_convolve_tiled_cuda, gf_convolve_tensor_cuda;
+/* The kernels for small matrices do. */
+static enum gf_fusing convolve_fuses(const void *params)
+{
+    const struct gf_matrix *const kernel = &((const struct convolve *)params)->kernel;
+    return kernel->width <= 5 && kernel->height <= 5 ? GF_FUSES_BOTH : GF_FUSES_NOTHING;
+}
+
+extern gf_launcher gf_convolve_cuda, gf_convolve_fused_cuda, gf_convolve_global_cuda,
+    gf_convolve_shared_taps_cuda, gf_convolve_constant_cuda, gf_convolve_texture_cuda,
+    gf_convolve_shared_cuda, gf_convolve_async_cuda, gf_convolve_tiled_cuda,
+    gf_convolve_tensor_cuda;
 
 static const struct gf_variant kernels[] = {
     {GF_VARIANT("best", gf_convolve_cuda,
@@ -357,4 +365,6 @@ const struct gf_filter gf_convolve_filter = {
     .cpu_scratch = convolve_scratch,
     .cpu = convolve_cpu,
     .cuda = kernels,
+    .fuses = convolve_fuses,
+    .cuda_fused = GF_LAUNCHER(gf_convolve_fused_cuda),
 };

@@ -246,8 +246,14 @@ static const char *refuses_registers(const struct gf_stage *stage)
                : NULL;
 }
 
-extern gf_launcher gf_median_cuda, gf_median_local_cuda, gf_median_registers_cuda,
-    gf_median_shared_cuda;
+/* Windows of 3x3. */
+static enum gf_fusing median_fuses(const void *params)
+{
+    return median_radius(params) == 1 ? GF_FUSES_BOTH : GF_FUSES_NOTHING;
+}
+
+extern gf_launcher gf_median_cuda, gf_median_fused_cuda, gf_median_local_cuda,
+    gf_median_registers_cuda, gf_median_shared_cuda;
 
 static const struct gf_variant kernels[] = {
     {GF_VARIANT("network", gf_median_cuda,
@@ -283,4 +289,6 @@ const struct gf_filter gf_median_filter = {
     .cpu_scratch = median_scratch,
     .cpu = median_cpu,
     .cuda = kernels,
+    .fuses = median_fuses,
+    .cuda_fused = GF_LAUNCHER(gf_median_fused_cuda),
 };

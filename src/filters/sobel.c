@@ -145,7 +145,13 @@ static void sobel_cpu(const struct gf_stage *stage, const struct gf_view *in,
     }
 }
 
-extern gf_launcher gf_sobel_cuda, gf_sobel_global_cuda, gf_sobel_sqrtf_cuda;
+static enum gf_fusing sobel_fuses(const void *params)
+{
+    (void)params;
+    return GF_FUSES_BOTH;
+}
+
+extern gf_launcher gf_sobel_cuda, gf_sobel_fused_cuda, gf_sobel_global_cuda, gf_sobel_sqrtf_cuda;
 
 const struct gf_filter gf_sobel_filter = {
     .name = "sobel",
@@ -171,4 +177,6 @@ const struct gf_filter gf_sobel_filter = {
                     "9.2.1), rsqrtf")},
         {GF_VARIANT("sqrtf", gf_sobel_sqrtf_cuda,
                     "as rolling, with sqrtf instead of rsqrtf (Best Practices 11.1.3)")}),
+    .fuses = sobel_fuses,
+    .cuda_fused = GF_LAUNCHER(gf_sobel_fused_cuda),
 };

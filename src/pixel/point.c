@@ -171,6 +171,20 @@ static enum gf_statistic statistic(const void *params)
     return run->item[0].filter->statistic(run->item[0].params);
 }
 
+bool gf_point_is_table(const struct gf_stage *stage)
+{
+    struct gf_stage copy = *stage;
+    copy.constants = NULL;
+    if (stage->filter != &gf_point || stage->in.bits != 8 || stage->out.bits != 8 ||
+        stage->in.channels != stage->out.channels || gf_has_alpha(stage->in) ||
+        statistic(stage->params) || gf_stage_prepare(&copy, NULL))
+        return false;
+    const struct gf_point_program *const program = copy.constants;
+    const bool is_table = program->table == GF_POINT_SAMPLES && program->tables == 1;
+    gf_stage_release(&copy);
+    return is_table;
+}
+
 const char *gf_point_refuses_gray(const struct gf_stage *stage)
 {
     return gf_colour_channels(stage->in) == 1 ? "takes pictures with colour only" : NULL;

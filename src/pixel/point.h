@@ -25,6 +25,9 @@ struct gf_point_run {
 /* The filter of a run of adjacent point filters: its params are a struct gf_point_run. The stage's
  * histogram is for item 0. A filter whose variant was chosen is a run by itself. */
 extern const struct gf_filter gf_point;
+/* Whether a run, whose stage this is, makes 8-bit samples of 8-bit samples by one table for all
+ * channels. A run that wants a histogram does not count. */
+bool gf_point_is_table(const struct gf_stage *stage);
 
 /* What point() appends its operations to. */
 struct gf_point_builder;

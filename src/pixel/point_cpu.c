@@ -8,9 +8,9 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Eight samples of a row with one load and one store; table: [channel][256]. */
-INLINE void map_8(const uint8_t *restrict in, uint8_t *restrict out, size_t n, const int channels,
-                  const uint8_t *restrict table)
+/* Eight samples of a row with one load and one store; table: [channel][256]. `out` may be `in`. */
+INLINE void map_8(const uint8_t *in, uint8_t *out, size_t n, const int channels,
+                  const uint8_t *table)
 {
     const int words = channels == 3 ? 3 : 1; /* that begin with every channel once */
     size_t i = 0;

@@ -9,6 +9,7 @@
 #include "chain/plan.h"
 #include "chain/variants.h"
 #include "engine/backend.h"
+#include "pixel/fused.h"
 #include "pixel/histogram.h"
 #include "selftest/difference.h"
 #include "selftest/selftest_buffers.h"
@@ -129,7 +130,21 @@ static void *alloc_cpu_scratch(const struct gf_stage *stage)
     return aligned_alloc(ALIGNMENT, (bytes / ALIGNMENT + 1) * ALIGNMENT);
 }
 
-/* Runs a stage on the whole picture and in three bands; *picture becomes the CPU's result. */
+/* Runs a stage on the whole picture and in three bands. */
+static enum gf_status run_bands(struct test *test, const struct gf_stage *stage,
+                                const void *constants, const struct gf_view *in,
+                                const struct gf_view *expected, struct gf_error *error)
+{
+    const int height = stage->out.height;
+    enum gf_status status = run_band(test, stage, constants, in, expected, 0, height, error);
+    for (int i = 0; !status && height > 2 && i < 3; i++)
+        status = run_band(test, stage, constants, in, expected, height * i / 3,
+                          height * (i + 1) / 3, error);
+    return status;
+}
+
+/* Runs a stage and, where it is several filters, these one after the other; *picture becomes the
+ * CPU's result. */
 static enum gf_status run_stage(struct test *test, struct gf_stage *stage, struct gf_image *picture,
                                 const struct gf_histogram *histogram, struct gf_error *error)
 {
@@ -143,17 +158,17 @@ static enum gf_status run_stage(struct test *test, struct gf_stage *stage, struc
     void *const scratch = alloc_cpu_scratch(stage);
     status =
         scratch ? gf_stage_prepare(stage, error) : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    const int height = stage->out.height;
     const struct gf_view in = gf_image_view(picture), out = gf_image_view(&result);
     if (!status) {
         stage->filter->cpu(stage, &in, &out, scratch);
         status = calls->load(test->backend, NULL, stage, &constants, error);
     }
     if (!status)
-        status = run_band(test, stage, constants, &in, &out, 0, height, error);
-    for (int i = 0; !status && height > 2 && i < 3; i++)
-        status = run_band(test, stage, constants, &in, &out, height * i / 3, height * (i + 1) / 3,
-                          error);
+        status = run_bands(test, stage, constants, &in, &out, error);
+    if (!status && stage->filter == &gf_fused) {
+        stage->variant = gf_filter_variant_at(&gf_fused, 1);
+        status = run_bands(test, stage, constants, &in, &out, error);
+    }
     if (constants)
         calls->unload(test->backend, constants);
     free(scratch);
@@ -317,19 +332,39 @@ static void report(struct test *test, const struct gf_filter *filter, int channe
     test->counts->failed += test->failures < test->cases ? test->failures : test->cases;
 }
 
+/* A stencil alone, or, if it takes such tables, between two that change black. */
+static enum gf_status run_chain(struct test *test, int set, int fused, int channels, int bits,
+                                char *text, struct gf_error *error)
+{
+    static const char before[] = "contrast=0.7,", after[] = ",gamma=0.45";
+    struct gf_chain chain;
+    struct gf_error refusal = {0};
+    if (fused & GF_FUSES_AFTER)
+        strcat(text, after);
+    if (fused & GF_FUSES_BEFORE) {
+        memmove(text + sizeof before - 1, text, strlen(text) + 1);
+        memcpy(text, before, sizeof before - 1);
+    }
+    if (gf_chain_parse(text, &chain, &refusal))
+        return GF_OK; /* the filter refuses this combination of values */
+    if (!fused)
+        chain.item[0].variant = test->variant;
+    const enum gf_status status = run_sizes(test, &chain, set, channels, bits, error);
+    gf_chain_free(&chain);
+    return status;
+}
+
 static enum gf_status run_filter(struct test *test, const struct gf_filter *filter, int channels,
                                  int bits, char *text, struct gf_error *error)
 {
+    const bool fuses = filter->fuses && !test->variant && bits == 8 && channels % 2;
     enum gf_status status = GF_OK;
     test->cases = test->failures = test->worst = 0;
     for (int set = 0; !status && gf_selftest_chain(filter, set, text); set++) {
-        struct gf_chain chain;
-        struct gf_error refusal = {0};
-        if (gf_chain_parse(text, &chain, &refusal))
-            continue; /* the filter refuses this combination of values */
-        chain.item[0].variant = test->variant;
-        status = run_sizes(test, &chain, set, channels, bits, error);
-        gf_chain_free(&chain);
+        for (int fused = 0; !status && fused <= (fuses ? GF_FUSES_BOTH : 0); fused++) {
+            gf_selftest_chain(filter, set, text);
+            status = run_chain(test, set, fused, channels, bits, text, error);
+        }
     }
     if (!status)
         report(test, filter, channels, bits);
@@ -380,7 +415,7 @@ static enum gf_status run_variants(struct test *test, const struct gf_filter *fi
 
 static enum gf_status run_backend(struct test *test, struct gf_error *error)
 {
-    char *const text = malloc(GF_SELFTEST_TEXT);
+    char *const text = malloc(GF_SELFTEST_TEXT + 64); /* and tables on either side */
     if (!text)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     enum gf_status status =

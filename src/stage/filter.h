@@ -44,6 +44,9 @@ struct gf_filter_cost {
 };
 #define GF_COST_PIXEL 0.8
 
+/* Where a stencil's kernels look samples up in a table: as they read, as they write; or both. */
+enum gf_fusing { GF_FUSES_NOTHING, GF_FUSES_BEFORE, GF_FUSES_AFTER, GF_FUSES_BOTH };
+
 struct gf_filter {
     const char *name, *alias, *summary, *definition;
     /* What other programs call it, between spaces: it is suggested for these words; or NULL. */
@@ -116,6 +119,12 @@ struct gf_filter {
      * besides gf_point's: they are launched on a stage of gf_point with a run of that one filter.
      */
     const struct gf_variant *cuda;
+    /* GF_STENCIL: which tables cuda_fused may be given for pictures of 8 bits without alpha; the
+     * planner gives none before a border that is constant. NULL: none. */
+    enum gf_fusing (*fuses)(const void *params);
+    /* The default kernels with launch->before and launch->after. They return
+     * cudaErrorNotSupported, and do nothing, where the device has no such kernel. */
+    gf_launcher *cuda_fused;
 };
 
 /* Declares a parameter: struct, member, default, range, help with the unit. */

@@ -48,7 +48,7 @@ enum gf_status gf_stage_constants(struct gf_stage *stage, size_t size, struct gf
     return stage->constants ? GF_OK : gf_fail_memory(error);
 }
 
-static int border_of(const struct gf_stage *stage)
+int gf_stage_border(const struct gf_stage *stage)
 {
     for (const struct gf_param *param = stage->filter->params; param && param->name; param++) {
         if (param->choices == gf_border_names)
@@ -60,7 +60,7 @@ static int border_of(const struct gf_stage *stage)
 bool gf_stage_needs_whole(const struct gf_stage *stage)
 {
     if (stage->filter->radius)
-        return border_of(stage) == GF_BORDER_WRAP;
+        return gf_stage_border(stage) == GF_BORDER_WRAP;
     return stage->filter->needs_whole && stage->filter->needs_whole(stage->params);
 }
 
@@ -73,7 +73,7 @@ static void rows_in_reach(const struct gf_stage *stage, int y0, int y1, int *fir
 {
     const int radius = gf_stage_radius(stage), height = stage->in.height;
     const bool is_beyond = y0 < radius || y1 + radius > height;
-    const bool wraps = is_beyond && border_of(stage) == GF_BORDER_WRAP;
+    const bool wraps = is_beyond && gf_stage_border(stage) == GF_BORDER_WRAP;
     *first = y0 - radius < 0 || wraps ? 0 : y0 - radius;
     *end = y1 + radius > height || wraps ? height : y1 + radius;
 }

@@ -36,6 +36,7 @@ enum gf_status gf_stage_constants(struct gf_stage *stage, size_t size,
 void gf_stage_input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end);
 bool gf_stage_needs_whole(const struct gf_stage *stage);
 int gf_stage_radius(const struct gf_stage *stage); /* 0 where the filter declares none */
+int gf_stage_border(const struct gf_stage *stage); /* enum gf_border; EDGE where it has none */
 enum gf_statistic gf_stage_statistic(const struct gf_stage *stage); /* of its input */
 
 #ifdef __cplusplus

@@ -23,6 +23,10 @@ struct gf_launch {
     void *scratch; /* cuda_scratch() bytes of device memory, 256-byte aligned, not cleared */
     const void *constants; /* stage->constants on the device, 256-byte aligned */
     void *stream;          /* cudaStream_t */
+    /* For the filter's cuda_fused alone: tables on the device, 256 bytes that begin on a multiple
+     * of 16, which each sample that is read goes through before anything else, and each result
+     * before it is written; NULL: none. */
+    const void *before, *after;
 };
 typedef int gf_launcher(const struct gf_launch *launch);
 

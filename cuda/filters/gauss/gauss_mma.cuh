@@ -6,9 +6,10 @@
 #include "cuda/filters/gauss/gauss_mma_passes.cuh"
 
 /* Finishes four pixels of a row, all channels. */
-template <class Shape, class Finish>
-static __device__ __forceinline__ void
-finish_pixels(const Finish &finish, const unsigned (*sum)[2][4], int half, unsigned *to)
+template <class Shape, class Finish, class Table>
+static __device__ __forceinline__ void finish_pixels(const Finish &finish,
+                                                     const unsigned (*sum)[2][4], int half,
+                                                     const Table &after, unsigned *to)
 {
     constexpr int CHANNELS = Shape::CHANNELS;
 #pragma unroll
@@ -21,28 +22,32 @@ finish_pixels(const Finish &finish, const unsigned (*sum)[2][4], int half, unsig
             result[i] =
                 finish.sample8(sum[c][pixel % 2][2 * half + pixel / 2], original >> 8 * i & 255);
         }
-        to[word] = pack_bytes<Finish::BYTE>(result[0], result[1], result[2], result[3]);
+        to[word] =
+            look_up(after, pack_bytes<Finish::BYTE>(result[0], result[1], result[2], result[3]));
     }
 }
 
 /* Finishes 16 x 16 pixels of one channel. to: the sample of pixel g and row 2 t. */
-template <class Shape, class Finish>
+template <class Shape, class Finish, class Table>
 static __device__ __forceinline__ void finish_channel(const Finish &finish,
-                                                      const unsigned sum[2][4], unsigned char *to)
+                                                      const unsigned sum[2][4], const Table &after,
+                                                      unsigned char *to)
 {
 #pragma unroll
     for (int i = 0; i < 8; i++) {
         const int tile = i / 4, e = i % 4;
         unsigned char *const at =
             to + (8 * tile + e % 2) * Shape::GROUP_BYTES + e / 2 * 8 * Shape::CHANNELS;
-        *at = (unsigned char)(finish.sample8(sum[tile][e], Finish::ORIGINAL ? *at : 0) >>
-                              8 * Finish::BYTE);
+        const unsigned v =
+            finish.sample8(sum[tile][e], Finish::ORIGINAL ? *at : 0) >> 8 * Finish::BYTE & 255;
+        *at = (unsigned char)look_up_sample(after, v);
     }
 }
 
 /* What a warp keeps in registers from chunk to chunk, in the form for few blocks of taps. */
-template <class Shape, class Args> struct mma_few {
+template <class Shape, class Args, class Fuse_> struct mma_few {
     typedef typename Args::Finish Finish;
+    typedef Fuse_ Fuse;
     typedef mma_taps<Shape> tables;
     static constexpr bool ORIGINAL = Finish::ORIGINAL;
     mma_matrix<Shape> matrix;
@@ -62,7 +67,9 @@ template <class Shape, class Args> struct mma_few {
             ring[c] = {};
     }
     __device__ __forceinline__ void chunk(const Args &args, const struct strip_walk &walk,
-                                          const unsigned *operands, unsigned char *stage)
+                                          const unsigned *operands,
+                                          const struct sample_tables<Fuse> &samples,
+                                          unsigned char *stage)
     {
         constexpr int PIXELS = Shape::PIXELS;
         const int warp = threadIdx.x / 32, group = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
@@ -80,7 +87,7 @@ template <class Shape, class Args> struct mma_few {
 #pragma unroll
             for (int half = 0; half < 2; half++)
                 finish_pixels<Shape>(
-                    args.finish, sum, half,
+                    args.finish, sum, half, samples.after,
                     (unsigned *)result_at<Shape>(stage, step, STEP_SIDE * warp + group + 8 * half) +
                         t * Shape::CHANNELS);
         }
@@ -88,8 +95,9 @@ template <class Shape, class Args> struct mma_few {
 };
 
 /* The same for many. */
-template <class Shape, class Args> struct mma_many {
+template <class Shape, class Args, class Fuse_> struct mma_many {
     typedef typename Args::Finish Finish;
+    typedef Fuse_ Fuse;
     typedef mma_taps<Shape> tables;
     static constexpr bool ORIGINAL = Finish::ORIGINAL;
     mma_matrix<Shape> matrix;
@@ -105,7 +113,9 @@ template <class Shape, class Args> struct mma_many {
         window = {};
     }
     __device__ __forceinline__ void chunk(const Args &args, const struct strip_walk &walk,
-                                          const unsigned *operands, unsigned char *stage)
+                                          const unsigned *operands,
+                                          const struct sample_tables<Fuse> &samples,
+                                          unsigned char *stage)
     {
         constexpr int CHANNELS = Shape::CHANNELS, PIXELS = Shape::PIXELS;
         const int warp = threadIdx.x / 32, group = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
@@ -119,7 +129,7 @@ template <class Shape, class Args> struct mma_many {
             if (useful) {
                 unsigned sum[2][4] = {};
                 blur_window<Shape, Finish>(window, matrix, step, sum);
-                finish_channel<Shape>(args.finish, sum,
+                finish_channel<Shape>(args.finish, sum, samples.after,
                                       result_at<Shape>(stage, step, STEP_SIDE * strip + 2 * t) +
                                           group * CHANNELS + channel);
             }
@@ -128,29 +138,29 @@ template <class Shape, class Args> struct mma_many {
     }
 };
 
-template <class Shape, class Args, bool FEW> struct mma_choice {
-    typedef mma_few<Shape, Args> type;
+template <class Shape, class Args, class Fuse, bool FEW> struct mma_choice {
+    typedef mma_few<Shape, Args, Fuse> type;
 };
-template <class Shape, class Args> struct mma_choice<Shape, Args, false> {
-    typedef mma_many<Shape, Args> type;
+template <class Shape, class Args, class Fuse> struct mma_choice<Shape, Args, Fuse, false> {
+    typedef mma_many<Shape, Args, Fuse> type;
 };
-template <class Shape, class Args>
-using mma_state = typename mma_choice<Shape, Args, Shape::TOGETHER>::type;
+template <class Shape, class Args, class Fuse>
+using mma_state = typename mma_choice<Shape, Args, Fuse, Shape::TOGETHER>::type;
 
-template <class Shape, class Finish, int EACH>
+template <class Shape, class Finish, int EACH, class Fuse>
 __global__ void __launch_bounds__(Shape::THREADS, EACH)
     blur_mma_kernel(const __grid_constant__ strip_maps maps,
                     const __grid_constant__ mma_args<Finish> args)
 {
-    make_strips<Shape, mma_state<Shape, mma_args<Finish>>>(maps, args);
+    make_strips<Shape, mma_state<Shape, mma_args<Finish>, Fuse>>(maps, args);
 }
 
-template <class Shape, int EACH, class Finish>
+template <class Shape, int EACH, class Fuse = fuse_none, class Finish>
 static int launch_mma_shape(const struct gf_launch *launch, mma_args<Finish> &args)
 {
     args.above = Shape::REACH;
-    return launch_strips<Shape, mma_state<Shape, mma_args<Finish>>>(
-        launch, blur_mma_kernel<Shape, Finish, EACH>, EACH, args);
+    return launch_strips<Shape, mma_state<Shape, mma_args<Finish>, Fuse>>(
+        launch, blur_mma_kernel<Shape, Finish, EACH, Fuse>, EACH, args);
 }
 
 /* Taps whose sum is not 2^17 are doubled: the sums' bits are the same, but for one more. The pass
@@ -176,6 +186,8 @@ static mma_args<Finish> mma_args_of(const struct gf_launch *launch, const struct
 }
 
 typedef mma_shape<2, 1, true, 8, 2, 6> mma_gray_few;
+typedef mma_shape<3, 1, true, 4, 2, 8> mma_gray_some;
+typedef mma_shape<2, 3, false, 4, 2, 4> mma_rgb_few;
 /* For blur a warp with all channels is 5 % faster; unsharp has been measured with a warp a channel
  * alone. */
 template <bool ORIGINAL> using mma_rgb_some = mma_shape<3, 3, !ORIGINAL, 4, ORIGINAL ? 2 : 1, 4>;
@@ -188,20 +200,20 @@ static int launch_mma(const struct gf_launch *launch, const struct gf_gauss *gau
     const int radius = gauss->radius;
     if (args.p.channels == 1)
         return radius <= 8    ? launch_mma_shape<mma_gray_few, 2>(launch, args)
-               : radius <= 16 ? launch_mma_shape<mma_shape<3, 1, true, 4, 2, 8>, 2>(launch, args)
+               : radius <= 16 ? launch_mma_shape<mma_gray_some, 2>(launch, args)
                : radius <= 32 ? launch_mma_shape<mma_shape<5, 1, false, 4, 2, 8>, 1>(launch, args)
                               : launch_mma_shape<mma_shape<9, 1, false, 4, 2, 4>, 3>(launch, args);
-    return radius <= 8    ? launch_mma_shape<mma_shape<2, 3, false, 4, 2, 4>, 2>(launch, args)
+    return radius <= 8    ? launch_mma_shape<mma_rgb_few, 2>(launch, args)
            : radius <= 16 ? launch_mma_shape<mma_rgb_some<Finish::ORIGINAL>, 2>(launch, args)
            : radius <= 32 ? launch_mma_shape<mma_shape<5, 3, false, 4, 1, 5>, 1>(launch, args)
                           : launch_mma_shape<mma_shape<9, 3, false, 4, 2, 4>, 1>(launch, args);
 }
 
-template <class Finish>
+template <class Finish, class Fuse = fuse_none>
 static bool mma_is_faster(const struct gf_launch *launch, const struct gf_gauss *gauss)
 {
     const struct gf_format format = launch->in.format;
-    const auto kernel = blur_mma_kernel<mma_gray_few, Finish, 2>;
+    const auto kernel = blur_mma_kernel<mma_gray_few, Finish, 2, Fuse>;
     return format.bits == 8 && !gf_has_alpha(format) && gauss->radius <= GF_GAUSS_TENSOR_MAX &&
            gauss->shift >= GF_GAUSS_SHIFT_MAX - 2 && strips_are_faster((const void *)kernel);
 }

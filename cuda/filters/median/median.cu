@@ -99,13 +99,15 @@ static __device__ __forceinline__ void pack_row(const uint32_t (&result)[COUNT],
     }
 }
 
-template <class Sample, int CHANNELS>
+template <class Sample, int CHANNELS, class Fuse = fuse_none>
 static __global__ void __launch_bounds__(STRIP_THREADS, BLOCKS)
     median_strips_kernel(struct view_pair p)
 {
     typedef struct strip_layout<Sample, CHANNELS> layout;
     constexpr int BESIDE = layout::BESIDE;
     __shared__ struct strip_tables<Sample, BESIDE, ROWS * STRIP_WARPS + 2> tables;
+    __shared__ struct sample_tables<Fuse> samples;
+    fill_tables<Fuse>(p, samples);
     struct strip strip = find_strip(p, tables, ROWS, 1, 1);
     if (strip.lines <= 0)
         return;
@@ -117,6 +119,7 @@ static __global__ void __launch_bounds__(STRIP_THREADS, BLOCKS)
 #pragma unroll
     for (int i = 0; i < 2; i++) {
         fetch(i, &next[i]);
+        map_row<Fuse>(strip, samples, &next[i]);
         join_row(strip, next[i], rows[i]);
     }
 #pragma unroll
@@ -127,6 +130,7 @@ static __global__ void __launch_bounds__(STRIP_THREADS, BLOCKS)
         uint32_t result[2][layout::COUNT], out[4];
 #pragma unroll
         for (int i = 0; i < STEP; i++) {
+            map_row<Fuse>(strip, samples, &next[i]);
             join_row(strip, next[i], rows[2 + i]);
             if (line + STEP < strip.lines)
                 fetch(line + STEP + 2 + i, &next[i]);
@@ -137,7 +141,7 @@ static __global__ void __launch_bounds__(STRIP_THREADS, BLOCKS)
             if (line + i >= strip.lines)
                 break;
             pack_row<Sample>(result[i % 2], i / 2, out);
-            store_row(p, strip, out);
+            store_row<Fuse>(p, strip, samples, out);
         }
 #pragma unroll
         for (int i = 0; i < 2; i++) {
@@ -170,4 +174,19 @@ extern "C" int gf_median_cuda(const struct gf_launch *launch)
         return p.bits == 8 ? launch_strips<unsigned char>(p, stream)
                            : launch_strips<unsigned short>(p, stream);
     return gf_median_tree(p, median->radius, stream);
+}
+
+extern "C" int gf_median_fused_cuda(const struct gf_launch *launch)
+{
+    const struct gf_median *const median = (const struct gf_median *)launch->stage->params;
+    const struct view_pair p = view_pair_of(launch, median->border);
+    if (gf_row_bytes(launch->in.format) > INT_MAX / 2)
+        return cudaErrorInvalidValue;
+    return for_fuse(launch, [&](auto fuse) -> int {
+        const auto kernel = p.channels == 1
+                                ? median_strips_kernel<unsigned char, 1, decltype(fuse)>
+                                : median_strips_kernel<unsigned char, 3, decltype(fuse)>;
+        kernel<<<strip_blocks(p, 1, ROWS), STRIP_THREADS, 0, (cudaStream_t)launch->stream>>>(p);
+        return cudaGetLastError();
+    });
 }

@@ -3,6 +3,7 @@
 #define GF_CUDA_FILTERS_POINT_POINT_TABLE_CUH
 
 #include "cuda/common/launch.cuh"
+#include "cuda/common/sample_table.cuh"
 #include "cuda/common/view_pair.cuh"
 
 enum {
@@ -10,26 +11,7 @@ enum {
     TABLE_WAVES =
         8, /* waves of blocks, so that the start of one block overlaps with the work of another */
     TABLE_ITEMS = 3, /* of a thread, at least, so that filling tables takes the lesser part */
-    TABLE_WORDS = 256 / 4 * WARP /* of one table in shared memory, all lanes' copies */
 };
-
-/* Each lane of a warp has a copy of the tables in its own bank of shared memory, so that no look-up
- * waits for another whatever the picture (Best Practices Guide 9.2.3.1). A word holds four entries:
- * entry v of a lane lies at (v / 4) * 128 + v % 4, which a dp4a makes of the byte's upper six bits
- * and its lower two. A table so packed takes 8 KB; one entry a word would take 32, and as much
- * longer to fill for every block. */
-static __device__ __forceinline__ unsigned look_up_word(unsigned word, const unsigned char *a,
-                                                        const unsigned char *b,
-                                                        const unsigned char *c,
-                                                        const unsigned char *d)
-{
-    const unsigned upper = word & 0xfcfcfcfcu, lower = word & 0x03030303u;
-    const unsigned v0 = a[__dp4a(upper, 0x20u, lower & 3u)];
-    const unsigned v1 = b[__dp4a(upper, 0x2000u, lower >> 8 & 3u)];
-    const unsigned v2 = c[__dp4a(upper, 0x200000u, lower >> 16 & 3u)];
-    const unsigned v3 = d[__dp4a(upper, 0x20000000u, lower >> 24)];
-    return __byte_perm(__byte_perm(v0, v1, 0x0040), __byte_perm(v2, v3, 0x0040), 0x5410);
-}
 
 /* TABLES: 1 for all channels, or one for each. */
 template <int CHANNELS, int TABLES>
@@ -60,10 +42,10 @@ static __device__ __forceinline__ uint4 look_up(const unsigned char *copy, uint4
     const unsigned char *const a = table[0], *const b = table[1], *const c = table[2],
                                *const d = table[3];
     if (CHANNELS == 3)
-        return make_uint4(look_up_word(v.x, a, b, c, a), look_up_word(v.y, b, c, a, b),
-                          look_up_word(v.z, c, a, b, c), look_up_word(v.w, a, b, c, a));
-    return make_uint4(look_up_word(v.x, a, b, c, d), look_up_word(v.y, a, b, c, d),
-                      look_up_word(v.z, a, b, c, d), look_up_word(v.w, a, b, c, d));
+        return make_uint4(look_up_word<WARP>(v.x, a, b, c, a), look_up_word<WARP>(v.y, b, c, a, b),
+                          look_up_word<WARP>(v.z, c, a, b, c), look_up_word<WARP>(v.w, a, b, c, a));
+    return make_uint4(look_up_word<WARP>(v.x, a, b, c, d), look_up_word<WARP>(v.y, a, b, c, d),
+                      look_up_word<WARP>(v.z, a, b, c, d), look_up_word<WARP>(v.w, a, b, c, d));
 }
 
 template <int CHANNELS, int TABLES>
@@ -71,7 +53,7 @@ static __device__ __forceinline__ unsigned look_up(const unsigned char *copy, un
                                                    unsigned column)
 {
     const unsigned first = first_channel<CHANNELS, TABLES, unsigned>(column);
-    return look_up_word(
+    return look_up_word<WARP>(
         v, table_of<CHANNELS, TABLES>(copy, first), table_of<CHANNELS, TABLES>(copy, first + 1),
         table_of<CHANNELS, TABLES>(copy, first + 2), table_of<CHANNELS, TABLES>(copy, first + 3));
 }

@@ -1,0 +1,27 @@
+/* What blur does with blurred samples: it rounds them. */
+#ifndef GF_CUDA_FILTERS_GAUSS_BLUR_CUH
+#define GF_CUDA_FILTERS_GAUSS_BLUR_CUH
+
+#include "cuda/filters/gauss/gauss_common.cuh"
+#include "filters/blur.h"
+
+struct rounded {
+    static constexpr unsigned START = 1u << 23; /* a half: the sum has 24 fraction bits */
+    static constexpr int BLOCKS = 3, BYTE = 3;
+    static constexpr bool ORIGINAL = false;
+
+    __device__ __forceinline__ unsigned sample8(unsigned sum, unsigned) const
+    {
+        return sum;
+    }
+    __device__ __forceinline__ unsigned sample16(float blurred, const unsigned short *) const
+    {
+        return round_bits(blurred, 65535.0f);
+    }
+    __device__ __forceinline__ unsigned sample16_near(float blurred, const unsigned short *) const
+    {
+        return __float_as_uint(raised_level(blurred));
+    }
+};
+
+#endif

@@ -1,0 +1,55 @@
+#include "chain/fuse.h"
+
+#include "base/fail.h"
+#include "pixel/fused.h"
+#include "pixel/point.h"
+
+/* Whether the stage is a table that the stencil beside it may apply. */
+static bool is_table(const struct gf_plan *plan, int i)
+{
+    return i >= 0 && i < plan->stage_count && !plan->stage[i].variant &&
+           gf_point_is_table(&plan->stage[i]);
+}
+
+/* What the kernels of a stage may apply beside what they do themselves. */
+static enum gf_fusing fusing_of(const struct gf_stage *stage)
+{
+    const int border = gf_stage_border(stage);
+    if (!stage->filter->fuses || stage->variant || stage->in.bits != 8 || gf_has_alpha(stage->in))
+        return GF_FUSES_NOTHING;
+    /* A table would change the constant, too. A border that wraps needs the whole table's picture
+     * for each band. */
+    const int usable =
+        border == GF_BORDER_CONSTANT || border == GF_BORDER_WRAP ? GF_FUSES_AFTER : GF_FUSES_BOTH;
+    return (enum gf_fusing)((int)stage->filter->fuses(stage->params) & usable);
+}
+
+enum gf_status gf_plan_fuse(struct gf_plan *plan, struct gf_error *error)
+{
+    struct gf_stage *const stage = plan->stage;
+    const int count = plan->stage_count;
+    enum gf_status status = GF_OK;
+    int made = 0;
+    for (int i = 0; !status && i < count;) {
+        const enum gf_fusing own = fusing_of(&stage[i]);
+        const enum gf_fusing next = i + 1 < count ? fusing_of(&stage[i + 1]) : GF_FUSES_NOTHING;
+        const int before = !own && next & GF_FUSES_BEFORE && is_table(plan, i), at = i + before;
+        const int after = (before ? next : own) & GF_FUSES_AFTER && is_table(plan, at + 1);
+        if (!before && !after) {
+            stage[made++] = stage[i++];
+            continue;
+        }
+        struct gf_fused_run *const run = gf_plan_own(plan, sizeof *run);
+        if (!run)
+            return gf_fail_memory(error);
+        if (before)
+            run->part[GF_FUSED_BEFORE] = stage[i];
+        run->part[GF_FUSED_STENCIL] = stage[at];
+        if (after)
+            run->part[GF_FUSED_AFTER] = stage[at + 1];
+        status = gf_stage_bind(&stage[made++], &gf_fused, run, stage[i].in, error);
+        i = at + 1 + after;
+    }
+    plan->stage_count = made;
+    return status;
+}

@@ -1,0 +1,41 @@
+/* What a stage of a plan does, as names of filters. */
+#include <stdio.h>
+
+#include "chain/plan.h"
+#include "pixel/fused.h"
+#include "pixel/point.h"
+
+const struct gf_filter *gf_plan_stage_filter(const struct gf_stage *stage, int i)
+{
+    if (stage->filter == &gf_point) {
+        const struct gf_point_run *const run = stage->params;
+        return i < run->count ? run->item[i].filter : NULL;
+    }
+    if (stage->filter != &gf_fused)
+        return i ? NULL : stage->filter;
+    const struct gf_fused_run *const run = stage->params;
+    for (int part = 0; part < GF_FUSED_PARTS; part++) {
+        const int count = run->part[part].filter ? gf_plan_stage_filters(&run->part[part]) : 0;
+        if (i < count)
+            return gf_plan_stage_filter(&run->part[part], i);
+        i -= count;
+    }
+    return NULL;
+}
+
+int gf_plan_stage_filters(const struct gf_stage *stage)
+{
+    int count = 0;
+    while (gf_plan_stage_filter(stage, count))
+        count++;
+    return count;
+}
+
+void gf_plan_stage_name(const struct gf_stage *stage, char *name, size_t size)
+{
+    const struct gf_filter *filter;
+    size_t length = 0;
+    for (int i = 0; (filter = gf_plan_stage_filter(stage, i)) && length < size; i++)
+        length +=
+            (size_t)snprintf(name + length, size - length, "%s%s", i ? "+" : "", filter->name);
+}
