@@ -112,12 +112,13 @@ static __device__ __forceinline__ uint4 look_up(const struct sample_table<ON, CO
                       look_up(table, v.w));
 }
 
-/* Calls function(fuse<..>()) for the launch's tables, of which there is one at least. */
+/* Calls function(fuse<..>()) for the launch's tables, of which there is one at least. COPIES: of
+ * each where there are two. */
 template <int COPIES = WARP, class Function>
 static int for_fuse(const struct gf_launch *launch, const Function &function)
 {
-    return !launch->before  ? function(fuse<false, true, COPIES>())
-           : !launch->after ? function(fuse<true, false, COPIES>())
+    return !launch->before  ? function(fuse<false, true>())
+           : !launch->after ? function(fuse<true, false>())
                             : function(fuse<true, true, COPIES>());
 }
 

@@ -32,7 +32,7 @@ struct gf_span {
 };
 
 struct gf_profile_stage {
-    char name[96]; /* "blur", "gamma+invert" for fused point filters, "histogram luma" */
+    char name[96]; /* "blur", "gamma+blur" for fused filters, "histogram luma" */
     int segment;
 };
 

@@ -13,7 +13,9 @@
 enum { CHAIN_TEXT = 8192, POISON = 0xa5 };
 
 struct spec {
-    const char *chain; /* "convolve=@5": a 5x5 kernel without zeros; "lut=@": a file of 33^3 */
+    /* "convolve=@5": a 5x5 kernel without zeros; "convolve=~5": of fractions; "lut=@": a file of
+     * 33^3 */
+    const char *chain;
     const char *note, *npp;
     double bar_ms;
     int channels, bits; /* 0: RGB8 */
@@ -32,6 +34,8 @@ static const struct spec specs[] = {
     {"convolve=@3", "3x3", "convolve3", 0, 0, 0},
     {"convolve=@5", "5x5", "convolve5", 0.12, 0, 0},
     {"convolve=@31", "31x31", "convolve31", 1.5, 0, 0},
+    {"convolve=~5", "5x5 fractions", NULL, 0.18, 0, 0},
+    {"convolve=~31", "31x31 fractions", NULL, 8, 0, 0},
     {"sobel", NULL, "gradient", 0.088, 0, 0},
     {"sobel", "NPP: horizontal", "sobel1", 0, 0, 0},
     {"normalmap", NULL, NULL, 0.106, 0, 0},
@@ -93,7 +97,12 @@ static const struct spec specs[] = {
     {"chromakey", NULL, NULL, ALPHA_BAR_MS, 0, 0},
     {"addnoise", "gaussian", NULL, POINT_BAR_MS, 0, 0},
     {"addnoise=kind=uniform", NULL, NULL, POINT_BAR_MS, 0, 0},
-    {"gamma=2.2,contrast=1.2,invert", NULL, NULL, 0, 0, 0}, /* one stage */
+    {"gamma=2.2,contrast=1.2,invert", NULL, NULL, 0, 0, 0}, /* one stage, as those that follow */
+    {"gamma=2.2,blur=2,contrast=1.2", NULL, NULL, 0.158, 0, 0},
+    {"gamma=2.2,blur=5,contrast=1.2", NULL, NULL, 0.18, 0, 0},
+    {"gamma=2.2,sobel,contrast=1.2", NULL, NULL, 0.118, 0, 0},
+    {"gamma=2.2,median=1,contrast=1.2", NULL, NULL, 0.152, 0, 0},
+    {"gamma=2.2,convolve=@5,contrast=1.2", NULL, NULL, 0.15, 0, 0},
     {"blur=2", "13 taps", NULL, 0.045, 1, 8},
     {"blur=2", "13 taps", NULL, 0.45, 4, 8},
     {"blur=2", "13 taps", NULL, 0.26, 3, 16},
@@ -142,15 +151,18 @@ static bool run_plan(struct gf_plan *plan, const struct pictures *frames, struct
 /* "convolve=@3" becomes a kernel of that side, positive weights without symmetry. */
 static void expand(const char *chain, char *text)
 {
-    const char *const at = strchr(chain, '@');
-    size_t length = (size_t)snprintf(text, CHAIN_TEXT, "%.*s", at ? (int)(at - chain) : 64, chain);
-    const int side = at ? atoi(at + 1) : 0;
+    const size_t start = strcspn(chain, "@~");
+    char *rest = (char *)chain + start;
+    const bool fractions = *rest == '~';
+    size_t length = (size_t)snprintf(text, CHAIN_TEXT, "%.*s", (int)start, chain);
+    const long side = *rest ? strtol(rest + 1, &rest, 10) : 0;
     for (int i = 0; i < side * side && length < CHAIN_TEXT; i++)
-        length += (size_t)snprintf(text + length, CHAIN_TEXT - length, "%s%d",
+        length += (size_t)snprintf(text + length, CHAIN_TEXT - length, "%s%s%d",
                                    !i         ? ""
                                    : i % side ? " "
                                               : "/",
-                                   (i * 7 + 3) % 11 + 1);
+                                   fractions ? "0.0" : "", (i * 7 + 3) % 11 + 1);
+    snprintf(text + length, CHAIN_TEXT - length, "%s", rest);
 }
 
 /* A .cube file of 33 nodes a side, a little darker than the picture; its path goes into `text`. */
@@ -249,9 +261,9 @@ static bool make_frames(const unsigned char *frame, struct gf_format format,
 static void name_row(struct bench_row *row, const struct spec *spec, struct gf_format format)
 {
     static const char *const formats[] = {"", "gray", "graya", "RGB", "RGBA"};
-    snprintf(row->name, sizeof row->name, "%.*s", (int)strcspn(spec->chain, "@"), spec->chain);
-    if (strchr(spec->chain, '@'))
-        row->name[strcspn(row->name, "=")] = '\0';
+    const char *const end = strpbrk(spec->chain, "@~"); /* behind an equals sign */
+    snprintf(row->name, sizeof row->name, "%.*s%s", end ? (int)(end - spec->chain) - 1 : 63,
+             spec->chain, end ? end + 1 + strspn(end + 1, "0123456789") : "");
     snprintf(row->note, sizeof row->note, "%s", spec->note ? spec->note : "");
     snprintf(row->format, sizeof row->format, "%s%d", formats[format.channels], format.bits);
     row->bar_ms = spec->bar_ms;

@@ -3,6 +3,7 @@
 #define GF_CUDA_FILTERS_GAUSS_BLUR_CUH
 
 #include "cuda/filters/gauss/gauss_common.cuh"
+#include "cuda/filters/gauss/gauss_straight.cuh"
 #include "filters/blur.h"
 
 struct rounded {
