@@ -119,6 +119,7 @@ const struct gf_filter gf_fused = {
     .cpu_scratch = fused_cpu_scratch,
     .cuda_scratch = fused_cuda_scratch,
     .cpu = fused_cpu,
+    .cpu_intrinsics = true,
     .cuda = GF_CUDA({GF_VARIANT("fused", gf_fused_cuda,
                                 "tables in shared memory for what the stencil reads and writes; "
                                 "where it has no such kernel, as separate")},

@@ -23,8 +23,8 @@ silent
 gpufilter --device=cpu -i in.png -o direct.png blur,invert,gamma=2
 same compared.png direct.png
 stdout_has '^kind,name,variant,chosen,refused,runs,median_ms,'
-stdout_has '^stage,blur,"no intrinsics, 1 thread",'
-stdout_has '^stage,invert+gamma,1 thread,'
+stdout_has '^stage,blur+invert+gamma,"no intrinsics, 1 thread",'
+stdout_has '^stage,blur+invert+gamma,1 thread,'
 stdout_has '^pipeline,,no-fuse,0,,'
 
 begin "--profile=compare:json has the documented keys"
@@ -103,7 +103,7 @@ stdout_has '^picture    77x55 RGB, 8 bits to 55x77 RGB, 8 bits$'
 stdout_has '^device     cpu, 2 threads (asked for)$'
 stdout_has '^lanes      2, with '
 stdout_has '^segment 1  .* a halo of up to '
-stdout_has '^  gamma+invert: reads and writes .*; 2 filters fused$'
+stdout_has '^  blur+gamma+invert: reads and writes .*; 3 filters fused$'
 stdout_has '^  equalize histogram: reads 12.7 kB'
 stdout_has '^segment 3  .*, which see the whole picture$'
 stdout_has '^  transpose: reads and writes 25.4 kB'
