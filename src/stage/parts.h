@@ -10,7 +10,7 @@
 
 struct gf_filter;
 
-enum { GF_PARTS_MAX = 4, GF_PART_BYTES = 256 };
+enum { GF_PARTS_MAX = 6, GF_PART_BYTES = 4096 }; /* parameters may hold a matrix */
 
 struct gf_part {
     const struct gf_filter *filter;

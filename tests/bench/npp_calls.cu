@@ -119,6 +119,18 @@ static NppStatus median_plain(struct npp_io io)
                                        mask, anchor, npp.scratch, npp.context);
 }
 
+static NppStatus dilate3(struct npp_io io)
+{
+    return nppiDilate3x3Border_8u_C3R_Ctx(io.in, npp.step, npp.size, ORIGIN, io.out, npp.step,
+                                          npp.size, NPP_BORDER_REPLICATE, npp.context);
+}
+
+static NppStatus erode3(struct npp_io io)
+{
+    return nppiErode3x3Border_8u_C3R_Ctx(io.in, npp.step, npp.size, ORIGIN, io.out, npp.step,
+                                         npp.size, NPP_BORDER_REPLICATE, npp.context);
+}
+
 static NppStatus bilateral(struct npp_io io)
 {
     const float value_sigma = 25.5f, sigma = 0.5f * (float)io.value;
@@ -299,6 +311,8 @@ const struct npp_way npp_ways[] = {
     {"median5", "FilterMedian", median_plain, 5},
     {"median11", "FilterMedianBorder", median_border, 11},
     {"median11", "FilterMedian", median_plain, 11},
+    {"dilate3", "Dilate3x3Border", dilate3, 0},
+    {"erode3", "Erode3x3Border", erode3, 0},
     {"bilateral4", "FilterBilateralGaussBorder", bilateral, 4},
     {"bilateral5", "FilterBilateralGaussBorder", bilateral, 5},
     {"transpose", "Transpose", transpose, 0},

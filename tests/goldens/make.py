@@ -18,6 +18,7 @@ from scipy import ndimage
 
 from colours import colours
 from local import local
+from shapes import shapes
 from sizes import sizes
 from tone import tone
 from warps import warps
@@ -306,6 +307,7 @@ def main():
           quantise(picture, np.uint16), rgba)
     colours(functools.partial(golden, series="icc"), rounded, rgb)
     warps(functools.partial(golden, series="warp"), rounded, rgb, gray, gray16, rgba)
+    shapes(functools.partial(golden, series="shape"), rgb, gray, gray16)
     with open(os.path.join(HERE, "list.txt"), "w") as file:
         file.write("\n".join(LIST) + "\n")
 

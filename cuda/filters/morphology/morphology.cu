@@ -1,0 +1,127 @@
+/* The launchers of dilate, erode and morphology. */
+#include "cuda/filters/morphology/slide.cuh"
+
+constexpr int THREADS = 256;
+
+static int extreme(const struct gf_launch *launch, bool dilates)
+{
+    const struct gf_morphology *const morphology =
+        (const struct gf_morphology *)launch->stage->constants;
+    const unsigned flip = dilates ? 0 : 0xFFFFFFFFu;
+    return morphology->is_rectangle ? gf_morphology_rectangle(launch, morphology, flip)
+                                    : gf_morphology_chords(launch, morphology, flip);
+}
+
+extern "C" int gf_dilate_cuda(const struct gf_launch *launch)
+{
+    return extreme(launch, true);
+}
+
+extern "C" int gf_erode_cuda(const struct gf_launch *launch)
+{
+    return extreme(launch, false);
+}
+
+/* ---- differences ---- */
+
+struct difference_args {
+    const unsigned char *from, *what, *original; /* row 0 of the result */
+    unsigned char *out;
+    size_t from_pitch, what_pitch, original_pitch, out_pitch;
+    int samples, alpha; /* alpha: of so many channels the last is kept; 0: none is */
+};
+
+/* A thread makes a word: max(from - what, 0). */
+template <class Sample>
+__global__ void __launch_bounds__(THREADS) difference_kernel(const struct difference_args args)
+{
+    constexpr int EACH = 4 / (int)sizeof(Sample);
+    const int words = (args.samples + EACH - 1) / EACH;
+    const struct tile_origin origin = block_tile(words, THREADS, 1);
+    const int first = (origin.x + (int)threadIdx.x) * EACH;
+    if (first >= args.samples)
+        return;
+    const size_t row = (size_t)origin.row;
+    const Sample *const from = (const Sample *)(args.from + row * args.from_pitch) + first;
+    const Sample *const what = (const Sample *)(args.what + row * args.what_pitch) + first;
+    const Sample *const original =
+        (const Sample *)(args.original + row * args.original_pitch) + first;
+    Sample *const out = (Sample *)(args.out + row * args.out_pitch) + first;
+    const int count = min(EACH, args.samples - first);
+    __align__(4) Sample v[EACH], w[EACH], result[EACH];
+    if (count == EACH) {
+        *(unsigned *)v = *(const unsigned *)from;
+        *(unsigned *)w = *(const unsigned *)what;
+    } else {
+        for (int i = 0; i < EACH; i++) {
+            v[i] = i < count ? from[i] : 0;
+            w[i] = i < count ? what[i] : 0;
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < EACH; i++) {
+        result[i] = (Sample)max(v[i] - w[i], 0);
+        if (args.alpha && i < count && (first + i) % args.alpha == args.alpha - 1)
+            result[i] = original[i];
+    }
+    if (count == EACH) {
+        *(unsigned *)out = *(const unsigned *)result;
+    } else {
+        for (int i = 0; i < count; i++)
+            out[i] = result[i];
+    }
+}
+
+static int subtract(const struct gf_launch *launch, const struct gf_view *from,
+                    const struct gf_view *what)
+{
+    const struct gf_view &out = launch->out;
+    struct difference_args args = {};
+    args.from = gf_view_row(from, out.y);
+    args.what = gf_view_row(what, out.y);
+    args.original = gf_view_row(&launch->in, out.y);
+    args.out = out.data;
+    args.from_pitch = from->pitch;
+    args.what_pitch = what->pitch;
+    args.original_pitch = launch->in.pitch;
+    args.out_pitch = out.pitch;
+    args.samples = out.format.width * out.format.channels;
+    args.alpha = gf_has_alpha(out.format) ? out.format.channels : 0;
+    const int blocks =
+        tile_blocks(ceil_div(args.samples, 32 / out.format.bits), out.rows, THREADS, 1);
+    const cudaStream_t stream = (cudaStream_t)launch->stream;
+    if (out.format.bits == 8)
+        difference_kernel<unsigned char><<<blocks, THREADS, 0, stream>>>(args);
+    else
+        difference_kernel<unsigned short><<<blocks, THREADS, 0, stream>>>(args);
+    return cudaGetLastError();
+}
+
+/* The first operation's rows lie in scratch memory, the second's in the result. */
+extern "C" int gf_morphology_cuda(const struct gf_launch *launch)
+{
+    const struct gf_morphology *const morphology =
+        (const struct gf_morphology *)launch->stage->constants;
+    const int make = *(const int *)launch->stage->params; /* its first member */
+    const struct gf_view &out = launch->out;
+    const bool is_gradient = make == GF_MORPHOLOGY_GRADIENT;
+    const bool dilates_first = make == GF_MORPHOLOGY_BLACKHAT;
+    const struct gf_rows rows = is_gradient
+                                    ? gf_rows{out.y, out.y + out.rows}
+                                    : gf_morphology_reach(morphology, out.format, out.y, out.rows);
+    const size_t pitch = gf_morphology_pitch(out.format, 0);
+    struct gf_launch first = *launch, second = *launch;
+    first.out = gf_view_make((unsigned char *)launch->scratch, pitch, out.format, rows);
+    first.scratch = first.out.data + pitch * (size_t)first.out.rows;
+    second.scratch = first.scratch;
+    if (!is_gradient)
+        second.in = first.out;
+    int status = extreme(&first, dilates_first);
+    if (!status)
+        status = extreme(&second, !dilates_first);
+    if (status)
+        return status;
+    return make == GF_MORPHOLOGY_TOPHAT     ? subtract(launch, &launch->in, &out)
+           : make == GF_MORPHOLOGY_BLACKHAT ? subtract(launch, &out, &launch->in)
+                                            : subtract(launch, &out, &first.out);
+}

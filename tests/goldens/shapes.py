@@ -1,0 +1,39 @@
+"""The goldens of shape and edges: OpenCV, scipy. make.py calls shapes()."""
+import cv2
+import numpy as np
+from scipy import ndimage
+
+SCIPY_MODE = {"edge": "nearest", "reflect": "mirror", "wrap": "wrap", "constant": "constant"}
+
+
+def diamond(rx, ry):
+    y, x = np.mgrid[-ry:ry + 1, -rx:rx + 1]
+    return (abs(x) * ry + abs(y) * rx <= rx * ry).astype(np.uint8)
+
+
+def elements(golden, rgb, gray, gray16):
+    for name, rx, ry, shape in [("rectangle", 1, 1, cv2.MORPH_RECT), ("rectangle", 9, 3, cv2.MORPH_RECT),
+                                ("ellipse", 5, 3, cv2.MORPH_ELLIPSE), ("cross", 2, 4, cv2.MORPH_CROSS)]:
+        element = cv2.getStructuringElement(shape, (2 * rx + 1, 2 * ry + 1))
+        golden(f"dilate={rx}:{ry}:{name}", "rgb.ppm", cv2.dilate(rgb, element), 0)
+        golden(f"erode={rx}:{ry}:{name}", "gray16.pgm", cv2.erode(gray16, element), 0)
+    for border, mode in SCIPY_MODE.items():
+        golden(f"dilate=6:2:diamond:{border}", "gray.pgm",
+               ndimage.grey_dilation(gray, footprint=diamond(6, 2), mode=mode, cval=0), 0)
+        golden(f"erode=3:border={border}", "gray16.pgm",
+               ndimage.grey_erosion(gray16, size=(7, 7), mode=mode, cval=0), 0)
+    # Not symmetrical: dilation takes the element mirrored, as scipy does, and OpenCV does not.
+    element = np.array([[0, 1, 0, 0, 0], [1, 1, 0, 1, 0], [0, 0, 0, 0, 1]])
+    text = "0 1 0 0 0/1 1 0 1 0/0 0 0 0 1"
+    golden(f"dilate=shape={text}", "gray.pgm", ndimage.grey_dilation(gray, footprint=element, mode="nearest"), 0)
+    golden(f"erode=shape={text}", "gray.pgm", ndimage.grey_erosion(gray, footprint=element, mode="nearest"), 0)
+
+
+def shapes(golden, rgb, gray, gray16):
+    elements(golden, rgb, gray, gray16)
+    element = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (7, 5))
+    for make, operation in [("open", cv2.MORPH_OPEN), ("close", cv2.MORPH_CLOSE), ("tophat", cv2.MORPH_TOPHAT),
+                            ("blackhat", cv2.MORPH_BLACKHAT), ("gradient", cv2.MORPH_GRADIENT)]:
+        golden(f"morphology={make}:3:2:ellipse", "rgb.ppm", cv2.morphologyEx(rgb, operation, element), 0)
+        golden(f"morphology={make}:2", "gray16.pgm",
+               cv2.morphologyEx(gray16, operation, np.ones((5, 5), np.uint8)), 0)
