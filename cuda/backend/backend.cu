@@ -49,6 +49,7 @@ static void cuda_close(struct gf_backend *backend)
     struct cuda_backend *const cuda = backend_of(backend);
     gf_jpeg_device_close(cuda->codec, cuda->codec_bytes);
     if (cuda_ready(backend, NULL) == GF_OK) {
+        gf_cuda_drop_pictures(cuda);
         for (int i = 0; i < BLOCKS_KEPT; i++)
             give_memory(cuda, cuda->block[i].data);
         give_memory(cuda, cuda->statistic.count);
@@ -181,7 +182,9 @@ static enum gf_status cuda_load(struct gf_backend *backend, struct gf_lane *lane
                                 struct gf_error *error)
 {
     struct cuda_backend *const cuda = backend_of(backend);
-    const enum gf_status status = gf_cuda_check_architecture(cuda, stage, error);
+    enum gf_status status = gf_cuda_check_architecture(cuda, stage, error);
+    if (!status)
+        status = gf_cuda_hold(backend, stage, error);
     if (status || !stage->constants_size)
         return status;
     pthread_mutex_lock(&cuda->lock);
@@ -306,6 +309,7 @@ static struct gf_backend_calls make_calls(void)
     calls.lane_open = gf_cuda_lane_open;
     calls.lane_close = gf_cuda_lane_close;
     calls.lane_enter = gf_cuda_lane_enter;
+    calls.hold = gf_cuda_hold;
     calls.load = cuda_load;
     calls.unload = cuda_unload;
     calls.upload = gf_cuda_upload;

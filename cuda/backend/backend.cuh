@@ -30,6 +30,8 @@ struct statistic {
     int table_bits; /* of the pictures that the tables are for; 0: none */
 };
 
+struct device_picture; /* pictures.cu */
+
 struct cuda_backend {
     struct gf_backend base;
     struct gf_cuda_options options;
@@ -41,6 +43,8 @@ struct cuda_backend {
     uint64_t used_bytes;
     struct block block[BLOCKS_KEPT]; /* for stages' constants, kept for the next stage */
     struct statistic statistic;
+    struct device_picture **held; /* second pictures that it uses, guarded by their own lock */
+    int held_count;
     struct gf_jpeg_device *codec; /* NULL until it is asked for */
     uint64_t codec_bytes;         /* of the budget, lent to the codec */
 };
@@ -98,6 +102,15 @@ enum gf_status gf_cuda_run(struct gf_lane *lane, const struct gf_stage *stage,
                            const struct gf_view *out, void *scratch, struct gf_error *error);
 void gf_cuda_mark(struct gf_lane *lane, enum gf_span_kind kind, int stage, size_t bytes);
 enum gf_status gf_cuda_wait(struct gf_lane *lane, struct gf_error *error);
+
+/* In pictures.cu. */
+/* Brings the stage's second pictures to the device, where they stay until the backend closes. */
+enum gf_status gf_cuda_hold(struct gf_backend *backend, const struct gf_stage *stage,
+                            struct gf_error *error);
+/* Those pictures on the device. */
+void gf_cuda_find_pictures(const struct cuda_backend *cuda, const struct gf_stage *stage,
+                           struct gf_view *views);
+void gf_cuda_drop_pictures(struct cuda_backend *cuda);
 
 /* In statistic.cu. */
 enum gf_status gf_cuda_statistic_open(struct gf_lane *lane, const struct gf_stage *stage,

@@ -98,6 +98,7 @@ enum gf_status gf_cuda_run(struct gf_lane *lane, const struct gf_stage *stage,
                            const void *constants, const struct gf_view *in,
                            const struct gf_view *out, void *scratch, struct gf_error *error)
 {
+    struct gf_view pictures[GF_STAGE_PICTURES_MAX];
     struct gf_launch launch;
     memset(&launch, 0, sizeof launch);
     launch.stage = stage;
@@ -105,6 +106,8 @@ enum gf_status gf_cuda_run(struct gf_lane *lane, const struct gf_stage *stage,
     launch.out = *out;
     launch.scratch = scratch;
     launch.constants = constants;
+    launch.pictures = pictures;
+    gf_cuda_find_pictures(backend_of(lane->backend), stage, pictures);
     launch.stream = ((struct cuda_lane *)lane)->stream;
     const cudaError_t code = (cudaError_t)gf_stage_launcher(stage)(&launch);
     return code == cudaSuccess ? GF_OK

@@ -221,13 +221,28 @@ static enum gf_statistic statistic_of(const struct gf_filter *filter, const void
     return filter->statistic ? filter->statistic(params) : GF_STATISTIC_NONE;
 }
 
+static int pictures_of(const struct item *item)
+{
+    const struct gf_picture *list[GF_STAGE_PICTURES_MAX];
+    return item->filter->pictures ? item->filter->pictures(item->params, list) : 0;
+}
+
+/* Whether the pictures that items first..i read are too many for one stage. */
+static bool reads_too_much(const struct builder *b, int first, int i)
+{
+    int count = 0;
+    for (; first <= i; first++)
+        count += pictures_of(&b->item[first]);
+    return count > GF_STAGE_PICTURES_MAX;
+}
+
 /* Whether item i joins the run that starts at item `first`. */
 static bool joins_run(const struct builder *b, int first, int i)
 {
     const struct item *const item = &b->item[i];
     return i < b->count && !b->no_fuse && i - first < GF_POINT_RUN_MAX &&
            item->filter->kind == GF_POINT && !item->variant && !b->item[first].variant &&
-           !statistic_of(item->filter, item->params);
+           !statistic_of(item->filter, item->params) && !reads_too_much(b, first, i);
 }
 
 /* Binds the run of point filters that starts at item i as one stage. A filter that wants a

@@ -37,7 +37,7 @@ static void print_markdown(FILE *file, const struct gf_filter *filter)
     print_cell(file, gf_filter_summary(filter));
     fputs(" | ", file);
     for (const struct gf_param *param = params; param->name; param++) {
-        char range[120], value[40];
+        char range[320], value[40];
         gf_param_range(param, range, sizeof range);
         gf_param_default(param, value, sizeof value);
         fprintf(file, "%s`%s%s%s` (", param == params ? "" : "; ", param->name, *value ? "=" : "",

@@ -122,7 +122,7 @@ static void put_options(FILE *file)
 
 static void put_param(FILE *file, const struct gf_param *param)
 {
-    char limits[200];
+    char limits[400];
     gf_param_limits(param, limits, sizeof limits);
     put_tag(file, param->name);
     gf_man_text(file, param->help);

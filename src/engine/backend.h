@@ -70,6 +70,9 @@ struct gf_backend_calls {
     void (*lane_close)(struct gf_lane *);
     void (*lane_enter)(struct gf_lane *); /* binds the lane to the calling thread */
 
+    /* Brings the stage's second pictures to where its kernels read them, until close(). load() does
+     * it, too; before, it lets free_bytes() count them. NULL: they are there already. */
+    enum gf_status (*hold)(struct gf_backend *, const struct gf_stage *, struct gf_error *);
     /* Brings the stage's constants to where its kernels read them, until unload(). lane: the only
      * one that reads them, in whose order they may come; NULL: any may read them at once. */
     enum gf_status (*load)(struct gf_backend *, struct gf_lane *lane, const struct gf_stage *,

@@ -191,6 +191,15 @@ static void pin_images(struct gf_run_state *state)
         state->image_out = gf_placement_image(run->backend, run->image_out, run->out_on_device);
 }
 
+/* Before anything else takes the device's memory. */
+static enum gf_status hold_pictures(const struct gf_run *run, struct gf_error *error)
+{
+    enum gf_status status = GF_OK;
+    for (int i = 0; !status && run->backend->calls->hold && i < run->plan->stage_count; i++)
+        status = run->backend->calls->hold(run->backend, &run->plan->stage[i], error);
+    return status;
+}
+
 /* Opens the first segment, and all that the later ones use too. The reader decodes while the device
  * starts, so everything that needs the device comes after ready(). */
 static enum gf_status open_first_segment(struct gf_run_state *state, struct gf_error *error)
@@ -207,6 +216,8 @@ static enum gf_status open_first_segment(struct gf_run_state *state, struct gf_e
         start_reader(state);
     if (!status)
         status = backend->calls->ready(backend, error);
+    if (!status)
+        status = hold_pictures(run, error);
     if (!status && !unified) {
         pin_images(state);
         gf_buffer_pool_pin(state->buffers, state->in_ring.data);

@@ -49,6 +49,7 @@ struct gf_picture_task {
     int reduction;              /* of the decoding: 1, 2, 4 or 8 */
     int width, height;          /* of the whole picture */
     uint64_t codec_bytes;       /* memory that the codecs need, as gf_codec_memory counts it */
+    uint64_t second_bytes;      /* of second pictures, which other pipelines may share */
     bool remote_failed;         /* the attempt was the remote's, and has to be made here */
 };
 

@@ -69,10 +69,9 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
     enum gf_status status =
         gf_pipeline_take_device_images(pipeline, task, plan, &device_images, error);
     struct gf_options options = gf_pipeline_resolved(pipeline);
+    const uint64_t taken = task->codec_bytes + task->second_bytes;
     if (pipeline->options.memory_bytes)
-        options.memory_bytes -= task->codec_bytes < options.memory_bytes / 2
-                                    ? task->codec_bytes
-                                    : options.memory_bytes / 2;
+        options.memory_bytes -= taken < options.memory_bytes / 2 ? taken : options.memory_bytes / 2;
     /* A serial run waits for the device after each band, so that large bands are best. */
     const int large_rows =
         (int)(pipeline->backend->calls->band_bytes_most / gf_row_bytes(plan->in)) + 1;
@@ -168,18 +167,34 @@ static enum gf_status schedule_within_budget(struct gf_pipeline *pipeline, struc
     return status;
 }
 
+/* The bytes of the second pictures that the plan's filters read. */
+static uint64_t second_bytes(const struct gf_plan *plan)
+{
+    uint64_t bytes = 0;
+    for (int s = 0; s < plan->stage_count; s++) {
+        const struct gf_picture *list[GF_STAGE_PICTURES_MAX];
+        const int count = gf_stage_pictures(&plan->stage[s], list);
+        for (int i = 0; i < count; i++)
+            bytes += gf_picture_bytes(list[i]);
+    }
+    return bytes;
+}
+
 static enum gf_status check_codecs(const struct gf_pipeline *pipeline, struct gf_picture_task *task,
-                                   const struct gf_source *source, struct gf_format result,
+                                   const struct gf_source *source, const struct gf_plan *plan,
                                    struct gf_error *error)
 {
+    const struct gf_codec_memory second = {second_bytes(plan), "second pictures are held whole"};
     struct gf_codec_memory in = {0}, out = {0};
     if (source)
         in = source->memory;
     if (task->output)
-        out = gf_sink_memory(task->file_format, result, &pipeline->options);
+        out = gf_sink_memory(task->file_format, plan->out, &pipeline->options);
     task->codec_bytes = in.bytes + out.bytes;
-    enum gf_status status = GF_OK;
-    if (source)
+    task->second_bytes = second.bytes;
+    enum gf_status status = check_codec_memory(
+        pipeline, task->input ? gf_input_name(task->input) : "picture", second, error);
+    if (!status && source)
         status = check_codec_memory(pipeline, gf_input_name(task->input), in, error);
     if (!status && task->output)
         status = check_codec_memory(pipeline, gf_output_name(task->output), out, error);
@@ -216,7 +231,7 @@ static enum gf_status run_to_image(struct gf_pipeline *pipeline, const struct gf
     enum gf_status status = gf_pipeline_plan_part(pipeline, &own, &part->chain, format_before(part),
                                                   &part->request, &plan, error);
     if (!status)
-        status = check_codecs(pipeline, &own, part->source, plan.out, error);
+        status = check_codecs(pipeline, &own, part->source, &plan, error);
     if (!status)
         status = gf_image_alloc(image, plan.out, error);
     if (!status) {
@@ -271,7 +286,7 @@ static enum gf_status run_last(struct gf_pipeline *pipeline, struct gf_picture_t
     enum gf_status status = gf_pipeline_plan_part(pipeline, task, &part->chain, format_before(part),
                                                   &part->request, &plan, error);
     if (!status)
-        status = check_codecs(pipeline, task, part->source, plan.out, error);
+        status = check_codecs(pipeline, task, part->source, &plan, error);
     if (!status && task->image_out)
         status = settle_image(task->image_out, plan.out, error);
     const bool remotely = pipeline->remote != NULL;

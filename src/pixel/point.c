@@ -25,6 +25,8 @@ static size_t lay_out(const struct gf_point_builder *builder, struct gf_format i
     place(&end, sizeof *program);
     *program = (struct gf_point_program){.tables = builder->tables, .count = builder->count};
     memcpy(program->op, builder->op, sizeof builder->op);
+    program->layers = builder->layers;
+    memcpy(program->layer, builder->layer, sizeof builder->layer);
     if (!builder->count) {
         program->table = GF_POINT_SAMPLES;
         program->table_at = place(&end, in.bits == 8 ? 4 * 256 : samples * sizeof(uint16_t));
@@ -185,6 +187,18 @@ bool gf_point_is_table(const struct gf_stage *stage)
     return is_table;
 }
 
+/* In the order in which build() adds them to the program. */
+static int pictures(const void *params, const struct gf_picture **list)
+{
+    const struct gf_point_run *const run = params;
+    int count = 0;
+    for (int i = 0; i < run->count; i++) {
+        const struct gf_filter *const filter = run->item[i].filter;
+        count += filter->pictures ? filter->pictures(run->item[i].params, list + count) : 0;
+    }
+    return count;
+}
+
 const char *gf_point_refuses_gray(const struct gf_stage *stage)
 {
     return gf_colour_channels(stage->in) == 1 ? "takes pictures with colour only" : NULL;
@@ -200,6 +214,7 @@ const struct gf_filter gf_point = {
     .kind = GF_POINT,
     .shape = shape,
     .statistic = statistic,
+    .pictures = pictures,
     .prepare = prepare,
     .cpu = gf_point_cpu,
     .cuda = GF_CUDA({GF_VARIANT("vectors", gf_point_cuda,

@@ -136,6 +136,29 @@ struct gf_point_noise {
     int seed;     /* 0..999999 */
 };
 void gf_point_noise(struct gf_point_builder *builder, const struct gf_point_noise *noise);
+/* What of a mask counts: enum gf_mask_of, or what that leaves out. */
+struct gf_mask_use {
+    int of;
+    bool inverted;
+};
+/* How a second picture lies on the picture: that far from the side that gravity names, or from the
+ * middle to the right and down. Per cent are of the picture's width, or height. */
+struct gf_point_place {
+    int gravity; /* enum gf_gravity */
+    struct gf_length x, y;
+};
+/* Lays a second picture on the picture; mode: enum gf_blend, opacity: 0..1. A gray picture becomes
+ * colour where the other is, see gf_point_layer_shape(). mask: as far as it is dark, or NULL:
+ * everywhere; it has the same place. Pictures are named here in the order of the filter's
+ * pictures(). */
+void gf_point_overlay(struct gf_point_builder *builder, const struct gf_picture *picture,
+                      const struct gf_picture *mask, struct gf_point_place place, int mode,
+                      double opacity, const struct gf_mask_use *use);
+/* Alpha times what counts of the mask, 0 beyond it; adds alpha where there is none. */
+void gf_point_mask(struct gf_point_builder *builder, const struct gf_picture *mask,
+                   struct gf_point_place place, const struct gf_mask_use *use);
+/* A gray picture under a layer of colour becomes colour. */
+void gf_point_layer_shape(const struct gf_picture *picture, struct gf_format *out);
 
 /* refuses() of a variant that needs a picture with colour. */
 const char *gf_point_refuses_gray(const struct gf_stage *stage);

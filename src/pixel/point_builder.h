@@ -16,7 +16,9 @@ struct gf_point_builder {
     int fields;
     float *field; /* [fields][gf_point_field_floats()] */
     size_t words;
-    uint32_t *data; /* of CURVE and TABLE3D */
+    uint32_t *data;       /* of CURVE and TABLE3D */
+    int pictures, layers; /* added so far */
+    struct gf_layer layer[GF_STAGE_PICTURES_MAX];
     int count;
     struct gf_point_op op[GF_POINT_OPS_MAX];
 };

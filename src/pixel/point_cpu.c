@@ -279,6 +279,11 @@ GF_TARGET_CLONES static void flatten(const struct gf_point_op op, float colour, 
         v[i] = gf_point_flatten_of(&op, v[i], colour, alpha[i]);
 }
 
+void gf_planes_split(const uint8_t *from, struct gf_format format, int n, struct gf_planes *p)
+{
+    split_planes(from, format, is_rgb8(format) ? gf_planes_split_rgb8(from, n, p) : 0, n, p);
+}
+
 /* The field of a piece that begins with column x of row y. */
 GF_TARGET_CLONES static void find_field(const struct gf_stage *stage, int number, int x, int y,
                                         float *restrict field)
@@ -396,7 +401,8 @@ static void look_up(const struct gf_point_program *program, struct gf_format in,
     }
 }
 
-static void evaluate_row(const struct gf_stage *stage, const uint8_t *in, uint8_t *out, int y)
+static void evaluate_row(const struct gf_stage *stage, const struct gf_picture *const *pictures,
+                         const uint8_t *in, uint8_t *out, int y)
 {
     const struct gf_point_program *const program = stage->constants;
     const int in_size = stage->in.channels * stage->in.bits / 8;
@@ -409,13 +415,14 @@ static void evaluate_row(const struct gf_stage *stage, const uint8_t *in, uint8_
             memset(&planes, 0, sizeof planes);
         const uint8_t *const from = in + (ptrdiff_t)x * in_size;
         uint8_t *const to = out + (ptrdiff_t)x * out_size;
-        const int split = is_rgb8(stage->in) ? gf_planes_split_rgb8(from, n, &planes) : 0;
-        split_planes(from, stage->in, split, n, &planes);
+        gf_planes_split(from, stage->in, n, &planes);
         if (program->table == GF_POINT_FLOATS)
             look_up(program, stage->in, &planes);
         for (int i = 0; i < program->count; i++) {
             const struct gf_point_op *const op = &program->op[i];
-            if (op->kind == GF_POINT_NOISE)
+            if (op->kind >= GF_POINT_OVERLAY)
+                gf_planes_layer(&program->layer[(int)op->d], pictures, colours, x, y, &planes);
+            else if (op->kind == GF_POINT_NOISE)
                 gf_planes_noise(op, colours, x, y, &planes);
             else if (op->kind >= GF_POINT_MIX)
                 apply_position(stage, op, colours, x, y, &planes);
@@ -433,11 +440,17 @@ void gf_point_cpu(const struct gf_stage *stage, const struct gf_view *in, const 
     (void)scratch;
     const struct gf_point_program *const program = stage->constants;
     const size_t width = (size_t)stage->in.width;
+    const struct gf_picture *pictures[GF_STAGE_PICTURES_MAX];
+    const bool is_plain =
+        gf_stage_pictures(stage, pictures) && gf_layer_is_plain(program, stage->in, pictures);
     for (int y = out->y; y < out->y + out->rows; y++) {
         const uint8_t *const from = gf_view_row(in, y);
         uint8_t *const to = gf_view_row(out, y);
-        if (program->table != GF_POINT_SAMPLES)
-            evaluate_row(stage, from, to, y);
+        if (is_plain)
+            gf_layer_plain_row(&program->layer[0], &pictures[program->layer[0].source]->image, y,
+                               stage->in, from, to);
+        else if (program->table != GF_POINT_SAMPLES)
+            evaluate_row(stage, pictures, from, to, y);
         else if (stage->in.bits == 8)
             map_row_8(program, from, to, width, stage->in.channels);
         else

@@ -17,6 +17,9 @@ struct gf_planes {
 int gf_planes_split_rgb8(const uint8_t *in, int n, struct gf_planes *p);
 int gf_planes_join_rgb8(uint8_t *out, int n, const struct gf_planes *p);
 
+/* n pixels of that format as the first of the planes. */
+void gf_planes_split(const uint8_t *from, struct gf_format format, int n, struct gf_planes *p);
+
 /* The operations from GAIN on, but for those of the position. Both may change *colours. */
 void gf_planes_apply(const struct gf_point_program *program, const struct gf_point_op *op,
                      int *colours, struct gf_planes *p);
@@ -24,5 +27,11 @@ void gf_planes_apply(const struct gf_point_program *program, const struct gf_poi
 void gf_planes_noise(const struct gf_point_op *op, int colours, int x, int y, struct gf_planes *p);
 /* FADE: alpha times the field, [GF_PIECE]. */
 void gf_planes_fade(const float *field, struct gf_planes *p);
+/* OVERLAY and MASK, of a piece that begins with column x of row y. */
+void gf_planes_layer(const struct gf_layer *layer, const struct gf_picture *const *pictures,
+                     int colours, int x, int y, struct gf_planes *p);
+/* Rows of a program that gf_layer_is_plain(), from one row of the picture to one of the result. */
+void gf_layer_plain_row(const struct gf_layer *layer, const struct gf_image *image, int y,
+                        struct gf_format in, const uint8_t *from, uint8_t *to);
 
 #endif

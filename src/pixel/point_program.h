@@ -4,6 +4,7 @@
 #define GF_PIXEL_POINT_PROGRAM_H
 
 #include "pixel/colour.h"
+#include "pixel/layer.h"
 #include "pixel/noise.h"
 #include "pixel/point.h"
 #include "pixel/table3d.h"
@@ -39,10 +40,13 @@ enum gf_point_kind {
     GF_POINT_OPAQUE,   /* there was no alpha: it is M */
     GF_POINT_KEY,      /* alpha by the distance of Cb, Cr from a, b: beyond c, a slope of d */
     /* By the pixel's position; d: the number of the field, but for NOISE. */
-    GF_POINT_MIX,  /* v + (a, b or c - v) times the field */
-    GF_POINT_ADD,  /* v + a times the field */
-    GF_POINT_FADE, /* alpha times the field */
-    GF_POINT_NOISE /* v + a z; b: z is normal; c: the seed; d: z is the same for all channels */
+    GF_POINT_MIX,   /* v + (a, b or c - v) times the field */
+    GF_POINT_ADD,   /* v + a times the field */
+    GF_POINT_FADE,  /* alpha times the field */
+    GF_POINT_NOISE, /* v + a z; b: z is normal; c: the seed; d: z is the same for all channels */
+    /* By the pixel's position in second pictures; d: the number of the layer. */
+    GF_POINT_OVERLAY, /* the layer on the picture */
+    GF_POINT_MASK     /* alpha times the layer's mask */
 };
 
 /* max is the M of the operation's result. LINEAR, POWER: d has a bit for each channel that they
@@ -89,6 +93,8 @@ struct gf_point_program {
     int fields;
     unsigned field_at, field_bytes; /* floats: a curve, the picture's columns, its rows */
     unsigned data_at;               /* of CURVE and TABLE3D: words */
+    int layers;
+    struct gf_layer layer[GF_STAGE_PICTURES_MAX];
     struct gf_point_op op[GF_POINT_OPS_MAX];
 };
 
@@ -120,6 +126,11 @@ static inline size_t gf_point_field_floats(struct gf_format format)
             3) /
            4 * 4;
 }
+
+/* Whether the program does no more than to mix two pictures of the same channels and depth, without
+ * alpha: each sample is made of two samples, whichever they are. */
+bool gf_layer_is_plain(const struct gf_point_program *program, struct gf_format in,
+                       const struct gf_picture *const *pictures);
 
 /* gf_point's entry on the CPU (point_cpu.c). */
 void gf_point_cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,

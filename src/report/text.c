@@ -136,7 +136,7 @@ void gf_param_default(const struct gf_param *param, char *text, size_t size)
 
 void gf_param_limits(const struct gf_param *param, char *text, size_t size)
 {
-    char range[120], value[40];
+    char range[320], value[40];
     gf_param_range(param, range, sizeof range);
     gf_param_default(param, value, sizeof value);
     snprintf(text, size, "%s%s%s", range, *value ? "; default " : "",
@@ -158,7 +158,7 @@ void gf_params_text(const struct gf_param *params, char *text, size_t size)
 
 void gf_param_print(FILE *file, const struct gf_param *param)
 {
-    char limits[200], text[480];
+    char limits[400], text[800];
     gf_param_limits(param, limits, sizeof limits);
     snprintf(text, sizeof text, "%s (%s)", param->help, limits);
     const int column = fprintf(file, "  %-10s ", param->name);

@@ -15,6 +15,7 @@
 #include "stage/gravity.h"
 #include "stage/histogram.h"
 #include "stage/parts.h"
+#include "stage/picture.h"
 #include "stage/variant.h"
 #include "stage/view.h"
 
@@ -81,6 +82,9 @@ struct gf_filter {
      * preceded as check()'s is. */
     enum gf_status (*load)(void *params, struct gf_error *error);
     void (*unload)(void *params);
+    /* The pictures that load() has read, 2 at most, go into `list`; returns how many. NULL: none.
+     */
+    int (*pictures)(const void *params, const struct gf_picture **list);
     /* Sets the format of the result. *out is preset to in; NULL: it stays so. */
     enum gf_status (*shape)(const void *params, struct gf_format in, struct gf_format *out,
                             struct gf_error *error);

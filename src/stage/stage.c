@@ -48,6 +48,12 @@ enum gf_status gf_stage_constants(struct gf_stage *stage, size_t size, struct gf
     return stage->constants ? GF_OK : gf_fail_memory(error);
 }
 
+int gf_stage_pictures(const struct gf_stage *stage,
+                      const struct gf_picture *list[GF_STAGE_PICTURES_MAX])
+{
+    return stage->filter->pictures ? stage->filter->pictures(stage->params, list) : 0;
+}
+
 int gf_stage_border(const struct gf_stage *stage)
 {
     for (const struct gf_param *param = stage->filter->params; param && param->name; param++) {

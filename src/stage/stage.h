@@ -35,6 +35,10 @@ enum gf_status gf_stage_constants(struct gf_stage *stage, size_t size,
 /* What the declaration says of this stage (stage/filter.h). */
 void gf_stage_input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end);
 bool gf_stage_needs_whole(const struct gf_stage *stage);
+/* Lists the second pictures that it reads, in the order in which a launch has them; returns how
+ * many. */
+int gf_stage_pictures(const struct gf_stage *stage,
+                      const struct gf_picture *list[GF_STAGE_PICTURES_MAX]);
 int gf_stage_radius(const struct gf_stage *stage); /* 0 where the filter declares none */
 int gf_stage_border(const struct gf_stage *stage); /* enum gf_border; EDGE where it has none */
 enum gf_statistic gf_stage_statistic(const struct gf_stage *stage); /* of its input */

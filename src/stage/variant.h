@@ -27,6 +27,7 @@ struct gf_launch {
      * of 16, which each sample that is read goes through before anything else, and each result
      * before it is written; NULL: none. */
     const void *before, *after;
+    const struct gf_view *pictures; /* gf_stage_pictures(), whole, in device memory */
 };
 typedef int gf_launcher(const struct gf_launch *launch);
 

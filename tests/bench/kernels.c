@@ -14,7 +14,7 @@ enum { CHAIN_TEXT = 8192, POISON = 0xa5 };
 
 struct spec {
     /* "convolve=@5": a 5x5 kernel without zeros; "convolve=~5": of fractions; "lut=@": a file of
-     * 33^3 */
+     * 33^3; "overlay=@": a picture of the frame's size */
     const char *chain;
     const char *note, *npp;
     double bar_ms;
@@ -22,7 +22,8 @@ struct spec {
 };
 
 /* The bars are the issue's, for an H200. */
-static const double POINT_BAR_MS = 0.055, ALPHA_BAR_MS = 0.065, LUT_BAR_MS = 0.12;
+static const double POINT_BAR_MS = 0.055, ALPHA_BAR_MS = 0.065, LUT_BAR_MS = 0.12,
+                    OVERLAY_BAR_MS = 0.10;
 static const struct spec specs[] = {
     {"blur=2", "13 taps", "gauss13", 0.105, 0, 0},
     {"blur=5", "31 taps", "gauss31", 0.125, 0, 0},
@@ -108,6 +109,9 @@ static const struct spec specs[] = {
     {"chromakey", NULL, NULL, ALPHA_BAR_MS, 0, 0},
     {"addnoise", "gaussian", NULL, POINT_BAR_MS, 0, 0},
     {"addnoise=kind=uniform", NULL, NULL, POINT_BAR_MS, 0, 0},
+    {"overlay=@", "same size", NULL, OVERLAY_BAR_MS, 0, 0},
+    {"overlay=@:mode=soft-light", "same size, soft-light", NULL, 0, 0, 0},
+    {"overlay", "a badge of 96x64, RGBA", NULL, 0, 0, 0},
     {"gamma=2.2,contrast=1.2,invert", NULL, NULL, 0, 0, 0}, /* one stage, as those that follow */
     {"gamma=2.2,blur=2,contrast=1.2", NULL, NULL, 0.158, 0, 0},
     {"gamma=2.2,blur=5,contrast=1.2", NULL, NULL, 0.18, 0, 0},
@@ -178,16 +182,11 @@ static void expand(const char *chain, char *text)
     snprintf(text + length, CHAIN_TEXT - length, "%s", rest);
 }
 
-/* A .cube file of 33 nodes a side, a little darker than the picture; its path goes into `text`. */
-static bool make_cube(char *text)
+/* Colours of 33 nodes a side, a little darker than the picture. */
+static void write_cube(FILE *file, struct gf_format format)
 {
     enum { SIDE = 33 };
-    snprintf(text, CHAIN_TEXT, "lut=/tmp/bench-gpu.XXXXXX");
-    char *const path = text + strlen("lut=");
-    const int fd = mkstemp(path);
-    FILE *const file = fd < 0 ? NULL : fdopen(fd, "w");
-    if (!file)
-        return false;
+    (void)format;
     fprintf(file, "LUT_3D_SIZE %d\n", SIDE);
     for (int i = 0; i < SIDE * SIDE * SIDE; i++) {
         for (int c = 0, at = i; c < 3; c++, at /= SIDE) {
@@ -195,6 +194,28 @@ static bool make_cube(char *text)
             fprintf(file, "%.6f%c", v * (0.7 + 0.3 * v), c < 2 ? ' ' : '\n');
         }
     }
+}
+
+static void write_picture(FILE *file, struct gf_format format)
+{
+    fprintf(file, "P6 %d %d 255\n", format.width, format.height);
+    for (int y = 0; y < format.height; y++) {
+        for (int x = 0; x < 3 * format.width; x++)
+            putc((x * 7 + y * 3 + x * y / 64) & 255, file);
+    }
+}
+
+/* "lut=@", "overlay=@...": the chain with a file that is made, whose path goes into `path`. */
+static bool make_file(const char *chain, struct gf_format format, char *text, char *path)
+{
+    const size_t name = strcspn(chain, "@");
+    strcpy(path, "/tmp/bench-gpu.XXXXXX");
+    const int fd = mkstemp(path);
+    FILE *const file = fd < 0 ? NULL : fdopen(fd, "w");
+    if (!file)
+        return false;
+    (*chain == 'l' ? write_cube : write_picture)(file, format);
+    snprintf(text, CHAIN_TEXT, "%.*s%s%s", (int)name, chain, path, chain + name + 1);
     return !fclose(file);
 }
 
@@ -204,16 +225,17 @@ static void run_chain(const struct spec *spec, const struct pictures *frames, st
     struct gf_chain chain;
     struct gf_plan plan;
     struct gf_error error = {0};
-    const bool has_file = !strncmp(spec->chain, "lut=@", 5);
-    if (has_file && !make_cube(text)) {
-        bench_fail(row, "no file of colours in /tmp", "");
+    char path[40] = "";
+    const bool has_file = strchr(spec->chain, '@') && *spec->chain != 'c';
+    if (has_file && !make_file(spec->chain, frames->format, text, path)) {
+        bench_fail(row, "cannot write to /tmp", "");
         return;
     }
     if (!has_file)
         expand(spec->chain, text);
     const enum gf_status parsed = gf_chain_parse(text, &chain, &error);
     if (has_file)
-        unlink(text + strlen("lut="));
+        unlink(path);
     if (parsed) {
         bench_fail(row, error.text, "");
         return;

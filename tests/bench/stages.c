@@ -65,6 +65,7 @@ struct stage_call {
     const struct gf_stage *stage;
     struct pictures in, out;
     void *constants, *scratch;
+    struct gf_view pictures[GF_STAGE_PICTURES_MAX]; /* second pictures, in device memory */
 };
 
 static int launch_stage(void *context, int turn, void *stream)
@@ -75,7 +76,8 @@ static int launch_stage(void *context, int turn, void *stream)
                                      .out = view_of(&call->out, turn),
                                      .scratch = call->scratch,
                                      .constants = call->constants,
-                                     .stream = stream};
+                                     .stream = stream,
+                                     .pictures = call->pictures};
     return gf_stage_launcher(call->stage)(&launch);
 }
 
@@ -126,6 +128,30 @@ static bool time_stage(struct stage_call *call, struct bench_row *row)
     return true;
 }
 
+static bool upload_picture(const struct gf_image *image, struct gf_view *view)
+{
+    const size_t row_bytes = gf_row_bytes(image->format), pitch = (row_bytes + 15) / 16 * 16;
+    const size_t rows = (size_t)image->format.height;
+    *view = (struct gf_view){.data = bench_alloc(pitch * rows),
+                             .pitch = pitch,
+                             .format = image->format,
+                             .rows = image->format.height};
+    bool ok = view->data != NULL;
+    for (size_t y = 0; ok && y < rows; y++)
+        ok = bench_copy_in(view->data + y * pitch, image->data + y * image->pitch, row_bytes);
+    return ok;
+}
+
+static bool upload_pictures(struct stage_call *call)
+{
+    const struct gf_picture *list[GF_STAGE_PICTURES_MAX];
+    const int count = gf_stage_pictures(call->stage, list);
+    bool ok = true;
+    for (int i = 0; ok && i < count; i++)
+        ok = upload_picture(&list[i]->image, &call->pictures[i]);
+    return ok;
+}
+
 bool bench_run_stage(struct gf_stage *stage, struct pictures *pictures, bool keep,
                      struct bench_row *row)
 {
@@ -142,9 +168,12 @@ bool bench_run_stage(struct gf_stage *stage, struct pictures *pictures, bool kee
     if (ok && stage->constants_size)
         ok = (call.constants = bench_alloc(stage->constants_size)) != NULL &&
              bench_copy_in(call.constants, stage->constants, stage->constants_size);
+    ok = ok && upload_pictures(&call);
     ok = ok ? time_stage(&call, row) : bench_fail(row, "out of device memory", "");
     bench_free(call.scratch);
     bench_free(call.constants);
+    for (int i = 0; i < GF_STAGE_PICTURES_MAX; i++)
+        bench_free(call.pictures[i].data);
     if (!keep)
         bench_free_pictures(pictures);
     *pictures = call.out;

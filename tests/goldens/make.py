@@ -19,6 +19,7 @@ from scipy import ndimage
 from colours import colours
 from local import local
 from shapes import shapes
+from layers import make as layers
 from sizes import sizes
 from tone import tone
 from warps import warps
@@ -308,6 +309,7 @@ def main():
     colours(functools.partial(golden, series="icc"), rounded, rgb)
     warps(functools.partial(golden, series="warp"), rounded, rgb, gray, gray16, rgba)
     shapes(functools.partial(golden, series="shape"), rgb, gray, gray16)
+    LIST.extend(layers())
     with open(os.path.join(HERE, "list.txt"), "w") as file:
         file.write("\n".join(LIST) + "\n")
 

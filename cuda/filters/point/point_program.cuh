@@ -2,6 +2,7 @@
 #ifndef GF_CUDA_FILTERS_POINT_POINT_PROGRAM_CUH
 #define GF_CUDA_FILTERS_POINT_POINT_PROGRAM_CUH
 
+#include "cuda/filters/point/point_layers.cuh"
 #include "cuda/filters/point/point_tile.cuh"
 #include "pixel/point_program.h"
 
@@ -13,6 +14,10 @@ enum {
     WIDE_BLOCKS = 4
 };
 
+/* What a program kernel can do: see gf_point_is_wide(). The others are as if there were no such
+ * operations. */
+enum point_width { POINT_NARROW, POINT_WIDE, POINT_LAYERS };
+
 struct program {
     struct view_pair band;
     int in_channels, out_channels;
@@ -23,7 +28,9 @@ struct program {
     struct gf_point_op op[GF_POINT_OPS_MAX];
     unsigned first_row, columns, field_at, field_bytes; /* of fields; see struct gf_point_program */
     unsigned data_at;
+    struct layer_source picture[GF_STAGE_PICTURES_MAX];
 };
+static_assert(sizeof(struct program) <= 4096, "arguments of a kernel");
 
 template <int PIXELS> struct pixels {
     float colour[3][PIXELS];
@@ -116,6 +123,33 @@ static __device__ __forceinline__ void apply_noise(const struct gf_point_op &op,
     }
 }
 
+/* OVERLAY and MASK, of the same pixels. */
+template <int PIXELS>
+static __device__ __forceinline__ void
+apply_layer(const struct program &program, const struct gf_point_op &op, unsigned x, unsigned y,
+            int colours, struct pixels<PIXELS> *p)
+{
+    const struct gf_layer &layer =
+        ((const struct gf_point_program *)program.block)->layer[(int)op.d];
+#pragma unroll
+    for (int i = 0; i < PIXELS; i++) {
+        const int column = (int)(x + i * WARP), row = (int)y;
+        const float part =
+            layer.mask >= 0 ? mask_at(layer, program.picture[layer.mask], column, row) : 1.0f;
+        if (layer.source < 0) {
+            p->alpha[i] *= part;
+            continue;
+        }
+        struct gf_rgb v = {p->colour[0][i], p->colour[1][i], p->colour[2][i]};
+        if (colours == 1)
+            v.g = v.b = v.r;
+        lay_pixel(layer, program.picture[layer.source], column, row, part, &v, &p->alpha[i]);
+        p->colour[0][i] = v.r;
+        p->colour[1][i] = v.g;
+        p->colour[2][i] = v.b;
+    }
+}
+
 /* Gray becomes colour. */
 template <int PIXELS>
 static __device__ __forceinline__ void make_colour(struct pixels<PIXELS> *p, int *colours)
@@ -126,7 +160,8 @@ static __device__ __forceinline__ void make_colour(struct pixels<PIXELS> *p, int
     *colours = 3;
 }
 
-/* The operations from GAIN on; `op` lies in the program, where a MATRIX finds its rows. */
+/* The operations from GAIN on but those of layers; `op` lies in the program, where a MATRIX finds
+ * its rows. */
 template <int PIXELS>
 static __device__ __forceinline__ void
 apply_wide(const struct program &program, const struct gf_point_op &op, unsigned x, unsigned y,
@@ -185,7 +220,7 @@ apply_wide(const struct program &program, const struct gf_point_op &op, unsigned
 }
 
 /* One operation on all of a thread's pixels: which one is asked once for all of them. */
-template <bool WIDE, int PIXELS>
+template <int WIDE, int PIXELS>
 static __device__ __forceinline__ void apply(const struct program &program,
                                              const struct gf_point_op &op, unsigned x, unsigned y,
                                              int *colours, struct pixels<PIXELS> *p)
@@ -258,7 +293,9 @@ static __device__ __forceinline__ void apply(const struct program &program,
             p->alpha[i] /= op.a;
         break;
     default:
-        if (WIDE)
+        if (WIDE == POINT_LAYERS && op.kind >= GF_POINT_OVERLAY)
+            apply_layer(program, op, x, y, *colours, p);
+        else if (WIDE)
             apply_wide(program, op, x, y, colours, p);
     }
 }
@@ -306,9 +343,9 @@ static __device__ __forceinline__ void put_pixels(int channels, SAMPLE *tile, un
     }
 }
 
-/* Static, since a file may compile it with other roots (GF_ROOTS_BY_POWF). WIDE: see
- * gf_point_is_wide(); the other kernels are as if there were no such operations. */
-template <typename IN, typename OUT, class ACCESS, bool WIDE>
+/* Static, since a file may compile it with other roots (GF_ROOTS_BY_POWF). WIDE: enum point_width.
+ */
+template <typename IN, typename OUT, class ACCESS, int WIDE>
 static __global__ void __launch_bounds__(PROGRAM_WARPS *WARP, WIDE ? WIDE_BLOCKS : 0)
     program_kernel(const __grid_constant__ struct program program)
 {
@@ -381,7 +418,7 @@ static void fill_program(struct program *to, const struct gf_launch *launch,
     to->data_at = from->data_at;
 }
 
-template <class ACCESS, bool WIDE = false>
+template <class ACCESS, int WIDE = POINT_NARROW>
 static int launch_program(const struct program *program, int in_bits, int out_bits,
                           cudaStream_t stream)
 {

@@ -3,14 +3,18 @@
  * whatever the variant; rows are not joined, since a position is lost in a joined row. */
 #include "cuda/filters/point/point_program.cuh"
 
+extern "C" gf_launcher gf_point_layers_cuda;
+
 extern "C" int gf_point_wide_cuda(const struct gf_launch *launch)
 {
     const struct gf_stage *const stage = launch->stage;
     const struct view_pair band = aligned_views(launch);
+    if (((const struct gf_point_program *)stage->constants)->layers)
+        return gf_point_layers_cuda(launch);
     if (!band.rows)
         return cudaSuccess;
     struct program program;
     fill_program(&program, launch, &band);
-    return launch_program<uint4, true>(&program, stage->in.bits, stage->out.bits,
-                                       (cudaStream_t)launch->stream);
+    return launch_program<uint4, POINT_WIDE>(&program, stage->in.bits, stage->out.bits,
+                                             (cudaStream_t)launch->stream);
 }

@@ -1,0 +1,147 @@
+/* Second pictures on devices: each is copied once for a device, however many pipelines read it, and
+ * freed when the last of these closes. */
+#include "cuda/backend/backend.cuh"
+
+#include <stdlib.h>
+
+#include "cuda/common/check.cuh"
+#include "cuda/common/launch.cuh"
+
+struct device_picture {
+    uint64_t id;
+    int device, users;
+    struct gf_view view;
+    struct device_picture *next;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the list and what is in it */
+static struct device_picture *pictures;
+
+static enum gf_status copy_picture(struct cuda_backend *cuda, const struct gf_image *image,
+                                   struct gf_view *view, struct gf_error *error)
+{
+    const int device = cuda->options.device;
+    const size_t row_bytes = gf_row_bytes(image->format), rows = (size_t)image->format.height;
+    const size_t pitch = (row_bytes + VECTOR - 1) / VECTOR * VECTOR;
+    void *const data = cuda->base.calls->alloc(&cuda->base, pitch * rows);
+    if (!data)
+        return gf_fail(error, GF_ERROR_DEVICE_MEMORY,
+                       "cuda:%d: no device memory for a second picture of %llu MiB", device,
+                       (unsigned long long)(pitch * rows >> 20));
+    view->data = (unsigned char *)data;
+    view->pitch = pitch;
+    view->format = image->format;
+    view->y = 0;
+    view->rows = image->format.height;
+    cudaError_t code = cudaMemcpy2DAsync(data, pitch, image->data, image->pitch, row_bytes, rows,
+                                         cudaMemcpyHostToDevice, cudaStreamPerThread);
+    if (code == cudaSuccess)
+        code = cudaStreamSynchronize(cudaStreamPerThread);
+    if (code == cudaSuccess)
+        return GF_OK;
+    cuda->base.calls->release(&cuda->base, data, pitch * rows);
+    return gf_cuda_fail(error, device, "cudaMemcpy2DAsync", code);
+}
+
+static struct device_picture *find(uint64_t id, int device)
+{
+    struct device_picture *at = pictures;
+    while (at && (at->id != id || at->device != device))
+        at = at->next;
+    return at;
+}
+
+static enum gf_status add(struct cuda_backend *cuda, const struct gf_picture *picture,
+                          struct device_picture **added, struct gf_error *error)
+{
+    struct device_picture *const made = (struct device_picture *)calloc(1, sizeof *made);
+    if (!made)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    const enum gf_status status = copy_picture(cuda, &picture->image, &made->view, error);
+    if (status) {
+        free(made);
+        return status;
+    }
+    made->id = picture->id;
+    made->device = cuda->options.device;
+    made->next = pictures;
+    *added = pictures = made;
+    return GF_OK;
+}
+
+static bool is_held(const struct cuda_backend *cuda, uint64_t id)
+{
+    for (int i = 0; i < cuda->held_count; i++) {
+        if (cuda->held[i]->id == id)
+            return true;
+    }
+    return false;
+}
+
+static enum gf_status hold(struct cuda_backend *cuda, const struct gf_picture *picture,
+                           struct gf_error *error)
+{
+    struct device_picture *found = find(picture->id, cuda->options.device);
+    if (is_held(cuda, picture->id))
+        return GF_OK;
+    struct device_picture **const grown = (struct device_picture **)realloc(
+        cuda->held, (size_t)(cuda->held_count + 1) * sizeof *cuda->held);
+    if (!grown)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    cuda->held = grown;
+    const enum gf_status status = found ? GF_OK : add(cuda, picture, &found, error);
+    if (status)
+        return status;
+    found->users++;
+    cuda->held[cuda->held_count++] = found;
+    return GF_OK;
+}
+
+enum gf_status gf_cuda_hold(struct gf_backend *backend, const struct gf_stage *stage,
+                            struct gf_error *error)
+{
+    const struct gf_picture *list[GF_STAGE_PICTURES_MAX];
+    const int count = gf_stage_pictures(stage, list);
+    enum gf_status status = GF_OK;
+    if (!count)
+        return GF_OK;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; !status && i < count; i++)
+        status = hold(backend_of(backend), list[i], error);
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+void gf_cuda_find_pictures(const struct cuda_backend *cuda, const struct gf_stage *stage,
+                           struct gf_view *views)
+{
+    const struct gf_picture *list[GF_STAGE_PICTURES_MAX];
+    const int count = gf_stage_pictures(stage, list);
+    if (!count)
+        return;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < count; i++)
+        views[i] = find(list[i]->id, cuda->options.device)->view;
+    pthread_mutex_unlock(&lock);
+}
+
+/* The budget of the backend that has copied a picture may be another's: what counts then is that
+ * this one is closed. */
+void gf_cuda_drop_pictures(struct cuda_backend *cuda)
+{
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < cuda->held_count; i++) {
+        if (--cuda->held[i]->users)
+            continue;
+        struct device_picture **at = &pictures;
+        while (*at != cuda->held[i])
+            at = &(*at)->next;
+        *at = cuda->held[i]->next;
+        cudaFree(cuda->held[i]->view.data);
+        free(cuda->held[i]);
+    }
+    pthread_mutex_unlock(&lock);
+    free(cuda->held);
+    cuda->held = NULL;
+    cuda->held_count = 0;
+}

@@ -1,0 +1,141 @@
+/* Runs of point filters with second pictures: a kernel for the plainest of them, two pictures of 8
+ * bits that are mixed by a constant, and one for all others. */
+#include "cuda/filters/point/point_program.cuh"
+
+/* ---- two pictures, mixed ---- */
+
+enum { MIX_THREADS = 256 };
+
+struct mix {
+    struct view_pair band;
+    unsigned row_bytes, items;  /* of the picture; vectors of a row */
+    unsigned first, end;        /* the bytes of a row that the other picture covers */
+    int first_row, end_row;     /* rows of the band that it covers */
+    const unsigned char *other; /* its byte for byte 0 of row 0 of the band, which need not exist */
+    size_t pitch;
+    float opacity;
+};
+
+/* Byte `k` of a word, plus 2^23. */
+static __device__ __forceinline__ float shifted(unsigned word, int k)
+{
+    return __uint_as_float(__byte_perm(word, 0x4b000000u, 0x7440u + (unsigned)k));
+}
+
+/* gf_layer_mix of four samples and its rounding. What is mixed lies within 0..255, so that there is
+ * nothing to clamp, and the difference of the shifted samples is exact. */
+static __device__ __forceinline__ unsigned mixed_word(unsigned in, unsigned other, float opacity)
+{
+    unsigned to[4];
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+        const float v = shifted(in, k), difference = shifted(other, k) - v;
+        const float mixed = fmaf(opacity, difference, v - 8388608.0f);
+        to[k] = __float_as_uint(__fadd_rz(mixed + 0.5f, 8388608.0f)); /* floor, in byte 0 */
+    }
+    return __byte_perm(__byte_perm(to[0], to[1], 0x0040), __byte_perm(to[2], to[3], 0x0040),
+                       0x5410);
+}
+
+/* 16 bytes at any address; only words of which a byte is asked for are read. */
+static __device__ __forceinline__ uint4 bytes_at(const unsigned char *at)
+{
+    const unsigned shift = (unsigned)((size_t)at % VECTOR);
+    if (shift == 0)
+        return *(const uint4 *)at;
+    const unsigned *const words = (const unsigned *)(at - shift % 4);
+    const unsigned bits = shift % 4 * 8, last = bits ? words[4] : 0;
+    const unsigned w[4] = {words[0], words[1], words[2], words[3]};
+    return make_uint4(__funnelshift_r(w[0], w[1], bits), __funnelshift_r(w[1], w[2], bits),
+                      __funnelshift_r(w[2], w[3], bits), __funnelshift_r(w[3], last, bits));
+}
+
+static __device__ __forceinline__ unsigned char mixed_byte(unsigned char in, unsigned char other,
+                                                           float opacity)
+{
+    return (unsigned char)mixed_word(in, other, opacity);
+}
+
+__global__ void __launch_bounds__(MIX_THREADS) mix8_kernel(const __grid_constant__ struct mix mix)
+{
+    const struct position at =
+        position_of(blockIdx.x * MIX_THREADS + threadIdx.x, mix.band.rows, mix.items);
+    if (at.row >= (unsigned)mix.band.rows || at.column >= mix.items)
+        return;
+    const unsigned first = at.column * VECTOR, end = first + VECTOR;
+    const unsigned char *const in = mix.band.in + at.row * mix.band.in_pitch + first;
+    unsigned char *const out = mix.band.out + at.row * mix.band.out_pitch + first;
+    const unsigned char *const other =
+        mix.other + (ptrdiff_t)((int)at.row * (ptrdiff_t)mix.pitch) + first;
+    const bool covers_row = (int)at.row >= mix.first_row && (int)at.row < mix.end_row;
+    if (covers_row && first >= mix.first && end <= mix.end) {
+        const uint4 v = *(const uint4 *)in, s = bytes_at(other);
+        *(uint4 *)out =
+            make_uint4(mixed_word(v.x, s.x, mix.opacity), mixed_word(v.y, s.y, mix.opacity),
+                       mixed_word(v.z, s.z, mix.opacity), mixed_word(v.w, s.w, mix.opacity));
+        return;
+    }
+    if (end <= mix.row_bytes && (!covers_row || end <= mix.first || first >= mix.end)) {
+        *(uint4 *)out = *(const uint4 *)in;
+        return;
+    }
+#pragma unroll 1
+    for (unsigned i = first; i < end && i < mix.row_bytes; i++) {
+        const bool covers = covers_row && i >= mix.first && i < mix.end;
+        out[i - first] =
+            covers ? mixed_byte(in[i - first], other[i - first], mix.opacity) : in[i - first];
+    }
+}
+
+static int clamped(long long v, int most)
+{
+    return v < 0 ? 0 : v > most ? most : (int)v;
+}
+
+static int launch_mix(const struct gf_launch *launch, const struct view_pair *band)
+{
+    const struct gf_stage *const stage = launch->stage;
+    const struct gf_point_program *const program =
+        (const struct gf_point_program *)stage->constants;
+    const struct gf_layer *const layer = &program->layer[0];
+    const struct gf_view *const other = &launch->pictures[layer->source];
+    const int channels = stage->in.channels, top = layer->y - launch->out.y;
+    struct mix mix = {};
+    mix.band = *band;
+    mix.row_bytes = (unsigned)gf_row_bytes(stage->in);
+    mix.items = blocks_for(mix.row_bytes, VECTOR);
+    mix.first = (unsigned)(clamped(layer->x, stage->in.width) * channels);
+    mix.end =
+        (unsigned)(clamped((long long)layer->x + other->format.width, stage->in.width) * channels);
+    mix.first_row = clamped(top, band->rows);
+    mix.end_row = clamped((long long)top + other->format.height, band->rows);
+    mix.pitch = other->pitch;
+    mix.other =
+        other->data - (ptrdiff_t)top * (ptrdiff_t)other->pitch - (ptrdiff_t)layer->x * channels;
+    mix.opacity = layer->opacity;
+    const unsigned blocks = blocks_for((unsigned)band->rows * mix.items, MIX_THREADS);
+    mix8_kernel<<<blocks, MIX_THREADS, 0, (cudaStream_t)launch->stream>>>(mix);
+    return cudaGetLastError();
+}
+
+/* ---- all others ---- */
+
+extern "C" int gf_point_layers_cuda(const struct gf_launch *launch)
+{
+    const struct gf_stage *const stage = launch->stage;
+    const struct gf_point_program *const constants =
+        (const struct gf_point_program *)stage->constants;
+    const struct view_pair band = aligned_views(launch);
+    const struct gf_picture *pictures[GF_STAGE_PICTURES_MAX];
+    const int count = gf_stage_pictures(stage, pictures);
+    if (!band.rows)
+        return cudaSuccess;
+    if (stage->in.bits == 8 && gf_layer_is_plain(constants, stage->in, pictures))
+        return launch_mix(launch, &band);
+    struct program program;
+    fill_program(&program, launch, &band);
+    for (int i = 0; i < count; i++)
+        program.picture[i] = layer_source_of(launch->pictures[i]);
+    return launch_program<uint4, POINT_LAYERS>(&program, stage->in.bits, stage->out.bits,
+                                               (cudaStream_t)launch->stream);
+}

@@ -1,0 +1,111 @@
+/* mask: another picture says how far the picture shows. */
+#include "pixel/layer.h"
+#include "pixel/picture_file.h"
+#include "pixel/point.h"
+
+struct mask {
+    char file[GF_FILE_NAME_SIZE], base[GF_FILE_NAME_SIZE];
+    int of, gravity, inverted;
+    struct gf_length x, y;
+    double scale;
+    const struct gf_picture *mask, *under; /* under: of base, or NULL */
+};
+
+static const char *const parts[] = {"luma", "alpha", NULL};
+static const char *const switches[] = {"off", "on", NULL};
+
+static const struct gf_param params[] = {
+    GF_PARAM_FILE(struct mask, file, NULL,
+                  "the mask, a picture of any format that is read; without one a badge"),
+    GF_PARAM_FILE(struct mask, base, NULL,
+                  "a picture that shows where the mask is dark; without one the picture becomes "
+                  "transparent there"),
+    GF_PARAM_CHOICE(struct mask, of, GF_MASK_LUMA, parts,
+                    "what of the mask counts: luma times alpha, or alpha alone"),
+    GF_PARAM_CHOICE(struct mask, inverted, 0, switches, "1 less that counts"),
+    GF_PARAM_GRAVITY(struct mask, "where the mask and the base lie"),
+    GF_PARAM_LENGTH(struct mask, x, -1e6, 1e6,
+                    "how far from that side; per cent are of the picture's width"),
+    GF_PARAM_LENGTH(struct mask, y, -1e6, 1e6, "the same, of its height"),
+    GF_PARAM(struct mask, scale, 1, 0.01, 16, "the mask's size is multiplied by it (resize)"),
+    {0},
+};
+
+static void unload(void *params_)
+{
+    const struct mask *const mask = params_;
+    gf_picture_release(mask->mask);
+    gf_picture_release(mask->under);
+}
+
+static enum gf_status load(void *params_, struct gf_error *error)
+{
+    struct mask *const mask = params_;
+    enum gf_status status = gf_picture_load(mask->file, mask->scale, &mask->mask, error);
+    if (!status && *mask->base)
+        status = gf_picture_load(mask->base, 1, &mask->under, error);
+    if (status)
+        unload(params_);
+    return status;
+}
+
+static int pictures(const void *params_, const struct gf_picture **list)
+{
+    const struct mask *const mask = params_;
+    list[0] = mask->mask;
+    if (mask->under)
+        list[1] = mask->under;
+    return mask->under ? 2 : 1;
+}
+
+static enum gf_status shape(const void *params_, struct gf_format in, struct gf_format *out,
+                            struct gf_error *error)
+{
+    const struct mask *const mask = params_;
+    (void)error;
+    if (mask->under)
+        gf_point_layer_shape(mask->under, out);
+    else
+        out->channels += gf_has_alpha(in) ? 0 : 1;
+    return GF_OK;
+}
+
+/* The base covers the picture as far as the mask leaves it out. */
+static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
+                            struct gf_error *error)
+{
+    const struct mask *const mask = stage->params;
+    const struct gf_point_place place = {mask->gravity, mask->x, mask->y};
+    const struct gf_mask_use use = {mask->of, mask->inverted}, rest = {mask->of, !mask->inverted};
+    (void)error;
+    if (mask->under)
+        gf_point_overlay(builder, mask->under, mask->mask, place, GF_BLEND_NORMAL, 1, &rest);
+    else
+        gf_point_mask(builder, mask->mask, place, &use);
+    return GF_OK;
+}
+
+const struct gf_filter gf_mask_filter = {
+    .name = "mask",
+    .synonyms = "matte copyopacity alphamask stencil select blend cutout",
+    .summary = "shows the picture as far as a mask is bright",
+    .definition =
+        "Alpha times m; m is the mask's luma (77 R + 150 G + 29 B) / 256 times its alpha, as parts "
+        "of the full scale (CSS\n"
+        "Masking Level 1, with the luma of ITU-R BT.601), and 0 beyond it. With base: the base, "
+        "its "
+        "alpha times 1 - m, composited\n"
+        "over the picture as overlay does, so that the mask selects between the two. A picture "
+        "without alpha gets one unless there\n"
+        "is a base. Files are read once for all pictures of a run.",
+    .example = "mask=scale=1.75",
+    .params = params,
+    .params_size = sizeof(struct mask),
+    .kind = GF_POINT,
+    .cost = {.pixel = 2.5},
+    .load = load,
+    .unload = unload,
+    .pictures = pictures,
+    .shape = shape,
+    .point = point,
+};

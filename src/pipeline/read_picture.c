@@ -1,0 +1,45 @@
+/* Reads the second pictures of filters, by a pipeline of their own. */
+#include "stage/picture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "codec/common/checks.h"
+#include "pipeline/pipeline_state.h"
+
+static enum gf_status run(struct gf_pipeline *pipeline, struct gf_input *input,
+                          struct gf_image *image, struct gf_error *error)
+{
+    struct gf_picture_task task = {.input = input, .image_out = image};
+    const enum gf_status status = gf_pipeline_recognise(input, &task.own_format, error);
+    return status ? status : gf_pipeline_run_task(pipeline, &task, error);
+}
+
+enum gf_status gf_picture_read(int descriptor, const char *name, double scale,
+                               struct gf_image *image, struct gf_error *error)
+{
+    struct gf_options options = gf_options_default();
+    struct gf_pipeline *pipeline = NULL;
+    struct gf_input *input = NULL;
+    char chain[48] = "";
+    options.device = GF_DEVICE_CPU;
+    if (scale != 1)
+        snprintf(chain, sizeof chain, "resize=%.9g%%:%.9g%%", 100 * scale, 100 * scale);
+    *image = (struct gf_image){.data = NULL};
+    const int own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+    if (own < 0)
+        return gf_fail(error, GF_ERROR_INPUT, "%s: %s", name, strerror(errno));
+    enum gf_status status = gf_input_open_descriptor(own, 0, -1, name, &input, error);
+    if (!status)
+        status = gf_pipeline_open(chain, &options, &pipeline, error);
+    if (!status)
+        status = run(pipeline, input, image, error);
+    gf_pipeline_close(pipeline);
+    if (input)
+        gf_input_close(input);
+    if (status)
+        gf_image_free(image);
+    return status;
+}

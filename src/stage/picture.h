@@ -1,0 +1,36 @@
+/* A second picture: what a filter reads beside its input, such as what it lays over it. It does not
+ * change while it is there, so that all stages, threads and devices share it. */
+#ifndef GF_STAGE_PICTURE_H
+#define GF_STAGE_PICTURE_H
+
+#include <stdint.h>
+
+#include "gpufilter/image.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The most that one stage reads. */
+enum { GF_STAGE_PICTURES_MAX = 8 };
+
+struct gf_picture {
+    struct gf_image image;
+    uint64_t id; /* of no other picture of this process */
+};
+
+static inline uint64_t gf_picture_bytes(const struct gf_picture *picture)
+{
+    return (uint64_t)picture->image.pitch * (uint64_t)picture->image.format.height;
+}
+
+/* Reads a picture file, upright as its EXIF orientation says, `scale` times as large, 8 or 16 bits
+ * as the file has. The descriptor stays the caller's; `name` is for messages. The caller frees the
+ * image by gf_image_free(). (src/pipeline/read_picture.c, since codecs are below filters) */
+enum gf_status gf_picture_read(int descriptor, const char *name, double scale,
+                               struct gf_image *image, struct gf_error *error) GF_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
