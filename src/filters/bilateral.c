@@ -27,17 +27,17 @@ static int bilateral_radius(const void *params)
     return (int)ceil(2 * ((const struct bilateral *)params)->sigma_s);
 }
 
-/* How far the mean that a kernel computes from sums near the CPU's (cuda/filters/bilateral_near.cuh)
- * can be from the CPU's mean, for samples of 8 bits. With n terms in a chain of sums, which add row
- * by row, a sum of weights errs by at most n units of 2^-24, and one of weights times values by as
- * much of the sum of their magnitudes (Higham, Accuracy and Stability of Numerical Algorithms,
- * chapter 3). The CPU's values are differences from the centre: their mean magnitude is at most
- * `far`, since the weight of a difference d is at most S 2^(colour d^2) for all taps together,
- * beside the centre's 1. The kernel's are samples less 128. Its weights are within WEIGHT of the
- * CPU's: 2.9e-6 for the polynomial of gf_exp2_coarse(), 2^-22 for the GPU's power, the rest for
- * exponents that are rounded differently. Where they are below -16 these differ by more, but then
- * the weights are below 2^-16, which SMALL accounts for. Each of the two roundings at the end is
- * below 2^-15. */
+/* How far the mean that a kernel computes from sums near the CPU's
+ * (cuda/filters/bilateral_near.cuh) can be from the CPU's mean, for samples of 8 bits. With n terms
+ * in a chain of sums, which add row by row, a sum of weights errs by at most n units of 2^-24, and
+ * one of weights times values by as much of the sum of their magnitudes (Higham, Accuracy and
+ * Stability of Numerical Algorithms, chapter 3). The CPU's values are differences from the centre:
+ * their mean magnitude is at most `far`, since the weight of a difference d is at most S 2^(colour
+ * d^2) for all taps together, beside the centre's 1. The kernel's are samples less 128. Its weights
+ * are within WEIGHT of the CPU's: 2.9e-6 for the polynomial of gf_exp2_coarse(), 2^-22 for the
+ * GPU's power, the rest for exponents that are rounded differently. Where they are below -16 these
+ * differ by more, but then the weights are below 2^-16, which SMALL accounts for. Each of the two
+ * roundings at the end is below 2^-15. */
 static float margin_of(const struct gf_bilateral_weights *weights)
 {
     const double WEIGHT = 5e-6, SMALL = 1e-5, unit = 0x1p-24, ends = 0x1p-15;

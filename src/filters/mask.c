@@ -76,12 +76,12 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
 {
     const struct mask *const mask = stage->params;
     const struct gf_point_place place = {mask->gravity, mask->x, mask->y};
-    const struct gf_mask_use use = {mask->of, mask->inverted}, rest = {mask->of, !mask->inverted};
+    const struct gf_mask_use use = {mask->mask, mask->of, mask->inverted != (mask->under != NULL)};
     (void)error;
     if (mask->under)
-        gf_point_overlay(builder, mask->under, mask->mask, place, GF_BLEND_NORMAL, 1, &rest);
+        gf_point_overlay(builder, mask->under, &use, place, GF_BLEND_NORMAL, 1);
     else
-        gf_point_mask(builder, mask->mask, place, &use);
+        gf_point_mask(builder, &use, place);
     return GF_OK;
 }
 

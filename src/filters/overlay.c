@@ -59,7 +59,7 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
     const struct overlay *const overlay = stage->params;
     const struct gf_point_place place = {overlay->gravity, overlay->x, overlay->y};
     (void)error;
-    gf_point_overlay(builder, overlay->picture, NULL, place, overlay->mode, overlay->opacity, NULL);
+    gf_point_overlay(builder, overlay->picture, NULL, place, overlay->mode, overlay->opacity);
     return GF_OK;
 }
 

@@ -136,8 +136,9 @@ struct gf_point_noise {
     int seed;     /* 0..999999 */
 };
 void gf_point_noise(struct gf_point_builder *builder, const struct gf_point_noise *noise);
-/* What of a mask counts: enum gf_mask_of, or what that leaves out. */
+/* A mask, and what of it counts: enum gf_mask_of, or what that leaves out. */
 struct gf_mask_use {
+    const struct gf_picture *picture;
     int of;
     bool inverted;
 };
@@ -148,15 +149,15 @@ struct gf_point_place {
     struct gf_length x, y;
 };
 /* Lays a second picture on the picture; mode: enum gf_blend, opacity: 0..1. A gray picture becomes
- * colour where the other is, see gf_point_layer_shape(). mask: as far as it is dark, or NULL:
- * everywhere; it has the same place. Pictures are named here in the order of the filter's
+ * colour where the other is, see gf_point_layer_shape(). mask: it shows as far as that counts, at
+ * the same place; NULL: everywhere. Pictures are named here in the order of the filter's
  * pictures(). */
 void gf_point_overlay(struct gf_point_builder *builder, const struct gf_picture *picture,
-                      const struct gf_picture *mask, struct gf_point_place place, int mode,
-                      double opacity, const struct gf_mask_use *use);
+                      const struct gf_mask_use *mask, struct gf_point_place place, int mode,
+                      double opacity);
 /* Alpha times what counts of the mask, 0 beyond it; adds alpha where there is none. */
-void gf_point_mask(struct gf_point_builder *builder, const struct gf_picture *mask,
-                   struct gf_point_place place, const struct gf_mask_use *use);
+void gf_point_mask(struct gf_point_builder *builder, const struct gf_mask_use *mask,
+                   struct gf_point_place place);
 /* A gray picture under a layer of colour becomes colour. */
 void gf_point_layer_shape(const struct gf_picture *picture, struct gf_format *out);
 

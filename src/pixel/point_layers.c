@@ -33,20 +33,19 @@ static void append(struct gf_point_builder *builder, int kind)
 }
 
 static void set_mask(struct gf_point_builder *builder, struct gf_layer *layer,
-                     const struct gf_picture *mask, struct gf_point_place place,
-                     const struct gf_mask_use *use)
+                     const struct gf_mask_use *mask, struct gf_point_place place)
 {
-    const struct gf_format format = mask->image.format;
+    const struct gf_format format = mask->picture->image.format;
     layer->mask = builder->pictures++;
-    layer->mask_of = use->of;
-    layer->inverted = use->inverted;
+    layer->mask_of = mask->of;
+    layer->inverted = mask->inverted;
     layer->mask_scale = (float)(1.0 / gf_sample_max(format));
     find_place(builder, format, place, &layer->mask_x, &layer->mask_y);
 }
 
 void gf_point_overlay(struct gf_point_builder *builder, const struct gf_picture *picture,
-                      const struct gf_picture *mask, struct gf_point_place place, int mode,
-                      double opacity, const struct gf_mask_use *use)
+                      const struct gf_mask_use *mask, struct gf_point_place place, int mode,
+                      double opacity)
 {
     const struct gf_format format = picture->image.format;
     const double max = gf_sample_max(format);
@@ -54,7 +53,7 @@ void gf_point_overlay(struct gf_point_builder *builder, const struct gf_picture 
         gf_point_colour(builder);
     struct gf_layer *const layer = add_layer(builder);
     if (mask)
-        set_mask(builder, layer, mask, place, use);
+        set_mask(builder, layer, mask, place);
     layer->source = builder->pictures++;
     layer->mode = mode;
     layer->opacity = (float)opacity;
@@ -64,11 +63,11 @@ void gf_point_overlay(struct gf_point_builder *builder, const struct gf_picture 
     append(builder, GF_POINT_OVERLAY);
 }
 
-void gf_point_mask(struct gf_point_builder *builder, const struct gf_picture *mask,
-                   struct gf_point_place place, const struct gf_mask_use *use)
+void gf_point_mask(struct gf_point_builder *builder, const struct gf_mask_use *mask,
+                   struct gf_point_place place)
 {
     gf_point_opaque(builder);
-    set_mask(builder, add_layer(builder), mask, place, use);
+    set_mask(builder, add_layer(builder), mask, place);
     append(builder, GF_POINT_MASK);
 }
 
