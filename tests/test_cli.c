@@ -20,7 +20,7 @@
 #include "report/profile_report.h"
 #include "report/text.h"
 
-enum { ARGUMENTS_MAX = 16 };
+enum { ARGUMENTS_MAX = 48 };
 
 /* Splits the line at spaces, so that tests read like command lines. '' is an empty argument. */
 static enum gf_status parse(const char *line, struct gf_command *command, struct gf_error *error)
@@ -102,6 +102,62 @@ static void test_values(void **state)
     assert_int_equal(parsed("-i a -o b --quality=1 --quality=2").options.quality, 2);
 }
 
+/* Of several outputs each has what stands behind it, and else what stands before the first. */
+static void test_outputs(void **state)
+{
+    (void)state;
+    struct gf_command command = parsed(
+        "--quality=70 --strip sobel --to-icc=srgb -i a -o b --quality=80 --threads=3 blur -o c "
+        "--lossless --to-icc=display-p3 -o d --format=jpg --png-level=5 invert");
+    struct gf_error error;
+    assert_int_equal(gf_command_outputs(&command), 3);
+    assert_int_equal(gf_command_settle_chains(&command, &error), GF_OK);
+    static const struct {
+        const char *output, *chain;
+        int quality, png_level;
+        bool lossless;
+        enum gf_file_format format;
+    } expected[] = {
+        {"b", "sobel,blur,icc=srgb", 80, 1, false, GF_FILE_AUTO},
+        {"c", "sobel,icc=display-p3", 70, 1, true, GF_FILE_AUTO},
+        {"d", "sobel,invert,icc=srgb", 70, 5, false, GF_FILE_JPEG},
+    };
+    for (int i = 0; i < 3; i++) {
+        const struct gf_command_output output = gf_command_output_at(&command, i);
+        assert_string_equal(output.output, expected[i].output);
+        assert_string_equal(output.chain, expected[i].chain);
+        assert_int_equal(output.options.quality, expected[i].quality);
+        assert_int_equal(output.options.png_level, expected[i].png_level);
+        assert_int_equal(output.options.lossless, expected[i].lossless);
+        assert_int_equal(output.options.format, expected[i].format);
+        assert_true(output.options.strip);
+    }
+    assert_int_equal(command.options.threads, 3);
+    gf_command_free(&command);
+    command = parsed("-i a --quality=70 -o b --quality=80 blur");
+    assert_int_equal(gf_command_outputs(&command), 1);
+    assert_int_equal(command.options.quality, 80);
+}
+
+/* An option that the table gives to an output is one that an output has for itself. */
+static void test_options_of_outputs(void **state)
+{
+    (void)state;
+    const struct gf_option *option;
+    int found = 0;
+    for (int i = 0; (option = gf_option_at(i)); i++) {
+        const bool in_options = option->offset >= offsetof(struct gf_command, options);
+        struct gf_command from = {0}, to = {0};
+        if (!in_options)
+            continue;
+        *((unsigned char *)&from + option->offset) = 1;
+        gf_options_of_output(&to.options, &from.options);
+        assert_int_equal(*((unsigned char *)&to + option->offset), option->of_output);
+        found += option->of_output;
+    }
+    assert_int_equal(found, 10);
+}
+
 static void test_sizes(void **state)
 {
     (void)state;
@@ -166,7 +222,22 @@ static void test_refusals(void **state)
     assert_refused("", "-i FILE is missing: the picture to read (--help explains)");
     assert_refused("-i a blur", "-o FILE is missing: the picture to write");
     assert_refused("-i a -i b", "-o FILE is missing: the picture to write");
-    assert_refused("-i a -o b -o c", "--output is given twice: 'b' and 'c'");
+    assert_refused("-i a blur -o b invert",
+                   "two chains, 'blur' and 'invert': filters are joined by "
+                   "commas, files named by -i and -o");
+    assert_refused("-i a -o b blur invert -o c",
+                   "two chains, 'blur' and 'invert': filters are joined "
+                   "by commas, files named by -i and -o");
+    assert_refused("-i a -o b --chain-file=x --chain-file=y -o c",
+                   "--chain-file is given twice: 'x' and 'y'");
+    assert_refused("-i a -o b -o c blur --chain-file=x", "two chains: 'blur', and --chain-file");
+    assert_refused("-i a -o b -o c --log=c", "the log and --output are the same file");
+    assert_refused("-i a -o b -o c --profile=compare blur",
+                   "--profile=compare works on one output, not on 2");
+    assert_refused(
+        "-i a -o 1 -o 2 -o 3 -o 4 -o 5 -o 6 -o 7 -o 8 -o 9 -o 10 -o 11 -o 12 -o 13 -o 14 "
+        "-o 15 -o 16 -o 17",
+        "--output is given more than 16 times");
     assert_refused("-i a --profile=json blur", "-o FILE is missing: the picture to write");
     assert_refused("--profile=compare blur",
                    "-i FILE is missing: the picture to read (--help explains)");
@@ -735,6 +806,8 @@ int main(void)
         cmocka_unit_test(test_progress),
         cmocka_unit_test(test_files_and_chain),
         cmocka_unit_test(test_values),
+        cmocka_unit_test(test_outputs),
+        cmocka_unit_test(test_options_of_outputs),
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_device),
         cmocka_unit_test(test_actions),

@@ -58,7 +58,7 @@ static void run_slot(struct gf_archive_ring *ring, struct gf_batch_worker *worke
     worker->item = &slot->item;
     worker->member = &member;
     worker->index = slot->index;
-    worker->path = slot->output;
+    worker->result[0] = (struct gf_batch_result){.worker = worker, .path = slot->output};
     const enum gf_status status =
         slot->too_large
             ? gf_fail(&why, GF_ERROR_INPUT, "%s: it has %llu MiB; --memory leaves %llu for it",
@@ -70,9 +70,11 @@ static void run_slot(struct gf_archive_ring *ring, struct gf_batch_worker *worke
     slot->size = member.result.size;
     slot->member.size = slot->size;
     slot->left_out = status;
+    worker->result[0].outcome = status ? GF_OUTCOME_FAILED : GF_OUTCOME_DONE;
+    worker->result[0].why = why;
     gf_batch_end_item(worker, status ? GF_OUTCOME_FAILED : GF_OUTCOME_DONE, status, &why,
                       status == GF_ERROR_UNAVAILABLE);
-    worker->path = NULL; /* the slot's */
+    worker->result[0].path = NULL; /* the slot's */
     pthread_mutex_lock(&batch->lock);
     ring->bytes += slot->size - slot->held;
     slot->held = slot->size;

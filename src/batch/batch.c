@@ -64,95 +64,53 @@ static void report_in_order(struct gf_batch *batch)
 
 /* ---- workers ---- */
 
-static void stop(struct gf_batch *batch, enum gf_status status, const struct gf_error *error)
+/* Looks which outputs of the worker's file are to be made; false if none is. */
+static bool begin_results(struct gf_batch_worker *worker)
 {
-    if (!batch->fatal) {
-        batch->status = status;
-        batch->error = *error;
-        batch->fatal = true;
+    bool any = false;
+    for (int k = 0; k < gf_batch_outputs(worker->batch->request); k++) {
+        struct gf_batch_result *const result = &worker->result[k];
+        free(result->path);
+        *result = (struct gf_batch_result){.worker = worker, .number = k};
+        result->outcome = gf_batch_check_existing(worker->batch, worker->index, k, result->why.text,
+                                                  sizeof result->why.text);
+        if (result->outcome == GF_OUTCOME_FAILED)
+            result->status = GF_ERROR_OUTPUT;
+        any |= result->outcome == GF_OUTCOME_WAITING;
     }
-    batch->stopped = true;
+    return any;
 }
 
-static void log_without_picture(struct gf_batch_worker *worker, enum gf_outcome outcome,
-                                const char *why)
+/* The first output that failed, if one did; else the first that was done; else the first. */
+static const struct gf_batch_result *telling_result(const struct gf_batch_worker *worker)
 {
-    struct gf_batch *const batch = worker->batch;
-    /* A picture that is done has its line; so has one that --resume skips. */
-    const bool logged =
-        outcome == GF_OUTCOME_DONE || (outcome == GF_OUTCOME_SKIPPED && batch->request->resume);
-    if (logged)
-        return;
-    const struct gf_batch_log_entry entry = {.index = worker->index + 1,
-                                             .input = worker->input->path,
-                                             .output =
-                                                 worker->path ? worker->path : worker->item->output,
-                                             .outcome = outcome,
-                                             .message = why,
-                                             .bytes_in = -1,
-                                             .bytes_out = -1,
-                                             .fingerprint = batch->fingerprint};
-    gf_batch_record(worker, &entry);
-}
-
-void gf_batch_end_item(struct gf_batch_worker *worker, enum gf_outcome outcome,
-                       enum gf_status status, const struct gf_error *why, bool ends)
-{
-    struct gf_batch *const batch = worker->batch;
-    const struct gf_batch_request *const request = batch->request;
-    log_without_picture(worker, outcome, why->text);
-    /* What does not fit the picture's size names the filter, but not the picture. */
-    const bool names_file = status != GF_ERROR_USAGE;
-    if (outcome == GF_OUTCOME_FAILED && !ends) {
-        struct gf_error line;
-        (void)gf_fail(&line, status, "%s%s%s", names_file ? "" : worker->input->path,
-                      names_file ? "" : ": ", why->text);
-        fprintf(worker->notes_file, "e%s\n", line.text);
+    const struct gf_batch_result *telling = &worker->result[0];
+    for (int k = 1; k < gf_batch_outputs(worker->batch->request); k++) {
+        const struct gf_batch_result *const result = &worker->result[k];
+        if (telling->outcome != GF_OUTCOME_FAILED &&
+            (result->outcome == GF_OUTCOME_FAILED || telling->outcome == GF_OUTCOME_SKIPPED))
+            telling = result;
     }
-    fflush(worker->notes_file);
-    const long length = ftell(worker->notes_file);
-    char *const notes = length > 0 ? strndup(worker->notes, (size_t)length) : NULL;
-    rewind(worker->notes_file);
-    pthread_mutex_lock(&batch->lock);
-    worker->item->notes = notes;
-    worker->item->notes_lost = length && !notes && !(ends && outcome == GF_OUTCOME_FAILED);
-    worker->item->outcome = outcome;
-    batch->state.done += outcome == GF_OUTCOME_DONE;
-    batch->state.failed += outcome == GF_OUTCOME_FAILED;
-    batch->state.skipped += outcome == GF_OUTCOME_SKIPPED;
-    if (request->counts) {
-        request->counts->done = batch->state.done + batch->state.skipped;
-        request->counts->failed = batch->state.failed;
-    }
-    if (outcome == GF_OUTCOME_FAILED && ends)
-        stop(batch, status, why);
-    if (worker->log_status)
-        stop(batch, worker->log_status, &worker->log_error);
-    if (outcome == GF_OUTCOME_FAILED && request->fail_fast)
-        batch->stopped = true;
-    pthread_mutex_unlock(&batch->lock);
+    return telling;
 }
 
 static void run_item(struct gf_batch_worker *worker)
 {
     const struct gf_batch_request *const request = worker->batch->request;
     struct gf_error why = {0};
-    enum gf_status status = GF_OK;
-    free(worker->path);
-    worker->path = NULL;
-    enum gf_outcome outcome =
-        gf_batch_check_existing(worker->batch, worker->index, why.text, sizeof why.text);
-    if (outcome == GF_OUTCOME_FAILED)
-        status = GF_ERROR_OUTPUT;
-    if (outcome == GF_OUTCOME_WAITING) {
-        status = gf_batch_run_file(worker, &why);
-        outcome = status ? GF_OUTCOME_FAILED : GF_OUTCOME_DONE;
-    }
+    worker->counted = false;
+    if (begin_results(worker))
+        (void)!gf_batch_run_file(worker, &why); /* each output's result has its own status */
+    const struct gf_batch_result *const telling = telling_result(worker);
     /* A failure that ends the whole run, such as a closed standard output, becomes the run's error.
      */
-    const bool ends = request->inputs->count == 1 || status == GF_ERROR_UNAVAILABLE ||
-                      (request->output->is_stdout && status == GF_ERROR_OUTPUT);
-    gf_batch_end_item(worker, outcome, status, &why, ends);
+    bool ends = request->inputs->count == 1;
+    for (int k = 0; k < gf_batch_outputs(request); k++) {
+        const enum gf_status status = worker->result[k].status;
+        ends |= status == GF_ERROR_UNAVAILABLE ||
+                (gf_batch_output_at(request, k).name->is_stdout && status == GF_ERROR_OUTPUT);
+    }
+    gf_batch_end_item(worker, telling->outcome, telling->status, &telling->why, ends);
     pthread_mutex_lock(&worker->batch->lock);
     report_in_order(worker->batch);
     pthread_mutex_unlock(&worker->batch->lock);
@@ -179,7 +137,8 @@ void gf_batch_worker_end(struct gf_batch_worker *worker)
     /* What a device holds is freed sooner by the end of the process. */
     if (!batch->request->process_ends || worker->device < 0)
         gf_pipeline_close(worker->pipeline);
-    free(worker->path);
+    for (int k = 0; k < gf_batch_outputs(batch->request); k++)
+        free(worker->result[k].path);
     pthread_mutex_lock(&batch->lock);
     batch->working--;
     pthread_cond_broadcast(&batch->changed);
@@ -291,11 +250,22 @@ static enum gf_status run_workers(struct gf_batch *batch, int count, struct gf_e
 
 /* ---- the run ---- */
 
-static enum gf_status check_chain(const char *text, struct gf_error *error)
+/* The error of one of several outputs names it. */
+static enum gf_status check_outputs(const struct gf_batch_request *request, struct gf_error *error)
 {
-    struct gf_chain chain = {0};
-    const enum gf_status status = gf_chain_parse(text, &chain, error);
-    gf_chain_free(&chain);
+    enum gf_status status = GF_OK;
+    for (int k = 0; !status && k < gf_batch_outputs(request); k++) {
+        const struct gf_batch_output output = gf_batch_output_at(request, k);
+        struct gf_chain chain = {0};
+        struct gf_error why = {0};
+        status = gf_chain_parse(output.chain, &chain, &why);
+        gf_chain_free(&chain);
+        if (!status && request->more_outputs && gf_archive_named(output.name->text))
+            status = gf_fail(&why, GF_ERROR_USAGE, "an archive is the only output of a run");
+        if (status)
+            (void)gf_fail(error, status, "%s%s%s", request->more_outputs ? output.name->text : "",
+                          request->more_outputs ? ": " : "", why.text);
+    }
     return status;
 }
 
@@ -363,7 +333,7 @@ static void begin_learning(const struct gf_batch *batch)
 
 static enum gf_status run(struct gf_batch *batch, struct gf_error *error)
 {
-    enum gf_status status = check_chain(batch->request->chain, error);
+    enum gf_status status = check_outputs(batch->request, error);
     if (!status && gf_archive_named(batch->request->output->text))
         return gf_archive_run(batch, error);
     if (!status && gf_archive_named(batch->request->inputs->item[0].path))
@@ -399,8 +369,8 @@ enum gf_status gf_batch_run(const struct gf_batch_request *request, struct gf_ba
                             struct gf_error *error)
 {
     const size_t inputs = request->inputs->count;
+    const int outputs = gf_batch_outputs(request);
     struct gf_batch batch = {.request = request,
-                             .fingerprint = gf_chain_fingerprint(request->chain, &request->options),
                              .first = request->shards ? (size_t)(request->shard - 1) : 0,
                              .step = request->shards ? (size_t)request->shards : 1,
                              .options = request->options,
@@ -413,18 +383,27 @@ enum gf_status gf_batch_run(const struct gf_batch_request *request, struct gf_ba
     batch.options.spans |= request->log || request->tick;
     batch.keeps_spans = batch.options.spans;
     batch.options.spans |= request->learning != NULL;
+    for (int k = 0; k < outputs; k++) {
+        const struct gf_batch_output output = gf_batch_output_at(request, k);
+        batch.fingerprint[k] = gf_chain_fingerprint(output.chain, &output.options);
+    }
     batch.item = calloc(inputs + 1, sizeof *batch.item);
+    batch.output = calloc(inputs * (size_t)outputs + 1, sizeof *batch.output);
+    for (size_t i = 0; batch.item && batch.output && i < inputs; i++)
+        batch.item[i].output = &batch.output[i * (size_t)outputs];
     pthread_mutex_init(&batch.lock, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&batch.changed, &attributes);
     pthread_condattr_destroy(&attributes);
-    const enum gf_status status = batch.item ? run(&batch, error) : gf_fail_memory(error);
-    for (size_t i = 0; batch.item && i < inputs; i++) {
-        free(batch.item[i].output);
+    const enum gf_status status =
+        batch.item && batch.output ? run(&batch, error) : gf_fail_memory(error);
+    for (size_t i = 0; batch.item && i < inputs; i++)
         free(batch.item[i].notes);
-    }
+    for (size_t i = 0; batch.output && i < inputs * (size_t)outputs; i++)
+        free(batch.output[i]);
     free(batch.item);
+    free(batch.output);
     pthread_cond_destroy(&batch.changed);
     pthread_mutex_destroy(&batch.lock);
     gf_batch_drop_server(&batch);

@@ -44,11 +44,22 @@ struct gf_batch_counts {
     atomic_size_t files, done, failed;
 };
 
+/* One of several outputs of each input. Of the options those count that gf_options_of_output()
+ * copies. */
+struct gf_batch_output {
+    const char *chain;
+    struct gf_options options;
+    const struct gf_template *name;
+};
+
 struct gf_batch_request {
+    /* Of the only output, or of the first of several. */
     const char *chain;
     struct gf_options options; /* threads and memory_bytes are for all workers together */
     const struct gf_inputs *inputs;
     const struct gf_template *output;
+    const struct gf_batch_output *more; /* [more_outputs]: the outputs beside the first */
+    int more_outputs;
     const int *device; /* CUDA devices that share the work; none: as options.device says */
     int devices;
     int server;        /* enum gf_server_use: of one input's picture */
@@ -79,6 +90,25 @@ struct gf_batch_request {
     enum gf_status (*open)(void *context, const char *chain, const struct gf_options *options,
                            struct gf_pipeline **pipeline, struct gf_error *error);
 };
+
+static inline int gf_batch_outputs(const struct gf_batch_request *request)
+{
+    return 1 + request->more_outputs;
+}
+static inline struct gf_batch_output gf_batch_output_at(const struct gf_batch_request *request,
+                                                        int index)
+{
+    return index ? request->more[index - 1]
+                 : (struct gf_batch_output){request->chain, request->options, request->output};
+}
+/* Whether one of the outputs is standard output. */
+static inline bool gf_batch_writes_stdout(const struct gf_batch_request *request)
+{
+    bool any = request->output->is_stdout;
+    for (int i = 0; i < request->more_outputs; i++)
+        any |= request->more[i].name->is_stdout;
+    return any;
+}
 
 /* Sets how many queues to a device CUDA prepares, as suits the request, unless the user has. It must
  * not have started. */

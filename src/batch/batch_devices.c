@@ -59,7 +59,7 @@ int gf_batch_divide_work(struct gf_batch *batch)
         workers = batch->count < (size_t)workers ? (int)batch->count : workers;
         options->serial = true;
     }
-    if (batch->request->output->is_stdout)
+    if (gf_batch_writes_stdout(batch->request))
         workers = 1;
     if (memory && (uint64_t)workers > memory / 2 / least) {
         workers = memory / 2 / least ? (int)(memory / 2 / least) : 1;
@@ -128,8 +128,8 @@ static void find_server(struct gf_batch *batch)
     const int device = request->devices ? request->device[0] : request->options.device_index;
     const bool filters = request->chain && *request->chain;
     const bool asked = asks_for_cuda(request);
-    if (request->server == GF_SERVER_OFF || batch->archive || request->inputs->count != 1 ||
-        request->devices > 1 || (!filters && !asked) ||
+    if (request->server == GF_SERVER_OFF || request->more_outputs || batch->archive ||
+        request->inputs->count != 1 || request->devices > 1 || (!filters && !asked) ||
         !gf_server_may_run(request->chain, &request->options))
         return;
     batch->remote = gf_server_connect(device);

@@ -20,25 +20,28 @@ static bool needs_header(const struct gf_template *output, const char *input)
     return false;
 }
 
-enum gf_status gf_batch_open_header_reader(const struct gf_batch *batch,
+enum gf_status gf_batch_open_header_reader(const struct gf_batch *batch, int number,
                                            struct gf_pipeline **reader, struct gf_error *error)
 {
+    const struct gf_batch_output output = gf_batch_output_at(batch->request, number);
     struct gf_options options = batch->options;
+    gf_options_of_output(&options, &output.options);
     options.device = GF_DEVICE_CPU;
     options.codec = GF_CODEC_CPU;
-    return *reader ? GF_OK : gf_pipeline_open(batch->request->chain, &options, reader, error);
+    return *reader ? GF_OK : gf_pipeline_open(output.chain, &options, reader, error);
 }
 
-/* Names the output of one input, if that can be done before the run. */
-static enum gf_status name_output(struct gf_batch *batch, size_t index,
+/* Names one output of one input, if that can be done before the run. */
+static enum gf_status name_output(struct gf_batch *batch, size_t index, int number,
                                   struct gf_pipeline **header_reader, struct gf_error *error)
 {
     const struct gf_batch_request *const request = batch->request;
-    const struct gf_template *const output = request->output;
+    const struct gf_batch_output given = gf_batch_output_at(request, number);
+    const struct gf_template *const output = given.name;
     const struct gf_input_name *const input = &request->inputs->item[index];
     struct gf_template_values values = {.input = input, .number = index + 1};
     const bool alone = request->inputs->count == 1, unread = needs_header(output, input->path);
-    if (output->is_stdout || gf_batch_numbers_pictures(batch))
+    if (output->is_stdout || gf_batch_numbers_pictures(batch, number))
         return GF_OK;
     if (unread && gf_batch_is_stream(input->path)) {
         if (alone)
@@ -50,7 +53,8 @@ static enum gf_status name_output(struct gf_batch *batch, size_t index,
     }
     if (unread) {
         struct gf_peek peek;
-        const enum gf_status status = gf_batch_open_header_reader(batch, header_reader, error);
+        const enum gf_status status =
+            gf_batch_open_header_reader(batch, number, header_reader, error);
         if (status)
             return status;
         if (gf_pipeline_peek(*header_reader, input->path, &peek, &(struct gf_error){0}))
@@ -60,21 +64,21 @@ static enum gf_status name_output(struct gf_batch *batch, size_t index,
         values.content = peek.content;
     }
     const enum gf_status status =
-        gf_template_expand(output, &values, &batch->item[index].output, error);
+        gf_template_expand(output, &values, &batch->item[index].output[number], error);
     enum gf_file_format format;
     /* An unknown extension is an error before the run. */
     return status ? status
-                  : gf_sink_format(batch->item[index].output, &batch->options, GF_FILE_AUTO,
+                  : gf_sink_format(batch->item[index].output[number], &given.options, GF_FILE_AUTO,
                                    &format, error);
 }
 
 /* A file that is its own output would be filtered twice if the run before was killed between
  * writing and logging it. */
-static enum gf_status check_in_place(const struct gf_batch *batch, size_t index,
+static enum gf_status check_in_place(const struct gf_batch *batch, size_t index, int number,
                                      struct gf_error *error)
 {
     const char *const input = batch->request->inputs->item[index].path;
-    const char *const output = batch->item[index].output;
+    const char *const output = batch->item[index].output[number];
     struct stat a, b;
     if (!batch->request->resume || !output || stat(input, &a) || stat(output, &b) ||
         a.st_dev != b.st_dev || a.st_ino != b.st_ino)
@@ -84,11 +88,12 @@ static enum gf_status check_in_place(const struct gf_batch *batch, size_t index,
 }
 
 /* A log that is an input or an output too would overwrite it, or be overwritten. */
-static enum gf_status check_log(const struct gf_batch *batch, size_t index, struct gf_error *error)
+static enum gf_status check_log(const struct gf_batch *batch, size_t index, int number,
+                                struct gf_error *error)
 {
     const struct gf_batch_log *const log = batch->request->log;
     const char *const input = batch->request->inputs->item[index].path;
-    const char *const output = batch->item[index].output;
+    const char *const output = batch->item[index].output[number];
     const bool is_input = log && gf_batch_log_is(log, input);
     if (!is_input && !(log && output && gf_batch_log_is(log, output)))
         return GF_OK;
@@ -97,25 +102,36 @@ static enum gf_status check_log(const struct gf_batch *batch, size_t index, stru
                    is_input ? "input" : "output");
 }
 
-enum gf_status gf_batch_name_outputs(struct gf_batch *batch, struct gf_error *error)
+/* Names all inputs' output of that number. */
+static enum gf_status name_all(struct gf_batch *batch, int number, struct gf_error *error)
 {
     const struct gf_inputs *const inputs = batch->request->inputs;
     struct gf_pipeline *header_reader = NULL;
     enum gf_status status = GF_OK;
     for (size_t i = 0; !status && i < inputs->count; i++) {
-        status = name_output(batch, i, &header_reader, error);
+        status = name_output(batch, i, number, &header_reader, error);
         if (!status)
-            status = check_in_place(batch, i, error);
+            status = check_in_place(batch, i, number, error);
         if (!status)
-            status = check_log(batch, i, error);
+            status = check_log(batch, i, number, error);
     }
     gf_pipeline_close(header_reader);
-    if (status || inputs->count < 2 || batch->request->output->is_stdout)
-        return status;
-    char **const path = calloc(inputs->count, sizeof *path);
-    for (size_t i = 0; path && i < inputs->count; i++)
-        path[i] = batch->item[i].output;
-    status = path ? gf_outputs_check(inputs, path, error) : gf_fail_memory(error);
-    free(path);
     return status;
+}
+
+enum gf_status gf_batch_name_outputs(struct gf_batch *batch, struct gf_error *error)
+{
+    const struct gf_inputs *const inputs = batch->request->inputs;
+    const int outputs = gf_batch_outputs(batch->request);
+    enum gf_status status = GF_OK;
+    int streams = 0;
+    for (int k = 0; !status && k < outputs; k++) {
+        status = name_all(batch, k, error);
+        streams += gf_batch_output_at(batch->request, k).name->is_stdout;
+    }
+    if (!status && streams > 1)
+        return gf_fail(error, GF_ERROR_USAGE, "two outputs cannot both be standard output");
+    if (status || streams == outputs || (inputs->count < 2 && outputs < 2))
+        return status;
+    return gf_outputs_check(inputs, batch->output, outputs, error);
 }

@@ -15,82 +15,14 @@ bool gf_batch_is_stream(const char *path)
            (!stat(path, &file) && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode));
 }
 
-/* ---- outputs that are there already ---- */
-
-static bool is_older(const struct stat *a, const struct stat *b)
-{
-    return a->st_mtim.tv_sec != b->st_mtim.tv_sec ? a->st_mtim.tv_sec < b->st_mtim.tv_sec
-                                                  : a->st_mtim.tv_nsec < b->st_mtim.tv_nsec;
-}
-
-enum gf_outcome gf_batch_check_existing(const struct gf_batch *batch, size_t index, char *why,
-                                        size_t size)
-{
-    const struct gf_batch_request *const request = batch->request;
-    const char *const input = request->inputs->item[index].path, *const output =
-                                                                     batch->item[index].output;
-    struct stat there, source;
-    *why = '\0';
-    if (!output)
-        return GF_OUTCOME_WAITING;
-    if (request->resume && gf_resume_done(request->resume, input, output, batch->fingerprint)) {
-        snprintf(why, size, "done before, says the log");
-        return GF_OUTCOME_SKIPPED;
-    }
-    if (stat(output, &there) || !S_ISREG(there.st_mode))
-        return GF_OUTCOME_WAITING;
-    if (request->skip_existing) {
-        snprintf(why, size, "is there already");
-        return GF_OUTCOME_SKIPPED;
-    }
-    if (request->update && !stat(input, &source) && !is_older(&there, &source)) {
-        snprintf(why, size, "is up to date");
-        return GF_OUTCOME_SKIPPED;
-    }
-    if (request->options.no_clobber) {
-        snprintf(why, size, "%.300s: is there already (--no-clobber)", output);
-        return GF_OUTCOME_FAILED;
-    }
-    return GF_OUTCOME_WAITING;
-}
-
-/* ---- the output's name ---- */
-
-static enum gf_status choose_path(void *context, int number, enum gf_file_format content,
-                                  struct gf_format result, const char **path,
-                                  struct gf_error *error)
-{
-    struct gf_batch_worker *const worker = context;
-    const struct gf_template *const output = worker->batch->request->output;
-    const bool alone = gf_batch_single(worker->batch);
-    const struct gf_template_values values = {.input = worker->input,
-                                              .number = alone ? (size_t)number : worker->index + 1,
-                                              .width = result.width,
-                                              .height = result.height,
-                                              .content = content};
-    enum gf_status status = GF_OK;
-    free(worker->path);
-    worker->path = NULL;
-    if (output->is_stdout)
-        worker->path = strdup("-");
-    else if (worker->item->output)
-        worker->path = strdup(worker->item->output);
-    else
-        status = gf_template_expand(output, &values, &worker->path, error);
-    if (!status && !worker->path)
-        status = gf_fail_memory(error);
-    if (!status && !output->is_stdout)
-        status = gf_make_folders_of(worker->path, error);
-    *path = worker->path;
-    return status;
-}
-
 /* ---- a finished picture ---- */
 
-static void count_picture(struct gf_batch *batch, const struct gf_profile *profile)
+/* first: of the outputs of its input. */
+static void count_picture(struct gf_batch *batch, const struct gf_profile *profile, bool first)
 {
     batch->state.pictures++;
-    batch->state.megapixels += 1e-6 * (double)profile->in.width * (double)profile->in.height;
+    if (first)
+        batch->state.megapixels += 1e-6 * (double)profile->in.width * (double)profile->in.height;
     for (size_t i = 0; i < profile->span_count; i++) {
         const struct gf_span *const span = &profile->spans[i];
         batch->state.busy_s[span->kind] += span->end_s - span->begin_s;
@@ -117,13 +49,13 @@ static const char *codec(bool on_device)
 static void picture_done(void *context, int number, const char *path,
                          const struct gf_profile *profile)
 {
-    struct gf_batch_worker *const worker = context;
+    const struct gf_batch_result *const result = context;
+    struct gf_batch_worker *const worker = result->worker;
     struct gf_batch *const batch = worker->batch;
     const struct gf_batch_request *const request = batch->request;
-    (void)number;
     const struct gf_batch_log_entry entry = {.index = worker->index + 1,
                                              .input = worker->input->path,
-                                             .output = path ? path : worker->path,
+                                             .output = path ? path : result->path,
                                              .outcome = GF_OUTCOME_DONE,
                                              .bytes_in = profile->in_bytes,
                                              .bytes_out = profile->out_bytes,
@@ -133,18 +65,19 @@ static void picture_done(void *context, int number, const char *path,
                                              .device = profile->device,
                                              .decoder = codec(profile->device_decoded),
                                              .encoder = codec(profile->device_encoded),
-                                             .fingerprint = batch->fingerprint};
+                                             .fingerprint = batch->fingerprint[result->number]};
     gf_batch_record(worker, &entry);
     if (request->verbose && !gf_batch_single(batch)) {
         struct gf_error line; /* gf_fail() makes one line of it, whatever the names hold */
         (void)gf_fail(&line, GF_OK, "%s -> %s: %dx%d, %s, decoder %s, encoder %s, %.3f s",
-                      worker->input->path, path ? path : worker->path, profile->in.width,
+                      worker->input->path, path ? path : result->path, profile->in.width,
                       profile->in.height, profile->device, codec(profile->device_decoded),
                       codec(profile->device_encoded), profile->wall_s);
         fprintf(worker->notes_file, "p%s\n", line.text);
     }
     pthread_mutex_lock(&batch->lock);
-    count_picture(batch, profile);
+    count_picture(batch, profile, !worker->counted || number > 1);
+    worker->counted = true;
     if (request->learning && !gf_pipeline_is_remote(worker->pipeline))
         gf_learning_add(request->learning, profile);
     if (request->profile)
@@ -160,12 +93,44 @@ static void picture_done(void *context, int number, const char *path,
 
 /* ---- the device ---- */
 
+/* A picture that several outputs have in common is warned of once. */
+static bool is_noted(struct gf_batch_worker *worker, const char *line)
+{
+    const size_t length = strlen(line);
+    fflush(worker->notes_file);
+    const long end = ftell(worker->notes_file);
+    for (const char *at = worker->notes; at && at < worker->notes + end;) {
+        const size_t rest = (size_t)(worker->notes + end - at);
+        const char *const next = memchr(at, '\n', rest);
+        if (*at == 'w' && rest > length + 1 && !strncmp(at + 1, line, length) &&
+            at[length + 1] == '\n')
+            return true;
+        at = next ? next + 1 : NULL;
+    }
+    return false;
+}
+
 static void note_warning(void *context, const char *text)
 {
     struct gf_batch_worker *const worker = context;
     struct gf_error line;
     (void)gf_fail(&line, GF_OK, "%s", text);
-    fprintf(worker->notes_file, "w%s\n", line.text);
+    if (!worker->batch->request->more_outputs || !is_noted(worker, line.text))
+        fprintf(worker->notes_file, "w%s\n", line.text);
+}
+
+static enum gf_status open_outputs(struct gf_batch_worker *worker, const struct gf_options *options,
+                                   struct gf_error *error)
+{
+    const struct gf_batch_request *const request = worker->batch->request;
+    const int count = gf_batch_outputs(request);
+    struct gf_pipeline_output output[GF_PIPELINE_OUTPUTS_MAX];
+    for (int k = 0; k < count; k++) {
+        const struct gf_batch_output given = gf_batch_output_at(request, k);
+        output[k] = (struct gf_pipeline_output){given.chain, *options};
+        gf_options_of_output(&output[k].options, &given.options);
+    }
+    return gf_pipeline_open_outputs(output, count, &worker->pipeline, error);
 }
 
 static enum gf_status open_pipeline(struct gf_batch_worker *worker, struct gf_error *error)
@@ -187,6 +152,8 @@ static enum gf_status open_pipeline(struct gf_batch_worker *worker, struct gf_er
         worker->batch->remote = NULL; /* the pipeline owns it; there is one worker */
         status =
             gf_pipeline_open_remote(request->chain, &options, remote, &worker->pipeline, error);
+    } else if (request->more_outputs) {
+        status = open_outputs(worker, &options, error);
     } else if (request->open) {
         status =
             request->open(request->context, request->chain, &options, &worker->pipeline, error);
@@ -269,31 +236,75 @@ static void return_to_device(struct gf_batch_worker *worker)
     use_device(worker, worker->assigned_device);
 }
 
-enum gf_status gf_batch_run_file(struct gf_batch_worker *worker, struct gf_error *why)
+/* Does the file, or the member, on the device that the worker has. */
+static enum gf_status run_once(struct gf_batch_worker *worker, struct gf_error *why)
 {
     const struct gf_batch_request *const request = worker->batch->request;
     struct gf_batch_member *const member = worker->member;
-    const struct gf_destination destination = {
-        .bytes = member ? &member->result : NULL,
-        .choose = choose_path,
-        .done = picture_done,
-        .several = request->output->is_stdout || gf_batch_numbers_pictures(worker->batch),
-        .several_hint = "number the outputs by {n}, without "
-                        "--skip-existing and --update, or write to -",
-        .context = worker};
+    struct gf_destination destination[GF_PIPELINE_OUTPUTS_MAX];
+    const int outputs = gf_batch_outputs(request);
+    bool several = true;
+    for (int k = 0; k < outputs; k++)
+        several &= gf_batch_output_at(request, k).name->is_stdout ||
+                   gf_batch_numbers_pictures(worker->batch, k);
+    for (int k = 0; k < outputs; k++)
+        destination[k] =
+            (struct gf_destination){.bytes = member ? &member->result : NULL,
+                                    .choose = gf_batch_choose_path,
+                                    .done = picture_done,
+                                    .several = several,
+                                    .several_hint = "number the outputs by {n}, without "
+                                                    "--skip-existing and --update, or write to -",
+                                    .left_out = worker->result[k].outcome != GF_OUTCOME_WAITING,
+                                    .context = &worker->result[k]};
+    if (member)
+        return gf_pipeline_run_memory(worker->pipeline, member->data, member->size,
+                                      worker->input->path, destination, why);
+    if (outputs == 1)
+        return gf_pipeline_run_pictures(worker->pipeline, worker->input->path, destination, why);
+    const enum gf_status status =
+        gf_pipeline_run_outputs(worker->pipeline, worker->input->path, destination, why);
+    for (int k = 0; k < outputs; k++) {
+        struct gf_batch_result *const result = &worker->result[k];
+        if (destination[k].left_out)
+            continue;
+        result->status = destination[k].status;
+        result->why = destination[k].error;
+        if (destination[k].delivered)
+            result->outcome = GF_OUTCOME_DONE;
+    }
+    return status;
+}
+
+/* Settles the results of the outputs that were tried last. */
+static void settle_results(struct gf_batch_worker *worker, enum gf_status status,
+                           const struct gf_error *why)
+{
+    for (int k = 0; k < gf_batch_outputs(worker->batch->request); k++) {
+        struct gf_batch_result *const result = &worker->result[k];
+        if (result->outcome != GF_OUTCOME_WAITING)
+            continue;
+        if (!result->status && status) {
+            result->status = status;
+            result->why = *why;
+        }
+        result->outcome = result->status ? GF_OUTCOME_FAILED : GF_OUTCOME_DONE;
+        gf_program_words(result->why.text);
+    }
+}
+
+enum gf_status gf_batch_run_file(struct gf_batch_worker *worker, struct gf_error *why)
+{
     enum gf_status status;
     return_to_device(worker);
     do {
         status = worker->pipeline ? GF_OK : open_pipeline(worker, why);
-        if (!status && member)
-            status = gf_pipeline_run_memory(worker->pipeline, member->data, member->size,
-                                            worker->input->path, &destination, why);
-        else if (!status)
-            status =
-                gf_pipeline_run_pictures(worker->pipeline, worker->input->path, &destination, why);
+        if (!status)
+            status = run_once(worker, why);
         /* A pipe cannot be read again from its start. */
     } while (status && !gf_batch_is_stream(worker->input->path) &&
              change_device(worker, status, why));
+    settle_results(worker, status, why);
     if (status)
         gf_program_words(why->text);
     return status;

@@ -12,8 +12,10 @@
 enum { GF_BATCH_DEVICES_MAX = 64, GF_BATCH_WORKERS_MAX = 256, GF_BATCH_CODEC_WORKERS = 32 };
 
 struct gf_batch_item {
-    char *output; /* NULL: named when the header is known, or standard output */
-    char *notes;  /* lines to report; the first letter is the kind: 'e'rror, 'w'arning, 'p'icture */
+    /* [outputs], each NULL: named when the header is known, or standard output. NULL: the input is
+     * a member of an archive. */
+    char **output;
+    char *notes; /* lines to report; the first letter is the kind: 'e'rror, 'w'arning, 'p'icture */
     bool notes_lost; /* there was no memory for them */
     enum gf_outcome outcome;
 };
@@ -25,8 +27,9 @@ struct gf_batch_device {
 
 struct gf_batch {
     const struct gf_batch_request *request;
-    uint64_t fingerprint;
+    uint64_t fingerprint[GF_PIPELINE_OUTPUTS_MAX];
     struct gf_batch_item *item; /* [inputs] */
+    char **output;              /* [inputs * outputs], of all items */
     size_t first, step;         /* the shard's inputs are first, first + step, ... */
     size_t count;               /* of the shard's inputs */
     struct gf_options options;  /* of a worker's pipeline */
@@ -61,6 +64,16 @@ struct gf_batch_member {
     struct gf_bytes result; /* its format and name are given */
 };
 
+/* One output of the file that a worker works on. */
+struct gf_batch_result {
+    struct gf_batch_worker *worker;
+    int number;              /* of the output, from 0 */
+    char *path;              /* NULL: not known yet */
+    enum gf_outcome outcome; /* GF_OUTCOME_WAITING: to be done */
+    enum gf_status status;
+    struct gf_error why; /* it failed or was skipped */
+};
+
 struct gf_batch_worker {
     struct gf_batch *batch;
     pthread_t thread;
@@ -74,7 +87,8 @@ struct gf_batch_worker {
     int number;   /* of the worker, from 0 */
     struct gf_batch_item *item;
     struct gf_batch_member *member; /* NULL: the input is a file */
-    char *path;                     /* of the output */
+    struct gf_batch_result result[GF_PIPELINE_OUTPUTS_MAX];
+    bool counted; /* the file's pixels are */
     char *notes;
     size_t notes_bytes;
     FILE *notes_file;
@@ -93,11 +107,11 @@ static inline bool gf_batch_single(const struct gf_batch *batch)
 
 /* Whether the outputs of the only input, which may hold several pictures, are numbered by picture.
  * --skip-existing and --update decide by file and need the output's name before. */
-static inline bool gf_batch_numbers_pictures(const struct gf_batch *batch)
+static inline bool gf_batch_numbers_pictures(const struct gf_batch *batch, int output)
 {
     const struct gf_batch_request *const request = batch->request;
-    return request->inputs->count == 1 && request->output->has_number && !request->skip_existing &&
-           !request->update;
+    return request->inputs->count == 1 && gf_batch_output_at(request, output).name->has_number &&
+           !request->skip_existing && !request->update;
 }
 
 /* The index in the whole list of the input at a position in the shard. */
@@ -110,8 +124,8 @@ static inline size_t gf_batch_index(const struct gf_batch *batch, size_t positio
  * output or an input. */
 enum gf_status gf_batch_name_outputs(struct gf_batch *batch, struct gf_error *error) GF_CHECKED;
 
-/* Opens a pipeline for gf_pipeline_peek(), unless it is open. */
-enum gf_status gf_batch_open_header_reader(const struct gf_batch *batch,
+/* Opens a pipeline for gf_pipeline_peek() of an output, unless it is open. */
+enum gf_status gf_batch_open_header_reader(const struct gf_batch *batch, int output,
                                            struct gf_pipeline **reader,
                                            struct gf_error *error) GF_CHECKED;
 
@@ -133,10 +147,17 @@ int gf_batch_divide_work(struct gf_batch *batch);
 
 /* GF_OUTCOME_SKIPPED or _FAILED where the output that is there keeps the file from being done, with
  * the reason in *why; else GF_OUTCOME_WAITING. */
-enum gf_outcome gf_batch_check_existing(const struct gf_batch *batch, size_t index, char *why,
-                                        size_t size);
+enum gf_outcome gf_batch_check_existing(const struct gf_batch *batch, size_t index, int output,
+                                        char *why, size_t size);
 
-/* Does one picture, on another device if the worker's fails. */
+/* struct gf_destination's choose(); the context is a struct gf_batch_result. */
+enum gf_status gf_batch_choose_path(void *result, int number, enum gf_file_format content,
+                                    struct gf_format format, const char **path,
+                                    struct gf_error *error) GF_CHECKED;
+
+/* Does one picture, on another device if the worker's fails. Of a file the outputs whose results
+ * are GF_OUTCOME_WAITING are made, and their results say how they ended; the status and the error
+ * are those of the first that failed. */
 enum gf_status gf_batch_run_file(struct gf_batch_worker *worker, struct gf_error *error) GF_CHECKED;
 
 /* Opens what a worker needs before its thread starts. */

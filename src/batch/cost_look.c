@@ -17,7 +17,9 @@ enum { SAMPLES = 8 };
 /* Sums over the pictures that were looked into; times in nanoseconds. */
 struct sample {
     const struct gf_batch_request *request;
-    const struct gf_chain *chain;
+    struct gf_batch_output output; /* that is looked at, of each picture one after another */
+    const struct gf_chain *chain;  /* the output's */
+    int decoded;     /* of this picture, for earlier outputs: the sum of the reductions */
     size_t pictures; /* of the whole batch */
     int processors;
     double pixels, filter, cuda;
@@ -36,12 +38,12 @@ struct look {
     int reduction, width, height; /* the file is decoded at a fraction of this size; else 1 */
 };
 
-static enum gf_file_format output_format(const struct gf_batch_request *request,
+static enum gf_file_format output_format(const struct gf_batch_output *output,
                                          enum gf_file_format in)
 {
-    enum gf_file_format file = request->options.format;
-    if (file == GF_FILE_AUTO && !request->output->is_pattern)
-        file = gf_file_format_named(request->output->text);
+    enum gf_file_format file = output->options.format;
+    if (file == GF_FILE_AUTO && !output->name->is_pattern)
+        file = gf_file_format_named(output->name->text);
     return file == GF_FILE_AUTO ? in : file;
 }
 
@@ -101,26 +103,32 @@ static double copy_ns(struct sample *sample, struct gf_format format, bool by_co
 static void add_codecs(struct sample *sample, const struct gf_plan *plan, const struct look *look)
 {
     const struct gf_batch_request *const request = sample->request;
-    const enum gf_file_format out = output_format(request, look->file);
+    const struct gf_options *const options = &sample->output.options;
+    const enum gf_file_format out = output_format(&sample->output, look->file);
     const double read = (double)look->width * look->height,
                  written = (double)plan->out.width * plan->out.height,
                  reduced = look->reduction > 1 ? 0.7 : 1; /* of the work of decoding */
+    /* Outputs that take the same fraction of the size share its decoding. */
+    const bool again = sample->decoded & look->reduction;
     const bool whole = look->reduction == 1, device = request->options.codec != GF_CODEC_CPU,
-               encodes = device && gf_device_encodes(out, plan->out, &request->options),
+               encodes = device && gf_device_encodes(out, plan->out, options),
                decodes = device && look->device_decodes;
     struct gf_cost_codec *const cpu = &sample->codec, *const cuda = &sample->cuda_codec;
     double times;
     enum gf_figure_id figure = gf_cost_decoder(look->file, look->bytes, read, &times);
     times *= reduced;
-    add_codec(sample, figure, times, whole, read, &cpu->decode_ns, &cpu->decode_alone_ns);
-    add_codec(sample, decodes ? GF_FIGURE_CUDA_FILE : figure, decodes ? 1 : times, whole, read,
-              &cuda->decode_ns, &cuda->decode_alone_ns);
-    figure = gf_cost_encoder(out, &request->options, &times);
+    if (!again) {
+        add_codec(sample, figure, times, whole, read, &cpu->decode_ns, &cpu->decode_alone_ns);
+        add_codec(sample, decodes ? GF_FIGURE_CUDA_FILE : figure, decodes ? 1 : times, whole, read,
+                  &cuda->decode_ns, &cuda->decode_alone_ns);
+        sample->cuda +=
+            copy_ns(sample, plan->in, decodes, GF_FIGURE_CUDA_DECODE, GF_FIGURE_CUDA_UPLOAD);
+    }
+    figure = gf_cost_encoder(out, options, &times);
     add_codec(sample, figure, times, true, written, &cpu->encode_ns, &cpu->encode_alone_ns);
     add_codec(sample, encodes ? GF_FIGURE_CUDA_FILE : figure, encodes ? 1 : times, true, written,
               &cuda->encode_ns, &cuda->encode_alone_ns);
     sample->cuda +=
-        copy_ns(sample, plan->in, decodes, GF_FIGURE_CUDA_DECODE, GF_FIGURE_CUDA_UPLOAD) +
         copy_ns(sample, plan->out, encodes, GF_FIGURE_CUDA_ENCODE, GF_FIGURE_CUDA_DOWNLOAD) +
         gf_cost_filter_ns(plan, request->figures, true);
     sample->device_codec |= decodes || encodes;
@@ -152,12 +160,15 @@ static void add_look(struct sample *sample, const struct look *look)
                                             .width = look->width,
                                             .height = look->height};
     if (!gf_plan_make_for(sample->chain, look->format, &request, &plan, NULL)) {
-        sample->pixels += (double)look->width * look->height;
+        if (!sample->decoded) {
+            sample->pixels += (double)look->width * look->height;
+            sample->files++;
+        }
         sample->filter += gf_cost_filter_ns(&plan, sample->request->figures, false);
         add_codecs(sample, &plan, look);
         use_filters(sample, &plan);
-        sample->in_turn |= plan.segment_count > 1;
-        sample->files++;
+        sample->in_turn |= plan.segment_count > 1 || sample->decoded;
+        sample->decoded |= look->reduction;
     }
     gf_plan_free(&plan);
 }
@@ -221,17 +232,25 @@ bool gf_cost_look(const struct gf_batch_request *request, struct gf_cost_work *w
     const size_t step = request->shards ? (size_t)request->shards : 1;
     const size_t files = files_of_shard(request);
     const int threads = request->options.threads;
-    struct gf_chain chain = {0};
+    const int outputs = gf_batch_outputs(request);
+    struct gf_chain chain[GF_PIPELINE_OUTPUTS_MAX] = {0};
     struct sample sample = {.request = request,
-                            .chain = &chain,
                             .pictures = files,
                             .processors = threads > 0 ? threads : gf_cpu_count()};
-    const enum gf_status status = gf_chain_parse(request->chain, &chain, NULL);
+    enum gf_status status = GF_OK;
+    for (int k = 0; !status && k < outputs; k++)
+        status = gf_chain_parse(gf_batch_output_at(request, k).chain, &chain[k], NULL);
     for (size_t i = 0; !status && i < SAMPLES && i < files; i++) {
         const size_t turn = files <= SAMPLES ? i : i * files / SAMPLES;
-        look_into(&sample, request->inputs->item[first + turn * step].path);
+        sample.decoded = 0;
+        for (int k = 0; k < outputs; k++) {
+            sample.output = gf_batch_output_at(request, k);
+            sample.chain = &chain[k];
+            look_into(&sample, request->inputs->item[first + turn * step].path);
+        }
     }
-    gf_chain_free(&chain);
+    for (int k = 0; k < outputs; k++)
+        gf_chain_free(&chain[k]);
     if (!sample.files)
         return false;
     *work = (struct gf_cost_work){.files = files,
@@ -248,6 +267,16 @@ bool gf_cost_look(const struct gf_batch_request *request, struct gf_cost_work *w
     return true;
 }
 
+static bool filters_anything(const struct gf_batch_request *request)
+{
+    bool any = false;
+    for (int k = 0; k < gf_batch_outputs(request); k++) {
+        const char *const chain = gf_batch_output_at(request, k).chain;
+        any |= chain && *chain;
+    }
+    return any;
+}
+
 struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request, bool server,
                                      char *reason, size_t size)
 {
@@ -260,7 +289,7 @@ struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request, boo
         choice.device = GF_DEVICE_CUDA;
         if (files_of_shard(request) < 2 || !gf_cost_look(request, &work))
             return choice;
-    } else if (!request->chain || !*request->chain) {
+    } else if (!filters_anything(request)) {
         snprintf(reason, size, "there is nothing to filter");
         return choice;
     } else if (!server && !gf_backend_cuda_likely(&why_not)) {

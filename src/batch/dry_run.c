@@ -8,25 +8,26 @@
 #include "batch/program_words.h"
 
 /* Whether the input would be done, by its header. A pipe is not touched. */
-static enum gf_status check_header(const struct gf_batch *batch, const char *input,
+static enum gf_status check_header(const struct gf_batch *batch, const char *input, int number,
                                    struct gf_pipeline **reader, struct gf_error *error)
 {
     struct gf_peek peek;
     enum gf_status status = GF_OK;
     if (gf_batch_is_stream(input))
         return GF_OK;
-    status = gf_batch_open_header_reader(batch, reader, error);
+    status = gf_batch_open_header_reader(batch, number, reader, error);
     return status ? status : gf_pipeline_peek(*reader, input, &peek, error);
 }
 
-static enum gf_status report(const struct gf_batch *batch, size_t index, const char *comment,
-                             const char *why, struct gf_error *error)
+static enum gf_status report(const struct gf_batch *batch, size_t index, int number,
+                             const char *comment, const char *why, struct gf_error *error)
 {
     const struct gf_batch_request *const request = batch->request;
-    const char *const output = batch->item[index].output;
+    const char *const output = batch->item[index].output[number];
     char *line = NULL;
     if (asprintf(&line, "%s -> %s%s%s%s", request->inputs->item[index].path,
-                 output ? output : request->output->text, comment, why, *comment ? ")" : "") < 0)
+                 output ? output : gf_batch_output_at(request, number).name->text, comment, why,
+                 *comment ? ")" : "") < 0)
         return gf_fail_memory(error);
     gf_make_printable(line);
     request->message(request->context, GF_MESSAGE_DRY_RUN, line);
@@ -34,32 +35,46 @@ static enum gf_status report(const struct gf_batch *batch, size_t index, const c
     return GF_OK;
 }
 
+/* Reports one output of an input. *fault: what would make it fail, with the reason in *why. */
+static enum gf_status look(const struct gf_batch *batch, size_t index, int number,
+                           struct gf_pipeline **reader, enum gf_status *fault, struct gf_error *why,
+                           struct gf_error *error)
+{
+    const struct gf_batch_request *const request = batch->request;
+    const enum gf_outcome outcome =
+        gf_batch_check_existing(batch, index, number, why->text, sizeof why->text);
+    *fault = outcome == GF_OUTCOME_FAILED ? GF_ERROR_OUTPUT : GF_OK;
+    if (outcome == GF_OUTCOME_WAITING)
+        *fault = check_header(batch, request->inputs->item[index].path, number, reader, why);
+    gf_program_words(why->text);
+    if (*fault && request->inputs->count == 1)
+        return gf_fail(error, *fault, "%s", why->text);
+    return report(batch, index, number,
+                  outcome == GF_OUTCOME_SKIPPED  ? " (skipped: "
+                  : outcome == GF_OUTCOME_FAILED ? " (refused: "
+                  : *fault                       ? " (fails: "
+                                                 : "",
+                  why->text, error);
+}
+
 enum gf_status gf_batch_dry_run(const struct gf_batch *batch, struct gf_error *error)
 {
-    const bool single = batch->request->inputs->count == 1;
-    struct gf_pipeline *reader = NULL;
+    const int outputs = gf_batch_outputs(batch->request);
+    struct gf_pipeline *reader[GF_PIPELINE_OUTPUTS_MAX] = {0};
     enum gf_status status = GF_OK;
     size_t failing = 0;
     for (size_t j = 0; !status && j < batch->count; j++) {
-        const size_t i = gf_batch_index(batch, j);
-        struct gf_error why = {0};
-        enum gf_outcome outcome = gf_batch_check_existing(batch, i, why.text, sizeof why.text);
-        enum gf_status fault = outcome == GF_OUTCOME_FAILED ? GF_ERROR_OUTPUT : GF_OK;
-        if (outcome == GF_OUTCOME_WAITING)
-            fault = check_header(batch, batch->request->inputs->item[i].path, &reader, &why);
-        gf_program_words(why.text);
-        failing += fault != GF_OK;
-        if (fault && single)
-            status = gf_fail(error, fault, "%s", why.text);
-        else
-            status = report(batch, i,
-                            outcome == GF_OUTCOME_SKIPPED  ? " (skipped: "
-                            : outcome == GF_OUTCOME_FAILED ? " (refused: "
-                            : fault                        ? " (fails: "
-                                                           : "",
-                            why.text, error);
+        bool fails = false;
+        for (int k = 0; !status && k < outputs; k++) {
+            struct gf_error why = {0};
+            enum gf_status fault;
+            status = look(batch, gf_batch_index(batch, j), k, &reader[k], &fault, &why, error);
+            fails |= fault != GF_OK;
+        }
+        failing += fails;
     }
-    gf_pipeline_close(reader);
+    for (int k = 0; k < outputs; k++)
+        gf_pipeline_close(reader[k]);
     return status || !failing ? status
                               : gf_fail(error, GF_ERROR_INPUT, "%zu of %zu files would fail",
                                         failing, batch->count);

@@ -17,8 +17,6 @@ struct search {
     const struct gf_inputs_request *request;
     struct gf_inputs *inputs;
     struct gf_error *error;
-    struct stat outputs; /* of the folder that no search enters */
-    bool skips_outputs;
 };
 
 /* The path, from malloc(), becomes the search's. */
@@ -58,8 +56,14 @@ static enum gf_status search_folder(struct search *search, const char *folder, s
 
 static bool is_output_folder(const struct search *search, const struct stat *file)
 {
-    return search->skips_outputs && file->st_dev == search->outputs.st_dev &&
-           file->st_ino == search->outputs.st_ino;
+    const struct gf_inputs_request *const request = search->request;
+    bool is = false;
+    for (int i = 0; !is && i < request->outputs_count; i++) {
+        struct stat folder;
+        is = *request->outputs[i] && !stat(request->outputs[i], &folder) &&
+             file->st_dev == folder.st_dev && file->st_ino == folder.st_ino;
+    }
+    return is;
 }
 
 /* The path, from malloc(), becomes the search's. */
@@ -241,7 +245,6 @@ enum gf_status gf_inputs_expand(const struct gf_inputs_request *request, struct 
     struct search search = {.request = request, .inputs = inputs, .error = error};
     enum gf_status status = GF_OK;
     *inputs = (struct gf_inputs){0};
-    search.skips_outputs = request->outputs && !stat(request->outputs, &search.outputs);
     for (int i = 0; !status && i < request->count; i++) {
         const char *const argument = request->argument[i];
         if (argument[0] == '@' && argument[1])

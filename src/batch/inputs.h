@@ -23,10 +23,11 @@ struct gf_inputs {
 struct gf_inputs_request {
     const char *const *argument; /* a file, "-", a folder, a pattern with *, ? or [, "@LIST" */
     int count;
-    bool recursive;      /* search folders in folders */
-    bool nul_separated;  /* lists end their names with NUL, not with a line break */
-    const char *outputs; /* a folder that no search enters, since the last run's results lie there;
-                            or NULL */
+    bool recursive;       /* search folders in folders */
+    bool nul_separated;   /* lists end their names with NUL, not with a line break */
+    char *const *outputs; /* [outputs_count]: folders that no search enters, since the last run's
+                             results lie there; "" is none */
+    int outputs_count;
 };
 
 /* Whether the argument may stand for more than one picture. */

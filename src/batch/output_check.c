@@ -78,14 +78,17 @@ static void free_memo(struct folder_memo *memo)
 
 struct target {
     char *path;
-    size_t index;
+    size_t index; /* of the input */
+    int number;   /* of its output */
 };
 
 static int compare_targets(const void *a, const void *b)
 {
     const struct target *const x = a, *const y = b;
     const int order = strcmp(x->path, y->path);
-    return order ? order : (x->index > y->index) - (x->index < y->index);
+    if (order || x->index != y->index)
+        return order ? order : (x->index > y->index) - (x->index < y->index);
+    return (x->number > y->number) - (x->number < y->number);
 }
 
 static void free_targets(struct target *target, size_t count)
@@ -96,20 +99,23 @@ static void free_targets(struct target *target, size_t count)
 }
 
 /* The real paths, sorted; *count leaves out what has none. */
-static struct target *sorted_targets(const struct gf_inputs *inputs, char *const *path,
+static struct target *sorted_targets(const struct gf_inputs *inputs, char *const *path, int outputs,
                                      size_t *count)
 {
-    struct target *const target = calloc(inputs->count + 1, sizeof *target);
+    const size_t each = (size_t)outputs;
+    struct target *const target = calloc(inputs->count * each + 1, sizeof *target);
     struct folder_memo memo = {0};
     *count = 0;
-    for (size_t i = 0; target && i < inputs->count; i++) {
-        const char *const name = path ? path[i] : inputs->item[i].path;
-        if (!name || !strcmp(name, "-"))
-            continue;
-        char *const real = real_path(&memo, name);
-        if (!real)
-            continue; /* the error shows when it is opened */
-        target[(*count)++] = (struct target){.path = real, .index = i};
+    for (size_t k = 0; target && k < each; k++) { /* the names of an output come folder by folder */
+        for (size_t i = 0; i < inputs->count; i++) {
+            const char *const name = path ? path[i * each + k] : inputs->item[i].path;
+            if (!name || !strcmp(name, "-"))
+                continue;
+            char *const real = real_path(&memo, name);
+            if (!real)
+                continue; /* the error shows when it is opened */
+            target[(*count)++] = (struct target){.path = real, .index = i, .number = (int)k};
+        }
     }
     free_memo(&memo);
     if (target)
@@ -117,31 +123,38 @@ static struct target *sorted_targets(const struct gf_inputs *inputs, char *const
     return target;
 }
 
-static enum gf_status check_outputs(const struct gf_inputs *inputs, char *const *path,
+static enum gf_status check_outputs(const struct gf_inputs *inputs, char *const *path, int outputs,
                                     const struct target *output, size_t count,
                                     struct gf_error *error)
 {
     for (size_t i = 1; i < count; i++) {
         const size_t a = output[i - 1].index, b = output[i].index;
-        if (!strcmp(output[i - 1].path, output[i].path))
-            return gf_fail(
-                error, GF_ERROR_USAGE,
-                "'%.120s' and '%.120s' would both be written to '%.120s'; {dir}, {stem}, {ext} and "
-                "{n} in -o tell outputs apart",
-                inputs->item[a].path, inputs->item[b].path, path[a]);
+        const char *const name = path[a * (size_t)outputs + (size_t)output[i - 1].number];
+        if (strcmp(output[i - 1].path, output[i].path))
+            continue;
+        if (a == b)
+            return gf_fail(error, GF_ERROR_USAGE,
+                           "two outputs of '%.120s' would both be written to '%.120s'",
+                           inputs->item[a].path, name);
+        return gf_fail(
+            error, GF_ERROR_USAGE,
+            "'%.120s' and '%.120s' would both be written to '%.120s'; {dir}, {stem}, {ext} and "
+            "{n} in -o tell outputs apart",
+            inputs->item[a].path, inputs->item[b].path, name);
     }
     return GF_OK;
 }
 
+/* own: an input that is its own output is refused, too. */
 static enum gf_status check_inputs(const struct gf_inputs *inputs, const struct target *output,
                                    size_t outputs, const struct target *input, size_t count,
-                                   struct gf_error *error)
+                                   bool own, struct gf_error *error)
 {
     for (size_t i = 0, k = 0; i < outputs; i++) {
         while (k < count && strcmp(input[k].path, output[i].path) < 0)
             k++;
         if (k < count && !strcmp(input[k].path, output[i].path) &&
-            input[k].index != output[i].index)
+            (own || input[k].index != output[i].index))
             return gf_fail(error, GF_ERROR_USAGE,
                            "the output of '%.120s' would be written over the input '%.120s'",
                            inputs->item[output[i].index].path, inputs->item[input[k].index].path);
@@ -149,17 +162,17 @@ static enum gf_status check_inputs(const struct gf_inputs *inputs, const struct 
     return GF_OK;
 }
 
-enum gf_status gf_outputs_check(const struct gf_inputs *inputs, char *const *path,
+enum gf_status gf_outputs_check(const struct gf_inputs *inputs, char *const *path, int each,
                                 struct gf_error *error)
 {
     size_t outputs, count = 0;
-    struct target *const output = sorted_targets(inputs, path, &outputs);
-    struct target *const input = sorted_targets(inputs, NULL, &count);
+    struct target *const output = sorted_targets(inputs, path, each, &outputs);
+    struct target *const input = sorted_targets(inputs, NULL, 1, &count);
     enum gf_status status = output && input ? GF_OK : gf_fail_memory(error);
     if (!status)
-        status = check_outputs(inputs, path, output, outputs, error);
+        status = check_outputs(inputs, path, each, output, outputs, error);
     if (!status)
-        status = check_inputs(inputs, output, outputs, input, count, error);
+        status = check_inputs(inputs, output, outputs, input, count, each > 1, error);
     free_targets(output, outputs);
     free_targets(input, count);
     return status;

@@ -62,9 +62,10 @@ enum gf_status gf_template_expand(const struct gf_template *template,
                                   const struct gf_template_values *values, char **path,
                                   struct gf_error *error) GF_CHECKED;
 
-/* Fails if two inputs have the same output, or an output is another input. path[i] is the output of
- * input i; NULL where it is not known yet, or the input cannot be read. */
-enum gf_status gf_outputs_check(const struct gf_inputs *inputs, char *const *path,
+/* Fails if two outputs have the same name, or an output is another input; where each input has
+ * several, also if it is its own. path[i * outputs + k] is output k of input i; NULL where it is
+ * not known yet, or the input cannot be read. */
+enum gf_status gf_outputs_check(const struct gf_inputs *inputs, char *const *path, int outputs,
                                 struct gf_error *error) GF_CHECKED;
 /* Makes the folders of the path that do not exist. */
 enum gf_status gf_make_folders_of(const char *path, struct gf_error *error) GF_CHECKED;

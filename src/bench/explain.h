@@ -58,6 +58,15 @@ enum gf_status gf_explain_file(const char *input, const char *output, const char
                                const struct gf_options *options, const struct gf_figures *figures,
                                struct gf_explanation *explanation,
                                struct gf_error *error) GF_CHECKED;
+/* What the last of several chains, each of an output, has in common with one before it. */
+struct gf_sharing {
+    int with; /* the index of that chain; -1: none takes the same fraction of the picture's size */
+    int stages; /* that are run once */
+};
+/* chain[0..last] */
+enum gf_status gf_explain_sharing(const char *input, const char *const *chain, int last,
+                                  const struct gf_options *options, struct gf_sharing *sharing,
+                                  struct gf_error *error) GF_CHECKED;
 /* Explains run->plan on run->backend, which is ready, without a file. Fills in all but the peaks.
  */
 enum gf_status gf_explain_plan(const struct gf_run *run, struct gf_explanation *explanation,

@@ -95,8 +95,8 @@ static enum gf_status add_colour(struct builder *b, struct item item, struct gf_
 }
 
 /* Adds a filter, and before it the conversion of alpha that it asks for: stencils work on
- * premultiplied colour, point filters and those like them on straight colour, geometry on either. Between two stencils
- * the colour stays premultiplied, in 16 bits, and within 0..alpha. */
+ * premultiplied colour, point filters and those like them on straight colour, geometry on either.
+ * Between two stencils the colour stays premultiplied, in 16 bits, and within 0..alpha. */
 static enum gf_status add_filter(struct builder *b, struct item item, struct gf_error *error)
 {
     const struct gf_filter *const filter = item.filter;
@@ -299,7 +299,7 @@ static enum gf_status bind_stages(struct builder *b, struct gf_error *error)
     return status;
 }
 
-static enum gf_status cut_segments(struct gf_plan *plan, struct gf_error *error)
+enum gf_status gf_plan_cut_segments(struct gf_plan *plan, struct gf_error *error)
 {
     plan->segment = calloc((size_t)plan->stage_count + 1, sizeof *plan->segment);
     if (!plan->segment)
@@ -330,10 +330,11 @@ enum gf_status gf_plan_make_for(const struct gf_chain *chain, struct gf_format i
     enum gf_status status = add_chain(&b, chain, request, error);
     if (!status)
         status = bind_stages(&b, error);
-    if (!status && !b.no_fuse)
+    plan->fuses = !b.no_fuse;
+    if (!status && plan->fuses && !request->apart)
         status = gf_plan_fuse(plan, error);
     if (!status)
-        status = cut_segments(plan, error);
+        status = gf_plan_cut_segments(plan, error);
     plan->icc = b.icc;
     free(b.item);
     if (status)

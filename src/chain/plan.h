@@ -29,6 +29,7 @@ struct gf_plan {
     int segment_count;
     struct gf_icc icc; /* the profile of the result */
     bool recoloured;   /* a filter has set it */
+    bool fuses;        /* stencils take the tables beside them along, or will when it is cut */
     void **owned; /* parameters that the planner made, for point runs and conversions of alpha */
     int owned_count;
 };
@@ -41,6 +42,7 @@ struct gf_plan_request {
     bool opaque; /* the result goes where there is no alpha: flatten ends the chain */
     /* Where the file was decoded at a fraction: 2, 4 or 8, and the whole picture's size. */
     int reduction, width, height;
+    bool apart;              /* the plan will be cut: only then are stencils fused */
     struct gf_rectangle box; /* of the first filter, where that is one that finds a box */
 };
 
@@ -56,6 +58,16 @@ int gf_plan_reduction(const struct gf_chain *chain, struct gf_format in, int ori
 void gf_plan_free(struct gf_plan *plan);
 /* Allocates zeroed parameters of a stage, which the plan frees. */
 void *gf_plan_own(struct gf_plan *plan, size_t size);
+
+/* How many stages two plans have in common, counted from these on: the same filters with the same
+ * parameters on the same formats. Stages that are fused are not compared: see request.apart. */
+int gf_plan_common(const struct gf_plan *a, int first_a, const struct gf_plan *b, int first_b);
+/* Stages first .. end - 1 of a plan, made apart, as one of its own, to be freed before that. Its
+ * result has the bits that those stages have in the whole plan. */
+enum gf_status gf_plan_cut(const struct gf_plan *plan, int first, int end, struct gf_plan *part,
+                           struct gf_error *error) GF_CHECKED;
+/* Cuts the plan's stages into segments, as gf_plan_make_for() does. */
+enum gf_status gf_plan_cut_segments(struct gf_plan *plan, struct gf_error *error) GF_CHECKED;
 
 /* The filters that the stage does, in the order of the chain, conversions that the planner added
  * among them: filter i, NULL past the last, and how many there are. */

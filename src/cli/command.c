@@ -17,6 +17,7 @@ struct reader {
     struct gf_error *error;
     bool in_environment;
     bool given[128]; /* by the index of the option */
+    struct gf_command_outputs outputs;
 };
 
 static bool takes_value(const struct gf_option *option)
@@ -74,6 +75,18 @@ static enum gf_status unknown_option(const char *text, struct gf_error *error)
     return gf_fail(error, GF_ERROR_USAGE, "unknown option '%.60s' (--help lists them)", text);
 }
 
+static enum gf_status begin_output(struct reader *reader, const char *name)
+{
+    const struct gf_option *option;
+    if (reader->in_environment) {
+        reader->command->output = name;
+        return GF_OK;
+    }
+    for (int i = 0; (option = gf_option_at(i)); i++)
+        reader->given[i] &= !option->of_output;
+    return gf_command_begin_output(reader->command, &reader->outputs, name, reader->error);
+}
+
 static enum gf_status set(struct reader *reader, const struct gf_option *option, const char *value)
 {
     const char *const *const member = (const void *)((char *)reader->command + option->offset);
@@ -84,6 +97,8 @@ static enum gf_status set(struct reader *reader, const struct gf_option *option,
     if (value && option->type == GF_OPTION_FILE && reader->given[index])
         return gf_fail(reader->error, GF_ERROR_USAGE, "--%s is given twice: '%.100s' and '%.100s'",
                        option->name, *member, value);
+    if (option->type == GF_OPTION_OUTPUT && *value)
+        return begin_output(reader, value);
     reader->given[index] = true;
     if (!strcmp(option->name, "quality"))
         reader->command->quality_given = !reader->in_environment;
@@ -174,11 +189,7 @@ static enum gf_status read_operand(struct reader *reader, const char *text)
     if (reader->in_environment)
         return gf_fail(reader->error, GF_ERROR_USAGE, "'%.80s' is no option", text);
     if (*chain)
-        return gf_fail(
-            reader->error, GF_ERROR_USAGE,
-            "two chains, '%.80s' and '%.80s': filters are joined by commas, files named by -i "
-            "and -o",
-            *chain, text);
+        return gf_command_fail_chains(*chain, text, reader->error);
     *chain = text;
     return GF_OK;
 }
@@ -204,13 +215,20 @@ enum gf_status gf_command_parse_after(int count, char *const *environment, int a
                                       struct gf_error *error)
 {
     struct gf_error detail;
-    struct reader before = {count, environment, 0, command, &detail, true, {0}};
-    struct reader reader = {argc, argv, 1, command, error, false, {0}};
+    struct reader before = {.argc = count,
+                            .argv = environment,
+                            .command = command,
+                            .error = &detail,
+                            .in_environment = true};
+    struct reader reader = {
+        .argc = argc, .argv = argv, .next = 1, .command = command, .error = error};
     *command = gf_command_default();
     enum gf_status status = read_arguments(&before);
     if (status)
         return gf_fail(error, status, "GPUFILTER_OPTS: %.300s", detail.text);
     status = read_arguments(&reader);
+    if (!status)
+        status = gf_command_end_outputs(command, &reader.outputs, error);
     return status ? status : gf_command_check(command, error);
 }
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "gpufilter/pipeline.h"
+#include "pipeline/pipeline_internal.h"
 
 enum gf_action {
     GF_ACTION_RUN,
@@ -53,6 +53,14 @@ enum gf_progress_form {
 
 enum { GF_COMMAND_INPUTS_MAX = 2048, GF_COMMAND_DEVICES_MAX = 64 };
 
+/* One of several outputs. */
+struct gf_command_output {
+    const char *output, *chain, *chain_file, *to_icc; /* NULL: not given */
+    bool quality_given;
+    struct gf_options options; /* for all, and its own */
+    char *made;                /* the chain, where it is put together */
+};
+
 /* A command line after parsing. The strings belong to argv. */
 struct gf_command {
     enum gf_action action;
@@ -62,8 +70,14 @@ struct gf_command {
     const char *likeness; /* the value of --compare; or NULL */
     const char *input[GF_COMMAND_INPUTS_MAX]; /* pictures; for --report what it reads */
     int inputs;
-    const char *output, *chain, *trace; /* NULL: not given */
-    const char *chain_file, *to_icc, *log, *resume;
+    const char *trace, *log, *resume; /* NULL: not given */
+    /* Of the only output, or of the first of several. */
+    const char *output, *chain, *chain_file, *to_icc;
+    /* What is said of all outputs, before the first of several; and the outputs beside the first.
+     */
+    struct gf_command_output all, more[GF_PIPELINE_OUTPUTS_MAX - 1];
+    int more_outputs;
+    char *made; /* the first output's chain, where it is put together */
     bool recursive, nul_separated, skip_existing, update, fail_fast, dry_run;
     int shard, shards; /* 0: not given */
     int progress;      /* enum gf_progress_form */
@@ -83,6 +97,7 @@ enum gf_option_type {
     GF_OPTION_SWITCH, /* no value */
     GF_OPTION_FILE,   /* const char *; "-" is standard input or output */
     GF_OPTION_INPUT,  /* as a file, but may be given several times */
+    GF_OPTION_OUTPUT, /* likewise: begins an output */
     GF_OPTION_SHARD,  /* shard and shards: "K/N" */
     GF_OPTION_FILTER, /* const char *, a filter's name */
     GF_OPTION_LAB,    /* const char *, a lab and its parameters */
@@ -108,6 +123,7 @@ struct gf_option {
         *argument; /* what help calls the value; NULL: there is none, or help names the choices */
     enum gf_option_type type;
     bool optional;         /* the value may be left out */
+    bool of_output;        /* behind one of several -o it holds for that output */
     enum gf_action action; /* what the program does instead of filtering a picture */
     int implied;           /* stored by a switch, or if the value is left out */
     double least, greatest;
@@ -116,6 +132,35 @@ struct gf_option {
     size_t file_offset;              /* of the one that a choice's file is stored in */
     const char *help;
 };
+
+/* The outputs, at least one; the first is a copy of what the command has. */
+static inline int gf_command_outputs(const struct gf_command *command)
+{
+    return 1 + command->more_outputs;
+}
+struct gf_command_output gf_command_output_at(const struct gf_command *command, int index);
+
+/* The outputs of a command line that is being read. */
+struct gf_command_outputs {
+    int begun;                      /* by -o */
+    struct gf_command_output first; /* once there is a second */
+};
+/* -o: what stands before the first is of all outputs; the options of each begin with that. */
+enum gf_status gf_command_begin_output(struct gf_command *command,
+                                       struct gf_command_outputs *outputs, const char *name,
+                                       struct gf_error *error) GF_CHECKED;
+/* Behind the last argument: of a single output it does not matter what stands before -o. */
+enum gf_status gf_command_end_outputs(struct gf_command *command,
+                                      const struct gf_command_outputs *outputs,
+                                      struct gf_error *error) GF_CHECKED;
+enum gf_status gf_command_fail_chains(const char *first, const char *second,
+                                      struct gf_error *error) GF_CHECKED;
+
+/* Puts the chains of all outputs together: that of all outputs, the output's own, each perhaps from
+ * a file, and --to-icc. gf_command_free() frees them. */
+enum gf_status gf_command_settle_chains(struct gf_command *command,
+                                        struct gf_error *error) GF_CHECKED;
+void gf_command_free(struct gf_command *command);
 
 /* The options in the order of --help; NULL past the last one. */
 const struct gf_option *gf_option_at(int index);
@@ -145,6 +190,12 @@ void gf_option_choices(const struct gf_choice *choices, const char *separator, c
                        char *text, size_t size);
 /* A value of that type as a user writes it: "1G". */
 void gf_option_number(double value, enum gf_option_type type, char *text, size_t size);
+/* Whether the value is the name of a file. */
+static inline bool gf_option_takes_file(const struct gf_option *option)
+{
+    return option->type == GF_OPTION_FILE || option->type == GF_OPTION_INPUT ||
+           option->type == GF_OPTION_OUTPUT;
+}
 /* Whether a value that may be left out can be the next argument: "--help blur". */
 bool gf_option_takes_next(const struct gf_option *option);
 

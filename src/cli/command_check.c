@@ -29,6 +29,9 @@ static enum gf_status check_single(const struct gf_command *command, struct gf_e
                        input);
     if (command->all_devices || command->devices > 1)
         return gf_fail(error, GF_ERROR_USAGE, "%s GPU, not on several", reports);
+    if (command->more_outputs && command->profile >= GF_PROFILE_COMPARE)
+        return gf_fail(error, GF_ERROR_USAGE, "--profile=compare works on one output, not on %d",
+                       gf_command_outputs(command));
     if (command->action == GF_ACTION_EXPLAIN || !command->output)
         return GF_OK;
     if (!strcmp(input, "-"))
@@ -52,11 +55,21 @@ static enum gf_status check_no_chain(const struct gf_command *command, struct gf
                    command->chain);
 }
 
+static bool is_output(const struct gf_command *command, const char *file)
+{
+    bool is = false;
+    for (int i = 0; i < gf_command_outputs(command); i++) {
+        const char *const output = gf_command_output_at(command, i).output;
+        is |= output && !strcmp(file, output);
+    }
+    return is;
+}
+
 /* Refuses a page that would take the place of another file. */
 static enum gf_status check_page(const struct gf_command *command, struct gf_error *error)
 {
     const char *const page = command->page;
-    if (page && command->output && !strcmp(page, command->output))
+    if (page && is_output(command, page))
         return gf_fail(error, GF_ERROR_USAGE, "the page and --output are the same file");
     if (page && command->trace && !strcmp(page, command->trace))
         return gf_fail(error, GF_ERROR_USAGE, "the page and --trace are the same file");
@@ -74,9 +87,9 @@ static enum gf_status check_files(const struct gf_command *command, struct gf_er
         return gf_fail(error, GF_ERROR_USAGE,
                        "--log and --resume name different files, but --resume continues its log");
     const char *const log = command->log ? command->log : command->resume;
-    if (log && !strcmp(log, command->output))
+    if (log && is_output(command, log))
         return gf_fail(error, GF_ERROR_USAGE, "the log and --output are the same file");
-    if (command->trace && !strcmp(command->trace, command->output))
+    if (command->trace && is_output(command, command->trace))
         return gf_fail(error, GF_ERROR_USAGE, "--trace and --output are the same file");
     for (int i = 0; command->trace && i < command->inputs; i++) {
         if (!strcmp(command->trace, command->input[i]))
@@ -123,9 +136,13 @@ enum gf_status gf_command_check(const struct gf_command *command, struct gf_erro
     if (!command->inputs)
         return gf_fail(error, GF_ERROR_USAGE,
                        "-i FILE is missing: the picture to read (--help explains)");
-    if (command->chain && command->chain_file)
-        return gf_fail(error, GF_ERROR_USAGE, "two chains: '%.80s', and --chain-file",
-                       command->chain);
+    for (int i = -1; i < gf_command_outputs(command); i++) {
+        const struct gf_command_output output =
+            i < 0 ? command->all : gf_command_output_at(command, i);
+        if (output.chain && output.chain_file)
+            return gf_fail(error, GF_ERROR_USAGE, "two chains: '%.80s', and --chain-file",
+                           output.chain);
+    }
     const bool report =
         command->action == GF_ACTION_EXPLAIN || command->profile >= GF_PROFILE_COMPARE;
     enum gf_status status = report ? check_single(command, error) : GF_OK;

@@ -111,7 +111,7 @@ static void put_option_values(FILE *file)
         if (option->letter)
             fprintf(file, "-%c|", option->letter);
         fprintf(file, "--%s) ", option->name);
-        if (option->type == GF_OPTION_FILE || option->type == GF_OPTION_INPUT) {
+        if (gf_option_takes_file(option)) {
             fputs("kind=file ;;\n", file);
         } else if (option->type == GF_OPTION_FILTER) {
             fputs("kind=words offers=$_gpufilter_filters ;;\n", file);

@@ -17,7 +17,7 @@ static void put_fish_option(FILE *file, const struct gf_option *option)
     if (option->letter)
         fprintf(file, "-s %c ", option->letter);
     fprintf(file, "-l %s ", option->name);
-    if (option->type == GF_OPTION_FILE || option->type == GF_OPTION_INPUT) {
+    if (gf_option_takes_file(option)) {
         fputs("-r -F ", file);
     } else if (option->type == GF_OPTION_FILTER) {
         fputs("-a \"$_gpufilter_filters\" ", file);

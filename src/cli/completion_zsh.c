@@ -22,7 +22,7 @@ static void put_zsh_value(FILE *file, const struct gf_option *option)
     if (option->type == GF_OPTION_SWITCH)
         return;
     fprintf(file, "%svalue:", option->optional ? "::" : ":");
-    if (option->type == GF_OPTION_FILE || option->type == GF_OPTION_INPUT) {
+    if (gf_option_takes_file(option)) {
         fputs("_files", file);
     } else if (option->type == GF_OPTION_FILTER) {
         fputs("(${=_gpufilter_filters})", file);
@@ -38,7 +38,8 @@ static void put_zsh_value(FILE *file, const struct gf_option *option)
 
 static void put_zsh_option(FILE *file, const struct gf_option *option)
 {
-    const bool again = option->type == GF_OPTION_INPUT;
+    const bool again =
+        option->type == GF_OPTION_INPUT || option->type == GF_OPTION_OUTPUT || option->of_output;
     const char *const joint = option->type == GF_OPTION_SWITCH ? "" : option->optional ? "=-" : "=";
     fputs("        ", file);
     if (again)

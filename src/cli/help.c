@@ -17,6 +17,8 @@ static const struct gf_example examples[] = {
     {"gpufilter -i photo.jpg -o photo.png", "no chain: convert"},
     {"gpufilter -i photo.jpg -o small.jpg 'resize=w=1600,unsharp=sigma=1:amount=0.8'",
      "parameters by name"},
+    {"gpufilter -i photo.jpg -o web.jpg resize=w=1600 -o small.webp thumbnail=200",
+     "two outputs of one decoding"},
     {"cat in.png | gpufilter -i - -o - 'blur=2,sobel' | next-tool", "in a pipe"},
     {"gpufilter --profile -i big.jpg -o out.png blur=sigma=3,equalize=mode=lightness",
      "where the time goes"},

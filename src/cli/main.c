@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/start_times.h"
-#include "chain/chain_file.h"
 #include "cli/command.h"
 #include "cli/exit_status.h"
 #include "cli/help.h"
@@ -88,20 +87,24 @@ static enum gf_status selftest(const struct gf_command *command, struct gf_error
     return status;
 }
 
-static void warn_of_quality(const struct gf_command *command)
+static void warn_of_quality(const struct gf_command *command, int index)
 {
-    enum gf_file_format format = command->options.format;
-    if (format == GF_FILE_AUTO && command->output)
-        format = gf_file_format_named(command->output);
+    const struct gf_command_output output = gf_command_output_at(command, index);
+    enum gf_file_format format = output.options.format;
+    if (format == GF_FILE_AUTO && output.output)
+        format = gf_file_format_named(output.output);
     const struct gf_file_type *const type = gf_file_type(format);
-    if (command->quality_given && !command->quiet && type && type->lossy == GF_LOSSY_NEVER)
+    /* What is said for all outputs is meant for some of them. */
+    const bool given = output.quality_given && !command->all.quality_given;
+    if (given && !command->quiet && type && type->lossy == GF_LOSSY_NEVER)
         gf_message_warn(NULL, "--quality is of lossy formats: it changes nothing here");
 }
 
 /* Writes the picture if -o is given, and compares the variants if that is asked for. */
 static enum gf_status run(struct gf_command *command, struct gf_error *error)
 {
-    warn_of_quality(command);
+    for (int i = 0; i < gf_command_outputs(command); i++)
+        warn_of_quality(command, i);
     const enum gf_status status = command->output ? gf_run_batch(command, error) : GF_OK;
     return status || command->profile < GF_PROFILE_COMPARE ? status
                                                            : gf_run_compare(command, error);
@@ -150,33 +153,12 @@ static enum gf_status act(struct gf_command *command, struct gf_error *error)
     return GF_OK;
 }
 
-/* The chain from a file, with what --to-icc appends to it. *made is for the caller to free. */
-static enum gf_status settle_chain(struct gf_command *command, char **made, struct gf_error *error)
-{
-    enum gf_status status = GF_OK;
-    if (command->chain_file) {
-        status = gf_chain_file_read(command->chain_file, made, error);
-        command->chain = *made;
-    }
-    if (status || !command->to_icc)
-        return status;
-    char *joined;
-    const bool alone = !command->chain || !*command->chain;
-    const int length = asprintf(&joined, "%s%sicc=%s", alone ? "" : command->chain,
-                                alone ? "" : ",", command->to_icc);
-    if (length < 0)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    free(*made);
-    command->chain = *made = joined;
-    return GF_OK;
-}
-
 int main(int argc, char **argv)
 {
     struct gf_command command = {0};
     struct gf_error error = {0};
     const char *const environment = getenv("GPUFILTER_OPTS");
-    char **words = NULL, *chain = NULL;
+    char **words = NULL;
     int count = 0;
     gf_start_origin();
     occupy_streams();
@@ -190,7 +172,7 @@ int main(int argc, char **argv)
     if (!status)
         status = gf_command_parse_after(count, words, argc, argv, &command, &error);
     if (!status)
-        status = settle_chain(&command, &chain, &error);
+        status = gf_command_settle_chains(&command, &error);
     if (!status)
         status = act(&command, &error);
     struct gf_error flush_error = {0};
@@ -199,7 +181,7 @@ int main(int argc, char **argv)
         status = flushed;
         error = flush_error;
     }
-    free(chain);
+    gf_command_free(&command);
     free(words);
     if (status == GF_ERROR_OUTPUT && reader_is_gone()) {
         signal(SIGPIPE, SIG_DFL);

@@ -196,6 +196,37 @@ static void put_batches(FILE *file)
                     "output is there in that size.");
 }
 
+static void put_outputs(FILE *file)
+{
+    const struct gf_option *option;
+    fputs(".SH SEVERAL OUTPUTS\n", file);
+    put_prose(file,
+              "With several *-o* every picture is decoded once for all of them. What stands behind "
+              "an *-o*, up to the next, is of that output: its chain, and these options. What "
+              "stands before the first is of all: a chain there comes before each output's own, "
+              "and an option holds where an output does not give it again. All other options are "
+              "of the run, wherever they stand.");
+    fputs(".PP\n", file);
+    for (int i = 0; (option = gf_option_at(i)); i++) {
+        if (option->of_output)
+            fprintf(file, ".B \\-\\-%s\n", option->name);
+    }
+    fputs(".PP\n", file);
+    put_prose(file,
+              "Each file is the one that a run of its own would write, byte by byte. Outputs whose "
+              "chains begin alike have these stages in common, as far as no fused filters are "
+              "parted. What they have in common is held whole, on the GPU where there is room, and "
+              "counts against *--memory*: where it does not fit, each output decodes for itself, "
+              "as do those that take another fraction of a JPEG (*thumbnail*).");
+    fputs(".PP\n", file);
+    put_prose(
+        file,
+        "An output that fails is named, and fails its picture; the others are kept. The log "
+        "has a line for each output, and *--resume*, *--skip-existing* and *--update* make "
+        "those that are missing. The times of a line are those since the line before: the "
+        "decoding is the first output's. An archive and *--profile=compare* have one output.");
+}
+
 static void put_environment(FILE *file)
 {
     static const struct {
@@ -397,6 +428,7 @@ void gf_man_print(FILE *file)
     for (int i = 0; (filter = gf_filter_at(i)); i++)
         put_filter(file, filter);
     put_batches(file);
+    put_outputs(file);
     put_environment(file);
     put_profile(file);
     put_compare(file);

@@ -22,10 +22,17 @@ void gf_message_warn(void *context, const char *text)
     gf_message_print("warning: ", text);
 }
 
+static bool writes_stdout(const struct gf_command *command)
+{
+    bool any = false;
+    for (int i = 0; command->output && i < gf_command_outputs(command); i++)
+        any |= !strcmp(gf_command_output_at(command, i).output, "-");
+    return any;
+}
+
 FILE *gf_report_file(const struct gf_command *command)
 {
-    const bool taken = (command->output && !strcmp(command->output, "-")) ||
-                       (command->trace && !strcmp(command->trace, "-"));
+    const bool taken = writes_stdout(command) || (command->trace && !strcmp(command->trace, "-"));
     return taken ? stderr : stdout;
 }
 

@@ -209,6 +209,7 @@ enum gf_status gf_option_set(const struct gf_option *option, const char *value,
     case GF_OPTION_SWITCH:
         return gf_fail(error, GF_ERROR_USAGE, "--%s takes no value", option->name);
     case GF_OPTION_FILE:
+    case GF_OPTION_OUTPUT:
         if (!*value)
             return fail_empty_name(option, error);
         *(const char **)member = value;

@@ -28,7 +28,8 @@ enum { SERVER_IDLE_S = 300 };
 struct session {
     struct gf_command *command;
     struct gf_inputs inputs;
-    struct gf_template output;
+    struct gf_template output[GF_PIPELINE_OUTPUTS_MAX];
+    struct gf_batch_output more[GF_PIPELINE_OUTPUTS_MAX - 1];
     struct gf_batch_log *log;
     struct gf_resume *resume;
     struct gf_output *trace, *page; /* of --trace and --profile=html:FILE; or NULL */
@@ -187,37 +188,59 @@ static enum gf_status check_terminals(const struct gf_command *command, struct g
         if (status)
             return status;
     }
-    if (!command->dry_run && !strcmp(gf_archive_path(command->output), "-") &&
-        isatty(STDOUT_FILENO))
-        return gf_fail(error, GF_ERROR_USAGE,
-                       "standard output is a terminal: redirect it, or name a file with -o");
+    for (int i = 0; i < gf_command_outputs(command); i++) {
+        const char *const path = gf_archive_path(gf_command_output_at(command, i).output);
+        if (!command->dry_run && !strcmp(path, "-") && isatty(STDOUT_FILENO))
+            return gf_fail(error, GF_ERROR_USAGE,
+                           "standard output is a terminal: redirect it, or name a file with -o");
+    }
     return GF_OK;
+}
+
+/* Reads the name of an output. *folder, which holds all such outputs, is from malloc(). */
+static enum gf_status open_template(const struct session *session, int index,
+                                    struct gf_template *template, char **folder,
+                                    struct gf_error *error)
+{
+    const struct gf_command *const command = session->command;
+    const struct gf_command_output output = gf_command_output_at(command, index);
+    const bool several = command->inputs > 1 || gf_inputs_is_group(command->input[0]);
+    enum gf_status status = GF_OK;
+    if (gf_archive_named(output.output)) {
+        *template = (struct gf_template){.text = strdup(output.output)};
+        *folder = strdup("");
+    } else {
+        status = gf_template_parse(output.output, output.options.format, several, template, error);
+        *folder = status ? NULL : gf_template_folder(template);
+    }
+    if (!status && (!template->text || !*folder))
+        status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    return status;
 }
 
 static enum gf_status open_inputs(struct session *session, struct gf_error *error)
 {
     const struct gf_command *const command = session->command;
-    const bool several = command->inputs > 1 || gf_inputs_is_group(command->input[0]);
-    const bool archive = gf_archive_named(command->output);
+    const int outputs = gf_command_outputs(command);
+    char *folder[GF_PIPELINE_OUTPUTS_MAX] = {0};
     enum gf_status status = GF_OK;
-    if (archive)
-        session->output.text = strdup(command->output);
-    else
-        status = gf_template_parse(command->output, command->options.format, several,
-                                   &session->output, error);
-    char *const outputs = status    ? NULL
-                          : archive ? strdup("")
-                                    : gf_template_folder(&session->output);
-    if (!status && !outputs)
-        status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    for (int i = 0; !status && i < outputs; i++)
+        status = open_template(session, i, &session->output[i], &folder[i], error);
+    for (int i = 1; i < outputs; i++) {
+        const struct gf_command_output output = gf_command_output_at(command, i);
+        session->more[i - 1] =
+            (struct gf_batch_output){output.chain, output.options, &session->output[i]};
+    }
     const struct gf_inputs_request request = {.argument = command->input,
                                               .count = command->inputs,
                                               .recursive = command->recursive,
                                               .nul_separated = command->nul_separated,
-                                              .outputs = outputs && *outputs ? outputs : NULL};
+                                              .outputs = folder,
+                                              .outputs_count = outputs};
     if (!status)
         status = gf_inputs_expand(&request, &session->inputs, error);
-    free(outputs);
+    for (int i = 0; i < outputs; i++)
+        free(folder[i]);
     return status;
 }
 
@@ -255,7 +278,8 @@ static enum gf_status open_session(struct session *session, struct gf_error *err
 static void close_session(struct session *session)
 {
     gf_inputs_free(&session->inputs);
-    gf_template_free(&session->output);
+    for (int i = 0; i < gf_command_outputs(session->command); i++)
+        gf_template_free(&session->output[i]);
     gf_batch_log_close(session->log);
     gf_resume_free(session->resume);
     gf_batch_profile_free(&session->profile);
@@ -304,7 +328,8 @@ static enum gf_status run(struct session *session, struct gf_error *error)
 {
     struct gf_command *const command = session->command;
     const bool reports = command->verbose || is_profiled(command) || session->trace;
-    const bool several = session->inputs.count > 1 || gf_archive_named(command->output);
+    const bool several =
+        session->inputs.count > 1 || gf_archive_named(command->output) || command->more_outputs;
     const bool profiled = is_profiled(command) || session->trace;
     struct gf_batch_state state;
     /* Of several pictures the peaks are not measured: that takes longer than many a picture. */
@@ -316,7 +341,9 @@ static enum gf_status run(struct session *session, struct gf_error *error)
         .chain = command->chain,
         .options = command->options,
         .inputs = &session->inputs,
-        .output = &session->output,
+        .output = session->output,
+        .more = session->more,
+        .more_outputs = command->more_outputs,
         .device = command->all_devices ? session->all_devices : command->device,
         .server = command->server,
         .server_idle_s = command->idle_s ? command->idle_s : SERVER_IDLE_S,
@@ -344,7 +371,7 @@ static enum gf_status run(struct session *session, struct gf_error *error)
     if (status)
         return status;
     gf_batch_begin_devices(&request);
-    const bool learns = load_figures(session);
+    const bool learns = load_figures(session) && !command->more_outputs;
     request.learning = learns ? &session->learning : NULL;
     const enum gf_status ran = gf_batch_run(&request, &state, error);
     if (!ran && several && !command->dry_run && !command->quiet &&

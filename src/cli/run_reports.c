@@ -91,6 +91,30 @@ enum gf_status gf_run_compare(struct gf_command *command, struct gf_error *error
     return status;
 }
 
+/* Says what an output has in common with one before it. */
+static enum gf_status explain_sharing(const struct gf_command *command, int index,
+                                      struct gf_error *error)
+{
+    const char *chain[GF_PIPELINE_OUTPUTS_MAX], *const name =
+                                                    gf_command_output_at(command, index).output;
+    struct gf_sharing sharing;
+    for (int i = 0; i <= index; i++)
+        chain[i] = gf_command_output_at(command, i).chain;
+    const enum gf_status status =
+        gf_explain_sharing(command->input[0], chain, index, &command->options, &sharing, error);
+    if (status)
+        return status;
+    printf("%soutput %d: %s\n", index ? "\n" : "", index + 1, name ? name : "-");
+    if (sharing.with < 0 && index)
+        printf("decodes for itself: another fraction of the picture's size\n");
+    else if (sharing.stages)
+        printf("has the decoding and %d stage%s in common with output %d\n", sharing.stages,
+               sharing.stages == 1 ? "" : "s", sharing.with + 1);
+    else if (index)
+        printf("has the decoding in common with output %d\n", sharing.with + 1);
+    return GF_OK;
+}
+
 enum gf_status gf_run_explain(struct gf_command *command, struct gf_error *error)
 {
     struct gf_explanation explanation;
@@ -98,12 +122,19 @@ enum gf_status gf_run_explain(struct gf_command *command, struct gf_error *error
     command->options.warn = command->quiet ? NULL : gf_message_warn;
     gf_figures_load(&figures);
     enum gf_status status = check_input(command, error);
-    if (!status)
-        status = gf_explain_file(command->input[0], command->output, command->chain,
-                                 &command->options, &figures, &explanation, error);
-    if (status)
-        return status;
-    gf_explain_print(&explanation, stdout);
-    gf_explain_free(&explanation);
-    return GF_OK;
+    for (int i = 0; !status && i < gf_command_outputs(command); i++) {
+        const struct gf_command_output output = gf_command_output_at(command, i);
+        struct gf_options options = command->options;
+        gf_options_of_output(&options, &output.options);
+        options.warn = i ? NULL : options.warn;
+        status = gf_explain_file(command->input[0], output.output, output.chain, &options, &figures,
+                                 &explanation, error);
+        if (!status && command->more_outputs)
+            status = explain_sharing(command, i, error);
+        if (status)
+            return status;
+        gf_explain_print(&explanation, stdout);
+        gf_explain_free(&explanation);
+    }
+    return status;
 }

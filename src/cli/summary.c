@@ -32,7 +32,10 @@ struct gf_batch_counts *gf_summary_prepare(const struct gf_command *command)
     on_terminal = isatty(STDERR_FILENO);
     if (command->quiet)
         return &counts;
-    if (!strcmp(command->output, "-"))
+    bool streams = false;
+    for (int i = 0; i < gf_command_outputs(command); i++)
+        streams |= !strcmp(gf_command_output_at(command, i).output, "-");
+    if (streams)
         snprintf(text, size, ".");
     else if (command->resume || command->skip_existing || command->update)
         snprintf(text, size, "; the same command does the rest");

@@ -74,13 +74,15 @@ enum gf_status gf_pipeline_take_device_images(struct gf_pipeline *pipeline,
     enum gf_status status = GF_OK;
     *device_images = (struct gf_device_images){0};
     pipeline->device_codec_used = false;
+    if (task->in_on_device)
+        device_images->in = *task->image_in;
     if (!calls->codec || pipeline->options.codec == GF_CODEC_CPU || !task->input ||
-        pipeline->no_device_codec || (!plan->stage_count && !encodes))
+        pipeline->no_device_codec || (!plan->stage_count && !encodes && !task->out_on_device))
         return GF_OK;
     if (task->own_format == GF_FILE_JPEG && task->reduction < 2 && !task->image_in)
         status = gf_device_file_read(task->input, plan->in, file_bytes_most(pipeline),
                                      &pipeline->buffers, &file, error);
-    if (status || (!file.data && (!encodes || !plan->stage_count)))
+    if (status || (!file.data && (!encodes || (!plan->stage_count && !task->in_on_device))))
         return status; /* before the device's start is waited for */
     status = calls->ready(pipeline->backend, error);
     if (!status)
@@ -93,8 +95,12 @@ enum gf_status gf_pipeline_take_device_images(struct gf_pipeline *pipeline,
 }
 
 void gf_pipeline_drop_device_images(struct gf_pipeline *pipeline,
+                                    const struct gf_picture_task *task,
                                     const struct gf_device_images *device_images)
 {
-    gf_buffer_pool_return(&pipeline->buffers, device_images->in.data);
-    gf_buffer_pool_return(&pipeline->buffers, device_images->out.data);
+    const unsigned char *const held = task->in_on_device ? task->image_in->data : NULL;
+    if (device_images->in.data != held)
+        gf_buffer_pool_return(&pipeline->buffers, device_images->in.data);
+    if (device_images->out.data != held)
+        gf_buffer_pool_return(&pipeline->buffers, device_images->out.data);
 }

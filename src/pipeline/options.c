@@ -1,6 +1,8 @@
 /* The options' defaults and ranges. */
 #include "pipeline/options.h"
 
+#include "pipeline/pipeline_internal.h"
+
 #include <stdint.h>
 #include <string.h>
 
@@ -53,6 +55,20 @@ static const struct member {
 #undef MEMBER
 };
 _Static_assert(sizeof(enum gf_codec) == sizeof(int), "an enum is read as an int");
+
+void gf_options_of_output(struct gf_options *options, const struct gf_options *from)
+{
+    options->format = from->format;
+    options->quality = from->quality;
+    options->subsampling = from->subsampling;
+    options->progressive = from->progressive;
+    options->png_level = from->png_level;
+    options->lossless = from->lossless;
+    options->optimize = from->optimize;
+    options->png_palette = from->png_palette;
+    options->tiff_compression = from->tiff_compression;
+    options->strip = from->strip;
+}
 
 enum gf_status gf_options_check(const struct gf_options *given, struct gf_options *checked,
                                 struct gf_error *error)

@@ -73,6 +73,15 @@ static enum gf_status use_cuda(struct gf_pipeline *pipeline, const char *reason,
     return gf_backend_cuda_open(&options, &pipeline->spans, &pipeline->backend, error);
 }
 
+/* Whether one of several outputs is filtered. */
+static bool any_filters(const struct gf_pipeline *pipeline)
+{
+    bool any = false;
+    for (int i = 0; i < pipeline->outputs; i++)
+        any |= pipeline->output[i].chain.count > 0;
+    return any;
+}
+
 enum gf_status gf_pipeline_choose_device(struct gf_pipeline *pipeline, struct gf_error *error)
 {
     const char *why_not = "";
@@ -88,7 +97,7 @@ enum gf_status gf_pipeline_choose_device(struct gf_pipeline *pipeline, struct gf
     case GF_DEVICE_AUTO:
         break;
     }
-    if (!pipeline->chain.count)
+    if (!pipeline->chain.count && !any_filters(pipeline))
         return use_cpu(pipeline, "there is nothing to filter", error);
     if (!gf_backend_cuda_likely(&why_not))
         return use_cpu(pipeline, why_not, error);
@@ -109,7 +118,38 @@ enum gf_status gf_pipeline_configure(struct gf_pipeline *pipeline, const char *c
     return status;
 }
 
+void gf_pipeline_select(struct gf_pipeline *pipeline, int output)
+{
+    pipeline->chain = pipeline->output[output].chain;
+    gf_options_of_output(&pipeline->options, &pipeline->output[output].options);
+}
+
+/* Reads the chains and the options of all outputs; the first one's are the pipeline's already. */
+static enum gf_status configure_outputs(struct gf_pipeline *pipeline,
+                                        const struct gf_pipeline_output *output, int count,
+                                        struct gf_error *error)
+{
+    pipeline->output = calloc((size_t)count, sizeof *pipeline->output);
+    enum gf_status status =
+        pipeline->output ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    if (status)
+        return status;
+    pipeline->output[0] = (struct gf_output_choice){pipeline->chain, pipeline->options};
+    pipeline->outputs = 1;
+    for (int i = 1; !status && i < count; i++) {
+        struct gf_output_choice *const choice = &pipeline->output[i];
+        status = gf_chain_parse(output[i].chain, &choice->chain, error);
+        if (!status)
+            status = gf_options_check(&output[i].options, &choice->options, error);
+        choice->chain.no_fuse = pipeline->options.no_fuse;
+        pipeline->outputs = i + 1;
+    }
+    return status;
+}
+
+/* output: all of several outputs, of which the chain and the options are the first one's. */
 static enum gf_status open_pipeline(const char *chain, const struct gf_options *options,
+                                    const struct gf_pipeline_output *output, int count,
                                     struct gf_remote *remote, struct gf_pipeline **pipeline,
                                     struct gf_error *error)
 {
@@ -123,6 +163,8 @@ static enum gf_status open_pipeline(const char *chain, const struct gf_options *
     opened->remote = remote;
     gf_spans_init(&opened->spans);
     enum gf_status status = gf_pipeline_configure(opened, chain, options, error);
+    if (!status && count > 1)
+        status = configure_outputs(opened, output, count, error);
     if (!status)
         gf_spans_restart(&opened->spans, opened->options.profile || opened->options.spans);
     if (!status && !remote)
@@ -145,14 +187,20 @@ enum gf_status gf_pipeline_open(const char *chain, const struct gf_options *opti
                                 struct gf_pipeline **pipeline, struct gf_error *error)
 {
     GF_NOT_NULL(pipeline, error);
-    return open_pipeline(chain, options, NULL, pipeline, error);
+    return open_pipeline(chain, options, NULL, 1, NULL, pipeline, error);
+}
+
+enum gf_status gf_pipeline_open_outputs(const struct gf_pipeline_output *output, int count,
+                                        struct gf_pipeline **pipeline, struct gf_error *error)
+{
+    return open_pipeline(output->chain, &output->options, output, count, NULL, pipeline, error);
 }
 
 enum gf_status gf_pipeline_open_remote(const char *chain, const struct gf_options *options,
                                        struct gf_remote *remote, struct gf_pipeline **pipeline,
                                        struct gf_error *error)
 {
-    return open_pipeline(chain, options, remote, pipeline, error);
+    return open_pipeline(chain, options, NULL, 1, remote, pipeline, error);
 }
 
 void gf_pipeline_close(struct gf_pipeline *pipeline)
@@ -163,7 +211,11 @@ void gf_pipeline_close(struct gf_pipeline *pipeline)
         pipeline->remote->close(pipeline->remote);
     free(pipeline->chain_text);
     close_backend(pipeline);
-    gf_chain_free(&pipeline->chain);
+    for (int i = 0; i < pipeline->outputs; i++)
+        gf_chain_free(&pipeline->output[i].chain);
+    if (!pipeline->outputs)
+        gf_chain_free(&pipeline->chain);
+    free(pipeline->output);
     gf_spans_free(&pipeline->spans);
     free(pipeline->stages);
     free(pipeline);
@@ -192,6 +244,12 @@ bool gf_pipeline_recover(struct gf_pipeline *pipeline, enum gf_status failure,
     char text[sizeof why->text + 80];
     if (!pipeline->on_cuda)
         return false;
+    if (pipeline->outputs && pipeline->hold < GF_HOLD_NOWHERE &&
+        failure == GF_ERROR_DEVICE_MEMORY) {
+        pipeline->hold++;
+        pipeline->band_rows = pipeline->options.band_rows;
+        return true;
+    }
     if (pipeline->device_codec_used &&
         (failure == GF_ERROR_DEVICE_MEMORY || failure == GF_ERROR_DEVICE)) {
         snprintf(text, sizeof text, "%s; trying without the GPU's codec", why->text);

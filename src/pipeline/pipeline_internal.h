@@ -16,8 +16,24 @@ struct gf_bytes {
     size_t size;
 };
 
+enum { GF_PIPELINE_OUTPUTS_MAX = 16 };
+
+/* What one of several outputs of a picture is made by. Of the options those count that
+ * gf_options_of_output() copies; the others are those of the first output. */
+struct gf_pipeline_output {
+    const char *chain;
+    struct gf_options options;
+};
+/* As gf_pipeline_open, for a pipeline that makes 1..GF_PIPELINE_OUTPUTS_MAX outputs of each
+ * picture. */
+enum gf_status gf_pipeline_open_outputs(const struct gf_pipeline_output *output, int count,
+                                        struct gf_pipeline **pipeline,
+                                        struct gf_error *error) GF_CHECKED;
+/* Copies what one output of several has for itself: its format and how it is encoded. */
+void gf_options_of_output(struct gf_options *options, const struct gf_options *from);
+
 /* Where the pictures of one input go. Most inputs hold one; a stream of PNM or PAM may hold many.
- */
+ * Of a pipeline with several outputs each has a destination. */
 struct gf_destination {
     struct gf_bytes *bytes; /* not NULL: one picture goes there; the members below are for files */
     /* The path of the output for the input's number-th picture, from 1; valid until the next call.
@@ -29,12 +45,25 @@ struct gf_destination {
     bool several;             /* there are names for more than one picture */
     const char *several_hint; /* else: what a user can do about an input that holds more */
     void *context;
+    bool left_out; /* of several outputs: this one is not wanted */
+    /* Of several outputs: how this one ended. GF_OK with `delivered` where it is in its place. */
+    bool delivered;
+    enum gf_status status;
+    struct gf_error error;
 };
 
 /* As gf_pipeline_run_file. The pictures before one that fails are done. */
 enum gf_status gf_pipeline_run_pictures(struct gf_pipeline *pipeline, const char *input,
                                         const struct gf_destination *destination,
                                         struct gf_error *error) GF_CHECKED;
+
+/* The same for all outputs of the pipeline, each with a destination of its own. What they have in
+ * common is done once: the decoding, where they take the same fraction of the picture's size, and
+ * the stages with which their plans begin. An output that fails leaves the others as they are; the
+ * status and the error are those of the first that failed. */
+enum gf_status gf_pipeline_run_outputs(struct gf_pipeline *pipeline, const char *input,
+                                       struct gf_destination *destination,
+                                       struct gf_error *error) GF_CHECKED;
 
 /* The same of a file's bytes; the name is for messages. */
 enum gf_status gf_pipeline_run_memory(struct gf_pipeline *pipeline, const void *data, size_t size,

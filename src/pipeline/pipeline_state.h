@@ -14,20 +14,38 @@
 #include "engine/buffer_pool.h"
 #include "pipeline/pipeline_internal.h"
 
+/* One of several outputs. */
+struct gf_output_choice {
+    struct gf_chain chain;
+    struct gf_options options;
+};
+
+/* Where a picture lies that several outputs have in common. */
+enum gf_hold {
+    GF_HOLD_ON_DEVICE, /* where there is one */
+    GF_HOLD_ON_HOST,
+    GF_HOLD_NOWHERE /* each output decodes for itself */
+};
+
 struct gf_pipeline {
     struct gf_chain chain;
     struct gf_options options;
-    struct gf_remote *remote;                             /* NULL: pictures are done here */
-    char *chain_text;                                     /* for the remote */
+    struct gf_output_choice *output; /* [outputs]: the chain above is that of one of them */
+    int outputs;                     /* 0: there is only one */
+    struct gf_remote *remote;        /* NULL: pictures are done here */
+    char *chain_text;                /* for the remote */
     void (*remote_warn)(void *context, const char *text); /* takes the remote's warnings */
     struct gf_backend *backend;                           /* NULL while there is a remote */
     bool on_cuda;
-    int band_rows; /* of the next attempt; 0: chosen */
+    int band_rows;              /* of the next attempt; 0: chosen */
     bool has_run, has_finished; /* begun, and ended, a picture */
     struct gf_buffer_pool buffers;
     bool device_codec_used;                 /* by the last attempt */
     bool no_device_codec;                   /* for the next attempts at this picture */
+    enum gf_hold hold;                      /* likewise */
     struct gf_memory_budget *memory_budget; /* NULL: memory is not shared */
+    bool budget_taken;                      /* for all that the picture needs */
+    bool holds_buffers;                     /* a picture in the pool's memory is still needed */
     struct gf_run_progress *progress;       /* NULL: nobody reads it */
     struct gf_spans spans;
     struct gf_profile profile;
@@ -51,6 +69,14 @@ struct gf_picture_task {
     uint64_t codec_bytes;       /* memory that the codecs need, as gf_codec_memory counts it */
     uint64_t second_bytes;      /* of second pictures, which other pipelines may share */
     bool remote_failed;         /* the attempt was the remote's, and has to be made here */
+    /* image_in or image_out lies in the device's memory; the latter is taken from the pool. */
+    bool in_on_device, out_on_device;
+    /* Of one of several outputs: how it ended, and its profile. */
+    bool ended;
+    enum gf_status status;
+    struct gf_error error;
+    struct gf_profile profile;
+    size_t first_span; /* in the pipeline's spans, as far as profile.span_count */
 };
 
 /* Prepares another attempt after a failure of the device: without the GPU's codec, else in smaller
@@ -64,6 +90,42 @@ enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_pic
                                      const struct gf_chain *chain, struct gf_format in,
                                      const struct gf_plan_request *request, struct gf_plan *plan,
                                      struct gf_error *error) GF_CHECKED;
+
+/* Runs one attempt at the whole chain from a source (NULL: from task->image_in). */
+enum gf_status gf_pipeline_run_parts(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                     struct gf_source *source, struct gf_error *error) GF_CHECKED;
+/* Runs a plan from the source or task->image_in to the sink or task->image_out, within the budget
+ * that pipelines share. */
+enum gf_status gf_pipeline_schedule(struct gf_pipeline *pipeline, struct gf_plan *plan,
+                                    struct gf_source *source, struct gf_sink *sink,
+                                    const struct gf_picture_task *task,
+                                    struct gf_error *error) GF_CHECKED;
+/* Sets task->codec_bytes. Refuses what does not fit the budget of memory. */
+enum gf_status gf_pipeline_check_codecs(const struct gf_pipeline *pipeline,
+                                        struct gf_picture_task *task,
+                                        const struct gf_source *source, const struct gf_plan *plan,
+                                        struct gf_error *error) GF_CHECKED;
+/* Opens the sink of a result. icc: the profile that a filter has given it; NULL: its own. filtered:
+ * its colours are others than the palette's. */
+enum gf_status gf_pipeline_open_sink(const struct gf_pipeline *pipeline,
+                                     const struct gf_picture_task *task, struct gf_format format,
+                                     const struct gf_icc *icc, bool filtered,
+                                     const struct gf_metadata *metadata, struct gf_sink **sink,
+                                     struct gf_error *error) GF_CHECKED;
+/* The most bytes of whole pictures that are in host memory at one time: the one that a segment
+ * reads and the one that it writes. */
+uint64_t gf_pipeline_whole_bytes(const struct gf_pipeline *pipeline, const struct gf_plan *plan);
+/* The most bytes that a whole picture may take in host memory; UINT64_MAX: nobody limits it. */
+uint64_t gf_pipeline_memory_limit(const struct gf_pipeline *pipeline);
+/* What a plan for the source's picture depends on; request.reduction is what its chain takes, and
+ * the source is not set to that yet. */
+struct gf_plan_request gf_pipeline_request_of(const struct gf_pipeline *pipeline,
+                                              struct gf_source *source);
+/* The pipeline has the chain and the options of that output from now on. */
+void gf_pipeline_select(struct gf_pipeline *pipeline, int output);
+/* Runs the outputs that have not ended, with further attempts where the device fails. How each
+ * ended is in its task. */
+void gf_pipeline_run_tasks(struct gf_pipeline *pipeline, struct gf_picture_task *task);
 
 /* Runs the picture, with further attempts where the device fails. */
 enum gf_status gf_pipeline_run_task(struct gf_pipeline *pipeline, struct gf_picture_task *task,
@@ -92,6 +154,14 @@ enum gf_status gf_pipeline_describe_plan(struct gf_pipeline *pipeline,
 /* Finds the format of the input's file, and fills the profile from both files. */
 enum gf_status gf_pipeline_recognise(struct gf_input *input, enum gf_file_format *format,
                                      struct gf_error *error) GF_CHECKED;
+/* Whether another picture follows in the input, which then begins with it. Only PNM and PAM files
+ * hold several. */
+enum gf_status gf_pipeline_find_next(const struct gf_pipeline *pipeline,
+                                     struct gf_picture_task *task, bool *found,
+                                     struct gf_error *error) GF_CHECKED;
+/* The error of an output for one picture where the input holds more. */
+enum gf_status gf_pipeline_fail_several(const struct gf_picture_task *task,
+                                        struct gf_error *error) GF_CHECKED;
 void gf_pipeline_describe_files(struct gf_pipeline *pipeline, const struct gf_picture_task *task);
 /* The first run's profile begins where gf_pipeline_open did, so that it shows the device's start.
  */
@@ -112,7 +182,9 @@ enum gf_status gf_pipeline_take_device_images(struct gf_pipeline *pipeline,
                                               const struct gf_plan *plan,
                                               struct gf_device_images *device_images,
                                               struct gf_error *error) GF_CHECKED;
+/* Returns them, but for the task's own. */
 void gf_pipeline_drop_device_images(struct gf_pipeline *pipeline,
+                                    const struct gf_picture_task *task,
                                     const struct gf_device_images *device_images);
 enum gf_status gf_pipeline_encode_on_device(struct gf_pipeline *pipeline, struct gf_sink *sink,
                                             const struct gf_device_images *device_images,

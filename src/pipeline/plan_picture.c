@@ -37,8 +37,8 @@ static enum gf_status open_output(struct gf_pipeline *pipeline, struct gf_pictur
     return status;
 }
 
-struct gf_plan_request gf_pipeline_request(const struct gf_pipeline *pipeline,
-                                           struct gf_source *source)
+struct gf_plan_request gf_pipeline_request_of(const struct gf_pipeline *pipeline,
+                                              struct gf_source *source)
 {
     struct gf_plan_request request = {
         .orientation = pipeline->options.autorotate ? source->metadata.orientation : 1,
@@ -50,6 +50,13 @@ struct gf_plan_request gf_pipeline_request(const struct gf_pipeline *pipeline,
     if (source->reduce)
         request.reduction =
             gf_plan_reduction(&pipeline->chain, source->format, request.orientation);
+    return request;
+}
+
+struct gf_plan_request gf_pipeline_request(const struct gf_pipeline *pipeline,
+                                           struct gf_source *source)
+{
+    const struct gf_plan_request request = gf_pipeline_request_of(pipeline, source);
     if (request.reduction > 1)
         source->reduce(source, request.reduction);
     return request;

@@ -20,16 +20,15 @@ enum gf_status gf_pipeline_recognise(struct gf_input *input, enum gf_file_format
     return status;
 }
 
-static enum gf_status fail_several(const struct gf_picture_task *task, struct gf_error *error)
+enum gf_status gf_pipeline_fail_several(const struct gf_picture_task *task, struct gf_error *error)
 {
     return gf_fail(error, GF_ERROR_OUTPUT, "%s: the input holds more than one picture: %s",
                    gf_output_name(task->output), task->destination->several_hint);
 }
 
-/* Whether another picture follows in the input, which then begins with it. Only PNM and PAM files
- * hold several. */
-static enum gf_status find_next(const struct gf_pipeline *pipeline, struct gf_picture_task *task,
-                                bool *found, struct gf_error *error)
+enum gf_status gf_pipeline_find_next(const struct gf_pipeline *pipeline,
+                                     struct gf_picture_task *task, bool *found,
+                                     struct gf_error *error)
 {
     unsigned char head[8];
     size_t got = 0;
@@ -78,9 +77,9 @@ static enum gf_status run_picture(struct gf_pipeline *pipeline, struct gf_pictur
     if (!status)
         gf_pipeline_describe_files(pipeline, task);
     if (!status && !destination->several)
-        status = find_next(pipeline, task, more, error);
+        status = gf_pipeline_find_next(pipeline, task, more, error);
     if (!status && *more)
-        status = fail_several(task, error);
+        status = gf_pipeline_fail_several(task, error);
     if (!status)
         status = gf_output_commit(task->output, error);
     if (!status)
@@ -93,7 +92,8 @@ static enum gf_status run_picture(struct gf_pipeline *pipeline, struct gf_pictur
         gf_output_close(task->output);
     task->output = NULL;
     /* Only after the output is in place: a live stream may be long in sending the next picture. */
-    return status || !destination->several ? status : find_next(pipeline, task, more, error);
+    return status || !destination->several ? status
+                                           : gf_pipeline_find_next(pipeline, task, more, error);
 }
 
 /* The profile of the first picture has begun. Closes the input. */

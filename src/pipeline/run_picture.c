@@ -59,6 +59,22 @@ static enum gf_status describe_run(struct gf_pipeline *pipeline, const struct gf
     return gf_pipeline_describe_plan(pipeline, task, plan, error);
 }
 
+/* Memory of the device's for a result that stays there, for the caller to return to the pool. */
+static enum gf_status take_device_result(struct gf_pipeline *pipeline, struct gf_format format,
+                                         struct gf_image *image, struct gf_error *error)
+{
+    const size_t pitch = gf_band_pitch(pipeline->backend, format);
+    const enum gf_status status = pipeline->backend->calls->ready(pipeline->backend, error);
+    if (status)
+        return status;
+    *image = (struct gf_image){.format = format, .pitch = pitch};
+    image->data = gf_buffer_pool_take(&pipeline->buffers, pitch * (size_t)format.height);
+    return image->data ? GF_OK
+                       : gf_fail(error, GF_ERROR_DEVICE_MEMORY,
+                                 "out of device memory for a picture of %dx%d", format.width,
+                                 format.height);
+}
+
 static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *plan,
                                struct gf_source *source, struct gf_sink *sink,
                                const struct gf_picture_task *task, struct gf_error *error)
@@ -92,9 +108,14 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
                          .image_in = device_images.in.data ? &device_images.in : task->image_in,
                          .image_out = device_images.out.data ? &device_images.out : task->image_out,
                          .in_on_device = device_images.in.data,
-                         .out_on_device = device_images.out.data};
+                         .out_on_device = device_images.out.data || task->out_on_device};
     const size_t spans = pipeline->spans.count;
-    if (!status && (plan->stage_count || !device_images.in.data))
+    /* Without a stage the result is the picture that was decoded, where it lies. */
+    const bool is_result = !plan->stage_count && device_images.in.data &&
+                           (device_images.out.data || task->out_on_device);
+    if (!status && task->out_on_device && !is_result)
+        status = take_device_result(pipeline, plan->out, task->image_out, error);
+    if (!status && !is_result)
         status = gf_schedule(&run, error);
     for (size_t i = spans; i < pipeline->spans.count; i++) {
         if (pipeline->spans.item[i].stage >= 0)
@@ -102,21 +123,24 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
     }
     if (!status && device_images.out.data)
         status = gf_pipeline_encode_on_device(pipeline, sink, &device_images, error);
-    pipeline->profile.device_decoded = device_images.in.data;
+    if (!task->in_on_device)
+        pipeline->profile.device_decoded = device_images.in.data;
     pipeline->profile.device_encoded = device_images.out.data;
-    gf_pipeline_drop_device_images(pipeline, &device_images);
+    if (!status && task->out_on_device && is_result) {
+        *task->image_out = device_images.in;
+        device_images.in.data = NULL;
+    }
+    gf_pipeline_drop_device_images(pipeline, task, &device_images);
     if (status == GF_ERROR_DEVICE_MEMORY && !pipeline->device_codec_used)
         pipeline->band_rows = run.first_band_rows / 2;
-    if (status)
+    if (status && !pipeline->holds_buffers)
         gf_buffer_pool_close(&pipeline->buffers);
-    else
+    else if (!status)
         gf_buffer_pool_trim(&pipeline->buffers);
     return status ? status : describe_run(pipeline, task, plan, &run, error);
 }
 
-/* The most bytes of whole pictures that are in host memory at one time: the one that a segment
- * reads and the one that it writes. */
-static uint64_t whole_bytes(const struct gf_pipeline *pipeline, const struct gf_plan *plan)
+uint64_t gf_pipeline_whole_bytes(const struct gf_pipeline *pipeline, const struct gf_plan *plan)
 {
     uint64_t most = 0, before = 0;
     if (pipeline->on_cuda) /* they are in device memory, as far as there is room */
@@ -130,15 +154,21 @@ static uint64_t whole_bytes(const struct gf_pipeline *pipeline, const struct gf_
     return most;
 }
 
-/* Refuses a picture whose codec alone needs more than the caller's budget; a worker of a batch may
- * use that of all pictures. */
+/* A worker of a batch may use the memory of all pictures. */
+uint64_t gf_pipeline_memory_limit(const struct gf_pipeline *pipeline)
+{
+    const uint64_t own = pipeline->options.memory_bytes,
+                   shared = pipeline->memory_budget ? pipeline->memory_budget->limit : 0;
+    const uint64_t limit = shared > own ? shared : own;
+    return limit ? limit : UINT64_MAX;
+}
+
+/* Refuses a picture whose codec alone needs more than the caller's budget. */
 static enum gf_status check_codec_memory(const struct gf_pipeline *pipeline, const char *name,
                                          struct gf_codec_memory memory, struct gf_error *error)
 {
-    const uint64_t own = pipeline->options.memory_bytes,
-                   shared = pipeline->memory_budget ? pipeline->memory_budget->limit : 0,
-                   limit = shared > own ? shared : own;
-    if (!own || memory.bytes <= limit)
+    const uint64_t limit = gf_pipeline_memory_limit(pipeline);
+    if (!pipeline->options.memory_bytes || memory.bytes <= limit)
         return GF_OK;
     return gf_fail(error, GF_ERROR_INPUT,
                    "%s: %s: that takes %llu MiB of memory, over the %llu MiB of "
@@ -148,14 +178,14 @@ static enum gf_status check_codec_memory(const struct gf_pipeline *pipeline, con
 }
 
 /* Takes what the picture needs from the budget that the pipeline shares, while it is scheduled. */
-static enum gf_status schedule_within_budget(struct gf_pipeline *pipeline, struct gf_plan *plan,
-                                             struct gf_source *source, struct gf_sink *sink,
-                                             const struct gf_picture_task *task,
-                                             struct gf_error *error)
+enum gf_status gf_pipeline_schedule(struct gf_pipeline *pipeline, struct gf_plan *plan,
+                                    struct gf_source *source, struct gf_sink *sink,
+                                    const struct gf_picture_task *task, struct gf_error *error)
 {
-    const uint64_t bytes = pipeline->memory_budget
-                               ? whole_bytes(pipeline, plan) + task->codec_bytes + task->image_bytes
-                               : 0;
+    const uint64_t bytes =
+        pipeline->memory_budget && !pipeline->budget_taken
+            ? gf_pipeline_whole_bytes(pipeline, plan) + task->codec_bytes + task->image_bytes
+            : 0;
     if (bytes)
         gf_memory_budget_acquire(pipeline->memory_budget, bytes);
     const enum gf_status status = schedule(pipeline, plan, source, sink, task, error);
@@ -180,9 +210,10 @@ static uint64_t second_bytes(const struct gf_plan *plan)
     return bytes;
 }
 
-static enum gf_status check_codecs(const struct gf_pipeline *pipeline, struct gf_picture_task *task,
-                                   const struct gf_source *source, const struct gf_plan *plan,
-                                   struct gf_error *error)
+enum gf_status gf_pipeline_check_codecs(const struct gf_pipeline *pipeline,
+                                        struct gf_picture_task *task,
+                                        const struct gf_source *source, const struct gf_plan *plan,
+                                        struct gf_error *error)
 {
     const struct gf_codec_memory second = {second_bytes(plan), "second pictures are held whole"};
     struct gf_codec_memory in = {0}, out = {0};
@@ -231,12 +262,12 @@ static enum gf_status run_to_image(struct gf_pipeline *pipeline, const struct gf
     enum gf_status status = gf_pipeline_plan_part(pipeline, &own, &part->chain, format_before(part),
                                                   &part->request, &plan, error);
     if (!status)
-        status = check_codecs(pipeline, &own, part->source, &plan, error);
+        status = gf_pipeline_check_codecs(pipeline, &own, part->source, &plan, error);
     if (!status)
         status = gf_image_alloc(image, plan.out, error);
     if (!status) {
         own.image_bytes += image->pitch * (size_t)image->format.height;
-        status = schedule_within_budget(pipeline, &plan, part->source, NULL, &own, error);
+        status = gf_pipeline_schedule(pipeline, &plan, part->source, NULL, &own, error);
     }
     part->request.icc = plan.icc;
     part->recoloured |= plan.recoloured;
@@ -258,21 +289,21 @@ static enum gf_status settle_image(struct gf_image *image, struct gf_format form
                          format.width, format.height);
 }
 
-/* Opens the sink, with the profile that a filter has given the result. */
-static enum gf_status open_sink(const struct gf_pipeline *pipeline,
-                                const struct gf_picture_task *task, const struct part *part,
-                                const struct gf_plan *plan, const struct gf_metadata *metadata,
-                                struct gf_sink **sink, struct gf_error *error)
+enum gf_status gf_pipeline_open_sink(const struct gf_pipeline *pipeline,
+                                     const struct gf_picture_task *task, struct gf_format format,
+                                     const struct gf_icc *icc, bool filtered,
+                                     const struct gf_metadata *metadata, struct gf_sink **sink,
+                                     struct gf_error *error)
 {
     struct gf_metadata changed = *metadata; /* whose blobs are the source's, or the plan's */
-    if (part->recoloured || plan->recoloured) {
-        changed.icc = (struct gf_blob){(unsigned char *)plan->icc.data, plan->icc.size};
+    if (icc) {
+        changed.icc = (struct gf_blob){(unsigned char *)icc->data, icc->size};
         changed.colour = (struct gf_colour_tags){0};
     }
-    if (plan->stage_count || part->in) /* the colours are others than the palette's */
+    if (filtered)
         changed.palette = (struct gf_blob){0};
-    return gf_sink_open(task->output, task->file_format, plan->out, &changed, &pipeline->options,
-                        sink, error);
+    return gf_sink_open(task->output, task->file_format, format, &changed, &pipeline->options, sink,
+                        error);
 }
 
 static enum gf_status run_last(struct gf_pipeline *pipeline, struct gf_picture_task *task,
@@ -286,16 +317,18 @@ static enum gf_status run_last(struct gf_pipeline *pipeline, struct gf_picture_t
     enum gf_status status = gf_pipeline_plan_part(pipeline, task, &part->chain, format_before(part),
                                                   &part->request, &plan, error);
     if (!status)
-        status = check_codecs(pipeline, task, part->source, &plan, error);
+        status = gf_pipeline_check_codecs(pipeline, task, part->source, &plan, error);
     if (!status && task->image_out)
         status = settle_image(task->image_out, plan.out, error);
     const bool remotely = pipeline->remote != NULL;
     if (!status && remotely)
         status = gf_pipeline_attempt_remotely(pipeline, task, &plan, error);
     if (!status && !remotely && task->output && metadata)
-        status = open_sink(pipeline, task, part, &plan, metadata, &sink, error);
+        status = gf_pipeline_open_sink(pipeline, task, plan.out,
+                                       part->recoloured || plan.recoloured ? &plan.icc : NULL,
+                                       plan.stage_count || part->in, metadata, &sink, error);
     if (!status && !remotely)
-        status = schedule_within_budget(pipeline, &plan, part->source, sink, task, error);
+        status = gf_pipeline_schedule(pipeline, &plan, part->source, sink, task, error);
     if (sink)
         sink->close(sink);
     gf_plan_free(&plan);
@@ -305,8 +338,8 @@ static enum gf_status run_last(struct gf_pipeline *pipeline, struct gf_picture_t
 
 /* Runs the chain up to the filter that needs a finished picture, lets it find its box there, and
  * goes on with that filter and those behind it. */
-static enum gf_status run_parts(struct gf_pipeline *pipeline, struct gf_picture_task *task,
-                                struct gf_source *source, struct gf_error *error)
+enum gf_status gf_pipeline_run_parts(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                     struct gf_source *source, struct gf_error *error)
 {
     const struct gf_chain *const chain = &pipeline->chain;
     struct gf_image made[2] = {{.data = NULL}, {.data = NULL}};
@@ -362,7 +395,7 @@ static enum gf_status attempt(struct gf_pipeline *pipeline, struct gf_picture_ta
     if (task->input)
         status = gf_source_open(task->input, &pipeline->options, &source, error);
     if (!status)
-        status = run_parts(pipeline, task, source, error);
+        status = gf_pipeline_run_parts(pipeline, task, source, error);
     pipeline->options.warn = pipeline->remote_warn;
     if (source)
         source->close(source);

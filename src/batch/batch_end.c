@@ -1,0 +1,96 @@
+/* The end of a picture: its messages, its lines in the log, the counts of the batch. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "batch/batch_work.h"
+
+static void stop(struct gf_batch *batch, enum gf_status status, const struct gf_error *error)
+{
+    if (!batch->fatal) {
+        batch->status = status;
+        batch->error = *error;
+        batch->fatal = true;
+    }
+    batch->stopped = true;
+}
+
+static void log_without_picture(struct gf_batch_worker *worker,
+                                const struct gf_batch_result *result)
+{
+    struct gf_batch *const batch = worker->batch;
+    char *const *const names = worker->item->output;
+    /* A picture that is done has its line; so has one that --resume skips. */
+    const bool logged = result->outcome == GF_OUTCOME_DONE ||
+                        (result->outcome == GF_OUTCOME_SKIPPED && batch->request->resume);
+    if (logged)
+        return;
+    const struct gf_batch_log_entry entry = {.index = worker->index + 1,
+                                             .input = worker->input->path,
+                                             .output = result->path ? result->path
+                                                       : names      ? names[result->number]
+                                                                    : NULL,
+                                             .outcome = result->outcome,
+                                             .message = result->why.text,
+                                             .bytes_in = -1,
+                                             .bytes_out = -1,
+                                             .fingerprint = batch->fingerprint[result->number]};
+    gf_batch_record(worker, &entry);
+}
+
+static void note_failure(struct gf_batch_worker *worker, enum gf_status status, const char *why)
+{
+    /* What does not fit the picture's size names the filter, but not the picture. */
+    const bool names_file = status != GF_ERROR_USAGE;
+    struct gf_error line;
+    (void)gf_fail(&line, status, "%s%s%s", names_file ? "" : worker->input->path,
+                  names_file ? "" : ": ", why);
+    fprintf(worker->notes_file, "e%s\n", line.text);
+}
+
+/* Notes the failures of outputs behind the first that failed. Some fail all for the same reason. */
+static void note_more_failures(struct gf_batch_worker *worker, const char *first)
+{
+    const struct gf_batch_result *const result = worker->result;
+    for (int k = 0; k < gf_batch_outputs(worker->batch->request); k++) {
+        bool told = result[k].outcome != GF_OUTCOME_FAILED || !strcmp(result[k].why.text, first);
+        for (int i = 0; i < k; i++)
+            told |= !strcmp(result[k].why.text, result[i].why.text);
+        if (!told)
+            note_failure(worker, result[k].status, result[k].why.text);
+    }
+}
+
+void gf_batch_end_item(struct gf_batch_worker *worker, enum gf_outcome outcome,
+                       enum gf_status status, const struct gf_error *why, bool ends)
+{
+    struct gf_batch *const batch = worker->batch;
+    const struct gf_batch_request *const request = batch->request;
+    for (int k = 0; k < gf_batch_outputs(request); k++)
+        log_without_picture(worker, &worker->result[k]);
+    if (outcome == GF_OUTCOME_FAILED && !ends)
+        note_failure(worker, status, why->text);
+    if (outcome == GF_OUTCOME_FAILED)
+        note_more_failures(worker, why->text);
+    fflush(worker->notes_file);
+    const long length = ftell(worker->notes_file);
+    char *const notes = length > 0 ? strndup(worker->notes, (size_t)length) : NULL;
+    rewind(worker->notes_file);
+    pthread_mutex_lock(&batch->lock);
+    worker->item->notes = notes;
+    worker->item->notes_lost = length && !notes && !(ends && outcome == GF_OUTCOME_FAILED);
+    worker->item->outcome = outcome;
+    batch->state.done += outcome == GF_OUTCOME_DONE;
+    batch->state.failed += outcome == GF_OUTCOME_FAILED;
+    batch->state.skipped += outcome == GF_OUTCOME_SKIPPED;
+    if (request->counts) {
+        request->counts->done = batch->state.done + batch->state.skipped;
+        request->counts->failed = batch->state.failed;
+    }
+    if (outcome == GF_OUTCOME_FAILED && ends)
+        stop(batch, status, why);
+    if (worker->log_status)
+        stop(batch, worker->log_status, &worker->log_error);
+    if (outcome == GF_OUTCOME_FAILED && request->fail_fast)
+        batch->stopped = true;
+    pthread_mutex_unlock(&batch->lock);
+}

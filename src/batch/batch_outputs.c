@@ -1,0 +1,96 @@
+/* The outputs of one input: which of them are there already, and their names. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/fail.h"
+#include "batch/batch_work.h"
+
+/* ---- outputs that are there already ---- */
+
+static bool is_older(const struct stat *a, const struct stat *b)
+{
+    return a->st_mtim.tv_sec != b->st_mtim.tv_sec ? a->st_mtim.tv_sec < b->st_mtim.tv_sec
+                                                  : a->st_mtim.tv_nsec < b->st_mtim.tv_nsec;
+}
+
+enum gf_outcome gf_batch_check_existing(const struct gf_batch *batch, size_t index, int number,
+                                        char *why, size_t size)
+{
+    const struct gf_batch_request *const request = batch->request;
+    const char *const input = request->inputs->item[index].path;
+    const char *const output = batch->item[index].output[number];
+    struct stat there, source;
+    *why = '\0';
+    if (!output)
+        return GF_OUTCOME_WAITING;
+    if (request->resume &&
+        gf_resume_done(request->resume, input, output, batch->fingerprint[number])) {
+        snprintf(why, size, "done before, says the log");
+        return GF_OUTCOME_SKIPPED;
+    }
+    if (stat(output, &there) || !S_ISREG(there.st_mode))
+        return GF_OUTCOME_WAITING;
+    if (request->skip_existing) {
+        snprintf(why, size, "is there already");
+        return GF_OUTCOME_SKIPPED;
+    }
+    if (request->update && !stat(input, &source) && !is_older(&there, &source)) {
+        snprintf(why, size, "is up to date");
+        return GF_OUTCOME_SKIPPED;
+    }
+    if (request->options.no_clobber) {
+        snprintf(why, size, "%.300s: is there already (--no-clobber)", output);
+        return GF_OUTCOME_FAILED;
+    }
+    return GF_OUTCOME_WAITING;
+}
+
+/* ---- the output's name ---- */
+
+/* Names that are known only now may turn out to be the same. */
+static enum gf_status check_other_paths(const struct gf_batch_result *result,
+                                        struct gf_error *error)
+{
+    const struct gf_batch_result *const other = result->worker->result;
+    for (int k = 0; k < gf_batch_outputs(result->worker->batch->request); k++) {
+        if (k != result->number && other[k].path && !strcmp(other[k].path, result->path))
+            return gf_fail(error, GF_ERROR_OUTPUT, "%s: two outputs of '%s' have this name",
+                           result->path, result->worker->input->path);
+    }
+    return GF_OK;
+}
+
+enum gf_status gf_batch_choose_path(void *context, int number, enum gf_file_format content,
+                                    struct gf_format format, const char **path,
+                                    struct gf_error *error)
+{
+    struct gf_batch_result *const result = context;
+    const struct gf_batch_worker *const worker = result->worker;
+    const struct gf_template *const output =
+        gf_batch_output_at(worker->batch->request, result->number).name;
+    const char *const known = worker->item->output[result->number];
+    const bool alone = gf_batch_single(worker->batch);
+    const struct gf_template_values values = {.input = worker->input,
+                                              .number = alone ? (size_t)number : worker->index + 1,
+                                              .width = format.width,
+                                              .height = format.height,
+                                              .content = content};
+    enum gf_status status = GF_OK;
+    free(result->path);
+    result->path = NULL;
+    if (output->is_stdout)
+        result->path = strdup("-");
+    else if (known)
+        result->path = strdup(known);
+    else
+        status = gf_template_expand(output, &values, &result->path, error);
+    if (!status && !result->path)
+        status = gf_fail_memory(error);
+    if (!status && !output->is_stdout && !known)
+        status = check_other_paths(result, error);
+    if (!status && !output->is_stdout)
+        status = gf_make_folders_of(result->path, error);
+    *path = result->path;
+    return status;
+}

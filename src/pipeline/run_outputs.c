@@ -1,0 +1,109 @@
+/* The pictures of an input to several outputs each. */
+#include <stdlib.h>
+
+#include "codec/io/input.h"
+#include "codec/io/output.h"
+#include "pipeline/pipeline_state.h"
+
+/* Puts one output in its place, and tells of it. */
+static void deliver(struct gf_pipeline *pipeline, struct gf_picture_task *task)
+{
+    const struct gf_destination *const destination = task->destination;
+    pipeline->profile = task->profile;
+    pipeline->profile.spans = pipeline->spans.item + task->first_span;
+    gf_pipeline_describe_files(pipeline, task);
+    task->status = gf_output_commit(task->output, &task->error);
+    if (!task->status && destination->done)
+        destination->done(destination->context, task->number, task->path, &pipeline->profile);
+    pipeline->profile.stage_count = 0; /* they are the task's */
+    pipeline->profile.span_count = 0;
+}
+
+/* Delivers what has succeeded, and closes the rest. The status and *error are those of the first
+ * output that failed, or of one that a device failed. */
+static enum gf_status conclude(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                               struct gf_destination *destination, struct gf_error *error)
+{
+    enum gf_status first = GF_OK;
+    for (int i = 0; i < pipeline->outputs; i++) {
+        if (destination[i].left_out)
+            continue;
+        if (!task[i].status)
+            deliver(pipeline, &task[i]);
+        destination[i].status = task[i].status;
+        destination[i].error = task[i].error;
+        destination[i].delivered = !task[i].status;
+        /* A failure of the device tells the caller that another one may help. */
+        const bool of_device = task[i].status == GF_ERROR_DEVICE ||
+                               task[i].status == GF_ERROR_DEVICE_MEMORY ||
+                               task[i].status == GF_ERROR_UNAVAILABLE;
+        if (task[i].status && (!first || of_device)) {
+            first = task[i].status;
+            *error = task[i].error;
+        }
+        free((void *)task[i].profile.stages);
+        if (task[i].output)
+            gf_output_close(task[i].output);
+    }
+    return first;
+}
+
+/* Runs the input's next picture to all outputs. */
+static enum gf_status run_to_all(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                 struct gf_destination *destination, bool *more,
+                                 struct gf_error *error)
+{
+    enum gf_file_format format;
+    struct gf_error why = {0};
+    enum gf_status status = gf_pipeline_recognise(task->input, &format, &why);
+    for (int i = 0; i < pipeline->outputs; i++)
+        task[i] = (struct gf_picture_task){.input = task[i].input,
+                                           .destination = &destination[i],
+                                           .number = task[i].number + 1,
+                                           .own_format = format,
+                                           .ended = destination[i].left_out || status,
+                                           .status = status,
+                                           .error = why};
+    if (!status)
+        gf_pipeline_run_tasks(pipeline, task);
+    bool all_done = true;
+    for (int i = 0; i < pipeline->outputs; i++)
+        all_done &= !task[i].status;
+    *more = false;
+    if (all_done && !destination->several)
+        status = gf_pipeline_find_next(pipeline, task, more, &why);
+    for (int i = 0; i < pipeline->outputs && (status || *more); i++) {
+        if (*more && task[i].output)
+            status = gf_pipeline_fail_several(&task[i], &why);
+        if (!task[i].status)
+            task[i].error = why;
+        task[i].status = task[i].status ? task[i].status : status;
+    }
+    status = conclude(pipeline, task, destination, error);
+    return status || !destination->several ? status
+                                           : gf_pipeline_find_next(pipeline, task, more, error);
+}
+
+enum gf_status gf_pipeline_run_outputs(struct gf_pipeline *pipeline, const char *input,
+                                       struct gf_destination *destination, struct gf_error *error)
+{
+    struct gf_input *opened = NULL;
+    struct gf_picture_task *const task = calloc((size_t)pipeline->outputs, sizeof *task);
+    if (!task)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    gf_pipeline_begin_profile(pipeline);
+    /* Outputs that take other fractions of the size read it again. */
+    enum gf_status status = gf_input_open(input, true, &opened, error);
+    bool more = !status;
+    for (int i = 0; i < pipeline->outputs; i++)
+        task[i].input = opened;
+    for (bool again = false; !status && more; again = true) {
+        if (again)
+            gf_pipeline_begin_profile(pipeline);
+        status = run_to_all(pipeline, task, destination, &more, error);
+    }
+    if (opened)
+        gf_input_close(opened);
+    free(task);
+    return status;
+}

@@ -1,0 +1,232 @@
+/* Several outputs of one picture. Each has its own plan, as if it were alone. What the plans have
+ * in common is run once, from the source to a picture that is held whole, in the device's memory
+ * where there is room, else in the host's; from there the plans go on, one after another, each to
+ * its own output or to where some of them part again. So the bits are those of separate runs. */
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "codec/common/checks.h"
+#include "codec/common/source.h"
+#include "codec/io/input.h"
+#include "codec/io/output.h"
+#include "pipeline/branches.h"
+
+static void close_source(struct gf_several *several)
+{
+    if (several->source)
+        several->source->close(several->source);
+    several->source = NULL;
+}
+
+/* Opens the source from the start of the picture. What there is to say of its header is said once.
+ */
+static enum gf_status open_source(struct gf_several *several, bool again, struct gf_error *error)
+{
+    struct gf_pipeline *const pipeline = several->pipeline;
+    struct gf_input *const input = several->branch[0].task->input;
+    void (*const warn)(void *context, const char *text) = pipeline->options.warn;
+    close_source(several);
+    if (again)
+        pipeline->options.warn = NULL;
+    enum gf_status status = again ? gf_input_rewind(input, error) : GF_OK;
+    if (!status)
+        status = gf_source_open(input, &pipeline->options, &several->source, error);
+    pipeline->options.warn = warn;
+    return status;
+}
+
+/* Does one output as a pipeline does that has no other. */
+static enum gf_status run_by_itself(struct gf_several *several, struct gf_branch *branch,
+                                    struct gf_error *error)
+{
+    struct gf_error why = {0};
+    struct gf_pipeline *const pipeline = several->pipeline;
+    gf_pipeline_select(pipeline, branch->number);
+    pipeline->stages_done = pipeline->segments_done = 0;
+    pipeline->budget_taken = false;
+    enum gf_status status = open_source(several, true, &why);
+    if (!status)
+        status = gf_pipeline_run_parts(pipeline, branch->task, several->source, &why);
+    if (status)
+        return gf_group_fail(several, &(struct gf_group){{branch}, 1}, status, &why, error);
+    gf_branch_end(several, branch, GF_OK, NULL);
+    return GF_OK;
+}
+
+/* Plans every member from the source, and leaves out those that fail. */
+static void plan_group(struct gf_several *several, struct gf_group *group)
+{
+    const struct gf_source *const source = several->source;
+    int count = 0;
+    for (int i = 0; i < group->count; i++) {
+        struct gf_branch *const branch = group->member[i];
+        struct gf_error why = {0};
+        gf_pipeline_select(several->pipeline, branch->number);
+        branch->task->reduction = branch->request.reduction;
+        branch->task->width = branch->request.width;
+        branch->task->height = branch->request.height;
+        const enum gf_status status = gf_branch_plan(several, branch, 0, source->format, &why);
+        if (status)
+            gf_branch_end(several, branch, status, &why);
+        else
+            group->member[count++] = branch;
+    }
+    group->count = count;
+}
+
+/* An upper bound of what the group takes of the budget that pipelines share. */
+static uint64_t bytes_of_group(const struct gf_several *several, const struct gf_group *group)
+{
+    const struct gf_pipeline *const pipeline = several->pipeline;
+    uint64_t picture = 0, most = 0;
+    for (int i = 0; i < group->count; i++) {
+        const struct gf_plan *const plan = &group->member[i]->plan;
+        const struct gf_codec_memory sink =
+            gf_sink_memory(group->member[i]->task->file_format, plan->out, &pipeline->options);
+        const uint64_t own = gf_pipeline_whole_bytes(pipeline, plan) + sink.bytes;
+        const uint64_t in = (uint64_t)gf_row_bytes(plan->in) * (uint64_t)plan->in.height;
+        most = own > most ? own : most;
+        picture = in > picture ? in : picture;
+    }
+    return 2 * picture + most + several->source->memory.bytes;
+}
+
+/* Runs the outputs that take the same fraction of the picture's size. */
+static enum gf_status run_together(struct gf_several *several, struct gf_group *group,
+                                   struct gf_error *error)
+{
+    struct gf_pipeline *const pipeline = several->pipeline;
+    struct gf_memory_budget *const budget = pipeline->memory_budget;
+    enum gf_status status = GF_OK;
+    plan_group(several, group);
+    const bool together = group->count > 1 && pipeline->hold < GF_HOLD_NOWHERE;
+    const uint64_t bytes = budget && together ? bytes_of_group(several, group) : 0;
+    const bool counts = bytes;
+    if (counts)
+        gf_memory_budget_acquire(budget, bytes);
+    pipeline->budget_taken = counts;
+    pipeline->stages_done = pipeline->segments_done = 0;
+    if (together)
+        status = gf_group_run(several, group, NULL, error);
+    pipeline->budget_taken = pipeline->holds_buffers = false;
+    if (counts && bytes > budget->share && pipeline->buffers.backend)
+        gf_buffer_pool_clear(&pipeline->buffers);
+    if (counts)
+        gf_memory_budget_release(budget, bytes);
+    for (int i = 0; !status && i < group->count; i++) {
+        if (group->member[i]->pending)
+            status = run_by_itself(several, group->member[i], error);
+    }
+    return status;
+}
+
+/* What each output asks of the source; says which of them cannot use the picture's profile. */
+static void request_all(struct gf_several *several, int outputs, bool again)
+{
+    struct gf_pipeline *const pipeline = several->pipeline;
+    bool no_profile = false;
+    for (int i = 0; i < outputs; i++) {
+        struct gf_branch *const branch = &several->branch[i];
+        gf_pipeline_select(pipeline, i);
+        branch->request = gf_pipeline_request_of(pipeline, several->source);
+        branch->request.apart = true;
+        no_profile |= branch->pending && !again && several->source->metadata.icc.size &&
+                      !branch->request.icc.size && gf_chain_converts(&pipeline->chain);
+    }
+    if (no_profile)
+        gf_warn(&pipeline->options, "%s: its ICC profile is of no use: its colours count as sRGB",
+                gf_input_name(several->branch[0].task->input));
+}
+
+/* The next outputs that take the same fraction, as far as they are pending. */
+static struct gf_group next_group(struct gf_several *several, int outputs)
+{
+    struct gf_group group = {.count = 0};
+    for (int i = 0; i < outputs; i++) {
+        struct gf_branch *const branch = &several->branch[i];
+        if (branch->pending &&
+            (!group.count || branch->request.reduction == group.member[0]->request.reduction))
+            group.member[group.count++] = branch;
+    }
+    return group;
+}
+
+static enum gf_status attempt(struct gf_several *several, int outputs, struct gf_error *error)
+{
+    enum gf_status status = open_source(several, false, error);
+    if (status)
+        return status;
+    request_all(several, outputs, false);
+    struct gf_group group = next_group(several, outputs);
+    for (bool again = false; !status && group.count; again = true) {
+        const int reduction = group.member[0]->request.reduction;
+        if (again)
+            status = open_source(several, true, error);
+        /* The requests' profiles are the source's. */
+        if (!status && again)
+            request_all(several, outputs, true);
+        if (!status && reduction > 1)
+            several->source->reduce(several->source, reduction);
+        if (!status)
+            status = run_together(several, &group, error);
+        group = next_group(several, outputs);
+    }
+    return status;
+}
+
+static enum gf_status rewind_all(struct gf_picture_task *task, int outputs, struct gf_error *error)
+{
+    enum gf_status status = gf_input_rewind(task[0].input, error);
+    for (int i = 0; !status && i < outputs; i++) {
+        if (task[i].output && !task[i].ended)
+            status = gf_output_rewind(task[i].output, error);
+    }
+    return status;
+}
+
+static enum gf_status begin_attempt(struct gf_several *several, struct gf_pipeline *pipeline,
+                                    struct gf_picture_task *task, struct gf_error *error)
+{
+    *several = (struct gf_several){
+        .pipeline = pipeline, .first_span = pipeline->spans.count, .begin_s = gf_now()};
+    for (int i = 0; i < pipeline->outputs; i++)
+        several->branch[i] =
+            (struct gf_branch){.task = &task[i], .number = i, .pending = !task[i].ended};
+    const enum gf_status status = attempt(several, pipeline->outputs, error);
+    for (int i = 0; i < pipeline->outputs; i++) {
+        if (several->branch[i].planned)
+            gf_plan_free(&several->branch[i].plan);
+    }
+    close_source(several);
+    if (status && pipeline->buffers.backend)
+        gf_buffer_pool_close(&pipeline->buffers);
+    return status;
+}
+
+void gf_pipeline_run_tasks(struct gf_pipeline *pipeline, struct gf_picture_task *task)
+{
+    struct gf_several *const several = malloc(sizeof *several);
+    struct gf_error failure = {0};
+    enum gf_status status = several ? GF_OK : gf_fail_memory(&failure);
+    pipeline->band_rows = pipeline->options.band_rows;
+    pipeline->device_codec_used = pipeline->no_device_codec = false;
+    pipeline->hold = GF_HOLD_ON_DEVICE;
+    if (!status)
+        status = begin_attempt(several, pipeline, task, &failure);
+    while (several && status && gf_pipeline_recover(pipeline, status, &failure, &failure)) {
+        status = rewind_all(task, pipeline->outputs, &failure);
+        if (!status)
+            status = begin_attempt(several, pipeline, task, &failure);
+    }
+    for (int i = 0; status && i < pipeline->outputs; i++) {
+        if (task[i].ended)
+            continue;
+        task[i].ended = true;
+        task[i].status = status;
+        task[i].error = failure;
+        if (status == GF_ERROR_DEVICE || status == GF_ERROR_DEVICE_MEMORY)
+            (void)gf_fail(&task[i].error, status, "%s: %s", gf_input_name(task[i].input),
+                          failure.text);
+    }
+    free(several);
+}
