@@ -53,6 +53,7 @@ static void cuda_close(struct gf_backend *backend)
         for (int i = 0; i < BLOCKS_KEPT; i++)
             give_memory(cuda, cuda->block[i].data);
         give_memory(cuda, cuda->statistic.count);
+        gf_cuda_pinned_piece_free(cuda->options.device, cuda->statistic.taken);
         give_memory(cuda, cuda->statistic.tables);
         if (cuda->statistic.emptied)
             cudaEventDestroy(cuda->statistic.emptied);

@@ -25,7 +25,9 @@ struct statistic {
     gf_counter *counter;
     size_t bytes, capacity;
     unsigned long long *count; /* [channels][bins] */
-    cudaEvent_t emptied;       /* NULL until the first histogram */
+    unsigned long long *taken; /* the same in pinned memory of the host */
+    cudaStream_t first;        /* of the lane that has emptied it */
+    cudaEvent_t emptied;       /* NULL until there is a second lane */
     void *tables;
     int table_bits; /* of the pictures that the tables are for; 0: none */
 };

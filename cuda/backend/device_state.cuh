@@ -18,6 +18,7 @@ struct cuda_device {
     double base_s;
     double begin_s, end_s; /* of the start that succeeded */
     struct gf_arena memory;
+    struct gf_arena pinned; /* small pieces of host memory, which the device copies to and from */
     pthread_mutex_t lock; /* guards what follows */
     int users;            /* backends */
     /* What the driver said was free, when, and how much the arena held then. */
@@ -34,6 +35,10 @@ enum gf_status gf_cuda_device_starter(int index, struct gf_error *error);
 /* Backends come and go; with the last one goes the memory that is idle. */
 void gf_cuda_device_enter(int index);
 void gf_cuda_device_leave(int index);
+
+/* Small pieces of pinned memory; NULL where none is left. */
+void *gf_cuda_pinned_piece(int index, size_t size);
+void gf_cuda_pinned_piece_free(int index, void *piece);
 
 /* Memory of the current device, which is device `index`, in pieces of few large allocations; `own`:
  * in an allocation of its own, exactly as large. NULL where none is left. Freed memory may be used

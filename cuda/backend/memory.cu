@@ -7,7 +7,12 @@
 #include "engine/device_start.h"
 
 /* A cudaMalloc of megabytes takes a good part of a millisecond, and no two run at the same time. */
-enum { CHUNK_LEAST = 32 << 20, CHUNK_MOST = 1 << 30 };
+enum {
+    CHUNK_LEAST = 32 << 20,
+    CHUNK_MOST = 1 << 30,
+    PINNED_LEAST = 256 << 10,
+    PINNED_MOST = 4 << 20
+};
 
 static void *take(void *context, size_t size)
 {
@@ -30,6 +35,25 @@ static void give(void *context, void *memory)
     gf_start_note(GF_START_MEMORY, begin_s);
 }
 
+static void *take_pinned(void *context, size_t size)
+{
+    void *memory = NULL;
+    const double begin_s = gf_now();
+    (void)context;
+    if (cudaMallocHost(&memory, size) != cudaSuccess) {
+        cudaGetLastError();
+        return NULL;
+    }
+    gf_start_note(GF_START_PINNED, begin_s);
+    return memory;
+}
+
+static void give_pinned(void *context, void *memory)
+{
+    (void)context;
+    cudaFreeHost(memory);
+}
+
 /* Tools that look for accesses beyond a buffer see those of a buffer that has memory of its own. */
 static bool is_watched(void)
 {
@@ -49,12 +73,17 @@ static void open_devices(void)
 {
     const bool watched = is_watched();
     for (int i = 0; i < GF_STARTS_MOST; i++) {
-        struct gf_arena *const memory = &devices[i].memory;
+        struct gf_arena *const memory = &devices[i].memory, *const pinned = &devices[i].pinned;
         memory->take = take;
         memory->give = give;
         memory->least = watched ? 0 : CHUNK_LEAST;
         memory->most = watched ? 0 : CHUNK_MOST;
+        pinned->take = take_pinned;
+        pinned->give = give_pinned;
+        pinned->least = watched ? 0 : PINNED_LEAST;
+        pinned->most = watched ? 0 : PINNED_MOST;
         pthread_mutex_init(&memory->lock, NULL);
+        pthread_mutex_init(&pinned->lock, NULL);
         pthread_mutex_init(&devices[i].lock, NULL);
     }
 }
@@ -79,11 +108,23 @@ void gf_cuda_device_leave(int index)
     pthread_mutex_lock(&device->lock);
     const bool last = !--device->users;
     pthread_mutex_unlock(&device->lock);
-    if (last)
+    if (last) {
         gf_arena_trim(&device->memory);
+        gf_arena_trim(&device->pinned);
+    }
 }
 
 /* ---- allocations ---- */
+
+void *gf_cuda_pinned_piece(int index, size_t size)
+{
+    return gf_arena_alloc(&gf_cuda_device_state(index)->pinned, size);
+}
+
+void gf_cuda_pinned_piece_free(int index, void *piece)
+{
+    gf_arena_free(&gf_cuda_device_state(index)->pinned, piece);
+}
 
 void *gf_cuda_memory_alloc(int index, size_t size, bool own)
 {

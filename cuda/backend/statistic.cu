@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "chain/variants.h"
+#include "cuda/backend/probe.cuh"
 #include "cuda/common/check.cuh"
 #include "pixel/histogram.h"
 
@@ -33,6 +34,40 @@ static enum gf_status load_lightness_tables(struct cuda_lane *lane, struct stati
     return GF_OK;
 }
 
+/* Makes room for statistic->bytes, here and on the device. */
+static enum gf_status reserve(struct cuda_backend *cuda, struct gf_error *error)
+{
+    struct statistic *const statistic = &cuda->statistic;
+    const int device = cuda->options.device;
+    if (statistic->capacity >= statistic->bytes)
+        return GF_OK;
+    give_memory(cuda, statistic->count);
+    gf_cuda_pinned_piece_free(device, statistic->taken);
+    statistic->capacity = 0;
+    statistic->count = (unsigned long long *)take_memory(cuda, statistic->bytes);
+    statistic->taken = (unsigned long long *)gf_cuda_pinned_piece(device, statistic->bytes);
+    if (!statistic->count)
+        return gf_cuda_fail(error, device, "cudaMalloc", cudaErrorMemoryAllocation);
+    if (!statistic->taken)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    statistic->capacity = statistic->bytes;
+    return GF_OK;
+}
+
+/* The other lanes wait until the first has emptied the histogram. */
+static enum gf_status wait_for_first(struct gf_lane *lane, struct statistic *statistic,
+                                     struct gf_error *error)
+{
+    if (!statistic->emptied)
+        GF_CUDA_TRY(cudaEventCreateWithFlags(&statistic->emptied, cudaEventDisableTiming),
+                    device_of(lane), error);
+    if (lane->index == 1)
+        GF_CUDA_TRY(cudaEventRecord(statistic->emptied, statistic->first), device_of(lane), error);
+    GF_CUDA_TRY(cudaStreamWaitEvent(gf_cuda_stream(lane), statistic->emptied, 0), device_of(lane),
+                error);
+    return GF_OK;
+}
+
 /* The first lane prepares the histogram and reads it in the end; all lanes add to it by 64-bit
  * atomic operations. */
 enum gf_status gf_cuda_statistic_open(struct gf_lane *lane, const struct gf_stage *stage,
@@ -42,34 +77,21 @@ enum gf_status gf_cuda_statistic_open(struct gf_lane *lane, const struct gf_stag
     const struct gf_format format = stage->in;
     struct cuda_lane *const cuda = (struct cuda_lane *)lane;
     struct statistic *const statistic = &backend_of(lane->backend)->statistic;
-    if (lane->index) {
-        GF_CUDA_TRY(cudaStreamWaitEvent(cuda->stream, statistic->emptied, 0), device_of(lane),
-                    error);
-        return GF_OK;
-    }
-    const enum gf_status status =
-        gf_cuda_check_architecture(backend_of(lane->backend), stage, error);
+    if (lane->index)
+        return wait_for_first(lane, statistic, error);
+    enum gf_status status = gf_cuda_check_architecture(backend_of(lane->backend), stage, error);
     if (status)
         return status;
     statistic->kind = kind;
     statistic->counter = gf_stage_counter(stage);
     statistic->bytes =
         ((size_t)gf_statistic_channels(kind, format) << format.bits) * sizeof *statistic->count;
-    if (statistic->capacity < statistic->bytes) {
-        give_memory(backend_of(lane->backend), statistic->count);
-        statistic->capacity = 0;
-        statistic->count =
-            (unsigned long long *)take_memory(backend_of(lane->backend), statistic->bytes);
-        if (!statistic->count)
-            return gf_cuda_fail(error, device_of(lane), "cudaMalloc", cudaErrorMemoryAllocation);
-        statistic->capacity = statistic->bytes;
-    }
+    statistic->first = cuda->stream;
+    status = reserve(backend_of(lane->backend), error);
+    if (status)
+        return status;
     GF_CUDA_TRY(cudaMemsetAsync(statistic->count, 0, statistic->bytes, cuda->stream),
                 device_of(lane), error);
-    if (!statistic->emptied)
-        GF_CUDA_TRY(cudaEventCreateWithFlags(&statistic->emptied, cudaEventDisableTiming),
-                    device_of(lane), error);
-    GF_CUDA_TRY(cudaEventRecord(statistic->emptied, cuda->stream), device_of(lane), error);
     return kind == GF_STATISTIC_LIGHTNESS
                ? load_lightness_tables(cuda, statistic, format.bits, error)
                : GF_OK;
@@ -93,17 +115,13 @@ enum gf_status gf_cuda_statistic_take(struct gf_lane *lane, struct gf_histogram 
     const cudaStream_t stream = ((struct cuda_lane *)lane)->stream;
     if (lane->index)
         return GF_OK;
-    unsigned long long *const count = (unsigned long long *)malloc(statistic->bytes);
-    if (!count)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    cudaError_t code =
-        cudaMemcpyAsync(count, statistic->count, statistic->bytes, cudaMemcpyDeviceToHost, stream);
-    if (code == cudaSuccess)
-        code = cudaStreamSynchronize(stream);
-    for (size_t i = 0; code == cudaSuccess && i < statistic->bytes / sizeof *count; i++)
-        into->count[i] += count[i];
-    free(count);
-    return code == cudaSuccess ? GF_OK : gf_cuda_fail(error, device_of(lane), "histogram", code);
+    GF_CUDA_TRY(cudaMemcpyAsync(statistic->taken, statistic->count, statistic->bytes,
+                                cudaMemcpyDeviceToHost, stream),
+                device_of(lane), error);
+    GF_CUDA_TRY(cudaStreamSynchronize(stream), device_of(lane), error);
+    for (size_t i = 0; i < statistic->bytes / sizeof *statistic->taken; i++)
+        into->count[i] += statistic->taken[i];
+    return GF_OK;
 }
 
 void gf_cuda_statistic_close(struct gf_lane *lane)

@@ -80,9 +80,16 @@ int gf_batch_divide_work(struct gf_batch *batch)
     return workers ? workers : 1;
 }
 
-/* Each queue to the device makes the start of CUDA longer, by 0.1 s from 1 to 8; but lanes of
- * several pictures wait in one queue for one another, and filters for the JPEG codec's kernels. The
- * first answer stays: CUDA reads it when it starts. */
+/* What makes the start of CUDA cheaper goes into the environment, unless the user has set it. CUDA
+ * reads it when it starts, so that the first answer stays. */
+static void set_unless_set(const char *name, const char *value)
+{
+    if (!getenv(name))
+        (void)setenv(name, value, 0);
+}
+
+/* Each queue to the device makes the start longer, by 0.1 s from 1 to 8; but lanes of several
+ * pictures wait in one queue for one another, and filters for the JPEG codec's kernels. */
 static void choose_queues(size_t pictures, bool device_codec)
 {
     enum { MANY = 1500 };
@@ -91,8 +98,18 @@ static void choose_queues(size_t pictures, bool device_codec)
         queues = "1";
     else if (device_codec && pictures >= MANY)
         queues = "4";
-    if (!getenv("CUDA_DEVICE_MAX_CONNECTIONS"))
-        (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", queues, 0);
+    set_unless_set("CUDA_DEVICE_MAX_CONNECTIONS", queues);
+}
+
+/* The driver starts with every device that it sees. Where only the first is used it need not see
+ * the others, and no device gets another number. */
+static void start_devices(const int *device, int devices)
+{
+    if (devices == 1 && !device[0])
+        set_unless_set("CUDA_VISIBLE_DEVICES", "0");
+    set_unless_set("CUDA_MODULE_LOADING", "LAZY"); /* the default of newer drivers */
+    for (int i = 0; i < devices; i++)
+        gf_backend_cuda_begin(device[i]);
 }
 
 static bool asks_for_cuda(const struct gf_batch_request *request)
@@ -115,10 +132,10 @@ void gf_batch_begin_devices(const struct gf_batch_request *request)
 {
     if (request->dry_run || request->inputs->count < 2 || request->open || !asks_for_cuda(request))
         return;
-    for (int i = 0; i < request->devices; i++)
-        gf_backend_cuda_begin(request->device[i]);
-    if (!request->devices)
-        gf_backend_cuda_begin(request->options.device_index);
+    if (request->devices)
+        start_devices(request->device, request->devices);
+    else
+        start_devices(&request->options.device_index, 1);
 }
 
 /* Batches keep a device of their own busy; a single picture would wait for its start. */
@@ -162,13 +179,15 @@ void gf_batch_choose_devices(struct gf_batch *batch)
     }
     batch->device_codec = choice.device_codec;
     batch->pixels = choice.pixels;
+    int index[GF_BATCH_DEVICES_MAX] = {request->options.device_index};
+    for (int i = 0; i < request->devices && i < GF_BATCH_DEVICES_MAX; i++)
+        index[batch->devices++] = request->device[i];
+    batch->devices = batch->devices ? batch->devices : 1;
+    for (int i = 0; i < batch->devices; i++)
+        batch->device[i].index = index[i];
     choose_queues(batch->count, batch->device_codec);
-    for (int i = 0; i < request->devices && batch->devices < GF_BATCH_DEVICES_MAX; i++)
-        batch->device[batch->devices++].index = request->device[i];
-    if (!batch->devices)
-        batch->device[batch->devices++].index = request->options.device_index;
-    for (int i = 0; i < batch->devices && !batch->remote && !request->open; i++)
-        gf_backend_cuda_begin(batch->device[i].index);
+    if (!batch->remote && !request->open)
+        start_devices(index, batch->devices);
 }
 
 /* Counting the devices takes a tenth of a second and is left out where device 0 is enough. */

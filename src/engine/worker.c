@@ -159,11 +159,12 @@ static enum gf_status deliver(struct gf_worker *worker, int b, struct gf_rows ro
     return status;
 }
 
-/* Whether nothing but the histogram is wanted of the lane, which waits when that is taken. */
+/* Whether nothing but the histogram is wanted of the lane, which waits when that is taken. What the
+ * band was read from must last until then. */
 static bool histogram_waits(const struct gf_segment_run *segment_run)
 {
     return segment_run->run->serial && segment_run->segment->statistic &&
-           segment_run->in.kind == GF_PLACEMENT_BACKEND &&
+           (segment_run->in.kind == GF_PLACEMENT_BACKEND || segment_run->bands.count == 1) &&
            segment_run->out.kind == GF_PLACEMENT_BACKEND;
 }
 

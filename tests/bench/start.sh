@@ -4,7 +4,7 @@
 # teardown; and what queues to the device cost. Medians of every figure. Argument: the program. Environment:
 #   OTHER=PROGRAM         an earlier build, which is run in turn with this one: its whole processes alone
 #   RUNS=9                counted runs of one picture, after two that are not; of the batch a third of them
-#   FILES=2000            pictures of the batch
+#   FILES=2000            JPEGs of the batch; there is one of twice as many small PNMs, too
 #   RESULTS=FILE.txt      where the table goes, too (tests/bench/results/start-DATE.txt)
 #   GF_COMMIT=NAME        the commit, where git does not know it
 set -u
@@ -25,6 +25,11 @@ mkdir -m 700 "$XDG_CACHE_HOME" "$work/in" || exit 1
 printf 'P6\n1 1\n255\nabc' >"$work/dot.ppm"
 "$program" --device=cpu --strip -q -i "$here/../../samples/harbour.png" -o "$work/one.jpg" --quality=90 --subsampling=420 \
     'resize=w=1920:h=1080:fit=cover' || exit 1
+mkdir "$work/small" || exit 1
+"$program" --device=cpu --strip -q -i "$here/../../samples/harbour.png" -o "$work/small.ppm" 'resize=w=256:h=256:fit=cover' || exit 1
+for ((i = 0; i < 2 * files; i++)); do
+    cp "$work/small.ppm" "$work/small/$(printf %06d "$i").ppm" || exit 1
+done
 for ((i = 0; i < files; i++)); do
     cp "$work/one.jpg" "$work/in/$(printf %06d "$i").jpg" || exit 1
 done
@@ -63,9 +68,10 @@ table() { # TITLE, RUNS, ARGUMENT...
         [ -z "$other" ] || once "$other" -q "$@"
         [ -z "$other" ] || [ $i -le 0 ] || echo "$wall" >>"$work/others"
     done
-    printf '\n%s: %s ms, the whole process' "$title" "$(median <"$work/walls")"
+    process=$(median <"$work/walls")
+    printf '\n%s: %s ms, the whole process' "$title" "$process"
     [ -z "$other" ] || printf ', beside %s ms of %s: %s times' "$(median <"$work/others")" "$other" \
-        "$(awk -v a="$(median <"$work/walls")" -v b="$(median <"$work/others")" 'BEGIN {printf "%.2f", a / b}')"
+        "$(awk -v a="$process" -v b="$(median <"$work/others")" 'BEGIN {printf "%.2f", a / b}')"
     printf '\n%-26s %8s %12s %12s %12s %12s\n' 'part, ms from main()' times began ended 'in all' longest
     cat "$work"/parts.* | awk -F'|' '!seen[$1]++ {print $1}' >"$work/names"
     while read -r name; do
@@ -96,9 +102,13 @@ queues() { # how long the context takes, and the whole process, by the number of
 
 {
     echo "$("$program" --devices | sed -n 's/^cuda:0  *//p' | head -1); $(nproc) threads; commit ${GF_COMMIT:-$(git -C "$here" describe --always --dirty 2>/dev/null || echo unknown)}"
-    table "a picture of 1x1, invert" "$runs" --server=off --device=cuda -i "$work/dot.ppm" -o "$work/dot-out.ppm" invert
+    table "a picture of 1x1, invert (bar: 0.70 times the commit before issue 13)" "$runs" --server=off --device=cuda -i "$work/dot.ppm" -o "$work/dot-out.ppm" invert
+    start=$process
     table "a JPEG of 1080p, blur=2,equalize" "$runs" --server=off --device=cuda -i "$work/one.jpg" -o "$work/one-out.jpg" blur=2,equalize
     table "$files JPEGs of 1080p, blur=2,equalize" $(((runs + 2) / 3)) --device=cuda --codec=gpu -i "$work/in" -o "$work/out/" blur=2,equalize
+    awk -v n="$files" -v ms="$process" 'BEGIN {printf "%.0f pictures/s, the start included (bar: 3500 of 2000)\n", 1000 * n / ms}'
+    table "$((2 * files)) PNMs of 256x256, blur=2,equalize" $(((runs + 2) / 3)) --device=cuda -i "$work/small" -o "$work/out/" blur=2,equalize
+    awk -v one="$start" -v ms="$process" 'BEGIN {printf "%.0f ms more than the picture of 1x1 (bar: 140 of 4000)\n", ms - one}'
     queues
 } | tee "$results"
 echo "written to $results"
