@@ -56,6 +56,13 @@ static void test_same_picture(void **state)
         }
         picture_free(&in);
     }
+    struct gf_image in = picture_random(format_of(67, 41, 4, 8), 0, 3);
+    for (int i = 0; i < 2 * 4; i++) {
+        char chain[200];
+        snprintf(chain, sizeof chain, "%sborder=%s", stencils[i / 4], borders[i % 4]);
+        check_chain(chain, &in);
+    }
+    picture_free(&in);
 }
 
 static void test_parts(void **state)

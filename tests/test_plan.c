@@ -134,12 +134,9 @@ static void test_alpha(void **state)
     for (int channels = 2; channels <= 4; channels += 2) {
         assert_plan("invert", channels, "invert");
         assert_plan("hflip", channels, "hflip");
-        assert_plan("blur", channels, "premultiply blur unpremultiply");
         assert_plan("gamma=2,blur,boxblur,invert", channels,
                     "gamma+premultiply blur boxblur unpremultiply+invert");
         assert_plan("blur,hflip,blur", channels, "premultiply blur hflip blur unpremultiply");
-        assert_plan("blur,equalize,blur", channels,
-                    "premultiply blur unpremultiply|equalize+premultiply blur unpremultiply");
         assert_plan("blur,transpose,blur", channels,
                     "premultiply blur|transpose blur unpremultiply");
         /* What a stencil may leave above alpha is limited before the next one sees it. */
@@ -148,6 +145,17 @@ static void test_alpha(void **state)
         assert_plan("unsharp,hflip,sobel,invert", channels,
                     "premultiply unsharp hflip limit sobel unpremultiply+invert");
     }
+    assert_plan("blur", 2, "premultiply blur unpremultiply");
+    assert_plan("blur,equalize,blur", 2,
+                "premultiply blur unpremultiply|equalize+premultiply blur unpremultiply");
+    /* The kernels for RGBA8 of some blurs do the conversions as well. */
+    assert_plan("blur", 4, "premultiply+blur+unpremultiply");
+    assert_plan("blur,equalize,blur", 4,
+                "premultiply+blur+unpremultiply|equalize+premultiply blur unpremultiply");
+    assert_plan("blur=2.1", 4, "premultiply blur unpremultiply");
+    assert_plan("boxblur", 4, "premultiply boxblur unpremultiply");
+    assert_plan("blur=border=wrap", 4, "premultiply|blur unpremultiply");
+    assert_plan("blur=variant=tiled", 4, "premultiply blur unpremultiply");
     make_plan("blur,boxblur", format_of(9, 9, 4, 8), 1);
     assert_int_equal(plan.stage[0].out.bits, 16);
     assert_int_equal(plan.stage[2].out.bits, 16);

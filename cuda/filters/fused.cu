@@ -24,7 +24,8 @@ static const void *table_of(const struct gf_launch *launch, enum gf_fused_part p
     struct gf_stage stage;
     const struct gf_launch own = part_of(launch, part, &stage);
     const struct gf_point_program *const program = (const struct gf_point_program *)stage.constants;
-    return stage.filter ? (const char *)own.constants + program->table_at : NULL;
+    const bool is_table = stage.filter && stage.in.bits == stage.out.bits; /* else of alpha */
+    return is_table ? (const char *)own.constants + program->table_at : NULL;
 }
 
 extern "C" int gf_fused_separate_cuda(const struct gf_launch *launch)
@@ -33,8 +34,11 @@ extern "C" int gf_fused_separate_cuda(const struct gf_launch *launch)
     struct gf_launch first = part_of(launch, GF_FUSED_BEFORE, &before);
     struct gf_launch second = part_of(launch, GF_FUSED_STENCIL, &stencil);
     struct gf_launch third = part_of(launch, GF_FUSED_AFTER, &after);
-    const size_t used = gf_fused_middle(launch->stage, &launch->out, launch->scratch, &first.out);
+    struct gf_fused_middle middle;
+    const size_t used = gf_fused_middle(launch->stage, &launch->out, launch->scratch, &middle);
     int status = cudaSuccess;
+    first.out = middle.read;
+    second.out = third.in = middle.written;
     if (before.filter) {
         status = before.filter->cuda[0].launch(&first);
         second.in = first.out;
@@ -42,7 +46,6 @@ extern "C" int gf_fused_separate_cuda(const struct gf_launch *launch)
     second.scratch = (char *)launch->scratch + used;
     if (status == cudaSuccess)
         status = stencil.filter->cuda[0].launch(&second);
-    third.in = launch->out; /* a table can be applied in place */
     if (status == cudaSuccess && after.filter)
         status = after.filter->cuda[0].launch(&third);
     return status;

@@ -3,6 +3,7 @@
 #include "base/fail.h"
 #include "pixel/fused.h"
 #include "pixel/point.h"
+#include "pixel/premultiply.h"
 
 /* Whether the stage is a table that the stencil beside it may apply. */
 static bool is_table(const struct gf_plan *plan, int i)
@@ -24,6 +25,20 @@ static enum gf_fusing fusing_of(const struct gf_stage *stage)
     return (enum gf_fusing)((int)stage->filter->fuses(stage->params) & usable);
 }
 
+/* Whether stages i to i + 2 premultiply RGBA8, are a stencil that takes it as it is, and divide its
+ * colour by alpha again. */
+static bool is_alpha_stencil(const struct gf_plan *plan, int i)
+{
+    if (i + 2 >= plan->stage_count)
+        return false;
+    const struct gf_stage *const stage = &plan->stage[i], *const stencil = stage + 1;
+    return stage->in.channels == 4 && stage->in.bits == 8 && stage[2].out.bits == 8 &&
+           gf_point_is_only(stage, &gf_premultiply) &&
+           gf_point_is_only(stage + 2, &gf_unpremultiply) && stencil->filter->fuses &&
+           !stencil->variant && gf_stage_border(stencil) != GF_BORDER_WRAP &&
+           stencil->filter->fuses(stencil->params) & GF_FUSES_ALPHA;
+}
+
 enum gf_status gf_plan_fuse(struct gf_plan *plan, struct gf_error *error)
 {
     struct gf_stage *const stage = plan->stage;
@@ -33,8 +48,11 @@ enum gf_status gf_plan_fuse(struct gf_plan *plan, struct gf_error *error)
     for (int i = 0; !status && i < count;) {
         const enum gf_fusing own = fusing_of(&stage[i]);
         const enum gf_fusing next = i + 1 < count ? fusing_of(&stage[i + 1]) : GF_FUSES_NOTHING;
-        const int before = !own && next & GF_FUSES_BEFORE && is_table(plan, i), at = i + before;
-        const int after = (before ? next : own) & GF_FUSES_AFTER && is_table(plan, at + 1);
+        const int alpha = is_alpha_stencil(plan, i);
+        const int before = alpha || (!own && next & GF_FUSES_BEFORE && is_table(plan, i));
+        const int at = i + before;
+        const int after =
+            alpha || ((before ? next : own) & GF_FUSES_AFTER && is_table(plan, at + 1));
         if (!before && !after) {
             stage[made++] = stage[i++];
             continue;

@@ -8,8 +8,9 @@
 extern "C" {
 #endif
 
-/* Makes one stage of a stencil and the tables on either side (pixel/fused.h). Between two stencils
- * a table goes to the first, which writes fewer samples than the second reads. */
+/* Makes one stage of a stencil and the tables on either side (pixel/fused.h), or the conversions of
+ * alpha. Between two stencils a table goes to the first, which writes fewer samples than the second
+ * reads. */
 enum gf_status gf_plan_fuse(struct gf_plan *plan, struct gf_error *error) GF_CHECKED;
 
 #ifdef __cplusplus

@@ -104,7 +104,9 @@ static size_t separable_scratch(const struct gf_stage *stage, int rows)
  * takes as long as a pass of its own. */
 static enum gf_fusing blur_fuses(const void *params)
 {
-    return blur_radius(params) <= GF_GAUSS_FUSED_MAX ? GF_FUSES_BOTH : GF_FUSES_NOTHING;
+    const int radius = blur_radius(params);
+    const int tables = radius <= GF_GAUSS_FUSED_MAX ? GF_FUSES_BOTH : GF_FUSES_NOTHING;
+    return (enum gf_fusing)(tables | (radius <= GF_GAUSS_STRIP_MAX ? GF_FUSES_ALPHA : 0));
 }
 
 extern gf_launcher gf_blur_cuda, gf_blur_fused_cuda, gf_blur_global_cuda, gf_blur_constant_cuda,

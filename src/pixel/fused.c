@@ -59,21 +59,43 @@ static bool fused_needs_whole(const void *params)
     return gf_stage_needs_whole(stencil_of(params));
 }
 
-/* The bytes of the rows before the stencil, for that many rows of the result. */
-static size_t middle_bytes(const struct gf_stage *stage, int rows)
+/* The bytes of the rows that the stencil reads, for that many rows of the result. */
+static size_t read_bytes(const struct gf_stage *stage, int rows)
 {
     const struct gf_fused_run *const run = stage->params;
-    const int reach = gf_stage_radius(&run->part[GF_FUSED_STENCIL]), height = stage->in.height;
+    const struct gf_stage *const stencil = &run->part[GF_FUSED_STENCIL];
+    const int reach = gf_stage_radius(stencil), height = stage->in.height;
     const int most = rows < height - 2 * reach ? rows + 2 * reach : height;
-    return run->part[GF_FUSED_BEFORE].filter ? (size_t)most * aligned(gf_row_bytes(stage->in)) : 0;
+    return run->part[GF_FUSED_BEFORE].filter ? (size_t)most * aligned(gf_row_bytes(stencil->in))
+                                             : 0;
+}
+
+/* A part behind the stencil that keeps the format works in place. */
+static size_t written_bytes(const struct gf_stage *stage, int rows)
+{
+    const struct gf_format made = stencil_of(stage->params)->out;
+    return made.bits == stage->out.bits ? 0 : (size_t)rows * aligned(gf_row_bytes(made));
+}
+
+static size_t middle_bytes(const struct gf_stage *stage, int rows)
+{
+    return read_bytes(stage, rows) + written_bytes(stage, rows);
 }
 
 size_t gf_fused_middle(const struct gf_stage *stage, const struct gf_view *out, void *scratch,
-                       struct gf_view *middle)
+                       struct gf_fused_middle *middle)
 {
+    const struct gf_format read = stencil_of(stage->params)->in;
+    const struct gf_format written = stencil_of(stage->params)->out;
+    const struct gf_rows made = {out->y, out->y + out->rows};
+    const size_t used = read_bytes(stage, out->rows);
     struct gf_rows rows;
-    gf_stage_input_rows(stage, out->y, out->y + out->rows, &rows.first, &rows.end);
-    *middle = gf_view_make(scratch, aligned(gf_row_bytes(stage->in)), stage->in, rows);
+    gf_stage_input_rows(stage, made.first, made.end, &rows.first, &rows.end);
+    middle->read = gf_view_make(scratch, aligned(gf_row_bytes(read)), read, rows);
+    middle->written = !written_bytes(stage, out->rows)
+                          ? *out
+                          : gf_view_make((unsigned char *)scratch + used, aligned(gf_row_bytes(written)),
+                                         written, made);
     return middle_bytes(stage, out->rows);
 }
 
@@ -97,13 +119,14 @@ static void fused_cpu(const struct gf_stage *stage, const struct gf_view *in,
     const struct gf_stage before = gf_fused_part(stage, GF_FUSED_BEFORE);
     const struct gf_stage stencil = gf_fused_part(stage, GF_FUSED_STENCIL);
     const struct gf_stage after = gf_fused_part(stage, GF_FUSED_AFTER);
-    struct gf_view middle;
+    struct gf_fused_middle middle;
     const size_t used = gf_fused_middle(stage, out, scratch, &middle);
     if (before.filter)
-        before.filter->cpu(&before, in, &middle, NULL);
-    stencil.filter->cpu(&stencil, before.filter ? &middle : in, out, (char *)scratch + used);
+        before.filter->cpu(&before, in, &middle.read, NULL);
+    stencil.filter->cpu(&stencil, before.filter ? &middle.read : in, &middle.written,
+                        (char *)scratch + used);
     if (after.filter)
-        after.filter->cpu(&after, out, out, NULL); /* a table can be applied in place */
+        after.filter->cpu(&after, &middle.written, out, NULL);
 }
 
 extern gf_launcher gf_fused_cuda, gf_fused_separate_cuda;
@@ -121,8 +144,9 @@ const struct gf_filter gf_fused = {
     .cpu = fused_cpu,
     .cpu_intrinsics = true,
     .cuda = GF_CUDA({GF_VARIANT("fused", gf_fused_cuda,
-                                "tables in shared memory for what the stencil reads and writes; "
-                                "where it has no such kernel, as separate")},
+                                "tables in shared memory for what the stencil reads and writes, "
+                                "or colour times alpha in registers; where it has no such "
+                                "kernel, as separate")},
                     {GF_VARIANT("separate", gf_fused_separate_cuda,
                                 "a kernel for each part, through global memory (Best Practices "
                                 "9.2.1)")}),

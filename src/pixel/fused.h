@@ -1,5 +1,6 @@
 /* A stencil with the point filters before and after it as one stage, where each of them is one
- * table of 8-bit samples: the picture is read and written once. On the CPU, and on devices whose
+ * table of 8-bit samples, or where they only premultiply RGBA8 and divide by alpha again: the
+ * picture is read and written once. On the CPU, and on devices whose
  * stencil has no such kernel, the parts run one after the other, on the rows of a band. */
 #ifndef GF_PIXEL_FUSED_H
 #define GF_PIXEL_FUSED_H
@@ -30,10 +31,14 @@ extern const struct gf_filter gf_fused;
  */
 struct gf_stage gf_fused_part(const struct gf_stage *stage, enum gf_fused_part part);
 
-/* Cuts the rows that come from the table before the stencil off the scratch memory, for the rows of
- * `out`; returns the bytes that they take. */
+/* What the parts leave for each other, for the rows of `out`: what the stencil reads, if there is a
+ * part before it, and what it writes, which is `out` where the format is the same. */
+struct gf_fused_middle {
+    struct gf_view read, written;
+};
+/* Cuts it off the scratch memory; returns the bytes that it takes. */
 size_t gf_fused_middle(const struct gf_stage *stage, const struct gf_view *out, void *scratch,
-                       struct gf_view *middle);
+                       struct gf_fused_middle *middle);
 
 #ifdef __cplusplus
 }

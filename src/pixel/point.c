@@ -199,6 +199,12 @@ static int pictures(const void *params, const struct gf_picture **list)
     return count;
 }
 
+bool gf_point_is_only(const struct gf_stage *stage, const struct gf_filter *filter)
+{
+    const struct gf_point_run *const run = stage->params;
+    return stage->filter == &gf_point && run->count == 1 && run->item[0].filter == filter;
+}
+
 const char *gf_point_refuses_gray(const struct gf_stage *stage)
 {
     return gf_colour_channels(stage->in) == 1 ? "takes pictures with colour only" : NULL;

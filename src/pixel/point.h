@@ -29,6 +29,9 @@ extern const struct gf_filter gf_point;
  * channels. A run that wants a histogram does not count. */
 bool gf_point_is_table(const struct gf_stage *stage);
 
+/* Whether that filter is all of the run whose stage this is. */
+bool gf_point_is_only(const struct gf_stage *stage, const struct gf_filter *filter);
+
 /* What point() appends its operations to. */
 struct gf_point_builder;
 

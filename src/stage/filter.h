@@ -45,8 +45,15 @@ struct gf_filter_cost {
 };
 #define GF_COST_PIXEL 0.8
 
-/* Where a stencil's kernels look samples up in a table: as they read, as they write; or both. */
-enum gf_fusing { GF_FUSES_NOTHING, GF_FUSES_BEFORE, GF_FUSES_AFTER, GF_FUSES_BOTH };
+/* Where a stencil's kernels look samples up in a table: as they read, as they write; or both. ALPHA:
+ * they read and write RGBA8 instead of the premultiplied colour between. */
+enum gf_fusing {
+    GF_FUSES_NOTHING,
+    GF_FUSES_BEFORE,
+    GF_FUSES_AFTER,
+    GF_FUSES_BOTH,
+    GF_FUSES_ALPHA
+};
 
 struct gf_filter {
     const char *name, *alias, *summary, *definition;
@@ -126,7 +133,8 @@ struct gf_filter {
     /* GF_STENCIL: which tables cuda_fused may be given for pictures of 8 bits without alpha; the
      * planner gives none before a border that is constant. NULL: none. */
     enum gf_fusing (*fuses)(const void *params);
-    /* The default kernels with launch->before and launch->after. They return
+    /* The default kernels with launch->before and launch->after, and with ALPHA those whose
+     * launch->in is RGBA8 though the stage's is premultiplied. They return
      * cudaErrorNotSupported, and do nothing, where the device has no such kernel. */
     gf_launcher *cuda_fused;
 };

@@ -1,6 +1,8 @@
-/* blur with tables of samples, on tensor cores, radius up to GF_GAUSS_FUSED_MAX. */
+/* blur with tables of samples, on tensor cores, radius up to GF_GAUSS_FUSED_MAX; and of RGBA8 whose
+ * colour is premultiplied on the way in and divided by alpha on the way out. */
 #include "cuda/filters/gauss/blur.cuh"
 #include "cuda/filters/gauss/gauss_mma.cuh"
+#include "cuda/filters/gauss/gauss_strip16.cuh"
 
 /* A multiprocessor has no room for two blocks with all copies of two tables. */
 typedef mma_rgb_some<false> rgb_some;
@@ -10,6 +12,8 @@ extern "C" int gf_blur_fused_cuda(const struct gf_launch *launch)
 {
     const struct gf_blur *const blur = (const struct gf_blur *)launch->stage->constants;
     const struct gf_gauss *const gauss = &blur->gauss;
+    if (launch->in.format.bits != launch->stage->in.bits)
+        return launch_straight(launch, view_pair_of(launch, blur->border), gauss, rounded());
     if (!mma_is_faster<rounded, fuse<true, true>>(launch, gauss))
         return cudaErrorNotSupported;
     mma_args<rounded> args = mma_args_of(launch, gauss, blur->border, rounded());

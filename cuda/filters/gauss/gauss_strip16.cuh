@@ -132,14 +132,14 @@ load_fours(const struct view_pair &p, const struct strip16_source<Shape> &source
 template <class Shape>
 static __device__ __forceinline__ void convert_four(const struct four_samples &four, float v[4])
 {
-    if (Shape::STRAIGHT) {
+    if constexpr (Shape::STRAIGHT) {
         premultiply_pixel(four.word[0], v);
-        return;
-    }
+    } else {
 #pragma unroll
-    for (int i = 0; i < 2; i++) {
-        v[2 * i] = float_of_low(four.word[i]);
-        v[2 * i + 1] = float_of_high(four.word[i]);
+        for (int i = 0; i < 2; i++) {
+            v[2 * i] = float_of_low(four.word[i]);
+            v[2 * i + 1] = float_of_high(four.word[i]);
+        }
     }
 }
 
@@ -382,6 +382,16 @@ static int launch_strip16(const struct gf_launch *launch, const struct view_pair
                    : launch_strip16_of<strip16<CHANNELS, GF_GAUSS_STRIP_MAX, false>>(launch, p,
                                                                                      gauss, finish);
     });
+}
+
+/* Of RGBA8, as which launch->in and launch->out are given. */
+template <class Finish>
+static int launch_straight(const struct gf_launch *launch, const struct view_pair &p,
+                           const struct gf_gauss *gauss, const Finish &finish)
+{
+    return gauss->radius <= 3
+               ? launch_strip16_of<strip16<4, 3, true>>(launch, p, gauss, finish)
+               : launch_strip16_of<strip16<4, GF_GAUSS_STRIP_MAX, true>>(launch, p, gauss, finish);
 }
 
 #endif
