@@ -43,6 +43,7 @@ static size_t lay_out(const struct gf_point_builder *builder, struct gf_format i
     }
     program->field_bytes = (unsigned)(gf_point_field_floats(in) * sizeof(float));
     program->fields = builder->fields;
+    program->field_is_part = !builder->field_beyond;
     if (builder->fields)
         program->field_at = place(&end, (size_t)builder->fields * program->field_bytes);
     if (builder->words)

@@ -21,6 +21,8 @@ static enum gf_status add_field(struct gf_point_builder *builder,
     memset(curve, 0, floats * sizeof *curve);
     for (int i = 0; i <= GF_POINT_CURVE_STEPS; i++)
         curve[i] = (float)field->curve(field->context, (double)i / GF_POINT_CURVE_STEPS);
+    for (int i = 0; i <= GF_POINT_CURVE_STEPS; i++)
+        builder->field_beyond |= !(curve[i] >= 0 && curve[i] <= 1);
     for (int x = 0; x < format.width; x++)
         columns[x] = (float)field->column(field->context, x);
     for (int y = 0; y < format.height; y++)

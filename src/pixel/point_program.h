@@ -91,6 +91,7 @@ struct gf_point_program {
     unsigned level_at;  /* RELIGHT: float [M + 1], the new fy */
     unsigned encode_at; /* ENCODE_8: bytes [ENCODE_STEPS + 1] */
     int fields;
+    bool field_is_part;             /* the values of all fields are within 0..1 */
     unsigned field_at, field_bytes; /* floats: a curve, the picture's columns, its rows */
     unsigned data_at;               /* of CURVE and TABLE3D: words */
     int layers;

@@ -226,7 +226,8 @@ static void run_chain(const struct spec *spec, const struct pictures *frames, st
     struct gf_plan plan;
     struct gf_error error = {0};
     char path[40] = "";
-    const bool has_file = strchr(spec->chain, '@') && *spec->chain != 'c';
+    const char *const at = strchr(spec->chain, '@');
+    const bool has_file = at && (at[1] < '0' || at[1] > '9');
     if (has_file && !make_file(spec->chain, frames->format, text, path)) {
         bench_fail(row, "cannot write to /tmp", "");
         return;

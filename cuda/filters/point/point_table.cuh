@@ -10,7 +10,7 @@ enum {
     TABLE_THREADS = 256,
     TABLE_WAVES =
         8, /* waves of blocks, so that the start of one block overlaps with the work of another */
-    TABLE_ITEMS = 3, /* of a thread, at least, so that filling tables takes the lesser part */
+    TABLE_ITEMS = 3, /* of a thread and a table, at least, so that filling takes the lesser part */
 };
 
 /* TABLES: 1 for all channels, or one for each. */
@@ -84,17 +84,19 @@ template <int CHANNELS, int TABLES, class ACCESS>
 __global__ void __launch_bounds__(TABLE_THREADS)
     table8_kernel(const struct view_pair band, unsigned full, unsigned tail, const unsigned *tables)
 {
-    __shared__ unsigned copies[TABLES * TABLE_WORDS];
+    __shared__ uint4 copies[TABLES * TABLE_WORDS / 4];
     const unsigned row_items = full + (tail ? 1 : 0);
     const unsigned items = band.rows * row_items;
-    const unsigned char *const copy = (const unsigned char *)(copies + threadIdx.x % WARP);
+    const unsigned char *const copy = (const unsigned char *)copies + threadIdx.x % WARP * 4;
     unsigned item = blockIdx.x * TABLE_THREADS + threadIdx.x;
     struct position at = position_of(item, band.rows, row_items);
     ACCESS v = ACCESS();
     if (item < items && at.column < full)
         v = ((const ACCESS *)(band.in + at.row * band.in_pitch))[at.column];
-    for (int i = (int)threadIdx.x; i < TABLES * TABLE_WORDS; i += TABLE_THREADS)
-        copies[i] = tables[i / WARP];
+    for (int i = (int)threadIdx.x; i < TABLES * TABLE_WORDS / 4; i += TABLE_THREADS) {
+        const unsigned word = tables[i / (WARP / 4)];
+        copies[i] = make_uint4(word, word, word, word);
+    }
     __syncthreads();
     while (item < items) {
         const size_t offset = (size_t)at.column * sizeof(ACCESS);
@@ -223,7 +225,7 @@ static int launch_table8(const struct view_pair *band, const unsigned *tables, c
     const cudaError_t status = resident_blocks(kernel, TABLE_THREADS, 0, needed, &blocks);
     if (status != cudaSuccess)
         return status;
-    const unsigned worth = blocks_for(needed, TABLE_ITEMS);
+    const unsigned worth = blocks_for(needed, TABLE_ITEMS * TABLES);
     blocks = worth <= blocks ? blocks : worth < blocks * TABLE_WAVES ? worth : blocks * TABLE_WAVES;
     table8_kernel<CHANNELS, TABLES, ACCESS>
         <<<blocks, TABLE_THREADS, 0, stream>>>(*band, full, tail, tables);

@@ -1,9 +1,11 @@
 /* Runs of point filters with operations that the other kernels leave out: those that mix channels,
- * read curves or tables, make alpha, or ask for a pixel's position. There is one kernel for them,
- * whatever the variant; rows are not joined, since a position is lost in a joined row. */
+ * read curves or tables, make alpha, or ask for a pixel's position. Short ones have kernels of
+ * their own, all others one kernel, whatever the variant; rows are not joined, since a position is
+ * lost in a joined row. */
 #include "cuda/filters/point/point_program.cuh"
 
 extern "C" gf_launcher gf_point_layers_cuda;
+extern "C" gf_launcher gf_point_short_cuda;
 
 extern "C" int gf_point_wide_cuda(const struct gf_launch *launch)
 {
@@ -13,6 +15,9 @@ extern "C" int gf_point_wide_cuda(const struct gf_launch *launch)
         return gf_point_layers_cuda(launch);
     if (!band.rows)
         return cudaSuccess;
+    const int status = gf_point_short_cuda(launch);
+    if (status != cudaErrorNotSupported)
+        return status;
     struct program program;
     fill_program(&program, launch, &band);
     return launch_program<uint4, POINT_WIDE>(&program, stage->in.bits, stage->out.bits,
