@@ -52,9 +52,8 @@ static struct gf_warp_params warp_of(const struct rotate *rotate, int width, int
         .colour = rotate->colour,
     };
     if (rotate->fit == GF_WARP_GROW) {
-        const double part = 1e-6; /* of a pixel, which roundings may add */
-        warp.width = (int)ceil(width * fabs(cosine) + height * fabs(sine) - part);
-        warp.height = (int)ceil(width * fabs(sine) + height * fabs(cosine) - part);
+        warp.width = gf_warp_side(width * fabs(cosine) + height * fabs(sine));
+        warp.height = gf_warp_side(width * fabs(sine) + height * fabs(cosine));
     }
     const double x = (warp.width - 1) / 2.0, y = (warp.height - 1) / 2.0;
     const double c[6] = {cosine, sine,   (width - 1) / 2.0 - cosine * x - sine * y,
@@ -63,12 +62,14 @@ static struct gf_warp_params warp_of(const struct rotate *rotate, int width, int
     return warp;
 }
 
+static const struct gf_filter stage_filter = GF_WARP_STAGE("rotate");
+
 static void rotate_expand(const void *params, const struct gf_extent *extent,
                           struct gf_parts *parts)
 {
     if (quarters(params) < 0) {
         struct gf_warp_params warp = warp_of(params, extent->width, extent->height);
-        gf_warp_parts(&warp, extent, parts);
+        gf_warp_parts(&stage_filter, &warp, extent, parts);
     } else if (quarters(params)) {
         gf_parts_add(parts, &gf_rotate_filter, params, sizeof(struct rotate));
     }

@@ -3,6 +3,10 @@
 #ifndef GF_FILTERS_WARP_H
 #define GF_FILTERS_WARP_H
 
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/image.h"
 #include "filters/pad.h"
 #include "pixel/premultiply.h"
 #include "pixel/warp.h"
@@ -19,18 +23,26 @@
     "Pixel centres lie at half integers; weights are whole numbers, of 4096 positions between " \
     "two " \
     "pixels (linear), or 1024\n(cubic with a = -1/2, Lanczos of 3 lobes). Where the picture " \
-    "shrinks, a pixel is the mean of samples that lie evenly\nin it, one for each pixel that it " \
-    "covers along its sides. Colour counts by its alpha."
+    "shrinks, a pixel is the mean of samples that lie evenly\nin it, up to 1.25 pixels apart. " \
+    "Colour counts by its alpha."
 
-/* Appends the warp, for which it sets what the picture's size decides; before it, an alpha channel
- * where what lies beyond is transparent. */
-static inline void gf_warp_parts(struct gf_warp_params *warp, const struct gf_extent *extent,
-                                 struct gf_parts *parts)
+/* Appends the warp, by a filter of GF_WARP_STAGE(), for which it sets what the picture's size
+ * decides; before it, an alpha channel where what lies beyond is transparent. */
+static inline void gf_warp_parts(const struct gf_filter *filter, struct gf_warp_params *warp,
+                                 const struct gf_extent *extent, struct gf_parts *parts)
 {
     gf_warp_plan(warp, extent->width, extent->height);
     if (warp->colour.word == GF_WARP_TRANSPARENT)
         gf_parts_add(parts, &gf_opaque, NULL, 0);
-    gf_parts_add(parts, &gf_warp_filter, warp, sizeof *warp);
+    gf_parts_add(parts, filter, warp, sizeof *warp);
+}
+
+/* A side of the result that holds `length` pixels; what roundings add counts for nothing. Too large
+ * a side stays too large, for the warp's shape() to refuse. */
+static inline int gf_warp_side(double length)
+{
+    const double side = ceil(length - 1e-6);
+    return side < 1 ? 1 : side > GF_SIDE_MAX ? GF_SIDE_MAX + 1 : (int)side;
 }
 
 /* How large the result is. */

@@ -101,7 +101,7 @@ static void rows_of(const struct gf_warp_params *params, int in_height, int y0, 
         *end = *first + 1;
 }
 
-static void input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
+void gf_warp_input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
 {
     const struct gf_warp_params *const params = stage->params;
     if (params->whole) {
@@ -112,7 +112,7 @@ static void input_rows(const struct gf_stage *stage, int y0, int y1, int *first,
     rows_of(params, stage->in.height, y0, y1, first, end);
 }
 
-static bool needs_whole(const void *params)
+bool gf_warp_needs_whole(const void *params)
 {
     return ((const struct gf_warp_params *)params)->whole;
 }
@@ -133,7 +133,7 @@ static double step(const struct gf_warp_params *params, double x, double y, doub
 
 static int samples_for(double shrinkage)
 {
-    return bounded(ceil(shrinkage - 0.001), 1, GF_WARP_SAMPLES_MAX);
+    return bounded(ceil(shrinkage / 1.25 - 0.001), 1, GF_WARP_SAMPLES_MAX);
 }
 
 void gf_warp_plan(struct gf_warp_params *params, int in_width, int in_height)
@@ -159,8 +159,8 @@ void gf_warp_plan(struct gf_warp_params *params, int in_width, int in_height)
     params->whole = most > 32 && most > in_height / 4;
 }
 
-static enum gf_status shape(const void *params_, struct gf_format in, struct gf_format *out,
-                            struct gf_error *error)
+enum gf_status gf_warp_shape(const void *params_, struct gf_format in, struct gf_format *out,
+                             struct gf_error *error)
 {
     const struct gf_warp_params *const params = params_;
     (void)in;
@@ -236,7 +236,7 @@ static void fill_beyond(struct gf_warp *warp, const struct gf_warp_params *param
         warp->beyond[c] = (uint16_t)(c < colours ? sample[c] : max);
 }
 
-static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
+enum gf_status gf_warp_prepare(struct gf_stage *stage, struct gf_error *error)
 {
     const struct gf_warp_params *const params = stage->params;
     const size_t table = (sizeof(struct gf_warp) + 63) / 64 * 64;
@@ -269,24 +269,3 @@ static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
         fill_phase(warp->kernel, warp->taps, phase, weight + (size_t)phase * GF_WARP_TAPS);
     return GF_OK;
 }
-
-extern gf_launcher gf_warp_cuda, gf_warp_direct_cuda;
-
-const struct gf_filter gf_warp_filter = {
-    .name = "warp",
-    .summary = "a picture sampled at real positions",
-    .params_size = sizeof(struct gf_warp_params),
-    .kind = GF_STENCIL,
-    .cost = {.pixel = 4},
-    .shape = shape,
-    .input_rows = input_rows,
-    .needs_whole = needs_whole,
-    .prepare = prepare,
-    .cpu = gf_warp_cpu,
-    .cuda = GF_CUDA({GF_VARIANT("tiled", gf_warp_cuda,
-                                "a tile of the input in shared memory, of which a block makes "
-                                "32 x 32 pixels (Best Practices 9.2.3)")},
-                    {GF_VARIANT("direct", gf_warp_direct_cuda,
-                                "a thread a pixel, which reads its window from global memory (Best "
-                                "Practices 9.2.1)")}),
-};

@@ -5,9 +5,9 @@
  * of integers, and positions are made in one order, so that both backends make the same bits.
  *
  * Where the map shrinks, a pixel of the result covers more than one of the input: it is then the
- * mean of nx x ny samples that lie evenly in it, nx and ny the shrinkage along its sides, rounded
- * up, 64 at most (a box in the result's space, as in Heckbert, Fundamentals of Texture Mapping and
- * Image Warping, 1989, 3.5). */
+ * mean of nx x ny samples that lie evenly in it, so many that neighbours are 1.25 pixels of the
+ * input apart at most (64 x 64 samples at most): a box in the result's space, as in Heckbert,
+ * Fundamentals of Texture Mapping and Image Warping, 1989, 3.5. */
 #ifndef GF_PIXEL_WARP_H
 #define GF_PIXEL_WARP_H
 
@@ -49,7 +49,35 @@ struct gf_warp_params {
     bool whole;              /* a band needs much of the input: gf_warp_plan() sets it */
     struct gf_colour colour; /* with TRANSPARENT the input has alpha */
 };
-extern const struct gf_filter gf_warp_filter; /* its params are a struct gf_warp_params */
+
+/* The kernels of a filter that becomes a warp, for its .cuda. */
+extern gf_launcher gf_warp_cuda, gf_warp_direct_cuda;
+#define GF_WARP_KERNELS \
+    {GF_VARIANT("tiled", gf_warp_cuda, \
+                "a tile of the input in shared memory, of which a block makes 32 x 32 pixels, " \
+                "where the map is straight and does not shrink (Best Practices 9.2.3)")}, \
+    { \
+        GF_VARIANT("direct", gf_warp_direct_cuda, \
+                   "a thread a pixel, which reads its window from global memory (Best Practices " \
+                   "9.2.1)") \
+    }
+
+enum gf_status gf_warp_shape(const void *params, struct gf_format in, struct gf_format *out,
+                             struct gf_error *error) GF_CHECKED;
+void gf_warp_input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end);
+bool gf_warp_needs_whole(const void *params);
+enum gf_status gf_warp_prepare(struct gf_stage *stage, struct gf_error *error) GF_CHECKED;
+void gf_warp_cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
+                 void *scratch);
+
+/* The filter whose params are a struct gf_warp_params, as a part of the filter of that name. */
+#define GF_WARP_STAGE(name_) \
+    { \
+        .name = name_, .params_size = sizeof(struct gf_warp_params), .kind = GF_STENCIL, \
+        .cost = {.pixel = 4}, .shape = gf_warp_shape, .input_rows = gf_warp_input_rows, \
+        .needs_whole = gf_warp_needs_whole, .prepare = gf_warp_prepare, .cpu = gf_warp_cpu, \
+        .cpu_intrinsics = true, .cuda = GF_CUDA(GF_WARP_KERNELS), \
+    }
 
 /* Sets nx, ny and whole for an input of in_width x in_height pixels. */
 void gf_warp_plan(struct gf_warp_params *params, int in_width, int in_height);
@@ -74,9 +102,6 @@ struct gf_warp {
     int64_t part_ux, part_uy, part_vx, part_vy; /* half the way from a sample to the next */
     size_t table;
 };
-
-void gf_warp_cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
-                 void *scratch);
 
 /* Positions of a run of pixels: the pixel at or before each, and of 4096 parts of the way to the
  * next. */

@@ -1,4 +1,5 @@
-/* All calls of NPP that can do a task. As nppi_*.h says, kernels and tables lie in device memory, arrays of pointers and levels in host memory. */
+/* All calls of NPP that can do a task. As nppi_*.h says, kernels and tables lie in device memory,
+ * arrays of pointers and levels in host memory. */
 #include "npp.cuh"
 
 static const NppiPoint ORIGIN = {0, 0};

@@ -151,3 +151,31 @@ run 0 gpufilter -i in.ppm -o turned.pam rotate=30:colour=transparent
 grep -qa 'TUPLTYPE RGB_ALPHA' turned.pam || problem "no alpha"
 run 2 gpufilter -i in.ppm -o turned.ppm --quiet rotate=30:variant=naive
 stderr_like 'rotate: variant=naive does not take these parameters$'
+
+begin "affine, perspective and lens name what is wrong"
+run 2 gpufilter -i in.ppm -o out.png 'affine=1 0 0/0 1 0/0 0 1'
+stderr_like 'affine: matrix is not two rows of two or three numbers$'
+run 2 gpufilter -i in.ppm -o out.png 'affine=1 2/2 4'
+stderr_like 'affine: matrix leaves nothing of the picture$'
+run 2 gpufilter -i in.ppm -o out.png affine=skew
+stderr_like 'affine: matrix=skew is none of shear-x, shear-y, half, mirror or a matrix$'
+run 2 gpufilter -i in.ppm -o out.png 'perspective=0 0/9 0/9 9'
+stderr_like 'perspective: points is not four pairs of numbers$'
+run 2 gpufilter -i in.ppm -o out.png 'perspective=0 0/9 9/9 0/0 9'
+stderr_like 'perspective: points are not the corners of a convex quadrilateral, one after another$'
+run 2 gpufilter -i in.ppm -o out.png 'affine=1000000 0/0 1000000'
+stderr_is "gpufilter: affine: 16777217x16777217 is larger than 16777216 pixels a side"
+run 1 gpufilter -i in.ppm -o out.png 'affine=40000 0/0 40000'
+stderr_is "gpufilter: in.ppm: affine makes 3080000x2200000, 6776000000000 pixels, over --max-pixels=1000000000"
+absent out.png
+
+begin "a map that changes nothing changes nothing, and bands make the same"
+for chain in 'affine=1 0/0 1:lanczos3' 'perspective=0 0/100 0/100 100/0 100:lanczos3' lens=0:kernel=lanczos3; do
+    run 0 gpufilter -i in.ppm -o out.ppm "$chain"
+    cmp -s same.ppm out.ppm || problem "$chain changed the picture"
+done
+for chain in affine=shear-y:cubic 'affine=0.3 0.1/-0.2 0.4' perspective=side:direction=to lens=-0.2:0.1 lens=0.5; do
+    run 0 gpufilter -i in.ppm -o whole.ppm "$chain"
+    run 0 gpufilter -i in.ppm -o bands.ppm --band-rows=5 --lanes=3 --threads=3 "$chain"
+    cmp -s whole.ppm bands.ppm || problem "$chain in bands"
+done
