@@ -201,7 +201,7 @@ static inline const char *default_chain(const struct gf_filter *filter, char *te
     for (const struct gf_param *param = gf_filter_params(filter); param->name; param++) {
         const char *value = NULL;
         if (param->type == GF_TYPE_MATRIX && param->required)
-            value = "1 2 0/0 4 -1/-2 0 5";
+            value = param->choices ? param->choices[0] : "1 2 0/0 4 -1/-2 0 5";
         else if (param->type == GF_TYPE_LENGTH && lengths++ < 2)
             value = lengths == 1 ? "60%" : "70%";
         if (!value)

@@ -56,7 +56,7 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
 
 const struct gf_filter gf_vignette_filter = {
     .name = "vignette",
-    .synonyms = "falloff lens corners",
+    .synonyms = "falloff corners",
     .summary = "corners fade into a colour",
     .definition =
         "v + (colour - v) strength t^2 (3 - 2 t), t = (d - radius) / (1 - radius), 0 at least; d "
