@@ -8,7 +8,7 @@
 #include "base/fail.h"
 #include "report/saved.h"
 
-enum { COLUMNS_MAX = 64, FIELD_SIZE = 256 };
+enum { FIELD_SIZE = 512 };
 
 enum column { KERNEL, BLOCK, GRID, INSTRUCTIONS, PEAK, CYCLES_PER_S, COLUMNS };
 static const char *const column_names[COLUMNS] = {"Kernel Name",
@@ -96,23 +96,36 @@ static void read_size(const char *field, int size[3])
         size[0] = 0;
 }
 
-/* "void <unnamed>::rows<(int)3>(const unsigned char *)" is "rows<3>", as in a comparison. */
+/* What of a name is dropped, and what is written otherwise. */
+static const struct {
+    const char *from, *to;
+} spellings[] = {{"void ", ""},       {"(anonymous namespace)::", ""},
+                 {"<unnamed>::", ""}, {"(int)", ""},
+                 {"(bool)", ""},      {"unsigned ", ""},
+                 {" ", ""},           {"false", "0"},
+                 {"true", "1"}};
+enum { SPELLINGS = sizeof spellings / sizeof *spellings };
+
+/* "void <unnamed>::rows<(int)3, false>(const unsigned char *)" is "rows<3,0>", of a comparison and
+ * of Nsight Compute. */
 static void plain_name(const char *from, char *name, size_t size)
 {
-    static const char *const noise[] = {
-        "void ", "(anonymous namespace)::", "<unnamed>::", "(int)", "(bool)", "unsigned ", " "};
     size_t length = 0;
     int angles = 0;
     while (*from && length + 1 < size) {
-        size_t skipped = 0;
-        for (size_t i = 0; i < sizeof noise / sizeof *noise && !skipped; i++)
-            skipped = !strncmp(from, noise[i], strlen(noise[i])) ? strlen(noise[i]) : 0;
-        if (!skipped && !angles && *from == '(')
+        int i = 0;
+        while (i < SPELLINGS && strncmp(from, spellings[i].from, strlen(spellings[i].from)))
+            i++;
+        if (i < SPELLINGS) {
+            from += strlen(spellings[i].from);
+            if (*spellings[i].to)
+                name[length++] = *spellings[i].to;
+            continue;
+        }
+        if (!angles && *from == '(')
             break;
-        angles += skipped ? 0 : (*from == '<') - (*from == '>');
-        if (!skipped)
-            name[length++] = *from;
-        from += skipped ? skipped : 1;
+        angles += (*from == '<') - (*from == '>');
+        name[length++] = *from++;
     }
     name[length] = 0;
 }

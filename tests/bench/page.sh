@@ -27,7 +27,7 @@ reports=(run.json compare.json)
 # The first launch of each kernel is of the whole picture.
 metrics=smsp__inst_executed.sum,smsp__inst_executed.sum.peak_sustained,smsp__cycles_elapsed.avg.per_second
 if [ $device != cpu ] && command -v ncu >/dev/null &&
-    ncu --csv --page raw --print-units base --clock-control none --kernel-id :::1 --metrics $metrics --log-file counted.csv \
+    ncu --csv --page raw --print-units base --clock-control none --kernel-name-base mangled --kernel-id :::1 --metrics $metrics --log-file counted.csv \
         "$gpufilter" --device=$device --profile=compare:json -i harbour.jpg blur=2,equalize,transpose >/dev/null; then
     reports+=(counted.csv)
 fi
