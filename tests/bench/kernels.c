@@ -56,6 +56,7 @@ static const struct spec specs[] = {
     {"dilate=5:5:ellipse", "11x11", NULL, 0, 0, 0},
     {"morphology=gradient", "3x3", NULL, 0, 0, 0},
     {"morphology=open:3", "7x7", NULL, 0, 0, 0},
+    {"guided=8", NULL, NULL, 0, 0, 0},
     {"equalize", "luma", "equalize", 0.15, 0, 0},
     {"equalize=channel", NULL, "equalize", 0, 0, 0},
     {"equalize=joint", NULL, "equalize", 0, 0, 0},

@@ -1,6 +1,7 @@
 """The goldens of noise and local contrast: scipy, OpenCV, scikit-image. make.py calls local()."""
 import cv2
 import numpy as np
+from scipy.ndimage import uniform_filter
 from scipy.special import ndtri
 
 
@@ -51,6 +52,34 @@ def equalised_by_place(golden, rgb, gray, gray16, rgb16):
             golden("clahe=3:4:4", name, cv2.cvtColor(ycc, cv2.COLOR_YCrCb2RGB), 3, 950)
 
 
+def guided(golden, rounded, rgb, gray, gray16):
+    def filtered(plane, radius, sigma, mode):
+        peak = np.iinfo(plane.dtype).max
+        v = plane.astype(np.float64)
+
+        def box(values):
+            return uniform_filter(values, 2 * radius + 1, mode=mode)
+        mean = box(v)
+        variance = box(v * v) - mean * mean
+        a = variance / (variance + (sigma * peak) ** 2)
+        return box(a) * v + box(mean * (1 - a))
+
+    for radius, sigma, border, mode, name, plane in [
+            (4, 0.1, "edge", "nearest", "gray.pgm", gray), (2, 0.02, "reflect", "mirror", "gray.pgm", gray),
+            (9, 0.3, "wrap", "wrap", "gray.pgm", gray), (50, 0.1, "constant", "constant", "gray.pgm", gray),
+            (3, 0.05, "edge", "nearest", "gray16.pgm", gray16)]:
+        expected = filtered(plane, radius, sigma, mode)
+        golden(f"guided={radius}:{sigma}:{border}", name, rounded(expected, plane))
+        if plane is gray and radius < 9:
+            # OpenCV's has another border: it must agree where windows of windows do not reach it.
+            peer = cv2.ximgproc.guidedFilter(plane, plane, radius, (sigma * 255) ** 2)
+            inner = slice(2 * radius, -2 * radius)
+            assert np.abs(peer[inner, inner] - expected[inner, inner]).max() < 1
+    channels = [filtered(rgb[:, :, c], 4, 0.1, "nearest") for c in range(3)]
+    golden("guided", "rgb.ppm", rounded(np.dstack(channels), rgb))
+
+
 def local(golden, rounded, rgb, gray, gray16, rgb16, rgba):
     noise(golden, rounded, rgb, gray16, rgba)
     equalised_by_place(golden, rgb, gray, gray16, rgb16)
+    guided(golden, rounded, rgb, gray, gray16)
