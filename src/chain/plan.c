@@ -147,6 +147,14 @@ static const struct gf_variant *part_variant(const struct gf_filter *part,
     return NULL;
 }
 
+/* The picture that the next filter gets. */
+static struct gf_extent extent_of(const struct builder *b)
+{
+    struct gf_extent extent = gf_extent_of(b->format);
+    extent.bits = b->straight_bits ? b->straight_bits : extent.bits;
+    return extent;
+}
+
 /* Adds the filter, or those that it stands for. */
 static enum gf_status add_expanded(struct builder *b, struct item item,
                                    const struct gf_extent *extent, struct gf_error *error)
@@ -159,7 +167,7 @@ static enum gf_status add_expanded(struct builder *b, struct item item,
     item.filter->expand(item.params, extent, &parts);
     for (int i = 0; !status && i < parts.count; i++) {
         const struct gf_part *const part = &parts.part[i];
-        const struct gf_extent now = gf_extent_of(b->format);
+        const struct gf_extent now = extent_of(b);
         const bool itself = part->filter == item.filter;
         void *const params = gf_plan_own(b->plan, part->size);
         if (!params)
@@ -193,7 +201,7 @@ static enum gf_status add_chain(struct builder *b, const struct gf_chain *chain,
                                 const struct gf_plan_request *request, struct gf_error *error)
 {
     enum gf_status status = add_orientation(b, request->orientation, error);
-    struct gf_extent extent = gf_extent_of(b->format);
+    struct gf_extent extent = extent_of(b);
     if (request->reduction > 1) {
         const bool turned = request->orientation > 4;
         extent.width = turned ? request->height : request->width;
@@ -207,7 +215,7 @@ static enum gf_status add_chain(struct builder *b, const struct gf_chain *chain,
             b,
             (struct item){.filter = item->filter, .params = item->params, .variant = item->variant},
             &extent, error);
-        extent = gf_extent_of(b->format);
+        extent = extent_of(b);
     }
     if (!status && request->opaque && gf_has_alpha(b->format))
         status = add_default(b, &gf_flatten_filter, error);

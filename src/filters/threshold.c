@@ -1,18 +1,16 @@
 /* threshold: black and white. */
+#include "filters/threshold.h"
+
 #include <stdlib.h>
 
 #include "base/fail.h"
 #include "pixel/histogram_counters.h"
 #include "pixel/point.h"
 
-struct threshold {
-    double value; /* NaN: otsu */
-};
-
 static const char *const words[] = {"otsu", NULL};
 
 static const struct gf_param params[] = {
-    GF_PARAM_WORD(struct threshold, value, 0.5, 0, 1, words,
+    GF_PARAM_WORD(struct gf_threshold, value, 0.5, 0, 1, words,
                   "part of the full scale, or otsu: the split that separates best"),
     {0},
 };
@@ -28,7 +26,7 @@ static enum gf_status shape(const void *params_, struct gf_format in, struct gf_
 
 static enum gf_statistic statistic(const void *params_)
 {
-    const struct threshold *const threshold = params_;
+    const struct gf_threshold *const threshold = params_;
     return isnan(threshold->value) ? GF_STATISTIC_LUMA : GF_STATISTIC_NONE;
 }
 
@@ -96,7 +94,7 @@ static enum gf_status find_otsu(const struct gf_histogram *histogram, int *split
 static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
                             struct gf_error *error)
 {
-    const struct threshold *const threshold = stage->params;
+    const struct gf_threshold *const threshold = stage->params;
     double least = ceil(threshold->value * gf_sample_max(stage->in));
     if (isnan(threshold->value)) {
         int split = 0;
@@ -140,7 +138,7 @@ const struct gf_filter gf_threshold_filter = {
         "is kept.\n"
         "otsu: M above the level that makes the variance between the two classes largest.",
     .params = params,
-    .params_size = sizeof(struct threshold),
+    .params_size = sizeof(struct gf_threshold),
     .kind = GF_POINT,
     .cost = {.pixel = 0.7},
     .shape = shape,

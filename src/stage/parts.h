@@ -47,11 +47,12 @@ struct gf_extent {
     int width, height;       /* of the whole picture, by which sizes are meant */
     int reduction;           /* 1, 2, 4 or 8 */
     struct gf_rectangle box; /* what find_box() found in it */
+    int bits;                /* of a sample, while no stencil has premultiplied it */
 };
 
 static inline struct gf_extent gf_extent_of(struct gf_format format)
 {
-    const struct gf_extent extent = {format.width, format.height, 1, {0, 0, 0, 0}};
+    const struct gf_extent extent = {format.width, format.height, 1, {0, 0, 0, 0}, format.bits};
     return extent;
 }
 

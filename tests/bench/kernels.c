@@ -57,6 +57,8 @@ static const struct spec specs[] = {
     {"morphology=gradient", "3x3", NULL, 0, 0, 0},
     {"morphology=open:3", "7x7", NULL, 0, 0, 0},
     {"guided=8", NULL, NULL, 0, 0, 0},
+    {"distance", NULL, NULL, 1.0, 1, 8},
+    {"distance", NULL, NULL, 0, 0, 0},
     {"equalize", "luma", "equalize", 0.15, 0, 0},
     {"equalize=channel", NULL, "equalize", 0, 0, 0},
     {"equalize=joint", NULL, "equalize", 0, 0, 0},

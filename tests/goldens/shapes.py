@@ -29,8 +29,23 @@ def elements(golden, rgb, gray, gray16):
     golden(f"erode=shape={text}", "gray.pgm", ndimage.grey_erosion(gray, footprint=element, mode="nearest"), 0)
 
 
+def distances(golden, rgb, gray, gray16):
+    golden("distance=6", "gray.pgm", far(ndimage.distance_transform_edt(gray >= 127.5) * 6, 255))
+    golden("distance=50:0.6", "gray16.pgm",
+           far(ndimage.distance_transform_edt(gray16 >= 0.6 * 65535) * 50, 65535))
+    luma = ((rgb.astype(int) @ [77, 150, 29] + 128) >> 8) >= 0.4 * 255
+    precise = cv2.distanceTransform(luma.astype(np.uint8), cv2.DIST_L2, cv2.DIST_MASK_PRECISE)
+    golden("distance=20:0.4", "rgb.ppm", far(precise.astype(float) * 20, 255))
+    golden("distance=0.1:0", "gray.pgm", np.full_like(gray, 255), 0)
+
+
+def far(distance, peak):
+    return np.minimum(np.floor(distance + 0.5), peak).astype(np.uint8 if peak == 255 else np.uint16)
+
+
 def shapes(golden, rgb, gray, gray16):
     elements(golden, rgb, gray, gray16)
+    distances(golden, rgb, gray, gray16)
     element = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (7, 5))
     for make, operation in [("open", cv2.MORPH_OPEN), ("close", cv2.MORPH_CLOSE), ("tophat", cv2.MORPH_TOPHAT),
                             ("blackhat", cv2.MORPH_BLACKHAT), ("gradient", cv2.MORPH_GRADIENT)]:
