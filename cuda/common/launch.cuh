@@ -92,6 +92,27 @@ static inline cudaError_t resident_blocks(const void *kernel, int threads, size_
     return status;
 }
 
+/* How many of `all` items, one below the other, a block of a kernel does in turn: least to most. The
+ * blocks of a column of `across` begin with work that is worth `extra` items. Those that the
+ * multiprocessors hold at once take about as long as each other, so that the time goes with their
+ * rounds: a last one with few blocks would take as long as a full one. */
+static inline cudaError_t items_for_rounds(const void *kernel, int threads, int across, int all,
+                                           int extra, int least, int most, int *items)
+{
+    unsigned places = 0;
+    const cudaError_t status = resident_blocks(kernel, threads, 0, ~0u, &places);
+    long long best = 0;
+    for (int n = least; status == cudaSuccess && n <= most; n++) {
+        const long long blocks = (long long)across * ceil_div(all, n);
+        const long long time = (blocks + places - 1) / places * (n + extra);
+        if (n > least && time >= best)
+            continue;
+        best = time;
+        *items = n;
+    }
+    return status;
+}
+
 /* Calls function(n) with the number as a compile-time constant (std::integral_constant's idea, but
  * without its header): `constexpr int N = decltype(n)::value`. */
 template <int N> struct constant {

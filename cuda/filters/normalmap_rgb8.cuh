@@ -13,7 +13,8 @@ enum {
     RGB8_LANES = 32,
     RGB8_WARPS = 4, /* one above the other */
     RGB8_THREADS = RGB8_LANES * RGB8_WARPS,
-    RGB8_ROWS = 16,
+    RGB8_ROWS = 32,      /* of a warp, at most */
+    RGB8_ROWS_LEAST = 4, /* beside the two above and below */
     RGB8_BLOCKS = 5, /* that a multiprocessor's registers hold without spilling */
     RGB8_RUN = 8,    /* pixels of a lane */
     RGB8_PIXELS = RGB8_RUN * RGB8_LANES, /* of a warp */
@@ -23,6 +24,7 @@ enum {
 struct rgb8_args {
     struct view_pair p;
     float slope;
+    int rows; /* of a warp */
 };
 
 /* The loads of a lane that are in flight: its chunks of the warp's bytes, and the pixels beside the
@@ -225,16 +227,16 @@ __global__ void __launch_bounds__(RGB8_THREADS, RGB8_BLOCKS)
     __shared__ long long rows[RGB8_ROWS * RGB8_WARPS + 2];
     __shared__ uint4 staging[RGB8_WARPS][2][RGB8_CHUNKS];
     const struct view_pair &p = args.p;
-    const struct tile_origin origin = block_tile(p.width, RGB8_PIXELS, RGB8_ROWS * RGB8_WARPS);
+    const struct tile_origin origin = block_tile(p.width, RGB8_PIXELS, args.rows * RGB8_WARPS);
     const int top = origin.row, y = p.out_y + top;
-    const int total = min(RGB8_ROWS * RGB8_WARPS, p.rows - top);
+    const int total = min(args.rows * RGB8_WARPS, p.rows - top);
     for (int i = threadIdx.x; i < total + 2; i += RGB8_THREADS) {
         const int index = gf_border_index(y - 1 + i, p.height, p.border);
         rows[i] = index < 0 ? -1 : (long long)(index - p.in_y) * (long long)p.in_pitch;
     }
     __syncthreads();
-    const int warp = threadIdx.x / RGB8_LANES, line = warp * RGB8_ROWS;
-    const int lines = min((int)RGB8_ROWS, total - line);
+    const int warp = threadIdx.x / RGB8_LANES, line = warp * args.rows;
+    const int lines = min(args.rows, total - line);
     if (lines <= 0)
         return;
     const struct rgb8_span span = rgb8_find(p, origin.x, rows + line);
@@ -273,7 +275,12 @@ static int launch_rgb8(const struct gf_launch *launch, const struct gf_normalmap
     struct rgb8_args args = {};
     args.p = view_pair_of(launch, normalmap->border);
     args.slope = normalmap->slope;
-    const int blocks = tile_blocks(args.p.width, args.p.rows, RGB8_PIXELS, RGB8_ROWS * RGB8_WARPS);
+    const cudaError_t status = items_for_rounds(
+        (const void *)normalmap_rgb8_kernel<ROOT>, RGB8_THREADS, ceil_div(args.p.width, RGB8_PIXELS),
+        ceil_div(args.p.rows, RGB8_WARPS), 2, RGB8_ROWS_LEAST, RGB8_ROWS, &args.rows);
+    if (status != cudaSuccess)
+        return status;
+    const int blocks = tile_blocks(args.p.width, args.p.rows, RGB8_PIXELS, args.rows * RGB8_WARPS);
     normalmap_rgb8_kernel<ROOT><<<blocks, RGB8_THREADS, 0, (cudaStream_t)launch->stream>>>(args);
     return cudaGetLastError();
 }

@@ -15,9 +15,7 @@
 
 enum {
     STRIP16_THREADS = 128,
-    STRIP16_STEPS = 6,          /* most of a block: each makes a row for each tap */
-    STRIP16_STEPS_LEAST = 2,    /* fewer waste too much on the rows above the first */
-    STRIP16_BLOCKS_WANTED = 2112, /* four rounds of the blocks that 132 multiprocessors hold */
+    STRIP16_STEPS = 12, /* most of a block: each makes a row for each tap */
 };
 
 /* Pixels are loaded from a multiple of ALIGNED on, so that four samples are one access. A strip is
@@ -354,14 +352,14 @@ static int launch_strip16_of(const struct gf_launch *launch, const struct view_p
                              const struct gf_gauss *gauss, const Finish &finish)
 {
     struct strip16_args<Shape, Finish> args = {};
-    const int across = ceil_div(p.width, Shape::OUT);
-    const long long all = (long long)across * ceil_div(p.rows, Shape::TAPS);
-    const long long steps = all / STRIP16_BLOCKS_WANTED;
+    const cudaError_t status = items_for_rounds(
+        (const void *)blur_strip16_kernel<Shape, Finish>, STRIP16_THREADS,
+        ceil_div(p.width, Shape::OUT), ceil_div(p.rows, Shape::TAPS), 1, 1, STRIP16_STEPS,
+        &args.steps);
+    if (status != cudaSuccess)
+        return status;
     args.p = p;
     args.radius = gauss->radius;
-    args.steps = (int)(steps < STRIP16_STEPS_LEAST ? STRIP16_STEPS_LEAST
-                       : steps > STRIP16_STEPS     ? STRIP16_STEPS
-                                                   : steps);
     args.finish = finish;
     for (int k = 0; k <= gauss->radius; k++)
         args.tap[k] = gauss->real[k];
