@@ -681,6 +681,79 @@ static void test_groups(void **state)
     reset_fake();
 }
 
+/* ---- several outputs ---- */
+
+static enum gf_status choose_name(void *context, int number, enum gf_file_format content,
+                                  struct gf_format result, const char **path,
+                                  struct gf_error *error)
+{
+    (void)number;
+    (void)content;
+    (void)result;
+    (void)error;
+    *path = context;
+    return GF_OK;
+}
+
+/* They have the picture that the device decoded, which does not leave it but to be written. */
+static void run_several(const char *input, bool serial, uint64_t device_bytes, size_t *crossed)
+{
+    static const char *const chains[] = {"", "blur", "blur,sobel", "equalize"};
+    static const char *const names[] = {"s0.jpg", "s1.jpg", "s2.ppm", "s3.jpg"};
+    enum { OUTPUTS = 4 };
+    struct gf_pipeline_output output[OUTPUTS];
+    struct gf_destination destination[OUTPUTS];
+    char path[OUTPUTS][400];
+    struct gf_pipeline *pipeline;
+    struct fake_device device;
+    struct gf_error error = {0};
+    for (int i = 0; i < OUTPUTS; i++) {
+        snprintf(path[i], sizeof path[i], "%s", in_folder(names[i]));
+        output[i] = (struct gf_pipeline_output){chains[i], gf_options_default()};
+        output[i].options.device = GF_DEVICE_CPU;
+        output[i].options.serial = serial;
+        output[i].options.subsampling = GF_SUBSAMPLING_420;
+        destination[i] = (struct gf_destination){.choose = choose_name, .context = path[i]};
+    }
+    assert_ok(input, gf_pipeline_open_outputs(output, OUTPUTS, &pipeline, &error), &error);
+    fake_open(&device);
+    device.calls.codec = open_codec;
+    device.memory_bytes = device_bytes;
+    gf_pipeline_replace_backend(pipeline, &device.base, true);
+    gf_pipeline_options(pipeline)->device = GF_DEVICE_AUTO;
+    reset_fake();
+    assert_ok(input, gf_pipeline_run_outputs(pipeline, in_folder(input), destination, &error),
+              &error);
+    gf_pipeline_close(pipeline);
+    close_codec();
+    fake_assert_clean(input, &device);
+    *crossed = device.upload_bytes + device.download_bytes;
+    for (int i = 0; i < OUTPUTS; i++) {
+        const char *const expected = strstr(names[i], ".jpg") ? "cpu.jpg" : "cpu.ppm";
+        on_cpu(chains[i], input, expected, GF_SUBSAMPLING_420);
+        assert_same_files(chains[i], names[i], expected);
+    }
+}
+
+static void test_several_outputs(void **state)
+{
+    enum { BYTES = 150 * 110 * 3 };
+    (void)state;
+    for (int serial = 0; serial < 2; serial++) {
+        size_t crossed;
+        run_several("in.jpg", serial, 0, &crossed);
+        assert_int_equal(fake.decoded, 1);
+        assert_int_equal(fake.encoded, 3);
+        assert_int_equal(crossed, BYTES); /* the one that the CPU writes */
+        run_several("in.ppm", serial, 0, &crossed);
+        assert_int_equal(fake.decoded, 0);
+        assert_int_equal(fake.encoded, 3);
+        assert_int_equal(crossed, 2 * BYTES);
+        run_several("in.jpg", serial, 3 * BYTES, &crossed);
+        run_several("in.jpg", serial, 2 * BYTES, &crossed);
+    }
+}
+
 static int make_pictures(void **state)
 {
     struct gf_image picture = picture_random(format_of(150, 110, 3, 8), 0, 5);
@@ -695,11 +768,11 @@ static int make_pictures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_crosses), cmocka_unit_test(test_one_end),
-        cmocka_unit_test(test_conversion),      cmocka_unit_test(test_gives_way),
-        cmocka_unit_test(test_little_memory),   cmocka_unit_test(test_lent_memory),
-        cmocka_unit_test(test_groups),          cmocka_unit_test(test_in_memory),
-        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_nothing_crosses), cmocka_unit_test(test_several_outputs),
+        cmocka_unit_test(test_one_end),         cmocka_unit_test(test_conversion),
+        cmocka_unit_test(test_gives_way),       cmocka_unit_test(test_little_memory),
+        cmocka_unit_test(test_lent_memory),     cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_in_memory),       cmocka_unit_test(test_sizes),
     };
     return cmocka_run_group_tests_name("device_codec", tests, make_pictures, remove_folder);
 }
