@@ -86,8 +86,8 @@ static enum gf_status load_stages(struct gf_run_state *state, struct gf_error *e
         stage->histogram = i ? NULL : &state->histogram;
         status = gf_stage_prepare(stage, error);
         if (!status)
-            status = segment_run->run->backend->calls->load(
-                segment_run->run->backend, lane, stage, &segment_run->constants[i], error);
+            status = segment_run->run->backend->calls->load(segment_run->run->backend, lane, stage,
+                                                            &segment_run->constants[i], error);
     }
     return status;
 }
@@ -119,6 +119,9 @@ static enum gf_status place_output(struct gf_run_state *state, int s, struct gf_
     }
     if (last) {
         segment_run->out = gf_placement_borrow(&state->image_out);
+        segment_run->decode_in_place = filters_nothing &&
+                                       segment_run->in.kind == GF_PLACEMENT_STREAM &&
+                                       segment_run->out.view.pitch == segment_run->bands.in_pitch;
         return GF_OK;
     }
     if (lies_whole) {

@@ -125,6 +125,20 @@ static bool has_room(const struct gf_pipeline *pipeline, struct gf_format format
            gf_pipeline_memory_limit(pipeline);
 }
 
+/* Memory of the pool's, which keeps it for the next picture. */
+static enum gf_status take_host_image(struct gf_pipeline *pipeline, struct gf_format format,
+                                      struct gf_image *image, struct gf_error *error)
+{
+    const size_t pitch = gf_row_bytes(format);
+    if (!pipeline->buffers.backend)
+        gf_buffer_pool_open(&pipeline->buffers, pipeline->backend);
+    *image = (struct gf_image){.format = format, .pitch = pitch};
+    image->data = gf_buffer_pool_take_host(&pipeline->buffers, pitch * (size_t)format.height);
+    return image->data ? GF_OK
+                       : gf_fail(error, GF_ERROR_MEMORY, "out of memory for a picture of %dx%d",
+                                 format.width, format.height);
+}
+
 /* Runs the branch's next stages, up to the one before `end`, to a picture. */
 static enum gf_status hold(struct gf_several *several, const struct gf_branch *branch, int end,
                            const struct gf_held *from, bool on_device, struct gf_held *to,
@@ -147,7 +161,7 @@ static enum gf_status hold(struct gf_several *several, const struct gf_branch *b
         return status;
     status = gf_pipeline_check_codecs(pipeline, &task, source, &part, error);
     if (!status && !on_device)
-        status = gf_image_alloc(&to->image, part.out, error);
+        status = take_host_image(pipeline, part.out, &to->image, error);
     if (!status)
         status = gf_pipeline_schedule(pipeline, &part, source, NULL, &task, error);
     gf_plan_free(&part);
@@ -156,10 +170,7 @@ static enum gf_status hold(struct gf_several *several, const struct gf_branch *b
 
 static void release(struct gf_several *several, struct gf_held *held)
 {
-    if (held->on_device)
-        gf_buffer_pool_return(&several->pipeline->buffers, held->image.data);
-    else
-        gf_image_free(&held->image);
+    gf_buffer_pool_return(&several->pipeline->buffers, held->image.data);
     held->image.data = NULL;
 }
 
@@ -224,7 +235,7 @@ enum gf_status gf_group_run(struct gf_several *several, const struct gf_group *g
     }
     enum gf_status status =
         hold(several, first, first->done + common, from, on_device, &held, &why);
-    pipeline->holds_buffers |= on_device;
+    pipeline->holds_buffers = true;
     for (int i = 0; i < group->count; i++) {
         group->member[i]->done += common;
         group->member[i]->filtered |= common > 0;
