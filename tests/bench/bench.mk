@@ -3,7 +3,7 @@ NPP_HOME ?= $(CUDA_HOME)
 NPP_HEADER := $(firstword $(wildcard $(addsuffix /npp.h,$(NPP_HOME)/include $(NPP_HOME)/targets/*/include /usr/include)))
 NPP_LIBDIR := $(firstword $(dir $(wildcard $(addsuffix /libnppif.so*,$(NPP_HOME)/targets/*/lib $(NPP_HOME)/lib64 \
   $(NPP_HOME)/lib /usr/lib/*-linux-gnu))))
-NPP_LIBS := $(if $(NPP_HEADER),$(foreach l,if ig ist itc ial idei icc c,$(firstword \
+NPP_LIBS := $(if $(NPP_HEADER),$(foreach l,if im ig ist itc ial idei icc c,$(firstword \
   $(wildcard $(NPP_LIBDIR)libnpp$(l).so $(NPP_LIBDIR)libnpp$(l).so.*))))
 NPP_CU := $(wildcard tests/bench/npp*.cu)
 BENCH_SRC := $(filter-out $(if $(NPP_LIBS),tests/bench/npp_none.c,$(NPP_CU)),$(wildcard tests/bench/*.c tests/bench/*.cu))
