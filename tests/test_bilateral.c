@@ -1,6 +1,7 @@
 /* The bilateral filter against its definition in double precision. */
 #include <math.h>
 
+#include "filters/bilateral.h"
 #include "one_stage.h"
 
 struct parameters {
@@ -87,11 +88,91 @@ static void test_wide(void **state)
     }
 }
 
+/* The mean of a window as the kernel for 8 bits first computes it: samples less 128, rows weighted
+ * by a power of their own, and for the GPU's power one that errs to the side that shifts the mean,
+ * by about as much as it may. */
+static float near_mean(const struct gf_image *in, const struct gf_bilateral_weights *weights, int x,
+                       int y, int channel)
+{
+    const int radius = weights->radius, channels = in->format.channels;
+    float sum = 0, total = 0;
+    for (int j = -radius; j <= radius; j++) {
+        float row_sum = 0, row_total = 0;
+        for (int i = -radius; i <= radius; i++) {
+            float distance = 0;
+            for (int c = 0; c < channels; c++) {
+                const float apart =
+                    (float)(sample_beyond(in, x + i, y + j, c, 0) - sample_at(in, x, y, c));
+                distance += apart * apart;
+            }
+            const int v = sample_beyond(in, x + i, y + j, channel, 0);
+            const float error = v > sample_at(in, x, y, channel) ? 2e-6f : -2e-6f;
+            const float w = exp2f(fmaf(distance, weights->colour, weights->space[abs(i)])) * (1 + error);
+            row_total += w;
+            row_sum = fmaf(w, (float)v - 128.0f, row_sum);
+        }
+        total = fmaf(weights->factor[abs(j)], row_total, total);
+        sum = fmaf(weights->factor[abs(j)], row_sum, sum);
+    }
+    return sum * (1.0f / total) + 128.0f;
+}
+
+/* Where such a mean is further from a half than the margin, the sample is the CPU's, and there are
+ * few others. */
+static void check_margin(const char *text, const struct gf_image *in)
+{
+    struct gf_chain chain;
+    struct gf_stage stage;
+    struct gf_error error = {0};
+    int in_doubt = 0;
+    assert_ok(text, gf_chain_parse(text, &chain, &error), &error);
+    assert_ok(text, gf_stage_bind(&stage, chain.item[0].filter, chain.item[0].params, in->format, &error),
+              &error);
+    assert_ok(text, gf_stage_prepare(&stage, &error), &error);
+    const struct gf_bilateral_weights *const weights = stage.constants;
+    assert_null(gf_bilateral_near_refuses(&stage));
+    assert_true(weights->margin > 0 && weights->margin < 0.003f);
+    struct gf_image out = chain_result(text, in);
+    for (int i = 0; i < in->format.width * in->format.height * in->format.channels; i++) {
+        const int pixel = i / in->format.channels, c = i % in->format.channels;
+        const int x = pixel % in->format.width, y = pixel / in->format.width;
+        const float raised = near_mean(in, weights, x, y, c) + 0.5f;
+        if (fabsf(raised - floorf(raised) - 0.5f) < 0.5f - weights->margin)
+            assert_int_equal(sample_at(&out, x, y, c), (int)floorf(raised));
+        else
+            in_doubt++;
+    }
+    assert_in_range(in_doubt, 0, in->format.width * in->format.height * in->format.channels / 50);
+    picture_free(&out);
+    gf_stage_release(&stage);
+    gf_chain_free(&chain);
+}
+
+static void test_margin(void **state)
+{
+    (void)state;
+    static const char *const chains[] = {"bilateral=2:0.1", "bilateral=3:0.05", "bilateral=1:10",
+                                         "bilateral=0.4:0.5", "bilateral=2.5:0.02"};
+    for (int channels = 1; channels <= 3; channels += 2) {
+        struct gf_image noise = picture_random(format_of(101, 67, channels, 8), 0, 5);
+        struct gf_image smooth = picture_random(format_of(101, 67, channels, 8), 0, 6);
+        for (int i = 0; i < 101 * 67 * channels; i++)
+            smooth.data[i] = (unsigned char)(smooth.data[i] % 16 + i / channels % 101 * 2);
+        for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
+            check_margin(chains[i], &noise);
+            check_margin(chains[i], &smooth);
+        }
+        picture_free(&noise);
+        picture_free(&smooth);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_definition),
         cmocka_unit_test(test_wide),
+        cmocka_unit_test(test_margin),
     };
     return cmocka_run_group_tests_name("bilateral", tests, NULL, NULL);
 }
