@@ -1,4 +1,5 @@
 #include "cuda/common/planes.cuh"
+#include "cuda/filters/convolve_bytes.cuh"
 #include "cuda/filters/convolve_finish.cuh"
 #include "cuda/filters/convolve_mma.cuh"
 #include "cuda/filters/convolve_small.cuh"
@@ -84,8 +85,11 @@ extern "C" int gf_convolve_tiled_cuda(const struct gf_launch *launch)
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     const int bits = launch->in.format.bits;
     size_t shared;
+    struct bytes_args bytes;
+    if (bytes_fit(launch, convolve, &bytes))
+        return launch_bytes<fuse_none>(launch, convolve, bytes);
     if (small_fits(convolve, launch->in.format))
-        return launch_small<fuse_none>(launch, convolve);
+        return launch_small(launch, convolve);
     struct convolve_args args = {};
     args.p = view_pair_of(launch, convolve->border);
     args.shape = shape_of_planes(args.p, bits, convolve->width, convolve->height, &shared);
@@ -120,8 +124,14 @@ extern "C" int gf_convolve_cuda(const struct gf_launch *launch)
 extern "C" int gf_convolve_fused_cuda(const struct gf_launch *launch)
 {
     const struct gf_convolve *const convolve = (const struct gf_convolve *)launch->stage->constants;
-    if (!small_fits(convolve, launch->in.format))
+    struct bytes_args bytes;
+    if (bytes_fit(launch, convolve, &bytes))
+        return for_fuse(launch, [&](auto fuse) -> int {
+            return launch_bytes<decltype(fuse)>(launch, convolve, bytes);
+        });
+    if (!small_fits(convolve, launch->in.format) || gf_convolve_doubt(convolve) > NEAR_DOUBT_MAX)
         return cudaErrorNotSupported;
-    return for_fuse(
-        launch, [&](auto fuse) -> int { return launch_small<decltype(fuse)>(launch, convolve); });
+    return for_fuse(launch, [&](auto fuse) -> int {
+        return launch_small_way<CONVOLVE_NEAR, decltype(fuse)>(launch, convolve);
+    });
 }

@@ -5,6 +5,7 @@
 #define GF_CUDA_FILTERS_CONVOLVE_SMALL_CUH
 
 #include "cuda/common/strip.cuh"
+#include "cuda/filters/convolve_near.cuh"
 #include "filters/convolve.h"
 
 enum { SMALL_ROWS = 16, SMALL_REACH_MAX = 2, SMALL_SIDE_MAX = 2 * SMALL_REACH_MAX + 1 };
@@ -14,6 +15,7 @@ struct small_args {
     int reach;   /* in rows, of the kernel without its padding */
     bool divide; /* whether a product with `inverse` is not the quotient */
     float divisor, inverse, bias;
+    struct near_args near;
     float weight[SMALL_SIDE_MAX * SMALL_SIDE_MAX]; /* times 2^24: see tiny_halves */
 };
 
@@ -33,9 +35,8 @@ static __device__ __forceinline__ void widen(const unsigned word[4 + 2 * BESIDE]
     }
 }
 
-/* Adds the products of one row of weights to the sums of one output row. EXACT: every sum is a
- * whole number below 2^24, so that the fused operation rounds nothing. */
-template <int SIDE, int CHANNELS, bool EXACT>
+/* Adds the products of one row of weights to the sums of one output row. */
+template <int SIDE, int CHANNELS, convolve_way WAY>
 static __device__ __forceinline__ void
 add_products(const float weight[SIDE], const float v[STRIP_CHUNK + (SIDE - 1) * CHANNELS],
              const float *before, float sum[STRIP_CHUNK])
@@ -47,7 +48,8 @@ add_products(const float weight[SIDE], const float v[STRIP_CHUNK + (SIDE - 1) * 
             const float sample = v[i + k * CHANNELS], so_far = k        ? sum[i]
                                                                : before ? before[i]
                                                                         : 0.0f;
-            sum[i] = EXACT ? __fmaf_rn(weight[k], sample, so_far) : so_far + weight[k] * sample;
+            sum[i] = WAY != CONVOLVE_APART ? __fmaf_rn(weight[k], sample, so_far)
+                                           : so_far + weight[k] * sample;
         }
     }
 }
@@ -62,28 +64,116 @@ static __device__ __forceinline__ float quotient(float sum, float divisor, float
     return __fmaf_rn(__fmaf_rn(-result, divisor, sum), inverse, result);
 }
 
-static __device__ __forceinline__ void finish_row(const struct small_args &args,
-                                                  float sum[STRIP_CHUNK], unsigned out[4])
+static __device__ __forceinline__ float finish_sum(const struct small_args &args, float sum)
 {
-    if (args.divide) {
-#pragma unroll
-        for (int i = 0; i < STRIP_CHUNK; i++)
-            sum[i] = quotient(sum[i], args.divisor, args.inverse) + args.bias;
-    } else {
-#pragma unroll
-        for (int i = 0; i < STRIP_CHUNK; i++)
-            sum[i] = sum[i] * args.inverse + args.bias;
-    }
-#pragma unroll
-    for (int w = 0; w < 4; w++)
-        out[w] = __byte_perm(
-            __byte_perm(round_bits(sum[4 * w], 255.0f), round_bits(sum[4 * w + 1], 255.0f), 0x0040),
-            __byte_perm(round_bits(sum[4 * w + 2], 255.0f), round_bits(sum[4 * w + 3], 255.0f),
-                        0x0040),
-            0x5410);
+    return (args.divide ? quotient(sum, args.divisor, args.inverse) : sum * args.inverse) +
+           args.bias;
 }
 
-template <int REACH, int CHANNELS, bool EXACT, class Fuse>
+static __device__ __forceinline__ void finish_row(const struct small_args &args,
+                                                  const float sum[STRIP_CHUNK], unsigned out[4])
+{
+#pragma unroll
+    for (int w = 0; w < 4; w++) {
+        unsigned result[4];
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            result[i] = round_bits(finish_sum(args, sum[4 * w + i]), 255.0f);
+        out[w] = __byte_perm(__byte_perm(result[0], result[1], 0x0040),
+                             __byte_perm(result[2], result[3], 0x0040), 0x5410);
+    }
+}
+
+/* The same of near sums. In `doubt` the bytes are not 0 whose ends disagree. */
+static __device__ __forceinline__ void finish_near(const struct near_args &args,
+                                                   const float sum[STRIP_CHUNK], unsigned out[4],
+                                                   unsigned doubt[4])
+{
+#pragma unroll
+    for (int w = 0; w < 4; w++) {
+        unsigned low[4], high[4];
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            low[i] = near_end(sum[4 * w + i], args.scale, args.low);
+            high[i] = near_end(sum[4 * w + i], args.scale, args.high);
+        }
+        out[w] = __byte_perm(__byte_perm(low[0], low[1], 0x0051),
+                             __byte_perm(low[2], low[3], 0x0051), 0x5410);
+        doubt[w] = out[w] ^ __byte_perm(__byte_perm(high[0], high[1], 0x0051),
+                                        __byte_perm(high[2], high[3], 0x0051), 0x5410);
+    }
+}
+
+/* Samples of a warp's strip that are in doubt: line * STRIP_BYTES + byte. They wait until there is
+ * one for every lane. */
+struct small_doubts {
+    unsigned short at[2 * STRIP_LANES];
+};
+
+/* A sample as the CPU makes it, before tables. at: its place in the row; line: in the strip. */
+template <int REACH, int CHANNELS, class Fuse>
+static __device__ __forceinline__ unsigned
+sample_again(const struct small_args &args, const struct strip &strip,
+             const struct sample_tables<Fuse> &samples, int line, int at)
+{
+    const int pixel = at / CHANNELS, channel = at - pixel * CHANNELS;
+    float sum = 0.0f;
+#pragma unroll 1
+    for (int j = 0; j < 2 * REACH + 1; j++) {
+        const long long row = strip.row[line + j];
+#pragma unroll
+        for (int k = 0; k < 2 * REACH + 1; k++) {
+            const int x = gf_border_index(pixel + k - REACH, args.p.width, args.p.border);
+            const unsigned v =
+                x < 0 || row < 0 ? 0u : __ldg(args.p.in + row + (long long)x * CHANNELS + channel);
+            sum = sum + args.weight[j * (2 * REACH + 1) + k] *
+                            (float_of(look_up_sample(samples.before, v)) * (1.0f / 16777216.0f));
+        }
+    }
+    return round_bits(finish_sum(args, sum), 255.0f) & 255;
+}
+
+/* Notes the lanes' doubts of a line, and makes those samples again of which there are enough, or
+ * all after the last line. strip.out is behind the line's. */
+template <int REACH, int CHANNELS, class Fuse>
+static __device__ __forceinline__ void
+settle_doubts(const struct small_args &args, const struct strip &strip,
+              const struct sample_tables<Fuse> &samples, int line, const unsigned doubt[4],
+              struct small_doubts &doubts, int *count)
+{
+    const int left = args.p.width * CHANNELS - strip.rest - strip.lane * STRIP_CHUNK;
+    const bool last = line == strip.lines - 1;
+    unsigned mine = 0;
+#pragma unroll
+    for (int i = 0; i < STRIP_CHUNK; i++)
+        mine |= (doubt[i / 4] >> 8 * (i % 4) & 255) && i < strip.rest ? 1u << i : 0;
+    do {
+        const unsigned lanes = __ballot_sync(0xFFFFFFFFu, mine != 0);
+        if (mine)
+            doubts.at[*count + __popc(lanes & ((1u << strip.lane) - 1))] =
+                (unsigned short)(line * STRIP_BYTES + strip.lane * STRIP_CHUNK + __ffs((int)mine) -
+                                 1);
+        mine &= mine - 1;
+        *count += __popc(lanes);
+        __syncwarp();
+        if (*count >= STRIP_LANES || (last && !__any_sync(0xFFFFFFFFu, mine != 0))) {
+            const int taken = min(*count, (int)STRIP_LANES), from = *count - taken;
+            if (strip.lane < taken) {
+                const int at = doubts.at[from + strip.lane], own = at / STRIP_BYTES;
+                const int byte = at % STRIP_BYTES;
+                unsigned char *const to =
+                    strip.out + (long long)(own - line - 1) * (long long)args.p.out_pitch;
+                to[byte - strip.lane * STRIP_CHUNK] = (unsigned char)look_up_sample(
+                    samples.after,
+                    sample_again<REACH, CHANNELS>(args, strip, samples, own, left + byte));
+            }
+            *count = from;
+            __syncwarp();
+        }
+    } while (__any_sync(0xFFFFFFFFu, mine != 0) || (last && *count));
+}
+
+template <int REACH, int CHANNELS, convolve_way WAY, class Fuse>
 __global__ void __launch_bounds__(STRIP_THREADS) convolve_small_kernel(const struct small_args args)
 {
     enum {
@@ -94,11 +184,13 @@ __global__ void __launch_bounds__(STRIP_THREADS) convolve_small_kernel(const str
     };
     __shared__ struct strip_tables<unsigned char, BESIDE, TABLE> tables;
     __shared__ struct sample_tables<Fuse> samples;
+    __shared__ struct small_doubts doubts[STRIP_WARPS];
     fill_tables<Fuse>(args.p, samples);
     struct strip strip = find_strip(args.p, tables, SMALL_ROWS, REACH, args.reach);
     if (strip.lines <= 0)
         return;
     struct strip_row<BESIDE> next;
+    int doubtful = 0;
     float sum[SIDE][STRIP_CHUNK]; /* [j]: of the output row whose next row of weights is j + 1 */
     fetch_row<unsigned char>(args.p, strip, 0, &next);
 #pragma unroll 1
@@ -113,12 +205,22 @@ __global__ void __launch_bounds__(STRIP_THREADS) convolve_small_kernel(const str
 #pragma unroll
         for (int j = SIDE - 1; j >= 0; j--) {
             if (i - j >= 0 && i - j < strip.lines)
-                add_products<SIDE, CHANNELS, EXACT>(args.weight + j * SIDE, v,
-                                                    j ? sum[j - 1] : nullptr, sum[j]);
+                add_products<SIDE, CHANNELS, WAY>(args.weight + j * SIDE, v,
+                                                  j ? sum[j - 1] : nullptr, sum[j]);
         }
         if (i >= 2 * REACH) {
-            finish_row(args, sum[SIDE - 1], out);
+            unsigned doubt[4] = {};
+            if (WAY == CONVOLVE_NEAR)
+                finish_near(args.near, sum[SIDE - 1], out, doubt);
+            else
+                finish_row(args, sum[SIDE - 1], out);
             store_row<Fuse>(args.p, strip, samples, out);
+            const bool any = (doubt[0] | doubt[1] | doubt[2] | doubt[3]) != 0;
+            const int line = i - 2 * REACH;
+            if (WAY == CONVOLVE_NEAR &&
+                (__any_sync(0xFFFFFFFFu, any) || (doubtful && line == strip.lines - 1)))
+                settle_doubts<REACH, CHANNELS>(args, strip, samples, line, doubt,
+                                               doubts[threadIdx.x / STRIP_LANES], &doubtful);
         }
     }
 }
@@ -128,17 +230,10 @@ __global__ void __launch_bounds__(STRIP_THREADS) convolve_small_kernel(const str
 static inline bool small_fits(const struct gf_convolve *convolve, struct gf_format format)
 {
     int exponent;
-    const float divisor = fabsf(convolve->divisor);
-    if (format.bits != 8 || convolve->width > SMALL_SIDE_MAX || convolve->height > SMALL_SIDE_MAX ||
-        format.channels % 2 == 0 || !(divisor > 1e-9f && divisor < 1e10f) ||
-        frexpf(divisor, &exponent) == 1.0f - 1.0f / 16777216.0f)
-        return false;
-    for (int i = 0; i < convolve->width * convolve->height; i++) {
-        const float weight = fabsf(convolve->weight[i]);
-        if (weight != 0.0f && !(weight > 1e-9f && weight < 1e9f))
-            return false;
-    }
-    return true;
+    return format.bits == 8 && convolve->width <= SMALL_SIDE_MAX &&
+           convolve->height <= SMALL_SIDE_MAX && format.channels % 2 == 1 &&
+           frexpf(fabsf(convolve->divisor), &exponent) != 1.0f - 1.0f / 16777216.0f &&
+           gf_convolve_is_normal(convolve);
 }
 
 /* Whether all sums are whole numbers below 2^24, whatever the picture. */
@@ -153,22 +248,19 @@ static inline bool small_is_exact(const struct gf_convolve *convolve)
     return sum * 255 < 16777216;
 }
 
-template <int REACH, bool EXACT, class Fuse>
+template <int REACH, convolve_way WAY, class Fuse>
 static int launch_small_as(const struct gf_launch *launch, const struct small_args &args)
 {
     const int blocks = strip_blocks(args.p, 1, SMALL_ROWS);
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
-    if (args.p.channels == 1)
-        convolve_small_kernel<REACH, 1, EXACT, Fuse><<<blocks, STRIP_THREADS, 0, stream>>>(args);
-    else
-        convolve_small_kernel<REACH, 3, EXACT, Fuse><<<blocks, STRIP_THREADS, 0, stream>>>(args);
+    const auto kernel = args.p.channels == 1 ? convolve_small_kernel<REACH, 1, WAY, Fuse>
+                                             : convolve_small_kernel<REACH, 3, WAY, Fuse>;
+    kernel<<<blocks, STRIP_THREADS, 0, (cudaStream_t)launch->stream>>>(args);
     return cudaGetLastError();
 }
 
-template <class Fuse>
-static int launch_small(const struct gf_launch *launch, const struct gf_convolve *convolve)
+static inline struct small_args small_args_of(const struct gf_launch *launch,
+                                              const struct gf_convolve *convolve, int reach)
 {
-    const int reach = convolve->width <= 3 && convolve->height <= 3 ? 1 : 2, side = 2 * reach + 1;
     const int left = reach - convolve->width / 2, top = reach - convolve->height / 2;
     int exponent;
     struct small_args args = {};
@@ -178,16 +270,29 @@ static int launch_small(const struct gf_launch *launch, const struct gf_convolve
     args.inverse = 1.0f / convolve->divisor;
     args.bias = convolve->bias;
     args.divide = fabsf(frexpf(convolve->divisor, &exponent)) != 0.5f;
+    args.near = near_args_of(convolve);
     for (int j = 0; j < convolve->height; j++) {
         for (int i = 0; i < convolve->width; i++)
-            args.weight[(top + j) * side + left + i] =
+            args.weight[(top + j) * (2 * reach + 1) + left + i] =
                 convolve->weight[j * convolve->width + i] * 16777216.0f;
     }
-    if (small_is_exact(convolve))
-        return reach == 1 ? launch_small_as<1, true, Fuse>(launch, args)
-                          : launch_small_as<2, true, Fuse>(launch, args);
-    return reach == 1 ? launch_small_as<1, false, Fuse>(launch, args)
-                      : launch_small_as<2, false, Fuse>(launch, args);
+    return args;
+}
+
+template <convolve_way WAY, class Fuse>
+static int launch_small_way(const struct gf_launch *launch, const struct gf_convolve *convolve)
+{
+    return convolve->width <= 3 && convolve->height <= 3
+               ? launch_small_as<1, WAY, Fuse>(launch, small_args_of(launch, convolve, 1))
+               : launch_small_as<2, WAY, Fuse>(launch, small_args_of(launch, convolve, 2));
+}
+
+static int launch_small(const struct gf_launch *launch, const struct gf_convolve *convolve)
+{
+    return small_is_exact(convolve) ? launch_small_way<CONVOLVE_WHOLE, fuse_none>(launch, convolve)
+           : gf_convolve_doubt(convolve) <= NEAR_DOUBT_MAX
+               ? launch_small_way<CONVOLVE_NEAR, fuse_none>(launch, convolve)
+               : launch_small_way<CONVOLVE_APART, fuse_none>(launch, convolve);
 }
 
 #endif

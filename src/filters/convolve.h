@@ -43,4 +43,40 @@ static inline int gf_convolve_whole(const float *weight, int count, int *most)
     return 0;
 }
 
+/* How far, in steps, a result of 8 bits before it is rounded may be from the CPU's if its sum is
+ * made by fused operations, row by row and from left to right too, and if it is divided and shifted
+ * by one more of them, in parts of 255.
+ *
+ * Every operation rounds by at most u = 2^-24 of its result. With A_k = 255 (|w_1| + .. + |w_k|),
+ * which no partial sum exceeds, the CPU's products and sums are off by u (A_n + A_1 + .. + A_n) at
+ * most, the fused ones by u (A_1 + .. + A_n). The CPU then rounds q = s / d, q + b and the sum with
+ * a half; the fused way has rounded 1 / d, b and the sum of both. One per cent more covers what is
+ * of the order of u^2, as long as no number leaves the range of normal floats (see
+ * gf_convolve_is_normal()). */
+static inline double gf_convolve_doubt(const struct gf_convolve *convolve)
+{
+    const double u = 1.0 / 16777216, d = fabs((double)convolve->divisor);
+    const double b = fabs((double)convolve->bias);
+    double reach = 0, reaches = 0;
+    for (int i = 0; i < convolve->width * convolve->height; i++) {
+        reach += 255 * fabs((double)convolve->weight[i]);
+        reaches += convolve->weight[i] != 0 ? reach : 0;
+    }
+    const double sums = u * (reach + 2 * reaches), q = (reach + sums) / d;
+    return 1.01 * (sums / d + u * (4 * q + 3 * b + 258));
+}
+
+/* Whether no weight and no divisor is so large or so small that a product with a sample, scaled by
+ * 2^24, or a quotient would leave the range of normal floats. */
+static inline int gf_convolve_is_normal(const struct gf_convolve *convolve)
+{
+    const float divisor = fabsf(convolve->divisor);
+    for (int i = 0; i < convolve->width * convolve->height; i++) {
+        const float weight = fabsf(convolve->weight[i]);
+        if (weight != 0.0f && !(weight > 1e-9f && weight < 1e9f))
+            return 0;
+    }
+    return divisor > 1e-9f && divisor < 1e10f;
+}
+
 #endif

@@ -90,6 +90,10 @@ struct {
      [](const instruction &i, operand *o) {
          i.set(0, o, dot<int16_t, uint8_t>(word(i, 1, o), word(i, 2, o), word(i, 3, o), 2));
      }},
+    {"dp4a.u32.s32",
+     [](const instruction &i, operand *o) {
+         i.set(0, o, dot<uint8_t, int8_t>(word(i, 1, o), word(i, 2, o), word(i, 3, o)));
+     }},
     {"cvt.pack.sat.s16.s32",
      [](const instruction &i, operand *o) {
          i.set(0, o, (uint32_t)saturate16(word(i, 1, o)) << 16 | ((uint32_t)saturate16(word(i, 2, o)) & 0xFFFF));

@@ -1,0 +1,36 @@
+/* Results of sums that are made by fused operations, of 8 bits: gf_convolve_doubt() says how far
+ * they may be from the CPU's. Both ends of that interval are rounded: where they agree, that is the
+ * CPU's result, since rounding never falls; where not, the sum is made again as the CPU makes it.
+ */
+#ifndef GF_CUDA_FILTERS_CONVOLVE_NEAR_CUH
+#define GF_CUDA_FILTERS_CONVOLVE_NEAR_CUH
+
+#include "cuda/common/stencil.cuh"
+#include "filters/convolve.h"
+
+/* How sums are made: each product rounded, as on the CPU; fused where that rounds nothing; fused
+ * with doubts. */
+enum convolve_way { CONVOLVE_APART, CONVOLVE_WHOLE, CONVOLVE_NEAR };
+
+/* From there on making sums again would take too long. */
+static const double NEAR_DOUBT_MAX = 0.04;
+
+/* sum times scale, plus low or high, is an end of the interval in parts of 255. */
+struct near_args {
+    float scale, low, high;
+};
+
+static inline struct near_args near_args_of(const struct gf_convolve *convolve)
+{
+    const double doubt = gf_convolve_doubt(convolve) / 255, bias = (double)convolve->bias / 255;
+    return {(float)(1 / (255 * (double)convolve->divisor)), (float)(bias - doubt),
+            (float)(bias + doubt)};
+}
+
+/* An end, rounded, in byte 1. */
+static __device__ __forceinline__ unsigned near_end(float sum, float scale, float end)
+{
+    return __float_as_uint(__fmaf_rz(__saturatef(__fmaf_rn(sum, scale, end)), 255.0f, 32768.5f));
+}
+
+#endif
