@@ -1,6 +1,9 @@
 /* The convolution family against plain double-precision references, whatever the size, depth,
  * channels, parameters, border, bands and pitch. */
+#include <math.h>
+
 #include "conv_reference.h"
+#include "filters/convolve.h"
 
 static const int sizes[][2] = {{1, 1}, {1, 9}, {13, 1}, {3, 3}, {77, 55}, {1031, 23}};
 enum { SIZES = sizeof sizes / sizeof *sizes };
@@ -329,13 +332,84 @@ static void test_normalmap(void **state)
     each_picture(12, check_normalmap, 1000);
 }
 
+/* An end of the interval, rounded as kernels do. */
+static int rounded_end(float sum, float scale, float end)
+{
+    const float part = fmaf(sum, scale, end);
+    return (int)floor((double)(part > 0 ? part < 1 ? part : 1 : 0) * 255 + 0.5);
+}
+
+/* A window's result as the CPU makes it, and as fused sums do; returns whether the latter is in
+ * doubt. *alone: what they would make of it without a doubt. */
+static bool both_ways(const struct gf_convolve *convolve, const unsigned char *window, int *right,
+                      int *alone)
+{
+    const struct gf_convolve_near near = gf_convolve_near_of(convolve);
+    float apart = 0, fused = 0;
+    for (int i = 0; i < convolve->width * convolve->height; i++) {
+        const float product = convolve->weight[i] * (float)window[i];
+        apart = apart + product;
+        fused = fmaf(convolve->weight[i], (float)window[i], fused);
+    }
+    const float v = gf_convolve_finish(apart, convolve->divisor, convolve->bias);
+    *right = (int)(fminf(fmaxf(v, 0), 255) + 0.5f);
+    *alone = rounded_end(fused, near.scale, convolve->bias / 255);
+    const int low = rounded_end(fused, near.scale, near.low);
+    const int high = rounded_end(fused, near.scale, near.high);
+    if (*right < low || *right > high)
+        fail_msg("%dx%d, divisor %g, bias %g: %d is not in %d..%d", convolve->width,
+                 convolve->height, (double)convolve->divisor, (double)convolve->bias, *right, low,
+                 high);
+    return low != high;
+}
+
+/* Tenths whose sums come near halves of whole numbers: where fused sums round otherwise than the
+ * CPU's, they are in doubt, and the CPU's result lies between the ends. */
+static void test_doubts(void **state)
+{
+    (void)state;
+    static const int sides[] = {3, 5, 7, 15, 31};
+    static struct gf_convolve convolve;
+    unsigned char window[GF_MATRIX_SIDE_MAX * GF_MATRIX_SIDE_MAX];
+    uint64_t random = 1;
+    int doubts = 0, others = 0, cases = 0;
+    for (int round = 0; round < 400; round++) {
+        const int side = sides[round % 5], taps = side * side;
+        float sum = 0;
+        convolve.width = convolve.height = side;
+        convolve.bias = (float)(round % 3 * 7);
+        for (int i = 0; i < taps; i++) {
+            convolve.weight[i] = (float)(random_below(&random, 12) - round % 2) / 10;
+            sum += convolve.weight[i];
+        }
+        convolve.divisor = round % 4 ? (float)(int)(sum + 2) * (round % 8 < 6 ? 1.0f : -1.0f) : sum;
+        if (fabsf(convolve.divisor) < 1)
+            continue;
+        assert_true(gf_convolve_is_normal(&convolve));
+        for (int i = 0; i < 400; i++) {
+            int right, alone;
+            for (int k = 0; k < taps; k++)
+                window[k] = (unsigned char)(i % 4 ? random_below(&random, 256) : i * 255 / 400);
+            doubts += both_ways(&convolve, window, &right, &alone);
+            others += right != alone;
+            cases++;
+        }
+    }
+    assert_true(others > 20); /* there is something to see */
+    assert_true(doubts > others);
+    assert_true(doubts < cases / 5); /* the bound is of use */
+    convolve.weight[3] = 1e-12f;
+    assert_false(gf_convolve_is_normal(&convolve));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_blur),     cmocka_unit_test(test_unsharp),
-        cmocka_unit_test(test_boxblur),  cmocka_unit_test(test_white),
-        cmocka_unit_test(test_convolve), cmocka_unit_test(test_convolve_largest),
-        cmocka_unit_test(test_sobel),    cmocka_unit_test(test_normalmap),
+        cmocka_unit_test(test_blur),      cmocka_unit_test(test_unsharp),
+        cmocka_unit_test(test_boxblur),   cmocka_unit_test(test_white),
+        cmocka_unit_test(test_convolve),  cmocka_unit_test(test_convolve_largest),
+        cmocka_unit_test(test_doubts),    cmocka_unit_test(test_sobel),
+        cmocka_unit_test(test_normalmap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,8 +58,8 @@ static void test_names(void **state)
     assert_ok("ranges", run_way("invert,gamma=2,blur,equalize", &way, &input, &output, &error),
               &error);
     static const char *const names[] = {
-        "decode",   "upload",   "invert+gamma", "blur", "equalize histogram",
-        "equalize", "download", "encode"};
+        "decode",   "upload", "invert+gamma+blur", "equalize histogram", "equalize",
+        "download", "encode"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (!was_seen(names[i]))
             fail_msg("no range is called '%s'", names[i]);

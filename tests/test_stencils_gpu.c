@@ -55,6 +55,14 @@ static const char *const chains[] = {
     "convolve=1 200 3/-400 5 6/7 8 900:divisor=17.5",
     "convolve=0.5 0.25 1/-2 5.125 0.5/1 2 3:bias=-20",
     "convolve=0.1 0.2 0.3/0.4 0.5 0.6/0.7 0.8 0.9",
+    /* Halves of whole numbers as often as not, which tenths only nearly make. */
+    "convolve=0.1 0.2 0.3:divisor=1.2",
+    "convolve=0.1 0.2 0.3 0.1 0.3/0.2 0.1 -0.1 0.4 0.1:divisor=-2:bias=200",
+    "convolve=0.1 0.2 0.3 0.1 0.3 0.4 0.6/0.2 0.1 0.1 0.4 0.1 0.3 0.2/0.3 0.1 0.1 0.2 0.4 0.2 "
+    "0.1:divisor=4",
+    "convolve=1 2 3/4 -5 6/7 8 -19:divisor=2:bias=128",
+    "convolve=127 -128 3 4 5/1 2 3 4 5/-7 6 5 4 3:divisor=32",
+    "convolve=0.25 0.5 -0.75/1.25 2 0.5/3 0.25 0.25:divisor=6",
     "convolve=1/2/3/4/5/6/7/8/9/8/7/6/5/4/3/2/1",
     "convolve=1/2/3/4/5/6/7/8/9/1/9/8/7/6/5/4/3/2/1",
     "convolve=1 2 3 4 5 6 7 8 9 -9 -8 -7 -6 -5 -4 300 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7:divisor=100",

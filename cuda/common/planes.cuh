@@ -16,10 +16,11 @@ struct planes_shape {
     int plane; /* floats from one channel to the next */
 };
 
-/* The largest tile that fits into 48 KB of shared memory together with its result. */
+/* The largest tile that fits into 48 KB of shared memory together with its result and `more` bytes
+ * behind it. */
 static inline struct planes_shape shape_of_planes(const struct view_pair &p, int bits,
                                                   int kernel_width, int kernel_height,
-                                                  size_t *bytes)
+                                                  size_t *bytes, size_t more = 0)
 {
     static const int sizes[][2] = {{192, 32}, {192, 16}, {96, 32}, {96, 16}, {96, 8}, {96, 4}};
     struct planes_shape shape = {};
@@ -31,7 +32,7 @@ static inline struct planes_shape shape_of_planes(const struct view_pair &p, int
         shape.plane = shape.width + (kernel_width + 3) / 4 * 4;
         *bytes = (size_t)(shape.plane * p.channels * (shape.height + kernel_height - 1)) *
                      sizeof(float) +
-                 (size_t)(shape.width * p.channels * shape.height * (bits / 8));
+                 (size_t)(shape.width * p.channels * shape.height * (bits / 8)) + more;
         if (*bytes <= 48 * 1024)
             break;
     }

@@ -15,18 +15,6 @@ enum convolve_way { CONVOLVE_APART, CONVOLVE_WHOLE, CONVOLVE_NEAR };
 /* From there on making sums again would take too long. */
 static const double NEAR_DOUBT_MAX = 0.04;
 
-/* sum times scale, plus low or high, is an end of the interval in parts of 255. */
-struct near_args {
-    float scale, low, high;
-};
-
-static inline struct near_args near_args_of(const struct gf_convolve *convolve)
-{
-    const double doubt = gf_convolve_doubt(convolve) / 255, bias = (double)convolve->bias / 255;
-    return {(float)(1 / (255 * (double)convolve->divisor)), (float)(bias - doubt),
-            (float)(bias + doubt)};
-}
-
 /* An end, rounded, in byte 1. */
 static __device__ __forceinline__ unsigned near_end(float sum, float scale, float end)
 {

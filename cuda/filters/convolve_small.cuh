@@ -15,7 +15,7 @@ struct small_args {
     int reach;   /* in rows, of the kernel without its padding */
     bool divide; /* whether a product with `inverse` is not the quotient */
     float divisor, inverse, bias;
-    struct near_args near;
+    struct gf_convolve_near near;
     float weight[SMALL_SIDE_MAX * SMALL_SIDE_MAX]; /* times 2^24: see tiny_halves */
 };
 
@@ -85,7 +85,7 @@ static __device__ __forceinline__ void finish_row(const struct small_args &args,
 }
 
 /* The same of near sums. In `doubt` the bytes are not 0 whose ends disagree. */
-static __device__ __forceinline__ void finish_near(const struct near_args &args,
+static __device__ __forceinline__ void finish_near(const struct gf_convolve_near &args,
                                                    const float sum[STRIP_CHUNK], unsigned out[4],
                                                    unsigned doubt[4])
 {
@@ -270,7 +270,7 @@ static inline struct small_args small_args_of(const struct gf_launch *launch,
     args.inverse = 1.0f / convolve->divisor;
     args.bias = convolve->bias;
     args.divide = fabsf(frexpf(convolve->divisor, &exponent)) != 0.5f;
-    args.near = near_args_of(convolve);
+    args.near = gf_convolve_near_of(convolve);
     for (int j = 0; j < convolve->height; j++) {
         for (int i = 0; i < convolve->width; i++)
             args.weight[(top + j) * (2 * reach + 1) + left + i] =

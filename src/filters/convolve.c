@@ -336,9 +336,11 @@ static const struct gf_variant kernels[] = {
                 "the same, the tile brought by asynchronous copies of 16 bytes (Best Practices "
                 "9.2.3.4)"),
      .architecture = 80},
-    {GF_VARIANT("tiled", gf_convolve_tiled_cuda,
-                "up to 5x5 at 8 bits: rows roll through registers; else eight results a thread "
-                "from a tile of floats")},
+    {GF_VARIANT(
+        "tiled", gf_convolve_tiled_cuda,
+        "up to 5x5 at 8 bits: rows roll through registers, whole numbers by dot products of "
+        "bytes; else eight results a thread from a tile of floats; 8-bit sums are fused, "
+        "and made again where their rounding is in doubt")},
     {GF_VARIANT("tensor", gf_convolve_tensor_cuda,
                 "a product of matrices of bytes on tensor cores for each of the kernel's columns, "
                 "exact in whole numbers"),

@@ -66,6 +66,22 @@ static inline double gf_convolve_doubt(const struct gf_convolve *convolve)
     return 1.01 * (sums / d + u * (4 * q + 3 * b + 258));
 }
 
+/* A fused sum times scale, plus low or high, is an end of the interval, in parts of 255, in which
+ * the CPU's result lies. */
+struct gf_convolve_near {
+    float scale, low, high;
+};
+
+static inline struct gf_convolve_near gf_convolve_near_of(const struct gf_convolve *convolve)
+{
+    const double doubt = gf_convolve_doubt(convolve) / 255, bias = (double)convolve->bias / 255;
+    struct gf_convolve_near near;
+    near.scale = (float)(1 / (255 * (double)convolve->divisor));
+    near.low = (float)(bias - doubt);
+    near.high = (float)(bias + doubt);
+    return near;
+}
+
 /* Whether no weight and no divisor is so large or so small that a product with a sample, scaled by
  * 2^24, or a quotient would leave the range of normal floats. */
 static inline int gf_convolve_is_normal(const struct gf_convolve *convolve)
