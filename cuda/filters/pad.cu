@@ -29,7 +29,9 @@ template <typename SAMPLE, int IN, int OUT>
 static __device__ __forceinline__ unsigned sample_of(const struct pad_rows &rows, const SAMPLE *row,
                                                      bool inside, int x, int c)
 {
-    const int at = clamped(x - rows.pad.x, rows.in_width - 1);
+    const int at = rows.pad.repeat ? x % rows.in_width : clamped(x - rows.pad.x, rows.in_width - 1);
+    if (rows.pad.repeat)
+        return row[(size_t)at * IN + c];
     if (!rows.pad.edge && (!inside || at != x - rows.pad.x))
         return rows.pad.sample[c];
     return c < IN ? row[(size_t)at * IN + c] : (unsigned)rows.pad.opaque;
@@ -48,7 +50,7 @@ static __global__ void __launch_bounds__(THREADS)
     const unsigned band_row = index / rows.words;
     const unsigned first = (index - band_row * rows.words) * EACH;
     const int wanted = rows.y + (int)band_row - rows.pad.y;
-    const int y = clamped(wanted, rows.in_height - 1);
+    const int y = rows.pad.repeat ? wanted % rows.in_height : clamped(wanted, rows.in_height - 1);
     const bool inside = y == wanted;
     /* A row of the padding is not among those that are there, unless it repeats an edge. */
     const SAMPLE *const row =

@@ -11,27 +11,21 @@
 #include "stage/border.h"
 #include "stage/texture_layout.h"
 
-struct convolve {
-    struct gf_matrix kernel;
-    double divisor, bias;
-    int border;
-};
-
 static const struct gf_param convolve_params[] = {
     GF_PARAM_MATRIX(
-        struct convolve, kernel,
+        struct gf_convolve_params, kernel,
         "weights in rows of equal length, such as 0 -1 0/-1 5 -1/0 -1 0; sides odd, up to 31"),
-    GF_PARAM(struct convolve, divisor, 0, -1e9, 1e9,
+    GF_PARAM(struct gf_convolve_params, divisor, 0, -1e9, 1e9,
              "divides the sum; 0: the sum of the weights, or 1 where that is 0"),
-    GF_PARAM(struct convolve, bias, 0, -255, 255,
+    GF_PARAM(struct gf_convolve_params, bias, 0, -255, 255,
              "added to the result, in steps of 8 bits whatever the depth: 128 is middle gray"),
-    GF_PARAM_BORDER(struct convolve),
+    GF_PARAM_BORDER(struct gf_convolve_params),
     {0},
 };
 
 static enum gf_status convolve_check(const void *params, struct gf_error *error)
 {
-    const struct gf_matrix *const kernel = &((const struct convolve *)params)->kernel;
+    const struct gf_matrix *const kernel = &((const struct gf_convolve_params *)params)->kernel;
     if (kernel->width % 2 && kernel->height % 2)
         return GF_OK;
     return gf_fail(error, GF_ERROR_USAGE, "kernel is %dx%d; both sides must be odd", kernel->width,
@@ -40,12 +34,12 @@ static enum gf_status convolve_check(const void *params, struct gf_error *error)
 
 static int convolve_radius(const void *params)
 {
-    return ((const struct convolve *)params)->kernel.height / 2;
+    return ((const struct gf_convolve_params *)params)->kernel.height / 2;
 }
 
 static enum gf_status convolve_prepare(struct gf_stage *stage, struct gf_error *error)
 {
-    const struct convolve *const params = stage->params;
+    const struct gf_convolve_params *const params = stage->params;
     const struct gf_matrix *const kernel = &params->kernel;
     const enum gf_status status = gf_stage_constants(stage, sizeof(struct gf_convolve), error);
     if (status)
@@ -107,7 +101,8 @@ static size_t convolve_scratch(const struct gf_stage *stage, int rows)
 {
     struct work work;
     (void)rows;
-    return carve(&work, NULL, stage->in, &((const struct convolve *)stage->params)->kernel);
+    return carve(&work, NULL, stage->in,
+                 &((const struct gf_convolve_params *)stage->params)->kernel);
 }
 
 /* `count` columns of a row from `first` on, all of them within the picture. */
@@ -266,7 +261,7 @@ static void convolve_cpu(const struct gf_stage *stage, const struct gf_view *in,
 {
     const int width = in->format.width;
     struct work work;
-    carve(&work, scratch, in->format, &((const struct convolve *)stage->params)->kernel);
+    carve(&work, scratch, in->format, &((const struct gf_convolve_params *)stage->params)->kernel);
     memset(work.zeros, 0, gf_row_bytes(in->format));
     for (int x = 0; x < width; x += STRIP) {
         const struct strip strip = {x, width - x < STRIP ? width - x : STRIP};
@@ -285,7 +280,8 @@ static const char *refuses_texture(const struct gf_stage *stage)
 
 static const char *refuses_tensor(const struct gf_stage *stage)
 {
-    const struct gf_matrix *const kernel = &((const struct convolve *)stage->params)->kernel;
+    const struct gf_matrix *const kernel =
+        &((const struct gf_convolve_params *)stage->params)->kernel;
     int most;
     if (stage->in.bits != 8 || gf_has_alpha(stage->in))
         return "takes pictures of 8 bits without alpha";
@@ -297,7 +293,7 @@ static const char *refuses_tensor(const struct gf_stage *stage)
 
 static size_t texture_scratch(const struct gf_stage *stage, int rows)
 {
-    const int height = ((const struct convolve *)stage->params)->kernel.height;
+    const int height = ((const struct gf_convolve_params *)stage->params)->kernel.height;
     return gf_texture_scratch(stage->in,
                               gf_stage_needs_whole(stage) ? stage->in.height : rows + height - 1);
 }
@@ -305,7 +301,7 @@ static size_t texture_scratch(const struct gf_stage *stage, int rows)
 /* The kernels for small matrices do. */
 static enum gf_fusing convolve_fuses(const void *params)
 {
-    const struct gf_matrix *const kernel = &((const struct convolve *)params)->kernel;
+    const struct gf_matrix *const kernel = &((const struct gf_convolve_params *)params)->kernel;
     return kernel->width <= 5 && kernel->height <= 5 ? GF_FUSES_BOTH : GF_FUSES_NOTHING;
 }
 
@@ -358,7 +354,7 @@ const struct gf_filter gf_convolve_filter = {
         "divisor (smoothing, sharpening), else kept.",
     .example = "convolve=0 -1 0/-1 5 -1/0 -1 0",
     .params = convolve_params,
-    .params_size = sizeof(struct convolve),
+    .params_size = sizeof(struct gf_convolve_params),
     .kind = GF_STENCIL,
     .cost = {.pixel = 0.5, .tap = 0.08},
     .check = convolve_check,

@@ -1,4 +1,4 @@
-/* The constants of convolve and the end of its sums, for both backends. */
+/* The parameters and constants of convolve, and the end of its sums, for both backends. */
 #ifndef GF_FILTERS_CONVOLVE_H
 #define GF_FILTERS_CONVOLVE_H
 
@@ -6,6 +6,13 @@
 
 #include "base/host_device.h"
 #include "gpufilter/filter.h"
+
+/* The parameters, which lensblur and motionblur fill in too. */
+struct gf_convolve_params {
+    struct gf_matrix kernel;
+    double divisor, bias;
+    int border;
+};
 
 struct gf_convolve {
     int width, height; /* of the kernel */

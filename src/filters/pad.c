@@ -61,10 +61,20 @@ static int rows_above(const struct gf_stage *stage)
     return gf_gravity_y(pad->gravity, stage->out.height - stage->in.height);
 }
 
+static bool needs_whole(const void *params_)
+{
+    return ((const struct gf_pad_params *)params_)->colour.word == GF_PAD_REPEAT;
+}
+
 /* A band that lies in the padding reads the row that is nearest to it. */
 static void input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
 {
     const int above = rows_above(stage), height = stage->in.height;
+    if (needs_whole(stage->params)) {
+        *first = 0;
+        *end = height;
+        return;
+    }
     *first = clamp(y0 - above, 0, height - 1);
     *end = clamp(y1 - above, 1, height);
 }
@@ -83,6 +93,7 @@ static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
         .x = gf_gravity_x(pad->gravity, stage->out.width - stage->in.width),
         .y = rows_above(stage),
         .edge = pad->colour.word == GF_PAD_EDGE,
+        .repeat = pad->colour.word == GF_PAD_REPEAT,
         .opaque = max,
     };
     if (pad->colour.word != GF_PAD_COLOUR)
@@ -121,6 +132,18 @@ static void add_alpha(const unsigned char *from, unsigned char *to, struct gf_fo
     }
 }
 
+/* What is there doubles with each copy. */
+static void repeat_rows(const struct gf_view *in, const struct gf_view *out)
+{
+    const size_t width = gf_row_bytes(in->format), whole = gf_row_bytes(out->format);
+    for (int y = out->y; y < out->y + out->rows; y++) {
+        unsigned char *const to = gf_view_row(out, y);
+        memcpy(to, gf_view_row(in, y % in->format.height), width);
+        for (size_t done = width; done < whole; done *= 2)
+            memcpy(to + done, to, done < whole - done ? done : whole - done);
+    }
+}
+
 static void cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
                 void *scratch)
 {
@@ -129,6 +152,10 @@ static void cpu(const struct gf_stage *stage, const struct gf_view *in, const st
     const size_t left = (size_t)pad->x, right = (size_t)out->format.width - width - left;
     unsigned char pixel[8];
     (void)scratch;
+    if (pad->repeat) {
+        repeat_rows(in, out);
+        return;
+    }
     for (int c = 0; c < 4; c++) {
         if (out->format.bits == 8)
             pixel[c] = (unsigned char)pad->sample[c];
@@ -167,6 +194,7 @@ const struct gf_filter gf_pad_filter = {
     .check = check,
     .shape = shape,
     .input_rows = input_rows,
+    .needs_whole = needs_whole,
     .prepare = prepare,
     .cpu = cpu,
     .cuda = GF_CUDA({GF_VARIANT("words", gf_pad_cuda, "a thread for 4 bytes of the result")}),

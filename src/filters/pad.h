@@ -13,7 +13,8 @@ struct gf_pad_params {
     struct gf_colour colour;
 };
 
-enum { GF_PAD_COLOUR, GF_PAD_EDGE, GF_PAD_TRANSPARENT }; /* colour.word */
+/* colour.word: in the order of the words below, and what tile asks for, which has no word. */
+enum { GF_PAD_COLOUR, GF_PAD_EDGE, GF_PAD_TRANSPARENT, GF_PAD_REPEAT };
 
 /* The padding's colours beside white, "#ff8800": in the order of the words above. */
 extern const char *const gf_pad_words[];
@@ -21,6 +22,7 @@ extern const char *const gf_pad_words[];
 struct gf_pad {
     int x, y;           /* where the picture begins in the result */
     bool edge;          /* the nearest pixel instead of `sample` */
+    bool repeat;        /* the picture again: x and y are 0 */
     uint16_t sample[4]; /* of a pixel of the result */
     int opaque;         /* alpha where the result has one and the picture has none: M */
 };

@@ -179,3 +179,17 @@ for chain in affine=shear-y:cubic 'affine=0.3 0.1/-0.2 0.4' perspective=side:dir
     run 0 gpufilter -i in.ppm -o bands.ppm --band-rows=5 --lanes=3 --threads=3 "$chain"
     cmp -s whole.ppm bands.ppm || problem "$chain in bands"
 done
+
+begin "tile and pixelate: sizes, bands, and a block larger than the picture"
+run 0 gpufilter -i in.ppm -o out.ppm tile=250%:60
+size_is out.ppm "193 60"
+run 0 gpufilter -i in.ppm -o out.ppm tile=10:10
+cmp -s same.ppm out.ppm || problem "tile=10:10 changed the picture"
+run 0 gpufilter -i in.ppm -o one.ppm pixelate=10000
+run 0 gpufilter -i in.ppm -o out.ppm resize=1:1:kernel=area,resize=77:55:kernel=nearest
+cmp -s one.ppm out.ppm || problem "one block is not the mean"
+for chain in tile=250%:200 pixelate=6 lensblur=9.5:wrap motionblur=21:40; do
+    run 0 gpufilter -i in.ppm -o whole.ppm "$chain"
+    run 0 gpufilter -i in.ppm -o bands.ppm --band-rows=5 --lanes=3 --threads=3 "$chain"
+    cmp -s whole.ppm bands.ppm || problem "$chain in bands"
+done

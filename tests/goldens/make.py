@@ -16,6 +16,7 @@ import skimage.filters
 from PIL import Image
 from scipy import ndimage
 
+from blurs import blurs
 from colours import colours
 from local import local
 from shapes import shapes
@@ -310,6 +311,7 @@ def main():
     warps(functools.partial(golden, series="warp"), rounded, rgb, gray, gray16, rgba)
     shapes(functools.partial(golden, series="shape"), rgb, gray, gray16)
     LIST.extend(layers())
+    blurs(functools.partial(golden, series="soft"), rounded, rgb, gray, gray16, rgba)
     with open(os.path.join(HERE, "list.txt"), "w") as file:
         file.write("\n".join(LIST) + "\n")
 
