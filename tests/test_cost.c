@@ -213,9 +213,61 @@ static void test_text(void **state)
     assert_non_null(strstr(lines.text, "gpu.invert"));
 }
 
+/* The first pictures of an archive stand for all that are expected. */
+static void test_members(void **state)
+{
+    (void)state;
+    enum { WIDTH = 64, HEIGHT = 48 };
+    static unsigned char file[32 + 3 * WIDTH * HEIGHT];
+    const int header = sprintf((char *)file, "P6\n%d %d\n255\n", WIDTH, HEIGHT);
+    struct gf_input_name name[2];
+    for (int i = 0; i < 2; i++)
+        name[i] = (struct gf_input_name){.path = (char *)"none.tar/a.ppm",
+                                         .data = file,
+                                         .size = (size_t)header + 3 * WIDTH * HEIGHT};
+    const struct gf_inputs inputs = {.item = name, .count = 2};
+    const struct gf_template output = {.text = (char *)"out.tar"};
+    const struct gf_batch_request request = {.chain = "blur",
+                                             .options = gf_options_default(),
+                                             .inputs = &inputs,
+                                             .expected = 5000,
+                                             .output = &output};
+    struct gf_cost_work work;
+    assert_true(gf_cost_look(&request, &work));
+    assert_int_equal(work.files, 5000);
+    assert_true(work.pixels == WIDTH * HEIGHT);
+    assert_true(work.filter_ns > 0);
+}
+
+/* Of several outputs the decoding counts once, where they take the same fraction of the size. */
+static void test_several_outputs(void **state)
+{
+    (void)state;
+    static unsigned char file[] = "P6\n2 2\n255\n012345678901";
+    struct gf_input_name name = {.path = (char *)"a.ppm", .data = file, .size = sizeof file - 1};
+    const struct gf_inputs inputs = {.item = &name, .count = 1};
+    const struct gf_template output = {.text = (char *)"out.ppm"};
+    const struct gf_batch_output more = {"blur", gf_options_default(), &output};
+    struct gf_batch_request request = {.chain = "blur",
+                                       .options = gf_options_default(),
+                                       .inputs = &inputs,
+                                       .output = &output,
+                                       .more = &more};
+    struct gf_cost_work one, two;
+    assert_true(gf_cost_look(&request, &one));
+    request.more_outputs = 1;
+    assert_true(gf_cost_look(&request, &two));
+    assert_int_equal(two.files, 1);
+    assert_true(two.pixels == one.pixels);
+    assert_true(two.codec.decode_ns == one.codec.decode_ns);
+    assert_true(two.codec.encode_ns == 2 * one.codec.encode_ns);
+    assert_true(two.filter_ns == 2 * one.filter_ns);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_members),       cmocka_unit_test(test_several_outputs),
         cmocka_unit_test(test_filters),       cmocka_unit_test(test_one_picture),
         cmocka_unit_test(test_many_pictures), cmocka_unit_test(test_device_codec),
         cmocka_unit_test(test_figures),       cmocka_unit_test(test_server),

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <locale.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -91,13 +92,30 @@ struct gf_archive_reader {
     struct gf_input *input;
     struct gf_error error; /* of the input */
     enum gf_status status;
+    atomic_bool cancelled;
+    bool packed;
     char block[64 << 10];
 };
+
+void gf_archive_reader_cancel(struct gf_archive_reader *reader)
+{
+    reader->cancelled = true;
+}
+
+int64_t gf_archive_reader_size(const struct gf_archive_reader *reader)
+{
+    return reader->packed ? -1 : gf_input_size(reader->input);
+}
 
 static ssize_t read_block(struct archive *archive, void *context, const void **block)
 {
     struct gf_archive_reader *const reader = context;
+    enum { LOOK_MS = 100 };
     size_t got = 0;
+    while (!reader->cancelled && !gf_input_wait(reader->input, LOOK_MS))
+        continue;
+    if (reader->cancelled)
+        return ARCHIVE_FATAL;
     reader->status = gf_input_read_some(reader->input, reader->block, sizeof reader->block, &got,
                                         &reader->error);
     *block = reader->block;
@@ -128,6 +146,7 @@ enum gf_status gf_archive_reader_open(const char *argument, struct gf_archive_re
     struct gf_archive_reader *const opened = calloc(1, sizeof *opened);
     if (!opened)
         return gf_fail_memory(error);
+    opened->packed = gf_archive_packer(argument) != NULL;
     status = gf_input_open(gf_archive_path(argument), false, &opened->input, error);
     opened->archive = status ? NULL : calls.archive_read_new();
     if (!status && !opened->archive)

@@ -29,6 +29,10 @@ struct gf_archive_reader; /* opaque */
 enum gf_status gf_archive_reader_open(const char *argument, struct gf_archive_reader **reader,
                                       struct gf_error *error) GF_CHECKED;
 void gf_archive_reader_close(struct gf_archive_reader *reader);
+/* Another thread that waits for a stream's producer stops waiting, and its call fails. */
+void gf_archive_reader_cancel(struct gf_archive_reader *reader);
+/* The bytes of an archive that is a file and is not packed; else -1. */
+int64_t gf_archive_reader_size(const struct gf_archive_reader *reader);
 /* The next member; *found is false at the end. */
 enum gf_status gf_archive_next(struct gf_archive_reader *reader, struct gf_archive_member *member,
                                bool *found, struct gf_error *error) GF_CHECKED;

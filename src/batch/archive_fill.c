@@ -56,8 +56,11 @@ static struct gf_archive_slot *wait_for_slot(struct gf_archive_ring *ring, size_
     struct gf_batch *const batch = ring->batch;
     pthread_mutex_lock(&batch->lock);
     while (!batch->stopped && (ring->read - ring->written == GF_ARCHIVE_SLOTS ||
-                               (ring->bytes && ring->bytes + bytes > ring->limit)))
+                               (ring->bytes && ring->bytes + bytes > ring->limit))) {
+        ring->full = true;
+        pthread_cond_broadcast(&batch->changed);
         pthread_cond_wait(&batch->changed, &batch->lock);
+    }
     struct gf_archive_slot *const slot =
         batch->stopped ? NULL : gf_archive_slot_at(ring, ring->read);
     if (slot) {

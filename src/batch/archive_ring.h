@@ -33,6 +33,9 @@ struct gf_archive_ring {
     size_t pictures;
     uint64_t bytes, limit; /* in the ring; the most */
     bool read_all;
+    bool full; /* the reader waits for room */
+    bool reading;
+    pthread_t reader_thread;
     enum gf_status read_status;
     struct gf_error read_error;
 };

@@ -147,15 +147,35 @@ static enum gf_status write_all(struct gf_archive_ring *ring, struct gf_error *e
 
 /* ---- the run ---- */
 
-/* Starts the reader and the workers, writes, and waits for them all. */
+static enum gf_status start_reader(struct gf_archive_ring *ring, struct gf_error *error)
+{
+    ring->reading = !pthread_create(&ring->reader_thread, NULL, gf_archive_fill, ring);
+    return ring->reading ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "cannot start a thread");
+}
+
+/* Ends the reader, which may be waiting for a slot or for the producer of a stream. */
+static void join_reader(struct gf_archive_ring *ring, bool stops)
+{
+    struct gf_batch *const batch = ring->batch;
+    if (!ring->reading)
+        return;
+    pthread_mutex_lock(&batch->lock);
+    batch->stopped |= stops;
+    stops = batch->stopped;
+    pthread_cond_broadcast(&batch->changed);
+    pthread_mutex_unlock(&batch->lock);
+    if (stops)
+        gf_archive_reader_cancel(ring->reader);
+    pthread_join(ring->reader_thread, NULL);
+    ring->reading = false;
+}
+
+/* Starts the workers, writes, and waits for them all and the reader. */
 static enum gf_status run_threads(struct gf_archive_ring *ring, struct archive_worker *worker,
                                   int count, struct gf_error *error)
 {
     struct gf_batch *const batch = ring->batch;
-    pthread_t reader;
     int started = 0;
-    if (pthread_create(&reader, NULL, gf_archive_fill, ring))
-        return gf_fail(error, GF_ERROR_MEMORY, "cannot start a thread");
     pthread_mutex_lock(&batch->lock);
     while (started < count &&
            !pthread_create(&worker[started].base.thread, NULL, worker_main, &worker[started]))
@@ -167,8 +187,13 @@ static enum gf_status run_threads(struct gf_archive_ring *ring, struct archive_w
         started ? write_all(ring, error) : gf_fail(error, GF_ERROR_MEMORY, "cannot start a thread");
     for (int i = 0; i < started; i++)
         pthread_join(worker[i].base.thread, NULL);
-    pthread_join(reader, NULL);
-    if (!status && ring->read_status && !batch->fatal) {
+    join_reader(ring, status != GF_OK);
+    for (size_t i = ring->written; i < ring->read; i++) { /* the run has stopped */
+        struct gf_archive_slot *const slot = gf_archive_slot_at(ring, i);
+        if (slot->state == GF_SLOT_DONE && slot->name.path)
+            gf_batch_report(batch, &slot->item, slot->name.path);
+    }
+    if (!status && ring->read_status && !batch->stopped) {
         status = ring->read_status;
         *error = ring->read_error;
     }
@@ -189,8 +214,6 @@ static enum gf_status run_ring(struct gf_archive_ring *ring, int count, struct g
     for (int i = 0; worker && i < count; i++)
         gf_batch_worker_close(&worker[i].base);
     free(worker);
-    for (size_t i = 0; i < GF_ARCHIVE_SLOTS; i++)
-        free_slot(&ring->slot[i]);
     return status;
 }
 
@@ -207,6 +230,51 @@ static enum gf_status end(struct gf_archive_ring *ring, struct gf_error *error)
     if (status)
         *error = of_commit;
     return status ? status : failed;
+}
+
+enum { LOOKED_AT = 8, HEADER_BYTES = 1024 };
+
+/* Waits until the ring has the first pictures, or cannot have them. */
+static void wait_for_pictures(struct gf_archive_ring *ring)
+{
+    struct gf_batch *const batch = ring->batch;
+    struct timespec next = {0};
+    pthread_mutex_lock(&batch->lock);
+    while (ring->pictures < LOOKED_AT && !ring->read_all && !ring->full)
+        gf_batch_wait(batch, &next);
+    pthread_mutex_unlock(&batch->lock);
+}
+
+/* Chooses the devices by the first members. How many there are follows from the archive's size. A
+ * stream is not waited for, and its length is not known: of it --device=auto takes the CPU. */
+static void choose_devices(struct gf_archive_ring *ring)
+{
+    struct gf_batch *const batch = ring->batch;
+    const int64_t size = gf_archive_reader_size(ring->reader);
+    struct gf_input_name name[LOOKED_AT];
+    struct gf_inputs inputs = {.item = name};
+    struct gf_batch_request first = *batch->request;
+    uint64_t bytes = 0;
+    if (size > 0)
+        wait_for_pictures(ring);
+    pthread_mutex_lock(&batch->lock);
+    for (size_t i = 0; size > 0 && i < ring->read && inputs.count < LOOKED_AT; i++) {
+        const struct gf_archive_slot *const slot = gf_archive_slot_at(ring, i);
+        bytes += HEADER_BYTES + slot->size;
+        if (slot->state != GF_SLOT_TO_DO || !slot->data)
+            continue;
+        name[inputs.count++] =
+            (struct gf_input_name){.path = slot->name.path, .data = slot->data, .size = slot->size};
+    }
+    if (inputs.count) {
+        first.expected = ring->read_all
+                             ? ring->pictures
+                             : (size_t)((double)size / (double)bytes * (double)inputs.count);
+        first.expected = first.expected ? first.expected : 1;
+        first.inputs = &inputs;
+    }
+    pthread_mutex_unlock(&batch->lock);
+    gf_batch_choose_devices(batch, &first);
 }
 
 static enum gf_status open_archives(struct gf_archive_ring *ring, struct gf_error *error)
@@ -266,16 +334,22 @@ enum gf_status gf_archive_run(struct gf_batch *batch, struct gf_error *error)
     if (!status)
         status = open_archives(ring, error);
     if (!status) {
-        gf_batch_choose_devices(batch);
-        status = gf_batch_check_devices(batch, error);
-    }
-    if (!status) {
         const uint64_t memory = request->options.memory_bytes;
         ring->limit = memory ? memory / 2 : gf_batch_physical_bytes() / 8;
         batch->state.files = 0;
+        status = start_reader(ring, error);
+    }
+    if (!status) {
+        choose_devices(ring);
+        status = gf_batch_check_devices(batch, error);
+    }
+    if (!status) {
         status = run_ring(ring, gf_batch_divide_work(batch), error);
         gf_memory_budget_close(&batch->memory_budget);
     }
+    join_reader(ring, true);
+    for (size_t i = 0; i < GF_ARCHIVE_SLOTS; i++)
+        free_slot(&ring->slot[i]);
     if (!status)
         status = end(ring, error);
     gf_archive_writer_close(ring->writer);

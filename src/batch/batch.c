@@ -348,7 +348,7 @@ static enum gf_status run(struct gf_batch *batch, struct gf_error *error)
             report_estimate(batch);
         return status;
     }
-    gf_batch_choose_devices(batch);
+    gf_batch_choose_devices(batch, batch->request);
     status = gf_batch_check_devices(batch, error);
     if (status)
         return status;

@@ -57,6 +57,7 @@ struct gf_batch_request {
     const char *chain;
     struct gf_options options; /* threads and memory_bytes are for all workers together */
     const struct gf_inputs *inputs;
+    size_t expected; /* pictures of an archive, of which `inputs` are the first; 0: they are all */
     const struct gf_template *output;
     const struct gf_batch_output *more; /* [more_outputs]: the outputs beside the first */
     int more_outputs;
@@ -110,8 +111,8 @@ static inline bool gf_batch_writes_stdout(const struct gf_batch_request *request
     return any;
 }
 
-/* Sets how many queues to a device CUDA prepares, as suits the request, unless the user has. It must
- * not have started. */
+/* Sets how many queues to a device CUDA prepares, as suits the request, unless the user has. It
+ * must not have started. */
 void gf_batch_choose_queues(const struct gf_batch_request *request);
 /* Starts the devices that a request of several inputs asks for, while the batch is prepared. */
 void gf_batch_begin_devices(const struct gf_batch_request *request);

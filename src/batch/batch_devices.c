@@ -123,9 +123,9 @@ void gf_batch_choose_queues(const struct gf_batch_request *request)
 {
     const size_t pictures = request->inputs->count;
     if (pictures > 1)
-        choose_queues(pictures, request->options.codec != GF_CODEC_CPU &&
-                                    gf_file_format_named(request->inputs->item[0].path) ==
-                                        GF_FILE_JPEG);
+        choose_queues(pictures,
+                      request->options.codec != GF_CODEC_CPU &&
+                          gf_file_format_named(request->inputs->item[0].path) == GF_FILE_JPEG);
 }
 
 void gf_batch_begin_devices(const struct gf_batch_request *request)
@@ -161,7 +161,7 @@ void gf_batch_drop_server(struct gf_batch *batch)
     batch->remote = NULL;
 }
 
-void gf_batch_choose_devices(struct gf_batch *batch)
+void gf_batch_choose_devices(struct gf_batch *batch, const struct gf_batch_request *look)
 {
     const struct gf_batch_request *const request = batch->request;
     const enum gf_device_kind kind = request->options.device;
@@ -172,7 +172,7 @@ void gf_batch_choose_devices(struct gf_batch *batch)
     find_server(batch);
     batch->found_server = batch->remote != NULL;
     const struct gf_cost_choice choice =
-        gf_cost_choose(request, batch->remote != NULL, batch->reason, sizeof batch->reason);
+        gf_cost_choose(look, batch->remote != NULL, batch->reason, sizeof batch->reason);
     if (choice.device == GF_DEVICE_CPU) {
         gf_batch_drop_server(batch);
         return;

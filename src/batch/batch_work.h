@@ -133,8 +133,8 @@ enum gf_status gf_batch_open_header_reader(const struct gf_batch *batch, int out
 enum gf_status gf_batch_dry_run(const struct gf_batch *batch, struct gf_error *error) GF_CHECKED;
 
 /* Chooses the devices that the batch runs on, or none for the CPU, and the reason; finds a server
- * for a single picture. */
-void gf_batch_choose_devices(struct gf_batch *batch);
+ * for a single picture. look: the batch's request, of an archive with its first pictures. */
+void gf_batch_choose_devices(struct gf_batch *batch, const struct gf_batch_request *look);
 /* Leaves the server, if there is one that no pipeline has taken. */
 void gf_batch_drop_server(struct gf_batch *batch);
 /* Fails if a device that the user has named is missing, before anything is written. */

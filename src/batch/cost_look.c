@@ -173,8 +173,14 @@ static void add_look(struct sample *sample, const struct look *look)
     gf_plan_free(&plan);
 }
 
+static enum gf_status open_input(const struct gf_input_name *name, struct gf_input **input)
+{
+    return name->data ? gf_input_open_memory(name->data, name->size, name->path, input, NULL)
+                      : gf_input_open(name->path, false, input, NULL);
+}
+
 /* A stream cannot be looked into: one large picture is assumed. */
-static void look_into(struct sample *sample, const char *path)
+static void look_into(struct sample *sample, const struct gf_input_name *name)
 {
     struct look look = {.format = {.width = 7680, .height = 4320, .channels = 3, .bits = 8},
                         .file = GF_FILE_PNM,
@@ -188,12 +194,11 @@ static void look_into(struct sample *sample, const char *path)
     size_t got = 0;
     struct gf_options options = sample->request->options;
     options.warn = NULL;
-    if (gf_batch_is_stream(path)) {
+    if (!name->data && gf_batch_is_stream(name->path)) {
         add_look(sample, &look);
         return;
     }
-    if (!gf_input_open(path, false, &input, NULL) &&
-        !gf_input_peek(input, head, sizeof head, &got, NULL) &&
+    if (!open_input(name, &input) && !gf_input_peek(input, head, sizeof head, &got, NULL) &&
         !gf_source_open(input, &options, &source, NULL)) {
         look = (struct look){.width = source->format.width,
                              .height = source->format.height,
@@ -223,6 +228,8 @@ static size_t files_of_shard(const struct gf_batch_request *request)
 {
     const size_t step = request->shards ? (size_t)request->shards : 1;
     const size_t first = request->shards ? (size_t)(request->shard - 1) : 0;
+    if (request->expected)
+        return request->expected;
     return (request->inputs->count - first + step - 1) / step;
 }
 
@@ -240,13 +247,14 @@ bool gf_cost_look(const struct gf_batch_request *request, struct gf_cost_work *w
     enum gf_status status = GF_OK;
     for (int k = 0; !status && k < outputs; k++)
         status = gf_chain_parse(gf_batch_output_at(request, k).chain, &chain[k], NULL);
-    for (size_t i = 0; !status && i < SAMPLES && i < files; i++) {
-        const size_t turn = files <= SAMPLES ? i : i * files / SAMPLES;
+    const size_t named = request->expected ? request->inputs->count : files;
+    for (size_t i = 0; !status && i < SAMPLES && i < named; i++) {
+        const size_t turn = named <= SAMPLES ? i : i * named / SAMPLES;
         sample.decoded = 0;
         for (int k = 0; k < outputs; k++) {
             sample.output = gf_batch_output_at(request, k);
             sample.chain = &chain[k];
-            look_into(&sample, request->inputs->item[first + turn * step].path);
+            look_into(&sample, &request->inputs->item[first + turn * step]);
         }
     }
     for (int k = 0; k < outputs; k++)

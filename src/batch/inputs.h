@@ -13,6 +13,8 @@ struct gf_input_name {
     char *path;
     size_t
         below; /* where in path the part below the searched folder begins; 0: a file named by -i */
+    const void *data; /* the bytes of a member of an archive; NULL: it is a file */
+    size_t size;
 };
 
 struct gf_inputs {

@@ -96,6 +96,18 @@ begin "a closed standard output ends the run"
 run 1 sh -c '"$GPUFILTER" -q -i in.tar -o tar:- invert >/dev/full'
 stderr_like 'stdout: cannot write: '
 
+begin "a run that has failed does not wait for the producer of its archive"
+mkdir -p waits
+head -c 2000 in.ppm >waits/cut.ppm
+tar cf waits.tar waits
+mkfifo waits.fifo
+exec 9<>waits.fifo
+head -c 4096 waits.tar >&9 # the picture, and no end of the archive
+run 1 timeout 60 "$GPUFILTER" -q --fail-fast -i tar:waits.fifo -o waited.tar invert 9>&-
+grep -q 'cut.ppm' stderr || problem "$(cat stderr)"
+exec 9>&-
+absent waited.tar
+
 samples=$here/../samples
 begin "the tasks of a cluster share the archives of a folder"
 mkdir many

@@ -20,7 +20,7 @@ struct gf_input {
     char *name;
     int fd;
     int page;
-    int threads; /* that may read side by side; 0 is one */
+    int threads;                 /* that may read side by side; 0 is one */
     const unsigned char *memory; /* NULL: the bytes are those of fd */
     bool regular, opened;        /* regular: a file or memory; opened: fd is not standard input */
     bool at_end;
@@ -373,6 +373,12 @@ enum gf_status gf_input_read_some(struct gf_input *input, void *data, size_t siz
     memcpy(data, input->buffer + input->first, *got);
     input->first += *got;
     return GF_OK;
+}
+
+bool gf_input_wait(const struct gf_input *input, int milliseconds)
+{
+    struct pollfd stream = {.fd = input->fd, .events = POLLIN};
+    return input->regular || input->first != input->end || poll(&stream, 1, milliseconds) > 0;
 }
 
 enum gf_status gf_input_peek(struct gf_input *input, void *data, size_t size, size_t *got,

@@ -37,7 +37,8 @@ enum gf_status gf_input_descriptor(struct gf_input *input, int *descriptor, int6
 void gf_input_go_to(struct gf_input *input, int64_t position);
 const char *gf_input_name(const struct gf_input *input); /* for messages: the path or "stdin" */
 
-/* How many threads may read a large part of a regular file side by side; one unless this says more. */
+/* How many threads may read a large part of a regular file side by side; one unless this says more.
+ */
 void gf_input_set_threads(struct gf_input *input, int threads);
 /* Reads `size` bytes; fewer come only at the end, which is not an error. */
 enum gf_status gf_input_read(struct gf_input *input, void *data, size_t size, size_t *got,
@@ -45,6 +46,8 @@ enum gf_status gf_input_read(struct gf_input *input, void *data, size_t size, si
 /* Reads what there is without waiting for more: one byte at least, none only at the end. */
 enum gf_status gf_input_read_some(struct gf_input *input, void *data, size_t size, size_t *got,
                                   struct gf_error *error) GF_CHECKED;
+/* Whether gf_input_read_some() would not wait, within so many milliseconds. */
+bool gf_input_wait(const struct gf_input *input, int milliseconds);
 /* Copies the next bytes without consuming them. */
 enum gf_status gf_input_peek(struct gf_input *input, void *data, size_t size, size_t *got,
                              struct gf_error *error) GF_CHECKED;
