@@ -113,6 +113,16 @@ static inline cudaError_t items_for_rounds(const void *kernel, int threads, int 
     return status;
 }
 
+/* The bytes of shared memory that a block may have. */
+static inline cudaError_t shared_most(int *bytes)
+{
+    int device = 0;
+    const cudaError_t status = cudaGetDevice(&device);
+    return status == cudaSuccess
+               ? cudaDeviceGetAttribute(bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device)
+               : status;
+}
+
 /* Calls function(n) with the number as a compile-time constant (std::integral_constant's idea, but
  * without its header): `constexpr int N = decltype(n)::value`. */
 template <int N> struct constant {

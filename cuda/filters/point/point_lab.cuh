@@ -224,23 +224,13 @@ __global__ void __launch_bounds__(LAB_WARPS *WARP, 2)
     }
 }
 
-/* Shared memory that a block may have. */
-static cudaError_t find_shared(int *bytes)
-{
-    int device = 0;
-    const cudaError_t status = cudaGetDevice(&device);
-    return status == cudaSuccess
-               ? cudaDeviceGetAttribute(bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device)
-               : status;
-}
-
 /* One of these operations on 8-bit colour, with or without tables before it, and nothing after it.
  * A factor of 0, which must give exact grays, is left to gf_saturate. */
 static bool is_lab8(const struct gf_stage *stage, const struct gf_point_program *program)
 {
     const struct gf_point_op *const op = program->op;
     int shared = 0;
-    const bool is_one = (op[0].kind == GF_POINT_RELIGHT && find_shared(&shared) == cudaSuccess &&
+    const bool is_one = (op[0].kind == GF_POINT_RELIGHT && shared_most(&shared) == cudaSuccess &&
                          shared >= LAB_BYTES<true> + TILE * 4) ||
                         (op[0].kind == GF_POINT_SATURATE && op[0].a != 0.0f);
     return is_one && stage->in.bits == 8 && stage->in.channels >= 3 &&
@@ -254,7 +244,7 @@ static int launch_lab8_as(const struct view_pair *band, const struct lab_source 
 {
     const void *const kernel = (const void *)lab8_kernel<RELIGHT, CHANNELS, ACCESS>;
     int available = 0, warps = LAB_WARPS;
-    cudaError_t status = find_shared(&available);
+    cudaError_t status = shared_most(&available);
     const int each = TILE * CHANNELS;
     while (warps > 1 && LAB_BYTES<RELIGHT> + warps * each > available)
         warps /= 2;

@@ -11,9 +11,14 @@ struct short_entry {
 };
 
 static const struct short_entry entries[] = {
-    {3, {GF_POINT_MATRIX, GF_POINT_ROW, GF_POINT_ROW}, false, false, short8_kernel<short_matrix>},
-    {1, {GF_POINT_VIBRANCE}, false, false, short8_kernel<short_vibrance>},
+    {3,
+     {GF_POINT_MATRIX, GF_POINT_ROW, GF_POINT_ROW},
+     false,
+     false,
+     short8_kernel<short_colours<short_matrix>>},
+    {1, {GF_POINT_VIBRANCE}, false, false, short8_kernel<short_colours<short_vibrance>>},
     {1, {GF_POINT_MIX}, false, true, short8_kernel<short_mix>},
+    {1, {GF_POINT_NOISE}, false, false, short8_kernel<short_noise<false>>},
     {2, {GF_POINT_OPAQUE, GF_POINT_FADE}, true, true, short8_alpha_kernel<short_fade>},
     {2, {GF_POINT_OPAQUE, GF_POINT_KEY}, true, false, short8_alpha_kernel<short_key>},
 };
@@ -47,8 +52,11 @@ extern "C" int gf_point_short_cuda(const struct gf_launch *launch)
     memcpy(run.op, program->op, sizeof run.op);
     run.curve = (const float *)((const char *)launch->constants + program->field_at);
     run.columns = run.curve + GF_POINT_CURVE_ROOM;
-    run.rows = run.columns + gf_point_field_columns(stage->in.width) + launch->out.y;
+    run.rows = run.columns + gf_point_field_columns(stage->in.width);
+    run.first_row = (unsigned)launch->out.y;
     const unsigned blocks = blocks_for((unsigned)run.band.rows * run.row_tiles, SHORT_WARPS);
-    entry->kernel<<<blocks, SHORT_WARPS * WARP, 0, (cudaStream_t)launch->stream>>>(run);
+    const bool is_normal = run.op[0].kind == GF_POINT_NOISE && run.op[0].b != 0.0f;
+    short_kernel *const kernel = is_normal ? short8_kernel<short_noise<true>> : entry->kernel;
+    kernel<<<blocks, SHORT_WARPS * WARP, 0, (cudaStream_t)launch->stream>>>(run);
     return cudaGetLastError();
 }

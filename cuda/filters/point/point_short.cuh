@@ -28,7 +28,8 @@ struct short_run {
     struct view_pair band;
     unsigned row_tiles;
     struct gf_point_op op[3];
-    const float *curve, *columns, *rows; /* of a field; rows: of the band */
+    unsigned first_row;
+    const float *curve, *columns, *rows; /* of a field */
 };
 
 static __device__ __forceinline__ float byte_of(unsigned word, int k)
@@ -71,7 +72,6 @@ static __device__ __forceinline__ void fields_at(const struct short_run &run, un
 /* ---- operations that keep the format: four pixels of three words, in place ---- */
 
 struct short_matrix {
-    static constexpr bool POSITION = false;
     static __device__ __forceinline__ struct gf_rgb of(const struct short_run &run, struct gf_rgb p)
     {
         const struct gf_point_op *const op = run.op;
@@ -83,7 +83,6 @@ struct short_matrix {
 };
 
 struct short_vibrance {
-    static constexpr bool POSITION = false;
     static __device__ __forceinline__ struct gf_rgb of(const struct short_run &run, struct gf_rgb p)
     {
         const float y = fmaf(0.2126f, p.r, fmaf(0.7152f, p.g, 0.0722f * p.b));
@@ -135,8 +134,52 @@ static __device__ __forceinline__ void mix_pixels(const struct short_run &run, u
         w[k] = packed(to[4 * k], to[4 * k + 1], to[4 * k + 2], to[4 * k + 3]);
 }
 
+/* NOISE */
+template <bool NORMAL>
+static __device__ __forceinline__ void noise_pixels(const struct short_run &run, unsigned x,
+                                                    unsigned y, unsigned w[3])
+{
+    const struct gf_point_op &op = run.op[0];
+    unsigned to[12];
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        const struct gf_noise noise = gf_noise_at(x + i, y, (uint32_t)op.c);
+#pragma unroll
+        for (int c = 0; c < 3; c++) {
+            const int k = 3 * i + c;
+            const float even = gf_noise_even(op.d != 0.0f ? noise.word[0] : noise.word[c]);
+            const float z = NORMAL ? gf_noise_normal(even) : even;
+            to[k] = sample_of(limited(fmaf(z, op.a, byte_of(w[k / 4], k % 4)), 255.0f));
+        }
+    }
+#pragma unroll
+    for (int k = 0; k < 3; k++)
+        w[k] = packed(to[4 * k], to[4 * k + 1], to[4 * k + 2], to[4 * k + 3]);
+}
+
+/* What a kernel does to four pixels from column x on of row y. */
+template <class OPERATION> struct short_colours {
+    static __device__ __forceinline__ void change(const struct short_run &run, unsigned, unsigned,
+                                                  unsigned w[3])
+    {
+        change_pixels<OPERATION>(run, w);
+    }
+};
+
 struct short_mix {
-    static constexpr bool POSITION = true;
+    static __device__ __forceinline__ void change(const struct short_run &run, unsigned x,
+                                                  unsigned y, unsigned w[3])
+    {
+        mix_pixels(run, x, run.rows[y], w);
+    }
+};
+
+template <bool NORMAL> struct short_noise {
+    static __device__ __forceinline__ void change(const struct short_run &run, unsigned x,
+                                                  unsigned y, unsigned w[3])
+    {
+        noise_pixels<NORMAL>(run, x, y, w);
+    }
 };
 
 /* 16 pixels of a row to a thread. Results pass through shared memory, so that a warp's stores
@@ -164,14 +207,9 @@ __global__ void __launch_bounds__(SHORT_WARPS *WARP, SHORT_BLOCKS)
     for (int k = 0; k < 3; k++)
         unpack(from[3 * lane + k], w + 4 * k);
     const unsigned x = tile.first + lane * SHORT_PIXELS;
-    const float row = OPERATION::POSITION ? run.rows[tile.row] : 0.0f;
 #pragma unroll
-    for (int i = 0; i < SHORT_PIXELS / 4; i++) {
-        if constexpr (OPERATION::POSITION)
-            mix_pixels(run, x + 4 * i, row, w + 3 * i);
-        else
-            change_pixels<OPERATION>(run, w + 3 * i);
-    }
+    for (int i = 0; i < SHORT_PIXELS / 4; i++)
+        OPERATION::change(run, x + 4 * i, run.first_row + tile.row, w + 3 * i);
     __syncwarp();
 #pragma unroll
     for (int k = 0; k < 3; k++) /* a stride of 12 words: no two lanes of eight meet in a bank */
@@ -232,6 +270,24 @@ static __device__ __forceinline__ uint4 with_alpha(const struct short_run &run, 
                       __byte_perm(w[2], a[3], 0x4321));
 }
 
+/* Pixels pixel .. pixel + 3 of the `pixels` that begin at a multiple of four bytes, those beyond
+ * the last left out. */
+static __device__ __forceinline__ void load_four(const unsigned char *in, unsigned pixel,
+                                                 unsigned pixels, unsigned w[3])
+{
+    if (pixel + 4 <= pixels) {
+#pragma unroll
+        for (int i = 0; i < 3; i++)
+            w[i] = ((const unsigned *)(in + pixel * 3))[i];
+    } else if (pixel < pixels) {
+#pragma unroll
+        for (int i = 0; i < 9; i++) {
+            if (pixel * 3 + i < pixels * 3)
+                w[i / 4] |= (unsigned)in[pixel * 3 + i] << 8 * (i % 4);
+        }
+    }
+}
+
 /* Neighbouring threads take neighbouring groups of four pixels, whose results are a vector each. A
  * row's last pixels, fewer than four, are read and written one by one. */
 template <class OPERATION>
@@ -247,22 +303,12 @@ __global__ void __launch_bounds__(SHORT_WARPS *WARP)
         run.band.in + tile.row * run.band.in_pitch + (size_t)tile.first * 3;
     unsigned char *const out =
         run.band.out + tile.row * run.band.out_pitch + (size_t)tile.first * 4;
-    const float row = OPERATION::POSITION ? run.rows[tile.row] : 0.0f;
+    const float row = OPERATION::POSITION ? run.rows[run.first_row + tile.row] : 0.0f;
     unsigned w[SHORT_GROUPS][3] = {};
 #pragma unroll
     for (int k = 0; k < SHORT_GROUPS; k++) {
         const unsigned pixel = (lane + k * WARP) * 4;
-        if (pixel + 4 <= tile.pixels) {
-#pragma unroll
-            for (int i = 0; i < 3; i++)
-                w[k][i] = ((const unsigned *)(in + pixel * 3))[i];
-        } else if (pixel < tile.pixels) {
-#pragma unroll
-            for (int i = 0; i < 9; i++) {
-                if (pixel * 3 + i < tile.pixels * 3)
-                    w[k][i / 4] |= (unsigned)in[pixel * 3 + i] << 8 * (i % 4);
-            }
-        }
+        load_four(in, pixel, tile.pixels, w[k]);
     }
 #pragma unroll
     for (int k = 0; k < SHORT_GROUPS; k++) {

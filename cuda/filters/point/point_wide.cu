@@ -6,6 +6,7 @@
 
 extern "C" gf_launcher gf_point_layers_cuda;
 extern "C" gf_launcher gf_point_short_cuda;
+extern "C" gf_launcher gf_point_table3d_cuda;
 
 extern "C" int gf_point_wide_cuda(const struct gf_launch *launch)
 {
@@ -15,7 +16,9 @@ extern "C" int gf_point_wide_cuda(const struct gf_launch *launch)
         return gf_point_layers_cuda(launch);
     if (!band.rows)
         return cudaSuccess;
-    const int status = gf_point_short_cuda(launch);
+    int status = gf_point_short_cuda(launch);
+    if (status == cudaErrorNotSupported)
+        status = gf_point_table3d_cuda(launch);
     if (status != cudaErrorNotSupported)
         return status;
     struct program program;

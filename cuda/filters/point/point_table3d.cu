@@ -1,0 +1,181 @@
+/* A table of colours on RGB of 8 bits, alone in its program: the whole table lies in the shared
+ * memory of each multiprocessor, where threads read it at any place (Best Practices Guide 9.2.3),
+ * as two planes: red with green, and blue. 33 nodes a side take 211 KB of the 227 that compute
+ * capability 9.0 has. */
+#include "cuda/filters/point/point_short.cuh"
+
+enum { CUBE_WARPS = 32, CUBE_PIXELS = 4 * WARP, CUBE_BYTES = 3 * CUBE_PIXELS };
+
+struct cube_run {
+    struct view_pair band;
+    unsigned row_tiles;
+    const uint2 *nodes; /* table3d.h */
+    float to_cell, to_sample;
+};
+
+template <int SIZE> struct cube_layout {
+    static constexpr int NODES = SIZE * SIZE * SIZE;
+    static constexpr int BLUE = NODES * 4; /* where the second plane begins, in bytes */
+    static constexpr int RESULTS = (BLUE + NODES * 2 + VECTOR - 1) / VECTOR * VECTOR;
+    static constexpr int BYTES = RESULTS + CUBE_WARPS * CUBE_BYTES;
+};
+
+/* gf_table3d_node() */
+template <int SIZE>
+static __device__ __forceinline__ struct gf_rgb node_at(const unsigned char *table, unsigned node)
+{
+    const unsigned first = *(const unsigned *)(table + 4 * node);
+    const unsigned short blue =
+        *(const unsigned short *)(table + cube_layout<SIZE>::BLUE + 2 * node);
+    const float red = __uint_as_float(__byte_perm(first, 0x4b000000u, 0x7610u)) - SHORT_SHIFT;
+    return {red, (float)(first >> 16), (float)blue};
+}
+
+/* gf_table3d_of() of a pixel in cells, back to samples: the same operations. Where two fractions
+ * are the same, either order gives the same result. */
+template <int SIZE>
+static __device__ __forceinline__ struct gf_rgb cube_of(const unsigned char *table, struct gf_rgb p,
+                                                        float to_sample)
+{
+    constexpr unsigned ALL = SIZE * SIZE + SIZE + 1, SHIFT_BITS = 0x4b000000u;
+    constexpr float LAST = SIZE - 2;
+    const float zr = __fadd_rz(fminf(p.r, LAST), SHORT_SHIFT);
+    const float zg = __fadd_rz(fminf(p.g, LAST), SHORT_SHIFT);
+    const float zb = __fadd_rz(fminf(p.b, LAST), SHORT_SHIFT);
+    const float r = p.r - (zr - SHORT_SHIFT), g = p.g - (zg - SHORT_SHIFT),
+                b = p.b - (zb - SHORT_SHIFT);
+    const unsigned corner = (__float_as_uint(zb) * SIZE + __float_as_uint(zg)) * SIZE +
+                            __float_as_uint(zr) - SHIFT_BITS * ALL;
+    const float rg_most = fmaxf(r, g), rg_least = fminf(r, g);
+    const float most = fmaxf(rg_most, b), least = fminf(rg_least, b);
+    const float middle = fmaxf(fminf(rg_most, b), rg_least);
+    const unsigned rg_first = r > g ? 1 : SIZE, rg_last = r > g ? ALL - SIZE : ALL - 1;
+    const unsigned first = rg_most > b ? rg_first : SIZE * SIZE;
+    const unsigned last = rg_least < b ? rg_last : ALL - SIZE * SIZE;
+    const struct gf_rgb v0 = node_at<SIZE>(table, corner);
+    const struct gf_rgb v1 = node_at<SIZE>(table, corner + first);
+    const struct gf_rgb v2 = node_at<SIZE>(table, corner + last);
+    const struct gf_rgb v3 = node_at<SIZE>(table, corner + ALL);
+    const float w0 = 1.0f - most, w1 = most - middle, w2 = middle - least, w3 = least;
+    return {fmaf(w3, v3.r, fmaf(w2, v2.r, fmaf(w1, v1.r, w0 * v0.r))) * to_sample,
+            fmaf(w3, v3.g, fmaf(w2, v2.g, fmaf(w1, v1.g, w0 * v0.g))) * to_sample,
+            fmaf(w3, v3.b, fmaf(w2, v2.b, fmaf(w1, v1.b, w0 * v0.b))) * to_sample};
+}
+
+/* Four pixels of three words, in place. */
+template <int SIZE>
+static __device__ __forceinline__ void look_up_pixels(const struct cube_run &run,
+                                                      const unsigned char *table, unsigned w[3])
+{
+    unsigned to[12];
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        const struct gf_rgb cell = {byte_of(w[3 * i / 4], 3 * i % 4) * run.to_cell,
+                                    byte_of(w[(3 * i + 1) / 4], (3 * i + 1) % 4) * run.to_cell,
+                                    byte_of(w[(3 * i + 2) / 4], (3 * i + 2) % 4) * run.to_cell};
+        const struct gf_rgb v = cube_of<SIZE>(table, cell, run.to_sample);
+        to[3 * i] = sample_of(v.r);
+        to[3 * i + 1] = sample_of(v.g);
+        to[3 * i + 2] = sample_of(v.b);
+    }
+#pragma unroll
+    for (int k = 0; k < 3; k++)
+        w[k] = packed(to[4 * k], to[4 * k + 1], to[4 * k + 2], to[4 * k + 3]);
+}
+
+template <int SIZE>
+static __device__ __forceinline__ void fill_cube(const uint2 *nodes, unsigned char *table)
+{
+    for (unsigned i = threadIdx.x; i < cube_layout<SIZE>::NODES; i += blockDim.x) {
+        const uint2 node = nodes[i];
+        ((unsigned *)table)[i] = node.x;
+        ((unsigned short *)(table + cube_layout<SIZE>::BLUE))[i] = (unsigned short)node.y;
+    }
+    __syncthreads();
+}
+
+/* A warp takes tiles of a row, 128 pixels of one at a time: four neighbouring pixels a lane. */
+template <int SIZE>
+__global__ void __launch_bounds__(CUBE_WARPS *WARP, 1)
+    cube8_kernel(const __grid_constant__ struct cube_run run)
+{
+    extern __shared__ uint4 shared[];
+    unsigned char *const table = (unsigned char *)shared;
+    const unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    unsigned *const results =
+        (unsigned *)(table + cube_layout<SIZE>::RESULTS + warp * (unsigned)CUBE_BYTES);
+    fill_cube<SIZE>(run.nodes, table);
+    const unsigned tiles = run.band.rows * run.row_tiles;
+    for (unsigned index = blockIdx.x * CUBE_WARPS + warp; index < tiles;
+         index += gridDim.x * CUBE_WARPS) {
+        const struct tile tile = tile_of(index, &run.band, run.row_tiles, TILE);
+        const unsigned char *const in =
+            run.band.in + tile.row * run.band.in_pitch + (size_t)tile.first * 3;
+        unsigned char *const out =
+            run.band.out + tile.row * run.band.out_pitch + (size_t)tile.first * 3;
+#pragma unroll 1
+        for (unsigned at = 0; at < tile.pixels; at += CUBE_PIXELS) {
+            const unsigned left = tile.pixels - at, bytes = left * 3;
+            unsigned w[3] = {0, 0, 0};
+            load_four(in + at * 3, lane * 4, left, w);
+            look_up_pixels<SIZE>(run, table, w);
+#pragma unroll
+            for (int k = 0; k < 3; k++)
+                results[lane * 3 + k] = w[k];
+            __syncwarp();
+            copy_tile<1, uint4>(out + at * 3, (const unsigned char *)results,
+                                bytes < CUBE_BYTES ? bytes : (unsigned)CUBE_BYTES, lane);
+            __syncwarp();
+        }
+    }
+}
+
+template <int SIZE>
+static int launch_cube(const struct gf_launch *launch, const struct gf_point_op *op,
+                       const uint2 *nodes)
+{
+    const void *const kernel = (const void *)cube8_kernel<SIZE>;
+    const int bytes = cube_layout<SIZE>::BYTES;
+    int available = 0;
+    cudaError_t status = shared_most(&available);
+    if (status == cudaSuccess && available < bytes)
+        return cudaErrorNotSupported;
+    if (status == cudaSuccess)
+        status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    struct cube_run run = {};
+    run.band = aligned_views(launch);
+    run.row_tiles = blocks_for(run.band.width, TILE);
+    run.nodes = nodes;
+    run.to_cell = op->a;
+    run.to_sample = op->d;
+    unsigned blocks = blocks_for((unsigned)run.band.rows * run.row_tiles, CUBE_WARPS);
+    if (status == cudaSuccess)
+        status = resident_blocks(kernel, CUBE_WARPS * WARP, (size_t)bytes, blocks, &blocks);
+    if (status != cudaSuccess)
+        return status;
+    cube8_kernel<SIZE><<<blocks, CUBE_WARPS * WARP, bytes, (cudaStream_t)launch->stream>>>(run);
+    return cudaGetLastError();
+}
+
+/* The sizes that programs write. cudaErrorNotSupported: there is no such kernel, or no room. */
+extern "C" int gf_point_table3d_cuda(const struct gf_launch *launch)
+{
+    const struct gf_stage *const stage = launch->stage;
+    const struct gf_point_program *const program =
+        (const struct gf_point_program *)stage->constants;
+    const struct gf_point_op *const op = program->op;
+    if (program->count != 1 || op->kind != GF_POINT_TABLE3D ||
+        program->table != GF_POINT_NO_TABLE || stage->in.channels != 3 || stage->in.bits != 8 ||
+        stage->out.channels != 3 || stage->out.bits != 8)
+        return cudaErrorNotSupported;
+    const uint2 *const nodes = (const uint2 *)((const unsigned char *)launch->constants +
+                                               program->data_at + 4 * (size_t)op->c);
+    switch ((int)op->b) {
+    case 17:
+        return launch_cube<17>(launch, op, nodes);
+    case 33:
+        return launch_cube<33>(launch, op, nodes);
+    default:
+        return cudaErrorNotSupported;
+    }
+}
