@@ -7,6 +7,9 @@
 #include "cuda/common/check.cuh"
 #include "cuda/common/launch.cuh"
 
+/* In an allocation of its own, exactly as large as a budget counts it. */
+static const bool OWN = true;
+
 struct device_picture {
     uint64_t id;
     int device, users;
@@ -17,17 +20,23 @@ struct device_picture {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the list and what is in it */
 static struct device_picture *pictures;
 
+static enum gf_status fail_memory(const struct cuda_backend *cuda, uint64_t bytes,
+                                  struct gf_error *error)
+{
+    return gf_fail(error, GF_ERROR_DEVICE_MEMORY,
+                   "cuda:%d: no device memory for a second picture of %llu KiB",
+                   cuda->options.device, (unsigned long long)(bytes >> 10));
+}
+
 static enum gf_status copy_picture(struct cuda_backend *cuda, const struct gf_image *image,
                                    struct gf_view *view, struct gf_error *error)
 {
     const int device = cuda->options.device;
     const size_t row_bytes = gf_row_bytes(image->format), rows = (size_t)image->format.height;
     const size_t pitch = (row_bytes + VECTOR - 1) / VECTOR * VECTOR;
-    void *const data = cuda->base.calls->alloc(&cuda->base, pitch * rows);
+    void *const data = gf_cuda_memory_alloc(device, pitch * rows, OWN);
     if (!data)
-        return gf_fail(error, GF_ERROR_DEVICE_MEMORY,
-                       "cuda:%d: no device memory for a second picture of %llu MiB", device,
-                       (unsigned long long)(pitch * rows >> 20));
+        return fail_memory(cuda, pitch * rows, error);
     view->data = (unsigned char *)data;
     view->pitch = pitch;
     view->format = image->format;
@@ -39,7 +48,7 @@ static enum gf_status copy_picture(struct cuda_backend *cuda, const struct gf_im
         code = cudaStreamSynchronize(cudaStreamPerThread);
     if (code == cudaSuccess)
         return GF_OK;
-    cuda->base.calls->release(&cuda->base, data, pitch * rows);
+    gf_cuda_memory_free(device, data, OWN);
     return gf_cuda_fail(error, device, "cudaMemcpy2DAsync", code);
 }
 
@@ -78,6 +87,19 @@ static bool is_held(const struct cuda_backend *cuda, uint64_t id)
     return false;
 }
 
+/* A picture counts against the budget of every backend that reads it, though it is there once. */
+static enum gf_status take_from_budget(struct cuda_backend *cuda, const struct gf_picture *picture,
+                                       struct gf_error *error)
+{
+    const uint64_t bytes = gf_picture_bytes(picture);
+    if (cuda->options.budget && cuda->base.calls->free_bytes(&cuda->base) < bytes)
+        return fail_memory(cuda, bytes, error);
+    pthread_mutex_lock(&cuda->lock);
+    cuda->used_bytes += bytes;
+    pthread_mutex_unlock(&cuda->lock);
+    return GF_OK;
+}
+
 static enum gf_status hold(struct cuda_backend *cuda, const struct gf_picture *picture,
                            struct gf_error *error)
 {
@@ -89,7 +111,9 @@ static enum gf_status hold(struct cuda_backend *cuda, const struct gf_picture *p
     if (!grown)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     cuda->held = grown;
-    const enum gf_status status = found ? GF_OK : add(cuda, picture, &found, error);
+    enum gf_status status = take_from_budget(cuda, picture, error);
+    if (!status && !found)
+        status = add(cuda, picture, &found, error);
     if (status)
         return status;
     found->users++;
@@ -125,8 +149,6 @@ void gf_cuda_find_pictures(const struct cuda_backend *cuda, const struct gf_stag
     pthread_mutex_unlock(&lock);
 }
 
-/* The budget of the backend that has copied a picture may be another's: what counts then is that
- * this one is closed. */
 void gf_cuda_drop_pictures(struct cuda_backend *cuda)
 {
     pthread_mutex_lock(&lock);
@@ -137,7 +159,7 @@ void gf_cuda_drop_pictures(struct cuda_backend *cuda)
         while (*at != cuda->held[i])
             at = &(*at)->next;
         *at = cuda->held[i]->next;
-        cudaFree(cuda->held[i]->view.data);
+        gf_cuda_memory_free(cuda->options.device, cuda->held[i]->view.data, OWN);
         free(cuda->held[i]);
     }
     pthread_mutex_unlock(&lock);

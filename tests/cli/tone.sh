@@ -94,3 +94,8 @@ for chain in clahe clahe=4:5:7 clahe=0:16:16 clahe=2:1:1,blur=1,clahe=3:2:3; do
         cmp -s whole.ppm bands.ppm || problem "$chain: bands of $rows rows"
     done
 done
+
+begin "colours have the names of CSS"
+run 0 gpufilter -i in.ppm -o named.ppm duotone=rebeccapurple:gold
+run 0 gpufilter -i in.ppm -o numbered.ppm duotone=#663399:#ffd700
+cmp -s named.ppm numbered.ppm || problem "rebeccapurple and gold are other colours"
