@@ -207,23 +207,55 @@ static run_maker *maker_of(const struct gf_warp *warp, struct gf_format format)
 /* Whether the window lies in the picture, and a column more: vectors are longer than its rows. */
 static bool is_inside(const struct gf_warp *warp, const struct gf_warp_run *run, int k)
 {
-    const int before = warp->taps / 2 - 1;
+    const int before = warp->taps > 1 ? warp->taps / 2 - 1 : 0;
     const int x = run->x[k] - before, y = run->y[k] - before;
     return x >= 0 && y >= 0 && x < warp->in_width - warp->taps && y <= warp->in_height - warp->taps;
+}
+
+/* The same of all pixels of the run, by their extremes, which vectors find. */
+GF_TARGET_CLONES static bool all_inside(const struct gf_warp *warp, const struct gf_warp_run *run,
+                                        int count)
+{
+    const int before = warp->taps > 1 ? warp->taps / 2 - 1 : 0;
+    int left = run->x[0], right = left, top = run->y[0], bottom = top;
+    for (int k = 0; k < count; k++) {
+        const int x = run->x[k], y = run->y[k];
+        left = x < left ? x : left;
+        right = x > right ? x : right;
+        top = y < top ? y : top;
+        bottom = y > bottom ? y : bottom;
+    }
+    return left >= before && top >= before && right - before < warp->in_width - warp->taps &&
+           bottom - before <= warp->in_height - warp->taps;
+}
+
+/* Four bytes at once: the fourth is overwritten by the next pixel, so that the last is left. */
+static int copy_rgb8(const struct gf_view *in, const struct gf_warp_run *run, int first, int count,
+                     unsigned char *out)
+{
+    for (int i = 0; i < count - 1; i++)
+        memcpy(out + 3 * i, gf_view_row(in, run->y[first + i]) + 3 * (size_t)run->x[first + i], 4);
+    return count - 1;
+}
+
+static int make_inside(const struct sampler *s, const struct gf_warp_run *run, int first, int count,
+                       unsigned char *out)
+{
+    if (!count)
+        return 0;
+    return s->warp->kernel == GF_WARP_NEAREST
+               ? copy_rgb8(s->in, run, first, count, out)
+               : gf_warp_simd_rgb8(s->warp, s->in, run, first, count, out);
 }
 
 /* One sample a pixel, of RGB of 8 bits: stretches of windows inside the picture as vectors. */
 static void make_rgb8(const struct sampler *s, run_maker *maker, const struct gf_warp_run *run,
                       int count, unsigned char *out)
 {
-    for (int k = 0; k < count;) {
-        const int first = k;
+    for (int k = all_inside(s->warp, run, count) ? count : 0, first = 0; first < count; first = k) {
         while (k < count && is_inside(s->warp, run, k))
             k++;
-        const int done =
-            k > first ? gf_warp_simd_rgb8(s->warp, s->in, run, first, k - first, out + 3 * first)
-                      : 0;
-        const int rest = first + done;
+        const int rest = first + make_inside(s, run, first, k - first, out + 3 * first);
         while (k < count && !is_inside(s->warp, run, k))
             k++;
         maker(s, run, rest, k, out, NULL);
@@ -252,7 +284,7 @@ void gf_warp_cpu(const struct gf_stage *stage, const struct gf_view *in, const s
     const size_t size = (size_t)(in->format.channels * in->format.bits / 8);
     const struct sampler sampler = {warp, in, gf_warp_weights(warp), size};
     run_maker *const maker = maker_of(warp, in->format);
-    const bool vectors = in->format.bits == 8 && in->format.channels == 3 && warp->taps > 1;
+    const bool is_rgb8 = in->format.bits == 8 && in->format.channels == 3;
     (void)scratch;
     for (int y = out->y; y < out->y + out->rows; y++) {
         for (int x = 0; x < out->format.width; x += GF_WARP_RUN) {
@@ -264,7 +296,7 @@ void gf_warp_cpu(const struct gf_stage *stage, const struct gf_view *in, const s
                 continue;
             }
             positions(warp, x, y, 0, count, &run);
-            if (vectors)
+            if (is_rgb8)
                 make_rgb8(&sampler, maker, &run, count, to);
             else
                 maker(&sampler, &run, 0, count, to, NULL);
