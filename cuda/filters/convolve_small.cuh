@@ -8,7 +8,12 @@
 #include "cuda/filters/convolve_near.cuh"
 #include "filters/convolve.h"
 
-enum { SMALL_ROWS = 16, SMALL_REACH_MAX = 2, SMALL_SIDE_MAX = 2 * SMALL_REACH_MAX + 1 };
+enum {
+    SMALL_ROWS = 16,
+    SMALL_REACH_MAX = 2,
+    SMALL_SIDE_MAX = 2 * SMALL_REACH_MAX + 1,
+    SMALL_BLOCKS = 4, /* that a multiprocessor's registers are to hold */
+};
 
 struct small_args {
     struct view_pair p;
@@ -174,7 +179,8 @@ settle_doubts(const struct small_args &args, const struct strip &strip,
 }
 
 template <int REACH, int CHANNELS, convolve_way WAY, class Fuse>
-__global__ void __launch_bounds__(STRIP_THREADS) convolve_small_kernel(const struct small_args args)
+__global__ void __launch_bounds__(STRIP_THREADS, SMALL_BLOCKS)
+    convolve_small_kernel(const struct small_args args)
 {
     enum {
         SIDE = 2 * REACH + 1,
