@@ -1,5 +1,6 @@
 /* Bands, lanes, threads, pitch, streaming and a device's own memory do not change a bit of the
  * result of any filter, nor of chains of filters. */
+#include "pipeline/pipeline_internal.h"
 #include "runner.h"
 
 static const struct gf_format sizes[] = {
@@ -468,6 +469,36 @@ static void test_bad_pictures(void **state)
     picture_free(&input);
 }
 
+/* A serial run waits for a picture of one band once for its histogram and once for its result, and
+ * constants come in the lane's order. */
+static void test_serial_waits(void **state)
+{
+    static const char chain[] = "blur,equalize";
+    (void)state;
+    struct gf_image input = picture_random(format_of(40, 30, 3, 8), 0, 3),
+                    expected = reference(chain, &input, 0);
+    struct gf_options options = gf_options_default();
+    struct gf_pipeline *pipeline;
+    struct gf_error error = {0};
+    struct fake_device device;
+    fake_open(&device);
+    options.device = GF_DEVICE_CPU; /* does not start a real one */
+    options.serial = true;
+    assert_ok("open", gf_pipeline_open(chain, &options, &pipeline, &error), &error);
+    gf_pipeline_replace_backend(pipeline, &device.base, true);
+    for (int run = 1; run <= 3; run++) {
+        struct gf_image output = {0};
+        assert_ok("run", gf_pipeline_run_image(pipeline, &input, &output, &error), &error);
+        assert_int_equal(compare(&output, &expected).most, 0);
+        assert_int_equal(device.waits, 2 * run);
+        gf_image_free(&output);
+    }
+    gf_pipeline_close(pipeline);
+    fake_assert_clean("serial", &device);
+    picture_free(&input);
+    picture_free(&expected);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -485,6 +516,7 @@ int main(void)
         cmocka_unit_test(test_on_device),
         cmocka_unit_test(test_budget),
         cmocka_unit_test(test_reuse),
+        cmocka_unit_test(test_serial_waits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
