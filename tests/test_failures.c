@@ -182,6 +182,7 @@ static void test_smaller_bands(void **state)
     device.memory_bytes = 100000;
     struct gf_pipeline *const pipeline =
         open_on(&device, "invert,hflip", GF_DEVICE_CUDA, &warnings);
+    gf_pipeline_options(pipeline)->lanes = 4;
     for (int run = 0; run < 2; run++) {
         warnings.count = 0;
         assert_result(pipeline, "invert,hflip", &input);

@@ -428,6 +428,52 @@ static void test_bands(void **state)
     }
 }
 
+static int rows_of(const struct gf_bands *bands, int b)
+{
+    const struct gf_rows rows = gf_bands_rows(bands, &plan.segment[0], b);
+    return rows.end - rows.first;
+}
+
+/* A device gets small bands first and last, where nobody has chosen their rows. */
+static void test_tapered_bands(void **state)
+{
+    (void)state;
+    struct gf_backend_calls calls = {
+        .band_bytes_least = 6000, .band_bytes_most = 6000, .scratch = no_scratch};
+    const struct gf_backend backend = {.calls = &calls};
+    const struct gf_bands_budget budget = {
+        .bytes = 512 << 20, .streams_in = true, .streams_out = true};
+    int tapered = 0;
+    for (int height = 1; height < 700; height++) {
+        make_plan("sobel", format_of(50, height, 3, 8), 1);
+        check_bands(&backend, 0, 4, 512 << 20, false);
+        const struct gf_bands bands =
+            gf_bands_cut(&plan, &plan.segment[0], &backend, 0, 4, &budget);
+        const int last = bands.count - 1;
+        tapered += bands.tapered;
+        assert_int_equal(bands.tapered, height >= 8 * bands.rows);
+        if (bands.tapered) {
+            assert_int_equal(rows_of(&bands, 0), bands.rows / 4);
+            assert_in_range(rows_of(&bands, 1), bands.rows / 2 - 1, bands.rows / 2 + 1);
+            assert_int_equal(rows_of(&bands, 2), bands.rows);
+            assert_int_equal(rows_of(&bands, last - 2), bands.rows);
+            assert_int_equal(rows_of(&bands, last), bands.rows / 4);
+        }
+        assert_false(gf_bands_cut(&plan, &plan.segment[0], &backend, 30, 4, &budget).tapered);
+        calls.unified = true;
+        assert_false(gf_bands_cut(&plan, &plan.segment[0], &backend, 0, 4, &budget).tapered);
+        calls.unified = false;
+        drop_plan();
+    }
+    assert_true(tapered > 300);
+    make_plan("blur=9", format_of(50, 690, 3, 8), 1); /* its halo is as large as a small band */
+    assert_false(gf_bands_cut(&plan, &plan.segment[0], &backend, 0, 4, &budget).tapered);
+    drop_plan();
+    make_plan("blur=2,equalize", format_of(50, 690, 3, 8), 1);
+    assert_false(gf_bands_cut(&plan, &plan.segment[0], &backend, 0, 4, &budget).tapered);
+    drop_plan();
+}
+
 /* A picture between segments is in no ring: it is not paid for, and a transpose's bands are not cut
  * down to single rows for it. */
 static void test_whole_pictures_are_free(void **state)
@@ -467,6 +513,7 @@ int main(void)
         cmocka_unit_test(test_orientation),
         cmocka_unit_test(test_impossible),
         cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_tapered_bands),
         cmocka_unit_test(test_bands),
         cmocka_unit_test(test_whole_pictures_are_free),
         cmocka_unit_test(test_opaque),

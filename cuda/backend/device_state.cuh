@@ -35,6 +35,7 @@ enum gf_status gf_cuda_device_starter(int index, struct gf_error *error);
 /* Backends come and go; with the last one goes the memory that is idle. */
 void gf_cuda_device_enter(int index);
 void gf_cuda_device_leave(int index);
+bool gf_cuda_device_is_shared(int index); /* by several */
 
 /* Small pieces of pinned memory; NULL where none is left. */
 void *gf_cuda_pinned_piece(int index, size_t size);

@@ -31,6 +31,20 @@ void gf_cuda_lane_close(struct gf_lane *lane)
     free(cuda);
 }
 
+/* A filter's kernels come before those of the JPEG codec, which fill the device for longer. Where
+ * pictures do not come side by side there is nothing to be preferred, and a connection to the device
+ * is saved: those of streams with a priority are others than those that the context has. */
+static cudaError_t create_stream(const struct cuda_backend *cuda, cudaStream_t *stream)
+{
+    int lowest = 0, highest = 0;
+    if (!cuda->codec || !gf_cuda_device_is_shared(cuda->options.device))
+        return cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking);
+    const cudaError_t code = cudaDeviceGetStreamPriorityRange(&lowest, &highest);
+    return code == cudaSuccess
+               ? cudaStreamCreateWithPriority(stream, cudaStreamNonBlocking, highest)
+               : code;
+}
+
 enum gf_status gf_cuda_lane_open(struct gf_backend *backend, int index, struct gf_spans *spans,
                                  struct gf_lane **lane, struct gf_error *error)
 {
@@ -41,12 +55,8 @@ enum gf_status gf_cuda_lane_open(struct gf_backend *backend, int index, struct g
     opened->base.backend = backend;
     opened->base.spans = spans;
     opened->base.index = index;
-    /* A filter's kernels come before those of the JPEG codec, which fill the device for longer. */
     const double begin_s = gf_now();
-    int lowest = 0, highest = 0;
-    cudaError_t code = cudaDeviceGetStreamPriorityRange(&lowest, &highest);
-    if (code == cudaSuccess)
-        code = cudaStreamCreateWithPriority(&opened->stream, cudaStreamNonBlocking, highest);
+    const cudaError_t code = create_stream(backend_of(backend), &opened->stream);
     if (code != cudaSuccess) {
         free(opened);
         return gf_cuda_fail(error, device, "cudaStreamCreate", code);

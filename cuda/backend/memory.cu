@@ -8,7 +8,7 @@
 
 /* A cudaMalloc of megabytes takes a good part of a millisecond, and no two run at the same time. */
 enum {
-    CHUNK_LEAST = 32 << 20,
+    CHUNK_LEAST = 8 << 20,
     CHUNK_MOST = 1 << 30,
     PINNED_LEAST = 256 << 10,
     PINNED_MOST = 4 << 20
@@ -112,6 +112,15 @@ void gf_cuda_device_leave(int index)
         gf_arena_trim(&device->memory);
         gf_arena_trim(&device->pinned);
     }
+}
+
+bool gf_cuda_device_is_shared(int index)
+{
+    struct cuda_device *const device = gf_cuda_device_state(index);
+    pthread_mutex_lock(&device->lock);
+    const bool shared = device->users > 1;
+    pthread_mutex_unlock(&device->lock);
+    return shared;
 }
 
 /* ---- allocations ---- */

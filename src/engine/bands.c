@@ -6,17 +6,55 @@ size_t gf_band_pitch(const struct gf_backend *backend, struct gf_format format)
     return backend->calls->unified ? bytes : (bytes + 15) / 16 * 16;
 }
 
+/* Tapered bands begin with a quarter of the rows and a half, and end with what is left and a
+ * quarter: the other direction of the bus waits for the first band, and for the last. */
+static int quarter(const struct gf_bands *bands)
+{
+    return bands->rows / 4;
+}
+
+/* Where band b begins; b may be the number of bands. */
+static int first_row(const struct gf_bands *bands, int height, int b)
+{
+    const int q = quarter(bands);
+    if (!bands->tapered)
+        return b < bands->count ? b * bands->rows : height;
+    if (b < 2)
+        return b * q;
+    if (b < bands->count - 1)
+        return 3 * q + (b - 2) * bands->rows;
+    return b < bands->count ? height - q : height;
+}
+
 struct gf_rows gf_bands_rows(const struct gf_bands *bands, const struct gf_segment *segment, int b)
 {
-    const int y0 = b * bands->rows, end = y0 + bands->rows;
-    return (struct gf_rows){y0, end < segment->out.height ? end : segment->out.height};
+    const int height = segment->out.height;
+    return (struct gf_rows){first_row(bands, height, b), first_row(bands, height, b + 1)};
+}
+
+/* A taper costs two bands more and has to be worth it. */
+static bool may_taper(const struct gf_bands *bands, int height, int halo)
+{
+    enum { BANDS_LEAST = 8, HALOS_LEAST = 4 };
+    return bands->rows >= HALOS_LEAST * (halo > 0 ? halo : 1) &&
+           height >= BANDS_LEAST * bands->rows;
+}
+
+static int count_bands(const struct gf_bands *bands, int height)
+{
+    if (!bands->tapered)
+        return (height + bands->rows - 1) / bands->rows;
+    /* All but four are whole, and the last but one has 1 to bands->rows rows. */
+    return (height - 4 * quarter(bands) - 1) / bands->rows + 4;
 }
 
 /* Fills in what follows from bands->rows. */
 static void compute_sizes(struct gf_bands *bands, const struct gf_plan *plan,
-                          const struct gf_segment *segment, const struct gf_backend *backend)
+                          const struct gf_segment *segment, const struct gf_backend *backend,
+                          bool tapers, int halo)
 {
-    bands->count = (segment->out.height + bands->rows - 1) / bands->rows;
+    bands->tapered = tapers && may_taper(bands, segment->out.height, halo);
+    bands->count = count_bands(bands, segment->out.height);
     bands->in_rows = 0;
     bands->between_bytes = bands->scratch_bytes = 0;
     for (int b = 0; b < bands->count; b++) {
@@ -98,14 +136,17 @@ struct gf_bands gf_bands_cut(const struct gf_plan *plan, const struct gf_segment
     struct gf_bands bands = {.in_pitch = gf_band_pitch(backend, segment->in),
                              .out_pitch = gf_band_pitch(backend, segment->out)};
     const int halo = halo_rows(plan, segment);
+    /* A segment between others moves pictures in one direction, or in none. */
+    const bool tapers = !rows && !backend->calls->unified && plan->segment_count == 1 &&
+                        segment->count && !gf_stage_needs_whole(&plan->stage[segment->first]);
     bands.rows = rows ? clamp(rows, 1, segment->out.height)
                       : choose_rows(&bands, plan, segment, backend, lanes, halo);
     const int least = budget->is_limit ? 1 : rows ? bands.rows : clamp(halo / 2, 1, bands.rows);
-    compute_sizes(&bands, plan, segment, backend);
+    compute_sizes(&bands, plan, segment, backend, tapers, halo);
     while (bands.rows > least &&
            host_bytes(&bands, segment, backend, lanes, budget) > budget->bytes) {
         bands.rows = bands.rows / 2 > least ? bands.rows / 2 : least;
-        compute_sizes(&bands, plan, segment, backend);
+        compute_sizes(&bands, plan, segment, backend, tapers, halo);
     }
     return bands;
 }

@@ -11,8 +11,9 @@ static inline size_t gf_larger(size_t a, size_t b)
 }
 
 struct gf_bands {
-    int rows;    /* of a band of the result; the last band may have fewer */
-    int count;   /* of bands */
+    int rows;     /* of a band of the result; the last band may have fewer */
+    int count;    /* of bands */
+    bool tapered; /* the first two and the last two bands are smaller */
     int in_rows; /* the most rows of input that a band needs */
     size_t in_pitch, out_pitch;
     size_t in_bytes, out_bytes; /* of a band's input and of its result, at those pitches */

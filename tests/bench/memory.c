@@ -144,7 +144,7 @@ static void run_all(struct bench_report *report, const struct gf_image *in, stru
         for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
             run_chain(report, chains[i], 0, rows[k], "", in, out);
     }
-    report_add_bar(report, "blur=2, memory to memory: 1.5 x upload", 1.5 * report->up_ms, ms[0],
+    report_add_bar(report, "blur=2, memory to memory: 1.32 x upload", 1.32 * report->up_ms, ms[0],
                    "ms");
     report_add_bar(report, "blur=2,equalize, memory to memory: 1.15 x (up+down)",
                    1.15 * (report->up_ms + report->down_ms), ms[1], "ms");
