@@ -469,6 +469,18 @@ static void test_bad_pictures(void **state)
     picture_free(&input);
 }
 
+/* Pictures that are so high that a device's bands taper at both ends. */
+static void test_tapered(void **state)
+{
+    static const char *const chains[] = {"sobel", "blur=1", "invert", "vflip"};
+    (void)state;
+    for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
+        struct gf_image input = picture_random(format_of(5, 401, 3, 8), 0, 11 + i);
+        check_ways(chains[i], &input);
+        picture_free(&input);
+    }
+}
+
 /* A serial run waits for a picture of one band once for its histogram and once for its result, and
  * constants come in the lane's order. */
 static void test_serial_waits(void **state)
@@ -516,6 +528,7 @@ int main(void)
         cmocka_unit_test(test_on_device),
         cmocka_unit_test(test_budget),
         cmocka_unit_test(test_reuse),
+        cmocka_unit_test(test_tapered),
         cmocka_unit_test(test_serial_waits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
