@@ -26,7 +26,7 @@ add_filters()
     cp -a "$root/Makefile" "$root/src" "$root/include" "$root/cuda" "$root/tests" "$root/samples" "$tree" || return
     [ -z "$EXAMPLE_BUILD" ] || cp -a "$EXAMPLE_BUILD" "$tree/build" || return
     cp "$examples"/*.[ch] "$tree/src/filters" && cp "$examples"/*.cu "$tree/cuda/filters" || return
-    printf 'GF_FILTER(%s)\n' emboss falloff >>"$tree/src/filters/filters.def"
+    printf 'GF_FILTER(%s)\n' raise falloff >>"$tree/src/filters/filters.def"
 }
 
 build()
@@ -70,7 +70,7 @@ bands()
 }
 
 result "help, list and completion know them" "$(
-    has "--help emboss" "border"
+    has "--help raise" "border"
     has "--help falloff" "strength"
     has "--list" "darker corners"
     for shell in bash zsh fish; do
@@ -78,20 +78,20 @@ result "help, list and completion know them" "$(
     done
 )"
 
-log=$(build/gpufilter --selftest=small emboss,falloff 2>&1) && log=
+log=$(build/gpufilter --selftest=small raise,falloff 2>&1) && log=
 result "the self-test passes" "$log"
 
 result "bands make what the whole makes" "$(
     for picture in rgb.ppm gray16.pgm rgba.pam; do
-        for chain in emboss emboss=2:wrap falloff invert,falloff,gamma=2 falloff=1,emboss,grayscale,falloff; do
+        for chain in raise raise=2:wrap falloff invert,falloff,gamma=2 falloff=1,raise,grayscale,falloff; do
             bands "$chain" "$picture"
         done
     done
 )"
 
-result "emboss is the correlation that it says it is" "$(
+result "raise is the correlation that it says it is" "$(
     for picture in rgb.ppm gray16.pgm; do
-        same emboss=1:reflect $picture 'convolve=-1 0 0/0 1 0/0 0 1:border=reflect'
+        same raise=1:reflect $picture 'convolve=-1 0 0/0 1 0/0 0 1:border=reflect'
     done
 )"
 
@@ -132,9 +132,9 @@ result "the tutorial quotes these files" "$(awk -v blocks=0 '
 nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 if [ -z "$nvcc" ]; then
     count=$((count + 1))
-    echo "ok $count - example filters: emboss.cu compiles # SKIP there is no nvcc"
+    echo "ok $count - example filters: raise.cu compiles # SKIP there is no nvcc"
 else
-    result "emboss.cu compiles" "$("$nvcc" -std=c++17 -fmad=false -Iinclude -Isrc -I. -c -o emboss.o \
-        cuda/filters/emboss.cu 2>&1 || echo "nvcc failed")"
+    result "raise.cu compiles" "$("$nvcc" -std=c++17 -fmad=false -Iinclude -Isrc -I. -c -o raise.o \
+        cuda/filters/raise.cu 2>&1 || echo "nvcc failed")"
 fi
 echo "1..$count"

@@ -5,11 +5,11 @@ extern "C" int gf_sobel_cuda(const struct gf_launch *launch)
     return launch_rolling<estimated_root, corrected_root>(launch);
 }
 
-/* Only for scales whose root may be estimated, 1 among them. */
+/* Only for Sobel's weights and scales whose root may be estimated, 1 among them. */
 extern "C" int gf_sobel_fused_cuda(const struct gf_launch *launch)
 {
     const struct gf_sobel *const sobel = (const struct gf_sobel *)launch->stage->constants;
-    if (!gf_sobel_estimate_suffices(sobel->scale))
+    if (sobel->kernel != GF_GRADIENT_SOBEL || !gf_sobel_estimate_suffices(sobel->scale))
         return cudaErrorNotSupported;
     const struct sobel_args args = sobel_args_of(launch, true);
     return for_fuse(launch, [&](auto fuse) -> int {

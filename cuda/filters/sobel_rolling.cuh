@@ -1,4 +1,7 @@
-/* Sobel's magnitude, by strips (cuda/common/strip.cuh). Of each row two numbers a sample are kept
+/* BLOCKS of a depth: what a multiprocessor's registers are to hold; more hide the loads, fewer
+ * spill.
+ *
+ * Sobel's magnitude, by strips (cuda/common/strip.cuh). Of each row two numbers a sample are kept
  * for the rows below: the slope, right - left, and the smoothed sample, left + 2 here + right. */
 #ifndef GF_CUDA_FILTERS_SOBEL_ROLLING_CUH
 #define GF_CUDA_FILTERS_SOBEL_ROLLING_CUH
@@ -9,13 +12,12 @@
 
 enum {
     ROWS = 12, /* of a strip */
-    BLOCKS =
-        6, /* that a multiprocessor's registers are to hold: more hide the loads, fewer spill */
 };
 
 struct sobel_args {
     struct view_pair p;
     float scale;
+    int kernel; /* enum gf_gradient, where it is no constant */
 };
 
 /* sqrt(x^2 + y^2) scale, clamped and rounded, in byte 1. The sum of squares is exact. By an
@@ -61,12 +63,12 @@ static __device__ __forceinline__ void neighbours8(const __half2 pair[6][2], int
 }
 
 /* Takes the next row, and gives the results of the row above it. parity: of the number of the row.
- */
-template <int CHANNELS, class ROOT>
+ * The weights are 1, MIDDLE, 1. */
+template <int CHANNELS, class ROOT, int MIDDLE>
 static __device__ __forceinline__ void advance8(const unsigned word[6], int parity, float scale,
                                                 struct sobel8_state *state, unsigned out[4])
 {
-    const __half2 two = __floats2half2_rn(2.0f, 2.0f);
+    const __half2 middle = __floats2half2_rn((float)MIDDLE, (float)MIDDLE);
     __half2 pair[6][2];
 #pragma unroll
     for (int i = 0; i < 12; i++)
@@ -79,12 +81,12 @@ static __device__ __forceinline__ void advance8(const unsigned word[6], int pari
             __half2 left, right;
             neighbours8<CHANNELS>(pair, w + 1, odd, &left, &right);
             const __half2 slope = __hsub2(right, left);
-            const __half2 smooth = __hfma2(two, pair[w + 1][odd], __hadd2(left, right));
+            const __half2 smooth = __hfma2(middle, pair[w + 1][odd], __hadd2(left, right));
             const float2 x = __half22float2(__hadd2(state->slopes[w][odd], slope));
             const float2 y = __half22float2(__hsub2(smooth, state->smooth[parity][w][odd]));
             result[0][odd] = magnitude8<ROOT>(x.x, y.x, scale);
             result[1][odd] = magnitude8<ROOT>(x.y, y.y, scale);
-            state->slopes[w][odd] = __hfma2(two, slope, state->slope[w][odd]);
+            state->slopes[w][odd] = __hfma2(middle, slope, state->slope[w][odd]);
             state->slope[w][odd] = slope;
             state->smooth[parity][w][odd] = smooth;
         }
@@ -102,15 +104,68 @@ static __device__ __forceinline__ void keep_alpha8(const unsigned here[4], unsig
         out[w] = (out[w] & ~alpha) | (here[w] & alpha);
 }
 
-template <int CHANNELS, class ROOT> struct sobel8 {
+template <int CHANNELS, class ROOT, int MIDDLE = 2> struct sobel8 {
     typedef unsigned char sample;
     typedef struct sobel8_state state;
-    static constexpr int BESIDE = 1;
+    static constexpr int BESIDE = 1, BLOCKS = MIDDLE == 2 ? 6 : 4;
 
     static __device__ __forceinline__ void advance(const unsigned *word, int parity, float scale,
                                                    state *state, unsigned out[4])
     {
-        advance8<CHANNELS, ROOT>(word, parity, scale, state, out);
+        advance8<CHANNELS, ROOT, MIDDLE>(word, parity, scale, state, out);
+    }
+    static __device__ __forceinline__ void keep_alpha(const unsigned here[4], unsigned out[4])
+    {
+        keep_alpha8<CHANNELS>(here, out);
+    }
+};
+
+/* Scharr's weights, 3 10 3: halves hold the differences and the sums of two exactly, floats what
+ * is made of them. The sums are those of the sample to the left and to the right. */
+struct scharr8_state {
+    __half2 slope[2][4][2], sides[2][4][2], here[2][4][2]; /* of the last two rows */
+};
+
+static __device__ __forceinline__ float2 weighted(__half2 sides, __half2 middle)
+{
+    const float2 a = __half22float2(sides), b = __half22float2(middle);
+    return make_float2(__fmaf_rn(3.0f, a.x, 10.0f * b.x), __fmaf_rn(3.0f, a.y, 10.0f * b.y));
+}
+
+template <int CHANNELS, class ROOT> struct scharr8 {
+    typedef unsigned char sample;
+    typedef struct scharr8_state state;
+    static constexpr int BESIDE = 1, BLOCKS = 4;
+
+    static __device__ __forceinline__ void advance(const unsigned *word, int parity, float scale,
+                                                   state *state, unsigned out[4])
+    {
+        __half2 pair[6][2];
+#pragma unroll
+        for (int i = 0; i < 12; i++)
+            pair[i / 2][i % 2] = tiny_halves(word[i / 2], i % 2);
+#pragma unroll
+        for (int w = 0; w < 4; w++) {
+            unsigned result[2][2];
+#pragma unroll
+            for (int odd = 0; odd < 2; odd++) {
+                __half2 left, right;
+                neighbours8<CHANNELS>(pair, w + 1, odd, &left, &right);
+                const __half2 here = pair[w + 1][odd];
+                const __half2 slope = __hsub2(right, left), sides = __hadd2(left, right);
+                const float2 x = weighted(__hadd2(state->slope[parity][w][odd], slope),
+                                          state->slope[1 - parity][w][odd]);
+                const float2 y = weighted(__hsub2(sides, state->sides[parity][w][odd]),
+                                          __hsub2(here, state->here[parity][w][odd]));
+                result[0][odd] = magnitude8<ROOT>(x.x, y.x, scale);
+                result[1][odd] = magnitude8<ROOT>(x.y, y.y, scale);
+                state->slope[parity][w][odd] = slope;
+                state->sides[parity][w][odd] = sides;
+                state->here[parity][w][odd] = here;
+            }
+            out[w] = __byte_perm(__byte_perm(result[0][0], result[0][1], 0x0051),
+                                 __byte_perm(result[1][0], result[1][1], 0x0051), 0x5410);
+        }
     }
     static __device__ __forceinline__ void keep_alpha(const unsigned here[4], unsigned out[4])
     {
@@ -131,7 +186,7 @@ static __device__ __forceinline__ unsigned magnitude16(float x, float y, float s
     return __float_as_uint(__fadd_rz(result + 0.5f, 8388608.0f));
 }
 
-template <int CHANNELS, class ROOT>
+template <int CHANNELS, class ROOT, int SIDE, int MIDDLE>
 static __device__ __forceinline__ void advance16(const unsigned *word, int parity, float scale,
                                                  struct sobel16_state *state, unsigned out[4])
 {
@@ -147,10 +202,10 @@ static __device__ __forceinline__ void advance16(const unsigned *word, int parit
     for (int i = 0; i < 8; i++) {
         const int at = 2 * BESIDE + i;
         const float slope = v[at + CHANNELS] - v[at - CHANNELS];
-        const float smooth = v[at + CHANNELS] + v[at - CHANNELS] + 2.0f * v[at];
-        result[i] =
-            magnitude16<ROOT>(state->slopes[i] + slope, smooth - state->smooth[parity][i], scale);
-        state->slopes[i] = state->slope[i] + 2.0f * slope;
+        const float smooth = SIDE * (v[at + CHANNELS] + v[at - CHANNELS]) + MIDDLE * v[at];
+        result[i] = magnitude16<ROOT>(state->slopes[i] + SIDE * slope,
+                                      smooth - state->smooth[parity][i], scale);
+        state->slopes[i] = SIDE * state->slope[i] + MIDDLE * slope;
         state->slope[i] = slope;
         state->smooth[parity][i] = smooth;
     }
@@ -169,15 +224,15 @@ static __device__ __forceinline__ void keep_alpha16(const unsigned here[4], unsi
     }
 }
 
-template <int CHANNELS, class ROOT> struct sobel16 {
+template <int CHANNELS, class ROOT, int SIDE, int MIDDLE> struct sobel16 {
     typedef unsigned short sample;
     typedef struct sobel16_state state;
-    static constexpr int BESIDE = CHANNELS > 2 ? 2 : 1;
+    static constexpr int BESIDE = CHANNELS > 2 ? 2 : 1, BLOCKS = MIDDLE == 2 ? 6 : 4;
 
     static __device__ __forceinline__ void advance(const unsigned *word, int parity, float scale,
                                                    state *state, unsigned out[4])
     {
-        advance16<CHANNELS, ROOT>(word, parity, scale, state, out);
+        advance16<CHANNELS, ROOT, SIDE, MIDDLE>(word, parity, scale, state, out);
     }
     static __device__ __forceinline__ void keep_alpha(const unsigned here[4], unsigned out[4])
     {
@@ -186,7 +241,8 @@ template <int CHANNELS, class ROOT> struct sobel16 {
 };
 
 template <class Depth, class Fuse = fuse_none>
-__global__ void __launch_bounds__(STRIP_THREADS, BLOCKS) sobel_kernel(const struct sobel_args args)
+__global__ void __launch_bounds__(STRIP_THREADS, Depth::BLOCKS)
+    sobel_kernel(const struct sobel_args args)
 {
     constexpr int BESIDE = Depth::BESIDE;
     typedef typename Depth::sample sample;
@@ -238,24 +294,45 @@ static inline struct sobel_args sobel_args_of(const struct gf_launch *launch, bo
     return args;
 }
 
+template <class Depth> static int launch_depth(const struct sobel_args &args, cudaStream_t stream)
+{
+    sobel_kernel<Depth><<<strip_blocks(args.p, (int)sizeof(typename Depth::sample), ROWS),
+                          STRIP_THREADS, 0, stream>>>(args);
+    return cudaGetLastError();
+}
+
 /* ROOT is exact; ESTIMATE takes its place for 8 bits where it makes the same samples. */
+template <class ESTIMATE, class ROOT, int CHANNELS>
+static int launch_channels(const struct gf_launch *launch, const struct gf_sobel *sobel)
+{
+    const cudaStream_t stream = (cudaStream_t)launch->stream;
+    const int kernel = sobel->kernel;
+    const struct sobel_args args = sobel_args_of(launch, false);
+    if constexpr (!ESTIMATE::EXACT) { /* the variant without an estimate takes Sobel's alone */
+        if (args.p.bits == 16 && kernel == GF_GRADIENT_SCHARR)
+            return launch_depth<sobel16<CHANNELS, ROOT, 3, 10>>(args, stream);
+        if (args.p.bits == 16 && kernel == GF_GRADIENT_PREWITT)
+            return launch_depth<sobel16<CHANNELS, ROOT, 1, 1>>(args, stream);
+        if (kernel == GF_GRADIENT_SCHARR)
+            return launch_depth<scharr8<CHANNELS, ROOT>>(args, stream);
+        if (kernel == GF_GRADIENT_PREWITT)
+            return launch_depth<sobel8<CHANNELS, ROOT, 1>>(args, stream);
+    }
+    if (kernel != GF_GRADIENT_SOBEL)
+        return cudaErrorNotSupported;
+    if (args.p.bits == 16)
+        return launch_depth<sobel16<CHANNELS, ROOT, 1, 2>>(args, stream);
+    if (ESTIMATE::EXACT || !gf_sobel_estimate_suffices(sobel->scale))
+        return launch_depth<sobel8<CHANNELS, ROOT>>(args, stream);
+    return launch_depth<sobel8<CHANNELS, ESTIMATE>>(sobel_args_of(launch, true), stream);
+}
+
 template <class ESTIMATE, class ROOT> static int launch_rolling(const struct gf_launch *launch)
 {
-    static void (*const kernels[3][4])(const struct sobel_args) = {
-        {sobel_kernel<sobel8<1, ROOT>>, sobel_kernel<sobel8<2, ROOT>>,
-         sobel_kernel<sobel8<3, ROOT>>, sobel_kernel<sobel8<4, ROOT>>},
-        {sobel_kernel<sobel16<1, ROOT>>, sobel_kernel<sobel16<2, ROOT>>,
-         sobel_kernel<sobel16<3, ROOT>>, sobel_kernel<sobel16<4, ROOT>>},
-        {sobel_kernel<sobel8<1, ESTIMATE>>, sobel_kernel<sobel8<2, ESTIMATE>>,
-         sobel_kernel<sobel8<3, ESTIMATE>>, sobel_kernel<sobel8<4, ESTIMATE>>}};
     const struct gf_sobel *const sobel = (const struct gf_sobel *)launch->stage->constants;
-    const int wide = launch->in.format.bits == 16;
-    const bool estimate = !wide && !ESTIMATE::EXACT && gf_sobel_estimate_suffices(sobel->scale);
-    const struct sobel_args args = sobel_args_of(launch, estimate);
-    kernels[estimate ? 2 : wide][args.p.channels - 1]<<<
-        strip_blocks(args.p, wide ? 2 : 1, ROWS), STRIP_THREADS, 0, (cudaStream_t)launch->stream>>>(
-        args);
-    return cudaGetLastError();
+    return for_channels(launch->in.format.channels, [&](auto channels) -> int {
+        return launch_channels<ESTIMATE, ROOT, decltype(channels)::value>(launch, sobel);
+    });
 }
 
 #endif

@@ -43,13 +43,16 @@ __global__ void __launch_bounds__(GLOBAL_WIDTH *GLOBAL_HEIGHT)
         *to = ((const SAMPLE *)(p.in + row[1]))[column];
         return;
     }
-    const float x = tap<SAMPLE>(p, row[0], at[2]) - tap<SAMPLE>(p, row[0], at[0]) +
-                    2.0f * (tap<SAMPLE>(p, row[1], at[2]) - tap<SAMPLE>(p, row[1], at[0])) +
-                    tap<SAMPLE>(p, row[2], at[2]) - tap<SAMPLE>(p, row[2], at[0]);
-    const float y = tap<SAMPLE>(p, row[2], at[0]) - tap<SAMPLE>(p, row[0], at[0]) +
-                    2.0f * (tap<SAMPLE>(p, row[2], at[1]) - tap<SAMPLE>(p, row[0], at[1])) +
-                    tap<SAMPLE>(p, row[2], at[2]) - tap<SAMPLE>(p, row[0], at[2]);
-    const float root = corrected_root::root(x * x + y * y);
+    const float side = (float)gf_gradient_side(args.kernel);
+    const float middle = (float)gf_gradient_middle(args.kernel);
+    const float x = side * (tap<SAMPLE>(p, row[0], at[2]) - tap<SAMPLE>(p, row[0], at[0])) +
+                    middle * (tap<SAMPLE>(p, row[1], at[2]) - tap<SAMPLE>(p, row[1], at[0])) +
+                    side * (tap<SAMPLE>(p, row[2], at[2]) - tap<SAMPLE>(p, row[2], at[0]));
+    const float y = side * (tap<SAMPLE>(p, row[2], at[0]) - tap<SAMPLE>(p, row[0], at[0])) +
+                    middle * (tap<SAMPLE>(p, row[2], at[1]) - tap<SAMPLE>(p, row[0], at[1])) +
+                    side * (tap<SAMPLE>(p, row[2], at[2]) - tap<SAMPLE>(p, row[0], at[2]));
+    const float square = sizeof(SAMPLE) == 1 ? fmaf(x, x, y * y) : x * x + y * y;
+    const float root = corrected_root::root(square);
     *to = (SAMPLE)gf_round_flat(root * args.scale, sizeof(SAMPLE) == 1 ? 255.0f : 65535.0f);
 }
 
@@ -61,6 +64,7 @@ extern "C" int gf_sobel_global_cuda(const struct gf_launch *launch)
     struct sobel_args args = {};
     args.p = view_pair_of(launch, sobel->border);
     args.scale = sobel->scale;
+    args.kernel = sobel->kernel;
     const int blocks =
         tile_blocks(args.p.width * args.p.channels, args.p.rows, GLOBAL_WIDTH, GLOBAL_HEIGHT);
     if (launch->in.format.bits == 8)

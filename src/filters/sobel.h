@@ -5,14 +5,31 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "base/host_device.h"
+
+/* The weights of the three differences that make a gradient: side, middle, side. */
+enum gf_gradient { GF_GRADIENT_SOBEL, GF_GRADIENT_SCHARR, GF_GRADIENT_PREWITT };
+
 struct gf_sobel {
     float scale;
     int border;
+    int kernel; /* enum gf_gradient */
 };
 
-/* Whether 8-bit magnitudes come out right by a root with a relative error of 2^-21. The squares are
- * whole numbers: near each value where the result changes, n - 1/2, only the two whole numbers next
- * to it have to be looked at. The error of both backends together stays below 1.5e-4. */
+GF_HOST_DEVICE int gf_gradient_side(int kernel)
+{
+    return kernel == GF_GRADIENT_SCHARR ? 3 : 1;
+}
+
+GF_HOST_DEVICE int gf_gradient_middle(int kernel)
+{
+    return kernel == GF_GRADIENT_SCHARR ? 10 : kernel == GF_GRADIENT_PREWITT ? 1 : 2;
+}
+
+/* For Sobel's weights. Whether 8-bit magnitudes come out right by a root with a relative error of
+ * 2^-21. The squares are whole numbers: near each value where the result changes, n - 1/2, only the
+ * two whole numbers next to it have to be looked at. The error of both backends together stays
+ * below 1.5e-4. */
 static inline bool gf_sobel_estimate_suffices(float scale)
 {
     for (int n = 1; n <= 255; n++) {

@@ -52,3 +52,32 @@ def shapes(golden, rgb, gray, gray16):
         golden(f"morphology={make}:3:2:ellipse", "rgb.ppm", cv2.morphologyEx(rgb, operation, element), 0)
         golden(f"morphology={make}:2", "gray16.pgm",
                cv2.morphologyEx(gray16, operation, np.ones((5, 5), np.uint8)), 0)
+    edges(golden, rgb, gray, gray16)
+
+
+def correlated(picture, kernel, bias=0.0):
+    peak = np.iinfo(picture.dtype).max
+    result = cv2.filter2D(picture.astype(float), cv2.CV_64F, kernel, borderType=cv2.BORDER_REPLICATE)
+    return np.clip(np.floor(result + bias + 0.5), 0, peak).astype(picture.dtype)
+
+
+def edges(golden, rgb, gray, gray16):
+    for kernel, differences in [("scharr", (3, 10, 3)), ("prewitt", (1, 1, 1))]:
+        for source, picture in [("rgb.ppm", rgb), ("gray16.pgm", gray16)]:
+            slope = np.outer(differences, (-1, 0, 1)).astype(float)
+            gx, gy = [cv2.filter2D(picture.astype(float), cv2.CV_64F, k, borderType=cv2.BORDER_REPLICATE)
+                      for k in (slope, slope.T)]
+            expected = np.floor(0.2 * np.hypot(gx, gy) + 0.5)
+            golden(f"sobel=0.2:kernel={kernel}", source,
+                   np.clip(expected, 0, np.iinfo(picture.dtype).max).astype(picture.dtype))
+    laplacian = cv2.Laplacian(gray, cv2.CV_64F, ksize=1, borderType=cv2.BORDER_REPLICATE)
+    golden("laplace=1:128", "gray.pgm", np.clip(laplacian + 128, 0, 255).astype(np.uint8), 0)
+    eight = np.array([[1, 1, 1], [1, -8, 1], [1, 1, 1]], float)
+    golden("laplace=-0.5:0:8", "gray16.pgm", correlated(gray16, eight * -0.5))
+    across = np.outer((1, 2, 1), (-1, 0, 1)) / 4
+    for angle in (135, 20):
+        light = np.cos(np.radians(angle)), -np.sin(np.radians(angle))
+        relief = -(light[0] * across + light[1] * across.T)
+        golden(f"emboss={angle}", "rgb.ppm", correlated(rgb, relief, 128))
+    relief[1, 1] += 1
+    golden("emboss=20:1:picture", "gray16.pgm", correlated(gray16, relief))

@@ -1,19 +1,19 @@
-/* emboss: light from the upper left. */
-#include "filters/emboss.h"
+/* raise: light from the upper left. */
+#include "filters/raise.h"
 
 #include <string.h>
 
 #include "pixel/stencil.h"
 #include "stage/border.h"
 
-struct emboss {
+struct raise {
     double strength;
     int border;
 };
 
 static const struct gf_param params[] = {
-    GF_PARAM(struct emboss, strength, 1, 0, 10, "how much of the difference is added"),
-    GF_PARAM_BORDER(struct emboss),
+    GF_PARAM(struct raise, strength, 1, 0, 10, "how much of the difference is added"),
+    GF_PARAM_BORDER(struct raise),
     {0},
 };
 
@@ -25,11 +25,11 @@ static int radius(const void *params_)
 
 static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
 {
-    const struct emboss *const emboss = stage->params;
-    const enum gf_status status = gf_stage_constants(stage, sizeof(struct gf_emboss), error);
+    const struct raise *const raise = stage->params;
+    const enum gf_status status = gf_stage_constants(stage, sizeof(struct gf_raise), error);
     if (!status)
-        *(struct gf_emboss *)stage->constants =
-            (struct gf_emboss){.strength = (float)emboss->strength, .border = emboss->border};
+        *(struct gf_raise *)stage->constants =
+            (struct gf_raise){.strength = (float)raise->strength, .border = raise->border};
     return status;
 }
 
@@ -53,20 +53,20 @@ static float sample(const unsigned char *row, struct gf_format format, int x, in
 static void cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
                 void *scratch)
 {
-    const struct gf_emboss *const emboss = stage->constants;
+    const struct gf_raise *const raise = stage->constants;
     const struct gf_format format = in->format;
     float *const sums = scratch;
     unsigned char *const zeros = (unsigned char *)(sums + gf_samples(format));
     memset(zeros, 0, gf_row_bytes(format));
     for (int y = out->y; y < out->y + out->rows; y++) {
         const unsigned char *rows[3];
-        gf_stencil_rows(in, y - 1, 3, emboss->border, zeros, rows);
+        gf_stencil_rows(in, y - 1, 3, raise->border, zeros, rows);
         for (int x = 0; x < format.width; x++) {
             for (int c = 0; c < format.channels; c++)
-                sums[x * format.channels + c] = gf_emboss_of(
-                    sample(rows[1], format, x, c, emboss->border),
-                    sample(rows[0], format, x - 1, c, emboss->border),
-                    sample(rows[2], format, x + 1, c, emboss->border), emboss->strength);
+                sums[x * format.channels + c] = gf_raise_of(
+                    sample(rows[1], format, x, c, raise->border),
+                    sample(rows[0], format, x - 1, c, raise->border),
+                    sample(rows[2], format, x + 1, c, raise->border), raise->strength);
         }
         gf_floats_to_samples(sums, format.bits, gf_samples(format), gf_view_row(out, y));
         if (gf_has_alpha(format))
@@ -74,19 +74,19 @@ static void cpu(const struct gf_stage *stage, const struct gf_view *in, const st
     }
 }
 
-extern gf_launcher gf_emboss_cuda;
+extern gf_launcher gf_raise_cuda;
 
-const struct gf_filter gf_emboss_filter = {
-    .name = "emboss",
+const struct gf_filter gf_raise_filter = {
+    .name = "raise",
     .summary = "relief, lit from the upper left",
     .definition = "v + strength * (the sample below right - the sample above left). Alpha is kept.",
     .params = params,
-    .params_size = sizeof(struct emboss),
+    .params_size = sizeof(struct raise),
     .kind = GF_STENCIL,
     .cost = {.pixel = 20},
     .radius = radius,
     .prepare = prepare,
     .cpu_scratch = scratch_bytes,
     .cpu = cpu,
-    .cuda = GF_CUDA({GF_VARIANT("global", gf_emboss_cuda, "a thread a sample")}),
+    .cuda = GF_CUDA({GF_VARIANT("global", gf_raise_cuda, "a thread a sample")}),
 };

@@ -1,5 +1,5 @@
-/* emboss: a thread a sample, its neighbours from global memory. */
-#include "filters/emboss.h"
+/* raise: a thread a sample, its neighbours from global memory. */
+#include "filters/raise.h"
 
 #include "pixel/sample.h"
 #include "stage/border.h"
@@ -20,24 +20,24 @@ static __device__ float at(const struct gf_view &in, int x, int y, int channel, 
 
 template <typename SAMPLE>
 static __global__ void __launch_bounds__(THREADS)
-    emboss_kernel(struct gf_view in, struct gf_view out, struct gf_emboss emboss)
+    raise_kernel(struct gf_view in, struct gf_view out, struct gf_raise raise)
 {
     const int channels = in.format.channels;
     const int i = (int)(blockIdx.x * THREADS + threadIdx.x), x = i / channels, c = i % channels;
     const int y = out.y + (int)blockIdx.y;
     if (x >= in.format.width)
         return;
-    const float v = at<SAMPLE>(in, x, y, c, emboss.border);
-    const float lit = gf_emboss_of(v, at<SAMPLE>(in, x - 1, y - 1, c, emboss.border),
-                                   at<SAMPLE>(in, x + 1, y + 1, c, emboss.border), emboss.strength);
+    const float v = at<SAMPLE>(in, x, y, c, raise.border);
+    const float lit = gf_raise_of(v, at<SAMPLE>(in, x - 1, y - 1, c, raise.border),
+                                   at<SAMPLE>(in, x + 1, y + 1, c, raise.border), raise.strength);
     const bool is_alpha = channels % 2 == 0 && c == channels - 1;
     SAMPLE *const samples = (SAMPLE *)(out.data + (size_t)blockIdx.y * out.pitch);
     samples[i] = (SAMPLE)gf_round_flat(is_alpha ? v : lit, sizeof(SAMPLE) == 1 ? 255.0f : 65535.0f);
 }
 
-extern "C" int gf_emboss_cuda(const struct gf_launch *launch)
+extern "C" int gf_raise_cuda(const struct gf_launch *launch)
 {
-    const struct gf_emboss emboss = *(const struct gf_emboss *)launch->stage->constants;
+    const struct gf_raise raise = *(const struct gf_raise *)launch->stage->constants;
     const struct gf_format format = launch->in.format;
     const int blocks = (format.width * format.channels + THREADS - 1) / THREADS;
     const int most = 65535; /* rows of a grid */
@@ -49,9 +49,9 @@ extern "C" int gf_emboss_cuda(const struct gf_launch *launch)
         const dim3 grid((unsigned)blocks, (unsigned)rows);
         const cudaStream_t stream = (cudaStream_t)launch->stream;
         if (format.bits == 8)
-            emboss_kernel<unsigned char><<<grid, THREADS, 0, stream>>>(launch->in, out, emboss);
+            raise_kernel<unsigned char><<<grid, THREADS, 0, stream>>>(launch->in, out, raise);
         else
-            emboss_kernel<unsigned short><<<grid, THREADS, 0, stream>>>(launch->in, out, emboss);
+            raise_kernel<unsigned short><<<grid, THREADS, 0, stream>>>(launch->in, out, raise);
     }
     return cudaGetLastError();
 }
