@@ -8,7 +8,6 @@
 #include "gpufilter/filter.h"
 
 /* The parameters, which lensblur and motionblur fill in too. */
-/* The parameters, for filters that are a correlation with a kernel of their own. */
 struct gf_convolve_params {
     struct gf_matrix kernel;
     double divisor, bias;

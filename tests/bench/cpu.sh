@@ -16,6 +16,7 @@ program=$(readlink -f "${1:?the program}")
 here=$(dirname "$(readlink -f "$0")")
 RUNS=${RUNS:-5} SLOW_S=${SLOW_S:-8} SLOW_RUNS=${SLOW_RUNS:-2}
 tasks=${BENCH_TASKS:-copy blur2 blur2eq blur20 unsharp rot90 turn sobel median3 half png memory batch files}
+tasks=${BENCH_TASKS:-copy blur2 blur2eq blur20 unsharp rot90 sobel median3 dilate7 half png memory batch files}
 results=${RESULTS:-$here/results/cpu-$(date -u +%Y-%m-%d).json}
 mkdir -p "$(dirname "$results")" || exit 1
 work=$(mktemp -d "${BENCH_DIR:-/var/tmp}/gpufilter-bench.XXXXXX") || exit 1
@@ -70,6 +71,7 @@ chain_of() {
         copy) ;; blur2 | png | memory) echo blur=2 ;; blur2eq) echo blur=2,equalize ;; blur20) echo blur=20 ;;
         unsharp) echo unsharp=1 ;; rot90) echo rotate=90 ;; sobel) echo sobel ;; median3) echo median=1 ;;
         turn) echo rotate=7 ;; half) echo resize=50%:50% ;;
+        dilate7) echo dilate=3 ;; half) echo resize=50%:50% ;;
     esac
 }
 
@@ -85,15 +87,18 @@ vips_command() { # TASK IN OUT SUFFIX
         turn) echo "exec $vips rotate $2 $3$4 7 --interpolate bilinear" ;;
         sobel) echo "exec $vips sobel $2 $3$4" ;;
         median3) echo "exec $vips rank $2 $3$4 3 3 4" ;;
+        dilate7) echo "exec $vips rank $2 $3$4 7 7 48" ;;
         half) echo "exec $vips resize $2 $3$4 0.5" ;;
     esac
 }
 
-magick_options() { # TASK MEDIAN
+magick_options() { # TASK MEDIAN DILATION
     case $1 in
         copy) ;; blur2 | png) echo -blur 0x2 ;; blur2eq) echo -blur 0x2 -equalize ;; blur20) echo -blur 0x20 ;;
         unsharp) echo -unsharp 0x1+1+0 ;; rot90) echo -rotate 90 ;; sobel) echo -edge 1 ;; median3) echo "$2" ;;
         turn) echo -rotate 7 ;; half) echo -filter Lanczos -resize 50% ;;
+        dilate7) echo "$3" ;;
+        half) echo -filter Lanczos -resize 50% ;;
     esac
 }
 
@@ -103,6 +108,8 @@ gmic_options() {
         unsharp) echo -unsharp 1,1 -cut 0,255 ;; rot90) echo -rotate 90 ;;
         sobel) echo -gradient_norm -cut 0,255 ;; median3) echo -median 3 ;;
         turn) echo -rotate 7,1 ;; half) echo -resize 50%,50%,1,3,6 -cut 0,255 ;;
+        sobel) echo -gradient_norm -cut 0,255 ;; median3) echo -median 3 ;; dilate7) echo -dilate 7 ;;
+        half) echo -resize 50%,50%,1,3,6 -cut 0,255 ;;
     esac
 }
 
@@ -112,6 +119,8 @@ ffmpeg_filter() {
         blur20) echo gblur=sigma=20 ;; unsharp) echo unsharp=5:5:1:5:5:1 ;; rot90) echo transpose=1 ;;
         sobel) echo sobel ;; median3) echo median=radius=1 ;;
         turn) echo rotate=7*PI/180 ;; half) echo scale=iw/2:ih/2:flags=lanczos ;;
+        sobel) echo sobel ;; median3) echo median=radius=1 ;; dilate7) echo dilation,dilation,dilation ;;
+        half) echo scale=iw/2:ih/2:flags=lanczos ;;
     esac
 }
 
@@ -155,7 +164,7 @@ command_of() { # TOOL TASK IN OUT; options that only JPEG takes are left out for
     case $1 in
         gpufilter) echo "exec $program --device=cpu -i $3 -o $4 ${jpeg:+--quality=90 --subsampling=420} $(chain_of "$2")" ;;
         vips) vips_command "$2" "$3" "$4" "${jpeg:+[Q=90,subsample_mode=on]}" ;;
-        magick) echo "exec $magick $3 $(magick_options "$2" '-statistic Median 3x3') ${jpeg:+-quality 90 -sampling-factor 4:2:0} $4" ;;
+        magick) echo "exec $magick $3 $(magick_options "$2" '-statistic Median 3x3' '-morphology Dilate Square:3') ${jpeg:+-quality 90 -sampling-factor 4:2:0} $4" ;;
         gm) echo "exec $gm convert $3 $(magick_options "$2" '-median 1') ${jpeg:+-quality 90 -sampling-factor 2x2} $4" ;;
         gmic) echo "exec $gmic -v - $3 $(gmic_options "$2") -o $4${jpeg:+,90}" ;;
         ffmpeg)
@@ -413,6 +422,8 @@ for task in $tasks; do
         batch) measure_batch ;;
         files) measure_files ;;
         png) measure_task png "$work/in.png" "$work/out.png" "$tools" ;;
+        dilate7) # GraphicsMagick has no dilation
+            measure_task dilate7 "$work/in.jpg" "$work/out.jpg" "$(printf '%s\n' $tools | grep -vx gm | tr '\n' ' ')" ;;
         *) measure_task "$task" "$work/in.jpg" "$work/out.jpg" "$tools" ;;
     esac
     rm -f "$work/t.v"
