@@ -15,8 +15,7 @@ export LC_ALL=C
 program=$(readlink -f "${1:?the program}")
 here=$(dirname "$(readlink -f "$0")")
 RUNS=${RUNS:-5} SLOW_S=${SLOW_S:-8} SLOW_RUNS=${SLOW_RUNS:-2}
-tasks=${BENCH_TASKS:-copy blur2 blur2eq blur20 unsharp rot90 turn sobel median3 half png memory batch files}
-tasks=${BENCH_TASKS:-copy blur2 blur2eq blur20 unsharp rot90 sobel median3 dilate7 half png memory batch files}
+tasks=${BENCH_TASKS:-copy blur2 blur2eq blur20 unsharp rot90 turn sobel median3 dilate7 half png memory batch files}
 results=${RESULTS:-$here/results/cpu-$(date -u +%Y-%m-%d).json}
 mkdir -p "$(dirname "$results")" || exit 1
 work=$(mktemp -d "${BENCH_DIR:-/var/tmp}/gpufilter-bench.XXXXXX") || exit 1
@@ -70,8 +69,7 @@ chain_of() {
     case $1 in
         copy) ;; blur2 | png | memory) echo blur=2 ;; blur2eq) echo blur=2,equalize ;; blur20) echo blur=20 ;;
         unsharp) echo unsharp=1 ;; rot90) echo rotate=90 ;; sobel) echo sobel ;; median3) echo median=1 ;;
-        turn) echo rotate=7 ;; half) echo resize=50%:50% ;;
-        dilate7) echo dilate=3 ;; half) echo resize=50%:50% ;;
+        turn) echo rotate=7 ;; dilate7) echo dilate=3 ;; half) echo resize=50%:50% ;;
     esac
 }
 
@@ -96,9 +94,7 @@ magick_options() { # TASK MEDIAN DILATION
     case $1 in
         copy) ;; blur2 | png) echo -blur 0x2 ;; blur2eq) echo -blur 0x2 -equalize ;; blur20) echo -blur 0x20 ;;
         unsharp) echo -unsharp 0x1+1+0 ;; rot90) echo -rotate 90 ;; sobel) echo -edge 1 ;; median3) echo "$2" ;;
-        turn) echo -rotate 7 ;; half) echo -filter Lanczos -resize 50% ;;
-        dilate7) echo "$3" ;;
-        half) echo -filter Lanczos -resize 50% ;;
+        turn) echo -rotate 7 ;; dilate7) echo "$3" ;; half) echo -filter Lanczos -resize 50% ;;
     esac
 }
 
@@ -107,9 +103,7 @@ gmic_options() {
         copy) ;; blur2 | png) echo -blur 2 ;; blur2eq) echo -blur 2 -equalize 256 ;; blur20) echo -blur 20 ;;
         unsharp) echo -unsharp 1,1 -cut 0,255 ;; rot90) echo -rotate 90 ;;
         sobel) echo -gradient_norm -cut 0,255 ;; median3) echo -median 3 ;;
-        turn) echo -rotate 7,1 ;; half) echo -resize 50%,50%,1,3,6 -cut 0,255 ;;
-        sobel) echo -gradient_norm -cut 0,255 ;; median3) echo -median 3 ;; dilate7) echo -dilate 7 ;;
-        half) echo -resize 50%,50%,1,3,6 -cut 0,255 ;;
+        turn) echo -rotate 7,1 ;; dilate7) echo -dilate 7 ;; half) echo -resize 50%,50%,1,3,6 -cut 0,255 ;;
     esac
 }
 
@@ -118,9 +112,7 @@ ffmpeg_filter() {
         copy) ;; blur2 | png) echo gblur=sigma=2 ;; blur2eq) echo gblur=sigma=2,histeq ;;
         blur20) echo gblur=sigma=20 ;; unsharp) echo unsharp=5:5:1:5:5:1 ;; rot90) echo transpose=1 ;;
         sobel) echo sobel ;; median3) echo median=radius=1 ;;
-        turn) echo rotate=7*PI/180 ;; half) echo scale=iw/2:ih/2:flags=lanczos ;;
-        sobel) echo sobel ;; median3) echo median=radius=1 ;; dilate7) echo dilation,dilation,dilation ;;
-        half) echo scale=iw/2:ih/2:flags=lanczos ;;
+        turn) echo rotate=7*PI/180 ;; dilate7) echo dilation,dilation,dilation ;; half) echo scale=iw/2:ih/2:flags=lanczos ;;
     esac
 }
 
