@@ -162,6 +162,21 @@ GF_HOST_DEVICE int64_t gf_warp_part_v(const struct gf_warp *warp, int i, int j)
     return (2 * i + 1 - warp->nx) * warp->part_vx + (2 * j + 1 - warp->ny) * warp->part_vy;
 }
 
+/* Where sample i of n lies in a pixel, from its centre. */
+GF_HOST_DEVICE double gf_warp_offset(int i, int n)
+{
+    return (2 * i + 1 - n) / (2.0 * n);
+}
+
+GF_HOST_DEVICE struct gf_warp_at gf_warp_split(double u, double v)
+{
+    const double column = floor(u), row = floor(v);
+    struct gf_warp_at at;
+    at.x = (int)column, at.y = (int)row;
+    at.f = (unsigned)(int)((u - column) * 4096), at.g = (unsigned)(int)((v - row) * 4096);
+    return at;
+}
+
 /* Sample (i, j) of the result's pixel (x, y). */
 GF_HOST_DEVICE struct gf_warp_at gf_warp_at(const struct gf_warp *warp, int x, int y, int i, int j)
 {
@@ -174,14 +189,9 @@ GF_HOST_DEVICE struct gf_warp_at gf_warp_at(const struct gf_warp *warp, int x, i
         return at;
     }
     double u, v;
-    gf_warp_source(&warp->map, x + (2 * i + 1 - warp->nx) / (2.0 * warp->nx),
-                   y + (2 * j + 1 - warp->ny) / (2.0 * warp->ny), &u, &v);
-    u += warp->bias;
-    v += warp->bias;
-    const double column = floor(u), row = floor(v);
-    at.x = (int)column, at.y = (int)row;
-    at.f = (unsigned)((u - column) * 4096), at.g = (unsigned)((v - row) * 4096);
-    return at;
+    gf_warp_source(&warp->map, x + gf_warp_offset(i, warp->nx), y + gf_warp_offset(j, warp->ny), &u,
+                   &v);
+    return gf_warp_split(u + warp->bias, v + warp->bias);
 }
 
 /* ---- values: with so many fraction bits that a mean of them is rounded once ---- */

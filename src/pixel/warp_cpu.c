@@ -24,14 +24,32 @@ GF_TARGET_CLONES static void straight_positions(const struct gf_warp *warp, int 
     }
 }
 
-GF_TARGET_CLONES static void mapped_positions(const struct gf_warp *warp, int x, int y, int i,
-                                              int j, int count, struct gf_warp_run *run)
+/* The kind is a constant where it is called, so that the loop becomes vectors. */
+INLINE void positions_by(const struct gf_warp *warp, int kind, int x, int y, int i, int j,
+                         int count, struct gf_warp_run *run)
 {
+    const double first = gf_warp_offset(i, warp->nx), row = y + gf_warp_offset(j, warp->ny);
+    struct gf_warp_map map = warp->map;
+    map.kind = kind;
     for (int k = 0; k < count; k++) {
-        const struct gf_warp_at at = gf_warp_at(warp, x + k, y, i, j);
+        double u, v;
+        gf_warp_source(&map, (x + k) + first, row, &u, &v);
+        const struct gf_warp_at at = gf_warp_split(u + warp->bias, v + warp->bias);
         run->x[k] = at.x, run->y[k] = at.y;
         run->f[k] = (uint16_t)at.f, run->g[k] = (uint16_t)at.g;
     }
+}
+
+GF_TARGET_CLONES static void perspective_positions(const struct gf_warp *warp, int x, int y, int i,
+                                                   int j, int count, struct gf_warp_run *run)
+{
+    positions_by(warp, GF_WARP_PERSPECTIVE, x, y, i, j, count, run);
+}
+
+GF_TARGET_CLONES static void lens_positions(const struct gf_warp *warp, int x, int y, int i, int j,
+                                            int count, struct gf_warp_run *run)
+{
+    positions_by(warp, GF_WARP_LENS, x, y, i, j, count, run);
 }
 
 static void positions(const struct gf_warp *warp, int x, int y, int sample, int count,
@@ -40,8 +58,10 @@ static void positions(const struct gf_warp *warp, int x, int y, int sample, int 
     const int i = sample % warp->nx, j = sample / warp->nx;
     if (warp->map.kind == GF_WARP_AFFINE)
         straight_positions(warp, x, y, i, j, count, run);
+    else if (warp->map.kind == GF_WARP_PERSPECTIVE)
+        perspective_positions(warp, x, y, i, j, count, run);
     else
-        mapped_positions(warp, x, y, i, j, count, run);
+        lens_positions(warp, x, y, i, j, count, run);
 }
 
 /* ---- values ---- */
