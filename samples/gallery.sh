@@ -25,7 +25,8 @@ page=$folder/gallery/README.md
     echo "# Gallery"
     echo
     echo "A picture for each filter, made by \`make gallery\` from this part of [harbour.png](../harbour.png)."
-    echo "The commands stand as \`gpufilter --help FILTER\` gives them; that also explains the parameters."
+    echo "The commands stand as \`gpufilter --help FILTER\` gives them; that also explains the parameters. That of thumbnail is"
+    echo "of the whole picture, and flatten's has round corners before."
     echo
     echo "![the original](original.jpg)"
     echo
@@ -34,7 +35,11 @@ page=$folder/gallery/README.md
 } >"$page"
 "$program" --list=markdown | sed -n 's/^| `\([a-z0-9_]*\)`/\1 &/p' | while read -r name row; do
     chain=$("$program" --help "$name" | sed -n "s/^  gpufilter -i in.png -o out.png '\(.*\)'$/\1/p")
-    picture "gallery/$name.jpg" "$detail,$chain,$double"
+    case $name in
+    flatten) picture "gallery/$name.jpg" "$detail,round=40,$chain,$double" ;; # corners that have no colour
+    thumbnail) picture "gallery/$name.jpg" "$chain" ;;                       # the whole picture
+    *) picture "gallery/$name.jpg" "$detail,$chain,$double" ;;
+    esac
     # The row of the program's own table, with the picture below the name.
     shown=$(printf %s "$chain" | sed 's/[\\&#]/\\&/g')
     printf '%s\n' "$row" | sed "s#^| \([^|]*\) |#| \1<br>![$name]($name.jpg)<br>\`$shown\` |#" >>"$page"
