@@ -117,7 +117,8 @@ blur_columns16(const Args &args, const struct tile16_shape &shape, const long lo
     }
 }
 
-/* The sums of a run of one channel. */
+/* The sums of a run of one channel. What lies behind the columns of the tile, which the last
+ * access takes along, and behind those of the picture is in no sum that is written. */
 template <int RADIUS, class Args>
 static __device__ __forceinline__ void blur_run16(const Args &args, const float *from,
                                                   float sum[RUN])

@@ -96,7 +96,8 @@ static __device__ __forceinline__ void load_segment(const struct resize_args &ar
     }
 }
 
-/* Adds four pixels of the segment to the sums of four columns. */
+/* Adds four pixels of the segment to the sums of four columns. A strip may have fewer rows than
+ * lanes: the others add what lies in their rows, and nobody reads their sums. */
 template <int CHANNELS>
 static __device__ __forceinline__ void add_four_pixels(const float *segment, const float *weight,
                                                        float (&sum)[GROUP][CHANNELS])
