@@ -62,6 +62,7 @@ static const struct spec specs[] = {
     {"guided=8", NULL, NULL, 0, 0, 0},
     {"distance", NULL, NULL, 1.0, 1, 8},
     {"distance", NULL, NULL, 0, 0, 0},
+    {"nlmeans", "window 21, patch 7", NULL, 20, 0, 0},
     {"equalize", "luma", "equalize", 0.15, 0, 0},
     {"equalize=channel", NULL, "equalize", 0, 0, 0},
     {"equalize=joint", NULL, "equalize", 0, 0, 0},

@@ -79,7 +79,40 @@ def guided(golden, rounded, rgb, gray, gray16):
     golden("guided", "rgb.ppm", rounded(np.dstack(channels), rgb))
 
 
+def like_places(golden, rounded, rgb, gray, rgb16):
+    def mean(picture, h, search, patch, border):
+        peak = np.iinfo(picture.dtype).max
+        v = picture.reshape(*picture.shape[:2], -1) / peak
+        height, width = v.shape[:2]
+        reach, side = search + patch, 2 * patch + 1
+        wide = np.pad(v, ((reach, reach), (reach, reach), (0, 0)), mode=border)
+        total, weights = np.zeros_like(v), np.zeros((height, width, 1))
+        for dy in range(-search, search + 1):
+            for dx in range(-search, search + 1):
+                other = wide[search + dy:, search + dx:][:height + 2 * patch, :width + 2 * patch]
+                apart = ((wide[search:, search:][:height + 2 * patch, :width + 2 * patch] - other) ** 2).mean(axis=2)
+                distance = np.lib.stride_tricks.sliding_window_view(apart, (side, side)).mean(axis=(2, 3))
+                weight = np.exp(-distance / h ** 2)[:, :, None]
+                total += weight * other[patch:-patch, patch:-patch]
+                weights += weight
+        return (total / weights * peak).reshape(picture.shape)
+
+    for h, search, patch, border, name, picture in [(0.1, 10, 3, "edge", "gray.pgm", gray),
+                                                    (0.05, 5, 1, "reflect", "rgb.ppm", rgb),
+                                                    (0.2, 4, 2, "wrap", "rgb16.ppm", rgb16)]:
+        expected = mean(picture, h, search, patch, border)
+        most = 1 if picture.dtype == np.uint8 else 40
+        golden(f"nlmeans={h}:{search}:{patch}:{border}", name, rounded(expected, picture), most,
+               1000 if most == 1 else 0)
+    golden("nlmeans", "rgb.ppm", rounded(mean(rgb, 0.1, 10, 3, "edge"), rgb))
+    # OpenCV leaves small weights out, and the weights of others are coarser.
+    wide = cv2.copyMakeBorder(gray, 20, 20, 20, 20, cv2.BORDER_REPLICATE)
+    peer = cv2.fastNlMeansDenoising(wide, None, 0.15 * 255, 7, 21)[20:-20, 20:-20]
+    golden("nlmeans=0.15", "gray.pgm", peer, 2, 990)
+
+
 def local(golden, rounded, rgb, gray, gray16, rgb16, rgba):
     noise(golden, rounded, rgb, gray16, rgba)
     equalised_by_place(golden, rgb, gray, gray16, rgb16)
     guided(golden, rounded, rgb, gray, gray16)
+    like_places(golden, rounded, rgb, gray, rgb16)
