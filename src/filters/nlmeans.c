@@ -235,6 +235,7 @@ const struct gf_filter gf_nlmeans_filter = {
         "with weights exp(-d / h^2), d the mean squared difference of the patches' samples in "
         "0..1, the channels together. Weights\n"
         "are rounded to 2^-15; in 16 bits patches are compared by the upper 12.",
+    .example = "nlmeans=0.05",
     .params = params,
     .params_size = sizeof(struct nlmeans),
     .kind = GF_STENCIL,
