@@ -17,6 +17,9 @@ $(BENCH_GPU): $(addprefix $(BUILD)/,$(addsuffix .o,$(basename $(BENCH_SRC)))) $(
 bench: $(PROGRAM) ## the CPU backend beside vips, ImageMagick and others: tables, and JSON in tests/bench/results
 	@bash tests/bench/cpu.sh $(PROGRAM)
 
+bench-filters: $(PROGRAM) ## filters that OpenCV has by the same definition, beside it on the same threads: a table
+	@bash tests/bench/filters.sh $(PROGRAM)
+
 bench-thumbnail: $(PROGRAM) ## thumbnails of JPEGs beside vipsthumbnail and ImageMagick: a table
 	@bash tests/bench/thumbnail.sh $(PROGRAM)
 
@@ -79,6 +82,6 @@ $(BENCH_PNG): $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/bench/png/*.c)) $(LIB
 
 bench-png: $(PROGRAM) $(BENCH_PNG) ## PNG written and read beside libpng, level by level: tables and JSON
 	@bash tests/bench/png/png.sh $(BENCH_PNG) $(PROGRAM)
-.PHONY: bench page bench-auto bench-start bench-serve bench-batch bench-thumbnail bench-gpu bench-jpeg bench-png compare techniques
+.PHONY: bench page bench-auto bench-start bench-serve bench-batch bench-filters bench-thumbnail bench-gpu bench-jpeg bench-png compare techniques
 
 -include $(addprefix $(BUILD)/,$(addsuffix .d,$(basename $(BENCH_SRC) $(wildcard tests/bench/png/*.c tests/bench/jpeg/*.c))))
