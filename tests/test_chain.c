@@ -371,7 +371,7 @@ static void test_suggestions(void **state)
     assert_error("tarnspose", "unknown filter 'tarnspose'; did you mean 'transpose'?");
     assert_error("greyscale", "unknown filter 'greyscale'; did you mean 'grayscale'?");
     assert_error("sharpen", "unknown filter 'sharpen'; did you mean 'unsharp'?");
-    assert_error("denoise", "unknown filter 'denoise'; did you mean 'median' or 'bilateral'?");
+    assert_error("denoise", "unknown filter 'denoise'; did you mean 'median' or 'bilateral' or 'nlmeans'?");
     assert_error("gray", "unknown filter 'gray'; did you mean 'grayscale'?");
     assert_error("resize=1600x1200",
                  "resize: w=1600x1200: width and height are two parameters: resize=1600:1200");
