@@ -57,7 +57,7 @@ static const char *const chains[] = {
     "convolve=0.1 0.2 0.3/0.4 0.5 0.6/0.7 0.8 0.9",
     /* Halves of whole numbers as often as not, which tenths only nearly make. */
     "convolve=0.1 0.2 0.3:divisor=1.2",
-    "convolve=0.1 0.2 0.3 0.1 0.3/0.2 0.1 -0.1 0.4 0.1:divisor=-2:bias=200",
+    "convolve=0.1 0.2 0.3 0.1 0.3/0.2 0.1 -0.1 0.4 0.1/0.3 0.2 0.1 0.2 -0.3:divisor=-2:bias=200",
     "convolve=0.1 0.2 0.3 0.1 0.3 0.4 0.6/0.2 0.1 0.1 0.4 0.1 0.3 0.2/0.3 0.1 0.1 0.2 0.4 0.2 "
     "0.1:divisor=4",
     "convolve=1 2 3/4 -5 6/7 8 -19:divisor=2:bias=128",

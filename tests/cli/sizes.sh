@@ -36,8 +36,8 @@ run 2 gpufilter -i in.ppm -o out.png pad
 stderr_like 'pad: neither w nor h is given: pad=WIDTH:HEIGHT$'
 run 2 gpufilter -i in.ppm -o out.png pad=50:40:middle
 stderr_like 'pad: gravity=middle is none of centre, north, northeast, east, southeast, south, southwest, west, northwest, center$'
-run 2 gpufilter -i in.ppm -o out.png pad=50:40:colour=gold
-stderr_like 'pad: colour=gold is not a colour such as white or #ff8800$'
+run 2 gpufilter -i in.ppm -o out.png pad=50:40:colour=golden
+stderr_like 'pad: colour=golden is not a colour such as white or #ff8800$'
 run 2 gpufilter -i in.ppm -o out.png resize=50:40:only=smaller
 stderr_like 'resize: only=smaller is none of any, shrink, enlarge$'
 absent out.png
