@@ -472,11 +472,11 @@ static void test_bad_pictures(void **state)
 /* Pictures that are so high that a device's bands taper at both ends. */
 static void test_tapered(void **state)
 {
-    static const char *const chains[] = {"sobel", "blur=1", "invert", "vflip"};
+    static const char *const of_bands[] = {"sobel", "blur=1", "invert", "vflip"};
     (void)state;
-    for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
+    for (size_t i = 0; i < sizeof of_bands / sizeof *of_bands; i++) {
         struct gf_image input = picture_random(format_of(5, 401, 3, 8), 0, 11 + i);
-        check_ways(chains[i], &input);
+        check_ways(of_bands[i], &input);
         picture_free(&input);
     }
 }
