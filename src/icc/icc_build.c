@@ -11,6 +11,7 @@
 #include "base/hash.h"
 
 #ifdef GF_WITH_LCMS
+#include "icc/icc_memory.h"
 #include "icc/icc_tables.h"
 
 unsigned gf_icc_reserve(size_t *end, size_t size)
@@ -94,8 +95,9 @@ static enum gf_status build(struct gf_icc_making *b, struct gf_error *error)
     const struct gf_icc_wish *const wish = b->wish;
     b->flags = cmsFLAGS_NOOPTIMIZE | cmsFLAGS_NOCACHE |
                (wish->black_point ? cmsFLAGS_BLACKPOINTCOMPENSATION : 0);
-    b->from = cmsOpenProfileFromMem(wish->from.data, (cmsUInt32Number)wish->from.size);
-    b->to = cmsOpenProfileFromMem(wish->to.data, (cmsUInt32Number)wish->to.size);
+    b->from =
+        cmsOpenProfileFromMemTHR(b->context, wish->from.data, (cmsUInt32Number)wish->from.size);
+    b->to = cmsOpenProfileFromMemTHR(b->context, wish->to.data, (cmsUInt32Number)wish->to.size);
     if (b->from && b->to)
         b->exact =
             cmsCreateTransform(b->from, format_of(wish->inputs), b->to, format_of(wish->outputs),
@@ -115,13 +117,17 @@ static enum gf_status build_new(const struct gf_icc_wish *wish, struct gf_icc_tr
                                 struct gf_error *error)
 {
     struct gf_icc_making b = {.wish = wish};
-    const enum gf_status status = build(&b, error);
+    enum gf_status status = gf_icc_memory_begin(wish->from.size + wish->to.size, &b.context, error);
+    if (status)
+        return status;
+    status = build(&b, error);
     if (b.exact)
         cmsDeleteTransform(b.exact);
     if (b.from)
         cmsCloseProfile(b.from);
     if (b.to)
         cmsCloseProfile(b.to);
+    status = gf_icc_memory_end(b.context, status, error);
     if (status)
         free(b.transform);
     else
@@ -142,19 +148,28 @@ const char *gf_icc_library_version(void)
     return text;
 }
 
+static bool is_sound(cmsHPROFILE profile)
+{
+    const cmsProfileClassSignature kind = cmsGetDeviceClass(profile);
+    return (kind == cmsSigInputClass || kind == cmsSigDisplayClass || kind == cmsSigOutputClass ||
+            kind == cmsSigColorSpaceClass) &&
+           (cmsIsMatrixShaper(profile) ||
+            cmsIsIntentSupported(profile, cmsGetHeaderRenderingIntent(profile),
+                                 LCMS_USED_AS_INPUT));
+}
+
+/* Where memory is short nothing is said against the profile: its conversion will fail. */
 bool gf_icc_is_sound(struct gf_icc icc)
 {
-    cmsHPROFILE const profile = cmsOpenProfileFromMem(icc.data, (cmsUInt32Number)icc.size);
-    if (!profile)
-        return false;
-    const cmsProfileClassSignature kind = cmsGetDeviceClass(profile);
-    const bool sound =
-        (kind == cmsSigInputClass || kind == cmsSigDisplayClass || kind == cmsSigOutputClass ||
-         kind == cmsSigColorSpaceClass) &&
-        (cmsIsMatrixShaper(profile) ||
-         cmsIsIntentSupported(profile, cmsGetHeaderRenderingIntent(profile), LCMS_USED_AS_INPUT));
-    cmsCloseProfile(profile);
-    return sound;
+    cmsContext context;
+    if (gf_icc_memory_begin(icc.size, &context, NULL))
+        return true;
+    cmsHPROFILE const profile =
+        cmsOpenProfileFromMemTHR(context, icc.data, (cmsUInt32Number)icc.size);
+    const bool sound = profile && is_sound(profile);
+    if (profile)
+        cmsCloseProfile(profile);
+    return gf_icc_memory_end(context, GF_OK, NULL) || sound;
 }
 
 #else

@@ -157,8 +157,8 @@ static cmsHPROFILE open_linear(const struct gf_icc_making *b)
                                              cmsSigBlueColorantTag, cmsSigMediaWhitePointTag,
                                              cmsSigChromaticAdaptationTag};
     static const cmsTagSignature curves[] = {cmsSigRedTRCTag, cmsSigGreenTRCTag, cmsSigBlueTRCTag};
-    cmsHPROFILE const linear = cmsCreateProfilePlaceholder(NULL);
-    cmsToneCurve *const line = cmsBuildGamma(NULL, 1);
+    cmsHPROFILE const linear = cmsCreateProfilePlaceholder(b->context);
+    cmsToneCurve *const line = cmsBuildGamma(b->context, 1);
     bool made = linear && line;
     if (made) {
         cmsSetProfileVersion(linear, cmsGetProfileVersion(b->to));

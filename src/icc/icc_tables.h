@@ -8,6 +8,7 @@
 
 struct gf_icc_making {
     const struct gf_icc_wish *wish;
+    cmsContext context;
     cmsHPROFILE from, to;
     cmsHTRANSFORM exact; /* of 16-bit samples, by all steps of the profiles */
     cmsUInt32Number flags;

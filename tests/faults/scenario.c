@@ -76,6 +76,11 @@ const struct scenario scenarios[] = {
      .arguments = "-i in/rgb.ppm -o out/a.ppm --profile=json --trace=trace" ONE "blur",
      .report = true},
     {.name = "chain file", .arguments = "-i in/rgb.ppm -o out/a.ppm --chain-file=chain" ONE},
+    {.name = "several outputs",
+     .arguments = "-i in/full.png -o out/a.png blur,sobel -o out/b.ppm" ONE "blur"},
+#ifdef GF_WITH_LCMS
+    {.name = "colours", .arguments = "-i in/rgb.ppm -o out/a.ppm" ONE "icc=display-p3"},
+#endif
     {.name = "dry run", .arguments = "-i in -o out/{stem}.png --dry-run" ONE "blur", .batch = true},
     {.name = "explanation",
      .arguments = "-i in/full.png -o out/a.png --explain" ONE "blur",
