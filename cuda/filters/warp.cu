@@ -12,6 +12,19 @@ constexpr int THREADS = 256, WARPS = THREADS / WARP, TILE = 32;
  * banks. It holds turns by any angle, with the windows of the largest kernel. */
 constexpr int PITCH = 57, ROWS = 52, QUADS = PITCH / 4;
 
+/* How far the positions of a tile's pixels lie from that of its first, at least and at most. */
+struct warp_reach {
+    int64_t u_least, u_most, v_least, v_most;
+};
+
+/* Blocks of 8-bit pictures that a multiprocessor holds at once: devices before compute capability
+ * 8.0 have room for 1,024 threads. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+constexpr int TILED_BLOCKS = 5;
+#else
+constexpr int TILED_BLOCKS = 4;
+#endif
+
 struct warp_launch {
     struct warp_source source;
     const int16_t *weights; /* on the device */
@@ -19,6 +32,7 @@ struct warp_launch {
     size_t out_pitch;
     int out_y, rows, width; /* of the result */
     unsigned across, tiles;
+    struct warp_reach reach; /* of a whole tile */
 };
 
 /* The rectangle of the input that a tile of the result is made of. */
@@ -26,45 +40,68 @@ struct warp_box {
     int x, y, columns, rows;
 };
 
-static __device__ __forceinline__ int64_t least(int64_t step, int count)
+static __host__ __device__ __forceinline__ int64_t least(int64_t step, int count)
 {
     return step < 0 ? step * (count - 1) : 0;
 }
 
-static __device__ __forceinline__ int64_t most(int64_t step, int count)
+static __host__ __device__ __forceinline__ int64_t most(int64_t step, int count)
 {
     return step > 0 ? step * (count - 1) : 0;
 }
 
-static __device__ __forceinline__ struct warp_box box_of(const struct gf_warp &warp, int x, int y,
-                                                         int columns, int rows)
+static __host__ __device__ __forceinline__ struct warp_reach reach_of(const struct gf_warp &warp,
+                                                                      int columns, int rows)
 {
-    const int64_t u = warp.u + x * warp.ux + y * warp.uy;
-    const int64_t v = warp.v + x * warp.vx + y * warp.vy;
-    const int before = warp.taps > 1 ? warp.taps / 2 - 1 : 0;
+    return {least(warp.ux, columns) + least(warp.uy, rows),
+            most(warp.ux, columns) + most(warp.uy, rows),
+            least(warp.vx, columns) + least(warp.vy, rows),
+            most(warp.vx, columns) + most(warp.vy, rows)};
+}
+
+/* (u, v): the position of the tile's first pixel. */
+static __device__ __forceinline__ struct warp_box box_of(const struct warp_reach &reach, int taps,
+                                                         int64_t u, int64_t v)
+{
+    const int before = taps > 1 ? taps / 2 - 1 : 0;
     struct warp_box box;
     /* A multiple of 4 columns, where words begin with pixels of 3 bytes. */
-    box.x = ((int)((u + least(warp.ux, columns) + least(warp.uy, rows)) >> 32) - before) & ~3;
-    box.y = (int)((v + least(warp.vx, columns) + least(warp.vy, rows)) >> 32) - before;
-    const int right = (int)((u + most(warp.ux, columns) + most(warp.uy, rows)) >> 32) - before;
-    const int bottom = (int)((v + most(warp.vx, columns) + most(warp.vy, rows)) >> 32) - before;
-    box.columns = right + warp.taps - box.x;
-    box.rows = bottom + warp.taps - box.y;
+    box.x = ((int)((u + reach.u_least) >> 32) - before) & ~3;
+    box.y = (int)((v + reach.v_least) >> 32) - before;
+    box.columns = (int)((u + reach.u_most) >> 32) - before + taps - box.x;
+    box.rows = (int)((v + reach.v_most) >> 32) - before + taps - box.y;
     return box;
 }
 
-/* Four pixels of the input from column x on, a multiple of 4, as three words. */
-static __device__ __forceinline__ void fetch_quad(const struct warp_source &source, int x, int y,
-                                                  uint32_t *to)
+/* A box of 8-bit RGB that lies in the picture: a thread takes four pixels, as three words, of every
+ * 16th row. All loads come before the first is waited for. */
+static __device__ __forceinline__ void fill_rgb8(const struct warp_source &source,
+                                                 const struct warp_box &box, uint32_t *tile)
 {
-    const uint32_t *const from =
-        (const uint32_t *)(source.in + (ptrdiff_t)(y - source.in_y) * (ptrdiff_t)source.pitch) +
-        x / 4 * 3;
-    const uint32_t a = __ldg(from), b = __ldg(from + 1), c = __ldg(from + 2);
-    to[0] = a;
-    to[1] = __funnelshift_r(a, b, 24);
-    to[2] = __funnelshift_r(b, c, 16);
-    to[3] = c >> 8;
+    constexpr int ACROSS = 16, DOWN = THREADS / ACROSS, EACH = (ROWS + DOWN - 1) / DOWN;
+    const int column = (int)threadIdx.x % ACROSS * 4, first = (int)threadIdx.x / ACROSS;
+    if (column >= box.columns)
+        return;
+    const unsigned char *const from =
+        source.in + (ptrdiff_t)(box.y + first - source.in_y) * (ptrdiff_t)source.pitch +
+        3 * (box.x + column);
+    uint32_t word[EACH][3];
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        const uint32_t *const at = (const uint32_t *)(from + k * DOWN * source.pitch);
+        if (first + k * DOWN < box.rows)
+            word[k][0] = __ldg(at), word[k][1] = __ldg(at + 1), word[k][2] = __ldg(at + 2);
+    }
+    uint32_t *const to = tile + first * PITCH + column;
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        if (first + k * DOWN < box.rows) {
+            to[k * DOWN * PITCH] = word[k][0];
+            to[k * DOWN * PITCH + 1] = __funnelshift_r(word[k][0], word[k][1], 24);
+            to[k * DOWN * PITCH + 2] = __funnelshift_r(word[k][1], word[k][2], 16);
+            to[k * DOWN * PITCH + 3] = word[k][2] >> 8;
+        }
+    }
 }
 
 template <typename SAMPLE, int CHANNELS, class Pixel>
@@ -73,24 +110,19 @@ static __device__ __forceinline__ void fill_tile(const struct warp_source &sourc
 {
     constexpr bool RGB8 = sizeof(SAMPLE) == 1 && CHANNELS == 3;
     const int width = source.warp.in_width, height = source.warp.in_height;
-    constexpr int EACH = (ROWS * QUADS + THREADS - 1) / THREADS;
-#pragma unroll
-    for (int k = 0; k < EACH; k++) {
-        const int i = k * THREADS + (int)threadIdx.x;
-        const int row = i / QUADS, column = (i - row * QUADS) * 4;
-        const int x = box.x + column, y = box.y + row;
-        if (row >= box.rows || column >= box.columns)
-            continue;
-        Pixel *const to = tile + row * PITCH + column;
-        if constexpr (RGB8) {
-            if (x >= 0 && x + 4 <= width && y >= 0 && y < height) {
-                fetch_quad(source, x, y, to);
-                continue;
-            }
+    if constexpr (RGB8) {
+        const bool inside = box.x >= 0 && box.y >= 0 && box.y + box.rows <= height &&
+                            box.x + (box.columns + 3) / 4 * 4 <= width;
+        if (inside) {
+            fill_rgb8(source, box, tile);
+            return;
         }
+    }
 #pragma unroll 1
-        for (int j = 0; j < 4; j++)
-            to[j] = pixel_at<SAMPLE, CHANNELS, Pixel>(source, x + j, y);
+    for (int i = threadIdx.x; i < box.rows * PITCH; i += THREADS) {
+        const int row = i / PITCH, column = i - row * PITCH;
+        if (column < box.columns)
+            tile[i] = pixel_at<SAMPLE, CHANNELS, Pixel>(source, box.x + column, box.y + row);
     }
 }
 
@@ -165,7 +197,9 @@ static __device__ __forceinline__ void fetch_weights(const struct warp_launch &l
 }
 
 template <typename SAMPLE, int CHANNELS, int KERNEL, int TAPS>
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(THREADS, sizeof(SAMPLE) == 2      ? 2
+                                                  : KERNEL == TABLE_KERNEL ? 4
+                                                                           : TILED_BLOCKS)
     warp_tiled_kernel(const __grid_constant__ struct warp_launch launch)
 {
     typedef typename pixel_type<SAMPLE, CHANNELS>::type Pixel;
@@ -174,27 +208,37 @@ static __global__ void __launch_bounds__(THREADS)
     const struct gf_warp &warp = launch.source.warp;
     const int lane = threadIdx.x % WARP, line = threadIdx.x / WARP;
     fetch_weights<KERNEL>(launch, weights);
+    const int64_t own_u = lane * warp.ux + line * warp.uy, own_v = lane * warp.vx + line * warp.vy;
     for (unsigned index = blockIdx.x; index < launch.tiles; index += gridDim.x) {
         const struct warp_tile own = tile_of(launch, index);
-        const struct warp_box box = box_of(warp, own.x, own.y, own.columns, own.rows);
+        const bool whole = own.columns == TILE && own.rows == TILE;
+        int64_t u = warp.u + own.x * warp.ux + own.y * warp.uy;
+        int64_t v = warp.v + own.x * warp.vx + own.y * warp.vy;
+        const struct warp_box box =
+            box_of(whole ? launch.reach : reach_of(warp, own.columns, own.rows), TAPS, u, v);
         __syncthreads();
         fill_tile<SAMPLE, CHANNELS, Pixel>(launch.source, box, tile);
         __syncthreads();
-        /* Lanes beyond the result make the last pixel's. */
-        const int x = own.x + min(lane, own.columns - 1);
         constexpr int ORIGIN = TAPS > 1 ? TAPS / 2 - 1 : 0;
         const int origin = (box.y + ORIGIN) * PITCH + box.x + ORIGIN;
-        int64_t u = warp.u + x * warp.ux + (own.y + line) * warp.uy;
-        int64_t v = warp.v + x * warp.vx + (own.y + line) * warp.vy;
-        for (int row = line; row < own.rows; row += WARPS) {
+        /* Lanes beyond the result make the last pixel's. */
+        const int beyond = max(lane - own.columns + 1, 0);
+        u += own_u - beyond * warp.ux;
+        v += own_v - beyond * warp.vx;
+        unsigned char *to = out_row(launch, own.y + line);
+        constexpr int AT_ONCE = KERNEL == TABLE_KERNEL ? 1 : TILE / WARPS;
+#pragma unroll AT_ONCE
+        for (int k = 0; k < TILE / WARPS; k++) {
+            if (line + k * WARPS >= own.rows)
+                break;
             const tile_window<Pixel, PITCH> window = {
                 tile + ((int)(v >> 32) * PITCH + (int)(u >> 32) - origin)};
             const Pixel pixel = value_of<SAMPLE, CHANNELS, KERNEL, TAPS, Pixel>(
                 window, (uint32_t)u >> 20, (uint32_t)v >> 20, weights);
+            store_pixel<SAMPLE, CHANNELS, Pixel>(pixel, to, own.x, own.columns);
             u += WARPS * warp.uy;
             v += WARPS * warp.vy;
-            store_pixel<SAMPLE, CHANNELS, Pixel>(pixel, out_row(launch, own.y + row), own.x,
-                                                 own.columns);
+            to += WARPS * launch.out_pitch;
         }
     }
 }
@@ -276,6 +320,7 @@ static int start_format(const struct gf_launch *from, bool may_tile)
     launch.width = out->format.width;
     launch.across = (unsigned)ceil_div(out->format.width, TILE);
     launch.tiles = launch.across * (unsigned)ceil_div(out->rows, TILE);
+    launch.reach = reach_of(*warp, TILE, TILE);
     const bool tiled = may_tile && fits_tile(warp);
     switch (in->format.bits + in->format.channels) {
     case 8 + 1:

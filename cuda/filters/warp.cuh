@@ -116,15 +116,17 @@ static __device__ __forceinline__ void add_pair_rgb8(uint32_t a, uint32_t b, uns
     sum[2] = dot_low(weights, blue, sum[2]);
 }
 
-/* Linear: 2^24 (8 bits) or 2^16 (16 bits) = 1. */
-template <typename SAMPLE, int CHANNELS, class Window>
+/* Linear: 2^24 (8 bits) or 2^16 (16 bits) = 1. ROUNDED: with half of a step of the sample. */
+template <typename SAMPLE, int CHANNELS, bool ROUNDED, class Window>
 static __device__ __forceinline__ void linear_sums(const Window &window, uint32_t f, uint32_t g,
                                                    uint32_t sum[CHANNELS])
 {
     const auto a = window.at(0, 0), b = window.at(1, 0), c = window.at(0, 1), d = window.at(1, 1);
     if constexpr (sizeof(SAMPLE) == 1 && CHANNELS == 3) {
         const unsigned weights = f * 0xFFFF + 4096;
-        int top[3] = {0, 0, 0}, bottom[3] = {0, 0, 0};
+        /* Both rows begin with the half step, of 4096 of which each is taken. */
+        constexpr int HALF = ROUNDED ? 2048 : 0;
+        int top[3] = {HALF, HALF, HALF}, bottom[3] = {HALF, HALF, HALF};
         add_pair_rgb8(a, b, weights, top);
         add_pair_rgb8(c, d, weights, bottom);
 #pragma unroll
@@ -137,6 +139,8 @@ static __device__ __forceinline__ void linear_sums(const Window &window, uint32_
             const uint32_t r = sample_of<SAMPLE>(c, i), s = sample_of<SAMPLE>(d, i);
             sum[i] = sizeof(SAMPLE) == 1 ? gf_warp_linear8(p, q, r, s, f, g)
                                          : gf_warp_linear16(p, q, r, s, f, g);
+            if (ROUNDED)
+                sum[i] += sizeof(SAMPLE) == 1 ? 1u << 23 : 1u << 15;
         }
     }
 }
@@ -202,11 +206,13 @@ static __device__ __forceinline__ Pixel value_of(const Window &window, uint32_t 
     } else if constexpr (KERNEL == LINEAR_KERNEL) {
         constexpr int SHIFT = sizeof(SAMPLE) == 1 ? 24 : 16;
         uint32_t sum[CHANNELS];
+        linear_sums<SAMPLE, CHANNELS, true>(window, f, g, sum);
+        if constexpr (sizeof(SAMPLE) == 1 && CHANNELS == 3)
+            return __byte_perm(__byte_perm(sum[0], sum[1], 0x0073), sum[2], 0x0710);
         Pixel pixel = {};
-        linear_sums<SAMPLE, CHANNELS>(window, f, g, sum);
 #pragma unroll
         for (int c = 0; c < CHANNELS; c++)
-            add_sample<SAMPLE>(pixel, c, (sum[c] + (1u << (SHIFT - 1))) >> SHIFT);
+            add_sample<SAMPLE>(pixel, c, sum[c] >> SHIFT);
         return pixel;
     } else {
         typename sum_type<SAMPLE>::type sum[CHANNELS];
@@ -228,7 +234,7 @@ static __device__ __forceinline__ void add_value(const Window &window, uint32_t 
 {
     if constexpr (KERNEL == LINEAR_KERNEL) {
         uint32_t sum[CHANNELS];
-        linear_sums<SAMPLE, CHANNELS>(window, f, g, sum);
+        linear_sums<SAMPLE, CHANNELS, false>(window, f, g, sum);
 #pragma unroll
         for (int c = 0; c < CHANNELS; c++)
             sums[c] += gf_warp_fine(sum[c], sizeof(SAMPLE) == 1 ? 24 : 16);
