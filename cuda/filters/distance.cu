@@ -143,12 +143,12 @@ extern "C" int gf_distance_along_cuda(const struct gf_launch *launch)
 /* ---- across the columns: a block a row ---- */
 
 /* The nearest column never decreases from pixel to pixel, if the first of equally near ones counts.
- * So the nearest columns of two pixels bound those of the pixels between them: every 512th pixel
- * looks at the whole row, then every 64th, every 8th and each at what is left. The columns that a
- * level looks at add up to eight rows, whatever the picture. */
+ * So the nearest columns of two pixels bound those of the pixels between them: every 4096th pixel
+ * looks at the whole row, then every 512th, 64th, 8th and each at what is left. The columns that a
+ * level looks at add up to seven rows, whatever the picture. */
 constexpr int ACROSS_THREADS = 256, ACROSS_WARPS = ACROSS_THREADS / WARP;
-constexpr int FIRST_STEP = 512, LEVEL = 8; /* each step is that part of the one before */
-constexpr int ALONE_MAX = 48;              /* columns that a lane looks at without the others */
+constexpr int FIRST_STEP = 4096, LEVEL = 8; /* each step is that part of the one before */
+constexpr int ALONE_MAX = 256;              /* columns that a lane looks at without the others */
 
 struct across_args {
     struct view_pair p;
@@ -177,6 +177,7 @@ static __device__ __forceinline__ candidate<Square> find_together(const unsigned
                                                                   int low, int high)
 {
     candidate<Square> best = {~(Square)0, high};
+#pragma unroll 4
     for (int i = low + (int)threadIdx.x % WARP; i <= high; i += WARP) {
         const Square squared = squared_to<Square>(row, i, x);
         if (squared < best.squared)
@@ -199,6 +200,7 @@ static __device__ __forceinline__ candidate<Square> find_each(const unsigned sho
 {
     candidate<Square> best = {~(Square)0, high};
     const bool is_far = high - low >= ALONE_MAX;
+#pragma unroll 4
     for (int i = low; i <= high && !is_far; i++) {
         const Square squared = squared_to<Square>(row, i, x);
         if (squared < best.squared)

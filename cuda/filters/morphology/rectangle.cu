@@ -3,6 +3,13 @@
 #include "cuda/filters/morphology/slide.cuh"
 
 constexpr int THREADS = 256;
+/* Blocks of the columns' kernel that a multiprocessor's registers are to hold. Before sm_90 the
+ * larger of two pairs is several instructions, and takes more registers. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+constexpr int COLUMN_BLOCKS = 2;
+#else
+constexpr int COLUMN_BLOCKS = 4;
+#endif
 
 /* ---- down the columns ---- */
 
@@ -16,7 +23,8 @@ struct columns_args {
 
 /* A tile is `lines` rows of WORDS words. */
 template <class Sample, int WORDS>
-__global__ void __launch_bounds__(THREADS) columns_kernel(const struct columns_args args)
+__global__ void __launch_bounds__(THREADS, COLUMN_BLOCKS)
+    columns_kernel(const struct columns_args args)
 {
     extern __shared__ uint4 vectors[];
     constexpr int EACH = WORDS / 4; /* vectors of a row */
@@ -64,6 +72,10 @@ __global__ void __launch_bounds__(THREADS) columns_kernel(const struct columns_a
                           });
 }
 
+/* Up to this window a tile is as wide as a line of the cache; beyond it half as wide, so that a
+ * multiprocessor holds several. */
+constexpr int WIDE_MAX = 129;
+
 template <class Sample, int WORDS>
 static int launch_columns(struct columns_args args, int shared_most, cudaStream_t stream)
 {
@@ -72,8 +84,9 @@ static int launch_columns(struct columns_args args, int shared_most, cudaStream_
         const int rows = lines + count - 1;
         return 4 * WORDS * (rows + (args.slide.whole > 1 ? rows / chunk : 0));
     };
-    /* Where the window is long, the rows that two tiles read make up a third of them. */
-    int lines = ceil_div(2 * count < 64 ? 64 : 2 * count, chunk) * chunk;
+    /* A third or a fifth of a tile's rows are read by the next one, too. */
+    const int ideal = count > WIDE_MAX ? 2 * count : count < 16 ? 64 : 4 * count;
+    int lines = ceil_div(ideal, chunk) * chunk;
     while (lines > chunk && shared_of(lines) > shared_most)
         lines -= chunk;
     args.lines = lines;
@@ -87,10 +100,6 @@ static int launch_columns(struct columns_args args, int shared_most, cudaStream_
         <<<tile_blocks(row_bytes, args.p.rows, 4 * WORDS, lines), THREADS, shared, stream>>>(args);
     return cudaGetLastError();
 }
-
-/* Up to this window a tile is as wide as a line of the cache; beyond it half as wide, so that a
- * multiprocessor holds several. */
-constexpr int WIDE_MAX = 129;
 
 static int columns(const struct view_pair &p, int reach, unsigned flip, cudaStream_t stream)
 {
@@ -259,6 +268,8 @@ int gf_morphology_rectangle(const struct gf_launch *launch, const struct gf_morp
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     struct view_pair p = view_pair_of(launch, morphology->border);
     const bool both = morphology->rx && morphology->ry;
+    if (morphology->rx == 1 && morphology->ry == 1)
+        return gf_morphology_small(p, flip, stream);
     if (!morphology->rx) /* a single pixel, too */
         return columns(p, morphology->ry, flip, stream);
     if (both) {

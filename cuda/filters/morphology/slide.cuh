@@ -162,5 +162,7 @@ int gf_morphology_rectangle(const struct gf_launch *launch, const struct gf_morp
                             unsigned flip);
 int gf_morphology_chords(const struct gf_launch *launch, const struct gf_morphology *morphology,
                          unsigned flip);
+/* Of 3x3, in one pass; in small.cu. */
+int gf_morphology_small(const struct view_pair &p, unsigned flip, cudaStream_t stream);
 
 #endif
