@@ -15,7 +15,10 @@
 
 enum {
     STRIP16_THREADS = 128,
-    STRIP16_STEPS = 12, /* most of a block: each makes a row for each tap */
+    STRIP16_STEPS = 6,       /* most of a block: each makes a row for each tap */
+    STRIP16_STEPS_LEAST = 2, /* fewer waste too much on the rows above the first */
+    STRIP16_BLOCKS = 2112,   /* wanted: four rounds of what 132 multiprocessors hold. Full rounds of
+                                larger blocks were slower. */
 };
 
 /* Pixels are loaded from a multiple of ALIGNED on, so that four samples are one access. A strip is
@@ -352,12 +355,11 @@ static int launch_strip16_of(const struct gf_launch *launch, const struct view_p
                              const struct gf_gauss *gauss, const Finish &finish)
 {
     struct strip16_args<Shape, Finish> args = {};
-    const cudaError_t status = items_for_rounds(
-        (const void *)blur_strip16_kernel<Shape, Finish>, STRIP16_THREADS,
-        ceil_div(p.width, Shape::OUT), ceil_div(p.rows, Shape::TAPS), 1, 1, STRIP16_STEPS,
-        &args.steps);
-    if (status != cudaSuccess)
-        return status;
+    const long long steps = (long long)ceil_div(p.width, Shape::OUT) *
+                            ceil_div(p.rows, Shape::TAPS) / STRIP16_BLOCKS;
+    args.steps = steps < STRIP16_STEPS_LEAST ? (int)STRIP16_STEPS_LEAST
+                 : steps > STRIP16_STEPS     ? (int)STRIP16_STEPS
+                                             : (int)steps;
     args.p = p;
     args.radius = gauss->radius;
     args.finish = finish;
