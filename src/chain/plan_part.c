@@ -57,10 +57,10 @@ enum gf_status gf_plan_cut(const struct gf_plan *plan, int first, int end, struc
     const int count = end - first;
     *part = (struct gf_plan){.in = first ? plan->stage[first - 1].out : plan->in,
                              .out = end ? plan->stage[end - 1].out : plan->in,
-                             .stage_count = count,
                              .icc = plan->icc,
                              .recoloured = plan->recoloured};
     part->stage = calloc((size_t)count + 1, sizeof *part->stage);
+    part->stage_count = part->stage ? count : 0;
     for (int i = 0; part->stage && i < count; i++) {
         part->stage[i] = plan->stage[first + i];
         part->stage[i].constants = NULL; /* each plan prepares its own */
