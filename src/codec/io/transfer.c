@@ -50,7 +50,8 @@ static int run_pieces(struct piece whole, int threads, void *(*run)(void *),
         const size_t first = whole.size / count * i;
         piece[i] = whole;
         piece[i].data += first;
-        piece[i].from += whole.from ? first : 0;
+        if (whole.from)
+            piece[i].from += first;
         piece[i].offset += (int64_t)first;
         piece[i].size = (i + 1 < count ? whole.size / count * (i + 1) : whole.size) - first;
         if (i)
