@@ -35,7 +35,7 @@
     X(HEIC_DECODE, "heic-decode", 30, "ns/pixel", "decoding HEIC, a thread") \
     X(GIF_DECODE, "gif-decode", 10, "ns/pixel", "decoding GIF, a thread") \
     X(WHOLE, "whole", 0.8, "ns/pixel", "memory for a picture that a stage must see whole") \
-    X(CUDA_START, "cuda-start", 230, "ms", "from opening the GPU to its first kernel") \
+    X(CUDA_START, "cuda-start", 165, "ms", "from opening the GPU to its first kernel") \
     X(CUDA_END, "cuda-end", 10, "ms", "what a GPU adds to the end of the program") \
     X(CUDA_FIRST, "cuda-first", 15, "ms", "buffers and kernels that the first JPEG waits for") \
     X(CUDA_MEMORY, "cuda-memory", 1.5, "ns/pixel", \
