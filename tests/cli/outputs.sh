@@ -67,7 +67,7 @@ begin "/dev/null and a FIFO"
 run 0 gpufilter -i in.ppm -o /dev/null --format=png
 [ -c /dev/null ] || problem "/dev/null was replaced"
 mkfifo fifo
-cat fifo >from_fifo.ppm &
+timeout 60 cat fifo >from_fifo.ppm &
 run 0 gpufilter -i in.ppm -o fifo --format=pnm vflip
 wait $!
 same from_fifo.ppm expected.ppm

@@ -65,7 +65,7 @@ same live2.ppm a1.ppm
 
 begin "a FIFO among files"
 mkfifo fifo.ppm
-cat a.ppm >fifo.ppm &
+timeout 60 sh -c 'cat a.ppm >fifo.ppm' &
 run 0 gpufilter -i fifo.ppm -i b.pgm -o fifo_out --format=pnm blur
 wait
 same fifo_out/fifo.pnm a1.ppm
