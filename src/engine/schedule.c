@@ -119,9 +119,9 @@ static enum gf_status place_output(struct gf_run_state *state, int s, struct gf_
     }
     if (last) {
         segment_run->out = gf_placement_borrow(&state->image_out);
-        segment_run->decode_in_place = filters_nothing &&
-                                       segment_run->in.kind == GF_PLACEMENT_STREAM &&
-                                       segment_run->out.view.pitch == segment_run->bands.in_pitch;
+        if (filters_nothing && segment_run->in.kind == GF_PLACEMENT_STREAM &&
+            segment_run->out.view.pitch == segment_run->bands.in_pitch)
+            segment_run->decode_in_place = true;
         return GF_OK;
     }
     if (lies_whole) {

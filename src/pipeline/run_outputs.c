@@ -10,7 +10,8 @@ static void deliver(struct gf_pipeline *pipeline, struct gf_picture_task *task)
 {
     const struct gf_destination *const destination = task->destination;
     pipeline->profile = task->profile;
-    pipeline->profile.spans = pipeline->spans.item + task->first_span;
+    if (pipeline->spans.item)
+        pipeline->profile.spans = pipeline->spans.item + task->first_span;
     gf_pipeline_describe_files(pipeline, task);
     task->status = gf_output_commit(task->output, &task->error);
     if (!task->status && destination->done)
