@@ -250,8 +250,9 @@ static enum gf_status cuda_codec(struct gf_backend *backend, struct gf_jpeg_devi
     enum gf_status status = GF_OK;
     if (!cuda->codec) {
         cuda->codec_bytes = cuda->options.budget / 2;
-        cuda->options.budget -= cuda->codec_bytes;
         status = gf_jpeg_device_open(cuda->options.device, cuda->codec_bytes, &cuda->codec, error);
+        if (!status)
+            cuda->options.budget -= cuda->codec_bytes;
     }
     *codec = cuda->codec;
     return status;

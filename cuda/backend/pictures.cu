@@ -100,6 +100,13 @@ static enum gf_status take_from_budget(struct cuda_backend *cuda, const struct g
     return GF_OK;
 }
 
+static void give_to_budget(struct cuda_backend *cuda, const struct gf_picture *picture)
+{
+    pthread_mutex_lock(&cuda->lock);
+    cuda->used_bytes -= gf_picture_bytes(picture);
+    pthread_mutex_unlock(&cuda->lock);
+}
+
 static enum gf_status hold(struct cuda_backend *cuda, const struct gf_picture *picture,
                            struct gf_error *error)
 {
@@ -112,10 +119,14 @@ static enum gf_status hold(struct cuda_backend *cuda, const struct gf_picture *p
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     cuda->held = grown;
     enum gf_status status = take_from_budget(cuda, picture, error);
-    if (!status && !found)
-        status = add(cuda, picture, &found, error);
     if (status)
         return status;
+    if (!found)
+        status = add(cuda, picture, &found, error);
+    if (status) {
+        give_to_budget(cuda, picture);
+        return status;
+    }
     found->users++;
     cuda->held[cuda->held_count++] = found;
     return GF_OK;

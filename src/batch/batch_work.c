@@ -270,7 +270,8 @@ static enum gf_status run_once(struct gf_batch_worker *worker, struct gf_error *
             continue;
         result->status = destination[k].status;
         result->why = destination[k].error;
-        if (destination[k].delivered)
+        /* Of an input of several pictures some are missing after a failure, of every output. */
+        if (destination[k].delivered && !(status && several))
             result->outcome = GF_OUTCOME_DONE;
     }
     return status;
