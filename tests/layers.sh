@@ -6,7 +6,7 @@ cd "$root" || exit 1
 list=$(mktemp)
 trap 'rm -f "$list"' EXIT
 sed -n 's/^| `\([^`]*\)` |.*/\1/p' src/README.md >"$list"
-count=0
+count=0 failed=0
 
 # result NAME PROBLEMS
 result()
@@ -17,6 +17,7 @@ result()
     else
         printf '%s\n' "$2" | sed 's/^/# /'
         echo "not ok $count - layers: $1"
+        failed=1
     fi
 }
 
@@ -48,3 +49,4 @@ result "headers compile by themselves" "$(find src include -name '*.h' | sort | 
         ${CC:-cc} -std=c17 -D_GNU_SOURCE -Iinclude -Isrc -I. -Wall -Werror -x c -fsyntax-only - 2>&1 | head -n 3
 done)"
 echo "1..$count"
+exit $failed

@@ -154,8 +154,8 @@ uint64_t gf_cuda_memory_available(int index)
     const double old_s = 0.1;
     struct cuda_device *const device = gf_cuda_device_state(index);
     size_t held, available = 0, total = 0;
-    const uint64_t idle = gf_arena_idle(&device->memory, &held);
     pthread_mutex_lock(&device->lock);
+    const uint64_t idle = gf_arena_idle(&device->memory, &held);
     const double now_s = gf_now();
     if (now_s - device->asked_s > old_s) {
         if (cudaMemGetInfo(&available, &total) != cudaSuccess) {

@@ -20,7 +20,7 @@ bench: $(PROGRAM) ## the CPU backend beside vips, ImageMagick and others: tables
 bench-filters: $(PROGRAM) ## filters that OpenCV has by the same definition, beside it on the same threads: a table
 	@bash tests/bench/filters.sh $(PROGRAM)
 
-bench-thumbnail: $(PROGRAM) ## thumbnails of JPEGs beside vipsthumbnail and ImageMagick: a table
+bench-thumbnail: $(PROGRAM) ## thumbnails of JPEGs beside vips, OpenCV, torchvision, Pillow and sharp: a table and JSON
 	@bash tests/bench/thumbnail.sh $(PROGRAM)
 
 # nvJPEG, too, where the toolkit (or NVJPEG_HOME) has it.

@@ -14,6 +14,7 @@ driver and the commit, and are made by these targets:
 - `make bench`: `cpu-*`, the CPU backend beside vips, ImageMagick, GraphicsMagick and OpenCV
 - `make bench-gpu`: `gpu-*`, the kernels beside NPP's, the pipeline, the start of the program
 - `make bench-batch`: `batch-*`, thousands of JPEGs
+- `make bench-thumbnail`: `thumbnail-*`, thumbnails of JPEGs beside vips, OpenCV, torchvision, Pillow and sharp
 - `make bench-serve`: `serve-*`, single pictures by a server whose GPU is awake
 - `make bench-start`: `start-*`, where the start of CUDA spends its time
 - `make bench-jpeg`: `jpeg-*`, the GPU's JPEG decoder and encoder alone

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Every table of tests/bench/results/README.md but those of worth.sh, from the newest results of `make bench-gpu`,
-# `make bench-batch`, `make bench` and `make bench-png`. Argument: the folder of results.
+# `make bench-batch`, `make bench-thumbnail`, `make bench` and `make bench-png`. Argument: the folder of results.
 set -eu
 gpu=$(ls "$1"/gpu-*.json | tail -n 1)
 cpu=$(ls "$1"/cpu-*.json | tail -n 1)
@@ -90,6 +90,19 @@ batch=$(ls "$1"/batch-*.json 2>/dev/null | tail -n 1)
 END {
     printf "\nWith the GPU codec one picture takes %.2f s and each one more 1/%d s.\n", one / 1000, more
 }' "$batch"
+
+thumbnail=$(ls "$1"/thumbnail-*.json 2>/dev/null | tail -n 1)
+[ -z "$thumbnail" ] || awk "$fields"'
+/"date"/ { date = substr(value("date"), 1, 10); commit = value("commit"); cpu = value("cpu"); threads = value("threads") }
+/"gpu"/ {
+    gpu = value("gpu"); sub(/:.*/, "", gpu)
+    printf "\nThumbnails of JPEGs by whole processes, the start included: %d processors of %s, %s, %s, commit %s.\n\n", threads, cpu, gpu == "" ? "no GPU" : gpu, date, commit
+    print "| what | tool | pictures/s | s | processor s |\n| --- | --- | --- | --- | --- |"
+}
+/"task":/ && /"wall_s"/ {
+    wall = value("wall_s")
+    if (wall != "") printf "| %s | %s | %.1f | %.2f | %.2f |\n", value("task"), value("tool"), value("pictures") / wall, wall, value("processor_s")
+}' "$thumbnail"
 
 for png in "$1"/png-*.json; do # a table a machine
 awk "$fields"'

@@ -1,25 +1,34 @@
 #!/bin/bash
-# What `make bench-thumbnail` runs: thumbnails of JPEGs beside vipsthumbnail, ImageMagick, OpenCV, torchvision and Pillow, as far
-# as they are here, and two outputs of one decoding beside two runs. Whole processes, turn by turn, medians of wall and processor
-# time. Argument: the program. Environment:
+# What `make bench-thumbnail` runs: thumbnails of JPEGs beside vipsthumbnail, ImageMagick, OpenCV, torchvision, Pillow and
+# sharp, as far as they are here, and two outputs of one decoding beside two runs. Whole processes, turn by turn, medians of wall
+# and processor time. Argument: the program. Environment:
 #   BENCH_PICTURES=DIR   photographs, enlarged to 24 megapixels and to 1920x1080 (the sample picture)
 #   RUNS=9               counted runs, after one that is not; the thousand pictures run once
 #   BENCH_FILES=1000     of 12 megapixels; 0 leaves them out
-#   BENCH_DIR=DIR        where the pictures go (a new folder in /var/tmp)
-# Every tool may decode at a fraction of the size: gpufilter's thumbnail, vipsthumbnail, ImageMagick's jpeg:size, Pillow's draft.
+#   BENCH_SECONDS=130    for all runs together: then there are fewer, and what has had no time is named
+#   BENCH_DIR=DIR        where the pictures go (a new folder in /dev/shm)
+#   RESULTS=FILE.json    where the figures go (tests/bench/results/thumbnail-DATE.json, and .txt)
+#   GF_COMMIT=NAME       the commit, where git does not know it
+# Every tool may decode at a fraction of the size: gpufilter's thumbnail, vipsthumbnail, ImageMagick's jpeg:size, Pillow's
+# draft, sharp.
 set -eu
 export LC_ALL=C
 program=$(readlink -f "${1:?the program}")
 here=$(dirname "$(readlink -f "$0")")
 RUNS=${RUNS:-9}
 files=${BENCH_FILES:-1000}
-work=$(mktemp -d "${BENCH_DIR:-/var/tmp}/gpufilter-bench.XXXXXX")
+results=${RESULTS:-$here/results/thumbnail-$(date -u +%Y-%m-%d).json}
+mkdir -p "$(dirname "$results")"
+work=$(mktemp -d "${BENCH_DIR:-/dev/shm}/gpufilter-bench.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 vips=$(type -P vipsthumbnail || :)
 magick=$(type -P convert || :)
 processors=$(nproc)
-"$program" --devices 2>/dev/null | grep -q '^cuda:0 ' && cuda=1 || cuda=
+gpu=$("$program" --devices 2>/dev/null | sed -n 's/^cuda:0  *//p' | head -n 1 | tr -d '"\\')
+driver=$("$program" --devices 2>/dev/null | sed -n '2s/^ *driver \([0-9.]*\).*/\1/p')
+commit=${GF_COMMIT:-$(git -C "$here" describe --always --dirty 2>/dev/null || echo unknown)}
+cpu=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1 | tr -d '"\\')
 
 has() { # MODULE: whether Python has it
     python3 -c "import $1" 2>/dev/null
@@ -29,18 +38,26 @@ has() { # MODULE: whether Python has it
 
 mapfile -t photographs < <(find "${BENCH_PICTURES:-$here/../../samples}" -maxdepth 1 -type f \
     \( -name '*.png' -o -name '*.jpg' -o -name '*.jpeg' \) ! -name 'report*' | sort)
+[ ${#photographs[@]} -gt 0 ] || photographs=("$here/../../samples/harbour.png")
 mkdir "$work/hd" "$work/out" "$work/some" "$work/many"
-for ((i = 0; i < 64; i++)); do
-    from=${photographs[i % ${#photographs[@]}]}
-    gravity=$(set -- north centre south && shift $((i % 3)) && echo "$1")
-    "$program" -q --device=cpu --quality=90 -i "$from" -o "$work/hd/$i.jpg" "resize=1920:1080:fit=cover:gravity=$gravity"
+photograph() { # NUMBER FILE GRAVITIES OPTIONS CHAIN: {} of the chain is one of the gravities
+    local gravities
+    read -ra gravities <<<"$3"
+    # shellcheck disable=SC2086 # the options are words
+    "$program" -q --device=cpu --quality=90 $4 -i "${photographs[$1 % ${#photographs[@]}]}" -o "$2" \
+        "${5/\{\}/${gravities[$1 % ${#gravities[@]}]}}"
+}
+for ((i = 0; i < 12; i++)); do # 64 of them are links to these
+    photograph $i "$work/hd/$i.jpg" "north centre south" "" 'resize=1920:1080:fit=cover:gravity={}'
 done
-"$program" -q --device=cpu --quality=90 -i "${photographs[0]}" -o "$work/large.jpg" resize=6000:4000:fit=cover
+for ((i = 12; i < 64; i++)); do
+    ln "$work/hd/$((i % 12)).jpg" "$work/hd/$i.jpg"
+done
+photograph 0 "$work/large.jpg" centre "" 'resize=6000:4000:fit=cover:gravity={}'
 # Enlarged pictures have little detail: sharpening gives them the bytes of photographs.
 for ((i = 0; files && i < 16; i++)); do
-    gravity=$(set -- north centre south west && shift $((i % 4)) && echo "$1")
-    "$program" -q --device=cpu --quality=90 --subsampling=420 -i "${photographs[i % ${#photographs[@]}]}" -o "$work/some/$i.jpg" \
-        "resize=4000:3000:fit=cover:gravity=$gravity,unsharp=sigma=2:amount=$((4 + i / 4))$( ((i % 2)) && echo ,hflip)"
+    photograph $i "$work/some/$i.jpg" "north centre south west" --subsampling=420 \
+        "resize=4000:3000:fit=cover:gravity={},unsharp=sigma=2:amount=$((4 + i / 4))$( ((i % 2)) && echo ,hflip)"
 done
 for ((i = 0; i < files; i++)); do
     ln "$work/some/$((i % 16)).jpg" "$work/many/$(printf %04d "$i").jpg"
@@ -81,11 +98,10 @@ run_two() { # TOOL: hd/*.jpg to 1280 and to 960 wide
 
 run_thousand() { # TOOL: many/*.jpg to 1024
     case $1 in
-        gpufilter,cpu) "$program" -q --device=cpu -i many -o out/thousand --quality=75 thumbnail=1024 ;;
-        gpufilter,cuda) "$program" -q --device=cuda -i many -o out/thousand --quality=75 thumbnail=1024 ;;
-        gpufilter,auto) "$program" -q -i many -o out/thousand --quality=75 thumbnail=1024 ;;
+        gpufilter,*) "$program" -q --device="${1#*,}" -i many -o out/thousand --quality=75 thumbnail=1024 ;;
         vips) printf '%s\n' many/*.jpg | xargs -P "$processors" -n $((files / processors / 4 + 1)) "$vips" -s 1024 \
             -o "$work/out/%s.jpg[Q=75]" ;;
+        sharp) node "$here/peers/thumbnail.js" many out/thousand 1024 ;;
         *) python3 "$here/peers/thumbnail.py" "$1" many out/thousand 1024 ;;
     esac
 }
@@ -98,52 +114,86 @@ median() { # COLUMN of the lines "wall user system"
         awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
 }
 
+# Lines "title|tool|pictures|wall s|processor s|why it failed" in $work/figures. No tool of a task gets less than one run, but
+# what is left of the time is divided: each task may take half of it.
 compare() { # TASK PICTURES RUNS TITLE TOOL...
-    local task=$1 pictures=$2 runs=$3 title=$4 tool run TIMEFORMAT='%R %U %S'
+    local task=$1 pictures=$2 runs=$3 title=$4 tool run why TIMEFORMAT='%R %U %S' end=$((SECONDS + (deadline - SECONDS) / 2))
     local -A failed=()
     shift 4
     cd "$work"
     for ((run = 0; run <= runs; run++)); do
         [ "$run" != 0 ] || [ "$runs" != 1 ] || continue # a long run needs no other before it
+        [ "$run" -le 1 ] || [ "$SECONDS" -lt "$end" ] || break
         for tool; do
             rm -rf out
             mkdir -p out/hd out/many
-            [ "$run" != 0 ] || : >"$task.$tool"
-            { time bash -c "$task $tool" >/dev/null 2>"$tool.errors" || failed[$tool]=1; } 2>"$work/times"
+            [ -z "${failed[$tool]:-}" ] || continue
+            { time timeout 60 bash -c "$task $tool" >/dev/null 2>"$tool.errors" || failed[$tool]=$?; } 2>"$work/times"
             [ "$run" = 0 ] || cat "$work/times" >>"$task.$tool"
         done
     done
     for tool; do
-        if [ -n "${failed[$tool]:-}" ]; then
-            printf '| %s | %s | failed: %s | | |\n' "$title" "$tool" "$(tail -n 1 "$tool.errors")"
+        why=
+        [ -z "${failed[$tool]:-}" ] || why="failed: $(tail -n 1 "$tool.errors" | tr -d '|"\\' | cut -c1-100)"
+        [ "${failed[$tool]:-}" != 124 ] || why="has not ended after 60 s"
+        if [ -n "$why" ]; then
+            echo "$title|$tool|$pictures|||$why"
         else
-            printf '| %s | %s | %s | %s | %s |\n' "$title" "$tool" \
-                "$(median wall "$task.$tool" | awk '{ printf "%.0f ms", $1 * 1000 }')" \
-                "$(median cpu "$task.$tool" | awk '{ printf "%.0f ms", $1 * 1000 }')" \
-                "$(median wall "$task.$tool" | awk -v pictures="$pictures" '{ printf "%.1f", pictures / $1 }')"
-        fi
+            echo "$title|$tool|$pictures|$(median wall "$task.$tool")|$(median cpu "$task.$tool")|"
+        fi >>"$work/figures"
     done
 }
 
-tools=("gpufilter,cpu")
-absent=()
-[ -z "$cuda" ] || tools+=("gpufilter,cuda" "gpufilter,auto")
-[ -n "$cuda" ] || absent+=("a CUDA device")
+tools=("gpufilter,cpu") absent=()
+[ -n "$gpu" ] && tools+=("gpufilter,cuda" "gpufilter,auto") || absent+=("a CUDA device")
 [ -n "$vips" ] && tools+=(vips) || absent+=(vipsthumbnail)
 [ -n "$magick" ] || absent+=(ImageMagick)
 has cv2 && tools+=(opencv) || absent+=(OpenCV)
 has PIL && tools+=(pillow) || absent+=(Pillow)
+node -e 'require("sharp")' 2>/dev/null && tools+=(sharp) || absent+=(sharp)
 if has torchvision; then
     tools+=("torchvision,cpu")
-    [ -z "$cuda" ] || tools+=("torchvision,cuda")
+    [ -z "$gpu" ] || tools+=("torchvision,cuda")
 else
     absent+=(torchvision)
 fi
-echo "$processors processors; not here, and left out: $(printf '%s, ' "${absent[@]:-nothing}" | sed 's/, $//')"
-echo
-echo "| what | tool | wall | processor | pictures/s |"
-echo "| --- | --- | --- | --- | --- |"
+: >"$work/figures"
+deadline=$((SECONDS + ${BENCH_SECONDS:-130}))
+[ "$files" = 0 ] || compare run_thousand "$files" 1 "$files JPEGs of 12 megapixels to 1024" "${tools[@]}"
 compare run_one 1 "$RUNS" "24 megapixels to 500 wide" gpufilter ${vips:+vips} ${magick:+magick}
 compare run_many 64 "$RUNS" "64 JPEGs of 1920x1080 to 400 wide" gpufilter ${vips:+vips vips-4} ${magick:+magick}
 compare run_two 64 "$RUNS" "64 JPEGs of 1920x1080 to 1280 and 960 wide" two-outputs two-runs
-[ "$files" = 0 ] || compare run_thousand "$files" 1 "$files JPEGs of 12 megapixels to 1024" "${tools[@]}"
+
+# bar TITLE COLUMN TOOL PEER MOST: of the peer's time
+bar() {
+    awk -F'|' -v title="$1" -v column="$2" -v tool="$3" -v peer="$4" -v most="$5" '
+        $1 == title && $2 == tool { own = $column } $1 == title && $2 == peer { its = $column }
+        END { if (own && its) printf "%s|%s time of %s against %s|%.2f|%s|%s\n", title, column == 4 ? "wall" : "processor", tool, peer,
+            own / its, most, own <= most * its ? "ok" : "MISSED" }' "$work/figures" >>"$work/bars"
+}
+: >"$work/bars"
+bar "24 megapixels to 500 wide" 4 gpufilter vips 0.6
+bar "24 megapixels to 500 wide" 5 gpufilter vips 0.8
+bar "64 JPEGs of 1920x1080 to 400 wide" 4 gpufilter vips 0.6
+
+{
+    echo "$processors processors of $cpu; GPU: ${gpu:-none}; commit $commit"
+    echo "not here, and left out: $(printf '%s, ' "${absent[@]:-nothing}" | sed 's/, $//')"
+    echo
+    echo "| what | tool | wall | processor | pictures/s |"
+    echo "| --- | --- | --- | --- | --- |"
+    awk -F'|' '$6 { printf "| %s | %s | %s | | |\n", $1, $2, $6; next }
+        { printf "| %s | %s | %.3f s | %.3f s | %.1f |\n", $1, $2, $4, $5, $3 / $4 }' "$work/figures"
+    echo
+    awk -F'|' '{ printf "%s: %s: %s, at most %s: %s\n", $1, $2, $3, $4, $5 }' "$work/bars"
+} | tee "${results%.json}.txt"
+{
+    echo "{\"date\": \"$(date -u +%Y-%m-%dT%H:%M:%SZ)\", \"commit\": \"$commit\", \"cpu\": \"$cpu\", \"threads\": $processors,"
+    echo " \"gpu\": \"$gpu\", \"driver\": \"$driver\", \"runs\": $RUNS, \"figures\": ["
+    awk -F'|' '{ printf "%s  {\"task\": \"%s\", \"tool\": \"%s\", \"pictures\": %s, \"wall_s\": %s, \"processor_s\": %s, \"failed\": \"%s\"}",
+        (NR > 1 ? ",\n" : ""), $1, $2, $3, $6 ? "null" : $4, $6 ? "null" : $5, $6 } END { print "]," }' "$work/figures"
+    echo ' "bars": ['
+    awk -F'|' '{ printf "%s  {\"task\": \"%s\", \"what\": \"%s\", \"measured\": %s, \"at_most\": %s, \"verdict\": \"%s\"}",
+        (NR > 1 ? ",\n" : ""), $1, $2, $3, $4, $5 } END { print "]}" }' "$work/bars"
+} >"$results"
+echo "written to $results"
