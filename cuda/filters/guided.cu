@@ -41,10 +41,13 @@ static __device__ __forceinline__ struct place place_of(const struct guided_args
     return place;
 }
 
-/* Shared memory of window_sums(). */
+/* Shared memory of window_sums(). The sums of warps come first: they are read as vectors, which then
+ * touch nothing that another warp writes at that time. */
 template <class A, class B> struct prefixes {
-    A first[THREADS + 1], first_warp[WARPS];
-    B second[THREADS + 1], second_warp[WARPS];
+    A first_warp[WARPS];
+    B second_warp[WARPS];
+    A first[THREADS + 1];
+    B second[THREADS + 1];
 };
 
 template <class T> static __device__ __forceinline__ T warp_prefix(T v, int lane)
