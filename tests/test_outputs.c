@@ -464,6 +464,104 @@ static void test_damaged(void **state)
     assert_int_equal(trial.status, GF_ERROR_INPUT);
 }
 
+/* An input of two pictures where one is expected: no output is made, also where one of them fails
+ * for another reason, wherever that one stops reading. */
+static void test_two_pictures(void **state)
+{
+    (void)state;
+    size_t size;
+    unsigned char *const data = read_whole(in_folder("in.ppm"), &size);
+    FILE *const file = fopen(in_folder("two.ppm"), "wb");
+    assert_true(data && file);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(fwrite(data, 1, size, file), size);
+    fclose(file);
+    free(data);
+    for (int failing = -1; failing < 3; failing++) {
+        struct trial trial;
+        simple(&trial);
+        if (failing >= 0)
+            snprintf(trial.made[failing].path, sizeof trial.made[failing].path, "%s/none/x.png",
+                     folder);
+        trial.input = "two.ppm";
+        for (int i = 0; failing == 1 && i < 3; i++)
+            trial.options[i].memory_bytes = 1; /* each decodes for itself */
+        run_together(&trial);
+        assert_int_equal(trial.status, GF_ERROR_OUTPUT);
+        for (int i = 0; i < 3; i++) {
+            const struct gf_destination *const destination = &trial.destination[i];
+            const char *const why =
+                i == failing ? "none/x.png" : "the input holds more than one picture";
+            assert_int_equal(destination->status, GF_ERROR_OUTPUT);
+            if (!strstr(destination->error.text, why))
+                fail_msg("%d of %d: %s", i, failing, destination->error.text);
+            assert_false(destination->delivered);
+            assert_int_equal(trial.made[i].done, 0);
+            assert_int_equal(access(trial.made[i].path, F_OK), -1);
+        }
+        trial.input = "in.ppm";
+        run_together(&trial);
+        for (int i = 0; i < 3; i++) {
+            if (i != failing)
+                check_alone(&trial, i);
+        }
+    }
+}
+
+static void bytes_done(void *context, int number, const char *path,
+                       const struct gf_profile *profile)
+{
+    (void)number;
+    assert_null(path);
+    assert_true(profile->out_bytes > 0);
+    ++*(int *)context;
+}
+
+/* From a file's bytes to bytes and files at once: the files of separate runs. */
+static void test_memory(void **state)
+{
+    (void)state;
+    struct gf_pipeline_output output[3];
+    struct gf_bytes bytes[3];
+    struct gf_pipeline *pipeline;
+    struct trial trial;
+    int calls = 0;
+    size_t size = 0;
+    simple(&trial);
+    for (int i = 0; i < 3; i++) {
+        bytes[i] = (struct gf_bytes){.format = GF_FILE_PNG, .name = "bytes"};
+        output[i] = (struct gf_pipeline_output){trial.chain[i], trial.options[i]};
+        trial.destination[i] =
+            i == 1 ? (struct gf_destination){.choose = choose,
+                                             .done = done,
+                                             .several_hint = "",
+                                             .context = &trial.made[i]}
+                   : (struct gf_destination){.bytes = &bytes[i],
+                                             .done = bytes_done,
+                                             .several_hint = "",
+                                             .context = &calls};
+    }
+    unsigned char *const data = read_whole(in_folder("in.jpg"), &size);
+    assert_ok("open", gf_pipeline_open_outputs(output, 3, &pipeline, &trial.error), &trial.error);
+    assert_ok("run",
+              gf_pipeline_run_memory_outputs(pipeline, data, size, "memory", trial.destination,
+                                             &trial.error),
+              &trial.error);
+    gf_pipeline_close(pipeline);
+    free(data);
+    assert_int_equal(calls, 2);
+    for (int i = 0; i < 3; i += 2) {
+        FILE *const file = fopen(trial.made[i].path, "wb");
+        assert_non_null(file);
+        assert_int_equal(fwrite(bytes[i].data, 1, bytes[i].size, file), bytes[i].size);
+        fclose(file);
+        free(bytes[i].data);
+        trial.made[i].done = 1;
+    }
+    for (int i = 0; i < 3; i++)
+        check_alone(&trial, i);
+}
+
 static void test_left_out(void **state)
 {
     (void)state;
@@ -495,6 +593,7 @@ int main(void)
         cmocka_unit_test(test_equal_on_device), cmocka_unit_test(test_failing_device),
         cmocka_unit_test(test_shared_stages),   cmocka_unit_test(test_one_fails),
         cmocka_unit_test(test_damaged),         cmocka_unit_test(test_left_out),
+        cmocka_unit_test(test_two_pictures),    cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests_name("outputs", tests, make_pictures, remove_folder);
 }

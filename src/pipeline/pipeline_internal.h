@@ -65,7 +65,11 @@ enum gf_status gf_pipeline_run_outputs(struct gf_pipeline *pipeline, const char 
                                        struct gf_destination *destination,
                                        struct gf_error *error) GF_CHECKED;
 
-/* The same of a file's bytes; the name is for messages. */
+/* The same two of a file's bytes; the name is for messages. */
+enum gf_status gf_pipeline_run_memory_outputs(struct gf_pipeline *pipeline, const void *data,
+                                              size_t size, const char *name,
+                                              struct gf_destination *destination,
+                                              struct gf_error *error) GF_CHECKED;
 enum gf_status gf_pipeline_run_memory(struct gf_pipeline *pipeline, const void *data, size_t size,
                                       const char *name, const struct gf_destination *destination,
                                       struct gf_error *error) GF_CHECKED;

@@ -1,6 +1,8 @@
 /* The pictures of an input to several outputs each. */
 #include <stdlib.h>
 
+#include "base/fail.h"
+#include "codec/common/source.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
 #include "pipeline/pipeline_state.h"
@@ -14,6 +16,8 @@ static void deliver(struct gf_pipeline *pipeline, struct gf_picture_task *task)
         pipeline->profile.spans = pipeline->spans.item + task->first_span;
     gf_pipeline_describe_files(pipeline, task);
     task->status = gf_output_commit(task->output, &task->error);
+    if (!task->status && destination->bytes)
+        destination->bytes->data = gf_output_take(task->output, &destination->bytes->size);
     if (!task->status && destination->done)
         destination->done(destination->context, task->number, task->path, &pipeline->profile);
     pipeline->profile.stage_count = 0; /* they are the task's */
@@ -49,6 +53,55 @@ static enum gf_status conclude(struct gf_pipeline *pipeline, struct gf_picture_t
     return first;
 }
 
+/* Reads the input's picture to its end, where an output that failed may have left it before. */
+static enum gf_status pass_over(const struct gf_pipeline *pipeline, struct gf_input *input,
+                                struct gf_error *error)
+{
+    struct gf_options quiet = pipeline->options;
+    struct gf_source *source = NULL;
+    unsigned char *row = NULL;
+    quiet.warn = NULL;
+    enum gf_status status = gf_input_rewind(input, error);
+    if (!status)
+        status = gf_source_open(input, &quiet, &source, error);
+    if (!status) {
+        row = malloc(gf_row_bytes(source->format));
+        status = row ? GF_OK : gf_fail_memory(error);
+    }
+    for (int y = 0; !status && y < source->format.height; y++)
+        status = source->read(source, 1, row, gf_row_bytes(source->format), error);
+    if (!status && source->finish)
+        status = source->finish(source, error);
+    free(row);
+    if (source)
+        source->close(source);
+    return status;
+}
+
+/* Fails what has been made, where only one picture is expected of the input and it holds more. */
+static void refuse_several(struct gf_pipeline *pipeline, struct gf_picture_task *task)
+{
+    struct gf_error why = {0};
+    int made = 0, failed = 0;
+    bool more = false;
+    for (int i = 0; i < pipeline->outputs; i++) {
+        made += !task[i].status && task[i].output;
+        failed += task[i].status != GF_OK;
+    }
+    const bool may_hold = task->own_format == GF_FILE_PNM || task->own_format == GF_FILE_PAM;
+    if (!made || !may_hold)
+        return;
+    enum gf_status status = failed ? pass_over(pipeline, task->input, &why) : GF_OK;
+    if (!status)
+        status = gf_pipeline_find_next(pipeline, task, &more, &why);
+    for (int i = 0; i < pipeline->outputs && (status || more); i++) {
+        if (task[i].status || !task[i].output)
+            continue;
+        task[i].status = more ? gf_pipeline_fail_several(&task[i], &why) : status;
+        task[i].error = why;
+    }
+}
+
 /* Runs the input's next picture to all outputs. */
 static enum gf_status run_to_all(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                  struct gf_destination *destination, bool *more,
@@ -67,44 +120,50 @@ static enum gf_status run_to_all(struct gf_pipeline *pipeline, struct gf_picture
                                            .error = why};
     if (!status)
         gf_pipeline_run_tasks(pipeline, task);
-    bool all_done = true;
-    for (int i = 0; i < pipeline->outputs; i++)
-        all_done &= !task[i].status;
     *more = false;
-    if (all_done && !destination->several)
-        status = gf_pipeline_find_next(pipeline, task, more, &why);
-    for (int i = 0; i < pipeline->outputs && (status || *more); i++) {
-        if (*more && task[i].output)
-            status = gf_pipeline_fail_several(&task[i], &why);
-        if (!task[i].status)
-            task[i].error = why;
-        task[i].status = task[i].status ? task[i].status : status;
-    }
+    if (!destination->several)
+        refuse_several(pipeline, task);
     status = conclude(pipeline, task, destination, error);
     return status || !destination->several ? status
                                            : gf_pipeline_find_next(pipeline, task, more, error);
 }
 
-enum gf_status gf_pipeline_run_outputs(struct gf_pipeline *pipeline, const char *input,
-                                       struct gf_destination *destination, struct gf_error *error)
+/* The profile of the first picture has begun. Closes the input. */
+static enum gf_status run_all(struct gf_pipeline *pipeline, struct gf_input *input,
+                              struct gf_destination *destination, struct gf_error *error)
 {
-    struct gf_input *opened = NULL;
     struct gf_picture_task *const task = calloc((size_t)pipeline->outputs, sizeof *task);
-    if (!task)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    gf_pipeline_begin_profile(pipeline);
-    /* Outputs that take other fractions of the size read it again. */
-    enum gf_status status = gf_input_open(input, true, &opened, error);
+    enum gf_status status = task ? GF_OK : gf_fail_memory(error);
     bool more = !status;
-    for (int i = 0; i < pipeline->outputs; i++)
-        task[i].input = opened;
+    for (int i = 0; !status && i < pipeline->outputs; i++)
+        task[i].input = input;
     for (bool again = false; !status && more; again = true) {
         if (again)
             gf_pipeline_begin_profile(pipeline);
         status = run_to_all(pipeline, task, destination, &more, error);
     }
-    if (opened)
-        gf_input_close(opened);
+    gf_input_close(input);
     free(task);
     return status;
+}
+
+/* Outputs that take other fractions of the size read a file again. */
+enum gf_status gf_pipeline_run_outputs(struct gf_pipeline *pipeline, const char *input,
+                                       struct gf_destination *destination, struct gf_error *error)
+{
+    struct gf_input *opened = NULL;
+    gf_pipeline_begin_profile(pipeline);
+    const enum gf_status status = gf_input_open(input, true, &opened, error);
+    return status ? status : run_all(pipeline, opened, destination, error);
+}
+
+enum gf_status gf_pipeline_run_memory_outputs(struct gf_pipeline *pipeline, const void *data,
+                                              size_t size, const char *name,
+                                              struct gf_destination *destination,
+                                              struct gf_error *error)
+{
+    struct gf_input *opened = NULL;
+    gf_pipeline_begin_profile(pipeline);
+    const enum gf_status status = gf_input_open_memory(data, size, name, &opened, error);
+    return status ? status : run_all(pipeline, opened, destination, error);
 }

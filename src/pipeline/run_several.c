@@ -80,9 +80,11 @@ static uint64_t bytes_of_group(const struct gf_several *several, const struct gf
     const struct gf_pipeline *const pipeline = several->pipeline;
     uint64_t picture = 0, most = 0;
     for (int i = 0; i < group->count; i++) {
-        const struct gf_plan *const plan = &group->member[i]->plan;
+        const struct gf_branch *const branch = group->member[i];
+        const struct gf_plan *const plan = &branch->plan;
         const struct gf_codec_memory sink =
-            gf_sink_memory(group->member[i]->task->file_format, plan->out, &pipeline->options);
+            gf_sink_memory(branch->task->file_format, plan->out,
+                           &pipeline->output[branch->number].options);
         const uint64_t own = gf_pipeline_whole_bytes(pipeline, plan) + sink.bytes;
         const uint64_t in = (uint64_t)gf_row_bytes(plan->in) * (uint64_t)plan->in.height;
         most = own > most ? own : most;
