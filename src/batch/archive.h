@@ -1,13 +1,21 @@
-/* A batch whose pictures are the members of a tar archive. They stream through in their order with
- * names, times and modes; a name's extension changes where the format does. Members that are no
- * pictures by their names pass untouched. A member is written when it is complete; one that is
- * damaged is reported and left out, or ends the run (fail_fast). */
+/* A batch with tar archives. The members of one stream through in their order with names, times and
+ * modes, to other archives, where a name's extension changes where the format does, and to files.
+ * Members that are no pictures by their names pass into the archives untouched. Files go into
+ * archives, too. A member is written when it is complete; one that is damaged is reported and left
+ * out, or ends the run (fail_fast). */
 #ifndef GF_BATCH_ARCHIVE_H
 #define GF_BATCH_ARCHIVE_H
 
-#include "batch/batch_work.h"
+#include <stdbool.h>
 
-/* request->inputs is one archive, and request->output->text another. */
+#include "gpufilter/status.h"
+
+struct gf_batch;
+struct gf_batch_request;
+
+/* Whether the first input or an output of the request is an archive. */
+bool gf_archive_takes_part(const struct gf_batch_request *request);
+/* Runs such a request. */
 enum gf_status gf_archive_run(struct gf_batch *batch, struct gf_error *error) GF_CHECKED;
 
 /* GF_ERROR_UNAVAILABLE where there is no libarchive; the message begins with the subject. */

@@ -24,6 +24,7 @@
                                         CALL(archive_entry_copy_symlink) \
                                             CALL(archive_entry_filetype) CALL(archive_entry_size) \
                                                 CALL(archive_entry_set_size) \
+                                                    CALL(archive_entry_copy_stat) \
                                                     CALL(archive_entry_sparse_clear)
 
 struct gf_archive_calls {

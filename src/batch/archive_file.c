@@ -42,6 +42,14 @@ static locale_t begin_utf8(void)
 
 /* ---- members ---- */
 
+bool gf_archive_member_of_file(struct gf_archive_member *member, const struct stat *file)
+{
+    *member = (struct gf_archive_member){.header = calls.archive_entry_new(), .is_file = true};
+    if (member->header)
+        calls.archive_entry_copy_stat(member->header, file);
+    return member->header;
+}
+
 void gf_archive_member_free(struct gf_archive_member *member)
 {
     if (member->header)

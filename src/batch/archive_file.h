@@ -10,6 +10,7 @@
 #include "gpufilter/status.h"
 
 struct archive_entry;
+struct stat;
 
 struct gf_archive_member {
     struct archive_entry *header; /* all that the archive says of it; gf_archive_member_free() */
@@ -17,6 +18,8 @@ struct gf_archive_member {
     bool is_file; /* else it is a folder, a link or a device, and has no bytes */
     uint64_t size;
 };
+/* Makes one of what stat() says of a file; its name is to be set. False when out of memory. */
+bool gf_archive_member_of_file(struct gf_archive_member *member, const struct stat *file);
 void gf_archive_member_free(struct gf_archive_member *member);
 /* Other bytes are to stand under that header. False when out of memory. */
 bool gf_archive_member_change(struct gf_archive_member *member, const char *name, uint64_t size);

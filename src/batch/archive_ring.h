@@ -1,5 +1,6 @@
-/* The ring through which the members of an archive stream: one thread reads them into slots, the
- * workers do those that are pictures, and the calling thread writes them in their order. */
+/* The ring through which pictures and other members stream: one thread fills slots with the members
+ * of an archive, or with files, the workers do those that are pictures, and the calling thread
+ * writes them into the archives in their order. The ring holds a bounded number of bytes. */
 #ifndef GF_BATCH_ARCHIVE_RING_H
 #define GF_BATCH_ARCHIVE_RING_H
 
@@ -10,24 +11,27 @@ enum { GF_ARCHIVE_SLOTS = 1024 };
 
 enum gf_slot_state { GF_SLOT_FREE, GF_SLOT_TO_DO, GF_SLOT_IN_WORK, GF_SLOT_DONE };
 
-/* A member, or, without a header, more bytes of the member before. */
+/* A picture; or another member, or, without a header, more bytes of the member before. */
 struct gf_archive_slot {
     enum gf_slot_state state;
     struct gf_archive_member member;
-    unsigned char *data;
-    size_t size, held; /* held: counted in the ring's bytes */
-    bool too_large, left_out;
-    size_t index; /* of the picture, from 0 */
+    char *target;        /* of a link to a picture */
+    unsigned char *data; /* NULL: the picture is a file */
+    size_t size, held;   /* held: counted in the ring's bytes */
+    size_t index;        /* of the picture in the whole list, from 0 */
     struct gf_batch_item item;
-    struct gf_input_name name; /* "train.tar/0001.jpg" */
-    char *output;              /* "out.tar/0001.jpg" */
+    struct gf_input_name name; /* "train.tar/0001.jpg"; of a file none */
+    struct gf_bytes *bytes;    /* [outputs], those of archives have names; NULL: no picture */
 };
 
 struct gf_archive_ring {
     struct gf_batch *batch; /* its lock guards what follows, its condition tells of changes */
-    struct gf_archive_reader *reader;
-    struct gf_archive_writer *writer;
-    const char *from, *to; /* the archives' names */
+    struct gf_archive_reader *reader;                          /* NULL: the inputs are files */
+    struct gf_archive_writer *writer[GF_PIPELINE_OUTPUTS_MAX]; /* NULL: that output is files */
+    enum gf_status written_status[GF_PIPELINE_OUTPUTS_MAX];    /* of the archive */
+    int outputs;
+    const char *from; /* the archive's name */
+    const char *to[GF_PIPELINE_OUTPUTS_MAX];
     struct gf_archive_slot slot[GF_ARCHIVE_SLOTS];
     size_t read, taken, written; /* slots so far */
     size_t pictures;
@@ -38,6 +42,7 @@ struct gf_archive_ring {
     pthread_t reader_thread;
     enum gf_status read_status;
     struct gf_error read_error;
+    struct gf_claims claims;
 };
 
 static inline struct gf_archive_slot *gf_archive_slot_at(struct gf_archive_ring *ring,
@@ -45,8 +50,17 @@ static inline struct gf_archive_slot *gf_archive_slot_at(struct gf_archive_ring 
 {
     return &ring->slot[number % GF_ARCHIVE_SLOTS];
 }
+void gf_archive_slot_free(struct gf_archive_ring *ring, struct gf_archive_slot *slot);
 
 /* The thread that fills the ring; argument: the ring. */
 void *gf_archive_fill(void *ring);
+/* The name that a picture has in another archive: with another extension where the format changes.
+ * From malloc(); NULL when out of memory. */
+char *gf_archive_renamed(const char *name, enum gf_file_format wanted);
+
+/* Runs so many workers, writes what they and the reader make until all is written or the run stops,
+ * and waits for the workers. */
+enum gf_status gf_archive_work(struct gf_archive_ring *ring, int workers,
+                               struct gf_error *error) GF_CHECKED;
 
 #endif

@@ -64,16 +64,21 @@ static void report_in_order(struct gf_batch *batch)
 
 /* ---- workers ---- */
 
-/* Looks which outputs of the worker's file are to be made; false if none is. */
+/* Looks which outputs of the worker's input are to be made; false if none is. */
 static bool begin_results(struct gf_batch_worker *worker)
 {
     bool any = false;
     for (int k = 0; k < gf_batch_outputs(worker->batch->request); k++) {
         struct gf_batch_result *const result = &worker->result[k];
+        struct gf_bytes *const bytes = worker->bytes ? &worker->bytes[k] : NULL;
         free(result->path);
-        *result = (struct gf_batch_result){.worker = worker, .number = k};
-        result->outcome = gf_batch_check_existing(worker->batch, worker->index, k, result->why.text,
-                                                  sizeof result->why.text);
+        *result = (struct gf_batch_result){
+            .worker = worker, .number = k, .bytes = bytes && bytes->name ? bytes : NULL};
+        if (result->bytes)
+            result->path = strdup(bytes->name);
+        result->outcome =
+            gf_batch_check_existing(worker->batch, worker->input->path, worker->item, k,
+                                    result->why.text, sizeof result->why.text);
         if (result->outcome == GF_OUTCOME_FAILED)
             result->status = GF_ERROR_OUTPUT;
         any |= result->outcome == GF_OUTCOME_WAITING;
@@ -94,7 +99,7 @@ static const struct gf_batch_result *telling_result(const struct gf_batch_worker
     return telling;
 }
 
-static void run_item(struct gf_batch_worker *worker)
+void gf_batch_run_item(struct gf_batch_worker *worker, bool alone)
 {
     const struct gf_batch_request *const request = worker->batch->request;
     struct gf_error why = {0};
@@ -104,13 +109,18 @@ static void run_item(struct gf_batch_worker *worker)
     const struct gf_batch_result *const telling = telling_result(worker);
     /* A failure that ends the whole run, such as a closed standard output, becomes the run's error.
      */
-    bool ends = request->inputs->count == 1;
+    bool ends = alone;
     for (int k = 0; k < gf_batch_outputs(request); k++) {
         const enum gf_status status = worker->result[k].status;
         ends |= status == GF_ERROR_UNAVAILABLE ||
                 (gf_batch_output_at(request, k).name->is_stdout && status == GF_ERROR_OUTPUT);
     }
     gf_batch_end_item(worker, telling->outcome, telling->status, &telling->why, ends);
+}
+
+static void run_item(struct gf_batch_worker *worker)
+{
+    gf_batch_run_item(worker, worker->batch->request->inputs->count == 1);
     pthread_mutex_lock(&worker->batch->lock);
     report_in_order(worker->batch);
     pthread_mutex_unlock(&worker->batch->lock);
@@ -260,8 +270,6 @@ static enum gf_status check_outputs(const struct gf_batch_request *request, stru
         struct gf_error why = {0};
         status = gf_chain_parse(output.chain, &chain, &why);
         gf_chain_free(&chain);
-        if (!status && request->more_outputs && gf_archive_named(output.name->text))
-            status = gf_fail(&why, GF_ERROR_USAGE, "an archive is the only output of a run");
         if (status)
             (void)gf_fail(error, status, "%s%s%s", request->more_outputs ? output.name->text : "",
                           request->more_outputs ? ": " : "", why.text);
@@ -334,11 +342,8 @@ static void begin_learning(const struct gf_batch *batch)
 static enum gf_status run(struct gf_batch *batch, struct gf_error *error)
 {
     enum gf_status status = check_outputs(batch->request, error);
-    if (!status && gf_archive_named(batch->request->output->text))
+    if (!status && gf_archive_takes_part(batch->request))
         return gf_archive_run(batch, error);
-    if (!status && gf_archive_named(batch->request->inputs->item[0].path))
-        status = gf_fail(error, GF_ERROR_USAGE, "%s: an archive goes into an archive: -o FILE.tar",
-                         batch->request->inputs->item[0].path);
     if (!status)
         status = gf_batch_name_outputs(batch, error);
     if (status || batch->request->dry_run || !batch->count) {

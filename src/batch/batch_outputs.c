@@ -14,14 +14,18 @@ static bool is_older(const struct stat *a, const struct stat *b)
                                                   : a->st_mtim.tv_nsec < b->st_mtim.tv_nsec;
 }
 
-enum gf_outcome gf_batch_check_existing(const struct gf_batch *batch, size_t index, int number,
-                                        char *why, size_t size)
+enum gf_outcome gf_batch_check_existing(const struct gf_batch *batch, const char *input,
+                                        const struct gf_batch_item *item, int number, char *why,
+                                        size_t size)
 {
     const struct gf_batch_request *const request = batch->request;
-    const char *const input = request->inputs->item[index].path;
-    const char *const output = batch->item[index].output[number];
+    const char *const output = item->output[number];
     struct stat there, source;
     *why = '\0';
+    if (item->refusal && item->refusal[number]) {
+        snprintf(why, size, "%s", item->refusal[number]);
+        return GF_OUTCOME_FAILED;
+    }
     if (!output)
         return GF_OUTCOME_WAITING;
     if (request->resume &&
@@ -47,6 +51,25 @@ enum gf_outcome gf_batch_check_existing(const struct gf_batch *batch, size_t ind
 }
 
 /* ---- the output's name ---- */
+
+/* Of the members of an archive. */
+static enum gf_status claim(struct gf_batch *batch, const struct gf_batch_worker *worker,
+                            const char *path, struct gf_error *error)
+{
+    char *why = NULL;
+    pthread_mutex_lock(&batch->lock);
+    const enum gf_status status =
+        gf_claim(batch->claims, path, worker->input->path, worker->index, false,
+                 &why)
+            ? GF_OK
+            : gf_fail_memory(error);
+    pthread_mutex_unlock(&batch->lock);
+    if (status || !why)
+        return status;
+    (void)gf_fail(error, GF_ERROR_OUTPUT, "%s", why);
+    free(why);
+    return GF_ERROR_OUTPUT;
+}
 
 /* Names that are known only now may turn out to be the same. */
 static enum gf_status check_other_paths(const struct gf_batch_result *result,
@@ -89,6 +112,8 @@ enum gf_status gf_batch_choose_path(void *context, int number, enum gf_file_form
         status = gf_fail_memory(error);
     if (!status && !output->is_stdout && !known)
         status = check_other_paths(result, error);
+    if (!status && !output->is_stdout && !known && worker->batch->claims)
+        status = claim(worker->batch, worker, result->path, error);
     if (!status && !output->is_stdout)
         status = gf_make_folders_of(result->path, error);
     *path = result->path;

@@ -240,30 +240,35 @@ static void return_to_device(struct gf_batch_worker *worker)
 static enum gf_status run_once(struct gf_batch_worker *worker, struct gf_error *why)
 {
     const struct gf_batch_request *const request = worker->batch->request;
-    struct gf_batch_member *const member = worker->member;
+    const struct gf_batch_member *const member = worker->member;
     struct gf_destination destination[GF_PIPELINE_OUTPUTS_MAX];
     const int outputs = gf_batch_outputs(request);
-    bool several = true;
+    const bool archive = worker->batch->archive;
+    bool several = !archive;
     for (int k = 0; k < outputs; k++)
         several &= gf_batch_output_at(request, k).name->is_stdout ||
                    gf_batch_numbers_pictures(worker->batch, k);
     for (int k = 0; k < outputs; k++)
         destination[k] =
-            (struct gf_destination){.bytes = member ? &member->result : NULL,
+            (struct gf_destination){.bytes = worker->result[k].bytes,
                                     .choose = gf_batch_choose_path,
                                     .done = picture_done,
                                     .several = several,
-                                    .several_hint = "number the outputs by {n}, without "
-                                                    "--skip-existing and --update, or write to -",
+                                    .several_hint =
+                                        archive ? "each picture needs a name: a file of its own"
+                                                : "number the outputs by {n}, without "
+                                                  "--skip-existing and --update, or write to -",
                                     .left_out = worker->result[k].outcome != GF_OUTCOME_WAITING,
                                     .context = &worker->result[k]};
-    if (member)
-        return gf_pipeline_run_memory(worker->pipeline, member->data, member->size,
-                                      worker->input->path, destination, why);
+    const char *const path = worker->input->path;
     if (outputs == 1)
-        return gf_pipeline_run_pictures(worker->pipeline, worker->input->path, destination, why);
+        return member ? gf_pipeline_run_memory(worker->pipeline, member->data, member->size, path,
+                                               destination, why)
+                      : gf_pipeline_run_pictures(worker->pipeline, path, destination, why);
     const enum gf_status status =
-        gf_pipeline_run_outputs(worker->pipeline, worker->input->path, destination, why);
+        member ? gf_pipeline_run_memory_outputs(worker->pipeline, member->data, member->size, path,
+                                                destination, why)
+               : gf_pipeline_run_outputs(worker->pipeline, path, destination, why);
     for (int k = 0; k < outputs; k++) {
         struct gf_batch_result *const result = &worker->result[k];
         if (destination[k].left_out)

@@ -7,14 +7,15 @@
 #include <time.h>
 
 #include "batch/batch.h"
+#include "batch/claims.h"
 #include "pipeline/pipeline_internal.h"
 
 enum { GF_BATCH_DEVICES_MAX = 64, GF_BATCH_WORKERS_MAX = 256, GF_BATCH_CODEC_WORKERS = 32 };
 
 struct gf_batch_item {
-    /* [outputs], each NULL: named when the header is known, or standard output. NULL: the input is
-     * a member of an archive. */
+    /* [outputs], each NULL: named when the header is known, or standard output. */
     char **output;
+    char **refusal; /* [outputs]: why one cannot be made, or NULL each; NULL: all can */
     char *notes; /* lines to report; the first letter is the kind: 'e'rror, 'w'arning, 'p'icture */
     bool notes_lost; /* there was no memory for them */
     enum gf_outcome outcome;
@@ -38,7 +39,8 @@ struct gf_batch {
     int devices;
     bool device_codec;        /* the GPU decodes or encodes at least some of the pictures */
     double pixels;            /* of one input; 0: not known */
-    bool archive;             /* the pictures are the members of the only input */
+    bool archive;             /* the input, or an output, is one */
+    struct gf_claims *claims; /* where names are not all known before the run; or NULL */
     bool found_server;        /* one was there, whether it is used or not */
     struct gf_remote *remote; /* the server that does the only input; NULL: there is none */
     bool falls_back;          /* goes on with the CPU when no device is left */
@@ -61,7 +63,6 @@ struct gf_batch {
 struct gf_batch_member {
     const void *data;
     size_t size;
-    struct gf_bytes result; /* its format and name are given */
 };
 
 /* One output of the file that a worker works on. */
@@ -69,6 +70,7 @@ struct gf_batch_result {
     struct gf_batch_worker *worker;
     int number;              /* of the output, from 0 */
     char *path;              /* NULL: not known yet */
+    struct gf_bytes *bytes;  /* of a member of an archive; NULL: a file */
     enum gf_outcome outcome; /* GF_OUTCOME_WAITING: to be done */
     enum gf_status status;
     struct gf_error why; /* it failed or was skipped */
@@ -86,7 +88,8 @@ struct gf_batch_worker {
     size_t index; /* of the input in the whole list */
     int number;   /* of the worker, from 0 */
     struct gf_batch_item *item;
-    struct gf_batch_member *member; /* NULL: the input is a file */
+    const struct gf_batch_member *member; /* NULL: the input is a file */
+    struct gf_bytes *bytes; /* [outputs], without a name where that is a file; NULL: all are */
     struct gf_batch_result result[GF_PIPELINE_OUTPUTS_MAX];
     bool counted; /* the file's pixels are */
     char *notes;
@@ -110,8 +113,9 @@ static inline bool gf_batch_single(const struct gf_batch *batch)
 static inline bool gf_batch_numbers_pictures(const struct gf_batch *batch, int output)
 {
     const struct gf_batch_request *const request = batch->request;
-    return request->inputs->count == 1 && gf_batch_output_at(request, output).name->has_number &&
-           !request->skip_existing && !request->update;
+    return request->inputs->count == 1 && !batch->archive &&
+           gf_batch_output_at(request, output).name->has_number && !request->skip_existing &&
+           !request->update;
 }
 
 /* The index in the whole list of the input at a position in the shard. */
@@ -147,14 +151,18 @@ int gf_batch_divide_work(struct gf_batch *batch);
 
 /* GF_OUTCOME_SKIPPED or _FAILED where the output that is there keeps the file from being done, with
  * the reason in *why; else GF_OUTCOME_WAITING. */
-enum gf_outcome gf_batch_check_existing(const struct gf_batch *batch, size_t index, int output,
-                                        char *why, size_t size);
+enum gf_outcome gf_batch_check_existing(const struct gf_batch *batch, const char *input,
+                                        const struct gf_batch_item *item, int output, char *why,
+                                        size_t size);
 
 /* struct gf_destination's choose(); the context is a struct gf_batch_result. */
 enum gf_status gf_batch_choose_path(void *result, int number, enum gf_file_format content,
                                     struct gf_format format, const char **path,
                                     struct gf_error *error) GF_CHECKED;
 
+/* Does the worker's input: makes the outputs that are to be made, and says how they ended. alone: a
+ * failure is the run's. */
+void gf_batch_run_item(struct gf_batch_worker *worker, bool alone);
 /* Does one picture, on another device if the worker's fails. Of a file the outputs whose results
  * are GF_OUTCOME_WAITING are made, and their results say how they ended; the status and the error
  * are those of the first that failed. */

@@ -42,7 +42,8 @@ static enum gf_status look(const struct gf_batch *batch, size_t index, int numbe
 {
     const struct gf_batch_request *const request = batch->request;
     const enum gf_outcome outcome =
-        gf_batch_check_existing(batch, index, number, why->text, sizeof why->text);
+        gf_batch_check_existing(batch, request->inputs->item[index].path, &batch->item[index],
+                                number, why->text, sizeof why->text);
     *fault = outcome == GF_OUTCOME_FAILED ? GF_ERROR_OUTPUT : GF_OK;
     if (outcome == GF_OUTCOME_WAITING)
         *fault = check_header(batch, request->inputs->item[index].path, number, reader, why);

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/fail.h"
+#include "batch/archive.h"
 #include "codec/codec.h"
 
 /* ---- templates ---- */
@@ -116,14 +117,14 @@ static bool is_folder(const char *path, bool several)
 }
 
 /* FOLDER is FOLDER/{below}/{stem}.{ext}. */
-static enum gf_status read_folder(struct gf_template *template, struct gf_error *error)
+static enum gf_status read_folder(struct gf_template *template, const char *folder,
+                                  struct gf_error *error)
 {
     static const enum gf_template_field rest[] = {GF_FIELD_TEXT, GF_FIELD_BELOW, GF_FIELD_TEXT,
                                                   GF_FIELD_STEM, GF_FIELD_TEXT,  GF_FIELD_EXT};
     static const char *const text[] = {"/", NULL, "/", NULL, ".", NULL};
     enum gf_status status = add_part(
-        template,
-        (struct gf_template_part){.text = template->text, .length = strlen(template->text)}, error);
+        template, (struct gf_template_part){.text = folder, .length = strlen(folder)}, error);
     for (size_t i = 0; !status && i < sizeof rest / sizeof *rest; i++)
         status = add_part(
             template,
@@ -140,7 +141,20 @@ enum gf_status gf_template_parse(const char *output, enum gf_file_format format,
     if (!template->text)
         return gf_fail_memory(error);
     const enum gf_status status =
-        is_folder(output, several) ? read_folder(template, error) : read_parts(template, error);
+        is_folder(output, several) ? read_folder(template, template->text, error)
+                                   : read_parts(template, error);
+    if (status)
+        gf_template_free(template);
+    return status;
+}
+
+enum gf_status gf_template_of_archive(const char *output, enum gf_file_format format,
+                                      struct gf_template *template, struct gf_error *error)
+{
+    *template = (struct gf_template){.text = strdup(output), .format = format};
+    if (!template->text)
+        return gf_fail_memory(error);
+    const enum gf_status status = read_folder(template, gf_archive_path(template->text), error);
     if (status)
         gf_template_free(template);
     return status;

@@ -45,6 +45,10 @@ const struct gf_key_help *gf_template_field_at(int index);
 /* several: there may be more than one input, and a name without an extension is a folder. */
 enum gf_status gf_template_parse(const char *output, enum gf_file_format format, bool several,
                                  struct gf_template *template, struct gf_error *error) GF_CHECKED;
+/* An archive is like a folder: its members are named as files there would be. */
+enum gf_status gf_template_of_archive(const char *output, enum gf_file_format format,
+                                      struct gf_template *template,
+                                      struct gf_error *error) GF_CHECKED;
 void gf_template_free(struct gf_template *template);
 /* The folder that holds every output, or "" where the template begins with a field; from malloc().
  */

@@ -224,7 +224,21 @@ static void put_outputs(FILE *file)
         "An output that fails is named, and fails its picture; the others are kept. The log "
         "has a line for each output, and *--resume*, *--skip-existing* and *--update* make "
         "those that are missing. The times of a line are those since the line before: the "
-        "decoding is the first output's. An archive and *--profile=compare* have one output.");
+        "decoding is the first output's. *--profile=compare* has one output.");
+    fputs(".SH ARCHIVES\n", file);
+    put_prose(file,
+              "The input may be a tar archive, and each output one or files: an archive goes into "
+              "archives and files, and files go into archives. Members stream through in their "
+              "order; what is no picture by its name passes into each archive untouched, and "
+              "becomes no file. A folder as the output has the members' folders, without .. "
+              "in them. Of members that would be written to one name the first is taken, and the "
+              "others fail. What fails is left out of the archive that it was for.");
+    fputs(".PP\n", file);
+    put_prose(file,
+              "An archive appears when the run ends, as a whole, and not where *--fail-fast* ends "
+              "it. So *--resume* and *--skip-existing* look at files only: the archives beside "
+              "them are made anew. *--update*, *--shard* and *--dry-run* are for files that go "
+              "into archives, not for the members of one.");
 }
 
 static void put_environment(FILE *file)

@@ -73,8 +73,8 @@ static const struct gf_option options[] = {
      .offset = AT(output),
      .help = "the picture to write, complete or not at all, in the format of its extension; - is "
              "standard output. A folder, or a template with {dir}, {stem}, {ext}, {n}, {w}, {h} for several. Several -o: several outputs of one decoding; "
-             "the chain and what says how to encode then hold for the -o before them. Of an archive "
-             "another one: FILE.tar, FILE.tar.gz, .xz, .zst, tar:- to standard output"},
+             "the chain and what says how to encode then hold for the -o before them. An archive, "
+             "of files or of another one: FILE.tar, FILE.tar.gz, .xz, .zst, tar:- to standard output"},
     {.name = "chain-file", .of_output = true, .argument = "FILE", .type = GF_OPTION_FILE, .offset = AT(chain_file),
      .help = "the chain from a file: filters on one or more lines, # begins a comment"},
     {.name = "format", .of_output = true, .type = GF_OPTION_CHOICE, .choices = formats, .offset = AT(options.format),

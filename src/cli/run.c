@@ -204,16 +204,17 @@ static enum gf_status open_template(const struct session *session, int index,
 {
     const struct gf_command *const command = session->command;
     const struct gf_command_output output = gf_command_output_at(command, index);
-    const bool several = command->inputs > 1 || gf_inputs_is_group(command->input[0]);
+    const bool several = command->inputs > 1 || gf_inputs_is_group(command->input[0]) ||
+                         gf_archive_named(command->input[0]);
     enum gf_status status = GF_OK;
     if (gf_archive_named(output.output)) {
-        *template = (struct gf_template){.text = strdup(output.output)};
+        status = gf_template_of_archive(output.output, output.options.format, template, error);
         *folder = strdup("");
     } else {
         status = gf_template_parse(output.output, output.options.format, several, template, error);
         *folder = status ? NULL : gf_template_folder(template);
     }
-    if (!status && (!template->text || !*folder))
+    if (!status && !*folder)
         status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     return status;
 }
@@ -328,8 +329,8 @@ static enum gf_status run(struct session *session, struct gf_error *error)
 {
     struct gf_command *const command = session->command;
     const bool reports = command->verbose || is_profiled(command) || session->trace;
-    const bool several =
-        session->inputs.count > 1 || gf_archive_named(command->output) || command->more_outputs;
+    const bool several = session->inputs.count > 1 || command->more_outputs ||
+                         gf_archive_named(command->input[0]) || gf_archive_named(command->output);
     const bool profiled = is_profiled(command) || session->trace;
     struct gf_batch_state state;
     /* Of several pictures the peaks are not measured: that takes longer than many a picture. */

@@ -81,11 +81,11 @@ run 1 gpufilter -i huge.tar -o some.tar --memory=64M invert
 grep -q 'bad.jpg: it has 38 MiB; --memory leaves 32 for it' stderr || problem "$(cat stderr)"
 [ "$(tar tf bad.tar | grep -v bad.jpg)" = "$(tar tf some.tar)" ] || problem "the members are $(tar tf some.tar)"
 
-begin "an archive goes into an archive, and options of files are refused"
-run 2 gpufilter -i in.tar -o x.png
-stderr_like 'in.tar: an archive goes into an archive: -o FILE.tar'
-run 2 gpufilter -i in.ppm -o x.tar
-stderr_like 'x.tar: an archive is made of one archive: -i FILE.tar'
+begin "what makes no sense with archives is refused"
+run 2 gpufilter -i in.tar -i in.ppm -o x.png
+stderr_like 'in.tar: an archive is the only input of a run'
+run 2 gpufilter -i - -o x.tar <in.ppm
+stderr_like '-: a stream has no name, and does not go into an archive'
 for option in --resume=log --skip-existing --update --shard=1/2 --dry-run; do
     run 2 gpufilter -i in.tar -o x.tar "$option"
     stderr_like "in.tar: ${option%%=*} is not for archives"

@@ -164,10 +164,20 @@ run 2 gpufilter -i photos/a.png -o x.png -o photos/a.png blur
 stderr_like "the output of 'photos/a.png' would be written over the input 'photos/a.png'"
 run 2 gpufilter -i photos/a.png -o - -o - --format=png
 stderr_like 'two outputs cannot both be standard output'
-run 2 gpufilter -i photos/a.png -o x.png -o y.tar
-stderr_like 'y.tar: an archive is the only output of a run'
 run 2 gpufilter -i photos/a.png -o '{w}.png' -o '{h}.png' resize=w=200:h=200:fit=fill
 stderr_like "two outputs of 'photos/a.png' would both be written to '200.png'"
 cat photos/a.png | run 1 gpufilter -i - -o '{w}.png' -o '{h}.png' resize=w=200:h=200:fit=fill
 stderr_like "200.png: two outputs of '-' have this name"
 absent x.png y.tar x
+
+begin "of an input of several pictures none counts as done where one output fails"
+cat alone/edges/a.ppm alone/edges/b.ppm alone/edges/c.ppm >three.ppm
+mkdir -p n/b2.png
+run 1 gpufilter -i three.ppm --log=three.log -o 'n/a{n}.png' -o 'n/b{n}.png' invert
+grep -q 'n/b2.png' stderr || problem "$(cat stderr)"
+[ "$(lines three.log '"status":"ok"')" = 3 ] && [ "$(lines three.log '"status":"failed"')" = 2 ] || problem "$(cat three.log)"
+only n a1.png a2.png b1.png b2.png
+run 1 gpufilter -i three.ppm -o one1.png -o file/one2.png invert
+grep -q 'one1.png: the input holds more than one picture' stderr || problem "$(cat stderr)"
+grep -q 'file/one2.png\|file: ' stderr || problem "$(cat stderr)"
+absent one1.png

@@ -1,0 +1,267 @@
+/* What happens to the slots of the ring: workers do the pictures, and the calling thread writes
+ * what is done. */
+#include "batch/archive.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+
+#ifdef GF_LIBRARY_archive
+#include "batch/archive_ring.h"
+
+/* The names of a file's outputs are the batch's. */
+void gf_archive_slot_free(struct gf_archive_ring *ring, struct gf_archive_slot *slot)
+{
+    for (int k = 0; k < ring->outputs; k++) {
+        if (slot->bytes)
+            free(slot->bytes[k].data);
+        if (slot->item.refusal)
+            free(slot->item.refusal[k]);
+        if (slot->name.path && slot->item.output)
+            free(slot->item.output[k]);
+    }
+    gf_archive_member_free(&slot->member);
+    free(slot->target);
+    free(slot->data);
+    free(slot->bytes);
+    free(slot->item.notes);
+    free(slot->item.refusal);
+    if (slot->name.path)
+        free(slot->item.output);
+    free(slot->name.path);
+    *slot = (struct gf_archive_slot){0};
+}
+
+static const struct gf_input_name *input_of(const struct gf_archive_ring *ring,
+                                            const struct gf_archive_slot *slot)
+{
+    return slot->name.path ? &slot->name : &ring->batch->request->inputs->item[slot->index];
+}
+
+/* ---- the workers ---- */
+
+static struct gf_archive_slot *take_picture(struct gf_archive_ring *ring)
+{
+    struct gf_batch *const batch = ring->batch;
+    struct gf_archive_slot *taken = NULL;
+    pthread_mutex_lock(&batch->lock);
+    while (!taken && !batch->stopped && !(ring->read_all && ring->taken == ring->read)) {
+        if (ring->taken == ring->read) {
+            pthread_cond_wait(&batch->changed, &batch->lock);
+            continue;
+        }
+        struct gf_archive_slot *const next = gf_archive_slot_at(ring, ring->taken++);
+        if (next->state == GF_SLOT_TO_DO) {
+            next->state = GF_SLOT_IN_WORK;
+            taken = next;
+        }
+    }
+    pthread_mutex_unlock(&batch->lock);
+    return taken;
+}
+
+static void run_slot(struct gf_archive_ring *ring, struct gf_batch_worker *worker,
+                     struct gf_archive_slot *slot)
+{
+    struct gf_batch *const batch = ring->batch;
+    const struct gf_batch_member member = {.data = slot->data, .size = slot->size};
+    worker->input = input_of(ring, slot);
+    worker->item = &slot->item;
+    worker->member = slot->data ? &member : NULL;
+    worker->bytes = slot->bytes;
+    worker->index = slot->index;
+    gf_batch_run_item(worker, false);
+    free(slot->data);
+    slot->data = NULL;
+    slot->size = 0;
+    for (int k = 0; k < ring->outputs; k++)
+        slot->size += slot->bytes[k].size;
+    pthread_mutex_lock(&batch->lock);
+    ring->bytes += slot->size - slot->held;
+    slot->held = slot->size;
+    slot->state = GF_SLOT_DONE;
+    pthread_cond_broadcast(&batch->changed);
+    pthread_mutex_unlock(&batch->lock);
+}
+
+struct archive_worker {
+    struct gf_batch_worker base;
+    struct gf_archive_ring *ring;
+};
+
+static void *worker_main(void *argument)
+{
+    struct archive_worker *const worker = argument;
+    for (struct gf_archive_slot *slot; (slot = take_picture(worker->ring));)
+        run_slot(worker->ring, &worker->base, slot);
+    gf_batch_worker_end(&worker->base);
+    return NULL;
+}
+
+/* ---- writing ---- */
+
+static enum gf_status write_picture(const struct gf_archive_ring *ring, int number,
+                                    struct gf_archive_slot *slot, struct gf_error *error)
+{
+    const struct gf_bytes *const bytes = &slot->bytes[number];
+    const char *const name = slot->item.output[number] + strlen(ring->to[number]) + 1;
+    if (!bytes->data) /* it was left out */
+        return GF_OK;
+    if (!gf_archive_member_change(&slot->member, name, bytes->size))
+        return gf_fail_memory(error);
+    const enum gf_status status = gf_archive_put(ring->writer[number], &slot->member, error);
+    return status ? status
+                  : gf_archive_write(ring->writer[number], bytes->data, bytes->size, error);
+}
+
+/* A link to a picture follows it to its new name. */
+static enum gf_status write_link(const struct gf_archive_ring *ring, int number,
+                                 struct gf_archive_slot *slot, struct gf_error *error)
+{
+    const enum gf_file_format wanted =
+        gf_batch_output_at(ring->batch->request, number).options.format;
+    char *const own = strdup(slot->member.name);
+    char *const name = own ? gf_archive_renamed(own, wanted) : NULL;
+    char *const target = gf_archive_renamed(slot->target, wanted);
+    enum gf_status status = GF_OK;
+    if (!name || !target || !gf_archive_member_change(&slot->member, name, 0))
+        status = gf_fail_memory(error);
+    if (!status) {
+        gf_archive_member_set_target(&slot->member, target);
+        status = gf_archive_put(ring->writer[number], &slot->member, error);
+    }
+    if (!status && !gf_archive_member_change(&slot->member, own, 0))
+        status = gf_fail_memory(error);
+    free(own);
+    free(name);
+    free(target);
+    return status;
+}
+
+static enum gf_status write_to(const struct gf_archive_ring *ring, int number,
+                               struct gf_archive_slot *slot, struct gf_error *error)
+{
+    enum gf_status status = GF_OK;
+    if (slot->bytes)
+        return write_picture(ring, number, slot, error);
+    if (slot->target)
+        return write_link(ring, number, slot, error);
+    if (slot->member.header)
+        status = gf_archive_put(ring->writer[number], &slot->member, error);
+    return status || !slot->size
+               ? status
+               : gf_archive_write(ring->writer[number], slot->data, slot->size, error);
+}
+
+static void report_archive(const struct gf_batch_request *request, const struct gf_error *why)
+{
+    if (request->message)
+        request->message(request->context, GF_MESSAGE_ERROR, why->text);
+}
+
+/* An archive that cannot be written further fails; the other outputs go on. Fails with the last. */
+static enum gf_status write_slot(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
+                                 struct gf_error *error)
+{
+    int left = 0;
+    enum gf_status status = GF_OK;
+    for (int k = 0; k < ring->outputs; k++) {
+        struct gf_error why = {0};
+        if (!ring->writer[k] || ring->written_status[k]) {
+            left += !ring->writer[k];
+            continue;
+        }
+        ring->written_status[k] = write_to(ring, k, slot, &why);
+        left += !ring->written_status[k];
+        if (!ring->written_status[k])
+            continue;
+        if (status)
+            report_archive(ring->batch->request, error);
+        status = ring->written_status[k];
+        *error = why;
+    }
+    if (status && left) {
+        report_archive(ring->batch->request, error);
+        status = GF_OK;
+    }
+    return status;
+}
+
+/* Writes what is done, in order, until all is written or the run stops. Holds the lock but for the
+ * writing. */
+static enum gf_status write_all(struct gf_archive_ring *ring, struct gf_error *error)
+{
+    struct gf_batch *const batch = ring->batch;
+    struct timespec next = {0};
+    enum gf_status status = GF_OK;
+    pthread_mutex_lock(&batch->lock);
+    while (!status && !batch->stopped && !(ring->read_all && ring->written == ring->read)) {
+        struct gf_archive_slot *const slot = gf_archive_slot_at(ring, ring->written);
+        if (ring->written == ring->read || slot->state != GF_SLOT_DONE) {
+            gf_batch_wait(batch, &next);
+            continue;
+        }
+        if (slot->bytes)
+            gf_batch_report(batch, &slot->item, input_of(ring, slot)->path);
+        pthread_mutex_unlock(&batch->lock);
+        status = write_slot(ring, slot, error);
+        pthread_mutex_lock(&batch->lock);
+        ring->bytes -= slot->held;
+        gf_archive_slot_free(ring, slot);
+        ring->written++;
+        pthread_cond_broadcast(&batch->changed);
+    }
+    batch->stopped |= status != GF_OK;
+    pthread_cond_broadcast(&batch->changed);
+    gf_batch_tick(batch, true);
+    pthread_mutex_unlock(&batch->lock);
+    return status;
+}
+
+/* ---- all together ---- */
+
+static enum gf_status run_threads(struct gf_archive_ring *ring, struct archive_worker *worker,
+                                  int count, struct gf_error *error)
+{
+    struct gf_batch *const batch = ring->batch;
+    int started = 0;
+    pthread_mutex_lock(&batch->lock);
+    while (started < count &&
+           !pthread_create(&worker[started].base.thread, NULL, worker_main, &worker[started]))
+        started++;
+    batch->working = started;
+    batch->stopped |= !started;
+    pthread_mutex_unlock(&batch->lock);
+    const enum gf_status status =
+        started ? write_all(ring, error) : gf_fail(error, GF_ERROR_MEMORY, "cannot start a thread");
+    for (int i = 0; i < started; i++)
+        pthread_join(worker[i].base.thread, NULL);
+    pthread_mutex_lock(&batch->lock);
+    for (size_t i = ring->written; i < ring->read; i++) { /* the run has stopped */
+        struct gf_archive_slot *const slot = gf_archive_slot_at(ring, i);
+        if (slot->state == GF_SLOT_DONE && slot->bytes)
+            gf_batch_report(batch, &slot->item, input_of(ring, slot)->path);
+    }
+    pthread_mutex_unlock(&batch->lock);
+    return status;
+}
+
+enum gf_status gf_archive_work(struct gf_archive_ring *ring, int workers, struct gf_error *error)
+{
+    struct gf_batch *const batch = ring->batch;
+    struct archive_worker *const worker = calloc((size_t)workers, sizeof *worker);
+    enum gf_status status = worker ? GF_OK : gf_fail_memory(error);
+    for (int i = 0; !status && i < workers; i++) {
+        worker[i].ring = ring;
+        status = gf_batch_worker_open(&worker[i].base, batch, i, error);
+    }
+    if (!status)
+        status = run_threads(ring, worker, workers, error);
+    for (int i = 0; worker && i < workers; i++)
+        gf_batch_worker_close(&worker[i].base);
+    free(worker);
+    return status;
+}
+
+#endif
