@@ -107,6 +107,35 @@ printf 'flatten=#f80 # on orange\n' >colour.chain
 run 0 gpufilter -i hidden.pam -o hidden.ppm --chain-file=colour.chain
 [ "$(tail -c 6 hidden.ppm | od -An -tx1 | tr -d ' \n')" = ff8800524544 ] || problem "$(od -c hidden.ppm)"
 
+begin "alpha is laid on white alike in a folder, in a stream, in an archive and with several outputs"
+python3 -c '
+import sys
+sys.stdout.buffer.write(b"P7\nWIDTH 32\nHEIGHT 24\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n"
+    + b"".join(bytes((255 - 3 * y, 7 * x, 90, 8 * x)) for y in range(24) for x in range(32)))' >clear.pam
+mkdir clear
+run 0 gpufilter -i clear.pam -o clear/a.png
+for each in jpg ppm; do
+    run 0 gpufilter -q -i clear.pam -o white.$each flatten=white
+    run 0 gpufilter -q -i clear/a.png -o one.$each
+    same white.$each one.$each
+    run 0 gpufilter -q -i clear -o "laid/{stem}.$each"
+    same white.$each laid/a.$each
+    run 0 sh -c '"$GPUFILTER" -q -i - -o - --format='"$(echo $each | sed 's/jpg/jpeg/; s/ppm/pnm/')"' <clear/a.png >piped'
+    same white.$each piped
+    run 0 gpufilter -q -i clear/a.png -o several.$each -o several.png -o several2.$each ''
+    same white.$each several.$each
+    same white.$each several2.$each
+    run 0 gpufilter -q --compare=several.png clear.pam
+    grep -q '^largest  0' stdout || problem "$(cat stdout)"
+    if gpufilter --version | grep -q '^archives: tar' && command -v tar >/dev/null; then
+        tar cf clear.tar -C clear a.png
+        run 0 gpufilter -q -i clear.tar -o laid.tar --format="$(echo $each | sed 's/jpg/jpeg/; s/ppm/pnm/')" -o "fromtar/{stem}.$each"
+        tar xf laid.tar -O >unpacked
+        same white.$each unpacked
+        same white.$each fromtar/a.$each
+    fi
+done
+
 begin "a profile of colours is not written into a gray picture, and a warning says so"
 { head -c 33 in.png && { printf 'p\000\000' && { head -c 16 /dev/zero && printf 'RGB XYZ ' && head -c 200 /dev/zero; } |
     python3 -c 'import sys, zlib; sys.stdout.buffer.write(zlib.compress(sys.stdin.buffer.read()))'; } | png_chunk iCCP &&

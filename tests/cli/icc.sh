@@ -81,3 +81,32 @@ else
     done
 fi
 finish
+
+begin "a lossy JPEG XL keeps what lies beyond sRGB"
+if ! gpufilter --version | grep -q '^formats:.*JPEG XL' || ! have_lcms; then
+    skip "this build has no JPEG XL, or no Little CMS"
+else
+    # Display P3's own red, green and blue: read as sRGB they would come back as 234 51 35 and the like.
+    python3 -c '
+import sys
+colours = (255, 0, 0), (0, 255, 0), (0, 0, 255), (90, 120, 200)
+sys.stdout.buffer.write(b"P6 64 64 255\n" + b"".join(bytes(colours[x // 32 + 2 * (y // 32)]) for y in range(64) for x in range(64)))' >wide.ppm
+    run 0 gpufilter -i wide.ppm -o wide.png icc=display-p3:from=display-p3
+    profile_of wide.png p3.icc
+    run 0 gpufilter -i wide.png -o wide.jxl --quality=98
+    run 0 gpufilter -i wide.jxl -o back.ppm icc=display-p3
+    run 0 gpufilter --compare=wide.ppm back.ppm
+    [ "$(awk '$1 == "mean" { print ($2 < 2) }' stdout)" = 1 ] || problem "$(cat stdout)"
+    run 0 gpufilter -i wide.jxl -o tagged-back.png
+    grep -qa iCCP tagged-back.png || problem "no profile"
+    run 0 gpufilter -i wide.jxl -o small.png thumbnail=32
+    run 0 gpufilter -i wide.png -o wanted.png thumbnail=32
+    run 0 gpufilter --compare=small.png wanted.png
+    [ "$(awk '$1 == "mean" { print ($2 < 3) }' stdout)" = 1 ] || problem "$(cat stdout)"
+    # A file's profile that libjxl keeps as it is, since it has no name for it.
+    run 0 gpufilter -i wide.ppm -o named.png icc=p3.icc:from=p3.icc
+    run 0 gpufilter -i named.png -o named.jxl --quality=98
+    run 0 gpufilter -i named.jxl -o back.ppm icc=display-p3
+    run 0 gpufilter --compare=wide.ppm back.ppm
+    [ "$(awk '$1 == "mean" { print ($2 < 2) }' stdout)" = 1 ] || problem "$(cat stdout)"
+fi

@@ -14,14 +14,6 @@ struct walk {
     bool in_box, out_of_memory;
 };
 
-void gf_jxl_prefer_srgb(JxlDecoder *decoder, const JxlBasicInfo *info)
-{
-    JxlColorEncoding srgb;
-    gf_jxl.JxlColorEncodingSetToSRGB(&srgb, info->num_color_channels == 1);
-    if (!info->uses_original_profile)
-        (void)gf_jxl.JxlDecoderSetPreferredColorProfile(decoder, &srgb);
-}
-
 static bool is_srgb(const JxlColorEncoding *colour)
 {
     return (colour->color_space == JXL_COLOR_SPACE_GRAY ||
@@ -34,28 +26,17 @@ static bool is_srgb(const JxlColorEncoding *colour)
 static void read_colours(struct walk *walk)
 {
     JxlColorEncoding colour;
-    struct gf_blob icc = {0};
-    gf_jxl_prefer_srgb(walk->decoder, &walk->header->info);
+    struct gf_blob icc;
+    gf_jxl_prefer_own_colours(walk->decoder, &walk->header->info);
     if (gf_jxl.JxlDecoderGetColorAsEncodedProfile(walk->decoder,
                                                   GF_JXL_UNUSED JXL_COLOR_PROFILE_TARGET_DATA,
                                                   &colour) == JXL_DEC_SUCCESS &&
         is_srgb(&colour))
         return;
-    if (gf_jxl.JxlDecoderGetICCProfileSize(walk->decoder,
-                                           GF_JXL_UNUSED JXL_COLOR_PROFILE_TARGET_DATA,
-                                           &icc.size) != JXL_DEC_SUCCESS ||
-        !icc.size || icc.size > GF_METADATA_MAX)
+    if (!gf_jxl_read_icc(walk->decoder, JXL_COLOR_PROFILE_TARGET_DATA, &icc, &walk->out_of_memory))
         return;
-    icc.data = malloc(icc.size);
-    walk->out_of_memory |= !icc.data;
-    if (icc.data && gf_jxl.JxlDecoderGetColorAsICCProfile(
-                        walk->decoder, GF_JXL_UNUSED JXL_COLOR_PROFILE_TARGET_DATA, icc.data,
-                        icc.size) == JXL_DEC_SUCCESS) {
-        free(walk->metadata->icc.data);
-        walk->metadata->icc = icc;
-    } else {
-        free(icc.data);
-    }
+    free(walk->metadata->icc.data);
+    walk->metadata->icc = icc;
 }
 
 /* ---- boxes ---- */

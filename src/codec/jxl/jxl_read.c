@@ -24,7 +24,7 @@ static const char *decode(const struct jxl_source *jxl, JxlDecoder *decoder, uns
     for (;;) {
         switch (gf_jxl.JxlDecoderProcessInput(decoder)) {
         case JXL_DEC_COLOR_ENCODING:
-            gf_jxl_prefer_srgb(decoder, &jxl->header.info);
+            gf_jxl_prefer_own_colours(decoder, &jxl->header.info);
             break;
         case JXL_DEC_NEED_IMAGE_OUT_BUFFER:
             if (gf_jxl.JxlDecoderImageOutBufferSize(decoder, &pixel, &needed) != JXL_DEC_SUCCESS ||
