@@ -47,6 +47,9 @@ static enum gf_status run_by_itself(struct gf_several *several, struct gf_branch
     enum gf_status status = open_source(several, true, &why);
     if (!status)
         status = gf_pipeline_run_parts(pipeline, branch->task, several->source, &why);
+    /* The next output's buffers have other sizes. */
+    if (pipeline->options.memory_bytes && pipeline->buffers.backend)
+        gf_buffer_pool_clear(&pipeline->buffers);
     if (status)
         return gf_group_fail(several, &(struct gf_group){{branch}, 1}, status, &why, error);
     gf_branch_end(several, branch, GF_OK, NULL);
