@@ -14,6 +14,15 @@ picture() # OUTPUT CHAIN
     "$program" --device=cpu --quiet --quality=85 -i "$samples/harbour.png" -o "$folder/$1" "$2"
 }
 
+# The left half of what the first chain makes, beside the right half of what the second does. Both make 168x112.
+halves() # OUTPUT BEFORE AFTER
+{
+    half=$folder/half.png
+    "$program" --device=cpu --quiet -i "$samples/harbour.png" -o "$half" "$detail,$2,crop=w=50%:x=0"
+    picture "$1" "$detail,$3,overlay=$half:northwest,$double"
+    rm "$half"
+}
+
 rm -rf "$folder/gallery"
 mkdir -p "$folder/gallery"
 picture gallery/after.jpg "$repair"
@@ -26,7 +35,7 @@ page=$folder/gallery/README.md
     echo
     echo "A picture for each filter, made by \`make gallery\` from this part of [harbour.png](../harbour.png)."
     echo "The commands stand as \`gpufilter --help FILTER\` gives them; that also explains the parameters. That of thumbnail is"
-    echo "of the whole picture, and flatten's has round corners before."
+    echo "of the whole picture, and flatten's has round corners before. trim and icc have what was before them on their left half, and icc strong colours."
     echo
     echo "![the original](original.jpg)"
     echo
@@ -37,6 +46,11 @@ page=$folder/gallery/README.md
     chain=$("$program" --help "$name" | sed -n "s/^  gpufilter -i in.png -o out.png '\(.*\)'$/\1/p")
     case $name in
     flatten) picture "gallery/$name.jpg" "$detail,round=40,$chain,$double" ;; # corners that have no colour
+    icc) halves "gallery/$name.jpg" saturation=2.5 "saturation=2.5,$chain" ;; # differences show in strong colours
+    trim) # of a picture with borders, enlarged again to the same size
+        bordered='resize=144:96,pad=168:112:colour=orange'
+        halves "gallery/$name.jpg" "$bordered" "$bordered,$chain,resize=168:112"
+        ;;
     thumbnail) picture "gallery/$name.jpg" "$chain" ;;                       # the whole picture
     *) picture "gallery/$name.jpg" "$detail,$chain,$double" ;;
     esac
