@@ -69,6 +69,8 @@ void gf_huffman_lengths(const uint32_t *frequency, int symbols, int longest, uin
     }
     qsort(node, (size_t)leaves, sizeof *node, by_frequency);
     const int count = build_tree(node, leaves);
+    if (count < 1)
+        return; /* nothing occurs */
     depth[count - 1] = 0;
     for (int i = count - 2; i >= 0; i--) {
         const int deep = depth[node[i].parent] + 1;
