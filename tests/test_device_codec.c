@@ -1,7 +1,7 @@
-/* JPEG decoded and encoded on a device. The device is tests/fake_device.h; its decoders and
- * encoders are fakes, too: libjpeg behind cuda/jpeg/decoder.h and encoder.h. The rows of a picture
- * that they take do not cross to the host; a picture that they decline or fail at goes through the
- * CPU's codec. The file is the same, byte by byte. */
+/* JPEG and PNG coded on a device. The device is tests/fake_device.h; its decoders and encoders are
+ * fakes, too: libjpeg behind cuda/jpeg/decoder.h and encoder.h, the CPU's PNG behind
+ * cuda/png/encoder.h. The rows of a picture that they take do not cross to the host; a picture that
+ * they decline or fail at goes through the CPU's codec. The file is the same, byte by byte. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -9,6 +9,7 @@
 
 #include "cuda/jpeg/decoder.h"
 #include "cuda/jpeg/encoder.h"
+#include "cuda/png/encoder.h"
 #include "fake_device.h"
 #include "pipeline/pipeline_state.h"
 #include "temp_folder.h"
@@ -240,22 +241,124 @@ enum gf_status gf_jpeg_encoder_run(struct gf_jpeg_encoder *encoder,
     return GF_OK;
 }
 
-/* The codec of the fake device. */
-static struct gf_jpeg_device *opened;
+/* ---- PNG ---- */
 
-static enum gf_status open_codec(struct gf_backend *backend, struct gf_jpeg_device **codec,
-                                 struct gf_error *error)
+struct gf_png_encoder {
+    pthread_t owner;
+    uint64_t bytes;
+    void *file[64];
+};
+
+enum gf_status gf_png_encoder_create(int device, uint64_t memory_most,
+                                     struct gf_png_encoder **encoder, struct gf_error *error)
+{
+    const enum gf_status status = start(device, error);
+    if (status)
+        return status;
+    *encoder = calloc(1, sizeof **encoder);
+    assert_non_null(*encoder);
+    (*encoder)->owner = pthread_self();
+    (*encoder)->bytes = memory_most;
+    return GF_OK;
+}
+
+static void drop_pngs(struct gf_png_encoder *encoder)
+{
+    for (size_t i = 0; i < sizeof encoder->file / sizeof *encoder->file; i++) {
+        gf_free(encoder->file[i]);
+        encoder->file[i] = NULL;
+    }
+}
+
+void gf_png_encoder_destroy(struct gf_png_encoder *encoder)
+{
+    if (!encoder)
+        return;
+    end(encoder->owner);
+    drop_pngs(encoder);
+    free(encoder);
+}
+
+void gf_png_encoder_expect(struct gf_png_encoder *encoder, int pictures)
+{
+    expect(encoder->owner, pictures);
+}
+
+uint64_t gf_png_encoder_bytes(struct gf_format format)
+{
+    assert_true(format.width > 0 && format.height > 0);
+    return PICTURE_BYTES;
+}
+
+static void write_rows(struct gf_output *output, const struct gf_view *in)
+{
+    struct gf_options options = gf_options_default();
+    struct gf_metadata metadata = {.orientation = 1};
+    struct gf_sink *sink;
+    struct gf_error error = {0};
+    options.threads = 1;
+    assert_ok("rows",
+              gf_sink_open(output, GF_FILE_PNG, in->format, &metadata, &options, &sink, &error),
+              &error);
+    assert_ok("rows", sink->write(sink, in->rows, in->data, in->pitch, &error), &error);
+    assert_ok("rows", sink->finish(sink, &error), &error);
+    sink->close(sink);
+}
+
+/* What stands between the chunks before the pixels and the last one. */
+static void find_chunks(struct gf_png_encode_picture *picture, const unsigned char *file,
+                        size_t size)
+{
+    enum { SIGNATURE = 8, FRAME = 12 };
+    size_t at = SIGNATURE;
+    while (memcmp(file + at + 4, "IDAT", 4))
+        at += FRAME +
+              (size_t)(file[at] << 24 | file[at + 1] << 16 | file[at + 2] << 8 | file[at + 3]);
+    picture->chunks = file + at;
+    picture->size = size - FRAME - at;
+}
+
+enum gf_status gf_png_encoder_run(struct gf_png_encoder *encoder,
+                                  struct gf_png_encode_picture *pictures, int count,
+                                  struct gf_error *error)
+{
+    begin_group(encoder->owner, encoder->bytes, count);
+    drop_pngs(encoder);
+    if (fake.encode_status)
+        return gf_fail(error, fake.encode_status, "fake: encoding fails");
+    for (int i = 0; i < count; i++) {
+        struct gf_output *output;
+        size_t size;
+        assert_ok("PNG", gf_output_open_memory("memory", &output, error), error);
+        write_rows(output, &pictures[i].in);
+        assert_ok("PNG", gf_output_commit(output, error), error);
+        encoder->file[i] = gf_output_take(output, &size);
+        gf_output_close(output);
+        find_chunks(&pictures[i], encoder->file[i], size);
+        pictures[i].encoded = true;
+        pthread_mutex_lock(&fake.lock);
+        fake.encoded++;
+        pthread_mutex_unlock(&fake.lock);
+    }
+    return GF_OK;
+}
+
+/* The coders of the fake device. */
+static struct gf_device_coders *opened;
+
+static enum gf_status open_coders(struct gf_backend *backend, struct gf_device_coders **coders,
+                                  struct gf_error *error)
 {
     (void)backend;
     const enum gf_status status =
-        opened ? GF_OK : gf_jpeg_device_open(0, fake.lent_bytes, &opened, error);
-    *codec = opened;
+        opened ? GF_OK : gf_device_coders_open(0, fake.lent_bytes, &opened, error);
+    *coders = opened;
     return status;
 }
 
-static void close_codec(void)
+static void close_coders(void)
 {
-    gf_jpeg_device_close(opened, fake.lent_bytes);
+    gf_device_coders_close(opened, fake.lent_bytes);
     opened = NULL;
     assert_int_equal(fake.open, 0);
     assert_false(fake.too_much_memory);
@@ -275,6 +378,8 @@ struct trial {
     const char *chain, *input, *output; /* defaults: blur,equalize, in.jpg, out.jpg */
     enum gf_codec codec;
     enum gf_subsampling subsampling;
+    int png_level; /* 0: the usual one */
+    bool png_palette;
     uint64_t memory_bytes, device_bytes;
     bool serial, in_memory;
     /* Results. */
@@ -330,22 +435,30 @@ static enum gf_status run_in_memory(struct gf_pipeline *pipeline, struct trial *
     return GF_OK;
 }
 
+static struct gf_options options_of(const struct trial *trial)
+{
+    struct gf_options options = gf_options_default();
+    options.device = GF_DEVICE_CPU; /* does not start a real one */
+    options.subsampling = trial->subsampling;
+    options.png_level = trial->png_level ? trial->png_level : options.png_level;
+    options.png_palette = trial->png_palette;
+    return options;
+}
+
 static void run_trial(struct trial *trial)
 {
     struct fake_device device;
-    struct gf_options options = gf_options_default();
+    struct gf_options options = options_of(trial);
     trial->chain = trial->chain ? trial->chain : "blur,equalize";
     trial->input = trial->input ? trial->input : "in.jpg";
     trial->output = trial->output ? trial->output : "out.jpg";
-    options.device = GF_DEVICE_CPU; /* does not start a real one */
     options.warn = count_warning;
     options.warn_context = &trial->warnings;
     options.memory_bytes = trial->memory_bytes;
     options.serial = trial->serial;
-    options.subsampling = trial->subsampling;
     struct gf_pipeline *const pipeline = open_cpu(trial->chain, &options);
     fake_open(&device);
-    device.calls.codec = open_codec;
+    device.calls.coders = open_coders;
     device.memory_bytes = trial->device_bytes;
     gf_pipeline_replace_backend(pipeline, &device.base, true);
     gf_pipeline_options(pipeline)->codec = trial->codec;
@@ -358,23 +471,37 @@ static void run_trial(struct trial *trial)
     trial->device_decoded = gf_pipeline_profile(pipeline)->device_decoded;
     trial->device_encoded = gf_pipeline_profile(pipeline)->device_encoded;
     gf_pipeline_close(pipeline);
-    close_codec();
+    close_coders();
     fake_assert_clean(trial->chain, &device);
     trial->runs = device.runs;
     trial->crossed = device.upload_bytes + device.download_bytes;
 }
 
+/* The same by the CPU. */
+static void run_on_cpu(const struct trial *trial, const char *output)
+{
+    const struct gf_options options = options_of(trial);
+    struct gf_error error = {0};
+    struct gf_pipeline *const pipeline = open_cpu(trial->chain, &options);
+    assert_ok(trial->chain,
+              gf_pipeline_run_file(pipeline, in_folder(trial->input), in_folder(output), &error),
+              &error);
+    gf_pipeline_close(pipeline);
+}
+
 static void on_cpu(const char *chain, const char *input, const char *output,
                    enum gf_subsampling subsampling)
 {
-    struct gf_options options = gf_options_default();
-    struct gf_error error = {0};
-    options.device = GF_DEVICE_CPU;
-    options.subsampling = subsampling;
-    struct gf_pipeline *const pipeline = open_cpu(chain, &options);
-    assert_ok(chain, gf_pipeline_run_file(pipeline, in_folder(input), in_folder(output), &error),
-              &error);
-    gf_pipeline_close(pipeline);
+    const struct trial trial = {.chain = chain, .input = input, .subsampling = subsampling};
+    run_on_cpu(&trial, output);
+}
+
+/* The name of the CPU's file in place of that one. */
+static const char *name_on_cpu(const char *name)
+{
+    static char made[20];
+    snprintf(made, sizeof made, "cpu%s", strrchr(name, '.'));
+    return made;
 }
 
 static void assert_same_files(const char *label, const char *a, const char *b)
@@ -394,9 +521,9 @@ static void assert_same_files(const char *label, const char *a, const char *b)
 /* The trial's file is the CPU's. */
 static void assert_same_result(const struct trial *trial)
 {
-    const char *const expected = strstr(trial->output, ".jpg") ? "cpu.jpg" : "cpu.ppm";
+    const char *const expected = name_on_cpu(trial->output);
     assert_ok(trial->chain, trial->status, &trial->error);
-    on_cpu(trial->chain, trial->input, expected, trial->subsampling);
+    run_on_cpu(trial, expected);
     assert_same_files(trial->chain, trial->output, expected);
 }
 
@@ -541,6 +668,61 @@ static void test_gives_way(void **state)
     assert_int_equal(fake.decoded + fake.encoded, 0);
 }
 
+/* A PNG of any format that level 1 writes, without a row that crosses, beside the CPU's codecs. */
+static void test_png(void **state)
+{
+    static const char *const inputs[] = {"in.ppm", "gray.jpg", "in.jpg", "rgba.pam", "wide.ppm"};
+    static const char *const chains[] = {"blur", "grayscale,equalize", "transpose",
+                                         "pad=200:160:colour=transparent,invert"};
+    (void)state;
+    reset_fake();
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
+        for (size_t k = 0; k < sizeof chains / sizeof *chains; k++) {
+            const bool jpeg = strstr(inputs[i], ".jpg");
+            struct trial trial = {
+                .chain = chains[k], .input = inputs[i], .output = "out.png", .serial = k % 2};
+            run_trial(&trial);
+            assert_same_result(&trial);
+            assert_true(trial.device_encoded && trial.device_decoded == jpeg);
+            assert_int_equal(fake.encoded, 1);
+            assert_int_equal(trial.warnings, 0);
+            assert_true(jpeg ? !trial.crossed : trial.crossed > 0);
+        }
+    }
+}
+
+/* What level 1 does not write without a palette is the CPU's, and what fails on the device. */
+static void test_png_gives_way(void **state)
+{
+    (void)state;
+    reset_fake();
+    struct trial trials[] = {{.png_level = 2},
+                             {.png_palette = true, .chain = "posterize=2,blur"},
+                             {.codec = GF_CODEC_CPU},
+                             {.memory_bytes = 64 << 10},
+                             {.chain = "", .input = "in.ppm"}};
+    for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {
+        trials[i].output = "out.png";
+        trials[i].input = "in.ppm";
+        run_trial(&trials[i]);
+        assert_same_result(&trials[i]);
+        assert_false(trials[i].device_encoded);
+        assert_int_equal(fake.encoded, 0);
+    }
+    struct trial converted = {.chain = "", .output = "out.png"};
+    run_trial(&converted);
+    assert_same_result(&converted);
+    assert_true(converted.device_decoded && converted.device_encoded);
+    static const enum gf_status failures[] = {GF_ERROR_DEVICE, GF_ERROR_DEVICE_MEMORY};
+    for (int i = 0; i < 2; i++) {
+        struct trial failing = {.chain = "blur", .output = "out.png"};
+        fake.encode_status = failures[i];
+        run_trial(&failing);
+        assert_done_by_cpu(&failing, failures[i] == GF_ERROR_DEVICE);
+    }
+    reset_fake();
+}
+
 /* The codec's memory: what one picture needs for each of its four threads. */
 static void test_lent_memory(void **state)
 {
@@ -583,7 +765,7 @@ enum { CALLERS = 24, ROUNDS = 20 };
 
 struct caller {
     pthread_t thread;
-    struct gf_jpeg_device *codec;
+    struct gf_device_coders *coders;
     const unsigned char *file;
     size_t size;
     struct gf_image expected;
@@ -607,26 +789,43 @@ static void *call(void *argument)
                                      .pitch = image.pitch,
                                      .format = image.format,
                                      .rows = image.format.height};
-        struct gf_jpeg_scan scan = {0};
-        bool decoded;
-        caller->status = gf_jpeg_device_decode(caller->codec, &header, caller->file, caller->size,
-                                               &view, &decoded, &error);
-        caller->differs |= !decoded || memcmp(image.data, expected->data, picture_bytes(expected));
-        if (!caller->status)
-            caller->status = gf_jpeg_device_encode(caller->codec, &view, &options, &scan, &error);
-        caller->differs |= !scan.size || scan.size > caller->size;
-        gf_jpeg_scan_return(&scan);
+        struct gf_coder_picture decode = {
+            .kind = GF_CODER_JPEG_DECODE,
+            .jpeg_decode = {
+                .header = &header, .data = caller->file, .size = caller->size, .out = view}};
+        caller->status = gf_device_coders_run(caller->coders, &decode, &error);
+        caller->differs |=
+            !decode.done || memcmp(image.data, expected->data, picture_bytes(expected));
+        for (int png = 0; !caller->status && png < 2; png++) {
+            struct gf_coder_picture encode = {.kind =
+                                                  png ? GF_CODER_PNG_ENCODE : GF_CODER_JPEG_ENCODE};
+            if (png)
+                encode.png_encode.in = view;
+            else
+                encode.jpeg_encode = (struct gf_jpeg_encode_picture){
+                    .in = view, .quality = options.quality, .subsampling = GF_SUBSAMPLING_420};
+            caller->status = gf_device_coders_run(caller->coders, &encode, &error);
+            caller->differs |= !encode.done || !encode.size ||
+                               (!png && encode.size > caller->size) ||
+                               (png && memcmp(encode.data + 4, "IDAT", 4));
+            gf_coder_picture_return(&encode);
+        }
     }
     free(image.data);
     return NULL;
 }
 
-static int coders_open(void)
+static void wait_for_coders(int count)
 {
-    pthread_mutex_lock(&fake.lock);
-    const int open = fake.open;
-    pthread_mutex_unlock(&fake.lock);
-    return open;
+    enum { TRIES = 60000 };
+    bool open = false;
+    for (int i = 0; i < TRIES && !open; i++) {
+        pthread_mutex_lock(&fake.lock);
+        open = fake.open >= count;
+        pthread_mutex_unlock(&fake.lock);
+        usleep(open ? 0 : 1000);
+    }
+    assert_true(open);
 }
 
 /* Pictures that wait share a group, and each caller gets its own. */
@@ -649,15 +848,17 @@ static void test_groups(void **state)
     const uint64_t first_bytes = fake.lent_bytes * 5 / 8;
     const uint64_t other_bytes = (fake.lent_bytes - first_bytes) / (CALLERS - 1);
     for (int i = 0; i < CALLERS; i++) {
-        assert_ok("open",
-                  gf_jpeg_device_open(0, i ? other_bytes : first_bytes, &caller[i].codec, &error),
-                  &error);
-        while (coders_open() < 4)
-            usleep(1000);
+        assert_ok(
+            "open",
+            gf_device_coders_open(0, i ? other_bytes : first_bytes, &caller[i].coders, &error),
+            &error);
+        gf_device_coders_prepare(caller[i].coders, GF_CODER_JPEG_DECODE);
+        gf_device_coders_prepare(caller[i].coders, GF_CODER_JPEG_ENCODE);
+        wait_for_coders(4);
         caller[i].file = file[i % 2];
         caller[i].size = size[i % 2];
         caller[i].expected = picture[i % 2];
-        assert_ptr_equal(caller[i].codec, caller[0].codec);
+        assert_ptr_equal(caller[i].coders, caller[0].coders);
     }
     for (int i = 0; i < CALLERS; i++)
         assert_int_equal(pthread_create(&caller[i].thread, NULL, call, &caller[i]), 0);
@@ -667,10 +868,10 @@ static void test_groups(void **state)
         assert_false(caller[i].differs);
     }
     for (int i = 0; i < CALLERS; i++)
-        gf_jpeg_device_close(caller[i].codec, i ? other_bytes : first_bytes);
+        gf_device_coders_close(caller[i].coders, i ? other_bytes : first_bytes);
     assert_int_equal(fake.open, 0);
     assert_int_equal(fake.decoded, CALLERS * ROUNDS);
-    assert_int_equal(fake.encoded, CALLERS * ROUNDS);
+    assert_int_equal(fake.encoded, 2 * CALLERS * ROUNDS);
     assert_in_range(fake.largest_group, 2, 10);
     assert_int_equal(fake.expected, CALLERS);
     assert_false(fake.too_much_memory);
@@ -698,9 +899,9 @@ static enum gf_status choose_name(void *context, int number, enum gf_file_format
 /* They have the picture that the device decoded, which does not leave it but to be written. */
 static void run_several(const char *input, bool serial, uint64_t device_bytes, size_t *crossed)
 {
-    static const char *const chains[] = {"", "blur", "blur,sobel", "equalize"};
-    static const char *const names[] = {"s0.jpg", "s1.jpg", "s2.ppm", "s3.jpg"};
-    enum { OUTPUTS = 4 };
+    static const char *const chains[] = {"", "blur", "blur,sobel", "equalize", "blur,invert"};
+    static const char *const names[] = {"s0.jpg", "s1.jpg", "s2.ppm", "s3.jpg", "s4.png"};
+    enum { OUTPUTS = 5 };
     struct gf_pipeline_output output[OUTPUTS];
     struct gf_destination destination[OUTPUTS];
     char path[OUTPUTS][400];
@@ -717,7 +918,7 @@ static void run_several(const char *input, bool serial, uint64_t device_bytes, s
     }
     assert_ok(input, gf_pipeline_open_outputs(output, OUTPUTS, &pipeline, &error), &error);
     fake_open(&device);
-    device.calls.codec = open_codec;
+    device.calls.coders = open_coders;
     device.memory_bytes = device_bytes;
     gf_pipeline_replace_backend(pipeline, &device.base, true);
     gf_pipeline_options(pipeline)->device = GF_DEVICE_AUTO;
@@ -725,11 +926,11 @@ static void run_several(const char *input, bool serial, uint64_t device_bytes, s
     assert_ok(input, gf_pipeline_run_outputs(pipeline, in_folder(input), destination, &error),
               &error);
     gf_pipeline_close(pipeline);
-    close_codec();
+    close_coders();
     fake_assert_clean(input, &device);
     *crossed = device.upload_bytes + device.download_bytes;
     for (int i = 0; i < OUTPUTS; i++) {
-        const char *const expected = strstr(names[i], ".jpg") ? "cpu.jpg" : "cpu.ppm";
+        const char *const expected = name_on_cpu(names[i]);
         on_cpu(chains[i], input, expected, GF_SUBSAMPLING_420);
         assert_same_files(chains[i], names[i], expected);
     }
@@ -743,11 +944,11 @@ static void test_several_outputs(void **state)
         size_t crossed;
         run_several("in.jpg", serial, 0, &crossed);
         assert_int_equal(fake.decoded, 1);
-        assert_int_equal(fake.encoded, 3);
+        assert_int_equal(fake.encoded, 4);
         assert_int_equal(crossed, BYTES); /* the one that the CPU writes */
         run_several("in.ppm", serial, 0, &crossed);
         assert_int_equal(fake.decoded, 0);
-        assert_int_equal(fake.encoded, 3);
+        assert_int_equal(fake.encoded, 4);
         assert_int_equal(crossed, 2 * BYTES);
         run_several("in.jpg", serial, 3 * BYTES, &crossed);
         run_several("in.jpg", serial, 2 * BYTES, &crossed);
@@ -760,6 +961,14 @@ static int make_pictures(void **state)
     assert_int_equal(make_folder(state), 0);
     write_ppm(in_folder("in.ppm"), &picture, picture_bytes(&picture));
     picture_free(&picture);
+    on_cpu("pad=170:130:colour=transparent", "in.ppm", "rgba.pam", GF_SUBSAMPLING_420);
+    picture = picture_random(format_of(150, 110, 3, 16), 0, 6);
+    FILE *const file = fopen(in_folder("wide.ppm"), "wb");
+    assert_true(file && fprintf(file, "P6\n150 110\n65535\n") > 0);
+    assert_int_equal(fwrite(picture.data, 1, picture_bytes(&picture), file),
+                     picture_bytes(&picture));
+    assert_int_equal(fclose(file), 0);
+    picture_free(&picture);
     on_cpu("blur=3", "in.ppm", "in.jpg", GF_SUBSAMPLING_420);
     on_cpu("blur=3,grayscale", "in.ppm", "gray.jpg", GF_SUBSAMPLING_420);
     return 0;
@@ -768,11 +977,18 @@ static int make_pictures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_crosses), cmocka_unit_test(test_several_outputs),
-        cmocka_unit_test(test_one_end),         cmocka_unit_test(test_conversion),
-        cmocka_unit_test(test_gives_way),       cmocka_unit_test(test_little_memory),
-        cmocka_unit_test(test_lent_memory),     cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_in_memory),       cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_nothing_crosses),
+        cmocka_unit_test(test_several_outputs),
+        cmocka_unit_test(test_one_end),
+        cmocka_unit_test(test_conversion),
+        cmocka_unit_test(test_gives_way),
+        cmocka_unit_test(test_little_memory),
+        cmocka_unit_test(test_lent_memory),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_in_memory),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_png),
+        cmocka_unit_test(test_png_gives_way),
     };
     return cmocka_run_group_tests_name("device_codec", tests, make_pictures, remove_folder);
 }

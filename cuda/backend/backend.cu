@@ -14,8 +14,8 @@
 #include "chain/variants.h"
 #include "cuda/backend/probe.cuh"
 #include "cuda/common/check.cuh"
+#include "engine/device_coders.h"
 #include "engine/device_start.h"
-#include "engine/jpeg_device.h"
 
 /* ---- start ---- */
 
@@ -47,7 +47,7 @@ static enum gf_status cuda_ready(struct gf_backend *backend, struct gf_error *er
 static void cuda_close(struct gf_backend *backend)
 {
     struct cuda_backend *const cuda = backend_of(backend);
-    gf_jpeg_device_close(cuda->codec, cuda->codec_bytes);
+    gf_device_coders_close(cuda->coders, cuda->coder_bytes);
     if (cuda_ready(backend, NULL) == GF_OK) {
         gf_cuda_drop_pictures(cuda);
         for (int i = 0; i < BLOCKS_KEPT; i++)
@@ -242,19 +242,19 @@ static void cuda_give_back(struct gf_backend *backend)
     sem_post(&turns[backend_of(backend)->options.device]);
 }
 
-/* Half of the budget is the codec's from the first JPEG on. */
-static enum gf_status cuda_codec(struct gf_backend *backend, struct gf_jpeg_device **codec,
-                                 struct gf_error *error)
+/* Half of the budget is the coders' from the first picture on that they take. */
+static enum gf_status cuda_coders(struct gf_backend *backend, struct gf_device_coders **coders,
+                                  struct gf_error *error)
 {
     struct cuda_backend *const cuda = backend_of(backend);
     enum gf_status status = GF_OK;
-    if (!cuda->codec) {
-        cuda->codec_bytes = cuda->options.budget / 2;
-        status = gf_jpeg_device_open(cuda->options.device, cuda->codec_bytes, &cuda->codec, error);
+    if (!cuda->coders) {
+        cuda->coder_bytes = cuda->options.budget / 2;
+        status = gf_device_coders_open(cuda->options.device, cuda->coder_bytes, &cuda->coders, error);
         if (!status)
-            cuda->options.budget -= cuda->codec_bytes;
+            cuda->options.budget -= cuda->coder_bytes;
     }
-    *codec = cuda->codec;
+    *coders = cuda->coders;
     return status;
 }
 
@@ -326,7 +326,7 @@ static struct gf_backend_calls make_calls(void)
     calls.wait = gf_cuda_wait;
     calls.acquire = cuda_acquire;
     calls.give_back = cuda_give_back;
-    calls.codec = cuda_codec;
+    calls.coders = cuda_coders;
     calls.measure = cuda_measure;
     calls.inspect = gf_cuda_inspect;
     calls.time = gf_cuda_time;

@@ -47,8 +47,8 @@ struct cuda_backend {
     struct statistic statistic;
     struct device_picture **held; /* second pictures that it uses, guarded by their own lock */
     int held_count;
-    struct gf_jpeg_device *codec; /* NULL until it is asked for */
-    uint64_t codec_bytes;         /* of the budget, lent to the codec */
+    struct gf_device_coders *coders; /* NULL until it is asked for */
+    uint64_t coder_bytes;         /* of the budget, lent to the coders */
 };
 
 struct mark {

@@ -31,13 +31,13 @@ void gf_cuda_lane_close(struct gf_lane *lane)
     free(cuda);
 }
 
-/* A filter's kernels come before those of the JPEG codec, which fill the device for longer. Where
+/* A filter's kernels come before those of the coders, which fill the device for longer. Where
  * pictures do not come side by side there is nothing to be preferred, and a connection to the device
  * is saved: those of streams with a priority are others than those that the context has. */
 static cudaError_t create_stream(const struct cuda_backend *cuda, cudaStream_t *stream)
 {
     int lowest = 0, highest = 0;
-    if (!cuda->codec || !gf_cuda_device_is_shared(cuda->options.device))
+    if (!cuda->coders || !gf_cuda_device_is_shared(cuda->options.device))
         return cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking);
     const cudaError_t code = cudaDeviceGetStreamPriorityRange(&lowest, &highest);
     return code == cudaSuccess

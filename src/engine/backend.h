@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 struct gf_backend;
-struct gf_jpeg_device;
+struct gf_device_coders;
 
 struct gf_lane {
     struct gf_backend *backend;
@@ -108,9 +108,9 @@ struct gf_backend_calls {
     void (*mark)(struct gf_lane *, enum gf_span_kind, int stage, size_t bytes);
     enum gf_status (*wait)(struct gf_lane *, struct gf_error *);
 
-    /* The device's JPEG codec, which takes a part of the backend's budget; NULL: it has none. The
-     * device need not have started. */
-    enum gf_status (*codec)(struct gf_backend *, struct gf_jpeg_device **, struct gf_error *);
+    /* The device's coders of JPEG and PNG, which take a part of the backend's budget; NULL: it has
+     * none. The device need not have started. */
+    enum gf_status (*coders)(struct gf_backend *, struct gf_device_coders **, struct gf_error *);
 
     /* Measures the peaks of the profile, in bytes a second. */
     void (*measure)(struct gf_backend *, struct gf_profile *);

@@ -1,7 +1,9 @@
 #include "engine/device_codec.h"
 
 #include "base/fail.h"
-#include "codec/jpeg/jpeg.h"
+#include "codec/common/checks.h"
+#include "codec/formats.h"
+#include "codec/png/png_pack.h"
 #include "engine/bands.h"
 
 static bool suits(const struct gf_jpeg_header *header, struct gf_format format)
@@ -47,7 +49,7 @@ enum gf_status gf_device_file_read(struct gf_input *input, struct gf_format form
     return GF_OK;
 }
 
-enum gf_status gf_device_file_decode(struct gf_jpeg_device *codec, struct gf_device_file *file,
+enum gf_status gf_device_file_decode(struct gf_device_coders *coders, struct gf_device_file *file,
                                      struct gf_format format, struct gf_buffer_pool *buffers,
                                      struct gf_image *image, struct gf_error *error)
 {
@@ -56,10 +58,14 @@ enum gf_status gf_device_file_decode(struct gf_jpeg_device *codec, struct gf_dev
     *image = (struct gf_image){.format = format, .pitch = gf_band_pitch(buffers->backend, format)};
     image->data = gf_buffer_pool_take(buffers, image->pitch * (size_t)format.height);
     if (image->data) {
-        const struct gf_view view = view_of(image);
+        struct gf_coder_picture picture = {.kind = GF_CODER_JPEG_DECODE,
+                                           .jpeg_decode = {.header = &file->header,
+                                                           .data = file->data,
+                                                           .size = file->size,
+                                                           .out = view_of(image)}};
         gf_buffer_pool_pin(buffers, file->data);
-        status = gf_jpeg_device_decode(codec, &file->header, file->data, file->size, &view,
-                                       &decoded, error);
+        status = gf_device_coders_run(coders, &picture, error);
+        decoded = picture.done;
     }
     gf_buffer_pool_return(buffers, file->data);
     file->data = NULL;
@@ -70,23 +76,88 @@ enum gf_status gf_device_file_decode(struct gf_jpeg_device *codec, struct gf_dev
     return status;
 }
 
+/* ---- encoding ---- */
+
+static bool encodes_jpeg(struct gf_format format, const struct gf_options *options)
+{
+    return format.bits == 8 && (format.channels == 1 || format.channels == 3) &&
+           !options->progressive && !options->optimize;
+}
+
+/* A picture that is to have a palette is written by the CPU. */
+static bool encodes_png(struct gf_format format, const struct gf_options *options)
+{
+    return options->png_level == GF_PNG_FAST_LEVEL && !(options->png_palette && format.bits == 8);
+}
+
+static void ask_for_jpeg(struct gf_coder_picture *picture, const struct gf_view *in,
+                         const struct gf_options *options)
+{
+    picture->jpeg_encode = (struct gf_jpeg_encode_picture){
+        .in = *in, .quality = options->quality, .subsampling = gf_subsampling_of(options)};
+}
+
+static void ask_for_png(struct gf_coder_picture *picture, const struct gf_view *in,
+                        const struct gf_options *options)
+{
+    (void)options;
+    picture->png_encode = (struct gf_png_encode_picture){.in = *in};
+}
+
+/* The formats that the device encodes. */
+static const struct encoder {
+    enum gf_file_format file_format;
+    enum gf_coder_kind kind;
+    bool lossless; /* files may be as large as their pixels */
+    bool (*encodes)(struct gf_format format, const struct gf_options *options);
+    void (*ask)(struct gf_coder_picture *picture, const struct gf_view *in,
+                const struct gf_options *options);
+} encoders[] = {{GF_FILE_JPEG, GF_CODER_JPEG_ENCODE, false, encodes_jpeg, ask_for_jpeg},
+                {GF_FILE_PNG, GF_CODER_PNG_ENCODE, true, encodes_png, ask_for_png}};
+
+static const struct encoder *encoder_of(enum gf_file_format file_format)
+{
+    for (size_t i = 0; i < sizeof encoders / sizeof *encoders; i++) {
+        if (encoders[i].file_format == file_format)
+            return &encoders[i];
+    }
+    return NULL;
+}
+
 bool gf_device_encodes(enum gf_file_format file_format, struct gf_format format,
                        const struct gf_options *options)
 {
-    return file_format == GF_FILE_JPEG && format.bits == 8 &&
-           (format.channels == 1 || format.channels == 3) && !options->progressive &&
-           !options->optimize;
+    const struct encoder *const encoder = encoder_of(file_format);
+    return encoder && encoder->encodes(format, options);
 }
 
-enum gf_status gf_device_encode(struct gf_jpeg_device *codec, const struct gf_image *image,
-                                struct gf_sink *sink, const struct gf_options *options,
-                                struct gf_error *error)
+uint64_t gf_device_encoded_bytes(enum gf_file_format file_format, struct gf_format format)
 {
+    const struct encoder *const encoder = encoder_of(file_format);
+    return encoder && encoder->lossless ? (uint64_t)gf_row_bytes(format) * (uint64_t)format.height
+                                        : 0;
+}
+
+void gf_device_encoder_prepare(struct gf_device_coders *coders, enum gf_file_format file_format)
+{
+    gf_device_coders_prepare(coders, encoder_of(file_format)->kind);
+}
+
+enum gf_status gf_device_encode(struct gf_device_coders *coders, enum gf_file_format file_format,
+                                const struct gf_image *image, struct gf_sink *sink,
+                                const struct gf_options *options, struct gf_error *error)
+{
+    const struct encoder *const encoder = encoder_of(file_format);
     const struct gf_view view = view_of(image);
-    struct gf_jpeg_scan scan;
-    enum gf_status status = gf_jpeg_device_encode(codec, &view, options, &scan, error);
+    struct gf_coder_picture picture = {.kind = encoder->kind};
+    encoder->ask(&picture, &view, options);
+    enum gf_status status = gf_device_coders_run(coders, &picture, error);
+    if (!status && !picture.done)
+        status =
+            gf_fail(error, GF_ERROR_DEVICE_MEMORY, "out of memory to encode a %s of %dx%d",
+                    gf_file_type(file_format)->name, image->format.width, image->format.height);
     if (!status)
-        status = gf_jpeg_sink_splice(sink, scan.data, scan.size, error);
-    gf_jpeg_scan_return(&scan);
+        status = sink->splice(sink, picture.data, picture.size, error);
+    gf_coder_picture_return(&picture);
     return status;
 }

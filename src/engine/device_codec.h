@@ -1,4 +1,4 @@
-/* Decodes and encodes JPEGs on the device, so that their rows never lie in host memory. What the
+/* Decodes and encodes pictures on the device, so that their rows never lie in host memory. What the
  * device does not take goes through the codecs of codec.h, with the same result. */
 #ifndef GF_ENGINE_DEVICE_CODEC_H
 #define GF_ENGINE_DEVICE_CODEC_H
@@ -7,7 +7,8 @@
 #include "codec/common/source.h"
 #include "codec/io/input.h"
 #include "engine/buffer_pool.h"
-#include "engine/jpeg_device.h"
+#include "codec/jpeg/jpeg_header.h"
+#include "engine/device_coders.h"
 
 /* A JPEG file in host memory of the pool, for the device to decode. */
 struct gf_device_file {
@@ -23,17 +24,22 @@ enum gf_status gf_device_file_read(struct gf_input *input, struct gf_format form
                                    struct gf_device_file *file, struct gf_error *error) GF_CHECKED;
 /* Decodes the file, which is returned to the pool, into device memory of the pool, which the caller
  * returns. image->data is NULL where libjpeg-turbo must decode it. */
-enum gf_status gf_device_file_decode(struct gf_jpeg_device *codec, struct gf_device_file *file,
+enum gf_status gf_device_file_decode(struct gf_device_coders *coders, struct gf_device_file *file,
                                      struct gf_format format, struct gf_buffer_pool *buffers,
                                      struct gf_image *image, struct gf_error *error) GF_CHECKED;
 
-/* Whether the device encodes a result of that format. */
+/* Whether the device encodes a result of that format, unless the sink takes rows only. */
 bool gf_device_encodes(enum gf_file_format file_format, struct gf_format format,
                        const struct gf_options *options);
+/* The bytes of host memory that the encoded result may take; 0: few. */
+uint64_t gf_device_encoded_bytes(enum gf_file_format file_format, struct gf_format format);
+/* Such a result is about to come: what encodes it is created meanwhile. */
+void gf_device_encoder_prepare(struct gf_device_coders *coders, enum gf_file_format file_format);
 /* Encodes the image, which lies in device memory, and hands the file to the sink, which finishes
  * it. */
-enum gf_status gf_device_encode(struct gf_jpeg_device *codec, const struct gf_image *image,
-                                struct gf_sink *sink, const struct gf_options *options,
+enum gf_status gf_device_encode(struct gf_device_coders *coders, enum gf_file_format file_format,
+                                const struct gf_image *image, struct gf_sink *sink,
+                                const struct gf_options *options,
                                 struct gf_error *error) GF_CHECKED;
 
 #endif

@@ -1,11 +1,11 @@
-/* Pictures that the GPU's codec decodes and encodes in device memory. */
+/* Pictures that the GPU's coders decode and encode in device memory. */
 #include "pipeline/pipeline_state.h"
 
 #include "codec/common/source.h"
 #include "engine/bands.h"
 
-/* The largest file that is decoded on the device: the budget of host memory has to hold the file
- * and the encoded result, which may be as large. */
+/* The largest file that is decoded or encoded on the device: the budget of host memory has to hold
+ * the input's file and the encoded result, which may be as large. */
 static uint64_t file_bytes_most(const struct gf_pipeline *pipeline)
 {
     return gf_pipeline_resolved(pipeline).memory_bytes / 2;
@@ -16,26 +16,30 @@ static size_t samples_of(struct gf_format format)
     return gf_row_bytes(format) * (size_t)format.height;
 }
 
-static enum gf_status decode_on_device(struct gf_pipeline *pipeline, struct gf_jpeg_device *codec,
-                                       struct gf_device_file *file, struct gf_format format,
-                                       struct gf_image *image, struct gf_error *error)
+static enum gf_status decode_on_device(struct gf_pipeline *pipeline,
+                                       struct gf_device_coders *coders, struct gf_device_file *file,
+                                       struct gf_format format, struct gf_image *image,
+                                       struct gf_error *error)
 {
     const double begin_s = gf_now();
     const enum gf_status status =
-        gf_device_file_decode(codec, file, format, &pipeline->buffers, image, error);
+        gf_device_file_decode(coders, file, format, &pipeline->buffers, image, error);
     if (!status && image->data)
         gf_spans_add(&pipeline->spans, GF_SPAN_DECODE, -1, -1, begin_s, gf_now(),
                      samples_of(format));
     return status;
 }
 
-enum gf_status gf_pipeline_encode_on_device(struct gf_pipeline *pipeline, struct gf_sink *sink,
+enum gf_status gf_pipeline_encode_on_device(struct gf_pipeline *pipeline,
+                                            const struct gf_picture_task *task,
+                                            struct gf_sink *sink,
                                             const struct gf_device_images *device_images,
                                             struct gf_error *error)
 {
     const double begin_s = gf_now();
-    const enum gf_status status = gf_device_encode(device_images->codec, &device_images->out, sink,
-                                                   &pipeline->options, error);
+    const enum gf_status status =
+        gf_device_encode(device_images->coders, task->file_format, &device_images->out, sink,
+                         &pipeline->options, error);
     gf_spans_add(&pipeline->spans, GF_SPAN_ENCODE, -1, -1, begin_s, gf_now(),
                  samples_of(device_images->out.format));
     return status;
@@ -48,7 +52,7 @@ static enum gf_status take_images(struct gf_pipeline *pipeline, struct gf_device
 {
     enum gf_status status = GF_OK;
     if (file->data)
-        status = decode_on_device(pipeline, images->codec, file, plan->in, &images->in, error);
+        status = decode_on_device(pipeline, images->coders, file, plan->in, &images->in, error);
     if (status || !encodes)
         return status;
     if (!plan->stage_count) {
@@ -62,21 +66,22 @@ static enum gf_status take_images(struct gf_pipeline *pipeline, struct gf_device
     return GF_OK;
 }
 
-enum gf_status gf_pipeline_take_device_images(struct gf_pipeline *pipeline,
-                                              const struct gf_picture_task *task,
-                                              const struct gf_plan *plan,
-                                              struct gf_device_images *device_images,
-                                              struct gf_error *error)
+enum gf_status
+gf_pipeline_take_device_images(struct gf_pipeline *pipeline, const struct gf_picture_task *task,
+                               const struct gf_plan *plan, const struct gf_sink *sink,
+                               struct gf_device_images *device_images, struct gf_error *error)
 {
     const struct gf_backend_calls *const calls = pipeline->backend->calls;
-    const bool encodes = gf_device_encodes(task->file_format, plan->out, &pipeline->options);
+    const uint64_t encoded = gf_device_encoded_bytes(task->file_format, plan->out);
+    const bool encodes = sink && sink->splice && encoded <= file_bytes_most(pipeline) &&
+                         gf_device_encodes(task->file_format, plan->out, &pipeline->options);
     struct gf_device_file file = {.data = NULL};
     enum gf_status status = GF_OK;
-    *device_images = (struct gf_device_images){0};
+    *device_images = (struct gf_device_images){.encoded_bytes = encoded};
     pipeline->device_codec_used = false;
     if (task->in_on_device)
         device_images->in = *task->image_in;
-    if (!calls->codec || pipeline->options.codec == GF_CODEC_CPU || !task->input ||
+    if (!calls->coders || pipeline->options.codec == GF_CODEC_CPU || !task->input ||
         pipeline->no_device_codec || (!plan->stage_count && !encodes && !task->out_on_device))
         return GF_OK;
     if (task->own_format == GF_FILE_JPEG && task->reduction < 2 && !task->image_in)
@@ -86,8 +91,10 @@ enum gf_status gf_pipeline_take_device_images(struct gf_pipeline *pipeline,
         return status; /* before the device's start is waited for */
     status = calls->ready(pipeline->backend, error);
     if (!status)
-        status = calls->codec(pipeline->backend, &device_images->codec, error);
+        status = calls->coders(pipeline->backend, &device_images->coders, error);
     pipeline->device_codec_used = !status;
+    if (!status && encodes)
+        gf_device_encoder_prepare(device_images->coders, task->file_format);
     if (!status)
         status = take_images(pipeline, &file, plan, encodes, device_images, error);
     gf_buffer_pool_return(&pipeline->buffers, file.data);

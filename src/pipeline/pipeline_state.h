@@ -168,25 +168,29 @@ void gf_pipeline_describe_files(struct gf_pipeline *pipeline, const struct gf_pi
 void gf_pipeline_begin_profile(struct gf_pipeline *pipeline);
 void gf_pipeline_end_profile(struct gf_pipeline *pipeline);
 
-/* The input and the result, where the GPU's codec decodes or encodes them in device memory; data is
- * NULL where it does not. */
+/* The input and the result, where the GPU's coders decode or encode them in device memory; data is
+ * NULL where they do not. */
 struct gf_device_images {
-    struct gf_jpeg_device *codec;
+    struct gf_device_coders *coders;
     struct gf_image in, out;
+    uint64_t encoded_bytes; /* of host memory that the encoded result may take; 0: few */
 };
 
-/* Decodes the input on the device if the codec can, and allocates the result there if the codec can
- * encode it. Without stages both are the same image. */
+/* Decodes the input on the device if its coders can, and allocates the result there if they can
+ * encode it for the sink. Without stages both are the same image. */
 enum gf_status gf_pipeline_take_device_images(struct gf_pipeline *pipeline,
                                               const struct gf_picture_task *task,
                                               const struct gf_plan *plan,
+                                              const struct gf_sink *sink,
                                               struct gf_device_images *device_images,
                                               struct gf_error *error) GF_CHECKED;
 /* Returns them, but for the task's own. */
 void gf_pipeline_drop_device_images(struct gf_pipeline *pipeline,
                                     const struct gf_picture_task *task,
                                     const struct gf_device_images *device_images);
-enum gf_status gf_pipeline_encode_on_device(struct gf_pipeline *pipeline, struct gf_sink *sink,
+enum gf_status gf_pipeline_encode_on_device(struct gf_pipeline *pipeline,
+                                            const struct gf_picture_task *task,
+                                            struct gf_sink *sink,
                                             const struct gf_device_images *device_images,
                                             struct gf_error *error) GF_CHECKED;
 

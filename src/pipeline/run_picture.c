@@ -83,9 +83,10 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
         gf_buffer_pool_open(&pipeline->buffers, pipeline->backend);
     struct gf_device_images device_images;
     enum gf_status status =
-        gf_pipeline_take_device_images(pipeline, task, plan, &device_images, error);
+        gf_pipeline_take_device_images(pipeline, task, plan, sink, &device_images, error);
     struct gf_options options = gf_pipeline_resolved(pipeline);
-    const uint64_t taken = task->codec_bytes + task->second_bytes;
+    const uint64_t encoded = device_images.out.data ? device_images.encoded_bytes : 0,
+                   taken = task->codec_bytes + task->second_bytes + encoded;
     if (pipeline->options.memory_bytes)
         options.memory_bytes -= taken < options.memory_bytes / 2 ? taken : options.memory_bytes / 2;
     /* A serial run waits for the device after each band, so that large bands are best. */
@@ -122,7 +123,7 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
             pipeline->spans.item[i].stage += pipeline->stages_done;
     }
     if (!status && device_images.out.data)
-        status = gf_pipeline_encode_on_device(pipeline, sink, &device_images, error);
+        status = gf_pipeline_encode_on_device(pipeline, task, sink, &device_images, error);
     if (!task->in_on_device)
         pipeline->profile.device_decoded = device_images.in.data;
     pipeline->profile.device_encoded = device_images.out.data;

@@ -53,7 +53,8 @@ gf_whole_sink_open(struct gf_output *output, struct gf_format format, struct gf_
     struct gf_whole_sink *const opened = calloc(1, sizeof *opened);
     if (!opened)
         return gf_fail_memory(error);
-    opened->base = (struct gf_sink){whole_write, whole_finish, whole_close};
+    opened->base =
+        (struct gf_sink){.write = whole_write, .finish = whole_finish, .close = whole_close};
     opened->output = output;
     opened->options = *options;
     opened->rows = format;

@@ -1,5 +1,4 @@
-/* JPEG files, read and written by libjpeg-turbo. Only codec.c opens them, and the pipeline where
- * the GPU encodes. */
+/* JPEG files, read and written by libjpeg-turbo. Only codec.c opens them. */
 #ifndef GF_CODEC_JPEG_JPEG_H
 #define GF_CODEC_JPEG_JPEG_H
 
@@ -20,9 +19,5 @@ enum gf_status gf_jpeg_sink_open(struct gf_output *output, struct gf_format form
                                  const struct gf_metadata *metadata,
                                  const struct gf_options *options, int strip_rows,
                                  struct gf_sink **sink, struct gf_error *error) GF_CHECKED;
-/* Writes the entropy-coded bytes of all rows, which were encoded elsewhere, instead of rows.
- * Finishes the file. */
-enum gf_status gf_jpeg_sink_splice(struct gf_sink *sink, const unsigned char *scan, size_t size,
-                                   struct gf_error *error) GF_CHECKED;
 
 #endif

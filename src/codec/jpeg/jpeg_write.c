@@ -262,6 +262,20 @@ static enum gf_status jpeg_finish(struct gf_sink *base, struct gf_error *error)
                                : attempt(sink, finish, error);
 }
 
+/* The coded bytes are those between the headers and the end marker. */
+static enum gf_status jpeg_splice(struct gf_sink *base, const unsigned char *coded, size_t size,
+                                  struct gf_error *error)
+{
+    static const unsigned char end[] = {0xff, JPEG_EOI};
+    struct jpeg_sink *const sink = (struct jpeg_sink *)base;
+    enum gf_status status = attempt(sink, write_headers, error);
+    if (!status)
+        status = gf_output_write(sink->output, coded, size, error);
+    if (!status)
+        status = gf_output_write(sink->output, end, sizeof end, error);
+    return status;
+}
+
 static void jpeg_close(struct gf_sink *base)
 {
     struct jpeg_sink *const sink = (struct jpeg_sink *)base;
@@ -309,7 +323,7 @@ enum gf_status gf_jpeg_sink_open(struct gf_output *output, struct gf_format form
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     memset(opened, 0, offsetof(struct jpeg_sink, buffer));
     gf_jpeg_share_writing(1);
-    opened->base = (struct gf_sink){jpeg_write, jpeg_finish, jpeg_close};
+    opened->base = (struct gf_sink){jpeg_write, jpeg_finish, jpeg_close, jpeg_splice};
     opened->output = output;
     opened->format = format;
     opened->options = *options;
@@ -336,17 +350,4 @@ enum gf_status gf_jpeg_sink_open(struct gf_output *output, struct gf_format form
         gf_warn(options, "%s: JPEG has no alpha channel: it is left out", name);
     *sink = &opened->base;
     return GF_OK;
-}
-
-enum gf_status gf_jpeg_sink_splice(struct gf_sink *base, const unsigned char *scan, size_t size,
-                                   struct gf_error *error)
-{
-    static const unsigned char end[] = {0xff, JPEG_EOI};
-    struct jpeg_sink *const sink = (struct jpeg_sink *)base;
-    enum gf_status status = attempt(sink, write_headers, error);
-    if (!status)
-        status = gf_output_write(sink->output, scan, size, error);
-    if (!status)
-        status = gf_output_write(sink->output, end, sizeof end, error);
-    return status;
 }

@@ -252,7 +252,8 @@ enum gf_status gf_png_palette_sink_open(struct gf_output *output, struct gf_form
     struct palette_sink *const opened = calloc(1, sizeof *opened);
     if (!opened)
         return gf_fail_memory(error);
-    opened->base = (struct gf_sink){palette_write, palette_finish, palette_close};
+    opened->base =
+        (struct gf_sink){.write = palette_write, .finish = palette_finish, .close = palette_close};
     opened->output = output;
     opened->options = *options;
     opened->format = format;

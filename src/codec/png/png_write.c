@@ -15,7 +15,9 @@
 struct png_sink {
     struct gf_sink base;
     struct gf_output *output;
-    struct gf_png_stripes *stripes;
+    struct gf_format format;
+    struct gf_options options;
+    struct gf_png_stripes *stripes; /* NULL until the first row: a device may code them all */
 };
 
 /* ---- the sink ---- */
@@ -23,13 +25,27 @@ struct png_sink {
 static enum gf_status png_write(struct gf_sink *base, int rows, const unsigned char *src,
                                 size_t pitch, struct gf_error *error)
 {
-    return gf_png_stripes_write(((struct png_sink *)base)->stripes, rows, src, pitch, error);
+    struct png_sink *const sink = (struct png_sink *)base;
+    enum gf_status status = GF_OK;
+    if (!sink->stripes)
+        status = gf_png_stripes_open(sink->output, sink->format, false, &sink->options,
+                                     &sink->stripes, error);
+    return status ? status : gf_png_stripes_write(sink->stripes, rows, src, pitch, error);
 }
 
 static enum gf_status png_finish(struct gf_sink *base, struct gf_error *error)
 {
     struct png_sink *const sink = (struct png_sink *)base;
     const enum gf_status status = gf_png_stripes_finish(sink->stripes, error);
+    return status ? status : gf_png_chunk_write(sink->output, "IEND", NULL, 0, error);
+}
+
+/* The coded bytes are whole IDAT chunks. */
+static enum gf_status png_splice(struct gf_sink *base, const unsigned char *coded, size_t size,
+                                 struct gf_error *error)
+{
+    struct png_sink *const sink = (struct png_sink *)base;
+    const enum gf_status status = gf_output_write(sink->output, coded, size, error);
     return status ? status : gf_png_chunk_write(sink->output, "IEND", NULL, 0, error);
 }
 
@@ -60,14 +76,14 @@ enum gf_status gf_png_sink_open(struct gf_output *output, struct gf_format forma
     struct png_sink *const opened = calloc(1, sizeof *opened);
     if (!opened)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    opened->base = (struct gf_sink){png_write, png_finish, png_close};
+    opened->base = (struct gf_sink){png_write, png_finish, png_close, png_splice};
     opened->output = output;
+    opened->format = format;
+    opened->options = *options;
     enum gf_status status =
         gf_png_write_header(output, format, format.bits, gf_png_colour_type(format), error);
     if (!status)
         status = gf_png_write_metadata(output, metadata, error);
-    if (!status)
-        status = gf_png_stripes_open(output, format, false, options, &opened->stripes, error);
     if (status) {
         png_close(&opened->base);
         return status;

@@ -92,7 +92,7 @@ enum gf_status gf_pnm_sink_open(struct gf_output *output, enum gf_file_format fi
     struct pnm_sink *const pnm = calloc(1, sizeof *pnm);
     if (!pnm)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    pnm->base = (struct gf_sink){pnm_write, pnm_finish, pnm_close};
+    pnm->base = (struct gf_sink){.write = pnm_write, .finish = pnm_finish, .close = pnm_close};
     pnm->output = output;
     pnm->format = format;
     pnm->drop_alpha = file_format == GF_FILE_PNM && gf_has_alpha(format);

@@ -165,7 +165,7 @@ enum gf_status gf_tiff_sink_open(struct gf_output *output, struct gf_format form
     struct tiff_sink *const tiff = calloc(1, sizeof *tiff);
     if (!tiff)
         return gf_fail_memory(error);
-    tiff->base = (struct gf_sink){tiff_write, tiff_finish, tiff_close};
+    tiff->base = (struct gf_sink){.write = tiff_write, .finish = tiff_finish, .close = tiff_close};
     tiff->format = format;
     tiff->strip_rows = strip_rows_of(format, options);
     tiff->rows = malloc(gf_row_bytes(format) * (size_t)tiff->strip_rows);

@@ -1,6 +1,7 @@
-/* Replaces the decoder and the encoder of cuda/jpeg in a build without CUDA. */
+/* Replaces the coders of cuda/jpeg and cuda/png in a build without CUDA. */
 #include "cuda/jpeg/decoder.h"
 #include "cuda/jpeg/encoder.h"
+#include "cuda/png/encoder.h"
 
 #ifndef GF_WITH_CUDA
 
@@ -75,6 +76,41 @@ enum gf_status gf_jpeg_encoder_run(struct gf_jpeg_encoder *encoder,
 uint64_t gf_jpeg_encoder_bytes(struct gf_format format, enum gf_subsampling subsampling)
 {
     (void)subsampling;
+    return (uint64_t)format.width;
+}
+
+enum gf_status gf_png_encoder_create(int device, uint64_t memory_most,
+                                     struct gf_png_encoder **encoder, struct gf_error *error)
+{
+    (void)device;
+    (void)memory_most;
+    (void)encoder;
+    return gf_fail(error, GF_ERROR_UNAVAILABLE, reason);
+}
+
+void gf_png_encoder_destroy(struct gf_png_encoder *encoder)
+{
+    (void)encoder;
+}
+
+void gf_png_encoder_expect(struct gf_png_encoder *encoder, int pictures)
+{
+    (void)encoder;
+    (void)pictures;
+}
+
+enum gf_status gf_png_encoder_run(struct gf_png_encoder *encoder,
+                                  struct gf_png_encode_picture *pictures, int count,
+                                  struct gf_error *error)
+{
+    (void)encoder;
+    (void)pictures;
+    (void)count;
+    return gf_fail(error, GF_ERROR_UNAVAILABLE, reason);
+}
+
+uint64_t gf_png_encoder_bytes(struct gf_format format)
+{
     return (uint64_t)format.width;
 }
 

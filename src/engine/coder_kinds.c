@@ -1,0 +1,79 @@
+#include "engine/coder_kinds.h"
+
+/* The calls of the coder gf_NAMEr, whose picture says by DONE whether it was coded. */
+#define ADAPT(NAME, DONE) \
+    static enum gf_status NAME##_create(int device, uint64_t bytes, void **coder, \
+                                        struct gf_error *error) \
+    { \
+        struct gf_##NAME##r *created = NULL; \
+        const enum gf_status status = gf_##NAME##r_create(device, bytes, &created, error); \
+        *coder = created; \
+        return status; \
+    } \
+    static void NAME##_destroy(void *coder) \
+    { \
+        gf_##NAME##r_destroy(coder); \
+    } \
+    static enum gf_status NAME##_run(void *coder, int expected, \
+                                     struct gf_coder_picture *const *group, int count, \
+                                     struct gf_error *error) \
+    { \
+        struct gf_##NAME##_picture pictures[GF_CODER_GROUP_MOST]; \
+        for (int i = 0; i < count; i++) \
+            pictures[i] = group[i]->NAME; \
+        gf_##NAME##r_expect(coder, expected); \
+        const enum gf_status status = gf_##NAME##r_run(coder, pictures, count, error); \
+        for (int i = 0; i < count; i++) { \
+            group[i]->NAME = pictures[i]; \
+            group[i]->done = !status && pictures[i].DONE; \
+            NAME##_deliver(group[i]); \
+        } \
+        return status; \
+    }
+
+static void jpeg_decode_deliver(struct gf_coder_picture *picture)
+{
+    (void)picture; /* the pixels are where they were wanted */
+}
+
+static void jpeg_encode_deliver(struct gf_coder_picture *picture)
+{
+    picture->data = picture->jpeg_encode.scan;
+    picture->size = picture->jpeg_encode.size;
+}
+
+static void png_encode_deliver(struct gf_coder_picture *picture)
+{
+    picture->data = picture->png_encode.chunks;
+    picture->size = picture->png_encode.size;
+}
+
+ADAPT(jpeg_decode, decoded)
+ADAPT(jpeg_encode, encoded)
+ADAPT(png_encode, encoded)
+
+static uint64_t jpeg_decode_bytes(const struct gf_coder_picture *picture)
+{
+    return gf_jpeg_decoder_bytes(picture->jpeg_decode.header, picture->jpeg_decode.size);
+}
+
+static uint64_t jpeg_encode_bytes(const struct gf_coder_picture *picture)
+{
+    return gf_jpeg_encoder_bytes(picture->jpeg_encode.in.format, picture->jpeg_encode.subsampling);
+}
+
+static uint64_t png_encode_bytes(const struct gf_coder_picture *picture)
+{
+    return gf_png_encoder_bytes(picture->png_encode.in.format);
+}
+
+#define CALLS(NAME) NAME##_create, NAME##_destroy, NAME##_run, NAME##_bytes
+
+/* As much as a PNG takes of the device's memory it may take of pinned host memory. */
+enum { PNG_GROUP_BYTES = 1 << 30 };
+
+const struct gf_coder_calls gf_coder_calls[GF_CODER_KINDS] = {
+    [GF_CODER_JPEG_DECODE] = {false, UINT64_MAX, CALLS(jpeg_decode)},
+    [GF_CODER_JPEG_ENCODE] = {true, UINT64_MAX, CALLS(jpeg_encode)},
+    [GF_CODER_PNG_ENCODE] = {true, PNG_GROUP_BYTES, CALLS(png_encode)},
+};

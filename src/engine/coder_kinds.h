@@ -1,0 +1,53 @@
+/* The coders that a device may have: for each format that it decodes or encodes, the calls of
+ * cuda/jpeg and cuda/png behind one interface. */
+#ifndef GF_ENGINE_CODER_KINDS_H
+#define GF_ENGINE_CODER_KINDS_H
+
+#include <semaphore.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cuda/jpeg/decoder.h"
+#include "cuda/jpeg/encoder.h"
+#include "cuda/png/encoder.h"
+
+enum gf_coder_kind {
+    GF_CODER_JPEG_DECODE,
+    GF_CODER_JPEG_ENCODE,
+    GF_CODER_PNG_ENCODE,
+    GF_CODER_KINDS
+};
+
+enum { GF_CODER_GROUP_MOST = 32 }; /* pictures */
+
+/* A picture for a coder, with what its header calls input and what it gives. */
+struct gf_coder_picture {
+    enum gf_coder_kind kind;
+    union {
+        struct gf_jpeg_decode_picture jpeg_decode;
+        struct gf_jpeg_encode_picture jpeg_encode;
+        struct gf_png_encode_picture png_encode;
+    };
+    /* Results. */
+    bool done;                 /* decoded, or encoded; false: the CPU must do it */
+    const unsigned char *data; /* of what is encoded: the file's bytes between headers and end */
+    size_t size;
+    sem_t *returned; /* see gf_coder_picture_return() */
+};
+
+struct gf_coder_calls {
+    bool encodes;
+    uint64_t group_bytes; /* as many at most, unless it is a single picture */
+    /* A coder belongs to the thread that creates it, and takes at most so many bytes of the
+     * device's memory. */
+    enum gf_status (*create)(int device, uint64_t bytes, void **coder, struct gf_error *error);
+    void (*destroy)(void *coder); /* NULL: nothing */
+    /* Codes a group and returns when it is there. expected: the pictures likely to come at once. */
+    enum gf_status (*run)(void *coder, int expected, struct gf_coder_picture *const *group,
+                          int count, struct gf_error *error);
+    uint64_t (*bytes)(const struct gf_coder_picture *picture); /* of device memory, in a group */
+};
+
+extern const struct gf_coder_calls gf_coder_calls[GF_CODER_KINDS];
+
+#endif
