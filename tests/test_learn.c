@@ -182,6 +182,29 @@ static void test_gpu_batch(void **state)
         is_near(found(&learning, GF_FIGURE_CUDA_ENCODE), 0.3e9 / (2 * PICTURES * pixels), 1e-3));
 }
 
+/* A PNG that the GPU encodes: what codes it and what writes it, unless the encoder had to start. */
+static void test_gpu_png(void **state)
+{
+    (void)state;
+    for (int started = 0; started < 2; started++) {
+        struct recorded recorded;
+        struct gf_learning learning = learning_of(1, false, 1);
+        record(&recorded, "cuda:0 NVIDIA H200");
+        snprintf(recorded.profile.out_file, sizeof recorded.profile.out_file, "PNG");
+        recorded.profile.device_encoded = true;
+        if (started)
+            add_span(&recorded, GF_SPAN_START, -1, 0, 156, 0);
+        add_span(&recorded, GF_SPAN_ENCODE, -1, 160, 3, 100e6);
+        add_span(&recorded, GF_SPAN_ENCODE, -1, 163, 12, 0);
+        gf_learning_add(&learning, &recorded.profile);
+        gf_learning_conclude(&learning, 0.2, 0.1);
+        assert_true(is_near(found(&learning, GF_FIGURE_CUDA_PNG_FILE), 12e6 / pixels, 1e-3));
+        const double coded = found(&learning, GF_FIGURE_CUDA_PNG_ENCODE);
+        assert_true(started ? coded == 0 : is_near(coded, 3e6 / pixels, 1e-3));
+        assert_true(found(&learning, GF_FIGURE_CUDA_ENCODE) == 0);
+    }
+}
+
 static void test_nothing(void **state)
 {
     struct recorded recorded;
@@ -283,8 +306,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_serial),         cmocka_unit_test(test_share),
         cmocka_unit_test(test_processor_time), cmocka_unit_test(test_gpu_picture),
-        cmocka_unit_test(test_gpu_batch),      cmocka_unit_test(test_nothing),
-        cmocka_unit_test(test_batch),
+        cmocka_unit_test(test_gpu_batch),      cmocka_unit_test(test_gpu_png),
+        cmocka_unit_test(test_nothing),        cmocka_unit_test(test_batch),
     };
     return cmocka_run_group_tests_name("learn", tests, make_folder, remove_folder);
 }

@@ -18,7 +18,7 @@ enum gf_span_kind {
     GF_SPAN_STAGE,     /* bytes: read by the stage + written by it */
     GF_SPAN_STATISTIC, /* bytes: read */
     GF_SPAN_DOWNLOAD,  /* bytes: copied from the device */
-    GF_SPAN_ENCODE,    /* bytes: samples consumed */
+    GF_SPAN_ENCODE,    /* bytes: samples consumed; 0: what a GPU has encoded is written */
     GF_SPAN_KINDS
 };
 

@@ -86,13 +86,18 @@ static double with_bytes(double bytes, double pixels, double usual, double part)
 /* The figures of a format's decoder and encoder; 0 stands for those of PNM and PAM. */
 static const struct {
     enum gf_figure_id decode, encode;
+    struct gf_cost_device_coder device;
 } coders[] = {
-    [GF_FILE_JPEG] = {GF_FIGURE_JPEG_DECODE, GF_FIGURE_JPEG_ENCODE},
-    [GF_FILE_PNG] = {GF_FIGURE_PNG_DECODE, GF_FIGURE_PNG_ENCODE},
-    [GF_FILE_WEBP] = {GF_FIGURE_WEBP_DECODE, GF_FIGURE_WEBP_ENCODE},
-    [GF_FILE_TIFF] = {GF_FIGURE_TIFF_DECODE, GF_FIGURE_TIFF_ENCODE},
-    [GF_FILE_AVIF] = {GF_FIGURE_AVIF_DECODE, GF_FIGURE_AVIF_ENCODE},
-    [GF_FILE_JXL] = {GF_FIGURE_JXL_DECODE, GF_FIGURE_JXL_ENCODE},
+    [GF_FILE_JPEG] = {GF_FIGURE_JPEG_DECODE,
+                      GF_FIGURE_JPEG_ENCODE,
+                      {GF_FIGURE_CUDA_DECODE, GF_FIGURE_CUDA_ENCODE, GF_FIGURE_CUDA_FILE}},
+    [GF_FILE_PNG] = {GF_FIGURE_PNG_DECODE,
+                     GF_FIGURE_PNG_ENCODE,
+                     {.encode = GF_FIGURE_CUDA_PNG_ENCODE, .file = GF_FIGURE_CUDA_PNG_FILE}},
+    [GF_FILE_WEBP] = {.decode = GF_FIGURE_WEBP_DECODE, .encode = GF_FIGURE_WEBP_ENCODE},
+    [GF_FILE_TIFF] = {.decode = GF_FIGURE_TIFF_DECODE, .encode = GF_FIGURE_TIFF_ENCODE},
+    [GF_FILE_AVIF] = {.decode = GF_FIGURE_AVIF_DECODE, .encode = GF_FIGURE_AVIF_ENCODE},
+    [GF_FILE_JXL] = {.decode = GF_FIGURE_JXL_DECODE, .encode = GF_FIGURE_JXL_ENCODE},
     [GF_FILE_HEIC] = {.decode = GF_FIGURE_HEIC_DECODE},
     [GF_FILE_GIF] = {.decode = GF_FIGURE_GIF_DECODE},
 };
@@ -123,6 +128,11 @@ enum gf_figure_id gf_cost_encoder(enum gf_file_format format, const struct gf_op
         return GF_FIGURE_WEBP_LOSSLESS;
     const enum gf_figure_id figure = (int)format < CODERS ? coders[format].encode : 0;
     return figure ? figure : GF_FIGURE_PNM_ENCODE;
+}
+
+struct gf_cost_device_coder gf_cost_device_coder(enum gf_file_format format)
+{
+    return (int)format < CODERS ? coders[format].device : (struct gf_cost_device_coder){0};
 }
 
 /* ---- the whole ---- */

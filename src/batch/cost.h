@@ -47,6 +47,12 @@ enum gf_figure_id gf_cost_decoder(enum gf_file_format format, double bytes, doub
 enum gf_figure_id gf_cost_encoder(enum gf_file_format format, const struct gf_options *options,
                                   double *times);
 
+/* The same where the GPU codes the format: its own work, and a thread's part in the file. */
+struct gf_cost_device_coder {
+    enum gf_figure_id decode, encode, file; /* GF_FIGURE_PROCESS: it does not */
+};
+struct gf_cost_device_coder gf_cost_device_coder(enum gf_file_format format);
+
 /* How much more than one thread's is the work on a picture by several: large JPEGs go in strips,
  * unless every processor has a picture of its own. */
 double gf_cost_strips(const struct gf_figures *figures, enum gf_figure_id figure, double pixels,

@@ -91,13 +91,14 @@ static void add_codec(struct sample *sample, enum gf_figure_id figure, double ti
     *alone_ns += work * by_one;
 }
 
-static double copy_ns(struct sample *sample, struct gf_format format, bool by_codec,
-                      enum gf_figure_id codec, enum gf_figure_id copy)
+/* What the GPU does with a file's picture: it codes it, or its pixels are copied. */
+static double copy_ns(struct sample *sample, struct gf_format format, bool codes,
+                      enum gf_figure_id coder, enum gf_figure_id copy)
 {
     const struct gf_figures *const figures = sample->request->figures;
-    sample->uses[by_codec ? codec : copy] = true;
-    return by_codec ? gf_figure(figures, codec) * (double)format.width * format.height
-                    : gf_figure(figures, copy) * (double)gf_row_bytes(format) * format.height;
+    sample->uses[codes ? coder : copy] = true;
+    return codes ? gf_figure(figures, coder) * (double)format.width * format.height
+                 : gf_figure(figures, copy) * (double)gf_row_bytes(format) * format.height;
 }
 
 static void add_codecs(struct sample *sample, const struct gf_plan *plan, const struct look *look)
@@ -113,24 +114,24 @@ static void add_codecs(struct sample *sample, const struct gf_plan *plan, const 
     const bool whole = look->reduction == 1, device = request->options.codec != GF_CODEC_CPU,
                encodes = device && gf_device_encodes(out, plan->out, options),
                decodes = device && look->device_decodes;
+    const struct gf_cost_device_coder in_coder = gf_cost_device_coder(look->file),
+                                      out_coder = gf_cost_device_coder(out);
     struct gf_cost_codec *const cpu = &sample->codec, *const cuda = &sample->cuda_codec;
     double times;
     enum gf_figure_id figure = gf_cost_decoder(look->file, look->bytes, read, &times);
     times *= reduced;
     if (!again) {
         add_codec(sample, figure, times, whole, read, &cpu->decode_ns, &cpu->decode_alone_ns);
-        add_codec(sample, decodes ? GF_FIGURE_CUDA_FILE : figure, decodes ? 1 : times, whole, read,
+        add_codec(sample, decodes ? in_coder.file : figure, decodes ? 1 : times, whole, read,
                   &cuda->decode_ns, &cuda->decode_alone_ns);
-        sample->cuda +=
-            copy_ns(sample, plan->in, decodes, GF_FIGURE_CUDA_DECODE, GF_FIGURE_CUDA_UPLOAD);
+        sample->cuda += copy_ns(sample, plan->in, decodes, in_coder.decode, GF_FIGURE_CUDA_UPLOAD);
     }
     figure = gf_cost_encoder(out, options, &times);
     add_codec(sample, figure, times, true, written, &cpu->encode_ns, &cpu->encode_alone_ns);
-    add_codec(sample, encodes ? GF_FIGURE_CUDA_FILE : figure, encodes ? 1 : times, true, written,
+    add_codec(sample, encodes ? out_coder.file : figure, encodes ? 1 : times, true, written,
               &cuda->encode_ns, &cuda->encode_alone_ns);
-    sample->cuda +=
-        copy_ns(sample, plan->out, encodes, GF_FIGURE_CUDA_ENCODE, GF_FIGURE_CUDA_DOWNLOAD) +
-        gf_cost_filter_ns(plan, request->figures, true);
+    sample->cuda += copy_ns(sample, plan->out, encodes, out_coder.encode, GF_FIGURE_CUDA_DOWNLOAD) +
+                    gf_cost_filter_ns(plan, request->figures, true);
     sample->device_codec |= decodes || encodes;
 }
 

@@ -37,7 +37,7 @@
     X(WHOLE, "whole", 0.8, "ns/pixel", "memory for a picture that a stage must see whole") \
     X(CUDA_START, "cuda-start", 165, "ms", "from opening the GPU to its first kernel") \
     X(CUDA_END, "cuda-end", 10, "ms", "what a GPU adds to the end of the program") \
-    X(CUDA_FIRST, "cuda-first", 15, "ms", "buffers and kernels that the first JPEG waits for") \
+    X(CUDA_FIRST, "cuda-first", 15, "ms", "buffers and kernels that the first JPEG or PNG waits for") \
     X(CUDA_MEMORY, "cuda-memory", 1.5, "ns/pixel", \
       "memory for the first picture, pinned and filled") \
     X(CUDA_UPLOAD, "cuda-upload", 0.025, "ns/byte", "a copy to the GPU") \
@@ -46,6 +46,9 @@
     X(CUDA_ENCODE, "cuda-jpeg-encode", 0.06, "ns/pixel", "encoding JPEG on the GPU") \
     X(CUDA_FILE, "cuda-jpeg-file", 0.12, "ns/pixel", \
       "a thread's part in a JPEG that the GPU codes") \
+    X(CUDA_PNG_ENCODE, "cuda-png-encode", 0.08, "ns/pixel", "encoding PNG at level 1 on the GPU") \
+    X(CUDA_PNG_FILE, "cuda-png-file", 0.5, "ns/pixel", \
+      "a thread's part in a PNG that the GPU encodes") \
     X(SERVER, "server", 1, "ms", "the talk with a resident process about one picture")
 
 enum gf_figure_id {

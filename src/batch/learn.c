@@ -163,6 +163,21 @@ static void add_cpu_codec(struct gf_learning *learning, const struct gf_profile 
                                                      learning->files, learning->processors);
 }
 
+/* A PNG that the GPU has encoded. The first one waits for the encoder, too. */
+static void add_device_png(struct gf_learning *learning, const struct gf_profile *picture)
+{
+    const double pixels = (double)picture->out.width * picture->out.height;
+    double coded_s = 0, written_s = 0, bytes;
+    for (size_t i = 0; i < picture->span_count; i++) {
+        const struct gf_span *const span = &picture->spans[i];
+        if (span->kind == GF_SPAN_ENCODE)
+            *(span->bytes ? &coded_s : &written_s) += span->end_s - span->begin_s;
+    }
+    see(learning, GF_FIGURE_CUDA_PNG_FILE, written_s * share(learning), pixels * 1e-9);
+    if (learning->files == 1 && !(spans_s(picture, GF_SPAN_START, -1, true, &bytes) > 0))
+        see(learning, GF_FIGURE_CUDA_PNG_ENCODE, coded_s, pixels * 1e-9);
+}
+
 static void add_copies(struct gf_learning *learning, const struct gf_profile *picture)
 {
     double bytes, s = spans_s(picture, GF_SPAN_START, -1, true, &bytes);
@@ -196,6 +211,10 @@ void gf_learning_add(struct gf_learning *learning, const struct gf_profile *pict
     add_stages(learning, picture, cuda);
     if (cuda) {
         add_copies(learning, picture);
+        const bool png = picture->device_encoded && format_named(picture->out_file) == GF_FILE_PNG;
+        if (png)
+            add_device_png(learning, picture);
+        learning->device_pngs += png;
         learning->device_pixels += picture->device_decoded ? pixels_of(picture->in) : 0;
         learning->device_pixels += picture->device_encoded ? pixels_of(picture->out) : 0;
         return;
@@ -222,7 +241,7 @@ static void share_out(struct gf_learning *learning, double processor_s)
     }
 }
 
-/* Many pictures wait for the GPU's codec together: only the whole says what one takes. */
+/* Many JPEGs wait for the GPU's codec together: only the whole says what one takes. */
 static void learn_device_codec(struct gf_learning *learning, double elapsed_s)
 {
     const double left_s =
@@ -238,7 +257,7 @@ void gf_learning_conclude(struct gf_learning *learning, double elapsed_s, double
     if (!learning->on_cuda && !learning->serial && !learning->reduced)
         share_out(learning, processor_s);
     if (learning->on_cuda == learning->pictures && learning->pictures >= MANY_PICTURES &&
-        !learning->reduced && learning->device_pixels > 0)
+        !learning->reduced && !learning->device_pngs && learning->device_pixels > 0)
         learn_device_codec(learning, elapsed_s);
 }
 

@@ -132,6 +132,15 @@ static void calibrate_jpeg(struct gf_calibrator *calibrator)
     }
 }
 
+/* From pixels on the GPU to a PNG's bytes on the host, and those into a file. */
+static void calibrate_png(struct gf_calibrator *calibrator)
+{
+    const struct gf_options options = on_gpu();
+    const struct gf_made_file out = gf_made_file_named(&calibrator->large, "-out.png");
+    gf_calibrate_chain(calibrator, "blur=2", &options, &calibrator->large, &out,
+                       GF_FIGURE_CUDA_PNG_ENCODE, GF_FIGURE_CUDA_PNG_FILE);
+}
+
 void gf_calibrate_gpu(struct gf_calibrator *calibrator)
 {
     const struct gf_options options = on_gpu();
@@ -145,6 +154,7 @@ void gf_calibrate_gpu(struct gf_calibrator *calibrator)
         return;
     }
     calibrate_jpeg(calibrator);
+    calibrate_png(calibrator);
     gf_calibrate_chain(calibrator, "blur=2", &options, &calibrator->large, &out,
                        GF_FIGURE_CUDA_UPLOAD, GF_FIGURE_CUDA_DOWNLOAD);
     gf_calibrate_filters(calibrator, &options, true);

@@ -1,6 +1,7 @@
 #include "engine/device_codec.h"
 
 #include "base/fail.h"
+#include "base/spans.h"
 #include "codec/common/checks.h"
 #include "codec/formats.h"
 #include "codec/png/png_pack.h"
@@ -145,13 +146,15 @@ void gf_device_encoder_prepare(struct gf_device_coders *coders, enum gf_file_for
 
 enum gf_status gf_device_encode(struct gf_device_coders *coders, enum gf_file_format file_format,
                                 const struct gf_image *image, struct gf_sink *sink,
-                                const struct gf_options *options, struct gf_error *error)
+                                const struct gf_options *options, double *coded_s,
+                                struct gf_error *error)
 {
     const struct encoder *const encoder = encoder_of(file_format);
     const struct gf_view view = view_of(image);
     struct gf_coder_picture picture = {.kind = encoder->kind};
     encoder->ask(&picture, &view, options);
     enum gf_status status = gf_device_coders_run(coders, &picture, error);
+    *coded_s = gf_now();
     if (!status && !picture.done)
         status =
             gf_fail(error, GF_ERROR_DEVICE_MEMORY, "out of memory to encode a %s of %dx%d",

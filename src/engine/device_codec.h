@@ -36,10 +36,10 @@ uint64_t gf_device_encoded_bytes(enum gf_file_format file_format, struct gf_form
 /* Such a result is about to come: what encodes it is created meanwhile. */
 void gf_device_encoder_prepare(struct gf_device_coders *coders, enum gf_file_format file_format);
 /* Encodes the image, which lies in device memory, and hands the file to the sink, which finishes
- * it. */
+ * it. *coded_s is gf_now() between the two. */
 enum gf_status gf_device_encode(struct gf_device_coders *coders, enum gf_file_format file_format,
                                 const struct gf_image *image, struct gf_sink *sink,
-                                const struct gf_options *options,
+                                const struct gf_options *options, double *coded_s,
                                 struct gf_error *error) GF_CHECKED;
 
 #endif

@@ -37,11 +37,13 @@ enum gf_status gf_pipeline_encode_on_device(struct gf_pipeline *pipeline,
                                             struct gf_error *error)
 {
     const double begin_s = gf_now();
+    double coded_s = begin_s;
     const enum gf_status status =
         gf_device_encode(device_images->coders, task->file_format, &device_images->out, sink,
-                         &pipeline->options, error);
-    gf_spans_add(&pipeline->spans, GF_SPAN_ENCODE, -1, -1, begin_s, gf_now(),
+                         &pipeline->options, &coded_s, error);
+    gf_spans_add(&pipeline->spans, GF_SPAN_ENCODE, -1, -1, begin_s, coded_s,
                  samples_of(device_images->out.format));
+    gf_spans_add(&pipeline->spans, GF_SPAN_ENCODE, -1, -1, coded_s, gf_now(), 0);
     return status;
 }
 
