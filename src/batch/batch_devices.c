@@ -118,14 +118,21 @@ static bool asks_for_cuda(const struct gf_batch_request *request)
            request->options.codec == GF_CODEC_GPU;
 }
 
+/* A GPU's codec takes such inputs, or the outputs that such inputs usually have. */
+static bool suits_device_codec(const struct gf_options *options, enum gf_file_format format)
+{
+    return options->codec != GF_CODEC_CPU &&
+           (format == GF_FILE_JPEG || (format == GF_FILE_PNG && options->png_level == 1));
+}
+
 /* No file has been looked into: the first one's name stands for all. */
 void gf_batch_choose_queues(const struct gf_batch_request *request)
 {
     const size_t pictures = request->inputs->count;
     if (pictures > 1)
         choose_queues(pictures,
-                      request->options.codec != GF_CODEC_CPU &&
-                          gf_file_format_named(request->inputs->item[0].path) == GF_FILE_JPEG);
+                      suits_device_codec(&request->options,
+                                         gf_file_format_named(request->inputs->item[0].path)));
 }
 
 void gf_batch_begin_devices(const struct gf_batch_request *request)

@@ -1,4 +1,4 @@
-# --codec: JPEGs decoded and encoded on the CPU or the GPU.
+# --codec: JPEGs and PNGs coded on the CPU or the GPU.
 
 begin "--codec=cpu is what there is without a GPU"
 run 0 gpufilter --codec=cpu --device=cpu -i in.png -o a.jpg blur
@@ -54,6 +54,26 @@ case $has_codec in
 3) skip "no GPU" ;;
 *) problem "it failed: $(cat stderr)" ;;
 esac
+
+begin "--codec=gpu and --codec=cpu make the same PNGs"
+if [ $has_codec = 0 ]; then
+    run 0 gpufilter --device=cpu -i in.png -o wide.ppm 'resize=w=1500:h=1100'
+    run 0 gpufilter --device=cpu -i in.png -o alpha.png 'pad=400:300:colour=transparent'
+    gpufilter --device=cuda -v -i wide.ppm -o codec.png blur 2>stderr || problem "it failed: $(cat stderr)"
+    grep -q ', encoded by the GPU, in ' stderr || problem "not encoded by the GPU: $(cat stderr)"
+    gpufilter --device=cuda -v -i wide.ppm -o codec.png --png-level=2 blur 2>stderr || problem "it failed: $(cat stderr)"
+    grep -q ', encoded by the CPU, in ' stderr || problem "not encoded by the CPU: $(cat stderr)"
+    for picture in photo.jpg gray.jpg in.png alpha.png wide.ppm; do
+        on_both $picture out.png blur,equalize
+        on_both $picture out.png grayscale,resize=50%
+        on_both $picture out.png threshold
+        on_both $picture out.png --png-level=6 invert
+        on_both $picture out.png --png-palette posterize=2
+        on_both $picture out.png
+    done
+else
+    skip "no GPU"
+fi
 
 begin "a damaged JPEG ends the same way with both codecs"
 if [ $has_codec = 0 ]; then
