@@ -284,6 +284,12 @@ void gf_png_encoder_expect(struct gf_png_encoder *encoder, int pictures)
     expect(encoder->owner, pictures);
 }
 
+bool gf_png_encoder_takes(struct gf_format format)
+{
+    assert_true(format.width > 0);
+    return !fake.declines;
+}
+
 uint64_t gf_png_encoder_bytes(struct gf_format format)
 {
     assert_true(format.width > 0 && format.height > 0);

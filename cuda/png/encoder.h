@@ -52,6 +52,8 @@ struct gf_png_encode_steps {
 /* From now on each run fills *steps, which takes a few events more; NULL ends that. */
 void gf_png_encoder_measure(struct gf_png_encoder *encoder, struct gf_png_encode_steps *steps);
 
+/* Whether pictures of that format are encoded at all. */
+bool gf_png_encoder_takes(struct gf_format format);
 /* The device memory that a picture of a group takes, the picture itself not counted. */
 uint64_t gf_png_encoder_bytes(struct gf_format format);
 

@@ -88,7 +88,8 @@ static bool encodes_jpeg(struct gf_format format, const struct gf_options *optio
 /* A picture that is to have a palette is written by the CPU. */
 static bool encodes_png(struct gf_format format, const struct gf_options *options)
 {
-    return options->png_level == GF_PNG_FAST_LEVEL && !(options->png_palette && format.bits == 8);
+    return gf_png_encoder_takes(format) && options->png_level == GF_PNG_FAST_LEVEL &&
+           !(options->png_palette && format.bits == 8);
 }
 
 static void ask_for_jpeg(struct gf_coder_picture *picture, const struct gf_view *in,

@@ -3,9 +3,9 @@
 #include "cuda/jpeg/encoder.h"
 #include "cuda/png/encoder.h"
 
-#ifndef GF_WITH_CUDA
-
 static const char reason[] = "this program was built without CUDA";
+
+#ifndef GF_WITH_CUDA
 
 enum gf_status gf_jpeg_decoder_create(int device, uint64_t memory_most,
                                       struct gf_jpeg_decoder **decoder, struct gf_error *error)
@@ -79,6 +79,10 @@ uint64_t gf_jpeg_encoder_bytes(struct gf_format format, enum gf_subsampling subs
     return (uint64_t)format.width;
 }
 
+#endif
+
+/* No build has a PNG encoder yet. */
+
 enum gf_status gf_png_encoder_create(int device, uint64_t memory_most,
                                      struct gf_png_encoder **encoder, struct gf_error *error)
 {
@@ -114,4 +118,8 @@ uint64_t gf_png_encoder_bytes(struct gf_format format)
     return (uint64_t)format.width;
 }
 
-#endif
+bool gf_png_encoder_takes(struct gf_format format)
+{
+    (void)format;
+    return false;
+}
