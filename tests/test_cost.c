@@ -1,5 +1,6 @@
 /* The choice of `auto` against what was measured on real machines: it must be right where the
  * difference is large. */
+#include "batch/batch_work.h"
 #include "batch/cost.h"
 #include "support.h"
 #include "chain/chain.h"
@@ -168,6 +169,54 @@ static void test_server(void **state)
     assert_true(gf_cost_cuda_s(&work) < alone_s - 0.95 * more_s);
 }
 
+static bool is_near(double a, double b, double most)
+{
+    return fabs(a - b) <= most;
+}
+
+/* What one thread does alone bounds a picture that many share, and does not matter where each has
+ * pictures of its own. */
+static void test_shared(void **state)
+{
+    struct gf_cost_work work = {.files = 1,
+                                .pixels = 1e7,
+                                .filter_ns = 10,
+                                .codec = {.decode_ns = 5, .encode_ns = 5, .alone_ns = 2},
+                                .processors = 10};
+    (void)state;
+    const double fixed_s =
+                     (gf_figure(NULL, GF_FIGURE_PROCESS) + gf_figure(NULL, GF_FIGURE_FILE)) * 1e-3,
+                 threads_s = gf_figure(NULL, GF_FIGURE_THREADS) * 1e-3,
+                 speed = 10 * gf_figure(NULL, GF_FIGURE_SHARE);
+    assert_true(gf_cost_shares(&work));
+    assert_true(is_near(gf_cost_cpu_s(&work), fixed_s + threads_s + 0.02 + 0.2 / speed, 1e-6));
+    work.in_turn = true;
+    assert_true(is_near(
+        gf_cost_cpu_s(&work),
+        fixed_s + threads_s + 0.02 + 0.2 / speed + 1e-2 * gf_figure(NULL, GF_FIGURE_WHOLE), 1e-6));
+    work.in_turn = false;
+    work.files = 30; /* three turns */
+    assert_false(gf_cost_shares(&work));
+    assert_true(is_near(gf_cost_cpu_s(&work), fixed_s + 30 * 0.2 / speed, 5e-3));
+    work.files = 31; /* four */
+    assert_true(gf_cost_cpu_s(&work) > 0.2 * 39 / speed);
+    work.processors = 1;
+    work.files = 1;
+    assert_true(is_near(gf_cost_cpu_s(&work), fixed_s + 0.2, 1e-6));
+}
+
+static void test_one_thread_each(void **state)
+{
+    (void)state;
+    assert_false(
+        gf_batch_one_thread_each(1, 1)); /* reading and writing have threads of their own */
+    assert_true(gf_batch_one_thread_each(16, 16));
+    assert_false(gf_batch_one_thread_each(17, 16)); /* 15 would wait for the last */
+    assert_true(gf_batch_one_thread_each(24, 16));
+    assert_true(gf_batch_one_thread_each(1000, 16));
+    assert_true(gf_batch_one_thread_each(5, 1));
+}
+
 struct lines {
     char text[4000];
     int count;
@@ -271,6 +320,7 @@ int main(void)
         cmocka_unit_test(test_filters),       cmocka_unit_test(test_one_picture),
         cmocka_unit_test(test_many_pictures), cmocka_unit_test(test_device_codec),
         cmocka_unit_test(test_figures),       cmocka_unit_test(test_server),
+        cmocka_unit_test(test_shared),        cmocka_unit_test(test_one_thread_each),
         cmocka_unit_test(test_text),
     };
     return cmocka_run_group_tests_name("cost", tests, NULL, NULL);

@@ -38,11 +38,16 @@ static double pictures_that_fit(const struct gf_batch *batch)
                                           : GF_BATCH_WORKERS_MAX;
 }
 
+bool gf_batch_one_thread_each(size_t pictures, int workers)
+{
+    const size_t turns = (pictures + (size_t)workers - 1) / (size_t)workers;
+    return pictures > 1 && 2 * turns * (size_t)workers <= 3 * pictures;
+}
+
 /* With enough pictures there is a worker for each processor, which does everything on one thread;
  * with fewer pictures or little memory there are fewer workers, who share the processors. */
 int gf_batch_divide_work(struct gf_batch *batch)
 {
-    enum { TURNS = 4 };
     struct gf_options *const options = &batch->options;
     const uint64_t memory = options->memory_bytes, least = (uint64_t)1 << 20;
     int threads = options->threads > 0 ? options->threads : gf_cpu_count();
@@ -61,14 +66,14 @@ int gf_batch_divide_work(struct gf_batch *batch)
     }
     if (gf_batch_writes_stdout(batch->request))
         workers = 1;
-    if (memory && (uint64_t)workers > memory / 2 / least) {
+    if (memory && (uint64_t)workers > memory / 2 / least)
         workers = memory / 2 / least ? (int)(memory / 2 / least) : 1;
-        options->threads = workers < threads ? threads / workers : 1;
-    }
-    if (workers == threads && batch->count >= (size_t)(TURNS * threads) && !options->lanes)
+    if (workers == threads && !options->lanes && gf_batch_one_thread_each(batch->count, workers))
         options->serial = true;
     if (options->serial)
         options->threads = 1;
+    else if (workers > 1) /* twice, since the parts of a picture wait for one another */
+        options->threads = workers > 2 ? 2 * threads / workers : threads;
     /* Half of the memory is for bands, half for whole pictures. */
     gf_memory_budget_open(&batch->memory_budget,
                           memory ? memory / 2 : gf_batch_physical_bytes() / 4, workers);

@@ -145,6 +145,9 @@ void gf_batch_drop_server(struct gf_batch *batch);
 enum gf_status gf_batch_check_devices(const struct gf_batch *batch,
                                       struct gf_error *error) GF_CHECKED;
 uint64_t gf_batch_physical_bytes(void); /* of this machine's memory */
+/* Whether each of so many workers does its pictures on one thread: with several pictures for each
+ * that costs least, unless too many workers would wait for the last pictures. */
+bool gf_batch_one_thread_each(size_t pictures, int workers);
 /* Sets the options of a worker's pipeline and opens the memory budget; returns how many workers the
  * batch has. */
 int gf_batch_divide_work(struct gf_batch *batch);

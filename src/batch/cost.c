@@ -1,6 +1,7 @@
 /* The estimate: a run's time from figures and from what the run has to do. */
 #include "batch/cost.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "pixel/fused.h"
@@ -54,7 +55,10 @@ double gf_cost_stage_ns(const struct gf_stage *stage, const struct gf_figures *f
     const double in = (double)gf_row_bytes(stage->in), out = (double)gf_row_bytes(stage->out);
     /* Where only the channels change, the larger format counts. */
     const bool same = stage->in.width == stage->out.width && stage->in.height == stage->out.height;
-    const double pixels = (same && in > out ? in : out) / 3 * (double)stage->out.height;
+    const bool shrinks = stage->out.height < stage->in.height && stage->filter->cost.row > 0;
+    /* Of a filter that shrinks, one of the two directions works on every row of the input. */
+    const int rows = shrinks ? stage->in.height : stage->out.height;
+    const double pixels = (same && in > out ? in : out) / 3 * (double)rows;
     const int y = stage->out.height / 2;
     int first = y, end = y + 1;
     if (stage->filter == &gf_point)
@@ -153,35 +157,62 @@ static double speed(const struct gf_cost_work *work)
     return work->processors > 1 ? work->processors * gf_figure(work->figures, GF_FIGURE_SHARE) : 1;
 }
 
-/* A picture by itself, in seconds. Where it streams through, decoding, filters and encoding go side
- * by side; else the picture lies whole in between. */
-static double picture_s(const struct gf_cost_work *work, const struct gf_cost_codec *codec,
-                        double filter_ns)
+/* One of `files` pictures that are done at the same time by threads that share them. What threads
+ * do side by side is divided among them; as long as one is alone with its part, the others have
+ * little to do, since they are no further from it than a ring of bands. */
+static double shared_s(const struct gf_cost_work *work, const struct gf_cost_codec *codec,
+                       double filter_ns)
 {
-    const double all = speed(work), ns = work->pixels * 1e-9;
-    if (!work->in_turn)
-        return ns * larger(larger(codec->decode_alone_ns, codec->encode_alone_ns),
-                           (codec->decode_ns + filter_ns + codec->encode_ns) / all);
-    return ns * (larger(codec->decode_alone_ns, (codec->decode_ns + filter_ns / 2) / all) +
-                 larger(codec->encode_alone_ns, (codec->encode_ns + filter_ns / 2) / all) +
-                 gf_figure(work->figures, GF_FIGURE_WHOLE));
+    const double all_ns = codec->decode_ns + filter_ns + codec->encode_ns;
+    return work->pixels * 1e-9 * (codec->alone_ns + all_ns * (double)work->files / speed(work));
 }
 
-/* All pictures on the processors, in seconds. The last ones of many leave processors idle. */
+/* Pictures that are done by one thread each: so many, one after another. The last ones of many
+ * leave some processors idle. */
+static double turns(const struct gf_cost_work *work)
+{
+    const double files = (double)work->files, processors = work->processors;
+    return files < 4 * processors ? ceil(files / processors)
+                                  : (files + (processors - 1) / 2) / processors;
+}
+
+bool gf_cost_shares(const struct gf_cost_work *work)
+{
+    return work->processors > 1 && work->files < (size_t)work->processors;
+}
+
+/* All pictures on the processors, in seconds. */
 static double pictures_s(const struct gf_cost_work *work, const struct gf_cost_codec *codec,
                          double filter_ns)
 {
-    const double files = (double)work->files, file_s = ms(work, GF_FIGURE_FILE),
-                 one = picture_s(work, codec, filter_ns) + file_s,
-                 sum = codec->decode_ns + filter_ns + codec->encode_ns,
-                 idle =
-                     work->files >= 4 * (size_t)work->processors ? (work->processors - 1) / 2.0 : 0;
-    return larger(one, (work->pixels * 1e-9 * sum + file_s) * (files + idle) / speed(work));
+    const double file_s = ms(work, GF_FIGURE_FILE),
+                 sum_ns = codec->decode_ns + filter_ns + codec->encode_ns;
+    if (gf_cost_shares(work))
+        return file_s + shared_s(work, codec, filter_ns);
+    return (work->pixels * 1e-9 * sum_ns + file_s) * turns(work) * work->processors / speed(work);
+}
+
+/* Threads that share pictures: a small one has work for few of them. */
+static double threads_s(const struct gf_cost_work *work)
+{
+    const double megapixels = work->pixels * 1e-6;
+    return ms(work, GF_FIGURE_THREADS) * (megapixels < 1 ? megapixels : 1);
 }
 
 double gf_cost_cpu_s(const struct gf_cost_work *work)
 {
-    return ms(work, GF_FIGURE_PROCESS) + pictures_s(work, &work->codec, work->filter_ns);
+    const double whole_ns = work->in_turn ? gf_figure(work->figures, GF_FIGURE_WHOLE) : 0;
+    struct gf_cost_codec codec = work->codec;
+    codec.alone_ns += whole_ns;
+    return ms(work, GF_FIGURE_PROCESS) + (gf_cost_shares(work) ? threads_s(work) : 0) +
+           pictures_s(work, &codec, work->filter_ns + (gf_cost_shares(work) ? 0 : whole_ns));
+}
+
+static double start_s(const struct gf_cost_work *work)
+{
+    const enum gf_figure_id first = work->files > 1 ? GF_FIGURE_CUDA_CROWD : GF_FIGURE_CUDA_FIRST;
+    return ms(work, GF_FIGURE_CUDA_START) + (work->device_codec ? ms(work, first) : 0) +
+           work->pixels * 1e-9 * work->cuda_memory_ns + ms(work, GF_FIGURE_CUDA_END);
 }
 
 double gf_cost_cuda_s(const struct gf_cost_work *work)
@@ -189,12 +220,8 @@ double gf_cost_cuda_s(const struct gf_cost_work *work)
     const double gpu_s = work->pixels * 1e-9 * work->cuda_ns * (double)work->files,
                  cpu_s = pictures_s(work, &work->cuda_codec, 0),
                  work_s = work->files > 1 ? larger(gpu_s, cpu_s) : gpu_s + cpu_s;
-    if (work->server)
-        return ms(work, GF_FIGURE_PROCESS) + ms(work, GF_FIGURE_SERVER) + work_s;
-    return ms(work, GF_FIGURE_PROCESS) + ms(work, GF_FIGURE_CUDA_START) +
-           (work->device_codec ? ms(work, GF_FIGURE_CUDA_FIRST) : 0) +
-           work->pixels * 1e-9 * gf_figure(work->figures, GF_FIGURE_CUDA_MEMORY) + work_s +
-           ms(work, GF_FIGURE_CUDA_END);
+    return ms(work, GF_FIGURE_PROCESS) +
+           (work->server ? ms(work, GF_FIGURE_SERVER) : start_s(work)) + work_s;
 }
 
 /* What stands for a reason: of the figures that matter most, the least that is known of any. */

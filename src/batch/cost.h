@@ -7,11 +7,11 @@
 #include "batch/figures.h"
 #include "chain/plan.h"
 
-/* Nanoseconds of one thread, a pixel of input; of these, `alone`: in a single picture, what only
- * one thread can do. */
+/* Nanoseconds of one thread, a pixel of input. alone_ns: what only one thread does where several
+ * share a picture, while the others mostly wait. */
 struct gf_cost_codec {
     double decode_ns, encode_ns;
-    double decode_alone_ns, encode_alone_ns;
+    double alone_ns;
 };
 
 /* A batch as the estimate sees it. */
@@ -20,10 +20,11 @@ struct gf_cost_work {
     double pixels;                          /* of one input */
     double filter_ns;                       /* of one thread, a pixel of input */
     struct gf_cost_codec codec, cuda_codec; /* cuda_codec: where a GPU runs, and does most JPEGs */
-    double cuda_ns;    /* of the GPU, a pixel of input: copies, decoding, filters and encoding */
-    bool device_codec; /* the GPU decodes or encodes at least some of the pictures */
-    bool in_turn;      /* a stage wants the whole picture: decoding and encoding do not overlap */
-    bool server;       /* a server of the user's has started the GPU */
+    double cuda_ns; /* of the GPU, a pixel of input: copies, decoding, filters and encoding */
+    double cuda_memory_ns; /* of a pixel of input: pinned memory for a GPU's first picture */
+    bool device_codec;     /* the GPU decodes or encodes at least some of the pictures */
+    bool in_turn; /* a stage wants the whole picture: decoding and encoding do not overlap */
+    bool server;  /* a server of the user's has started the GPU */
     int processors;
     const struct gf_figures *figures; /* NULL: as declared */
     bool uses[GF_FIGURES_MAX];        /* what the times above were made of */
@@ -58,6 +59,8 @@ struct gf_cost_device_coder gf_cost_device_coder(enum gf_file_format format);
 double gf_cost_strips(const struct gf_figures *figures, enum gf_figure_id figure, double pixels,
                       size_t pictures, int processors);
 
+/* Whether there are fewer pictures than processors, which therefore share each of them. */
+bool gf_cost_shares(const struct gf_cost_work *work);
 /* Seconds of the whole program. */
 double gf_cost_cpu_s(const struct gf_cost_work *work);
 double gf_cost_cuda_s(const struct gf_cost_work *work);

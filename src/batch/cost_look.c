@@ -22,7 +22,7 @@ struct sample {
     int decoded;     /* of this picture, for earlier outputs: the sum of the reductions */
     size_t pictures; /* of the whole batch */
     int processors;
-    double pixels, filter, cuda;
+    double pixels, filter, cuda, memory;
     struct gf_cost_codec codec, cuda_codec;
     int files;
     bool in_turn, device_codec;
@@ -58,37 +58,53 @@ double gf_cost_strips(const struct gf_figures *figures, enum gf_figure_id figure
                : 1;
 }
 
-/* The part of the work on one picture that one thread must do: threads share a large JPEG and the
- * packing of a PNG; of the unpacking, one thread does the larger half. */
-static double alone(enum gf_figure_id figure, double pixels)
+/* What one thread does alone where several share a picture: of a pixel, or as a part of the work.
+ * Threads share a large JPEG, the bytes of a large PNM and the packing of a PNG; of the unpacking,
+ * one thread does the larger half. */
+static double alone_ns(struct sample *sample, enum gf_figure_id figure, double work, double pixels)
 {
+    enum gf_figure_id alone = 0;
     switch (figure) {
     case GF_FIGURE_JPEG_DECODE:
     case GF_FIGURE_JPEG_ENCODE:
-        return pixels < STRIPS_LEAST;
+        if (pixels < STRIPS_LEAST)
+            return work;
+        alone = GF_FIGURE_JPEG_ALONE;
+        break;
+    case GF_FIGURE_PNM_DECODE:
+    case GF_FIGURE_PNM_ENCODE:
+        alone = GF_FIGURE_PNM_ALONE;
+        break;
     case GF_FIGURE_PNG_DECODE:
-        return 0.65;
+        return 0.65 * work;
     case GF_FIGURE_PNG_ENCODE:
     case GF_FIGURE_PNG_DEFLATE:
+    case GF_FIGURE_CUDA_FILE:
+    case GF_FIGURE_CUDA_PNG_FILE:
         return 0;
     default:
-        return 1;
+        return work;
     }
+    sample->uses[alone] = true;
+    return gf_figure(sample->request->figures, alone) * pixels;
 }
 
-/* Adds a codec's work on `pixels` pixels to the sums *ns and *alone_ns. shared: by several threads
- * where the format allows it. */
+/* Adds a codec's work on `pixels` pixels to the sums of decoding or encoding, *ns, and of what one
+ * thread does alone. shared: by several threads where the format allows it. */
 static void add_codec(struct sample *sample, enum gf_figure_id figure, double times, bool shared,
-                      double pixels, double *ns, double *alone_ns)
+                      double pixels, double *ns, double *sum_alone_ns)
 {
     const struct gf_figures *const figures = sample->request->figures;
-    const double work = gf_figure(figures, figure) * times * pixels,
-                 by_one = shared && sample->processors > 1 ? alone(figure, pixels) : 1,
-                 strips =
-                     gf_cost_strips(figures, figure, pixels, sample->pictures, sample->processors);
+    const double work = gf_figure(figures, figure) * times * pixels;
+    const bool by_several = shared && sample->pictures < (size_t)sample->processors;
     sample->uses[figure] = true;
-    *ns += work * (by_one < 1 ? strips : 1);
-    *alone_ns += work * by_one;
+    *ns += work * (by_several ? gf_cost_strips(figures, figure, pixels, sample->pictures,
+                                               sample->processors)
+                              : 1);
+    if (by_several)
+        *sum_alone_ns += alone_ns(sample, figure, work, pixels);
+    else if (sample->processors > 1)
+        *sum_alone_ns += work;
 }
 
 /* What the GPU does with a file's picture: it codes it, or its pixels are copied. */
@@ -121,15 +137,18 @@ static void add_codecs(struct sample *sample, const struct gf_plan *plan, const 
     enum gf_figure_id figure = gf_cost_decoder(look->file, look->bytes, read, &times);
     times *= reduced;
     if (!again) {
-        add_codec(sample, figure, times, whole, read, &cpu->decode_ns, &cpu->decode_alone_ns);
+        add_codec(sample, figure, times, whole, read, &cpu->decode_ns, &cpu->alone_ns);
         add_codec(sample, decodes ? in_coder.file : figure, decodes ? 1 : times, whole, read,
-                  &cuda->decode_ns, &cuda->decode_alone_ns);
+                  &cuda->decode_ns, &cuda->alone_ns);
         sample->cuda += copy_ns(sample, plan->in, decodes, in_coder.decode, GF_FIGURE_CUDA_UPLOAD);
     }
     figure = gf_cost_encoder(out, options, &times);
-    add_codec(sample, figure, times, true, written, &cpu->encode_ns, &cpu->encode_alone_ns);
+    add_codec(sample, figure, times, true, written, &cpu->encode_ns, &cpu->alone_ns);
     add_codec(sample, encodes ? out_coder.file : figure, encodes ? 1 : times, true, written,
-              &cuda->encode_ns, &cuda->encode_alone_ns);
+              &cuda->encode_ns, &cuda->alone_ns);
+    sample->memory += gf_figure(request->figures, GF_FIGURE_CUDA_MEMORY) *
+                      ((decodes ? 0 : read) + (encodes ? 0 : written));
+    sample->uses[GF_FIGURE_CUDA_MEMORY] |= !decodes || !encodes;
     sample->cuda += copy_ns(sample, plan->out, encodes, out_coder.encode, GF_FIGURE_CUDA_DOWNLOAD) +
                     gf_cost_filter_ns(plan, request->figures, true);
     sample->device_codec |= decodes || encodes;
@@ -222,7 +241,7 @@ static void look_into(struct sample *sample, const struct gf_input_name *name)
 static struct gf_cost_codec for_each_pixel(struct gf_cost_codec sum, double pixels)
 {
     return (struct gf_cost_codec){sum.decode_ns / pixels, sum.encode_ns / pixels,
-                                  sum.decode_alone_ns / pixels, sum.encode_alone_ns / pixels};
+                                  sum.alone_ns / pixels};
 }
 
 static size_t files_of_shard(const struct gf_batch_request *request)
@@ -266,6 +285,7 @@ bool gf_cost_look(const struct gf_batch_request *request, struct gf_cost_work *w
                                   .pixels = sample.pixels / sample.files,
                                   .filter_ns = sample.filter / sample.pixels,
                                   .cuda_ns = sample.cuda / sample.pixels,
+                                  .cuda_memory_ns = sample.memory / sample.pixels,
                                   .codec = for_each_pixel(sample.codec, sample.pixels),
                                   .cuda_codec = for_each_pixel(sample.cuda_codec, sample.pixels),
                                   .device_codec = sample.device_codec,

@@ -29,17 +29,22 @@ static bool uses(const struct text *text, int figure)
         return true;
     case GF_FIGURE_SHARE:
         return work->processors > 1;
+    case GF_FIGURE_THREADS:
+        return gf_cost_shares(work);
     case GF_FIGURE_STRIPS:
-        return work->processors > 1 && work->files < (size_t)work->processors &&
+        return gf_cost_shares(work) &&
                (work->uses[GF_FIGURE_JPEG_DECODE] || work->uses[GF_FIGURE_JPEG_ENCODE]);
     case GF_FIGURE_WHOLE:
         return work->in_turn;
     case GF_FIGURE_CUDA_START:
     case GF_FIGURE_CUDA_END:
-    case GF_FIGURE_CUDA_MEMORY:
         return text->gpu && !work->server;
+    case GF_FIGURE_CUDA_MEMORY:
+        return text->gpu && !work->server && work->uses[figure];
     case GF_FIGURE_CUDA_FIRST:
-        return text->gpu && !work->server && work->device_codec;
+    case GF_FIGURE_CUDA_CROWD:
+        return text->gpu && !work->server && work->device_codec &&
+               (figure == GF_FIGURE_CUDA_CROWD) == (work->files > 1);
     case GF_FIGURE_SERVER:
         return text->gpu && work->server;
     default:

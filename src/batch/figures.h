@@ -15,6 +15,7 @@
     X(PROCESS, "process", 14, "ms", "the program's start and end") \
     X(FILE, "file", 0.15, "ms", "opening, naming and committing a file, a thread") \
     X(SHARE, "share", 0.9, "", "a thread's speed while all processors work, of its speed alone") \
+    X(THREADS, "threads", 6, "ms", "threads that share one picture: their start and end") \
     X(STRIPS, "jpeg-strips", 1.35, "", "one JPEG by several threads, as times one thread's work") \
     X(JPEG_DECODE, "jpeg-decode", 5, "ns/pixel", "decoding JPEG, a thread") \
     X(JPEG_ENCODE, "jpeg-encode", 4.2, "ns/pixel", "encoding JPEG, a thread") \
@@ -23,6 +24,9 @@
     X(PNG_DEFLATE, "png-deflate", 280, "ns/pixel", "encoding PNG at level 6, a thread") \
     X(PNM_DECODE, "pnm-decode", 0.5, "ns/pixel", "reading PNM or PAM, a thread") \
     X(PNM_ENCODE, "pnm-encode", 1, "ns/pixel", "writing PNM or PAM, a thread") \
+    X(JPEG_ALONE, "jpeg-alone", 0.4, "ns/pixel", \
+      "what threads that share one JPEG leave to one of them, decoding or encoding") \
+    X(PNM_ALONE, "pnm-alone", 0.5, "ns/pixel", "the same of PNM or PAM") \
     X(WEBP_DECODE, "webp-decode", 10, "ns/pixel", "decoding WebP, a thread") \
     X(WEBP_ENCODE, "webp-encode", 85, "ns/pixel", "encoding WebP, a thread") \
     X(WEBP_LOSSLESS, "webp-lossless", 650, "ns/pixel", "encoding WebP without loss, a thread") \
@@ -37,9 +41,11 @@
     X(WHOLE, "whole", 0.8, "ns/pixel", "memory for a picture that a stage must see whole") \
     X(CUDA_START, "cuda-start", 165, "ms", "from opening the GPU to its first kernel") \
     X(CUDA_END, "cuda-end", 10, "ms", "what a GPU adds to the end of the program") \
-    X(CUDA_FIRST, "cuda-first", 15, "ms", "buffers and kernels that the first JPEG or PNG waits for") \
-    X(CUDA_MEMORY, "cuda-memory", 1.5, "ns/pixel", \
-      "memory for the first picture, pinned and filled") \
+    X(CUDA_FIRST, "cuda-first", 15, "ms", \
+      "buffers and kernels that the first JPEG or PNG waits for") \
+    X(CUDA_CROWD, "cuda-crowd", 40, "ms", "what the first JPEGs or PNGs of a batch wait for") \
+    X(CUDA_MEMORY, "cuda-memory", 0.25, "ns/pixel", \
+      "pinned memory for what of the first picture is not coded on the GPU") \
     X(CUDA_UPLOAD, "cuda-upload", 0.025, "ns/byte", "a copy to the GPU") \
     X(CUDA_DOWNLOAD, "cuda-download", 0.025, "ns/byte", "a copy from the GPU") \
     X(CUDA_DECODE, "cuda-jpeg-decode", 0.06, "ns/pixel", "decoding JPEG on the GPU") \

@@ -245,7 +245,7 @@ static void share_out(struct gf_learning *learning, double processor_s)
 static void learn_device_codec(struct gf_learning *learning, double elapsed_s)
 {
     const double left_s =
-        elapsed_s - learning->started_s - gf_figure(learning->figures, GF_FIGURE_CUDA_FIRST) * 1e-3;
+        elapsed_s - learning->started_s - gf_figure(learning->figures, GF_FIGURE_CUDA_CROWD) * 1e-3;
     if (left_s <= 0)
         return;
     see(learning, GF_FIGURE_CUDA_DECODE, left_s, learning->device_pixels * 1e-9);

@@ -1,4 +1,5 @@
 /* The figures of the CPU. */
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,6 +148,80 @@ static void calibrate_strips(struct gf_calibrator *calibrator, const struct gf_m
                                   all_s / one_s * gf_figure(figures, GF_FIGURE_SHARE));
 }
 
+/* The estimate of a picture by all threads, by itself in the program. */
+static bool estimate_s(const struct gf_calibrator *calibrator, const char *chain,
+                       const struct gf_made_file *in, const struct gf_made_file *out, int threads,
+                       double *seconds)
+{
+    struct gf_input_name name = {.path = (char *)in->path};
+    const struct gf_figures *const figures = &calibrator->calibration->figures;
+    const struct gf_inputs inputs = {.item = &name, .count = 1};
+    const struct gf_template output = {.text = (char *)out->path};
+    const struct gf_batch_request request = {.chain = chain,
+                                             .options = gf_calibrate_options(threads),
+                                             .inputs = &inputs,
+                                             .output = &output,
+                                             .figures = figures};
+    struct gf_cost_work work;
+    if (!gf_cost_look(&request, &work))
+        return false;
+    *seconds = gf_cost_cpu_s(&work) - gf_figure(figures, GF_FIGURE_PROCESS) * 1e-3;
+    return true;
+}
+
+/* How much longer all threads take than the estimate: the least of some runs, each with memory of
+ * its own. */
+static bool beyond_estimate_s(const struct gf_calibrator *calibrator,
+                              const struct gf_made_file *picture, const char *extension,
+                              double *seconds)
+{
+    enum { RUNS = 5 };
+    const struct gf_options options = gf_calibrate_options(0);
+    char ending[16];
+    double run_s[RUNS], expected_s;
+    snprintf(ending, sizeof ending, "-out.%s", extension);
+    const struct gf_made_file out = gf_made_file_named(picture, ending);
+    bool done = estimate_s(calibrator, "invert", picture, &out, 0, &expected_s);
+    for (int i = 0; done && i < RUNS; i++) {
+        const double begin_s = gf_now();
+        done = gf_calibrate_make("invert", &options, picture, &out);
+        run_s[i] = gf_now() - begin_s;
+    }
+    *seconds = done ? gf_timing_of(run_s, RUNS).least_s - expected_s : 0;
+    return done;
+}
+
+static double one_thread_ns(const struct gf_figures *figures, enum gf_figure_id alone)
+{
+    const bool pnm = alone == GF_FIGURE_PNM_ALONE;
+    return gf_figure(figures, pnm ? GF_FIGURE_PNM_DECODE : GF_FIGURE_JPEG_DECODE) +
+           gf_figure(figures, pnm ? GF_FIGURE_PNM_ENCODE : GF_FIGURE_JPEG_ENCODE);
+}
+
+/* What one picture by all threads takes beyond an equal share for each: a part that grows with the
+ * pixels, and one that does not, by `part` of which the figure of the threads moves. */
+static void calibrate_alone(struct gf_calibrator *calibrator, const struct gf_made_file *middle,
+                            const struct gf_made_file *large, const char *extension,
+                            enum gf_figure_id figure, double part)
+{
+    struct gf_figures *const figures = &calibrator->calibration->figures;
+    const double pixels = large->pixels - middle->pixels,
+                 known_ns = 2 * gf_figure(figures, figure), /* decoding and encoding */
+        threads_ms = gf_figure(figures, GF_FIGURE_THREADS);
+    double few_s, many_s;
+    if (gf_cpu_count() < 2 || !gf_calibrator_has_time(calibrator, 1) ||
+        !beyond_estimate_s(calibrator, middle, extension, &few_s) ||
+        !beyond_estimate_s(calibrator, large, extension, &many_s))
+        return;
+    const double alone_ns = known_ns + (many_s - few_s) * 1e9 / pixels;
+    /* Other programs may have run, too: it is no more than one thread would take for everything. */
+    const double least = gf_figure_info(figure).least, most = one_thread_ns(figures, figure) / 2,
+                 value = fmin(fmax(alone_ns / 2, least), most);
+    const double left_ms = few_s * 1e3 - (2 * value - known_ns) * middle->pixels * 1e-6;
+    (void)gf_figure_calibrate(figures, figure, value);
+    (void)gf_figure_calibrate(figures, GF_FIGURE_THREADS, threads_ms + part * left_ms);
+}
+
 static void calibrate_threads(struct gf_calibrator *calibrator)
 {
     const struct gf_options options = gf_calibrate_options(0);
@@ -156,6 +231,20 @@ static void calibrate_threads(struct gf_calibrator *calibrator)
         calibrate_share(calibrator, &middle);
     if (gf_calibrate_make("", &options, &calibrator->large, &large))
         calibrate_strips(calibrator, &large);
+}
+
+/* Of the formats whose pictures threads share. */
+static void calibrate_shared(struct gf_calibrator *calibrator)
+{
+    const struct gf_options options = gf_calibrate_options(1);
+    const struct gf_made_file out = gf_made_file_named(&calibrator->middle, "-out.ppm");
+    const int invert = gf_figure_of_filter(gf_filter_find("invert"), false);
+    const struct gf_made_file middle = gf_made_file_named(&calibrator->middle, ".jpg"),
+                              large = gf_made_file_named(&calibrator->large, ".jpg");
+    gf_calibrate_chain(calibrator, "invert", &options, &calibrator->middle, &out, invert, invert);
+    calibrate_alone(calibrator, &calibrator->middle, &calibrator->large, "ppm", GF_FIGURE_PNM_ALONE,
+                    1);
+    calibrate_alone(calibrator, &middle, &large, "jpg", GF_FIGURE_JPEG_ALONE, 0.5);
 }
 
 /* ---- files ---- */
@@ -187,17 +276,9 @@ static void calibrate_whole(struct gf_calibrator *calibrator)
     struct gf_figures *const figures = &calibrator->calibration->figures;
     const struct gf_options options = gf_calibrate_options(1);
     const struct gf_made_file out = gf_made_file_named(&calibrator->large, "-out.ppm");
-    struct gf_input_name name = {.path = calibrator->large.path};
-    const struct gf_inputs inputs = {.item = &name, .count = 1};
-    const struct gf_template output = {.text = (char *)out.path};
-    const struct gf_batch_request request = {.chain = "equalize",
-                                             .options = options,
-                                             .inputs = &inputs,
-                                             .output = &output,
-                                             .figures = figures};
-    struct gf_cost_work work;
-    double seconds[RUNS];
-    if (!gf_calibrator_has_time(calibrator, 0.5) || !gf_cost_look(&request, &work))
+    double seconds[RUNS], expected_s;
+    if (!gf_calibrator_has_time(calibrator, 0.5) ||
+        !estimate_s(calibrator, "equalize", &calibrator->large, &out, 1, &expected_s))
         return;
     bool done = true;
     for (int i = 0; done && i < RUNS;
@@ -206,7 +287,6 @@ static void calibrate_whole(struct gf_calibrator *calibrator)
         done = gf_calibrate_make("equalize", &options, &calibrator->large, &out);
         seconds[i] = gf_clock_s(CLOCK_PROCESS_CPUTIME_ID) - begin_s;
     }
-    const double expected_s = gf_cost_cpu_s(&work) - gf_figure(figures, GF_FIGURE_PROCESS) * 1e-3;
     if (done)
         (void)gf_figure_calibrate(figures, GF_FIGURE_WHOLE,
                                   gf_figure(figures, GF_FIGURE_WHOLE) +
@@ -224,6 +304,7 @@ void gf_calibrate_cpu(struct gf_calibrator *calibrator)
     calibrate_files(calibrator);
     calibrate_codecs(calibrator, false);
     calibrate_threads(calibrator);
+    calibrate_shared(calibrator);
     gf_calibrate_filters(calibrator, &options, false);
     calibrate_whole(calibrator);
     calibrate_codecs(calibrator, true);

@@ -52,26 +52,37 @@ static bool calibrate_start(struct gf_calibrator *calibrator, double more_s)
     if (started) {
         set(calibrator, GF_FIGURE_CUDA_START, start_s * 1e3);
         set(calibrator, GF_FIGURE_CUDA_END, (more_s > start_s ? more_s - start_s : 1e-3) * 1e3);
-        set(calibrator, GF_FIGURE_CUDA_MEMORY,
-            first_more_s(pipeline, &calibrator->large, "-out.ppm") * 1e9 /
-                calibrator->large.pixels);
     }
     gf_pipeline_close(pipeline);
     return started;
+}
+
+/* Memory for a large picture, read and written, once the kernels are loaded. */
+static void calibrate_memory(struct gf_calibrator *calibrator)
+{
+    const struct gf_options options = on_gpu();
+    const struct gf_made_file out = gf_made_file_named(&calibrator->middle, "-out.ppm");
+    struct gf_pipeline *pipeline = NULL;
+    (void)gf_calibrate_make("blur=2", &options, &calibrator->middle, &out);
+    if (gf_pipeline_open("blur=2", &options, &pipeline, NULL))
+        return;
+    set(calibrator, GF_FIGURE_CUDA_MEMORY,
+        first_more_s(pipeline, &calibrator->large, "-out.ppm") * 1e9 /
+            (2 * calibrator->large.pixels));
+    gf_pipeline_close(pipeline);
 }
 
 /* ---- JPEG ---- */
 
 struct coder {
     pthread_t thread;
-    int number;
+    int number, pictures;
     const struct gf_made_file *in;
     int done; /* pictures */
 };
 
 static void *code(void *argument)
 {
-    enum { PICTURES = 8 };
     struct coder *const coder = argument;
     struct gf_pipeline *pipeline = NULL;
     char ending[24];
@@ -81,7 +92,7 @@ static void *code(void *argument)
     options.threads = 1;
     options.serial = true;
     if (!gf_pipeline_open("blur=2", &options, &pipeline, NULL)) {
-        for (int i = 0; i < PICTURES; i++) {
+        for (int i = 0; i < coder->pictures; i++) {
             const bool coded = gf_calibrate_once(pipeline, coder->in, &out, NULL) &&
                                gf_pipeline_profile(pipeline)->device_decoded &&
                                gf_pipeline_profile(pipeline)->device_encoded;
@@ -92,16 +103,17 @@ static void *code(void *argument)
     return NULL;
 }
 
-/* Many threads with pictures from JPEG to JPEG, as in a batch: seconds for each picture; 0: the GPU
- * did not code them all. */
-static double code_s(const struct gf_made_file *jpeg)
+enum { CODERS = 32 };
+
+/* Many threads, each with so many pictures from JPEG to JPEG, as in a batch: seconds of all; 0: the
+ * GPU did not code them all. */
+static double code_s(const struct gf_made_file *jpeg, int pictures)
 {
-    enum { CODERS = 32, PICTURES = 8 };
     struct coder coder[CODERS];
     int started = 0, done = 0;
     const double begin_s = gf_now();
     for (; started < CODERS; started++) {
-        coder[started] = (struct coder){.number = started, .in = jpeg};
+        coder[started] = (struct coder){.number = started, .pictures = pictures, .in = jpeg};
         if (pthread_create(&coder[started].thread, NULL, code, &coder[started]))
             break;
     }
@@ -109,7 +121,22 @@ static double code_s(const struct gf_made_file *jpeg)
         pthread_join(coder[i].thread, NULL);
         done += coder[i].done;
     }
-    return started && done == started * PICTURES ? (gf_now() - begin_s) / done : 0;
+    return started == CODERS && done == CODERS * pictures ? gf_now() - begin_s : 0;
+}
+
+/* Two numbers of pictures tell what each further one takes, and what they wait for in the
+ * beginning. */
+static void calibrate_crowd(struct gf_calibrator *calibrator, const struct gf_made_file *jpeg)
+{
+    enum { FEW = 4, MORE = 20 };
+    const double few_s = code_s(jpeg, FEW), more_s = code_s(jpeg, MORE);
+    const double each_s = few_s > 0 ? (more_s - few_s) / (CODERS * (MORE - FEW)) : 0;
+    if (each_s <= 0)
+        return;
+    const double half_ns = each_s * 1e9 / (2 * jpeg->pixels);
+    set(calibrator, GF_FIGURE_CUDA_DECODE, half_ns);
+    set(calibrator, GF_FIGURE_CUDA_ENCODE, half_ns);
+    set(calibrator, GF_FIGURE_CUDA_CROWD, (few_s - each_s * CODERS * FEW) * 1e3);
 }
 
 static void calibrate_jpeg(struct gf_calibrator *calibrator)
@@ -123,13 +150,9 @@ static void calibrate_jpeg(struct gf_calibrator *calibrator)
     const double first_s = first_more_s(pipeline, &jpeg, "-out.jpg");
     if (gf_pipeline_profile(pipeline)->device_decoded)
         set(calibrator, GF_FIGURE_CUDA_FIRST, first_s * 1e3);
-    const double each_s = gf_calibrator_has_time(calibrator, 1) ? code_s(&jpeg) : 0;
+    if (gf_calibrator_has_time(calibrator, 1))
+        calibrate_crowd(calibrator, &jpeg);
     gf_pipeline_close(pipeline);
-    if (each_s > 0) {
-        const double half_ns = each_s * 1e9 / (2 * calibrator->middle.pixels);
-        set(calibrator, GF_FIGURE_CUDA_DECODE, half_ns);
-        set(calibrator, GF_FIGURE_CUDA_ENCODE, half_ns);
-    }
 }
 
 /* From pixels on the GPU to a PNG's bytes on the host, and those into a file. */
@@ -153,6 +176,7 @@ void gf_calibrate_gpu(struct gf_calibrator *calibrator)
                  "CUDA does not start");
         return;
     }
+    calibrate_memory(calibrator);
     calibrate_jpeg(calibrator);
     calibrate_png(calibrator);
     gf_calibrate_chain(calibrator, "blur=2", &options, &calibrator->large, &out,

@@ -302,7 +302,7 @@ const struct gf_filter gf_resize_filter = {
     .params_size = sizeof(struct gf_resize_params),
     .kind = GF_STENCIL,
     .example = "resize=50%",
-    .cost = {.pixel = 1, .row = 2.2},
+    .cost = {.pixel = 1, .row = 1.1},
     .check = resize_check,
     .expand = gf_resize_expand,
     .reduction = gf_resize_reduction,
