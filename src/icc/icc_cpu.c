@@ -53,6 +53,16 @@ static inline quad load(const float *from)
     return v;
 }
 
+/* As gf_icc_within() and gf_icc_encode_index_8() have each. */
+static inline __attribute__((always_inline)) quad_of_int encode_index_8(quad light)
+{
+    const quad zero = {0}, one = {1, 1, 1, 1},
+               dark = {GF_ICC_DARK, GF_ICC_DARK, GF_ICC_DARK, GF_ICC_DARK};
+    quad v = (quad)((quad_of_int)light & (light > zero));
+    v = (quad)(((quad_of_int)v & (v < one)) | ((quad_of_int)one & ~(v < one)));
+    return ((quad_of_int)(v + dark) - (int32_t)GF_ICC_DARK_BITS) >> (23 - GF_ICC_ENCODE_BITS_8);
+}
+
 static inline __attribute__((always_inline)) void matrix_8(const struct gf_icc_transform *t,
                                                            const unsigned char *in, int in_channels,
                                                            unsigned char *out, int out_channels,
@@ -61,16 +71,10 @@ static inline __attribute__((always_inline)) void matrix_8(const struct gf_icc_t
     const float *const product = gf_icc_block(t, t->product_at);
     const unsigned char *const encode = gf_icc_block(t, t->encode_at);
     const unsigned step = t->encode_step;
-    const quad zero = {0}, one = {1, 1, 1, 1},
-               dark = {GF_ICC_DARK, GF_ICC_DARK, GF_ICC_DARK, GF_ICC_DARK};
     for (int x = 0; x < width; x++, in += in_channels, out += out_channels) {
-        quad v = (load(product + 4 * in[0]) + load(product + 4 * (256 + in[1]))) +
+        const quad v = (load(product + 4 * in[0]) + load(product + 4 * (256 + in[1]))) +
                  load(product + 4 * (512 + in[2]));
-        /* As gf_icc_light() and gf_icc_encode_index_8() have it. */
-        v = (quad)((quad_of_int)v & (v > zero));
-        v = (quad)(((quad_of_int)v & (v < one)) | ((quad_of_int)one & ~(v < one)));
-        quad_of_int at = (quad_of_int)(v + dark);
-        at = (at - (int32_t)GF_ICC_DARK_BITS) >> (23 - GF_ICC_ENCODE_BITS_8);
+        const quad_of_int at = encode_index_8(v);
         out[0] = encode[at[0]];
         out[1] = encode[step + (unsigned)at[1]];
         out[2] = encode[2 * step + (unsigned)at[2]];
@@ -144,19 +148,34 @@ place_of(const struct gf_icc_transform *t, const void *in, int index, int channe
     return gf_icc_place_of(t->curve_at ? curve[65536 * channel + sample] : sample, t->grid);
 }
 
-/* One channel of the result, from 0..65535 or, where curves follow, from light. */
-static inline __attribute__((always_inline)) void
-store(const struct gf_icc_transform *t, uint32_t v, int channel, void *out, int index, int bits)
+/* A pixel of the result, from 0..65535 or, where curves follow, from light. */
+static inline __attribute__((always_inline)) void store_8(const struct gf_icc_transform *t,
+                                                          quad_of_sums v, unsigned char *out)
 {
-    const void *const encode = gf_icc_block(t, t->encode_at + (unsigned)channel * t->encode_step);
-    if (bits == 8 && t->encode_at)
-        ((unsigned char *)out)[index] =
-            ((const unsigned char *)encode)[gf_icc_encode_index_8(gf_icc_node_light(v))];
-    else if (bits == 8)
-        ((unsigned char *)out)[index] = (unsigned char)gf_icc_narrow(v);
-    else
-        ((uint16_t *)out)[index] =
-            (uint16_t)(t->encode_at ? gf_icc_encode_16(encode, gf_icc_node_light(v)) : v);
+    if (!t->encode_at) {
+        v = (v * 65281u + 8388608u) >> 24; /* as gf_icc_narrow() */
+        for (int c = 0; c < t->outputs; c++)
+            out[c] = (unsigned char)v[c];
+        return;
+    }
+    const unsigned char *const encode = gf_icc_block(t, t->encode_at);
+    const unsigned step = t->encode_step;
+    /* as gf_icc_node_light() */
+    const quad light =
+        __builtin_convertvector((quad_of_int)v, quad) * (1.5f / 65535.0f) - 0.25f;
+    const quad_of_int at = encode_index_8(light);
+    for (int c = 0; c < t->outputs; c++)
+        out[c] = encode[(unsigned)c * step + (unsigned)at[c]];
+}
+
+static inline __attribute__((always_inline)) void store_16(const struct gf_icc_transform *t,
+                                                           quad_of_sums v, uint16_t *out)
+{
+    for (int c = 0; c < t->outputs; c++) {
+        const float *const encode =
+            gf_icc_block(t, t->encode_at + (unsigned)c * t->encode_step);
+        out[c] = (uint16_t)(t->encode_at ? gf_icc_encode_16(encode, gf_icc_node_light(v[c])) : v[c]);
+    }
 }
 
 /* first: 1 of CMYK, whose first channel is the fourth axis, else 0. */
@@ -183,8 +202,10 @@ static inline __attribute__((always_inline)) void grid_row(const struct gf_icc_t
         } else {
             v = interpolated(&corners, nodes);
         }
-        for (int c = 0; c < t->outputs; c++)
-            store(t, v[c], c, out, x * out_channels + c, bits);
+        if (bits == 8)
+            store_8(t, v, (unsigned char *)out + x * out_channels);
+        else
+            store_16(t, v, (uint16_t *)out + x * out_channels);
     }
 }
 

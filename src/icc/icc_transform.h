@@ -26,7 +26,8 @@ enum {
     GF_ICC_PART = 32768,  /* the distance of two nodes */
     GF_ICC_NODE = 4,      /* uint16_t of a node: the results, then zeros */
     GF_ICC_GRID_RGB = 49, /* the most nodes along an axis */
-    GF_ICC_GRID_CMYK = 21
+    GF_ICC_GRID_CMYK = 21,
+    GF_ICC_STEP_BITS = 12 /* of the step from a node to another, at most 49 x 49 */
 };
 #define GF_ICC_DARK 1.52587890625e-05f /* 2^-16 */
 #define GF_ICC_DARK_BITS 0x37800000u
@@ -118,30 +119,20 @@ struct gf_icc_corners {
 GF_HOST_DEVICE struct gf_icc_corners gf_icc_corners_of(struct gf_icc_place x, struct gf_icc_place y,
                                                        struct gf_icc_place z, uint32_t grid)
 {
+    /* A part and the step along its axis are one number, so that steps are sorted with parts. Where
+     * two parts are the same it does not matter which comes first: a weight is 0. */
     const uint32_t sx = grid * grid, sy = grid, sz = 1;
-    const uint32_t first = x.node * sx + y.node * sy + z.node;
-    uint32_t most = x.part, most_step = sx, least = z.part, least_step = sz;
-    if (y.part > most) {
-        most = y.part;
-        most_step = sy;
-    }
-    if (z.part > most) {
-        most = z.part;
-        most_step = sz;
-    }
-    if (y.part <= least) {
-        least = y.part;
-        least_step = sy;
-    }
-    if (x.part < least) {
-        least = x.part;
-        least_step = sx;
-    }
-    const uint32_t middle = x.part + y.part + z.part - most - least;
-    const uint32_t last = first + sx + sy + sz;
+    const uint32_t px = x.part << GF_ICC_STEP_BITS | sx, py = y.part << GF_ICC_STEP_BITS | sy,
+                   pz = z.part << GF_ICC_STEP_BITS | sz;
+    const uint32_t more = px > py ? px : py, less = px > py ? py : px;
+    const uint32_t most = more > pz ? more : pz, least = less < pz ? less : pz;
+    const uint32_t step = (1u << GF_ICC_STEP_BITS) - 1;
+    const uint32_t high = most >> GF_ICC_STEP_BITS, low = least >> GF_ICC_STEP_BITS;
+    const uint32_t middle = x.part + y.part + z.part - high - low;
+    const uint32_t first = x.node * sx + y.node * sy + z.node, last = first + sx + sy + sz;
     const struct gf_icc_corners corners = {
-        {first, first + most_step, last - least_step, last},
-        {(uint32_t)GF_ICC_PART - most, most - middle, middle - least, least}};
+        {first, first + (most & step), last - (least & step), last},
+        {(uint32_t)GF_ICC_PART - high, high - middle, middle - low, low}};
     return corners;
 }
 
