@@ -4,6 +4,7 @@
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <locale.h>
 
 #include "codec/common/library.h"
 
@@ -12,8 +13,9 @@
     CALL(archive_read_free) \
     CALL(archive_read_support_filter_all) \
     CALL(archive_read_support_format_tar) \
-    CALL(archive_read_open2) CALL(archive_read_next_header2) CALL(archive_read_data) \
-        CALL(archive_write_new) CALL(archive_write_free) CALL(archive_write_close) \
+    CALL(archive_read_open2) \
+    CALL(archive_read_next_header2) CALL(archive_read_data) CALL(archive_write_new) \
+        CALL(archive_write_free) CALL(archive_write_close) \
             CALL(archive_write_set_format_pax_restricted) CALL(archive_write_set_bytes_per_block) \
                 CALL(archive_write_add_filter_by_name) CALL(archive_write_set_filter_option) \
                     CALL(archive_write_open) CALL(archive_write_header) CALL(archive_write_data) \
@@ -25,10 +27,15 @@
                                             CALL(archive_entry_filetype) CALL(archive_entry_size) \
                                                 CALL(archive_entry_set_size) \
                                                     CALL(archive_entry_copy_stat) \
-                                                    CALL(archive_entry_sparse_clear)
+                                                        CALL(archive_entry_sparse_clear)
 
 struct gf_archive_calls {
     GF_ARCHIVE_CALLS(GF_LIBRARY_CALL)
 };
+extern struct gf_archive_calls gf_archive_calls; /* after gf_archive_load() */
+
+/* libarchive converts names by the locale of the calling thread, and tar's are UTF-8. Returns the
+ * locale before, for uselocale(). */
+locale_t gf_archive_begin_utf8(void);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "filters/crop.h"
 #include "filters/pad.h"
 #include "pixel/resample.h"
 #include "pixel/stencil.h"
@@ -17,8 +16,6 @@ static const char *const lights[] = {"srgb", "linear", NULL};
 const char *const gf_fit_names[] = {"fill", "inside", "cover", "contain", NULL};
 static const char *const onlies[] = {"any", "shrink", "enlarge", NULL};
 static const char *const loads[] = {"full", "reduced", NULL};
-
-extern const struct gf_filter gf_resize_filter, gf_crop_filter, gf_pad_filter;
 
 static const struct gf_param resize_params[] = {
     GF_PARAM_LENGTH(struct gf_resize_params, w, 0.001, SIDE_MAX,
@@ -52,148 +49,10 @@ static enum gf_status resize_check(const void *params, struct gf_error *error)
     return GF_OK;
 }
 
-/* ---- sizes ---- */
-
-static double pixels(struct gf_length length, int whole)
-{
-    const double side =
-        length.unit == GF_PERCENT ? floor(length.value * whole / 100 + 0.5) : length.value;
-    return side < 1 ? 1 : side;
-}
-
-/* The side that goes with `side` on the other axis. */
-static double in_proportion(double side, int whole, int other_whole)
-{
-    const double other = floor(side * other_whole / whole + 0.5);
-    return other < 1 ? 1 : other;
-}
-
-/* The size that is asked for, in pixels; a side that is not given follows from the other. */
-static struct gf_resize_size asked_size(const struct gf_resize_params *resize, int width,
-                                        int height)
-{
-    struct gf_resize_size size = {.in_w = width, .in_h = height};
-    if (resize->w.unit != GF_UNSET)
-        size.w = pixels(resize->w, width);
-    if (resize->h.unit != GF_UNSET)
-        size.h = pixels(resize->h, height);
-    if (resize->w.unit == GF_UNSET)
-        size.w = in_proportion(size.h, height, width);
-    else if (resize->h.unit == GF_UNSET)
-        size.h = in_proportion(size.w, width, height);
-    size.full_w = size.w;
-    size.full_h = size.h;
-    return size;
-}
-
-static bool keeps_shape(const struct gf_resize_params *resize)
-{
-    return resize->fit != GF_FIT_FILL && resize->w.unit != GF_UNSET && resize->h.unit != GF_UNSET;
-}
-
-/* What only= allows of the scaled picture: with a fixed shape it is scaled, or it is not. */
-static void limit_size(const struct gf_resize_params *resize, int width, int height,
-                       struct gf_resize_size *size)
-{
-    const int sign = resize->only == GF_RESIZE_SHRINK ? 1 : -1;
-    const bool w_exceeds = sign * (size->full_w - width) > 0,
-               h_exceeds = sign * (size->full_h - height) > 0;
-    const bool fixed =
-        keeps_shape(resize) || resize->w.unit == GF_UNSET || resize->h.unit == GF_UNSET;
-    if (resize->only == GF_RESIZE_ANY)
-        return;
-    if (w_exceeds || (fixed && h_exceeds))
-        size->full_w = width;
-    if (h_exceeds || (fixed && w_exceeds))
-        size->full_h = height;
-    const bool cuts = keeps_shape(resize) && resize->fit == GF_FIT_COVER;
-    size->w = cuts && size->w < size->full_w ? size->w : size->full_w;
-    size->h = cuts && size->h < size->full_h ? size->h : size->full_h;
-}
-
-static struct gf_resize_size size_of(const struct gf_resize_params *resize, int width, int height)
-{
-    if (resize->size.w > 0)
-        return resize->size;
-    struct gf_resize_size size = asked_size(resize, width, height);
-    const bool covers = resize->fit == GF_FIT_COVER;
-    if (keeps_shape(resize)) {
-        const bool width_is_nearer = size.w * height < size.h * width;
-        if (width_is_nearer != covers)
-            size.full_h = in_proportion(size.w, width, height);
-        else
-            size.full_w = in_proportion(size.h, height, width);
-        if (!covers) {
-            size.w = size.full_w;
-            size.h = size.full_h;
-        }
-    }
-    limit_size(resize, width, height, &size);
-    return size;
-}
-
-/* ---- what resize stands for ---- */
-
-static struct gf_length in_pixels(double value)
-{
-    return (struct gf_length){.value = value, .unit = GF_PIXELS};
-}
-
-/* A picture that only= leaves as large as it is. */
-static void add_cut(const struct gf_resize_params *resize, const struct gf_resize_size *size,
-                    struct gf_parts *parts)
-{
-    const struct gf_crop_params crop = {
-        .w = in_pixels(size->w), .h = in_pixels(size->h), .gravity = resize->gravity};
-    if (size->w < size->full_w || size->h < size->full_h)
-        gf_parts_add(parts, &gf_crop_filter, &crop, sizeof crop);
-}
-
-void gf_resize_add_padding(const struct gf_resize_params *resize, const struct gf_extent *extent,
-                           struct gf_parts *parts)
-{
-    const struct gf_resize_size asked = asked_size(resize, extent->width, extent->height);
-    const struct gf_pad_params pad = {.w = in_pixels(asked.w),
-                                      .h = in_pixels(asked.h),
-                                      .gravity = resize->gravity,
-                                      .colour = resize->colour};
-    if (resize->fit == GF_FIT_CONTAIN && keeps_shape(resize))
-        gf_parts_add(parts, &gf_pad_filter, &pad, sizeof pad);
-}
-
-void gf_resize_expand(const void *params, const struct gf_extent *extent, struct gf_parts *parts)
-{
-    struct gf_resize_params resize = *(const struct gf_resize_params *)params;
-    resize.size = size_of(&resize, extent->width, extent->height);
-    resize.size.in_w = (double)extent->width / extent->reduction;
-    resize.size.in_h = (double)extent->height / extent->reduction;
-    if (resize.only != GF_RESIZE_ANY && extent->reduction == 1 &&
-        resize.size.full_w == extent->width && resize.size.full_h == extent->height)
-        add_cut(&resize, &resize.size, parts);
-    else
-        gf_parts_add(parts, &gf_resize_filter, &resize, sizeof resize);
-    gf_resize_add_padding(params, extent, parts);
-}
-
-int gf_resize_reduction(const void *params, int width, int height)
-{
-    const struct gf_resize_params *const resize = params;
-    const struct gf_resize_size size = size_of(resize, width, height);
-    int reduction = 8;
-    if (resize->load == GF_LOAD_FULL || resize->kernel == GF_RESAMPLE_NEAREST)
-        return 1;
-    while (reduction > 1 &&
-           (width / reduction < 2 * size.full_w || height / reduction < 2 * size.full_h))
-        reduction /= 2;
-    return reduction;
-}
-
-/* ---- the stage ---- */
-
 static enum gf_status resize_shape(const void *params, struct gf_format in, struct gf_format *out,
                                    struct gf_error *error)
 {
-    const struct gf_resize_size size = size_of(params, in.width, in.height);
+    const struct gf_resize_size size = gf_resize_size_of(params, in.width, in.height);
     if (size.w > SIDE_MAX || size.h > SIDE_MAX)
         return gf_fail(error, GF_ERROR_USAGE, "%.0fx%.0f is larger than %d pixels a side", size.w,
                        size.h, SIDE_MAX);
@@ -208,7 +67,7 @@ static enum gf_status resize_shape(const void *params, struct gf_format in, stru
 static struct gf_resample_axis column_axis(const struct gf_stage *stage)
 {
     const struct gf_resize_params *const resize = stage->params;
-    const struct gf_resize_size size = size_of(resize, stage->in.width, stage->in.height);
+    const struct gf_resize_size size = gf_resize_size_of(resize, stage->in.width, stage->in.height);
     return (struct gf_resample_axis){.in = stage->in.width,
                                      .out = (int)size.w,
                                      .offset = gf_gravity_x(resize->gravity, size.full_w - size.w),
@@ -218,7 +77,7 @@ static struct gf_resample_axis column_axis(const struct gf_stage *stage)
 static struct gf_resample_axis row_axis(const struct gf_stage *stage)
 {
     const struct gf_resize_params *const resize = stage->params;
-    const struct gf_resize_size size = size_of(resize, stage->in.width, stage->in.height);
+    const struct gf_resize_size size = gf_resize_size_of(resize, stage->in.width, stage->in.height);
     return (struct gf_resample_axis){.in = stage->in.height,
                                      .out = (int)size.h,
                                      .offset = gf_gravity_y(resize->gravity, size.full_h - size.h),

@@ -1,0 +1,153 @@
+/* Reads an archive member by member. */
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "batch/archive.h"
+#include "batch/archive_file.h"
+#include "codec/io/input.h"
+
+#ifdef GF_LIBRARY_archive
+#include "batch/archive_calls.h"
+
+struct gf_archive_reader {
+    struct archive *archive;
+    struct gf_input *input;
+    struct gf_error error; /* of the input */
+    enum gf_status status;
+    atomic_bool cancelled;
+    bool packed;
+    char block[64 << 10];
+};
+
+void gf_archive_reader_cancel(struct gf_archive_reader *reader)
+{
+    reader->cancelled = true;
+}
+
+int64_t gf_archive_reader_size(const struct gf_archive_reader *reader)
+{
+    return reader->packed ? -1 : gf_input_size(reader->input);
+}
+
+static ssize_t read_block(struct archive *archive, void *context, const void **block)
+{
+    struct gf_archive_reader *const reader = context;
+    enum { LOOK_MS = 100 };
+    size_t got = 0;
+    while (!reader->cancelled && !gf_input_wait(reader->input, LOOK_MS))
+        continue;
+    if (reader->cancelled)
+        return ARCHIVE_FATAL;
+    reader->status = gf_input_read_some(reader->input, reader->block, sizeof reader->block, &got,
+                                        &reader->error);
+    *block = reader->block;
+    if (!reader->status)
+        return (ssize_t)got;
+    gf_archive_calls.archive_set_error(archive, EIO, "%s", reader->error.text);
+    return -1;
+}
+
+/* What libarchive says, or what the input said before. */
+static enum gf_status fail_reading(const struct gf_archive_reader *reader, struct gf_error *error)
+{
+    const char *const why = gf_archive_calls.archive_error_string(reader->archive);
+    if (!reader->status)
+        return gf_fail(error, GF_ERROR_INPUT, "%s: damaged archive: %s",
+                       gf_input_name(reader->input), why ? why : "no tar");
+    *error = reader->error;
+    return reader->status;
+}
+
+enum gf_status gf_archive_reader_open(const char *argument, struct gf_archive_reader **reader,
+                                      struct gf_error *error)
+{
+    enum gf_status status = gf_archive_load(argument, error);
+    *reader = NULL;
+    if (status)
+        return status;
+    struct gf_archive_reader *const opened = calloc(1, sizeof *opened);
+    if (!opened)
+        return gf_fail_memory(error);
+    opened->packed = gf_archive_packer(argument) != NULL;
+    status = gf_input_open(gf_archive_path(argument), false, &opened->input, error);
+    opened->archive = status ? NULL : gf_archive_calls.archive_read_new();
+    if (!status && !opened->archive)
+        status = gf_fail_memory(error);
+    if (!status) {
+        /* A program for a filter that libarchive lacks is no error. */
+        (void)gf_archive_calls.archive_read_support_filter_all(opened->archive);
+        (void)gf_archive_calls.archive_read_support_format_tar(opened->archive);
+        if (gf_archive_calls.archive_read_open2(opened->archive, opened, NULL, read_block, NULL,
+                                                NULL))
+            status = fail_reading(opened, error);
+    }
+    if (status) {
+        gf_archive_reader_close(opened);
+        return status;
+    }
+    *reader = opened;
+    return GF_OK;
+}
+
+void gf_archive_reader_close(struct gf_archive_reader *reader)
+{
+    if (!reader)
+        return;
+    if (reader->archive)
+        gf_archive_calls.archive_read_free(reader->archive);
+    if (reader->input)
+        gf_input_close(reader->input);
+    free(reader);
+}
+
+enum gf_status gf_archive_next(struct gf_archive_reader *reader, struct gf_archive_member *member,
+                               bool *found, struct gf_error *error)
+{
+    *member = (struct gf_archive_member){.header = gf_archive_calls.archive_entry_new()};
+    *found = false;
+    if (!member->header)
+        return gf_fail_memory(error);
+    const locale_t before = gf_archive_begin_utf8();
+    const int code = gf_archive_calls.archive_read_next_header2(reader->archive, member->header);
+    const char *const name =
+        code == ARCHIVE_EOF ? "" : gf_archive_calls.archive_entry_pathname(member->header);
+    member->name = name ? strdup(name) : NULL;
+    uselocale(before);
+    if (code == ARCHIVE_EOF) {
+        gf_archive_member_free(member);
+        return GF_OK;
+    }
+    if (code < ARCHIVE_WARN || !member->name) {
+        const enum gf_status status = fail_reading(reader, error);
+        gf_archive_member_free(member);
+        return status;
+    }
+    member->is_file = gf_archive_calls.archive_entry_filetype(member->header) == AE_IFREG &&
+                      !gf_archive_calls.archive_entry_hardlink(member->header);
+    const int64_t size = gf_archive_calls.archive_entry_size(member->header);
+    member->size = member->is_file && size > 0 ? (uint64_t)size : 0;
+    gf_archive_calls.archive_entry_sparse_clear(member->header); /* holes are read as zeros */
+    *found = true;
+    return GF_OK;
+}
+
+enum gf_status gf_archive_read(struct gf_archive_reader *reader, void *data, size_t size,
+                               size_t *got, struct gf_error *error)
+{
+    *got = 0;
+    while (*got < size) {
+        const la_ssize_t count =
+            gf_archive_calls.archive_read_data(reader->archive, (char *)data + *got, size - *got);
+        if (count < 0)
+            return fail_reading(reader, error);
+        if (!count)
+            break;
+        *got += (size_t)count;
+    }
+    return GF_OK;
+}
+
+#endif

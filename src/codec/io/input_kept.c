@@ -1,0 +1,65 @@
+/* Keeps the bytes of a stream in an unnamed file, so that memory does not grow with them. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "codec/io/input_state.h"
+#include "codec/io/spool.h"
+#include "codec/io/transfer.h"
+
+void gf_input_keep(struct gf_input *input, const void *data, size_t size)
+{
+    if (input->spool < 0)
+        return;
+    if (gf_write_fully(input->spool, data, size)) {
+        input->spooled += (int64_t)size;
+        return;
+    }
+    /* The input is read on; only gf_input_rewind fails from now on. */
+    input->spool_errno = errno;
+    input->spooled = 0;
+    close(input->spool);
+    input->spool = -1;
+}
+
+enum gf_status gf_input_become_regular(struct gf_input *input, struct gf_error *error)
+{
+    const int64_t position = input->position;
+    unsigned char *const rest = malloc(GF_INPUT_BUFFER_BYTES);
+    enum gf_status status = rest ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    size_t got;
+    input->position = input->spooled; /* what was kept before need not be read again */
+    while (!status && !input->at_end && input->spool >= 0)
+        status = gf_input_read_next(input, rest, GF_INPUT_BUFFER_BYTES, &got, error);
+    input->position = position;
+    free(rest);
+    if (!status && input->spool < 0)
+        status = gf_fail(error, GF_ERROR_INPUT, "%s: cannot be held back in %s: %s", input->name,
+                         gf_spool_folder(), strerror(input->spool_errno));
+    if (status)
+        return status;
+    if (input->opened)
+        close(input->fd);
+    input->fd = input->spool;
+    input->base = input->spool_base;
+    input->size = input->spooled;
+    input->spool = -1;
+    input->spooled = input->spool_base = 0;
+    input->opened = input->regular = true;
+    input->at_end = false;
+    return GF_OK;
+}
+
+void gf_input_keep_from_here(struct gf_input *input, int64_t taken, size_t left)
+{
+    if (input->position < input->spooled) { /* the spool itself is being read */
+        input->spool_base += taken;
+        input->spooled -= taken;
+        return;
+    }
+    input->spool_base = input->spooled = 0;
+    if (ftruncate(input->spool, 0) || lseek(input->spool, 0, SEEK_SET))
+        input->spool_errno = errno;
+    gf_input_keep(input, input->buffer, left);
+}

@@ -1,0 +1,193 @@
+/* Opens an output: beside the file that it replaces, in memory, or where it is held back. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "codec/io/output_state.h"
+#include "codec/io/spool.h"
+
+enum { LINKS_MAX = 40 };
+
+/* Follows symbolic links by hand, since the last one may lead to a file that does not exist yet. */
+char *gf_output_resolve(const char *path)
+{
+    char *at = strdup(path);
+    for (int i = 0; at && i < LINKS_MAX; i++) {
+        char link[PATH_MAX];
+        const ssize_t length = readlink(at, link, sizeof link - 1);
+        if (length < 0)
+            return at;
+        link[length] = 0;
+        char *next = NULL;
+        if (asprintf(&next, "%.*s%s", link[0] == '/' ? 0 : (int)gf_folder_length(at), at, link) < 0)
+            next = NULL;
+        free(at);
+        at = next;
+    }
+    free(at);
+    errno = ELOOP;
+    return NULL;
+}
+
+/* Others may open a new file as far as the umask lets them. A file that is to replace another one
+ * is ours alone until it has that one's permissions. */
+static mode_t first_mode(const struct gf_output *output)
+{
+    return output->exists ? 0600 : 0666;
+}
+
+static void open_unnamed(struct gf_output *output)
+{
+    if (access("/proc/self/fd", X_OK)) /* linkat() needs it to name the file in the end */
+        return;
+    char *const folder = strndup(output->target, gf_folder_length(output->target));
+    if (folder)
+        output->fd =
+            open(*folder ? folder : ".", O_TMPFILE | O_RDWR | O_CLOEXEC, first_mode(output));
+    free(folder);
+}
+
+static enum gf_status open_named(struct gf_output *output, struct gf_error *error)
+{
+    struct gf_temporary *const temporary = &output->temporary;
+    for (int i = 0; i < GF_OUTPUT_NAME_TRIES; i++) {
+        if (!gf_temporary_begin(temporary, output->target))
+            return gf_fail_memory(error);
+        output->fd =
+            open(temporary->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, first_mode(output));
+        if (output->fd >= 0 && gf_temporary_lock(output->fd))
+            return GF_OK;
+        const bool again = output->fd >= 0 || errno == EEXIST || errno == EINTR;
+        gf_temporary_end(temporary, output->fd >= 0);
+        if (output->fd >= 0)
+            close(output->fd);
+        output->fd = -1;
+        if (!again)
+            break;
+    }
+    return gf_output_fail(output, error);
+}
+
+/* Gives the file the existing target's owner, where that is allowed, and its permissions. */
+static enum gf_status keep_mode(struct gf_output *output, const struct stat *target,
+                                struct gf_error *error)
+{
+    struct stat made;
+    if (fstat(output->fd, &made))
+        return gf_output_fail(output, error);
+    if ((made.st_uid != target->st_uid || made.st_gid != target->st_gid) &&
+        fchown(output->fd, target->st_uid, target->st_gid))
+        errno = 0; /* the file stays ours */
+    if (fchmod(output->fd, target->st_mode & 07777))
+        return gf_output_fail(output, error);
+    return GF_OK;
+}
+
+static enum gf_status open_beside(struct gf_output *output, struct gf_error *error)
+{
+    struct stat target;
+    output->exists = !stat(output->target, &target);
+    if (!output->exists && errno != ENOENT)
+        return gf_output_fail(output, error);
+    if (output->exists && !(target.st_mode & 0222))
+        return gf_fail(error, GF_ERROR_OUTPUT, "%s: is read-only", output->name);
+    if (output->exists && faccessat(AT_FDCWD, output->target, W_OK, AT_EACCESS))
+        return gf_output_fail(output, error);
+    const size_t folder = gf_folder_length(output->target);
+    if (!output->target[folder]) {
+        errno = ENOENT;
+        return gf_output_fail(output, error);
+    }
+    open_unnamed(output);
+    enum gf_status status = GF_OK;
+    if (output->fd < 0)
+        status = open_named(output, error);
+    if (!status && output->exists)
+        status = keep_mode(output, &target, error);
+    return status;
+}
+
+static enum gf_status open_spooled(struct gf_output *output, struct gf_error *error)
+{
+    const int usable = output->to_stdout ? fcntl(STDOUT_FILENO, F_GETFD)
+                                         : faccessat(AT_FDCWD, output->name, W_OK, AT_EACCESS);
+    if (usable < 0) /* were stdout closed, the spool file would get its number */
+        return gf_output_fail(output, error);
+    output->fd = gf_spool_open();
+    if (output->fd < 0)
+        return gf_fail(error, GF_ERROR_OUTPUT, "%s: cannot be held back in %s: %s", output->name,
+                       gf_spool_folder(), strerror(errno));
+    return GF_OK;
+}
+
+static enum gf_status open_path(struct gf_output *output, const char *path, struct gf_error *error)
+{
+    struct stat file;
+    if (!*path)
+        return gf_fail(error, GF_ERROR_OUTPUT, "the output has no name");
+    if (!output->to_stdout && !stat(path, &file) && S_ISDIR(file.st_mode))
+        return gf_fail(error, GF_ERROR_OUTPUT, "%s: is a directory", path);
+    if (output->to_stdout || (!stat(path, &file) && !S_ISREG(file.st_mode)))
+        return open_spooled(output, error);
+    output->target = gf_output_resolve(path);
+    if (!output->target)
+        return gf_output_fail(output, error);
+    return open_beside(output, error);
+}
+
+enum gf_status gf_output_open(const char *path, struct gf_output **output, struct gf_error *error)
+{
+    struct gf_output *const opened = malloc(sizeof *opened);
+    if (!opened)
+        return gf_fail_memory(error);
+    memset(opened, 0, offsetof(struct gf_output, buffer));
+    opened->fd = -1;
+    opened->to_stdout = !strcmp(path, "-");
+    opened->name = strdup(opened->to_stdout ? "stdout" : path);
+    const enum gf_status status =
+        opened->name ? open_path(opened, path, error) : gf_fail_memory(error);
+    if (status) {
+        gf_output_close(opened);
+        return status;
+    }
+    *output = opened;
+    return GF_OK;
+}
+
+enum gf_status gf_output_open_memory(const char *name, struct gf_output **output,
+                                     struct gf_error *error)
+{
+    struct gf_output *const opened = malloc(sizeof *opened);
+    if (!opened)
+        return gf_fail_memory(error);
+    memset(opened, 0, offsetof(struct gf_output, buffer));
+    opened->fd = -1;
+    opened->in_memory = true;
+    opened->name = strdup(name);
+    if (!opened->name) {
+        gf_output_close(opened);
+        return gf_fail_memory(error);
+    }
+    *output = opened;
+    return GF_OK;
+}
+
+enum gf_status gf_output_open_descriptor(int descriptor, const char *name,
+                                         struct gf_output **output, struct gf_error *error)
+{
+    const enum gf_status status = gf_output_open_memory(name, output, error);
+    if (status) {
+        close(descriptor);
+        return status;
+    }
+    (*output)->in_memory = false;
+    (*output)->foreign = true;
+    (*output)->fd = descriptor;
+    return GF_OK;
+}
