@@ -61,13 +61,13 @@ bench-gpu compare techniques:
 	@echo "$@: this build has no CUDA backend (no nvcc, or CUDA=0)" >&2; exit 3
 endif
 
+$(BUILD)/draw-page: $(BUILD)/tests/bench/jpeg/page.o
+	$(call say,LD,$@)$(CC) $(PIE) $(GF_LDFLAGS) $(LDFLAGS) -o $@ $^
+
 ifeq ($(CUDA),1)
 BENCH_JPEG := $(BUILD)/bench-jpeg
 $(BENCH_JPEG): $(BUILD)/tests/bench/jpeg/jpeg.o $(BUILD)/tests/bench/device.o $(LIB_A)
 	$(call say,LD,$@)$(CC) $(PIE) $(GF_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
-
-$(BUILD)/draw-page: $(BUILD)/tests/bench/jpeg/page.o
-	$(call say,LD,$@)$(CC) $(PIE) $(GF_LDFLAGS) $(LDFLAGS) -o $@ $^
 
 bench-jpeg: $(PROGRAM) $(BENCH_JPEG) $(BUILD)/draw-page ## the GPU's JPEG decoder and encoder alone: a table and JSON
 	@bash tests/bench/jpeg/jpeg.sh $(BENCH_JPEG) $(BUILD)/draw-page $(PROGRAM)
@@ -80,8 +80,15 @@ BENCH_PNG := $(BUILD)/bench-png
 $(BENCH_PNG): $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/bench/png/*.c)) $(LIB_A)
 	$(call say,LD,$@)$(CC) $(PIE) $(GF_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-bench-png: $(PROGRAM) $(BENCH_PNG) ## PNG written and read beside libpng, level by level: tables and JSON
+ifeq ($(CUDA),1)
+BENCH_PNG_DEVICE := $(BUILD)/bench-png-device
+$(BENCH_PNG_DEVICE): $(BUILD)/tests/bench/png/device/device.o $(BUILD)/tests/bench/device.o $(LIB_A)
+	$(call say,LD,$@)$(CC) $(PIE) $(GF_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+endif
+
+bench-png: $(PROGRAM) $(BENCH_PNG) $(BUILD)/draw-page $(BENCH_PNG_DEVICE) ## PNG beside libpng and others, level by level, on the CPU and on the GPU, and in whole programs: tables and JSON
 	@bash tests/bench/png/png.sh $(BENCH_PNG) $(PROGRAM)
+	@bash tests/bench/png/device.sh $(PROGRAM) $(BUILD)/draw-page $(BENCH_PNG_DEVICE)
 .PHONY: bench page bench-auto bench-start bench-serve bench-batch bench-filters bench-thumbnail bench-gpu bench-jpeg bench-png compare techniques
 
--include $(addprefix $(BUILD)/,$(addsuffix .d,$(basename $(BENCH_SRC) $(wildcard tests/bench/png/*.c tests/bench/jpeg/*.c))))
+-include $(addprefix $(BUILD)/,$(addsuffix .d,$(basename $(BENCH_SRC) $(wildcard tests/bench/png/*.c tests/bench/png/device/*.c tests/bench/jpeg/*.c))))

@@ -18,7 +18,7 @@ driver and the commit, and are made by these targets:
 - `make bench-serve`: `serve-*`, single pictures by a server whose GPU is awake
 - `make bench-start`: `start-*`, where the start of CUDA spends its time
 - `make bench-jpeg`: `jpeg-*`, the GPU's JPEG decoder and encoder alone
-- `make bench-png`: `png-*`, PNG beside libpng
+- `make bench-png`: `png-*`, PNG beside libpng; `device-png-*`, PNGs of level 1 by a GPU, and whole programs beside peers
 - `make compare`: `compare-*`, the variants of every filter
 - `make techniques`: `techniques.md`, every technique of NVIDIA's guides
 

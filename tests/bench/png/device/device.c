@@ -1,0 +1,198 @@
+/* The part of `make bench-png` that needs a GPU: its PNG encoder alone, in medians of host time,
+ * from pixels in device memory to a file's chunks in pinned memory. The chunks are first compared
+ * with the CPU's. Arguments: a file for figures, to which "NAME|VALUE|UNIT" lines are added, then
+ * NAME=COUNT:FILE for each group of COUNT pictures. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../bench.h"
+#include "base/spans.h"
+#include "codec/codec.h"
+#include "cuda/png/encoder.h"
+
+enum { RUNS = 21, MOST = 32, FRAME = 12, SIGNATURE = 8, ALIGNMENT = 256 };
+
+struct set {
+    const char *name;
+    int count;
+    struct gf_format format;
+    unsigned char *rows;       /* tightly packed */
+    unsigned char *data[MOST]; /* on the device */
+    struct gf_png_encode_picture picture[MOST];
+};
+
+static void stop(const char *name, const char *what)
+{
+    fprintf(stderr, "bench-png: %s: %s\n", name, what);
+    exit(1);
+}
+
+static void check(enum gf_status status, const struct gf_error *error)
+{
+    if (status)
+        stop("failed", error->text);
+}
+
+/* ---- the pictures ---- */
+
+static void read_picture(const char *path, struct set *set)
+{
+    const struct gf_options options = gf_options_default();
+    struct gf_error error = {0};
+    struct gf_input *input = NULL;
+    struct gf_source *source = NULL;
+    check(gf_input_open(path, false, &input, &error), &error);
+    check(gf_source_open(input, &options, &source, &error), &error);
+    set->format = source->format;
+    const size_t row_bytes = gf_row_bytes(set->format);
+    set->rows = malloc(row_bytes * (size_t)set->format.height);
+    if (!set->rows)
+        stop(path, "out of memory");
+    check(source->read(source, set->format.height, set->rows, row_bytes, &error), &error);
+    source->close(source);
+    gf_input_close(input);
+}
+
+static void bring(struct set *set)
+{
+    const size_t row_bytes = gf_row_bytes(set->format),
+                 pitch = (row_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT,
+                 size = pitch * (size_t)set->format.height;
+    unsigned char *const pitched = calloc(1, size);
+    if (!pitched)
+        stop(set->name, "out of memory");
+    for (int y = 0; y < set->format.height; y++)
+        memcpy(pitched + (size_t)y * pitch, set->rows + (size_t)y * row_bytes, row_bytes);
+    for (int i = 0; i < set->count; i++) {
+        set->data[i] = bench_alloc(size);
+        if (!set->data[i] || !bench_copy_in(set->data[i], pitched, size))
+            stop(set->name, "no device memory");
+        set->picture[i].in = (struct gf_view){.data = set->data[i],
+                                              .pitch = pitch,
+                                              .format = set->format,
+                                              .rows = set->format.height};
+    }
+    free(pitched);
+}
+
+/* ---- against the CPU ---- */
+
+static unsigned char *write_on_cpu(const struct set *set, size_t *size)
+{
+    const struct gf_options options = gf_options_default();
+    const struct gf_metadata metadata = {.orientation = 1};
+    struct gf_error error = {0};
+    struct gf_output *output = NULL;
+    struct gf_sink *sink = NULL;
+    check(gf_output_open_memory(set->name, &output, &error), &error);
+    check(gf_sink_open(output, GF_FILE_PNG, set->format, &metadata, &options, &sink, &error),
+          &error);
+    check(sink->write(sink, set->format.height, set->rows, gf_row_bytes(set->format), &error),
+          &error);
+    check(sink->finish(sink, &error), &error);
+    sink->close(sink);
+    check(gf_output_commit(output, &error), &error);
+    unsigned char *const file = gf_output_take(output, size);
+    gf_output_close(output);
+    return file;
+}
+
+static void compare(const struct set *set)
+{
+    size_t size, at = SIGNATURE;
+    unsigned char *const file = write_on_cpu(set, &size);
+    while (memcmp(file + at + 4, "IDAT", 4))
+        at += FRAME +
+              (size_t)(file[at] << 24 | file[at + 1] << 16 | file[at + 2] << 8 | file[at + 3]);
+    const size_t chunks = size - FRAME - at;
+    for (int i = 0; i < set->count; i++) {
+        const struct gf_png_encode_picture *const picture = &set->picture[i];
+        if (!picture->encoded)
+            stop(set->name, "was not encoded");
+        if (picture->size != chunks || memcmp(picture->chunks, file + at, chunks))
+            stop(set->name, "is not what the CPU encodes");
+    }
+    gf_free(file);
+}
+
+/* ---- measuring ---- */
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median_ms(struct gf_png_encoder *encoder, struct set *set, float *kernels_ms)
+{
+    double ms[RUNS], kernels[RUNS];
+    struct gf_png_encode_steps steps;
+    struct gf_error error;
+    for (int run = -1; run < RUNS; run++) {
+        const double begin_s = gf_now();
+        check(gf_png_encoder_run(encoder, set->picture, set->count, &error), &error);
+        if (run < 0)
+            compare(set);
+        else
+            ms[run] = 1e3 * (gf_now() - begin_s);
+    }
+    gf_png_encoder_measure(encoder, &steps);
+    for (int run = 0; run < RUNS; run++) {
+        check(gf_png_encoder_run(encoder, set->picture, set->count, &error), &error);
+        kernels[run] = (double)steps.encode;
+    }
+    gf_png_encoder_measure(encoder, NULL);
+    qsort(ms, RUNS, sizeof *ms, by_size);
+    qsort(kernels, RUNS, sizeof *kernels, by_size);
+    *kernels_ms = (float)kernels[RUNS / 2];
+    return ms[RUNS / 2];
+}
+
+static void run_set(FILE *figures, char *argument)
+{
+    static struct set set;
+    struct gf_png_encoder *encoder;
+    struct gf_error error;
+    float kernels_ms;
+    char *const count = strchr(argument, '='), *const path = strchr(argument, ':');
+    if (!count || !path || path < count)
+        stop(argument, "is not NAME=COUNT:FILE");
+    *count = 0;
+    set = (struct set){.name = argument, .count = atoi(count + 1)};
+    if (set.count < 1 || set.count > MOST)
+        stop(argument, "too many or no pictures");
+    read_picture(path + 1, &set);
+    if (!gf_png_encoder_takes(set.format)) {
+        free(set.rows);
+        printf("%s: not encoded by the GPU\n", set.name);
+        return;
+    }
+    bring(&set);
+    check(gf_png_encoder_create(0, UINT64_MAX, &encoder, &error), &error);
+    const double ms = median_ms(encoder, &set, &kernels_ms);
+    const double raw = (double)gf_row_bytes(set.format) * set.format.height * set.count;
+    fprintf(figures, "%s: device memory to a file's bytes|%.3f|ms\n", set.name, ms);
+    fprintf(figures, "%s: kernels|%.3f|ms\n", set.name, (double)kernels_ms);
+    printf("%-24s %3d %5dx%-5d %9.3f ms, kernels %8.3f ms, %6.1f GB/s of pixels, %5.1f %% left\n",
+           set.name, set.count, set.format.width, set.format.height, ms, (double)kernels_ms,
+           raw / ms * 1e-6, 100.0 * (double)set.picture[0].size * set.count / raw);
+    gf_png_encoder_destroy(encoder);
+    for (int i = 0; i < set.count; i++)
+        bench_free(set.data[i]);
+    free(set.rows);
+}
+
+int main(int argc, char **argv)
+{
+    struct bench_device device;
+    const char *why = "";
+    FILE *const figures = argc > 2 ? fopen(argv[1], "a") : NULL;
+    if (!figures)
+        stop("arguments", "FIGURES NAME=COUNT:FILE...");
+    if (!bench_device_open(&device, &why))
+        stop("no GPU", why);
+    for (int i = 2; i < argc; i++)
+        run_set(figures, argv[i]);
+    return fclose(figures) ? 1 : 0;
+}
