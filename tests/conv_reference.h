@@ -4,33 +4,9 @@
 
 #include <math.h>
 
-#include "support.h"
-#include "chain/chain.h"
+#include "one_stage.h"
 
 /* ---- running one filter ---- */
-
-/* Copies only the rows that the stage asks for into a block of their own at an odd address, so that
- * a sanitizer sees any other access. */
-static inline void run_band(const struct gf_stage *stage, const struct gf_image *in,
-                            const struct gf_image *out, int y, int rows)
-{
-    int first, end;
-    gf_stage_input_rows(stage, y, y + rows, &first, &end);
-    assert_true(0 <= first && first < end && end <= in->format.height);
-    const size_t bytes = gf_row_bytes(in->format), pitch = bytes + 3;
-    unsigned char *const block = malloc(pitch * (size_t)(end - first) - 3 + 1);
-    const size_t size = stage->filter->cpu_scratch ? stage->filter->cpu_scratch(stage, rows) : 0;
-    void *const scratch = aligned_alloc(64, (size + 64) / 64 * 64);
-    assert_true(block && scratch);
-    for (int i = first; i < end; i++)
-        memcpy(block + 1 + (size_t)(i - first) * pitch, in->data + (size_t)i * in->pitch, bytes);
-    const struct gf_view from = {block + 1, pitch, in->format, first, end - first};
-    const struct gf_view to = {out->data + (size_t)y * out->pitch, out->pitch, out->format, y,
-                               rows};
-    stage->filter->cpu(stage, &from, &to, scratch);
-    free(scratch);
-    free(block);
-}
 
 static inline struct gf_image run(const char *text, const struct gf_image *in, int band_rows,
                                   size_t padding)
@@ -43,12 +19,7 @@ static inline struct gf_image run(const char *text, const struct gf_image *in, i
     assert_ok(text,
               gf_stage_bind(&stage, chain.item[0].filter, chain.item[0].params, in->format, &error),
               &error);
-    assert_ok(text, gf_stage_prepare(&stage, &error), &error);
-    const struct gf_image out = picture_new(stage.out, padding);
-    const int height = in->format.height;
-    for (int y = 0; y < height; y += band_rows)
-        run_band(&stage, in, &out, y, height - y < band_rows ? height - y : band_rows);
-    gf_stage_release(&stage);
+    const struct gf_image out = stage_run(text, &stage, in, band_rows, padding);
     gf_chain_free(&chain);
     return out;
 }

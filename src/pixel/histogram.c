@@ -1,6 +1,4 @@
-/* Histograms on the CPU. Bins of a piece of a row are found first, in vectors, then counted: in
- * several tables in turn, since an increment of a counter that was just stored waits for the store.
- */
+/* Histograms on the CPU. Bins of a piece of a row are found first, in vectors, then counted. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,16 +7,17 @@
 #include "pixel/colour.h"
 #include "pixel/histogram.h"
 #include "pixel/histogram_tiles.h"
+#include "pixel/histogram_turns.h"
 #include "pixel/sample.h"
 #include "stage/stage.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
-enum { PIECE = 1024, TURNS = 4, CHANNELS_MAX = 3 };
+enum { PIECE = 1024, CHANNELS_MAX = 3 };
 
 /* Counts of 8-bit samples. Pixels of zero alpha are counted in the bin behind the last. */
 struct tally {
-    uint32_t count[CHANNELS_MAX][TURNS][257];
+    uint32_t count[CHANNELS_MAX][GF_HISTOGRAM_TURNS][257];
 };
 
 struct lightness {
@@ -153,29 +152,10 @@ GF_TARGET_CLONES static void find_lightness(const void *in, int n, struct gf_for
     }
 }
 
-static void count_8(const uint32_t *bin, int n, uint32_t count[TURNS][257])
-{
-    int i = 0;
-    for (; i + TURNS <= n; i += TURNS) {
-        for (int turn = 0; turn < TURNS; turn++)
-            count[turn][bin[i + turn]]++;
-    }
-    for (; i < n; i++)
-        count[0][bin[i]]++;
-}
-
-static void count_16(const uint32_t *bin, int n, uint64_t *count)
-{
-    for (int i = 0; i < n; i++) {
-        if (bin[i] < 65536)
-            count[bin[i]]++;
-    }
-}
-
 static void flush(struct tally *tally, struct gf_histogram *histogram)
 {
     for (int c = 0; c < histogram->channels; c++) {
-        for (int turn = 0; turn < TURNS; turn++) {
+        for (int turn = 0; turn < GF_HISTOGRAM_TURNS; turn++) {
             for (int v = 0; v < 256; v++)
                 histogram->count[c * 256 + v] += tally->count[c][turn][v];
         }
@@ -198,9 +178,9 @@ static void add_piece(const void *in, int n, struct gf_format format, enum gf_st
         else
             find_bins_16(in, n, format.channels, !each, plane, bin);
         if (format.bits == 8)
-            count_8(bin, n, tally->count[to]);
+            gf_count_8(bin, n, tally->count[to]);
         else
-            count_16(bin, n, histogram->count + (ptrdiff_t)to * 65536);
+            gf_count_16(bin, n, histogram->count + (ptrdiff_t)to * 65536);
     }
 }
 

@@ -2,15 +2,14 @@
 
 #include <string.h>
 
+#include "pixel/histogram_turns.h"
 #include "stage/border.h"
 
-/* Pixels are counted in several tables in turn, since an increment of a counter that was just
- * stored waits for the store. */
-enum { PIECE = 1024, TURNS = 4 };
+enum { PIECE = 1024 };
 
 /* 8-bit samples of a row of tiles. Pixels of zero alpha are counted in the bin behind the last. */
 struct tally {
-    uint32_t count[GF_TILES_MAX][TURNS][257];
+    uint32_t count[GF_TILES_MAX][GF_HISTOGRAM_TURNS][257];
     int down; /* the row of tiles; -1: nothing is counted */
 };
 
@@ -24,32 +23,13 @@ static void flush(const struct gf_tiles *tiles, struct tally *tally, struct gf_h
 {
     for (int across = 0; across < tiles->columns && tally->down >= 0; across++) {
         uint64_t *const count = counters_of(tiles, across, tally->down, histogram);
-        for (int turn = 0; turn < TURNS; turn++) {
+        for (int turn = 0; turn < GF_HISTOGRAM_TURNS; turn++) {
             for (int v = 0; v < 256; v++)
                 count[v] += tally->count[across][turn][v];
         }
     }
     memset(tally, 0, sizeof *tally);
     tally->down = -1;
-}
-
-static void count_8(const uint32_t *bin, int n, uint32_t count[TURNS][257])
-{
-    int i = 0;
-    for (; i + TURNS <= n; i += TURNS) {
-        for (int turn = 0; turn < TURNS; turn++)
-            count[turn][bin[i + turn]]++;
-    }
-    for (; i < n; i++)
-        count[0][bin[i]]++;
-}
-
-static void count_16(const uint32_t *bin, int n, uint64_t *count)
-{
-    for (int i = 0; i < n; i++) {
-        if (bin[i] < 65536)
-            count[bin[i]]++;
-    }
 }
 
 /* Columns x..x + n - 1 of a row in their own places. */
@@ -60,9 +40,9 @@ static void count_inside(const struct gf_tiles *tiles, int y, int x, const uint3
         const int across = (x + i) / tiles->width, left = (across + 1) * tiles->width - (x + i);
         const int run = left < n - i ? left : n - i;
         if (histogram->bins == 256)
-            count_8(bin + i, run, tally->count[across]);
+            gf_count_8(bin + i, run, tally->count[across]);
         else
-            count_16(bin + i, run, counters_of(tiles, across, y / tiles->height, histogram));
+            gf_count_16(bin + i, run, counters_of(tiles, across, y / tiles->height, histogram));
         i += run;
     }
 }
