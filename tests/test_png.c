@@ -208,14 +208,15 @@ static void check_deflate(const uint8_t *data, size_t size, size_t first)
     uint8_t *const packed =
         malloc(gf_deflate_fast_bound(first) + gf_deflate_fast_bound(size - first));
     uint8_t *const back = malloc(size + 1);
-    assert_true(packed && back);
+    void *const scratch = malloc(gf_deflate_fast_scratch(size));
+    assert_true(packed && back && scratch);
     size_t length = 0;
     if (first) {
-        length = gf_deflate_fast(data, first, first == size, packed);
+        length = gf_deflate_fast(data, first, first == size, scratch, packed);
         assert_true(length <= gf_deflate_fast_bound(first));
     }
     if (first < size)
-        length += gf_deflate_fast(data + first, size - first, true, packed + length);
+        length += gf_deflate_fast(data + first, size - first, true, scratch, packed + length);
     z_stream stream = {
         .next_in = packed, .avail_in = (uInt)length, .next_out = back, .avail_out = (uInt)size + 1};
     assert_int_equal(inflateInit2(&stream, -15), Z_OK);
@@ -224,6 +225,7 @@ static void check_deflate(const uint8_t *data, size_t size, size_t first)
     assert_int_equal(stream.avail_in, 0);
     assert_memory_equal(back, data, size);
     inflateEnd(&stream);
+    free(scratch);
     free(packed);
     free(back);
 }

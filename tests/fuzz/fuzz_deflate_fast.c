@@ -13,9 +13,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const size_t place = fuzz_byte(&bytes) * (size - 1) / 256, rest = bytes.size - place;
     uint8_t *const packed = malloc(gf_deflate_fast_bound(place) + gf_deflate_fast_bound(rest));
     uint8_t *const back = malloc(bytes.size + 1);
-    size_t length = place ? gf_deflate_fast(bytes.data, place, false, packed) : 0;
+    void *const scratch = malloc(gf_deflate_fast_scratch(bytes.size));
+    size_t length = place ? gf_deflate_fast(bytes.data, place, false, scratch, packed) : 0;
     FUZZ_CHECK(length <= gf_deflate_fast_bound(place), "%zu bytes become %zu", place, length);
-    const size_t more = gf_deflate_fast(bytes.data + place, rest, true, packed + length);
+    const size_t more = gf_deflate_fast(bytes.data + place, rest, true, scratch, packed + length);
     FUZZ_CHECK(more <= gf_deflate_fast_bound(rest), "%zu bytes become %zu", rest, more);
     length += more;
     z_stream stream = {.next_in = packed,
@@ -28,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                    !memcmp(back, bytes.data, bytes.size),
                "%d: %s, %u left", result, stream.msg ? stream.msg : "", stream.avail_in);
     inflateEnd(&stream);
-    (void)gf_deflate_mostly_runs(bytes.data, bytes.size);
+    free(scratch);
     free(packed);
     free(back);
     return 0;

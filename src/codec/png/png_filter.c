@@ -141,12 +141,12 @@ void gf_png_filter_row(const struct gf_png_filters *filters, const uint8_t *row,
                        const uint8_t *above, size_t bytes, int bpp, uint8_t *out)
 {
     uint64_t sums[GF_PNG_FILTERS] = {0};
-    filters->sums(row, above, bytes, bpp, sums);
+    filters->sums(row, above ? above : row, bytes, bpp, sums);
     enum gf_png_filter best = GF_PNG_NONE;
-    for (int f = 1; f < GF_PNG_FILTERS; f++)
+    for (int f = 1; f < (above ? GF_PNG_FILTERS : GF_PNG_UP); f++)
         best = sums[f] < sums[best] ? (enum gf_png_filter)f : best;
     *out = (uint8_t)best;
-    filters->apply(best, row, above, bytes, bpp, out + 1);
+    filters->apply(best, row, above ? above : row, bytes, bpp, out + 1);
 }
 
 const struct gf_png_filters *gf_png_filters_level(int level)

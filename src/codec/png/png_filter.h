@@ -43,7 +43,7 @@ const struct gf_png_filters *gf_png_filters(void);
 const struct gf_png_filters *gf_png_filters_level(int level);
 
 /* Writes 1 + bytes bytes: the number of the filter with the least sum (the first of equal ones) and
- * the filtered row. */
+ * the filtered row. Without `above` only None and Sub are tried. */
 void gf_png_filter_row(const struct gf_png_filters *filters, const uint8_t *row,
                        const uint8_t *above, size_t bytes, int bpp, uint8_t *out);
 

@@ -6,12 +6,12 @@
 #include "codec/png/adler.h"
 #include "codec/png/deflate_fast.h"
 #include "codec/png/png_chunk.h"
+#include "codec/png/png_mark.h"
 
 enum {
     STRIPE_BYTES = 256 << 10, /* small enough for 16 threads to share two megapixels */
     ZLIB_HEAD_BYTES = 2,
     ADLER_BYTES = 4,
-    LEVEL_OF_DRAWINGS = 4, /* zlib's level for the stripes that the fast level leaves to it */
     WINDOW_BITS = 15,
     MEMORY_LEVEL = 8,
     FLUSH_BYTES = 16 /* the most that an empty block and a few bits take */
@@ -28,10 +28,13 @@ struct gf_png_layout gf_png_layout_make(int height, size_t row_bytes, int bpp, i
         .height = height, .bpp = bpp, .level = level, .row_bytes = row_bytes};
     const size_t filtered = row_bytes + 1;
     layout.pitch = (row_bytes + 2 * GF_PNG_MARGIN + 31) / 32 * 32;
-    layout.rows = at_least_one(STRIPE_BYTES / filtered);
+    if (level == GF_PNG_FAST_LEVEL)
+        layout.rows = gf_png_mark_rows(row_bytes, height);
+    else
+        layout.rows = at_least_one(STRIPE_BYTES / filtered);
     layout.rows = layout.rows < height ? layout.rows : height;
     layout.count = (height + layout.rows - 1) / layout.rows;
-    if (level)
+    if (level > GF_PNG_FAST_LEVEL)
         layout.window_rows = (int)((GF_PNG_WINDOW + filtered - 1) / filtered);
     if (layout.window_rows > height)
         layout.window_rows = height;
@@ -49,6 +52,8 @@ struct gf_png_layout gf_png_layout_make(int height, size_t row_bytes, int bpp, i
 int gf_png_stripe_above(const struct gf_png_layout *layout, int index)
 {
     const int64_t before = (int64_t)index * layout->rows;
+    if (layout->level <= GF_PNG_FAST_LEVEL)
+        return 0;
     return before < layout->window_rows + 1 ? (int)before : layout->window_rows + 1;
 }
 
@@ -60,14 +65,17 @@ int gf_png_stripe_rows(const struct gf_png_layout *layout, int index)
 
 bool gf_png_packer_open(struct gf_png_packer *packer, const struct gf_png_layout *layout)
 {
-    const int level = layout->level == GF_PNG_FAST_LEVEL ? LEVEL_OF_DRAWINGS : layout->level;
     packer->filters = gf_png_filters();
     packer->filtered = malloc(layout->filtered_bytes);
-    packer->other = malloc(layout->chunk_bytes);
+    if (layout->level == GF_PNG_FAST_LEVEL) {
+        packer->scratch =
+            malloc(gf_deflate_fast_scratch((layout->row_bytes + 1) * (size_t)layout->rows));
+        return packer->filtered && packer->scratch;
+    }
     /* libpng uses this strategy for filtered rows, too: from level 4 on files become smaller. */
-    packer->zlib_open = deflateInit2(&packer->zlib, level, Z_DEFLATED, -WINDOW_BITS, MEMORY_LEVEL,
+    packer->zlib_open = deflateInit2(&packer->zlib, layout->level, Z_DEFLATED, -WINDOW_BITS, MEMORY_LEVEL,
                                      layout->indices ? Z_DEFAULT_STRATEGY : Z_FILTERED) == Z_OK;
-    return packer->filtered && packer->other && packer->zlib_open;
+    return packer->filtered && packer->zlib_open;
 }
 
 void gf_png_packer_close(struct gf_png_packer *packer)
@@ -75,7 +83,7 @@ void gf_png_packer_close(struct gf_png_packer *packer)
     if (packer->zlib_open)
         deflateEnd(&packer->zlib);
     free(packer->filtered);
-    free(packer->other);
+    free(packer->scratch);
 }
 
 /* Filters rows first..end, counted from the stripe's own first, to their place in `filtered`. */
@@ -88,8 +96,9 @@ static uint8_t *filter_rows(const struct gf_png_packer *packer, const struct gf_
     for (int y = first; y < end; y++, out += filtered) {
         const uint8_t *const row = gf_png_stripe_row(layout, stripe, y);
         if (layout->level && !layout->indices) {
-            gf_png_filter_row(packer->filters, row, row - layout->pitch, layout->row_bytes,
-                              layout->bpp, out);
+            gf_png_filter_row(packer->filters, row,
+                              y || layout->level > GF_PNG_FAST_LEVEL ? row - layout->pitch : NULL,
+                              layout->row_bytes, layout->bpp, out);
         } else {
             out[0] = GF_PNG_NONE;
             memcpy(out + 1, row, layout->row_bytes);
@@ -119,21 +128,6 @@ static size_t deflate_rows(struct gf_png_packer *packer, const struct gf_png_lay
     const int result = deflate(zlib, last ? Z_FINISH : Z_SYNC_FLUSH);
     const bool done = last ? result == Z_STREAM_END : result == Z_OK && zlib->avail_out;
     return done ? room - zlib->avail_out : 0;
-}
-
-/* Packs the stripe in one pass. A drawing is packed by zlib as well, and the smaller result is
- * taken. */
-static size_t deflate_fast(struct gf_png_packer *packer, const struct gf_png_layout *layout,
-                           const struct gf_png_stripe *stripe, const uint8_t *own, uint8_t *out)
-{
-    const bool last = stripe->index + 1 == layout->count;
-    const size_t packed = gf_deflate_fast(own, stripe->filtered_bytes, last, out);
-    if (!gf_deflate_mostly_runs(own, stripe->filtered_bytes))
-        return packed;
-    const size_t smaller = deflate_rows(packer, layout, stripe, own, packer->other, packed - 1);
-    if (smaller)
-        memcpy(out, packer->other, smaller);
-    return smaller ? smaller : packed;
 }
 
 /* The head states deflate, a window of 32 KB and the effort; it must be a multiple of 31. */
@@ -166,7 +160,8 @@ bool gf_png_pack(struct gf_png_packer *packer, const struct gf_png_layout *layou
     const size_t room =
         layout->chunk_bytes - GF_PNG_HEAD_BYTES - head - ADLER_BYTES - GF_PNG_CRC_BYTES;
     const size_t packed = layout->level == GF_PNG_FAST_LEVEL
-                              ? deflate_fast(packer, layout, stripe, own, data + head)
+                              ? gf_deflate_fast(own, stripe->filtered_bytes, stripe->index + 1 == layout->count,
+                                                packer->scratch, data + head)
                               : deflate_rows(packer, layout, stripe, own, data + head, room);
     stripe->data_bytes = head + packed;
     if (stripe->index + 1 < layout->count)

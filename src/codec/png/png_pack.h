@@ -31,7 +31,7 @@ struct gf_png_layout gf_png_layout_make(int height, size_t row_bytes, int bpp, i
 struct gf_png_packer {
     const struct gf_png_filters *filters;
     uint8_t *filtered; /* the window, then the stripe */
-    uint8_t *other;    /* the stripe packed a second way */
+    void *scratch;     /* of gf_deflate_fast, for the fast level; the others have zlib */
     z_stream zlib;
     bool zlib_open;
 };

@@ -1,0 +1,153 @@
+#include "codec/png/deflate_cells.h"
+
+#include <string.h>
+
+enum {
+    WINDOW = 32768,
+    SEGMENT = 1024, /* a cell sees what stands in earlier segments */
+    HASH_BITS = 13
+};
+
+/* The bytes in order of their value in a word, so that the hash is the same on every machine. */
+static inline uint64_t load64(const uint8_t *at)
+{
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    return word;
+}
+
+static inline uint32_t hash(const uint8_t *at)
+{
+    return (uint32_t)(load64(at) * 0x9E3779B185EBCA87u >> (64 - HASH_BITS));
+}
+
+/* How many of the eight bytes before `at` in a row, at most `most`, are those `distance` before. */
+static size_t equal_before(const uint8_t *data, size_t at, size_t distance, size_t most)
+{
+    size_t count = 0;
+    if (at >= distance + sizeof(uint64_t)) {
+        const uint64_t differ = load64(data + at - 8) ^ load64(data + at - 8 - distance);
+        count = differ ? (size_t)__builtin_clzll(differ) / 8 : 8;
+        return count < most ? count : most;
+    }
+    while (count < most && at > distance + count &&
+           data[at - 1 - count] == data[at - 1 - count - distance])
+        count++;
+    return count;
+}
+
+/* The same of the bytes from `at` on; the last ones of the piece count, too. */
+static size_t equal_behind(const struct gf_deflate_piece *piece, size_t at, size_t distance)
+{
+    const uint8_t *const data = piece->data;
+    size_t count = 0;
+    if (piece->size - at >= sizeof(uint64_t)) {
+        const uint64_t differ = load64(data + at) ^ load64(data + at - distance);
+        return differ ? (size_t)__builtin_ctzll(differ) / 8 : 8;
+    }
+    while (at + count < piece->size && data[at + count] == data[at + count - distance])
+        count++;
+    return count;
+}
+
+/* Adds the match of the cells first..end, of one distance. It is lengthened into the cell before
+ * and the one behind where these have none. */
+static void add_match(struct gf_deflate_piece *piece, size_t first, size_t end, size_t distance,
+                      bool free_before, bool free_behind)
+{
+    const struct gf_deflate_match *const last = piece->match + piece->matches - 1;
+    size_t start = GF_DEFLATE_CELL * first, behind = GF_DEFLATE_CELL * end;
+    if (free_before) {
+        const size_t from = piece->matches ? (size_t)last->start + last->length : 0;
+        const size_t most = start - from < GF_DEFLATE_CELL ? start - from : GF_DEFLATE_CELL;
+        start -= equal_before(piece->data, start, distance, most);
+    }
+    if (free_behind)
+        behind += equal_behind(piece, behind, distance);
+    piece->match[piece->matches++] = (struct gf_deflate_match){
+        (uint32_t)start, (uint32_t)(behind - start), (uint32_t)distance};
+}
+
+size_t gf_deflate_find_runs(struct gf_deflate_piece *piece)
+{
+    const size_t count = piece->size / GF_DEFLATE_CELL;
+    size_t runs = 0;
+    piece->matches = 0;
+    for (size_t k = 1; k < count; k++) {
+        const uint8_t *const at = piece->data + GF_DEFLATE_CELL * k;
+        const uint64_t same = at[-1] * 0x0101010101010101u;
+        if (load64(at) != same)
+            continue;
+        size_t end = k + 1;
+        while (end < count && load64(piece->data + GF_DEFLATE_CELL * end) == same)
+            end++;
+        add_match(piece, k, end, 1, true, true);
+        runs += end - k;
+        k = end; /* which is no run */
+    }
+    return runs;
+}
+
+static bool repeats(const uint8_t *data, size_t cell, size_t distance)
+{
+    const size_t place = GF_DEFLATE_CELL * cell;
+    return distance && distance <= place &&
+           load64(data + place) == load64(data + place - distance);
+}
+
+/* The distance of one cell. The table holds for each hash the latest place, plus one, in the
+ * segments before. */
+static uint16_t look_up(const uint8_t *data, size_t cell, const uint32_t *table)
+{
+    const size_t place = GF_DEFLATE_CELL * cell, seen = table[hash(data + place)];
+    const size_t distance = seen ? place - (seen - 1) : 0;
+    if (repeats(data, cell, 1)) /* a run */
+        return 1;
+    return distance <= WINDOW && repeats(data, cell, distance) ? (uint16_t)distance : 0;
+}
+
+static void look_up_all(const struct gf_deflate_piece *piece, uint16_t *first)
+{
+    uint32_t table[1 << HASH_BITS] = {0};
+    const size_t count = piece->size / GF_DEFLATE_CELL;
+    for (size_t k = 0, begin = 0; begin < piece->size; begin += SEGMENT) {
+        const size_t end = begin + SEGMENT;
+        for (; k < count && GF_DEFLATE_CELL * k < end; k++)
+            first[k] = look_up(piece->data, k, table);
+        for (size_t at = begin; at < end && at + GF_DEFLATE_CELL <= piece->size; at++)
+            table[hash(piece->data + at)] = (uint32_t)at + 1;
+    }
+}
+
+/* A cell takes the distance of a neighbour where it can, so that one match goes on through both. */
+static uint16_t agree(const uint8_t *data, const uint16_t *first, size_t k, size_t count)
+{
+    const uint16_t before = k > 0 ? first[k - 1] : 0, behind = k + 1 < count ? first[k + 1] : 0;
+    if (first[k] == 1)
+        return 1;
+    if (before != first[k] && repeats(data, k, before))
+        return before;
+    if (!first[k] && repeats(data, k, behind))
+        return behind;
+    return first[k];
+}
+
+void gf_deflate_find_repeats(struct gf_deflate_piece *piece, uint16_t *distances)
+{
+    const size_t count = piece->size / GF_DEFLATE_CELL;
+    uint16_t *const distance = distances + count;
+    look_up_all(piece, distances);
+    for (size_t k = 0; k < count; k++)
+        distance[k] = agree(piece->data, distances, k, count);
+    piece->matches = 0;
+    for (size_t k = 0, end; k < count; k = end) {
+        for (end = k + 1; end < count && distance[end] == distance[k];)
+            end++;
+        if (distance[k])
+            add_match(piece, k, end, distance[k], k && !distance[k - 1],
+                      end == count || !distance[end]);
+    }
+}

@@ -1,0 +1,30 @@
+#include "codec/png/png_mark.h"
+
+#include "codec/png/png_chunk.h"
+
+enum {
+    STRIPE_BYTES = 256 << 10, /* small enough for 16 threads to share two megapixels */
+    LARGE_BYTES = 16 << 20,   /* a larger picture has larger stripes: */
+    LARGE_STRIPE_BYTES = 512 << 10,
+    LEAST_ROWS = 24, /* since the first row of a stripe packs worse than others, */
+    MOST_BYTES = 1 << 20 /* unless that takes more */
+};
+
+int gf_png_mark_rows(size_t row_bytes, int height)
+{
+    const size_t filtered = row_bytes + 1, most = MOST_BYTES / filtered;
+    const bool large = (uint64_t)filtered * (uint64_t)height > LARGE_BYTES;
+    size_t rows = (large ? LARGE_STRIPE_BYTES : STRIPE_BYTES) / filtered;
+    if (rows < LEAST_ROWS)
+        rows = most < LEAST_ROWS ? most : LEAST_ROWS;
+    if (rows > (size_t)height)
+        rows = (size_t)height;
+    return rows ? (int)rows : 1;
+}
+
+enum gf_status gf_png_mark_write(struct gf_output *output, int rows, struct gf_error *error)
+{
+    unsigned char mark[GF_PNG_MARK_BYTES] = {GF_PNG_MARK_VERSION};
+    gf_png_put_be32(mark + 1, (uint32_t)rows);
+    return gf_png_chunk_write(output, GF_PNG_MARK, mark, sizeof mark, error);
+}

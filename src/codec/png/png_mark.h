@@ -1,0 +1,19 @@
+/* The mark of a PNG whose stripes of rows are independent, as level 1 writes it; README.md defines
+ * it. Its chunk stands before the first IDAT. */
+#ifndef GF_CODEC_PNG_PNG_MARK_H
+#define GF_CODEC_PNG_PNG_MARK_H
+
+#include "codec/io/output.h"
+
+#define GF_PNG_MARK "gfST" /* a private ancillary chunk, which no editor copies */
+
+enum { GF_PNG_MARK_VERSION = 1, GF_PNG_MARK_BYTES = 5 };
+
+/* The rows of a stripe at level 1, for rows of `row_bytes` without their filter's number. */
+int gf_png_mark_rows(size_t row_bytes, int height);
+
+/* Writes the chunk. */
+enum gf_status gf_png_mark_write(struct gf_output *output, int rows,
+                                 struct gf_error *error) GF_CHECKED;
+
+#endif
