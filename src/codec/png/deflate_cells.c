@@ -4,7 +4,7 @@
 
 enum {
     WINDOW = 32768,
-    SEGMENT = 1024, /* a cell sees what stands in earlier segments */
+    SEGMENT = 256, /* a cell sees what stands in earlier segments */
     HASH_BITS = 13
 };
 
@@ -67,8 +67,8 @@ static void add_match(struct gf_deflate_piece *piece, size_t first, size_t end, 
     }
     if (free_behind)
         behind += equal_behind(piece, behind, distance);
-    piece->match[piece->matches++] = (struct gf_deflate_match){
-        (uint32_t)start, (uint32_t)(behind - start), (uint32_t)distance};
+    piece->match[piece->matches++] =
+        (struct gf_deflate_match){(uint32_t)start, (uint32_t)(behind - start), (uint32_t)distance};
 }
 
 size_t gf_deflate_find_runs(struct gf_deflate_piece *piece)
@@ -94,8 +94,7 @@ size_t gf_deflate_find_runs(struct gf_deflate_piece *piece)
 static bool repeats(const uint8_t *data, size_t cell, size_t distance)
 {
     const size_t place = GF_DEFLATE_CELL * cell;
-    return distance && distance <= place &&
-           load64(data + place) == load64(data + place - distance);
+    return distance && distance <= place && load64(data + place) == load64(data + place - distance);
 }
 
 /* The distance of one cell. The table holds for each hash the latest place, plus one, in the

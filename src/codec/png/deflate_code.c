@@ -43,7 +43,8 @@ int gf_deflate_distance_symbol(uint32_t distance, unsigned *extra, unsigned *res
 
 /* ---- counting ---- */
 
-GF_TARGET_CLONES static void count_literals(struct counts *counts, const uint8_t *at, const uint8_t *end)
+GF_TARGET_CLONES static void count_literals(struct counts *counts, const uint8_t *at,
+                                            const uint8_t *end)
 {
     for (; end - at >= 2 * TABLES; at += 2 * TABLES) {
         uint64_t word;
@@ -195,6 +196,6 @@ void gf_deflate_fit(const struct gf_deflate_piece *piece, bool repeats,
         code->bits += (uint64_t)counts.literal[0][s] *
                       (unsigned)(s < FIRST_LENGTH + 4 ? 0 : (s - FIRST_LENGTH) / 4 - 1);
     for (int s = 0; s < GF_DEFLATE_DISTANCES; s++)
-        code->bits += (uint64_t)counts.distance[s] *
-                      (code->distance[s] + (unsigned)(s < 2 ? 0 : s / 2 - 1));
+        code->bits +=
+            (uint64_t)counts.distance[s] * (code->distance[s] + (unsigned)(s < 2 ? 0 : s / 2 - 1));
 }

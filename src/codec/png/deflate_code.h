@@ -11,7 +11,8 @@ enum {
     GF_DEFLATE_SYMBOLS = 286,
     GF_DEFLATE_DISTANCES = 30,
     GF_DEFLATE_LENGTHS = 19, /* symbols of the code in which the code lengths are written */
-    GF_DEFLATE_CODE_BITS = 14 /* four of these and seven bits left over from before fit into a word */
+    GF_DEFLATE_CODE_BITS =
+        14 /* four of these and seven bits left over from before fit into a word */
 };
 
 /* A word of bits, which are written from the lowest on. */

@@ -34,8 +34,8 @@ static void fill_codes(const struct gf_deflate_code *from, struct codes *codes)
     for (size_t length = GF_DEFLATE_SHORTEST; length <= GF_DEFLATE_LONGEST; length++) {
         unsigned extra, rest;
         const int s = gf_deflate_length_symbol(length, &extra, &rest);
-        codes->length[length] = (struct long_code){
-            code[s] | (uint32_t)rest << from->literal[s], from->literal[s] + extra};
+        codes->length[length] = (struct long_code){code[s] | (uint32_t)rest << from->literal[s],
+                                                   from->literal[s] + extra};
     }
     gf_huffman_codes(from->distance, GF_DEFLATE_DISTANCES, code);
     for (int s = 0; s < GF_DEFLATE_DISTANCES; s++)
@@ -62,8 +62,8 @@ static inline void put_one(struct gf_deflate_bits *bits, struct code code)
     gf_deflate_flush(bits);
 }
 
-GF_TARGET_CLONES static void put_literals(struct gf_deflate_bits *to, const struct code *literal, const uint8_t *at,
-                         const uint8_t *end)
+GF_TARGET_CLONES static void put_literals(struct gf_deflate_bits *to, const struct code *literal,
+                                          const uint8_t *at, const uint8_t *end)
 {
     struct gf_deflate_bits bits = *to; /* the compiler keeps a copy in registers */
     for (; end - at >= 8; at += 8) {

@@ -6,7 +6,7 @@ enum {
     STRIPE_BYTES = 256 << 10, /* small enough for 16 threads to share two megapixels */
     LARGE_BYTES = 16 << 20,   /* a larger picture has larger stripes: */
     LARGE_STRIPE_BYTES = 512 << 10,
-    LEAST_ROWS = 24, /* since the first row of a stripe packs worse than others, */
+    LEAST_ROWS = 24,     /* since the first row of a stripe packs worse than others, */
     MOST_BYTES = 1 << 20 /* unless that takes more */
 };
 

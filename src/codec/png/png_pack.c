@@ -73,8 +73,9 @@ bool gf_png_packer_open(struct gf_png_packer *packer, const struct gf_png_layout
         return packer->filtered && packer->scratch;
     }
     /* libpng uses this strategy for filtered rows, too: from level 4 on files become smaller. */
-    packer->zlib_open = deflateInit2(&packer->zlib, layout->level, Z_DEFLATED, -WINDOW_BITS, MEMORY_LEVEL,
-                                     layout->indices ? Z_DEFAULT_STRATEGY : Z_FILTERED) == Z_OK;
+    packer->zlib_open =
+        deflateInit2(&packer->zlib, layout->level, Z_DEFLATED, -WINDOW_BITS, MEMORY_LEVEL,
+                     layout->indices ? Z_DEFAULT_STRATEGY : Z_FILTERED) == Z_OK;
     return packer->filtered && packer->zlib_open;
 }
 
@@ -159,10 +160,11 @@ bool gf_png_pack(struct gf_png_packer *packer, const struct gf_png_layout *layou
     stripe->adler = gf_adler32(own, stripe->filtered_bytes);
     const size_t room =
         layout->chunk_bytes - GF_PNG_HEAD_BYTES - head - ADLER_BYTES - GF_PNG_CRC_BYTES;
-    const size_t packed = layout->level == GF_PNG_FAST_LEVEL
-                              ? gf_deflate_fast(own, stripe->filtered_bytes, stripe->index + 1 == layout->count,
-                                                packer->scratch, data + head)
-                              : deflate_rows(packer, layout, stripe, own, data + head, room);
+    const size_t packed =
+        layout->level == GF_PNG_FAST_LEVEL
+            ? gf_deflate_fast(own, stripe->filtered_bytes, stripe->index + 1 == layout->count,
+                              packer->scratch, data + head)
+            : deflate_rows(packer, layout, stripe, own, data + head, room);
     stripe->data_bytes = head + packed;
     if (stripe->index + 1 < layout->count)
         stripe->chunk_bytes = gf_png_chunk_close(stripe->chunk, "IDAT", stripe->data_bytes);

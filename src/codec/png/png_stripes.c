@@ -8,7 +8,6 @@
 #include "codec/common/ordered_work.h"
 #include "codec/common/samples.h"
 #include "codec/io/output.h"
-#include "codec/png/png_mark.h"
 #include "codec/png/png_pack.h"
 
 enum { MEMORY_BYTES = 64 << 20, MEMORY_SHARE = 4 /* the writer's part of options->memory_bytes */ };
@@ -130,8 +129,6 @@ enum gf_status gf_png_stripes_open(struct gf_output *output, struct gf_format fo
     opened->packers = packer_count(opened, options);
     opened->slots = slot_count(opened);
     enum gf_status status = open_slots(opened) && open_packers(opened) ? GF_OK : fail_memory(error);
-    if (!status && options->png_level == GF_PNG_FAST_LEVEL)
-        status = gf_png_mark_write(output, opened->layout.rows, error);
     if (!status)
         status = gf_ordered_work_open(opened->packers, opened->slots, pack, opened, &opened->work,
                                       error);

@@ -8,7 +8,9 @@
 #include "codec/io/output.h"
 #include "codec/png/png.h"
 #include "codec/png/png_chunk.h"
+#include "codec/png/png_mark.h"
 #include "codec/png/png_metadata_write.h"
+#include "codec/png/png_pack.h"
 #include "codec/png/png_palette.h"
 #include "codec/png/png_stripes.h"
 
@@ -84,6 +86,9 @@ enum gf_status gf_png_sink_open(struct gf_output *output, struct gf_format forma
         gf_png_write_header(output, format, format.bits, gf_png_colour_type(format), error);
     if (!status)
         status = gf_png_write_metadata(output, metadata, error);
+    if (!status && options->png_level == GF_PNG_FAST_LEVEL)
+        status = gf_png_mark_write(output, gf_png_mark_rows(gf_row_bytes(format), format.height),
+                                   error);
     if (status) {
         png_close(&opened->base);
         return status;
