@@ -15,7 +15,7 @@ static bool wait_for_slot(struct gf_segment_run *segment_run, int b)
     pthread_mutex_lock(&segment_run->lock);
     while (!segment_run->status && before >= 0 && !segment_run->decode_in_place &&
            !(segment_run->pass_through ? segment_run->written > before : segment_run->done[before]))
-        pthread_cond_wait(&segment_run->changed, &segment_run->lock);
+        pthread_cond_wait(&segment_run->can_read, &segment_run->lock);
     const bool going = !segment_run->status;
     pthread_mutex_unlock(&segment_run->lock);
     return going;

@@ -145,7 +145,9 @@ static enum gf_status open_segment_run(struct gf_run_state *state, int s, struct
         .in_ring = &state->in_ring,
         .out_ring = &state->out_ring};
     pthread_mutex_init(&segment_run->lock, NULL);
-    pthread_cond_init(&segment_run->changed, NULL);
+    pthread_cond_init(&segment_run->can_read, NULL);
+    pthread_cond_init(&segment_run->can_filter, NULL);
+    pthread_cond_init(&segment_run->can_write, NULL);
     if (s)
         segment_run->in = state->between;
     segment_run->done = calloc((size_t)segment_run->bands.count, sizeof *segment_run->done);
@@ -171,7 +173,9 @@ static void close_segment_run(struct gf_run_state *state)
     gf_placement_free(state->buffers, &segment_run->in);
     state->between = segment_run->out;
     free(segment_run->done);
-    pthread_cond_destroy(&segment_run->changed);
+    pthread_cond_destroy(&segment_run->can_read);
+    pthread_cond_destroy(&segment_run->can_filter);
+    pthread_cond_destroy(&segment_run->can_write);
     pthread_mutex_destroy(&segment_run->lock);
     segment_run->segment = NULL;
 }

@@ -9,7 +9,8 @@
 #include "engine/ring.h"
 #include "engine/schedule.h"
 
-/* The lock guards what stands below it; `changed` is signalled at every change of it. */
+/* The lock guards what stands below it. Each change wakes only who may wait for it: of the workers
+ * one, which wakes the next one if there is a band for that, too. */
 struct gf_segment_run {
     struct gf_run *run;
     const struct gf_segment *segment;
@@ -21,7 +22,7 @@ struct gf_segment_run {
     bool pass_through;    /* without stages: the sink reads the input's band */
     bool first_on_host;   /* see gf_layout_first_stage_on_host() */
     pthread_mutex_t lock;
-    pthread_cond_t changed;
+    pthread_cond_t can_read, can_filter, can_write; /* the reader, the workers, the writer wait */
     int ready;             /* the number of bands that are decoded */
     int next;              /* the band that the next free worker takes */
     int written;           /* the number of bands that the sink has taken */
@@ -57,6 +58,9 @@ void gf_segment_run_fail(struct gf_segment_run *segment_run, enum gf_status stat
                          const struct gf_error *error);
 /* Waits until band b is decoded; false if the segment has failed. */
 bool gf_segment_run_wait_for_input(struct gf_segment_run *segment_run, int b);
+/* Waits until the next band has its input and a buffer for its result, and returns its number; -1
+ * when there are no more, or the segment has failed. */
+int gf_segment_run_take_band(struct gf_segment_run *segment_run);
 /* Marks band b as filtered. */
 void gf_segment_run_finish_band(struct gf_segment_run *segment_run, int b);
 /* Sets one of the counters and wakes whoever waits for it. */

@@ -1,29 +1,10 @@
 /* The threads of the lanes: each takes one band after another. */
 #include "engine/segment_run.h"
 
-/* Waits until the next band has its input and a buffer for its result, and returns its number; -1
- * when there are no more. Because bands are taken in order, the lowest unfinished one always gets
- * what it needs, and the threads cannot wait for each other in a circle. */
-static int take_band(struct gf_segment_run *segment_run)
-{
-    pthread_mutex_lock(&segment_run->lock);
-    const int b = segment_run->next++;
-    const bool streams_in = segment_run->in.kind == GF_PLACEMENT_STREAM;
-    const bool streams_out =
-        segment_run->out.kind == GF_PLACEMENT_STREAM && !segment_run->pass_through;
-    while (!segment_run->status && b < segment_run->bands.count &&
-           ((streams_in && segment_run->ready <= b) ||
-            (streams_out && segment_run->written <= b - segment_run->out_ring->count)))
-        pthread_cond_wait(&segment_run->changed, &segment_run->lock);
-    const bool going = !segment_run->status && b < segment_run->bands.count;
-    pthread_mutex_unlock(&segment_run->lock);
-    return going ? b : -1;
-}
-
 static void run_bands(struct gf_worker *worker)
 {
     struct gf_segment_run *const segment_run = worker->segment_run;
-    for (int b; (b = take_band(segment_run)) >= 0;) {
+    for (int b; (b = gf_segment_run_take_band(segment_run)) >= 0;) {
         struct gf_error error = {0};
         const enum gf_status status = gf_worker_band(worker, b, &error);
         if (status) {

@@ -32,7 +32,7 @@ void gf_writer_run(struct gf_segment_run *segment_run)
     for (int b = 0; !status && b < segment_run->bands.count; b++) {
         pthread_mutex_lock(&segment_run->lock);
         while (!segment_run->status && !segment_run->done[b])
-            pthread_cond_wait(&segment_run->changed, &segment_run->lock);
+            pthread_cond_wait(&segment_run->can_write, &segment_run->lock);
         const bool going = !segment_run->status;
         pthread_mutex_unlock(&segment_run->lock);
         if (!going)
