@@ -34,9 +34,11 @@ static void *populate_part(void *argument)
     return NULL;
 }
 
+enum { PART_LEAST = 8 << 20 }; /* fewer bytes take no longer than a thread's start */
+
 void gf_pages_populate(void *pages, size_t size)
 {
-    enum { PARTS_MAX = 8, PART_LEAST = 8 << 20, ALIGNMENT = HUGE_PAGE };
+    enum { PARTS_MAX = 8, ALIGNMENT = HUGE_PAGE };
     struct part part[PARTS_MAX];
     const size_t wanted = size / PART_LEAST, count = wanted < PARTS_MAX ? wanted : PARTS_MAX;
     const size_t each = count ? (size / count + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : 0;
@@ -53,6 +55,27 @@ void gf_pages_populate(void *pages, size_t size)
     }
     for (size_t i = 0; i < started; i++)
         pthread_join(part[i].thread, NULL);
+}
+
+static void *populate_ahead(void *argument)
+{
+    const struct gf_pages_ahead *const ahead = argument;
+    (void)madvise(ahead->pages, ahead->size, MADV_POPULATE_WRITE);
+    return NULL;
+}
+
+void gf_pages_ahead_begin(struct gf_pages_ahead *ahead, void *pages, size_t size)
+{
+    *ahead = (struct gf_pages_ahead){.pages = pages, .size = size};
+    if (size >= PART_LEAST)
+        ahead->started = !pthread_create(&ahead->thread, NULL, populate_ahead, ahead);
+}
+
+void gf_pages_ahead_end(struct gf_pages_ahead *ahead)
+{
+    if (ahead->started)
+        pthread_join(ahead->thread, NULL);
+    ahead->started = false;
 }
 
 void gf_pages_free(void *pages, size_t size)

@@ -4,6 +4,8 @@
 #ifndef GF_BASE_PAGES_H
 #define GF_BASE_PAGES_H
 
+#include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #ifdef __cplusplus
@@ -14,6 +16,16 @@ void *gf_pages_alloc(size_t size); /* zeroed; NULL when out of memory */
 /* Makes the kernel provide all pages now; a large buffer is shared out among threads, since
  * clearing the pages takes most of the time of pinning them. Keeps the contents. */
 void gf_pages_populate(void *pages, size_t size);
+/* The same for a large buffer by a thread of its own, while the caller goes on, and may already
+ * write there. end() waits for the thread; it comes before gf_pages_free(). */
+struct gf_pages_ahead {
+    pthread_t thread;
+    void *pages;
+    size_t size;
+    bool started;
+};
+void gf_pages_ahead_begin(struct gf_pages_ahead *ahead, void *pages, size_t size);
+void gf_pages_ahead_end(struct gf_pages_ahead *ahead); /* also of one that was never begun: zeros */
 void gf_pages_free(void *pages, size_t size);
 
 #ifdef __cplusplus

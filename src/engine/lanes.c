@@ -57,9 +57,12 @@ static enum gf_status alloc_ring(struct gf_run_state *state, struct gf_ring *rin
                                  size_t slot_bytes, const struct gf_bands *bands,
                                  struct gf_error *error)
 {
-    const int lanes = state->run->lanes;
-    return gf_ring_alloc(ring, state->buffers, slot_bytes,
-                         bands->count < lanes + 1 ? bands->count : lanes + 1, error);
+    const int lanes = state->run->lanes,
+              count = bands->count < lanes + 1 ? bands->count : lanes + 1;
+    const enum gf_status status = gf_ring_alloc(ring, state->buffers, slot_bytes, count, error);
+    if (!status && state->run->backend->calls->unified && !state->run->serial)
+        gf_pages_ahead_begin(&ring->ahead, ring->data, ring->slot_bytes * (size_t)count);
+    return status;
 }
 
 enum gf_status gf_lanes_alloc_rings(struct gf_run_state *state, struct gf_error *error)

@@ -12,6 +12,7 @@ enum gf_status gf_ring_alloc(struct gf_ring *ring, struct gf_buffer_pool *buffer
 
 void gf_ring_free(struct gf_ring *ring, struct gf_buffer_pool *buffers)
 {
+    gf_pages_ahead_end(&ring->ahead);
     gf_buffer_pool_return(buffers, ring->data);
     *ring = (struct gf_ring){0};
 }

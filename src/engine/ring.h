@@ -4,12 +4,15 @@
 
 #include <stddef.h>
 
+#include "base/pages.h"
+
 #include "engine/buffer_pool.h"
 
 struct gf_ring {
     unsigned char *data;
     size_t slot_bytes;
     int count;
+    struct gf_pages_ahead ahead; /* touches the memory before the reader and the lanes do */
 };
 
 enum gf_status gf_ring_alloc(struct gf_ring *ring, struct gf_buffer_pool *buffers,

@@ -34,6 +34,7 @@ struct gf_jpeg_strips_writer {
     struct gf_jpeg_coding coding;
     struct slot *slot;
     unsigned char *pixels; /* of all slots: in one piece, which may lie in huge pages */
+    struct gf_pages_ahead pages_ahead;
     struct gf_jpeg_strip_encoder **encoder; /* one for each thread */
     struct gf_ordered_work *work;
     int filled, joined, row;        /* row: the next one of the strip that is being filled */
@@ -106,6 +107,9 @@ static bool open_slots(struct gf_jpeg_strips_writer *writer)
     writer->encoder = calloc((size_t)layout->threads, sizeof(struct gf_jpeg_strip_encoder *));
     writer->pixels = gf_pages_alloc((size_t)layout->slots * pixel_bytes(writer));
     bool there = writer->slot && writer->encoder && writer->pixels;
+    if (there)
+        gf_pages_ahead_begin(&writer->pages_ahead, writer->pixels,
+                             (size_t)layout->slots * pixel_bytes(writer));
     for (int i = 0; there && i < layout->slots; i++)
         writer->slot[i].pixels = writer->pixels + (size_t)i * pixel_bytes(writer);
     for (int i = 0; there && i < layout->threads; i++) {
@@ -153,6 +157,7 @@ void gf_jpeg_strips_writer_close(struct gf_jpeg_strips_writer *writer)
         gf_jpeg_strip_encoder_close(writer->encoder[i]);
     for (int i = 0; writer->slot && i < writer->layout.slots; i++)
         free(writer->slot[i].encoded.data);
+    gf_pages_ahead_end(&writer->pages_ahead);
     gf_pages_free(writer->pixels, (size_t)writer->layout.slots * pixel_bytes(writer));
     free(writer->encoder);
     free(writer->slot);
