@@ -26,4 +26,13 @@ static inline const char *gf_cpu_instruction_set(void)
 }
 #endif
 
+/* Before a loop none of whose iterations reads what another one writes. */
+#if defined(__clang__)
+#define GF_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#define GF_INDEPENDENT _Pragma("GCC ivdep")
+#else
+#define GF_INDEPENDENT
+#endif
+
 #endif

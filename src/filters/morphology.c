@@ -135,7 +135,7 @@ static size_t cpu_scratch(const struct gf_stage *stage, int rows)
     { \
         const type *const from = from_, *const what = what_; \
         type *const to = to_; \
-        _Pragma("GCC ivdep") for (size_t i = 0; i < count; i++) to[i] = \
+        GF_INDEPENDENT for (size_t i = 0; i < count; i++) to[i] = \
             (type)(from[i] > what[i] ? from[i] - what[i] : 0); \
     }
 SUBTRACT(subtract8, uint8_t)

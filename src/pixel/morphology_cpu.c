@@ -50,7 +50,7 @@ size_t gf_morphology_scratch(const struct gf_element *element, struct gf_format 
     { \
         const type *const a = a_, *const b = b_; \
         type *const to = to_; \
-        _Pragma("GCC ivdep") for (size_t i = 0; i < count; i++) to[i] = \
+        GF_INDEPENDENT for (size_t i = 0; i < count; i++) to[i] = \
             a[i] compare b[i] ? a[i] : b[i]; \
     }
 EXTREMES(largest8, uint8_t, >)
@@ -64,7 +64,7 @@ EXTREMES(least16, gf_u16_any, <)
     { \
         const type *const a = a_, *const b = b_; \
         type *const to = to_; \
-        _Pragma("GCC ivdep") for (size_t i = 0; i < count; i++) \
+        GF_INDEPENDENT for (size_t i = 0; i < count; i++) \
         { \
             const type both = a[i] compare b[i] ? a[i] : b[i]; \
             to[i] = to[i] compare both ? to[i] : both; \

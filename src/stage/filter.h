@@ -31,7 +31,7 @@ enum gf_filter_kind {
     GF_POINT,    /* makes each pixel of the same pixel: fused with its neighbours in the chain */
     GF_STENCIL,  /* mixes pixels: the planner hands it premultiplied colour */
     GF_COLOUR,   /* makes each pixel of the same pixel by the profile of its colours */
-    GF_STRAIGHT, /* makes each pixel of the same pixel and of a statistic, by itself */
+    GF_STRAIGHT, /* makes pixels of colour that is not premultiplied, by itself */
     GF_GEOMETRY, /* moves pixels: of any format, with alpha of either kind */
 };
 

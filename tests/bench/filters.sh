@@ -48,6 +48,8 @@ while IFS='|' read -r chain picture expression; do
     times=$(awk -v a="$own" -v b="$peer" 'BEGIN { if (b == "-") print b; else printf "%.1f", b / a }')
     printf '%-22s %-5s %12s %12s %6s\n' "$chain" "${picture%.*}" "$own" "$peer" "$times"
 done <<'END'
+canny|gray.pgm|cv2.Canny(p, 50, 150, L2gradient=True)
+canny|rgb.ppm|cv2.Canny(p, 50, 150, L2gradient=True)
 clahe|gray.pgm|cv2.createCLAHE(2, (8, 8)).apply(p)
 guided=4|gray.pgm|cv2.ximgproc.guidedFilter(p, p, 4, 650.25)
 guided=30|gray.pgm|cv2.ximgproc.guidedFilter(p, p, 30, 650.25)

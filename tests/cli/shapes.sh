@@ -14,6 +14,7 @@ dilate=shape=1 -1 1|dilate: shape has -1, which is outside 0..4
 dilate=shape=circle|dilate: shape=circle is none of rectangle, ellipse, cross, diamond or a matrix
 morphology=thin|morphology: make=thin is none of open, close, tophat, blackhat, gradient
 sobel=kernel=roberts|sobel: kernel=roberts is none of sobel, scharr, prewitt
+canny=-1|canny: low=-1 is outside 0..1500
 laplace=neighbours=5|laplace: neighbours=5 is none of 4, 8
 emboss=400|emboss: angle=400 is outside -360..360
 distance=0|distance: scale=0 is outside 0.001..65535

@@ -309,7 +309,7 @@ def main():
           quantise(picture, np.uint16), rgba)
     colours(functools.partial(golden, series="icc"), rounded, rgb)
     warps(functools.partial(golden, series="warp"), rounded, rgb, gray, gray16, rgba)
-    shapes(functools.partial(golden, series="shape"), rgb, gray, gray16)
+    shapes(functools.partial(golden, series="shape"), rgb, gray, gray16, rgba)
     LIST.extend(layers())
     blurs(functools.partial(golden, series="soft"), rounded, rgb, gray, gray16, rgba)
     with open(os.path.join(HERE, "list.txt"), "w") as file:

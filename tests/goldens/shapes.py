@@ -43,7 +43,7 @@ def far(distance, peak):
     return np.minimum(np.floor(distance + 0.5), peak).astype(np.uint8 if peak == 255 else np.uint16)
 
 
-def shapes(golden, rgb, gray, gray16):
+def shapes(golden, rgb, gray, gray16, rgba):
     elements(golden, rgb, gray, gray16)
     distances(golden, rgb, gray, gray16)
     element = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (7, 5))
@@ -53,6 +53,7 @@ def shapes(golden, rgb, gray, gray16):
         golden(f"morphology={make}:2", "gray16.pgm",
                cv2.morphologyEx(gray16, operation, np.ones((5, 5), np.uint8)), 0)
     edges(golden, rgb, gray, gray16)
+    canny(golden, rgb, gray, gray16, rgba)
 
 
 def correlated(picture, kernel, bias=0.0):
@@ -81,3 +82,33 @@ def edges(golden, rgb, gray, gray16):
         golden(f"emboss={angle}", "rgb.ppm", correlated(rgb, relief, 128))
     relief[1, 1] += 1
     golden("emboss=20:1:picture", "gray16.pgm", correlated(gray16, relief))
+
+
+def thin_and_linked(picture, low, high):
+    """OpenCV has no Canny of 16 bits: its rules by numpy, and the hysteresis by scipy's labels."""
+    gx, gy = [cv2.Sobel(picture.astype(float), cv2.CV_64F, *order, borderType=cv2.BORDER_REPLICATE)
+              for order in ((1, 0), (0, 1))]
+    square = np.pad(gx * gx + gy * gy, 1)
+    here = square[1:-1, 1:-1]
+    x, y = abs(gx), abs(gy)
+    across, down = y * 32768 < x * 13573, y * 32768 > x * (13573 + 65536)
+
+    def beside(dx, dy):
+        return square[1 + dy:square.shape[0] - 1 + dy, 1 + dx:square.shape[1] - 1 + dx]
+    same = (gx >= 0) == (gy >= 0)
+    first, second = [np.select([across, down, same], [beside(s, 0), beside(0, s), beside(s, s)], beside(-s, s))
+                     for s in (-1, 1)]
+    thin = (here > low ** 2) & (here > first) & ((here > second) | ((here == second) & (across | down)))
+    parts = ndimage.label(thin, np.ones((3, 3)))[0]
+    strong = np.unique(parts[thin & (here > high ** 2)])
+    return np.where(thin & np.isin(parts, strong), 65535, 0).astype(np.uint16)
+
+
+def canny(golden, rgb, gray, gray16, rgba):
+    for low, high in [(50, 150), (20, 300.5), (400, 90)]:
+        for source, picture in [("rgb.ppm", rgb), ("gray.pgm", gray)]:
+            golden(f"canny={low}:{high}", source, cv2.Canny(picture, low, high, L2gradient=True), 0)
+        golden(f"canny={low}:{high}", "gray16.pgm",
+               thin_and_linked(gray16, 257 * min(low, high), 257 * max(low, high)), 0)
+    over_black = np.floor(rgba[:, :, :3] * rgba[:, :, 3:].astype(float) / 255 + 0.5).astype(np.uint8)
+    golden("canny", "rgba.pam", cv2.Canny(over_black, 50, 150, L2gradient=True), 0)
