@@ -369,6 +369,20 @@ static void test_cmyk_jpegs(void **state)
     check_press(JCS_CMYK, true, press);
     check_press(JCS_CMYK, false, press);
     check_press(JCS_YCCK, true, press);
+    /* One that carries none becomes what it would be with the options' profile. */
+    struct gf_options stated = plain_options();
+    struct picture tagged;
+    save(in_folder("press.icc"), press.data, press.size);
+    char name[500];
+    snprintf(name, sizeof name, "%s", in_folder("press.icc"));
+    stated.cmyk_profile = name;
+    assert_int_equal(decode(in_folder("press.jpg"), &options, &tagged), GF_OK);
+    write_cmyk(in_folder("bare.jpg"), inks.data, 61, 47, JCS_YCCK, true, (struct gf_icc){0});
+    assert_int_equal(decode(in_folder("bare.jpg"), &stated, &picture), GF_OK);
+    assert_int_equal(warnings, 0);
+    assert_memory_equal(picture.data, tagged.data, 61 * 47 * 3);
+    free_picture(&picture);
+    free_picture(&tagged);
     /* A profile of other colours, and a broken one of CMYK: the plain conversion, with a warning.
      */
     write_cmyk(in_folder("press.jpg"), inks.data, 61, 47, JCS_CMYK, true, srgb);

@@ -104,6 +104,9 @@ struct gf_options {
                        * keeps it anyway, where no filter ran */
     bool reserved[1];
     enum gf_tiff_compression tiff_compression;
+    /* The ICC profile, a file, of CMYK pictures that carry none; NULL: they become RGB by
+     * (1 - ink)(1 - black). It is read once, and the name is needed as long as the pipeline. */
+    const char *cmyk_profile;
 };
 
 /* Fills the first `size` bytes of *options with the defaults; members that this library does not

@@ -115,6 +115,7 @@ static void note_warning(void *context, const char *text)
     struct gf_batch_worker *const worker = context;
     struct gf_error line;
     (void)gf_fail(&line, GF_OK, "%s", text);
+    gf_program_words(line.text);
     if (!worker->batch->request->more_outputs || !is_noted(worker, line.text))
         fprintf(worker->notes_file, "w%s\n", line.text);
 }

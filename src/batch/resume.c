@@ -19,7 +19,10 @@ uint64_t gf_chain_fingerprint(const char *chain, const struct gf_options *option
         options->lossless,        options->optimize,  (int)options->tiff_compression,
         options->png_palette};
     const char *const text = chain ? chain : "";
-    return gf_hash(gf_hash(GF_HASH_START, text, strlen(text) + 1), values, sizeof values);
+    const char *const inks = options->cmyk_profile ? options->cmyk_profile : "";
+    const uint64_t hash =
+        gf_hash(gf_hash(GF_HASH_START, text, strlen(text) + 1), values, sizeof values);
+    return *inks ? gf_hash(hash, inks, strlen(inks)) : hash;
 }
 
 /* The last line about an output. */

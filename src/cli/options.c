@@ -67,7 +67,7 @@ static const struct gf_option options[] = {
 #define GF_FORMAT_READ(id, choice, name, ...) name ", "
 #include "codec/formats.def"
              "known by content; FILE[2] is the third picture in it; - is standard "
-             "input. CMYK becomes RGB, with a warning. Also a folder, a quoted pattern, @LIST with a name a line (@-: from standard input); as "
+             "input. CMYK becomes RGB. Also a folder, a quoted pattern, @LIST with a name a line (@-: from standard input); as "
              "often as wanted. Or one archive: FILE.tar, packed or not, tar:- from standard input"},
     {.name = "output", .letter = 'o', .argument = "FILE", .type = GF_OPTION_OUTPUT,
      .offset = AT(output),
@@ -102,6 +102,10 @@ static const struct gf_option options[] = {
      .help = "what packs a TIFF"},
     {.name = "to-icc", .of_output = true, .argument = "PROFILE", .type = GF_OPTION_FILE, .offset = AT(to_icc),
      .help = "convert the colours last of all: srgb, display-p3 or a file, with parameters as icc takes them: srgb:intent=perceptual"},
+    {.name = "cmyk-profile", .argument = "FILE", .type = GF_OPTION_FILE,
+     .offset = AT(options.cmyk_profile),
+     .help = "the ICC profile of CMYK pictures that carry none, such as the press's; without it "
+             "they become RGB by (1 - ink)(1 - black), with a warning"},
     {.name = "strip", .of_output = true, .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(options.strip),
      .help = "leave out ICC, EXIF, XMP, IPTC, texts and density"},
     {.name = "no-autorotate", .type = GF_OPTION_SWITCH, .implied = false,

@@ -108,10 +108,6 @@ static enum gf_status load(const char *name, struct loaded **found, struct gf_er
     unsigned char *data;
     size_t size;
     enum gf_status status = read_file(name, &data, &size, error);
-    const struct gf_icc icc = {data, size};
-    if (!status && !gf_icc_fits(icc, 1) && !gf_icc_fits(icc, 3))
-        status =
-            gf_fail(error, GF_ERROR_INPUT, "%s: not an ICC profile of RGB or gray colours", name);
     *found = status ? NULL : malloc(sizeof **found + strlen(name) + 1);
     if (!status && !*found)
         status = gf_fail_memory(error);
@@ -119,17 +115,14 @@ static enum gf_status load(const char *name, struct loaded **found, struct gf_er
         free(data);
         return status;
     }
-    **found = (struct loaded){.next = loaded, .icc = icc};
+    **found = (struct loaded){.next = loaded, .icc = {data, size}};
     strcpy((*found)->name, name);
     loaded = *found;
     return GF_OK;
 }
 
-enum gf_status gf_icc_load(const char *name, bool gray, struct gf_icc *icc, struct gf_error *error)
+static enum gf_status find(const char *name, struct gf_icc *icc, struct gf_error *error)
 {
-    *icc = gf_icc_named(name, gray);
-    if (icc->size)
-        return GF_OK;
     enum gf_status status = GF_OK;
     pthread_mutex_lock(&loading);
     struct loaded *found = loaded;
@@ -141,4 +134,24 @@ enum gf_status gf_icc_load(const char *name, bool gray, struct gf_icc *icc, stru
         *icc = found->icc;
     pthread_mutex_unlock(&loading);
     return status;
+}
+
+enum gf_status gf_icc_load(const char *name, bool gray, struct gf_icc *icc, struct gf_error *error)
+{
+    *icc = gf_icc_named(name, gray);
+    if (icc->size)
+        return GF_OK;
+    const enum gf_status status = find(name, icc, error);
+    return status || gf_icc_fits(*icc, 1) || gf_icc_fits(*icc, 3)
+               ? status
+               : gf_fail(error, GF_ERROR_INPUT, "%s: not an ICC profile of RGB or gray colours",
+                         name);
+}
+
+enum gf_status gf_icc_load_inks(const char *name, struct gf_icc *icc, struct gf_error *error)
+{
+    const enum gf_status status = find(name, icc, error);
+    return status || gf_icc_fits(*icc, 4)
+               ? status
+               : gf_fail(error, GF_ERROR_INPUT, "%s: not an ICC profile of CMYK", name);
 }

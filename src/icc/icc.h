@@ -29,6 +29,10 @@ struct gf_icc gf_icc_named(const char *name, bool gray);
 enum gf_status gf_icc_load(const char *name, bool gray, struct gf_icc *icc,
                            struct gf_error *error) GF_CHECKED;
 
+/* The same of a file with a profile of CMYK. */
+enum gf_status gf_icc_load_inks(const char *name, struct gf_icc *icc,
+                                struct gf_error *error) GF_CHECKED;
+
 /* Whether a profile's header says that it describes pictures of that many colour channels: 1 is
  * gray, 3 is RGB, 4 is CMYK. */
 bool gf_icc_fits(struct gf_icc icc, int channels);

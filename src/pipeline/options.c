@@ -1,6 +1,7 @@
 /* The options' defaults and ranges. */
 #include "pipeline/options.h"
 
+#include "icc/icc.h"
 #include "pipeline/pipeline_internal.h"
 
 #include <stdint.h>
@@ -16,7 +17,7 @@ static const struct gf_options defaults = {
 };
 
 /* A caller's struct that lacks later members must not end in padding that they would lie in. */
-_Static_assert(offsetof(struct gf_options, tiff_compression) + sizeof defaults.tiff_compression ==
+_Static_assert(offsetof(struct gf_options, cmyk_profile) + sizeof defaults.cmyk_profile ==
                    sizeof(struct gf_options),
                "struct gf_options ends with padding");
 
@@ -95,5 +96,9 @@ enum gf_status gf_options_check(const struct gf_options *given, struct gf_option
         return gf_fail(error, GF_ERROR_USAGE, "options.max_pixels=0 allows no picture");
     if (checked->transfer == GF_TRANSFER_ZERO_COPY && checked->host_memory == GF_HOST_PAGEABLE)
         return gf_fail(error, GF_ERROR_USAGE, "zero copy needs pinned host memory, not pageable");
+    struct gf_error why = {0};
+    struct gf_icc icc;
+    if (checked->cmyk_profile && gf_icc_load_inks(checked->cmyk_profile, &icc, &why))
+        return gf_fail(error, GF_ERROR_USAGE, "options.cmyk_profile=%s", why.text);
     return GF_OK;
 }

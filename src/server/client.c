@@ -174,7 +174,8 @@ static bool keeps_chain_here(const char *text)
 bool gf_server_may_run(const char *chain, const struct gf_options *options)
 {
     return !keeps_chain_here(chain) && !options->profile && !options->device_memory_bytes &&
-           options->host_memory == GF_HOST_PINNED && options->transfer == GF_TRANSFER_COPY;
+           !options->cmyk_profile && options->host_memory == GF_HOST_PINNED &&
+           options->transfer == GF_TRANSFER_COPY;
 }
 
 /* ---- the server itself ---- */

@@ -90,7 +90,7 @@ enum gf_server_type gf_server_check(const union gf_server_message *message, size
 
 /* A member that is added to the options has to go into one of these lists, or be settled by the
  * client (no_clobber, sync), by gf_server_may_run(), or by the server (device ...). */
-_Static_assert(sizeof(struct gf_options) == 128 || sizeof(void *) != 8,
+_Static_assert(sizeof(struct gf_options) == 136 || sizeof(void *) != 8,
                "struct gf_options has changed: does its new member go with a request?");
 
 static bool put_text(char *to, size_t size, const char *text)

@@ -31,6 +31,13 @@ run 2 gpufilter -i in.ppm -o out.png --to-icc=srgb:intent=good
 stderr_like 'icc: intent=good is none of perceptual, relative, saturation, absolute'
 absent out.png
 
+begin "the profile of CMYK pictures that carry none is one of CMYK"
+run 2 gpufilter -i in.ppm -o out.png --cmyk-profile=text.icc
+stderr_is "gpufilter: --cmyk-profile=text.icc: not an ICC profile of CMYK"
+run 2 gpufilter -i in.ppm -o out.png --cmyk-profile=none.icc
+stderr_is "gpufilter: --cmyk-profile=none.icc: No such file or directory"
+absent out.png
+
 begin "without Little CMS a conversion is refused"
 if have_lcms; then
     skip "this build has it"

@@ -1,48 +1,70 @@
 #include "codec/common/cmyk.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/target_clones.h"
 #include "codec/common/checks.h"
+#include "icc/icc.h"
 #include "icc/icc_build.h"
 
 enum { INKS = 4, COLOURS = 3 };
 
-static enum gf_status build(const struct gf_metadata *metadata, int bits, struct gf_cmyk *cmyk,
+static enum gf_status build(struct gf_icc icc, int bits, struct gf_cmyk *cmyk,
                             struct gf_error *error)
 {
-    const struct gf_icc_wish wish = {.from = {metadata->icc.data, metadata->icc.size},
+    const struct gf_icc_wish wish = {.from = icc,
                                      .to = gf_icc_named("srgb", false),
                                      .inputs = INKS,
                                      .outputs = COLOURS,
                                      .bits = bits,
                                      .intent = GF_ICC_RELATIVE,
                                      .black_point = true};
-    return gf_icc_fits(wish.from, INKS)
-               ? gf_icc_build(&wish, &cmyk->transform, error)
-               : gf_fail(error, GF_ERROR_INPUT, "it is no profile of CMYK");
+    return gf_icc_fits(icc, INKS) ? gf_icc_build(&wish, &cmyk->transform, error)
+                                  : gf_fail(error, GF_ERROR_INPUT, "it is no profile of CMYK");
+}
+
+/* What stands in for the picture's own profile: the options', else the plain conversion. */
+static enum gf_status open_other(const char *name, const char *why, const char *detail,
+                                 const struct gf_options *options, struct gf_cmyk *cmyk,
+                                 struct gf_error *error)
+{
+    struct gf_icc icc;
+    struct gf_error of_profile = {0};
+    if (!options->cmyk_profile) {
+        gf_warn(options,
+                "%s: %s%s: they become RGB by (1 - ink)(1 - black), which is not exact "
+                "(options.cmyk_profile)",
+                name, why, detail);
+        return GF_OK;
+    }
+    enum gf_status status = gf_icc_load_inks(options->cmyk_profile, &icc, error);
+    if (!status)
+        status = build(icc, cmyk->bits, cmyk, &of_profile);
+    return status && *of_profile.text
+               ? gf_fail(error, status, "%s: %s", options->cmyk_profile, of_profile.text)
+               : status;
 }
 
 enum gf_status gf_cmyk_open(struct gf_metadata *metadata, int bits, const char *name,
                             const struct gf_options *options, struct gf_cmyk *cmyk,
                             struct gf_error *error)
 {
-    static const char plain[] = "they become RGB by (1 - ink)(1 - black), which is not exact";
     struct gf_error detail = {0};
+    char why[sizeof detail.text + 4];
     *cmyk = (struct gf_cmyk){.bits = bits};
-    if (!metadata->icc.size) {
-        gf_warn(options, "%s: its CMYK colours have no ICC profile: %s", name, plain);
-        return GF_OK;
-    }
-    const enum gf_status status = build(metadata, bits, cmyk, &detail);
+    if (!metadata->icc.size)
+        return open_other(name, "its CMYK colours have no ICC profile", "", options, cmyk, error);
+    enum gf_status status =
+        build((struct gf_icc){metadata->icc.data, metadata->icc.size}, bits, cmyk, &detail);
     if (status == GF_ERROR_MEMORY)
         return gf_fail(error, status, "%s", detail.text);
-    if (status)
-        gf_warn(options, "%s: the ICC profile of its CMYK colours is not used (%s): %s", name,
-                detail.text, plain);
     free(metadata->icc.data);
     metadata->icc = (struct gf_blob){0};
-    return GF_OK;
+    snprintf(why, sizeof why, " (%s)", detail.text);
+    return status ? open_other(name, "the ICC profile of its CMYK colours is not used", why,
+                               options, cmyk, error)
+                  : GF_OK;
 }
 
 void gf_cmyk_close(struct gf_cmyk *cmyk)

@@ -14,9 +14,9 @@ struct gf_cmyk {
 
 /* Prepares the conversion to sRGB, relative colorimetric with black point compensation, by the
  * profile in `metadata`, which is taken out of it: the result is sRGB. Without a profile of CMYK,
- * where it is of no use, and in a build without Little CMS options->warn is told that
- * R = (1 - C)(1 - K) stands in for it, and so for the others. There is no standard press whose
- * profile could be meant, nor a free one to carry along. */
+ * or where it is of no use, options->cmyk_profile stands in for it; else options->warn is told
+ * that R = (1 - C)(1 - K) does, and so for the others. There is no standard press whose profile
+ * could be meant, nor a free one to carry along. */
 enum gf_status gf_cmyk_open(struct gf_metadata *metadata, int bits, const char *name,
                             const struct gf_options *options, struct gf_cmyk *cmyk,
                             struct gf_error *error) GF_CHECKED;
