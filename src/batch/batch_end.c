@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "batch/batch_work.h"
 
 static void stop(struct gf_batch *batch, enum gf_status status, const struct gf_error *error)
@@ -93,4 +94,37 @@ void gf_batch_end_item(struct gf_batch_worker *worker, enum gf_outcome outcome,
     if (outcome == GF_OUTCOME_FAILED && request->fail_fast)
         batch->stopped = true;
     pthread_mutex_unlock(&batch->lock);
+}
+
+/* ---- messages ---- */
+
+static void report_lost_notes(const struct gf_batch *batch, const struct gf_batch_item *item,
+                              const char *input)
+{
+    const struct gf_batch_request *const request = batch->request;
+    const bool failed = item->outcome == GF_OUTCOME_FAILED;
+    struct gf_error line;
+    (void)gf_fail(&line, GF_ERROR_MEMORY, "%s: out of memory%s", input,
+                  failed ? "" : ": what was to be told of it is lost");
+    if (request->message)
+        request->message(request->context, failed ? GF_MESSAGE_ERROR : GF_MESSAGE_WARNING,
+                         line.text);
+}
+
+void gf_batch_report(const struct gf_batch *batch, struct gf_batch_item *item, const char *input)
+{
+    const struct gf_batch_request *const request = batch->request;
+    char *rest = item->notes;
+    if (item->notes_lost)
+        report_lost_notes(batch, item, input);
+    for (char *line; request->message && (line = strsep(&rest, "\n"));) {
+        if (*line)
+            request->message(request->context,
+                             *line == 'w'   ? GF_MESSAGE_WARNING
+                             : *line == 'p' ? GF_MESSAGE_PICTURE
+                                            : GF_MESSAGE_ERROR,
+                             line + 1);
+    }
+    free(item->notes);
+    item->notes = NULL;
 }

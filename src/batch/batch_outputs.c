@@ -59,8 +59,7 @@ static enum gf_status claim(struct gf_batch *batch, const struct gf_batch_worker
     char *why = NULL;
     pthread_mutex_lock(&batch->lock);
     const enum gf_status status =
-        gf_claim(batch->claims, path, worker->input->path, worker->index, false,
-                 &why)
+        gf_claim(batch->claims, path, worker->input->path, worker->index, false, &why)
             ? GF_OK
             : gf_fail_memory(error);
     pthread_mutex_unlock(&batch->lock);

@@ -250,17 +250,16 @@ static enum gf_status run_once(struct gf_batch_worker *worker, struct gf_error *
         several &= gf_batch_output_at(request, k).name->is_stdout ||
                    gf_batch_numbers_pictures(worker->batch, k);
     for (int k = 0; k < outputs; k++)
-        destination[k] =
-            (struct gf_destination){.bytes = worker->result[k].bytes,
-                                    .choose = gf_batch_choose_path,
-                                    .done = picture_done,
-                                    .several = several,
-                                    .several_hint =
-                                        archive ? "each picture needs a name: a file of its own"
-                                                : "number the outputs by {n}, without "
-                                                  "--skip-existing and --update, or write to -",
-                                    .left_out = worker->result[k].outcome != GF_OUTCOME_WAITING,
-                                    .context = &worker->result[k]};
+        destination[k] = (struct gf_destination){
+            .bytes = worker->result[k].bytes,
+            .choose = gf_batch_choose_path,
+            .done = picture_done,
+            .several = several,
+            .several_hint = archive ? "each picture needs a name: a file of its own"
+                                    : "number the outputs by {n}, without "
+                                      "--skip-existing and --update, or write to -",
+            .left_out = worker->result[k].outcome != GF_OUTCOME_WAITING,
+            .context = &worker->result[k]};
     const char *const path = worker->input->path;
     if (outputs == 1)
         return member ? gf_pipeline_run_memory(worker->pipeline, member->data, member->size, path,

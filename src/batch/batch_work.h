@@ -171,6 +171,9 @@ void gf_batch_run_item(struct gf_batch_worker *worker, bool alone);
  * are those of the first that failed. */
 enum gf_status gf_batch_run_file(struct gf_batch_worker *worker, struct gf_error *error) GF_CHECKED;
 
+/* Runs so many workers until all inputs are done. */
+enum gf_status gf_batch_work(struct gf_batch *batch, int workers,
+                             struct gf_error *error) GF_CHECKED;
 /* Opens what a worker needs before its thread starts. */
 enum gf_status gf_batch_worker_open(struct gf_batch_worker *worker, struct gf_batch *batch,
                                     int number, struct gf_error *error) GF_CHECKED;
