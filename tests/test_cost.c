@@ -132,7 +132,7 @@ static size_t turning_point(const struct gf_figures *figures, bool server)
     char reason[160];
     for (size_t files = 1; files < 100000; files++) {
         struct gf_cost_work work = jpegs(files, figures);
-        work.server = server;
+        work.server = server ? GF_COST_SERVER_WORKS : GF_COST_NO_SERVER;
         if (gf_cost_decide(&work, reason, sizeof reason) == GF_DEVICE_CUDA)
             return files;
     }
@@ -163,7 +163,11 @@ static void test_server(void **state)
     assert_true(turning_point(NULL, true) < turning_point(NULL, false) / 10);
     struct gf_cost_work work = jpegs(1, NULL);
     const double alone_s = gf_cost_cuda_s(&work);
-    work.server = true;
+    work.server = GF_COST_SERVER_BESIDE;
+    const double beside_s = gf_cost_cuda_s(&work);
+    assert_true(beside_s < alone_s);
+    work.server = GF_COST_SERVER_WORKS;
+    assert_true(gf_cost_cuda_s(&work) < beside_s);
     const double more_s =
         (gf_figure(NULL, GF_FIGURE_CUDA_START) + gf_figure(NULL, GF_FIGURE_CUDA_END)) * 1e-3;
     assert_true(gf_cost_cuda_s(&work) < alone_s - 0.95 * more_s);

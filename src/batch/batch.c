@@ -69,9 +69,9 @@ static void report_estimate(const struct gf_batch *batch)
     struct gf_cost_work work;
     if (!gf_cost_look(request, &work))
         return;
-    work.server = batch->found_server;
-    gf_cost_describe(&work, work.server || gf_backend_cuda_likely(&why_not), tell_estimate,
-                     (void *)request);
+    work.server = batch->server;
+    gf_cost_describe(&work, work.server != GF_COST_NO_SERVER || gf_backend_cuda_likely(&why_not),
+                     tell_estimate, (void *)request);
 }
 
 static void begin_learning(const struct gf_batch *batch)
@@ -85,7 +85,8 @@ static void begin_learning(const struct gf_batch *batch)
                                               .options = request->options,
                                               .processors = threads > 0 ? threads : gf_cpu_count(),
                                               .serial = batch->options.serial,
-                                              .files = batch->count};
+                                              .files = batch->count,
+                                              .beside = batch->server == GF_COST_SERVER_BESIDE};
     gf_learning_begin(request->learning);
 }
 

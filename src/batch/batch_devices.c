@@ -72,8 +72,8 @@ int gf_batch_divide_work(struct gf_batch *batch)
         options->serial = true;
     if (options->serial)
         options->threads = 1;
-    else if (workers > 1) /* twice, since the parts of a picture wait for one another */
-        options->threads = workers > 2 ? 2 * threads / workers : threads;
+    else if (workers > 1) /* twice with room, since the parts of a picture wait for one another */
+        options->threads = (memory ? 1 : 2) * threads / workers;
     /* Half of the memory is for bands, half for whole pictures. */
     gf_memory_budget_open(&batch->memory_budget,
                           memory ? memory / 2 : gf_batch_physical_bytes() / 4, workers);
@@ -157,11 +157,17 @@ static void find_server(struct gf_batch *batch)
     const int device = request->devices ? request->device[0] : request->options.device_index;
     const bool filters = request->chain && *request->chain;
     const bool asked = asks_for_cuda(request);
-    if (request->server == GF_SERVER_OFF || request->more_outputs || batch->archive ||
-        request->inputs->count != 1 || request->devices > 1 || (!filters && !asked) ||
+    if (request->server == GF_SERVER_OFF)
+        return;
+    if (request->inputs->count > 1 && !asked && gf_server_present(device))
+        batch->server = GF_COST_SERVER_BESIDE;
+    if (request->more_outputs || batch->archive || request->inputs->count != 1 ||
+        request->devices > 1 || (!filters && !asked) ||
         !gf_server_may_run(request->chain, &request->options))
         return;
     batch->remote = gf_server_connect(device);
+    if (batch->remote)
+        batch->server = GF_COST_SERVER_WORKS;
     if (!batch->remote && request->server == GF_SERVER_START)
         gf_server_start(device, request->server_idle_s);
 }
@@ -182,9 +188,8 @@ void gf_batch_choose_devices(struct gf_batch *batch, const struct gf_batch_reque
     if (kind == GF_DEVICE_CPU)
         return;
     find_server(batch);
-    batch->found_server = batch->remote != NULL;
     const struct gf_cost_choice choice =
-        gf_cost_choose(look, batch->remote != NULL, batch->reason, sizeof batch->reason);
+        gf_cost_choose(look, batch->server, batch->reason, sizeof batch->reason);
     if (choice.device == GF_DEVICE_CPU) {
         gf_batch_drop_server(batch);
         return;

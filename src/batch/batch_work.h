@@ -8,6 +8,7 @@
 
 #include "batch/batch.h"
 #include "batch/claims.h"
+#include "batch/cost.h"
 #include "pipeline/pipeline_internal.h"
 
 enum { GF_BATCH_DEVICES_MAX = 64, GF_BATCH_WORKERS_MAX = 256, GF_BATCH_CODEC_WORKERS = 32 };
@@ -37,14 +38,14 @@ struct gf_batch {
     struct gf_memory_budget memory_budget;
     struct gf_batch_device device[GF_BATCH_DEVICES_MAX];
     int devices;
-    bool device_codec;        /* the GPU decodes or encodes at least some of the pictures */
-    double pixels;            /* of one input; 0: not known */
-    bool archive;             /* the input, or an output, is one */
-    struct gf_claims *claims; /* where names are not all known before the run; or NULL */
-    bool found_server;        /* one was there, whether it is used or not */
-    struct gf_remote *remote; /* the server that does the only input; NULL: there is none */
-    bool falls_back;          /* goes on with the CPU when no device is left */
-    char reason[160];         /* for the choice of the device */
+    bool device_codec;          /* the GPU decodes or encodes at least some of the pictures */
+    double pixels;              /* of one input; 0: not known */
+    bool archive;               /* the input, or an output, is one */
+    struct gf_claims *claims;   /* where names are not all known before the run; or NULL */
+    enum gf_cost_server server; /* that was found, whether it is used or not */
+    struct gf_remote *remote;   /* the server that does the only input; NULL: there is none */
+    bool falls_back;            /* goes on with the CPU when no device is left */
+    char reason[160];           /* for the choice of the device */
     double begin_s;
     bool keeps_spans;                /* of every picture, since somebody wants to see them */
     struct gf_run_progress progress; /* of a single input */

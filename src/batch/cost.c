@@ -210,8 +210,10 @@ double gf_cost_cpu_s(const struct gf_cost_work *work)
 
 static double start_s(const struct gf_cost_work *work)
 {
+    const enum gf_figure_id start =
+        work->server == GF_COST_SERVER_BESIDE ? GF_FIGURE_CUDA_BESIDE : GF_FIGURE_CUDA_START;
     const enum gf_figure_id first = work->files > 1 ? GF_FIGURE_CUDA_CROWD : GF_FIGURE_CUDA_FIRST;
-    return ms(work, GF_FIGURE_CUDA_START) + (work->device_codec ? ms(work, first) : 0) +
+    return ms(work, start) + (work->device_codec ? ms(work, first) : 0) +
            work->pixels * 1e-9 * work->cuda_memory_ns + ms(work, GF_FIGURE_CUDA_END);
 }
 
@@ -221,7 +223,8 @@ double gf_cost_cuda_s(const struct gf_cost_work *work)
                  cpu_s = pictures_s(work, &work->cuda_codec, 0),
                  work_s = work->files > 1 ? larger(gpu_s, cpu_s) : gpu_s + cpu_s;
     return ms(work, GF_FIGURE_PROCESS) +
-           (work->server ? ms(work, GF_FIGURE_SERVER) : start_s(work)) + work_s;
+           (work->server == GF_COST_SERVER_WORKS ? ms(work, GF_FIGURE_SERVER) : start_s(work)) +
+           work_s;
 }
 
 /* What stands for a reason: of the figures that matter most, the least that is known of any. */

@@ -14,6 +14,10 @@ struct gf_cost_codec {
     double alone_ns;
 };
 
+/* What a server of the user's has to do with a run: a GPU that it keeps awake starts sooner in
+ * other processes, too. */
+enum gf_cost_server { GF_COST_NO_SERVER, GF_COST_SERVER_BESIDE, GF_COST_SERVER_WORKS };
+
 /* A batch as the estimate sees it. */
 struct gf_cost_work {
     size_t files;
@@ -24,7 +28,7 @@ struct gf_cost_work {
     double cuda_memory_ns; /* of a pixel of input: pinned memory for a GPU's first picture */
     bool device_codec;     /* the GPU decodes or encodes at least some of the pictures */
     bool in_turn; /* a stage wants the whole picture: decoding and encoding do not overlap */
-    bool server;  /* a server of the user's has started the GPU */
+    enum gf_cost_server server;
     int processors;
     const struct gf_figures *figures; /* NULL: as declared */
     bool uses[GF_FIGURES_MAX];        /* what the times above were made of */
@@ -68,10 +72,9 @@ double gf_cost_cuda_s(const struct gf_cost_work *work);
 /* Looks into some of the inputs: what the batch is, for the estimates; false if no input can be
  * read. */
 bool gf_cost_look(const struct gf_batch_request *request, struct gf_cost_work *work);
-/* The device that the request asks for or that is done sooner, and why. server: a server has
- * started the GPU and would take this run. */
-struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request, bool server,
-                                     char *reason, size_t size);
+/* The device that the request asks for or that is done sooner, and why. */
+struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request,
+                                     enum gf_cost_server server, char *reason, size_t size);
 /* Tells the estimates and the figures that they are made of, line by line: "estimate: CPU 0.021 s",
  * "declared: file 0.15 ms, jpeg-decode 5 ns/pixel". gpu: there is one, to be estimated as well. */
 void gf_cost_describe(const struct gf_cost_work *work, bool gpu,

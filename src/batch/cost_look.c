@@ -306,8 +306,8 @@ static bool filters_anything(const struct gf_batch_request *request)
     return any;
 }
 
-struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request, bool server,
-                                     char *reason, size_t size)
+struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request,
+                                     enum gf_cost_server server, char *reason, size_t size)
 {
     struct gf_cost_choice choice = {.device = GF_DEVICE_CPU};
     struct gf_cost_work work;
@@ -321,7 +321,7 @@ struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request, boo
     } else if (!filters_anything(request)) {
         snprintf(reason, size, "there is nothing to filter");
         return choice;
-    } else if (!server && !gf_backend_cuda_likely(&why_not)) {
+    } else if (server == GF_COST_NO_SERVER && !gf_backend_cuda_likely(&why_not)) {
         snprintf(reason, size, "%s", why_not);
         return choice;
     } else if (!gf_cost_look(request, &work)) {

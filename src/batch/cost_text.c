@@ -23,6 +23,7 @@ static bool is_of_gpu(int figure)
 static bool uses(const struct text *text, int figure)
 {
     const struct gf_cost_work *const work = text->work;
+    const bool starts_gpu = text->gpu && work->server != GF_COST_SERVER_WORKS;
     switch (figure) {
     case GF_FIGURE_PROCESS:
     case GF_FIGURE_FILE:
@@ -37,16 +38,19 @@ static bool uses(const struct text *text, int figure)
     case GF_FIGURE_WHOLE:
         return work->in_turn;
     case GF_FIGURE_CUDA_START:
+        return starts_gpu && work->server == GF_COST_NO_SERVER;
+    case GF_FIGURE_CUDA_BESIDE:
+        return starts_gpu && work->server == GF_COST_SERVER_BESIDE;
     case GF_FIGURE_CUDA_END:
-        return text->gpu && !work->server;
+        return starts_gpu;
     case GF_FIGURE_CUDA_MEMORY:
-        return text->gpu && !work->server && work->uses[figure];
+        return starts_gpu && work->uses[figure];
     case GF_FIGURE_CUDA_FIRST:
     case GF_FIGURE_CUDA_CROWD:
-        return text->gpu && !work->server && work->device_codec &&
+        return starts_gpu && work->device_codec &&
                (figure == GF_FIGURE_CUDA_CROWD) == (work->files > 1);
     case GF_FIGURE_SERVER:
-        return text->gpu && work->server;
+        return text->gpu && work->server == GF_COST_SERVER_WORKS;
     default:
         return work->uses[figure] && (text->gpu || !is_of_gpu(figure));
     }
@@ -107,7 +111,8 @@ void gf_cost_describe(const struct gf_cost_work *work, bool gpu,
         snprintf(estimate, sizeof estimate, "estimate: CPU %.3f s", gf_cost_cpu_s(work));
     if (gpu)
         snprintf(estimate + length, sizeof estimate - (size_t)length, ", GPU %.3f s%s",
-                 gf_cost_cuda_s(work), work->server ? " by the server" : "");
+                 gf_cost_cuda_s(work),
+                 work->server == GF_COST_SERVER_WORKS ? " by the server" : "");
     line(context, estimate);
     for (enum source source = DECLARED; source < SOURCES; source++)
         put_source(&text, source);

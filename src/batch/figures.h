@@ -40,6 +40,7 @@
     X(GIF_DECODE, "gif-decode", 10, "ns/pixel", "decoding GIF, a thread") \
     X(WHOLE, "whole", 0.8, "ns/pixel", "memory for a picture that a stage must see whole") \
     X(CUDA_START, "cuda-start", 165, "ms", "from opening the GPU to its first kernel") \
+    X(CUDA_BESIDE, "cuda-beside", 85, "ms", "the same while a server keeps the GPU awake") \
     X(CUDA_END, "cuda-end", 10, "ms", "what a GPU adds to the end of the program") \
     X(CUDA_FIRST, "cuda-first", 15, "ms", \
       "buffers and kernels that the first JPEG or PNG waits for") \
@@ -55,7 +56,7 @@
     X(CUDA_PNG_ENCODE, "cuda-png-encode", 0.08, "ns/pixel", "encoding PNG at level 1 on the GPU") \
     X(CUDA_PNG_FILE, "cuda-png-file", 0.5, "ns/pixel", \
       "a thread's part in a PNG that the GPU encodes") \
-    X(SERVER, "server", 1, "ms", "the talk with a resident process about one picture")
+    X(SERVER, "server", 2, "ms", "the talk with a resident process about one picture")
 
 enum gf_figure_id {
 #define GF_FIGURE_ID(id, ...) GF_FIGURE_##id,

@@ -180,9 +180,10 @@ static void add_device_png(struct gf_learning *learning, const struct gf_profile
 
 static void add_copies(struct gf_learning *learning, const struct gf_profile *picture)
 {
+    const enum gf_figure_id start = learning->beside ? GF_FIGURE_CUDA_BESIDE : GF_FIGURE_CUDA_START;
     double bytes, s = spans_s(picture, GF_SPAN_START, -1, true, &bytes);
-    if (s > 0 && !learning->seen[GF_FIGURE_CUDA_START].unit_s) {
-        see(learning, GF_FIGURE_CUDA_START, s, 1e-3);
+    if (s > 0 && !learning->seen[start].unit_s) {
+        see(learning, start, s, 1e-3);
         learning->started_s = s;
     }
     if (learning->files > 1)

@@ -14,6 +14,7 @@ struct gf_learning {
     const char *chain;
     struct gf_options options;
     int processors;
+    bool beside; /* a server keeps the GPU awake */
     bool serial; /* every picture is done by one thread from start to end */
     size_t files;
     double begin_s, begin_processor_s;
