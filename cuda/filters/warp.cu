@@ -3,19 +3,7 @@
  * in one or two words, with what lies beyond the picture; else each thread reads its window from
  * global memory. Blocks stay and take one tile after another, since with cubic and Lanczos kernels
  * each has to fetch the table of weights. */
-#include "cuda/filters/warp.cuh"
-
-#include "cuda/common/launch.cuh"
-
-constexpr int THREADS = 256, WARPS = THREADS / WARP, TILE = 32;
-/* The tile in shared memory: an odd pitch, so that neighbours in a column, too, lie in different
- * banks. It holds turns by any angle, with the windows of the largest kernel. */
-constexpr int PITCH = 57, ROWS = 52, QUADS = PITCH / 4;
-
-/* How far the positions of a tile's pixels lie from that of its first, at least and at most. */
-struct warp_reach {
-    int64_t u_least, u_most, v_least, v_most;
-};
+#include "cuda/filters/warp_tile.cuh"
 
 /* Blocks of 8-bit pictures that a multiprocessor holds at once: devices before compute capability
  * 8.0 have room for 1,024 threads. */
@@ -33,98 +21,8 @@ struct warp_launch {
     int out_y, rows, width; /* of the result */
     unsigned across, tiles;
     struct warp_reach reach; /* of a whole tile */
+    int pitch;               /* of a tile in shared memory, in pixels */
 };
-
-/* The rectangle of the input that a tile of the result is made of. */
-struct warp_box {
-    int x, y, columns, rows;
-};
-
-static __host__ __device__ __forceinline__ int64_t least(int64_t step, int count)
-{
-    return step < 0 ? step * (count - 1) : 0;
-}
-
-static __host__ __device__ __forceinline__ int64_t most(int64_t step, int count)
-{
-    return step > 0 ? step * (count - 1) : 0;
-}
-
-static __host__ __device__ __forceinline__ struct warp_reach reach_of(const struct gf_warp &warp,
-                                                                      int columns, int rows)
-{
-    return {least(warp.ux, columns) + least(warp.uy, rows),
-            most(warp.ux, columns) + most(warp.uy, rows),
-            least(warp.vx, columns) + least(warp.vy, rows),
-            most(warp.vx, columns) + most(warp.vy, rows)};
-}
-
-/* (u, v): the position of the tile's first pixel. */
-static __device__ __forceinline__ struct warp_box box_of(const struct warp_reach &reach, int taps,
-                                                         int64_t u, int64_t v)
-{
-    const int before = taps > 1 ? taps / 2 - 1 : 0;
-    struct warp_box box;
-    /* A multiple of 4 columns, where words begin with pixels of 3 bytes. */
-    box.x = ((int)((u + reach.u_least) >> 32) - before) & ~3;
-    box.y = (int)((v + reach.v_least) >> 32) - before;
-    box.columns = (int)((u + reach.u_most) >> 32) - before + taps - box.x;
-    box.rows = (int)((v + reach.v_most) >> 32) - before + taps - box.y;
-    return box;
-}
-
-/* A box of 8-bit RGB that lies in the picture: a thread takes four pixels, as three words, of every
- * 16th row. All loads come before the first is waited for. */
-static __device__ __forceinline__ void fill_rgb8(const struct warp_source &source,
-                                                 const struct warp_box &box, uint32_t *tile)
-{
-    constexpr int ACROSS = 16, DOWN = THREADS / ACROSS, EACH = (ROWS + DOWN - 1) / DOWN;
-    const int column = (int)threadIdx.x % ACROSS * 4, first = (int)threadIdx.x / ACROSS;
-    if (column >= box.columns)
-        return;
-    const unsigned char *const from =
-        source.in + (ptrdiff_t)(box.y + first - source.in_y) * (ptrdiff_t)source.pitch +
-        3 * (box.x + column);
-    uint32_t word[EACH][3];
-#pragma unroll
-    for (int k = 0; k < EACH; k++) {
-        const uint32_t *const at = (const uint32_t *)(from + k * DOWN * source.pitch);
-        if (first + k * DOWN < box.rows)
-            word[k][0] = __ldg(at), word[k][1] = __ldg(at + 1), word[k][2] = __ldg(at + 2);
-    }
-    uint32_t *const to = tile + first * PITCH + column;
-#pragma unroll
-    for (int k = 0; k < EACH; k++) {
-        if (first + k * DOWN < box.rows) {
-            to[k * DOWN * PITCH] = word[k][0];
-            to[k * DOWN * PITCH + 1] = __funnelshift_r(word[k][0], word[k][1], 24);
-            to[k * DOWN * PITCH + 2] = __funnelshift_r(word[k][1], word[k][2], 16);
-            to[k * DOWN * PITCH + 3] = word[k][2] >> 8;
-        }
-    }
-}
-
-template <typename SAMPLE, int CHANNELS, class Pixel>
-static __device__ __forceinline__ void fill_tile(const struct warp_source &source,
-                                                 const struct warp_box &box, Pixel *tile)
-{
-    constexpr bool RGB8 = sizeof(SAMPLE) == 1 && CHANNELS == 3;
-    const int width = source.warp.in_width, height = source.warp.in_height;
-    if constexpr (RGB8) {
-        const bool inside = box.x >= 0 && box.y >= 0 && box.y + box.rows <= height &&
-                            box.x + (box.columns + 3) / 4 * 4 <= width;
-        if (inside) {
-            fill_rgb8(source, box, tile);
-            return;
-        }
-    }
-#pragma unroll 1
-    for (int i = threadIdx.x; i < box.rows * PITCH; i += THREADS) {
-        const int row = i / PITCH, column = i - row * PITCH;
-        if (column < box.columns)
-            tile[i] = pixel_at<SAMPLE, CHANNELS, Pixel>(source, box.x + column, box.y + row);
-    }
-}
 
 /* A row of up to 32 pixels of 8-bit RGB, a pixel a lane, as whole words where it is a full one. */
 static __device__ __forceinline__ void store_rgb8(uint32_t pixel, unsigned char *row, int x,
@@ -203,7 +101,7 @@ static __global__ void __launch_bounds__(THREADS, sizeof(SAMPLE) == 2      ? 2
     warp_tiled_kernel(const __grid_constant__ struct warp_launch launch)
 {
     typedef typename pixel_type<SAMPLE, CHANNELS>::type Pixel;
-    __shared__ Pixel tile[ROWS * PITCH];
+    __shared__ __align__(16) Pixel tile[ROWS * PITCH_MOST];
     __shared__ uint4 weights[shared_weights<KERNEL>::BYTES / 16];
     const struct gf_warp &warp = launch.source.warp;
     const int lane = threadIdx.x % WARP, line = threadIdx.x / WARP;
@@ -217,10 +115,10 @@ static __global__ void __launch_bounds__(THREADS, sizeof(SAMPLE) == 2      ? 2
         const struct warp_box box =
             box_of(whole ? launch.reach : reach_of(warp, own.columns, own.rows), TAPS, u, v);
         __syncthreads();
-        fill_tile<SAMPLE, CHANNELS, Pixel>(launch.source, box, tile);
+        fill_tile<SAMPLE, CHANNELS, Pixel>(launch.source, box, tile, launch.pitch);
         __syncthreads();
         constexpr int ORIGIN = TAPS > 1 ? TAPS / 2 - 1 : 0;
-        const int origin = (box.y + ORIGIN) * PITCH + box.x + ORIGIN;
+        const int origin = (box.y + ORIGIN) * launch.pitch + box.x + ORIGIN;
         /* Lanes beyond the result make the last pixel's. */
         const int beyond = max(lane - own.columns + 1, 0);
         u += own_u - beyond * warp.ux;
@@ -231,8 +129,8 @@ static __global__ void __launch_bounds__(THREADS, sizeof(SAMPLE) == 2      ? 2
         for (int k = 0; k < TILE / WARPS; k++) {
             if (line + k * WARPS >= own.rows)
                 break;
-            const tile_window<Pixel, PITCH> window = {
-                tile + ((int)(v >> 32) * PITCH + (int)(u >> 32) - origin)};
+            const tile_window<Pixel> window = {
+                tile + ((int)(v >> 32) * launch.pitch + (int)(u >> 32) - origin), launch.pitch};
             const Pixel pixel = value_of<SAMPLE, CHANNELS, KERNEL, TAPS, Pixel>(
                 window, (uint32_t)u >> 20, (uint32_t)v >> 20, weights);
             store_pixel<SAMPLE, CHANNELS, Pixel>(pixel, to, own.x, own.columns);
@@ -262,16 +160,6 @@ static __global__ void __launch_bounds__(THREADS, 3)
 }
 
 /* ---- launches ---- */
-
-/* Whether any tile's box fits in shared memory. */
-static bool fits_tile(const struct gf_warp *warp)
-{
-    const double scale = (TILE - 1) / 4294967296.0;
-    const double columns = (fabs((double)warp->ux) + fabs((double)warp->uy)) * scale;
-    const double rows = (fabs((double)warp->vx) + fabs((double)warp->vy)) * scale;
-    return warp->map.kind == GF_WARP_AFFINE && warp->nx * warp->ny == 1 &&
-           columns + 2 + warp->taps + 3 <= 4 * QUADS && rows + 2 + warp->taps <= ROWS;
-}
 
 template <typename SAMPLE, int CHANNELS, int KERNEL, int TAPS>
 static int start(const struct warp_launch *launch, bool tiled, cudaStream_t stream)
@@ -321,6 +209,7 @@ static int start_format(const struct gf_launch *from, bool may_tile)
     launch.across = (unsigned)ceil_div(out->format.width, TILE);
     launch.tiles = launch.across * (unsigned)ceil_div(out->rows, TILE);
     launch.reach = reach_of(*warp, TILE, TILE);
+    launch.pitch = pitch_of(warp);
     const bool tiled = may_tile && fits_tile(warp);
     switch (in->format.bits + in->format.channels) {
     case 8 + 1:

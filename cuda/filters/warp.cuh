@@ -70,12 +70,13 @@ static __device__ __forceinline__ Pixel pixel_at(const struct warp_source &sourc
 
 /* Pixel (i, j) of a window is window.at(i, j). ROWS_AT_ONCE: loops over its rows are unrolled,
  * where registers suffice. */
-template <class Pixel, int PITCH> struct tile_window {
+template <class Pixel> struct tile_window {
     static constexpr bool ROWS_AT_ONCE = sizeof(Pixel) == 4;
     const Pixel *first;
+    int pitch;
     __device__ __forceinline__ Pixel at(int i, int j) const
     {
-        return first[j * PITCH + i];
+        return first[j * pitch + i];
     }
 };
 
@@ -131,7 +132,7 @@ static __device__ __forceinline__ void linear_sums(const Window &window, uint32_
         add_pair_rgb8(c, d, weights, bottom);
 #pragma unroll
         for (int i = 0; i < 3; i++)
-            sum[i] = 4096u * (unsigned)top[i] + g * (unsigned)(bottom[i] - top[i]);
+            sum[i] = (4096 - g) * (unsigned)top[i] + g * (unsigned)bottom[i];
     } else {
 #pragma unroll
         for (int i = 0; i < CHANNELS; i++) {
