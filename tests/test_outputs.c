@@ -518,12 +518,12 @@ static void bytes_done(void *context, int number, const char *path,
 }
 
 /* From a file's bytes to bytes and files at once: the files of separate runs. */
-static void test_memory(void **state)
+static void check_memory(bool on_device)
 {
-    (void)state;
     struct gf_pipeline_output output[3];
     struct gf_bytes bytes[3];
     struct gf_pipeline *pipeline;
+    struct fake_device device;
     struct trial trial;
     int calls = 0;
     size_t size = 0;
@@ -531,23 +531,29 @@ static void test_memory(void **state)
     for (int i = 0; i < 3; i++) {
         bytes[i] = (struct gf_bytes){.format = GF_FILE_PNG, .name = "bytes"};
         output[i] = (struct gf_pipeline_output){trial.chain[i], trial.options[i]};
-        trial.destination[i] =
-            i == 1 ? (struct gf_destination){.choose = choose,
-                                             .done = done,
-                                             .several_hint = "",
-                                             .context = &trial.made[i]}
-                   : (struct gf_destination){.bytes = &bytes[i],
-                                             .done = bytes_done,
-                                             .several_hint = "",
-                                             .context = &calls};
+        trial.destination[i] = i == 1 ? (struct gf_destination){.choose = choose,
+                                                                .done = done,
+                                                                .several_hint = "",
+                                                                .context = &trial.made[i]}
+                                      : (struct gf_destination){.bytes = &bytes[i],
+                                                                .done = bytes_done,
+                                                                .several_hint = "",
+                                                                .context = &calls};
     }
     unsigned char *const data = read_whole(in_folder("in.jpg"), &size);
     assert_ok("open", gf_pipeline_open_outputs(output, 3, &pipeline, &trial.error), &trial.error);
+    if (on_device) {
+        fake_open(&device);
+        gf_pipeline_replace_backend(pipeline, &device.base, true);
+        gf_pipeline_options(pipeline)->device = GF_DEVICE_CUDA;
+    }
     assert_ok("run",
               gf_pipeline_run_memory_outputs(pipeline, data, size, "memory", trial.destination,
                                              &trial.error),
               &trial.error);
     gf_pipeline_close(pipeline);
+    if (on_device)
+        fake_assert_clean("memory", &device);
     free(data);
     assert_int_equal(calls, 2);
     for (int i = 0; i < 3; i += 2) {
@@ -560,6 +566,13 @@ static void test_memory(void **state)
     }
     for (int i = 0; i < 3; i++)
         check_alone(&trial, i);
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    check_memory(false);
+    check_memory(true);
 }
 
 static void test_left_out(void **state)
