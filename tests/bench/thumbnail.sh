@@ -114,10 +114,10 @@ median() { # COLUMN of the lines "wall user system"
         awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
 }
 
-# Lines "title|tool|pictures|wall s|processor s|why it failed" in $work/figures. No tool of a task gets less than one run, but
-# what is left of the time is divided: each task may take half of it.
+# Lines "title|tool|pictures|wall s|processor s|why it failed" in $work/figures. A task's second and further runs are made while
+# it has taken less than half of the time that was left; no run goes beyond the deadline.
 compare() { # TASK PICTURES RUNS TITLE TOOL...
-    local task=$1 pictures=$2 runs=$3 title=$4 tool run why TIMEFORMAT='%R %U %S' end=$((SECONDS + (deadline - SECONDS) / 2))
+    local task=$1 pictures=$2 runs=$3 title=$4 tool run why TIMEFORMAT='%R %U %S' end=$((SECONDS + (deadline - SECONDS) / 2)) limit
     local -A failed=()
     shift 4
     cd "$work"
@@ -128,14 +128,21 @@ compare() { # TASK PICTURES RUNS TITLE TOOL...
             rm -rf out
             mkdir -p out/hd out/many
             [ -z "${failed[$tool]:-}" ] || continue
-            { time timeout 60 bash -c "$task $tool" >/dev/null 2>"$tool.errors" || failed[$tool]=$?; } 2>"$work/times"
-            [ "$run" = 0 ] || cat "$work/times" >>"$task.$tool"
+            limit=$((deadline - SECONDS - (pictures > 64 ? 30 : 0))) # the thousand leave some for the others
+            limit=$((limit > 60 ? 60 : limit))
+            [ "$limit" -gt 0 ] || failed[$tool]=124
+            [ "$limit" -gt 0 ] || continue
+            { time timeout "$limit" bash -c "$task $tool" >/dev/null 2>"$tool.errors" || failed[$tool]=$?; } 2>"$work/times"
+            [ "$run" = 0 ] || [ -n "${failed[$tool]:-}" ] || cat "$work/times" >>"$task.$tool"
         done
     done
     for tool; do
         why=
-        [ -z "${failed[$tool]:-}" ] || why="failed: $(tail -n 1 "$tool.errors" | tr -d '|"\\' | cut -c1-100)"
-        [ "${failed[$tool]:-}" != 124 ] || why="has not ended after 60 s"
+        if [ "${failed[$tool]:-}" = 124 ]; then
+            [ -s "$task.$tool" ] || why="has not ended in time"
+        elif [ -n "${failed[$tool]:-}" ]; then
+            why="failed: $(tail -n 1 "$tool.errors" | tr -d '|"\\' | cut -c1-100)"
+        fi
         if [ -n "$why" ]; then
             echo "$title|$tool|$pictures|||$why"
         else
