@@ -127,7 +127,7 @@ ifeq ($(CUDA),1)
 CUDA_HOME := $(patsubst %/bin/,%,$(dir $(realpath $(NVCC))))
 GF_CPPFLAGS += -DGF_WITH_CUDA $(addprefix -isystem ,$(addsuffix /include,$(filter-out /usr,$(CUDA_HOME))))
 # Those that take longest to compile come first.
-CUDA_OBJ := $(patsubst %.cu,$(BUILD)/%.o,$(wildcard $(patsubst %,cuda/%/*.cu,variants filters filters/* common jpeg backend)))
+CUDA_OBJ := $(patsubst %.cu,$(BUILD)/%.o,$(wildcard $(patsubst %,cuda/%/*.cu,variants filters filters/* common jpeg png backend)))
 CUBINS := $(foreach a,$(CUBIN_ARCHS),-gencode arch=compute_$(a),code=sm_$(a))
 GENCODE := $(CUBINS) -gencode arch=compute_$(PTX_ARCH),code=compute_$(PTX_ARCH)
 CUDA_LIBDIR := $(patsubst %/,%,$(dir $(firstword $(wildcard $(addsuffix /libcudart_static.a,$(CUDA_HOME)/targets/x86_64-linux/lib \

@@ -9,6 +9,7 @@
 
 #include "cuda/jpeg/decoder.h"
 #include "cuda/jpeg/encoder.h"
+#include "cuda/png/decoder.h"
 #include "cuda/png/encoder.h"
 #include "fake_device.h"
 #include "pipeline/pipeline_state.h"
@@ -349,6 +350,78 @@ enum gf_status gf_png_encoder_run(struct gf_png_encoder *encoder,
     return GF_OK;
 }
 
+struct gf_png_decoder {
+    pthread_t owner;
+    uint64_t bytes;
+};
+
+enum gf_status gf_png_decoder_create(int device, uint64_t memory_most,
+                                     struct gf_png_decoder **decoder, struct gf_error *error)
+{
+    const enum gf_status status = start(device, error);
+    if (status)
+        return status;
+    *decoder = calloc(1, sizeof **decoder);
+    assert_non_null(*decoder);
+    (*decoder)->owner = pthread_self();
+    (*decoder)->bytes = memory_most;
+    return GF_OK;
+}
+
+void gf_png_decoder_destroy(struct gf_png_decoder *decoder)
+{
+    if (decoder)
+        end(decoder->owner);
+    free(decoder);
+}
+
+void gf_png_decoder_expect(struct gf_png_decoder *decoder, int pictures)
+{
+    expect(decoder->owner, pictures);
+}
+
+uint64_t gf_png_decoder_bytes(const struct gf_png_marked *header, size_t size)
+{
+    assert_true(header->stripes > 0 && header->chunk_bytes < size);
+    return PICTURE_BYTES;
+}
+
+static void read_rows(const struct gf_png_decode_picture *picture)
+{
+    struct gf_options options = gf_options_default();
+    struct gf_input *input;
+    struct gf_source *source;
+    struct gf_error error = {0};
+    const struct gf_view *const out = &picture->out;
+    options.threads = 1;
+    assert_ok("PNG", gf_input_open_memory(picture->data, picture->size, "memory", &input, &error),
+              &error);
+    assert_ok("PNG", gf_source_open(input, &options, &source, &error), &error);
+    assert_int_equal(source->format.width, out->format.width);
+    assert_int_equal(source->format.bits, out->format.bits);
+    assert_ok("PNG", source->read(source, out->rows, out->data, out->pitch, &error), &error);
+    source->close(source);
+    gf_input_close(input);
+}
+
+enum gf_status gf_png_decoder_run(struct gf_png_decoder *decoder,
+                                  struct gf_png_decode_picture *pictures, int count,
+                                  struct gf_error *error)
+{
+    begin_group(decoder->owner, decoder->bytes, count);
+    if (fake.decode_status)
+        return gf_fail(error, fake.decode_status, "fake: decoding fails");
+    for (int i = 0; i < count; i++) {
+        pictures[i].decoded = !fake.declines;
+        if (pictures[i].decoded)
+            read_rows(&pictures[i]);
+        pthread_mutex_lock(&fake.lock);
+        fake.decoded += pictures[i].decoded;
+        pthread_mutex_unlock(&fake.lock);
+    }
+    return GF_OK;
+}
+
 /* The coders of the fake device. */
 static struct gf_device_coders *opened;
 
@@ -677,22 +750,23 @@ static void test_gives_way(void **state)
 /* A PNG of any format that level 1 writes, without a row that crosses, beside the CPU's codecs. */
 static void test_png(void **state)
 {
-    static const char *const inputs[] = {"in.ppm", "gray.jpg", "in.jpg", "rgba.pam", "wide.ppm"};
+    static const char *const inputs[] = {"in.ppm",   "gray.jpg", "in.jpg",  "rgba.pam",
+                                         "wide.ppm", "in.png",   "wide.png"};
     static const char *const chains[] = {"blur", "grayscale,equalize", "transpose",
                                          "pad=200:160:colour=transparent,invert"};
     (void)state;
     reset_fake();
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
         for (size_t k = 0; k < sizeof chains / sizeof *chains; k++) {
-            const bool jpeg = strstr(inputs[i], ".jpg");
+            const bool decodes = strstr(inputs[i], ".jpg") || strstr(inputs[i], ".png");
             struct trial trial = {
                 .chain = chains[k], .input = inputs[i], .output = "out.png", .serial = k % 2};
             run_trial(&trial);
             assert_same_result(&trial);
-            assert_true(trial.device_encoded && trial.device_decoded == jpeg);
+            assert_true(trial.device_encoded && trial.device_decoded == decodes);
             assert_int_equal(fake.encoded, 1);
             assert_int_equal(trial.warnings, 0);
-            assert_true(jpeg ? !trial.crossed : trial.crossed > 0);
+            assert_true(decodes ? !trial.crossed : trial.crossed > 0);
         }
     }
 }
@@ -719,6 +793,21 @@ static void test_png_gives_way(void **state)
     run_trial(&converted);
     assert_same_result(&converted);
     assert_true(converted.device_decoded && converted.device_encoded);
+    /* Decoded on the device: marked files, by whoever made them, unless it declines them. */
+    struct trial declined = {.input = "in.png", .output = "out.ppm"},
+                 unmarked = {.input = "level6.png", .output = "out.ppm"},
+                 marked = {.input = "in.png", .output = "out.ppm"};
+    run_trial(&marked);
+    assert_same_result(&marked);
+    assert_true(marked.device_decoded);
+    run_trial(&unmarked);
+    assert_same_result(&unmarked);
+    assert_false(unmarked.device_decoded);
+    fake.declines = true;
+    run_trial(&declined);
+    fake.declines = false;
+    assert_same_result(&declined);
+    assert_false(declined.device_decoded);
     static const enum gf_status failures[] = {GF_ERROR_DEVICE, GF_ERROR_DEVICE_MEMORY};
     for (int i = 0; i < 2; i++) {
         struct trial failing = {.chain = "blur", .output = "out.png"};
@@ -975,6 +1064,10 @@ static int make_pictures(void **state)
                      picture_bytes(&picture));
     assert_int_equal(fclose(file), 0);
     picture_free(&picture);
+    const struct trial level6 = {.chain = "", .input = "in.ppm", .png_level = 6};
+    run_on_cpu(&level6, "level6.png");
+    on_cpu("", "in.ppm", "in.png", GF_SUBSAMPLING_420);
+    on_cpu("", "wide.ppm", "wide.png", GF_SUBSAMPLING_420);
     on_cpu("blur=3", "in.ppm", "in.jpg", GF_SUBSAMPLING_420);
     on_cpu("blur=3,grayscale", "in.ppm", "gray.jpg", GF_SUBSAMPLING_420);
     return 0;

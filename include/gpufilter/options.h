@@ -33,7 +33,7 @@ enum gf_file_format {
 };
 enum gf_host_memory { GF_HOST_PINNED, GF_HOST_PAGEABLE };
 enum gf_transfer { GF_TRANSFER_COPY, GF_TRANSFER_ZERO_COPY };
-/* What decodes and encodes JPEG, and encodes PNG of level 1: the CPU, or for the usual kinds the
+/* What decodes and encodes JPEG, and PNG of level 1: the CPU, or for the usual kinds the
  * GPU, with the same pixels and the same bytes. */
 enum gf_codec {
     GF_CODEC_AUTO, /* the GPU's where a GPU runs */

@@ -173,9 +173,10 @@ static void add_device_png(struct gf_learning *learning, const struct gf_profile
         if (span->kind == GF_SPAN_ENCODE)
             *(span->bytes ? &coded_s : &written_s) += span->end_s - span->begin_s;
     }
+    if (learning->files > 1 || spans_s(picture, GF_SPAN_START, -1, true, &bytes) > 0)
+        coded_s = 0;
     see(learning, GF_FIGURE_CUDA_PNG_FILE, written_s * share(learning), pixels * 1e-9);
-    if (learning->files == 1 && !(spans_s(picture, GF_SPAN_START, -1, true, &bytes) > 0))
-        see(learning, GF_FIGURE_CUDA_PNG_ENCODE, coded_s, pixels * 1e-9);
+    see(learning, GF_FIGURE_CUDA_PNG_ENCODE, coded_s, coded_s > 0 ? pixels * 1e-9 : 0);
 }
 
 static void add_copies(struct gf_learning *learning, const struct gf_profile *picture)
@@ -215,7 +216,8 @@ void gf_learning_add(struct gf_learning *learning, const struct gf_profile *pict
         const bool png = picture->device_encoded && format_named(picture->out_file) == GF_FILE_PNG;
         if (png)
             add_device_png(learning, picture);
-        learning->device_pngs += png;
+        learning->device_pngs +=
+            png || (picture->device_decoded && format_named(picture->in_file) == GF_FILE_PNG);
         learning->device_pixels += picture->device_decoded ? pixels_of(picture->in) : 0;
         learning->device_pixels += picture->device_encoded ? pixels_of(picture->out) : 0;
         return;

@@ -171,7 +171,7 @@ static const struct gf_option options[] = {
      .greatest = MEMORY_GREATEST, .offset = AT(options.device_memory_bytes),
      .help = "budget of device memory; without it, what is free"},
     {.name = "codec", .type = GF_OPTION_CHOICE, .choices = codecs, .offset = AT(options.codec),
-     .help = "where JPEGs are decoded, and JPEGs and PNGs of level 1 encoded, with the same result; auto is the GPU where one runs, for what it can take"},
+     .help = "where JPEGs, and PNGs of level 1, are decoded and encoded, with the same result; auto is the GPU where one runs, for what it can take"},
     {.name = "host-memory", .type = GF_OPTION_CHOICE, .choices = host_memories,
      .offset = AT(options.host_memory),
      .help = "pageable shows what copies to a GPU cost from memory that is not pinned"},

@@ -36,6 +36,11 @@ static void jpeg_decode_deliver(struct gf_coder_picture *picture)
     (void)picture; /* the pixels are where they were wanted */
 }
 
+static void png_decode_deliver(struct gf_coder_picture *picture)
+{
+    (void)picture;
+}
+
 static void jpeg_encode_deliver(struct gf_coder_picture *picture)
 {
     picture->data = picture->jpeg_encode.scan;
@@ -50,6 +55,7 @@ static void png_encode_deliver(struct gf_coder_picture *picture)
 
 ADAPT(jpeg_decode, decoded)
 ADAPT(jpeg_encode, encoded)
+ADAPT(png_decode, decoded)
 ADAPT(png_encode, encoded)
 
 static uint64_t jpeg_decode_bytes(const struct gf_coder_picture *picture)
@@ -60,6 +66,11 @@ static uint64_t jpeg_decode_bytes(const struct gf_coder_picture *picture)
 static uint64_t jpeg_encode_bytes(const struct gf_coder_picture *picture)
 {
     return gf_jpeg_encoder_bytes(picture->jpeg_encode.in.format, picture->jpeg_encode.subsampling);
+}
+
+static uint64_t png_decode_bytes(const struct gf_coder_picture *picture)
+{
+    return gf_png_decoder_bytes(picture->png_decode.header, picture->png_decode.size);
 }
 
 static uint64_t png_encode_bytes(const struct gf_coder_picture *picture)
@@ -75,5 +86,6 @@ enum { PNG_GROUP_BYTES = 1 << 30 };
 const struct gf_coder_calls gf_coder_calls[GF_CODER_KINDS] = {
     [GF_CODER_JPEG_DECODE] = {false, UINT64_MAX, CALLS(jpeg_decode)},
     [GF_CODER_JPEG_ENCODE] = {true, UINT64_MAX, CALLS(jpeg_encode)},
+    [GF_CODER_PNG_DECODE] = {false, UINT64_MAX, CALLS(png_decode)},
     [GF_CODER_PNG_ENCODE] = {true, PNG_GROUP_BYTES, CALLS(png_encode)},
 };

@@ -9,11 +9,13 @@
 
 #include "cuda/jpeg/decoder.h"
 #include "cuda/jpeg/encoder.h"
+#include "cuda/png/decoder.h"
 #include "cuda/png/encoder.h"
 
 enum gf_coder_kind {
     GF_CODER_JPEG_DECODE,
     GF_CODER_JPEG_ENCODE,
+    GF_CODER_PNG_DECODE,
     GF_CODER_PNG_ENCODE,
     GF_CODER_KINDS
 };
@@ -26,6 +28,7 @@ struct gf_coder_picture {
     union {
         struct gf_jpeg_decode_picture jpeg_decode;
         struct gf_jpeg_encode_picture jpeg_encode;
+        struct gf_png_decode_picture png_decode;
         struct gf_png_encode_picture png_encode;
     };
     /* Results. */

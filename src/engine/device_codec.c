@@ -7,11 +7,69 @@
 #include "codec/png/png_pack.h"
 #include "engine/bands.h"
 
-static bool suits(const struct gf_jpeg_header *header, struct gf_format format)
+/* ---- the formats that the device decodes ---- */
+
+struct gf_device_decoder {
+    enum gf_file_format file_format;
+    enum gf_coder_kind kind;
+    bool by_header; /* the source says by the header whether to read the file at all */
+    bool (*read)(struct gf_device_file *file, struct gf_format *format);
+    void (*ask)(struct gf_coder_picture *picture, const struct gf_device_file *file,
+                const struct gf_view *out);
+};
+
+static bool read_jpeg(struct gf_device_file *file, struct gf_format *format)
 {
-    return header->width == format.width && header->height == format.height &&
-           header->components == format.channels;
+    struct gf_jpeg_header *const header = &file->jpeg;
+    if (!gf_jpeg_header_read(file->data, file->size, header))
+        return false;
+    *format = (struct gf_format){header->width, header->height, header->components, 8};
+    return true;
 }
+
+static bool read_png(struct gf_device_file *file, struct gf_format *format)
+{
+    struct gf_png_marked *const header = &file->png;
+    if (!gf_png_marked_read(file->data, file->size, header))
+        return false;
+    *format = (struct gf_format){header->width, header->height, header->channels, header->bits};
+    return true;
+}
+
+static void ask_to_decode_jpeg(struct gf_coder_picture *picture, const struct gf_device_file *file,
+                               const struct gf_view *out)
+{
+    picture->jpeg_decode = (struct gf_jpeg_decode_picture){
+        .header = &file->jpeg, .data = file->data, .size = file->size, .out = *out};
+}
+
+static void ask_to_decode_png(struct gf_coder_picture *picture, const struct gf_device_file *file,
+                              const struct gf_view *out)
+{
+    picture->png_decode = (struct gf_png_decode_picture){
+        .header = &file->png, .data = file->data, .size = file->size, .out = *out};
+}
+
+static const struct gf_device_decoder decoders[] = {
+    {GF_FILE_JPEG, GF_CODER_JPEG_DECODE, false, read_jpeg, ask_to_decode_jpeg},
+    {GF_FILE_PNG, GF_CODER_PNG_DECODE, true, read_png, ask_to_decode_png}};
+
+static const struct gf_device_decoder *decoder_of(enum gf_file_format file_format)
+{
+    for (size_t i = 0; i < sizeof decoders / sizeof *decoders; i++) {
+        if (decoders[i].file_format == file_format)
+            return &decoders[i];
+    }
+    return NULL;
+}
+
+static bool same(struct gf_format a, struct gf_format b)
+{
+    return a.width == b.width && a.height == b.height && a.channels == b.channels &&
+           a.bits == b.bits;
+}
+
+/* ---- decoding ---- */
 
 static struct gf_view view_of(const struct gf_image *image)
 {
@@ -28,26 +86,34 @@ static size_t rounded(size_t size)
     return (size + STEP - 1) / STEP * STEP;
 }
 
-enum gf_status gf_device_file_read(struct gf_input *input, struct gf_format format,
+enum gf_status gf_device_file_read(struct gf_input *input, enum gf_file_format file_format,
+                                   const struct gf_source *source, struct gf_format format,
                                    uint64_t bytes_most, struct gf_buffer_pool *buffers,
                                    struct gf_device_file *file, struct gf_error *error)
 {
-    const int64_t size = gf_input_size(input);
+    const struct gf_device_decoder *const decoder = decoder_of(file_format);
+    struct gf_format found;
     file->data = NULL;
+    if (!decoder || (decoder->by_header && !(source && source->for_device_codec)))
+        return GF_OK;
+    const int64_t size = gf_input_size(input);
     if (size < 0 || rounded((size_t)size) > bytes_most)
         return GF_OK;
-    unsigned char *const data = gf_buffer_pool_take_host(buffers, rounded((size_t)size));
-    if (!data)
+    *file = (struct gf_device_file){.size = (size_t)size, .decoder = decoder};
+    file->data = gf_buffer_pool_take_host(buffers, rounded((size_t)size));
+    if (!file->data)
         return gf_fail_memory(error);
-    const enum gf_status status = gf_input_copy(input, data, error);
-    if (status || !gf_jpeg_header_read(data, (size_t)size, &file->header) ||
-        !suits(&file->header, format)) {
-        gf_buffer_pool_return(buffers, data);
-        return status;
+    const enum gf_status status = gf_input_copy(input, file->data, error);
+    if (status || !decoder->read(file, &found) || !same(found, format)) {
+        gf_buffer_pool_return(buffers, file->data);
+        file->data = NULL;
     }
-    file->data = data;
-    file->size = (size_t)size;
-    return GF_OK;
+    return status;
+}
+
+void gf_device_decoder_prepare(struct gf_device_coders *coders, const struct gf_device_file *file)
+{
+    gf_device_coders_prepare(coders, file->decoder->kind);
 }
 
 enum gf_status gf_device_file_decode(struct gf_device_coders *coders, struct gf_device_file *file,
@@ -59,11 +125,9 @@ enum gf_status gf_device_file_decode(struct gf_device_coders *coders, struct gf_
     *image = (struct gf_image){.format = format, .pitch = gf_band_pitch(buffers->backend, format)};
     image->data = gf_buffer_pool_take(buffers, image->pitch * (size_t)format.height);
     if (image->data) {
-        struct gf_coder_picture picture = {.kind = GF_CODER_JPEG_DECODE,
-                                           .jpeg_decode = {.header = &file->header,
-                                                           .data = file->data,
-                                                           .size = file->size,
-                                                           .out = view_of(image)}};
+        struct gf_coder_picture picture = {.kind = file->decoder->kind};
+        const struct gf_view out = view_of(image);
+        file->decoder->ask(&picture, file, &out);
         gf_buffer_pool_pin(buffers, file->data);
         status = gf_device_coders_run(coders, &picture, error);
         decoded = picture.done;

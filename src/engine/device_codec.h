@@ -8,22 +8,31 @@
 #include "codec/io/input.h"
 #include "engine/buffer_pool.h"
 #include "codec/jpeg/jpeg_header.h"
+#include "codec/png/png_marked.h"
 #include "engine/device_coders.h"
 
-/* A JPEG file in host memory of the pool, for the device to decode. */
+/* A file in host memory of the pool, for the device to decode. */
 struct gf_device_file {
     unsigned char *data; /* NULL: the device does not decode it */
     size_t size;
-    struct gf_jpeg_header header;
+    const struct gf_device_decoder *decoder;
+    union {
+        struct gf_jpeg_header jpeg;
+        struct gf_png_marked png;
+    };
 };
 
-/* Reads the input, whose picture has that format, unless it is larger than `bytes_most` or no JPEG
- * that the device decodes. The device need not have started. */
-enum gf_status gf_device_file_read(struct gf_input *input, struct gf_format format,
+/* Reads the input, whose picture has that format and whose source may know what stands in its
+ * header, unless it is larger than `bytes_most` or no file that the device decodes. The device need
+ * not have started. */
+enum gf_status gf_device_file_read(struct gf_input *input, enum gf_file_format file_format,
+                                   const struct gf_source *source, struct gf_format format,
                                    uint64_t bytes_most, struct gf_buffer_pool *buffers,
                                    struct gf_device_file *file, struct gf_error *error) GF_CHECKED;
+/* Such a file is about to come: what decodes it is created meanwhile. */
+void gf_device_decoder_prepare(struct gf_device_coders *coders, const struct gf_device_file *file);
 /* Decodes the file, which is returned to the pool, into device memory of the pool, which the caller
- * returns. image->data is NULL where libjpeg-turbo must decode it. */
+ * returns. image->data is NULL where the CPU must decode it. */
 enum gf_status gf_device_file_decode(struct gf_device_coders *coders, struct gf_device_file *file,
                                      struct gf_format format, struct gf_buffer_pool *buffers,
                                      struct gf_image *image, struct gf_error *error) GF_CHECKED;

@@ -1,6 +1,7 @@
 /* Replaces the coders of cuda/jpeg and cuda/png in a build without CUDA. */
 #include "cuda/jpeg/decoder.h"
 #include "cuda/jpeg/encoder.h"
+#include "cuda/png/decoder.h"
 #include "cuda/png/encoder.h"
 
 static const char reason[] = "this program was built without CUDA";
@@ -77,6 +78,42 @@ uint64_t gf_jpeg_encoder_bytes(struct gf_format format, enum gf_subsampling subs
 {
     (void)subsampling;
     return (uint64_t)format.width;
+}
+
+enum gf_status gf_png_decoder_create(int device, uint64_t memory_most,
+                                     struct gf_png_decoder **decoder, struct gf_error *error)
+{
+    (void)device;
+    (void)memory_most;
+    (void)decoder;
+    return gf_fail(error, GF_ERROR_UNAVAILABLE, reason);
+}
+
+void gf_png_decoder_destroy(struct gf_png_decoder *decoder)
+{
+    (void)decoder;
+}
+
+void gf_png_decoder_expect(struct gf_png_decoder *decoder, int pictures)
+{
+    (void)decoder;
+    (void)pictures;
+}
+
+enum gf_status gf_png_decoder_run(struct gf_png_decoder *decoder,
+                                  struct gf_png_decode_picture *pictures, int count,
+                                  struct gf_error *error)
+{
+    (void)decoder;
+    (void)pictures;
+    (void)count;
+    return gf_fail(error, GF_ERROR_UNAVAILABLE, reason);
+}
+
+uint64_t gf_png_decoder_bytes(const struct gf_png_marked *header, size_t size)
+{
+    (void)header;
+    return size;
 }
 
 #endif

@@ -70,8 +70,9 @@ static enum gf_status take_images(struct gf_pipeline *pipeline, struct gf_device
 
 enum gf_status
 gf_pipeline_take_device_images(struct gf_pipeline *pipeline, const struct gf_picture_task *task,
-                               const struct gf_plan *plan, const struct gf_sink *sink,
-                               struct gf_device_images *device_images, struct gf_error *error)
+                               const struct gf_plan *plan, const struct gf_source *source,
+                               const struct gf_sink *sink, struct gf_device_images *device_images,
+                               struct gf_error *error)
 {
     const struct gf_backend_calls *const calls = pipeline->backend->calls;
     const uint64_t encoded = gf_device_encoded_bytes(task->file_format, plan->out);
@@ -86,15 +87,17 @@ gf_pipeline_take_device_images(struct gf_pipeline *pipeline, const struct gf_pic
     if (!calls->coders || pipeline->options.codec == GF_CODEC_CPU || !task->input ||
         pipeline->no_device_codec || (!plan->stage_count && !encodes && !task->out_on_device))
         return GF_OK;
-    if (task->own_format == GF_FILE_JPEG && task->reduction < 2 && !task->image_in)
-        status = gf_device_file_read(task->input, plan->in, file_bytes_most(pipeline),
-                                     &pipeline->buffers, &file, error);
+    if (task->reduction < 2 && !task->image_in)
+        status = gf_device_file_read(task->input, task->own_format, source, plan->in,
+                                     file_bytes_most(pipeline), &pipeline->buffers, &file, error);
     if (status || (!file.data && (!encodes || (!plan->stage_count && !task->in_on_device))))
         return status; /* before the device's start is waited for */
     status = calls->ready(pipeline->backend, error);
     if (!status)
         status = calls->coders(pipeline->backend, &device_images->coders, error);
     pipeline->device_codec_used = !status;
+    if (!status && file.data)
+        gf_device_decoder_prepare(device_images->coders, &file);
     if (!status && encodes)
         gf_device_encoder_prepare(device_images->coders, task->file_format);
     if (!status)

@@ -181,6 +181,7 @@ struct gf_device_images {
 enum gf_status gf_pipeline_take_device_images(struct gf_pipeline *pipeline,
                                               const struct gf_picture_task *task,
                                               const struct gf_plan *plan,
+                                              const struct gf_source *source,
                                               const struct gf_sink *sink,
                                               struct gf_device_images *device_images,
                                               struct gf_error *error) GF_CHECKED;

@@ -83,7 +83,7 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
         gf_buffer_pool_open(&pipeline->buffers, pipeline->backend);
     struct gf_device_images device_images;
     enum gf_status status =
-        gf_pipeline_take_device_images(pipeline, task, plan, sink, &device_images, error);
+        gf_pipeline_take_device_images(pipeline, task, plan, source, sink, &device_images, error);
     struct gf_options options = gf_pipeline_resolved(pipeline);
     const uint64_t encoded = device_images.out.data ? device_images.encoded_bytes : 0,
                    taken = task->codec_bytes + task->second_bytes + encoded;

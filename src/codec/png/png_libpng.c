@@ -5,6 +5,7 @@
 
 #include "codec/common/checks.h"
 #include "codec/common/metadata.h"
+#include "codec/png/png_mark.h"
 #include "codec/png/png_metadata.h"
 
 const char *gf_png_name(const struct gf_png_source *source)
@@ -118,6 +119,7 @@ static int read_other_chunk(png_structp png, png_unknown_chunkp chunk)
                                        .data = chunk->data,
                                        .size = chunk->size,
                                        .crc = source->chunk_crc};
+    source->marked |= !source->header_read && !strcmp(found.type, GF_PNG_MARK);
     if (source->header_read)
         source->trailer.has_exif |= !strcmp(found.type, "eXIf");
     else if (!gf_png_add_metadata(&source->base.metadata, &found, &source->options,

@@ -23,6 +23,7 @@ struct gf_png_source {
     struct gf_error *error;
     enum gf_status status;
     bool header_read;
+    bool marked;                  /* its stripes do not depend on each other */
     bool ended;                   /* the file ended too early */
     bool damaged;                 /* the file's contents are what failed */
     bool given_up;                /* it is damaged and allow_truncated is set: the rest is zero */

@@ -29,7 +29,7 @@ struct gf_png_pixels {
     int slots, block_rows, blocks;
     size_t slot_bytes, above_bytes;
     pthread_t thread;
-    bool threaded;
+    bool threaded, running; /* the thread begins with the first row: a device may read the file */
     pthread_mutex_t lock; /* guards the members up to `fault` */
     pthread_cond_t changed;
     int unpacked, used; /* numbers of blocks */
@@ -139,12 +139,9 @@ enum gf_status gf_png_pixels_open(struct gf_input *input, struct gf_format forma
     if (!opened->idat || !alloc_blocks(opened))
         status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     if (status) {
-        opened->threaded = false;
         gf_png_pixels_close(opened);
         return status;
     }
-    if (opened->threaded)
-        opened->threaded = !pthread_create(&opened->thread, NULL, thread_main, opened);
     *pixels = opened;
     return GF_OK;
 }
@@ -164,7 +161,7 @@ void gf_png_pixels_close(struct gf_png_pixels *pixels)
     pixels->ending = true;
     pthread_cond_signal(&pixels->changed);
     pthread_mutex_unlock(&pixels->lock);
-    if (pixels->threaded)
+    if (pixels->running)
         pthread_join(pixels->thread, NULL);
     for (int i = 0; i < pixels->slots; i++)
         gf_pages_free(pixels->slot[i], pixels->slot_bytes);
@@ -181,6 +178,9 @@ void gf_png_pixels_close(struct gf_png_pixels *pixels)
  */
 static int reach_block(struct gf_png_pixels *pixels, int b)
 {
+    if (pixels->threaded && !pixels->running)
+        pixels->running = pixels->threaded =
+            !pthread_create(&pixels->thread, NULL, thread_main, pixels);
     if (!pixels->threaded && pixels->unpacked == b)
         (void)unpack_block(pixels, b); /* a fault is in whole_rows */
     pthread_mutex_lock(&pixels->lock);

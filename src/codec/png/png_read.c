@@ -53,6 +53,7 @@ static enum gf_status start_plain(struct gf_png_source *source, struct gf_error 
 {
     source->base.format.bits = png_get_bit_depth(source->png, source->info);
     source->base.format.channels = png_get_channels(source->png, source->info);
+    source->base.for_device_codec = source->marked;
     return gf_png_pixels_open(source->input, source->base.format,
                               png_get_uint_32(source->chunk_head), &source->options,
                               &source->pixels, error);

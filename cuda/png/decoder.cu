@@ -1,0 +1,340 @@
+/* Runs the steps of the PNG decoder for groups of pictures. */
+#include "cuda/png/decoder.h"
+
+#include <cuda_runtime.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/fail.h"
+#include "base/spans.h"
+#include "base/start_times.h"
+#include "cuda/common/check.cuh"
+#include "cuda/jpeg/room.cuh"
+#include "cuda/png/stripes.cuh"
+
+enum { ALIGNMENT = 256, HEAD_BYTES = 8, CRC_BYTES = 4, ZLIB_HEAD_BYTES = 2, ADLER_BYTES = 4 };
+
+struct gf_png_decoder {
+    int device;
+    uint64_t memory_most;
+    int expected; /* pictures at once */
+    cudaStream_t stream;
+    unsigned char *memory, *pinned; /* pinned: what is copied to the device and back */
+    uint64_t memory_bytes, pinned_bytes;
+};
+
+/* What pictures take. */
+struct amounts {
+    uint64_t pictures, stripes, packed, filtered;
+};
+
+/* Where they lie; what is described comes first, then what comes back. */
+struct layout {
+    struct png_stripe *stripes;
+    struct png_target *targets;
+    unsigned *adlers, *flags;
+    unsigned char *packed, *filtered;
+    uint64_t described_bytes, returned_bytes, bytes;
+};
+
+static uint64_t aligned(uint64_t size)
+{
+    return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+/* ---- memory ---- */
+
+static unsigned row_bytes_of(const struct gf_png_marked *header)
+{
+    return (unsigned)(header->width * (header->channels * header->bits / 8)) + 1;
+}
+
+static struct amounts amounts_of(const struct gf_png_marked *header)
+{
+    const uint64_t stripe = aligned((uint64_t)row_bytes_of(header) * (uint64_t)header->rows);
+    return {1, (uint64_t)header->stripes, aligned(header->chunk_bytes),
+            stripe * (uint64_t)header->stripes};
+}
+
+static struct amounts sum_of(struct amounts a, struct amounts b)
+{
+    return {a.pictures + b.pictures, a.stripes + b.stripes, a.packed + b.packed,
+            a.filtered + b.filtered};
+}
+
+static struct layout lay_out(unsigned char *memory, struct amounts amounts)
+{
+    struct layout layout;
+    const uint64_t stripes = aligned(amounts.stripes * sizeof *layout.stripes),
+                   targets = aligned(amounts.pictures * sizeof *layout.targets),
+                   adlers = aligned(amounts.stripes * sizeof *layout.adlers),
+                   flags = aligned(amounts.pictures * sizeof *layout.flags);
+    unsigned char *at = memory;
+    layout.stripes = (struct png_stripe *)at;
+    layout.targets = (struct png_target *)(at += stripes);
+    layout.adlers = (unsigned *)(at += targets);
+    layout.flags = (unsigned *)(at += adlers);
+    layout.packed = at += flags;
+    layout.filtered = at += amounts.packed;
+    layout.described_bytes = stripes + targets;
+    layout.returned_bytes = adlers + flags;
+    layout.bytes =
+        layout.described_bytes + layout.returned_bytes + amounts.packed + amounts.filtered;
+    return layout;
+}
+
+extern "C" uint64_t gf_png_decoder_bytes(const struct gf_png_marked *header, size_t size)
+{
+    (void)size;
+    return lay_out(NULL, amounts_of(header)).bytes;
+}
+
+static enum gf_status grow_memory(struct gf_png_decoder *decoder, uint64_t bytes, int count,
+                                  struct gf_error *error)
+{
+    const double begin_s = gf_now();
+    const uint64_t roomy = room_for(bytes, count, decoder->expected, decoder->memory_most);
+    (void)cudaFree(decoder->memory);
+    decoder->memory = NULL;
+    decoder->memory_bytes = 0;
+    if (roomy > bytes && cudaMalloc((void **)&decoder->memory, roomy) == cudaSuccess) {
+        decoder->memory_bytes = roomy;
+    } else {
+        (void)cudaGetLastError();
+        GF_CUDA_TRY(cudaMalloc((void **)&decoder->memory, bytes), decoder->device, error);
+        decoder->memory_bytes = bytes;
+    }
+    gf_start_note(GF_START_MEMORY, begin_s);
+    return GF_OK;
+}
+
+static enum gf_status grow_pinned(struct gf_png_decoder *decoder, uint64_t bytes, int count,
+                                  struct gf_error *error)
+{
+    const double begin_s = gf_now();
+    const uint64_t roomy = room_for(bytes, count, decoder->expected, UINT64_MAX);
+    (void)cudaFreeHost(decoder->pinned);
+    decoder->pinned = NULL;
+    decoder->pinned_bytes = 0;
+    GF_CUDA_TRY(cudaHostAlloc((void **)&decoder->pinned, roomy, 0), decoder->device, error);
+    decoder->pinned_bytes = roomy;
+    gf_start_note(GF_START_PINNED, begin_s);
+    return GF_OK;
+}
+
+static enum gf_status grow(struct gf_png_decoder *decoder, const struct layout *layout, int count,
+                           struct gf_error *error)
+{
+    const uint64_t described = layout->described_bytes + layout->returned_bytes;
+    enum gf_status status = GF_OK;
+    if (layout->bytes > decoder->memory_bytes)
+        status = grow_memory(decoder, layout->bytes, count, error);
+    if (!status && described > decoder->pinned_bytes)
+        status = grow_pinned(decoder, described, count, error);
+    return status;
+}
+
+/* ---- one group ---- */
+
+static unsigned big_endian(const unsigned char *from)
+{
+    return (unsigned)from[0] << 24 | (unsigned)from[1] << 16 | (unsigned)from[2] << 8 | from[3];
+}
+
+static struct png_target target_of(const struct gf_png_decode_picture *picture)
+{
+    const struct gf_png_marked *const header = picture->header;
+    return {picture->out.data, picture->out.pitch, header->width,
+            header->channels * header->bits / 8, header->bits == 16};
+}
+
+/* Describes the stripes of a picture whose chunks lie at `packed` on the device, and whose rows
+ * shall go to `filtered`. */
+static void describe(const struct gf_png_decode_picture *picture, int index,
+                     const unsigned char *packed, unsigned char *filtered,
+                     struct png_stripe *stripes)
+{
+    const struct gf_png_marked *const header = picture->header;
+    const unsigned row_bytes = row_bytes_of(header);
+    uint64_t at = 0;
+    for (int i = 0; i < header->stripes; i++) {
+        const bool last = i + 1 == header->stripes;
+        const unsigned size = big_endian(picture->data + header->first + at),
+                       head = i ? 0 : ZLIB_HEAD_BYTES, tail = last ? ADLER_BYTES : 0;
+        const int row = i * header->rows, rows = last ? header->height - row : header->rows;
+        stripes[i] = {packed + at + HEAD_BYTES + head,
+                      size - head - tail,
+                      filtered,
+                      row_bytes * (unsigned)rows,
+                      row_bytes,
+                      row,
+                      rows,
+                      index,
+                      last};
+        filtered += aligned((uint64_t)row_bytes * (uint64_t)header->rows);
+        at += HEAD_BYTES + (uint64_t)size + CRC_BYTES;
+    }
+}
+
+/* Whether the checksum that ends the picture's stream is that of its rows. */
+static bool is_right(const struct gf_png_decode_picture *picture, const struct png_stripe *stripes,
+                     const unsigned *adlers)
+{
+    const struct gf_png_marked *const header = picture->header;
+    const unsigned char *const end = picture->data + header->first + header->chunk_bytes;
+    uLong adler = 1;
+    for (int i = 0; i < header->stripes; i++)
+        adler = adler32_combine(adler, adlers[i], (z_off_t)stripes[i].filtered_bytes);
+    return big_endian(end - CRC_BYTES - ADLER_BYTES) == adler;
+}
+
+static enum gf_status launch(struct gf_png_decoder *decoder, const struct png_decode_group *group,
+                             const struct layout *host, const struct layout *device,
+                             struct gf_error *error)
+{
+    cudaStream_t const stream = decoder->stream;
+    GF_CUDA_TRY(cudaMemcpyAsync(decoder->memory, decoder->pinned, host->described_bytes,
+                                cudaMemcpyHostToDevice, stream),
+                decoder->device, error);
+    GF_CUDA_TRY(cudaMemsetAsync(device->adlers, 0, device->returned_bytes, stream), decoder->device,
+                error);
+    GF_CUDA_TRY(gf_png_inflate(group, stream), decoder->device, error);
+    GF_CUDA_TRY(gf_png_sum_stripes(group, stream), decoder->device, error);
+    GF_CUDA_TRY(gf_png_unfilter(group, stream), decoder->device, error);
+    GF_CUDA_TRY(cudaMemcpyAsync(host->adlers, device->adlers, device->returned_bytes,
+                                cudaMemcpyDeviceToHost, stream),
+                decoder->device, error);
+    GF_CUDA_TRY(cudaStreamSynchronize(stream), decoder->device, error);
+    return GF_OK;
+}
+
+static enum gf_status run_group(struct gf_png_decoder *decoder,
+                                struct gf_png_decode_picture *const *pictures,
+                                struct amounts amounts, struct gf_error *error)
+{
+    const int count = (int)amounts.pictures;
+    struct layout device = lay_out(NULL, amounts);
+    const enum gf_status status = grow(decoder, &device, count, error);
+    if (status)
+        return status;
+    device = lay_out(decoder->memory, amounts);
+    const struct layout host = lay_out(decoder->pinned, amounts);
+    struct amounts before = {};
+    for (int i = 0; i < count; i++) {
+        const struct gf_png_marked *const header = pictures[i]->header;
+        unsigned char *const packed = device.packed + before.packed;
+        GF_CUDA_TRY(cudaMemcpyAsync(packed, pictures[i]->data + header->first, header->chunk_bytes,
+                                    cudaMemcpyDefault, decoder->stream),
+                    decoder->device, error);
+        host.targets[i] = target_of(pictures[i]);
+        describe(pictures[i], i, packed, device.filtered + before.filtered,
+                 host.stripes + before.stripes);
+        before = sum_of(before, amounts_of(header));
+    }
+    const struct png_decode_group group = {device.stripes, device.targets,
+                                           (unsigned)amounts.stripes, device.adlers, device.flags};
+    const enum gf_status launched = launch(decoder, &group, &host, &device, error);
+    const struct png_stripe *stripes = host.stripes;
+    const unsigned *adlers = host.adlers;
+    for (int i = 0; !launched && i < count; i++) {
+        pictures[i]->decoded = !host.flags[i] && is_right(pictures[i], stripes, adlers);
+        stripes += pictures[i]->header->stripes;
+        adlers += pictures[i]->header->stripes;
+    }
+    return launched;
+}
+
+/* ---- all pictures ---- */
+
+static bool fits(const struct gf_png_decode_picture *picture)
+{
+    const struct gf_format format = picture->out.format;
+    const struct gf_png_marked *const header = picture->header;
+    return format.width == header->width && format.height == header->height &&
+           format.channels == header->channels && format.bits == header->bits &&
+           picture->out.y == 0 && picture->out.rows == format.height;
+}
+
+static enum gf_status run_groups(struct gf_png_decoder *decoder,
+                                 struct gf_png_decode_picture **members,
+                                 struct gf_png_decode_picture *pictures, int count,
+                                 struct gf_error *error)
+{
+    enum gf_status status = GF_OK;
+    struct amounts sum = {};
+    for (int i = 0; i < count && !status; i++) {
+        const struct amounts own = amounts_of(pictures[i].header);
+        pictures[i].decoded = false;
+        if (!fits(&pictures[i]) || lay_out(NULL, own).bytes > decoder->memory_most)
+            continue;
+        if (sum.pictures && lay_out(NULL, sum_of(sum, own)).bytes > decoder->memory_most) {
+            status = run_group(decoder, members, sum, error);
+            sum = {};
+        }
+        members[sum.pictures] = &pictures[i];
+        sum = sum_of(sum, own);
+    }
+    if (sum.pictures && !status)
+        status = run_group(decoder, members, sum, error);
+    return status;
+}
+
+extern "C" enum gf_status gf_png_decoder_run(struct gf_png_decoder *decoder,
+                                             struct gf_png_decode_picture *pictures, int count,
+                                             struct gf_error *error)
+{
+    struct gf_png_decode_picture **const members =
+        (struct gf_png_decode_picture **)malloc((size_t)(count ? count : 1) * sizeof *members);
+    if (!members)
+        return gf_fail_memory(error);
+    const enum gf_status status = run_groups(decoder, members, pictures, count, error);
+    if (status) /* the caller may free the files now */
+        (void)cudaStreamSynchronize(decoder->stream);
+    free(members);
+    return status;
+}
+
+/* ---- the decoder ---- */
+
+extern "C" void gf_png_decoder_expect(struct gf_png_decoder *decoder, int pictures)
+{
+    decoder->expected = pictures;
+}
+
+static enum gf_status open_device(struct gf_png_decoder *decoder, struct gf_error *error)
+{
+    GF_CUDA_TRY(cudaSetDevice(decoder->device), decoder->device, error);
+    GF_CUDA_TRY(cudaStreamCreateWithFlags(&decoder->stream, cudaStreamNonBlocking), decoder->device,
+                error);
+    return GF_OK;
+}
+
+extern "C" enum gf_status gf_png_decoder_create(int device, uint64_t memory_most,
+                                                struct gf_png_decoder **decoder,
+                                                struct gf_error *error)
+{
+    struct gf_png_decoder *const created = (struct gf_png_decoder *)calloc(1, sizeof *created);
+    if (!created)
+        return gf_fail_memory(error);
+    created->device = device;
+    created->memory_most = memory_most;
+    const enum gf_status status = open_device(created, error);
+    if (status) {
+        gf_png_decoder_destroy(created);
+        return status;
+    }
+    *decoder = created;
+    return GF_OK;
+}
+
+extern "C" void gf_png_decoder_destroy(struct gf_png_decoder *decoder)
+{
+    if (!decoder)
+        return;
+    (void)cudaFree(decoder->memory);
+    (void)cudaFreeHost(decoder->pinned);
+    if (decoder->stream)
+        (void)cudaStreamDestroy(decoder->stream);
+    free(decoder);
+}

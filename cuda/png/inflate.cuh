@@ -1,0 +1,167 @@
+/* A deflate stream's bits and prefix codes (RFC 1951), as a warp follows them: all lanes hold the
+ * same state and take the same way, but for the words that each has loaded. */
+#ifndef GF_CUDA_PNG_INFLATE_CUH
+#define GF_CUDA_PNG_INFLATE_CUH
+
+#include <stdint.h>
+
+#include "cuda/common/launch.cuh"
+
+/* ---- bits ---- */
+
+struct bits {
+    const unsigned *words; /* the word that holds the first byte */
+    unsigned skipped;      /* bits of it before that byte */
+    unsigned end;          /* words with the stream's bytes */
+    unsigned next;         /* the next word to be held */
+    int64_t total;         /* bits of the stream, those skipped counted */
+    unsigned now, later;   /* a lane's word of the 32 that are read, and of the next 32 */
+    uint64_t held;
+    unsigned count; /* bits that are held */
+};
+
+static __device__ __forceinline__ unsigned load_word(const struct bits *bits, unsigned index)
+{
+    return index < bits->end ? bits->words[index] : 0;
+}
+
+/* Afterwards at least 32 bits are held: zeros behind the end. */
+static __device__ __forceinline__ void refill(struct bits *bits)
+{
+    if (bits->count >= 32)
+        return;
+    bits->held |= (uint64_t)__shfl_sync(~0u, bits->now, bits->next % WARP) << bits->count;
+    bits->count += 32;
+    if (++bits->next % WARP == 0) {
+        bits->now = bits->later;
+        bits->later = load_word(bits, bits->next + WARP + threadIdx.x % WARP);
+    }
+}
+
+static __device__ __forceinline__ void drop(struct bits *bits, unsigned count)
+{
+    bits->held >>= count;
+    bits->count -= count;
+}
+
+/* Up to 16 bits, of those that are held. */
+static __device__ __forceinline__ unsigned take(struct bits *bits, unsigned count)
+{
+    const unsigned value = (unsigned)bits->held & ((1u << count) - 1);
+    drop(bits, count);
+    return value;
+}
+
+static __device__ __forceinline__ void open_bits(struct bits *bits, const unsigned char *data,
+                                                 unsigned size)
+{
+    const unsigned lane = threadIdx.x % WARP, before = (unsigned)((uintptr_t)data % 4);
+    *bits = {};
+    bits->words = (const unsigned *)(data - before);
+    bits->skipped = 8 * before;
+    bits->end = (before + size + 3) / 4;
+    bits->total = 8 * (int64_t)(before + size);
+    bits->now = load_word(bits, lane);
+    bits->later = load_word(bits, WARP + lane);
+    refill(bits);
+    drop(bits, bits->skipped);
+}
+
+/* Bits of the stream that were not taken; negative behind its end. */
+static __device__ __forceinline__ int64_t left(const struct bits *bits)
+{
+    return bits->total - (32 * (int64_t)bits->next - bits->count);
+}
+
+static __device__ __forceinline__ bool is_over(const struct bits *bits)
+{
+    return left(bits) < 0;
+}
+
+/* ---- prefix codes ---- */
+
+enum {
+    LONGEST = 15,
+    TABLE_BITS = 11,
+    TABLE = 1 << TABLE_BITS,
+    END = 256, /* the symbol that ends a block */
+    /* An entry: the bits of its codes, up to 11; the extra bits of a length; the literal or the
+     * least length, 0 for the end; the second literal. */
+    ENTRY_EXTRA = 4,
+    ENTRY_VALUE = 8,
+    ENTRY_SECOND = 17
+};
+static constexpr unsigned IS_LENGTH = 1u << 31, IS_PAIR = 1u << 30;
+
+/* A canonical code: the number of codes of each length, and the symbols in order of their codes. */
+struct code {
+    unsigned short count[LONGEST + 1], symbol[288];
+};
+
+/* In shared memory, for a warp. */
+struct codes {
+    unsigned table[TABLE];
+    struct code literal, distance;
+    unsigned short code[288]; /* of each literal or length */
+    unsigned char
+        lengths[320]; /* of the codes; first of all literals and lengths, then distances */
+};
+
+/* The next symbol, bit by bit; ~0: there is no such code. */
+static __device__ __noinline__ unsigned decode_slowly(struct bits *bits, const struct code *code)
+{
+    unsigned value = 0, first = 0, index = 0;
+    for (unsigned length = 1; length <= LONGEST; length++) {
+        const unsigned count = code->count[length];
+        value |= (unsigned)(bits->held >> (length - 1)) & 1;
+        if (value - first < count) {
+            drop(bits, length);
+            return code->symbol[index + value - first];
+        }
+        index += count;
+        first = (first + count) << 1;
+        value <<= 1;
+    }
+    return ~0u;
+}
+
+/* Makes the code of those lengths, and each symbol's own unless `codes` is NULL. False where they
+ * are no complete code; one_is_enough: a single code of one bit is allowed. The warp calls it;
+ * lane 0 does it. */
+static __device__ bool make_code(struct code *code, const unsigned char *lengths, unsigned symbols,
+                                 unsigned short *codes, bool one_is_enough)
+{
+    unsigned good = 0;
+    if (threadIdx.x % WARP == 0) {
+        unsigned short place[LONGEST + 2], next[LONGEST + 2];
+        int room = 1;
+        for (int length = 0; length <= LONGEST; length++)
+            code->count[length] = 0;
+        for (unsigned s = 0; s < symbols; s++)
+            code->count[lengths[s]]++;
+        const bool one = one_is_enough && code->count[1] == 1 && code->count[0] + 1 == symbols;
+        code->count[0] = 0;
+        place[1] = next[1] = 0;
+        for (int length = 1; length <= LONGEST; length++) {
+            room = 2 * room - code->count[length];
+            place[length + 1] = place[length] + code->count[length];
+            next[length + 1] = (unsigned short)((next[length] + code->count[length]) << 1);
+            if (room < 0)
+                break;
+        }
+        good = room == 0 || one;
+        for (unsigned s = 0; good && s < symbols; s++) {
+            const unsigned length = lengths[s];
+            if (!length)
+                continue;
+            code->symbol[place[length]++] = (unsigned short)s;
+            if (codes)
+                codes[s] = next[length];
+            next[length]++;
+        }
+    }
+    __syncwarp();
+    return __shfl_sync(~0u, good, 0);
+}
+
+#endif

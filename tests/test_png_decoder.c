@@ -1,0 +1,386 @@
+/* Marked PNGs decoded on a GPU: pictures of every format and content come back as they were
+ * written, by the program's own coder and by zlib in stripes of any height; what is damaged is left
+ * to the CPU or has its pixels. Skipped where there is no GPU. */
+#include "support.h"
+
+#ifdef GF_WITH_CUDA
+#include <cuda_runtime_api.h>
+#include <zlib.h>
+
+#include "codec/codec.h"
+#include "codec/png/png_chunk.h"
+#include "codec/png/png_filter.h"
+#include "codec/png/png_mark.h"
+#include "cuda/png/decoder.h"
+
+enum { CONTENTS = 6, GROUP = 24, PITCH = 16, FITS = 1 << 28, MARGIN = GF_PNG_MARGIN };
+
+struct file {
+    struct gf_image image; /* what it shows; its rows have margins for the filters */
+    unsigned char *data;   /* pinned */
+    size_t size;
+    struct gf_png_marked header;
+};
+
+/* ---- pictures ---- */
+
+static int content_at(int content, int x, int y, int c, uint64_t *random)
+{
+    const int shade = (x * (3 + c) + y * 5) % 511;
+    switch (content) {
+    case 0:
+        return random_below(random, 65536);
+    case 1:
+        return 257 * 77 * (c % 3 + 1);
+    case 2: /* a drawing: what repeats, near and far */
+        return (x / 7 + y / 5) % 4 || x % 19 > 11 ? 65535 : 257 * (x % 13 + c);
+    case 3:
+        return (shade < 256 ? shade : 511 - shade) * 257;
+    case 4: /* few bytes, so that codes are short */
+        return random_below(random, 8) ? 0 : 257;
+    default:
+        return ((shade < 256 ? shade : 511 - shade) * 7 / 8 + random_below(random, 9)) * 250;
+    }
+}
+
+static struct gf_image draw(struct gf_format format, int content, uint64_t seed)
+{
+    struct gf_image image = picture_new(format, 0);
+    for (int y = 0; y < format.height; y++) {
+        for (int x = 0; x < format.width; x++) {
+            for (int c = 0; c < format.channels; c++)
+                sample_set(&image, x, y, c,
+                           content_at(content, x, y, c, &seed) >> (16 - format.bits));
+        }
+    }
+    return image;
+}
+
+/* ---- files ---- */
+
+static void keep(struct file *file, const unsigned char *data, size_t size)
+{
+    void *pinned;
+    assert_int_equal(cudaMallocHost(&pinned, size), cudaSuccess);
+    memcpy(pinned, data, size);
+    file->data = pinned;
+    file->size = size;
+}
+
+/* As the program writes it. */
+static struct file write_own(struct gf_format format, int content)
+{
+    struct file file = {.image = draw(format, content, 7)};
+    struct gf_options options = gf_options_default();
+    const struct gf_metadata metadata = {.orientation = 1};
+    struct gf_output *output;
+    struct gf_sink *sink;
+    struct gf_error error = {0};
+    size_t size;
+    options.threads = 1;
+    assert_ok("open", gf_output_open_memory("memory", &output, &error), &error);
+    assert_ok("open", gf_sink_open(output, GF_FILE_PNG, format, &metadata, &options, &sink, &error),
+              &error);
+    assert_ok("write", sink->write(sink, format.height, file.image.data, file.image.pitch, &error),
+              &error);
+    assert_ok("finish", sink->finish(sink, &error), &error);
+    sink->close(sink);
+    assert_ok("commit", gf_output_commit(output, &error), &error);
+    unsigned char *const data = gf_output_take(output, &size);
+    gf_output_close(output);
+    keep(&file, data, size);
+    gf_free(data);
+    if (!gf_png_marked_read(file.data, file.size, &file.header))
+        fail_msg("%dx%d, %d channels of %d bits: not marked", format.width, format.height,
+                 format.channels, format.bits);
+    return file;
+}
+
+static size_t add_chunk(unsigned char *at, const char *type, const void *data, size_t size)
+{
+    if (size)
+        memmove(at + GF_PNG_HEAD_BYTES, data, size);
+    return gf_png_chunk_close(at, type, size);
+}
+
+static size_t pack(const unsigned char *rows, size_t size, bool last, int level, int strategy,
+                   unsigned char *out, size_t room)
+{
+    z_stream zlib = {.next_in = (unsigned char *)rows, .avail_in = (uInt)size};
+    zlib.next_out = out;
+    zlib.avail_out = (uInt)room;
+    assert_int_equal(deflateInit2(&zlib, level, Z_DEFLATED, -15, 8, strategy), Z_OK);
+    assert_int_equal(deflate(&zlib, last ? Z_FINISH : Z_FULL_FLUSH), last ? Z_STREAM_END : Z_OK);
+    deflateEnd(&zlib);
+    return zlib.total_out;
+}
+
+/* In stripes of some rows with random filters, by zlib. */
+static struct file write_zlib(struct gf_format format, int content, int rows, uint64_t *random)
+{
+    static const int strategies[] = {Z_DEFAULT_STRATEGY, Z_FILTERED, Z_HUFFMAN_ONLY, Z_RLE};
+    struct file file = {.image = draw(format, content, *random)};
+    const size_t row_bytes = gf_row_bytes(format), filtered = row_bytes + 1;
+    const int bpp = format.channels * format.bits / 8;
+    const size_t room = 1000 + 2 * filtered * (size_t)format.height + 100 * (size_t)format.height;
+    unsigned char *const data = malloc(room), *const all = calloc(1, filtered * (size_t)rows);
+    unsigned char *const line = calloc(2, row_bytes + 2 * MARGIN);
+    unsigned char mark[GF_PNG_MARK_BYTES] = {GF_PNG_MARK_VERSION};
+    uLong adler = 1;
+    assert_true(data && all && line);
+    memcpy(data, "\x89PNG\r\n\x1a\n", 8);
+    size_t at = 8;
+    gf_png_make_header(data + at, format, format.bits, gf_png_colour_type(format));
+    at += GF_PNG_HEADER_BYTES;
+    at += add_chunk(data + at, "tEXt", "Comment\0x", 9);
+    gf_png_put_be32(mark + 1, (uint32_t)rows);
+    at += add_chunk(data + at, GF_PNG_MARK, mark, sizeof mark);
+    for (int first = 0; first < format.height; first += rows) {
+        const int count = format.height - first < rows ? format.height - first : rows;
+        const bool last = first + count == format.height;
+        unsigned char *above = line + MARGIN, *row = above + row_bytes + 2 * MARGIN;
+        for (int y = 0; y < count; y++) {
+            const unsigned char *const from =
+                file.image.data + (size_t)(first + y) * file.image.pitch;
+            unsigned char *const out = all + (size_t)y * filtered;
+            unsigned char *const swapped = row;
+            for (size_t i = 0; i < row_bytes; i++)
+                row[i] = from[format.bits == 16 ? i ^ 1 : i];
+            out[0] = (unsigned char)random_below(random, y ? GF_PNG_FILTERS : GF_PNG_UP);
+            gf_png_apply_plain((enum gf_png_filter)out[0], row, above, row_bytes, bpp, out + 1);
+            row = above;
+            above = swapped;
+        }
+        const size_t size = filtered * (size_t)count;
+        unsigned char *const chunk = data + at + GF_PNG_HEAD_BYTES;
+        size_t packed = 0;
+        if (!first)
+            memcpy(chunk, "\x78\x01", packed = 2);
+        packed += pack(all, size, last, random_below(random, 10),
+                       strategies[random_below(random, 4)], chunk + packed, room - at - 100);
+        adler = adler32(adler, all, (uInt)size);
+        if (last) {
+            gf_png_put_be32(chunk + packed, (uint32_t)adler);
+            packed += 4;
+        }
+        at += gf_png_chunk_close(data + at, "IDAT", packed);
+    }
+    at += add_chunk(data + at, "IEND", NULL, 0);
+    keep(&file, data, at);
+    free(data);
+    free(all);
+    free(line);
+    assert_true(gf_png_marked_read(file.data, file.size, &file.header));
+    assert_int_equal(file.header.rows, rows);
+    return file;
+}
+
+/* ---- decoding ---- */
+
+static struct gf_png_decode_picture picture_of(const struct file *file)
+{
+    struct gf_image there = {.format = file->image.format,
+                             .pitch =
+                                 (gf_row_bytes(file->image.format) + PITCH - 1) / PITCH * PITCH};
+    void *data;
+    assert_int_equal(cudaMalloc(&data, picture_bytes(&there)), cudaSuccess);
+    there.data = data;
+    return (struct gf_png_decode_picture){.header = &file->header,
+                                          .data = file->data,
+                                          .size = file->size,
+                                          .out = gf_image_view(&there)};
+}
+
+static bool is_same(const struct file *file, const struct gf_png_decode_picture *picture)
+{
+    const size_t row = gf_row_bytes(file->image.format);
+    struct gf_image back = picture_new(file->image.format, 0);
+    assert_int_equal(cudaMemcpy2D(back.data, back.pitch, picture->out.data, picture->out.pitch, row,
+                                  (size_t)back.format.height, cudaMemcpyDeviceToHost),
+                     cudaSuccess);
+    const bool same = !memcmp(back.data, file->image.data, picture_bytes(&back));
+    picture_free(&back);
+    return same;
+}
+
+static void drop(struct file *file)
+{
+    cudaFreeHost(file->data);
+    picture_free(&file->image);
+}
+
+/* Decodes the files as one group; what is decoded must be right. Returns how many are. */
+static int decode(struct file *files, int count, uint64_t memory)
+{
+    struct gf_png_decode_picture pictures[GROUP];
+    struct gf_png_decoder *decoder = NULL;
+    struct gf_error error = {0};
+    int decoded = 0;
+    for (int i = 0; i < count; i++)
+        pictures[i] = picture_of(files + i);
+    assert_ok("create", gf_png_decoder_create(0, memory, &decoder, &error), &error);
+    gf_png_decoder_expect(decoder, count);
+    assert_ok("run", gf_png_decoder_run(decoder, pictures, count, &error), &error);
+    for (int i = 0; i < count; i++) {
+        const struct gf_format format = files[i].image.format;
+        if (pictures[i].decoded && !is_same(files + i, pictures + i))
+            fail_msg("%dx%d, %d channels of %d bits: other pixels", format.width, format.height,
+                     format.channels, format.bits);
+        decoded += pictures[i].decoded;
+        cudaFree(pictures[i].out.data);
+    }
+    gf_png_decoder_destroy(decoder);
+    return decoded;
+}
+
+static void drop_all(struct file *files, int count)
+{
+    for (int i = 0; i < count; i++)
+        drop(files + i);
+}
+
+static void need_gpu(void)
+{
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess || !count) {
+        print_message("no GPU\n");
+        skip();
+    }
+}
+
+/* ---- tests ---- */
+
+static struct gf_format format_number(int width, int height, int number)
+{
+    return format_of(width, height, number / 2 % 4 + 1, number % 2 ? 16 : 8);
+}
+
+static void test_own_files(void **state)
+{
+    static const int sides[][2] = {{1, 1}, {1, 70}, {33, 1}, {31, 33}, {64, 65}, {100, 40}};
+    enum { SIZES = sizeof sides / sizeof *sides };
+    (void)state;
+    need_gpu();
+    struct file files[GROUP];
+    int count = 0;
+    for (int i = 0; i < SIZES * CONTENTS * 8; i++) {
+        const int *const side = sides[i / CONTENTS / 8];
+        files[count++] = write_own(format_number(side[0], side[1], i % 8), i / 8 % CONTENTS);
+        if (count == GROUP) {
+            assert_int_equal(decode(files, count, FITS), count);
+            drop_all(files, count);
+            count = 0;
+        }
+    }
+}
+
+/* Several stripes of the usual size, among them a drawing with repeats. */
+static void test_large(void **state)
+{
+    (void)state;
+    need_gpu();
+    struct file files[] = {
+        write_own(format_of(700, 300, 3, 8), 5), write_own(format_of(700, 300, 4, 8), 2),
+        write_own(format_of(400, 500, 3, 16), 3), write_own(format_of(2000, 200, 1, 8), 0)};
+    assert_int_equal(decode(files, 4, FITS), 4);
+    drop_all(files, 4);
+}
+
+/* Whatever zlib does, but for its fixed codes, which the CPU reads. */
+static void test_other_stripes(void **state)
+{
+    uint64_t random = 11;
+    int decoded = 0, all = 0;
+    (void)state;
+    need_gpu();
+    for (int round = 0; round < 8; round++) {
+        struct file files[GROUP];
+        for (int i = 0; i < GROUP; i++) {
+            const int width = random_below(&random, 90) + 1, height = random_below(&random, 90) + 1;
+            files[i] =
+                write_zlib(format_number(width, height, i % 8), random_below(&random, CONTENTS),
+                           random_below(&random, height) + 1, &random);
+        }
+        decoded += decode(files, GROUP, FITS);
+        all += GROUP;
+        drop_all(files, GROUP);
+    }
+    print_message("%d of %d decoded\n", decoded, all);
+    assert_true(decoded > all / 3);
+}
+
+static void repair_checksum(unsigned char *chunk)
+{
+    const size_t size = gf_png_get_be32(chunk);
+    gf_png_put_be32(chunk + GF_PNG_HEAD_BYTES + size,
+                    (uint32_t)crc32(0, chunk + 4, (uInt)(4 + size)));
+}
+
+/* A byte is changed, and its chunk's checksum made right: Adler-32 notices. */
+static void test_damage(void **state)
+{
+    uint64_t random = 5;
+    int decoded = 0;
+    (void)state;
+    need_gpu();
+    for (int round = 0; round < 12; round++) {
+        struct file files[GROUP];
+        for (int i = 0; i < GROUP; i++) {
+            struct file *const file = files + i;
+            *file = i % 2 ? write_own(format_number(40, 30, i % 8), i % CONTENTS)
+                          : write_zlib(format_number(40, 30, i % 8), i % CONTENTS, 7, &random);
+            unsigned char *const chunk = file->data + file->header.first;
+            const size_t size = gf_png_get_be32(chunk);
+            for (int n = random_below(&random, 3); n >= 0; n--)
+                chunk[GF_PNG_HEAD_BYTES + 2 + (size_t)random_below(&random, (int)size - 2)] ^=
+                    (unsigned char)(1 << random_below(&random, 8));
+            repair_checksum(chunk);
+            if (!gf_png_marked_read(file->data, file->size, &file->header))
+                fail_msg("the checksum was not made right");
+        }
+        decoded += decode(files, GROUP, FITS);
+        drop_all(files, GROUP);
+    }
+    print_message("%d decoded\n", decoded);
+    assert_true(decoded < 12); /* a bit behind the end may not matter */
+}
+
+/* Pictures go through one after another; one that is too large is left. */
+static void test_little_memory(void **state)
+{
+    (void)state;
+    need_gpu();
+    struct file files[6];
+    for (int i = 0; i < 6; i++)
+        files[i] = write_own(format_of(60, 60 + i % 3, 3, 8), i);
+    const uint64_t largest = gf_png_decoder_bytes(&files[2].header, files[2].size) + 20000;
+    assert_int_equal(decode(files, 6, largest), 6);
+    drop_all(files, 6);
+    struct file two[] = {write_own(format_of(400, 100, 3, 8), 3),
+                         write_own(format_of(60, 60, 3, 8), 3)};
+    assert_int_equal(decode(two, 2, largest), 1);
+    drop_all(two, 2);
+}
+
+#else
+static void no_cuda(void **state)
+{
+    (void)state;
+    skip();
+}
+#define test_own_files no_cuda
+#define test_large no_cuda
+#define test_other_stripes no_cuda
+#define test_damage no_cuda
+#define test_little_memory no_cuda
+#endif
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_own_files),     cmocka_unit_test(test_large),
+        cmocka_unit_test(test_other_stripes), cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_little_memory),
+    };
+    return cmocka_run_group_tests_name("png_decoder", tests, NULL, NULL);
+}
