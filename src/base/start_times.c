@@ -5,15 +5,8 @@
 
 #include "base/spans.h"
 
-/* Times of gf_now(). */
-struct times {
-    int count;
-    double first_s, last_s; /* the first began, and the last ended */
-    double sum_s, most_s;   /* of all, one after the other; of the longest */
-};
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
-static struct times times[GF_START_PARTS];
+static struct gf_times noted[GF_START_PARTS];            /* of gf_now() */
 static double origin_s;
 
 void gf_start_origin(void)
@@ -23,19 +16,39 @@ void gf_start_origin(void)
     pthread_mutex_unlock(&lock);
 }
 
+void gf_times_add(struct gf_times *times, double begin_s, double end_s)
+{
+    const double seconds = end_s - begin_s;
+    if (!times->count || begin_s < times->first_s)
+        times->first_s = begin_s;
+    if (!times->count || end_s > times->last_s)
+        times->last_s = end_s;
+    if (seconds > times->most_s)
+        times->most_s = seconds;
+    times->sum_s += seconds;
+    times->count++;
+}
+
 void gf_start_note(enum gf_start_part part, double begin_s)
 {
-    const double end_s = gf_now(), seconds = end_s - begin_s;
+    const double end_s = gf_now();
     pthread_mutex_lock(&lock);
-    struct times *const time = &times[part];
-    if (!time->count || begin_s < time->first_s)
-        time->first_s = begin_s;
-    if (!time->count || end_s > time->last_s)
-        time->last_s = end_s;
-    if (seconds > time->most_s)
-        time->most_s = seconds;
-    time->sum_s += seconds;
-    time->count++;
+    gf_times_add(&noted[part], begin_s, end_s);
+    pthread_mutex_unlock(&lock);
+}
+
+void gf_start_note_times(enum gf_start_part part, const struct gf_times *times, double began_s)
+{
+    if (!times->count)
+        return;
+    pthread_mutex_lock(&lock);
+    struct gf_times *const known = &noted[part];
+    const double first_s = times->first_s + began_s, last_s = times->last_s + began_s;
+    known->first_s = known->count && known->first_s < first_s ? known->first_s : first_s;
+    known->last_s = known->count && known->last_s > last_s ? known->last_s : last_s;
+    known->sum_s += times->sum_s;
+    known->most_s = times->most_s > known->most_s ? times->most_s : known->most_s;
+    known->count += times->count;
     pthread_mutex_unlock(&lock);
 }
 
@@ -54,21 +67,29 @@ static const char *name_of(enum gf_start_part part)
         [GF_START_DECODER] = "first group decoded",
         [GF_START_ENCODER] = "first group encoded",
         [GF_START_PICTURE] = "first pictures",
+        [GF_START_SERVER] = "the server",
     };
-    return names[part];
+    return part >= GF_START_SERVER_KINDS
+               ? gf_span_kind_name((enum gf_span_kind)(part - GF_START_SERVER_KINDS))
+               : names[part];
 }
 
 bool gf_start_describe(enum gf_start_part part, char *text, size_t size)
 {
+    const char *const whose = part < GF_START_SERVER         ? "start"
+                              : part < GF_START_SERVER_KINDS ? "picture"
+                                                             : "server";
     pthread_mutex_lock(&lock);
-    const struct times time = times[part];
+    const struct gf_times time = noted[part];
     const double from_ms = 1e3 * (time.first_s - origin_s), to_ms = 1e3 * (time.last_s - origin_s);
     pthread_mutex_unlock(&lock);
     if (time.count == 1)
-        snprintf(text, size, "start: %s: once, from %.1f to %.1f ms", name_of(part), from_ms, to_ms);
+        snprintf(text, size, "%s: %s: once, from %.1f to %.1f ms", whose, name_of(part), from_ms,
+                 to_ms);
     else
         snprintf(text, size,
-                 "start: %s: %d times, from %.1f to %.1f ms, %.1f ms in all, at most %.1f ms",
-                 name_of(part), time.count, from_ms, to_ms, 1e3 * time.sum_s, 1e3 * time.most_s);
+                 "%s: %s: %lld times, from %.1f to %.1f ms, %.1f ms in all, at most %.1f ms", whose,
+                 name_of(part), (long long)time.count, from_ms, to_ms, 1e3 * time.sum_s,
+                 1e3 * time.most_s);
     return time.count > 0;
 }

@@ -1,34 +1,50 @@
-/* Where the start of a device spends its time, for --verbose and `make bench-start`: what is done
- * once, or seldom, notes when it began and when it ended. Any thread may note something. */
+/* Where the start of a device, and a server, spend their time, for --verbose and `make
+ * bench-start`: what is done once, or seldom, notes when it began and when it ended. Any thread may
+ * note something. */
 #ifndef GF_BASE_START_TIMES_H
 #define GF_BASE_START_TIMES_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include "gpufilter/profile.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 enum gf_start_part {
-    GF_START_DRIVER,   /* the driver is initialised */
-    GF_START_CONTEXT,  /* a device's context is created */
-    GF_START_DESCRIBE, /* the device is asked what it is */
-    GF_START_CLOCK,    /* its clock is compared with the host's */
-    GF_START_WAIT,     /* a pipeline waits for all that */
-    GF_START_QUEUE,    /* a queue is created */
-    GF_START_MEMORY,   /* device memory is allocated or freed */
-    GF_START_PINNED,   /* host memory is pinned */
-    GF_START_KERNELS,  /* kernels are loaded before they are needed */
-    GF_START_DECODER,  /* the codec's first group is decoded */
-    GF_START_ENCODER,  /* ... encoded */
-    GF_START_PICTURE,  /* a pipeline's first picture is done */
-    GF_START_PARTS
+    GF_START_DRIVER,       /* the driver is initialised */
+    GF_START_CONTEXT,      /* a device's context is created */
+    GF_START_DESCRIBE,     /* the device is asked what it is */
+    GF_START_CLOCK,        /* its clock is compared with the host's */
+    GF_START_WAIT,         /* a pipeline waits for all that */
+    GF_START_QUEUE,        /* a queue is created */
+    GF_START_MEMORY,       /* device memory is allocated or freed */
+    GF_START_PINNED,       /* host memory is pinned */
+    GF_START_KERNELS,      /* kernels are loaded before they are needed */
+    GF_START_DECODER,      /* the codec's first group is decoded */
+    GF_START_ENCODER,      /* ... encoded */
+    GF_START_PICTURE,      /* a pipeline's first picture is done */
+    GF_START_SERVER,       /* a server does a picture */
+    GF_START_SERVER_KINDS, /* and so many parts more: its spans of each kind */
+    GF_START_PARTS = GF_START_SERVER_KINDS + GF_SPAN_KINDS
 };
+
+/* Of what happened `count` times, in seconds from some origin: when the first began, when the last
+ * ended; how long all took, one after the other, and the longest. */
+struct gf_times {
+    int64_t count;
+    double first_s, last_s, sum_s, most_s;
+};
+void gf_times_add(struct gf_times *times, double begin_s, double end_s);
 
 void gf_start_origin(void); /* now; the times are told from here on */
 /* Notes what began at begin_s and has just ended. */
 void gf_start_note(enum gf_start_part part, double begin_s);
+/* Adds what another process has noted, from an origin that was at origin_s. */
+void gf_start_note_times(enum gf_start_part part, const struct gf_times *times, double origin_s);
 /* "start: driver: once, from 3.2 to 104.0 ms"; false: nothing was noted. */
 bool gf_start_describe(enum gf_start_part part, char *text, size_t size);
 

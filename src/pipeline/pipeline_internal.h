@@ -3,6 +3,7 @@
 #define GF_PIPELINE_PIPELINE_INTERNAL_H
 
 #include "base/memory_budget.h"
+#include "base/start_times.h"
 #include "chain/plan.h"
 #include "codec/common/source.h"
 #include "engine/backend.h"
@@ -122,7 +123,8 @@ struct gf_remote_result {
     int lanes, band_rows;
     bool device_decoded, device_encoded;
     char device[96];
-    double busy_s[GF_SPAN_KINDS]; /* the sums of the spans */
+    double run_s;                        /* from the request to the result */
+    struct gf_times spans[GF_SPAN_KINDS]; /* in that time, from its beginning */
 };
 
 enum gf_remote_outcome {

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/start_times.h"
 #include "codec/common/checks.h"
 #include "codec/common/source.h"
 #include "codec/io/input.h"
@@ -36,9 +37,12 @@ static enum gf_status take_result(struct gf_pipeline *pipeline, struct gf_pictur
     profile->device_encoded = result->device_encoded;
     const double now_s = gf_now();
     for (int kind = 0; kind < GF_SPAN_KINDS; kind++) {
-        if (result->busy_s[kind] > 0)
-            gf_spans_add(&pipeline->spans, (enum gf_span_kind)kind, -1, -1,
-                         now_s - result->busy_s[kind], now_s, 0);
+        const struct gf_times *const times = &result->spans[kind];
+        if (times->sum_s > 0)
+            gf_spans_add(&pipeline->spans, (enum gf_span_kind)kind, -1, -1, now_s - times->sum_s,
+                         now_s, 0);
+        gf_start_note_times((enum gf_start_part)(GF_START_SERVER_KINDS + kind), times,
+                            now_s - result->run_s);
     }
     return gf_pipeline_describe_plan(pipeline, task, plan, error);
 }
@@ -65,7 +69,9 @@ enum gf_status gf_pipeline_attempt_remotely(struct gf_pipeline *pipeline,
         work.in_name = gf_input_name(task->input);
         work.out_name = gf_output_name(task->output);
         work.options.format = task->file_format;
+        const double begin_s = gf_now();
         outcome = pipeline->remote->run(pipeline->remote, &work, &result, &status, error);
+        gf_start_note(GF_START_SERVER, begin_s);
     }
     if (outcome == GF_REMOTE_DONE)
         return status ? status : take_result(pipeline, task, plan, &result, error);
@@ -110,11 +116,12 @@ uint64_t gf_pipeline_held_bytes(const struct gf_pipeline *pipeline)
     return gf_buffer_pool_held_bytes(&pipeline->buffers);
 }
 
-static void sum_spans(const struct gf_spans *spans, double *busy_s)
+static void sum_spans(const struct gf_spans *spans, struct gf_times *times)
 {
     for (size_t i = 0; i < spans->count; i++) {
-        if (spans->item[i].kind != GF_SPAN_START) /* that is not the picture's */
-            busy_s[spans->item[i].kind] += spans->item[i].end_s - spans->item[i].begin_s;
+        const struct gf_span *const span = &spans->item[i];
+        if (span->kind != GF_SPAN_START) /* that is not the picture's */
+            gf_times_add(&times[span->kind], span->begin_s, span->end_s);
     }
 }
 
@@ -129,7 +136,8 @@ static void fill_result(struct gf_pipeline *pipeline, const struct gf_picture_ta
                                         .device_decoded = profile->device_decoded,
                                         .device_encoded = profile->device_encoded};
     memcpy(result->device, profile->device, sizeof result->device);
-    sum_spans(&pipeline->spans, result->busy_s);
+    sum_spans(&pipeline->spans, result->spans);
+    result->run_s = gf_now() - pipeline->spans.origin_s;
 }
 
 static enum gf_status open_files(const struct gf_remote_work *work, struct gf_picture_task *task,

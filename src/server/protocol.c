@@ -41,6 +41,17 @@ static bool request_is_good(const struct gf_server_request *request)
            ends(request->out_name, sizeof request->out_name);
 }
 
+static bool is_time(double seconds)
+{
+    return isfinite(seconds) && seconds >= 0;
+}
+
+static bool times_are_good(const struct gf_times *times)
+{
+    return times->count >= 0 && is_time(times->sum_s) && is_time(times->most_s) &&
+           isfinite(times->first_s) && isfinite(times->last_s);
+}
+
 static bool result_is_good(const struct gf_server_result *result)
 {
     bool good = result->status < GF_STATUS_COUNT &&
@@ -48,8 +59,8 @@ static bool result_is_good(const struct gf_server_result *result)
                 result->out_bytes >= 0 && ends(result->device, sizeof result->device) &&
                 ends(result->text, sizeof result->text);
     for (int i = 0; i < GF_SPAN_KINDS; i++)
-        good &= isfinite(result->busy_s[i]) && result->busy_s[i] >= 0;
-    return good;
+        good &= times_are_good(&result->spans[i]);
+    return good && is_time(result->run_s);
 }
 
 enum gf_server_type gf_server_check(const union gf_server_message *message, size_t size)
@@ -154,7 +165,8 @@ void gf_server_write_result(enum gf_status status, const struct gf_error *error,
     message->band_rows = result->band_rows;
     message->in_end = result->in_end;
     message->out_bytes = result->out_bytes;
-    memcpy(message->busy_s, result->busy_s, sizeof message->busy_s);
+    message->run_s = result->run_s;
+    memcpy(message->spans, result->spans, sizeof message->spans);
     snprintf(message->device, sizeof message->device, "%s", result->device);
 }
 
@@ -168,7 +180,8 @@ enum gf_status gf_server_read_result(const struct gf_server_result *message,
                                         .device_decoded = message->device_decoded,
                                         .device_encoded = message->device_encoded};
     memcpy(result->device, message->device, sizeof result->device);
-    memcpy(result->busy_s, message->busy_s, sizeof result->busy_s);
+    result->run_s = message->run_s;
+    memcpy(result->spans, message->spans, sizeof result->spans);
     if (!message->status)
         return GF_OK;
     return gf_fail(error, (enum gf_status)message->status, "%s",

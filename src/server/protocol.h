@@ -99,7 +99,8 @@ struct gf_server_result {
     uint32_t status, device_decoded, device_encoded;
     int32_t lanes, band_rows;
     int64_t in_end, out_bytes;
-    double busy_s[GF_SPAN_KINDS];
+    double run_s;
+    struct gf_times spans[GF_SPAN_KINDS];
     char device[sizeof((struct gf_profile *)0)->device];
     char text[sizeof((struct gf_error *)0)->text]; /* of a failure */
 };
