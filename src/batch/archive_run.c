@@ -174,8 +174,10 @@ static enum gf_status check_options(const struct gf_batch_request *request, bool
     return GF_OK;
 }
 
-/* Two archives of one name, or, of several outputs, the input. */
-static enum gf_status check_names(const struct gf_batch_request *request, struct gf_error *error)
+/* Two standard outputs; of an archive one file for all pictures, two archives of one name, or, of
+ * several outputs, the input. The names for files are known and checked. */
+static enum gf_status check_names(const struct gf_batch_request *request, bool from_archive,
+                                  struct gf_error *error)
 {
     char *path[GF_PIPELINE_OUTPUTS_MAX] = {0};
     struct gf_input_name name = {.path = (char *)gf_archive_path(request->inputs->item[0].path)};
@@ -186,11 +188,17 @@ static enum gf_status check_names(const struct gf_batch_request *request, struct
         const struct gf_template *const output = gf_batch_output_at(request, k).name;
         if (gf_archive_named(output->text))
             path[k] = (char *)gf_archive_path(output->text);
+        if (from_archive && !path[k] && !output->is_stdout && !output->is_pattern)
+            return gf_fail(
+                error, GF_ERROR_USAGE,
+                "%s: one name for all pictures of '%.120s'; {dir}, {stem}, {ext} and {n} "
+                "in -o tell outputs apart",
+                output->text, name.path);
         streams += output->is_stdout || (path[k] && !strcmp(path[k], "-"));
     }
     if (streams > 1)
         return gf_fail(error, GF_ERROR_USAGE, "two outputs cannot both be standard output");
-    return outputs > 1 ? gf_outputs_check(&input, path, outputs, error) : GF_OK;
+    return from_archive && outputs > 1 ? gf_outputs_check(&input, path, outputs, error) : GF_OK;
 }
 
 static enum gf_status check(const struct gf_batch_request *request, bool from_archive,
@@ -207,7 +215,7 @@ static enum gf_status check(const struct gf_batch_request *request, bool from_ar
                            "%s: a stream has no name, and does not go into an archive", path);
     }
     const enum gf_status status = check_options(request, from_archive, error);
-    return status ? status : check_names(request, error);
+    return status ? status : check_names(request, from_archive, error);
 }
 
 /* ---- the run ---- */

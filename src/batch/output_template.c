@@ -140,9 +140,9 @@ enum gf_status gf_template_parse(const char *output, enum gf_file_format format,
         .text = strdup(output), .is_stdout = !strcmp(output, "-"), .format = format};
     if (!template->text)
         return gf_fail_memory(error);
-    const enum gf_status status =
-        is_folder(output, several) ? read_folder(template, template->text, error)
-                                   : read_parts(template, error);
+    const enum gf_status status = is_folder(output, several)
+                                      ? read_folder(template, template->text, error)
+                                      : read_parts(template, error);
     if (status)
         gf_template_free(template);
     return status;
@@ -151,6 +151,9 @@ enum gf_status gf_template_parse(const char *output, enum gf_file_format format,
 enum gf_status gf_template_of_archive(const char *output, enum gf_file_format format,
                                       struct gf_template *template, struct gf_error *error)
 {
+    if (strpbrk(output, "{}"))
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "%s: an archive has one name, without fields in braces", output);
     *template = (struct gf_template){.text = strdup(output), .format = format};
     if (!template->text)
         return gf_fail_memory(error);

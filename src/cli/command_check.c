@@ -1,6 +1,7 @@
 /* Checks what involves several options. */
 #include <string.h>
 
+#include "batch/archive.h"
 #include "batch/inputs.h"
 #include "cli/command.h"
 
@@ -26,6 +27,9 @@ static enum gf_status check_single(const struct gf_command *command, struct gf_e
     if (gf_inputs_is_group(input))
         return gf_fail(error, GF_ERROR_USAGE,
                        "%s picture, not on a folder, a pattern or a list: '%.100s'", reports,
+                       input);
+    if (gf_archive_named(input))
+        return gf_fail(error, GF_ERROR_USAGE, "%s picture, not on an archive: '%.100s'", reports,
                        input);
     if (command->all_devices || command->devices > 1)
         return gf_fail(error, GF_ERROR_USAGE, "%s GPU, not on several", reports);

@@ -146,6 +146,14 @@ run 2 gpufilter -i in.tar -o y.tar -o ./y.tar blur
 stderr_like "two outputs of 'in.tar' would both be written to 'y.tar'"
 run 2 gpufilter -i in.tar -o y.tar -o in.tar blur
 stderr_like "the output of 'in.tar' would be written over the input 'in.tar'"
+run 2 gpufilter -i in.tar -o one.png blur
+stderr_like "one.png: one name for all pictures of 'in.tar'; {dir}, {stem}, {ext} and {n} in -o tell outputs apart"
+run 2 gpufilter -i in.tar -o '{stem}.tar' blur
+stderr_like '{stem}.tar: an archive has one name, without fields in braces'
+run 2 gpufilter --explain -i in.tar -o y.tar blur
+stderr_like "--explain and --profile=compare work on one picture, not on an archive: 'in.tar'"
 run 2 gpufilter -i in.tar -o tar:- -o tar:- blur
 stderr_like 'two outputs cannot both be standard output'
-absent y.tar
+run 2 gpufilter -i set/a.png -o tar:- -o - --format=png blur
+stderr_like 'two outputs cannot both be standard output'
+absent y.tar one.png
