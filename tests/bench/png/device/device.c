@@ -1,7 +1,7 @@
-/* The part of `make bench-png` that needs a GPU: its PNG encoder alone, in medians of host time,
- * from pixels in device memory to a file's chunks in pinned memory. The chunks are first compared
- * with the CPU's. Arguments: a file for figures, to which "NAME|VALUE|UNIT" lines are added, then
- * NAME=COUNT:FILE for each group of COUNT pictures. */
+/* The part of `make bench-png` that needs a GPU: its PNG encoder and decoder alone, in medians of
+ * host time, from pixels in device memory to a file's chunks in pinned memory and back. The chunks
+ * are first compared with the CPU's. Arguments: a file for figures, to which "NAME|VALUE|UNIT"
+ * lines are added, then NAME=COUNT:FILE for each group of COUNT pictures. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +9,7 @@
 #include "../../bench.h"
 #include "base/spans.h"
 #include "codec/codec.h"
+#include "cuda/png/decoder.h"
 #include "cuda/png/encoder.h"
 
 enum { RUNS = 21, MOST = 32, FRAME = 12, SIGNATURE = 8, ALIGNMENT = 256 };
@@ -124,11 +125,28 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double median_ms(struct gf_png_encoder *encoder, struct set *set, float *kernels_ms)
+static double median(double *values)
+{
+    qsort(values, RUNS, sizeof *values, by_size);
+    return values[RUNS / 2];
+}
+
+static void note(FILE *figures, const struct set *set, const char *what, double ms)
+{
+    const double bytes = (double)gf_row_bytes(set->format) * set->format.height * set->count;
+    fprintf(figures, "%s: %s|%.3f|ms\n", set->name, what, ms);
+    printf("%-34s %3d %5dx%-5d %-38s %9.3f ms %7.1f GB/s of pixels\n", set->name, set->count,
+           set->format.width, set->format.height, what, ms, bytes / ms * 1e-6);
+    fflush(stdout);
+}
+
+static void time_encoding(FILE *figures, struct set *set)
 {
     double ms[RUNS], kernels[RUNS];
     struct gf_png_encode_steps steps;
+    struct gf_png_encoder *encoder;
     struct gf_error error;
+    check(gf_png_encoder_create(0, UINT64_MAX, &encoder, &error), &error);
     for (int run = -1; run < RUNS; run++) {
         const double begin_s = gf_now();
         check(gf_png_encoder_run(encoder, set->picture, set->count, &error), &error);
@@ -142,19 +160,62 @@ static double median_ms(struct gf_png_encoder *encoder, struct set *set, float *
         check(gf_png_encoder_run(encoder, set->picture, set->count, &error), &error);
         kernels[run] = (double)steps.encode;
     }
-    gf_png_encoder_measure(encoder, NULL);
-    qsort(ms, RUNS, sizeof *ms, by_size);
-    qsort(kernels, RUNS, sizeof *kernels, by_size);
-    *kernels_ms = (float)kernels[RUNS / 2];
-    return ms[RUNS / 2];
+    gf_png_encoder_destroy(encoder);
+    note(figures, set, "device memory to a file's bytes", median(ms));
+    note(figures, set, "kernels", median(kernels));
+}
+
+/* What was decoded into a picture is compared with its rows. */
+static void check_pixels(const struct set *set, const struct gf_view *view)
+{
+    const size_t row_bytes = gf_row_bytes(set->format);
+    unsigned char *const back = malloc(view->pitch * (size_t)view->rows);
+    if (!back || !bench_copy_out(back, view->data, view->pitch * (size_t)view->rows))
+        stop(set->name, "cannot be copied back");
+    for (int y = 0; y < view->rows; y++) {
+        if (memcmp(back + (size_t)y * view->pitch, set->rows + (size_t)y * row_bytes, row_bytes))
+            stop(set->name, "is not decoded to its pixels");
+    }
+    free(back);
+}
+
+/* A file of the CPU's, in pinned memory, to pixels in device memory. */
+static void time_decoding(FILE *figures, struct set *set)
+{
+    struct gf_png_decode_picture picture[MOST];
+    struct gf_png_marked header;
+    struct gf_png_decoder *decoder;
+    struct gf_error error;
+    double ms[RUNS];
+    size_t size;
+    unsigned char *const file = write_on_cpu(set, &size);
+    if (!gf_png_marked_read(file, size, &header) || !bench_pin(file, size))
+        stop(set->name, "is no file for the GPU");
+    for (int i = 0; i < set->count; i++) {
+        picture[i] = (struct gf_png_decode_picture){
+            .header = &header, .data = file, .size = size, .out = set->picture[i].in};
+        bench_fill(picture[i].out.data, 1, picture[i].out.pitch * (size_t)picture[i].out.rows);
+    }
+    check(gf_png_decoder_create(0, UINT64_MAX, &decoder, &error), &error);
+    for (int run = -1; run < RUNS; run++) {
+        const double begin_s = gf_now();
+        check(gf_png_decoder_run(decoder, picture, set->count, &error), &error);
+        ms[run < 0 ? 0 : run] = 1e3 * (gf_now() - begin_s);
+    }
+    for (int i = 0; i < set->count; i++) {
+        if (!picture[i].decoded)
+            stop(set->name, "was not decoded");
+        check_pixels(set, &picture[i].out);
+    }
+    gf_png_decoder_destroy(decoder);
+    bench_unpin(file);
+    gf_free(file);
+    note(figures, set, "a file's bytes to device memory", median(ms));
 }
 
 static void run_set(FILE *figures, char *argument)
 {
     static struct set set;
-    struct gf_png_encoder *encoder;
-    struct gf_error error;
-    float kernels_ms;
     char *const count = strchr(argument, '='), *const path = strchr(argument, ':');
     if (!count || !path || path < count)
         stop(argument, "is not NAME=COUNT:FILE");
@@ -163,21 +224,10 @@ static void run_set(FILE *figures, char *argument)
     if (set.count < 1 || set.count > MOST)
         stop(argument, "too many or no pictures");
     read_picture(path + 1, &set);
-    if (!gf_png_encoder_takes(set.format)) {
-        free(set.rows);
-        printf("%s: not encoded by the GPU\n", set.name);
-        return;
-    }
     bring(&set);
-    check(gf_png_encoder_create(0, UINT64_MAX, &encoder, &error), &error);
-    const double ms = median_ms(encoder, &set, &kernels_ms);
-    const double raw = (double)gf_row_bytes(set.format) * set.format.height * set.count;
-    fprintf(figures, "%s: device memory to a file's bytes|%.3f|ms\n", set.name, ms);
-    fprintf(figures, "%s: kernels|%.3f|ms\n", set.name, (double)kernels_ms);
-    printf("%-24s %3d %5dx%-5d %9.3f ms, kernels %8.3f ms, %6.1f GB/s of pixels, %5.1f %% left\n",
-           set.name, set.count, set.format.width, set.format.height, ms, (double)kernels_ms,
-           raw / ms * 1e-6, 100.0 * (double)set.picture[0].size * set.count / raw);
-    gf_png_encoder_destroy(encoder);
+    if (gf_png_encoder_takes(set.format))
+        time_encoding(figures, &set);
+    time_decoding(figures, &set);
     for (int i = 0; i < set.count; i++)
         bench_free(set.data[i]);
     free(set.rows);
