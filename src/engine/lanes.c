@@ -52,29 +52,34 @@ enum gf_status gf_lanes_open_host_stage(struct gf_run_state *state, struct gf_er
     return status;
 }
 
-/* A ring has no more slots than there are bands, because pinning touches every page of it. */
+/* A ring has no more slots than there are bands, because pinning touches every page of it. It lies
+ * in the lender's memory where that is large enough. lender: NULL where there is none. */
 static enum gf_status alloc_ring(struct gf_run_state *state, struct gf_ring *ring,
                                  size_t slot_bytes, const struct gf_bands *bands,
-                                 struct gf_error *error)
+                                 const struct gf_ring *lender, struct gf_error *error)
 {
-    const int lanes = state->run->lanes,
-              count = bands->count < lanes + 1 ? bands->count : lanes + 1;
+    const int most = state->run->lanes + 1, count = bands->count < most ? bands->count : most;
+    if (lender && gf_ring_borrow(ring, lender, slot_bytes, count))
+        return GF_OK;
     const enum gf_status status = gf_ring_alloc(ring, state->buffers, slot_bytes, count, error);
     if (!status && state->run->backend->calls->unified && !state->run->serial)
         gf_pages_ahead_begin(&ring->ahead, ring->data, ring->slot_bytes * (size_t)count);
     return status;
 }
 
+/* With several segments the reader has ended before the writer begins. */
 enum gf_status gf_lanes_alloc_rings(struct gf_run_state *state, struct gf_error *error)
 {
     const struct gf_run *const run = state->run;
+    const int segments = run->plan->segment_count;
     const struct gf_bands *const first = &state->layout.bands[0];
-    const struct gf_bands *const last = &state->layout.bands[run->plan->segment_count - 1];
+    const struct gf_bands *const last = &state->layout.bands[segments - 1];
     enum gf_status status = GF_OK;
     if (run->source)
-        status = alloc_ring(state, &state->in_ring, first->in_bytes, first, error);
+        status = alloc_ring(state, &state->in_ring, first->in_bytes, first, NULL, error);
     if (!status && run->sink)
-        status = alloc_ring(state, &state->out_ring, last->out_bytes, last, error);
+        status = alloc_ring(state, &state->out_ring, last->out_bytes, last,
+                            run->source && segments > 1 ? &state->in_ring : NULL, error);
     return status;
 }
 
