@@ -160,3 +160,9 @@ bool gf_png_encoder_takes(struct gf_format format)
     (void)format;
     return false;
 }
+
+void gf_png_encoder_measure(struct gf_png_encoder *encoder, struct gf_png_encode_steps *steps)
+{
+    (void)encoder;
+    (void)steps;
+}
