@@ -67,8 +67,10 @@ static void add_match(struct gf_deflate_piece *piece, size_t first, size_t end, 
     }
     if (free_behind)
         behind += equal_behind(piece, behind, distance);
-    piece->match[piece->matches++] =
-        (struct gf_deflate_match){(uint32_t)start, (uint32_t)(behind - start), (uint32_t)distance};
+    struct gf_deflate_match *const match = piece->match + piece->matches++;
+    match->start = (uint32_t)start;
+    match->length = (uint32_t)(behind - start);
+    match->distance = (uint32_t)distance;
 }
 
 size_t gf_deflate_find_runs(struct gf_deflate_piece *piece)

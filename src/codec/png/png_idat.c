@@ -200,6 +200,12 @@ bool gf_png_idat_end(struct gf_png_idat *idat, struct gf_png_fault *fault)
     return skip_idat(idat, fault);
 }
 
+bool gf_png_idat_skipped(struct gf_png_idat *idat, struct gf_png_fault *fault)
+{
+    idat->behind = true;
+    return read_head(idat, fault);
+}
+
 /* libpng's verdict: the checksum of a critical chunk must be right, and PLTE stands alone. Neither
  * the contents nor the checksum of an ancillary chunk matter. */
 static bool read_trailing_chunk(struct gf_png_idat *idat, struct gf_png_trailer *trailer,

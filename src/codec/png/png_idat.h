@@ -33,6 +33,9 @@ bool gf_png_idat_read(struct gf_png_idat *idat, uint8_t *out, size_t size, size_
 /* To be called when all rows were read: the stream must end here with its checksum. More data in
  * it is a warning. */
 bool gf_png_idat_end(struct gf_png_idat *idat, struct gf_png_fault *fault);
+/* The same where all rows were read by others: the input's next byte is the first behind the last
+ * IDAT chunk. */
+bool gf_png_idat_skipped(struct gf_png_idat *idat, struct gf_png_fault *fault);
 /* To be called then: checks the chunks up to IEND. */
 bool gf_png_idat_trailer(struct gf_png_idat *idat, struct gf_png_trailer *trailer,
                          struct gf_png_fault *fault);

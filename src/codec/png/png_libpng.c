@@ -119,7 +119,8 @@ static int read_other_chunk(png_structp png, png_unknown_chunkp chunk)
                                        .data = chunk->data,
                                        .size = chunk->size,
                                        .crc = source->chunk_crc};
-    source->marked |= !source->header_read && !strcmp(found.type, GF_PNG_MARK);
+    if (!source->header_read)
+        source->stripe_rows = gf_png_mark_read(&found, source->stripe_rows);
     if (source->header_read)
         source->trailer.has_exif |= !strcmp(found.type, "eXIf");
     else if (!gf_png_add_metadata(&source->base.metadata, &found, &source->options,

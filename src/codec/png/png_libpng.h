@@ -23,7 +23,6 @@ struct gf_png_source {
     struct gf_error *error;
     enum gf_status status;
     bool header_read;
-    bool marked;                  /* its stripes do not depend on each other */
     bool ended;                   /* the file ended too early */
     bool damaged;                 /* the file's contents are what failed */
     bool given_up;                /* it is damaged and allow_truncated is set: the rest is zero */
@@ -36,6 +35,7 @@ struct gf_png_source {
     uint64_t chunk_left; /* bytes of that chunk, and its checksum, that libpng did not read yet */
     uint32_t chunk_crc;  /* the last checksum that libpng read */
     struct gf_png_trailer trailer;
+    int stripe_rows;    /* as a mark before the pixels says, see png_mark.h; 0: there is none */
     unsigned char *dst; /* dst, pitch and rows are the arguments of what gf_png_attempt() calls */
     size_t pitch;
     int rows;

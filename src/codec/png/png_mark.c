@@ -1,5 +1,8 @@
 #include "codec/png/png_mark.h"
 
+#include <string.h>
+
+#include "codec/png/inflate.h"
 #include "codec/png/png_chunk.h"
 
 enum {
@@ -27,4 +30,17 @@ enum gf_status gf_png_mark_write(struct gf_output *output, int rows, struct gf_e
     unsigned char mark[GF_PNG_MARK_BYTES] = {GF_PNG_MARK_VERSION};
     gf_png_put_be32(mark + 1, (uint32_t)rows);
     return gf_png_chunk_write(output, GF_PNG_MARK, mark, sizeof mark, error);
+}
+
+int gf_png_mark_read(const struct gf_png_chunk *chunk, int before)
+{
+    if (strcmp(chunk->type, GF_PNG_MARK) != 0)
+        return before;
+    const uint32_t crc =
+        gf_crc32(gf_crc32(0, (const uint8_t *)GF_PNG_MARK, 4), chunk->data, chunk->size);
+    if (chunk->size != GF_PNG_MARK_BYTES || crc != chunk->crc ||
+        chunk->data[0] != GF_PNG_MARK_VERSION)
+        return 0;
+    const uint32_t rows = gf_png_get_be32(chunk->data + 1);
+    return rows <= INT32_MAX ? (int)rows : 0;
 }

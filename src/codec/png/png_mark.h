@@ -4,6 +4,7 @@
 #define GF_CODEC_PNG_PNG_MARK_H
 
 #include "codec/io/output.h"
+#include "codec/png/png_metadata.h"
 
 #define GF_PNG_MARK "gfST" /* a private ancillary chunk, which no editor copies */
 
@@ -15,5 +16,8 @@ int gf_png_mark_rows(size_t row_bytes, int height);
 /* Writes the chunk. */
 enum gf_status gf_png_mark_write(struct gf_output *output, int rows,
                                  struct gf_error *error) GF_CHECKED;
+
+/* The rows of a stripe where the chunk is a sound mark, else `before`. */
+int gf_png_mark_read(const struct gf_png_chunk *chunk, int before);
 
 #endif

@@ -9,6 +9,7 @@
 #include "codec/common/samples.h"
 #include "codec/io/input.h"
 #include "codec/png/png_filter.h"
+#include "codec/png/png_stripes_read.h"
 
 enum {
     BLOCK_BYTES = 128 << 10,
@@ -18,10 +19,16 @@ enum {
     MEMORY_SHARE = 4 /* the part of options->memory_bytes that blocks may take */
 };
 
-/* Block b lies in slot b % slots. The thread unpacks it, then the caller reads its rows. */
+/* A file whose mark holds has `stripes` and no more. Block b of any other lies in slot b % slots.
+ * The thread unpacks it, then the caller reads its rows. */
 struct gf_png_pixels {
     struct gf_format format;
     size_t row_bytes;
+    struct gf_input *input;
+    const struct gf_options *options;
+    int64_t begin;   /* of the data of the first IDAT chunk */
+    uint32_t length; /* of that chunk */
+    struct gf_png_stripes_reader *stripes;
     struct gf_png_idat *idat;
     const struct gf_png_filters *filters;
     uint8_t *slot[BLOCKS];
@@ -118,29 +125,38 @@ static bool alloc_blocks(struct gf_png_pixels *pixels)
     return there;
 }
 
+/* Gets ready to read the blocks of a file without a mark, or one that does not hold. */
+static bool open_blocks(struct gf_png_pixels *pixels)
+{
+    const int threads = pixels->options->threads > 0 ? pixels->options->threads : gf_cpu_count();
+    const bool large = pixels->row_bytes * (size_t)pixels->format.height > BLOCK_BYTES;
+    pixels->threaded = threads > 1 && large;
+    cut_blocks(pixels, pixels->options->memory_bytes);
+    pixels->idat = gf_png_idat_open(pixels->input, pixels->options, pixels->length);
+    return pixels->idat && alloc_blocks(pixels);
+}
+
 enum gf_status gf_png_pixels_open(struct gf_input *input, struct gf_format format, uint32_t length,
-                                  const struct gf_options *options, struct gf_png_pixels **pixels,
-                                  struct gf_error *error)
+                                  int stripe_rows, const struct gf_options *options,
+                                  struct gf_png_pixels **pixels, struct gf_error *error)
 {
     struct gf_png_pixels *const opened = calloc(1, sizeof *opened);
     if (!opened)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    const int threads = options->threads > 0 ? options->threads : gf_cpu_count();
     pthread_mutex_init(&opened->lock, NULL);
     pthread_cond_init(&opened->changed, NULL);
+    opened->input = input;
+    opened->options = options;
+    opened->begin = gf_input_position(input);
+    opened->length = length;
     opened->format = format;
     opened->row_bytes = gf_row_bytes(format);
     opened->whole_rows = format.height;
     opened->filters = gf_png_filters();
-    opened->threaded = threads > 1 && opened->row_bytes * (size_t)format.height > BLOCK_BYTES;
-    cut_blocks(opened, options->memory_bytes);
-    opened->idat = gf_png_idat_open(input, options, length);
-    enum gf_status status = GF_OK;
-    if (!opened->idat || !alloc_blocks(opened))
-        status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    if (status) {
+    gf_png_stripes_read_open(input, format, length, stripe_rows, options, &opened->stripes);
+    if (!opened->stripes && !open_blocks(opened)) {
         gf_png_pixels_close(opened);
-        return status;
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     }
     *pixels = opened;
     return GF_OK;
@@ -148,6 +164,8 @@ enum gf_status gf_png_pixels_open(struct gf_input *input, struct gf_format forma
 
 uint64_t gf_png_pixels_memory(const struct gf_png_pixels *pixels)
 {
+    if (pixels->stripes)
+        return gf_png_stripes_read_memory(pixels->stripes);
     /* `above` takes none before there is a second block. */
     const uint64_t above_bytes = pixels->blocks > 1 ? pixels->above_bytes : 0;
     return (uint64_t)pixels->slots * pixels->slot_bytes + above_bytes;
@@ -163,6 +181,7 @@ void gf_png_pixels_close(struct gf_png_pixels *pixels)
     pthread_mutex_unlock(&pixels->lock);
     if (pixels->running)
         pthread_join(pixels->thread, NULL);
+    gf_png_stripes_read_close(pixels->stripes);
     for (int i = 0; i < pixels->slots; i++)
         gf_pages_free(pixels->slot[i], pixels->slot_bytes);
     gf_pages_free(pixels->above, pixels->above_bytes);
@@ -213,10 +232,11 @@ static void undo_block(struct gf_png_pixels *pixels, int b)
                pixels->row_bytes);
 }
 
-int gf_png_pixels_read(struct gf_png_pixels *pixels, int rows, unsigned char *dst, size_t pitch,
-                       struct gf_png_fault *fault)
+/* Reads rows of blocks; `dst` may be NULL, to drop them. */
+static int read_rows(struct gf_png_pixels *pixels, int rows, unsigned char *dst, size_t pitch,
+                     struct gf_png_fault *fault)
 {
-    for (int done = 0; done < rows; done++, dst += pitch, pixels->row++) {
+    for (int done = 0; done < rows; done++, pixels->row++) {
         const int b = pixels->row / pixels->block_rows, y = pixels->row % pixels->block_rows;
         if (!y)
             undo_block(pixels, b);
@@ -226,18 +246,58 @@ int gf_png_pixels_read(struct gf_png_pixels *pixels, int rows, unsigned char *ds
                                         : pixels->fault;
             return done;
         }
+        if (!dst)
+            continue;
         const uint8_t *const row =
             pixels->slot[b % pixels->slots] + (pixels->row_bytes + 1) * (size_t)y + 1;
         if (pixels->format.bits == 16)
-            gf_samples_big_endian(row, dst, pixels->row_bytes / 2);
+            gf_samples_big_endian(row, dst + (size_t)done * pitch, pixels->row_bytes / 2);
         else
-            memcpy(dst, row, pixels->row_bytes);
+            memcpy(dst + (size_t)done * pitch, row, pixels->row_bytes);
     }
     return rows;
+}
+
+/* The mark does not hold: the file is read anew as any other, without the rows that are out. False:
+ * that failed. */
+static bool read_anew(struct gf_png_pixels *pixels, struct gf_png_fault *fault)
+{
+    const int out = pixels->row;
+    gf_png_stripes_read_close(pixels->stripes);
+    pixels->stripes = NULL;
+    pixels->row = 0;
+    gf_input_go_to(pixels->input, pixels->begin);
+    if (open_blocks(pixels))
+        return read_rows(pixels, out, NULL, 0, fault) == out;
+    *fault = (struct gf_png_fault){0};
+    fault->status = gf_fail(&fault->error, GF_ERROR_MEMORY, "out of memory");
+    return false;
+}
+
+int gf_png_pixels_read(struct gf_png_pixels *pixels, int rows, unsigned char *dst, size_t pitch,
+                       struct gf_png_fault *fault)
+{
+    int done = 0;
+    if (pixels->stripes) {
+        done = gf_png_stripes_read(pixels->stripes, rows, dst, pitch);
+        pixels->row += done;
+        if (done == rows || !read_anew(pixels, fault))
+            return done;
+    }
+    return done + read_rows(pixels, rows - done, dst + (size_t)done * pitch, pitch, fault);
 }
 
 bool gf_png_pixels_finish(struct gf_png_pixels *pixels, struct gf_png_trailer *trailer,
                           struct gf_png_fault *fault)
 {
-    return gf_png_idat_trailer(pixels->idat, trailer, fault);
+    if (!pixels->stripes)
+        return gf_png_idat_trailer(pixels->idat, trailer, fault);
+    gf_input_go_to(pixels->input, gf_png_stripes_read_end(pixels->stripes));
+    pixels->idat = gf_png_idat_open(pixels->input, pixels->options, 0);
+    if (pixels->idat)
+        return gf_png_idat_skipped(pixels->idat, fault) &&
+               gf_png_idat_trailer(pixels->idat, trailer, fault);
+    *fault = (struct gf_png_fault){0};
+    fault->status = gf_fail(&fault->error, GF_ERROR_MEMORY, "out of memory");
+    return false;
 }

@@ -11,10 +11,11 @@
 struct gf_png_pixels;
 
 /* `length` is that of the first IDAT chunk, whose head has been read. options must stay valid. With
- * options->threads of 1 the caller unpacks as well. */
+ * options->threads of 1 the caller unpacks as well. Where a mark says that stripes of so many rows
+ * are independent, and it holds, all threads work; else stripe_rows is 0. */
 enum gf_status gf_png_pixels_open(struct gf_input *input, struct gf_format format, uint32_t length,
-                                  const struct gf_options *options, struct gf_png_pixels **pixels,
-                                  struct gf_error *error) GF_CHECKED;
+                                  int stripe_rows, const struct gf_options *options,
+                                  struct gf_png_pixels **pixels, struct gf_error *error) GF_CHECKED;
 /* The memory that it uses. */
 uint64_t gf_png_pixels_memory(const struct gf_png_pixels *pixels);
 void gf_png_pixels_close(struct gf_png_pixels *pixels);

@@ -53,10 +53,10 @@ static enum gf_status start_plain(struct gf_png_source *source, struct gf_error 
 {
     source->base.format.bits = png_get_bit_depth(source->png, source->info);
     source->base.format.channels = png_get_channels(source->png, source->info);
-    source->base.for_device_codec = source->marked;
+    source->base.for_device_codec = source->stripe_rows > 0;
     return gf_png_pixels_open(source->input, source->base.format,
-                              png_get_uint_32(source->chunk_head), &source->options,
-                              &source->pixels, error);
+                              png_get_uint_32(source->chunk_head), source->stripe_rows,
+                              &source->options, &source->pixels, error);
 }
 
 /* Keeps the palette, for a PNG that is made of the same pixels. */

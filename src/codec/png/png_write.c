@@ -87,8 +87,8 @@ enum gf_status gf_png_sink_open(struct gf_output *output, struct gf_format forma
     if (!status)
         status = gf_png_write_metadata(output, metadata, error);
     if (!status && options->png_level == GF_PNG_FAST_LEVEL)
-        status = gf_png_mark_write(output, gf_png_mark_rows(gf_row_bytes(format), format.height),
-                                   error);
+        status =
+            gf_png_mark_write(output, gf_png_mark_rows(gf_row_bytes(format), format.height), error);
     if (status) {
         png_close(&opened->base);
         return status;
