@@ -98,12 +98,12 @@ void gf_output_expect(struct gf_output *output, int64_t size, int threads)
     if (output->fd < 0 || output->reservation || size < RESERVED_FROM_BYTES || threads == 1)
         return;
     output->threads = threads;
-    output->reservation = gf_reservation_begin(output->fd, gf_output_size(output), size, threads);
+    output->reservation = gf_reservation_begin(output->fd, gf_output_size(output), size);
 }
 
 static void end_reservation(struct gf_output *output)
 {
-    gf_reservation_end(output->reservation, output->written);
+    gf_reservation_end(output->reservation);
     output->reservation = NULL;
 }
 

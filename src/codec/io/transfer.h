@@ -15,17 +15,17 @@ ssize_t gf_transfer_read(int fd, void *data, size_t size, int64_t offset, int th
 
 struct gf_reservation;
 
-/* Threads, at most `threads`, begin to allocate the bytes of a file that is being written from
- * `offset` on, ahead of the writer: a file in memory takes longer to get its pages than to be
- * written. That one has its later size at once. NULL: nothing is allocated ahead; a full disk is
- * the writer's to find. */
-struct gf_reservation *gf_reservation_begin(int fd, int64_t offset, int64_t size, int threads);
-/* Writes bytes at an offset of a file in memory by at most `threads` threads, when their place is
- * there: each write() shuts out the others, but not what goes through a mapping, and no page of it
- * can be missing any more. False: nothing is written. */
+/* A thread begins to allocate the bytes of a file that is being written from `offset` on, ahead of
+ * the writer: a file in memory takes longer to get its pages than to be written. Without a thread,
+ * or where the file system cannot, nothing is reserved; a full disk is the writer's to find. */
+struct gf_reservation *gf_reservation_begin(int fd, int64_t offset, int64_t size);
+/* Writes bytes at an offset whose place is allocated already, by at most `threads` threads. A file
+ * in memory alone: there, each write() shuts out the others, but not what goes through a mapping,
+ * and no page of it can be missing any more. False: nothing is written. */
 bool gf_reservation_write(struct gf_reservation *reservation, const void *data, size_t size,
                           int64_t offset, int threads);
-/* Ends the threads, and cuts the file off behind the bytes that were written. NULL is nothing. */
-void gf_reservation_end(struct gf_reservation *reservation, int64_t written);
+/* Ends the thread; what was reserved and lies beyond the end of the file is given back. NULL is
+ * nothing. */
+void gf_reservation_end(struct gf_reservation *reservation);
 
 #endif
