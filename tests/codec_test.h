@@ -111,11 +111,15 @@ __attribute__((unused)) static void save(const char *path, const void *data, siz
 __attribute__((unused)) static struct bytes load(const char *path)
 {
     struct bytes bytes = {0};
-    unsigned char block[4096];
+    size_t room = 1 << 16; /* doubled, since a sanitizer copies what grows */
     FILE *const file = fopen(path, "rb");
     assert_non_null(file);
-    for (size_t n; (n = fread(block, 1, sizeof block, file));)
-        append(&bytes, block, n);
+    for (size_t n = 1; n; room *= 2) {
+        bytes.data = realloc(bytes.data, room);
+        assert_non_null(bytes.data);
+        n = fread(bytes.data + bytes.size, 1, room - bytes.size, file);
+        bytes.size += n;
+    }
     fclose(file);
     return bytes;
 }
