@@ -32,6 +32,7 @@ ISAL := $(if $(shell pkg-config --exists libisal 2>/dev/null && echo 1),1,0)
 endif
 # The picture formats beyond PNG, JPEG, PNM and PAM whose libraries are here; WITHOUT="avif heif" leaves some out. Their
 # libraries are loaded when such a picture is met, since starting with all of them would take longer than most pictures.
+# The filter text (text) and archives (tar) are asked for and left out in the same way.
 ifneq ($(call unset,FORMATS),)
 FORMATS := $(filter-out $(addsuffix :%,$(WITHOUT)),$(shell sh tests/formats.sh $(or $(CC),cc)))
 endif
@@ -95,8 +96,9 @@ INCLUDES := -Iinclude -Isrc -I.
 # The library that a format is loaded from: -DGF_LIBRARY_webp=libwebp.so.7
 FORMAT_FLAGS := $(foreach l,$(subst $(comma), ,$(foreach f,$(FORMATS),$(lastword $(subst :, ,$f)))),\
   -DGF_LIBRARY_$(patsubst lib%,%,$(firstword $(subst .so, ,$l)))=$l)
+TEXT_CFLAGS := $(if $(filter text,$(FORMAT_NAMES)),$(shell pkg-config --cflags freetype2 harfbuzz))
 GF_CPPFLAGS := -D_GNU_SOURCE $(INCLUDES) $(PKG_CFLAGS) $(if $(filter 1,$(ISAL)),-DGF_WITH_ISAL) \
-  $(if $(filter 1,$(LCMS)),-DGF_WITH_LCMS) $(FORMAT_FLAGS)
+  $(if $(filter 1,$(LCMS)),-DGF_WITH_LCMS) $(FORMAT_FLAGS) $(TEXT_CFLAGS)
 # Contraction is off on both compilers: the picture must not depend on who rounds once and who twice.
 GF_CFLAGS := -std=c17 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -fPIC \
   -fvisibility=hidden -ffp-contract=off -fno-math-errno -fno-trapping-math -pthread $(HARDENING)
@@ -113,7 +115,7 @@ GF_LDFLAGS += -fsanitize=$(SANITIZE)
 endif
 
 # The library, from the lowest layer up; the rest of src/ is the program's alone. The tests link both archives.
-LIB_DIRS := base icc stage pixel filters chain codec/io codec/common codec/png codec/jpeg codec/pnm \
+LIB_DIRS := base icc stage pixel text filters chain codec/io codec/common codec/png codec/jpeg codec/pnm \
   $(addprefix codec/,$(FORMAT_NAMES)) codec engine pipeline selftest
 PROGRAM_DIRS := server batch bench labs report cli
 LIB_SRC := $(wildcard $(patsubst %,src/%/*.c,$(LIB_DIRS)))

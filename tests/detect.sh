@@ -24,11 +24,12 @@ else
 fi
 # The formats in the order of their list, with the packages that bring them.
 present="" absent="" packages=""
-for format in webp:libwebp-dev tiff:libtiff-dev avif:libavif-dev jxl:libjxl-dev heif:libheif-dev gif:libgif-dev tar:libarchive-dev; do
+for format in webp:libwebp-dev tiff:libtiff-dev avif:libavif-dev jxl:libjxl-dev heif:libheif-dev gif:libgif-dev tar:libarchive-dev \
+    text:libfreetype-dev,libharfbuzz-dev; do
     name=${format%%:*}
     case " $formats" in
     *" $name:"*) present="$present $name" ;;
-    *) absent="$absent $name" packages="$packages ${format#*:}" ;;
+    *) absent="$absent $name" packages="$packages $(echo "${format#*:}" | tr , ' ')" ;;
     esac
 done
 echo "formats: png jpeg pnm pam$present"

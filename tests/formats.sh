@@ -33,4 +33,5 @@ CC=$*
     format heif libheif/heif.h $(flags libheif)
     format gif gif_lib.h -lgif # giflib has no pkg-config file
     format tar archive.h $(flags libarchive) # not of pictures, but of archives
+    format text hb-ft.h $(flags freetype2 harfbuzz) # not of pictures, but of the filter text
 }

@@ -24,8 +24,9 @@ if ! have apt-get; then
     echo "$0: no apt-get here; please install the equivalents of:$missing" >&2
     exit 1
 fi
-# Without these it builds and tests, too, with fewer formats, without conversions of colours, and with fewer comparisons.
-optional="libwebp-dev libtiff-dev libavif-dev libjxl-dev libheif-dev libgif-dev libarchive-dev liblcms2-dev"
+# Without these it builds and tests, too, with fewer formats, without conversions of colours, without text, and with fewer
+# comparisons.
+optional="libwebp-dev libtiff-dev libavif-dev libjxl-dev libheif-dev libgif-dev libarchive-dev liblcms2-dev libfreetype-dev libharfbuzz-dev"
 [ "$wanted" != test ] || optional="$optional webp libtiff-tools liblcms2-utils python3-pil"
 root=
 if [ "$(id -u)" != 0 ]; then

@@ -34,6 +34,7 @@ missing()
     esac
     case $1 in
     *icc=*) "$GPUFILTER" --version | grep -q '^colours: Little CMS' || echo "needs Little CMS" ;;
+    *text=*) "$GPUFILTER" --version | grep -q "^text: FreeType" || echo "needs FreeType and HarfBuzz" ;;
     esac
     for tool in ffmpeg parallel sbatch; do
         case $1 in

@@ -76,6 +76,9 @@ static void add_value(const struct gf_param *param, char *text, size_t size)
             choices++;
         snprintf(text, size, "%s", choices ? param->choices[draw(choices)] : "");
         break;
+    case GF_TYPE_TEXT: /* its picture may differ between versions of its libraries */
+        *text = '\0';
+        break;
     case GF_TYPE_COLOUR:
         while (param->choices && param->choices[choices])
             choices++;
@@ -233,6 +236,8 @@ static void compare_all(enum gf_device_kind device)
         uint32_t sums[SETS];
         if (!strcmp(gf_filter_name(filter), "icc") && !gf_icc_available())
             continue; /* which this build cannot run */
+        if (!strcmp(gf_filter_name(filter), "text"))
+            continue; /* which differs between versions of its libraries */
         if (!read_sums(file, gf_filter_name(filter), sums))
             fail_msg("%s has no checksums: run `make bits`", gf_filter_name(filter));
         for (int set = 0; set < SETS; set++) {

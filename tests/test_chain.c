@@ -161,7 +161,7 @@ static void test_defaults(void **state)
             if (named || param->required || param->type == GF_TYPE_COLOUR ||
                 param->type == GF_TYPE_MATRIX)
                 continue;
-            if (param->type == GF_TYPE_FILE)
+            if (param->type == GF_TYPE_FILE || param->type == GF_TYPE_TEXT)
                 assert_string_equal(member(0, param->name), "");
             else if (param->type == GF_TYPE_LENGTH)
                 assert_int_equal(((const struct gf_length *)member(0, param->name))->unit,

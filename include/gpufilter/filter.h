@@ -22,6 +22,7 @@ enum gf_param_type {
     GF_TYPE_FILE,   /* char[GF_FILE_NAME_SIZE], the name of a file, or one of choices; "" where
                      * none is given */
     GF_TYPE_COLOUR, /* struct gf_colour: "white", "#ff8800", or a word of choices */
+    GF_TYPE_TEXT,   /* char[GF_FILE_NAME_SIZE], any text; "" where none is given */
 };
 
 enum { GF_FILE_NAME_SIZE = 4096 };

@@ -145,6 +145,19 @@ static enum gf_status set_number(const struct gf_filter *filter, const struct gf
     return GF_OK;
 }
 
+static enum gf_status set_words(const struct gf_filter *filter, const struct gf_param *param,
+                                const char *text, const char *what, char *value,
+                                struct gf_error *error)
+{
+    if (!*text)
+        return not_a(filter, param, text, what, error);
+    if (strlen(text) >= GF_FILE_NAME_SIZE)
+        return gf_fail(error, GF_ERROR_USAGE, "%s: %s=%.60s... is not %s: it is too long",
+                       filter->name, param->name, text, what);
+    strcpy(value, text);
+    return GF_OK;
+}
+
 enum gf_status gf_param_set_value(const struct gf_filter *filter, const struct gf_param *param,
                                   const char *text, void *params, struct gf_error *error)
 {
@@ -161,12 +174,9 @@ enum gf_status gf_param_set_value(const struct gf_filter *filter, const struct g
     case GF_TYPE_COLOUR:
         return set_colour(filter, param, text, member, error);
     case GF_TYPE_FILE:
-        if (!*text)
-            return not_a(filter, param, text, "a name of a file", error);
-        if (strlen(text) >= GF_FILE_NAME_SIZE)
-            return not_a(filter, param, text, "a name of a file: it is too long", error);
-        strcpy(member, text);
-        return GF_OK;
+        return set_words(filter, param, text, "a name of a file", member, error);
+    case GF_TYPE_TEXT:
+        return set_words(filter, param, text, "a text", member, error);
     case GF_TYPE_WORD:
         if (!strcmp(text, param->choices[0])) {
             *(double *)member = NAN;

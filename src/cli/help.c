@@ -9,6 +9,7 @@
 #include "codec/formats.h"
 #include "icc/icc_build.h"
 #include "report/text.h"
+#include "text/text.h"
 
 enum { OPTION_COLUMN = 34 };
 
@@ -195,6 +196,13 @@ void gf_help_version(FILE *file)
     else
         fputs("without colours: built without liblcms2-dev\n", file);
     struct gf_error error;
+    char libraries[80];
+    if (gf_text_available(&error)) {
+        fprintf(file, "without text: %s\n", error.text);
+    } else {
+        gf_text_libraries(libraries, sizeof libraries);
+        fprintf(file, "text: %s\n", libraries);
+    }
     if (gf_archive_load("archives", &error))
         fprintf(file, "without %s\n", error.text);
     else

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "codec/common/library.h"
+#include "base/library.h"
 #include "codec/common/metadata.h"
 #include "codec/common/source.h"
 #include "codec/io/input.h"

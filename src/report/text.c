@@ -109,6 +109,9 @@ void gf_param_range(const struct gf_param *param, char *text, size_t size)
     case GF_TYPE_COLOUR:
         snprintf(text, size, "colour");
         break;
+    case GF_TYPE_TEXT:
+        snprintf(text, size, "text");
+        break;
     }
     for (int i = 0; param->choices && param->choices[i]; i++) {
         gf_text_append(text, size, i ? ", " : *text ? " or " : "");
@@ -130,7 +133,7 @@ void gf_param_default(const struct gf_param *param, char *text, size_t size)
     else if (param->type == GF_TYPE_COLOUR)
         gf_colour_text((unsigned)param->value, text, size);
     else if (param->type != GF_TYPE_LENGTH && param->type != GF_TYPE_MATRIX &&
-             param->type != GF_TYPE_FILE)
+             param->type != GF_TYPE_FILE && param->type != GF_TYPE_TEXT)
         snprintf(text, size, "%.9g", param->value);
 }
 

@@ -53,6 +53,8 @@ static size_t append_value(char *text, size_t length, const struct gf_param *par
         if (set >= GF_SELFTEST_CHOICES && choices)
             return append(text, length, "%s", param->choices[((int)set + choices - 1) % choices]);
         return append(text, length, "%s", set == GF_SELFTEST_GREATEST ? "#fedcba" : "#123456");
+    case GF_TYPE_TEXT:
+        return append(text, length, "'%s'", set == GF_SELFTEST_GREATEST ? "Ag\\n{1, 2}" : "gp");
     case GF_TYPE_FILE:
         while (param->choices && param->choices[choices])
             choices++;

@@ -176,6 +176,10 @@ struct gf_filter {
         .name = #member, .type = GF_TYPE_FILE, .offset = offsetof(type_, member), \
         .choices = choices_, .help = help_ \
     }
+#define GF_PARAM_TEXT(type_, member, help_) \
+    { \
+        .name = #member, .type = GF_TYPE_TEXT, .offset = offsetof(type_, member), .help = help_ \
+    }
 /* value: 0xRRGGBB, or -1 - i for word i. choices: words that stand beside colours, or NULL. */
 #define GF_PARAM_COLOUR(type_, member, value_, choices_, help_) \
     { \

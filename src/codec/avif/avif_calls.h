@@ -5,17 +5,17 @@
 
 #include <avif/avif.h>
 
-#include "codec/common/library.h"
+#include "base/library.h"
 
 #define GF_AVIF_CALLS(CALL) \
     CALL(avifDecoderCreate) \
-    CALL(avifDecoderDestroy) CALL(avifDecoderSetIOMemory) CALL(avifDecoderParse) \
-        CALL(avifDecoderNthImage) CALL(avifRGBImageSetDefaults) CALL(avifImageYUVToRGB) \
-            CALL(avifResultToString) CALL(avifImageCreate) CALL(avifImageDestroy) \
-                CALL(avifImageAllocatePlanes) CALL(avifImageRGBToYUV) CALL(avifEncoderCreate) \
-                    CALL(avifEncoderDestroy) CALL(avifEncoderWrite) CALL(avifRWDataFree) \
-                        CALL(avifImageSetProfileICC) CALL(avifImageSetMetadataExif) \
-                            CALL(avifImageSetMetadataXMP)
+    CALL(avifDecoderDestroy) \
+    CALL(avifDecoderSetIOMemory) CALL(avifDecoderParse) CALL(avifDecoderNthImage) \
+        CALL(avifRGBImageSetDefaults) CALL(avifImageYUVToRGB) CALL(avifResultToString) \
+            CALL(avifImageCreate) CALL(avifImageDestroy) CALL(avifImageAllocatePlanes) \
+                CALL(avifImageRGBToYUV) CALL(avifEncoderCreate) CALL(avifEncoderDestroy) \
+                    CALL(avifEncoderWrite) CALL(avifRWDataFree) CALL(avifImageSetProfileICC) \
+                        CALL(avifImageSetMetadataExif) CALL(avifImageSetMetadataXMP)
 
 struct gf_avif_calls {
     GF_AVIF_CALLS(GF_LIBRARY_CALL)

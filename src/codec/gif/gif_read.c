@@ -3,16 +3,17 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "codec/common/library.h"
+#include "base/library.h"
 #include "codec/common/whole_source.h"
 #include "codec/gif/gif.h"
 
 #define GIF_CALLS(CALL) \
     CALL(DGifOpen) \
     CALL(DGifCloseFile) \
-    CALL(DGifGetRecordType) CALL(DGifGetImageDesc) CALL(DGifGetLine) CALL(DGifGetCode) \
-        CALL(DGifGetCodeNext) CALL(DGifGetExtension) CALL(DGifGetExtensionNext) \
-            CALL(DGifExtensionToGCB) CALL(GifErrorString)
+    CALL(DGifGetRecordType) \
+    CALL(DGifGetImageDesc) CALL(DGifGetLine) CALL(DGifGetCode) CALL(DGifGetCodeNext) \
+        CALL(DGifGetExtension) CALL(DGifGetExtensionNext) CALL(DGifExtensionToGCB) \
+            CALL(GifErrorString)
 
 static struct {
     GIF_CALLS(GF_LIBRARY_CALL)

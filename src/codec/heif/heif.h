@@ -3,7 +3,7 @@
 #ifndef GF_CODEC_HEIF_HEIF_H
 #define GF_CODEC_HEIF_HEIF_H
 
-#include "codec/common/library.h"
+#include "base/library.h"
 #include "codec/common/source.h"
 #include "codec/io/input.h"
 #include "gpufilter/options.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "codec/common/library.h"
+#include "base/library.h"
 #include "codec/common/samples.h"
 #include "codec/common/whole_sink.h"
 #include "codec/common/whole_source.h"
@@ -13,12 +13,13 @@
 #define HEIF_CALLS(CALL) \
     CALL(heif_init) \
     CALL(heif_context_alloc) \
-    CALL(heif_context_free) CALL(heif_context_read_from_memory_without_copy) CALL( \
-        heif_context_set_max_decoding_threads) CALL(heif_context_get_number_of_top_level_images) \
-        CALL(heif_context_get_list_of_top_level_image_IDs) \
-            CALL(heif_context_get_primary_image_handle) CALL(heif_context_get_image_handle) \
-                CALL(heif_image_handle_release) CALL(heif_image_handle_get_width) \
-                    CALL(heif_image_handle_get_height) CALL(heif_image_handle_has_alpha_channel) \
+    CALL(heif_context_free) \
+    CALL(heif_context_read_from_memory_without_copy) CALL(heif_context_set_max_decoding_threads) \
+        CALL(heif_context_get_number_of_top_level_images) \
+            CALL(heif_context_get_list_of_top_level_image_IDs) \
+                CALL(heif_context_get_primary_image_handle) CALL(heif_context_get_image_handle) \
+                    CALL(heif_image_handle_release) CALL(heif_image_handle_get_width) CALL( \
+                        heif_image_handle_get_height) CALL(heif_image_handle_has_alpha_channel) \
                         CALL(heif_image_handle_is_premultiplied_alpha) \
                             CALL(heif_image_handle_get_luma_bits_per_pixel) \
                                 CALL(heif_image_handle_get_list_of_metadata_block_IDs) CALL( \

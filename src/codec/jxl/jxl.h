@@ -4,7 +4,7 @@
 #ifndef GF_CODEC_JXL_JXL_H
 #define GF_CODEC_JXL_JXL_H
 
-#include "codec/common/library.h"
+#include "base/library.h"
 #include "codec/common/metadata.h"
 #include "codec/common/source.h"
 #include "codec/io/input.h"

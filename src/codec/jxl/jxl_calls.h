@@ -7,11 +7,12 @@
 #include <jxl/thread_parallel_runner.h>
 #include <jxl/version.h>
 
-#include "codec/common/library.h"
+#include "base/library.h"
 
 #define GF_JXL_CALLS(CALL) \
     CALL(JxlDecoderCreate) \
-    CALL(JxlDecoderDestroy) CALL(JxlDecoderSetParallelRunner) CALL(JxlDecoderSubscribeEvents) \
+    CALL(JxlDecoderDestroy) \
+    CALL(JxlDecoderSetParallelRunner) CALL(JxlDecoderSubscribeEvents) \
         CALL(JxlDecoderSetKeepOrientation) CALL(JxlDecoderSetUnpremultiplyAlpha) CALL( \
             JxlDecoderSetDecompressBoxes) CALL(JxlDecoderSetInput) CALL(JxlDecoderCloseInput) \
             CALL(JxlDecoderProcessInput) CALL(JxlDecoderGetBasicInfo) CALL( \

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <tiffio.h>
 
-#include "codec/common/library.h"
+#include "base/library.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
 
@@ -16,17 +16,17 @@
     CALL(TIFFOpenOptionsAlloc) \
     CALL(TIFFOpenOptionsFree) \
     CALL(TIFFOpenOptionsSetErrorHandlerExtR) \
-    CALL(TIFFOpenOptionsSetWarningHandlerExtR) CALL(TIFFClose) CALL(TIFFGetField) \
-        CALL(TIFFGetFieldDefaulted) CALL(TIFFSetField) CALL(TIFFSetDirectory) \
-            CALL(TIFFNumberOfDirectories) CALL(TIFFIsTiled) CALL(TIFFTileSize64) \
-                CALL(TIFFScanlineSize64) CALL(TIFFTileRowSize64) CALL(TIFFReadScanline) \
-                    CALL(TIFFReadEncodedTile) CALL(TIFFComputeTile) CALL(TIFFComputeStrip) \
-                        CALL(TIFFNumberOfStrips) CALL(TIFFIsCODECConfigured) \
-                            CALL(TIFFGetStrileByteCount) CALL(TIFFGetStrileOffset) \
-                                CALL(TIFFIsByteSwapped) CALL(TIFFWriteEncodedStrip) \
-                                    CALL(TIFFWriteRawStrip) CALL(TIFFWriteDirectory) \
-                                        CALL(TIFFCurrentDirOffset) CALL(TIFFIsBigEndian) \
-                                            CALL(TIFFIsBigTIFF)
+    CALL(TIFFOpenOptionsSetWarningHandlerExtR) \
+    CALL(TIFFClose) CALL(TIFFGetField) CALL(TIFFGetFieldDefaulted) CALL(TIFFSetField) \
+        CALL(TIFFSetDirectory) CALL(TIFFNumberOfDirectories) CALL(TIFFIsTiled) \
+            CALL(TIFFTileSize64) CALL(TIFFScanlineSize64) CALL(TIFFTileRowSize64) \
+                CALL(TIFFReadScanline) CALL(TIFFReadEncodedTile) CALL(TIFFComputeTile) \
+                    CALL(TIFFComputeStrip) CALL(TIFFNumberOfStrips) CALL(TIFFIsCODECConfigured) \
+                        CALL(TIFFGetStrileByteCount) CALL(TIFFGetStrileOffset) \
+                            CALL(TIFFIsByteSwapped) CALL(TIFFWriteEncodedStrip) \
+                                CALL(TIFFWriteRawStrip) CALL(TIFFWriteDirectory) \
+                                    CALL(TIFFCurrentDirOffset) CALL(TIFFIsBigEndian) \
+                                        CALL(TIFFIsBigTIFF)
 
 struct gf_tiff_calls {
     GF_TIFF_CALLS(GF_LIBRARY_CALL)

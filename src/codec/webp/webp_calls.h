@@ -7,11 +7,12 @@
 #include <webp/encode.h>
 #include <webp/mux.h>
 
-#include "codec/common/library.h"
+#include "base/library.h"
 
 #define GF_WEBP_CALLS(CALL) \
     CALL(WebPInitDecoderConfigInternal) \
-    CALL(WebPDecode) CALL(WebPGetFeaturesInternal) CALL(WebPDemuxInternal) CALL(WebPDemuxDelete) \
+    CALL(WebPDecode) \
+    CALL(WebPGetFeaturesInternal) CALL(WebPDemuxInternal) CALL(WebPDemuxDelete) \
         CALL(WebPDemuxGetI) CALL(WebPDemuxGetFrame) CALL(WebPDemuxReleaseIterator) \
             CALL(WebPDemuxGetChunk) CALL(WebPDemuxReleaseChunkIterator) \
                 CALL(WebPAnimDecoderOptionsInitInternal) CALL(WebPAnimDecoderNewInternal) \

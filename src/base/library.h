@@ -5,8 +5,8 @@
  *     struct webp_calls { WEBP_CALLS(GF_LIBRARY_CALL) };
  *     extern struct webp_calls webp;       then it calls webp.WebPDecode(...)
  */
-#ifndef GF_CODEC_COMMON_LIBRARY_H
-#define GF_CODEC_COMMON_LIBRARY_H
+#ifndef GF_BASE_LIBRARY_H
+#define GF_BASE_LIBRARY_H
 
 #include <pthread.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "codec/common/library.h"
+#include "base/library.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>

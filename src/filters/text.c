@@ -1,0 +1,187 @@
+/* text: lines of text on the picture. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "pixel/blend.h"
+#include "pixel/point.h"
+#include "text/text.h"
+
+struct text {
+    char text[GF_FILE_NAME_SIZE], font[GF_FILE_NAME_SIZE], file[GF_FILE_NAME_SIZE];
+    double size, spacing, outline, opacity;
+    struct gf_colour colour, edge, background;
+    int gravity, align, padding, face;
+    struct gf_length x, y;
+    const struct gf_picture *picture;
+};
+
+static const char *const none[] = {"none", NULL};
+static const char *const aligns[] = {"left", "centre", "right", NULL};
+
+static const struct gf_param params[] = {
+    GF_PARAM_TEXT(struct text, text,
+                  "UTF-8; \\n begins a line, \\\\ is a backslash. Quotes keep commas and colons: "
+                  "'a, b\\nc'; without a text \"text\""),
+    GF_PARAM_FILE(struct text, font, NULL,
+                  "a font file: TrueType, OpenType, Type 1; without one a plain font of ASCII"),
+    GF_PARAM(struct text, size, 20, 1, 2000, "of an em, in pixels"),
+    GF_PARAM_COLOUR(struct text, colour, 0xffffff, NULL, "of the letters"),
+    GF_PARAM_GRAVITY(struct text, "where the text lies"),
+    GF_PARAM_LENGTH(struct text, x, -1e6, 1e6,
+                    "how far from that side; per cent are of the picture's width"),
+    GF_PARAM_LENGTH(struct text, y, -1e6, 1e6, "the same, of its height"),
+    GF_PARAM(struct text, opacity, 1, 0, 1, "its alpha is multiplied by it"),
+    GF_PARAM_COLOUR(struct text, background, -1, none, "of a box behind the text"),
+    GF_PARAM_INT(struct text, padding, 0, 0, 1000, "pixels around the text, within its box"),
+    GF_PARAM(struct text, outline, 0, 0, 100, "pixels around the letters"),
+    GF_PARAM_COLOUR(struct text, edge, 0x000000, NULL, "of that outline"),
+    GF_PARAM_CHOICE(struct text, align, GF_TEXT_LEFT, aligns, "where shorter lines lie"),
+    GF_PARAM(struct text, spacing, 1, 0.1, 10, "the distance of lines, of the font's own"),
+    GF_PARAM_INT(struct text, face, 0, 0, 255, "which font of a collection (.ttc)"),
+    GF_PARAM_FILE(struct text, file, NULL, "a file of UTF-8 whose lines are the text"),
+    {0},
+};
+
+static int number_of(const struct gf_colour *colour)
+{
+    int number = 0;
+    for (int c = 0; c < 3; c++)
+        number = number << 8 | (int)lround(colour->part[c] * 255);
+    return colour->word ? -1 : number;
+}
+
+/* "\n" and "\\" as they are meant; a backslash before anything else stays. In place. */
+static void unescape(char *text)
+{
+    char *to = text;
+    for (const char *at = text; *at; at++) {
+        const bool escape = *at == '\\' && (at[1] == 'n' || at[1] == '\\');
+        at += escape;
+        *to++ = (char)(escape && *at == 'n' ? '\n' : *at);
+    }
+    *to = '\0';
+}
+
+/* The text of a file, without the ends of lines at its end, in room for GF_TEXT_BYTES_MAX + 2. */
+static enum gf_status read_file(const char *name, char *text, struct gf_error *error)
+{
+    errno = 0;
+    FILE *const file = fopen(name, "rbe");
+    const size_t size = file ? fread(text, 1, GF_TEXT_BYTES_MAX + 1, file) : 0;
+    const bool failed = !file || ferror(file);
+    const int reason = errno;
+    if (file)
+        fclose(file);
+    if (failed)
+        return gf_fail(error, GF_ERROR_USAGE, "%.200s: %s", name, strerror(reason));
+    if (size > GF_TEXT_BYTES_MAX)
+        return gf_fail(error, GF_ERROR_USAGE, "%.200s: it is larger than %d KiB", name,
+                       GF_TEXT_BYTES_MAX >> 10);
+    if (memchr(text, 0, size))
+        return gf_fail(error, GF_ERROR_USAGE, "%.200s: it holds NUL bytes, which no text does",
+                       name);
+    text[size] = '\0';
+    const size_t mark = strncmp(text, "\xef\xbb\xbf", 3) ? 0 : 3; /* of the byte order */
+    memmove(text, text + mark, size + 1 - mark);
+    for (size_t end = strlen(text); end && (text[end - 1] == '\n' || text[end - 1] == '\r');)
+        text[--end] = '\0';
+    return GF_OK;
+}
+
+static enum gf_status check(const void *params_, struct gf_error *error)
+{
+    const struct text *const text = params_;
+    return *text->text && *text->file
+               ? gf_fail(error, GF_ERROR_USAGE, "the text is given twice, by text and by file")
+               : GF_OK;
+}
+
+static enum gf_status load(void *params_, struct gf_error *error)
+{
+    struct text *const p = params_;
+    const struct gf_text_style style = {
+        .size = p->size,
+        .spacing = p->spacing,
+        .outline = p->outline,
+        .face = p->face,
+        .align = p->align,
+        .padding = p->padding,
+        .colour = number_of(&p->colour),
+        .edge = number_of(&p->edge),
+        .background = number_of(&p->background),
+    };
+    char *const text = malloc(GF_TEXT_BYTES_MAX + 2);
+    enum gf_status status = text ? gf_text_available(error) : gf_fail_memory(error);
+    if (!status && *p->file) {
+        status = read_file(p->file, text, error);
+    } else if (!status) {
+        strcpy(text, *p->text ? p->text : "text");
+        unescape(text);
+    }
+    if (!status)
+        status = gf_text_load(p->font, text, &style, &p->picture, error);
+    free(text);
+    return status;
+}
+
+static void unload(void *params_)
+{
+    gf_text_release(((const struct text *)params_)->picture);
+}
+
+static int pictures(const void *params_, const struct gf_picture **list)
+{
+    list[0] = ((const struct text *)params_)->picture;
+    return 1;
+}
+
+static enum gf_status shape(const void *params_, struct gf_format in, struct gf_format *out,
+                            struct gf_error *error)
+{
+    (void)in;
+    (void)error;
+    gf_point_layer_shape(((const struct text *)params_)->picture, out);
+    return GF_OK;
+}
+
+static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
+                            struct gf_error *error)
+{
+    const struct text *const text = stage->params;
+    const struct gf_point_place place = {text->gravity, text->x, text->y};
+    (void)error;
+    gf_point_overlay(builder, text->picture, NULL, place, GF_BLEND_NORMAL, text->opacity);
+    return GF_OK;
+}
+
+const struct gf_filter gf_text_filter = {
+    .name = "text",
+    .synonyms = "drawtext annotate caption label title write subtitle font",
+    .summary = "lines of text on the picture",
+    .definition =
+        "The text is drawn once, by FreeType's outlines without hinting at parts of pixels, with "
+        "the "
+        "glyphs that HarfBuzz chooses\n"
+        "(kerning, ligatures, joined letters), and laid over the picture as overlay does. Lines "
+        "that "
+        "begin from right to left\n"
+        "run so; directions are mixed by the Unicode Bidirectional Algorithm (UAX #9, without its "
+        "control characters). A glyph that\n"
+        "the font lacks is an error. The result is the same on every device, but may differ "
+        "between "
+        "versions of the libraries.",
+    .example = "text=harbour at dusk:size=10:gravity=south:y=6:background=#10203a:padding=4",
+    .params = params,
+    .params_size = sizeof(struct text),
+    .kind = GF_POINT,
+    .cost = {.pixel = 2.5},
+    .check = check,
+    .load = load,
+    .unload = unload,
+    .pictures = pictures,
+    .shape = shape,
+    .point = point,
+};

@@ -1,0 +1,208 @@
+/* Texts that were drawn are kept with the font's file, so that all chains of a batch share them. */
+#include "text/text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "pixel/kept_files.h"
+#include "pixel/picture_file.h"
+#include "text/text_font.h"
+#ifdef GF_LIBRARY_freetype
+#include "text/text_draw.h"
+#endif
+
+#ifdef GF_LIBRARY_freetype
+struct gf_text_calls gf_text;
+
+static const char *const names[] = {GF_TEXT_CALLS(GF_LIBRARY_NAME) NULL};
+static struct gf_library library = {
+    .file = {GF_LIBRARY_TEXT(GF_LIBRARY_freetype), GF_LIBRARY_TEXT(GF_LIBRARY_harfbuzz)},
+    .names = names,
+    .calls = (void **)&gf_text,
+    .lock = PTHREAD_MUTEX_INITIALIZER};
+
+enum gf_status gf_text_available(struct gf_error *error)
+{
+    return gf_library_load(&library, "text", GF_ERROR_UNAVAILABLE, error);
+}
+
+void gf_text_libraries(char *text, size_t size)
+{
+    FT_Library freetype;
+    int version[3] = {0};
+    if (!gf_text.FT_Init_FreeType(&freetype)) {
+        gf_text.FT_Library_Version(freetype, &version[0], &version[1], &version[2]);
+        gf_text.FT_Done_FreeType(freetype);
+    }
+    snprintf(text, size, "FreeType %d.%d.%d, HarfBuzz %s", version[0], version[1], version[2],
+             gf_text.hb_version_string());
+}
+
+/* ---- a text's style as what the kept picture depends on ---- */
+
+enum { STYLE_SIZE = 200 };
+
+static void write_style(const struct gf_text_style *s, char *how)
+{
+    snprintf(how, STYLE_SIZE, "%.17g %.17g %.17g %d %d %d %d %d %d\n", s->size, s->spacing,
+             s->outline, s->face, s->align, s->padding, s->colour, s->edge, s->background);
+}
+
+/* Returns the text behind the style. */
+static const char *read_style(const char *how, struct gf_text_style *s)
+{
+    sscanf(how, "%lf %lf %lf %d %d %d %d %d %d", &s->size, &s->spacing, &s->outline, &s->face,
+           &s->align, &s->padding, &s->colour, &s->edge, &s->background);
+    return strchr(how, '\n') + 1;
+}
+
+/* ---- drawing ---- */
+
+/* The whole file; the caller frees *bytes. */
+static enum gf_status read_font(int fd, unsigned char **bytes, size_t *size, struct gf_error *error)
+{
+    struct stat file;
+    if (fstat(fd, &file))
+        return gf_fail(error, GF_ERROR_USAGE, "%s", strerror(errno));
+    if (file.st_size > GF_TEXT_FONT_MAX)
+        return gf_fail(error, GF_ERROR_USAGE, "it is larger than %d MiB", GF_TEXT_FONT_MAX >> 20);
+    *bytes = malloc((size_t)file.st_size + 1);
+    if (!*bytes)
+        return gf_fail_memory(error);
+    for (*size = 0; *size < (size_t)file.st_size;) {
+        const ssize_t got = pread(fd, *bytes + *size, (size_t)file.st_size - *size, (off_t)*size);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return gf_fail(error, GF_ERROR_USAGE, "%s", strerror(errno));
+        if (!got)
+            break;
+        *size += (size_t)got;
+    }
+    return GF_OK;
+}
+
+static enum gf_status open_face(FT_Library freetype, const unsigned char *bytes, size_t size,
+                                const struct gf_text_style *style, FT_Face *face,
+                                struct gf_error *error)
+{
+    const FT_Error failure =
+        gf_text.FT_New_Memory_Face(freetype, bytes, (FT_Long)size, style->face, face);
+    if (failure == FT_Err_Out_Of_Memory)
+        return gf_fail_memory(error);
+    if (failure)
+        return gf_fail(error, GF_ERROR_USAGE,
+                       style->face ? "it is not a font with a face of that number (FreeType: error "
+                                     "0x%02x)"
+                                   : "it is not a font that FreeType reads (error 0x%02x)",
+                       (unsigned)failure);
+    if (!FT_IS_SCALABLE(*face))
+        return gf_fail(error, GF_ERROR_USAGE, "the font has pictures in place of outlines");
+    if (gf_text.FT_Set_Char_Size(*face, 0, (FT_F26Dot6)(style->size * 64 + 0.5), 72, 72))
+        return gf_fail(error, GF_ERROR_USAGE, "the font has no letters of that size");
+    return GF_OK;
+}
+
+static enum gf_status draw(const unsigned char *bytes, size_t size, const char *how,
+                           struct gf_image *image, struct gf_error *error)
+{
+    struct gf_text_style style;
+    struct gf_text_lines lines = {0};
+    FT_Library freetype;
+    FT_Face face = NULL;
+    const char *const text = read_style(how, &style);
+    if (gf_text.FT_Init_FreeType(&freetype))
+        return gf_fail_memory(error);
+    enum gf_status status = open_face(freetype, bytes, size, &style, &face, error);
+    if (!status)
+        status = gf_text_shape(face, text, &lines, error);
+    if (!status)
+        status = gf_text_draw(freetype, face, &lines, &style, image, error);
+    gf_text_lines_free(&lines);
+    if (face)
+        gf_text.FT_Done_Face(face);
+    gf_text.FT_Done_FreeType(freetype);
+    return status;
+}
+
+static enum gf_status read_text(int fd, const char *path, const char *how, void **value,
+                                struct gf_error *error)
+{
+    struct gf_image image = {.data = NULL};
+    struct gf_picture *picture = NULL;
+    struct gf_error detail = {0};
+    unsigned char *font = NULL;
+    size_t size = 0;
+    enum gf_status status =
+        fd >= 0 ? read_font(fd, &font, &size, &detail) : gf_text_font_make(&font, &size, &detail);
+    if (!status)
+        status = draw(font, size, how, &image, &detail);
+    free(font);
+    if (status)
+        return gf_fail(error, status, "%.200s%s%s", path, *path ? ": " : "", detail.text);
+    status = gf_picture_new(&image, &picture, error);
+    if (status)
+        gf_image_free(&image);
+    *value = picture;
+    return status;
+}
+
+static struct gf_kept_files texts = {
+    .read = read_text, .free = gf_picture_free, .lock = PTHREAD_MUTEX_INITIALIZER};
+
+enum gf_status gf_text_load(const char *font, const char *text, const struct gf_text_style *style,
+                            const struct gf_picture **picture, struct gf_error *error)
+{
+    enum gf_status status = gf_text_available(error);
+    const void *value = NULL;
+    char *const how = status ? NULL : malloc(STYLE_SIZE + strlen(text) + 1);
+    if (!status && !how)
+        status = gf_fail_memory(error);
+    if (!status) {
+        write_style(style, how);
+        strcat(how, text);
+        status = gf_kept_files_find(&texts, font, how, &value, error);
+    }
+    free(how);
+    *picture = value;
+    return status;
+}
+
+void gf_text_release(const struct gf_picture *picture)
+{
+    gf_kept_files_release(&texts, picture);
+}
+
+#else
+enum gf_status gf_text_available(struct gf_error *error)
+{
+    return gf_fail(error, GF_ERROR_UNAVAILABLE,
+                   "this build draws no text: it was made without FreeType and HarfBuzz "
+                   "(libfreetype-dev, libharfbuzz-dev)");
+}
+
+void gf_text_libraries(char *text, size_t size)
+{
+    snprintf(text, size, "none");
+}
+
+enum gf_status gf_text_load(const char *font, const char *text, const struct gf_text_style *style,
+                            const struct gf_picture **picture, struct gf_error *error)
+{
+    (void)font;
+    (void)text;
+    (void)style;
+    *picture = NULL;
+    return gf_text_available(error);
+}
+
+void gf_text_release(const struct gf_picture *picture)
+{
+    (void)picture;
+}
+#endif

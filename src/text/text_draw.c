@@ -1,0 +1,230 @@
+#ifdef GF_LIBRARY_freetype
+#include "text/text_draw.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+
+/* A picture in the making. Lengths are in 1/64 pixel, y upwards from the first baseline, x from the
+ * left of the widest line, unless they say pixels. */
+struct drawing {
+    FT_Face face;
+    FT_Stroker stroker; /* NULL: no outline */
+    const struct gf_text_lines *lines;
+    const struct gf_text_style *style;
+    int64_t pitch, widest;
+    int left, top, width, height; /* of the picture, pixels; its top is so far above the baseline */
+    unsigned char *fill, *edge;   /* coverage, width x height */
+};
+
+static int64_t down(int64_t v)
+{
+    return v >= 0 ? v / 64 : -((63 - v) / 64);
+}
+
+static int64_t up(int64_t v)
+{
+    return -down(-v);
+}
+
+/* Where a glyph lies: the whole pixels, and what is left for the outline. */
+static void place(const struct drawing *d, const struct gf_text_glyph *glyph, FT_Vector *part,
+                  int64_t *x, int64_t *y)
+{
+    const int64_t rest = d->widest - d->lines->width[glyph->line];
+    const int64_t at = glyph->x + (d->style->align == GF_TEXT_CENTRE  ? rest / 2
+                                   : d->style->align == GF_TEXT_RIGHT ? rest
+                                                                      : 0);
+    *x = down(at);
+    *y = down(glyph->y) - glyph->line * (d->pitch / 64);
+    part->x = (FT_Pos)(at - 64 * *x);
+    part->y = (FT_Pos)(glyph->y - 64 * down(glyph->y));
+}
+
+static enum gf_status damaged(FT_Error failure, struct gf_error *error)
+{
+    return failure == FT_Err_Out_Of_Memory
+               ? gf_fail_memory(error)
+               : gf_fail(error, GF_ERROR_USAGE, "the font is damaged (FreeType: error 0x%02x)",
+                         (unsigned)failure);
+}
+
+static enum gf_status load_glyph(const struct drawing *d, unsigned index, FT_Glyph *glyph,
+                                 struct gf_error *error)
+{
+    FT_Error failure =
+        gf_text.FT_Load_Glyph(d->face, index, FT_LOAD_NO_HINTING | FT_LOAD_NO_BITMAP);
+    if (!failure && d->face->glyph->format != FT_GLYPH_FORMAT_OUTLINE)
+        return gf_fail(error, GF_ERROR_USAGE, "the font has pictures in place of outlines");
+    if (!failure)
+        failure = gf_text.FT_Get_Glyph(d->face->glyph, glyph);
+    return failure ? damaged(failure, error) : GF_OK;
+}
+
+/* Widens the picture for what the glyphs reach. */
+static enum gf_status measure(struct drawing *d, struct gf_error *error)
+{
+    const int64_t beyond = llround(ceil(d->style->outline)) + d->style->padding;
+    const FT_Size_Metrics *const font = &d->face->size->metrics;
+    int64_t x0 = 0, x1 = up(d->widest), y1 = up(font->ascender);
+    int64_t y0 = down(font->descender) - (d->lines->lines - 1) * (d->pitch / 64);
+    for (int i = 0; i < d->lines->glyphs; i++) {
+        FT_Glyph glyph;
+        FT_Vector part;
+        FT_BBox box;
+        int64_t x, y;
+        const enum gf_status status = load_glyph(d, d->lines->glyph[i].index, &glyph, error);
+        if (status)
+            return status;
+        gf_text.FT_Glyph_Get_CBox(glyph, FT_GLYPH_BBOX_SUBPIXELS, &box);
+        gf_text.FT_Done_Glyph(glyph);
+        if (box.xMin >= box.xMax)
+            continue;
+        place(d, &d->lines->glyph[i], &part, &x, &y);
+        x0 = fmin(x0, x + down(box.xMin + part.x));
+        x1 = fmax(x1, x + up(box.xMax + part.x));
+        y0 = fmin(y0, y + down(box.yMin + part.y));
+        y1 = fmax(y1, y + up(box.yMax + part.y));
+    }
+    const int64_t width = x1 - x0 + 2 * beyond, height = y1 - y0 + 2 * beyond;
+    if (width > GF_TEXT_PIXELS_MAX || height > GF_TEXT_PIXELS_MAX ||
+        width * height > GF_TEXT_PIXELS_MAX)
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "the text takes %lldx%lld pixels, more than %d million", (long long)width,
+                       (long long)height, GF_TEXT_PIXELS_MAX / 1000000);
+    d->left = (int)(x0 - beyond);
+    d->top = (int)(y1 + beyond);
+    d->width = width > 0 ? (int)width : 1;
+    d->height = height > 0 ? (int)height : 1;
+    return GF_OK;
+}
+
+/* What two glyphs cover is composited: 1 - (1 - a) (1 - b). */
+static void cover(const struct drawing *d, unsigned char *coverage, const FT_BitmapGlyph glyph,
+                  int64_t x, int64_t y)
+{
+    const FT_Bitmap *const bitmap = &glyph->bitmap;
+    for (unsigned row = 0; row < bitmap->rows; row++) {
+        const int64_t to_y = d->top - (y + glyph->top) + row;
+        if (to_y < 0 || to_y >= d->height)
+            continue;
+        for (unsigned column = 0; column < bitmap->width; column++) {
+            const int64_t to_x = x + glyph->left + column - d->left;
+            if (to_x < 0 || to_x >= d->width)
+                continue;
+            unsigned char *const at = coverage + to_y * d->width + to_x;
+            const int a = *at, b = bitmap->buffer[(ptrdiff_t)row * bitmap->pitch + column];
+            *at = (unsigned char)(a + b - (a * b + 127) / 255);
+        }
+    }
+}
+
+/* The glyph itself, or with an outline what lies within it and around. */
+static enum gf_status draw_glyph(const struct drawing *d, const struct gf_text_glyph *at,
+                                 bool outline, struct gf_error *error)
+{
+    FT_Glyph glyph;
+    FT_Vector part;
+    int64_t x, y;
+    enum gf_status status = load_glyph(d, at->index, &glyph, error);
+    if (status)
+        return status;
+    place(d, at, &part, &x, &y);
+    FT_Error failure = outline ? gf_text.FT_Glyph_StrokeBorder(&glyph, d->stroker, 0, 1) : 0;
+    if (!failure)
+        failure = gf_text.FT_Glyph_To_Bitmap(&glyph, FT_RENDER_MODE_NORMAL, &part, 1);
+    if (failure)
+        status = damaged(failure, error);
+    else
+        cover(d, outline ? d->edge : d->fill, (FT_BitmapGlyph)glyph, x, y);
+    gf_text.FT_Done_Glyph(glyph);
+    return status;
+}
+
+static enum gf_status draw_glyphs(struct drawing *d, struct gf_error *error)
+{
+    const size_t pixels = (size_t)d->width * (size_t)d->height;
+    d->fill = calloc(pixels, 1);
+    d->edge = d->stroker ? calloc(pixels, 1) : NULL;
+    enum gf_status status = d->fill && (d->edge || !d->stroker) ? GF_OK : gf_fail_memory(error);
+    for (int outline = 0; outline <= (d->stroker ? 1 : 0); outline++) {
+        for (int i = 0; !status && i < d->lines->glyphs; i++)
+            status = draw_glyph(d, &d->lines->glyph[i], outline, error);
+    }
+    return status;
+}
+
+static bool is_gray(int colour)
+{
+    return colour < 0 ||
+           ((colour >> 16 & 255) == (colour >> 8 & 255) && (colour >> 8 & 255) == (colour & 255));
+}
+
+/* A layer over what lies in pixel[0..2], premultiplied, with alpha pixel[3]. */
+static void lay(double *pixel, int colour, double part)
+{
+    for (int c = 0; c < 4; c++) {
+        const double v = c < 3 ? (double)(colour >> (16 - 8 * c) & 255) : 255;
+        pixel[c] = v * part + pixel[c] * (1 - part);
+    }
+}
+
+static void colour_pixels(const struct drawing *d, const struct gf_image *image)
+{
+    const struct gf_text_style *const style = d->style;
+    const int channels = image->format.channels;
+    for (int y = 0; y < d->height; y++) {
+        unsigned char *to = image->data + (size_t)y * image->pitch;
+        for (int x = 0; x < d->width; x++, to += channels) {
+            const size_t at = (size_t)y * (size_t)d->width + (size_t)x;
+            double pixel[4] = {0};
+            if (style->background >= 0)
+                lay(pixel, style->background, 1);
+            if (d->edge && d->edge[at])
+                lay(pixel, style->edge, d->edge[at] / 255.0);
+            if (d->fill[at])
+                lay(pixel, style->colour, d->fill[at] / 255.0);
+            for (int c = 0; pixel[3] == 0 && c < 3;
+                 c++) /* what is transparent has the colour, too */
+                pixel[c] = style->colour >> (16 - 8 * c) & 255;
+            const double alpha = pixel[3] > 0 ? pixel[3] / 255 : 1;
+            for (int c = 0; c < channels - 1; c++)
+                to[c] = (unsigned char)(pixel[c] / alpha + 0.5);
+            to[channels - 1] = (unsigned char)(pixel[3] + 0.5);
+        }
+    }
+}
+
+enum gf_status gf_text_draw(FT_Library library, FT_Face face, const struct gf_text_lines *lines,
+                            const struct gf_text_style *style, struct gf_image *image,
+                            struct gf_error *error)
+{
+    struct drawing d = {.face = face, .lines = lines, .style = style};
+    d.pitch = 64 * llround(face->size->metrics.height * style->spacing / 64);
+    for (int i = 0; i < lines->lines; i++)
+        d.widest = lines->width[i] > d.widest ? lines->width[i] : d.widest;
+    enum gf_status status = GF_OK;
+    if (style->outline > 0 && gf_text.FT_Stroker_New(library, &d.stroker))
+        return gf_fail_memory(error);
+    if (d.stroker)
+        gf_text.FT_Stroker_Set(d.stroker, lround(64 * style->outline), FT_STROKER_LINECAP_ROUND,
+                               FT_STROKER_LINEJOIN_ROUND, 0);
+    status = measure(&d, error);
+    if (!status)
+        status = draw_glyphs(&d, error);
+    if (!status) {
+        const bool gray = is_gray(style->colour) && is_gray(style->background) &&
+                          (!d.stroker || is_gray(style->edge));
+        status =
+            gf_image_alloc(image, (struct gf_format){d.width, d.height, gray ? 2 : 4, 8}, error);
+    }
+    if (!status)
+        colour_pixels(&d, image);
+    if (d.stroker)
+        gf_text.FT_Stroker_Done(d.stroker);
+    free(d.fill);
+    free(d.edge);
+    return status;
+}
+#endif

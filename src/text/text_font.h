@@ -1,0 +1,14 @@
+/* A font of ASCII that needs no file: monospaced, 10 squares an em. */
+#ifndef GF_TEXT_TEXT_FONT_H
+#define GF_TEXT_TEXT_FONT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "gpufilter/status.h"
+
+/* The font as a TrueType file; the caller frees it. */
+enum gf_status gf_text_font_make(unsigned char **bytes, size_t *size,
+                                 struct gf_error *error) GF_CHECKED;
+
+#endif

@@ -1,0 +1,198 @@
+#ifdef GF_LIBRARY_freetype
+#include "text/text_shape.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+
+/* What shaping a text needs besides its lines. */
+struct shaping {
+    hb_font_t *font;
+    hb_buffer_t *buffer;
+    struct gf_text_letter *letter;
+    uint32_t *code;
+    struct gf_text_lines *lines;
+    int room; /* of lines->glyph */
+};
+
+/* Decodes a character as RFC 3629 has it; returns its bytes, 0 where it is none. */
+static int decode(const unsigned char *at, uint32_t *code)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const int bytes = *at < 0x80       ? 1
+                      : *at >> 5 == 6  ? 2
+                      : *at >> 4 == 14 ? 3
+                      : *at >> 3 == 30 ? 4
+                                       : 0;
+    if (!bytes)
+        return 0;
+    *code = bytes == 1 ? *at : *at & (0x7fu >> bytes);
+    for (int i = 1; i < bytes; i++) {
+        if (at[i] >> 6 != 2)
+            return 0;
+        *code = *code << 6 | (at[i] & 0x3fu);
+    }
+    return *code < least[bytes] || *code > 0x10ffff || *code >> 11 == 27 ? 0 : bytes;
+}
+
+/* The code points up to the end of the line, whose bytes go into *bytes. A tab is four blanks; a
+ * carriage return is left out. */
+static enum gf_status read_line(struct shaping *s, const char *text, int *count, size_t *bytes,
+                                struct gf_error *error)
+{
+    *count = 0;
+    size_t at = 0;
+    while (text[at] && text[at] != '\n') {
+        uint32_t code = 0;
+        const int length = decode((const unsigned char *)text + at, &code);
+        if (!length)
+            return gf_fail(error, GF_ERROR_USAGE, "the text is not UTF-8: byte 0x%02x",
+                           (unsigned char)text[at]);
+        at += (size_t)length;
+        const int times = code == '\t' ? 4 : code != '\r';
+        for (int i = 0; i < times; i++)
+            s->letter[(*count)++].code = code == '\t' ? ' ' : code;
+    }
+    *bytes = at;
+    return GF_OK;
+}
+
+static enum gf_status append_glyphs(struct shaping *s, int start, struct gf_error *error)
+{
+    unsigned count = 0;
+    const hb_glyph_info_t *const info = gf_text.hb_buffer_get_glyph_infos(s->buffer, &count);
+    const hb_glyph_position_t *const place =
+        gf_text.hb_buffer_get_glyph_positions(s->buffer, &count);
+    struct gf_text_lines *const lines = s->lines;
+    if (count > (unsigned)(INT_MAX / 2 - lines->glyphs))
+        return gf_fail(error, GF_ERROR_USAGE, "the text is too long");
+    if (lines->glyphs + (int)count > s->room) {
+        const int room = 2 * (lines->glyphs + (int)count);
+        void *const grown = realloc(lines->glyph, (size_t)room * sizeof *lines->glyph);
+        if (!grown)
+            return gf_fail_memory(error);
+        lines->glyph = grown;
+        s->room = room;
+    }
+    int64_t *const pen = &lines->width[lines->lines];
+    for (unsigned i = 0; i < count; i++) {
+        if (!info[i].codepoint)
+            return gf_fail(error, GF_ERROR_USAGE, "the font has no glyph for U+%04X",
+                           s->letter[start + (int)info[i].cluster].code);
+        lines->glyph[lines->glyphs++] = (struct gf_text_glyph){.index = info[i].codepoint,
+                                                               .x = *pen + place[i].x_offset,
+                                                               .y = place[i].y_offset,
+                                                               .line = lines->lines};
+        *pen += place[i].x_advance;
+    }
+    return GF_OK;
+}
+
+/* Letters of one level and script. */
+static enum gf_status shape_run(struct shaping *s, int start, int end, struct gf_error *error)
+{
+    s->buffer = gf_text.hb_buffer_create();
+    for (int i = start; i < end; i++)
+        s->code[i - start] = s->letter[i].code;
+    gf_text.hb_buffer_add_codepoints(s->buffer, s->code, end - start, 0, end - start);
+    gf_text.hb_buffer_set_direction(s->buffer, s->letter[start].level % 2 ? HB_DIRECTION_RTL
+                                                                          : HB_DIRECTION_LTR);
+    gf_text.hb_buffer_set_script(s->buffer, s->letter[start].script);
+    /* The language is that of no place, so that the picture is the same everywhere. */
+    gf_text.hb_shape(s->font, s->buffer, NULL, 0);
+    const enum gf_status status = gf_text.hb_buffer_allocation_successful(s->buffer)
+                                      ? append_glyphs(s, start, error)
+                                      : gf_fail_memory(error);
+    gf_text.hb_buffer_destroy(s->buffer);
+    return status;
+}
+
+struct run {
+    int start, end, level;
+};
+
+/* L2: from the highest level down to 1, runs of that level or above change places. */
+static void reorder(struct run *run, int runs)
+{
+    for (int level = 2; level > 0; level--) {
+        for (int i = 0; i < runs;) {
+            int end = i;
+            while (end < runs && run[end].level >= level)
+                end++;
+            for (int a = i, b = end - 1; a < b; a++, b--) {
+                const struct run other = run[a];
+                run[a] = run[b];
+                run[b] = other;
+            }
+            i = end > i ? end : i + 1;
+        }
+    }
+}
+
+static enum gf_status shape_line(struct shaping *s, int count, struct gf_error *error)
+{
+    struct run *const run = malloc(((size_t)count + 1) * sizeof *run);
+    if (!run)
+        return gf_fail_memory(error);
+    gf_text_set_levels(s->letter, count);
+    int runs = 0;
+    for (int i = 0; i < count; i++) {
+        const struct gf_text_letter *const at = &s->letter[i];
+        if (!i || at->level != at[-1].level || at->script != at[-1].script)
+            run[runs++] = (struct run){.start = i, .level = at->level};
+        run[runs - 1].end = i + 1;
+    }
+    reorder(run, runs);
+    enum gf_status status = GF_OK;
+    for (int i = 0; !status && i < runs; i++)
+        status = shape_run(s, run[i].start, run[i].end, error);
+    free(run);
+    return status;
+}
+
+static enum gf_status shape_lines(struct shaping *s, const char *text, struct gf_error *error)
+{
+    enum gf_status status = GF_OK;
+    for (;; s->lines->lines++) {
+        int count;
+        size_t bytes = 0;
+        status = read_line(s, text, &count, &bytes, error);
+        if (!status)
+            status = shape_line(s, count, error);
+        text += bytes;
+        if (status || !*text)
+            break;
+        text++;
+    }
+    s->lines->lines++;
+    return status;
+}
+
+enum gf_status gf_text_shape(FT_Face face, const char *text, struct gf_text_lines *lines,
+                             struct gf_error *error)
+{
+    const size_t length = strlen(text);
+    struct shaping s = {.letter = malloc((4 * length + 1) * sizeof *s.letter),
+                        .code = malloc((4 * length + 1) * sizeof *s.code),
+                        .lines = lines};
+    *lines = (struct gf_text_lines){.width = calloc(length + 1, sizeof *lines->width)};
+    enum gf_status status = s.letter && s.code && lines->width ? GF_OK : gf_fail_memory(error);
+    if (!status) {
+        s.font = gf_text.hb_ft_font_create(face, NULL);
+        gf_text.hb_ft_font_set_load_flags(s.font, FT_LOAD_NO_HINTING | FT_LOAD_NO_BITMAP);
+        status = shape_lines(&s, text, error);
+        gf_text.hb_font_destroy(s.font);
+    }
+    free(s.letter);
+    free(s.code);
+    return status;
+}
+
+void gf_text_lines_free(struct gf_text_lines *lines)
+{
+    free(lines->glyph);
+    free(lines->width);
+}
+#endif

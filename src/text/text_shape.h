@@ -1,0 +1,39 @@
+/* Text as glyphs at places: directions by a part of the Unicode Bidirectional Algorithm (UAX #9),
+ * letters of a run by HarfBuzz. Only builds with the libraries have it. */
+#ifndef GF_TEXT_TEXT_SHAPE_H
+#define GF_TEXT_TEXT_SHAPE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "text/text_calls.h"
+
+struct gf_text_glyph {
+    unsigned index; /* of the font */
+    int64_t x, y;   /* of its origin from the line's start and baseline, 1/64 pixel, y upwards */
+    int line;
+};
+
+struct gf_text_lines {
+    struct gf_text_glyph *glyph; /* from left to right in each line */
+    int64_t *width;              /* of each line, 1/64 pixel */
+    int glyphs, lines;
+};
+
+/* A character of a line: its code point, script and level of direction (odd: right to left). */
+struct gf_text_letter {
+    uint32_t code;
+    hb_script_t script;
+    unsigned char kind, level;
+};
+
+/* Sets script and level of the letters of a line from their code points. */
+void gf_text_set_levels(struct gf_text_letter *letter, int count);
+
+/* Shapes UTF-8 for a face whose size is set. The caller frees the lines by gf_text_lines_free(),
+ * also after a failure. */
+enum gf_status gf_text_shape(FT_Face face, const char *text, struct gf_text_lines *lines,
+                             struct gf_error *error) GF_CHECKED;
+void gf_text_lines_free(struct gf_text_lines *lines);
+
+#endif

@@ -1,0 +1,43 @@
+# Text: how it is written in a chain, files of it, and what is refused. in.ppm is 77x55.
+if gpufilter --version | grep -q '^text: FreeType'; then
+    begin "text keeps commas, colons and lines"
+    run 0 gpufilter -i in.ppm -o quoted.ppm "text='a, b:\nc \\\\d':size=10"
+    printf 'a, b:\nc \\d\n' >words.txt
+    run 0 gpufilter -i in.ppm -o file.ppm text=file=words.txt:size=10
+    cmp -s quoted.ppm file.ppm || problem "a quoted text differs from the same in a file"
+    run 0 gpufilter -i in.ppm -o escaped.ppm 'text=a\, b\:\\nc \\\\d:size=10'
+    cmp -s quoted.ppm escaped.ppm || problem "an escaped text differs from a quoted one"
+    printf '\357\273\277a, b:\r\nc \\d\r\n' >words.txt
+    run 0 gpufilter -i in.ppm -o file.ppm text=file=words.txt:size=10
+    cmp -s quoted.ppm file.ppm || problem "a byte order mark or carriage returns show"
+
+    begin "a batch shares a text, and bands do not show"
+    mkdir pictures
+    for i in 1 2 3; do cp in.ppm pictures/$i.ppm; done
+    run 0 gpufilter -i pictures -o made blur,text=Ag:size=30:outline=2:opacity=0.5
+    run 0 gpufilter -i in.ppm -o bands.ppm --band-rows=7 blur,text=Ag:size=30:outline=2:opacity=0.5
+    for i in 1 2 3; do cmp -s made/$i.ppm bands.ppm || problem "$i.ppm"; done
+
+    begin "text names what is wrong"
+    printf 'a\0b' >nul.txt
+    head -c 70000 /dev/zero | tr '\0' x >long.txt
+    while IFS='|' read -r chain message; do
+        run 2 gpufilter -i in.ppm -o out.png "$chain"
+        stderr_is "gpufilter: text: $message"
+        absent out.png
+    done <<'END'
+text=a:in.ppm|in.ppm: it is not a font that FreeType reads (error 0x02)
+text=a:none.ttf|none.ttf: No such file or directory
+text=file=none.txt|none.txt: No such file or directory
+text=file=nul.txt|nul.txt: it holds NUL bytes, which no text does
+text=file=long.txt|long.txt: it is larger than 64 KiB
+text=a:file=words.txt|the text is given twice, by text and by file
+text=à|the font has no glyph for U+00E0
+text=a:size=0|size=0 is outside 1..2000
+END
+else
+    begin "text names the library that is missing"
+    run 3 gpufilter -i in.ppm -o out.png text=a
+    stderr_like 'FreeType'
+    absent out.png
+fi
