@@ -107,7 +107,7 @@ enum {
 /* Bytes with the highest first. */
 static unsigned char *put16(unsigned char *at, int value)
 {
-    at[0] = (unsigned char)(value >> 8);
+    at[0] = (unsigned char)((unsigned)value >> 8);
     at[1] = (unsigned char)value;
     return at + 2;
 }
