@@ -173,7 +173,7 @@ const struct gf_filter gf_text_filter = {
         "the font lacks is an error. The result is the same on every device, but may differ "
         "between "
         "versions of the libraries.",
-    .example = "text=harbour at dusk:size=10:gravity=south:y=6:background=#10203a:padding=4",
+    .example = "text=harbour at dusk:size=10:gravity=south:background=#10203a",
     .params = params,
     .params_size = sizeof(struct text),
     .kind = GF_POINT,
