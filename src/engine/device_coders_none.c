@@ -116,10 +116,6 @@ uint64_t gf_png_decoder_bytes(const struct gf_png_marked *header, size_t size)
     return size;
 }
 
-#endif
-
-/* No build has a PNG encoder yet. */
-
 enum gf_status gf_png_encoder_create(int device, uint64_t memory_most,
                                      struct gf_png_encoder **encoder, struct gf_error *error)
 {
@@ -166,3 +162,5 @@ void gf_png_encoder_measure(struct gf_png_encoder *encoder, struct gf_png_encode
     (void)encoder;
     (void)steps;
 }
+
+#endif

@@ -1,0 +1,146 @@
+/* CRC-32 of the chunks. Each thread takes every CRC_THREADS-th word of a segment: to go on to its
+ * next word is a product with a constant, from tables in shared memory. Then what each has is
+ * moved to its place by a product with a power of x, and the sum is the segment's part.
+ *
+ * Polynomials are words whose highest bit is the power 0, as in zlib. The first bit of a message is
+ * its highest power and the lowest bit of its first word. A segment ends with a whole word; the
+ * last one has zeros behind the message, which a product with a negative power takes away. */
+#include "cuda/common/launch.cuh"
+#include "cuda/png/encode_group.cuh"
+#include "cuda/png/output.cuh"
+
+enum { SEGMENT = CRC_THREADS * CRC_WORDS, END_THREADS = 128 };
+
+static constexpr unsigned POLYNOMIAL = 0xedb88320u, ONE = 1u << 31;
+
+static __host__ __device__ unsigned product(unsigned a, unsigned b)
+{
+    unsigned sum = 0;
+    for (unsigned bit = ONE; bit; bit >>= 1) {
+        sum ^= a & bit ? b : 0;
+        b = (b >> 1) ^ (b & 1 ? POLYNOMIAL : 0);
+    }
+    return sum;
+}
+
+/* x^n; x^(2^32 - 1) is 1. */
+static unsigned power(uint32_t n)
+{
+    unsigned result = ONE;
+    for (unsigned square = ONE >> 1; n; n >>= 1, square = product(square, square)) {
+        if (n & 1)
+            result = product(result, square);
+    }
+    return result;
+}
+
+void gf_png_crc_tables(struct crc_tables *tables)
+{
+    const unsigned step = power(32 * CRC_THREADS);
+    for (unsigned place = 0; place < 4; place++) {
+        for (unsigned byte = 0; byte < 256; byte++)
+            tables->step[place][byte] = product(byte << 8 * place, step);
+    }
+    for (unsigned i = 0; i < CRC_THREADS; i++)
+        tables->lane[i] = power(32 * (CRC_THREADS - i));
+    unsigned segment = power(32 * SEGMENT);
+    for (int i = 0; i < CRC_POWERS; i++, segment = product(segment, segment))
+        tables->segment[i] = segment;
+    for (uint32_t i = 0; i < 4; i++)
+        tables->back[i] = power(UINT32_MAX - 8 * i);
+}
+
+/* ---- kernels ---- */
+
+/* The bytes of word i that lie in begin..end - 1, as ones. */
+static __device__ __forceinline__ unsigned mask_of(uint64_t i, uint64_t begin, uint64_t end)
+{
+    unsigned mask = ~0u;
+    if (4 * i < begin)
+        mask = begin - 4 * i < 4 ? mask << 8 * (begin - 4 * i) : 0;
+    if (4 * i + 4 > end)
+        mask = end > 4 * i ? mask & ~(~0u << 8 * (end - 4 * i)) : 0;
+    return mask;
+}
+
+/* What the segment's words of this thread come to. `last`: of the segment. */
+static __device__ __forceinline__ unsigned own_words(const unsigned (*step)[256],
+                                                     const unsigned *out, int64_t last,
+                                                     uint64_t begin, uint64_t end)
+{
+    unsigned sum = 0;
+#pragma unroll 4
+    for (int n = 0; n < CRC_WORDS; n++) {
+        const int64_t i = last - SEGMENT + 1 + n * CRC_THREADS + (int)threadIdx.x;
+        sum = step[0][sum & 255] ^ step[1][sum >> 8 & 255] ^ step[2][sum >> 16 & 255] ^
+              step[3][sum >> 24];
+        if (i * 4 + 4 <= (int64_t)begin)
+            continue;
+        /* The CRC begins as ones, which is to invert the first four bytes. */
+        sum ^= (out[i] & mask_of((uint64_t)i, begin, end)) ^
+               mask_of((uint64_t)i, begin, begin + 4);
+    }
+    return sum;
+}
+
+static __global__ void __launch_bounds__(CRC_THREADS) crc_kernel(const struct png_group group,
+                                                                 unsigned first)
+{
+    __shared__ unsigned step[4][256];
+    __shared__ unsigned all;
+    const unsigned index = first + blockIdx.y;
+    const struct png_chunk chunk = group.chunks[index];
+    const uint64_t begin = chunk.at + CHUNK_HEAD - 4, end = chunk.at + CHUNK_HEAD + chunk.size;
+    const int64_t last = (int64_t)((end - 1) / 4) - (int64_t)blockIdx.x * SEGMENT;
+    if (last < (int64_t)(begin / 4))
+        return;
+    for (int i = threadIdx.x; i < 4 * 256; i += CRC_THREADS)
+        (&step[0][0])[i] = (&group.tables->step[0][0])[i];
+    if (threadIdx.x == 0)
+        all = 0;
+    __syncthreads();
+    unsigned own = product(own_words(step, group.out, last, begin, end),
+                           group.tables->lane[threadIdx.x]);
+#pragma unroll
+    for (int i = WARP / 2; i; i /= 2)
+        own ^= __shfl_xor_sync(~0u, own, i);
+    if (threadIdx.x % WARP == 0)
+        atomicXor(&all, own);
+    __syncthreads();
+    if (threadIdx.x)
+        return;
+    unsigned sum = product(all, group.tables->back[(~(end - 1)) & 3]);
+    for (unsigned behind = blockIdx.x, i = 0; behind; behind >>= 1, i++) {
+        if (behind & 1)
+            sum = product(sum, group.tables->segment[i]);
+    }
+    atomicXor(&group.counts[index].crc, sum);
+}
+
+static __global__ void __launch_bounds__(END_THREADS) end_kernel(const struct png_group group,
+                                                                 unsigned first, unsigned count)
+{
+    const unsigned i = blockIdx.x * END_THREADS + threadIdx.x;
+    if (i >= count)
+        return;
+    const struct png_chunk chunk = group.chunks[first + i];
+    put_bits(group.out, 8 * (chunk.at + CHUNK_HEAD + chunk.size),
+             byte_swapped(~group.counts[first + i].crc), 32);
+}
+
+cudaError_t gf_png_crc_load(void)
+{
+    struct cudaFuncAttributes attributes;
+    const cudaError_t status = cudaFuncGetAttributes(&attributes, crc_kernel);
+    return status == cudaSuccess ? cudaFuncGetAttributes(&attributes, end_kernel) : status;
+}
+
+cudaError_t gf_png_crc_launch(const struct png_group *group, unsigned first, unsigned count,
+                              cudaStream_t stream)
+{
+    const uint64_t words = chunk_most((uint64_t)group->cells_most * CELL) / 4 + 2;
+    const dim3 grid((unsigned)((words + SEGMENT - 1) / SEGMENT), count);
+    crc_kernel<<<grid, CRC_THREADS, 0, stream>>>(*group, first);
+    end_kernel<<<blocks_for(count, END_THREADS), END_THREADS, 0, stream>>>(*group, first, count);
+    return cudaGetLastError();
+}

@@ -1,0 +1,279 @@
+/* The host's side of the encoder: pictures go through in rounds, as many at once as memory allows.
+ */
+#include <cuda_runtime.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/spans.h"
+#include "base/start_times.h"
+#include "cuda/common/check.cuh"
+#include "cuda/png/encoder_state.cuh"
+#include "cuda/png/encode_plan.cuh"
+
+/* ---- the launches of a round ---- */
+
+static enum gf_status mark(struct gf_png_encoder *encoder, int i, cudaStream_t stream,
+                           struct gf_error *error)
+{
+    if (encoder->steps)
+        GF_CUDA_TRY(cudaEventRecord(encoder->marks[i], stream), encoder->device, error);
+    return GF_OK;
+}
+
+/* Up to the places of the chunks, which the host waits for. */
+static enum gf_status launch_first(struct gf_png_encoder *encoder, struct gf_error *error)
+{
+    const struct png_group *const group = &encoder->group;
+    const cudaStream_t stream = encoder->stream;
+    GF_CUDA_TRY(cudaMemcpyAsync(encoder->memory, encoder->descriptions,
+                                gf_png_descriptions_bytes(encoder), cudaMemcpyHostToDevice, stream),
+                encoder->device, error);
+    const enum gf_status status = mark(encoder, 0, stream, error);
+    if (status)
+        return status;
+    GF_CUDA_TRY(cudaMemsetAsync(group->counts, 0, gf_png_zeroed_bytes(encoder), stream),
+                encoder->device, error);
+    GF_CUDA_TRY(gf_png_filter_launch(group, stream), encoder->device, error);
+    GF_CUDA_TRY(gf_png_match_launch(group, stream), encoder->device, error);
+    GF_CUDA_TRY(gf_png_count_launch(group, stream), encoder->device, error);
+    GF_CUDA_TRY(gf_png_fit_launch(group, stream), encoder->device, error);
+    GF_CUDA_TRY(gf_png_place_launch(group, stream), encoder->device, error);
+    GF_CUDA_TRY(cudaMemcpyAsync(encoder->starts, group->starts,
+                                (group->count + (size_t)1) * sizeof *group->starts,
+                                cudaMemcpyDeviceToHost, stream),
+                encoder->device, error);
+    GF_CUDA_TRY(cudaEventRecord(encoder->placed, stream), encoder->device, error);
+    GF_CUDA_TRY(cudaMemsetAsync(group->out, 0, encoder->output, stream), encoder->device, error);
+    return GF_OK;
+}
+
+/* The number of turns; turn t packs the stripes t * count / turns and so on. */
+static unsigned turns_of(const struct gf_png_encoder *encoder)
+{
+    const uint64_t bytes = encoder->cells * CELL / TURN_BYTES;
+    const unsigned least = (encoder->group.count + TURN_STRIPES_MOST - 1) / TURN_STRIPES_MOST;
+    unsigned turns = smaller(encoder->group.count, TURNS_MOST);
+    turns = bytes < turns ? (unsigned)bytes : turns;
+    return turns > least ? turns : least;
+}
+
+static unsigned turn_start(const struct gf_png_encoder *encoder, unsigned turn, unsigned turns)
+{
+    return (unsigned)((uint64_t)encoder->group.count * turn / turns);
+}
+
+static enum gf_status launch_turns(struct gf_png_encoder *encoder, unsigned turns,
+                                   struct gf_error *error)
+{
+    const struct png_group *const group = &encoder->group;
+    const cudaStream_t stream = encoder->stream;
+    for (unsigned turn = 0; turn < turns; turn++) {
+        const unsigned first = turn_start(encoder, turn, turns),
+                       count = turn_start(encoder, turn + 1, turns) - first;
+        GF_CUDA_TRY(gf_png_head_launch(group, first, count, stream), encoder->device, error);
+        GF_CUDA_TRY(gf_png_pack_launch(group, first, count, stream), encoder->device, error);
+        GF_CUDA_TRY(gf_png_crc_launch(group, first, count, stream), encoder->device, error);
+        GF_CUDA_TRY(cudaEventRecord(encoder->packed[turn], stream), encoder->device, error);
+    }
+    return mark(encoder, 1, stream, error);
+}
+
+/* Copies the chunks behind those that are there, each turn's as soon as it is packed. */
+static enum gf_status fetch(struct gf_png_encoder *encoder, unsigned turns, struct gf_error *error)
+{
+    const uint64_t *const starts = encoder->starts;
+    GF_CUDA_TRY(cudaEventSynchronize(encoder->placed), encoder->device, error);
+    enum gf_status status = gf_png_reserve_chunks(
+        encoder, encoder->chunks_used + starts[encoder->group.count], error);
+    if (status)
+        return status;
+    for (unsigned turn = 0; turn < turns; turn++) {
+        const uint64_t begin = starts[turn_start(encoder, turn, turns)],
+                       end = starts[turn_start(encoder, turn + 1, turns)];
+        GF_CUDA_TRY(cudaStreamWaitEvent(encoder->copies, encoder->packed[turn], 0),
+                    encoder->device, error);
+        GF_CUDA_TRY(cudaMemcpyAsync(encoder->chunks.data + encoder->chunks_used + begin,
+                                    (const unsigned char *)encoder->group.out + begin, end - begin,
+                                    cudaMemcpyDeviceToHost, encoder->copies),
+                    encoder->device, error);
+    }
+    status = mark(encoder, 2, encoder->copies, error);
+    if (status)
+        return status;
+    GF_CUDA_TRY(cudaEventRecord(encoder->ended, encoder->copies), encoder->device, error);
+    GF_CUDA_TRY(cudaEventSynchronize(encoder->ended), encoder->device, error);
+    return GF_OK;
+}
+
+static enum gf_status add_times(struct gf_png_encoder *encoder, struct gf_error *error)
+{
+    float encode, copies;
+    if (!encoder->steps)
+        return GF_OK;
+    GF_CUDA_TRY(cudaEventElapsedTime(&encode, encoder->marks[0], encoder->marks[1]),
+                encoder->device, error);
+    GF_CUDA_TRY(cudaEventElapsedTime(&copies, encoder->marks[1], encoder->marks[2]),
+                encoder->device, error);
+    encoder->steps->encode += encode;
+    encoder->steps->download += copies;
+    return GF_OK;
+}
+
+/* Notes where the pictures' chunks are. */
+static void note_chunks(struct gf_png_encoder *encoder)
+{
+    for (int i = 0, stripe = 0; i < encoder->placed_count; i++) {
+        struct part *const part = encoder->parts + encoder->indices[i];
+        const uint64_t begin = encoder->starts[stripe];
+        stripe += (int)part->stripes;
+        part->state = ENDED;
+        part->offset = encoder->chunks_used + begin;
+        part->size = encoder->starts[stripe] - begin;
+    }
+    encoder->chunks_used += encoder->starts[encoder->group.count];
+}
+
+static enum gf_status run_round(struct gf_png_encoder *encoder,
+                                const struct gf_png_encode_picture *pictures, int count,
+                                struct gf_error *error)
+{
+    enum gf_status status = gf_png_lay_out(encoder, pictures, count, error);
+    if (status)
+        return status;
+    const unsigned turns = turns_of(encoder);
+    status = launch_first(encoder, error);
+    if (!status)
+        status = launch_turns(encoder, turns, error);
+    if (!status)
+        status = fetch(encoder, turns, error);
+    if (status)
+        return status;
+    note_chunks(encoder);
+    return add_times(encoder, error);
+}
+
+/* ---- the interface ---- */
+
+extern "C" enum gf_status gf_png_encoder_run(struct gf_png_encoder *encoder,
+                                             struct gf_png_encode_picture *pictures, int count,
+                                             struct gf_error *error)
+{
+    enum gf_status status = gf_png_reserve_group(encoder, count, error);
+    for (int i = 0; i < count && !status; i++)
+        encoder->parts[i] = gf_png_part(pictures[i].in.format);
+    encoder->chunks_used = 0;
+    if (encoder->steps)
+        *encoder->steps = {};
+    while (!status && gf_png_choose(encoder, count))
+        status = run_round(encoder, pictures, count, error);
+    for (int i = 0; i < count && !status; i++) {
+        const struct part *const part = encoder->parts + i;
+        pictures[i].encoded = part->size > 0;
+        pictures[i].chunks = encoder->chunks.data + part->offset;
+        pictures[i].size = part->size;
+    }
+    return status;
+}
+
+extern "C" void gf_png_encoder_measure(struct gf_png_encoder *encoder,
+                                       struct gf_png_encode_steps *steps)
+{
+    encoder->steps = steps;
+}
+
+extern "C" void gf_png_encoder_expect(struct gf_png_encoder *encoder, int pictures)
+{
+    encoder->expected = pictures;
+}
+
+/* Kernels are loaded at their first launch. Here the first pictures are still being decoded. */
+static enum gf_status load_kernels(const struct gf_png_encoder *encoder, struct gf_error *error)
+{
+    const double begin_s = gf_now();
+    GF_CUDA_TRY(gf_png_filter_load(), encoder->device, error);
+    GF_CUDA_TRY(gf_png_match_load(), encoder->device, error);
+    GF_CUDA_TRY(gf_png_count_load(), encoder->device, error);
+    GF_CUDA_TRY(gf_png_fit_load(), encoder->device, error);
+    GF_CUDA_TRY(gf_png_place_load(), encoder->device, error);
+    GF_CUDA_TRY(gf_png_pack_load(), encoder->device, error);
+    GF_CUDA_TRY(gf_png_crc_load(), encoder->device, error);
+    gf_start_note(GF_START_KERNELS, begin_s);
+    return GF_OK;
+}
+
+static enum gf_status bring_tables(struct gf_png_encoder *encoder, struct gf_error *error)
+{
+    struct crc_tables tables;
+    gf_png_crc_tables(&tables);
+    GF_CUDA_TRY(cudaMalloc(&encoder->tables, sizeof tables), encoder->device, error);
+    GF_CUDA_TRY(cudaMemcpyAsync(encoder->tables, &tables, sizeof tables, cudaMemcpyHostToDevice,
+                                encoder->stream),
+                encoder->device, error);
+    GF_CUDA_TRY(cudaStreamSynchronize(encoder->stream), encoder->device, error);
+    return GF_OK;
+}
+
+static enum gf_status open_encoder(struct gf_png_encoder *encoder, struct gf_error *error)
+{
+    const unsigned waiting = cudaEventBlockingSync | cudaEventDisableTiming;
+    GF_CUDA_TRY(cudaSetDevice(encoder->device), encoder->device, error);
+    GF_CUDA_TRY(cudaStreamCreateWithFlags(&encoder->stream, cudaStreamNonBlocking), encoder->device,
+                error);
+    GF_CUDA_TRY(cudaStreamCreateWithFlags(&encoder->copies, cudaStreamNonBlocking), encoder->device,
+                error);
+    GF_CUDA_TRY(cudaEventCreateWithFlags(&encoder->placed, waiting), encoder->device, error);
+    GF_CUDA_TRY(cudaEventCreateWithFlags(&encoder->ended, waiting), encoder->device, error);
+    for (int i = 0; i < TURNS_MOST; i++)
+        GF_CUDA_TRY(cudaEventCreateWithFlags(&encoder->packed[i], cudaEventDisableTiming),
+                    encoder->device, error);
+    for (int i = 0; i < MARKS; i++)
+        GF_CUDA_TRY(cudaEventCreate(&encoder->marks[i]), encoder->device, error);
+    const enum gf_status status = bring_tables(encoder, error);
+    return status ? status : load_kernels(encoder, error);
+}
+
+extern "C" enum gf_status gf_png_encoder_create(int device, uint64_t memory_most,
+                                                struct gf_png_encoder **encoder,
+                                                struct gf_error *error)
+{
+    struct gf_png_encoder *const created = (struct gf_png_encoder *)calloc(1, sizeof *created);
+    if (!created)
+        return gf_fail_memory(error);
+    created->device = device;
+    created->memory_most = memory_most;
+    const enum gf_status status = open_encoder(created, error);
+    if (status)
+        gf_png_encoder_destroy(created);
+    else
+        *encoder = created;
+    return status;
+}
+
+static void destroy_event(cudaEvent_t event)
+{
+    if (event)
+        cudaEventDestroy(event);
+}
+
+extern "C" void gf_png_encoder_destroy(struct gf_png_encoder *encoder)
+{
+    if (!encoder)
+        return;
+    gf_png_free_group(encoder);
+    gf_cuda_pinned_free(&encoder->chunks);
+    cudaFreeHost(encoder->descriptions);
+    cudaFree(encoder->memory);
+    cudaFree(encoder->tables);
+    destroy_event(encoder->placed);
+    destroy_event(encoder->ended);
+    for (int i = 0; i < TURNS_MOST; i++)
+        destroy_event(encoder->packed[i]);
+    for (int i = 0; i < MARKS; i++)
+        destroy_event(encoder->marks[i]);
+    if (encoder->stream)
+        cudaStreamDestroy(encoder->stream);
+    if (encoder->copies)
+        cudaStreamDestroy(encoder->copies);
+    free(encoder);
+}

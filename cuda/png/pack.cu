@@ -1,0 +1,274 @@
+/* Writes the deflate data of the stripes. A thread block takes a tile of cells: it adds up their
+ * bits, learns from the tiles before where they begin, joins them in shared memory and writes whole
+ * words. A tile with a long match may have more bits than shared memory; it writes them at once. */
+#include "cuda/jpeg/look_back.cuh"
+#include "cuda/jpeg/scan.cuh"
+#include "cuda/png/cells.cuh"
+#include "cuda/png/output.cuh"
+
+#ifndef GF_PNG_PACK_CELLS
+#define GF_PNG_PACK_CELLS 2
+#endif
+
+enum {
+    THREADS = 256,
+    OWN = GF_PNG_PACK_CELLS, /* cells of a thread */
+    TILE = THREADS * OWN,
+    CELL_BITS = 112, /* 14 for each byte; 8 in a stored block, and 40 of a head */
+    STAGE = TILE * CELL_BITS / 32 + 1
+};
+
+/* ---- what a cell writes ---- */
+
+static __device__ __forceinline__ unsigned code_bits(unsigned code)
+{
+    return code >> 16;
+}
+
+static __device__ __forceinline__ unsigned match_bits(const unsigned *codes,
+                                                      const struct written &written)
+{
+    const struct parts parts = parts_of(written.length);
+    const struct symbol distance = distance_symbol(written.distance);
+    const unsigned each = code_bits(codes[SYMBOLS + distance.symbol]) + distance.extra;
+    unsigned bits = parts.whole ? parts.whole * (code_bits(codes[SYMBOLS - 1]) + each) : 0;
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        if (!parts.last[i])
+            continue;
+        const struct symbol length = length_symbol(parts.last[i]);
+        bits += code_bits(codes[length.symbol]) + length.extra + each;
+    }
+    return bits;
+}
+
+static __device__ __forceinline__ unsigned bits_of(const unsigned *codes,
+                                                   const struct written &written, uint64_t bytes)
+{
+    unsigned bits = written.length ? match_bits(codes, written) : 0;
+#pragma unroll
+    for (int i = 0; i < CELL; i++) {
+        if (i >= written.from && i < written.end)
+            bits += code_bits(codes[bytes >> 8 * i & 255]);
+    }
+    return bits;
+}
+
+/* Bits one behind the other from bit `count` of *word on. Others may write into the first and the
+ * last word, too, which held zeros. */
+struct writer {
+    unsigned *word;
+    uint64_t held;
+    unsigned count;
+    bool shared;
+};
+
+static __device__ __forceinline__ void put(struct writer *writer, unsigned value, unsigned count)
+{
+    writer->held |= (uint64_t)value << writer->count;
+    writer->count += count;
+    if (writer->count < 32)
+        return;
+    if (writer->shared)
+        atomicOr(writer->word, (unsigned)writer->held);
+    else
+        *writer->word = (unsigned)writer->held;
+    writer->shared = false;
+    writer->word++;
+    writer->held >>= 32;
+    writer->count -= 32;
+}
+
+static __device__ __forceinline__ void put_part(struct writer *writer, const unsigned *codes,
+                                                unsigned length, const struct symbol &distance)
+{
+    const struct symbol symbol = length_symbol(length);
+    const unsigned code = codes[symbol.symbol], behind = codes[SYMBOLS + distance.symbol];
+    put(writer, (code & 0xffff) | symbol.rest << code_bits(code), code_bits(code) + symbol.extra);
+    put(writer, (behind & 0xffff) | distance.rest << code_bits(behind),
+        code_bits(behind) + distance.extra);
+}
+
+static __device__ __forceinline__ void put_match(struct writer *writer, const unsigned *codes,
+                                                 const struct written &written)
+{
+    const struct parts parts = parts_of(written.length);
+    const struct symbol distance = distance_symbol(written.distance);
+    for (unsigned i = 0; i < parts.whole; i++)
+        put_part(writer, codes, LONGEST, distance);
+    for (int i = 0; i < 2; i++) {
+        if (parts.last[i])
+            put_part(writer, codes, parts.last[i], distance);
+    }
+}
+
+static __device__ __forceinline__ void put_cell(struct writer *writer, const unsigned *codes,
+                                                const struct written &written, uint64_t bytes)
+{
+#pragma unroll
+    for (int i = 0; i < CELL; i += 2) { /* a code has up to 14 bits */
+        const unsigned own = i >= written.from && i < written.end ? codes[bytes >> 8 * i & 255] : 0,
+                       next = i + 1 >= written.from && i + 1 < written.end
+                                  ? codes[bytes >> (8 * i + 8) & 255]
+                                  : 0;
+        put(writer, (own & 0xffff) | (next & 0xffff) << code_bits(own),
+            code_bits(own) + code_bits(next));
+    }
+    if (written.length)
+        put_match(writer, codes, written);
+}
+
+/* ---- stored blocks ---- */
+
+/* The place of the block's head in cell k, CELL where none is there. */
+static __device__ __forceinline__ int stored_head(unsigned k, int bytes)
+{
+    const unsigned next = (CELL * k + STORED_MAX - 1) / STORED_MAX * STORED_MAX - CELL * k;
+    return next < (unsigned)bytes ? (int)next : CELL;
+}
+
+static __device__ void put_stored(struct writer *writer, const struct png_stripe &stripe,
+                                  unsigned k, int bytes, uint64_t data)
+{
+    const int head = stored_head(k, bytes);
+    for (int i = 0; i < bytes; i++) {
+        if (i == head) {
+            const unsigned rest = stripe.size - (CELL * k + i);
+            const unsigned length = rest < STORED_MAX ? rest : STORED_MAX;
+            put(writer, stripe.last && length == rest, 8);
+            put(writer, length | (~length & 0xffff) << 16, 32);
+        }
+        put(writer, data >> 8 * i & 255, 8);
+    }
+}
+
+/* ---- tiles ---- */
+
+/* A thread's cells. */
+struct own_cells {
+    struct written written[OWN]; /* of a stored stripe: its bytes */
+    uint64_t bytes[OWN];
+};
+
+static __device__ __forceinline__ unsigned read_cells(const struct png_group &group,
+                                                      const struct png_stripe &stripe,
+                                                      enum coding coding, const unsigned *codes,
+                                                      unsigned k, struct own_cells *own)
+{
+    const struct cells cells = cells_at(group, stripe, coding == STORED ? RUNS : coding);
+    unsigned bits = 0;
+#pragma unroll
+    for (int i = 0; i < OWN; i++) {
+        own->written[i] = {};
+        own->bytes[i] = 0;
+        if (CELL * (k + i) >= stripe.size)
+            continue;
+        own->bytes[i] = cells.data[k + i];
+        if (coding != STORED) {
+            own->written[i] = written_by(cells, k + i);
+            bits += bits_of(codes, own->written[i], own->bytes[i]);
+        } else {
+            const unsigned rest = stripe.size - CELL * (k + i);
+            const int count = rest < CELL ? rest : CELL;
+            own->written[i].end = count;
+            bits += 8 * (count + (stored_head(k + i, count) < CELL ? STORED_HEAD : 0));
+        }
+    }
+    return bits;
+}
+
+/* Writes them from bit `at` of `words` on. */
+static __device__ __forceinline__ void write_cells(const struct png_stripe &stripe,
+                                                   enum coding coding, const unsigned *codes,
+                                                   unsigned k, const struct own_cells &own,
+                                                   unsigned *words, unsigned at)
+{
+    struct writer writer = {words + at / 32, 0, at % 32, true};
+#pragma unroll
+    for (int i = 0; i < OWN; i++) {
+        if (coding == STORED)
+            put_stored(&writer, stripe, k + i, own.written[i].end, own.bytes[i]);
+        else
+            put_cell(&writer, codes, own.written[i], own.bytes[i]);
+    }
+    if ((unsigned)writer.held)
+        atomicOr(writer.word, (unsigned)writer.held);
+}
+
+/* The bits of the stripe's tiles before this one; a warp calls it. */
+static __device__ __forceinline__ uint64_t bits_before(uint64_t *states,
+                                                       const struct png_stripe &stripe,
+                                                       unsigned index, unsigned tile, unsigned bits)
+{
+    uint64_t *const place = states + stripe.cells / TILE + index + tile;
+    if (threadIdx.x == 0)
+        tell_own(place, tile, bits);
+    return sum_before<1>(place, tile, bits);
+}
+
+static __global__ void __launch_bounds__(THREADS) pack_kernel(const struct png_group group,
+                                                              unsigned first)
+{
+    __shared__ unsigned codes[CODES];
+    __shared__ unsigned stage[STAGE];
+    __shared__ unsigned warps[WARP];
+    __shared__ uint64_t told;
+    const unsigned index = first + blockIdx.y, tile = blockIdx.x;
+    const struct png_stripe stripe = group.stripes[index];
+    if ((uint64_t)tile * TILE * CELL >= stripe.size)
+        return;
+    const struct png_chunk chunk = group.chunks[index];
+    const struct png_code *const code = group.codes[chunk.coding == STORED ? RUNS : chunk.coding] +
+                                        index;
+    for (int i = threadIdx.x; i < CODES; i += THREADS)
+        codes[i] = code->codes[i];
+    __syncthreads();
+    struct own_cells own;
+    const unsigned k = tile * TILE + threadIdx.x * OWN;
+    const unsigned bits = read_cells(group, stripe, chunk.coding, codes, k, &own);
+    unsigned all;
+    const unsigned mine = block_exclusive_sum<THREADS>(bits, warps, &all);
+    if (threadIdx.x < WARP) {
+        const uint64_t sum = bits_before(group.states, stripe, index, tile, all);
+        if (threadIdx.x == 0)
+            told = sum;
+    }
+    for (unsigned i = threadIdx.x; i < STAGE; i += THREADS)
+        stage[i] = 0;
+    __syncthreads();
+    const uint64_t begin = data_bit(stripe, chunk) + (chunk.coding == STORED ? 0 : code->head_bits) +
+                           told;
+    unsigned *const out = group.out + begin / 32;
+    const unsigned shift = begin % 32, words = (shift + all + 31) / 32;
+    if (words > STAGE) {
+        write_cells(stripe, chunk.coding, codes, k, own, out, shift + mine);
+        return;
+    }
+    write_cells(stripe, chunk.coding, codes, k, own, stage, shift + mine);
+    __syncthreads();
+    for (unsigned i = threadIdx.x; i < words; i += THREADS) {
+        if (i == 0 || i == words - 1)
+            atomicOr(out + i, stage[i]);
+        else
+            out[i] = stage[i];
+    }
+}
+
+uint64_t gf_png_pack_states(uint64_t cells, unsigned stripes)
+{
+    return cells / TILE + stripes + 1;
+}
+
+cudaError_t gf_png_pack_load(void)
+{
+    struct cudaFuncAttributes attributes;
+    return cudaFuncGetAttributes(&attributes, pack_kernel);
+}
+
+cudaError_t gf_png_pack_launch(const struct png_group *group, unsigned first, unsigned count,
+                               cudaStream_t stream)
+{
+    const dim3 grid(blocks_for(group->cells_most, TILE), count);
+    pack_kernel<<<grid, THREADS, 0, stream>>>(*group, first);
+    return cudaGetLastError();
+}
