@@ -106,6 +106,7 @@ template <class T, class U> T atomicSub(T *at, U value) { return emulated::fetch
 template <class T, class U> T atomicMin(T *at, U value) { return emulated::fetch(at, (T)value < *at ? (T)value : *at); }
 template <class T, class U> T atomicMax(T *at, U value) { return emulated::fetch(at, *at < (T)value ? (T)value : *at); }
 template <class T, class U> T atomicOr(T *at, U value) { return emulated::fetch(at, *at | value); }
+template <class T, class U> T atomicXor(T *at, U value) { return emulated::fetch(at, *at ^ value); }
 template <class T, class U> T atomicAnd(T *at, U value) { return emulated::fetch(at, *at & value); }
 template <class T, class U> T atomicExch(T *at, U value) { return emulated::fetch(at, value); }
 template <class T, class U, class V> T atomicCAS(T *at, U expected, V value)

@@ -1,0 +1,311 @@
+/* PNG encoded on a GPU against the chunks that the CPU writes at level 1: every format and content,
+ * sizes around those of words, cells, stored blocks and stripes, groups of unlike pictures, little
+ * memory, thousands of random pictures. Skipped where there is no GPU. */
+#include "support.h"
+
+#ifdef GF_WITH_CUDA
+#include <cuda_runtime_api.h>
+
+#include "codec/codec.h"
+#include "cuda/png/encoder.h"
+
+enum {
+    CONTENTS = 9,
+    FORMATS = 8,
+    PITCH_ALIGNMENT = 16,
+    GROUP = 40,
+    FITS = 1 << 30,
+    SIGNATURE = 8,
+    FRAME = 12 /* bytes of a chunk around its data */
+};
+
+struct sample {
+    struct gf_image image;
+    int content;
+    unsigned char *file;
+    const unsigned char *chunks; /* of the file */
+    size_t size;
+};
+
+/* ---- pictures ---- */
+
+/* Of 16 bits. */
+static int content_at(int content, int x, int y, int c, uint64_t *random)
+{
+    const int shade = (x * (3 + c) + y * 5) % 511;
+    switch (content) {
+    case 0: /* is stored */
+        return random_below(random, 65536);
+    case 1:
+        return 257 * 77 * (c % 3 + 1);
+    case 2: /* one match, longer than a tile of cells */
+        return 0;
+    case 3: /* a drawing: what repeats, near and far */
+        return (x / 7 + y / 5) % 4 || x % 19 > 11 ? 65535 : 257 * (x % 13 + c);
+    case 4:
+        return (shade < 256 ? shade : 511 - shade) * 257;
+    case 5: /* few bytes, so that codes are short */
+        return random_below(random, 8) ? 0 : 257;
+    case 6: /* runs of many lengths */
+        return random_below(random, 150) ? (x / 300 + y / 9) % 7 * 4369 : random_below(random, 65536);
+    case 7: /* bytes of very unlike counts, so that codes reach the limit of their lengths */
+        return 257 * (__builtin_ctz((unsigned)random_below(random, 1 << 20) | 1 << 20) * 11);
+    default:
+        return ((shade < 256 ? shade : 511 - shade) * 7 / 8 + random_below(random, 30)) * 250;
+    }
+}
+
+static struct gf_image draw(struct gf_format format, int content, uint64_t seed)
+{
+    struct gf_image image = picture_new(format, 0);
+    for (int y = 0; y < format.height; y++) {
+        for (int x = 0; x < format.width; x++) {
+            for (int c = 0; c < format.channels; c++)
+                sample_set(&image, x, y, c,
+                           content_at(content, x, y, c, &seed) >> (16 - format.bits));
+        }
+    }
+    return image;
+}
+
+/* ---- the CPU ---- */
+
+/* The chunks from the first IDAT to the last. */
+static void find_chunks(struct sample *sample, size_t file_size)
+{
+    size_t at = SIGNATURE;
+    while (memcmp(sample->file + at + 4, "IDAT", 4)) {
+        const unsigned char *const length = sample->file + at;
+        at += FRAME + ((size_t)length[0] << 24 | (size_t)length[1] << 16 | (size_t)length[2] << 8 |
+                       length[3]);
+    }
+    sample->chunks = sample->file + at;
+    sample->size = file_size - FRAME - at;
+}
+
+static void encode_on_cpu(struct sample *sample)
+{
+    const struct gf_image *const image = &sample->image;
+    struct gf_options options = gf_options_default();
+    const struct gf_metadata metadata = {.orientation = 1};
+    struct gf_output *output;
+    struct gf_sink *sink;
+    struct gf_error error = {0};
+    size_t size;
+    options.png_level = 1;
+    options.threads = 1;
+    assert_ok("output", gf_output_open_memory("picture", &output, &error), &error);
+    assert_ok("sink",
+              gf_sink_open(output, GF_FILE_PNG, image->format, &metadata, &options, &sink, &error),
+              &error);
+    assert_ok("write", sink->write(sink, image->format.height, image->data, image->pitch, &error),
+              &error);
+    assert_ok("finish", sink->finish(sink, &error), &error);
+    sink->close(sink);
+    assert_ok("commit", gf_output_commit(output, &error), &error);
+    sample->file = gf_output_take(output, &size);
+    gf_output_close(output);
+    find_chunks(sample, size);
+}
+
+static struct gf_format format_number(int i, int width, int height)
+{
+    return format_of(width, height, i % 4 + 1, i / 4 ? 16 : 8);
+}
+
+static struct sample sample_of(struct gf_format format, int content, uint64_t seed)
+{
+    struct sample sample = {.image = draw(format, content, seed), .content = content};
+    encode_on_cpu(&sample);
+    return sample;
+}
+
+/* ---- comparing ---- */
+
+/* Nothing is written between the rows, where nothing may be read. */
+static void upload(const struct sample *sample, struct gf_png_encode_picture *picture)
+{
+    const struct gf_image *const image = &sample->image;
+    const size_t row = gf_row_bytes(image->format);
+    struct gf_image there = {.format = image->format,
+                             .pitch =
+                                 (row + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT * PITCH_ALIGNMENT};
+    void *data;
+    assert_int_equal(cudaMalloc(&data, picture_bytes(&there)), cudaSuccess);
+    there.data = data;
+    assert_int_equal(cudaMemcpy2D(data, there.pitch, image->data, image->pitch, row,
+                                  (size_t)image->format.height, cudaMemcpyHostToDevice),
+                     cudaSuccess);
+    *picture = (struct gf_png_encode_picture){.in = gf_image_view(&there)};
+}
+
+static void check_chunks(const struct sample *sample, const struct gf_png_encode_picture *picture)
+{
+    const struct gf_format format = sample->image.format;
+    size_t at = 0;
+    while (picture->encoded && at < picture->size && at < sample->size &&
+           picture->chunks[at] == sample->chunks[at])
+        at++;
+    if (!picture->encoded || picture->size != sample->size || at < sample->size)
+        fail_msg("%dx%d, %d channels, %d bits, content %d: %zu bytes instead of %zu, byte %zu",
+                 format.width, format.height, format.channels, format.bits, sample->content,
+                 picture->size, sample->size, at);
+}
+
+/* Encodes the samples as one group and frees them; returns how many the GPU has encoded. */
+static int check_with(struct gf_png_encoder *encoder, struct sample *samples, int count, bool all)
+{
+    struct gf_png_encode_picture pictures[GROUP];
+    struct gf_error error = {0};
+    int encoded = 0;
+    for (int i = 0; i < count; i++)
+        upload(samples + i, pictures + i);
+    assert_ok("run", gf_png_encoder_run(encoder, pictures, count, &error), &error);
+    for (int i = 0; i < count; i++) {
+        if (all || pictures[i].encoded)
+            check_chunks(samples + i, pictures + i);
+        encoded += pictures[i].encoded;
+        cudaFree(pictures[i].in.data);
+        gf_free(samples[i].file);
+        picture_free(&samples[i].image);
+    }
+    return encoded;
+}
+
+static struct gf_png_encoder *create(uint64_t memory)
+{
+    struct gf_png_encoder *encoder = NULL;
+    struct gf_error error = {0};
+    assert_ok("create", gf_png_encoder_create(0, memory, &encoder, &error), &error);
+    return encoder;
+}
+
+static int check_group(struct sample *samples, int count, uint64_t memory, bool all)
+{
+    struct gf_png_encoder *const encoder = create(memory);
+    const int encoded = check_with(encoder, samples, count, all);
+    gf_png_encoder_destroy(encoder);
+    return encoded;
+}
+
+static void need_gpu(void)
+{
+    const char *why = NULL;
+    if (!gf_device_count(&why)) {
+        print_message("no GPU: %s\n", why);
+        skip();
+    }
+}
+
+/* ---- tests ---- */
+
+static void test_formats(void **state)
+{
+    (void)state;
+    need_gpu();
+    struct gf_png_encoder *const encoder = create(FITS);
+    struct sample samples[GROUP];
+    int count = 0;
+    for (int i = 0; i < FORMATS * CONTENTS; i++) {
+        samples[count++] = sample_of(format_number(i % FORMATS, 61, 45), i / FORMATS, (uint64_t)i);
+        if (count == GROUP)
+            count -= check_with(encoder, samples, count, true);
+    }
+    check_with(encoder, samples, count, true);
+    gf_png_encoder_destroy(encoder);
+}
+
+static void test_sizes(void **state)
+{
+    static const int sides[] = {1, 2, 3, 5, 8, 16, 33, 127};
+    enum { SIDES = sizeof sides / sizeof *sides };
+    (void)state;
+    need_gpu();
+    struct gf_png_encoder *const encoder = create(FITS);
+    struct sample samples[GROUP];
+    int count = 0;
+    for (int i = 0; i < SIDES * SIDES * 2; i++) {
+        const int width = sides[i / 2 % SIDES], height = sides[i / 2 / SIDES];
+        samples[count++] =
+            sample_of(format_number((i * 5 + i / 8) % FORMATS, width, height), i % CONTENTS, 3);
+        if (count == GROUP)
+            count -= check_with(encoder, samples, count, true);
+    }
+    check_with(encoder, samples, count, true);
+    gf_png_encoder_destroy(encoder);
+}
+
+/* Several stripes; rows beyond deflate's window; stripes of a single row; stored blocks that begin
+ * within a cell; several turns of the download. */
+static void test_large(void **state)
+{
+    (void)state;
+    need_gpu();
+    struct sample samples[] = {
+        sample_of(format_of(unless_small(3001, 701), 301, 3, 8), 8, 1),
+        sample_of(format_of(unless_small(70000, 66000), 4, 4, 16), 4, 2),
+        sample_of(format_of(1, unless_small(300000, 3000), 1, 8), 6, 3),
+        sample_of(format_of(700, 400, 3, 8), 0, 4),
+        sample_of(format_of(700, 700, 1, 8), 2, 5),
+        sample_of(format_of(800, 400, 3, 8), 3, 6),
+        sample_of(format_of(500, 400, 1, 16), 6, 7),
+        sample_of(format_of(unless_small(4000, 100), unless_small(3000, 30), 3, 8), 8, 8)};
+    check_group(samples, sizeof samples / sizeof *samples, FITS, true);
+}
+
+static void test_little_memory(void **state)
+{
+    (void)state;
+    need_gpu();
+    struct sample samples[8];
+    for (int i = 0; i < 8; i++)
+        samples[i] = sample_of(format_of(100 + i, 100, 3, 8), i % CONTENTS, 1);
+    const uint64_t largest = gf_png_encoder_bytes(format_of(107, 100, 3, 8));
+    assert_int_equal(check_group(samples, 8, largest, true), 8);
+    struct sample two[] = {sample_of(format_of(300, 300, 3, 8), 8, 1),
+                           sample_of(format_of(50, 50, 3, 8), 8, 1)};
+    assert_int_equal(check_group(two, 2, largest, false), 1);
+}
+
+static void test_random(void **state)
+{
+    (void)state;
+    need_gpu();
+    struct gf_png_encoder *const encoder = create(FITS);
+    struct sample samples[GROUP];
+    uint64_t random = 11;
+    for (int done = 0; done < unless_small(10000, 80); done += GROUP) {
+        for (int i = 0; i < GROUP; i++) {
+            const int most = random_below(&random, 20) ? 60 : 400,
+                      width = 1 + random_below(&random, most),
+                      height = 1 + random_below(&random, most);
+            samples[i] = sample_of(format_number((done + i) % FORMATS, width, height),
+                                   random_below(&random, CONTENTS), (uint64_t)(done + i));
+        }
+        assert_int_equal(check_with(encoder, samples, GROUP, true), GROUP);
+    }
+    gf_png_encoder_destroy(encoder);
+}
+
+#else
+static void no_cuda(void **state)
+{
+    (void)state;
+    skip();
+}
+#define test_formats no_cuda
+#define test_sizes no_cuda
+#define test_large no_cuda
+#define test_little_memory no_cuda
+#define test_random no_cuda
+#endif
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_formats),       cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_large),         cmocka_unit_test(test_little_memory),
+        cmocka_unit_test(test_random),
+    };
+    return cmocka_run_group_tests_name("png_encoder", tests, NULL, NULL);
+}
