@@ -26,6 +26,7 @@ struct sample {
     struct gf_cost_codec codec, cuda_codec;
     int files;
     bool in_turn, device_codec;
+    bool marked; /* the picture that is looked at, see struct look */
     bool uses[GF_FIGURES_MAX];
 };
 
@@ -35,6 +36,7 @@ struct look {
     enum gf_file_format file;
     double bytes; /* of the file; -1: not known */
     bool device_decodes;
+    bool marked; /* a PNG whose stripes all processors read */
     int reduction, width, height; /* the file is decoded at a fraction of this size; else 1 */
 };
 
@@ -60,7 +62,7 @@ double gf_cost_strips(const struct gf_figures *figures, enum gf_figure_id figure
 
 /* What one thread does alone where several share a picture: of a pixel, or as a part of the work.
  * Threads share a large JPEG, the bytes of a large PNM and the packing of a PNG; of the unpacking,
- * one thread does the larger half. */
+ * one thread does the larger half, unless the file is marked. */
 static double alone_ns(struct sample *sample, enum gf_figure_id figure, double work, double pixels)
 {
     enum gf_figure_id alone = 0;
@@ -76,11 +78,10 @@ static double alone_ns(struct sample *sample, enum gf_figure_id figure, double w
         alone = GF_FIGURE_PNM_ALONE;
         break;
     case GF_FIGURE_PNG_DECODE:
-        return 0.65 * work;
+        return sample->marked ? 0 : 0.65 * work;
     case GF_FIGURE_PNG_ENCODE:
     case GF_FIGURE_PNG_DEFLATE:
     case GF_FIGURE_CUDA_FILE:
-    case GF_FIGURE_CUDA_PNG_FILE:
         return 0;
     default:
         return work;
@@ -136,6 +137,7 @@ static void add_codecs(struct sample *sample, const struct gf_plan *plan, const 
     double times;
     enum gf_figure_id figure = gf_cost_decoder(look->file, look->bytes, read, &times);
     times *= reduced;
+    sample->marked = look->marked;
     if (!again) {
         add_codec(sample, figure, times, whole, read, &cpu->decode_ns, &cpu->alone_ns);
         add_codec(sample, decodes ? in_coder.file : figure, decodes ? 1 : times, whole, read,
@@ -226,6 +228,7 @@ static void look_into(struct sample *sample, const struct gf_input_name *name)
                              .file = gf_file_format_of(head, got),
                              .bytes = (double)gf_input_size(input),
                              .device_decodes = source->for_device_codec};
+        look.marked = look.device_decodes && look.file == GF_FILE_PNG;
         if (source->reduce)
             look.reduction = gf_plan_reduction(sample->chain, source->format, 1);
         if (look.reduction > 1)
