@@ -20,6 +20,7 @@ struct gf_png_decoder {
     uint64_t memory_most;
     int expected; /* pictures at once */
     cudaStream_t stream;
+    cudaEvent_t ended;              /* waiting for it lets other threads have the processor */
     unsigned char *memory, *pinned; /* pinned: what is copied to the device and back */
     uint64_t memory_bytes, pinned_bytes;
 };
@@ -189,6 +190,15 @@ static bool is_right(const struct gf_png_decode_picture *picture, const struct p
     return big_endian(end - CRC_BYTES - ADLER_BYTES) == adler;
 }
 
+/* Waits for what was launched. The device's queues are few: what others launch would wait behind a
+ * launch that waits for one of this stream's. So the next one comes when the last has ended. */
+static enum gf_status wait(const struct gf_png_decoder *decoder, struct gf_error *error)
+{
+    GF_CUDA_TRY(cudaEventRecord(decoder->ended, decoder->stream), decoder->device, error);
+    GF_CUDA_TRY(cudaEventSynchronize(decoder->ended), decoder->device, error);
+    return GF_OK;
+}
+
 static enum gf_status launch(struct gf_png_decoder *decoder, const struct png_decode_group *group,
                              const struct layout *host, const struct layout *device,
                              struct gf_error *error)
@@ -199,14 +209,19 @@ static enum gf_status launch(struct gf_png_decoder *decoder, const struct png_de
                 decoder->device, error);
     GF_CUDA_TRY(cudaMemsetAsync(device->adlers, 0, device->returned_bytes, stream), decoder->device,
                 error);
+    enum gf_status status = wait(decoder, error);
+    if (status)
+        return status;
     GF_CUDA_TRY(gf_png_inflate(group, stream), decoder->device, error);
+    status = wait(decoder, error);
+    if (status)
+        return status;
     GF_CUDA_TRY(gf_png_sum_stripes(group, stream), decoder->device, error);
     GF_CUDA_TRY(gf_png_unfilter(group, stream), decoder->device, error);
     GF_CUDA_TRY(cudaMemcpyAsync(host->adlers, device->adlers, device->returned_bytes,
                                 cudaMemcpyDeviceToHost, stream),
                 decoder->device, error);
-    GF_CUDA_TRY(cudaStreamSynchronize(stream), decoder->device, error);
-    return GF_OK;
+    return wait(decoder, error);
 }
 
 static enum gf_status run_group(struct gf_png_decoder *decoder,
@@ -307,6 +322,9 @@ static enum gf_status open_device(struct gf_png_decoder *decoder, struct gf_erro
     GF_CUDA_TRY(cudaSetDevice(decoder->device), decoder->device, error);
     GF_CUDA_TRY(cudaStreamCreateWithFlags(&decoder->stream, cudaStreamNonBlocking), decoder->device,
                 error);
+    GF_CUDA_TRY(
+        cudaEventCreateWithFlags(&decoder->ended, cudaEventBlockingSync | cudaEventDisableTiming),
+        decoder->device, error);
     return GF_OK;
 }
 
@@ -334,6 +352,8 @@ extern "C" void gf_png_decoder_destroy(struct gf_png_decoder *decoder)
         return;
     (void)cudaFree(decoder->memory);
     (void)cudaFreeHost(decoder->pinned);
+    if (decoder->ended)
+        (void)cudaEventDestroy(decoder->ended);
     if (decoder->stream)
         (void)cudaStreamDestroy(decoder->stream);
     free(decoder);

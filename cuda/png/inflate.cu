@@ -23,24 +23,34 @@ struct sink {
     unsigned char *data;
     unsigned size, at;  /* `at` may pass `size`, where nothing is written */
     unsigned kept_from; /* bytes from here to `at` are still with the lanes */
-    unsigned mine;
+    unsigned mine;      /* a lane's byte of those */
+    unsigned last;      /* the last byte */
 };
 
-static __device__ __forceinline__ void store_kept(struct sink *sink, unsigned block)
+/* Stores what is kept of the 32 bytes from `block`. */
+static __device__ __forceinline__ void store_kept(struct sink *sink, unsigned block, unsigned end)
 {
     const unsigned place = block + lane_of_thread();
-    if (place >= sink->kept_from && place < sink->at && place < sink->size)
+    if (place >= sink->kept_from && place < end && place < sink->size)
         sink->data[place] = (unsigned char)sink->mine;
-    sink->kept_from = sink->at;
+    sink->kept_from = end;
 }
 
-static __device__ __forceinline__ void put(struct sink *sink, unsigned byte)
+/* Up to three bytes, the first one lowest. */
+static __device__ __forceinline__ void put(struct sink *sink, unsigned bytes, unsigned count)
 {
-    if (lane_of_thread() == sink->at % WARP)
+    const unsigned lane = lane_of_thread(), begin = sink->at % WARP, index = (lane - begin) % WARP,
+                   byte = bytes >> 8 * (index & 3) & 255;
+    const bool is_mine = index < count;
+    if (is_mine && lane >= begin)
         sink->mine = byte;
-    sink->at++;
-    if (sink->at % WARP == 0)
-        store_kept(sink, sink->at - WARP);
+    if (begin + count >= WARP) {
+        store_kept(sink, sink->at - begin, sink->at - begin + WARP);
+        if (is_mine && lane < begin)
+            sink->mine = byte;
+    }
+    sink->last = bytes >> 8 * (count - 1) & 255;
+    sink->at += count;
 }
 
 /* False: it begins before the stripe or does not end within it. */
@@ -48,15 +58,23 @@ static __device__ bool copy_match(struct sink *sink, unsigned length, unsigned d
 {
     if (distance > sink->at || sink->at + length > sink->size)
         return false;
-    store_kept(sink, sink->at / WARP * WARP);
-    __syncwarp();
-    for (unsigned i = lane_of_thread(); i < length; i += WARP) {
-        const unsigned back = i < distance ? i : i % distance;
-        sink->data[sink->at + i] = sink->data[sink->at - distance + back];
+    const unsigned lane = lane_of_thread();
+    unsigned byte = sink->last;
+    store_kept(sink, sink->at / WARP * WARP, sink->at);
+    if (distance == 1) {
+        for (unsigned i = lane; i < length; i += WARP)
+            sink->data[sink->at + i] = (unsigned char)byte;
+    } else {
+        __syncwarp();
+        for (unsigned i = lane; i < length; i += WARP) {
+            byte = sink->data[sink->at - distance + (i < distance ? i : i % distance)];
+            sink->data[sink->at + i] = (unsigned char)byte;
+        }
+        __syncwarp();
+        sink->last = __shfl_sync(~0u, byte, (length - 1) % WARP);
     }
     sink->at += length;
     sink->kept_from = sink->at;
-    __syncwarp();
     return true;
 }
 
@@ -71,7 +89,7 @@ static __device__ bool copy_stored(struct bits *bits, struct sink *sink)
         return false;
     for (unsigned i = 0; i < length; i++) {
         refill(bits);
-        put(sink, take(bits, 8));
+        put(sink, take(bits, 8), 1);
     }
     return true;
 }
@@ -89,51 +107,72 @@ static __device__ bool read_match(struct bits *bits, const struct codes *codes, 
     return copy_match(sink, length, base + take(bits, extra));
 }
 
-static __device__ __forceinline__ unsigned length_entry(unsigned symbol)
+static __device__ __forceinline__ unsigned entry_of(unsigned symbol)
 {
+    if (symbol < END)
+        return 1 << ENTRY_COUNT | symbol << ENTRY_VALUE;
+    if (symbol == END)
+        return 0;
     const unsigned over = symbol - (END + 1), extra = over < 8 || over == 28 ? 0 : over / 4 - 1,
                    base = over == 28 ? 258
                           : over < 8 ? over + 3
                                      : ((4 + over % 4) << extra) + 3;
-    return IS_LENGTH | base << ENTRY_VALUE | extra << ENTRY_EXTRA;
+    return base << ENTRY_VALUE | extra << ENTRY_EXTRA;
 }
 
-static __device__ __forceinline__ unsigned entry_of(unsigned symbol)
+static __device__ __forceinline__ unsigned literals_of(unsigned entry)
 {
-    return symbol < END ? symbol << ENTRY_VALUE : symbol == END ? IS_LENGTH : length_entry(symbol);
+    return entry >> ENTRY_COUNT & 3;
 }
 
-/* Up to the symbol that ends the block. Each turn takes a bit at least, or ends. */
+/* Up to the symbol that ends the block. Each turn writes a byte at least, or ends; what is read
+ * behind the stream's end is noticed later. */
 static __device__ bool copy_coded(struct bits *bits, const struct codes *codes, struct sink *sink)
 {
-    while (sink->at <= sink->size && !is_over(bits)) {
+    while (sink->at <= sink->size) {
         refill(bits);
         unsigned entry = codes->table[bits->held & (TABLE - 1)];
-        if (!entry) {
+        if (entry) {
+            drop(bits, entry & ENTRY_BITS);
+        } else {
             const unsigned symbol = decode_slowly(bits, &codes->literal);
             if (symbol >= SYMBOLS)
                 return false;
             entry = entry_of(symbol);
-        } else {
-            drop(bits, entry & 15);
         }
-        if (entry & IS_LENGTH) {
-            const unsigned length = entry >> ENTRY_VALUE & 511;
-            if (!length)
-                return true;
-            if (!read_match(bits, codes, sink, length + take(bits, entry >> ENTRY_EXTRA & 7)))
-                return false;
+        if (literals_of(entry)) {
+            put(sink, entry >> ENTRY_VALUE, literals_of(entry));
             continue;
         }
-        put(sink, entry >> ENTRY_VALUE & 255);
-        if (entry & IS_PAIR)
-            put(sink, entry >> ENTRY_SECOND & 255);
+        const unsigned length = entry >> ENTRY_VALUE & 511;
+        if (!length)
+            return true;
+        if (!read_match(bits, codes, sink, length + take(bits, entry >> ENTRY_EXTRA & 7)))
+            return false;
     }
     return false;
 }
 
-/* Makes the table of the next bits: the symbol of each that begins with a short code, or two
- * literals. The warp calls it. */
+/* The entry of an index with those of the literals that follow in it. Of the entries up to that
+ * index none has been joined. */
+static __device__ __forceinline__ unsigned joined(const struct codes *codes, unsigned index)
+{
+    const unsigned MOST = 3;
+    unsigned entry = codes->table[index], bits = entry & ENTRY_BITS, count = literals_of(entry);
+    while (count && count < MOST) {
+        const unsigned next = codes->table[index >> bits];
+        if (!literals_of(next) || bits + (next & ENTRY_BITS) > TABLE_BITS)
+            break;
+        entry |= (next >> ENTRY_VALUE & 255) << (ENTRY_VALUE + 8 * count++);
+        bits += next & ENTRY_BITS;
+    }
+    return count
+               ? (entry & ~(unsigned)(ENTRY_BITS | 3 << ENTRY_COUNT)) | count << ENTRY_COUNT | bits
+               : entry;
+}
+
+/* Makes the table of the next bits: what the short codes among them stand for. The warp calls it.
+ */
 static __device__ void fill_table(struct codes *codes)
 {
     const unsigned lane = lane_of_thread();
@@ -150,14 +189,11 @@ static __device__ void fill_table(struct codes *codes)
             codes->table[i] = entry;
     }
     __syncwarp();
-    /* The second symbol's entry has a smaller index, and is changed later. */
+    /* What follows has a smaller index, and is joined later. */
     for (int block = TABLE - WARP; block >= 0; block -= WARP) {
-        const unsigned i = (unsigned)block + lane, one = codes->table[i], length = one & 15,
-                       two = one ? codes->table[i >> length] : 0;
+        const unsigned entry = joined(codes, (unsigned)block + lane);
         __syncwarp();
-        if (one && two && !((one | two) & IS_LENGTH) && length + (two & 15) <= TABLE_BITS)
-            codes->table[i] = IS_PAIR | (two >> ENTRY_VALUE & 255) << ENTRY_SECOND | (one & ~15u) |
-                              (length + (two & 15));
+        codes->table[(unsigned)block + lane] = entry;
         __syncwarp();
     }
 }
@@ -227,7 +263,7 @@ static __device__ bool read_head(struct bits *bits, struct codes *codes)
 static __device__ bool unpack_stripe(const struct png_stripe &stripe, struct codes *codes)
 {
     struct bits bits;
-    struct sink sink = {stripe.filtered, stripe.filtered_bytes, 0, 0, 0};
+    struct sink sink = {stripe.filtered, stripe.filtered_bytes, 0, 0, 0, 0};
     bool final = false;
     open_bits(&bits, stripe.packed, stripe.packed_bytes);
     while (!final && left(&bits) > 0) {
@@ -239,7 +275,7 @@ static __device__ bool unpack_stripe(const struct png_stripe &stripe, struct cod
                 : type != DYNAMIC || !read_head(&bits, codes) || !copy_coded(&bits, codes, &sink))
             return false;
     }
-    store_kept(&sink, sink.at / WARP * WARP);
+    store_kept(&sink, sink.at / WARP * WARP, sink.at);
     return sink.at == sink.size && final == stripe.last && left(&bits) >= 0 && left(&bits) < 8 &&
            (final || !left(&bits));
 }

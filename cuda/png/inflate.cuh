@@ -82,16 +82,17 @@ static __device__ __forceinline__ bool is_over(const struct bits *bits)
 
 enum {
     LONGEST = 15,
-    TABLE_BITS = 11,
+    TABLE_BITS = 12,
     TABLE = 1 << TABLE_BITS,
     END = 256, /* the symbol that ends a block */
-    /* An entry: the bits of its codes, up to 11; the extra bits of a length; the literal or the
-     * least length, 0 for the end; the second literal. */
-    ENTRY_EXTRA = 4,
+    /* An entry: the bits of its codes, up to 12; how many literals they are, 1 to 3, and those; or
+     * 0 and the least length, 0 for the end of the block, and the length's extra bits. 0: the code
+     * is longer than what the table has. */
+    ENTRY_BITS = 15,
+    ENTRY_COUNT = 4,
     ENTRY_VALUE = 8,
-    ENTRY_SECOND = 17
+    ENTRY_EXTRA = 17
 };
-static constexpr unsigned IS_LENGTH = 1u << 31, IS_PAIR = 1u << 30;
 
 /* A canonical code: the number of codes of each length, and the symbols in order of their codes. */
 struct code {
