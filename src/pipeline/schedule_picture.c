@@ -1,0 +1,232 @@
+/* Runs a plan on the engine: where its pictures lie, the memory that it may take, its profile. */
+#include "pipeline/pipeline_state.h"
+
+#include <stdlib.h>
+
+#include "codec/common/checks.h"
+#include "codec/common/source.h"
+#include "codec/io/input.h"
+#include "codec/io/output.h"
+#include "engine/bands.h"
+#include "engine/schedule.h"
+
+enum gf_status gf_pipeline_describe_plan(struct gf_pipeline *pipeline,
+                                         const struct gf_picture_task *task,
+                                         const struct gf_plan *plan, struct gf_error *error)
+{
+    struct gf_profile *const profile = &pipeline->profile;
+    const int before = pipeline->stages_done, segments = pipeline->segments_done;
+    struct gf_profile_stage *const stages = realloc(
+        pipeline->stages, ((size_t)before + (size_t)plan->stage_count + 1) * sizeof *stages);
+    if (!stages)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    pipeline->stages = stages;
+    for (int s = 0; s < plan->segment_count; s++) {
+        for (int i = 0; i < plan->segment[s].count; i++) {
+            const int index = plan->segment[s].first + i;
+            stages[before + index].segment = segments + s;
+            gf_plan_stage_name(&plan->stage[index], stages[before + index].name,
+                               sizeof stages[before + index].name);
+        }
+    }
+    pipeline->stages_done += plan->stage_count;
+    pipeline->segments_done += plan->segment_count;
+    profile->stages = stages;
+    profile->stage_count = pipeline->stages_done;
+    profile->segments = pipeline->segments_done;
+    if (!segments)
+        profile->in = plan->in;
+    profile->reduction = task->reduction > 1 ? task->reduction : 1;
+    if (task->reduction > 1) {
+        profile->in.width = task->width;
+        profile->in.height = task->height;
+    }
+    profile->out = plan->out;
+    return GF_OK;
+}
+
+static enum gf_status describe_run(struct gf_pipeline *pipeline, const struct gf_picture_task *task,
+                                   const struct gf_plan *plan, const struct gf_run *run,
+                                   struct gf_error *error)
+{
+    struct gf_profile *const profile = &pipeline->profile;
+    pipeline->backend->calls->describe(pipeline->backend, profile->device, sizeof profile->device);
+    profile->lanes = run->lanes;
+    if (!pipeline->segments_done)
+        profile->band_rows = run->first_band_rows;
+    return gf_pipeline_describe_plan(pipeline, task, plan, error);
+}
+
+/* Memory of the device's for a result that stays there, for the caller to return to the pool. */
+static enum gf_status take_device_result(struct gf_pipeline *pipeline, struct gf_format format,
+                                         struct gf_image *image, struct gf_error *error)
+{
+    const size_t pitch = gf_band_pitch(pipeline->backend, format);
+    const enum gf_status status = pipeline->backend->calls->ready(pipeline->backend, error);
+    if (status)
+        return status;
+    *image = (struct gf_image){.format = format, .pitch = pitch};
+    image->data = gf_buffer_pool_take(&pipeline->buffers, pitch * (size_t)format.height);
+    return image->data ? GF_OK
+                       : gf_fail(error, GF_ERROR_DEVICE_MEMORY,
+                                 "out of device memory for a picture of %dx%d", format.width,
+                                 format.height);
+}
+
+static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *plan,
+                               struct gf_source *source, struct gf_sink *sink,
+                               const struct gf_picture_task *task, struct gf_error *error)
+{
+    if (!pipeline->buffers.backend)
+        gf_buffer_pool_open(&pipeline->buffers, pipeline->backend);
+    struct gf_device_images device_images;
+    enum gf_status status =
+        gf_pipeline_take_device_images(pipeline, task, plan, source, sink, &device_images, error);
+    struct gf_options options = gf_pipeline_resolved(pipeline);
+    const uint64_t encoded = device_images.out.data ? device_images.encoded_bytes : 0,
+                   taken = task->codec_bytes + task->second_bytes + encoded;
+    if (pipeline->options.memory_bytes)
+        options.memory_bytes -= taken < options.memory_bytes / 2 ? taken : options.memory_bytes / 2;
+    /* A serial run waits for the device after each band, so that large bands are best. */
+    const int large_rows =
+        (int)(pipeline->backend->calls->band_bytes_most / gf_row_bytes(plan->in)) + 1;
+    struct gf_run run = {.plan = plan,
+                         .backend = pipeline->backend,
+                         .buffers = &pipeline->buffers,
+                         .serial = options.serial,
+                         .options = &options,
+                         .memory_is_limit = pipeline->options.memory_bytes != 0,
+                         .spans = &pipeline->spans,
+                         .progress = pipeline->progress,
+                         .lanes = gf_pipeline_lanes(pipeline, !source && !sink),
+                         .band_rows = !pipeline->band_rows && options.serial && pipeline->on_cuda
+                                          ? large_rows
+                                          : pipeline->band_rows,
+                         .source = device_images.in.data ? NULL : source,
+                         .sink = device_images.out.data ? NULL : sink,
+                         .image_in = device_images.in.data ? &device_images.in : task->image_in,
+                         .image_out = device_images.out.data ? &device_images.out : task->image_out,
+                         .in_on_device = device_images.in.data,
+                         .out_on_device = device_images.out.data || task->out_on_device};
+    const size_t spans = pipeline->spans.count;
+    /* Without a stage the result is the picture that was decoded, where it lies. */
+    const bool is_result = !plan->stage_count && device_images.in.data &&
+                           (device_images.out.data || task->out_on_device);
+    if (!status && task->out_on_device && !is_result)
+        status = take_device_result(pipeline, plan->out, task->image_out, error);
+    if (!status && !is_result)
+        status = gf_schedule(&run, error);
+    for (size_t i = spans; i < pipeline->spans.count; i++) {
+        if (pipeline->spans.item[i].stage >= 0)
+            pipeline->spans.item[i].stage += pipeline->stages_done;
+    }
+    if (!status && device_images.out.data)
+        status = gf_pipeline_encode_on_device(pipeline, task, sink, &device_images, error);
+    if (!task->in_on_device)
+        pipeline->profile.device_decoded = device_images.in.data;
+    pipeline->profile.device_encoded = device_images.out.data;
+    if (!status && task->out_on_device && is_result) {
+        *task->image_out = device_images.in;
+        device_images.in.data = NULL;
+    }
+    gf_pipeline_drop_device_images(pipeline, task, &device_images);
+    if (status == GF_ERROR_DEVICE_MEMORY && !pipeline->device_codec_used)
+        pipeline->band_rows = run.first_band_rows / 2;
+    if (status && !pipeline->holds_buffers)
+        gf_buffer_pool_close(&pipeline->buffers);
+    else if (!status)
+        gf_buffer_pool_trim(&pipeline->buffers);
+    return status ? status : describe_run(pipeline, task, plan, &run, error);
+}
+
+uint64_t gf_pipeline_whole_bytes(const struct gf_pipeline *pipeline, const struct gf_plan *plan)
+{
+    uint64_t most = 0, before = 0;
+    if (pipeline->on_cuda) /* they are in device memory, as far as there is room */
+        return 0;
+    for (int s = 0; s + 1 < plan->segment_count; s++) {
+        const struct gf_format format = plan->segment[s].out;
+        const uint64_t bytes = (uint64_t)gf_row_bytes(format) * (uint64_t)format.height;
+        most = before + bytes > most ? before + bytes : most;
+        before = bytes;
+    }
+    return most;
+}
+
+/* A worker of a batch may use the memory of all pictures. */
+uint64_t gf_pipeline_memory_limit(const struct gf_pipeline *pipeline)
+{
+    const uint64_t own = pipeline->options.memory_bytes,
+                   shared = pipeline->memory_budget ? pipeline->memory_budget->limit : 0;
+    const uint64_t limit = shared > own ? shared : own;
+    return limit ? limit : UINT64_MAX;
+}
+
+/* Refuses a picture whose codec alone needs more than the caller's budget. */
+static enum gf_status check_codec_memory(const struct gf_pipeline *pipeline, const char *name,
+                                         struct gf_codec_memory memory, struct gf_error *error)
+{
+    const uint64_t limit = gf_pipeline_memory_limit(pipeline);
+    if (!pipeline->options.memory_bytes || memory.bytes <= limit)
+        return GF_OK;
+    return gf_fail(error, GF_ERROR_INPUT,
+                   "%s: %s: that takes %llu MiB of memory, over the %llu MiB of "
+                   "options.memory_bytes",
+                   name, memory.why, (unsigned long long)(memory.bytes >> 20),
+                   (unsigned long long)(limit >> 20));
+}
+
+/* Takes what the picture needs from the budget that the pipeline shares, while it is scheduled. */
+enum gf_status gf_pipeline_schedule(struct gf_pipeline *pipeline, struct gf_plan *plan,
+                                    struct gf_source *source, struct gf_sink *sink,
+                                    const struct gf_picture_task *task, struct gf_error *error)
+{
+    const uint64_t bytes =
+        pipeline->memory_budget && !pipeline->budget_taken
+            ? gf_pipeline_whole_bytes(pipeline, plan) + task->codec_bytes + task->image_bytes
+            : 0;
+    if (bytes)
+        gf_memory_budget_acquire(pipeline->memory_budget, bytes);
+    const enum gf_status status = schedule(pipeline, plan, source, sink, task, error);
+    if (bytes > 0 && bytes > pipeline->memory_budget->share)
+        /* What every pipeline keeps would add up to more than the budget. */
+        gf_buffer_pool_clear(&pipeline->buffers);
+    if (bytes)
+        gf_memory_budget_release(pipeline->memory_budget, bytes);
+    return status;
+}
+
+/* The bytes of the second pictures that the plan's filters read. */
+static uint64_t second_bytes(const struct gf_plan *plan)
+{
+    uint64_t bytes = 0;
+    for (int s = 0; s < plan->stage_count; s++) {
+        const struct gf_picture *list[GF_STAGE_PICTURES_MAX];
+        const int count = gf_stage_pictures(&plan->stage[s], list);
+        for (int i = 0; i < count; i++)
+            bytes += gf_picture_bytes(list[i]);
+    }
+    return bytes;
+}
+
+enum gf_status gf_pipeline_check_codecs(const struct gf_pipeline *pipeline,
+                                        struct gf_picture_task *task,
+                                        const struct gf_source *source, const struct gf_plan *plan,
+                                        struct gf_error *error)
+{
+    const struct gf_codec_memory second = {second_bytes(plan), "second pictures are held whole"};
+    struct gf_codec_memory in = {0}, out = {0};
+    if (source)
+        in = source->memory;
+    if (task->output)
+        out = gf_sink_memory(task->file_format, plan->out, &pipeline->options);
+    task->codec_bytes = in.bytes + out.bytes;
+    task->second_bytes = second.bytes;
+    enum gf_status status = check_codec_memory(
+        pipeline, task->input ? gf_input_name(task->input) : "picture", second, error);
+    if (!status && source)
+        status = check_codec_memory(pipeline, gf_input_name(task->input), in, error);
+    if (!status && task->output)
+        status = check_codec_memory(pipeline, gf_output_name(task->output), out, error);
+    return status;
+}
