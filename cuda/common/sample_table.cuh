@@ -2,7 +2,7 @@
  *
  * Each lane of a warp has a copy of the table in its own bank, so that no look-up waits for another
  * whatever the picture (Best Practices Guide 9.2.3.1). A word holds four entries: entry v of a lane
- * lies at (v / 4) * 128 + v % 4, which a dp4a makes of the byte's upper six bits and its lower two.
+ * lies at (v / 4) * 128 + v % 4: a dp4a makes the word's address of the byte's upper six bits.
  * A table so packed takes 8 KB; one entry a word would take 32, and as much longer to fill for
  * every block. With half the COPIES, of which two lanes share one, it takes 4. */
 #ifndef GF_CUDA_COMMON_SAMPLE_TABLE_CUH
@@ -13,18 +13,28 @@
 
 enum { TABLE_WORDS = 256 / 4 * WARP /* of one table in shared memory, all lanes' copies */ };
 
-/* Four samples by a table each. a, b, c, d: the lane's copies. */
+/* Four samples by a table each, at a to d; lane: where the lane's copy begins in each. Whole words
+ * are read, and byte_perm picks the entries: the selectors of two samples stand side by side. */
 template <int COPIES>
 static __device__ __forceinline__ unsigned
 look_up_word(unsigned word, const unsigned char *a, const unsigned char *b, const unsigned char *c,
-             const unsigned char *d)
+             const unsigned char *d, unsigned lane)
 {
     const unsigned upper = word & 0xfcfcfcfcu, lower = word & 0x03030303u;
-    const unsigned v0 = a[__dp4a(upper, (unsigned)COPIES, lower & 3u)];
-    const unsigned v1 = b[__dp4a(upper, (unsigned)COPIES << 8, lower >> 8 & 3u)];
-    const unsigned v2 = c[__dp4a(upper, (unsigned)COPIES << 16, lower >> 16 & 3u)];
-    const unsigned v3 = d[__dp4a(upper, (unsigned)COPIES << 24, lower >> 24)];
-    return __byte_perm(__byte_perm(v0, v1, 0x0040), __byte_perm(v2, v3, 0x0040), 0x5410);
+    const unsigned v0 = *(const unsigned *)(a + __dp4a(upper, (unsigned)COPIES, lane));
+    const unsigned v1 = *(const unsigned *)(b + __dp4a(upper, (unsigned)COPIES << 8, lane));
+    const unsigned v2 = *(const unsigned *)(c + __dp4a(upper, (unsigned)COPIES << 16, lane));
+    const unsigned v3 = *(const unsigned *)(d + __dp4a(upper, (unsigned)COPIES << 24, lane));
+    const unsigned which = lower | lower >> 4 | 0x00400040u;
+    return __byte_perm(__byte_perm(v0, v1, which), __byte_perm(v2, v3, which >> 16), 0x5410);
+}
+
+/* The same of one sample. */
+template <int COPIES>
+static __device__ __forceinline__ unsigned look_up_byte(unsigned v, const unsigned char *table,
+                                                        unsigned lane)
+{
+    return table[(v & ~3u) * COPIES + (v & 3u) + lane];
 }
 
 /* Which tables a stencil's kernel applies (struct gf_launch): a template parameter, so that the
@@ -35,7 +45,7 @@ template <bool BEFORE_, bool AFTER_, int COPIES_ = WARP> struct fuse {
 };
 typedef fuse<false, false> fuse_none;
 
-template <bool ON, int COPIES> struct sample_table {
+template <bool ON, int COPIES> struct __align__(16) sample_table {
     unsigned word[256 / 4 * COPIES];
 };
 template <int COPIES> struct sample_table<false, COPIES> {
@@ -51,8 +61,10 @@ template <int COPIES>
 static __device__ __forceinline__ void fill_table(struct sample_table<true, COPIES> &table,
                                                   const unsigned *from)
 {
-    for (int i = threadIdx.x; i < 256 / 4 * COPIES; i += blockDim.x)
-        table.word[i] = __ldg(from + i / COPIES);
+    for (int i = threadIdx.x; i < 256 / 4 * COPIES / 4; i += blockDim.x) {
+        const unsigned word = __ldg(from + i / (COPIES / 4));
+        ((uint4 *)table.word)[i] = make_uint4(word, word, word, word);
+    }
 }
 
 template <int COPIES>
@@ -70,14 +82,18 @@ static __device__ __forceinline__ void fill_tables(const struct view_pair &p,
     fill_table(tables.after, p.after);
 }
 
+template <int COPIES> static __device__ __forceinline__ unsigned copy_of_lane()
+{
+    return threadIdx.x % COPIES * 4;
+}
+
 /* Four samples. */
 template <int COPIES>
 static __device__ __forceinline__ unsigned look_up(const struct sample_table<true, COPIES> &table,
                                                    unsigned word)
 {
-    const unsigned char *const copy =
-        (const unsigned char *)(table.word + (int)threadIdx.x % COPIES);
-    return look_up_word<COPIES>(word, copy, copy, copy, copy);
+    const unsigned char *const at = (const unsigned char *)table.word;
+    return look_up_word<COPIES>(word, at, at, at, at, copy_of_lane<COPIES>());
 }
 
 template <int COPIES>
@@ -92,9 +108,7 @@ template <int COPIES>
 static __device__ __forceinline__ unsigned
 look_up_sample(const struct sample_table<true, COPIES> &table, unsigned v)
 {
-    const unsigned char *const copy =
-        (const unsigned char *)(table.word + (int)threadIdx.x % COPIES);
-    return copy[(v & ~3u) * COPIES + (v & 3u)];
+    return look_up_byte<COPIES>(v, (const unsigned char *)table.word, copy_of_lane<COPIES>());
 }
 
 template <int COPIES>

@@ -15,6 +15,10 @@ struct rounded {
     {
         return sum;
     }
+    __device__ __forceinline__ unsigned four(const unsigned sum[4], unsigned) const
+    {
+        return pack_bytes<BYTE>(sum[0], sum[1], sum[2], sum[3]);
+    }
     __device__ __forceinline__ unsigned sample16(float blurred, const unsigned short *) const
     {
         return round_bits(blurred, 65535.0f);

@@ -3,7 +3,7 @@
  *
  * For 8 bits, sample8(sum, original) makes the sample from a sum with 24 fraction bits, which began
  * at START; `original` is the picture's own sample if ORIGINAL asks for it, and BYTE is which byte
- * of the result counts.
+ * of the result counts. four(sum, originals) makes a word of four samples.
  *
  * For 16 bits, sample16(blurred, in) has the sample in its lower 16 bits. sample16_near does the same
  * for a `blurred` that is less than half a level outside 0..65535, as sums of few taps are.

@@ -14,16 +14,13 @@ static __device__ __forceinline__ void finish_pixels(const Finish &finish,
     constexpr int CHANNELS = Shape::CHANNELS;
 #pragma unroll
     for (int word = 0; word < CHANNELS; word++) {
-        const unsigned original = Finish::ORIGINAL ? to[word] : 0;
-        unsigned result[4];
+        unsigned four[4];
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             const int pixel = (4 * word + i) / CHANNELS, c = (4 * word + i) % CHANNELS;
-            result[i] =
-                finish.sample8(sum[c][pixel % 2][2 * half + pixel / 2], original >> 8 * i & 255);
+            four[i] = sum[c][pixel % 2][2 * half + pixel / 2];
         }
-        to[word] =
-            look_up(after, pack_bytes<Finish::BYTE>(result[0], result[1], result[2], result[3]));
+        to[word] = look_up(after, finish.four(four, Finish::ORIGINAL ? to[word] : 0));
     }
 }
 

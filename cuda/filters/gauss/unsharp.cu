@@ -13,6 +13,14 @@ struct sharpened {
         const float blurred = float_of(sum >> GF_UNSHARP_DROP) * (1.0f / 32768.0f);
         return round_bits(gf_unsharp_sample(float_of(original), blurred, amount, limit), 255.0f);
     }
+    __device__ __forceinline__ unsigned four(const unsigned sum[4], unsigned originals) const
+    {
+        unsigned v[4];
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            v[i] = sample8(sum[i], originals >> 8 * i & 255);
+        return pack_bytes<BYTE>(v[0], v[1], v[2], v[3]);
+    }
     __device__ __forceinline__ unsigned sample16(float blurred, const unsigned short *in) const
     {
         return round_bits(gf_unsharp_sample(float_of(*in), blurred, amount, limit), 65535.0f);
@@ -20,6 +28,41 @@ struct sharpened {
     __device__ __forceinline__ unsigned sample16_near(float blurred, const unsigned short *in) const
     {
         return sample16(blurred, in);
+    }
+};
+
+/* The same in whole numbers, where nothing is rounded before the end: without a threshold, and for
+ * an amount that is `twice` / 2. The difference has 15 fraction bits and its product 16. A product
+ * of 256 or more, which has too many bits for a float, gives 0 or 255 in any case. All sums, all
+ * samples and all such amounts were tried. */
+struct sharpened_whole {
+    static constexpr unsigned START = 0;
+    static constexpr int BLOCKS = 2, BYTE = 0;
+    static constexpr bool ORIGINAL = true;
+    unsigned twice;
+
+    /* The result, not yet limited, in the upper half. scaled: (2 + twice) original + 1 */
+    __device__ __forceinline__ unsigned sharpen(unsigned sum, unsigned scaled) const
+    {
+        return (scaled << 15) - twice * (sum >> GF_UNSHARP_DROP);
+    }
+    __device__ __forceinline__ unsigned sample8(unsigned sum, unsigned original) const
+    {
+        const int result = (int)sharpen(sum, (2 + twice) * original + 1) >> 16;
+        return (unsigned)min(max(result, 0), 255);
+    }
+    __device__ __forceinline__ unsigned two(const unsigned sum[2], unsigned originals,
+                                            unsigned factor) const
+    {
+        const unsigned first = sharpen(sum[0], __dp4a(originals, factor, 1u));
+        const unsigned second = sharpen(sum[1], __dp4a(originals, factor << 8, 1u));
+        return __vimin_s16x2_relu(__byte_perm(first, second, 0x7632), 0x00FF00FFu);
+    }
+    __device__ __forceinline__ unsigned four(const unsigned sum[4], unsigned originals) const
+    {
+        const unsigned factor = 2 + twice;
+        return __byte_perm(two(sum, originals, factor), two(sum + 2, originals, factor << 16),
+                           0x6420);
     }
 };
 
@@ -31,10 +74,26 @@ static struct sharpened sharpened_of(const struct gf_unsharp *unsharp)
     return finish;
 }
 
+static bool is_whole(const struct gf_unsharp *unsharp)
+{
+    const float twice = 2.0f * unsharp->amount;
+    return unsharp->limit == 0.0f && twice == rintf(twice) && twice <= 20.0f;
+}
+
+static int launch_sharpened(const struct gf_launch *launch, const struct gf_unsharp *unsharp)
+{
+    const struct sharpened_whole whole = {(unsigned)(2.0f * unsharp->amount)};
+    return is_whole(unsharp)
+               ? launch_mma(launch, &unsharp->gauss, unsharp->border, whole)
+               : launch_mma(launch, &unsharp->gauss, unsharp->border, sharpened_of(unsharp));
+}
+
 extern "C" int gf_unsharp_cuda(const struct gf_launch *launch)
 {
     const struct gf_unsharp *const unsharp = (const struct gf_unsharp *)launch->stage->constants;
-    return launch_best_gauss(launch, &unsharp->gauss, unsharp->border, sharpened_of(unsharp));
+    return mma_is_faster<struct sharpened>(launch, &unsharp->gauss)
+               ? launch_sharpened(launch, unsharp)
+               : launch_best_gauss(launch, &unsharp->gauss, unsharp->border, sharpened_of(unsharp));
 }
 
 extern "C" int gf_unsharp_tiled_cuda(const struct gf_launch *launch)
@@ -53,5 +112,5 @@ extern "C" int gf_unsharp_strip_cuda(const struct gf_launch *launch)
 extern "C" int gf_unsharp_tensor_cuda(const struct gf_launch *launch)
 {
     const struct gf_unsharp *const unsharp = (const struct gf_unsharp *)launch->stage->constants;
-    return launch_mma(launch, &unsharp->gauss, unsharp->border, sharpened_of(unsharp));
+    return launch_sharpened(launch, unsharp);
 }

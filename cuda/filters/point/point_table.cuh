@@ -15,10 +15,10 @@ enum {
 
 /* TABLES: 1 for all channels, or one for each. */
 template <int CHANNELS, int TABLES>
-static __device__ __forceinline__ const unsigned char *table_of(const unsigned char *copy,
+static __device__ __forceinline__ const unsigned char *table_of(const unsigned char *tables,
                                                                 unsigned channel)
 {
-    return TABLES == 1 ? copy : copy + channel % CHANNELS * (4 * TABLE_WORDS);
+    return TABLES == 1 ? tables : tables + channel % CHANNELS * (4 * TABLE_WORDS);
 }
 
 /* The channel that item `column` of a row begins with: of three channels 16, 4 or 1 times column
@@ -32,50 +32,53 @@ static __device__ __forceinline__ unsigned first_channel(unsigned column)
 }
 
 template <int CHANNELS, int TABLES>
-static __device__ __forceinline__ uint4 look_up(const unsigned char *copy, uint4 v, unsigned column)
+static __device__ __forceinline__ uint4 look_up(const unsigned char *tables, uint4 v, unsigned column)
 {
     const unsigned first = first_channel<CHANNELS, TABLES, uint4>(column);
     const unsigned char *table[4];
 #pragma unroll
     for (int k = 0; k < 4; k++)
-        table[k] = table_of<CHANNELS, TABLES>(copy, first + (unsigned)k);
+        table[k] = table_of<CHANNELS, TABLES>(tables, first + (unsigned)k);
     const unsigned char *const a = table[0], *const b = table[1], *const c = table[2],
                                *const d = table[3];
+    const unsigned lane = copy_of_lane<WARP>();
     if (CHANNELS == 3)
-        return make_uint4(look_up_word<WARP>(v.x, a, b, c, a), look_up_word<WARP>(v.y, b, c, a, b),
-                          look_up_word<WARP>(v.z, c, a, b, c), look_up_word<WARP>(v.w, a, b, c, a));
-    return make_uint4(look_up_word<WARP>(v.x, a, b, c, d), look_up_word<WARP>(v.y, a, b, c, d),
-                      look_up_word<WARP>(v.z, a, b, c, d), look_up_word<WARP>(v.w, a, b, c, d));
+        return make_uint4(look_up_word<WARP>(v.x, a, b, c, a, lane), look_up_word<WARP>(v.y, b, c, a, b, lane),
+                          look_up_word<WARP>(v.z, c, a, b, c, lane), look_up_word<WARP>(v.w, a, b, c, a, lane));
+    return make_uint4(look_up_word<WARP>(v.x, a, b, c, d, lane), look_up_word<WARP>(v.y, a, b, c, d, lane),
+                      look_up_word<WARP>(v.z, a, b, c, d, lane), look_up_word<WARP>(v.w, a, b, c, d, lane));
 }
 
 template <int CHANNELS, int TABLES>
-static __device__ __forceinline__ unsigned look_up(const unsigned char *copy, unsigned v,
+static __device__ __forceinline__ unsigned look_up(const unsigned char *tables, unsigned v,
                                                    unsigned column)
 {
     const unsigned first = first_channel<CHANNELS, TABLES, unsigned>(column);
     return look_up_word<WARP>(
-        v, table_of<CHANNELS, TABLES>(copy, first), table_of<CHANNELS, TABLES>(copy, first + 1),
-        table_of<CHANNELS, TABLES>(copy, first + 2), table_of<CHANNELS, TABLES>(copy, first + 3));
+        v, table_of<CHANNELS, TABLES>(tables, first), table_of<CHANNELS, TABLES>(tables, first + 1),
+        table_of<CHANNELS, TABLES>(tables, first + 2),
+        table_of<CHANNELS, TABLES>(tables, first + 3), copy_of_lane<WARP>());
 }
 
 template <int CHANNELS, int TABLES>
-static __device__ __forceinline__ unsigned char look_up(const unsigned char *copy, unsigned char v,
+static __device__ __forceinline__ unsigned char look_up(const unsigned char *tables, unsigned char v,
                                                         unsigned column)
 {
     const unsigned first = first_channel<CHANNELS, TABLES, unsigned char>(column);
-    return table_of<CHANNELS, TABLES>(copy, first)[(v & ~3u) * WARP + (v & 3u)];
+    return (unsigned char)look_up_byte<WARP>(v, table_of<CHANNELS, TABLES>(tables, first),
+                                             copy_of_lane<WARP>());
 }
 
 template <int CHANNELS, int TABLES>
-static __device__ __forceinline__ void look_up_tail(const unsigned char *copy,
+static __device__ __forceinline__ void look_up_tail(const unsigned char *tables,
                                                     const unsigned char *in, unsigned char *out,
                                                     unsigned tail, unsigned column)
 {
     const unsigned first = CHANNELS == 3 ? column % 3 : 0;
 #pragma unroll 1
     for (unsigned i = 0; i < tail; i++) {
-        const unsigned char *const table = table_of<CHANNELS, TABLES>(copy, first + i);
-        out[i] = table[(in[i] & ~3u) * WARP + (in[i] & 3u)];
+        out[i] = (unsigned char)look_up_byte<WARP>(
+            in[i], table_of<CHANNELS, TABLES>(tables, first + i), copy_of_lane<WARP>());
     }
 }
 
@@ -87,7 +90,7 @@ __global__ void __launch_bounds__(TABLE_THREADS)
     __shared__ uint4 copies[TABLES * TABLE_WORDS / 4];
     const unsigned row_items = full + (tail ? 1 : 0);
     const unsigned items = band.rows * row_items;
-    const unsigned char *const copy = (const unsigned char *)copies + threadIdx.x % WARP * 4;
+    const unsigned char *const words = (const unsigned char *)copies;
     unsigned item = blockIdx.x * TABLE_THREADS + threadIdx.x;
     struct position at = position_of(item, band.rows, row_items);
     ACCESS v = ACCESS();
@@ -102,9 +105,9 @@ __global__ void __launch_bounds__(TABLE_THREADS)
         const size_t offset = (size_t)at.column * sizeof(ACCESS);
         unsigned char *const out = band.out + at.row * band.out_pitch + offset;
         if (at.column < full)
-            *(ACCESS *)out = look_up<CHANNELS, TABLES>(copy, v, at.column);
+            *(ACCESS *)out = look_up<CHANNELS, TABLES>(words, v, at.column);
         else
-            look_up_tail<CHANNELS, TABLES>(copy, band.in + at.row * band.in_pitch + offset, out,
+            look_up_tail<CHANNELS, TABLES>(words, band.in + at.row * band.in_pitch + offset, out,
                                            tail, at.column);
         item += gridDim.x * TABLE_THREADS;
         at = position_of(item, band.rows, row_items);

@@ -198,6 +198,13 @@ static inline unsigned __vminu2(unsigned a, unsigned b)
 {
     return emulated::by_parts<uint16_t>(a, b, 0, [](int x, int y, int) { return x < y ? x : y; });
 }
+static inline unsigned __vimin_s16x2_relu(unsigned a, unsigned b)
+{
+    return emulated::by_parts<int16_t>(a, b, 0, [](int x, int y, int) {
+        const int least = x < y ? x : y;
+        return least > 0 ? least : 0;
+    });
+}
 static inline unsigned __vmaxu4(unsigned a, unsigned b)
 {
     return emulated::by_parts<uint8_t>(a, b, 0, [](int x, int y, int) { return x > y ? x : y; });
