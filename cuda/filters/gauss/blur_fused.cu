@@ -4,10 +4,6 @@
 #include "cuda/filters/gauss/gauss_mma.cuh"
 #include "cuda/filters/gauss/gauss_strip16.cuh"
 
-/* A multiprocessor has no room for two blocks with all copies of two tables. */
-typedef mma_rgb_some<false> rgb_some;
-enum { SOME_COPIES = WARP / 2 };
-
 extern "C" int gf_blur_fused_cuda(const struct gf_launch *launch)
 {
     const struct gf_blur *const blur = (const struct gf_blur *)launch->stage->constants;
@@ -18,14 +14,12 @@ extern "C" int gf_blur_fused_cuda(const struct gf_launch *launch)
         return cudaErrorNotSupported;
     mma_args<rounded> args = mma_args_of(launch, gauss, blur->border, rounded());
     const bool few = gauss->radius <= mma_rgb_few::REACH;
-    if (args.p.channels == 3 && !few)
-        return for_fuse<SOME_COPIES>(launch, [&](auto fuse) -> int {
-            return launch_mma_shape<rgb_some, 2, decltype(fuse)>(launch, args);
-        });
     return for_fuse(launch, [&](auto fuse) -> int {
         typedef decltype(fuse) tables;
-        return args.p.channels == 3 ? launch_mma_shape<mma_rgb_few, 2, tables>(launch, args)
-               : few                ? launch_mma_shape<mma_gray_few, 2, tables>(launch, args)
-                                    : launch_mma_shape<mma_gray_some, 2, tables>(launch, args);
+        if (args.p.channels == 3)
+            return few ? launch_mma_shape<mma_rgb_few, 2, tables>(launch, args)
+                       : launch_mma_shape<mma_rgb_some, 1, tables>(launch, args);
+        return few ? launch_mma_shape<mma_gray_few, 2, tables>(launch, args)
+                   : launch_mma_shape<mma_gray_some, 2, tables>(launch, args);
     });
 }

@@ -6,7 +6,7 @@
 
 #include "cuda/filters/histogram/histogram.cuh"
 
-enum { THREADS_8 = 512, BINS_8 = 256 };
+enum { THREADS_8 = 1024, BINS_8 = 256 };
 
 struct lightness_8 {
     float linear[256][WARP]; /* copies, one for each lane in its own bank */
@@ -88,7 +88,8 @@ template <int SOURCE>
 static __device__ __forceinline__ void add_up(const unsigned *counters, unsigned long long *count)
 {
     const int copies = layout<SOURCE>::copies;
-    for (int bin = (int)threadIdx.x; bin < layout<SOURCE>::histograms * BINS_8; bin += THREADS_8) {
+    constexpr int bins = layout<SOURCE>::histograms * BINS_8;
+    for (int bin = (int)threadIdx.x; bin < bins; bin += (int)blockDim.x) {
         unsigned sum = 0;
 #pragma unroll
         for (int i = 0; i < copies; i++)

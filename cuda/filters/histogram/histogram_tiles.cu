@@ -8,6 +8,7 @@
 
 enum {
     LEAST_ROWS = 4, /* of a block */
+    TILE_THREADS = 512,
     THREADS_16 = 256,
     NEAR_EDGE = GF_TILES_MAX + 2 /* pixels that are seen again beyond the edge lie so near it */
 };
@@ -62,13 +63,13 @@ static __device__ __forceinline__ void count_group(unsigned *counters, unsigned 
 }
 
 template <int SOURCE, int COUNT>
-static __global__ void __launch_bounds__(THREADS_8) tiles8_kernel(const struct tile_task task)
+static __global__ void __launch_bounds__(TILE_THREADS) tiles8_kernel(const struct tile_task task)
 {
     extern __shared__ unsigned counters[];
     const struct view_pair &p = task.p;
     const int across = (int)blockIdx.x / task.parts, part = (int)blockIdx.x % task.parts;
     const int down = task.first_down + (int)blockIdx.y;
-    for (int i = (int)threadIdx.x; i < layout<SOURCE>::counters; i += THREADS_8)
+    for (int i = (int)threadIdx.x; i < layout<SOURCE>::counters; i += TILE_THREADS)
         counters[i] = 0;
     __syncthreads();
     const unsigned copy = 4 * (threadIdx.x % layout<SOURCE>::copies);
@@ -83,7 +84,7 @@ static __global__ void __launch_bounds__(THREADS_8) tiles8_kernel(const struct t
     /* Of the rows in the picture those in the view, then those beyond its lower edge. */
     const int from = max(top, p.in_y), to = max(from, min(min(bottom, p.height), p.in_y + p.rows));
     const int below = max(top, p.height), rows = to - from + max(0, bottom - below);
-    for (int item = (int)threadIdx.x; item < rows * row_items; item += THREADS_8) {
+    for (int item = (int)threadIdx.x; item < rows * row_items; item += TILE_THREADS) {
         const int i = (int)((unsigned)item / (unsigned)row_items), k = item - i * row_items;
         const int place = i < to - from ? from + i : below + i - (to - from);
         const int y = gf_border_index(place, p.height, GF_BORDER_REFLECT) - p.in_y;
@@ -150,7 +151,7 @@ static cudaError_t launch_8(struct tile_task task, cudaStream_t stream)
     task.first_down = p.in_y / tiles.height;
     const int downs = last - task.first_down + 1;
     unsigned blocks = 0;
-    cudaError_t status = resident_blocks(kernel, THREADS_8, bytes, ~0u, &blocks);
+    cudaError_t status = resident_blocks(kernel, TILE_THREADS, bytes, ~0u, &blocks);
     if (status != cudaSuccess)
         return status;
     const int each = (int)blocks / (tiles.columns * downs);
@@ -158,7 +159,7 @@ static cudaError_t launch_8(struct tile_task task, cudaStream_t stream)
     task.rows = rows > LEAST_ROWS ? rows : LEAST_ROWS;
     task.parts = ceil_div(tiles.height, task.rows);
     const dim3 grid(tiles.columns * task.parts, downs);
-    tiles8_kernel<SOURCE, COUNT><<<grid, THREADS_8, bytes, stream>>>(task);
+    tiles8_kernel<SOURCE, COUNT><<<grid, TILE_THREADS, bytes, stream>>>(task);
     return cudaGetLastError();
 }
 

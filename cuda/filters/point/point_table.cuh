@@ -3,7 +3,6 @@
 #define GF_CUDA_FILTERS_POINT_POINT_TABLE_CUH
 
 #include "cuda/common/launch.cuh"
-#include "cuda/common/sample_table.cuh"
 #include "cuda/common/view_pair.cuh"
 
 enum {
@@ -13,12 +12,32 @@ enum {
     TABLE_ITEMS = 3, /* of a thread and a table, at least, so that filling takes the lesser part */
 };
 
+/* Each lane of a warp has a copy of a table in its own bank, so that no look-up waits for another
+ * whatever the picture (Best Practices Guide 9.2.3.1). A word holds four entries: entry v of a lane
+ * lies at (v / 4) * 128 + v % 4, which a dp4a makes of the byte's upper six bits and its lower two.
+ * A table so packed takes 8 KB; one entry a word would take 32, and as much longer to fill for
+ * every block. */
+enum { TABLE_WORDS = 256 / 4 * WARP /* of one table in shared memory, all lanes' copies */ };
+
+/* Four samples by a table each. a, b, c, d: the lane's copies. */
+static __device__ __forceinline__ unsigned
+look_up_word(unsigned word, const unsigned char *a, const unsigned char *b, const unsigned char *c,
+             const unsigned char *d)
+{
+    const unsigned upper = word & 0xfcfcfcfcu, lower = word & 0x03030303u;
+    const unsigned v0 = a[__dp4a(upper, (unsigned)WARP, lower & 3u)];
+    const unsigned v1 = b[__dp4a(upper, (unsigned)WARP << 8, lower >> 8 & 3u)];
+    const unsigned v2 = c[__dp4a(upper, (unsigned)WARP << 16, lower >> 16 & 3u)];
+    const unsigned v3 = d[__dp4a(upper, (unsigned)WARP << 24, lower >> 24)];
+    return __byte_perm(__byte_perm(v0, v1, 0x0040), __byte_perm(v2, v3, 0x0040), 0x5410);
+}
+
 /* TABLES: 1 for all channels, or one for each. */
 template <int CHANNELS, int TABLES>
-static __device__ __forceinline__ const unsigned char *table_of(const unsigned char *tables,
+static __device__ __forceinline__ const unsigned char *table_of(const unsigned char *copy,
                                                                 unsigned channel)
 {
-    return TABLES == 1 ? tables : tables + channel % CHANNELS * (4 * TABLE_WORDS);
+    return TABLES == 1 ? copy : copy + channel % CHANNELS * (4 * TABLE_WORDS);
 }
 
 /* The channel that item `column` of a row begins with: of three channels 16, 4 or 1 times column
@@ -32,53 +51,50 @@ static __device__ __forceinline__ unsigned first_channel(unsigned column)
 }
 
 template <int CHANNELS, int TABLES>
-static __device__ __forceinline__ uint4 look_up(const unsigned char *tables, uint4 v, unsigned column)
+static __device__ __forceinline__ uint4 look_up(const unsigned char *copy, uint4 v, unsigned column)
 {
     const unsigned first = first_channel<CHANNELS, TABLES, uint4>(column);
     const unsigned char *table[4];
 #pragma unroll
     for (int k = 0; k < 4; k++)
-        table[k] = table_of<CHANNELS, TABLES>(tables, first + (unsigned)k);
+        table[k] = table_of<CHANNELS, TABLES>(copy, first + (unsigned)k);
     const unsigned char *const a = table[0], *const b = table[1], *const c = table[2],
                                *const d = table[3];
-    const unsigned lane = copy_of_lane<WARP>();
     if (CHANNELS == 3)
-        return make_uint4(look_up_word<WARP>(v.x, a, b, c, a, lane), look_up_word<WARP>(v.y, b, c, a, b, lane),
-                          look_up_word<WARP>(v.z, c, a, b, c, lane), look_up_word<WARP>(v.w, a, b, c, a, lane));
-    return make_uint4(look_up_word<WARP>(v.x, a, b, c, d, lane), look_up_word<WARP>(v.y, a, b, c, d, lane),
-                      look_up_word<WARP>(v.z, a, b, c, d, lane), look_up_word<WARP>(v.w, a, b, c, d, lane));
+        return make_uint4(look_up_word(v.x, a, b, c, a), look_up_word(v.y, b, c, a, b),
+                          look_up_word(v.z, c, a, b, c), look_up_word(v.w, a, b, c, a));
+    return make_uint4(look_up_word(v.x, a, b, c, d), look_up_word(v.y, a, b, c, d),
+                      look_up_word(v.z, a, b, c, d), look_up_word(v.w, a, b, c, d));
 }
 
 template <int CHANNELS, int TABLES>
-static __device__ __forceinline__ unsigned look_up(const unsigned char *tables, unsigned v,
+static __device__ __forceinline__ unsigned look_up(const unsigned char *copy, unsigned v,
                                                    unsigned column)
 {
     const unsigned first = first_channel<CHANNELS, TABLES, unsigned>(column);
-    return look_up_word<WARP>(
-        v, table_of<CHANNELS, TABLES>(tables, first), table_of<CHANNELS, TABLES>(tables, first + 1),
-        table_of<CHANNELS, TABLES>(tables, first + 2),
-        table_of<CHANNELS, TABLES>(tables, first + 3), copy_of_lane<WARP>());
+    return look_up_word(
+        v, table_of<CHANNELS, TABLES>(copy, first), table_of<CHANNELS, TABLES>(copy, first + 1),
+        table_of<CHANNELS, TABLES>(copy, first + 2), table_of<CHANNELS, TABLES>(copy, first + 3));
 }
 
 template <int CHANNELS, int TABLES>
-static __device__ __forceinline__ unsigned char look_up(const unsigned char *tables, unsigned char v,
+static __device__ __forceinline__ unsigned char look_up(const unsigned char *copy, unsigned char v,
                                                         unsigned column)
 {
     const unsigned first = first_channel<CHANNELS, TABLES, unsigned char>(column);
-    return (unsigned char)look_up_byte<WARP>(v, table_of<CHANNELS, TABLES>(tables, first),
-                                             copy_of_lane<WARP>());
+    return table_of<CHANNELS, TABLES>(copy, first)[(v & ~3u) * WARP + (v & 3u)];
 }
 
 template <int CHANNELS, int TABLES>
-static __device__ __forceinline__ void look_up_tail(const unsigned char *tables,
+static __device__ __forceinline__ void look_up_tail(const unsigned char *copy,
                                                     const unsigned char *in, unsigned char *out,
                                                     unsigned tail, unsigned column)
 {
     const unsigned first = CHANNELS == 3 ? column % 3 : 0;
 #pragma unroll 1
     for (unsigned i = 0; i < tail; i++) {
-        out[i] = (unsigned char)look_up_byte<WARP>(
-            in[i], table_of<CHANNELS, TABLES>(tables, first + i), copy_of_lane<WARP>());
+        const unsigned char *const table = table_of<CHANNELS, TABLES>(copy, first + i);
+        out[i] = table[(in[i] & ~3u) * WARP + (in[i] & 3u)];
     }
 }
 
@@ -90,7 +106,7 @@ __global__ void __launch_bounds__(TABLE_THREADS)
     __shared__ uint4 copies[TABLES * TABLE_WORDS / 4];
     const unsigned row_items = full + (tail ? 1 : 0);
     const unsigned items = band.rows * row_items;
-    const unsigned char *const words = (const unsigned char *)copies;
+    const unsigned char *const copy = (const unsigned char *)copies + threadIdx.x % WARP * 4;
     unsigned item = blockIdx.x * TABLE_THREADS + threadIdx.x;
     struct position at = position_of(item, band.rows, row_items);
     ACCESS v = ACCESS();
@@ -105,9 +121,9 @@ __global__ void __launch_bounds__(TABLE_THREADS)
         const size_t offset = (size_t)at.column * sizeof(ACCESS);
         unsigned char *const out = band.out + at.row * band.out_pitch + offset;
         if (at.column < full)
-            *(ACCESS *)out = look_up<CHANNELS, TABLES>(words, v, at.column);
+            *(ACCESS *)out = look_up<CHANNELS, TABLES>(copy, v, at.column);
         else
-            look_up_tail<CHANNELS, TABLES>(words, band.in + at.row * band.in_pitch + offset, out,
+            look_up_tail<CHANNELS, TABLES>(copy, band.in + at.row * band.in_pitch + offset, out,
                                            tail, at.column);
         item += gridDim.x * TABLE_THREADS;
         at = position_of(item, band.rows, row_items);
