@@ -798,6 +798,37 @@ static void test_closed_pipe(void **state)
     close(ends[1]);
 }
 
+/* Replaces a file of that size, and finds the new one; whether an old one is kept then. */
+static bool keeps_after(const unsigned char *old, size_t size)
+{
+    const char *const path = in_folder("out");
+    save(path, old, size);
+    struct gf_output *const output = opened(path);
+    put(output, "new");
+    assert_int_equal(gf_output_commit(output, &failure), GF_OK);
+    gf_output_close(output);
+    assert_content(path, "new");
+    assert_int_equal(entries_in_folder(), 1);
+    unlink(path);
+    return gf_output_keeps_replaced();
+}
+
+/* Only where that is wished for, and only a large one. */
+static void test_a_replaced_file_is_kept(void **state)
+{
+    enum { LARGE = 17 << 20 };
+    unsigned char *const old = malloc(LARGE);
+    (void)state;
+    assert_non_null(old);
+    memset(old, 7, LARGE);
+    assert_false(keeps_after(old, LARGE));
+    gf_output_keep_replaced();
+    assert_false(keeps_after(old, 1000));
+    assert_true(keeps_after(old, LARGE));
+    assert_true(keeps_after(old, LARGE)); /* the first stays, the second goes */
+    free(old);
+}
+
 #define BOTH_WAYS(test) \
     cmocka_unit_test(test), cmocka_unit_test_setup_teardown(test, with_names, without_names)
 
@@ -828,6 +859,7 @@ int main(void)
         cmocka_unit_test(test_stdout_comes_out_by_commit),
         cmocka_unit_test(test_stdout_that_does_not_block),
         cmocka_unit_test(test_closed_pipe),
+        cmocka_unit_test(test_a_replaced_file_is_kept),
     };
     return cmocka_run_group_tests_name("files", tests, make_folder, remove_folder);
 }

@@ -12,15 +12,19 @@ static void test_when(void **state)
     unsetenv("CUDA_INJECTION64_PATH");
     unsetenv("NVTX_INJECTION64_PATH");
     unsetenv("LD_PRELOAD");
-    assert_int_equal(gf_leaving(false, false, true), GF_LEAVING_ORDERLY);
-    assert_int_equal(gf_leaving(false, true, false), GF_LEAVING_ORDERLY);
-    assert_int_equal(gf_leaving(false, true, true), GF_LEAVING_HANDING_OVER);
-    assert_int_equal(gf_leaving(true, false, true), GF_LEAVING_AT_ONCE);
-    assert_int_equal(gf_leaving(true, true, false), GF_LEAVING_AT_ONCE);
-    assert_int_equal(gf_leaving(true, true, true), GF_LEAVING_HANDING_OVER);
+    assert_int_equal(gf_leaving(false, false, true, false), GF_LEAVING_ORDERLY);
+    assert_int_equal(gf_leaving(false, true, false, false), GF_LEAVING_ORDERLY);
+    assert_int_equal(gf_leaving(false, true, true, false), GF_LEAVING_HANDING_OVER);
+    assert_int_equal(gf_leaving(true, false, true, false), GF_LEAVING_AT_ONCE);
+    assert_int_equal(gf_leaving(true, true, false, false), GF_LEAVING_AT_ONCE);
+    assert_int_equal(gf_leaving(true, true, true, false), GF_LEAVING_HANDING_OVER);
+    assert_int_equal(gf_leaving(false, false, true, true), GF_LEAVING_HANDING_OVER);
+    assert_int_equal(gf_leaving(true, false, true, true), GF_LEAVING_HANDING_OVER);
+    assert_int_equal(gf_leaving(false, true, false, true), GF_LEAVING_ORDERLY);
     setenv("NVTX_INJECTION64_PATH", "/tool.so", 1);
-    assert_int_equal(gf_leaving(false, true, true), GF_LEAVING_ORDERLY);
-    assert_int_equal(gf_leaving(true, false, true), GF_LEAVING_ORDERLY);
+    assert_int_equal(gf_leaving(false, false, true, true), GF_LEAVING_ORDERLY);
+    assert_int_equal(gf_leaving(false, true, true, false), GF_LEAVING_ORDERLY);
+    assert_int_equal(gf_leaving(true, false, true, false), GF_LEAVING_ORDERLY);
     unsetenv("NVTX_INJECTION64_PATH");
 }
 

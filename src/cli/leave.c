@@ -7,10 +7,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "codec/io/output.h"
 #include "engine/backend.h"
 #include "engine/device_start.h"
 
-enum gf_leaving gf_leaving(bool starting, bool started, bool shared)
+enum gf_leaving gf_leaving(bool starting, bool started, bool shared, bool replaced)
 {
     static const char *const tools[] = {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH",
                                         "LD_PRELOAD"};
@@ -18,7 +19,7 @@ enum gf_leaving gf_leaving(bool starting, bool started, bool shared)
         if (getenv(tools[i]))
             return GF_LEAVING_ORDERLY;
     }
-    if (started && shared)
+    if (started ? shared : replaced)
         return GF_LEAVING_HANDING_OVER;
     return starting ? GF_LEAVING_AT_ONCE : GF_LEAVING_ORDERLY;
 }
@@ -55,7 +56,7 @@ _Noreturn void gf_leave(int status)
 {
     bool shared = false;
     const bool starting = gf_device_starting(), started = gf_backend_cuda_started(&shared);
-    switch (gf_leaving(starting, started, shared)) {
+    switch (gf_leaving(starting, started, shared, gf_output_keeps_replaced())) {
     case GF_LEAVING_HANDING_OVER:
         gf_leave_handing_over(status);
     case GF_LEAVING_AT_ONCE:

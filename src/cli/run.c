@@ -16,6 +16,7 @@
 #include "cli/run_page.h"
 #include "cli/summary.h"
 #include "codec/codec.h"
+#include "codec/io/output.h"
 #include "engine/backend.h"
 #include "gpufilter/device.h"
 #include "report/profile_report.h"
@@ -372,6 +373,8 @@ static enum gf_status run(struct session *session, struct gf_error *error)
     if (status)
         return status;
     gf_batch_begin_devices(&request);
+    if (!several)
+        gf_output_keep_replaced();
     const bool learns = load_figures(session) && !command->more_outputs;
     request.learning = learns ? &session->learning : NULL;
     const enum gf_status ran = gf_batch_run(&request, &state, error);

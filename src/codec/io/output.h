@@ -51,6 +51,10 @@ enum gf_status gf_output_write_at(struct gf_output *output, int64_t offset, cons
 /* Drops what was written. */
 enum gf_status gf_output_rewind(struct gf_output *output, struct gf_error *error) GF_CHECKED;
 enum gf_status gf_output_commit(struct gf_output *output, struct gf_error *error) GF_CHECKED;
+/* From now on the process keeps open the first large file that an output replaces: the kernel takes
+ * as long to free its pages as to write them, and only the end of the process waits for it. */
+void gf_output_keep_replaced(void);
+bool gf_output_keeps_replaced(void);            /* whether there is one */
 void gf_output_close(struct gf_output *output); /* abandons what was not committed */
 
 #endif

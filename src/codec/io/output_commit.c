@@ -1,6 +1,7 @@
 /* How the file of an output gets its name, or is copied to where it goes. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +40,43 @@ static enum gf_status fail_exists(const struct gf_output *output, struct gf_erro
                    output->name);
 }
 
-static enum gf_status rename_over(struct gf_output *output, struct gf_error *error)
+enum { NOT_WANTED = -2, NONE = -1 };
+static atomic_int kept = NOT_WANTED; /* the descriptor of a file that was replaced */
+
+void gf_output_keep_replaced(void)
+{
+    int expected = NOT_WANTED;
+    atomic_compare_exchange_strong(&kept, &expected, NONE);
+}
+
+bool gf_output_keeps_replaced(void)
+{
+    return atomic_load(&kept) >= 0;
+}
+
+/* The file that is about to be replaced, if it is to be kept; -1: it is not. */
+static int open_replaced(const struct gf_output *output)
+{
+    enum { KEPT_FROM_BLOCKS = (16 << 20) / 512 };
+    struct stat file;
+    if (!output->exists || atomic_load(&kept) != NONE)
+        return NONE;
+    const int fd = open(output->target, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 || (!fstat(fd, &file) && S_ISREG(file.st_mode) && file.st_nlink == 1 &&
+                   file.st_blocks >= KEPT_FROM_BLOCKS))
+        return fd;
+    close(fd);
+    return NONE;
+}
+
+static void keep(int replaced)
+{
+    int expected = NONE;
+    if (replaced >= 0 && !atomic_compare_exchange_strong(&kept, &expected, replaced))
+        close(replaced);
+}
+
+static enum gf_status rename_to_target(struct gf_output *output, struct gf_error *error)
 {
     const unsigned flags = output->options.no_clobber ? RENAME_NOREPLACE : 0;
     if (renameat2(AT_FDCWD, output->temporary.path, AT_FDCWD, output->target, flags)) {
@@ -53,6 +90,17 @@ static enum gf_status rename_over(struct gf_output *output, struct gf_error *err
     }
     gf_temporary_end(&output->temporary, false);
     return GF_OK;
+}
+
+static enum gf_status rename_over(struct gf_output *output, struct gf_error *error)
+{
+    const int replaced = open_replaced(output);
+    const enum gf_status status = rename_to_target(output, error);
+    if (!status)
+        keep(replaced);
+    else if (replaced >= 0)
+        close(replaced);
+    return status;
 }
 
 static enum gf_status sync_folder(const struct gf_output *output, struct gf_error *error)

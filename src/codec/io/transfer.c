@@ -14,7 +14,8 @@
 #include "base/cpu.h"
 
 enum {
-    THREADS_MOST = 8,
+    THREADS_MOST = 16,
+    READERS_MOST = 8, /* more take as long: they meet in the page cache */
     PIECE_BYTES = 1 << 20,
     MAPPED_FROM_BYTES = 4 << 20,
     RESERVED_BYTES = 2 << 20,
@@ -104,7 +105,8 @@ ssize_t gf_transfer_read(int fd, void *data, size_t size, int64_t offset, int th
 {
     struct piece piece[THREADS_MOST];
     const struct piece whole = {.fd = fd, .data = data, .size = size, .offset = offset};
-    const int pieces = run_pieces(whole, threads, read_piece, piece);
+    const int pieces =
+        run_pieces(whole, threads < READERS_MOST ? threads : READERS_MOST, read_piece, piece);
     return join_pieces(piece, pieces);
 }
 
