@@ -58,6 +58,33 @@ static size_t make_passes(uint8_t *raw, size_t bits, unsigned width, unsigned he
     return size;
 }
 
+/* As the program's level 1 has it: independent stripes, each an IDAT, behind a mark, which
+ * sometimes lies. */
+static void put_stripes(struct made_png *png, uint8_t *raw, size_t row, unsigned height)
+{
+    static uint8_t packed[2 * MADE_RAW_MAX];
+    const unsigned rows = 1 + random_below(height);
+    uint8_t mark[5] = {1};
+    z_stream stream = {.next_out = packed, .avail_out = sizeof packed};
+    put_word(mark + 1, random_below(8) ? rows : random_below(height + 2));
+    put_chunk(png, "gfST", mark, sizeof mark);
+    if (deflateInit(&stream, (int)random_below(2)) != Z_OK)
+        return;
+    for (unsigned y = 0; y < height; y += rows) {
+        const unsigned count = height - y < rows ? height - y : rows;
+        uint8_t *const begin = stream.next_out;
+        stream.next_in = raw + y * row;
+        stream.avail_in = (uInt)(count * row);
+        if (random_below(20))
+            raw[y * row] %= 2; /* a filter that looks at no row above */
+        (void)deflate(&stream, y + count == height ? Z_FINISH
+                               : random_below(8)   ? Z_FULL_FLUSH
+                                                   : Z_SYNC_FLUSH);
+        put_chunk(png, "IDAT", begin, (size_t)(stream.next_out - begin));
+    }
+    deflateEnd(&stream);
+}
+
 /* In several IDATs, mostly by a stream with the largest window. */
 static void put_pixels(struct made_png *png, uint8_t *raw, size_t size)
 {
@@ -113,9 +140,12 @@ static size_t make_png(uint8_t *data, size_t max_size)
     put_chunk(&png, "IHDR", header, sizeof header);
     put_extras(&png, kind[0]);
     const size_t bits = (size_t)kind[1] * channels[kind[0]];
-    put_pixels(&png, raw,
-               interlaced ? make_passes(raw, bits, width, height)
-                          : make_rows(raw, bits, width, height));
+    const size_t raw_bytes =
+        interlaced ? make_passes(raw, bits, width, height) : make_rows(raw, bits, width, height);
+    if (!interlaced && !random_below(3))
+        put_stripes(&png, raw, raw_bytes / height, height);
+    else
+        put_pixels(&png, raw, raw_bytes);
     if (!random_below(8))
         put_chunk(&png, "tEXt", header, random_below(13));
     put_chunk(&png, "IEND", header, 0);
