@@ -56,7 +56,8 @@ int gf_batch_divide_work(struct gf_batch *batch)
     int workers = batch->count < (size_t)threads ? (int)batch->count : threads;
     if (batch->device_codec) {
         /* Workers mostly wait for the GPU's codec, which is fast with many pictures at once. */
-        workers = GF_BATCH_CODEC_WORKERS * batch->devices;
+        workers = (batch->device_unpacks ? GF_BATCH_UNPACK_WORKERS : GF_BATCH_CODEC_WORKERS) *
+                  batch->devices;
         const double fit = pictures_that_fit(batch);
         workers = fit < workers ? (int)fit : workers;
         workers = options->threads > 0 || workers < threads ? threads : workers;
@@ -195,6 +196,7 @@ void gf_batch_choose_devices(struct gf_batch *batch, const struct gf_batch_reque
         return;
     }
     batch->device_codec = choice.device_codec;
+    batch->device_unpacks = choice.device_unpacks;
     batch->pixels = choice.pixels;
     int index[GF_BATCH_DEVICES_MAX] = {request->options.device_index};
     for (int i = 0; i < request->devices && i < GF_BATCH_DEVICES_MAX; i++)

@@ -11,7 +11,7 @@
 #include "batch/cost.h"
 #include "pipeline/pipeline_internal.h"
 
-enum { GF_BATCH_DEVICES_MAX = 64, GF_BATCH_WORKERS_MAX = 256, GF_BATCH_CODEC_WORKERS = 32 };
+enum { GF_BATCH_DEVICES_MAX = 64, GF_BATCH_WORKERS_MAX = 256, GF_BATCH_CODEC_WORKERS = 32, GF_BATCH_UNPACK_WORKERS = 128 };
 
 struct gf_batch_item {
     /* [outputs], each NULL: named when the header is known, or standard output. */
@@ -39,6 +39,7 @@ struct gf_batch {
     struct gf_batch_device device[GF_BATCH_DEVICES_MAX];
     int devices;
     bool device_codec;          /* the GPU decodes or encodes at least some of the pictures */
+    bool device_unpacks;        /* it decodes PNGs, which takes it longer than JPEGs */
     double pixels;              /* of one input; 0: not known */
     bool archive;               /* the input, or an output, is one */
     struct gf_claims *claims;   /* where names are not all known before the run; or NULL */

@@ -27,6 +27,7 @@ struct gf_cost_work {
     double cuda_ns; /* of the GPU, a pixel of input: copies, decoding, filters and encoding */
     double cuda_memory_ns; /* of a pixel of input: pinned memory for a GPU's first picture */
     bool device_codec;     /* the GPU decodes or encodes at least some of the pictures */
+    bool device_unpacks;   /* it decodes PNGs, which takes it longer than JPEGs */
     bool in_turn; /* a stage wants the whole picture: decoding and encoding do not overlap */
     enum gf_cost_server server;
     int processors;
@@ -37,6 +38,7 @@ struct gf_cost_work {
 struct gf_cost_choice {
     enum gf_device_kind device; /* never GF_DEVICE_AUTO */
     bool device_codec;          /* the GPU decodes or encodes at least some of the pictures */
+    bool device_unpacks;        /* it decodes PNGs, which takes it longer than JPEGs */
     double pixels;              /* of one input; 0: not known */
 };
 

@@ -25,7 +25,7 @@ struct sample {
     double pixels, filter, cuda, memory;
     struct gf_cost_codec codec, cuda_codec;
     int files;
-    bool in_turn, device_codec;
+    bool in_turn, device_codec, device_unpacks;
     bool marked; /* the picture that is looked at, see struct look */
     bool uses[GF_FIGURES_MAX];
 };
@@ -36,7 +36,7 @@ struct look {
     enum gf_file_format file;
     double bytes; /* of the file; -1: not known */
     bool device_decodes;
-    bool marked; /* a PNG whose stripes all processors read */
+    bool marked;                  /* a PNG whose stripes all processors read */
     int reduction, width, height; /* the file is decoded at a fraction of this size; else 1 */
 };
 
@@ -130,7 +130,7 @@ static void add_codecs(struct sample *sample, const struct gf_plan *plan, const 
     const bool again = sample->decoded & look->reduction;
     const bool whole = look->reduction == 1, device = request->options.codec != GF_CODEC_CPU,
                encodes = device && gf_device_encodes(out, plan->out, options),
-               decodes = device && look->device_decodes;
+               decodes = device && look->device_decodes && (!look->marked || sample->pictures > 1);
     const struct gf_cost_device_coder in_coder = gf_cost_device_coder(look->file),
                                       out_coder = gf_cost_device_coder(out);
     struct gf_cost_codec *const cpu = &sample->codec, *const cuda = &sample->cuda_codec;
@@ -154,6 +154,7 @@ static void add_codecs(struct sample *sample, const struct gf_plan *plan, const 
     sample->cuda += copy_ns(sample, plan->out, encodes, out_coder.encode, GF_FIGURE_CUDA_DOWNLOAD) +
                     gf_cost_filter_ns(plan, request->figures, true);
     sample->device_codec |= decodes || encodes;
+    sample->device_unpacks |= decodes && look->marked;
 }
 
 static void use_filter(struct sample *sample, const struct gf_filter *filter)
@@ -292,6 +293,7 @@ bool gf_cost_look(const struct gf_batch_request *request, struct gf_cost_work *w
                                   .codec = for_each_pixel(sample.codec, sample.pixels),
                                   .cuda_codec = for_each_pixel(sample.cuda_codec, sample.pixels),
                                   .device_codec = sample.device_codec,
+                                  .device_unpacks = sample.device_unpacks,
                                   .in_turn = sample.in_turn,
                                   .processors = sample.processors,
                                   .figures = request->figures};
@@ -335,6 +337,7 @@ struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request,
         choice.device = gf_cost_decide(&work, reason, size);
     }
     choice.device_codec = work.device_codec;
+    choice.device_unpacks = work.device_unpacks;
     choice.pixels = work.pixels;
     return choice;
 }

@@ -12,7 +12,9 @@
 struct gf_device_decoder {
     enum gf_file_format file_format;
     enum gf_coder_kind kind;
-    bool by_header; /* the source says by the header whether to read the file at all */
+    /* One picture's stripes are read sooner by the threads of the CPU; and the source says by the
+     * header whether there are any. */
+    bool by_stripes;
     bool (*read)(struct gf_device_file *file, struct gf_format *format);
     void (*ask)(struct gf_coder_picture *picture, const struct gf_device_file *file,
                 const struct gf_view *out);
@@ -87,14 +89,15 @@ static size_t rounded(size_t size)
 }
 
 enum gf_status gf_device_file_read(struct gf_input *input, enum gf_file_format file_format,
-                                   const struct gf_source *source, struct gf_format format,
-                                   uint64_t bytes_most, struct gf_buffer_pool *buffers,
-                                   struct gf_device_file *file, struct gf_error *error)
+                                   const struct gf_source *source, bool one_thread,
+                                   struct gf_format format, uint64_t bytes_most,
+                                   struct gf_buffer_pool *buffers, struct gf_device_file *file,
+                                   struct gf_error *error)
 {
     const struct gf_device_decoder *const decoder = decoder_of(file_format);
     struct gf_format found;
     file->data = NULL;
-    if (!decoder || (decoder->by_header && !(source && source->for_device_codec)))
+    if (!decoder || (decoder->by_stripes && !(one_thread && source && source->for_device_codec)))
         return GF_OK;
     const int64_t size = gf_input_size(input);
     if (size < 0 || rounded((size_t)size) > bytes_most)

@@ -23,12 +23,13 @@ struct gf_device_file {
 };
 
 /* Reads the input, whose picture has that format and whose source may know what stands in its
- * header, unless it is larger than `bytes_most` or no file that the device decodes. The device need
- * not have started. */
+ * header, for a run on one thread or on several, unless it is larger than `bytes_most` or no file
+ * that the device decodes. The device need not have started. */
 enum gf_status gf_device_file_read(struct gf_input *input, enum gf_file_format file_format,
-                                   const struct gf_source *source, struct gf_format format,
-                                   uint64_t bytes_most, struct gf_buffer_pool *buffers,
-                                   struct gf_device_file *file, struct gf_error *error) GF_CHECKED;
+                                   const struct gf_source *source, bool one_thread,
+                                   struct gf_format format, uint64_t bytes_most,
+                                   struct gf_buffer_pool *buffers, struct gf_device_file *file,
+                                   struct gf_error *error) GF_CHECKED;
 /* Such a file is about to come: what decodes it is created meanwhile. */
 void gf_device_decoder_prepare(struct gf_device_coders *coders, const struct gf_device_file *file);
 /* Decodes the file, which is returned to the pool, into device memory of the pool, which the caller

@@ -88,8 +88,9 @@ gf_pipeline_take_device_images(struct gf_pipeline *pipeline, const struct gf_pic
         pipeline->no_device_codec || (!plan->stage_count && !encodes && !task->out_on_device))
         return GF_OK;
     if (task->reduction < 2 && !task->image_in)
-        status = gf_device_file_read(task->input, task->own_format, source, plan->in,
-                                     file_bytes_most(pipeline), &pipeline->buffers, &file, error);
+        status = gf_device_file_read(task->input, task->own_format, source,
+                                     pipeline->options.serial, plan->in, file_bytes_most(pipeline),
+                                     &pipeline->buffers, &file, error);
     if (status || (!file.data && (!encodes || (!plan->stage_count && !task->in_on_device))))
         return status; /* before the device's start is waited for */
     status = calls->ready(pipeline->backend, error);
