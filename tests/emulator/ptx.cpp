@@ -64,6 +64,8 @@ float number(const instruction &own, size_t i, const operand *operands)
 
 int saturate16(uint32_t v) { return max(min((int)v, 32767), -32768); }
 
+int saturate8(uint32_t v) { return max(min((int)v, 255), 0); }
+
 bar *bar_at(uint64_t address) { return (bar *)shared_at((uint32_t)address, sizeof(bar)); }
 
 struct {
@@ -97,6 +99,10 @@ struct {
     {"cvt.pack.sat.s16.s32",
      [](const instruction &i, operand *o) {
          i.set(0, o, (uint32_t)saturate16(word(i, 1, o)) << 16 | ((uint32_t)saturate16(word(i, 2, o)) & 0xFFFF));
+     }},
+    {"cvt.pack.sat.u8.s32.b32",
+     [](const instruction &i, operand *o) {
+         i.set(0, o, word(i, 3, o) << 16 | (uint32_t)saturate8(word(i, 1, o)) << 8 | (uint32_t)saturate8(word(i, 2, o)));
      }},
     {"prmt.b32",
      [](const instruction &i, operand *o) { i.set(0, o, permute(word(i, 1, o), word(i, 2, o), word(i, 3, o))); }},

@@ -17,7 +17,7 @@ static const struct short_entry entries[] = {
      false,
      short8_kernel<short_colours<short_matrix>>},
     {1, {GF_POINT_VIBRANCE}, false, false, short8_kernel<short_colours<short_vibrance>>},
-    {1, {GF_POINT_MIX}, false, true, short8_kernel<short_mix>},
+    {1, {GF_POINT_MIX}, false, true, short8_kernel<short_mix<false>>},
     {1, {GF_POINT_NOISE}, false, false, short8_kernel<short_noise<false>>},
     {2, {GF_POINT_OPAQUE, GF_POINT_FADE}, true, true, short8_alpha_kernel<short_fade>},
     {2, {GF_POINT_OPAQUE, GF_POINT_KEY}, true, false, short8_alpha_kernel<short_key>},
@@ -55,8 +55,12 @@ extern "C" int gf_point_short_cuda(const struct gf_launch *launch)
     run.rows = run.columns + gf_point_field_columns(stage->in.width);
     run.first_row = (unsigned)launch->out.y;
     const unsigned blocks = blocks_for((unsigned)run.band.rows * run.row_tiles, SHORT_WARPS);
-    const bool is_normal = run.op[0].kind == GF_POINT_NOISE && run.op[0].b != 0.0f;
-    short_kernel *const kernel = is_normal ? short8_kernel<short_noise<true>> : entry->kernel;
+    const struct gf_point_op &op = run.op[0];
+    const bool is_normal = op.kind == GF_POINT_NOISE && op.b != 0.0f;
+    const bool is_black = op.kind == GF_POINT_MIX && op.a == 0.0f && op.b == 0.0f && op.c == 0.0f;
+    short_kernel *const kernel = is_normal  ? short8_kernel<short_noise<true>>
+                                 : is_black ? short8_kernel<short_mix<true>>
+                                            : entry->kernel;
     kernel<<<blocks, SHORT_WARPS * WARP, 0, (cudaStream_t)launch->stream>>>(run);
     return cudaGetLastError();
 }

@@ -37,21 +37,31 @@ static __device__ __forceinline__ float byte_of(unsigned word, int k)
     return __uint_as_float(__byte_perm(word, 0x4b000000u, 0x7440u + (unsigned)k)) - SHORT_SHIFT;
 }
 
-/* The sample in byte 0, of a float within -0.5 .. 255.5: half up, as put_pixels(). */
-static __device__ __forceinline__ unsigned sample_of(float v)
+/* Four floats as samples: rounded half up, as put_pixels() does, and limited to 0..255, from byte 0
+ * on. Compute capability 9.0 truncates, limits and packs two of them by one instruction. */
+static __device__ __forceinline__ unsigned samples_of(float a, float b, float c, float d)
 {
-    return __float_as_uint(__fadd_rz(v + 0.5f, SHORT_SHIFT));
+    unsigned upper, word;
+    asm volatile("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;"
+                 : "=r"(upper)
+                 : "r"(__float2int_rz(d + 0.5f)), "r"(__float2int_rz(c + 0.5f)), "r"(0));
+    asm volatile("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;"
+                 : "=r"(word)
+                 : "r"(__float2int_rz(b + 0.5f)), "r"(__float2int_rz(a + 0.5f)), "r"(upper));
+    return word;
+}
+
+/* Twelve of them, to three words. */
+static __device__ __forceinline__ void pack_samples(const float v[12], unsigned w[3])
+{
+#pragma unroll
+    for (int k = 0; k < 3; k++)
+        w[k] = samples_of(v[4 * k], v[4 * k + 1], v[4 * k + 2], v[4 * k + 3]);
 }
 
 static __device__ __forceinline__ float limited(float v, float max)
 {
     return fminf(fmaxf(v, 0.0f), max);
-}
-
-/* Four bytes 0 to a word. */
-static __device__ __forceinline__ unsigned packed(unsigned a, unsigned b, unsigned c, unsigned d)
-{
-    return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
 }
 
 /* gf_point_field_of() at four columns from x on. */
@@ -69,16 +79,16 @@ static __device__ __forceinline__ void fields_at(const struct short_run &run, un
     }
 }
 
-/* ---- operations that keep the format: four pixels of three words, in place ---- */
+/* ---- operations that keep the format: four pixels of three words, in place. Packing limits what
+ * they make to 0..255. ---- */
 
 struct short_matrix {
     static __device__ __forceinline__ struct gf_rgb of(const struct short_run &run, struct gf_rgb p)
     {
         const struct gf_point_op *const op = run.op;
-        return {
-            limited(fmaf(op[0].a, p.r, fmaf(op[0].b, p.g, fmaf(op[0].c, p.b, op[0].d))), 255.0f),
-            limited(fmaf(op[1].a, p.r, fmaf(op[1].b, p.g, fmaf(op[1].c, p.b, op[1].d))), 255.0f),
-            limited(fmaf(op[2].a, p.r, fmaf(op[2].b, p.g, fmaf(op[2].c, p.b, op[2].d))), 255.0f)};
+        return {fmaf(op[0].a, p.r, fmaf(op[0].b, p.g, fmaf(op[0].c, p.b, op[0].d))),
+                fmaf(op[1].a, p.r, fmaf(op[1].b, p.g, fmaf(op[1].c, p.b, op[1].d))),
+                fmaf(op[2].a, p.r, fmaf(op[2].b, p.g, fmaf(op[2].c, p.b, op[2].d)))};
     }
 };
 
@@ -88,33 +98,29 @@ struct short_vibrance {
         const float y = fmaf(0.2126f, p.r, fmaf(0.7152f, p.g, 0.0722f * p.b));
         const float most = fmaxf(fmaxf(p.r, p.g), p.b), least = fminf(fminf(p.r, p.g), p.b);
         const float factor = fmaf(-run.op[0].b, most - least, run.op[0].a);
-        return {limited(fmaf(p.r - y, factor, y), 255.0f),
-                limited(fmaf(p.g - y, factor, y), 255.0f),
-                limited(fmaf(p.b - y, factor, y), 255.0f)};
+        return {fmaf(p.r - y, factor, y), fmaf(p.g - y, factor, y), fmaf(p.b - y, factor, y)};
     }
 };
 
 template <class OPERATION>
 static __device__ __forceinline__ void change_pixels(const struct short_run &run, unsigned w[3])
 {
-    unsigned to[12];
+    float to[12];
 #pragma unroll
     for (int i = 0; i < 4; i++) {
         const struct gf_rgb p = {byte_of(w[3 * i / 4], 3 * i % 4),
                                  byte_of(w[(3 * i + 1) / 4], (3 * i + 1) % 4),
                                  byte_of(w[(3 * i + 2) / 4], (3 * i + 2) % 4)};
         const struct gf_rgb v = OPERATION::of(run, p);
-        to[3 * i] = sample_of(v.r);
-        to[3 * i + 1] = sample_of(v.g);
-        to[3 * i + 2] = sample_of(v.b);
+        to[3 * i] = v.r;
+        to[3 * i + 1] = v.g;
+        to[3 * i + 2] = v.b;
     }
-#pragma unroll
-    for (int k = 0; k < 3; k++)
-        w[k] = packed(to[4 * k], to[4 * k + 1], to[4 * k + 2], to[4 * k + 3]);
+    pack_samples(to, w);
 }
 
-/* MIX: where the field is within 0..1 what is mixed needs no limits, and where it is 0 nothing
- * changes. */
+/* MIX: where the field is 0 nothing changes. BLACK: the colour is, so that it is not added. */
+template <bool BLACK>
 static __device__ __forceinline__ void mix_pixels(const struct short_run &run, unsigned x,
                                                   float row, unsigned w[3])
 {
@@ -123,38 +129,41 @@ static __device__ __forceinline__ void mix_pixels(const struct short_run &run, u
     fields_at(run, x, row, field);
     if ((field[0] + field[1]) + (field[2] + field[3]) == 0.0f)
         return;
-    unsigned to[12];
+    float to[12];
 #pragma unroll
     for (int k = 0; k < 12; k++) {
         const float v = byte_of(w[k / 4], k % 4);
-        to[k] = sample_of(v + (colour[k % 3] - v) * field[k / 3]);
+        to[k] = v + (BLACK ? -v : colour[k % 3] - v) * field[k / 3];
     }
-#pragma unroll
-    for (int k = 0; k < 3; k++)
-        w[k] = packed(to[4 * k], to[4 * k + 1], to[4 * k + 2], to[4 * k + 3]);
+    pack_samples(to, w);
 }
 
-/* NOISE */
+/* gf_noise_even() times 2^24: the sign bit is turned, not subtracted. */
+static __device__ __forceinline__ float even_of(uint32_t word)
+{
+    return (float)(((int)word >> 7 ^ (int)0xff000000u) | 1);
+}
+
+/* NOISE: a power of two changes no rounding, wherever it is multiplied. */
 template <bool NORMAL>
 static __device__ __forceinline__ void noise_pixels(const struct short_run &run, unsigned x,
                                                     unsigned y, unsigned w[3])
 {
     const struct gf_point_op &op = run.op[0];
-    unsigned to[12];
+    const float scale = NORMAL ? op.a : op.a * 0x1p-24f;
+    float to[12];
 #pragma unroll
     for (int i = 0; i < 4; i++) {
         const struct gf_noise noise = gf_noise_at(x + i, y, (uint32_t)op.c);
 #pragma unroll
         for (int c = 0; c < 3; c++) {
             const int k = 3 * i + c;
-            const float even = gf_noise_even(op.d != 0.0f ? noise.word[0] : noise.word[c]);
-            const float z = NORMAL ? gf_noise_normal(even) : even;
-            to[k] = sample_of(limited(fmaf(z, op.a, byte_of(w[k / 4], k % 4)), 255.0f));
+            const float even = even_of(op.d != 0.0f ? noise.word[0] : noise.word[c]);
+            const float z = NORMAL ? gf_noise_normal(even * 0x1p-24f) : even;
+            to[k] = fmaf(z, scale, byte_of(w[k / 4], k % 4));
         }
     }
-#pragma unroll
-    for (int k = 0; k < 3; k++)
-        w[k] = packed(to[4 * k], to[4 * k + 1], to[4 * k + 2], to[4 * k + 3]);
+    pack_samples(to, w);
 }
 
 /* What a kernel does to four pixels from column x on of row y. */
@@ -166,11 +175,11 @@ template <class OPERATION> struct short_colours {
     }
 };
 
-struct short_mix {
+template <bool BLACK> struct short_mix {
     static __device__ __forceinline__ void change(const struct short_run &run, unsigned x,
                                                   unsigned y, unsigned w[3])
     {
-        mix_pixels(run, x, run.rows[y], w);
+        mix_pixels<BLACK>(run, x, run.rows[y], w);
     }
 };
 
@@ -258,16 +267,13 @@ template <class OPERATION>
 static __device__ __forceinline__ uint4 with_alpha(const struct short_run &run, unsigned x,
                                                    float row, const unsigned w[3])
 {
+    const float max = run.op[0].max;
     float alpha[4];
-    unsigned a[4];
     OPERATION::alphas(run, x, row, w, alpha);
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        a[i] = sample_of(run.op[0].max * alpha[i]);
-    return make_uint4(__byte_perm(w[0], a[0], 0x4210),
-                      __byte_perm(__byte_perm(w[0], w[1], 0x0543), a[1], 0x4210),
-                      __byte_perm(__byte_perm(w[1], w[2], 0x0432), a[2], 0x4210),
-                      __byte_perm(w[2], a[3], 0x4321));
+    const unsigned a = samples_of(max * alpha[0], max * alpha[1], max * alpha[2], max * alpha[3]);
+    return make_uint4(
+        __byte_perm(w[0], a, 0x4210), __byte_perm(__byte_perm(w[0], w[1], 0x0543), a, 0x5210),
+        __byte_perm(__byte_perm(w[1], w[2], 0x0432), a, 0x6210), __byte_perm(w[2], a, 0x7321));
 }
 
 /* Pixels pixel .. pixel + 3 of the `pixels` that begin at a multiple of four bytes, those beyond

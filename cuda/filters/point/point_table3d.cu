@@ -67,20 +67,18 @@ template <int SIZE>
 static __device__ __forceinline__ void look_up_pixels(const struct cube_run &run,
                                                       const unsigned char *table, unsigned w[3])
 {
-    unsigned to[12];
+    float to[12];
 #pragma unroll
     for (int i = 0; i < 4; i++) {
         const struct gf_rgb cell = {byte_of(w[3 * i / 4], 3 * i % 4) * run.to_cell,
                                     byte_of(w[(3 * i + 1) / 4], (3 * i + 1) % 4) * run.to_cell,
                                     byte_of(w[(3 * i + 2) / 4], (3 * i + 2) % 4) * run.to_cell};
         const struct gf_rgb v = cube_of<SIZE>(table, cell, run.to_sample);
-        to[3 * i] = sample_of(v.r);
-        to[3 * i + 1] = sample_of(v.g);
-        to[3 * i + 2] = sample_of(v.b);
+        to[3 * i] = v.r;
+        to[3 * i + 1] = v.g;
+        to[3 * i + 2] = v.b;
     }
-#pragma unroll
-    for (int k = 0; k < 3; k++)
-        w[k] = packed(to[4 * k], to[4 * k + 1], to[4 * k + 2], to[4 * k + 3]);
+    pack_samples(to, w);
 }
 
 template <int SIZE>

@@ -2,6 +2,7 @@
 #ifndef GF_EMULATED_ARITHMETIC_H
 #define GF_EMULATED_ARITHMETIC_H
 
+#include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -235,6 +236,11 @@ static inline float __fsqrt_rn(float v) { return sqrtf(v); }
 static inline float __frcp_rn(float v) { return 1.0f / v; }
 static inline float rsqrtf(float v) { return (float)(1.0 / sqrt((double)v)); }
 static inline float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
+/* What has no place in an int is the nearest that has. */
+static inline int __float2int_rz(float v)
+{
+    return v >= 2147483648.0f ? INT_MAX : v > -2147483648.0f ? (int)v : v == v ? INT_MIN : 0;
+}
 static inline float __fadd_rz(float a, float b) { return emulated::add_rz(a, b); }
 static inline float __fmaf_rz(float a, float b, float c) { return emulated::add_rz((double)a * b, c); }
 static inline float __fadd_rn(float a, float b) { return a + b; }
