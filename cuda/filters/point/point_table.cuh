@@ -245,7 +245,9 @@ static int launch_table8(const struct view_pair *band, const unsigned *tables, c
     if (status != cudaSuccess)
         return status;
     const unsigned worth = blocks_for(needed, TABLE_ITEMS * TABLES);
-    blocks = worth <= blocks ? blocks : worth < blocks * TABLE_WAVES ? worth : blocks * TABLE_WAVES;
+    /* Whole waves: in a last one of few blocks most of the GPU would have nothing to do. */
+    const unsigned waves = blocks ? (worth + blocks / 2) / blocks : 0;
+    blocks = worth <= blocks ? worth : blocks * (waves < TABLE_WAVES ? waves : TABLE_WAVES);
     table8_kernel<CHANNELS, TABLES, ACCESS>
         <<<blocks, TABLE_THREADS, 0, stream>>>(*band, full, tail, tables);
     return cudaGetLastError();
