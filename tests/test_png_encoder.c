@@ -47,7 +47,8 @@ static int content_at(int content, int x, int y, int c, uint64_t *random)
     case 5: /* few bytes, so that codes are short */
         return random_below(random, 8) ? 0 : 257;
     case 6: /* runs of many lengths */
-        return random_below(random, 150) ? (x / 300 + y / 9) % 7 * 4369 : random_below(random, 65536);
+        return random_below(random, 150) ? (x / 300 + y / 9) % 7 * 4369
+                                         : random_below(random, 65536);
     case 7: /* bytes of very unlike counts, so that codes reach the limit of their lengths */
         return 257 * (__builtin_ctz((unsigned)random_below(random, 1 << 20) | 1 << 20) * 11);
     default:
@@ -303,8 +304,8 @@ static void no_cuda(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_formats),       cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_large),         cmocka_unit_test(test_little_memory),
+        cmocka_unit_test(test_formats), cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_large),   cmocka_unit_test(test_little_memory),
         cmocka_unit_test(test_random),
     };
     return cmocka_run_group_tests_name("png_encoder", tests, NULL, NULL);

@@ -12,8 +12,8 @@ struct cells {
     unsigned size, whole;      /* bytes, whole cells */
 };
 
-static __device__ __forceinline__ struct cells
-cells_at(const struct png_group &group, const struct png_stripe &stripe, int coding)
+static __device__ __forceinline__ struct cells cells_at(const struct png_group &group,
+                                                        const struct png_stripe &stripe, int coding)
 {
     return {(const uint64_t *)group.filtered + stripe.cells,
             group.found[coding] + stripe.cells / 32,

@@ -20,8 +20,8 @@ static __device__ __forceinline__ void count_match(unsigned *counts, const struc
     atomicAdd(counts + SYMBOLS + distance_symbol(written.distance).symbol, number);
 }
 
-static __global__ void __launch_bounds__(THREADS) count_kernel(const struct png_group group,
-                                                               unsigned first, int coding)
+static __global__ void __launch_bounds__(THREADS)
+    count_kernel(const struct png_group group, unsigned first, int coding)
 {
     __shared__ unsigned tables[COPIES * CODES];
     const unsigned index = first + blockIdx.y;

@@ -77,14 +77,13 @@ static __device__ __forceinline__ unsigned own_words(const unsigned (*step)[256]
         if (i * 4 + 4 <= (int64_t)begin)
             continue;
         /* The CRC begins as ones, which is to invert the first four bytes. */
-        sum ^= (out[i] & mask_of((uint64_t)i, begin, end)) ^
-               mask_of((uint64_t)i, begin, begin + 4);
+        sum ^= (out[i] & mask_of((uint64_t)i, begin, end)) ^ mask_of((uint64_t)i, begin, begin + 4);
     }
     return sum;
 }
 
-static __global__ void __launch_bounds__(CRC_THREADS) crc_kernel(const struct png_group group,
-                                                                 unsigned first)
+static __global__ void __launch_bounds__(CRC_THREADS)
+    crc_kernel(const struct png_group group, unsigned first)
 {
     __shared__ unsigned step[4][256];
     __shared__ unsigned all;
@@ -99,8 +98,8 @@ static __global__ void __launch_bounds__(CRC_THREADS) crc_kernel(const struct pn
     if (threadIdx.x == 0)
         all = 0;
     __syncthreads();
-    unsigned own = product(own_words(step, group.out, last, begin, end),
-                           group.tables->lane[threadIdx.x]);
+    unsigned own =
+        product(own_words(step, group.out, last, begin, end), group.tables->lane[threadIdx.x]);
 #pragma unroll
     for (int i = WARP / 2; i; i /= 2)
         own ^= __shfl_xor_sync(~0u, own, i);
@@ -117,8 +116,8 @@ static __global__ void __launch_bounds__(CRC_THREADS) crc_kernel(const struct pn
     atomicXor(&group.counts[index].crc, sum);
 }
 
-static __global__ void __launch_bounds__(END_THREADS) end_kernel(const struct png_group group,
-                                                                 unsigned first, unsigned count)
+static __global__ void __launch_bounds__(END_THREADS)
+    end_kernel(const struct png_group group, unsigned first, unsigned count)
 {
     const unsigned i = blockIdx.x * END_THREADS + threadIdx.x;
     if (i >= count)

@@ -37,7 +37,7 @@ struct png_picture {
 };
 
 struct png_stripe {
-    uint64_t cells; /* its first one among those of the group; a multiple of 32 */
+    uint64_t cells;         /* its first one among those of the group; a multiple of 32 */
     unsigned picture, size; /* bytes of filtered rows */
     int row, rows;
     bool first, last; /* of the picture */
@@ -72,8 +72,8 @@ struct png_adler {
 /* Products with powers of x modulo the CRC's polynomial: crc.cu. */
 enum { CRC_THREADS = 256, CRC_WORDS = 16, CRC_POWERS = 24 };
 struct crc_tables {
-    unsigned step[4][256];      /* a byte at each place of a word, times x^(32 * CRC_THREADS) */
-    unsigned lane[CRC_THREADS]; /* x^(32 * (CRC_THREADS - i)) */
+    unsigned step[4][256];        /* a byte at each place of a word, times x^(32 * CRC_THREADS) */
+    unsigned lane[CRC_THREADS];   /* x^(32 * (CRC_THREADS - i)) */
     unsigned segment[CRC_POWERS]; /* x^(32 * CRC_THREADS * CRC_WORDS * 2^i) */
     unsigned back[4];             /* x^(-8 * i) */
 };

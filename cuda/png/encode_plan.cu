@@ -194,8 +194,8 @@ enum gf_status gf_png_lay_out(struct gf_png_encoder *encoder,
                               const struct gf_png_encode_picture *pictures, int count,
                               struct gf_error *error)
 {
-    enum gf_status status = gf_png_reserve_descriptions(
-        encoder, encoder->placed_count, chosen_stripes(encoder, count), error);
+    enum gf_status status = gf_png_reserve_descriptions(encoder, encoder->placed_count,
+                                                        chosen_stripes(encoder, count), error);
     if (status)
         return status;
     describe(encoder, pictures, count);

@@ -84,15 +84,15 @@ static enum gf_status fetch(struct gf_png_encoder *encoder, unsigned turns, stru
 {
     const uint64_t *const starts = encoder->starts;
     GF_CUDA_TRY(cudaEventSynchronize(encoder->placed), encoder->device, error);
-    enum gf_status status = gf_png_reserve_chunks(
-        encoder, encoder->chunks_used + starts[encoder->group.count], error);
+    enum gf_status status =
+        gf_png_reserve_chunks(encoder, encoder->chunks_used + starts[encoder->group.count], error);
     if (status)
         return status;
     for (unsigned turn = 0; turn < turns; turn++) {
         const uint64_t begin = starts[turn_start(encoder, turn, turns)],
                        end = starts[turn_start(encoder, turn + 1, turns)];
-        GF_CUDA_TRY(cudaStreamWaitEvent(encoder->copies, encoder->packed[turn], 0),
-                    encoder->device, error);
+        GF_CUDA_TRY(cudaStreamWaitEvent(encoder->copies, encoder->packed[turn], 0), encoder->device,
+                    error);
         GF_CUDA_TRY(cudaMemcpyAsync(encoder->chunks.data + encoder->chunks_used + begin,
                                     (const unsigned char *)encoder->group.out + begin, end - begin,
                                     cudaMemcpyDeviceToHost, encoder->copies),

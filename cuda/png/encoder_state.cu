@@ -39,10 +39,10 @@ enum gf_status gf_png_reserve_chunks(struct gf_png_encoder *encoder, uint64_t si
         return GF_OK;
     const uint64_t larger = size + size / 4;
     struct pinned_memory chunks;
-    GF_CUDA_TRY(gf_cuda_pinned_alloc(
-                    room_for(larger, encoder->placed_count, encoder->expected, UINT64_MAX),
-                    &chunks),
-                encoder->device, error);
+    GF_CUDA_TRY(
+        gf_cuda_pinned_alloc(room_for(larger, encoder->placed_count, encoder->expected, UINT64_MAX),
+                             &chunks),
+        encoder->device, error);
     if (encoder->chunks_used)
         memcpy(chunks.data, encoder->chunks.data, encoder->chunks_used);
     gf_cuda_pinned_free(&encoder->chunks);

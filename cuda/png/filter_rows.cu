@@ -70,9 +70,8 @@ struct neighbours {
     unsigned own, left, above, corner;
 };
 
-static __device__ __forceinline__ struct neighbours neighbours_at(const struct row &row,
-                                                                  const struct row &above, int x,
-                                                                  int pixel_bytes)
+static __device__ __forceinline__ struct neighbours
+neighbours_at(const struct row &row, const struct row &above, int x, int pixel_bytes)
 {
     return {bytes_at(row, x), bytes_at(row, x - pixel_bytes), bytes_at(above, x),
             bytes_at(above, x - pixel_bytes)};
@@ -194,16 +193,16 @@ static __device__ void filter_row(const struct png_group &group, const struct pn
               (unsigned)r * (picture.row_bytes + 1), adler);
     __syncthreads();
     if (threadIdx.x == 0) {
-        const unsigned long long behind = (unsigned long long)(picture.height - 1 - y) *
-                                          (picture.row_bytes + 1) % BASE;
+        const unsigned long long behind =
+            (unsigned long long)(picture.height - 1 - y) * (picture.row_bytes + 1) % BASE;
         struct png_adler *const to = group.adler + stripe.picture;
         atomicAdd(&to->plain, adler[0] % BASE);
         atomicAdd(&to->weighted, (adler[1] + adler[0] % BASE * behind) % BASE);
     }
 }
 
-static __global__ void __launch_bounds__(THREADS) filter_kernel(const struct png_group group,
-                                                                unsigned first)
+static __global__ void __launch_bounds__(THREADS)
+    filter_kernel(const struct png_group group, unsigned first)
 {
     __shared__ unsigned long long sums[FILTERS + 2];
     const struct png_stripe stripe = group.stripes[first + blockIdx.y];

@@ -176,8 +176,8 @@ static __device__ void write_codes(const struct fit_room *room, struct png_code 
         code->codes[SYMBOLS + i] = distance | (unsigned)room->lengths[SYMBOLS + i] << 16;
 }
 
-static __global__ void __launch_bounds__(FIT_THREADS) fit_kernel(const struct png_group group,
-                                                                 int coding)
+static __global__ void __launch_bounds__(FIT_THREADS)
+    fit_kernel(const struct png_group group, int coding)
 {
     __shared__ struct fit_room room;
     const unsigned index = blockIdx.x, whole = group.stripes[index].size / CELL;

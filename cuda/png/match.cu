@@ -4,10 +4,12 @@
 enum {
     THREADS = 256,
     BLOCKS = 32, /* of a stripe at most */
-    SEGMENT_CELLS = WARP,
+    AHEAD = 4,   /* segments, of which each has a cell for each lane */
     HASH_BITS = 13,
     WINDOW = 32768
 };
+
+static constexpr unsigned NO_HASH = ~0u;
 
 static __device__ __forceinline__ bool is_run(const uint64_t *data, unsigned k, unsigned whole)
 {
@@ -30,8 +32,8 @@ static __device__ __forceinline__ unsigned agreed(const uint64_t *data, const ui
 }
 
 template <int CODING>
-static __global__ void __launch_bounds__(THREADS) mark_kernel(const struct png_group group,
-                                                              unsigned first)
+static __global__ void __launch_bounds__(THREADS)
+    mark_kernel(const struct png_group group, unsigned first)
 {
     const unsigned index = first + blockIdx.y;
     if (CODING == REPEATS && !is_drawing(group, index))
@@ -70,10 +72,40 @@ static __device__ __forceinline__ unsigned hash(uint64_t bytes)
     return (unsigned)(bytes * 0x9E3779B185EBCA87ull >> (64 - HASH_BITS));
 }
 
+/* Enters the places of a lane's cell, of which the next begins with `next`. Of places with one hash
+ * that follow each other, as in a run, only the last is entered. */
+static __device__ __forceinline__ void enter(unsigned *table, unsigned k, uint64_t own,
+                                             uint64_t next, unsigned size)
+{
+    unsigned hashes[CELL + 1];
+#pragma unroll
+    for (unsigned i = 0; i < CELL; i++) {
+        const uint64_t bytes = i ? own >> 8 * i | next << (64 - 8 * i) : own;
+        hashes[i] = CELL * k + i + CELL <= size ? hash(bytes) : NO_HASH;
+    }
+    hashes[CELL] = __shfl_down_sync(~0u, hashes[0], 1);
+    if (threadIdx.x == WARP - 1)
+        hashes[CELL] = NO_HASH;
+#pragma unroll
+    for (unsigned i = 0; i < CELL; i++) {
+        if (hashes[i] != NO_HASH && hashes[i] != hashes[i + 1])
+            atomicMax(table + hashes[i], CELL * k + i + 1);
+    }
+}
+
+/* Loads a lane's cells of the next segments. */
+static __device__ __forceinline__ void load_ahead(const uint64_t *data, unsigned k, unsigned whole,
+                                                  uint64_t cells[AHEAD])
+{
+#pragma unroll
+    for (unsigned i = 0; i < AHEAD; i++)
+        cells[i] = k + i * WARP <= whole ? data[k + i * WARP] : 0;
+}
+
 /* A warp goes through a stripe segment by segment, since each sees what stands in those before. It
  * notes what the table says; check_kernel() compares the bytes. */
-static __global__ void __launch_bounds__(WARP) look_up_kernel(const struct png_group group,
-                                                              unsigned first)
+static __global__ void __launch_bounds__(WARP)
+    look_up_kernel(const struct png_group group, unsigned first)
 {
     __shared__ unsigned table[1 << HASH_BITS]; /* the latest place, plus one */
     const unsigned index = first + blockIdx.x;
@@ -82,30 +114,35 @@ static __global__ void __launch_bounds__(WARP) look_up_kernel(const struct png_g
     const struct png_stripe stripe = group.stripes[index];
     const uint64_t *const data = (const uint64_t *)group.filtered + stripe.cells;
     const unsigned whole = stripe.size / CELL;
+    uint64_t cells[AHEAD], ahead[AHEAD];
     for (unsigned i = threadIdx.x; i < 1 << HASH_BITS; i += WARP)
         table[i] = 0;
     __syncwarp();
-    for (unsigned begin = 0; begin < whole; begin += SEGMENT_CELLS) {
-        const unsigned k = begin + threadIdx.x;
-        const uint64_t own = k <= whole ? data[k] : 0, next = k < whole ? data[k + 1] : 0;
-        if (k < whole) {
-            const unsigned seen = table[hash(own)], distance = seen ? CELL * k + 1 - seen : 0;
-            group.first[stripe.cells + k] = distance <= WINDOW ? (uint16_t)distance : 0;
-        }
-        __syncwarp();
+    load_ahead(data, threadIdx.x, whole, cells);
+    for (unsigned begin = 0; begin < whole; begin += AHEAD * WARP) {
+        load_ahead(data, begin + AHEAD * WARP + threadIdx.x, whole, ahead);
 #pragma unroll
-        for (unsigned i = 0; i < CELL; i++) {
-            const unsigned at = CELL * k + i;
-            const uint64_t bytes = i ? own >> 8 * i | next << (64 - 8 * i) : own;
-            if (k <= whole && at + CELL <= stripe.size)
-                atomicMax(table + hash(bytes), at + 1);
+        for (unsigned i = 0; i < AHEAD; i++) {
+            const unsigned k = begin + i * WARP + threadIdx.x;
+            const uint64_t own = cells[i], behind = i + 1 < AHEAD ? cells[i + 1] : ahead[0];
+            const uint64_t next =
+                __shfl_sync(~0u, threadIdx.x ? own : behind, (threadIdx.x + 1) % WARP);
+            if (k < whole) {
+                const unsigned seen = table[hash(own)], distance = seen ? CELL * k + 1 - seen : 0;
+                group.first[stripe.cells + k] = distance <= WINDOW ? (uint16_t)distance : 0;
+            }
+            __syncwarp();
+            enter(table, k, own, next, stripe.size);
+            __syncwarp();
         }
-        __syncwarp();
+#pragma unroll
+        for (unsigned i = 0; i < AHEAD; i++)
+            cells[i] = ahead[i];
     }
 }
 
-static __global__ void __launch_bounds__(THREADS) check_kernel(const struct png_group group,
-                                                               unsigned first)
+static __global__ void __launch_bounds__(THREADS)
+    check_kernel(const struct png_group group, unsigned first)
 {
     const unsigned index = first + blockIdx.y;
     if (!is_drawing(group, index))

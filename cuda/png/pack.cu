@@ -206,8 +206,8 @@ static __device__ __forceinline__ uint64_t bits_before(uint64_t *states,
     return sum_before<1>(place, tile, bits);
 }
 
-static __global__ void __launch_bounds__(THREADS) pack_kernel(const struct png_group group,
-                                                              unsigned first)
+static __global__ void __launch_bounds__(THREADS)
+    pack_kernel(const struct png_group group, unsigned first)
 {
     __shared__ unsigned codes[CODES];
     __shared__ unsigned stage[STAGE];
@@ -218,8 +218,8 @@ static __global__ void __launch_bounds__(THREADS) pack_kernel(const struct png_g
     if ((uint64_t)tile * TILE * CELL >= stripe.size)
         return;
     const struct png_chunk chunk = group.chunks[index];
-    const struct png_code *const code = group.codes[chunk.coding == STORED ? RUNS : chunk.coding] +
-                                        index;
+    const struct png_code *const code =
+        group.codes[chunk.coding == STORED ? RUNS : chunk.coding] + index;
     for (int i = threadIdx.x; i < CODES; i += THREADS)
         codes[i] = code->codes[i];
     __syncthreads();
@@ -236,8 +236,8 @@ static __global__ void __launch_bounds__(THREADS) pack_kernel(const struct png_g
     for (unsigned i = threadIdx.x; i < STAGE; i += THREADS)
         stage[i] = 0;
     __syncthreads();
-    const uint64_t begin = data_bit(stripe, chunk) + (chunk.coding == STORED ? 0 : code->head_bits) +
-                           told;
+    const uint64_t begin =
+        data_bit(stripe, chunk) + (chunk.coding == STORED ? 0 : code->head_bits) + told;
     unsigned *const out = group.out + begin / 32;
     const unsigned shift = begin % 32, words = (shift + all + 31) / 32;
     if (words > STAGE) {

@@ -22,8 +22,8 @@ static __device__ struct png_chunk chunk_of(const struct png_group &group, unsig
     chunk.size = stripe.last ? (bits + 7) / 8 : (bits + EMPTY_BITS + 7) / 8 + EMPTY_BLOCK;
     if (chunk.size >= stripe.size + (stripe.size / STORED_MAX + 1) * (uint64_t)STORED_HEAD) {
         chunk.coding = STORED;
-        chunk.size = stripe.size +
-                     (stripe.size + STORED_MAX - 1) / STORED_MAX * (uint64_t)STORED_HEAD;
+        chunk.size =
+            stripe.size + (stripe.size + STORED_MAX - 1) / STORED_MAX * (uint64_t)STORED_HEAD;
     }
     chunk.size += (stripe.first ? ZLIB_HEAD : 0) + (stripe.last ? ADLER : 0);
     return chunk;
@@ -75,8 +75,8 @@ static __device__ void put_frame(const struct png_group &group, const struct png
                  byte_swapped(adler_of(group, stripe.picture)), 32);
 }
 
-static __global__ void __launch_bounds__(HEAD_THREADS) head_kernel(const struct png_group group,
-                                                                   unsigned first)
+static __global__ void __launch_bounds__(HEAD_THREADS)
+    head_kernel(const struct png_group group, unsigned first)
 {
     const unsigned index = first + blockIdx.x;
     const struct png_stripe stripe = group.stripes[index];

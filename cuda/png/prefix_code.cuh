@@ -23,8 +23,8 @@ static __device__ void join(struct code_room *room, int leaves)
     for (int count = leaves; count < 2 * leaves - 1; count++) {
         unsigned sum = 0;
         for (int child = 0; child < 2; child++) {
-            const bool take = leaf < leaves && (inner == count ||
-                                                room->frequency[leaf] <= room->frequency[inner]);
+            const bool take = leaf < leaves &&
+                              (inner == count || room->frequency[leaf] <= room->frequency[inner]);
             const int rarest = take ? leaf++ : inner++;
             room->parent[rarest] = (uint16_t)count;
             sum += room->frequency[rarest];

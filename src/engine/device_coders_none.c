@@ -4,9 +4,9 @@
 #include "cuda/png/decoder.h"
 #include "cuda/png/encoder.h"
 
-static const char reason[] = "this program was built without CUDA";
-
 #ifndef GF_WITH_CUDA
+
+static const char reason[] = "this program was built without CUDA";
 
 enum gf_status gf_jpeg_decoder_create(int device, uint64_t memory_most,
                                       struct gf_jpeg_decoder **decoder, struct gf_error *error)
