@@ -1,14 +1,14 @@
 /* Warps. A block makes 32 x 32 pixels, a warp of it rows of 32. Where the map is straight and the
  * part of the input that they are made of fits in shared memory, it is brought there once, a pixel
  * in one or two words, with what lies beyond the picture; else each thread reads its window from
- * global memory. Blocks stay and take one tile after another, since with cubic and Lanczos kernels
- * each has to fetch the table of weights. */
+ * global memory. With cubic and Lanczos kernels, whose table of weights a block has to fetch,
+ * blocks stay and take one tile after another; else each makes one. */
 #include "cuda/filters/warp_tile.cuh"
 
 /* Blocks of 8-bit pictures that a multiprocessor holds at once: devices before compute capability
  * 8.0 have room for 1,024 threads. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-constexpr int TILED_BLOCKS = 5;
+constexpr int TILED_BLOCKS = 6;
 #else
 constexpr int TILED_BLOCKS = 4;
 #endif
@@ -104,6 +104,7 @@ static __global__ void __launch_bounds__(THREADS, sizeof(SAMPLE) == 2      ? 2
     __shared__ __align__(16) Pixel tile[ROWS * PITCH_MOST];
     __shared__ uint4 weights[shared_weights<KERNEL>::BYTES / 16];
     const struct gf_warp &warp = launch.source.warp;
+    constexpr bool STAYS = KERNEL == TABLE_KERNEL;
     const int lane = threadIdx.x % WARP, line = threadIdx.x / WARP;
     fetch_weights<KERNEL>(launch, weights);
     const int64_t own_u = lane * warp.ux + line * warp.uy, own_v = lane * warp.vx + line * warp.vy;
@@ -114,8 +115,9 @@ static __global__ void __launch_bounds__(THREADS, sizeof(SAMPLE) == 2      ? 2
         int64_t v = warp.v + own.x * warp.vx + own.y * warp.vy;
         const struct warp_box box =
             box_of(whole ? launch.reach : reach_of(warp, own.columns, own.rows), TAPS, u, v);
-        __syncthreads();
-        fill_tile<SAMPLE, CHANNELS, Pixel>(launch.source, box, tile, launch.pitch);
+        if (STAYS)
+            __syncthreads();
+        fill_tile<SAMPLE, CHANNELS, true, Pixel>(launch.source, box, tile, launch.pitch);
         __syncthreads();
         constexpr int ORIGIN = TAPS > 1 ? TAPS / 2 - 1 : 0;
         const int origin = (box.y + ORIGIN) * launch.pitch + box.x + ORIGIN;
@@ -137,6 +139,62 @@ static __global__ void __launch_bounds__(THREADS, sizeof(SAMPLE) == 2      ? 2
             u += WARPS * warp.uy;
             v += WARPS * warp.vy;
             to += WARPS * launch.out_pitch;
+        }
+        if (!STAYS)
+            return;
+    }
+}
+
+/* Linear, of 8-bit RGB: a thread makes four pixels of a row, which are three words. Rows of the
+ * tile lie an odd number of words apart, so that the eight threads of a row and those of the next
+ * three wait little for banks, whatever the angle. */
+constexpr int QUAD = 4, QUAD_PITCH = 57;
+
+static __global__ void __launch_bounds__(THREADS, TILED_BLOCKS)
+    warp_quad_kernel(const __grid_constant__ struct warp_launch launch)
+{
+    __shared__ uint32_t tile[ROWS * QUAD_PITCH];
+    const struct gf_warp &warp = launch.source.warp;
+    const struct warp_tile own = tile_of(launch, blockIdx.x);
+    const bool whole = own.columns == TILE && own.rows == TILE;
+    int64_t u = warp.u + own.x * warp.ux + own.y * warp.uy;
+    int64_t v = warp.v + own.x * warp.vx + own.y * warp.vy;
+    const struct warp_box box =
+        box_of(whole ? launch.reach : reach_of(warp, own.columns, own.rows), 2, u, v);
+    fill_tile<uint8_t, 3, false, uint32_t>(launch.source, box, tile, QUAD_PITCH);
+    __syncthreads();
+    const int first = (int)threadIdx.x % (TILE / QUAD) * QUAD;
+    const int row = (int)threadIdx.x / (TILE / QUAD);
+    if (row >= own.rows || first >= own.columns)
+        return;
+    const int origin = box.y * QUAD_PITCH + box.x;
+    u += first * warp.ux + row * warp.uy;
+    v += first * warp.vx + row * warp.vy;
+    uint32_t pixel[QUAD];
+#pragma unroll
+    for (int k = 0; k < QUAD; k++) {
+        const tile_window<uint32_t> window = {
+            tile + ((int)(v >> 32) * QUAD_PITCH + (int)(u >> 32) - origin), QUAD_PITCH};
+        pixel[k] = value_of<uint8_t, 3, LINEAR_KERNEL, 2, uint32_t>(window, (uint32_t)u >> 20,
+                                                                    (uint32_t)v >> 20, NULL);
+        /* Beyond the result it is the last pixel's. */
+        const bool goes_on = first + k + 1 < own.columns;
+        u += goes_on ? warp.ux : 0;
+        v += goes_on ? warp.vx : 0;
+    }
+    unsigned char *const to = out_row(launch, own.y + row) + 3 * (size_t)(own.x + first);
+    if (first + QUAD <= own.columns) {
+        uint32_t *const words = (uint32_t *)to;
+        words[0] = __byte_perm(pixel[0], pixel[1], 0x4210);
+        words[1] = __byte_perm(pixel[1], pixel[2], 0x5421);
+        words[2] = __byte_perm(pixel[2], pixel[3], 0x6542);
+    } else {
+#pragma unroll
+        for (int k = 0; k < QUAD; k++) {
+            if (first + k >= own.columns)
+                break;
+            to[3 * k] = (unsigned char)pixel[k], to[3 * k + 1] = (unsigned char)(pixel[k] >> 8);
+            to[3 * k + 2] = (unsigned char)(pixel[k] >> 16);
         }
     }
 }
@@ -166,9 +224,16 @@ static int start(const struct warp_launch *launch, bool tiled, cudaStream_t stre
 {
     const auto kernel = tiled ? warp_tiled_kernel<SAMPLE, CHANNELS, KERNEL, TAPS>
                               : warp_direct_kernel<SAMPLE, CHANNELS, KERNEL, TAPS>;
+    constexpr bool QUADS = sizeof(SAMPLE) == 1 && CHANNELS == 3 && KERNEL == LINEAR_KERNEL;
     unsigned blocks = launch->tiles;
+    if (QUADS && tiled) {
+        warp_quad_kernel<<<blocks, THREADS, 0, stream>>>(*launch);
+        return cudaGetLastError();
+    }
+    const bool stays = !tiled || KERNEL == TABLE_KERNEL;
     const cudaError_t status =
-        resident_blocks((const void *)kernel, THREADS, 0, launch->tiles, &blocks);
+        stays ? resident_blocks((const void *)kernel, THREADS, 0, launch->tiles, &blocks)
+              : cudaSuccess;
     if (status != cudaSuccess)
         return status;
     kernel<<<blocks, THREADS, 0, stream>>>(*launch);

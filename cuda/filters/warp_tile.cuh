@@ -53,11 +53,12 @@ static __device__ __forceinline__ struct warp_box box_of(const struct warp_reach
     return box;
 }
 
-/* A box of 8-bit RGB that lies in the picture: a thread takes four pixels, as three words, of every
- * 16th row. All loads come before the first is waited for. */
-static __device__ __forceinline__ void fill_rgb8(const struct warp_source &source,
-                                                 const struct warp_box &box, uint32_t *tile,
-                                                 int pitch)
+/* A box of 8-bit RGB that lies in the picture: with VECTORS the pitch is a multiple of four. A
+ * thread takes four pixels, as three words, of every 16th row. All loads come before the first is
+ * waited for. */
+template <bool VECTORS>
+static __device__ __forceinline__ void
+fill_rgb8(const struct warp_source &source, const struct warp_box &box, uint32_t *tile, int pitch)
 {
     constexpr int ACROSS = 16, DOWN = THREADS / ACROSS, EACH = (ROWS + DOWN - 1) / DOWN;
     const int column = (int)threadIdx.x % ACROSS * 4, first = (int)threadIdx.x / ACROSS;
@@ -76,14 +77,19 @@ static __device__ __forceinline__ void fill_rgb8(const struct warp_source &sourc
     uint32_t *const to = tile + first * pitch + column;
 #pragma unroll
     for (int k = 0; k < EACH; k++) {
-        if (first + k * DOWN < box.rows)
-            *(uint4 *)(to + k * DOWN * pitch) =
-                make_uint4(word[k][0], __funnelshift_r(word[k][0], word[k][1], 24),
-                           __funnelshift_r(word[k][1], word[k][2], 16), word[k][2] >> 8);
+        if (first + k * DOWN >= box.rows)
+            continue;
+        const uint4 four = make_uint4(word[k][0], __funnelshift_r(word[k][0], word[k][1], 24),
+                                      __funnelshift_r(word[k][1], word[k][2], 16), word[k][2] >> 8);
+        uint32_t *const place = to + k * DOWN * pitch;
+        if (VECTORS)
+            *(uint4 *)place = four;
+        else
+            place[0] = four.x, place[1] = four.y, place[2] = four.z, place[3] = four.w;
     }
 }
 
-template <typename SAMPLE, int CHANNELS, class Pixel>
+template <typename SAMPLE, int CHANNELS, bool VECTORS, class Pixel>
 static __device__ __forceinline__ void fill_tile(const struct warp_source &source,
                                                  const struct warp_box &box, Pixel *tile, int pitch)
 {
@@ -93,7 +99,7 @@ static __device__ __forceinline__ void fill_tile(const struct warp_source &sourc
         const bool inside = box.x >= 0 && box.y >= 0 && box.y + box.rows <= height &&
                             box.x + (box.columns + 3) / 4 * 4 <= width;
         if (inside) {
-            fill_rgb8(source, box, tile, pitch);
+            fill_rgb8<VECTORS>(source, box, tile, pitch);
             return;
         }
     }
@@ -153,6 +159,5 @@ static bool fits_tile(const struct gf_warp *warp)
     return warp->map.kind == GF_WARP_AFFINE && warp->nx * warp->ny == 1 &&
            columns + 2 + warp->taps + 3 <= COLUMNS && rows + 2 + warp->taps <= ROWS;
 }
-
 
 #endif

@@ -2,7 +2,7 @@
  * shared memory. */
 #include "cuda/filters/morphology/slide.cuh"
 
-constexpr int THREADS = 256;
+constexpr int THREADS = 256, ROW_THREADS = 128;
 /* Blocks of the columns' kernel that a multiprocessor's registers are to hold. Before sm_90 the
  * larger of two pairs is several instructions, and takes more registers. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
@@ -72,8 +72,8 @@ __global__ void __launch_bounds__(THREADS, COLUMN_BLOCKS)
                           });
 }
 
-/* Up to this window a tile is as wide as a line of the cache; beyond it half as wide, so that a
- * multiprocessor holds several. */
+/* Up to this window a tile is as wide as two lines of the cache; beyond it a quarter of that, so
+ * that a multiprocessor holds several. */
 constexpr int WIDE_MAX = 129;
 
 template <class Sample, int WORDS>
@@ -84,9 +84,12 @@ static int launch_columns(struct columns_args args, int shared_most, cudaStream_
         const int rows = lines + count - 1;
         return 4 * WORDS * (rows + (args.slide.whole > 1 ? rows / chunk : 0));
     };
-    /* A third or a fifth of a tile's rows are read by the next one, too. */
-    const int ideal = count > WIDE_MAX ? 2 * count : count < 16 ? 64 : 4 * count;
-    int lines = ceil_div(ideal, chunk) * chunk;
+    /* As many rows as the window has, or more: those beside a tile are read by the next one, too.
+     * All threads have the same number of chunks, at least two. */
+    const int step = THREADS / WORDS * chunk, least = count > 64 ? count : 64;
+    int lines = ceil_div(least, step) * step;
+    if (chunk == CHUNK_MAX && lines < 2 * step)
+        lines = 2 * step;
     while (lines > chunk && shared_of(lines) > shared_most)
         lines -= chunk;
     args.lines = lines;
@@ -117,9 +120,9 @@ static int columns(const struct view_pair &p, int reach, unsigned flip, cudaStre
     if (p.bits == 8)
         return args.slide.count > WIDE_MAX
                    ? launch_columns<unsigned char, 16>(args, shared, stream)
-                   : launch_columns<unsigned char, 32>(args, shared, stream);
+                   : launch_columns<unsigned char, 64>(args, shared, stream);
     return args.slide.count > WIDE_MAX ? launch_columns<unsigned short, 16>(args, shared, stream)
-                                       : launch_columns<unsigned short, 32>(args, shared, stream);
+                                       : launch_columns<unsigned short, 64>(args, shared, stream);
 }
 
 /* ---- along the rows ---- */
@@ -171,7 +174,7 @@ static __device__ __forceinline__ unsigned group_of(const unsigned *words, int a
 }
 
 template <class Sample, int CHANNELS>
-__global__ void __launch_bounds__(THREADS) rows_kernel(const struct rows_args args)
+__global__ void __launch_bounds__(ROW_THREADS) rows_kernel(const struct rows_args args)
 {
     extern __shared__ uint4 vectors[];
     const struct view_pair &p = args.p;
@@ -184,7 +187,7 @@ __global__ void __launch_bounds__(THREADS) rows_kernel(const struct rows_args ar
         p.in + (long long)(p.out_y + origin.row - p.in_y) * (long long)p.in_pitch;
     const int first = origin.x - args.before * PIXEL;
 #pragma unroll 2
-    for (int i = threadIdx.x; i < args.raw / 4; i += THREADS) {
+    for (int i = threadIdx.x; i < args.raw / 4; i += ROW_THREADS) {
         const int at = first + 16 * i;
         uint4 v;
         if (at >= 0 && at + 16 <= row_bytes)
@@ -197,7 +200,7 @@ __global__ void __launch_bounds__(THREADS) rows_kernel(const struct rows_args ar
     }
     __syncthreads();
     constexpr int MOST = 4 / (int)sizeof(Sample);
-    for (int i = threadIdx.x; i < args.reached; i += THREADS)
+    for (int i = threadIdx.x; i < args.reached; i += ROW_THREADS)
         groups[i] = args.slide.count ? group_of<Sample, CHANNELS, MOST>(raw, args.shift + 4 * i)
                                      : group_of<Sample, CHANNELS, 2>(raw, args.shift + 4 * i);
     __syncthreads();
@@ -205,12 +208,12 @@ __global__ void __launch_bounds__(THREADS) rows_kernel(const struct rows_args ar
     if (args.slide.count > 1) {
         const int chunk = args.slide.chunk, pitch = chunk * CHANNELS;
         if (args.slide.whole > 1) {
-            for (int i = threadIdx.x; i < args.reached / pitch * CHANNELS; i += THREADS)
+            for (int i = threadIdx.x; i < args.reached / pitch * CHANNELS; i += ROW_THREADS)
                 totals[i] =
                     total_of<Sample>(groups + i / CHANNELS * pitch + i % CHANNELS, CHANNELS, chunk);
             __syncthreads();
         }
-        for (int i = threadIdx.x; i / CHANNELS * pitch < args.tile; i += THREADS) {
+        for (int i = threadIdx.x; i / CHANNELS * pitch < args.tile; i += ROW_THREADS) {
             const int at = i / CHANNELS * pitch + i % CHANNELS;
             slide_any<Sample>(groups + at, CHANNELS, totals + i + CHANNELS, CHANNELS, args.slide,
                               [&](int k, unsigned word) { raw[at + k * CHANNELS] = word; });
@@ -219,7 +222,7 @@ __global__ void __launch_bounds__(THREADS) rows_kernel(const struct rows_args ar
         result = raw;
     }
     unsigned char *const to = p.out + (long long)origin.row * (long long)p.out_pitch;
-    for (int i = threadIdx.x; i < args.tile && origin.x + 4 * i < row_bytes; i += THREADS) {
+    for (int i = threadIdx.x; i < args.tile && origin.x + 4 * i < row_bytes; i += ROW_THREADS) {
         const samples<Sample> end = samples<Sample>::of(shared_bytes(groups, args.end + 4 * i));
         store_word(to, origin.x + 4 * i, row_bytes,
                    end.larger(samples<Sample>::of(result[i])).word() ^ args.flip);
@@ -245,8 +248,9 @@ static int launch_rows(struct rows_args args, int rx, cudaStream_t stream)
     args.reached = args.tile + (slack > args.end / 4 + 2 ? slack : args.end / 4 + 2);
     args.raw = ceil_div(args.reached + (args.shift + GROUP * PIXEL) / 4 + 2, 4) * 4;
     const int totals = args.slide.whole > 1 ? args.reached / args.slide.chunk + CHANNELS : 0;
-    rows_kernel<Sample, CHANNELS><<<tile_blocks(4 * words, args.p.rows, 4 * args.tile, 1), THREADS,
-                                    4 * (size_t)(args.raw + args.reached + totals), stream>>>(args);
+    rows_kernel<Sample, CHANNELS>
+        <<<tile_blocks(4 * words, args.p.rows, 4 * args.tile, 1), ROW_THREADS,
+           4 * (size_t)(args.raw + args.reached + totals), stream>>>(args);
     return cudaGetLastError();
 }
 
@@ -270,6 +274,11 @@ int gf_morphology_rectangle(const struct gf_launch *launch, const struct gf_morp
     const bool both = morphology->rx && morphology->ry;
     if (morphology->rx == 1 && morphology->ry == 1)
         return gf_morphology_small(p, flip, stream);
+    if (morphology->rx == morphology->ry && morphology->rx > 1) {
+        const int status = gf_morphology_medium(p, morphology->rx, flip, stream);
+        if (status >= 0)
+            return status;
+    }
     if (!morphology->rx) /* a single pixel, too */
         return columns(p, morphology->ry, flip, stream);
     if (both) {

@@ -164,5 +164,7 @@ int gf_morphology_chords(const struct gf_launch *launch, const struct gf_morphol
                          unsigned flip);
 /* Of 3x3, in one pass; in small.cu. */
 int gf_morphology_small(const struct view_pair &p, unsigned flip, cudaStream_t stream);
+/* Of 5x5, 7x7 and 9x9 (reach 2, 3, 4), in one pass; -1: not for this format. In medium.cu. */
+int gf_morphology_medium(const struct view_pair &p, int reach, unsigned flip, cudaStream_t stream);
 
 #endif

@@ -1,0 +1,157 @@
+/* Squares of 5x5 to 9x9 in one pass, on strips (cuda/common/strip.cuh): along each row by windows
+ * of 2, 4 and 8 pixels, down the rows by van Herk's blocks, in registers. */
+#include "cuda/common/strip.cuh"
+#include "cuda/filters/morphology/slide.cuh"
+
+/* A strip has so many blocks of rows, each as high as the window; it begins with the rows of one
+ * more. */
+constexpr int BLOCKS_LEAST = 2, BLOCKS_MOST = 8;
+
+template <class Sample, int CHANNELS, int REACH> struct medium_layout {
+    static constexpr int PIXEL = CHANNELS * (int)sizeof(Sample), WINDOW = 2 * REACH + 1;
+    static constexpr int BESIDE = (REACH * PIXEL + 3) / 4; /* at most a lane's own words */
+    static constexpr int WORDS = 4 + 2 * BESIDE, ROWS_MOST = BLOCKS_MOST * WINDOW;
+};
+
+template <class Sample>
+static __device__ __forceinline__ unsigned larger_word(unsigned a, unsigned b)
+{
+    return samples<Sample>::of(a).larger(samples<Sample>::of(b)).word();
+}
+
+/* 4 bytes from byte `at` on; zeros beyond the words. */
+template <int WORDS>
+static __device__ __forceinline__ unsigned bytes_from(const unsigned (&word)[WORDS], int at)
+{
+    const unsigned low = at / 4 < WORDS ? word[at / 4] : 0;
+    const unsigned high = at / 4 + 1 < WORDS ? word[at / 4 + 1] : 0;
+    return at % 4 ? __byte_perm(low, high, 0x3210 + 0x1111 * (at % 4)) : low;
+}
+
+/* The largest of each window of a row, for the lane's own four words, which lie in the middle of
+ * `word`. What words near the end hold after a step does not matter: their windows end beyond. */
+template <class Sample, int PIXEL, int REACH, int WORDS>
+static __device__ __forceinline__ void windows_across(unsigned (&word)[WORDS], unsigned (&row)[4])
+{
+    constexpr int WINDOW = 2 * REACH + 1, FIRST = (WORDS - 4) * 2 - REACH * PIXEL;
+    constexpr int LENGTH = WINDOW >= 8 ? 8 : 4; /* the power of 2 at or below the window */
+#pragma unroll
+    for (int length = 1; length < LENGTH; length *= 2) {
+#pragma unroll
+        for (int i = 0; i < WORDS; i++)
+            word[i] = larger_word<Sample>(word[i], bytes_from(word, 4 * i + length * PIXEL));
+    }
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        row[i] = larger_word<Sample>(bytes_from(word, FIRST + 4 * i),
+                                     bytes_from(word, FIRST + 4 * i + (WINDOW - LENGTH) * PIXEL));
+}
+
+template <class Sample, int CHANNELS, int REACH>
+static __global__ void __launch_bounds__(STRIP_THREADS)
+    medium_kernel(const struct view_pair p, int rows, unsigned flip)
+{
+    typedef struct medium_layout<Sample, CHANNELS, REACH> layout;
+    constexpr int WINDOW = layout::WINDOW, BESIDE = layout::BESIDE;
+    __shared__ struct strip_tables<Sample, BESIDE, layout::ROWS_MOST * STRIP_WARPS + 2 * REACH>
+        tables;
+    __shared__ struct sample_tables<fuse_none> none;
+    struct strip strip = find_strip(p, tables, rows, REACH, REACH);
+    if (strip.lines <= 0)
+        return;
+    struct strip_row<BESIDE> next;
+    int taken = 0, line = 0;
+    const auto take = [&](unsigned(&row)[4]) {
+        unsigned word[layout::WORDS];
+        join_row(strip, next, word);
+        if (++taken < strip.lines + 2 * REACH)
+            fetch_row<Sample>(p, strip, taken, &next);
+#pragma unroll
+        for (int w = 0; w < layout::WORDS; w++)
+            word[w] ^= flip;
+        windows_across<Sample, layout::PIXEL, REACH, layout::WORDS>(word, row);
+    };
+    /* True: that was the last row. */
+    const auto store = [&](const unsigned(&row)[4]) {
+        const unsigned out[4] = {row[0] ^ flip, row[1] ^ flip, row[2] ^ flip, row[3] ^ flip};
+        store_row<fuse_none>(p, strip, none, out);
+        return ++line >= strip.lines;
+    };
+    /* The rows of a block; then the largest from each of them to the block's end, while the rows of
+     * the next block take the places of those that have been used. */
+    unsigned block[WINDOW][4];
+    fetch_row<Sample>(p, strip, 0, &next);
+#pragma unroll
+    for (int i = 0; i < WINDOW - 1; i++)
+        take(block[i]);
+#pragma unroll 1
+    for (;;) {
+        take(block[WINDOW - 1]);
+#pragma unroll
+        for (int i = WINDOW - 2; i >= 0; i--) {
+#pragma unroll
+            for (int w = 0; w < 4; w++)
+                block[i][w] = larger_word<Sample>(block[i][w], block[i + 1][w]);
+        }
+        if (store(block[0]))
+            return;
+        unsigned begin[4] = {}; /* the largest of the next block's rows so far */
+#pragma unroll
+        for (int i = 1; i < WINDOW; i++) {
+            unsigned out[4];
+            take(block[i - 1]);
+#pragma unroll
+            for (int w = 0; w < 4; w++) {
+                begin[w] = larger_word<Sample>(begin[w], block[i - 1][w]);
+                out[w] = larger_word<Sample>(begin[w], block[i][w]);
+            }
+            if (store(out))
+                return;
+        }
+    }
+}
+
+template <class Sample, int CHANNELS, int REACH>
+static int launch_medium(const struct view_pair &p, unsigned flip, cudaStream_t stream)
+{
+    typedef struct medium_layout<Sample, CHANNELS, REACH> layout;
+    if constexpr (layout::BESIDE > 4) {
+        return -1;
+    } else {
+        const auto kernel = medium_kernel<Sample, CHANNELS, REACH>;
+        const int across = ceil_div(p.width * layout::PIXEL, STRIP_BYTES);
+        int blocks = BLOCKS_LEAST;
+        const cudaError_t status = items_for_rounds((const void *)kernel, STRIP_THREADS, across,
+                                                    ceil_div(p.rows, layout::WINDOW * STRIP_WARPS),
+                                                    1, BLOCKS_LEAST, BLOCKS_MOST, &blocks);
+        if (status != cudaSuccess)
+            return status;
+        const int rows = blocks * layout::WINDOW;
+        kernel<<<strip_blocks(p, (int)sizeof(Sample), rows), STRIP_THREADS, 0, stream>>>(p, rows,
+                                                                                         flip);
+        return cudaGetLastError();
+    }
+}
+
+template <class Sample, int CHANNELS>
+static int launch_reach(const struct view_pair &p, int reach, unsigned flip, cudaStream_t stream)
+{
+    switch (reach) {
+    case 2:
+        return launch_medium<Sample, CHANNELS, 2>(p, flip, stream);
+    case 3:
+        return launch_medium<Sample, CHANNELS, 3>(p, flip, stream);
+    case 4:
+        return launch_medium<Sample, CHANNELS, 4>(p, flip, stream);
+    }
+    return -1;
+}
+
+int gf_morphology_medium(const struct view_pair &p, int reach, unsigned flip, cudaStream_t stream)
+{
+    return for_channels(p.channels, [&](auto channels) -> int {
+        constexpr int CHANNELS = decltype(channels)::value;
+        return p.bits == 8 ? launch_reach<unsigned char, CHANNELS>(p, reach, flip, stream)
+                           : launch_reach<unsigned short, CHANNELS>(p, reach, flip, stream);
+    });
+}
