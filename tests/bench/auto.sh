@@ -5,7 +5,7 @@
 # Then the same with a resident process, where the program has one. The figures are calibrated first, in a folder of their own, and the runs go on
 # learning. Argument: the program. Environment:
 #   RUNS=2                runs that count
-#   PAUSE=120             ms from the end of a process that may have used the GPU to the start of the next
+#   PAUSE=100             ms from the end of a process that may have used the GPU to the start of the next
 #   CALIBRATE=0           by the declared figures, and by what the runs teach
 #   CASES=PATTERN         only the cases whose names match (grep -E)
 #   RESULTS=FILE.json     where the figures go (tests/bench/results/auto-DATE.json)
@@ -15,7 +15,7 @@ set -u
 export LC_ALL=C
 program=$(readlink -f "${1:?the program}")
 here=$(dirname "$(readlink -f "$0")")
-RUNS=${RUNS:-2} PAUSE=${PAUSE:-120}
+RUNS=${RUNS:-2} PAUSE=${PAUSE:-100}
 results=${RESULTS:-$here/results/auto-$(date -u +%Y-%m-%d).json}
 mkdir -p "$(dirname "$results")" || exit 1
 work=$(mktemp -d /dev/shm/gpufilter-bench.XXXXXX) || exit 1
@@ -48,10 +48,10 @@ make_picture 33m 7680 4320
 printf 'P6\n1 1\n255\nabc' >"$work/dot.ppm"
 
 folder_of() { # PICTURE, FILES -> a folder with so many names of it
-    local folder=$work/$2x$1 i
+    local folder=$work/$2x$1
     if [ ! -d "$folder" ]; then
         mkdir "$folder"
-        for ((i = 0; i < $2; i++)); do ln "$work/$1" "$folder/$i.${1##*.}"; done
+        seq "$2" | xargs -P 8 -I{} ln "$work/$1" "$folder/{}.${1##*.}"
     fi
     echo "$folder"
 }
