@@ -221,9 +221,20 @@ extern "C" int gf_convolve_tensor_cuda(const struct gf_launch *launch)
     return launch_convolve_mma(launch, (const struct gf_convolve *)launch->stage->constants);
 }
 
+template <class Fuse>
+static int launch_bytes_best(const struct gf_launch *launch, const struct gf_convolve *convolve,
+                             const struct bytes_args &bytes)
+{
+    return convolve_quick_is_faster(convolve) ? launch_convolve_quick<Fuse>(launch, convolve, bytes)
+                                              : launch_bytes<Fuse>(launch, convolve, bytes);
+}
+
 extern "C" int gf_convolve_cuda(const struct gf_launch *launch)
 {
     const struct gf_convolve *const convolve = (const struct gf_convolve *)launch->stage->constants;
+    struct bytes_args bytes;
+    if (bytes_fit(launch, convolve, &bytes))
+        return launch_bytes_best<fuse_none>(launch, convolve, bytes);
     return convolve_mma_is_faster(launch, convolve) ? gf_convolve_tensor_cuda(launch)
                                                     : gf_convolve_tiled_cuda(launch);
 }
@@ -234,7 +245,7 @@ extern "C" int gf_convolve_fused_cuda(const struct gf_launch *launch)
     struct bytes_args bytes;
     if (bytes_fit(launch, convolve, &bytes))
         return for_fuse(launch, [&](auto fuse) -> int {
-            return launch_bytes<decltype(fuse)>(launch, convolve, bytes);
+            return launch_bytes_best<decltype(fuse)>(launch, convolve, bytes);
         });
     if (!small_fits(convolve, launch->in.format) || gf_convolve_doubt(convolve) > NEAR_DOUBT_MAX)
         return cudaErrorNotSupported;

@@ -16,10 +16,15 @@ enum {
     BYTES_BLOCKS = 4, /* that a multiprocessor's registers are to hold */
 };
 
+/* The sum times scale, plus shift, is the result in parts of 255. */
+struct bytes_end {
+    float scale, shift;
+};
+
 struct bytes_args {
     struct view_pair p;
-    int reach;          /* in rows, of the matrix without its padding */
-    float scale, shift; /* the sum times scale, plus shift, is the result in parts of 255 */
+    int reach; /* in rows, of the matrix without its padding */
+    struct bytes_end end;
     /* For the samples of rows 4 i and on: those of the first output row, the second .. fourth. */
     int weight[BYTES_FOUR][BYTES_SIDE_MAX][2];
 };
@@ -35,10 +40,10 @@ static __device__ __forceinline__ int dot_bytes(unsigned a, int b, int sum)
 constexpr int BYTES_START = 0x4B400000;
 
 /* The result in byte 1. bytes_fit() has seen that it is the CPU's for every sum. */
-static __device__ __forceinline__ unsigned finish_bytes(const struct bytes_args &args, int sum)
+static __device__ __forceinline__ unsigned finish_bytes(const struct bytes_end &end, int sum)
 {
     const float exact = __int_as_float(sum) - 12582912.0f;
-    const float part = __saturatef(__fmaf_rn(exact, args.scale, args.shift));
+    const float part = __saturatef(__fmaf_rn(exact, end.scale, end.shift));
     return __float_as_uint(__fmaf_rz(part, 255.0f, 32768.5f));
 }
 
@@ -81,7 +86,7 @@ static __device__ __forceinline__ void sum_row(const struct bytes_args &args, in
                 if (j + SIDE > BYTES_FOUR)
                     sum = dot_bytes(lower[at], args.weight[j][k][1], sum);
             }
-            result[i] = finish_bytes(args, sum);
+            result[i] = finish_bytes(args.end, sum);
         }
         out[w] = __byte_perm(__byte_perm(result[0], result[1], 0x0051),
                              __byte_perm(result[2], result[3], 0x0051), 0x5410);
@@ -143,7 +148,7 @@ __global__ void __launch_bounds__(STRIP_THREADS, BYTES_BLOCKS)
 /* What finish_bytes() makes of a sum. */
 static inline int finished_bytes(const struct bytes_args &args, int sum)
 {
-    const float part = fmaf((float)sum, args.scale, args.shift);
+    const float part = fmaf((float)sum, args.end.scale, args.end.shift);
     return (int)((double)(part > 0 ? part < 1 ? part : 1 : 0) * 255 + 0.5);
 }
 
@@ -189,9 +194,9 @@ static inline bool bytes_fit(const struct gf_launch *launch, const struct gf_con
     *args = {};
     args->p = view_pair_of(launch, convolve->border);
     args->reach = height / 2;
-    args->scale = (float)(1 / (255.0 * whole * (double)convolve->divisor));
+    args->end.scale = (float)(1 / (255.0 * whole * (double)convolve->divisor));
     /* A little more keeps halves, which go up, from being rounded below themselves. */
-    args->shift = (float)(((double)convolve->bias + 1e-4) / 255);
+    args->end.shift = (float)(((double)convolve->bias + 1e-4) / 255);
     for (int i = 0; i < width * height * BYTES_FOUR; i++) {
         const int j = i % BYTES_FOUR, x = i / BYTES_FOUR % width, y = i / BYTES_FOUR / width;
         const int weight = (int)(convolve->weight[y * width + x] * (float)whole), row = top + y + j;

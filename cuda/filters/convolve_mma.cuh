@@ -9,6 +9,7 @@
 
 #include "cuda/common/byte_strips.cuh"
 #include "cuda/common/mma.cuh"
+#include "cuda/filters/convolve_bytes.cuh"
 #include "filters/convolve.h"
 
 /* SMALL: up to 5 columns and 17 rows, whose weights stay in registers; else up to 31 x 31. DIGITS:
@@ -34,6 +35,7 @@ struct convolve_shape {
 struct convolve_mma_args : strip_args {
     int width, height;
     float scale, divisor, reciprocal, bias; /* reciprocal: 0 where dividing is safer */
+    struct bytes_end end;                   /* of the QUICK */
     short weight[GF_MATRIX_SIDE_MAX * GF_MATRIX_SIDE_MAX];
 };
 
@@ -142,10 +144,12 @@ static __device__ __forceinline__ void add_column(unsigned sum[4],
         mma_signed_k16(sum, matrix.last, columns.last[which]);
 }
 
-/* What a warp does with a step: sum[channel][tile][digit] is of pixels 2 x + tile of the step. */
-template <class Shape> struct convolve_state {
+/* What a warp does with a step: sum[channel][tile][digit] is of pixels 2 x + tile of the step.
+ * QUICK: bytes_fit() allows the short end. */
+template <class Shape, bool QUICK, class Fuse_> struct convolve_state {
+    static_assert(!QUICK || Shape::DIGITS == 1, "the weights of bytes_fit()");
     typedef convolve_tables<Shape> tables;
-    typedef fuse_none Fuse;
+    typedef Fuse_ Fuse;
     typedef unsigned step_sums[Shape::CHANNELS][2][Shape::DIGITS][4];
     static constexpr bool ORIGINAL = false;
     static constexpr int KEPT = Shape::SMALL ? Shape::OFFSETS : 1;
@@ -223,10 +227,24 @@ template <class Shape> struct convolve_state {
             }
         }
     }
+    /* The result in byte 1 if QUICK, else in byte 0. */
+    static __device__ __forceinline__ unsigned finish_one(const convolve_mma_args &args,
+                                                          const unsigned (&sum)[Shape::DIGITS][4],
+                                                          int e)
+    {
+        const unsigned first = sum[0][e];
+        if (QUICK)
+            return finish_bytes(args.end, (int)(first + BYTES_START));
+        return finish_sum(args, (int)(Shape::DIGITS == 1 ? first
+                                                         : first * 256 + sum[Shape::DIGITS - 1][e]));
+    }
     /* Four pixels of row g or g + 8, all channels. */
     static __device__ __forceinline__ void finish(const convolve_mma_args &args,
-                                                  const step_sums &sum, int half, unsigned *to)
+                                                  const step_sums &sum, int half,
+                                                  const struct sample_tables<Fuse> &samples,
+                                                  unsigned *to)
     {
+        constexpr unsigned two = QUICK ? 0x0051 : 0x0040;
 #pragma unroll
         for (int word = 0; word < Shape::CHANNELS; word++) {
             unsigned result[4];
@@ -234,20 +252,17 @@ template <class Shape> struct convolve_state {
             for (int i = 0; i < 4; i++) {
                 const int pixel = (4 * word + i) / Shape::CHANNELS;
                 const int c = (4 * word + i) % Shape::CHANNELS;
-                const int tile = pixel % 2, e = 2 * half + pixel / 2;
-                const unsigned first = sum[c][tile][0][e];
-                result[i] =
-                    finish_sum(args, (int)(Shape::DIGITS == 1
-                                               ? first
-                                               : first * 256 + sum[c][tile][Shape::DIGITS - 1][e]));
+                result[i] = finish_one(args, sum[c][pixel % 2], 2 * half + pixel / 2);
             }
-            to[word] = __byte_perm(__byte_perm(result[0], result[1], 0x0040),
-                                   __byte_perm(result[2], result[3], 0x0040), 0x5410);
+            to[word] = look_up(samples.after, __byte_perm(__byte_perm(result[0], result[1], two),
+                                                          __byte_perm(result[2], result[3], two),
+                                                          0x5410));
         }
     }
     __device__ __forceinline__ void chunk(const convolve_mma_args &args, const struct strip_walk &,
                                           const unsigned *operands,
-                                          const struct sample_tables<Fuse> &, unsigned char *stage)
+                                          const struct sample_tables<Fuse> &samples,
+                                          unsigned char *stage)
     {
         const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
         const unsigned *const from =
@@ -261,26 +276,26 @@ template <class Shape> struct convolve_state {
                 add_large(args, sum, from + 2 * STEP_SIDE * step);
 #pragma unroll
             for (int half = 0; half < 2; half++)
-                finish(args, sum, half,
+                finish(args, sum, half, samples,
                        (unsigned *)result_at<Shape>(stage, step, STEP_SIDE * warp + g + 8 * half) +
                            t * Shape::CHANNELS);
         }
     }
 };
 
-template <class Shape, int EACH>
+template <class Shape, int EACH, bool QUICK = false, class Fuse = fuse_none>
 __global__ void __launch_bounds__(Shape::THREADS, EACH)
     convolve_mma_kernel(const __grid_constant__ strip_maps maps,
                         const __grid_constant__ convolve_mma_args args)
 {
-    make_strips<Shape, convolve_state<Shape>>(maps, args);
+    make_strips<Shape, convolve_state<Shape, QUICK, Fuse>>(maps, args);
 }
 
-template <class Shape, int EACH>
+template <class Shape, int EACH, bool QUICK = false, class Fuse = fuse_none>
 static int launch_convolve_shape(const struct gf_launch *launch, convolve_mma_args &args)
 {
-    return launch_strips<Shape, convolve_state<Shape>>(launch, convolve_mma_kernel<Shape, EACH>,
-                                                       EACH, args);
+    return launch_strips<Shape, convolve_state<Shape, QUICK, Fuse>>(
+        launch, convolve_mma_kernel<Shape, EACH, QUICK, Fuse>, EACH, args);
 }
 
 template <bool SMALL, int DIGITS>
@@ -300,21 +315,43 @@ static float reciprocal_of(float divisor)
     return part == 1.0f - 0x1p-24f || exponent < -20 || exponent > 40 ? 0 : 1.0f / divisor;
 }
 
-static int launch_convolve_mma(const struct gf_launch *launch, const struct gf_convolve *convolve)
+static convolve_mma_args convolve_mma_args_of(const struct gf_launch *launch,
+                                              const struct gf_convolve *convolve, int *most)
 {
     convolve_mma_args args = {};
     args.p = view_pair_of(launch, convolve->border);
     args.reach = args.above = convolve->height / 2;
     args.width = convolve->width;
     args.height = convolve->height;
-    int most;
-    const int whole = gf_convolve_whole(convolve->weight, args.width * args.height, &most);
+    const int whole = gf_convolve_whole(convolve->weight, args.width * args.height, most);
     args.scale = 1.0f / (float)whole;
     args.divisor = convolve->divisor;
     args.reciprocal = reciprocal_of(convolve->divisor);
     args.bias = convolve->bias;
     for (int i = 0; i < convolve->width * convolve->height; i++)
         args.weight[i] = (short)(convolve->weight[i] * (float)whole);
+    return args;
+}
+
+/* What bytes_fit() takes. */
+template <class Fuse>
+static int launch_convolve_quick(const struct gf_launch *launch, const struct gf_convolve *convolve,
+                                 const struct bytes_args &bytes)
+{
+    int most;
+    convolve_mma_args args = convolve_mma_args_of(launch, convolve, &most);
+    args.end = bytes.end;
+    return args.p.channels == 1
+               ? launch_convolve_shape<convolve_shape<1, 1, true, 4, 2, 8>, 2, true, Fuse>(launch,
+                                                                                           args)
+               : launch_convolve_shape<convolve_shape<3, 1, true, 4, 2, 8>, 1, true, Fuse>(launch,
+                                                                                           args);
+}
+
+static int launch_convolve_mma(const struct gf_launch *launch, const struct gf_convolve *convolve)
+{
+    int most;
+    convolve_mma_args args = convolve_mma_args_of(launch, convolve, &most);
     const bool small = args.width <= 5 && args.height <= 17, bytes = most <= 127;
     return small   ? bytes ? launch_convolve_digits<true, 1>(launch, args)
                            : launch_convolve_digits<true, 2>(launch, args)
@@ -322,7 +359,15 @@ static int launch_convolve_mma(const struct gf_launch *launch, const struct gf_c
                    : launch_convolve_digits<false, 2>(launch, args);
 }
 
-/* Kernels of up to 5 x 5, or of few weights, are faster in registers. */
+/* What bytes_fit() takes, but for 3 x 3, where half of the products would be with zeros. */
+static bool convolve_quick_is_faster(const struct gf_convolve *convolve)
+{
+    return (convolve->width > 3 || convolve->height > 3) &&
+           strips_are_faster(
+               (const void *)convolve_mma_kernel<convolve_shape<3, 1, true, 4, 2, 8>, 1, true>);
+}
+
+/* Kernels of few weights that are not for the quick end are faster in registers. */
 static bool convolve_mma_is_faster(const struct gf_launch *launch,
                                    const struct gf_convolve *convolve)
 {
