@@ -23,6 +23,8 @@ halves() # OUTPUT BEFORE AFTER
     rm "$half"
 }
 
+kept=$(mktemp)
+cp "$samples/gallery/text.jpg" "$kept" 2>/dev/null || true
 rm -rf "$folder/gallery"
 mkdir -p "$folder/gallery"
 picture gallery/after.jpg "$repair"
@@ -51,6 +53,13 @@ page=$folder/gallery/README.md
         bordered='resize=144:96,pad=168:112:colour=orange'
         halves "gallery/$name.jpg" "$bordered" "$bordered,$chain,resize=168:112"
         ;;
+    text) # without its libraries the picture stays
+        if "$program" --version | grep -q '^text: FreeType'; then
+            picture gallery/text.jpg "$detail,$chain,$double"
+        else
+            cp "$kept" "$folder/gallery/text.jpg"
+        fi
+        ;;
     thumbnail) picture "gallery/$name.jpg" "$chain" ;;                       # the whole picture
     *) picture "gallery/$name.jpg" "$detail,$chain,$double" ;;
     esac
@@ -58,3 +67,4 @@ page=$folder/gallery/README.md
     shown=$(printf %s "$chain" | sed 's/[\\&#]/\\&/g')
     printf '%s\n' "$row" | sed "s#^| \([^|]*\) |#| \1<br>![$name]($name.jpg)<br>\`$shown\` |#" >>"$page"
 done
+rm "$kept"

@@ -15,6 +15,7 @@
 
 #include "gpufilter/gpufilter.h"
 #include "stage/stage.h"
+#include "text/text.h"
 
 enum { GUARD_BYTES = 64, GUARD_BYTE = 0xA5 };
 
@@ -220,6 +221,9 @@ static inline void each_filter_chain(void (*use)(const char *chain, void *contex
     const struct gf_filter *filter;
     for (int i = 0; (filter = gf_filter_at(i)); i++) {
         char base[200], chain[400];
+        struct gf_error missing;
+        if (!strcmp(gf_filter_name(filter), "text") && gf_text_available(&missing))
+            continue;
         use(default_chain(filter, base, sizeof base), context);
         for (const struct gf_param *param = gf_filter_params(filter); param->name; param++) {
             if (param->type != GF_TYPE_CHOICE && param->type != GF_TYPE_WORD &&

@@ -113,8 +113,11 @@ static enum gf_status load(void *params_, struct gf_error *error)
         .edge = number_of(&p->edge),
         .background = number_of(&p->background),
     };
+    struct gf_error missing;
+    if (gf_text_available(&missing))
+        return GF_OK; /* shape() refuses it: chains can be read without the libraries */
     char *const text = malloc(GF_TEXT_BYTES_MAX + 2);
-    enum gf_status status = text ? gf_text_available(error) : gf_fail_memory(error);
+    enum gf_status status = text ? GF_OK : gf_fail_memory(error);
     if (!status && *p->file) {
         status = read_file(p->file, text, error);
     } else if (!status) {
@@ -135,15 +138,17 @@ static void unload(void *params_)
 static int pictures(const void *params_, const struct gf_picture **list)
 {
     list[0] = ((const struct text *)params_)->picture;
-    return 1;
+    return list[0] ? 1 : 0;
 }
 
 static enum gf_status shape(const void *params_, struct gf_format in, struct gf_format *out,
                             struct gf_error *error)
 {
+    const struct text *const text = params_;
     (void)in;
-    (void)error;
-    gf_point_layer_shape(((const struct text *)params_)->picture, out);
+    if (!text->picture)
+        return gf_text_available(error);
+    gf_point_layer_shape(text->picture, out);
     return GF_OK;
 }
 

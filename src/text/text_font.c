@@ -161,8 +161,8 @@ static unsigned char *put_glyph(unsigned char *at, int letter)
     for (int i = 0; i < bars; i++)
         at = put16(at, 4 * i + 3);
     at = put16(at, 0);               /* no instructions */
-    memset(at, 1, 4 * (size_t)bars); /* points on the curve; coordinates are steps of 16 bits */
-    at += 4 * bars;
+    for (int i = 0; i < 4 * bars; i++)
+        *at++ = 1; /* points on the curve; coordinates are steps of 16 bits */
     for (int i = 0, x = 0; i < bars; x = bar[i++].right) {
         at = put16(at, bar[i].left - x);
         at = put16(at, 0);
