@@ -38,6 +38,6 @@ END
 else
     begin "text names the library that is missing"
     run 3 gpufilter -i in.ppm -o out.png text=a
-    stderr_like 'FreeType'
+    stderr_is 'gpufilter: text: this build draws no text: it was made without FreeType and HarfBuzz (libfreetype-dev, libharfbuzz-dev)'
     absent out.png
 fi
