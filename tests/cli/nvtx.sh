@@ -48,7 +48,7 @@ shows()
 {
     device=$1
     shift
-    run 0 env NVTX_INJECTION64_PATH="$PWD/tool.so" "$GPUFILTER" --device="$device" -i in.png -o out.png blur,equalize,gamma=2
+    run 0 env NVTX_INJECTION64_PATH="$PWD/tool.so" "$GPUFILTER" --device="$device" -i in.png -o out.ppm blur,equalize,gamma=2
     silent
     for range in decode blur 'equalize+gamma histogram' equalize+gamma encode "$@"; do
         stdout_has "^$range\$"

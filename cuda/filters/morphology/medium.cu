@@ -53,8 +53,8 @@ static __global__ void __launch_bounds__(STRIP_THREADS)
 {
     typedef struct medium_layout<Sample, CHANNELS, REACH> layout;
     constexpr int WINDOW = layout::WINDOW, BESIDE = layout::BESIDE;
-    __shared__ struct strip_tables<Sample, BESIDE, layout::ROWS_MOST * STRIP_WARPS + 2 * REACH>
-        tables;
+    typedef struct strip_tables<Sample, BESIDE, layout::ROWS_MOST * STRIP_WARPS + 2 * REACH> places;
+    __shared__ places tables;
     __shared__ struct sample_tables<fuse_none> none;
     struct strip strip = find_strip(p, tables, rows, REACH, REACH);
     if (strip.lines <= 0)

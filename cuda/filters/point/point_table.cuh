@@ -20,9 +20,10 @@ enum {
 enum { TABLE_WORDS = 256 / 4 * WARP /* of one table in shared memory, all lanes' copies */ };
 
 /* Four samples by a table each. a, b, c, d: the lane's copies. */
-static __device__ __forceinline__ unsigned
-look_up_word(unsigned word, const unsigned char *a, const unsigned char *b, const unsigned char *c,
-             const unsigned char *d)
+static __device__ __forceinline__ unsigned look_up_word(unsigned word, const unsigned char *a,
+                                                        const unsigned char *b,
+                                                        const unsigned char *c,
+                                                        const unsigned char *d)
 {
     const unsigned upper = word & 0xfcfcfcfcu, lower = word & 0x03030303u;
     const unsigned v0 = a[__dp4a(upper, (unsigned)WARP, lower & 3u)];
@@ -247,7 +248,9 @@ static int launch_table8(const struct view_pair *band, const unsigned *tables, c
     const unsigned worth = blocks_for(needed, TABLE_ITEMS * TABLES);
     /* Whole waves: in a last one of few blocks most of the GPU would have nothing to do. */
     const unsigned waves = blocks ? (worth + blocks / 2) / blocks : 0;
-    blocks = worth <= blocks ? worth : blocks * (waves < TABLE_WAVES ? waves : TABLE_WAVES);
+    blocks = worth <= blocks
+                 ? worth
+                 : blocks * (waves < (unsigned)TABLE_WAVES ? waves : (unsigned)TABLE_WAVES);
     table8_kernel<CHANNELS, TABLES, ACCESS>
         <<<blocks, TABLE_THREADS, 0, stream>>>(*band, full, tail, tables);
     return cudaGetLastError();
