@@ -131,7 +131,9 @@ static const struct spec specs[] = {
     {"overlay=@", "same size", NULL, OVERLAY_BAR_MS, 0, 0},
     {"overlay=@:mode=soft-light", "same size, soft-light", NULL, 0, 0, 0},
     {"overlay", "a badge of 96x64, RGBA", NULL, 0, 0, 0},
+#if defined GF_LIBRARY_freetype && defined GF_LIBRARY_harfbuzz
     {"text=size=200:gravity=south", "a line of 400x200, gray with alpha", NULL, 0, 0, 0},
+#endif
     {"gamma=2.2,contrast=1.2,invert", NULL, NULL, 0, 0, 0}, /* one stage, as those that follow */
     {"gamma=2.2,blur=2,contrast=1.2", NULL, NULL, 0.158, 0, 0},
     {"gamma=2.2,blur=5,contrast=1.2", NULL, NULL, 0.18, 0, 0},

@@ -64,46 +64,19 @@ static __device__ __forceinline__ float limited(float v, float max)
     return fminf(fmaxf(v, 0.0f), max);
 }
 
-/* gf_point_field_of() */
-static __device__ __forceinline__ float field_of(const struct short_run &run, float column,
-                                                 float row)
-{
-    const float at = __saturatef(column + row) * (float)GF_POINT_CURVE_STEPS;
-    const float shifted = __fadd_rz(at, SHORT_SHIFT);
-    const float *const point = run.curve + (__float_as_uint(shifted) & 0x1fffu);
-    return point[0] + (point[1] - point[0]) * (at - (shifted - SHORT_SHIFT));
-}
-
-/* At four columns from x on. */
+/* gf_point_field_of() at four columns from x on. */
 static __device__ __forceinline__ void fields_at(const struct short_run &run, unsigned x, float row,
                                                  float field[4])
 {
     float column[4];
     unpack(*(const float4 *)(run.columns + x), column);
 #pragma unroll
-    for (int i = 0; i < 4; i++)
-        field[i] = field_of(run, column[i], row);
-}
-
-/* Where the field of pixel i of a tile lies. A lane reads 16 of them, by four vectors: a stride of
- * 20 words, so that no two lanes of eight meet in a bank. */
-enum { SHORT_FIELDS = TILE / 16 * 20 };
-
-static __device__ __forceinline__ unsigned field_place(unsigned i)
-{
-    return i + i / 16 * 4;
-}
-
-/* The fields of a whole tile (columns are filled up to one), by neighbouring lanes for neighbouring
- * pixels: their points of the curve are neighbours, too, and lie in few lines of the cache. */
-static __device__ __forceinline__ void fill_fields(const struct short_run &run, unsigned first,
-                                                   float row, unsigned lane, float *fields)
-{
-    __syncwarp();
-#pragma unroll 4
-    for (unsigned i = lane; i < TILE; i += WARP)
-        fields[field_place(i)] = field_of(run, run.columns[first + i], row);
-    __syncwarp();
+    for (int i = 0; i < 4; i++) {
+        const float at = __saturatef(column[i] + row) * (float)GF_POINT_CURVE_STEPS;
+        const float shifted = __fadd_rz(at, SHORT_SHIFT);
+        const float *const point = run.curve + (__float_as_uint(shifted) & 0x1fffu);
+        field[i] = point[0] + (point[1] - point[0]) * (at - (shifted - SHORT_SHIFT));
+    }
 }
 
 /* ---- operations that keep the format: four pixels of three words, in place. Packing limits what
@@ -148,12 +121,12 @@ static __device__ __forceinline__ void change_pixels(const struct short_run &run
 
 /* MIX: where the field is 0 nothing changes. BLACK: the colour is, so that it is not added. */
 template <bool BLACK>
-static __device__ __forceinline__ void mix_pixels(const struct short_run &run, const float *fields,
-                                                  unsigned w[3])
+static __device__ __forceinline__ void mix_pixels(const struct short_run &run, unsigned x,
+                                                  float row, unsigned w[3])
 {
     const float colour[3] = {run.op[0].a, run.op[0].b, run.op[0].c};
     float field[4];
-    unpack(*(const float4 *)fields, field);
+    fields_at(run, x, row, field);
     if ((field[0] + field[1]) + (field[2] + field[3]) == 0.0f)
         return;
     float to[12];
@@ -193,30 +166,26 @@ static __device__ __forceinline__ void noise_pixels(const struct short_run &run,
     pack_samples(to, w);
 }
 
-/* What a kernel does to four pixels from column x on of row y, whose fields it is given if it HAS
- * any. */
+/* What a kernel does to four pixels from column x on of row y. */
 template <class OPERATION> struct short_colours {
-    static constexpr bool HAS_FIELDS = false;
     static __device__ __forceinline__ void change(const struct short_run &run, unsigned, unsigned,
-                                                  const float *, unsigned w[3])
+                                                  unsigned w[3])
     {
         change_pixels<OPERATION>(run, w);
     }
 };
 
 template <bool BLACK> struct short_mix {
-    static constexpr bool HAS_FIELDS = true;
-    static __device__ __forceinline__ void change(const struct short_run &run, unsigned, unsigned,
-                                                  const float *fields, unsigned w[3])
+    static __device__ __forceinline__ void change(const struct short_run &run, unsigned x,
+                                                  unsigned y, unsigned w[3])
     {
-        mix_pixels<BLACK>(run, fields, w);
+        mix_pixels<BLACK>(run, x, run.rows[y], w);
     }
 };
 
 template <bool NORMAL> struct short_noise {
-    static constexpr bool HAS_FIELDS = false;
     static __device__ __forceinline__ void change(const struct short_run &run, unsigned x,
-                                                  unsigned y, const float *, unsigned w[3])
+                                                  unsigned y, unsigned w[3])
     {
         noise_pixels<NORMAL>(run, x, y, w);
     }
@@ -228,9 +197,7 @@ template <class OPERATION>
 __global__ void __launch_bounds__(SHORT_WARPS *WARP, SHORT_BLOCKS)
     short8_kernel(const __grid_constant__ struct short_run run)
 {
-    /* Samples, and between them the fields. */
-    constexpr int VECTORS = OPERATION::HAS_FIELDS ? SHORT_FIELDS / 4 : TILE * 3 / VECTOR;
-    __shared__ uint4 shared[SHORT_WARPS][VECTORS];
+    __shared__ uint4 shared[SHORT_WARPS][TILE * 3 / VECTOR];
     const unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const unsigned index = blockIdx.x * SHORT_WARPS + warp;
     if (index >= (unsigned)run.band.rows * run.row_tiles)
@@ -248,14 +215,10 @@ __global__ void __launch_bounds__(SHORT_WARPS *WARP, SHORT_BLOCKS)
 #pragma unroll
     for (int k = 0; k < 3; k++)
         unpack(from[3 * lane + k], w + 4 * k);
-    const unsigned x = tile.first + lane * SHORT_PIXELS, y = run.first_row + tile.row;
-    float *const fields = (float *)shared[warp];
-    if (OPERATION::HAS_FIELDS)
-        fill_fields(run, tile.first, run.rows[y], lane, fields);
+    const unsigned x = tile.first + lane * SHORT_PIXELS;
 #pragma unroll
     for (int i = 0; i < SHORT_PIXELS / 4; i++)
-        OPERATION::change(run, x + 4 * i, y, fields + field_place(lane * SHORT_PIXELS) + 4 * i,
-                          w + 3 * i);
+        OPERATION::change(run, x + 4 * i, run.first_row + tile.row, w + 3 * i);
     __syncwarp();
 #pragma unroll
     for (int k = 0; k < 3; k++) /* a stride of 12 words: no two lanes of eight meet in a bank */
