@@ -401,6 +401,13 @@ static void look_up(const struct gf_point_program *program, struct gf_format in,
     }
 }
 
+static bool is_matrix(const struct gf_stage *stage)
+{
+    const struct gf_point_program *const program = stage->constants;
+    return program->count == 3 && program->op[0].kind == GF_POINT_MATRIX &&
+           program->table != GF_POINT_FLOATS && is_rgb8(stage->in) && is_rgb8(stage->out);
+}
+
 static void evaluate_row(const struct gf_stage *stage, const struct gf_picture *const *pictures,
                          const uint8_t *in, uint8_t *out, int y)
 {
@@ -408,7 +415,9 @@ static void evaluate_row(const struct gf_stage *stage, const struct gf_picture *
     const int in_size = stage->in.channels * stage->in.bits / 8;
     const int out_size = stage->out.channels * stage->out.bits / 8;
     _Alignas(64) struct gf_planes planes = {0};
-    for (int x = 0; x < stage->in.width; x += GF_PIECE) {
+    const int done =
+        is_matrix(stage) ? gf_planes_matrix_rgb8(program->op, in, stage->in.width, out) : 0;
+    for (int x = done; x < stage->in.width; x += GF_PIECE) {
         const int n = stage->in.width - x < GF_PIECE ? stage->in.width - x : GF_PIECE;
         int colours = gf_colour_channels(stage->in);
         if (n < GF_PIECE) /* what the piece before has left is no sample */

@@ -16,6 +16,8 @@ struct gf_planes {
  */
 int gf_planes_split_rgb8(const uint8_t *in, int n, struct gf_planes *p);
 int gf_planes_join_rgb8(uint8_t *out, int n, const struct gf_planes *p);
+/* The same for the whole of a program that is one MATRIX: nothing leaves the registers between. */
+int gf_planes_matrix_rgb8(const struct gf_point_op *op, const uint8_t *in, int n, uint8_t *out);
 
 /* n pixels of that format as the first of the planes. */
 void gf_planes_split(const uint8_t *from, struct gf_format format, int n, struct gf_planes *p);
