@@ -6,13 +6,9 @@
 #include "cuda/png/cells.cuh"
 #include "cuda/png/output.cuh"
 
-#ifndef GF_PNG_PACK_CELLS
-#define GF_PNG_PACK_CELLS 2
-#endif
-
 enum {
     THREADS = 256,
-    OWN = GF_PNG_PACK_CELLS, /* cells of a thread */
+    OWN = 2, /* cells of a thread */
     TILE = THREADS * OWN,
     CELL_BITS = 112, /* 14 for each byte; 8 in a stored block, and 40 of a head */
     STAGE = TILE * CELL_BITS / 32 + 1
