@@ -5,12 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/spans.h"
-#include "base/start_times.h"
 #include "cuda/common/check.cuh"
+#include "cuda/common/coder_memory.cuh"
 #include "cuda/jpeg/plan.cuh"
 #include "cuda/jpeg/reconstruct.cuh"
-#include "cuda/jpeg/room.cuh"
 
 enum { STEPS = 6 };
 /* Long subsequences take fewer passes and less work each; short ones keep the whole device busy
@@ -45,48 +43,20 @@ extern "C" uint64_t gf_jpeg_decoder_bytes(const struct gf_jpeg_header *header, s
     return gf_jpeg_lay_out(NULL, &amounts).bytes;
 }
 
-static enum gf_status grow_memory(struct gf_jpeg_decoder *decoder, uint64_t bytes, int count,
-                                  struct gf_error *error)
-{
-    const double begin_s = gf_now();
-    const uint64_t roomy = room_for(bytes, count, decoder->expected, decoder->memory_most);
-    (void)cudaFree(decoder->memory);
-    decoder->memory = NULL;
-    decoder->memory_bytes = 0;
-    if (roomy > bytes && cudaMalloc((void **)&decoder->memory, roomy) == cudaSuccess) {
-        decoder->memory_bytes = roomy;
-    } else {
-        (void)cudaGetLastError();
-        GF_CUDA_TRY(cudaMalloc((void **)&decoder->memory, bytes), decoder->device, error);
-        decoder->memory_bytes = bytes;
-    }
-    gf_start_note(GF_START_MEMORY, begin_s);
-    return GF_OK;
-}
-
-static enum gf_status grow_pinned(struct gf_jpeg_decoder *decoder, uint64_t bytes, int count,
-                                  struct gf_error *error)
-{
-    const double begin_s = gf_now();
-    const uint64_t roomy = room_for(bytes, count, decoder->expected, UINT64_MAX);
-    (void)cudaFreeHost(decoder->pinned);
-    decoder->pinned = NULL;
-    decoder->pinned_bytes = 0;
-    GF_CUDA_TRY(cudaHostAlloc((void **)&decoder->pinned, roomy, 0), decoder->device, error);
-    decoder->pinned_bytes = roomy;
-    gf_start_note(GF_START_PINNED, begin_s);
-    return GF_OK;
-}
-
 static enum gf_status grow(struct gf_jpeg_decoder *decoder, const struct jpeg_layout *layout,
                            struct gf_error *error)
 {
     const int count = layout->group.count;
     enum gf_status status = GF_OK;
     if (layout->bytes > decoder->memory_bytes)
-        status = grow_memory(decoder, layout->bytes, count, error);
+        status =
+            grow_device(decoder->device, layout->bytes,
+                        room_for(layout->bytes, count, decoder->expected, decoder->memory_most),
+                        &decoder->memory, &decoder->memory_bytes, error);
     if (!status && layout->described_bytes > decoder->pinned_bytes)
-        status = grow_pinned(decoder, layout->described_bytes, count, error);
+        status = grow_host(decoder->device,
+                           room_for(layout->described_bytes, count, decoder->expected, UINT64_MAX),
+                           &decoder->pinned, &decoder->pinned_bytes, error);
     return status;
 }
 

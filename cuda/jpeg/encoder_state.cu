@@ -1,35 +1,20 @@
 /* The encoder's buffers grow to the largest group. */
 #include <cuda_runtime.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/fail.h"
-#include "base/spans.h"
-#include "base/start_times.h"
 #include "cuda/common/check.cuh"
+#include "cuda/common/coder_memory.cuh"
 #include "cuda/jpeg/encoder_state.cuh"
-#include "cuda/jpeg/room.cuh"
 
 enum gf_status gf_jpeg_reserve_device(struct gf_jpeg_encoder *encoder, uint64_t size,
                                       struct gf_error *error)
 {
     if (size <= encoder->memory_size)
         return GF_OK;
-    const double begin_s = gf_now();
-    const uint64_t roomy =
-        room_for(size, encoder->placed, encoder->expected, encoder->memory_most);
-    GF_CUDA_TRY(cudaFree(encoder->memory), encoder->device, error);
-    encoder->memory = NULL;
-    encoder->memory_size = 0;
-    if (roomy > size && cudaMalloc(&encoder->memory, roomy) == cudaSuccess) {
-        encoder->memory_size = roomy;
-    } else {
-        (void)cudaGetLastError();
-        GF_CUDA_TRY(cudaMalloc(&encoder->memory, size), encoder->device, error);
-        encoder->memory_size = size;
-    }
-    gf_start_note(GF_START_MEMORY, begin_s);
-    return GF_OK;
+    return grow_device(encoder->device, size,
+                       room_for(size, encoder->placed, encoder->expected, encoder->memory_most),
+                       &encoder->memory, &encoder->memory_size, error);
 }
 
 enum gf_status gf_jpeg_reserve_scans(struct gf_jpeg_encoder *encoder, uint64_t size,
@@ -37,16 +22,9 @@ enum gf_status gf_jpeg_reserve_scans(struct gf_jpeg_encoder *encoder, uint64_t s
 {
     if (size <= encoder->scans.size)
         return GF_OK;
-    const uint64_t larger = size + size / 4;
-    struct pinned_memory scans;
-    GF_CUDA_TRY(gf_cuda_pinned_alloc(
-                    room_for(larger, encoder->placed, encoder->expected, UINT64_MAX), &scans),
-                encoder->device, error);
-    if (encoder->scans_used)
-        memcpy(scans.data, encoder->scans.data, encoder->scans_used);
-    gf_cuda_pinned_free(&encoder->scans);
-    encoder->scans = scans;
-    return GF_OK;
+    return grow_kept(encoder->device,
+                     room_for(size + size / 4, encoder->placed, encoder->expected, UINT64_MAX),
+                     encoder->scans_used, &encoder->scans, error);
 }
 
 void gf_jpeg_free_group(struct gf_jpeg_encoder *encoder)

@@ -7,10 +7,8 @@
 #include <zlib.h>
 
 #include "base/fail.h"
-#include "base/spans.h"
-#include "base/start_times.h"
 #include "cuda/common/check.cuh"
-#include "cuda/jpeg/room.cuh"
+#include "cuda/common/coder_memory.cuh"
 #include "cuda/png/stripes.cuh"
 
 enum { ALIGNMENT = 256, HEAD_BYTES = 8, CRC_BYTES = 4, ZLIB_HEAD_BYTES = 2, ADLER_BYTES = 4 };
@@ -91,48 +89,20 @@ extern "C" uint64_t gf_png_decoder_bytes(const struct gf_png_marked *header, siz
     return lay_out(NULL, amounts_of(header)).bytes;
 }
 
-static enum gf_status grow_memory(struct gf_png_decoder *decoder, uint64_t bytes, int count,
-                                  struct gf_error *error)
-{
-    const double begin_s = gf_now();
-    const uint64_t roomy = room_for(bytes, count, decoder->expected, decoder->memory_most);
-    (void)cudaFree(decoder->memory);
-    decoder->memory = NULL;
-    decoder->memory_bytes = 0;
-    if (roomy > bytes && cudaMalloc((void **)&decoder->memory, roomy) == cudaSuccess) {
-        decoder->memory_bytes = roomy;
-    } else {
-        (void)cudaGetLastError();
-        GF_CUDA_TRY(cudaMalloc((void **)&decoder->memory, bytes), decoder->device, error);
-        decoder->memory_bytes = bytes;
-    }
-    gf_start_note(GF_START_MEMORY, begin_s);
-    return GF_OK;
-}
-
-static enum gf_status grow_pinned(struct gf_png_decoder *decoder, uint64_t bytes, int count,
-                                  struct gf_error *error)
-{
-    const double begin_s = gf_now();
-    const uint64_t roomy = room_for(bytes, count, decoder->expected, UINT64_MAX);
-    (void)cudaFreeHost(decoder->pinned);
-    decoder->pinned = NULL;
-    decoder->pinned_bytes = 0;
-    GF_CUDA_TRY(cudaHostAlloc((void **)&decoder->pinned, roomy, 0), decoder->device, error);
-    decoder->pinned_bytes = roomy;
-    gf_start_note(GF_START_PINNED, begin_s);
-    return GF_OK;
-}
-
 static enum gf_status grow(struct gf_png_decoder *decoder, const struct layout *layout, int count,
                            struct gf_error *error)
 {
     const uint64_t described = layout->described_bytes + layout->returned_bytes;
     enum gf_status status = GF_OK;
     if (layout->bytes > decoder->memory_bytes)
-        status = grow_memory(decoder, layout->bytes, count, error);
+        status =
+            grow_device(decoder->device, layout->bytes,
+                        room_for(layout->bytes, count, decoder->expected, decoder->memory_most),
+                        &decoder->memory, &decoder->memory_bytes, error);
     if (!status && described > decoder->pinned_bytes)
-        status = grow_pinned(decoder, described, count, error);
+        status =
+            grow_host(decoder->device, room_for(described, count, decoder->expected, UINT64_MAX),
+                      &decoder->pinned, &decoder->pinned_bytes, error);
     return status;
 }
 

@@ -2,34 +2,20 @@
 #include "cuda/png/encoder_state.cuh"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/fail.h"
-#include "base/spans.h"
-#include "base/start_times.h"
 #include "cuda/common/check.cuh"
-#include "cuda/jpeg/room.cuh"
+#include "cuda/common/coder_memory.cuh"
 
 enum gf_status gf_png_reserve_device(struct gf_png_encoder *encoder, uint64_t size,
                                      struct gf_error *error)
 {
     if (size <= encoder->memory_size)
         return GF_OK;
-    const double begin_s = gf_now();
-    const uint64_t roomy =
-        room_for(size, encoder->placed_count, encoder->expected, encoder->memory_most);
-    GF_CUDA_TRY(cudaFree(encoder->memory), encoder->device, error);
-    encoder->memory = NULL;
-    encoder->memory_size = 0;
-    if (roomy > size && cudaMalloc(&encoder->memory, roomy) == cudaSuccess) {
-        encoder->memory_size = roomy;
-    } else {
-        (void)cudaGetLastError();
-        GF_CUDA_TRY(cudaMalloc(&encoder->memory, size), encoder->device, error);
-        encoder->memory_size = size;
-    }
-    gf_start_note(GF_START_MEMORY, begin_s);
-    return GF_OK;
+    return grow_device(
+        encoder->device, size,
+        room_for(size, encoder->placed_count, encoder->expected, encoder->memory_most),
+        &encoder->memory, &encoder->memory_size, error);
 }
 
 enum gf_status gf_png_reserve_chunks(struct gf_png_encoder *encoder, uint64_t size,
@@ -37,17 +23,10 @@ enum gf_status gf_png_reserve_chunks(struct gf_png_encoder *encoder, uint64_t si
 {
     if (size <= encoder->chunks.size)
         return GF_OK;
-    const uint64_t larger = size + size / 4;
-    struct pinned_memory chunks;
-    GF_CUDA_TRY(
-        gf_cuda_pinned_alloc(room_for(larger, encoder->placed_count, encoder->expected, UINT64_MAX),
-                             &chunks),
-        encoder->device, error);
-    if (encoder->chunks_used)
-        memcpy(chunks.data, encoder->chunks.data, encoder->chunks_used);
-    gf_cuda_pinned_free(&encoder->chunks);
-    encoder->chunks = chunks;
-    return GF_OK;
+    return grow_kept(
+        encoder->device,
+        room_for(size + size / 4, encoder->placed_count, encoder->expected, UINT64_MAX),
+        encoder->chunks_used, &encoder->chunks, error);
 }
 
 void gf_png_free_group(struct gf_png_encoder *encoder)
