@@ -14,11 +14,12 @@ $(NPP_CU:%.cu=$(BUILD)/%.o): GF_NVCCFLAGS += $(addprefix -I,$(filter-out /usr/in
 $(BENCH_GPU): $(addprefix $(BUILD)/,$(addsuffix .o,$(basename $(BENCH_SRC)))) $(LIB_A)
 	$(call say,LD,$@)$(CC) $(PIE) $(GF_LDFLAGS) $(LDFLAGS) -o $@ $^ $(NPP_LIBS) $(sort $(NPP_LIBS:%=-Wl,-rpath,$(NPP_LIBDIR))) $(LIBS)
 
-bench: $(PROGRAM) ## the CPU backend beside vips, ImageMagick and others: tables, and JSON in tests/bench/results
+bench: $(PROGRAM) $(LIB_SO) ## the CPU backend beside vips, ImageMagick, OpenCV and others: tables, and JSON in tests/bench/results
 	@bash tests/bench/cpu.sh $(PROGRAM)
+	@bash tests/bench/filters/filters.sh $(PROGRAM) $(LIB_SO) || [ $$? = 3 ]
 
-bench-filters: $(PROGRAM) ## filters that OpenCV has by the same definition, beside it on the same threads: a table
-	@bash tests/bench/filters.sh $(PROGRAM)
+bench-filters: $(PROGRAM) $(LIB_SO) ## filters on the CPU beside those of OpenCV and libvips that do the same: a table and JSON
+	@bash tests/bench/filters/filters.sh $(PROGRAM) $(LIB_SO)
 
 bench-thumbnail: $(PROGRAM) ## thumbnails of JPEGs beside vips, OpenCV, torchvision, Pillow and sharp: a table and JSON
 	@bash tests/bench/thumbnail.sh $(PROGRAM)

@@ -12,6 +12,7 @@ mkdir -p "$folder"
 driver and the commit, and are made by these targets:
 
 - `make bench`: `cpu-*`, the CPU backend beside vips, ImageMagick, GraphicsMagick and OpenCV
+- `make bench-filters`: `filters-*`, filters on the CPU beside those of OpenCV and libvips that do the same
 - `make bench-gpu`: `gpu-*`, the kernels beside NPP's, the pipeline, the start of the program
 - `make bench-batch`: `batch-*`, thousands of JPEGs
 - `make bench-thumbnail`: `thumbnail-*`, thumbnails of JPEGs beside vips, OpenCV, torchvision, Pillow and sharp

@@ -1,0 +1,84 @@
+"""libgpufilter by ctypes: pictures as arrays of rows, columns and channels (rows and columns alone: gray)."""
+import ctypes
+
+import numpy
+
+
+class Format(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_int) for name in ("width", "height", "channels", "bits")]
+
+
+class Image(ctypes.Structure):
+    _fields_ = [("format", Format), ("pitch", ctypes.c_size_t), ("data", ctypes.c_void_p), ("owned", ctypes.c_bool)]
+
+
+class Options(ctypes.Structure):
+    """The first members of struct gf_options; gf_options_init leaves the others at their defaults."""
+    _fields_ = [("size", ctypes.c_size_t)] + [
+        (name, ctypes.c_int) for name in ("device", "device_index", "lanes", "band_rows", "threads")]
+
+
+class Error(ctypes.Structure):
+    _fields_ = [("status", ctypes.c_int), ("text", ctypes.c_char * 400)]
+
+
+DEVICE_CPU = 1
+
+
+class Library:
+    def __init__(self, path):
+        self.path, self.calls = path, ctypes.CDLL(path)
+        self.calls.gf_pipeline_close.argtypes = [ctypes.c_void_p]
+        self.calls.gf_pipeline_close.restype = None
+        self.calls.gf_pipeline_format.argtypes = [ctypes.c_void_p, Format] + [ctypes.c_void_p] * 2
+        self.calls.gf_pipeline_run_image.argtypes = [ctypes.c_void_p] * 4
+
+    def open(self, chain, threads):
+        return Pipeline(self.calls, chain, threads)
+
+    def run(self, chain, picture):
+        """The result for one picture."""
+        pipeline = self.open(chain, 1)
+        try:
+            return pipeline.run(picture)
+        finally:
+            pipeline.close()
+
+
+class Pipeline:
+    """A chain on the CPU. run() gives the same array again for pictures of the same format, as its peers do."""
+
+    def __init__(self, calls, chain, threads):
+        self.calls, self.error, self.result = calls, Error(), None
+        self.pipeline = ctypes.c_void_p()
+        options = Options()
+        calls.gf_options_init(ctypes.byref(options), ctypes.c_size_t(ctypes.sizeof(options)))
+        options.device, options.threads = DEVICE_CPU, threads
+        self._check(calls.gf_pipeline_open(chain.encode(), ctypes.byref(options), ctypes.byref(self.pipeline),
+                                           ctypes.byref(self.error)))
+
+    def _check(self, status):
+        if status:
+            raise RuntimeError(self.error.text.decode())
+
+    def close(self):
+        self.calls.gf_pipeline_close(self.pipeline)
+
+    def run(self, picture):
+        input_image = _image(picture)
+        if self.result is None or self.source != input_image.format.width:
+            wanted = Format()
+            self._check(self.calls.gf_pipeline_format(self.pipeline, input_image.format, ctypes.byref(wanted),
+                                                      ctypes.byref(self.error)))
+            shape = (wanted.height, wanted.width) + ((wanted.channels,) if wanted.channels > 1 else ())
+            self.result = numpy.zeros(shape, numpy.uint16 if wanted.bits == 16 else numpy.uint8)
+            self.source, self.output = input_image.format.width, _image(self.result)
+        self._check(self.calls.gf_pipeline_run_image(self.pipeline, ctypes.byref(input_image),
+                                                     ctypes.byref(self.output), ctypes.byref(self.error)))
+        return self.result
+
+
+def _image(array):
+    channels = array.shape[2] if array.ndim == 3 else 1
+    return Image(Format(array.shape[1], array.shape[0], channels, 8 * array.itemsize), array.strides[0],
+                 array.ctypes.data, False)
