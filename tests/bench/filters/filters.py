@@ -151,7 +151,8 @@ def fastest(figures):
 
 def line(figures):
     name, times = fastest(figures)
-    cells = [f"{figures['ms'][tool]:9.2f}" if tool in figures["ms"] else f"{'differs' * (tool in figures['differs']):>9}"
+    ms = figures["ms"]
+    cells = [f"{ms[tool]:9.2f}" if tool in ms else f'{"differs" * (tool in figures["differs"]):>9}'
              for tool in ("gpufilter", "opencv", "vips")]
     verdict = "" if not name else f"{times:6.2f}" + ("" if times >= 1 else "  SLOWER")
     chain = figures["chain"] if len(figures["chain"]) <= 38 else figures["chain"][:35] + "..."
