@@ -256,7 +256,7 @@ selftest: $(PROGRAM) ## every filter on every device of this machine against the
 	$(PROGRAM) --selftest
 
 # Memory, races, uninitialised reads and barriers of every kernel: a process for each filter and tool.
-SANITIZED_TESTS := $(BUILD)/tests/test_png_encoder
+SANITIZED_TESTS := $(patsubst %,$(BUILD)/tests/test_%,jpeg_device jpeg_encoder png_decoder png_encoder)
 sanitize-gpu: $(PROGRAM) $(SANITIZED_TESTS) ## compute-sanitizer's four tools over the short self-test of every filter
 	@sh tests/sanitize.sh $(PROGRAM) $(BUILD)/sanitize $(SANITIZED_TESTS)
 

@@ -42,10 +42,11 @@ static __global__ void __launch_bounds__(DELIVER_THREADS)
         return;
     const uint4 *const from = (const uint4 *)delivery.pictures[index].scan;
     uint4 *const to = (uint4 *)(delivery.to + start);
-    const uint64_t count = (size + sizeof *to - 1) / sizeof *to;
-    for (uint64_t i = blockIdx.x * DELIVER_THREADS + threadIdx.x; i < count;
-         i += (uint64_t)gridDim.x * DELIVER_THREADS)
+    const uint64_t count = size / sizeof *to, first = blockIdx.x * DELIVER_THREADS + threadIdx.x;
+    for (uint64_t i = first; i < count; i += (uint64_t)gridDim.x * DELIVER_THREADS)
         to[i] = from[i];
+    if (first < size % sizeof *to)
+        ((unsigned char *)(to + count))[first] = ((const unsigned char *)(from + count))[first];
 }
 
 cudaError_t gf_jpeg_deliver_load(void)

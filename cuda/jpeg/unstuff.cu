@@ -19,12 +19,25 @@ static __device__ __forceinline__ unsigned set_bytes(unsigned word)
     return (word & 0x01010101u) * 0x01020408u >> 24 & 15;
 }
 
+/* The piece at `at`, zeros behind the last byte: what lies there was never written. */
+static __device__ __forceinline__ void load_piece(const unsigned char *raw, unsigned at,
+                                                  unsigned bytes, unsigned words[4])
+{
+    if (at + PIECE <= bytes) {
+        unpack(*(const uint4 *)(raw + at), words);
+        return;
+    }
+    words[0] = words[1] = words[2] = words[3] = 0;
+#pragma unroll
+    for (unsigned i = 0; i < PIECE; i++)
+        words[i / 4] |= at + i < bytes ? (unsigned)raw[at + i] << 8 * (i % 4) : 0;
+}
+
 static __device__ __forceinline__ struct kinds sort_bytes(const unsigned char *raw, unsigned at,
                                                           unsigned bytes, unsigned words[4])
 {
     unsigned full = 0, zero = 0, restart = 0;
-    const uint4 piece = *(const uint4 *)(raw + at);
-    unpack(piece, words);
+    load_piece(raw, at, bytes, words);
 #pragma unroll
     for (int i = 0; i < 4; i++) {
         full |= set_bytes(__vcmpeq4(words[i], 0xffffffffu)) << 4 * i;
