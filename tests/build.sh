@@ -20,10 +20,10 @@ result()
     fi
 }
 
-# A superuser's make: nothing but the system's folders in PATH, no settings.
+# A superuser's make: nothing but the system's folders in PATH, no settings; libraries lie where they lay for the build.
 bare_make()
 {
-    env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin make --no-print-directory BUILD="$build" "$@" 2>&1
+    env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin PKG_CONFIG_PATH="$PKG_CONFIG_PATH" LD_LIBRARY_PATH="$LD_LIBRARY_PATH" make --no-print-directory BUILD="$build" "$@" 2>&1
 }
 
 # Everything in the build folder, with the times of change.

@@ -41,9 +41,9 @@ result "includes point to folders above" "$(awk '
         else if (rank[to] > rank[from]) print FILENAME ": \"" name "\" points downwards"
     }' "$list" $sources)"
 
-# Headers that are included several times with other macros begin without a guard. Two libraries' own lie in folders
+# Headers that are included several times with other macros begin without a guard. Some libraries' own lie in folders
 # that pkg-config names.
-flags=$(pkg-config --cflags freetype2 harfbuzz 2>/dev/null)
+flags=$(for library in freetype2 harfbuzz lcms2; do pkg-config --cflags $library 2>/dev/null; done)
 # shellcheck disable=SC2086 # several words
 result "headers compile by themselves" "$(find src include -name '*.h' | sort | while read -r header; do
     grep -q '^#ifndef GP\{0,1\}' "$header" || continue

@@ -134,9 +134,15 @@ static void test_others_are_refused(void **state)
     assert_int_equal(verdict_on(&other, 0), GF_SERVER_DIFFERENT);
     assert_null(gf_server_connect(1));
     /* Other GPUs are visible to this process now, and its files are limited. */
+    char *const visible =
+        getenv("CUDA_VISIBLE_DEVICES") ? strdup(getenv("CUDA_VISIBLE_DEVICES")) : NULL;
     setenv("CUDA_VISIBLE_DEVICES", "5", 1);
     assert_false(gf_server_present(0));
-    unsetenv("CUDA_VISIBLE_DEVICES");
+    if (visible)
+        setenv("CUDA_VISIBLE_DEVICES", visible, 1);
+    else
+        unsetenv("CUDA_VISIBLE_DEVICES");
+    free(visible);
     struct rlimit before, less;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     less = before;
