@@ -27,7 +27,7 @@ fi
 # Without these it builds and tests, too, with fewer formats, without conversions of colours, without text, and with fewer
 # comparisons.
 optional="libwebp-dev libtiff-dev libavif-dev libjxl-dev libheif-dev libgif-dev libarchive-dev liblcms2-dev libfreetype-dev libharfbuzz-dev"
-[ "$wanted" != test ] || optional="$optional webp libtiff-tools liblcms2-utils python3-pil"
+[ "$wanted" != test ] || optional="$optional webp libtiff-tools liblcms2-utils python3-pil pngcheck"
 root=
 if [ "$(id -u)" != 0 ]; then
     have sudo || { echo "$0: needs root to run: apt-get install$missing" >&2; exit 1; }

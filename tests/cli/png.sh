@@ -98,6 +98,60 @@ if command -v vips >/dev/null; then each check_vips; else skip "no vips"; fi
 begin "netpbm reads the same"
 if command -v pngtopnm >/dev/null; then each check_netpbm; else skip "no netpbm"; fi
 
+begin "level 1 of every type, size and content is written"
+seq 1 99999 | gzip -9n >noise
+head -c 99999 /dev/zero | tr '\0' 'Z' >constant
+awk 'BEGIN { for (i = 3; i < 9999; i++) printf "%c", i / 3 % 127 + 1 }' >gradient
+yes "$(printf '%0300d%s%090d' 0 ':-)=|' 0)" | head -c 99999 | tr '0\n' '\377\1' >drawing
+cat piece constant gradient drawing >mixed
+mkdir level1
+write_level_1()
+{
+    for content in noise constant gradient drawing mixed; do
+        file=level1/$content-$1-$2-${size% *}x${size#* }
+        { head -n 7 x.pam && { while cat $content; do :; done; } 2>/dev/null | head -c "$bytes"; } >$file.pam
+        run 0 gpufilter -i $file.pam -o $file.png --png-level=1
+        [ $content-$2 = drawing-255 ] || continue
+        cp $file.pam $file-palette.pam
+        run 0 gpufilter -i $file.pam -o $file-palette.png --png-level=1 --png-palette
+    done
+}
+each write_level_1
+set -- level1/*.png
+[ $# = 176 ] || problem "$# files are written"
+
+begin "pngcheck finds nothing in them"
+if command -v pngcheck >/dev/null; then
+    pngcheck -q level1/*.png >messages 2>&1 || problem "$(head -n 2 messages)"
+else
+    skip "no pngcheck"
+fi
+
+begin "Pillow reads the same from them"
+if python3 -c 'import PIL' 2>/dev/null; then
+    python3 - <<'END' >messages 2>&1 || problem "$(tail -n 1 messages)"
+import glob
+from PIL import Image
+
+names = glob.glob("level1/*.png")
+assert names
+for name in names:
+    head, raw = open(name[:-3] + "pam", "rb").read().split(b"ENDHDR\n", 1)
+    channels = int(head.split(b"DEPTH ")[1].split()[0])
+    deep = b"MAXVAL 65535" in head
+    picture = Image.open(name)
+    if deep and channels == 1:
+        picture.load()
+        pixels = picture.tobytes() if picture.mode == "I;16B" else picture.convert("I;16").tobytes("raw", "I;16B")
+    else: # of 16 bits in several channels Pillow keeps the upper 8
+        pixels = picture.convert(["L", "LA", "RGB", "RGBA"][channels - 1]).tobytes()
+        raw = raw[:: 2 if deep else 1]
+    assert pixels == raw, f"other pixels in {name}"
+END
+else
+    skip "no Pillow"
+fi
+
 begin "a truncated file is named with its row"
 picture 3 RGB 255 500 400
 run 0 gpufilter -i x.pam -o whole.png
