@@ -11,15 +11,24 @@
 #include "cuda/common/coder_memory.cuh"
 #include "cuda/png/stripes.cuh"
 
-enum { ALIGNMENT = 256, HEAD_BYTES = 8, CRC_BYTES = 4, ZLIB_HEAD_BYTES = 2, ADLER_BYTES = 4 };
+enum {
+    MARKS = 4,
+    ALIGNMENT = 256,
+    HEAD_BYTES = 8,
+    CRC_BYTES = 4,
+    ZLIB_HEAD_BYTES = 2,
+    ADLER_BYTES = 4
+};
 
 struct gf_png_decoder {
     int device;
     uint64_t memory_most;
     int expected; /* pictures at once */
     cudaStream_t stream;
-    cudaEvent_t ended;              /* waiting for it lets other threads have the processor */
-    unsigned char *memory, *pinned; /* pinned: what is copied to the device and back */
+    cudaEvent_t ended;                 /* waiting for it lets other threads have the processor */
+    cudaEvent_t marks[MARKS];          /* with times */
+    struct gf_png_decode_steps *steps; /* NULL: not measured */
+    unsigned char *memory, *pinned;    /* pinned: what is copied to the device and back */
     uint64_t memory_bytes, pinned_bytes;
 };
 
@@ -32,7 +41,7 @@ struct amounts {
 struct layout {
     struct png_stripe *stripes;
     struct png_target *targets;
-    unsigned *adlers, *flags;
+    unsigned *unpacked, *adlers, *flags;
     unsigned char *packed, *filtered;
     uint64_t described_bytes, returned_bytes, bytes;
 };
@@ -72,14 +81,15 @@ static struct layout lay_out(unsigned char *memory, struct amounts amounts)
     unsigned char *at = memory;
     layout.stripes = (struct png_stripe *)at;
     layout.targets = (struct png_target *)(at += stripes);
-    layout.adlers = (unsigned *)(at += targets);
+    layout.unpacked = (unsigned *)(at += targets);
+    layout.adlers = (unsigned *)(at += adlers); /* as many */
     layout.flags = (unsigned *)(at += adlers);
     layout.packed = at += flags;
     layout.filtered = at += amounts.packed;
     layout.described_bytes = stripes + targets;
     layout.returned_bytes = adlers + flags;
     layout.bytes =
-        layout.described_bytes + layout.returned_bytes + amounts.packed + amounts.filtered;
+        layout.described_bytes + adlers + layout.returned_bytes + amounts.packed + amounts.filtered;
     return layout;
 }
 
@@ -92,7 +102,7 @@ extern "C" uint64_t gf_png_decoder_bytes(const struct gf_png_marked *header, siz
 static enum gf_status grow(struct gf_png_decoder *decoder, const struct layout *layout, int count,
                            struct gf_error *error)
 {
-    const uint64_t described = layout->described_bytes + layout->returned_bytes;
+    const uint64_t described = (uint64_t)(layout->packed - (unsigned char *)layout->stripes);
     enum gf_status status = GF_OK;
     if (layout->bytes > decoder->memory_bytes)
         status =
@@ -160,6 +170,26 @@ static bool is_right(const struct gf_png_decode_picture *picture, const struct p
     return big_endian(end - CRC_BYTES - ADLER_BYTES) == adler;
 }
 
+static enum gf_status mark(const struct gf_png_decoder *decoder, int i, struct gf_error *error)
+{
+    if (decoder->steps)
+        GF_CUDA_TRY(cudaEventRecord(decoder->marks[i], decoder->stream), decoder->device, error);
+    return GF_OK;
+}
+
+static enum gf_status add_times(const struct gf_png_decoder *decoder, struct gf_error *error)
+{
+    float *const times[MARKS - 1] = {&decoder->steps->upload, &decoder->steps->inflate,
+                                     &decoder->steps->unfilter};
+    for (int i = 0; i + 1 < MARKS; i++) {
+        float ms;
+        GF_CUDA_TRY(cudaEventElapsedTime(&ms, decoder->marks[i], decoder->marks[i + 1]),
+                    decoder->device, error);
+        *times[i] += ms;
+    }
+    return GF_OK;
+}
+
 /* Waits for what was launched. The device's queues are few: what others launch would wait behind a
  * launch that waits for one of this stream's. So the next one comes when the last has ended. */
 static enum gf_status wait(const struct gf_png_decoder *decoder, struct gf_error *error)
@@ -179,11 +209,16 @@ static enum gf_status launch(struct gf_png_decoder *decoder, const struct png_de
                 decoder->device, error);
     GF_CUDA_TRY(cudaMemsetAsync(device->adlers, 0, device->returned_bytes, stream), decoder->device,
                 error);
-    enum gf_status status = wait(decoder, error);
+    enum gf_status status = mark(decoder, 1, error);
+    if (!status)
+        status = wait(decoder, error);
     if (status)
         return status;
-    GF_CUDA_TRY(gf_png_inflate(group, stream), decoder->device, error);
-    status = wait(decoder, error);
+    GF_CUDA_TRY(gf_png_inflate_parts(group, stream), decoder->device, error);
+    GF_CUDA_TRY(gf_png_inflate_rest(group, stream), decoder->device, error);
+    status = mark(decoder, 2, error);
+    if (!status)
+        status = wait(decoder, error);
     if (status)
         return status;
     GF_CUDA_TRY(gf_png_sum_stripes(group, stream), decoder->device, error);
@@ -191,7 +226,10 @@ static enum gf_status launch(struct gf_png_decoder *decoder, const struct png_de
     GF_CUDA_TRY(cudaMemcpyAsync(host->adlers, device->adlers, device->returned_bytes,
                                 cudaMemcpyDeviceToHost, stream),
                 decoder->device, error);
-    return wait(decoder, error);
+    status = mark(decoder, 3, error);
+    if (!status)
+        status = wait(decoder, error);
+    return status || !decoder->steps ? status : add_times(decoder, error);
 }
 
 static enum gf_status run_group(struct gf_png_decoder *decoder,
@@ -206,6 +244,9 @@ static enum gf_status run_group(struct gf_png_decoder *decoder,
     device = lay_out(decoder->memory, amounts);
     const struct layout host = lay_out(decoder->pinned, amounts);
     struct amounts before = {};
+    const enum gf_status marked = mark(decoder, 0, error);
+    if (marked)
+        return marked;
     for (int i = 0; i < count; i++) {
         const struct gf_png_marked *const header = pictures[i]->header;
         unsigned char *const packed = device.packed + before.packed;
@@ -217,8 +258,9 @@ static enum gf_status run_group(struct gf_png_decoder *decoder,
                  host.stripes + before.stripes);
         before = sum_of(before, amounts_of(header));
     }
-    const struct png_decode_group group = {device.stripes, device.targets,
-                                           (unsigned)amounts.stripes, device.adlers, device.flags};
+    const struct png_decode_group group = {
+        device.stripes,  device.targets, (unsigned)amounts.stripes,
+        device.unpacked, device.adlers,  device.flags};
     const enum gf_status launched = launch(decoder, &group, &host, &device, error);
     const struct png_stripe *stripes = host.stripes;
     const unsigned *adlers = host.adlers;
@@ -273,6 +315,8 @@ extern "C" enum gf_status gf_png_decoder_run(struct gf_png_decoder *decoder,
         (struct gf_png_decode_picture **)malloc((size_t)(count ? count : 1) * sizeof *members);
     if (!members)
         return gf_fail_memory(error);
+    if (decoder->steps)
+        *decoder->steps = {};
     const enum gf_status status = run_groups(decoder, members, pictures, count, error);
     if (status) /* the caller may free the files now */
         (void)cudaStreamSynchronize(decoder->stream);
@@ -287,6 +331,12 @@ extern "C" void gf_png_decoder_expect(struct gf_png_decoder *decoder, int pictur
     decoder->expected = pictures;
 }
 
+extern "C" void gf_png_decoder_measure(struct gf_png_decoder *decoder,
+                                       struct gf_png_decode_steps *steps)
+{
+    decoder->steps = steps;
+}
+
 static enum gf_status open_device(struct gf_png_decoder *decoder, struct gf_error *error)
 {
     GF_CUDA_TRY(cudaSetDevice(decoder->device), decoder->device, error);
@@ -295,6 +345,8 @@ static enum gf_status open_device(struct gf_png_decoder *decoder, struct gf_erro
     GF_CUDA_TRY(
         cudaEventCreateWithFlags(&decoder->ended, cudaEventBlockingSync | cudaEventDisableTiming),
         decoder->device, error);
+    for (int i = 0; i < MARKS; i++)
+        GF_CUDA_TRY(cudaEventCreate(&decoder->marks[i]), decoder->device, error);
     return GF_OK;
 }
 
@@ -324,6 +376,10 @@ extern "C" void gf_png_decoder_destroy(struct gf_png_decoder *decoder)
     (void)cudaFreeHost(decoder->pinned);
     if (decoder->ended)
         (void)cudaEventDestroy(decoder->ended);
+    for (int i = 0; i < MARKS; i++) {
+        if (decoder->marks[i])
+            (void)cudaEventDestroy(decoder->marks[i]);
+    }
     if (decoder->stream)
         (void)cudaStreamDestroy(decoder->stream);
     free(decoder);

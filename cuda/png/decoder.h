@@ -22,7 +22,7 @@ struct gf_png_decode_picture {
     const struct gf_png_marked *header;
     const unsigned char *data; /* the whole file, in pinned host memory */
     size_t size;
-    struct gf_view out; /* all rows, in device memory */
+    struct gf_view out; /* all rows, in device memory; addresses and pitch multiples of 16 */
     bool decoded;       /* false: the CPU must take this one */
 };
 
@@ -40,6 +40,15 @@ void gf_png_decoder_expect(struct gf_png_decoder *decoder, int pictures);
 enum gf_status gf_png_decoder_run(struct gf_png_decoder *decoder,
                                   struct gf_png_decode_picture *pictures, int count,
                                   struct gf_error *error) GF_CHECKED;
+
+/* Milliseconds of the last run, by the device's clock. */
+struct gf_png_decode_steps {
+    float upload, inflate, unfilter; /* unfilter: with the rows' checksums */
+};
+
+/* From the next run on the decoder writes the times of each run to *steps, until it is given NULL.
+ */
+void gf_png_decoder_measure(struct gf_png_decoder *decoder, struct gf_png_decode_steps *steps);
 
 /* The device memory that a picture needs in a group, `out` not counted. */
 uint64_t gf_png_decoder_bytes(const struct gf_png_marked *header, size_t size);

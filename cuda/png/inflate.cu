@@ -1,16 +1,11 @@
-/* Unpacks stripes, a warp each: all lanes follow the stream together, so that what they look up is
- * one access, and each keeps every 32nd byte until all store theirs. */
+/* Unpacks the stripes that inflate_parts.cu leaves, a warp each: all lanes follow the stream
+ * together, so that what they look up is one access, and each keeps every 32nd byte until all store
+ * theirs. */
 #include "cuda/common/launch.cuh"
-#include "cuda/png/inflate.cuh"
+#include "cuda/png/inflate_head.cuh"
 #include "cuda/png/stripes.cuh"
 
-enum {
-    WARPS = 2, /* of a block */
-    SYMBOLS = 286,
-    DISTANCES = 30,
-    STORED = 0,
-    DYNAMIC = 2
-};
+enum { WARPS = 2 /* of a block */ };
 
 static __device__ __forceinline__ unsigned lane_of_thread(void)
 {
@@ -85,12 +80,18 @@ static __device__ bool copy_stored(struct bits *bits, struct sink *sink)
     drop(bits, bits->count % 8);
     refill(bits);
     const unsigned length = take(bits, 16), check = take(bits, 16);
-    if (length != (check ^ 0xffff) || length > sink->size - sink->at)
+    const int64_t rest = left(bits) / 8 - length;
+    if (length != (check ^ 0xffff) || length > sink->size - sink->at || rest < 0)
         return false;
-    for (unsigned i = 0; i < length; i++) {
-        refill(bits);
-        put(sink, take(bits, 8), 1);
-    }
+    const unsigned char *const end = (const unsigned char *)bits->words + bits->total / 8,
+                               *const from = end - rest - length;
+    store_kept(sink, sink->at / WARP * WARP, sink->at);
+    for (unsigned i = lane_of_thread(); i < length; i += WARP)
+        sink->data[sink->at + i] = from[i];
+    sink->last = length ? from[length - 1] : sink->last;
+    sink->at += length;
+    sink->kept_from = sink->at;
+    open_bits(bits, end - rest, (unsigned)rest);
     return true;
 }
 
@@ -99,7 +100,7 @@ static __device__ bool read_match(struct bits *bits, const struct codes *codes, 
                                   unsigned length)
 {
     refill(bits);
-    const unsigned symbol = decode_slowly(bits, &codes->distance);
+    const unsigned symbol = decode(bits, &codes->distance);
     if (symbol >= DISTANCES)
         return false;
     const unsigned extra = symbol < 4 ? 0 : symbol / 2 - 1,
@@ -107,39 +108,19 @@ static __device__ bool read_match(struct bits *bits, const struct codes *codes, 
     return copy_match(sink, length, base + take(bits, extra));
 }
 
-static __device__ __forceinline__ unsigned entry_of(unsigned symbol)
-{
-    if (symbol < END)
-        return 1 << ENTRY_COUNT | symbol << ENTRY_VALUE;
-    if (symbol == END)
-        return 0;
-    const unsigned over = symbol - (END + 1), extra = over < 8 || over == 28 ? 0 : over / 4 - 1,
-                   base = over == 28 ? 258
-                          : over < 8 ? over + 3
-                                     : ((4 + over % 4) << extra) + 3;
-    return base << ENTRY_VALUE | extra << ENTRY_EXTRA;
-}
-
-static __device__ __forceinline__ unsigned literals_of(unsigned entry)
-{
-    return entry >> ENTRY_COUNT & 3;
-}
-
 /* Up to the symbol that ends the block. Each turn writes a byte at least, or ends; what is read
  * behind the stream's end is noticed later. */
-static __device__ bool copy_coded(struct bits *bits, const struct codes *codes, struct sink *sink)
+static __device__ bool copy_coded(struct bits *bits, struct codes *codes, struct sink *sink)
 {
+    fill_table<WARP>(codes);
     while (sink->at <= sink->size) {
         refill(bits);
         unsigned entry = codes->table[bits->held & (TABLE - 1)];
-        if (entry) {
-            drop(bits, entry & ENTRY_BITS);
-        } else {
-            const unsigned symbol = decode_slowly(bits, &codes->literal);
-            if (symbol >= SYMBOLS)
-                return false;
-            entry = entry_of(symbol);
-        }
+        if (!entry)
+            entry = single_entry(&codes->literal, (unsigned)bits->held, LONGEST);
+        if (!entry)
+            return false;
+        drop(bits, entry & ENTRY_BITS);
         if (literals_of(entry)) {
             put(sink, entry >> ENTRY_VALUE, literals_of(entry));
             continue;
@@ -151,111 +132,6 @@ static __device__ bool copy_coded(struct bits *bits, const struct codes *codes, 
             return false;
     }
     return false;
-}
-
-/* The entry of an index with those of the literals that follow in it. Of the entries up to that
- * index none has been joined. */
-static __device__ __forceinline__ unsigned joined(const struct codes *codes, unsigned index)
-{
-    const unsigned MOST = 3;
-    unsigned entry = codes->table[index], bits = entry & ENTRY_BITS, count = literals_of(entry);
-    while (count && count < MOST) {
-        const unsigned next = codes->table[index >> bits];
-        if (!literals_of(next) || bits + (next & ENTRY_BITS) > TABLE_BITS)
-            break;
-        entry |= (next >> ENTRY_VALUE & 255) << (ENTRY_VALUE + 8 * count++);
-        bits += next & ENTRY_BITS;
-    }
-    return count
-               ? (entry & ~(unsigned)(ENTRY_BITS | 3 << ENTRY_COUNT)) | count << ENTRY_COUNT | bits
-               : entry;
-}
-
-/* Makes the table of the next bits: what the short codes among them stand for. The warp calls it.
- */
-static __device__ void fill_table(struct codes *codes)
-{
-    const unsigned lane = lane_of_thread();
-    for (unsigned i = lane; i < TABLE; i += WARP)
-        codes->table[i] = 0;
-    __syncwarp();
-    for (unsigned s = lane; s < SYMBOLS; s += WARP) {
-        const unsigned length = codes->lengths[s];
-        if (!length || length > TABLE_BITS)
-            continue;
-        const unsigned entry = entry_of(s) | length,
-                       first = __brev(codes->code[s]) >> (32 - length);
-        for (unsigned i = first; i < TABLE; i += 1u << length)
-            codes->table[i] = entry;
-    }
-    __syncwarp();
-    /* What follows has a smaller index, and is joined later. */
-    for (int block = TABLE - WARP; block >= 0; block -= WARP) {
-        const unsigned entry = joined(codes, (unsigned)block + lane);
-        __syncwarp();
-        codes->table[(unsigned)block + lane] = entry;
-        __syncwarp();
-    }
-}
-
-/* The code lengths of a block's head: those of literals and lengths, then of distances. */
-static __device__ bool read_lengths(struct bits *bits, struct codes *codes, unsigned count)
-{
-    unsigned last = 0;
-    for (unsigned i = 0; i < count;) {
-        refill(bits);
-        const unsigned symbol = decode_slowly(bits, &codes->distance);
-        if (symbol > 18 || is_over(bits) || (symbol == 16 && !i))
-            return false;
-        const unsigned times = symbol < 16    ? 1
-                               : symbol == 16 ? 3 + take(bits, 2)
-                               : symbol == 17 ? 3 + take(bits, 3)
-                                              : 11 + take(bits, 7);
-        last = symbol < 16 ? symbol : symbol == 16 ? last : 0;
-        if (times > count - i)
-            return false;
-        for (unsigned k = lane_of_thread(); k < times; k += WARP)
-            codes->lengths[i + k] = (unsigned char)last;
-        i += times;
-    }
-    __syncwarp();
-    return true;
-}
-
-/* In which a head gives the lengths of the codes of its code lengths. */
-static __constant__ unsigned char order[19] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
-                                               11, 4,  12, 3, 13, 2, 14, 1, 15};
-
-static __device__ bool read_head(struct bits *bits, struct codes *codes)
-{
-    refill(bits);
-    const unsigned literals = take(bits, 5) + 257, distances = take(bits, 5) + 1,
-                   given = take(bits, 4) + 4, lane = lane_of_thread();
-    if (literals > SYMBOLS || distances > DISTANCES)
-        return false;
-    if (lane < 19)
-        codes->lengths[lane] = 0;
-    __syncwarp();
-    for (unsigned i = 0; i < given; i++) {
-        refill(bits);
-        const unsigned length = take(bits, 3);
-        if (!lane)
-            codes->lengths[order[i]] = (unsigned char)length;
-    }
-    __syncwarp();
-    /* The code of the code lengths lies where that of the distances will. */
-    if (!make_code(&codes->distance, codes->lengths, 19, NULL, false) ||
-        !read_lengths(bits, codes, literals + distances))
-        return false;
-    if (!codes->lengths[END] ||
-        !make_code(&codes->distance, codes->lengths + literals, distances, NULL, true) ||
-        !make_code(&codes->literal, codes->lengths, literals, codes->code, false))
-        return false;
-    for (unsigned s = literals + lane; s < SYMBOLS; s += WARP)
-        codes->lengths[s] = 0;
-    __syncwarp();
-    fill_table(codes);
-    return true;
 }
 
 /* ---- stripes ---- */
@@ -285,14 +161,14 @@ static __global__ void __launch_bounds__(WARPS *WARP)
 {
     __shared__ struct codes codes[WARPS];
     const unsigned warp = threadIdx.x / WARP, index = blockIdx.x * WARPS + warp;
-    if (index >= group.count)
+    if (index >= group.count || group.unpacked[index])
         return;
     const struct png_stripe stripe = group.stripes[index];
     if (!unpack_stripe(stripe, codes + warp) && !lane_of_thread())
         atomicOr(group.flags + stripe.picture, 1u);
 }
 
-cudaError_t gf_png_inflate(const struct png_decode_group *group, cudaStream_t stream)
+cudaError_t gf_png_inflate_rest(const struct png_decode_group *group, cudaStream_t stream)
 {
     inflate_kernel<<<blocks_for(group->count, WARPS), WARPS * WARP, 0, stream>>>(*group);
     return cudaGetLastError();

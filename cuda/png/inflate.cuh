@@ -103,66 +103,74 @@ struct code {
 struct codes {
     unsigned table[TABLE];
     struct code literal, distance;
-    unsigned short code[288]; /* of each literal or length */
-    unsigned char
-        lengths[320]; /* of the codes; first of all literals and lengths, then distances */
+    unsigned char lengths[320]; /* of all codes: literals and lengths, then distances */
 };
 
-/* The next symbol, bit by bit; ~0: there is no such code. */
-static __device__ __noinline__ unsigned decode_slowly(struct bits *bits, const struct code *code)
+/* The first symbol, of at most `longest` bits, in those of `window`, and from bit 16 on its length;
+ * 0: there is none. */
+static __device__ __noinline__ unsigned find_symbol(const struct code *code, unsigned window,
+                                                    unsigned longest)
 {
     unsigned value = 0, first = 0, index = 0;
-    for (unsigned length = 1; length <= LONGEST; length++) {
+    for (unsigned length = 1; length <= longest; length++) {
         const unsigned count = code->count[length];
-        value |= (unsigned)(bits->held >> (length - 1)) & 1;
-        if (value - first < count) {
-            drop(bits, length);
-            return code->symbol[index + value - first];
-        }
+        value |= window >> (length - 1) & 1;
+        if (value - first < count)
+            return length << 16 | code->symbol[index + value - first];
         index += count;
         first = (first + count) << 1;
         value <<= 1;
     }
-    return ~0u;
+    return 0;
 }
 
-/* Makes the code of those lengths, and each symbol's own unless `codes` is NULL. False where they
- * are no complete code; one_is_enough: a single code of one bit is allowed. The warp calls it;
- * lane 0 does it. */
-static __device__ bool make_code(struct code *code, const unsigned char *lengths, unsigned symbols,
-                                 unsigned short *codes, bool one_is_enough)
+/* The next symbol; ~0: there is no such code. */
+static __device__ __forceinline__ unsigned decode(struct bits *bits, const struct code *code)
 {
-    unsigned good = 0;
-    if (threadIdx.x % WARP == 0) {
-        unsigned short place[LONGEST + 2], next[LONGEST + 2];
-        int room = 1;
-        for (int length = 0; length <= LONGEST; length++)
-            code->count[length] = 0;
-        for (unsigned s = 0; s < symbols; s++)
-            code->count[lengths[s]]++;
-        const bool one = one_is_enough && code->count[1] == 1 && code->count[0] + 1 == symbols;
-        code->count[0] = 0;
-        place[1] = next[1] = 0;
-        for (int length = 1; length <= LONGEST; length++) {
-            room = 2 * room - code->count[length];
-            place[length + 1] = place[length] + code->count[length];
-            next[length + 1] = (unsigned short)((next[length] + code->count[length]) << 1);
-            if (room < 0)
-                break;
-        }
-        good = room == 0 || one;
-        for (unsigned s = 0; good && s < symbols; s++) {
-            const unsigned length = lengths[s];
-            if (!length)
-                continue;
-            code->symbol[place[length]++] = (unsigned short)s;
-            if (codes)
-                codes[s] = next[length];
-            next[length]++;
+    const unsigned found = find_symbol(code, (unsigned)bits->held, LONGEST);
+    drop(bits, found >> 16);
+    return found ? found & 0xffff : ~0u;
+}
+
+/* Makes the code of those lengths. False where they are no complete code; one_is_enough: a single
+ * code of one bit is allowed. The warp calls it; its lane n counts the codes of n bits. */
+static __device__ bool make_code(struct code *code, const unsigned char *lengths, unsigned symbols,
+                                 bool one_is_enough)
+{
+    const unsigned lane = threadIdx.x % WARP, below = (1u << lane) - 1;
+    unsigned count = 0;
+    for (unsigned first = 0; first < symbols; first += WARP) {
+        const unsigned length = first + lane < symbols ? lengths[first + lane] : 0;
+        for (unsigned n = 1; n <= LONGEST; n++) {
+            const unsigned those = __ballot_sync(~0u, length == n);
+            count += lane == n ? __popc(those) : 0;
         }
     }
+    unsigned room = lane <= LONGEST ? count << (LONGEST - lane) : 0, place = count;
+    for (unsigned step = 1; step < WARP; step *= 2) {
+        const unsigned before = __shfl_up_sync(~0u, place, step);
+        room += __shfl_xor_sync(~0u, room, step);
+        place += lane >= step ? before : 0;
+    }
+    const unsigned all = __shfl_sync(~0u, place, WARP - 1), ones = __shfl_sync(~0u, count, 1);
+    if (lane <= LONGEST)
+        code->count[lane] = (unsigned short)count;
+    place -= count;
+    for (unsigned first = 0; first < symbols; first += WARP) {
+        const unsigned length = first + lane < symbols ? lengths[first + lane] : 0;
+        unsigned rank = 0, found = 0;
+        for (unsigned n = 1; n <= LONGEST; n++) {
+            const unsigned those = __ballot_sync(~0u, length == n);
+            rank = length == n ? __popc(those & below) : rank;
+            found = lane == n ? __popc(those) : found;
+        }
+        rank += __shfl_sync(~0u, place, length);
+        if (length)
+            code->symbol[rank] = (unsigned short)(first + lane);
+        place += found;
+    }
     __syncwarp();
-    return __shfl_sync(~0u, good, 0);
+    return room == 1u << LONGEST || (one_is_enough && all == 1 && ones == 1);
 }
 
 #endif

@@ -28,12 +28,15 @@ struct png_decode_group {
     const struct png_stripe *stripes;
     const struct png_target *targets; /* of the pictures */
     unsigned count;                   /* of the stripes */
+    unsigned *unpacked;               /* of each stripe: not 0: its rows are there */
     unsigned *adlers;                 /* of each stripe's rows */
     unsigned *flags;                  /* of each picture; not 0: the CPU must take it */
 };
 
-/* Unpacks the stripes into their filtered rows, and flags what is damaged. */
-cudaError_t gf_png_inflate(const struct png_decode_group *group, cudaStream_t stream);
+/* Unpacks the stripes that have one block and no matches but runs into their filtered rows; */
+cudaError_t gf_png_inflate_parts(const struct png_decode_group *group, cudaStream_t stream);
+/* then the others, and flags what is damaged. */
+cudaError_t gf_png_inflate_rest(const struct png_decode_group *group, cudaStream_t stream);
 /* Their checksums. */
 cudaError_t gf_png_sum_stripes(const struct png_decode_group *group, cudaStream_t stream);
 /* From filtered rows to pixels. */

@@ -48,64 +48,184 @@ cudaError_t gf_png_sum_stripes(const struct png_decode_group *group, cudaStream_
     return cudaGetLastError();
 }
 
+/* ---- bytes in and out ---- */
+
+/* Takes bytes one after another from where a row begins; what is loaded is needed AHEAD words
+ * later. */
+enum { AHEAD = 5, WORD = 4 };
+
+struct reader {
+    const unsigned char *from; /* a multiple of WORD */
+    unsigned size, next, bits; /* bytes; of the next word; of the first held word, those taken */
+    unsigned held[AHEAD];
+};
+
+/* Bytes behind the end are not read. */
+static __device__ __forceinline__ unsigned load_word(const struct reader *reader, unsigned at)
+{
+    if (at + WORD <= reader->size)
+        return *(const unsigned *)(reader->from + at);
+    unsigned word = 0;
+    for (unsigned i = 0; at + i < reader->size; i++)
+        word |= (unsigned)reader->from[at + i] << 8 * i;
+    return word;
+}
+
+static __device__ __forceinline__ void open_row(struct reader *reader, const unsigned char *from,
+                                                unsigned size, unsigned at)
+{
+    reader->from = from;
+    reader->size = size;
+    reader->next = at / WORD * WORD;
+    reader->bits = 8 * (at % WORD);
+#pragma unroll
+    for (int i = 0; i < AHEAD; i++, reader->next += WORD)
+        reader->held[i] = load_word(reader, reader->next);
+}
+
+/* A pixel, its first byte lowest; what is behind its bytes is 0. */
+template <int BYTES> struct pixel {
+    static constexpr int WORDS = (BYTES + WORD - 1) / WORD;
+    unsigned word[WORDS];
+};
+
+template <int BYTES>
+static __device__ __forceinline__ struct pixel<BYTES> take(struct reader *reader) {
+    struct pixel<BYTES> pixel;
+    constexpr int WORDS = sizeof pixel / WORD;
+#pragma unroll
+    for (int i = 0; i < WORDS; i++)
+        pixel.word[i] = __funnelshift_r(reader->held[i], reader->held[i + 1], reader->bits);
+    if (BYTES % WORD)
+        pixel.word[WORDS - 1] &= (1u << BYTES % WORD * 8) - 1;
+    reader->bits += 8 * BYTES;
+#pragma unroll
+    for (int turn = 0; turn < WORDS; turn++) {
+        if (reader->bits < 32)
+            continue;
+        reader->bits -= 32;
+#pragma unroll
+        for (int i = 0; i + 1 < AHEAD; i++)
+            reader->held[i] = reader->held[i + 1];
+        reader->held[AHEAD - 1] = load_word(reader, reader->next);
+        reader->next += WORD;
+    }
+    return pixel;
+}
+
+/* Samples of 16 bits from the file's order to the host's, or back. */
+template <int BYTES>
+static __device__ __forceinline__ struct pixel<BYTES> swapped(struct pixel<BYTES> pixel,
+                                                              bool wide) {
+    for (int i = 0; i < (BYTES % 2 ? 0 : (int)sizeof pixel / WORD); i++) {
+        if (wide)
+            pixel.word[i] = (pixel.word[i] & 0xff00ff) << 8 | (pixel.word[i] >> 8 & 0xff00ff);
+    }
+    return pixel;
+}
+
+/* Words of a row that begins at a multiple of WORD. */
+struct writer {
+    unsigned char *to; /* the next word */
+    uint64_t held;
+    unsigned held_bytes;
+};
+
+template <int BYTES>
+static __device__ __forceinline__ void put(struct writer *writer, struct pixel<BYTES> pixel)
+{
+    uint64_t bytes = pixel.word[0];
+    if (BYTES > WORD)
+        bytes |= (uint64_t)pixel.word[BYTES > WORD] << 32;
+    writer->held |= bytes << 8 * writer->held_bytes;
+    writer->held_bytes += BYTES;
+#pragma unroll
+    for (int turn = 0; turn < (BYTES + WORD - 1) / WORD; turn++) {
+        if (writer->held_bytes < WORD)
+            continue;
+        *(unsigned *)writer->to = (unsigned)writer->held;
+        writer->to += WORD;
+        writer->held >>= 32;
+        writer->held_bytes -= WORD;
+    }
+}
+
+static __device__ __forceinline__ void end_row(struct writer *writer)
+{
+    for (unsigned i = 0; i < writer->held_bytes; i++)
+        writer->to[i] = (unsigned char)(writer->held >> 8 * i);
+}
+
 /* ---- filters ---- */
 
 enum { NONE, SUB, UP, AVERAGE, PAETH, FILTERS };
+
+/* All bits where the row has that filter, which saves branches: the lanes' filters differ. */
+struct filter {
+    unsigned sub, up, average, paeth;
+};
+
+static __device__ __forceinline__ struct filter filter_of(int number)
+{
+    return {number == SUB ? ~0u : 0, number == UP ? ~0u : 0, number == AVERAGE ? ~0u : 0,
+            number == PAETH ? ~0u : 0};
+}
 
 static __device__ __forceinline__ int paeth(int left, int above, int corner)
 {
     const int to_left = abs(above - corner), to_above = abs(left - corner),
               to_corner = abs(left + above - 2 * corner);
-    return to_left <= to_above && to_left <= to_corner ? left
-           : to_above <= to_corner                     ? above
-                                                       : corner;
+    const int nearer = to_above <= to_corner ? above : corner;
+    return to_left <= to_above && to_left <= to_corner ? left : nearer;
 }
 
-static __device__ __forceinline__ int predicted(int filter, int left, int above, int corner)
+static __device__ __forceinline__ unsigned paeth_of_bytes(unsigned left, unsigned above,
+                                                          unsigned corner, int bytes)
 {
-    return filter == SUB       ? left
-           : filter == UP      ? above
-           : filter == AVERAGE ? (left + above) / 2
-           : filter == PAETH   ? paeth(left, above, corner)
-                               : 0;
-}
-
-/* A pixel of the row in the picture, its first byte lowest. */
-template <int BYTES>
-static __device__ __forceinline__ uint64_t load_pixel(const struct png_target &target, int row,
-                                                      int x)
-{
-    const unsigned char *const from = target.data + (uint64_t)row * target.pitch + x * BYTES;
-    uint64_t pixel = 0;
+    unsigned word = 0;
 #pragma unroll
-    for (int i = 0; i < BYTES; i++)
-        pixel |= (uint64_t)from[BYTES > 1 && BYTES % 2 == 0 && target.wide ? i ^ 1 : i] << 8 * i;
+    for (int i = 0; i < WORD; i++) {
+        if (i < bytes)
+            word |=
+                (unsigned)paeth(left >> 8 * i & 255, above >> 8 * i & 255, corner >> 8 * i & 255)
+                << 8 * i;
+    }
+    return word;
+}
+
+/* Four bytes at once, without carries. */
+static __device__ __forceinline__ unsigned add_bytes(unsigned a, unsigned b)
+{
+    const unsigned LOW = 0x7f7f7f7f;
+    return ((a & LOW) + (b & LOW)) ^ ((a ^ b) & ~LOW);
+}
+
+static __device__ __forceinline__ unsigned mean_bytes(unsigned a, unsigned b)
+{
+    return (a & b) + ((a ^ b) >> 1 & 0x7f7f7f7f);
+}
+
+template <int BYTES>
+static __device__ __forceinline__ struct pixel<BYTES>
+undo(struct filter filter, struct pixel<BYTES> filtered, struct pixel<BYTES> left,
+     struct pixel<BYTES> above, struct pixel<BYTES> corner) {
+    struct pixel<BYTES> pixel;
+#pragma unroll
+    for (int i = 0; i < (int)sizeof pixel / WORD; i++) {
+        const unsigned a = left.word[i], b = above.word[i],
+                       most = paeth_of_bytes(a, b, corner.word[i], BYTES - WORD * i);
+        pixel.word[i] = add_bytes(filtered.word[i], (a & filter.sub) | (b & filter.up) |
+                                                        (mean_bytes(a, b) & filter.average) |
+                                                        (most & filter.paeth));
+    }
     return pixel;
 }
 
 template <int BYTES>
-static __device__ __forceinline__ void store_pixel(const struct png_target &target, int row, int x,
-                                                   uint64_t pixel)
-{
-    unsigned char *const to = target.data + (uint64_t)row * target.pitch + x * BYTES;
+static __device__ __forceinline__ struct pixel<BYTES> from_lane_above(struct pixel<BYTES> pixel) {
 #pragma unroll
-    for (int i = 0; i < BYTES; i++)
-        to[BYTES > 1 && BYTES % 2 == 0 && target.wide ? i ^ 1 : i] =
-            (unsigned char)(pixel >> 8 * i);
-}
-
-template <int BYTES>
-static __device__ __forceinline__ uint64_t undo(int filter, const unsigned char *filtered,
-                                                uint64_t left, uint64_t above, uint64_t corner)
-{
-    uint64_t pixel = 0;
-#pragma unroll
-    for (int i = 0; i < BYTES; i++) {
-        const int byte =
-            filtered[i] + predicted(filter, (int)(left >> 8 * i & 255), (int)(above >> 8 * i & 255),
-                                    (int)(corner >> 8 * i & 255));
-        pixel |= (uint64_t)(byte & 255) << 8 * i;
-    }
+    for (int i = 0; i < (int)sizeof pixel / WORD; i++)
+        pixel.word[i] = __shfl_up_sync(~0u, pixel.word[i], 1);
     return pixel;
 }
 
@@ -118,27 +238,37 @@ static __device__ void undo_stripe(const struct png_stripe &stripe, const struct
     const int lane = threadIdx.x % WARP;
     for (int first = 0; first < stripe.rows; first += WARP) {
         const int row = first + lane;
-        const bool is_row = row < stripe.rows;
-        const unsigned char *const from =
-            stripe.filtered + (is_row ? (uint64_t)row * stripe.row_bytes : 0);
-        const int filter = from[0];
-        uint64_t pixel = 0, above = 0;
-        if (is_row && filter >= (row ? FILTERS : UP))
+        const bool is_row = row < stripe.rows, from_picture = !lane && first;
+        const unsigned begin = is_row ? (unsigned)row * stripe.row_bytes : 0;
+        const int number = stripe.filtered[begin];
+        const struct filter filter = filter_of(number);
+        struct pixel<BYTES> current = {
+        };
+        struct pixel<BYTES> above = {
+        };
+        struct reader reader, row_above;
+        struct writer writer = {};
+        if (is_row && number >= (row ? FILTERS : UP))
             atomicOr(flag, 1u);
+        open_row(&reader, stripe.filtered, stripe.filtered_bytes, begin + 1);
+        if (is_row)
+            writer.to = target.data + (uint64_t)(stripe.first_row + row) * target.pitch;
+        if (from_picture)
+            open_row(&row_above, writer.to - target.pitch, (unsigned)target.width * BYTES, 0);
         for (int step = 0; step < target.width + WARP - 1; step++) {
             const int x = step - lane;
-            const bool is_pixel = is_row && x >= 0 && x < target.width;
-            const uint64_t corner = x > 0 ? above : 0, left = x > 0 ? pixel : 0;
-            above = __shfl_up_sync(~0u, pixel, 1);
-            if (!lane && is_pixel && first)
-                above = load_pixel<BYTES>(target, stripe.first_row + row - 1, x);
-            if (!is_pixel)
+            const struct pixel<BYTES> corner = above;
+            above = from_lane_above(current);
+            if (!is_row || x < 0 || x >= target.width)
                 continue;
-            if (!row)
-                above = 0;
-            pixel = undo<BYTES>(filter, from + 1 + x * BYTES, left, above, corner);
-            store_pixel<BYTES>(target, stripe.first_row + row, x, pixel);
+            if (from_picture)
+                above = swapped(take<BYTES>(&row_above), target.wide);
+            else if (!row)
+                above = {};
+            current = undo<BYTES>(filter, take<BYTES>(&reader), current, above, corner);
+            put(&writer, swapped(current, target.wide));
         }
+        end_row(&writer);
         __syncwarp();
     }
 }

@@ -110,6 +110,12 @@ enum gf_status gf_png_decoder_run(struct gf_png_decoder *decoder,
     return gf_fail(error, GF_ERROR_UNAVAILABLE, reason);
 }
 
+void gf_png_decoder_measure(struct gf_png_decoder *decoder, struct gf_png_decode_steps *steps)
+{
+    (void)decoder;
+    (void)steps;
+}
+
 uint64_t gf_png_decoder_bytes(const struct gf_png_marked *header, size_t size)
 {
     (void)header;
