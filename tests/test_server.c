@@ -20,6 +20,8 @@ static void test_messages(void **state)
     work.options.quality = 77;
     work.options.allow_truncated = true;
     work.options.lossless = true;
+    work.files = 1;
+    work.file_name[0] = "c.ppm";
     work.in_offset = 99;
     work.in_page = -1;
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
@@ -30,6 +32,8 @@ static void test_messages(void **state)
     assert_true(got[0] > 2 && got[1] > 2);
     gf_server_read_work(&back.request, &work);
     assert_string_equal(work.chain, "blur");
+    assert_true(work.files == 1 && work.file[0] < 0);
+    assert_string_equal(work.file_name[0], "c.ppm");
     assert_int_equal(work.options.quality, 77);
     assert_true(work.options.allow_truncated && !work.options.strip && work.in_offset == 99);
     assert_true(work.options.lossless && work.in_page == -1);
@@ -54,6 +58,8 @@ static void test_bad_messages(void **state)
     union gf_server_message message;
     struct gf_remote_work work = {.chain = "", .options = gf_options_default()};
     const size_t size = sizeof message.request;
+    work.files = 1;
+    work.file_name[0] = "a.ppm";
     work.options.format = GF_FILE_PNG;
     assert_true(gf_server_write_work(&work, &message));
     assert_int_equal(gf_server_check(&message, size), GF_SERVER_REQUEST);
@@ -61,6 +67,13 @@ static void test_bad_messages(void **state)
     message.request.strip = 2;
     assert_int_equal(gf_server_check(&message, size), 0);
     message.request.strip = 1;
+    message.request.files = GF_REMOTE_FILES + 1;
+    assert_int_equal(gf_server_check(&message, size), 0);
+    message.request.files = 1;
+    memset(message.request.file_name[0], 'x', sizeof message.request.file_name[0]);
+    assert_int_equal(gf_server_check(&message, size), 0);
+    message.request.file_name[0][1] = '\0';
+    assert_int_equal(gf_server_check(&message, size), GF_SERVER_REQUEST);
     memset(message.request.chain, 'x', sizeof message.request.chain);
     assert_int_equal(gf_server_check(&message, size), 0);
     char long_chain[GF_SERVER_CHAIN_SIZE + 1];

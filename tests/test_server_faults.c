@@ -154,14 +154,18 @@ static void test_others_are_refused(void **state)
     stop_server();
 }
 
-/* Sends a request with these descriptors; whether the server takes it. */
-static bool takes(int in, int out)
+/* Sends a request that speaks of so many files of its chain, with these descriptors; whether the
+ * server takes it. */
+static bool takes_files(int files, const int *descriptor, int descriptors)
 {
     union gf_server_message message;
     struct gf_server_identity identity;
     struct gf_remote_work work = {
         .chain = "invert", .options = gf_options_default(), .in_name = "in", .out_name = "out"};
-    const int fd = connect_to_server(), descriptor[] = {in, out};
+    const int fd = connect_to_server();
+    for (int i = 0; i < files; i++)
+        work.file_name[i] = "named";
+    work.files = files;
     gf_server_identify(&identity);
     gf_server_prepare(&message, GF_SERVER_HELLO);
     message.hello.identity = identity;
@@ -169,12 +173,18 @@ static bool takes(int in, int out)
     assert_int_equal(next_message(fd, &message), GF_SERVER_WELCOME);
     work.options.format = GF_FILE_PNM;
     assert_true(gf_server_write_work(&work, &message));
-    assert_true(gf_server_send(fd, &message, descriptor, 2));
+    assert_true(gf_server_send(fd, &message, descriptor, descriptors));
     const enum gf_server_type type = next_message(fd, &message);
     while (type && next_message(fd, &message) == GF_SERVER_BEAT)
         ;
     close(fd);
     return type == GF_SERVER_BEAT;
+}
+
+static bool takes(int in, int out)
+{
+    const int descriptor[] = {in, out};
+    return takes_files(0, descriptor, 2);
 }
 
 static void test_descriptors(void **state)
@@ -194,6 +204,11 @@ static void test_descriptors(void **state)
     assert_false(takes(directory, out));
     assert_false(takes(null, out));
     assert_true(takes(in, out));
+    const int named[] = {in, out, in}, piped[] = {in, out, pipes[0]};
+    assert_true(takes_files(1, named, 3));
+    assert_false(takes_files(1, named, 2)); /* it is missing */
+    assert_false(takes_files(0, named, 3)); /* nothing was said of it */
+    assert_false(takes_files(1, piped, 3));
     const int fds[] = {in, out, append, directory, null, pipes[0], pipes[1]};
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
         close(fds[i]);

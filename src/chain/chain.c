@@ -90,6 +90,31 @@ bool gf_chain_converts(const struct gf_chain *chain)
     return i < chain->count;
 }
 
+static bool is_choice(const struct gf_param *param, const char *text)
+{
+    const char *const *choice = param->choices;
+    while (choice && *choice && strcmp(*choice, text) != 0)
+        choice++;
+    return choice && *choice;
+}
+
+int gf_chain_files(const struct gf_chain *chain, const char **path, int most)
+{
+    int count = 0;
+    for (int i = 0; i < chain->count; i++) {
+        const struct gf_param *param = gf_filter_params(chain->item[i].filter);
+        for (; param && param->name; param++) {
+            const char *const text = (const char *)chain->item[i].params + param->offset;
+            if (param->type != GF_TYPE_FILE || !*text || is_choice(param, text))
+                continue;
+            if (count < most)
+                path[count] = text;
+            count++;
+        }
+    }
+    return count;
+}
+
 struct gf_chain gf_chain_part(const struct gf_chain *chain, int begin, int end)
 {
     struct gf_chain part = *chain;

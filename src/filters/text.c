@@ -3,8 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fail.h"
+#include "base/named_file.h"
 #include "pixel/blend.h"
 #include "pixel/point.h"
 #include "text/text.h"
@@ -69,12 +71,15 @@ static void unescape(char *text)
 static enum gf_status read_file(const char *name, char *text, struct gf_error *error)
 {
     errno = 0;
-    FILE *const file = fopen(name, "rbe");
+    const int fd = gf_named_file_open(name, 0);
+    FILE *const file = fd >= 0 ? fdopen(fd, "rb") : NULL;
     const size_t size = file ? fread(text, 1, GF_TEXT_BYTES_MAX + 1, file) : 0;
     const bool failed = !file || ferror(file);
     const int reason = errno;
     if (file)
         fclose(file);
+    else if (fd >= 0)
+        close(fd);
     if (failed)
         return gf_fail(error, GF_ERROR_USAGE, "%.200s: %s", name, strerror(reason));
     if (size > GF_TEXT_BYTES_MAX)

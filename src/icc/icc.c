@@ -1,13 +1,15 @@
 #include "icc/icc.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/fail.h"
+#include "base/named_file.h"
 #include "icc/icc_make.h"
 
 const char *const gf_icc_names[] = {"srgb", "display-p3", NULL};
@@ -69,70 +71,94 @@ struct gf_icc gf_icc_for(struct gf_icc icc, int channels)
 /* The files that were read, until the process ends: stages point into them. */
 struct loaded {
     struct loaded *next;
+    struct gf_file_identity identity;
     struct gf_icc icc;
-    char name[];
 };
 static struct loaded *loaded;
 static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
 
-static enum gf_status read_file(const char *name, unsigned char **data, size_t *size,
+static enum gf_status fail_to_read(const char *name, struct gf_error *error)
+{
+    return gf_fail(error, GF_ERROR_INPUT, "%s: %s", name, strerror(errno));
+}
+
+static ssize_t read_some(int fd, void *data, size_t size)
+{
+    ssize_t got;
+    do
+        got = read(fd, data, size);
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
+static enum gf_status read_file(int fd, const char *name, struct gf_icc *icc,
                                 struct gf_error *error)
 {
-    struct stat about;
-    *data = NULL;
-    *size = 0;
-    if (!stat(name, &about) && !S_ISREG(about.st_mode))
-        return gf_fail(error, GF_ERROR_INPUT, "%s: not a file", name);
-    FILE *const file = fopen(name, "rb");
-    if (!file)
-        return gf_fail(error, GF_ERROR_INPUT, "%s: %s", name, strerror(errno));
-    enum gf_status status = GF_OK;
-    for (size_t room = 64 << 10, got = 1; !status && got && *size < FILE_MOST; room *= 2) {
-        unsigned char *const grown = realloc(*data, room);
+    unsigned char *data = NULL;
+    size_t size = 0;
+    ssize_t got = 1;
+    for (size_t room = 64 << 10; got > 0 && size < FILE_MOST; room *= 2) {
+        unsigned char *const grown = realloc(data, room);
         if (!grown) {
-            status = gf_fail_memory(error);
-            break;
+            free(data);
+            return gf_fail_memory(error);
         }
-        *data = grown;
-        got = fread(*data + *size, 1, room - *size, file);
-        *size += got;
+        data = grown;
+        while (size < room && (got = read_some(fd, data + size, room - size)) > 0)
+            size += (size_t)got;
     }
-    if (!status && ferror(file))
-        status = gf_fail(error, GF_ERROR_INPUT, "%s: %s", name, strerror(errno));
-    fclose(file);
+    if (got < 0) {
+        free(data);
+        return fail_to_read(name, error);
+    }
+    *icc = (struct gf_icc){data, size};
+    return GF_OK;
+}
+
+static enum gf_status load(int fd, const char *name, const struct gf_file_identity *identity,
+                           struct loaded **found, struct gf_error *error)
+{
+    *found = malloc(sizeof **found);
+    if (!*found)
+        return gf_fail_memory(error);
+    **found = (struct loaded){.next = loaded, .identity = *identity};
+    const enum gf_status status = read_file(fd, name, &(*found)->icc, error);
+    if (status)
+        free(*found);
+    else
+        loaded = *found;
     return status;
 }
 
-static enum gf_status load(const char *name, struct loaded **found, struct gf_error *error)
+static enum gf_status find_open(int fd, const char *name, struct gf_icc *icc,
+                                struct gf_error *error)
 {
-    unsigned char *data;
-    size_t size;
-    enum gf_status status = read_file(name, &data, &size, error);
-    *found = status ? NULL : malloc(sizeof **found + strlen(name) + 1);
-    if (!status && !*found)
-        status = gf_fail_memory(error);
-    if (status) {
-        free(data);
-        return status;
-    }
-    **found = (struct loaded){.next = loaded, .icc = {data, size}};
-    strcpy((*found)->name, name);
-    loaded = *found;
-    return GF_OK;
+    struct stat about;
+    if (fstat(fd, &about))
+        return fail_to_read(name, error);
+    if (!S_ISREG(about.st_mode))
+        return gf_fail(error, GF_ERROR_INPUT, "%s: not a file", name);
+    const struct gf_file_identity identity = gf_file_identify(&about);
+    enum gf_status status = GF_OK;
+    pthread_mutex_lock(&loading);
+    struct loaded *found = loaded;
+    while (found && !gf_file_is_same(&found->identity, &identity))
+        found = found->next;
+    if (!found)
+        status = load(fd, name, &identity, &found, error);
+    if (!status)
+        *icc = found->icc;
+    pthread_mutex_unlock(&loading);
+    return status;
 }
 
 static enum gf_status find(const char *name, struct gf_icc *icc, struct gf_error *error)
 {
-    enum gf_status status = GF_OK;
-    pthread_mutex_lock(&loading);
-    struct loaded *found = loaded;
-    while (found && strcmp(found->name, name) != 0)
-        found = found->next;
-    if (!found)
-        status = load(name, &found, error);
-    if (!status)
-        *icc = found->icc;
-    pthread_mutex_unlock(&loading);
+    const int fd = gf_named_file_open(name, O_NONBLOCK); /* a pipe without a writer would wait */
+    if (fd < 0)
+        return fail_to_read(name, error);
+    const enum gf_status status = find_open(fd, name, icc, error);
+    close(fd);
     return status;
 }
 

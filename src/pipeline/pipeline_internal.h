@@ -106,6 +106,8 @@ struct gf_options *gf_pipeline_options(struct gf_pipeline *pipeline);
 const struct gf_chain *gf_pipeline_chain(const struct gf_pipeline *pipeline);
 /* ---- pictures that another process does ---- */
 
+enum { GF_REMOTE_FILES = 8 }; /* the most that a chain may name */
+
 /* A picture of one file to be written to another, as a process hands it to the one that does it. */
 struct gf_remote_work {
     const char *chain;                /* NULL or "": none */
@@ -114,6 +116,9 @@ struct gf_remote_work {
     int64_t in_offset;                /* where the picture begins */
     int in_page;                      /* as gf_input_page gives it */
     const char *in_name, *out_name;   /* for messages */
+    int files;                        /* that the chain names, of which each is a regular file */
+    const char *file_name[GF_REMOTE_FILES];
+    int file[GF_REMOTE_FILES]; /* descriptors, which stay the caller's */
     struct gf_run_progress *progress; /* NULL: nobody reads it */
 };
 /* What the process that did it says; members of struct gf_profile have their meaning there. */

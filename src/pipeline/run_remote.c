@@ -1,9 +1,12 @@
 /* Pictures that another process does: the half of the process that wants them, which opens the
  * files and commits the output, and the half of the process that does them. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/named_file.h"
 #include "base/start_times.h"
 #include "codec/common/checks.h"
 #include "codec/common/source.h"
@@ -19,6 +22,31 @@ static bool may_hand_over(const struct gf_picture_task *task)
 {
     const bool follows = task->own_format == GF_FILE_PNM || task->own_format == GF_FILE_PAM;
     return task->input && task->output && !(follows && gf_input_is_stream(task->input));
+}
+
+static void close_named(struct gf_remote_work *work)
+{
+    while (work->files)
+        close(work->file[--work->files]);
+}
+
+/* Opens the files that the chain names; false where one is not to be handed over. */
+static bool open_named(const struct gf_chain *chain, struct gf_remote_work *work)
+{
+    const int count = gf_chain_files(chain, work->file_name, GF_REMOTE_FILES);
+    bool good = count <= GF_REMOTE_FILES;
+    while (good && work->files < count) {
+        struct stat file;
+        const int fd = gf_named_file_open(work->file_name[work->files], O_NONBLOCK);
+        good = fd >= 0;
+        if (!good)
+            break;
+        work->file[work->files++] = fd;
+        good = !fstat(fd, &file) && S_ISREG(file.st_mode);
+    }
+    if (!good)
+        close_named(work);
+    return good;
 }
 
 static enum gf_status take_result(struct gf_pipeline *pipeline, struct gf_picture_task *task,
@@ -64,7 +92,7 @@ enum gf_status gf_pipeline_attempt_remotely(struct gf_pipeline *pipeline,
     if (status)
         return status;
     enum gf_remote_outcome outcome = GF_REMOTE_ABSENT;
-    if (work.in >= 0 && work.out >= 0) {
+    if (work.in >= 0 && work.out >= 0 && open_named(&pipeline->chain, &work)) {
         work.in_page = gf_input_page(task->input);
         work.in_name = gf_input_name(task->input);
         work.out_name = gf_output_name(task->output);
@@ -72,6 +100,7 @@ enum gf_status gf_pipeline_attempt_remotely(struct gf_pipeline *pipeline,
         const double begin_s = gf_now();
         outcome = pipeline->remote->run(pipeline->remote, &work, &result, &status, error);
         gf_start_note(GF_START_SERVER, begin_s);
+        close_named(&work);
     }
     if (outcome == GF_REMOTE_DONE)
         return status ? status : take_result(pipeline, task, plan, &result, error);
@@ -167,7 +196,9 @@ enum gf_status gf_pipeline_run_remote_work(struct gf_pipeline *pipeline,
     options.device_memory_bytes = own.device_memory_bytes;
     options.host_memory = own.host_memory;
     options.transfer = own.transfer;
+    const struct gf_handed_files handed = {work->files, work->file_name, work->file};
     gf_pipeline_share_progress(pipeline, work->progress);
+    gf_named_files_hand(&handed);
     enum gf_status status = open_files(work, &task, error);
     if (!status)
         status = gf_pipeline_configure(pipeline, work->chain, &options, error);
@@ -183,6 +214,7 @@ enum gf_status gf_pipeline_run_remote_work(struct gf_pipeline *pipeline,
         fill_result(pipeline, &task, result);
     gf_output_close(task.output);
     gf_input_close(task.input);
+    gf_named_files_hand(NULL);
     gf_pipeline_share_progress(pipeline, NULL);
     return status;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/named_file.h"
 
 struct gf_kept_entry {
     void *value;
@@ -16,21 +17,15 @@ struct gf_kept_entry {
     int users;
     char *how;
     bool is_file;
-    dev_t device;
-    ino_t inode;
-    off_t size;
-    struct timespec changed;
+    struct gf_file_identity identity;
 };
 
-static bool is_of(const struct gf_kept_entry *entry, const struct stat *file, const char *how)
+/* file: NULL where there is none. */
+static bool is_of(const struct gf_kept_entry *entry, const struct gf_file_identity *file,
+                  const char *how)
 {
-    if (strcmp(entry->how, how))
-        return false;
-    if (!file)
-        return !entry->is_file;
-    return entry->is_file && entry->device == file->st_dev && entry->inode == file->st_ino &&
-           entry->size == file->st_size && entry->changed.tv_sec == file->st_mtim.tv_sec &&
-           entry->changed.tv_nsec == file->st_mtim.tv_nsec;
+    return !strcmp(entry->how, how) && entry->is_file == (file != NULL) &&
+           (!file || gf_file_is_same(&entry->identity, file));
 }
 
 /* Frees what has no users, but for the latest. */
@@ -50,9 +45,9 @@ static void forget(struct gf_kept_files *files)
     }
 }
 
-/* file: NULL where there is none. */
 static enum gf_status add(struct gf_kept_files *files, int fd, const char *path,
-                          const struct stat *file, const char *how, struct gf_error *error)
+                          const struct gf_file_identity *file, const char *how,
+                          struct gf_error *error)
 {
     struct gf_kept_entry *const entry = calloc(1, sizeof *entry);
     enum gf_status status = entry && (entry->how = strdup(how)) ? GF_OK : gf_fail_memory(error);
@@ -64,21 +59,17 @@ static enum gf_status add(struct gf_kept_files *files, int fd, const char *path,
         free(entry);
         return status;
     }
-    if (file) {
-        entry->is_file = true;
-        entry->device = file->st_dev;
-        entry->inode = file->st_ino;
-        entry->size = file->st_size;
-        entry->changed = file->st_mtim;
-    }
+    entry->is_file = file != NULL;
+    if (file)
+        entry->identity = *file;
     entry->next = files->first;
     files->first = entry;
     return GF_OK;
 }
 
 static enum gf_status find(struct gf_kept_files *files, int fd, const char *path,
-                           const struct stat *file, const char *how, const void **value,
-                           struct gf_error *error)
+                           const struct gf_file_identity *file, const char *how,
+                           const void **value, struct gf_error *error)
 {
     struct gf_kept_entry *entry = files->first;
     while (entry && !is_of(entry, file, how))
@@ -99,7 +90,7 @@ enum gf_status gf_kept_files_find(struct gf_kept_files *files, const char *path,
     struct stat file;
     int fd = -1;
     /* O_NONBLOCK: a pipe without a writer would wait. */
-    if (*path && ((fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) < 0 || fstat(fd, &file))) {
+    if (*path && ((fd = gf_named_file_open(path, O_NONBLOCK)) < 0 || fstat(fd, &file))) {
         const int reason = errno;
         if (fd >= 0)
             close(fd);
@@ -109,8 +100,10 @@ enum gf_status gf_kept_files_find(struct gf_kept_files *files, const char *path,
     if (*path && !S_ISREG(file.st_mode)) {
         status = gf_fail(error, GF_ERROR_USAGE, "%.200s: it is not a regular file", path);
     } else {
+        const struct gf_file_identity identity =
+            *path ? gf_file_identify(&file) : (struct gf_file_identity){0};
         pthread_mutex_lock(&files->lock);
-        status = find(files, fd, path, *path ? &file : NULL, how, value, error);
+        status = find(files, fd, path, *path ? &identity : NULL, how, value, error);
         pthread_mutex_unlock(&files->lock);
     }
     if (fd >= 0)

@@ -101,11 +101,13 @@ static enum gf_remote_outcome link_run(struct gf_remote *remote, const struct gf
                                        struct gf_remote_result *result, enum gf_status *status,
                                        struct gf_error *error)
 {
-    const int socket = link_of(remote)->socket, descriptor[] = {work->in, work->out};
+    const int socket = link_of(remote)->socket;
+    int descriptor[GF_SERVER_DESCRIPTORS] = {work->in, work->out};
     union gf_server_message message;
     bool begun = false;
+    memcpy(&descriptor[GF_SERVER_OWN_FILES], work->file, sizeof work->file);
     if (!gf_server_write_work(work, &message) ||
-        !gf_server_send(socket, &message, descriptor, GF_SERVER_DESCRIPTORS))
+        !gf_server_send(socket, &message, descriptor, GF_SERVER_OWN_FILES + work->files))
         return GF_REMOTE_ABSENT;
     for (;;) {
         const enum gf_server_type type = wait_for(socket, &message);
@@ -155,20 +157,16 @@ bool gf_server_present(int device)
     return remote != NULL;
 }
 
-/* Whether the chain names files, or has a result whose size depends on the pixels. */
+/* Whether the chain names more files than go with a request, or has a result whose size depends on
+ * the pixels. */
 static bool keeps_chain_here(const char *text)
 {
     struct gf_chain chain = {0};
-    bool found =
-        gf_chain_parse(text, &chain, NULL) != GF_OK || gf_chain_next_box(&chain, 0) < chain.count;
-    for (int i = 0; !found && i < chain.count; i++) {
-        const struct gf_param *param = gf_filter_params(chain.item[i].filter);
-        for (; param && param->name; param++)
-            found |= param->type == GF_TYPE_FILE &&
-                     *((const char *)chain.item[i].params + param->offset);
-    }
+    const bool keeps = gf_chain_parse(text, &chain, NULL) != GF_OK ||
+                       gf_chain_next_box(&chain, 0) < chain.count ||
+                       gf_chain_files(&chain, NULL, 0) > GF_REMOTE_FILES;
     gf_chain_free(&chain);
-    return found;
+    return keeps;
 }
 
 bool gf_server_may_run(const char *chain, const struct gf_options *options)

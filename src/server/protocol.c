@@ -35,7 +35,10 @@ static bool request_is_good(const struct gf_server_request *request)
     const uint32_t flags = request->no_fuse | request->autorotate | request->allow_truncated |
                            request->strip | request->serial | request->progressive |
                            request->spans | request->lossless | request->warn;
-    return flags <= 1 && request->in_offset >= 0 && request->in_page >= -1 &&
+    bool files = request->files >= 0 && request->files <= GF_REMOTE_FILES;
+    for (int i = 0; files && i < request->files; i++)
+        files = ends(request->file_name[i], sizeof request->file_name[i]);
+    return flags <= 1 && files && request->in_offset >= 0 && request->in_page >= -1 &&
            request->format > GF_FILE_AUTO && ends(request->chain, sizeof request->chain) &&
            ends(request->in_name, sizeof request->in_name) &&
            ends(request->out_name, sizeof request->out_name);
@@ -124,7 +127,11 @@ bool gf_server_write_work(const struct gf_remote_work *work, union gf_server_mes
     request->warn = options->warn != NULL;
     request->in_offset = work->in_offset;
     request->in_page = work->in_page;
-    return put_text(request->chain, sizeof request->chain, work->chain) &&
+    bool fits = true;
+    request->files = work->files;
+    for (int i = 0; i < work->files; i++)
+        fits &= put_text(request->file_name[i], sizeof request->file_name[i], work->file_name[i]);
+    return fits && put_text(request->chain, sizeof request->chain, work->chain) &&
            put_text(request->in_name, sizeof request->in_name, work->in_name) &&
            put_text(request->out_name, sizeof request->out_name, work->out_name);
 }
@@ -146,7 +153,12 @@ void gf_server_read_work(const struct gf_server_request *request, struct gf_remo
                                     .in_offset = request->in_offset,
                                     .in_page = request->in_page,
                                     .in_name = request->in_name,
-                                    .out_name = request->out_name};
+                                    .out_name = request->out_name,
+                                    .files = request->files};
+    for (int i = 0; i < GF_REMOTE_FILES; i++) {
+        work->file_name[i] = request->file_name[i];
+        work->file[i] = -1;
+    }
 }
 
 void gf_server_write_result(enum gf_status status, const struct gf_error *error,

@@ -5,7 +5,7 @@
  *   client                          server
  *   HELLO                       ->
  *                               <-  WELCOME, and for --serve=stop and --devices nothing more
- *   REQUEST, two descriptors    ->
+ *   REQUEST, descriptors        ->
  *                               <-  BEAT, at once and then every GF_SERVER_BEAT_MS
  *                               <-  WARNING, any number
  *                               <-  RESULT; then the next REQUEST
@@ -22,12 +22,13 @@
 #include "pipeline/pipeline_internal.h"
 
 enum {
-    GF_SERVER_VERSION = 1,
+    GF_SERVER_VERSION = 2,
     GF_SERVER_BEAT_MS = 500,
     GF_SERVER_PATIENCE_MS = 2000,
     GF_SERVER_CHAIN_SIZE = 8192,
     GF_SERVER_NAME_SIZE = 1024,
-    GF_SERVER_DESCRIPTORS = 2
+    GF_SERVER_OWN_FILES = 2, /* the input and the output */
+    GF_SERVER_DESCRIPTORS = GF_SERVER_OWN_FILES + GF_REMOTE_FILES
 };
 
 enum gf_server_type {
@@ -71,7 +72,8 @@ struct gf_server_welcome {
     uint64_t host_bytes, device_bytes; /* of the process; of buffers in device memory */
 };
 
-/* The descriptors of input and output come with it. Flags are 0 or 1. */
+/* The descriptors of input, output and the files that the chain names come with it. Flags are 0 or
+ * 1. */
 struct gf_server_request {
     struct gf_server_head head;
     int32_t lanes, band_rows, threads, codec, format, quality, subsampling, png_level,
@@ -81,7 +83,9 @@ struct gf_server_request {
     uint64_t memory_bytes, max_pixels;
     int64_t in_offset;
     int32_t in_page; /* -1: none */
+    int32_t files;   /* that the chain names */
     char chain[GF_SERVER_CHAIN_SIZE], in_name[GF_SERVER_NAME_SIZE], out_name[GF_SERVER_NAME_SIZE];
+    char file_name[GF_REMOTE_FILES][GF_SERVER_NAME_SIZE];
 };
 
 struct gf_server_beat {

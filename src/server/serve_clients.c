@@ -132,11 +132,22 @@ static bool is_file(int descriptor, bool written)
     return written ? access != O_RDONLY && !(flags & O_APPEND) : access != O_WRONLY;
 }
 
+/* Whether all files have come that the request speaks of, and no others. */
+static bool files_are_good(const struct gf_server_request *request, const int *descriptor)
+{
+    bool good = is_file(descriptor[0], false) && is_file(descriptor[1], true);
+    for (int i = 0; i < GF_REMOTE_FILES; i++) {
+        const int file = descriptor[GF_SERVER_OWN_FILES + i];
+        good &= i < request->files ? is_file(file, false) : file < 0;
+    }
+    return good;
+}
+
 static void accept_job(struct gf_server *server, struct gf_server_client *client,
                        const struct gf_server_request *request, const int *descriptor)
 {
-    const bool good = is_file(descriptor[0], false) && is_file(descriptor[1], true);
-    struct gf_server_job *const job = good ? calloc(1, sizeof *job) : NULL;
+    struct gf_server_job *const job =
+        files_are_good(request, descriptor) ? calloc(1, sizeof *job) : NULL;
     if (!job) {
         for (int i = 0; i < GF_SERVER_DESCRIPTORS; i++) {
             if (descriptor[i] >= 0)
@@ -148,6 +159,7 @@ static void accept_job(struct gf_server *server, struct gf_server_client *client
     job->request = *request;
     job->in = descriptor[0];
     job->out = descriptor[1];
+    memcpy(job->file, &descriptor[GF_SERVER_OWN_FILES], sizeof job->file);
     job->client = client;
     pthread_mutex_init(&job->lock, NULL);
     client->job = job;

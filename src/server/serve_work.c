@@ -18,6 +18,8 @@ void gf_server_job_free(struct gf_server_job *job)
         close(job->in);
     if (job->out >= 0)
         close(job->out);
+    for (int i = 0; i < job->request.files; i++)
+        close(job->file[i]);
     pthread_mutex_destroy(&job->lock);
     free(job);
 }
@@ -63,6 +65,7 @@ static void do_job(struct gf_server_worker *worker, struct gf_server_job *job)
     gf_server_read_work(&job->request, &work);
     work.in = job->in;
     work.out = job->out;
+    memcpy(work.file, job->file, sizeof work.file);
     work.options.serial |= !job->alone;
     work.options.warn = job->request.warn ? note_warning : NULL;
     work.options.warn_context = job;

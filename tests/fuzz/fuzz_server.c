@@ -18,6 +18,10 @@ static void check_request(const struct gf_server_request *request)
                    again.request.max_pixels == request->max_pixels &&
                    again.request.in_offset == request->in_offset,
                "the numbers differ");
+    FUZZ_CHECK(again.request.files == request->files, "the files differ");
+    for (int i = 0; i < request->files; i++)
+        FUZZ_CHECK(work.file[i] < 0 && !strcmp(again.request.file_name[i], request->file_name[i]),
+                   "file %d differs", i);
     FUZZ_CHECK(!strcmp(again.request.chain, request->chain) &&
                    !strcmp(again.request.in_name, request->in_name) &&
                    !strcmp(again.request.out_name, request->out_name),

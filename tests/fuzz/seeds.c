@@ -220,6 +220,8 @@ static void put_server(void)
     struct gf_remote_work work = {
         .chain = "blur=2", .options = gf_options_default(), .in_name = "a", .out_name = "b"};
     work.options.format = GF_FILE_PNG;
+    work.files = 1;
+    work.file_name[0] = "c";
     for (uint8_t type = GF_SERVER_HELLO; type <= GF_SERVER_RESULT; type++)
         put_seed("server", &type, 1);
     (void)gf_server_write_work(&work, &message);
