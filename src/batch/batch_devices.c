@@ -54,7 +54,7 @@ int gf_batch_divide_work(struct gf_batch *batch)
     const int most = most_workers();
     threads = threads < most ? threads : most;
     int workers = batch->count < (size_t)threads ? (int)batch->count : threads;
-    if (batch->device_codec) {
+    if (batch->device_codec && batch->count > 1) {
         /* Workers mostly wait for the GPU's codec, which is fast with many pictures at once. */
         workers = (batch->device_unpacks ? GF_BATCH_UNPACK_WORKERS : GF_BATCH_CODEC_WORKERS) *
                   batch->devices;

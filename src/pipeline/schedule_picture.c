@@ -87,19 +87,22 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
                    taken = task->codec_bytes + task->second_bytes + encoded;
     if (pipeline->options.memory_bytes)
         options.memory_bytes -= taken < options.memory_bytes / 2 ? taken : options.memory_bytes / 2;
+    /* Where the device decodes and encodes there is nothing that threads could do side by side. */
+    const bool serial =
+        options.serial || (!options.lanes && device_images.in.data && device_images.out.data);
     /* A serial run waits for the device after each band, so that large bands are best. */
     const int large_rows =
         (int)(pipeline->backend->calls->band_bytes_most / gf_row_bytes(plan->in)) + 1;
     struct gf_run run = {.plan = plan,
                          .backend = pipeline->backend,
                          .buffers = &pipeline->buffers,
-                         .serial = options.serial,
+                         .serial = serial,
                          .options = &options,
                          .memory_is_limit = pipeline->options.memory_bytes != 0,
                          .spans = &pipeline->spans,
                          .progress = pipeline->progress,
-                         .lanes = gf_pipeline_lanes(pipeline, !source && !sink),
-                         .band_rows = !pipeline->band_rows && options.serial && pipeline->on_cuda
+                         .lanes = serial ? 1 : gf_pipeline_lanes(pipeline, !source && !sink),
+                         .band_rows = !pipeline->band_rows && serial && pipeline->on_cuda
                                           ? large_rows
                                           : pipeline->band_rows,
                          .source = device_images.in.data ? NULL : source,
