@@ -1,7 +1,7 @@
 /* Marked PNGs decoded on a GPU: pictures of every format and content come back as they were
  * written, by the program's own coder and by zlib in stripes of any height; what is damaged is left
  * to the CPU or has its pixels. Skipped where there is no GPU. */
-#include "support.h"
+#include "png_pictures.h"
 
 #ifdef GF_WITH_CUDA
 #include <cuda_runtime_api.h>
@@ -13,7 +13,7 @@
 #include "codec/png/png_mark.h"
 #include "cuda/png/decoder.h"
 
-enum { CONTENTS = 6, GROUP = 24, PITCH = 16, FITS = 1 << 28, MARGIN = GF_PNG_MARGIN };
+enum { GROUP = 24, PITCH = 16, FITS = 1 << 28, MARGIN = GF_PNG_MARGIN };
 
 struct file {
     struct gf_image image; /* what it shows; its rows have margins for the filters */
@@ -21,40 +21,6 @@ struct file {
     size_t size;
     struct gf_png_marked header;
 };
-
-/* ---- pictures ---- */
-
-static int content_at(int content, int x, int y, int c, uint64_t *random)
-{
-    const int shade = (x * (3 + c) + y * 5) % 511;
-    switch (content) {
-    case 0:
-        return random_below(random, 65536);
-    case 1:
-        return 257 * 77 * (c % 3 + 1);
-    case 2: /* a drawing: what repeats, near and far */
-        return (x / 7 + y / 5) % 4 || x % 19 > 11 ? 65535 : 257 * (x % 13 + c);
-    case 3:
-        return (shade < 256 ? shade : 511 - shade) * 257;
-    case 4: /* few bytes, so that codes are short */
-        return random_below(random, 8) ? 0 : 257;
-    default:
-        return ((shade < 256 ? shade : 511 - shade) * 7 / 8 + random_below(random, 9)) * 250;
-    }
-}
-
-static struct gf_image draw(struct gf_format format, int content, uint64_t seed)
-{
-    struct gf_image image = picture_new(format, 0);
-    for (int y = 0; y < format.height; y++) {
-        for (int x = 0; x < format.width; x++) {
-            for (int c = 0; c < format.channels; c++)
-                sample_set(&image, x, y, c,
-                           content_at(content, x, y, c, &seed) >> (16 - format.bits));
-        }
-    }
-    return image;
-}
 
 /* ---- files ---- */
 
@@ -68,9 +34,9 @@ static void keep(struct file *file, const unsigned char *data, size_t size)
 }
 
 /* As the program writes it. */
-static struct file write_own(struct gf_format format, int content)
+static struct file write_own(struct gf_format format, enum png_content content)
 {
-    struct file file = {.image = draw(format, content, 7)};
+    struct file file = {.image = png_picture(format, content, 7)};
     struct gf_options options = gf_options_default();
     const struct gf_metadata metadata = {.orientation = 1};
     struct gf_output *output;
@@ -116,10 +82,11 @@ static size_t pack(const unsigned char *rows, size_t size, bool last, int level,
 }
 
 /* In stripes of some rows with random filters, by zlib. */
-static struct file write_zlib(struct gf_format format, int content, int rows, uint64_t *random)
+static struct file write_zlib(struct gf_format format, enum png_content content, int rows,
+                              uint64_t *random)
 {
     static const int strategies[] = {Z_DEFAULT_STRATEGY, Z_FILTERED, Z_HUFFMAN_ONLY, Z_RLE};
-    struct file file = {.image = draw(format, content, *random)};
+    struct file file = {.image = png_picture(format, content, *random)};
     const size_t row_bytes = gf_row_bytes(format), filtered = row_bytes + 1;
     const int bpp = format.channels * format.bits / 8;
     const size_t room = 1000 + 2 * filtered * (size_t)format.height + 100 * (size_t)format.height;
@@ -263,9 +230,9 @@ static void test_own_files(void **state)
     need_gpu();
     struct file files[GROUP];
     int count = 0;
-    for (int i = 0; i < SIZES * CONTENTS * 8; i++) {
-        const int *const side = sides[i / CONTENTS / 8];
-        files[count++] = write_own(format_number(side[0], side[1], i % 8), i / 8 % CONTENTS);
+    for (int i = 0; i < SIZES * PNG_CONTENTS * 8; i++) {
+        const int *const side = sides[i / PNG_CONTENTS / 8];
+        files[count++] = write_own(format_number(side[0], side[1], i % 8), i / 8 % PNG_CONTENTS);
         if (count == GROUP) {
             assert_int_equal(decode(files, count, FITS), count);
             drop_all(files, count);
@@ -279,11 +246,17 @@ static void test_large(void **state)
 {
     (void)state;
     need_gpu();
-    struct file files[] = {
-        write_own(format_of(700, 300, 3, 8), 5), write_own(format_of(700, 300, 4, 8), 2),
-        write_own(format_of(400, 500, 3, 16), 3), write_own(format_of(2000, 200, 1, 8), 0)};
-    assert_int_equal(decode(files, 4, FITS), 4);
-    drop_all(files, 4);
+    struct file files[] = {write_own(format_of(700, 300, 3, 8), PNG_PHOTOGRAPH),
+                           write_own(format_of(700, 300, 4, 8), PNG_DRAWING),
+                           write_own(format_of(400, 500, 3, 16), PNG_GRADIENT),
+                           write_own(format_of(2000, 200, 1, 8), PNG_NOISE),
+                           write_own(format_of(900, 300, 1, 8), PNG_UNLIKE),
+                           write_own(format_of(900, 300, 2, 16), PNG_RUNS),
+                           write_own(format_of(1100, 300, 3, 8), PNG_FLAT),
+                           write_own(format_of(700, 300, 1, 16), PNG_FEW)};
+    enum { FILES = sizeof files / sizeof *files };
+    assert_int_equal(decode(files, FILES, FITS), FILES);
+    drop_all(files, FILES);
 }
 
 /* Whatever zlib does, but for its fixed codes, which the CPU reads. */
@@ -298,7 +271,7 @@ static void test_other_stripes(void **state)
         for (int i = 0; i < GROUP; i++) {
             const int width = random_below(&random, 90) + 1, height = random_below(&random, 90) + 1;
             files[i] =
-                write_zlib(format_number(width, height, i % 8), random_below(&random, CONTENTS),
+                write_zlib(format_number(width, height, i % 8), random_below(&random, PNG_CONTENTS),
                            random_below(&random, height) + 1, &random);
         }
         decoded += decode(files, GROUP, FITS);
@@ -327,8 +300,8 @@ static void test_damage(void **state)
         struct file files[GROUP];
         for (int i = 0; i < GROUP; i++) {
             struct file *const file = files + i;
-            *file = i % 2 ? write_own(format_number(40, 30, i % 8), i % CONTENTS)
-                          : write_zlib(format_number(40, 30, i % 8), i % CONTENTS, 7, &random);
+            *file = i % 2 ? write_own(format_number(40, 30, i % 8), i % PNG_CONTENTS)
+                          : write_zlib(format_number(40, 30, i % 8), i % PNG_CONTENTS, 7, &random);
             unsigned char *const chunk = file->data + file->header.first;
             const size_t size = gf_png_get_be32(chunk);
             for (int n = random_below(&random, 3); n >= 0; n--)
@@ -345,6 +318,23 @@ static void test_damage(void **state)
     assert_true(decoded < 12); /* a bit behind the end may not matter */
 }
 
+/* All is right but a chunk's checksum: the CPU names it. */
+static void test_checksums(void **state)
+{
+    (void)state;
+    need_gpu();
+    struct file files[GROUP];
+    for (int i = 0; i < GROUP; i++) {
+        files[i] =
+            write_own(format_number(200 + i, 100, i % 8), (enum png_content)(i % PNG_CONTENTS));
+        unsigned char *const chunk = files[i].data + files[i].header.first;
+        if (i % 2)
+            chunk[GF_PNG_HEAD_BYTES + gf_png_get_be32(chunk) + (unsigned)i % GF_PNG_CRC_BYTES] ^= 1;
+    }
+    assert_int_equal(decode(files, GROUP, FITS), GROUP / 2);
+    drop_all(files, GROUP);
+}
+
 /* Pictures go through one after another; one that is too large is left. */
 static void test_little_memory(void **state)
 {
@@ -352,12 +342,12 @@ static void test_little_memory(void **state)
     need_gpu();
     struct file files[6];
     for (int i = 0; i < 6; i++)
-        files[i] = write_own(format_of(60, 60 + i % 3, 3, 8), i);
+        files[i] = write_own(format_of(60, 60 + i % 3, 3, 8), (enum png_content)i);
     const uint64_t largest = gf_png_decoder_bytes(&files[2].header, files[2].size) + 20000;
     assert_int_equal(decode(files, 6, largest), 6);
     drop_all(files, 6);
-    struct file two[] = {write_own(format_of(400, 100, 3, 8), 3),
-                         write_own(format_of(60, 60, 3, 8), 3)};
+    struct file two[] = {write_own(format_of(400, 100, 3, 8), PNG_GRADIENT),
+                         write_own(format_of(60, 60, 3, 8), PNG_GRADIENT)};
     assert_int_equal(decode(two, 2, largest), 1);
     drop_all(two, 2);
 }
@@ -373,6 +363,7 @@ static void no_cuda(void **state)
 #define test_other_stripes no_cuda
 #define test_damage no_cuda
 #define test_little_memory no_cuda
+#define test_checksums no_cuda
 #endif
 
 int main(void)
@@ -380,7 +371,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_own_files),     cmocka_unit_test(test_large),
         cmocka_unit_test(test_other_stripes), cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_little_memory),
+        cmocka_unit_test(test_little_memory), cmocka_unit_test(test_checksums),
     };
     return cmocka_run_group_tests_name("png_decoder", tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* PNG encoded on a GPU against the chunks that the CPU writes at level 1: every format and content,
  * sizes around those of words, cells, stored blocks and stripes, groups of unlike pictures, little
  * memory, thousands of random pictures. Skipped where there is no GPU. */
-#include "support.h"
+#include "png_pictures.h"
 
 #ifdef GF_WITH_CUDA
 #include <cuda_runtime_api.h>
@@ -10,7 +10,6 @@
 #include "cuda/png/encoder.h"
 
 enum {
-    CONTENTS = 9,
     FORMATS = 8,
     PITCH_ALIGNMENT = 16,
     GROUP = 40,
@@ -21,53 +20,11 @@ enum {
 
 struct sample {
     struct gf_image image;
-    int content;
+    enum png_content content;
     unsigned char *file;
     const unsigned char *chunks; /* of the file */
     size_t size;
 };
-
-/* ---- pictures ---- */
-
-/* Of 16 bits. */
-static int content_at(int content, int x, int y, int c, uint64_t *random)
-{
-    const int shade = (x * (3 + c) + y * 5) % 511;
-    switch (content) {
-    case 0: /* is stored */
-        return random_below(random, 65536);
-    case 1:
-        return 257 * 77 * (c % 3 + 1);
-    case 2: /* one match, longer than a tile of cells */
-        return 0;
-    case 3: /* a drawing: what repeats, near and far */
-        return (x / 7 + y / 5) % 4 || x % 19 > 11 ? 65535 : 257 * (x % 13 + c);
-    case 4:
-        return (shade < 256 ? shade : 511 - shade) * 257;
-    case 5: /* few bytes, so that codes are short */
-        return random_below(random, 8) ? 0 : 257;
-    case 6: /* runs of many lengths */
-        return random_below(random, 150) ? (x / 300 + y / 9) % 7 * 4369
-                                         : random_below(random, 65536);
-    case 7: /* bytes of very unlike counts, so that codes reach the limit of their lengths */
-        return 257 * (__builtin_ctz((unsigned)random_below(random, 1 << 20) | 1 << 20) * 11);
-    default:
-        return ((shade < 256 ? shade : 511 - shade) * 7 / 8 + random_below(random, 30)) * 250;
-    }
-}
-
-static struct gf_image draw(struct gf_format format, int content, uint64_t seed)
-{
-    struct gf_image image = picture_new(format, 0);
-    for (int y = 0; y < format.height; y++) {
-        for (int x = 0; x < format.width; x++) {
-            for (int c = 0; c < format.channels; c++)
-                sample_set(&image, x, y, c,
-                           content_at(content, x, y, c, &seed) >> (16 - format.bits));
-        }
-    }
-    return image;
-}
 
 /* ---- the CPU ---- */
 
@@ -114,9 +71,9 @@ static struct gf_format format_number(int i, int width, int height)
     return format_of(width, height, i % 4 + 1, i / 4 ? 16 : 8);
 }
 
-static struct sample sample_of(struct gf_format format, int content, uint64_t seed)
+static struct sample sample_of(struct gf_format format, enum png_content content, uint64_t seed)
 {
-    struct sample sample = {.image = draw(format, content, seed), .content = content};
+    struct sample sample = {.image = png_picture(format, content, seed), .content = content};
     encode_on_cpu(&sample);
     return sample;
 }
@@ -207,7 +164,7 @@ static void test_formats(void **state)
     struct gf_png_encoder *const encoder = create(FITS);
     struct sample samples[GROUP];
     int count = 0;
-    for (int i = 0; i < FORMATS * CONTENTS; i++) {
+    for (int i = 0; i < FORMATS * PNG_CONTENTS; i++) {
         samples[count++] = sample_of(format_number(i % FORMATS, 61, 45), i / FORMATS, (uint64_t)i);
         if (count == GROUP)
             count -= check_with(encoder, samples, count, true);
@@ -228,7 +185,7 @@ static void test_sizes(void **state)
     for (int i = 0; i < SIDES * SIDES * 2; i++) {
         const int width = sides[i / 2 % SIDES], height = sides[i / 2 / SIDES];
         samples[count++] =
-            sample_of(format_number((i * 5 + i / 8) % FORMATS, width, height), i % CONTENTS, 3);
+            sample_of(format_number((i * 5 + i / 8) % FORMATS, width, height), i % PNG_CONTENTS, 3);
         if (count == GROUP)
             count -= check_with(encoder, samples, count, true);
     }
@@ -260,7 +217,7 @@ static void test_little_memory(void **state)
     need_gpu();
     struct sample samples[8];
     for (int i = 0; i < 8; i++)
-        samples[i] = sample_of(format_of(100 + i, 100, 3, 8), i % CONTENTS, 1);
+        samples[i] = sample_of(format_of(100 + i, 100, 3, 8), i % PNG_CONTENTS, 1);
     const uint64_t largest = gf_png_encoder_bytes(format_of(107, 100, 3, 8));
     assert_int_equal(check_group(samples, 8, largest, true), 8);
     struct sample two[] = {sample_of(format_of(300, 300, 3, 8), 8, 1),
@@ -281,7 +238,7 @@ static void test_random(void **state)
                       width = 1 + random_below(&random, most),
                       height = 1 + random_below(&random, most);
             samples[i] = sample_of(format_number((done + i) % FORMATS, width, height),
-                                   random_below(&random, CONTENTS), (uint64_t)(done + i));
+                                   random_below(&random, PNG_CONTENTS), (uint64_t)(done + i));
         }
         assert_int_equal(check_with(encoder, samples, GROUP, true), GROUP);
     }

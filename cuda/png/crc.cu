@@ -2,26 +2,14 @@
  * next word is a product with a constant, from tables in shared memory. Then what each has is
  * moved to its place by a product with a power of x, and the sum is the segment's part.
  *
- * Polynomials are words whose highest bit is the power 0, as in zlib. The first bit of a message is
- * its highest power and the lowest bit of its first word. A segment ends with a whole word; the
- * last one has zeros behind the message, which a product with a negative power takes away. */
+ * A segment ends with a whole word; the last one has zeros behind the message, which a product with
+ * a negative power takes away. */
 #include "cuda/common/launch.cuh"
+#include "cuda/png/crc.cuh"
 #include "cuda/png/encode_group.cuh"
 #include "cuda/png/output.cuh"
 
 enum { SEGMENT = CRC_THREADS * CRC_WORDS, END_THREADS = 128 };
-
-static constexpr unsigned POLYNOMIAL = 0xedb88320u, ONE = 1u << 31;
-
-static __host__ __device__ unsigned product(unsigned a, unsigned b)
-{
-    unsigned sum = 0;
-    for (unsigned bit = ONE; bit; bit >>= 1) {
-        sum ^= a & bit ? b : 0;
-        b = (b >> 1) ^ (b & 1 ? POLYNOMIAL : 0);
-    }
-    return sum;
-}
 
 /* x^n; x^(2^32 - 1) is 1. */
 static unsigned power(uint32_t n)
@@ -34,7 +22,7 @@ static unsigned power(uint32_t n)
     return result;
 }
 
-void gf_png_crc_tables(struct crc_tables *tables)
+static void make_tables(struct crc_tables *tables)
 {
     const unsigned step = power(32 * CRC_THREADS);
     for (unsigned place = 0; place < 4; place++) {
@@ -50,18 +38,17 @@ void gf_png_crc_tables(struct crc_tables *tables)
         tables->back[i] = power(UINT32_MAX - 8 * i);
 }
 
-/* ---- kernels ---- */
-
-/* The bytes of word i that lie in begin..end - 1, as ones. */
-static __device__ __forceinline__ unsigned mask_of(uint64_t i, uint64_t begin, uint64_t end)
+cudaError_t gf_png_crc_bring(struct crc_tables **tables, cudaStream_t stream)
 {
-    unsigned mask = ~0u;
-    if (4 * i < begin)
-        mask = begin - 4 * i < 4 ? mask << 8 * (begin - 4 * i) : 0;
-    if (4 * i + 4 > end)
-        mask = end > 4 * i ? mask & ~(~0u << 8 * (end - 4 * i)) : 0;
-    return mask;
+    struct crc_tables made;
+    make_tables(&made);
+    cudaError_t status = cudaMalloc(tables, sizeof made);
+    if (status == cudaSuccess)
+        status = cudaMemcpyAsync(*tables, &made, sizeof made, cudaMemcpyHostToDevice, stream);
+    return status == cudaSuccess ? cudaStreamSynchronize(stream) : status;
 }
+
+/* ---- kernels ---- */
 
 /* What the segment's words of this thread come to. `last`: of the segment. */
 static __device__ __forceinline__ unsigned own_words(const unsigned (*step)[256],
@@ -72,12 +59,10 @@ static __device__ __forceinline__ unsigned own_words(const unsigned (*step)[256]
 #pragma unroll 4
     for (int n = 0; n < CRC_WORDS; n++) {
         const int64_t i = last - SEGMENT + 1 + n * CRC_THREADS + (int)threadIdx.x;
-        sum = step[0][sum & 255] ^ step[1][sum >> 8 & 255] ^ step[2][sum >> 16 & 255] ^
-              step[3][sum >> 24];
+        sum = next_sum(step, sum);
         if (i * 4 + 4 <= (int64_t)begin)
             continue;
-        /* The CRC begins as ones, which is to invert the first four bytes. */
-        sum ^= (out[i] & mask_of((uint64_t)i, begin, end)) ^ mask_of((uint64_t)i, begin, begin + 4);
+        sum ^= message_word(out, (uint64_t)i, begin, end);
     }
     return sum;
 }
@@ -93,19 +78,13 @@ static __global__ void __launch_bounds__(CRC_THREADS)
     const int64_t last = (int64_t)((end - 1) / 4) - (int64_t)blockIdx.x * SEGMENT;
     if (last < (int64_t)(begin / 4))
         return;
-    for (int i = threadIdx.x; i < 4 * 256; i += CRC_THREADS)
-        (&step[0][0])[i] = (&group.tables->step[0][0])[i];
+    load_steps(step, group.tables);
     if (threadIdx.x == 0)
         all = 0;
     __syncthreads();
-    unsigned own =
+    const unsigned own =
         product(own_words(step, group.out, last, begin, end), group.tables->lane[threadIdx.x]);
-#pragma unroll
-    for (int i = WARP / 2; i; i /= 2)
-        own ^= __shfl_xor_sync(~0u, own, i);
-    if (threadIdx.x % WARP == 0)
-        atomicXor(&all, own);
-    __syncthreads();
+    add_up(own, &all);
     if (threadIdx.x)
         return;
     unsigned sum = product(all, group.tables->back[(~(end - 1)) & 3]);

@@ -3,22 +3,14 @@
 
 #include <cuda_runtime.h>
 #include <stdlib.h>
-#include <string.h>
-#include <zlib.h>
 
 #include "base/fail.h"
 #include "cuda/common/check.cuh"
 #include "cuda/common/coder_memory.cuh"
-#include "cuda/png/stripes.cuh"
+#include "cuda/png/crc.cuh"
+#include "cuda/png/decode_plan.cuh"
 
-enum {
-    MARKS = 4,
-    ALIGNMENT = 256,
-    HEAD_BYTES = 8,
-    CRC_BYTES = 4,
-    ZLIB_HEAD_BYTES = 2,
-    ADLER_BYTES = 4
-};
+enum { MARKS = 4 };
 
 struct gf_png_decoder {
     int device;
@@ -28,79 +20,15 @@ struct gf_png_decoder {
     cudaEvent_t ended;                 /* waiting for it lets other threads have the processor */
     cudaEvent_t marks[MARKS];          /* with times */
     struct gf_png_decode_steps *steps; /* NULL: not measured */
+    struct crc_tables *tables;         /* on the device */
     unsigned char *memory, *pinned;    /* pinned: what is copied to the device and back */
     uint64_t memory_bytes, pinned_bytes;
 };
 
-/* What pictures take. */
-struct amounts {
-    uint64_t pictures, stripes, packed, filtered;
-};
-
-/* Where they lie; what is described comes first, then what comes back. */
-struct layout {
-    struct png_stripe *stripes;
-    struct png_target *targets;
-    unsigned *unpacked, *adlers, *flags;
-    unsigned char *packed, *filtered;
-    uint64_t described_bytes, returned_bytes, bytes;
-};
-
-static uint64_t aligned(uint64_t size)
-{
-    return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
-
 /* ---- memory ---- */
 
-static unsigned row_bytes_of(const struct gf_png_marked *header)
-{
-    return (unsigned)(header->width * (header->channels * header->bits / 8)) + 1;
-}
-
-static struct amounts amounts_of(const struct gf_png_marked *header)
-{
-    const uint64_t stripe = aligned((uint64_t)row_bytes_of(header) * (uint64_t)header->rows);
-    return {1, (uint64_t)header->stripes, aligned(header->chunk_bytes),
-            stripe * (uint64_t)header->stripes};
-}
-
-static struct amounts sum_of(struct amounts a, struct amounts b)
-{
-    return {a.pictures + b.pictures, a.stripes + b.stripes, a.packed + b.packed,
-            a.filtered + b.filtered};
-}
-
-static struct layout lay_out(unsigned char *memory, struct amounts amounts)
-{
-    struct layout layout;
-    const uint64_t stripes = aligned(amounts.stripes * sizeof *layout.stripes),
-                   targets = aligned(amounts.pictures * sizeof *layout.targets),
-                   adlers = aligned(amounts.stripes * sizeof *layout.adlers),
-                   flags = aligned(amounts.pictures * sizeof *layout.flags);
-    unsigned char *at = memory;
-    layout.stripes = (struct png_stripe *)at;
-    layout.targets = (struct png_target *)(at += stripes);
-    layout.unpacked = (unsigned *)(at += targets);
-    layout.adlers = (unsigned *)(at += adlers); /* as many */
-    layout.flags = (unsigned *)(at += adlers);
-    layout.packed = at += flags;
-    layout.filtered = at += amounts.packed;
-    layout.described_bytes = stripes + targets;
-    layout.returned_bytes = adlers + flags;
-    layout.bytes =
-        layout.described_bytes + adlers + layout.returned_bytes + amounts.packed + amounts.filtered;
-    return layout;
-}
-
-extern "C" uint64_t gf_png_decoder_bytes(const struct gf_png_marked *header, size_t size)
-{
-    (void)size;
-    return lay_out(NULL, amounts_of(header)).bytes;
-}
-
-static enum gf_status grow(struct gf_png_decoder *decoder, const struct layout *layout, int count,
-                           struct gf_error *error)
+static enum gf_status grow(struct gf_png_decoder *decoder, const struct png_layout *layout,
+                           int count, struct gf_error *error)
 {
     const uint64_t described = (uint64_t)(layout->packed - (unsigned char *)layout->stripes);
     enum gf_status status = GF_OK;
@@ -117,58 +45,6 @@ static enum gf_status grow(struct gf_png_decoder *decoder, const struct layout *
 }
 
 /* ---- one group ---- */
-
-static unsigned big_endian(const unsigned char *from)
-{
-    return (unsigned)from[0] << 24 | (unsigned)from[1] << 16 | (unsigned)from[2] << 8 | from[3];
-}
-
-static struct png_target target_of(const struct gf_png_decode_picture *picture)
-{
-    const struct gf_png_marked *const header = picture->header;
-    return {picture->out.data, picture->out.pitch, header->width,
-            header->channels * header->bits / 8, header->bits == 16};
-}
-
-/* Describes the stripes of a picture whose chunks lie at `packed` on the device, and whose rows
- * shall go to `filtered`. */
-static void describe(const struct gf_png_decode_picture *picture, int index,
-                     const unsigned char *packed, unsigned char *filtered,
-                     struct png_stripe *stripes)
-{
-    const struct gf_png_marked *const header = picture->header;
-    const unsigned row_bytes = row_bytes_of(header);
-    uint64_t at = 0;
-    for (int i = 0; i < header->stripes; i++) {
-        const bool last = i + 1 == header->stripes;
-        const unsigned size = big_endian(picture->data + header->first + at),
-                       head = i ? 0 : ZLIB_HEAD_BYTES, tail = last ? ADLER_BYTES : 0;
-        const int row = i * header->rows, rows = last ? header->height - row : header->rows;
-        stripes[i] = {packed + at + HEAD_BYTES + head,
-                      size - head - tail,
-                      filtered,
-                      row_bytes * (unsigned)rows,
-                      row_bytes,
-                      row,
-                      rows,
-                      index,
-                      last};
-        filtered += aligned((uint64_t)row_bytes * (uint64_t)header->rows);
-        at += HEAD_BYTES + (uint64_t)size + CRC_BYTES;
-    }
-}
-
-/* Whether the checksum that ends the picture's stream is that of its rows. */
-static bool is_right(const struct gf_png_decode_picture *picture, const struct png_stripe *stripes,
-                     const unsigned *adlers)
-{
-    const struct gf_png_marked *const header = picture->header;
-    const unsigned char *const end = picture->data + header->first + header->chunk_bytes;
-    uLong adler = 1;
-    for (int i = 0; i < header->stripes; i++)
-        adler = adler32_combine(adler, adlers[i], (z_off_t)stripes[i].filtered_bytes);
-    return big_endian(end - CRC_BYTES - ADLER_BYTES) == adler;
-}
 
 static enum gf_status mark(const struct gf_png_decoder *decoder, int i, struct gf_error *error)
 {
@@ -200,7 +76,7 @@ static enum gf_status wait(const struct gf_png_decoder *decoder, struct gf_error
 }
 
 static enum gf_status launch(struct gf_png_decoder *decoder, const struct png_decode_group *group,
-                             const struct layout *host, const struct layout *device,
+                             const struct png_layout *host, const struct png_layout *device,
                              struct gf_error *error)
 {
     cudaStream_t const stream = decoder->stream;
@@ -214,6 +90,7 @@ static enum gf_status launch(struct gf_png_decoder *decoder, const struct png_de
         status = wait(decoder, error);
     if (status)
         return status;
+    GF_CUDA_TRY(gf_png_check_chunks(group, decoder->tables, stream), decoder->device, error);
     GF_CUDA_TRY(gf_png_inflate_parts(group, stream), decoder->device, error);
     GF_CUDA_TRY(gf_png_inflate_rest(group, stream), decoder->device, error);
     status = mark(decoder, 2, error);
@@ -234,16 +111,16 @@ static enum gf_status launch(struct gf_png_decoder *decoder, const struct png_de
 
 static enum gf_status run_group(struct gf_png_decoder *decoder,
                                 struct gf_png_decode_picture *const *pictures,
-                                struct amounts amounts, struct gf_error *error)
+                                struct png_amounts amounts, struct gf_error *error)
 {
     const int count = (int)amounts.pictures;
-    struct layout device = lay_out(NULL, amounts);
+    struct png_layout device = gf_png_lay_out_stripes(NULL, amounts);
     const enum gf_status status = grow(decoder, &device, count, error);
     if (status)
         return status;
-    device = lay_out(decoder->memory, amounts);
-    const struct layout host = lay_out(decoder->pinned, amounts);
-    struct amounts before = {};
+    device = gf_png_lay_out_stripes(decoder->memory, amounts);
+    const struct png_layout host = gf_png_lay_out_stripes(decoder->pinned, amounts);
+    struct png_amounts before = {};
     const enum gf_status marked = mark(decoder, 0, error);
     if (marked)
         return marked;
@@ -253,10 +130,10 @@ static enum gf_status run_group(struct gf_png_decoder *decoder,
         GF_CUDA_TRY(cudaMemcpyAsync(packed, pictures[i]->data + header->first, header->chunk_bytes,
                                     cudaMemcpyDefault, decoder->stream),
                     decoder->device, error);
-        host.targets[i] = target_of(pictures[i]);
-        describe(pictures[i], i, packed, device.filtered + before.filtered,
-                 host.stripes + before.stripes);
-        before = sum_of(before, amounts_of(header));
+        host.targets[i] = gf_png_target(pictures[i]);
+        gf_png_describe(pictures[i], i, packed, device.filtered + before.filtered,
+                        host.stripes + before.stripes);
+        before = gf_png_sum(before, gf_png_amounts(header));
     }
     const struct png_decode_group group = {
         device.stripes,  device.targets, (unsigned)amounts.stripes,
@@ -265,7 +142,7 @@ static enum gf_status run_group(struct gf_png_decoder *decoder,
     const struct png_stripe *stripes = host.stripes;
     const unsigned *adlers = host.adlers;
     for (int i = 0; !launched && i < count; i++) {
-        pictures[i]->decoded = !host.flags[i] && is_right(pictures[i], stripes, adlers);
+        pictures[i]->decoded = !host.flags[i] && gf_png_is_right(pictures[i], stripes, adlers);
         stripes += pictures[i]->header->stripes;
         adlers += pictures[i]->header->stripes;
     }
@@ -289,18 +166,19 @@ static enum gf_status run_groups(struct gf_png_decoder *decoder,
                                  struct gf_error *error)
 {
     enum gf_status status = GF_OK;
-    struct amounts sum = {};
+    struct png_amounts sum = {};
     for (int i = 0; i < count && !status; i++) {
-        const struct amounts own = amounts_of(pictures[i].header);
+        const struct png_amounts own = gf_png_amounts(pictures[i].header);
         pictures[i].decoded = false;
-        if (!fits(&pictures[i]) || lay_out(NULL, own).bytes > decoder->memory_most)
+        if (!fits(&pictures[i]) || gf_png_lay_out_stripes(NULL, own).bytes > decoder->memory_most)
             continue;
-        if (sum.pictures && lay_out(NULL, sum_of(sum, own)).bytes > decoder->memory_most) {
+        if (sum.pictures &&
+            gf_png_lay_out_stripes(NULL, gf_png_sum(sum, own)).bytes > decoder->memory_most) {
             status = run_group(decoder, members, sum, error);
             sum = {};
         }
         members[sum.pictures] = &pictures[i];
-        sum = sum_of(sum, own);
+        sum = gf_png_sum(sum, own);
     }
     if (sum.pictures && !status)
         status = run_group(decoder, members, sum, error);
@@ -347,6 +225,7 @@ static enum gf_status open_device(struct gf_png_decoder *decoder, struct gf_erro
         decoder->device, error);
     for (int i = 0; i < MARKS; i++)
         GF_CUDA_TRY(cudaEventCreate(&decoder->marks[i]), decoder->device, error);
+    GF_CUDA_TRY(gf_png_crc_bring(&decoder->tables, decoder->stream), decoder->device, error);
     return GF_OK;
 }
 
@@ -373,6 +252,7 @@ extern "C" void gf_png_decoder_destroy(struct gf_png_decoder *decoder)
     if (!decoder)
         return;
     (void)cudaFree(decoder->memory);
+    (void)cudaFree(decoder->tables);
     (void)cudaFreeHost(decoder->pinned);
     if (decoder->ended)
         (void)cudaEventDestroy(decoder->ended);

@@ -69,15 +69,7 @@ struct png_adler {
     unsigned long long plain, weighted;
 };
 
-/* Products with powers of x modulo the CRC's polynomial: crc.cu. */
-enum { CRC_THREADS = 256, CRC_WORDS = 16, CRC_POWERS = 24 };
-struct crc_tables {
-    unsigned step[4][256];        /* a byte at each place of a word, times x^(32 * CRC_THREADS) */
-    unsigned lane[CRC_THREADS];   /* x^(32 * (CRC_THREADS - i)) */
-    unsigned segment[CRC_POWERS]; /* x^(32 * CRC_THREADS * CRC_WORDS * 2^i) */
-    unsigned back[4];             /* x^(-8 * i) */
-};
-void gf_png_crc_tables(struct crc_tables *tables);
+struct crc_tables;
 
 struct png_group {
     const struct png_picture *pictures;

@@ -8,6 +8,7 @@
 #include "base/spans.h"
 #include "base/start_times.h"
 #include "cuda/common/check.cuh"
+#include "cuda/png/crc.cuh"
 #include "cuda/png/encoder_state.cuh"
 #include "cuda/png/encode_plan.cuh"
 
@@ -202,18 +203,6 @@ static enum gf_status load_kernels(const struct gf_png_encoder *encoder, struct 
     return GF_OK;
 }
 
-static enum gf_status bring_tables(struct gf_png_encoder *encoder, struct gf_error *error)
-{
-    struct crc_tables tables;
-    gf_png_crc_tables(&tables);
-    GF_CUDA_TRY(cudaMalloc(&encoder->tables, sizeof tables), encoder->device, error);
-    GF_CUDA_TRY(cudaMemcpyAsync(encoder->tables, &tables, sizeof tables, cudaMemcpyHostToDevice,
-                                encoder->stream),
-                encoder->device, error);
-    GF_CUDA_TRY(cudaStreamSynchronize(encoder->stream), encoder->device, error);
-    return GF_OK;
-}
-
 static enum gf_status open_encoder(struct gf_png_encoder *encoder, struct gf_error *error)
 {
     const unsigned waiting = cudaEventBlockingSync | cudaEventDisableTiming;
@@ -229,8 +218,8 @@ static enum gf_status open_encoder(struct gf_png_encoder *encoder, struct gf_err
                     encoder->device, error);
     for (int i = 0; i < MARKS; i++)
         GF_CUDA_TRY(cudaEventCreate(&encoder->marks[i]), encoder->device, error);
-    const enum gf_status status = bring_tables(encoder, error);
-    return status ? status : load_kernels(encoder, error);
+    GF_CUDA_TRY(gf_png_crc_bring(&encoder->tables, encoder->stream), encoder->device, error);
+    return load_kernels(encoder, error);
 }
 
 extern "C" enum gf_status gf_png_encoder_create(int device, uint64_t memory_most,

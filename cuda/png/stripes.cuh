@@ -15,6 +15,8 @@ struct png_target {
 
 /* A stripe, and where the steps leave it. */
 struct png_stripe {
+    const unsigned char *chunk; /* its type and data, behind which its CRC lies */
+    unsigned chunk_bytes;
     const unsigned char *packed; /* a raw deflate stream that ends with the stripe */
     unsigned packed_bytes;
     unsigned char *filtered; /* its rows, each behind its filter's number; at a multiple of 32 */
@@ -33,6 +35,11 @@ struct png_decode_group {
     unsigned *flags;                  /* of each picture; not 0: the CPU must take it */
 };
 
+struct crc_tables;
+
+/* Flags pictures with a chunk whose checksum is wrong. */
+cudaError_t gf_png_check_chunks(const struct png_decode_group *group,
+                                const struct crc_tables *tables, cudaStream_t stream);
 /* Unpacks the stripes that have one block and no matches but runs into their filtered rows; */
 cudaError_t gf_png_inflate_parts(const struct png_decode_group *group, cudaStream_t stream);
 /* then the others, and flags what is damaged. */

@@ -19,7 +19,7 @@ struct chunk {
     size_t size, end; /* of its data; where the next chunk begins */
 };
 
-/* The chunk at a place; false: it is cut off, or its checksum is wrong. */
+/* The chunk at a place; false: it is cut off. */
 static bool chunk_at(const unsigned char *data, size_t size, size_t at, struct chunk *chunk)
 {
     if (size < FRAME_BYTES || at > size - FRAME_BYTES)
@@ -30,7 +30,14 @@ static bool chunk_at(const unsigned char *data, size_t size, size_t at, struct c
     if (chunk->size > size - FRAME_BYTES - at)
         return false;
     chunk->end = at + FRAME_BYTES + chunk->size;
-    return gf_crc32(0, chunk->type, 4 + chunk->size) == gf_png_get_be32(chunk->data + chunk->size);
+    return true;
+}
+
+/* False: it is cut off, or its checksum is wrong. */
+static bool sound_chunk_at(const unsigned char *data, size_t size, size_t at, struct chunk *chunk)
+{
+    return chunk_at(data, size, at, chunk) &&
+           gf_crc32(0, chunk->type, 4 + chunk->size) == gf_png_get_be32(chunk->data + chunk->size);
 }
 
 static bool is_type(const struct chunk *chunk, const char *type)
@@ -80,7 +87,7 @@ static bool read_stripes(const unsigned char *data, size_t size, struct gf_png_m
             return false;
     }
     marked->chunk_bytes = at - marked->first;
-    return chunk_at(data, size, at, &chunk) && is_type(&chunk, "IEND") && !chunk.size &&
+    return sound_chunk_at(data, size, at, &chunk) && is_type(&chunk, "IEND") && !chunk.size &&
            chunk.end == size;
 }
 
@@ -89,12 +96,13 @@ bool gf_png_marked_read(const unsigned char *data, size_t size, struct gf_png_ma
     struct chunk chunk;
     size_t at = GF_PNG_SIGNATURE_BYTES;
     *marked = (struct gf_png_marked){.width = 0};
-    if (size < at || memcmp(data, "\x89PNG\r\n\x1a\n", at) || !chunk_at(data, size, at, &chunk) ||
-        !read_header(&chunk, marked))
+    if (size < at || memcmp(data, "\x89PNG\r\n\x1a\n", at) ||
+        !sound_chunk_at(data, size, at, &chunk) || !read_header(&chunk, marked))
         return false;
     for (at = chunk.end; chunk_at(data, size, at, &chunk) && !is_type(&chunk, "IDAT");
          at = chunk.end) {
-        if (is_type(&chunk, "tRNS") || is_type(&chunk, "PLTE") || is_type(&chunk, "IEND"))
+        if (!sound_chunk_at(data, size, at, &chunk) || is_type(&chunk, "tRNS") ||
+            is_type(&chunk, "PLTE") || is_type(&chunk, "IEND"))
             return false;
         if (is_type(&chunk, GF_PNG_MARK) && !read_mark(&chunk, marked))
             return false;

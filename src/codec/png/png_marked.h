@@ -1,6 +1,6 @@
 /* Looks whether a whole PNG file has stripes that do not depend on each other (the mark of level 1)
- * and can be given to a GPU as it is: one IDAT chunk a stripe, every checksum of a chunk right, and
- * nothing behind them but the end. */
+ * and can be given to a GPU as it is: one IDAT chunk a stripe, and nothing behind them but the end.
+ * The checksums of all other chunks are right; those of the stripes' the GPU compares. */
 #ifndef GF_CODEC_PNG_PNG_MARKED_H
 #define GF_CODEC_PNG_PNG_MARKED_H
 

@@ -1,0 +1,36 @@
+/* What pictures to decode need, and where it lies in memory. */
+#ifndef GF_CUDA_PNG_DECODE_PLAN_CUH
+#define GF_CUDA_PNG_DECODE_PLAN_CUH
+
+#include "cuda/png/decoder.h"
+#include "cuda/png/stripes.cuh"
+
+/* What pictures take. */
+struct png_amounts {
+    uint64_t pictures, stripes, packed, filtered;
+};
+
+/* Where they lie; what is described comes first, then what comes back. */
+struct png_layout {
+    struct png_stripe *stripes;
+    struct png_target *targets;
+    unsigned *unpacked, *adlers, *flags;
+    unsigned char *packed, *filtered;
+    uint64_t described_bytes, returned_bytes, bytes;
+};
+
+struct png_amounts gf_png_amounts(const struct gf_png_marked *header);
+struct png_amounts gf_png_sum(struct png_amounts a, struct png_amounts b);
+struct png_layout gf_png_lay_out_stripes(unsigned char *memory, struct png_amounts amounts);
+
+struct png_target gf_png_target(const struct gf_png_decode_picture *picture);
+/* Describes the stripes of a picture whose chunks lie at `packed` on the device, and whose rows
+ * shall go to `filtered`. */
+void gf_png_describe(const struct gf_png_decode_picture *picture, int index,
+                     const unsigned char *packed, unsigned char *filtered,
+                     struct png_stripe *stripes);
+/* Whether the checksum that ends the picture's stream is that of its rows. */
+bool gf_png_is_right(const struct gf_png_decode_picture *picture, const struct png_stripe *stripes,
+                     const unsigned *adlers);
+
+#endif

@@ -1,0 +1,61 @@
+/* Pictures with which a PNG coder has unlike work: what they show is made from a number. */
+#ifndef GF_TESTS_PNG_PICTURES_H
+#define GF_TESTS_PNG_PICTURES_H
+
+#include "support.h"
+
+enum png_content {
+    PNG_NOISE, /* is stored */
+    PNG_FLAT,
+    PNG_BLACK,   /* one match, longer than a tile of cells */
+    PNG_DRAWING, /* what repeats, near and far */
+    PNG_GRADIENT,
+    PNG_FEW,    /* few bytes, so that codes are short */
+    PNG_RUNS,   /* of many lengths */
+    PNG_UNLIKE, /* bytes of very unlike counts, so that codes reach the limit of their lengths */
+    PNG_PHOTOGRAPH,
+    PNG_CONTENTS
+};
+
+/* A sample, of 16 bits. */
+static inline int png_sample(enum png_content content, int x, int y, int c, uint64_t *random)
+{
+    const int shade = (x * (3 + c) + y * 5) % 511, wave = shade < 256 ? shade : 511 - shade;
+    switch (content) {
+    case PNG_NOISE:
+        return random_below(random, 65536);
+    case PNG_FLAT:
+        return 257 * 77 * (c % 3 + 1);
+    case PNG_BLACK:
+        return 0;
+    case PNG_DRAWING:
+        return (x / 7 + y / 5) % 4 || x % 19 > 11 ? 65535 : 257 * (x % 13 + c);
+    case PNG_GRADIENT:
+        return wave * 257;
+    case PNG_FEW:
+        return random_below(random, 8) ? 0 : 257;
+    case PNG_RUNS:
+        return random_below(random, 150) ? (x / 300 + y / 9) % 7 * 4369
+                                         : random_below(random, 65536);
+    case PNG_UNLIKE:
+        return 257 * (__builtin_ctz((unsigned)random_below(random, 1 << 20) | 1 << 20) * 11);
+    default:
+        return (wave * 7 / 8 + random_below(random, 30)) * 250;
+    }
+}
+
+static inline struct gf_image png_picture(struct gf_format format, enum png_content content,
+                                          uint64_t seed)
+{
+    struct gf_image image = picture_new(format, 0);
+    for (int y = 0; y < format.height; y++) {
+        for (int x = 0; x < format.width; x++) {
+            for (int c = 0; c < format.channels; c++)
+                sample_set(&image, x, y, c,
+                           png_sample(content, x, y, c, &seed) >> (16 - format.bits));
+        }
+    }
+    return image;
+}
+
+#endif
