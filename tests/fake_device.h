@@ -30,6 +30,7 @@ struct fake_device {
     bool fail_late;        /* in wait(), not in the call */
     bool unavailable;      /* ready() fails */
     bool zero_copy;        /* stages take pinned host memory */
+    bool pageable;         /* host memory is never pinned */
     /* Counted by the device. */
     pthread_mutex_t lock;
     struct fake_block block[FAKE_BLOCKS];
@@ -182,12 +183,14 @@ static void fake_release(struct gf_backend *backend, void *memory, size_t size)
     fake_drop_block((struct fake_device *)backend, memory, size);
 }
 
-static bool fake_pin(struct gf_backend *backend, void *data, size_t size)
+static enum gf_pinning fake_pin(struct gf_backend *backend, void *data, size_t size)
 {
     struct fake_device *const device = (struct fake_device *)backend;
     bool pinned = false;
     (void)size;
     fake_check_thread(device, "pin");
+    if (device->pageable)
+        return GF_NOT_PINNED;
     pthread_mutex_lock(&device->lock);
     for (int i = 0; i < 64 && !pinned; i++) {
         if (device->pinned[i] == data)
@@ -198,7 +201,7 @@ static bool fake_pin(struct gf_backend *backend, void *data, size_t size)
         }
     }
     pthread_mutex_unlock(&device->lock);
-    return pinned;
+    return pinned ? GF_PINNED : GF_PINNED_BEFORE;
 }
 
 static void fake_unpin(struct gf_backend *backend, void *data)

@@ -483,6 +483,56 @@ static void test_tapered(void **state)
 
 /* A serial run waits for a picture of one band once for its histogram and once for its result, and
  * constants come in the lane's order. */
+/* From memory to memory the bands are queued, and a lane is waited for when it has 8; where memory
+ * cannot be pinned threads wait for each band. */
+static void test_queued(void **state)
+{
+    static const char *const of_segments[] = {"blur=1,invert", "blur=1,equalize,median"};
+    enum { BANDS = 40, LANES = 3, SEGMENTS_MOST = 2 };
+    (void)state;
+    for (int pageable = 0; pageable < 2; pageable++) {
+        for (int segments = 1; segments <= SEGMENTS_MOST; segments++) {
+            const char *const chain = of_segments[segments - 1];
+            struct gf_image input = picture_random(format_of(17, 3 * BANDS, 3, 8), 0, 9),
+                            expected = reference(chain, &input, 0);
+            struct fake_device device;
+            fake_open(&device);
+            device.pageable = pageable;
+            const struct way way = {
+                .name = "queued", .device = &device, .lanes = LANES, .band_rows = 3};
+            assert_way(chain, way, &input, &expected);
+            assert_int_equal(device.uploads, BANDS);
+            assert_int_equal(device.downloads, BANDS);
+            const int full = BANDS / LANES / GF_BANDS_QUEUED * LANES;
+            /* The fake device also waits for each histogram. */
+            assert_int_equal(device.waits,
+                             segments * (pageable ? BANDS : full + LANES) + (segments - 1) * LANES);
+            picture_free(&input);
+            picture_free(&expected);
+        }
+    }
+}
+
+static void test_queued_failures(void **state)
+{
+    (void)state;
+    for (int run = 1; run <= 40; run += 13) {
+        for (int late = 0; late < 2; late++) {
+            struct gf_image input = picture_random(format_of(17, 120, 3, 8), 0, 9), output;
+            struct gf_error error = {0};
+            struct fake_device device;
+            fake_open(&device);
+            device.fail_run = run;
+            device.fail_late = late;
+            struct way way = {.name = "queued", .device = &device, .lanes = 3, .band_rows = 3};
+            assert_int_equal(run_way("blur=1", &way, &input, &output, &error), GF_ERROR_DEVICE);
+            assert_non_null(strstr(error.text, "unspecified launch failure"));
+            picture_free(&input);
+            picture_free(&output);
+        }
+    }
+}
+
 static void test_serial_waits(void **state)
 {
     static const char chain[] = "blur,equalize";
@@ -529,6 +579,8 @@ int main(void)
         cmocka_unit_test(test_budget),
         cmocka_unit_test(test_reuse),
         cmocka_unit_test(test_tapered),
+        cmocka_unit_test(test_queued),
+        cmocka_unit_test(test_queued_failures),
         cmocka_unit_test(test_serial_waits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -107,15 +107,15 @@ static void cuda_release(struct gf_backend *backend, void *memory, size_t size)
     count_bytes(backend_of(backend), -(int64_t)size);
 }
 
-static bool cuda_pin(struct gf_backend *backend, void *data, size_t size)
+static enum gf_pinning cuda_pin(struct gf_backend *backend, void *data, size_t size)
 {
     struct cudaPointerAttributes attributes;
     if (backend_of(backend)->options.pageable)
-        return false;
+        return GF_NOT_PINNED;
     /* The caller may have pinned the memory; pinning it twice is an error. */
     if (cudaPointerGetAttributes(&attributes, data) == cudaSuccess &&
         attributes.type == cudaMemoryTypeHost)
-        return false;
+        return GF_PINNED_BEFORE;
     const double begin_s = gf_now();
     gf_numa_prefer(data, size, backend_of(backend)->device->numa_node);
     gf_pages_populate(data, size);
@@ -123,7 +123,7 @@ static bool cuda_pin(struct gf_backend *backend, void *data, size_t size)
     if (!pinned)
         cudaGetLastError();
     gf_start_note(GF_START_PINNED, begin_s);
-    return pinned;
+    return pinned ? GF_PINNED : GF_NOT_PINNED;
 }
 
 static void cuda_unpin(struct gf_backend *backend, void *data)
@@ -279,7 +279,7 @@ static void cuda_measure(struct gf_backend *backend, struct gf_profile *profile)
     const size_t device_size = (size_t)512 << 20, host_size = (size_t)64 << 20;
     char *const device = (char *)cuda_alloc(backend, 2 * device_size);
     void *const host = gf_pages_alloc(host_size);
-    if (device && host && cuda_pin(backend, host, host_size)) {
+    if (device && host && cuda_pin(backend, host, host_size) == GF_PINNED) {
         profile->device_copy_peak =
             2 * copy_rate(device + device_size, device, device_size, cudaMemcpyDeviceToDevice);
         profile->upload_peak = copy_rate(device, host, host_size, cudaMemcpyHostToDevice);

@@ -11,7 +11,7 @@
 #include "engine/backend.h"
 
 /* A block for each stage that a segment can have. */
-enum { MARKS_MAX = 2 + 2 * GF_CUTS_MAX, BLOCKS_KEPT = GF_CUTS_MAX };
+enum { MARKS_MAX = GF_BANDS_QUEUED * (2 + 2 * GF_CUTS_MAX), BLOCKS_KEPT = GF_CUTS_MAX };
 
 struct block {
     void *data;

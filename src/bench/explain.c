@@ -277,7 +277,7 @@ static enum gf_status explain_source(struct gf_pipeline *pipeline, struct gf_sou
                          .options = &options,
                          .memory_is_limit = gf_pipeline_options(pipeline)->memory_bytes != 0,
                          .spans = &spans,
-                         .lanes = gf_pipeline_lanes(pipeline, false),
+                         .lanes = gf_pipeline_lanes(pipeline),
                          .band_rows = options.band_rows,
                          .source = source,
                          .sink = &unused};

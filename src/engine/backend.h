@@ -43,6 +43,11 @@ struct gf_kernel_info {
     double occupancy;    /* theoretical, 0..1 */
 };
 
+/* The most bands of a lane that are queued before it is waited for. */
+enum { GF_BANDS_QUEUED = 8 };
+
+enum gf_pinning { GF_NOT_PINNED, GF_PINNED, GF_PINNED_BEFORE };
+
 struct gf_backend_calls {
     /* Stages read and write host memory; upload() and download() are never called. */
     bool unified;
@@ -59,8 +64,9 @@ struct gf_backend_calls {
     void *(*alloc)(struct gf_backend *, size_t size);
     void (*release)(struct gf_backend *, void *memory, size_t size);
     uint64_t (*free_bytes)(struct gf_backend *);
-    /* Pins host memory, which makes copies from and to it faster; false where that fails. */
-    bool (*pin)(struct gf_backend *, void *data, size_t size);
+    /* Pins host memory, which makes copies from and to it faster, and lets them go on while the
+     * caller does. Only what the call has pinned is given back by unpin(). */
+    enum gf_pinning (*pin)(struct gf_backend *, void *data, size_t size);
     void (*unpin)(struct gf_backend *, void *data);
     /* Whether stages can read and write that host memory without a copy; NULL: never. */
     bool (*reaches)(struct gf_backend *, const struct gf_view *host);

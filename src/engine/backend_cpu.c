@@ -57,12 +57,12 @@ static uint64_t cpu_free_bytes(struct gf_backend *backend)
     return UINT64_MAX;
 }
 
-static bool cpu_pin(struct gf_backend *backend, void *data, size_t size)
+static enum gf_pinning cpu_pin(struct gf_backend *backend, void *data, size_t size)
 {
     (void)backend;
     (void)data;
     (void)size;
-    return false;
+    return GF_NOT_PINNED;
 }
 
 static void cpu_unpin(struct gf_backend *backend, void *data)

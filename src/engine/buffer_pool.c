@@ -148,7 +148,8 @@ void gf_buffer_pool_pin(struct gf_buffer_pool *pool, const void *data)
 {
     struct gf_buffer *const buffer = data ? buffer_of(pool, data) : NULL;
     if (buffer && !buffer->pinned)
-        buffer->pinned = pool->backend->calls->pin(pool->backend, buffer->data, buffer->size);
+        buffer->pinned =
+            pool->backend->calls->pin(pool->backend, buffer->data, buffer->size) == GF_PINNED;
 }
 
 uint64_t gf_buffer_pool_free_bytes(const struct gf_buffer_pool *pool, uint64_t enough)

@@ -29,19 +29,22 @@ struct gf_placement gf_placement_image(struct gf_backend *backend, const struct 
                                        bool on_device)
 {
     const struct gf_rows rows = {0, image->format.height};
+    const size_t bytes =
+        image->pitch * (size_t)(image->format.height - 1) + gf_row_bytes(image->format);
+    const enum gf_pinning pinning =
+        on_device ? GF_NOT_PINNED : backend->calls->pin(backend, image->data, bytes);
     return (struct gf_placement){
         .kind = backend->calls->unified || on_device ? GF_PLACEMENT_BACKEND : GF_PLACEMENT_HOST,
         .view = gf_view_make(image->data, image->pitch, image->format, rows),
-        .pinned =
-            !on_device && backend->calls->pin(backend, image->data,
-                                              image->pitch * (size_t)(image->format.height - 1) +
-                                                  gf_row_bytes(image->format)),
+        .pinned = pinning == GF_PINNED,
+        .waits = !on_device && pinning == GF_NOT_PINNED,
     };
 }
 
 struct gf_placement gf_placement_borrow(const struct gf_placement *placement)
 {
-    return (struct gf_placement){.kind = placement->kind, .view = placement->view};
+    return (struct gf_placement){
+        .kind = placement->kind, .view = placement->view, .waits = placement->waits};
 }
 
 void gf_placement_free(struct gf_buffer_pool *buffers, struct gf_placement *placement)

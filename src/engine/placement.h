@@ -16,6 +16,7 @@ struct gf_placement {
     struct gf_view view; /* the whole picture */
     bool from_pool;      /* its memory belongs to the buffer pool */
     bool pinned;         /* the caller's memory, until gf_placement_free() */
+    bool waits;          /* copies from or to it do not go on while their caller does */
 };
 
 /* Allocates a whole picture; on_device: in the backend's memory, where GF_ERROR_DEVICE_MEMORY means

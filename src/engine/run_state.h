@@ -20,9 +20,18 @@ struct gf_run_state {
     struct gf_placement image_in, image_out; /* the caller's, pinned for the whole run */
     pthread_t reader;
     bool reading; /* the reader's thread is running */
+    bool queues;  /* the calling thread queues all bands, see queue_bands() */
     bool serial;  /* no threads are started: the run asks for it, or the system gives none */
     struct gf_histogram histogram;
 };
+
+/* Runs all bands of the segment. A failure is the segment's. */
+void gf_run_bands(struct gf_run_state *state);
+/* Whether the calling thread may queue the bands, without a thread for each lane. */
+bool gf_run_can_queue(const struct gf_run_state *state);
+/* Around calls to the device in a serial run, of which a batch has many side by side. */
+void gf_run_begin_turn(const struct gf_run *run);
+void gf_run_end_turn(const struct gf_run *run);
 
 /* The rings between the codecs and the lanes, in host memory that is not pinned yet. */
 enum gf_status gf_lanes_alloc_rings(struct gf_run_state *state, struct gf_error *error) GF_CHECKED;

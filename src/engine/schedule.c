@@ -7,74 +7,6 @@
 #include "codec/common/source.h"
 #include "engine/run_state.h"
 
-/* Whether each call to the device waits for its turn. */
-static bool takes_turns(const struct gf_run *run)
-{
-    return run->serial && run->backend->calls->acquire;
-}
-
-static void begin_turn(const struct gf_run *run)
-{
-    if (takes_turns(run))
-        run->backend->calls->acquire(run->backend);
-}
-
-static void end_turn(const struct gf_run *run)
-{
-    if (takes_turns(run))
-        run->backend->calls->give_back(run->backend);
-}
-
-static void run_lanes(struct gf_run_state *state)
-{
-    gf_thread_pool_submit(&state->pool, &state->segment_run, state->threads);
-    if (state->segment_run.out.kind == GF_PLACEMENT_STREAM)
-        gf_writer_run(&state->segment_run);
-    gf_thread_pool_wait(&state->pool);
-}
-
-/* The calling thread takes each band from the decoder through the stages to the encoder while it is
- * still in the cache. A reader may be running all the same, where no further thread could be
- * started. */
-static void run_on_calling_thread(struct gf_run_state *state)
-{
-    struct gf_segment_run *const segment_run = &state->segment_run;
-    struct gf_worker *const worker = &state->worker[0];
-    const bool streams_in = segment_run->in.kind == GF_PLACEMENT_STREAM,
-               streams_out = segment_run->out.kind == GF_PLACEMENT_STREAM;
-    struct gf_error error = {0};
-    struct gf_rows held = {0, 0};
-    enum gf_status status = GF_OK;
-    worker->segment_run = segment_run;
-    worker->lane->backend->calls->lane_enter(worker->lane);
-    for (int b = 0; !status && b < segment_run->bands.count; b++) {
-        if (state->reading && streams_in && !gf_segment_run_wait_for_input(segment_run, b))
-            return;
-        if (!state->reading && streams_in)
-            status = gf_reader_band(segment_run, b, &held, &error);
-        if (!status) {
-            begin_turn(segment_run->run);
-            status = gf_worker_band(worker, b, &error);
-            end_turn(segment_run->run);
-        }
-        if (!status)
-            gf_segment_run_finish_band(segment_run, b);
-        if (!status && streams_out)
-            status = gf_writer_band(segment_run, b, &error);
-        if (!status)
-            gf_segment_run_publish(segment_run, &segment_run->written, b + 1);
-    }
-    if (!status && !state->reading && streams_in)
-        status = gf_reader_end(segment_run, held, &error);
-    if (!status && streams_out)
-        status = gf_writer_end(segment_run, &error);
-    if (!status)
-        return;
-    /* A band whose histogram nobody takes may still be read. */
-    (void)!worker->lane->backend->calls->wait(worker->lane, NULL);
-    gf_segment_run_fail(segment_run, status, &error);
-}
-
 static enum gf_status load_stages(struct gf_run_state *state, struct gf_error *error)
 {
     struct gf_segment_run *const segment_run = &state->segment_run;
@@ -238,7 +170,8 @@ static enum gf_status open_first_segment(struct gf_run_state *state, struct gf_e
         status = gf_lanes_open(state, error);
     if (!status && !unified)
         status = place_output(state, 0, error);
-    if (!status && !state->serial)
+    state->queues = !status && gf_run_can_queue(state);
+    if (!status && !state->serial && !state->queues)
         state->threads = gf_thread_pool_start(&state->pool, state->worker, state->workers);
     return status;
 }
@@ -253,26 +186,23 @@ static enum gf_status run_segment(struct gf_run_state *state, int s, struct gf_e
         if (!status && state->segment_run.first_on_host)
             status = gf_lanes_open_host_stage(state, error);
     }
-    begin_turn(state->run);
+    gf_run_begin_turn(state->run);
     if (!status)
         status = load_stages(state, error);
     if (!status && state->segment_run.segment->statistic)
         status = gf_lanes_open_histograms(state, error);
-    end_turn(state->run);
+    gf_run_end_turn(state->run);
     if (status)
         return status;
-    if (state->threads)
-        run_lanes(state);
-    else
-        run_on_calling_thread(state);
+    gf_run_bands(state);
     join_reader(state); /* it may still find damage behind the last band */
     status = state->segment_run.status;
     if (status && error)
         *error = state->segment_run.error;
     if (!status && state->segment_run.segment->statistic) {
-        begin_turn(state->run);
+        gf_run_begin_turn(state->run);
         status = gf_lanes_take_histograms(state, error);
-        end_turn(state->run);
+        gf_run_end_turn(state->run);
     }
     return status;
 }

@@ -86,7 +86,9 @@ enum gf_status gf_reader_band(struct gf_segment_run *segment_run, int b, struct 
 enum gf_status gf_reader_end(struct gf_segment_run *segment_run, struct gf_rows held,
                              struct gf_error *error) GF_CHECKED;
 
-/* Runs the stages on band b, on the calling thread. */
+/* Runs the stages on band b, on the calling thread; queues them only: the lane is still to be
+ * waited for. */
+enum gf_status gf_worker_queue(struct gf_worker *worker, int b, struct gf_error *error) GF_CHECKED;
 enum gf_status gf_worker_band(struct gf_worker *worker, int b, struct gf_error *error) GF_CHECKED;
 
 /* Hands all bands to the sink as they are finished. A failure is the segment's. */

@@ -168,7 +168,7 @@ static bool histogram_waits(const struct gf_segment_run *segment_run)
            segment_run->out.kind == GF_PLACEMENT_BACKEND;
 }
 
-enum gf_status gf_worker_band(struct gf_worker *worker, int b, struct gf_error *error)
+enum gf_status gf_worker_queue(struct gf_worker *worker, int b, struct gf_error *error)
 {
     const struct gf_segment_run *const segment_run = worker->segment_run;
     const struct gf_segment *const segment = segment_run->segment;
@@ -190,10 +190,15 @@ enum gf_status gf_worker_band(struct gf_worker *worker, int b, struct gf_error *
         calls->mark(worker->lane, GF_SPAN_STATISTIC, segment->first + segment->count,
                     gf_view_bytes(&result));
     }
-    if (!status)
-        status = deliver(worker, b, rows, &view, error);
-    if (!status && histogram_waits(segment_run))
+    return status ? status : deliver(worker, b, rows, &view, error);
+}
+
+enum gf_status gf_worker_band(struct gf_worker *worker, int b, struct gf_error *error)
+{
+    const enum gf_status status = gf_worker_queue(worker, b, error);
+    if (!status && histogram_waits(worker->segment_run))
         return GF_OK;
-    const enum gf_status waited = calls->wait(worker->lane, status ? NULL : error);
+    const enum gf_status waited =
+        worker->segment_run->run->backend->calls->wait(worker->lane, status ? NULL : error);
     return status ? status : waited;
 }

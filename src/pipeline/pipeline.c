@@ -11,7 +11,7 @@
 #include "chain/chain.h"
 #include "pipeline/options.h"
 
-enum { CUDA_LANES = 4, CUDA_LANES_BETWEEN_IMAGES = 6, LEAST_BAND_ROWS = 16 };
+enum { CUDA_LANES = 4, LEAST_BAND_ROWS = 16 };
 
 const char *gf_version(void)
 {
@@ -221,9 +221,9 @@ void gf_pipeline_close(struct gf_pipeline *pipeline)
     free(pipeline);
 }
 
-/* Lanes that no codec holds up keep both directions of the bus busy; between codecs each more would
- * only be a band more of pinned memory. */
-int gf_pipeline_lanes(const struct gf_pipeline *pipeline, bool between_images)
+/* Four keep both directions of the bus busy; between codecs each more would only be a band more of
+ * pinned memory. */
+int gf_pipeline_lanes(const struct gf_pipeline *pipeline)
 {
     if (pipeline->options.serial)
         return 1;
@@ -231,7 +231,7 @@ int gf_pipeline_lanes(const struct gf_pipeline *pipeline, bool between_images)
         return pipeline->options.lanes;
     if (!pipeline->on_cuda)
         return pipeline->options.threads;
-    return between_images ? CUDA_LANES_BETWEEN_IMAGES : CUDA_LANES;
+    return CUDA_LANES;
 }
 
 struct gf_options gf_pipeline_resolved(const struct gf_pipeline *pipeline)

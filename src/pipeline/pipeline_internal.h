@@ -169,7 +169,7 @@ enum gf_status gf_pipeline_run_remote_work(struct gf_pipeline *pipeline,
 enum gf_status gf_pipeline_start(struct gf_pipeline *pipeline, struct gf_backend **backend,
                                  bool *on_cuda, struct gf_error *error) GF_CHECKED;
 /* The number of lanes of the next run; a picture of fewer bands uses fewer. */
-int gf_pipeline_lanes(const struct gf_pipeline *pipeline, bool between_images);
+int gf_pipeline_lanes(const struct gf_pipeline *pipeline);
 /* The options of the next run, where a memory budget of 0 has become the default one. */
 struct gf_options gf_pipeline_resolved(const struct gf_pipeline *pipeline);
 

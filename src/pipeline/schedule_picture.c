@@ -101,7 +101,7 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
                          .memory_is_limit = pipeline->options.memory_bytes != 0,
                          .spans = &pipeline->spans,
                          .progress = pipeline->progress,
-                         .lanes = serial ? 1 : gf_pipeline_lanes(pipeline, !source && !sink),
+                         .lanes = serial ? 1 : gf_pipeline_lanes(pipeline),
                          .band_rows = !pipeline->band_rows && serial && pipeline->on_cuda
                                           ? large_rows
                                           : pipeline->band_rows,

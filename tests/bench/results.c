@@ -66,8 +66,9 @@ void report_row(const struct bench_report *report, const struct bench_row *row)
 void report_runs_head(const struct bench_report *report)
 {
     printf("\nfrom memory to memory; pinned copies of the frame: up %.3f ms, down %.3f, both at "
-           "once %.3f\n",
-           report->up_ms, report->down_ms, report->both_ms);
+           "once %.3f: %.2f x upload is the least that bands can take\n",
+           report->up_ms, report->down_ms, report->both_ms,
+           report->up_ms > 0 ? report->both_ms / report->up_ms : 0);
     printf("%-20s %5s %9s %8s %8s %10s %8s  %s\n", "chain", "lanes", "band rows", "ms", "x upload",
            "x up+down", "wall ms", "");
 }
