@@ -73,7 +73,7 @@ static __global__ void __launch_bounds__(STRIP_THREADS, SAMPLING == JPEG_444 ? 1
     struct stage<COMPONENTS> &stage = stages[threadIdx.x / WARP];
     const struct strip_job &job = find_job(launch);
     const struct strip_place place = find_strip(job);
-    if (place.block_row >= job.block_rows)
+    if (!has_strip(job, place, group.flags))
         return;
     struct dct_lane dct = {dct_spread.lanes[lane], 0, 0, 0};
     unsigned block = strip_block(job.blocks, place, lane);

@@ -37,6 +37,7 @@ cudaError_t gf_jpeg_make_pixels(const struct strip_launch &launch, const struct 
                                 enum jpeg_sampling sampling, cudaStream_t stream);
 
 /* Makes pixels of three planes with any sampling. (upsample.cu) */
-cudaError_t gf_jpeg_upsample(const struct strip_launch &launch, cudaStream_t stream);
+cudaError_t gf_jpeg_upsample(const struct strip_launch &launch, const struct group_arrays &group,
+                             cudaStream_t stream);
 
 #endif

@@ -39,7 +39,7 @@ static __global__ void __launch_bounds__(STRIP_THREADS, STRIP_RESIDENT)
     unsigned char *const stage = stages[threadIdx.x / WARP];
     const struct strip_job &job = find_job(launch);
     const struct strip_place place = find_strip(job);
-    if (place.block_row >= job.block_rows)
+    if (!has_strip(job, place, group.flags))
         return;
     struct dct_lane dct = {dct_plain.lanes[lane], 0, 0, 0};
     unsigned char *const samples = stage + lane / 4 * STAGE_PITCH + lane % 4 * 2;

@@ -162,7 +162,7 @@ static cudaError_t launch_jobs(const struct strip_launch &launch, enum jpeg_samp
     if (sampling == JPEG_GRAY)
         return gf_jpeg_make_planes(launch, group, stream);
     if (sampling == JPEG_OTHER)
-        return gf_jpeg_upsample(launch, stream);
+        return gf_jpeg_upsample(launch, group, stream);
     return gf_jpeg_make_pixels(launch, group, sampling, stream);
 }
 

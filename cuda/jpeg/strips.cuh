@@ -97,6 +97,14 @@ static __device__ __forceinline__ struct strip_place find_strip(const struct str
     return {(int)(at - row * job.strips.by), (int)row};
 }
 
+/* Whether the warp has a strip to make. There is none of a picture that goes to libjpeg-turbo: its
+ * blocks may never have been written. */
+static __device__ __forceinline__ bool
+has_strip(const struct strip_job &job, const struct strip_place &place, const unsigned *flags)
+{
+    return place.block_row < job.block_rows && !__any_sync(~0u, flags[job.picture]);
+}
+
 /* The lane's block of a strip (lanes 16 to 31 have those of 0 to 15): its index among the group's.
  * Blocks right of the picture are replaced by its last. */
 static __device__ __forceinline__ unsigned strip_block(const struct component_blocks &blocks,

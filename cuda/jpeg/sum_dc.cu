@@ -112,6 +112,8 @@ static __global__ void __launch_bounds__(DC_THREADS) tile_sums_kernel(const stru
 {
     __shared__ struct sums warps[DC_THREADS / WARP];
     const unsigned picture = group.dc_tile_picture[blockIdx.x];
+    if (group.flags[picture])
+        return;
     const struct jpeg_stream *const stream = &group.streams[picture];
     const unsigned tile = blockIdx.x - stream->first_dc_tile;
     const int16_t *const dc = group.dc + group.pictures[picture].first_block;
@@ -130,6 +132,8 @@ static __global__ void __launch_bounds__(DC_THREADS) sum_dc_kernel(const struct 
 {
     __shared__ struct sums warps[DC_THREADS / WARP];
     const unsigned picture = group.dc_tile_picture[blockIdx.x];
+    if (__syncthreads_or(!threadIdx.x && group.flags[picture])) /* another tile may set them */
+        return;
     const struct jpeg_stream *const stream = &group.streams[picture];
     const unsigned mcu_blocks = group.pictures[picture].blocks_per_mcu;
     const unsigned tile = blockIdx.x - stream->first_dc_tile;

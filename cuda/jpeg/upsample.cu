@@ -52,10 +52,12 @@ static __device__ __forceinline__ int sample_at(const struct source &source, int
 }
 
 static __global__ void __launch_bounds__(STRIP_THREADS)
-    upsample_kernel(const struct strip_launch launch)
+    upsample_kernel(const struct strip_launch launch, const struct group_arrays group)
 {
     const struct strip_job &job = find_job(launch);
     const struct strip_place place = find_strip(job);
+    if (!has_strip(job, place, group.flags))
+        return;
     const struct surface out = job.out;
     const int left = place.strip * STRIP_PIXELS + threadIdx.x % WARP * LANE_PIXELS;
     const int top = place.block_row * BLOCK_SIDE;
@@ -81,8 +83,9 @@ static __global__ void __launch_bounds__(STRIP_THREADS)
     }
 }
 
-cudaError_t gf_jpeg_upsample(const struct strip_launch &launch, cudaStream_t stream)
+cudaError_t gf_jpeg_upsample(const struct strip_launch &launch, const struct group_arrays &group,
+                             cudaStream_t stream)
 {
-    upsample_kernel<<<launch.blocks, STRIP_THREADS, 0, stream>>>(launch);
+    upsample_kernel<<<launch.blocks, STRIP_THREADS, 0, stream>>>(launch, group);
     return cudaGetLastError();
 }
