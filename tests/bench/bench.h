@@ -37,6 +37,9 @@ typedef int bench_call(void *context, int turn, void *stream);
 
 enum { BENCH_TURNS = 2, BENCH_SAMPLES = 21 };
 
+/* Whether the environment's BENCH_PROFILED says that a profiler counts what kernels do: then each
+ * call runs once, and nothing is timed. */
+bool bench_profiled(void);
 /* Median milliseconds of one call by CUDA events, after a warm-up; negative when one fails, *code
  * says how. */
 double bench_time(bench_call *call, void *context, int *code);

@@ -52,13 +52,15 @@ page: $(PROGRAM) ## a run, a comparison, the labs and a batch as one page, sampl
 ifeq ($(CUDA),1)
 bench-gpu: $(PROGRAM) $(BENCH_GPU) ## kernels beside NPP's, the pipeline and the start on a GPU: tables and JSON
 	@sh tests/bench/gpu.sh $(BENCH_GPU) $(PROGRAM)
+bench-limits: $(PROGRAM) $(BENCH_GPU) ## what bounds each kernel, counted by Nsight Compute: a table
+	@bash tests/bench/limits.sh $(BENCH_GPU) $(PROGRAM)
 compare: $(PROGRAM) ## the variants of every filter side by side on a GPU: tests/bench/results/compare-DATE.txt
 	@sh tests/bench/compare.sh $(PROGRAM) $(or $(RESULTS),tests/bench/results/compare-$(shell date -u +%Y-%m-%d).txt)
 
 techniques: $(PROGRAM) ## every technique of the guides shown on a GPU: tests/bench/results/techniques.md
 	@bash tests/bench/techniques.sh $(PROGRAM) $(or $(RESULTS_DIR),tests/bench/results)
 else
-bench-gpu compare techniques:
+bench-gpu bench-limits compare techniques:
 	@echo "$@: this build has no CUDA backend (no nvcc, or CUDA=0)" >&2; exit 3
 endif
 
@@ -90,6 +92,6 @@ endif
 bench-png: $(PROGRAM) $(BENCH_PNG) $(BUILD)/draw-page $(BENCH_PNG_DEVICE) ## PNG beside libpng and others, level by level, on the CPU and on the GPU, and in whole programs: tables and JSON
 	@bash tests/bench/png/png.sh $(BENCH_PNG) $(PROGRAM)
 	@bash tests/bench/png/device.sh $(PROGRAM) $(BUILD)/draw-page $(BENCH_PNG_DEVICE)
-.PHONY: bench page bench-auto bench-start bench-serve bench-batch bench-filters bench-thumbnail bench-gpu bench-jpeg bench-png compare techniques
+.PHONY: bench page bench-auto bench-start bench-serve bench-batch bench-filters bench-thumbnail bench-gpu bench-limits bench-jpeg bench-png compare techniques
 
 -include $(addprefix $(BUILD)/,$(addsuffix .d,$(basename $(BENCH_SRC) $(wildcard tests/bench/png/*.c tests/bench/png/device/*.c tests/bench/jpeg/*.c))))

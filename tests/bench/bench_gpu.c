@@ -84,7 +84,7 @@ static bool make_frame(struct bench_report *report, const char *path, unsigned c
 
 static int finish(struct bench_report *report, const char *results)
 {
-    int faults = !report->rows + !report->runs; /* a part that did not even begin */
+    int faults = !report->rows + (!report->runs && !bench_profiled()); /* did not even begin */
     report_summary(report);
     for (int i = 0; i < report->rows; i++)
         faults += *report->row[i].fault != 0;
@@ -108,7 +108,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: bench-gpu PROGRAM SAMPLE RESULTS.json [FRAME.ppm]\n");
         return 2;
     }
-    bench_startup(&report, argv[1], argv[2]);
+    if (!bench_profiled())
+        bench_startup(&report, argv[1], argv[2]);
     if (!bench_device_open(&report.device, &why)) {
         fprintf(stderr, "bench: no CUDA device: %s; nothing was measured\n", why);
         return UNAVAILABLE;
@@ -124,7 +125,8 @@ int main(int argc, char **argv)
     report_head(&report);
     bench_kernels(&report, frame, WIDTH, HEIGHT);
     npp_close();
-    bench_memory(&report, frame, WIDTH, HEIGHT);
+    if (!bench_profiled())
+        bench_memory(&report, frame, WIDTH, HEIGHT);
     report_collect_bars(&report);
     bench_free(frame);
     return finish(&report, argv[3]);

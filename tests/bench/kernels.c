@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/nvtx.h"
 #include "chain/plan.h"
 #include "stages.h"
 #include "chain/chain.h"
@@ -336,7 +337,9 @@ static void measure_copy(struct bench_report *report, const struct pictures *fra
         copy.dst[i] = results->data[i];
     }
     int code = 0;
+    gf_nvtx_push("[copy||RGB8]");
     bench_time(bench_copy_kernel, &copy, &code); /* brings the clocks up */
+    gf_nvtx_pop();
     const double by_kernel_ms = bench_time(bench_copy_kernel, &copy, &code);
     const double by_runtime_ms = bench_time(bench_copy_device, &copy, &code);
     report->copy_ms = by_kernel_ms < by_runtime_ms ? by_kernel_ms : by_runtime_ms;
@@ -349,9 +352,13 @@ static void run_spec(struct bench_report *report, const struct spec *spec, struc
     if (report->rows == BENCH_ROWS)
         return;
     struct bench_row *const row = &report->row[report->rows++];
+    char range[sizeof row->name + sizeof row->note + sizeof row->format + 5];
     name_row(row, spec, format);
+    snprintf(range, sizeof range, "[%s|%s|%s]", row->name, row->note, row->format);
+    gf_nvtx_push(range);
     run_chain(spec, frames, row);
-    if (spec->npp)
+    gf_nvtx_pop();
+    if (spec->npp && !bench_profiled())
         run_npp(spec->npp, frames, results, row);
     report_row(report, row);
 }
@@ -366,7 +373,8 @@ void bench_kernels(struct bench_report *report, const unsigned char *frame, int 
         measure_copy(report, &frames, &results);
         report_rows_head(report);
     }
-    for (size_t i = 0; report->copy_ms > 0 && i < sizeof specs / sizeof *specs; i++) {
+    for (size_t i = 0;
+         (report->copy_ms > 0 || bench_profiled()) && i < sizeof specs / sizeof *specs; i++) {
         const struct spec *const spec = &specs[i];
         const struct gf_format format =
             spec->channels ? (struct gf_format){width, height, spec->channels, spec->bits} : rgb8;

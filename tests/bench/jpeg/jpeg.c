@@ -22,6 +22,7 @@ struct set {
     double file_bytes, scan_bytes; /* of one picture, on average */
     double pinned_ms, device_ms, encode_ms;
     struct gf_jpeg_decode_steps steps;
+    struct gf_jpeg_encode_steps encode_steps;
 };
 
 struct group {
@@ -224,6 +225,8 @@ static void measure(struct group *group, struct set *set)
     gf_jpeg_decoder_measure(decoder, &set->steps, 0);
     check(gf_jpeg_decoder_run(decoder, group->decode, set->count, &error), &error);
     set->encode_ms = time_encoding(encoder, group, set);
+    gf_jpeg_encoder_measure(encoder, &set->encode_steps);
+    check(gf_jpeg_encoder_run(encoder, group->encode, set->count, &error), &error);
     for (int i = 0; i < set->count && i < group->files; i++)
         check_encoded(&group->encode[i], set->name);
     for (int i = 0; i < set->count; i++)
@@ -263,12 +266,14 @@ static double rate(const struct set *set, double ms)
 static void print_set(const struct set *set)
 {
     const struct gf_jpeg_decode_steps *const s = &set->steps;
-    printf(
-        "%-22s %4d %5dx%-5d %8.0f %9.3f %8.0f %9.3f %8.0f %9.3f %8.0f   %.3f %.3f %.3f %.3f %.3f\n",
-        set->name, set->count, set->width, set->height, set->file_bytes * 1e-3, set->pinned_ms,
-        rate(set, set->pinned_ms), set->device_ms, rate(set, set->device_ms), set->encode_ms,
-        rate(set, set->encode_ms), (double)s->unstuff, (double)s->synchronise, (double)s->decode,
-        (double)s->dc, (double)s->pixels);
+    printf("%-22s %4d %5dx%-5d %8.0f %9.3f %8.0f %9.3f %8.0f %9.3f %8.0f   %.3f %.3f %.3f %.3f "
+           "%.3f   %.3f "
+           "%.3f\n",
+           set->name, set->count, set->width, set->height, set->file_bytes * 1e-3, set->pinned_ms,
+           rate(set, set->pinned_ms), set->device_ms, rate(set, set->device_ms), set->encode_ms,
+           rate(set, set->encode_ms), (double)s->unstuff, (double)s->synchronise, (double)s->decode,
+           (double)s->dc, (double)s->pixels, (double)set->encode_steps.encode,
+           (double)set->encode_steps.download);
     fflush(stdout);
 }
 
@@ -280,11 +285,12 @@ static void write_set(FILE *file, const struct set *set, bool last)
             "\"file_bytes\": %.0f, \"scan_bytes\": %.0f,\n"
             "   \"decode_pinned_ms\": %.4f, \"decode_device_ms\": %.4f, \"encode_ms\": %.4f,\n"
             "   \"steps_ms\": {\"unstuff\": %.4f, \"synchronise\": %.4f, \"decode\": %.4f, "
-            "\"dc\": %.4f, \"pixels\": %.4f}}%s\n",
+            "\"dc\": %.4f, \"pixels\": %.4f},\n"
+            "   \"encode_steps_ms\": {\"encode\": %.4f, \"download\": %.4f}}%s\n",
             set->name, set->count, set->width, set->height, set->file_bytes, set->scan_bytes,
             set->pinned_ms, set->device_ms, set->encode_ms, (double)s->unstuff,
             (double)s->synchronise, (double)s->decode, (double)s->dc, (double)s->pixels,
-            last ? "" : ",");
+            (double)set->encode_steps.encode, (double)set->encode_steps.download, last ? "" : ",");
 }
 
 static void write_results(const char *path, const char *commit, const char *about,
@@ -318,7 +324,7 @@ int main(int argc, char **argv)
     if (!bench_device_open(&device, &why))
         stop("no GPU", why);
     printf("%s; milliseconds of a group, pictures/s; steps: unstuff, synchronise, decode, DC, "
-           "pixels\n%-22s %4s %11s %8s %18s %18s %18s   %s\n",
+           "pixels; encode, download\n%-22s %4s %11s %8s %18s %18s %18s   %s\n",
            device.name, "group", "", "size", "kB each", "decoded, pinned", "decoded, device",
            "encoded", "steps");
     for (int i = 0; i < count; i++) {
