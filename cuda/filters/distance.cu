@@ -145,10 +145,11 @@ extern "C" int gf_distance_along_cuda(const struct gf_launch *launch)
 /* The nearest column never decreases from pixel to pixel, if the first of equally near ones counts.
  * So the nearest columns of two pixels bound those of the pixels between them: every 4096th pixel
  * looks at the whole row, then every 512th, 64th, 8th and each at what is left. The columns that a
- * level looks at add up to seven rows, whatever the picture. */
+ * level looks at add up to seven rows, whatever the picture, and to less where there is background
+ * near most pixels. */
 constexpr int ACROSS_THREADS = 256, ACROSS_WARPS = ACROSS_THREADS / WARP;
 constexpr int FIRST_STEP = 4096, LEVEL = 8; /* each step is that part of the one before */
-constexpr int ALONE_MAX = 256;              /* columns that a lane looks at without the others */
+constexpr int ALONE_MAX = 64;               /* columns that a lane looks at without the others */
 
 struct across_args {
     struct view_pair p;
@@ -219,13 +220,24 @@ static __device__ __forceinline__ candidate<Square> find_each(const unsigned sho
     return best;
 }
 
-/* The columns between the nearest of the pixels at either side, which are `step` apart. */
-static __device__ __forceinline__ void bounds(const unsigned *nearest, int width, int x, int step,
-                                              int *low, int *high)
+/* The columns between the nearest of the pixels at either side, which are `step` apart; of the
+ * whole row with step 0. None of them is further away than the background of the pixel's own
+ * column. */
+static __device__ __forceinline__ void bounds(const unsigned short *row, const unsigned *nearest,
+                                              int width, int x, int step, int *low, int *high)
 {
-    const int left = x / step * step, right = left + step;
-    *low = (int)nearest[left / GF_DISTANCE_STEP];
-    *high = x == left ? *low : right < width ? (int)nearest[right / GF_DISTANCE_STEP] : width - 1;
+    int first = 0, last = width - 1;
+    if (step) {
+        const int left = x / step * step, right = left + step;
+        first = (int)nearest[left / GF_DISTANCE_STEP];
+        if (x == left)
+            last = first;
+        else if (right < width)
+            last = (int)nearest[right / GF_DISTANCE_STEP];
+    }
+    const int far = __ldg(row + x);
+    *low = max(first, x - far);
+    *high = min(last, x + far);
 }
 
 template <class Square, class Sample>
@@ -239,9 +251,8 @@ __global__ void __launch_bounds__(ACROSS_THREADS) across_kernel(const struct acr
     const int warp = threadIdx.x / WARP, width = p.width;
     for (int step = FIRST_STEP; step > GF_DISTANCE_STEP; step /= LEVEL) {
         for (int x = warp * step; x < width; x += ACROSS_WARPS * step) {
-            int low = 0, high = width - 1;
-            if (step < FIRST_STEP)
-                bounds(nearest, width, x, step * LEVEL, &low, &high);
+            int low, high;
+            bounds(row, nearest, width, x, step < FIRST_STEP ? step * LEVEL : 0, &low, &high);
             const candidate<Square> best = find_together<Square>(row, x, low, high);
             if (threadIdx.x % WARP == 0 && (step == FIRST_STEP || x % (step * LEVEL)))
                 nearest[x / GF_DISTANCE_STEP] = (unsigned)best.column;
@@ -254,7 +265,7 @@ __global__ void __launch_bounds__(ACROSS_THREADS) across_kernel(const struct acr
         const bool is_new = x < width && x % (GF_DISTANCE_STEP * LEVEL);
         int low = 0, high = -1;
         if (is_new)
-            bounds(nearest, width, x, GF_DISTANCE_STEP * LEVEL, &low, &high);
+            bounds(row, nearest, width, x, GF_DISTANCE_STEP * LEVEL, &low, &high);
         const candidate<Square> best = find_each<Square>(row, x, low, high);
         if (is_new)
             nearest[x / GF_DISTANCE_STEP] = (unsigned)best.column;
@@ -264,7 +275,7 @@ __global__ void __launch_bounds__(ACROSS_THREADS) across_kernel(const struct acr
         const int x = first + (int)threadIdx.x % WARP;
         int low = 0, high = -1;
         if (x < width)
-            bounds(nearest, width, x, GF_DISTANCE_STEP, &low, &high);
+            bounds(row, nearest, width, x, GF_DISTANCE_STEP, &low, &high);
         const candidate<Square> best = find_each<Square>(row, x, low, high);
         const float far = gf_distance_squared(best.squared, best.squared == ~(Square)0);
         const float root = far > 0.0f ? corrected_root::root(far) : 0.0f;
