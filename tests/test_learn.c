@@ -182,6 +182,30 @@ static void test_gpu_batch(void **state)
         is_near(found(&learning, GF_FIGURE_CUDA_ENCODE), 0.3e9 / (2 * PICTURES * pixels), 1e-3));
 }
 
+static void test_gpu_batch_of_pngs(void **state)
+{
+    enum { PICTURES = 200 };
+    struct recorded recorded;
+    struct gf_learning learning = learning_of(PICTURES, true, 16);
+    (void)state;
+    record(&recorded, "cuda:0 NVIDIA H200");
+    recorded.profile.device_decoded = recorded.profile.device_encoded = true;
+    snprintf(recorded.profile.in_file, sizeof recorded.profile.in_file, "PNG");
+    snprintf(recorded.profile.out_file, sizeof recorded.profile.out_file, "PNG");
+    for (int i = 0; i < PICTURES; i++) {
+        recorded.profile.span_count = 0;
+        if (!i)
+            add_span(&recorded, GF_SPAN_START, -1, 0, 200, 0);
+        gf_learning_add(&learning, &recorded.profile);
+    }
+    const double crowd_s = gf_figure(NULL, GF_FIGURE_CUDA_CROWD) * 1e-3,
+                 encode_ns = gf_figure(NULL, GF_FIGURE_CUDA_PNG_ENCODE);
+    gf_learning_conclude(&learning, 0.2 + crowd_s + 0.3, 1);
+    assert_true(is_near(found(&learning, GF_FIGURE_CUDA_PNG_DECODE),
+                        0.3e9 / (PICTURES * pixels) - encode_ns, 1e-3));
+    assert_true(found(&learning, GF_FIGURE_CUDA_DECODE) == 0);
+}
+
 /* A PNG that the GPU encodes: what codes it and what writes it, unless the encoder had to start. */
 static void test_gpu_png(void **state)
 {
@@ -306,8 +330,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_serial),         cmocka_unit_test(test_share),
         cmocka_unit_test(test_processor_time), cmocka_unit_test(test_gpu_picture),
-        cmocka_unit_test(test_gpu_batch),      cmocka_unit_test(test_gpu_png),
-        cmocka_unit_test(test_nothing),        cmocka_unit_test(test_batch),
+        cmocka_unit_test(test_gpu_batch),      cmocka_unit_test(test_gpu_batch_of_pngs),
+        cmocka_unit_test(test_gpu_png),        cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_batch),
     };
     return cmocka_run_group_tests_name("learn", tests, make_folder, remove_folder);
 }

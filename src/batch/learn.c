@@ -216,8 +216,11 @@ void gf_learning_add(struct gf_learning *learning, const struct gf_profile *pict
         const bool png = picture->device_encoded && format_named(picture->out_file) == GF_FILE_PNG;
         if (png)
             add_device_png(learning, picture);
-        learning->device_pngs +=
-            png || (picture->device_decoded && format_named(picture->in_file) == GF_FILE_PNG);
+        const bool from_png =
+            picture->device_decoded && format_named(picture->in_file) == GF_FILE_PNG;
+        learning->device_pngs += png || from_png;
+        learning->unpacked_pixels += from_png ? pixels_of(picture->in) : 0;
+        learning->packed_pixels += png ? pixels_of(picture->out) : 0;
         learning->device_pixels += picture->device_decoded ? pixels_of(picture->in) : 0;
         learning->device_pixels += picture->device_encoded ? pixels_of(picture->out) : 0;
         return;
@@ -244,12 +247,18 @@ static void share_out(struct gf_learning *learning, double processor_s)
     }
 }
 
-/* Many JPEGs wait for the GPU's codec together: only the whole says what one takes. */
+/* Many pictures wait for the GPU's codec together: only the whole says what one takes. Of PNGs the
+ * decoding takes what the encoding, which single ones teach, leaves. */
 static void learn_device_codec(struct gf_learning *learning, double elapsed_s)
 {
     const double left_s =
         elapsed_s - learning->started_s - gf_figure(learning->figures, GF_FIGURE_CUDA_CROWD) * 1e-3;
-    if (left_s <= 0)
+    const double packed_s =
+        gf_figure(learning->figures, GF_FIGURE_CUDA_PNG_ENCODE) * learning->packed_pixels * 1e-9;
+    if (learning->device_pngs == learning->pictures && left_s > packed_s)
+        see(learning, GF_FIGURE_CUDA_PNG_DECODE, left_s - packed_s,
+            learning->unpacked_pixels * 1e-9);
+    if (left_s <= 0 || learning->device_pngs)
         return;
     see(learning, GF_FIGURE_CUDA_DECODE, left_s, learning->device_pixels * 1e-9);
     see(learning, GF_FIGURE_CUDA_ENCODE, left_s, learning->device_pixels * 1e-9);
@@ -260,7 +269,7 @@ void gf_learning_conclude(struct gf_learning *learning, double elapsed_s, double
     if (!learning->on_cuda && !learning->serial && !learning->reduced)
         share_out(learning, processor_s);
     if (learning->on_cuda == learning->pictures && learning->pictures >= MANY_PICTURES &&
-        !learning->reduced && !learning->device_pngs && learning->device_pixels > 0)
+        !learning->reduced && learning->device_pixels > 0)
         learn_device_codec(learning, elapsed_s);
 }
 

@@ -4,7 +4,8 @@
 # driver with work after its end, which the next start of CUDA waits for: a pause comes before each, and cuda and auto take turns in who is first.
 # Then the same with a resident process, where the program has one. The figures are calibrated first, in a folder of their own, and the runs go on
 # learning. Argument: the program. Environment:
-#   RUNS=2                runs that count
+#   RUNS=2                runs of a case, of which the least counts
+#   QUICK_RUNS=6          the same of what takes less than 0.1 s, where a few milliseconds are the tenth that counts
 #   PAUSE=100             ms from the end of a process that may have used the GPU to the start of the next
 #   CALIBRATE=0           by the declared figures, and by what the runs teach
 #   CASES=PATTERN         only the cases whose names match (grep -E)
@@ -15,7 +16,7 @@ set -u
 export LC_ALL=C
 program=$(readlink -f "${1:?the program}")
 here=$(dirname "$(readlink -f "$0")")
-RUNS=${RUNS:-2} PAUSE=${PAUSE:-100}
+RUNS=${RUNS:-2} QUICK_RUNS=${QUICK_RUNS:-6} PAUSE=${PAUSE:-100}
 results=${RESULTS:-$here/results/auto-$(date -u +%Y-%m-%d).json}
 mkdir -p "$(dirname "$results")" || exit 1
 work=$(mktemp -d /dev/shm/gpufilter-bench.XXXXXX) || exit 1
@@ -77,6 +78,10 @@ run_s() { # DEVICE, OPTIONS... -> $seconds, or nothing
     [ "$device" = cpu ] || quiet_from=${EPOCHREALTIME/./}
 }
 
+is_quick() { # DEVICE: its runs of this case take less than 0.1 s
+    sort -n "$work/seconds.$1" | awk 'NR == 1 {quick = $1 > 0 && $1 < 0.1} END {exit !quick}'
+}
+
 failed=0
 measure() { # LABEL, OPTIONS FOR ALL -> lines in $work/LABEL: name, cpu, cuda, auto, seconds; auto's device; expected of the CPU, of the GPU
     local label=$1 name picture files ending chain input output round device seconds order taken
@@ -91,10 +96,11 @@ measure() { # LABEL, OPTIONS FOR ALL -> lines in $work/LABEL: name, cpu, cuda, a
         { echo "$label $name"; grep -E 'estimate: |declared: |calibrated: |learned: ' "$work/told" | cut -d: -f2-; } >>"$work/reckoning"
         taken=$(awk '{print ($2 + 0 > 0 && $2 < $1 ? "gpu" : "cpu")}' <<<"$expected")
         rm -f "$work"/seconds.*
-        for ((round = 1; round <= RUNS; round++)); do
+        for ((round = 1; round <= QUICK_RUNS; round++)); do
             order=${only:-$devices}
             [ $((round % 2)) = 1 ] || order=${order/cuda auto/auto cuda}
             for device in $order; do
+                [ $round -le "$RUNS" ] || is_quick "$device" || continue
                 run_s "$device" "$@" -i "$input" -o "$output" "$chain"
                 [ -n "$seconds" ] || failed=1
                 echo "$seconds" >>"$work/seconds.$device"
@@ -135,7 +141,7 @@ report() { # LABEL, HEADING
 begin=$SECONDS
 measure alone $alone
 if [ -n "$alone" ] && [ "$devices" != cpu ]; then
-    "$program" --serve >"$work/server" 2>&1 &
+    "$program" --serve >"$work/served" 2>&1 &
     server=$!
     sleep 1
     only="cuda auto" dry=
