@@ -187,6 +187,7 @@ fi
 floor=$(rate 'codecs alone')
 bar "codec=cpu: 85 % of what the codecs alone allow" "$(rate 'cuda, codec=cpu')" \
     "$(awk -v f="$floor" 'BEGIN {printf "%.1f", 0.85 * f}')" pictures/s
+[ "$(nproc)" != 16 ] || bar "large.jpg, $chain, by 16 processors" "$(figure "large.jpg $chain cpu")" 90 ms most
 if [ -n "$cuda" ]; then
     bar "one JPEG of 33 megapixels by auto: the time of CUDA's start and 40 % of it" \
         "$(awk -v s="$(figure "start cuda")" -v a="$(figure "large.jpg $chain auto")" 'BEGIN {printf "%.0f", 140 * s / a}')" 100 %
