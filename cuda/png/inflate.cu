@@ -117,7 +117,7 @@ static __device__ bool copy_coded(struct bits *bits, struct codes *codes, struct
         refill(bits);
         unsigned entry = codes->table[bits->held & (TABLE - 1)];
         if (!entry)
-            entry = single_entry(&codes->literal, (unsigned)bits->held, LONGEST);
+            entry = single_entry(&codes->literal, (unsigned)bits->held, TABLE_BITS + 1, LONGEST);
         if (!entry)
             return false;
         drop(bits, entry & ENTRY_BITS);

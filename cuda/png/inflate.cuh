@@ -94,9 +94,12 @@ enum {
     ENTRY_EXTRA = 17
 };
 
-/* A canonical code: the number of codes of each length, and the symbols in order of their codes. */
+/* A canonical code: the symbols in order of their codes. Taken as numbers of 15 bits, with the
+ * first bit highest, all codes of up to n bits are below limit[n]; one of n bits, as a number of
+ * its own, is that of symbol[base[n] + it]. */
 struct code {
-    unsigned short count[LONGEST + 1], symbol[288];
+    unsigned short limit[LONGEST + 1], symbol[288];
+    short base[LONGEST + 1];
 };
 
 /* In shared memory, for a warp. */
@@ -106,20 +109,15 @@ struct codes {
     unsigned char lengths[320]; /* of all codes: literals and lengths, then distances */
 };
 
-/* The first symbol, of at most `longest` bits, in those of `window`, and from bit 16 on its length;
- * 0: there is none. */
-static __device__ __noinline__ unsigned find_symbol(const struct code *code, unsigned window,
-                                                    unsigned longest)
+/* The first symbol in those bits, and from bit 16 on its length, which is `least` to `most`; 0:
+ * there is none. */
+static __device__ __forceinline__ unsigned find_symbol(const struct code *code, unsigned window,
+                                                       unsigned least, unsigned most)
 {
-    unsigned value = 0, first = 0, index = 0;
-    for (unsigned length = 1; length <= longest; length++) {
-        const unsigned count = code->count[length];
-        value |= window >> (length - 1) & 1;
-        if (value - first < count)
-            return length << 16 | code->symbol[index + value - first];
-        index += count;
-        first = (first + count) << 1;
-        value <<= 1;
+    const unsigned value = __brev(window) >> (32 - LONGEST);
+    for (unsigned n = least; n <= most; n++) {
+        if (value < code->limit[n])
+            return n << 16 | code->symbol[code->base[n] + (int)(value >> (LONGEST - n))];
     }
     return 0;
 }
@@ -127,7 +125,7 @@ static __device__ __noinline__ unsigned find_symbol(const struct code *code, uns
 /* The next symbol; ~0: there is no such code. */
 static __device__ __forceinline__ unsigned decode(struct bits *bits, const struct code *code)
 {
-    const unsigned found = find_symbol(code, (unsigned)bits->held, LONGEST);
+    const unsigned found = find_symbol(code, (unsigned)bits->held, 1, LONGEST);
     drop(bits, found >> 16);
     return found ? found & 0xffff : ~0u;
 }
@@ -146,16 +144,21 @@ static __device__ bool make_code(struct code *code, const unsigned char *lengths
             count += lane == n ? __popc(those) : 0;
         }
     }
-    unsigned room = lane <= LONGEST ? count << (LONGEST - lane) : 0, place = count;
+    const unsigned shift = lane <= LONGEST ? LONGEST - lane : 0;
+    unsigned limit = count << shift, place = count;
     for (unsigned step = 1; step < WARP; step *= 2) {
-        const unsigned before = __shfl_up_sync(~0u, place, step);
-        room += __shfl_xor_sync(~0u, room, step);
+        const unsigned before = __shfl_up_sync(~0u, place, step),
+                       lower = __shfl_up_sync(~0u, limit, step);
         place += lane >= step ? before : 0;
+        limit += lane >= step ? lower : 0;
     }
-    const unsigned all = __shfl_sync(~0u, place, WARP - 1), ones = __shfl_sync(~0u, count, 1);
-    if (lane <= LONGEST)
-        code->count[lane] = (unsigned short)count;
+    const unsigned all = __shfl_sync(~0u, place, LONGEST), end = __shfl_sync(~0u, limit, LONGEST),
+                   ones = __shfl_sync(~0u, count, 1);
     place -= count;
+    if (lane <= LONGEST) {
+        code->limit[lane] = (unsigned short)limit;
+        code->base[lane] = (short)((int)place - (int)((limit >> shift) - count));
+    }
     for (unsigned first = 0; first < symbols; first += WARP) {
         const unsigned length = first + lane < symbols ? lengths[first + lane] : 0;
         unsigned rank = 0, found = 0;
@@ -170,7 +173,7 @@ static __device__ bool make_code(struct code *code, const unsigned char *lengths
         place += found;
     }
     __syncwarp();
-    return room == 1u << LONGEST || (one_is_enough && all == 1 && ones == 1);
+    return end == 1u << LONGEST || (one_is_enough && all == 1 && ones == 1);
 }
 
 #endif

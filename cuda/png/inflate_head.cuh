@@ -4,7 +4,13 @@
 
 #include "cuda/png/inflate.cuh"
 
-enum { SYMBOLS = 286, DISTANCES = 30, STORED = 0, DYNAMIC = 2 };
+enum {
+    SYMBOLS = 286,
+    DISTANCES = 30,
+    STORED = 0,
+    DYNAMIC = 2,
+    HEAD_LONGEST = 7 /* bits of a code of a code length */
+};
 
 /* ---- the table ---- */
 
@@ -26,12 +32,11 @@ static __device__ __forceinline__ unsigned literals_of(unsigned entry)
     return entry >> ENTRY_COUNT & 3;
 }
 
-/* The entry of the first code, of at most `longest` bits, in those of `window`; 0: there is none.
- */
+/* The entry of the first code in those bits, which has `least` to `most`; 0: there is none. */
 static __device__ __forceinline__ unsigned single_entry(const struct code *code, unsigned window,
-                                                        unsigned longest)
+                                                        unsigned least, unsigned most)
 {
-    const unsigned found = find_symbol(code, window, longest);
+    const unsigned found = find_symbol(code, window, least, most);
     return found ? entry_of(found & 0xffff) | found >> 16 : 0;
 }
 
@@ -67,7 +72,7 @@ template <unsigned THREADS> static __device__ void fill_table(struct codes *code
 {
     const unsigned thread = threadIdx.x % THREADS;
     for (unsigned i = thread; i < TABLE; i += THREADS)
-        codes->table[i] = single_entry(&codes->literal, i, TABLE_BITS);
+        codes->table[i] = single_entry(&codes->literal, i, 1, TABLE_BITS);
     wait_for<THREADS>();
     /* What follows has a smaller index, and is joined later. */
     for (int block = TABLE - (int)THREADS; block >= 0; block -= (int)THREADS) {
@@ -84,10 +89,15 @@ template <unsigned THREADS> static __device__ void fill_table(struct codes *code
 static __device__ bool read_lengths(struct bits *bits, struct codes *codes, unsigned count)
 {
     unsigned last = 0;
+    for (unsigned i = threadIdx.x % WARP; i < 1 << HEAD_LONGEST; i += WARP)
+        codes->table[i] = find_symbol(&codes->distance, i, 1, HEAD_LONGEST);
+    __syncwarp();
     for (unsigned i = 0; i < count;) {
         refill(bits);
-        const unsigned symbol = decode(bits, &codes->distance);
-        if (symbol > 18 || is_over(bits) || (symbol == 16 && !i))
+        const unsigned found = codes->table[bits->held % (1 << HEAD_LONGEST)],
+                       symbol = found & 0xffff;
+        drop(bits, found >> 16);
+        if (!found || is_over(bits) || (symbol == 16 && !i))
             return false;
         const unsigned times = symbol < 16    ? 1
                                : symbol == 16 ? 3 + take(bits, 2)

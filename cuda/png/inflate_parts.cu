@@ -143,7 +143,7 @@ struct writer {
 
 /* Follows the stream to the first symbol from `bound` on, or to the end of the block or of what
  * makes sense: then it returns false. Where it gets does not depend on how the table joins
- * literals: near the bound each symbol comes alone. */
+ * literals: of those that reach beyond the bound, the first comes alone. */
 template <class Sink>
 static __device__ __forceinline__ bool follow(struct reader *reader, unsigned bound,
                                               const struct codes *codes, Sink *sink, bool *ended)
@@ -152,24 +152,31 @@ static __device__ __forceinline__ bool follow(struct reader *reader, unsigned bo
     while (reader->at < bound) {
         const unsigned window = window_of(reader);
         unsigned entry = codes->table[window % TABLE];
-        if (!entry || reader->at + TABLE_BITS > bound)
-            entry = single_entry(&codes->literal, window, LONGEST);
-        const unsigned bits = entry & ENTRY_BITS, literals = literals_of(entry);
+        if (!entry)
+            entry = single_entry(&codes->literal, window, TABLE_BITS + 1, LONGEST);
+        unsigned bits = entry & ENTRY_BITS, literals = literals_of(entry),
+                 value = entry >> ENTRY_VALUE;
         if (literals) {
-            sink->bytes(entry >> ENTRY_VALUE, literals);
-            skip(reader, bits);
-            continue;
+            if (literals > 1 && reader->at + bits > bound) {
+                value &= 255;
+                bits = codes->lengths[value];
+                literals = 1;
+            }
+            sink->bytes(value, literals);
+        } else {
+            const unsigned length = value & 511, extra = entry >> ENTRY_EXTRA & 7,
+                           more = window >> bits & ((1u << extra) - 1);
+            bits += extra;
+            if (!length) {
+                *ended = bits > 0;
+                skip(reader, bits);
+                return false;
+            }
+            if (window >> bits & 1 || !sink->run(length + more))
+                return false; /* there is but one distance, whose code is a 0 */
+            bits++;
         }
-        const unsigned length = entry >> ENTRY_VALUE & 511, extra = entry >> ENTRY_EXTRA & 7,
-                       more = window >> bits & ((1u << extra) - 1);
-        if (!length) {
-            *ended = bits > 0;
-            skip(reader, bits);
-            return false;
-        }
-        if (window >> (bits + extra) & 1 || !sink->run(length + more))
-            return false; /* there is but one distance, whose code is a 0 */
-        skip(reader, bits + extra + 1);
+        skip(reader, bits);
     }
     return true;
 }
@@ -192,14 +199,13 @@ static __device__ void open_stripe(const struct png_stripe &stripe, struct share
     open_bits(&bits, stripe.packed, stripe.packed_bytes);
     refill(&bits);
     const bool final = take(&bits, 1);
-    bool good = take(&bits, 2) == DYNAMIC && read_head(&bits, &shared->codes) && !is_over(&bits);
+    const bool good =
+        take(&bits, 2) == DYNAMIC && read_head(&bits, &shared->codes) && !is_over(&bits);
     const struct code *const distance = &shared->codes.distance;
-    for (int n = 2; good && n <= LONGEST; n++)
-        good = !distance->count[n];
     if (threadIdx.x)
         return;
-    shared->good = good && stripe.packed_bytes < PACKED_MOST && distance->count[1] == 1 &&
-                   !distance->symbol[0];
+    shared->good = good && stripe.packed_bytes < PACKED_MOST && !distance->symbol[0] &&
+                   distance->limit[LONGEST] == 1 << (LONGEST - 1); /* a single code */
     shared->final = final;
     shared->total = (unsigned)bits.total;
     shared->begin = (unsigned)(bits.total - left(&bits));

@@ -38,8 +38,11 @@ static __global__ void __launch_bounds__(SUM_THREADS)
     }
     a = (1 + sum_block(a, warps)) % ADLER;
     b = (n + sum_block(b, warps)) % ADLER;
-    if (!threadIdx.x)
-        group.adlers[blockIdx.x] = (unsigned)(b << 16 | a);
+    if (threadIdx.x)
+        return;
+    group.adlers[blockIdx.x] = (unsigned)(b << 16 | a);
+    for (unsigned i = n; i % 4; i++) /* the last word is read as a whole */
+        stripe.filtered[i] = 0;
 }
 
 cudaError_t gf_png_sum_stripes(const struct png_decode_group *group, cudaStream_t stream)
@@ -50,110 +53,136 @@ cudaError_t gf_png_sum_stripes(const struct png_decode_group *group, cudaStream_
 
 /* ---- bytes in and out ---- */
 
-/* Takes bytes one after another from where a row begins; what is loaded is needed AHEAD words
- * later. */
-enum { AHEAD = 5, WORD = 4 };
+/* Rows are taken in quads, four pixels, which are as many words as a pixel has bytes. */
+enum { QUAD = 4, WORD = 4 };
 
-struct reader {
-    const unsigned char *from; /* a multiple of WORD */
-    unsigned size, next, bits; /* bytes; of the next word; of the first held word, those taken */
-    unsigned held[AHEAD];
+template <int BYTES> struct quad {
+    unsigned word[BYTES];
 };
-
-/* Bytes behind the end are not read. */
-static __device__ __forceinline__ unsigned load_word(const struct reader *reader, unsigned at)
-{
-    if (at + WORD <= reader->size)
-        return *(const unsigned *)(reader->from + at);
-    unsigned word = 0;
-    for (unsigned i = 0; at + i < reader->size; i++)
-        word |= (unsigned)reader->from[at + i] << 8 * i;
-    return word;
-}
-
-static __device__ __forceinline__ void open_row(struct reader *reader, const unsigned char *from,
-                                                unsigned size, unsigned at)
-{
-    reader->from = from;
-    reader->size = size;
-    reader->next = at / WORD * WORD;
-    reader->bits = 8 * (at % WORD);
-#pragma unroll
-    for (int i = 0; i < AHEAD; i++, reader->next += WORD)
-        reader->held[i] = load_word(reader, reader->next);
-}
 
 /* A pixel, its first byte lowest; what is behind its bytes is 0. */
 template <int BYTES> struct pixel {
-    static constexpr int WORDS = (BYTES + WORD - 1) / WORD;
-    unsigned word[WORDS];
+    unsigned word[(BYTES + WORD - 1) / WORD];
 };
 
+/* Pixel i, which is known to the compiler. */
 template <int BYTES>
-static __device__ __forceinline__ struct pixel<BYTES> take(struct reader *reader) {
+static __device__ __forceinline__ struct pixel<BYTES> pixel_of(const struct quad<BYTES> &quad,
+                                                               int i) {
     struct pixel<BYTES> pixel;
     constexpr int WORDS = sizeof pixel / WORD;
+    const int first = i * BYTES / WORD;
 #pragma unroll
-    for (int i = 0; i < WORDS; i++)
-        pixel.word[i] = __funnelshift_r(reader->held[i], reader->held[i + 1], reader->bits);
+    for (int k = 0; k < WORDS; k++) {
+        const int next = first + k + 1 < BYTES ? first + k + 1 : BYTES - 1;
+        pixel.word[k] =
+            __funnelshift_r(quad.word[first + k], quad.word[next], i * BYTES % WORD * 8);
+    }
     if (BYTES % WORD)
         pixel.word[WORDS - 1] &= (1u << BYTES % WORD * 8) - 1;
-    reader->bits += 8 * BYTES;
-#pragma unroll
-    for (int turn = 0; turn < WORDS; turn++) {
-        if (reader->bits < 32)
-            continue;
-        reader->bits -= 32;
-#pragma unroll
-        for (int i = 0; i + 1 < AHEAD; i++)
-            reader->held[i] = reader->held[i + 1];
-        reader->held[AHEAD - 1] = load_word(reader, reader->next);
-        reader->next += WORD;
-    }
     return pixel;
+}
+
+/* Adds pixel i to a quad that is 0 there. */
+template <int BYTES>
+static __device__ __forceinline__ void add_pixel(struct quad<BYTES> *quad, int i,
+                                                 const struct pixel<BYTES> &pixel)
+{
+    const int first = i * BYTES / WORD, shift = i * BYTES % WORD * 8;
+#pragma unroll
+    for (int k = 0; k < (int)sizeof pixel / WORD; k++) {
+        quad->word[first + k] |= pixel.word[k] << shift;
+        if (shift && first + k + 1 < BYTES)
+            quad->word[first + k + 1] |= pixel.word[k] >> (32 - shift);
+    }
 }
 
 /* Samples of 16 bits from the file's order to the host's, or back. */
 template <int BYTES>
-static __device__ __forceinline__ struct pixel<BYTES> swapped(struct pixel<BYTES> pixel,
-                                                              bool wide) {
-    for (int i = 0; i < (BYTES % 2 ? 0 : (int)sizeof pixel / WORD); i++) {
-        if (wide)
-            pixel.word[i] = (pixel.word[i] & 0xff00ff) << 8 | (pixel.word[i] >> 8 & 0xff00ff);
+static __device__ __forceinline__ struct quad<BYTES> swapped(struct quad<BYTES> quad, bool wide) {
+#pragma unroll
+    for (int i = 0; i < BYTES; i++) {
+        if (BYTES % 2 == 0 && wide)
+            quad.word[i] = (quad.word[i] & 0xff00ff) << 8 | (quad.word[i] >> 8 & 0xff00ff);
     }
-    return pixel;
+    return quad;
 }
 
-/* Words of a row that begins at a multiple of WORD. */
-struct writer {
-    unsigned char *to; /* the next word */
-    uint64_t held;
-    unsigned held_bytes;
+/* A row of the stripe, from its first pixel on. The next quad is loaded while one is worked at. */
+template <int BYTES>
+struct reader {
+    const unsigned *words;
+    unsigned next, last, shift; /* words, the next and the stripe's last; bits */
+    unsigned held, ahead[BYTES];
 };
 
-template <int BYTES>
-static __device__ __forceinline__ void put(struct writer *writer, struct pixel<BYTES> pixel)
+template <int BYTES> static __device__ __forceinline__ void load_ahead(struct reader<BYTES> *reader)
 {
-    uint64_t bytes = pixel.word[0];
-    if (BYTES > WORD)
-        bytes |= (uint64_t)pixel.word[BYTES > WORD] << 32;
-    writer->held |= bytes << 8 * writer->held_bytes;
-    writer->held_bytes += BYTES;
 #pragma unroll
-    for (int turn = 0; turn < (BYTES + WORD - 1) / WORD; turn++) {
-        if (writer->held_bytes < WORD)
-            continue;
-        *(unsigned *)writer->to = (unsigned)writer->held;
-        writer->to += WORD;
-        writer->held >>= 32;
-        writer->held_bytes -= WORD;
-    }
+    for (int i = 0; i < BYTES; i++)
+        reader->ahead[i] = reader->words[min(reader->next + (unsigned)i, reader->last)];
+    reader->next += BYTES;
 }
 
-static __device__ __forceinline__ void end_row(struct writer *writer)
+template <int BYTES>
+static __device__ __forceinline__ void open_row(struct reader<BYTES> *reader,
+                                                const struct png_stripe &stripe, unsigned at)
 {
-    for (unsigned i = 0; i < writer->held_bytes; i++)
-        writer->to[i] = (unsigned char)(writer->held >> 8 * i);
+    reader->words = (const unsigned *)stripe.filtered;
+    reader->last = (stripe.filtered_bytes - 1) / WORD;
+    reader->shift = 8 * (at % WORD);
+    reader->held = reader->words[min(at / WORD, reader->last)];
+    reader->next = at / WORD + 1;
+    load_ahead(reader);
+}
+
+template <int BYTES>
+static __device__ __forceinline__ struct quad<BYTES> take(struct reader<BYTES> *reader) {
+    struct quad<BYTES> quad;
+    quad.word[0] = __funnelshift_r(reader->held, reader->ahead[0], reader->shift);
+#pragma unroll
+    for (int i = 1; i < BYTES; i++)
+        quad.word[i] = __funnelshift_r(reader->ahead[i - 1], reader->ahead[i], reader->shift);
+    reader->held = reader->ahead[BYTES - 1];
+    load_ahead(reader);
+    return quad;
+}
+
+/* The bytes from the picture's row, of which there are so many from here on; then zeros. */
+template <int BYTES>
+static __device__ __forceinline__ struct quad<BYTES> load_quad(const unsigned char *from,
+                                                               unsigned bytes) {
+    struct quad<BYTES> quad = {
+    };
+#pragma unroll
+    for (int i = 0; i < BYTES; i++) {
+        if (WORD * (unsigned)i + WORD <= bytes) {
+            quad.word[i] = *(const unsigned *)(from + WORD * i);
+            continue;
+        }
+#pragma unroll
+        for (int k = 0; k < WORD; k++)
+            quad.word[i] |= (unsigned)(WORD * i + k < (int)bytes ? from[WORD * i + k] : 0) << 8 * k;
+    }
+    return quad;
+}
+
+template <int BYTES>
+static __device__ __forceinline__ void store_quad(const struct quad<BYTES> &quad, unsigned char *to,
+                                                  unsigned bytes)
+{
+#pragma unroll
+    for (int i = 0; i < BYTES; i++) {
+        if (WORD * (unsigned)i + WORD <= bytes) {
+            *(unsigned *)(to + WORD * i) = quad.word[i];
+            continue;
+        }
+#pragma unroll
+        for (int k = 0; k < WORD; k++) {
+            if (WORD * i + k < (int)bytes)
+                to[WORD * i + k] = (unsigned char)(quad.word[i] >> 8 * k);
+        }
+    }
 }
 
 /* ---- filters ---- */
@@ -222,53 +251,68 @@ undo(struct filter filter, struct pixel<BYTES> filtered, struct pixel<BYTES> lef
 }
 
 template <int BYTES>
-static __device__ __forceinline__ struct pixel<BYTES> from_lane_above(struct pixel<BYTES> pixel) {
+static __device__ __forceinline__ struct quad<BYTES> from_lane_above(struct quad<BYTES> quad) {
 #pragma unroll
-    for (int i = 0; i < (int)sizeof pixel / WORD; i++)
-        pixel.word[i] = __shfl_up_sync(~0u, pixel.word[i], 1);
-    return pixel;
+    for (int i = 0; i < BYTES; i++)
+        quad.word[i] = __shfl_up_sync(~0u, quad.word[i], 1);
+    return quad;
 }
 
-/* A warp does 32 rows at a time, a lane each, a pixel behind the lane above: what lies above comes
+/* A warp does 32 rows at a time, a lane each, a quad behind the lane above: what lies above comes
  * from that lane, and for the first one from the picture. */
 template <int BYTES>
 static __device__ void undo_stripe(const struct png_stripe &stripe, const struct png_target &target,
                                    unsigned *flag)
 {
-    const int lane = threadIdx.x % WARP;
+    const int lane = threadIdx.x % WARP, quads = (target.width + QUAD - 1) / QUAD;
     for (int first = 0; first < stripe.rows; first += WARP) {
         const int row = first + lane;
         const bool is_row = row < stripe.rows, from_picture = !lane && first;
         const unsigned begin = is_row ? (unsigned)row * stripe.row_bytes : 0;
         const int number = stripe.filtered[begin];
         const struct filter filter = filter_of(number);
-        struct pixel<BYTES> current = {
+        unsigned char *const out =
+            target.data + (uint64_t)(stripe.first_row + (is_row ? row : 0)) * target.pitch;
+        struct quad<BYTES> done = {
         };
-        struct pixel<BYTES> above = {
+        struct pixel<BYTES> left = {
         };
-        struct reader reader, row_above;
-        struct writer writer = {};
+        struct pixel<BYTES> corner = {
+        };
+        struct reader<BYTES> reader;
         if (is_row && number >= (row ? FILTERS : UP))
             atomicOr(flag, 1u);
-        open_row(&reader, stripe.filtered, stripe.filtered_bytes, begin + 1);
-        if (is_row)
-            writer.to = target.data + (uint64_t)(stripe.first_row + row) * target.pitch;
+        open_row(&reader, stripe, begin + 1);
+        struct quad<BYTES> upper = {
+        };
         if (from_picture)
-            open_row(&row_above, writer.to - target.pitch, (unsigned)target.width * BYTES, 0);
-        for (int step = 0; step < target.width + WARP - 1; step++) {
-            const int x = step - lane;
-            const struct pixel<BYTES> corner = above;
-            above = from_lane_above(current);
-            if (!is_row || x < 0 || x >= target.width)
+            upper = load_quad<BYTES>(out - target.pitch, (unsigned)target.width * BYTES);
+        for (int step = 0; step < quads + WARP - 1; step++) {
+            const int at = step - lane;
+            struct quad<BYTES> above = from_lane_above(done);
+            if (!is_row || at < 0 || at >= quads)
                 continue;
-            if (from_picture)
-                above = swapped(take<BYTES>(&row_above), target.wide);
-            else if (!row)
+            const unsigned place = (unsigned)at * QUAD * BYTES,
+                           bytes = (unsigned)target.width * BYTES - place;
+            if (from_picture) {
+                above = swapped(upper, target.wide);
+                if (at + 1 < quads)
+                    upper = load_quad<BYTES>(out - target.pitch + place + QUAD * BYTES,
+                                             bytes - QUAD * BYTES);
+            } else if (!row) {
                 above = {};
-            current = undo<BYTES>(filter, take<BYTES>(&reader), current, above, corner);
-            put(&writer, swapped(current, target.wide));
+            }
+            const struct quad<BYTES> filtered = take(&reader);
+            done = {};
+#pragma unroll
+            for (int i = 0; i < QUAD; i++) {
+                const struct pixel<BYTES> up = pixel_of(above, i);
+                left = undo<BYTES>(filter, pixel_of(filtered, i), left, up, corner);
+                corner = up;
+                add_pixel(&done, i, left);
+            }
+            store_quad(swapped(done, target.wide), out + place, bytes);
         }
-        end_row(&writer);
         __syncwarp();
     }
 }

@@ -6,14 +6,15 @@
 #include "codec/formats.h"
 #include "codec/png/png_pack.h"
 #include "engine/bands.h"
+#include "engine/device_start.h"
 
 /* ---- the formats that the device decodes ---- */
 
 struct gf_device_decoder {
     enum gf_file_format file_format;
     enum gf_coder_kind kind;
-    /* One picture's stripes are read sooner by the threads of the CPU; and the source says by the
-     * header whether there are any. */
+    /* The source says by the header whether there are stripes, which the threads of the CPU read as
+     * soon as they are there. */
     bool by_stripes;
     bool (*read)(struct gf_device_file *file, struct gf_format *format);
     void (*ask)(struct gf_coder_picture *picture, const struct gf_device_file *file,
@@ -97,8 +98,10 @@ enum gf_status gf_device_file_read(struct gf_input *input, enum gf_file_format f
     const struct gf_device_decoder *const decoder = decoder_of(file_format);
     struct gf_format found;
     file->data = NULL;
-    if (!decoder || (decoder->by_stripes && !(one_thread && source && source->for_device_codec)))
+    if (!decoder || (decoder->by_stripes && !(source && source->for_device_codec)))
         return GF_OK;
+    if (decoder->by_stripes && !one_thread && gf_device_starting())
+        return GF_OK; /* the CPU has read them before the device is there */
     const int64_t size = gf_input_size(input);
     if (size < 0 || rounded((size_t)size) > bytes_most)
         return GF_OK;
