@@ -17,7 +17,8 @@ store_strip(const struct surface &out, const unsigned char *stage, int x, int y,
     }
 }
 
-/* Repeats a plane's first sample before the row and its last behind it, for the triangle filter. */
+/* Repeats a plane's first sample before the row and its last behind it, for the triangle filter.
+ * The byte behind the last strip is read, too, for pixels that nobody stores. */
 static __device__ __forceinline__ void
 store_edges(const struct surface &out, const unsigned char *stage, int x, int y, int lane)
 {
@@ -29,6 +30,8 @@ store_edges(const struct surface &out, const unsigned char *stage, int x, int y,
         line[-1] = stage[row * STAGE_PITCH];
     else if (lane >= BLOCK_SIDE && lane < 2 * BLOCK_SIDE && last < STRIP_PIXELS)
         line[out.width] = stage[row * STAGE_PITCH + last];
+    else if (lane >= 2 * BLOCK_SIDE && lane < 3 * BLOCK_SIDE && last < STRIP_PIXELS - 1)
+        line[x + STRIP_PIXELS] = 0;
 }
 
 static __global__ void __launch_bounds__(STRIP_THREADS, STRIP_RESIDENT)
@@ -51,11 +54,15 @@ static __global__ void __launch_bounds__(STRIP_THREADS, STRIP_RESIDENT)
                     });
     report_range(group, dct, job.picture, lane);
     __syncwarp();
-    const struct surface out = job.out;
     const int x = place.strip * STRIP_PIXELS, y = place.block_row * BLOCK_SIDE;
-    store_strip(out, stage, x, y, lane);
+    struct surface out = job.out;
     if (job.edges)
-        store_edges(out, stage, x, y, lane);
+        out.width = x + STRIP_PIXELS; /* a plane has room for whole strips */
+    store_strip(out, stage, x, y, lane);
+    if (!job.edges)
+        return;
+    __syncwarp();
+    store_edges(job.out, stage, x, y, lane);
 }
 
 cudaError_t gf_jpeg_make_planes(const struct strip_launch &launch, const struct group_arrays &group,
