@@ -648,7 +648,9 @@ static void write_spliced(const struct picture *picture, const struct gf_options
     assert_int_equal(gf_sink_open(output, GF_FILE_JPEG, picture->format, &picture->metadata,
                                   options, &sink, &failure),
                      GF_OK);
-    assert_int_equal(sink->splice(sink, file + scan, size - 2 - scan, &failure), GF_OK);
+    const size_t coded = size - 2 - scan, part = coded / 3;
+    assert_int_equal(sink->splice(sink, file + scan, part, false, &failure), GF_OK);
+    assert_int_equal(sink->splice(sink, file + scan + part, coded - part, true, &failure), GF_OK);
     sink->close(sink);
     assert_int_equal(gf_output_commit(output, &failure), GF_OK);
     gf_output_close(output);

@@ -343,6 +343,13 @@ enum gf_status gf_png_encoder_run(struct gf_png_encoder *encoder,
         gf_output_close(output);
         find_chunks(&pictures[i], encoder->file[i], size);
         pictures[i].encoded = true;
+        if (count == 1 && pictures[i].arrived) { /* in parts, or a part of it */
+            const size_t first = pictures[i].size / 3;
+            pictures[i].arrived(pictures[i].context, pictures[i].chunks, first);
+            if (pictures[i].size % 2)
+                pictures[i].arrived(pictures[i].context, pictures[i].chunks + first,
+                                    pictures[i].size - first);
+        }
         pthread_mutex_lock(&fake.lock);
         fake.encoded++;
         pthread_mutex_unlock(&fake.lock);

@@ -211,6 +211,50 @@ static void test_large(void **state)
     check_group(samples, sizeof samples / sizeof *samples, FITS, true);
 }
 
+struct arrival {
+    unsigned char *bytes;
+    size_t size, room;
+    int parts;
+};
+
+static void keep_part(void *context, const unsigned char *part, size_t size)
+{
+    struct arrival *const arrival = context;
+    assert_true(size <= arrival->room - arrival->size);
+    memcpy(arrival->bytes + arrival->size, part, size);
+    arrival->size += size;
+    arrival->parts++;
+}
+
+/* A large picture alone is handed on while it is encoded, a small one is not. */
+static void test_arrival(void **state)
+{
+    (void)state;
+    need_gpu();
+    struct gf_png_encoder *const encoder = create(FITS);
+    for (int large = 0; large < 2; large++) {
+        struct sample sample = sample_of(format_of(4000, large ? unless_small(3000, 30) : 30, 3, 8),
+                                         PNG_PHOTOGRAPH, 9);
+        struct arrival arrival = {.bytes = malloc(sample.size), .room = sample.size};
+        struct gf_png_encode_picture picture;
+        struct gf_error error = {0};
+        assert_non_null(arrival.bytes);
+        upload(&sample, &picture);
+        picture.arrived = keep_part;
+        picture.context = &arrival;
+        assert_ok("run", gf_png_encoder_run(encoder, &picture, 1, &error), &error);
+        check_chunks(&sample, &picture);
+        assert_int_equal(arrival.parts > 1, large && unless_small(1, 0));
+        assert_int_equal(arrival.size, arrival.parts ? sample.size : 0);
+        assert_memory_equal(arrival.bytes, sample.chunks, arrival.size);
+        free(arrival.bytes);
+        cudaFree(picture.in.data);
+        gf_free(sample.file);
+        picture_free(&sample.image);
+    }
+    gf_png_encoder_destroy(encoder);
+}
+
 static void test_little_memory(void **state)
 {
     (void)state;
@@ -255,6 +299,7 @@ static void no_cuda(void **state)
 #define test_sizes no_cuda
 #define test_large no_cuda
 #define test_little_memory no_cuda
+#define test_arrival no_cuda
 #define test_random no_cuda
 #endif
 
@@ -263,7 +308,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_formats), cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_large),   cmocka_unit_test(test_little_memory),
-        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_arrival), cmocka_unit_test(test_random),
     };
     return cmocka_run_group_tests_name("png_encoder", tests, NULL, NULL);
 }

@@ -80,8 +80,25 @@ static enum gf_status launch_turns(struct gf_png_encoder *encoder, unsigned turn
     return mark(encoder, 1, stream, error);
 }
 
-/* Copies the chunks behind those that are there, each turn's as soon as it is packed. */
-static enum gf_status fetch(struct gf_png_encoder *encoder, unsigned turns, struct gf_error *error)
+/* Hands the only picture's bytes on as they come. */
+static enum gf_status hand_on(const struct gf_png_encoder *encoder,
+                              const struct gf_png_encode_picture *picture, unsigned turns,
+                              struct gf_error *error)
+{
+    for (unsigned turn = 0; turn < turns; turn++) {
+        const uint64_t begin = encoder->starts[turn_start(encoder, turn, turns)],
+                       end = encoder->starts[turn_start(encoder, turn + 1, turns)];
+        GF_CUDA_TRY(cudaEventSynchronize(encoder->copied[turn]), encoder->device, error);
+        picture->arrived(picture->context, encoder->chunks.data + encoder->chunks_used + begin,
+                         end - begin);
+    }
+    return GF_OK;
+}
+
+/* Copies the chunks behind those that are there, each turn's as soon as it is packed. `only`: the
+ * group's only picture, or NULL. */
+static enum gf_status fetch(struct gf_png_encoder *encoder, unsigned turns,
+                            const struct gf_png_encode_picture *only, struct gf_error *error)
 {
     const uint64_t *const starts = encoder->starts;
     GF_CUDA_TRY(cudaEventSynchronize(encoder->placed), encoder->device, error);
@@ -98,11 +115,17 @@ static enum gf_status fetch(struct gf_png_encoder *encoder, unsigned turns, stru
                                     (const unsigned char *)encoder->group.out + begin, end - begin,
                                     cudaMemcpyDeviceToHost, encoder->copies),
                     encoder->device, error);
+        GF_CUDA_TRY(cudaEventRecord(encoder->copied[turn], encoder->copies), encoder->device,
+                    error);
     }
     status = mark(encoder, 2, encoder->copies, error);
     if (status)
         return status;
     GF_CUDA_TRY(cudaEventRecord(encoder->ended, encoder->copies), encoder->device, error);
+    if (only && only->arrived && turns > 1)
+        status = hand_on(encoder, only, turns, error);
+    if (status)
+        return status;
     GF_CUDA_TRY(cudaEventSynchronize(encoder->ended), encoder->device, error);
     return GF_OK;
 }
@@ -147,7 +170,7 @@ static enum gf_status run_round(struct gf_png_encoder *encoder,
     if (!status)
         status = launch_turns(encoder, turns, error);
     if (!status)
-        status = fetch(encoder, turns, error);
+        status = fetch(encoder, turns, count == 1 ? pictures : NULL, error);
     if (status)
         return status;
     note_chunks(encoder);
@@ -213,9 +236,11 @@ static enum gf_status open_encoder(struct gf_png_encoder *encoder, struct gf_err
                 error);
     GF_CUDA_TRY(cudaEventCreateWithFlags(&encoder->placed, waiting), encoder->device, error);
     GF_CUDA_TRY(cudaEventCreateWithFlags(&encoder->ended, waiting), encoder->device, error);
-    for (int i = 0; i < TURNS_MOST; i++)
+    for (int i = 0; i < TURNS_MOST; i++) {
         GF_CUDA_TRY(cudaEventCreateWithFlags(&encoder->packed[i], cudaEventDisableTiming),
                     encoder->device, error);
+        GF_CUDA_TRY(cudaEventCreateWithFlags(&encoder->copied[i], waiting), encoder->device, error);
+    }
     for (int i = 0; i < MARKS; i++)
         GF_CUDA_TRY(cudaEventCreate(&encoder->marks[i]), encoder->device, error);
     GF_CUDA_TRY(gf_png_crc_bring(&encoder->tables, encoder->stream), encoder->device, error);
@@ -256,8 +281,10 @@ extern "C" void gf_png_encoder_destroy(struct gf_png_encoder *encoder)
     cudaFree(encoder->tables);
     destroy_event(encoder->placed);
     destroy_event(encoder->ended);
-    for (int i = 0; i < TURNS_MOST; i++)
+    for (int i = 0; i < TURNS_MOST; i++) {
         destroy_event(encoder->packed[i]);
+        destroy_event(encoder->copied[i]);
+    }
     for (int i = 0; i < MARKS; i++)
         destroy_event(encoder->marks[i]);
     if (encoder->stream)

@@ -19,6 +19,10 @@ struct gf_png_encoder;
 
 struct gf_png_encode_picture {
     struct gf_view in; /* 1 to 4 channels, 8 or 16 bits, the whole picture, in device memory */
+    /* NULL, or what run() calls for the only picture of a group, if it is large: with its chunks'
+     * bytes, one part behind the other, while the next are encoded. */
+    void (*arrived)(void *context, const unsigned char *part, size_t size);
+    void *context;
     /* Results: whole chunks, one behind the other, with the zlib stream's head and its checksum.
      * They lie in pinned host memory of the encoder until it runs again. */
     const unsigned char *chunks;

@@ -35,7 +35,7 @@ struct gf_png_encoder {
     int expected; /* pictures at once */
     cudaStream_t stream, copies;
     cudaEvent_t placed, ended; /* waiting for them lets other threads have the processor */
-    cudaEvent_t packed[TURNS_MOST];
+    cudaEvent_t packed[TURNS_MOST], copied[TURNS_MOST];
     cudaEvent_t marks[MARKS];          /* with times */
     struct gf_png_encode_steps *steps; /* NULL: not measured */
     struct crc_tables *tables;         /* device */

@@ -12,7 +12,7 @@ enum {
     LEAD = 512,       /* bits before a part from which its begin is looked for */
     ROUNDS_MOST = 8,  /* of beginning again; streams that need more go to inflate.cu */
     STOPPED = 1u << 31,
-    PACKED_MOST = 1 << 27, /* bytes, so that bits can be counted */
+    PACKED_MOST = 1 << 21, /* bytes: 258 of two bits each can be counted */
     NO_LITERAL = 256
 };
 

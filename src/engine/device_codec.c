@@ -162,18 +162,37 @@ static bool encodes_png(struct gf_format format, const struct gf_options *option
            !(options->png_palette && format.bits == 8);
 }
 
-static void ask_for_jpeg(struct gf_coder_picture *picture, const struct gf_view *in,
-                         const struct gf_options *options)
+/* What is written of a picture, in part while it is encoded. */
+struct writing {
+    struct gf_sink *sink;
+    size_t written;
+    enum gf_status status;
+    struct gf_error error;
+};
+
+/* Called by the thread that encodes, while the one that waits for it does nothing. */
+static void write_part(void *context, const unsigned char *part, size_t size)
 {
+    struct writing *const writing = context;
+    if (!writing->status)
+        writing->status = writing->sink->splice(writing->sink, part, size, false, &writing->error);
+    writing->written += size;
+}
+
+static void ask_for_jpeg(struct gf_coder_picture *picture, const struct gf_view *in,
+                         const struct gf_options *options, struct writing *writing)
+{
+    (void)writing;
     picture->jpeg_encode = (struct gf_jpeg_encode_picture){
         .in = *in, .quality = options->quality, .subsampling = gf_subsampling_of(options)};
 }
 
 static void ask_for_png(struct gf_coder_picture *picture, const struct gf_view *in,
-                        const struct gf_options *options)
+                        const struct gf_options *options, struct writing *writing)
 {
     (void)options;
-    picture->png_encode = (struct gf_png_encode_picture){.in = *in};
+    picture->png_encode =
+        (struct gf_png_encode_picture){.in = *in, .arrived = write_part, .context = writing};
 }
 
 /* The formats that the device encodes. */
@@ -183,7 +202,7 @@ static const struct encoder {
     bool lossless; /* files may be as large as their pixels */
     bool (*encodes)(struct gf_format format, const struct gf_options *options);
     void (*ask)(struct gf_coder_picture *picture, const struct gf_view *in,
-                const struct gf_options *options);
+                const struct gf_options *options, struct writing *writing);
 } encoders[] = {{GF_FILE_JPEG, GF_CODER_JPEG_ENCODE, false, encodes_jpeg, ask_for_jpeg},
                 {GF_FILE_PNG, GF_CODER_PNG_ENCODE, true, encodes_png, ask_for_png}};
 
@@ -223,15 +242,22 @@ enum gf_status gf_device_encode(struct gf_device_coders *coders, enum gf_file_fo
     const struct encoder *const encoder = encoder_of(file_format);
     const struct gf_view view = view_of(image);
     struct gf_coder_picture picture = {.kind = encoder->kind};
-    encoder->ask(&picture, &view, options);
+    struct writing writing = {.sink = sink};
+    encoder->ask(&picture, &view, options, &writing);
     enum gf_status status = gf_device_coders_run(coders, &picture, error);
     *coded_s = gf_now();
     if (!status && !picture.done)
         status =
             gf_fail(error, GF_ERROR_DEVICE_MEMORY, "out of memory to encode a %s of %dx%d",
                     gf_file_type(file_format)->name, image->format.width, image->format.height);
+    if (!status && writing.status) {
+        status = writing.status;
+        if (error)
+            *error = writing.error;
+    }
     if (!status)
-        status = sink->splice(sink, picture.data, picture.size, error);
+        status = sink->splice(sink, picture.data + writing.written, picture.size - writing.written,
+                              true, error);
     gf_coder_picture_return(&picture);
     return status;
 }

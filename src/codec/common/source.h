@@ -37,10 +37,10 @@ struct gf_sink {
                             struct gf_error *error);
     enum gf_status (*finish)(struct gf_sink *sink, struct gf_error *error); /* after the last row */
     void (*close)(struct gf_sink *sink);
-    /* Instead of rows: writes what a device's coder made of all of them, and finishes the file.
-     * NULL: the sink takes rows only. */
+    /* Instead of rows: writes the next bytes of what a device's coder made of all of them; `last`
+     * finishes the file. NULL: the sink takes rows only. */
     enum gf_status (*splice)(struct gf_sink *sink, const unsigned char *coded, size_t size,
-                             struct gf_error *error);
+                             bool last, struct gf_error *error);
 };
 
 #endif

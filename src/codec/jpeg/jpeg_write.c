@@ -32,6 +32,7 @@ struct jpeg_sink {
     struct gf_jpeg_strips_layout layout;  /* without strips libjpeg writes all */
     struct gf_jpeg_strips_writer *strips; /* from the first row on */
     struct gf_blob comment;               /* the last that was written */
+    bool spliced;                         /* bytes of a device's coder were written */
     struct gf_error *error;
     enum gf_status status;
     const unsigned char *src; /* src, pitch and rows are the arguments of what attempt() calls */
@@ -264,14 +265,15 @@ static enum gf_status jpeg_finish(struct gf_sink *base, struct gf_error *error)
 
 /* The coded bytes are those between the headers and the end marker. */
 static enum gf_status jpeg_splice(struct gf_sink *base, const unsigned char *coded, size_t size,
-                                  struct gf_error *error)
+                                  bool last, struct gf_error *error)
 {
     static const unsigned char end[] = {0xff, JPEG_EOI};
     struct jpeg_sink *const sink = (struct jpeg_sink *)base;
-    enum gf_status status = attempt(sink, write_headers, error);
+    enum gf_status status = sink->spliced ? GF_OK : attempt(sink, write_headers, error);
+    sink->spliced = true;
     if (!status)
         status = gf_output_write(sink->output, coded, size, error);
-    if (!status)
+    if (!status && last)
         status = gf_output_write(sink->output, end, sizeof end, error);
     return status;
 }

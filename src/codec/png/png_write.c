@@ -44,11 +44,11 @@ static enum gf_status png_finish(struct gf_sink *base, struct gf_error *error)
 
 /* The coded bytes are whole IDAT chunks. */
 static enum gf_status png_splice(struct gf_sink *base, const unsigned char *coded, size_t size,
-                                 struct gf_error *error)
+                                 bool last, struct gf_error *error)
 {
     struct png_sink *const sink = (struct png_sink *)base;
     const enum gf_status status = gf_output_write(sink->output, coded, size, error);
-    return status ? status : gf_png_chunk_write(sink->output, "IEND", NULL, 0, error);
+    return status || !last ? status : gf_png_chunk_write(sink->output, "IEND", NULL, 0, error);
 }
 
 static void png_close(struct gf_sink *base)
