@@ -18,12 +18,12 @@ enum gf_status gf_input_fail(const struct gf_input *input, struct gf_error *erro
 }
 
 /* Reads bytes of a regular input from `at` on, as pread does. */
-static ssize_t read_at(const struct gf_input *input, void *data, size_t size, int64_t at)
+static ssize_t read_at(struct gf_input *input, void *data, size_t size, int64_t at)
 {
     if (!input->memory)
-        return input->threads < 2
-                   ? pread(input->fd, data, size, input->base + at)
-                   : gf_transfer_read(input->fd, data, size, input->base + at, input->threads);
+        return input->threads < 2 ? pread(input->fd, data, size, input->base + at)
+                                  : gf_transfer_read(&input->crew, input->fd, data, size,
+                                                     input->base + at, input->threads);
     const int64_t left = at < input->size ? input->size - at : 0;
     const size_t got = left < (int64_t)size ? (size_t)left : size;
     memcpy(data, input->memory + input->base + at, got);
@@ -98,6 +98,7 @@ void gf_input_close(struct gf_input *input)
         close(input->fd);
     if (input->spool >= 0)
         close(input->spool);
+    gf_crew_free(input->crew);
     free(input->name);
     free(input);
 }

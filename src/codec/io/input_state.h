@@ -11,6 +11,7 @@ struct gf_input {
     int fd;
     int page;
     int threads;                 /* that may read side by side; 0 is one */
+    struct gf_crew *crew;        /* those threads */
     const unsigned char *memory; /* NULL: the bytes are those of fd */
     bool regular, opened;        /* regular: a file or memory; opened: fd is not standard input */
     bool at_end;

@@ -32,40 +32,123 @@ struct piece {
     size_t size, got;
     int64_t offset;
     int failed; /* errno; 0: the end of the file, or all is there */
-    pthread_t thread;
 };
+
+/* Threads that do pieces beside the calling one. They live as long as the file is open: starting
+ * them for each band takes as long as half of its transfer. */
+struct gf_crew {
+    pthread_mutex_t lock;
+    pthread_cond_t begun, ended;
+    void *(*run)(void *);
+    struct piece *piece;
+    int pieces, next, left; /* of one transfer: all; the next to be taken; not ended */
+    bool ending;
+    int threads;
+    pthread_t thread[THREADS_MOST - 1];
+};
+
+/* Does pieces until none is left to be taken. The caller holds the lock. */
+static void do_pieces(struct gf_crew *crew)
+{
+    while (crew->next < crew->pieces) {
+        struct piece *const piece = &crew->piece[crew->next++];
+        pthread_mutex_unlock(&crew->lock);
+        crew->run(piece);
+        pthread_mutex_lock(&crew->lock);
+        if (!--crew->left)
+            pthread_cond_signal(&crew->ended);
+    }
+}
+
+static void *crew_main(void *argument)
+{
+    struct gf_crew *const crew = argument;
+    pthread_mutex_lock(&crew->lock);
+    while (!crew->ending) {
+        do_pieces(crew);
+        pthread_cond_wait(&crew->begun, &crew->lock);
+    }
+    pthread_mutex_unlock(&crew->lock);
+    return NULL;
+}
+
+static struct gf_crew *crew_new(void)
+{
+    struct gf_crew *const crew = calloc(1, sizeof *crew);
+    if (!crew)
+        return NULL;
+    pthread_mutex_init(&crew->lock, NULL);
+    pthread_cond_init(&crew->begun, NULL);
+    pthread_cond_init(&crew->ended, NULL);
+    return crew;
+}
+
+void gf_crew_free(struct gf_crew *crew)
+{
+    if (!crew)
+        return;
+    pthread_mutex_lock(&crew->lock);
+    crew->ending = true;
+    pthread_cond_broadcast(&crew->begun);
+    pthread_mutex_unlock(&crew->lock);
+    for (int i = 0; i < crew->threads; i++)
+        pthread_join(crew->thread[i], NULL);
+    pthread_cond_destroy(&crew->ended);
+    pthread_cond_destroy(&crew->begun);
+    pthread_mutex_destroy(&crew->lock);
+    free(crew);
+}
 
 static atomic_int transfers;
 
-/* Cuts the transfer into pieces, and does them side by side. Returns their number. */
-static int run_pieces(struct piece whole, int threads, void *(*run)(void *),
-                      struct piece piece[THREADS_MOST])
+/* How many pieces a transfer of that size is worth. */
+static int count_pieces(size_t size, int threads)
 {
-    bool started[THREADS_MOST] = {false};
-    const int share = gf_cpu_count() / (atomic_fetch_add(&transfers, 1) + 1);
+    const int share = gf_cpu_count() / (atomic_load(&transfers) + 1);
     size_t count = threads < share ? (size_t)threads : (size_t)share;
     count = count < THREADS_MOST ? count : THREADS_MOST;
-    count = count < whole.size / PIECE_BYTES ? count : whole.size / PIECE_BYTES;
-    count = count ? count : 1;
-    for (size_t i = 0; i < count; i++) {
-        const size_t first = whole.size / count * i;
+    count = count < size / PIECE_BYTES ? count : size / PIECE_BYTES;
+    return count ? (int)count : 1;
+}
+
+/* Cuts the transfer into pieces, and does them side by side. Returns their number. */
+static int run_pieces(struct gf_crew **crew, struct piece whole, int threads, void *(*run)(void *),
+                      struct piece piece[THREADS_MOST])
+{
+    int count = count_pieces(whole.size, threads);
+    if (count > 1 && !*crew)
+        *crew = crew_new();
+    count = *crew ? count : 1;
+    for (int i = 0; i < count; i++) {
+        const size_t first = whole.size / (size_t)count * (size_t)i;
         piece[i] = whole;
         piece[i].data += first;
         if (whole.from)
             piece[i].from += first;
         piece[i].offset += (int64_t)first;
-        piece[i].size = (i + 1 < count ? whole.size / count * (i + 1) : whole.size) - first;
-        if (i)
-            started[i] = !pthread_create(&piece[i].thread, NULL, run, &piece[i]);
+        piece[i].size = (i + 1 < count ? first + whole.size / (size_t)count : whole.size) - first;
     }
-    for (size_t i = 0; i < count; i++) {
-        if (started[i])
-            pthread_join(piece[i].thread, NULL);
-        else
-            run(&piece[i]);
+    if (count == 1) {
+        run(&piece[0]);
+        return 1;
     }
+    struct gf_crew *const own = *crew;
+    atomic_fetch_add(&transfers, 1);
+    pthread_mutex_lock(&own->lock);
+    own->run = run;
+    own->piece = piece;
+    own->pieces = own->left = count;
+    own->next = 0;
+    while (own->threads < count - 1 &&
+           !pthread_create(&own->thread[own->threads], NULL, crew_main, own))
+        own->threads++;
+    pthread_cond_broadcast(&own->begun);
+    do_pieces(own);
+    while (own->left)
+        pthread_cond_wait(&own->ended, &own->lock);
+    pthread_mutex_unlock(&own->lock);
     atomic_fetch_sub(&transfers, 1);
-    return (int)count;
+    return count;
 }
 
 /* ---- reading ---- */
@@ -101,12 +184,13 @@ static ssize_t join_pieces(const struct piece *piece, int pieces)
     return (ssize_t)got;
 }
 
-ssize_t gf_transfer_read(int fd, void *data, size_t size, int64_t offset, int threads)
+ssize_t gf_transfer_read(struct gf_crew **crew, int fd, void *data, size_t size, int64_t offset,
+                         int threads)
 {
     struct piece piece[THREADS_MOST];
     const struct piece whole = {.fd = fd, .data = data, .size = size, .offset = offset};
     const int pieces =
-        run_pieces(whole, threads < READERS_MOST ? threads : READERS_MOST, read_piece, piece);
+        run_pieces(crew, whole, threads < READERS_MOST ? threads : READERS_MOST, read_piece, piece);
     return join_pieces(piece, pieces);
 }
 
@@ -119,6 +203,7 @@ struct gf_reservation {
     _Atomic int64_t reserved; /* up to where */
     atomic_bool ending;
     pthread_t thread;
+    struct gf_crew *crew;
 };
 
 static void *reserve(void *argument)
@@ -142,6 +227,7 @@ struct gf_reservation *gf_reservation_begin(int fd, int64_t offset, int64_t size
     if (!reservation)
         return NULL;
     reservation->in_memory = !fstatfs(fd, &system) && system.f_type == TMPFS;
+    reservation->crew = NULL;
     reservation->fd = fd;
     reservation->offset = offset;
     reservation->end = offset + size;
@@ -179,7 +265,8 @@ bool gf_reservation_write(struct gf_reservation *reservation, const void *data, 
                                        MAP_SHARED, reservation->fd, offset - before);
     if (mapped == MAP_FAILED)
         return false; /* the write to come begins where the last one ended */
-    run_pieces((struct piece){.data = mapped + before, .from = data, .size = size}, threads,
+    run_pieces(&reservation->crew,
+               (struct piece){.data = mapped + before, .from = data, .size = size}, threads,
                copy_piece, piece);
     munmap(mapped, size + (size_t)before);
     return lseek(reservation->fd, end, SEEK_SET) == end;
@@ -192,6 +279,7 @@ void gf_reservation_end(struct gf_reservation *reservation)
         return;
     reservation->ending = true;
     pthread_join(reservation->thread, NULL);
+    gf_crew_free(reservation->crew);
     if (!fstat(reservation->fd, &file) && file.st_size < reservation->end)
         (void)!ftruncate(reservation->fd, file.st_size);
     free(reservation);

@@ -8,10 +8,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct gf_crew; /* threads of an open file, which transfers start when they need them */
+void gf_crew_free(struct gf_crew *crew); /* NULL is nothing */
+
 /* Reads as pread() does, but fewer bytes than `size` only at the end of the file or before an
  * error. At most `threads` threads read side by side; transfers that run at the same time share the
- * processors. */
-ssize_t gf_transfer_read(int fd, void *data, size_t size, int64_t offset, int threads);
+ * processors. *crew, NULL at first, is the caller's to free; one thread at a time uses it. */
+ssize_t gf_transfer_read(struct gf_crew **crew, int fd, void *data, size_t size, int64_t offset,
+                         int threads);
 
 struct gf_reservation;
 
