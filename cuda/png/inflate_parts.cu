@@ -7,9 +7,9 @@
 #include "cuda/png/stripes.cuh"
 
 enum {
-    PARTS = 256,      /* of a stripe, and threads of a block */
+    PARTS = 512,      /* of a stripe, and threads of a block */
     PART_LEAST = 512, /* bits, more than any symbol has */
-    LEAD = 512,       /* bits before a part from which its begin is looked for */
+    LEAD = 256,       /* bits before a part from which its begin is looked for */
     ROUNDS_MOST = 8,  /* of beginning again; streams that need more go to inflate.cu */
     STOPPED = 1u << 31,
     PACKED_MOST = 1 << 21, /* bytes: 258 of two bits each can be counted */
@@ -327,8 +327,7 @@ static __global__ void __launch_bounds__(PARTS)
     inflate_parts_kernel(const struct png_decode_group group)
 {
     __shared__ struct shared shared;
-    const struct png_stripe stripe = group.stripes[blockIdx.x];
-    const bool done = unpack(stripe, &shared);
+    const bool done = unpack(group.stripes[blockIdx.x], &shared);
     if (!threadIdx.x)
         group.unpacked[blockIdx.x] = done;
 }
