@@ -3,7 +3,7 @@
  * wrong bit soon meets a right one. A thread whose guess was wrong begins again where the part
  * before ended. */
 #include "cuda/common/launch.cuh"
-#include "cuda/png/inflate_head.cuh"
+#include "cuda/png/follow.cuh"
 #include "cuda/png/stripes.cuh"
 
 enum {
@@ -12,174 +12,8 @@ enum {
     LEAD = 256,       /* bits before a part from which its begin is looked for */
     ROUNDS_MOST = 8,  /* of beginning again; streams that need more go to inflate.cu */
     STOPPED = 1u << 31,
-    PACKED_MOST = 1 << 21, /* bytes: 258 of two bits each can be counted */
-    NO_LITERAL = 256
+    PACKED_MOST = 1 << 21 /* bytes: 258 of two bits each can be counted */
 };
-
-/* ---- bits, as one thread follows them ---- */
-
-struct reader {
-    const unsigned *words;
-    unsigned end;                  /* words with the stream's bytes; behind them are zeros */
-    unsigned at;                   /* the next bit, from the first word on */
-    unsigned first, second, third; /* the word of that bit, and those behind it */
-};
-
-static __device__ __forceinline__ unsigned word_of(const struct reader *reader, unsigned index)
-{
-    return index < reader->end ? reader->words[index] : 0;
-}
-
-static __device__ __forceinline__ void go_to(struct reader *reader, unsigned bit)
-{
-    reader->at = bit;
-    reader->first = word_of(reader, bit / 32);
-    reader->second = word_of(reader, bit / 32 + 1);
-    reader->third = word_of(reader, bit / 32 + 2);
-}
-
-/* The next 32 bits. */
-static __device__ __forceinline__ unsigned window_of(const struct reader *reader)
-{
-    return __funnelshift_r(reader->first, reader->second, reader->at % 32);
-}
-
-/* At most 32 bits. The word that is loaded is needed two words later. */
-static __device__ __forceinline__ void skip(struct reader *reader, unsigned count)
-{
-    const unsigned before = reader->at;
-    reader->at += count;
-    if (before / 32 == reader->at / 32)
-        return;
-    reader->first = reader->second;
-    reader->second = reader->third;
-    reader->third = word_of(reader, reader->at / 32 + 2);
-}
-
-/* ---- what becomes of the symbols ---- */
-
-/* Each gives bytes() up to three literals, the first one lowest, and run() copies of the byte
- * before, which returns false where there is none. */
-struct nothing {
-    __device__ void bytes(unsigned, unsigned)
-    {
-    }
-    __device__ bool run(unsigned)
-    {
-        return true;
-    }
-};
-
-struct counter {
-    unsigned count;
-    unsigned last; /* the last literal, or NO_LITERAL */
-    bool first;    /* the stripe begins here */
-    __device__ __forceinline__ void bytes(unsigned bytes, unsigned number)
-    {
-        count += number;
-        last = bytes >> 8 * (number - 1) & 255;
-    }
-    __device__ __forceinline__ bool run(unsigned length)
-    {
-        count += length;
-        return !first || last != NO_LITERAL;
-    }
-};
-
-/* Writes words; those at both ends, which others share, byte by byte. */
-struct writer {
-    unsigned char *data;
-    unsigned begin;      /* nothing is written before */
-    unsigned word;       /* of the next word; a multiple of 4 */
-    unsigned held_bytes; /* from there on, less than 4 between calls */
-    uint64_t held;
-    unsigned last;
-
-    __device__ __forceinline__ void open(unsigned char *to, unsigned at, unsigned before)
-    {
-        data = to;
-        begin = at;
-        word = at / 4 * 4;
-        held_bytes = at % 4;
-        held = 0;
-        last = before;
-    }
-    __device__ __forceinline__ void store_bytes(void)
-    {
-        for (unsigned i = 0; i < 4; i++) {
-            if (word + i >= begin && i < held_bytes)
-                data[word + i] = (unsigned char)(held >> 8 * i);
-        }
-    }
-    __device__ __forceinline__ void add(unsigned bytes, unsigned number)
-    {
-        held |= (uint64_t)bytes << 8 * held_bytes;
-        held_bytes += number;
-        if (held_bytes < 4)
-            return;
-        if (word >= begin)
-            *(unsigned *)(data + word) = (unsigned)held;
-        else
-            store_bytes();
-        word += 4;
-        held >>= 32;
-        held_bytes -= 4;
-    }
-    __device__ __forceinline__ void bytes(unsigned bytes, unsigned number)
-    {
-        add(bytes, number);
-        last = bytes >> 8 * (number - 1) & 255;
-    }
-    __device__ __forceinline__ bool run(unsigned length)
-    {
-        const unsigned four = last * 0x01010101u;
-        for (; length >= 4; length -= 4)
-            add(four, 4);
-        if (length)
-            add(four & ((1u << 8 * length) - 1), length);
-        return true;
-    }
-};
-
-/* Follows the stream to the first symbol from `bound` on, or to the end of the block or of what
- * makes sense: then it returns false. Where it gets does not depend on how the table joins
- * literals: of those that reach beyond the bound, the first comes alone. */
-template <class Sink>
-static __device__ __forceinline__ bool follow(struct reader *reader, unsigned bound,
-                                              const struct codes *codes, Sink *sink, bool *ended)
-{
-    *ended = false;
-    while (reader->at < bound) {
-        const unsigned window = window_of(reader);
-        unsigned entry = codes->table[window % TABLE];
-        if (!entry)
-            entry = single_entry(&codes->literal, window, TABLE_BITS + 1, LONGEST);
-        unsigned bits = entry & ENTRY_BITS, literals = literals_of(entry),
-                 value = entry >> ENTRY_VALUE;
-        if (literals) {
-            if (literals > 1 && reader->at + bits > bound) {
-                value &= 255;
-                bits = codes->lengths[value];
-                literals = 1;
-            }
-            sink->bytes(value, literals);
-        } else {
-            const unsigned length = value & 511, extra = entry >> ENTRY_EXTRA & 7,
-                           more = window >> bits & ((1u << extra) - 1);
-            bits += extra;
-            if (!length) {
-                *ended = bits > 0;
-                skip(reader, bits);
-                return false;
-            }
-            if (window >> bits & 1 || !sink->run(length + more))
-                return false; /* there is but one distance, whose code is a 0 */
-            bits++;
-        }
-        skip(reader, bits);
-    }
-    return true;
-}
 
 /* ---- a block of threads ---- */
 
@@ -260,70 +94,95 @@ static __device__ unsigned smaller_of(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
+/* What a thread knows of its part. */
+struct part {
+    struct reader reader; /* at the end, once the part has been followed */
+    unsigned start, bound;
+    struct counter counter;
+    bool ended; /* the block ends in it */
+};
+
+/* Finds where the part begins, as a guess. */
+static __device__ __forceinline__ void open_part(struct part *part, const struct png_stripe &stripe,
+                                                 const struct shared *shared)
+{
+    const unsigned index = threadIdx.x, before = (unsigned)((uintptr_t)stripe.packed % 4),
+                   begin = shared->begin, total = shared->total,
+                   each = max((total - begin + PARTS - 1) / PARTS, (unsigned)PART_LEAST),
+                   from = smaller_of(begin + index * each, total);
+    struct reader *const reader = &part->reader;
+    struct nothing nothing;
+    reader->words = (const unsigned *)(stripe.packed - before);
+    reader->end = (before + stripe.packed_bytes + 3) / 4;
+    part->start = from;
+    part->bound = smaller_of(from + each, total);
+    if (!index || from == total)
+        return;
+    go_to(reader, from > begin + LEAD ? from - LEAD : begin);
+    if (follow(reader, from, &shared->codes, &nothing, &part->ended))
+        part->start = reader->at;
+}
+
+/* Follows the parts until each begins where the one before ends. False: that takes too long. */
+static __device__ __forceinline__ bool follow_parts(struct part *part, struct shared *shared)
+{
+    const unsigned index = threadIdx.x;
+    bool changed = true;
+    for (int round = 0; round <= ROUNDS_MOST; round++) {
+        if (changed) {
+            part->counter = {0, NO_LITERAL, !index};
+            go_to(&part->reader, part->start);
+            const bool stops =
+                !follow(&part->reader, part->bound, &shared->codes, &part->counter, &part->ended);
+            shared->ends[index] = part->reader.at | (stops ? STOPPED : 0);
+        }
+        __syncthreads();
+        const unsigned end = index ? shared->ends[index - 1] : part->start;
+        changed = !(end & STOPPED) && end != part->start;
+        part->start = changed ? end : part->start;
+        if (!__syncthreads_or(changed))
+            return true;
+    }
+    return false;
+}
+
 static __device__ bool unpack(const struct png_stripe &stripe, struct shared *shared)
 {
-    const unsigned part = threadIdx.x;
-    if (part < WARP)
+    const unsigned index = threadIdx.x;
+    if (index < WARP)
         open_stripe(stripe, shared);
     __syncthreads();
     if (!shared->good)
         return false;
     fill_table<PARTS>(&shared->codes);
-    const unsigned before = (unsigned)((uintptr_t)stripe.packed % 4), total = shared->total,
-                   begin = shared->begin,
-                   each = max((total - begin + PARTS - 1) / PARTS, (unsigned)PART_LEAST),
-                   from = smaller_of(begin + part * each, total),
-                   bound = smaller_of(from + each, total);
-    struct reader reader = {(const unsigned *)(stripe.packed - before),
-                            (before + stripe.packed_bytes + 3) / 4};
-    struct counter counter = {};
-    struct nothing nothing;
-    unsigned start = from;
-    bool ended = false, changed = true;
-    if (part && from < total) {
-        go_to(&reader, from > begin + LEAD ? from - LEAD : begin);
-        start = follow(&reader, from, &shared->codes, &nothing, &ended) ? reader.at : from;
-    }
-    for (int round = 0;; round++) {
-        if (changed) {
-            counter = {0, NO_LITERAL, !part};
-            go_to(&reader, start);
-            shared->ends[part] = follow(&reader, bound, &shared->codes, &counter, &ended)
-                                     ? reader.at
-                                     : reader.at | STOPPED;
-        }
-        __syncthreads();
-        const unsigned end = part ? shared->ends[part - 1] : begin;
-        changed = !(end & STOPPED) && end != start;
-        start = changed ? end : start;
-        if (!__syncthreads_or(changed))
-            break;
-        if (round == ROUNDS_MOST)
-            return false;
-    }
+    struct part part;
+    open_part(&part, stripe, shared);
+    if (!follow_parts(&part, shared))
+        return false;
     /* Behind the first part that stops is nothing more. */
-    if (shared->ends[part] & STOPPED)
-        atomicMin(&shared->stop, part);
+    if (shared->ends[index] & STOPPED)
+        atomicMin(&shared->stop, index);
     __syncthreads();
     const unsigned stop = shared->stop;
     bool good = stop < PARTS;
-    if (part == stop)
-        good = ended && ends_well(&reader, total, shared->final) && shared->final == stripe.last;
-    unsigned all, last = part <= stop ? counter.last : NO_LITERAL;
-    const unsigned at = sum_up(shared, part <= stop ? counter.count : 0, &last, &all);
+    if (index == stop)
+        good = part.ended && ends_well(&part.reader, shared->total, shared->final) &&
+               shared->final == stripe.last;
+    unsigned all, last = index <= stop ? part.counter.last : NO_LITERAL;
+    const unsigned at = sum_up(shared, index <= stop ? part.counter.count : 0, &last, &all);
     if (!__syncthreads_and(good && all == stripe.filtered_bytes))
         return false;
-    if (part > stop)
+    if (index > stop)
         return true;
     struct writer writer;
     writer.open(stripe.filtered, at, last);
-    go_to(&reader, start);
-    follow(&reader, bound, &shared->codes, &writer, &ended);
+    go_to(&part.reader, part.start);
+    follow(&part.reader, part.bound, &shared->codes, &writer, &part.ended);
     writer.store_bytes();
     return true;
 }
 
-static __global__ void __launch_bounds__(PARTS)
+static __global__ void __launch_bounds__(PARTS, 2)
     inflate_parts_kernel(const struct png_decode_group group)
 {
     __shared__ struct shared shared;
