@@ -1,7 +1,8 @@
 /* What goes wrong around a server of pictures: it is killed, stands still, runs out of memory,
  * loses its device; clients die, stand still, come in crowds, send nonsense. Every picture is
  * complete and right, or absent. GF_SERVER_KILLS=200 kills as many servers, GF_SERVER_CROWD=500
- * sends as many clients. */
+ * sends as many clients, GF_SERVER_STOPPED=60 stops one for as many seconds; the whole may then take
+ * GF_SERVER_SECONDS=1000. */
 #include <dirent.h>
 #include <errno.h>
 #include <sys/resource.h>
@@ -361,7 +362,8 @@ static void test_a_client_that_stands_still(void **state)
     send_signal(process, SIGSTOP);
     const double stopped_s = gf_now();
     wait_for_server(0, 1);
-    while (gf_now() < stopped_s + 1.2e-3 * PATIENCE_MS)
+    const double stays_s = from_environment("GF_SERVER_STOPPED", 3);
+    while (gf_now() < stopped_s + stays_s)
         usleep(10000);
     send_signal(process, SIGCONT);
     assert_int_equal(end_of(process), 0); /* the picture was the server's */
