@@ -1,6 +1,6 @@
 /* Elements that are no rectangle. Tables hold the largest of 1, 2, 4 .. samples of a row from each
  * on; a chord is two runs of one of them. */
-#include "cuda/filters/morphology/slide.cuh"
+#include "cuda/filters/morphology/window.cuh"
 
 constexpr int THREADS = 256;
 

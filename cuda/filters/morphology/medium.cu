@@ -1,7 +1,7 @@
 /* Squares of 5x5 to 9x9 in one pass, on strips (cuda/common/strip.cuh): along each row by windows
  * of 2, 4 and 8 pixels, down the rows by van Herk's blocks, in registers. */
 #include "cuda/common/strip.cuh"
-#include "cuda/filters/morphology/slide.cuh"
+#include "cuda/filters/morphology/window.cuh"
 
 /* A strip has so many blocks of rows, each as high as the window; it begins with the rows of one
  * more. */

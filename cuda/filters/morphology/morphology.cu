@@ -1,5 +1,5 @@
 /* The launchers of dilate, erode and morphology. */
-#include "cuda/filters/morphology/slide.cuh"
+#include "cuda/filters/morphology/window.cuh"
 
 constexpr int THREADS = 256;
 

@@ -1,6 +1,6 @@
 /* Rectangles: down the columns, then along the rows, each with a block's part of the picture in
  * shared memory. */
-#include "cuda/filters/morphology/slide.cuh"
+#include "cuda/filters/morphology/window.cuh"
 
 constexpr int THREADS = 256, ROW_THREADS = 128;
 /* Blocks of the columns' kernel that a multiprocessor's registers are to hold. Before sm_90 the

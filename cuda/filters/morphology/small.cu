@@ -1,6 +1,6 @@
 /* Squares of 3x3 in one pass: rows roll through registers, on strips (cuda/common/strip.cuh). */
 #include "cuda/common/strip.cuh"
-#include "cuda/filters/morphology/slide.cuh"
+#include "cuda/filters/morphology/window.cuh"
 
 constexpr int ROWS = 16;  /* of a strip */
 constexpr int BLOCKS = 6; /* that a multiprocessor's registers are to hold */
