@@ -3,7 +3,7 @@
  * in one or two words, with what lies beyond the picture; else each thread reads its window from
  * global memory. With cubic and Lanczos kernels, whose table of weights a block has to fetch,
  * blocks stay and take one tile after another; else each makes one. */
-#include "cuda/filters/warp_tile.cuh"
+#include "cuda/filters/warp_quad.cuh"
 
 /* Blocks of 8-bit pictures that a multiprocessor holds at once: devices before compute capability
  * 8.0 have room for 1,024 threads. */
@@ -18,7 +18,7 @@ struct warp_launch {
     const int16_t *weights; /* on the device */
     unsigned char *out;     /* row out_y */
     size_t out_pitch;
-    int out_y, rows, width; /* of the result */
+    int in_end, out_y, rows, width; /* of the result, but for in_end */
     unsigned across, tiles;
     struct warp_reach reach; /* of a whole tile */
     int pitch;               /* of a tile in shared memory, in pixels */
@@ -145,60 +145,6 @@ static __global__ void __launch_bounds__(THREADS, sizeof(SAMPLE) == 2      ? 2
     }
 }
 
-/* Linear, of 8-bit RGB: a thread makes four pixels of a row, which are three words. Rows of the
- * tile lie an odd number of words apart, so that the eight threads of a row and those of the next
- * three wait little for banks, whatever the angle. */
-constexpr int QUAD = 4, QUAD_PITCH = 57;
-
-static __global__ void __launch_bounds__(THREADS, TILED_BLOCKS)
-    warp_quad_kernel(const __grid_constant__ struct warp_launch launch)
-{
-    __shared__ uint32_t tile[ROWS * QUAD_PITCH];
-    const struct gf_warp &warp = launch.source.warp;
-    const struct warp_tile own = tile_of(launch, blockIdx.x);
-    const bool whole = own.columns == TILE && own.rows == TILE;
-    int64_t u = warp.u + own.x * warp.ux + own.y * warp.uy;
-    int64_t v = warp.v + own.x * warp.vx + own.y * warp.vy;
-    const struct warp_box box =
-        box_of(whole ? launch.reach : reach_of(warp, own.columns, own.rows), 2, u, v);
-    fill_tile<uint8_t, 3, false, uint32_t>(launch.source, box, tile, QUAD_PITCH);
-    __syncthreads();
-    const int first = (int)threadIdx.x % (TILE / QUAD) * QUAD;
-    const int row = (int)threadIdx.x / (TILE / QUAD);
-    if (row >= own.rows || first >= own.columns)
-        return;
-    const int origin = box.y * QUAD_PITCH + box.x;
-    u += first * warp.ux + row * warp.uy;
-    v += first * warp.vx + row * warp.vy;
-    uint32_t pixel[QUAD];
-#pragma unroll
-    for (int k = 0; k < QUAD; k++) {
-        const tile_window<uint32_t> window = {
-            tile + ((int)(v >> 32) * QUAD_PITCH + (int)(u >> 32) - origin), QUAD_PITCH};
-        pixel[k] = value_of<uint8_t, 3, LINEAR_KERNEL, 2, uint32_t>(window, (uint32_t)u >> 20,
-                                                                    (uint32_t)v >> 20, NULL);
-        /* Beyond the result it is the last pixel's. */
-        const bool goes_on = first + k + 1 < own.columns;
-        u += goes_on ? warp.ux : 0;
-        v += goes_on ? warp.vx : 0;
-    }
-    unsigned char *const to = out_row(launch, own.y + row) + 3 * (size_t)(own.x + first);
-    if (first + QUAD <= own.columns) {
-        uint32_t *const words = (uint32_t *)to;
-        words[0] = __byte_perm(pixel[0], pixel[1], 0x4210);
-        words[1] = __byte_perm(pixel[1], pixel[2], 0x5421);
-        words[2] = __byte_perm(pixel[2], pixel[3], 0x6542);
-    } else {
-#pragma unroll
-        for (int k = 0; k < QUAD; k++) {
-            if (first + k >= own.columns)
-                break;
-            to[3 * k] = (unsigned char)pixel[k], to[3 * k + 1] = (unsigned char)(pixel[k] >> 8);
-            to[3 * k + 2] = (unsigned char)(pixel[k] >> 16);
-        }
-    }
-}
-
 template <typename SAMPLE, int CHANNELS, int KERNEL, int TAPS>
 static __global__ void __launch_bounds__(THREADS, 3)
     warp_direct_kernel(const __grid_constant__ struct warp_launch launch)
@@ -219,6 +165,22 @@ static __global__ void __launch_bounds__(THREADS, 3)
 
 /* ---- launches ---- */
 
+static int start_quads(const struct warp_launch *from, cudaStream_t stream)
+{
+    const struct gf_warp *const warp = &from->source.warp;
+    struct quad_launch launch = {};
+    launch.source = from->source;
+    launch.in_end = from->in_end;
+    launch.out = from->out;
+    launch.out_pitch = from->out_pitch;
+    launch.rows = from->rows;
+    launch.width = from->width;
+    launch.u = warp->u + from->out_y * warp->uy;
+    launch.v = warp->v + from->out_y * warp->vy;
+    const int status = launch_quads<2>(launch, stream);
+    return status == cudaErrorNotSupported ? launch_quads<1>(launch, stream) : status;
+}
+
 template <typename SAMPLE, int CHANNELS, int KERNEL, int TAPS>
 static int start(const struct warp_launch *launch, bool tiled, cudaStream_t stream)
 {
@@ -227,8 +189,9 @@ static int start(const struct warp_launch *launch, bool tiled, cudaStream_t stre
     constexpr bool QUADS = sizeof(SAMPLE) == 1 && CHANNELS == 3 && KERNEL == LINEAR_KERNEL;
     unsigned blocks = launch->tiles;
     if (QUADS && tiled) {
-        warp_quad_kernel<<<blocks, THREADS, 0, stream>>>(*launch);
-        return cudaGetLastError();
+        const int status = start_quads(launch, stream);
+        if (status != cudaErrorNotSupported)
+            return status;
     }
     const bool stays = !tiled || KERNEL == TABLE_KERNEL;
     const cudaError_t status =
@@ -265,6 +228,7 @@ static int start_format(const struct gf_launch *from, bool may_tile)
     launch.source.in = in->data;
     launch.source.pitch = in->pitch;
     launch.source.in_y = in->y;
+    launch.in_end = in->y + in->rows;
     launch.weights = (const int16_t *)((const char *)from->constants + warp->table);
     launch.out = out->data;
     launch.out_pitch = out->pitch;
