@@ -44,10 +44,16 @@ static size_t lay_out(const struct gf_point_builder *builder, struct gf_format i
     program->field_bytes = (unsigned)(gf_point_field_floats(in) * sizeof(float));
     program->fields = builder->fields;
     program->field_is_part = !builder->field_beyond;
+    program->field_zero = -INFINITY;
+    for (int i = 0; builder->fields && i <= GF_POINT_CURVE_STEPS && builder->field[i] == 0; i++)
+        program->field_zero = (float)i / GF_POINT_CURVE_STEPS;
     if (builder->fields)
         program->field_at = place(&end, (size_t)builder->fields * program->field_bytes);
     if (builder->words)
         program->data_at = place(&end, builder->words * sizeof(uint32_t));
+    if (builder->count == 1 && builder->op->kind == GF_POINT_NOISE && builder->op->b != 0 &&
+        in.bits == 8)
+        program->cells_at = place(&end, GF_NOISE_CELLS * sizeof(uint32_t));
     struct gf_point_op *const last = &program->op[builder->count - 1];
     if (last->kind == GF_POINT_ENCODE && out.bits == 8) {
         last->kind = GF_POINT_ENCODE_8;
@@ -80,7 +86,7 @@ static void write_samples(const struct gf_point_builder *builder, struct gf_form
 }
 
 static void write_tables(const struct gf_point_builder *builder, struct gf_format in,
-                         const struct gf_point_program *program, char *block)
+                         struct gf_point_program *program, char *block)
 {
     if (program->table == GF_POINT_SAMPLES)
         write_samples(builder, in, program, block);
@@ -100,6 +106,9 @@ static void write_tables(const struct gf_point_builder *builder, struct gf_forma
                (size_t)program->fields * program->field_bytes);
     if (builder->words)
         memcpy(block + program->data_at, builder->data, builder->words * sizeof(uint32_t));
+    if (program->cells_at)
+        program->doubt_mask =
+            gf_noise_cells(program->op->a, (uint32_t *)(block + program->cells_at));
     for (int i = 0; program->encode_at && i <= GF_POINT_ENCODE_STEPS; i++) {
         const double x = gf_srgb_encode_exact((double)i / GF_POINT_ENCODE_STEPS);
         block[program->encode_at + (unsigned)i] = (char)rounded(x * 255);
@@ -139,7 +148,7 @@ static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
         status = gf_stage_constants(stage, size, error);
         if (!status) {
             memcpy(stage->constants, &program, sizeof program);
-            write_tables(&builder, stage->in, &program, stage->constants);
+            write_tables(&builder, stage->in, stage->constants, stage->constants);
         }
     }
     free(builder.data);

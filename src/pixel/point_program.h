@@ -6,6 +6,7 @@
 #include "pixel/colour.h"
 #include "pixel/layer.h"
 #include "pixel/noise.h"
+#include "pixel/noise_steps.h"
 #include "pixel/point.h"
 #include "pixel/table3d.h"
 
@@ -92,8 +93,13 @@ struct gf_point_program {
     unsigned encode_at; /* ENCODE_8: bytes [ENCODE_STEPS + 1] */
     int fields;
     bool field_is_part;             /* the values of all fields are within 0..1 */
+    float field_zero;               /* the first field is 0 where its argument is no more */
     unsigned field_at, field_bytes; /* floats: a curve, the picture's columns, its rows */
     unsigned data_at;               /* of CURVE and TABLE3D: words */
+    /* Of normal NOISE alone on 8 bits, for devices: gf_noise_cells() and what it returned, 0 where
+     * there are no cells. */
+    unsigned cells_at;
+    uint32_t doubt_mask;
     int layers;
     struct gf_layer layer[GF_STAGE_PICTURES_MAX];
     struct gf_point_op op[GF_POINT_OPS_MAX];

@@ -5,6 +5,7 @@
 #include "cuda/filters/point/point_program.cuh"
 
 extern "C" gf_launcher gf_point_layers_cuda;
+extern "C" gf_launcher gf_point_noise_cuda;
 extern "C" gf_launcher gf_point_short_cuda;
 extern "C" gf_launcher gf_point_table3d_cuda;
 
@@ -16,7 +17,9 @@ extern "C" int gf_point_wide_cuda(const struct gf_launch *launch)
         return gf_point_layers_cuda(launch);
     if (!band.rows)
         return cudaSuccess;
-    int status = gf_point_short_cuda(launch);
+    int status = gf_point_noise_cuda(launch);
+    if (status == cudaErrorNotSupported)
+        status = gf_point_short_cuda(launch);
     if (status == cudaErrorNotSupported)
         status = gf_point_table3d_cuda(launch);
     if (status != cudaErrorNotSupported)
