@@ -1,5 +1,5 @@
 /* Chooses a kernel for a short program, where there is one. */
-#include "cuda/filters/point/point_short.cuh"
+#include "cuda/filters/point/point_short_alpha.cuh"
 
 typedef void short_kernel(struct short_run run);
 
@@ -53,7 +53,10 @@ extern "C" int gf_point_short_cuda(const struct gf_launch *launch)
     run.curve = (const float *)((const char *)launch->constants + program->field_at);
     run.columns = run.curve + GF_POINT_CURVE_ROOM;
     run.rows = run.columns + gf_point_field_columns(stage->in.width);
+    run.zero_until = program->field_zero;
     run.first_row = (unsigned)launch->out.y;
+    run.exponent = SHORT_EXPONENT;
+    run.odd = SHORT_ODD;
     const unsigned blocks = blocks_for((unsigned)run.band.rows * run.row_tiles, SHORT_WARPS);
     const struct gf_point_op &op = run.op[0];
     const bool is_normal = op.kind == GF_POINT_NOISE && op.b != 0.0f;

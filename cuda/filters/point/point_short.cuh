@@ -9,8 +9,7 @@
 
 enum {
     SHORT_WARPS = 4,
-    SHORT_PIXELS = 16, /* of a thread, three vectors */
-    SHORT_GROUPS = 4   /* of four pixels of a thread, where alpha is added */
+    SHORT_GROUPS = 4 /* of four pixels of a thread */
 };
 
 /* Blocks that a multiprocessor is to hold. With more, registers are spilled; compute capability 7.5
@@ -18,7 +17,7 @@ enum {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 #define SHORT_BLOCKS 8
 #else
-#define SHORT_BLOCKS 9
+#define SHORT_BLOCKS 10
 #endif
 
 /* 2^23: a float in 2^23 .. 2^24 has its integer part in the lower bits. */
@@ -30,11 +29,19 @@ struct short_run {
     struct gf_point_op op[3];
     unsigned first_row;
     const float *curve, *columns, *rows; /* of a field */
+    float zero_until;                    /* its curve is 0 as far */
+    /* SHORT_EXPONENT and SHORT_ODD, as numbers that the compiler does not know: an instruction
+     * holds one constant, and there are other ones beside them. */
+    unsigned exponent, odd;
 };
 
-static __device__ __forceinline__ float byte_of(unsigned word, int k)
+#define SHORT_EXPONENT 0x4b000000u /* of SHORT_SHIFT */
+#define SHORT_ODD 0x80000080u
+
+/* exponent: SHORT_EXPONENT */
+static __device__ __forceinline__ float byte_of(unsigned word, int k, unsigned exponent)
 {
-    return __uint_as_float(__byte_perm(word, 0x4b000000u, 0x7440u + (unsigned)k)) - SHORT_SHIFT;
+    return __uint_as_float(__byte_perm(word, exponent, 0x7440u + (unsigned)k)) - SHORT_SHIFT;
 }
 
 /* Four floats as samples: rounded half up, as put_pixels() does, and limited to 0..255, from byte 0
@@ -64,18 +71,22 @@ static __device__ __forceinline__ float limited(float v, float max)
     return fminf(fmaxf(v, 0.0f), max);
 }
 
-/* gf_point_field_of() at four columns from x on. */
-static __device__ __forceinline__ void fields_at(const struct short_run &run, unsigned x, float row,
-                                                 float field[4])
+/* gf_point_field_of() at four columns. The bits of a shifted float are its whole part and the
+ * exponent's, which the base of the curve leaves out. */
+static __device__ __forceinline__ void fields_at(const struct short_run &run, const float column[4],
+                                                 float row, float field[4])
 {
-    float column[4];
-    unpack(*(const float4 *)(run.columns + x), column);
+    constexpr float STEPS = GF_POINT_CURVE_STEPS;
+    const char *const base = (const char *)run.curve - sizeof(float) * (size_t)SHORT_EXPONENT;
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-        const float at = __saturatef(column[i] + row) * (float)GF_POINT_CURVE_STEPS;
-        const float shifted = __fadd_rz(at, SHORT_SHIFT);
-        const float *const point = run.curve + (__float_as_uint(shifted) & 0x1fffu);
-        field[i] = point[0] + (point[1] - point[0]) * (at - (shifted - SHORT_SHIFT));
+        const float part = __saturatef(column[i] + row);
+        const float shifted = __fmaf_rz(part, STEPS, SHORT_SHIFT);
+        const float rest = fmaf(part, STEPS, SHORT_SHIFT - shifted);
+        const float *const point =
+            (const float *)(base + sizeof(float) * (size_t)__float_as_uint(shifted));
+        const float first = point[0];
+        field[i] = first + (point[1] - first) * rest;
     }
 }
 
@@ -108,9 +119,9 @@ static __device__ __forceinline__ void change_pixels(const struct short_run &run
     float to[12];
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-        const struct gf_rgb p = {byte_of(w[3 * i / 4], 3 * i % 4),
-                                 byte_of(w[(3 * i + 1) / 4], (3 * i + 1) % 4),
-                                 byte_of(w[(3 * i + 2) / 4], (3 * i + 2) % 4)};
+        const struct gf_rgb p = {byte_of(w[3 * i / 4], 3 * i % 4, run.exponent),
+                                 byte_of(w[(3 * i + 1) / 4], (3 * i + 1) % 4, run.exponent),
+                                 byte_of(w[(3 * i + 2) / 4], (3 * i + 2) % 4, run.exponent)};
         const struct gf_rgb v = OPERATION::of(run, p);
         to[3 * i] = v.r;
         to[3 * i + 1] = v.g;
@@ -125,23 +136,25 @@ static __device__ __forceinline__ void mix_pixels(const struct short_run &run, u
                                                   float row, unsigned w[3])
 {
     const float colour[3] = {run.op[0].a, run.op[0].b, run.op[0].c};
-    float field[4];
-    fields_at(run, x, row, field);
-    if ((field[0] + field[1]) + (field[2] + field[3]) == 0.0f)
+    float column[4], field[4], to[12];
+    unpack(*(const float4 *)(run.columns + x), column);
+    const float most = fmaxf(fmaxf(column[0], column[1]), fmaxf(column[2], column[3]));
+    if (most + row <= run.zero_until)
         return;
-    float to[12];
+    fields_at(run, column, row, field);
 #pragma unroll
     for (int k = 0; k < 12; k++) {
-        const float v = byte_of(w[k / 4], k % 4);
+        const float v = byte_of(w[k / 4], k % 4, run.exponent);
         to[k] = v + (BLACK ? -v : colour[k % 3] - v) * field[k / 3];
     }
     pack_samples(to, w);
 }
 
-/* gf_noise_even() times 2^24: the sign bit is turned, not subtracted. */
-static __device__ __forceinline__ float even_of(uint32_t word)
+/* gf_noise_even() times 2^31, odd: SHORT_ODD. The upper 24 bits with the bit that makes them odd,
+ * and the sign bit turned, not subtracted. */
+static __device__ __forceinline__ float even_of(uint32_t word, unsigned odd)
 {
-    return (float)(((int)word >> 7 ^ (int)0xff000000u) | 1);
+    return (float)(int)((word & 0xffffff00u) ^ odd);
 }
 
 /* NOISE: a power of two changes no rounding, wherever it is multiplied. */
@@ -150,7 +163,7 @@ static __device__ __forceinline__ void noise_pixels(const struct short_run &run,
                                                     unsigned y, unsigned w[3])
 {
     const struct gf_point_op &op = run.op[0];
-    const float scale = NORMAL ? op.a : op.a * 0x1p-24f;
+    const float scale = NORMAL ? op.a : op.a * 0x1p-31f;
     float to[12];
 #pragma unroll
     for (int i = 0; i < 4; i++) {
@@ -158,9 +171,9 @@ static __device__ __forceinline__ void noise_pixels(const struct short_run &run,
 #pragma unroll
         for (int c = 0; c < 3; c++) {
             const int k = 3 * i + c;
-            const float even = even_of(op.d != 0.0f ? noise.word[0] : noise.word[c]);
-            const float z = NORMAL ? gf_noise_normal(even * 0x1p-24f) : even;
-            to[k] = fmaf(z, scale, byte_of(w[k / 4], k % 4));
+            const float even = even_of(op.d != 0.0f ? noise.word[0] : noise.word[c], run.odd);
+            const float z = NORMAL ? gf_noise_normal(even * 0x1p-31f) : even;
+            to[k] = fmaf(z, scale, byte_of(w[k / 4], k % 4, run.exponent));
         }
     }
     pack_samples(to, w);
@@ -191,8 +204,8 @@ template <bool NORMAL> struct short_noise {
     }
 };
 
-/* 16 pixels of a row to a thread. Results pass through shared memory, so that a warp's stores
- * adjoin. */
+/* Neighbouring threads take neighbouring groups of four pixels, which lie near each other in
+ * tables, too. Results pass through shared memory, so that a warp's stores are vectors. */
 template <class OPERATION>
 __global__ void __launch_bounds__(SHORT_WARPS *WARP, SHORT_BLOCKS)
     short8_kernel(const __grid_constant__ struct short_run run)
@@ -205,134 +218,32 @@ __global__ void __launch_bounds__(SHORT_WARPS *WARP, SHORT_BLOCKS)
     const struct tile tile = tile_of(index, &run.band, run.row_tiles, TILE);
     const unsigned char *const in =
         run.band.in + tile.row * run.band.in_pitch + (size_t)tile.first * 3;
-    const uint4 *from = (const uint4 *)in;
+    unsigned *const own = (unsigned *)shared[warp] + 3 * lane; /* three words: no two in a bank */
+    const unsigned *from = (const unsigned *)in + 3 * lane;
     if (tile.pixels < TILE) {
         copy_tile<3, uint4>((unsigned char *)shared[warp], in, tile.pixels * 3, lane);
         __syncwarp();
-        from = shared[warp];
+        from = own;
     }
-    unsigned w[12];
+    unsigned w[SHORT_GROUPS][3];
 #pragma unroll
-    for (int k = 0; k < 3; k++)
-        unpack(from[3 * lane + k], w + 4 * k);
-    const unsigned x = tile.first + lane * SHORT_PIXELS;
+    for (int k = 0; k < SHORT_GROUPS; k++) {
 #pragma unroll
-    for (int i = 0; i < SHORT_PIXELS / 4; i++)
-        OPERATION::change(run, x + 4 * i, run.first_row + tile.row, w + 3 * i);
-    __syncwarp();
+        for (int i = 0; i < 3; i++)
+            w[k][i] = from[k * (3 * WARP) + i];
+    }
 #pragma unroll
-    for (int k = 0; k < 3; k++) /* a stride of 12 words: no two lanes of eight meet in a bank */
-        shared[warp][3 * lane + k] = make_uint4(w[4 * k], w[4 * k + 1], w[4 * k + 2], w[4 * k + 3]);
+    for (int k = 0; k < SHORT_GROUPS; k++)
+        OPERATION::change(run, tile.first + (lane + k * WARP) * 4, run.first_row + tile.row, w[k]);
+#pragma unroll
+    for (int k = 0; k < SHORT_GROUPS; k++) {
+#pragma unroll
+        for (int i = 0; i < 3; i++)
+            own[k * (3 * WARP) + i] = w[k][i];
+    }
     __syncwarp();
     copy_tile<3, uint4>(run.band.out + tile.row * run.band.out_pitch + (size_t)tile.first * 3,
                         (const unsigned char *)shared[warp], tile.pixels * 3, lane);
-}
-
-/* ---- operations that add alpha: four pixels of three words to a vector ---- */
-
-struct short_fade {
-    static constexpr bool POSITION = true;
-    static __device__ __forceinline__ void alphas(const struct short_run &run, unsigned x,
-                                                  float row, const unsigned *, float alpha[4])
-    {
-        fields_at(run, x, row, alpha);
-    }
-};
-
-/* gf_point_key_of(). Most pixels are so far from the colour, or so near, that no root is needed to
- * know their part; a ten-thousandth on either side is more than any rounding. */
-struct short_key {
-    static constexpr bool POSITION = false;
-    static __device__ __forceinline__ void alphas(const struct short_run &run, unsigned, float,
-                                                  const unsigned *w, float alpha[4])
-    {
-        const struct gf_point_op &op = run.op[1];
-        const float least = op.c * 0.9999f, most = (op.c + 1.0f / op.d) * 1.0001f;
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-            const float r = byte_of(w[3 * i / 4], 3 * i % 4);
-            const float g = byte_of(w[(3 * i + 1) / 4], (3 * i + 1) % 4);
-            const float b = byte_of(w[(3 * i + 2) / 4], (3 * i + 2) % 4);
-            const float y = fmaf(0.299f, r, fmaf(0.587f, g, 0.114f * b));
-            const float cb = (b - y) * 0.56433409f - op.a, cr = (r - y) * 0.71326676f - op.b;
-            const float square = fmaf(cb, cb, cr * cr);
-            alpha[i] = square > most * most ? 1.0f : 0.0f;
-            if (square >= least * least && square <= most * most)
-                alpha[i] = limited((sqrtf(square) - op.c) * op.d, 1.0f);
-        }
-    }
-};
-
-template <class OPERATION>
-static __device__ __forceinline__ uint4 with_alpha(const struct short_run &run, unsigned x,
-                                                   float row, const unsigned w[3])
-{
-    const float max = run.op[0].max;
-    float alpha[4];
-    OPERATION::alphas(run, x, row, w, alpha);
-    const unsigned a = samples_of(max * alpha[0], max * alpha[1], max * alpha[2], max * alpha[3]);
-    return make_uint4(
-        __byte_perm(w[0], a, 0x4210), __byte_perm(__byte_perm(w[0], w[1], 0x0543), a, 0x5210),
-        __byte_perm(__byte_perm(w[1], w[2], 0x0432), a, 0x6210), __byte_perm(w[2], a, 0x7321));
-}
-
-/* Pixels pixel .. pixel + 3 of the `pixels` that begin at a multiple of four bytes, those beyond
- * the last left out. */
-static __device__ __forceinline__ void load_four(const unsigned char *in, unsigned pixel,
-                                                 unsigned pixels, unsigned w[3])
-{
-    if (pixel + 4 <= pixels) {
-#pragma unroll
-        for (int i = 0; i < 3; i++)
-            w[i] = ((const unsigned *)(in + pixel * 3))[i];
-    } else if (pixel < pixels) {
-#pragma unroll
-        for (int i = 0; i < 9; i++) {
-            if (pixel * 3 + i < pixels * 3)
-                w[i / 4] |= (unsigned)in[pixel * 3 + i] << 8 * (i % 4);
-        }
-    }
-}
-
-/* Neighbouring threads take neighbouring groups of four pixels, whose results are a vector each. A
- * row's last pixels, fewer than four, are read and written one by one. */
-template <class OPERATION>
-__global__ void __launch_bounds__(SHORT_WARPS *WARP)
-    short8_alpha_kernel(const __grid_constant__ struct short_run run)
-{
-    const unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    const unsigned index = blockIdx.x * SHORT_WARPS + warp;
-    if (index >= (unsigned)run.band.rows * run.row_tiles)
-        return;
-    const struct tile tile = tile_of(index, &run.band, run.row_tiles, TILE);
-    const unsigned char *const in =
-        run.band.in + tile.row * run.band.in_pitch + (size_t)tile.first * 3;
-    unsigned char *const out =
-        run.band.out + tile.row * run.band.out_pitch + (size_t)tile.first * 4;
-    const float row = OPERATION::POSITION ? run.rows[run.first_row + tile.row] : 0.0f;
-    unsigned w[SHORT_GROUPS][3] = {};
-#pragma unroll
-    for (int k = 0; k < SHORT_GROUPS; k++) {
-        const unsigned pixel = (lane + k * WARP) * 4;
-        load_four(in, pixel, tile.pixels, w[k]);
-    }
-#pragma unroll
-    for (int k = 0; k < SHORT_GROUPS; k++) {
-        const unsigned pixel = (lane + k * WARP) * 4;
-        if (pixel >= tile.pixels)
-            break;
-        const uint4 v = with_alpha<OPERATION>(run, tile.first + pixel, row, w[k]);
-        if (pixel + 4 <= tile.pixels) {
-            *(uint4 *)(out + pixel * 4) = v;
-        } else {
-            unsigned *const words = (unsigned *)(out + pixel * 4);
-            words[0] = v.x;
-            if (pixel + 1 < tile.pixels)
-                words[1] = v.y;
-            if (pixel + 2 < tile.pixels)
-                words[2] = v.z;
-        }
-    }
 }
 
 #endif

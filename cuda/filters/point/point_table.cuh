@@ -9,7 +9,10 @@ enum {
     TABLE_THREADS = 256,
     TABLE_WAVES =
         8, /* waves of blocks, so that the start of one block overlaps with the work of another */
-    TABLE_ITEMS = 3, /* of a thread and a table, at least, so that filling takes the lesser part */
+    /* Of a thread and a table, at least, so that filling takes the lesser part: with one table, and
+     * with more. */
+    TABLE_ITEMS = 3,
+    TABLES_ITEMS = 2
 };
 
 /* Each lane of a warp has a copy of a table in its own bank, so that no look-up waits for another
@@ -245,7 +248,7 @@ static int launch_table8(const struct view_pair *band, const unsigned *tables, c
     const cudaError_t status = resident_blocks(kernel, TABLE_THREADS, 0, needed, &blocks);
     if (status != cudaSuccess)
         return status;
-    const unsigned worth = blocks_for(needed, TABLE_ITEMS * TABLES);
+    const unsigned worth = blocks_for(needed, TABLES == 1 ? TABLE_ITEMS : TABLES_ITEMS * TABLES);
     /* Whole waves: in a last one of few blocks most of the GPU would have nothing to do. */
     const unsigned waves = blocks ? (worth + blocks / 2) / blocks : 0;
     blocks = worth <= blocks

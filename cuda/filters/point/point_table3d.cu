@@ -2,7 +2,7 @@
  * memory of each multiprocessor, where threads read it at any place (Best Practices Guide 9.2.3),
  * as two planes: red with green, and blue. 33 nodes a side take 211 KB of the 227 that compute
  * capability 9.0 has. */
-#include "cuda/filters/point/point_short.cuh"
+#include "cuda/filters/point/point_short_alpha.cuh"
 
 enum { CUBE_WARPS = 32, CUBE_PIXELS = 4 * WARP, CUBE_BYTES = 3 * CUBE_PIXELS };
 
@@ -70,9 +70,10 @@ static __device__ __forceinline__ void look_up_pixels(const struct cube_run &run
     float to[12];
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-        const struct gf_rgb cell = {byte_of(w[3 * i / 4], 3 * i % 4) * run.to_cell,
-                                    byte_of(w[(3 * i + 1) / 4], (3 * i + 1) % 4) * run.to_cell,
-                                    byte_of(w[(3 * i + 2) / 4], (3 * i + 2) % 4) * run.to_cell};
+        const struct gf_rgb cell = {
+            byte_of(w[3 * i / 4], 3 * i % 4, SHORT_EXPONENT) * run.to_cell,
+            byte_of(w[(3 * i + 1) / 4], (3 * i + 1) % 4, SHORT_EXPONENT) * run.to_cell,
+            byte_of(w[(3 * i + 2) / 4], (3 * i + 2) % 4, SHORT_EXPONENT) * run.to_cell};
         const struct gf_rgb v = cube_of<SIZE>(table, cell, run.to_sample);
         to[3 * i] = v.r;
         to[3 * i + 1] = v.g;
