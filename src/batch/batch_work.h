@@ -11,7 +11,7 @@
 #include "batch/cost.h"
 #include "pipeline/pipeline_internal.h"
 
-enum { GF_BATCH_DEVICES_MAX = 64, GF_BATCH_WORKERS_MAX = 256, GF_BATCH_CODEC_WORKERS = 32, GF_BATCH_UNPACK_WORKERS = 128 };
+enum { GF_BATCH_DEVICES_MAX = 64, GF_BATCH_WORKERS_MAX = 256, GF_BATCH_CODEC_WORKERS = 32, GF_BATCH_UNPACK_WORKERS = 96 };
 
 struct gf_batch_item {
     /* [outputs], each NULL: named when the header is known, or standard output. */
