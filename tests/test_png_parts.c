@@ -236,15 +236,15 @@ static void test_reader(void **state)
 {
     (void)state;
     static const size_t chunk[] = {300, 8192, 10000000};
-    for (int i = 0; i < 24; i++) {
-        const int channels = 1 + i % 4, bits = i % 8 < 4 ? 8 : 16, height = 600 + i;
-        struct picture picture = grainy_picture(1200 / channels + i, height, channels, bits);
-        struct bytes file = written_by_libpng(&picture, 1 + i % 9, chunk[i % 3]);
+    for (int i = 0; i < 16; i++) {
+        const int channels = 1 + i % 4, bits = i % 8 < 4 ? 8 : 16, height = 400 + i;
+        struct picture picture = grainy_picture(900 / channels + i, height, channels, bits);
+        struct bytes file = written_by_libpng(&picture, 1 + i % 5, chunk[i % 3]);
         assert_int_equal(
-            rows_of_parts(&file, 50000, gf_inflate_parts_threads + i % 3, &picture, true), height);
+            rows_of_parts(&file, 40000, gf_inflate_parts_threads + i % 3, &picture, true), height);
         assert_int_equal(rows_of_parts(&file, file.size, gf_inflate_parts_threads, &picture, true),
                          height); /* one part */
-        assert_int_equal(rows_of_parts(&file, 50000, gf_inflate_parts_threads - 1, &picture, true),
+        assert_int_equal(rows_of_parts(&file, 40000, gf_inflate_parts_threads - 1, &picture, true),
                          -1);
         free(file.data);
         free_picture(&picture);
