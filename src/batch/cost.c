@@ -4,70 +4,28 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "pixel/fused.h"
-#include "pixel/point.h"
+#include "chain/stage_cost.h"
 
 /* ---- filters ---- */
 
-static double declared_ns(const struct gf_filter_cost *cost, double radius)
-{
-    const double side = 2 * radius + 1;
-    if (cost->radius_max && radius > cost->radius_max)
-        return cost->row_beyond * radius;
-    const double ns = cost->pixel + cost->row * radius + cost->tap * side * side;
-    return ns > 0 ? ns : GF_COST_PIXEL;
-}
+struct device_figures {
+    const struct gf_figures *figures;
+    bool cuda;
+};
 
 /* The planner's own stages, such as those that premultiply, have no figure. */
-static double filter_ns(const struct gf_filter *filter, double radius,
-                        const struct gf_figures *figures, bool cuda)
+static double times_of(const void *context, const struct gf_filter *filter)
 {
-    const int figure = gf_figure_of_filter(filter, cuda);
-    const double times = figure >= 0 ? gf_figure(figures, figure) : cuda ? 0.001 : 1;
-    return declared_ns(&filter->cost, radius) * times;
-}
-
-/* Fused point filters are as dear as the dearest of them: most are one look into a table. */
-static double point_run_ns(const struct gf_point_run *run, const struct gf_figures *figures,
-                           bool cuda)
-{
-    double most = 0;
-    for (int i = 0; i < run->count; i++) {
-        const double ns = filter_ns(run->item[i].filter, 0, figures, cuda);
-        most = ns > most ? ns : most;
-    }
-    return most;
+    const struct device_figures *const of = context;
+    const int figure = gf_figure_of_filter(filter, of->cuda);
+    return figure >= 0 ? gf_figure(of->figures, figure) : of->cuda ? 0.001 : 1;
 }
 
 /* On a GPU the look-ups beside a stencil are nearly free. */
-static double fused_ns(const struct gf_fused_run *run, const struct gf_figures *figures, bool cuda)
-{
-    double sum = 0;
-    for (int i = 0; i < GF_FUSED_PARTS; i++) {
-        if (run->part[i].filter && (!cuda || i == GF_FUSED_STENCIL))
-            sum += gf_cost_stage_ns(&run->part[i], figures, cuda);
-    }
-    return sum;
-}
-
 double gf_cost_stage_ns(const struct gf_stage *stage, const struct gf_figures *figures, bool cuda)
 {
-    const double in = (double)gf_row_bytes(stage->in), out = (double)gf_row_bytes(stage->out);
-    /* Where only the channels change, the larger format counts. */
-    const bool same = stage->in.width == stage->out.width && stage->in.height == stage->out.height;
-    const bool shrinks = stage->out.height < stage->in.height && stage->filter->cost.row > 0;
-    /* Of a filter that shrinks, one of the two directions works on every row of the input. */
-    const int rows = shrinks ? stage->in.height : stage->out.height;
-    const double pixels = (same && in > out ? in : out) / 3 * (double)rows;
-    const int y = stage->out.height / 2;
-    int first = y, end = y + 1;
-    if (stage->filter == &gf_point)
-        return point_run_ns(stage->params, figures, cuda) * pixels;
-    if (stage->filter == &gf_fused)
-        return fused_ns(stage->params, figures, cuda);
-    gf_stage_input_rows(stage, y, y + 1, &first, &end);
-    const double radius = gf_stage_needs_whole(stage) ? 0 : (end - first - 1) / 2.0;
-    return filter_ns(stage->filter, radius, figures, cuda) * pixels;
+    const struct device_figures of = {figures, cuda};
+    return gf_stage_ns(stage, times_of, &of, cuda);
 }
 
 double gf_cost_filter_ns(const struct gf_plan *plan, const struct gf_figures *figures, bool cuda)

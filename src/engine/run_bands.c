@@ -22,6 +22,8 @@ void gf_run_end_turn(const struct gf_run *run)
 static void run_lanes(struct gf_run_state *state)
 {
     gf_thread_pool_submit(&state->pool, &state->segment_run, state->threads);
+    if (state->helps)
+        gf_worker_run(&state->worker[0], &state->segment_run);
     if (state->segment_run.out.kind == GF_PLACEMENT_STREAM)
         gf_writer_run(&state->segment_run);
     gf_thread_pool_wait(&state->pool);

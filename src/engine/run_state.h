@@ -15,6 +15,7 @@ struct gf_run_state {
     int workers; /* whose lanes are open */
     struct gf_thread_pool pool;
     int threads; /* of the pool; 0: the calling thread does their work */
+    bool helps;  /* worker 0 is the calling thread, the pool's are the others */
     struct gf_segment_run segment_run;
     struct gf_placement between;             /* the whole result of the segment that ran last */
     struct gf_placement image_in, image_out; /* the caller's, pinned for the whole run */

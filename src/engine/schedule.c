@@ -121,6 +121,17 @@ static void start_reader(struct gf_run_state *state)
     state->serial = !state->reading;
 }
 
+/* The calling thread is a worker, too, where it would wait for the others: with neither a source
+ * nor a sink, on the CPU. */
+static void start_threads(struct gf_run_state *state)
+{
+    const struct gf_run *const run = state->run;
+    state->helps = run->backend->calls->unified && !run->source && !run->sink;
+    if (state->workers > state->helps)
+        state->threads = gf_thread_pool_start(&state->pool, state->worker + state->helps,
+                                              state->workers - state->helps);
+}
+
 /* Pins the caller's pictures once for the whole run: pinning takes as long as a copy. */
 static void pin_images(struct gf_run_state *state)
 {
@@ -172,7 +183,7 @@ static enum gf_status open_first_segment(struct gf_run_state *state, struct gf_e
         status = place_output(state, 0, error);
     state->queues = !status && gf_run_can_queue(state);
     if (!status && !state->serial && !state->queues)
-        state->threads = gf_thread_pool_start(&state->pool, state->worker, state->workers);
+        start_threads(state);
     return status;
 }
 
@@ -210,7 +221,7 @@ static enum gf_status run_segment(struct gf_run_state *state, int s, struct gf_e
 static void clean_up(struct gf_run_state *state)
 {
     if (state->threads)
-        gf_thread_pool_stop(&state->pool, state->worker, state->threads);
+        gf_thread_pool_stop(&state->pool, state->worker + state->helps, state->threads);
     gf_placement_free(state->buffers, &state->between);
     gf_placement_free(state->buffers, &state->image_in);
     gf_placement_free(state->buffers, &state->image_out);

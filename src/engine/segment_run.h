@@ -97,6 +97,9 @@ enum gf_status gf_writer_band(struct gf_segment_run *segment_run, int b,
                               struct gf_error *error) GF_CHECKED;
 enum gf_status gf_writer_end(struct gf_segment_run *segment_run, struct gf_error *error) GF_CHECKED;
 
+/* Runs bands of the segment on the calling thread until there are no more. */
+void gf_worker_run(struct gf_worker *worker, struct gf_segment_run *segment_run);
+
 /* Starts a thread for each worker and returns how many the system gave. */
 int gf_thread_pool_start(struct gf_thread_pool *pool, struct gf_worker *workers, int count);
 /* Lets the `count` threads run the segment; gf_thread_pool_wait() waits until they have. */

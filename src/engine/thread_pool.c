@@ -15,6 +15,13 @@ static void run_bands(struct gf_worker *worker)
     }
 }
 
+void gf_worker_run(struct gf_worker *worker, struct gf_segment_run *segment_run)
+{
+    worker->segment_run = segment_run;
+    worker->lane->backend->calls->lane_enter(worker->lane);
+    run_bands(worker);
+}
+
 static void *worker_main(void *argument)
 {
     struct gf_worker *const worker = argument;

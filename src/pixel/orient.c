@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-/* A tile of the result: few columns, since each is a row of the input (and rows a power of two
- * apart fall on few lines of the cache), and many rows, so that each line of the input is used
- * whole. */
-enum { TILE_COLUMNS = 16, TILE_ROWS = 128 };
+#include "pixel/orient_simd.h"
+
+/* A tile of the result: lines of the cache are used whole, those of the input and of the result. */
+enum { TILE_COLUMNS = 64, TILE_ROWS = 64 };
 
 void gf_orient_shape(struct gf_orient orient, struct gf_format in, struct gf_format *out)
 {
@@ -51,23 +51,63 @@ BY_PIXEL_SIZE void mirror_rows(size_t size, struct gf_orient orient, const struc
     const int width = out->format.width, height = out->format.height;
     for (int y = out->y; y < out->y + out->rows; y++) {
         const unsigned char *const src = gf_view_row(in, orient.mirror_y ? height - 1 - y : y);
-        copy_pixels(size, src + (size_t)(width - 1) * size, -(ptrdiff_t)size, gf_view_row(out, y),
-                    width);
+        const int done = gf_orient_mirror_simd(size, src, gf_view_row(out, y), width);
+        copy_pixels(size, src + (size_t)(width - 1 - done) * size, -(ptrdiff_t)size,
+                    gf_view_row(out, y) + (size_t)done * size, width - done);
     }
+}
+
+/* The result's pixels in columns x0 .. x0 + columns - 1 of row y. */
+BY_PIXEL_SIZE void transpose_row(size_t size, struct gf_orient orient, const struct gf_view *in,
+                                 const struct gf_view *out, int x0, int columns, int y)
+{
+    const int width = out->format.width, height = out->format.height;
+    const unsigned char *const top = gf_view_row(in, orient.mirror_x ? width - 1 - x0 : x0);
+    const ptrdiff_t step = orient.mirror_x ? -(ptrdiff_t)in->pitch : (ptrdiff_t)in->pitch;
+    const size_t column = (size_t)(orient.mirror_y ? height - 1 - y : y);
+    copy_pixels(size, top + column * size, step, gf_view_row(out, y) + (size_t)x0 * size, columns);
+}
+
+/* What vectors can turn of a tile: the first columns of rows *first .. *end - 1. Those of 3 bytes
+ * leave room for what is read and written beside them. Returns the number of columns. */
+BY_PIXEL_SIZE int turn_inside(size_t size, struct gf_orient orient, const struct gf_view *in,
+                              const struct gf_view *out, int x0, int columns, int *first, int *end)
+{
+    const int width = out->format.width, height = out->format.height, side = gf_orient_side(size);
+    const int beside = size == 3 ? 2 : 0;
+    if (!side || !gf_orient_has_simd())
+        return 0;
+    const int most = width - beside - x0 < columns ? width - beside - x0 : columns;
+    const int turned = most > 0 ? most / side * side : 0;
+    if (orient.mirror_y)
+        *first = *first > beside ? *first : beside;
+    else
+        *end = *end < height - beside ? *end : height - beside;
+    const int rows = *end > *first ? (*end - *first) / side * side : 0;
+    *end = *first + rows;
+    if (!turned || !rows)
+        return 0;
+    const int y = orient.mirror_y ? *end - 1 : *first;
+    const int column = orient.mirror_y ? height - 1 - y : y;
+    const ptrdiff_t src_step = (ptrdiff_t)in->pitch, dst_step = (ptrdiff_t)out->pitch;
+    gf_orient_turn_simd(
+        size, gf_view_row(in, orient.mirror_x ? width - 1 - x0 : x0) + (size_t)column * size,
+        orient.mirror_x ? -src_step : src_step, gf_view_row(out, y) + (size_t)x0 * size,
+        orient.mirror_y ? -dst_step : dst_step, turned, rows);
+    return turned;
 }
 
 BY_PIXEL_SIZE void transpose_tile(size_t size, struct gf_orient orient, const struct gf_view *in,
                                   const struct gf_view *out, int x0, int y0)
 {
-    const int width = out->format.width, height = out->format.height;
+    const int width = out->format.width;
     const int columns = width - x0 < TILE_COLUMNS ? width - x0 : TILE_COLUMNS;
     const int end = out->y + out->rows, y1 = end - y0 < TILE_ROWS ? end : y0 + TILE_ROWS;
-    const unsigned char *const top = gf_view_row(in, orient.mirror_x ? width - 1 - x0 : x0);
-    const ptrdiff_t step = orient.mirror_x ? -(ptrdiff_t)in->pitch : (ptrdiff_t)in->pitch;
+    int first = y0, last = y1;
+    const int turned = turn_inside(size, orient, in, out, x0, columns, &first, &last);
     for (int y = y0; y < y1; y++) {
-        const size_t column = (size_t)(orient.mirror_y ? height - 1 - y : y);
-        copy_pixels(size, top + column * size, step, gf_view_row(out, y) + (size_t)x0 * size,
-                    columns);
+        const int done = turned && y >= first && y < last ? turned : 0;
+        transpose_row(size, orient, in, out, x0 + done, columns - done, y);
     }
 }
 

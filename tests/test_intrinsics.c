@@ -1,0 +1,64 @@
+/* Filters whose CPU code has vector instructions of its own give the same pictures without them. */
+#include "base/cpu.h"
+#include "gpufilter/gpufilter.h"
+#include "support.h"
+
+static const char *const chains[] = {
+    "hflip", "rotate=180", "transpose", "rotate=90", "rotate=270",
+};
+
+static const int sizes[][2] = {{1, 1},   {2, 3},   {5, 18},   {16, 16},   {17, 67},
+                               {67, 33}, {70, 64}, {129, 40}, {300, 131}, {77, 200}};
+
+static struct gf_image run_chain(const char *chain, const struct gf_image *in)
+{
+    struct gf_error error = {0};
+    struct gf_options options = gf_options_default();
+    struct gf_pipeline *pipeline;
+    struct gf_format format;
+    options.device = GF_DEVICE_CPU;
+    options.threads = 2;
+    options.band_rows = 19;
+    assert_ok(chain, gf_pipeline_open(chain, &options, &pipeline, &error), &error);
+    assert_ok(chain, gf_pipeline_format(pipeline, in->format, &format, &error), &error);
+    struct gf_image out = picture_new(format, 6);
+    assert_ok(chain, gf_pipeline_run_image(pipeline, in, &out, &error), &error);
+    gf_pipeline_close(pipeline);
+    return out;
+}
+
+static void run_both(const char *chain, const struct gf_image *in)
+{
+    char label[100];
+    snprintf(label, sizeof label, "%s, %dx%d, %d channels of %d bits", chain, in->format.width,
+             in->format.height, in->format.channels, in->format.bits);
+    struct gf_image fast = run_chain(chain, in);
+    gf_cpu_allow_intrinsics(false);
+    struct gf_image plain = run_chain(chain, in);
+    gf_cpu_allow_intrinsics(true);
+    assert_same(label, &fast, &plain);
+    picture_free(&plain);
+    picture_free(&fast);
+}
+
+static void test_same_without(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < sizeof chains / sizeof *chains; c++) {
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            for (int format = 0; format < 8; format++) {
+                const int channels = 1 + format % 4, bits = format < 4 ? 8 : 16;
+                struct gf_image in =
+                    picture_random(format_of(sizes[i][0], sizes[i][1], channels, bits), 2, 7 + i);
+                run_both(chains[c], &in);
+                picture_free(&in);
+            }
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_without)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
