@@ -4,7 +4,17 @@
 #include "support.h"
 
 static const char *const chains[] = {
-    "hflip", "rotate=180", "transpose", "rotate=90", "rotate=270",
+    "hflip",
+    "rotate=180",
+    "transpose",
+    "rotate=90",
+    "rotate=270",
+    "rotate=7",
+    "rotate=-31:cubic:edge:keep",
+    "rotate=3:lanczos3:black",
+    "rotate=12:nearest",
+    "perspective=keystone:lanczos3:edge",
+    "lens=-0.2:kernel=cubic",
 };
 
 static const int sizes[][2] = {{1, 1},   {2, 3},   {5, 18},   {16, 16},   {17, 67},

@@ -110,11 +110,14 @@ struct gf_warp_run {
     int32_t x[GF_WARP_RUN], y[GF_WARP_RUN];
     uint16_t f[GF_WARP_RUN], g[GF_WARP_RUN];
 };
-/* RGB of 8 bits by vector instructions: pixels first .. first + count - 1 of the run, all of whose
- * windows lie in the picture, with a column more on the right, to `out`.
+/* RGB or gray of 8 bits by vector instructions: pixels first .. first + count - 1 of the run, all
+ * of whose windows lie in the picture, with GF_WARP_BESIDE columns more on the right, to `out`.
  * Returns how many are done: 0 where there are no such instructions. */
+enum { GF_WARP_BESIDE = 2 };
 int gf_warp_simd_rgb8(const struct gf_warp *warp, const struct gf_view *in,
                       const struct gf_warp_run *run, int first, int count, uint8_t *out);
+int gf_warp_simd_gray8(const struct gf_warp *warp, const struct gf_view *in,
+                       const struct gf_warp_run *run, int first, int count, uint8_t *out);
 
 /* ---- positions ---- */
 

@@ -224,12 +224,14 @@ static run_maker *maker_of(const struct gf_warp *warp, struct gf_format format)
 
 /* ---- rows ---- */
 
-/* Whether the window lies in the picture, and a column more: vectors are longer than its rows. */
+/* Whether the window lies in the picture, and some columns more: vectors are longer than its rows.
+ */
 static bool is_inside(const struct gf_warp *warp, const struct gf_warp_run *run, int k)
 {
     const int before = warp->taps > 1 ? warp->taps / 2 - 1 : 0;
     const int x = run->x[k] - before, y = run->y[k] - before;
-    return x >= 0 && y >= 0 && x < warp->in_width - warp->taps && y <= warp->in_height - warp->taps;
+    return x >= 0 && y >= 0 && x <= warp->in_width - warp->taps - GF_WARP_BESIDE &&
+           y <= warp->in_height - warp->taps;
 }
 
 /* The same of all pixels of the run, by their extremes, which vectors find. */
@@ -245,7 +247,8 @@ GF_TARGET_CLONES static bool all_inside(const struct gf_warp *warp, const struct
         top = y < top ? y : top;
         bottom = y > bottom ? y : bottom;
     }
-    return left >= before && top >= before && right - before < warp->in_width - warp->taps &&
+    return left >= before && top >= before &&
+           right - before <= warp->in_width - warp->taps - GF_WARP_BESIDE &&
            bottom - before <= warp->in_height - warp->taps;
 }
 
@@ -258,24 +261,36 @@ static int copy_rgb8(const struct gf_view *in, const struct gf_warp_run *run, in
     return count - 1;
 }
 
+static int copy_gray8(const struct gf_view *in, const struct gf_warp_run *run, int first, int count,
+                      unsigned char *out)
+{
+    for (int i = 0; i < count; i++)
+        out[i] = gf_view_row(in, run->y[first + i])[run->x[first + i]];
+    return count;
+}
+
 static int make_inside(const struct sampler *s, const struct gf_warp_run *run, int first, int count,
                        unsigned char *out)
 {
     if (!count)
         return 0;
-    return s->warp->kernel == GF_WARP_NEAREST
-               ? copy_rgb8(s->in, run, first, count, out)
-               : gf_warp_simd_rgb8(s->warp, s->in, run, first, count, out);
+    const bool is_gray = s->in->format.channels == 1;
+    if (s->warp->kernel == GF_WARP_NEAREST)
+        return (is_gray ? copy_gray8 : copy_rgb8)(s->in, run, first, count, out);
+    return (is_gray ? gf_warp_simd_gray8 : gf_warp_simd_rgb8)(s->warp, s->in, run, first, count,
+                                                              out);
 }
 
-/* One sample a pixel, of RGB of 8 bits: stretches of windows inside the picture as vectors. */
-static void make_rgb8(const struct sampler *s, run_maker *maker, const struct gf_warp_run *run,
-                      int count, unsigned char *out)
+/* One sample a pixel, of RGB or gray of 8 bits: stretches of windows inside the picture as vectors.
+ */
+static void make_stretches(const struct sampler *s, run_maker *maker, const struct gf_warp_run *run,
+                           int count, unsigned char *out)
 {
     for (int k = all_inside(s->warp, run, count) ? count : 0, first = 0; first < count; first = k) {
         while (k < count && is_inside(s->warp, run, k))
             k++;
-        const int rest = first + make_inside(s, run, first, k - first, out + 3 * first);
+        const int rest =
+            first + make_inside(s, run, first, k - first, out + (size_t)first * s->pixel_bytes);
         while (k < count && !is_inside(s->warp, run, k))
             k++;
         maker(s, run, rest, k, out, NULL);
@@ -304,7 +319,7 @@ void gf_warp_cpu(const struct gf_stage *stage, const struct gf_view *in, const s
     const size_t size = (size_t)(in->format.channels * in->format.bits / 8);
     const struct sampler sampler = {warp, in, gf_warp_weights(warp), size};
     run_maker *const maker = maker_of(warp, in->format);
-    const bool is_rgb8 = in->format.bits == 8 && in->format.channels == 3;
+    const bool has_vectors = in->format.bits == 8;
     (void)scratch;
     for (int y = out->y; y < out->y + out->rows; y++) {
         for (int x = 0; x < out->format.width; x += GF_WARP_RUN) {
@@ -316,8 +331,8 @@ void gf_warp_cpu(const struct gf_stage *stage, const struct gf_view *in, const s
                 continue;
             }
             positions(warp, x, y, 0, count, &run);
-            if (is_rgb8)
-                make_rgb8(&sampler, maker, &run, count, to);
+            if (has_vectors)
+                make_stretches(&sampler, maker, &run, count, to);
             else
                 maker(&sampler, &run, 0, count, to, NULL);
         }
