@@ -15,6 +15,16 @@ static const char *const chains[] = {
     "rotate=12:nearest",
     "perspective=keystone:lanczos3:edge",
     "lens=-0.2:kernel=cubic",
+    "grayscale",
+    "grayscale=bt709",
+    "threshold=0.3",
+    "hue=70",
+    "colormatrix=sepia",
+    "normalize",
+    "frame=20:#ff8800",
+    "vignette=0.6",
+    "overlay=mode=multiply:scale=3",
+    "overlay=mode=soft-light:opacity=0.4",
 };
 
 static const int sizes[][2] = {{1, 1},   {2, 3},   {5, 18},   {16, 16},   {17, 67},

@@ -57,6 +57,18 @@ const struct gf_variant *gf_stage_counting(const struct gf_stage *stage)
     return NULL;
 }
 
+bool gf_stage_needs_extremes(const struct gf_stage *stage)
+{
+    if (stage->filter != &gf_point)
+        return false;
+    const struct gf_point_run *const run = stage->params;
+    for (const struct gf_variant *own = run->item[0].filter->cuda; own && own->name; own++) {
+        if (own->count_extremes && own->count_first && !(own->refuses && own->refuses(stage)))
+            return true;
+    }
+    return false;
+}
+
 gf_counter *gf_stage_counter(const struct gf_stage *stage)
 {
     const struct gf_variant *const counting = gf_stage_counting(stage);

@@ -22,6 +22,8 @@ gf_counter *gf_stage_counter(const struct gf_stage *stage);
 /* The variant that has that counter: the stage's own, or one with count_first, which runs on every
  * architecture. NULL: the counter is gf_histogram_cuda. */
 const struct gf_variant *gf_stage_counting(const struct gf_stage *stage);
+/* Whether of a histogram only the lowest and the highest level are looked at. */
+bool gf_stage_needs_extremes(const struct gf_stage *stage);
 size_t gf_stage_cuda_scratch(const struct gf_stage *stage, int rows);
 
 #ifdef __cplusplus

@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "base/pages.h"
+#include "chain/variants.h"
 #include "engine/backend.h"
 #include "pixel/histogram.h"
 
@@ -17,6 +18,7 @@ struct cpu_backend {
 struct cpu_lane {
     struct gf_lane base;
     enum gf_statistic statistic;
+    bool extremes; /* are all that is wanted of the histogram */
     struct gf_histogram histogram;
     double mark_s;
 };
@@ -138,6 +140,7 @@ static enum gf_status cpu_statistic_open(struct gf_lane *lane, const struct gf_s
 {
     struct cpu_lane *const cpu = (struct cpu_lane *)lane;
     cpu->statistic = gf_stage_statistic(stage);
+    cpu->extremes = gf_stage_needs_extremes(stage);
     cpu->histogram = (struct gf_histogram){
         .channels = gf_statistic_channels(cpu->statistic, stage->in), .bins = 1 << stage->in.bits};
     cpu->histogram.count = calloc((size_t)cpu->histogram.channels * (size_t)cpu->histogram.bins,
@@ -150,7 +153,8 @@ static enum gf_status cpu_statistic_add(struct gf_lane *lane, const struct gf_vi
 {
     struct cpu_lane *const cpu = (struct cpu_lane *)lane;
     (void)error;
-    gf_histogram_add(view, cpu->statistic, &cpu->histogram);
+    if (!cpu->extremes || !gf_histogram_mark_extremes(view, cpu->statistic, &cpu->histogram))
+        gf_histogram_add(view, cpu->statistic, &cpu->histogram);
     return GF_OK;
 }
 

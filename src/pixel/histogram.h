@@ -13,6 +13,10 @@ extern "C" {
 /* Histogram of rows y0..y1-1 of view, added to histogram->count (CPU). */
 void gf_histogram_add(const struct gf_view *view, enum gf_statistic statistic,
                       struct gf_histogram *histogram);
+/* Marks only the lowest and the highest level of each channel of these rows, by a count of 1.
+ * Returns false, and does nothing, where that is no faster: with alpha, or not of CHANNELS. */
+bool gf_histogram_mark_extremes(const struct gf_view *view, enum gf_statistic statistic,
+                                struct gf_histogram *histogram);
 /* The default counter on the device. */
 extern gf_counter gf_histogram_cuda;
 /* A copy of the tables that LIGHTNESS needs for samples of that depth; the caller frees it. NULL:

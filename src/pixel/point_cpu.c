@@ -401,11 +401,65 @@ static void look_up(const struct gf_point_program *program, struct gf_format in,
     }
 }
 
-static bool is_matrix(const struct gf_stage *stage)
+/* The pixels at the beginning of a row of RGB of 8 bits that go from bytes to bytes in registers.
+ */
+static int evaluate_fast(const struct gf_stage *stage, const uint8_t *in, uint8_t *out)
 {
     const struct gf_point_program *const program = stage->constants;
-    return program->count == 3 && program->op[0].kind == GF_POINT_MATRIX &&
-           program->table != GF_POINT_FLOATS && is_rgb8(stage->in) && is_rgb8(stage->out);
+    const struct gf_point_op *const op = program->op;
+    const bool is_gray = stage->out.channels == 1 && stage->out.bits == 8;
+    if (program->table == GF_POINT_FLOATS || !is_rgb8(stage->in))
+        return 0;
+    if (program->count == 3 && op[0].kind == GF_POINT_MATRIX && is_rgb8(stage->out))
+        return gf_planes_matrix_rgb8(op, in, stage->in.width, out);
+    const bool ends = program->count == 1 || (program->count == 2 && op[1].kind == GF_POINT_STEP);
+    return is_gray && ends && op[0].kind == GF_POINT_GRAY
+               ? gf_planes_gray_rgb8(op, program->count, in, stage->in.width, out)
+               : 0;
+}
+
+static bool is_one_position(const struct gf_stage *stage)
+{
+    const struct gf_point_program *const program = stage->constants;
+    return program->count == 1 && program->op[0].kind == GF_POINT_MIX &&
+           program->table == GF_POINT_NO_TABLE && stage->in.bits == 8 && !gf_has_alpha(stage->in);
+}
+
+/* Where nothing but a field is mixed in, as a frame is: a stretch of columns from x on where the
+ * field stays the same is copied where it is 0, and made byte by byte where it is short. Returns
+ * its pixels; 0: the planes do it. */
+static int mix_stretch(const struct gf_stage *stage, const uint8_t *in, uint8_t *out, int x, int y)
+{
+    enum { SHORT = 16, LONG = 64, BLOCK = 64 };
+    const struct gf_point_program *const program = stage->constants;
+    const struct gf_point_op *const op = program->op;
+    const float *const curve =
+        gf_point_block(program, program->field_at + (unsigned)op->d * program->field_bytes);
+    const float *const columns = curve + GF_POINT_CURVE_ROOM;
+    const float row = columns[gf_point_field_columns(stage->in.width) + (size_t)y];
+    const int width = stage->in.width, channels = stage->in.channels;
+    int count = 1;
+    while (x + count < width && columns[x + count] == columns[x] && count < BLOCK)
+        count++;
+    while (count >= BLOCK && x + count + BLOCK <= width &&
+           !memcmp(columns + x, columns + x + count, BLOCK * sizeof *columns))
+        count += BLOCK;
+    while (x + count < width && columns[x + count] == columns[x])
+        count++;
+    const float field = gf_point_field_of(curve, columns[x], row);
+    if (count < SHORT || (field != 0.0f && count > LONG))
+        return 0;
+    const size_t begin = (size_t)x * (size_t)channels, samples = (size_t)count * (size_t)channels;
+    if (field == 0.0f) {
+        memcpy(out + begin, in + begin, samples);
+        return count;
+    }
+    const float colour[3] = {op->a, op->b, op->c};
+    for (size_t i = 0; i < samples; i++)
+        out[begin + i] = (uint8_t)(int)(gf_point_blend_of(op, in[begin + i],
+                                                          colour[i % (size_t)channels], field) +
+                                        0.5f);
+    return count;
 }
 
 static void evaluate_row(const struct gf_stage *stage, const struct gf_picture *const *pictures,
@@ -415,10 +469,11 @@ static void evaluate_row(const struct gf_stage *stage, const struct gf_picture *
     const int in_size = stage->in.channels * stage->in.bits / 8;
     const int out_size = stage->out.channels * stage->out.bits / 8;
     _Alignas(64) struct gf_planes planes = {0};
-    const int done =
-        is_matrix(stage) ? gf_planes_matrix_rgb8(program->op, in, stage->in.width, out) : 0;
-    for (int x = done; x < stage->in.width; x += GF_PIECE) {
-        const int n = stage->in.width - x < GF_PIECE ? stage->in.width - x : GF_PIECE;
+    const bool mixes = is_one_position(stage);
+    for (int x = evaluate_fast(stage, in, out), n; x < stage->in.width; x += n) {
+        if (mixes && (n = mix_stretch(stage, in, out, x, y)) > 0)
+            continue;
+        n = stage->in.width - x < GF_PIECE ? stage->in.width - x : GF_PIECE;
         int colours = gf_colour_channels(stage->in);
         if (n < GF_PIECE) /* what the piece before has left is no sample */
             memset(&planes, 0, sizeof planes);
@@ -451,7 +506,7 @@ void gf_point_cpu(const struct gf_stage *stage, const struct gf_view *in, const 
     const size_t width = (size_t)stage->in.width;
     const struct gf_picture *pictures[GF_STAGE_PICTURES_MAX];
     const bool is_plain =
-        gf_stage_pictures(stage, pictures) && gf_layer_is_plain(program, stage->in, pictures);
+        gf_stage_pictures(stage, pictures) && gf_layer_is_samplewise(program, stage->in, pictures);
     for (int y = out->y; y < out->y + out->rows; y++) {
         const uint8_t *const from = gf_view_row(in, y);
         uint8_t *const to = gf_view_row(out, y);

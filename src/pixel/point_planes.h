@@ -18,6 +18,9 @@ int gf_planes_split_rgb8(const uint8_t *in, int n, struct gf_planes *p);
 int gf_planes_join_rgb8(uint8_t *out, int n, const struct gf_planes *p);
 /* The same for the whole of a program that is one MATRIX: nothing leaves the registers between. */
 int gf_planes_matrix_rgb8(const struct gf_point_op *op, const uint8_t *in, int n, uint8_t *out);
+/* The same of `count` operations, a GRAY or a GRAY and a STEP, to gray pixels. */
+int gf_planes_gray_rgb8(const struct gf_point_op *op, int count, const uint8_t *in, int n,
+                        uint8_t *out);
 
 /* n pixels of that format as the first of the planes. */
 void gf_planes_split(const uint8_t *from, struct gf_format format, int n, struct gf_planes *p);
@@ -32,7 +35,10 @@ void gf_planes_fade(const float *field, struct gf_planes *p);
 /* OVERLAY and MASK, of a piece that begins with column x of row y. */
 void gf_planes_layer(const struct gf_layer *layer, const struct gf_picture *const *pictures,
                      int colours, int x, int y, struct gf_planes *p);
-/* Rows of a program that gf_layer_is_plain(), from one row of the picture to one of the result. */
+/* As gf_layer_is_plain(), or of 8 bits by any blend mode of single channels. */
+bool gf_layer_is_samplewise(const struct gf_point_program *program, struct gf_format in,
+                            const struct gf_picture *const *pictures);
+/* Rows of such a program, from one row of the picture to one of the result. */
 void gf_layer_plain_row(const struct gf_layer *layer, const struct gf_image *image, int y,
                         struct gf_format in, const uint8_t *from, uint8_t *to);
 

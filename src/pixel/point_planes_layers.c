@@ -217,16 +217,61 @@ GF_TARGET_CLONES static void mix_words(float as, const uint16_t *restrict s,
     }
 }
 
-bool gf_layer_is_plain(const struct gf_point_program *program, struct gf_format in,
-                       const struct gf_picture *const *pictures)
+/* gf_layer_blend() and gf_layer_mix() of bytes, a function for each mode. */
+#define MIX_BYTES(name) \
+    GF_TARGET_CLONES static void mix_bytes_##name( \
+        const struct gf_layer layer, const uint8_t *restrict s, const uint8_t *restrict in, \
+        uint8_t *restrict out, size_t n) \
+    { \
+        for (size_t i = 0; i < n; i++) { \
+            const float v = in[i]; \
+            const float blended = gf_layer_blend(GF_BLEND_##name, &layer, v, s[i]); \
+            out[i] = (uint8_t)(int)(gf_layer_mix(&layer, v, blended, layer.opacity) + 0.5f); \
+        } \
+    }
+GF_BLEND_SEPARABLE(MIX_BYTES)
+
+/* v s / 255, rounded: of bytes it is the same. */
+GF_TARGET_CLONES static void multiply_bytes(const uint8_t *restrict s, const uint8_t *restrict in,
+                                            uint8_t *restrict out, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint16_t product = (uint16_t)(in[i] * s[i] + 128);
+        out[i] = (uint8_t)((uint16_t)(product + (product >> 8)) >> 8);
+    }
+}
+
+#define MIX_BYTES_ENTRY(name) [GF_BLEND_##name] = mix_bytes_##name,
+static void (*const mix_bytes_by[])(const struct gf_layer layer, const uint8_t *s,
+                                    const uint8_t *in, uint8_t *out,
+                                    size_t n) = {GF_BLEND_SEPARABLE(MIX_BYTES_ENTRY)};
+
+/* Whether the program does no more than to lay one picture on one of the same kind without alpha.
+ */
+static bool mixes_two(const struct gf_point_program *program, struct gf_format in,
+                      const struct gf_picture *const *pictures)
 {
     const struct gf_layer *const layer = &program->layer[0];
     if (program->table != GF_POINT_NO_TABLE || program->count != 1 ||
         program->op[0].kind != GF_POINT_OVERLAY)
         return false;
     const struct gf_format source = pictures[layer->source]->image.format;
-    return layer->mode == GF_BLEND_NORMAL && layer->mask < 0 && !gf_has_alpha(in) &&
-           source.channels == in.channels && source.bits == in.bits;
+    return layer->mask < 0 && !gf_has_alpha(in) && source.channels == in.channels &&
+           source.bits == in.bits;
+}
+
+bool gf_layer_is_plain(const struct gf_point_program *program, struct gf_format in,
+                       const struct gf_picture *const *pictures)
+{
+    return mixes_two(program, in, pictures) && program->layer[0].mode == GF_BLEND_NORMAL;
+}
+
+bool gf_layer_is_samplewise(const struct gf_point_program *program, struct gf_format in,
+                            const struct gf_picture *const *pictures)
+{
+    const int mode = program->layer[0].mode;
+    return mixes_two(program, in, pictures) &&
+           (mode == GF_BLEND_NORMAL || (mode < GF_BLEND_HUE && in.bits == 8));
 }
 
 void gf_layer_plain_row(const struct gf_layer *layer, const struct gf_image *image, int y,
@@ -245,7 +290,11 @@ void gf_layer_plain_row(const struct gf_layer *layer, const struct gf_image *ima
     const size_t samples = (size_t)(end - begin) * (size_t)in.channels;
     memcpy(to, from, first);
     memcpy(to + behind, from + behind, gf_row_bytes(in) - behind);
-    if (in.bits == 8)
+    if (layer->mode == GF_BLEND_MULTIPLY && layer->opacity == 1.0f)
+        multiply_bytes(s, from + first, to + first, samples);
+    else if (layer->mode != GF_BLEND_NORMAL)
+        mix_bytes_by[layer->mode](*layer, s, from + first, to + first, samples);
+    else if (in.bits == 8)
         mix_bytes(layer->opacity, s, from + first, to + first, samples);
     else
         mix_words(layer->opacity, (const uint16_t *)(const void *)s,

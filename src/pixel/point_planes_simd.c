@@ -1,5 +1,7 @@
 /* RGB pixels of 8 bits to planes of floats and back, eight at a time: compilers make no vectors of
  * loops in steps of three bytes. */
+#include <math.h>
+
 #include "base/cpu.h"
 #include "pixel/point_planes.h"
 
@@ -97,6 +99,98 @@ GF_AVX2_FMA static int matrix(const struct gf_point_op *at, const uint8_t *in, i
     return i;
 }
 
+/* The same of sixteen pixels, of which those that there are are read and written. */
+#define GF_VBMI __attribute__((target("avx512f,avx512bw,avx512vbmi")))
+
+enum { SIXTEEN = 16, SIXTEEN_BYTES = 48 };
+
+static bool has_vbmi(void)
+{
+    return gf_cpu_intrinsics_allowed() && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512vbmi");
+}
+
+struct sixteen {
+    __m512 red, green, blue;
+};
+
+/* The lowest bits for so many bytes of `most`. */
+static inline __mmask64 first_bytes(int count, int most)
+{
+    return ~(__mmask64)0 >> (64 - (count < most ? count : most));
+}
+
+GF_VBMI static inline __m512 channel_of(__m512i v, int channel)
+{
+    const __m512i red =
+        _mm512_setr_epi32(0, 3, 6, 9, 12, 15, 18, 21, 24, 27, 30, 33, 36, 39, 42, 45);
+    const __m512i order = _mm512_add_epi32(red, _mm512_set1_epi32(channel));
+    return _mm512_cvtepi32_ps(_mm512_maskz_permutexvar_epi8(0x1111111111111111, order, v));
+}
+
+GF_VBMI static inline struct sixteen load_sixteen(const uint8_t *in, __mmask64 some)
+{
+    const __m512i v = _mm512_maskz_loadu_epi8(some, in);
+    return (struct sixteen){channel_of(v, 0), channel_of(v, 1), channel_of(v, 2)};
+}
+
+/* A row of a matrix as whole numbers, beyond 0..255 where the sum is: packing saturates. */
+GF_VBMI static inline __m512i whole_row(struct gf_point_op op, struct sixteen p)
+{
+    const __m512 blue = _mm512_fmadd_ps(_mm512_set1_ps(op.c), p.blue, _mm512_set1_ps(op.d));
+    const __m512 green = _mm512_fmadd_ps(_mm512_set1_ps(op.b), p.green, blue);
+    const __m512 sum = _mm512_fmadd_ps(_mm512_set1_ps(op.a), p.red, green);
+    const __m512 limited =
+        _mm512_min_ps(_mm512_max_ps(sum, _mm512_set1_ps(-1)), _mm512_set1_ps(256));
+    return _mm512_cvttps_epi32(_mm512_add_ps(limited, _mm512_set1_ps(0.5f)));
+}
+
+GF_VBMI static int matrix_16(const struct gf_point_op *at, const uint8_t *in, int n, uint8_t *out)
+{
+    const struct gf_point_op op[3] = {at[0], at[1], at[2]};
+    uint8_t gather[64] = {0};
+    for (int i = 0; i < SIXTEEN_BYTES; i++) /* in each quarter four reds, greens and blues */
+        gather[i] = (uint8_t)(16 * (i / 12) + 4 * (i % 3) + i / 3 % 4);
+    const __m512i order = _mm512_loadu_si512(gather);
+    for (int i = 0; i < n; i += SIXTEEN) {
+        const __mmask64 some = first_bytes(3 * (n - i), SIXTEEN_BYTES);
+        const struct sixteen p = load_sixteen(in + 3 * i, some);
+        const __m512i words = _mm512_packus_epi32(whole_row(op[0], p), whole_row(op[1], p));
+        const __m512i last = _mm512_packus_epi32(whole_row(op[2], p), _mm512_setzero_si512());
+        const __m512i bytes = _mm512_packus_epi16(words, last);
+        _mm512_mask_storeu_epi8(out + 3 * i, some, _mm512_permutexvar_epi8(order, bytes));
+    }
+    return n;
+}
+
+/* gf_point_gray_of() of sixteen pixels, as samples. No sum is rounded, so that the order of the
+ * additions does not matter. `step` samples are 0 or 255 by whether they are `least` or more. */
+GF_VBMI static int gray_16(const struct gf_point_op op, bool step, int least, const uint8_t *in,
+                           int n, uint8_t *out)
+{
+    const __m512 half = _mm512_set1_ps(0.5f), d = _mm512_set1_ps(op.d);
+    for (int i = 0; i < n; i += SIXTEEN) {
+        const struct sixteen p = load_sixteen(in + 3 * i, first_bytes(3 * (n - i), SIXTEEN_BYTES));
+        const __m512 blue = _mm512_mul_ps(_mm512_set1_ps(op.c), p.blue);
+        const __m512 green = _mm512_fmadd_ps(_mm512_set1_ps(op.b), p.green, blue);
+        const __m512 sum = _mm512_fmadd_ps(_mm512_set1_ps(op.a), p.red, green);
+        __m512i v = _mm512_cvttps_epi32(_mm512_fmadd_ps(sum, d, half));
+        if (step)
+            v = _mm512_maskz_set1_epi32(_mm512_cmpge_epi32_mask(v, _mm512_set1_epi32(least)), 255);
+        _mm512_mask_cvtepi32_storeu_epi8(out + i, (__mmask16)first_bytes(n - i, SIXTEEN), v);
+    }
+    return n;
+}
+
+int gf_planes_gray_rgb8(const struct gf_point_op *op, int count, const uint8_t *in, int n,
+                        uint8_t *out)
+{
+    if (!has_vbmi() || in == out)
+        return 0;
+    return count > 1 ? gray_16(op[0], true, (int)ceilf(op[1].a), in, n, out)
+                     : gray_16(op[0], false, 0, in, n, out);
+}
+
 int gf_planes_split_rgb8(const uint8_t *in, int n, struct gf_planes *p)
 {
     return has_avx2() ? split(in, n, p) : 0;
@@ -109,7 +203,9 @@ int gf_planes_join_rgb8(uint8_t *out, int n, const struct gf_planes *p)
 
 int gf_planes_matrix_rgb8(const struct gf_point_op *op, const uint8_t *in, int n, uint8_t *out)
 {
-    return has_avx2() && __builtin_cpu_supports("fma") && in != out ? matrix(op, in, n, out) : 0;
+    if (!has_avx2() || !__builtin_cpu_supports("fma") || in == out)
+        return 0;
+    return has_vbmi() ? matrix_16(op, in, n, out) : matrix(op, in, n, out);
 }
 #else
 int gf_planes_split_rgb8(const uint8_t *in, int n, struct gf_planes *p)
@@ -121,6 +217,13 @@ int gf_planes_split_rgb8(const uint8_t *in, int n, struct gf_planes *p)
 int gf_planes_join_rgb8(uint8_t *out, int n, const struct gf_planes *p)
 {
     (void)out, (void)n, (void)p;
+    return 0;
+}
+
+int gf_planes_gray_rgb8(const struct gf_point_op *op, int count, const uint8_t *in, int n,
+                        uint8_t *out)
+{
+    (void)op, (void)count, (void)in, (void)n, (void)out;
     return 0;
 }
 
