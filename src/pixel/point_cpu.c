@@ -1,5 +1,6 @@
 /* Evaluation of point programs on the CPU: a row at a time through a table, or, where there are
  * operations, in pieces of a row held as planes of floats. */
+#include <math.h>
 #include <string.h>
 
 #include "base/target_clones.h"
@@ -425,40 +426,47 @@ static bool is_one_position(const struct gf_stage *stage)
            program->table == GF_POINT_NO_TABLE && stage->in.bits == 8 && !gf_has_alpha(stage->in);
 }
 
+/* Whether bytes are all of a stretch where the field is 1: the colour is of whole samples then. */
+static bool is_whole(const struct gf_point_op *op)
+{
+    return op->a == floorf(op->a) && op->b == floorf(op->b) && op->c == floorf(op->c);
+}
+
 /* Where nothing but a field is mixed in, as a frame is: a stretch of columns from x on where the
- * field stays the same is copied where it is 0, and made byte by byte where it is short. Returns
- * its pixels; 0: the planes do it. */
+ * field stays 0 is copied, and one where it stays 1 filled. Returns its pixels; 0: the planes do
+ * it.
+ */
 static int mix_stretch(const struct gf_stage *stage, const uint8_t *in, uint8_t *out, int x, int y)
 {
-    enum { SHORT = 16, LONG = 64, BLOCK = 64 };
+    enum { SHORT = 16, BLOCK = 64 };
     const struct gf_point_program *const program = stage->constants;
     const struct gf_point_op *const op = program->op;
     const float *const curve =
         gf_point_block(program, program->field_at + (unsigned)op->d * program->field_bytes);
     const float *const columns = curve + GF_POINT_CURVE_ROOM;
     const float row = columns[gf_point_field_columns(stage->in.width) + (size_t)y];
+    const float field = gf_point_field_of(curve, columns[x], row);
     const int width = stage->in.width, channels = stage->in.channels;
     int count = 1;
+    if (field != 0.0f && (field != 1.0f || !is_whole(op)))
+        return 0;
     while (x + count < width && columns[x + count] == columns[x] && count < BLOCK)
         count++;
     while (count >= BLOCK && x + count + BLOCK <= width &&
            !memcmp(columns + x, columns + x + count, BLOCK * sizeof *columns))
         count += BLOCK;
-    while (x + count < width && columns[x + count] == columns[x])
-        count++;
-    const float field = gf_point_field_of(curve, columns[x], row);
-    if (count < SHORT || (field != 0.0f && count > LONG))
+    if (count < SHORT)
         return 0;
-    const size_t begin = (size_t)x * (size_t)channels, samples = (size_t)count * (size_t)channels;
+    uint8_t *const to = out + (size_t)x * (size_t)channels;
+    const size_t samples = (size_t)count * (size_t)channels;
     if (field == 0.0f) {
-        memcpy(out + begin, in + begin, samples);
+        memcpy(to, in + (size_t)x * (size_t)channels, samples);
         return count;
     }
-    const float colour[3] = {op->a, op->b, op->c};
-    for (size_t i = 0; i < samples; i++)
-        out[begin + i] = (uint8_t)(int)(gf_point_blend_of(op, in[begin + i],
-                                                          colour[i % (size_t)channels], field) +
-                                        0.5f);
+    const uint8_t colour[3] = {(uint8_t)op->a, (uint8_t)op->b, (uint8_t)op->c};
+    memcpy(to, colour, (size_t)channels);
+    for (size_t done = (size_t)channels; done < samples; done *= 2)
+        memcpy(to + done, to, done < samples - done ? done : samples - done);
     return count;
 }
 

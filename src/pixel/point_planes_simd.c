@@ -128,9 +128,8 @@ GF_VBMI static inline __m512 channel_of(__m512i v, int channel)
     return _mm512_cvtepi32_ps(_mm512_maskz_permutexvar_epi8(0x1111111111111111, order, v));
 }
 
-GF_VBMI static inline struct sixteen load_sixteen(const uint8_t *in, __mmask64 some)
+GF_VBMI static inline struct sixteen split_sixteen(__m512i v)
 {
-    const __m512i v = _mm512_maskz_loadu_epi8(some, in);
     return (struct sixteen){channel_of(v, 0), channel_of(v, 1), channel_of(v, 2)};
 }
 
@@ -145,6 +144,16 @@ GF_VBMI static inline __m512i whole_row(struct gf_point_op op, struct sixteen p)
     return _mm512_cvttps_epi32(_mm512_add_ps(limited, _mm512_set1_ps(0.5f)));
 }
 
+GF_VBMI static inline __m512i matrix_of(const struct gf_point_op *op, __m512i v, __m512i order)
+{
+    const struct sixteen p = split_sixteen(v);
+    const __m512i words = _mm512_packus_epi32(whole_row(op[0], p), whole_row(op[1], p));
+    const __m512i last = _mm512_packus_epi32(whole_row(op[2], p), _mm512_setzero_si512());
+    return _mm512_permutexvar_epi8(order, _mm512_packus_epi16(words, last));
+}
+
+/* Whole vectors as long as they stay in the row: what is written behind 48 bytes is written again.
+ */
 GF_VBMI static int matrix_16(const struct gf_point_op *at, const uint8_t *in, int n, uint8_t *out)
 {
     const struct gf_point_op op[3] = {at[0], at[1], at[2]};
@@ -152,32 +161,44 @@ GF_VBMI static int matrix_16(const struct gf_point_op *at, const uint8_t *in, in
     for (int i = 0; i < SIXTEEN_BYTES; i++) /* in each quarter four reds, greens and blues */
         gather[i] = (uint8_t)(16 * (i / 12) + 4 * (i % 3) + i / 3 % 4);
     const __m512i order = _mm512_loadu_si512(gather);
-    for (int i = 0; i < n; i += SIXTEEN) {
+    int i = 0;
+    for (; 3 * i + 64 <= 3 * n; i += SIXTEEN)
+        _mm512_storeu_si512(out + 3 * i, matrix_of(op, _mm512_loadu_si512(in + 3 * i), order));
+    for (; i < n; i += SIXTEEN) {
         const __mmask64 some = first_bytes(3 * (n - i), SIXTEEN_BYTES);
-        const struct sixteen p = load_sixteen(in + 3 * i, some);
-        const __m512i words = _mm512_packus_epi32(whole_row(op[0], p), whole_row(op[1], p));
-        const __m512i last = _mm512_packus_epi32(whole_row(op[2], p), _mm512_setzero_si512());
-        const __m512i bytes = _mm512_packus_epi16(words, last);
-        _mm512_mask_storeu_epi8(out + 3 * i, some, _mm512_permutexvar_epi8(order, bytes));
+        const __m512i v = _mm512_maskz_loadu_epi8(some, in + 3 * i);
+        _mm512_mask_storeu_epi8(out + 3 * i, some, matrix_of(op, v, order));
     }
     return n;
 }
 
 /* gf_point_gray_of() of sixteen pixels, as samples. No sum is rounded, so that the order of the
  * additions does not matter. `step` samples are 0 or 255 by whether they are `least` or more. */
+GF_VBMI static inline __m128i gray_of(struct gf_point_op op, bool step, int least, __m512i v)
+{
+    const struct sixteen p = split_sixteen(v);
+    const __m512 blue = _mm512_mul_ps(_mm512_set1_ps(op.c), p.blue);
+    const __m512 green = _mm512_fmadd_ps(_mm512_set1_ps(op.b), p.green, blue);
+    const __m512 sum = _mm512_fmadd_ps(_mm512_set1_ps(op.a), p.red, green);
+    __m512i gray =
+        _mm512_cvttps_epi32(_mm512_fmadd_ps(sum, _mm512_set1_ps(op.d), _mm512_set1_ps(0.5f)));
+    if (step)
+        gray =
+            _mm512_maskz_set1_epi32(_mm512_cmpge_epi32_mask(gray, _mm512_set1_epi32(least)), 255);
+    return _mm512_cvtepi32_epi8(gray);
+}
+
 GF_VBMI static int gray_16(const struct gf_point_op op, bool step, int least, const uint8_t *in,
                            int n, uint8_t *out)
 {
-    const __m512 half = _mm512_set1_ps(0.5f), d = _mm512_set1_ps(op.d);
-    for (int i = 0; i < n; i += SIXTEEN) {
-        const struct sixteen p = load_sixteen(in + 3 * i, first_bytes(3 * (n - i), SIXTEEN_BYTES));
-        const __m512 blue = _mm512_mul_ps(_mm512_set1_ps(op.c), p.blue);
-        const __m512 green = _mm512_fmadd_ps(_mm512_set1_ps(op.b), p.green, blue);
-        const __m512 sum = _mm512_fmadd_ps(_mm512_set1_ps(op.a), p.red, green);
-        __m512i v = _mm512_cvttps_epi32(_mm512_fmadd_ps(sum, d, half));
-        if (step)
-            v = _mm512_maskz_set1_epi32(_mm512_cmpge_epi32_mask(v, _mm512_set1_epi32(least)), 255);
-        _mm512_mask_cvtepi32_storeu_epi8(out + i, (__mmask16)first_bytes(n - i, SIXTEEN), v);
+    int i = 0;
+    for (; 3 * i + 64 <= 3 * n; i += SIXTEEN)
+        _mm_storeu_si128((void *)(out + i),
+                         gray_of(op, step, least, _mm512_loadu_si512(in + 3 * i)));
+    for (; i < n; i += SIXTEEN) {
+        const __mmask64 some = first_bytes(3 * (n - i), SIXTEEN_BYTES);
+        const __m128i gray = gray_of(op, step, least, _mm512_maskz_loadu_epi8(some, in + 3 * i));
+        _mm512_mask_storeu_epi8(out + i, first_bytes(n - i, SIXTEEN), _mm512_castsi128_si512(gray));
     }
     return n;
 }
