@@ -79,7 +79,7 @@ static enum gf_status take_device_result(struct gf_pipeline *pipeline, struct gf
 static int lanes_for(const struct gf_pipeline *pipeline, const struct gf_plan *plan,
                      bool between_images)
 {
-    const int lanes = gf_pipeline_lanes(pipeline, between_images);
+    const int lanes = gf_pipeline_lanes(pipeline);
     if (pipeline->on_cuda || !between_images || pipeline->options.lanes || pipeline->band_rows)
         return lanes;
     return gf_plan_useful_threads(plan, lanes);
@@ -113,13 +113,8 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
                          .memory_is_limit = pipeline->options.memory_bytes != 0,
                          .spans = &pipeline->spans,
                          .progress = pipeline->progress,
-<<<<<<< HEAD
-                         .lanes = serial ? 1 : gf_pipeline_lanes(pipeline),
+                         .lanes = serial ? 1 : lanes_for(pipeline, plan, !source && !sink),
                          .band_rows = !pipeline->band_rows && serial && pipeline->on_cuda
-=======
-                         .lanes = lanes_for(pipeline, plan, !source && !sink),
-                         .band_rows = !pipeline->band_rows && options.serial && pipeline->on_cuda
->>>>>>> 89cd9c1 (CPU: mirrors and transpositions by vector instructions; pictures in memory get as many threads as they are worth, and the calling thread is one of them)
                                           ? large_rows
                                           : pipeline->band_rows,
                          .source = device_images.in.data ? NULL : source,
