@@ -15,6 +15,8 @@ static const char *const chains[] = {
     "rotate=12:nearest",
     "perspective=keystone:lanczos3:edge",
     "lens=-0.2:kernel=cubic",
+    "resize=50%:50%:area",
+    "resize=25%:25%:area",
     "grayscale",
     "grayscale=bt709",
     "threshold=0.3",

@@ -43,7 +43,8 @@ static enum gf_status boxblur_prepare(struct gf_stage *stage, struct gf_error *e
                  .multiplier = (uint32_t)high + 1,
                  .shift = shift,
                  .multiplier16 = (high << 32) + (rest << 32) / n + 1,
-                 .reciprocal = 1.0 / n},
+                 .reciprocal = 1.0 / n,
+                 .multiplier_small = ((1u << (16 + (shift & 15))) + n - 1) / n},
     };
     return GF_OK;
 }
@@ -161,6 +162,10 @@ static void boxblur_cpu(const struct gf_stage *stage, const struct gf_view *in,
     struct work work;
     carve(&work, scratch, format, box->radius);
     memset(work.zeros, 0, gf_row_bytes(format));
+    if (format.bits == 8 && box->radius && box->radius <= GF_BOX_SMALL_MAX) {
+        gf_box_small_cpu(box, in, out, work.zeros, (uint16_t *)(void *)work.columns);
+        return;
+    }
     uint32_t *const columns = work.columns + (size_t)box->radius * (size_t)format.channels;
     memset(columns, 0, samples * sizeof *columns);
     for (int y = out->y - box->radius; y < out->y + box->radius; y++)

@@ -18,6 +18,9 @@ struct gf_box_mean {
     int shift;
     uint64_t multiplier16; /* the same with 2^(63 + shift), for sums of 16-bit samples */
     double reciprocal;     /* 1 / n */
+    /* 2^(16 + shift) / n, rounded up: the upper half of its product with a sum that fits 16 bits,
+     * shifted, is the quotient for all sums of samples of 8 bits up to radius 7. 0: beyond. */
+    uint32_t multiplier_small;
 };
 
 GF_HOST_DEVICE int gf_box_mean8(const struct gf_box_mean *mean, uint32_t sum)
@@ -54,6 +57,12 @@ struct gf_box {
     struct gf_box_mean mean;
     int radius, border;
 };
+
+/* Rows of 8 bits with a radius of 1..GF_BOX_SMALL_MAX on the CPU. zeros: a row of them; columns:
+ * room for a padded row. */
+struct gf_view;
+void gf_box_small_cpu(const struct gf_box *box, const struct gf_view *in, const struct gf_view *out,
+                      const unsigned char *zeros, uint16_t *columns);
 
 /* Whether the device needs one kernel and no scratch memory: sums of whole windows fit 16 bits. */
 enum { GF_BOX_SMALL_MAX = 7 };

@@ -50,8 +50,7 @@ size_t gf_morphology_scratch(const struct gf_element *element, struct gf_format 
     { \
         const type *const a = a_, *const b = b_; \
         type *const to = to_; \
-        GF_INDEPENDENT for (size_t i = 0; i < count; i++) to[i] = \
-            a[i] compare b[i] ? a[i] : b[i]; \
+        GF_INDEPENDENT for (size_t i = 0; i < count; i++) to[i] = a[i] compare b[i] ? a[i] : b[i]; \
     }
 EXTREMES(largest8, uint8_t, >)
 EXTREMES(least8, uint8_t, <)
@@ -210,7 +209,9 @@ void gf_morphology_cpu(const struct gf_morphology *morphology, bool dilates,
     memset(work.zeros, 0, work.row_bytes);
     gf_stencil_rows(in, out->y - morphology->ry, out->rows + 2 * morphology->ry, morphology->border,
                     work.zeros, work.rows);
-    if (morphology->is_rectangle)
+    if (gf_morphology_is_small(morphology))
+        gf_morphology_small(morphology, dilates, work.rows, out, work.row);
+    else if (morphology->is_rectangle)
         rectangle(morphology, operation, &work, out);
     else
         chords(morphology, dilates, operation, &work, out);

@@ -150,6 +150,12 @@ size_t gf_resample_scratch(const struct gf_stage *stage, enum gf_resample_kernel
 void gf_resample_cpu(const struct gf_stage *stage, const struct gf_view *in,
                      const struct gf_view *out, void *scratch);
 
+/* How often both sides of a picture are halved, 1..3, where it is made of whole means of 8 bits;
+ * else 0. And the rows of such a result; sums: room for an input row. */
+int gf_resample_halvings(const struct gf_resample *resample, struct gf_format format);
+void gf_resample_halve(int halvings, const struct gf_view *in, const struct gf_view *out,
+                       uint16_t *sums);
+
 /* ---- linear light ---- */
 
 GF_HOST_DEVICE float gf_resample_encode(float light)

@@ -210,9 +210,14 @@ void gf_resample_cpu(const struct gf_stage *stage, const struct gf_view *in,
                      const struct gf_view *out, void *scratch)
 {
     const struct gf_resample *const resample = stage->constants;
+    const int halvings = gf_resample_halvings(resample, stage->in);
     if (resample->kernel != GF_RESAMPLE_NEAREST) {
         struct work work;
         carve(&work, scratch, stage, resample->kernel, &resample->row_axis);
+        if (halvings) {
+            gf_resample_halve(halvings, in, out, (uint16_t *)(void *)work.source);
+            return;
+        }
         weigh(&work, in, out);
         return;
     }
