@@ -66,10 +66,31 @@ static const char *const chains[] = {
     "convolve=1/2/3/4/5/6/7/8/9/8/7/6/5/4/3/2/1",
     "convolve=1/2/3/4/5/6/7/8/9/1/9/8/7/6/5/4/3/2/1",
     "convolve=1 2 3 4 5 6 7 8 9 -9 -8 -7 -6 -5 -4 300 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7:divisor=100",
+    /* Windows of one and several chunks and runs of the kernels, and longer than the picture. */
+    "dilate=0",
+    "dilate=1:0",
+    "erode=0:1",
+    "erode=2:1",
+    "dilate=3:2",
+    "dilate=3",
+    "erode=4",
+    "erode=5:7",
+    "dilate=8:15",
+    "dilate=15:8",
+    "erode=17:16",
+    "dilate=33:48",
+    "erode=60:31",
+    "dilate=101:130",
+    "erode=250:0",
 };
 static const char *const borders[] = {"edge", "reflect", "wrap", "constant"};
 
-enum { WIDTH = 203, HEIGHT = 67, BAND_ROWS = 24 };
+/* Of pictures that several blocks of a kernel make side by side or one below the other. */
+static const char *const large_chains[] = {
+    "dilate=1:2", "erode=7:3", "dilate=20:33", "erode=120:90", "dilate=250", "erode=0:250",
+};
+
+enum { WIDTH = 203, HEIGHT = 67, BAND_ROWS = 24, LARGE_BAND_ROWS = 600 };
 
 /* False: the variant refuses it. */
 static bool run(const char *text, enum gf_device_kind device, const struct gf_image *in,
@@ -79,7 +100,7 @@ static bool run(const char *text, enum gf_device_kind device, const struct gf_im
     struct gf_pipeline *pipeline = NULL;
     struct gf_error error = {0};
     options.device = device;
-    options.band_rows = BAND_ROWS;
+    options.band_rows = in->format.height > LARGE_BAND_ROWS ? LARGE_BAND_ROWS : BAND_ROWS;
     assert_ok(text, gf_pipeline_open(text, &options, &pipeline, &error), &error);
     const enum gf_status status = gf_pipeline_run_image(pipeline, in, out, &error);
     gf_pipeline_close(pipeline);
@@ -130,6 +151,32 @@ static void check_format(int channels, int bits)
     picture_free(&in);
 }
 
+static void check_large(int width, int height, int channels, int bits)
+{
+    const char *why = "";
+    if (!gf_device_count(&why))
+        skip();
+    struct gf_image in = picture_random(format_of(width, height, channels, bits), 0, 3);
+    for (size_t i = 0; i < sizeof large_chains / sizeof *large_chains; i++)
+        check_chain(large_chains[i], borders[(i + (size_t)channels) % 4], &in);
+    picture_free(&in);
+}
+
+static void test_wide(void **state)
+{
+    (void)state;
+    check_large(4099, 5, 3, 8);
+    check_large(4099, 5, 1, 8);
+    check_large(2050, 3, 4, 16);
+}
+
+static void test_tall(void **state)
+{
+    (void)state;
+    check_large(37, 1300, 3, 8);
+    check_large(9, 1300, 1, 16);
+}
+
 static void test_gray8(void **state)
 {
     (void)state;
@@ -165,7 +212,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gray8), cmocka_unit_test(test_rgb8),
         cmocka_unit_test(test_rgb16), cmocka_unit_test(test_gray_alpha16),
-        cmocka_unit_test(test_rgba8),
+        cmocka_unit_test(test_rgba8), cmocka_unit_test(test_wide),
+        cmocka_unit_test(test_tall),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,8 +18,8 @@ size_t gf_element_cpu_scratch(const struct gf_stage *stage, int rows);
 size_t gf_element_cuda_scratch(const struct gf_stage *stage, int rows);
 
 #define GF_ELEMENT_KERNELS \
-    "rectangles by columns, then rows, in chunks in shared memory; other elements by chords of " \
-    "2^n samples; four samples a word"
+    "rectangles by columns, then rows, in runs in registers and shared memory; other elements by " \
+    "chords of 2^n samples; four samples a word"
 
 #define GF_ELEMENT_FILTER \
     .params = gf_element_params, .params_size = sizeof(struct gf_element_params), \

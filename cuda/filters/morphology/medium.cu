@@ -1,14 +1,15 @@
-/* Squares of 5x5 to 9x9 in one pass, on strips (cuda/common/strip.cuh): along each row by windows
- * of 2, 4 and 8 pixels, down the rows by van Herk's blocks, in registers. */
+/* Squares of 5x5 in one pass, on strips (cuda/common/strip.cuh): along each row by windows of 2 and
+ * 4 pixels, down the rows by van Herk's blocks, in registers. */
 #include "cuda/common/strip.cuh"
 #include "cuda/filters/morphology/window.cuh"
 
 /* A strip has so many blocks of rows, each as high as the window; it begins with the rows of one
  * more. */
 constexpr int BLOCKS_LEAST = 2, BLOCKS_MOST = 8;
+constexpr int REACH = 2, WINDOW = 2 * REACH + 1, LENGTH = 4; /* the power of 2 below the window */
 
-template <class Sample, int CHANNELS, int REACH> struct medium_layout {
-    static constexpr int PIXEL = CHANNELS * (int)sizeof(Sample), WINDOW = 2 * REACH + 1;
+template <class Sample, int CHANNELS> struct medium_layout {
+    static constexpr int PIXEL = CHANNELS * (int)sizeof(Sample);
     static constexpr int BESIDE = (REACH * PIXEL + 3) / 4; /* at most a lane's own words */
     static constexpr int WORDS = 4 + 2 * BESIDE, ROWS_MOST = BLOCKS_MOST * WINDOW;
 };
@@ -30,11 +31,10 @@ static __device__ __forceinline__ unsigned bytes_from(const unsigned (&word)[WOR
 
 /* The largest of each window of a row, for the lane's own four words, which lie in the middle of
  * `word`. What words near the end hold after a step does not matter: their windows end beyond. */
-template <class Sample, int PIXEL, int REACH, int WORDS>
+template <class Sample, int PIXEL, int WORDS>
 static __device__ __forceinline__ void windows_across(unsigned (&word)[WORDS], unsigned (&row)[4])
 {
-    constexpr int WINDOW = 2 * REACH + 1, FIRST = (WORDS - 4) * 2 - REACH * PIXEL;
-    constexpr int LENGTH = WINDOW >= 8 ? 8 : 4; /* the power of 2 at or below the window */
+    constexpr int FIRST = (WORDS - 4) * 2 - REACH * PIXEL;
 #pragma unroll
     for (int length = 1; length < LENGTH; length *= 2) {
 #pragma unroll
@@ -47,12 +47,12 @@ static __device__ __forceinline__ void windows_across(unsigned (&word)[WORDS], u
                                      bytes_from(word, FIRST + 4 * i + (WINDOW - LENGTH) * PIXEL));
 }
 
-template <class Sample, int CHANNELS, int REACH>
+template <class Sample, int CHANNELS>
 static __global__ void __launch_bounds__(STRIP_THREADS)
     medium_kernel(const struct view_pair p, int rows, unsigned flip)
 {
-    typedef struct medium_layout<Sample, CHANNELS, REACH> layout;
-    constexpr int WINDOW = layout::WINDOW, BESIDE = layout::BESIDE;
+    typedef struct medium_layout<Sample, CHANNELS> layout;
+    constexpr int BESIDE = layout::BESIDE;
     typedef struct strip_tables<Sample, BESIDE, layout::ROWS_MOST * STRIP_WARPS + 2 * REACH> places;
     __shared__ places tables;
     __shared__ struct sample_tables<fuse_none> none;
@@ -69,7 +69,7 @@ static __global__ void __launch_bounds__(STRIP_THREADS)
 #pragma unroll
         for (int w = 0; w < layout::WORDS; w++)
             word[w] ^= flip;
-        windows_across<Sample, layout::PIXEL, REACH, layout::WORDS>(word, row);
+        windows_across<Sample, layout::PIXEL, layout::WORDS>(word, row);
     };
     /* True: that was the last row. */
     const auto store = [&](const unsigned(&row)[4]) {
@@ -111,47 +111,28 @@ static __global__ void __launch_bounds__(STRIP_THREADS)
     }
 }
 
-template <class Sample, int CHANNELS, int REACH>
+template <class Sample, int CHANNELS>
 static int launch_medium(const struct view_pair &p, unsigned flip, cudaStream_t stream)
 {
-    typedef struct medium_layout<Sample, CHANNELS, REACH> layout;
-    if constexpr (layout::BESIDE > 4) {
-        return -1;
-    } else {
-        const auto kernel = medium_kernel<Sample, CHANNELS, REACH>;
-        const int across = ceil_div(p.width * layout::PIXEL, STRIP_BYTES);
-        int blocks = BLOCKS_LEAST;
-        const cudaError_t status = items_for_rounds((const void *)kernel, STRIP_THREADS, across,
-                                                    ceil_div(p.rows, layout::WINDOW * STRIP_WARPS),
-                                                    1, BLOCKS_LEAST, BLOCKS_MOST, &blocks);
-        if (status != cudaSuccess)
-            return status;
-        const int rows = blocks * layout::WINDOW;
-        kernel<<<strip_blocks(p, (int)sizeof(Sample), rows), STRIP_THREADS, 0, stream>>>(p, rows,
-                                                                                         flip);
-        return cudaGetLastError();
-    }
+    typedef struct medium_layout<Sample, CHANNELS> layout;
+    const auto kernel = medium_kernel<Sample, CHANNELS>;
+    const int across = ceil_div(p.width * layout::PIXEL, STRIP_BYTES);
+    int blocks = BLOCKS_LEAST;
+    const cudaError_t status = items_for_rounds((const void *)kernel, STRIP_THREADS, across,
+                                                ceil_div(p.rows, WINDOW * STRIP_WARPS), 1,
+                                                BLOCKS_LEAST, BLOCKS_MOST, &blocks);
+    if (status != cudaSuccess)
+        return status;
+    const int rows = blocks * WINDOW;
+    kernel<<<strip_blocks(p, (int)sizeof(Sample), rows), STRIP_THREADS, 0, stream>>>(p, rows, flip);
+    return cudaGetLastError();
 }
 
-template <class Sample, int CHANNELS>
-static int launch_reach(const struct view_pair &p, int reach, unsigned flip, cudaStream_t stream)
-{
-    switch (reach) {
-    case 2:
-        return launch_medium<Sample, CHANNELS, 2>(p, flip, stream);
-    case 3:
-        return launch_medium<Sample, CHANNELS, 3>(p, flip, stream);
-    case 4:
-        return launch_medium<Sample, CHANNELS, 4>(p, flip, stream);
-    }
-    return -1;
-}
-
-int gf_morphology_medium(const struct view_pair &p, int reach, unsigned flip, cudaStream_t stream)
+int gf_morphology_medium(const struct view_pair &p, unsigned flip, cudaStream_t stream)
 {
     return for_channels(p.channels, [&](auto channels) -> int {
         constexpr int CHANNELS = decltype(channels)::value;
-        return p.bits == 8 ? launch_reach<unsigned char, CHANNELS>(p, reach, flip, stream)
-                           : launch_reach<unsigned short, CHANNELS>(p, reach, flip, stream);
+        return p.bits == 8 ? launch_medium<unsigned char, CHANNELS>(p, flip, stream)
+                           : launch_medium<unsigned short, CHANNELS>(p, flip, stream);
     });
 }

@@ -1,3 +1,4 @@
+<<<<<<< HEAD
 /* Rectangles: down the columns, then along the rows, each with a block's part of the picture in
  * shared memory. */
 #include "cuda/filters/morphology/window.cuh"
@@ -265,6 +266,11 @@ static int rows(const struct view_pair &p, int rx, unsigned flip, cudaStream_t s
                            : launch_rows<unsigned short, CHANNELS>(args, rx, stream);
     });
 }
+=======
+/* Rectangles: squares of a small reach in one pass, others down the columns, then along the rows.
+ */
+#include "cuda/filters/morphology/window.cuh"
+>>>>>>> 4db9430 (dilate, erode: rectangles in two passes that keep their runs in registers and cut their work into equal parts)
 
 int gf_morphology_rectangle(const struct gf_launch *launch, const struct gf_morphology *morphology,
                             unsigned flip)
@@ -274,17 +280,14 @@ int gf_morphology_rectangle(const struct gf_launch *launch, const struct gf_morp
     const bool both = morphology->rx && morphology->ry;
     if (morphology->rx == 1 && morphology->ry == 1)
         return gf_morphology_small(p, flip, stream);
-    if (morphology->rx == morphology->ry && morphology->rx > 1) {
-        const int status = gf_morphology_medium(p, morphology->rx, flip, stream);
-        if (status >= 0)
-            return status;
-    }
+    if (morphology->rx == 2 && morphology->ry == 2)
+        return gf_morphology_medium(p, flip, stream);
     if (!morphology->rx) /* a single pixel, too */
-        return columns(p, morphology->ry, flip, stream);
+        return gf_morphology_columns(p, morphology->ry, flip, stream);
     if (both) {
         p.out = (unsigned char *)launch->scratch;
         p.out_pitch = gf_morphology_pitch(launch->in.format, 0);
-        const int status = columns(p, morphology->ry, flip, stream);
+        const int status = gf_morphology_columns(p, morphology->ry, flip, stream);
         if (status)
             return status;
         p.in = p.out;
@@ -293,5 +296,5 @@ int gf_morphology_rectangle(const struct gf_launch *launch, const struct gf_morp
         p.out = launch->out.data;
         p.out_pitch = launch->out.pitch;
     }
-    return rows(p, morphology->rx, flip, stream);
+    return gf_morphology_rows(p, morphology->rx, flip, both, stream);
 }

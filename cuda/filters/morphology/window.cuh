@@ -1,29 +1,31 @@
-/* The largest of each `count` successive words of a line in shared memory, sample by sample. A line
- * is cut into chunks; the window of a word is the end of its chunk, whole chunks, and the beginning
- * of another (M. van Herk, 1992; J. Gil and M. Werman, 1993, with chunks shorter than the window).
- * Three comparisons a word, whatever the window.
+/* The largest of each window of successive words, sample by sample, by three comparisons a word,
+ * whatever the window: words are cut into chunks; a window is the end of one chunk, whole chunks
+ * and the beginning of another (M. van Herk, 1992; J. Gil and M. Werman, 1993).
+ *
+ * A thread owns a run of EACH words, of one or more chunks of LENGTH, and keeps it in registers.
+ * The largest from each word to its chunk's end stand in shared memory, where the threads look up
+ * those of the runs before theirs; windows are counted by the word with which they end.
  *
  * The least is the complement of the largest of the complements: words are complemented where they
  * enter and where they leave. */
-#ifndef GF_CUDA_FILTERS_MORPHOLOGY_SLIDE_CUH
-#define GF_CUDA_FILTERS_MORPHOLOGY_SLIDE_CUH
+#ifndef GF_CUDA_FILTERS_MORPHOLOGY_WINDOW_CUH
+#define GF_CUDA_FILTERS_MORPHOLOGY_WINDOW_CUH
 
 #include <stdint.h>
 
 #include "cuda/common/stencil.cuh"
 #include "pixel/morphology.h"
 
-constexpr int CHUNK_MAX = 17; /* odd, so that threads a chunk apart access different banks */
-
-/* A window: `whole` chunks from its first word's on, then `rest` words and one. */
-struct slide {
-    int count, chunk, whole, rest;
+/* How far before its last word a window begins: 2 * reach = whole * LENGTH + rest
+ * = runs * EACH + words. */
+struct window {
+    int whole, rest, runs, words;
 };
 
-static inline struct slide slide_of(int count)
+static inline struct window window_of(int reach, int each, int length)
 {
-    const int chunk = count > 17 ? 17 : count > 5 ? 5 : count > 2 ? 2 : 1;
-    return {count, chunk, (count - 1) / chunk, (count - 1) % chunk};
+    const int back = 2 * reach;
+    return {back / length, back % length, back / each, back % each};
 }
 
 /* The samples of a word. Those of 8 bits stand in the upper bytes of halves, where what the lower
@@ -62,66 +64,126 @@ template <> struct samples<unsigned short> {
     }
 };
 
-/* The words of a chunk, for a chunk of CHUNK at `at`. Successive words of the line lie `pitch`
- * words apart, the largest of whole chunks `total_pitch`, those behind this one's from `total` on.
- * store(i, word) takes word i. */
-template <class Sample, int CHUNK, class Store>
-static __device__ __forceinline__ void slide_chunk(const unsigned *at, int pitch,
-                                                   const unsigned *total, int total_pitch,
-                                                   const struct slide &slide, const Store &store)
+/* The blocks that a multiprocessor's registers are to hold. Before sm_90 the larger of two pairs is
+ * several instructions, and takes more registers. */
+static constexpr int blocks_of_registers(int blocks)
 {
-    typedef samples<Sample> word_samples;
-    word_samples end[CHUNK];
-    end[CHUNK - 1] = word_samples::of(at[(CHUNK - 1) * pitch]);
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+    return blocks * 2 / 3;
+#else
+    return blocks;
+#endif
+}
+
+/* From so many whole chunks in a window on the largest of four chunks each are looked up. */
+constexpr int FOURS_LEAST = 6;
+
+/* The words of a place in shared memory: side by side, accessed as one, or GAP bytes apart. */
+template <int WORDS> struct alignas(4 * WORDS) words_vector {
+    unsigned word[WORDS];
+};
+
+template <int WORDS, int GAP> struct place {
+    unsigned word[WORDS];
+    static __device__ __forceinline__ place load(const unsigned char *from)
+    {
+        place result;
+        if constexpr (GAP == 0) {
+            const words_vector<WORDS> v = *(const words_vector<WORDS> *)from;
 #pragma unroll
-    for (int i = CHUNK - 2; i >= 0; i--)
-        end[i] = end[i + 1].larger(word_samples::of(at[i * pitch]));
-    const unsigned *enter = at + slide.whole * CHUNK * pitch;
-    word_samples most = word_samples::of(*enter);
-    for (int i = 0; i < slide.rest; i++) {
-        enter += pitch;
-        most = most.larger(word_samples::of(*enter));
+            for (int i = 0; i < WORDS; i++)
+                result.word[i] = v.word[i];
+        } else {
+#pragma unroll
+            for (int i = 0; i < WORDS; i++)
+                result.word[i] = *(const unsigned *)(from + i * GAP);
+        }
+        return result;
     }
-#pragma unroll 4
-    for (int i = 0; i + 1 < slide.whole; i++)
-        most = most.larger(word_samples::of(total[i * total_pitch]));
+    __device__ __forceinline__ void store(unsigned char *to) const
+    {
+        if constexpr (GAP == 0) {
+            words_vector<WORDS> v;
 #pragma unroll
-    for (int i = 0; i < CHUNK; i++) {
-        if (i)
-            most = most.larger(word_samples::of(enter[i * pitch]));
-        store(i, most.larger(end[i]).word());
+            for (int i = 0; i < WORDS; i++)
+                v.word[i] = word[i];
+            *(words_vector<WORDS> *)to = v;
+        } else {
+#pragma unroll
+            for (int i = 0; i < WORDS; i++)
+                *(unsigned *)(to + i * GAP) = word[i];
+        }
+    }
+};
+
+/* Stores the largest from each place of a run to its chunk's end; the run's places have WORDS words
+ * each in `word`, and stand PITCH bytes apart in shared memory. */
+template <class Sample, int EACH, int LENGTH, int WORDS, int PITCH, int GAP>
+static __device__ __forceinline__ void store_ends(const unsigned *word, unsigned char *own)
+{
+#pragma unroll
+    for (int chunk = 0; chunk < EACH; chunk += LENGTH) {
+        samples<Sample> end[WORDS];
+#pragma unroll
+        for (int i = chunk + LENGTH - 1; i >= chunk; i--) {
+            place<WORDS, GAP> out;
+#pragma unroll
+            for (int v = 0; v < WORDS; v++) {
+                const samples<Sample> here = samples<Sample>::of(word[i * WORDS + v]);
+                end[v] = i == chunk + LENGTH - 1 ? here : end[v].larger(here);
+                out.word[v] = i == chunk + LENGTH - 1 ? word[i * WORDS + v] : end[v].word();
+            }
+            out.store(own + i * PITCH);
+        }
     }
 }
 
-/* The same for the chunk lengths of slide_of(). */
-template <class Sample, class Store>
-static __device__ __forceinline__ void slide_any(const unsigned *at, int pitch,
-                                                 const unsigned *total, int total_pitch,
-                                                 const struct slide &slide, const Store &store)
+/* Replaces each place of a run by the largest of the window that ends there. `near` is where the
+ * first place would have the ends with which its window begins; for the first window.words places,
+ * whose windows begin a run earlier, it is `far`. whole[] are the largest of the whole chunks that
+ * all windows of the first chunk have, *one_more(chunk) those that only its first ones have. */
+template <class Sample, int EACH, int LENGTH, int WORDS, int PITCH, int GAP, class OneMore>
+static __device__ __forceinline__ void
+largest_of_windows(unsigned *word, const unsigned char *near, const unsigned char *far,
+                   const struct window &window, const samples<Sample> (&whole)[WORDS],
+                   const OneMore &one_more)
 {
-    switch (slide.chunk) {
-    case 1:
-        slide_chunk<Sample, 1>(at, pitch, total, total_pitch, slide, store);
-        break;
-    case 2:
-        slide_chunk<Sample, 2>(at, pitch, total, total_pitch, slide, store);
-        break;
-    case 5:
-        slide_chunk<Sample, 5>(at, pitch, total, total_pitch, slide, store);
-        break;
-    default:
-        slide_chunk<Sample, CHUNK_MAX>(at, pitch, total, total_pitch, slide, store);
+#pragma unroll
+    for (int chunk = 0; chunk < EACH; chunk += LENGTH) {
+        const place<WORDS, GAP> rest = place<WORDS, GAP>::load(one_more(chunk));
+        samples<Sample> most[WORDS], before[WORDS];
+#pragma unroll
+        for (int v = 0; v < WORDS; v++) {
+            most[v] = whole[v];
+            before[v] = samples<Sample>::of(rest.word[v]);
+        }
+#pragma unroll
+        for (int k = 0; k < LENGTH; k++) {
+            const int i = chunk + k;
+            const place<WORDS, GAP> end =
+                place<WORDS, GAP>::load((i < window.words ? far : near) + i * PITCH);
+#pragma unroll
+            for (int v = 0; v < WORDS; v++) {
+                most[v] = most[v].larger(samples<Sample>::of(word[i * WORDS + v]));
+                samples<Sample> out = most[v].larger(samples<Sample>::of(end.word[v]));
+                if (LENGTH == EACH ? i < window.words : k < window.rest)
+                    out = out.larger(before[v]);
+                word[i * WORDS + v] = out.word();
+            }
+        }
     }
 }
 
-/* The largest of a whole chunk. */
-template <class Sample>
-static __device__ __forceinline__ unsigned total_of(const unsigned *at, int pitch, int chunk)
+/* Calls function(constant) with the length of the chunks: the greatest power of 2, LEAST to EACH,
+ * that is not longer than 2 * reach. */
+template <int EACH, int LEAST, class Function>
+static int for_length(int reach, const Function &function)
 {
-    samples<Sample> most = samples<Sample>::of(*at);
-    for (int i = 1; i < chunk; i++)
-        most = most.larger(samples<Sample>::of(at[i * pitch]));
-    return most.word();
+    if constexpr (EACH > LEAST) {
+        if (2 * reach < EACH)
+            return for_length<EACH / 2, LEAST>(reach, function);
+    }
+    return function(constant<EACH>());
 }
 
 /* A word of a row of the result whose byte `at` is a multiple of 4. */
@@ -134,6 +196,20 @@ static __device__ __forceinline__ void store_word(unsigned char *row, int at, in
         for (int i = 0; at + i < row_bytes; i++)
             row[at + i] = (unsigned char)(word >> 8 * i);
     }
+}
+
+/* What stands for samples beyond the picture. A window that reaches beyond an edge contains all
+ * samples that edge and reflect repeat there, so that these may be left out: the least. */
+static inline unsigned word_outside(const struct view_pair &p, unsigned flip)
+{
+    return p.border == GF_BORDER_CONSTANT ? 0 : flip;
+}
+
+/* The first bytes of a word, at most `bytes` of them; none if that is negative. */
+static __device__ __noinline__ void store_some(unsigned char *to, int bytes, unsigned word)
+{
+    for (int i = 0; i < min(bytes, 4); i++)
+        to[i] = (unsigned char)(word >> 8 * i);
 }
 
 /* 4 bytes of a row from byte `at` on, a multiple of the size of a sample, with the border on either
@@ -162,9 +238,14 @@ int gf_morphology_rectangle(const struct gf_launch *launch, const struct gf_morp
                             unsigned flip);
 int gf_morphology_chords(const struct gf_launch *launch, const struct gf_morphology *morphology,
                          unsigned flip);
+/* Of one column, in columns.cu, and of one row, in rows.cu; upwards: the last rows first, which
+ * were written last and may still be in the cache. */
+int gf_morphology_columns(const struct view_pair &p, int reach, unsigned flip, cudaStream_t stream);
+int gf_morphology_rows(const struct view_pair &p, int reach, unsigned flip, bool upwards,
+                       cudaStream_t stream);
 /* Of 3x3, in one pass; in small.cu. */
 int gf_morphology_small(const struct view_pair &p, unsigned flip, cudaStream_t stream);
-/* Of 5x5, 7x7 and 9x9 (reach 2, 3, 4), in one pass; -1: not for this format. In medium.cu. */
-int gf_morphology_medium(const struct view_pair &p, int reach, unsigned flip, cudaStream_t stream);
+/* Of 5x5, in one pass; in medium.cu. */
+int gf_morphology_medium(const struct view_pair &p, unsigned flip, cudaStream_t stream);
 
 #endif

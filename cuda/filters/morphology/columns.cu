@@ -1,0 +1,300 @@
+/* Rectangles, down the columns: a block walks down a band of the picture, and its threads take a
+ * run of rows each at a time. Shared memory holds what the windows that end in the present runs
+ * need of those above. */
+#include "cuda/filters/morphology/window.cuh"
+
+/* EACH: rows of a run; VECTOR: words of a thread side by side; WIDTH: threads side by side; PARTS:
+ * runs that a block takes at once; BLOCKS: that a multiprocessor's registers are to hold; LEAST:
+ * the shortest chunks. */
+template <int EACH_, int VECTOR_, int WIDTH_, int PARTS_, int BLOCKS_, int LEAST_>
+struct column_shape {
+    static constexpr int EACH = EACH_, VECTOR = VECTOR_, WIDTH = WIDTH_, PARTS = PARTS_;
+    static constexpr int BLOCKS = BLOCKS_, LEAST = LEAST_, THREADS = WIDTH * PARTS,
+                         WORDS = EACH * VECTOR;
+    static constexpr int BYTES = 4 * VECTOR * WIDTH; /* of a band's row */
+    static constexpr int SLOT = EACH * BYTES;        /* bytes of shared memory of a run */
+};
+
+struct columns_args {
+    struct view_pair p;
+    struct window window;
+    unsigned flip; /* all ones for the least */
+    unsigned outside;
+    int reach;  /* rows above and below */
+    int slots;  /* runs in shared memory: those of two steps and those that windows reach */
+    int length; /* of a block's part of the bands, one after the other: see columns_kernel() */
+};
+
+/* A word of row y from byte `at` of the row on. */
+template <class Sample>
+static __device__ __noinline__ unsigned column_word(const unsigned char *in, size_t pitch, int at,
+                                                    int row_bytes, int y, int height, int border,
+                                                    unsigned outside)
+{
+    if (y < 0 || y >= height) {
+        if (border != GF_BORDER_WRAP)
+            return outside;
+        y = gf_border_index(y, height, GF_BORDER_WRAP);
+    }
+    return load_bytes(in + (long long)y * (long long)pitch, at, row_bytes);
+}
+
+/* A thread's words of a run that begins with row y; rows from `end` on are not needed. */
+template <class Sample, class Shape>
+static __device__ __forceinline__ void load_run(const struct columns_args &args, int at, int y,
+                                                int end, unsigned (&word)[Shape::WORDS])
+{
+    constexpr int EACH = Shape::EACH, VECTOR = Shape::VECTOR;
+    const struct view_pair &p = args.p;
+    const int row_bytes = p.width * p.channels * (int)sizeof(Sample);
+    const unsigned char *const in = p.in - (long long)p.in_y * (long long)p.in_pitch;
+    if (at + 4 * VECTOR <= row_bytes && y + EACH <= end && y >= 0 && y + EACH <= p.height) {
+        const unsigned char *from = in + (long long)y * (long long)p.in_pitch + at;
+#pragma unroll
+        for (int i = 0; i < EACH; i++, from += p.in_pitch) {
+            if constexpr (VECTOR == 1) {
+                word[i] = __ldg((const unsigned *)from);
+            } else {
+                const uint2 v = __ldg((const uint2 *)from);
+                word[2 * i] = v.x, word[2 * i + 1] = v.y;
+            }
+        }
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < EACH; i++) {
+#pragma unroll
+        for (int v = 0; v < VECTOR; v++)
+            word[i * VECTOR + v] =
+                at + 4 * v < row_bytes && y + i < end
+                    ? column_word<Sample>(in, p.in_pitch, at + 4 * v, row_bytes, y + i, p.height,
+                                          p.border, args.outside)
+                    : args.outside;
+    }
+}
+
+/* Writes rows first .. end - 1 of a run's. */
+template <class Shape>
+static __device__ __forceinline__ void store_run(const struct view_pair &p, int at, int row_bytes,
+                                                 int row, int first, int end,
+                                                 const unsigned (&word)[Shape::WORDS])
+{
+    constexpr int EACH = Shape::EACH, VECTOR = Shape::VECTOR;
+    unsigned char *to = p.out + (long long)row * (long long)p.out_pitch + at;
+    if (at + 4 * VECTOR <= row_bytes && first <= 0 && end >= EACH) {
+#pragma unroll
+        for (int i = 0; i < EACH; i++, to += p.out_pitch) {
+            words_vector<VECTOR> out;
+#pragma unroll
+            for (int v = 0; v < VECTOR; v++)
+                out.word[v] = word[i * VECTOR + v];
+            *(words_vector<VECTOR> *)to = out;
+        }
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < EACH; i++, to += p.out_pitch) {
+        if (i >= first && i < end) {
+#pragma unroll
+            for (int v = 0; v < VECTOR; v++)
+                store_some(to + 4 * v, row_bytes - at - 4 * v, word[i * VECTOR + v]);
+        }
+    }
+}
+
+/* The largest of whole chunks 1 .. whole - 1, counted from slot `first`. With `fours` in use, each
+ * slot has the largest of four successive chunks of which it is the last. */
+template <class Sample, class Shape>
+static __device__ __forceinline__ samples<Sample> chunks_between(const unsigned char *ends,
+                                                                 const unsigned char *fours,
+                                                                 int first, int whole, int slots)
+{
+    samples<Sample> most = samples<Sample>::of(0);
+    int slot = first;
+    if (whole < FOURS_LEAST) {
+#pragma unroll 1
+        for (int i = 1; i < whole; i++) {
+            slot = slot + 1 == slots ? 0 : slot + 1;
+            most = most.larger(samples<Sample>::of(*(const unsigned *)(ends + slot * Shape::SLOT)));
+        }
+        return most;
+    }
+#pragma unroll 2
+    for (int i = 4; i < whole - 1; i += 4) {
+        slot += 4 - (slot + 4 >= slots ? slots : 0);
+        most = most.larger(samples<Sample>::of(*(const unsigned *)(fours + slot * Shape::BYTES)));
+    }
+    slot = first + whole - 1;
+    slot -= slot >= slots ? slots : 0;
+    return most.larger(samples<Sample>::of(*(const unsigned *)(fours + slot * Shape::BYTES)));
+}
+
+/* Makes `lines` rows of a band, from row `row` of the result on. */
+template <class Sample, class Shape, int LENGTH>
+static __device__ __forceinline__ void
+walk_down(const struct columns_args &args, unsigned char *vectors, int left, int row, int lines)
+{
+    constexpr int EACH = Shape::EACH, VECTOR = Shape::VECTOR, WORDS = Shape::WORDS;
+    constexpr int BYTES = Shape::BYTES, SLOT = Shape::SLOT, STEP = Shape::PARTS * EACH;
+    const struct view_pair &p = args.p;
+    const struct window &window = args.window;
+    const int row_bytes = p.width * p.channels * (int)sizeof(Sample);
+    const int column = 4 * VECTOR * (threadIdx.x % Shape::WIDTH), at = left + column;
+    const int part = threadIdx.x / Shape::WIDTH, back = 2 * args.reach, rows = lines + back;
+    const int top = p.out_y + row - args.reach;
+    /* The last slot stands before the first, too: what is before a slot is never looked for. */
+    unsigned char *const ends = vectors + SLOT + column;
+    unsigned char *const fours = ends + args.slots * SLOT;
+    const bool uses_fours = LENGTH == EACH && window.whole >= FOURS_LEAST;
+    int slot = part;
+    unsigned next[WORDS];
+    load_run<Sample, Shape>(args, at, top + part * EACH, top + rows, next);
+#pragma unroll 1
+    for (int step = 0; step < rows; step += STEP) {
+        const int first = step + part * EACH; /* the run's row, from `top` on */
+        unsigned word[WORDS];
+#pragma unroll
+        for (int i = 0; i < WORDS; i++)
+            word[i] = next[i] ^ args.flip;
+        unsigned char *const own = ends + slot * SLOT;
+        store_ends<Sample, EACH, LENGTH, VECTOR, BYTES, 0>(word, own);
+        if (slot == args.slots - 1) {
+#pragma unroll 1
+            for (int i = 0; i < EACH; i++)
+                place<VECTOR, 0>::load(own + i * BYTES).store(ends - SLOT + i * BYTES);
+        }
+        __syncthreads();
+        if (uses_fours) {
+#pragma unroll
+            for (int v = 0; v < VECTOR; v++) {
+                samples<Sample> most = samples<Sample>::of(*(const unsigned *)(own + 4 * v));
+#pragma unroll
+                for (int k = 1; k < 4; k++)
+                    most = most.larger(samples<Sample>::of(
+                        *(const unsigned *)(own + 4 * v - k * SLOT +
+                                            (slot < k ? args.slots * SLOT : 0))));
+                *(unsigned *)(fours + slot * BYTES + 4 * v) = most.word();
+            }
+            __syncthreads();
+        }
+        if (step + STEP < rows)
+            load_run<Sample, Shape>(args, at, top + first + STEP, top + rows, next);
+        if (first + EACH > back && first < rows && at < row_bytes) {
+            const int begin = slot - window.runs + (slot < window.runs ? args.slots : 0);
+            const unsigned char *const near = ends + begin * SLOT - window.words * BYTES;
+            samples<Sample> whole[VECTOR];
+#pragma unroll
+            for (int v = 0; v < VECTOR; v++)
+                whole[v] = LENGTH == EACH
+                               ? chunks_between<Sample, Shape>(ends + 4 * v, fours + 4 * v, begin,
+                                                               window.whole, args.slots)
+                               : samples<Sample>::of(0);
+            largest_of_windows<Sample, EACH, LENGTH, VECTOR, BYTES, 0>(
+                word, near, near, window, whole, [&](int chunk) {
+                    return LENGTH == EACH ? ends + begin * SLOT : own + (chunk - LENGTH) * BYTES;
+                });
+#pragma unroll
+            for (int i = 0; i < WORDS; i++)
+                word[i] ^= args.flip;
+            store_run<Shape>(p, at, row_bytes, row + first - back, back - first, rows - first,
+                             word);
+        }
+        slot += Shape::PARTS - (slot + Shape::PARTS >= args.slots ? args.slots : 0);
+    }
+    __syncthreads();
+}
+
+/* Bands are as wide as a block. Each begins with the rows that the first window needs above, so
+ * that all bands, one after the other, are cut into parts that take the same time; a part that
+ * begins within a band takes so many rows more. */
+template <class Sample, class Shape, int LENGTH>
+__global__ void __launch_bounds__(Shape::THREADS, blocks_of_registers(Shape::BLOCKS))
+    columns_kernel(const struct columns_args args)
+{
+    extern __shared__ uint4 vectors[];
+    const struct view_pair &p = args.p;
+    const int back = 2 * args.reach, period = p.rows + back;
+    const int bands = ceil_div(p.width * p.channels * (int)sizeof(Sample), Shape::BYTES);
+    long long from = (long long)blockIdx.x * args.length;
+    const long long end = min(from + args.length, (long long)bands * period);
+#pragma unroll 1
+    while (from < end) {
+        const int band = (int)(from / period), begin = (int)(from - (long long)band * period);
+        const int rest = (int)min((long long)(period - begin), end - from);
+        const int row = max(begin - back, 0), lines = begin + rest - back - row;
+        if (lines > 0)
+            walk_down<Sample, Shape, LENGTH>(args, (unsigned char *)vectors, band * Shape::BYTES,
+                                             row, lines);
+        from += rest;
+    }
+}
+
+/* Bytes of shared memory of a block. */
+template <class Shape> static int shared_of(const struct window &window, int slots)
+{
+    return Shape::SLOT * (slots + 1) + (window.whole >= FOURS_LEAST ? Shape::BYTES * slots : 0);
+}
+
+template <class Shape> static int slots_of(const struct window &window)
+{
+    return 2 * Shape::PARTS + window.runs + 1;
+}
+
+template <class Sample, class Shape>
+static int launch_columns(struct columns_args args, cudaStream_t stream)
+{
+    constexpr int EACH = Shape::EACH;
+    return for_length<EACH, Shape::LEAST>(args.reach, [&](auto length) -> int {
+        constexpr int LENGTH = decltype(length)::value;
+        const auto kernel = columns_kernel<Sample, Shape, LENGTH>;
+        args.window = window_of(args.reach, EACH, LENGTH);
+        args.slots = slots_of<Shape>(args.window);
+        const int shared = shared_of<Shape>(args.window, args.slots);
+        unsigned places = 1;
+        cudaError_t status =
+            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+        if (status == cudaSuccess)
+            status =
+                resident_blocks((const void *)kernel, Shape::THREADS, (size_t)shared, ~0u, &places);
+        if (status != cudaSuccess)
+            return status;
+        const int row_bytes = args.p.width * args.p.channels * (int)sizeof(Sample);
+        const long long all =
+            (long long)ceil_div(row_bytes, Shape::BYTES) * (args.p.rows + 2 * args.reach);
+        const long long each = (all + places - 1) / places, least = Shape::PARTS * EACH;
+        args.length = (int)(each > least ? each : least);
+        kernel<<<(unsigned)((all + args.length - 1) / args.length), Shape::THREADS, shared,
+                 stream>>>(args);
+        return cudaGetLastError();
+    });
+}
+
+typedef struct column_shape<8, 2, 16, 16, 3, 1> short_windows;
+typedef struct column_shape<16, 1, 32, 8, 3, 16> long_windows;
+typedef struct column_shape<16, 1, 16, 8, 4, 16> little_memory; /* 52 KB at most */
+constexpr int SHORT_REACH = 40;                                 /* at most; 50 KB */
+
+template <class Sample> static int columns_of(const struct columns_args &args, cudaStream_t stream)
+{
+    if (args.reach <= SHORT_REACH)
+        return launch_columns<Sample, short_windows>(args, stream);
+    int most = 0;
+    const cudaError_t status = shared_most(&most);
+    if (status != cudaSuccess)
+        return status;
+    const struct window window = window_of(args.reach, long_windows::EACH, long_windows::EACH);
+    return shared_of<long_windows>(window, slots_of<long_windows>(window)) <= most
+               ? launch_columns<Sample, long_windows>(args, stream)
+               : launch_columns<Sample, little_memory>(args, stream);
+}
+
+int gf_morphology_columns(const struct view_pair &p, int reach, unsigned flip, cudaStream_t stream)
+{
+    struct columns_args args = {};
+    args.p = p;
+    args.flip = flip;
+    args.outside = word_outside(p, flip);
+    args.reach = reach;
+    return p.bits == 8 ? columns_of<unsigned char>(args, stream)
+                       : columns_of<unsigned short>(args, stream);
+}
