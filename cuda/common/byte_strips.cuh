@@ -18,6 +18,7 @@
 
 #include "cuda/common/boxes.cuh"
 #include "cuda/common/byte_operands.cuh"
+#include "cuda/common/early.cuh"
 
 enum {
     STEP_SIDE = 16,    /* rows and pixels of a step */
@@ -233,6 +234,13 @@ static __device__ __forceinline__ void make_strips(const struct strip_maps &maps
     bool more = advance<Shape>(args, next);
     struct strip_walk after = next;
     bool more_after = more && advance<Shape>(args, after);
+    early_next();
+    State::fill(args, &s.tables);
+    fill_tables<typename State::Fuse>(args.p, s.samples);
+    list_strip<Shape>(args, at, s);
+    list_strip<Shape>(args, next, s);
+    list_strip<Shape>(args, after, s);
+    early_wait();
     if (loads) {
         for (int i = 0; i < 2; i++)
             box_bar_init(&s.raw_bar[i]);
@@ -246,11 +254,6 @@ static __device__ __forceinline__ void make_strips(const struct strip_maps &maps
         if (State::ORIGINAL && more)
             fetch_originals<Shape>(args, maps, next, s.stage[1], &s.stage_bar[1]);
     }
-    State::fill(args, &s.tables);
-    fill_tables<typename State::Fuse>(args.p, s.samples);
-    list_strip<Shape>(args, at, s);
-    list_strip<Shape>(args, next, s);
-    list_strip<Shape>(args, after, s);
     __syncthreads();
     State state;
     state.begin(s.tables);
@@ -340,9 +343,8 @@ static int launch_strips(const struct gf_launch *launch, void (*kernel)(strip_ma
     args.across = ceil_div(args.p.width, STEP_SIDE * GROUP) * GROUP;
     args.steps = args.across * ceil_div(args.p.rows, Shape::OUT_ROWS);
     args.share = ceil_div(args.steps, multiprocessors * each * GROUP) * GROUP;
-    kernel<<<ceil_div(args.steps, args.share), Shape::THREADS, shared,
-             (cudaStream_t)launch->stream>>>(maps, args);
-    return cudaGetLastError();
+    return launch_early(kernel, (unsigned)ceil_div(args.steps, args.share), Shape::THREADS,
+                        (size_t)shared, (cudaStream_t)launch->stream, maps, args);
 }
 
 /* Known from measurements on compute capability 9.0. On others the rate of products of bytes or the

@@ -13,11 +13,9 @@ extern "C" int gf_sobel_fused_cuda(const struct gf_launch *launch)
         return cudaErrorNotSupported;
     const struct sobel_args args = sobel_args_of(launch, true);
     return for_fuse(launch, [&](auto fuse) -> int {
-        const auto kernel = args.p.channels == 1
-                                ? sobel_kernel<sobel8<1, estimated_root>, decltype(fuse)>
-                                : sobel_kernel<sobel8<3, estimated_root>, decltype(fuse)>;
-        kernel<<<strip_blocks(args.p, 1, ROWS), STRIP_THREADS, 0, (cudaStream_t)launch->stream>>>(
-            args);
-        return cudaGetLastError();
+        const cudaStream_t stream = (cudaStream_t)launch->stream;
+        return args.p.channels == 1
+                   ? launch_depth<sobel8<1, estimated_root>, decltype(fuse)>(args, stream)
+                   : launch_depth<sobel8<3, estimated_root>, decltype(fuse)>(args, stream);
     });
 }

@@ -6,6 +6,7 @@
 #ifndef GF_CUDA_FILTERS_SOBEL_ROLLING_CUH
 #define GF_CUDA_FILTERS_SOBEL_ROLLING_CUH
 
+#include "cuda/common/early.cuh"
 #include "cuda/common/square_root.cuh"
 #include "cuda/common/strip.cuh"
 #include "filters/sobel.h"
@@ -249,7 +250,9 @@ __global__ void __launch_bounds__(STRIP_THREADS, Depth::BLOCKS)
     __shared__ struct strip_tables<sample, BESIDE, ROWS * STRIP_WARPS + 2> tables;
     __shared__ struct sample_tables<Fuse> samples;
     fill_tables<Fuse>(args.p, samples);
+    early_next();
     struct strip strip = find_strip(args.p, tables, ROWS, 1, 1);
+    early_wait();
     if (strip.lines <= 0)
         return;
     struct strip_row<BESIDE> next;
@@ -294,11 +297,12 @@ static inline struct sobel_args sobel_args_of(const struct gf_launch *launch, bo
     return args;
 }
 
-template <class Depth> static int launch_depth(const struct sobel_args &args, cudaStream_t stream)
+template <class Depth, class Fuse = fuse_none>
+static int launch_depth(const struct sobel_args &args, cudaStream_t stream)
 {
-    sobel_kernel<Depth><<<strip_blocks(args.p, (int)sizeof(typename Depth::sample), ROWS),
-                          STRIP_THREADS, 0, stream>>>(args);
-    return cudaGetLastError();
+    const int blocks = strip_blocks(args.p, (int)sizeof(typename Depth::sample), ROWS);
+    return launch_early(sobel_kernel<Depth, Fuse>, (unsigned)blocks, STRIP_THREADS, 0, stream,
+                        args);
 }
 
 /* ROOT is exact; ESTIMATE takes its place for 8 bits where it makes the same samples. */

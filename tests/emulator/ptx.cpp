@@ -118,6 +118,12 @@ struct {
                        operand *o) { i.set(2, o, number(i, 0, o) > number(i, 1, o) ? word(i, 3, o) : word(i, 4, o)); }},
     {"prefetch.global.L2", [](const instruction &, operand *) {}},
     {"fence.", [](const instruction &, operand *) {}},
+    {"mad.hi.s32",
+     [](const instruction &i, operand *o) {
+         const int64_t product = (int64_t)(int32_t)word(i, 1, o) * (int32_t)word(i, 2, o);
+         i.set(0, o, word(i, 3, o) + (uint32_t)(product >> 32));
+     }},
+    {"griddepcontrol.", [](const instruction &, operand *) {}}, /* kernels run one after another */
     {"mbarrier.init.shared::cta.b64",
      [](const instruction &i, operand *o) { bar_init(bar_at(i.get(0, o)), word(i, 1, o)); }},
     {"mbarrier.arrive.expect_tx.shared::cta.b64",

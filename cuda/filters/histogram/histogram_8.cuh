@@ -4,6 +4,7 @@
 #ifndef GF_CUDA_FILTERS_HISTOGRAM_HISTOGRAM_8_CUH
 #define GF_CUDA_FILTERS_HISTOGRAM_HISTOGRAM_8_CUH
 
+#include "cuda/common/early.cuh"
 #include "cuda/filters/histogram/histogram.cuh"
 
 enum { THREADS_8 = 1024, BINS_8 = 256 };
@@ -107,14 +108,16 @@ __global__ void __launch_bounds__(THREADS_8)
 {
     constexpr int vectors = COUNT == 3 ? 3 : 1, groups = COUNT == 3 ? 1 : 2;
     constexpr int pixels = vectors * VECTOR / COUNT;
-    extern __shared__ unsigned counters[];
+    extern __shared__ __align__(16) unsigned counters[];
     struct lightness_8 *const tables = (struct lightness_8 *)(counters + layout<SOURCE>::counters);
-    for (int i = (int)threadIdx.x; i < layout<SOURCE>::counters; i += THREADS_8)
-        counters[i] = 0;
+    early_next();
+    for (int i = (int)threadIdx.x; i < layout<SOURCE>::counters / 4; i += THREADS_8)
+        ((uint4 *)counters)[i] = make_uint4(0, 0, 0, 0);
     for (int i = (int)threadIdx.x; SOURCE == LIGHTNESS && i < 256 * WARP; i += THREADS_8)
         tables->linear[i / WARP][i % WARP] = lightness->linear[i / WARP];
     for (int i = (int)threadIdx.x; SOURCE == LIGHTNESS && i < GF_LIGHTNESS_SEGMENTS; i += THREADS_8)
         tables->step[i] = lightness->step[i];
+    early_wait();
     __syncthreads();
     const unsigned copy = 4 * (threadIdx.x % layout<SOURCE>::copies);
     const unsigned row_items = full + (tail ? 1 : 0);
@@ -173,9 +176,8 @@ template <int SOURCE, int COUNT> static cudaError_t launch_8(const struct count_
         status = resident_blocks(kernel, THREADS_8, bytes, blocks, &blocks);
     if (status != cudaSuccess)
         return status;
-    histogram8_kernel<SOURCE, COUNT><<<blocks, THREADS_8, bytes, request->stream>>>(
-        *p, full, tail, request->count, request->lightness);
-    return cudaGetLastError();
+    return launch_early(histogram8_kernel<SOURCE, COUNT>, blocks, THREADS_8, (size_t)bytes,
+                        request->stream, *p, full, tail, request->count, request->lightness);
 }
 
 template <int COUNT> static cudaError_t launch_colour_8(const struct count_request *request)

@@ -2,6 +2,7 @@
 #ifndef GF_CUDA_FILTERS_POINT_POINT_TABLE_CUH
 #define GF_CUDA_FILTERS_POINT_POINT_TABLE_CUH
 
+#include "cuda/common/early.cuh"
 #include "cuda/common/launch.cuh"
 #include "cuda/common/view_pair.cuh"
 
@@ -102,7 +103,16 @@ static __device__ __forceinline__ void look_up_tail(const unsigned char *copy,
     }
 }
 
-/* 8 bits. A block's first load is under way while it fills its tables. */
+/* What is read and written once: the cache may forget it first. */
+template <class ACCESS>
+static __device__ __forceinline__ ACCESS load_once(const unsigned char *from, unsigned column)
+{
+    return __ldcs((const ACCESS *)from + column);
+}
+
+/* 8 bits. From the last row to the first: what was read or written last, by the kernel that counts
+ * the histogram for example, may still be in the cache. On an H200 counting 8K gray8 and looking it
+ * up take 0.027 ms together, and 0.029 in the order of rows with ordinary accesses. */
 template <int CHANNELS, int TABLES, class ACCESS>
 __global__ void __launch_bounds__(TABLE_THREADS)
     table8_kernel(const struct view_pair band, unsigned full, unsigned tail, const unsigned *tables)
@@ -112,27 +122,29 @@ __global__ void __launch_bounds__(TABLE_THREADS)
     const unsigned items = band.rows * row_items;
     const unsigned char *const copy = (const unsigned char *)copies + threadIdx.x % WARP * 4;
     unsigned item = blockIdx.x * TABLE_THREADS + threadIdx.x;
-    struct position at = position_of(item, band.rows, row_items);
-    ACCESS v = ACCESS();
-    if (item < items && at.column < full)
-        v = ((const ACCESS *)(band.in + at.row * band.in_pitch))[at.column];
+    early_next();
     for (int i = (int)threadIdx.x; i < TABLES * TABLE_WORDS / 4; i += TABLE_THREADS) {
         const unsigned word = tables[i / (WARP / 4)];
         copies[i] = make_uint4(word, word, word, word);
     }
+    early_wait();
+    struct position at = position_of(items - 1 - item, band.rows, row_items);
+    ACCESS v = ACCESS();
+    if (item < items && at.column < full)
+        v = load_once<ACCESS>(band.in + at.row * band.in_pitch, at.column);
     __syncthreads();
     while (item < items) {
         const size_t offset = (size_t)at.column * sizeof(ACCESS);
         unsigned char *const out = band.out + at.row * band.out_pitch + offset;
         if (at.column < full)
-            *(ACCESS *)out = look_up<CHANNELS, TABLES>(copy, v, at.column);
+            __stcs((ACCESS *)out, look_up<CHANNELS, TABLES>(copy, v, at.column));
         else
             look_up_tail<CHANNELS, TABLES>(copy, band.in + at.row * band.in_pitch + offset, out,
                                            tail, at.column);
         item += gridDim.x * TABLE_THREADS;
-        at = position_of(item, band.rows, row_items);
+        at = position_of(items - 1 - item, band.rows, row_items);
         if (item < items && at.column < full)
-            v = ((const ACCESS *)(band.in + at.row * band.in_pitch))[at.column];
+            v = load_once<ACCESS>(band.in + at.row * band.in_pitch, at.column);
     }
 }
 
@@ -254,9 +266,8 @@ static int launch_table8(const struct view_pair *band, const unsigned *tables, c
     blocks = worth <= blocks
                  ? worth
                  : blocks * (waves < (unsigned)TABLE_WAVES ? waves : (unsigned)TABLE_WAVES);
-    table8_kernel<CHANNELS, TABLES, ACCESS>
-        <<<blocks, TABLE_THREADS, 0, stream>>>(*band, full, tail, tables);
-    return cudaGetLastError();
+    return launch_early(table8_kernel<CHANNELS, TABLES, ACCESS>, blocks, TABLE_THREADS, 0, stream,
+                        *band, full, tail, tables);
 }
 
 template <int CHANNELS, class ACCESS>

@@ -85,8 +85,9 @@ void operator->*(void (*kernel)(Parameters...), const call<Given...> &call)
 
 typedef struct {
     dim3 clusterDim;
+    int programmaticStreamSerializationAllowed;
 } cudaLaunchAttributeValue;
-enum { cudaLaunchAttributeClusterDimension = 4 };
+enum { cudaLaunchAttributeClusterDimension = 4, cudaLaunchAttributeProgrammaticStreamSerialization = 6 };
 struct cudaLaunchAttribute {
     int id;
     cudaLaunchAttributeValue val;
