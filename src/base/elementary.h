@@ -63,10 +63,21 @@ GF_HOST_DEVICE float gf_exp2_coarse(float x)
     return gf_float_of_bits(gf_bits_of_float(p) + (gf_bits_of_float(shifted) << 23));
 }
 
+/* The cube root of x from y, near x^(-1/3): h = 1 - x y^3 lies in 0.18..0.32, and a polynomial of
+ * least relative error for (1 - h)^(-1/3) corrects y. */
+GF_HOST_DEVICE float gf_cbrt_from(float x, float y)
+{
+    const float coarse = x * (y * y); /* the cube root, as far as y goes */
+    const float h = fmaf(-coarse, y, 1.0f);
+    float p = fmaf(0.50162244f, h, -0.047746453f);
+    p = fmaf(p, h, 0.28252754f);
+    p = fmaf(p, h, 0.32550868f);
+    p = fmaf(p, h, 1.0003939f);
+    return (coarse * p) * p;
+}
+
 /* The cube root of x, 2^-126 <= x < 2^128, relative error 5e-7; of 0 a number below 1e-12. A third
- * of the exponent's and mantissa's bits taken from a constant is y, near x^(-1/3); h = 1 - x y^3
- * then lies in 0.18..0.32, and a polynomial of least relative error for (1 - h)^(-1/3) corrects
- * y. */
+ * of the exponent's and mantissa's bits taken from a constant is near x^(-1/3). */
 GF_HOST_DEVICE float gf_cbrt(float x)
 {
     const uint32_t bits = gf_bits_of_float(x);
@@ -75,14 +86,7 @@ GF_HOST_DEVICE float gf_cbrt(float x)
 #else
     const uint32_t third = (uint32_t)((uint64_t)bits * 0x55555555u >> 32);
 #endif
-    const float y = gf_float_of_bits(0x54900000u - third);
-    const float coarse = x * (y * y); /* the cube root, as far as y goes */
-    const float h = fmaf(-coarse, y, 1.0f);
-    float p = fmaf(0.50162244f, h, -0.047746453f);
-    p = fmaf(p, h, 0.28252754f);
-    p = fmaf(p, h, 0.32550868f);
-    p = fmaf(p, h, 1.0003939f);
-    return (coarse * p) * p;
+    return gf_cbrt_from(x, gf_float_of_bits(0x54900000u - third));
 }
 
 /* x^y for x >= 0 and 0 < y <= 100, relative error 1e-6 for y <= 16 and 5e-6 beyond; what is below
