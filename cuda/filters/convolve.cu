@@ -1,7 +1,7 @@
 #include "cuda/common/planes.cuh"
 #include "cuda/filters/convolve_bytes.cuh"
 #include "cuda/filters/convolve_finish.cuh"
-#include "cuda/filters/convolve_mma.cuh"
+#include "cuda/filters/convolve_mma_launch.cuh"
 #include "cuda/filters/convolve_small.cuh"
 #include "filters/convolve.h"
 
@@ -233,8 +233,11 @@ extern "C" int gf_convolve_cuda(const struct gf_launch *launch)
 {
     const struct gf_convolve *const convolve = (const struct gf_convolve *)launch->stage->constants;
     struct bytes_args bytes;
+    convolve_mma_args near;
     if (bytes_fit(launch, convolve, &bytes))
         return launch_bytes_best<fuse_none>(launch, convolve, bytes);
+    if (const int digits = convolve_near_is_faster(launch, convolve, &near))
+        return launch_convolve_near<fuse_none>(launch, digits, near);
     return convolve_mma_is_faster(launch, convolve) ? gf_convolve_tensor_cuda(launch)
                                                     : gf_convolve_tiled_cuda(launch);
 }
@@ -246,6 +249,11 @@ extern "C" int gf_convolve_fused_cuda(const struct gf_launch *launch)
     if (bytes_fit(launch, convolve, &bytes))
         return for_fuse(launch, [&](auto fuse) -> int {
             return launch_bytes_best<decltype(fuse)>(launch, convolve, bytes);
+        });
+    convolve_mma_args near;
+    if (const int digits = convolve_near_is_faster(launch, convolve, &near))
+        return for_fuse(launch, [&](auto fuse) -> int {
+            return launch_convolve_near<decltype(fuse)>(launch, digits, near);
         });
     if (!small_fits(convolve, launch->in.format) || gf_convolve_doubt(convolve) > NEAR_DOUBT_MAX)
         return cudaErrorNotSupported;

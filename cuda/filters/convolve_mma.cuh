@@ -1,5 +1,6 @@
 /* convolve on tensor cores, for pictures of 8 bits without alpha and weights that are whole numbers
- * after a shift: sums are then exact in integers, and below 2^24 they are in float, too.
+ * after a shift: sums are then exact in integers, and below 2^24 they are in float, too. Sums of
+ * fractions are near: see convolve_mma_near.cuh.
  *
  * Column i of the kernel is a banded matrix W_i, 16 x 16 blocks, of which mma makes
  * sum[y][x] += W_i[y][y'] pixel[y'][x + i]. Weights of more than 8 bits are split into two signed
@@ -10,7 +11,12 @@
 #include "cuda/common/byte_strips.cuh"
 #include "cuda/common/mma.cuh"
 #include "cuda/filters/convolve_bytes.cuh"
+#include "cuda/filters/convolve_mma_near.cuh"
 #include "filters/convolve.h"
+
+/* How sums become results: as the CPU's do; by the short end that bytes_fit() allows; by the end of
+ * sums that are near, whose doubts are made again. */
+enum convolve_end { END_EXACT, END_QUICK, END_NEAR };
 
 /* SMALL: up to 5 columns and 17 rows, whose weights stay in registers; else up to 31 x 31. DIGITS:
  * bytes of a weight. A lane reads the columns of two neighbouring pixels at once, from BASE pixels
@@ -35,7 +41,9 @@ struct convolve_shape {
 struct convolve_mma_args : strip_args {
     int width, height;
     float scale, divisor, reciprocal, bias; /* reciprocal: 0 where dividing is safer */
-    struct bytes_end end;                   /* of the QUICK */
+    struct bytes_end end;                   /* of END_QUICK */
+    struct gf_convolve_digits near;         /* of END_NEAR */
+    float fraction[NEAR_SIDE][NEAR_SIDE];
     short weight[GF_MATRIX_SIDE_MAX * GF_MATRIX_SIDE_MAX];
 };
 
@@ -68,6 +76,7 @@ struct convolve_matrix {
 template <class Shape> struct convolve_tables {
     uint4 pair[Shape::OFFSETS][Shape::DIGITS][WARP];
     uint2 last[Shape::SMALL ? 1 : Shape::OFFSETS][Shape::DIGITS][WARP];
+    struct near_doubts doubts[Shape::SMALL ? Shape::WARPS : 1];
 };
 
 template <class Shape>
@@ -144,10 +153,11 @@ static __device__ __forceinline__ void add_column(unsigned sum[4],
         mma_signed_k16(sum, matrix.last, columns.last[which]);
 }
 
-/* What a warp does with a step: sum[channel][tile][digit] is of pixels 2 x + tile of the step.
- * QUICK: bytes_fit() allows the short end. */
-template <class Shape, bool QUICK, class Fuse_> struct convolve_state {
+/* What a warp does with a step: sum[channel][tile][digit] is of pixels 2 x + tile of the step. */
+template <class Shape, convolve_end END, class Fuse_> struct convolve_state {
+    static constexpr bool QUICK = END == END_QUICK, NEAR = END == END_NEAR;
     static_assert(!QUICK || Shape::DIGITS == 1, "the weights of bytes_fit()");
+    static_assert(!NEAR || Shape::SMALL, "sums below 2^22");
     typedef convolve_tables<Shape> tables;
     typedef Fuse_ Fuse;
     typedef unsigned step_sums[Shape::CHANNELS][2][Shape::DIGITS][4];
@@ -177,6 +187,14 @@ template <class Shape, bool QUICK, class Fuse_> struct convolve_state {
         for (int i = 0; Shape::SMALL && i < KEPT * Shape::DIGITS; i++)
             kept[i / Shape::DIGITS][i % Shape::DIGITS] =
                 matrix_at(i / Shape::DIGITS, i % Shape::DIGITS);
+    }
+    static __device__ __forceinline__ void start_sums(step_sums &sum)
+    {
+        constexpr int DIGITS = Shape::DIGITS;
+#pragma unroll
+        for (int i = 0; i < Shape::CHANNELS * 2 * DIGITS * 4; i++)
+            sum[i / (8 * DIGITS)][i / (4 * DIGITS) % 2][i / 4 % DIGITS][i % 4] =
+                END == END_EXACT ? 0 : BYTES_START;
     }
     /* Offset by offset: what is at an odd pixel for one offset is at an even one for the next. */
     __device__ __forceinline__ void add_small(step_sums &sum, const unsigned *from) const
@@ -227,24 +245,24 @@ template <class Shape, bool QUICK, class Fuse_> struct convolve_state {
             }
         }
     }
-    /* The result in byte 1 if QUICK, else in byte 0. */
-    static __device__ __forceinline__ unsigned finish_one(const convolve_mma_args &args,
-                                                          const unsigned (&sum)[Shape::DIGITS][4],
-                                                          int e)
+    /* The result in byte 0 if END_EXACT, else in byte 1. */
+    static __device__ __forceinline__ unsigned
+    finish_one(const convolve_mma_args &args, const unsigned (&sum)[Shape::DIGITS][4], int e)
     {
         const unsigned first = sum[0][e];
+        if (NEAR)
+            return finish_near<Shape::DIGITS>(args.near, first, sum[Shape::DIGITS - 1][e]);
         if (QUICK)
-            return finish_bytes(args.end, (int)(first + BYTES_START));
-        return finish_sum(args, (int)(Shape::DIGITS == 1 ? first
-                                                         : first * 256 + sum[Shape::DIGITS - 1][e]));
+            return finish_bytes(args.end, (int)first);
+        return finish_sum(
+            args, (int)(Shape::DIGITS == 1 ? first : first * 256 + sum[Shape::DIGITS - 1][e]));
     }
-    /* Four pixels of row g or g + 8, all channels. */
+    /* Four pixels of row g or g + 8, all channels. first: of the words that `doubt` is about. */
     static __device__ __forceinline__ void finish(const convolve_mma_args &args,
                                                   const step_sums &sum, int half,
                                                   const struct sample_tables<Fuse> &samples,
-                                                  unsigned *to)
+                                                  unsigned *to, int first, unsigned *doubt)
     {
-        constexpr unsigned two = QUICK ? 0x0051 : 0x0040;
 #pragma unroll
         for (int word = 0; word < Shape::CHANNELS; word++) {
             unsigned result[4];
@@ -254,9 +272,12 @@ template <class Shape, bool QUICK, class Fuse_> struct convolve_state {
                 const int c = (4 * word + i) % Shape::CHANNELS;
                 result[i] = finish_one(args, sum[c][pixel % 2], 2 * half + pixel / 2);
             }
-            to[word] = look_up(samples.after, __byte_perm(__byte_perm(result[0], result[1], two),
-                                                          __byte_perm(result[2], result[3], two),
-                                                          0x5410));
+            constexpr unsigned two = NEAR ? 0x5140 : QUICK ? 0x0051 : 0x0040;
+            const unsigned a = __byte_perm(result[0], result[1], two);
+            const unsigned b = __byte_perm(result[2], result[3], two);
+            to[word] = look_up(samples.after, __byte_perm(a, b, NEAR ? 0x7632 : 0x5410));
+            if (NEAR)
+                note_doubts(doubt, first + word, __byte_perm(a, b, 0x5410) | args.near.zone);
         }
     }
     __device__ __forceinline__ void chunk(const convolve_mma_args &args, const struct strip_walk &,
@@ -264,12 +285,15 @@ template <class Shape, bool QUICK, class Fuse_> struct convolve_state {
                                           const struct sample_tables<Fuse> &samples,
                                           unsigned char *stage)
     {
+        constexpr int WORDS = NEAR ? 2 * Shape::CHANNELS * Shape::STEPS : 1;
         const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
         const unsigned *const from =
             operands + (2 * warp + t) * Shape::OCTET + 2 * (2 * g + Shape::BASE);
+        unsigned doubt[DOUBT_WORDS(WORDS)] = {};
 #pragma unroll(Shape::SMALL ? Shape::STEPS : 1)
         for (int step = 0; step < Shape::STEPS; step++) {
-            step_sums sum = {};
+            step_sums sum;
+            start_sums(sum);
             if (Shape::SMALL)
                 add_small(sum, from + 2 * STEP_SIDE * step);
             else
@@ -278,107 +302,21 @@ template <class Shape, bool QUICK, class Fuse_> struct convolve_state {
             for (int half = 0; half < 2; half++)
                 finish(args, sum, half, samples,
                        (unsigned *)result_at<Shape>(stage, step, STEP_SIDE * warp + g + 8 * half) +
-                           t * Shape::CHANNELS);
+                           t * Shape::CHANNELS,
+                       (step * 2 + half) * Shape::CHANNELS, doubt);
         }
+        if (NEAR)
+            settle_doubts<Shape, WORDS>(args, operands, samples, stage,
+                                        const_cast<tables *>(shared)->doubts[warp], doubt);
     }
 };
 
-template <class Shape, int EACH, bool QUICK = false, class Fuse = fuse_none>
+template <class Shape, int EACH, convolve_end END = END_EXACT, class Fuse = fuse_none>
 __global__ void __launch_bounds__(Shape::THREADS, EACH)
     convolve_mma_kernel(const __grid_constant__ strip_maps maps,
                         const __grid_constant__ convolve_mma_args args)
 {
-    make_strips<Shape, convolve_state<Shape, QUICK, Fuse>>(maps, args);
-}
-
-template <class Shape, int EACH, bool QUICK = false, class Fuse = fuse_none>
-static int launch_convolve_shape(const struct gf_launch *launch, convolve_mma_args &args)
-{
-    return launch_strips<Shape, convolve_state<Shape, QUICK, Fuse>>(
-        launch, convolve_mma_kernel<Shape, EACH, QUICK, Fuse>, EACH, args);
-}
-
-template <bool SMALL, int DIGITS>
-static int launch_convolve_digits(const struct gf_launch *launch, convolve_mma_args &args)
-{
-    if (args.p.channels == 1)
-        return launch_convolve_shape < convolve_shape<1, DIGITS, SMALL, 4, 2, 8>,
-               SMALL ? 3 : 1 > (launch, args);
-    return launch_convolve_shape < convolve_shape < 3, DIGITS, SMALL, SMALL ? 4 : 2, 1,
-           SMALL ? 4 : 8 >, SMALL ? 2 : 1 > (launch, args);
-}
-
-static float reciprocal_of(float divisor)
-{
-    int exponent;
-    const float part = fabsf(frexpf(divisor, &exponent));
-    return part == 1.0f - 0x1p-24f || exponent < -20 || exponent > 40 ? 0 : 1.0f / divisor;
-}
-
-static convolve_mma_args convolve_mma_args_of(const struct gf_launch *launch,
-                                              const struct gf_convolve *convolve, int *most)
-{
-    convolve_mma_args args = {};
-    args.p = view_pair_of(launch, convolve->border);
-    args.reach = args.above = convolve->height / 2;
-    args.width = convolve->width;
-    args.height = convolve->height;
-    const int whole = gf_convolve_whole(convolve->weight, args.width * args.height, most);
-    args.scale = 1.0f / (float)whole;
-    args.divisor = convolve->divisor;
-    args.reciprocal = reciprocal_of(convolve->divisor);
-    args.bias = convolve->bias;
-    for (int i = 0; i < convolve->width * convolve->height; i++)
-        args.weight[i] = (short)(convolve->weight[i] * (float)whole);
-    return args;
-}
-
-/* What bytes_fit() takes. */
-template <class Fuse>
-static int launch_convolve_quick(const struct gf_launch *launch, const struct gf_convolve *convolve,
-                                 const struct bytes_args &bytes)
-{
-    int most;
-    convolve_mma_args args = convolve_mma_args_of(launch, convolve, &most);
-    args.end = bytes.end;
-    return args.p.channels == 1
-               ? launch_convolve_shape<convolve_shape<1, 1, true, 4, 2, 8>, 2, true, Fuse>(launch,
-                                                                                           args)
-               : launch_convolve_shape<convolve_shape<3, 1, true, 4, 2, 8>, 1, true, Fuse>(launch,
-                                                                                           args);
-}
-
-static int launch_convolve_mma(const struct gf_launch *launch, const struct gf_convolve *convolve)
-{
-    int most;
-    convolve_mma_args args = convolve_mma_args_of(launch, convolve, &most);
-    const bool small = args.width <= 5 && args.height <= 17, bytes = most <= 127;
-    return small   ? bytes ? launch_convolve_digits<true, 1>(launch, args)
-                           : launch_convolve_digits<true, 2>(launch, args)
-             : bytes ? launch_convolve_digits<false, 1>(launch, args)
-                   : launch_convolve_digits<false, 2>(launch, args);
-}
-
-/* What bytes_fit() takes, but for 3 x 3, where half of the products would be with zeros. */
-static bool convolve_quick_is_faster(const struct gf_convolve *convolve)
-{
-    return (convolve->width > 3 || convolve->height > 3) &&
-           strips_are_faster(
-               (const void *)convolve_mma_kernel<convolve_shape<3, 1, true, 4, 2, 8>, 1, true>);
-}
-
-/* Kernels of few weights that are not for the quick end are faster in registers. */
-static bool convolve_mma_is_faster(const struct gf_launch *launch,
-                                   const struct gf_convolve *convolve)
-{
-    const struct gf_format format = launch->in.format;
-    const auto kernel = convolve_mma_kernel<convolve_shape<1, 1, true, 4, 2, 8>, 3>;
-    int most;
-    return format.bits == 8 && !gf_has_alpha(format) &&
-           (convolve->width > 5 || convolve->height > 5) &&
-           convolve->width * convolve->height > 25 &&
-           gf_convolve_whole(convolve->weight, convolve->width * convolve->height, &most) &&
-           strips_are_faster((const void *)kernel);
+    make_strips<Shape, convolve_state<Shape, END, Fuse>>(maps, args);
 }
 
 #endif

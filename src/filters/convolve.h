@@ -3,6 +3,7 @@
 #define GF_FILTERS_CONVOLVE_H
 
 #include <math.h>
+#include <stdint.h>
 
 #include "base/host_device.h"
 #include "gpufilter/filter.h"
@@ -87,6 +88,74 @@ static inline struct gf_convolve_near gf_convolve_near_of(const struct gf_convol
     near.low = (float)(bias - doubt);
     near.high = (float)(bias + doubt);
     return near;
+}
+
+/* Sums of whole numbers that are near the weights, times a scale: of bytes, or of two balanced
+ * bytes, whose sums are added up apart, `first` those of the upper. They begin at
+ * GF_CONVOLVE_START as floats, so that (first * high + last * scale) + shift is the lower end of
+ * the interval in which the CPU's result lies, in parts of 255. Clamped, times 255 and a half more
+ * it is rounded down to 1/256: there is no doubt about its whole part unless all bits of the
+ * fraction are set, but for those of `zone`. */
+struct gf_convolve_digits {
+    float scale, high, shift;
+    uint32_t zone; /* the same in each byte */
+};
+
+#define GF_CONVOLVE_START 12582912.0 /* 1.5 2^23: floats from there on are whole numbers */
+
+/* Whole numbers up to `most` near the weights times a scale, which makes the largest weight one of
+ * them: the scale, of the `tries` largest ones, whose numbers are nearest. Decimals become whole
+ * numbers, all but exactly. */
+static inline double gf_convolve_scale(const struct gf_convolve *convolve, int most, int tries)
+{
+    const int count = convolve->width * convolve->height;
+    double largest = 0, least = HUGE_VAL, best = 0;
+    for (int i = 0; i < count; i++)
+        largest = fmax(largest, fabs((double)convolve->weight[i]));
+    for (int k = most; k > 0 && k > most - tries && largest > 0; k--) {
+        const double scale = k / largest, step = largest / k, magic = 3 * 2251799813685248.0;
+        double off = 0;
+        for (int i = 0; i < count; i++) {
+            const double weight = (double)convolve->weight[i];
+            off += fabs(weight - (weight * scale + magic - magic) * step);
+        }
+        if (off < 0.999 * least) {
+            least = off;
+            best = scale;
+        }
+    }
+    return best;
+}
+
+/* Whole numbers of 1 or 2 digits, and the end of their sums. The share of samples that are in
+ * doubt, or 1 where that is too many. `off` are the errors that the weights make, `own` those of
+ * the three operations in float: each rounds by at most 2^-24 of what is at most the sums' start,
+ * scaled, or 1. */
+static inline double gf_convolve_digits_of(const struct gf_convolve *convolve, int digits,
+                                           short *number, struct gf_convolve_digits *end)
+{
+    const double scale = digits == 1 ? gf_convolve_scale(convolve, 127, 127)
+                                     : gf_convolve_scale(convolve, 32639, 32);
+    const double divisor = (double)convolve->divisor, doubt = gf_convolve_doubt(convolve);
+    double low = 0, high = 0;
+    if (scale == 0)
+        return 1;
+    for (int i = 0; i < convolve->width * convolve->height; i++) {
+        const double whole = rint((double)convolve->weight[i] * scale);
+        const double off = ((double)convolve->weight[i] - whole / scale) * 255 / divisor;
+        number[i] = (short)whole;
+        *(off > 0 ? &high : &low) += off;
+    }
+    end->scale = (float)(1 / (255 * scale * divisor));
+    end->high = 256 * end->scale;
+    const double start = GF_CONVOLVE_START * (double)end->scale * (digits == 1 ? 1 : 257);
+    const double own = 255 * (2 * fabs(start) + 4) / 16777216;
+    end->shift = (float)(((double)convolve->bias + low - doubt - own) / 255 - start);
+    int zone = 1;
+    while (zone < 256 && zone < 256 * (high - low + 2 * doubt + 2 * own) + 0.01)
+        zone *= 2;
+    end->zone = 0x01010101u * (uint32_t)(zone - 1);
+    return zone / 256.0;
 }
 
 /* Whether no weight and no divisor is so large or so small that a product with a sample, scaled by
