@@ -175,16 +175,19 @@ static bool run_plan(struct gf_plan *plan, const struct pictures *frames, struct
         const struct gf_segment *const segment = &plan->segment[s];
         const enum gf_statistic statistic = s ? plan->segment[s - 1].statistic : GF_STATISTIC_NONE;
         struct gf_histogram histogram = {0};
+        struct counting counting = {0};
         if (statistic)
-            ok = bench_run_statistic(&plan->stage[segment->first], &pictures, &histogram, row);
+            ok = bench_run_statistic(&plan->stage[segment->first], &pictures, &histogram, &counting,
+                                     row);
         for (int i = 0; ok && i < segment->count; i++) {
             struct gf_stage *const stage = &plan->stage[segment->first + i];
             stage->histogram = i ? NULL : &histogram;
-            ok = bench_run_stage(stage, &pictures, keep, row);
+            ok = bench_run_stage(stage, &pictures, keep, statistic && !i ? &counting : NULL, row);
             stage->histogram = NULL;
             keep = false;
         }
         free(histogram.count);
+        bench_free_counting(&counting);
     }
     if (!keep)
         bench_free_pictures(&pictures);

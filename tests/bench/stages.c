@@ -59,6 +59,13 @@ static void add_step(struct bench_row *row, const char *name, double ms, size_t 
     row->ms += ms;
 }
 
+static int launch_statistic(void *context, int turn, void *stream)
+{
+    const struct counting *const call = context;
+    const struct gf_view view = view_of(&call->in, turn);
+    return call->counter(&view, call->statistic, call->count, call->tables, stream);
+}
+
 /* ---- one stage ---- */
 
 struct stage_call {
@@ -66,6 +73,7 @@ struct stage_call {
     struct pictures in, out;
     void *constants, *scratch;
     struct gf_view pictures[GF_STAGE_PICTURES_MAX]; /* second pictures, in device memory */
+    const struct counting *counting;                /* before it, or NULL */
 };
 
 static int launch_stage(void *context, int turn, void *stream)
@@ -79,6 +87,13 @@ static int launch_stage(void *context, int turn, void *stream)
                                      .stream = stream,
                                      .pictures = call->pictures};
     return gf_stage_launcher(call->stage)(&launch);
+}
+
+static int launch_both(void *context, int turn, void *stream)
+{
+    const struct stage_call *const call = context;
+    const int code = launch_statistic((void *)call->counting, turn, stream);
+    return code ? code : launch_stage(context, turn, stream);
 }
 
 static bool digest_result(const struct stage_call *call, int turn, struct bench_digest *digest)
@@ -116,14 +131,14 @@ static bool time_stage(struct stage_call *call, struct bench_row *row)
         return bench_fail(row, name, "did not write all of its result");
     if (!first.differing)
         return bench_fail(row, name, "its result is all one value");
-    const double ms = bench_time(launch_stage, call, &code);
+    const double ms = bench_time(call->counting ? launch_both : launch_stage, call, &code);
     if (ms < 0)
         return bench_fail(row, name, bench_error_text(code));
     for (int i = 0; i < BENCH_TURNS; i++) {
         if (!digest_result(call, i, &after[i]) || after[i].sum != first.sum)
             return bench_fail(row, name, "its result changed from run to run");
     }
-    add_step(row, name, ms,
+    add_step(row, name, ms - (call->counting ? call->counting->ms : 0),
              bench_picture_bytes(call->stage->in) + bench_picture_bytes(call->stage->out));
     return true;
 }
@@ -153,9 +168,9 @@ static bool upload_pictures(struct stage_call *call)
 }
 
 bool bench_run_stage(struct gf_stage *stage, struct pictures *pictures, bool keep,
-                     struct bench_row *row)
+                     const struct counting *counting, struct bench_row *row)
 {
-    struct stage_call call = {.stage = stage, .in = *pictures};
+    struct stage_call call = {.stage = stage, .in = *pictures, .counting = counting};
     struct gf_error error = {0};
     if (!gf_stage_launcher(stage))
         return bench_fail(row, stage->filter->name, "has no kernel");
@@ -182,23 +197,7 @@ bool bench_run_stage(struct gf_stage *stage, struct pictures *pictures, bool kee
 
 /* ---- one histogram ---- */
 
-struct statistic_call {
-    gf_counter *counter;
-    enum gf_statistic statistic;
-    bool extremes; /* only marks them */
-    struct pictures in;
-    unsigned long long *count;
-    void *tables;
-};
-
-static int launch_statistic(void *context, int turn, void *stream)
-{
-    const struct statistic_call *const call = context;
-    const struct gf_view view = view_of(&call->in, turn);
-    return call->counter(&view, call->statistic, call->count, call->tables, stream);
-}
-
-static bool upload_tables(struct statistic_call *call)
+static bool upload_tables(struct counting *call)
 {
     size_t size;
     if (call->statistic != GF_STATISTIC_LIGHTNESS)
@@ -212,8 +211,8 @@ static bool upload_tables(struct statistic_call *call)
 
 /* One clean histogram, each pixel counted once (there are none of zero alpha here), then the time.
  */
-static bool time_statistic(struct statistic_call *call, struct gf_histogram *histogram,
-                           size_t bytes, struct bench_row *row)
+static bool time_statistic(struct counting *call, struct gf_histogram *histogram, size_t bytes,
+                           struct bench_row *row)
 {
     static const char *const names[GF_STATISTIC_KINDS] = {"", "histogram channel", "histogram luma",
                                                           "histogram joint", "histogram lightness"};
@@ -237,32 +236,37 @@ static bool time_statistic(struct statistic_call *call, struct gf_histogram *his
             : 1;
     if (call->extremes ? !total : total != pixels * (uint64_t)samples)
         return bench_fail(row, name, "does not count every pixel once");
-    const double ms = bench_time(launch_statistic, call, &code);
-    if (ms < 0)
+    call->ms = bench_time(launch_statistic, call, &code);
+    if (call->ms < 0)
         return bench_fail(row, name, bench_error_text(code));
-    add_step(row, name, ms, bench_picture_bytes(format));
+    add_step(row, name, call->ms, bench_picture_bytes(format));
     return true;
 }
 
 bool bench_run_statistic(const struct gf_stage *stage, const struct pictures *pictures,
-                         struct gf_histogram *histogram, struct bench_row *row)
+                         struct gf_histogram *histogram, struct counting *call,
+                         struct bench_row *row)
 {
     const enum gf_statistic statistic = gf_stage_statistic(stage);
-    const struct gf_variant *const counting = gf_stage_counting(stage);
-    struct statistic_call call = {.counter = gf_stage_counter(stage),
-                                  .statistic = statistic,
-                                  .extremes = counting && counting->count_extremes,
-                                  .in = *pictures};
+    const struct gf_variant *const variant = gf_stage_counting(stage);
+    *call = (struct counting){.counter = gf_stage_counter(stage),
+                              .statistic = statistic,
+                              .extremes = variant && variant->count_extremes,
+                              .in = *pictures};
     *histogram =
         (struct gf_histogram){.channels = gf_statistic_channels(statistic, pictures->format),
                               .bins = 1 << pictures->format.bits};
     const size_t bytes =
         (size_t)histogram->channels * (size_t)histogram->bins * sizeof *histogram->count;
     histogram->count = malloc(bytes);
-    call.count = bench_alloc(bytes);
-    bool ok = histogram->count && call.count && upload_tables(&call);
-    ok = ok ? time_statistic(&call, histogram, bytes, row) : bench_fail(row, "out of memory", "");
-    bench_free(call.count);
-    bench_free(call.tables);
-    return ok;
+    call->count = bench_alloc(bytes);
+    return histogram->count && call->count && upload_tables(call)
+               ? time_statistic(call, histogram, bytes, row)
+               : bench_fail(row, "out of memory", "");
+}
+
+void bench_free_counting(struct counting *counting)
+{
+    bench_free(counting->count);
+    bench_free(counting->tables);
 }
