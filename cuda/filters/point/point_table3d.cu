@@ -1,6 +1,6 @@
 /* A table of colours on RGB of 8 bits, alone in its program: the whole table lies in the shared
  * memory of each multiprocessor, where threads read it at any place (Best Practices Guide 9.2.3),
- * as two planes: red with green, and blue. 33 nodes a side take 211 KB of the 227 that compute
+ * as two planes: red with green, and blue. 33 nodes a side take 212 KB of the 227 that compute
  * capability 9.0 has. */
 #include "cuda/filters/point/point_short_alpha.cuh"
 
@@ -9,49 +9,56 @@ enum { CUBE_WARPS = 32, CUBE_PIXELS = 4 * WARP, CUBE_BYTES = 3 * CUBE_PIXELS };
 struct cube_run {
     struct view_pair band;
     unsigned row_tiles;
-    const uint2 *nodes; /* table3d.h */
-    float to_cell, to_sample;
+    const uint2 *nodes;         /* table3d.h */
+    float to_cell, before_cell; /* before_cell: -SHORT_SHIFT to_cell */
+    float to_sample;
+    unsigned exponent; /* SHORT_EXPONENT, see struct short_run */
 };
 
+/* A step of blue is five nodes longer than its plane: else a step of any colour would lead to the
+ * next bank, and pixels of similar colours would wait for each other. */
 template <int SIZE> struct cube_layout {
-    static constexpr int NODES = SIZE * SIZE * SIZE;
-    static constexpr int BLUE = NODES * 4; /* where the second plane begins, in bytes */
-    static constexpr int RESULTS = (BLUE + NODES * 2 + VECTOR - 1) / VECTOR * VECTOR;
+    static constexpr int PLANE = SIZE * SIZE, NODES = PLANE * SIZE;
+    static constexpr int STEP = PLANE + 5; /* of blue */
+    static constexpr int ROOM = STEP * (SIZE - 1) + PLANE;
+    static constexpr int BLUE = ROOM * 4; /* where the second plane begins, in bytes */
+    static constexpr int RESULTS = (BLUE + ROOM * 2 + VECTOR - 1) / VECTOR * VECTOR;
     static constexpr int BYTES = RESULTS + CUBE_WARPS * CUBE_BYTES;
+    /* What lies behind the last node is read, but counts nothing: it need only be there. */
+    static_assert(2 * (STEP + SIZE + 1) <= CUBE_WARPS * CUBE_BYTES, "room behind the table");
 };
 
-/* gf_table3d_node() */
+/* gf_table3d_node(); at: in bytes of the first plane */
 template <int SIZE>
-static __device__ __forceinline__ struct gf_rgb node_at(const unsigned char *table, unsigned node)
+static __device__ __forceinline__ struct gf_rgb node_at(const unsigned char *table, unsigned at)
 {
-    const unsigned first = *(const unsigned *)(table + 4 * node);
+    const unsigned first = *(const unsigned *)(table + at);
     const unsigned short blue =
-        *(const unsigned short *)(table + cube_layout<SIZE>::BLUE + 2 * node);
-    const float red = __uint_as_float(__byte_perm(first, 0x4b000000u, 0x7610u)) - SHORT_SHIFT;
-    return {red, (float)(first >> 16), (float)blue};
+        *(const unsigned short *)(table + cube_layout<SIZE>::BLUE + (at >> 1));
+    return {(float)(unsigned short)first, (float)(first >> 16), (float)blue};
 }
 
 /* gf_table3d_of() of a pixel in cells, back to samples: the same operations. Where two fractions
- * are the same, either order gives the same result. */
+ * are the same, either order gives the same result, and so does the cell behind the last, with
+ * fraction 0. */
 template <int SIZE>
 static __device__ __forceinline__ struct gf_rgb cube_of(const unsigned char *table, struct gf_rgb p,
                                                         float to_sample)
 {
-    constexpr unsigned ALL = SIZE * SIZE + SIZE + 1, SHIFT_BITS = 0x4b000000u;
-    constexpr float LAST = SIZE - 2;
-    const float zr = __fadd_rz(fminf(p.r, LAST), SHORT_SHIFT);
-    const float zg = __fadd_rz(fminf(p.g, LAST), SHORT_SHIFT);
-    const float zb = __fadd_rz(fminf(p.b, LAST), SHORT_SHIFT);
+    constexpr unsigned R = 4, G = 4 * SIZE, B = 4 * cube_layout<SIZE>::STEP, ALL = R + G + B;
+    const float zr = __fadd_rz(p.r, SHORT_SHIFT), zg = __fadd_rz(p.g, SHORT_SHIFT),
+                zb = __fadd_rz(p.b, SHORT_SHIFT);
     const float r = p.r - (zr - SHORT_SHIFT), g = p.g - (zg - SHORT_SHIFT),
                 b = p.b - (zb - SHORT_SHIFT);
-    const unsigned corner = (__float_as_uint(zb) * SIZE + __float_as_uint(zg)) * SIZE +
-                            __float_as_uint(zr) - SHIFT_BITS * ALL;
+    const unsigned corner =
+        __float_as_uint(zb) * B +
+        (__float_as_uint(zg) * G + (__float_as_uint(zr) * R - SHORT_EXPONENT * ALL));
     const float rg_most = fmaxf(r, g), rg_least = fminf(r, g);
     const float most = fmaxf(rg_most, b), least = fminf(rg_least, b);
     const float middle = fmaxf(fminf(rg_most, b), rg_least);
-    const unsigned rg_first = r > g ? 1 : SIZE, rg_last = r > g ? ALL - SIZE : ALL - 1;
-    const unsigned first = rg_most > b ? rg_first : SIZE * SIZE;
-    const unsigned last = rg_least < b ? rg_last : ALL - SIZE * SIZE;
+    const unsigned rg_first = r > g ? R : G, rg_last = r > g ? ALL - G : ALL - R;
+    const unsigned first = rg_most > b ? rg_first : B;
+    const unsigned last = rg_least < b ? rg_last : ALL - B;
     const struct gf_rgb v0 = node_at<SIZE>(table, corner);
     const struct gf_rgb v1 = node_at<SIZE>(table, corner + first);
     const struct gf_rgb v2 = node_at<SIZE>(table, corner + last);
@@ -62,6 +69,13 @@ static __device__ __forceinline__ struct gf_rgb cube_of(const unsigned char *tab
             fmaf(w3, v3.b, fmaf(w2, v2.b, fmaf(w1, v1.b, w0 * v0.b))) * to_sample};
 }
 
+/* Byte k of a word in cells: the shift is taken off with the product, which is rounded once. */
+static __device__ __forceinline__ float cell_of(const struct cube_run &run, unsigned word, int k)
+{
+    const unsigned shifted = __byte_perm(word, run.exponent, 0x7440u + (unsigned)k);
+    return fmaf(__uint_as_float(shifted), run.to_cell, run.before_cell);
+}
+
 /* Four pixels of three words, in place. */
 template <int SIZE>
 static __device__ __forceinline__ void look_up_pixels(const struct cube_run &run,
@@ -70,10 +84,9 @@ static __device__ __forceinline__ void look_up_pixels(const struct cube_run &run
     float to[12];
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-        const struct gf_rgb cell = {
-            byte_of(w[3 * i / 4], 3 * i % 4, SHORT_EXPONENT) * run.to_cell,
-            byte_of(w[(3 * i + 1) / 4], (3 * i + 1) % 4, SHORT_EXPONENT) * run.to_cell,
-            byte_of(w[(3 * i + 2) / 4], (3 * i + 2) % 4, SHORT_EXPONENT) * run.to_cell};
+        const struct gf_rgb cell = {cell_of(run, w[3 * i / 4], 3 * i % 4),
+                                    cell_of(run, w[(3 * i + 1) / 4], (3 * i + 1) % 4),
+                                    cell_of(run, w[(3 * i + 2) / 4], (3 * i + 2) % 4)};
         const struct gf_rgb v = cube_of<SIZE>(table, cell, run.to_sample);
         to[3 * i] = v.r;
         to[3 * i + 1] = v.g;
@@ -87,8 +100,10 @@ static __device__ __forceinline__ void fill_cube(const uint2 *nodes, unsigned ch
 {
     for (unsigned i = threadIdx.x; i < cube_layout<SIZE>::NODES; i += blockDim.x) {
         const uint2 node = nodes[i];
-        ((unsigned *)table)[i] = node.x;
-        ((unsigned short *)(table + cube_layout<SIZE>::BLUE))[i] = (unsigned short)node.y;
+        const unsigned to =
+            i + i / cube_layout<SIZE>::PLANE * (cube_layout<SIZE>::STEP - cube_layout<SIZE>::PLANE);
+        ((unsigned *)table)[to] = node.x;
+        ((unsigned short *)(table + cube_layout<SIZE>::BLUE))[to] = (unsigned short)node.y;
     }
     __syncthreads();
 }
@@ -146,6 +161,8 @@ static int launch_cube(const struct gf_launch *launch, const struct gf_point_op 
     run.row_tiles = blocks_for(run.band.width, TILE);
     run.nodes = nodes;
     run.to_cell = op->a;
+    run.before_cell = -SHORT_SHIFT * op->a;
+    run.exponent = SHORT_EXPONENT;
     run.to_sample = op->d;
     unsigned blocks = blocks_for((unsigned)run.band.rows * run.row_tiles, CUBE_WARPS);
     if (status == cudaSuccess)
