@@ -28,8 +28,9 @@ struct short_run {
     unsigned row_tiles;
     struct gf_point_op op[3];
     unsigned first_row;
-    const float *curve, *columns, *rows; /* of a field */
-    float zero_until;                    /* its curve is 0 as far */
+    size_t curve; /* of a field: the address of its first float, less SHORT_EXPONENT floats */
+    const float *columns, *rows;
+    float zero_until; /* its curve is 0 as far */
     /* SHORT_EXPONENT and SHORT_ODD, as numbers that the compiler does not know: an instruction
      * holds one constant, and there are other ones beside them. */
     unsigned exponent, odd;
@@ -77,16 +78,15 @@ static __device__ __forceinline__ void fields_at(const struct short_run &run, co
                                                  float row, float field[4])
 {
     constexpr float STEPS = GF_POINT_CURVE_STEPS;
-    const char *const base = (const char *)run.curve - sizeof(float) * (size_t)SHORT_EXPONENT;
 #pragma unroll
     for (int i = 0; i < 4; i++) {
         const float part = __saturatef(column[i] + row);
         const float shifted = __fmaf_rz(part, STEPS, SHORT_SHIFT);
         const float rest = fmaf(part, STEPS, SHORT_SHIFT - shifted);
         const float *const point =
-            (const float *)(base + sizeof(float) * (size_t)__float_as_uint(shifted));
-        const float first = point[0];
-        field[i] = first + (point[1] - first) * rest;
+            (const float *)(run.curve + sizeof(float) * (size_t)__float_as_uint(shifted));
+        const float first = __ldg(point), second = __ldg(point + 1);
+        field[i] = first + (second - first) * rest;
     }
 }
 
@@ -158,7 +158,7 @@ static __device__ __forceinline__ float even_of(uint32_t word, unsigned odd)
 }
 
 /* NOISE: a power of two changes no rounding, wherever it is multiplied. */
-template <bool NORMAL>
+template <bool NORMAL, bool SAME>
 static __device__ __forceinline__ void noise_pixels(const struct short_run &run, unsigned x,
                                                     unsigned y, unsigned w[3])
 {
@@ -171,7 +171,7 @@ static __device__ __forceinline__ void noise_pixels(const struct short_run &run,
 #pragma unroll
         for (int c = 0; c < 3; c++) {
             const int k = 3 * i + c;
-            const float even = even_of(op.d != 0.0f ? noise.word[0] : noise.word[c], run.odd);
+            const float even = even_of(noise.word[SAME ? 0 : c], run.odd);
             const float z = NORMAL ? gf_noise_normal(even * 0x1p-31f) : even;
             to[k] = fmaf(z, scale, byte_of(w[k / 4], k % 4, run.exponent));
         }
@@ -196,13 +196,24 @@ template <bool BLACK> struct short_mix {
     }
 };
 
-template <bool NORMAL> struct short_noise {
+template <bool NORMAL, bool SAME> struct short_noise {
     static __device__ __forceinline__ void change(const struct short_run &run, unsigned x,
                                                   unsigned y, unsigned w[3])
     {
-        noise_pixels<NORMAL>(run, x, y, w);
+        noise_pixels<NORMAL, SAME>(run, x, y, w);
     }
 };
+
+static __device__ __forceinline__ void take_groups(const unsigned *from,
+                                                   unsigned w[SHORT_GROUPS][3])
+{
+#pragma unroll
+    for (int k = 0; k < SHORT_GROUPS; k++) {
+#pragma unroll
+        for (int i = 0; i < 3; i++)
+            w[k][i] = from[k * (3 * WARP) + i];
+    }
+}
 
 /* Neighbouring threads take neighbouring groups of four pixels, which lie near each other in
  * tables, too. Results pass through shared memory, so that a warp's stores are vectors. */
@@ -219,18 +230,13 @@ __global__ void __launch_bounds__(SHORT_WARPS *WARP, SHORT_BLOCKS)
     const unsigned char *const in =
         run.band.in + tile.row * run.band.in_pitch + (size_t)tile.first * 3;
     unsigned *const own = (unsigned *)shared[warp] + 3 * lane; /* three words: no two in a bank */
-    const unsigned *from = (const unsigned *)in + 3 * lane;
-    if (tile.pixels < TILE) {
+    unsigned w[SHORT_GROUPS][3];
+    if (tile.pixels == TILE) {
+        take_groups((const unsigned *)in + 3 * lane, w);
+    } else {
         copy_tile<3, uint4>((unsigned char *)shared[warp], in, tile.pixels * 3, lane);
         __syncwarp();
-        from = own;
-    }
-    unsigned w[SHORT_GROUPS][3];
-#pragma unroll
-    for (int k = 0; k < SHORT_GROUPS; k++) {
-#pragma unroll
-        for (int i = 0; i < 3; i++)
-            w[k][i] = from[k * (3 * WARP) + i];
+        take_groups(own, w);
     }
 #pragma unroll
     for (int k = 0; k < SHORT_GROUPS; k++)
