@@ -459,6 +459,8 @@ static int mix_stretch(const struct gf_stage *stage, const uint8_t *in, uint8_t 
         return 0;
     uint8_t *const to = out + (size_t)x * (size_t)channels;
     const size_t samples = (size_t)count * (size_t)channels;
+    if (field == 0.0f && in == out)
+        return count;
     if (field == 0.0f) {
         memcpy(to, in + (size_t)x * (size_t)channels, samples);
         return count;
@@ -481,6 +483,9 @@ static void evaluate_row(const struct gf_stage *stage, const struct gf_picture *
     for (int x = evaluate_fast(stage, in, out), n; x < stage->in.width; x += n) {
         if (mixes && (n = mix_stretch(stage, in, out, x, y)) > 0)
             continue;
+        /* Columns of fields are filled for whole pieces. A stretch is mixed once more, which
+         * changes nothing. */
+        x = mixes ? x / GF_PIECE * GF_PIECE : x;
         n = stage->in.width - x < GF_PIECE ? stage->in.width - x : GF_PIECE;
         int colours = gf_colour_channels(stage->in);
         if (n < GF_PIECE) /* what the piece before has left is no sample */
