@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/target_clones.h"
+
 enum {
     WINDOW = 32768,
     SEGMENT = 256, /* a cell sees what stands in earlier segments */
@@ -73,18 +75,39 @@ static void add_match(struct gf_deflate_piece *piece, size_t first, size_t end, 
     match->distance = (uint32_t)distance;
 }
 
+/* Whether each byte of a cell is the one before it. */
+static inline bool is_run(const uint8_t *data, size_t cell)
+{
+    const uint8_t *const at = data + GF_DEFLATE_CELL * cell;
+    return load64(at) == load64(at - 1);
+}
+
+/* The first run among the cells first..count; photographs have few. */
+GF_TARGET_CLONES static size_t next_run(const uint8_t *data, size_t first, size_t count)
+{
+    enum { CELLS = 16 };
+    for (; count - first >= CELLS; first += CELLS) {
+        uint64_t runs = 0;
+        for (size_t k = first; k < first + CELLS; k++)
+            runs |= is_run(data, k);
+        if (runs)
+            break;
+    }
+    while (first < count && !is_run(data, first))
+        first++;
+    return first;
+}
+
 size_t gf_deflate_find_runs(struct gf_deflate_piece *piece)
 {
     const size_t count = piece->size / GF_DEFLATE_CELL;
     size_t runs = 0;
     piece->matches = 0;
-    for (size_t k = 1; k < count; k++) {
-        const uint8_t *const at = piece->data + GF_DEFLATE_CELL * k;
-        const uint64_t same = at[-1] * 0x0101010101010101u;
-        if (load64(at) != same)
-            continue;
+    if (!count)
+        return 0;
+    for (size_t k = 1; (k = next_run(piece->data, k, count)) < count; k++) {
         size_t end = k + 1;
-        while (end < count && load64(piece->data + GF_DEFLATE_CELL * end) == same)
+        while (end < count && is_run(piece->data, end))
             end++;
         add_match(piece, k, end, 1, true, true);
         runs += end - k;

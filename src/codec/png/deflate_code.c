@@ -5,7 +5,7 @@
 
 enum {
     FIRST_LENGTH = 257, /* the symbol of the shortest match */
-    TABLES = 4,         /* so that no count of a literal waits for the one before */
+    TABLES = 8,         /* so that no count of a literal waits for the one before */
     LENGTH_BITS = 7,
     REPEAT = 16, /* repeats the last code length 3 to 6 times */
     FEW_ZEROS = 17,
@@ -46,11 +46,11 @@ int gf_deflate_distance_symbol(uint32_t distance, unsigned *extra, unsigned *res
 GF_TARGET_CLONES static void count_literals(struct counts *counts, const uint8_t *at,
                                             const uint8_t *end)
 {
-    for (; end - at >= 2 * TABLES; at += 2 * TABLES) {
+    for (; end - at >= TABLES; at += TABLES) {
         uint64_t word;
         memcpy(&word, at, sizeof word);
-        for (int i = 0; i < 2 * TABLES; i++, word >>= 8)
-            counts->literal[i % TABLES][word & 255]++;
+        for (int i = 0; i < TABLES; i++, word >>= 8)
+            counts->literal[i][word & 255]++;
     }
     while (at < end)
         counts->literal[0][*at++]++;

@@ -2,6 +2,11 @@
 
 #include <string.h>
 
+#if defined(__x86_64__) && defined(__GNUC__)
+#define WITH_VBMI
+#include <immintrin.h>
+#endif
+
 #include "base/target_clones.h"
 #include "codec/png/deflate_code.h"
 #include "codec/png/huffman.h"
@@ -19,11 +24,24 @@ struct code {
 struct long_code { /* with its extra bits */
     uint32_t bits, count;
 };
+/* The literals' codes for AVX-512: the lower bytes, the upper bytes, and the counts of bits. */
+enum { LOW, HIGH, COUNT, TABLES, LITERALS = 256 };
 struct codes {
     struct code literal[GF_DEFLATE_END + 1];
+    uint8_t table[TABLES][LITERALS];
+    bool vbmi; /* the processor has what put_blocks() needs */
     struct long_code length[GF_DEFLATE_LONGEST + 1];
     struct code distance[GF_DEFLATE_DISTANCES];
 };
+
+static bool has_vbmi(void)
+{
+#ifdef WITH_VBMI
+    return __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512bw");
+#else
+    return false;
+#endif
+}
 
 static void fill_codes(const struct gf_deflate_code *from, struct codes *codes)
 {
@@ -31,6 +49,12 @@ static void fill_codes(const struct gf_deflate_code *from, struct codes *codes)
     gf_huffman_codes(from->literal, GF_DEFLATE_SYMBOLS, code);
     for (int s = 0; s <= GF_DEFLATE_END; s++)
         codes->literal[s] = (struct code){code[s], from->literal[s]};
+    for (int s = 0; s < LITERALS; s++) {
+        codes->table[LOW][s] = (uint8_t)code[s];
+        codes->table[HIGH][s] = (uint8_t)(code[s] >> 8);
+        codes->table[COUNT][s] = from->literal[s];
+    }
+    codes->vbmi = has_vbmi();
     for (size_t length = GF_DEFLATE_SHORTEST; length <= GF_DEFLATE_LONGEST; length++) {
         unsigned extra, rest;
         const int s = gf_deflate_length_symbol(length, &extra, &rest);
@@ -62,8 +86,86 @@ static inline void put_one(struct gf_deflate_bits *bits, struct code code)
     gf_deflate_flush(bits);
 }
 
-GF_TARGET_CLONES static void put_literals(struct gf_deflate_bits *to, const struct code *literal,
-                                          const uint8_t *at, const uint8_t *end)
+#ifdef WITH_VBMI
+#define VBMI __attribute__((target("avx512f,avx512bw,avx512vbmi")))
+#define VBMI_INLINE \
+    __attribute__((target("avx512f,avx512bw,avx512vbmi"), always_inline)) static inline
+
+/* Looks 64 bytes up in a table of 256. */
+VBMI_INLINE __m512i look_up(const uint8_t *table, __m512i bytes)
+{
+    const __m512i *const part = (const __m512i *)table;
+    const __m512i lower =
+        _mm512_permutex2var_epi8(_mm512_loadu_si512(part), bytes, _mm512_loadu_si512(part + 1));
+    const __m512i upper =
+        _mm512_permutex2var_epi8(_mm512_loadu_si512(part + 2), bytes, _mm512_loadu_si512(part + 3));
+    return _mm512_mask_blend_epi8(_mm512_movepi8_mask(bytes), lower, upper);
+}
+
+/* Joins the codes of two pairs of literals, for eight times four of them. */
+VBMI_INLINE __m512i join(__m256i first, __m256i second, __m256i count)
+{
+    return _mm512_or_si512(
+        _mm512_cvtepu32_epi64(first),
+        _mm512_sllv_epi64(_mm512_cvtepu32_epi64(second), _mm512_cvtepu32_epi64(count)));
+}
+
+/* The codes of 16 times four literals, and their counts of bits. */
+VBMI_INLINE void join_fours(const struct codes *codes, const uint8_t *at, uint64_t *fours,
+                            uint32_t *counts)
+{
+    const __m512i byte = _mm512_set1_epi16(255), word = _mm512_set1_epi32(65535);
+    const __m512i literals = _mm512_loadu_si512(at), low = look_up(codes->table[LOW], literals),
+                  high = look_up(codes->table[HIGH], literals),
+                  count = look_up(codes->table[COUNT], literals);
+    const __m512i even = _mm512_or_si512(_mm512_and_si512(low, byte), _mm512_slli_epi16(high, 8));
+    const __m512i odd = _mm512_or_si512(_mm512_srli_epi16(low, 8), _mm512_andnot_si512(byte, high));
+    const __m512i even_count = _mm512_and_si512(count, byte);
+    const __m512i pair_count = _mm512_add_epi16(even_count, _mm512_srli_epi16(count, 8));
+    const __m512i first_count = _mm512_and_si512(pair_count, word);
+    const __m512i first = _mm512_or_si512(
+        _mm512_and_si512(even, word),
+        _mm512_sllv_epi32(_mm512_and_si512(odd, word), _mm512_and_si512(even_count, word)));
+    const __m512i second = _mm512_or_si512(
+        _mm512_srli_epi32(even, 16),
+        _mm512_sllv_epi32(_mm512_srli_epi32(odd, 16), _mm512_srli_epi32(even_count, 16)));
+    _mm512_storeu_si512(fours, join(_mm512_castsi512_si256(first), _mm512_castsi512_si256(second),
+                                    _mm512_castsi512_si256(first_count)));
+    _mm512_storeu_si512(fours + 8, join(_mm512_extracti64x4_epi64(first, 1),
+                                        _mm512_extracti64x4_epi64(second, 1),
+                                        _mm512_extracti64x4_epi64(first_count, 1)));
+    _mm512_storeu_si512(counts, _mm512_add_epi32(first_count, _mm512_srli_epi32(pair_count, 16)));
+}
+
+/* Puts blocks of 64 literals and returns where the rest begins. */
+VBMI static const uint8_t *put_blocks(struct gf_deflate_bits *to, const struct codes *codes,
+                                      const uint8_t *at, const uint8_t *end)
+{
+    enum { BLOCK = 64, FOURS = 16 };
+    struct gf_deflate_bits bits = *to; /* the compiler keeps a copy in registers */
+    uint64_t fours[FOURS];
+    uint32_t counts[FOURS];
+    for (; end - at >= BLOCK; at += BLOCK) {
+        join_fours(codes, at, fours, counts);
+        for (int i = 0; i < FOURS; i++) {
+            gf_deflate_put(&bits, fours[i], counts[i]);
+            gf_deflate_flush(&bits);
+        }
+    }
+    *to = bits;
+    return at;
+}
+#else
+static const uint8_t *put_blocks(struct gf_deflate_bits *to, const struct codes *codes,
+                                 const uint8_t *at, const uint8_t *end)
+{
+    (void)to, (void)codes, (void)end;
+    return at;
+}
+#endif
+
+GF_TARGET_CLONES static void put_rest(struct gf_deflate_bits *to, const struct code *literal,
+                                      const uint8_t *at, const uint8_t *end)
 {
     struct gf_deflate_bits bits = *to; /* the compiler keeps a copy in registers */
     for (; end - at >= 8; at += 8) {
@@ -73,6 +175,12 @@ GF_TARGET_CLONES static void put_literals(struct gf_deflate_bits *to, const stru
     while (at < end)
         put_one(&bits, literal[*at++]);
     *to = bits;
+}
+
+static void put_literals(struct gf_deflate_bits *bits, const struct codes *codes, const uint8_t *at,
+                         const uint8_t *end)
+{
+    put_rest(bits, codes->literal, codes->vbmi ? put_blocks(bits, codes, at, end) : at, end);
 }
 
 static void put_match(struct gf_deflate_bits *bits, const struct codes *codes,
@@ -96,11 +204,11 @@ static void put_data(struct gf_deflate_bits *bits, const struct gf_deflate_piece
     const uint8_t *from = piece->data;
     for (const struct gf_deflate_match *match = piece->match; match < piece->match + piece->matches;
          match++) {
-        put_literals(bits, codes->literal, from, piece->data + match->start);
+        put_literals(bits, codes, from, piece->data + match->start);
         put_match(bits, codes, match);
         from = piece->data + match->start + match->length;
     }
-    put_literals(bits, codes->literal, from, piece->data + piece->size);
+    put_literals(bits, codes, from, piece->data + piece->size);
     put_one(bits, codes->literal[GF_DEFLATE_END]);
 }
 
