@@ -73,6 +73,8 @@ void start_box(const CUtensorMap *map, int x, int y, uint32_t shared, struct bar
 {
     if (shared % 128 || (uintptr_t)map % 64)
         die("a box at %#x of shared memory, or its map at %p, is not aligned", shared, (const void *)map);
+    if (x % 16)
+        die("a box begins with byte %d of a row, which is not a multiple of 16", x);
     boxes.push_back({cluster_rank(), thread_in_block(), *map, x, y,
                      (unsigned char *)shared_at(shared, map->box_bytes * map->box_rows), bar});
 }
