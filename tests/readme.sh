@@ -65,7 +65,7 @@ for page in README.md samples/README.md; do
         [ "$1" != sudo ] || shift
         if [ -z "$why" ] && [ "$1" != make ]; then
             problems=$(run "$command")
-            [ -z "$problems" ] || why=$(grep -o '\(built\|made\) without [A-Za-z].*' "$work/log" | head -n 1)
+            [ -z "$problems" ] || why=$(grep -o '\(built\|made\) without [(A-Za-z].*' "$work/log" | head -n 1)
         fi
         if [ "$1" = make ]; then
             result "$page: $command" "$(grep -q "^$2:.*##" "$root/Makefile" || echo "no target $2")"

@@ -80,7 +80,9 @@ static int lanes_for(const struct gf_pipeline *pipeline, const struct gf_plan *p
                      bool between_images)
 {
     const int lanes = gf_pipeline_lanes(pipeline);
-    if (pipeline->on_cuda || !between_images || pipeline->options.lanes || pipeline->band_rows)
+    const struct gf_options *const asked = &pipeline->options;
+    if (pipeline->on_cuda || !between_images || asked->lanes || asked->threads ||
+        pipeline->band_rows)
         return lanes;
     return gf_plan_useful_threads(plan, lanes);
 }
