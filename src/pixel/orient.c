@@ -52,8 +52,9 @@ BY_PIXEL_SIZE void mirror_rows(size_t size, struct gf_orient orient, const struc
     for (int y = out->y; y < out->y + out->rows; y++) {
         const unsigned char *const src = gf_view_row(in, orient.mirror_y ? height - 1 - y : y);
         const int done = gf_orient_mirror_simd(size, src, gf_view_row(out, y), width);
-        copy_pixels(size, src + (size_t)(width - 1 - done) * size, -(ptrdiff_t)size,
-                    gf_view_row(out, y) + (size_t)done * size, width - done);
+        if (done < width)
+            copy_pixels(size, src + (size_t)(width - 1 - done) * size, -(ptrdiff_t)size,
+                        gf_view_row(out, y) + (size_t)done * size, width - done);
     }
 }
 
@@ -107,7 +108,8 @@ BY_PIXEL_SIZE void transpose_tile(size_t size, struct gf_orient orient, const st
     const int turned = turn_inside(size, orient, in, out, x0, columns, &first, &last);
     for (int y = y0; y < y1; y++) {
         const int done = turned && y >= first && y < last ? turned : 0;
-        transpose_row(size, orient, in, out, x0 + done, columns - done, y);
+        if (done < columns)
+            transpose_row(size, orient, in, out, x0 + done, columns - done, y);
     }
 }
 

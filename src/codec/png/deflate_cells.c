@@ -82,11 +82,12 @@ static inline bool is_run(const uint8_t *data, size_t cell)
     return load64(at) == load64(at - 1);
 }
 
-/* The first run among the cells first..count; photographs have few. */
+/* The first run among the cells first..count, where first may be count + 1; photographs have few.
+ */
 GF_TARGET_CLONES static size_t next_run(const uint8_t *data, size_t first, size_t count)
 {
     enum { CELLS = 16 };
-    for (; count - first >= CELLS; first += CELLS) {
+    for (; first + CELLS <= count; first += CELLS) {
         uint64_t runs = 0;
         for (size_t k = first; k < first + CELLS; k++)
             runs |= is_run(data, k);
