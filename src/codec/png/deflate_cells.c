@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/load64.h"
 #include "base/target_clones.h"
 
 enum {
@@ -10,20 +11,9 @@ enum {
     HASH_BITS = 13
 };
 
-/* The bytes in order of their value in a word, so that the hash is the same on every machine. */
-static inline uint64_t load64(const uint8_t *at)
-{
-    uint64_t word;
-    memcpy(&word, at, sizeof word);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    word = __builtin_bswap64(word);
-#endif
-    return word;
-}
-
 static inline uint32_t hash(const uint8_t *at)
 {
-    return (uint32_t)(load64(at) * 0x9E3779B185EBCA87u >> (64 - HASH_BITS));
+    return (uint32_t)(gf_load64(at) * 0x9E3779B185EBCA87u >> (64 - HASH_BITS));
 }
 
 /* How many of the eight bytes before `at` in a row, at most `most`, are those `distance` before. */
@@ -31,7 +21,7 @@ static size_t equal_before(const uint8_t *data, size_t at, size_t distance, size
 {
     size_t count = 0;
     if (at >= distance + sizeof(uint64_t)) {
-        const uint64_t differ = load64(data + at - 8) ^ load64(data + at - 8 - distance);
+        const uint64_t differ = gf_load64(data + at - 8) ^ gf_load64(data + at - 8 - distance);
         count = differ ? (size_t)__builtin_clzll(differ) / 8 : 8;
         return count < most ? count : most;
     }
@@ -47,7 +37,7 @@ static size_t equal_behind(const struct gf_deflate_piece *piece, size_t at, size
     const uint8_t *const data = piece->data;
     size_t count = 0;
     if (piece->size - at >= sizeof(uint64_t)) {
-        const uint64_t differ = load64(data + at) ^ load64(data + at - distance);
+        const uint64_t differ = gf_load64(data + at) ^ gf_load64(data + at - distance);
         return differ ? (size_t)__builtin_ctzll(differ) / 8 : 8;
     }
     while (at + count < piece->size && data[at + count] == data[at + count - distance])
@@ -79,7 +69,7 @@ static void add_match(struct gf_deflate_piece *piece, size_t first, size_t end, 
 static inline bool is_run(const uint8_t *data, size_t cell)
 {
     const uint8_t *const at = data + GF_DEFLATE_CELL * cell;
-    return load64(at) == load64(at - 1);
+    return gf_load64(at) == gf_load64(at - 1);
 }
 
 /* The first run among the cells first..count, where first may be count + 1; photographs have few.
@@ -120,7 +110,8 @@ size_t gf_deflate_find_runs(struct gf_deflate_piece *piece)
 static bool repeats(const uint8_t *data, size_t cell, size_t distance)
 {
     const size_t place = GF_DEFLATE_CELL * cell;
-    return distance && distance <= place && load64(data + place) == load64(data + place - distance);
+    return distance && distance <= place &&
+           gf_load64(data + place) == gf_load64(data + place - distance);
 }
 
 /* The distance of one cell. The table holds for each hash the latest place, plus one, in the

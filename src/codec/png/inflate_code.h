@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/load64.h"
+
 enum {
     GF_INFLATE_STORED, /* the kinds of blocks */
     GF_INFLATE_FIXED,
@@ -58,21 +60,11 @@ void gf_inflate_use_fixed(struct gf_inflate_decoder *decoder);
 /* Passes a stored block's head. NULL: it is damaged, or not all of its `length` bytes are there. */
 const uint8_t *gf_inflate_stored(struct gf_inflate_reader *reader, size_t *length);
 
-static inline uint64_t gf_inflate_load64(const uint8_t *at)
-{
-    uint64_t word;
-    memcpy(&word, at, sizeof word);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    word = __builtin_bswap64(word);
-#endif
-    return word;
-}
-
 /* Afterwards there are 56 bits or more. */
 static inline void gf_inflate_refill(struct gf_inflate_reader *reader)
 {
     if (reader->at <= reader->size)
-        reader->bits |= gf_inflate_load64(reader->data + reader->at) << reader->count;
+        reader->bits |= gf_load64(reader->data + reader->at) << reader->count;
     reader->at += (63 - reader->count) >> 3;
     reader->count |= 56;
 }

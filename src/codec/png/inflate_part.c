@@ -22,7 +22,7 @@ static void go_to(struct gf_inflate_reader *reader, uint64_t bit)
 /* 57 bits. */
 static inline uint64_t bits_at(const uint8_t *data, uint64_t bit)
 {
-    return gf_inflate_load64(data + bit / 8) >> bit % 8;
+    return gf_load64(data + bit / 8) >> bit % 8;
 }
 
 /* Whether a block begins that has its own codes and is not the stream's last. */

@@ -1,0 +1,19 @@
+/* Eight bytes as a number. */
+#ifndef GF_BASE_LOAD64_H
+#define GF_BASE_LOAD64_H
+
+#include <stdint.h>
+#include <string.h>
+
+/* The lowest byte comes first, on every machine. */
+static inline uint64_t gf_load64(const uint8_t *at)
+{
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    return word;
+}
+
+#endif
