@@ -90,8 +90,8 @@ $(BENCH_PNG_DEVICE): $(BUILD)/tests/bench/png/device/device.o $(BUILD)/tests/ben
 endif
 
 bench-png: $(PROGRAM) $(BENCH_PNG) $(BUILD)/draw-page $(BENCH_PNG_DEVICE) ## PNG beside libpng and others, level by level, on the CPU and on the GPU, and in whole programs: tables and JSON
-	@bash tests/bench/png/png.sh $(BENCH_PNG) $(PROGRAM)
 	@bash tests/bench/png/device.sh $(PROGRAM) $(BUILD)/draw-page $(BENCH_PNG_DEVICE)
+	@bash tests/bench/png/png.sh $(BENCH_PNG) $(PROGRAM)
 .PHONY: bench page bench-auto bench-start bench-serve bench-batch bench-filters bench-thumbnail bench-gpu bench-limits bench-jpeg bench-png compare techniques
 
 -include $(addprefix $(BUILD)/,$(addsuffix .d,$(basename $(BENCH_SRC) $(wildcard tests/bench/png/*.c tests/bench/png/device/*.c tests/bench/jpeg/*.c))))

@@ -1,11 +1,11 @@
 #!/bin/bash
-# The second half of `make bench-png`: PNGs of level 1 where a GPU encodes them, and whole programs beside peers. Every output is
+# The first half of `make bench-png`: PNGs of level 1 where a GPU encodes them, and whole programs beside peers. Every output is
 # compared with the CPU's. Arguments: the program, the program that draws pages, and the one that calls the GPU's encoder, where
 # there is one. Environment:
 #   BENCH_PICTURE33=FILE   the photograph; without it a large one of a wallpaper package, else the sample; scaled to 7680x4320
 #   BENCH_FILES=4000       PNGs of 1920x1080 in a batch; links of a few, since each has some 4 MB
 #   RUNS=15                runs of a single picture, of which the median counts
-#   RESULTS=FILE.json      where the figures of the first half go; these go to FILE-device.json, and .txt
+#   RESULTS=FILE.json      where the figures of the other half go; these go to FILE-device.json, and .txt
 #                          (tests/bench/results/device-png-DATE.json)
 #   GF_COMMIT=NAME         the commit, where git does not know it
 set -u
@@ -130,19 +130,21 @@ measure_server() {
     measure_one "a GPU of its own" --device=cuda --server=off
 }
 
-measure_batch() { # NAME, OPTIONS...
-    local name=$1 ms i
-    shift
+measure_batch() { # FOLDER, FILES, NAME, OPTIONS...
+    local in=$1 count=$2 name=$3 begin ms i
+    shift 3
     rm -rf "$work/out"
-    ms=$(whole 1 "$program" -q "$@" -i "$work/in" -o "$work/out/" $chain)
-    note "$files PNGs of 1080p, $chain, $name" "$(awk -v ms="$ms" -v n="$files" 'BEGIN {printf "%.0f", 1000 * n / ms}')" pictures/s
+    begin=${EPOCHREALTIME/./}
+    "$program" -q "$@" -i "$in" -o "$work/out/" $chain >/dev/null 2>"$work/messages" || { tail -1 "$work/messages" >&2; : >"$work/broken"; }
+    ms=$(((${EPOCHREALTIME/./} - begin) / 1000))
+    note "$count PNGs of 1080p, $chain, $name" "$(awk -v ms="$ms" -v n="$count" 'BEGIN {printf "%.0f", 1000 * n / ms}')" pictures/s
     for ((i = 0; i < made; i++)); do same "$work/out/$(printf %06d "$i").png" "$work/made/cpu.$i.png"; done
     rm -rf "$work/out"
 }
 
 measure_batches() {
     local i each photographs
-    mkdir "$work/made" "$work/in"
+    mkdir "$work/made" "$work/in" "$work/few"
     mapfile -t photographs < <(ls /usr/share/backgrounds/*.jpg 2>/dev/null)
     [ ${#photographs[@]} -gt 0 ] || photographs=("$photo")
     made=0
@@ -151,18 +153,23 @@ measure_batches() {
             $on_cpu -i "$work/made/$made.png" -o "$work/made/cpu.$((made++)).png" $chain || exit 1; }
     done
     for ((i = 0; i < files; i++)); do ln "$work/made/$((i % made)).png" "$work/in/$(printf %06d "$i").png" || exit 1; done
-    measure_batch "on the CPU" --device=cpu
-    [ -n "$cuda" ] || return 0
-    measure_batch "on the GPU, codec=cpu" --device=cuda --codec=cpu
-    measure_batch "on the GPU" --device=cuda
-    bar "$files PNGs of 1080p, start included" "$(figure "$files PNGs of 1080p, $chain, on the GPU")" 2000 pictures/s least
+    few=$((files < 500 ? files : 500)) # for the CPU, which has no start
+    for ((i = 0; i < few; i++)); do ln "$work/in/$(printf %06d "$i").png" "$work/few/" || exit 1; done
+    if [ -n "$cuda" ]; then
+        "$program" -q --device=cuda -i "$work/few" -o "$work/out/" $chain || : >"$work/broken" # not counted
+        measure_batch "$work/in" "$files" "on the GPU" --device=cuda
+        bar "$files PNGs of 1080p, start included" "$(figure "$files PNGs of 1080p, $chain, on the GPU")" 2000 pictures/s least
+        write_results
+        measure_batch "$work/few" "$few" "on the GPU, codec=cpu" --device=cuda --codec=cpu
+    fi
+    measure_batch "$work/few" "$few" "on the CPU" --device=cpu
 }
 
 measure_peers() {
     local name ms bytes
     {
-        python3 "$here/../peers/png.py" "$work/photo.ppm" || :
-        if cc -O2 -I/usr/include/stb -o "$work/stb" "$here/../peers/stb_png.c" -lm 2>"$work/messages"; then "$work/stb" "$work/photo.ppm"; else
+        timeout 30 python3 "$here/../peers/png.py" "$work/photo.ppm" || :
+        if cc -O2 -I/usr/include/stb -o "$work/stb" "$here/../peers/stb_png.c" -lm 2>"$work/messages"; then timeout 30 "$work/stb" "$work/photo.ppm"; else
             echo "absent: stb_image_write" >&2
         fi
         if command -v vips >/dev/null; then
@@ -182,25 +189,33 @@ measure_peers() {
 commit=${GF_COMMIT:-$(git -C "$here" describe --always --dirty 2>/dev/null || echo unknown)}
 cpu=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1 | tr -d '"\\')
 gpu=$("$program" --devices | sed -n 's/^cuda:0  *//p' | head -1 | tr -d '"\\')
+# Called after each group of rows, so that the file is there if the rest is cut off.
+write_results() {
+    {
+        echo "{\"date\": \"$(date -u +%Y-%m-%dT%H:%M:%SZ)\", \"commit\": \"$commit\", \"cpu\": \"$cpu\", \"threads\": $(nproc), \"gpu\": \"$gpu\","
+        echo " \"chain\": \"$chain\", \"runs\": $RUNS, \"files\": $files, \"figures\": ["
+        awk -F'|' '{printf "%s  {\"name\": \"%s\", \"value\": %s, \"unit\": \"%s\"}", (NR > 1 ? ",\n" : ""), $1, $2, $3} END {print "],"}' \
+            "$work/figures"
+        echo ' "bars": ['
+        awk -F'|' '{printf "%s  {\"name\": \"%s\", \"at_%s\": %s, \"measured\": %s, \"unit\": \"%s\", \"verdict\": \"%s\"}",
+            (NR > 1 ? ",\n" : ""), $1, $2, $3, $4, $5, $6} END {print "]}"}' "$work/bars"
+    } >"$results" || exit 1
+}
+
 {
     echo "$(nproc) threads of $cpu; GPU: ${gpu:-none}; commit $commit; $(basename "$photo") at 7680x4320"
     [ -z "$cuda" ] || [ -z "$encoder" ] || measure_encoder
+    write_results
     [ -z "$cuda" ] || measure_server
-    measure_one "on the CPU" --device=cpu --server=off
+    write_results
     measure_batches
-    measure_peers
+    measure_one "on the CPU" --device=cpu --server=off
     printf '\n%-72s %-6s %8s %10s\n' bar '' '' measured
     awk -F'|' '{printf "%-72s %-6s %8s %10s %-10s %s\n", $1, $2, $3, $4, $5, $6}' "$work/bars"
+    write_results
+    measure_peers
+    write_results
 } > >(tee "${results%.json}.txt") 2>&1
 wait $! # tee
-{
-    echo "{\"date\": \"$(date -u +%Y-%m-%dT%H:%M:%SZ)\", \"commit\": \"$commit\", \"cpu\": \"$cpu\", \"threads\": $(nproc), \"gpu\": \"$gpu\","
-    echo " \"chain\": \"$chain\", \"runs\": $RUNS, \"files\": $files, \"figures\": ["
-    awk -F'|' '{printf "%s  {\"name\": \"%s\", \"value\": %s, \"unit\": \"%s\"}", (NR > 1 ? ",\n" : ""), $1, $2, $3} END {print "],"}' \
-        "$work/figures"
-    echo ' "bars": ['
-    awk -F'|' '{printf "%s  {\"name\": \"%s\", \"at_%s\": %s, \"measured\": %s, \"unit\": \"%s\", \"verdict\": \"%s\"}",
-        (NR > 1 ? ",\n" : ""), $1, $2, $3, $4, $5, $6} END {print "]}"}' "$work/bars"
-} >"$results" || exit 1
 echo "written to $results"
 [ ! -e "$work/broken" ]

@@ -2,6 +2,7 @@
  * level, in one process, turn by turn, medians. Arguments: folder for files, results, commit,
  * system, then NAME=FILE for each photograph; the bars are judged on those named photo24 and
  * photo33. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,18 @@ static const char *levels(void)
 {
     const char *const wanted = getenv("BENCH_LEVELS");
     return wanted && *wanted ? wanted : "1234690";
+}
+
+/* Whether another row may begin, `BENCH_SECONDS` after the first call. What is left out is named. */
+static bool has_time(const char *picture, const char *what, int level)
+{
+    static time_t began;
+    const char *const most = getenv("BENCH_SECONDS");
+    began = began ? began : time(NULL);
+    if (!most || !*most || time(NULL) - began < atoi(most))
+        return true;
+    printf("%-8s %-16s %5d is left out: BENCH_SECONDS=%s are over\n", picture, what, level, most);
+    return false;
 }
 
 static int by_size(const void *a, const void *b)
@@ -149,10 +162,15 @@ static void measure_decoding(const struct bench_picture *picture, const char *fo
 
 static const char *separator = "";
 
+/* To the file, or to be read where there is none. */
 static void bar(FILE *json, const char *name, const char *relation, double wanted, double measured)
 {
     const bool met = *relation == '>' ? measured >= wanted : measured <= wanted;
-    printf("%-62s %s %6.2f  %8.3f  %s\n", name, relation, wanted, measured, met ? "ok" : "MISSED");
+    if (!json) {
+        printf("%-62s %s %6.2f  %8.3f  %s\n", name, relation, wanted, measured,
+               met ? "ok" : "MISSED");
+        return;
+    }
     fprintf(json,
             "%s\n    {\"name\": \"%s\", \"%s\": %.2f, \"measured\": %.3f, \"verdict\": \"%s\"}",
             separator, name, *relation == '>' ? "at_least" : "at_most", wanted, measured,
@@ -210,6 +228,7 @@ static void write_json(FILE *json, const char *commit, const char *system)
 {
     char date[32];
     const time_t now = time(NULL);
+    separator = "";
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
     fprintf(json, "{\n  \"date\": \"%s\",\n  \"commit\": \"%s\",\n  \"system\": \"%s\",\n", date,
             commit, system);
@@ -230,29 +249,70 @@ static void write_json(FILE *json, const char *commit, const char *system)
     fprintf(json, "\n  ]\n}\n");
 }
 
+struct results {
+    const char *path, *commit, *system;
+};
+
+/* The file is written anew after each group of rows, so that it is there if the rest is cut off. */
+static void write_results(const struct results *results)
+{
+    FILE *const json = fopen(results->path, "w");
+    if (!json)
+        bench_fail(results->path, "cannot be written");
+    write_json(json, results->commit, results->system);
+    if (fclose(json))
+        bench_fail(results->path, "cannot be written");
+}
+
+static void load(char *argument, struct bench_picture *picture)
+{
+    char *const equals = strchr(argument, '=');
+    if (!equals)
+        bench_fail(argument, "not NAME=FILE");
+    *equals = 0;
+    picture->name = argument;
+    bench_load(equals + 1, picture);
+}
+
+/* Level 1, which the bars are about. */
+static void measure_first(const struct bench_picture *picture, const char *folder)
+{
+    if (has_time(picture->name, "decode own", 1))
+        measure_decoding(picture, folder, 1, true);
+    if (strchr(levels(), '1') && has_time(picture->name, "encode", 1))
+        measure_encoding(picture, folder, 1);
+    if (has_time(picture->name, "decode libpng's", 1))
+        measure_decoding(picture, folder, 1, false);
+}
+
+static void measure_rest(const struct bench_picture *picture, const char *folder, int level)
+{
+    if (has_time(picture->name, "encode", level))
+        measure_encoding(picture, folder, level);
+    if (level == 6 && has_time(picture->name, "decode libpng's", level))
+        measure_decoding(picture, folder, level, false);
+}
+
 int main(int count, char **argument)
 {
-    if (count < 6)
+    enum { FIRST = 5, PICTURES = 16 };
+    static struct bench_picture pictures[PICTURES];
+    const int number = count - FIRST;
+    if (number < 1 || number > PICTURES)
         bench_fail("usage", "FOLDER RESULTS COMMIT SYSTEM NAME=FILE...");
-    FILE *const json = fopen(argument[2], "w");
-    if (!json)
-        bench_fail(argument[2], "cannot be written");
+    const struct results results = {argument[2], argument[3], argument[4]};
     printf("%-8s %-16s %5s %8s %9s %9s %8s %8s\n", "picture", "", "level", "threads", "wall ms",
            "CPU ms", "MB", "x libpng");
-    for (int i = 5; i < count; i++) {
-        struct bench_picture picture = {.name = argument[i]};
-        char *const equals = strchr(argument[i], '=');
-        if (!equals)
-            bench_fail(argument[i], "not NAME=FILE");
-        *equals = 0;
-        bench_load(equals + 1, &picture);
-        for (const char *level = levels(); *level; level++)
-            measure_encoding(&picture, argument[1], *level - '0');
-        measure_decoding(&picture, argument[1], 1, false);
-        measure_decoding(&picture, argument[1], 6, false);
-        measure_decoding(&picture, argument[1], 1, true);
-        free(picture.data);
+    for (int i = 0; i < number; i++) {
+        load(argument[FIRST + i], &pictures[i]);
+        measure_first(&pictures[i], argument[1]);
+        write_results(&results);
     }
-    write_json(json, argument[3], argument[4]);
-    return fclose(json) ? 1 : 0;
+    for (const char *level = levels(); *level; level++)
+        for (int i = 0; *level != '1' && i < number; i++) {
+            measure_rest(&pictures[i], argument[1], *level - '0');
+            write_results(&results);
+        }
+    judge(NULL);
+    return 0;
 }
