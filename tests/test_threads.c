@@ -1,6 +1,7 @@
 /* Where the system gives no further thread, the work is done by those that there are. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "batch/batch.h"
@@ -9,6 +10,7 @@
 
 static atomic_int threads_left = -1; /* -1: no limit */
 static atomic_int refused;
+static atomic_int started;
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
                    void *argument)
@@ -21,6 +23,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
         refused++;
         return EAGAIN;
     }
+    started++;
     return create(thread, attributes, start, argument);
 }
 
@@ -57,6 +60,42 @@ static void test_engine(void **state)
     }
     threads_left = -1;
     assert_true(refused > 0);
+}
+
+/* The pictures of a pipeline share its threads; a process that was forked starts its own. */
+static void test_kept(void **state)
+{
+    enum { PICTURES = 5, LIMIT_S = 60 };
+    struct gf_image input = picture_random(format_of(300, 200, 3, 8), 0, 7);
+    struct gf_image expected = reference("blur,equalize", &input, 0);
+    struct gf_image output = picture_random(format_of(300, 200, 3, 8), 0, 8);
+    struct gf_options options = gf_options_default();
+    struct gf_pipeline *pipeline;
+    struct gf_error error = {0};
+    (void)state;
+    options.device = GF_DEVICE_CPU;
+    options.threads = 3;
+    assert_ok("open", gf_pipeline_open("blur,equalize", &options, &pipeline, &error), &error);
+    started = 0;
+    for (int i = 0; i < PICTURES; i++)
+        assert_ok("run", gf_pipeline_run_image(pipeline, &input, &output, &error), &error);
+    assert_same("kept threads", &output, &expected);
+    assert_int_equal(started, 2);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child) {
+        alarm(LIMIT_S);
+        const bool done = !gf_pipeline_run_image(pipeline, &input, &output, &error);
+        gf_pipeline_close(pipeline);
+        _exit(done && started == 4 ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && !WEXITSTATUS(status));
+    gf_pipeline_close(pipeline);
+    picture_free(&output);
+    picture_free(&expected);
+    picture_free(&input);
 }
 
 /* Reading and writing PNG takes threads of its own. */
@@ -124,6 +163,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_engine),
+        cmocka_unit_test(test_kept),
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_batch),
     };

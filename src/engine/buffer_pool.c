@@ -33,6 +33,7 @@ void gf_buffer_pool_close(struct gf_buffer_pool *pool)
 {
     if (!pool->backend)
         return;
+    gf_thread_pool_close(&pool->threads);
     for (int i = 0; i < pool->lanes; i++)
         pool->backend->calls->lane_close(pool->lane[i]);
     for (int i = 0; i < pool->count; i++) {

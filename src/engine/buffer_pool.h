@@ -1,9 +1,10 @@
-/* The buffers and lanes that a pipeline keeps from picture to picture: mapping memory, pinning it
- * and cudaMalloc take as long as a small picture. One thread uses a pool at a time. */
+/* The buffers, lanes and threads that a pipeline keeps from picture to picture: mapping memory,
+ * pinning it and cudaMalloc take as long as a small picture. One thread uses a pool at a time. */
 #ifndef GF_ENGINE_BUFFER_POOL_H
 #define GF_ENGINE_BUFFER_POOL_H
 
 #include "engine/backend.h"
+#include "engine/thread_pool.h"
 
 struct gf_buffer;
 
@@ -13,6 +14,7 @@ struct gf_buffer_pool {
     int count;
     struct gf_lane **lane;
     int lanes; /* the number of lanes that are open */
+    struct gf_thread_pool threads;
 };
 
 void gf_buffer_pool_open(struct gf_buffer_pool *buffers, struct gf_backend *backend);

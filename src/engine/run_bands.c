@@ -21,12 +21,15 @@ void gf_run_end_turn(const struct gf_run *run)
 
 static void run_lanes(struct gf_run_state *state)
 {
-    gf_thread_pool_submit(&state->pool, &state->segment_run, state->threads);
+    struct gf_thread_pool *const threads = &state->buffers->threads;
+    gf_thread_pool_submit(threads, &state->segment_run, state->worker + state->helps,
+                          state->threads);
+    const bool writes = state->segment_run.out.kind == GF_PLACEMENT_STREAM;
     if (state->helps)
         gf_worker_run(&state->worker[0], &state->segment_run);
-    if (state->segment_run.out.kind == GF_PLACEMENT_STREAM)
+    if (writes)
         gf_writer_run(&state->segment_run);
-    gf_thread_pool_wait(&state->pool);
+    gf_thread_pool_wait(threads, state->helps || writes);
 }
 
 /* The calling thread takes each band from the decoder through the stages to the encoder while it is

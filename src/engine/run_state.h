@@ -13,8 +13,7 @@ struct gf_run_state {
     struct gf_ring in_ring, out_ring;
     struct gf_worker *worker;
     int workers; /* whose lanes are open */
-    struct gf_thread_pool pool;
-    int threads; /* of the pool; 0: the calling thread does their work */
+    int threads; /* of the buffers' pool; 0: the calling thread does their work */
     bool helps;  /* worker 0 is the calling thread, the pool's are the others */
     struct gf_segment_run segment_run;
     struct gf_placement between;             /* the whole result of the segment that ran last */

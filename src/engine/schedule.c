@@ -128,8 +128,8 @@ static void start_threads(struct gf_run_state *state)
     const struct gf_run *const run = state->run;
     state->helps = run->backend->calls->unified && !run->source && !run->sink;
     if (state->workers > state->helps)
-        state->threads = gf_thread_pool_start(&state->pool, state->worker + state->helps,
-                                              state->workers - state->helps);
+        state->threads =
+            gf_thread_pool_start(&state->buffers->threads, state->workers - state->helps);
 }
 
 /* Pins the caller's pictures once for the whole run: pinning takes as long as a copy. */
@@ -220,8 +220,6 @@ static enum gf_status run_segment(struct gf_run_state *state, int s, struct gf_e
 
 static void clean_up(struct gf_run_state *state)
 {
-    if (state->threads)
-        gf_thread_pool_stop(&state->pool, state->worker + state->helps, state->threads);
     gf_placement_free(state->buffers, &state->between);
     gf_placement_free(state->buffers, &state->image_in);
     gf_placement_free(state->buffers, &state->image_out);

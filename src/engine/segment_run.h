@@ -31,23 +31,10 @@ struct gf_segment_run {
     struct gf_error error;
 };
 
-/* The workers' threads. They live for all segments of a run: starting one takes longer than a band
- * does. */
-struct gf_thread_pool {
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    struct gf_segment_run *segment_run; /* submitted last */
-    int submitted;                      /* the number of segments submitted so far */
-    int working;                        /* threads that have not finished the last one */
-    bool stopping;
-};
-
 /* A lane with its buffers, which are parts of one allocation. */
 struct gf_worker {
-    struct gf_thread_pool *pool;
     struct gf_segment_run *segment_run;
     struct gf_lane *lane;
-    pthread_t thread;
     unsigned char *memory; /* the allocation, kept for the whole run */
     unsigned char *in, *between[2], *scratch;
     struct gf_ring host; /* for a first stage on the host: its result and its scratch memory */
@@ -99,13 +86,5 @@ enum gf_status gf_writer_end(struct gf_segment_run *segment_run, struct gf_error
 
 /* Runs bands of the segment on the calling thread until there are no more. */
 void gf_worker_run(struct gf_worker *worker, struct gf_segment_run *segment_run);
-
-/* Starts a thread for each worker and returns how many the system gave. */
-int gf_thread_pool_start(struct gf_thread_pool *pool, struct gf_worker *workers, int count);
-/* Lets the `count` threads run the segment; gf_thread_pool_wait() waits until they have. */
-void gf_thread_pool_submit(struct gf_thread_pool *pool, struct gf_segment_run *segment_run,
-                           int count);
-void gf_thread_pool_wait(struct gf_thread_pool *pool);
-void gf_thread_pool_stop(struct gf_thread_pool *pool, struct gf_worker *workers, int started);
 
 #endif

@@ -1,5 +1,18 @@
 /* The threads of the lanes: each takes one band after another. */
+#include "engine/thread_pool.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "engine/segment_run.h"
+
+struct gf_pool_thread {
+    struct gf_pool_thread *next;
+    struct gf_thread_pool *pool;
+    int index;
+    int submitted; /* when it was started */
+    pthread_t thread;
+};
 
 static void run_bands(struct gf_worker *worker)
 {
@@ -22,71 +35,110 @@ void gf_worker_run(struct gf_worker *worker, struct gf_segment_run *segment_run)
     run_bands(worker);
 }
 
-static void *worker_main(void *argument)
+static void *thread_main(void *argument)
 {
-    struct gf_worker *const worker = argument;
-    struct gf_thread_pool *const pool = worker->pool;
-    int submitted = 0;
-    worker->lane->backend->calls->lane_enter(worker->lane);
+    struct gf_pool_thread *const self = argument;
+    struct gf_thread_pool *const pool = self->pool;
+    int submitted = self->submitted;
     pthread_mutex_lock(&pool->lock);
     for (;;) {
         while (pool->submitted == submitted && !pool->stopping)
-            pthread_cond_wait(&pool->changed, &pool->lock);
+            pthread_cond_wait(&pool->submission, &pool->lock);
         if (pool->stopping)
             break;
         submitted = pool->submitted;
-        worker->segment_run = pool->segment_run;
+        if (self->index >= pool->wanted)
+            continue;
+        struct gf_worker *const worker = &pool->worker[self->index];
+        struct gf_segment_run *const segment_run = pool->segment_run;
+        pool->begun++;
         pthread_mutex_unlock(&pool->lock);
-        run_bands(worker);
+        gf_worker_run(worker, segment_run);
         pthread_mutex_lock(&pool->lock);
-        pool->working--;
-        pthread_cond_broadcast(&pool->changed);
+        if (!--pool->pending)
+            pthread_cond_signal(&pool->end);
     }
     pthread_mutex_unlock(&pool->lock);
     return NULL;
 }
 
-int gf_thread_pool_start(struct gf_thread_pool *pool, struct gf_worker *workers, int count)
+static void open_pool(struct gf_thread_pool *pool)
 {
-    int started = 0;
-    *pool = (struct gf_thread_pool){0};
+    *pool = (struct gf_thread_pool){.process = getpid()};
     pthread_mutex_init(&pool->lock, NULL);
-    pthread_cond_init(&pool->changed, NULL);
-    for (bool going = true; going && started < count; started += going) {
-        struct gf_worker *const worker = &workers[started];
-        worker->pool = pool;
-        going = !pthread_create(&worker->thread, NULL, worker_main, worker);
+    pthread_cond_init(&pool->submission, NULL);
+    pthread_cond_init(&pool->end, NULL);
+}
+
+static bool start_one(struct gf_thread_pool *pool)
+{
+    struct gf_pool_thread *const thread = malloc(sizeof *thread);
+    if (!thread)
+        return false;
+    *thread = (struct gf_pool_thread){
+        .next = pool->first, .pool = pool, .index = pool->started, .submitted = pool->submitted};
+    if (pthread_create(&thread->thread, NULL, thread_main, thread)) {
+        free(thread);
+        return false;
     }
-    return started;
+    pool->first = thread;
+    pool->started++;
+    return true;
+}
+
+int gf_thread_pool_start(struct gf_thread_pool *pool, int count)
+{
+    if (pool->process != getpid()) /* the threads of a parent are left alone */
+        open_pool(pool);
+    while (pool->started < count && start_one(pool))
+        continue;
+    return pool->started < count ? pool->started : count;
 }
 
 void gf_thread_pool_submit(struct gf_thread_pool *pool, struct gf_segment_run *segment_run,
-                           int count)
+                           struct gf_worker *worker, int count)
 {
+    if (!count)
+        return;
     pthread_mutex_lock(&pool->lock);
     pool->segment_run = segment_run;
-    pool->working = count;
+    pool->worker = worker;
+    pool->wanted = pool->pending = count;
+    pool->begun = 0;
     pool->submitted++;
-    pthread_cond_broadcast(&pool->changed);
+    pthread_cond_broadcast(&pool->submission);
     pthread_mutex_unlock(&pool->lock);
 }
 
-void gf_thread_pool_wait(struct gf_thread_pool *pool)
+void gf_thread_pool_wait(struct gf_thread_pool *pool, bool all_taken)
 {
+    if (!pool->started)
+        return;
     pthread_mutex_lock(&pool->lock);
-    while (pool->working)
-        pthread_cond_wait(&pool->changed, &pool->lock);
+    if (all_taken) { /* those that are still waking up would find no band */
+        pool->pending -= pool->wanted - pool->begun;
+        pool->wanted = pool->begun = 0;
+    }
+    while (pool->pending)
+        pthread_cond_wait(&pool->end, &pool->lock);
     pthread_mutex_unlock(&pool->lock);
 }
 
-void gf_thread_pool_stop(struct gf_thread_pool *pool, struct gf_worker *workers, int started)
+void gf_thread_pool_close(struct gf_thread_pool *pool)
 {
+    if (pool->process != getpid())
+        return;
     pthread_mutex_lock(&pool->lock);
     pool->stopping = true;
-    pthread_cond_broadcast(&pool->changed);
+    pthread_cond_broadcast(&pool->submission);
     pthread_mutex_unlock(&pool->lock);
-    for (int i = 0; i < started; i++)
-        pthread_join(workers[i].thread, NULL);
-    pthread_cond_destroy(&pool->changed);
+    for (struct gf_pool_thread *thread = pool->first, *next; thread; thread = next) {
+        next = thread->next;
+        pthread_join(thread->thread, NULL);
+        free(thread);
+    }
+    pthread_cond_destroy(&pool->submission);
+    pthread_cond_destroy(&pool->end);
     pthread_mutex_destroy(&pool->lock);
+    *pool = (struct gf_thread_pool){0};
 }

@@ -1,0 +1,41 @@
+/* The threads that run bands beside the calling one. A pipeline keeps them from picture to picture:
+ * starting and ending them takes longer than a small picture. One thread uses a pool at a time. */
+#ifndef GF_ENGINE_THREAD_POOL_H
+#define GF_ENGINE_THREAD_POOL_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct gf_segment_run;
+struct gf_worker;
+struct gf_pool_thread;
+
+/* Zeroed, it has no threads. It must not be moved while it has some. */
+struct gf_thread_pool {
+    struct gf_pool_thread *first;
+    int started;
+    pid_t process; /* a child of it has the pool, but not the threads */
+    pthread_mutex_t lock;
+    pthread_cond_t submission, end;
+    struct gf_segment_run *segment_run; /* submitted last */
+    struct gf_worker *worker;           /* one for each of the first `wanted` threads */
+    int wanted;
+    int submitted; /* the number of segments submitted so far */
+    int begun;     /* of the wanted threads */
+    int pending;   /* of them, those that have not finished */
+    bool stopping;
+};
+
+/* Starts threads until there are `count`. Returns how many of these the system gave. */
+int gf_thread_pool_start(struct gf_thread_pool *pool, int count);
+/* Lets the first `count` threads run the segment, each with a worker. */
+void gf_thread_pool_submit(struct gf_thread_pool *pool, struct gf_segment_run *segment_run,
+                           struct gf_worker *worker, int count);
+/* Waits until they have run it. all_taken: no bands are left, or the segment has failed, so that
+ * those that have not begun need not. */
+void gf_thread_pool_wait(struct gf_thread_pool *pool, bool all_taken);
+/* Ends the threads. */
+void gf_thread_pool_close(struct gf_thread_pool *pool);
+
+#endif
