@@ -19,14 +19,20 @@ struct lookup {
                    [CHANNELS_MAX]; /* the lanes of a channel in each vector of a period */
 };
 
-GF_VBMI_INLINE void init(struct lookup *lookup, const uint8_t *table, int phases, int channels)
+GF_VBMI_INLINE void init(struct lookup *lookup, const uint8_t *table, int channels)
 {
-    memset(lookup->lanes, 0, sizeof lookup->lanes);
     for (int c = 0; c < channels; c++)
         for (int quarter = 0; quarter < 4; quarter++)
             lookup->table[c][quarter] = _mm512_loadu_si512(table + 256 * c + WIDTH * quarter);
-    for (int i = 0; i < phases * WIDTH; i++)
-        lookup->lanes[i / WIDTH][i % channels] |= (__mmask64)1 << i % WIDTH;
+}
+
+/* For samples that begin with that channel. */
+GF_VBMI_INLINE void begin_with(struct lookup *lookup, int phases, int channels, size_t channel)
+{
+    memset(lookup->lanes, 0, sizeof lookup->lanes);
+    for (int i = 0; i < phases * WIDTH && channels > 1; i++)
+        lookup->lanes[i / WIDTH][(channel + (size_t)i) % (size_t)channels] |= (__mmask64)1
+                                                                              << i % WIDTH;
 }
 
 GF_VBMI_INLINE __m512i look_up(const struct lookup *lookup, int phase, const int channels,
@@ -44,14 +50,28 @@ GF_VBMI_INLINE __m512i look_up(const struct lookup *lookup, int phase, const int
     return to;
 }
 
+/* Up to 64 samples. */
+GF_VBMI_INLINE void map_some(const struct lookup *lookup, int phase, const int channels,
+                             const uint8_t *in, uint8_t *out, size_t count)
+{
+    const __mmask64 some = count < WIDTH ? ((__mmask64)1 << count) - 1 : ~(__mmask64)0;
+    const __m512i from = _mm512_maskz_loadu_epi8(some, in);
+    _mm512_mask_storeu_epi8(out, some, look_up(lookup, phase, channels, from));
+}
+
+/* What is stored after the first samples begins with lines of the cache. */
 GF_VBMI_INLINE void map(const uint8_t *in, uint8_t *out, size_t count, const int channels,
                         const uint8_t *table)
 {
     const int phases = channels == 3 ? 3 : 1; /* vectors until one begins with channel 0 again */
-    const size_t period = (size_t)phases * WIDTH;
+    const size_t period = (size_t)phases * WIDTH, odd = (uintptr_t)out % WIDTH;
+    const size_t head = !odd ? 0 : count < WIDTH - odd ? count : WIDTH - odd;
     struct lookup lookup;
-    init(&lookup, table, phases, channels);
-    size_t i = 0;
+    init(&lookup, table, channels);
+    begin_with(&lookup, phases, channels, 0);
+    map_some(&lookup, 0, channels, in, out, head);
+    begin_with(&lookup, phases, channels, head);
+    size_t i = head;
     for (; i + period <= count; i += period) {
         for (int phase = 0; phase < phases; phase++) {
             const size_t at = i + (size_t)phase * WIDTH;
@@ -59,12 +79,8 @@ GF_VBMI_INLINE void map(const uint8_t *in, uint8_t *out, size_t count, const int
                                 look_up(&lookup, phase, channels, _mm512_loadu_si512(in + at)));
         }
     }
-    for (int phase = 0; phase < phases && i < count; phase++, i += WIDTH) {
-        const __mmask64 some =
-            count - i < WIDTH ? ((__mmask64)1 << (count - i)) - 1 : ~(__mmask64)0;
-        const __m512i from = _mm512_maskz_loadu_epi8(some, in + i);
-        _mm512_mask_storeu_epi8(out + i, some, look_up(&lookup, phase, channels, from));
-    }
+    for (int phase = 0; phase < phases && i < count; phase++, i += WIDTH)
+        map_some(&lookup, phase, channels, in + i, out + i, count - i);
 }
 
 GF_VBMI static void map_vbmi(const uint8_t *in, uint8_t *out, size_t count, int channels,

@@ -22,16 +22,41 @@ int gf_planes_matrix_rgb8(const struct gf_point_op *op, const uint8_t *in, int n
 int gf_planes_gray_rgb8(const struct gf_point_op *op, int count, const uint8_t *in, int n,
                         uint8_t *out);
 
+/* Samples through the table of a program that has nothing else. */
+void gf_point_map_samples(const struct gf_point_program *program, struct gf_format format,
+                          const void *in, void *out, size_t width);
+
 /* n pixels of that format as the first of the planes. */
 void gf_planes_split(const uint8_t *from, struct gf_format format, int n, struct gf_planes *p);
 
-/* The operations from GAIN on, but for those of the position. Both may change *colours. */
+/* The operations before GAIN, and those from GAIN on, but for those of the position. Both may
+ * change *colours. */
+void gf_planes_apply_simple(const struct gf_point_program *program, const struct gf_point_op *op,
+                            int *colours, struct gf_planes *p);
 void gf_planes_apply(const struct gf_point_program *program, const struct gf_point_op *op,
                      int *colours, struct gf_planes *p);
 /* NOISE of a piece that begins with column x of row y. */
 void gf_planes_noise(const struct gf_point_op *op, int colours, int x, int y, struct gf_planes *p);
 /* FADE: alpha times the field, [GF_PIECE]. */
 void gf_planes_fade(const float *field, struct gf_planes *p);
+/* MIX, ADD and FADE of such a piece. */
+void gf_planes_position(const struct gf_stage *stage, const struct gf_point_op *op, int colours,
+                        int x, int y, struct gf_planes *p);
+
+/* Where nothing but a field is mixed in, as a frame is: the first stretches of columns that have
+ * the same place in the field. */
+enum { GF_MIX_STRETCHES = 16 };
+struct gf_mix {
+    const struct gf_stage *stage;
+    int count;
+    int begin[GF_MIX_STRETCHES], end[GF_MIX_STRETCHES];
+};
+
+/* No stretches are found for programs that do something else. */
+void gf_mix_init(struct gf_mix *mix, const struct gf_stage *stage);
+/* Copies the rest of the stretch of row y in which column x lies if the field is 0 there, or fills
+ * it if that is 1. Returns its pixels; 0: the planes do it. */
+int gf_mix_stretch(const struct gf_mix *mix, const uint8_t *in, uint8_t *out, int x, int y);
 /* OVERLAY and MASK, of a piece that begins with column x of row y. */
 void gf_planes_layer(const struct gf_layer *layer, const struct gf_picture *const *pictures,
                      int colours, int x, int y, struct gf_planes *p);

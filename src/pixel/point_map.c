@@ -1,0 +1,76 @@
+/* Rows of samples through tables. */
+#include <string.h>
+
+#include "pixel/map_simd.h"
+#include "pixel/point_planes.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* Eight samples of a row with one load and one store; table: [channel][256]. `out` may be `in`. */
+INLINE void map_8(const uint8_t *in, uint8_t *out, size_t n, const int channels,
+                  const uint8_t *table)
+{
+    const int words = channels == 3 ? 3 : 1; /* that begin with every channel once */
+    size_t i = 0;
+    for (; i + 8 * (size_t)words <= n; i += 8 * (size_t)words) {
+        for (int k = 0; k < words; k++) {
+            uint64_t from, to = 0;
+            memcpy(&from, in + i + 8 * k, 8);
+            for (int j = 0; j < 8; j++)
+                to |=
+                    (uint64_t)table[(from >> 8 * j & 255) + 256 * (size_t)((8 * k + j) % channels)]
+                    << 8 * j;
+            memcpy(out + i + 8 * k, &to, 8);
+        }
+    }
+    for (; i < n; i++)
+        out[i] = table[in[i] + 256 * (i % (size_t)channels)];
+}
+
+INLINE void map_16(const uint16_t *restrict in, uint16_t *restrict out, size_t n,
+                   const int channels, const uint16_t *const table[3])
+{
+    const int colours = channels >= 3 ? 3 : 1;
+    for (size_t i = 0; i < n; i++) {
+        for (int c = 0; c < colours; c++)
+            out[i * (size_t)channels + (size_t)c] = table[c][in[i * (size_t)channels + (size_t)c]];
+        if (channels != colours)
+            out[i * (size_t)channels + (size_t)colours] =
+                in[i * (size_t)channels + (size_t)colours];
+    }
+}
+
+INLINE void map_any(int bits, const void *in, void *out, size_t width, const int channels,
+                    const void *table, int tables)
+{
+    if (bits == 8) {
+        map_8(in, out, width * (size_t)channels, channels, table);
+    } else {
+        const uint16_t *const first = table;
+        const int step = tables == 1 ? 0 : 65536;
+        map_16(in, out, width, channels,
+               (const uint16_t *const[3]){first, first + step, first + 2 * step});
+    }
+}
+
+void gf_point_map_samples(const struct gf_point_program *program, struct gf_format format,
+                          const void *in, void *out, size_t width)
+{
+    const void *const table = gf_point_block(program, program->table_at);
+    const int bits = format.bits, tables = program->tables;
+    if (bits == 8 && gf_map_simd(in, out, width * (size_t)format.channels, format.channels, table))
+        return;
+    switch (format.channels) {
+    case 1:
+        map_any(bits, in, out, width, 1, table, tables);
+        break;
+    case 2:
+        map_any(bits, in, out, width, 2, table, tables);
+        break;
+    case 3:
+        map_any(bits, in, out, width, 3, table, tables);
+        break;
+    default:
+        map_any(bits, in, out, width, 4, table, tables);
+    }
+}
