@@ -317,6 +317,33 @@ static void test_several_outputs(void **state)
     assert_true(two.filter_ns == 2 * one.filter_ns);
 }
 
+/* What a server does is done by the CPU should the server fail, where a GPU would have to be
+ * started for it. */
+static void test_without_the_server(void **state)
+{
+    (void)state;
+    static unsigned char file[32 + 3 * 1000 * 1000];
+    const int header = sprintf((char *)file, "P6\n1000 1000\n255\n");
+    struct gf_input_name name = {
+        .path = (char *)"a.ppm", .data = file, .size = (size_t)header + 3 * 1000 * 1000};
+    const struct gf_inputs inputs = {.item = &name, .count = 1};
+    const struct gf_template output = {.text = (char *)"out.ppm"};
+    struct gf_batch_request request = {.chain = "bilateral=8",
+                                       .options = gf_options_default(),
+                                       .inputs = &inputs,
+                                       .output = &output};
+    char reason[160];
+    request.options.threads = 16;
+    struct gf_cost_choice choice =
+        gf_cost_choose(&request, GF_COST_SERVER_WORKS, reason, sizeof reason);
+    assert_int_equal(choice.device, GF_DEVICE_CUDA);
+    assert_true(choice.cpu_alone);
+    request.options.threads = 1;
+    choice = gf_cost_choose(&request, GF_COST_SERVER_WORKS, reason, sizeof reason);
+    assert_int_equal(choice.device, GF_DEVICE_CUDA);
+    assert_false(choice.cpu_alone);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -325,7 +352,7 @@ int main(void)
         cmocka_unit_test(test_many_pictures), cmocka_unit_test(test_device_codec),
         cmocka_unit_test(test_figures),       cmocka_unit_test(test_server),
         cmocka_unit_test(test_shared),        cmocka_unit_test(test_one_thread_each),
-        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_text),          cmocka_unit_test(test_without_the_server),
     };
     return cmocka_run_group_tests_name("cost", tests, NULL, NULL);
 }

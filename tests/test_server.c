@@ -220,6 +220,47 @@ static void test_several_pictures_in_a_file(void **state)
     stop_server();
 }
 
+static enum gf_remote_outcome take_nothing(struct gf_remote *remote,
+                                           const struct gf_remote_work *work,
+                                           struct gf_remote_result *result, enum gf_status *status,
+                                           struct gf_error *error)
+{
+    (void)remote, (void)work, (void)result, (void)status, (void)error;
+    return GF_REMOTE_ABSENT;
+}
+
+static void close_nothing(struct gf_remote *remote)
+{
+    (void)remote;
+}
+
+/* There is no device of that number: only the CPU can have done it. */
+static void test_the_cpu_for_a_server(void **state)
+{
+    (void)state;
+    struct gf_error error = {0};
+    struct gf_pipeline *pipeline = NULL;
+    struct gf_remote remote = {take_nothing, close_nothing};
+    struct gf_options options = gf_options_default();
+    options.device = GF_DEVICE_CUDA;
+    options.device_index = 1000;
+    assert_ok("open", gf_pipeline_open_remote(test_chain, &options, &remote, &pipeline, &error),
+              &error);
+    assert_int_not_equal(
+        gf_pipeline_run_file(pipeline, in_folder("in.ppm"), in_folder("out.ppm"), NULL), GF_OK);
+    gf_pipeline_close(pipeline);
+    assert_ok("open", gf_pipeline_open_remote(test_chain, &options, &remote, &pipeline, &error),
+              &error);
+    gf_pipeline_set_cpu_for_remote(pipeline);
+    assert_ok("run",
+              gf_pipeline_run_file(pipeline, in_folder("in.ppm"), in_folder("out.ppm"), &error),
+              &error);
+    assert_non_null(strstr(gf_pipeline_profile(pipeline)->device, "cpu"));
+    assert_non_null(strstr(gf_pipeline_profile(pipeline)->reason, "sooner than a GPU"));
+    gf_pipeline_close(pipeline);
+    assert_right(in_folder("out.ppm"));
+}
+
 /* Sends a file through a pipe. */
 struct feeding {
     pthread_t thread;
@@ -475,6 +516,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_teardown(test_a_picture, end_test),
         cmocka_unit_test_teardown(test_formats_and_errors, end_test),
         cmocka_unit_test_teardown(test_several_pictures_in_a_file, end_test),
+        cmocka_unit_test_teardown(test_the_cpu_for_a_server, end_test),
         cmocka_unit_test_teardown(test_pipes, end_test),
         cmocka_unit_test_teardown(test_a_batch_of_one, end_test),
         cmocka_unit_test_teardown(test_a_second_server, end_test),

@@ -198,6 +198,7 @@ void gf_batch_choose_devices(struct gf_batch *batch, const struct gf_batch_reque
     batch->device_codec = choice.device_codec;
     batch->device_unpacks = choice.device_unpacks;
     batch->pixels = choice.pixels;
+    batch->cpu_alone = choice.cpu_alone;
     int index[GF_BATCH_DEVICES_MAX] = {request->options.device_index};
     for (int i = 0; i < request->devices && i < GF_BATCH_DEVICES_MAX; i++)
         index[batch->devices++] = request->device[i];

@@ -153,6 +153,8 @@ static enum gf_status open_pipeline(struct gf_batch_worker *worker, struct gf_er
         worker->batch->remote = NULL; /* the pipeline owns it; there is one worker */
         status =
             gf_pipeline_open_remote(request->chain, &options, remote, &worker->pipeline, error);
+        if (!status && batch->cpu_alone)
+            gf_pipeline_set_cpu_for_remote(worker->pipeline);
     } else if (request->more_outputs) {
         status = open_outputs(worker, &options, error);
     } else if (request->open) {

@@ -45,6 +45,7 @@ struct gf_batch {
     struct gf_claims *claims;   /* where names are not all known before the run; or NULL */
     enum gf_cost_server server; /* that was found, whether it is used or not */
     struct gf_remote *remote;   /* the server that does the only input; NULL: there is none */
+    bool cpu_alone;             /* does the picture, should the server not */
     bool falls_back;            /* goes on with the CPU when no device is left */
     char reason[160];           /* for the choice of the device */
     double begin_s;

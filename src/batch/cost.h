@@ -40,6 +40,7 @@ struct gf_cost_choice {
     bool device_codec;          /* the GPU decodes or encodes at least some of the pictures */
     bool device_unpacks;        /* it decodes PNGs, which takes it longer than JPEGs */
     double pixels;              /* of one input; 0: not known */
+    bool cpu_alone;             /* the server is sooner, and without it the CPU */
 };
 
 /* Of one stage, or of all of a plan, for one picture: nanoseconds of one thread of the CPU's, or of

@@ -335,6 +335,9 @@ struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request,
     } else {
         work.server = server;
         choice.device = gf_cost_decide(&work, reason, size);
+        work.server = GF_COST_NO_SERVER;
+        choice.cpu_alone = server == GF_COST_SERVER_WORKS &&
+                           gf_cost_cpu_s(&work) <= gf_cost_cuda_s(&work);
     }
     choice.device_codec = work.device_codec;
     choice.device_unpacks = work.device_unpacks;

@@ -151,6 +151,8 @@ struct gf_remote {
 enum gf_status gf_pipeline_open_remote(const char *chain, const struct gf_options *options,
                                        struct gf_remote *remote, struct gf_pipeline **pipeline,
                                        struct gf_error *error) GF_CHECKED;
+/* What the remote does not do, the CPU does, whatever device the options name. */
+void gf_pipeline_set_cpu_for_remote(struct gf_pipeline *pipeline);
 /* Whether the last picture was the remote's. */
 bool gf_pipeline_is_remote(const struct gf_pipeline *pipeline);
 /* The bytes of buffers in device memory that the pipeline keeps between two pictures. */

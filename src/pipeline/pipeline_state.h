@@ -34,6 +34,7 @@ struct gf_pipeline {
     int outputs;                     /* 0: there is only one */
     struct gf_remote *remote;        /* NULL: pictures are done here */
     char *chain_text;                /* for the remote */
+    bool cpu_for_remote;             /* does what the remote does not */
     void (*remote_warn)(void *context, const char *text); /* takes the remote's warnings */
     struct gf_backend *backend;                           /* NULL while there is a remote */
     bool on_cuda;

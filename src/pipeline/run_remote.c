@@ -127,10 +127,19 @@ enum gf_status gf_pipeline_leave_remote(struct gf_pipeline *pipeline, struct gf_
     task->output = NULL;
     pipeline->spans.count = 0;
     pipeline->on_cuda = false;
+    if (pipeline->cpu_for_remote)
+        pipeline->options.device = GF_DEVICE_CPU;
     const enum gf_status status = gf_pipeline_choose_device(pipeline, error);
-    if (!status && *reason && pipeline->on_cuda)
+    if (!status && pipeline->cpu_for_remote)
+        gf_pipeline_set_reason(pipeline, "done sooner than a GPU is started");
+    else if (!status && *reason && pipeline->on_cuda)
         gf_pipeline_set_reason(pipeline, reason);
     return status ? status : gf_input_rewind(task->input, error);
+}
+
+void gf_pipeline_set_cpu_for_remote(struct gf_pipeline *pipeline)
+{
+    pipeline->cpu_for_remote = true;
 }
 
 bool gf_pipeline_is_remote(const struct gf_pipeline *pipeline)

@@ -37,8 +37,11 @@ $(BUILD)/bench-nvjpeg: $(BUILD)/tests/bench/peers/nvjpeg.o
 bench-batch: $(PROGRAM) $(BENCH_NVJPEG) ## thousands of JPEGs by every device, codec and peer, single ones by auto: tables and JSON
 	@bash tests/bench/batch.sh $(PROGRAM) $(BENCH_NVJPEG)
 
-bench-serve: $(PROGRAM) ## single pictures by a server whose GPU is awake, loops of them, and servers that are killed: a table and JSON
+bench-serve: $(PROGRAM) ## single pictures by a server whose GPU is awake, and loops of them: a table and JSON
 	@bash tests/bench/serve.sh $(PROGRAM)
+
+bench-kills: $(PROGRAM) ## 200 servers that are killed with -9, each under 8 clients: pictures right, wrong, and who was warned twice
+	@bash tests/bench/kills.sh $(PROGRAM)
 
 bench-start: $(PROGRAM) ## where the start of CUDA spends its time, for one picture and for a batch: a table
 	@bash tests/bench/start.sh $(PROGRAM)
@@ -92,6 +95,6 @@ endif
 bench-png: $(PROGRAM) $(BENCH_PNG) $(BUILD)/draw-page $(BENCH_PNG_DEVICE) ## PNG beside libpng and others, level by level, on the CPU and on the GPU, and in whole programs: tables and JSON
 	@bash tests/bench/png/device.sh $(PROGRAM) $(BUILD)/draw-page $(BENCH_PNG_DEVICE)
 	@bash tests/bench/png/png.sh $(BENCH_PNG) $(PROGRAM)
-.PHONY: bench page bench-auto bench-start bench-serve bench-batch bench-filters bench-thumbnail bench-gpu bench-limits bench-jpeg bench-png compare techniques
+.PHONY: bench page bench-auto bench-start bench-serve bench-kills bench-batch bench-filters bench-thumbnail bench-gpu bench-limits bench-jpeg bench-png compare techniques
 
 -include $(addprefix $(BUILD)/,$(addsuffix .d,$(basename $(BENCH_SRC) $(wildcard tests/bench/png/*.c tests/bench/png/device/*.c tests/bench/jpeg/*.c))))

@@ -1,17 +1,16 @@
 #!/bin/bash
 # What `make bench-serve` runs, on a machine with a GPU: single pictures by a server whose GPU is awake, whole processes from and to memory,
-# beside the CPU and a GPU that each process starts; loops of pictures, 16 of them at once; the processor time of a server that waits; and servers
-# that are killed under 8 loops. Every output is compared with the CPU's. Argument: the program. Environment:
+# beside the CPU and a GPU that each process starts; loops of pictures, 16 of them at once; the processor time of a server that waits.
+# Servers that are killed: kills.sh. Every output is compared with the CPU's. Argument: the program. Environment:
 #   RUNS=15               runs of a single picture, of which the median counts
 #   LOOP=200              pictures of a loop
-#   KILLS=20              servers that are killed
 #   RESULTS=FILE.json     where the figures go (tests/bench/results/serve-DATE.json, and .txt)
 #   GF_COMMIT=NAME        the commit, where git does not know it
 set -u
 export LC_ALL=C
 program=$(readlink -f "${1:?the program}")
 here=$(dirname "$(readlink -f "$0")")
-RUNS=${RUNS:-15} LOOP=${LOOP:-200} KILLS=${KILLS:-20}
+RUNS=${RUNS:-15} LOOP=${LOOP:-200}
 results=${RESULTS:-$here/results/serve-$(date -u +%Y-%m-%d).json}
 mkdir -p "$(dirname "$results")" || exit 1
 work=$(mktemp -d /dev/shm/gpufilter-bench.XXXXXX) || exit 1
@@ -150,31 +149,6 @@ measure_all() {
     done
 }
 
-# Every picture is there and right, whoever did it; whoever lost its server says so in one line.
-kill_servers() {
-    local round i pids done=0
-    for ((round = 0; round < KILLS; round++)); do
-        start_server
-        pids=()
-        rm -rf "$work"/loop.*
-        for ((i = 0; i < 8; i++)); do
-            mkdir "$work/loop.$i"
-            loop "$work/loop.$i" 6 2>>"$work/warned" &
-            pids+=($!)
-        done
-        sleep "0.0$((RANDOM % 90 + 10))"
-        kill -9 "$server"
-        wait "$server" 2>/dev/null
-        server=
-        wait "${pids[@]}"
-        for i in "$work"/loop.*/*; do
-            same "$i" "$work/cpu.1080p.jpg"
-            done=$((done + 1))
-        done
-    done
-    bar "pictures lost or wrong, of $((48 * KILLS)) under $KILLS servers that were killed" "$((48 * KILLS - done))" 0 pictures most
-}
-
 commit=${GF_COMMIT:-$(git -C "$here" describe --always --dirty 2>/dev/null || echo unknown)}
 cpu=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1 | tr -d '"\\')
 gpu=$("$program" --devices | sed -n 's/^cuda:0  *//p' | head -1 | tr -d '"\\')
@@ -182,14 +156,13 @@ gpu=$("$program" --devices | sed -n 's/^cuda:0  *//p' | head -1 | tr -d '"\\')
     echo "$(nproc) threads of $cpu; GPU: $gpu; commit $commit; $chain"
     echo
     measure_all
-    [ "$KILLS" = 0 ] || kill_servers
     printf '\n%-72s %-6s %8s %10s\n' bar '' '' measured
     awk -F'|' '{printf "%-72s %-6s %8s %10s %-10s %s\n", $1, $2, $3, $4, $5, $6}' "$work/bars"
 } > >(tee "${results%.json}.txt") 2>&1
 wait $! # tee
 {
     echo "{\"date\": \"$(date -u +%Y-%m-%dT%H:%M:%SZ)\", \"commit\": \"$commit\", \"cpu\": \"$cpu\", \"threads\": $(nproc), \"gpu\": \"$gpu\","
-    echo " \"chain\": \"$chain\", \"runs\": $RUNS, \"loop\": $LOOP, \"kills\": $KILLS, \"figures\": ["
+    echo " \"chain\": \"$chain\", \"runs\": $RUNS, \"loop\": $LOOP, \"figures\": ["
     awk -F'|' '{printf "%s  {\"name\": \"%s\", \"value\": %s, \"unit\": \"%s\"}", (NR > 1 ? ",\n" : ""), $1, $2, $3} END {print "],"}' \
         "$work/figures"
     echo ' "bars": ['
