@@ -33,7 +33,7 @@ struct bench_row {
 struct bench_run {
     char chain[64], note[32];
     int lanes, band_rows;
-    double ms;      /* first upload to last download */
+    double ms;      /* first upload to last download; without a profile the whole call */
     double wall_ms; /* the whole call */
     char fault[160];
 };
