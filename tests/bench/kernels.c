@@ -1,6 +1,7 @@
 /* Every filter as kernels alone: its chain is planned as always, but each stage runs on the whole
  * picture in device memory, again and again. The sum of its steps, histograms included, is the
  * chain's time. */
+#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -370,6 +371,18 @@ static void run_spec(struct bench_report *report, const struct spec *spec, struc
     report_row(report, row);
 }
 
+/* Whether the environment's BENCH_ROWS, an extended regular expression, is found in the chain. */
+static bool is_wanted(const char *chain)
+{
+    const char *const wanted = getenv("BENCH_ROWS");
+    regex_t expression;
+    if (!wanted || regcomp(&expression, wanted, REG_EXTENDED | REG_NOSUB))
+        return true;
+    const bool found = !regexec(&expression, chain, 0, NULL, 0);
+    regfree(&expression);
+    return found;
+}
+
 void bench_kernels(struct bench_report *report, const unsigned char *frame, int width, int height)
 {
     struct pictures frames = {0}, results = {0}, others = {0};
@@ -385,6 +398,8 @@ void bench_kernels(struct bench_report *report, const unsigned char *frame, int 
         const struct spec *const spec = &specs[i];
         const struct gf_format format =
             spec->channels ? (struct gf_format){width, height, spec->channels, spec->bits} : rgb8;
+        if (!is_wanted(spec->chain))
+            continue;
         if (!spec->channels)
             run_spec(report, spec, format, &frames, &results);
         else if (make_frames(frame, format, &others))
