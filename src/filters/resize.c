@@ -103,9 +103,10 @@ static enum gf_status resize_prepare(struct gf_stage *stage, struct gf_error *er
 static size_t resize_scratch(const struct gf_stage *stage, int rows)
 {
     const struct gf_resize_params *const resize = stage->params;
-    const struct gf_resample_axis axis = row_axis(stage);
+    const struct gf_resample_axis columns = column_axis(stage), axis = row_axis(stage);
     (void)rows;
-    return gf_resample_scratch(stage, (enum gf_resample_kernel)resize->kernel, &axis);
+    return gf_resample_scratch(stage, (enum gf_resample_kernel)resize->kernel, resize->light == 1,
+                               &columns, &axis);
 }
 
 extern gf_launcher gf_resize_cuda, gf_resize_direct_cuda, gf_resize_texture_cuda,
@@ -170,6 +171,7 @@ const struct gf_filter gf_resize_filter = {
     .prepare = resize_prepare,
     .cpu_scratch = resize_scratch,
     .cpu = gf_resample_cpu,
+    .cpu_intrinsics = true,
     .cuda = GF_CUDA(
         {GF_VARIANT("tiled", gf_resize_cuda,
                     "both passes at once, by threads that walk down through registers, or by tiles "

@@ -146,6 +146,7 @@ void gf_resample_walk_fill(const struct gf_resample *resample, int bits, char *b
 
 /* cpu_scratch() and cpu() of resize. */
 size_t gf_resample_scratch(const struct gf_stage *stage, enum gf_resample_kernel kernel,
+                           bool linear, const struct gf_resample_axis *columns,
                            const struct gf_resample_axis *rows);
 void gf_resample_cpu(const struct gf_stage *stage, const struct gf_view *in,
                      const struct gf_view *out, void *scratch);

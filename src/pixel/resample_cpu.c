@@ -1,10 +1,12 @@
 #include "base/target_clones.h"
 #include "pixel/resample.h"
+#include "pixel/resample_simd.h"
 #include "pixel/sample.h"
 #include "pixel/stencil.h"
 
 typedef float vector __attribute__((vector_size(16)));
 typedef int32_t mask __attribute__((vector_size(16)));
+typedef float long_vector __attribute__((vector_size(64)));
 enum { LANES = 4, CHUNK = 64 };
 
 struct work {
@@ -14,27 +16,41 @@ struct work {
     float *slots;  /* input rows after the first pass, as many as a result needs, likewise */
     size_t slot;   /* floats */
     int slot_count;
-    float *sums; /* one result row */
+    const float **rows; /* those that a result row is made of */
+    float *sums;        /* one result row */
+    bool has_lanes;
+    struct gf_resample_lanes lanes;
 };
 
 static size_t carve(struct work *work, void *base, const struct gf_stage *stage,
-                    enum gf_resample_kernel kernel, const struct gf_resample_axis *rows)
+                    enum gf_resample_kernel kernel, bool linear,
+                    const struct gf_resample_axis *columns, const struct gf_resample_axis *rows)
 {
     struct gf_carver carver = {.base = base};
     *work = (struct work){.resample = stage->constants, .in = stage->in, .out = stage->out};
     work->slot = (gf_samples(stage->out) + LANES + CHUNK - 1) / CHUNK * CHUNK;
-    work->slot_count = gf_resample_taps_most(kernel, rows);
+    work->slot_count = gf_resample_taps_most(kernel, rows) + GF_RESAMPLE_LINES - 1;
     work->source = gf_carve(&carver, (gf_samples(stage->in) + LANES) * sizeof(float));
     work->slots = gf_carve(&carver, (size_t)work->slot_count * work->slot * sizeof(float));
+    work->rows = gf_carve(&carver, (size_t)work->slot_count * sizeof *work->rows);
     work->sums = gf_carve(&carver, work->slot * sizeof(float));
+    if (!linear && gf_resample_lanes_fit(columns, stage->in)) {
+        work->has_lanes = gf_resample_has_simd();
+        const size_t taps = (size_t)gf_resample_taps_most(kernel, columns);
+        work->lanes.channels = stage->in.channels;
+        work->lanes.base = gf_carve(&carver, work->slot / GF_RESAMPLE_LANES * sizeof(int));
+        work->lanes.lane = gf_carve(&carver, work->slot);
+        work->lanes.weight = gf_carve(&carver, work->slot * taps * sizeof(float));
+    }
     return carver.used;
 }
 
 size_t gf_resample_scratch(const struct gf_stage *stage, enum gf_resample_kernel kernel,
+                           bool linear, const struct gf_resample_axis *columns,
                            const struct gf_resample_axis *rows)
 {
     struct work work;
-    return carve(&work, NULL, stage, kernel, rows);
+    return carve(&work, NULL, stage, kernel, linear, columns, rows);
 }
 
 static void to_light(const unsigned char *row, struct gf_format format, const float *decode,
@@ -83,21 +99,22 @@ GF_TARGET_CLONES static void add_columns(const struct gf_resample *resample, con
     }
 }
 
-/* Adds 1..4 rows, in their order: with four, the sums leave the registers a quarter as often. */
+/* The weighted sum of rows, in their order. Vectors of it stay in registers. */
 GF_TARGET_CLONES static void add_rows(const float *const *rows, const float *weight, int count,
                                       size_t samples, float *restrict sums)
 {
-    if (count == 4) {
-        const float *const a = rows[0], *const b = rows[1], *const c = rows[2], *const d = rows[3];
-        const float wa = weight[0], wb = weight[1], wc = weight[2], wd = weight[3];
-        for (size_t i = 0; i < samples; i++)
-            sums[i] = (((sums[i] + wa * a[i]) + wb * b[i]) + wc * c[i]) + wd * d[i];
-        return;
-    }
-    for (int k = 0; k < count; k++) {
-        const float *const row = rows[k], w = weight[k];
-        for (size_t i = 0; i < samples; i++)
-            sums[i] += w * row[i];
+    enum { EACH = sizeof(long_vector) / sizeof(float) };
+    for (size_t x = 0; x < samples; x += CHUNK) {
+        long_vector sum[CHUNK / EACH] = {0};
+        for (int k = 0; k < count; k++) {
+            const float *const from = rows[k] + x, w = weight[k];
+            for (size_t i = 0; i < CHUNK / EACH; i++) {
+                long_vector v;
+                memcpy(&v, from + i * EACH, sizeof v);
+                sum[i] += v * w;
+            }
+        }
+        memcpy(sums + x, sum, sizeof sum);
     }
 }
 
@@ -106,17 +123,33 @@ static float *slot(const struct work *work, int row)
     return work->slots + (size_t)(row % work->slot_count) * work->slot;
 }
 
-static void make_slot(const struct work *work, const struct gf_view *in, int row)
+static void make_slot(const struct work *work, const unsigned char *samples, float *to)
 {
     const struct gf_resample *const resample = work->resample;
-    const unsigned char *const samples = gf_view_row(in, row);
     if (resample->linear)
         to_light(samples, work->in, gf_resample_floats(resample, resample->decode), work->source);
     else
         gf_samples_to_floats(samples, work->in.bits, gf_samples(work->in), work->source);
     memset(work->source + gf_samples(work->in), 0, LANES * sizeof(float));
     add_columns(resample, work->source, work->in.channels,
-                gf_resample_most(resample, work->in.bits), slot(work, row));
+                gf_resample_most(resample, work->in.bits), to);
+}
+
+/* The slots of rows first .. first + count - 1, no more than GF_RESAMPLE_LINES. */
+static void make_slots(const struct work *work, const struct gf_view *in, int first, int count)
+{
+    const unsigned char *rows[GF_RESAMPLE_LINES];
+    float *slots[GF_RESAMPLE_LINES];
+    for (int i = 0; i < count; i++) {
+        rows[i] = gf_view_row(in, first + i);
+        slots[i] = slot(work, first + i);
+    }
+    if (work->has_lanes)
+        gf_resample_lanes_rows(&work->lanes, rows, count, gf_samples(work->in),
+                               gf_resample_most(work->resample, work->in.bits), slots);
+    else
+        for (int i = 0; i < count; i++)
+            make_slot(work, rows[i], slots[i]);
 }
 
 /* Turns light into samples that are not rounded yet, in place. */
@@ -154,20 +187,21 @@ static void weigh(const struct work *work, const struct gf_view *in, const struc
     const int *const start = gf_resample_ints(work->resample, table->start);
     const int *const count = gf_resample_ints(work->resample, table->count);
     const float *const weights = gf_resample_floats(work->resample, table->weight);
-    int made = 0; /* input rows before this one lie in their slots, as far as they are needed */
-    for (int y = out->y; y < out->y + out->rows; y++) {
-        const float *const weight = weights + (size_t)y * (size_t)table->taps;
-        const int end = start[y] + count[y];
-        for (made = made > start[y] ? made : start[y]; made < end; made++)
-            make_slot(work, in, made);
-        memset(work->sums, 0, work->slot * sizeof(float));
-        for (int k = 0; k < count[y]; k += 4) {
-            const int group = count[y] - k < 4 ? count[y] - k : 4;
-            const float *rows[4];
-            for (int i = 0; i < group; i++)
-                rows[i] = slot(work, start[y] + k + i);
-            add_rows(rows, weight + k, group, gf_samples(work->out), work->sums);
+    const int last = out->y + out->rows - 1, needed = start[last] + count[last];
+    int made = start[out->y]; /* rows before this one lie in their slots, as far as needed */
+    for (int y = out->y; y <= last; y++) {
+        if (made < start[y])
+            made = start[y];
+        while (made < start[y] + count[y]) {
+            const int left = needed - made;
+            const int lines = left < GF_RESAMPLE_LINES ? left : GF_RESAMPLE_LINES;
+            make_slots(work, in, made, lines);
+            made += lines;
         }
+        for (int k = 0; k < count[y]; k++)
+            work->rows[k] = slot(work, start[y] + k);
+        add_rows(work->rows, weights + (size_t)y * (size_t)table->taps, count[y],
+                 gf_samples(work->out), work->sums);
         finish_row(work, gf_view_row(out, y));
     }
 }
@@ -213,11 +247,14 @@ void gf_resample_cpu(const struct gf_stage *stage, const struct gf_view *in,
     const int halvings = gf_resample_halvings(resample, stage->in);
     if (resample->kernel != GF_RESAMPLE_NEAREST) {
         struct work work;
-        carve(&work, scratch, stage, resample->kernel, &resample->row_axis);
+        carve(&work, scratch, stage, resample->kernel, resample->linear, &resample->column_axis,
+              &resample->row_axis);
         if (halvings) {
             gf_resample_halve(halvings, in, out, (uint16_t *)(void *)work.source);
             return;
         }
+        if (work.has_lanes)
+            gf_resample_lanes_fill(&work.lanes, resample);
         weigh(&work, in, out);
         return;
     }

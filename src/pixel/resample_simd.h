@@ -1,0 +1,41 @@
+/* The first pass of resize for samples of 8 bits by vectors: sixteen samples of the result at a
+ * time. For each tap the input's samples are picked from 64 bytes by their lanes. The products are
+ * exact (pixel/resample.h), so that the sums are those of the portable code. */
+#ifndef GF_PIXEL_RESAMPLE_SIMD_H
+#define GF_PIXEL_RESAMPLE_SIMD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "pixel/resample.h"
+
+enum {
+    GF_RESAMPLE_LANES = 16, /* samples of the result in a vector */
+    GF_RESAMPLE_LINES = 4,  /* rows that are made at once */
+};
+
+/* The column table by vectors. Lane j of vector b is the sum of weight[(b * taps + k) * 16 + j]
+ * times input sample base[b] + k * channels + lane[b * 16 + j], k < taps. */
+struct gf_resample_lanes {
+    int vectors, taps, channels;
+    int *base;
+    unsigned char *lane;
+    float *weight;
+};
+
+/* Whether this processor has the instructions, and gf_cpu_allow_intrinsics() lets them be used. */
+bool gf_resample_has_simd(void);
+
+/* Whether the lanes of such columns lie near enough. */
+bool gf_resample_lanes_fit(const struct gf_resample_axis *columns, struct gf_format in);
+
+/* Fills the arrays, for which there is room. */
+void gf_resample_lanes_fill(struct gf_resample_lanes *lanes, const struct gf_resample *resample);
+
+/* Rows of the first pass, 1..GF_RESAMPLE_LINES, from as many input rows of `samples` bytes. Results
+ * are clamped to 0..max; up to 15 floats behind a row are overwritten. */
+void gf_resample_lanes_rows(const struct gf_resample_lanes *lanes,
+                            const unsigned char *const *rows, int count, size_t samples, float max,
+                            float *const *out);
+
+#endif
