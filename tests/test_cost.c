@@ -4,6 +4,7 @@
 #include "batch/cost.h"
 #include "support.h"
 #include "chain/chain.h"
+#include "temp_folder.h"
 
 static double filter_ns(const char *text, struct gf_format format)
 {
@@ -45,10 +46,10 @@ static void test_filters(void **state)
         const char *chain;
         double ns;
     } measured[] = {{"blur=2", 1.35},      {"blur=5", 2.25},     {"blur=20", 10.2},
-                    {"boxblur=50", 1.55},  {"median=1", 0.43},   {"median=5", 139},
-                    {"median=10", 266},    {"bilateral=2", 125}, {"equalize", 1.18},
+                    {"boxblur=50", 1.55},  {"median=1", 0.43},   {"median=5", 128},
+                    {"median=10", 212},    {"bilateral=2", 75}, {"equalize", 1.18},
                     {"saturation=2", 8.5}, {"transpose", 1.29},  {"resize=50%:50%", 3.3},
-                    {"invert", 0.78},      {"sobel", 0.84},      {"bilateral=4", 306}};
+                    {"invert", 0.78},      {"sobel", 0.84},      {"bilateral=6", 365}};
     (void)state;
     for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
         const double ns = filter_ns(measured[i].chain, frame);
@@ -286,10 +287,69 @@ static void test_members(void **state)
                                              .expected = 5000,
                                              .output = &output};
     struct gf_cost_work work;
-    assert_true(gf_cost_look(&request, &work));
+    assert_true(gf_cost_look(&request, GF_COST_NO_SERVER, &work));
     assert_int_equal(work.files, 5000);
     assert_true(work.pixels == WIDTH * HEIGHT);
     assert_true(work.filter_ns > 0);
+}
+
+/* A machine's figure scales all radii of a filter alike: the declaration has to say how they grow. */
+static void test_radii(void **state)
+{
+    static const struct {
+        const char *small, *large;
+        double times; /* by one thread, measured */
+    } measured[] = {{"bilateral=2", "bilateral=3", 1.75}, {"bilateral=2", "bilateral=5", 4.25},
+                    {"bilateral=3", "bilateral=10", 8.8}, {"median=5", "median=10", 1.66}};
+    (void)state;
+    for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
+        const double times =
+            filter_ns(measured[i].large, frame) / filter_ns(measured[i].small, frame);
+        if (times > 1.15 * measured[i].times || times < measured[i].times / 1.15)
+            fail_msg("%s: %.2f times %s, measured %.2f", measured[i].large, times,
+                     measured[i].small, measured[i].times);
+    }
+}
+
+/* A single PNG whose stripes are marked is the CPU's, unless the GPU is awake. */
+static void test_marked_png(void **state)
+{
+    (void)state;
+    enum { SIDE = 700 };
+    struct gf_error error = {0};
+    static unsigned char pixels[3 * SIDE * SIDE];
+    for (size_t i = 0; i < sizeof pixels; i++)
+        pixels[i] = (unsigned char)(i * i >> 9);
+    struct gf_image image = {.format = {.width = SIDE, .height = SIDE, .channels = 3, .bits = 8},
+                             .pitch = 3 * SIDE,
+                             .data = pixels};
+    write_ppm(in_folder("a.ppm"), &image, sizeof pixels);
+    struct gf_pipeline *pipeline = NULL;
+    struct gf_options options = gf_options_default();
+    options.device = GF_DEVICE_CPU;
+    assert_ok("open", gf_pipeline_open("", &options, &pipeline, &error), &error);
+    assert_ok("run",
+              gf_pipeline_run_file(pipeline, in_folder("a.ppm"), in_folder("a.png"), &error),
+              &error);
+    gf_pipeline_close(pipeline);
+    struct gf_input_name name = {.path = (char *)in_folder("a.png")};
+    const struct gf_inputs inputs = {.item = &name, .count = 1};
+    const struct gf_template output = {.text = (char *)"out.png"};
+    const struct gf_batch_request request = {.chain = "sobel",
+                                             .options = gf_options_default(),
+                                             .inputs = &inputs,
+                                             .output = &output};
+    struct gf_cost_work work;
+    assert_true(gf_cost_look(&request, GF_COST_NO_SERVER, &work));
+    assert_false(work.device_unpacks);
+    assert_false(work.uses[GF_FIGURE_CUDA_PNG_DECODE]);
+    assert_true(work.uses[GF_FIGURE_CUDA_UPLOAD]);
+    const double read_ns = work.cuda_codec.decode_ns;
+    assert_true(gf_cost_look(&request, GF_COST_SERVER_WORKS, &work));
+    assert_true(work.device_unpacks);
+    assert_true(work.uses[GF_FIGURE_CUDA_PNG_DECODE]);
+    assert_false(work.uses[GF_FIGURE_CUDA_UPLOAD]);
+    assert_true(work.cuda_codec.decode_ns < read_ns);
 }
 
 /* Of several outputs the decoding counts once, where they take the same fraction of the size. */
@@ -307,9 +367,9 @@ static void test_several_outputs(void **state)
                                        .output = &output,
                                        .more = &more};
     struct gf_cost_work one, two;
-    assert_true(gf_cost_look(&request, &one));
+    assert_true(gf_cost_look(&request, GF_COST_NO_SERVER, &one));
     request.more_outputs = 1;
-    assert_true(gf_cost_look(&request, &two));
+    assert_true(gf_cost_look(&request, GF_COST_NO_SERVER, &two));
     assert_int_equal(two.files, 1);
     assert_true(two.pixels == one.pixels);
     assert_true(two.codec.decode_ns == one.codec.decode_ns);
@@ -353,6 +413,7 @@ int main(void)
         cmocka_unit_test(test_figures),       cmocka_unit_test(test_server),
         cmocka_unit_test(test_shared),        cmocka_unit_test(test_one_thread_each),
         cmocka_unit_test(test_text),          cmocka_unit_test(test_without_the_server),
+        cmocka_unit_test(test_radii),         cmocka_unit_test(test_marked_png),
     };
-    return cmocka_run_group_tests_name("cost", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("cost", tests, make_folder, remove_folder);
 }

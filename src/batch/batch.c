@@ -67,9 +67,8 @@ static void report_estimate(const struct gf_batch *batch)
     const struct gf_batch_request *const request = batch->request;
     const char *why_not;
     struct gf_cost_work work;
-    if (!gf_cost_look(request, &work))
+    if (!gf_cost_look(request, batch->server, &work))
         return;
-    work.server = batch->server;
     gf_cost_describe(&work, work.server != GF_COST_NO_SERVER || gf_backend_cuda_likely(&why_not),
                      tell_estimate, (void *)request);
 }

@@ -173,7 +173,7 @@ static double start_s(const struct gf_cost_work *work)
         work->server == GF_COST_SERVER_BESIDE ? GF_FIGURE_CUDA_BESIDE : GF_FIGURE_CUDA_START;
     const enum gf_figure_id first = work->files > 1 ? GF_FIGURE_CUDA_CROWD : GF_FIGURE_CUDA_FIRST;
     return ms(work, start) + (work->device_codec ? ms(work, first) : 0) +
-           work->pixels * 1e-9 * work->cuda_memory_ns + ms(work, GF_FIGURE_CUDA_END);
+           ms(work, GF_FIGURE_CUDA_END);
 }
 
 double gf_cost_cuda_s(const struct gf_cost_work *work)

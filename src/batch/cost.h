@@ -25,7 +25,6 @@ struct gf_cost_work {
     double filter_ns;                       /* of one thread, a pixel of input */
     struct gf_cost_codec codec, cuda_codec; /* cuda_codec: where a GPU runs, and does most JPEGs */
     double cuda_ns; /* of the GPU, a pixel of input: copies, decoding, filters and encoding */
-    double cuda_memory_ns; /* of a pixel of input: pinned memory for a GPU's first picture */
     bool device_codec;     /* the GPU decodes or encodes at least some of the pictures */
     bool device_unpacks;   /* it decodes PNGs, which takes it longer than JPEGs */
     bool in_turn; /* a stage wants the whole picture: decoding and encoding do not overlap */
@@ -74,7 +73,8 @@ double gf_cost_cuda_s(const struct gf_cost_work *work);
 
 /* Looks into some of the inputs: what the batch is, for the estimates; false if no input can be
  * read. */
-bool gf_cost_look(const struct gf_batch_request *request, struct gf_cost_work *work);
+bool gf_cost_look(const struct gf_batch_request *request, enum gf_cost_server server,
+                  struct gf_cost_work *work);
 /* The device that the request asks for or that is done sooner, and why. */
 struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request,
                                      enum gf_cost_server server, char *reason, size_t size);

@@ -19,10 +19,11 @@ struct sample {
     const struct gf_batch_request *request;
     struct gf_batch_output output; /* that is looked at, of each picture one after another */
     const struct gf_chain *chain;  /* the output's */
+    bool awake;      /* the GPU that would do the pictures */
     int decoded;     /* of this picture, for earlier outputs: the sum of the reductions */
     size_t pictures; /* of the whole batch */
     int processors;
-    double pixels, filter, cuda, memory;
+    double pixels, filter, cuda;
     struct gf_cost_codec codec, cuda_codec;
     int files;
     bool in_turn, device_codec, device_unpacks;
@@ -128,9 +129,11 @@ static void add_codecs(struct sample *sample, const struct gf_plan *plan, const 
                  reduced = look->reduction > 1 ? 0.7 : 1; /* of the work of decoding */
     /* Outputs that take the same fraction of the size share its decoding. */
     const bool again = sample->decoded & look->reduction;
+    /* The CPU has read a single marked PNG before a GPU is awake. */
     const bool whole = look->reduction == 1, device = request->options.codec != GF_CODEC_CPU,
                encodes = device && gf_device_encodes(out, plan->out, options),
-               decodes = device && look->device_decodes && (!look->marked || sample->pictures > 1);
+               decodes = device && look->device_decodes &&
+                         (!look->marked || sample->awake || sample->pictures > 1);
     const struct gf_cost_device_coder in_coder = gf_cost_device_coder(look->file),
                                       out_coder = gf_cost_device_coder(out);
     struct gf_cost_codec *const cpu = &sample->codec, *const cuda = &sample->cuda_codec;
@@ -148,9 +151,6 @@ static void add_codecs(struct sample *sample, const struct gf_plan *plan, const 
     add_codec(sample, figure, times, true, written, &cpu->encode_ns, &cpu->alone_ns);
     add_codec(sample, encodes ? out_coder.file : figure, encodes ? 1 : times, true, written,
               &cuda->encode_ns, &cuda->alone_ns);
-    sample->memory += gf_figure(request->figures, GF_FIGURE_CUDA_MEMORY) *
-                      ((decodes ? 0 : read) + (encodes ? 0 : written));
-    sample->uses[GF_FIGURE_CUDA_MEMORY] |= !decodes || !encodes;
     sample->cuda += copy_ns(sample, plan->out, encodes, out_coder.encode, GF_FIGURE_CUDA_DOWNLOAD) +
                     gf_cost_filter_ns(plan, request->figures, true);
     sample->device_codec |= decodes || encodes;
@@ -257,7 +257,8 @@ static size_t files_of_shard(const struct gf_batch_request *request)
     return (request->inputs->count - first + step - 1) / step;
 }
 
-bool gf_cost_look(const struct gf_batch_request *request, struct gf_cost_work *work)
+bool gf_cost_look(const struct gf_batch_request *request, enum gf_cost_server server,
+                  struct gf_cost_work *work)
 {
     const size_t first = request->shards ? (size_t)(request->shard - 1) : 0;
     const size_t step = request->shards ? (size_t)request->shards : 1;
@@ -266,6 +267,7 @@ bool gf_cost_look(const struct gf_batch_request *request, struct gf_cost_work *w
     const int outputs = gf_batch_outputs(request);
     struct gf_chain chain[GF_PIPELINE_OUTPUTS_MAX] = {0};
     struct sample sample = {.request = request,
+                            .awake = server == GF_COST_SERVER_WORKS,
                             .pictures = files,
                             .processors = threads > 0 ? threads : gf_cpu_count()};
     enum gf_status status = GF_OK;
@@ -289,12 +291,12 @@ bool gf_cost_look(const struct gf_batch_request *request, struct gf_cost_work *w
                                   .pixels = sample.pixels / sample.files,
                                   .filter_ns = sample.filter / sample.pixels,
                                   .cuda_ns = sample.cuda / sample.pixels,
-                                  .cuda_memory_ns = sample.memory / sample.pixels,
                                   .codec = for_each_pixel(sample.codec, sample.pixels),
                                   .cuda_codec = for_each_pixel(sample.cuda_codec, sample.pixels),
                                   .device_codec = sample.device_codec,
                                   .device_unpacks = sample.device_unpacks,
                                   .in_turn = sample.in_turn,
+                                  .server = server,
                                   .processors = sample.processors,
                                   .figures = request->figures};
     memcpy(work->uses, sample.uses, sizeof work->uses);
@@ -321,7 +323,7 @@ struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request,
     const char *why_not = "";
     if (asked) {
         choice.device = GF_DEVICE_CUDA;
-        if (files_of_shard(request) < 2 || !gf_cost_look(request, &work))
+        if (files_of_shard(request) < 2 || !gf_cost_look(request, server, &work))
             return choice;
     } else if (!filters_anything(request)) {
         snprintf(reason, size, "there is nothing to filter");
@@ -329,11 +331,10 @@ struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request,
     } else if (server == GF_COST_NO_SERVER && !gf_backend_cuda_likely(&why_not)) {
         snprintf(reason, size, "%s", why_not);
         return choice;
-    } else if (!gf_cost_look(request, &work)) {
+    } else if (!gf_cost_look(request, server, &work)) {
         snprintf(reason, size, "no input can be read");
         return choice;
     } else {
-        work.server = server;
         choice.device = gf_cost_decide(&work, reason, size);
         work.server = GF_COST_NO_SERVER;
         choice.cpu_alone = server == GF_COST_SERVER_WORKS &&

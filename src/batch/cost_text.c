@@ -43,8 +43,6 @@ static bool uses(const struct text *text, int figure)
         return starts_gpu && work->server == GF_COST_SERVER_BESIDE;
     case GF_FIGURE_CUDA_END:
         return starts_gpu;
-    case GF_FIGURE_CUDA_MEMORY:
-        return starts_gpu && work->uses[figure];
     case GF_FIGURE_CUDA_FIRST:
     case GF_FIGURE_CUDA_CROWD:
         return starts_gpu && work->device_codec &&

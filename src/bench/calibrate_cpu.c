@@ -163,7 +163,7 @@ static bool estimate_s(const struct gf_calibrator *calibrator, const char *chain
                                              .output = &output,
                                              .figures = figures};
     struct gf_cost_work work;
-    if (!gf_cost_look(&request, &work))
+    if (!gf_cost_look(&request, GF_COST_NO_SERVER, &work))
         return false;
     *seconds = gf_cost_cpu_s(&work) - gf_figure(figures, GF_FIGURE_PROCESS) * 1e-3;
     return true;

@@ -57,21 +57,6 @@ static bool calibrate_start(struct gf_calibrator *calibrator, double more_s)
     return started;
 }
 
-/* Memory for a large picture, read and written, once the kernels are loaded. */
-static void calibrate_memory(struct gf_calibrator *calibrator)
-{
-    const struct gf_options options = on_gpu();
-    const struct gf_made_file out = gf_made_file_named(&calibrator->middle, "-out.ppm");
-    struct gf_pipeline *pipeline = NULL;
-    (void)gf_calibrate_make("blur=2", &options, &calibrator->middle, &out);
-    if (gf_pipeline_open("blur=2", &options, &pipeline, NULL))
-        return;
-    set(calibrator, GF_FIGURE_CUDA_MEMORY,
-        first_more_s(pipeline, &calibrator->large, "-out.ppm") * 1e9 /
-            (2 * calibrator->large.pixels));
-    gf_pipeline_close(pipeline);
-}
-
 /* ---- JPEG ---- */
 
 struct coder {
@@ -181,7 +166,6 @@ void gf_calibrate_gpu(struct gf_calibrator *calibrator)
                  "CUDA does not start");
         return;
     }
-    calibrate_memory(calibrator);
     calibrate_jpeg(calibrator);
     calibrate_png(calibrator);
     gf_calibrate_chain(calibrator, "blur=2", &options, &calibrator->large, &out,

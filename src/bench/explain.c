@@ -312,16 +312,15 @@ static struct gf_options settle_device(const char *input, const char *output, co
                                              .output = &template,
                                              .figures = figures};
     const char *why_not;
+    const enum gf_cost_server server =
+        gf_server_may_run(chain, options) && gf_server_present(options->device_index)
+            ? GF_COST_SERVER_WORKS
+            : GF_COST_NO_SERVER;
     explanation->gpu = gf_backend_cuda_likely(&why_not);
-    if (!gf_cost_look(&request, &explanation->work))
+    if (!gf_cost_look(&request, server, &explanation->work))
         explanation->work.files = 0;
     if (options->device == GF_DEVICE_AUTO && options->codec != GF_CODEC_GPU &&
-        gf_cost_choose(&request,
-                       gf_server_may_run(chain, options) && gf_server_present(options->device_index)
-                           ? GF_COST_SERVER_WORKS
-                           : GF_COST_NO_SERVER,
-                       reason, size)
-                .device == GF_DEVICE_CPU)
+        gf_cost_choose(&request, server, reason, size).device == GF_DEVICE_CPU)
         settled.device = GF_DEVICE_CPU;
     return settled;
 }

@@ -13,7 +13,7 @@ static double declared_ns(const struct gf_filter_cost *cost, double radius)
 {
     const double side = 2 * radius + 1;
     if (cost->radius_max && radius > cost->radius_max)
-        return cost->row_beyond * radius;
+        return cost->pixel_beyond + cost->row_beyond * radius;
     const double ns = cost->pixel + cost->row * radius + cost->tap * side * side;
     return ns > 0 ? ns : GF_COST_PIXEL;
 }

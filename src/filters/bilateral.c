@@ -330,7 +330,7 @@ const struct gf_filter gf_bilateral_filter = {
     .params_size = sizeof(struct bilateral),
     .kind = GF_STENCIL,
     .within_alpha = true,
-    .cost = {.pixel = 5, .tap = 1.1},
+    .cost = {.pixel = 7, .row = 1.4, .tap = 0.6},
     .radius = bilateral_radius,
     .prepare = bilateral_prepare,
     .cpu_scratch = bilateral_scratch,

@@ -36,12 +36,13 @@ enum gf_filter_kind {
 };
 
 /* Nanoseconds that one thread of the CPU backend (AVX-512, 8-bit RGB) takes for a pixel of the
- * result: pixel + row * radius + tap * (2 radius + 1)^2. The program chooses between CPU and GPU
- * by it. All zeros stand for GF_COST_PIXEL: the pixel is read, changed a little, and written. */
+ * result: pixel + row * radius + tap * (2 radius + 1)^2, beyond radius_max pixel_beyond +
+ * row_beyond * radius. The program chooses between CPU and GPU by it. All zeros stand for
+ * GF_COST_PIXEL: the pixel is read, changed a little, and written. */
 struct gf_filter_cost {
     double pixel, row, tap;
-    int radius_max; /* beyond it, if it is not 0, another algorithm takes row_beyond * radius */
-    double row_beyond;
+    int radius_max; /* 0: all have the same algorithm */
+    double pixel_beyond, row_beyond;
 };
 #define GF_COST_PIXEL 0.8
 
