@@ -205,6 +205,8 @@ static void test_shared(void **state)
     assert_true(is_near(gf_cost_cpu_s(&work), fixed_s + 30 * 0.2 / speed, 5e-3));
     work.files = 31; /* four */
     assert_true(gf_cost_cpu_s(&work) > 0.2 * 39 / speed);
+    work.files = 12; /* one each, then two threads each for the others */
+    assert_true(is_near(gf_cost_cpu_s(&work), fixed_s + 15 * 0.2 / speed, 5e-3));
     work.processors = 1;
     work.files = 1;
     assert_true(is_near(gf_cost_cpu_s(&work), fixed_s + 0.2, 1e-6));

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "batch/batch_work.h"
 #include "chain/stage_cost.h"
 
 /* ---- filters ---- */
@@ -126,13 +127,16 @@ static double shared_s(const struct gf_cost_work *work, const struct gf_cost_cod
     return work->pixels * 1e-9 * (codec->alone_ns + all_ns * (double)work->files / speed(work));
 }
 
-/* Pictures that are done by one thread each: so many, one after another. The last ones of many
- * leave some processors idle. */
+/* How many pictures are done one after another. The last ones of many leave some processors idle;
+ * of few that would leave most idle, two threads share each. */
 static double turns(const struct gf_cost_work *work)
 {
     const double files = (double)work->files, processors = work->processors;
-    return files < 4 * processors ? ceil(files / processors)
-                                  : (files + (processors - 1) / 2) / processors;
+    if (files >= 4 * processors)
+        return (files + (processors - 1) / 2) / processors;
+    if (work->processors == 1 || gf_batch_one_thread_each(work->files, work->processors))
+        return ceil(files / processors);
+    return ceil(2 * files / processors) / 2;
 }
 
 bool gf_cost_shares(const struct gf_cost_work *work)

@@ -1,11 +1,12 @@
 #!/bin/bash
 # What `make bench-kills` runs, on a machine with a GPU: servers that are killed with -9 at random moments, each under 8 clients that do one
 # picture after another. Every picture has to be there and to be the CPU's, whoever did it, and whoever lost its server says so in one line.
-# Several groups, each a server and its 8 clients, run beside each other, since most of the time is a server's start. Of the clients of a group
-# one asks for the GPU, which it then starts itself, and one writes to a pipe. Argument: the program. Environment:
+# Several groups, each a server and its 8 clients, run beside each other, since most of the time is a server's start and end. The driver does one
+# start or end of CUDA after another, so that more groups are no faster. One client of a group writes to a pipe; one of the first group asks for
+# the GPU in every tenth picture, and starts it itself where there is no server. Argument: the program. Environment:
 #   KILLS=200             servers that are killed
-#   GROUPS_AT_ONCE=4      groups that run beside each other
-#   MOST_S=110            seconds after which no further server is started
+#   GROUPS_AT_ONCE=3      groups that run beside each other
+#   MOST_S=115            seconds after which no further server is started
 #   CUDA_VISIBLE_DEVICES=N    the GPU (and taskset the processors), where others work beside
 #   RESULTS=FILE.json     where the figures go (tests/bench/results/kills-DATE.json, and .txt)
 #   GF_COMMIT=NAME        the commit, where git does not know it
@@ -13,7 +14,7 @@ set -u
 export LC_ALL=C
 program=$(readlink -f "${1:?the program}")
 here=$(dirname "$(readlink -f "$0")")
-KILLS=${KILLS:-200} GROUPS_AT_ONCE=${GROUPS_AT_ONCE:-4} MOST_S=${MOST_S:-110}
+KILLS=${KILLS:-200} GROUPS_AT_ONCE=${GROUPS_AT_ONCE:-3} MOST_S=${MOST_S:-115}
 results=${RESULTS:-$here/results/kills-$(date -u +%Y-%m-%d).json}
 mkdir -p "$(dirname "$results")" || exit 1
 work=$(mktemp -d /dev/shm/gpufilter-bench.XXXXXX) || exit 1
@@ -27,18 +28,19 @@ chain=bilateral=4,equalize # the CPU needs longer than a server, but not long
 
 # ---- a client: one picture after another, until its group ends ----
 
-client() { # GROUP'S FOLDER, NUMBER, ENDING OF THE OUTPUT (- for a pipe), OPTIONS...
-    local folder=$1 number=$2 output=$1/$2.jpg status lines
+client() { # GROUP'S FOLDER, NUMBER, file|pipe, auto|cuda
+    local folder=$1 number=$2 output=$1/$2.jpg device status lines
     local pictures=0 wrong=0 failed=0 warned=0 twice=0
     [ "$3" = pipe ] && output=-
-    shift 3
     until [ -e "$folder/stop" ]; do
         rm -f "$folder/$number.jpg"
+        device=auto
+        [ $((pictures % 10)) != 0 ] || device=$4
         if [ "$output" = - ]; then
-            "$program" "$@" -i - -o - --format=jpeg "$chain" <"$work/in.jpg" 2>"$folder/$number.said" | cat >"$folder/$number.jpg"
+            "$program" --device=$device -i - -o - --format=jpeg "$chain" <"$work/in.jpg" 2>"$folder/$number.said" | cat >"$folder/$number.jpg"
             status=${PIPESTATUS[0]}
         else
-            "$program" "$@" -i "$work/in.jpg" -o "$output" "$chain" 2>"$folder/$number.said"
+            "$program" --device=$device -i "$work/in.jpg" -o "$output" "$chain" 2>"$folder/$number.said"
             status=$?
         fi
         pictures=$((pictures + 1))
@@ -53,18 +55,18 @@ client() { # GROUP'S FOLDER, NUMBER, ENDING OF THE OUTPUT (- for a pipe), OPTION
 
 # ---- a group: its server is killed and started again ----
 
-group() { # FOLDER, KILLS -> FOLDER/*.counts, FOLDER/kills
+group() { # FOLDER, KILLS, THE LAST CLIENT'S DEVICE -> FOLDER/*.counts, FOLDER/kills
     local folder=$1 most=$2 kills=0 i tries server clients=()
     mkdir -p "$folder"
     export XDG_RUNTIME_DIR=$folder/run XDG_CACHE_HOME=$folder/cache
     mkdir -m 700 "$XDG_RUNTIME_DIR" "$XDG_CACHE_HOME"
     for i in 1 2 3 4 5 6; do
-        client "$folder" $i file --device=auto &
+        client "$folder" $i file auto &
         clients+=($!)
     done
-    client "$folder" 7 pipe --device=auto &
+    client "$folder" 7 pipe auto &
     clients+=($!)
-    client "$folder" 8 file --device=cuda &
+    client "$folder" 8 file "$3" &
     clients+=($!)
     while [ $kills -lt "$most" ] && [ $SECONDS -lt "$MOST_S" ] && [ ! -e "$work/stop" ]; do
         "$program" --serve >"$folder/served" 2>&1 &
@@ -74,7 +76,7 @@ group() { # FOLDER, KILLS -> FOLDER/*.counts, FOLDER/kills
             sleep 0.01
         done
         [[ $(<"$folder/served") == *serving* ]] || { cat "$folder/served" >>"$folder/failures"; : >"$folder/broken"; }
-        sleep "$(printf '0.%03d' $((RANDOM % 150)))"
+        sleep "$(printf '0.%03d' $((RANDOM % 100)))"
         kill -9 "$server" && kills=$((kills + 1))
         wait "$server" 2>/dev/null
         [ ! -e "$folder/broken" ] || break
@@ -87,7 +89,7 @@ group() { # FOLDER, KILLS -> FOLDER/*.counts, FOLDER/kills
 run_groups() {
     local i groups=()
     for ((i = 0; i < GROUPS_AT_ONCE; i++)); do
-        group "$work/group.$i" $(((KILLS + i) / GROUPS_AT_ONCE)) &
+        group "$work/group.$i" $(((KILLS + i) / GROUPS_AT_ONCE)) "$([ $i = 0 ] && echo cuda || echo auto)" &
         groups+=($!)
     done
     wait "${groups[@]}"
