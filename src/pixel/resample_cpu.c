@@ -40,6 +40,7 @@ static size_t carve(struct work *work, void *base, const struct gf_stage *stage,
         work->lanes.channels = stage->in.channels;
         work->lanes.base = gf_carve(&carver, work->slot / GF_RESAMPLE_LANES * sizeof(int));
         work->lanes.lane = gf_carve(&carver, work->slot);
+        work->lanes.from = gf_carve(&carver, work->slot * sizeof(int));
         work->lanes.weight = gf_carve(&carver, work->slot * taps * sizeof(float));
     }
     return carver.used;
@@ -170,10 +171,16 @@ GF_TARGET_CLONES static void encode_premultiplied(float *sums, struct gf_format 
     }
 }
 
-static void finish_row(const struct work *work, unsigned char *row)
+/* A result row from the first `count` of work->rows. */
+static void finish_row(const struct work *work, const float *weight, int count, unsigned char *row)
 {
     const struct gf_format format = work->out;
     const float max = (float)gf_sample_max(format);
+    if (work->has_lanes) {
+        gf_resample_lanes_sum(work->rows, weight, count, gf_samples(format), row);
+        return;
+    }
+    add_rows(work->rows, weight, count, gf_samples(format), work->sums);
     if (work->resample->linear && gf_has_alpha(format))
         encode_premultiplied(work->sums, format, max);
     else if (work->resample->linear)
@@ -200,9 +207,7 @@ static void weigh(const struct work *work, const struct gf_view *in, const struc
         }
         for (int k = 0; k < count[y]; k++)
             work->rows[k] = slot(work, start[y] + k);
-        add_rows(work->rows, weights + (size_t)y * (size_t)table->taps, count[y],
-                 gf_samples(work->out), work->sums);
-        finish_row(work, gf_view_row(out, y));
+        finish_row(work, weights + (size_t)y * (size_t)table->taps, count[y], gf_view_row(out, y));
     }
 }
 

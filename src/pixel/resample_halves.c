@@ -80,6 +80,15 @@ GF_TARGET_CLONES static void finish(const uint16_t *restrict sums, int bits, siz
         row[i] = (unsigned char)((uint16_t)(sums[i] + half) >> bits);
 }
 
+/* One halving of a picture of one channel: `count` results of two rows. */
+GF_TARGET_CLONES static void halve_gray(const unsigned char *restrict a,
+                                        const unsigned char *restrict b, size_t count,
+                                        unsigned char *restrict row)
+{
+    for (size_t i = 0; i < count; i++)
+        row[i] = (unsigned char)((a[2 * i] + a[2 * i + 1] + b[2 * i] + b[2 * i + 1] + 2) >> 2);
+}
+
 static int halvings_of(const struct gf_resample_axis *axis)
 {
     for (int n = 1; n <= 3; n++) {
@@ -103,6 +112,11 @@ void gf_resample_halve(int halvings, const struct gf_view *in, const struct gf_v
     const size_t samples = gf_samples(in->format);
     for (int y = out->y; y < out->y + out->rows; y++) {
         const int first = y << halvings;
+        if (halvings == 1 && in->format.channels == 1) {
+            halve_gray(gf_view_row(in, first), gf_view_row(in, first + 1),
+                       (size_t)out->format.width, gf_view_row(out, y));
+            continue;
+        }
         begin_sums(gf_view_row(in, first), gf_view_row(in, first + 1), samples, sums);
         for (int i = 2; i < 1 << halvings; i += 2)
             add_rows(gf_view_row(in, first + i), gf_view_row(in, first + i + 1), samples, sums);

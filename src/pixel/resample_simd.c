@@ -1,6 +1,7 @@
 #include "pixel/resample_simd.h"
 
 #include "base/cpu.h"
+#include "base/target_clones.h"
 
 enum { REACH = 64 }; /* bytes that lanes pick from */
 
@@ -11,29 +12,47 @@ bool gf_resample_lanes_fit(const struct gf_resample_axis *columns, struct gf_for
     return in.bits == 8 && (apart + 1) * in.channels <= REACH;
 }
 
+/* What lanes behind the last sample hold does not matter. */
+static void fill_lanes(const struct gf_resample_lanes *lanes, const struct gf_resample *resample)
+{
+    const int *const start = gf_resample_ints(resample, resample->columns.start);
+    const int channels = lanes->channels, taps = lanes->taps, out = resample->column_axis.out;
+    int pixel = 0, channel = 0;
+    for (int b = 0; b < lanes->vectors; b++) {
+        unsigned char *const lane = lanes->lane + (size_t)b * GF_RESAMPLE_LANES;
+        int *const from = lanes->from + (size_t)b * GF_RESAMPLE_LANES;
+        const int base = start[pixel] * channels;
+        lanes->base[b] = base;
+        for (int i = 0; i < GF_RESAMPLE_LANES; i++) {
+            from[i] = pixel * taps;
+            lane[i] = (unsigned char)(start[pixel] * channels + channel - base);
+            channel++;
+            if (channel == channels && pixel + 1 < out) {
+                channel = 0;
+                pixel++;
+            }
+        }
+    }
+}
+
+GF_TARGET_CLONES static void fill_weights(const struct gf_resample_lanes *lanes,
+                                          const float *restrict weights, float *restrict to)
+{
+    for (int b = 0; b < lanes->vectors; b++) {
+        const int *const from = lanes->from + (size_t)b * GF_RESAMPLE_LANES;
+        for (int k = 0; k < lanes->taps; k++, to += GF_RESAMPLE_LANES)
+            for (int i = 0; i < GF_RESAMPLE_LANES; i++)
+                to[i] = weights[from[i] + k];
+    }
+}
+
 void gf_resample_lanes_fill(struct gf_resample_lanes *lanes, const struct gf_resample *resample)
 {
-    const struct gf_resample_table *const table = &resample->columns;
-    const int *const start = gf_resample_ints(resample, table->start);
-    const int *const count = gf_resample_ints(resample, table->count);
-    const float *const weights = gf_resample_floats(resample, table->weight);
-    const int channels = lanes->channels, samples = resample->column_axis.out * channels;
-    lanes->taps = table->taps;
+    const int samples = resample->column_axis.out * lanes->channels;
+    lanes->taps = resample->columns.taps;
     lanes->vectors = (samples + GF_RESAMPLE_LANES - 1) / GF_RESAMPLE_LANES;
-    memset(lanes->lane, 0, (size_t)lanes->vectors * GF_RESAMPLE_LANES);
-    memset(lanes->weight, 0,
-           (size_t)lanes->vectors * (size_t)table->taps * GF_RESAMPLE_LANES * sizeof(float));
-    for (int at = 0; at < samples; at++) {
-        const int b = at / GF_RESAMPLE_LANES, i = at / channels;
-        const int from = start[i] * channels + at % channels;
-        if (at % GF_RESAMPLE_LANES == 0)
-            lanes->base[b] = start[i] * channels;
-        lanes->lane[at] = (unsigned char)(from - lanes->base[b]);
-        float *const to = lanes->weight + (size_t)b * (size_t)table->taps * GF_RESAMPLE_LANES +
-                          at % GF_RESAMPLE_LANES;
-        for (int k = 0; k < count[i]; k++)
-            to[k * GF_RESAMPLE_LANES] = weights[(size_t)i * (size_t)table->taps + (size_t)k];
-    }
+    fill_lanes(lanes, resample);
+    fill_weights(lanes, gf_resample_floats(resample, resample->columns.weight), lanes->weight);
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -111,6 +130,39 @@ GF_VBMI void gf_resample_lanes_rows(const struct gf_resample_lanes *lanes,
     for (int i = 0; i < count; i++)
         make_lines(lanes, inside, 1, rows + i, samples, max, out + i);
 }
+/* Samples x .. x + 63: the packing that rounds to bytes takes what is below 0 or above 255 to them.
+ */
+GF_VBMI_INLINE __m512i sum_64(const float *const *rows, const float *weight, int count, size_t x)
+{
+    enum { PARTS = 4 };
+    const __m512i order =
+        _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    __m512 sum[PARTS];
+    __m512i whole[PARTS];
+    for (int i = 0; i < PARTS; i++)
+        sum[i] = _mm512_setzero_ps();
+    for (int k = 0; k < count; k++) {
+        const __m512 w = _mm512_set1_ps(weight[k]);
+        for (int i = 0; i < PARTS; i++)
+            sum[i] = _mm512_add_ps(sum[i], _mm512_mul_ps(_mm512_loadu_ps(rows[k] + x + 16 * i), w));
+    }
+    for (int i = 0; i < PARTS; i++)
+        whole[i] = _mm512_cvttps_epi32(_mm512_add_ps(sum[i], _mm512_set1_ps(0.5f)));
+    return _mm512_permutexvar_epi32(
+        order, _mm512_packus_epi16(_mm512_packus_epi32(whole[0], whole[1]),
+                                   _mm512_packus_epi32(whole[2], whole[3])));
+}
+
+GF_VBMI void gf_resample_lanes_sum(const float *const *rows, const float *weight, int count,
+                                   size_t samples, unsigned char *to)
+{
+    size_t x = 0;
+    for (; x + 64 <= samples; x += 64)
+        _mm512_storeu_si512(to + x, sum_64(rows, weight, count, x));
+    if (x < samples)
+        _mm512_mask_storeu_epi8(to + x, (UINT64_C(1) << (samples - x)) - 1,
+                                sum_64(rows, weight, count, x));
+}
 #else
 bool gf_resample_has_simd(void)
 {
@@ -122,5 +174,11 @@ void gf_resample_lanes_rows(const struct gf_resample_lanes *lanes,
                             float *const *out)
 {
     (void)lanes, (void)rows, (void)count, (void)samples, (void)max, (void)out;
+}
+
+void gf_resample_lanes_sum(const float *const *rows, const float *weight, int count, size_t samples,
+                           unsigned char *to)
+{
+    (void)rows, (void)weight, (void)count, (void)samples, (void)to;
 }
 #endif

@@ -1,6 +1,6 @@
-/* The first pass of resize for samples of 8 bits by vectors: sixteen samples of the result at a
- * time. For each tap the input's samples are picked from 64 bytes by their lanes. The products are
- * exact (pixel/resample.h), so that the sums are those of the portable code. */
+/* Both passes of resize for samples of 8 bits by vectors. The first makes sixteen samples of the
+ * result at a time: for each tap their inputs are picked from 64 bytes. Its products are exact
+ * (pixel/resample.h), so that its sums are those of the portable code. */
 #ifndef GF_PIXEL_RESAMPLE_SIMD_H
 #define GF_PIXEL_RESAMPLE_SIMD_H
 
@@ -21,6 +21,7 @@ struct gf_resample_lanes {
     int *base;
     unsigned char *lane;
     float *weight;
+    int *from; /* where the weights of a lane's pixel begin in the column table */
 };
 
 /* Whether this processor has the instructions, and gf_cpu_allow_intrinsics() lets them be used. */
@@ -37,5 +38,10 @@ void gf_resample_lanes_fill(struct gf_resample_lanes *lanes, const struct gf_res
 void gf_resample_lanes_rows(const struct gf_resample_lanes *lanes,
                             const unsigned char *const *rows, int count, size_t samples, float max,
                             float *const *out);
+
+/* The second pass: the sum of rows times their weights, in their order, rounded to bytes. Up to 63
+ * floats behind a row are read. */
+void gf_resample_lanes_sum(const float *const *rows, const float *weight, int count, size_t samples,
+                           unsigned char *to);
 
 #endif
