@@ -241,6 +241,32 @@ static void put_outputs(FILE *file)
               "into archives, not for the members of one.");
 }
 
+static void put_server(FILE *file)
+{
+    fputs(".SH SERVER\n", file);
+    put_prose(file,
+              "*--serve* is a process that has started the GPU and does single pictures for other "
+              "runs of the same user. It stays in the foreground until SIGINT, SIGTERM, "
+              "*--serve=stop* or *--idle* ends it, and then does what it has begun. "
+              "*--server=start* starts one in the background where there is none; by default, "
+              "*--server=auto*, a run uses one that is there. *--devices* shows it, with its memory "
+              "and its clients.");
+    fputs(".PP\n", file);
+    put_prose(file,
+              "A run uses a server of the same build whose user, GPU, cgroup, processors and limits "
+              "are its own. It opens its files, hands them to the server, and does the rest itself: "
+              "outputs, messages, the log and the exit status are those of a run without a server. "
+              "Batches, archives, several outputs, *--profile*, *--trace*, *--device-memory*, "
+              "*--cmyk-profile*, chains that name more than 8 files, and PNM in a pipe are not "
+              "handed over.");
+    fputs(".PP\n", file);
+    put_prose(file,
+              "No run needs a server. Where there is none, where it is full, ends, or does not "
+              "answer for 2 s, the run does the picture itself, by what *--device* says; with "
+              "*auto*, on the CPU where that is done sooner than a GPU is started. A warning says "
+              "so if the server had begun.");
+}
+
 static void put_environment(FILE *file)
 {
     static const struct {
@@ -252,12 +278,15 @@ static void put_environment(FILE *file)
         {"XDG_CACHE_HOME",
          "the folder whose subfolder gpufilter keeps the figures of *--device=auto*; without it "
          "~/.cache"},
+        {"XDG_RUNTIME_DIR",
+         "the folder whose subfolder gpufilter has the server's socket; without it "
+         "/tmp/gpufilter-_UID_. It is used only if it is the user's alone"},
         {"TMPDIR", "where standard output is held back until a picture is complete"},
     };
     fputs(".SH ENVIRONMENT\n", file);
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
         put_tag(file, variables[i].name);
-        put_line(file, variables[i].help);
+        put_prose(file, variables[i].help);
     }
 }
 
@@ -443,6 +472,7 @@ void gf_man_print(FILE *file)
         put_filter(file, filter);
     put_batches(file);
     put_outputs(file);
+    put_server(file);
     put_environment(file);
     put_profile(file);
     put_compare(file);
