@@ -242,6 +242,9 @@ test-only: all $(TESTS)
 	  tests/run.sh $(TESTS) tests/run-cli.sh tests/selftest.sh tests/layers.sh tests/build.sh tests/api.sh tests/readme.sh tests/page.sh \
 	  tests/example_filters.sh
 
+test-server: $(BUILD)/tests/test_server_faults ## 200 servers are killed, 500 clients come at once, one stands still for a minute
+	@GF_SERVER_KILLS=200 GF_SERVER_CROWD=500 GF_SERVER_STOPPED=60 GF_SERVER_SECONDS=1000 tests/run.sh $<
+
 demo: ## installs what is missing, builds, filters a sample picture
 	@tests/packages.sh build
 	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD) V=$(or $(V),0) all
@@ -368,6 +371,6 @@ picture: $(PROGRAM) ## renders samples/harbour.png anew, in a minute or two
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile tests/bench/bench.mk tests/fuzz/fuzz.mk tests/emulator/emulator.mk | expand -t 16
 
-.PHONY: FORCE all bits test test-only demo selftest sanitize-gpu asan ubsan tsan test-threads format lint readme gallery picture clean help
+.PHONY: FORCE all bits test test-only test-server demo selftest sanitize-gpu asan ubsan tsan test-threads format lint readme gallery picture clean help
 
 -include $(patsubst %.o,%.d,$(LIB_OBJ) $(MAIN_OBJ) $(PROGRAM_OBJ) $(CUDA_OBJ)) $(TESTS:=.d)
