@@ -134,7 +134,7 @@ static inline struct seen run_client(const char *chain, const char *in, const ch
     options.threads = 2;
     options.warn = count_warning;
     options.warn_context = &seen.told;
-    struct gf_remote *const remote = gf_server_connect(0);
+    struct gf_remote *const remote = gf_server_connect(0, NULL);
     seen.connected = remote != NULL;
     if (!remote)
         options.device = GF_DEVICE_CPU;

@@ -204,7 +204,7 @@ static void test_several_pictures_in_a_file(void **state)
              folder, folder, folder);
     assert_int_equal(system(command), 0);
     start_server((struct server_role){0});
-    struct gf_remote *const remote = gf_server_connect(0);
+    struct gf_remote *const remote = gf_server_connect(0, NULL);
     assert_non_null(remote);
     assert_ok("open", gf_pipeline_open_remote(test_chain, &options, remote, &pipeline, &error),
               &error);
@@ -319,6 +319,21 @@ static enum gf_status open_here(void *context, const char *chain, const struct g
     return open_simulated(context, chain, options, pipeline, error);
 }
 
+static int warnings_of_batch;
+
+static void note_message(void *context, enum gf_message_kind kind, const char *text)
+{
+    (void)context;
+    assert_int_equal(kind, GF_MESSAGE_WARNING);
+    assert_non_null(strstr(text, "the server does not answer"));
+    warnings_of_batch++;
+}
+
+static void drop_text(void *context, const char *text)
+{
+    (void)context, (void)text;
+}
+
 static void run_batch(enum gf_server_use use)
 {
     struct gf_input_name name = {.path = (char *)in_folder("in.ppm")};
@@ -334,8 +349,10 @@ static void run_batch(enum gf_server_use use)
                                        .inputs = &inputs,
                                        .output = &output,
                                        .server = use,
+                                       .message = note_message,
                                        .open = open_here};
     request.options.device = GF_DEVICE_CUDA;
+    request.options.warn = drop_text;
     (void)unlink(out);
     assert_ok("batch", gf_batch_run(&request, &result, &error), &error);
     assert_right(out);
@@ -355,6 +372,17 @@ static void test_a_batch_of_one(void **state)
     stop_server();
     run_batch(GF_SERVER_AUTO);
     assert_int_equal(opened_here, 2);
+    assert_int_equal(warnings_of_batch, 0);
+    /* One that stands still has cost time, of which a warning tells. */
+    start_server((struct server_role){0});
+    send_signal(server, SIGSTOP);
+    gf_server_patience_ms = 50;
+    run_batch(GF_SERVER_AUTO);
+    gf_server_patience_ms = 1000 * DEADLINE_S;
+    send_signal(server, SIGCONT);
+    assert_int_equal(opened_here, 3);
+    assert_int_equal(warnings_of_batch, 1);
+    stop_server();
 }
 
 /* ---- the server's life ---- */
@@ -481,7 +509,7 @@ static void test_an_idle_server_sleeps(void **state)
 {
     (void)state;
     start_server((struct server_role){.rest_ms = 20});
-    struct gf_remote *const remote = gf_server_connect(0);
+    struct gf_remote *const remote = gf_server_connect(0, NULL);
     assert_non_null(remote);
     usleep(200000); /* it gives its memory back */
     const unsigned long long before = processor_ticks(server);

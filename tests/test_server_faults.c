@@ -70,6 +70,9 @@ static void test_stale_sockets(void **state)
     (void)state;
     start_server((struct server_role){0});
     assert_int_equal(kill_server(), 128 + SIGKILL);
+    bool silent = true;
+    assert_null(gf_server_connect(0, &silent));
+    assert_false(silent);
     const struct seen seen = run_client(test_chain, in_folder("in.ppm"), in_folder("out.ppm"));
     assert_int_equal(seen.status, GF_OK);
     assert_false(seen.connected);
@@ -133,7 +136,7 @@ static void test_others_are_refused(void **state)
     other = own;
     other.place++;
     assert_int_equal(verdict_on(&other, 0), GF_SERVER_DIFFERENT);
-    assert_null(gf_server_connect(1));
+    assert_null(gf_server_connect(1, NULL));
     /* Other GPUs are visible to this process now, and its files are limited. */
     char *const visible =
         getenv("CUDA_VISIBLE_DEVICES") ? strdup(getenv("CUDA_VISIBLE_DEVICES")) : NULL;
@@ -296,7 +299,9 @@ static void test_a_server_that_stands_still(void **state)
     send_signal(server, SIGSTOP);
     end_run(&run, "has not answered");
     gf_server_patience_ms = 50;
-    assert_false(gf_server_present(0));
+    bool silent = false;
+    assert_null(gf_server_connect(0, &silent));
+    assert_true(silent);
     gf_server_patience_ms = 1000 * DEADLINE_S;
     send_signal(server, SIGCONT);
     wait_for_server(0, 0);
@@ -378,7 +383,7 @@ static void test_connections_without_number(void **state)
     static struct gf_remote *remote[MANY];
     start_server((struct server_role){0});
     for (int i = 0; i < MANY; i++) {
-        remote[i] = gf_server_connect(0);
+        remote[i] = gf_server_connect(0, NULL);
         assert_non_null(remote[i]);
     }
     assert_int_equal(look_at_server().clients, MANY + 1);

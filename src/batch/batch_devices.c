@@ -158,18 +158,23 @@ static void find_server(struct gf_batch *batch)
     const int device = request->devices ? request->device[0] : request->options.device_index;
     const bool filters = request->chain && *request->chain;
     const bool asked = asks_for_cuda(request);
+    bool silent;
     if (request->server == GF_SERVER_OFF)
         return;
-    if (request->inputs->count > 1 && !asked && gf_server_present(device))
+    /* Where the device was asked for, the run still teaches how long its start takes. */
+    if (request->inputs->count > 1 && (!asked || request->learning) && gf_server_present(device))
         batch->server = GF_COST_SERVER_BESIDE;
     if (request->more_outputs || batch->archive || request->inputs->count != 1 ||
         request->devices > 1 || (!filters && !asked) ||
         !gf_server_may_run(request->chain, &request->options))
         return;
-    batch->remote = gf_server_connect(device);
+    batch->remote = gf_server_connect(device, &silent);
     if (batch->remote)
         batch->server = GF_COST_SERVER_WORKS;
-    if (!batch->remote && request->server == GF_SERVER_START)
+    if (silent && request->options.warn)
+        request->message(request->context, GF_MESSAGE_WARNING,
+                         "the server does not answer; the picture is done without it");
+    if (!batch->remote && !silent && request->server == GF_SERVER_START)
         gf_server_start(device, request->server_idle_s);
 }
 

@@ -264,7 +264,7 @@ static void put_server(FILE *file)
               "No run needs a server. Where there is none, where it is full, ends, or does not "
               "answer for 2 s, the run does the picture itself, by what *--device* says; with "
               "*auto*, on the CPU where that is done sooner than a GPU is started. A warning says "
-              "so if the server had begun.");
+              "so if the server had begun, or has kept the run waiting.");
 }
 
 static void put_environment(FILE *file)

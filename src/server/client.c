@@ -104,7 +104,7 @@ static enum gf_remote_outcome link_run(struct gf_remote *remote, const struct gf
     const int socket = link_of(remote)->socket;
     int descriptor[GF_SERVER_DESCRIPTORS] = {work->in, work->out};
     union gf_server_message message;
-    bool begun = false;
+    bool begun = false, silent;
     memcpy(&descriptor[GF_SERVER_OWN_FILES], work->file, sizeof work->file);
     if (!gf_server_write_work(work, &message) ||
         !gf_server_send(socket, &message, descriptor, GF_SERVER_OWN_FILES + work->files))
@@ -130,28 +130,31 @@ static enum gf_remote_outcome link_run(struct gf_remote *remote, const struct gf
         case GF_SERVER_WELCOME:
         case GF_SERVER_REQUEST:
         default: /* 0 */
-            return begun ? fail_silent(type || errno != EAGAIN, error) : GF_REMOTE_ABSENT;
+            silent = !type && errno == EAGAIN;
+            return begun || silent ? fail_silent(!silent, error) : GF_REMOTE_ABSENT;
         }
     }
 }
 
-struct gf_remote *gf_server_connect(int device)
+struct gf_remote *gf_server_connect(int device, bool *silent)
 {
     union gf_server_message message;
-    bool silent;
-    const int socket = greet(GF_SERVER_WORK, device, &message, &silent);
+    bool unanswered;
+    const int socket = greet(GF_SERVER_WORK, device, &message, &unanswered);
     struct link *const link =
         socket >= 0 && message.welcome.verdict == GF_SERVER_READY ? malloc(sizeof *link) : NULL;
     if (link)
         *link = (struct link){.base = {.run = link_run, .close = link_close}, .socket = socket};
     else if (socket >= 0)
         close(socket);
+    if (silent)
+        *silent = unanswered;
     return link ? &link->base : NULL;
 }
 
 bool gf_server_present(int device)
 {
-    struct gf_remote *const remote = gf_server_connect(device);
+    struct gf_remote *const remote = gf_server_connect(device, NULL);
     if (remote)
         remote->close(remote);
     return remote != NULL;

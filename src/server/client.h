@@ -6,13 +6,14 @@
 #include "server/protocol.h"
 
 /* A connection to a server that would do the work of this process on that device; NULL: there is
- * none. Where there is none it takes a few microseconds. */
-struct gf_remote *gf_server_connect(int device);
+ * none. Where there is none it takes a few microseconds. *silent, unless silent is NULL: there is
+ * one that does not answer. */
+struct gf_remote *gf_server_connect(int device, bool *silent);
 bool gf_server_present(int device);
 
 /* Whether a run may be a server's: not where it has device memory of its own to keep to, or copies
- * in its own way, or is profiled; nor where the chain names files, which a server would not find,
- * or has a result whose size depends on the pixels, since the client names the output before. */
+ * in its own way, or is profiled; nor where the chain names more files than go with a request, or
+ * has a result whose size depends on the pixels, since the client names the output before. */
 bool gf_server_may_run(const char *chain, const struct gf_options *options);
 
 /* What the server says of itself; false: there is none that answers. */
