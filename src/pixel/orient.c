@@ -49,13 +49,15 @@ BY_PIXEL_SIZE void mirror_rows(size_t size, struct gf_orient orient, const struc
                                const struct gf_view *out)
 {
     const int width = out->format.width, height = out->format.height;
-    for (int y = out->y; y < out->y + out->rows; y++) {
-        const unsigned char *const src = gf_view_row(in, orient.mirror_y ? height - 1 - y : y);
-        const int done = gf_orient_mirror_simd(size, src, gf_view_row(out, y), width);
-        if (done < width)
-            copy_pixels(size, src + (size_t)(width - 1 - done) * size, -(ptrdiff_t)size,
-                        gf_view_row(out, y) + (size_t)done * size, width - done);
-    }
+    const ptrdiff_t step = (ptrdiff_t)in->pitch;
+    const int done = gf_orient_mirror_simd(
+        size, gf_view_row(in, orient.mirror_y ? height - 1 - out->y : out->y),
+        orient.mirror_y ? -step : step, out->data, (ptrdiff_t)out->pitch, width, out->rows);
+    for (int y = out->y; done < width && y < out->y + out->rows; y++)
+        copy_pixels(size,
+                    gf_view_row(in, orient.mirror_y ? height - 1 - y : y) +
+                        (size_t)(width - 1 - done) * size,
+                    -(ptrdiff_t)size, gf_view_row(out, y) + (size_t)done * size, width - done);
 }
 
 /* The result's pixels in columns x0 .. x0 + columns - 1 of row y. */

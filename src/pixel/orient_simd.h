@@ -8,9 +8,11 @@
 /* Whether this processor has the instructions, and gf_cpu_allow_intrinsics() lets them be used. */
 bool gf_orient_has_simd(void);
 
-/* Writes pixels 0 .. count - 1 of `size` bytes (1, 2, 3, 4, 6, 8) of one row in reverse order to
- * another. Returns how many pixels of the result are written; the rest is the caller's. */
-int gf_orient_mirror_simd(size_t size, const unsigned char *src, unsigned char *dst, int count);
+/* Writes pixels 0 .. count - 1 of `size` bytes (1, 2, 3, 4, 6, 8) of each of `rows` rows in reverse
+ * order to another. Either step may be negative. Returns how many pixels of each result row are
+ * written; the rest is the caller's. */
+int gf_orient_mirror_simd(size_t size, const unsigned char *src, ptrdiff_t src_step,
+                          unsigned char *dst, ptrdiff_t dst_step, int count, int rows);
 
 /* Turns a tile of pixels of 1, 3 or 4 bytes: pixel x of result row y, at dst + y * dst_step, is
  * pixel y of input row x, at src + x * src_step. Either step may be negative: rows then run
