@@ -36,7 +36,7 @@ static __device__ __forceinline__ void early_wait(void)
 
 /* Launches the kernel, early where the device can. */
 template <class... Parameters, class... Arguments>
-static cudaError_t launch_early(void (*kernel)(Parameters...), unsigned blocks, int threads,
+static cudaError_t launch_early(void (*kernel)(Parameters...), dim3 blocks, int threads,
                                 size_t shared_bytes, cudaStream_t stream,
                                 const Arguments &...arguments)
 {
@@ -50,7 +50,7 @@ static cudaError_t launch_early(void (*kernel)(Parameters...), unsigned blocks, 
     early[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
     early[0].val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(blocks);
+    config.gridDim = blocks;
     config.blockDim = dim3((unsigned)threads);
     config.dynamicSmemBytes = shared_bytes;
     config.stream = stream;

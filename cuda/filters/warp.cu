@@ -177,8 +177,10 @@ static int start_quads(const struct warp_launch *from, cudaStream_t stream)
     launch.width = from->width;
     launch.u = warp->u + from->out_y * warp->uy;
     launch.v = warp->v + from->out_y * warp->vy;
-    const int status = launch_quads<2>(launch, stream);
-    return status == cudaErrorNotSupported ? launch_quads<1>(launch, stream) : status;
+    const int status = launch_quads<quad_shape<256, 2, 3, 3, 5>>(launch, stream);
+    return status == cudaErrorNotSupported
+               ? launch_quads<quad_shape<256, 1, 3, 3, 5>>(launch, stream)
+               : status;
 }
 
 template <typename SAMPLE, int CHANNELS, int KERNEL, int TAPS>

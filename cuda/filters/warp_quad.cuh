@@ -3,12 +3,20 @@
 #ifndef GF_CUDA_FILTERS_WARP_QUAD_CUH
 #define GF_CUDA_FILTERS_WARP_QUAD_CUH
 
+#include "cuda/common/early.cuh"
 #include "cuda/filters/warp_tile.cuh"
 
 /* A warp makes 8 x 4 quads, and brings 8 x 4 groups of four columns of the input at a time. */
-constexpr int QUAD = 4, QUADS_ACROSS = 8, QUADS_DOWN = THREADS / QUADS_ACROSS;
-/* Most groups across and rows down of a box, in units of what a block brings at once. */
-constexpr int BOX_ACROSS = 3, BOX_DOWN = 3;
+constexpr int QUAD = 4, QUADS_ACROSS = 8;
+
+/* A block makes 32 x ROWS pixels of the result. */
+template <int threads, int times, int across, int down, int blocks> struct quad_shape {
+    static constexpr int THREADS = threads, BLOCKS = blocks; /* of a block; of a multiprocessor */
+    static constexpr int TIMES = times;                      /* quads of a thread */
+    static constexpr int DOWN = threads / QUADS_ACROSS, ROWS = times * DOWN;
+    /* Most groups across and rows down of a box, in units of what a block brings at once. */
+    static constexpr int BOX_ACROSS = across, BOX_DOWN = down;
+};
 
 struct quad_launch {
     struct warp_source source;
@@ -30,6 +38,7 @@ struct quad_box {
  * eight groups of a row lie four apart, and rows an odd number, so that no two lanes meet in a
  * bank. Rows of the picture that are not there belong to pixels behind the last of the result, so
  * that any other will do. */
+template <class SHAPE>
 static __device__ __forceinline__ void fill_quads(const struct quad_launch &launch,
                                                   const struct quad_box &box, uint32_t *tile)
 {
@@ -37,17 +46,17 @@ static __device__ __forceinline__ void fill_quads(const struct quad_launch &laun
     const int group = (int)threadIdx.x % QUADS_ACROSS, first = (int)threadIdx.x / QUADS_ACROSS;
     const int top = box.y - source.in_y;
     const int last = min(box.y + box.rows, launch.in_end) - 1 - source.in_y;
-    uint32_t word[BOX_DOWN][BOX_ACROSS][3];
+    uint32_t word[SHAPE::BOX_DOWN][SHAPE::BOX_ACROSS][3];
 #pragma unroll
-    for (int k = 0; k < BOX_DOWN; k++) {
-        const int row = first + k * QUADS_DOWN;
+    for (int k = 0; k < SHAPE::BOX_DOWN; k++) {
+        const int row = first + k * SHAPE::DOWN;
         if (row >= box.rows)
             break;
         const unsigned from_row = (unsigned)max(min(top + row, last), 0);
         const uint32_t *const from =
             (const uint32_t *)(source.in + from_row * source.pitch + 3 * (size_t)box.x) + 3 * group;
 #pragma unroll
-        for (int i = 0; i < BOX_ACROSS; i++) {
+        for (int i = 0; i < SHAPE::BOX_ACROSS; i++) {
             if (group + i * QUADS_ACROSS < launch.groups) {
 #pragma unroll
                 for (int j = 0; j < 3; j++)
@@ -56,13 +65,13 @@ static __device__ __forceinline__ void fill_quads(const struct quad_launch &laun
         }
     }
 #pragma unroll
-    for (int k = 0; k < BOX_DOWN; k++) {
-        const int row = first + k * QUADS_DOWN;
+    for (int k = 0; k < SHAPE::BOX_DOWN; k++) {
+        const int row = first + k * SHAPE::DOWN;
         if (row >= box.rows)
             break;
         uint32_t *const to = tile + (row * launch.pitch + group * QUAD);
 #pragma unroll
-        for (int i = 0; i < BOX_ACROSS; i++) {
+        for (int i = 0; i < SHAPE::BOX_ACROSS; i++) {
             if (group + i * QUADS_ACROSS < launch.groups) {
                 const uint32_t *const w = word[k][i];
                 uint32_t *const place = to + i * QUADS_ACROSS * QUAD;
@@ -76,11 +85,12 @@ static __device__ __forceinline__ void fill_quads(const struct quad_launch &laun
 }
 
 /* A box that does not. */
+template <class SHAPE>
 static __device__ __forceinline__ void fill_quads_beyond(const struct quad_launch &launch,
                                                          const struct quad_box &box, uint32_t *tile)
 {
 #pragma unroll 1
-    for (int row = threadIdx.x / WARP; row < box.rows; row += WARPS) {
+    for (int row = threadIdx.x / WARP; row < box.rows; row += SHAPE::THREADS / WARP) {
         const int y = box.y + row;
         const int nearest = min(max(y, 0), launch.source.warp.in_height - 1);
         const bool is_there = nearest >= launch.source.in_y && nearest < launch.in_end;
@@ -144,51 +154,53 @@ static __device__ __forceinline__ bool is_beyond(const struct gf_warp &warp,
                           box.y >= warp.in_height || box.y + box.rows <= 0);
 }
 
-/* Four pixels of every 32nd row from y on. */
+/* All rows of a thread from y on. */
+template <class SHAPE>
 static __device__ __forceinline__ void store_beyond(const struct quad_launch &launch, unsigned y,
-                                                    int times, unsigned char *to, int count)
+                                                    unsigned char *to, int count)
 {
     const uint16_t *const beyond = launch.source.warp.beyond;
     const uint32_t r = beyond[0], g = beyond[1], b = beyond[2];
     const uint32_t word[3] = {r | g << 8 | b << 16 | r << 24, g | b << 8 | r << 16 | g << 24,
                               b | r << 8 | g << 16 | b << 24};
 #pragma unroll 1
-    for (int k = 0; k < times && (int)y < launch.rows && count > 0; k++) {
+    for (int k = 0; k < SHAPE::TIMES && (int)y < launch.rows && count > 0; k++) {
         store_quad(word, to, count);
-        y += TILE;
-        to += TILE * launch.out_pitch;
+        y += SHAPE::DOWN;
+        to += SHAPE::DOWN * launch.out_pitch;
     }
 }
 
-/* A block makes 32 x 32 DOWN pixels. */
-template <int DOWN>
-static __global__ void __launch_bounds__(THREADS, 4)
+template <class SHAPE>
+static __global__ void __launch_bounds__(SHAPE::THREADS, SHAPE::BLOCKS)
     warp_quad_kernel(const __grid_constant__ struct quad_launch launch)
 {
     extern __shared__ uint4 shared[];
     uint32_t *const tile = (uint32_t *)shared;
     const struct gf_warp &warp = launch.source.warp;
-    const unsigned x = blockIdx.x * TILE, y = blockIdx.y * (TILE * DOWN);
+    const unsigned x = blockIdx.x * TILE, y = blockIdx.y * SHAPE::ROWS;
     int64_t u, v;
     const struct quad_box box = quad_box_of(launch, x, y, &u, &v);
     const unsigned column = threadIdx.x % QUADS_ACROSS * QUAD;
     unsigned row = threadIdx.x / QUADS_ACROSS;
     const int count = launch.width - (int)(x + column);
     unsigned char *to = launch.out + (y + row) * launch.out_pitch + 3 * (size_t)(x + column);
+    early_next();
+    early_wait();
     if (is_beyond(warp, box)) {
-        store_beyond(launch, y + row, DOWN, to, count);
+        store_beyond<SHAPE>(launch, y + row, to, count);
         return;
     }
     if (box.x >= 0 && box.y >= 0 && box.y + box.rows <= warp.in_height &&
         box.x + launch.groups * QUAD <= warp.in_width)
-        fill_quads(launch, box, tile);
+        fill_quads<SHAPE>(launch, box, tile);
     else
-        fill_quads_beyond(launch, box, tile);
+        fill_quads_beyond<SHAPE>(launch, box, tile);
     __syncthreads();
     u += steps(column, warp.ux) + steps(row, warp.uy);
     v += steps(column, warp.vx) + steps(row, warp.vy);
 #pragma unroll
-    for (int k = 0; k < DOWN; k++) {
+    for (int k = 0; k < SHAPE::TIMES; k++) {
         if (count <= 0 || (int)(y + row) >= launch.rows)
             return;
         uint32_t sum[3 * QUAD];
@@ -204,10 +216,10 @@ static __global__ void __launch_bounds__(THREADS, 4)
         }
         const uint32_t word[3] = {upper_bytes(sum), upper_bytes(sum + 4), upper_bytes(sum + 8)};
         store_quad(word, to, count);
-        row += TILE;
-        u += TILE * warp.uy;
-        v += TILE * warp.vy;
-        to += TILE * launch.out_pitch;
+        row += SHAPE::DOWN;
+        u += SHAPE::DOWN * warp.uy;
+        v += SHAPE::DOWN * warp.vy;
+        to += SHAPE::DOWN * launch.out_pitch;
     }
 }
 
@@ -253,11 +265,11 @@ static int quad_pitch_of(const struct gf_warp *warp, int columns)
 }
 
 /* cudaErrorNotSupported where a block's box is too large. */
-template <int DOWN> static int launch_quads(struct quad_launch launch, cudaStream_t stream)
+template <class SHAPE> static int launch_quads(struct quad_launch launch, cudaStream_t stream)
 {
     constexpr size_t SHARED_MOST = 48 * 1024;
     const struct gf_warp *const warp = &launch.source.warp;
-    launch.reach = reach_of(*warp, TILE, TILE * DOWN);
+    launch.reach = reach_of(*warp, TILE, SHAPE::ROWS);
     /* One more where both ends lie in the middle of a pixel, one of the window's, and up to three
      * columns before the first. */
     const int64_t across = (launch.reach.u_most - launch.reach.u_least) >> 32;
@@ -267,12 +279,11 @@ template <int DOWN> static int launch_quads(struct quad_launch launch, cudaStrea
     launch.pitch = quad_pitch_of(warp, launch.groups * QUAD);
     const size_t bytes = (size_t)rows * (size_t)launch.pitch * sizeof(uint32_t);
     const dim3 blocks((unsigned)ceil_div(launch.width, TILE),
-                      (unsigned)ceil_div(launch.rows, TILE * DOWN));
-    if (launch.groups > BOX_ACROSS * QUADS_ACROSS || rows > BOX_DOWN * QUADS_DOWN ||
+                      (unsigned)ceil_div(launch.rows, SHAPE::ROWS));
+    if (launch.groups > SHAPE::BOX_ACROSS * QUADS_ACROSS || rows > SHAPE::BOX_DOWN * SHAPE::DOWN ||
         bytes > SHARED_MOST || blocks.y > GRID_ROWS_MAX)
         return cudaErrorNotSupported;
-    warp_quad_kernel<DOWN><<<blocks, THREADS, bytes, stream>>>(launch);
-    return cudaGetLastError();
+    return launch_early(warp_quad_kernel<SHAPE>, blocks, SHAPE::THREADS, bytes, stream, launch);
 }
 
 #endif

@@ -1,6 +1,7 @@
 /* Rectangles, down the columns: a block walks down a band of the picture, and its threads take a
  * run of rows each at a time. Shared memory holds what the windows that end in the present runs
  * need of those above. */
+#include "cuda/common/early.cuh"
 #include "cuda/filters/morphology/window.cuh"
 
 /* EACH: rows of a run; VECTOR: words of a thread side by side; WIDTH: threads side by side; PARTS:
@@ -215,6 +216,8 @@ __global__ void __launch_bounds__(Shape::THREADS, blocks_of_registers(Shape::BLO
     const struct view_pair &p = args.p;
     const int back = 2 * args.reach, period = p.rows + back;
     const int bands = ceil_div(p.width * p.channels * (int)sizeof(Sample), Shape::BYTES);
+    early_next();
+    early_wait();
     long long from = (long long)blockIdx.x * args.length;
     const long long end = min(from + args.length, (long long)bands * period);
 #pragma unroll 1
@@ -263,9 +266,8 @@ static int launch_columns(struct columns_args args, cudaStream_t stream)
             (long long)ceil_div(row_bytes, Shape::BYTES) * (args.p.rows + 2 * args.reach);
         const long long each = (all + places - 1) / places, least = Shape::PARTS * EACH;
         args.length = (int)(each > least ? each : least);
-        kernel<<<(unsigned)((all + args.length - 1) / args.length), Shape::THREADS, shared,
-                 stream>>>(args);
-        return cudaGetLastError();
+        return launch_early(kernel, (unsigned)((all + args.length - 1) / args.length),
+                            Shape::THREADS, (size_t)shared, stream, args);
     });
 }
 

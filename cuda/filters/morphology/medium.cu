@@ -1,5 +1,6 @@
 /* Squares of 5x5 in one pass, on strips (cuda/common/strip.cuh): along each row by windows of 2 and
  * 4 pixels, down the rows by van Herk's blocks, in registers. */
+#include "cuda/common/early.cuh"
 #include "cuda/common/strip.cuh"
 #include "cuda/filters/morphology/window.cuh"
 
@@ -59,6 +60,8 @@ static __global__ void __launch_bounds__(STRIP_THREADS)
     struct strip strip = find_strip(p, tables, rows, REACH, REACH);
     if (strip.lines <= 0)
         return;
+    early_next();
+    early_wait();
     struct strip_row<BESIDE> next;
     int taken = 0, line = 0;
     const auto take = [&](unsigned(&row)[4]) {
@@ -124,8 +127,8 @@ static int launch_medium(const struct view_pair &p, unsigned flip, cudaStream_t 
     if (status != cudaSuccess)
         return status;
     const int rows = blocks * WINDOW;
-    kernel<<<strip_blocks(p, (int)sizeof(Sample), rows), STRIP_THREADS, 0, stream>>>(p, rows, flip);
-    return cudaGetLastError();
+    return launch_early(kernel, strip_blocks(p, (int)sizeof(Sample), rows), STRIP_THREADS, 0,
+                        stream, p, rows, flip);
 }
 
 int gf_morphology_medium(const struct view_pair &p, unsigned flip, cudaStream_t stream)

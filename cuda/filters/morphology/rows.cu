@@ -1,6 +1,7 @@
 /* Rectangles, along the rows: a block makes a part of as many rows as a word has samples. A thread
  * owns a run of pixels of all of them, and gathers the rows' samples at the same place in a word,
  * so that windows along a row are windows of words. */
+#include "cuda/common/early.cuh"
 #include "cuda/filters/morphology/window.cuh"
 
 /* EACH: pixels of a run; BLOCKS: that a multiprocessor's registers are to hold. */
@@ -190,6 +191,8 @@ __global__ void __launch_bounds__(Shape::THREADS, blocks_of_registers(Shape::BLO
         origin.row = (p.rows - 1) / Shape::ROWS * Shape::ROWS - origin.row;
     const int thread = threadIdx.x, lines = min(Shape::ROWS, p.rows - origin.row);
     unsigned word[Shape::WORDS];
+    early_next();
+    early_wait();
     load_rows<Sample, Shape>(
         args, p.in + (long long)(p.out_y + origin.row - p.in_y) * (long long)p.in_pitch, lines,
         (origin.x - args.before) * Shape::PIXEL + thread * Shape::BYTES, word);
@@ -267,9 +270,8 @@ static int launch_rows(struct rows_args args, cudaStream_t stream)
             cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
         if (status != cudaSuccess)
             return status;
-        kernel<<<tile_blocks(args.p.width, args.p.rows, args.tile, Shape::ROWS), Shape::THREADS,
-                 shared, stream>>>(args);
-        return cudaGetLastError();
+        return launch_early(kernel, tile_blocks(args.p.width, args.p.rows, args.tile, Shape::ROWS),
+                            Shape::THREADS, (size_t)shared, stream, args);
     });
 }
 

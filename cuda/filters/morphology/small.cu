@@ -1,4 +1,5 @@
 /* Squares of 3x3 in one pass: rows roll through registers, on strips (cuda/common/strip.cuh). */
+#include "cuda/common/early.cuh"
 #include "cuda/common/strip.cuh"
 #include "cuda/filters/morphology/window.cuh"
 
@@ -43,6 +44,8 @@ static __global__ void __launch_bounds__(STRIP_THREADS, BLOCKS)
     struct strip strip = find_strip(p, tables, ROWS, 1, 1);
     if (strip.lines <= 0)
         return;
+    early_next();
+    early_wait();
     struct strip_row<BESIDE> next;
     samples<Sample> last[4], both[4]; /* the row before, and the larger of it and the one above */
     const auto take = [&](samples<Sample>(&row)[4], int following) {
@@ -80,12 +83,10 @@ int gf_morphology_small(const struct view_pair &p, unsigned flip, cudaStream_t s
 {
     return for_channels(p.channels, [&](auto channels) -> int {
         constexpr int CHANNELS = decltype(channels)::value;
-        if (p.bits == 8)
-            small_kernel<unsigned char, CHANNELS>
-                <<<strip_blocks(p, 1, ROWS), STRIP_THREADS, 0, stream>>>(p, flip);
-        else
-            small_kernel<unsigned short, CHANNELS>
-                <<<strip_blocks(p, 2, ROWS), STRIP_THREADS, 0, stream>>>(p, flip);
-        return cudaGetLastError();
+        return p.bits == 8
+                   ? launch_early(small_kernel<unsigned char, CHANNELS>, strip_blocks(p, 1, ROWS),
+                                  STRIP_THREADS, 0, stream, p, flip)
+                   : launch_early(small_kernel<unsigned short, CHANNELS>, strip_blocks(p, 2, ROWS),
+                                  STRIP_THREADS, 0, stream, p, flip);
     });
 }
