@@ -3,23 +3,10 @@
 
 #include <string.h>
 
-#include "base/target_clones.h"
 #include "pixel/stencil.h"
 #include "stage/border.h"
 
-/* Samples of a row at once in the small windows, so that their planes stay in the first-level
- * cache. */
-enum { CHUNK = 1024, RADIUS_SMALL = 2, HALO = 2 * RADIUS_SMALL * 4, PLANE = CHUNK + HALO };
 enum { COARSE_SHIFT = 6, COARSE_BINS = 65536 >> COARSE_SHIFT };
-
-#define SAMPLE uint8_t
-#define SAMPLE_ANY uint8_t
-#define SAMPLE_NAME(name) name##_8
-#include "pixel/median_small.h"
-#define SAMPLE uint16_t
-#define SAMPLE_ANY gf_u16_any
-#define SAMPLE_NAME(name) name##_16
-#include "pixel/median_small.h"
 
 static const struct gf_param median_params[] = {
     GF_PARAM_INT(struct gf_median, radius, 1, 1, GF_MEDIAN_RADIUS_MAX,
@@ -31,6 +18,11 @@ static const struct gf_param median_params[] = {
 static int median_radius(const void *params)
 {
     return ((const struct gf_median *)params)->radius;
+}
+
+static bool is_small(const struct gf_stage *stage)
+{
+    return median_radius(stage->params) <= GF_MEDIAN_NETWORK_MAX;
 }
 
 /* A histogram of the window: a bin for each sample value and, in 16 bits, the sums of 64 bins each.
@@ -48,7 +40,6 @@ struct work {
     int radius, border, sides; /* 2 radius + 1 */
     size_t slot_bytes, pad_bytes;
     unsigned char *slots;
-    void *planes;
     struct window window;
 };
 
@@ -63,12 +54,8 @@ static size_t carve(struct work *work, void *base, const struct gf_stage *stage)
     work->pad_bytes = (size_t)(work->radius * format.channels) * sample_bytes;
     work->slot_bytes = (gf_row_bytes(format) + 2 * work->pad_bytes + 63) / 64 * 64;
     work->slots = gf_carve(&carver, work->slot_bytes * (size_t)work->sides);
-    if (work->radius <= RADIUS_SMALL) {
-        work->planes = gf_carve(&carver, (size_t)work->sides * PLANE * sample_bytes);
-    } else {
-        work->window.fine = gf_carve(&carver, sizeof(uint16_t) << format.bits);
-        work->window.coarse = gf_carve(&carver, sizeof(uint16_t) * COARSE_BINS);
-    }
+    work->window.fine = gf_carve(&carver, sizeof(uint16_t) << format.bits);
+    work->window.coarse = gf_carve(&carver, sizeof(uint16_t) * COARSE_BINS);
     return carver.used;
 }
 
@@ -76,7 +63,7 @@ static size_t median_scratch(const struct gf_stage *stage, int rows)
 {
     struct work work;
     (void)rows;
-    return carve(&work, NULL, stage);
+    return is_small(stage) ? gf_median_small_scratch(stage) : carve(&work, NULL, stage);
 }
 
 static unsigned char *slot(const struct work *work, int row)
@@ -94,31 +81,6 @@ static void fill_slot(const struct work *work, const struct gf_view *in, int row
     else
         memcpy(samples, gf_view_row(in, from), gf_row_bytes(work->format));
     gf_stencil_pad(samples, work->format.width, work->radius, pixel_bytes, work->border);
-}
-
-static void small_row(const struct work *work, int y, unsigned char *out)
-{
-    const size_t samples = gf_samples(work->format), step = (size_t)work->format.channels;
-    const bool is_wide = work->format.bits == 16;
-    for (size_t x = 0; x < samples; x += CHUNK) {
-        const size_t count = samples - x < CHUNK ? samples - x : CHUNK;
-        const uint8_t *rows8[2 * RADIUS_SMALL + 1];
-        const uint16_t *rows16[2 * RADIUS_SMALL + 1];
-        for (int i = 0; i < work->sides; i++) {
-            const unsigned char *const row = slot(work, y - work->radius + i);
-            rows8[i] = row + x;
-            rows16[i] = (const uint16_t *)row + x;
-        }
-        gf_u16_any *const wide_out = (gf_u16_any *)out + x;
-        if (work->radius == 1 && is_wide)
-            median3_row_16(rows16, work->planes, wide_out, count, step);
-        else if (work->radius == 1)
-            median3_row_8(rows8, work->planes, out + x, count, step);
-        else if (is_wide)
-            median5_row_16(rows16, work->planes, wide_out, count, step);
-        else
-            median5_row_8(rows8, work->planes, out + x, count, step);
-    }
 }
 
 #define BY_DEPTH static inline __attribute__((always_inline))
@@ -211,19 +173,18 @@ static void median_cpu(const struct gf_stage *stage, const struct gf_view *in,
                        const struct gf_view *out, void *scratch)
 {
     struct work work;
-    carve(&work, scratch, stage);
-    if (work.window.fine) {
-        memset(work.window.fine, 0, sizeof(uint16_t) << work.format.bits);
-        memset(work.window.coarse, 0, sizeof(uint16_t) * COARSE_BINS);
+    if (is_small(stage)) {
+        gf_median_small_cpu(stage, in, out, scratch);
+        return;
     }
+    carve(&work, scratch, stage);
+    memset(work.window.fine, 0, sizeof(uint16_t) << work.format.bits);
+    memset(work.window.coarse, 0, sizeof(uint16_t) * COARSE_BINS);
     for (int row = out->y - work.radius; row < out->y + work.radius; row++)
         fill_slot(&work, in, row);
     for (int y = out->y; y < out->y + out->rows; y++) {
         fill_slot(&work, in, y + work.radius);
-        if (work.radius <= RADIUS_SMALL)
-            small_row(&work, y, gf_view_row(out, y));
-        else
-            slide_row(&work, y, gf_view_row(out, y));
+        slide_row(&work, y, gf_view_row(out, y));
     }
 }
 
@@ -286,12 +247,13 @@ const struct gf_filter gf_median_filter = {
     .within_alpha = true,
     .cost = {.pixel = 0.4,
              .row = 0.4,
-             .radius_max = RADIUS_SMALL,
+             .radius_max = GF_MEDIAN_NETWORK_MAX,
              .pixel_beyond = 45,
              .row_beyond = 17},
     .radius = median_radius,
     .cpu_scratch = median_scratch,
     .cpu = median_cpu,
+    .cpu_intrinsics = true,
     .cuda = kernels,
     .fuses = median_fuses,
     .cuda_fused = GF_LAUNCHER(gf_median_fused_cuda),

@@ -11,13 +11,13 @@
 
 /* rows[i] points at the first sample of the window's row i, `step` samples between its columns;
  * each column is sorted once, into one plane a rank, for all windows that it lies in. */
-GF_TARGET_CLONES static void SAMPLE_NAME(median3_row)(const SAMPLE *const *rows,
+GF_TARGET_CLONES static void SAMPLE_NAME(median3_row)(const SAMPLE_ANY *const *rows,
                                                       SAMPLE *restrict plane,
                                                       SAMPLE_ANY *restrict out, size_t count,
                                                       size_t step)
 {
     SAMPLE *const low = plane, *const middle = plane + PLANE, *const high = plane + 2 * PLANE;
-    const SAMPLE *const top = rows[0], *const centre = rows[1], *const bottom = rows[2];
+    const SAMPLE_ANY *const top = rows[0], *const centre = rows[1], *const bottom = rows[2];
     for (size_t i = 0; i < count + 2 * step; i++) {
         SAMPLE v[3] = {top[i], centre[i], bottom[i]};
         SAMPLE_NAME(net_sort3)(v);
@@ -36,13 +36,13 @@ GF_TARGET_CLONES static void SAMPLE_NAME(median3_row)(const SAMPLE *const *rows,
     }
 }
 
-GF_TARGET_CLONES static void SAMPLE_NAME(median5_row)(const SAMPLE *const *rows,
+GF_TARGET_CLONES static void SAMPLE_NAME(median5_row)(const SAMPLE_ANY *const *rows,
                                                       SAMPLE *restrict plane,
                                                       SAMPLE_ANY *restrict out, size_t count,
                                                       size_t step)
 {
-    const SAMPLE *const r0 = rows[0], *const r1 = rows[1], *const r2 = rows[2];
-    const SAMPLE *const r3 = rows[3], *const r4 = rows[4];
+    const SAMPLE_ANY *const r0 = rows[0], *const r1 = rows[1], *const r2 = rows[2];
+    const SAMPLE_ANY *const r3 = rows[3], *const r4 = rows[4];
     SAMPLE *const p0 = plane, *const p1 = p0 + PLANE, *const p2 = p1 + PLANE;
     SAMPLE *const p3 = p2 + PLANE, *const p4 = p3 + PLANE;
     for (size_t i = 0; i < count + 4 * step; i++) {

@@ -1,0 +1,188 @@
+/* The median of small windows on the CPU: networks of minima and maxima on rows of the picture. */
+#include <string.h>
+
+#include "base/target_clones.h"
+#include "filters/median.h"
+#include "pixel/median_simd.h"
+#include "pixel/stencil.h"
+#include "stage/border.h"
+
+/* Samples of a row at once, so that their planes stay in the first-level cache. */
+enum { CHUNK = 1024, SIDES_MAX = 2 * GF_MEDIAN_NETWORK_MAX + 1 };
+enum { PAD_MAX = GF_MEDIAN_NETWORK_MAX * 8, PLANE = CHUNK + 2 * PAD_MAX };
+
+#define SAMPLE uint8_t
+#define SAMPLE_ANY uint8_t
+#define SAMPLE_NAME(name) name##_8
+#include "pixel/median_small.h"
+#define SAMPLE uint16_t
+#define SAMPLE_ANY gf_u16_any
+#define SAMPLE_NAME(name) name##_16
+#include "pixel/median_small.h"
+
+/* Copies of the ends of rows with the border beside them, in slots: that of row y is (y + radius)
+ * mod (2 radius + 1). Between its ends a row is read where it lies. Vectors of 64 bytes read one
+ * further, which has to be in the picture, or in the slot. */
+enum { VECTOR = 64, SHORT = 3 * VECTOR, END = 256, SLOT = END + SHORT + END };
+
+struct work {
+    const struct gf_view *in;
+    int radius, border, sides;
+    size_t row_bytes, pixel_bytes, pad; /* pad: bytes */
+    unsigned char *slots, *zeros;
+    void *planes;
+};
+
+static size_t carve(struct work *work, void *base, const struct gf_stage *stage)
+{
+    const struct gf_median *const median = stage->params;
+    const struct gf_format format = stage->in;
+    const int sides = 2 * median->radius + 1;
+    struct gf_carver carver = {.base = base};
+    *work = (struct work){.radius = median->radius,
+                          .border = median->border,
+                          .sides = sides,
+                          .row_bytes = gf_row_bytes(format),
+                          .pixel_bytes = (size_t)(format.channels * format.bits / 8)};
+    work->pad = (size_t)work->radius * work->pixel_bytes;
+    work->slots = gf_carve(&carver, (size_t)sides * SLOT);
+    work->zeros = gf_carve(&carver, work->row_bytes);
+    work->planes = gf_carve(&carver, (size_t)sides * PLANE * (size_t)(format.bits / 8));
+    return carver.used;
+}
+
+size_t gf_median_small_scratch(const struct gf_stage *stage)
+{
+    struct work work;
+    return carve(&work, NULL, stage);
+}
+
+static unsigned char *slot(const struct work *work, int row)
+{
+    return work->slots + (size_t)((row + work->radius) % work->sides) * SLOT;
+}
+
+static const unsigned char *row_of(const struct work *work, int row)
+{
+    const int from = gf_border_index(row, work->in->format.height, work->border);
+    return from < 0 ? work->zeros : gf_view_row(work->in, from);
+}
+
+/* Of constant sizes, which take no calls. */
+static inline void copy_pixel(unsigned char *to, const unsigned char *from, size_t size)
+{
+    switch (size) {
+    case 1:
+        *to = *from;
+        break;
+    case 3:
+        memcpy(to, from, 3);
+        break;
+    case 4:
+        memcpy(to, from, 4);
+        break;
+    default:
+        memcpy(to, from, size);
+    }
+}
+
+/* Pixels `column` and following, as many as the border is wide. */
+static void fill_border(const struct work *work, const unsigned char *row, int column,
+                        unsigned char *to)
+{
+    for (int i = 0; i < work->radius; i++, to += work->pixel_bytes) {
+        const int from = gf_border_index(column + i, work->in->format.width, work->border);
+        copy_pixel(to, from < 0 ? work->zeros : row + (size_t)from * work->pixel_bytes,
+                   work->pixel_bytes);
+    }
+}
+
+static bool is_short(const struct work *work)
+{
+    return work->row_bytes < SHORT;
+}
+
+/* Where the last end of a row begins: the vector before it reads no further than the row. */
+static size_t last_end(const struct work *work)
+{
+    return (work->row_bytes - VECTOR) / VECTOR * VECTOR;
+}
+
+static void fill_slot(const struct work *work, int row)
+{
+    const unsigned char *const from = row_of(work, row);
+    unsigned char *const left = slot(work, row), *const right = left + END + SHORT;
+    const size_t size = work->row_bytes, pad = work->pad;
+    fill_border(work, from, -work->radius, left);
+    if (is_short(work)) {
+        memcpy(left + pad, from, size);
+        fill_border(work, from, work->in->format.width, left + pad + size);
+        return;
+    }
+    unsigned char *const end = right + size - (last_end(work) - pad);
+    memcpy(left + pad, from, SHORT);
+    memcpy(end - SHORT, from + size - SHORT, SHORT);
+    fill_border(work, from, work->in->format.width, end);
+}
+
+/* rows[i] begins a radius left of the first result. */
+static void part_of_row(const struct work *work, const unsigned char *const *rows,
+                        unsigned char *out, size_t size)
+{
+    const size_t step = (size_t)work->in->format.channels;
+    const int bits = work->in->format.bits;
+    const size_t samples = size / (size_t)(bits / 8);
+    for (size_t x = 0; x < samples; x += CHUNK) {
+        const size_t count = samples - x < CHUNK ? samples - x : CHUNK;
+        const uint8_t *rows8[SIDES_MAX];
+        const gf_u16_any *rows16[SIDES_MAX];
+        for (int i = 0; i < work->sides; i++) {
+            rows8[i] = rows[i] + x;
+            rows16[i] = (const gf_u16_any *)rows[i] + x;
+        }
+        gf_u16_any *const wide_out = (gf_u16_any *)out + x;
+        if (work->radius == 1 && bits == 16)
+            median3_row_16(rows16, work->planes, wide_out, count, step);
+        else if (work->radius == 1)
+            median3_row_8(rows8, work->planes, out + x, count, step);
+        else if (bits == 16)
+            median5_row_16(rows16, work->planes, wide_out, count, step);
+        else
+            median5_row_8(rows8, work->planes, out + x, count, step);
+    }
+}
+
+static void small_row(const struct work *work, int y, unsigned char *out)
+{
+    struct gf_median_rows rows = {.end = is_short(work) ? 0 : last_end(work)};
+    for (int i = 0; i < work->sides; i++) {
+        const int row = y - work->radius + i;
+        rows.left[i] = slot(work, row);
+        rows.right[i] = is_short(work) ? rows.left[i] : rows.left[i] + END + SHORT;
+        rows.between[i] = row_of(work, row) + VECTOR - work->pad;
+    }
+    if (gf_median_simd(work->radius, work->in->format.bits, &rows, out, work->row_bytes,
+                       (int)work->pixel_bytes))
+        return;
+    if (rows.end) {
+        part_of_row(work, rows.left, out, VECTOR);
+        part_of_row(work, rows.between, out + VECTOR, rows.end - VECTOR);
+    }
+    part_of_row(work, rows.right, out + rows.end, work->row_bytes - rows.end);
+}
+
+void gf_median_small_cpu(const struct gf_stage *stage, const struct gf_view *in,
+                         const struct gf_view *out, void *scratch)
+{
+    struct work work;
+    carve(&work, scratch, stage);
+    work.in = in;
+    memset(work.slots, 0, (size_t)work.sides * SLOT);
+    memset(work.zeros, 0, work.row_bytes);
+    for (int row = out->y - work.radius; row < out->y + work.radius; row++)
+        fill_slot(&work, row);
+    for (int y = out->y; y < out->y + out->rows; y++) {
+        fill_slot(&work, y + work.radius);
+        small_row(&work, y, gf_view_row(out, y));
+    }
+}

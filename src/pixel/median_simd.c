@@ -1,0 +1,147 @@
+#include "pixel/median_simd.h"
+
+#include "base/cpu.h"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
+
+#define GF_VBMI __attribute__((target("avx512f,avx512bw,avx512vbmi")))
+#define GF_VBMI_INLINE GF_VBMI static inline __attribute__((always_inline))
+
+#define NET GF_VBMI_INLINE
+#define NET_TYPE __m512i
+#define NET_MIN(a, b) _mm512_min_epu8(a, b)
+#define NET_MAX(a, b) _mm512_max_epu8(a, b)
+#define NET_NAME(name) name##_8
+#include "pixel/median_net.h"
+
+#define NET GF_VBMI_INLINE
+#define NET_TYPE __m512i
+#define NET_MIN(a, b) _mm512_min_epu16(a, b)
+#define NET_MAX(a, b) _mm512_max_epu16(a, b)
+#define NET_NAME(name) name##_16
+#include "pixel/median_net.h"
+
+enum { BYTES = 64, AHEAD = 512 };
+
+/* 64 columns of bytes, sorted: those of rank i. */
+GF_VBMI_INLINE void sort_columns(const int sides, const int bits, const unsigned char *const *rows,
+                                 size_t at, __m512i *rank)
+{
+    for (int i = 0; i < sides; i++)
+        rank[i] = _mm512_loadu_si512(rows[i] + at);
+    if (sides == 3 && bits == 8)
+        net_sort3_8(rank);
+    else if (sides == 3)
+        net_sort3_16(rank);
+    else if (bits == 8)
+        net_sort5_8(rank);
+    else
+        net_sort5_16(rank);
+}
+
+/* The medians of windows that begin with the first 64 of 128 bytes of sorted columns. Window column
+ * k is what lies k steps further on. */
+GF_VBMI_INLINE __m512i median3(const int bits, const __m512i *first, const __m512i *second,
+                               const __m512i *further)
+{
+    __m512i rank[3][3];
+    for (int i = 0; i < 3; i++) {
+        rank[i][0] = first[i];
+        for (int k = 1; k < 3; k++)
+            rank[i][k] = _mm512_permutex2var_epi8(first[i], further[k], second[i]);
+    }
+    return bits == 8 ? net_median3_8(rank) : net_median3_16(rank);
+}
+
+GF_VBMI_INLINE __m512i median5(const int bits, const __m512i *first, const __m512i *second,
+                               const __m512i *further)
+{
+    __m512i rank[5][5];
+    for (int i = 0; i < 5; i++) {
+        rank[i][0] = first[i];
+        for (int k = 1; k < 5; k++)
+            rank[i][k] = _mm512_permutex2var_epi8(first[i], further[k], second[i]);
+    }
+    return bits == 8 ? net_median5_8(rank) : net_median5_16(rank);
+}
+
+struct medians {
+    __m512i first[GF_MEDIAN_ROWS], second[GF_MEDIAN_ROWS]; /* sorted columns */
+    __m512i further[GF_MEDIAN_ROWS];
+};
+
+/* The medians of 64 bytes whose windows end with those of `rows`. */
+GF_VBMI_INLINE __m512i next(struct medians *m, const int sides, const int bits,
+                            const unsigned char *const *rows, size_t at)
+{
+    sort_columns(sides, bits, rows, at, m->second);
+    const __m512i found = sides == 3 ? median3(bits, m->first, m->second, m->further)
+                                     : median5(bits, m->first, m->second, m->further);
+    for (int k = 0; k < sides; k++)
+        m->first[k] = m->second[k];
+    return found;
+}
+
+/* Each column is sorted once, for all windows that it lies in. */
+GF_VBMI_INLINE void median_row(const int sides, const int bits, const struct gf_median_rows *rows,
+                               unsigned char *out, size_t size, int step)
+{
+    struct medians m;
+    unsigned char place[BYTES];
+    for (int k = 0; k < sides; k++) {
+        for (int i = 0; i < BYTES; i++)
+            place[i] = (unsigned char)(i + k * step);
+        m.further[k] = _mm512_loadu_si512(place);
+    }
+    const struct gf_median_rows at = *rows; /* stores could change *rows, for all compilers know */
+    size_t i = 0;
+    sort_columns(sides, bits, at.end ? at.left : at.right, 0, m.first);
+    if (at.end && (uintptr_t)out % BYTES && (uintptr_t)out % (bits / 8) == 0) {
+        _mm512_storeu_si512(out, next(&m, sides, bits, at.between, 0));
+        i = BYTES - (uintptr_t)out % BYTES;
+        sort_columns(sides, bits, at.left, i, m.first);
+    }
+    for (; i + BYTES <= at.end; i += BYTES) {
+        _mm_prefetch((const char *)at.between[sides - 1] + i + AHEAD, _MM_HINT_T0);
+        __builtin_prefetch(out + i + AHEAD, 1);
+        _mm512_storeu_si512(out + i, next(&m, sides, bits, at.between, i));
+    }
+    for (; i < size; i += BYTES) {
+        const __m512i found = next(&m, sides, bits, at.right, i + BYTES - at.end);
+        const __mmask64 some = size - i < BYTES ? ((__mmask64)1 << (size - i)) - 1 : ~(__mmask64)0;
+        _mm512_mask_storeu_epi8(out + i, some, found);
+    }
+}
+
+#define MEDIAN_ROW(sides, bits) \
+    GF_VBMI static void median##sides##_##bits(const struct gf_median_rows *rows, \
+                                               unsigned char *out, size_t size, int step) \
+    { \
+        median_row(sides, bits, rows, out, size, step); \
+    }
+MEDIAN_ROW(3, 8)
+MEDIAN_ROW(3, 16)
+MEDIAN_ROW(5, 8)
+MEDIAN_ROW(5, 16)
+
+bool gf_median_simd(int radius, int bits, const struct gf_median_rows *rows, unsigned char *out,
+                    size_t size, int step)
+{
+    if (!gf_cpu_intrinsics_allowed() || !__builtin_cpu_supports("avx512bw") ||
+        !__builtin_cpu_supports("avx512vbmi"))
+        return false;
+    if (radius == 1)
+        (bits == 8 ? median3_8 : median3_16)(rows, out, size, step);
+    else
+        (bits == 8 ? median5_8 : median5_16)(rows, out, size, step);
+    return true;
+}
+#else
+bool gf_median_simd(int radius, int bits, const struct gf_median_rows *rows, unsigned char *out,
+                    size_t size, int step)
+{
+    (void)radius, (void)bits, (void)rows, (void)out, (void)size, (void)step;
+    return false;
+}
+#endif
