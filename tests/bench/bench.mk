@@ -40,8 +40,9 @@ bench-batch: $(PROGRAM) $(BENCH_NVJPEG) ## thousands of JPEGs by every device, c
 bench-serve: $(PROGRAM) ## single pictures by a server whose GPU is awake, and loops of them: a table and JSON
 	@bash tests/bench/serve.sh $(PROGRAM)
 
-bench-kills: $(PROGRAM) ## 200 servers that are killed with -9, each under 8 clients: pictures right, wrong, and who was warned twice
+bench-kills: $(PROGRAM) ## 200 servers killed under 8 clients each, 500 clients at once, little memory: pictures right, and who was warned
 	@bash tests/bench/kills.sh $(PROGRAM)
+	@bash tests/bench/faults.sh $(PROGRAM)
 
 bench-start: $(PROGRAM) ## where the start of CUDA spends its time, for one picture and for a batch: a table
 	@bash tests/bench/start.sh $(PROGRAM)
