@@ -31,6 +31,14 @@ static const char *const chains[] = {
     "vignette=0.6",
     "overlay=mode=multiply:scale=3",
     "overlay=mode=soft-light:opacity=0.4",
+    "median",
+    "median=2:reflect",
+    "convolve=0 -1 0/-1 5 -1/0 -1 0:border=wrap",
+    "convolve=1 4 6 4 1/4 16 24 16 4/6 24 36 24 6/4 16 24 16 4/1 4 6 4 1:border=reflect",
+    "convolve=1 2 3 4 5 6 7 8 9:bias=3:border=constant",
+    "convolve=0.5/-1/0.25/3/7.5/-2/1:divisor=-7:bias=99",
+    "convolve=0.1 0.2 0.1/0.1 0.2 0.3/0 0 0.1:divisor=1", /* often halfway between two levels */
+    "emboss=strength=3:on=picture:border=wrap",
 };
 
 static const int sizes[][2] = {{1, 1},   {2, 3},   {5, 18},   {16, 16},   {17, 67},

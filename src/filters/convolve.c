@@ -1,5 +1,5 @@
 /* convolve: correlation with a kernel of the user. */
-#include "filters/convolve.h"
+#include "filters/convolve_bytes.h"
 
 #include <math.h>
 #include <string.h>
@@ -101,8 +101,10 @@ static size_t convolve_scratch(const struct gf_stage *stage, int rows)
 {
     struct work work;
     (void)rows;
-    return carve(&work, NULL, stage->in,
-                 &((const struct gf_convolve_params *)stage->params)->kernel);
+    const size_t plain =
+        carve(&work, NULL, stage->in, &((const struct gf_convolve_params *)stage->params)->kernel);
+    const size_t bytes = gf_convolve_bytes_scratch(stage);
+    return plain > bytes ? plain : bytes;
 }
 
 /* `count` columns of a row from `first` on, all of them within the picture. */
@@ -260,7 +262,13 @@ static void convolve_cpu(const struct gf_stage *stage, const struct gf_view *in,
                          const struct gf_view *out, void *scratch)
 {
     const int width = in->format.width;
+    struct gf_convolve_bytes bytes;
     struct work work;
+    if (in->format.bits == 8 && !gf_has_alpha(in->format) && gf_convolve_bytes_runs() &&
+        gf_convolve_bytes_of(stage->constants, &bytes)) {
+        gf_convolve_bytes_cpu(stage->constants, &bytes, in, out, scratch);
+        return;
+    }
     carve(&work, scratch, in->format, &((const struct gf_convolve_params *)stage->params)->kernel);
     memset(work.zeros, 0, gf_row_bytes(in->format));
     for (int x = 0; x < width; x += STRIP) {
@@ -362,6 +370,7 @@ const struct gf_filter gf_convolve_filter = {
     .prepare = convolve_prepare,
     .cpu_scratch = convolve_scratch,
     .cpu = convolve_cpu,
+    .cpu_intrinsics = true,
     .cuda = kernels,
     .fuses = convolve_fuses,
     .cuda_fused = GF_LAUNCHER(gf_convolve_fused_cuda),

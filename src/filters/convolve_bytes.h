@@ -1,0 +1,63 @@
+/* Convolutions of 8 bits on the CPU by sums of products of bytes, exact in whole numbers. */
+#ifndef GF_FILTERS_CONVOLVE_BYTES_H
+#define GF_FILTERS_CONVOLVE_BYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "filters/convolve.h"
+#include "stage/stage.h"
+
+/* Four rows of the result are made of groups of four rows of the picture. */
+enum {
+    GF_CONVOLVE_LINES = 4,
+    GF_CONVOLVE_GROUPS_MAX = (GF_MATRIX_SIDE_MAX + 2 * GF_CONVOLVE_LINES - 2) / GF_CONVOLVE_LINES
+};
+
+/* What a column of four taps, as signed bytes of a word, adds to each of the four rows. */
+struct gf_convolve_quad {
+    int group, column;
+    int32_t tap[GF_CONVOLVE_LINES];
+};
+
+/* How the sum of number * sample becomes the result. */
+enum gf_convolve_end {
+    GF_CONVOLVE_NO_END, /* the kernel's sums cannot be made of bytes */
+    GF_CONVOLVE_SHIFT,  /* (sum + start) >> shift */
+    GF_CONVOLVE_EXACT,  /* gf_convolve_finish(sum * scale), divisor and bias */
+    GF_CONVOLVE_NEAR    /* it lies within sum * scale + low and + high, the half included */
+};
+
+struct gf_convolve_bytes {
+    int width, height, groups; /* of the kernel; groups of rows that it meets */
+    enum gf_convolve_end end;
+    int start, shift;
+    float scale, divisor, bias, low, high;
+    int count; /* of quad, those that are not all 0 */
+    struct gf_convolve_quad quad[GF_CONVOLVE_GROUPS_MAX * GF_MATRIX_SIDE_MAX];
+};
+
+/* Finds out how the kernel's sums can be made of bytes; false where they cannot, or are not for
+ * certain what the CPU's sums of floats give. */
+bool gf_convolve_bytes_of(const struct gf_convolve *convolve, struct gf_convolve_bytes *bytes);
+
+/* Sets `count` samples of each of the four rows from samples that lie in words: those of four rows
+ * of the picture in each, group[g] beginning half a kernel left of the first result; `step` words
+ * lie between columns. Words are read up to the next multiple of 64 samples, as bytes are written
+ * there. doubt: [4][count / 64 + 1] masks of what GF_CONVOLVE_NEAR leaves in doubt; the result
+ * tells whether there is any. Only where gf_convolve_bytes_runs(). */
+bool gf_convolve_bytes_lines(const struct gf_convolve_bytes *bytes, const uint32_t *const *group,
+                             int step, size_t count, unsigned char *const *out,
+                             uint64_t *const *doubt);
+/* Words of four rows: count samples, up to the next multiple of 64. */
+void gf_convolve_bytes_words(const unsigned char *const *rows, size_t count, uint32_t *to);
+/* Whether this processor has the instructions, and gf_cpu_allow_intrinsics() allows them. */
+bool gf_convolve_bytes_runs(void);
+
+/* cpu() and cpu_scratch() of what gf_convolve_bytes_of() takes, of 8 bits without alpha. */
+void gf_convolve_bytes_cpu(const struct gf_convolve *convolve,
+                           const struct gf_convolve_bytes *bytes, const struct gf_view *in,
+                           const struct gf_view *out, void *scratch);
+size_t gf_convolve_bytes_scratch(const struct gf_stage *stage);
+
+#endif
