@@ -177,7 +177,7 @@ static int start_quads(const struct warp_launch *from, cudaStream_t stream)
     launch.width = from->width;
     launch.u = warp->u + from->out_y * warp->uy;
     launch.v = warp->v + from->out_y * warp->vy;
-    const int status = launch_quads<quad_shape<256, 2, 3, 3, 5>>(launch, stream);
+    const int status = launch_quads<quad_shape<128, 2, 2, 4, 12>>(launch, stream);
     return status == cudaErrorNotSupported
                ? launch_quads<quad_shape<256, 1, 3, 3, 5>>(launch, stream)
                : status;
