@@ -14,6 +14,8 @@ enum png_content {
     PNG_RUNS,   /* of many lengths */
     PNG_UNLIKE, /* bytes of very unlike counts, so that codes reach the limit of their lengths */
     PNG_PHOTOGRAPH,
+    PNG_TILES, /* what repeats, and has no runs */
+    PNG_LINES, /* slanted ones and curves, with shades; long runs between */
     PNG_CONTENTS
 };
 
@@ -30,6 +32,10 @@ static inline int png_sample(enum png_content content, int x, int y, int c, uint
         return 0;
     case PNG_DRAWING:
         return (x / 7 + y / 5) % 4 || x % 19 > 11 ? 65535 : 257 * (x % 13 + c);
+    case PNG_TILES:
+        return (int)((unsigned)(x % 37 * 7919 + y % 9 * 104729 + c * 613) * 2654435761u >> 16);
+    case PNG_LINES:
+        return (x * 4 + y * 3 + (x > 150) * x * y) % 997 < 40 ? (x * 4 + y * 3) % 997 * 1600 : 65535;
     case PNG_GRADIENT:
         return wave * 257;
     case PNG_FEW:

@@ -206,6 +206,8 @@ static void test_large(void **state)
         sample_of(format_of(700, 400, 3, 8), 0, 4),
         sample_of(format_of(700, 700, 1, 8), 2, 5),
         sample_of(format_of(800, 400, 3, 8), 3, 6),
+        sample_of(format_of(800, 400, 3, 8), PNG_TILES, 6),
+        sample_of(format_of(700, 500, 3, 8), PNG_LINES, 6),
         sample_of(format_of(500, 400, 1, 16), 6, 7),
         sample_of(format_of(unless_small(4000, 100), unless_small(3000, 30), 3, 8), 8, 8)};
     check_group(samples, sizeof samples / sizeof *samples, FITS, true);

@@ -23,12 +23,6 @@ static __device__ __forceinline__ struct cells cells_at(const struct png_group &
             stripe.size / CELL};
 }
 
-/* A stripe whose distances are looked for as well. */
-static __device__ __forceinline__ bool is_drawing(const struct png_group &group, unsigned stripe)
-{
-    return 2 * group.counts[stripe].runs > group.stripes[stripe].size / CELL;
-}
-
 /* The eight bytes from `at` on; they may lie across two cells. */
 static __device__ __forceinline__ uint64_t bytes_from(const uint64_t *data, unsigned at)
 {

@@ -25,7 +25,7 @@ static __global__ void __launch_bounds__(THREADS)
 {
     __shared__ unsigned tables[COPIES * CODES];
     const unsigned index = first + blockIdx.y;
-    if (coding == REPEATS && !is_drawing(group, index))
+    if (coding == REPEATS && !group.counts[index].drawing)
         return;
     const struct png_stripe stripe = group.stripes[index];
     const struct cells cells = cells_at(group, stripe, coding);

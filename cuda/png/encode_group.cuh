@@ -46,7 +46,8 @@ struct png_stripe {
 /* Counted while the kernels run; all begin at 0. */
 struct png_counts {
     unsigned counts[CODINGS][CODES];
-    unsigned runs; /* cells that are runs */
+    unsigned runs;    /* cells that are runs */
+    unsigned drawing; /* 1: repeats are looked for as well */
     unsigned crc;
 };
 
@@ -122,6 +123,9 @@ cudaError_t gf_png_match_launch(const struct png_group *group, cudaStream_t stre
 cudaError_t gf_png_count_launch(const struct png_group *group, cudaStream_t stream);
 cudaError_t gf_png_fit_launch(const struct png_group *group, cudaStream_t stream);
 cudaError_t gf_png_place_launch(const struct png_group *group, cudaStream_t stream);
+/* Step of the matches for `count` stripes from `first` on. */
+void gf_png_repeats_launch(const struct png_group *group, unsigned first, unsigned count,
+                           cudaStream_t stream);
 /* Steps for `count` stripes from `first` on; the output must hold zeros. */
 cudaError_t gf_png_head_launch(const struct png_group *group, unsigned first, unsigned count,
                                cudaStream_t stream);
@@ -134,6 +138,7 @@ uint64_t gf_png_pack_states(uint64_t cells, unsigned stripes); /* the number of 
 /* Each loads the kernels of a file. */
 cudaError_t gf_png_filter_load(void);
 cudaError_t gf_png_match_load(void);
+cudaError_t gf_png_repeats_load(void);
 cudaError_t gf_png_count_load(void);
 cudaError_t gf_png_fit_load(void);
 cudaError_t gf_png_place_load(void);

@@ -180,10 +180,10 @@ static __global__ void __launch_bounds__(FIT_THREADS)
     fit_kernel(const struct png_group group, int coding)
 {
     __shared__ struct fit_room room;
-    const unsigned index = blockIdx.x, whole = group.stripes[index].size / CELL;
+    const unsigned index = blockIdx.x;
     const unsigned *const counts = group.counts[index].counts[coding];
     struct png_code *const code = group.codes[coding] + index;
-    if (coding == REPEATS && 2 * group.counts[index].runs <= whole)
+    if (coding == REPEATS && !group.counts[index].drawing)
         return;
     if (threadIdx.x == 0)
         room.bits = 0;

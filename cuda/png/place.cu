@@ -14,8 +14,7 @@ static __device__ struct png_chunk chunk_of(const struct png_group &group, unsig
     struct png_chunk chunk = {};
     chunk.coding = RUNS;
     uint64_t bits = runs;
-    if (2 * group.counts[index].runs > stripe.size / CELL &&
-        group.codes[REPEATS][index].bits < runs) {
+    if (group.counts[index].drawing && group.codes[REPEATS][index].bits < runs) {
         chunk.coding = REPEATS;
         bits = group.codes[REPEATS][index].bits;
     }

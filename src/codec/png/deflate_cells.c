@@ -8,6 +8,8 @@
 enum {
     WINDOW = 32768,
     SEGMENT = 256, /* a cell sees what stands in earlier segments */
+    SEGMENT_CELLS = SEGMENT / GF_DEFLATE_CELL,
+    SAMPLE = 16, /* segments in which repeats are looked for before they are in all */
     HASH_BITS = 13
 };
 
@@ -114,56 +116,101 @@ static bool repeats(const uint8_t *data, size_t cell, size_t distance)
            gf_load64(data + place) == gf_load64(data + place - distance);
 }
 
-/* The distance of one cell. The table holds for each hash the latest place, plus one, in the
- * segments before. */
-static uint16_t look_up(const uint8_t *data, size_t cell, const uint32_t *table)
+/* Where the search stands. */
+struct search {
+    const uint8_t *data;
+    size_t size;
+    size_t distance; /* of the last cell, 0: none */
+    size_t kept;     /* the last distance but 1, 0: none yet */
+    /* For each hash the latest place, plus one, in the segments before. */
+    uint32_t table[1 << HASH_BITS];
+};
+
+static size_t look_up(const struct search *search, size_t cell)
 {
-    const size_t place = GF_DEFLATE_CELL * cell, seen = table[hash(data + place)];
+    const size_t place = GF_DEFLATE_CELL * cell, seen = search->table[hash(search->data + place)];
     const size_t distance = seen ? place - (seen - 1) : 0;
-    if (repeats(data, cell, 1)) /* a run */
-        return 1;
-    return distance <= WINDOW && repeats(data, cell, distance) ? (uint16_t)distance : 0;
+    return distance <= WINDOW && repeats(search->data, cell, distance) ? distance : 0;
 }
 
-static void look_up_all(const struct gf_deflate_piece *piece, uint16_t *first)
+/* A cell goes on with the distance of the one before it where it can. */
+static uint16_t next_distance(struct search *search, size_t cell)
 {
-    uint32_t table[1 << HASH_BITS] = {0};
-    const size_t count = piece->size / GF_DEFLATE_CELL;
-    for (size_t k = 0, begin = 0; begin < piece->size; begin += SEGMENT) {
-        const size_t end = begin + SEGMENT;
-        for (; k < count && GF_DEFLATE_CELL * k < end; k++)
-            first[k] = look_up(piece->data, k, table);
-        for (size_t at = begin; at < end && at + GF_DEFLATE_CELL <= piece->size; at++)
-            table[hash(piece->data + at)] = (uint32_t)at + 1;
+    if (!repeats(search->data, cell, search->distance)) {
+        if (repeats(search->data, cell, 1))
+            search->distance = 1;
+        else if (repeats(search->data, cell, search->kept))
+            search->distance = search->kept;
+        else
+            search->distance = look_up(search, cell);
+        if (search->distance > 1)
+            search->kept = search->distance;
     }
+    return (uint16_t)search->distance;
 }
 
-/* A cell takes the distance of a neighbour where it can, so that one match goes on through both. */
+static bool all_runs(const uint8_t *data, size_t first, size_t end)
+{
+    while (first < end && repeats(data, first, 1))
+        first++;
+    return first >= end;
+}
+
+/* Gives the cells of a segment their distances. Returns how many have none. */
+static size_t find_distances(struct search *search, size_t segment, uint16_t *distances)
+{
+    const size_t count = search->size / GF_DEFLATE_CELL, begin = SEGMENT * segment;
+    const size_t first = SEGMENT_CELLS * segment,
+                 end = first + SEGMENT_CELLS < count ? first + SEGMENT_CELLS : count;
+    size_t missed = 0;
+    if (all_runs(search->data, first, end)) {
+        for (size_t k = first; k < end; k++)
+            distances[k] = 1;
+        search->distance = 1;
+        return 0;
+    }
+    for (size_t k = first; k < end; k++)
+        missed += !(distances[k] = next_distance(search, k));
+    for (size_t at = begin; at < begin + SEGMENT && at + GF_DEFLATE_CELL <= search->size; at++)
+        search->table[hash(search->data + at)] = (uint32_t)at + 1;
+    return missed;
+}
+
+bool gf_deflate_is_drawing(const struct gf_deflate_piece *piece, size_t runs, uint16_t *distances)
+{
+    struct search search = {.data = piece->data, .size = piece->size};
+    const size_t count = piece->size / GF_DEFLATE_CELL, segments = count / SEGMENT_CELLS;
+    const size_t first = segments / 2, last = first + SAMPLE < segments ? first + SAMPLE : segments,
+                 most = SEGMENT_CELLS / 4 * (last - first);
+    size_t missed = 0;
+    if (2 * runs > count)
+        return true;
+    for (size_t segment = first; segment < last && missed < most; segment++)
+        missed += find_distances(&search, segment, distances);
+    return missed < most;
+}
+
+/* A cell takes the distance of the next one where it can, so that the match begins earlier. */
 static uint16_t agree(const uint8_t *data, const uint16_t *first, size_t k, size_t count)
 {
-    const uint16_t before = k > 0 ? first[k - 1] : 0, behind = k + 1 < count ? first[k + 1] : 0;
-    if (first[k] == 1)
-        return 1;
-    if (before != first[k] && repeats(data, k, before))
-        return before;
-    if (!first[k] && repeats(data, k, behind))
-        return behind;
-    return first[k];
+    const uint16_t behind = k + 1 < count ? first[k + 1] : 0;
+    return first[k] != 1 && behind > 1 && repeats(data, k, behind) ? behind : first[k];
 }
 
 void gf_deflate_find_repeats(struct gf_deflate_piece *piece, uint16_t *distances)
 {
+    struct search search = {.data = piece->data, .size = piece->size};
     const size_t count = piece->size / GF_DEFLATE_CELL;
-    uint16_t *const distance = distances + count;
-    look_up_all(piece, distances);
+    for (size_t segment = 0; SEGMENT * segment < piece->size; segment++)
+        (void)find_distances(&search, segment, distances);
     for (size_t k = 0; k < count; k++)
-        distance[k] = agree(piece->data, distances, k, count);
+        distances[k] = agree(piece->data, distances, k, count);
     piece->matches = 0;
     for (size_t k = 0, end; k < count; k = end) {
-        for (end = k + 1; end < count && distance[end] == distance[k];)
+        for (end = k + 1; end < count && distances[end] == distances[k];)
             end++;
-        if (distance[k])
-            add_match(piece, k, end, distance[k], k && !distance[k - 1],
-                      end == count || !distance[end]);
+        if (distances[k])
+            add_match(piece, k, end, distances[k], k && !distances[k - 1],
+                      end == count || !distances[end]);
     }
 }

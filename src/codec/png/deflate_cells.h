@@ -25,8 +25,11 @@ struct gf_deflate_piece {
 
 /* Finds the runs of one byte. Returns the number of cells in them. */
 size_t gf_deflate_find_runs(struct gf_deflate_piece *piece);
-/* Looks for repetitions at any distance of deflate's window as well. `distances` has room for two
- * of each whole cell. */
+/* Whether repeats are worth looking for: more than half of the cells are runs, of which there are
+ * `runs`, or more than three quarters of those of a sample repeat something. */
+bool gf_deflate_is_drawing(const struct gf_deflate_piece *piece, size_t runs, uint16_t *distances);
+/* Looks for repetitions at any distance of deflate's window as well. `distances` has room for one
+ * of each whole cell; so it has above. */
 void gf_deflate_find_repeats(struct gf_deflate_piece *piece, uint16_t *distances);
 
 /* The length of a match's next part. It never leaves a rest that is too short to be written. */

@@ -248,15 +248,17 @@ size_t gf_deflate_fast_bound(size_t size)
 
 size_t gf_deflate_fast_scratch(size_t size)
 {
-    return (size / GF_DEFLATE_CELL + 1) * (sizeof(struct gf_deflate_match) + 2 * sizeof(uint16_t));
+    return (size / GF_DEFLATE_CELL + 1) * (sizeof(struct gf_deflate_match) + sizeof(uint16_t));
 }
 
 /* Takes the repeats of a drawing in place of its runs where fewer bits are written then. */
-static void try_repeats(struct gf_deflate_piece *piece, struct gf_deflate_code *code)
+static void try_repeats(struct gf_deflate_piece *piece, size_t runs, struct gf_deflate_code *code)
 {
-    const size_t cells = piece->size / GF_DEFLATE_CELL;
+    uint16_t *const distances = (uint16_t *)(piece->match + piece->size / GF_DEFLATE_CELL);
     struct gf_deflate_code other;
-    gf_deflate_find_repeats(piece, (uint16_t *)(piece->match + cells));
+    if (!gf_deflate_is_drawing(piece, runs, distances))
+        return;
+    gf_deflate_find_repeats(piece, distances);
     gf_deflate_fit(piece, true, &other);
     if (other.bits < code->bits)
         *code = other;
@@ -272,8 +274,7 @@ size_t gf_deflate_fast(const uint8_t *data, size_t size, bool last, void *scratc
     struct codes codes;
     const size_t runs = gf_deflate_find_runs(&piece);
     gf_deflate_fit(&piece, false, &code);
-    if (2 * runs > size / GF_DEFLATE_CELL)
-        try_repeats(&piece, &code);
+    try_repeats(&piece, runs, &code);
     const uint64_t packed =
         last ? (code.bits + 7) / 8 : (code.bits + EMPTY_HEAD_BITS + 7) / 8 + EMPTY_BYTES;
     if (packed >= size + (size / STORED_MAX + 1) * STORED_HEAD)

@@ -1,0 +1,213 @@
+/* Finds the distances of the cells of drawings: a warp a stripe. It goes through the segments one
+ * by one, since each sees what stands in those before. */
+#include "cuda/png/cells.cuh"
+
+enum {
+    AHEAD = 4, /* segments that are loaded at once; each has a cell for each lane */
+    SAMPLE = 16,
+    HASH_BITS = 13,
+    TABLE = 1 << HASH_BITS,
+    WINDOW = 32768
+};
+
+static constexpr unsigned NO_HASH = ~0u;
+
+/* Where the search stands; all lanes have the same. */
+struct search {
+    const uint64_t *data;
+    unsigned size, whole;
+    unsigned distance; /* of the last cell: 0, 1 or `kept` */
+    unsigned kept;     /* the last distance but 1, 0: none yet */
+    uint64_t last;     /* the cell before the segment */
+    unsigned *table;   /* for each hash the latest place, plus one */
+};
+
+static __device__ __forceinline__ unsigned hash(uint64_t bytes)
+{
+    return (unsigned)(bytes * 0x9E3779B185EBCA87ull >> (64 - HASH_BITS));
+}
+
+/* Enters the places of a lane's cell, of which the next begins with `next`. Of places with one hash
+ * that follow each other, as in a run, only the last is entered. */
+static __device__ __forceinline__ void enter(unsigned *table, unsigned k, uint64_t own,
+                                             uint64_t next, unsigned size)
+{
+    unsigned hashes[CELL + 1];
+#pragma unroll
+    for (unsigned i = 0; i < CELL; i++) {
+        const uint64_t bytes = i ? own >> 8 * i | next << (64 - 8 * i) : own;
+        hashes[i] = CELL * k + i + CELL <= size ? hash(bytes) : NO_HASH;
+    }
+    hashes[CELL] = __shfl_down_sync(~0u, hashes[0], 1);
+    if (threadIdx.x == WARP - 1)
+        hashes[CELL] = NO_HASH;
+#pragma unroll
+    for (unsigned i = 0; i < CELL; i++) {
+        if (hashes[i] != NO_HASH && hashes[i] != hashes[i + 1])
+            atomicMax(table + hashes[i], CELL * k + i + 1);
+    }
+}
+
+static __device__ __forceinline__ bool stands_before(const struct search &search, unsigned k,
+                                                     uint64_t own, unsigned distance)
+{
+    return k < search.whole && distance && distance <= CELL * k &&
+           own == bytes_from(search.data, CELL * k - distance);
+}
+
+/* The distance that the table has for a cell. */
+static __device__ __forceinline__ unsigned candidate(const struct search &search, unsigned k,
+                                                     uint64_t own)
+{
+    const unsigned seen = search.table[hash(own)], distance = seen ? CELL * k + 1 - seen : 0;
+    return distance <= WINDOW && stands_before(search, k, own, distance) ? distance : 0;
+}
+
+/* The distance of a lane's cell if no candidate is taken from lane `from` on up to it. `runs` and
+ * `keeps` have a bit for each cell that is a run, and that repeats what `kept` says. A cell that
+ * is both goes on with what the last one that is not had, or else with the distance before. */
+static __device__ __forceinline__ unsigned follow(const struct search &search, unsigned runs,
+                                                  unsigned keeps, unsigned from)
+{
+    const unsigned lane = threadIdx.x, one = 1u << lane, either = runs & keeps;
+    if (!(either & one))
+        return keeps & one ? search.kept : runs & one ? 1 : 0;
+    const unsigned sure = ~either & (one - 1) & (~0u << from);
+    if (!sure)
+        return search.distance > 1 ? search.kept : 1;
+    return keeps >> (31 - __clz((int)sure)) & 1 ? search.kept : 1;
+}
+
+/* The distances of a segment's cells, one a lane, of which not all are runs. */
+static __device__ __forceinline__ unsigned find(struct search *search, unsigned k, uint64_t own,
+                                                unsigned runs)
+{
+    const unsigned lane = threadIdx.x, wanted = candidate(*search, k, own),
+                   candidates = __ballot_sync(~0u, wanted != 0) & ~runs;
+    unsigned distance = 0, from = 0;
+    while (from < WARP) {
+        const unsigned keeps =
+            __ballot_sync(~0u, stands_before(*search, k, own, search->kept));
+        const unsigned taken = candidates & ~keeps & (~0u << from),
+                       stop = taken ? __ffs((int)taken) - 1 : WARP;
+        if (lane >= from && lane < stop)
+            distance = follow(*search, runs, keeps, from);
+        if (lane == stop)
+            distance = wanted;
+        if (stop < WARP)
+            search->kept = search->distance = __shfl_sync(~0u, wanted, stop);
+        from = stop + 1;
+    }
+    search->distance = __shfl_sync(~0u, distance, WARP - 1);
+    return distance;
+}
+
+/* A segment, whose cells the lanes have; `behind` is the first one of the next. Returns how many
+ * cells have no distance. */
+static __device__ __forceinline__ unsigned add_segment(struct search *search, unsigned k,
+                                                       uint64_t own, uint64_t behind,
+                                                       uint16_t *first)
+{
+    const uint64_t above = __shfl_up_sync(~0u, own, 1),
+                   before = threadIdx.x ? above : search->last;
+    const bool there = k < search->whole;
+    const unsigned all = __ballot_sync(~0u, there),
+                   runs = __ballot_sync(~0u, there && k &&
+                                                 own == (before >> 56) * 0x0101010101010101ull);
+    unsigned distance = 1;
+    search->last = __shfl_sync(~0u, own, WARP - 1);
+    if (runs != all) {
+        const uint64_t next = __shfl_sync(~0u, threadIdx.x ? own : behind,
+                                          (threadIdx.x + 1) % WARP);
+        distance = find(search, k, own, runs);
+        __syncwarp();
+        enter(search->table, k, own, next, search->size);
+        __syncwarp();
+    } else {
+        search->distance = 1;
+    }
+    if (there)
+        first[k] = (uint16_t)distance;
+    return __popc(all & ~__ballot_sync(~0u, distance != 0));
+}
+
+/* Loads a lane's cells of the next segments. */
+static __device__ __forceinline__ void load_ahead(const uint64_t *data, unsigned k, unsigned whole,
+                                                  uint64_t cells[AHEAD])
+{
+#pragma unroll
+    for (unsigned i = 0; i < AHEAD; i++)
+        cells[i] = k + i * WARP <= whole ? data[k + i * WARP] : 0;
+}
+
+/* Goes through the cells begin..end - 1, where segments begin; `end` may be beyond the last one.
+ * Stops where `most` cells have no distance, and returns whether it did not. */
+static __device__ bool search_all(struct search search, unsigned begin, unsigned end, unsigned most,
+                                  uint16_t *first)
+{
+    uint64_t cells[AHEAD], ahead[AHEAD];
+    unsigned missed = 0;
+    for (unsigned i = threadIdx.x; i < TABLE; i += WARP)
+        search.table[i] = 0;
+    __syncwarp();
+    search.last = begin ? search.data[begin - 1] : 0;
+    load_ahead(search.data, begin + threadIdx.x, search.whole, cells);
+    for (; begin < end && missed < most; begin += AHEAD * WARP) {
+        load_ahead(search.data, begin + AHEAD * WARP + threadIdx.x, search.whole, ahead);
+#pragma unroll
+        for (unsigned i = 0; i < AHEAD; i++) {
+            if (begin + i * WARP < end && missed < most)
+                missed += add_segment(&search, begin + i * WARP + threadIdx.x, cells[i],
+                                      i + 1 < AHEAD ? cells[i + 1] : ahead[0], first);
+        }
+#pragma unroll
+        for (unsigned i = 0; i < AHEAD; i++)
+            cells[i] = ahead[i];
+    }
+    return missed < most;
+}
+
+/* Whether repeats are looked for: more than half of the cells are runs, or more than three quarters
+ * of a sample's repeat something. */
+static __device__ bool is_drawing(const struct search &search, unsigned runs, uint16_t *first)
+{
+    const unsigned segments = search.whole / WARP, begin = segments / 2,
+                   number = segments - begin < SAMPLE ? segments - begin : SAMPLE;
+    return 2 * runs > search.whole ||
+           (number && search_all(search, begin * WARP, (begin + number) * WARP,
+                                 WARP / 4 * number, first));
+}
+
+static __global__ void __launch_bounds__(WARP)
+    repeats_kernel(const struct png_group group, unsigned first)
+{
+    __shared__ unsigned table[TABLE];
+    const unsigned index = first + blockIdx.x;
+    const struct png_stripe stripe = group.stripes[index];
+    uint16_t *const distances = group.first + stripe.cells;
+    const struct search search = {(const uint64_t *)group.filtered + stripe.cells,
+                                  stripe.size,
+                                  stripe.size / CELL,
+                                  0,
+                                  0,
+                                  0,
+                                  table};
+    if (!is_drawing(search, group.counts[index].runs, distances))
+        return;
+    if (threadIdx.x == 0)
+        group.counts[index].drawing = 1;
+    __syncwarp();
+    search_all(search, 0, search.whole, ~0u, distances);
+}
+
+cudaError_t gf_png_repeats_load(void)
+{
+    struct cudaFuncAttributes attributes;
+    return cudaFuncGetAttributes(&attributes, repeats_kernel);
+}
+
+void gf_png_repeats_launch(const struct png_group *group, unsigned first, unsigned count,
+                           cudaStream_t stream)
+{
+    repeats_kernel<<<count, WARP, 0, stream>>>(*group, first);
+}
