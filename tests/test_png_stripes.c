@@ -10,7 +10,7 @@
 
 /* ---- contents ---- */
 
-enum { NOISE, CONSTANT, GRADIENT, DRAWING, GRAIN, CONTENTS };
+enum { NOISE, CONSTANT, GRADIENT, DRAWING, GRAIN, MANY, CONTENTS };
 
 /* Bytes that are alike as the filtered rows of such pictures are. */
 static void fill(uint8_t *data, size_t size, size_t row, int content, unsigned *seed)
@@ -23,6 +23,7 @@ static void fill(uint8_t *data, size_t size, size_t row, int content, unsigned *
                             : content == CONSTANT ? shade
                             : content == GRADIENT ? shade + x / step + 2 * y
                             : content == DRAWING  ? (stroke ? shade / 2 + x % 9 : shade)
+                            : content == MANY     ? next_random(seed) % 180 /* codes of 7, 8 bits */
                                                   : shade + next_random(seed) % 4);
     }
 }

@@ -110,9 +110,30 @@ VBMI_INLINE __m512i join(__m256i first, __m256i second, __m256i count)
         _mm512_sllv_epi64(_mm512_cvtepu32_epi64(second), _mm512_cvtepu32_epi64(count)));
 }
 
-/* The codes of 16 times four literals, and their counts of bits. */
-VBMI_INLINE void join_fours(const struct codes *codes, const uint8_t *at, uint64_t *fours,
-                            uint32_t *counts)
+/* The codes of some literals one behind the other, and their counts of bits. */
+enum { BLOCK = 64, FOURS = BLOCK / 4, EIGHTS = BLOCK / 8, EIGHT_BITS = 56 };
+struct joined {
+    uint64_t fours[FOURS], eights[EIGHTS];
+    uint32_t four_counts[FOURS];
+    uint64_t eight_counts[EIGHTS];
+    bool fits; /* no eight has more than EIGHT_BITS, with which seven bits from before fit a word */
+};
+
+VBMI_INLINE void join_eights(__m512i first, __m512i last, __m512i counts, struct joined *joined)
+{
+    const __m512i even = _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0),
+                  odd = _mm512_set_epi64(15, 13, 11, 9, 7, 5, 3, 1);
+    const __m512i even_counts = _mm512_and_si512(counts, _mm512_set1_epi64(UINT32_MAX));
+    const __m512i all = _mm512_add_epi64(even_counts, _mm512_srli_epi64(counts, 32));
+    _mm512_storeu_si512(
+        joined->eights,
+        _mm512_or_si512(_mm512_permutex2var_epi64(first, even, last),
+                        _mm512_sllv_epi64(_mm512_permutex2var_epi64(first, odd, last), even_counts)));
+    _mm512_storeu_si512(joined->eight_counts, all);
+    joined->fits = !_mm512_cmpgt_epu64_mask(all, _mm512_set1_epi64(EIGHT_BITS));
+}
+
+VBMI_INLINE void join_block(const struct codes *codes, const uint8_t *at, struct joined *joined)
 {
     const __m512i byte = _mm512_set1_epi16(255), word = _mm512_set1_epi32(65535);
     const __m512i literals = _mm512_loadu_si512(at), low = look_up(codes->table[LOW], literals),
@@ -129,26 +150,32 @@ VBMI_INLINE void join_fours(const struct codes *codes, const uint8_t *at, uint64
     const __m512i second = _mm512_or_si512(
         _mm512_srli_epi32(even, 16),
         _mm512_sllv_epi32(_mm512_srli_epi32(odd, 16), _mm512_srli_epi32(even_count, 16)));
-    _mm512_storeu_si512(fours, join(_mm512_castsi512_si256(first), _mm512_castsi512_si256(second),
-                                    _mm512_castsi512_si256(first_count)));
-    _mm512_storeu_si512(fours + 8, join(_mm512_extracti64x4_epi64(first, 1),
-                                        _mm512_extracti64x4_epi64(second, 1),
-                                        _mm512_extracti64x4_epi64(first_count, 1)));
-    _mm512_storeu_si512(counts, _mm512_add_epi32(first_count, _mm512_srli_epi32(pair_count, 16)));
+    const __m512i counts = _mm512_add_epi32(first_count, _mm512_srli_epi32(pair_count, 16));
+    const __m512i fours = join(_mm512_castsi512_si256(first), _mm512_castsi512_si256(second),
+                               _mm512_castsi512_si256(first_count));
+    const __m512i last =
+        join(_mm512_extracti64x4_epi64(first, 1), _mm512_extracti64x4_epi64(second, 1),
+             _mm512_extracti64x4_epi64(first_count, 1));
+    join_eights(fours, last, counts, joined);
+    _mm512_storeu_si512(joined->fours, fours);
+    _mm512_storeu_si512(joined->fours + EIGHTS, last);
+    _mm512_storeu_si512(joined->four_counts, counts);
 }
 
 /* Puts blocks of 64 literals and returns where the rest begins. */
 VBMI static const uint8_t *put_blocks(struct gf_deflate_bits *to, const struct codes *codes,
                                       const uint8_t *at, const uint8_t *end)
 {
-    enum { BLOCK = 64, FOURS = 16 };
     struct gf_deflate_bits bits = *to; /* the compiler keeps a copy in registers */
-    uint64_t fours[FOURS];
-    uint32_t counts[FOURS];
+    struct joined joined;
     for (; end - at >= BLOCK; at += BLOCK) {
-        join_fours(codes, at, fours, counts);
-        for (int i = 0; i < FOURS; i++) {
-            gf_deflate_put(&bits, fours[i], counts[i]);
+        join_block(codes, at, &joined);
+        for (int i = 0; joined.fits && i < EIGHTS; i++) {
+            gf_deflate_put(&bits, joined.eights[i], (unsigned)joined.eight_counts[i]);
+            gf_deflate_flush(&bits);
+        }
+        for (int i = 0; !joined.fits && i < FOURS; i++) {
+            gf_deflate_put(&bits, joined.fours[i], joined.four_counts[i]);
             gf_deflate_flush(&bits);
         }
     }
