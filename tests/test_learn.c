@@ -101,6 +101,20 @@ static void test_serial(void **state)
     assert_int_equal(figures.state[GF_FIGURE_PNG_DECODE].runs, 0);
 }
 
+/* Half of the rows were passed over: the time is that of the others. */
+static void test_passed_over(void **state)
+{
+    struct recorded recorded;
+    struct gf_learning learning = learning_of(100, true, 1);
+    (void)state;
+    record(&recorded, "cpu, 1 thread");
+    add_span(&recorded, GF_SPAN_DECODE, -1, 0, 12, 3 * pixels / 2);
+    add_span(&recorded, GF_SPAN_ENCODE, -1, 12, 9, 0);
+    gf_learning_add(&learning, &recorded.profile);
+    assert_true(is_near(found(&learning, GF_FIGURE_JPEG_DECODE), 12e6 / (pixels / 2), 1e-3));
+    assert_true(is_near(found(&learning, GF_FIGURE_JPEG_ENCODE), 9e6 / pixels, 1e-3));
+}
+
 /* On busy processors a thread is slower than it would be alone, by the figure for that. */
 static void test_share(void **state)
 {
@@ -329,6 +343,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_serial),         cmocka_unit_test(test_share),
+        cmocka_unit_test(test_passed_over),
         cmocka_unit_test(test_processor_time), cmocka_unit_test(test_gpu_picture),
         cmocka_unit_test(test_gpu_batch),      cmocka_unit_test(test_gpu_batch_of_pngs),
         cmocka_unit_test(test_gpu_png),        cmocka_unit_test(test_nothing),

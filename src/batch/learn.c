@@ -148,17 +148,20 @@ static void add_cpu_codec(struct gf_learning *learning, const struct gf_profile 
 {
     const bool decodes = kind == GF_SPAN_DECODE;
     const struct gf_format format = decodes ? picture->in : picture->out;
-    const double pixels = (double)format.width * format.height;
     double times, bytes;
+    const double coded_s = spans_s(picture, kind, -1, false, &bytes);
+    const double all = (double)gf_row_bytes(format) * format.height;
+    const bool passed_over = decodes && bytes > 0 && bytes < all; /* rows that no filter needs */
+    const double pixels = (double)format.width * format.height;
+    const double coded = passed_over ? bytes / all * pixels : pixels;
     const enum gf_figure_id figure =
         decodes ? gf_cost_decoder(format_named(picture->in_file), (double)picture->in_bytes, pixels,
                                   &times)
                 : gf_cost_encoder(format_named(picture->out_file), &learning->options, &times);
     if (learning->serial)
-        see(learning, figure, spans_s(picture, kind, -1, false, &bytes) * share(learning),
-            times * pixels * 1e-9);
+        see(learning, figure, coded_s * share(learning), times * coded * 1e-9);
     else
-        learning->codecs_s[figure] += gf_figure(learning->figures, figure) * times * pixels * 1e-9 *
+        learning->codecs_s[figure] += gf_figure(learning->figures, figure) * times * coded * 1e-9 *
                                       gf_cost_strips(learning->figures, figure, pixels,
                                                      learning->files, learning->processors);
 }

@@ -34,11 +34,14 @@ static enum gf_status decode_rows(struct gf_segment_run *segment_run, int rows, 
     return status;
 }
 
-/* Decodes and drops rows that no band needs, such as those above a crop. */
+/* Passes over rows that no band needs, such as those above a crop: what can be damaged is decoded. */
 static enum gf_status skip_rows(struct gf_segment_run *segment_run, int rows, unsigned char *buffer,
                                 struct gf_error *error)
 {
+    struct gf_source *const source = segment_run->run->source;
     enum gf_status status = GF_OK;
+    if (source->pass_over && source->pass_over(source, rows))
+        return GF_OK;
     while (!status && rows > 0) {
         const int some = rows < segment_run->bands.in_rows ? rows : segment_run->bands.in_rows;
         status = decode_rows(segment_run, some, buffer, error);

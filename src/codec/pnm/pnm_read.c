@@ -243,6 +243,25 @@ static enum gf_status pnm_read(struct gf_source *source, int rows, unsigned char
     return status;
 }
 
+/* Any byte is a sample as the file has it, and check_length() has seen that there are enough. */
+static bool pnm_pass_over(struct gf_source *source, int rows)
+{
+    struct pnm_source *const pnm = (struct pnm_source *)source;
+    struct gf_pnm_reader *const reader = &pnm->reader;
+    const int64_t bytes = (int64_t)file_row_bytes(pnm) * rows;
+    const int64_t held = (int64_t)(reader->end - reader->first);
+    if (pnm->type < '4' || pnm->scale || gf_input_size(reader->input) < 0)
+        return false;
+    reader->row += rows;
+    if (held >= bytes) {
+        reader->first += (size_t)bytes;
+        return true;
+    }
+    reader->first = reader->end;
+    gf_input_go_to(reader->input, gf_input_position(reader->input) + bytes - held);
+    return true;
+}
+
 /* What was read ahead may belong to the next picture. */
 static enum gf_status pnm_finish(struct gf_source *source, struct gf_error *error)
 {
@@ -284,8 +303,11 @@ enum gf_status gf_pnm_source_open(struct gf_input *input, const struct gf_option
     if (!pnm)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     memset(pnm, 0, offsetof(struct pnm_source, reader.buffer));
-    pnm->base = (struct gf_source){
-        .metadata = {.orientation = 1}, .read = pnm_read, .finish = pnm_finish, .close = pnm_close};
+    pnm->base = (struct gf_source){.metadata = {.orientation = 1},
+                                   .read = pnm_read,
+                                   .pass_over = pnm_pass_over,
+                                   .finish = pnm_finish,
+                                   .close = pnm_close};
     pnm->reader.input = input;
     pnm->reader.error = error;
     pnm->options = *options;
