@@ -100,8 +100,9 @@ static int64_t row_bytes(const struct gf_bands *bands, const struct gf_plan *pla
     return (int64_t)(whole ? bands->out_pitch : gf_larger(bands->in_pitch, bands->out_pitch));
 }
 
-/* A band is about a sixteenth of the picture, within the backend's limits; an eighth where a plan
- * of several segments copies it one way only. Every lane of the CPU gets two bands or more. A band
+/* A band is a sixteenth of the picture, within the backend's limits; a twelfth where it is copied
+ * both ways, as more bands cost more than they overlap; an eighth where a plan of several segments
+ * copies it one way only. Every lane of the CPU gets two bands or more. A band
  * has at least as many rows as its halo, or more would be copied than filtered. */
 static int choose_rows(const struct gf_bands *bands, const struct gf_plan *plan,
                        const struct gf_segment *segment, const struct gf_backend *backend,
@@ -109,7 +110,8 @@ static int choose_rows(const struct gf_bands *bands, const struct gf_plan *plan,
 {
     const int64_t row = row_bytes(bands, plan, segment);
     const int64_t height = segment->out.height;
-    const int64_t share = row * height / (plan->segment_count > 1 ? 8 : 16);
+    const int64_t share =
+        row * height / (plan->segment_count > 1 ? 8 : backend->calls->unified ? 16 : 12);
     const int64_t bytes = clamp(share, (int64_t)backend->calls->band_bytes_least,
                                 (int64_t)backend->calls->band_bytes_most);
     int64_t rows = clamp(bytes / row, 1, height);
