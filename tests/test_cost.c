@@ -224,6 +224,33 @@ static void test_one_thread_each(void **state)
     assert_true(gf_batch_one_thread_each(5, 1));
 }
 
+static int workers_for(size_t pictures, bool unpacks)
+{
+    const struct gf_template output = {.text = (char *)"out.png"};
+    const struct gf_batch_request request = {.output = &output};
+    struct gf_batch batch = {.request = &request,
+                             .options = gf_options_default(),
+                             .count = pictures,
+                             .devices = 1,
+                             .device_codec = true,
+                             .device_unpacks = unpacks};
+    const int workers = gf_batch_divide_work(&batch);
+    gf_memory_budget_close(&batch.memory_budget);
+    return workers;
+}
+
+/* More workers than for JPEGs are worth their start for many PNGs alone. */
+static void test_workers(void **state)
+{
+    (void)state;
+    assert_int_equal(workers_for(5, true), 5);
+    assert_int_equal(workers_for(150, true), workers_for(150, false));
+    assert_int_equal(workers_for(4000, false), workers_for(150, false));
+    assert_true(workers_for(4000, true) >= workers_for(150, true));
+    if (gf_cpu_count() < GF_BATCH_UNPACK_WORKERS)
+        assert_int_equal(workers_for(4000, true), GF_BATCH_UNPACK_WORKERS);
+}
+
 struct lines {
     char text[4000];
     int count;
@@ -415,7 +442,7 @@ int main(void)
         cmocka_unit_test(test_figures),       cmocka_unit_test(test_server),
         cmocka_unit_test(test_shared),        cmocka_unit_test(test_one_thread_each),
         cmocka_unit_test(test_text),          cmocka_unit_test(test_without_the_server),
-        cmocka_unit_test(test_radii),         cmocka_unit_test(test_marked_png),
+        cmocka_unit_test(test_workers),       cmocka_unit_test(test_radii),         cmocka_unit_test(test_marked_png),
     };
     return cmocka_run_group_tests_name("cost", tests, make_folder, remove_folder);
 }

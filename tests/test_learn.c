@@ -212,8 +212,10 @@ static void test_gpu_batch_of_pngs(void **state)
             add_span(&recorded, GF_SPAN_START, -1, 0, 200, 0);
         gf_learning_add(&learning, &recorded.profile);
     }
-    const double crowd_s = gf_figure(NULL, GF_FIGURE_CUDA_CROWD) * 1e-3,
+    const double crowd_s = gf_figure(NULL, GF_FIGURE_CUDA_PNG_CROWD) * 1e-3,
                  encode_ns = gf_figure(NULL, GF_FIGURE_CUDA_PNG_ENCODE);
+    gf_learning_conclude(&learning, 0.2 + 2 * crowd_s, 1); /* mostly waiting */
+    assert_true(found(&learning, GF_FIGURE_CUDA_PNG_DECODE) == 0);
     gf_learning_conclude(&learning, 0.2 + crowd_s + 0.3, 1);
     assert_true(is_near(found(&learning, GF_FIGURE_CUDA_PNG_DECODE),
                         0.3e9 / (PICTURES * pixels) - encode_ns, 1e-3));

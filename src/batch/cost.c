@@ -171,12 +171,18 @@ double gf_cost_cpu_s(const struct gf_cost_work *work)
            pictures_s(work, &codec, work->filter_ns + (gf_cost_shares(work) ? 0 : whole_ns));
 }
 
+enum gf_figure_id gf_cost_first(const struct gf_cost_work *work)
+{
+    if (work->files == 1)
+        return GF_FIGURE_CUDA_FIRST;
+    return work->device_unpacks ? GF_FIGURE_CUDA_PNG_CROWD : GF_FIGURE_CUDA_CROWD;
+}
+
 static double start_s(const struct gf_cost_work *work)
 {
     const enum gf_figure_id start =
         work->server == GF_COST_SERVER_BESIDE ? GF_FIGURE_CUDA_BESIDE : GF_FIGURE_CUDA_START;
-    const enum gf_figure_id first = work->files > 1 ? GF_FIGURE_CUDA_CROWD : GF_FIGURE_CUDA_FIRST;
-    return ms(work, start) + (work->device_codec ? ms(work, first) : 0) +
+    return ms(work, start) + (work->device_codec ? ms(work, gf_cost_first(work)) : 0) +
            ms(work, GF_FIGURE_CUDA_END);
 }
 

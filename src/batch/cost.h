@@ -65,6 +65,9 @@ struct gf_cost_device_coder gf_cost_device_coder(enum gf_file_format format);
 double gf_cost_strips(const struct gf_figures *figures, enum gf_figure_id figure, double pixels,
                       size_t pictures, int processors);
 
+/* What the first pictures that the GPU codes wait for. */
+enum gf_figure_id gf_cost_first(const struct gf_cost_work *work);
+
 /* Whether there are fewer pictures than processors, which therefore share each of them. */
 bool gf_cost_shares(const struct gf_cost_work *work);
 /* Seconds of the whole program. */

@@ -45,8 +45,8 @@ static bool uses(const struct text *text, int figure)
         return starts_gpu;
     case GF_FIGURE_CUDA_FIRST:
     case GF_FIGURE_CUDA_CROWD:
-        return starts_gpu && work->device_codec &&
-               (figure == GF_FIGURE_CUDA_CROWD) == (work->files > 1);
+    case GF_FIGURE_CUDA_PNG_CROWD:
+        return starts_gpu && work->device_codec && figure == (int)gf_cost_first(work);
     case GF_FIGURE_SERVER:
         return text->gpu && work->server == GF_COST_SERVER_WORKS;
     default:

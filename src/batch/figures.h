@@ -44,7 +44,8 @@
     X(CUDA_END, "cuda-end", 10, "ms", "what a GPU adds to the end of the program") \
     X(CUDA_FIRST, "cuda-first", 15, "ms", \
       "buffers and kernels that the first JPEG or PNG waits for") \
-    X(CUDA_CROWD, "cuda-crowd", 40, "ms", "what the first JPEGs or PNGs of a batch wait for") \
+    X(CUDA_CROWD, "cuda-crowd", 40, "ms", "what the first JPEGs of a batch wait for") \
+    X(CUDA_PNG_CROWD, "cuda-png-crowd", 60, "ms", "what the first PNGs of a batch wait for") \
     X(CUDA_UPLOAD, "cuda-upload", 0.025, "ns/byte", "a copy to the GPU") \
     X(CUDA_DOWNLOAD, "cuda-download", 0.025, "ns/byte", "a copy from the GPU") \
     X(CUDA_DECODE, "cuda-jpeg-decode", 0.06, "ns/pixel", "decoding JPEG on the GPU") \

@@ -250,18 +250,23 @@ static void share_out(struct gf_learning *learning, double processor_s)
     }
 }
 
-/* Many pictures wait for the GPU's codec together: only the whole says what one takes. Of PNGs the
- * decoding takes what the encoding, which single ones teach, leaves. */
+/* Many pictures wait for the GPU's codec together: only the whole says what one takes, where most
+ * of it is no waiting for the first. Of PNGs the decoding takes what the encoding, which single
+ * ones teach, leaves. */
 static void learn_device_codec(struct gf_learning *learning, double elapsed_s)
 {
-    const double left_s =
-        elapsed_s - learning->started_s - gf_figure(learning->figures, GF_FIGURE_CUDA_CROWD) * 1e-3;
+    const enum gf_figure_id crowd =
+        learning->unpacked_pixels > 0 ? GF_FIGURE_CUDA_PNG_CROWD : GF_FIGURE_CUDA_CROWD;
+    const double crowd_s = gf_figure(learning->figures, crowd) * 1e-3,
+                 left_s = elapsed_s - learning->started_s - crowd_s;
+    if (left_s < 2 * crowd_s)
+        return;
     const double packed_s =
         gf_figure(learning->figures, GF_FIGURE_CUDA_PNG_ENCODE) * learning->packed_pixels * 1e-9;
     if (learning->device_pngs == learning->pictures && left_s > packed_s)
         see(learning, GF_FIGURE_CUDA_PNG_DECODE, left_s - packed_s,
             learning->unpacked_pixels * 1e-9);
-    if (left_s <= 0 || learning->device_pngs)
+    if (learning->device_pngs)
         return;
     see(learning, GF_FIGURE_CUDA_DECODE, left_s, learning->device_pixels * 1e-9);
     see(learning, GF_FIGURE_CUDA_ENCODE, left_s, learning->device_pixels * 1e-9);

@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/spans.h"
 #include "bench/calibrate_run.h"
@@ -78,6 +79,7 @@ static void *code(void *argument)
     options.serial = true;
     if (!gf_pipeline_open("blur=2", &options, &pipeline, NULL)) {
         for (int i = 0; i < coder->pictures; i++) {
+            (void)unlink(out.path); /* a file system may wait for one that is replaced */
             const bool coded = gf_calibrate_once(pipeline, coder->in, &out, NULL) &&
                                gf_pipeline_profile(pipeline)->device_decoded &&
                                gf_pipeline_profile(pipeline)->device_encoded;
@@ -109,19 +111,19 @@ static double code_s(const struct gf_made_file *jpeg, int pictures)
     return started == CODERS && done == CODERS * pictures ? gf_now() - begin_s : 0;
 }
 
-/* Two numbers of pictures tell what each further one takes, and what they wait for in the
- * beginning. */
+/* Two numbers of pictures tell what each further one takes; what those that come first take more is
+ * what they wait for in the beginning. */
 static void calibrate_crowd(struct gf_calibrator *calibrator, const struct gf_made_file *jpeg)
 {
     enum { FEW = 4, MORE = 20 };
-    const double few_s = code_s(jpeg, FEW), more_s = code_s(jpeg, MORE);
+    const double first_s = code_s(jpeg, FEW), few_s = code_s(jpeg, FEW), more_s = code_s(jpeg, MORE);
     const double each_s = few_s > 0 ? (more_s - few_s) / (CODERS * (MORE - FEW)) : 0;
     if (each_s <= 0)
         return;
     const double half_ns = each_s * 1e9 / (2 * jpeg->pixels);
     set(calibrator, GF_FIGURE_CUDA_DECODE, half_ns);
     set(calibrator, GF_FIGURE_CUDA_ENCODE, half_ns);
-    set(calibrator, GF_FIGURE_CUDA_CROWD, (few_s - each_s * CODERS * FEW) * 1e3);
+    set(calibrator, GF_FIGURE_CUDA_CROWD, (first_s - each_s * CODERS * FEW) * 1e3);
 }
 
 static void calibrate_jpeg(struct gf_calibrator *calibrator)

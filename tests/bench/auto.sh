@@ -1,10 +1,11 @@
 #!/bin/bash
 # What `make bench-auto` runs: whether --device=auto takes the device that is done sooner. Each case of auto.tsv by the CPU, by the GPU and by
 # auto, whole processes, by turns, without a server and with one. The least of a device's runs counts. A device that takes more than 1.5 times as
-# long as another in the first round has one run only; what is near the bar, on either side of it, has twice as many rounds, so that no single
-# run decides. A process with a GPU leaves the driver with work after its end, which the next start of CUDA waits for: a pause comes before each.
+# long as another in the first round has one run only; quick cases, and those near the bar, on either side of it, have more rounds, as the time
+# allows, so that no single run decides. A process with a GPU leaves the driver with work after its end, which the next start of CUDA waits for:
+# a pause comes before each. With a server the CPU takes what it took without, and runs again where that is near what the server takes.
 # The figures are calibrated first, in a folder of their own, and the runs go on learning. Argument: the program. Environment:
-#   ROUNDS=3              rounds of a case; twice as many below 0.1 s, five times below 0.03 s
+#   MOST_S=110            seconds that the whole may take; a slow machine takes longer, with two rounds of each case
 #   PAUSE=100             ms from the end of a process that may have started the GPU to the start of the next
 #   CALIBRATE=0           by the declared figures, and by what the runs teach
 #   SETS="alone server"   without a server, with one
@@ -16,9 +17,10 @@ set -u
 export LC_ALL=C
 program=$(readlink -f "${1:?the program}")
 here=$(dirname "$(readlink -f "$0")")
-ROUNDS=${ROUNDS:-3} PAUSE=${PAUSE:-100} SETS=${SETS:-alone server}
+MOST_S=${MOST_S:-110} PAUSE=${PAUSE:-100} SETS=${SETS:-alone server}
 results=${RESULTS:-$here/results/auto-$(date -u +%Y-%m-%d).json}
 mkdir -p "$(dirname "$results")" || exit 1
+begin=${EPOCHREALTIME/./}
 work=$(mktemp -d /dev/shm/gpufilter-bench.XXXXXX) || exit 1
 server=
 finish() {
@@ -65,13 +67,14 @@ settle() {
 
 failed=0
 run() { # DEVICE: the case by it; its microseconds are added to $work/us.DEVICE, and auto's device to $work/took
-    local begin us=
+    local start us='' talk=-q
     rm -rf "$work/out" "$work/log"
     mkdir "$work/out"
+    [ "$1" != auto ] || [ -e "$work/told" ] || talk=-v # the first time
     [ "$1" = cpu ] || settle
-    begin=${EPOCHREALTIME/./}
-    if "$program" -q "$server_option" --device="$1" --log="$work/log" -i "$input" -o "$output" "$chain" >/dev/null 2>"$work/messages"; then
-        us=$((${EPOCHREALTIME/./} - begin))
+    start=${EPOCHREALTIME/./}
+    if "$program" $talk "$server_option" --device="$1" --log="$work/log" -i "$input" -o "$output" "$chain" >/dev/null 2>"$work/messages"; then
+        us=$((${EPOCHREALTIME/./} - start))
     else
         echo "bench-auto: $name by $1 failed: $(tail -1 "$work/messages")" >&2
         failed=1
@@ -79,7 +82,9 @@ run() { # DEVICE: the case by it; its microseconds are added to $work/us.DEVICE,
     # By a server the process has no GPU of its own.
     [ "$1" = cpu ] || grep -q "by the server" "$work/log" || quiet_from=${EPOCHREALTIME/./}
     [ -z "$us" ] || echo "$us" >>"$work/us.$1"
-    [ "$1" != auto ] || grep -o '"device":"[^"]*' "$work/log" | sed 's/.*"cpu.*/cpu/;/^cpu$/!s/.*/gpu/' >>"$work/took"
+    [ "$1" = auto ] || return 0
+    grep -o '"device":"[^"]*' "$work/log" | sed 's/.*"cpu.*/cpu/;/^cpu$/!s/.*/gpu/' >>"$work/took"
+    [ -e "$work/told" ] || grep -E 'estimate: |declared: |calibrated: |learned: ' "$work/messages" | cut -d: -f2- >"$work/told"
 }
 
 least() { # DEVICE -> microseconds
@@ -88,8 +93,8 @@ least() { # DEVICE -> microseconds
 
 # ---- a case ----
 
-rounds_of() { # LEAST -> the rounds of a case that takes so long at least
-    if [ "$1" -lt 30000 ]; then echo $((5 * ROUNDS)); elif [ "$1" -lt 100000 ]; then echo $((2 * ROUNDS)); else echo "$ROUNDS"; fi
+rounds_of() { # LEAST -> the rounds of a case that takes so many microseconds at least
+    if [ "$1" -lt 30000 ]; then echo 10; elif [ "$1" -lt 100000 ]; then echo 4; else echo 2; fi
 }
 
 is_near_the_bar() {
@@ -99,50 +104,50 @@ is_near_the_bar() {
     [ $((100 * auto)) -gt $((104 * best)) ] && [ $((100 * auto)) -lt $((125 * best)) ]
 }
 
+# Whether so many cases of all may have taken the time that has passed.
+is_on_time() {
+    [ $((${EPOCHREALTIME/./} - first_case)) -lt $(((begin + 1000000 * MOST_S - first_case) * (weight_before * cases + weight * done_cases) / (100 * cases))) ]
+}
+
 measure_case() {
     local round rounds=1 best device order extended=
-    rm -f "$work"/us.* "$work/took"
+    rm -f "$work"/us.* "$work/took" "$work/told"
     for ((round = 1; round <= rounds; round++)); do
-        case $((round % 3)) in
-        1) order="cpu cuda auto" ;;
-        2) order="auto cpu cuda" ;;
-        *) order="cuda auto cpu" ;;
-        esac
+        [ $((round % 2)) = 0 ] && order="auto cpu cuda" || order="cuda cpu auto"
         for device in $order; do
-            [ $round = 1 ] || [ "$device" = auto ] || [ $((2 * $(least "$device"))) -le $((3 * best)) ] || continue
-            run "$device"
+            if [ $round = 1 ] && [ "$device" = cpu ] && [ -s "$work/cpu.$name" ]; then
+                cp "$work/cpu.$name" "$work/us.cpu"
+                [ $((2 * $(least cpu))) -gt $((3 * $(least cuda))) ] || run cpu
+            elif [ $round = 1 ] || [ "$device" = auto ] || [ $((2 * $(least "$device"))) -le $((3 * best)) ]; then
+                run "$device"
+            fi
+            [ -s "$work/us.$device" ] || return 1
         done
-        [ -s "$work/us.cpu" ] && [ -s "$work/us.cuda" ] && [ -s "$work/us.auto" ] || return 1
         best=$(sort -n "$work"/us.* | head -1)
-        [ $round = 1 ] && rounds=$(rounds_of "$best")
+        [ $round != 1 ] || rounds=$(rounds_of "$best")
+        if [ $round -ge 2 ] && ! is_on_time; then
+            break
+        fi
         if [ $round = $rounds ] && [ -z "$extended" ] && is_near_the_bar; then
             extended=1
             rounds=$((2 * rounds))
         fi
     done
-}
-
-# What the program expects, in seconds: of the CPU, of the GPU. What is expected of a server only a run tells.
-expect() {
-    "$program" -v "$server_option" $dry -i "$input" -o "$output" "$chain" 2>&1 >/dev/null | grep -E 'estimate: |declared: |calibrated: |learned: ' |
-        cut -d: -f2- >"$work/told"
-    { echo "$set $name"; cat "$work/told"; } >>"$work/reckoning"
-    sed -n 's/^ *estimate: CPU \([0-9.]*\) s, GPU \([0-9.]*\) s.*/\1 \2/p' "$work/told" | head -1
+    cp "$work/us.cpu" "$work/cpu.$name"
 }
 
 measure() { # SET, OPTION -> lines in $work/SET: name; microseconds of the CPU, the GPU, auto; auto's device; seconds expected; runs
-    local set=$1 server_option=$2 name picture files ending chain input output expected dry=
-    [ "$1" = server ] || dry=--dry-run
+    local set=$1 server_option=$2 name picture files ending chain input output expected done_cases=0
     while IFS=$'\t' read -r name picture files ending chain <&3; do
         input=$work/$picture output=$work/out/o.$ending
         [ "$files" = 1 ] || { input=$(folder_of "$picture" "$files"); output=$work/out/; }
-        rm -rf "$work/out"
-        mkdir "$work/out"
-        expected=$(expect)
+        done_cases=$((done_cases + 1))
         measure_case || continue
+        { echo "$set $name"; cat "$work/told"; } >>"$work/reckoning"
+        expected=$(sed -n 's/^ *estimate: CPU \([0-9.]*\) s, GPU \([0-9.]*\) s.*/\1 \2/p' "$work/told" | head -1)
         echo "$name $(least cpu) $(least cuda) $(least auto) $(sort -u "$work/took" | paste -sd/) ${expected:-0 0} $(wc -l <"$work/us.auto")" |
             tee -a "$work/$set" >&2
-    done 3< <(grep -v '^#' "$here/auto.tsv" | grep -E "^(${CASES:-})")
+    done 3<"$work/cases"
 }
 
 report() { # SET, HEADING
@@ -173,9 +178,15 @@ report() { # SET, HEADING
         }' "$work/$1"
 }
 
-begin=$SECONDS
+grep -v '^#' "$here/auto.tsv" | grep -E "^(${CASES:-})" >"$work/cases"
+cases=$(wc -l <"$work/cases")
 [ "${CALIBRATE:-1}" = 0 ] || "$program" --calibrate >"$work/calibration" || exit 1
-[[ $SETS != *alone* ]] || measure alone --server=off
+first_case=${EPOCHREALTIME/./} weight_before=0 weight=100 # hundredths of the time
+if [[ $SETS == *alone* ]]; then
+    [[ $SETS != *server* ]] || weight=62
+    measure alone --server=off
+    weight_before=$weight weight=$((100 - weight))
+fi
 if [[ $SETS == *server* ]]; then
     "$program" --serve >"$work/served" 2>&1 &
     server=$!
@@ -188,14 +199,14 @@ fi
 commit=${GF_COMMIT:-$(git -C "$here" describe --always --dirty 2>/dev/null || echo unknown)}
 gpu=$("$program" --devices | sed -n 's/^cuda:0 *//p' | head -1 | tr -d '"\\')
 {
-    echo "$(nproc) processors; $gpu; commit $commit; ms, the least of the runs; $((SECONDS - begin)) s"
+    echo "$(nproc) processors; $gpu; commit $commit; ms, the least of the runs; $(((${EPOCHREALTIME/./} - begin) / 1000000)) s"
     echo
     report alone "without a server"
     report server "with a server"
     [ -z "${RECKONING:-}" ] || cat "$work/reckoning"
 } | tee "${results%.json}.txt"
 {
-    echo "{\"date\": \"$(date -u +%Y-%m-%dT%H:%M:%SZ)\", \"commit\": \"$commit\", \"processors\": $(nproc), \"gpu\": \"$gpu\", \"rounds\": $ROUNDS, \"cases\": ["
+    echo "{\"date\": \"$(date -u +%Y-%m-%dT%H:%M:%SZ)\", \"commit\": \"$commit\", \"processors\": $(nproc), \"gpu\": \"$gpu\", \"cases\": ["
     sed '$s/,$//' "$work/json"
     echo "]}"
 } >"$results" || exit 1
