@@ -127,8 +127,8 @@ GF_SSSE3 static int mirror_rows_16(int size, const unsigned char *src, ptrdiff_t
     int done = 0;
     mirror_order(16, size, order);
     for (int y = 0; y < rows; y++, src += src_step, dst += dst_step)
-        done = mirror_16(size, _mm_loadu_si128((const void *)order),
-                         src + (ptrdiff_t)count * size, dst, count);
+        done = mirror_16(size, _mm_loadu_si128((const void *)order), src + (ptrdiff_t)count * size,
+                         dst, count);
     return done;
 }
 

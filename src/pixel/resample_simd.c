@@ -135,8 +135,7 @@ GF_VBMI void gf_resample_lanes_rows(const struct gf_resample_lanes *lanes,
 GF_VBMI_INLINE __m512i sum_64(const float *const *rows, const float *weight, int count, size_t x)
 {
     enum { PARTS = 4 };
-    const __m512i order =
-        _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     __m512 sum[PARTS];
     __m512i whole[PARTS];
     for (int i = 0; i < PARTS; i++)
@@ -148,9 +147,9 @@ GF_VBMI_INLINE __m512i sum_64(const float *const *rows, const float *weight, int
     }
     for (int i = 0; i < PARTS; i++)
         whole[i] = _mm512_cvttps_epi32(_mm512_add_ps(sum[i], _mm512_set1_ps(0.5f)));
-    return _mm512_permutexvar_epi32(
-        order, _mm512_packus_epi16(_mm512_packus_epi32(whole[0], whole[1]),
-                                   _mm512_packus_epi32(whole[2], whole[3])));
+    return _mm512_permutexvar_epi32(order,
+                                    _mm512_packus_epi16(_mm512_packus_epi32(whole[0], whole[1]),
+                                                        _mm512_packus_epi32(whole[2], whole[3])));
 }
 
 GF_VBMI void gf_resample_lanes_sum(const float *const *rows, const float *weight, int count,
@@ -169,9 +168,8 @@ bool gf_resample_has_simd(void)
     return false;
 }
 
-void gf_resample_lanes_rows(const struct gf_resample_lanes *lanes,
-                            const unsigned char *const *rows, int count, size_t samples, float max,
-                            float *const *out)
+void gf_resample_lanes_rows(const struct gf_resample_lanes *lanes, const unsigned char *const *rows,
+                            int count, size_t samples, float max, float *const *out)
 {
     (void)lanes, (void)rows, (void)count, (void)samples, (void)max, (void)out;
 }

@@ -35,9 +35,8 @@ void gf_resample_lanes_fill(struct gf_resample_lanes *lanes, const struct gf_res
 
 /* Rows of the first pass, 1..GF_RESAMPLE_LINES, from as many input rows of `samples` bytes. Results
  * are clamped to 0..max; up to 15 floats behind a row are overwritten. */
-void gf_resample_lanes_rows(const struct gf_resample_lanes *lanes,
-                            const unsigned char *const *rows, int count, size_t samples, float max,
-                            float *const *out);
+void gf_resample_lanes_rows(const struct gf_resample_lanes *lanes, const unsigned char *const *rows,
+                            int count, size_t samples, float max, float *const *out);
 
 /* The second pass: the sum of rows times their weights, in their order, rounded to bytes. Up to 63
  * floats behind a row are read. */

@@ -4,7 +4,7 @@
 #include "base/target_clones.h"
 #include "pixel/sample.h"
 #include "pixel/stencil.h"
-#include "pixel/warp.h"
+#include "pixel/warp_near_simd.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -253,19 +253,41 @@ GF_TARGET_CLONES static bool all_inside(const struct gf_warp *warp, const struct
 }
 
 /* Four bytes at once: the fourth is overwritten by the next pixel, so that the last is left. */
+static void copy_some_rgb8(const struct gf_view *in, const struct gf_warp_run *run, int first,
+                           int count, unsigned char *out)
+{
+    for (int i = 0; i < count; i++)
+        memcpy(out + 3 * i, gf_view_row(in, run->y[first + i]) + 3 * (size_t)run->x[first + i], 4);
+}
+
 static int copy_rgb8(const struct gf_view *in, const struct gf_warp_run *run, int first, int count,
                      unsigned char *out)
 {
-    for (int i = 0; i < count - 1; i++)
-        memcpy(out + 3 * i, gf_view_row(in, run->y[first + i]) + 3 * (size_t)run->x[first + i], 4);
+    const bool has_near = gf_warp_near_has_simd();
+    for (int i = 0; i < count - 1; i += GF_WARP_NEAR) {
+        const int each = count - 1 - i < GF_WARP_NEAR ? count - 1 - i : GF_WARP_NEAR;
+        if (!has_near || each < GF_WARP_NEAR || !gf_warp_near_rgb8(in, run, first + i, out + 3 * i))
+            copy_some_rgb8(in, run, first + i, each, out + 3 * i);
+    }
     return count - 1;
+}
+
+static void copy_some_gray8(const struct gf_view *in, const struct gf_warp_run *run, int first,
+                            int count, unsigned char *out)
+{
+    for (int i = 0; i < count; i++)
+        out[i] = gf_view_row(in, run->y[first + i])[run->x[first + i]];
 }
 
 static int copy_gray8(const struct gf_view *in, const struct gf_warp_run *run, int first, int count,
                       unsigned char *out)
 {
-    for (int i = 0; i < count; i++)
-        out[i] = gf_view_row(in, run->y[first + i])[run->x[first + i]];
+    const bool has_near = gf_warp_near_has_simd();
+    for (int i = 0; i < count; i += GF_WARP_NEAR) {
+        const int each = count - i < GF_WARP_NEAR ? count - i : GF_WARP_NEAR;
+        if (!has_near || each < GF_WARP_NEAR || !gf_warp_near_gray8(in, run, first + i, out + i))
+            copy_some_gray8(in, run, first + i, each, out + i);
+    }
     return count;
 }
 

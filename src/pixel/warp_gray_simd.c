@@ -1,5 +1,5 @@
 /* Warps of gray of 8 bits by vector instructions: eight pixels at once, one in each 32-bit lane. */
-#include "pixel/warp.h"
+#include "pixel/warp_near_simd.h"
 
 #include "base/cpu.h"
 
@@ -55,8 +55,8 @@ GF_AVX2_INLINE __m256i between(__m256i bytes, __m256i weights)
 }
 
 /* gf_warp_linear8(), rounded. */
-GF_AVX2 static void linear(const struct gf_view *in, const struct gf_warp_run *run, int first,
-                           int count, uint8_t *out)
+GF_AVX2 static void linear_gathered(const struct gf_view *in, const struct gf_warp_run *run,
+                                    int first, int count, uint8_t *out)
 {
     const unsigned char *const top_row = gf_view_row(in, 0), *const bottom_row =
                                                                  top_row + in->pitch;
@@ -70,6 +70,18 @@ GF_AVX2 static void linear(const struct gf_view *in, const struct gf_warp_run *r
         const __m256i sum = _mm256_add_epi32(_mm256_slli_epi32(top, 12),
                                              _mm256_mullo_epi32(g, _mm256_sub_epi32(bottom, top)));
         store_lanes(_mm256_srli_epi32(_mm256_add_epi32(sum, half), 24), out + i);
+    }
+}
+
+static void linear(const struct gf_view *in, const struct gf_warp_run *run, int first, int count,
+                   uint8_t *out)
+{
+    const bool has_near = gf_warp_near_has_simd();
+    for (int i = 0; i < count; i += GF_WARP_NEAR) {
+        const int each = count - i < GF_WARP_NEAR ? count - i : GF_WARP_NEAR;
+        if (!has_near || each < GF_WARP_NEAR ||
+            !gf_warp_near_linear_gray8(in, run, first + i, out + i))
+            linear_gathered(in, run, first + i, each, out + i);
     }
 }
 
