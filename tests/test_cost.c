@@ -2,6 +2,7 @@
  * difference is large. */
 #include "batch/batch_work.h"
 #include "batch/cost.h"
+#include "base/cpu.h"
 #include "support.h"
 #include "chain/chain.h"
 #include "temp_folder.h"
