@@ -44,14 +44,15 @@ static void test_noise_grows(void **state)
 static void check_scale(float scale, int stride, double doubtful)
 {
     static const int samples[] = {0, 1, 2, 3, 7, 31, 64, 127, 128, 200, 254, 255};
-    const uint32_t mask = gf_noise_cells(scale, cells);
+    const uint32_t limit = gf_noise_cells(scale, cells);
     long doubts = 0;
-    assert_int_not_equal(mask, 0);
+    assert_int_not_equal(limit, 0);
     for (int code = 0; code < CODES; code += stride) {
         const uint32_t word = word_of(code);
-        const int32_t sum = gf_noise_sum(cells, word);
-        doubts += !((uint32_t)sum & mask);
-        for (size_t i = 0; ((uint32_t)sum & mask) && i < sizeof samples / sizeof *samples; i++) {
+        const uint32_t sum = gf_noise_sum(cells, word);
+        const bool doubt = gf_noise_doubtful(sum, limit);
+        doubts += doubt;
+        for (size_t i = 0; !doubt && i < sizeof samples / sizeof *samples; i++) {
             const int is = limited(samples[i] + gf_noise_step(sum));
             const int want = sample_of(samples[i], scale, word);
             if (is != want)

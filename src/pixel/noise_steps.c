@@ -9,6 +9,7 @@
 enum {
     CODES = 1 << 24,
     CELL_CODES = CODES / GF_NOISE_CELLS,
+    UNITS = 256 >> GF_NOISE_SKIPPED_BITS, /* of a sum, for a code */
     STEPS_MOST = 1500, /* of noise on either side of 0 that cells can hold, with room */
     DOUBT_MOST = CELL_CODES / 4
 };
@@ -53,7 +54,7 @@ static struct step step_to(int k, float scale, int from)
 static uint32_t cell_of(int index, int value, int fraction)
 {
     return ((uint32_t)value << GF_NOISE_FRACTION_BITS) + (uint32_t)fraction -
-           ((uint32_t)index << GF_NOISE_REST_BITS);
+           ((uint32_t)index << (GF_NOISE_REST_BITS - GF_NOISE_SKIPPED_BITS));
 }
 
 /* Cells without a step are those of which `crossed` stays 0. */
@@ -63,8 +64,8 @@ static void mark_step(uint32_t *cells, uint8_t *crossed, struct step step, int k
     const int most = step.end > step.first ? step.end - 1 : step.first;
     for (int i = step.first / CELL_CODES; i <= most / CELL_CODES && i < GF_NOISE_CELLS; i++) {
         const int before = middle - doubt - i * CELL_CODES; /* the sum wraps there */
-        cells[i] = crossed[i]++ ? cell_of(i, -2048, 0)
-                                : cell_of(i, k - 1, (1 << GF_NOISE_FRACTION_BITS) - before * 256);
+        cells[i] = crossed[i]++ ? cell_of(i, GF_NOISE_UNKNOWN, 0)
+                                : cell_of(i, k - 1, (1 << GF_NOISE_FRACTION_BITS) - before * UNITS);
     }
 }
 
@@ -101,5 +102,5 @@ uint32_t gf_noise_cells(float scale, uint32_t *cells)
         if (!crossed[cell])
             cells[cell] = cell_of(cell, most, half);
     }
-    return ((1u << GF_NOISE_FRACTION_BITS) - 1) & ~(2u * (uint32_t)doubt * 256 - 1);
+    return 2u * (uint32_t)doubt * UNITS;
 }

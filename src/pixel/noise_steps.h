@@ -4,6 +4,7 @@
 #ifndef GF_PIXEL_NOISE_STEPS_H
 #define GF_PIXEL_NOISE_STEPS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/host_device.h"
@@ -16,30 +17,36 @@ enum {
     GF_NOISE_CELL_BITS = 13, /* upper bits of a word, which are the number of its cell */
     GF_NOISE_CELLS = 1 << GF_NOISE_CELL_BITS,
     GF_NOISE_REST_BITS = 32 - GF_NOISE_CELL_BITS, /* a word's place in its cell */
-    /* A cell plus a word: in the upper bits what is to be added, in the others how far the word
-     * lies from the step. One bit more than a place takes, so that a cell without a step is
-     * possible. */
-    GF_NOISE_FRACTION_BITS = GF_NOISE_REST_BITS + 1,
+    /* A cell plus the upper bits of a word: in the upper half what is to be added, in the lower how
+     * far the word lies from the step. One bit more than a place takes, so that a cell without a
+     * step is possible. */
+    GF_NOISE_FRACTION_BITS = 16,
+    GF_NOISE_SKIPPED_BITS = GF_NOISE_REST_BITS + 1 - GF_NOISE_FRACTION_BITS,
+    /* What sums of cells of which more is not known add: less than any other's. */
+    GF_NOISE_UNKNOWN = -2048,
 };
 
-/* Cells of which more is not known lie below it with any word. As a sum it is in doubt. */
-#define GF_NOISE_UNKNOWN (-2047 * (1 << GF_NOISE_FRACTION_BITS))
-
-/* Fills cells[GF_NOISE_CELLS] for noise of `scale` samples. Returns a mask: a sum in which none of
- * its bits is set is in doubt. 0: the scale is too small or too large for cells. */
+/* Fills cells[GF_NOISE_CELLS] for noise of `scale` samples. Returns a limit: a sum whose lower half
+ * is below it is in doubt, and so is one that adds GF_NOISE_UNKNOWN. 0: the scale is too small or
+ * too large for cells. */
 uint32_t gf_noise_cells(float scale, uint32_t *cells);
 
 /* The sum of a word and its cell. */
-GF_HOST_DEVICE int32_t gf_noise_sum(const uint32_t *cells, uint32_t word)
+GF_HOST_DEVICE uint32_t gf_noise_sum(const uint32_t *cells, uint32_t word)
 {
-    const int32_t sum = (int32_t)(cells[word >> GF_NOISE_REST_BITS] + word);
-    return sum > GF_NOISE_UNKNOWN ? sum : GF_NOISE_UNKNOWN;
+    return cells[word >> GF_NOISE_REST_BITS] + (word >> GF_NOISE_SKIPPED_BITS);
 }
 
 /* What is added to a sample, where the sum is not in doubt. */
-GF_HOST_DEVICE int gf_noise_step(int32_t sum)
+GF_HOST_DEVICE int gf_noise_step(uint32_t sum)
 {
-    return sum >> GF_NOISE_FRACTION_BITS;
+    return (int32_t)sum >> GF_NOISE_FRACTION_BITS;
+}
+
+GF_HOST_DEVICE bool gf_noise_doubtful(uint32_t sum, uint32_t limit)
+{
+    return (sum & ((1u << GF_NOISE_FRACTION_BITS) - 1)) < limit ||
+           gf_noise_step(sum) == GF_NOISE_UNKNOWN;
 }
 
 #ifdef __cplusplus

@@ -111,6 +111,10 @@ struct {
     {"rcp.approx.ftz.f32", [](const instruction &i, operand *o) { i.set(0, o, 1.0f / number(i, 1, o)); }},
     {"ld.shared.f32",
      [](const instruction &i, operand *o) { i.set(0, o, *(const float *)shared_at(word(i, 1, o), 4)); }},
+    {"ld.shared.u32",
+     [](const instruction &i, operand *o) { i.set(0, o, *(const uint32_t *)shared_at(word(i, 1, o), 4)); }},
+    {"ld.shared.u16",
+     [](const instruction &i, operand *o) { i.set(0, o, (uint32_t) * (const uint16_t *)shared_at(word(i, 1, o), 2)); }},
     {"ld.shared.u8",
      [](const instruction &i, operand *o) { i.set(0, o, (uint32_t) * (const uint8_t *)shared_at(word(i, 1, o), 1)); }},
     /* Followed by selp. */

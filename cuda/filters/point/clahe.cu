@@ -2,6 +2,7 @@
  * memory, which are too large. */
 #include "filters/clahe.h"
 
+#include "cuda/common/early.cuh"
 #include "cuda/filters/point/point_tile.cuh"
 #include "pixel/sample.h"
 
@@ -57,6 +58,8 @@ static __global__ void __launch_bounds__(CLAHE_THREADS) clahe8_kernel(const stru
     const unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     unsigned char *const pixels = (unsigned char *)(table + words) + warp * (TILE * COUNT);
     const int end = min(((int)blockIdx.x + 1) * CLAHE_ROWS, p.rows);
+    early_next();
+    early_wait();
     for (int first = (int)blockIdx.x * CLAHE_ROWS, next; first < end; first = next) {
         const int cell = gf_clahe_place_of(p.out_y + first, args.inverse_height).cell;
         next = first + 1;
@@ -106,8 +109,10 @@ static __global__ void __launch_bounds__(CLAHE_THREADS) clahe16_kernel(const str
     const struct view_pair &p = args.p;
     const unsigned index = blockIdx.x * CLAHE_THREADS + threadIdx.x;
     const unsigned row = index / (unsigned)p.width;
+    early_next();
     if (row >= (unsigned)p.rows)
         return;
+    early_wait();
     const int x = (int)(index - row * (unsigned)p.width);
     const unsigned short *const in = (const unsigned short *)(p.in + row * p.in_pitch) + x * COUNT;
     unsigned short *const out = (unsigned short *)(p.out + row * p.out_pitch) + x * COUNT;
@@ -133,9 +138,8 @@ template <int COUNT> static int launch_8(struct clahe_args args, cudaStream_t st
     args.row_tiles = blocks_for(args.p.width, TILE);
     const size_t bytes = (size_t)(args.tiles.columns + 1) * 256 * sizeof(unsigned) +
                          (size_t)CLAHE_WARPS * TILE * COUNT;
-    clahe8_kernel<COUNT>
-        <<<blocks_for(args.p.rows, CLAHE_ROWS), CLAHE_THREADS, bytes, stream>>>(args);
-    return cudaGetLastError();
+    return launch_early(clahe8_kernel<COUNT>, blocks_for(args.p.rows, CLAHE_ROWS), CLAHE_THREADS,
+                        bytes, stream, args);
 }
 
 template <int COUNT> static int launch_16(const struct clahe_args &whole, cudaStream_t stream)
@@ -145,9 +149,8 @@ template <int COUNT> static int launch_16(const struct clahe_args &whole, cudaSt
         struct clahe_args args = whole;
         args.p = part;
         const unsigned pixels = (unsigned)part.width * (unsigned)part.rows;
-        clahe16_kernel<COUNT>
-            <<<blocks_for(pixels, CLAHE_THREADS), CLAHE_THREADS, 0, stream>>>(args);
-        return cudaGetLastError();
+        return launch_early(clahe16_kernel<COUNT>, blocks_for(pixels, CLAHE_THREADS),
+                            CLAHE_THREADS, 0, stream, args);
     });
 }
 

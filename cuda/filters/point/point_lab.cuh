@@ -21,6 +21,7 @@ struct lab {
         decode; /* address of the lane's copy of the table of linear light: entry v is at + 128 v */
     unsigned encode; /* address of the table of ENCODE_8, below 2^23 */
     float factor, slope, inverse_slope;
+    long long root; /* what a product begins from, see lab_root() */
     const uint32_t *step; /* RELIGHT */
     const float *level;
 };
@@ -45,13 +46,10 @@ static __device__ __forceinline__ unsigned encoded(const struct lab *s, float x)
 }
 
 /* gf_cbrt(x), by one instruction less: not for x = 0. */
-static __device__ __forceinline__ float lab_root(float x)
+static __device__ __forceinline__ float lab_root(const struct lab *s, float x)
 {
-    int third;
-    asm("mad.hi.s32 %0, %1, %2, %3;"
-        : "=r"(third)
-        : "r"(__float_as_int(x)), "r"(-0x55555555), "r"(0x54900001));
-    return gf_cbrt_from(x, __int_as_float(third));
+    const long long product = (long long)__float_as_int(x) * -0x55555555 + s->root;
+    return gf_cbrt_from(x, __int_as_float((int)(product >> 32)));
 }
 
 /* gf_saturate, gf_relight and what follows them, back to samples, with the constants of `s`: the
@@ -63,7 +61,7 @@ static __device__ __forceinline__ float lab_straight(const struct lab *s, float 
 
 static __device__ __forceinline__ float lab_f(const struct lab *s, float x)
 {
-    return lab_straight(s, x, lab_root(x));
+    return lab_straight(s, x, lab_root(s, x));
 }
 
 static __device__ __forceinline__ float lab_inverse(const struct lab *s, float f)
@@ -106,7 +104,7 @@ static __device__ __forceinline__ void saturate(const struct lab *s, const float
     const bool light = all_above(t, 3 * LAB_PIXELS, GF_LAB_DARK);
 #pragma unroll
     for (int i = 0; i < 3 * LAB_PIXELS; i++)
-        f[i] = lab_root(t[i]);
+        f[i] = lab_root(s, t[i]);
     if (!light) {
 #pragma unroll
         for (int i = 0; i < 3 * LAB_PIXELS; i++)
@@ -212,7 +210,8 @@ static __device__ __forceinline__ void change_rgba(const struct lab *s, unsigned
 struct lab_tables {
     float decode[256][WARP]; /* linear light: copies, one for each lane in its own bank */
     unsigned char encode[GF_POINT_ENCODE_STEPS + 1];
-    float slope, inverse_slope, unused[2];
+    float slope, inverse_slope;
+    long long root;
 };
 struct relight_tables {
     struct lab_tables lab;
@@ -247,6 +246,7 @@ static __device__ __forceinline__ struct lab fill_lab(const struct lab_source &f
     if (threadIdx.x == 0) {
         lab->slope = GF_LAB_SLOPE;
         lab->inverse_slope = GF_LAB_INVERSE_SLOPE;
+        lab->root = 0x54900001ll << 32;
     }
     __syncthreads();
     return {(unsigned)__cvta_generic_to_shared(lab->decode[0] + threadIdx.x % WARP),
@@ -254,6 +254,7 @@ static __device__ __forceinline__ struct lab fill_lab(const struct lab_source &f
             from.factor,
             lab->slope,
             lab->inverse_slope,
+            lab->root,
             tables->step,
             tables->level};
 }

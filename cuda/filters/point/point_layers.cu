@@ -60,6 +60,7 @@ __global__ void __launch_bounds__(MIX_THREADS) mix8_kernel(const __grid_constant
 {
     const struct position at =
         position_of(blockIdx.x * MIX_THREADS + threadIdx.x, mix.band.rows, mix.items);
+    early_next();
     if (at.row >= (unsigned)mix.band.rows || at.column >= mix.items)
         return;
     const unsigned first = at.column * VECTOR, end = first + VECTOR;
@@ -67,6 +68,7 @@ __global__ void __launch_bounds__(MIX_THREADS) mix8_kernel(const __grid_constant
     unsigned char *const out = mix.band.out + at.row * mix.band.out_pitch + first;
     const unsigned char *const other =
         mix.other + (ptrdiff_t)((int)at.row * (ptrdiff_t)mix.pitch) + first;
+    early_wait();
     const bool covers_row = (int)at.row >= mix.first_row && (int)at.row < mix.end_row;
     if (covers_row && first >= mix.first && end <= mix.end) {
         const uint4 v = *(const uint4 *)in, s = bytes_at(other);
@@ -114,8 +116,7 @@ static int launch_mix(const struct gf_launch *launch, const struct view_pair *ba
         other->data - (ptrdiff_t)top * (ptrdiff_t)other->pitch - (ptrdiff_t)layer->x * channels;
     mix.opacity = layer->opacity;
     const unsigned blocks = blocks_for((unsigned)band->rows * mix.items, MIX_THREADS);
-    mix8_kernel<<<blocks, MIX_THREADS, 0, (cudaStream_t)launch->stream>>>(mix);
-    return cudaGetLastError();
+    return launch_early(mix8_kernel, blocks, MIX_THREADS, 0, (cudaStream_t)launch->stream, mix);
 }
 
 /* ---- all others ---- */

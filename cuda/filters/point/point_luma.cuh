@@ -2,6 +2,7 @@
 #ifndef GF_CUDA_FILTERS_POINT_POINT_LUMA_CUH
 #define GF_CUDA_FILTERS_POINT_POINT_LUMA_CUH
 
+#include "cuda/common/early.cuh"
 #include "cuda/common/launch.cuh"
 #include "cuda/common/view_pair.cuh"
 #include "pixel/point_program.h"
@@ -85,8 +86,10 @@ __global__ void __launch_bounds__(LUMA_THREADS)
     const unsigned row_items = full + (tail ? 1 : 0);
     const struct position at =
         position_of(blockIdx.x * LUMA_THREADS + threadIdx.x, band.rows, row_items);
+    early_next();
     if (at.row >= band.rows || at.column >= row_items)
         return;
+    early_wait();
     const unsigned char *const in =
         band.in + at.row * band.in_pitch + (size_t)at.column * (3 * sizeof(ACCESS));
     unsigned char *const out =
@@ -131,15 +134,12 @@ static int launch_luma8(const struct view_pair *band, bool step, bool fine, floa
     const unsigned full = whole_items(band->width, sizeof(ACCESS), &tail);
     const unsigned blocks = blocks_for(band->rows * (full + !!tail), LUMA_THREADS);
     if (fine)
-        luma8_kernel<false, true, ACCESS>
-            <<<blocks, LUMA_THREADS, 0, stream>>>(*band, full, tail, 0, BT709);
-    else if (step)
-        luma8_kernel<true, false, ACCESS>
-            <<<blocks, LUMA_THREADS, 0, stream>>>(*band, full, tail, (unsigned)least, BT601);
-    else
-        luma8_kernel<false, false, ACCESS>
-            <<<blocks, LUMA_THREADS, 0, stream>>>(*band, full, tail, 0, BT601);
-    return cudaGetLastError();
+        return launch_early(luma8_kernel<false, true, ACCESS>, blocks, LUMA_THREADS, 0, stream,
+                            *band, full, tail, 0u, BT709);
+    return launch_early(step ? luma8_kernel<true, false, ACCESS>
+                             : luma8_kernel<false, false, ACCESS>,
+                        blocks, LUMA_THREADS, 0, stream, *band, full, tail, step ? (unsigned)least : 0u,
+                        BT601);
 }
 
 #endif

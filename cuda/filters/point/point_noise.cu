@@ -1,123 +1,171 @@
 /* Normal noise alone on RGB of 8 bits, by a table in shared memory (pixel/noise_steps.h). The few
- * samples whose sum is in doubt are made once more, with floats. */
+ * pixels with a sum that is in doubt wait until a warp has enough of them, and are made once more,
+ * with floats. */
+#include "cuda/common/early.cuh"
 #include "cuda/filters/point/point_short.cuh"
 
 enum {
-    NOISE_WARPS = 8,
-    NOISE_BLOCKS = 4,
-    NOISE_PIXELS = TILE / WARP, /* of a thread, three vectors */
-    NOISE_VECTORS = GF_NOISE_CELLS * 4 / VECTOR
+    NOISE_WARPS = 32, /* of a block at most: as many as share a table */
+    NOISE_VECTORS = GF_NOISE_CELLS * 4 / VECTOR,
+    NOISE_WAITING = SHORT_GROUPS * WARP + WARP /* of a warp, groups of four pixels at most */
 };
 
-/* Four integers as samples, limited to 0..255, from byte 0 on. */
-static __device__ __forceinline__ unsigned limited_bytes(int a, int b, int c, int d)
-{
-    unsigned upper, word;
-    asm volatile("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;" : "=r"(upper) : "r"(d), "r"(c), "r"(0));
-    asm volatile("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;"
-                 : "=r"(word)
-                 : "r"(b), "r"(a), "r"(upper));
-    return word;
-}
+struct noise_run {
+    struct short_run run;
+    unsigned limit, limits; /* gf_noise_cells(); the bits of two halves that are not below it */
+    const uint4 *cells;
+};
 
-static __device__ __forceinline__ uint32_t word_of(const struct gf_noise &noise, int c, bool same)
+/* A group of four pixels: the column of the first, the row of the band. */
+struct noise_place {
+    unsigned x, row;
+};
+
+static __device__ __forceinline__ uint32_t noise_word(const struct gf_noise &noise, int c,
+                                                      bool same)
 {
     return same || c == 0 ? noise.word[0] : c == 1 ? noise.word[1] : noise.word[2];
 }
 
-/* gf_point_noise_of() of the samples of four pixels that have a bit in `doubts`: from `w`, to
- * `to`. */
-static __device__ __forceinline__ void remake(const struct short_run &run, unsigned x, unsigned y,
-                                              unsigned doubts, const unsigned w[3], unsigned to[3])
+/* gf_noise_sum(); table: the address of its cells in shared memory. The word is shifted by a product,
+ * for which there is a pipe of its own. */
+static __device__ __forceinline__ uint32_t noise_sum(unsigned table, uint32_t word)
 {
-    const struct gf_point_op &op = run.op[0];
+    uint32_t cell;
+    asm("ld.shared.u32 %0, [%1];"
+        : "=r"(cell)
+        : "r"(table + (__umulhi(word, 1u << GF_NOISE_CELL_BITS) << 2)));
+    return cell + (word >> GF_NOISE_SKIPPED_BITS);
+}
+
+/* Whether a half of `fraction` is below the limit, or one of `step`, all below 0, is
+ * GF_NOISE_UNKNOWN, which of those that are possible alone lacks both bits. */
+static __device__ __forceinline__ bool one_in_doubt(unsigned fraction, unsigned step,
+                                                    unsigned limits)
+{
+    const unsigned least = __vminu2(fraction & limits, step & 0x06000600u);
+    return least < 0x10000u || !(least & 0xffffu);
+}
+
+/* Four samples of a word and their sums, which they are added to and limited. fraction, step: the
+ * least of two halves each, so far. */
+static __device__ __forceinline__ unsigned add_sums(unsigned word, const uint32_t sum[4],
+                                                    unsigned *fraction, unsigned *step)
+{
+    const unsigned even = __byte_perm(sum[0], sum[2], 0x7632);
+    const unsigned odd = __byte_perm(sum[1], sum[3], 0x7632);
+    *fraction = __vminu2(*fraction, __byte_perm(sum[0], sum[2], 0x5410));
+    *fraction = __vminu2(*fraction, __byte_perm(sum[1], sum[3], 0x5410));
+    *step = __vmins2(__vmins2(*step, even), odd);
+    const unsigned a = __viaddmin_s16x2_relu(word & 0x00ff00ffu, even, 0x00ff00ffu);
+    const unsigned b = __viaddmin_s16x2_relu(__byte_perm(word, 0, 0x4341), odd, 0x00ff00ffu);
+    return __byte_perm(a, b, 0x6240);
+}
+
+/* Four pixels from column x on of row y, in place. Returns whether one is in doubt. */
+template <bool SAME>
+static __device__ __forceinline__ bool add_noise(const struct noise_run &args,
+                                                 unsigned table, unsigned x, unsigned y, unsigned w[3])
+{
+    const uint32_t seed = (uint32_t)args.run.op[0].c;
+    uint32_t sum[12];
+    unsigned fraction = ~0u, step = ~0u;
+#pragma unroll
+    for (int k = 0; k < 12; k += 3) {
+        const struct gf_noise noise = gf_noise_at(x + (unsigned)k / 3, y, seed);
+#pragma unroll
+        for (int c = 0; c < 3; c++)
+            sum[k + c] = SAME && c ? sum[k] : noise_sum(table, noise.word[c]);
+    }
+#pragma unroll
+    for (int i = 0; i < 3; i++)
+        w[i] = add_sums(w[i], sum + 4 * i, &fraction, &step);
+    return one_in_doubt(fraction, step, args.limits);
+}
+
+/* gf_point_noise_of() of the samples that are in doubt. */
+template <bool SAME>
+static __device__ __forceinline__ void remake(const struct noise_run &args, unsigned table,
+                                              struct noise_place place)
+{
+    const struct view_pair &band = args.run.band;
+    const struct gf_point_op &op = args.run.op[0];
+    const unsigned y = args.run.first_row + place.row;
+    const unsigned left = ((unsigned)band.width - place.x) * 3;
+    const unsigned char *const in = band.in + place.row * band.in_pitch + (size_t)place.x * 3;
+    unsigned char *const out = band.out + place.row * band.out_pitch + (size_t)place.x * 3;
+    unsigned doubts = 0;
+#pragma unroll
+    for (int k = 0; k < 12; k++) {
+        const struct gf_noise noise = gf_noise_at(place.x + k / 3, y, (uint32_t)op.c);
+        const uint32_t sum = noise_sum(table, noise_word(noise, k % 3, SAME));
+        doubts |= gf_noise_doubtful(sum, args.limit) && (unsigned)k < left ? 1u << k : 0;
+    }
 #pragma unroll 1
     while (doubts) {
-        const int k = __ffs((int)doubts) - 1, word = k / 4, shift = k % 4 * 8;
-        const struct gf_noise noise = gf_noise_at(x + (unsigned)(k / 3), y, (uint32_t)op.c);
-        const unsigned in = word == 0 ? w[0] : word == 1 ? w[1] : w[2];
-        const float v = gf_point_noise_of(&op, (float)(int)(in >> shift & 255u),
-                                          word_of(noise, k % 3, op.d != 0.0f));
-        const unsigned sample = (unsigned)(int)(v + 0.5f) << shift, mask = ~(255u << shift);
-        to[0] = word == 0 ? (to[0] & mask) | sample : to[0];
-        to[1] = word == 1 ? (to[1] & mask) | sample : to[1];
-        to[2] = word == 2 ? (to[2] & mask) | sample : to[2];
+        const int k = __ffs((int)doubts) - 1;
+        const struct gf_noise noise = gf_noise_at(place.x + (unsigned)k / 3, y, (uint32_t)op.c);
+        const uint32_t word = noise_word(noise, k % 3, SAME);
+        out[k] = (unsigned char)(int)(gf_point_noise_of(&op, (float)in[k], word) + 0.5f);
         doubts &= doubts - 1;
     }
 }
 
-/* Four pixels from column x on of row y, in place. */
+/* Like short8_kernel(), but that warps take tiles until none is left. */
 template <bool SAME>
-static __device__ __forceinline__ void add_noise(const struct short_run &run, uint32_t doubt_mask,
-                                                 const uint32_t *cells, unsigned x, unsigned y,
-                                                 unsigned w[3])
+__global__ void __launch_bounds__(NOISE_WARPS *WARP, 1)
+    noise8_kernel(const __grid_constant__ struct noise_run args)
 {
-    const uint32_t seed = (uint32_t)run.op[0].c;
-    int v[12];
-    unsigned doubts = 0;
-#pragma unroll
-    for (int k = 0; k < 12; k += 3) {
-        const struct gf_noise noise = gf_noise_at(x + (unsigned)k / 3, y, seed);
-        int32_t sum = 0;
-#pragma unroll
-        for (int c = 0; c < 3; c++) {
-            if (!SAME || c == 0)
-                sum = gf_noise_sum(cells, noise.word[c]);
-            v[k + c] = (int)(w[(k + c) / 4] >> 8 * ((k + c) % 4) & 255u) + gf_noise_step(sum);
-            if (!((uint32_t)sum & doubt_mask))
-                doubts |= 1u << (k + c);
-        }
-    }
-    unsigned to[3];
-#pragma unroll
-    for (int i = 0; i < 3; i++)
-        to[i] = limited_bytes(v[4 * i], v[4 * i + 1], v[4 * i + 2], v[4 * i + 3]);
-    if (doubts)
-        remake(run, x, y, doubts, w, to);
-#pragma unroll
-    for (int i = 0; i < 3; i++)
-        w[i] = to[i];
-}
-
-/* Warps take tiles of a row; what they read and write passes through shared memory. */
-template <bool SAME>
-__global__ void __launch_bounds__(NOISE_WARPS *WARP, NOISE_BLOCKS)
-    noise8_kernel(const __grid_constant__ struct short_run run, uint32_t doubt_mask,
-                  const uint4 *from)
-{
-    __shared__ uint4 cells[NOISE_VECTORS];
-    __shared__ uint4 tiles[NOISE_WARPS][TILE * 3 / VECTOR];
-    const unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    extern __shared__ uint4 shared[];
+    uint4 *const tiles = shared + NOISE_VECTORS;
+    const struct short_run &run = args.run;
+    const unsigned table = (unsigned)__cvta_generic_to_shared(shared);
+    const unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
     const unsigned all = (unsigned)run.band.rows * run.row_tiles;
-    for (int i = (int)threadIdx.x; i < NOISE_VECTORS; i += NOISE_WARPS * WARP)
-        cells[i] = from[i];
+    early_next();
+    for (unsigned i = threadIdx.x; i < NOISE_VECTORS; i += blockDim.x)
+        shared[i] = args.cells[i];
     __syncthreads();
-    uint4 *const own = tiles[warp];
-    for (unsigned index = blockIdx.x * NOISE_WARPS + warp; index < all;
-         index += gridDim.x * NOISE_WARPS) {
-        const struct tile tile = tile_of(index, &run.band, run.row_tiles, TILE);
-        copy_tile<3, uint4>((unsigned char *)own,
-                            run.band.in + tile.row * run.band.in_pitch + (size_t)tile.first * 3,
-                            tile.pixels * 3, lane);
-        __syncwarp();
-        unsigned w[12];
+    early_wait();
+    unsigned char *const pixels = (unsigned char *)(tiles + warp * (TILE * 3 / VECTOR));
+    unsigned *const own = (unsigned *)pixels + 3 * lane; /* three words: no two in a bank */
+    struct noise_place *const places =
+        (struct noise_place *)(tiles + warps * (TILE * 3 / VECTOR)) + warp * NOISE_WAITING;
+    unsigned waiting = 0;
+    for (unsigned index = blockIdx.x * warps + warp; index < all; index += gridDim.x * warps) {
+        const struct tile tile = short_tile(run, index);
+        const unsigned char *const in =
+            run.band.in + tile.row * run.band.in_pitch + (size_t)tile.first * 3;
+        unsigned w[SHORT_GROUPS][3];
+        take_groups(in, lane, tile.pixels, w);
 #pragma unroll
-        for (int k = 0; k < 3; k++) /* no two lanes of eight meet in a bank */
-            unpack(own[3 * lane + k], w + 4 * k);
+        for (int k = 0; k < SHORT_GROUPS; k++) {
+            const unsigned x = tile.first + (lane + k * WARP) * 4;
+            const bool doubt =
+                add_noise<SAME>(args, table, x, run.first_row + tile.row, w[k]) &&
+                x < (unsigned)run.band.width;
+            const unsigned with = __ballot_sync(0xFFFFFFFFu, doubt);
+            if (doubt)
+                places[waiting + __popc(with & ((1u << lane) - 1))] = {x, tile.row};
+            waiting += __popc(with);
+        }
 #pragma unroll
-        for (int i = 0; i < SHORT_GROUPS; i++)
-            add_noise<SAME>(run, doubt_mask, (const uint32_t *)cells,
-                            tile.first + lane * NOISE_PIXELS + 4 * i, run.first_row + tile.row,
-                            w + 3 * i);
-        __syncwarp();
+        for (int k = 0; k < SHORT_GROUPS; k++) {
 #pragma unroll
-        for (int k = 0; k < 3; k++)
-            own[3 * lane + k] = make_uint4(w[4 * k], w[4 * k + 1], w[4 * k + 2], w[4 * k + 3]);
+            for (int i = 0; i < 3; i++)
+                own[k * (3 * WARP) + i] = w[k][i];
+        }
         __syncwarp();
         copy_tile<3, uint4>(run.band.out + tile.row * run.band.out_pitch + (size_t)tile.first * 3,
-                            (const unsigned char *)own, tile.pixels * 3, lane);
+                            pixels, tile.pixels * 3, lane);
         __syncwarp();
+        while (waiting >= WARP) {
+            waiting -= WARP;
+            remake<SAME>(args, table, places[waiting + lane]);
+        }
     }
+    if (lane < waiting)
+        remake<SAME>(args, table, places[lane]);
 }
 
 /* cudaErrorNotSupported: the program is another, or has no cells. */
@@ -126,22 +174,33 @@ extern "C" int gf_point_noise_cuda(const struct gf_launch *launch)
     const struct gf_stage *const stage = launch->stage;
     const struct gf_point_program *const program =
         (const struct gf_point_program *)stage->constants;
-    if (!program->doubt_mask || program->table != GF_POINT_NO_TABLE || stage->in.channels != 3 ||
+    if (!program->doubt_limit || program->table != GF_POINT_NO_TABLE || stage->in.channels != 3 ||
         stage->out.channels != 3 || stage->out.bits != 8)
         return cudaErrorNotSupported;
-    struct short_run run = {};
-    run.band = aligned_views(launch);
-    run.row_tiles = blocks_for(run.band.width, TILE);
-    run.op[0] = program->op[0];
-    run.first_row = (unsigned)launch->out.y;
-    const auto kernel = run.op[0].d != 0.0f ? noise8_kernel<true> : noise8_kernel<false>;
-    unsigned blocks = blocks_for((unsigned)run.band.rows * run.row_tiles, NOISE_WARPS);
-    const cudaError_t status =
-        resident_blocks((const void *)kernel, NOISE_WARPS * WARP, 0, blocks, &blocks);
-    if (status != cudaSuccess)
-        return status;
-    const uint4 *const cells = (const uint4 *)((const char *)launch->constants + program->cells_at);
-    kernel<<<blocks, NOISE_WARPS * WARP, 0, (cudaStream_t)launch->stream>>>(
-        run, program->doubt_mask, cells);
-    return cudaGetLastError();
+    struct noise_run args = {};
+    args.run.band = aligned_views(launch);
+    args.run.row_tiles = blocks_for(args.run.band.width, TILE);
+    args.run.row_inverse = UINT_MAX / args.run.row_tiles;
+    args.run.op[0] = program->op[0];
+    args.run.first_row = (unsigned)launch->out.y;
+    args.limit = program->doubt_limit;
+    args.limits = (0x10000u - args.limit) * 0x10001u;
+    args.cells = (const uint4 *)((const char *)launch->constants + program->cells_at);
+    const auto kernel = args.run.op[0].d != 0.0f ? noise8_kernel<true> : noise8_kernel<false>;
+    const int each = TILE * 3 + NOISE_WAITING * (int)sizeof(struct noise_place);
+    int available = 0, warps = NOISE_WARPS;
+    cudaError_t status = shared_most(&available);
+    while (warps > 1 && NOISE_VECTORS * VECTOR + warps * each > available)
+        warps /= 2;
+    const int bytes = NOISE_VECTORS * VECTOR + warps * each;
+    unsigned blocks =
+        blocks_for((unsigned)args.run.band.rows * args.run.row_tiles, (unsigned)warps);
+    if (status == cudaSuccess)
+        status = cudaFuncSetAttribute((const void *)kernel,
+                                      cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    if (status == cudaSuccess)
+        status = resident_blocks((const void *)kernel, warps * WARP, (size_t)bytes, blocks, &blocks);
+    return status == cudaSuccess ? launch_early(kernel, blocks, warps * WARP, (size_t)bytes,
+                                                (cudaStream_t)launch->stream, args)
+                                 : status;
 }

@@ -2,6 +2,7 @@
 #ifndef GF_CUDA_FILTERS_POINT_POINT_PROGRAM_CUH
 #define GF_CUDA_FILTERS_POINT_POINT_PROGRAM_CUH
 
+#include "cuda/common/early.cuh"
 #include "cuda/filters/point/point_layers.cuh"
 #include "cuda/filters/point/point_tile.cuh"
 #include "pixel/point_program.h"
@@ -352,6 +353,8 @@ static __global__ void __launch_bounds__(PROGRAM_WARPS *WARP, WIDE ? WIDE_BLOCKS
     extern __shared__ uint4 shared[];
     const unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const unsigned index = blockIdx.x * PROGRAM_WARPS + warp;
+    early_next();
+    early_wait();
     if (index >= program.band.rows * program.row_tiles)
         return;
     const struct tile tile = tile_of(index, &program.band, program.row_tiles, program.tile);
@@ -423,22 +426,17 @@ static int launch_program(const struct program *program, int in_bits, int out_bi
                           cudaStream_t stream)
 {
     const unsigned blocks = blocks_for(program->band.rows * program->row_tiles, PROGRAM_WARPS);
-    const unsigned threads = PROGRAM_WARPS * WARP;
+    const int threads = PROGRAM_WARPS * WARP;
     const size_t size =
         (size_t)PROGRAM_WARPS * program->tile *
         (size_t)(program->in_channels * in_bits + program->out_channels * out_bits) / 8;
-    if (in_bits == 8 && out_bits == 8)
-        program_kernel<uint8_t, uint8_t, ACCESS, WIDE><<<blocks, threads, size, stream>>>(*program);
-    else if (in_bits == 8)
-        program_kernel<uint8_t, uint16_t, ACCESS, WIDE>
-            <<<blocks, threads, size, stream>>>(*program);
-    else if (out_bits == 8)
-        program_kernel<uint16_t, uint8_t, ACCESS, WIDE>
-            <<<blocks, threads, size, stream>>>(*program);
-    else
-        program_kernel<uint16_t, uint16_t, ACCESS, WIDE>
-            <<<blocks, threads, size, stream>>>(*program);
-    return cudaGetLastError();
+    void (*const kernel[2][2])(struct program) = {
+        {program_kernel<uint8_t, uint8_t, ACCESS, WIDE>,
+         program_kernel<uint8_t, uint16_t, ACCESS, WIDE>},
+        {program_kernel<uint16_t, uint8_t, ACCESS, WIDE>,
+         program_kernel<uint16_t, uint16_t, ACCESS, WIDE>}};
+    return launch_early(kernel[in_bits == 16][out_bits == 16], blocks, threads, size, stream,
+                        *program);
 }
 
 #endif

@@ -63,9 +63,11 @@ extern "C" int gf_point_short_cuda(const struct gf_launch *launch)
     struct short_run run = {};
     run.band = aligned_views(launch);
     run.row_tiles = blocks_for(run.band.width, TILE);
+    run.row_inverse = UINT_MAX / run.row_tiles;
     memcpy(run.op, program->op, sizeof run.op);
     const float *const curve = (const float *)((const char *)launch->constants + program->field_at);
-    run.curve = (size_t)curve - sizeof(float) * (size_t)SHORT_EXPONENT;
+    run.lines = (size_t)launch->constants + program->lines_at -
+                sizeof(float2) * (size_t)SHORT_EXPONENT;
     run.columns = curve + GF_POINT_CURVE_ROOM;
     run.rows = run.columns + gf_point_field_columns(stage->in.width);
     run.zero_until = program->field_zero;
@@ -74,6 +76,5 @@ extern "C" int gf_point_short_cuda(const struct gf_launch *launch)
     run.odd = SHORT_ODD;
     const unsigned blocks = blocks_for((unsigned)run.band.rows * run.row_tiles, SHORT_WARPS);
     short_kernel *const kernel = kernel_of(entry, run.op[0]);
-    kernel<<<blocks, SHORT_WARPS * WARP, 0, (cudaStream_t)launch->stream>>>(run);
-    return cudaGetLastError();
+    return launch_early(kernel, blocks, SHORT_WARPS * WARP, 0, (cudaStream_t)launch->stream, run);
 }

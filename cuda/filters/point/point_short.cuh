@@ -4,6 +4,7 @@
 #ifndef GF_CUDA_FILTERS_POINT_POINT_SHORT_CUH
 #define GF_CUDA_FILTERS_POINT_POINT_SHORT_CUH
 
+#include "cuda/common/early.cuh"
 #include "cuda/filters/point/point_tile.cuh"
 #include "pixel/point_program.h"
 
@@ -12,12 +13,12 @@ enum {
     SHORT_GROUPS = 4 /* of four pixels of a thread */
 };
 
-/* Blocks that a multiprocessor is to hold. With more, registers are spilled; compute capability 7.5
+/* Blocks that a multiprocessor is to hold: with more, registers are spilled. Compute capability 7.5
  * has room for the threads of 8. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-#define SHORT_BLOCKS 8
+#define SHORT_BLOCKS(many) 8
 #else
-#define SHORT_BLOCKS 10
+#define SHORT_BLOCKS(many) ((many) ? 12 : 10)
 #endif
 
 /* 2^23: a float in 2^23 .. 2^24 has its integer part in the lower bits. */
@@ -25,10 +26,10 @@ enum {
 
 struct short_run {
     struct view_pair band;
-    unsigned row_tiles;
+    unsigned row_tiles, row_inverse; /* quick_tile() */
     struct gf_point_op op[3];
     unsigned first_row;
-    size_t curve; /* of a field: the address of its first float, less SHORT_EXPONENT floats */
+    size_t lines; /* of a field: the address of its first pair, less SHORT_EXPONENT pairs */
     const float *columns, *rows;
     float zero_until; /* its curve is 0 as far */
     /* SHORT_EXPONENT and SHORT_ODD, as numbers that the compiler does not know: an instruction
@@ -73,7 +74,7 @@ static __device__ __forceinline__ float limited(float v, float max)
 }
 
 /* gf_point_field_of() at four columns. The bits of a shifted float are its whole part and the
- * exponent's, which the base of the curve leaves out. */
+ * exponent's, which the base of the lines leaves out. */
 static __device__ __forceinline__ void fields_at(const struct short_run &run, const float column[4],
                                                  float row, float field[4])
 {
@@ -83,10 +84,9 @@ static __device__ __forceinline__ void fields_at(const struct short_run &run, co
         const float part = __saturatef(column[i] + row);
         const float shifted = __fmaf_rz(part, STEPS, SHORT_SHIFT);
         const float rest = fmaf(part, STEPS, SHORT_SHIFT - shifted);
-        const float *const point =
-            (const float *)(run.curve + sizeof(float) * (size_t)__float_as_uint(shifted));
-        const float first = __ldg(point), second = __ldg(point + 1);
-        field[i] = first + (second - first) * rest;
+        const float2 line = __ldg(
+            (const float2 *)(run.lines + sizeof(float2) * (size_t)__float_as_uint(shifted)));
+        field[i] = line.x + line.y * rest;
     }
 }
 
@@ -94,6 +94,7 @@ static __device__ __forceinline__ void fields_at(const struct short_run &run, co
  * they make to 0..255. ---- */
 
 struct short_matrix {
+    static constexpr bool MANY = false; /* blocks; its numbers take registers */
     static __device__ __forceinline__ struct gf_rgb of(const struct short_run &run, struct gf_rgb p)
     {
         const struct gf_point_op *const op = run.op;
@@ -104,6 +105,7 @@ struct short_matrix {
 };
 
 struct short_vibrance {
+    static constexpr bool MANY = true;
     static __device__ __forceinline__ struct gf_rgb of(const struct short_run &run, struct gf_rgb p)
     {
         const float y = fmaf(0.2126f, p.r, fmaf(0.7152f, p.g, 0.0722f * p.b));
@@ -181,6 +183,7 @@ static __device__ __forceinline__ void noise_pixels(const struct short_run &run,
 
 /* What a kernel does to four pixels from column x on of row y. */
 template <class OPERATION> struct short_colours {
+    static constexpr bool MANY = OPERATION::MANY;
     static __device__ __forceinline__ void change(const struct short_run &run, unsigned, unsigned,
                                                   unsigned w[3])
     {
@@ -189,6 +192,7 @@ template <class OPERATION> struct short_colours {
 };
 
 template <bool BLACK> struct short_mix {
+    static constexpr bool MANY = true;
     static __device__ __forceinline__ void change(const struct short_run &run, unsigned x,
                                                   unsigned y, unsigned w[3])
     {
@@ -197,6 +201,7 @@ template <bool BLACK> struct short_mix {
 };
 
 template <bool NORMAL, bool SAME> struct short_noise {
+    static constexpr bool MANY = !NORMAL;
     static __device__ __forceinline__ void change(const struct short_run &run, unsigned x,
                                                   unsigned y, unsigned w[3])
     {
@@ -204,40 +209,67 @@ template <bool NORMAL, bool SAME> struct short_noise {
     }
 };
 
-static __device__ __forceinline__ void take_groups(const unsigned *from,
-                                                   unsigned w[SHORT_GROUPS][3])
+static __device__ __forceinline__ struct tile short_tile(const struct short_run &run,
+                                                         unsigned index)
 {
-#pragma unroll
-    for (int k = 0; k < SHORT_GROUPS; k++) {
+    return quick_tile(index, (unsigned)run.band.width, run.row_tiles, run.row_inverse);
+}
+
+/* Pixels pixel .. pixel + 3 of the `pixels` that begin at a multiple of four bytes, those beyond
+ * the last left out. */
+static __device__ __forceinline__ void load_four(const unsigned char *in, unsigned pixel,
+                                                 unsigned pixels, unsigned w[3])
+{
+    if (pixel + 4 <= pixels) {
 #pragma unroll
         for (int i = 0; i < 3; i++)
-            w[k][i] = from[k * (3 * WARP) + i];
+            w[i] = ((const unsigned *)(in + pixel * 3))[i];
+    } else if (pixel < pixels) {
+#pragma unroll
+        for (int i = 0; i < 9; i++) {
+            if (pixel * 3 + i < pixels * 3)
+                w[i / 4] |= (unsigned)in[pixel * 3 + i] << 8 * (i % 4);
+        }
+    }
+}
+
+/* The groups of lane `lane`, 32 groups apart, from `in` on. */
+static __device__ __forceinline__ void take_groups(const unsigned char *in, unsigned lane,
+                                                   unsigned pixels, unsigned w[SHORT_GROUPS][3])
+{
+    const unsigned *const words = (const unsigned *)in + 3 * lane;
+#pragma unroll
+    for (int k = 0; pixels == TILE && k < SHORT_GROUPS; k++) {
+#pragma unroll
+        for (int i = 0; i < 3; i++)
+            w[k][i] = words[k * (3 * WARP) + i];
+    }
+#pragma unroll
+    for (int k = 0; pixels < TILE && k < SHORT_GROUPS; k++) {
+        w[k][0] = w[k][1] = w[k][2] = 0;
+        load_four(in, (lane + k * WARP) * 4, pixels, w[k]);
     }
 }
 
 /* Neighbouring threads take neighbouring groups of four pixels, which lie near each other in
  * tables, too. Results pass through shared memory, so that a warp's stores are vectors. */
 template <class OPERATION>
-__global__ void __launch_bounds__(SHORT_WARPS *WARP, SHORT_BLOCKS)
+__global__ void __launch_bounds__(SHORT_WARPS *WARP, SHORT_BLOCKS(OPERATION::MANY))
     short8_kernel(const __grid_constant__ struct short_run run)
 {
     __shared__ uint4 shared[SHORT_WARPS][TILE * 3 / VECTOR];
     const unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const unsigned index = blockIdx.x * SHORT_WARPS + warp;
+    early_next();
+    early_wait();
     if (index >= (unsigned)run.band.rows * run.row_tiles)
         return;
-    const struct tile tile = tile_of(index, &run.band, run.row_tiles, TILE);
+    const struct tile tile = short_tile(run, index);
     const unsigned char *const in =
         run.band.in + tile.row * run.band.in_pitch + (size_t)tile.first * 3;
     unsigned *const own = (unsigned *)shared[warp] + 3 * lane; /* three words: no two in a bank */
     unsigned w[SHORT_GROUPS][3];
-    if (tile.pixels == TILE) {
-        take_groups((const unsigned *)in + 3 * lane, w);
-    } else {
-        copy_tile<3, uint4>((unsigned char *)shared[warp], in, tile.pixels * 3, lane);
-        __syncwarp();
-        take_groups(own, w);
-    }
+    take_groups(in, lane, tile.pixels, w);
 #pragma unroll
     for (int k = 0; k < SHORT_GROUPS; k++)
         OPERATION::change(run, tile.first + (lane + k * WARP) * 4, run.first_row + tile.row, w[k]);

@@ -54,24 +54,6 @@ static __device__ __forceinline__ uint4 with_alpha(const struct short_run &run, 
         __byte_perm(__byte_perm(w[1], w[2], 0x0432), a, 0x6210), __byte_perm(w[2], a, 0x7321));
 }
 
-/* Pixels pixel .. pixel + 3 of the `pixels` that begin at a multiple of four bytes, those beyond
- * the last left out. */
-static __device__ __forceinline__ void load_four(const unsigned char *in, unsigned pixel,
-                                                 unsigned pixels, unsigned w[3])
-{
-    if (pixel + 4 <= pixels) {
-#pragma unroll
-        for (int i = 0; i < 3; i++)
-            w[i] = ((const unsigned *)(in + pixel * 3))[i];
-    } else if (pixel < pixels) {
-#pragma unroll
-        for (int i = 0; i < 9; i++) {
-            if (pixel * 3 + i < pixels * 3)
-                w[i / 4] |= (unsigned)in[pixel * 3 + i] << 8 * (i % 4);
-        }
-    }
-}
-
 /* Neighbouring threads take neighbouring groups of four pixels, whose results are a vector each. A
  * row's last pixels, fewer than four, are read and written one by one. */
 template <class OPERATION>
@@ -80,20 +62,18 @@ __global__ void __launch_bounds__(SHORT_WARPS *WARP)
 {
     const unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const unsigned index = blockIdx.x * SHORT_WARPS + warp;
+    early_next();
+    early_wait();
     if (index >= (unsigned)run.band.rows * run.row_tiles)
         return;
-    const struct tile tile = tile_of(index, &run.band, run.row_tiles, TILE);
+    const struct tile tile = short_tile(run, index);
     const unsigned char *const in =
         run.band.in + tile.row * run.band.in_pitch + (size_t)tile.first * 3;
     unsigned char *const out =
         run.band.out + tile.row * run.band.out_pitch + (size_t)tile.first * 4;
     const float row = OPERATION::POSITION ? run.rows[run.first_row + tile.row] : 0.0f;
-    unsigned w[SHORT_GROUPS][3] = {};
-#pragma unroll
-    for (int k = 0; k < SHORT_GROUPS; k++) {
-        const unsigned pixel = (lane + k * WARP) * 4;
-        load_four(in, pixel, tile.pixels, w[k]);
-    }
+    unsigned w[SHORT_GROUPS][3];
+    take_groups(in, lane, tile.pixels, w);
 #pragma unroll
     for (int k = 0; k < SHORT_GROUPS; k++) {
         const unsigned pixel = (lane + k * WARP) * 4;

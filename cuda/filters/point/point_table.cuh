@@ -157,8 +157,10 @@ __global__ void __launch_bounds__(TABLE_THREADS)
     const unsigned row_items = full + (tail ? 1 : 0);
     const unsigned items = band.rows * row_items;
     const unsigned item = blockIdx.x * TABLE_THREADS + threadIdx.x;
+    early_next();
     if (item < items) {
         const struct position at = position_of(item, band.rows, row_items);
+        early_wait();
         constexpr int SAMPLES = sizeof(ACCESS) / 2;
         const size_t offset = (size_t)at.column * sizeof(ACCESS);
         const unsigned char *const in = band.in + at.row * band.in_pitch + offset;
@@ -215,8 +217,10 @@ __global__ void __launch_bounds__(TABLE_THREADS)
     const unsigned row_items = full + (tail ? 1 : 0);
     const struct position at =
         position_of(blockIdx.x * TABLE_THREADS + threadIdx.x, band.rows, row_items);
+    early_next();
     if (at.row >= band.rows || at.column >= row_items)
         return;
+    early_wait();
     const size_t offset = (size_t)at.column * sizeof(ACCESS);
     const unsigned char *const in = band.in + at.row * band.in_pitch + offset;
     unsigned char *const out = band.out + at.row * band.out_pitch + offset;
@@ -246,8 +250,8 @@ static int launch_invert8(const struct view_pair *band, struct gf_format format,
     const unsigned full =
         whole_items((size_t)band->width * (size_t)format.channels, sizeof(ACCESS), &tail);
     const unsigned blocks = blocks_for(band->rows * (full + !!tail), TABLE_THREADS);
-    invert8_kernel<ACCESS><<<blocks, TABLE_THREADS, 0, stream>>>(*band, full, tail);
-    return cudaGetLastError();
+    return launch_early(invert8_kernel<ACCESS>, blocks, TABLE_THREADS, 0, stream, *band, full,
+                        tail);
 }
 
 template <int CHANNELS, int TABLES, class ACCESS>
@@ -277,9 +281,8 @@ static int launch_table16(const struct view_pair *band, const unsigned short *ta
     unsigned tail;
     const unsigned full = whole_items((size_t)band->width * CHANNELS * 2, sizeof(ACCESS), &tail);
     const unsigned blocks = blocks_for(band->rows * (full + !!tail), TABLE_THREADS);
-    table16_kernel<CHANNELS, ACCESS>
-        <<<blocks, TABLE_THREADS, 0, stream>>>(*band, full, tail, table, step);
-    return cudaGetLastError();
+    return launch_early(table16_kernel<CHANNELS, ACCESS>, blocks, TABLE_THREADS, 0, stream, *band,
+                        full, tail, table, step);
 }
 
 /* What holds a sample of 16 bits at least. */

@@ -21,6 +21,20 @@ static __device__ __forceinline__ struct tile tile_of(unsigned index, const stru
     return {at.row, first, left < pixels ? left : pixels};
 }
 
+/* A tile of TILE pixels without a division. inverse: UINT_MAX / row_tiles, of which the quotient is
+ * right or less by one. */
+static __device__ __forceinline__ struct tile quick_tile(unsigned index, unsigned width,
+                                                         unsigned row_tiles, unsigned inverse)
+{
+    unsigned row = __umulhi(index, inverse), column = index - row * row_tiles;
+    if (column >= row_tiles) {
+        row++;
+        column -= row_tiles;
+    }
+    const unsigned first = column * TILE, left = width - first;
+    return {row, first, left < TILE ? left : (unsigned)TILE};
+}
+
 /* Copies `bytes`, at most VECTORS * 512, by the lanes of a warp, an ACCESS each at a time; both
  * ends begin on a vector. */
 template <int VECTORS, class ACCESS>
@@ -29,6 +43,16 @@ static __device__ __forceinline__ void copy_tile(unsigned char *__restrict__ to,
                                                  unsigned bytes, unsigned lane)
 {
     const unsigned full = bytes / sizeof(ACCESS);
+    if (sizeof(ACCESS) == VECTOR && bytes == VECTORS * WARP * VECTOR) {
+        ACCESS v[VECTORS];
+#pragma unroll
+        for (int k = 0; k < VECTORS; k++)
+            v[k] = ((const ACCESS *)from)[lane + k * WARP];
+#pragma unroll
+        for (int k = 0; k < VECTORS; k++)
+            ((ACCESS *)to)[lane + k * WARP] = v[k];
+        return;
+    }
 #pragma unroll 1
     for (int round = 0; round < VECTOR / (int)sizeof(ACCESS); round++) {
         const unsigned first = lane + round * (VECTORS * WARP);

@@ -199,6 +199,10 @@ static inline unsigned __vminu2(unsigned a, unsigned b)
 {
     return emulated::by_parts<uint16_t>(a, b, 0, [](int x, int y, int) { return x < y ? x : y; });
 }
+static inline unsigned __vmins2(unsigned a, unsigned b)
+{
+    return emulated::by_parts<int16_t>(a, b, 0, [](int x, int y, int) { return x < y ? x : y; });
+}
 static inline unsigned __vimin_s16x2_relu(unsigned a, unsigned b)
 {
     return emulated::by_parts<int16_t>(a, b, 0, [](int x, int y, int) {
