@@ -8,7 +8,7 @@ enum { CUBE_WARPS = 32, CUBE_PIXELS = 4 * WARP, CUBE_BYTES = 3 * CUBE_PIXELS };
 
 struct cube_run {
     struct view_pair band;
-    unsigned row_tiles;
+    unsigned row_tiles, row_inverse; /* quick_tile() */
     const uint2 *nodes;         /* table3d.h */
     float to_cell, before_cell; /* before_cell: -SHORT_SHIFT to_cell */
     float to_sample;
@@ -28,13 +28,18 @@ template <int SIZE> struct cube_layout {
     static_assert(2 * (STEP + SIZE + 1) <= CUBE_WARPS * CUBE_BYTES, "room behind the table");
 };
 
-/* gf_table3d_node(); at: in bytes of the first plane */
-template <int SIZE>
-static __device__ __forceinline__ struct gf_rgb node_at(const unsigned char *table, unsigned at)
+/* Where a table's planes lie in shared memory. */
+struct cube {
+    unsigned origin; /* of red with green, less what the shifted floats of a corner add */
+    unsigned blue;   /* of blue, less half the address of red with green */
+};
+
+/* gf_table3d_node() by 32-bit addresses, of red with green and of blue */
+static __device__ __forceinline__ struct gf_rgb node_at(unsigned at, unsigned blue_at)
 {
-    const unsigned first = *(const unsigned *)(table + at);
-    const unsigned short blue =
-        *(const unsigned short *)(table + cube_layout<SIZE>::BLUE + (at >> 1));
+    unsigned first, blue;
+    asm("ld.shared.u32 %0, [%1];" : "=r"(first) : "r"(at));
+    asm("ld.shared.u16 %0, [%1];" : "=r"(blue) : "r"(blue_at));
     return {(float)(unsigned short)first, (float)(first >> 16), (float)blue};
 }
 
@@ -42,7 +47,7 @@ static __device__ __forceinline__ struct gf_rgb node_at(const unsigned char *tab
  * are the same, either order gives the same result, and so does the cell behind the last, with
  * fraction 0. */
 template <int SIZE>
-static __device__ __forceinline__ struct gf_rgb cube_of(const unsigned char *table, struct gf_rgb p,
+static __device__ __forceinline__ struct gf_rgb cube_of(struct cube cube, struct gf_rgb p,
                                                         float to_sample)
 {
     constexpr unsigned R = 4, G = 4 * SIZE, B = 4 * cube_layout<SIZE>::STEP, ALL = R + G + B;
@@ -52,17 +57,19 @@ static __device__ __forceinline__ struct gf_rgb cube_of(const unsigned char *tab
                 b = p.b - (zb - SHORT_SHIFT);
     const unsigned corner =
         __float_as_uint(zb) * B +
-        (__float_as_uint(zg) * G + (__float_as_uint(zr) * R - SHORT_EXPONENT * ALL));
+        (__float_as_uint(zg) * G + (__float_as_uint(zr) * R + cube.origin));
+    const unsigned blue = (corner >> 1) + cube.blue;
     const float rg_most = fmaxf(r, g), rg_least = fminf(r, g);
     const float most = fmaxf(rg_most, b), least = fminf(rg_least, b);
     const float middle = fmaxf(fminf(rg_most, b), rg_least);
     const unsigned rg_first = r > g ? R : G, rg_last = r > g ? ALL - G : ALL - R;
     const unsigned first = rg_most > b ? rg_first : B;
     const unsigned last = rg_least < b ? rg_last : ALL - B;
-    const struct gf_rgb v0 = node_at<SIZE>(table, corner);
-    const struct gf_rgb v1 = node_at<SIZE>(table, corner + first);
-    const struct gf_rgb v2 = node_at<SIZE>(table, corner + last);
-    const struct gf_rgb v3 = node_at<SIZE>(table, corner + ALL);
+    const unsigned second = corner + first, third = corner + last;
+    const struct gf_rgb v0 = node_at(corner, blue);
+    const struct gf_rgb v1 = node_at(second, (second >> 1) + cube.blue);
+    const struct gf_rgb v2 = node_at(third, (third >> 1) + cube.blue);
+    const struct gf_rgb v3 = node_at(corner + ALL, blue + ALL / 2);
     const float w0 = 1.0f - most, w1 = most - middle, w2 = middle - least, w3 = least;
     return {fmaf(w3, v3.r, fmaf(w2, v2.r, fmaf(w1, v1.r, w0 * v0.r))) * to_sample,
             fmaf(w3, v3.g, fmaf(w2, v2.g, fmaf(w1, v1.g, w0 * v0.g))) * to_sample,
@@ -79,7 +86,7 @@ static __device__ __forceinline__ float cell_of(const struct cube_run &run, unsi
 /* Four pixels of three words, in place. */
 template <int SIZE>
 static __device__ __forceinline__ void look_up_pixels(const struct cube_run &run,
-                                                      const unsigned char *table, unsigned w[3])
+                                                      struct cube cube, unsigned w[3])
 {
     float to[12];
 #pragma unroll
@@ -87,7 +94,7 @@ static __device__ __forceinline__ void look_up_pixels(const struct cube_run &run
         const struct gf_rgb cell = {cell_of(run, w[3 * i / 4], 3 * i % 4),
                                     cell_of(run, w[(3 * i + 1) / 4], (3 * i + 1) % 4),
                                     cell_of(run, w[(3 * i + 2) / 4], (3 * i + 2) % 4)};
-        const struct gf_rgb v = cube_of<SIZE>(table, cell, run.to_sample);
+        const struct gf_rgb v = cube_of<SIZE>(cube, cell, run.to_sample);
         to[3 * i] = v.r;
         to[3 * i + 1] = v.g;
         to[3 * i + 2] = v.b;
@@ -108,39 +115,77 @@ static __device__ __forceinline__ void fill_cube(const uint2 *nodes, unsigned ch
     __syncthreads();
 }
 
-/* A warp takes tiles of a row, 128 pixels of one at a time: four neighbouring pixels a lane. */
+/* Loads the lane's four of the CUBE_PIXELS pixels from pixel `at` on. */
+template <bool WHOLE>
+static __device__ __forceinline__ void load_group(const unsigned char *in, unsigned at,
+                                                  unsigned pixels, unsigned w[3])
+{
+    const unsigned pixel = at + threadIdx.x % WARP * 4;
+#pragma unroll
+    for (int i = 0; i < 3; i++)
+        w[i] = WHOLE ? ((const unsigned *)(in + pixel * 3))[i] : 0;
+    if (!WHOLE)
+        load_four(in, pixel, pixels, w);
+}
+
+/* Four neighbouring pixels a lane at a time. results: the warp's. */
+template <int SIZE, bool WHOLE>
+static __device__ __forceinline__ void change_tile(const struct cube_run &run, struct cube cube,
+                                                   struct tile tile, unsigned *results)
+{
+    const unsigned lane = threadIdx.x % WARP;
+    const unsigned pixels = WHOLE ? (unsigned)TILE : tile.pixels;
+    const unsigned char *const in =
+        run.band.in + tile.row * run.band.in_pitch + (size_t)tile.first * 3;
+    unsigned char *const out =
+        run.band.out + tile.row * run.band.out_pitch + (size_t)tile.first * 3;
+    unsigned next[3];
+    load_group<WHOLE>(in, 0, pixels, next);
+#pragma unroll 2
+    for (unsigned at = 0; at < pixels; at += CUBE_PIXELS) {
+        const unsigned bytes = (pixels - at) * 3;
+        unsigned w[3] = {next[0], next[1], next[2]};
+        if (at + CUBE_PIXELS < pixels)
+            load_group<WHOLE>(in, at + CUBE_PIXELS, pixels, next);
+        look_up_pixels<SIZE>(run, cube, w);
+#pragma unroll
+        for (int k = 0; k < 3; k++)
+            results[lane * 3 + k] = w[k];
+        __syncwarp();
+        if (WHOLE && lane < CUBE_BYTES / VECTOR)
+            ((uint4 *)(out + at * 3))[lane] = ((const uint4 *)results)[lane];
+        if (!WHOLE)
+            copy_tile<1, uint4>(out + at * 3, (const unsigned char *)results,
+                                bytes < CUBE_BYTES ? bytes : (unsigned)CUBE_BYTES, lane);
+        __syncwarp();
+    }
+}
+
+/* Warps take tiles of rows until none is left. */
 template <int SIZE>
 __global__ void __launch_bounds__(CUBE_WARPS *WARP, 1)
     cube8_kernel(const __grid_constant__ struct cube_run run)
 {
+    constexpr unsigned ALL = 4 * (1 + SIZE + cube_layout<SIZE>::STEP);
     extern __shared__ uint4 shared[];
     unsigned char *const table = (unsigned char *)shared;
-    const unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    const unsigned warp = threadIdx.x / WARP, base = (unsigned)__cvta_generic_to_shared(table);
+    const struct cube cube = {base - SHORT_EXPONENT * ALL,
+                              base + cube_layout<SIZE>::BLUE - base / 2};
     unsigned *const results =
         (unsigned *)(table + cube_layout<SIZE>::RESULTS + warp * (unsigned)CUBE_BYTES);
+    early_next();
     fill_cube<SIZE>(run.nodes, table);
+    early_wait();
     const unsigned tiles = run.band.rows * run.row_tiles;
     for (unsigned index = blockIdx.x * CUBE_WARPS + warp; index < tiles;
          index += gridDim.x * CUBE_WARPS) {
-        const struct tile tile = tile_of(index, &run.band, run.row_tiles, TILE);
-        const unsigned char *const in =
-            run.band.in + tile.row * run.band.in_pitch + (size_t)tile.first * 3;
-        unsigned char *const out =
-            run.band.out + tile.row * run.band.out_pitch + (size_t)tile.first * 3;
-#pragma unroll 1
-        for (unsigned at = 0; at < tile.pixels; at += CUBE_PIXELS) {
-            const unsigned left = tile.pixels - at, bytes = left * 3;
-            unsigned w[3] = {0, 0, 0};
-            load_four(in + at * 3, lane * 4, left, w);
-            look_up_pixels<SIZE>(run, table, w);
-#pragma unroll
-            for (int k = 0; k < 3; k++)
-                results[lane * 3 + k] = w[k];
-            __syncwarp();
-            copy_tile<1, uint4>(out + at * 3, (const unsigned char *)results,
-                                bytes < CUBE_BYTES ? bytes : (unsigned)CUBE_BYTES, lane);
-            __syncwarp();
-        }
+        const struct tile tile =
+            quick_tile(index, (unsigned)run.band.width, run.row_tiles, run.row_inverse);
+        if (tile.pixels == TILE)
+            change_tile<SIZE, true>(run, cube, tile, results);
+        else
+            change_tile<SIZE, false>(run, cube, tile, results);
     }
 }
 
@@ -159,6 +204,7 @@ static int launch_cube(const struct gf_launch *launch, const struct gf_point_op 
     struct cube_run run = {};
     run.band = aligned_views(launch);
     run.row_tiles = blocks_for(run.band.width, TILE);
+    run.row_inverse = UINT_MAX / run.row_tiles;
     run.nodes = nodes;
     run.to_cell = op->a;
     run.before_cell = -SHORT_SHIFT * op->a;
@@ -169,8 +215,8 @@ static int launch_cube(const struct gf_launch *launch, const struct gf_point_op 
         status = resident_blocks(kernel, CUBE_WARPS * WARP, (size_t)bytes, blocks, &blocks);
     if (status != cudaSuccess)
         return status;
-    cube8_kernel<SIZE><<<blocks, CUBE_WARPS * WARP, bytes, (cudaStream_t)launch->stream>>>(run);
-    return cudaGetLastError();
+    return launch_early(cube8_kernel<SIZE>, blocks, CUBE_WARPS * WARP, (size_t)bytes,
+                        (cudaStream_t)launch->stream, run);
 }
 
 /* The sizes that programs write. cudaErrorNotSupported: there is no such kernel, or no room. */
