@@ -14,6 +14,19 @@ enum {
     TABLE_MASK = GF_INFLATE_TABLE_MASK
 };
 
+/* RFC 1951, section 3.2.5. The last two lengths have no meaning. */
+const struct gf_inflate_range gf_inflate_lengths[SYMBOLS - GF_INFLATE_FIRST_LENGTH] = {
+    {3, 0},   {4, 0},   {5, 0},   {6, 0},   {7, 0},   {8, 0},  {9, 0},  {10, 0},
+    {11, 1},  {13, 1},  {15, 1},  {17, 1},  {19, 2},  {23, 2}, {27, 2}, {31, 2},
+    {35, 3},  {43, 3},  {51, 3},  {59, 3},  {67, 4},  {83, 4}, {99, 4}, {115, 4},
+    {131, 5}, {163, 5}, {195, 5}, {227, 5}, {258, 0}, {0, 0},  {0, 0}};
+const struct gf_inflate_range gf_inflate_distances[DISTANCES] = {
+    {1, 0},     {2, 0},     {3, 0},     {4, 0},      {5, 1},      {7, 1},
+    {9, 2},     {13, 2},    {17, 3},    {25, 3},     {33, 4},     {49, 4},
+    {65, 5},    {97, 5},    {129, 6},   {193, 6},    {257, 7},    {385, 7},
+    {513, 8},   {769, 8},   {1025, 9},  {1537, 9},   {2049, 10},  {3073, 10},
+    {4097, 11}, {6145, 11}, {8193, 12}, {12289, 12}, {16385, 13}, {24577, 13}};
+
 /* False where the lengths make no complete code. `single`: one code of one bit will do. */
 static bool make_codes(struct gf_inflate_codes *codes, const uint8_t *lengths, int symbols,
                        bool single)

@@ -97,15 +97,20 @@ static inline int gf_inflate_take_other(struct gf_inflate_reader *reader,
     return (int)(entry >> 16);
 }
 
-/* The number that a symbol with extra bits stands for; share as in deflate_code.c. */
-static inline uint32_t gf_inflate_take_rest(struct gf_inflate_reader *reader, uint32_t symbol,
-                                            unsigned share)
+/* What a symbol of lengths (from 3 on) or distances stands for: the least number, and the bits that
+ * follow and are added to it. */
+struct gf_inflate_range {
+    uint16_t least;
+    uint8_t extra;
+};
+extern const struct gf_inflate_range
+    gf_inflate_lengths[GF_INFLATE_SYMBOLS - GF_INFLATE_FIRST_LENGTH];
+extern const struct gf_inflate_range gf_inflate_distances[GF_INFLATE_DISTANCES];
+
+static inline size_t gf_inflate_take_range(struct gf_inflate_reader *reader,
+                                           struct gf_inflate_range range)
 {
-    if (symbol < 2u << share)
-        return symbol;
-    const unsigned extra = (symbol >> share) - 1;
-    return (((1u << share) | (symbol & ((1u << share) - 1))) << extra) +
-           gf_inflate_take(reader, extra);
+    return range.least + gf_inflate_take(reader, range.extra);
 }
 
 /* Takes the rest of a match that begins with the symbol of a length. False: it is none. */
@@ -113,20 +118,16 @@ static inline bool gf_inflate_take_match(struct gf_inflate_reader *reader,
                                          const struct gf_inflate_decoder *decoder, int symbol,
                                          size_t *length, size_t *distance)
 {
-    enum { LAST = GF_INFLATE_LITERALS - 1, LONGEST = 258, SHORTEST = 3 };
-    *length = symbol == LAST
-                  ? LONGEST
-                  : SHORTEST + gf_inflate_take_rest(
-                                   reader, (uint32_t)(symbol - GF_INFLATE_FIRST_LENGTH), 2);
+    *length = gf_inflate_take_range(reader, gf_inflate_lengths[symbol - GF_INFLATE_FIRST_LENGTH]);
     const unsigned entry = decoder->distance[reader->bits & GF_INFLATE_DISTANCE_MASK];
     int of_distance = (int)(entry >> 8);
     if (entry)
         gf_inflate_take(reader, entry & 255);
     else
         of_distance = gf_inflate_take_symbol(reader, &decoder->distances);
-    if (symbol > LAST || of_distance < 0 || of_distance >= GF_INFLATE_DISTANCES)
+    if (symbol >= GF_INFLATE_LITERALS || of_distance < 0 || of_distance >= GF_INFLATE_DISTANCES)
         return false;
-    *distance = 1 + gf_inflate_take_rest(reader, (uint32_t)of_distance, 1);
+    *distance = gf_inflate_take_range(reader, gf_inflate_distances[of_distance]);
     return true;
 }
 
