@@ -71,7 +71,7 @@ class Pipeline:
             self._check(self.calls.gf_pipeline_format(self.pipeline, input_image.format, ctypes.byref(wanted),
                                                       ctypes.byref(self.error)))
             shape = (wanted.height, wanted.width) + ((wanted.channels,) if wanted.channels > 1 else ())
-            self.result = numpy.zeros(shape, numpy.uint16 if wanted.bits == 16 else numpy.uint8)
+            self.result = numpy.empty(shape, numpy.uint16 if wanted.bits == 16 else numpy.uint8)
             self.source, self.output = input_image.format.width, _image(self.result)
         self._check(self.calls.gf_pipeline_run_image(self.pipeline, ctypes.byref(input_image),
                                                      ctypes.byref(self.output), ctypes.byref(self.error)))
