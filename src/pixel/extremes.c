@@ -45,8 +45,11 @@ bool gf_histogram_mark_extremes(const struct gf_view *view, enum gf_statistic st
         return false;
     for (int k = 0; k < LANES; k++)
         extremes.low[k] = (uint16_t)(histogram->bins - 1), extremes.high[k] = 0;
-    for (int y = view->y; y < view->y + view->rows; y++)
-        (format.bits == 8 ? find_8 : find_16)(gf_view_row(view, y), gf_samples(format), &extremes);
+    /* Rows without gaps between them are one. */
+    const bool are_one = view->pitch == gf_row_bytes(format);
+    const size_t samples = gf_samples(format) * (size_t)(are_one ? view->rows : 1);
+    for (int y = view->y; y < view->y + (are_one ? 1 : view->rows); y++)
+        (format.bits == 8 ? find_8 : find_16)(gf_view_row(view, y), samples, &extremes);
     for (int c = 0; c < format.channels; c++) {
         int low = histogram->bins - 1, high = 0;
         for (int k = c; k < LANES; k += format.channels) {

@@ -8,6 +8,7 @@
 #include "pixel/histogram.h"
 #include "pixel/histogram_tiles.h"
 #include "pixel/histogram_turns.h"
+#include "pixel/point_planes.h"
 #include "pixel/sample.h"
 #include "stage/stage.h"
 
@@ -163,12 +164,38 @@ static void flush(struct tally *tally, struct gf_histogram *histogram)
     memset(tally, 0, sizeof *tally);
 }
 
+/* The luma of RGB in vectors, where this processor has them; exact, as gf_luma601() is. */
+static bool find_luma_bytes(const uint8_t *in, int n, uint8_t *luma)
+{
+    const struct gf_point_op op = {
+        .kind = GF_POINT_GRAY, .max = 255, .a = 77, .b = 150, .c = 29, .d = 1.0f / 256};
+    return gf_planes_gray_rgb8(&op, 1, in, n, luma) == n;
+}
+
+/* Counts what are bytes already, or become bytes. */
+static bool add_bytes(const uint8_t *in, int n, struct gf_format format, bool luma,
+                      struct tally *tally)
+{
+    uint8_t gray[PIECE];
+    if (format.bits != 8)
+        return false;
+    if (format.channels == 1)
+        gf_count_bytes(in, n, tally->count[0]);
+    else if (format.channels == 3 && luma && find_luma_bytes(in, n, gray))
+        gf_count_bytes(gray, n, tally->count[0]);
+    else
+        return false;
+    return true;
+}
+
 static void add_piece(const void *in, int n, struct gf_format format, enum gf_statistic statistic,
                       struct tally *tally, struct gf_histogram *histogram)
 {
     uint32_t bin[PIECE];
     const bool each = statistic == GF_STATISTIC_CHANNELS || statistic == GF_STATISTIC_JOINT;
     const int planes = each ? gf_colour_channels(format) : 1;
+    if (statistic != GF_STATISTIC_LIGHTNESS && add_bytes(in, n, format, !each, tally))
+        return;
     for (int plane = 0; plane < planes; plane++) {
         const int to = statistic == GF_STATISTIC_CHANNELS ? plane : 0;
         if (statistic == GF_STATISTIC_LIGHTNESS)
