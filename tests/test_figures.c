@@ -80,6 +80,20 @@ static void test_one_run_moves_little(void **state)
     assert_true(gf_figure(&figures, f) < 6 * declared);
 }
 
+/* One start in two takes longer by what another process left behind. */
+static void test_starts(void **state)
+{
+    struct gf_figures figures = {0};
+    const int f = GF_FIGURE_CUDA_START;
+    (void)state;
+    for (int i = 0; i < 400; i++)
+        assert_true(gf_figure_learn(&figures, f, i % 2 ? 300 : 200));
+    assert_true(gf_figure(&figures, f) > 200 && gf_figure(&figures, f) < 225);
+    for (int i = 0; i < 400; i++)
+        assert_true(gf_figure_learn(&figures, f, 300));
+    assert_true(fabs(gf_figure(&figures, f) - 300) < 3);
+}
+
 static void test_impossible_values(void **state)
 {
     static const double values[] = {0, -1, NAN, INFINITY, 1e300, 1e-300};
@@ -433,6 +447,7 @@ int main(void)
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_sources),
         cmocka_unit_test(test_one_run_moves_little),
+        cmocka_unit_test(test_starts),
         cmocka_unit_test(test_impossible_values),
         cmocka_unit_test(test_file),
         cmocka_unit_test(test_no_change),

@@ -107,6 +107,14 @@ bool gf_figure_calibrate(struct gf_figures *figures, int figure, double value)
     return true;
 }
 
+/* What the processes before have left to the driver only adds to a start: such figures rise by a
+ * third of what they fall by, which leads them to the lower of the values. */
+static double share_of_run(int figure, bool rises)
+{
+    const bool start = figure == GF_FIGURE_CUDA_START || figure == GF_FIGURE_CUDA_BESIDE;
+    return start && rises ? 1.0 / 3 : 1;
+}
+
 bool gf_figure_learn(struct gf_figures *figures, int figure, double value)
 {
     struct gf_figure_state *const state = &figures->state[figure];
@@ -114,8 +122,9 @@ bool gf_figure_learn(struct gf_figures *figures, int figure, double value)
     if (!possible(figure, value))
         return false;
     /* A calibration counts as some runs. */
-    const unsigned weight = state->runs + (state->calibrated > 0 ? 5 : 2);
-    const double part = 1.0 / (weight < FADE_RUNS ? weight : FADE_RUNS);
+    const unsigned weight = state->runs + (state->calibrated > 0 ? 3 : 2);
+    const double part =
+        share_of_run(figure, value > now) / (weight < FADE_RUNS ? weight : FADE_RUNS);
     state->learned = now * pow(fmin(fmax(value / now, 0.5), 2), part);
     state->runs += state->runs < 1000000;
     return true;

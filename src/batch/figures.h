@@ -98,7 +98,8 @@ const char *gf_figure_source(const struct gf_figures *figures, int figure,
 /* A measurement replaces what was known; false and no change where the value is impossible. */
 bool gf_figure_calibrate(struct gf_figures *figures, int figure, double value);
 /* What a run took moves the figure towards it: by half of the way (as ratios go) in the first run,
- * a sixteenth later, and no more than that part of a factor of 2, so that no single run matters. */
+ * a sixteenth later, and no more than that part of a factor of 2, so that no single run matters;
+ * by a third of that where a start took longer. */
 bool gf_figure_learn(struct gf_figures *figures, int figure, double value);
 
 #endif
