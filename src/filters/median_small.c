@@ -9,7 +9,7 @@
 
 /* Samples of a row at once, so that their planes stay in the first-level cache. */
 enum { CHUNK = 1024, SIDES_MAX = 2 * GF_MEDIAN_NETWORK_MAX + 1 };
-enum { PAD_MAX = GF_MEDIAN_NETWORK_MAX * 8, PLANE = CHUNK + 2 * PAD_MAX };
+enum { PAD_MAX = GF_MEDIAN_NETWORK_MAX * 8 };
 
 #define SAMPLE uint8_t
 #define SAMPLE_ANY uint8_t
@@ -31,6 +31,7 @@ struct work {
     size_t row_bytes, pixel_bytes, pad; /* pad: bytes */
     unsigned char *slots, *zeros;
     void *planes;
+    size_t room; /* of a plane, samples */
 };
 
 static size_t carve(struct work *work, void *base, const struct gf_stage *stage)
@@ -47,7 +48,8 @@ static size_t carve(struct work *work, void *base, const struct gf_stage *stage)
     work->pad = (size_t)work->radius * work->pixel_bytes;
     work->slots = gf_carve(&carver, (size_t)sides * SLOT);
     work->zeros = gf_carve(&carver, work->row_bytes);
-    work->planes = gf_carve(&carver, (size_t)sides * PLANE * (size_t)(format.bits / 8));
+    work->room = (gf_samples(format) < CHUNK ? gf_samples(format) : CHUNK) + 2 * PAD_MAX;
+    work->planes = gf_carve(&carver, (size_t)sides * work->room * (size_t)(format.bits / 8));
     return carver.used;
 }
 
@@ -142,13 +144,13 @@ static void part_of_row(const struct work *work, const unsigned char *const *row
         }
         gf_u16_any *const wide_out = (gf_u16_any *)out + x;
         if (work->radius == 1 && bits == 16)
-            median3_row_16(rows16, work->planes, wide_out, count, step);
+            median3_row_16(rows16, work->planes, work->room, wide_out, count, step);
         else if (work->radius == 1)
-            median3_row_8(rows8, work->planes, out + x, count, step);
+            median3_row_8(rows8, work->planes, work->room, out + x, count, step);
         else if (bits == 16)
-            median5_row_16(rows16, work->planes, wide_out, count, step);
+            median5_row_16(rows16, work->planes, work->room, wide_out, count, step);
         else
-            median5_row_8(rows8, work->planes, out + x, count, step);
+            median5_row_8(rows8, work->planes, work->room, out + x, count, step);
     }
 }
 

@@ -10,13 +10,14 @@
 #include "pixel/median_net.h"
 
 /* rows[i] points at the first sample of the window's row i, `step` samples between its columns;
- * each column is sorted once, into one plane a rank, for all windows that it lies in. */
+ * each column is sorted once, into one plane of `room` samples a rank, for all windows that it lies
+ * in. */
 GF_TARGET_CLONES static void SAMPLE_NAME(median3_row)(const SAMPLE_ANY *const *rows,
-                                                      SAMPLE *restrict plane,
+                                                      SAMPLE *restrict plane, size_t room,
                                                       SAMPLE_ANY *restrict out, size_t count,
                                                       size_t step)
 {
-    SAMPLE *const low = plane, *const middle = plane + PLANE, *const high = plane + 2 * PLANE;
+    SAMPLE *const low = plane, *const middle = plane + room, *const high = plane + 2 * room;
     const SAMPLE_ANY *const top = rows[0], *const centre = rows[1], *const bottom = rows[2];
     for (size_t i = 0; i < count + 2 * step; i++) {
         SAMPLE v[3] = {top[i], centre[i], bottom[i]};
@@ -37,14 +38,14 @@ GF_TARGET_CLONES static void SAMPLE_NAME(median3_row)(const SAMPLE_ANY *const *r
 }
 
 GF_TARGET_CLONES static void SAMPLE_NAME(median5_row)(const SAMPLE_ANY *const *rows,
-                                                      SAMPLE *restrict plane,
+                                                      SAMPLE *restrict plane, size_t room,
                                                       SAMPLE_ANY *restrict out, size_t count,
                                                       size_t step)
 {
     const SAMPLE_ANY *const r0 = rows[0], *const r1 = rows[1], *const r2 = rows[2];
     const SAMPLE_ANY *const r3 = rows[3], *const r4 = rows[4];
-    SAMPLE *const p0 = plane, *const p1 = p0 + PLANE, *const p2 = p1 + PLANE;
-    SAMPLE *const p3 = p2 + PLANE, *const p4 = p3 + PLANE;
+    SAMPLE *const p0 = plane, *const p1 = p0 + room, *const p2 = p1 + room;
+    SAMPLE *const p3 = p2 + room, *const p4 = p3 + room;
     for (size_t i = 0; i < count + 4 * step; i++) {
         SAMPLE v[5] = {r0[i], r1[i], r2[i], r3[i], r4[i]};
         SAMPLE_NAME(net_sort5)(v);
