@@ -99,6 +99,7 @@ static const struct spec specs[] = {
     {"motionblur=30:20", NULL, NULL, 0, 0, 0},
     {"pixelate=8", NULL, NULL, 0, 0, 0},
     {"tile=100%:100%", "a copy", NULL, 0, 0, 0},
+    {"pad=110%:110%", NULL, NULL, 0, 0, 0},
     {"hflip", NULL, "hflip", 0, 0, 0},
     {"vflip", NULL, "vflip", 0, 0, 0},
     {"crop=50%:50%", NULL, "crop", 0, 0, 0},
@@ -137,6 +138,7 @@ static const struct spec specs[] = {
     {"overlay=@", "same size", NULL, OVERLAY_BAR_MS, 0, 0},
     {"overlay=@:mode=soft-light", "same size, soft-light", NULL, 0, 0, 0},
     {"overlay", "a badge of 96x64, RGBA", NULL, 0, 0, 0},
+    {"mask=@", "same size", NULL, 0, 0, 0},
 #if defined GF_LIBRARY_freetype && defined GF_LIBRARY_harfbuzz
     {"text=size=200:gravity=south", "a line of 400x200, gray with alpha", NULL, 0, 0, 0},
 #endif
@@ -157,6 +159,7 @@ static const struct spec specs[] = {
     {"sobel", NULL, NULL, 0, 3, 16},
     {"equalize", "luma", NULL, 0.025, 1, 8},
     {"equalize", "luma", NULL, 0, 3, 16},
+    {"flatten", NULL, NULL, 0, 4, 8},
     {"transpose", NULL, NULL, 0, 1, 8},
     {"transpose", NULL, NULL, 0, 4, 8},
     {"rotate=7:fit=keep", "linear", NULL, 0, 1, 8},
@@ -165,6 +168,7 @@ static const struct spec specs[] = {
     {"gamma=2.2", NULL, NULL, 0, 1, 8},
     {"gamma=2.2", NULL, NULL, 0, 3, 16},
 };
+_Static_assert(sizeof specs / sizeof *specs <= BENCH_ROWS, "the report holds each row");
 
 /* ---- one chain ---- */
 
@@ -357,8 +361,6 @@ static void measure_copy(struct bench_report *report, const struct pictures *fra
 static void run_spec(struct bench_report *report, const struct spec *spec, struct gf_format format,
                      const struct pictures *frames, const struct pictures *results)
 {
-    if (report->rows == BENCH_ROWS)
-        return;
     struct bench_row *const row = &report->row[report->rows++];
     char range[sizeof row->name + sizeof row->note + sizeof row->format + 5];
     name_row(row, spec, format);

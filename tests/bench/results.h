@@ -7,7 +7,12 @@
 
 #include "bench.h"
 
-enum { BENCH_STEPS = 8, BENCH_ROWS = 128, BENCH_RUNS = 128, BENCH_BARS = 128 };
+enum {
+    BENCH_STEPS = 8,
+    BENCH_ROWS = 160,
+    BENCH_RUNS = 128,
+    BENCH_BARS = 2 * BENCH_ROWS + BENCH_RUNS
+};
 
 struct bench_step {
     char name[64];
