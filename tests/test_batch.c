@@ -1,6 +1,7 @@
 /* A batch over several devices, some of which fail. Which device does which picture is left to
  * chance; the results are not. The devices are those of tests/fake_device.h. */
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,7 +13,8 @@
 
 enum { PICTURES = 24, DEVICES = 3, PIPELINES = 300 };
 
-static const char chain[] = "blur,equalize,invert";
+static const char usual[] = "blur,equalize,invert";
+static const char *chain = usual;
 
 /* How each CUDA device behaves, and the devices that pipelines were opened on. */
 static struct {
@@ -24,7 +26,22 @@ static struct {
     pthread_mutex_t lock;
     char said[64][500];
     int warnings, errors;
+    const char *replaced; /* a file that changes unseen before the first pipeline is opened */
 } world = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Writes a picture of one size, 43 x 34, and makes the file as old as before. */
+static void paint(const char *path, int turn)
+{
+    struct stat before;
+    const bool is_there = !stat(path, &before);
+    struct gf_image image =
+        picture_random(format_of(43, 34, 3, 8), 0, (uint64_t)turn + PICTURES + 1);
+    write_ppm(path, &image, picture_bytes(&image));
+    picture_free(&image);
+    if (is_there)
+        assert_int_equal(
+            utimensat(AT_FDCWD, path, (struct timespec[]){before.st_atim, before.st_mtim}, 0), 0);
+}
 
 static enum gf_status open_fake(void *context, const char *text, const struct gf_options *options,
                                 struct gf_pipeline **pipeline, struct gf_error *error)
@@ -33,6 +50,11 @@ static enum gf_status open_fake(void *context, const char *text, const struct gf
     const int index = options->device_index;
     (void)context;
     own.device = GF_DEVICE_CPU;
+    pthread_mutex_lock(&world.lock);
+    if (world.replaced)
+        paint(world.replaced, 1);
+    world.replaced = NULL;
+    pthread_mutex_unlock(&world.lock);
     const enum gf_status status = gf_pipeline_open(text, &own, pipeline, error);
     pthread_mutex_lock(&world.lock);
     if (options->device == GF_DEVICE_CPU) {
@@ -180,6 +202,26 @@ static void test_devices_share_the_work(void **state)
     }
 }
 
+/* What the batch has read to check its chain serves all workers. */
+static void test_a_second_picture_is_read_once(void **state)
+{
+    (void)state;
+    struct gf_batch_state batch;
+    struct gf_error error = {0};
+    char path[300], text[320];
+    reset_world();
+    snprintf(path, sizeof path, "%s", in_folder("layer.ppm"));
+    snprintf(text, sizeof text, "overlay=%s", path);
+    paint(path, 0);
+    chain = text;
+    world.replaced = path;
+    assert_ok("run", run(GF_DEVICE_CUDA, DEVICES, 3, &batch, &error), &error);
+    assert_null(world.replaced);
+    paint(path, 0);
+    assert_int_equal(right_outputs(), PICTURES);
+    chain = usual;
+}
+
 /* Whenever a device fails, here at the n-th stage of a pipeline, the others do its pictures. */
 static void test_a_failing_device(void **state)
 {
@@ -315,6 +357,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_devices_share_the_work),
+        cmocka_unit_test(test_a_second_picture_is_read_once),
         cmocka_unit_test(test_a_failing_device),
         cmocka_unit_test(test_all_devices_fail),
         cmocka_unit_test(test_a_device_that_is_not_there),

@@ -10,16 +10,16 @@
 #include "batch/cost.h"
 #include "chain/chain.h"
 
-/* The error of one of several outputs names it. */
-static enum gf_status check_outputs(const struct gf_batch_request *request, struct gf_error *error)
+/* chain: [outputs], which keep the files that they name in memory for the workers' chains. The
+ * error of one of several outputs names it. */
+static enum gf_status check_outputs(const struct gf_batch_request *request, struct gf_chain *chain,
+                                    struct gf_error *error)
 {
     enum gf_status status = GF_OK;
     for (int k = 0; !status && k < gf_batch_outputs(request); k++) {
         const struct gf_batch_output output = gf_batch_output_at(request, k);
-        struct gf_chain chain = {0};
         struct gf_error why = {0};
-        status = gf_chain_parse(output.chain, &chain, &why);
-        gf_chain_free(&chain);
+        status = gf_chain_parse(output.chain, &chain[k], &why);
         if (status)
             (void)gf_fail(error, status, "%s%s%s", request->more_outputs ? output.name->text : "",
                           request->more_outputs ? ": " : "", why.text);
@@ -91,11 +91,9 @@ static void begin_learning(const struct gf_batch *batch)
 
 static enum gf_status run(struct gf_batch *batch, struct gf_error *error)
 {
-    enum gf_status status = check_outputs(batch->request, error);
-    if (!status && gf_archive_takes_part(batch->request))
+    if (gf_archive_takes_part(batch->request))
         return gf_archive_run(batch, error);
-    if (!status)
-        status = gf_batch_name_outputs(batch, error);
+    enum gf_status status = gf_batch_name_outputs(batch, error);
     if (status || batch->request->dry_run || !batch->count) {
         if (!status && batch->request->dry_run)
             status = gf_batch_dry_run(batch, error);
@@ -151,8 +149,13 @@ enum gf_status gf_batch_run(const struct gf_batch_request *request, struct gf_ba
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&batch.changed, &attributes);
     pthread_condattr_destroy(&attributes);
-    const enum gf_status status =
-        batch.item && batch.output ? run(&batch, error) : gf_fail_memory(error);
+    struct gf_chain chain[GF_PIPELINE_OUTPUTS_MAX] = {0};
+    enum gf_status status =
+        batch.item && batch.output ? check_outputs(request, chain, error) : gf_fail_memory(error);
+    if (!status)
+        status = run(&batch, error);
+    for (int k = 0; k < outputs; k++)
+        gf_chain_free(&chain[k]);
     for (size_t i = 0; batch.item && i < inputs; i++)
         free(batch.item[i].notes);
     for (size_t i = 0; batch.output && i < inputs * (size_t)outputs; i++)
