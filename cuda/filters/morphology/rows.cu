@@ -270,8 +270,12 @@ static int launch_rows(struct rows_args args, cudaStream_t stream)
             cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
         if (status != cudaSuccess)
             return status;
-        return launch_early(kernel, tile_blocks(args.p.width, args.p.rows, args.tile, Shape::ROWS),
-                            Shape::THREADS, (size_t)shared, stream, args);
+        const int blocks = tile_blocks(args.p.width, args.p.rows, args.tile, Shape::ROWS);
+        if (!args.upwards)
+            return launch_early(kernel, blocks, Shape::THREADS, (size_t)shared, stream, args);
+        /* After the columns: there an early start takes longer. */
+        kernel<<<blocks, Shape::THREADS, shared, stream>>>(args);
+        return cudaGetLastError();
     });
 }
 
