@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include "codec/io/reservation.h"
 #include "codec/io/transfer.h"
 #include "support.h"
 #include "temp_folder.h"
@@ -129,7 +131,7 @@ static void test_writing(void **state)
             if (!gf_reservation_write(reservation, bytes + at, BAND, (int64_t)at, 8))
                 assert_int_equal(write(fd, bytes + at, BAND), BAND);
         }
-        gf_reservation_end(reservation);
+        gf_reservation_end(reservation, (int64_t)at);
         assert_int_equal(lseek(fd, 0, SEEK_END), at);
         unsigned char *const back = malloc(BYTES);
         assert_non_null(back);
@@ -141,10 +143,55 @@ static void test_writing(void **state)
     free(bytes);
 }
 
+/* Pages that the file system does not give are found before anything is copied to them: write() gets
+ * its turn, and says why it fails. */
+static void test_writing_without_pages(void **state)
+{
+    (void)state;
+    unsigned char *const bytes = calloc(1, BYTES);
+    const int fd = open("/dev/shm", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    assert_non_null(bytes);
+    if (fd < 0) {
+        free(bytes);
+        skip();
+    }
+    struct gf_reservation *const reservation = gf_reservation_begin(fd, 0, BYTES);
+    assert_non_null(reservation);
+    assert_int_equal(ftruncate(fd, 1 << 20), 0);
+    assert_false(gf_reservation_write(reservation, bytes, BYTES, 0, 8));
+    assert_false(gf_reservation_write(reservation, bytes, BYTES, 1, 8)); /* more than was reserved */
+    assert_int_equal(lseek(fd, 0, SEEK_CUR), 0);
+    gf_reservation_end(reservation, 0);
+    assert_int_equal(lseek(fd, 0, SEEK_END), 0);
+    close(fd);
+    free(bytes);
+}
+
+/* A file that must not grow: nothing is reserved. */
+static void test_reserving_in_vain(void **state)
+{
+    (void)state;
+    const int fd = memfd_create("sealed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    assert_true(fd >= 0);
+    assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_GROW), 0);
+    struct gf_reservation *const reservation = gf_reservation_begin(fd, 0, BYTES);
+    assert_non_null(reservation);
+    unsigned char *const bytes = calloc(1, BYTES);
+    assert_non_null(bytes);
+    assert_false(gf_reservation_write(reservation, bytes, BYTES, 0, 8));
+    gf_reservation_end(reservation, 0);
+    gf_reservation_end(NULL, 0);
+    assert_int_equal(lseek(fd, 0, SEEK_END), 0);
+    close(fd);
+    free(bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_reading),
                                        cmocka_unit_test(test_side_by_side),
-                                       cmocka_unit_test(test_writing)};
+                                       cmocka_unit_test(test_writing),
+                                       cmocka_unit_test(test_writing_without_pages),
+                                       cmocka_unit_test(test_reserving_in_vain)};
     return cmocka_run_group_tests_name("transfer", tests, make_folder, remove_folder);
 }

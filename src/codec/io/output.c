@@ -103,7 +103,7 @@ void gf_output_expect(struct gf_output *output, int64_t size, int threads)
 
 static void end_reservation(struct gf_output *output)
 {
-    gf_reservation_end(output->reservation);
+    gf_reservation_end(output->reservation, output->written);
     output->reservation = NULL;
 }
 
