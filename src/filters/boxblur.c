@@ -162,7 +162,8 @@ static void boxblur_cpu(const struct gf_stage *stage, const struct gf_view *in,
     struct work work;
     carve(&work, scratch, format, box->radius);
     memset(work.zeros, 0, gf_row_bytes(format));
-    if (format.bits == 8 && box->radius && box->radius <= GF_BOX_SMALL_MAX) {
+    if (gf_box_narrow(format, box->radius) && box->radius &&
+        (box->radius <= GF_BOX_SMALL_MAX || gf_box_has_simd())) {
         gf_box_small_cpu(box, in, out, work.zeros, (uint16_t *)(void *)work.columns);
         return;
     }

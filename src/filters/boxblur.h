@@ -2,6 +2,7 @@
 #ifndef GF_FILTERS_BOXBLUR_H
 #define GF_FILTERS_BOXBLUR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -58,11 +59,18 @@ struct gf_box {
     int radius, border;
 };
 
-/* Rows of 8 bits with a radius of 1..GF_BOX_SMALL_MAX on the CPU. zeros: a row of them; columns:
- * room for a padded row. */
+/* Rows of 8 bits on the CPU where sums of columns fit 16 bits: with a radius of
+ * 1..GF_BOX_SMALL_MAX, or, by gf_box_slide_simd(), any. zeros: a row of them; columns: room for a
+ * padded row and a vector behind it. */
 struct gf_view;
 void gf_box_small_cpu(const struct gf_box *box, const struct gf_view *in, const struct gf_view *out,
                       const unsigned char *zeros, uint16_t *columns);
+
+/* Whether this processor has the instructions, and gf_cpu_allow_intrinsics() lets them be used. */
+bool gf_box_has_simd(void);
+/* `count` means of a row from its padded column sums, and what 32 bytes behind those hold. */
+void gf_box_slide_simd(const uint16_t *columns, int radius, int channels, size_t count,
+                       const struct gf_box_mean *mean, unsigned char *row);
 
 /* Whether the device needs one kernel and no scratch memory: sums of whole windows fit 16 bits. */
 enum { GF_BOX_SMALL_MAX = 7 };

@@ -1,5 +1,5 @@
-/* boxblur of 8 bits with a small radius: sums of windows fit 16 bits, and are made of the columns'
- * sums directly. */
+/* boxblur of 8 bits where sums of columns fit 16 bits. With a small radius those of windows do,
+ * too, and are made of the columns' sums directly. */
 #include <string.h>
 
 #include "base/target_clones.h"
@@ -69,6 +69,10 @@ void gf_box_small_cpu(const struct gf_box *box, const struct gf_view *in, const 
         move_columns(columns, row_of(box, in, y + radius, zeros),
                      y == out->y ? zeros : row_of(box, in, y - radius - 1, zeros), samples);
         gf_stencil_pad(columns, in->format.width, radius, channels * sizeof *columns, box->border);
-        means[radius - 1](padded, channels, samples, &box->mean, gf_view_row(out, y));
+        if (radius <= GF_BOX_SMALL_MAX)
+            means[radius - 1](padded, channels, samples, &box->mean, gf_view_row(out, y));
+        else
+            gf_box_slide_simd(padded, radius, in->format.channels, samples, &box->mean,
+                              gf_view_row(out, y));
     }
 }
