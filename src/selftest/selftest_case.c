@@ -1,0 +1,264 @@
+/* One chain on one picture: every stage on the device, whole and in bands, from buffers between
+ * guard bytes. */
+#include "selftest/selftest_case.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chain/plan.h"
+#include "pixel/fused.h"
+#include "pixel/histogram.h"
+#include "selftest/difference.h"
+#include "selftest/selftest_buffers.h"
+
+enum { INPUT, OUTPUT, SCRATCH, BUFFERS };
+
+static void note_failure(struct gf_selftest_run *test, const char *text)
+{
+    if (!test->failures++)
+        snprintf(test->first_failure, sizeof test->first_failure, "%s", text);
+}
+
+/* Compares the band's result with the CPU's, and looks for writes outside the buffers. */
+static void judge_band(struct gf_selftest_run *test, const struct gf_stage *stage,
+                       const struct gf_view *result, const struct gf_view *expected,
+                       bool guards_hold)
+{
+    const int worst = gf_view_difference(result, expected);
+    char text[280], where[200];
+    snprintf(where, sizeof where, "%s: %dx%d rows %d..%d", stage->filter->name, stage->in.width,
+             stage->in.height, result->y, result->y + result->rows - 1);
+    test->worst = worst > test->worst ? worst : test->worst;
+    if (!guards_hold)
+        snprintf(text, sizeof text, "%s: wrote outside its buffer", where);
+    else if (worst >
+             (gf_selftest_on_cpu(test) ? 0 : gf_variant_tolerance(test->variant, stage->out.bits)))
+        snprintf(text, sizeof text, "%s: differs by %d", where, worst);
+    else
+        return;
+    note_failure(test, text);
+}
+
+/* Copies the buffers to the device, runs the stage and copies them back. */
+static enum gf_status run_on_device(struct gf_selftest_run *test, const struct gf_stage *stage,
+                                    const void *constants, struct gf_selftest_guarded *buffer,
+                                    const struct gf_view *in, const struct gf_view *out,
+                                    struct gf_error *error)
+{
+    const struct gf_backend_calls *const calls = test->backend->calls;
+    enum gf_status status = GF_OK;
+    for (int i = 0; !status && i < BUFFERS; i++)
+        status = gf_selftest_to_device(test->lane, &buffer[i], error);
+    if (!status)
+        status = calls->run(test->lane, stage, constants, in, out,
+                            buffer[SCRATCH].device + GF_SELFTEST_GUARD, error);
+    for (int i = 0; !status && i < BUFFERS; i++)
+        status = gf_selftest_from_device(test->lane, &buffer[i], error);
+    return status ? status : calls->wait(test->lane, error);
+}
+
+/* Makes rows y0..y1-1 of the stage's result on the device, from only those rows of `in` that they
+ * need. */
+static enum gf_status run_band(struct gf_selftest_run *test, const struct gf_stage *stage,
+                               const void *constants, const struct gf_view *in,
+                               const struct gf_view *expected, int y0, int y1,
+                               struct gf_error *error)
+{
+    struct gf_selftest_guarded buffer[BUFFERS] = {0};
+    int first, end;
+    gf_stage_input_rows(stage, y0, y1, &first, &end);
+    const size_t bytes[BUFFERS] = {
+        [INPUT] = gf_selftest_padded_pitch(stage->in) * (size_t)(end - first),
+        [OUTPUT] = gf_selftest_padded_pitch(stage->out) * (size_t)(y1 - y0),
+        [SCRATCH] = test->backend->calls->scratch(stage, y1 - y0)};
+    enum gf_status status = GF_OK;
+    for (int i = 0; !status && i < BUFFERS; i++)
+        status = gf_selftest_guarded_alloc(test->lane, bytes[i], &buffer[i], error);
+    if (!status) {
+        const struct gf_view host = gf_selftest_view_in(buffer[INPUT].host, stage->in, first, end);
+        for (int y = first; y < end; y++)
+            memcpy(gf_view_row(&host, y), gf_view_row(in, y), gf_row_bytes(stage->in));
+        const struct gf_view in_band =
+            gf_selftest_view_in(buffer[INPUT].device, stage->in, first, end);
+        const struct gf_view out_band =
+            gf_selftest_view_in(buffer[OUTPUT].device, stage->out, y0, y1);
+        status = run_on_device(test, stage, constants, buffer, &in_band, &out_band, error);
+    }
+    if (!status) {
+        const struct gf_view result = gf_selftest_view_in(buffer[OUTPUT].host, stage->out, y0, y1);
+        judge_band(test, stage, &result, expected,
+                   gf_selftest_guards_hold(&buffer[INPUT], NULL) &&
+                       gf_selftest_guards_hold(&buffer[OUTPUT], &result) &&
+                       gf_selftest_guards_hold(&buffer[SCRATCH], NULL));
+    }
+    for (int i = 0; i < BUFFERS; i++)
+        gf_selftest_guarded_free(test->lane, &buffer[i]);
+    return status;
+}
+
+/* Memory for the CPU's run of the whole stage; free it. */
+static void *alloc_cpu_scratch(const struct gf_stage *stage)
+{
+    enum { ALIGNMENT = 64 };
+    const size_t bytes =
+        stage->filter->cpu_scratch ? stage->filter->cpu_scratch(stage, stage->out.height) : 0;
+    return aligned_alloc(ALIGNMENT, (bytes / ALIGNMENT + 1) * ALIGNMENT);
+}
+
+/* Runs a stage on the whole picture and in three bands. */
+static enum gf_status run_bands(struct gf_selftest_run *test, const struct gf_stage *stage,
+                                const void *constants, const struct gf_view *in,
+                                const struct gf_view *expected, struct gf_error *error)
+{
+    const int height = stage->out.height;
+    enum gf_status status = run_band(test, stage, constants, in, expected, 0, height, error);
+    for (int i = 0; !status && height > 2 && i < 3; i++)
+        status = run_band(test, stage, constants, in, expected, height * i / 3,
+                          height * (i + 1) / 3, error);
+    return status;
+}
+
+/* Runs a stage and, where it is several filters, these one after the other; *picture becomes the
+ * CPU's result. */
+static enum gf_status run_stage(struct gf_selftest_run *test, struct gf_stage *stage,
+                                struct gf_image *picture, const struct gf_histogram *histogram,
+                                struct gf_error *error)
+{
+    const struct gf_backend_calls *const calls = test->backend->calls;
+    struct gf_image result;
+    const void *constants = NULL;
+    stage->histogram = histogram;
+    enum gf_status status = gf_image_alloc(&result, stage->out, error);
+    if (status)
+        return status;
+    void *const scratch = alloc_cpu_scratch(stage);
+    status =
+        scratch ? gf_stage_prepare(stage, error) : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    const struct gf_view in = gf_image_view(picture), out = gf_image_view(&result);
+    if (!status) {
+        stage->filter->cpu(stage, &in, &out, scratch);
+        status = calls->load(test->backend, NULL, stage, &constants, error);
+    }
+    if (!status)
+        status = run_bands(test, stage, constants, &in, &out, error);
+    if (!status && stage->filter == &gf_fused) {
+        stage->variant = gf_filter_variant_at(&gf_fused, 1);
+        status = run_bands(test, stage, constants, &in, &out, error);
+    }
+    if (constants)
+        calls->unload(test->backend, constants);
+    free(scratch);
+    gf_image_free(picture);
+    *picture = result;
+    return status;
+}
+
+/* The device's histogram of the picture, from a buffer with padded rows. */
+static enum gf_status count_on_device(struct gf_selftest_run *test, const struct gf_stage *stage,
+                                      const struct gf_image *picture,
+                                      struct gf_selftest_guarded *buffer,
+                                      struct gf_histogram *histogram, struct gf_error *error)
+{
+    const struct gf_backend_calls *const calls = test->backend->calls;
+    const struct gf_format format = picture->format;
+    const struct gf_view from = gf_image_view(picture);
+    const struct gf_view host = gf_selftest_view_in(buffer->host, format, 0, format.height);
+    const struct gf_view device = gf_selftest_view_in(buffer->device, format, 0, format.height);
+    for (int y = 0; y < format.height; y++)
+        memcpy(gf_view_row(&host, y), gf_view_row(&from, y), gf_row_bytes(format));
+    enum gf_status status = calls->statistic_open(test->lane, stage, error);
+    if (!status)
+        status = gf_selftest_to_device(test->lane, buffer, error);
+    if (!status)
+        status = calls->statistic_add(test->lane, &device, error);
+    if (!status)
+        status = calls->statistic_take(test->lane, histogram, error);
+    calls->statistic_close(test->lane);
+    return status;
+}
+
+/* *histogram becomes the CPU's, which the device's is compared with. */
+static enum gf_status run_statistic(struct gf_selftest_run *test, const struct gf_stage *stage,
+                                    const struct gf_image *picture, struct gf_histogram *histogram,
+                                    struct gf_error *error)
+{
+    const enum gf_statistic statistic = gf_stage_statistic(stage);
+    const struct gf_format format = picture->format;
+    const size_t bytes = gf_selftest_padded_pitch(format) * (size_t)format.height;
+    const struct gf_view view = gf_image_view(picture);
+    struct gf_histogram other = {0};
+    struct gf_selftest_guarded buffer = {0};
+    enum gf_status status = gf_histogram_alloc(histogram, statistic, format, error);
+    if (!status)
+        status = gf_histogram_alloc(&other, statistic, format, error);
+    if (!status)
+        status = gf_selftest_guarded_alloc(test->lane, bytes, &buffer, error);
+    if (!status) {
+        gf_histogram_add(&view, statistic, histogram);
+        status = count_on_device(test, stage, picture, &buffer, &other, error);
+    }
+    const struct gf_variant *const counting =
+        gf_selftest_on_cpu(test) ? NULL : gf_stage_counting(stage);
+    const bool extremes = gf_selftest_on_cpu(test) ? gf_stage_needs_extremes(stage)
+                                                   : counting && counting->count_extremes;
+    if (!status && gf_histogram_difference(histogram, &other, extremes) > 0)
+        note_failure(test, "its histogram differs");
+    free(other.count);
+    gf_selftest_guarded_free(test->lane, &buffer);
+    return status;
+}
+
+/* Noise over a ramp, with some flat rows, and with alpha that is often 0 or full. */
+static void fill_picture(struct gf_image *picture)
+{
+    const struct gf_format format = picture->format;
+    const int most = format.bits == 8 ? 255 : 65535;
+    uint32_t state = 2463534242u + (uint32_t)(format.width * 31 + format.height);
+    for (int y = 0; y < format.height; y++) {
+        unsigned char *const row = picture->data + (size_t)y * picture->pitch;
+        for (int i = 0; i < format.width * format.channels; i++) {
+            state ^= state << 13;
+            state ^= state >> 17;
+            state ^= state << 5;
+            const bool alpha = gf_has_alpha(format) && i % format.channels == format.channels - 1;
+            const int ramp = most / 2 * (i + y) / (format.width * format.channels + format.height);
+            int value = ramp + (int)(state % (uint32_t)(most / 2));
+            if (alpha)
+                value = state % 4 == 0 ? 0 : state % 4 == 1 ? most : (int)(state % (uint32_t)most);
+            else if (y % 7 == 3)
+                value = most;
+            if (format.bits == 8)
+                row[i] = (unsigned char)value;
+            else
+                ((uint16_t *)(void *)row)[i] = (uint16_t)value;
+        }
+    }
+}
+
+enum gf_status gf_selftest_case(struct gf_selftest_run *test, const struct gf_chain *chain,
+                                struct gf_format format, struct gf_error *error)
+{
+    struct gf_plan plan;
+    struct gf_error refusal;
+    if (gf_plan_make(chain, format, 1, &plan, &refusal))
+        return GF_OK; /* the chain or the variant does not take this format */
+    struct gf_image picture;
+    enum gf_status status = gf_image_alloc(&picture, format, error);
+    if (!status)
+        fill_picture(&picture);
+    for (int s = 0; !status && s < plan.segment_count; s++) {
+        const struct gf_segment *const segment = &plan.segment[s];
+        struct gf_histogram histogram = {0};
+        if (s && plan.segment[s - 1].statistic)
+            status = run_statistic(test, &plan.stage[segment->first], &picture, &histogram, error);
+        for (int i = 0; !status && i < segment->count; i++)
+            status = run_stage(test, &plan.stage[segment->first + i], &picture,
+                               i ? NULL : &histogram, error);
+        free(histogram.count);
+    }
+    test->cases++;
+    gf_image_free(&picture);
+    gf_plan_free(&plan);
+    return status;
+}

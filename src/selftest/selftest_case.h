@@ -1,0 +1,38 @@
+/* One chain on one picture: a device's results beside the CPU backend's. */
+#ifndef GF_SELFTEST_SELFTEST_CASE_H
+#define GF_SELFTEST_SELFTEST_CASE_H
+
+#include "base/spans.h"
+#include "chain/chain.h"
+#include "chain/variants.h"
+#include "engine/backend.h"
+#include "gpufilter/device.h"
+
+struct gf_selftest_run {
+    void (*line)(void *context, const char *text);
+    void *context;
+    struct gf_selftest_counts *counts;
+    struct gf_backend *backend;
+    struct gf_lane *lane;
+    struct gf_spans spans;
+    char device[96];
+    bool small_only;
+    int architecture;                 /* of the GPU, 90 for 9.0 */
+    const char *filters;              /* names of those to test, separated by commas; empty: all */
+    const struct gf_variant *variant; /* the variant under test; NULL: the default, or the CPU's */
+    /* Of the line being made: a filter at one depth and number of channels. */
+    int cases, failures, worst;
+    char first_failure[300];
+};
+
+static inline bool gf_selftest_on_cpu(const struct gf_selftest_run *test)
+{
+    return test->backend->calls->unified;
+}
+
+/* Runs a chain on a picture of that format and counts the case, and what fails in it. The input of
+ * each stage is the CPU's result of the stage before. */
+enum gf_status gf_selftest_case(struct gf_selftest_run *test, const struct gf_chain *chain,
+                                struct gf_format format, struct gf_error *error) GF_CHECKED;
+
+#endif
