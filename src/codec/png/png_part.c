@@ -108,16 +108,24 @@ static bool join(struct gf_png_parts *parts, struct gf_png_part *part,
     return part->row_count && part->first_row + part->row_count <= parts->height;
 }
 
-static void replace(const struct gf_png_parts *parts, struct gf_png_part *part,
-                    const struct gf_png_part *before, const uint16_t *samples)
+static void replace(struct gf_png_part *part, const struct gf_png_part *before,
+                    const uint16_t *samples)
 {
     uint8_t *const bytes = part->rows + part->carried;
     gf_inflate_resolve(samples, part->unpacked.count, before ? &before->table : &part->table,
                        bytes);
     part->adler = gf_adler32(bytes, part->unpacked.count);
+}
+
+/* The bytes before the part's own, of which the part before has no whole row. */
+static bool carry(struct gf_png_parts *parts, struct gf_png_part *part, struct gf_png_part *before)
+{
+    if (!wait_for(parts, before, REPLACED))
+        return false;
     if (part->carried)
         memcpy(part->rows, before->rows + parts->filtered * (size_t)before->row_count,
                part->carried);
+    return true;
 }
 
 /* A piece of the row above is read a little past its end. */
@@ -155,9 +163,9 @@ static bool read_gathered(struct gf_png_parts *parts, struct gf_png_part *part,
         !join(parts, part, before, samples))
         return false;
     reach(parts, part, JOINED);
-    if (!wait_for(parts, before, REPLACED))
+    replace(part, before, samples);
+    if (!carry(parts, part, before))
         return false;
-    replace(parts, part, before, samples);
     reach(parts, part, REPLACED);
     return undo_filters(parts, part, before);
 }
