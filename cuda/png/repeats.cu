@@ -4,7 +4,7 @@
 
 enum {
     AHEAD = 4, /* segments that are loaded at once; each has a cell for each lane */
-    SAMPLE = 16,
+    SAMPLE = 8,
     HASH_BITS = 13,
     TABLE = 1 << HASH_BITS,
     WINDOW = 32768

@@ -9,7 +9,7 @@ enum {
     WINDOW = 32768,
     SEGMENT = 256, /* a cell sees what stands in earlier segments */
     SEGMENT_CELLS = SEGMENT / GF_DEFLATE_CELL,
-    SAMPLE = 16, /* segments in which repeats are looked for before they are in all */
+    SAMPLE = 8, /* segments in which repeats are looked for before they are in all */
     HASH_BITS = 13
 };
 
