@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/target_clones.h"
 #include "pixel/orient_simd.h"
 
 /* A tile of the result: lines of the cache are used whole, those of the input and of the result. */
@@ -128,6 +129,18 @@ BY_PIXEL_SIZE void permute(size_t size, struct gf_orient orient, const struct gf
     }
 }
 
+/* Copies by blocks: memcpy() of rows longer than 8 KiB, each before the one that was copied last,
+ * takes a third more on AMD's Zen 4. */
+GF_TARGET_CLONES static void copy_row(const unsigned char *restrict from,
+                                      unsigned char *restrict to, size_t bytes)
+{
+    enum { BLOCK = 64 };
+    size_t i = 0;
+    for (; i + BLOCK <= bytes; i += BLOCK)
+        memcpy(to + i, from + i, BLOCK);
+    memcpy(to + i, from + i, bytes - i);
+}
+
 void gf_orient_cpu(const struct gf_stage *stage, const struct gf_view *in,
                    const struct gf_view *out, void *scratch)
 {
@@ -136,9 +149,8 @@ void gf_orient_cpu(const struct gf_stage *stage, const struct gf_view *in,
     memcpy(&orient, stage->constants, sizeof orient);
     if (!orient.transpose && !orient.mirror_x) {
         for (int y = out->y; y < out->y + out->rows; y++)
-            memcpy(gf_view_row(out, y),
-                   gf_view_row(in, orient.mirror_y ? out->format.height - 1 - y : y),
-                   gf_row_bytes(out->format));
+            copy_row(gf_view_row(in, orient.mirror_y ? out->format.height - 1 - y : y),
+                     gf_view_row(out, y), gf_row_bytes(out->format));
         return;
     }
     switch (out->format.channels * out->format.bits / 8) {

@@ -245,25 +245,38 @@ static void pick_row(const struct gf_resample *resample, struct gf_format format
     }
 }
 
+static void pick(struct work *work, const struct gf_view *in, const struct gf_view *out)
+{
+    const struct gf_resample *const resample = work->resample;
+    const int *const columns = gf_resample_ints(resample, resample->columns.start);
+    const int *const rows = gf_resample_ints(resample, resample->rows.start);
+    const int width = out->format.width;
+    const bool has_picks = work->has_lanes && work->in.channels == 1 &&
+                           gf_resample_picks_fill(&work->lanes, columns, width);
+    for (int y = out->y; y < out->y + out->rows; y++) {
+        const unsigned char *const row = gf_view_row(in, rows[y]);
+        if (has_picks)
+            gf_resample_picks_row(&work->lanes, row, work->in.width, width, gf_view_row(out, y));
+        else
+            pick_row(resample, out->format, row, gf_view_row(out, y));
+    }
+}
+
 void gf_resample_cpu(const struct gf_stage *stage, const struct gf_view *in,
                      const struct gf_view *out, void *scratch)
 {
     const struct gf_resample *const resample = stage->constants;
     const int halvings = gf_resample_halvings(resample, stage->in);
-    if (resample->kernel != GF_RESAMPLE_NEAREST) {
-        struct work work;
-        carve(&work, scratch, stage, resample->kernel, resample->linear, &resample->column_axis,
-              &resample->row_axis);
-        if (halvings) {
-            gf_resample_halve(halvings, in, out, (uint16_t *)(void *)work.source);
-            return;
-        }
+    struct work work;
+    carve(&work, scratch, stage, resample->kernel, resample->linear, &resample->column_axis,
+          &resample->row_axis);
+    if (resample->kernel == GF_RESAMPLE_NEAREST) {
+        pick(&work, in, out);
+    } else if (halvings) {
+        gf_resample_halve(halvings, in, out, (uint16_t *)(void *)work.source);
+    } else {
         if (work.has_lanes)
             gf_resample_lanes_fill(&work.lanes, resample);
         weigh(&work, in, out);
-        return;
     }
-    const int *const start = gf_resample_ints(resample, resample->rows.start);
-    for (int y = out->y; y < out->y + out->rows; y++)
-        pick_row(resample, out->format, gf_view_row(in, start[y]), gf_view_row(out, y));
 }

@@ -3,7 +3,7 @@
 #include "base/cpu.h"
 #include "base/target_clones.h"
 
-enum { REACH = 64 }; /* bytes that lanes pick from */
+enum { REACH = 64, PICKED = 64 }; /* bytes that lanes pick from, and that nearest picks */
 
 bool gf_resample_lanes_fit(const struct gf_resample_axis *columns, struct gf_format in)
 {
@@ -162,7 +162,50 @@ GF_VBMI void gf_resample_lanes_sum(const float *const *rows, const float *weight
         _mm512_mask_storeu_epi8(to + x, (UINT64_C(1) << (samples - x)) - 1,
                                 sum_64(rows, weight, count, x));
 }
+/* Which of 128 bytes the lanes of a vector of 64 pick. */
+bool gf_resample_picks_fill(struct gf_resample_lanes *lanes, const int *start, int count)
+{
+    lanes->vectors = (count + PICKED - 1) / PICKED;
+    for (int i = 0; i < count; i++) {
+        const int base = start[i / PICKED * PICKED];
+        if (start[i] - base >= 2 * REACH)
+            return false;
+        lanes->base[i / PICKED] = base;
+        lanes->lane[i] = (unsigned char)(start[i] - base);
+    }
+    return true;
+}
+
+GF_VBMI void gf_resample_picks_row(const struct gf_resample_lanes *lanes, const unsigned char *row,
+                                   int bytes, int count, unsigned char *to)
+{
+    for (int b = 0; b < lanes->vectors; b++, to += PICKED) {
+        const unsigned char *const from = row + lanes->base[b];
+        const ptrdiff_t there = bytes - lanes->base[b];
+        const int left = count - b * PICKED;
+        const __mmask64 lanes_left = left < PICKED ? (UINT64_C(1) << left) - 1 : ~UINT64_C(0);
+        const __m512i lane = _mm512_maskz_loadu_epi8(lanes_left, lanes->lane + b * PICKED);
+        const __m512i picked = _mm512_permutex2var_epi8(load_part(from, there), lane,
+                                                        load_part(from + REACH, there - REACH));
+        if (left < PICKED)
+            _mm512_mask_storeu_epi8(to, lanes_left, picked);
+        else
+            _mm512_storeu_si512(to, picked);
+    }
+}
 #else
+bool gf_resample_picks_fill(struct gf_resample_lanes *lanes, const int *start, int count)
+{
+    (void)lanes, (void)start, (void)count;
+    return false;
+}
+
+void gf_resample_picks_row(const struct gf_resample_lanes *lanes, const unsigned char *row,
+                           int bytes, int count, unsigned char *to)
+{
+    (void)lanes, (void)row, (void)bytes, (void)count, (void)to;
+}
+
 bool gf_resample_has_simd(void)
 {
     return false;

@@ -43,4 +43,10 @@ void gf_resample_lanes_rows(const struct gf_resample_lanes *lanes, const unsigne
 void gf_resample_lanes_sum(const float *const *rows, const float *weight, int count, size_t samples,
                            unsigned char *to);
 
+/* The nearest kernel, pixels of one byte: `count` results, each its byte start[i] of a row. The
+ * first uses base and lane of `lanes`, and returns false where lanes lie too far apart. */
+bool gf_resample_picks_fill(struct gf_resample_lanes *lanes, const int *start, int count);
+void gf_resample_picks_row(const struct gf_resample_lanes *lanes, const unsigned char *row,
+                           int bytes, int count, unsigned char *to);
+
 #endif
