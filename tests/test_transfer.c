@@ -124,7 +124,7 @@ static void test_writing(void **state)
         if (fd < 0)
             continue; /* there is no such folder */
         assert_int_equal(write(fd, bytes, TAIL), TAIL);
-        struct gf_reservation *const reservation = gf_reservation_begin(fd, TAIL, BYTES);
+        struct gf_reservation *const reservation = gf_reservation_begin(fd, TAIL, BYTES, 8);
         assert_non_null(reservation);
         size_t at = TAIL;
         for (int band = 0; band < 2; band++, at += BAND) {
@@ -155,7 +155,7 @@ static void test_writing_without_pages(void **state)
         free(bytes);
         skip();
     }
-    struct gf_reservation *const reservation = gf_reservation_begin(fd, 0, BYTES);
+    struct gf_reservation *const reservation = gf_reservation_begin(fd, 0, BYTES, 8);
     assert_non_null(reservation);
     assert_int_equal(ftruncate(fd, 1 << 20), 0);
     assert_false(gf_reservation_write(reservation, bytes, BYTES, 0, 8));
@@ -174,7 +174,7 @@ static void test_reserving_in_vain(void **state)
     const int fd = memfd_create("sealed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     assert_true(fd >= 0);
     assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_GROW), 0);
-    struct gf_reservation *const reservation = gf_reservation_begin(fd, 0, BYTES);
+    struct gf_reservation *const reservation = gf_reservation_begin(fd, 0, BYTES, 8);
     assert_non_null(reservation);
     unsigned char *const bytes = calloc(1, BYTES);
     assert_non_null(bytes);

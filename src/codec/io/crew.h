@@ -21,9 +21,9 @@ struct gf_piece {
 
 struct gf_crew; /* threads of an open file, which transfers start when they need them */
 void gf_crew_free(struct gf_crew *crew); /* NULL is nothing */
-/* Cuts the transfer into pieces, at most `threads`, does them side by side by run(piece), and returns
- * their number. Transfers that run at the same time share the processors. *crew, NULL at first, is
- * the caller's to free; one thread at a time uses it. */
+/* Cuts the transfer into pieces, at most `threads`, does them side by side by run(piece), and
+ * returns their number. Transfers that run at the same time share the processors. *crew, NULL at
+ * first, is the caller's to free; one thread at a time uses it. */
 int gf_crew_run(struct gf_crew **crew, struct gf_piece whole, int threads, void *(*run)(void *),
                 struct gf_piece piece[GF_PIECES_MOST]);
 /* The bytes before the first gap; -1 with errno where an error leaves none. */

@@ -98,7 +98,7 @@ void gf_output_expect(struct gf_output *output, int64_t size, int threads)
     if (output->fd < 0 || output->reservation || size < RESERVED_FROM_BYTES || threads == 1)
         return;
     output->threads = threads;
-    output->reservation = gf_reservation_begin(output->fd, gf_output_size(output), size);
+    output->reservation = gf_reservation_begin(output->fd, gf_output_size(output), size, threads);
 }
 
 static void end_reservation(struct gf_output *output)

@@ -27,7 +27,7 @@ ssize_t gf_transfer_read(struct gf_crew **crew, int fd, void *data, size_t size,
 {
     struct gf_piece piece[GF_PIECES_MOST];
     const struct gf_piece whole = {.fd = fd, .data = data, .size = size, .offset = offset};
-    const int pieces =
-        gf_crew_run(crew, whole, threads < READERS_MOST ? threads : READERS_MOST, read_piece, piece);
+    const int pieces = gf_crew_run(crew, whole, threads < READERS_MOST ? threads : READERS_MOST,
+                                   read_piece, piece);
     return gf_crew_join(piece, pieces);
 }
