@@ -31,8 +31,53 @@ __attribute__((target("avx512f,avx512bw"))) static int halve_simd(uint16_t *sums
     }
     return done;
 }
+
+static bool has_vbmi(void)
+{
+    return gf_cpu_intrinsics_allowed() && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512vbmi");
+}
+
+/* Whole vectors of one halving: what is added lies side by side after a permutation of the bytes.
+ * Returns how many pixels are made. */
+__attribute__((target("avx512f,avx512bw,avx512vbmi"))) static int
+halve_once_simd(const unsigned char *a, const unsigned char *b, int count, int channels,
+                unsigned char *row)
+{
+    const int each = 32 / channels;
+    unsigned char order[64] = {0};
+    for (int i = 0; i < each * channels; i++) {
+        const int left = 2 * i - i % channels;
+        order[2 * i] = (unsigned char)left;
+        order[2 * i + 1] = (unsigned char)(left + channels);
+    }
+    const __m512i pairs = _mm512_loadu_si512(order), ones = _mm512_set1_epi8(1);
+    int done = 0;
+    for (; (count - done) * channels >= 32; done += each) {
+        const ptrdiff_t at = (ptrdiff_t)2 * done * channels;
+        const __m512i above = _mm512_permutexvar_epi8(pairs, _mm512_loadu_si512(a + at));
+        const __m512i below = _mm512_permutexvar_epi8(pairs, _mm512_loadu_si512(b + at));
+        const __m512i sum =
+            _mm512_add_epi16(_mm512_maddubs_epi16(above, ones), _mm512_maddubs_epi16(below, ones));
+        const __m512i mean = _mm512_srli_epi16(_mm512_add_epi16(sum, _mm512_set1_epi16(2)), 2);
+        _mm256_storeu_si256((void *)(row + (ptrdiff_t)done * channels), _mm512_cvtepi16_epi8(mean));
+    }
+    return done;
+}
 #else
 #define HAS_SIMD 0
+static bool has_vbmi(void)
+{
+    return false;
+}
+
+static int halve_once_simd(const unsigned char *a, const unsigned char *b, int count, int channels,
+                           unsigned char *row)
+{
+    (void)a, (void)b, (void)count, (void)channels, (void)row;
+    return 0;
+}
+
 static int halve_simd(uint16_t *sums, int count, int channels)
 {
     (void)sums, (void)count, (void)channels;
@@ -80,13 +125,15 @@ GF_TARGET_CLONES static void finish(const uint16_t *restrict sums, int bits, siz
         row[i] = (unsigned char)((uint16_t)(sums[i] + half) >> bits);
 }
 
-/* One halving of a picture of one channel: `count` results of two rows. */
-GF_TARGET_CLONES static void halve_gray(const unsigned char *restrict a,
-                                        const unsigned char *restrict b, size_t count,
-                                        unsigned char *restrict row)
+/* One halving: `count` pixels of two rows. */
+static void halve_once(const unsigned char *a, const unsigned char *b, int count, int channels,
+                       unsigned char *row)
 {
-    for (size_t i = 0; i < count; i++)
-        row[i] = (unsigned char)((a[2 * i] + a[2 * i + 1] + b[2 * i] + b[2 * i + 1] + 2) >> 2);
+    const ptrdiff_t done = (ptrdiff_t)halve_once_simd(a, b, count, channels, row) * channels;
+    for (ptrdiff_t i = done; i < (ptrdiff_t)count * channels; i++) {
+        const ptrdiff_t left = 2 * i - i % channels, right = left + channels;
+        row[i] = (unsigned char)((a[left] + a[right] + b[left] + b[right] + 2) >> 2);
+    }
 }
 
 static int halvings_of(const struct gf_resample_axis *axis)
@@ -112,9 +159,9 @@ void gf_resample_halve(int halvings, const struct gf_view *in, const struct gf_v
     const size_t samples = gf_samples(in->format);
     for (int y = out->y; y < out->y + out->rows; y++) {
         const int first = y << halvings;
-        if (halvings == 1 && in->format.channels == 1) {
-            halve_gray(gf_view_row(in, first), gf_view_row(in, first + 1),
-                       (size_t)out->format.width, gf_view_row(out, y));
+        if (halvings == 1 && has_vbmi()) {
+            halve_once(gf_view_row(in, first), gf_view_row(in, first + 1), out->format.width,
+                       out->format.channels, gf_view_row(out, y));
             continue;
         }
         begin_sums(gf_view_row(in, first), gf_view_row(in, first + 1), samples, sums);
