@@ -49,8 +49,6 @@ static size_t lay_out(const struct gf_point_builder *builder, struct gf_format i
         program->field_zero = (float)i / GF_POINT_CURVE_STEPS;
     if (builder->fields)
         program->field_at = place(&end, (size_t)builder->fields * program->field_bytes);
-    if (builder->fields && in.bits == 8)
-        program->lines_at = place(&end, (GF_POINT_CURVE_STEPS + 1) * 2 * sizeof(float));
     if (builder->words)
         program->data_at = place(&end, builder->words * sizeof(uint32_t));
     if (builder->count == 1 && builder->op->kind == GF_POINT_NOISE && builder->op->b != 0 &&
@@ -87,14 +85,6 @@ static void write_samples(const struct gf_point_builder *builder, struct gf_form
     }
 }
 
-static void write_lines(const float *curve, float *lines)
-{
-    for (int i = 0; i <= GF_POINT_CURVE_STEPS; i++) {
-        lines[2 * i] = curve[i];
-        lines[2 * i + 1] = curve[i + 1] - curve[i];
-    }
-}
-
 static void write_tables(const struct gf_point_builder *builder, struct gf_format in,
                          struct gf_point_program *program, char *block)
 {
@@ -114,8 +104,6 @@ static void write_tables(const struct gf_point_builder *builder, struct gf_forma
     if (program->fields)
         memcpy(block + program->field_at, builder->field,
                (size_t)program->fields * program->field_bytes);
-    if (program->lines_at)
-        write_lines(builder->field, (float *)(block + program->lines_at));
     if (builder->words)
         memcpy(block + program->data_at, builder->data, builder->words * sizeof(uint32_t));
     if (program->cells_at)

@@ -95,9 +95,6 @@ struct gf_point_program {
     bool field_is_part;             /* the values of all fields are within 0..1 */
     float field_zero;               /* the first field is 0 where its argument is no more */
     unsigned field_at, field_bytes; /* floats: a curve, the picture's columns, its rows */
-    /* The first field's curve for devices, on 8 bits: CURVE_STEPS + 1 pairs, a value and what leads
-     * from it to the next. */
-    unsigned lines_at;
     unsigned data_at;               /* of CURVE and TABLE3D: words */
     /* Of normal NOISE alone on 8 bits, for devices: gf_noise_cells() and what it returned, 0 where
      * there are no cells. */

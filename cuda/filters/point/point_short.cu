@@ -66,8 +66,7 @@ extern "C" int gf_point_short_cuda(const struct gf_launch *launch)
     run.row_inverse = UINT_MAX / run.row_tiles;
     memcpy(run.op, program->op, sizeof run.op);
     const float *const curve = (const float *)((const char *)launch->constants + program->field_at);
-    run.lines = (size_t)launch->constants + program->lines_at -
-                sizeof(float2) * (size_t)SHORT_EXPONENT;
+    run.curve = (size_t)curve - sizeof(float) * (size_t)SHORT_EXPONENT;
     run.columns = curve + GF_POINT_CURVE_ROOM;
     run.rows = run.columns + gf_point_field_columns(stage->in.width);
     run.zero_until = program->field_zero;

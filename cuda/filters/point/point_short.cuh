@@ -13,12 +13,15 @@ enum {
     SHORT_GROUPS = 4 /* of four pixels of a thread */
 };
 
-/* Blocks that a multiprocessor is to hold: with more, registers are spilled. Compute capability 7.5
- * has room for the threads of 8. */
+/* Blocks that a multiprocessor is to hold, of an operation's BLOCKS: with more, registers are
+ * spilled. There is room for the threads of 16, on compute capabilities 8.6, 8.9 and 12.0 of 12, on
+ * 7.5 of 8. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-#define SHORT_BLOCKS(many) 8
+#define SHORT_BLOCKS(wanted) 8
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ % 100 == 0 && __CUDA_ARCH__ < 1200
+#define SHORT_BLOCKS(wanted) (wanted)
 #else
-#define SHORT_BLOCKS(many) ((many) ? 12 : 10)
+#define SHORT_BLOCKS(wanted) ((wanted) < 12 ? (wanted) : 12)
 #endif
 
 /* 2^23: a float in 2^23 .. 2^24 has its integer part in the lower bits. */
@@ -29,7 +32,7 @@ struct short_run {
     unsigned row_tiles, row_inverse; /* quick_tile() */
     struct gf_point_op op[3];
     unsigned first_row;
-    size_t lines; /* of a field: the address of its first pair, less SHORT_EXPONENT pairs */
+    size_t curve; /* of a field: the address of its first float, less SHORT_EXPONENT floats */
     const float *columns, *rows;
     float zero_until; /* its curve is 0 as far */
     /* SHORT_EXPONENT and SHORT_ODD, as numbers that the compiler does not know: an instruction
@@ -74,7 +77,7 @@ static __device__ __forceinline__ float limited(float v, float max)
 }
 
 /* gf_point_field_of() at four columns. The bits of a shifted float are its whole part and the
- * exponent's, which the base of the lines leaves out. */
+ * exponent's, which the base of the curve leaves out. */
 static __device__ __forceinline__ void fields_at(const struct short_run &run, const float column[4],
                                                  float row, float field[4])
 {
@@ -84,9 +87,10 @@ static __device__ __forceinline__ void fields_at(const struct short_run &run, co
         const float part = __saturatef(column[i] + row);
         const float shifted = __fmaf_rz(part, STEPS, SHORT_SHIFT);
         const float rest = fmaf(part, STEPS, SHORT_SHIFT - shifted);
-        const float2 line = __ldg(
-            (const float2 *)(run.lines + sizeof(float2) * (size_t)__float_as_uint(shifted)));
-        field[i] = line.x + line.y * rest;
+        const float *const point =
+            (const float *)(run.curve + sizeof(float) * (size_t)__float_as_uint(shifted));
+        const float first = __ldg(point), second = __ldg(point + 1);
+        field[i] = first + (second - first) * rest;
     }
 }
 
@@ -94,7 +98,7 @@ static __device__ __forceinline__ void fields_at(const struct short_run &run, co
  * they make to 0..255. ---- */
 
 struct short_matrix {
-    static constexpr bool MANY = false; /* blocks; its numbers take registers */
+    static constexpr int BLOCKS = 10; /* its numbers take registers */
     static __device__ __forceinline__ struct gf_rgb of(const struct short_run &run, struct gf_rgb p)
     {
         const struct gf_point_op *const op = run.op;
@@ -105,7 +109,7 @@ struct short_matrix {
 };
 
 struct short_vibrance {
-    static constexpr bool MANY = true;
+    static constexpr int BLOCKS = 12;
     static __device__ __forceinline__ struct gf_rgb of(const struct short_run &run, struct gf_rgb p)
     {
         const float y = fmaf(0.2126f, p.r, fmaf(0.7152f, p.g, 0.0722f * p.b));
@@ -183,7 +187,7 @@ static __device__ __forceinline__ void noise_pixels(const struct short_run &run,
 
 /* What a kernel does to four pixels from column x on of row y. */
 template <class OPERATION> struct short_colours {
-    static constexpr bool MANY = OPERATION::MANY;
+    static constexpr int BLOCKS = OPERATION::BLOCKS;
     static __device__ __forceinline__ void change(const struct short_run &run, unsigned, unsigned,
                                                   unsigned w[3])
     {
@@ -192,7 +196,7 @@ template <class OPERATION> struct short_colours {
 };
 
 template <bool BLACK> struct short_mix {
-    static constexpr bool MANY = true;
+    static constexpr int BLOCKS = 16; /* it waits for look-ups */
     static __device__ __forceinline__ void change(const struct short_run &run, unsigned x,
                                                   unsigned y, unsigned w[3])
     {
@@ -201,7 +205,7 @@ template <bool BLACK> struct short_mix {
 };
 
 template <bool NORMAL, bool SAME> struct short_noise {
-    static constexpr bool MANY = !NORMAL;
+    static constexpr int BLOCKS = NORMAL ? 10 : 12;
     static __device__ __forceinline__ void change(const struct short_run &run, unsigned x,
                                                   unsigned y, unsigned w[3])
     {
@@ -254,7 +258,7 @@ static __device__ __forceinline__ void take_groups(const unsigned char *in, unsi
 /* Neighbouring threads take neighbouring groups of four pixels, which lie near each other in
  * tables, too. Results pass through shared memory, so that a warp's stores are vectors. */
 template <class OPERATION>
-__global__ void __launch_bounds__(SHORT_WARPS *WARP, SHORT_BLOCKS(OPERATION::MANY))
+__global__ void __launch_bounds__(SHORT_WARPS *WARP, SHORT_BLOCKS(OPERATION::BLOCKS))
     short8_kernel(const __grid_constant__ struct short_run run)
 {
     __shared__ uint4 shared[SHORT_WARPS][TILE * 3 / VECTOR];
