@@ -316,10 +316,32 @@ static void test_memory_runs_out(void **state)
     for (int i = 0; i < 3; i++) {
         const struct seen seen = run_client(test_chain, in_folder("in.ppm"), in_folder("out.ppm"));
         assert_ok("picture", seen.status, &seen.error);
-        assert_true(seen.connected && !seen.by_server && seen.told.warnings);
+        assert_true(seen.connected && !seen.by_server);
+        assert_int_equal(seen.told.warnings, 1);
         assert_non_null(strstr(seen.told.last, "without the server"));
         assert_right(in_folder("out.ppm"));
     }
+    stop_server();
+}
+
+/* What the server warned of before it failed is warned of here, when it is done again, and once. */
+static void test_warnings_of_a_failure(void **state)
+{
+    (void)state;
+    const struct seen made = run_client("round=9", in_folder("in.ppm"), in_folder("alpha.png"));
+    assert_ok("alpha", made.status, &made.error);
+    const struct seen alone = run_client(test_chain, in_folder("alpha.png"), in_folder("1.jpg"));
+    assert_int_equal(alone.told.warnings, 1); /* JPEG has no alpha */
+    start_server((struct server_role){0});
+    struct seen seen = run_client(test_chain, in_folder("alpha.png"), in_folder("2.jpg"));
+    assert_true(seen.by_server);
+    assert_int_equal(seen.told.warnings, 1);
+    stop_server();
+    start_server((struct server_role){.memory_bytes = 256});
+    seen = run_client(test_chain, in_folder("alpha.png"), in_folder("3.jpg"));
+    assert_ok("picture", seen.status, &seen.error);
+    assert_false(seen.by_server);
+    assert_int_equal(seen.told.warnings, 2);
     stop_server();
 }
 
@@ -482,6 +504,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_teardown(test_a_server_that_is_killed, end_test),
         cmocka_unit_test_teardown(test_a_server_that_stands_still, end_test),
         cmocka_unit_test_teardown(test_memory_runs_out, end_test),
+        cmocka_unit_test_teardown(test_warnings_of_a_failure, end_test),
         cmocka_unit_test_teardown(test_a_device_that_fails, end_test),
         cmocka_unit_test_teardown(test_a_client_that_dies, end_test),
         cmocka_unit_test_teardown(test_a_client_that_stands_still, end_test),

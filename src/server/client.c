@@ -97,6 +97,29 @@ static enum gf_remote_outcome fail_silent(bool hung_up, struct gf_error *error)
     return GF_REMOTE_FAILED;
 }
 
+/* The server's warnings, until it is known whether the picture is its own: one that is done again
+ * here has warnings of its own. What finds no room is left out. */
+struct warnings {
+    char text[8 * sizeof((struct gf_error *)0)->text];
+    size_t size; /* of lines, each with its zero */
+};
+
+static void keep_warning(struct warnings *warnings, const char *text)
+{
+    const size_t size = strlen(text) + 1;
+    if (size > sizeof warnings->text - warnings->size)
+        return;
+    memcpy(warnings->text + warnings->size, text, size);
+    warnings->size += size;
+}
+
+static void tell_warnings(const struct warnings *warnings, const struct gf_options *options)
+{
+    for (size_t at = 0; options->warn && at < warnings->size;
+         at += strlen(warnings->text + at) + 1)
+        options->warn(options->warn_context, warnings->text + at);
+}
+
 static enum gf_remote_outcome link_run(struct gf_remote *remote, const struct gf_remote_work *work,
                                        struct gf_remote_result *result, enum gf_status *status,
                                        struct gf_error *error)
@@ -104,6 +127,7 @@ static enum gf_remote_outcome link_run(struct gf_remote *remote, const struct gf
     const int socket = link_of(remote)->socket;
     int descriptor[GF_SERVER_DESCRIPTORS] = {work->in, work->out};
     union gf_server_message message;
+    struct warnings warnings = {.size = 0};
     bool begun = false, silent;
     memcpy(&descriptor[GF_SERVER_OWN_FILES], work->file, sizeof work->file);
     if (!gf_server_write_work(work, &message) ||
@@ -120,12 +144,14 @@ static enum gf_remote_outcome link_run(struct gf_remote *remote, const struct gf
             }
             break;
         case GF_SERVER_WARNING:
-            if (work->options.warn)
-                work->options.warn(work->options.warn_context, message.warning.text);
+            keep_warning(&warnings, message.warning.text);
             break;
         case GF_SERVER_RESULT:
             *status = gf_server_read_result(&message.result, result, error);
-            return is_servers_own(*status) ? GF_REMOTE_FAILED : GF_REMOTE_DONE;
+            if (is_servers_own(*status))
+                return GF_REMOTE_FAILED;
+            tell_warnings(&warnings, &work->options);
+            return GF_REMOTE_DONE;
         case GF_SERVER_HELLO:
         case GF_SERVER_WELCOME:
         case GF_SERVER_REQUEST:
