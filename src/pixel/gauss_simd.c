@@ -226,7 +226,9 @@ GF_AVX512 static void vertical_flat(const struct gf_gauss_pairs *pairs,
     const int steps = gf_gauss_reach(pairs->gauss) / 4;
     const __m128i shift = _mm_cvtsi32_si128(pairs->gauss->shift - GF_GAUSS_FRACTION);
     size_t x = 0;
-    for (; x + 32 <= count; x += 32) {
+    for (; x < count && count >= 32; x += 32) {
+        if (x + 32 > count)
+            x = count - 32; /* the last ones are computed with some that were */
         __m512i high[2], sum[GF_GAUSS_LINES][2];
         for (int v = 0; v < 2; v++) {
             high[v] = _mm512_setzero_si512();
@@ -261,7 +263,8 @@ GF_AVX512 static void vertical_flat(const struct gf_gauss_pairs *pairs,
             store_quads(mid + (size_t)i * mid_pitch + x, sum[i][0], sum[i][1], shift);
         }
     }
-    vertical_rest(pairs, rows, mid, mid_pitch, x, count);
+    if (!x)
+        vertical_rest(pairs, rows, mid, mid_pitch, x, count);
 }
 
 GF_AVX512 static void vertical_avx512(const struct gf_gauss_pairs *pairs,
