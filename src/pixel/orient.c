@@ -6,7 +6,7 @@
 #include "pixel/orient_simd.h"
 
 /* A tile of the result: lines of the cache are used whole, those of the input and of the result. */
-enum { TILE_COLUMNS = 64, TILE_ROWS = 64 };
+enum { TILE_COLUMNS = 256, TILE_ROWS = 32 };
 
 void gf_orient_shape(struct gf_orient orient, struct gf_format in, struct gf_format *out)
 {

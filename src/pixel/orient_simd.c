@@ -1,3 +1,4 @@
+/* Mirrored rows by vectors. */
 #include "pixel/orient_simd.h"
 
 #include <stdint.h>
@@ -10,7 +11,6 @@
 #define GF_SSSE3 __attribute__((target("ssse3")))
 #define GF_VBMI __attribute__((target("avx512f,avx512bw,avx512vbmi")))
 #define GF_VBMI_INLINE GF_VBMI static inline __attribute__((always_inline))
-#define GF_SSSE3_INLINE GF_SSSE3 static inline __attribute__((always_inline))
 
 bool gf_orient_has_simd(void)
 {
@@ -142,74 +142,6 @@ int gf_orient_mirror_simd(size_t size, const unsigned char *src, ptrdiff_t src_s
     mirror_rows_64((int)size, src, src_step, dst, dst_step, count, rows);
     return count;
 }
-
-int gf_orient_side(size_t size)
-{
-    return size == 1 ? 16 : size == 3 || size == 4 ? 4 : 0;
-}
-
-/* 16 x 16 bytes: four rounds of interleaving row i with row i + 8. */
-GF_SSSE3_INLINE void turn_bytes(const unsigned char *src, ptrdiff_t src_step, unsigned char *dst,
-                                ptrdiff_t dst_step)
-{
-    __m128i a[16], b[16];
-    for (int i = 0; i < 16; i++)
-        a[i] = _mm_loadu_si128((const void *)(src + i * src_step));
-    for (int round = 0; round < 4; round += 2) {
-        for (int i = 0; i < 8; i++) {
-            b[2 * i] = _mm_unpacklo_epi8(a[i], a[i + 8]);
-            b[2 * i + 1] = _mm_unpackhi_epi8(a[i], a[i + 8]);
-        }
-        for (int i = 0; i < 8; i++) {
-            a[2 * i] = _mm_unpacklo_epi8(b[i], b[i + 8]);
-            a[2 * i + 1] = _mm_unpackhi_epi8(b[i], b[i + 8]);
-        }
-    }
-    for (int i = 0; i < 16; i++)
-        _mm_storeu_si128((void *)(dst + i * dst_step), a[i]);
-}
-
-/* 4 x 4 pixels, those of 3 bytes in words of 4 meanwhile. */
-GF_SSSE3_INLINE void turn_words(const int size, const unsigned char *src, ptrdiff_t src_step,
-                                unsigned char *dst, ptrdiff_t dst_step)
-{
-    const __m128i spread = _mm_setr_epi8(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1);
-    const __m128i gather = _mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1);
-    __m128i a[4];
-    for (int i = 0; i < 4; i++) {
-        a[i] = _mm_loadu_si128((const void *)(src + i * src_step));
-        if (size == 3)
-            a[i] = _mm_shuffle_epi8(a[i], spread);
-    }
-    const __m128i low02 = _mm_unpacklo_epi32(a[0], a[2]), high02 = _mm_unpackhi_epi32(a[0], a[2]);
-    const __m128i low13 = _mm_unpacklo_epi32(a[1], a[3]), high13 = _mm_unpackhi_epi32(a[1], a[3]);
-    const __m128i turned[4] = {_mm_unpacklo_epi32(low02, low13), _mm_unpackhi_epi32(low02, low13),
-                               _mm_unpacklo_epi32(high02, high13),
-                               _mm_unpackhi_epi32(high02, high13)};
-    for (int i = 0; i < 4; i++)
-        _mm_storeu_si128((void *)(dst + i * dst_step),
-                         size == 3 ? _mm_shuffle_epi8(turned[i], gather) : turned[i]);
-}
-
-/* Columns of the result run fastest, so that what is written beside four pixels of 3 bytes is
- * written again. */
-GF_SSSE3 void gf_orient_turn_simd(size_t size, const unsigned char *src, ptrdiff_t src_step,
-                                  unsigned char *dst, ptrdiff_t dst_step, int columns, int rows)
-{
-    const int side = gf_orient_side(size);
-    for (int y = 0; y < rows; y += side) {
-        for (int x = 0; x < columns; x += side) {
-            const unsigned char *const from = src + x * src_step + (ptrdiff_t)size * y;
-            unsigned char *const to = dst + y * dst_step + (ptrdiff_t)size * x;
-            if (size == 1)
-                turn_bytes(from, src_step, to, dst_step);
-            else if (size == 3)
-                turn_words(3, from, src_step, to, dst_step);
-            else
-                turn_words(4, from, src_step, to, dst_step);
-        }
-    }
-}
 #else
 bool gf_orient_has_simd(void)
 {
@@ -221,17 +153,5 @@ int gf_orient_mirror_simd(size_t size, const unsigned char *src, ptrdiff_t src_s
 {
     (void)size, (void)src, (void)src_step, (void)dst, (void)dst_step, (void)count, (void)rows;
     return 0;
-}
-
-int gf_orient_side(size_t size)
-{
-    (void)size;
-    return 0;
-}
-
-void gf_orient_turn_simd(size_t size, const unsigned char *src, ptrdiff_t src_step,
-                         unsigned char *dst, ptrdiff_t dst_step, int columns, int rows)
-{
-    (void)size, (void)src, (void)src_step, (void)dst, (void)dst_step, (void)columns, (void)rows;
 }
 #endif
