@@ -18,6 +18,7 @@ driver and the commit, and are made by these targets:
 - `make bench-thumbnail`: `thumbnail-*`, thumbnails of JPEGs beside vips, OpenCV, torchvision, Pillow and sharp
 - `make bench-serve`: `serve-*`, single pictures by a server whose GPU is awake
 - `make bench-kills`: `kills-*`, servers that are killed under their clients
+- `make bench-auto`: `auto-*`, whether `--device=auto` takes the device that is done sooner, case by case
 - `make bench-limits`: `limits-*`, what bounds each kernel, counted by Nsight Compute
 - `make bench-start`: `start-*`, where the start of CUDA spends its time
 - `make bench-jpeg`: `jpeg-*`, the GPU's JPEG decoder and encoder alone
