@@ -12,6 +12,7 @@ export LC_ALL=C
 program=$(readlink -f "${1:?the program}")
 nvjpeg=${2:+$(readlink -f "$2")}
 here=$(dirname "$(readlink -f "$0")")
+. "$here/common.sh"
 files=${BENCH_FILES:-2000} RUNS=${RUNS:-3}
 results=${RESULTS:-$here/results/batch-$(date -u +%Y-%m-%d).json}
 mkdir -p "$(dirname "$results")" || exit 1
@@ -71,10 +72,6 @@ for one in large.ppm large.jpg made/0.jpg; do
 done
 
 # ---- measuring ----
-
-median() {
-    sort -n | awk '{v[NR] = $1} END {print (NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2)}'
-}
 
 measure() { # RUNS, WARM-UPS, LIST OF NAME|COMMAND -> lines "name|ms|ms of processor time" in $work/figures
     local runs=$1 warm=$2 round each number seconds TIMEFORMAT='%R %U %S'

@@ -14,6 +14,7 @@ set -u
 export LC_ALL=C
 program=$(readlink -f "${1:?the program}")
 here=$(dirname "$(readlink -f "$0")")
+. "$here/common.sh"
 RUNS=${RUNS:-5} SLOW_S=${SLOW_S:-8} SLOW_RUNS=${SLOW_RUNS:-2}
 tasks=${BENCH_TASKS:-copy blur2 blur2eq blur20 unsharp rot90 turn sobel median3 dilate7 half png memory batch files}
 results=${RESULTS:-$here/results/cpu-$(date -u +%Y-%m-%d).json}
@@ -182,10 +183,6 @@ once() {
             size / 1024, status}' "$work/time"
 }
 
-median() { # FILE COLUMN
-    cut -d' ' -f"$2" "$1" | sort -n | awk '{v[NR] = $1} END {print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2}'
-}
-
 # Every tool once to warm up, then in turns. Appends "task tool wall cpu peak out_kb runs" to the figures.
 measure_task() { # TASK IN OUT TOOLS
     local task=$1 round tool command wall cpu peak size status column
@@ -211,7 +208,7 @@ measure_task() { # TASK IN OUT TOOLS
     done
     for tool in $4; do
         [ -s "$work/sample.$tool" ] || continue
-        echo "$task $tool $(for column in 1 2 3 4; do median "$work/sample.$tool" $column; done | tr '\n' ' ')" \
+        echo "$task $tool $(for column in 1 2 3 4; do cut -d' ' -f$column "$work/sample.$tool" | median; done | tr '\n' ' ')" \
             "$(wc -l <"$work/sample.$tool")" >>"$work/figures"
     done
 }

@@ -6,6 +6,7 @@ set -u
 export LC_ALL=C
 program=$(readlink -f "${1:?the program}")
 here=$(dirname "$(readlink -f "$0")")
+. "$here/common.sh"
 CROWD=${CROWD:-500}
 work=$(mktemp -d /dev/shm/gpufilter-bench.XXXXXX) || exit 1
 server=
@@ -21,24 +22,6 @@ mkdir -m 700 "$XDG_RUNTIME_DIR" "$XDG_CACHE_HOME" "$work/out" || exit 1
 chain=bilateral=10,equalize # the CPU needs longer than a server
 "$program" --device=cpu -q -i "$here/../../samples/harbour.png" -o "$work/in.ppm" "resize=w=${WIDTH:-960}" || exit 1
 "$program" --device=cpu -q -i "$work/in.ppm" -o "$work/right.ppm" "$chain" || exit 1
-failed=
-
-start_server() { # OPTIONS...
-    local tries
-    "$program" --serve "$@" >"$work/served" 2>&1 &
-    server=$!
-    for ((tries = 0; tries < 3000; tries++)); do
-        grep -q serving "$work/served" && return
-        sleep 0.01
-    done
-    cat "$work/served" >&2
-    exit 1
-}
-
-stop_server() {
-    "$program" --serve=stop && wait "$server" || failed=1
-    server=
-}
 
 crowd() { # CLIENTS, OPTIONS...: as many at once
     local i clients=() count=$1
@@ -59,7 +42,7 @@ judge() { # HEADING, CLIENTS
     twice=$(wc -l "$work"/out/*.said | awk '$2 != "total" && $1 > 1' | wc -l)
     printf '%-44s %4d of %d right, %d by the server, %d warned once, %d warned twice\n' "$1" "$right" "$2" "$(cat "$work"/out/*.log | grep -c 'by the server')" \
         "$(wc -l "$work"/out/*.said | awk '$2 != "total" && $1 == 1' | wc -l)" "$twice"
-    [ "$right" = "$2" ] && [ "$twice" = 0 ] || failed=1
+    [ "$right" = "$2" ] && [ "$twice" = 0 ] || : >"$work/broken"
 }
 
 start_server
@@ -71,7 +54,7 @@ kill -STOP $slow
 crowd 8 --device=cuda
 judge "8 clients beside one that stands still" 8
 kill -CONT $slow
-wait $slow && cmp -s "$work/slow.ppm" "$work/right.ppm" || { echo "the client that stood still has failed" >&2; failed=1; }
+wait $slow && cmp -s "$work/slow.ppm" "$work/right.ppm" || { echo "the client that stood still has failed" >&2; : >"$work/broken"; }
 kill -STOP "$server"
 crowd 8 --device=auto
 kill -CONT "$server"
@@ -81,4 +64,4 @@ start_server --memory=8M --device-memory=8M
 crowd 16 --device=auto
 judge "16 clients of a server with 8 MB of memory" 16
 stop_server
-[ -z "$failed" ]
+[ ! -e "$work/broken" ]

@@ -10,6 +10,7 @@ set -u
 export LC_ALL=C
 program=$(readlink -f "${1:?the program}")
 here=$(dirname "$(readlink -f "$0")")
+. "$here/common.sh"
 RUNS=${RUNS:-15} LOOP=${LOOP:-200}
 results=${RESULTS:-$here/results/serve-$(date -u +%Y-%m-%d).json}
 mkdir -p "$(dirname "$results")" || exit 1
@@ -39,21 +40,6 @@ done
 
 # ---- the server ----
 
-start_server() {
-    local tries=0
-    "$program" --serve >"$work/served" 2>&1 &
-    server=$!
-    until grep -q serving "$work/served"; do
-        [ $((tries += 1)) -le 3000 ] && kill -0 "$server" 2>/dev/null || { cat "$work/served" >&2; exit 1; }
-        sleep 0.01
-    done
-}
-
-stop_server() {
-    "$program" --serve=stop && wait "$server" || : >"$work/broken"
-    server=
-}
-
 processor_ticks() { # of the server: clock ticks, hundredths of a second
     sed 's/.*) //' "/proc/$server/stat" | cut -d' ' -f12,13 | awk '{print $1 + $2}'
 }
@@ -62,10 +48,6 @@ processor_ticks() { # of the server: clock ticks, hundredths of a second
 
 now_us() {
     echo "${EPOCHREALTIME/./}"
-}
-
-median() {
-    sort -n | awk '{v[NR] = $1} END {print (NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2)}'
 }
 
 note() { # NAME, VALUE, UNIT

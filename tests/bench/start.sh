@@ -12,6 +12,7 @@ export LC_ALL=C
 program=$(readlink -f "${1:?the program}")
 other=${OTHER:+$(readlink -f "$OTHER")}
 here=$(dirname "$(readlink -f "$0")")
+. "$here/common.sh"
 runs=${RUNS:-9} files=${FILES:-2000}
 results=${RESULTS:-$here/results/start-$(date -u +%Y-%m-%d).txt}
 mkdir -p "$(dirname "$results")" || exit 1
@@ -33,10 +34,6 @@ done
 for ((i = 0; i < files; i++)); do
     cp "$work/one.jpg" "$work/in/$(printf %06d "$i").jpg" || exit 1
 done
-
-median() {
-    sort -n | awk '{v[NR] = $1} END {print (NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2)}'
-}
 
 # once PROGRAM ARGUMENT... -> its wall time in ms, in $wall; what it says, in $work/said
 once() {

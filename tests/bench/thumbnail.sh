@@ -15,6 +15,7 @@ set -eu
 export LC_ALL=C
 program=$(readlink -f "${1:?the program}")
 here=$(dirname "$(readlink -f "$0")")
+. "$here/common.sh"
 RUNS=${RUNS:-9}
 files=${BENCH_FILES:-1000}
 results=${RESULTS:-$here/results/thumbnail-$(date -u +%Y-%m-%d).json}
@@ -109,11 +110,6 @@ run_thousand() { # TOOL: many/*.jpg to 1024
 export -f run_one run_many run_two run_thousand
 export program vips magick work processors files here
 
-median() { # COLUMN of the lines "wall user system"
-    awk -v wanted="$1" '{ print wanted == "wall" ? $1 : $2 + $3 }' "$2" | sort -g |
-        awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
-}
-
 # Lines "title|tool|pictures|wall s|processor s|why it failed" in $work/figures. A task's second and further runs are made while
 # it has taken less than half of the time that was left; no run goes beyond the deadline.
 compare() { # TASK PICTURES RUNS TITLE TOOL...
@@ -146,7 +142,7 @@ compare() { # TASK PICTURES RUNS TITLE TOOL...
         if [ -n "$why" ]; then
             echo "$title|$tool|$pictures|||$why"
         else
-            echo "$title|$tool|$pictures|$(median wall "$task.$tool")|$(median cpu "$task.$tool")|"
+            echo "$title|$tool|$pictures|$(awk '{print $1}' "$task.$tool" | median)|$(awk '{print $2 + $3}' "$task.$tool" | median)|"
         fi >>"$work/figures"
     done
 }

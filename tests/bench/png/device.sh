@@ -13,6 +13,7 @@ export LC_ALL=C
 program=$(readlink -f "${1:?the program}") page=$(readlink -f "${2:?the program that draws pages}")
 encoder=${3:+$(readlink -f "$3")}
 here=$(dirname "$(readlink -f "$0")")
+. "$here/../common.sh"
 RUNS=${RUNS:-15} files=${BENCH_FILES:-4000}
 results=$here/../results/device-png-$(date -u +%Y-%m-%d).json
 [ -z "${RESULTS:-}" ] || results=${RESULTS%.json}-device.json
@@ -56,10 +57,6 @@ same() { # A, B
     cmp -s "$1" "$2" || { echo "bench-png: $1 differs from $2" >&2; : >"$work/broken"; }
 }
 
-median() {
-    sort -n | awk '{v[NR] = $1} END {print (NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2)}'
-}
-
 whole() { # RUNS, COMMAND... -> the median in ms of a whole process, after one that does not count
     local runs=$1 round begin
     shift
@@ -68,21 +65,6 @@ whole() { # RUNS, COMMAND... -> the median in ms of a whole process, after one t
         "$@" >/dev/null 2>"$work/messages" || { tail -1 "$work/messages" >&2; : >"$work/broken"; }
         [ $round = 0 ] || echo $((${EPOCHREALTIME/./} - begin))
     done | median | awk '{printf "%.1f", $1 / 1000}'
-}
-
-start_server() {
-    local tries=0
-    "$program" --serve >"$work/served" 2>&1 &
-    server=$!
-    until grep -q serving "$work/served"; do
-        [ $((tries += 1)) -le 3000 ] && kill -0 "$server" 2>/dev/null || { cat "$work/served" >&2; exit 1; }
-        sleep 0.01
-    done
-}
-
-stop_server() {
-    "$program" --serve=stop && wait "$server" || : >"$work/broken"
-    server=
 }
 
 # ---- the pictures ----
