@@ -1,5 +1,5 @@
 # What several measurements share; to be sourced by those that set $program, $work and $server.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 
 median() { # of the numbers on standard input, one a line
     sort -g | awk '{v[NR] = $1} END {print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2}'
