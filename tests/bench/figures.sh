@@ -19,7 +19,9 @@ function row(what, own, peer, name) {
     printf "| %s | %s | %s: %s | %.*f |\n", what, shown(own), name, shown(peer), peer / own < 10, peer / own
 }
 FILENAME == ARGV[1] && /"cpu":/ { cpu = value("cpu"); threads = value("threads") }
-FILENAME == ARGV[2] && /"commit"/ { measured = substr(value("date"), 1, 10) " at commit " value("commit") }
+FNR < 9 && /"date":/ { date[FILENAME] = substr(value("date"), 1, 10) }
+FNR < 9 && /"commit":/ { commit[FILENAME] = value("commit") }
+function measured(file) { return date[file] " at commit " commit[file] }
 FILENAME == ARGV[2] && /"threads"/ { processors = value("threads") }
 FILENAME == ARGV[2] && /"gpu"/ { gpu = value("gpu"); sub(/:.*/, "", gpu); files = value("files") }
 /"task":/ && value("task") != "memory" {
@@ -44,11 +46,12 @@ END {
     for (i = 1; i <= n; i++)
         row("GPU: the kernels of `" chains[i] "`, 7680x4320", kernel[chains[i]], npp[chains[i]], "NPP")
     printf "\nCPU: %s, %d threads, whole processes; vips, ImageMagick, GraphicsMagick and OpenCV were tried. GPU: %s,\n", cpu, threads, gpu
-    print "beside NVIDIA\047s NPP. The last column says how many times as long the peer takes."
+    print "beside NVIDIA\047s NPP. The last column says how many times as long the peer takes. The CPU\047s were"
+    print "measured on " measured(ARGV[1]) ", the GPU\047s on " measured(ARGV[3]) "."
     print "\nThe whole program with a GPU and without, on a machine with " processors " processors, the start included:\n"
     print "| what | CPU | GPU |\n| --- | --- | --- |"
     printf "| one JPEG of 1920x1080, `blur=2,equalize` | %s | %s |\n", shown(run["0.jpg blur=2,equalize cpu"]), shown(run["0.jpg blur=2,equalize cuda"])
     printf "| one JPEG of 7680x4320, `blur=2,equalize` | %s | %s |\n", shown(run["large.jpg blur=2,equalize cpu"]), shown(run["large.jpg blur=2,equalize cuda"])
     printf "| %d JPEGs of 1920x1080, `blur=2,equalize` | %s | %s |\n", files, shown(run["cpu"]), shown(run["cuda, codec=gpu"])
-    printf "\nlibjpeg-turbo alone, without any filter, takes %s for the last row. Measured on %s.\n", shown(run["codecs alone"]), measured
+    printf "\nlibjpeg-turbo alone, without any filter, takes %s for the last row. Measured on %s.\n", shown(run["codecs alone"]), measured(ARGV[2])
 }' "$(newest "$1/cpu")" "$(newest "$1/batch")" "$(newest "$1/gpu")"
