@@ -70,10 +70,9 @@ bool gf_resample_has_simd(void)
 /* `count` bytes; behind them zeros. */
 GF_VBMI_INLINE __m512i load_part(const unsigned char *from, ptrdiff_t count)
 {
-    const __mmask64 most = count >= REACH ? ~UINT64_C(0)
-                           : count > 0    ? (UINT64_C(1) << count) - 1
-                                          : 0;
-    return _mm512_maskz_loadu_epi8(most, from);
+    const int bytes = (int)(count < 0 ? 0 : count < REACH ? count : REACH);
+    const __mmask64 there = bytes < REACH ? (UINT64_C(1) << bytes) - 1 : ~UINT64_C(0);
+    return _mm512_maskz_loadu_epi8(there, from);
 }
 
 /* Vectors first .. end - 1 of `count` rows; those whose 64 bytes lie inside the rows are `inside`.
