@@ -1,10 +1,15 @@
 #!/usr/bin/env python3
 """The goldens of overlay and mask: the formulas of W3C's "Compositing and Blending Level 1" as its text has them, pixel
-by pixel, in Python's own floats. It needs no library: run alone it writes its pictures and its lines of list.txt anew."""
+by pixel, in Python's own floats. It needs no library: run alone it writes its pictures and its lines of list.txt anew.
+Where ImageMagick 6 is installed, each separable mode must be its -compose within a step; its hue, saturation, color and
+luminosity are of another colour space."""
 import math
 import os
+import shutil
+import subprocess
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+MAGICK = shutil.which("convert")
 
 
 # ---- pictures: (width, height, channels, peak, samples) ----
@@ -204,6 +209,17 @@ def cases():
            overlay(p["gray.pgm"], p["rgb.ppm"], 5, 0, weight=weights(p["badge.pam"], 16, 7)))
 
 
+def check_by_magick():
+    """ImageMagick lays the badge on the picture as the first case of each separable mode does."""
+    names = {mode: "".join(word.title() for word in mode.split("-")) for mode in SEPARABLE}
+    for mode, compose in {**names, "normal": "Over"}.items():
+        command = [MAGICK, os.path.join(HERE, "rgb.ppm"), os.path.join(HERE, "badge.pam"), "-geometry", "+7-5",
+                   "-compose", compose, "-composite", "-depth", "8", "ppm:-"]
+        theirs = subprocess.run(command, check=True, capture_output=True).stdout
+        ours = overlay(read("rgb.ppm"), read("badge.pam"), 7, -5, mode)[4]
+        assert all(abs(a - b) <= 1 for a, b in zip(theirs[-len(ours):], ours, strict=True)), mode
+
+
 def inverted(picture):
     return (*picture[:4], [picture[3] - v for v in picture[4]])
 
@@ -215,6 +231,8 @@ def make():
     badge = [v for y in range(23) for x in range(31)
              for v in ((x * 8) % 256, (y * 11) % 256, (255 - x * 3 - y * 5) % 256, 0 if x < 3 else 255 if y < 6 else x * y % 256)]
     write("badge.pam", (31, 23, 4, 255, badge))
+    if MAGICK:
+        check_by_magick()
     lines = []
     for number, (chain, source, picture) in enumerate(cases()):
         if picture is None:
