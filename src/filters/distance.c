@@ -210,7 +210,7 @@ const struct gf_filter gf_distance_filter = {
     .name = "distance",
     .synonyms = "edt distancetransform euclidean",
     .summary = "the distance to the nearest dark pixel",
-    .example = "distance=6",
+    .example = "distance=6:0.2",
     .definition =
         "scale * sqrt(dx^2 + dy^2) of the nearest pixel whose luma is below the threshold, exact, "
         "in gray; M where there is\nnone. Pixels 65535 or more apart count as that. Alpha is "

@@ -152,7 +152,7 @@ static size_t texture_scratch(const struct gf_stage *stage, int rows)
 const struct gf_filter gf_resize_filter = {
     .name = "resize",
     .synonyms = "scale size shrink enlarge fit contain cover",
-    .summary = "Another size, by a weighted mean of pixels",
+    .summary = "another size, by a weighted mean of pixels",
     .definition =
         "Pixel centres lie at half integers; when shrinking, the kernel is widened by the ratio; "
         "weights are normalised.\nColumns first, clamped, then rows. Kernels: Lanczos of 3 lobes, "
