@@ -51,6 +51,7 @@ size_t gf_resample_scratch(const struct gf_stage *stage, enum gf_resample_kernel
                            const struct gf_resample_axis *rows)
 {
     struct work work;
+    linear = linear && kernel != GF_RESAMPLE_NEAREST; /* as gf_resample_prepare() has it */
     return carve(&work, NULL, stage, kernel, linear, columns, rows);
 }
 
