@@ -242,7 +242,7 @@ test-only: all $(TESTS)
 	  tests/run.sh $(TESTS) tests/run-cli.sh tests/selftest.sh tests/layers.sh tests/build.sh tests/api.sh tests/readme.sh tests/page.sh \
 	  tests/example_filters.sh
 
-test-server: $(BUILD)/tests/test_server_faults ## 200 servers are killed, 500 clients come at once, one stands still for a minute
+test-server: $(BUILD)/tests/test_server_faults ## kills 200 servers, starts 500 clients at once, stops one for a minute
 	@GF_SERVER_KILLS=200 GF_SERVER_CROWD=500 GF_SERVER_STOPPED=60 GF_SERVER_SECONDS=1000 tests/run.sh $<
 
 demo: ## installs what is missing, builds, filters a sample picture

@@ -40,7 +40,7 @@ bench-batch: $(PROGRAM) $(BENCH_NVJPEG) ## thousands of JPEGs by every device, c
 bench-serve: $(PROGRAM) ## single pictures by a server whose GPU is awake, and loops of them: a table and JSON
 	@bash tests/bench/serve.sh $(PROGRAM)
 
-bench-kills: $(PROGRAM) ## 200 servers killed under 8 clients each, 500 clients at once, little memory: pictures right, and who was warned
+bench-kills: $(PROGRAM) ## kills 200 servers under 8 clients each, then 500 clients at once, then little memory: what was lost
 	@bash tests/bench/kills.sh $(PROGRAM)
 	@bash tests/bench/faults.sh $(PROGRAM)
 

@@ -51,13 +51,15 @@ void trial_setup(const char *program_path, const char *library_path)
     must(state != MAP_FAILED, "state");
 }
 
-/* The environment of the program, and nothing else. */
+/* The environment of the program: where its libraries lie, and nothing else of the caller's. */
 static void make_environment(const struct trial *trial, char *environment[16])
 {
     int count = 0;
     char *entry = NULL;
 #define ADD(...) (must(asprintf(&entry, __VA_ARGS__) > 0, "asprintf"), environment[count++] = entry)
     ADD("PATH=/usr/bin:/bin");
+    if (getenv("LD_LIBRARY_PATH"))
+        ADD("LD_LIBRARY_PATH=%s", getenv("LD_LIBRARY_PATH"));
     ADD("LC_ALL=C");
     ADD("TMPDIR=tmp");
     ADD("MALLOC_PERTURB_=165");
