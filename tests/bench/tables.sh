@@ -32,7 +32,7 @@ awk "$fields"'
     printf "| `%s`%s | %.3f | %.0f | %.0f | %s |\n", value("chain"), note == "" ? "" : " (" note ")", value("ms"), value("gb_s"), value("percent_of_copy"), npp == "" ? "" : sprintf("%.3f", npp)
 }
 /memory to memory/ {
-    if (!seen++) print "\nThe whole pipeline, 8K RGB8 from pinned memory to pinned memory, the whole call:\n"
+    if (!seen++) print "\nThe whole pipeline, 8K RGB8 from pinned memory to pinned memory:\n"
     printf "- `%s`: %.2f ms, at most %.2f ms wanted\n", substr(value("name"), 1, index(value("name"), ", memory") - 1), value("measured"), value("at_most")
 }' "$gpu"
 
