@@ -276,6 +276,23 @@ static void test_damage(void **state)
     free_picture(&picture);
 }
 
+/* A stream with rows that the picture does not have: one thread warns of them, so that no part but
+ * the last may end with the picture's last row. */
+static void test_surplus(void **state)
+{
+    (void)state;
+    struct picture picture = grainy_picture(900, 500, 3, 8);
+    struct bytes file = written_by_libpng(&picture, 6, 10000000);
+    for (int height = 60; height < 260; height++) {
+        struct picture fewer = picture;
+        fewer.format.height = height;
+        assert_in_range(rows_of_parts(&file, 40000, gf_inflate_parts_threads, &fewer, true), 0,
+                        height - 1);
+    }
+    free(file.data);
+    free_picture(&picture);
+}
+
 /* A stream of more than 20 MB, which is read in parts where there are threads, whole and damaged:
  * the pixels, the verdict and the warnings are those of one thread. */
 static void test_large_files(void **state)
@@ -324,7 +341,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_streams),     cmocka_unit_test(test_damaged_streams),
         cmocka_unit_test(test_reader),      cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_large_files),
+        cmocka_unit_test(test_surplus),     cmocka_unit_test(test_large_files),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -105,7 +105,8 @@ static bool join(struct gf_png_parts *parts, struct gf_png_part *part,
                        part->table.byte + sizeof part->table.byte - tail);
     if (part->ends)
         return ends_well(parts, part);
-    return part->row_count && part->first_row + part->row_count <= parts->height;
+    /* What comes behind the picture's last row is for one thread to judge. */
+    return part->row_count && part->first_row + part->row_count < parts->height;
 }
 
 static void replace(struct gf_png_part *part, const struct gf_png_part *before,
