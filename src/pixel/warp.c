@@ -49,12 +49,28 @@ static struct range corners_range(const struct gf_warp_params *params, double y0
     return range;
 }
 
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static struct range of_both(struct range a, struct range b)
+{
+    return (struct range){a.low < b.low ? a.low : b.low, larger(a.high, b.high)};
+}
+
+/* How far from the centre the columns lie, in the map's unit. */
+static double farthest(const struct gf_warp_params *params)
+{
+    const double *const c = params->map.c;
+    return larger((c[0] + 0.5) * c[6], (params->width - 0.5 - c[0]) * c[6]);
+}
+
 /* The stretch is a parabola over r^2, with its extremes at the ends or in its vertex. */
 static struct range lens_row_range(const struct gf_warp_params *params, double y)
 {
     const double *const c = params->map.c;
-    const double left = (c[0] + 0.5) * c[6], right = (params->width - 0.5 - c[0]) * c[6];
-    const double far = left > right ? left : right, dy = (y - c[1]) * c[6];
+    const double far = farthest(params), dy = (y - c[1]) * c[6];
     const double least = dy * dy * c[2], most = (dy * dy + far * far) * c[2];
     const double vertex = c[8] == 0 ? least : -c[7] / (2 * c[8]);
     const double r2[3] = {least, most, vertex > least && vertex < most ? vertex : least};
@@ -67,15 +83,32 @@ static struct range lens_row_range(const struct gf_warp_params *params, double y
     return range;
 }
 
-static struct range lens_range(const struct gf_warp_params *params, double y0, double y1)
+/* dy (1 + r2 (k1 + r2 k2)) at a fixed distance dx from the centre's column is a polynomial of dy,
+ * whose derivative is q0 + q1 s + q2 s^2, s = dy^2. Extends the range by the rows where it is 0. */
+static struct range with_turns(const struct gf_warp_params *params, double dx, double y0, double y1,
+                               struct range range)
 {
-    struct range range = {GF_WARP_FAR, -GF_WARP_FAR};
-    for (double y = y0; y <= y1; y += 0.5) {
-        const struct range row = lens_row_range(params, y);
-        range.low = row.low < range.low ? row.low : range.low;
-        range.high = row.high > range.high ? row.high : range.high;
+    const double *const c = params->map.c;
+    const double r = dx * dx * c[2];
+    const double q0 = 1 + r * (c[7] + r * c[8]), q1 = 3 * c[2] * (c[7] + 2 * r * c[8]);
+    const double q2 = 5 * c[2] * c[2] * c[8], root = sqrt(larger(q1 * q1 - 4 * q0 * q2, 0));
+    const double other = -(q1 + (q1 < 0 ? -root : root)) / 2, s[2] = {other / q2, q0 / other};
+    for (int i = 0; i < 4; i++) {
+        if (!(s[i / 2] > 0)) /* NaN */
+            continue;
+        const double dy = (i % 2 ? -1 : 1) * sqrt(s[i / 2]), y = c[1] + dy / c[6];
+        if (y > y0 && y < y1)
+            range = of_both(range, lens_row_range(params, y));
     }
     return range;
+}
+
+/* In between, the extremes are those of the columns nearest to the centre and farthest from it, or
+ * of a vertex, which moves along a straight line from one of these to the other. */
+static struct range lens_range(const struct gf_warp_params *params, double y0, double y1)
+{
+    const struct range ends = of_both(lens_row_range(params, y0), lens_row_range(params, y1));
+    return with_turns(params, farthest(params), y0, y1, with_turns(params, 0, y0, y1, ends));
 }
 
 static struct range rows_range(const struct gf_warp_params *params, double y0, double y1)

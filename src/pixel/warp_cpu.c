@@ -4,7 +4,8 @@
 #include "base/target_clones.h"
 #include "pixel/sample.h"
 #include "pixel/stencil.h"
-#include "pixel/warp_near_simd.h"
+#include "pixel/warp_steps_simd.h"
+#include "pixel/warp_stretches.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -56,6 +57,8 @@ static void positions(const struct gf_warp *warp, int x, int y, int sample, int 
                       struct gf_warp_run *run)
 {
     const int i = sample % warp->nx, j = sample / warp->nx;
+    if (gf_warp_steps(warp, x, y, count, run))
+        return;
     if (warp->map.kind == GF_WARP_AFFINE)
         straight_positions(warp, x, y, i, j, count, run);
     else if (warp->map.kind == GF_WARP_PERSPECTIVE)
@@ -66,13 +69,6 @@ static void positions(const struct gf_warp *warp, int x, int y, int sample, int 
 
 /* ---- values ---- */
 
-struct sampler {
-    const struct gf_warp *warp;
-    const struct gf_view *in;
-    const int16_t *weights;
-    size_t pixel_bytes;
-};
-
 /* Where the samples of a pixel's window lie. */
 struct window {
     const unsigned char *at;
@@ -80,7 +76,7 @@ struct window {
 };
 
 /* Copies a window that reaches beyond the picture, its first pixel at (x, y). */
-static struct window copy_window(const struct sampler *s, int x, int y, unsigned char *to)
+static struct window copy_window(const struct gf_warp_sampler *s, int x, int y, unsigned char *to)
 {
     const struct gf_warp *const warp = s->warp;
     const size_t size = s->pixel_bytes;
@@ -110,8 +106,8 @@ INLINE int sample_of(const unsigned char *at, int bits, int i)
 
 enum method { NEAREST, LINEAR, TABLE };
 
-INLINE int64_t table_value(const struct sampler *s, struct window window, unsigned f, unsigned g,
-                           int bits, int channels, int c)
+INLINE int64_t table_value(const struct gf_warp_sampler *s, struct window window, unsigned f,
+                           unsigned g, int bits, int channels, int c)
 {
     const int taps = s->warp->taps;
     const int16_t *const across = s->weights + (f >> 2) * GF_WARP_TAPS;
@@ -126,8 +122,8 @@ INLINE int64_t table_value(const struct sampler *s, struct window window, unsign
     return sum;
 }
 
-INLINE int64_t value_of(const struct sampler *s, struct window window, unsigned f, unsigned g,
-                        int bits, int channels, enum method method, int c)
+INLINE int64_t value_of(const struct gf_warp_sampler *s, struct window window, unsigned f,
+                        unsigned g, int bits, int channels, enum method method, int c)
 {
     const unsigned char *const top = window.at, *const bottom = window.at + window.pitch;
     if (method == NEAREST)
@@ -150,8 +146,9 @@ INLINE void store(unsigned char *out, int bits, int i, int v)
 }
 
 /* Pixel k of the run: to `out`, or, where there are several samples a pixel, to their sums. */
-INLINE void make_pixel(const struct sampler *s, const struct gf_warp_run *run, int k, int bits,
-                       int channels, enum method method, unsigned char *out, int64_t *sums)
+INLINE void make_pixel(const struct gf_warp_sampler *s, const struct gf_warp_run *run, int k,
+                       int bits, int channels, enum method method, unsigned char *out,
+                       int64_t *sums)
 {
     const struct gf_warp *const warp = s->warp;
     const int before = warp->taps / 2 - (method != NEAREST);
@@ -179,16 +176,18 @@ INLINE void make_pixel(const struct sampler *s, const struct gf_warp_run *run, i
     }
 }
 
-INLINE void make_run(const struct sampler *s, const struct gf_warp_run *run, int first, int end,
-                     int bits, int channels, enum method method, unsigned char *out, int64_t *sums)
+INLINE void make_run(const struct gf_warp_sampler *s, const struct gf_warp_run *run, int first,
+                     int end, int bits, int channels, enum method method, unsigned char *out,
+                     int64_t *sums)
 {
     for (int k = first; k < end; k++)
         make_pixel(s, run, k, bits, channels, method, out, sums);
 }
 
 #define RUN_OF(name_, bits_, channels_, method_) \
-    GF_TARGET_CLONES static void name_(const struct sampler *s, const struct gf_warp_run *run, \
-                                       int first, int end, unsigned char *out, int64_t *sums) \
+    GF_TARGET_CLONES static void name_(const struct gf_warp_sampler *s, \
+                                       const struct gf_warp_run *run, int first, int end, \
+                                       unsigned char *out, int64_t *sums) \
     { \
         make_run(s, run, first, end, bits_, channels_, method_, out, sums); \
     }
@@ -203,19 +202,16 @@ RUNS_OF(16, 2)
 RUNS_OF(16, 3)
 RUNS_OF(16, 4)
 
-typedef void run_maker(const struct sampler *s, const struct gf_warp_run *run, int first, int end,
-                       unsigned char *out, int64_t *sums);
-
 #define MAKERS(bits_, channels_) \
     { \
         nearest_##bits_##_##channels_, linear_##bits_##_##channels_, table_##bits_##_##channels_ \
     }
 
 /* Pictures with alpha arrive premultiplied, in 16 bits. */
-static run_maker *maker_of(const struct gf_warp *warp, struct gf_format format)
+static gf_warp_maker *maker_of(const struct gf_warp *warp, struct gf_format format)
 {
-    static run_maker *const makers[6][3] = {MAKERS(8, 1),  MAKERS(8, 3),  MAKERS(16, 1),
-                                            MAKERS(16, 2), MAKERS(16, 3), MAKERS(16, 4)};
+    static gf_warp_maker *const makers[6][3] = {MAKERS(8, 1),  MAKERS(8, 3),  MAKERS(16, 1),
+                                                MAKERS(16, 2), MAKERS(16, 3), MAKERS(16, 4)};
     const enum method method = warp->kernel == GF_WARP_NEAREST  ? NEAREST
                                : warp->kernel == GF_WARP_LINEAR ? LINEAR
                                                                 : TABLE;
@@ -224,103 +220,8 @@ static run_maker *maker_of(const struct gf_warp *warp, struct gf_format format)
 
 /* ---- rows ---- */
 
-/* Whether the window lies in the picture, and some columns more: vectors are longer than its rows.
- */
-static bool is_inside(const struct gf_warp *warp, const struct gf_warp_run *run, int k)
-{
-    const int before = warp->taps > 1 ? warp->taps / 2 - 1 : 0;
-    const int x = run->x[k] - before, y = run->y[k] - before;
-    return x >= 0 && y >= 0 && x <= warp->in_width - warp->taps - GF_WARP_BESIDE &&
-           y <= warp->in_height - warp->taps;
-}
-
-/* The same of all pixels of the run, by their extremes, which vectors find. */
-GF_TARGET_CLONES static bool all_inside(const struct gf_warp *warp, const struct gf_warp_run *run,
-                                        int count)
-{
-    const int before = warp->taps > 1 ? warp->taps / 2 - 1 : 0;
-    int left = run->x[0], right = left, top = run->y[0], bottom = top;
-    for (int k = 0; k < count; k++) {
-        const int x = run->x[k], y = run->y[k];
-        left = x < left ? x : left;
-        right = x > right ? x : right;
-        top = y < top ? y : top;
-        bottom = y > bottom ? y : bottom;
-    }
-    return left >= before && top >= before &&
-           right - before <= warp->in_width - warp->taps - GF_WARP_BESIDE &&
-           bottom - before <= warp->in_height - warp->taps;
-}
-
-/* Four bytes at once: the fourth is overwritten by the next pixel, so that the last is left. */
-static void copy_some_rgb8(const struct gf_view *in, const struct gf_warp_run *run, int first,
-                           int count, unsigned char *out)
-{
-    for (int i = 0; i < count; i++)
-        memcpy(out + 3 * i, gf_view_row(in, run->y[first + i]) + 3 * (size_t)run->x[first + i], 4);
-}
-
-static int copy_rgb8(const struct gf_view *in, const struct gf_warp_run *run, int first, int count,
-                     unsigned char *out)
-{
-    const bool has_near = gf_warp_near_has_simd();
-    for (int i = 0; i < count - 1; i += GF_WARP_NEAR) {
-        const int each = count - 1 - i < GF_WARP_NEAR ? count - 1 - i : GF_WARP_NEAR;
-        if (!has_near || each < GF_WARP_NEAR || !gf_warp_near_rgb8(in, run, first + i, out + 3 * i))
-            copy_some_rgb8(in, run, first + i, each, out + 3 * i);
-    }
-    return count - 1;
-}
-
-static void copy_some_gray8(const struct gf_view *in, const struct gf_warp_run *run, int first,
-                            int count, unsigned char *out)
-{
-    for (int i = 0; i < count; i++)
-        out[i] = gf_view_row(in, run->y[first + i])[run->x[first + i]];
-}
-
-static int copy_gray8(const struct gf_view *in, const struct gf_warp_run *run, int first, int count,
-                      unsigned char *out)
-{
-    const bool has_near = gf_warp_near_has_simd();
-    for (int i = 0; i < count; i += GF_WARP_NEAR) {
-        const int each = count - i < GF_WARP_NEAR ? count - i : GF_WARP_NEAR;
-        if (!has_near || each < GF_WARP_NEAR || !gf_warp_near_gray8(in, run, first + i, out + i))
-            copy_some_gray8(in, run, first + i, each, out + i);
-    }
-    return count;
-}
-
-static int make_inside(const struct sampler *s, const struct gf_warp_run *run, int first, int count,
-                       unsigned char *out)
-{
-    if (!count)
-        return 0;
-    const bool is_gray = s->in->format.channels == 1;
-    if (s->warp->kernel == GF_WARP_NEAREST)
-        return (is_gray ? copy_gray8 : copy_rgb8)(s->in, run, first, count, out);
-    return (is_gray ? gf_warp_simd_gray8 : gf_warp_simd_rgb8)(s->warp, s->in, run, first, count,
-                                                              out);
-}
-
-/* One sample a pixel, of RGB or gray of 8 bits: stretches of windows inside the picture as vectors.
- */
-static void make_stretches(const struct sampler *s, run_maker *maker, const struct gf_warp_run *run,
-                           int count, unsigned char *out)
-{
-    for (int k = all_inside(s->warp, run, count) ? count : 0, first = 0; first < count; first = k) {
-        while (k < count && is_inside(s->warp, run, k))
-            k++;
-        const int rest =
-            first + make_inside(s, run, first, k - first, out + (size_t)first * s->pixel_bytes);
-        while (k < count && !is_inside(s->warp, run, k))
-            k++;
-        maker(s, run, rest, k, out, NULL);
-    }
-}
-
-static void make_mean(const struct sampler *s, run_maker *maker, int x, int y, int count,
-                      unsigned char *out)
+static void make_mean(const struct gf_warp_sampler *s, gf_warp_maker *maker, int x, int y,
+                      int count, unsigned char *out)
 {
     const int samples = s->warp->nx * s->warp->ny, channels = s->in->format.channels;
     const int max = gf_sample_max(s->in->format);
@@ -339,8 +240,8 @@ void gf_warp_cpu(const struct gf_stage *stage, const struct gf_view *in, const s
 {
     const struct gf_warp *const warp = stage->constants;
     const size_t size = (size_t)(in->format.channels * in->format.bits / 8);
-    const struct sampler sampler = {warp, in, gf_warp_weights(warp), size};
-    run_maker *const maker = maker_of(warp, in->format);
+    const struct gf_warp_sampler sampler = {warp, in, gf_warp_weights(warp), size};
+    gf_warp_maker *const maker = maker_of(warp, in->format);
     const bool has_vectors = in->format.bits == 8;
     (void)scratch;
     for (int y = out->y; y < out->y + out->rows; y++) {
@@ -354,7 +255,7 @@ void gf_warp_cpu(const struct gf_stage *stage, const struct gf_view *in, const s
             }
             positions(warp, x, y, 0, count, &run);
             if (has_vectors)
-                make_stretches(&sampler, maker, &run, count, to);
+                gf_warp_stretches(&sampler, maker, &run, count, to);
             else
                 maker(&sampler, &run, 0, count, to, NULL);
         }

@@ -78,10 +78,10 @@ static void linear(const struct gf_view *in, const struct gf_warp_run *run, int 
 {
     const bool has_near = gf_warp_near_has_simd();
     for (int i = 0; i < count; i += GF_WARP_NEAR) {
-        const int each = count - i < GF_WARP_NEAR ? count - i : GF_WARP_NEAR;
-        if (!has_near || each < GF_WARP_NEAR ||
-            !gf_warp_near_linear_gray8(in, run, first + i, out + i))
-            linear_gathered(in, run, first + i, each, out + i);
+        if (has_near)
+            i += gf_warp_near_linear_gray8(in, run, first + i, count - i, out + i);
+        const int left = count - i;
+        linear_gathered(in, run, first + i, left < GF_WARP_NEAR ? left : GF_WARP_NEAR, out + i);
     }
 }
 

@@ -9,14 +9,15 @@ enum { GF_WARP_NEAR = 16 };
 /* Whether this processor has the instructions, and gf_cpu_allow_intrinsics() lets them be used. */
 bool gf_warp_near_has_simd(void);
 
-/* Pixels k .. k + 15 of the run, whose windows lie in the picture, to `out`: linear of one channel,
- * and nearest of one and of three. Returns false, with nothing written, where they lie too far
- * apart, or too near the end of the rows that there are. */
-bool gf_warp_near_linear_gray8(const struct gf_view *in, const struct gf_warp_run *run, int k,
-                               uint8_t *out);
-bool gf_warp_near_gray8(const struct gf_view *in, const struct gf_warp_run *run, int k,
-                        uint8_t *out);
-bool gf_warp_near_rgb8(const struct gf_view *in, const struct gf_warp_run *run, int k,
-                       uint8_t *out);
+/* Pixels first .. first + count - 1 of the run, whose windows lie in the picture, to `out`: linear
+ * of one channel, and nearest of one and of three. Return how many are done, a multiple of
+ * GF_WARP_NEAR: they stop where the next ones lie too far apart, or too near the end of the rows
+ * that there are. */
+int gf_warp_near_linear_gray8(const struct gf_view *in, const struct gf_warp_run *run, int first,
+                              int count, uint8_t *out);
+int gf_warp_near_gray8(const struct gf_view *in, const struct gf_warp_run *run, int first,
+                       int count, uint8_t *out);
+int gf_warp_near_rgb8(const struct gf_view *in, const struct gf_warp_run *run, int first, int count,
+                      uint8_t *out);
 
 #endif

@@ -1,0 +1,14 @@
+/* Positions of a run of pixels by steps: along a row a map is nearly a polynomial of third degree,
+ * whose differences need additions only. */
+#ifndef GF_PIXEL_WARP_STEPS_SIMD_H
+#define GF_PIXEL_WARP_STEPS_SIMD_H
+
+#include "pixel/warp.h"
+
+/* The positions of pixels (x, y) .. (x + count - 1, y), with one sample each: those of
+ * gf_warp_at(), to the bit. Up to GF_WARP_RUN positions are overwritten. Returns false, with
+ * nothing promised of them, where this processor has no instructions for it,
+ * gf_cpu_allow_intrinsics() forbids them, or the map is not close enough to such a polynomial. */
+bool gf_warp_steps(const struct gf_warp *warp, int x, int y, int count, struct gf_warp_run *run);
+
+#endif
