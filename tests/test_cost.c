@@ -46,11 +46,11 @@ static void test_filters(void **state)
     static const struct {
         const char *chain;
         double ns;
-    } measured[] = {{"blur=2", 1.35},      {"blur=5", 2.25},     {"blur=20", 10.2},
-                    {"boxblur=50", 1.55},  {"median=1", 0.43},   {"median=5", 128},
-                    {"median=10", 212},    {"bilateral=2", 75}, {"equalize", 1.18},
-                    {"saturation=2", 8.5}, {"transpose", 1.29},  {"resize=50%:50%", 3.3},
-                    {"invert", 0.78},      {"sobel", 0.84},      {"bilateral=6", 365}};
+    } measured[] = {{"blur=2", 1.35},      {"blur=5", 2.25},    {"blur=20", 10.2},
+                    {"boxblur=50", 1.55},  {"median=1", 0.43},  {"median=5", 20},
+                    {"median=10", 97},     {"bilateral=2", 75}, {"equalize", 1.18},
+                    {"saturation=2", 8.5}, {"transpose", 1.29}, {"resize=50%:50%", 3.3},
+                    {"invert", 0.78},      {"sobel", 0.84},     {"bilateral=6", 365}};
     (void)state;
     for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
         const double ns = filter_ns(measured[i].chain, frame);
@@ -323,14 +323,17 @@ static void test_members(void **state)
     assert_true(work.filter_ns > 0);
 }
 
-/* A machine's figure scales all radii of a filter alike: the declaration has to say how they grow. */
+/* A machine's figure scales all radii of a filter alike: the declaration has to say how they grow.
+ */
 static void test_radii(void **state)
 {
     static const struct {
         const char *small, *large;
         double times; /* by one thread, measured */
-    } measured[] = {{"bilateral=2", "bilateral=3", 1.75}, {"bilateral=2", "bilateral=5", 4.25},
-                    {"bilateral=3", "bilateral=10", 8.8}, {"median=5", "median=10", 1.66}};
+    } measured[] = {{"bilateral=2", "bilateral=3", 1.75},
+                    {"bilateral=2", "bilateral=5", 4.25},
+                    {"bilateral=3", "bilateral=10", 8.8},
+                    {"median=5", "median=10", 5.2}};
     (void)state;
     for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
         const double times =
@@ -358,17 +361,14 @@ static void test_marked_png(void **state)
     struct gf_options options = gf_options_default();
     options.device = GF_DEVICE_CPU;
     assert_ok("open", gf_pipeline_open("", &options, &pipeline, &error), &error);
-    assert_ok("run",
-              gf_pipeline_run_file(pipeline, in_folder("a.ppm"), in_folder("a.png"), &error),
+    assert_ok("run", gf_pipeline_run_file(pipeline, in_folder("a.ppm"), in_folder("a.png"), &error),
               &error);
     gf_pipeline_close(pipeline);
     struct gf_input_name name = {.path = (char *)in_folder("a.png")};
     const struct gf_inputs inputs = {.item = &name, .count = 1};
     const struct gf_template output = {.text = (char *)"out.png"};
-    const struct gf_batch_request request = {.chain = "sobel",
-                                             .options = gf_options_default(),
-                                             .inputs = &inputs,
-                                             .output = &output};
+    const struct gf_batch_request request = {
+        .chain = "sobel", .options = gf_options_default(), .inputs = &inputs, .output = &output};
     struct gf_cost_work work;
     assert_true(gf_cost_look(&request, GF_COST_NO_SERVER, &work));
     assert_false(work.device_unpacks);
@@ -443,7 +443,8 @@ int main(void)
         cmocka_unit_test(test_figures),       cmocka_unit_test(test_server),
         cmocka_unit_test(test_shared),        cmocka_unit_test(test_one_thread_each),
         cmocka_unit_test(test_text),          cmocka_unit_test(test_without_the_server),
-        cmocka_unit_test(test_workers),       cmocka_unit_test(test_radii),         cmocka_unit_test(test_marked_png),
+        cmocka_unit_test(test_workers),       cmocka_unit_test(test_radii),
+        cmocka_unit_test(test_marked_png),
     };
     return cmocka_run_group_tests_name("cost", tests, make_folder, remove_folder);
 }

@@ -1,0 +1,228 @@
+/* Medians of large windows by merging sorted lists, for one vector type. Define before each
+ * inclusion
+ * - LISTS, how the functions are declared (static, with the target),
+ * - LISTS_VECTOR, the type, LISTS_LOAD(from) and LISTS_STORE(to, v), which need no alignment,
+ * - LISTS_ZERO and LISTS_ONES, vectors of the least and the largest samples,
+ * - LISTS_MIN(a, b) and LISTS_MAX(a, b), of unsigned samples,
+ * - LISTS_NAME(name), the name of a function for this type.
+ * The file undefines them at its end. */
+
+#define LISTS_INLINE LISTS inline __attribute__((always_inline))
+#define LISTS_BYTES ((ptrdiff_t)sizeof(LISTS_VECTOR))
+
+#define LISTS_ORDER(low, high) \
+    do { \
+        const LISTS_VECTOR lists_least_ = LISTS_MIN(low, high); \
+        high = LISTS_MAX(low, high); \
+        low = lists_least_; \
+    } while (0)
+
+LISTS_INLINE void LISTS_NAME(order_at)(unsigned char *low, unsigned char *high)
+{
+    LISTS_VECTOR a = LISTS_LOAD(low), b = LISTS_LOAD(high);
+    LISTS_ORDER(a, b);
+    LISTS_STORE(low, a);
+    LISTS_STORE(high, b);
+}
+
+/* Three steps of a merge, 4 s, 2 s and s, in registers. Elements s apart have nothing to do with
+ * those between them. Block m takes elements 8 m + 4 to 8 m + 11 of such a chain: the first step
+ * orders its halves, the second one pairs half as far apart, the last one neighbours; three
+ * elements wait for the next block. Element i of the result goes to `to` + i * pitch. */
+LISTS void LISTS_NAME(three_steps)(const struct gf_median_chain *chain, const unsigned char *v,
+                                   unsigned char *to, ptrdiff_t pitch)
+{
+    const ptrdiff_t s = chain->s, each = s * LISTS_BYTES, out = s * pitch;
+    for (ptrdiff_t o = 0; o < s; o++) {
+        const unsigned char *from = v + o * LISTS_BYTES + (8 * chain->first + 1) * each;
+        unsigned char *at = to + o * pitch + (8 * chain->first + 1) * out;
+        LISTS_VECTOR e1 = LISTS_LOAD(from), e2 = LISTS_LOAD(from + each),
+                     e3 = LISTS_LOAD(from + 2 * each);
+        for (int m = chain->first; m <= chain->last; m++) {
+            LISTS_VECTOR e4 = LISTS_LOAD(from + 3 * each), e5 = LISTS_LOAD(from + 4 * each);
+            LISTS_VECTOR e6 = LISTS_LOAD(from + 5 * each), e7 = LISTS_LOAD(from + 6 * each);
+            LISTS_VECTOR e8 = LISTS_LOAD(from + 7 * each), e9 = LISTS_LOAD(from + 8 * each);
+            LISTS_VECTOR e10 = LISTS_LOAD(from + 9 * each), e11 = LISTS_LOAD(from + 10 * each);
+            LISTS_ORDER(e4, e8);
+            LISTS_ORDER(e5, e9);
+            LISTS_ORDER(e6, e10);
+            LISTS_ORDER(e7, e11);
+            LISTS_ORDER(e2, e4);
+            LISTS_ORDER(e3, e5);
+            LISTS_ORDER(e6, e8);
+            LISTS_ORDER(e7, e9);
+            LISTS_ORDER(e1, e2);
+            LISTS_ORDER(e3, e4);
+            LISTS_ORDER(e5, e6);
+            LISTS_ORDER(e7, e8);
+            LISTS_STORE(at, e1);
+            LISTS_STORE(at + out, e2);
+            LISTS_STORE(at + 2 * out, e3);
+            LISTS_STORE(at + 3 * out, e4);
+            LISTS_STORE(at + 4 * out, e5);
+            LISTS_STORE(at + 5 * out, e6);
+            LISTS_STORE(at + 6 * out, e7);
+            LISTS_STORE(at + 7 * out, e8);
+            e1 = e9, e2 = e10, e3 = e11;
+            from += 8 * each;
+            at += 8 * out;
+        }
+    }
+}
+
+/* The first steps of a merge, from that by half of `count` elements in registers, which lie s
+ * apart, on: to `to`, where elements lie `pitch_to` apart. What stands before both lists counts as
+ * 0, what stands behind them as the largest. */
+LISTS_INLINE void LISTS_NAME(first_steps)(const struct gf_median_merge *merge, const int count,
+                                          const unsigned char *a, const unsigned char *b,
+                                          ptrdiff_t pitch, unsigned char *to, ptrdiff_t pitch_to)
+{
+    const int s = 2 * merge->half / count, first = merge->first, end_b = merge->end - merge->half;
+    for (int o = 0; o < s; o++) {
+        LISTS_VECTOR e[16];
+        LISTS_UNROLL
+        for (int j = 0; j < count / 2; j++) {
+            const int i = o + j * s;
+            e[j] = i < first ? LISTS_ZERO : LISTS_LOAD(a + (i - first) * pitch);
+            e[j + count / 2] = i < end_b ? LISTS_LOAD(b + i * pitch) : LISTS_ONES;
+            LISTS_ORDER(e[j], e[j + count / 2]);
+        }
+        LISTS_UNROLL
+        for (int power = 2; power >= 0; power--) {
+            const int step = 1 << power;
+            LISTS_UNROLL
+            for (int j = 0; j < count - step; j++) {
+                if (step < count / 2 && j / step % 2)
+                    LISTS_ORDER(e[j], e[j + step]);
+            }
+        }
+        LISTS_UNROLL
+        for (int j = 0; j < count; j++)
+            LISTS_STORE(to + (o + j * s) * pitch_to, e[j]);
+    }
+}
+
+LISTS_INLINE void LISTS_NAME(begin_merge)(const struct gf_median_merge *merge,
+                                          const unsigned char *a, const unsigned char *b,
+                                          ptrdiff_t pitch, unsigned char *to, ptrdiff_t pitch_to)
+{
+    if (merge->at_once == 16)
+        LISTS_NAME(first_steps)(merge, 16, a, b, pitch, to, pitch_to);
+    else if (merge->at_once == 8)
+        LISTS_NAME(first_steps)(merge, 8, a, b, pitch, to, pitch_to);
+    else if (merge->at_once == 4)
+        LISTS_NAME(first_steps)(merge, 4, a, b, pitch, to, pitch_to);
+    else
+        LISTS_NAME(first_steps)(merge, 2, a, b, pitch, to, pitch_to);
+}
+
+/* Merges `bytes` of two lists of planes into one, of which it keeps elements low to high. */
+LISTS void LISTS_NAME(merge_lists)(const struct gf_median_merge *merge, const unsigned char *a,
+                                   const unsigned char *b, ptrdiff_t pitch, size_t bytes,
+                                   unsigned char *v, unsigned char *to)
+{
+    memset(v + 2 * merge->half * LISTS_BYTES, 255,
+           (size_t)((merge->room - 2 * merge->half) * LISTS_BYTES));
+    for (size_t x = 0; x < bytes; x += sizeof(LISTS_VECTOR)) {
+        unsigned char *const result = to + x - merge->low * pitch;
+        if (!merge->chains) {
+            LISTS_NAME(begin_merge)(merge, a + x, b + x, pitch, result, pitch);
+            continue;
+        }
+        LISTS_NAME(begin_merge)(merge, a + x, b + x, pitch, v, LISTS_BYTES);
+        for (int i = 0; i < merge->chains - 1; i++)
+            LISTS_NAME(three_steps)(&merge->chain[i], v, v, LISTS_BYTES);
+        LISTS_NAME(three_steps)(&merge->chain[merge->chains - 1], v, result, pitch);
+        if (merge->low == 0) /* no step of a chain changes it */
+            LISTS_STORE(result, LISTS_LOAD(v));
+    }
+}
+
+/* Sorts the columns of `count` rows into as many planes. */
+LISTS void LISTS_NAME(sort_columns)(const struct gf_median_lists *lists,
+                                    const unsigned char *const *rows, size_t x0)
+{
+    unsigned char *const v = lists->v;
+    for (size_t x = 0; x < lists->bytes; x += sizeof(LISTS_VECTOR)) {
+        for (int i = 0; i < lists->sides - 1; i++)
+            LISTS_STORE(v + i * LISTS_BYTES, LISTS_LOAD(rows[i] + x0 + x));
+        for (int i = 0; i < lists->sort_count; i++)
+            LISTS_NAME(order_at)
+        (v + lists->sort[i][0] * LISTS_BYTES, v + lists->sort[i][1] * LISTS_BYTES);
+        for (int i = 0; i < lists->sides - 1; i++)
+            LISTS_STORE(lists->columns + i * lists->pitch + x, LISTS_LOAD(v + i * LISTS_BYTES));
+    }
+}
+
+/* The sorted samples of as many neighbouring columns as the window has: of one column each plane of
+ * `columns`. Returns the planes of the result. */
+LISTS const unsigned char *LISTS_NAME(across)(const struct gf_median_lists *lists,
+                                              const struct gf_median_across *of,
+                                              const unsigned char *columns)
+{
+    const unsigned char *level = columns, *all = columns;
+    int width = 1;
+    for (int k = 1; 1 << k <= lists->sides; k++) {
+        const ptrdiff_t shift = (ptrdiff_t)(lists->step << (k - 1));
+        LISTS_NAME(merge_lists)
+        (&of->doubled[k], level, level + shift, lists->pitch, lists->bytes, lists->v,
+         of->level[k % 2]);
+        level = of->level[k % 2];
+        if (!(lists->sides >> k & 1))
+            continue;
+        LISTS_NAME(merge_lists)
+        (&of->added[k], level + (ptrdiff_t)width * (ptrdiff_t)lists->step, all, lists->pitch,
+         lists->bytes, lists->v, of->all);
+        all = of->all; /* in place: what is written has been read */
+        width += 1 << k;
+    }
+    return all;
+}
+
+/* The median of the sorted rest of the core, one sample more than the window is wide, and the
+ * sorted samples of a row. The n-th of two sorted lists is the least of the maxima of element i of
+ * one and element n - i of the other. */
+LISTS void LISTS_NAME(select)(const struct gf_median_lists *lists, const unsigned char *core,
+                              const unsigned char *row, unsigned char *to)
+{
+    const int n = lists->sides;
+    for (size_t x = 0; x < lists->bytes; x += sizeof(LISTS_VECTOR)) {
+        LISTS_VECTOR found = LISTS_LOAD(core + n * lists->pitch + x);
+        for (int i = 0; i < n; i++) {
+            const LISTS_VECTOR a = LISTS_LOAD(core + i * lists->pitch + x);
+            const LISTS_VECTOR b = LISTS_LOAD(row + (n - 1 - i) * lists->pitch + x);
+            found = LISTS_MIN(found, LISTS_MAX(a, b));
+        }
+        LISTS_STORE(to + x, found);
+    }
+}
+
+LISTS void LISTS_NAME(medians)(const struct gf_median_lists *lists,
+                               const unsigned char *const *rows, unsigned char *const *out,
+                               size_t size)
+{
+    for (size_t x = 0; x < size; x += lists->made) {
+        const size_t left = size - x, some = left < lists->made ? left : lists->made;
+        LISTS_NAME(sort_columns)(lists, rows + 1, x);
+        const unsigned char *const core = LISTS_NAME(across)(lists, &lists->core, lists->columns);
+        for (int i = 0; i < 2 && out[i]; i++) {
+            const unsigned char *const row =
+                LISTS_NAME(across)(lists, &lists->row, rows[i ? lists->sides : 0] + x);
+            LISTS_NAME(select)(lists, core, row, lists->line);
+            memcpy(out[i] + x, lists->line, some);
+        }
+    }
+}
+
+#undef LISTS_ORDER
+#undef LISTS_BYTES
+#undef LISTS_INLINE
+#undef LISTS
+#undef LISTS_VECTOR
+#undef LISTS_LOAD
+#undef LISTS_STORE
+#undef LISTS_ZERO
+#undef LISTS_ONES
+#undef LISTS_MIN
+#undef LISTS_MAX
+#undef LISTS_NAME
