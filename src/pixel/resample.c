@@ -201,8 +201,19 @@ static void fill_table(enum gf_resample_kernel kernel, const struct gf_resample_
         return;
     }
     int *const count = (int *)(block + table->count);
+    /* Steps of whole numbers round nothing: windows that lie alike have the same weights. */
+    const bool repeats = axis->scale == floor(axis->scale) && axis->offset == 0;
     for (int i = 0; i < axis->out; i++) {
         float *const own = (float *)(block + table->weight) + (size_t)i * (size_t)table->taps;
+        const struct window window = window_of(kernel, axis, i);
+        const int size = window.end - window.first;
+        if (repeats && i > 0 && window.first - start[i - 1] == (int)axis->scale &&
+            size == count[i - 1]) {
+            start[i] = window.first;
+            count[i] = size;
+            memcpy(own, own - table->taps, (size_t)size * sizeof *own);
+            continue;
+        }
         fill_weights(kernel, axis, i, &start[i], &count[i], own);
         if (is_short)
             shorten_weights(own, count[i]);

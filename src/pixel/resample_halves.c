@@ -38,31 +38,74 @@ static bool has_vbmi(void)
            __builtin_cpu_supports("avx512vbmi");
 }
 
-/* Whole vectors of one halving: what is added lies side by side after a permutation of the bytes.
- * Returns how many pixels are made. */
-__attribute__((target("avx512f,avx512bw,avx512vbmi"))) static int
-halve_once_simd(const unsigned char *a, const unsigned char *b, int count, int channels,
-                unsigned char *row)
+#define GF_VBMI __attribute__((target("avx512f,avx512bw,avx512vbmi")))
+#define GF_VBMI_INLINE GF_VBMI static inline __attribute__((always_inline))
+
+GF_VBMI_INLINE __mmask64 first_bytes(ptrdiff_t count)
 {
-    const int each = 32 / channels;
+    return count < 64 ? (UINT64_C(1) << count) - 1 : ~UINT64_C(0);
+}
+
+/* Means of four, 16 bits each, of bytes of two rows that lie in pairs. */
+GF_VBMI_INLINE __m512i means_of_pairs(__m512i above, __m512i below)
+{
+    const __m512i ones = _mm512_set1_epi8(1);
+    const __m512i sum =
+        _mm512_add_epi16(_mm512_maddubs_epi16(above, ones), _mm512_maddubs_epi16(below, ones));
+    return _mm512_srli_epi16(_mm512_add_epi16(sum, _mm512_set1_epi16(2)), 2);
+}
+
+/* One halving of gray: the pairs lie side by side. */
+GF_VBMI static void halve_once_gray(const unsigned char *a, const unsigned char *b, int count,
+                                    unsigned char *row)
+{
+    const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
+    int x = 0;
+    for (; x + 64 <= count; x += 64) {
+        const __m512i low =
+            means_of_pairs(_mm512_loadu_si512(a + 2 * x), _mm512_loadu_si512(b + 2 * x));
+        const __m512i high =
+            means_of_pairs(_mm512_loadu_si512(a + 2 * x + 64), _mm512_loadu_si512(b + 2 * x + 64));
+        _mm512_storeu_si512(row + x,
+                            _mm512_permutexvar_epi64(order, _mm512_packus_epi16(low, high)));
+    }
+    for (; x < count; x += 32) {
+        const __mmask64 read = first_bytes(2 * (ptrdiff_t)(count - x));
+        const __m512i mean = means_of_pairs(_mm512_maskz_loadu_epi8(read, a + 2 * x),
+                                            _mm512_maskz_loadu_epi8(read, b + 2 * x));
+        _mm512_mask_storeu_epi8(row + x, first_bytes(count - x) & 0xffffffff,
+                                _mm512_castsi256_si512(_mm512_cvtepi16_epi8(mean)));
+    }
+}
+
+/* Of several channels: what is added lies side by side after a permutation of the bytes. */
+GF_VBMI static void halve_once_simd(const unsigned char *a, const unsigned char *b, int count,
+                                    int channels, unsigned char *row)
+{
+    const ptrdiff_t each = 32 / channels * channels, samples = (ptrdiff_t)count * channels;
     unsigned char order[64] = {0};
-    for (int i = 0; i < each * channels; i++) {
+    for (int i = 0; i < each; i++) {
         const int left = 2 * i - i % channels;
         order[2 * i] = (unsigned char)left;
         order[2 * i + 1] = (unsigned char)(left + channels);
     }
-    const __m512i pairs = _mm512_loadu_si512(order), ones = _mm512_set1_epi8(1);
-    int done = 0;
-    for (; (count - done) * channels >= 32; done += each) {
-        const ptrdiff_t at = (ptrdiff_t)2 * done * channels;
-        const __m512i above = _mm512_permutexvar_epi8(pairs, _mm512_loadu_si512(a + at));
-        const __m512i below = _mm512_permutexvar_epi8(pairs, _mm512_loadu_si512(b + at));
-        const __m512i sum =
-            _mm512_add_epi16(_mm512_maddubs_epi16(above, ones), _mm512_maddubs_epi16(below, ones));
-        const __m512i mean = _mm512_srli_epi16(_mm512_add_epi16(sum, _mm512_set1_epi16(2)), 2);
-        _mm256_storeu_si256((void *)(row + (ptrdiff_t)done * channels), _mm512_cvtepi16_epi8(mean));
+    const __m512i pairs = _mm512_loadu_si512(order);
+    ptrdiff_t i = 0;
+    for (; samples - i >= 32; i += each) {
+        const __m512i above = _mm512_permutexvar_epi8(pairs, _mm512_loadu_si512(a + 2 * i));
+        const __m512i below = _mm512_permutexvar_epi8(pairs, _mm512_loadu_si512(b + 2 * i));
+        _mm256_storeu_si256((void *)(row + i), _mm512_cvtepi16_epi8(means_of_pairs(above, below)));
     }
-    return done;
+    for (; i < samples; i += each) {
+        const __mmask64 read = first_bytes(2 * (samples - i));
+        const __m512i above =
+            _mm512_permutexvar_epi8(pairs, _mm512_maskz_loadu_epi8(read, a + 2 * i));
+        const __m512i below =
+            _mm512_permutexvar_epi8(pairs, _mm512_maskz_loadu_epi8(read, b + 2 * i));
+        _mm512_mask_storeu_epi8(
+            row + i, first_bytes(samples - i) & first_bytes(each),
+            _mm512_castsi256_si512(_mm512_cvtepi16_epi8(means_of_pairs(above, below))));
+    }
 }
 #else
 #define HAS_SIMD 0
@@ -71,11 +114,16 @@ static bool has_vbmi(void)
     return false;
 }
 
-static int halve_once_simd(const unsigned char *a, const unsigned char *b, int count, int channels,
-                           unsigned char *row)
+static void halve_once_gray(const unsigned char *a, const unsigned char *b, int count,
+                            unsigned char *row)
+{
+    (void)a, (void)b, (void)count, (void)row;
+}
+
+static void halve_once_simd(const unsigned char *a, const unsigned char *b, int count, int channels,
+                            unsigned char *row)
 {
     (void)a, (void)b, (void)count, (void)channels, (void)row;
-    return 0;
 }
 
 static int halve_simd(uint16_t *sums, int count, int channels)
@@ -125,17 +173,6 @@ GF_TARGET_CLONES static void finish(const uint16_t *restrict sums, int bits, siz
         row[i] = (unsigned char)((uint16_t)(sums[i] + half) >> bits);
 }
 
-/* One halving: `count` pixels of two rows. */
-static void halve_once(const unsigned char *a, const unsigned char *b, int count, int channels,
-                       unsigned char *row)
-{
-    const ptrdiff_t done = (ptrdiff_t)halve_once_simd(a, b, count, channels, row) * channels;
-    for (ptrdiff_t i = done; i < (ptrdiff_t)count * channels; i++) {
-        const ptrdiff_t left = 2 * i - i % channels, right = left + channels;
-        row[i] = (unsigned char)((a[left] + a[right] + b[left] + b[right] + 2) >> 2);
-    }
-}
-
 static int halvings_of(const struct gf_resample_axis *axis)
 {
     for (int n = 1; n <= 3; n++) {
@@ -160,8 +197,13 @@ void gf_resample_halve(int halvings, const struct gf_view *in, const struct gf_v
     for (int y = out->y; y < out->y + out->rows; y++) {
         const int first = y << halvings;
         if (halvings == 1 && has_vbmi()) {
-            halve_once(gf_view_row(in, first), gf_view_row(in, first + 1), out->format.width,
-                       out->format.channels, gf_view_row(out, y));
+            const unsigned char *const above = gf_view_row(in, first), *const below = gf_view_row(
+                                                                           in, first + 1);
+            const int width = out->format.width, channels = out->format.channels;
+            if (channels == 1)
+                halve_once_gray(above, below, width, gf_view_row(out, y));
+            else
+                halve_once_simd(above, below, width, channels, gf_view_row(out, y));
             continue;
         }
         begin_sums(gf_view_row(in, first), gf_view_row(in, first + 1), samples, sums);
