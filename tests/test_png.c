@@ -616,10 +616,39 @@ static void check_endless_stream(void)
     assert_refused(in_folder("a.png"), &options, "after row 1 of 2: Not enough image data");
 }
 
+/* More bytes than the rows have are a warning, but not of a picture that is refused: a thread that
+ * unpacks may have come to them or not. */
+static void check_surplus(unsigned char filter, bool sound)
+{
+    const struct gf_options options = plain_options();
+    const unsigned char header[13] = {0, 0, 0, 4, 0, 0, 0, 2, 8};
+    const unsigned char rows[14] = {0, 1, 2, 3, 4, filter, 5, 6, 7, 8, 250, 251, 252, 253};
+    unsigned char packed[64];
+    uLongf size = sizeof packed;
+    struct bytes png = {0};
+    struct picture picture;
+    assert_int_equal(compress(packed, &size, rows, sizeof rows), Z_OK);
+    append(&png, "\x89PNG\r\n\x1a\n", 8);
+    append_chunk(&png, "IHDR", header, sizeof header);
+    append_chunk(&png, "IDAT", packed, size);
+    append_chunk(&png, "IEND", "", 0);
+    save(in_folder("a.png"), png.data, png.size);
+    free(png.data);
+    assert_int_equal(decode(in_folder("a.png"), &options, &picture),
+                     sound ? GF_OK : GF_ERROR_INPUT);
+    assert_int_equal(warnings, sound);
+    if (sound) {
+        assert_non_null(strstr(last_warning, "Too much image data"));
+        free_picture(&picture);
+    }
+}
+
 static void test_odd_files(void **state)
 {
     (void)state;
     check_endless_stream();
+    check_surplus(0, true);
+    check_surplus(5, false);
     check_rows(0, NULL, NULL);
     check_rows(0, "tEXt", NULL);
     check_rows(5, NULL, "corrupt after row 1 of 2: bad adaptive filter value");

@@ -20,6 +20,7 @@ struct gf_png_idat {
     unsigned char
         head[GF_PNG_HEAD_BYTES]; /* the head of the current chunk, where this code read it */
     bool behind;                 /* that chunk is behind the last IDAT */
+    const char *surplus;         /* what the stream has more than the rows; NULL: nothing */
     char message[80];            /* the text of a fault */
     unsigned char buffer[BUFFER_BYTES];
 };
@@ -214,9 +215,9 @@ bool gf_png_idat_end(struct gf_png_idat *idat, struct gf_png_fault *fault)
             return false;
     } while (result != GF_INFLATE_END && surplus < SURPLUS_MOST);
     if (surplus)
-        gf_warn(idat->options, "%s: Too much image data", gf_input_name(idat->input));
+        idat->surplus = "Too much image data";
     else if (gf_inflate_left(idat->inflate) || idat->left)
-        gf_warn(idat->options, "%s: Extra compressed data", gf_input_name(idat->input));
+        idat->surplus = "Extra compressed data";
     return skip_idat(idat, fault);
 }
 
@@ -248,6 +249,8 @@ static bool read_trailing_chunk(struct gf_png_idat *idat, struct gf_png_trailer 
 bool gf_png_idat_trailer(struct gf_png_idat *idat, struct gf_png_trailer *trailer,
                          struct gf_png_fault *fault)
 {
+    if (idat->surplus)
+        gf_warn(idat->options, "%s: %s", gf_input_name(idat->input), idat->surplus);
     for (;;) {
         const bool last = is_type(idat->head, "IEND");
         if (!read_trailing_chunk(idat, trailer, fault))

@@ -34,8 +34,8 @@ bool gf_png_idat_packed(struct gf_png_idat *idat, uint8_t *out, size_t size, siz
 /* Unpacks the next `size` bytes; false where a fault leaves only `got` of them. */
 bool gf_png_idat_read(struct gf_png_idat *idat, uint8_t *out, size_t size, size_t *got,
                       struct gf_png_fault *fault);
-/* To be called when all rows were read: the stream must end here with its checksum. More data in
- * it is a warning. */
+/* To be called when all rows were read: the stream must end here with its checksum. Of more data in
+ * it gf_png_idat_trailer() warns: rows may still be damaged. */
 bool gf_png_idat_end(struct gf_png_idat *idat, struct gf_png_fault *fault);
 /* The same where all rows were read by others: the input's next byte is the first behind the last
  * IDAT chunk. */
