@@ -108,19 +108,6 @@ static size_t pixel_bytes(struct gf_format format)
     return (size_t)(format.channels * format.bits / 8);
 }
 
-/* Repeats the pixel at `from`: what is there doubles with each copy. */
-static void repeat(unsigned char *to, const unsigned char *from, size_t size, size_t count)
-{
-    if (!count)
-        return;
-    memmove(to, from, size);
-    for (size_t done = 1; done < count;) {
-        const size_t more = done < count - done ? done : count - done;
-        memcpy(to + done * size, to, more * size);
-        done += more;
-    }
-}
-
 static void add_alpha(const unsigned char *from, unsigned char *to, struct gf_format in, int opaque)
 {
     const size_t size = pixel_bytes(in), alpha = (size_t)in.bits / 8;
@@ -150,7 +137,9 @@ static void cpu(const struct gf_stage *stage, const struct gf_view *in, const st
     const struct gf_pad *const pad = stage->constants;
     const size_t size = pixel_bytes(out->format), width = (size_t)in->format.width;
     const size_t left = (size_t)pad->x, right = (size_t)out->format.width - width - left;
+    const size_t before = left * size, behind = right * size;
     unsigned char pixel[8];
+    struct gf_pattern pattern;
     (void)scratch;
     if (pad->repeat) {
         repeat_rows(in, out);
@@ -162,19 +151,24 @@ static void cpu(const struct gf_stage *stage, const struct gf_view *in, const st
         else
             memcpy(pixel + 2 * c, &pad->sample[c], 2);
     }
+    gf_pattern_make(&pattern, pixel, size);
     for (int y = out->y; y < out->y + out->rows; y++) {
         const int row = clamp(y - pad->y, 0, in->format.height - 1);
         unsigned char *const to = gf_view_row(out, y), *const middle = to + left * size;
         if (row != y - pad->y && !pad->edge) {
-            repeat(to, pixel, size, (size_t)out->format.width);
+            gf_pattern_put(&pattern, to, gf_row_bytes(out->format));
             continue;
         }
         if (out->format.channels > in->format.channels)
             add_alpha(gf_view_row(in, row), middle, in->format, pad->opaque);
         else
             memcpy(middle, gf_view_row(in, row), width * size);
-        repeat(to, pad->edge ? middle : pixel, size, left);
-        repeat(middle + width * size, pad->edge ? middle + (width - 1) * size : pixel, size, right);
+        if (pad->edge)
+            gf_pattern_make(&pattern, middle, size);
+        gf_pattern_put(&pattern, to, before);
+        if (pad->edge)
+            gf_pattern_make(&pattern, middle + (width - 1) * size, size);
+        gf_pattern_put(&pattern, middle + width * size, behind);
     }
 }
 

@@ -2,6 +2,8 @@
 #ifndef GF_PIXEL_FILL_H
 #define GF_PIXEL_FILL_H
 
+#include <string.h>
+
 #include "gpufilter/filter.h"
 #include "pixel/sample.h"
 
@@ -14,6 +16,30 @@ static inline void gf_fill_samples(const struct gf_colour *colour, struct gf_for
         sample[c] = (int)(colour->part[c] * max + 0.5);
     if (gf_colour_channels(format) == 1)
         sample[0] = gf_luma601(sample[0], sample[1], sample[2]);
+}
+
+/* A pixel again and again: a piece of a row of one colour. */
+struct gf_pattern {
+    unsigned char bytes[192]; /* whole pixels of 1 to 4 samples of 8 or 16 bits */
+};
+
+/* size: the pixel's bytes. */
+static inline void gf_pattern_make(struct gf_pattern *pattern, const void *pixel, size_t size)
+{
+    memcpy(pattern->bytes, pixel, size);
+    for (size_t done = size, more; done < sizeof pattern->bytes; done += more) {
+        more = done < sizeof pattern->bytes - done ? done : sizeof pattern->bytes - done;
+        memcpy(pattern->bytes + done, pattern->bytes, more);
+    }
+}
+
+static inline void gf_pattern_put(const struct gf_pattern *pattern, unsigned char *to, size_t bytes)
+{
+    for (; bytes > sizeof pattern->bytes; bytes -= sizeof pattern->bytes) {
+        memcpy(to, pattern->bytes, sizeof pattern->bytes);
+        to += sizeof pattern->bytes;
+    }
+    memcpy(to, pattern->bytes, bytes);
 }
 
 #endif

@@ -54,18 +54,31 @@ static const float *curve_of(const struct gf_stage *stage)
                           program->field_at + (unsigned)program->op[0].d * program->field_bytes);
 }
 
+/* Where the columns from x on end that are at the same place in the field. */
+static int end_of(const float *columns, int x, int width)
+{
+    enum { BLOCK = 64 };
+    const float place = columns[x];
+    while (x + BLOCK < width && !memcmp(columns + x, columns + x + 1, BLOCK * sizeof *columns))
+        x += BLOCK;
+    while (x < width && columns[x] == place)
+        x++;
+    return x;
+}
+
 void gf_mix_init(struct gf_mix *mix, const struct gf_stage *stage)
 {
     enum { SHORT = 16 };
-    *mix = (struct gf_mix){.stage = stage};
+    *mix = (struct gf_mix){.stage = stage, .row = NAN};
     if (!is_one_position(stage))
         return;
     const float *const columns = curve_of(stage) + GF_POINT_CURVE_ROOM;
+    const struct gf_point_op *const op = ((const struct gf_point_program *)stage->constants)->op;
+    const uint8_t colour[3] = {(uint8_t)op->a, (uint8_t)op->b, (uint8_t)op->c};
     const int width = stage->in.width;
+    gf_pattern_make(&mix->colour, colour, (size_t)stage->in.channels);
     for (int x = 0, end; x < width && mix->count < GF_MIX_STRETCHES; x = end) {
-        end = x + 1;
-        while (end < width && columns[end] == columns[x])
-            end++;
+        end = end_of(columns, x, width);
         if (end - x < SHORT)
             continue;
         mix->begin[mix->count] = x;
@@ -79,32 +92,36 @@ static bool is_whole(const struct gf_point_op *op)
     return op->a == floorf(op->a) && op->b == floorf(op->b) && op->c == floorf(op->c);
 }
 
-static void fill(const struct gf_point_op *op, int channels, uint8_t *to, size_t samples)
+/* What is done with the stretches of a row that lies there in the field. */
+static void settle(struct gf_mix *mix, float row)
 {
-    const uint8_t colour[3] = {(uint8_t)op->a, (uint8_t)op->b, (uint8_t)op->c};
-    memcpy(to, colour, (size_t)channels);
-    for (size_t done = (size_t)channels; done < samples; done *= 2)
-        memcpy(to + done, to, done < samples - done ? done : samples - done);
+    const struct gf_point_program *const program = mix->stage->constants;
+    const float *const curve = curve_of(mix->stage), *const columns = curve + GF_POINT_CURVE_ROOM;
+    for (int i = 0; i < mix->count; i++) {
+        const float field = gf_point_field_of(curve, columns[mix->begin[i]], row);
+        mix->copies[i] = field == 0.0f;
+        mix->fills[i] = field == 1.0f && is_whole(program->op);
+    }
+    mix->row = row;
 }
 
-int gf_mix_stretch(const struct gf_mix *mix, const uint8_t *in, uint8_t *out, int x, int y)
+int gf_mix_stretch(struct gf_mix *mix, const uint8_t *in, uint8_t *out, int x, int y)
 {
-    const struct gf_stage *const stage = mix->stage;
+    const struct gf_format format = mix->stage->in;
+    const float row = curve_of(
+        mix->stage)[GF_POINT_CURVE_ROOM + gf_point_field_columns(format.width) + (size_t)y];
+    if (row != mix->row)
+        settle(mix, row);
     int i = 0;
     while (i < mix->count && (x < mix->begin[i] || x >= mix->end[i]))
         i++;
     if (i == mix->count)
         return 0;
-    const struct gf_point_program *const program = stage->constants;
-    const struct gf_point_op *const op = &program->op[0];
-    const float *const curve = curve_of(stage), *const columns = curve + GF_POINT_CURVE_ROOM;
-    const float row = columns[gf_point_field_columns(stage->in.width) + (size_t)y];
-    const float field = gf_point_field_of(curve, columns[x], row);
-    const size_t channels = (size_t)stage->in.channels, first = (size_t)x * channels;
-    const size_t samples = (size_t)(mix->end[i] - x) * channels;
-    if (field == 1.0f && is_whole(op))
-        fill(op, stage->in.channels, out + first, samples);
-    else if (field != 0.0f)
+    const size_t channels = (size_t)format.channels, first = (size_t)x * channels,
+                 samples = (size_t)(mix->end[i] - x) * channels;
+    if (mix->fills[i])
+        gf_pattern_put(&mix->colour, out + first, samples);
+    else if (!mix->copies[i])
         return 0;
     else if (in != out)
         memcpy(out + first, in + first, samples);

@@ -2,6 +2,7 @@
 #ifndef GF_PIXEL_POINT_PLANES_H
 #define GF_PIXEL_POINT_PLANES_H
 
+#include "pixel/fill.h"
 #include "pixel/point_program.h"
 
 enum { GF_PIECE = 512 }; /* A piece is always computed to its full length. */
@@ -50,13 +51,16 @@ struct gf_mix {
     const struct gf_stage *stage;
     int count;
     int begin[GF_MIX_STRETCHES], end[GF_MIX_STRETCHES];
+    struct gf_pattern colour;
+    float row; /* the row's place in the field for which these hold */
+    bool copies[GF_MIX_STRETCHES], fills[GF_MIX_STRETCHES];
 };
 
 /* No stretches are found for programs that do something else. */
 void gf_mix_init(struct gf_mix *mix, const struct gf_stage *stage);
 /* Copies the rest of the stretch of row y in which column x lies if the field is 0 there, or fills
  * it if that is 1. Returns its pixels; 0: the planes do it. */
-int gf_mix_stretch(const struct gf_mix *mix, const uint8_t *in, uint8_t *out, int x, int y);
+int gf_mix_stretch(struct gf_mix *mix, const uint8_t *in, uint8_t *out, int x, int y);
 /* OVERLAY and MASK, of a piece that begins with column x of row y. */
 void gf_planes_layer(const struct gf_layer *layer, const struct gf_picture *const *pictures,
                      int colours, int x, int y, struct gf_planes *p);
