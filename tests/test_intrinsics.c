@@ -31,6 +31,8 @@ static const char *const chains[] = {
     "resize=40%:70%:lanczos3",
     "resize=27%:60%:linear",
     "resize=24%:300%:area:linear",
+    "distance=6",
+    "distance=3:0.001",
     "grayscale",
     "grayscale=bt709",
     "threshold=0.3",

@@ -1,5 +1,6 @@
 /* distance: how far it is to the nearest dark pixel. */
 #include "filters/distance.h"
+#include "filters/distance_simd.h"
 
 #include <math.h>
 
@@ -50,6 +51,8 @@ static void along_cpu(const struct gf_stage *stage, const struct gf_view *in,
         const unsigned char *const from = gf_view_row(in, y);
         gf_u16_any *const to = (gf_u16_any *)gf_view_row(out, y);
         int far = GF_DISTANCE_NONE;
+        if (format.channels == 1 && gf_distance_along_simd(from, format.bits, format.width, to))
+            continue;
         for (int x = 0; x < format.width; x++) {
             far = is_dark(from, format, x) ? 0 : far < GF_DISTANCE_NONE ? far + 1 : far;
             to[x] = (uint16_t)far;
@@ -68,9 +71,10 @@ extern gf_launcher gf_distance_along_cuda, gf_distance_across_cuda;
 static const struct gf_filter along = {
     .name = "distance-along",
     .kind = GF_GEOMETRY,
-    .cost = {.pixel = 2},
+    .cost = {.pixel = 0.5},
     .shape = along_shape,
     .cpu = along_cpu,
+    .cpu_intrinsics = true,
     .cuda = GF_CUDA({GF_VARIANT("scan", gf_distance_along_cuda,
                                 "a warp a row, which carries the nearest pixel either way")}),
 };
@@ -87,10 +91,14 @@ static enum gf_status across_shape(const void *params_, struct gf_format in, str
     return GF_OK;
 }
 
+/* Pixels that are looked at in one go, and columns that they look at on either side. */
+enum { BLOCK = 64, REACH = 128 };
+
 /* The parabolas (x - column)^2 + height^2 that are the lowest somewhere, from left to right. */
 struct work {
     int32_t *column, *first; /* the first pixel where it is the lowest */
     float *samples;
+    uint32_t *squares; /* of the heights, with REACH that count for nothing on either side */
 };
 
 static size_t carve(struct work *work, void *base, int width)
@@ -99,7 +107,8 @@ static size_t carve(struct work *work, void *base, int width)
     const size_t count = (size_t)width;
     work->column = gf_carve(&carver, count * sizeof *work->column);
     work->first = gf_carve(&carver, count * sizeof *work->first);
-    work->samples = gf_carve(&carver, count * sizeof *work->samples);
+    work->samples = gf_carve(&carver, (count + BLOCK) * sizeof *work->samples);
+    work->squares = gf_carve(&carver, (count + 2 * REACH + BLOCK) * sizeof *work->squares);
     return carver.used;
 }
 
@@ -122,6 +131,66 @@ static double crossing(const gf_u16_any *height, int a, int b)
 {
     const int64_t above = squared_at(height, b, 0) - squared_at(height, a, 0);
     return floor((double)above / (double)(2 * (int64_t)(b - a))) + 1;
+}
+
+/* No sum with a square of REACH is too large for 32 bits. */
+static const uint32_t NEVER = UINT32_MAX - REACH * REACH;
+
+GF_TARGET_CLONES static void fill_squares(const struct work *work, const gf_u16_any *height,
+                                          int width)
+{
+    uint32_t *const squares = work->squares + REACH;
+    for (int x = 0; x < width; x++) {
+        const uint32_t square = (uint32_t)height[x] * height[x];
+        squares[x] = square < NEVER ? square : NEVER;
+    }
+    for (int x = 0; x < REACH + BLOCK; x++)
+        squares[width + x] = NEVER;
+    for (int x = 0; x < REACH; x++)
+        work->squares[x] = NEVER;
+}
+
+/* BLOCK pixels look at columns further and further away, until none can be nearer than what each
+ * has found. Returns false where that is beyond REACH. */
+GF_TARGET_CLONES static bool near_block(const uint32_t *at, float *samples)
+{
+    enum { STEPS = 4 };
+    uint32_t best[BLOCK], worst = 0;
+    for (int i = 0; i < BLOCK; i++) {
+        best[i] = at[i];
+        worst = best[i] > worst ? best[i] : worst;
+    }
+    for (int far = 1; (uint32_t)(far * far) < worst; far += STEPS) {
+        if (far + STEPS > REACH)
+            return false;
+        for (int step = far; step < far + STEPS; step++) {
+            const uint32_t square = (uint32_t)(step * step);
+            for (int i = 0; i < BLOCK; i++) {
+                const uint32_t left = at[i - step], right = at[i + step];
+                const uint32_t sum = (left < right ? left : right) + square;
+                best[i] = sum < best[i] ? sum : best[i];
+            }
+        }
+        worst = 0;
+        for (int i = 0; i < BLOCK; i++)
+            worst = best[i] > worst ? best[i] : worst;
+    }
+    for (int i = 0; i < BLOCK; i++)
+        samples[i] = gf_distance_squared(best[i], 0);
+    return true;
+}
+
+/* Returns false where a pixel's nearest column may lie beyond REACH. The last block overlaps the
+ * one before it. */
+static bool near_row(const struct work *work, const gf_u16_any *height, int width)
+{
+    fill_squares(work, height, width);
+    for (int x = 0; x < width; x += BLOCK) {
+        const int first = x + BLOCK <= width || width < BLOCK ? x : width - BLOCK;
+        if (!near_block(work->squares + REACH + first, work->samples + first))
+            return false;
+    }
+    return true;
 }
 
 /* A. Meijster, J. B. T. M. Roerdink, W. H. Hesselink: A general algorithm for computing distance
@@ -163,7 +232,9 @@ static void across_cpu(const struct gf_stage *stage, const struct gf_view *in,
     struct work work;
     carve(&work, scratch, width);
     for (int y = out->y; y < out->y + out->rows; y++) {
-        across_row(&work, (const gf_u16_any *)gf_view_row(in, y), width);
+        const gf_u16_any *const height = (const gf_u16_any *)gf_view_row(in, y);
+        if (!near_row(&work, height, width))
+            across_row(&work, height, width);
         roots(work.samples, across->scale, (size_t)width);
         gf_floats_to_samples(work.samples, across->bits, (size_t)width, gf_view_row(out, y));
     }
@@ -178,7 +249,7 @@ static size_t across_device_scratch(const struct gf_stage *stage, int rows)
 static const struct gf_filter across = {
     .name = "distance-across",
     .kind = GF_GEOMETRY,
-    .cost = {.pixel = 12},
+    .cost = {.pixel = 8}, /* where it is far; 1 where all is near */
     .shape = across_shape,
     .cpu_scratch = across_scratch,
     .cuda_scratch = across_device_scratch,

@@ -14,7 +14,7 @@ bool gf_orient_has_simd(void);
 int gf_orient_mirror_simd(size_t size, const unsigned char *src, ptrdiff_t src_step,
                           unsigned char *dst, ptrdiff_t dst_step, int count, int rows);
 
-/* Turns a tile of pixels of 1, 3 or 4 bytes: pixel x of result row y, at dst + y * dst_step, is
+/* Turns a tile of pixels of 1 to 4 bytes: pixel x of result row y, at dst + y * dst_step, is
  * pixel y of input row x, at src + x * src_step. Either step may be negative: rows then run
  * upwards. Both sides of the tile are multiples of gf_orient_side(size). Beside the tile, as many
  * as 4 bytes right of each row of the result are overwritten, and 4 bytes right of each input row

@@ -11,7 +11,7 @@
 
 int gf_orient_side(size_t size)
 {
-    return size == 1 ? 16 : size == 3 || size == 4 ? 4 : 0;
+    return size == 1 ? 16 : size == 2 ? 8 : size == 3 || size == 4 ? 4 : 0;
 }
 
 /* 16 x 16 bytes: four rounds of interleaving row i with row i + 8. */
@@ -33,6 +33,25 @@ GF_SSSE3_INLINE void turn_bytes(const unsigned char *src, ptrdiff_t src_step, un
     }
     for (int i = 0; i < 16; i++)
         _mm_storeu_si128((void *)(dst + i * dst_step), a[i]);
+}
+
+/* 8 x 8 pixels of 2 bytes: three rounds of interleaving row i with row i + 4. */
+GF_SSSE3_INLINE void turn_halves(const unsigned char *src, ptrdiff_t src_step, unsigned char *dst,
+                                 ptrdiff_t dst_step)
+{
+    __m128i a[8], b[8];
+    for (int i = 0; i < 8; i++)
+        b[i] = _mm_loadu_si128((const void *)(src + i * src_step));
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 8; i++)
+            a[i] = b[i];
+        for (int i = 0; i < 4; i++) {
+            b[2 * i] = _mm_unpacklo_epi16(a[i], a[i + 4]);
+            b[2 * i + 1] = _mm_unpackhi_epi16(a[i], a[i + 4]);
+        }
+    }
+    for (int i = 0; i < 8; i++)
+        _mm_storeu_si128((void *)(dst + i * dst_step), b[i]);
 }
 
 /* 4 x 4 pixels, those of 3 bytes in words of 4 meanwhile. */
@@ -87,6 +106,25 @@ GF_AVX512_INLINE void turn_bytes_64(const unsigned char *src, ptrdiff_t src_step
         _mm512_storeu_si512(dst + i * dst_step, a[i]);
 }
 
+/* Four times turn_halves(), side by side in the result. */
+GF_AVX512_INLINE void turn_halves_32(const unsigned char *src, ptrdiff_t src_step,
+                                     unsigned char *dst, ptrdiff_t dst_step)
+{
+    __m512i a[8], b[8];
+    for (int i = 0; i < 8; i++)
+        b[i] = four_rows(src + i * src_step, 8 * src_step);
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 8; i++)
+            a[i] = b[i];
+        for (int i = 0; i < 4; i++) {
+            b[2 * i] = _mm512_unpacklo_epi16(a[i], a[i + 4]);
+            b[2 * i + 1] = _mm512_unpackhi_epi16(a[i], a[i + 4]);
+        }
+    }
+    for (int i = 0; i < 8; i++)
+        _mm512_storeu_si512(dst + i * dst_step, b[i]);
+}
+
 /* Four times turn_words(), side by side in the result; nothing is written beside it. */
 GF_AVX512_INLINE void turn_words_16(const int size, const unsigned char *src, ptrdiff_t src_step,
                                     unsigned char *dst, ptrdiff_t dst_step)
@@ -131,6 +169,8 @@ GF_AVX512 static int turn_four(size_t size, const unsigned char *src, ptrdiff_t 
             unsigned char *const to = dst + y * dst_step + (ptrdiff_t)size * x;
             if (size == 1)
                 turn_bytes_64(from, src_step, to, dst_step);
+            else if (size == 2)
+                turn_halves_32(from, src_step, to, dst_step);
             else if (size == 3)
                 turn_words_16(3, from, src_step, to, dst_step);
             else
@@ -153,6 +193,8 @@ GF_SSSE3 static void turn_each(size_t size, const unsigned char *src, ptrdiff_t 
             unsigned char *const to = dst + y * dst_step + (ptrdiff_t)size * x;
             if (size == 1)
                 turn_bytes(from, src_step, to, dst_step);
+            else if (size == 2)
+                turn_halves(from, src_step, to, dst_step);
             else if (size == 3)
                 turn_words(3, from, src_step, to, dst_step);
             else

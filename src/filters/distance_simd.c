@@ -1,0 +1,102 @@
+/* The distances along a row by vectors of 32 pixels. */
+#include "filters/distance_simd.h"
+
+#include "base/cpu.h"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
+
+#define GF_AVX512BW __attribute__((target("avx512f,avx512bw,avx512vl")))
+#define GF_AVX512BW_INLINE GF_AVX512BW static inline __attribute__((always_inline))
+
+enum { EACH = 32 };
+
+struct lanes {
+    __m512i number;   /* 0, 1, 2, .. */
+    __m512i reversed; /* 31, 30, .. */
+};
+
+GF_AVX512BW_INLINE struct lanes lanes_of(void)
+{
+    uint16_t number[EACH], reversed[EACH];
+    for (int i = 0; i < EACH; i++) {
+        number[i] = (uint16_t)i;
+        reversed[i] = (uint16_t)(EACH - 1 - i);
+    }
+    return (struct lanes){_mm512_loadu_si512(number), _mm512_loadu_si512(reversed)};
+}
+
+/* The distances of 32 pixels, NONE or 0 at first, to the nearest before them: those of the vector,
+ * in steps of 1, 2, 4, 8 and 16 pixels, and `before`, that of the pixel in front of it. Sums stop
+ * at NONE, which is the largest number. */
+GF_AVX512BW_INLINE __m512i spread(__m512i v, __m512i before, __m512i number)
+{
+    const __m512i none = _mm512_set1_epi16(-1);
+    for (int step = 1; step < EACH; step *= 2) {
+        const __m512i from = _mm512_sub_epi16(number, _mm512_set1_epi16((short)step));
+        const __m512i moved = _mm512_mask_permutexvar_epi16(none, ~(__mmask32)0 << step, from, v);
+        v = _mm512_min_epu16(v, _mm512_adds_epu16(moved, _mm512_set1_epi16((short)step)));
+    }
+    const __m512i further = _mm512_add_epi16(number, _mm512_set1_epi16(1));
+    return _mm512_min_epu16(v, _mm512_adds_epu16(before, further));
+}
+
+GF_AVX512BW_INLINE __m512i last_of(__m512i v)
+{
+    return _mm512_permutexvar_epi16(_mm512_set1_epi16(EACH - 1), v);
+}
+
+GF_AVX512BW_INLINE __mmask32 first_lanes(int count)
+{
+    return count < EACH ? (1u << count) - 1 : ~(__mmask32)0;
+}
+
+/* 32 pixels, or as many as there are: those that are dark. */
+GF_AVX512BW_INLINE __mmask32 dark(const unsigned char *row, int bits, int x, __mmask32 there)
+{
+    if (bits == 8)
+        return _mm256_mask_testn_epi8_mask(there, _mm256_maskz_loadu_epi8(there, row + x),
+                                           _mm256_set1_epi8(-1));
+    const __m512i samples = _mm512_maskz_loadu_epi16(there, row + 2 * (ptrdiff_t)x);
+    return _mm512_mask_testn_epi16_mask(there, samples, _mm512_set1_epi16(-1));
+}
+
+GF_AVX512BW static void along(const unsigned char *row, int bits, int width, gf_u16_any *to)
+{
+    const struct lanes lanes = lanes_of();
+    const __m512i none = _mm512_set1_epi16(-1);
+    __m512i before = none;
+    for (int x = 0; x < width; x += EACH) {
+        const __mmask32 there = first_lanes(width - x);
+        const __m512i at = _mm512_mask_set1_epi16(none, dark(row, bits, x, there), 0);
+        const __m512i found = spread(at, before, lanes.number);
+        _mm512_mask_storeu_epi16(to + x, there, found);
+        before = last_of(found);
+    }
+    /* Backwards over what lies there: the vectors are reversed meanwhile. */
+    before = none;
+    for (int x = (width - 1) / EACH * EACH; x >= 0; x -= EACH) {
+        const __mmask32 there = first_lanes(width - x);
+        const __m512i at =
+            _mm512_permutexvar_epi16(lanes.reversed, _mm512_mask_loadu_epi16(none, there, to + x));
+        const __m512i found = spread(at, before, lanes.number);
+        _mm512_mask_storeu_epi16(to + x, there, _mm512_permutexvar_epi16(lanes.reversed, found));
+        before = last_of(found);
+    }
+}
+
+bool gf_distance_along_simd(const unsigned char *row, int bits, int width, gf_u16_any *to)
+{
+    if (!gf_cpu_intrinsics_allowed() || !__builtin_cpu_supports("avx512bw") ||
+        !__builtin_cpu_supports("avx512vl"))
+        return false;
+    along(row, bits, width, to);
+    return true;
+}
+#else
+bool gf_distance_along_simd(const unsigned char *row, int bits, int width, gf_u16_any *to)
+{
+    (void)row, (void)bits, (void)width, (void)to;
+    return false;
+}
+#endif
