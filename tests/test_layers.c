@@ -1,5 +1,6 @@
 /* Second pictures: pictures of every format over pictures of every format on the CPU and, where
  * there is one, on the GPU; in bands; in runs; read once, and counted as memory. */
+#include "base/cpu.h"
 #include "chain/chain.h"
 #include "chain/plan.h"
 #include "pixel/picture_file.h"
@@ -56,11 +57,17 @@ static bool has_gpu(void)
 
 static void check_devices(const char *chain, struct gf_format format)
 {
-    struct gf_image in = picture_random(format, 0, 7), whole = {0}, bands = {0}, gpu = {0};
+    struct gf_image in = picture_random(format, 0, 7), whole = {0}, bands = {0}, plain = {0},
+                    gpu = {0};
     struct gf_error error = {0};
     assert_ok(chain, run(chain, GF_DEVICE_CPU, format.height, &in, &whole, &error), &error);
     assert_ok(chain, run(chain, GF_DEVICE_CPU, 3, &in, &bands, &error), &error);
     assert_same(chain, &bands, &whole);
+    gf_cpu_allow_intrinsics(false);
+    assert_ok(chain, run(chain, GF_DEVICE_CPU, 3, &in, &plain, &error), &error);
+    gf_cpu_allow_intrinsics(true);
+    assert_same(chain, &plain, &whole);
+    picture_free(&plain);
     if (has_gpu()) {
         assert_ok(chain, run(chain, GF_DEVICE_CUDA, 5, &in, &gpu, &error), &error);
         assert_same(chain, &gpu, &whole);

@@ -195,6 +195,26 @@ static bool are_one(const struct gf_stage *stage, const struct gf_view *in,
            (size_t)out->rows * (in_bytes > out_bytes ? in_bytes : out_bytes) < INT32_MAX;
 }
 
+/* Whether gray of 8 bits becomes RGB wherever it is: what levels become is a table, then. */
+static bool colours_gray(const struct gf_stage *stage)
+{
+    return stage->in.channels == 1 && stage->in.bits == 8 && is_rgb8(stage->out) &&
+           !knows_position(stage->constants);
+}
+
+static void fill_colours(struct evaluation *evaluation, uint8_t table[3][256])
+{
+    uint8_t levels[256], pixels[3 * 256];
+    for (int v = 0; v < 256; v++)
+        levels[v] = (uint8_t)v;
+    memset(&evaluation->planes, 0, sizeof evaluation->planes);
+    gf_planes_split(levels, evaluation->stage->in, 256, &evaluation->planes);
+    apply(evaluation, 0, 0);
+    join_planes(pixels, evaluation->stage->out, 0, 256, &evaluation->planes);
+    for (int i = 0; i < 3 * 256; i++)
+        table[i % 3][i / 3] = pixels[i];
+}
+
 void gf_point_cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
                   void *scratch)
 {
@@ -206,7 +226,11 @@ void gf_point_cpu(const struct gf_stage *stage, const struct gf_view *in, const 
     _Alignas(64) struct evaluation evaluation = {.stage = stage};
     const bool is_plain = gf_stage_pictures(stage, evaluation.pictures) &&
                           gf_layer_is_samplewise(program, stage->in, evaluation.pictures);
+    const bool colours = colours_gray(stage);
+    uint8_t table[3][256];
     gf_mix_init(&evaluation.mix, stage);
+    if (colours)
+        fill_colours(&evaluation, table);
     for (int y = out->y; y < end; y++) {
         const uint8_t *const from = gf_view_row(in, y);
         uint8_t *const to = gf_view_row(out, y);
@@ -216,6 +240,8 @@ void gf_point_cpu(const struct gf_stage *stage, const struct gf_view *in, const 
                                from, to);
         else if (program->table == GF_POINT_SAMPLES)
             gf_point_map_samples(program, stage->in, from, to, (size_t)width);
+        else if (colours)
+            gf_point_map_colour(table, from, to, (size_t)width);
         else
             evaluate_row(&evaluation, from, to, width, y);
     }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "pixel/map_simd.h"
+#include "pixel/point_bytes.h"
 #include "pixel/point_planes.h"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -73,4 +74,17 @@ void gf_point_map_samples(const struct gf_point_program *program, struct gf_form
     default:
         map_any(bits, in, out, width, 4, table, tables);
     }
+}
+
+void gf_point_map_colour(const uint8_t table[3][256], const uint8_t *in, uint8_t *out, size_t n)
+{
+    uint8_t pixel[256][4] = {{0}};
+    if (!n || gf_bytes_colour(table, in, n, out))
+        return;
+    for (int c = 0; c < 3; c++)
+        for (int v = 0; v < 256; v++)
+            pixel[v][c] = table[c][v];
+    for (size_t i = 0; i + 1 < n; i++) /* the fourth byte is written over by the next pixel */
+        memcpy(out + 3 * i, pixel[in[i]], 4);
+    memcpy(out + 3 * (n - 1), pixel[in[n - 1]], 3);
 }

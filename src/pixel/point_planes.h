@@ -26,6 +26,8 @@ int gf_planes_gray_rgb8(const struct gf_point_op *op, int count, const uint8_t *
 /* Samples through the table of a program that has nothing else. */
 void gf_point_map_samples(const struct gf_point_program *program, struct gf_format format,
                           const void *in, void *out, size_t width);
+/* n gray pixels to RGB: table[c][in[i]] to out[3 i + c]. The arrays do not overlap. */
+void gf_point_map_colour(const uint8_t table[3][256], const uint8_t *in, uint8_t *out, size_t n);
 
 /* n pixels of that format as the first of the planes. */
 void gf_planes_split(const uint8_t *from, struct gf_format format, int n, struct gf_planes *p);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/target_clones.h"
+#include "pixel/point_bytes.h"
 
 /* Moves the first `count` of a plane's values to index `at`; the others become 0. */
 static void place_plane(float *plane, int at, int count)
@@ -294,6 +295,8 @@ void gf_layer_plain_row(const struct gf_layer *layer, const struct gf_image *ima
         multiply_bytes(s, from + first, to + first, samples);
     else if (layer->mode != GF_BLEND_NORMAL)
         mix_bytes_by[layer->mode](*layer, s, from + first, to + first, samples);
+    else if (in.bits == 8 && gf_bytes_mix(layer->opacity, s, from + first, to + first, samples))
+        return;
     else if (in.bits == 8)
         mix_bytes(layer->opacity, s, from + first, to + first, samples);
     else

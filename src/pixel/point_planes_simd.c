@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/cpu.h"
+#include "pixel/point_bytes.h"
 #include "pixel/point_planes.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -133,22 +134,30 @@ GF_VBMI static inline struct sixteen split_sixteen(__m512i v)
     return (struct sixteen){channel_of(v, 0), channel_of(v, 1), channel_of(v, 2)};
 }
 
-/* A row of a matrix as whole numbers, beyond 0..255 where the sum is: packing saturates. */
+/* A row of a matrix as whole numbers, beyond 0..255 where the sum is: packing saturates, as long as
+ * are_small() is true. */
 GF_VBMI static inline __m512i whole_row(struct gf_point_op op, struct sixteen p)
 {
     const __m512 blue = _mm512_fmadd_ps(_mm512_set1_ps(op.c), p.blue, _mm512_set1_ps(op.d));
     const __m512 green = _mm512_fmadd_ps(_mm512_set1_ps(op.b), p.green, blue);
     const __m512 sum = _mm512_fmadd_ps(_mm512_set1_ps(op.a), p.red, green);
-    const __m512 limited =
-        _mm512_min_ps(_mm512_max_ps(sum, _mm512_set1_ps(-1)), _mm512_set1_ps(256));
-    return _mm512_cvttps_epi32(_mm512_add_ps(limited, _mm512_set1_ps(0.5f)));
+    return _mm512_cvttps_epi32(_mm512_add_ps(sum, _mm512_set1_ps(0.5f)));
+}
+
+/* Whether every sum of these rows is one of 32 bits. */
+static bool are_small(const struct gf_point_op *op)
+{
+    bool small = true;
+    for (int i = 0; i < 3; i++)
+        small &= 255 * (fabsf(op[i].a) + fabsf(op[i].b) + fabsf(op[i].c)) + fabsf(op[i].d) < 1e9f;
+    return small;
 }
 
 GF_VBMI static inline __m512i matrix_of(const struct gf_point_op *op, __m512i v, __m512i order)
 {
     const struct sixteen p = split_sixteen(v);
-    const __m512i words = _mm512_packus_epi32(whole_row(op[0], p), whole_row(op[1], p));
-    const __m512i last = _mm512_packus_epi32(whole_row(op[2], p), _mm512_setzero_si512());
+    const __m512i words = _mm512_packs_epi32(whole_row(op[0], p), whole_row(op[1], p));
+    const __m512i last = _mm512_packs_epi32(whole_row(op[2], p), _mm512_setzero_si512());
     return _mm512_permutexvar_epi8(order, _mm512_packus_epi16(words, last));
 }
 
@@ -206,6 +215,8 @@ GF_VBMI static int gray_16(const struct gf_point_op op, bool step, int least, co
 int gf_planes_gray_rgb8(const struct gf_point_op *op, int count, const uint8_t *in, int n,
                         uint8_t *out)
 {
+    if (gf_bytes_gray(op, count, in, (size_t)n, out))
+        return n;
     if (!has_vbmi() || in == out)
         return 0;
     return count > 1 ? gray_16(op[0], true, (int)ceilf(op[1].a), in, n, out)
@@ -226,7 +237,7 @@ int gf_planes_matrix_rgb8(const struct gf_point_op *op, const uint8_t *in, int n
 {
     if (!has_avx2() || !__builtin_cpu_supports("fma") || in == out)
         return 0;
-    return has_vbmi() ? matrix_16(op, in, n, out) : matrix(op, in, n, out);
+    return has_vbmi() && are_small(op) ? matrix_16(op, in, n, out) : matrix(op, in, n, out);
 }
 #else
 int gf_planes_split_rgb8(const uint8_t *in, int n, struct gf_planes *p)
